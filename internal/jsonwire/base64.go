@@ -1,0 +1,220 @@
+package jsonwire
+
+// A Base64Error says why a text is not base64 by the rule it was checked by. 0
+// means that it is.
+type Base64Error uint8
+
+// The faults of base64.
+const (
+	Base64NotString    Base64Error = iota + 1 // the value is no String
+	Base64Empty                               // there is nothing
+	Base64Escaped                             // the JSON string has escapes
+	Base64LineBreak                           // CR or LF
+	Base64Alphabet                            // any other character outside the alphabet
+	Base64Mixed                               // characters of both alphabets
+	Base64Padding                             // '=' missing, too many, or not at the end
+	Base64Length                              // one character is left over
+	Base64TrailingBits                        // the last character has bits behind the end
+)
+
+// String returns a phrase that continues "the data …", or "" if there is no
+// fault.
+func (e Base64Error) String() string {
+	switch e {
+	case Base64NotString:
+		return "must be a string"
+	case Base64Empty:
+		return "must not be empty"
+	case Base64Escaped:
+		return "must be base64 without escape sequences"
+	case Base64LineBreak:
+		return "must be base64 without line breaks"
+	case Base64Alphabet:
+		return "has a character that is not in the base64 alphabet"
+	case Base64Mixed:
+		return "mixes the standard and the URL-safe base64 alphabet"
+	case Base64Padding:
+		return "has missing or misplaced base64 padding"
+	case Base64Length:
+		return "is not whole base64: its length is impossible"
+	case Base64TrailingBits:
+		return "has bits behind the end of its base64"
+	}
+	return ""
+}
+
+// Base64 returns the text of a String that is base64 by the rule of
+// [CheckBase64], which also forbids escapes. Nothing is decoded. A long text
+// was looked at when the document was parsed, and is not looked at again unless
+// there is a fault.
+func (v Value) Base64() (data string, e Base64Error) {
+	n := v.node()
+	switch {
+	case n.kind() != String:
+		return "", Base64NotString
+	case n.num() > 0:
+		return "", Base64Escaped
+	}
+	data = v.d.src[n.start+1 : n.end-1]
+	if n.meta&flagBase64 != 0 {
+		e = base64End(data)
+	} else {
+		e = CheckBase64(data)
+	}
+	if e != 0 {
+		return "", e
+	}
+	return data, 0
+}
+
+// Base64Any is like Base64, but takes the standard or the URL-safe alphabet,
+// not both, padded or not. If standard is true, data is good for Base64 too.
+func (v Value) Base64Any() (data string, standard bool, e Base64Error) {
+	data, e = v.Base64()
+	if e == 0 {
+		return data, true, 0
+	}
+	if e == Base64NotString || e == Base64Empty || e == Base64Escaped {
+		return "", false, e
+	}
+	n := v.node()
+	data = v.d.src[n.start+1 : n.end-1]
+	if e = checkBase64Any(data); e != 0 {
+		return "", false, e
+	}
+	return data, false, 0
+}
+
+// CheckBase64 checks that s is strict base64: standard alphabet, padded, not
+// empty, nothing in between or behind, no line breaks, no bits left over.
+func CheckBase64(s string) Base64Error {
+	body := trimPadding(s)
+	if i := base64Span(body, 0); i < len(body) {
+		return base64Fault(body[i])
+	}
+	return base64End(s)
+}
+
+func checkBase64Any(s string) Base64Error {
+	body := trimPadding(s)
+	plus, minus := false, false
+	for i := 0; ; i++ {
+		if i = base64Span(body, i); i == len(body) {
+			break
+		}
+		if c := body[i]; c != '-' && c != '_' {
+			return base64Fault(c)
+		}
+		minus = true
+	}
+	for i := 0; minus && i < len(body) && !plus; i++ {
+		plus = body[i] == '+' || body[i] == '/'
+	}
+	switch {
+	case s == "":
+		return Base64Empty
+	case plus && minus:
+		return Base64Mixed
+	case len(body)%4 == 1:
+		return Base64Length
+	case len(body) < len(s) && len(s)%4 != 0:
+		return Base64Padding
+	}
+	return trailingBits(body)
+}
+
+// base64Fault names the fault of a character outside the alphabet.
+func base64Fault(c byte) Base64Error {
+	switch c {
+	case '\r', '\n':
+		return Base64LineBreak
+	case '=':
+		return Base64Padding
+	}
+	return Base64Alphabet
+}
+
+// trimPadding cuts off up to two '='.
+func trimPadding(s string) string {
+	for range 2 {
+		if s != "" && s[len(s)-1] == '=' {
+			s = s[:len(s)-1]
+		}
+	}
+	return s
+}
+
+// base64End checks the length, the padding and the last character of s, which
+// is of the standard alphabet and up to two '=' at the end.
+func base64End(s string) Base64Error {
+	body := trimPadding(s)
+	switch {
+	case s == "":
+		return Base64Empty
+	case len(body)%4 == 1:
+		return Base64Length
+	case len(s)%4 != 0:
+		return Base64Padding
+	}
+	return trailingBits(body)
+}
+
+// trailingBits checks that the last character of body has no bits that are not
+// part of a byte.
+func trailingBits(body string) Base64Error {
+	if len(body) == 0 {
+		return Base64Padding
+	}
+	bits := base64Bits(body[len(body)-1])
+	if len(body)%4 == 2 && bits&15 != 0 || len(body)%4 == 3 && bits&3 != 0 {
+		return Base64TrailingBits
+	}
+	return 0
+}
+
+// base64Bits returns the six bits that a character of either alphabet stands
+// for.
+func base64Bits(c byte) byte {
+	switch {
+	case c >= 'a':
+		return c - 'a' + 26
+	case c == '_':
+		return 63
+	case c >= 'A':
+		return c - 'A'
+	case c >= '0':
+		return c - '0' + 52
+	case c == '+', c == '-':
+		return 62
+	}
+	return 63
+}
+
+// isBase64 reports whether all eight bytes are of the standard alphabet. For
+// each of its ranges there are two sums that carry into the top bit from the
+// range's first byte on, and from the one behind its last: where they differ,
+// the byte is in the range. '/' is next to the digits. A sum runs over only if
+// a top bit is set beforehand, and that alone fails.
+func isBase64(x uint64) bool {
+	l := x | 0x20*lows // lower case
+	letter := (l + (0x80-'a')*lows) ^ (l + (0x80-'z'-1)*lows)
+	digit := (x + (0x80-'/')*lows) ^ (x + (0x80-'9'-1)*lows)
+	notPlus := (x ^ '+'*lows) + 0x7F*lows
+	return (notPlus&^(letter|digit)|x)&highs == 0
+}
+
+// base64Span returns the index of the first byte of s from i on that is not of
+// the standard alphabet.
+func base64Span(s string, i int) int {
+	for i <= len(s)-8 && isBase64(load(s, i)) {
+		i += 8
+	}
+	for i < len(s) && base64Byte(s[i]) {
+		i++
+	}
+	return i
+}
+
+func base64Byte(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '/' && c <= '9' || c == '+'
+}

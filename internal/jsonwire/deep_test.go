@@ -1,0 +1,78 @@
+package jsonwire
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+const deepChild = "JSONWIRE_TEST_DEEP"
+
+// TestDeep lets a child process deal with the deepest permitted and the deepest
+// possible documents, on a stack too small for anything that recurses: one that
+// overflows ends the process, and no test could catch it.
+func TestDeep(t *testing.T) {
+	if os.Getenv(deepChild) != "" {
+		debug.SetMaxStack(64 << 10)
+		done := make(chan struct{})
+		go func() { // with a fresh stack
+			defer close(done)
+			deepDocuments(t)
+		}()
+		<-done
+		return
+	}
+	if testing.Short() {
+		t.Skip("starts a process")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^TestDeep$", "-test.v")
+	cmd.Env = append(os.Environ(), deepChild+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "all documents done") {
+		t.Errorf("the child process: %v\n%.2000s", err, out)
+	}
+}
+
+func deepDocuments(t *testing.T) {
+	const most = 1 << 25
+	reason := func(src string, lim Limits) Reason {
+		var e *SyntaxError
+		if err := Valid(src, lim); errors.As(err, &e) {
+			return e.Reason
+		}
+		return 0
+	}
+	check := func(what string, got, want Reason) {
+		if got != want {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	arrays := strings.Repeat("[", most)
+	objects := strings.Repeat(`{"":`, most/4)
+	for _, lim := range []Limits{{}, {Lenient: true}, {Depth: 1 << 18, Values: 1 << 20}} {
+		check("arrays", reason(arrays, lim), TooDeep)
+		check("objects", reason(objects, lim), TooDeep)
+		check("escaped names", reason(strings.Repeat(`{"\u0061":`, most/16), lim), TooDeep)
+		check("behind a fault", reason("[\"\\ud800\xff\","+arrays, lim), map[bool]Reason{true: TooDeep, false: LoneSurrogate}[lim.Lenient])
+	}
+	check("the deepest permitted", reason(nested(256, "{}")[1:], Limits{}), Trailing)
+	check("the deepest permitted", reason(nested(255, "{}"), Limits{}), 0)
+	deep := nested(1<<18, "")
+	check("a great limit", reason(deep, Limits{Depth: 1 << 18}), 0)
+	AppendCompact(nil, arrays)
+	AppendCompact(nil, objects)
+	var w Writer
+	if err := w.MembersExcept(`{"a":`+deep+`}`, func(string) bool { return false }); err != nil {
+		t.Error(err)
+	}
+	w.Members(objects)
+	IsObject(arrays)
+	t.Log("all documents done")
+}

@@ -1,0 +1,236 @@
+package jsonwire
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// A Kind is the kind of a [Value].
+type Kind uint8
+
+// The kinds of values. None is that of a Value that does not exist.
+const (
+	None Kind = iota
+	Null
+	False
+	True
+	Number
+	String
+	Array
+	Object
+)
+
+// String returns the kind as JSON Schema names it, "boolean" for True and
+// False, and "nothing" for None.
+func (k Kind) String() string {
+	switch k {
+	case Null:
+		return "null"
+	case False, True:
+		return "boolean"
+	case Number:
+		return "number"
+	case String:
+		return "string"
+	case Array:
+		return "array"
+	case Object:
+		return "object"
+	}
+	return "nothing"
+}
+
+// A Value is one value of a [Doc], until that is closed. It is two words, to be
+// passed by value. The zero Value is of Kind None; every method works on it and
+// returns nothing. So do the methods that do not fit a value's kind.
+type Value struct {
+	d *Doc
+	i uint32
+}
+
+// node returns the value's node; that of a closed document is zero.
+func (v Value) node() (n node) {
+	if v.d != nil && int(v.i) < len(v.d.nodes) {
+		n = v.d.nodes[v.i]
+	}
+	return n
+}
+
+// Kind returns the kind of v.
+func (v Value) Kind() Kind {
+	n := v.node()
+	return n.kind()
+}
+
+// Exists reports whether v is a value at all. Null is one.
+func (v Value) Exists() bool { return v.Kind() != None }
+
+// Raw returns the text of v in the source, byte for byte, without the white
+// space around it. It shares the source's memory.
+func (v Value) Raw() string {
+	n := v.node()
+	if n.end == 0 {
+		return ""
+	}
+	return v.d.src[n.start:n.end]
+}
+
+// Offset returns the index of v's first byte in the source.
+func (v Value) Offset() int { return int(v.node().start) }
+
+// End returns the index behind v's last byte in the source.
+func (v Value) End() int { return int(v.node().end) }
+
+// Str returns the text of a String, decoded. Without escapes it is part of the
+// source; else it is made anew at each call, in memory that several strings of
+// the document share.
+func (v Value) Str() string {
+	n := v.node()
+	if n.kind() != String {
+		return ""
+	}
+	return v.d.text(&n)
+}
+
+// text decodes the string or name at n.
+func (d *Doc) text(n *node) string {
+	text := d.src[n.start+1 : n.end-1]
+	shrink := n.num()
+	if shrink == 0 {
+		return text
+	}
+	buf := d.tape.buffer()
+	if size := len(text) - shrink; size > arenaWhole {
+		return decodeLong(buf, text, size)
+	}
+	k, _ := unescape(buf, text)
+	return d.arena.Bytes(buf[:k])
+}
+
+// Is reports whether v is a String with the text s, without allocating.
+func (v Value) Is(s string) bool {
+	n := v.node()
+	return n.kind() == String && v.d.textIs(&n, s)
+}
+
+func (d *Doc) textIs(n *node, s string) bool {
+	text := d.src[n.start+1 : n.end-1]
+	shrink := n.num()
+	if shrink == 0 {
+		return text == s
+	}
+	if shrink < numMax && len(text)-shrink != len(s) {
+		return false
+	}
+	buf := d.tape.buffer()
+	for len(text) > 0 {
+		k, used := unescape(buf, text)
+		if k > len(s) || s[:k] != string(buf[:k]) {
+			return false
+		}
+		s, text = s[k:], text[used:]
+	}
+	return s == ""
+}
+
+// Len returns the number of members of an Object or elements of an Array.
+func (v Value) Len() int {
+	if n := v.node(); n.kind() >= Array {
+		return n.num()
+	}
+	return 0
+}
+
+// Members ranges over the members of an Object in their order, with names
+// decoded.
+func (v Value) Members() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		n := v.node()
+		if n.kind() != Object {
+			return
+		}
+		d := v.d
+		for i := v.i + 1; i < n.next; {
+			if int(i)+1 >= len(d.nodes) {
+				return // closed meanwhile
+			}
+			nd := d.nodes[i]
+			next := d.nodes[i+1].next
+			if !yield(d.text(&nd), Value{d, i + 1}) {
+				return
+			}
+			i = next
+		}
+	}
+}
+
+// Elems ranges over the elements of an Array, with their indices.
+func (v Value) Elems() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		n := v.node()
+		if n.kind() != Array {
+			return
+		}
+		d := v.d
+		k := 0
+		for i := v.i + 1; i < n.next; k++ {
+			if int(i) >= len(d.nodes) {
+				return // closed meanwhile
+			}
+			next := d.nodes[i].next
+			if !yield(k, Value{d, i}) {
+				return
+			}
+			i = next
+		}
+	}
+}
+
+// Get returns the member of an Object that has exactly this name. It looks at
+// the names one after another: to read many, range over Members.
+func (v Value) Get(name string) Value {
+	n := v.node()
+	if n.kind() != Object {
+		return Value{}
+	}
+	for i := v.i + 1; i < n.next; i = v.d.nodes[i+1].next {
+		if v.d.textIs(&v.d.nodes[i], name) {
+			return Value{v.d, i + 1}
+		}
+	}
+	return Value{}
+}
+
+// Bool returns the value of a True or False; for all others ok is false.
+func (v Value) Bool() (b, ok bool) {
+	k := v.Kind()
+	return k == True, k == True || k == False
+}
+
+// Int returns the value of a Number that is a whole one and fits. It may have
+// a fraction of zeros; a Number with an exponent is refused, whatever it
+// amounts to. No digit is lost on the way.
+func (v Value) Int() (int64, bool) {
+	if v.Kind() != Number {
+		return 0, false
+	}
+	whole, fraction, _ := strings.Cut(v.Raw(), ".")
+	for i := range len(fraction) {
+		if fraction[i] != '0' {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseInt(whole, 10, 64)
+	return n, err == nil
+}
+
+// Float returns the float64 nearest to a Number. One that is too large for any
+// is refused.
+func (v Value) Float() (float64, bool) {
+	if v.Kind() != Number {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(v.Raw(), 64)
+	return f, err == nil
+}

@@ -1,0 +1,241 @@
+package jsonwire
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// refSize is the length from which a text is kept by reference.
+	refSize = 4 << 10
+	// keepBuffer bounds the buffer that a Writer keeps for its next document.
+	keepBuffer = 512 << 10
+	keepRefs   = 1 << 10
+)
+
+// A Writer writes one JSON document. Commas are its own business; that names
+// stand only in objects, and that what was begun is ended, is the caller's.
+//
+// Texts of 4 KB and more that need no change are kept by reference, not copied.
+// The zero Writer is ready. A Writer is for one goroutine at a time.
+type Writer struct {
+	buf   []byte
+	refs  []ref
+	long  int  // bytes in refs
+	comma bool // a value was just written at this level
+}
+
+// A ref is a text that stands in the document before buf[at:].
+type ref struct {
+	at   int
+	text string
+}
+
+// separate writes the comma that is due before a value or name, and notes that
+// after a value one is due again.
+func (w *Writer) separate(next bool) {
+	if w.comma {
+		w.buf = append(w.buf, ',')
+	}
+	w.comma = next
+}
+
+// add appends text as it is.
+func (w *Writer) add(text string) {
+	if len(text) < refSize {
+		w.buf = append(w.buf, text...)
+		return
+	}
+	w.refs = append(w.refs, ref{len(w.buf), text})
+	w.long += len(text)
+}
+
+// BeginObject begins an object, to which Name and values then add members.
+func (w *Writer) BeginObject() {
+	w.separate(false)
+	w.buf = append(w.buf, '{')
+}
+
+// EndObject ends the innermost object.
+func (w *Writer) EndObject() {
+	w.buf = append(w.buf, '}')
+	w.comma = true
+}
+
+// BeginArray begins an array, to which values then add elements.
+func (w *Writer) BeginArray() {
+	w.separate(false)
+	w.buf = append(w.buf, '[')
+}
+
+// EndArray ends the innermost array.
+func (w *Writer) EndArray() {
+	w.buf = append(w.buf, ']')
+	w.comma = true
+}
+
+// Name writes the name of the next value.
+func (w *Writer) Name(name string) {
+	w.separate(false)
+	w.buf = append(AppendString(w.buf, name), ':')
+}
+
+// String writes s as [AppendString] does.
+func (w *Writer) String(s string) {
+	w.separate(true)
+	if len(s) < refSize {
+		w.buf = AppendString(w.buf, s)
+		return
+	}
+	if !utf8.ValidString(s) {
+		s = toUTF8(s)
+	}
+	w.buf = append(w.buf, '"')
+	// Long stretches without escapes are referenced; what is between them is
+	// escaped together.
+	for from := 0; from < len(s); {
+		i, end := longPlain(s, from)
+		w.buf, _ = appendEscaped(w.buf, s[from:i])
+		w.add(s[i:end])
+		from = end
+	}
+	w.buf = append(w.buf, '"')
+}
+
+// longPlain returns the bounds of the first stretch of s from i on that needs
+// no escaping and is long enough to be referenced. If there is none, both are
+// len(s).
+func longPlain(s string, i int) (from, end int) {
+	for i < len(s) {
+		end = plainEnd(s, i)
+		if end-i >= refSize {
+			return i, end
+		}
+		i = end + 1
+	}
+	return len(s), len(s)
+}
+
+// plainEnd returns the index of the first byte from i on that must be escaped.
+func plainEnd(s string, i int) int {
+	for i <= len(s)-8 {
+		if m := special(load(s, i)); m != 0 {
+			return i + first(m)
+		}
+		i += 8
+	}
+	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] >= ' ' {
+		i++
+	}
+	return i
+}
+
+// Raw writes json, a checked document, verbatim.
+func (w *Writer) Raw(json string) {
+	w.separate(true)
+	w.add(json)
+}
+
+// Int writes n.
+func (w *Writer) Int(n int64) {
+	w.separate(true)
+	w.buf = AppendInt(w.buf, n)
+}
+
+// Float writes f as [AppendFloat] does.
+func (w *Writer) Float(f float64) {
+	w.separate(true)
+	w.buf = AppendFloat(w.buf, f)
+}
+
+// Bool writes b.
+func (w *Writer) Bool(b bool) {
+	if b {
+		w.Raw("true")
+	} else {
+		w.Raw("false")
+	}
+}
+
+// Null writes null.
+func (w *Writer) Null() { w.Raw("null") }
+
+// Members writes the members of object, a checked document, verbatim into the
+// open object. If it is empty or no object, nothing is written.
+func (w *Writer) Members(object string) {
+	object = strings.Trim(object, " \t\r\n")
+	if len(object) < 2 || object[0] != '{' || object[len(object)-1] != '}' {
+		return
+	}
+	if members := strings.Trim(object[1:len(object)-1], " \t\r\n"); members != "" {
+		w.separate(true)
+		w.add(members)
+	}
+}
+
+// MembersExcept is Members without those whose names skip reports. It parses
+// object; if that fails, nothing is written and the error is a [*SyntaxError].
+func (w *Writer) MembersExcept(object string, skip func(name string) bool) error {
+	d, err := Parse(object, Limits{Depth: maxSource, Values: maxValues})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for name, v := range d.Root().Members() {
+		if !skip(name) {
+			w.Name(name)
+			w.Raw(v.Raw())
+		}
+	}
+	return nil
+}
+
+// Len returns the length of the document so far.
+func (w *Writer) Len() int { return len(w.buf) + w.long }
+
+// Bytes returns the document. The slice is valid until the Writer is used
+// again; long texts are copied into it.
+func (w *Writer) Bytes() []byte {
+	if len(w.refs) == 0 {
+		return w.buf
+	}
+	out := make([]byte, 0, w.Len())
+	from := 0
+	for _, r := range w.refs {
+		out = append(append(out, w.buf[from:r.at]...), r.text...)
+		from = r.at
+	}
+	return append(out, w.buf[from:]...)
+}
+
+// Text returns a copy of the document as a string.
+func (w *Writer) Text() string {
+	var b strings.Builder
+	b.Grow(w.Len())
+	from := 0
+	for _, r := range w.refs {
+		b.Write(w.buf[from:r.at])
+		b.WriteString(r.text)
+		from = r.at
+	}
+	b.Write(w.buf[from:])
+	return b.String()
+}
+
+// WriteTo writes the document to dst. It can be called again.
+func (w *Writer) WriteTo(dst io.Writer) (int64, error) { return w.Reader().WriteTo(dst) }
+
+// Reset begins a new document. It keeps a buffer of bounded size, and no text
+// of the old one. What Bytes and Reader returned is invalid from here on.
+func (w *Writer) Reset() {
+	clear(w.refs)
+	buf, refs := w.buf[:0], w.refs[:0]
+	if cap(buf) > keepBuffer {
+		buf = nil
+	}
+	if cap(refs) > keepRefs {
+		refs = nil
+	}
+	*w = Writer{buf: buf, refs: refs}
+}
