@@ -1,0 +1,42 @@
+package content
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// The check of a whole file against the standard library's decoder and against
+// gjson.Valid (V) on the same text.
+func BenchmarkCheckFile(b *testing.B) {
+	data := base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n" + strings.Repeat("stream of bytes\x00\xff\xfe", 60000)))
+	f := &Base64{MediaType: "application/pdf", Data: data}
+	doc := `"` + data + `"`
+	dst := make([]byte, len(data))
+	b.SetBytes(int64(len(data)))
+	v := floor(b, func() { gjson.Valid(doc) })
+	std := floor(b, func() { base64.StdEncoding.Decode(dst, []byte(data)) })
+	bytes := floor(b, func() { f.Bytes() })
+	for b.Loop() {
+		CheckFile(f, Base64Strict, Limits{})
+	}
+	each := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+	b.ReportMetric(each/v, "V")
+	b.ReportMetric(each/std, "of-decoding")
+	b.ReportMetric(bytes/std, "Bytes/decoding")
+}
+
+// floor returns the nanoseconds that f takes at best.
+func floor(b *testing.B, f func()) float64 {
+	b.Helper()
+	best := time.Hour
+	for range 20 {
+		start := time.Now()
+		f()
+		best = min(best, time.Since(start))
+	}
+	return float64(best.Nanoseconds())
+}

@@ -1,0 +1,194 @@
+package content
+
+import (
+	"encoding/base64"
+	"errors"
+	"image/color"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type colorModel = color.Color
+
+func rgba(grey uint8) color.Color { return color.RGBA{grey, grey, grey, 255} }
+
+// Every type under every label: only its own will do.
+func TestCheckFileLabels(t *testing.T) {
+	labels := []string{"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp", "application/pdf",
+		"text/plain", "audio/wav", "image/heic", "IMAGE/PNG", "image/png ", ""}
+	for name, s := range samples(t) {
+		for _, label := range labels {
+			f := &Base64{MediaType: label, Data: base64.StdEncoding.EncodeToString(s.data)}
+			want := FileType
+			if label == s.mediaType || label == "image/jpg" && s.mediaType == "image/jpeg" {
+				want = 0
+			}
+			if got := CheckFile(f, Base64Strict, Limits{}); got.Fault != want || got.Actual != s.mediaType {
+				t.Errorf("%s called %q: %+v, want fault %v", name, label, got, want)
+			}
+		}
+	}
+	// Unrecognised bytes are none of the five, and pass as anything else.
+	for _, label := range labels {
+		f := &Base64{MediaType: label, Data: base64.StdEncoding.EncodeToString([]byte("RIFF1234WAVEfmt "))}
+		got := CheckFile(f, Base64Strict, Limits{})
+		if want := recognised(CanonicalMediaType(label)); (got.Fault == FileType) != want {
+			t.Errorf("a sound called %q: %+v, want a fault: %v", label, got, want)
+		}
+	}
+}
+
+func TestCheckFile(t *testing.T) {
+	enc := base64.StdEncoding.EncodeToString
+	all := samples(t)
+	pngData, big := enc(all["png"].data), []byte(all["png"].data)
+	big = append([]byte(nil), big...)
+	copy(big[16:], "\x7f\xff\xff\xff\x7f\xff\xff\xff")
+	tests := []struct {
+		name string
+		file Base64
+		rule Base64Rule
+		lim  Limits
+		want FileReport
+	}{
+		{"good", Base64{MediaType: "image/png", Data: pngData}, 0, Limits{FileBytes: int64(len(all["png"].data)), ImageSide: 13, ImagePixels: 91},
+			FileReport{Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
+		{"empty", Base64{MediaType: "image/png"}, 0, Limits{}, FileReport{Fault: FileEmpty, Declared: "image/png"}},
+		{"one byte too many", Base64{MediaType: "application/pdf", Data: enc([]byte("%PDF-"))}, 0, Limits{FileBytes: 4},
+			FileReport{Fault: FileTooLarge, Declared: "application/pdf", Size: 5}},
+		{"size before encoding", Base64{MediaType: "application/pdf", Data: "!!!!!!!!"}, 0, Limits{FileBytes: 4},
+			FileReport{Fault: FileTooLarge, Declared: "application/pdf", Size: 6}},
+		{"one pixel too wide", Base64{MediaType: "image/png", Data: pngData}, 0, Limits{ImageSide: 12},
+			FileReport{Fault: FileSide, Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
+		{"one pixel too many", Base64{MediaType: "image/png", Data: pngData}, 0, Limits{ImagePixels: 90},
+			FileReport{Fault: FilePixels, Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
+		{"great claims", Base64{MediaType: "image/png", Data: enc(big)}, 0, Limits{ImagePixels: 1e8},
+			FileReport{Fault: FilePixels, Declared: "image/png", Actual: "image/png", Size: int64(len(big)), Width: 1<<31 - 1, Height: 1<<31 - 1}},
+		{"no padding", Base64{MediaType: "application/pdf", Data: "JVBERi0"}, 0, Limits{},
+			FileReport{Fault: FileEncoding, Declared: "application/pdf", Size: 5, Detail: "has missing or misplaced base64 padding"}},
+		{"no padding, by the other rule", Base64{MediaType: "application/pdf", Data: "JVBERi0"}, Base64Any, Limits{},
+			FileReport{Declared: "application/pdf", Actual: "application/pdf", Size: 5}},
+		{"text", Base64{MediaType: "text/plain", Data: enc([]byte(strings.Repeat("é", 2000)))}, 0, Limits{},
+			FileReport{Declared: "text/plain", Size: 4000}},
+		{"text that is cut", Base64{MediaType: "text/plain", Data: enc([]byte(strings.Repeat("é", 2000))[:3999])}, 0, Limits{},
+			FileReport{Fault: FileNotText, Declared: "text/plain", Size: 3999}},
+		{"JSON is text", Base64{MediaType: "application/json", Data: enc([]byte("{\"a\":\"\xff\"}"))}, 0, Limits{},
+			FileReport{Fault: FileNotText, Declared: "application/json", Size: 9}},
+		{"cut header", Base64{MediaType: "image/gif", Data: enc(all["gif"].data[:12])}, 0, Limits{},
+			FileReport{Fault: FileHeader, Declared: "image/gif", Actual: "image/gif", Size: 12}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, CheckFile(&tt.file, tt.rule, tt.lim)); diff != "" {
+				t.Errorf("CheckFile (-want +got):\n%s", diff)
+			}
+		})
+	}
+	for f := FileEmpty; f <= FilePixels; f++ {
+		if f.String() == "" {
+			t.Errorf("fault %d has no words", f)
+		}
+	}
+}
+
+// A character may lie across any of the places where a piece ends.
+func TestTextAcrossPieces(t *testing.T) {
+	for at := 500; at < 520; at++ {
+		for _, r := range []string{"é", "€", "😀"} {
+			text := strings.Repeat("a", at) + r + strings.Repeat("b", 600)
+			f := &Base64{MediaType: "text/plain", Data: base64.StdEncoding.EncodeToString([]byte(text))}
+			if got := CheckFile(f, Base64Strict, Limits{}); got.Fault != 0 {
+				t.Fatalf("%q at %d: %v", r, at, got.Fault)
+			}
+			f.Data = base64.StdEncoding.EncodeToString([]byte(text[:at+len(r)-1] + "b" + text[at+len(r):]))
+			if got := CheckFile(f, Base64Strict, Limits{}); got.Fault != FileNotText {
+				t.Fatalf("a broken %q at %d: %v, want %v", r, at, got.Fault, FileNotText)
+			}
+		}
+	}
+}
+
+func TestBase64(t *testing.T) {
+	tests := []struct {
+		data        string
+		strict, any bool
+		want        string
+	}{
+		{"aGk=", true, true, "hi"},
+		{"aGk", false, true, "hi"},
+		{"-_-_", false, true, "\xfb\xff\xbf"},
+		{"+/+/", true, true, "\xfb\xff\xbf"},
+		{"-/-/", false, false, ""},
+		{"", false, false, ""},
+		{"=", false, false, ""},
+		{"a", false, false, ""},
+		{"aGl=", false, false, ""}, // bits behind the end
+		{"aGk=\n", false, false, ""},
+		{"aG\nk=", false, false, ""},
+		{"aG\r\nk=", false, false, ""},
+		{"aGk=aGk=", false, false, ""},
+		{"aGk==", false, false, ""},
+		{"aG k=", false, false, ""},
+		{"aGké", false, false, ""},
+		{"data:image/png;base64,aGk=", false, false, ""},
+	}
+	for _, tt := range tests {
+		if got := Base64Strict.Check(tt.data); (got == "") != tt.strict {
+			t.Errorf("Base64Strict.Check(%q) = %q, want good: %v", tt.data, got, tt.strict)
+		}
+		if got := Base64Any.Check(tt.data); (got == "") != tt.any {
+			t.Errorf("Base64Any.Check(%q) = %q, want good: %v", tt.data, got, tt.any)
+		}
+		s := &Base64{Data: tt.data}
+		b, err := s.Bytes()
+		if string(b) != tt.want || (err == nil) != tt.any {
+			t.Errorf("Bytes of %q = %q, %v; want %q", tt.data, b, err, tt.want)
+		}
+		var fault *Error
+		if err != nil && (!errors.As(err, &fault) || fault.Code != CodeMedia) {
+			t.Errorf("Bytes of %q: the error is %v, want one of CodeMedia", tt.data, err)
+		}
+		if tt.any && s.Size() != int64(len(tt.want)) {
+			t.Errorf("Size of %q = %d, want %d", tt.data, s.Size(), len(tt.want))
+		}
+	}
+}
+
+func TestBase64Lead(t *testing.T) {
+	want := make([]byte, 3000)
+	for i := range want {
+		want[i] = byte(i * 7)
+	}
+	for _, n := range []int{0, 1, 2, 3, 11, 509, 510, 511, 2999, 3000, 3001} {
+		s := &Base64{Data: base64.StdEncoding.EncodeToString(want)}
+		dst := make([]byte, n)
+		got, err := s.Lead(dst)
+		if diff := cmp.Diff(want[:min(n, 3000)], dst[:got]); diff != "" || err != nil {
+			t.Errorf("Lead of %d: %v (-want +got):\n%s", n, err, diff)
+		}
+	}
+	for _, data := range []string{"aG k", "aG\nk", "a", "aG=k"} {
+		if n, err := (&Base64{Data: data}).Lead(make([]byte, 8)); err == nil {
+			t.Errorf("Lead of %q = %d bytes and no error", data, n)
+		}
+	}
+	// Only the beginning is looked at.
+	if n, err := (&Base64{Data: strings.Repeat("aGho", 1000) + "!"}).Lead(make([]byte, 8)); n != 8 || err != nil {
+		t.Errorf("Lead = %d, %v", n, err)
+	}
+}
+
+func TestCheckFileAllocs(t *testing.T) {
+	for name, s := range samples(t) {
+		f := &Base64{MediaType: s.mediaType, Data: base64.StdEncoding.EncodeToString(s.data)}
+		if n := testing.AllocsPerRun(20, func() { CheckFile(f, Base64Strict, Limits{ImageSide: 8000}) }); n != 0 {
+			t.Errorf("%s: CheckFile allocates %v times", name, n)
+		}
+	}
+	f := &Base64{MediaType: "text/plain", Data: base64.StdEncoding.EncodeToString([]byte(strings.Repeat("text ", 4000)))}
+	if n := testing.AllocsPerRun(20, func() { CheckFile(f, Base64Any, Limits{}) }); n != 0 {
+		t.Errorf("text: CheckFile allocates %v times", n)
+	}
+}
