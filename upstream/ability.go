@@ -1,0 +1,93 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/polywire/polywire/content"
+)
+
+// A TokenCounter is an Upstream that can say how many tokens a request has
+// without answering it. Call it through [CountTokens].
+type TokenCounter interface {
+	CountTokens(ctx context.Context, r *Request) (TokenCount, error)
+}
+
+// A TokenCount is how many tokens a request has.
+type TokenCount struct {
+	Tokens   int64
+	Cached   int64 // of these, how many a cache would give
+	Estimate bool  // not counted by the model's own vendor
+
+	// Extra holds what else the vendor's answer said.
+	Extra *content.Extra
+}
+
+// A ModelLister is an Upstream that can say which models it has. Call it
+// through [Models].
+type ModelLister interface {
+	Models(ctx context.Context) ([]Model, error)
+}
+
+// A Model describes one model of an Upstream. Only ID is needed.
+type Model struct {
+	ID          string
+	Name        string // for people
+	Description string
+	Created     time.Time
+	MaxInput    int64 // tokens; 0 if not known
+	MaxOutput   int64
+	Thinking    bool
+	Extra       *content.Extra
+}
+
+// A Preflighter is an Upstream that can say what a request would lose on its
+// way, without sending anything. Call it through [Preflight].
+type Preflighter interface {
+	Preflight(ctx context.Context, r *Request) ([]content.Loss, error)
+}
+
+// CountTokens asks u, or the first it wraps that can count. The error wraps
+// [errors.ErrUnsupported] if there is none.
+func CountTokens(ctx context.Context, u Upstream, r *Request) (TokenCount, error) {
+	if c, ok := find[TokenCounter](u); ok {
+		return c.CountTokens(ctx, r)
+	}
+	return TokenCount{}, fmt.Errorf("upstream: counting tokens: %w", errors.ErrUnsupported)
+}
+
+// Models asks u, or the first it wraps that can list its models. The error
+// wraps [errors.ErrUnsupported] if there is none.
+func Models(ctx context.Context, u Upstream) ([]Model, error) {
+	if l, ok := find[ModelLister](u); ok {
+		return l.Models(ctx)
+	}
+	return nil, fmt.Errorf("upstream: listing models: %w", errors.ErrUnsupported)
+}
+
+// Preflight asks u, or the first it wraps that knows. The error wraps
+// [errors.ErrUnsupported] if there is none.
+func Preflight(ctx context.Context, u Upstream, r *Request) ([]content.Loss, error) {
+	if p, ok := find[Preflighter](u); ok {
+		return p.Preflight(ctx, r)
+	}
+	return nil, fmt.Errorf("upstream: preflight: %w", errors.ErrUnsupported)
+}
+
+// find looks for an ability in u and in what it unwraps to, as errors.As does.
+func find[T any](u Upstream) (T, bool) {
+	for u != nil {
+		if t, ok := u.(T); ok {
+			return t, true
+		}
+		w, ok := u.(interface{ Unwrap() Upstream })
+		if !ok {
+			break
+		}
+		u = w.Unwrap()
+	}
+	var none T
+	return none, false
+}

@@ -1,0 +1,59 @@
+package upstream
+
+import (
+	"errors"
+	"time"
+)
+
+// A Code says how an answer failed. Each format has its own type and status
+// for it.
+type Code string
+
+const (
+	CodeInvalid         Code = "invalid"         // the request is at fault
+	CodeUnauthenticated Code = "unauthenticated" // no key, or a bad one: the client's
+	CodeBilling         Code = "billing"         // payment is due
+	CodePermission      Code = "permission"      // the key may not do this
+	CodeNotFound        Code = "not_found"       // no such model or file
+	CodeMethod          Code = "method"          // the path exists, but not for this HTTP method
+	CodeConflict        Code = "conflict"        // another request is in the way
+	CodeTooLarge        Code = "too_large"       // the body is over the limit
+	CodeRateLimit       Code = "rate_limit"      // too many requests
+	CodeQuota           Code = "quota"           // a quota that waiting does not refill
+	CodeInternal        Code = "internal"        // a fault of ours
+	CodeUnavailable     Code = "unavailable"     // the upstream cannot be reached, or does not work
+	CodeTimeout         Code = "timeout"         // it took too long
+	CodeOverloaded      Code = "overloaded"      // more load than can be served now
+	CodeUnsupported     Code = "unsupported"     // not available here
+	CodeBadGateway      Code = "bad_gateway"     // the upstream answered nonsense, or refused the host
+)
+
+// An Error says how an answer failed.
+type Error struct {
+	Code Code
+
+	// Text goes out to the client: a sentence without secrets. Empty means the
+	// format's usual sentence for the Code.
+	Text string
+
+	// RetryAfter, if not zero, tells the client how long to wait.
+	RetryAfter time.Duration
+
+	// Err is the cause. It goes to the host's log and to nobody else.
+	Err error
+}
+
+// Error returns the text, or the code if there is none. It leaves out Err,
+// which may hold what must not get out.
+func (e *Error) Error() string {
+	if e.Text == "" {
+		return "upstream: " + string(e.Code)
+	}
+	return e.Text
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrClosed is what the methods of a Writer return after Generate returned.
+var ErrClosed = errors.New("upstream: the answer is over")

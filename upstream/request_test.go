@@ -1,0 +1,112 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+type resolver func(s content.Source) (content.Blob, error)
+
+func (f resolver) Resolve(_ context.Context, s content.Source) (content.Blob, error) { return f(s) }
+
+func TestLoad(t *testing.T) {
+	found := content.Blob{MediaType: "image/png", Data: []byte("png")}
+	tests := []struct {
+		name   string
+		source content.Source
+		with   bool // a Resolver
+		want   content.Blob
+		code   content.Code
+	}{
+		{"base64", &content.Base64{MediaType: "a/b", Data: "aGk="}, false, content.Blob{MediaType: "a/b", Data: []byte("hi")}, ""},
+		{"bad base64", &content.Base64{Data: "a%"}, false, content.Blob{}, content.CodeMedia},
+		{"plain text", &content.PlainText{Text: "hi"}, false, content.Blob{MediaType: "text/plain", Data: []byte("hi")}, ""},
+		{"link", &content.URL{URL: "u"}, false, content.Blob{}, content.CodeUnsupported},
+		{"link, resolved", &content.URL{URL: "u"}, true, found, ""},
+		{"file", &content.File{ID: "f"}, false, content.Blob{}, content.CodeUnsupported},
+		{"file, resolved", &content.File{ID: "f"}, true, found, ""},
+		{"parts", &content.Parts{}, true, content.Blob{}, content.CodeUnsupported},
+		{"nil", nil, true, content.Blob{}, content.CodeUnsupported},
+		{"nil base64", (*content.Base64)(nil), true, content.Blob{}, content.CodeUnsupported},
+		{"nil text", (*content.PlainText)(nil), true, content.Blob{}, content.CodeUnsupported},
+		{"nil link", (*content.URL)(nil), true, content.Blob{}, content.CodeUnsupported},
+		{"nil file", (*content.File)(nil), true, content.Blob{}, content.CodeUnsupported},
+	}
+	for _, tt := range tests {
+		r := &upstream.Request{}
+		if tt.with {
+			r.Resolver = resolver(func(content.Source) (content.Blob, error) { return found, nil })
+		}
+		got, err := r.Load(t.Context(), tt.source)
+		var e *content.Error
+		if errors.As(err, &e) != (tt.code != "") || e != nil && e.Code != tt.code {
+			t.Errorf("%s: got %v", tt.name, err)
+		}
+		if diff := cmp.Diff(tt.want, got); err == nil && diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	cause := errors.New("the client left")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	r := &upstream.Request{Resolver: resolver(func(content.Source) (content.Blob, error) { panic("asked for nobody") })}
+	if _, err := r.Load(ctx, &content.URL{}); err != cause {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	auth := upstream.Keys("one", "two")
+	for key, want := range map[string]error{"one": nil, "two": nil, "": upstream.ErrNoKey, "on": upstream.ErrBadKey, "onetwo": upstream.ErrBadKey} {
+		if _, err := auth(t.Context(), nil, key); err != want {
+			t.Errorf("%q: got %v", key, err)
+		}
+	}
+	for _, keys := range [][]string{nil, {"a", ""}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q: no panic", keys)
+				}
+			}()
+			upstream.Keys(keys...)
+		}()
+	}
+}
+
+func TestBudget(t *testing.T) {
+	b := upstream.Budget{Bytes: 10, Requests: 2}
+	if !b.Enter() || !b.Enter() || b.Enter() {
+		t.Error("two may enter, not three")
+	}
+	if !b.Take(6) || b.Take(5) || !b.Take(4) || b.Take(1) {
+		t.Error("ten bytes are to be had, no more")
+	}
+	b.Leave(6)
+	if n, bytes := b.InFlight(); n != 1 || bytes != 4 {
+		t.Errorf("in flight: %d, %d", n, bytes)
+	}
+	var zero upstream.Budget
+	if !zero.Take(512<<20) || zero.Take(1) {
+		t.Error("the zero Budget has 512 MiB")
+	}
+}
+
+func TestErrorHidesItsCause(t *testing.T) {
+	cause := errors.New("dial 10.0.0.1: refused")
+	for want, e := range map[string]*upstream.Error{
+		"try later":           {Code: upstream.CodeOverloaded, Text: "try later", Err: cause},
+		"upstream: internal":  {Code: upstream.CodeInternal, Err: cause},
+		"upstream: not_found": {Code: upstream.CodeNotFound},
+	} {
+		if e.Error() != want || (e.Err != nil) != errors.Is(e, cause) {
+			t.Errorf("got %q", e.Error())
+		}
+	}
+}

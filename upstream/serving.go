@@ -1,0 +1,186 @@
+package upstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/polywire/polywire/content"
+)
+
+// Serving says how a host serves an Upstream, in whatever format. Each
+// format's Options embed it. The zero value holds the defaults.
+type Serving struct {
+	// Limits bounds documents. Each format has its own defaults.
+	Limits content.Limits
+
+	// Times bounds waiting.
+	Times Times
+
+	// Authenticate judges a request by the key that it carries, in whichever
+	// place the format allows; key is empty if there is none. It returns the
+	// context that reaches the Upstream, so that this knows who asks, or an
+	// error: an [*Error] with CodeUnauthenticated or CodePermission is told in
+	// the format's own way, and so is any other [*Error]; an error of another
+	// type is an internal one. It is called before the body is read. Nil lets
+	// everybody in. See [Keys].
+	Authenticate func(ctx context.Context, r *http.Request, key string) (context.Context, error)
+
+	// Resolver finds the files that requests name by URL or id. It is asked
+	// once for each file of a request. Nil means that files have to come with
+	// the request.
+	Resolver content.Resolver
+
+	// Refuse is the mildest loss that makes a request fail, before anything is
+	// sent upstream. Zero refuses none.
+	Refuse content.Severity
+
+	// OnLoss, if not nil, hears of losses as they happen. It must not block.
+	OnLoss func(ctx context.Context, losses []content.Loss)
+
+	// OnDone, if not nil, is called once for each request, after the last byte
+	// of the answer, with the context that reached the Upstream (or the
+	// request's, if it did not get that far). r must not be kept changed.
+	OnDone func(ctx context.Context, r *Report)
+
+	// Logger hears of what goes wrong, with causes that clients are not told,
+	// but never a key or content. Nil is silent.
+	Logger *slog.Logger
+
+	// Budget bounds what is in flight. Handlers that are given the same Budget
+	// share it; nil gives each handler one of its own, with 512 MiB.
+	Budget *Budget
+
+	// Strict refuses members and kinds that the format does not know. The
+	// default is to keep them and pass them on.
+	Strict bool
+}
+
+// Times bounds waiting. A zero field stands for the default.
+type Times struct {
+	Body      time.Duration // for reading the body, from the headers on: 60 s
+	FirstByte time.Duration // for the Upstream's first event: 10 min
+	Silence   time.Duration // between two events of the Upstream: 5 min
+	Total     time.Duration // for one call of the Upstream: 60 min
+	Write     time.Duration // for one write to the client: 30 s
+	KeepAlive time.Duration // of silence before a sign of life is sent: 15 s
+	Grace     time.Duration // for an Upstream to return when it is told to: 1 s
+}
+
+// Report says how one request went: the base of logs, bills and metrics.
+type Report struct {
+	ID       string         // the request's id, as the client was told
+	Format   content.Format // the front's
+	Method   string         // HTTP method
+	Path     string         // URL path, without the query
+	Mode     string         // "stream", "plain", "count", "models", or empty if it did not get that far
+	Model    string         // as asked
+	Answered string         // the model that answered, if it said so
+	Status   int            // HTTP status; 499 if the client left before there was one
+	Usage    content.Usage
+	Stop     Stop
+	Losses   []content.Loss
+	Err      error // the cause, if it failed; not for clients
+
+	Start     time.Time
+	FirstByte time.Duration // until the first byte of the answer; 0 if there was none
+	Duration  time.Duration
+	BytesIn   int64
+	BytesOut  int64
+}
+
+// Keys returns a function for Serving.Authenticate that lets in who has one of
+// the given keys, compared in constant time. It panics if there is no key, or
+// an empty one: that would let everybody in.
+func Keys(keys ...string) func(context.Context, *http.Request, string) (context.Context, error) {
+	if len(keys) == 0 {
+		panic("upstream: Keys: no key")
+	}
+	digests := make([][sha256.Size]byte, len(keys))
+	for i, k := range keys {
+		if k == "" {
+			panic("upstream: Keys: empty key")
+		}
+		digests[i] = sha256.Sum256([]byte(k))
+	}
+	return func(ctx context.Context, _ *http.Request, key string) (context.Context, error) {
+		if key == "" {
+			return nil, ErrNoKey
+		}
+		got := sha256.Sum256([]byte(key))
+		ok := 0
+		for i := range digests {
+			ok |= subtle.ConstantTimeCompare(got[:], digests[i][:])
+		}
+		if ok == 0 {
+			return nil, ErrBadKey
+		}
+		return ctx, nil
+	}
+}
+
+// What Keys answers, told by each format in its own words.
+var (
+	ErrNoKey  error = &Error{Code: CodeUnauthenticated, Text: "no key"}
+	ErrBadKey error = &Error{Code: CodeUnauthenticated, Text: "wrong key"}
+)
+
+// A Budget bounds the bytes of request bodies and the requests that are in
+// flight at once. It is safe for concurrent use, and may be shared by
+// handlers. The zero Budget allows 512 MiB and any number of requests.
+type Budget struct {
+	Bytes    int64 // of bodies; 0 means 512 MiB
+	Requests int   // at once; 0 means no limit
+
+	mu       sync.Mutex
+	bytes    int64
+	requests int
+}
+
+const defaultBudget = 512 << 20
+
+// Enter takes the place of one request. It reports whether there was one.
+// Leave gives it back.
+func (b *Budget) Enter() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.Requests > 0 && b.requests >= b.Requests {
+		return false
+	}
+	b.requests++
+	return true
+}
+
+// Take takes n bytes. It reports whether there were so many.
+func (b *Budget) Take(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	limit := b.Bytes
+	if limit == 0 {
+		limit = defaultBudget
+	}
+	if n > limit-b.bytes {
+		return false
+	}
+	b.bytes += n
+	return true
+}
+
+// Leave gives back the place of one request and the bytes it took.
+func (b *Budget) Leave(bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requests--
+	b.bytes -= bytes
+}
+
+// InFlight returns what is taken now.
+func (b *Budget) InFlight() (requests int, bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.requests, b.bytes
+}

@@ -1,0 +1,83 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/polywire/polywire/content"
+)
+
+// Edit returns an Upstream that changes every request before next sees it, in
+// whatever operation: generating, counting tokens, preflight. f returns the
+// request to go on with, usually r itself or a changed [Request.Clone], or an
+// error to refuse it with: an [*Error] or a [*content.Error] is told to the
+// client as it says. It must be safe for concurrent use. The losses that the
+// request it returns refuses are those that fail.
+func Edit(next Upstream, f func(ctx context.Context, r *Request) (*Request, error)) Upstream {
+	return &edit{next, f}
+}
+
+type edit struct {
+	next Upstream
+	f    func(ctx context.Context, r *Request) (*Request, error)
+}
+
+// edit returns the request to go on with.
+func (e *edit) edit(ctx context.Context, r *Request) (*Request, error) {
+	r, err := e.f(ctx, r)
+	if err == nil && r == nil {
+		err = errors.New("upstream: the function of an Edit returned neither a request nor an error")
+	}
+	return r, err
+}
+
+func (e *edit) Generate(ctx context.Context, r *Request, w *Writer) error {
+	changed, err := e.edit(ctx, r)
+	if err != nil {
+		return err
+	}
+	if changed != r {
+		w.serve(changed)
+	}
+	return e.next.Generate(ctx, changed, w)
+}
+
+func (e *edit) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
+	r, err := e.edit(ctx, r)
+	if err != nil {
+		return TokenCount{}, err
+	}
+	return CountTokens(ctx, e.next, r)
+}
+
+func (e *edit) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
+	r, err := e.edit(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return Preflight(ctx, e.next, r)
+}
+
+func (e *edit) Unwrap() Upstream { return e.next }
+
+// Tap returns an Upstream whose answers pass through a sink of the host's on
+// their way out. f makes it, once for each call of Generate; what that sink
+// sends on to the sink it was given is the answer. An event that it changes is
+// told as changed, whatever the vendor's own bytes were.
+//
+// f itself must be safe for concurrent use; a sink it makes is used by one
+// call only.
+func Tap(next Upstream, f func(ctx context.Context, r *Request, to Sink) Sink) Upstream {
+	return &tap{next, f}
+}
+
+type tap struct {
+	next Upstream
+	f    func(ctx context.Context, r *Request, to Sink) Sink
+}
+
+func (t *tap) Generate(ctx context.Context, r *Request, w *Writer) error {
+	return Run(ctx, t.next, r, t.f(ctx, r, w))
+}
+
+func (t *tap) Unwrap() Upstream { return t.next }
