@@ -1,0 +1,59 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+var errAsked = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream took too long to answer")}
+
+// ask answers a request that needs no generating, under the same protection: a
+// goroutine of its own, its panics caught, and no longer than the first byte
+// of an answer may take.
+func (x *exchange) ask(ctx context.Context, call *Call) {
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(errDone)
+	var doc *jsonwire.Writer // to be looked at once done has said something
+	done := make(chan error, 1)
+	x.users.Add(1)
+	go func() {
+		err := errGoexit
+		defer func() {
+			if v := recover(); v != nil {
+				err = newPanic(v)
+			}
+			x.release()
+			done <- err
+		}()
+		doc, err = call.Ask(inner, x.s.up)
+	}()
+	times := &x.s.serving.Times
+	late := time.NewTimer(min(times.FirstByte, times.Total))
+	defer late.Stop()
+	var err error
+	returned := false
+	select {
+	case err = <-done:
+		returned = true
+	case <-x.r.Context().Done():
+		err = &goneError{errLeft}
+	case <-ctx.Done(): // the host's own
+		err = context.Cause(ctx)
+	case <-late.C:
+		err = errAsked
+	}
+	cancel(err)
+	x.deadline(time.Now().Add(times.Write))
+	if err = x.left(err); err == nil {
+		x.report.Err = x.document(doc, doc.Len())
+	} else {
+		x.write(x.explain(ctx, err))
+	}
+	if !returned {
+		x.abandon(ctx, done)
+	}
+}

@@ -1,0 +1,92 @@
+package front
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// An Encoder turns one streamed answer into bytes. It does no I/O, knows no
+// clock, and is used by one goroutine at a time.
+type Encoder interface {
+	// ContentType is the stream's.
+	ContentType() string
+
+	// Events appends what events look like to the client. Appending nothing
+	// means that there is nothing to say yet: no headers go out for it.
+	Events(dst []byte, events []upstream.Event) []byte
+
+	// Ping appends a sign of life. It is only called between two calls of the
+	// others. Appending nothing means that only headers may be flushed now.
+	Ping(dst []byte) []byte
+
+	// End appends how the answer ends: well, if f is nil, else as the format
+	// tells a failure after the first byte. Nothing comes after it.
+	End(dst []byte, f *Failure) []byte
+
+	// Lost returns what could not be said, as far as it was found since the
+	// last call. Paths are neutral.
+	Lost() []content.Loss
+}
+
+// A Dialect is what one format says about everything around an answer. It must
+// be safe for concurrent use.
+type Dialect interface {
+	// Format is the format's name.
+	Format() content.Format
+
+	// Route finds out from the path what a request wants. The error is a
+	// [*Failure].
+	Route(r *http.Request) (*Route, error)
+
+	// Keys returns every key that the request carries, from all the places
+	// that the format allows.
+	Keys(r *http.Request) []string
+
+	// Header sets what stands on every answer.
+	Header(h http.Header, id string)
+
+	// Forward reports whether a header of the upstream's vendor is for the
+	// client. The name is in canonical form.
+	Forward(name string) bool
+
+	// Error tells a failure before the first byte.
+	Error(id string, f *Failure) (status int, body []byte)
+
+	// Path tells a neutral path, such as "turns.3.parts.1", in the format's
+	// own words.
+	Path(neutral string) string
+}
+
+// A Route is one thing that a format serves.
+type Route struct {
+	// Method is the one that is allowed. A POST has a body of JSON.
+	Method string
+
+	// Head judges the headers before the body is read.
+	Head func(r *http.Request) error
+
+	// Call makes a call of the body. The error may be a list of
+	// [*content.Error] in the format's own paths. id is the request's.
+	Call func(id string, r *http.Request, body string) (*Call, error)
+}
+
+// A Call is a request that is ready to be answered.
+type Call struct {
+	// Request is what the upstream is asked; nil where Ask needs none.
+	Request *upstream.Request
+
+	// Ask, if not nil, finds the answer in another way than by generating it,
+	// and Mode is what reports call that. The upstream is the server's.
+	Ask  func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error)
+	Mode string
+
+	// Stream encodes a streamed answer; nil if the client wants it whole.
+	Stream Encoder
+
+	// Reply writes a whole answer and says what could not be said.
+	Reply func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss)
+}

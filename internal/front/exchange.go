@@ -1,0 +1,259 @@
+package front
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// An exchange is one request and its answer. While Generate runs, whoever holds
+// the token of the sink may use it.
+type exchange struct {
+	s      *Server
+	w      http.ResponseWriter
+	rc     *http.ResponseController
+	r      *http.Request
+	id     string
+	start  time.Time
+	report upstream.Report
+
+	begun  bool         // headers have gone out
+	unread bool         // there is a body that was not read to its end
+	taken  int64        // bytes of the budget
+	inside bool         // a place in the budget is taken
+	users  atomic.Int32 // that still need what is taken: this goroutine, and Generate
+}
+
+// statusGone is what reports say if the client left before there was a status.
+const statusGone = 499
+
+func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{
+		s: s, w: w, rc: http.NewResponseController(w), r: r,
+		id:     "req_" + rand.Text(),
+		start:  time.Now(),
+		unread: r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0,
+	}
+	x.report = upstream.Report{
+		ID: x.id, Format: s.dialect.Format(), Method: r.Method, Path: r.URL.Path, Start: x.start,
+	}
+	x.users.Store(1)
+	return x
+}
+
+// prepare does everything that can be done before the upstream is called. The
+// context is never nil.
+func (x *exchange) prepare(ctx context.Context) (context.Context, *Call, error) {
+	route, err := x.s.dialect.Route(x.r)
+	if err != nil {
+		return ctx, nil, err
+	}
+	if x.r.Method != route.Method {
+		return ctx, nil, &Failure{Code: upstream.CodeMethod, Allow: route.Method}
+	}
+	ctx, err = x.authenticate(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	if err := route.Head(x.r); err != nil {
+		return ctx, nil, err
+	}
+	if !x.s.serving.Budget.Enter() {
+		return ctx, nil, overloaded()
+	}
+	x.inside = true
+	var body string
+	if route.Method == http.MethodPost {
+		if body, err = x.body(); err != nil {
+			return ctx, nil, err
+		}
+	}
+	call, err := route.Call(x.id, x.r, body)
+	if err != nil {
+		return ctx, nil, err
+	}
+	if call.Request != nil {
+		x.report.Model = call.Request.Model
+		call.Request.Refuse = x.s.serving.Refuse
+	}
+	switch {
+	case call.Ask != nil:
+		x.report.Mode = call.Mode
+	case call.Stream != nil:
+		x.report.Mode = "stream"
+	default:
+		x.report.Mode = "plain"
+	}
+	return ctx, call, nil
+}
+
+func overloaded() error {
+	return &Failure{
+		Code: upstream.CodeOverloaded, RetryAfter: time.Second,
+		Err: errors.New("the budget of bytes or requests in flight is used up"),
+	}
+}
+
+// authenticate asks the host who this is.
+func (x *exchange) authenticate(ctx context.Context) (_ context.Context, err error) {
+	auth := x.s.serving.Authenticate
+	if auth == nil {
+		return ctx, nil
+	}
+	key := ""
+	for _, k := range x.s.dialect.Keys(x.r) {
+		switch {
+		case k == "" || k == key:
+		case key == "":
+			key = k
+		default:
+			return ctx, &Failure{Code: upstream.CodeUnauthenticated, Detail: DetailTwoKeys}
+		}
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = newPanic(v)
+		}
+	}()
+	known, err := auth(ctx, x.r, key)
+	if err != nil {
+		return ctx, refused(err, key)
+	}
+	if known != nil {
+		ctx = known
+	}
+	return ctx, nil
+}
+
+// refused makes formats use their own words where the host has none.
+func refused(err error, key string) error {
+	f := Explain(err)
+	if f.Code != upstream.CodeUnauthenticated || len(f.Faults) > 0 {
+		return err
+	}
+	own := *f
+	own.Detail = DetailBadKey
+	if key == "" {
+		own.Detail = DetailNoKey
+	}
+	if errors.Is(err, upstream.ErrNoKey) || errors.Is(err, upstream.ErrBadKey) {
+		own.Text = ""
+	}
+	return &own
+}
+
+// fail answers with an error. Nothing has been written yet.
+func (x *exchange) fail(ctx context.Context, err error) {
+	f := Explain(err)
+	x.log(ctx, f)
+	x.report.Err = f
+	x.write(f)
+}
+
+// write writes a failure as the whole answer.
+func (x *exchange) write(f *Failure) {
+	status, body := x.s.dialect.Error(x.id, f)
+	h := x.w.Header()
+	x.s.dialect.Header(h, x.id)
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if f.Allow != "" {
+		h.Set("Allow", f.Allow)
+	}
+	if f.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.FormatInt(int64(math.Ceil(f.RetryAfter.Seconds())), 10))
+	}
+	if x.unread && x.r.ProtoMajor == 1 {
+		// Or the server would read on, for as long as the client likes: small
+		// bodies even on a connection that is to be closed.
+		h.Set("Connection", "close")
+		_ = x.rc.SetReadDeadline(time.Unix(1, 0))
+	}
+	x.deadline(time.Now().Add(x.s.serving.Times.Write))
+	x.header(status)
+	n, _ := x.w.Write(body) // nobody to tell
+	x.report.BytesOut += int64(n)
+}
+
+// header sends the headers.
+func (x *exchange) header(status int) {
+	x.begun = true
+	x.report.FirstByte = time.Since(x.start)
+	if x.report.Status == 0 {
+		x.report.Status = status
+	}
+	x.w.WriteHeader(status)
+}
+
+// deadline bounds what is written from now on. Writers that know no deadlines
+// are trusted to have their own.
+func (x *exchange) deadline(t time.Time) { _ = x.rc.SetWriteDeadline(t) }
+
+// release gives back what was taken of the budget, once nobody needs it.
+func (x *exchange) release() {
+	if x.users.Add(-1) == 0 && x.inside {
+		x.s.serving.Budget.Leave(x.taken)
+	}
+}
+
+// finish ends the exchange, whatever became of it.
+func (x *exchange) finish(ctx context.Context) {
+	x.release()
+	x.report.BytesIn = max(x.report.BytesIn, x.taken)
+	x.report.Duration = time.Since(x.start)
+	if f := x.s.serving.OnDone; f != nil {
+		report := x.report
+		// The bill is due although the client has left.
+		x.guard(ctx, "OnDone", func() { f(context.WithoutCancel(ctx), &report) })
+	}
+}
+
+// guard calls what the host gave us.
+func (x *exchange) guard(ctx context.Context, what string, f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			x.log(ctx, &Failure{Code: upstream.CodeInternal, Err: fmt.Errorf("%s: %w", what, newPanic(v))})
+		}
+	}()
+	f()
+}
+
+// panicked answers for a panic of our own goroutine.
+func (x *exchange) panicked(ctx context.Context, v any) {
+	f := &Failure{Code: upstream.CodeInternal, Err: newPanic(v)}
+	x.report.Err = f
+	x.log(ctx, f)
+	if !x.begun {
+		x.guard(ctx, "writing", func() { x.write(f) })
+	}
+}
+
+// A panicError is a panic that was caught.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func newPanic(v any) error { return &panicError{v, debug.Stack()} }
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// lose notes a loss for the report; the caller holds the token.
+func (x *exchange) lose(l content.Loss) {
+	if len(x.report.Losses) < maxLosses {
+		x.report.Losses = append(x.report.Losses, l)
+	}
+}
+
+// maxLosses bounds the losses that are kept of one request.
+const maxLosses = 1000

@@ -1,0 +1,130 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Detail says more about a failure than its code, where formats have words
+// for it.
+type Detail uint8
+
+const (
+	NoDetail        Detail = iota
+	DetailNoKey            // there was no key
+	DetailBadKey           // the key is wrong
+	DetailTwoKeys          // there were two keys that differ
+	DetailMediaType        // the body is not said to be JSON
+	DetailCharset          // the body is in a charset that is not understood
+	DetailEncoding         // the body is compressed
+	DetailBodyTime         // the body took too long
+)
+
+// A Failure is what a client is told about a request that failed.
+type Failure struct {
+	Code   upstream.Code
+	Detail Detail
+
+	// Text goes out. It is one line of bounded length, or empty for the
+	// format's usual sentence.
+	Text string
+
+	// Faults are those of the document, More how many more there were. Paths
+	// are in the format's own words.
+	Faults []*content.Error
+	More   int
+
+	RetryAfter time.Duration
+	Allow      string // with CodeMethod: the methods that are allowed
+	Err        error  // the cause; for the host only
+}
+
+// Error returns what the failure is about, for logs. It does not repeat the
+// texts for the client, which may quote the request.
+func (f *Failure) Error() string {
+	if f.Err != nil {
+		return string(f.Code) + ": " + f.Err.Error()
+	}
+	return string(f.Code)
+}
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// maxText bounds the text of an upstream's error.
+const maxText = 2 << 10
+
+// Explain finds out what a client is told about err, which is not nil. What is
+// outermost in err counts: a [*Failure], an [*upstream.Error] or the faults of
+// a document. Everything else is an internal error without its text.
+func Explain(err error) *Failure {
+	switch e := outermost(err).(type) {
+	case *Failure:
+		return e
+	case *upstream.Error:
+		return &Failure{Code: e.Code, Text: OneLine(e.Text, maxText), RetryAfter: e.RetryAfter, Err: err}
+	case nil:
+	default:
+		list, more := content.Violations(e)
+		return &Failure{Code: upstream.CodeInvalid, Faults: list, More: more, Err: err}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &Failure{Code: upstream.CodeTimeout, Err: err}
+	}
+	return &Failure{Code: upstream.CodeInternal, Err: err}
+}
+
+// outermost returns the first error in err, from the outside in, that says
+// something to clients. A list of faults is returned as a whole.
+func outermost(err error) error {
+	for err != nil {
+		switch e := err.(type) {
+		case *Failure, *upstream.Error, *content.Error:
+			return e
+		case interface{ Unwrap() []error }:
+			return first(err, e.Unwrap())
+		case interface{ Unwrap() error }:
+			err = e.Unwrap()
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+func first(joined error, errs []error) error {
+	for _, err := range errs {
+		switch e := outermost(err).(type) {
+		case nil:
+		case *Failure, *upstream.Error:
+			return e
+		default:
+			return joined
+		}
+	}
+	return nil
+}
+
+// OneLine makes s fit for one line of at most limit bytes.
+func OneLine(s string, limit int) string {
+	if len(s) > limit {
+		cut := limit - len("…")
+		for cut > 0 && !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		s = s[:cut] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < ' ', r == 0x7f, r == '\u0085', r == '\u2028', r == '\u2029':
+			return ' '
+		}
+		return r
+	}, s)
+}

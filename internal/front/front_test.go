@@ -1,0 +1,98 @@
+package front
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// TestNewPanics checks that what cannot be meant is found at start, by name.
+func TestNewPanics(t *testing.T) {
+	for field, s := range map[string]upstream.Serving{
+		"Times.Body":         {Times: upstream.Times{Body: -1}},
+		"Times.FirstByte":    {Times: upstream.Times{FirstByte: 30}}, // nanoseconds: the unit was forgotten
+		"Times.Silence":      {Times: upstream.Times{Silence: -time.Second}},
+		"Times.Total":        {Times: upstream.Times{Total: 1000 * time.Hour}},
+		"Times.Write":        {Times: upstream.Times{Write: 1}},
+		"Times.KeepAlive":    {Times: upstream.Times{KeepAlive: 1}},
+		"Times.Grace":        {Times: upstream.Times{Grace: -1}},
+		"Limits.Body":        {Limits: content.Limits{Body: -1}},
+		"Limits.Depth":       {Limits: content.Limits{Depth: 1 << 30}},
+		"Limits.Values":      {Limits: content.Limits{Values: -5}},
+		"Limits.Files":       {Limits: content.Limits{Files: -1}},
+		"Limits.FileBytes":   {Limits: content.Limits{FileBytes: 1 << 40}},
+		"Limits.ImageSide":   {Limits: content.Limits{ImageSide: -1}},
+		"Limits.ImagePixels": {Limits: content.Limits{ImagePixels: -1}},
+		"Refuse":             {Refuse: 9},
+		"Budget.Bytes":       {Budget: &upstream.Budget{Bytes: -1}},
+		"Budget.Requests":    {Budget: &upstream.Budget{Requests: -1}},
+	} {
+		t.Run(field, func(t *testing.T) {
+			defer func() {
+				if s, _ := recover().(string); !strings.HasPrefix(s, "x: NewHandler: "+field+" ") {
+					t.Errorf("panic %q", s)
+				}
+			}()
+			New("x: NewHandler", upstream.Func(nil), s, 1, nil)
+		})
+	}
+	defer func() {
+		if s, _ := recover().(string); s != "x: NewHandler: nil Upstream" {
+			t.Errorf("panic %q", s)
+		}
+	}()
+	New("x: NewHandler", nil, upstream.Serving{}, 1, nil)
+}
+
+func TestMediaType(t *testing.T) {
+	for _, tt := range []struct {
+		lines []string
+		ok    bool
+		ascii bool
+	}{
+		{nil, true, false},
+		{[]string{"application/json"}, true, false},
+		{[]string{"APPLICATION/json ; charset=Utf-8"}, true, false},
+		{[]string{"application/json; charset=iso-8859-1"}, true, true},
+		{[]string{"application/json", "application/json"}, false, false},
+		{[]string{""}, false, false},
+		{[]string{"application/jsonp"}, false, false},
+		{[]string{"application/problem+json"}, false, false},
+		{[]string{"application/json, text/html"}, false, false},
+		{[]string{"application/json; charset=utf-7"}, false, false},
+	} {
+		ascii, err := mediaType(http.Header{"Content-Type": tt.lines})
+		if (err == nil) != tt.ok || ascii != tt.ascii {
+			t.Errorf("%q: %v, %v", tt.lines, ascii, err)
+		}
+	}
+}
+
+func TestLossHeaderIsBounded(t *testing.T) {
+	x := &exchange{s: &Server{dialect: plainPaths{}}}
+	for range 500 {
+		x.lose(content.Loss{Path: "turns.0.parts.0;\r\nX: y", Severity: content.LossDropped})
+	}
+	h := http.Header{}
+	x.lossHeader(h)
+	v := h.Get("Polywire-Loss")
+	if len(v) > maxLossHeader || !strings.HasSuffix(v, " more") || strings.ContainsAny(v, "\r\n") {
+		t.Errorf("%d bytes: %q", len(v), v)
+	}
+	if !strings.HasPrefix(v, "dropped turns.0.parts.0???X:?y; dropped ") {
+		t.Errorf("begins with %q", v[:60])
+	}
+	told := strings.Count(v, "dropped")
+	if want := fmt.Sprintf("; and %d more", 500-told); !strings.HasSuffix(v, want) || told < 100 {
+		t.Errorf("%d told: %q", told, v[len(v)-40:])
+	}
+}
+
+type plainPaths struct{ Dialect }
+
+func (plainPaths) Path(p string) string { return p }

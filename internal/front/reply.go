@@ -1,0 +1,138 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// succeed ends an answer well.
+func (x *exchange) succeed(ctx context.Context, s *sink) {
+	if s.call.Stream != nil {
+		s.buf = s.call.Stream.End(s.buf[:0], nil)
+		s.lose(s.call.Stream.Lost())
+		s.flush()
+		x.report.Err = s.err
+	} else {
+		x.report.Err = x.reply(s)
+	}
+	x.hearLoss(ctx, s.lost)
+}
+
+// reply writes a whole answer.
+func (x *exchange) reply(s *sink) error {
+	var from io.WriterTo
+	var size int
+	if s.whole != "" {
+		from, size = strings.NewReader(s.whole), len(s.whole)
+	} else {
+		doc, lost := s.call.Reply(s.collect.Reply())
+		s.lose(lost)
+		from, size = doc, doc.Len()
+	}
+	return x.document(from, size)
+}
+
+// document writes JSON as the whole answer.
+func (x *exchange) document(from io.WriterTo, size int) error {
+	h := x.w.Header()
+	x.s.dialect.Header(h, x.id)
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(size))
+	x.lossHeader(h)
+	x.header(http.StatusOK)
+	n, err := from.WriteTo(&pieces{x})
+	x.report.BytesOut += n
+	if err != nil {
+		return &goneError{err}
+	}
+	return nil
+}
+
+// pieces writes in pieces, each with a deadline of its own: a long answer may
+// take long as long as it moves.
+type pieces struct{ x *exchange }
+
+const replyPiece = 64 << 10
+
+func (p *pieces) Write(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		p.x.deadline(time.Now().Add(p.x.s.serving.Times.Write))
+		var k int
+		k, err = p.x.w.Write(b[n:min(len(b), n+replyPiece)])
+		n += k
+	}
+	return n, err
+}
+
+func (p *pieces) WriteString(s string) (n int, err error) {
+	for n < len(s) && err == nil {
+		p.x.deadline(time.Now().Add(p.x.s.serving.Times.Write))
+		var k int
+		k, err = io.WriteString(p.x.w, s[n:min(len(s), n+replyPiece)])
+		n += k
+	}
+	return n, err
+}
+
+// hearLoss calls the host's OnLoss.
+func (x *exchange) hearLoss(ctx context.Context, lost []content.Loss) {
+	if f := x.s.serving.OnLoss; f != nil && len(lost) > 0 {
+		x.guard(ctx, "OnLoss", func() { f(ctx, lost) })
+	}
+}
+
+// maxLossHeader bounds the header that tells losses.
+const maxLossHeader = 4 << 10
+
+// lossHeader says what was lost as far as it is known now:
+// "Polywire-Loss: dropped top_k; hint messages.0.content.1".
+func (x *exchange) lossHeader(h http.Header) {
+	losses := x.report.Losses
+	if len(losses) == 0 {
+		return
+	}
+	var b strings.Builder
+	for i, l := range losses {
+		item := l.Severity.String() + " " + headerText(x.s.dialect.Path(l.Path))
+		rest := fmt.Sprintf("; and %d more", len(losses)-i)
+		if b.Len()+len(item)+2+len(rest) > maxLossHeader {
+			b.WriteString(strings.TrimPrefix(rest, "; "))
+			break
+		}
+		b.WriteString(item)
+		if i < len(losses)-1 {
+			b.WriteString("; ")
+		}
+	}
+	h.Set("Polywire-Loss", b.String())
+}
+
+// headerText replaces what may not stand in the header, or would look like the
+// next item.
+func headerText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r >= 0x7f || r == ';' {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// mapPaths tells the paths of faults in the format's words, where faults are
+// what err says.
+func mapPaths(err error, d Dialect) error {
+	switch e := outermost(err).(type) {
+	case nil, *Failure, *upstream.Error:
+		return err
+	default:
+		return content.MapPaths(e, d.Path)
+	}
+}

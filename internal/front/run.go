@@ -1,0 +1,209 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// Why a call is given up.
+var (
+	errLeft      = errors.New("the client has left")
+	errFirstByte = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream's first event took too long")}
+	errSilence   = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream was silent for too long")}
+	errTotal     = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the call took too long in all")}
+	errGoexit    = errors.New("Generate ended its goroutine")
+	errDone      = errors.New("the answer is over")
+)
+
+// A watch is what the handler's goroutine remembers between two looks.
+type watch struct {
+	began  time.Time // of the call
+	sends  int64     // seen last
+	quiet  time.Time // since when the upstream is
+	writes int64     // seen last
+	still  time.Time // since when nothing was written
+}
+
+// run calls the upstream and answers the client.
+func (x *exchange) run(ctx context.Context, call *Call) {
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(errDone)
+	call.Request.Resolver = newLoader(inner, x.s.serving.Resolver)
+	s := newSink(x, call, cancel)
+	now := time.Now()
+	x.deadline(now.Add(x.s.serving.Times.Write + x.s.step))
+	done := x.generate(inner, call, s)
+	shut := false
+	defer func() {
+		if !shut { // a panic of ours: nobody else may use the client's connection
+			cancel(errDone)
+			s.shut(x.s.serving.Times.Grace)
+		}
+	}()
+	err, returned := x.wait(ctx, s, done, watch{began: now, quiet: now, still: now})
+	if !returned {
+		cancel(err)
+	}
+	s.shut(x.s.serving.Times.Grace)
+	shut = true
+	x.end(ctx, s, err)
+	if !returned {
+		x.abandon(ctx, done)
+	}
+}
+
+// generate starts the upstream. What it returns comes through the channel,
+// which has room for it, since there may be nobody left to take it.
+func (x *exchange) generate(ctx context.Context, call *Call, s *sink) <-chan error {
+	done := make(chan error, 1)
+	x.users.Add(1)
+	go func() {
+		err := errGoexit
+		defer func() {
+			if v := recover(); v != nil {
+				err = newPanic(v)
+			}
+			x.release()
+			done <- err
+		}()
+		err = upstream.Run(ctx, x.s.up, call.Request, upstream.SinkFunc(func(events []upstream.Event) error {
+			lost, err := s.send(events)
+			x.hearLoss(ctx, lost)
+			return err
+		}))
+	}()
+	return done
+}
+
+// wait keeps time until the upstream returns or is given up.
+func (x *exchange) wait(ctx context.Context, s *sink, done <-chan error, w watch) (err error, returned bool) {
+	tick := time.NewTicker(x.s.step)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err, true
+		case <-x.r.Context().Done():
+			return &goneError{errLeft}, false
+		case <-ctx.Done(): // the host's own
+			return context.Cause(ctx), false
+		case now := <-tick.C:
+			if err := x.look(s, &w, now); err != nil {
+				return err, false
+			}
+		}
+	}
+}
+
+// look looks whether a limit is reached or a sign of life is due. No clock is
+// read for an event, so times are known to within a step, and never taken for
+// longer than they were.
+func (x *exchange) look(s *sink, w *watch, now time.Time) error {
+	t := &x.s.serving.Times
+	idle := s.try()
+	if idle {
+		defer func() { s.token <- struct{}{} }()
+	}
+	sends := s.sends.Load()
+	moved := sends != w.sends
+	if moved || !idle {
+		w.sends, w.quiet = sends, now
+	}
+	if moved || idle {
+		// A write that began since the last look, or will begin before the
+		// next one. The deadline of one that is stuck stays.
+		x.deadline(now.Add(t.Write + x.s.step))
+	}
+	switch {
+	case now.Sub(w.began) >= t.Total:
+		return errTotal
+	case !idle:
+		return nil
+	case !s.first && now.Sub(w.began) >= t.FirstByte:
+		return errFirstByte
+	case s.first && now.Sub(w.quiet) >= t.Silence:
+		return errSilence
+	}
+	if s.writes != w.writes {
+		w.writes, w.still = s.writes, now
+	}
+	if s.call.Stream != nil && s.err == nil && now.Sub(w.still) >= t.KeepAlive {
+		s.buf = s.call.Stream.Ping(s.buf[:0])
+		s.flush()
+		w.writes, w.still = s.writes, now
+	}
+	return nil
+}
+
+// end answers the client when the call is over. The sink is shut.
+func (x *exchange) end(ctx context.Context, s *sink, err error) {
+	var gone *goneError
+	if s.err != nil && !errors.As(err, &gone) {
+		err = s.err // what the upstream made of it does not matter
+	}
+	err = x.left(err)
+	x.deadline(time.Now().Add(x.s.serving.Times.Write))
+	if err == nil {
+		x.succeed(ctx, s)
+		return
+	}
+	f := x.explain(ctx, err)
+	if s.err != nil && errors.As(err, &gone) {
+		return // nobody is there, certainly
+	}
+	switch {
+	case !x.begun:
+		x.write(f)
+	case s.call.Stream != nil:
+		s.buf = s.call.Stream.End(s.buf[:0], f)
+		s.flush()
+	}
+}
+
+// left makes an error of a call whose client has left say just that: the
+// upstream may be quicker to return than we are to see it.
+func (x *exchange) left(err error) error {
+	var gone *goneError
+	if err != nil && x.r.Context().Err() != nil && !errors.As(err, &gone) {
+		return &goneError{errLeft}
+	}
+	return err
+}
+
+// explain finds out what the client is told about a call that failed, and
+// tells the host.
+func (x *exchange) explain(ctx context.Context, err error) *Failure {
+	var gone *goneError
+	if !errors.As(err, &gone) {
+		f := Explain(mapPaths(err, x.s.dialect))
+		x.report.Err = f
+		x.log(ctx, f)
+		return f
+	}
+	x.report.Err = err
+	x.say(ctx, slog.LevelInfo, "client left", slog.String("cause", gone.err.Error()))
+	if !x.begun {
+		x.report.Status = statusGone
+	}
+	// A context that ends may also mean that the server is stopped, with the
+	// client still there. It is not waited for.
+	x.deadline(time.Now().Add(x.s.serving.Times.Grace))
+	return &Failure{Code: upstream.CodeUnavailable, Err: err}
+}
+
+// abandon waits for an upstream that was told to stop, and leaves it behind if
+// it does not.
+func (x *exchange) abandon(ctx context.Context, done <-chan error) {
+	t := time.NewTimer(x.s.serving.Times.Grace)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+		x.say(ctx, slog.LevelWarn, "upstream did not return when told to; it is left behind",
+			slog.Duration("grace", x.s.serving.Times.Grace))
+	}
+}

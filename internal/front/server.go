@@ -1,0 +1,139 @@
+package front
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Server serves an Upstream in one format. It is safe for concurrent use.
+type Server struct {
+	up      upstream.Upstream
+	serving upstream.Serving // with its defaults filled in
+	dialect Dialect
+	step    time.Duration // between two looks at the clock
+	scratch sync.Pool     // of *[bodyPiece]byte
+}
+
+// New returns a Server. It panics if there is no upstream, or if serving says
+// what cannot be meant; name is what the panic calls itself. The limit of the
+// body is body if serving has none.
+func New(name string, up upstream.Upstream, serving upstream.Serving, body int64, d Dialect) *Server {
+	if up == nil {
+		panic(name + ": nil Upstream")
+	}
+	check(name, &serving)
+	fill(&serving, body)
+	s := &Server{up: up, serving: serving, dialect: d, step: step(&serving.Times)}
+	s.scratch.New = func() any { return new([bodyPiece]byte) }
+	return s
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := s.begin(w, r)
+	ctx := r.Context()
+	defer func() {
+		v := recover()
+		if v != nil && v != http.ErrAbortHandler {
+			x.panicked(ctx, v)
+		}
+		x.finish(ctx)
+		if v != nil && x.begun {
+			// What has gone out cannot be ended properly any more, and must
+			// not pass for whole.
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	ctx, call, err := x.prepare(ctx)
+	if err != nil {
+		x.fail(ctx, err)
+		return
+	}
+	if call.Ask != nil {
+		x.ask(ctx, call)
+		return
+	}
+	x.run(ctx, call)
+}
+
+// WriteError answers a request with an error in the format's own way, for
+// middleware of the host's. It reports nothing.
+func (s *Server) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	x := s.begin(w, r)
+	x.write(Explain(err))
+}
+
+const (
+	leastTime = time.Millisecond
+	mostTime  = 31 * 24 * time.Hour
+)
+
+// check panics if a field of s cannot be meant.
+func check(name string, s *upstream.Serving) {
+	field := func(ok bool, field, text string) {
+		if !ok {
+			panic(name + ": " + field + " " + text)
+		}
+	}
+	times := func(d time.Duration, f string) {
+		field(d >= 0, f, "is negative")
+		field(d == 0 || d >= leastTime, f, "is under a millisecond; was the unit forgotten?")
+		field(d <= mostTime, f, "is over a month")
+	}
+	limit := func(n, most int64, f string) {
+		field(n >= 0, f, "is negative")
+		field(n <= most, f, "is more than can be handled")
+	}
+	times(s.Times.Body, "Times.Body")
+	times(s.Times.FirstByte, "Times.FirstByte")
+	times(s.Times.Silence, "Times.Silence")
+	times(s.Times.Total, "Times.Total")
+	times(s.Times.Write, "Times.Write")
+	times(s.Times.KeepAlive, "Times.KeepAlive")
+	times(s.Times.Grace, "Times.Grace")
+	limit(s.Limits.Body, 1<<31-1, "Limits.Body")
+	limit(int64(s.Limits.Depth), 100_000, "Limits.Depth")
+	limit(int64(s.Limits.Values), 1<<24-1, "Limits.Values")
+	limit(int64(s.Limits.Files), 1_000_000, "Limits.Files")
+	limit(s.Limits.FileBytes, 1<<31-1, "Limits.FileBytes")
+	limit(int64(s.Limits.ImageSide), 1<<31-1, "Limits.ImageSide")
+	limit(s.Limits.ImagePixels, 1<<62, "Limits.ImagePixels")
+	field(s.Refuse <= content.LossDropped, "Refuse", "is no severity")
+	if b := s.Budget; b != nil {
+		limit(b.Bytes, 1<<62, "Budget.Bytes")
+		limit(int64(b.Requests), 1<<31-1, "Budget.Requests")
+	}
+}
+
+// fill gives zero fields their defaults.
+func fill(s *upstream.Serving, body int64) {
+	times := func(d *time.Duration, or time.Duration) {
+		if *d == 0 {
+			*d = or
+		}
+	}
+	times(&s.Times.Body, time.Minute)
+	times(&s.Times.FirstByte, 10*time.Minute)
+	times(&s.Times.Silence, 5*time.Minute)
+	times(&s.Times.Total, time.Hour)
+	times(&s.Times.Write, 30*time.Second)
+	times(&s.Times.KeepAlive, 15*time.Second)
+	times(&s.Times.Grace, time.Second)
+	if s.Limits.Body == 0 {
+		s.Limits.Body = body
+	}
+	if s.Budget == nil {
+		s.Budget = new(upstream.Budget)
+	}
+}
+
+// step returns how often to look at the clock: often enough for the shortest
+// of the limits, which are kept to within a fifteenth of it.
+func step(t *upstream.Times) time.Duration {
+	least := min(t.FirstByte, t.Silence, t.Total, t.Write, t.KeepAlive)
+	return max(leastTime, min(time.Second, least/15))
+}

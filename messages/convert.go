@@ -1,0 +1,260 @@
+package messages
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Upstream returns the request in neutral words. Turns and parts are the
+// request's own and stand one to one for those of the document. What the
+// neutral request has no field for is in its Extra, under the names of the
+// wire.
+//
+// A request that [ParseRequest] made, and that nobody has changed since but
+// for Model and Stream, brings its document along: see [upstream.WireOf].
+func (r *Request) Upstream() *upstream.Request {
+	n := new(upstream.Request)
+	r.neutral(n)
+	if r.unchanged(n) {
+		w := r.Form.document(nil)
+		n.Remember(&w)
+	}
+	return n
+}
+
+// passOn is Upstream for the handler, which knows that the request is as it
+// was parsed, and which headers belong to the document.
+func (r *Request) passOn(header []upstream.Field) *upstream.Request {
+	n := new(upstream.Request)
+	r.neutral(n)
+	if r.Form != nil {
+		w := r.Form.document(header)
+		n.Remember(&w)
+	}
+	return n
+}
+
+// A body shorter than sealFrom is not sealed: most of them go nowhere, and to
+// parse one again costs less than sealing all.
+const sealFrom = 2 << 10
+
+// seal remembers what the request says, so that unchanged can tell.
+func (r *Request) seal() {
+	f := r.Form
+	if len(f.body) < sealFrom {
+		return
+	}
+	f.sealed = new(sealed)
+	f.sealed.wire = f.document(nil)
+	r.neutral(&f.sealed.request)
+	f.sealed.request.Remember(&f.sealed.wire)
+}
+
+// unchanged reports whether the request, which is n in neutral words, still
+// says what it said when it was parsed, but for Model and Stream.
+func (r *Request) unchanged(n *upstream.Request) bool {
+	switch f := r.Form; {
+	case f == nil:
+		return false
+	case f.sealed != nil:
+		return f.sealed.same(n)
+	case len(f.body) >= sealFrom:
+		return false
+	}
+	q, err := parseRequest(r.Form.body, content.Limits{Depth: anyDocument.Depth, Values: anyDocument.Values})
+	if err != nil {
+		return false
+	}
+	q.Model, q.Stream = r.Model, r.Stream
+	was, err := q.AppendJSON(nil)
+	if err != nil {
+		return false
+	}
+	is, err := r.AppendJSON(nil)
+	return err == nil && bytes.Equal(was, is)
+}
+
+// same reports whether n says what the sealed request said. What can be
+// changed in place is shared by both, and upstream compares that; here is the
+// rest.
+func (s *sealed) same(n *upstream.Request) bool {
+	if upstream.WireOf(&s.request, Format) == nil {
+		return false
+	}
+	o := &s.request
+	return sameList(n.System, o.System) && sameList(n.Turns, o.Turns) && sameList(n.Tools, o.Tools) &&
+		n.MaxTokens == o.MaxTokens && n.Temperature == o.Temperature && n.TopP == o.TopP && n.TopK == o.TopK &&
+		slices.Equal(n.StopSequences, o.StopSequences) &&
+		n.Choice.Mode == o.Choice.Mode && n.Choice.NoParallel == o.Choice.NoParallel &&
+		slices.Equal(n.Choice.Names, o.Choice.Names) && sameExtra(n.Choice.Extra, o.Choice.Extra) &&
+		sameThinking(&n.Thinking, &o.Thinking) &&
+		n.Output.MediaType == o.Output.MediaType && n.Output.Schema == o.Output.Schema &&
+		n.UserID == o.UserID && n.ServiceTier == o.ServiceTier && sameExtra(n.Extra, o.Extra)
+}
+
+// sameList reports whether two lists are the same memory.
+func sameList[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+func sameExtra(a, b *content.Extra) bool { return a == b || a != nil && b != nil && *a == *b }
+
+func sameThinking(a, b *upstream.Thinking) bool {
+	return a.Mode == b.Mode && a.Budget == b.Budget && a.Effort == b.Effort && a.Display == b.Display &&
+		sameExtra(a.Extra, b.Extra)
+}
+
+// neutral says the request in neutral words.
+func (r *Request) neutral(n *upstream.Request) {
+	*n = upstream.Request{
+		Model:         r.Model,
+		System:        r.System,
+		Turns:         r.Messages,
+		Tools:         r.Tools,
+		MaxTokens:     r.MaxTokens,
+		Temperature:   r.Temperature,
+		TopP:          r.TopP,
+		TopK:          r.TopK,
+		StopSequences: r.StopSequences,
+		ServiceTier:   r.ServiceTier,
+		Stream:        r.Stream,
+	}
+	if r.Metadata != nil {
+		n.UserID = r.Metadata.UserID
+	}
+	if r.ToolChoice != nil {
+		n.Choice = r.ToolChoice.neutral()
+	}
+	if r.Thinking != nil {
+		n.Thinking = r.Thinking.neutral()
+	}
+	format := r.OutputFormat
+	if c := r.OutputConfig; c != nil {
+		n.Thinking.Effort = c.Effort
+		if c.Format.schema() != "" {
+			format = c.Format
+		}
+	}
+	if s := format.schema(); s != "" {
+		n.Output.MediaType, n.Output.Schema.JSON = jsonType, s
+	}
+	n.Extra = r.leftover()
+}
+
+// schema returns the schema that the answer must satisfy, if f says that.
+func (f *OutputFormat) schema() string {
+	if f == nil || f.Type != jsonSchema {
+		return ""
+	}
+	return f.Schema
+}
+
+const (
+	jsonSchema = "json_schema"
+	jsonType   = "application/json"
+)
+
+func (c *ToolChoice) neutral() content.ToolChoice {
+	n := content.ToolChoice{NoParallel: c.DisableParallelToolUse, Extra: c.Extra}
+	switch c.Type {
+	case "auto":
+		n.Mode = content.ChoiceAuto
+	case "any":
+		n.Mode = content.ChoiceAny
+	case "tool":
+		n.Mode, n.Names = content.ChoiceAny, []string{c.Name}
+	case "none":
+		n.Mode = content.ChoiceNone
+	}
+	return n
+}
+
+func (t *Thinking) neutral() upstream.Thinking {
+	n := upstream.Thinking{Budget: t.BudgetTokens, Display: t.Display, Extra: t.Extra}
+	switch t.Type {
+	case "enabled":
+		n.Mode = upstream.ThinkingBudget
+	case "adaptive":
+		n.Mode = upstream.ThinkingAuto
+	case "disabled":
+		n.Mode = upstream.ThinkingOff
+	case "between_tools":
+		n.Mode = upstream.ThinkingBetweenTools
+	}
+	return n
+}
+
+// leftover returns the members that the neutral request has no field for, as
+// a fragment of a document, or nil.
+func (r *Request) leftover() *content.Extra {
+	f := Request{
+		InferenceGeo: r.InferenceGeo, Speed: r.Speed, CacheControl: r.CacheControl, Container: r.Container,
+		Diagnostics: r.Diagnostics, MCPServers: r.MCPServers, ContextManagement: r.ContextManagement,
+		Compaction: r.Compaction, OutputFormat: r.OutputFormat, Thread: r.Thread, Fallbacks: r.Fallbacks,
+		FallbackCreditToken: r.FallbackCreditToken, BillingPolicy: r.BillingPolicy,
+	}
+	if m := r.Metadata; m != nil && (m.Extra != nil || m.UserID == "") {
+		f.Metadata = &Metadata{Extra: m.Extra}
+	}
+	if c := r.ToolChoice; c != nil && !c.known() {
+		f.ToolChoice = c
+	}
+	if t := r.Thinking; t != nil && t.neutral().Mode == "" {
+		f.Thinking = t
+	}
+	f.OutputConfig = r.OutputConfig.leftover(r.OutputFormat != nil)
+	some := f.InferenceGeo != "" || f.Speed != "" || f.CacheControl != nil || f.Container != "" ||
+		f.Diagnostics != "" || f.MCPServers != "" || f.ContextManagement != "" || f.Compaction != "" ||
+		f.OutputFormat != nil || f.Thread != "" || f.Fallbacks != "" || f.FallbackCreditToken != "" ||
+		f.BillingPolicy != "" || f.Metadata != nil || f.ToolChoice != nil || f.Thinking != nil || f.OutputConfig != nil
+	if !some {
+		return r.Extra
+	}
+	// What a host made and is no JSON is left out here; an encoder of the
+	// request itself tells.
+	var w jsonwire.Writer
+	e := encoder{w: &w}
+	w.BeginObject()
+	e.rest(&f)
+	e.extra(r.Extra, &requestNames)
+	w.EndObject()
+	return &content.Extra{Format: Format, JSON: w.Text()}
+}
+
+// known reports whether the neutral choice says all of c.
+func (c *ToolChoice) known() bool {
+	switch c.Type {
+	case "tool":
+		return true
+	case "auto", "any", "none":
+		return c.Name == ""
+	}
+	return false
+}
+
+// leftover returns what the neutral request has no field for. twice says that
+// there is an output_format too, and that the neutral schema does not tell
+// whose it is.
+func (c *OutputConfig) leftover(twice bool) *OutputConfig {
+	if c == nil {
+		return nil
+	}
+	rest := &OutputConfig{Extra: c.Extra}
+	switch f := c.Format; {
+	case f == nil:
+		if c.Extra == nil && c.Effort != "" {
+			return nil
+		}
+	case twice || f.schema() == "":
+		rest.Format = f
+	case f.Extra != nil:
+		rest.Format = &OutputFormat{Extra: f.Extra}
+	case c.Extra == nil:
+		return nil
+	}
+	return rest
+}

@@ -1,0 +1,258 @@
+package messages
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// opened reads a block that begins, or a whole one, and opens it.
+func (d *decoder) opened(index int, v jsonwire.Value) error {
+	if v.Kind() != jsonwire.Object {
+		return fmt.Errorf("messages: content block %d is no object", index)
+	}
+	for i := range d.open {
+		if d.open[i].index == index {
+			return fmt.Errorf("messages: content block %d began twice", index)
+		}
+	}
+	if len(d.open) >= maxOpen {
+		return errors.New("messages: too many content blocks are open at once")
+	}
+	p := d.block(index, v)
+	d.open = append(d.open, openBlock{index, kindOfBlock(p), index == d.opens})
+	d.opens++
+	d.next = max(d.next, index+1)
+	return nil
+}
+
+// closed closes the i-th of the open blocks.
+func (d *decoder) closed(i int) {
+	d.add(upstream.Event{Kind: upstream.EventClose, Block: d.open[i].index})
+	d.open = append(d.open[:i], d.open[i+1:]...)
+}
+
+// block reads a block as the parser of requests does, and adds its event and
+// what was lost.
+func (d *decoder) block(index int, v jsonwire.Value) content.Part {
+	d.form.notes = nil
+	d.parser.faults = content.Faults{}
+	part := d.parser.block(v, true)
+	at := len(d.events)
+	d.add(upstream.Event{Kind: upstream.EventOpen, Block: index, Part: part})
+	d.faults(index)
+	switch p := part.(type) {
+	case *content.Thinking:
+		// A format alone is no signature.
+		if p.Signature.Data == "" {
+			p.Signature = content.Signature{}
+		}
+		if p.Redacted.Data == "" {
+			p.Redacted = content.Signature{}
+		}
+	case *content.ToolUse:
+		p.Input = d.arguments(index, v)
+	case *content.ServerToolUse:
+		p.Input = d.arguments(index, v)
+	}
+	d.events[at].Part = part
+	return part
+}
+
+// faults tells what the parser could not read. What is merely missing is not
+// lost.
+func (d *decoder) faults(index int) {
+	if d.parser.faults.Len() == 0 {
+		return
+	}
+	d.odd = true
+	list, _ := content.Violations(d.parser.faults.Err())
+	for _, f := range list {
+		if f.Code == content.CodeType && !strings.HasSuffix(f.Path, ".input") {
+			d.lose(partPath(index), content.LossDropped, "a member of the wrong type: "+clip(f.Path))
+			return
+		}
+	}
+}
+
+// arguments returns the arguments of a call. None, and an empty object in any
+// spelling, are what stands for those that come in deltas, or for none at all.
+func (d *decoder) arguments(index int, v jsonwire.Value) string {
+	x := v.Get("input")
+	switch x.Kind() {
+	case jsonwire.Object:
+		if x.Len() == 0 {
+			return ""
+		}
+		return x.Raw()
+	case jsonwire.None, jsonwire.Null:
+		d.odd = true
+		return ""
+	case jsonwire.String:
+		d.odd = true
+		s := x.Str()
+		if s == "" {
+			return ""
+		}
+		if objectJSON(s) {
+			d.lose(partPath(index), content.LossDegraded, "the arguments of a call were a string")
+			return s
+		}
+	}
+	d.odd = true
+	d.lose(partPath(index), content.LossDropped, notObject)
+	return ""
+}
+
+// find returns which of the open blocks an event is about. One without an
+// index is about the block that began last.
+func (d *decoder) find(index jsonwire.Value) (int, error) {
+	n, ok := index.Int()
+	if !ok {
+		d.odd = true
+		if len(d.open) == 0 {
+			return 0, errors.New("messages: an event for a content block, but none is open")
+		}
+		return len(d.open) - 1, nil
+	}
+	for i := len(d.open) - 1; i >= 0; i-- {
+		if int64(d.open[i].index) == n {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("messages: an event for content block %d, which is not open", n)
+}
+
+// A deltaForm is how one kind of delta is told.
+type deltaForm struct {
+	tag   string
+	value string // the member that holds it
+	event upstream.EventKind
+	names names
+}
+
+// The forms of deltas. The table is never changed.
+var deltaForms = [...]deltaForm{
+	{"text_delta", "text", upstream.EventText, names{typed: []string{"type", "text"}}},
+	{"input_json_delta", "partial_json", upstream.EventInput, names{typed: []string{"type", "partial_json"}}},
+	{"thinking_delta", "thinking", upstream.EventText,
+		names{[]string{"type", "thinking"}, []string{"estimated_tokens"}}},
+	{"signature_delta", "signature", upstream.EventSignature, names{typed: []string{"type", "signature"}}},
+	{"citations_delta", "citation", upstream.EventCitation, names{typed: []string{"type", "citation"}}},
+}
+
+// suits reports whether a delta of this form can be added to a block.
+func (f *deltaForm) suits(k blockKind) bool {
+	switch f.tag {
+	case "text_delta", "citations_delta":
+		return k == textBlock
+	case "input_json_delta":
+		return k == callBlock
+	case "thinking_delta":
+		return k == thinkingBlock
+	}
+	return true
+}
+
+// delta reads a content_block_delta.
+func (d *decoder) delta(v jsonwire.Value) error {
+	i, err := d.find(v.Get("index"))
+	if err != nil {
+		return err
+	}
+	b := d.open[i]
+	x := v.Get("delta")
+	if x.Kind() != jsonwire.Object {
+		return fmt.Errorf("messages: the delta for content block %d is no object", b.index)
+	}
+	form := deltaFormOf(x.Get("type"))
+	if form == nil || b.kind == wholeBlock {
+		// It cannot be added to anything, but is kept for clients of this
+		// format, unless they know the block by another index.
+		if !b.straight {
+			d.odd = true
+			d.lose(partPath(b.index), content.LossHint, "a delta of a kind that is not known")
+			return nil
+		}
+		d.add(upstream.Event{Kind: upstream.EventExtra, Block: b.index, Extra: &content.Extra{Format: Format, JSON: v.Raw()}})
+		return nil
+	}
+	if !form.suits(b.kind) {
+		return fmt.Errorf("messages: a %s for content block %d, which has none", form.tag, b.index)
+	}
+	e := upstream.Event{Kind: form.event, Block: b.index}
+	if err := d.deltaValue(&e, form, x.Get(form.value)); err != nil {
+		return err
+	}
+	if x.Len() > 2 || v.Len() > 3 || d.odd {
+		e.Extra = deltaRest(v, x, form)
+	}
+	d.add(e)
+	return nil
+}
+
+func deltaFormOf(tag jsonwire.Value) *deltaForm {
+	for i := range deltaForms {
+		if tag.Is(deltaForms[i].tag) {
+			return &deltaForms[i]
+		}
+	}
+	return nil
+}
+
+// deltaValue reads what a delta adds.
+func (d *decoder) deltaValue(e *upstream.Event, f *deltaForm, v jsonwire.Value) error {
+	if f.event == upstream.EventCitation {
+		e.Citation = d.citation(e.Block, v)
+		return nil
+	}
+	switch v.Kind() {
+	case jsonwire.String:
+	case jsonwire.None, jsonwire.Null:
+		d.odd = true
+	default:
+		return fmt.Errorf("messages: the %s of a %s is no string", f.value, f.tag)
+	}
+	if f.event == upstream.EventSignature {
+		e.Signature = &content.Signature{Format: Format, Data: v.Str()}
+		return nil
+	}
+	e.Text = v.Str()
+	return nil
+}
+
+func (d *decoder) citation(block int, v jsonwire.Value) *content.Citation {
+	c := new(content.Citation)
+	d.form.notes = nil
+	d.parser.faults = content.Faults{}
+	d.parser.citation(c, v)
+	d.faults(block)
+	return c
+}
+
+// deltaRest returns the members of a delta that have no field, and those of
+// the event around it, of which the delta's hide the ones of the same name.
+func deltaRest(event, delta jsonwire.Value, f *deltaForm) *content.Extra {
+	var r rest
+	r.members(delta, &f.names)
+	if !r.some {
+		r.members(event, &deltaEventNames)
+		return r.extra()
+	}
+	taken := map[string]bool{}
+	for name := range delta.Members() {
+		taken[name] = true
+	}
+	for name, x := range event.Members() {
+		if !deltaEventNames.has(name) && !taken[name] {
+			r.add(name, x)
+		}
+	}
+	return r.extra()
+}
+
+var deltaEventNames = names{typed: []string{"type", "index", "delta"}}

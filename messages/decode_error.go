@@ -1,0 +1,212 @@
+package messages
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/upstream"
+)
+
+// DecodeError says what an answer with a status other than 2xx means: header
+// and body as they came, the body perhaps cut, empty, or no JSON at all.
+//
+// The Code follows the status. What is between the host and its vendor, such
+// as a key that is refused or payment that is due, is
+// [upstream.CodeBadGateway]. The words of an error envelope under 400, 404,
+// 413, 422 and 429 become the Text: as one line of at most 2 KiB, out of which
+// keys, user-info and queries are taken; other words are not passed on.
+// RetryAfter is that of the header, if it is a number of seconds up to an hour.
+// Err, for logs, has the status, type and request id; words in it are cleaned
+// in the same way.
+func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
+	f := vendorError{status: status, id: header.Get("request-id")}
+	f.read(body)
+	e := &upstream.Error{Code: statusCode(status), Err: &f}
+	if f.envelope {
+		e.Code = f.code(e.Code)
+		switch status {
+		case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+			http.StatusUnprocessableEntity, http.StatusTooManyRequests:
+			if e.Code != upstream.CodeBadGateway {
+				e.Text = f.message
+			}
+		}
+	}
+	switch e.Code {
+	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
+		e.RetryAfter = retryAfter(header.Get("retry-after"))
+	}
+	return e
+}
+
+// statusCode is the table for statuses.
+func statusCode(status int) upstream.Code {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return upstream.CodeInvalid
+	case http.StatusNotFound:
+		return upstream.CodeNotFound
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+		return upstream.CodeTimeout
+	case http.StatusConflict:
+		return upstream.CodeConflict
+	case http.StatusRequestEntityTooLarge:
+		return upstream.CodeTooLarge
+	case http.StatusTooManyRequests:
+		return upstream.CodeRateLimit
+	case 529:
+		return upstream.CodeOverloaded
+	}
+	if status >= 500 && status <= 599 {
+		return upstream.CodeUnavailable
+	}
+	// 401, 402 and 403 among them: they are about the host's key.
+	return upstream.CodeBadGateway
+}
+
+// typeCode is the way back of [tell]. told says whether the words of this type
+// may be passed on.
+func typeCode(kind string) (code upstream.Code, told bool) {
+	for _, c := range [...]upstream.Code{
+		upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeRateLimit,
+	} {
+		if tell(c).kind == kind {
+			return c, true
+		}
+	}
+	for _, c := range [...]upstream.Code{
+		upstream.CodeConflict, upstream.CodeUnavailable, upstream.CodeTimeout, upstream.CodeOverloaded,
+	} {
+		if tell(c).kind == kind {
+			return c, false
+		}
+	}
+	// authentication_error, permission_error and billing_error, which are
+	// about the host, and what nobody knows.
+	return upstream.CodeBadGateway, false
+}
+
+// failure returns the error that an envelope in place of an answer, or in a
+// stream, tells.
+func (d *decoder) failure(v jsonwire.Value) *upstream.Error {
+	var f vendorError
+	f.take(v)
+	code, told := typeCode(f.kind)
+	e := &upstream.Error{Code: code, Err: &f}
+	e.Code = f.code(code)
+	if told {
+		e.Text = f.message
+	}
+	return e
+}
+
+// A vendorError is an error in the vendor's words, for the host's log.
+type vendorError struct {
+	status   int // 0 within a stream
+	envelope bool
+	kind     string
+	message  string // cleaned
+	detail   string // the error code in the details
+	id       string // of the request
+	size     int    // of a body that is no envelope
+}
+
+// Error returns all of it on one line.
+func (f *vendorError) Error() string {
+	var b strings.Builder
+	b.WriteString("messages: the upstream failed")
+	if f.status != 0 {
+		fmt.Fprintf(&b, " with status %d", f.status)
+	}
+	switch {
+	case f.envelope:
+		fmt.Fprintf(&b, ": %s", clip(scrub.Line(f.kind)))
+		if f.detail != "" {
+			fmt.Fprintf(&b, " (%s)", clip(scrub.Line(f.detail)))
+		}
+		if f.message != "" {
+			fmt.Fprintf(&b, ": %s", f.message)
+		}
+	default:
+		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.size)
+	}
+	if id := printable(f.id); id != "" {
+		fmt.Fprintf(&b, " [request %s]", id)
+	}
+	return b.String()
+}
+
+// printable returns an id as it may stand in a log.
+func printable(id string) string {
+	if len(id) > maxQuoted || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return id
+}
+
+// read looks for an envelope in a body.
+func (f *vendorError) read(body []byte) {
+	f.size = len(body)
+	if len(body) > maxErrorBody {
+		return
+	}
+	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{Lenient: true})
+	if err != nil {
+		return
+	}
+	defer doc.Close()
+	f.take(doc.Root())
+}
+
+// maxErrorBody bounds the bodies that are looked at.
+const maxErrorBody = 1 << 20
+
+// take reads an envelope.
+func (f *vendorError) take(v jsonwire.Value) {
+	x := v.Get("error")
+	if x.Kind() != jsonwire.Object {
+		return
+	}
+	f.envelope = true
+	f.kind = x.Get("type").Str()
+	f.message = scrub.Line(x.Get("message").Str())
+	f.detail = x.Get("details").Get("error_code").Str()
+	if f.id == "" {
+		f.id = v.Get("request_id").Str()
+	}
+}
+
+// code returns a better code than the one of the status or type, if there is
+// one.
+func (f *vendorError) code(c upstream.Code) upstream.Code {
+	switch f.kind {
+	case "authentication_error", "permission_error", "billing_error":
+		return upstream.CodeBadGateway
+	}
+	switch f.detail {
+	case "contract_spend_limit_reached", "enforced_spend_limit_reached":
+		if c == upstream.CodeRateLimit {
+			return upstream.CodeQuota
+		}
+	}
+	return c
+}
+
+// retryAfter reads a number of seconds up to an hour; all else is 0.
+func retryAfter(value string) time.Duration {
+	const most = time.Hour
+	value = strings.TrimSpace(value)
+	if strings.Trim(value, "0123456789.") != "" || len(value) > 12 {
+		return 0
+	}
+	s, err := strconv.ParseFloat(value, 64)
+	if err != nil || s > most.Seconds() {
+		return 0
+	}
+	return time.Duration(s * float64(time.Second))
+}

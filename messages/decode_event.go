@@ -1,0 +1,157 @@
+package messages
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// event reads the data of one event of a stream, whose kind is its type.
+func (d *decoder) event(kind string, v jsonwire.Value) error {
+	if v.Kind() != jsonwire.Object && knownEvent(kind) {
+		return fmt.Errorf("messages: the data of a %s is no object", kind)
+	}
+	switch kind {
+	case "content_block_delta":
+		return d.delta(v)
+	case "content_block_start":
+		return d.blockStart(v)
+	case "content_block_stop":
+		i, err := d.find(v.Get("index"))
+		if err != nil {
+			return err
+		}
+		d.closed(i)
+		d.attach(v, &blockStopNames)
+	case "message_start":
+		return d.messageStart(v)
+	case "message_delta":
+		d.messageDelta(v)
+	case "message_stop":
+		d.messageStop(v)
+	default:
+		d.unknown(v)
+	}
+	return nil
+}
+
+func knownEvent(kind string) bool {
+	switch kind {
+	case "content_block_delta", "content_block_start", "content_block_stop",
+		"message_start", "message_delta", "message_stop":
+		return true
+	}
+	return false
+}
+
+// The members of events.
+var (
+	messageStartNames = names{typed: []string{"type", "message"}}
+	blockStartNames   = names{typed: []string{"type", "index", "content_block"}}
+	blockStopNames    = names{typed: []string{"type", "index"}}
+	messageDeltaNames = names{typed: []string{"type", "delta", "usage"}}
+	messageStopNames  = names{typed: []string{"type"}}
+)
+
+// attach gives the members of v that n has not to the first event.
+func (d *decoder) attach(v jsonwire.Value, n *names) {
+	d.events[0].Extra = d.rest(v, n)
+}
+
+func (d *decoder) messageStart(v jsonwire.Value) error {
+	if d.begun {
+		return errors.New("messages: a second message_start")
+	}
+	d.begun = true
+	if err := d.message(v.Get("message"), false); err != nil {
+		return err
+	}
+	d.attach(v, &messageStartNames)
+	return nil
+}
+
+func (d *decoder) blockStart(v jsonwire.Value) error {
+	index := d.next
+	if x := v.Get("index"); x.Kind() == jsonwire.Number {
+		n, ok := x.Int()
+		if !ok || n < 0 || n > math.MaxInt32 {
+			return fmt.Errorf("messages: a content block has the index %s", clip(x.Raw()))
+		}
+		index = int(n)
+	} else {
+		d.odd = true
+	}
+	if err := d.opened(index, v.Get("content_block")); err != nil {
+		return err
+	}
+	d.attach(v, &blockStartNames)
+	return nil
+}
+
+// messageDelta reads the end of a message, or what is known of it by now. One
+// that tells nothing becomes no event.
+func (d *decoder) messageDelta(v jsonwire.Value) {
+	if usage := v.Get("usage"); usage.Kind() == jsonwire.Object {
+		d.usage(usage)
+	} else {
+		d.odd = true
+	}
+	// context_management and the like belong to the end, and are lost with
+	// nobody there; what nobody knows is the event's.
+	var end, other rest
+	delta := v.Get("delta")
+	end.members(delta, &stopNames)
+	for name, x := range v.Members() {
+		switch {
+		case messageDeltaNames.has(name):
+		case name == "context_management", name == "input_transformations":
+			if x.Kind() != jsonwire.Null && !delta.Get(name).Exists() {
+				end.add(name, x)
+			}
+		default:
+			other.add(name, x)
+		}
+	}
+	extra, stopped := end.extra(), d.stopped
+	if m := answerMembersOf(delta); !d.stop(&m, extra) {
+		// Clients would forget the reason that they were told before.
+		d.odd = d.odd || stopped || delta.Kind() != jsonwire.Object
+		if extra != nil {
+			d.add(upstream.Event{Kind: upstream.EventExtra, Extra: extra})
+		}
+	}
+	if x := other.extra(); x != nil {
+		d.add(upstream.Event{Kind: upstream.EventExtra, Extra: x})
+	}
+}
+
+// messageStop ends the stream. It is no event: those who write streams say it
+// themselves.
+func (d *decoder) messageStop(v jsonwire.Value) {
+	d.over, d.odd = true, true
+	if d.rest(v, &messageStopNames) != nil {
+		d.lose("", content.LossHint, "members of message_stop")
+	}
+	if !d.stopped {
+		d.lose("stop", content.LossDegraded, noStopReason)
+	}
+}
+
+// unknown keeps an event that is not known.
+func (d *decoder) unknown(v jsonwire.Value) {
+	if !d.begun {
+		// Clients take nothing before the start.
+		d.odd = true
+		d.lose("", content.LossHint, "an event of a kind that is not known, before the start of the answer")
+		return
+	}
+	x := &content.Extra{Format: Format, JSON: "{}"}
+	if v.Kind() == jsonwire.Object {
+		x.JSON = v.Raw()
+	}
+	d.add(upstream.Event{Kind: upstream.EventExtra, Extra: x})
+}

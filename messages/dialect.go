@@ -1,0 +1,166 @@
+package messages
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A dialect says everything that is the format's around an answer. It
+// implements [front.Dialect].
+type dialect struct {
+	limits content.Limits
+	files  bool
+	strict bool
+}
+
+func (d *dialect) Format() content.Format { return Format }
+
+func (d *dialect) Path(neutral string) string { return wirePath(neutral) }
+
+func (d *dialect) Header(h http.Header, id string) { h.Set("Request-Id", id) }
+
+// Forward lets through what the vendor says about rates.
+func (d *dialect) Forward(name string) bool {
+	for _, prefix := range [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *dialect) Error(id string, f *front.Failure) (int, []byte) {
+	return tell(f.Code).status, appendError(nil, id, f)
+}
+
+// Keys reads both carriers; what is no bearer token is no key.
+func (d *dialect) Keys(r *http.Request) []string {
+	keys := slices.Clone(r.Header.Values("X-Api-Key"))
+	for _, line := range r.Header.Values("Authorization") {
+		scheme, token, _ := strings.Cut(line, " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			keys = append(keys, strings.TrimSpace(token))
+		}
+	}
+	return keys
+}
+
+// Route finds the collection from the right, so that any prefix will do.
+func (d *dialect) Route(r *http.Request) (*front.Route, error) {
+	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	last := len(path) - 1
+	switch {
+	case path[last] == "messages":
+		return &front.Route{Method: http.MethodPost, Head: head, Call: d.call}, nil
+	case path[last] == "count_tokens" && last > 0 && path[last-1] == "messages":
+		return &front.Route{Method: http.MethodPost, Head: head, Call: d.count}, nil
+	case path[last] == "models":
+		return &front.Route{Method: http.MethodGet, Head: head, Call: d.models}, nil
+	}
+	text := "there is nothing at this path"
+	for i, name := range slices.Backward(path) {
+		switch name {
+		case "batches", "files", "skills", "complete":
+			text = name + ": this part of the API is not served here"
+		case "models": // a model's name may hold slashes
+			id := strings.Join(path[i+1:], "/")
+			return &front.Route{Method: http.MethodGet, Head: head, Call: d.model(id)}, nil
+		default:
+			continue
+		}
+		break
+	}
+	return nil, &front.Failure{Code: upstream.CodeNotFound, Text: text +
+		"; what is served is POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models and GET /v1/models/{id}"}
+}
+
+// head judges the headers.
+func head(r *http.Request) error {
+	versions := r.Header.Values("Anthropic-Version")
+	if len(versions) == 0 || versions[0] == "" {
+		return invalid("anthropic-version: header is required")
+	}
+	for _, v := range versions {
+		if v != versions[0] {
+			return invalid("anthropic-version: several different values")
+		}
+	}
+	switch versions[0] {
+	case "2023-01-01", version2023, version2026:
+		return nil
+	}
+	return invalid("anthropic-version: this is not a version that is known here; known are 2023-06-01 and 2026-10-21")
+}
+
+func invalid(text string) error { return &front.Failure{Code: upstream.CodeInvalid, Text: text} }
+
+// request makes a request of a body, if nothing is wrong with it.
+func (d *dialect) request(r *http.Request, body string, count bool) (*Request, *Rules, error) {
+	req, err := parseRequest(body, d.limits)
+	if req == nil {
+		return nil, nil, err
+	}
+	rules := &Rules{
+		Version: r.Header.Get("Anthropic-Version"), Betas: betas(r.Header),
+		AllowFiles: d.files, Strict: d.strict, Count: count, Limits: d.limits,
+	}
+	if faults := req.Validate(rules); faults != nil {
+		return nil, nil, faults // those of parsing are among them
+	}
+	return req, rules, err
+}
+
+// call makes a call of the body of a request.
+func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, error) {
+	req, rules, err := d.request(r, body, false)
+	if err != nil {
+		return nil, err
+	}
+	c := &front.Call{Request: req.passOn(rules.header())}
+	message := "msg_" + strings.TrimPrefix(id, "req_")
+	if req.Stream {
+		c.Stream = newStream(id, message, req.Model)
+		return c, nil
+	}
+	c.Reply = func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss) {
+		res, lost := ResponseOf(r)
+		if res.ID == "" {
+			res.ID = message
+		}
+		if res.Model == "" {
+			res.Model = req.Model
+		}
+		w := new(jsonwire.Writer)
+		_ = res.write(w) // ResponseOf leaves nothing that cannot be written
+		return w, lost
+	}
+	return c, nil
+}
+
+// header returns what belongs to a body of these rules.
+func (r *Rules) header() []upstream.Field {
+	header := []upstream.Field{{Name: "anthropic-version", Value: r.Version}}
+	if len(r.Betas) > 0 {
+		header = append(header, upstream.Field{Name: "anthropic-beta", Value: strings.Join(r.Betas, ",")})
+	}
+	return header
+}
+
+// betas returns the union of all values, each once.
+func betas(h http.Header) []string {
+	var list []string
+	for _, line := range h.Values("Anthropic-Beta") {
+		for b := range strings.SplitSeq(line, ",") {
+			if b = strings.TrimSpace(b); b != "" && !slices.Contains(list, b) {
+				list = append(list, b)
+			}
+		}
+	}
+	return list
+}

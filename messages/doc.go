@@ -1,0 +1,27 @@
+// Package messages speaks the Messages wire format, POST /v1/messages and
+// what belongs to it, for any model: it parses and validates requests, writes whole and streamed answers,
+// and serves an [upstream.Upstream] over HTTP.
+//
+// # Serving
+//
+//	http.Handle("/v1/", messages.NewHandler(up, nil))
+//
+// That is a service that the vendor's own clients can talk to. See [Options]
+// for limits, keys and hooks, and [upstream.Serving] for those that all formats
+// share.
+//
+// # Without HTTP
+//
+// [ParseRequest] reads a request document and [Request.Validate] tells
+// everything that is wrong with it. [Request.Upstream] says it in neutral
+// words, [RequestOf] the other way round, and [ResponseOf] makes an answer of
+// an [upstream.Reply].
+//
+// # What is lost
+//
+// Whatever an answer says that this format cannot is reported as a
+// [content.Loss]: parts without a block, signatures of other formats, answers
+// beyond the first. A reason to stop that the vendor has no word for is told as
+// one that no client takes for an ordinary end; "malformed_tool_use" and
+// "other" are no words of the vendor's.
+package messages

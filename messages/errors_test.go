@@ -1,0 +1,85 @@
+package messages
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/upstream"
+)
+
+// TestErrorTable has a row for every code.
+func TestErrorTable(t *testing.T) {
+	for _, tt := range []struct {
+		code   upstream.Code
+		status int
+		kind   string
+	}{
+		{upstream.CodeInvalid, 400, "invalid_request_error"},
+		{upstream.CodeUnauthenticated, 401, "authentication_error"},
+		{upstream.CodeBilling, 402, "billing_error"},
+		{upstream.CodePermission, 403, "permission_error"},
+		{upstream.CodeNotFound, 404, "not_found_error"},
+		{upstream.CodeMethod, 405, "invalid_request_error"},
+		{upstream.CodeConflict, 409, "conflict_error"},
+		{upstream.CodeTooLarge, 413, "request_too_large"},
+		{upstream.CodeRateLimit, 429, "rate_limit_error"},
+		{upstream.CodeQuota, 429, "rate_limit_error"},
+		{upstream.CodeInternal, 500, "api_error"},
+		{upstream.CodeUnavailable, 503, "api_error"},
+		{upstream.CodeTimeout, 504, "timeout_error"},
+		{upstream.CodeOverloaded, 529, "overloaded_error"},
+		{upstream.CodeUnsupported, 400, "invalid_request_error"},
+		{upstream.CodeBadGateway, 502, "api_error"},
+		{"of a later version", 500, "api_error"},
+	} {
+		for _, text := range []string{"", "a sentence"} {
+			w := httptest.NewRecorder()
+			NewHandler(hello, nil).WriteError(w, post(smallBody), &upstream.Error{Code: tt.code, Text: text, Err: errors.New("secret")})
+			checkError(t, w.Result(), tt.status, tt.kind, text, "")
+			if strings.Contains(w.Body.String(), "secret") {
+				t.Errorf("%s: the cause got out", tt.code)
+			}
+		}
+	}
+}
+
+func TestErrorTexts(t *testing.T) {
+	many := new(content.Faults)
+	for i := range 300 {
+		many.Add(content.CodeValue, fmt.Sprintf("messages.%d.content", i), strings.Repeat("x", 500))
+	}
+	var two content.Faults
+	two.Add(content.CodeMissing, "max_tokens", "Field required")
+	two.Add(content.CodeType, "messages.0\nX", "is\r\nodd\u2028")
+	for _, tt := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"two faults", two.Err(), "max_tokens: Field required\nmessages.0 X: is  odd "},
+		{"wrapped", fmt.Errorf("at /etc/secret: %w", &content.Error{Path: "a", Text: "b"}), "a: b"},
+		{"outermost counts", &upstream.Error{Code: upstream.CodeBadGateway, Text: "no use", Err: two.Err()}, "no use"},
+		{"lines", &upstream.Error{Code: upstream.CodeInvalid, Text: "a\r\nevent: x\u2029"}, "a  event: x "},
+		{"unknown", errors.New("secret"), "Internal server error"},
+		{"joined", errors.Join(errors.New("secret"), &upstream.Error{Code: upstream.CodeNotFound, Text: "model: x"}), "model: x"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := message(front.Explain(tt.err)); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	if got := message(front.Explain(many.Err())); len(got) > 17<<10 || !strings.HasSuffix(got, " more") {
+		t.Errorf("%d bytes that end in %q", len(got), got[len(got)-20:])
+	}
+	long := message(front.Explain(&upstream.Error{Code: upstream.CodeInvalid, Text: strings.Repeat("é", 5000)}))
+	if len(long) > 2<<10 || !utf8.ValidString(long) {
+		t.Errorf("%d bytes, valid: %v", len(long), utf8.ValidString(long))
+	}
+}

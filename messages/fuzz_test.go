@@ -1,0 +1,58 @@
+package messages
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/internal/workload"
+)
+
+func FuzzParseRequest(f *testing.F) {
+	for _, b := range requestBodies(f) {
+		f.Add(b)
+	}
+	for _, tt := range faultTests {
+		f.Add(tt.body)
+	}
+	f.Add(workload.Small())
+	f.Fuzz(func(t *testing.T, body string) {
+		r, err := ParseRequestString(body)
+		if r != nil && !json.Valid([]byte(body)) {
+			t.Fatal("encoding/json refuses what was parsed")
+		}
+		if r == nil {
+			if err == nil {
+				t.Fatal("neither a request nor an error")
+			}
+			return
+		}
+		if err != nil { // what could be read must not break anything
+			_, _ = r.AppendJSON(nil)
+			_, _ = RequestOf(r.Upstream())
+			return
+		}
+		b, err := r.AppendJSON(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := sameJSON(t, body, string(b)); diff != "" {
+			t.Fatalf("encoded again (-want +got):\n%s", diff)
+		}
+		again, err := ParseRequest(b)
+		if err != nil {
+			t.Fatalf("%v in %s", err, b)
+		}
+		if diff := cmp.Diff(r, again); diff != "" {
+			t.Fatalf("parsed again (-want +got):\n%s", diff)
+		}
+		back, losses := roundTrip(t, r)
+		if len(losses) > 0 {
+			return
+		}
+		if diff := cmp.Diff(r, back); diff != "" {
+			t.Fatalf("through the neutral request (-want +got):\n%s", diff)
+		}
+	})
+}

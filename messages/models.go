@@ -1,0 +1,240 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+const (
+	pageDefault = 20
+	pageMost    = 1000
+)
+
+// A page says which models are wanted.
+type page struct {
+	limit         int
+	after, before string
+	lifecycle     []string
+}
+
+// models makes a call of a request for the list of models.
+func (d *dialect) models(_ string, r *http.Request, _ string) (*front.Call, error) {
+	p, err := pageOf(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	return &front.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+		list, err := listed(ctx, up)
+		if err != nil {
+			return nil, err
+		}
+		return p.document(list)
+	}}, nil
+}
+
+// model makes calls of requests for one model.
+func (d *dialect) model(id string) func(string, *http.Request, string) (*front.Call, error) {
+	return func(string, *http.Request, string) (*front.Call, error) {
+		return &front.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+			list, err := listed(ctx, up)
+			if err != nil {
+				return nil, err
+			}
+			for i := range list {
+				if list[i].ID == id {
+					w := new(jsonwire.Writer)
+					return w, writeModel(w, &list[i])
+				}
+			}
+			return nil, &front.Failure{Code: upstream.CodeNotFound, Text: "model: " + front.OneLine(id, 256)}
+		}}, nil
+	}
+}
+
+// listed asks the upstream for its models, newest first as the vendor has
+// them; those of one age stay in the upstream's order.
+func listed(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
+	list, err := upstream.Models(ctx, up)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, &front.Failure{Code: upstream.CodeNotFound, Text: "models: the models behind this service cannot be listed", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b upstream.Model) int { return b.Created.Compare(a.Created) })
+	return list, nil
+}
+
+// pageOf reads the query. Parameters that are not known are ignored.
+func pageOf(q url.Values) (*page, error) {
+	p := &page{limit: pageDefault, after: q.Get("after_id"), before: q.Get("before_id")}
+	var faults content.Faults
+	if s := q.Get("limit"); s != "" {
+		n, err := strconv.Atoi(s)
+		switch {
+		case err != nil:
+			faults.Add(content.CodeType, "limit", "Input should be a valid integer, unable to parse string as an integer")
+		case n < 1:
+			faults.Add(content.CodeRange, "limit", "Input should be greater than or equal to 1")
+		case n > pageMost:
+			faults.Add(content.CodeRange, "limit", "Input should be less than or equal to 1000")
+		}
+		p.limit = n
+	}
+	if p.after != "" && p.before != "" {
+		faults.Add(content.CodeConflict, "", "after_id and before_id cannot both be given")
+	}
+	p.lifecycle = append(q["lifecycle[]"], q["lifecycle"]...)
+	for i, s := range p.lifecycle {
+		if s != "active" && s != "deprecated" && s != "retired" {
+			faults.Add(content.CodeValue, "lifecycle."+strconv.Itoa(i), "Input should be 'active', 'deprecated' or 'retired'")
+		}
+	}
+	if len(p.lifecycle) == 0 {
+		p.lifecycle = []string{"active", "deprecated"}
+	}
+	return p, faults.Err()
+}
+
+// cut returns the models of the page, and whether there are more in the
+// direction that it goes.
+func (p *page) cut(list []upstream.Model) ([]upstream.Model, bool, error) {
+	list = slices.DeleteFunc(list, func(m upstream.Model) bool { return !slices.Contains(p.lifecycle, lifecycle(&m)) })
+	at := func(id, parameter string) (int, error) {
+		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == id })
+		if i < 0 {
+			return 0, &content.Error{Code: content.CodeValue, Path: parameter, Text: "there is no model " + strconv.Quote(front.OneLine(id, 256))}
+		}
+		return i, nil
+	}
+	switch {
+	case p.before != "":
+		i, err := at(p.before, "before_id")
+		if err != nil {
+			return nil, false, err
+		}
+		from := max(0, i-p.limit)
+		return list[from:i], from > 0, nil
+	case p.after != "":
+		i, err := at(p.after, "after_id")
+		if err != nil {
+			return nil, false, err
+		}
+		list = list[i+1:]
+	}
+	n := min(p.limit, len(list))
+	return list[:n], n < len(list), nil
+}
+
+func (p *page) document(list []upstream.Model) (*jsonwire.Writer, error) {
+	list, more, err := p.cut(list)
+	if err != nil {
+		return nil, err
+	}
+	w := new(jsonwire.Writer)
+	w.BeginObject()
+	w.Name("data")
+	w.BeginArray()
+	for i := range list {
+		if err := writeModel(w, &list[i]); err != nil {
+			return nil, err
+		}
+	}
+	w.EndArray()
+	w.Name("has_more") // clients page on for ever without it
+	w.Bool(more)
+	ends := [2]string{}
+	if len(list) > 0 {
+		ends = [2]string{list[0].ID, list[len(list)-1].ID}
+	}
+	for i, name := range [2]string{"first_id", "last_id"} {
+		w.Name(name)
+		if len(list) == 0 {
+			w.Null()
+		} else {
+			w.String(ends[i])
+		}
+	}
+	w.EndObject()
+	return w, nil
+}
+
+// unsaid are the members of a model that only its Extra can tell.
+var unsaid = [...]string{"line", "deprecated_at", "retires_at", "capabilities"}
+
+// writeModel writes a model with every member that the vendor has.
+func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
+	name := m.Name
+	if name == "" {
+		name = m.ID
+	}
+	created := m.Created
+	if created.IsZero() {
+		created = time.Unix(0, 0) // clients want a date
+	}
+	w.BeginObject()
+	for _, s := range [][2]string{
+		{"type", "model"}, {"id", m.ID}, {"display_name", name},
+		{"created_at", created.UTC().Format(time.RFC3339)}, {"lifecycle", lifecycle(m)},
+	} {
+		w.Name(s[0])
+		w.String(s[1])
+	}
+	writeTokens(w, "max_input_tokens", m.MaxInput)
+	writeTokens(w, "max_tokens", m.MaxOutput)
+	written := []string{"type", "id", "display_name", "created_at", "lifecycle", "max_input_tokens", "max_tokens"}
+	for _, s := range unsaid {
+		if !modelMember(m, s).Exists() {
+			w.Name(s)
+			w.Null()
+		}
+	}
+	if m.Extra != nil && m.Extra.Format == Format {
+		err := w.MembersExcept(m.Extra.JSON, func(name string) bool { return slices.Contains(written, name) })
+		if err != nil {
+			return err
+		}
+	}
+	w.EndObject()
+	return nil
+}
+
+func writeTokens(w *jsonwire.Writer, name string, n int64) {
+	w.Name(name)
+	if n == 0 {
+		w.Null()
+	} else {
+		w.Int(n)
+	}
+}
+
+// lifecycle returns the model's, which is active unless its vendor says
+// otherwise.
+func lifecycle(m *upstream.Model) string {
+	switch s := modelMember(m, "lifecycle").Str; s {
+	case "deprecated", "retired":
+		return s
+	}
+	return "active"
+}
+
+// modelMember returns what only a model's Extra tells.
+func modelMember(m *upstream.Model, name string) gjson.Result {
+	if m.Extra == nil || m.Extra.Format != Format {
+		return gjson.Result{}
+	}
+	return gjson.Get(m.Extra.JSON, name)
+}

@@ -1,0 +1,132 @@
+package messages
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// names are the members that one of the API's objects has: typed ones have a
+// field here, kept ones are known to the API and live in Extra. The tables are
+// never changed.
+type names struct{ typed, kept []string }
+
+var (
+	requestNames = names{typed: []string{
+		"model", "max_tokens", "messages", "system", "stream", "metadata", "stop_sequences", "temperature",
+		"top_p", "top_k", "tools", "tool_choice", "thinking", "output_config", "service_tier", "inference_geo",
+		"speed", "cache_control", "container", "diagnostics", "mcp_servers", "context_management", "compaction",
+		"output_format", "thread", "fallbacks", "fallback_credit_token", "billing_policy",
+	}}
+	messageNames      = names{[]string{"role", "content"}, []string{"clear_at", "output_config"}}
+	metadataNames     = names{typed: []string{"user_id"}}
+	choiceNames       = names{typed: []string{"type", "name", "disable_parallel_tool_use"}}
+	thinkingNames     = names{[]string{"type", "budget_tokens", "display"}, []string{"block_binding"}}
+	outputConfigNames = names{[]string{"effort", "format"}, []string{"task_budget"}}
+	outputFormatNames = names{typed: []string{"type", "schema"}}
+	cacheNames        = names{typed: []string{"type", "ttl"}}
+	citationsNames    = names{typed: []string{"enabled"}}
+	toolNames         = names{
+		[]string{"type", "name", "description", "input_schema", "strict", "cache_control"},
+		[]string{"defer_loading", "allowed_callers", "input_examples", "eager_input_streaming"},
+	}
+	serverToolNames = names{kept: []string{
+		"type", "name", "cache_control", "allowed_callers", "defer_loading", "strict", "input_examples",
+		"max_characters", "display_width_px", "display_height_px", "display_number", "enable_zoom", "configs",
+		"max_uses", "allowed_domains", "blocked_domains", "user_location", "response_inclusion", "citations",
+		"max_content_tokens", "url_sources", "use_cache", "model", "max_tokens", "caching", "mcp_server_name",
+		"default_config", "tools",
+	}}
+
+	textNames          = names{typed: []string{"type", "text", "citations", "cache_control"}}
+	imageNames         = names{[]string{"type", "source", "cache_control"}, []string{"transformations"}}
+	documentNames      = names{typed: []string{"type", "source", "title", "context", "citations", "cache_control"}}
+	searchResultNames  = names{typed: []string{"type", "source", "title", "content", "citations", "cache_control"}}
+	thinkingBlockNames = names{typed: []string{"type", "thinking", "signature"}}
+	redactedNames      = names{typed: []string{"type", "data"}}
+	toolUseNames       = names{[]string{"type", "id", "name", "input", "cache_control"}, []string{"caller", "toolset_name"}}
+	serverToolUseNames = names{[]string{"type", "id", "name", "input", "cache_control"}, []string{"caller", "server_name"}}
+	toolResultNames    = names{[]string{"type", "tool_use_id", "content", "is_error", "cache_control"}, []string{"toolset_name"}}
+	serverToolResNames = names{[]string{"type", "tool_use_id", "content", "cache_control"}, []string{"caller", "is_error"}}
+	otherBlockNames    = names{kept: []string{
+		"type", "cache_control", "file_id", "tool_name", "tabs", "state_changes", "mcp_server_name", "tools", "content",
+		"encrypted_content", "signature", "tool_changes", "from", "to", "trigger", "tool_use_id", "tool",
+	}}
+
+	base64Names  = names{typed: []string{"type", "media_type", "data"}}
+	urlNames     = names{typed: []string{"type", "url"}}
+	fileNames    = names{typed: []string{"type", "file_id"}}
+	contentNames = names{typed: []string{"type", "content"}}
+
+	charNames = names{typed: []string{
+		"type", "cited_text", "document_index", "document_title", "file_id", "start_char_index", "end_char_index"}}
+	pageNames = names{typed: []string{
+		"type", "cited_text", "document_index", "document_title", "file_id", "start_page_number", "end_page_number"}}
+	blockNames = names{typed: []string{
+		"type", "cited_text", "document_index", "document_title", "file_id", "start_block_index", "end_block_index"}}
+	searchNames = names{typed: []string{
+		"type", "cited_text", "source", "title", "search_result_index", "start_block_index", "end_block_index"}}
+	webNames = names{[]string{"type", "cited_text", "url", "title"}, []string{"encrypted_index"}}
+)
+
+// has reports whether name has a field.
+func (n *names) has(name string) bool { return slices.Contains(n.typed, name) }
+
+// likely returns the known name that a laxer reader would take name for, or "":
+// one that ignores case, or one whose strings end at a NUL.
+func (n *names) likely(name string) string {
+	cut, _, _ := strings.Cut(name, "\x00")
+	// Only what is not ASCII can have another length when its case is folded.
+	plain := isASCII(cut)
+	for _, list := range [...][]string{n.typed, n.kept} {
+		for _, known := range list {
+			if plain && len(known) != len(cut) || !strings.EqualFold(known, cut) {
+				continue
+			}
+			if known == name {
+				return ""
+			}
+			return known
+		}
+	}
+	return ""
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// A sieve lets most names pass that are like none of a table, for objects with
+// very many members. It has one bit for each length and first letter.
+type sieve [16]uint32
+
+func (n *names) sieve() (s sieve) {
+	for _, list := range [...][]string{n.typed, n.kept} {
+		for _, known := range list {
+			i, bit := sieveBit(known)
+			s[i] |= bit
+		}
+	}
+	return s
+}
+
+func sieveBit(name string) (i int, bit uint32) {
+	return len(name) & 15, 1 << (name[0] & 31)
+}
+
+// strange reports that name is like no name of the table for sure.
+func (s *sieve) strange(name string) bool {
+	if name == "" {
+		return true
+	}
+	if !isASCII(name) || strings.IndexByte(name, 0) >= 0 {
+		return false
+	}
+	i, bit := sieveBit(name)
+	return s[i]&bit == 0
+}

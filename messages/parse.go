@@ -1,0 +1,289 @@
+package messages
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// ParseRequest reads a request document. It copies body once, because the
+// parts of the request share its memory; [ParseRequestString] does without.
+//
+// What is no JSON document by the letter of RFC 8259, is not UTF-8, has a
+// member name twice in one object, is nested deeper than 256 or holds more
+// than a million values, is refused as a whole: the request is nil and the
+// error a [*content.Error] that says what is wrong, and in which line and
+// column. Everything else is read to the end. The error then lists every fault
+// ([content.Violations]), in the order of the document, and the request holds
+// what could be read all the same; [Request.Validate] tells these faults
+// again, together with its own.
+//
+// ParseRequest reports what a [Request] cannot hold: values of the wrong type,
+// numbers that are not whole or not finite, objects without the "type" that
+// says what they are or with one that is not known there, required members
+// that are missing, and names that differ from a known one only in case or
+// behind a NUL. All other rules are Validate's.
+func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
+
+// ParseRequestString is [ParseRequest] without the copy.
+func ParseRequestString(body string) (*Request, error) {
+	r, err := parseRequest(body, content.Limits{})
+	if r != nil && err == nil {
+		r.seal()
+	}
+	return r, err
+}
+
+// parseRequest reads a document within limits of its own; depth and values of
+// lim count. It does not seal the request: who changes it before Upstream
+// loses the document.
+func parseRequest(body string, lim content.Limits) (*Request, error) {
+	doc, err := jsonwire.Parse(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values})
+	if err != nil {
+		return nil, syntaxError(err)
+	}
+	defer doc.Close()
+	w := &whole{}
+	p := parser{form: &w.form, size: 1}
+	p.path.steps = w.steps[:0]
+	p.texts.free, p.lists.free = w.texts[:], w.parts[:]
+	r := &w.request
+	r.Form = &w.form
+	w.form.body, w.form.notes = body, w.notes[:0]
+	root := doc.Root()
+	if root.Kind() != jsonwire.Object {
+		p.fault(content.CodeType, "", textObject)
+	} else {
+		p.request(root, w)
+		p.required(root, r)
+	}
+	if p.faults.Len() == 0 {
+		return r, nil
+	}
+	list, more := content.Violations(p.faults.Err())
+	w.form.wrong = &wrong{inOrder(doc, list), more}
+	return r, w.form.wrong.err()
+}
+
+// whole is a request with everything that it has once, in one allocation.
+type whole struct {
+	request   Request
+	form      Form
+	maxTokens int64
+	topK      int64
+	heat      float64
+	topP      float64
+	// What a question without a history needs.
+	turns [1]content.Turn
+	texts [1]content.Text
+	parts [1]content.Part
+	notes [2]note
+	steps [4]step // the parser's path
+}
+
+// A parser makes a Request of a checked document. It goes on after a fault:
+// what has one is left zero, or stands in as an Unknown, so that places keep
+// their numbers.
+type parser struct {
+	path   path
+	faults content.Faults
+	form   *Form
+	size   int // how much of everything to expect
+	depth  int // of parts in parts
+
+	texts    chunk[content.Text]
+	calls    chunk[content.ToolUse]
+	results  chunk[content.ToolResult]
+	thoughts chunk[content.Thinking]
+	images   chunk[content.Image]
+	base64s  chunk[content.Base64]
+	caches   chunk[content.Cache]
+	extras   chunk[content.Extra]
+	unknowns chunk[content.Unknown]
+	lists    chunk[content.Part]
+
+	arena   jsonwire.Arena
+	scratch []byte
+}
+
+// request reads the top level.
+func (p *parser) request(v jsonwire.Value, w *whole) {
+	r, more := &w.request, 0
+	for name, x := range v.Members() {
+		switch name {
+		case "model":
+			r.Model = p.text(x, name)
+			w.form.model = extentOf(x)
+		case "max_tokens":
+			r.MaxTokens = p.optInteger(r, x, name, &w.maxTokens)
+		case "messages":
+			p.messages(w, x)
+		case "system":
+			r.System = p.content(r, x, name, false)
+		case "stream":
+			r.Stream = p.flag(r, x, name)
+			w.form.stream = extentOf(x)
+		case "stop_sequences":
+			r.StopSequences = p.strings(r, x, name)
+		case "temperature":
+			r.Temperature = p.optNumber(r, x, name, &w.heat)
+		case "top_p":
+			r.TopP = p.optNumber(r, x, name, &w.topP)
+		case "top_k":
+			r.TopK = p.optInteger(r, x, name, &w.topK)
+		case "tools":
+			p.tools(r, x)
+		case "service_tier":
+			r.ServiceTier = p.choice(r, x, name, "'auto' or 'standard_only'")
+		case "inference_geo":
+			r.InferenceGeo = p.optText(r, x, name)
+		case "speed":
+			r.Speed = p.choice(r, x, name, "'standard' or 'fast'")
+		case "cache_control":
+			r.CacheControl = p.cache(r, x)
+		default:
+			if !p.settings(x, name, r) && !p.beta(x, name, r) {
+				more++
+			}
+		}
+	}
+	if more > 0 {
+		r.Extra = p.extra(v, &requestNames)
+	}
+}
+
+// required reports what a whole request lacks. max_tokens is left to Validate,
+// because count_tokens does without.
+func (p *parser) required(v jsonwire.Value, r *Request) {
+	if r.Model == "" {
+		p.need(v, "model")
+	}
+	if len(r.Messages) == 0 {
+		p.need(v, "messages")
+	}
+}
+
+// settings reads the members of the top level that are objects of their own.
+func (p *parser) settings(v jsonwire.Value, name string, r *Request) bool {
+	switch name {
+	case "metadata":
+		r.Metadata = p.metadata(r, v)
+	case "tool_choice":
+		r.ToolChoice = p.toolChoice(r, v)
+	case "thinking":
+		r.Thinking = p.thinking(r, v)
+	case "output_config":
+		r.OutputConfig = p.outputConfig(r, v)
+	case "output_format":
+		r.OutputFormat = p.outputFormat(r, v, name)
+	default:
+		return false
+	}
+	return true
+}
+
+// beta reads the members of the top level that stay JSON text.
+func (p *parser) beta(v jsonwire.Value, name string, r *Request) bool {
+	const obj, str, arr = jsonwire.Object, jsonwire.String, jsonwire.Array
+	switch name {
+	case "container":
+		r.Container = p.raw(r, v, name, str, obj, "Input should be a valid string or an object")
+	case "diagnostics":
+		r.Diagnostics = p.raw(r, v, name, obj, obj, textObject)
+	case "mcp_servers":
+		r.MCPServers = p.raw(r, v, name, arr, arr, textList)
+	case "context_management":
+		r.ContextManagement = p.raw(r, v, name, obj, obj, textObject)
+	case "compaction":
+		r.Compaction = p.raw(r, v, name, obj, obj, textObject)
+	case "thread":
+		r.Thread = p.raw(r, v, name, obj, obj, textObject)
+	case "fallbacks":
+		r.Fallbacks = p.raw(r, v, name, str, arr, "Input should be a valid string or list")
+	case "fallback_credit_token":
+		r.FallbackCreditToken = p.raw(r, v, name, str, obj, "Input should be a valid string or an object")
+	case "billing_policy":
+		r.BillingPolicy = p.raw(r, v, name, obj, obj, textObject)
+	default:
+		return false
+	}
+	return true
+}
+
+// messages reads the turns.
+func (p *parser) messages(w *whole, v jsonwire.Value) {
+	if v.Kind() != jsonwire.Array {
+		p.fault(content.CodeType, "messages", textList)
+		return
+	}
+	n := v.Len()
+	if n == 0 {
+		return
+	}
+	p.expect(n)
+	turns := w.turns[:]
+	if n > 1 {
+		turns = make([]content.Turn, n)
+	}
+	w.request.Messages = turns
+	p.path.push("messages")
+	for i, x := range v.Elems() {
+		p.path.pushIndex(i)
+		p.message(&turns[i], x)
+		p.path.pop()
+	}
+	p.path.pop()
+}
+
+// expect prepares for a list of n messages or tools.
+func (p *parser) expect(n int) { p.size = max(p.size, min(n/4, largestChunk/4)) }
+
+func (p *parser) message(t *content.Turn, v jsonwire.Value) {
+	if v.Kind() != jsonwire.Object {
+		p.fault(content.CodeType, "", textObject)
+		return
+	}
+	more := 0
+	for name, x := range v.Members() {
+		switch name {
+		case "role":
+			t.Role = content.Role(p.text(x, name))
+		case "content":
+			if x.Kind() == jsonwire.Null {
+				p.fault(content.CodeType, name, textList)
+				continue
+			}
+			t.Parts = p.content(t, x, name, true)
+		default:
+			more++
+		}
+	}
+	if t.Role == "" {
+		p.need(v, "role")
+	}
+	if len(t.Parts) == 0 {
+		p.need(v, "content")
+	}
+	if more > 0 {
+		t.Extra = p.extra(v, &messageNames)
+	}
+}
+
+// strings reads a list of strings.
+func (p *parser) strings(node any, v jsonwire.Value, name string) []string {
+	if !p.list(node, v, name) {
+		return nil
+	}
+	list := make([]string, v.Len())
+	p.path.push(name)
+	for i, x := range v.Elems() {
+		if x.Kind() == jsonwire.String {
+			list[i] = x.Str()
+			continue
+		}
+		p.path.pushIndex(i)
+		p.fault(content.CodeType, "", textString)
+		p.path.pop()
+	}
+	p.path.pop()
+	return list
+}

@@ -1,0 +1,325 @@
+package messages
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// deepestPart is how far parts in parts are read; the format itself has three
+// levels. Deeper ones stay as they are.
+const deepestPart = 16
+
+// content reads a string or a list of blocks. tagged tells whether the blocks
+// are of a union, whose tag then stands in paths.
+func (p *parser) content(node any, v jsonwire.Value, name string, tagged bool) []content.Part {
+	switch v.Kind() {
+	case jsonwire.String:
+		p.note(node, name, asString)
+		t := p.texts.new(p.size)
+		t.Text = v.Str()
+		return append(p.lists.take(1, p.size), t)
+	case jsonwire.Array:
+		if v.Len() == 0 {
+			p.note(node, name, "[]")
+			return nil
+		}
+		p.path.push(name)
+		list := p.parts(v, tagged)
+		p.path.pop()
+		return list
+	case jsonwire.Null:
+		p.note(node, name, "null")
+	default:
+		p.fault(content.CodeType, name, textList)
+	}
+	return nil
+}
+
+// parts reads a list of blocks.
+func (p *parser) parts(v jsonwire.Value, tagged bool) []content.Part {
+	list := p.lists.take(v.Len(), p.size)
+	p.depth++
+	for i, x := range v.Elems() {
+		p.path.pushIndex(i)
+		list = append(list, p.block(x, tagged))
+		p.path.pop()
+	}
+	p.depth--
+	return list
+}
+
+// block reads one block. It never returns nil: what is no block keeps its
+// place as an Unknown without a kind.
+func (p *parser) block(v jsonwire.Value, tagged bool) content.Part {
+	kind, ok := p.tag(v)
+	if !ok || p.depth > deepestPart {
+		return p.unknown(v, kind)
+	}
+	if tagged {
+		p.path.push(clip(kind))
+		defer p.path.pop()
+	}
+	switch kind {
+	case "text":
+		return p.textBlock(v)
+	case "tool_use":
+		return p.toolUse(v)
+	case "tool_result":
+		return p.toolResult(v)
+	case "thinking":
+		return p.thinkingBlock(v)
+	case "image":
+		return p.image(v)
+	case "document":
+		return p.document(v)
+	case "search_result":
+		return p.searchResult(v)
+	case "redacted_thinking":
+		return p.redacted(v)
+	case "server_tool_use", "mcp_tool_use":
+		return p.serverToolUse(v, kind)
+	}
+	if serverResult(kind) {
+		return p.serverToolResult(v, kind)
+	}
+	if otherBlock(kind) {
+		p.lookAlikes(v, &otherBlockNames)
+	}
+	return p.unknown(v, kind)
+}
+
+// unknown keeps a block as it is.
+func (p *parser) unknown(v jsonwire.Value, kind string) content.Part {
+	u := p.unknowns.new(1)
+	u.Format, u.Kind, u.Raw = Format, kind, v.Raw()
+	return u
+}
+
+// serverResult reports whether kind is what one of the vendor's own tools
+// gives back.
+func serverResult(kind string) bool {
+	switch kind {
+	case "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+		"bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
+		"tool_search_tool_result", "mcp_tool_result":
+		return true
+	}
+	return false
+}
+
+// otherBlock reports whether kind is one of the format's that has no part of
+// its own.
+func otherBlock(kind string) bool {
+	switch kind {
+	case "container_upload", "tool_reference", "browser_state", "mcp_tool_listing", "compaction", "fallback",
+		"advisor_tool_result", "tool_addition", "tool_removal":
+		return true
+	}
+	return false
+}
+
+// tag reads the "type" of a member of a union. It may stand anywhere in the
+// object: some clients write it last.
+func (p *parser) tag(v jsonwire.Value) (string, bool) {
+	if v.Kind() != jsonwire.Object {
+		p.fault(content.CodeType, "", textObject)
+		return "", false
+	}
+	t := v.Get("type")
+	switch {
+	case !t.Exists():
+		p.fault(content.CodeMissing, "type", textRequired)
+	case t.Kind() != jsonwire.String:
+		p.fault(content.CodeType, "type", textString)
+	case t.Is(""):
+		p.fault(content.CodeValue, "type", textNotEmpty)
+	default:
+		return t.Str(), true
+	}
+	return "", false
+}
+
+func (p *parser) textBlock(v jsonwire.Value) content.Part {
+	t, more := p.texts.new(p.size), 0
+	for name, x := range v.Members() {
+		switch name {
+		case "type":
+		case "text":
+			t.Text = p.text(x, name)
+		case "citations":
+			t.Citations = p.citations(t, x)
+		case "cache_control":
+			t.Cache = p.cache(t, x)
+		default:
+			more++
+		}
+	}
+	if t.Text == "" {
+		p.need(v, "text")
+	}
+	if more > 0 {
+		t.Extra = p.extra(v, &textNames)
+	}
+	return t
+}
+
+func (p *parser) toolUse(v jsonwire.Value) content.Part {
+	t, more := p.calls.new(p.size), 0
+	for name, x := range v.Members() {
+		switch name {
+		case "type":
+		case "id":
+			t.ID = p.text(x, name)
+		case "name":
+			t.Name = p.text(x, name)
+		case "input":
+			t.Input = p.free(x, name)
+		case "cache_control":
+			t.Cache = p.cache(t, x)
+		default:
+			more++
+		}
+	}
+	p.needCall(v, t.ID, t.Name, t.Input)
+	if more > 0 {
+		t.Extra = p.extra(v, &toolUseNames)
+	}
+	return t
+}
+
+// needCall reports what a call lacks.
+func (p *parser) needCall(v jsonwire.Value, id, name, input string) {
+	if id == "" {
+		p.need(v, "id")
+	}
+	if name == "" {
+		p.need(v, "name")
+	}
+	if input == "" {
+		p.need(v, "input")
+	}
+}
+
+func (p *parser) serverToolUse(v jsonwire.Value, kind string) content.Part {
+	t, more := &content.ServerToolUse{Format: Format, Kind: kind}, 0
+	for name, x := range v.Members() {
+		switch name {
+		case "type":
+		case "id":
+			t.ID = p.text(x, name)
+		case "name":
+			t.Name = p.text(x, name)
+		case "input":
+			t.Input = p.free(x, name)
+		case "cache_control":
+			t.Cache = p.cache(t, x)
+		default:
+			more++
+		}
+	}
+	p.needCall(v, t.ID, t.Name, t.Input)
+	if more > 0 {
+		t.Extra = p.extra(v, &serverToolUseNames)
+	}
+	return t
+}
+
+func (p *parser) toolResult(v jsonwire.Value) content.Part {
+	t, more := p.results.new(p.size), 0
+	for name, x := range v.Members() {
+		switch name {
+		case "type":
+		case "tool_use_id":
+			t.ID = p.text(x, name)
+		case "content":
+			t.Parts = p.content(t, x, name, true)
+		case "is_error":
+			t.Error = p.flag(t, x, name)
+		case "cache_control":
+			t.Cache = p.cache(t, x)
+		default:
+			more++
+		}
+	}
+	if t.ID == "" {
+		p.need(v, "tool_use_id")
+	}
+	if more > 0 {
+		t.Extra = p.extra(v, &toolResultNames)
+	}
+	return t
+}
+
+func (p *parser) serverToolResult(v jsonwire.Value, kind string) content.Part {
+	t, more := &content.ServerToolResult{Format: Format, Kind: kind}, 0
+	for name, x := range v.Members() {
+		switch name {
+		case "type":
+		case "tool_use_id":
+			t.ID = p.text(x, name)
+		case "content":
+			t.Content = x.Raw()
+		case "cache_control":
+			t.Cache = p.cache(t, x)
+		default:
+			more++
+		}
+	}
+	if t.ID == "" {
+		p.need(v, "tool_use_id")
+	}
+	if t.Content == "" && kind != "mcp_tool_result" {
+		p.need(v, "content")
+	}
+	if more > 0 {
+		t.Extra = p.extra(v, &serverToolResNames)
+	}
+	return t
+}
+
+func (p *parser) thinkingBlock(v jsonwire.Value) content.Part {
+	t, more := p.thoughts.new(p.size), 0
+	t.Signature.Format = Format
+	for name, x := range v.Members() {
+		switch name {
+		case "type":
+		case "thinking":
+			t.Text = p.text(x, name)
+		case "signature":
+			t.Signature.Data = p.text(x, name)
+		default:
+			more++
+		}
+	}
+	if t.Text == "" {
+		p.need(v, "thinking")
+	}
+	if t.Signature.Data == "" {
+		p.need(v, "signature")
+	}
+	if more > 0 {
+		t.Extra = p.extra(v, &thinkingBlockNames)
+	}
+	return t
+}
+
+func (p *parser) redacted(v jsonwire.Value) content.Part {
+	t, more := p.thoughts.new(p.size), 0
+	t.Redacted.Format = Format
+	for name, x := range v.Members() {
+		switch name {
+		case "type":
+		case "data":
+			t.Redacted.Data = p.text(x, name)
+		default:
+			more++
+		}
+	}
+	if t.Redacted.Data == "" {
+		p.need(v, "data")
+	}
+	if more > 0 {
+		t.Extra = p.extra(v, &redactedNames)
+	}
+	return t
+}

@@ -1,0 +1,262 @@
+package messages
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// This file reads streams for the tests without any code of the package: by
+// the letter of the wire's grammar, with encoding/json.
+
+// A wireEvent is one event of a stream.
+type wireEvent struct {
+	name string
+	data map[string]any
+}
+
+// readStream takes a stream apart. Each event is an event line, one data line
+// and a blank line, and nothing else; the name is the type.
+func readStream(stream string) ([]wireEvent, error) {
+	var events []wireEvent
+	for stream != "" {
+		block, rest, ok := strings.Cut(stream, "\n\n")
+		if !ok {
+			return events, fmt.Errorf("the stream ends inside an event: %q", stream)
+		}
+		stream = rest
+		name, data, ok := strings.Cut(block, "\n")
+		if !ok || !strings.HasPrefix(name, "event: ") || !strings.HasPrefix(data, "data: ") ||
+			strings.ContainsAny(data, "\r\n") {
+			return events, fmt.Errorf("not an event line and a data line: %q", block)
+		}
+		e := wireEvent{name: strings.TrimPrefix(name, "event: ")}
+		d := json.NewDecoder(strings.NewReader(strings.TrimPrefix(data, "data: ")))
+		d.UseNumber()
+		if err := d.Decode(&e.data); err != nil || d.More() {
+			return events, fmt.Errorf("data of %s: %v: %q", e.name, err, data)
+		}
+		if e.data["type"] != e.name {
+			return events, fmt.Errorf("event %s has the type %v", e.name, e.data["type"])
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// An accumulator puts the message of a stream together, as clients do, and
+// checks the grammar on the way.
+type accumulator struct {
+	message map[string]any
+	blocks  []map[string]any
+	state   []*blockState
+	delta   bool // a message_delta came
+	over    bool // message_stop or error came
+	failure map[string]any
+	pings   int
+}
+
+type blockState struct {
+	open       bool
+	input      strings.Builder
+	signatures int
+	deltas     map[string]int
+	last       string
+}
+
+// accumulate reads a whole stream. The message is nil if it never began.
+func accumulate(stream string) (*accumulator, error) {
+	events, err := readStream(stream)
+	if err != nil {
+		return nil, err
+	}
+	a := new(accumulator)
+	for i, e := range events {
+		if err := a.event(e); err != nil {
+			return a, fmt.Errorf("event %d, %s: %w", i, e.name, err)
+		}
+	}
+	if !a.over {
+		return a, fmt.Errorf("the stream just ends")
+	}
+	if a.message != nil {
+		list := make([]any, len(a.blocks))
+		for i, b := range a.blocks {
+			list[i] = b
+		}
+		a.message["content"] = list
+	}
+	return a, nil
+}
+
+func (a *accumulator) event(e wireEvent) error {
+	if a.over {
+		return fmt.Errorf("after the end")
+	}
+	switch e.name {
+	case "ping":
+		a.pings++
+		return nil
+	case "error":
+		a.over, a.failure = true, e.data
+		return nil
+	case "message_start":
+		if a.message != nil {
+			return fmt.Errorf("a second one")
+		}
+		a.message, _ = e.data["message"].(map[string]any)
+		content, ok := a.message["content"].([]any)
+		if !ok || len(content) != 0 || a.message["stop_reason"] != nil || a.message["usage"] == nil {
+			return fmt.Errorf("not how a message begins: %v", a.message)
+		}
+		return nil
+	}
+	if a.message == nil {
+		return fmt.Errorf("before message_start")
+	}
+	switch e.name {
+	case "content_block_start":
+		return a.start(e.data)
+	case "content_block_delta":
+		b, s, err := a.at(e.data)
+		if err != nil {
+			return err
+		}
+		return s.add(b, e.data["delta"].(map[string]any))
+	case "content_block_stop":
+		b, s, err := a.at(e.data)
+		if err != nil {
+			return err
+		}
+		return s.stop(b)
+	case "message_delta":
+		return a.end(e.data)
+	case "message_stop":
+		for i := range a.state {
+			if a.state[i].open {
+				return fmt.Errorf("block %d is open", i)
+			}
+		}
+		if !a.delta {
+			return fmt.Errorf("no message_delta")
+		}
+		a.over = true
+		return nil
+	}
+	return nil // unknown events pass
+}
+
+func (a *accumulator) start(data map[string]any) error {
+	if a.delta {
+		return fmt.Errorf("after message_delta")
+	}
+	if fmt.Sprint(data["index"]) != fmt.Sprint(len(a.blocks)) {
+		return fmt.Errorf("index %v, want %d", data["index"], len(a.blocks))
+	}
+	b := data["content_block"].(map[string]any)
+	if input, ok := b["input"]; ok && len(input.(map[string]any)) != 0 {
+		return fmt.Errorf("a call begins with %v", input)
+	}
+	a.blocks = append(a.blocks, b)
+	a.state = append(a.state, &blockState{open: true, deltas: map[string]int{}})
+	return nil
+}
+
+func (a *accumulator) at(data map[string]any) (map[string]any, *blockState, error) {
+	n, err := data["index"].(json.Number).Int64()
+	if err != nil || int(n) >= len(a.blocks) || !a.state[n].open {
+		return nil, nil, fmt.Errorf("block %v is not open", data["index"])
+	}
+	return a.blocks[n], a.state[n], nil
+}
+
+func (s *blockState) add(b map[string]any, delta map[string]any) error {
+	kind, _ := delta["type"].(string)
+	s.deltas[kind]++
+	s.last = kind
+	text := func(member, of string) error {
+		have, ok := b[member].(string)
+		more, ok2 := delta[of].(string)
+		if !ok || !ok2 {
+			return fmt.Errorf("%s on %v", kind, b["type"])
+		}
+		b[member] = have + more
+		return nil
+	}
+	switch kind {
+	case "text_delta":
+		return text("text", "text")
+	case "thinking_delta":
+		return text("thinking", "thinking")
+	case "signature_delta":
+		s.signatures++
+		return text("signature", "signature")
+	case "input_json_delta":
+		fragment, ok := delta["partial_json"].(string)
+		if !ok || b["input"] == nil {
+			return fmt.Errorf("%s on %v", kind, b["type"])
+		}
+		if s.deltas[kind] == 1 && fragment != "" {
+			return fmt.Errorf("the first fragment is %q", fragment)
+		}
+		s.input.WriteString(fragment)
+		return nil
+	case "citations_delta":
+		list, _ := b["citations"].([]any)
+		b["citations"] = append(list, delta["citation"])
+		return nil
+	}
+	return fmt.Errorf("unknown delta %q", kind)
+}
+
+func (s *blockState) stop(b map[string]any) error {
+	s.open = false
+	if b["type"] == "thinking" && (s.signatures != 1 || s.last != "signature_delta") {
+		return fmt.Errorf("%d signatures, the last delta is %s", s.signatures, s.last)
+	}
+	if text := s.input.String(); text != "" {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		var input map[string]any
+		if err := d.Decode(&input); err == nil && !d.More() {
+			b["input"] = input
+		} // else the {} of the start stays, as with the clients
+	}
+	return nil
+}
+
+func (a *accumulator) end(data map[string]any) error {
+	delta, ok := data["delta"].(map[string]any)
+	usage, ok2 := data["usage"].(map[string]any)
+	if !ok || !ok2 || usage["output_tokens"] == nil {
+		return fmt.Errorf("delta or usage is missing")
+	}
+	a.delta = true
+	for _, name := range []string{"stop_reason", "stop_sequence", "stop_details", "container"} {
+		a.message[name] = delta[name]
+	}
+	sum := a.message["usage"].(map[string]any)
+	for name, v := range usage {
+		if v != nil {
+			sum[name] = v
+		}
+	}
+	for name, v := range data {
+		switch name {
+		case "type", "delta", "usage":
+		default:
+			a.message[name] = v
+		}
+	}
+	return nil
+}
+
+// decode reads one JSON document with its digits.
+func decode(doc []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	var m map[string]any
+	err := d.Decode(&m)
+	return m, err
+}

@@ -1,0 +1,93 @@
+package messages
+
+import (
+	"github.com/polywire/polywire/content"
+)
+
+// Format names the Messages wire format in [content.Extra], signatures and
+// frames.
+const Format content.Format = "messages"
+
+// Request is the body of POST /v1/messages, fields in the order in which the
+// vendor documents them. [ParseRequest] makes one of a document; one made by
+// hand is as good. What a field's doc does not say is the vendor's.
+//
+// Members that no field stands for are in Extra, at every depth.
+type Request struct {
+	Model     string
+	MaxTokens *int64 // nil: missing, which Validate reports
+
+	// Messages are the turns; their Role may be System. The members that only
+	// a system message has ("clear_at", "output_config") are in its Extra.
+	Messages []content.Turn
+
+	System        []content.Part // texts
+	Stream        bool
+	Metadata      *Metadata
+	StopSequences []string
+	Temperature   *float64
+	TopP          *float64
+	TopK          *int64
+	Tools         []content.Tool
+	ToolChoice    *ToolChoice
+	Thinking      *Thinking
+	OutputConfig  *OutputConfig
+	ServiceTier   string
+	InferenceGeo  string
+	Speed         string
+	CacheControl  *content.Cache
+	Container     string // JSON text: a string or an object; empty: none
+	Diagnostics   string // JSON text of an object; empty: none
+
+	// Beta members, as JSON text; empty: none.
+	MCPServers          string
+	ContextManagement   string
+	Compaction          string
+	OutputFormat        *OutputFormat // older spelling of OutputConfig.Format
+	Thread              string
+	Fallbacks           string
+	FallbackCreditToken string
+	BillingPolicy       string
+
+	Extra *content.Extra
+
+	// Form is how the document spelled what the fields say. It is nil for a
+	// request that was not parsed.
+	Form *Form
+}
+
+// Metadata is the request's metadata.
+type Metadata struct {
+	UserID string
+	Extra  *content.Extra
+}
+
+// ToolChoice says which tools to call.
+type ToolChoice struct {
+	Type                   string // "auto", "any", "tool" or "none"
+	Name                   string // with "tool"
+	DisableParallelToolUse bool
+	Extra                  *content.Extra
+}
+
+// Thinking says how the model should think.
+type Thinking struct {
+	Type         string // "enabled", "adaptive", "disabled" or "between_tools"
+	BudgetTokens *int64 // with "enabled"
+	Display      string // "summarized", "omitted" or, in beta, "updates"; empty: the model's default
+	Extra        *content.Extra
+}
+
+// OutputConfig says what the answer should be like.
+type OutputConfig struct {
+	Effort string // "low", "medium", "high", "xhigh" or "max"; empty: the default
+	Format *OutputFormat
+	Extra  *content.Extra // such as the beta member "task_budget"
+}
+
+// OutputFormat asks for an answer that satisfies a schema.
+type OutputFormat struct {
+	Type   string // "json_schema"
+	Schema string // JSON text
+	Extra  *content.Extra
+}

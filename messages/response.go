@@ -1,0 +1,235 @@
+package messages
+
+import (
+	"strconv"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Response is the body of a whole answer, fields in the order of the wire. Its
+// members "type" and "role", which are always the same, have no field.
+type Response struct {
+	ID    string
+	Model string // that answered
+
+	// Content holds what the model said. The free JSON in it has to be valid.
+	Content []content.Part
+
+	StopReason   string // in the format's words; empty: null
+	StopSequence string // empty: null
+	StopDetails  string // JSON text of an object; empty: null
+	Container    string // JSON text of an object; empty: null
+	Diagnostics  string // JSON text of an object; empty: null
+
+	// Usage counts exclusively, as everywhere; the wire's sums are made of it.
+	Usage content.Usage
+
+	Extra *content.Extra
+}
+
+// ResponseOf returns the answer that says what r says, and what it cannot say.
+// Paths of losses are neutral. r is left as it is; its parts may be shared.
+//
+// Where r names no id or model, they are empty: the caller fills them in. A
+// call whose arguments are not a JSON object, because they were cut or the
+// model wrote them so, has none in the answer; this is reported, and where the
+// answer would claim to wait for the call's result, it says
+// "malformed_tool_use" in place of "tool_use".
+func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
+	var lost []content.Loss
+	a := answer{start: r.Start, stop: r.Stop, usage: r.Usage, extra: r.Extra}
+	parts := make([]content.Part, 0, len(r.Parts))
+	for i, p := range r.Parts {
+		p = forAnswer(p, func(s content.Severity, reason string) {
+			lost = append(lost, content.Loss{Path: "parts." + strconv.Itoa(i), Severity: s, Reason: reason})
+			a.broken = a.broken || reason == notObject
+		})
+		if p != nil {
+			if t, ok := p.(*content.ToolUse); ok {
+				a.calls++
+				nameCall(t, i)
+			}
+			parts = append(parts, p)
+		}
+	}
+	if len(r.More) > 0 {
+		lost = append(lost, content.Loss{Path: "candidates", Severity: content.LossDropped, Reason: oneAnswer})
+	}
+	res := a.response(func(path string, s content.Severity, reason string) {
+		lost = append(lost, content.Loss{Path: path, Severity: s, Reason: reason})
+	})
+	res.Content = parts
+	return res, lost
+}
+
+const oneAnswer = "this format has one answer only"
+
+// AppendJSON appends the answer as a JSON document. Every member that the
+// format requires is there, as null where nothing is known. A part that is nil,
+// or that an answer has no block for, is a [*content.Error]; [ResponseOf] leaves
+// none.
+func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
+	var w jsonwire.Writer
+	if err := r.write(&w); err != nil {
+		return dst, err
+	}
+	a := appender{dst}
+	_, err := w.WriteTo(&a)
+	return a.b, err
+}
+
+// write writes the answer.
+func (r *Response) write(w *jsonwire.Writer) error {
+	var faults content.Faults
+	w.BeginObject()
+	w.Name("id")
+	w.String(r.ID)
+	w.Name("type")
+	w.String("message")
+	w.Name("role")
+	w.String("assistant")
+	w.Name("model")
+	w.String(r.Model)
+	w.Name("content")
+	w.BeginArray()
+	for i, p := range r.Content {
+		if content.IsNil(p) || !writeBlock(w, p, false) {
+			faults.Add(content.CodeUnsupported, "content."+strconv.Itoa(i), "an answer has no such block")
+		}
+	}
+	w.EndArray()
+	r.writeStop(w)
+	w.Name("container")
+	rawOrNull(w, r.Container)
+	w.Name("diagnostics")
+	rawOrNull(w, r.Diagnostics)
+	w.Name("usage")
+	writeUsage(w, &r.Usage)
+	if r.Extra != nil && r.Extra.Format == Format {
+		_ = w.MembersExcept(r.Extra.JSON, messageMember)
+	}
+	w.EndObject()
+	return faults.Err()
+}
+
+func (r *Response) writeStop(w *jsonwire.Writer) {
+	w.Name("stop_reason")
+	nullable(w, r.StopReason)
+	w.Name("stop_sequence")
+	nullable(w, r.StopSequence)
+	w.Name("stop_details")
+	rawOrNull(w, r.StopDetails)
+}
+
+func rawOrNull(w *jsonwire.Writer, json string) {
+	if json == "" {
+		w.Null()
+		return
+	}
+	w.Raw(json)
+}
+
+// messageMember reports whether name is a member that has a field.
+func messageMember(name string) bool {
+	switch name {
+	case "id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "stop_details",
+		"container", "diagnostics", "usage":
+		return true
+	}
+	return false
+}
+
+// An answer is what is known of one beside its blocks.
+type answer struct {
+	start upstream.Start
+	stop  upstream.Stop
+	usage content.Usage
+	extra *content.Extra
+
+	calls  int  // blocks that are calls
+	broken bool // the arguments of one are no object
+}
+
+// response says it in the format's words, without the blocks.
+func (a *answer) response(lost func(path string, s content.Severity, reason string)) *Response {
+	r := &Response{ID: a.start.ID, Model: a.start.Model, Usage: a.usage}
+	r.StopReason, r.StopSequence, r.StopDetails = a.stopWords(lost)
+	if a.usage.Extra != nil && a.usage.Extra.Format != Format || len(a.usage.Modalities) > 0 {
+		lost("usage", content.LossHint, "counts that this format has not")
+	}
+	var m memberList
+	foreign := m.add(a.start.Extra)
+	foreign = m.add(a.extra) || foreign
+	foreign = m.add(a.stop.Extra) || foreign
+	if foreign {
+		lost("", content.LossHint, "members of another format")
+	}
+	r.Container, r.Diagnostics = m.take("container"), m.take("diagnostics")
+	r.Extra = m.extra()
+	return r
+}
+
+// A memberList holds members of objects, by name; the last of a name counts.
+type memberList []struct{ name, raw string }
+
+// add adds what x holds. It reports whether x is another format's.
+func (m *memberList) add(x *content.Extra) (foreign bool) {
+	if x == nil {
+		return false
+	}
+	if x.Format != Format {
+		return true
+	}
+	d, err := jsonwire.Parse(x.JSON, jsonwire.Limits{})
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	for name, v := range d.Root().Members() {
+		m.set(name, v.Raw())
+	}
+	return false
+}
+
+func (m *memberList) set(name, raw string) {
+	for i := range *m {
+		if (*m)[i].name == name {
+			(*m)[i].raw = raw
+			return
+		}
+	}
+	*m = append(*m, struct{ name, raw string }{name, raw})
+}
+
+// take returns the object that a member is, and removes the member.
+func (m *memberList) take(name string) string {
+	for i := range *m {
+		if (*m)[i].name == name {
+			raw := (*m)[i].raw
+			*m = append((*m)[:i], (*m)[i+1:]...)
+			if raw == "null" {
+				return ""
+			}
+			return raw
+		}
+	}
+	return ""
+}
+
+func (m *memberList) extra() *content.Extra {
+	var w jsonwire.Writer
+	w.BeginObject()
+	for _, x := range *m {
+		if !messageMember(x.name) {
+			w.Name(x.name)
+			w.Raw(x.raw)
+		}
+	}
+	w.EndObject()
+	if w.Len() == len("{}") {
+		return nil
+	}
+	return &content.Extra{Format: Format, JSON: w.Text()}
+}

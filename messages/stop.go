@@ -1,0 +1,132 @@
+package messages
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// stopWords says why the answer ends. A word of this format stays what it was.
+// All other reasons are told as follows; none but the first two is ever told
+// as an ordinary end.
+//
+//	end             end_turn
+//	tool_use        tool_use
+//	max_tokens      max_tokens
+//	stop_sequence   stop_sequence
+//	context_window  model_context_window_exceeded
+//	pause           pause_turn
+//	refusal         refusal
+//	safety          refusal, with an explanation
+//	recitation      refusal, with an explanation
+//	compaction      compaction
+//	malformed_call  malformed_tool_use, which is no word of the vendor's
+//	anything else   other, which is no word of the vendor's
+//
+// The vendor's clients take words that they do not know as they come. A reason
+// to go on (end, tool_use) whose call has broken arguments is a malformed_call.
+func (a *answer) stopWords(lost func(path string, s content.Severity, reason string)) (word, sequence, details string) {
+	s := &a.stop
+	sequence = s.Sequence
+	if s.Format == Format {
+		if objectJSON(s.Details) {
+			details = s.Details
+		}
+		if s.Word != "" {
+			return s.Word, sequence, details
+		}
+	} else if s.Details != "" {
+		lost("stop", content.LossHint, "another format's details of the reason to stop")
+	}
+	reason := s.Reason
+	switch {
+	case reason == "" && a.calls > 0:
+		reason = content.StopToolUse
+	case reason == "":
+		reason = content.StopEnd
+	}
+	if a.broken && (reason == content.StopToolUse || reason == content.StopEnd) {
+		reason = content.StopMalformedCall
+	}
+	word, why := stopWord(reason)
+	if word == "refusal" && details == "" {
+		details = refusalDetails(why)
+	}
+	if reason == content.StopMalformedCall || word == "other" {
+		lost("stop", content.LossDegraded, "a reason to stop that the vendor has no word for")
+	}
+	return word, sequence, details
+}
+
+// stopWord is the table; why explains a refusal that was none in the other
+// format's words.
+func stopWord(r content.StopReason) (word, why string) {
+	switch r {
+	case content.StopEnd:
+		return "end_turn", ""
+	case content.StopToolUse:
+		return "tool_use", ""
+	case content.StopMaxTokens:
+		return "max_tokens", ""
+	case content.StopSequence:
+		return "stop_sequence", ""
+	case content.StopContext:
+		return "model_context_window_exceeded", ""
+	case content.StopPause:
+		return "pause_turn", ""
+	case content.StopRefusal:
+		return "refusal", ""
+	case content.StopSafety:
+		return "refusal", "A content filter stopped the answer."
+	case content.StopRecitation:
+		return "refusal", "The answer repeated protected text."
+	case content.StopCompaction:
+		return "compaction", ""
+	case content.StopMalformedCall:
+		return "malformed_tool_use", ""
+	}
+	return "other", ""
+}
+
+func refusalDetails(why string) string {
+	b := []byte(`{"type":"refusal","category":null,"explanation":`)
+	if why == "" {
+		return string(append(b, "null}"...))
+	}
+	return string(append(jsonwire.AppendString(b, why), '}'))
+}
+
+// writeUsage writes usage with every member that the format has.
+func writeUsage(w *jsonwire.Writer, u *content.Usage) {
+	var more memberList
+	more.add(u.Extra)
+	number := func(name string, n int64) {
+		w.Name(name)
+		w.Int(n)
+		more.take(name)
+	}
+	w.BeginObject()
+	number("input_tokens", u.Input+u.ToolPrompt)
+	number("cache_creation_input_tokens", u.CacheWrite+u.CacheWrite1h)
+	number("cache_read_input_tokens", u.CacheRead)
+	w.Name("cache_creation")
+	w.BeginObject()
+	number("ephemeral_5m_input_tokens", u.CacheWrite)
+	number("ephemeral_1h_input_tokens", u.CacheWrite1h)
+	w.EndObject()
+	more.take("cache_creation")
+	number("output_tokens", u.Answer())
+	w.Name("output_tokens_details")
+	w.BeginObject()
+	number("thinking_tokens", u.Thinking)
+	w.EndObject()
+	more.take("output_tokens_details")
+	for _, name := range [...]string{"server_tool_use", "service_tier", "inference_geo", "speed"} {
+		w.Name(name)
+		rawOrNull(w, more.take(name))
+	}
+	for _, m := range more {
+		w.Name(m.name)
+		w.Raw(m.raw)
+	}
+	w.EndObject()
+}

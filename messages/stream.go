@@ -1,0 +1,468 @@
+package messages
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A stream turns the events of one answer into those of the wire. It does no
+// I/O and allocates nothing for a delta.
+//
+// It numbers blocks anew, since some of the answer's have no block here. The
+// last message_delta wins with clients, so it is held back until the end.
+type stream struct {
+	request string // the request's id, for errors
+	id      string // of the message, unless the upstream knows better
+	model   string // that was asked
+	answer
+
+	starting bool // an EventStart came
+	begun    bool // message_start is written
+	said     bool // stop and usage are written as they are now
+	next     int  // index of the next block
+	open     []streamed
+	others   bool // other answers were reported
+	scratch  jsonwire.Writer
+	lost     []content.Loss
+}
+
+// A streamed is a block that is open.
+type streamed struct {
+	in, out   int // the event's number and the wire's; out is -1 for one that cannot be said
+	kind      blockKind
+	thought   bool   // a thinking_delta is written
+	signed    bool   // a signature_delta is written
+	raw       bool   // written by the vendor's own frames
+	input     string // arguments that the block opened with; deltas replace them
+	signature string // to be written before the block stops
+	tail      string // the beginning of a character whose end has not come
+	arguments balance
+}
+
+type blockKind uint8
+
+const (
+	wholeBlock blockKind = iota // without deltas
+	textBlock
+	thinkingBlock
+	callBlock
+)
+
+func newStream(request, id, model string) *stream {
+	return &stream{request: request, id: id, model: model}
+}
+
+// ContentType implements [front.Encoder], as the other methods do.
+func (s *stream) ContentType() string { return "text/event-stream; charset=utf-8" }
+
+func (s *stream) Ping(dst []byte) []byte {
+	return append(dst, "event: ping\ndata: {\"type\":\"ping\"}\n\n"...)
+}
+
+func (s *stream) Lost() []content.Loss {
+	l := s.lost
+	s.lost = nil
+	return l
+}
+
+func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
+	if f := upstream.FrameOf(events); f != nil && s.fits(f, events) {
+		return s.verbatim(dst, f, events)
+	}
+	for i := range events {
+		dst = s.event(dst, &events[i])
+	}
+	if s.starting && !s.begun {
+		// Not before the rest of the batch is known: it may hold the usage.
+		dst = s.begin(dst)
+	}
+	return dst
+}
+
+func (s *stream) End(dst []byte, f *front.Failure) []byte {
+	if f != nil {
+		dst = append(dst, "event: error\ndata: "...)
+		return append(appendError(dst, s.request, f), "\n\n"...)
+	}
+	if !s.begun {
+		dst = s.begin(dst)
+	}
+	if !s.said {
+		dst = s.messageDelta(dst)
+	}
+	return append(dst, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"...)
+}
+
+// lose notes a loss; block is the event's number.
+func (s *stream) lose(block int, severity content.Severity, reason string) {
+	s.loseAt("parts."+strconv.Itoa(block), severity, reason)
+}
+
+func (s *stream) loseAt(path string, severity content.Severity, reason string) {
+	s.lost = append(s.lost, content.Loss{Path: path, Severity: severity, Reason: reason})
+}
+
+// event appends one event.
+func (s *stream) event(dst []byte, e *upstream.Event) []byte {
+	if e.Candidate != 0 {
+		if !s.others {
+			s.others = true
+			s.loseAt("candidates", content.LossDropped, oneAnswer)
+		}
+		return dst
+	}
+	switch e.Kind {
+	case upstream.EventText:
+		return s.text(dst, e)
+	case upstream.EventInput:
+		return s.input(dst, e)
+	case upstream.EventOpen:
+		dst = s.opened(dst, e)
+	case upstream.EventClose:
+		dst = s.closed(dst, e.Block)
+	case upstream.EventSignature:
+		s.signature(e)
+	case upstream.EventCitation:
+		return s.citation(dst, e)
+	default:
+		s.note(e)
+		return dst
+	}
+	if e.Extra != nil {
+		s.lose(e.Block, content.LossHint, "members of an event")
+	}
+	return dst
+}
+
+// note takes what is written later.
+func (s *stream) note(e *upstream.Event) {
+	switch e.Kind {
+	case upstream.EventStart:
+		s.start, s.starting = *e.Start, true
+	case upstream.EventUsage:
+		s.usage, s.said = *e.Usage, false
+	case upstream.EventStop:
+		s.stop, s.said = *e.Stop, false
+	}
+	if e.Extra == nil {
+		return
+	}
+	if e.Extra.Format != Format {
+		s.loseAt("", content.LossHint, "members of another format")
+		return
+	}
+	var m memberList
+	m.add(s.extra)
+	m.add(e.Extra)
+	s.extra, s.said = m.extra(), false
+}
+
+// signature keeps the signature of a thinking block until it stops.
+func (s *stream) signature(e *upstream.Event) {
+	b := s.at(e.Block)
+	switch {
+	case b != nil && b.kind == thinkingBlock && !b.signed && e.Signature.Format == Format:
+		b.signature = e.Signature.Data
+	case e.Signature.Data != "":
+		s.lose(e.Block, content.LossHint, lostSignature)
+	}
+}
+
+// at returns the open block with the given number.
+func (s *stream) at(block int) *streamed {
+	for i := range s.open {
+		if s.open[i].in == block {
+			return &s.open[i]
+		}
+	}
+	return nil
+}
+
+const deltaHead = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":"
+
+// maxDelta is where a text is cut into several deltas: some clients bound the
+// length of a line.
+const maxDelta = 1 << 20
+
+// deltas appends a text that may come in any pieces, in as many as it takes.
+func (s *stream) deltas(dst []byte, b *streamed, head string, e *upstream.Event) []byte {
+	text := b.whole(e.Text)
+	for len(text) > maxDelta {
+		cut := maxDelta
+		for !utf8.RuneStart(text[cut]) && cut > maxDelta-utf8.UTFMax {
+			cut--
+		}
+		dst = s.delta(dst, b, head, text[:cut], nil)
+		text = text[cut:]
+	}
+	if text == "" && e.Text != "" {
+		return dst
+	}
+	return s.delta(dst, b, head, text, e.Extra)
+}
+
+// whole returns what there is of text in whole characters. Upstreams may cut
+// where they like; JSON cannot say half a character.
+func (b *streamed) whole(text string) string {
+	if b.tail != "" {
+		text = b.tail + text
+		b.tail = ""
+	}
+	i := len(text)
+	for i > 0 && i > len(text)-utf8.UTFMax && text[i-1] >= utf8.RuneSelf {
+		i--
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRuneInString(text[i:]) {
+				b.tail = text[i:]
+				return text[:i]
+			}
+			break
+		}
+	}
+	return text
+}
+
+// delta appends a delta with one text.
+func (s *stream) delta(dst []byte, b *streamed, head, text string, x *content.Extra) []byte {
+	dst = append(dst, deltaHead...)
+	dst = jsonwire.AppendInt(dst, int64(b.out))
+	dst = append(dst, head...)
+	dst = jsonwire.AppendString(dst, text)
+	if x != nil {
+		dst = s.deltaExtra(dst, b, x)
+	}
+	return append(dst, "}}\n\n"...)
+}
+
+const (
+	textDelta      = `,"delta":{"type":"text_delta","text":`
+	thinkingDelta  = `,"delta":{"type":"thinking_delta","thinking":`
+	inputDelta     = `,"delta":{"type":"input_json_delta","partial_json":`
+	signatureDelta = `,"delta":{"type":"signature_delta","signature":`
+)
+
+// deltaExtra appends members of a delta that have no field.
+func (s *stream) deltaExtra(dst []byte, b *streamed, x *content.Extra) []byte {
+	if x.Format != Format {
+		s.lose(b.in, content.LossHint, "members of another format")
+		return dst
+	}
+	var m memberList
+	m.add(x)
+	for _, m := range m {
+		switch m.name {
+		case "type", "text", "thinking", "partial_json", "signature", "citation":
+		default:
+			dst = jsonwire.AppendString(append(dst, ','), m.name)
+			dst = jsonwire.AppendCompact(append(dst, ':'), m.raw)
+		}
+	}
+	return dst
+}
+
+func (s *stream) text(dst []byte, e *upstream.Event) []byte {
+	b := s.at(e.Block)
+	if b == nil || b.out < 0 {
+		return dst
+	}
+	switch b.kind {
+	case textBlock:
+		return s.deltas(dst, b, textDelta, e)
+	case thinkingBlock:
+		b.thought = true
+		return s.deltas(dst, b, thinkingDelta, e)
+	}
+	return dst
+}
+
+func (s *stream) input(dst []byte, e *upstream.Event) []byte {
+	b := s.at(e.Block)
+	if b == nil || b.out < 0 || b.kind != callBlock {
+		return dst
+	}
+	b.input = ""
+	b.arguments.scan(e.Text)
+	return s.deltas(dst, b, inputDelta, e)
+}
+
+func (s *stream) citation(dst []byte, e *upstream.Event) []byte {
+	b := s.at(e.Block)
+	if b == nil || b.out < 0 || b.kind != textBlock {
+		return dst
+	}
+	lost := func(severity content.Severity, reason string) { s.lose(e.Block, severity, reason) }
+	if !answerCitation(e.Citation, lost) {
+		return dst
+	}
+	return s.cite(dst, b, e.Citation, e.Extra)
+}
+
+func (s *stream) cite(dst []byte, b *streamed, c *content.Citation, x *content.Extra) []byte {
+	dst = append(dst, deltaHead...)
+	dst = jsonwire.AppendInt(dst, int64(b.out))
+	dst = append(dst, `,"delta":{"type":"citations_delta","citation":`...)
+	s.scratch.Reset()
+	writeCitation(&s.scratch, c)
+	dst = s.appendScratch(dst)
+	if x != nil {
+		dst = s.deltaExtra(dst, b, x)
+	}
+	return append(dst, "}}\n\n"...)
+}
+
+// appendScratch appends what was written to the scratch, on one line.
+func (s *stream) appendScratch(dst []byte) []byte {
+	b := s.scratch.Bytes()
+	if bytes.ContainsAny(b, "\r\n") {
+		return jsonwire.AppendCompact(dst, string(b))
+	}
+	return append(dst, b...)
+}
+
+// begin appends message_start.
+func (s *stream) begin(dst []byte) []byte {
+	s.begun = true
+	quiet := func(string, content.Severity, string) {} // the end tells it
+	so := answer{start: s.start, usage: s.usage, extra: s.extra}
+	r := so.response(quiet)
+	r.StopReason, r.StopDetails = "", ""
+	if r.ID == "" {
+		r.ID = s.id
+	}
+	if r.Model == "" {
+		r.Model = s.model
+	}
+	s.scratch.Reset()
+	_ = r.write(&s.scratch) // without blocks there are no faults
+	dst = append(dst, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":"...)
+	return append(s.appendScratch(dst), "}\n\n"...)
+}
+
+// messageDelta appends the end of the message as it is known now.
+func (s *stream) messageDelta(dst []byte) []byte {
+	r := s.answer.response(s.loseAt)
+	w := &s.scratch
+	w.Reset()
+	w.BeginObject()
+	w.Name("type")
+	w.String("message_delta")
+	w.Name("delta")
+	w.BeginObject()
+	r.writeStop(w)
+	w.Name("container")
+	rawOrNull(w, r.Container)
+	w.EndObject()
+	w.Name("usage")
+	writeUsage(w, &r.Usage)
+	var m memberList
+	m.add(s.extra)
+	m.add(s.stop.Extra)
+	if x := m.extra(); x != nil {
+		_ = w.MembersExcept(x.JSON, func(name string) bool { return name == "delta" || messageMember(name) })
+	}
+	w.EndObject()
+	s.said = true
+	dst = append(dst, "event: message_delta\ndata: "...)
+	return append(s.appendScratch(dst), "\n\n"...)
+}
+
+// fits reports whether a vendor's own frame says here what its events say: if
+// it is of this format and a piece of a stream, and if numbers agree.
+func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
+	if f.Format != Format || f.Whole || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
+		return false
+	}
+	next := s.next
+	for i := range events {
+		e := &events[i]
+		if e.Candidate != 0 {
+			return false
+		}
+		switch e.Kind {
+		case upstream.EventStart:
+			if s.begun {
+				return false
+			}
+		case upstream.EventStop:
+			if len(s.open) > 0 {
+				return false // blocks end before the message does
+			}
+		case upstream.EventOpen:
+			if e.Block != next {
+				return false
+			}
+			next++
+		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature, upstream.EventClose:
+			b := s.at(e.Block)
+			if b == nil || b.out != e.Block {
+				return false
+			}
+			if b.tail != "" || e.Kind == upstream.EventClose && (b.input != "" || b.signature != "" && !b.signed) {
+				return false // something of ours has to be said first
+			}
+		}
+	}
+	return true
+}
+
+// verbatim appends a frame that fits.
+func (s *stream) verbatim(dst []byte, f *upstream.Frame, events []upstream.Event) []byte {
+	start := false
+	for i := range events {
+		start = start || events[i].Kind == upstream.EventStart
+	}
+	if !start && !s.begun {
+		dst = s.begin(dst)
+	}
+	for i := range events {
+		s.follow(&events[i])
+	}
+	switch f.Name {
+	case "ping", "error", "message_stop": // these are ours to say
+		return dst
+	}
+	dst = append(dst, "event: "...)
+	dst = append(dst, f.Name...)
+	dst = append(dst, "\ndata: "...)
+	if strings.ContainsAny(f.Data, "\r\n") {
+		dst = jsonwire.AppendCompact(dst, f.Data)
+	} else {
+		dst = append(dst, f.Data...)
+	}
+	return append(dst, "\n\n"...)
+}
+
+// follow keeps the state in step with an event that was written verbatim.
+func (s *stream) follow(e *upstream.Event) {
+	switch e.Kind {
+	case upstream.EventStart:
+		s.start, s.begun = *e.Start, true
+	case upstream.EventUsage:
+		s.usage = *e.Usage
+	case upstream.EventStop:
+		s.stop, s.said = *e.Stop, true
+	case upstream.EventOpen:
+		b := streamed{in: e.Block, out: s.next, kind: kindOfBlock(e.Part), raw: true}
+		s.next++
+		if _, ok := e.Part.(*content.ToolUse); ok {
+			s.calls++
+		}
+		s.open = append(s.open, b)
+	case upstream.EventText, upstream.EventInput, upstream.EventSignature:
+		if b := s.at(e.Block); b != nil {
+			b.thought = b.thought || e.Kind == upstream.EventText
+			b.signed = b.signed || e.Kind == upstream.EventSignature
+			b.arguments.scan(e.Text)
+			b.input, b.tail = "", ""
+		}
+	case upstream.EventClose:
+		s.forget(e.Block)
+	}
+}

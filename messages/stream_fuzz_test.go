@@ -1,0 +1,80 @@
+package messages
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// FuzzAnswer makes an answer of bytes: whatever an upstream writes, the stream
+// is grammatical, and a plain reply has the same blocks.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte("tab\xf0tt\x9fxy"), "}")
+	f.Add([]byte("ciIicIqpPs"), `{"a":"\`)
+	f.Fuzz(func(t *testing.T, ops []byte, text string) {
+		if len(ops) > 100 || len(text) > 100 {
+			return
+		}
+		up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			var calls []*upstream.Call
+			for i, op := range ops {
+				some := text[min(len(text), i):]
+				switch op {
+				case 'x':
+					_ = w.Thinking(some)
+				case 'y':
+					_ = w.Signature(content.Signature{Format: Format, Data: text})
+				case 'c':
+					calls = append(calls, w.ToolCall("", text))
+				case 'i', 'I':
+					if len(calls) > 0 {
+						_ = calls[len(calls)*int(op)%len(calls)].Input(some)
+					}
+				case 'q':
+					if len(calls) > 0 {
+						_ = calls[0].Close()
+					}
+				case 'p':
+					_ = w.Part(&content.ToolUse{Name: "n", Input: some})
+				case 'P':
+					_ = w.Part(&content.Unknown{Format: Format, Kind: "k", Raw: some})
+				case 's':
+					_ = w.Cite(content.Citation{Kind: content.CiteChars, Text: some})
+				default:
+					_ = w.Text(string(ops[i:i+1]) + some)
+				}
+			}
+			return nil
+		})
+		stream, _ := drive(t, up)
+		a, err := accumulate(stream)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stream)
+		}
+		reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, lost := ResponseOf(reply)
+		doc, err := res.AppendJSON(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decode(doc)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, doc)
+		}
+		for _, l := range lost {
+			if l.Severity == content.LossDropped {
+				return // a client may make more of broken arguments than we vouch for
+			}
+		}
+		if diff := cmp.Diff(a.message["content"], got["content"]); diff != "" {
+			t.Errorf("(-stream +reply):\n%s", diff)
+		}
+	})
+}

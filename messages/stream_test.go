@@ -1,0 +1,340 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/upstream"
+)
+
+// drive runs an upstream into a stream encoder, as a handler would.
+func drive(t *testing.T, up upstream.Func) (stream string, lost []content.Loss) {
+	t.Helper()
+	s := newStream("req_1", "msg_1", "asked")
+	var out []byte
+	err := upstream.Run(t.Context(), up, &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
+		out = s.Events(out, events)
+		lost = append(lost, s.Lost()...)
+		return nil
+	}))
+	var f *front.Failure
+	if err != nil {
+		f = front.Explain(err)
+	}
+	out = s.End(out, f)
+	return string(out), append(lost, s.Lost()...)
+}
+
+// answers are upstreams that say everything there is. A plain reply to each is
+// what a client accumulates from the stream.
+var answers = []struct {
+	name   string
+	up     upstream.Func
+	losses []string // severity and path
+}{
+	{name: "nothing", up: func(context.Context, *upstream.Request, *upstream.Writer) error { return nil }},
+	{name: "text", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Start(upstream.Start{ID: "msg_up", Model: "up-1"})
+		_ = w.Usage(content.Usage{Input: 12})
+		_ = w.Text("A \"quoted\"\nline\u2028 and \x00\xff")
+		_ = w.Text(" more")
+		_ = w.Usage(content.Usage{Input: 12, CacheRead: 3, CacheWrite: 4, CacheWrite1h: 5, Output: 6, Thinking: 7, ToolPrompt: 8})
+		return w.Stop(upstream.Stop{Reason: content.StopSequence, Sequence: "END"})
+	}},
+	{name: "thinking", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Thinking("Let me ")
+		_ = w.Thinking("see.")
+		_ = w.Signature(content.Signature{Format: Format, Data: "c2ln"})
+		_ = w.Part(&content.Thinking{Redacted: content.Signature{Format: Format, Data: "b3BhcXVl"}})
+		_ = w.Part(&content.Thinking{Signature: content.Signature{Format: Format, Data: "omitted"}})
+		_ = w.Thinking("unsigned")
+		return w.Text("Yes.")
+	}},
+	{name: "foreign signature", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Thinking("Hm")
+		_ = w.Signature(content.Signature{Format: "other", Data: "x"})
+		_ = w.Part(&content.Thinking{Redacted: content.Signature{Format: "other", Data: "y"}})
+		return w.Text("a")
+	}, losses: []string{"hint parts.0", "hint parts.1"}},
+	{name: "calls", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("Both.")
+		a, b := w.ToolCall("toolu_a", "one"), w.ToolCall("toolu_b", "two")
+		_ = a.Input(`{"n":1.0,`)
+		_ = b.Input("{ }")
+		_ = a.Input("\n\"k\": 12345678901234567890}")
+		_ = b.Close()
+		_ = a.Close()
+		_ = w.ToolCall("toolu_c", "none").Close()
+		return w.Part(&content.ToolUse{Name: "whole", Input: `{"a":[1,{"b":null}]}`,
+			Extra: &content.Extra{Format: Format, JSON: `{"caller":{"type":"code_execution_20250825","tool_id":"s"},"toolset_name":"t"}`}})
+	}},
+	{name: "broken calls", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.ToolCall("toolu_a", "cut").Input(`{"a":"b`)
+		_ = w.ToolCall("toolu_b", "list").Input(`[1]`)
+		return w.Part(&content.ToolUse{ID: "toolu_c", Name: "whole", Input: `{"a"`})
+	}, losses: []string{"degraded stop", "dropped parts.0", "dropped parts.1", "dropped parts.2"}},
+	{name: "cut at max_tokens", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.ToolCall("toolu_a", "cut").Input(`{"a":"b`)
+		return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
+	}, losses: []string{"dropped parts.0"}},
+	{name: "citations", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("They nest early")
+		_ = w.Cite(content.Citation{Kind: content.CiteChars, Text: "Herons", Title: "Notes", End: 18, FileID: "file_1"})
+		_ = w.Part(&content.Text{Text: "!", Citations: []content.Citation{
+			{Kind: content.CiteWeb, Text: "x", URL: "https://a.example", Extra: &content.Extra{Format: Format, JSON: `{"encrypted_index":"RQ"}`}},
+			{Kind: content.CiteSearchResult, Text: "x", URL: "wiki", Title: "W", Index: 1, Start: 2, End: 3},
+			{Extra: &content.Extra{Format: Format, JSON: "{\"type\":\"new\",\n\"x\":1}"}},
+		}})
+		return w.Part(&content.Text{Text: "?", Citations: []content.Citation{{Kind: "odd", Text: "x"}}})
+	}, losses: []string{"dropped parts.2"}},
+	{name: "built-in tools", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Part(&content.ServerToolUse{Format: Format, Kind: "server_tool_use", ID: "srvtoolu_1", Name: "web_search", Input: `{"query":"q"}`})
+		_ = w.Part(&content.ServerToolResult{Format: Format, Kind: "web_search_tool_result", ID: "srvtoolu_1",
+			Content: "[\n {\"type\":\"web_search_result\",\"url\":\"u\"}\r\n]", Extra: &content.Extra{Format: Format, JSON: `{"caller":{"type":"direct"}}`}})
+		_ = w.Part(&content.ServerToolUse{Format: Format, Kind: "mcp_tool_use", ID: "mcptoolu_1", Name: "free",
+			Extra: &content.Extra{Format: Format, JSON: `{"server_name":"cal"}`}})
+		_ = w.Part(&content.Unknown{Format: Format, Kind: "container_upload", Raw: "{\"type\":\"container_upload\",\n\"file_id\":\"f\"}"})
+		_ = w.Part(&content.ServerToolUse{Format: "other", Kind: "exec", ID: "1"})
+		_ = w.Part(&content.Unknown{Format: "other", Kind: "x", Raw: "{}"})
+		_ = w.Part(&content.Image{Source: &content.URL{URL: "https://a.example"}})
+		_ = w.Text("after")
+		return w.Stop(upstream.Stop{Reason: content.StopPause, Extra: &content.Extra{Format: Format, JSON: `{"container":{"id":"c","expires_at":"t","skills":null}}`}})
+	}, losses: []string{"dropped parts.4", "dropped parts.5", "dropped parts.6"}},
+	{name: "unmodelled members", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Send([]upstream.Event{
+			{Kind: upstream.EventStart, Start: &upstream.Start{ID: "i", Model: "m", Extra: &content.Extra{Format: Format, JSON: `{"diagnostics":{"cache_miss_reason":null},"x_start":1}`}}},
+			{Kind: upstream.EventUsage, Usage: &content.Usage{Input: 1, Extra: &content.Extra{Format: Format, JSON: `{"service_tier":"standard","iterations":[]}`}}},
+		})
+		_ = w.Text("a")
+		return w.Send([]upstream.Event{
+			{Kind: upstream.EventExtra, Extra: &content.Extra{Format: Format, JSON: `{"x_new":1}`}},
+			{Kind: upstream.EventStop, Stop: &upstream.Stop{Format: Format, Word: "end_turn",
+				Extra: &content.Extra{Format: Format, JSON: `{"context_management":{"applied_edits":[]}}`}}},
+		})
+	}},
+	{name: "members of another format", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("a")
+		return w.Send([]upstream.Event{
+			{Kind: upstream.EventExtra, Extra: &content.Extra{Format: "other", JSON: `{"x":1}`}},
+			{Kind: upstream.EventUsage, Usage: &content.Usage{Output: 1, Modalities: []content.ModalityCount{{Of: "output", Modality: "text", Tokens: 1}}}},
+		})
+	}, losses: []string{"hint ", "hint usage"}},
+	{name: "cut within characters", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		text := "a😀é漢"
+		for i := range len(text) {
+			_ = w.Text(text[i : i+1])
+		}
+		_ = w.Thinking("\xf0\x9f")
+		_ = w.Text("\xe6")
+		c := w.ToolCall("toolu_a", "n")
+		_ = c.Input("{\"a\":\"\xc3")
+		_ = c.Input("\xa9\"}")
+		return w.Text(strings.Repeat("漢", 1<<19))
+	}},
+	{name: "refusal", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("No")
+		return w.Stop(upstream.Stop{Reason: content.StopRefusal, Format: Format, Word: "refusal",
+			Details: `{"type":"refusal","category":"cyber","explanation":"Declined."}`})
+	}},
+}
+
+// TestReplyIsStream checks that a plain reply is the stream collected.
+func TestReplyIsStream(t *testing.T) {
+	for _, tt := range answers {
+		t.Run(tt.name, func(t *testing.T) {
+			stream, lost := drive(t, tt.up)
+			a, err := accumulate(stream)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stream)
+			}
+			if a.failure != nil {
+				t.Fatalf("failed: %v", a.failure)
+			}
+			reply, err := upstream.Collect(t.Context(), tt.up, &upstream.Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, lost2 := ResponseOf(reply)
+			if res.ID == "" {
+				res.ID, res.Model = "msg_1", "asked"
+			}
+			doc, err := res.AppendJSON(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := decode(doc)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, doc)
+			}
+			if diff := cmp.Diff(a.message, got); diff != "" {
+				t.Errorf("reply differs from the stream (-stream +reply):\n%s", diff)
+			}
+			for _, lost := range [][]content.Loss{lost, lost2} {
+				if diff := cmp.Diff(tt.losses, lossNames(lost)); diff != "" {
+					t.Errorf("losses (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// lossNames returns severities and paths, each once, sorted.
+func lossNames(lost []content.Loss) []string {
+	var names []string
+	for _, l := range lost {
+		names = append(names, l.Severity.String()+" "+l.Path)
+	}
+	return sortedSet(names)
+}
+
+func sortedSet(names []string) []string {
+	var set []string
+	for _, n := range names {
+		i := 0
+		for i < len(set) && set[i] < n {
+			i++
+		}
+		if i == len(set) || set[i] != n {
+			set = append(set[:i], append([]string{n}, set[i:]...)...)
+		}
+	}
+	return set
+}
+
+// TestStreamBytes pins the bytes of a small stream.
+func TestStreamBytes(t *testing.T) {
+	stream, _ := drive(t, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Send([]upstream.Event{
+			{Kind: upstream.EventStart, Start: &upstream.Start{ID: "msg_9", Model: "m"}},
+			{Kind: upstream.EventUsage, Usage: &content.Usage{Input: 2, CacheRead: 3}},
+		})
+		_ = w.Text("Hi\n")
+		return w.Usage(content.Usage{Input: 2, CacheRead: 3, Output: 4, Thinking: 5})
+	})
+	const usage = `"cache_creation_input_tokens":0,"cache_read_input_tokens":3,` +
+		`"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},`
+	const rest = `,"server_tool_use":null,"service_tier":null,"inference_geo":null,"speed":null}`
+	want := `event: message_start
+data: {"type":"message_start","message":{"id":"msg_9","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,"diagnostics":null,"usage":{"input_tokens":2,` + usage + `"output_tokens":0,"output_tokens_details":{"thinking_tokens":0}` + rest + `}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":null}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi\n"}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":0}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null},"usage":{"input_tokens":2,` + usage + `"output_tokens":9,"output_tokens_details":{"thinking_tokens":5}` + rest + `}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`
+	if diff := cmp.Diff(want, stream); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestStreamFailure(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		up   upstream.Func
+		kind string
+		text string
+	}{
+		{"before anything", func(context.Context, *upstream.Request, *upstream.Writer) error {
+			return &upstream.Error{Code: upstream.CodeRateLimit, Text: "slow\ndown"}
+		}, "rate_limit_error", "slow down"},
+		{"midway", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Text("Well")
+			return &upstream.Error{Code: upstream.CodeOverloaded, Err: errors.New("secret")}
+		}, "overloaded_error", "Overloaded"},
+		{"after the stop", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Stop(upstream.Stop{Reason: content.StopEnd})
+			return errors.New("secret")
+		}, "api_error", "Internal server error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			stream, _ := drive(t, tt.up)
+			a, err := accumulate(stream)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stream)
+			}
+			want := map[string]any{"type": "error", "request_id": "req_1",
+				"error": map[string]any{"type": tt.kind, "message": tt.text}}
+			if diff := cmp.Diff(want, a.failure); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if strings.Contains(stream, "secret") {
+				t.Error("the cause got out")
+			}
+		})
+	}
+}
+
+func TestStopWords(t *testing.T) {
+	explained := func(s string) string { return `{"type":"refusal","category":null,"explanation":` + s + `}` }
+	for _, tt := range []struct {
+		stop          upstream.Stop
+		word, details string
+	}{
+		{upstream.Stop{Reason: content.StopEnd}, "end_turn", ""},
+		{upstream.Stop{}, "end_turn", ""},
+		{upstream.Stop{Reason: content.StopToolUse}, "tool_use", ""},
+		{upstream.Stop{Reason: content.StopMaxTokens}, "max_tokens", ""},
+		{upstream.Stop{Reason: content.StopSequence}, "stop_sequence", ""},
+		{upstream.Stop{Reason: content.StopContext}, "model_context_window_exceeded", ""},
+		{upstream.Stop{Reason: content.StopPause}, "pause_turn", ""},
+		{upstream.Stop{Reason: content.StopCompaction}, "compaction", ""},
+		{upstream.Stop{Reason: content.StopRefusal}, "refusal", explained("null")},
+		{upstream.Stop{Reason: content.StopSafety, Format: "other", Word: "SAFETY", Details: "{}"}, "refusal", explained(`"A content filter stopped the answer."`)},
+		{upstream.Stop{Reason: content.StopRecitation}, "refusal", explained(`"The answer repeated protected text."`)},
+		{upstream.Stop{Reason: content.StopMalformedCall}, "malformed_tool_use", ""},
+		{upstream.Stop{Reason: content.StopOther, Format: "other", Word: "STOP"}, "other", ""},
+		{upstream.Stop{Reason: "of a later version"}, "other", ""},
+		{upstream.Stop{Reason: content.StopOther, Format: Format, Word: "brand_new", Details: `{"a":1}`}, "brand_new", `{"a":1}`},
+	} {
+		a := answer{stop: tt.stop}
+		word, _, details := a.stopWords(func(string, content.Severity, string) {})
+		if word != tt.word || details != tt.details {
+			t.Errorf("%+v: got %s %s, want %s %s", tt.stop, word, details, tt.word, tt.details)
+		}
+	}
+}
+
+func TestStreamAllocates(t *testing.T) {
+	s := newStream("req_1", "msg_1", "m")
+	out := s.Events(nil, blocksOpen())
+	usage := content.Usage{Output: 3}
+	batch := []upstream.Event{
+		{Kind: upstream.EventText, Block: 0, Text: "some \"text\" in Größe\n"},
+		{Kind: upstream.EventText, Block: 2, Text: "a thought"},
+		{Kind: upstream.EventInput, Block: 1, Text: `{"a":"b"`},
+		{Kind: upstream.EventUsage, Usage: &usage},
+	}
+	for i := range batch {
+		one := batch[i : i+1]
+		out = s.Events(out[:0], one)
+		if n := testing.AllocsPerRun(1000, func() { out = s.Events(out[:0], one) }); n != 0 {
+			t.Errorf("event of kind %d: %v allocations", one[0].Kind, n)
+		}
+	}
+}
+
+// blocksOpen opens a text, a call and a thought.
+func blocksOpen() []upstream.Event {
+	return []upstream.Event{
+		{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{}},
+		{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "i", Name: "n"}},
+		{Kind: upstream.EventOpen, Block: 2, Part: &content.Thinking{}},
+	}
+}

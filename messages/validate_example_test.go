@@ -1,0 +1,30 @@
+package messages_test
+
+import (
+	"fmt"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
+)
+
+func ExampleRequest_Validate() {
+	body := `{"model":"m","max_tokens":1000,"thinking":{"type":"enabled","budget_tokens":512},"messages":[
+	  {"role":"user","content":[
+	    {"type":"image","source":{"type":"base64","media_type":"image/png","data":"R0lGODlhAQABAAAAACw="}},
+	    {"type":"tool_result","tool_use_id":"toolu_1"}]}]}`
+	r, err := messages.ParseRequestString(body)
+	if r == nil {
+		fmt.Println(err) // not JSON at all
+		return
+	}
+	// Validate tells what parsing has found, too.
+	list, _ := content.Violations(r.Validate(&messages.Rules{Version: "2023-06-01"}))
+	for _, e := range list {
+		fmt.Printf("%s %s\n", e.Code, e)
+	}
+	// Output:
+	// missing Requests which include `tool_use` or `tool_result` blocks must define tools.
+	// range thinking.enabled.budget_tokens: Input should be greater than or equal to 1024
+	// media messages.0.content.0.image.source.base64.media_type: Image does not match the provided media type image/png: it is image/gif
+	// pairing messages.0.content.1: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.
+}

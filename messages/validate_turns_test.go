@@ -1,0 +1,199 @@
+package messages
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+)
+
+const emptyContent = "all messages must have non-empty content except for the optional final assistant message"
+
+func TestValidateRoles(t *testing.T) {
+	const misplaced = "a system message must follow a user turn, or an assistant turn that ends in a server tool result," +
+		" and be last or followed by an assistant turn"
+	ask, answer, order := `{"role":"user","content":"a"}`, `{"role":"assistant","content":"b"}`, `{"role":"system","content":"c"}`
+	searched := `{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},` +
+		`{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}]}`
+	first := oneFault(content.CodeOrder, "messages", `first message must use the "user" role`)
+	runRules(t, []ruleTest{
+		{"role", talk(`{"role":"bot","content":"a"}`), nil,
+			oneFault(content.CodeValue, "messages.0.role", "Input should be 'user', 'assistant' or 'system'")},
+		{"no role", talk(`{"content":"a"}`), nil, oneFault(content.CodeMissing, "messages.0.role", "Field required")},
+		{"assistant first", talk(answer + "," + ask), nil, first},
+		{"system first", talk(order + "," + ask), nil, first},
+		{"no alternation", talk(ask + "," + ask + "," + answer + "," + answer + "," + ask), nil, nil},
+		{"prefill", talk(ask + "," + answer), nil, nil},
+		{"system last", talk(ask + "," + order + "," + order), nil, nil},
+		{"system before assistant", talk(ask + "," + order + "," + answer + "," + ask), nil, nil},
+		{"system before user", talk(ask + "," + order + "," + ask), nil, oneFault(content.CodeOrder, "messages.1", misplaced)},
+		{"system after assistant", talk(ask + "," + answer + "," + order), nil, oneFault(content.CodeOrder, "messages.2", misplaced)},
+		{"system after a server tool", talk(ask + "," + searched + "," + order), nil, nil},
+		{"empty system that configures", talk(`{"role":"system","content":[],"output_config":{"effort":"low"}},` + ask +
+			`,{"role":"system","content":[],"output_config":{"effort":"low"}},` + ask), nil, nil},
+		{"effort", talk(ask + `,{"role":"system","content":[],"output_config":{"effort":"x"}}`), nil,
+			oneFault(content.CodeValue, "messages.1.output_config.effort", "Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")},
+		{"clear_at elsewhere", talk(`{"role":"user","content":"a","clear_at":"never"}`), nil,
+			oneFault(content.CodeOrder, "messages.0.clear_at", "clear_at is only permitted on role 'system' messages")},
+		{"clear_at", talk(ask + `,{"role":"system","content":"c","clear_at":"later"}`), nil,
+			oneFault(content.CodeValue, "messages.1.clear_at", "Input should be 'never' or 'next_user_message'")},
+		{"turn-scoped, no text", talk(ask + `,{"role":"system","clear_at":"next_user_message","content":[{"type":"tool_removal","tool":{"type":"tool_reference","name":"t"}}]}`), nil,
+			oneFault(content.CodeOrder, "messages.1", "a turn-scoped system message supports text blocks only (clear_at: 'next_user_message')")},
+		{"turn-scoped, marked", talk(ask + `,{"role":"system","clear_at":"next_user_message","content":[{"type":"text","text":"c","cache_control":{"type":"ephemeral"}}]}`), nil,
+			oneFault(content.CodeConflict, "messages.1.content.0", "cache_control is not permitted on a turn-scoped system message (clear_at: 'next_user_message')")},
+		{"turn-scoped, configures", talk(ask + `,{"role":"system","clear_at":"next_user_message","content":"c","output_config":{"effort":"low"}}`), nil,
+			oneFault(content.CodeConflict, "messages.1.output_config", "output_config is not permitted on a turn-scoped system message (clear_at: 'next_user_message')")},
+		{"unknown member, strict", talk(`{"role":"user","content":"a","x":1}`), &Rules{Strict: true},
+			oneFault(content.CodeUnknown, "messages.0.x", "Extra inputs are not permitted")},
+	})
+}
+
+func TestValidateTexts(t *testing.T) {
+	nonEmpty := oneFault(content.CodeRange, "messages", "text content blocks must be non-empty")
+	runRules(t, []ruleTest{
+		{"no content", talk(`{"role":"user"}`), nil, oneFault(content.CodeMissing, "messages.0.content", "Field required")},
+		{"empty string", talk(`{"role":"user","content":""}`), nil, oneFault(content.CodeRange, "messages.0", emptyContent)},
+		{"empty list", talk(`{"role":"user","content":[]}`), nil, oneFault(content.CodeRange, "messages.0", emptyContent)},
+		{"empty assistant, last", talk(`{"role":"user","content":"a"},{"role":"assistant","content":""}`), nil, nil},
+		{"empty assistant, not last", talk(`{"role":"user","content":"a"},{"role":"assistant","content":[]},{"role":"user","content":"a"}`), nil,
+			oneFault(content.CodeRange, "messages.1", emptyContent)},
+		{"empty texts are told once", userSays(`{"type":"text","text":""},{"type":"text","text":""}`), nil, nonEmpty},
+		{"blank text", userSays(`{"type":"text","text":" \n"}`), nil,
+			oneFault(content.CodeValue, "messages", "text content blocks must contain non-whitespace text")},
+		{"blank string", talk(`{"role":"user","content":" "}`), nil,
+			oneFault(content.CodeValue, "messages", "text content blocks must contain non-whitespace text")},
+		{"trailing space", talk(`{"role":"user","content":"a"},{"role":"assistant","content":"b "}`), nil,
+			oneFault(content.CodeValue, "messages", "final assistant content cannot end with trailing whitespace")},
+		{"trailing space before a user", talk(`{"role":"user","content":"a"},{"role":"assistant","content":"b "},{"role":"user","content":"a"}`), nil, nil},
+		{"system", topWith(`"system":[{"type":"text","text":""}]`), nil,
+			oneFault(content.CodeRange, "system.0.text", "String should have at least 1 character")},
+		{"empty system string", topWith(`"system":""`), nil, nil},
+		{"no text in system", topWith(`"system":[{"type":"thinking","thinking":"a","signature":"b"}]`), nil,
+			oneFault(content.CodeValue, "system.0.type", "Input should be 'text'")},
+		{"empty text in a result", talk(`{"role":"user","content":"a"},{"role":"assistant","content":[` + useA +
+			`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":""}]}]}`), nil, nonEmpty},
+		{"blank and empty strings as results", talk(`{"role":"user","content":"a"},{"role":"assistant","content":[` + useA + "," + useB +
+			`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":""},{"type":"tool_result","tool_use_id":"b","content":" "}]}`), nil, nil},
+	})
+}
+
+func TestValidatePairing(t *testing.T) {
+	const without = "`tool_use` ids were found without `tool_result` blocks immediately after: "
+	const each = ". Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+	const before = ". Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
+	unexpected := func(id string) string {
+		return "unexpected `tool_use_id` found in `tool_result` blocks: " + id + before
+	}
+	ask := `{"role":"user","content":"a"}`
+	calls := func(list ...string) string {
+		return `,{"role":"assistant","content":[` + strings.Join(list, ",") + `]}`
+	}
+	replies := func(list ...string) string { return `,{"role":"user","content":[` + strings.Join(list, ",") + `]}` }
+	resultB := `{"type":"tool_result","tool_use_id":"b"}`
+	text := `{"type":"text","text":"x"}`
+	search := `{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}`
+	found := `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}`
+	const lost = "`web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block"
+	runRules(t, []ruleTest{
+		{"good", talk(ask + calls(text, useA, useB) + replies(resultB, result, text)), nil, nil},
+		{"merged turns", talk(ask + calls(useA) + calls(useB) + replies(result) + replies(resultB)), nil, nil},
+		{"no result", talk(ask + calls(useA, useB) + replies(text)), nil, oneFault(content.CodePairing, "messages.1", without+"a, b"+each)},
+		{"no turn", talk(ask + calls(useA)), nil, oneFault(content.CodePairing, "messages.1", without+"a"+each)},
+		{"many", talk(ask + calls(manyCalls(23)...)), nil, oneFault(content.CodePairing, "messages.1",
+			without+"0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 3 more"+each)},
+		{"one of two", talk(ask + calls(useA, useB) + replies(result)), nil, oneFault(content.CodePairing, "messages.1", without+"b"+each)},
+		{"not first", talk(ask + calls(useA) + replies(text, result)), nil, oneFault(content.CodePairing, "messages.1", without+"a"+each)},
+		{"not first, merged", talk(ask + calls(useA) + replies(text) + replies(result)), nil, oneFault(content.CodePairing, "messages.1", without+"a"+each)},
+		{"a turn too late", talk(ask + calls(useA) + replies(text) + calls(text) + replies(result)), nil, []content.Error{
+			{Code: content.CodePairing, Path: "messages.1", Text: without + "a" + each},
+			{Code: content.CodePairing, Path: "messages.4.content.0", Text: unexpected("a")}}},
+		{"no call", talk(ask + calls(text) + replies(text, resultB)), nil, oneFault(content.CodePairing, "messages.2.content.1", unexpected("b"))},
+		{"two results", talk(ask + calls(useA) + replies(result, result)), nil, oneFault(content.CodePairing, "messages.2.content.1",
+			"each `tool_use` must have a single `tool_result`. Found several `tool_result` blocks with id: a")},
+		{"ids twice", talk(ask + calls(useA) + replies(result) + calls(useA) + replies(result)), nil,
+			oneFault(content.CodePairing, "messages.3.content.0", "`tool_use` ids must be unique")},
+		{"no id", talk(ask + calls(useA) + replies(`{"type":"tool_result","content":"x"}`)), nil,
+			oneFault(content.CodeMissing, "messages.2.content.0.tool_result.tool_use_id", "Field required")},
+		{"no tools", `{"model":"m","max_tokens":1,"messages":[` + ask + calls(useA) + replies(result) + `]}`, nil,
+			oneFault(content.CodeMissing, "", "Requests which include `tool_use` or `tool_result` blocks must define tools.")},
+		{"thread", `{"model":"m","max_tokens":1,"thread":{"type":"continue","previous_message_id":"p"},"messages":[{"role":"user","content":[` + result + `]}]}`, nil, nil},
+		{"server call", talk(ask + calls(search, found) + replies(text)), nil, nil},
+		{"server call, last", talk(ask + calls(search)), nil, nil},
+		{"server call without result", talk(ask + calls(search) + replies(text)), nil, oneFault(content.CodePairing, "messages.1.content.0", lost)},
+		{"server call resumed", talk(ask + calls(search, useA) + replies(result)), nil, nil},
+		{"server call resumed and answered", talk(ask + calls(search, useA) + replies(result) + calls(found, text) + replies(text)), nil, nil},
+		{"server call with more than results", talk(ask + calls(search, useA) + replies(result, text)), nil, oneFault(content.CodePairing, "messages.1.content.0", lost)},
+		{"server call of a tool that is gone", `{"model":"m","max_tokens":1,"tools":[{"name":"t",` + schema + `}],"messages":[` + ask + calls(search, useA) + replies(result) + `]}`, nil,
+			oneFault(content.CodePairing, "messages.1.content.0", lost)},
+	})
+}
+
+func manyCalls(n int) (list []string) {
+	for i := range n {
+		list = append(list, strings.Replace(useA, `"a"`, `"`+strconv.Itoa(i)+`"`, 1))
+	}
+	return list
+}
+
+func TestValidateToolsets(t *testing.T) {
+	reply := func(set, toolset, parts string) string {
+		return `{"model":"m","max_tokens":1,"tools":[{"type":"browser_toolset_20260801"}],"messages":[{"role":"user","content":"a"},` +
+			`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"n","toolset_name":"` + set + `","input":{}}]},` +
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"` + toolset + `,"content":[` + parts + `]}]}]}`
+	}
+	state := `{"type":"browser_state","tabs":[{"tab_id":"1","title":"x","url":"y"}]}`
+	const only = "results of a toolset's member may hold only text and images, those of the browser one browser_state besides"
+	runRules(t, []ruleTest{
+		{"good", reply("browser", `,"toolset_name":"browser"`, state+`,{"type":"text","text":"x"}`), nil, nil},
+		{"no toolset", reply("browser", ``, state), nil,
+			oneFault(content.CodePairing, "messages.2.content.0.tool_result.toolset_name", "Field required")},
+		{"other toolset", reply("browser", `,"toolset_name":"computer"`, state), nil,
+			oneFault(content.CodePairing, "messages.2.content.0.tool_result.toolset_name", "Input should be 'browser'")},
+		{"two states", reply("browser", `,"toolset_name":"browser"`, state+","+state), nil,
+			oneFault(content.CodePairing, "messages.2.content.0.tool_result.content", only)},
+		{"state of no browser", reply("computer", `,"toolset_name":"computer"`, state), nil,
+			oneFault(content.CodePairing, "messages.2.content.0.tool_result.content", only)},
+		{"no tabs", reply("browser", `,"toolset_name":"browser"`, `{"type":"browser_state"}`), nil,
+			oneFault(content.CodeMissing, "messages.2.content.0.tool_result.content.0.browser_state.tabs", "Field required")},
+	})
+}
+
+func TestValidateCacheMarks(t *testing.T) {
+	mark := `"cache_control":{"type":"ephemeral"}`
+	hour := `"cache_control":{"type":"ephemeral","ttl":"1h"}`
+	text := func(m string) string { return `{"type":"text","text":"x",` + m + `}` }
+	const late = "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block." +
+		" Note that blocks are processed in the following order: `tools`, `system`, `messages`."
+	const found5 = "A maximum of 4 blocks with cache_control may be provided. Found 5."
+	four := text(mark) + "," + text(mark) + "," + text(mark) + "," + text(mark)
+	runRules(t, []ruleTest{
+		{"four", userSays(four), nil, nil},
+		{"five", userSays(four + "," + text(mark)), nil, oneFault(content.CodeLimit, "", found5)},
+		{"four and the top", `{"model":"m","max_tokens":1,` + mark + `,"messages":[{"role":"user","content":[` + four + `]}]}`, nil,
+			oneFault(content.CodeLimit, "", found5)},
+		{"null is none", userSays(four + `,{"type":"text","text":"x","cache_control":null}`), nil, nil},
+		{"ttl", userSays(text(`"cache_control":{"type":"ephemeral","ttl":"2h"}`)), nil,
+			oneFault(content.CodeValue, "messages.0.content.0.text.cache_control.ttl", "Input should be '5m' or '1h'")},
+		{"hour first", userSays(text(hour) + "," + text(mark)), nil, nil},
+		{"hour last", userSays(text(mark) + "," + text(hour)), nil,
+			oneFault(content.CodeOrder, "messages.0.content.1.text.cache_control.ttl", late)},
+		{"tools are before system", topWith(`"system":[` + text(hour) + `],"tools":[{"name":"t",` + schema + `,` + mark + `}]`), nil,
+			oneFault(content.CodeOrder, "system.0.cache_control.ttl", late)},
+		{"a built-in tool counts", topWith(`"system":[` + text(hour) + `],"tools":[{"type":"bash_20250124","name":"bash",` + mark + `}]`), nil,
+			oneFault(content.CodeOrder, "system.0.cache_control.ttl", late)},
+		{"the top is last", `{"model":"m","max_tokens":1,` + hour + `,"system":[` + text(mark) + `],"messages":[{"role":"user","content":"x"}]}`, nil,
+			oneFault(content.CodeOrder, "cache_control.ttl", late)},
+		{"the top on another mark", `{"model":"m","max_tokens":1,` + mark + `,"messages":[{"role":"user","content":[` + text(hour) + `]}]}`, nil,
+			oneFault(content.CodeConflict, "cache_control", "the last block is marked already, with another ttl")},
+		{"empty text", userSays(`{"type":"text","text":"",` + mark + `}`), nil, []content.Error{
+			{Code: content.CodeRange, Path: "messages", Text: "text content blocks must be non-empty"},
+			{Code: content.CodeConflict, Path: "messages.0.content.0.text", Text: "cache_control cannot be set for empty text blocks"}}},
+		{"thinking", afterSaying(`{"type":"thinking","thinking":"x","signature":"y",` + mark + `}`), nil,
+			oneFault(content.CodeUnknown, "messages.1.content.0.thinking.cache_control", "Extra inputs are not permitted")},
+		{"redacted thinking", afterSaying(`{"type":"redacted_thinking","data":"x",` + mark + `}`), nil,
+			oneFault(content.CodeUnknown, "messages.1.content.0.redacted_thinking.cache_control", "Extra inputs are not permitted")},
+		{"deferred tool", oneTool(`{"name":"t",` + schema + `,"defer_loading":true,` + mark + `},{"name":"u",` + schema + `}`), nil,
+			oneFault(content.CodeConflict, "tools.0.custom.cache_control", "cache_control may not be set on a tool with defer_loading: true")},
+	})
+}
