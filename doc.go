@@ -1,0 +1,36 @@
+// Package polywire is the map of this module: a library with which a Go
+// service speaks the wire formats of model vendors over any model it has.
+//
+// A service supplies an upstream.Upstream, which answers requests in no
+// vendor's words, and mounts a handler of a format's package in front of it.
+// Clients made for that vendor, SDKs and agents, then work with the service
+// unchanged.
+//
+// # Packages
+//
+//   - [github.com/polywire/polywire/content] is the shared vocabulary: parts,
+//     turns, tools, usage, and how to say that something is wrong or was lost.
+//   - [github.com/polywire/polywire/upstream] is where a host plugs its models
+//     in: the Upstream interface, middleware, and what all handlers take from a
+//     host.
+//   - [github.com/polywire/polywire/upstream/echo] is the built-in model, which
+//     describes what it was sent.
+//   - [github.com/polywire/polywire/messages] is the Messages format (POST
+//     /v1/messages): parser, validator, encoder, handler.
+//
+// The programs under examples run as they stand: gateway is a server, validate
+// judges a request body, embed is a small service with a model of its own.
+//
+// # Which way things point
+//
+// Imports point one way: content, then upstream, then the formats, then
+// programs. Formats never import each other, so a new one costs one package.
+// Nothing here holds global state, reads the environment, or starts a goroutine
+// that outlives the call it was started for, save where an Upstream of the
+// host's ignores that it was told to stop.
+//
+// # Not there yet
+//
+// The content generation format, upstreams that call vendors, and fetching of
+// files that requests name by URL come in later versions; README.md says more.
+package polywire

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/echo"
+)
+
+// config is what the command line says.
+type config struct {
+	listen, debug string
+	name, model   string
+	key, log      string
+	maxBody       int64
+	times         upstream.Times
+}
+
+// month is the longest that the library waits for anything.
+const month = 31 * 24 * time.Hour
+
+// errUsage is returned for a command line that is wrong; the reason has been
+// printed.
+var errUsage = errors.New("wrong usage")
+
+func parse(args []string, stderr io.Writer) (*config, error) {
+	var c config
+	f := flag.NewFlagSet("gateway", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&c.listen, "listen", "127.0.0.1:8080", "`address` to serve on; port 0 picks a free one")
+	f.StringVar(&c.name, "upstream", "echo", "what answers: echo is the only `name` so far")
+	f.StringVar(&c.model, "model", "", "`name` of the model to ask the upstream for, whatever the client asks")
+	f.StringVar(&c.key, "key", "", "the `key` that clients must send; without the flag everybody may come in")
+	f.StringVar(&c.log, "log", "text", "`form` of the log on standard error: text, json or off")
+	f.StringVar(&c.debug, "debug", "", "loopback `address` to serve profiles (pprof) on; none by default")
+	f.Int64Var(&c.maxBody, "max-body", 0, "`bytes` that a request body may have; 0 is the format's own limit")
+	f.DurationVar(&c.times.Body, "body-timeout", 0, "`time` to read a body in; 0 is 1m")
+	f.DurationVar(&c.times.Write, "write-timeout", 0, "`time` for one write to a client; 0 is 30s")
+	f.DurationVar(&c.times.FirstByte, "first-byte", 0, "`time` for the upstream to begin its answer; 0 is 10m")
+	f.DurationVar(&c.times.Silence, "idle", 0, "`time` between two events of the upstream; 0 is 5m")
+	f.DurationVar(&c.times.Total, "total", 0, "`time` for a whole answer; 0 is 1h")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, errUsage
+	}
+	err := c.check()
+	if f.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q: everything is said with flags", f.Arg(0))
+	}
+	f.Visit(func(f *flag.Flag) {
+		if f.Name == "key" && c.key == "" {
+			err = errors.New("-key: an empty key would let everybody in; leave the flag out to say that")
+		}
+	})
+	if err != nil {
+		fmt.Fprintln(stderr, "gateway:", err)
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return &c, nil
+}
+
+func (c *config) check() error {
+	if _, err := c.upstream(); err != nil {
+		return err
+	}
+	switch c.log {
+	case "text", "json", "off":
+	default:
+		return fmt.Errorf("-log: unknown form %q; want text, json or off", c.log)
+	}
+	if c.debug != "" && !loopback(c.debug) {
+		return fmt.Errorf("-debug: %q is not a loopback address; profiles are not for strangers, want 127.0.0.1:port", c.debug)
+	}
+	if c.maxBody < 0 || c.maxBody > math.MaxInt32 {
+		return fmt.Errorf("-max-body: %d; want 1 to %d bytes", c.maxBody, math.MaxInt32)
+	}
+	for _, t := range []struct {
+		flag string
+		time time.Duration
+	}{
+		{"body-timeout", c.times.Body},
+		{"write-timeout", c.times.Write},
+		{"first-byte", c.times.FirstByte},
+		{"idle", c.times.Silence},
+		{"total", c.times.Total},
+	} {
+		if t.time != 0 && (t.time < time.Millisecond || t.time > month) {
+			return fmt.Errorf("-%s: %v; want 1ms to %v", t.flag, t.time, month)
+		}
+	}
+	return nil
+}
+
+// loopback reports whether nobody but this machine can reach the address.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// upstream returns what answers.
+func (c *config) upstream() (upstream.Upstream, error) {
+	var up upstream.Upstream
+	switch c.name {
+	case "echo":
+		up = echo.New()
+	case "anthropic", "gemini", "openai", "openai-responses":
+		return nil, fmt.Errorf("-upstream: %s is not there yet; want echo", c.name)
+	default:
+		return nil, fmt.Errorf("-upstream: unknown name %q; want echo", c.name)
+	}
+	if c.model != "" {
+		up = upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+			return r.WithModel(c.model), nil
+		})
+	}
+	return up, nil
+}
+
+// options says how to serve it.
+func (c *config) options(logger *slog.Logger) *messages.Options {
+	s := upstream.Serving{
+		Limits: content.Limits{Body: c.maxBody},
+		Times:  c.times,
+		Logger: logger,
+		OnDone: func(ctx context.Context, r *upstream.Report) { record(ctx, logger, r) },
+	}
+	if c.key != "" {
+		s.Authenticate = upstream.Keys(c.key)
+	}
+	return &messages.Options{Serving: s}
+}
+
+func (c *config) logger(w io.Writer) *slog.Logger {
+	switch c.log {
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, nil))
+	case "text":
+		return slog.New(slog.NewTextHandler(w, nil))
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// record writes the line that every request gets. Why one failed stands in the
+// handler's own line, which has the same id; the error in a report may quote
+// what the client sent.
+func record(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
+	attrs := []slog.Attr{
+		slog.String("request", r.ID),
+		slog.String("method", r.Method),
+		slog.String("path", r.Path),
+		slog.String("mode", r.Mode),
+		slog.Int("status", r.Status),
+		slog.Duration("duration", r.Duration),
+		slog.Int64("input_tokens", r.Usage.Prompt()),
+		slog.Int64("output_tokens", r.Usage.Answer()),
+	}
+	if r.Err != nil { // the status of a stream does not say so
+		attrs = append(attrs, slog.Bool("failed", true))
+	}
+	logger.LogAttrs(ctx, slog.LevelInfo, "request done", attrs...)
+}

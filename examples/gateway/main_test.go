@@ -1,0 +1,324 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// A gateway is a running one.
+type gateway struct {
+	url    string
+	stdout *bufio.Reader
+	stderr *bytes.Buffer // to be read after stop
+	cancel func()
+	done   chan error
+}
+
+// start runs the gateway in this process, on a free port.
+func start(t *testing.T, args ...string) *gateway {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	g := &gateway{stdout: bufio.NewReader(r), stderr: new(bytes.Buffer), cancel: cancel, done: make(chan error, 1)}
+	go func() {
+		err := run(ctx, append([]string{"-listen", "127.0.0.1:0"}, args...), w, g.stderr)
+		w.CloseWithError(io.EOF)
+		g.done <- err
+	}()
+	line, err := g.stdout.ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if !ok {
+		t.Fatalf("first line is %q (%v); error: %v", line, err, <-g.done)
+	}
+	g.url = url
+	return g
+}
+
+// stop ends the gateway as a signal does.
+func (g *gateway) stop(t *testing.T) {
+	t.Helper()
+	g.cancel()
+	if err := <-g.done; err != nil {
+		t.Errorf("the gateway ended with %v", err)
+	}
+}
+
+func post(t *testing.T, url, body string, header ...string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/messages", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("anthropic-version", "2023-06-01")
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func read(t *testing.T, resp *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func want(t *testing.T, what, got string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(got, p) {
+			t.Errorf("%s: no %q in:\n%s", what, p, got)
+		}
+	}
+}
+
+const (
+	plain    = `{"model":"claude-demo","max_tokens":64,"messages":[{"role":"user","content":"echo: say Ahoy there."}]}`
+	streamed = `{"model":"claude-demo","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"echo: say Ahoy there."}]}`
+	bad      = `{"model":"claude-demo","messages":[{"role":"user","content":"Sesame."}]}`
+)
+
+func TestGateway(t *testing.T) {
+	g := start(t, "-key", "k-test", "-log", "json", "-debug", "127.0.0.1:0")
+	second, _ := g.stdout.ReadString('\n')
+	key := []string{"x-api-key", "k-test"}
+
+	resp := post(t, g.url, plain, key...)
+	want(t, "plain", resp.Status+read(t, resp), "200", `"text":"Ahoy there."`, `"model":"claude-demo"`)
+	resp = post(t, g.url, streamed, key...)
+	want(t, "streamed", resp.Status+read(t, resp), "200", "event: message_start\n", "event: message_stop\n")
+	resp = post(t, g.url, bad, key...)
+	want(t, "bad", resp.Status+read(t, resp), "400", "invalid_request_error", "max_tokens: Field required")
+	resp = post(t, g.url, plain)
+	want(t, "no key", resp.Status+read(t, resp), "401", "authentication_error")
+	resp = post(t, g.url, plain, "Authorization", "Bearer k-wrong")
+	want(t, "wrong key", resp.Status+read(t, resp), "401", "authentication_error")
+
+	profiles := strings.TrimSpace(strings.TrimPrefix(second, "profiles on "))
+	resp, err := http.Get(profiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	want(t, "profiles", resp.Status+read(t, resp), "200", "goroutine")
+
+	g.stop(t)
+	log := g.stderr.String()
+	want(t, "log", log,
+		`"method":"POST","path":"/v1/messages","mode":"plain","status":200,"duration":`,
+		`"mode":"stream","status":200`, `"input_tokens":`, `"output_tokens":3`,
+		`"mode":"","status":400`, `"mode":"","status":401`, `"failed":true`,
+	)
+	for _, secret := range []string{"k-test", "k-wrong", "Ahoy", "Sesame"} {
+		if strings.Contains(log, secret) {
+			t.Errorf("%q is in the log:\n%s", secret, log)
+		}
+	}
+}
+
+func TestModel(t *testing.T) {
+	g := start(t, "-model", "other-model")
+	defer g.stop(t)
+	resp := post(t, g.url, `{"model":"claude-demo","max_tokens":999,"messages":[{"role":"user","content":"Hi."}]}`)
+	want(t, "description", read(t, resp), "echo of other-model")
+}
+
+func TestMaxBody(t *testing.T) {
+	g := start(t, "-max-body", "200")
+	defer g.stop(t)
+	resp := post(t, g.url, plain)
+	want(t, "fits", resp.Status, "200")
+	resp = post(t, g.url, strings.Replace(plain, "there", strings.Repeat("there", 50), 1))
+	want(t, "too large", resp.Status+read(t, resp), "413", "request_too_large")
+}
+
+func TestIdle(t *testing.T) {
+	g := start(t, "-idle", "20ms", "-first-byte", "20ms")
+	defer g.stop(t)
+	resp := post(t, g.url, strings.Replace(plain, "echo: say", "echo: stall 1h\\necho: say", 1))
+	want(t, "no answer", resp.Status+read(t, resp), "504", "timeout_error")
+	resp = post(t, g.url, strings.Replace(streamed, "echo: say", "echo: stall 1h after 1\\necho: say", 1))
+	want(t, "silence", resp.Status+read(t, resp), "200", "Ahoy", "event: error\n", "timeout_error")
+}
+
+// gate is a model that speaks, waits to be let on, and speaks again.
+type gate struct{ spoke, on chan struct{} }
+
+func (m gate) Generate(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	if err := w.Text("first"); err != nil {
+		return err
+	}
+	close(m.spoke)
+	select {
+	case <-m.on:
+		return w.Text("second")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stream starts a server of a gate and asks it for a stream.
+func (m gate) stream(t *testing.T, ctx context.Context, grace time.Duration) (*http.Response, chan error) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	s := new(config).server(m, slog.New(slog.DiscardHandler))
+	go func() { done <- serve(ctx, []*http.Server{s}, []net.Listener{l}, grace) }()
+	resp := post(t, "http://"+l.Addr().String(), streamed)
+	<-m.spoke
+	return resp, done
+}
+
+// A running stream finishes although the server has been told to end.
+func TestShutdown(t *testing.T) {
+	m := gate{make(chan struct{}), make(chan struct{})}
+	ctx, cancel := context.WithCancel(t.Context())
+	resp, done := m.stream(t, ctx, time.Minute)
+	cancel()
+	// No new connection is taken any more; a server that still listens has not
+	// noticed yet.
+	address := resp.Request.URL.Host
+	for {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			break
+		}
+		conn.Close()
+	}
+	select {
+	case err := <-done:
+		t.Fatalf("ended with a stream still running: %v", err)
+	default:
+	}
+	close(m.on)
+	want(t, "stream", read(t, resp), "first", "second", "event: message_stop\n")
+	if err := <-done; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// A stream that does not finish in time is cut off.
+func TestGrace(t *testing.T) {
+	m := gate{make(chan struct{}), make(chan struct{})}
+	ctx, cancel := context.WithCancel(t.Context())
+	resp, done := m.stream(t, ctx, time.Millisecond)
+	cancel()
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "still running") {
+		t.Errorf("ended with %v, want a word about the stream", err)
+	}
+	b, err := io.ReadAll(resp.Body)
+	if err == nil && strings.Contains(string(b), "message_stop") {
+		t.Errorf("the stream ended well: %s", b)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	tests := []struct{ args, stderr string }{
+		{"-upstream nonsense", `unknown name "nonsense"`},
+		{"-upstream anthropic", "anthropic is not there yet"},
+		{"-upstream openai-responses", "not there yet"},
+		{"-log loud", `unknown form "loud"`},
+		{"-debug 0.0.0.0:6060", "not a loopback address"},
+		{"-debug :6060", "not a loopback address"},
+		{"-debug example.com:6060", "not a loopback address"},
+		{"-max-body -1", "-max-body"},
+		{"-max-body many", "-max-body"},
+		{"-idle -1s", "-idle"},
+		{"-total 5", "-total"}, // no unit
+		{"-write-timeout 1ns", "-write-timeout"},
+		{"-body-timeout 10000h", "-body-timeout"},
+		{"-key=", "empty key"},
+		{"-unknown", "-unknown"},
+		{"extra", `unexpected argument "extra"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.args, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			err := run(t.Context(), strings.Fields(tt.args), &stdout, &stderr)
+			if !errors.Is(err, errUsage) {
+				t.Errorf("got %v, want a usage error", err)
+			}
+			if !strings.Contains(stderr.String(), tt.stderr) || stdout.String() != "" {
+				t.Errorf("standard error %q, want %q; standard output %q, want none", stderr.String(), tt.stderr, stdout.String())
+			}
+		})
+	}
+	if err := run(t.Context(), []string{"-help"}, io.Discard, io.Discard); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("-help: got %v", err)
+	}
+}
+
+func TestBusyPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, flag := range []string{"-listen", "-debug"} {
+		args := []string{"-listen", "127.0.0.1:0", flag, l.Addr().String()}
+		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil || errors.Is(err, errUsage) {
+			t.Errorf("%s on a busy port: got %v", flag, err)
+		}
+	}
+}
+
+// The program itself: one line on standard output, and an end on SIGTERM that
+// counts as success.
+func TestProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	path := filepath.Join(t.TempDir(), "gateway")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.Command(path, "-listen", "127.0.0.1:0", "-log", "off")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+	resp := post(t, url, plain)
+	want(t, "plain", read(t, resp), "Ahoy there.")
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+func TestRun(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`{"sum":42}`, "a and b must be numbers"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in:\n%s", want, &out)
+		}
+	}
+}
+
+// A call of the client's own tool reaches the client.
+func TestForeignCall(t *testing.T) {
+	asked := 0
+	model := withTools(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		asked++
+		w.ToolCall("1", "add").Close()
+		return w.ToolCall("2", "open_door").Close()
+	}), map[string]tool{"add": add})
+	reply, err := upstream.Collect(t.Context(), model, &upstream.Request{})
+	if err != nil || asked != 1 || reply.Stop.Reason != content.StopToolUse || len(reply.Parts) != 2 {
+		t.Errorf("asked %d times; %+v, %v", asked, reply, err)
+	}
+}
+
+// A model that never stops calling is given up.
+func TestEndless(t *testing.T) {
+	model := withTools(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		return w.ToolCall("", "add").Close()
+	}), map[string]tool{"add": add})
+	if _, err := upstream.Collect(t.Context(), model, &upstream.Request{}); err == nil {
+		t.Error("no error")
+	}
+}

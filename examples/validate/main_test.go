@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const hello = `"messages":[{"role":"user","content":"Hi."}]`
+
+func TestRun(t *testing.T) {
+	tests := []struct {
+		name, args, body string
+		code             int
+		stdout           string
+		stderr           string // a part of it
+	}{
+		{name: "valid", body: `{"model":"m","max_tokens":1,` + hello + `}`, code: valid},
+		{
+			name: "several", code: invalid,
+			body:   `{"max_tokens":"many",` + hello + `,"stream":1}`,
+			stdout: "model: Field required\nmax_tokens: Input should be a valid integer\nstream: Input should be a valid boolean\n",
+		},
+		{
+			name: "no JSON", body: "{\n", code: invalid,
+			stdout: "…line 2",
+		},
+		{
+			name: "nothing", body: "", code: invalid,
+			stdout: "…JSON",
+		},
+		{
+			name: "older version", code: valid,
+			body: `{"model":"m","max_tokens":1,"temperature":1,` + hello + `}`,
+		},
+		{
+			name: "newer version", args: "-version 2026-10-21", code: invalid,
+			body:   `{"model":"m","max_tokens":1,"temperature":1,` + hello + `}`,
+			stdout: "temperature: Extra inputs are not permitted\n",
+		},
+		{
+			name: "lax", code: valid,
+			body: `{"model":"m","max_tokens":1,"x":1,` + hello + `}`,
+		},
+		{
+			name: "strict", args: "-strict", code: invalid,
+			body:   `{"model":"m","max_tokens":1,"x":1,` + hello + `}`,
+			stdout: "x: Extra inputs are not permitted\n",
+		},
+		{
+			name: "file without its beta", code: invalid,
+			body:   `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"file","file_id":"f"}}]}]}`,
+			stdout: "…messages.0.content.0.image.source",
+		},
+		{
+			name: "file with its beta", args: "-betas other,files-api-2025-04-14", code: valid,
+			body: `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"file","file_id":"f"}}]}]}`,
+		},
+		{name: "count", args: "-count", body: `{"model":"m",` + hello + `}`, code: valid},
+		{name: "unknown flag", args: "-x", code: usage, stderr: "-x"},
+		{name: "file name", args: "body.json", code: usage, stderr: "standard input"},
+		{name: "help", args: "-help", code: valid, stderr: "-strict"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			code := run(strings.Fields(tt.args), strings.NewReader(tt.body), &stdout, &stderr)
+			if code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			if part, ok := strings.CutPrefix(tt.stdout, "…"); ok {
+				if !strings.Contains(stdout.String(), part) || strings.Count(stdout.String(), "\n") != 1 {
+					t.Errorf("standard output %q, want a line with %q", stdout.String(), part)
+				}
+			} else if diff := cmp.Diff(tt.stdout, stdout.String()); diff != "" {
+				t.Errorf("standard output (-want +got):\n%s", diff)
+			}
+			if !strings.Contains(stderr.String(), tt.stderr) || (tt.stderr == "") != (stderr.String() == "") {
+				t.Errorf("standard error %q, want %q", stderr.String(), tt.stderr)
+			}
+		})
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	var stdout, stderr strings.Builder
+	code := run(nil, iotest.ErrReader(errors.New("broken pipe")), &stdout, &stderr)
+	if code != usage || stdout.String() != "" || !strings.Contains(stderr.String(), "broken pipe") {
+		t.Errorf("exit code %d, output %q, error %q", code, stdout.String(), stderr.String())
+	}
+}

@@ -1,0 +1,218 @@
+package conformance
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// wantFailure checks how a client reports a failure. message is a part of it.
+func wantFailure(t *testing.T, s *server, err error, status int, kind, message string) *failure {
+	t.Helper()
+	var f *failure
+	if !errors.As(err, &f) {
+		t.Fatalf("got %v, want status %d %s", err, status, kind)
+	}
+	if f.Status != status || f.Type != kind || !strings.Contains(f.Message, message) {
+		t.Errorf("got %d %s %q, want %d %s and %q", f.Status, f.Type, f.Message, status, kind, message)
+	}
+	r := s.report(t)
+	if f.RequestID == "" || f.RequestID != r.ID {
+		t.Errorf("the client saw request id %q, the host %q", f.RequestID, r.ID)
+	}
+	if r.Err == nil {
+		t.Error("reported without an error")
+	}
+	return f
+}
+
+func TestBadRequests(t *testing.T) {
+	tests := []struct {
+		name, message string
+		params        obj
+	}{
+		{"no tokens", "max_tokens", request(arr{user("Hi.")}, obj{"max_tokens": -1})},
+		{"no turns", "messages", request(arr{}, nil)},
+		{"empty text", "messages", request(arr{user(arr{text("")})}, nil)},
+		{"result without call", "messages.0.content.0", request(arr{user(arr{
+			obj{"type": "tool_result", "tool_use_id": "toolu_x", "content": "?"},
+		})}, obj{"tools": arr{clock}})},
+		{"call without result", "messages.1", request(arr{
+			user("Hi."),
+			obj{"role": "assistant", "content": arr{obj{"type": "tool_use", "id": "toolu_x", "name": "clock", "input": obj{}}}},
+			user("Never mind."),
+		}, obj{"tools": arr{clock}})},
+		{"not base64", "messages.0.content.0.image.source.base64.data", request(arr{user(arr{
+			obj{"type": "image", "source": obj{"type": "base64", "media_type": "image/png", "data": "####"}},
+		})}, nil)},
+		{"wrong label", "messages.0.content.0.image.source.base64", request(arr{user(arr{
+			obj{"type": "image", "source": obj{"type": "base64", "media_type": "image/jpeg", "data": png64}},
+		})}, nil)},
+		{"link", "links are not fetched here", request(arr{user(arr{
+			obj{"type": "image", "source": obj{"type": "url", "url": "https://files.example/a.png"}},
+		})}, nil)},
+	}
+	both(t, func(t *testing.T, c sdk, stream bool) {
+		s := serve(t, nil)
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				_, err := s.ask(t, c, stream, tt.params)
+				wantFailure(t, s, err, http.StatusBadRequest, "invalid_request_error", tt.message)
+			})
+		}
+	})
+}
+
+func TestKeys(t *testing.T) {
+	params := request(arr{user("echo: say Come in.")}, nil)
+	both(t, func(t *testing.T, c sdk, stream bool) {
+		s := serve(t, nil)
+		for _, good := range []call{{Key: key}, {Token: key}} {
+			good.BaseURL, good.Stream, good.Params = s.url, stream, params
+			a, err := c.ask(t.Context(), good)
+			if err != nil || a.said() != "Come in." {
+				t.Errorf("with the right key: %v, %v", a, err)
+			}
+			s.report(t)
+		}
+		for _, bad := range []call{{Key: key + "x"}, {Token: "K" + key[1:]}} {
+			bad.BaseURL, bad.Stream, bad.Params = s.url, stream, params
+			_, err := c.ask(t.Context(), bad)
+			wantFailure(t, s, err, http.StatusUnauthorized, "authentication_error", "invalid x-api-key")
+		}
+		// The SDKs refuse to send nothing at all, but they can be told to send
+		// a key elsewhere.
+		_, err := c.ask(t.Context(), call{
+			BaseURL: s.url, Token: " ", Stream: stream, Params: params,
+			Header: map[string]string{"x-other-key": key},
+		})
+		wantFailure(t, s, err, http.StatusUnauthorized, "authentication_error", "")
+	})
+}
+
+// The clients under test cover both versions of the API and both places of the
+// key; if an update changes that, the coverage has to be found elsewhere.
+func TestCarriers(t *testing.T) {
+	type carrier struct{ Version, Place string }
+	each(t, func(t *testing.T, c sdk) {
+		s := serve(t, nil)
+		s.must(t, c, false, request(arr{user("Hi.")}, nil))
+		h := *s.header.Load()
+		got := carrier{Version: h.Get("anthropic-version")}
+		for _, place := range []string{"x-api-key", "authorization"} {
+			if h.Get(place) != "" {
+				got.Place += place
+			}
+		}
+		want := carrier{"2026-10-21", "authorization"}
+		if older(c) {
+			want = carrier{"2023-06-01", "x-api-key"}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("version and place of the key (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestTooLarge(t *testing.T) {
+	both(t, func(t *testing.T, c sdk, stream bool) {
+		s := serve(t, &messages.Options{Serving: upstream.Serving{Limits: content.Limits{Body: 4000}}})
+		s.must(t, c, stream, request(arr{user("echo: say Fits.")}, nil))
+		_, err := s.ask(t, c, stream, request(arr{user(strings.Repeat("x", 4001))}, nil))
+		wantFailure(t, s, err, http.StatusRequestEntityTooLarge, "request_too_large", "")
+	})
+}
+
+func TestUpstreamFailures(t *testing.T) {
+	tests := []struct {
+		order  string
+		status int
+		kind   string
+	}{
+		{"fail invalid", 400, "invalid_request_error"},
+		{"fail billing", 402, "billing_error"},
+		{"fail permission", 403, "permission_error"},
+		{"fail not_found", 404, "not_found_error"},
+		{"fail conflict", 409, "conflict_error"},
+		{"fail too_large", 413, "request_too_large"},
+		{"fail rate_limit retry 7s", 429, "rate_limit_error"},
+		{"fail internal", 500, "api_error"},
+		{"fail timeout", 504, "timeout_error"},
+		{"fail overloaded", 529, "overloaded_error"},
+	}
+	both(t, func(t *testing.T, c sdk, stream bool) {
+		s := serve(t, nil)
+		for _, tt := range tests {
+			t.Run(tt.order, func(t *testing.T) {
+				_, err := s.ask(t, c, stream, request(arr{user("echo: " + tt.order)}, nil))
+				f := wantFailure(t, s, err, tt.status, tt.kind, "")
+				if f.Message == "" {
+					t.Error("no message")
+				}
+				after := ""
+				if strings.Contains(tt.order, "retry 7s") {
+					after = "7"
+				}
+				if f.RetryAfter != after {
+					t.Errorf("retry-after is %q, want %q", f.RetryAfter, after)
+				}
+			})
+		}
+	})
+}
+
+// A failure midway reaches the client in the stream, after what was said; a
+// plain answer is not begun yet, and fails by its status.
+func TestMidway(t *testing.T) {
+	params := request(arr{user("echo: say One two three.\necho: fail overloaded after 2")}, nil)
+	each(t, func(t *testing.T, c sdk) {
+		s := serve(t, nil)
+		a, err := s.ask(t, c, true, params)
+		status := http.StatusOK
+		if _, ts := c.(typeScript); ts {
+			status = 0 // that SDK has no status for it
+		}
+		wantFailure(t, s, err, status, "overloaded_error", "")
+		want := []string{"message_start", "content_block_start", "content_block_delta", "content_block_delta"}
+		if diff := cmp.Diff(want, a.Events); diff != "" {
+			t.Errorf("events before the failure (-want +got):\n%s", diff)
+		}
+		_, err = s.ask(t, c, false, params)
+		wantFailure(t, s, err, 529, "overloaded_error", "")
+	})
+}
+
+// A client that leaves ends the upstream's work.
+func TestLeaving(t *testing.T) {
+	each(t, func(t *testing.T, c sdk) {
+		s := serve(t, nil)
+		a, err := c.ask(t.Context(), call{
+			BaseURL: s.url, Key: key, Stream: true, Leave: 4,
+			Params: request(arr{user("echo: repeat 1000 word \necho: pause 10ms")}, obj{"max_tokens": 100000}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(a.said(), "word") {
+			t.Errorf("said %q before the client left", a.said())
+		}
+		r := s.report(t)
+		if r.Err == nil {
+			t.Error("reported without an error")
+		}
+		if took := r.Usage.Answer(); took >= 1000 {
+			t.Errorf("the upstream went on for %d tokens", took)
+		}
+		s.stop() // waits for handlers
+		if n, held := s.budget.InFlight(); n != 0 || held != 0 {
+			t.Errorf("%d requests with %d bytes are still in flight", n, held)
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package conformance
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/echo"
+)
+
+const key = "k-conformance"
+
+// A server is the real handler over echo, and what it reported and saw.
+type server struct {
+	url     string
+	stop    func() // ends the server once its handlers have returned
+	reports chan *upstream.Report
+	header  atomic.Pointer[http.Header] // of the last request
+	budget  *upstream.Budget
+}
+
+// serve starts a server on loopback. opts may be nil.
+func serve(t *testing.T, opts *messages.Options) *server {
+	t.Helper()
+	if opts == nil {
+		opts = &messages.Options{}
+	}
+	s := &server{
+		reports: make(chan *upstream.Report, 16),
+		budget:  &upstream.Budget{},
+	}
+	opts.Authenticate = upstream.Keys(key)
+	opts.OnDone = func(_ context.Context, r *upstream.Report) { s.reports <- r }
+	opts.Budget = s.budget
+	h := messages.NewHandler(echo.New(), opts)
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.header.Store(&r.Header)
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(ts.Close)
+	s.url, s.stop = ts.URL, ts.Close
+	return s
+}
+
+// report returns the report of the request that was just asked.
+func (s *server) report(t *testing.T) *upstream.Report {
+	t.Helper()
+	select {
+	case r := <-s.reports:
+		return r
+	case <-time.After(10 * time.Second):
+		t.Fatal("no report of the request")
+		return nil
+	}
+}
+
+// ask sends one request with the right key.
+func (s *server) ask(t *testing.T, c sdk, stream bool, params any) (*answer, error) {
+	t.Helper()
+	return c.ask(t.Context(), call{BaseURL: s.url, Key: key, Stream: stream, Params: params})
+}
+
+// must is ask for a request that is to be answered.
+func (s *server) must(t *testing.T, c sdk, stream bool, params any) *answer {
+	t.Helper()
+	a, err := s.ask(t, c, stream, params)
+	if err != nil {
+		t.Fatalf("the request failed: %v", err)
+	}
+	r := s.report(t)
+	if r.Err != nil || r.Status != http.StatusOK {
+		t.Errorf("reported with status %d and error %v, want 200 and none", r.Status, r.Err)
+	}
+	if a.RequestID == "" || a.RequestID != r.ID {
+		t.Errorf("the client saw request id %q, the host %q", a.RequestID, r.ID)
+	}
+	if a.Input != r.Usage.Prompt() || a.Output != r.Usage.Answer() {
+		t.Errorf("the client saw %d+%d tokens, the host %d+%d", a.Input, a.Output, r.Usage.Prompt(), r.Usage.Answer())
+	}
+	mode := "plain"
+	if stream {
+		mode = "stream"
+	}
+	if r.Mode != mode {
+		t.Errorf("reported as %q, want %q", r.Mode, mode)
+	}
+	return a
+}
+
+// both runs a scenario plain and streamed, with every client.
+func both(t *testing.T, f func(t *testing.T, c sdk, stream bool)) {
+	t.Helper()
+	each(t, func(t *testing.T, c sdk) {
+		t.Run("plain", func(t *testing.T) { f(t, c, false) })
+		t.Run("stream", func(t *testing.T) { f(t, c, true) })
+	})
+}
+
+// obj and arr are JSON values.
+type (
+	obj = map[string]any
+	arr = []any
+)
+
+// user is a turn of the user, made of blocks or one text.
+func user(content any) obj { return obj{"role": "user", "content": content} }
+
+func text(s string) obj { return obj{"type": "text", "text": s} }
+
+// request is a request with these turns; more adds or replaces members.
+func request(turns arr, more obj) obj {
+	r := obj{"model": "claude-demo-1", "max_tokens": 4096, "messages": turns}
+	for k, v := range more {
+		r[k] = v
+	}
+	return r
+}
+
+// said joins the texts of an answer.
+func (a *answer) said() string {
+	var b strings.Builder
+	for _, p := range a.Blocks {
+		if p.Type == "text" {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+// wantLines checks that echo described what was sent.
+func wantLines(t *testing.T, a *answer, lines ...string) {
+	t.Helper()
+	said := "\n" + a.said()
+	for _, l := range lines {
+		if !strings.Contains(said, "\n"+l) {
+			t.Errorf("no line begins with %q in:\n%s", l, said)
+		}
+	}
+}
+
+// wantKinds checks the types of the blocks, in order.
+func wantKinds(t *testing.T, a *answer, kinds ...string) {
+	t.Helper()
+	var got []string
+	for _, b := range a.Blocks {
+		got = append(got, b.Type)
+	}
+	if diff := cmp.Diff(kinds, got); diff != "" {
+		t.Fatalf("types of the blocks (-want +got):\n%s", diff)
+	}
+}
+
+// wantJSON checks JSON text by its value.
+func wantJSON(t *testing.T, what string, want any, got json.RawMessage) {
+	t.Helper()
+	var g any
+	if err := json.Unmarshal(got, &g); err != nil {
+		t.Errorf("%s is %q: %v", what, got, err)
+		return
+	}
+	if diff := cmp.Diff(want, g); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// digest is how echo names bytes.
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256 " + hex.EncodeToString(sum[:6])
+}

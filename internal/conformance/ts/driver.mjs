@@ -1,0 +1,73 @@
+// Drives the TypeScript SDK: one call as a line of JSON on standard input, one
+// answer or failure as a line of JSON on standard output.
+import { createInterface } from 'node:readline';
+import Anthropic, { APIError } from '@anthropic-ai/sdk';
+
+function view(message, requestID, events) {
+  return {
+    id: message.id,
+    model: message.model,
+    stop_reason: message.stop_reason ?? '',
+    input_tokens: message.usage.input_tokens,
+    output_tokens: message.usage.output_tokens,
+    blocks: message.content.map((b) => ({
+      type: b.type,
+      text: b.text ?? '',
+      thinking: b.thinking ?? '',
+      signature: b.signature ?? '',
+      id: b.id ?? '',
+      name: b.name ?? '',
+      input: b.input,
+    })),
+    request_id: requestID,
+    events,
+    turn: { role: message.role, content: message.content },
+  };
+}
+
+async function ask(call) {
+  const client = new Anthropic({
+    baseURL: call.base_url,
+    apiKey: call.key || null,
+    authToken: call.key ? null : call.token || null,
+    maxRetries: 0,
+    defaultHeaders: call.header ?? {},
+  });
+  const { messages } = call.beta ? client.beta : client;
+  const events = [];
+  try {
+    if (!call.stream) {
+      const { data, request_id } = await messages.create(call.params).withResponse();
+      return { answer: view(data, request_id, []) };
+    }
+    const stream = messages.stream(call.params);
+    stream.on('streamEvent', (event) => {
+      events.push(event.type);
+      if (call.leave > 0 && events.length === call.leave) stream.abort();
+    });
+    try {
+      const message = await stream.finalMessage();
+      return { answer: view(message, stream.request_id, events) };
+    } catch (error) {
+      if (call.leave > 0 && stream.aborted) return { answer: view(stream.currentMessage, stream.request_id, events) };
+      throw error;
+    }
+  } catch (error) {
+    if (!(error instanceof APIError)) return { error: String(error), answer: { events } };
+    return {
+      answer: { events },
+      failure: {
+        status: error.status ?? 0,
+        type: error.type ?? '',
+        message: error.apiMessage ?? '',
+        request_id: error.requestID ?? '',
+        retry_after: error.headers?.get('retry-after') ?? '',
+        cause: `${error.name}: ${error.message}`,
+      },
+    };
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  process.stdout.write(JSON.stringify(await ask(JSON.parse(line))) + '\n');
+}

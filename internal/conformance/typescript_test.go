@@ -1,0 +1,110 @@
+package conformance
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+)
+
+// noNode is the one reason for which a scenario may be skipped.
+const noNode = "node is not installed"
+
+// node runs the TypeScript SDK: one process for all calls, one call at a time.
+type node struct {
+	mu  sync.Mutex
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+var theNode = sync.OnceValues(startNode)
+
+// typeScript is the TypeScript SDK, by its plain or its beta client.
+type typeScript struct {
+	*node
+	beta bool
+}
+
+func (s typeScript) ask(ctx context.Context, c call) (*answer, error) {
+	c.Beta = s.beta
+	return s.node.ask(c)
+}
+
+func typescript(t *testing.T, beta bool) sdk {
+	t.Helper()
+	n, err := theNode()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip(noNode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return typeScript{n, beta}
+}
+
+func startNode() (*node, error) {
+	path, err := exec.LookPath("node")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat("ts/node_modules"); err != nil {
+		return nil, errors.New("the TypeScript SDK is not installed: run npm ci in internal/conformance/ts")
+	}
+	cmd := exec.Command(path, "driver.mjs")
+	cmd.Dir = "ts"
+	cmd.Stderr = os.Stderr
+	// What the environment says about the vendor's own service is not for us.
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &node{cmd: cmd, in: in, out: bufio.NewReader(out)}, nil
+}
+
+// stop ends the process; it must have read everything that it was sent.
+func (n *node) stop() error {
+	n.in.Close()
+	return n.cmd.Wait()
+}
+
+func (n *node) ask(c call) (*answer, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := json.NewEncoder(n.in).Encode(c); err != nil {
+		return nil, err
+	}
+	line, err := n.out.ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	var reply struct {
+		Answer  answer   `json:"answer"`
+		Failure *failure `json:"failure"`
+		Error   string   `json:"error"`
+	}
+	if err := json.Unmarshal(line, &reply); err != nil {
+		return nil, err
+	}
+	switch {
+	case reply.Failure != nil:
+		return &reply.Answer, reply.Failure
+	case reply.Error != "":
+		return &reply.Answer, errors.New(reply.Error)
+	}
+	return &reply.Answer, nil
+}
