@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
 	"github.com/anthropics/anthropic-sdk-go/v2/option"
@@ -15,9 +16,9 @@ import (
 // goV2 is the Go SDK in its major version 2.
 type goV2 struct{}
 
-func (goV2) ask(ctx context.Context, c call) (*answer, error) {
+// open makes a client. It is to be closed.
+func (goV2) open(c call, more ...option.RequestOption) (client anthropic.Client, closing func()) {
 	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
 	opts := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(),
 		option.WithHTTPClient(&http.Client{Transport: transport}),
@@ -32,10 +33,29 @@ func (goV2) ask(ctx context.Context, c call) (*answer, error) {
 	for k, v := range c.Header {
 		opts = append(opts, option.WithHeader(k, v))
 	}
-	var reply *http.Response
-	opts = append(opts, option.WithResponseInto(&reply))
-	client := anthropic.NewClient(opts...)
+	return anthropic.NewClient(append(opts, more...)...), transport.CloseIdleConnections
+}
 
+// failed tells an API error as a failure.
+func (goV2) failed(err error) error {
+	var e *anthropic.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	f := &failure{
+		Status: e.StatusCode, Type: string(e.Type()), Message: messageOf(e.RawJSON()),
+		RequestID: e.RequestID, Cause: e.Error(),
+	}
+	if e.Response != nil {
+		f.RetryAfter = e.Response.Header.Get("retry-after")
+	}
+	return f
+}
+
+func (d goV2) ask(ctx context.Context, c call) (*answer, error) {
+	var reply *http.Response
+	client, closing := d.open(c, option.WithResponseInto(&reply))
+	defer closing()
 	body, err := json.Marshal(c.Params)
 	if err != nil {
 		return nil, err
@@ -47,19 +67,13 @@ func (goV2) ask(ctx context.Context, c call) (*answer, error) {
 	var a answer
 	var m *anthropic.Message
 	if c.Stream {
-		m, err = goV2{}.accumulate(ctx, client, params, c.Leave, &a)
+		m, err = d.accumulate(ctx, client, params, c.Leave, &a)
 	} else {
 		m, err = client.Messages.New(ctx, params)
 	}
-	if failed := new(anthropic.Error); errors.As(err, &failed) {
-		f := &failure{
-			Status: failed.StatusCode, Type: string(failed.Type()), Message: messageOf(failed.RawJSON()),
-			RequestID: failed.RequestID, Cause: failed.Error(),
-		}
-		if failed.Response != nil {
-			f.RetryAfter = failed.Response.Header.Get("retry-after")
-		}
-		return &a, f
+	err = d.failed(err)
+	if _, ok := err.(*failure); ok {
+		return &a, err
 	}
 	if m == nil {
 		return &a, err
@@ -98,4 +112,43 @@ func (goV2) accumulate(ctx context.Context, client anthropic.Client, params anth
 		}
 	}
 	return &m, stream.Err()
+}
+
+func (d goV2) count(ctx context.Context, c call) (int64, error) {
+	client, closing := d.open(c)
+	defer closing()
+	body, err := json.Marshal(c.Params)
+	if err != nil {
+		return 0, err
+	}
+	var params anthropic.MessageCountTokensParams
+	if err := json.Unmarshal(body, &params); err != nil {
+		return 0, err
+	}
+	n, err := client.Messages.CountTokens(ctx, params)
+	if err != nil {
+		return 0, d.failed(err)
+	}
+	return n.InputTokens, nil
+}
+
+func (d goV2) models(ctx context.Context, c call) (list []model, err error) {
+	client, closing := d.open(c)
+	defer closing()
+	pages := client.Models.ListAutoPaging(ctx, anthropic.ModelListParams{Limit: anthropic.Int(c.Limit)})
+	for pages.Next() {
+		m := pages.Current()
+		list = append(list, model{m.ID, m.DisplayName, m.CreatedAt.UTC().Format(time.RFC3339)})
+	}
+	return list, d.failed(pages.Err())
+}
+
+func (d goV2) model(ctx context.Context, c call) (model, error) {
+	client, closing := d.open(c)
+	defer closing()
+	m, err := client.Models.Get(ctx, c.Name, anthropic.ModelGetParams{})
+	if err != nil {
+		return model{}, d.failed(err)
+	}
+	return model{m.ID, m.DisplayName, m.CreatedAt.UTC().Format(time.RFC3339)}, nil
 }

@@ -12,6 +12,22 @@ type sdk interface {
 	// ask sends a request and returns what the client made of the answer. A
 	// failure that the client reports is a *failure.
 	ask(ctx context.Context, c call) (*answer, error)
+
+	// count asks how many tokens a request has.
+	count(ctx context.Context, c call) (int64, error)
+
+	// models lists all models, c.Limit to a page.
+	models(ctx context.Context, c call) ([]model, error)
+
+	// model asks for the one named c.Name.
+	model(ctx context.Context, c call) (model, error)
+}
+
+// A model is what a client made of one.
+type model struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Created string `json:"created"` // RFC 3339, UTC
 }
 
 // A call is one request, and how to send it.
@@ -23,6 +39,9 @@ type call struct {
 	Leave   int    `json:"leave"`  // stop reading after so many events
 	Beta    bool   `json:"beta"`   // use the beta client; for TypeScript only
 	Params  any    `json:"params"` // the request's body
+	Limit   int64  `json:"limit"`
+	Name    string `json:"name"`
+	Op      string `json:"op"` // "count", "models", "model", or empty; for TypeScript only
 
 	Header map[string]string `json:"header"` // beyond what the client sends anyway
 }
@@ -42,6 +61,8 @@ type answer struct {
 
 	// Turn is the answer as the client sends it back with the next request.
 	Turn json.RawMessage `json:"turn"`
+
+	Models []model `json:"models"` // for TypeScript only
 }
 
 // A block is a content block; fields that its type does not have are empty.

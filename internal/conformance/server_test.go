@@ -30,20 +30,25 @@ type server struct {
 	budget  *upstream.Budget
 }
 
-// serve starts a server on loopback. opts may be nil.
+// serve starts a server of echo on loopback. opts may be nil.
 func serve(t *testing.T, opts *messages.Options) *server {
+	t.Helper()
+	return serveModel(t, echo.New(), opts)
+}
+
+func serveModel(t *testing.T, up upstream.Upstream, opts *messages.Options) *server {
 	t.Helper()
 	if opts == nil {
 		opts = &messages.Options{}
 	}
 	s := &server{
-		reports: make(chan *upstream.Report, 16),
+		reports: make(chan *upstream.Report, 64),
 		budget:  &upstream.Budget{},
 	}
 	opts.Authenticate = upstream.Keys(key)
 	opts.OnDone = func(_ context.Context, r *upstream.Report) { s.reports <- r }
 	opts.Budget = s.budget
-	h := messages.NewHandler(echo.New(), opts)
+	h := messages.NewHandler(up, opts)
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.header.Store(&r.Header)
 		h.ServeHTTP(w, r)

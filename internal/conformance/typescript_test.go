@@ -37,6 +37,33 @@ func (s typeScript) ask(ctx context.Context, c call) (*answer, error) {
 	return s.node.ask(c)
 }
 
+func (s typeScript) count(ctx context.Context, c call) (int64, error) {
+	c.Op = "count"
+	a, err := s.ask(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	return a.Input, nil
+}
+
+func (s typeScript) models(ctx context.Context, c call) ([]model, error) {
+	c.Op = "models"
+	a, err := s.ask(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return a.Models, nil
+}
+
+func (s typeScript) model(ctx context.Context, c call) (model, error) {
+	c.Op = "model"
+	a, err := s.ask(ctx, c)
+	if err != nil {
+		return model{}, err
+	}
+	return a.Models[0], nil
+}
+
 func typescript(t *testing.T, beta bool) sdk {
 	t.Helper()
 	n, err := theNode()

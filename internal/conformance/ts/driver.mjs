@@ -25,6 +25,10 @@ function view(message, requestID, events) {
   };
 }
 
+function viewModel(m) {
+  return { id: m.id, name: m.display_name, created: m.created_at };
+}
+
 async function ask(call) {
   const client = new Anthropic({
     baseURL: call.base_url,
@@ -33,9 +37,20 @@ async function ask(call) {
     maxRetries: 0,
     defaultHeaders: call.header ?? {},
   });
-  const { messages } = call.beta ? client.beta : client;
+  const { messages, models } = call.beta ? client.beta : client;
   const events = [];
   try {
+    switch (call.op) {
+      case 'count':
+        return { answer: { input_tokens: (await messages.countTokens(call.params)).input_tokens } };
+      case 'models': {
+        const list = [];
+        for await (const m of models.list({ limit: call.limit })) list.push(viewModel(m));
+        return { answer: { models: list } };
+      }
+      case 'model':
+        return { answer: { models: [viewModel(await models.retrieve(call.name))] } };
+    }
     if (!call.stream) {
       const { data, request_id } = await messages.create(call.params).withResponse();
       return { answer: view(data, request_id, []) };

@@ -18,7 +18,9 @@ func Of(v2 string) map[string]string {
 	)
 	beta := strings.NewReplacer(
 		"anthropic.Message", "anthropic.BetaMessage",
+		"anthropic.Model", "anthropic.BetaModel",
 		"client.Messages", "client.Beta.Messages",
+		"client.Models", "client.Beta.Models",
 		"goV2", "goV2Beta",
 		"goV1", "goV1Beta",
 		"version 2", "version 2, by its beta client",
