@@ -250,7 +250,7 @@ func TestStreamReaderLimits(t *testing.T) {
 	}
 }
 
-type slow struct{ error }
+type slow struct{}
 
 func (slow) Error() string { return "slow" }
 func (slow) Timeout() bool { return true }

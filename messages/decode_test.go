@@ -79,10 +79,6 @@ func evExtra(block int, json string) upstream.Event {
 	return upstream.Event{Kind: upstream.EventExtra, Block: block, Extra: mkExtra(json)}
 }
 
-func evLoss(path string, s content.Severity, reason string) upstream.Event {
-	return upstream.Event{Kind: upstream.EventLoss, Loss: &content.Loss{Path: path, Severity: s, Reason: reason}}
-}
-
 func mkExtra(json string) *content.Extra {
 	if json == "" {
 		return nil

@@ -21,7 +21,6 @@ type step struct {
 func (p *path) push(name string)   { p.steps = append(p.steps, step{name: name}) }
 func (p *path) pushIndex(i int)    { p.steps = append(p.steps, step{index: i}) }
 func (p *path) pop()               { p.steps = p.steps[:len(p.steps)-1] }
-func (p *path) depth() int         { return len(p.steps) }
 func (p *path) truncate(depth int) { p.steps = p.steps[:depth] }
 
 // at returns the path, with more names behind it.

@@ -14,7 +14,6 @@ var (
 	maybeCount   = &shape{kinds: integerKind | nullKind, min: 1}
 	texts        = &shape{kinds: listKind | nullKind, elem: anyText}
 	anyObject    = &shape{kinds: objectKind}
-	anyList      = &shape{kinds: listKind}
 	notText      = &shape{kinds: listKind | objectKind}
 	textOrList   = &shape{kinds: textKind | listKind}
 	maybeObject  = &shape{kinds: objectKind | nullKind}

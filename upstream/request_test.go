@@ -82,7 +82,8 @@ func TestKeys(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	b := upstream.Budget{Bytes: 10, Requests: 2}
-	if !b.Enter() || !b.Enter() || b.Enter() {
+	first, second, third := b.Enter(), b.Enter(), b.Enter()
+	if !first || !second || third {
 		t.Error("two may enter, not three")
 	}
 	if !b.Take(6) || b.Take(5) || !b.Take(4) || b.Take(1) {

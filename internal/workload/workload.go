@@ -150,6 +150,11 @@ func tool(w *jsonwire.Writer, r *rand.Rand, n int) {
 	text(w, "name", "tool_"+strconv.Itoa(n))
 	text(w, "description", prose(r, english, 900))
 	w.Name("input_schema")
+	toolSchema(w, r)
+	w.EndObject()
+}
+
+func toolSchema(w *jsonwire.Writer, r *rand.Rand) {
 	w.BeginObject()
 	text(w, "$schema", "http://json-schema.org/draft-07/schema#")
 	text(w, "type", "object")
@@ -170,7 +175,6 @@ func tool(w *jsonwire.Writer, r *rand.Rand, n int) {
 	w.Raw(`["field_0","field_1"]`)
 	w.Name("additionalProperties")
 	w.Bool(false)
-	w.EndObject()
 	w.EndObject()
 }
 
@@ -234,14 +238,18 @@ func assistantTurn(w *jsonwire.Writer, r *rand.Rand, n int) {
 		text(w, "id", "toolu_"+strconv.Itoa(n)+"_"+strconv.Itoa(k))
 		text(w, "name", "tool_"+strconv.Itoa(r.IntN(40)))
 		w.Name("input")
-		w.BeginObject()
-		text(w, "field_0", "/src/part_"+strconv.Itoa(n)+".go")
-		text(w, "field_1", code(r, 250))
-		number(w, "limit", int64(r.IntN(1000)))
-		w.EndObject()
+		callInput(w, r, n)
 		w.EndObject()
 	}
 	w.EndArray()
+	w.EndObject()
+}
+
+func callInput(w *jsonwire.Writer, r *rand.Rand, n int) {
+	w.BeginObject()
+	text(w, "field_0", "/src/part_"+strconv.Itoa(n)+".go")
+	text(w, "field_1", code(r, 250))
+	number(w, "limit", int64(r.IntN(1000)))
 	w.EndObject()
 }
 

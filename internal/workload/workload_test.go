@@ -20,6 +20,12 @@ func TestBodies(t *testing.T) {
 		{"Intl", workload.Intl, 27_000, 36_000},
 		{"Image", workload.Image, 1_000_000, 1_100_000},
 		{"PDF", workload.PDF, 33_333_000, 32 << 20},
+		{"GenerateSmall", workload.GenerateSmall, 250, 450},
+		{"GenerateChat", workload.GenerateChat, 27_000, 33_000},
+		{"GenerateAgent", workload.GenerateAgent, 330_000, 365_000},
+		{"GenerateIntl", workload.GenerateIntl, 27_000, 36_000},
+		{"GenerateImage", workload.GenerateImage, 1_000_000, 1_100_000},
+		{"GeneratePDF", workload.GeneratePDF, 33_333_000, 32 << 20},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
