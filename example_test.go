@@ -3,8 +3,10 @@ package polywire_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -68,6 +70,94 @@ func Example_middleware() {
 	// Output:
 	// echo of demo: 0 turns
 	// system.0: text, 9 bytes, sha256 213c22ed7234, "Be brief."
+}
+
+// Several models behind one service.
+func Example_mux() {
+	brief := upstream.Edit(echo.New(), func(ctx context.Context, r *upstream.Request) (*upstream.Request, error) {
+		r = r.Clone()
+		r.System = append(r.System, &content.Text{Text: "Be brief."})
+		return r, nil
+	})
+
+	var models upstream.Mux
+	models.Handle("small", echo.New())
+	models.HandleAs("fast-*", echo.New(), "*") // "fast-x" is asked for as "x"
+	models.Handle("*", brief)
+
+	for _, name := range []string{"small", "fast-x", "other"} {
+		reply, err := upstream.Collect(context.Background(), &models, &upstream.Request{Model: name})
+		if err != nil {
+			log.Fatal(err)
+		}
+		first, _, _ := strings.Cut(reply.Parts[0].(*content.Text).Text, "\n")
+		fmt.Println(first)
+	}
+	// Output:
+	// echo of small: 0 turns
+	// echo of x: 0 turns
+	// echo of other: 0 turns
+}
+
+// relay passes on what a vendor's server streams.
+func relay(response *http.Response, w *upstream.Writer) error {
+	reader := messages.NewStreamReader(response.Body, content.Limits{})
+	for {
+		frame, err := reader.Next()
+		if err == io.EOF {
+			return nil // a positive end; a stream that is cut off is another error
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.Frame(frame); err != nil {
+			return err
+		}
+	}
+}
+
+// The client side of the format: a service that is another one's client.
+func Example_client() {
+	server := httptest.NewServer(messages.NewHandler(echo.New(), nil))
+	defer server.Close()
+	remote := upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+		wire, losses := messages.RequestOf(req)
+		if err := w.Loss(losses); err != nil {
+			return err
+		}
+		wire.Stream = true
+		body, err := wire.Body()
+		if err != nil {
+			return err
+		}
+		post, err := http.NewRequestWithContext(ctx, "POST", server.URL+"/v1/messages", body.Reader())
+		if err != nil {
+			return err
+		}
+		post.Header.Set("anthropic-version", "2023-06-01")
+		response, err := http.DefaultClient.Do(post)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+			return messages.DecodeError(response.StatusCode, response.Header, text)
+		}
+		return relay(response, w)
+	})
+
+	limit := int64(100)
+	reply, err := upstream.Collect(context.Background(), remote, &upstream.Request{
+		Model: "demo", MaxTokens: &limit,
+		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "echo: say Over there."}}}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Stop.Reason)
+	// Output:
+	// Over there. end
 }
 
 // Requests can be read and judged without any HTTP.
