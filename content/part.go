@@ -193,7 +193,7 @@ type Format string
 
 // Extra holds the members of a node that have no field here.
 type Extra struct {
-	Format Format // whose members they are
+	Format Format // whose members they are; empty means whichever format they are written in
 	JSON   string // a JSON object with just these members, in the order they came
 }
 

@@ -49,31 +49,36 @@ type Preflighter interface {
 	Preflight(ctx context.Context, r *Request) ([]content.Loss, error)
 }
 
-// CountTokens asks u, or the first it wraps that can count. The error wraps
-// [errors.ErrUnsupported] if there is none.
+// ErrUnsupported is what Models and Preflight return, wrapped, if neither u nor
+// anything it wraps has the ability. It wraps [errors.ErrUnsupported].
+var ErrUnsupported = fmt.Errorf("upstream: %w", errors.ErrUnsupported)
+
+// CountTokens asks u, or the first it wraps that can count. If there is none,
+// the count is [EstimateTokens] of the request as the innermost Upstream would
+// get it, so that what [Edit] adds is counted.
 func CountTokens(ctx context.Context, u Upstream, r *Request) (TokenCount, error) {
 	if c, ok := find[TokenCounter](u); ok {
 		return c.CountTokens(ctx, r)
 	}
-	return TokenCount{}, fmt.Errorf("upstream: counting tokens: %w", errors.ErrUnsupported)
+	return TokenCount{Tokens: EstimateTokens(r), Estimate: true}, nil
 }
 
 // Models asks u, or the first it wraps that can list its models. The error
-// wraps [errors.ErrUnsupported] if there is none.
+// wraps [ErrUnsupported] if there is none.
 func Models(ctx context.Context, u Upstream) ([]Model, error) {
 	if l, ok := find[ModelLister](u); ok {
 		return l.Models(ctx)
 	}
-	return nil, fmt.Errorf("upstream: listing models: %w", errors.ErrUnsupported)
+	return nil, fmt.Errorf("listing models: %w", ErrUnsupported)
 }
 
 // Preflight asks u, or the first it wraps that knows. The error wraps
-// [errors.ErrUnsupported] if there is none.
+// [ErrUnsupported] if there is none.
 func Preflight(ctx context.Context, u Upstream, r *Request) ([]content.Loss, error) {
 	if p, ok := find[Preflighter](u); ok {
 		return p.Preflight(ctx, r)
 	}
-	return nil, fmt.Errorf("upstream: preflight: %w", errors.ErrUnsupported)
+	return nil, fmt.Errorf("preflight: %w", ErrUnsupported)
 }
 
 // find looks for an ability in u and in what it unwraps to, as errors.As does.

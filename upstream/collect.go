@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -69,6 +71,10 @@ var errLeft = errors.New("upstream: the caller left the loop")
 
 // A Collector is a [Sink] that puts a whole answer together. The zero value is
 // ready to use. It is for one answer, and for one goroutine at a time.
+//
+// What can only be told piece by piece, such as an event of a kind that a
+// vendor alone knows, is no part of a whole answer: the Reply's Losses name it,
+// behind those that were sent.
 type Collector struct {
 	// Limit bounds the bytes that are collected; zero means no limit. Send
 	// fails beyond it.
@@ -77,6 +83,8 @@ type Collector struct {
 	size   int64
 	reply  Reply
 	blocks []*collected
+	extras [][]*content.Extra // of the answer, by candidate
+	lost   []content.Loss     // that were found here
 }
 
 // collected is a block of which deltas may still come.
@@ -84,9 +92,19 @@ type collected struct {
 	candidate int
 	part      content.Part
 	text      strings.Builder
+	extras    []*content.Extra
 }
 
-var errReplySize = &Error{Code: CodeBadGateway, Text: "the answer is too large"}
+const (
+	maxCandidates = 1000
+	maxCollected  = 1000 // losses that were found here
+	keptCost      = 64   // bytes that everything costs beside its text, about
+)
+
+var (
+	errReplySize  = &Error{Code: CodeBadGateway, Text: "the answer is too large"}
+	errCandidates = &Error{Code: CodeBadGateway, Err: errors.New("upstream: too many candidates")}
+)
 
 // Send takes events. See [Sink].
 func (c *Collector) Send(events []Event) error {
@@ -99,11 +117,10 @@ func (c *Collector) Send(events []Event) error {
 }
 
 func (c *Collector) event(e *Event) error {
-	c.size += int64(len(e.Text)) + partSize(e.Part)
-	if e.Extra != nil {
-		c.size += int64(len(e.Extra.JSON))
+	if e.Candidate >= maxCandidates {
+		return errCandidates
 	}
-	if c.Limit > 0 && c.size > c.Limit {
+	if c.size += eventSize(e); c.Limit > 0 && c.size > c.Limit {
 		return errReplySize
 	}
 	switch e.Kind {
@@ -118,14 +135,59 @@ func (c *Collector) event(e *Event) error {
 	case EventLoss:
 		c.reply.Losses = append(c.reply.Losses, *e.Loss)
 	}
-	if b := c.block(e); b != nil {
+	b := c.block(e)
+	if b != nil {
 		b.event(e)
-	} else if e.Extra != nil {
-		to := c.candidate(e.Candidate)
-		to.Extra = joinExtra(to.Extra, e.Extra)
 	}
+	c.extra(e, b)
 	return nil
 }
+
+// eventSize returns about how many bytes of an event are kept.
+func eventSize(e *Event) int64 {
+	n := int64(len(e.Text)) + partSize(e.Part)
+	if e.Extra != nil {
+		n += int64(len(e.Extra.JSON)) + keptCost
+	}
+	switch e.Kind {
+	case EventOpen:
+		n += keptCost
+	case EventCitation:
+		n += citationSize(e.Citation)
+	case EventLoss:
+		n += int64(len(e.Loss.Path)+len(e.Loss.Reason)) + keptCost
+	}
+	return n
+}
+
+// extra keeps members that have no field where they belong.
+func (c *Collector) extra(e *Event, b *collected) {
+	whole := (e.Kind == EventExtra || e.Kind == EventBlockExtra) && e.Text != ""
+	switch {
+	case e.Extra == nil && !whole:
+	case whole && b == nil:
+		c.lose("", "an event that only its vendor knows")
+	case whole:
+		c.lose(partPath(e.Block), "a piece of a part that only its vendor knows")
+	case b == nil:
+		for len(c.extras) <= e.Candidate {
+			c.extras = append(c.extras, nil)
+		}
+		c.extras[e.Candidate] = append(c.extras[e.Candidate], e.Extra)
+	case extraOf(b.part) == nil:
+		c.lose(partPath(e.Block), "members of an event about a part that has no place for them")
+	default:
+		b.extras = append(b.extras, e.Extra)
+	}
+}
+
+func (c *Collector) lose(path, reason string) {
+	if len(c.lost) < maxCollected {
+		c.lost = append(c.lost, content.Loss{Path: path, Severity: content.LossHint, Reason: reason})
+	}
+}
+
+func partPath(n int) string { return "parts." + strconv.Itoa(n) }
 
 // event takes what concerns a block.
 func (b *collected) event(e *Event) {
@@ -139,18 +201,12 @@ func (b *collected) event(e *Event) {
 	case EventSignature:
 		sign(b.part, *e.Signature)
 	}
-	if e.Extra == nil {
-		return
-	}
-	if x := extraOf(b.part); x != nil {
-		*x = joinExtra(*x, e.Extra)
-	}
 }
 
 // block returns the block that an event is about, or nil.
 func (c *Collector) block(e *Event) *collected {
 	switch e.Kind {
-	case EventOpen, EventText, EventInput, EventCitation, EventSignature, EventClose:
+	case EventOpen, EventText, EventInput, EventCitation, EventSignature, EventBlockExtra, EventClose:
 		if e.Block >= 0 && e.Block < len(c.blocks) {
 			return c.blocks[e.Block]
 		}
@@ -171,9 +227,16 @@ func (c *Collector) candidate(n int) *Candidate {
 func (c *Collector) Reply() *Reply {
 	for _, b := range c.blocks {
 		addText(b.part, b.text.String())
+		if x := extraOf(b.part); x != nil && len(b.extras) > 0 {
+			*x = joinExtras(append([]*content.Extra{*x}, b.extras...))
+		}
 		to := c.candidate(b.candidate)
 		to.Parts = append(to.Parts, b.part)
 	}
+	for i, list := range c.extras {
+		c.candidate(i).Extra = joinExtras(list)
+	}
+	c.reply.Losses = append(c.reply.Losses, c.lost...)
 	first := c.candidate(0)
 	c.reply.Parts, c.reply.Stop, c.reply.Extra = first.Parts, first.Stop, first.Extra
 	c.reply.More = c.reply.More[1:]
@@ -248,62 +311,36 @@ func extraOf(p content.Part) **content.Extra {
 	return nil
 }
 
-// partSize returns about how many bytes a part holds that opens a block.
-func partSize(p content.Part) int64 {
-	switch p := p.(type) {
-	case *content.Text:
-		return int64(len(p.Text))
-	case *content.Thinking:
-		return int64(len(p.Text) + len(p.Redacted.Data))
-	case *content.Image:
-		return sourceSize(p.Source)
-	case *content.Document:
-		return sourceSize(p.Source)
-	case *content.Media:
-		return sourceSize(p.Source)
-	case *content.ToolUse:
-		return int64(len(p.Input))
-	case *content.ServerToolUse:
-		return int64(len(p.Input))
-	case *content.ServerToolResult:
-		return int64(len(p.Content))
-	case *content.Unknown:
-		return int64(len(p.Raw))
+// joinExtras returns the members of all, each name once: of several values the
+// last counts. Extras of two formats cannot be joined: the last format counts.
+// What is no object has no members. Nil entries are skipped; the result is nil
+// if there is nothing else.
+func joinExtras(list []*content.Extra) *content.Extra {
+	list = slices.DeleteFunc(slices.Clone(list), func(x *content.Extra) bool { return x == nil })
+	if len(list) == 0 {
+		return nil
 	}
-	return 0
-}
-
-func sourceSize(s content.Source) int64 {
-	switch s := s.(type) {
-	case *content.Base64:
-		return int64(len(s.Data))
-	case *content.PlainText:
-		return int64(len(s.Text))
+	format := list[len(list)-1].Format
+	list = slices.DeleteFunc(list, func(x *content.Extra) bool { return x.Format != format })
+	if len(list) == 1 {
+		return ptr(list[0])
 	}
-	return 0
-}
-
-// joinExtra adds the members of b to those of a. Of two that have the same
-// name, b's counts. Extras of two formats cannot be joined: b's counts.
-func joinExtra(a, b *content.Extra) *content.Extra {
-	if a == nil || b == nil || a.Format != b.Format {
-		if b == nil {
-			return a
+	last := map[string]int{} // where the value is that counts
+	for i, x := range list {
+		doc, err := jsonwire.Parse(x.JSON, jsonwire.Limits{})
+		if err != nil {
+			continue
 		}
-		return ptr(b)
+		for name := range doc.Root().Members() {
+			last[name] = i
+		}
+		doc.Close()
 	}
-	doc, err := jsonwire.Parse(b.JSON, jsonwire.Limits{})
-	if err != nil {
-		return a
-	}
-	defer doc.Close()
 	var w jsonwire.Writer
 	w.BeginObject()
-	err = w.MembersExcept(a.JSON, func(name string) bool { return doc.Root().Get(name).Exists() })
-	if err != nil {
-		return ptr(b)
+	for i, x := range list {
+		_ = w.MembersExcept(x.JSON, func(name string) bool { return last[name] != i })
 	}
-	w.Members(b.JSON)
 	w.EndObject()
-	return &content.Extra{Format: a.Format, JSON: w.Text()}
+	return &content.Extra{Format: format, JSON: w.Text()}
 }

@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -96,6 +97,12 @@ func TestCollectorLimit(t *testing.T) {
 		"extras": func(w *upstream.Writer) error {
 			return w.Send([]upstream.Event{{Kind: upstream.EventExtra, Extra: &content.Extra{JSON: `{"x":1234}`}}})
 		},
+		"empty blocks": func(w *upstream.Writer) error { return w.Part(&content.Text{}) },
+		"citations":    func(w *upstream.Writer) error { return w.Cite(content.Citation{Text: "0123456789"}) },
+		"losses":       func(w *upstream.Writer) error { return w.Loss([]content.Loss{{Path: "x"}}) },
+		"candidates": func(w *upstream.Writer) error {
+			return w.Send([]upstream.Event{{Kind: upstream.EventStop, Candidate: 1 << 40, Stop: &upstream.Stop{}}})
+		},
 	}
 	for name, f := range flood {
 		c := upstream.Collector{Limit: 1000}
@@ -109,8 +116,67 @@ func TestCollectorLimit(t *testing.T) {
 			}
 		}), &upstream.Request{}, &c)
 		var e *upstream.Error
-		if !errors.As(err, &e) || e.Code != upstream.CodeBadGateway || n != 100 {
+		if !errors.As(err, &e) || e.Code != upstream.CodeBadGateway || n > 100 {
 			t.Errorf("%s: got %v after %d", name, err, n)
+		}
+	}
+}
+
+// TestCollectPieces checks what becomes of events that only a stream can tell.
+func TestCollectPieces(t *testing.T) {
+	x := func(json string) *content.Extra { return &content.Extra{Format: "f", JSON: json} }
+	u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		return w.Send([]upstream.Event{
+			{Kind: upstream.EventExtra, Text: "news", Extra: x(`{"type":"news","a":1}`)},
+			{Kind: upstream.EventOpen, Part: &content.Text{}},
+			{Kind: upstream.EventBlockExtra, Text: "delta", Extra: x(`{"type":"delta","b":1}`)},
+			{Kind: upstream.EventBlockExtra, Extra: x(`{"c":1}`)},
+			{Kind: upstream.EventClose},
+			{Kind: upstream.EventOpen, Block: 1, Part: &content.Unknown{Raw: "{}"}, Extra: x(`{"d":1}`)},
+			{Kind: upstream.EventLoss, Loss: &content.Loss{Path: "sent"}},
+		})
+	})
+	got, err := upstream.Collect(t.Context(), u, &upstream.Request{})
+	want := &upstream.Reply{
+		Parts: []content.Part{&content.Text{Extra: x(`{"c":1}`)}, &content.Unknown{Raw: "{}"}},
+		Stop:  upstream.Stop{Reason: content.StopEnd},
+		Losses: []content.Loss{
+			{Path: "sent"},
+			{Severity: content.LossHint, Reason: "an event that only its vendor knows"},
+			{Path: "parts.0", Severity: content.LossHint, Reason: "a piece of a part that only its vendor knows"},
+			{Path: "parts.1", Severity: content.LossHint, Reason: "members of an event about a part that has no place for them"},
+		},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestCollectManyExtras checks that members that come one by one do not cost
+// more the more there are: this takes minutes if each is joined to all before.
+func TestCollectManyExtras(t *testing.T) {
+	const n = 100_000
+	u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		if err := w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}}); err != nil {
+			return err
+		}
+		for i := range n {
+			x := &content.Extra{Format: "f", JSON: fmt.Sprintf(`{"m%d":%d}`, i, i)}
+			if err := w.Send([]upstream.Event{
+				{Kind: upstream.EventExtra, Extra: x}, {Kind: upstream.EventText, Extra: x},
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	got, err := upstream.Collect(t.Context(), u, &upstream.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, x := range map[string]*content.Extra{"answer": got.Extra, "part": got.Parts[0].(*content.Text).Extra} {
+		if members := strings.Count(x.JSON, `"m`); members != n {
+			t.Errorf("%s: %d members, want %d", what, members, n)
 		}
 	}
 }
@@ -153,6 +219,38 @@ func TestEvents(t *testing.T) {
 	for e, err := range upstream.Events(t.Context(), adapter, &upstream.Request{}) {
 		if e.Frame != nil || err != nil {
 			t.Errorf("got %+v, %v", e, err)
+		}
+	}
+}
+
+// What a part holds counts against the limit, at whatever depth.
+func TestCollectorLimitDepth(t *testing.T) {
+	big := strings.Repeat("x", 1000)
+	text := &content.Text{Text: big}
+	for name, p := range map[string]content.Part{
+		"text":            text,
+		"citation":        &content.Text{Citations: []content.Citation{{Text: big}}},
+		"thinking":        &content.Thinking{Redacted: content.Signature{Data: big}},
+		"image":           &content.Image{Source: &content.Base64{Data: big}},
+		"image by link":   &content.Image{Source: &content.URL{URL: big}},
+		"document":        &content.Document{Source: &content.PlainText{Text: big}},
+		"document, parts": &content.Document{Source: &content.Parts{Parts: []content.Part{text}}},
+		"media":           &content.Media{Source: &content.File{ID: big}},
+		"call":            &content.ToolUse{Name: "x", Input: `"` + big + `"`},
+		"result":          &content.ToolResult{Parts: []content.Part{text}},
+		"search result":   &content.SearchResult{Parts: []content.Part{text}},
+		"server call":     &content.ServerToolUse{Input: big},
+		"server result":   &content.ServerToolResult{Content: big},
+		"unknown":         &content.Unknown{Raw: big},
+		"extra":           &content.Text{Extra: &content.Extra{JSON: big}},
+	} {
+		up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return w.Part(p) })
+		var e *upstream.Error
+		if err := upstream.Run(t.Context(), up, &upstream.Request{}, &upstream.Collector{Limit: 999}); !errors.As(err, &e) || e.Code != upstream.CodeBadGateway {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := upstream.Run(t.Context(), up, &upstream.Request{}, &upstream.Collector{Limit: 4000}); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

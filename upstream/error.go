@@ -26,6 +26,7 @@ const (
 	CodeOverloaded      Code = "overloaded"      // more load than can be served now
 	CodeUnsupported     Code = "unsupported"     // not available here
 	CodeBadGateway      Code = "bad_gateway"     // the upstream answered nonsense, or refused the host
+	CodeCanceled        Code = "canceled"        // the client left before the answer was whole; only in a Report
 )
 
 // An Error says how an answer failed.

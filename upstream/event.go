@@ -14,25 +14,29 @@ import (
 // stops of one candidate, the last counts, and so does the last signature of a
 // block.
 //
+// Texts and thoughts come in EventText only: the Part of an EventOpen has none,
+// and a [Writer] that is given one with text splits it. Everything else that is
+// known of a part from the start is in the Part, arguments of calls included.
 // EventText stands only in blocks that opened with a Text or Thinking,
 // EventInput only in those of a ToolUse or ServerToolUse, EventCitation in
-// those of a Text. EventSignature may come after its block was closed, since
-// vendors sign late: then the block is one of the last four that were. The
-// field that a kind names is never nil, but for the Extra of EventExtra.
+// those of a Text, EventBlockExtra in any. EventSignature may come after its
+// block was closed, since vendors sign late: then the block is one of the last
+// four that were. The field that a kind names is never nil, but for an Extra.
 type EventKind uint8
 
 const (
-	EventStart     EventKind = iota + 1 // Start
-	EventOpen                           // Block, Part: a block begins; what Part holds is its beginning
-	EventText                           // Block, Text: more of a Text or Thinking block
-	EventInput                          // Block, Text: more of a call's arguments, as JSON text split anywhere
-	EventCitation                       // Block, Citation: one more citation of a Text block
-	EventSignature                      // Block, Signature: of the whole block; at most one
-	EventClose                          // Block: the block is whole
-	EventUsage                          // Usage: totals so far
-	EventStop                           // Stop: why the answer ends
-	EventLoss                           // Loss
-	EventExtra                          // Extra: something only one format knows
+	EventStart      EventKind = iota + 1 // Start
+	EventOpen                            // Block, Part: a block begins; what Part holds is its beginning
+	EventText                            // Block, Text: more of a Text or Thinking block
+	EventInput                           // Block, Text: more of a call's arguments, as JSON text split anywhere
+	EventCitation                        // Block, Citation: one more citation of a Text block
+	EventSignature                       // Block, Signature: of the whole block; at most one
+	EventBlockExtra                      // Block, Text, Extra: as EventExtra, about a block
+	EventClose                           // Block: the block is whole
+	EventUsage                           // Usage: totals so far
+	EventStop                            // Stop: why the answer ends
+	EventLoss                            // Loss
+	EventExtra                           // Text, Extra: something only one format knows
 )
 
 // An Event is one step of an answer. It is a plain comparable value: == tells
@@ -51,7 +55,10 @@ type Event struct {
 	Stop      *Stop
 	Loss      *content.Loss
 
-	// Extra holds members of a vendor's event that have no field here.
+	// Extra holds members of a vendor's event that have no field here. With
+	// EventExtra and EventBlockExtra, Text says what it is: the name of a
+	// vendor's event, all of whose data is in Extra, or empty for members of
+	// the answer, or of the block.
 	Extra *content.Extra
 
 	// Frame, on the first event of a batch, is what the vendor sent. Nobody

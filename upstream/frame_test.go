@@ -192,6 +192,36 @@ func TestFrameNumbers(t *testing.T) {
 	}
 }
 
+// What only one format knows about a block follows the block's number, and is
+// lost with the block.
+func TestBlockExtraNumbers(t *testing.T) {
+	x := &content.Extra{Format: "f", JSON: `{}`}
+	var got []event_
+	err := upstream.Run(t.Context(), upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("first")
+		_ = w.Frame(&upstream.Frame{Events: []event_{{Kind: upstream.EventOpen, Part: &content.Text{}}}})
+		_ = w.Frame(&upstream.Frame{Events: []event_{{Kind: upstream.EventBlockExtra, Text: "d", Extra: x}}})
+		return w.Frame(&upstream.Frame{Events: []event_{{Kind: upstream.EventBlockExtra, Block: 4, Text: "d", Extra: x}}})
+	}), &upstream.Request{}, upstream.SinkFunc(func(es []event_) error {
+		for _, e := range es {
+			if e.Kind == upstream.EventBlockExtra || e.Kind == upstream.EventLoss {
+				if upstream.FrameOf(es) != nil {
+					t.Error("a frame with another number is verbatim")
+				}
+				got = append(got, e)
+			}
+		}
+		return nil
+	}))
+	want := []event_{
+		{Kind: upstream.EventBlockExtra, Block: 1, Text: "d", Extra: x},
+		{Kind: upstream.EventLoss, Loss: &content.Loss{Severity: content.LossHint, Reason: "something about a block that was left out"}},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestFrameOfNothing(t *testing.T) {
 	if upstream.FrameOf(nil) != nil || upstream.FrameOf(make([]event_, 1)) != nil {
 		t.Error("a frame out of nothing")

@@ -58,7 +58,7 @@ func (g *grammar) event(e *upstream.Event) {
 			g.open = map[int]bool{}
 		}
 		g.open[e.Block] = true
-	case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventClose:
+	case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventBlockExtra, upstream.EventClose:
 		if !g.open[e.Block] {
 			g.fail("kind %d for block %d, which is not open", e.Kind, e.Block)
 			return
@@ -67,7 +67,7 @@ func (g *grammar) event(e *upstream.Event) {
 			upstream.EventText:     "*content.Text *content.Thinking",
 			upstream.EventInput:    "*content.ToolUse *content.ServerToolUse",
 			upstream.EventCitation: "*content.Text",
-			upstream.EventClose:    name,
+			upstream.EventClose:    name, upstream.EventBlockExtra: name,
 		}[e.Kind], name) {
 			g.fail("kind %d for a %s", e.Kind, name)
 		}

@@ -56,7 +56,8 @@ func (m *Mux) Handle(pattern string, up Upstream) { m.add(newRoute(pattern, up))
 //	m.HandleAs("vendor/*", up, "*")
 //
 // gives a model a name of the host's own, and takes a prefix away. Requests
-// keep their Wire: see [Request.WithModel].
+// keep their Wire: see [Request.WithModel]. Answers name the model as the
+// Upstream does.
 //
 // HandleAs panics as Handle does, and if model is empty, or has a star where
 // the pattern has none.
@@ -172,8 +173,8 @@ func (m *Mux) Preflight(ctx context.Context, r *Request) ([]content.Loss, error)
 // ask for, once: those that patterns name in full, and of the Upstreams' own
 // lists all that a pattern leads to. Upstreams that cannot list their models
 // are skipped; any other error is returned, since a list with holes tells a
-// lie. The error wraps [errors.ErrUnsupported] if there is no list at all and
-// no full name.
+// lie. The error wraps [ErrUnsupported] if there is no list at all and no full
+// name.
 func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 	lists := make([][]Model, m.groups)
 	asked := make([]bool, m.groups)
@@ -184,7 +185,7 @@ func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 		if !asked[r.group] {
 			asked[r.group] = true
 			list, err := Models(ctx, r.up)
-			if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			if err != nil && !errors.Is(err, ErrUnsupported) {
 				return nil, err
 			}
 			lists[r.group] = list
@@ -198,7 +199,7 @@ func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 		}
 	}
 	if !listed && len(out) == 0 {
-		return nil, fmt.Errorf("upstream: listing models: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("listing models: %w", ErrUnsupported)
 	}
 	return out, nil
 }

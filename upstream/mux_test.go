@@ -115,15 +115,19 @@ func TestMuxAbilities(t *testing.T) {
 	if l, err := upstream.Preflight(ctx, &outer, r); err != nil || len(l) != 1 || l[0].Path != "abc" {
 		t.Errorf("Preflight: %v, %v", l, err)
 	}
-	for model, want := range map[string]error{"plain": errors.ErrUnsupported, "none": nil} {
-		r := &upstream.Request{Model: model}
-		_, err1 := upstream.CountTokens(ctx, &outer, r)
-		_, err2 := upstream.Preflight(ctx, &outer, r)
-		for _, err := range []error{err1, err2} {
-			var e *upstream.Error
-			if want != nil && !errors.Is(err, want) || want == nil && (!errors.As(err, &e) || e.Code != upstream.CodeNotFound) {
-				t.Errorf("%s: got %v", model, err)
-			}
+	plain, none := &upstream.Request{Model: "plain"}, &upstream.Request{Model: "none"}
+	if n, err := upstream.CountTokens(ctx, &outer, plain); err != nil || !n.Estimate {
+		t.Errorf("plain: %v, %v", n, err)
+	}
+	if _, err := upstream.Preflight(ctx, &outer, plain); !errors.Is(err, upstream.ErrUnsupported) || !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("plain: got %v", err)
+	}
+	_, err1 := upstream.CountTokens(ctx, &outer, none)
+	_, err2 := upstream.Preflight(ctx, &outer, none)
+	for _, err := range []error{err1, err2} {
+		var e *upstream.Error
+		if !errors.As(err, &e) || e.Code != upstream.CodeNotFound {
+			t.Errorf("none: got %v", err)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 // Send passes events on, as a [Tap] does. Their blocks are numbered anew, so
 // blocks may be left out, if all their events are, and others put in, if their
 // numbers are not in use. It takes what [EventKind] calls legal and fails for
-// anything else. It changes the events' Block in place and keeps none of them.
+// anything else, but for an EventBlockExtra of a block that is not open, which
+// becomes a loss. It changes the events' Block in place and keeps none of them.
 func (w *Writer) Send(events []Event) error {
 	return w.do(func() error {
 		_, err := w.pass(events)
@@ -51,6 +52,16 @@ func (w *Writer) pass(events []Event) (same bool, err error) {
 			err = w.passOpen(e)
 		case EventText, EventInput, EventCitation, EventClose:
 			err = w.passDelta(e)
+		case EventBlockExtra:
+			if w.find(e) == nil {
+				// Who leaves out a block need not know of what a vendor may
+				// add to its deltas one day.
+				l := content.Loss{Severity: content.LossHint, Reason: "something about a block that was left out"}
+				*e, same = Event{Kind: EventLoss, Loss: &l}, false
+				w.batch = append(w.batch, *e)
+				continue
+			}
+			err = w.passDelta(e)
 		case EventSignature:
 			err = w.passSignature(e)
 		default:
@@ -60,9 +71,37 @@ func (w *Writer) pass(events []Event) (same bool, err error) {
 			return false, err
 		}
 		same = same && e.Block == before
+		w.batch = append(w.batch, *e)
+		if e.Kind == EventOpen && w.splitText() {
+			same = false
+		}
 	}
-	w.batch = append(w.batch, events...)
 	return same, nil
+}
+
+// splitText moves the text of a block that opens, last in the batch, into an
+// event of its own, so that whoever looks at texts on the way finds all of them
+// in EventText. It reports whether there was any.
+func (w *Writer) splitText() bool {
+	open := &w.batch[len(w.batch)-1]
+	text := ""
+	switch p := open.Part.(type) {
+	case *content.Text:
+		if text = p.Text; text != "" {
+			c := *p
+			c.Text, open.Part = "", &c
+		}
+	case *content.Thinking:
+		if text = p.Text; text != "" {
+			c := *p
+			c.Text, open.Part = "", &c
+		}
+	}
+	if text == "" {
+		return false
+	}
+	w.batch = append(w.batch, Event{Kind: EventText, Block: open.Block, Candidate: open.Candidate, Text: text})
+	return true
 }
 
 func (w *Writer) passOpen(e *Event) error {

@@ -26,8 +26,11 @@ type Serving struct {
 	// context that reaches the Upstream, so that this knows who asks, or an
 	// error: an [*Error] with CodeUnauthenticated or CodePermission is told in
 	// the format's own way, and so is any other [*Error]; an error of another
-	// type is an internal one. It is called before the body is read. Nil lets
-	// everybody in. See [Keys].
+	// type is an internal one. A nil context with no error stands for ctx.
+	//
+	// It is called before the body is read, and must not read it; it must be
+	// safe for concurrent use. A request with two keys that differ is refused
+	// without it. Nil lets everybody in. See [Keys].
 	Authenticate func(ctx context.Context, r *http.Request, key string) (context.Context, error)
 
 	// Resolver finds the files that requests name by URL or id. It is asked
@@ -43,8 +46,11 @@ type Serving struct {
 	OnLoss func(ctx context.Context, losses []content.Loss)
 
 	// OnDone, if not nil, is called once for each request, after the last byte
-	// of the answer, with the context that reached the Upstream (or the
-	// request's, if it did not get that far). r must not be kept changed.
+	// of the answer, with the values of the context that reached the Upstream
+	// (or of the request's, if it did not get that far). That context has no
+	// deadline and is not cancelled, whatever became of the request: what is
+	// due then, such as a bill, is due although the client has left. So OnDone
+	// bounds its own work. The handler waits for it. r is OnDone's to keep.
 	OnDone func(ctx context.Context, r *Report)
 
 	// Logger hears of what goes wrong, with causes that clients are not told,
@@ -81,10 +87,11 @@ type Report struct {
 	Model    string         // as asked
 	Answered string         // the model that answered, if it said so
 	Status   int            // HTTP status; 499 if the client left before there was one
-	Usage    content.Usage
+	Usage    content.Usage  // what the Upstream had said by the end
 	Stop     Stop
 	Losses   []content.Loss
-	Err      error // the cause, if it failed; not for clients
+	Code     Code  // how it failed, CodeCanceled if the client left; empty if it did not fail
+	Err      error // why it failed, not for clients: its text has the cause, errors.As finds what the Upstream returned
 
 	Start     time.Time
 	FirstByte time.Duration // until the first byte of the answer; 0 if there was none

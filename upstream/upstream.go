@@ -14,11 +14,13 @@ type Upstream interface {
 	//
 	// If a method of w fails, nobody is listening any more, or the request
 	// must not be answered: return that error. ctx ends when the client leaves
-	// or time is up; an Upstream that does not return within a second of that
-	// is left behind, and what it still writes is dropped.
+	// or time is up; an Upstream that does not return within Times.Grace of
+	// that, a second by default, is left behind, and what it still writes is
+	// dropped.
 	//
-	// req is read-only and is valid until Generate returns. Generate should use
-	// w from one goroutine.
+	// req is read-only and is valid until Generate returns. w may be used from
+	// several goroutines until then; their order is their own to keep, and a
+	// Call belongs to one of them.
 	Generate(ctx context.Context, req *Request, w *Writer) error
 }
 

@@ -12,8 +12,12 @@ import (
 // request to go on with, usually r itself or a changed [Request.Clone], or an
 // error to refuse it with: an [*Error] or a [*content.Error] is told to the
 // client as it says. It must be safe for concurrent use. The losses that the
-// request it returns refuses are those that fail.
+// request it returns refuses are those that fail; a [Tap] around the Edit goes
+// by the request that it was given itself. Edit panics if next or f is nil.
 func Edit(next Upstream, f func(ctx context.Context, r *Request) (*Request, error)) Upstream {
+	if next == nil || f == nil {
+		panic("upstream: Edit: nil Upstream or function")
+	}
 	return &edit{next, f}
 }
 
@@ -65,9 +69,16 @@ func (e *edit) Unwrap() Upstream { return e.next }
 // sends on to the sink it was given is the answer. An event that it changes is
 // told as changed, whatever the vendor's own bytes were.
 //
-// f itself must be safe for concurrent use; a sink it makes is used by one
-// call only.
+// All text of answers and thoughts is in the Text of EventText events, in pieces
+// that may end anywhere. What pointers in an event point at is read-only: who
+// changes a part or a citation replaces it by a changed copy.
+//
+// f itself must be safe for concurrent use, and must not return nil; a sink it
+// makes is used by one call only. Tap panics if next or f is nil.
 func Tap(next Upstream, f func(ctx context.Context, r *Request, to Sink) Sink) Upstream {
+	if next == nil || f == nil {
+		panic("upstream: Tap: nil Upstream or function")
+	}
 	return &tap{next, f}
 }
 
@@ -77,7 +88,11 @@ type tap struct {
 }
 
 func (t *tap) Generate(ctx context.Context, r *Request, w *Writer) error {
-	return Run(ctx, t.next, r, t.f(ctx, r, w))
+	sink := t.f(ctx, r, w)
+	if sink == nil {
+		return errors.New("upstream: the function of a Tap returned no Sink")
+	}
+	return Run(ctx, t.next, r, sink)
 }
 
 func (t *tap) Unwrap() Upstream { return t.next }

@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
@@ -47,9 +48,15 @@ func TestEdit(t *testing.T) {
 			}
 		}
 	}
-	plainEdit := upstream.Edit(plain, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) { return r, nil })
-	if _, err := upstream.CountTokens(ctx, plainEdit, r); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("got %v", err)
+	// What cannot count is estimated, as it was edited.
+	long := []content.Part{&content.Text{Text: strings.Repeat("word ", 1000)}}
+	plainEdit := upstream.Edit(plain, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+		r = r.Clone()
+		r.System = long
+		return r, nil
+	})
+	if n, err := upstream.CountTokens(ctx, plainEdit, &upstream.Request{}); err != nil || !n.Estimate || n.Tokens < 1000 {
+		t.Errorf("got %v, %v", n, err)
 	}
 }
 

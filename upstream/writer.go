@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,18 +26,19 @@ type Writer struct {
 	req  *Request
 	err  error
 
-	next    int      // number of the next block
-	open    []block  // blocks that are open, in the order they opened
-	closed  [4]block // the last ones that are not, since signatures come late
-	text    int      // number of the open block that Text or Thinking appends to, -1
-	last    block    // opened last; out is -1 if there is none
-	ids     int      // number of the next id
-	seen    bool     // ids counts on from those in the request
-	calls   bool     // there was a call of a tool
-	begun   bool     // something but losses was sent
-	started bool     // it is too late for a Start
-	stopped bool     // a Stop was sent
-	batch   []Event  // reused for each Send
+	next    int             // number of the next block
+	open    []block         // blocks that are open, in the order they opened
+	closed  [4]block        // the last ones that are not, since signatures come late
+	text    int             // number of the open block that Text or Thinking appends to, -1
+	last    block           // opened last; out is -1 if there is none
+	ids     int             // number of the next id
+	seen    bool            // ids counts on from those in the request
+	given   map[string]bool // ids of the calls that were written here
+	calls   bool            // there was a call of a tool
+	begun   bool            // something but losses was sent
+	started bool            // it is too late for a Start
+	stopped bool            // a Stop was sent
+	batch   []Event         // reused for each Send
 }
 
 // A block is open, and known to whoever sends events by the number in.
@@ -60,7 +62,8 @@ func newWriter(req *Request, sink Sink) *Writer {
 }
 
 // Start says what is known of the answer. It is optional, and comes first: it
-// fails if anything but losses was written before it.
+// fails, and so the whole answer does, if anything but losses was written
+// before it.
 func (w *Writer) Start(s Start) error {
 	return w.do(func() error {
 		if w.started {
@@ -79,7 +82,8 @@ func (w *Writer) Start(s Start) error {
 var errLateStart = errors.New("upstream: Start comes first, and once")
 
 // Text appends to the answer's text. The block that holds it opens with the
-// first piece and closes when something else is written.
+// first piece and closes when something else is written. An empty piece does
+// nothing.
 func (w *Writer) Text(s string) error { return w.delta(s, false) }
 
 // Thinking appends to what the model thinks, in the same way.
@@ -106,7 +110,9 @@ func (w *Writer) delta(s string, thinking bool) error {
 
 // Signature signs the open block, or the one that was written last. With no
 // block at all it makes an empty thinking block to sign. A signed thinking
-// block is closed. A block has one signature: the last one counts.
+// block is closed. A block has one signature: the last one counts. A Signature
+// without a Format is of no format, and fronts cannot tell it; use the front's,
+// such as messages.Format, for one that a client of it shall send back.
 func (w *Writer) Signature(s content.Signature) error {
 	return w.do(func() error {
 		if w.last.out < 0 {
@@ -133,7 +139,9 @@ func (w *Writer) Cite(c content.Citation) error {
 
 // ToolCall begins a call of one of the request's tools. Calls may be written
 // side by side. An empty id is replaced by one that is unique in the
-// conversation. Errors show at the methods of the Call.
+// conversation. A call without a name, or with the id of another call of the
+// answer, is an error: clients cannot send its result. Errors show at the
+// methods of the Call.
 func (w *Writer) ToolCall(id, name string) *Call {
 	c := &Call{w: w}
 	_ = w.do(func() error {
@@ -141,7 +149,11 @@ func (w *Writer) ToolCall(id, name string) *Call {
 		if len(w.open) >= maxOpen {
 			return errTooManyOpen
 		}
-		c.block = w.opened(&content.ToolUse{ID: w.callID(id), Name: name})
+		id, err := w.callID(id, name)
+		if err != nil {
+			return err
+		}
+		c.block = w.opened(&content.ToolUse{ID: id, Name: name})
 		return nil
 	})
 	return c
@@ -149,8 +161,14 @@ func (w *Writer) ToolCall(id, name string) *Call {
 
 // callID returns an id for a call: the given one, or "call_" and a number one
 // higher than in any such id of the conversation.
-func (w *Writer) callID(id string) string {
+func (w *Writer) callID(id, name string) (string, error) {
 	w.calls = true
+	if name == "" {
+		return "", errors.New("upstream: a call without a name")
+	}
+	if w.given[id] {
+		return "", fmt.Errorf("upstream: two calls with the id %q", id)
+	}
 	if id == "" {
 		if !w.seen {
 			w.seen = true
@@ -161,7 +179,11 @@ func (w *Writer) callID(id string) string {
 		id = idPrefix + strconv.Itoa(w.ids)
 	}
 	w.seeID(id)
-	return id
+	if w.given == nil {
+		w.given = make(map[string]bool)
+	}
+	w.given[id] = true
+	return id, nil
 }
 
 const idPrefix = "call_"
@@ -198,24 +220,35 @@ func (w *Writer) Part(p content.Part) error {
 		}
 		w.closeText()
 		if t, ok := p.(*content.ToolUse); ok {
-			if id := w.callID(t.ID); id != t.ID {
+			id, err := w.callID(t.ID, t.Name)
+			if err != nil {
+				return err
+			}
+			if id != t.ID {
 				c := *t
 				c.ID = id
 				p = &c
 			}
 		}
-		w.close(w.opened(p))
+		n := w.opened(p)
+		w.splitText()
+		w.close(n)
 		return nil
 	})
 }
 
-// Usage says how many tokens were used so far; the last one counts.
+// Usage says how many tokens were used so far. It replaces what was said
+// before as a whole, so fields that are not set count as zero. Who bills by it
+// says it as the answer grows: what was said last stands if the client leaves.
 func (w *Writer) Usage(u content.Usage) error {
 	return w.do(func() error { return w.add(Event{Kind: EventUsage, Usage: &u}) })
 }
 
-// Stop says why the answer ends; the last one counts. Returning nil without it
-// is enough to say that the model was done or waits for its calls.
+// Stop says why the answer ends; the last one counts, and one without a Reason
+// is as if there were none. Returning nil without it is enough to say that the
+// model was done or waits for its calls. A Stop that is given is not compared
+// with what was written: clients wait for nothing after a StopToolUse without
+// a call.
 func (w *Writer) Stop(s Stop) error {
 	return w.do(func() error { return w.add(Event{Kind: EventStop, Stop: &s}) })
 }
@@ -321,7 +354,8 @@ func (w *Writer) flush() error {
 			continue
 		case EventExtra:
 		case EventStop:
-			w.stopped, w.started = true, true
+			w.stopped = w.stopped || e.Stop.Reason != ""
+			w.started = true
 		default:
 			w.started = true
 		}
@@ -394,7 +428,11 @@ type Call struct {
 func (c *Call) Input(fragment string) error {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
-	if c.w.err != nil || c.over || fragment == "" {
+	if c.w.err != nil || fragment == "" {
+		return c.w.err
+	}
+	if c.over {
+		c.w.err = errors.New("upstream: Input after Close of a call")
 		return c.w.err
 	}
 	c.w.batch = append(c.w.batch[:0], Event{Kind: EventInput, Block: c.block, Text: fragment})

@@ -103,12 +103,12 @@ func TestWriter(t *testing.T) {
 			b.Input("}")
 			a.Close()
 			a.Close()
-			a.Input("late")
+			a.Input("")
 		}, "0(text 0:t | 0) 1(a | 2(b | 2:{ | 1:{} | 3(text 3:between | 2:} | 1) | 2) 3) stop:tool_use"},
 		{"citation", func(w *upstream.Writer) { w.Thinking("h"); w.Cite(content.Citation{Text: "c"}); w.Text("a") },
 			"0(thinking 0:h | 0) 1(text 1^c | 1:a | 1) stop:end"},
 		{"parts", func(w *upstream.Writer) { w.Text("a"); w.Part(&content.Text{Text: "b"}); w.Text("c") },
-			"0(text 0:a | 0) 1(text 1) | 2(text 2:c | 2) stop:end"},
+			"0(text 0:a | 0) 1(text 1:b 1) | 2(text 2:c | 2) stop:end"},
 		{"a call as a part", func(w *upstream.Writer) { w.Part(&content.ToolUse{Name: "x", Input: "{}"}) }, "0(call_0 0) | stop:tool_use"},
 		{"start, usage, stops", func(w *upstream.Writer) {
 			w.Start(upstream.Start{Model: "m"})
@@ -272,6 +272,32 @@ func TestRefusedLosses(t *testing.T) {
 	}
 }
 
+// Mistakes of an upstream that would cost the client its next turn, or part of
+// this one, are errors.
+func TestCallMistakes(t *testing.T) {
+	for want, f := range map[string]func(w *upstream.Writer){
+		"upstream: Input after Close of a call": func(w *upstream.Writer) {
+			a := w.ToolCall("a", "x")
+			a.Close()
+			a.Input("{}")
+		},
+		`upstream: two calls with the id "a"`: func(w *upstream.Writer) { w.ToolCall("a", "x"); w.ToolCall("a", "y") },
+		`upstream: two calls with the id "b"`: func(w *upstream.Writer) {
+			w.Part(&content.ToolUse{ID: "b", Name: "x"})
+			w.Part(&content.ToolUse{ID: "b", Name: "x"})
+		},
+		"upstream: a call without a name": func(w *upstream.Writer) { w.ToolCall("a", "") },
+	} {
+		_, err := run(t, &upstream.Request{}, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			f(w)
+			return nil
+		})
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestIDs(t *testing.T) {
 	r := &upstream.Request{Turns: []content.Turn{
 		{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "call_0"}, (*content.ToolUse)(nil), &content.ToolUse{ID: "call_7"}, &content.ToolUse{ID: "toolu_9"}}},
@@ -281,7 +307,7 @@ func TestIDs(t *testing.T) {
 		w.ToolCall("call_14", "x").Close()
 		w.ToolCall("", "x").Close()
 		w.ToolCall("own", "x").Close()
-		w.Part(&content.ToolUse{})
+		w.Part(&content.ToolUse{Name: "x"})
 		return w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "call_20"}}})
 	})
 	if want := "0(call_14 | 0) | 1(call_15 | 1) | 2(own | 2) | 3(call_16 3) | 4(call_20 | 4) stop:tool_use"; err != nil || got != want {

@@ -4,18 +4,19 @@ import "strings"
 
 const (
 	arenaChunk = 16 << 10
+	arenaFirst = arenaChunk / 16
 	// A text of more than arenaWhole bytes gets memory of its own, so that the
 	// end of a chunk that is given up is never more than a quarter of it.
 	arenaWhole = arenaChunk / 4
 )
 
 // An Arena turns byte slices into strings with one allocation for many. The
-// strings are ordinary ones and valid for ever; one that is kept keeps the
-// 16 KB around it. The zero Arena is ready. It must not be copied after use,
+// strings are ordinary ones and valid for ever; one that is kept keeps the up
+// to 16 KB around it. The first chunks are smaller, for those who need little. The zero Arena is ready. It must not be copied after use,
 // and is for one goroutine at a time.
 type Arena struct {
 	b     strings.Builder
-	chunk int // size of a new chunk; 0 means arenaChunk
+	chunk int // size of a new chunk; 0 means four times the last, up to arenaChunk
 }
 
 // Bytes returns a string with the contents of p, and does not keep p.
@@ -31,7 +32,7 @@ func (a *Arena) Bytes(p []byte) string {
 		// given out keeps the old chunk alive.
 		size := a.chunk
 		if size <= 0 {
-			size = arenaChunk
+			size = min(max(4*a.b.Cap(), arenaFirst), arenaChunk)
 		}
 		a.b.Reset()
 		a.b.Grow(max(size, len(p)))

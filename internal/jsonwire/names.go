@@ -19,7 +19,7 @@ func (s *scanner) name(i int) int {
 	if i = s.str(i); i < 0 {
 		return i
 	}
-	if !s.top.many {
+	if !s.top.many && !s.limits.Repeated {
 		nd := s.nodes[n]
 		text := src[nd.start+1 : nd.end-1]
 		switch bit := nameBit(text); {

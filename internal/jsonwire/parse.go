@@ -21,6 +21,10 @@ type Limits struct {
 	// Each becomes U+FFFD and is counted by [Doc.Replaced]. Everything else
 	// stays as strict, and names that become equal by it are duplicates.
 	Lenient bool
+
+	// Repeated accepts member names that come twice, which saves comparing
+	// them. It is for text that has passed without it before.
+	Repeated bool
 }
 
 const (
@@ -74,11 +78,9 @@ var tapes = sync.Pool{New: func() any { return new(tape) }}
 // is ever handed out.
 func Parse(src string, lim Limits) (*Doc, error) {
 	d := new(Doc)
-	if err := d.parse(src, lim); err != nil {
+	if err := d.ParseOnce(src, lim); err != nil {
 		return nil, err
 	}
-	// All that is decoded is no longer than the source.
-	d.arena.chunk = min(arenaChunk, len(src))
 	return d, nil
 }
 

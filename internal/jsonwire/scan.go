@@ -205,15 +205,27 @@ func (s *scanner) add(start, end int, meta uint32) int {
 // push appends a node.
 func (s *scanner) push(n node) {
 	if len(s.nodes) == cap(s.nodes) {
-		s.grow()
+		s.grow(n.start)
 	}
 	s.nodes = append(s.nodes, n)
 }
 
-// grow doubles the tape. Left to itself append would take smaller steps, and
-// leave several times as much garbage.
-func (s *scanner) grow() {
-	s.nodes = append(make([]node, 0, max(firstNodes, 2*cap(s.nodes))), s.nodes...)
+// extrapolate is the number of nodes from which on the tape grows by what the
+// document has shown so far.
+const extrapolate = 1 << 12
+
+// grow makes room on the tape, for a node that begins at from. Left to itself
+// append would take small steps, and leave several times as much garbage.
+// Doubling would leave as much again, so a tape that is large already gets the
+// size that it will have if the rest of the document is like its beginning.
+func (s *scanner) grow(from uint32) {
+	n := cap(s.nodes)
+	size := max(firstNodes, 2*n)
+	if n >= extrapolate {
+		whole := int(int64(n) * int64(len(s.src)) / int64(from+1))
+		size = min(max(whole+whole/32, n+n/4), 8*n)
+	}
+	s.nodes = append(make([]node, 0, size), s.nodes...)
 }
 
 // literal scans what can only be true, false or null.

@@ -215,7 +215,11 @@ func (v Value) Int() (int64, bool) {
 	if v.Kind() != Number {
 		return 0, false
 	}
-	whole, fraction, _ := strings.Cut(v.Raw(), ".")
+	raw := v.Raw()
+	if n, ok := fewDigits(raw); ok {
+		return n, true
+	}
+	whole, fraction, _ := strings.Cut(raw, ".")
 	for i := range len(fraction) {
 		if fraction[i] != '0' {
 			return 0, false
@@ -223,6 +227,22 @@ func (v Value) Int() (int64, bool) {
 	}
 	n, err := strconv.ParseInt(whole, 10, 64)
 	return n, err == nil
+}
+
+// fewDigits reads a number of nothing but digits, and not too many of them,
+// which is what nearly all are.
+func fewDigits(s string) (n int64, ok bool) {
+	if len(s) > 18 {
+		return 0, false
+	}
+	for i := range len(s) {
+		c := s[i] - '0'
+		if c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	return n, true
 }
 
 // Float returns the float64 nearest to a Number. One that is too large for any

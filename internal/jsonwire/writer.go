@@ -2,6 +2,7 @@ package jsonwire
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -31,6 +32,10 @@ type ref struct {
 	at   int
 	text string
 }
+
+// Grow makes room for n more bytes, not counting texts that are kept by
+// reference.
+func (w *Writer) Grow(n int) { w.buf = slices.Grow(w.buf, n) }
 
 // separate writes the comma that is due before a value or name, and notes that
 // after a value one is due again.

@@ -23,7 +23,8 @@ type Event struct {
 }
 
 const (
-	firstBuffer = 16 << 10
+	firstBuffer = 1 << 10  // of a stream that brings little at once
+	usualBuffer = 16 << 10 // of all others
 	keepBuffer  = 32 << 10 // what grew beyond this is given up once it is not needed
 	maxName     = 64       // longer names are not remembered
 
@@ -282,8 +283,12 @@ func (r *Reader) fill() {
 func (r *Reader) compact() {
 	rest := r.buf[r.pos:]
 	switch {
-	case cap(r.buf) > keepBuffer && len(rest) < firstBuffer/2, r.buf == nil:
-		r.buf = append(make([]byte, 0, firstBuffer), rest...)
+	case r.buf == nil:
+		r.buf = make([]byte, 0, firstBuffer)
+	case len(r.buf) == cap(r.buf) && cap(r.buf) < usualBuffer: // there may be more where this came from
+		r.buf = append(make([]byte, 0, 4*cap(r.buf)), rest...)
+	case cap(r.buf) > keepBuffer && len(rest) < usualBuffer/2:
+		r.buf = append(make([]byte, 0, usualBuffer), rest...)
 	case len(rest) > cap(r.buf)/2:
 		r.buf = append(make([]byte, 0, 2*cap(r.buf)), rest...)
 	case r.pos > 0:
