@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -15,23 +14,32 @@ import (
 // wire.
 //
 // A request that [ParseRequest] made, and that nobody has changed since but
-// for Model and Stream, brings its document along: see [upstream.WireOf].
+// for Model and Stream, brings its document along: see [upstream.WireOf]. To
+// find out costs little, but for small documents and those of very many tiny
+// parts, which are parsed again.
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.neutral(n)
-	if r.unchanged(n) {
-		w := r.Form.document(nil)
+	switch f := r.Form; {
+	case f == nil || f.wrong != nil:
+	case f.sealed == nil:
+		if same := f.again(n); same != nil {
+			return same
+		}
+	case f.sealed.same(n):
+		w := f.document(nil)
 		n.Remember(&w)
 	}
 	return n
 }
 
 // passOn is Upstream for the handler, which knows that the request is as it
-// was parsed, and which headers belong to the document.
+// was parsed, and which headers belong to the document. A dense request leaves
+// its document behind.
 func (r *Request) passOn(header []upstream.Field) *upstream.Request {
 	n := new(upstream.Request)
 	r.neutral(n)
-	if r.Form != nil {
+	if r.Form != nil && !r.dense() {
 		w := r.Form.document(header)
 		n.Remember(&w)
 	}
@@ -42,10 +50,23 @@ func (r *Request) passOn(header []upstream.Field) *upstream.Request {
 // parse one again costs less than sealing all.
 const sealFrom = 2 << 10
 
-// seal remembers what the request says, so that unchanged can tell.
+// dense reports whether there are so many parts, and so little in each, that
+// remembering them would take more memory than the request itself. Nobody
+// sends such requests but to do harm.
+func (r *Request) dense() bool {
+	const many, each = 20_000, 200
+	n := len(r.Tools)
+	for i := range r.Messages {
+		n += 1 + len(r.Messages[i].Parts)
+	}
+	return n > many && len(r.Form.body) < n*each
+}
+
+// seal remembers what the request says, so that Upstream can tell whether it
+// still does.
 func (r *Request) seal() {
 	f := r.Form
-	if len(f.body) < sealFrom {
+	if len(f.body) < sealFrom || r.dense() {
 		return
 	}
 	f.sealed = new(sealed)
@@ -54,28 +75,24 @@ func (r *Request) seal() {
 	f.sealed.request.Remember(&f.sealed.wire)
 }
 
-// unchanged reports whether the request, which is n in neutral words, still
-// says what it said when it was parsed, but for Model and Stream.
-func (r *Request) unchanged(n *upstream.Request) bool {
-	switch f := r.Form; {
-	case f == nil:
-		return false
-	case f.sealed != nil:
-		return f.sealed.same(n)
-	case len(f.body) >= sealFrom:
-		return false
-	}
-	q, err := parseRequest(r.Form.body, content.Limits{Depth: anyDocument.Depth, Values: anyDocument.Values})
+// again parses the document again. If it says what n says, but for Model and
+// Stream, it returns a copy of n that has the document, else nil.
+func (f *Form) again(n *upstream.Request) *upstream.Request {
+	q, err := parseRequest(f.body, content.Limits{Depth: anyDocument.Depth, Values: anyDocument.Values})
 	if err != nil {
-		return false
+		return nil
 	}
-	q.Model, q.Stream = r.Model, r.Stream
-	was, err := q.AppendJSON(nil)
-	if err != nil {
-		return false
+	was := new(upstream.Request)
+	q.neutral(was)
+	w := f.document(nil)
+	was.Remember(&w)
+	// Now it says what n says, and upstream tells whether that is the same.
+	*was = *n
+	was.Wire = &w
+	if upstream.WireOf(was, Format) == nil {
+		return nil
 	}
-	is, err := r.AppendJSON(nil)
-	return err == nil && bytes.Equal(was, is)
+	return was
 }
 
 // same reports whether n says what the sealed request said. What can be
@@ -220,7 +237,7 @@ func (r *Request) leftover() *content.Extra {
 	e := encoder{w: &w}
 	w.BeginObject()
 	e.rest(&f)
-	e.extra(r.Extra, &requestNames)
+	e.extra(r, r.Extra, &requestNames)
 	w.EndObject()
 	return &content.Extra{Format: Format, JSON: w.Text()}
 }

@@ -47,7 +47,7 @@ func TestUpstreamNeutral(t *testing.T) {
 		`"stop_sequences":["e"],"temperature":0.5,"top_k":3,"tool_choice":{"type":"tool","name":"n","disable_parallel_tool_use":true},` +
 		`"thinking":{"type":"enabled","budget_tokens":1024,"display":"omitted"},"service_tier":"auto",` +
 		`"output_config":{"effort":"low","format":{"type":"json_schema","schema":{"b":1}},"task_budget":{}},"speed":"fast",` +
-		`"messages":[{"role":"user","content":"a","clear_at":null}],"x_new":1}`)
+		`"messages":[{"role":"user","content":"a","clear_at":"never"}],"x_new":1}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestUpstreamNeutral(t *testing.T) {
 		StopSequences: []string{"e"}, ServiceTier: "auto",
 		System: []content.Part{&content.Text{Text: "s"}},
 		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "a"}},
-			Extra: &content.Extra{Format: Format, JSON: `{"clear_at":null}`}}},
+			Extra: &content.Extra{Format: Format, JSON: `{"clear_at":"never"}`}}},
 		Choice:   content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"n"}, NoParallel: true},
 		Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &budget, Display: "omitted", Effort: "low"},
 		Output:   upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"b":1}`}},

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/polywire/polywire/internal/front"
@@ -10,8 +9,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// count makes a call of a body of count_tokens: the upstream counts, or it is
-// estimated.
+// count makes a call of a body of count_tokens.
 func (d *dialect) count(_ string, r *http.Request, body string) (*front.Call, error) {
 	req, rules, err := d.request(r, body, true)
 	if err != nil {
@@ -20,9 +18,7 @@ func (d *dialect) count(_ string, r *http.Request, body string) (*front.Call, er
 	call := &front.Call{Mode: "count", Request: req.passOn(rules.header())}
 	call.Ask = func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 		n, err := upstream.CountTokens(ctx, up, call.Request)
-		if errors.Is(err, errors.ErrUnsupported) {
-			n = upstream.TokenCount{Tokens: upstream.EstimateTokens(call.Request)}
-		} else if err != nil {
+		if err != nil {
 			return nil, err
 		}
 		return countDocument(n)

@@ -84,15 +84,13 @@ type decoder struct {
 	over    bool             // there was a message_stop
 	counts  counts
 	open    []openBlock
-	opens   int // blocks so far
 	next    int // the index that a block without one has
 }
 
 // An openBlock is a block of which deltas may come.
 type openBlock struct {
-	index    int
-	kind     blockKind
-	straight bool // its index is what it is when blocks are counted
+	index int
+	kind  blockKind
 }
 
 // maxOpen bounds the blocks that are open at once, of which real answers have
@@ -100,9 +98,14 @@ type openBlock struct {
 const maxOpen = 1024
 
 func newDecoder(lim content.Limits) *decoder {
-	d := &decoder{limits: jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, Lenient: true}}
-	d.parser.form = &d.form
+	d := new(decoder)
+	d.init(lim)
 	return d
+}
+
+func (d *decoder) init(lim content.Limits) {
+	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, Lenient: true}
+	d.parser.form = &d.form
 }
 
 // parse begins a new document.
@@ -229,8 +232,8 @@ func (d *decoder) content(v jsonwire.Value) error {
 		d.odd = true
 		n := d.next
 		d.next++
-		d.opens++
-		d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Part: &content.Text{Text: v.Str()}})
+		d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Part: &content.Text{}})
+		d.text(n, v.Str())
 		d.add(upstream.Event{Kind: upstream.EventClose, Block: n})
 	default:
 		d.odd = true

@@ -79,6 +79,25 @@ func TestStreamReaderAllocations(t *testing.T) {
 	}
 }
 
+// TestShortStream checks that a short stream does not pay for a long one.
+func TestShortStream(t *testing.T) {
+	if poolsForget {
+		t.Skip("allocations cannot be counted under the race detector")
+	}
+	stream := example(t, "E22.sse")
+	drain(t, stream) // fills the pools
+	const runs = 50
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range runs {
+		drain(t, stream)
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / runs; each > 24<<10 {
+		t.Errorf("a stream of %d bytes takes %d bytes", len(stream), each)
+	}
+}
+
 // BenchmarkStreamReader reports how long reading a stream's events takes, in V
 // of their data taken one by one.
 func BenchmarkStreamReader(b *testing.B) {
@@ -122,7 +141,7 @@ func BenchmarkStreamRelay(b *testing.B) {
 	for _, verbatim := range []bool{true, false} {
 		b.Run(map[bool]string{true: "verbatim", false: "encoded"}[verbatim], func(b *testing.B) {
 			run := func() {
-				enc := newStream("req_1", "msg_1", "m")
+				enc := newStream("req_1", "msg_1", "m", nil)
 				var out []byte
 				sink := upstream.SinkFunc(func(events []upstream.Event) error {
 					if !verbatim {

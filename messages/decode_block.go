@@ -24,8 +24,7 @@ func (d *decoder) opened(index int, v jsonwire.Value) error {
 		return errors.New("messages: too many content blocks are open at once")
 	}
 	p := d.block(index, v)
-	d.open = append(d.open, openBlock{index, kindOfBlock(p), index == d.opens})
-	d.opens++
+	d.open = append(d.open, openBlock{index, kindOfBlock(p)})
 	d.next = max(d.next, index+1)
 	return nil
 }
@@ -46,7 +45,12 @@ func (d *decoder) block(index int, v jsonwire.Value) content.Part {
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: index, Part: part})
 	d.faults(index)
 	switch p := part.(type) {
+	case *content.Text:
+		d.text(index, p.Text)
+		p.Text = ""
 	case *content.Thinking:
+		d.text(index, p.Text)
+		p.Text = ""
 		// A format alone is no signature.
 		if p.Signature.Data == "" {
 			p.Signature = content.Signature{}
@@ -61,6 +65,13 @@ func (d *decoder) block(index int, v jsonwire.Value) content.Part {
 	}
 	d.events[at].Part = part
 	return part
+}
+
+// text adds the text of a block: see [upstream.EventKind].
+func (d *decoder) text(index int, s string) {
+	if s != "" {
+		d.add(upstream.Event{Kind: upstream.EventText, Block: index, Text: s})
+	}
 }
 
 // faults tells what the parser could not read. What is merely missing is not
@@ -172,13 +183,9 @@ func (d *decoder) delta(v jsonwire.Value) error {
 	form := deltaFormOf(x.Get("type"))
 	if form == nil || b.kind == wholeBlock {
 		// It cannot be added to anything, but is kept for clients of this
-		// format, unless they know the block by another index.
-		if !b.straight {
-			d.odd = true
-			d.lose(partPath(b.index), content.LossHint, "a delta of a kind that is not known")
-			return nil
-		}
-		d.add(upstream.Event{Kind: upstream.EventExtra, Block: b.index, Extra: &content.Extra{Format: Format, JSON: v.Raw()}})
+		// format.
+		d.add(upstream.Event{Kind: upstream.EventBlockExtra, Block: b.index, Text: "content_block_delta",
+			Extra: &content.Extra{Format: Format, JSON: v.Raw()}})
 		return nil
 	}
 	if !form.suits(b.kind) {

@@ -10,8 +10,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// event reads the data of one event of a stream, whose kind is its type.
-func (d *decoder) event(kind string, v jsonwire.Value) error {
+// event reads the data of one event of a stream, whose kind is its type. name
+// is what it goes by, if that can be said.
+func (d *decoder) event(kind, name string, v jsonwire.Value) error {
 	if v.Kind() != jsonwire.Object && knownEvent(kind) {
 		return fmt.Errorf("messages: the data of a %s is no object", kind)
 	}
@@ -34,7 +35,7 @@ func (d *decoder) event(kind string, v jsonwire.Value) error {
 	case "message_stop":
 		d.messageStop(v)
 	default:
-		d.unknown(v)
+		d.unknown(name, v)
 	}
 	return nil
 }
@@ -142,16 +143,16 @@ func (d *decoder) messageStop(v jsonwire.Value) {
 }
 
 // unknown keeps an event that is not known.
-func (d *decoder) unknown(v jsonwire.Value) {
-	if !d.begun {
-		// Clients take nothing before the start.
+func (d *decoder) unknown(name string, v jsonwire.Value) {
+	if !d.begun || name == "" {
+		// Clients take nothing before the start, and nothing without a name.
 		d.odd = true
-		d.lose("", content.LossHint, "an event of a kind that is not known, before the start of the answer")
+		d.lose("", content.LossHint, "an event of a kind that is not known, without a name or before the start of the answer")
 		return
 	}
-	x := &content.Extra{Format: Format, JSON: "{}"}
+	e := upstream.Event{Kind: upstream.EventExtra, Text: name}
 	if v.Kind() == jsonwire.Object {
-		x.JSON = v.Raw()
+		e.Extra = &content.Extra{Format: Format, JSON: v.Raw()}
 	}
-	d.add(upstream.Event{Kind: upstream.EventExtra, Extra: x})
+	d.add(e)
 }

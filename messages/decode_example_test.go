@@ -68,8 +68,8 @@ func ExampleDecodeReply() {
 	}
 	for _, e := range f.Events {
 		switch e.Kind {
-		case upstream.EventOpen:
-			fmt.Println(e.Part.(*content.Text).Text)
+		case upstream.EventText:
+			fmt.Println(e.Text)
 		case upstream.EventStop:
 			fmt.Println(e.Stop.Reason)
 		}

@@ -21,7 +21,7 @@ import (
 // the same format does.
 func relay(t testing.TB, stream string, taps ...func(*upstream.Event)) (string, error) {
 	t.Helper()
-	enc := newStream("req_1", "msg_1", "m")
+	enc := newStream("req_1", "msg_1", "m", nil)
 	var out []byte
 	u := replay(strings.NewReader(stream))
 	sink := upstream.SinkFunc(func(events []upstream.Event) error {
@@ -145,13 +145,13 @@ func TestStreamReaderKeepsWhatItDoesNotKnow(t *testing.T) {
 	want := []upstream.Event{
 		evStart("m", "x", ""), evUsage(content.Usage{Input: 5, Output: 1}, ""),
 		evOpen(0, &content.Text{}), evText(0, "hi"), evText(0, "é\n😀"),
-		evExtra(0, `{"type":"content_block_delta","index":0,"delta":{"type":"mood_delta","mood":"good"}}`),
-		evExtra(0, `{"type":"news","of":{"the":"day"}}`),
+		evWhole(upstream.EventBlockExtra, "content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"mood_delta","mood":"good"}}`),
+		evWhole(upstream.EventExtra, "news", `{"type":"news","of":{"the":"day"}}`),
 		evClose(0),
 		evOpen(1, &content.ToolUse{ID: "t", Name: "f"}), evInput(1, `{"a":1}`), evClose(1),
 		evUsage(content.Usage{Input: 5, Output: 9}, `{"v":{"u":1}}`),
 		evStop(content.StopToolUse, "tool_use"),
-		evExtra(0, `{"w":"w"}`),
+		evWhole(upstream.EventExtra, "", `{"w":"w"}`),
 	}
 	want[4].Extra = mkExtra(`{"x_new":[1, 2],"y_new":{"a":null}}`)
 	want[7].Extra = mkExtra(`{"z":1}`)

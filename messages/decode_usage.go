@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -15,7 +16,7 @@ type counts struct {
 	write         int64 // all of it
 	write5m       int64
 	write1h       int64
-	more          memberList
+	more          front.Members
 	size          int // bytes of more
 	tooMany, told bool
 }
@@ -105,16 +106,16 @@ func (c *counts) keep(name string, k jsonwire.Kind, raw string) {
 		return
 	}
 	for _, m := range c.more {
-		if m.name == name {
-			c.size -= len(m.raw) + len(m.name)
+		if m.Name == name {
+			c.size -= len(m.JSON) + len(m.Name)
 		}
 	}
 	if size := c.size + len(name) + len(raw); size <= maxUsageBytes && len(c.more) < maxUsageMembers {
-		c.more.set(name, raw)
+		c.more.Set(name, raw)
 		c.size = size
 		return
 	}
-	c.more.take(name) // an older value would be wrong
+	c.more.Take(name) // an older value would be wrong
 	c.tooMany = true
 }
 
@@ -138,15 +139,6 @@ func (c *counts) usage() content.Usage {
 		Thinking:     min(c.thinking, c.output),
 	}
 	u.Output = c.output - u.Thinking
-	if len(c.more) > 0 {
-		var w jsonwire.Writer
-		w.BeginObject()
-		for _, m := range c.more {
-			w.Name(m.name)
-			w.Raw(m.raw)
-		}
-		w.EndObject()
-		u.Extra = &content.Extra{Format: Format, JSON: w.Text()}
-	}
+	u.Extra = c.more.Extra(Format)
 	return u
 }

@@ -63,14 +63,14 @@ func (d *dialect) Route(r *http.Request) (*front.Route, error) {
 	case path[last] == "models":
 		return &front.Route{Method: http.MethodGet, Head: head, Call: d.models}, nil
 	}
+	if id, ok := modelID(path); ok {
+		return &front.Route{Method: http.MethodGet, Head: head, Call: d.model(id)}, nil
+	}
 	text := "there is nothing at this path"
-	for i, name := range slices.Backward(path) {
+	for _, name := range slices.Backward(path) {
 		switch name {
 		case "batches", "files", "skills", "complete":
 			text = name + ": this part of the API is not served here"
-		case "models": // a model's name may hold slashes
-			id := strings.Join(path[i+1:], "/")
-			return &front.Route{Method: http.MethodGet, Head: head, Call: d.model(id)}, nil
 		default:
 			continue
 		}
@@ -78,6 +78,17 @@ func (d *dialect) Route(r *http.Request) (*front.Route, error) {
 	}
 	return nil, &front.Failure{Code: upstream.CodeNotFound, Text: text +
 		"; what is served is POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models and GET /v1/models/{id}"}
+}
+
+// modelID returns the name of a model, which is all that stands behind
+// "models": it may hold slashes. What has a colon in its last segment is
+// another format's method.
+func modelID(path []string) (id string, ok bool) {
+	i := slices.Index(path, "models")
+	if i < 0 || strings.Contains(path[len(path)-1], ":") {
+		return "", false
+	}
+	return strings.Join(path[i+1:], "/"), true
 }
 
 // head judges the headers.
@@ -125,11 +136,11 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 	c := &front.Call{Request: req.passOn(rules.header())}
 	message := "msg_" + strings.TrimPrefix(id, "req_")
 	if req.Stream {
-		c.Stream = newStream(id, message, req.Model)
+		c.Stream = newStream(id, message, req.Model, c.Request.Turns)
 		return c, nil
 	}
 	c.Reply = func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss) {
-		res, lost := ResponseOf(r)
+		res, lost := responseOf(r, c.Request.Turns)
 		if res.ID == "" {
 			res.ID = message
 		}

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,13 +41,14 @@ func (a *appender) WriteString(s string) (int, error) {
 
 // write writes the request as a document.
 func (r *Request) write(w *jsonwire.Writer) error {
-	e := encoder{w: w, notes: r.Form.spellings()}
+	e := encoder{w: w, notes: r.Form.spellings(), plain: r.Form.plainTexts(), form: r.Form}
+	w.Grow(r.Form.size())
 	w.BeginObject()
 	e.must("model", r.Model)
 	e.optInt(r, "max_tokens", r.MaxTokens)
 	e.rest(r)
 	e.turns(r.Messages)
-	e.extra(r.Extra, &requestNames)
+	e.extra(r, r.Extra, &requestNames)
 	w.EndObject()
 	return e.faults.Err()
 }
@@ -56,6 +58,9 @@ func (r *Request) write(w *jsonwire.Writer) error {
 type encoder struct {
 	w      *jsonwire.Writer
 	notes  map[noteKey]string
+	plain  map[*content.Text]bool // texts that were plain strings
+	form   *Form
+	next   int // of form.free
 	path   path
 	faults content.Faults
 }
@@ -64,7 +69,7 @@ type encoder struct {
 // messages.
 func (e *encoder) rest(r *Request) {
 	if len(r.System) > 0 {
-		e.content(r, "system", r.System, false)
+		e.content("system", r.System, false)
 	} else {
 		e.asNoted(r, "system")
 	}
@@ -97,14 +102,17 @@ func (e *encoder) rest(r *Request) {
 func (e *encoder) turns(turns []content.Turn) {
 	e.w.Name("messages")
 	e.w.BeginArray()
+	if e.form != nil {
+		e.next = e.form.turns
+	}
 	e.path.push("messages")
 	for i := range turns {
 		t := &turns[i]
 		e.path.pushIndex(i)
 		e.w.BeginObject()
 		e.must("role", string(t.Role))
-		e.content(t, "content", t.Parts, true)
-		e.extra(t.Extra, &messageNames)
+		e.content("content", t.Parts, true)
+		e.extra(t, t.Extra, &messageNames)
 		e.w.EndObject()
 		e.path.pop()
 	}
@@ -126,7 +134,7 @@ func (e *encoder) fault(code content.Code, name, text string) {
 // nothing is written.
 func (e *encoder) asNoted(node any, name string) {
 	switch raw := e.notes[noteKey{node, name}]; {
-	case raw == absent, raw == asString, isNumber(raw):
+	case raw == absent, isNumber(raw):
 	default:
 		e.w.Name(name)
 		e.w.Raw(raw)
@@ -239,7 +247,29 @@ func (e *encoder) free(name, json string) {
 		e.fault(content.CodeType, name, textFree)
 		return
 	}
+	if e.unchanged(json) {
+		e.w.Name(name)
+		e.w.Raw(json)
+		return
+	}
 	e.raw(name, json)
+}
+
+// unchanged reports whether json is the next of the texts that were checked
+// when the document was parsed, or one of those soon behind it. What nobody has
+// changed shares its memory, so that it costs nothing to compare.
+func (e *encoder) unchanged(json string) bool {
+	if e.form == nil {
+		return false
+	}
+	const ahead = 8
+	for i := e.next; i < min(e.next+ahead, len(e.form.free)); i++ {
+		if e.form.free[i] == json {
+			e.next = i + 1
+			return true
+		}
+	}
+	return false
 }
 
 func (e *encoder) valid(name, json string) bool {
@@ -252,15 +282,40 @@ func (e *encoder) valid(name, json string) bool {
 
 // extra writes the members of this format that have no field, but none that
 // has.
-func (e *encoder) extra(x *content.Extra, n *names) {
-	if x == nil || x.Format != Format {
+func (e *encoder) extra(node any, x *content.Extra, n *names) {
+	if x == nil || x.Format != Format && x.Format != "" {
+		e.defaults(node, n)
 		return
 	}
 	if !jsonwire.IsObject(x.JSON) {
 		e.fault(content.CodeType, "", "the extra members must be a JSON object")
 		return
 	}
-	if err := e.w.MembersExcept(x.JSON, n.has); err != nil {
+	taken := uint64(0)
+	skip := func(name string) bool {
+		if i := slices.Index(n.kept, name); i >= 0 {
+			taken |= 1 << i
+		}
+		return n.has(name)
+	}
+	if err := e.w.MembersExcept(x.JSON, skip); err != nil {
 		e.fault(content.CodeSyntax, "", "the extra members are not valid JSON: "+err.Error())
+	}
+	e.defaultsBut(taken, node, n)
+}
+
+// defaults writes the defaults that a document wrote out for members that have
+// no field.
+func (e *encoder) defaults(node any, n *names) { e.defaultsBut(0, node, n) }
+
+// defaultsBut is defaults without those of n.kept that are taken.
+func (e *encoder) defaultsBut(taken uint64, node any, n *names) {
+	if len(e.notes) == 0 {
+		return
+	}
+	for i, name := range n.kept {
+		if taken>>i&1 == 0 {
+			e.asNoted(node, name)
+		}
 	}
 }

@@ -7,13 +7,11 @@ import (
 
 // content writes a list of parts, or the one text that was written as a plain
 // string, if it still is no more than that.
-func (e *encoder) content(node any, name string, parts []content.Part, tagged bool) {
+func (e *encoder) content(name string, parts []content.Part, tagged bool) {
 	e.w.Name(name)
-	if len(parts) == 1 && e.notes[noteKey{node, name}] == asString {
-		if t, ok := parts[0].(*content.Text); ok && t != nil && plain(t) {
-			e.w.String(t.Text)
-			return
-		}
+	if t := onlyText(parts); t != nil && e.plain[t] && plain(t) {
+		e.w.String(t.Text)
+		return
 	}
 	e.path.push(name)
 	e.parts(parts, tagged)
@@ -114,25 +112,25 @@ func (e *encoder) fields(p content.Part) {
 		e.must("text", p.Text)
 		e.citations(p)
 		e.cache(p, p.Cache)
-		e.extra(p.Extra, &textNames)
+		e.extra(p, p.Extra, &textNames)
 	case *content.Image:
 		e.source(p.Source)
 		e.cache(p, p.Cache)
-		e.extra(p.Extra, &imageNames)
+		e.extra(p, p.Extra, &imageNames)
 	case *content.Document:
 		e.source(p.Source)
 		e.optText(p, "title", p.Title)
 		e.optText(p, "context", p.Context)
 		e.citing(p, p.Citations, p.Extra)
 		e.cache(p, p.Cache)
-		e.extra(p.Extra, &documentNames)
+		e.extra(p, p.Extra, &documentNames)
 	case *content.SearchResult:
 		e.must("source", p.Source)
 		e.must("title", p.Title)
-		e.content(p, "content", p.Parts, false)
+		e.content("content", p.Parts, false)
 		e.citing(p, p.Citations, p.Extra)
 		e.cache(p, p.Cache)
-		e.extra(p.Extra, &searchResultNames)
+		e.extra(p, p.Extra, &searchResultNames)
 	case *content.Thinking:
 		e.thought(p)
 	default:
@@ -143,12 +141,12 @@ func (e *encoder) fields(p content.Part) {
 func (e *encoder) thought(p *content.Thinking) {
 	if p.Redacted != (content.Signature{}) {
 		e.must("data", e.ours(p.Redacted, "data"))
-		e.extra(p.Extra, &redactedNames)
+		e.extra(p, p.Extra, &redactedNames)
 		return
 	}
 	e.must("thinking", p.Text)
 	e.must("signature", e.ours(p.Signature, "signature"))
-	e.extra(p.Extra, &thinkingBlockNames)
+	e.extra(p, p.Extra, &thinkingBlockNames)
 }
 
 // ours returns the data of a signature, which must not be another vendor's.
@@ -167,28 +165,28 @@ func (e *encoder) toolFields(p content.Part) {
 		e.must("name", p.Name)
 		e.free("input", p.Input)
 		e.cache(p, p.Cache)
-		e.extra(p.Extra, &toolUseNames)
+		e.extra(p, p.Extra, &toolUseNames)
 	case *content.ServerToolUse:
 		e.must("id", p.ID)
 		e.must("name", p.Name)
 		e.free("input", p.Input)
 		e.cache(p, p.Cache)
-		e.extra(p.Extra, &serverToolUseNames)
+		e.extra(p, p.Extra, &serverToolUseNames)
 	case *content.ToolResult:
 		e.must("tool_use_id", p.ID)
 		if len(p.Parts) > 0 {
-			e.content(p, "content", p.Parts, true)
+			e.content("content", p.Parts, true)
 		} else {
 			e.asNoted(p, "content")
 		}
 		e.optFlag(p, "is_error", p.Error)
 		e.cache(p, p.Cache)
-		e.extra(p.Extra, &toolResultNames)
+		e.extra(p, p.Extra, &toolResultNames)
 	case *content.ServerToolResult:
 		e.must("tool_use_id", p.ID)
 		e.optRaw(p, "content", p.Content)
 		e.cache(p, p.Cache)
-		e.extra(p.Extra, &serverToolResNames)
+		e.extra(p, p.Extra, &serverToolResNames)
 	}
 }
 
@@ -202,7 +200,7 @@ func (e *encoder) cache(node any, c *content.Cache) {
 	e.w.BeginObject()
 	e.must("type", "ephemeral")
 	e.optText(c, "ttl", c.TTL)
-	e.extra(c.Extra, &cacheNames)
+	e.extra(c, c.Extra, &cacheNames)
 	e.w.EndObject()
 	e.path.pop()
 }
@@ -262,7 +260,7 @@ func (e *encoder) citation(c *content.Citation) {
 		if c.Extra == nil || c.Extra.Format != Format {
 			e.fault(content.CodeUnsupported, "", "a citation without a kind cannot be said in the Messages format")
 		}
-		e.extra(c.Extra, &names{})
+		e.extra(c, c.Extra, &names{})
 		return
 	}
 	f := citeFormOf("", c.Kind)
@@ -289,5 +287,5 @@ func (e *encoder) citation(c *content.Citation) {
 	if f.file {
 		e.optText(c, "file_id", c.FileID)
 	}
-	e.extra(c.Extra, f.names)
+	e.extra(c, c.Extra, f.names)
 }

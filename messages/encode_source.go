@@ -15,21 +15,21 @@ func (e *encoder) source(s content.Source) {
 			e.must("type", "base64")
 			e.must("media_type", s.MediaType)
 			e.must("data", s.Data)
-			e.extra(s.Extra, &base64Names)
+			e.extra(s, s.Extra, &base64Names)
 			return
 		}
 	case *content.URL:
 		if s != nil {
 			e.must("type", "url")
 			e.must("url", s.URL)
-			e.extra(s.Extra, &urlNames)
+			e.extra(s, s.Extra, &urlNames)
 			return
 		}
 	case *content.File:
 		if s != nil {
 			e.must("type", "file")
 			e.must("file_id", s.ID)
-			e.extra(s.Extra, &fileNames)
+			e.extra(s, s.Extra, &fileNames)
 			return
 		}
 	case *content.PlainText:
@@ -37,16 +37,16 @@ func (e *encoder) source(s content.Source) {
 			e.must("type", "text")
 			e.must("media_type", s.Type())
 			e.must("data", s.Text)
-			e.extra(s.Extra, &base64Names)
+			e.extra(s, s.Extra, &base64Names)
 			return
 		}
 	case *content.Parts:
 		if s != nil {
 			e.must("type", "content")
 			e.path.push("content")
-			e.content(s, "content", s.Parts, true)
+			e.content("content", s.Parts, true)
 			e.path.pop()
-			e.extra(s.Extra, &contentNames)
+			e.extra(s, s.Extra, &contentNames)
 			return
 		}
 	}
@@ -60,6 +60,9 @@ func (e *encoder) tools(r *Request) {
 	}
 	e.w.Name("tools")
 	e.path.push("tools")
+	if e.form != nil {
+		e.next = e.form.tools
+	}
 	e.w.BeginArray()
 	for i := range r.Tools {
 		e.path.pushIndex(i)
@@ -91,7 +94,7 @@ func (e *encoder) tool(t *content.Tool) {
 	}
 	e.optFlag(t, "strict", t.Strict)
 	e.cache(t, t.Cache)
-	e.extra(t.Extra, &toolNames)
+	e.extra(t, t.Extra, &toolNames)
 	e.w.EndObject()
 }
 
@@ -103,7 +106,7 @@ func (e *encoder) metadata(r *Request) {
 	m := r.Metadata
 	e.begin("metadata")
 	e.optText(m, "user_id", m.UserID)
-	e.extra(m.Extra, &metadataNames)
+	e.extra(m, m.Extra, &metadataNames)
 	e.end()
 }
 
@@ -117,7 +120,7 @@ func (e *encoder) toolChoice(r *Request) {
 	e.optText(c, "type", c.Type)
 	e.optText(c, "name", c.Name)
 	e.optFlag(c, "disable_parallel_tool_use", c.DisableParallelToolUse)
-	e.extra(c.Extra, &choiceNames)
+	e.extra(c, c.Extra, &choiceNames)
 	e.end()
 }
 
@@ -131,7 +134,7 @@ func (e *encoder) thinking(r *Request) {
 	e.optText(t, "type", t.Type)
 	e.optInt(t, "budget_tokens", t.BudgetTokens)
 	e.optText(t, "display", t.Display)
-	e.extra(t.Extra, &thinkingNames)
+	e.extra(t, t.Extra, &thinkingNames)
 	e.end()
 }
 
@@ -144,7 +147,7 @@ func (e *encoder) outputConfig(r *Request) {
 	e.begin("output_config")
 	e.optText(c, "effort", c.Effort)
 	e.outputFormat(c, "format", c.Format)
-	e.extra(c.Extra, &outputConfigNames)
+	e.extra(c, c.Extra, &outputConfigNames)
 	e.end()
 }
 
@@ -158,7 +161,7 @@ func (e *encoder) outputFormat(node any, name string, f *OutputFormat) {
 	if f.Schema != "" {
 		e.free("schema", f.Schema)
 	}
-	e.extra(f.Extra, &outputFormatNames)
+	e.extra(f, f.Extra, &outputFormatNames)
 	e.end()
 }
 

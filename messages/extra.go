@@ -1,28 +1,33 @@
 package messages
 
 import (
+	"strings"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// extra returns the members of v that have no field, in their order and with
-// their values as they came. Names that a laxer reader would take for known
-// ones are faults.
-func (p *parser) extra(v jsonwire.Value, n *names) *content.Extra {
-	return p.extraCiting(v, n, jsonwire.Value{})
+// extra returns the members of v, which node stands for, that have no field, in
+// their order and with their values as they came; nil if there are none.
+// Defaults that were written out are noted instead. Names that a laxer reader
+// would take for known ones are faults.
+func (p *parser) extra(node any, v jsonwire.Value, n *names) *content.Extra {
+	return p.extraCiting(node, v, n, jsonwire.Value{})
 }
 
 // extraCiting is extra for an object whose member "citations", odd, has
 // members besides the one that is known. They become a "citations" of their
 // own in the Extra.
-func (p *parser) extraCiting(v jsonwire.Value, n *names, odd jsonwire.Value) *content.Extra {
-	b, known := append(p.scratch[:0], '{'), n.sieve()
+func (p *parser) extraCiting(node any, v jsonwire.Value, n *names, odd jsonwire.Value) *content.Extra {
+	b, names := append(p.scratch[:0], '{'), n.index()
+	var long strings.Builder
 	for name, x := range v.Members() {
+		known, typed := names.find(name)
 		switch {
-		case known.strange(name):
-			b = append(appendName(b, name), x.Raw()...)
-		case !n.has(name):
-			p.lookAlike(name, n)
+		case known == name && !typed && p.form.body != "" && isDefault(name, x):
+			p.note(node, name, x.Raw())
+		case known != name || !typed:
+			p.lookAlike(name, known)
 			b = append(appendName(b, name), x.Raw()...)
 		case name == "citations" && odd.Exists():
 			b = append(appendName(b, name), '{')
@@ -33,16 +38,74 @@ func (p *parser) extraCiting(v jsonwire.Value, n *names, odd jsonwire.Value) *co
 			}
 			b = append(b, '}')
 		}
+		if len(b) > longExtra {
+			if long.Len() == 0 {
+				long.Grow(spread(v))
+			}
+			// What has been written last decides about the next comma.
+			last := len(b) - 1
+			long.Write(b[:last])
+			b = append(b[:0], b[last])
+		}
 	}
 	b = append(b, '}')
 	p.scratch = b[:0]
 	if cap(b) > maxScratch {
 		p.scratch = nil
 	}
+	switch {
+	case long.Len() > 0:
+		long.Write(b)
+		return p.newExtra(long.String())
+	case len(b) == len("{}"):
+		return nil
+	}
 	return p.newExtra(p.arena.Bytes(b))
 }
 
-const maxScratch = 64 << 10
+const (
+	// longExtra is the length from which on an Extra gets memory of its own.
+	longExtra  = 8 << 10
+	maxScratch = 64 << 10
+)
+
+// spread returns how long an Extra of v can become, not counting the long
+// values in it, of which most are in fields.
+func spread(v jsonwire.Value) int {
+	n := v.End() - v.Offset()
+	for _, x := range v.Members() {
+		if size := x.End() - x.Offset(); size > longExtra {
+			n -= size
+		}
+	}
+	return n
+}
+
+// isDefault reports whether a member that is known but has no field says no
+// more than if it were not there. Clients write such members into every block
+// that they send back, and to formats that do not have them they are no loss.
+func isDefault(name string, v jsonwire.Value) bool {
+	switch v.Kind() {
+	case jsonwire.Null:
+		switch name {
+		case "caller", "toolset_name", "clear_at", "output_config", "block_binding", "task_budget", "transformations",
+			"allowed_callers", "defer_loading", "input_examples", "eager_input_streaming":
+			return true
+		}
+	case jsonwire.False:
+		return name == "defer_loading" || name == "is_error"
+	case jsonwire.Object:
+		return name == "caller" && v.Len() == 1 && v.Get("type").Is("direct")
+	case jsonwire.Array:
+		if name == "allowed_callers" && v.Len() == 1 {
+			for _, x := range v.Elems() {
+				return x.Is("direct")
+			}
+		}
+		return name == "input_examples" && v.Len() == 0
+	}
+	return false
+}
 
 // appendName appends the name of the next member of an object.
 func appendName(dst []byte, name string) []byte {
@@ -61,16 +124,17 @@ func (p *parser) newExtra(json string) *content.Extra {
 // lookAlikes reports names that are not known and that a laxer reader would
 // take for known ones.
 func (p *parser) lookAlikes(v jsonwire.Value, n *names) {
-	known := n.sieve()
+	names := n.index()
 	for name := range v.Members() {
-		if !known.strange(name) {
-			p.lookAlike(name, n)
-		}
+		known, _ := names.find(name)
+		p.lookAlike(name, known)
 	}
 }
 
-func (p *parser) lookAlike(name string, n *names) {
-	if known := n.likely(name); known != "" {
+// lookAlike reports a name that is not the known one that it could be taken
+// for.
+func (p *parser) lookAlike(name, known string) {
+	if known != "" && known != name {
 		p.fault(content.CodeUnknown, clip(name), textExtra+": did you mean '"+known+"'?")
 	}
 }

@@ -17,14 +17,21 @@ import (
 type Form struct {
 	body   string
 	notes  []note
-	wrong  *wrong  // nil if parsing found no fault
-	sealed *sealed // nil if unchanged finds out otherwise
+	plain  []*content.Text // the texts that were plain strings instead of lists
+	wrong  *wrong          // nil if parsing found no fault
+	sealed *sealed         // nil if it is not remembered
 
 	model, stream extent
 
 	// sound are the long base64 texts that the reader has looked at already
 	// and found good, in their order. Validate skips what is still the same.
 	sound []string
+
+	// free are the free JSON texts in tools and messages, in their order: the
+	// encoder need not check again what is still the same. Those of the tools
+	// begin at tools, those of the messages at turns.
+	free         []string
+	tools, turns int
 }
 
 // wrong is the faults that parsing found, in the order of the document.
@@ -52,16 +59,12 @@ func (*Form) Equal(*Form) bool { return true }
 type note struct {
 	node any    // a pointer to what the member belongs to
 	name string // the member's
-	raw  string // the JSON text it had, asString, or absent
+	raw  string // the JSON text it had, or absent
 }
 
-const (
-	// asString notes a list of parts that was written as a plain string.
-	asString = "string"
-	// absent notes a member that was left out although an encoder would by
-	// itself write a null.
-	absent = ""
-)
+// absent notes a member that was left out although an encoder would by itself
+// write a null.
+const absent = ""
 
 type noteKey struct {
 	node any
@@ -76,6 +79,31 @@ func (f *Form) spellings() map[noteKey]string {
 	m := make(map[noteKey]string, len(f.notes))
 	for _, n := range f.notes {
 		m[noteKey{n.node, n.name}] = n.raw
+	}
+	return m
+}
+
+// size returns about how long the document will be when it is encoded again,
+// not counting long texts.
+func (f *Form) size() int {
+	if f == nil {
+		return 0
+	}
+	n := len(f.body)
+	for _, s := range f.sound {
+		n -= len(s)
+	}
+	return min(n+n/16, 512<<10)
+}
+
+// plainTexts returns the texts that were plain strings; nil if there are none.
+func (f *Form) plainTexts() map[*content.Text]bool {
+	if f == nil || len(f.plain) == 0 {
+		return nil
+	}
+	m := make(map[*content.Text]bool, len(f.plain))
+	for _, t := range f.plain {
+		m[t] = true
 	}
 	return m
 }

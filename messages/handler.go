@@ -32,6 +32,11 @@ type Options struct {
 // estimated ([upstream.EstimateTokens]). Models are those that the Upstream
 // lists ([upstream.ModelLister]), newest first and in pages; of one that cannot
 // list them, both model paths answer 404.
+//
+// Clients answer a call by its id. The Upstream's ids go out as they are, odd
+// letters and all, and come back so; a call without one gets "toolu_pw" and a
+// number that no other call of the conversation has, the same each time the
+// same request is answered in the same way.
 type Handler struct {
 	front   *front.Server
 	dialect *dialect
@@ -58,10 +63,12 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.front.ServeHTTP(w, r) }
 
 // Match reports whether the request's path is one that h serves, whatever its
-// method, so that several handlers can share a mux.
+// method, so that several handlers can share a mux. The paths of models are
+// other formats' too: they match only with the header anthropic-version, which
+// every request in this format has.
 func (h *Handler) Match(r *http.Request) bool {
-	_, err := h.dialect.Route(r)
-	return err == nil
+	route, err := h.dialect.Route(r)
+	return err == nil && (route.Method == http.MethodPost || r.Header.Get("Anthropic-Version") != "")
 }
 
 // WriteError answers a request with an error in the format's own way, for

@@ -370,10 +370,31 @@ func TestReport(t *testing.T) {
 
 func TestMatchAndWriteError(t *testing.T) {
 	h := NewHandler(hello, nil)
-	for path, want := range map[string]bool{"/v1/messages": true, "/a/messages": true, "/v1/models": true, "/v1/models/a/b": true, "/v1/messages/count_tokens": true, "/v1/files": false, "/": false} {
-		if got := h.Match(httptest.NewRequest("GET", path, nil)); got != want {
+	for path, want := range map[string][2]bool{ // without the header anthropic-version, and with it
+		"/v1/messages": {true, true}, "/a/messages": {true, true}, "/v1/messages/count_tokens": {true, true},
+		"/v1/models": {false, true}, "/v1/models/a/b": {false, true}, "/v1/models/my/files": {false, true},
+		"/v1beta/models/m:generateContent": {false, false}, "/v1/files": {false, false}, "/": {false, false},
+	} {
+		r := httptest.NewRequest("GET", path, nil)
+		got := [2]bool{h.Match(r)}
+		r.Header.Set("anthropic-version", "2026-10-21")
+		got[1] = h.Match(r)
+		if got != want {
 			t.Errorf("Match(%s) = %v", path, got)
 		}
+	}
+	for _, tt := range []struct {
+		err        error
+		status     int
+		kind, text string
+	}{
+		{upstream.ErrNoKey, 401, "authentication_error", "x-api-key header is required"},
+		{&content.Error{Path: "turns.0.parts.1", Text: "no"}, 400, "invalid_request_error", "messages.0.content.1: no"},
+		{errors.New("secret"), 500, "api_error", "Internal server error"},
+	} {
+		w := httptest.NewRecorder()
+		h.WriteError(w, post(smallBody), tt.err)
+		checkError(t, w.Result(), tt.status, tt.kind, tt.text, "")
 	}
 	w := httptest.NewRecorder()
 	h.WriteError(w, post(smallBody), &upstream.Error{Code: upstream.CodeRateLimit, Text: "wait", RetryAfter: 1500 * time.Millisecond})

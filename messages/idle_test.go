@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/polywire/polywire/upstream"
 )
@@ -44,11 +45,10 @@ func TestIdleStreamCost(t *testing.T) {
 	}
 	cancel()
 	over.Wait()
-	for range 1000 {
+	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if runtime.NumGoroutine() <= routines {
 			return
 		}
-		runtime.Gosched()
 	}
 	t.Errorf("%d goroutines are left over", runtime.NumGoroutine()-routines)
 }

@@ -67,7 +67,7 @@ func (d *dialect) model(id string) func(string, *http.Request, string) (*front.C
 // them; those of one age stay in the upstream's order.
 func listed(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
 	list, err := upstream.Models(ctx, up)
-	if errors.Is(err, errors.ErrUnsupported) {
+	if errors.Is(err, upstream.ErrUnsupported) {
 		return nil, &front.Failure{Code: upstream.CodeNotFound, Text: "models: the models behind this service cannot be listed", Err: err}
 	}
 	if err != nil {

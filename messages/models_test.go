@@ -134,6 +134,7 @@ func TestModelsRefused(t *testing.T) {
 		{"unknown end", "/v1/models?after_id=m9", of(1), 400, "invalid_request_error", "after_id: there is no model"},
 		{"lifecycle", "/v1/models?lifecycle[]=dead", of(1), 400, "invalid_request_error", "lifecycle.0: "},
 		{"upstream's error", "/v1/models", fails(&upstream.Error{Code: upstream.CodeOverloaded}), 529, "overloaded_error", "Overloaded"},
+		{"fails to list", "/v1/models", fails(fmt.Errorf("down: %w", http.ErrNotSupported)), 500, "api_error", "Internal server error"},
 		{"other error", "/v1/models", fails(errors.New("secret")), 500, "api_error", "Internal server error"},
 		{"panic", "/v1/models", &able{}, 500, "api_error", "Internal server error"},
 	} {
@@ -175,7 +176,12 @@ func TestCountTokens(t *testing.T) {
 			JSON: `{"context_management":{"original_input_tokens":60}}`}}, nil), `{"input_tokens":57,"context_management":{"original_input_tokens":60}}`},
 		// Eight words and a mark, and what stands around a turn.
 		{"estimate", hello, `{"input_tokens":12}`},
-		{"estimate instead", counts(upstream.TokenCount{}, errors.ErrUnsupported), `{"input_tokens":12}`},
+		// What is put in front of it on the way is estimated too.
+		{"estimate behind an edit", upstream.Edit(hello, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+			r = r.Clone()
+			r.System = []content.Part{&content.Text{Text: "one two three"}}
+			return r, nil
+		}), `{"input_tokens":15}`},
 	} {
 		w := serve(tt.up, countOf(body))
 		if w.Code != 200 || w.Body.String() != tt.want {
@@ -186,6 +192,8 @@ func TestCountTokens(t *testing.T) {
 		t.Error("the upstream was not given the document")
 	}
 	checkError(t, serve(counts(upstream.TokenCount{}, &upstream.Error{Code: upstream.CodeRateLimit}), countOf(body)).Result(), 429, "rate_limit_error", "", "")
+	// A counter that fails is not replaced by a guess.
+	checkError(t, serve(counts(upstream.TokenCount{}, fmt.Errorf("down: %w", http.ErrNotSupported)), countOf(body)).Result(), 500, "api_error", "", "")
 	checkError(t, serve(hello, countOf(`{"model":"m"}`)).Result(), 400, "invalid_request_error", "messages: Field required", "")
 }
 

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -8,7 +9,7 @@ import (
 
 // names are the members that one of the API's objects has: typed ones have a
 // field here, kept ones are known to the API and live in Extra. The tables are
-// never changed.
+// never changed, and have no more than 64 names.
 type names struct{ typed, kept []string }
 
 var (
@@ -72,61 +73,65 @@ var (
 // has reports whether name has a field.
 func (n *names) has(name string) bool { return slices.Contains(n.typed, name) }
 
-// likely returns the known name that a laxer reader would take name for, or "":
-// one that ignores case, or one whose strings end at a NUL.
-func (n *names) likely(name string) string {
-	cut, _, _ := strings.Cut(name, "\x00")
-	// Only what is not ASCII can have another length when its case is folded.
-	plain := isASCII(cut)
-	for _, list := range [...][]string{n.typed, n.kept} {
-		for _, known := range list {
-			if plain && len(known) != len(cut) || !strings.EqualFold(known, cut) {
-				continue
-			}
-			if known == name {
-				return ""
-			}
-			return known
+// An index of names finds those that a name could be taken for: it has one bit
+// for each, by their length. It is made for an object whose members nobody
+// knows, of which there may be very many.
+type index struct {
+	names    *names
+	byLength [16]uint64
+}
+
+func (n *names) index() (x index) {
+	x.names = n
+	for i, known := range n.typed {
+		x.byLength[len(known)&15] |= 1 << i
+	}
+	for i, known := range n.kept {
+		x.byLength[len(known)&15] |= 1 << (len(n.typed) + i)
+	}
+	return x
+}
+
+// find returns the known name that name is, or that a laxer reader would take
+// it for: one that ignores case, or one whose strings end at a NUL. It returns
+// "" if there is none. typed says that it has a field.
+func (x *index) find(name string) (known string, typed bool) {
+	n, cut := len(name), name
+	for i := range len(name) {
+		c := name[i]
+		if c > 0 && c < utf8.RuneSelf {
+			continue
+		}
+		if n, cut = folded(name, i); n == 0 {
+			return "", false
+		}
+		break
+	}
+	t := len(x.names.typed)
+	for set := x.byLength[n&15]; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		if typed = i < t; typed {
+			known = x.names.typed[i]
+		} else {
+			known = x.names.kept[i-t]
+		}
+		if known == name || strings.EqualFold(known, cut) {
+			return known, typed
 		}
 	}
-	return ""
+	return "", false
 }
 
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
+// folded returns how many characters name has before a NUL, and these. Before i
+// all of it is ASCII. Of other characters only two are letters of ASCII when
+// their case is folded: a name with others is like none and has no characters.
+func folded(name string, i int) (n int, cut string) {
+	for n = i; i < len(name) && name[i] != 0; n++ {
+		r, size := utf8.DecodeRuneInString(name[i:])
+		if r >= utf8.RuneSelf && r != '\u017F' && r != '\u212A' {
+			return 0, ""
 		}
+		i += size
 	}
-	return true
-}
-
-// A sieve lets most names pass that are like none of a table, for objects with
-// very many members. It has one bit for each length and first letter.
-type sieve [16]uint32
-
-func (n *names) sieve() (s sieve) {
-	for _, list := range [...][]string{n.typed, n.kept} {
-		for _, known := range list {
-			i, bit := sieveBit(known)
-			s[i] |= bit
-		}
-	}
-	return s
-}
-
-func sieveBit(name string) (i int, bit uint32) {
-	return len(name) & 15, 1 << (name[0] & 31)
-}
-
-// strange reports that name is like no name of the table for sure.
-func (s *sieve) strange(name string) bool {
-	if name == "" {
-		return true
-	}
-	if !isASCII(name) || strings.IndexByte(name, 0) >= 0 {
-		return false
-	}
-	i, bit := sieveBit(name)
-	return s[i]&bit == 0
+	return n, name[:i]
 }

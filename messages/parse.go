@@ -21,7 +21,8 @@ import (
 // numbers that are not whole or not finite, objects without the "type" that
 // says what they are or with one that is not known there, required members
 // that are missing, and names that differ from a known one only in case or
-// behind a NUL. All other rules are Validate's.
+// behind a NUL. Of more than 100,000 messages it reports so and keeps the first
+// 100,000. All other rules are Validate's.
 func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
 
 // ParseRequestString is [ParseRequest] without the copy.
@@ -34,21 +35,19 @@ func ParseRequestString(body string) (*Request, error) {
 }
 
 // parseRequest reads a document within limits of its own; depth and values of
-// lim count. It does not seal the request: who changes it before Upstream
-// loses the document.
+// lim count. It does not seal the request.
 func parseRequest(body string, lim content.Limits) (*Request, error) {
-	doc, err := jsonwire.Parse(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values})
-	if err != nil {
+	w := &whole{}
+	doc := &w.doc
+	if err := doc.ParseOnce(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values}); err != nil {
 		return nil, syntaxError(err)
 	}
 	defer doc.Close()
-	w := &whole{}
 	p := parser{form: &w.form, size: 1}
-	p.path.steps = w.steps[:0]
 	p.texts.free, p.lists.free = w.texts[:], w.parts[:]
 	r := &w.request
 	r.Form = &w.form
-	w.form.body, w.form.notes = body, w.notes[:0]
+	w.form.body, w.form.notes, w.form.plain = body, w.notes[:0], w.plain[:0]
 	root := doc.Root()
 	if root.Kind() != jsonwire.Object {
 		p.fault(content.CodeType, "", textObject)
@@ -68,6 +67,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 type whole struct {
 	request   Request
 	form      Form
+	doc       jsonwire.Doc
 	maxTokens int64
 	topK      int64
 	heat      float64
@@ -77,7 +77,7 @@ type whole struct {
 	texts [1]content.Text
 	parts [1]content.Part
 	notes [2]note
-	steps [4]step // the parser's path
+	plain [1]*content.Text
 }
 
 // A parser makes a Request of a checked document. It goes on after a fault:
@@ -99,6 +99,7 @@ type parser struct {
 	caches   chunk[content.Cache]
 	extras   chunk[content.Extra]
 	unknowns chunk[content.Unknown]
+	nothing  content.Part // what stands for a block that is none
 	lists    chunk[content.Part]
 
 	arena   jsonwire.Arena
@@ -147,7 +148,7 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 		}
 	}
 	if more > 0 {
-		r.Extra = p.extra(v, &requestNames)
+		r.Extra = p.extra(r, v, &requestNames)
 	}
 }
 
@@ -219,7 +220,12 @@ func (p *parser) messages(w *whole, v jsonwire.Value) {
 	if n == 0 {
 		return
 	}
+	if n > maxMessages {
+		p.fault(content.CodeLimit, "messages", textItems(maxMessages, n))
+		n = maxMessages
+	}
 	p.expect(n)
+	w.form.turns = len(w.form.free)
 	turns := w.turns[:]
 	if n > 1 {
 		turns = make([]content.Turn, n)
@@ -227,12 +233,18 @@ func (p *parser) messages(w *whole, v jsonwire.Value) {
 	w.request.Messages = turns
 	p.path.push("messages")
 	for i, x := range v.Elems() {
+		if i == n {
+			break
+		}
 		p.path.pushIndex(i)
 		p.message(&turns[i], x)
 		p.path.pop()
 	}
 	p.path.pop()
 }
+
+// maxMessages is how many messages a request may have.
+const maxMessages = 100_000
 
 // expect prepares for a list of n messages or tools.
 func (p *parser) expect(n int) { p.size = max(p.size, min(n/4, largestChunk/4)) }
@@ -264,7 +276,7 @@ func (p *parser) message(t *content.Turn, v jsonwire.Value) {
 		p.need(v, "content")
 	}
 	if more > 0 {
-		t.Extra = p.extra(v, &messageNames)
+		t.Extra = p.extra(t, v, &messageNames)
 	}
 }
 

@@ -14,9 +14,11 @@ const deepestPart = 16
 func (p *parser) content(node any, v jsonwire.Value, name string, tagged bool) []content.Part {
 	switch v.Kind() {
 	case jsonwire.String:
-		p.note(node, name, asString)
 		t := p.texts.new(p.size)
 		t.Text = v.Str()
+		if p.form.body != "" { // else nobody will encode it again
+			p.form.plain = append(p.form.plain, t)
+		}
 		return append(p.lists.take(1, p.size), t)
 	case jsonwire.Array:
 		if v.Len() == 0 {
@@ -52,7 +54,14 @@ func (p *parser) parts(v jsonwire.Value, tagged bool) []content.Part {
 // place as an Unknown without a kind.
 func (p *parser) block(v jsonwire.Value, tagged bool) content.Part {
 	kind, ok := p.tag(v)
-	if !ok || p.depth > deepestPart {
+	switch {
+	case !ok && p.faults.Len() > content.MaxFaults:
+		// Very many that are nothing must not take very much memory.
+		if p.nothing == nil {
+			p.nothing = p.unknown(v, "")
+		}
+		return p.nothing
+	case !ok || p.depth > deepestPart:
 		return p.unknown(v, kind)
 	}
 	if tagged {
@@ -158,7 +167,7 @@ func (p *parser) textBlock(v jsonwire.Value) content.Part {
 		p.need(v, "text")
 	}
 	if more > 0 {
-		t.Extra = p.extra(v, &textNames)
+		t.Extra = p.extra(t, v, &textNames)
 	}
 	return t
 }
@@ -182,7 +191,7 @@ func (p *parser) toolUse(v jsonwire.Value) content.Part {
 	}
 	p.needCall(v, t.ID, t.Name, t.Input)
 	if more > 0 {
-		t.Extra = p.extra(v, &toolUseNames)
+		t.Extra = p.extra(t, v, &toolUseNames)
 	}
 	return t
 }
@@ -219,7 +228,7 @@ func (p *parser) serverToolUse(v jsonwire.Value, kind string) content.Part {
 	}
 	p.needCall(v, t.ID, t.Name, t.Input)
 	if more > 0 {
-		t.Extra = p.extra(v, &serverToolUseNames)
+		t.Extra = p.extra(t, v, &serverToolUseNames)
 	}
 	return t
 }
@@ -245,7 +254,7 @@ func (p *parser) toolResult(v jsonwire.Value) content.Part {
 		p.need(v, "tool_use_id")
 	}
 	if more > 0 {
-		t.Extra = p.extra(v, &toolResultNames)
+		t.Extra = p.extra(t, v, &toolResultNames)
 	}
 	return t
 }
@@ -272,7 +281,7 @@ func (p *parser) serverToolResult(v jsonwire.Value, kind string) content.Part {
 		p.need(v, "content")
 	}
 	if more > 0 {
-		t.Extra = p.extra(v, &serverToolResNames)
+		t.Extra = p.extra(t, v, &serverToolResNames)
 	}
 	return t
 }
@@ -298,7 +307,7 @@ func (p *parser) thinkingBlock(v jsonwire.Value) content.Part {
 		p.need(v, "signature")
 	}
 	if more > 0 {
-		t.Extra = p.extra(v, &thinkingBlockNames)
+		t.Extra = p.extra(t, v, &thinkingBlockNames)
 	}
 	return t
 }
@@ -319,7 +328,7 @@ func (p *parser) redacted(v jsonwire.Value) content.Part {
 		p.need(v, "data")
 	}
 	if more > 0 {
-		t.Extra = p.extra(v, &redactedNames)
+		t.Extra = p.extra(t, v, &redactedNames)
 	}
 	return t
 }

@@ -102,7 +102,7 @@ func (p *parser) citation(c *content.Citation, v jsonwire.Value) {
 	}
 	p.needCitation(c, v, f)
 	if more > 0 {
-		c.Extra = p.extra(v, f.names)
+		c.Extra = p.extra(c, v, f.names)
 	}
 	p.path.pop()
 }

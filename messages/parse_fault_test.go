@@ -213,7 +213,7 @@ func TestFaultsMerge(t *testing.T) {
 
 // To sort faults takes one look at what is around them, however much that is.
 func TestFaultsFarBehind(t *testing.T) {
-	const n = 100_000
+	const n = maxMessages - 100
 	var b strings.Builder
 	b.WriteString(`{"model":"m","messages":[`)
 	for range n {

@@ -28,7 +28,7 @@ func (p *parser) image(v jsonwire.Value) content.Part {
 		p.need(v, "source")
 	}
 	if more > 0 {
-		t.Extra = p.extra(v, &imageNames)
+		t.Extra = p.extra(t, v, &imageNames)
 	}
 	return t
 }
@@ -60,7 +60,7 @@ func (p *parser) document(v jsonwire.Value) content.Part {
 		p.need(v, "source")
 	}
 	if more > 0 || odd.Exists() {
-		t.Extra = p.extraCiting(v, &documentNames, odd)
+		t.Extra = p.extraCiting(t, v, &documentNames, odd)
 	}
 	return t
 }
@@ -99,7 +99,7 @@ func (p *parser) searchResult(v jsonwire.Value) content.Part {
 		p.need(v, "content")
 	}
 	if more > 0 || odd.Exists() {
-		t.Extra = p.extraCiting(v, &searchResultNames, odd)
+		t.Extra = p.extraCiting(t, v, &searchResultNames, odd)
 	}
 	return t
 }
@@ -195,7 +195,7 @@ func (p *parser) base64(v jsonwire.Value) content.Source {
 		p.need(v, "data")
 	}
 	if more > 0 {
-		s.Extra = p.extra(v, &base64Names)
+		s.Extra = p.extra(s, v, &base64Names)
 	}
 	return s
 }
@@ -215,7 +215,7 @@ func (p *parser) url(v jsonwire.Value) content.Source {
 		p.need(v, "url")
 	}
 	if more > 0 {
-		s.Extra = p.extra(v, &urlNames)
+		s.Extra = p.extra(s, v, &urlNames)
 	}
 	return s
 }
@@ -235,7 +235,7 @@ func (p *parser) file(v jsonwire.Value) content.Source {
 		p.need(v, "file_id")
 	}
 	if more > 0 {
-		s.Extra = p.extra(v, &fileNames)
+		s.Extra = p.extra(s, v, &fileNames)
 	}
 	return s
 }
@@ -263,7 +263,7 @@ func (p *parser) plainText(v jsonwire.Value) content.Source {
 		p.need(v, "data")
 	}
 	if more > 0 {
-		s.Extra = p.extra(v, &base64Names)
+		s.Extra = p.extra(s, v, &base64Names)
 	}
 	return s
 }
@@ -287,7 +287,7 @@ func (p *parser) partsSource(v jsonwire.Value) content.Source {
 		p.need(v, "content")
 	}
 	if more > 0 {
-		s.Extra = p.extra(v, &contentNames)
+		s.Extra = p.extra(s, v, &contentNames)
 	}
 	return s
 }
@@ -317,7 +317,7 @@ func (p *parser) cache(node any, v jsonwire.Value) *content.Cache {
 		p.fault(content.CodeMissing, "type", textRequired)
 	}
 	if more > 0 {
-		c.Extra = p.extra(v, &cacheNames)
+		c.Extra = p.extra(c, v, &cacheNames)
 	}
 	return c
 }

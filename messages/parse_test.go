@@ -77,7 +77,7 @@ func TestParseWhole(t *testing.T) {
 				&content.Thinking{Redacted: content.Signature{Format: Format, Data: "T1BB"}},
 				&content.Text{Text: "cé", Citations: []content.Citation{{Kind: content.CitePages, Text: "q", Index: 1,
 					Title: "T", Start: 2, End: 3}}},
-				&content.ToolUse{ID: "i", Name: "n", Input: `{"b":1,"a":2}`, Extra: extra(`{"caller":{"type":"direct"}}`)},
+				&content.ToolUse{ID: "i", Name: "n", Input: `{"b":1,"a":2}`},
 				&content.ServerToolUse{Format: Format, Kind: "server_tool_use", ID: "srvtoolu_1", Name: "web_search", Input: "{}"},
 				&content.ServerToolResult{Format: Format, Kind: "web_search_tool_result", ID: "srvtoolu_1", Content: "[ ]"}}},
 			{Role: content.User, Parts: []content.Part{

@@ -11,12 +11,24 @@ func (p *parser) tools(r *Request, v jsonwire.Value) {
 		return
 	}
 	n := v.Len()
+	// If tools have fewer bytes than the shortest good one, some are faulty.
+	// Then most are looked at, but not kept: a tool takes much more memory
+	// than what stands for one that is none.
+	const least, most = len(`{"type":""}`), 10_000
+	if n > most && v.End()-v.Offset() < n*least {
+		n = most
+	}
 	p.expect(n)
+	p.form.tools = len(p.form.free)
 	r.Tools = make([]content.Tool, n)
 	p.path.push("tools")
 	for i, x := range v.Elems() {
 		p.path.pushIndex(i)
-		p.tool(&r.Tools[i], x)
+		if i < n {
+			p.tool(&r.Tools[i], x)
+		} else {
+			p.tool(new(content.Tool), x)
+		}
 		p.path.pop()
 	}
 	p.path.pop()
@@ -74,7 +86,7 @@ func (p *parser) customTool(t *content.Tool, v jsonwire.Value) {
 		p.need(v, "input_schema")
 	}
 	if more > 0 {
-		t.Extra = p.extra(v, &toolNames)
+		t.Extra = p.extra(t, v, &toolNames)
 	}
 }
 
@@ -109,7 +121,7 @@ func (p *parser) toolChoice(r *Request, v jsonwire.Value) *ToolChoice {
 		p.need(v, "name")
 	}
 	if more > 0 {
-		c.Extra = p.extra(v, &choiceNames)
+		c.Extra = p.extra(c, v, &choiceNames)
 	}
 	p.leave()
 	return c
@@ -132,7 +144,7 @@ func (p *parser) thinking(r *Request, v jsonwire.Value) *Thinking {
 		}
 	}
 	if more > 0 {
-		t.Extra = p.extra(v, &thinkingNames)
+		t.Extra = p.extra(t, v, &thinkingNames)
 	}
 	p.leave()
 	return t
@@ -170,9 +182,13 @@ func (p *parser) metadata(r *Request, v jsonwire.Value) *Metadata {
 		}
 	}
 	if more > 0 {
-		m.Extra = p.extra(v, &metadataNames)
+		m.Extra = p.extra(m, v, &metadataNames)
 	}
 	p.path.pop()
+	if *m == (Metadata{}) && p.form.body != "" { // it says nothing
+		p.note(r, "metadata", v.Raw())
+		return nil
+	}
 	return m
 }
 
@@ -193,9 +209,13 @@ func (p *parser) outputConfig(r *Request, v jsonwire.Value) *OutputConfig {
 		}
 	}
 	if more > 0 {
-		c.Extra = p.extra(v, &outputConfigNames)
+		c.Extra = p.extra(c, v, &outputConfigNames)
 	}
 	p.path.pop()
+	if *c == (OutputConfig{}) && p.form.body != "" { // it says nothing
+		p.note(r, "output_config", v.Raw())
+		return nil
+	}
 	return c
 }
 
@@ -221,7 +241,7 @@ func (p *parser) outputFormat(node any, v jsonwire.Value, member string) *Output
 		p.need(v, "schema")
 	}
 	if more > 0 {
-		f.Extra = p.extra(v, &outputFormatNames)
+		f.Extra = p.extra(f, v, &outputFormatNames)
 	}
 	p.path.pop()
 	return f

@@ -162,7 +162,11 @@ func (p *parser) free(v jsonwire.Value, name string) string {
 		p.fault(content.CodeType, name, textFree)
 		return ""
 	}
-	return v.Raw()
+	raw := v.Raw()
+	if f := p.form; f.body != "" {
+		f.free = append(f.free, raw)
+	}
+	return raw
 }
 
 // raw keeps an optional member of one of two kinds as it is.

@@ -37,8 +37,8 @@ type StreamReader struct {
 // Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 	most := min(limitOr(lim.Body, defaultEvent), 1<<31-1)
-	r := &StreamReader{source: sse.NewReader(src, int(most)), decoder: *newDecoder(lim)}
-	r.parser.form = &r.form
+	r := &StreamReader{source: sse.NewReader(src, int(most))}
+	r.init(lim)
 	return r
 }
 
@@ -49,10 +49,10 @@ func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 //
 // Blocks have the indices of the stream. A message_start becomes an EventStart
 // and, right behind it, an EventUsage; usage is always the total so far. Events
-// and deltas of a kind that is not known become an EventExtra, a delta's with
-// the Block it is for; where the stream does not count its blocks 0, 1, 2, such
-// a delta is a loss. A frame that clients should not be shown as it stands,
-// because it deviates from the format, has no Format.
+// of a kind that is not known become an EventExtra, such deltas an
+// EventBlockExtra, with the event's name and all of its data; of data that is no
+// object there is only the frame. A frame that clients should not be shown as
+// it stands, because it deviates from the format, has no Format.
 //
 // The error is [io.EOF] after message_stop: only then is the answer whole, and
 // what the source holds behind is not read. Every other error is an
@@ -113,11 +113,12 @@ func (r *StreamReader) read(e sse.Event) error {
 	case "error":
 		return r.failure(root)
 	}
-	if err := r.event(kind, root); err != nil {
+	name := eventName(kind, e.Name)
+	if err := r.event(kind, name, root); err != nil {
 		return badGateway(err)
 	}
 	if len(r.events) > 0 {
-		r.frame.Name = eventName(kind, e.Name)
+		r.frame.Name = name
 		r.odd = r.odd || r.frame.Name == ""
 		r.finish(&r.frame)
 	}

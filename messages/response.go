@@ -1,9 +1,11 @@
 package messages
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -37,9 +39,19 @@ type Response struct {
 // model wrote them so, has none in the answer; this is reported, and where the
 // answer would claim to wait for the call's result, it says
 // "malformed_tool_use" in place of "tool_use".
-func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
+//
+// A call without an id gets one: "toolu_pw" and a number, which no other call
+// of the answer has. An id of an odd alphabet stays what it is, since clients
+// give it back as it was and the upstream wants to know it again.
+func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) { return responseOf(r, nil) }
+
+// responseOf is ResponseOf for an answer to a conversation, whose calls have
+// other ids than the answer's.
+func responseOf(r *upstream.Reply, turns []content.Turn) (*Response, []content.Loss) {
+	ids := idMaker{turns: turns}
 	var lost []content.Loss
-	a := answer{start: r.Start, stop: r.Stop, usage: r.Usage, extra: r.Extra}
+	a := answer{start: r.Start, stop: r.Stop, usage: r.Usage}
+	foreign := a.more.Add(r.Extra, Format)
 	parts := make([]content.Part, 0, len(r.Parts))
 	for i, p := range r.Parts {
 		p = forAnswer(p, func(s content.Severity, reason string) {
@@ -49,10 +61,13 @@ func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 		if p != nil {
 			if t, ok := p.(*content.ToolUse); ok {
 				a.calls++
-				nameCall(t, i)
+				ids.name(t)
 			}
 			parts = append(parts, p)
 		}
+	}
+	if foreign {
+		lost = append(lost, content.Loss{Severity: content.LossHint, Reason: foreignMembers})
 	}
 	if len(r.More) > 0 {
 		lost = append(lost, content.Loss{Path: "candidates", Severity: content.LossDropped, Reason: oneAnswer})
@@ -64,7 +79,10 @@ func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 	return res, lost
 }
 
-const oneAnswer = "this format has one answer only"
+const (
+	oneAnswer      = "this format has one answer only"
+	foreignMembers = "members of another format"
+)
 
 // AppendJSON appends the answer as a JSON document. Every member that the
 // format requires is there, as null where nothing is known. A part that is nil,
@@ -146,7 +164,7 @@ type answer struct {
 	start upstream.Start
 	stop  upstream.Stop
 	usage content.Usage
-	extra *content.Extra
+	more  front.Members // that have no field
 
 	calls  int  // blocks that are calls
 	broken bool // the arguments of one are no object
@@ -159,77 +177,19 @@ func (a *answer) response(lost func(path string, s content.Severity, reason stri
 	if a.usage.Extra != nil && a.usage.Extra.Format != Format || len(a.usage.Modalities) > 0 {
 		lost("usage", content.LossHint, "counts that this format has not")
 	}
-	var m memberList
-	foreign := m.add(a.start.Extra)
-	foreign = m.add(a.extra) || foreign
-	foreign = m.add(a.stop.Extra) || foreign
+	var m front.Members
+	foreign := m.Add(a.start.Extra, Format)
+	m.Add(a.more.Extra(Format), Format)
+	foreign = m.Add(a.stop.Extra, Format) || foreign
 	if foreign {
-		lost("", content.LossHint, "members of another format")
+		lost("", content.LossHint, foreignMembers)
 	}
-	r.Container, r.Diagnostics = m.take("container"), m.take("diagnostics")
-	r.Extra = m.extra()
+	r.Container, r.Diagnostics = m.Take("container"), m.Take("diagnostics")
+	r.Extra = restOf(m)
 	return r
 }
 
-// A memberList holds members of objects, by name; the last of a name counts.
-type memberList []struct{ name, raw string }
-
-// add adds what x holds. It reports whether x is another format's.
-func (m *memberList) add(x *content.Extra) (foreign bool) {
-	if x == nil {
-		return false
-	}
-	if x.Format != Format {
-		return true
-	}
-	d, err := jsonwire.Parse(x.JSON, jsonwire.Limits{})
-	if err != nil {
-		return false
-	}
-	defer d.Close()
-	for name, v := range d.Root().Members() {
-		m.set(name, v.Raw())
-	}
-	return false
-}
-
-func (m *memberList) set(name, raw string) {
-	for i := range *m {
-		if (*m)[i].name == name {
-			(*m)[i].raw = raw
-			return
-		}
-	}
-	*m = append(*m, struct{ name, raw string }{name, raw})
-}
-
-// take returns the object that a member is, and removes the member.
-func (m *memberList) take(name string) string {
-	for i := range *m {
-		if (*m)[i].name == name {
-			raw := (*m)[i].raw
-			*m = append((*m)[:i], (*m)[i+1:]...)
-			if raw == "null" {
-				return ""
-			}
-			return raw
-		}
-	}
-	return ""
-}
-
-func (m *memberList) extra() *content.Extra {
-	var w jsonwire.Writer
-	w.BeginObject()
-	for _, x := range *m {
-		if !messageMember(x.name) {
-			w.Name(x.name)
-			w.Raw(x.raw)
-		}
-	}
-	w.EndObject()
-	if w.Len() == len("{}") {
-		return nil
-	}
-	return &content.Extra{Format: Format, JSON: w.Text()}
+// restOf returns members of an answer that have no field.
+func restOf(m front.Members) *content.Extra {
+	return slices.DeleteFunc(m, func(x front.Member) bool { return messageMember(x.Name) }).Extra(Format)
 }

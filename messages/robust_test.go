@@ -324,38 +324,6 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestHooksPanic checks that the host's own hooks cannot hurt either.
-func TestHooksPanic(t *testing.T) {
-	up := upstream.Func(func(c context.Context, r *upstream.Request, w *upstream.Writer) error {
-		_ = w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossHint}})
-		done := make(chan error)
-		go func() { // where a panic would end the process
-			_, err := r.Load(c, &content.URL{URL: "https://a.example"})
-			done <- err
-		}()
-		if err := <-done; err == nil {
-			return errors.New("no error from the resolver")
-		}
-		return w.Text("Hello")
-	})
-	o := Options{Serving: upstream.Serving{
-		OnLoss:   func(context.Context, []content.Loss) { panic("a") },
-		OnDone:   func(context.Context, *upstream.Report) { panic("b") },
-		Resolver: panicking{},
-	}}
-	inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
-		for _, body := range []string{smallBody, streamBody} {
-			if res, answer := p.mustSend(t, body); res.StatusCode != 200 || !strings.Contains(answer, "Hello") {
-				t.Errorf("%d %s", res.StatusCode, answer)
-			}
-		}
-	})
-}
-
-type panicking struct{}
-
-func (panicking) Resolve(context.Context, content.Source) (content.Blob, error) { panic("c") }
-
 // TestManyWriters writes from several goroutines, during Generate and after.
 func TestManyWriters(t *testing.T) {
 	var late sync.WaitGroup

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -97,36 +98,42 @@ func refusalDetails(why string) string {
 
 // writeUsage writes usage with every member that the format has.
 func writeUsage(w *jsonwire.Writer, u *content.Usage) {
-	var more memberList
-	more.add(u.Extra)
+	var more front.Members
+	more.Add(u.Extra, Format)
 	number := func(name string, n int64) {
 		w.Name(name)
 		w.Int(n)
-		more.take(name)
+		more.Take(name)
 	}
 	w.BeginObject()
 	number("input_tokens", u.Input+u.ToolPrompt)
 	number("cache_creation_input_tokens", u.CacheWrite+u.CacheWrite1h)
 	number("cache_read_input_tokens", u.CacheRead)
-	w.Name("cache_creation")
-	w.BeginObject()
-	number("ephemeral_5m_input_tokens", u.CacheWrite)
-	number("ephemeral_1h_input_tokens", u.CacheWrite1h)
-	w.EndObject()
-	more.take("cache_creation")
+	writeCounts(w, "cache_creation", &cacheCreationNames, more.Take("cache_creation"), u.CacheWrite, u.CacheWrite1h)
 	number("output_tokens", u.Answer())
-	w.Name("output_tokens_details")
-	w.BeginObject()
-	number("thinking_tokens", u.Thinking)
-	w.EndObject()
-	more.take("output_tokens_details")
+	writeCounts(w, "output_tokens_details", &outputDetailsNames, more.Take("output_tokens_details"), u.Thinking)
 	for _, name := range [...]string{"server_tool_use", "service_tier", "inference_geo", "speed"} {
 		w.Name(name)
-		rawOrNull(w, more.take(name))
+		rawOrNull(w, more.Take(name))
 	}
 	for _, m := range more {
-		w.Name(m.name)
-		w.Raw(m.raw)
+		w.Name(m.Name)
+		w.Raw(m.JSON)
+	}
+	w.EndObject()
+}
+
+// writeCounts writes one of the inner objects of usage: the counts, in the
+// order of n, and the members of more that n has not.
+func writeCounts(w *jsonwire.Writer, name string, n *names, more string, counts ...int64) {
+	w.Name(name)
+	w.BeginObject()
+	for i, name := range n.typed {
+		w.Name(name)
+		w.Int(counts[i])
+	}
+	if more != "" {
+		_ = w.MembersExcept(more, n.has) // it is JSON: a part of what add has parsed
 	}
 	w.EndObject()
 }

@@ -3,7 +3,6 @@ package messages
 import (
 	"bytes"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
@@ -29,6 +28,9 @@ type stream struct {
 	next     int  // index of the next block
 	open     []streamed
 	others   bool // other answers were reported
+	kept     int  // bytes of members that were kept until the end, about
+	full     bool // too many, which was reported
+	ids      idMaker
 	scratch  jsonwire.Writer
 	lost     []content.Loss
 }
@@ -55,8 +57,10 @@ const (
 	callBlock
 )
 
-func newStream(request, id, model string) *stream {
-	return &stream{request: request, id: id, model: model}
+// newStream returns a stream that answers a conversation; its calls are named
+// so that they differ from those in turns.
+func newStream(request, id, model string, turns []content.Turn) *stream {
+	return &stream{request: request, id: id, model: model, ids: idMaker{turns: turns}}
 }
 
 // ContentType implements [front.Encoder], as the other methods do.
@@ -131,6 +135,14 @@ func (s *stream) event(dst []byte, e *upstream.Event) []byte {
 		s.signature(e)
 	case upstream.EventCitation:
 		return s.citation(dst, e)
+	case upstream.EventBlockExtra:
+		return s.blockExtra(dst, e)
+	case upstream.EventExtra:
+		if e.Text != "" {
+			return s.foreignEvent(dst, e)
+		}
+		s.note(e)
+		return dst
 	default:
 		s.note(e)
 		return dst
@@ -158,11 +170,19 @@ func (s *stream) note(e *upstream.Event) {
 		s.loseAt("", content.LossHint, "members of another format")
 		return
 	}
-	var m memberList
-	m.add(s.extra)
-	m.add(e.Extra)
-	s.extra, s.said = m.extra(), false
+	s.said = false
+	if s.kept += len(e.Extra.JSON); s.kept > maxKept {
+		if !s.full {
+			s.full = true
+			s.loseAt("", content.LossHint, "more members than are kept of one answer")
+		}
+		return
+	}
+	s.more.Add(e.Extra, Format)
 }
+
+// maxKept bounds what is kept until the end of members that have no field.
+const maxKept = 256 << 10
 
 // signature keeps the signature of a thinking block until it stops.
 func (s *stream) signature(e *upstream.Event) {
@@ -254,14 +274,14 @@ func (s *stream) deltaExtra(dst []byte, b *streamed, x *content.Extra) []byte {
 		s.lose(b.in, content.LossHint, "members of another format")
 		return dst
 	}
-	var m memberList
-	m.add(x)
-	for _, m := range m {
-		switch m.name {
+	var list front.Members
+	list.Add(x, Format)
+	for _, m := range list {
+		switch m.Name {
 		case "type", "text", "thinking", "partial_json", "signature", "citation":
 		default:
-			dst = jsonwire.AppendString(append(dst, ','), m.name)
-			dst = jsonwire.AppendCompact(append(dst, ':'), m.raw)
+			dst = jsonwire.AppendString(append(dst, ','), m.Name)
+			dst = jsonwire.AppendCompact(append(dst, ':'), m.JSON)
 		}
 	}
 	return dst
@@ -330,7 +350,7 @@ func (s *stream) appendScratch(dst []byte) []byte {
 func (s *stream) begin(dst []byte) []byte {
 	s.begun = true
 	quiet := func(string, content.Severity, string) {} // the end tells it
-	so := answer{start: s.start, usage: s.usage, extra: s.extra}
+	so := answer{start: s.start, usage: s.usage, more: s.more}
 	r := so.response(quiet)
 	r.StopReason, r.StopDetails = "", ""
 	if r.ID == "" {
@@ -361,108 +381,17 @@ func (s *stream) messageDelta(dst []byte) []byte {
 	w.EndObject()
 	w.Name("usage")
 	writeUsage(w, &r.Usage)
-	var m memberList
-	m.add(s.extra)
-	m.add(s.stop.Extra)
-	if x := m.extra(); x != nil {
-		_ = w.MembersExcept(x.JSON, func(name string) bool { return name == "delta" || messageMember(name) })
+	var m front.Members
+	m.Add(s.more.Extra(Format), Format)
+	m.Add(s.stop.Extra, Format)
+	for _, x := range m {
+		if x.Name != "delta" && !messageMember(x.Name) {
+			w.Name(x.Name)
+			w.Raw(x.JSON)
+		}
 	}
 	w.EndObject()
 	s.said = true
 	dst = append(dst, "event: message_delta\ndata: "...)
 	return append(s.appendScratch(dst), "\n\n"...)
-}
-
-// fits reports whether a vendor's own frame says here what its events say: if
-// it is of this format and a piece of a stream, and if numbers agree.
-func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
-	if f.Format != Format || f.Whole || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
-		return false
-	}
-	next := s.next
-	for i := range events {
-		e := &events[i]
-		if e.Candidate != 0 {
-			return false
-		}
-		switch e.Kind {
-		case upstream.EventStart:
-			if s.begun {
-				return false
-			}
-		case upstream.EventStop:
-			if len(s.open) > 0 {
-				return false // blocks end before the message does
-			}
-		case upstream.EventOpen:
-			if e.Block != next {
-				return false
-			}
-			next++
-		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature, upstream.EventClose:
-			b := s.at(e.Block)
-			if b == nil || b.out != e.Block {
-				return false
-			}
-			if b.tail != "" || e.Kind == upstream.EventClose && (b.input != "" || b.signature != "" && !b.signed) {
-				return false // something of ours has to be said first
-			}
-		}
-	}
-	return true
-}
-
-// verbatim appends a frame that fits.
-func (s *stream) verbatim(dst []byte, f *upstream.Frame, events []upstream.Event) []byte {
-	start := false
-	for i := range events {
-		start = start || events[i].Kind == upstream.EventStart
-	}
-	if !start && !s.begun {
-		dst = s.begin(dst)
-	}
-	for i := range events {
-		s.follow(&events[i])
-	}
-	switch f.Name {
-	case "ping", "error", "message_stop": // these are ours to say
-		return dst
-	}
-	dst = append(dst, "event: "...)
-	dst = append(dst, f.Name...)
-	dst = append(dst, "\ndata: "...)
-	if strings.ContainsAny(f.Data, "\r\n") {
-		dst = jsonwire.AppendCompact(dst, f.Data)
-	} else {
-		dst = append(dst, f.Data...)
-	}
-	return append(dst, "\n\n"...)
-}
-
-// follow keeps the state in step with an event that was written verbatim.
-func (s *stream) follow(e *upstream.Event) {
-	switch e.Kind {
-	case upstream.EventStart:
-		s.start, s.begun = *e.Start, true
-	case upstream.EventUsage:
-		s.usage = *e.Usage
-	case upstream.EventStop:
-		s.stop, s.said = *e.Stop, true
-	case upstream.EventOpen:
-		b := streamed{in: e.Block, out: s.next, kind: kindOfBlock(e.Part), raw: true}
-		s.next++
-		if _, ok := e.Part.(*content.ToolUse); ok {
-			s.calls++
-		}
-		s.open = append(s.open, b)
-	case upstream.EventText, upstream.EventInput, upstream.EventSignature:
-		if b := s.at(e.Block); b != nil {
-			b.thought = b.thought || e.Kind == upstream.EventText
-			b.signed = b.signed || e.Kind == upstream.EventSignature
-			b.arguments.scan(e.Text)
-			b.input, b.tail = "", ""
-		}
-	case upstream.EventClose:
-		s.forget(e.Block)
-	}
 }

@@ -25,7 +25,7 @@ func BenchmarkStreamEvent(b *testing.B) {
 		{"long", upstream.Event{Kind: upstream.EventText, Block: 0, Text: strings.Repeat("all work and no play ", 50)}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			s := newStream("req_1", "msg_1", "m")
+			s := newStream("req_1", "msg_1", "m", nil)
 			out := s.Events(nil, blocksOpen())
 			batch := []upstream.Event{bb.event}
 			out = s.Events(out[:0], batch)

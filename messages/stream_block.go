@@ -1,8 +1,6 @@
 package messages
 
 import (
-	"strconv"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -42,7 +40,7 @@ func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
 	s.next++
 	if t, ok := p.(*content.ToolUse); ok { // a copy of our own
 		s.calls++
-		nameCall(t, e.Block)
+		s.ids.name(t)
 	}
 	s.scratch.Reset()
 	writeBlock(&s.scratch, p, true)
@@ -51,13 +49,6 @@ func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
 	dst = append(dst, ",\"content_block\":"...)
 	dst = append(s.appendScratch(dst), "}\n\n"...)
 	return s.beginning(dst, b, p)
-}
-
-// nameCall gives a call an id if it has none: clients need one to answer it.
-func nameCall(t *content.ToolUse, part int) {
-	if t.ID == "" {
-		t.ID = "toolu_" + strconv.Itoa(part)
-	}
 }
 
 // beginning appends what a block opened with.

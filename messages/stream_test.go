@@ -16,7 +16,7 @@ import (
 // drive runs an upstream into a stream encoder, as a handler would.
 func drive(t *testing.T, up upstream.Func) (stream string, lost []content.Loss) {
 	t.Helper()
-	s := newStream("req_1", "msg_1", "asked")
+	s := newStream("req_1", "msg_1", "asked", nil)
 	var out []byte
 	err := upstream.Run(t.Context(), up, &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 		out = s.Events(out, events)
@@ -312,7 +312,7 @@ func TestStopWords(t *testing.T) {
 }
 
 func TestStreamAllocates(t *testing.T) {
-	s := newStream("req_1", "msg_1", "m")
+	s := newStream("req_1", "msg_1", "m", nil)
 	out := s.Events(nil, blocksOpen())
 	usage := content.Usage{Output: 3}
 	batch := []upstream.Event{

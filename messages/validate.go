@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // The values of the header anthropic-version that judge a request differently.
@@ -57,9 +58,6 @@ type Rules struct {
 	Limits content.Limits
 }
 
-// maxMessages is how many messages a request may have.
-const maxMessages = 100_000
-
 // Validate reports everything that is wrong with the request, what parsing it
 // has found included: nil, or an error whose faults [content.Violations] lists,
 // in the order of the document for a parsed request. Paths and words are the
@@ -82,7 +80,7 @@ func (r *Request) Validate(rules *Rules) error {
 	if rules == nil {
 		rules = &noRules
 	}
-	v := new(validator)
+	var v validator
 	v.r, v.rules, v.made = r, rules, r.Form == nil
 	v.lim = content.Limits{
 		Files:       orDefault(rules.Limits.Files, 100),
@@ -90,7 +88,6 @@ func (r *Request) Validate(rules *Rules) error {
 		ImageSide:   orDefault(rules.Limits.ImageSide, 8000),
 		ImagePixels: rules.Limits.ImagePixels,
 	}
-	v.path.steps = v.steps[:0]
 	v.limits()
 	v.tools()
 	v.system()
@@ -119,11 +116,10 @@ type validator struct {
 	lim    content.Limits // with the defaults
 	made   bool           // by hand: free JSON has not been checked
 	path   path
-	steps  [10]step // the path's first memory
 	faults content.Faults
 
 	once  [onceCount]bool
-	notes map[noteKey]string // by need
+	plain map[*content.Text]bool // texts that were plain strings, by need
 
 	marks int  // cache marks so far
 	short bool // one of them was for 5 minutes
@@ -135,6 +131,7 @@ type validator struct {
 	hasCalls   bool         // a message has a tool_use or tool_result
 	added      bool         // a system message defines a tool
 
+	doc *jsonwire.Doc // for JSON text, one after another; by need
 }
 
 // Faults that the vendor tells of the whole request, not of a place in it.
@@ -166,6 +163,17 @@ func (v *validator) wholeOnce(which int, code content.Code, path, text string) {
 	}
 }
 
+// told reports whether the parser has complained about the member name of what
+// the path is at, or may have done so when it had so many faults that it only
+// counted them.
+func (v *validator) told(name string) bool {
+	f := v.r.Form
+	if f == nil || f.wrong == nil {
+		return false
+	}
+	return f.wrong.more > 0 || v.r.complained(v.path.at(name))
+}
+
 // need reports an empty string that is required. In a document it was there,
 // or the parser has told so.
 func (v *validator) need(s string, names ...string) bool {
@@ -194,12 +202,16 @@ func (v *validator) oneOf(s string, allowed []string, names ...string) {
 	}
 }
 
-// asString reports whether a list of parts was written as a plain string.
-func (v *validator) asString(node any, name string) bool {
-	if v.notes == nil {
-		v.notes = v.r.Form.spellings()
+// emptyString reports whether parts are an empty plain string.
+func (v *validator) emptyString(parts []content.Part) bool {
+	t := onlyText(parts)
+	if t == nil || t.Text != "" {
+		return false
 	}
-	return v.notes[noteKey{node, name}] == asString
+	if v.plain == nil {
+		v.plain = v.r.Form.plainTexts()
+	}
+	return v.plain[t]
 }
 
 // beta reports whether the client named a beta.

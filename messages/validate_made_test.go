@@ -141,7 +141,7 @@ func conversation(n int) string {
 // Validating a good request costs the maps of names and ids, and little that
 // grows with it.
 func TestValidateAllocs(t *testing.T) {
-	for _, tt := range []struct{ calls, most int }{{0, 6}, {30, 10}, {1000, 30}, {10000, 120}} {
+	for _, tt := range []struct{ calls, most int }{{0, 4}, {30, 11}, {1000, 30}, {10000, 120}} {
 		r, err := ParseRequestString(conversation(tt.calls))
 		if err != nil {
 			t.Fatal(err)

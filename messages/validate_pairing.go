@@ -33,6 +33,7 @@ type pairing struct {
 	server     []call // without a result so far
 	serverByID map[string]int
 	builtin    map[string]bool // names of the vendor's tools, by need
+	broken     map[string]bool // paths at which the parser has complained, by need
 }
 
 // pairing checks that every call has its result in the next turn.
@@ -49,7 +50,12 @@ func (v *validator) pairing() {
 	if n == 0 {
 		return
 	}
-	p := pairing{v: v, calls: make([]call, 0, n/2+1), byID: make(map[string]int, n/2+1)}
+	// With a copy of its own, requests without calls have their validator on
+	// the stack.
+	w := new(validator)
+	*w = *v
+	defer func() { *v = *w }()
+	p := pairing{v: w, calls: make([]call, 0, n/2+1), byID: make(map[string]int, n/2+1)}
 	for i := range v.r.Messages {
 		t := &v.r.Messages[i]
 		switch t.Role {
@@ -58,9 +64,28 @@ func (v *validator) pairing() {
 		case content.Assistant:
 			p.assistant(i, t)
 		}
+		if len(t.Parts) == 0 && p.unread(i) {
+			p.unclear = true
+		}
 	}
 	p.endTurns()
 	p.endServer()
+}
+
+// unread reports whether the parser could not read what a message says.
+func (p *pairing) unread(i int) bool {
+	f := p.v.r.Form
+	if f == nil || f.wrong == nil {
+		return false
+	}
+	if p.broken == nil {
+		p.broken = make(map[string]bool, len(f.wrong.list))
+		for _, e := range f.wrong.list {
+			p.broken[e.Path] = true
+		}
+	}
+	at := "messages." + strconv.Itoa(i)
+	return f.wrong.more > 0 || p.broken[at] || p.broken[at+".content"]
 }
 
 // maxIDs bounds how many ids one fault names.

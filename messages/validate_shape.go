@@ -182,43 +182,49 @@ func (v *validator) judgeTagged(x jsonwire.Value, tags []variant) {
 // judgeFields checks the members of an object. tagged says that it has a
 // "type", which has been looked at.
 func (v *validator) judgeFields(x jsonwire.Value, fields []field, tagged bool) {
+	var seen uint64 // no object has more than 64 fields
 	for name, m := range x.Members() {
 		if tagged && name == "type" {
 			continue
 		}
-		v.member(name, m, fields)
+		seen |= 1 << v.member(name, m, fields) >> 1
 	}
 	for i := range fields {
-		if f := &fields[i]; f.must && !x.Get(f.name).Exists() {
+		if f := &fields[i]; f.must && seen>>i&1 == 0 {
 			v.fault(content.CodeMissing, textRequired, f.name)
 		}
 	}
 }
 
-// member checks one member by the field of its name. One that has none is
-// refused by strict rules only.
-func (v *validator) member(name string, x jsonwire.Value, fields []field) {
+// member checks one member by the field of its name, and returns which it is,
+// counted from 1. One that has none is refused by strict rules only.
+func (v *validator) member(name string, x jsonwire.Value, fields []field) int {
 	for i := range fields {
 		if fields[i].name == name {
 			v.path.push(name)
 			v.judge(x, fields[i].is)
 			v.path.pop()
-			return
+			return i + 1
 		}
 	}
 	if v.rules.Strict {
 		v.fault(content.CodeUnknown, textExtra, clip(name))
 	}
+	return 0
 }
 
 // open parses JSON text. A request that was parsed has had it checked.
 func (v *validator) open(text string, names ...string) *jsonwire.Doc {
-	lim := anyDocument
-	if v.made {
-		lim = jsonwire.Limits{}
+	lim := jsonwire.Limits{}
+	if !v.made {
+		lim = anyDocument
+		lim.Repeated = true
 	}
-	doc, err := jsonwire.Parse(text, lim)
-	if err != nil {
+	if v.doc == nil || v.doc.Root().Exists() { // none, or still in use
+		v.doc = new(jsonwire.Doc)
+	}
+	doc := v.doc
+	if err := doc.Parse(text, lim); err != nil {
 		v.fault(content.CodeSyntax, "must be JSON: "+err.Error(), names...)
 		return nil
 	}
@@ -268,6 +274,9 @@ const directCaller = `{"caller":{"type":"direct"}}`
 func (v *validator) extra(e *content.Extra, fields []field) {
 	if e == nil || e.Format != Format && e.Format != "" || e.JSON == directCaller && fields != nil {
 		return
+	}
+	if fields == nil && !v.made && !v.rules.Strict {
+		return // nothing is known of them, and everything is let pass
 	}
 	doc := v.open(e.JSON)
 	if doc == nil {

@@ -228,7 +228,7 @@ func (v *validator) plainText(s *content.PlainText) {
 
 // parts checks a document that is given as texts and images.
 func (v *validator) parts(s *content.Parts) {
-	if !(emptyText(s.Parts) && v.asString(s, "content")) {
+	if !v.emptyString(s.Parts) {
 		v.path.push("content")
 		for i, p := range s.Parts {
 			v.path.pushIndex(i)

@@ -3,6 +3,7 @@ package messages
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // What the vendor says of values that are out of bounds.
@@ -67,4 +68,9 @@ func isName(s string, limit int) bool {
 }
 
 // isBlank reports whether s is nothing but white space.
-func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
+func isBlank(s string) bool {
+	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf {
+		return false
+	}
+	return strings.TrimSpace(s) == ""
+}

@@ -188,15 +188,28 @@ func (v *validator) builtinTool(t *content.Tool) (deferred bool) {
 		v.fault(content.CodeUnknown, quoteTag(t.Kind, quoteTags(builtinTags())))
 		v.path.push(t.Kind)
 	}
-	if some(x.Get("allowed_domains")) && some(x.Get("blocked_domains")) {
+	var allowed, blocked bool
+	var mark jsonwire.Value
+	for name, m := range x.Members() {
+		switch name {
+		case "allowed_domains":
+			allowed = m.Kind() != jsonwire.Null
+		case "blocked_domains":
+			blocked = m.Kind() != jsonwire.Null
+		case "defer_loading":
+			deferred, _ = m.Bool()
+		case cacheName:
+			mark = m
+		}
+	}
+	if allowed && blocked {
 		v.fault(content.CodeConflict, "allowed_domains and blocked_domains may not both be given")
 	}
-	deferred, _ = x.Get("defer_loading").Bool()
-	if c := x.Get(cacheName); c.Kind() == jsonwire.Object {
+	if mark.Kind() == jsonwire.Object {
 		if deferred {
 			v.fault(content.CodeConflict, deferredCache, cacheName)
 		}
-		v.markRaw(c)
+		v.markRaw(mark)
 	}
 	return deferred
 }
@@ -217,13 +230,10 @@ func builtinTags() []string {
 	return tags
 }
 
-// some reports whether a member is there and is not null.
-func some(x jsonwire.Value) bool { return x.Exists() && x.Kind() != jsonwire.Null }
-
 // hasTools reports whether the model has any tools. Servers bring theirs, so
 // does a thread that goes on, and a system message may define some.
 func (v *validator) hasTools() bool {
-	return len(v.r.Tools) > 0 || v.r.MCPServers != "" || v.added || v.continues()
+	return len(v.r.Tools) > 0 || v.r.MCPServers != "" || v.added || v.continues() || v.r.complained("tools")
 }
 
 // defines reports whether a tool of that name may be there.

@@ -16,7 +16,7 @@ var roles = []string{string(content.User), string(content.Assistant), string(con
 // system checks the system prompt, a list of texts.
 func (v *validator) system() {
 	parts := v.r.System
-	if len(parts) == 0 || emptyText(parts) && v.asString(v.r, "system") {
+	if len(parts) == 0 || v.emptyString(parts) {
 		return
 	}
 	v.path.push("system")
@@ -24,14 +24,14 @@ func (v *validator) system() {
 	v.path.truncate(0)
 }
 
-// emptyText reports whether parts are one empty text, as an empty string is
-// read.
-func emptyText(parts []content.Part) bool {
+// onlyText returns the text that is all of parts, as a plain string is read,
+// or nil.
+func onlyText(parts []content.Part) *content.Text {
 	if len(parts) != 1 {
-		return false
+		return nil
 	}
-	t, ok := parts[0].(*content.Text)
-	return ok && t != nil && t.Text == ""
+	t, _ := parts[0].(*content.Text)
+	return t
 }
 
 // texts checks a list that may hold texts only, and is no union.
@@ -46,7 +46,7 @@ func (v *validator) texts(parts []content.Part, system bool) {
 				v.fault(content.CodeValue, "Input should be 'text'", "type")
 			}
 		default:
-			if t.Text == "" {
+			if t.Text == "" && !v.told("text") {
 				v.fault(content.CodeRange, textNotEmpty, "text")
 				v.emptyMark(t)
 			}
@@ -118,7 +118,7 @@ func (v *validator) message(i int, t *content.Turn) {
 
 // empty reports whether a message says nothing.
 func (v *validator) empty(t *content.Turn) bool {
-	return len(t.Parts) == 0 || emptyText(t.Parts) && v.asString(t, "content")
+	return len(t.Parts) == 0 || v.emptyString(t.Parts)
 }
 
 // configures reports whether a message may be empty, and stand anywhere,

@@ -97,7 +97,7 @@ func authenticate(tenants map[string]string) func(context.Context, *http.Request
 func account(owed *bill, logger *slog.Logger) func(context.Context, *upstream.Report) {
 	return func(ctx context.Context, r *upstream.Report) {
 		logger.InfoContext(ctx, "request", "id", r.ID, "tenant", tenant(ctx),
-			"mode", r.Mode, "status", r.Status, "took", r.Duration,
+			"mode", r.Mode, "status", r.Status, "error", r.Code, "took", r.Duration,
 			"read", r.Usage.Prompt(), "written", r.Usage.Answer())
 		owed.add(tenant(ctx), r.Usage)
 	}

@@ -174,8 +174,8 @@ func record(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 		slog.Int64("input_tokens", r.Usage.Prompt()),
 		slog.Int64("output_tokens", r.Usage.Answer()),
 	}
-	if r.Err != nil { // the status of a stream does not say so
-		attrs = append(attrs, slog.Bool("failed", true))
+	if r.Code != "" { // the status of a stream does not say so
+		attrs = append(attrs, slog.String("error", string(r.Code)))
 	}
 	logger.LogAttrs(ctx, slog.LevelInfo, "request done", attrs...)
 }

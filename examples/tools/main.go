@@ -68,14 +68,16 @@ const maxRounds = 8
 // Calls of any other tool are the client's, and end the answer as usual.
 func withTools(next upstream.Upstream, tools map[string]tool) upstream.Upstream {
 	return upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+		var used content.Usage
 		for range maxRounds {
 			reply, err := upstream.Collect(ctx, next, req)
 			if err != nil {
 				return err
 			}
+			used.Input, used.Output = used.Input+reply.Usage.Prompt(), used.Output+reply.Usage.Answer()
 			results, all := answer(ctx, tools, reply.Parts)
 			if len(results) == 0 || !all {
-				return tell(reply, w)
+				return tell(reply, used, w)
 			}
 			req = req.Clone()
 			req.Turns = append(req.Turns,
@@ -110,8 +112,11 @@ func answer(ctx context.Context, tools map[string]tool, parts []content.Part) (r
 	return results, all
 }
 
-// tell passes a whole reply on.
-func tell(reply *upstream.Reply, w *upstream.Writer) error {
+// tell passes a whole reply on, with what all rounds have used.
+func tell(reply *upstream.Reply, used content.Usage, w *upstream.Writer) error {
+	if err := w.Loss(reply.Losses); err != nil {
+		return err
+	}
 	if err := w.Start(reply.Start); err != nil {
 		return err
 	}
@@ -120,7 +125,7 @@ func tell(reply *upstream.Reply, w *upstream.Writer) error {
 			return err
 		}
 	}
-	if err := w.Usage(reply.Usage); err != nil {
+	if err := w.Usage(used); err != nil {
 		return err
 	}
 	return w.Stop(reply.Stop)

@@ -27,7 +27,7 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 				err = newPanic(v)
 			}
 			x.release()
-			done <- err
+			done <- x.kept(err)
 		}()
 		doc, err = call.Ask(inner, x.s.up)
 	}()
@@ -49,7 +49,9 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 	cancel(err)
 	x.deadline(time.Now().Add(times.Write))
 	if err = x.left(err); err == nil {
-		x.report.Err = x.document(doc, doc.Len())
+		if err := x.document(doc, doc.Len()); err != nil {
+			x.canceled(err)
+		}
 	} else {
 		x.write(x.explain(ctx, err))
 	}

@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -31,6 +32,10 @@ type Encoder interface {
 	// last call. Paths are neutral.
 	Lost() []content.Loss
 }
+
+// A Failer is an Encoder that can fail: at a limit of its own. Err is asked
+// after each call of Events; what was appended still goes out.
+type Failer interface{ Err() error }
 
 // A Dialect is what one format says about everything around an answer. It must
 // be safe for concurrent use.
@@ -72,6 +77,10 @@ type Route struct {
 	// Call makes a call of the body. The error may be a list of
 	// [*content.Error] in the format's own paths. id is the request's.
 	Call func(id string, r *http.Request, body string) (*Call, error)
+
+	// Error, if not nil, is used in place of the dialect's, from when the route
+	// is known.
+	Error func(id string, f *Failure) (status int, body []byte)
 }
 
 // A Call is a request that is ready to be answered.
@@ -89,4 +98,16 @@ type Call struct {
 
 	// Reply writes a whole answer and says what could not be said.
 	Reply func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss)
+
+	// Path, if not nil, is used in place of the dialect's: one that knows the
+	// document.
+	Path func(neutral string) string
+
+	// Within, if not zero, is how long the client will wait, from when its
+	// request came.
+	Within time.Duration
+
+	// Apart, if not zero, is how long a stream pauses before it tells a
+	// failure, for clients that know one only if it comes in a read of its own.
+	Apart time.Duration
 }

@@ -26,6 +26,8 @@ type exchange struct {
 	id     string
 	start  time.Time
 	report upstream.Report
+	route  *Route // nil until it is known
+	call   *Call  // nil until it is known
 
 	begun  bool         // headers have gone out
 	unread bool         // there is a body that was not read to its end
@@ -58,6 +60,7 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Call, error) 
 	if err != nil {
 		return ctx, nil, err
 	}
+	x.route = route
 	if x.r.Method != route.Method {
 		return ctx, nil, &Failure{Code: upstream.CodeMethod, Allow: route.Method}
 	}
@@ -82,6 +85,7 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Call, error) 
 	if err != nil {
 		return ctx, nil, err
 	}
+	x.call = call
 	if call.Request != nil {
 		x.report.Model = call.Request.Model
 		call.Request.Refuse = x.s.serving.Refuse
@@ -104,8 +108,8 @@ func overloaded() error {
 	}
 }
 
-// authenticate asks the host who this is.
-func (x *exchange) authenticate(ctx context.Context) (_ context.Context, err error) {
+// authenticate asks the host who this is. The context is never nil.
+func (x *exchange) authenticate(ctx context.Context) (known context.Context, err error) {
 	auth := x.s.serving.Authenticate
 	if auth == nil {
 		return ctx, nil
@@ -122,17 +126,17 @@ func (x *exchange) authenticate(ctx context.Context) (_ context.Context, err err
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			err = newPanic(v)
+			known, err = ctx, newPanic(v)
 		}
 	}()
-	known, err := auth(ctx, x.r, key)
+	known, err = auth(ctx, x.r, key)
 	if err != nil {
 		return ctx, refused(err, key)
 	}
-	if known != nil {
-		ctx = known
+	if known == nil {
+		known = ctx
 	}
-	return ctx, nil
+	return known, nil
 }
 
 // refused makes formats use their own words where the host has none.
@@ -154,15 +158,43 @@ func refused(err error, key string) error {
 
 // fail answers with an error. Nothing has been written yet.
 func (x *exchange) fail(ctx context.Context, err error) {
-	f := Explain(err)
+	f := x.settled(err)
 	x.log(ctx, f)
-	x.report.Err = f
+	x.failed(f)
 	x.write(f)
+}
+
+// failed notes for the report that the request failed.
+func (x *exchange) failed(f *Failure) {
+	x.report.Err, x.report.Code = f, f.Code
+	if x.report.Status == statusGone {
+		x.report.Code = upstream.CodeCanceled
+	}
+}
+
+// canceled notes for the report that the client has left.
+func (x *exchange) canceled(err error) {
+	x.report.Err, x.report.Code = err, upstream.CodeCanceled
+}
+
+// settled finds out what a client is told about err. Errors come from the host
+// and have methods of its own making, which may panic: a typed nil is enough.
+func (x *exchange) settled(err error) (f *Failure) {
+	defer func() {
+		if v := recover(); v != nil {
+			f = &Failure{Code: upstream.CodeInternal, Err: newPanic(v)}
+		}
+	}()
+	return Explain(mapPaths(err, x.path))
 }
 
 // write writes a failure as the whole answer.
 func (x *exchange) write(f *Failure) {
-	status, body := x.s.dialect.Error(x.id, f)
+	tell := x.s.dialect.Error
+	if x.route != nil && x.route.Error != nil {
+		tell = x.route.Error
+	}
+	status, body := tell(x.id, f)
 	h := x.w.Header()
 	x.s.dialect.Header(h, x.id)
 	h.Set("Content-Type", "application/json")
@@ -183,6 +215,14 @@ func (x *exchange) write(f *Failure) {
 	x.header(status)
 	n, _ := x.w.Write(body) // nobody to tell
 	x.report.BytesOut += int64(n)
+}
+
+// path tells a neutral path in the format's words.
+func (x *exchange) path(neutral string) string {
+	if x.call != nil && x.call.Path != nil {
+		return x.call.Path(neutral)
+	}
+	return x.s.dialect.Path(neutral)
 }
 
 // header sends the headers.
@@ -231,7 +271,7 @@ func (x *exchange) guard(ctx context.Context, what string, f func()) {
 // panicked answers for a panic of our own goroutine.
 func (x *exchange) panicked(ctx context.Context, v any) {
 	f := &Failure{Code: upstream.CodeInternal, Err: newPanic(v)}
-	x.report.Err = f
+	x.failed(f)
 	x.log(ctx, f)
 	if !x.begun {
 		x.guard(ctx, "writing", func() { x.write(f) })

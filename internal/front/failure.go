@@ -45,13 +45,18 @@ type Failure struct {
 	Err        error  // the cause; for the host only
 }
 
-// Error returns what the failure is about, for logs. It does not repeat the
-// texts for the client, which may quote the request.
+// Error returns what the failure is about, for logs: the code, and the cause
+// where one is known.
 func (f *Failure) Error() string {
-	if f.Err != nil {
-		return string(f.Code) + ": " + f.Err.Error()
+	cause := f.Err
+	var e *upstream.Error
+	if errors.As(cause, &e) && e.Err != nil {
+		cause = e.Err // what went wrong, instead of what the client is told
 	}
-	return string(f.Code)
+	if cause == nil {
+		return string(f.Code)
+	}
+	return string(f.Code) + ": " + cause.Error()
 }
 
 // Unwrap returns the cause.

@@ -42,12 +42,22 @@ func cause(f *Failure) string {
 	}
 	var e *upstream.Error
 	if !errors.As(f.Err, &e) {
-		return f.Err.Error()
+		return textOf(f.Err)
 	}
 	if e.Err != nil {
-		return e.Err.Error()
+		return textOf(e.Err)
 	}
 	return "" // nothing but the text for the client
+}
+
+// textOf returns the text of an error of the host's, which may not know it.
+func textOf(err error) (s string) {
+	defer func() {
+		if v := recover(); v != nil {
+			s = "an error that panics when it is asked for its text"
+		}
+	}()
+	return err.Error()
 }
 
 // say writes one line. A logger that panics is the host's trouble, not the

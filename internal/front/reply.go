@@ -19,9 +19,11 @@ func (x *exchange) succeed(ctx context.Context, s *sink) {
 		s.buf = s.call.Stream.End(s.buf[:0], nil)
 		s.lose(s.call.Stream.Lost())
 		s.flush()
-		x.report.Err = s.err
-	} else {
-		x.report.Err = x.reply(s)
+		if s.err != nil {
+			x.canceled(s.err)
+		}
+	} else if err := x.reply(s); err != nil {
+		x.canceled(err)
 	}
 	x.hearLoss(ctx, s.lost)
 }
@@ -33,7 +35,9 @@ func (x *exchange) reply(s *sink) error {
 	if s.whole != "" {
 		from, size = strings.NewReader(s.whole), len(s.whole)
 	} else {
-		doc, lost := s.call.Reply(s.collect.Reply())
+		reply := s.collect.Reply()
+		s.lose(reply.Losses[s.told:]) // those that were found in collecting
+		doc, lost := s.call.Reply(reply)
 		s.lose(lost)
 		from, size = doc, doc.Len()
 	}
@@ -101,7 +105,7 @@ func (x *exchange) lossHeader(h http.Header) {
 	}
 	var b strings.Builder
 	for i, l := range losses {
-		item := l.Severity.String() + " " + headerText(x.s.dialect.Path(l.Path))
+		item := l.Severity.String() + " " + headerText(x.path(l.Path))
 		rest := fmt.Sprintf("; and %d more", len(losses)-i)
 		if b.Len()+len(item)+2+len(rest) > maxLossHeader {
 			b.WriteString(strings.TrimPrefix(rest, "; "))
@@ -128,11 +132,11 @@ func headerText(s string) string {
 
 // mapPaths tells the paths of faults in the format's words, where faults are
 // what err says.
-func mapPaths(err error, d Dialect) error {
+func mapPaths(err error, path func(string) string) error {
 	switch e := outermost(err).(type) {
 	case nil, *Failure, *upstream.Error:
 		return err
 	default:
-		return content.MapPaths(e, d.Path)
+		return content.MapPaths(e, path)
 	}
 }

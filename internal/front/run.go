@@ -15,6 +15,7 @@ var (
 	errFirstByte = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream's first event took too long")}
 	errSilence   = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream was silent for too long")}
 	errTotal     = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the call took too long in all")}
+	errWithin    = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the call took longer than the client waits")}
 	errGoexit    = errors.New("Generate ended its goroutine")
 	errDone      = errors.New("the answer is over")
 )
@@ -68,7 +69,7 @@ func (x *exchange) generate(ctx context.Context, call *Call, s *sink) <-chan err
 				err = newPanic(v)
 			}
 			x.release()
-			done <- err
+			done <- x.kept(err)
 		}()
 		err = upstream.Run(ctx, x.s.up, call.Request, upstream.SinkFunc(func(events []upstream.Event) error {
 			lost, err := s.send(events)
@@ -159,8 +160,22 @@ func (x *exchange) end(ctx context.Context, s *sink, err error) {
 	case !x.begun:
 		x.write(f)
 	case s.call.Stream != nil:
+		x.pause(s.call.Apart)
 		s.buf = s.call.Stream.End(s.buf[:0], f)
 		s.flush()
+	}
+}
+
+// pause waits, unless the client leaves.
+func (x *exchange) pause(d time.Duration) {
+	if d == 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-x.r.Context().Done():
 	}
 }
 
@@ -174,17 +189,32 @@ func (x *exchange) left(err error) error {
 	return err
 }
 
+// kept returns an error of the host's as one that is safe to look at: its own
+// methods were asked, and did not panic.
+func (x *exchange) kept(err error) (safe error) {
+	defer func() {
+		if v := recover(); v != nil {
+			safe = &Failure{Code: upstream.CodeInternal, Err: newPanic(v)}
+		}
+	}()
+	var gone *goneError
+	if err == nil || errors.As(err, &gone) {
+		return err
+	}
+	return x.settled(err)
+}
+
 // explain finds out what the client is told about a call that failed, and
 // tells the host.
 func (x *exchange) explain(ctx context.Context, err error) *Failure {
 	var gone *goneError
 	if !errors.As(err, &gone) {
-		f := Explain(mapPaths(err, x.s.dialect))
-		x.report.Err = f
+		f := x.settled(err)
+		x.failed(f)
 		x.log(ctx, f)
 		return f
 	}
-	x.report.Err = err
+	x.canceled(err)
 	x.say(ctx, slog.LevelInfo, "client left", slog.String("cause", gone.err.Error()))
 	if !x.begun {
 		x.report.Status = statusGone

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -42,9 +43,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			x.panicked(ctx, v)
 		}
 		x.finish(ctx)
-		if v != nil && x.begun {
+		if v != nil && (x.begun || v == http.ErrAbortHandler) {
 			// What has gone out cannot be ended properly any more, and must
-			// not pass for whole.
+			// not pass for whole; nor may nothing pass for an empty answer.
 			panic(http.ErrAbortHandler)
 		}
 	}()
@@ -52,6 +53,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		x.fail(ctx, err)
 		return
+	}
+	if call.Within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, x.start.Add(call.Within), errWithin)
+		defer cancel()
 	}
 	if call.Ask != nil {
 		x.ask(ctx, call)
@@ -64,7 +70,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // middleware of the host's. It reports nothing.
 func (s *Server) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	x := s.begin(w, r)
-	x.write(Explain(err))
+	key := ""
+	if keys := s.dialect.Keys(r); len(keys) > 0 {
+		key = keys[0]
+	}
+	x.write(Explain(mapPaths(refused(err, key), s.dialect.Path)))
 }
 
 const (

@@ -45,6 +45,7 @@ type sink struct {
 	collect upstream.Collector
 	whole   string // the vendor's own reply, if that is all there is
 	batches int    // of a whole answer, losses aside
+	told    int    // losses that were collected with it
 }
 
 func newSink(x *exchange, call *Call, cancel context.CancelCauseFunc) *sink {
@@ -73,9 +74,16 @@ func (s *sink) send(events []upstream.Event) (lost []content.Loss, err error) {
 	return s.take(events)
 }
 
-// take uses the token and gives it back.
+// take uses the token and gives it back. A panic ends the answer and nothing
+// else: upstreams may write from goroutines of their own, where nobody would
+// catch it.
 func (s *sink) take(events []upstream.Event) (lost []content.Loss, err error) {
 	defer func() {
+		if v := recover(); v != nil {
+			s.err = newPanic(v)
+			s.cancel(s.err)
+			lost, err = nil, s.err
+		}
 		s.sends.Add(1)
 		s.token <- struct{}{}
 	}()
@@ -93,6 +101,9 @@ func (s *sink) take(events []upstream.Event) (lost []content.Loss, err error) {
 		s.lose(s.call.Stream.Lost())
 		if len(s.buf) > 0 {
 			s.flush()
+		}
+		if e, ok := s.call.Stream.(Failer); ok && s.err == nil {
+			s.err = e.Err()
 		}
 	} else {
 		s.gather(events)
@@ -149,7 +160,11 @@ func (s *sink) lose(ls []content.Loss) {
 func (s *sink) gather(events []upstream.Event) {
 	meaning := false
 	for i := range events {
-		meaning = meaning || events[i].Kind != upstream.EventLoss
+		if events[i].Kind == upstream.EventLoss {
+			s.told++
+		} else {
+			meaning = true
+		}
 	}
 	if meaning {
 		s.batches++

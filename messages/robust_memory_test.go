@@ -1,0 +1,169 @@
+package messages
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/upstream"
+)
+
+// childBody names a file with the body that a child process is to take.
+const childBody = "POLYWIRE_TEST_BODY"
+
+// TestChild does in a process of its own what a handler does with a body, and
+// prints what the operating system had to give for it. It is for inChild.
+func TestChild(t *testing.T) {
+	file := os.Getenv(childBody)
+	if file == "" {
+		t.Skip("is run by other tests")
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	body := readString(t, file)
+	var n *upstream.Request
+	r, err := parseRequest(body, content.Limits{})
+	if r != nil {
+		rules := &Rules{}
+		if faults := r.Validate(rules); faults != nil {
+			err = faults
+		}
+		n = r.passOn(rules.header())
+	}
+	runtime.ReadMemStats(&after)
+	list, _ := content.Violations(err)
+	t.Logf("faults=%d bytes=%d", len(list), after.Sys-before.Sys)
+	runtime.KeepAlive(body)
+	runtime.KeepAlive(r)
+	runtime.KeepAlive(n)
+}
+
+// readString reads a file without a second copy of it.
+func readString(t *testing.T, file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.Grow(int(info.Size()))
+	piece := make([]byte, 64<<10)
+	for {
+		n, err := f.Read(piece)
+		b.Write(piece[:n])
+		if err != nil {
+			return b.String()
+		}
+	}
+}
+
+// inChild takes a body in a child process and returns how many faults it had
+// and how many bytes of memory it took. A crash fails the test.
+func inChild(t *testing.T, body string) (faults, bytes int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
+	cmd.Env = append(os.Environ(), childBody+"="+file)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("the child: %v\n%.2000s", err, out)
+	}
+	_, rest, found := strings.Cut(string(out), "faults=")
+	numbers := strings.FieldsFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	if !found || len(numbers) < 2 {
+		t.Fatalf("the child says %.2000s", out)
+	}
+	faults, err = strconv.Atoi(numbers[0])
+	bytes, err2 := strconv.Atoi(numbers[1])
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return faults, bytes
+}
+
+// The deepest bodies of all: a stack that overflows cannot be caught.
+func TestDeepestBody(t *testing.T) {
+	const all = maxBody
+	for _, tt := range []struct {
+		name, body string
+		good       bool
+	}{
+		{"arrays", strings.Repeat("[", all), false},
+		{"objects", strings.Repeat(`{"a":`, all/5), false},
+		{"closed", strings.Repeat("[", all/2) + strings.Repeat("]", all/2), false},
+		{"in a request", withInput(strings.Repeat("[", all/2) + strings.Repeat("]", all/2)), false},
+		{"results in results", `{"model":"m","max_tokens":9,"messages":[` + userHead + strings.Repeat(
+			`[{"type":"tool_result","tool_use_id":"a","content":`, 125) + `"x"` + strings.Repeat("}]", 125) + "}]}", false},
+		{"documents in documents", `{"model":"m","max_tokens":9,"messages":[` + userHead + strings.Repeat(
+			`[{"type":"document","source":{"type":"content","content":`, 80) + `"x"` + strings.Repeat("}}]", 80) + "}]}", false},
+		{"the deepest that is good", withInput(strings.Repeat("[", 249) + strings.Repeat("]", 249)), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if faults, _ := inChild(t, tt.body); (faults == 0) != tt.good {
+				t.Errorf("%d faults", faults)
+			}
+		})
+	}
+}
+
+// No body takes more memory than 4 times its own and 64 MiB: the largest that
+// the limits let pass, of all shapes.
+func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	if poolsForget {
+		t.Skip("the race detector takes memory of its own")
+	}
+	for _, tt := range []struct {
+		name string
+		body string
+	}{
+		{"turns", withTurns(userHead+`"x"}`, 333_000)},
+		{"turns with faults", withTurns(`{"role":"x","content":5}`, 333_000)},
+		{"no turns", withTurns(`1`, 999_000)},
+		{"text blocks", withBlocks(many(`{"type":"text","text":"x"}`, 333_000))},
+		{"unknown blocks", withBlocks(many(`{"type":"y"}`, 499_000))},
+		{"marks", withBlocks(many(`{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}`, 199_000))},
+		{"extras", withBlocks(many(`{"type":"text","text":"x","y":1}`, 249_000))},
+		{"members", `{"model":"m","max_tokens":9,"messages":[` + userHead + `"x"}],` + numbered(`"#":1`, 999_000) + `}`},
+		{"numbers", withInput(`[` + many("1", 999_000) + `]`)},
+		{"objects", withInput(`[` + many("{}", 999_000) + `]`)},
+		{"strings", withInput(`[` + many(`""`, 999_000) + `]`)},
+		{"stop sequences", `{"model":"m","max_tokens":9,"stop_sequences":[` + many(`"x"`, 999_000) + `],"messages":[` + userHead + `"x"}]}`},
+		{"deep", withInput(`[` + many(strings.Repeat("[", 240)+strings.Repeat("]", 240), 4_100) + `]`)},
+		{"calls", withCalls(70_000)},
+		{"long", withBlocks(`{"type":"text","text":"` + strings.Repeat("x", maxBody-200) + `"}`)},
+		{"long, escaped", withBlocks(`{"type":"text","text":"` + strings.Repeat(`\n`, maxBody/2-100) + `"}`)},
+		{"long names", withInput(`{` + numbered(`"`+strings.Repeat("n", 3000)+`#":1`, 10_000) + `}`)},
+		{"pdf", workload.PDF()},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, got := inChild(t, tt.body)
+			if most := 4*len(tt.body) + 64<<20; got > most {
+				t.Errorf("%d MB for a body of %d MB, at most %d", got>>20, len(tt.body)>>20, most>>20)
+			} else {
+				t.Logf("%d MB for a body of %d MB, %d are allowed", got>>20, len(tt.body)>>20, most>>20)
+			}
+		})
+	}
+}
+
+func withTurns(turn string, n int) string {
+	return `{"model":"m","max_tokens":9,"messages":[` + many(turn, n) + `]}`
+}

@@ -1,0 +1,105 @@
+package messages
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// fits reports whether a vendor's own frame says here what its events say: if
+// it is of this format and a piece of a stream, and if numbers agree.
+func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
+	if f.Format != Format || f.Whole || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
+		return false
+	}
+	next := s.next
+	for i := range events {
+		e := &events[i]
+		if e.Candidate != 0 {
+			return false
+		}
+		switch e.Kind {
+		case upstream.EventStart:
+			if s.begun {
+				return false
+			}
+		case upstream.EventStop:
+			if len(s.open) > 0 {
+				return false // blocks end before the message does
+			}
+		case upstream.EventOpen:
+			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" {
+				return false
+			}
+			next++
+		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature,
+			upstream.EventBlockExtra, upstream.EventClose:
+			b := s.at(e.Block)
+			if b == nil || b.out != e.Block {
+				return false
+			}
+			if b.tail != "" || e.Kind == upstream.EventClose && (b.input != "" || b.signature != "" && !b.signed) {
+				return false // something of ours has to be said first
+			}
+		}
+	}
+	return true
+}
+
+// verbatim appends a frame that fits.
+func (s *stream) verbatim(dst []byte, f *upstream.Frame, events []upstream.Event) []byte {
+	start := false
+	for i := range events {
+		start = start || events[i].Kind == upstream.EventStart
+	}
+	if !start && !s.begun {
+		dst = s.begin(dst)
+	}
+	for i := range events {
+		s.follow(&events[i])
+	}
+	switch f.Name {
+	case "ping", "error", "message_stop": // these are ours to say
+		return dst
+	}
+	dst = append(dst, "event: "...)
+	dst = append(dst, f.Name...)
+	dst = append(dst, "\ndata: "...)
+	if strings.ContainsAny(f.Data, "\r\n") {
+		dst = jsonwire.AppendCompact(dst, f.Data)
+	} else {
+		dst = append(dst, f.Data...)
+	}
+	return append(dst, "\n\n"...)
+}
+
+// follow keeps the state in step with an event that was written verbatim.
+func (s *stream) follow(e *upstream.Event) {
+	switch e.Kind {
+	case upstream.EventStart:
+		s.start, s.begun = *e.Start, true
+	case upstream.EventUsage:
+		s.usage = *e.Usage
+	case upstream.EventStop:
+		s.stop, s.said = *e.Stop, true
+	case upstream.EventOpen:
+		b := streamed{in: e.Block, out: s.next, kind: kindOfBlock(e.Part), raw: true}
+		s.next++
+		if t, ok := e.Part.(*content.ToolUse); ok {
+			s.calls++
+			s.ids.seeID(t.ID)
+		}
+		s.open = append(s.open, b)
+	case upstream.EventText, upstream.EventInput, upstream.EventSignature:
+		if b := s.at(e.Block); b != nil {
+			b.thought = b.thought || e.Kind == upstream.EventText
+			b.signed = b.signed || e.Kind == upstream.EventSignature
+			b.arguments.scan(e.Text)
+			b.input, b.tail = "", ""
+		}
+	case upstream.EventClose:
+		s.forget(e.Block)
+	}
+}
