@@ -16,10 +16,13 @@
 //   - [github.com/polywire/polywire/upstream/echo] is the built-in model, which
 //     describes what it was sent.
 //   - [github.com/polywire/polywire/messages] is the Messages format (POST
-//     /v1/messages): parser, validator, encoder, handler.
+//     /v1/messages): parser, validator, encoder, handler, and the client side.
+//   - [github.com/polywire/polywire/generatecontent] is the content generation
+//     format (POST …/models/{model}:generateContent), in the same way.
 //
 // The programs under examples run as they stand: gateway is a server, validate
-// judges a request body, embed is a small service with a model of its own.
+// judges a request body, embed is a small service with a model of its own, and
+// tools answers calls of tools by itself.
 //
 // # Which way things point
 //
@@ -31,6 +34,6 @@
 //
 // # Not there yet
 //
-// The content generation format, upstreams that call vendors, and fetching of
-// files that requests name by URL come in later versions; README.md says more.
+// Upstreams that call vendors, and fetching of files that requests name by URL,
+// come in later versions; README.md says more.
 package polywire

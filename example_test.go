@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
@@ -158,6 +159,31 @@ func Example_client() {
 	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Stop.Reason)
 	// Output:
 	// Over there. end
+}
+
+// Both formats on one port: each knows its own paths.
+func Example_bothFormats() {
+	up := echo.New()
+
+	m := messages.NewHandler(up, nil)
+	g := generatecontent.NewHandler(up, nil)
+	both := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if g.Match(r) && !m.Match(r) {
+			g.ServeHTTP(w, r)
+			return
+		}
+		m.ServeHTTP(w, r)
+	})
+
+	for path, body := range map[string]string{
+		"/v1beta/models/demo:generateContent": `{"contents": [{"parts": [{"text": "echo: say Ahoy"}]}]}`,
+	} {
+		w := httptest.NewRecorder()
+		both.ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(body)))
+		fmt.Println(w.Code, strings.Contains(w.Body.String(), `"text":"Ahoy"`))
+	}
+	// Output:
+	// 200 true
 }
 
 // Requests can be read and judged without any HTTP.

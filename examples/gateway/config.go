@@ -9,10 +9,12 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/http"
 	"net/netip"
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
@@ -136,10 +138,30 @@ func (c *config) upstream() (upstream.Upstream, error) {
 	return up, nil
 }
 
-// options says how to serve it.
-func (c *config) options(logger *slog.Logger) *messages.Options {
+// handler serves an upstream in both formats: each request is its path's, or
+// that of the vendor whose header it has.
+func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
+	s := c.serving(logger)
+	m := messages.NewHandler(up, &messages.Options{Serving: s})
+	g := generatecontent.NewHandler(up, &generatecontent.Options{Serving: s})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("anthropic-version") != "", m.Match(r):
+			m.ServeHTTP(w, r)
+		case g.Match(r), r.Header.Get("x-goog-api-key") != "":
+			g.ServeHTTP(w, r)
+		default:
+			m.ServeHTTP(w, r)
+		}
+	})
+}
+
+// serving says how to serve it. What is in flight counts for both formats
+// together.
+func (c *config) serving(logger *slog.Logger) upstream.Serving {
 	s := upstream.Serving{
 		Limits: content.Limits{Body: c.maxBody},
+		Budget: new(upstream.Budget),
 		Times:  c.times,
 		Logger: logger,
 		OnDone: func(ctx context.Context, r *upstream.Report) { record(ctx, logger, r) },
@@ -147,7 +169,7 @@ func (c *config) options(logger *slog.Logger) *messages.Options {
 	if c.key != "" {
 		s.Authenticate = upstream.Keys(c.key)
 	}
-	return &messages.Options{Serving: s}
+	return s
 }
 
 func (c *config) logger(w io.Writer) *slog.Logger {

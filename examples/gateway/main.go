@@ -1,5 +1,6 @@
-// Gateway serves the Messages format over one upstream: a server to try
-// Polywire with, to point an SDK or an agent at, and to copy from.
+// Gateway serves the Messages format and the content generation format over one
+// upstream and one port: a server to try Polywire with, to point an SDK or an
+// agent at, and to copy from.
 //
 //	go run ./examples/gateway -listen 127.0.0.1:8080
 //
@@ -27,7 +28,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 // leaves to its host.
 func (c *config) server(up upstream.Upstream, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           messages.NewHandler(up, c.options(logger)),
+		Handler:           c.handler(up, logger),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    1 << 20,

@@ -322,3 +322,51 @@ func TestProgram(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// Both formats are served on one port, and errors are told in the format of who
+// asks.
+func TestBothFormats(t *testing.T) {
+	g := start(t, "-key", "k")
+	defer g.stop(t)
+	const body = `{"contents":[{"role":"user","parts":[{"text":"echo: say Ahoy"}]}]}`
+	for _, tt := range []struct {
+		method, path, body, header, value string
+		status                            int
+		want                              string
+	}{
+		{"POST", "/v1beta/models/m:generateContent", body, "x-goog-api-key", "k", 200, `"text":"Ahoy"`},
+		{"POST", "/v1beta/models/m:streamGenerateContent?alt=sse", body, "x-goog-api-key", "k", 200, "data: {"},
+		{"POST", "/v1beta/models/m:generateContent", body, "x-goog-api-key", "wrong", 400, "API_KEY_INVALID"},
+		{"GET", "/v1/models", "", "x-goog-api-key", "k", 200, `"models":[`},
+		{"GET", "/v1beta/models/echo", "", "x-goog-api-key", "k", 200, `"name":"models/echo"`},
+		{"GET", "/v1beta/files", "", "x-goog-api-key", "k", 404, `"status":"NOT_FOUND"`},
+		{"GET", "/nothing", "", "x-api-key", "k", 404, `"type":"not_found_error"`},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), tt.method, g.url+tt.path, strings.NewReader(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set(tt.header, tt.value)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := read(t, resp)
+		if resp.StatusCode != tt.status || !strings.Contains(text, tt.want) {
+			t.Errorf("%s %s: %d %s, want %d and %s", tt.method, tt.path, resp.StatusCode, text, tt.status, tt.want)
+		}
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "GET", g.url+"/v1/models", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("anthropic-version", "2023-06-01")
+	r.Header.Set("x-api-key", "k")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := read(t, resp); !strings.Contains(text, `"has_more":false`) {
+		t.Errorf("models in the other format: %s", text)
+	}
+}

@@ -1,11 +1,12 @@
-// Validate reads a Messages request body from standard input and prints
-// everything that is wrong with it, one violation a line:
+// Validate reads a request body from standard input and prints everything that
+// is wrong with it, one violation a line:
 //
 //	$ echo '{"model":"m","messages":[]}' | go run ./examples/validate
 //	max_tokens: Field required
 //	messages: at least one message is required
 //
-// It exits with 0 if there is nothing to say, 1 if there is, and 2 if it was
+// With -format generatecontent it judges a body of content generation. It exits
+// with 0 if there is nothing to say, 1 if there is, and 2 if it was
 // not asked properly. Nothing is sent anywhere.
 package main
 
@@ -18,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 )
 
@@ -35,6 +37,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var betas string
 	f := flag.NewFlagSet("validate", flag.ContinueOnError)
 	f.SetOutput(stderr)
+	format := f.String("format", "messages", "the `format` of the body: messages or generatecontent")
 	f.StringVar(&rules.Version, "version", "2023-06-01", "the anthropic-version `header` that the request has")
 	f.StringVar(&betas, "betas", "", "the anthropic-beta `header` that the request has: a comma list")
 	f.BoolVar(&rules.Strict, "strict", false, "refuse members and kinds that the format does not know")
@@ -59,6 +62,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return usage
 	}
 
+	judge, known := map[string]func([]byte, *messages.Rules) error{
+		"messages": judgeMessages, "generatecontent": judgeGenerateContent,
+	}[*format]
+	if !known {
+		fmt.Fprintf(stderr, "validate: -format: unknown format %q; want messages or generatecontent\n", *format)
+		return usage
+	}
 	list, more := content.Violations(judge(body, &rules))
 	for _, v := range list {
 		fmt.Fprintln(stdout, line(v))
@@ -72,13 +82,27 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return valid
 }
 
-// judge returns everything that is wrong with a body.
-func judge(body []byte, rules *messages.Rules) error {
+// judgeMessages returns everything that is wrong with a body.
+func judgeMessages(body []byte, rules *messages.Rules) error {
 	r, err := messages.ParseRequest(body)
 	if r == nil {
 		return err // no JSON, so there is nothing to look at
 	}
 	return r.Validate(rules) // tells what parsing found, too
+}
+
+// judgeGenerateContent does the same for a body of content generation, which
+// has neither versions nor betas.
+func judgeGenerateContent(body []byte, rules *messages.Rules) error {
+	parse := generatecontent.ParseRequest
+	if rules.Count {
+		parse = generatecontent.ParseCountRequest
+	}
+	r, err := parse(body)
+	if r == nil {
+		return err
+	}
+	return r.Validate(&generatecontent.Rules{Strict: rules.Strict, Count: rules.Count})
 }
 
 // line returns a violation as one line, even if it quotes something longer.

@@ -25,6 +25,21 @@ func TestRun(t *testing.T) {
 			stdout: "model: Field required\nmax_tokens: Input should be a valid integer\nstream: Input should be a valid boolean\n",
 		},
 		{
+			name: "content generation", args: "-format generatecontent", code: valid,
+			body: `{"contents":[{"parts":[{"text":"Hi."}]}],"x":1}`,
+		},
+		{
+			name: "content generation, strict", args: "-format generatecontent -strict", code: invalid,
+			body: `{"contents":{"parts":{"text":"a","inline_data":{"mime_type":"image/png","data":"AA=="}}},"x":1}`,
+			stdout: "contents[0].parts[0]: Invalid value at 'contents[0].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'inlineData'\n" +
+				"Invalid JSON payload received. Unknown name \"x\": Cannot find field.\n",
+		},
+		{
+			name: "content generation, to count", args: "-format generatecontent -count", code: valid,
+			body: `{"generateContentRequest":{"model":"models/m","contents":[{"parts":[{"text":"Hi."}]}]}}`,
+		},
+		{name: "no such format", args: "-format xml", code: usage, stderr: "unknown format"},
+		{
 			name: "no JSON", body: "{\n", code: invalid,
 			stdout: "…line 2",
 		},

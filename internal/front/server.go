@@ -70,6 +70,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // middleware of the host's. It reports nothing.
 func (s *Server) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	x := s.begin(w, r)
+	x.route, _ = s.dialect.Route(r)
 	key := ""
 	if keys := s.dialect.Keys(r); len(keys) > 0 {
 		key = keys[0]

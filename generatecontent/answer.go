@@ -1,0 +1,278 @@
+package generatecontent
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// lose notes one loss; the path is known to whoever hands it out.
+type lose func(s content.Severity, reason string)
+
+// forAnswer returns p as an answer in this format can say it, nil if it cannot
+// at all. p is left as it is: what has to be changed is changed in a copy.
+// What it returns can be written.
+func forAnswer(p content.Part, lost lose) content.Part {
+	switch p := p.(type) {
+	case *content.Text:
+		return answerText(p, lost)
+	case *content.Thinking:
+		return answerThinking(p, lost)
+	case *content.ToolUse:
+		return answerCall(p, lost)
+	case *content.Image:
+		c := *p
+		hints(&c.Cache, &c.Extra, &c.Signature, lost)
+		if c.Source = answerSource(p.Source, lost); c.Source == nil {
+			return nil
+		}
+		return writable(&c, lost)
+	case *content.Media:
+		c := *p
+		hints(&c.Cache, &c.Extra, &c.Signature, lost)
+		if c.Source = answerSource(p.Source, lost); c.Source == nil {
+			return nil
+		}
+		return writable(&c, lost)
+	case *content.Document:
+		return answerDocument(p, lost)
+	case *content.ServerToolUse:
+		if p.Format == Format {
+			c := *p
+			hints(&c.Cache, &c.Extra, &c.Signature, lost)
+			return writable(&c, lost)
+		}
+	case *content.ServerToolResult:
+		if p.Format == Format {
+			c := *p
+			hints(&c.Cache, &c.Extra, &c.Signature, lost)
+			return writable(&c, lost)
+		}
+	case *content.Unknown:
+		if p.Format == Format {
+			return writable(p, lost)
+		}
+	}
+	lost(content.LossDropped, "an answer in this format cannot hold "+answerKind(p))
+	return nil
+}
+
+// writable returns p if it can be written, else nil.
+func writable(p content.Part, lost lose) content.Part {
+	var w jsonwire.Writer
+	e := newEncoder(&w, nil)
+	e.part(p)
+	if e.Faults.Len() > 0 {
+		lost(content.LossDropped, "a part whose JSON is broken, or that the vendor does not have")
+		return nil
+	}
+	return p
+}
+
+// answerText leaves texts alone that have nothing but text. One that says
+// nothing is nil.
+func answerText(p *content.Text, lost lose) content.Part {
+	if p.Cache == nil && p.Extra == nil && p.Signature == (content.Signature{}) && len(p.Citations) == 0 {
+		if p.Text == "" {
+			return nil
+		}
+		return p
+	}
+	c := *p
+	hints(&c.Cache, &c.Extra, &c.Signature, lost)
+	if len(c.Citations) > 0 {
+		c.Citations = nil
+		lost(content.LossDropped, lostCitation)
+	}
+	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
+		return nil
+	}
+	return &c
+}
+
+const lostCitation = "this format tells where an answer comes from in metadata of its own"
+
+// answerThinking returns nil for a thought that says nothing.
+func answerThinking(p *content.Thinking, lost lose) content.Part {
+	if p.Redacted.Data != "" {
+		lost(content.LossHint, "a hidden thought")
+		return nil
+	}
+	c := *p
+	hints(nil, &c.Extra, &c.Signature, lost)
+	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
+		return nil
+	}
+	return &c
+}
+
+// answerCall leaves out a call whose arguments are no object: clients would run
+// it with others.
+func answerCall(p *content.ToolUse, lost lose) content.Part {
+	c := *p
+	hints(&c.Cache, &c.Extra, &c.Signature, lost)
+	if c.Input == "" {
+		c.Input = "{}"
+	} else if !objectJSON(c.Input) {
+		lost(content.LossDropped, notObject)
+		return nil
+	}
+	return &c
+}
+
+const notObject = "a call whose arguments are not a JSON object"
+
+// objectJSON reports whether json is a JSON object and nothing else.
+func objectJSON(json string) bool {
+	doc, err := jsonwire.Parse(json, jsonwire.Limits{})
+	if err != nil {
+		return false
+	}
+	defer doc.Close()
+	return doc.Root().Kind() == jsonwire.Object
+}
+
+func answerDocument(p *content.Document, lost lose) content.Part {
+	c := *p
+	hints(&c.Cache, &c.Extra, &c.Signature, lost)
+	if c.Title != "" || c.Context != "" || c.Citations {
+		c.Title, c.Context, c.Citations = "", "", false
+		lost(content.LossDegraded, "a document has no title and no context in this format")
+	}
+	if c.Source = answerSource(p.Source, lost); c.Source == nil {
+		return nil
+	}
+	return writable(&c, lost)
+}
+
+// answerSource returns a source that clients can read: data in the standard
+// alphabet, padded, and of a type that is said.
+func answerSource(s content.Source, lost lose) content.Source {
+	switch s := s.(type) {
+	case *content.Base64:
+		if s == nil {
+			break
+		}
+		return answerData(s, lost)
+	case *content.PlainText:
+		if s != nil {
+			return s
+		}
+	case *content.URL:
+		if s != nil && s.URL != "" {
+			return s
+		}
+	case *content.File:
+		if s != nil && strings.Contains(s.ID, "://") {
+			return s
+		}
+	}
+	lost(content.LossDropped, "a file that is not here, or of a kind that this format does not have")
+	return nil
+}
+
+func answerData(s *content.Base64, lost lose) content.Source {
+	c := *s
+	if c.Extra != nil && (c.Extra.Format != Format || !objectJSON(c.Extra.JSON)) {
+		c.Extra = nil
+		lost(content.LossHint, foreignMembers)
+	}
+	if jsonwire.CheckBase64(c.Data) != 0 {
+		if jsonwire.CheckBase64Any(c.Data) != 0 {
+			lost(content.LossDropped, "a file that is empty or not base64")
+			return nil
+		}
+		c.Data = standardBase64(c.Data)
+	}
+	if c.MediaType == "" {
+		lead := make([]byte, content.MediaLead)
+		n, _ := c.Lead(lead) // of good data
+		c.MediaType = content.DetectMediaType(lead[:n])
+		if c.MediaType == "" {
+			lost(content.LossDropped, "a file whose type is not known")
+			return nil
+		}
+		lost(content.LossDegraded, "the type of the file was not said; it is told by its first bytes")
+	}
+	return &c
+}
+
+const foreignMembers = "members of another format"
+
+// hints drops what has no effect on the answer and no place in it.
+func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature, lost lose) {
+	if cache != nil && *cache != nil {
+		*cache = nil
+		lost(content.LossHint, "a cache mark in an answer")
+	}
+	if x := *extra; x != nil && (x.Format != Format || !objectJSON(x.JSON)) {
+		*extra = nil
+		lost(content.LossHint, foreignMembers)
+	}
+	*sig = answerSignature(*sig, lost)
+}
+
+// answerSignature returns a signature as clients can read it, the zero one for
+// that of another format.
+func answerSignature(sig content.Signature, lost lose) content.Signature {
+	switch {
+	case sig.Data == "":
+	case sig.Format != Format:
+		lost(content.LossHint, "a signature of another format")
+	case jsonwire.CheckBase64(sig.Data) == 0:
+		return sig
+	case jsonwire.CheckBase64Any(sig.Data) == 0:
+		sig.Data = standardBase64(sig.Data)
+		return sig
+	default:
+		lost(content.LossDropped, "a signature that is not base64")
+	}
+	return content.Signature{}
+}
+
+func answerKind(p content.Part) string {
+	switch p.(type) {
+	case *content.ToolResult:
+		return "the result of a tool"
+	case *content.SearchResult:
+		return "a search result"
+	case *content.ServerToolUse, *content.ServerToolResult:
+		return "a built-in tool of another format"
+	case *content.Unknown:
+		return "a part of another format"
+	}
+	return "a part of this kind"
+}
+
+// appendMembers appends the members that x has besides those of a text.
+func appendMembers(dst []byte, scratch *jsonwire.Writer, x *content.Extra) []byte {
+	if x == nil || x.Format != Format {
+		return dst
+	}
+	scratch.Reset()
+	scratch.BeginObject()
+	_ = scratch.MembersExcept(x.JSON, textMember) // what is no JSON has no members
+	scratch.EndObject()
+	if b := scratch.Bytes(); len(b) > len("{}") {
+		from := len(dst)
+		dst = appendOneLine(dst, b)
+		dst[from] = ','
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}
+
+// textMember reports whether a part with a text cannot have the member, or has
+// it in a field of its own.
+var textMember = partFields.has(1<<fThought | 1<<fSignature | (1<<partData - 1))
+
+// appendOneLine appends JSON without line breaks.
+func appendOneLine(dst, json []byte) []byte {
+	for _, c := range json {
+		if c == '\n' || c == '\r' {
+			return jsonwire.AppendCompact(dst, string(json))
+		}
+	}
+	return append(dst, json...)
+}

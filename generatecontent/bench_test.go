@@ -1,0 +1,143 @@
+package generatecontent
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/upstream"
+)
+
+var workloads = []struct {
+	name string
+	make func() string
+}{
+	{"small", workload.GenerateSmall},
+	{"chat", workload.GenerateChat},
+	{"agent", workload.GenerateAgent},
+	{"intl", workload.GenerateIntl},
+	{"image", workload.GenerateImage},
+	{"pdf", workload.GeneratePDF},
+}
+
+// each benchmarks op on every workload.
+func each(b *testing.B, op func(b *testing.B, body string, r *Request) func()) {
+	for _, load := range workloads {
+		b.Run(load.name, func(b *testing.B) {
+			body := load.make()
+			r, err := ParseRequestString(body)
+			if err != nil {
+				b.Fatal(err)
+			}
+			floor.Run(b, body, op(b, body, r))
+		})
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	each(b, func(b *testing.B, body string, _ *Request) func() {
+		return func() {
+			if _, err := ParseRequestString(body); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkParseValidate is what the goals are told for.
+func BenchmarkParseValidate(b *testing.B) {
+	each(b, func(b *testing.B, body string, _ *Request) func() {
+		return func() {
+			r, err := ParseRequestString(body)
+			if err == nil {
+				err = r.Validate(nil)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkValidate(b *testing.B) {
+	each(b, func(_ *testing.B, _ string, r *Request) func() { return func() { _ = r.Validate(nil) } })
+}
+
+// BenchmarkEncode writes a parsed request again.
+func BenchmarkEncode(b *testing.B) {
+	each(b, func(b *testing.B, _ string, r *Request) func() {
+		return func() {
+			if _, err := r.Body(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkParseRelay parses a request and finds the bytes to send on: against
+// BenchmarkParse this is what a relay costs.
+func BenchmarkParseRelay(b *testing.B) {
+	each(b, func(b *testing.B, body string, _ *Request) func() {
+		return func() {
+			r, err := ParseRequestString(body)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if upstream.WireOf(r.Upstream(), Format) == nil {
+				b.Fatal("no Wire")
+			}
+		}
+	})
+}
+
+// BenchmarkWorst parses and validates what strangers may think of.
+func BenchmarkWorst(b *testing.B) {
+	const user = `{"role":"user","parts":`
+	many := func(s string, n int) string { return strings.Repeat(s+",", n-1) + s }
+	for _, tt := range []struct{ name, body string }{
+		{"parts", `{"contents":[` + user + `[` + many(`{"text":"x"}`, 100_000) + `]}]}`},
+		{"empty parts", `{"contents":[` + user + `[` + many(`{}`, 100_000) + `,{"text":"x"}]}]}`},
+		{"unknown parts", `{"contents":[` + user + `[` + many(`{"y":{}}`, 100_000) + `]}]}`},
+		{"turns", `{"contents":[` + many(user+`[{"text":"x"}]}`, 100_000) + `]}`},
+		{"results", `{"contents":[` + user + `[` +
+			many(`{"functionResponse":{"name":"n","response":{"a":"x"}}}`, 10_000) + `]}]}`},
+		{"calls", `{"contents":[` + user + `[` +
+			many(`{"functionCall":{"name":"n","args":{},"willContinue":true},"partMetadata":{}}`, 10_000) + `]}]}`},
+		{"members", `{"contents":[],` + manyMembers(100_000) + `}`},
+		{"members of parts", `{"contents":[` + user + `[{` + manyMembers(100_000) + `,"text":"a"}]}]}`},
+		{"tools", `{"contents":[],"tools":[` + many(`{"functionDeclarations":[{"name":"n"}]}`, 100_000) + `]}`},
+		{"schema", `{"contents":[],"generationConfig":{"response_schema":{"properties":{` +
+			many(`"p":{"type":"string"}`, 1) + manySchemas(20_000) + `}}}}`},
+		{"faults", `{"contents":[` + many("1", 100_000) + `]}`},
+		{"settings", `{"contents":[],"safetySettings":[` + many(`{"category":7}`, 100_000) + `]}`},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			floor.Run(b, tt.body, func() {
+				if r, _ := ParseRequestString(tt.body); r != nil {
+					_ = r.Validate(&Rules{Strict: true})
+				}
+			})
+		})
+	}
+}
+
+func manyMembers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"model_` + strconv.Itoa(i) + `":1`)
+	}
+	return b.String()
+}
+
+func manySchemas(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(`,"p` + strconv.Itoa(i) + `":{"type":"array","items":{"any_of":[{"type":"number"}]}}`)
+	}
+	return b.String()
+}

@@ -1,0 +1,226 @@
+package generatecontent
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+func TestUpstreamNeutral(t *testing.T) {
+	r, err := ParseRequestString(`{"model":"m","contents":[{"parts":[{"text":"a"}],"x":1}],"systemInstruction":{"role":"user","parts":[{"text":"s"}]},` +
+		`"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":["f"]},"includeServerSideToolInvocations":true},` +
+		`"generationConfig":{"temperature":0.5,"topP":0.25,"topK":3,"candidateCount":2,"maxOutputTokens":9,"stopSequences":["e"],"seed":7,` +
+		`"presencePenalty":0.5,"frequencyPenalty":0.25,"responseMimeType":"application/json","responseSchema":{"type":"STRING"},` +
+		`"responseModalities":["TEXT","IMAGE"],"imageConfig":{"aspectRatio":"1:1","imageSize":"2K"},` +
+		`"thinkingConfig":{"includeThoughts":false,"thinkingBudget":1024},"mediaResolution":"MEDIA_RESOLUTION_LOW"},"serviceTier":"flex","store":false,"y":1}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heat, topP, low, half := 0.5, 0.25, 0.25, 0.5
+	topK, maxTokens, seed, budget := int64(3), int64(9), int64(7), int64(1024)
+	want := &upstream.Request{
+		Model:     "m",
+		System:    []content.Part{&content.Text{Text: "s"}},
+		Turns:     []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "a"}}, Extra: extra(`{"x":1}`)}},
+		Choice:    content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"f"}},
+		MaxTokens: &maxTokens, Temperature: &heat, TopP: &topP, TopK: &topK, Seed: &seed, PresencePenalty: &half, FrequencyPenalty: &low,
+		StopSequences: []string{"e"}, Candidates: 2, ServiceTier: "flex",
+		Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &budget, Display: "omitted"},
+		Output: upstream.Output{Modalities: []string{"text", "image"}, MediaType: "application/json",
+			Schema: content.Schema{JSON: `{"type":"STRING"}`, OpenAPI: true}, AspectRatio: "1:1", ImageSize: "2K"},
+		Extra: extra(`{"toolConfig":{"includeServerSideToolInvocations":true},"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"},"store":false,"y":1}`),
+	}
+	if diff := cmp.Diff(want, r.Upstream()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if r.Upstream().Turns[0].Parts[0] != r.Contents[0].Parts[0] {
+		t.Error("the parts are copies")
+	}
+}
+
+func TestThinkingBothWays(t *testing.T) {
+	for _, tt := range []struct {
+		config string
+		want   upstream.Thinking
+	}{
+		{`{"thinkingBudget":-1}`, upstream.Thinking{Mode: upstream.ThinkingAuto}},
+		{`{"thinkingBudget":0}`, upstream.Thinking{Mode: upstream.ThinkingOff}},
+		{`{"thinkingLevel":"MINIMAL"}`, upstream.Thinking{Effort: "minimal"}},
+		{`{"thinkingLevel":"HIGH","includeThoughts":true}`, upstream.Thinking{Effort: "high", Display: "summarized"}},
+	} {
+		r, err := ParseRequestString(`{"contents":[` + ask + `],"generationConfig":{"thinkingConfig":` + tt.config + `}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := r.Upstream()
+		if diff := cmp.Diff(tt.want, n.Thinking); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.config, diff)
+		}
+		back, losses := RequestOf(n)
+		if diff := cmp.Diff(r, back); diff != "" || losses != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", tt.config, losses, diff)
+		}
+	}
+}
+
+// What another format says comes out in this one's words, with its losses.
+func TestRequestOf(t *testing.T) {
+	text := func(s string) content.Part { return &content.Text{Text: s} }
+	const other = "messages"
+	n := &upstream.Request{
+		Model: "m", UserID: "u", ServiceTier: "auto",
+		System: []content.Part{&content.Text{Text: "s", Cache: &content.Cache{}}},
+		Turns: []content.Turn{
+			{Role: content.User, Parts: []content.Part{text("q"),
+				&content.Image{Source: &content.URL{URL: "https://a.example/x.PNG?q=1"}},
+				&content.Document{Title: "T", Source: &content.PlainText{Text: "hi"}},
+				&content.Document{Source: &content.Parts{Parts: []content.Part{text("one"), text("two")}}},
+				&content.Image{Source: &content.File{ID: "file_1"}},
+				&content.SearchResult{Source: "src", Title: "t", Parts: []content.Part{text("found")}}}},
+			{Role: content.Assistant, Parts: []content.Part{
+				&content.Thinking{Text: "h", Signature: content.Signature{Format: other, Data: "x"}},
+				&content.Thinking{Redacted: content.Signature{Format: other, Data: "x"}},
+				&content.ToolUse{ID: "1", Name: "f", Input: `{"a":1}`}, &content.ToolUse{ID: "2", Name: "g"},
+				&content.ServerToolUse{Format: other, Kind: "server_tool_use"}}},
+			{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "1", Parts: []content.Part{
+				&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "AAAA"}}, text("a"), text("b")}}}},
+			{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "2", Error: true}}},
+			{Role: content.System, Parts: []content.Part{text("be brief")}},
+		},
+		Tools: []content.Tool{{Name: "f", Input: content.Schema{JSON: `{"type":"object"}`}, Strict: true},
+			{Kind: "web_search", Format: other, Name: "w"}, {Name: "g"}},
+		Choice:   content.ToolChoice{Mode: content.ChoiceAny, NoParallel: true},
+		Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "max", Display: "full"},
+		Output:   upstream.Output{Schema: content.Schema{JSON: `{}`}},
+		Extra:    &content.Extra{Format: other, JSON: `{"speed":"fast"}`},
+	}
+	r, losses := RequestOf(n)
+	got, err := r.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"model":"m","contents":[{"role":"user","parts":[{"text":"q"},{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/x.PNG?q=1"}},` +
+		`{"inlineData":{"mimeType":"text/plain","data":"aGk="}},{"text":"one"},{"text":"two"},{"text":"t\nsrc"},{"text":"found"}]},` +
+		`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"functionCall":{"id":"2","name":"g"}}]},` +
+		`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{"output":"a\nb"},"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}},` +
+		`{"functionResponse":{"id":"2","name":"g","response":{"error":""}}},{"text":"be brief"}]}],` +
+		`"systemInstruction":{"parts":[{"text":"s"}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}},{"name":"g"}]}],` +
+		`"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":{},` +
+		`"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"}}}`
+	if diff := sameJSON(t, want, string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var lost []string
+	for _, l := range losses {
+		lost = append(lost, l.Severity.String()+" "+l.Path)
+	}
+	wantLost := []string{
+		"hint extra", "hint system.0.cache", "degraded turns.0.parts.1.source.media_type", "degraded turns.0.parts.2",
+		"degraded turns.0.parts.3.source", "dropped turns.0.parts.4.source", "degraded turns.0.parts.5",
+		"hint turns.1.parts.0", "hint turns.1.parts.1", "dropped turns.1.parts.4", "degraded turns.2.parts.0.parts",
+		"hint turns.3",
+		"degraded turns.4", "hint turns.4", "degraded tools.0.strict", "dropped tools.1", "dropped choice.no_parallel",
+		"hint output.media_type", "degraded thinking.effort", "degraded thinking.display", "hint service_tier", "hint user_id",
+	}
+	if diff := cmp.Diff(wantLost, lost); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+	if n.Turns[2].Parts[0].(*content.ToolResult).Name != "" || len(n.Turns) != 5 || len(n.Turns[2].Parts) != 1 {
+		t.Error("the neutral request was changed")
+	}
+}
+
+// Whatever is changed after parsing, the old document is not passed on.
+func TestUpstreamWire(t *testing.T) {
+	long := `"x":"` + strings.Repeat("y", sealFrom) + `"`
+	for name, doc := range map[string]string{
+		"short": `{"model": "m" ,"contents":[` + ask + `],"generationConfig":{"topK":1,"responseModalities":["TEXT"]},"tools":[{"googleSearch":{}}],"labels":{"a":"b"}}`,
+		"long": `{"model": "m" ,"contents":[` + ask + `],"generationConfig":{"topK":1,"responseModalities":["TEXT"]},"tools":[{"googleSearch":{}}],"labels":{"a":"b"},` +
+			long + `}`,
+	} {
+		if (len(doc) >= sealFrom) != (name == "long") {
+			t.Fatalf("%s: %d bytes", name, len(doc))
+		}
+		parse := func() *Request {
+			r, err := ParseRequestString(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		r := parse()
+		r.Model = "other"
+		for _, n := range []*upstream.Request{r.Upstream(), r.passOn()} {
+			w := upstream.WireOf(n, Format)
+			if w == nil || w.Body != doc || len(w.Spans) != 1 || w.Body[w.Spans[0].From:w.Spans[0].To] != `"m"` {
+				t.Errorf("%s: Wire is %+v", name, w)
+			}
+		}
+		one := int64(1)
+		for what, change := range map[string]func(r *Request){
+			"text":       func(r *Request) { r.Contents[0].Parts[0].(*content.Text).Text = "b" },
+			"turns":      func(r *Request) { r.Contents = append(r.Contents, r.Contents[0]) },
+			"top_k":      func(r *Request) { *r.GenerationConfig.TopK = 2 },
+			"seed":       func(r *Request) { r.GenerationConfig.Seed = &one },
+			"modalities": func(r *Request) { r.GenerationConfig.ResponseModalities[0] = "IMAGE" },
+			"labels":     func(r *Request) { r.Labels = "" },
+			"tool":       func(r *Request) { r.Tools[0].Raw = `{"x":1}` },
+			"system":     func(r *Request) { r.SystemInstruction = &Instruction{Parts: r.Contents[0].Parts} },
+			"choice":     func(r *Request) { r.ToolConfig = &ToolConfig{FunctionCalling: &FunctionCalling{Mode: "ANY"}} },
+		} {
+			r := parse()
+			change(r)
+			if upstream.WireOf(r.Upstream(), Format) != nil {
+				t.Errorf("%s, %s changed: the old document is passed on", name, what)
+			}
+		}
+	}
+}
+
+// A result whose text was changed does not come with its old object.
+func TestChangedResult(t *testing.T) {
+	r, err := ParseRequestString(`{"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"secret":1}}}]}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Contents[0].Parts[0].(*content.ToolResult).Parts = []content.Part{plainText("***")}
+	got, err := r.AppendJSON(nil)
+	if want := `{"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"output":"***"}}}]}]}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestWirePath(t *testing.T) {
+	r, err := ParseRequestString(`{"systemInstruction":{"parts":[{},{"text":"s"}]},"contents":[` + ask + `,{"role":"model","parts":[{"text":"a"},{},{"text":""},{"text":"b"}]}],` +
+		`"tools":[{"googleSearch":{},"functionDeclarations":[{"name":"a"},{"name":"b"}]},{"functionDeclarations":[{"name":"c"}]}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for neutral, want := range map[string]string{
+		"turns":                   "contents",
+		"turns.1":                 "contents[1]",
+		"turns.1.parts.0":         "contents[1].parts[0]",
+		"turns.1.parts.1":         "contents[1].parts[3]",
+		"turns.0.parts.0.parts.1": "contents[0].parts[0].parts[1]",
+		"system.0":                "system_instruction.parts[1]",
+		"tools.0":                 "tools[0].google_search",
+		"tools.2.strict":          "tools[0].function_declarations[1].strict",
+		"tools.3":                 "tools[1].function_declarations[0]",
+		"tools.9":                 "tools[9]",
+		"top_k":                   "generation_config.top_k",
+		"service_tier":            "service_tier",
+		"choice.mode":             "tool_config.function_calling_config.mode",
+	} {
+		if got := r.wirePath(neutral); got != want {
+			t.Errorf("wirePath(%q) = %q, want %q", neutral, got, want)
+		}
+	}
+	made := &Request{Tools: []content.Tool{{Name: "a"}, {Name: "b"}, {Kind: "googleSearch"}, {Name: "c"}}}
+	if got := made.wirePath("tools.3"); got != "tools[2].function_declarations[0]" {
+		t.Errorf("of a request made by hand: %q", got)
+	}
+}

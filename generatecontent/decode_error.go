@@ -1,0 +1,258 @@
+package generatecontent
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/upstream"
+)
+
+// DecodeError says what an answer with a status other than 2xx means: header
+// and body as they came, the body perhaps cut, empty, in a list of one, or no
+// JSON at all.
+//
+// The Code follows the status. What is between the host and its vendor, such as
+// a key that is refused (also under 400), payment that is due or a place that
+// is not served, is [upstream.CodeBadGateway]; a daily quota and one of nothing
+// are [upstream.CodeQuota]. The words of an error envelope under 400, 404, 413,
+// 422 and 429 become the Text: as one line of at most 2 KiB, out of which keys,
+// user-info and queries are taken; other words are not passed on. RetryAfter is
+// that of the envelope's details, of its words or of the header, in this order,
+// if it is an hour at most. Err, for logs, has the status and the cleaned words.
+func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
+	f := vendorError{http: status, after: header.Get("retry-after"), size: len(body)}
+	f.read(body)
+	return f.error()
+}
+
+// failure returns the error that an envelope in place of an answer, or in a
+// stream, tells.
+func (d *decoder) failure(v jsonwire.Value) *upstream.Error {
+	var f vendorError
+	f.take(v)
+	return f.error()
+}
+
+// A vendorError is an error in the vendor's words, for the host's log.
+type vendorError struct {
+	http     int // the status of the answer, 0 within a stream
+	envelope bool
+	code     int    // in the envelope, 0 if it is no number
+	status   string // the name of the code
+	message  string // cleaned
+	reason   string // of the first ErrorInfo
+	delay    time.Duration
+	daily    bool   // the quota is one of a day, or of nothing
+	after    string // the header
+	size     int    // of a body that is no envelope
+}
+
+// Error returns all of it on one line.
+func (f *vendorError) Error() string {
+	var b strings.Builder
+	b.WriteString("generatecontent: the upstream failed")
+	if f.http != 0 {
+		fmt.Fprintf(&b, " with status %d", f.http)
+	}
+	if !f.envelope {
+		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.size)
+		return b.String()
+	}
+	fmt.Fprintf(&b, ": %d %s", f.code, codec.Clip(scrub.Line(f.status)))
+	if f.reason != "" {
+		fmt.Fprintf(&b, " (%s)", codec.Clip(scrub.Line(f.reason)))
+	}
+	if f.message != "" {
+		fmt.Fprintf(&b, ": %s", f.message)
+	}
+	return b.String()
+}
+
+// largestError bounds the bodies that are looked at.
+const largestError = 1 << 20
+
+// read looks for an envelope in a body.
+func (f *vendorError) read(body []byte) {
+	if len(body) > largestError {
+		return
+	}
+	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{Lenient: true})
+	if err != nil {
+		return
+	}
+	defer doc.Close()
+	f.take(doc.Root())
+}
+
+// take reads an envelope, or a list that holds one.
+func (f *vendorError) take(v jsonwire.Value) {
+	if v.Kind() == jsonwire.Array {
+		for _, x := range v.Elems() {
+			v = x
+			break
+		}
+	}
+	x := v.Get("error")
+	if x.Kind() != jsonwire.Object {
+		return
+	}
+	f.envelope = true
+	f.status = strings.ToUpper(x.Get("status").Str())
+	text := x.Get("message").Str()
+	f.message = scrub.Line(text)
+	if n, ok := wholeNumber(x.Get("code"), 32); ok {
+		f.code = int(n)
+	}
+	for _, d := range x.Get("details").Elems() {
+		f.detail(d)
+	}
+	if f.delay == 0 {
+		f.delay = retryIn(text)
+	}
+	f.daily = f.daily || ofNothing(text)
+}
+
+// detail reads one of the details.
+func (f *vendorError) detail(v jsonwire.Value) {
+	kind := v.Get("@type").Str()
+	switch kind[strings.LastIndexByte(kind, '.')+1:] {
+	case "ErrorInfo":
+		if f.reason == "" {
+			f.reason = v.Get("reason").Str()
+		}
+	case "RetryInfo":
+		f.delay = delayOf(v.Get("retryDelay").Str())
+	case "QuotaFailure":
+		for _, x := range v.Get("violations").Elems() {
+			id := strings.ToLower(x.Get("quotaId").Str())
+			f.daily = f.daily || strings.Contains(id, "perday") || strings.Contains(id, "daily")
+		}
+	}
+}
+
+// retryIn returns how long to wait by the words of a message.
+func retryIn(text string) time.Duration {
+	_, rest, found := strings.Cut(text, "Please retry in ")
+	if !found {
+		return 0
+	}
+	n := strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune("0123456789.hms", r) })
+	if n >= 0 {
+		rest = rest[:n]
+	}
+	return delayOf(strings.TrimRight(rest, "."))
+}
+
+// delayOf reads a duration of up to an hour; all else is 0.
+func delayOf(s string) time.Duration {
+	if len(s) > 32 {
+		return 0
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || d > time.Hour {
+		return 0
+	}
+	return d
+}
+
+// ofNothing reports whether a message tells of a quota that is zero.
+func ofNothing(text string) bool {
+	_, rest, found := strings.Cut(text, "limit: 0")
+	return found && (rest == "" || rest[0] < '0' || rest[0] > '9') && !strings.HasPrefix(rest, ".")
+}
+
+// error says it in neutral words.
+func (f *vendorError) error() *upstream.Error {
+	status := f.http
+	if status < 400 {
+		status = f.meant()
+	}
+	e := &upstream.Error{Code: f.neutral(status), Err: f}
+	switch e.Code {
+	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeQuota, upstream.CodeRateLimit:
+		e.Text = f.message // empty where there was no envelope
+	}
+	switch e.Code {
+	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
+		if e.RetryAfter = f.delay; f.delay == 0 {
+			e.RetryAfter = seconds(f.after)
+		}
+	}
+	return e
+}
+
+// seconds reads a Retry-After that is a number of seconds.
+func seconds(s string) time.Duration {
+	s = strings.TrimSpace(s)
+	if strings.Trim(s, "0123456789.") != "" {
+		return 0
+	}
+	return delayOf(s + "s")
+}
+
+// statusNames are the names of codes, in the order of their numbers, and the
+// HTTP status of each.
+var statusNames = [...]struct {
+	name   string
+	status int
+}{
+	{"OK", 0}, {"CANCELLED", 499}, {"UNKNOWN", 500}, {"INVALID_ARGUMENT", 400}, {"DEADLINE_EXCEEDED", 504}, {"NOT_FOUND", 404},
+	{"ALREADY_EXISTS", 409}, {"PERMISSION_DENIED", 403}, {"RESOURCE_EXHAUSTED", 429}, {"FAILED_PRECONDITION", 400}, {"ABORTED", 409},
+	{"OUT_OF_RANGE", 400}, {"UNIMPLEMENTED", 501}, {"INTERNAL", 500}, {"UNAVAILABLE", 503}, {"DATA_LOSS", 500}, {"UNAUTHENTICATED", 401},
+}
+
+// meant returns the HTTP status that an envelope means where the answer has
+// none that tells.
+func (f *vendorError) meant() int {
+	if f.code >= 400 && f.code <= 599 {
+		return f.code
+	}
+	for i, s := range statusNames {
+		if f.status == s.name || f.status == "" && i == f.code {
+			return s.status
+		}
+	}
+	return 0
+}
+
+// neutral is the table from statuses to codes.
+func (f *vendorError) neutral(status int) upstream.Code {
+	switch f.status {
+	case "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION":
+		return upstream.CodeBadGateway // about the host: its key, its place, its account
+	}
+	if strings.HasPrefix(f.reason, "API_KEY_") || strings.HasPrefix(f.reason, "ACCESS_TOKEN_") {
+		return upstream.CodeBadGateway
+	}
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return upstream.CodeInvalid
+	case http.StatusNotFound:
+		return upstream.CodeNotFound
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+		return upstream.CodeTimeout
+	case http.StatusConflict:
+		return upstream.CodeConflict
+	case http.StatusRequestEntityTooLarge:
+		return upstream.CodeTooLarge
+	case http.StatusTooManyRequests:
+		if f.daily {
+			return upstream.CodeQuota
+		}
+		return upstream.CodeRateLimit
+	case http.StatusServiceUnavailable, 529:
+		return upstream.CodeOverloaded
+	case http.StatusNotImplemented:
+		return upstream.CodeUnsupported
+	}
+	if status >= 499 && status <= 599 {
+		return upstream.CodeUnavailable
+	}
+	// 401, 402 and 403 among them: they are about the host.
+	return upstream.CodeBadGateway
+}

@@ -1,0 +1,243 @@
+package generatecontent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Pieces that are made in the mould of the last are read in another way than
+// all others. Both must say the same: white space breaks the mould.
+func TestQuickPiecesArePieces(t *testing.T) {
+	texts := []string{
+		`"b"`, `""`, `"é\n\ud83d\ude00"`, `"\"}}"`, `"\"}],\"role\":\"model\"}}]"`, `"}],role:model}}]"`, `"\ud800"`, "\"\xff\"", `"a","b":"c"`, `"a","text":"c"`,
+		`"a","thought":true`, `"a"},{"text":"b"`, `5`, `null`, `{"a":1}`, `"a`, `a"`, `"a" `, "\"\t\"", `"a"}`, ` "a"`, ``, `"a"},{"functionCall":{"name":"f"}`,
+	}
+	usages := []string{"", `{"promptTokenCount":5,"candidatesTokenCount":9}`, `{"promptTokenCount":5}`, `{}`, `5`, `null`, `{"promptTokenCount":"5"}`, `{"a":1,"a":2}`,
+		`{"serviceTier":"x"}`, `{"promptTokenCount":5},"x":{"y":1}`, `{"promptTokenCount":5},"usageMetadata":{}`, `{"a":"\ud800"}`, `{`, `{"a":` + strings.Repeat("[", 260) + strings.Repeat("]", 260) + `}`}
+	piece := func(space, index, text, usage, id string) string {
+		if usage != "" {
+			usage = `,"usageMetadata":` + usage
+		}
+		return `data: {"candidates":[{` + space + `"content":{"parts":[{"text":` + text + `}],"role":"model"},"index":` + index + `}]` + usage + `,"responseId":` + id + "}\n\n"
+	}
+	forms := []struct{ usage, index, id string }{{"", "0", `"r"`}, {usages[1], "0", `"r"`}, {usages[1], "1", `"r"`}}
+	for _, form := range forms {
+		begin := piece("", form.index, `"a"`, form.usage, form.id)
+		begin += begin // the second makes the mould
+		for _, text := range texts {
+			for _, usage := range usages {
+				for _, id := range []string{`"r"`, `"s"`} {
+					quick, quickErr := readEvents(strings.NewReader(begin + piece("", form.index, text, usage, id)))
+					slow, slowErr := readEvents(strings.NewReader(begin + piece(" ", form.index, text, usage, id)))
+					if diff := cmp.Diff(slow, quick); diff != "" {
+						t.Errorf("%s %s %s: events (-slow +quick):\n%s", text, usage, id, diff)
+					}
+					if a, b := plainError(quickErr), plainError(slowErr); a != b {
+						t.Errorf("%s %s %s: got the error %s, want %s", text, usage, id, a, b)
+					}
+				}
+			}
+		}
+	}
+	// What stands between makes no difference.
+	between := streamOf(`{"functionCall":{"name":"f"}}`)
+	begin := piece("", "0", `"a"`, "", `"r"`)
+	quick, _ := readEvents(strings.NewReader(begin + begin + between + begin))
+	slow, _ := readEvents(strings.NewReader(begin + begin + between + piece(" ", "0", `"a"`, "", `"r"`)))
+	if diff := cmp.Diff(slow, quick); diff != "" {
+		t.Errorf("behind a call (-slow +quick):\n%s", diff)
+	}
+}
+
+// plainError tells an error without the place in its document.
+func plainError(err error) string {
+	s := causes(err)
+	if i := strings.Index(s, " at line "); i >= 0 {
+		s = s[:i]
+	}
+	if i := strings.Index(s, "(line "); i >= 0 {
+		s = s[:i]
+	}
+	return s
+}
+
+func causes(err error) string {
+	if inner := errors.Unwrap(err); inner != nil {
+		return err.Error() + ": " + inner.Error()
+	}
+	return err.Error()
+}
+
+// sized reads at most n bytes at a time.
+type sized struct {
+	r io.Reader
+	n int
+}
+
+func (s *sized) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), s.n)]) }
+
+func FuzzStreamReader(f *testing.F) {
+	for _, name := range append(streamFiles, "S06.sse") {
+		f.Add(answerFile(f, name), byte(7))
+	}
+	for _, name := range []string{"A06", "A17", "A18", "A22", "E07"} {
+		f.Add("["+answerFile(f, name+".json")+"]", byte(3))
+		f.Add("data:"+answerFile(f, name+".json")+"\r\r", byte(0))
+	}
+	f.Add(streamOf(`{"text":"a"}`, `{"text":"b"}`, `{"text":"\ud800","thoughtSignature":"_w"},{"text":"","thoughtSignature":"czI="}`), byte(1))
+	f.Add("\uFEFF [{\"candidates\":{\"index\":\"1\",\"content\":{\"parts\":{\"function_call\":{\"args\":\"{}\"}}},\"finish_reason\":\"x\"}},,{}]", byte(2))
+	f.Fuzz(func(t *testing.T, stream string, size byte) {
+		want, wantErr := readFrames(strings.NewReader(stream))
+		for name, src := range map[string]io.Reader{
+			"bytes":  iotest.OneByteReader(strings.NewReader(stream)),
+			"pieces": &sized{strings.NewReader(stream), int(size) + 1},
+		} {
+			got, err := readFrames(src)
+			if diff := cmp.Diff(want, got); diff != "" || causes(err) != causes(wantErr) {
+				t.Fatalf("%s: error %v, want %v; frames (-want +got):\n%s", name, err, wantErr, diff)
+			}
+		}
+		var failed *upstream.Error
+		if wantErr != io.EOF && !errors.As(wantErr, &failed) {
+			t.Fatalf("the error is a %T", wantErr)
+		}
+		ahead := NewStreamReader(strings.NewReader(stream), content.Limits{})
+		for i := 0; ; i++ {
+			ahead.Buffered()
+			f, err := ahead.Next()
+			if err != nil {
+				if i != len(want) {
+					t.Errorf("%d frames with Buffered, want %d", i, len(want))
+				}
+				break
+			}
+			if i >= len(want) || len(f.Events) != len(want[i]) {
+				t.Fatalf("frame %d is another with Buffered", i)
+			}
+		}
+		passes(t, stream)
+	})
+}
+
+// errReading marks what the reader, not the Writer, failed with.
+type errReading struct{ err error }
+
+func (e errReading) Error() string { return e.err.Error() }
+
+// passes checks that the Writer refuses nothing that the reader gives, and
+// changes no number.
+func passes(t *testing.T, stream string) {
+	u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		r := NewStreamReader(strings.NewReader(stream), content.Limits{})
+		for {
+			f, err := r.Next()
+			if err != nil {
+				return errReading{err}
+			}
+			if len(f.Events) == 0 || f.Format == Format && !json.Valid([]byte(f.Data)) {
+				t.Errorf("a frame that cannot be sent: %q", f.Data)
+			}
+			for i := range f.Events {
+				soundEvent(t, &f.Events[i])
+			}
+			if err := w.Frame(f); err != nil {
+				return err
+			}
+			if f.Events[0].Frame != f {
+				t.Errorf("the Writer numbers otherwise: %q", f.Data)
+			}
+		}
+	})
+	reply, err := upstream.Collect(t.Context(), u, &upstream.Request{})
+	var reading errReading
+	if !errors.As(err, &reading) {
+		t.Fatalf("the Writer refused: %v", err)
+	}
+	if reply.Usage.Prompt() < 0 || reply.Usage.Answer() < 0 || reply.Usage.Input < 0 || reply.Usage.Output < 0 {
+		t.Errorf("negative usage: %+v", reply.Usage)
+	}
+}
+
+// soundEvent checks what is passed on as raw JSON.
+func soundEvent(t *testing.T, e *upstream.Event) {
+	all := []*content.Extra{e.Extra}
+	if e.Start != nil {
+		all = append(all, e.Start.Extra)
+	}
+	if e.Usage != nil {
+		all = append(all, e.Usage.Extra)
+	}
+	if e.Stop != nil {
+		all = append(all, e.Stop.Extra)
+		if e.Stop.Details != "" && !json.Valid([]byte(e.Stop.Details)) {
+			t.Errorf("the details are no JSON: %s", e.Stop.Details)
+		}
+	}
+	switch p := e.Part.(type) {
+	case *content.ToolUse:
+		all = append(all, p.Extra, &content.Extra{JSON: map[bool]string{true: "{}", false: p.Input}[p.Input == ""]})
+	case *content.ServerToolUse:
+		all = append(all, p.Extra)
+	case *content.Text:
+		all = append(all, p.Extra)
+	}
+	if e.Kind == upstream.EventInput {
+		all = append(all, &content.Extra{JSON: e.Text})
+	}
+	for _, x := range all {
+		if x != nil && (!json.Valid([]byte(x.JSON)) || x.JSON[0] != '{') {
+			t.Errorf("no object: %s in %+v", x.JSON, e)
+		}
+	}
+}
+
+func FuzzDecodeReply(f *testing.F) {
+	for _, name := range []string{"A01", "A06", "A13", "A15", "A16", "A17", "A18", "A19", "A21", "A22", "A23", "A25", "E01"} {
+		f.Add(answerFile(f, name+".json"))
+	}
+	f.Add(`{"candidates":{"content":{"parts":[{"function_call":{"args":"[1]"}},5,{"x":{}}]},"finish_reason":"x"}}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		frame, err := DecodeReply(body, content.Limits{})
+		var failed *upstream.Error
+		if err != nil {
+			if !errors.As(err, &failed) {
+				t.Fatalf("the error is a %T", err)
+			}
+			return
+		}
+		if !json.Valid([]byte(frame.Data)) {
+			t.Errorf("the data is no JSON")
+		}
+		for i := range frame.Events {
+			soundEvent(t, &frame.Events[i])
+		}
+		if _, err := upstream.Collect(t.Context(), replying(frame), &upstream.Request{}); err != nil {
+			t.Errorf("the Writer refused: %v", err)
+		}
+	})
+}
+
+func FuzzDecodeError(f *testing.F) {
+	f.Add(400, "5", answerFile(f, "E01.json"))
+	f.Add(429, "1e9", answerFile(f, "E07.json"))
+	f.Add(0, "", `[{"error":{"code":14,"message":"Please retry in 1h"}}]`)
+	f.Fuzz(func(t *testing.T, status int, after, body string) {
+		e := DecodeError(status, map[string][]string{"Retry-After": {after}}, []byte(body))
+		if len(e.Text) > 2<<10 || strings.ContainsAny(e.Text, "\r\n") || e.RetryAfter < 0 || e.RetryAfter.Hours() > 1 {
+			t.Errorf("got %q, %v", e.Text, e.RetryAfter)
+		}
+		if cause := e.Err.Error(); strings.ContainsAny(cause, "\r\n") {
+			t.Errorf("the cause has several lines: %q", cause)
+		}
+	})
+}

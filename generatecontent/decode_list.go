@@ -1,0 +1,140 @@
+package generatecontent
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// DecodeCount reads the answer of countTokens. The error is an
+// [*upstream.Error]: the body's own if it is an error envelope, else one with
+// [upstream.CodeBadGateway].
+func DecodeCount(body []byte) (upstream.TokenCount, error) {
+	d := newDecoder(content.Limits{})
+	defer d.doc.Close()
+	if err := d.object(string(body)); err != nil {
+		return upstream.TokenCount{}, err
+	}
+	root := d.doc.Root()
+	var m [countedTyped]jsonwire.Value
+	d.members(root, countedFields, m[:])
+	n, ok := wholeNumber(m[fCountedTotal], 64)
+	if !ok || n < 0 {
+		return upstream.TokenCount{}, badGateway(errors.New("generatecontent: the answer has no count of tokens"))
+	}
+	c := upstream.TokenCount{Tokens: n, Extra: d.parser.extra(root, countedFields, countedTyped)}
+	if cached, ok := wholeNumber(m[fCountedCached], 64); ok {
+		c.Cached = min(max(cached, 0), n)
+	}
+	return c, nil
+}
+
+// DecodeModels reads a page of the model list, or of the list of tuned models.
+// next is the page token of the page behind it; it is empty on the last one. A
+// model's ID is its name without "models/". The error is an
+// [*upstream.Error]: the body's own if it is an error envelope, else one with
+// [upstream.CodeBadGateway].
+func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
+	d := newDecoder(content.Limits{})
+	defer d.doc.Close()
+	if err := d.object(string(body)); err != nil {
+		return nil, "", err
+	}
+	root := d.doc.Root()
+	var m [pageTyped]jsonwire.Value
+	d.members(root, pageFields, m[:])
+	page := m[fPageModels]
+	if !page.Exists() {
+		page = m[fPageTuned]
+	}
+	// A list of nothing is left out by the vendor.
+	if page.Kind() != jsonwire.Array && (page.Exists() || !m[fPageNext].Exists() && root.Len() > 0) {
+		return nil, "", badGateway(errors.New("generatecontent: the answer is no list of models"))
+	}
+	list = make([]upstream.Model, 0, page.Len())
+	for i, v := range page.Elems() {
+		one := d.model(v)
+		if one.ID == "" {
+			return nil, "", badGateway(fmt.Errorf("generatecontent: model %d of the list has no name", i))
+		}
+		list = append(list, one)
+	}
+	return list, m[fPageNext].Str(), nil
+}
+
+const (
+	fCountedTotal = iota
+	fCountedCached
+	countedTyped
+)
+
+const (
+	fPageModels = iota
+	fPageTuned
+	fPageNext
+	pageTyped
+)
+
+const (
+	fModelName = iota
+	fModelTitle
+	fModelText
+	fModelInput
+	fModelOutput
+	fModelThinking
+	modelTyped
+)
+
+var (
+	countedFields = object("CountTokensResponse", int32s("totalTokens"), int32s("cachedContentTokenCount"),
+		value("promptTokensDetails"), value("cacheTokensDetails"))
+	pageFields  = object("ListModelsResponse", value("models"), value("tunedModels"), text("nextPageToken"))
+	modelFields = object("Model", text("name"), text("displayName"), text("description"),
+		int32s("inputTokenLimit"), int32s("outputTokenLimit"), flag("thinking"),
+		text("baseModelId"), text("version"), value("supportedGenerationMethods"), number("temperature"),
+		number("maxTemperature"), number("topP"), int32s("topK"))
+)
+
+// object reads a document that has to be an object and no error envelope.
+func (d *decoder) object(body string) error {
+	d.parser.form = &d.form
+	if err := d.doc.Parse(body, d.limits); err != nil {
+		return badGateway(fmt.Errorf("generatecontent: the answer is not JSON as it should be: %w", err))
+	}
+	root := d.doc.Root()
+	switch {
+	case root.Get("error").Kind() == jsonwire.Object:
+		return d.failure(root)
+	case root.Kind() != jsonwire.Object:
+		return badGateway(errors.New("generatecontent: the answer is no object"))
+	}
+	return nil
+}
+
+// model reads one model.
+func (d *decoder) model(v jsonwire.Value) upstream.Model {
+	var f [modelTyped]jsonwire.Value
+	if d.members(v, modelFields, f[:]); v.Kind() != jsonwire.Object {
+		return upstream.Model{}
+	}
+	m := upstream.Model{
+		ID:          strings.TrimPrefix(f[fModelName].Str(), "models/"),
+		Name:        f[fModelTitle].Str(),
+		Description: f[fModelText].Str(),
+		Extra:       d.parser.extra(v, modelFields, modelTyped),
+	}
+	m.Thinking, _ = f[fModelThinking].Bool()
+	for _, limit := range [...]struct {
+		field int
+		to    *int64
+	}{{fModelInput, &m.MaxInput}, {fModelOutput, &m.MaxOutput}} {
+		if n, ok := wholeNumber(f[limit.field], 64); ok {
+			*limit.to = max(n, 0)
+		}
+	}
+	return m
+}

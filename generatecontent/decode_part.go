@@ -1,0 +1,303 @@
+package generatecontent
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A piece is a text or a thought, or more of one.
+type piece struct {
+	text      string
+	thought   bool
+	signature string
+}
+
+// plain reads a part that is nothing but a text, as nearly all of a stream are.
+// It is what the parser would do, several times cheaper.
+func (d *decoder) plain(v jsonwire.Value) (t piece, ok bool) {
+	for name, x := range v.Members() {
+		if x.Kind() == jsonwire.Null {
+			continue
+		}
+		switch name {
+		case "text":
+			if x.Kind() != jsonwire.String {
+				return t, false
+			}
+			t.text, ok = x.Str(), true
+			d.plainText = x
+		case "thought":
+			b, is := x.Bool()
+			if !is {
+				return t, false
+			}
+			t.thought = b
+		case "thoughtSignature":
+			s, standard, e := x.Base64Any()
+			if e != 0 && e != jsonwire.Base64Empty {
+				return t, false
+			}
+			t.signature = s
+			d.odd = d.odd || e == 0 && !standard
+		default:
+			return t, false
+		}
+	}
+	return t, ok
+}
+
+// part reads a part of a candidate.
+func (d *decoder) part(i int, v jsonwire.Value) {
+	d.parts++
+	if t, ok := d.plain(v); ok {
+		d.text(i, t, nil)
+		return
+	}
+	n := d.opens
+	part := d.parser.part(v)
+	var list []*content.Error
+	if d.parser.faults.Len() > 0 {
+		list, _ = content.Violations(d.parser.faults.Err())
+	}
+	d.forget()
+	var signature string
+	switch q := part.(type) {
+	case nil:
+	case *content.Text:
+		d.text(i, piece{q.Text, false, q.Signature.Data}, q.Extra)
+		signature = q.Signature.Data
+	case *content.Thinking:
+		d.text(i, piece{q.Text, true, q.Signature.Data}, q.Extra)
+		signature = q.Signature.Data
+	case *content.ToolUse:
+		// What tells of pieces has no field.
+		if (q.Extra != nil || d.answers[i].call != nil) && d.callPiece(i, v) {
+			return
+		}
+		if q.Input != "" && q.Input[0] != '{' {
+			q.Input = d.arguments(n, v)
+		}
+		d.answers[i].calls = true
+		signature = q.Signature.Data
+		d.opened(i, q)
+	case *content.Unknown:
+		if q.Kind == "" {
+			d.odd = true
+			d.lose(blockPath(n), content.LossDropped, "a part that is no object")
+			return
+		}
+		d.opened(i, q)
+	default:
+		d.opened(i, part)
+		signature = v.Get(partFields.camel[fSignature]).Str()
+	}
+	d.deviations(n, v, list)
+	d.odd = d.odd || signature != "" && jsonwire.CheckBase64(signature) != 0 || !standardData(part, v)
+}
+
+// standardData reports whether a file has the base64 that clients read. The
+// parser has rewritten it.
+func standardData(p content.Part, v jsonwire.Value) bool {
+	source, _ := sourceOf(p)
+	if _, inline := source.(*content.Base64); !inline {
+		return true
+	}
+	_, standard, e := spelled(spelled(v, partFields, fInline), blobFields, fBlobData).Base64Any()
+	return e != 0 || standard // what is none was told
+}
+
+// forget drops what the parser noted of a part: nobody will encode it again by
+// its spelling, and large files should not be held on to.
+func (d *decoder) forget() {
+	d.parser.faults = content.Faults{}
+	d.form = Form{odd: d.form.odd} // which is bounded: beyond that, names cost nothing
+}
+
+// deviations tells what the parser could not read of a part, and finds out
+// whether clients can.
+func (d *decoder) deviations(n int, v jsonwire.Value, list []*content.Error) {
+	for _, f := range list {
+		if isOpenEnum(f.Path) {
+			continue // it is kept as it came, and clients bear it
+		}
+		d.odd = true
+		if f.Code == content.CodeType && !badArguments(v) {
+			d.lose(blockPath(n), content.LossDropped, "a member of the wrong type: "+codec.Clip(f.Path))
+			return
+		}
+	}
+	if d.odd {
+		return
+	}
+	d.odd = !d.parser.checkMessage(v, partFields)
+	d.forget()
+}
+
+// isOpenEnum reports whether a path is that of an enum to which the vendor adds
+// names.
+func isOpenEnum(path string) bool {
+	switch path[strings.LastIndexByte(path, '.')+1:] {
+	case "outcome", "language", "level", "scheduling":
+		return true
+	}
+	return false
+}
+
+// arguments returns the arguments of a call whose arguments are no object.
+func (d *decoder) arguments(n int, v jsonwire.Value) string {
+	d.odd = true
+	if x := argumentsOf(v); x.Kind() == jsonwire.String {
+		s := x.Str()
+		if s == "" {
+			return ""
+		}
+		if jsonwire.Valid(s, d.limits) == nil && jsonwire.IsObject(s) {
+			d.lose(blockPath(n), content.LossDegraded, "the arguments of a call were a string")
+			return s
+		}
+	}
+	d.lose(blockPath(n), content.LossDropped, "the arguments of a call are no object")
+	return ""
+}
+
+// badArguments reports whether the arguments of a call are no object, which was
+// told.
+func badArguments(v jsonwire.Value) bool {
+	switch argumentsOf(v).Kind() {
+	case jsonwire.Object, jsonwire.None, jsonwire.Null:
+		return false
+	}
+	return true
+}
+
+func argumentsOf(v jsonwire.Value) jsonwire.Value {
+	return spelled(spelled(v, partFields, fCall), callFields, fCallArgs)
+}
+
+// spelled returns a member of v in whatever spelling it has.
+func spelled(v jsonwire.Value, m *message, i int) jsonwire.Value {
+	if x := v.Get(m.camel[i]); x.Exists() {
+		return x
+	}
+	return v.Get(m.snake[i])
+}
+
+// text tells a text or a thought. In a stream it goes on where the last piece
+// ended, if that was of its kind and is not signed: signed pieces must come
+// back as they were.
+func (d *decoder) text(i int, t piece, x *content.Extra) {
+	if t.text == "" && x == nil {
+		if t.signature != "" {
+			d.sign(i, t)
+		}
+		return
+	}
+	c := &d.answers[i]
+	if d.whole {
+		d.opened(i, d.wholeText(t, x))
+		c.text, c.thought = true, t.thought
+		return
+	}
+	d.endCall(i, true)
+	c.finished = false
+	if c.open < 0 || c.thought != t.thought {
+		d.closeText(i)
+		c.open = d.open(i, piece{thought: t.thought}.part(nil))
+		c.text, c.thought = true, t.thought
+	}
+	d.add(upstream.Event{Kind: upstream.EventText, Block: c.open, Candidate: i, Text: t.text, Extra: x})
+	if t.signature != "" {
+		d.signature(i, t.signature)
+	}
+}
+
+// wholeText is piece.part for replies that may have very many.
+func (d *decoder) wholeText(t piece, x *content.Extra) content.Part {
+	if t.thought || t.signature != "" {
+		return t.part(x)
+	}
+	p := d.parser.texts.New(1)
+	p.Text, p.Extra = t.text, x
+	return p
+}
+
+// part returns a whole part.
+func (t piece) part(x *content.Extra) content.Part {
+	var s content.Signature
+	if t.signature != "" {
+		s = content.Signature{Format: Format, Data: t.signature}
+	}
+	if t.thought {
+		return &content.Thinking{Text: t.text, Signature: s, Extra: x}
+	}
+	return &content.Text{Text: t.text, Signature: s, Extra: x}
+}
+
+// sign tells a signature that stands on an empty text. It belongs to the text or
+// thought before it, if that has none. Else it stays where it is.
+func (d *decoder) sign(i int, t piece) {
+	c := &d.answers[i]
+	within := c.open >= 0 || d.closings-c.closedAt <= mostClosed
+	if c.last >= 0 && c.text && !c.signed && within && (c.thought || !t.thought) {
+		d.signature(i, t.signature)
+		return
+	}
+	finished := c.finished
+	d.opened(i, t.part(nil))
+	c.text, c.thought, c.finished = true, t.thought, finished
+}
+
+// signature signs the last block, which then is over.
+func (d *decoder) signature(i int, data string) {
+	c := &d.answers[i]
+	d.add(upstream.Event{Kind: upstream.EventSignature, Block: c.last, Candidate: i,
+		Signature: &content.Signature{Format: Format, Data: data}})
+	c.signed = true
+	d.closeText(i)
+}
+
+// opened opens a block that is whole, and closes it.
+func (d *decoder) opened(i int, p content.Part) {
+	d.endCall(i, true)
+	d.closeText(i)
+	d.close(i, d.open(i, p))
+}
+
+// open opens a block and returns its number.
+func (d *decoder) open(i int, p content.Part) int {
+	c, n := &d.answers[i], d.opens
+	d.opens++
+	c.last, c.text, c.signed, c.finished = n, false, isSigned(p), false
+	d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Candidate: i, Part: p})
+	return n
+}
+
+func (d *decoder) close(i, n int) {
+	d.closings++
+	c := &d.answers[i]
+	c.closedAt = d.closings
+	d.add(upstream.Event{Kind: upstream.EventClose, Block: n, Candidate: i})
+}
+
+func (d *decoder) closeText(i int) {
+	if c := &d.answers[i]; c.open >= 0 {
+		d.close(i, c.open)
+		c.open = -1
+	}
+}
+
+// isSigned reports whether a text or a thought has a signature. With others it
+// does not matter.
+func isSigned(p content.Part) bool {
+	switch p := p.(type) {
+	case *content.Text:
+		return p.Signature.Data != ""
+	case *content.Thinking:
+		return p.Signature.Data != ""
+	}
+	return false
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package generatecontent
+
+const poolsForget = false

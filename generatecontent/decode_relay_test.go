@@ -1,0 +1,70 @@
+package generatecontent
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// relayed passes a stream through the server's side, with the vendor's frames
+// or without, and returns what clients are sent.
+func relayed(t *testing.T, f framing, stream string, frames bool) string {
+	t.Helper()
+	enc := newStream(f, "id", "m", 0)
+	var out []byte
+	err := upstream.Run(t.Context(), playing(strings.NewReader(stream)), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
+		if !frames {
+			events[0].Frame = nil
+		}
+		out = enc.Events(out, events)
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(enc.End(out, nil))
+}
+
+// What this side reads, the other one says again: as it was, where nobody
+// changed it, and the same in other words.
+func TestRelay(t *testing.T) {
+	streams := map[string]string{}
+	for _, name := range streamFiles {
+		streams[name] = answerFile(t, name)
+	}
+	for _, name := range []string{"A01", "A06", "A13", "A14", "A15", "A15b", "A16", "A17", "A18", "A19", "A20", "A21", "A22", "A23", "A24", "A25"} {
+		streams[name] = "data: " + answerFile(t, name+".json") + "\r\n\r\n"
+	}
+	for name, stream := range streams {
+		f := framing(!strings.HasPrefix(stream, "["))
+		if name != "S08.sse" && name != "S07.array" {
+			if diff := cmp.Diff(stream, relayed(t, f, stream, true)); diff != "" {
+				t.Errorf("%s as it was (-want +sent):\n%s", name, diff)
+			}
+		}
+		want, err := upstream.Collect(t.Context(), playing(strings.NewReader(stream)), &upstream.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []framing{inEvents, inArray} {
+			for _, frames := range []bool{true, false} {
+				sent := relayed(t, f, stream, frames)
+				got, err := upstream.Collect(t.Context(), playing(strings.NewReader(sent)), &upstream.Request{})
+				if err != nil {
+					t.Fatalf("%s: %v in %s", name, err, sent)
+				}
+				if diff := cmp.Diff(want, got, sameAnswer); diff != "" {
+					t.Errorf("%s in other words, frames %v (-want +got):\n%s\nof %s", name, frames, diff, sent)
+				}
+			}
+		}
+	}
+}
+
+// sameAnswer leaves out which answer it is: a server may say that where the
+// vendor did not.
+var sameAnswer = cmpopts.IgnoreFields(upstream.Start{}, "ID", "Model")

@@ -1,0 +1,233 @@
+package generatecontent
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A dialect says everything that is the format's around an answer. It
+// implements [front.Dialect].
+type dialect struct {
+	limits     content.Limits
+	body       int64 // the limit of bodies
+	strict     bool
+	mediaTypes []string
+}
+
+func (d *dialect) Format() content.Format { return Format }
+
+// Path tells paths of answers; those of requests are told by who knows the
+// document.
+func (d *dialect) Path(neutral string) string { return new(Request).path(neutral) }
+
+// path tells a neutral path of the request or of its answer.
+func (r *Request) path(neutral string) string {
+	first, rest, _ := strings.Cut(neutral, ".")
+	candidate := "0"
+	if n, inner, _ := strings.Cut(rest, "."); first == "candidates" && inner != "" {
+		candidate = n
+		first, rest, _ = strings.Cut(inner, ".")
+	}
+	switch first {
+	case "parts":
+		return "candidates[" + candidate + "].content.parts[" + rest + "]"
+	case "stop":
+		return "candidates[" + candidate + "].finish_reason"
+	case "usage":
+		return "usage_metadata"
+	}
+	return r.wirePath(neutral)
+}
+
+func (d *dialect) Header(h http.Header, id string) { h.Set("X-Request-Id", id) }
+
+// Forward lets through which tier has answered.
+func (d *dialect) Forward(name string) bool { return name == "X-Gemini-Service-Tier" }
+
+func (d *dialect) Error(_ string, f *front.Failure) (int, []byte) {
+	return tellFailure(f, d.body).status, appendError(nil, f, d.body)
+}
+
+// Keys reads all carriers, which mean the same; what is no bearer token is no
+// key.
+func (d *dialect) Keys(r *http.Request) []string {
+	keys := append([]string(nil), r.Header.Values("X-Goog-Api-Key")...)
+	for _, line := range r.Header.Values("Authorization") {
+		scheme, token, _ := strings.Cut(line, " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			keys = append(keys, strings.TrimSpace(token))
+		}
+	}
+	if r.URL.RawQuery != "" {
+		q := r.URL.Query()
+		for _, name := range [...]string{"key", "access_token", "oauth_token"} {
+			keys = append(keys, q[name]...)
+		}
+	}
+	return keys
+}
+
+// Route finds out what the path wants.
+func (d *dialect) Route(r *http.Request) (*front.Route, error) {
+	t, err := parseTarget(r.URL.Path, r.Method)
+	if err != nil {
+		return nil, err
+	}
+	route := &front.Route{Method: http.MethodPost, Head: head, Error: d.errorOf(t, false)}
+	switch {
+	case t.list != "":
+		route.Method, route.Call = http.MethodGet, d.models(t)
+	case t.method == "":
+		route.Method, route.Call = http.MethodGet, d.model(t)
+	case t.method == "countTokens":
+		route.Call = d.count(t)
+	case t.method == "generateContent":
+		route.Call = d.generate(t, nil)
+	default:
+		f := inArray
+		if alt(r.URL.Query()) == "sse" {
+			f = inEvents
+		}
+		route.Call = d.generate(t, &f)
+		route.Error = d.errorOf(t, f == inArray)
+	}
+	return route, nil
+}
+
+// alt is the representation that the client wants.
+func alt(q url.Values) string {
+	if s := q.Get("alt"); s != "" {
+		return s
+	}
+	return q.Get("$alt")
+}
+
+// errorOf tells failures of requests about a target: an unknown model in the
+// vendor's words, and in a list where the answer would be one.
+func (d *dialect) errorOf(t *target, list bool) func(string, *front.Failure) (int, []byte) {
+	return func(_ string, f *front.Failure) (int, []byte) {
+		if f.Code == upstream.CodeNotFound && f.Text == "" && t.name != "" {
+			own := *f
+			own.Text = t.unknown()
+			f = &own
+		}
+		status, body := d.Error("", f)
+		if list {
+			body = append(append([]byte{'['}, body...), ']')
+		}
+		return status, body
+	}
+}
+
+// unknown says that there is no such model.
+func (t *target) unknown() string {
+	version, method := t.version, t.method
+	if version == "" {
+		version = "v1beta"
+	}
+	if method == "" {
+		method = "this method"
+	}
+	return front.OneLine(t.name, 256) + " is not found for API version " + version + ", or is not supported for " + method +
+		". Call ListModels to see the list of available models and their supported methods."
+}
+
+// head judges the headers and the query.
+func head(r *http.Request) error {
+	q := r.URL.Query()
+	if a, b := q.Get("alt"), q.Get("$alt"); a != "" && b != "" && a != b {
+		return invalid("alt and $alt differ; send one")
+	}
+	switch alt(q) {
+	case "", "json", "sse":
+	default:
+		return invalid("alt: only json and sse are served")
+	}
+	_, err := patience(r)
+	return err
+}
+
+func invalid(text string) error { return &front.Failure{Code: upstream.CodeInvalid, Text: text} }
+
+// patience is how long the client says that it will wait; 0 if it does not.
+func patience(r *http.Request) (time.Duration, error) {
+	s := r.Header.Get("X-Server-Timeout")
+	if s == "" {
+		return 0, nil
+	}
+	seconds, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(seconds > 0) {
+		return 0, invalid("x-server-timeout: must be a number of seconds")
+	}
+	const most = 1e6 // longer than any call may take
+	return time.Duration(min(seconds, most) * float64(time.Second)), nil
+}
+
+// request makes a request of a body, if nothing is wrong with it.
+func (d *dialect) request(t *target, body string, count bool) (*Request, error) {
+	if !isModelName(t.model) {
+		return nil, &content.Error{Code: content.CodeValue, Path: "model", Text: "unexpected model name format"}
+	}
+	req, err := parseRequest(body, reading{limits: d.limits, version: t.version, count: count})
+	if req == nil {
+		return nil, err
+	}
+	rules := &Rules{Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits}
+	if faults := req.Validate(rules); faults != nil {
+		return nil, faults // those of parsing are among them
+	}
+	if req.Model != "" && req.Model != t.name && req.Model != t.model && strings.TrimPrefix(req.Model, "models/") != t.model {
+		return nil, &content.Error{Code: content.CodeConflict, Path: "model",
+			Text: "the model in the body is another than that in the URL, " + front.OneLine(t.name, 256)}
+	}
+	req.Model = t.model
+	return req, err
+}
+
+// isModelName reports whether a URL names a model. What upstreams are asked for
+// never climbs out of where it stands.
+func isModelName(s string) bool { return s != "" && isModel(s) }
+
+// generate makes calls of the bodies of requests. f is how to stream the
+// answer; nil if it is wanted whole.
+func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, string) (*front.Call, error) {
+	return func(id string, r *http.Request, body string) (*front.Call, error) {
+		req, err := d.request(t, body, false)
+		if err != nil {
+			return nil, err
+		}
+		c := &front.Call{Request: req.passOn(), Path: req.path}
+		c.Within, _ = patience(r) // head has judged it
+		id = strings.TrimPrefix(id, "req_")
+		if f != nil {
+			c.Request.Stream = true
+			c.Stream, c.Apart = newStream(*f, id, t.model, d.body), apart
+			return c, nil
+		}
+		c.Reply = func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss) {
+			res, lost := ResponseOf(r)
+			if res.ResponseID == "" {
+				res.ResponseID = id
+			}
+			if res.ModelVersion == "" {
+				res.ModelVersion = t.model
+			}
+			w := new(jsonwire.Writer)
+			_ = res.write(w) // ResponseOf leaves nothing that cannot be written
+			return w, lost
+		}
+		return c, nil
+	}
+}
+
+// apart is how long a stream pauses before it tells a failure: clients know one
+// only if it comes in a read of its own.
+const apart = 50 * time.Millisecond

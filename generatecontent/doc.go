@@ -1,0 +1,38 @@
+// Package generatecontent speaks the content generation wire format,
+// POST models/{model}:generateContent and what belongs to it, for any model: it
+// parses and validates requests, writes whole and streamed answers, and serves
+// an [upstream.Upstream] over HTTP.
+//
+// # Serving
+//
+//	http.Handle("/v1beta/", generatecontent.NewHandler(up, nil))
+//
+// That is a service that the vendor's own clients can talk to. Some of them ask
+// for /v1/, /v1alpha/ or /v1beta1/ instead. See [Options] for limits, keys and
+// hooks, and [upstream.Serving] for those that all formats share.
+//
+// # Without HTTP
+//
+// [ParseRequest] reads a request document and [Request.Validate] tells
+// everything that is wrong with it. [Request.Upstream] says it in neutral
+// words, [RequestOf] the other way round, and [ResponseOf] makes an answer of
+// an [upstream.Reply].
+//
+// # How faults are told
+//
+// Every fault of a document becomes one line of the error's message and one
+// google.rpc.BadRequest field violation. A fault of reading (CodeSyntax,
+// CodeType, CodeUnknown) has a text that says everything, as the vendor has it:
+// "Invalid value at 'contents[0].parts[0]' (oneof), …". All others are told as
+// "* GenerateContentRequest." with the path and the text behind it, and the
+// message ends with a line feed.
+//
+// # What is lost
+//
+// Whatever an answer says that this format cannot is reported as a
+// [content.Loss]: citations in the neutral form, signatures of other formats,
+// parts of built-in tools of other vendors. A call whose arguments are no JSON
+// object is left out, and the answer then ends with MALFORMED_FUNCTION_CALL. A
+// reason to stop that the vendor has no word for is told as one that no client
+// takes for an ordinary end.
+package generatecontent

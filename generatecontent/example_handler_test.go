@@ -1,0 +1,109 @@
+package generatecontent_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/upstream"
+)
+
+const question = `{"contents":[{"parts":[{"text":"Hi"}]}]}`
+
+// A whole service: an upstream of one's own, and the handler that lets the
+// vendor's clients talk to it.
+func ExampleNewHandler() {
+	shout := upstream.Func(func(_ context.Context, req *upstream.Request, w *upstream.Writer) error {
+		return w.Text("HELLO FROM " + strings.ToUpper(req.Model))
+	})
+	h := generatecontent.NewHandler(shout, nil)
+
+	r := httptest.NewRequest("POST", "/v1beta/models/demo:generateContent", strings.NewReader(question))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+
+	answer, _, _ := strings.Cut(w.Body.String(), `,"responseId"`)
+	fmt.Println(w.Code, answer)
+	// Output:
+	// 200 {"candidates":[{"content":{"parts":[{"text":"HELLO FROM DEMO"}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"demo"
+}
+
+// With alt=sse the answer is streamed as server-sent events, and without it as
+// a JSON array.
+func ExampleNewHandler_stream() {
+	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Start(upstream.Start{ID: "r-1", Model: "demo"})
+		return w.Text("Hello")
+	})
+	h := generatecontent.NewHandler(up, nil)
+	for _, query := range []string{"?alt=sse", ""} {
+		r := httptest.NewRequest("POST", "/v1beta/models/demo:streamGenerateContent"+query, strings.NewReader(question))
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		fmt.Println(strings.TrimSpace(strings.ReplaceAll(w.Body.String(), "\r", "")))
+	}
+	// Output:
+	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"index":0}],"modelVersion":"demo","responseId":"r-1"}
+	//
+	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"modelVersion":"demo","responseId":"r-1"}
+	// [{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"index":0}],"modelVersion":"demo","responseId":"r-1"},
+	// {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"modelVersion":"demo","responseId":"r-1"}]
+}
+
+// A handler finds its resource from the right: below any prefix it works with
+// http.StripPrefix and without, and a model's name may hold slashes and colons.
+func ExampleNewHandler_prefix() {
+	up := upstream.Func(func(_ context.Context, req *upstream.Request, w *upstream.Writer) error {
+		fmt.Print(req.Model, " ")
+		return w.Text("Hello")
+	})
+	h := generatecontent.NewHandler(up, nil)
+	mux := http.NewServeMux()
+	mux.Handle("/ai/", h)
+	mux.Handle("/stripped/", http.StripPrefix("/stripped", h))
+
+	for _, path := range []string{"/ai/v1/models/a/b:8b:generateContent", "/stripped/v1alpha/models/m:generateContent", "/ai/v9/models/m:generateContent"} {
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(question)))
+		fmt.Println(path, w.Code)
+	}
+	// Output:
+	// a/b:8b /ai/v1/models/a/b:8b:generateContent 200
+	// m /stripped/v1alpha/models/m:generateContent 200
+	// /ai/v9/models/m:generateContent 404
+}
+
+// Middleware of the host's own can answer in the format's way.
+func ExampleHandler_WriteError() {
+	h := generatecontent.NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
+		return nil
+	}), nil)
+	w := httptest.NewRecorder()
+	h.WriteError(w, httptest.NewRequest("POST", "/v1beta/models/demo:generateContent", nil),
+		&upstream.Error{Code: upstream.CodeRateLimit, Text: "five a minute"})
+	fmt.Println(w.Code, w.Body)
+	// Output:
+	// 429 {"error":{"code":429,"message":"five a minute","status":"RESOURCE_EXHAUSTED"}}
+}
+
+// An answer from a reply in neutral words, and what it cannot say.
+func ExampleResponseOf() {
+	res, lost := generatecontent.ResponseOf(&upstream.Reply{
+		Parts: []content.Part{
+			&content.Thinking{Text: "A greeting.", Signature: content.Signature{Format: "other", Data: "x"}},
+			&content.ToolUse{ID: "1", Name: "wave", Input: `{"hand":"left"}`},
+		},
+		Stop:  upstream.Stop{Reason: content.StopToolUse},
+		Usage: content.Usage{Input: 7, CacheRead: 2, Output: 3, Thinking: 4},
+	})
+	doc, err := res.AppendJSON(nil)
+	fmt.Println(string(doc), err)
+	fmt.Println(lost)
+	// Output:
+	// {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true},{"functionCall":{"id":"1","name":"wave","args":{"hand":"left"}}}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":9,"cachedContentTokenCount":2,"candidatesTokenCount":3,"thoughtsTokenCount":4,"totalTokenCount":16}} <nil>
+	// [{parts.0 hint a signature of another format}]
+}

@@ -1,0 +1,58 @@
+package generatecontent_test
+
+import (
+	"fmt"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/upstream"
+)
+
+func ExampleParseRequest() {
+	r, err := generatecontent.ParseRequest([]byte(`{"contents":{"parts":{"text":"Capital of Peru?"}},"generation_config":{"max_output_tokens":20}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Contents[0].Parts[0].(*content.Text).Text, *r.GenerationConfig.MaxOutputTokens)
+	canonical, err := r.AppendJSON(nil)
+	fmt.Println(string(canonical), err)
+	// Output:
+	// Capital of Peru? 20
+	// {"contents":[{"parts":[{"text":"Capital of Peru?"}]}],"generationConfig":{"maxOutputTokens":20}} <nil>
+}
+
+func ExampleParseCountRequest() {
+	r, err := generatecontent.ParseCountRequest([]byte(`{"generateContentRequest":{"model":"models/m","contents":[{"parts":[{"text":"How long?"}]}]}}`))
+	if err == nil {
+		err = r.Validate(&generatecontent.Rules{Count: true})
+	}
+	fmt.Println(r.Model, err)
+	// Output: models/m <nil>
+}
+
+func ExampleRequest_Validate() {
+	r, _ := generatecontent.ParseRequestString(`{"contents":[{"role":"user","parts":[]}],"generationConfig":{"topK":"many"}}`)
+	list, _ := content.Violations(r.Validate(nil))
+	for _, e := range list {
+		fmt.Printf("%s at %s: %s\n", e.Code, e.Path, e.Text)
+	}
+	// Output:
+	// type at generation_config.top_k: Invalid value at 'generation_config.top_k' (TYPE_INT32), "many"
+	// missing at contents[0].parts: contents.parts must not be empty
+}
+
+func ExampleRequestOf() {
+	r, losses := generatecontent.RequestOf(&upstream.Request{
+		Turns:    []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+		Thinking: upstream.Thinking{Effort: "max"},
+	})
+	doc, err := r.AppendJSON(nil)
+	fmt.Println(string(doc), err)
+	for _, l := range losses {
+		fmt.Println(l.Severity, l.Path)
+	}
+	// Output:
+	// {"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"thinkingConfig":{"thinkingLevel":"HIGH"}}} <nil>
+	// degraded thinking.effort
+}

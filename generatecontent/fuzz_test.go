@@ -1,0 +1,121 @@
+package generatecontent
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/workload"
+)
+
+func FuzzParseRequest(f *testing.F) {
+	for _, b := range examples(f) {
+		f.Add(b)
+	}
+	for _, tt := range spellings {
+		f.Add(tt.body)
+		f.Add(tt.want)
+	}
+	for _, tt := range faultTests {
+		f.Add(tt.body)
+	}
+	f.Add(workload.GenerateSmall())
+	f.Fuzz(func(t *testing.T, body string) {
+		r, err := ParseRequestString(body)
+		if r != nil && !json.Valid([]byte(body)) {
+			t.Fatal("encoding/json refuses what was parsed")
+		}
+		if r == nil {
+			if err == nil {
+				t.Fatal("neither a request nor an error")
+			}
+			return
+		}
+		_ = r.Validate(&Rules{Strict: true})
+		if err != nil { // what could be read must not break anything
+			_, _ = r.AppendJSON(nil)
+			_, _ = RequestOf(r.Upstream())
+			return
+		}
+		checkRoundTrip(t, r)
+	})
+}
+
+// checkRoundTrip checks that a request encodes to a document that parses to an
+// equal one and encodes to the same value, and that the way through the neutral
+// request is without loss.
+func checkRoundTrip(t *testing.T, r *Request) {
+	t.Helper()
+	b, err := r.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseRequest(b)
+	if err != nil {
+		t.Fatalf("%v in %s", err, b)
+	}
+	if diff := cmp.Diff(r, again); diff != "" {
+		t.Fatalf("parsed again (-want +got):\n%s\n%s", diff, b)
+	}
+	c, err := again.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := sameJSON(t, string(b), string(c)); diff != "" {
+		t.Fatalf("the canonical form is not stable (-want +got):\n%s", diff)
+	}
+	back, losses := roundTrip(t, r)
+	if len(losses) > 0 {
+		return
+	}
+	if diff := cmp.Diff(bare(r), bare(back)); diff != "" {
+		t.Fatalf("through the neutral request (-want +got):\n%s", diff)
+	}
+}
+
+// roundTrip goes through the neutral request, encoded and parsed.
+func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss) {
+	t.Helper()
+	back, losses := RequestOf(r.Upstream())
+	b, err := back.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseRequest(b)
+	if err != nil {
+		t.Fatalf("%v in %s", err, b)
+	}
+	return again, losses
+}
+
+// bare returns a copy of r without configurations that have nothing in them.
+func bare(r *Request) *Request {
+	c := *r
+	if g := r.GenerationConfig; g != nil {
+		h := *g
+		if h.ImageConfig != nil && *h.ImageConfig == (ImageConfig{}) {
+			h.ImageConfig = nil
+		}
+		if h.ThinkingConfig != nil && *h.ThinkingConfig == (ThinkingConfig{}) {
+			h.ThinkingConfig = nil
+		}
+		if c.GenerationConfig = &h; cmp.Equal(h, GenerationConfig{}) {
+			c.GenerationConfig = nil
+		}
+	}
+	if g := r.ToolConfig; g != nil {
+		h := *g
+		if h.FunctionCalling != nil && cmp.Equal(*h.FunctionCalling, FunctionCalling{}) {
+			h.FunctionCalling = nil
+		}
+		if c.ToolConfig = &h; h == (ToolConfig{}) {
+			c.ToolConfig = nil
+		}
+	}
+	if s := r.SystemInstruction; s != nil && len(s.Parts) == 0 && s.Extra == nil {
+		c.SystemInstruction = nil
+	}
+	return &c
+}

@@ -1,0 +1,62 @@
+package generatecontent
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// TestLockstep checks that nothing is held back that can be said: the upstream
+// goes on only when the client has read what it wrote before.
+func TestLockstep(t *testing.T) {
+	steps := []struct {
+		write func(w *upstream.Writer) error
+		want  string
+	}{
+		{func(w *upstream.Writer) error { return w.Thinking("hm") }, `{"text":"hm","thought":true}`},
+		{func(w *upstream.Writer) error { return w.Text("a") }, `{"text":"a"}`},
+		{func(w *upstream.Writer) error { return w.Text("b") }, `{"text":"b"}`},
+		{func(w *upstream.Writer) error { return w.ToolCall("1", "f").Close() }, `"name":"f"`},
+		{func(w *upstream.Writer) error {
+			return w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: png}})
+		}, `"inlineData"`},
+		{func(w *upstream.Writer) error { return w.Text("c") }, `{"text":"c"}`},
+	}
+	for _, path := range []string{eventsPath, arrayPath} {
+		read := make(chan bool)
+		up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			for _, s := range steps {
+				if err := s.write(w); err != nil {
+					return err
+				}
+				select {
+				case <-read:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return nil
+		})
+		inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+			start := time.Now()
+			res := p.send(t.Context(), t, path)
+			defer res.Body.Close()
+			buf := make([]byte, 4096)
+			for _, s := range steps {
+				n, err := res.Body.Read(buf)
+				if err != nil || !strings.Contains(string(buf[:n]), s.want) {
+					t.Fatalf("%v, %q; want %s", err, buf[:n], s.want)
+				}
+				read <- true
+			}
+			took(t, "everything", time.Since(start), 0, 0)
+			if rest := joinedReads(reads(t, res, start)); !strings.Contains(rest, `"finishReason":"STOP"`) {
+				t.Errorf("the end is %q", rest)
+			}
+		})
+	}
+}

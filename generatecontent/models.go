@@ -1,0 +1,187 @@
+package generatecontent
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+const (
+	pageDefault = 50
+	pageMost    = 1000
+)
+
+// A page says which models are wanted.
+type page struct {
+	size  int
+	after string // the id of the last model of the page before
+}
+
+// models makes calls of requests for the list of models.
+func (d *dialect) models(t *target) func(string, *http.Request, string) (*front.Call, error) {
+	return func(_ string, r *http.Request, _ string) (*front.Call, error) {
+		p, err := pageOf(r.URL.Query())
+		if err != nil {
+			return nil, err
+		}
+		c := &front.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+			list, err := listed(ctx, up)
+			if err != nil {
+				return nil, err
+			}
+			return p.document(list, t.list)
+		}}
+		c.Within, _ = patience(r) // head has judged it
+		return c, nil
+	}
+}
+
+// model makes calls of requests for one model.
+func (d *dialect) model(t *target) func(string, *http.Request, string) (*front.Call, error) {
+	return func(_ string, r *http.Request, _ string) (*front.Call, error) {
+		c := &front.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+			list, err := listed(ctx, up)
+			if err != nil {
+				return nil, err
+			}
+			for i := range list {
+				if id := list[i].ID; id == t.model || id == t.name {
+					w := new(jsonwire.Writer)
+					writeModel(w, &list[i], t.name)
+					return w, nil
+				}
+			}
+			return nil, &front.Failure{Code: upstream.CodeNotFound} // told by the route
+		}}
+		c.Within, _ = patience(r) // head has judged it
+		return c, nil
+	}
+}
+
+// listed asks the upstream for its models.
+func listed(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
+	list, err := upstream.Models(ctx, up)
+	if errors.Is(err, upstream.ErrUnsupported) {
+		return nil, &front.Failure{Code: upstream.CodeNotFound, Text: "The models behind this service cannot be listed.", Err: err}
+	}
+	return list, err
+}
+
+// pageOf reads the query. Parameters that are not known are ignored.
+func pageOf(q url.Values) (*page, error) {
+	p := &page{size: pageDefault}
+	get := func(camel, snake string) string {
+		if s := q.Get(camel); s != "" {
+			return s
+		}
+		return q.Get(snake)
+	}
+	if s := get("pageSize", "page_size"); s != "" {
+		n, err := strconv.Atoi(s)
+		switch {
+		case err != nil:
+			return nil, &content.Error{Code: content.CodeType, Path: "page_size",
+				Text: "Invalid value at 'page_size' (TYPE_INT32), " + strconv.Quote(front.OneLine(s, 64))}
+		case n < 0:
+			return nil, &content.Error{Code: content.CodeType, Path: "page_size", Text: "page_size must not be negative"}
+		case n > 0: // 0 is the default, and larger pages than there are, are as large as there are
+			p.size = min(n, pageMost)
+		}
+	}
+	if s := get("pageToken", "page_token"); s != "" {
+		id, err := base64.RawURLEncoding.DecodeString(s)
+		if err != nil || len(id) == 0 {
+			return nil, errPageToken
+		}
+		p.after = string(id)
+	}
+	return p, nil
+}
+
+var errPageToken = &content.Error{Code: content.CodeType, Path: "page_token",
+	Text: "page_token is not one that this service has given, or its model is gone"}
+
+// document writes the page of list.
+func (p *page) document(list []upstream.Model, collection string) (*jsonwire.Writer, error) {
+	if p.after != "" {
+		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == p.after })
+		if i < 0 {
+			return nil, errPageToken
+		}
+		list = list[i+1:]
+	}
+	n := min(p.size, len(list))
+	w := new(jsonwire.Writer)
+	w.BeginObject()
+	w.Name("models")
+	w.BeginArray()
+	for i := range list[:n] {
+		name := list[i].ID
+		if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
+			name = collection + "/" + name
+		}
+		writeModel(w, &list[i], name)
+	}
+	w.EndArray()
+	if n < len(list) {
+		w.Name("nextPageToken")
+		w.String(base64.RawURLEncoding.EncodeToString([]byte(list[n-1].ID)))
+	}
+	w.EndObject()
+	return w, nil
+}
+
+// writeModel writes a model. What is not known is left out, as the vendor does.
+func writeModel(w *jsonwire.Writer, m *upstream.Model, name string) {
+	title := m.Name
+	if title == "" {
+		title = m.ID
+	}
+	var more front.Members
+	if m.Extra != nil {
+		more.Add(m.Extra, Format)
+	}
+	w.BeginObject()
+	text := func(name, s string) {
+		if s != "" {
+			w.Name(name)
+			w.String(s)
+			more.Take(name)
+		}
+	}
+	number := func(name string, n int64) {
+		if n > 0 {
+			w.Name(name)
+			w.Int(n)
+			more.Take(name)
+		}
+	}
+	text("name", name)
+	text("displayName", title)
+	text("description", m.Description)
+	number("inputTokenLimit", m.MaxInput)
+	number("outputTokenLimit", m.MaxOutput)
+	if more.Get("supportedGenerationMethods") == "" {
+		w.Name("supportedGenerationMethods")
+		w.Raw(`["generateContent","streamGenerateContent","countTokens"]`)
+	}
+	if more.Get("thinking") == "" {
+		w.Name("thinking")
+		w.Bool(m.Thinking)
+	}
+	for _, x := range more {
+		w.Name(x.Name)
+		w.Raw(x.JSON)
+	}
+	w.EndObject()
+}

@@ -1,0 +1,177 @@
+package generatecontent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// able is an Upstream with abilities.
+type able struct {
+	upstream.Func
+	count  func(ctx context.Context, r *upstream.Request) (upstream.TokenCount, error)
+	models func(ctx context.Context) ([]upstream.Model, error)
+}
+
+func (a *able) CountTokens(ctx context.Context, r *upstream.Request) (upstream.TokenCount, error) {
+	return a.count(ctx, r)
+}
+
+func (a *able) Models(ctx context.Context) ([]upstream.Model, error) { return a.models(ctx) }
+
+// of lists n models, m1 to mn.
+func of(n int) *able {
+	list := make([]upstream.Model, n)
+	for i := range list {
+		list[i] = upstream.Model{ID: fmt.Sprint("m", i+1)}
+	}
+	return &able{models: func(context.Context) ([]upstream.Model, error) { return list, nil }}
+}
+
+func serve(up upstream.Upstream, method, path, body string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	r := post(path, body)
+	r.Method = method
+	NewHandler(up, nil).ServeHTTP(w, r)
+	return w
+}
+
+// TestModelPages pages through lists, as clients do: by the token alone.
+func TestModelPages(t *testing.T) {
+	for _, tt := range []struct {
+		n     int
+		query string
+		want  []int // models on each page
+	}{
+		{0, "", []int{0}}, {1, "", []int{1}}, {50, "", []int{50}}, {51, "", []int{50, 1}}, {5, "pageSize=2", []int{2, 2, 1}},
+		{4, "page_size=2", []int{2, 2}}, {60, "pageSize=0", []int{50, 10}}, {1001, "pageSize=5000", []int{1000, 1}},
+	} {
+		token, seen := "", 0
+		for _, want := range tt.want {
+			w := serve(of(tt.n), "GET", "/v1beta/models?"+tt.query+"&pageToken="+url.QueryEscape(token), "")
+			var page struct {
+				Models        []struct{ Name string }
+				NextPageToken string
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || w.Code != 200 || len(page.Models) != want {
+				t.Fatalf("%+v: %d models of %d, %v", tt, len(page.Models), want, err)
+			}
+			for _, m := range page.Models {
+				if seen++; m.Name != fmt.Sprint("models/m", seen) {
+					t.Errorf("%+v: %s is number %d", tt, m.Name, seen)
+				}
+			}
+			token = page.NextPageToken
+		}
+		if token != "" || seen != tt.n {
+			t.Errorf("%+v: %d models, token %q", tt, seen, token)
+		}
+	}
+}
+
+func TestModel(t *testing.T) {
+	list := []upstream.Model{
+		{ID: "a/b"},
+		{ID: "g", Name: "G", Description: "d", MaxInput: 10, MaxOutput: 5, Thinking: true,
+			Extra: extra(`{"name":"no","supportedGenerationMethods":["embedContent"],"topK":64}`)},
+		{ID: "tunedModels/t", Extra: &content.Extra{Format: "other", JSON: `{"x":1}`}},
+	}
+	up := &able{models: func(context.Context) ([]upstream.Model, error) { return list, nil }}
+	const methods = `"supportedGenerationMethods":["generateContent","streamGenerateContent","countTokens"]`
+	for path, want := range map[string]string{
+		"/gw/v1/models/a/b": `{"name":"models/a/b","displayName":"a/b",` + methods + `,"thinking":false}`,
+		"/v1beta/models/g": `{"name":"models/g","displayName":"G","description":"d","inputTokenLimit":10,"outputTokenLimit":5,` +
+			`"thinking":true,"supportedGenerationMethods":["embedContent"],"topK":64}`,
+		"/v1beta/tunedModels/t":                 `{"name":"tunedModels/t","displayName":"tunedModels/t",` + methods + `,"thinking":false}`,
+		"/v1beta1/publishers/google/models/a/b": `{"name":"publishers/google/models/a/b","displayName":"a/b",` + methods + `,"thinking":false}`,
+	} {
+		w := serve(up, "GET", path, "")
+		if diff := cmp.Diff(want, w.Body.String()); diff != "" || w.Code != 200 {
+			t.Errorf("%s: %d (-want +got):\n%s", path, w.Code, diff)
+		}
+	}
+}
+
+func TestModelsRefused(t *testing.T) {
+	fails := func(err error) *able {
+		return &able{models: func(context.Context) ([]upstream.Model, error) { return nil, err }}
+	}
+	const unknown = " is not found for API version v1, or is not supported for this method. Call ListModels"
+	for _, tt := range []struct {
+		name, path string
+		up         upstream.Upstream
+		status     int
+		word, text string
+	}{
+		{"unknown", "/v1/models/nope", of(1), 404, "NOT_FOUND", "models/nope" + unknown},
+		{"cannot list", "/v1/models", hello, 404, "NOT_FOUND", "The models behind this service"},
+		{"size", "/v1/models?pageSize=-1", of(1), 400, "INVALID_ARGUMENT", "page_size "},
+		{"no number", "/v1/models?pageSize=x", of(1), 400, "INVALID_ARGUMENT", `Invalid value at 'page_size' (TYPE_INT32), "x"`},
+		{"token", "/v1/models?pageToken=%21", of(1), 400, "INVALID_ARGUMENT", "page_token "},
+		{"token of another list", "/v1/models?pageToken=bm9wZQ", of(1), 400, "INVALID_ARGUMENT", "page_token "},
+		{"upstream's error", "/v1/models", fails(&upstream.Error{Code: upstream.CodeOverloaded}), 503, "UNAVAILABLE", "The model is overloaded"},
+		{"other error", "/v1/models", fails(errors.New("secret")), 500, "INTERNAL", "An internal error"},
+		{"panic", "/v1/models", &able{}, 500, "INTERNAL", "An internal error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { checkError(t, serve(tt.up, "GET", tt.path, ""), tt.status, tt.word, tt.text) })
+	}
+	missing := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
+		return &upstream.Error{Code: upstream.CodeNotFound}
+	})
+	checkError(t, serve(missing, http.MethodPost, plainPath, smallBody), 404, "NOT_FOUND",
+		"models/m is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of "+
+			"available models and their supported methods.")
+}
+
+func TestCountTokens(t *testing.T) {
+	const contents = `"contents":[{"parts":[{"text":"How many words are in this sentence?"}]}]`
+	var asked *upstream.Request
+	counts := func(n upstream.TokenCount, err error) *able {
+		return &able{count: func(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {
+			asked = r
+			return n, err
+		}}
+	}
+	more := upstream.TokenCount{Tokens: 57, Cached: 7, Extra: extra(`{"totalTokens":1,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`)}
+	for _, tt := range []struct {
+		name, body, want string
+		up               upstream.Upstream
+	}{
+		{"upstream", `{` + contents + `}`, `{"totalTokens":57}`, counts(upstream.TokenCount{Tokens: 57}, nil)},
+		{"upstream with more", `{` + contents + `}`,
+			`{"totalTokens":57,"cachedContentTokenCount":7,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`, counts(more, nil)},
+		{"whole request", `{"generateContentRequest":{"model":"models/m","systemInstruction":{"parts":[{"text":"s"}]},` + contents + `}}`,
+			`{"totalTokens":57}`, counts(upstream.TokenCount{Tokens: 57}, nil)},
+		// Eight words and a mark, and what stands around a turn.
+		{"estimate", `{` + contents + `}`, `{"totalTokens":12}`, hello},
+		// What agents send to have media counted: a result without its call.
+		{"a result alone", `{"contents":[{"parts":[{"functionResponse":{"id":"x","name":"f","response":{"output":"a"}}}]}]}`,
+			`{"totalTokens":57}`, counts(upstream.TokenCount{Tokens: 57}, nil)},
+	} {
+		w := serve(tt.up, "POST", "/v1beta/models/m:countTokens", tt.body)
+		if w.Code != 200 || w.Body.String() != tt.want {
+			t.Errorf("%s: %d %s, want %s", tt.name, w.Code, w.Body, tt.want)
+		}
+	}
+	if asked == nil || asked.Model != "m" || len(asked.Turns) != 1 {
+		t.Errorf("asked: %+v", asked)
+	}
+	checkError(t, serve(counts(upstream.TokenCount{}, &upstream.Error{Code: upstream.CodeRateLimit}), "POST",
+		"/v1beta/models/m:countTokens", `{`+contents+`}`), 429, "RESOURCE_EXHAUSTED", "")
+	w := serve(hello, "POST", "/v1beta/models/m:countTokens", `{}`)
+	checkError(t, w, 400, "INVALID_ARGUMENT", "* GenerateContentRequest.contents: contents is not specified")
+	if !strings.Contains(w.Body.String(), `{"field":"contents","description":"contents is not specified"}`) {
+		t.Error(w.Body)
+	}
+}

@@ -1,0 +1,216 @@
+package generatecontent
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/workload"
+)
+
+func extra(json string) *content.Extra { return &content.Extra{Format: Format, JSON: json} }
+
+func plainText(s string) *content.Text { return &content.Text{Text: s} }
+
+func signed(s string) content.Signature { return content.Signature{Format: Format, Data: s} }
+
+func TestParseWhole(t *testing.T) {
+	body := `{"model":"models/m","contents":[
+	 {"role":"user","parts":[{"text":"a\n"},
+	  {"inlineData":{"mimeType":"image/png","data":"AAAA","displayName":"d"},"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW"}},
+	  {"inlineData":{"mimeType":"audio/wav","data":"AAAA"}},{"inlineData":{"mimeType":"text/csv","data":"AAAA"}},
+	  {"fileData":{"mimeType":"video/mp4","fileUri":"https://www.youtube.com/watch?v=x"}},
+	  {"fileData":{"mimeType":"application/pdf","fileUri":"https://generativelanguage.googleapis.com/v1beta/files/f"}}]},
+	 {"role":"model","parts":[{"text":"h","thought":true},{"text":"b","thoughtSignature":"AAAA"},
+	  {"functionCall":{"id":"i","name":"f","args":{"b":1,"a":2}},"thoughtSignature":"AA=="},
+	  {"executableCode":{"id":"e","language":"PYTHON","code":"c"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"o"}},
+	  {"toolCall":{"id":"t","toolType":"URL_CONTEXT","args":{"u":1}}},{"toolResponse":{"id":"t","toolType":"URL_CONTEXT","response":{"r":1}}},
+	  {"newKind":{"x":1}}]},
+	 {"role":"user","parts":[{"functionResponse":{"id":"i","name":"f","response":{"output":"ok"}}},
+	  {"functionResponse":{"name":"g","response":{"output":{"t":1}},"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}},
+	  {"functionResponse":{"name":"h","response":{"error":"bad"},"willContinue":true}},
+	  {"functionResponse":{"name":"k","response":{"x":1,"error":"bad"}}},{"functionResponse":{"name":"l","response":{"result":"r"}}}]}],
+	 "systemInstruction":{"role":"user","parts":[{"text":"s"}]},
+	 "tools":[{"functionDeclarations":[{"name":"f","description":"d","parameters":{"type":"OBJECT"},"responseJsonSchema":{"b":1},"behavior":"BLOCKING"}]},
+	  {"googleSearch":{}}],
+	 "toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]},"retrievalConfig":{"languageCode":"de"},"includeServerSideToolInvocations":true},
+	 "safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF","method":"SEVERITY"}],
+	 "generationConfig":{"temperature":0.5,"topK":3,"stopSequences":["e"],"responseModalities":["TEXT","IMAGE"],"imageConfig":{"aspectRatio":"1:1"},
+	  "thinkingConfig":{"includeThoughts":true,"thinkingLevel":"LOW"},"responseMimeType":"application/json","responseSchema":{"type":"STRING"},
+	  "speechConfig":{"languageCode":"de"},"audioTimestamp":true},
+	 "cachedContent":"c","serviceTier":"flex","store":true,"labels":{"a":"b"},"continuationToken":"AAAA","processingOptions":{"p":1},"x":[1]}`
+	image := func() *content.Base64 { return &content.Base64{MediaType: "image/png", Data: "AAAA"} }
+	heat, topK, yes := 0.5, int64(3), true
+	want := &Request{
+		Model: "models/m",
+		Contents: []content.Turn{
+			{Role: content.User, Parts: []content.Part{plainText("a\n"),
+				&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "AAAA", Extra: extra(`{"displayName":"d"}`)},
+					Extra: extra(`{"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW"}}`)},
+				&content.Media{Source: &content.Base64{MediaType: "audio/wav", Data: "AAAA"}},
+				&content.Document{Source: &content.Base64{MediaType: "text/csv", Data: "AAAA"}},
+				&content.Media{Source: &content.URL{URL: "https://www.youtube.com/watch?v=x", MediaType: "video/mp4"}},
+				&content.Document{Source: &content.File{ID: "https://generativelanguage.googleapis.com/v1beta/files/f", MediaType: "application/pdf"}}}},
+			{Role: content.Assistant, Parts: []content.Part{&content.Thinking{Text: "h"},
+				&content.Text{Text: "b", Signature: signed("AAAA")},
+				&content.ToolUse{ID: "i", Name: "f", Input: `{"b":1,"a":2}`, Signature: signed("AA==")},
+				&content.ServerToolUse{Format: Format, Kind: "executableCode", ID: "e", Name: "codeExecution", Input: `{"language":"PYTHON","code":"c"}`},
+				&content.ServerToolResult{Format: Format, Kind: "codeExecutionResult", Content: `{"outcome":"OUTCOME_OK","output":"o"}`},
+				&content.ServerToolUse{Format: Format, Kind: "toolCall", ID: "t", Name: "URL_CONTEXT", Input: `{"u":1}`},
+				&content.ServerToolResult{Format: Format, Kind: "toolResponse", ID: "t", Content: `{"toolType":"URL_CONTEXT","response":{"r":1}}`},
+				&content.Unknown{Format: Format, Kind: "newKind", Raw: `{"newKind":{"x":1}}`}}},
+			{Role: content.User, Parts: []content.Part{
+				&content.ToolResult{ID: "i", Name: "f", Parts: []content.Part{plainText("ok")}},
+				&content.ToolResult{Name: "g", Object: `{"output":{"t":1}}`,
+					Parts: []content.Part{plainText(`{"t":1}`), &content.Image{Source: image()}}},
+				&content.ToolResult{Name: "h", Error: true, Parts: []content.Part{plainText("bad")},
+					Extra: extra(`{"functionResponse":{"willContinue":true}}`)},
+				&content.ToolResult{Name: "k", Error: true, Object: `{"x":1,"error":"bad"}`,
+					Parts: []content.Part{plainText(`{"x":1,"error":"bad"}`)}},
+				&content.ToolResult{Name: "l", Object: `{"result":"r"}`, Parts: []content.Part{plainText("r")}}}},
+		},
+		SystemInstruction: &Instruction{Parts: []content.Part{plainText("s")}},
+		Tools: []content.Tool{
+			{Name: "f", Description: "d", Input: content.Schema{JSON: `{"type":"OBJECT"}`, OpenAPI: true},
+				Output: content.Schema{JSON: `{"b":1}`}, Extra: extra(`{"behavior":"BLOCKING"}`)},
+			{Kind: "googleSearch", Format: Format, Raw: "{}"}},
+		ToolConfig: &ToolConfig{FunctionCalling: &FunctionCalling{Mode: "ANY", AllowedFunctionNames: []string{"f"}},
+			RetrievalConfig: `{"languageCode":"de"}`, IncludeServerSideToolInvocations: true},
+		SafetySettings: []SafetySetting{{Category: "HARM_CATEGORY_HARASSMENT", Threshold: "OFF", Extra: extra(`{"method":"SEVERITY"}`)}},
+		GenerationConfig: &GenerationConfig{Temperature: &heat, TopK: &topK, StopSequences: []string{"e"},
+			ResponseModalities: []string{"TEXT", "IMAGE"}, ImageConfig: &ImageConfig{AspectRatio: "1:1"},
+			ThinkingConfig:   &ThinkingConfig{IncludeThoughts: &yes, ThinkingLevel: "LOW"},
+			ResponseMimeType: "application/json", ResponseSchema: `{"type":"STRING"}`,
+			SpeechConfig: `{"languageCode":"de"}`, Extra: extra(`{"audioTimestamp":true}`)},
+		CachedContent: "c", ServiceTier: "flex", Store: &yes, Labels: `{"a":"b"}`, ContinuationToken: "AAAA",
+		ProcessingOptions: `{"p":1}`, Extra: extra(`{"x":[1]}`),
+	}
+	got, err := ParseRequest([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	checkRoundTrip(t, got)
+}
+
+// What stops the parser: no request, one error.
+func TestParseRefused(t *testing.T) {
+	tests := []struct {
+		name, body string
+		code       content.Code
+		text       string // its end
+	}{
+		{"empty", "", content.CodeSyntax, " at line 1, column 1"},
+		{"cut", "{\"model\":\n\"m\"", content.CodeSyntax, " at line 2, column 4"},
+		{"twice", `{"labels":{"a":"","\u0061":""}}`, content.CodeSyntax, `duplicate member name "a" at line 1, column 19`},
+		{"NaN", `{"generationConfig":{"topP":NaN}}`, content.CodeSyntax, " at line 1, column 29"},
+		{"half a pair", `{"model":"\ud800"}`, content.CodeSyntax, " at line 1, column 11"},
+		{"deep", strings.Repeat("[", 257) + strings.Repeat("]", 257), content.CodeLimit, " at line 1, column 257"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := ParseRequest([]byte(tt.body))
+			var got *content.Error
+			if r != nil || !errors.As(err, &got) {
+				t.Fatalf("got %v, %v", r, err)
+			}
+			if got.Code != tt.code || got.Path != "" || !strings.HasPrefix(got.Text, "Invalid JSON payload received. ") ||
+				!strings.HasSuffix(got.Text, tt.text) {
+				t.Errorf("got %q %q %q, want %q …%q", got.Code, got.Path, got.Text, tt.code, tt.text)
+			}
+		})
+	}
+	if _, err := parseRequest(`{"x":[[]]}`, reading{limits: content.Limits{Depth: 2}}); err == nil {
+		t.Error("a lower limit of depth has no effect")
+	}
+	_, err := parseRequest(`{"serviceTier":"x"}`, reading{version: "v1"})
+	if got := faultLines(err); len(got) != 1 || !strings.Contains(got[0], "generativelanguage.v1.ServiceTier") {
+		t.Errorf("the version is not in %q", got)
+	}
+}
+
+func TestParseCount(t *testing.T) {
+	r, err := ParseCountRequest([]byte(`{"contents":[{"parts":[{"text":"a"}]}],"systemInstruction":{"parts":[{"text":"s"}]}}`))
+	if err != nil || len(r.Contents) != 1 || r.SystemInstruction == nil || r.Upstream().Wire == nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	nested := `{"generate_content_request":{"model":"models/m","contents":[{"parts":[{}]}]}}`
+	r, err = ParseCountRequest([]byte(nested))
+	if err != nil || r.Model != "models/m" || r.Upstream().Wire != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	want := []string{"missing generate_content_request.contents[0].parts[0].data: " + textNoData}
+	if diff := cmp.Diff(want, faultLines(r.Validate(&Rules{Count: true}))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	_, err = ParseCountRequest([]byte(`{"contents":[],"generateContentRequest":{"contents":[1]},"tools":[]}`))
+	want = []string{
+		`type : Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'`,
+		`unknown : Invalid JSON payload received. Unknown name "tools": It stands in "generateContentRequest".`,
+		`type generate_content_request.contents[0]: Invalid value at 'generate_content_request.contents[0]' (` + api + `Content), 1`,
+	}
+	if diff := cmp.Diff(want, faultLines(err)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// All names that are not known, wherever they stand, are told together.
+func TestUnknownNames(t *testing.T) {
+	r, err := ParseRequestString(`{"foo":1,"contents":[{"parts":[{"text":"a","bar":1}]}],"tools":[{"functionDeclarations":[{"name":"f",` +
+		`"parameters":{"type":"OBJECT","additionalProperties":false}}]}],"generationConfig":{"speechConfig":{"baz":1}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Validate(nil); err != nil {
+		t.Errorf("by default: %v", err)
+	}
+	const head = "Invalid JSON payload received. Unknown name "
+	want := []string{
+		`unknown : ` + head + `"foo": Cannot find field.`,
+		`unknown contents[0].parts[0]: ` + head + `"bar" at 'contents[0].parts[0]': Cannot find field.`,
+		`unknown tools[0].function_declarations[0].parameters: ` + head +
+			`"additionalProperties" at 'tools[0].function_declarations[0].parameters': Cannot find field.`,
+		`unknown generation_config.speech_config: ` + head + `"baz" at 'generation_config.speech_config': Cannot find field.`,
+	}
+	if diff := cmp.Diff(want, faultLines(r.Validate(&Rules{Strict: true}))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestParseAllocations(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		allocs     float64
+	}{
+		{"small", workload.GenerateSmall(), 12},
+		{"agent", workload.GenerateAgent(), 300},
+		{"pdf", workload.GeneratePDF(), 20},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			op := func() {
+				r, err := ParseRequestString(tt.body)
+				if err == nil {
+					err = r.Validate(nil)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := testing.AllocsPerRun(5, op); n > tt.allocs {
+				t.Errorf("%v allocations, want at most %v", n, tt.allocs)
+			}
+			limit := uint64(len(tt.body)) * 3 / 2
+			if tt.name == "pdf" {
+				limit = 128 << 10
+			}
+			if n := bytesPerRun(op); tt.name != "small" && n > limit {
+				t.Errorf("%d bytes allocated, want at most %d", n, limit)
+			}
+		})
+	}
+}

@@ -1,0 +1,185 @@
+package generatecontent
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/sse"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A StreamReader reads a streamed answer, as a server of this format sends it:
+// as server-sent events or as a JSON array, which it sees for itself. It is for
+// one goroutine at a time.
+//
+// Line ends, comments, byte order marks, fields other than data and splits are
+// dealt with as the standard of event streams says; "[DONE]" says nothing. The
+// elements of an array may be split anywhere. Deviations are read as far as
+// they make sense: names in snake_case, one object for a list, counts and
+// indices that are strings, arguments that are a string, unpadded base64. What
+// cannot be made sense of is an error, and so are bytes that are no event, as
+// errors of other servers are sent. Half surrogate pairs and bytes that are not
+// UTF-8 become U+FFFD, which is a loss.
+//
+// Memory does not grow with the stream, but for arguments of a call that come in
+// pieces. It allocates once for about 16 KB of texts, and once for 64 chunks
+// whose usage is a new one.
+type StreamReader struct {
+	lines  lines
+	source *sse.Reader
+	array  *array // once the stream turned out to be one
+	limit  int
+	some   bool // there was an event
+
+	decoder
+	frame upstream.Frame
+	ahead bool // the frame is the next
+	err   error
+}
+
+// NewStreamReader returns a reader of src, which stays the caller's to close.
+// Of lim count Body, for the bytes of one event (0 means 32 MiB), Depth and
+// Values.
+func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
+	r := &StreamReader{limit: int(min(orElse(lim.Body, mostEvent), 1<<31-1)), decoder: *newDecoder(lim)}
+	r.lines.src = src
+	r.source = sse.NewReader(&r.lines, r.limit)
+	return r
+}
+
+// Next returns the next piece of the answer and what it means, ready for
+// [upstream.Writer.Frame]. The frame and its events are good until the next
+// call of Next or Buffered; strings and what the events point at are so for
+// ever. Pieces that say nothing are passed over.
+//
+// The first frame begins with an EventStart and, if it has usage, an EventUsage
+// right behind it. Texts and thoughts of a candidate that follow each other are
+// one block; it is closed when something else comes, when it is signed and at
+// the end. A signature on an empty text is that of the text or thought before
+// it, if that has none. Calls, files and all other parts are blocks that open
+// whole and close at once. Arguments of a call that come in pieces are one
+// EventInput, once they are whole. Usage is always the total so far. STOP is
+// [content.StopToolUse] for a candidate with calls. A blocked prompt is
+// [content.StopSafety] with the word that says why; its promptFeedback, and all
+// else that has no field, is the Extra of the start, of a text's event, or of
+// an EventExtra: promptFeedback, modelStatus, createTime and turnToken in it
+// are members of the response, all others of the candidate. finishMessage and
+// safetyRatings at the end are in the stop, as Details and as Extra. A frame
+// that clients should not be shown as it stands, because it deviates from the
+// format, has no Format.
+//
+// The error is [io.EOF] at the end of the stream, if every candidate has said
+// why it ended, or the prompt was blocked, and if an array was closed: only
+// then is the answer whole. Every other error is an [*upstream.Error]. One that
+// the server sent, in whatever framing, has the code of its status and, if it
+// is the request's fault or a matter of rates, the server's words, cleaned. A
+// stream that ends too early or an event over the limit has
+// [upstream.CodeBadGateway] ([io.ErrUnexpectedEOF] is in the chain of the
+// former), a read that timed out [upstream.CodeTimeout]. The error stays the
+// same from then on.
+func (r *StreamReader) Next() (*upstream.Frame, error) {
+	for r.err == nil && !r.ahead {
+		r.step()
+	}
+	if r.ahead {
+		r.ahead = false
+		return &r.frame, nil
+	}
+	return nil, r.err
+}
+
+// Buffered reports whether Next will return without waiting for the source. If
+// not, it is time to flush. It may decode what comes next, so that the last
+// frame is no longer good.
+func (r *StreamReader) Buffered() bool {
+	for r.err == nil && !r.ahead {
+		if r.array == nil && !r.source.Buffered() || r.array != nil && !r.array.buffered() {
+			return false
+		}
+		r.step()
+	}
+	return true
+}
+
+// step reads one event or element. It leaves a frame, an error, or neither.
+func (r *StreamReader) step() {
+	data, err := r.piece()
+	if err != nil || data == "" {
+		r.err = err
+		return
+	}
+	defer r.doc.Close()
+	if r.err = r.read(data); r.err == nil && len(r.events) > 0 {
+		r.fill(&r.frame)
+		r.ahead = true
+	}
+}
+
+// piece returns the JSON of the next event or element; none if there is nothing
+// in it.
+func (r *StreamReader) piece() (string, error) {
+	if r.array != nil {
+		return r.element()
+	}
+	e, err := r.source.Next()
+	switch {
+	case err == nil && e.Data == "[DONE]":
+		return "", nil
+	case err == nil:
+		r.some = true
+		return e.Data, nil
+	case r.lines.rest != nil && err != sse.ErrTooLarge:
+		r.unframe()
+		return "", nil
+	}
+	return "", r.end(err)
+}
+
+// unframe goes on with JSON that has no framing.
+func (r *StreamReader) unframe() {
+	r.array = &array{src: r.lines.src, limit: r.limit, buf: r.lines.rest}
+	r.lines.rest = nil
+}
+
+// element returns the next element of an array. Where that is not the whole
+// stream, it can only be an error.
+func (r *StreamReader) element() (string, error) {
+	data, err := r.array.next()
+	if err != nil {
+		return "", r.end(err)
+	}
+	if r.some || !r.array.within {
+		defer r.doc.Close()
+		if err := r.read(data); err != nil {
+			return "", err
+		}
+		return "", unframed(data)
+	}
+	return data, nil
+}
+
+// end says what the end of a stream means.
+func (r *StreamReader) end(err error) error {
+	var timeout interface{ Timeout() bool }
+	switch {
+	case err == io.EOF && r.complete():
+		return io.EOF
+	case err == io.EOF:
+		return badGateway(fmt.Errorf("generatecontent: the stream ended without a reason to: %w", io.ErrUnexpectedEOF))
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return &upstream.Error{Code: upstream.CodeTimeout, Err: fmt.Errorf("generatecontent: reading the stream: %w", err)}
+	}
+	return badGateway(fmt.Errorf("generatecontent: reading the stream: %w", err))
+}
+
+// complete reports whether the answer is whole.
+func (d *decoder) complete() bool {
+	for i := range d.answers {
+		if !d.answers[i].finished {
+			return d.blocked
+		}
+	}
+	return d.blocked || len(d.answers) > 0
+}

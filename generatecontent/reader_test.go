@@ -1,0 +1,206 @@
+package generatecontent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// This file reads streams for the tests without any code of the package: by
+// the letter of the wire's grammar, with encoding/json.
+
+// A heard is what a client has heard of a stream.
+type heard struct {
+	pieces  []map[string]any
+	failure map[string]any // the error object
+	pings   int
+}
+
+// hear takes a stream apart. In events, each is one data line and an empty one,
+// with CRLF; empty pairs stand between them only; a failure is a bare object at
+// the very end.
+func hear(f framing, stream string) (*heard, error) {
+	if f == inArray {
+		return hearArray(stream)
+	}
+	h := new(heard)
+	for stream != "" {
+		if strings.HasPrefix(stream, `{"error":`) {
+			m, err := decodeObject([]byte(stream))
+			h.failure = m
+			return h, err
+		}
+		event, rest, ok := strings.Cut(stream, "\r\n\r\n")
+		if !ok {
+			return h, fmt.Errorf("the stream ends inside an event: %q", stream)
+		}
+		stream = rest
+		if event == "" {
+			if h.pings++; len(h.pieces) == 0 {
+				return h, fmt.Errorf("an empty pair before the first event")
+			}
+			continue
+		}
+		data, ok := strings.CutPrefix(event, "data: ")
+		if !ok || strings.ContainsAny(data, "\r\n") {
+			return h, fmt.Errorf("not one data line: %q", event)
+		}
+		m, err := decodeObject([]byte(data))
+		if err != nil {
+			return h, fmt.Errorf("%w: %q", err, data)
+		}
+		if m["error"] != nil {
+			return h, fmt.Errorf("a failure in an event, which old clients ignore: %q", data)
+		}
+		h.pieces = append(h.pieces, m)
+	}
+	return h, nil
+}
+
+// hearArray reads an array. A failure is its last element.
+func hearArray(stream string) (*heard, error) {
+	d := json.NewDecoder(strings.NewReader(stream))
+	d.UseNumber()
+	var list []map[string]any
+	if err := d.Decode(&list); err != nil || d.More() {
+		return nil, fmt.Errorf("%v: not one array: %q", err, stream)
+	}
+	h := new(heard)
+	for i, m := range list {
+		if m["error"] == nil {
+			h.pieces = append(h.pieces, m)
+			continue
+		}
+		if h.failure = m; i < len(list)-1 {
+			return h, fmt.Errorf("something follows a failure: %q", stream)
+		}
+	}
+	return h, nil
+}
+
+// whole joins the pieces to one response, as clients do, and checks the grammar
+// on the way. The response is in its normal form.
+func (h *heard) whole() (map[string]any, error) {
+	if h.failure == nil && len(h.pieces) == 0 {
+		return nil, fmt.Errorf("nothing was said")
+	}
+	all := map[string]any{}
+	for i, p := range h.pieces {
+		if p["responseId"] == nil || p["modelVersion"] == nil ||
+			p["responseId"] != h.pieces[0]["responseId"] || p["modelVersion"] != h.pieces[0]["modelVersion"] {
+			return nil, fmt.Errorf("piece %d is of another answer: %v", i, p)
+		}
+		for name, v := range p {
+			if name != "candidates" {
+				all[name] = v
+				continue
+			}
+			for _, c := range v.([]any) {
+				if err := join(all, c.(map[string]any)); err != nil {
+					return nil, fmt.Errorf("piece %d: %w", i, err)
+				}
+			}
+		}
+	}
+	if h.failure == nil && all["promptFeedback"] == nil {
+		list, _ := all["candidates"].([]any)
+		if len(list) == 0 {
+			return nil, fmt.Errorf("there is no candidate")
+		}
+		for _, c := range list {
+			if c.(map[string]any)["finishReason"] == nil {
+				return nil, fmt.Errorf("the stream just ends")
+			}
+		}
+	}
+	return normal(all), nil
+}
+
+// join adds a candidate of a piece to those of the whole.
+func join(all, c map[string]any) error {
+	index, ok := c["index"].(json.Number)
+	body, ok2 := c["content"].(map[string]any)
+	if !ok || !ok2 || body["role"] != "model" {
+		return fmt.Errorf("not a candidate: %v", c)
+	}
+	var to map[string]any
+	list, _ := all["candidates"].([]any)
+	for _, have := range list {
+		if have.(map[string]any)["index"] == index {
+			to = have.(map[string]any)
+		}
+	}
+	if to == nil {
+		to = map[string]any{"index": index, "content": map[string]any{"role": "model"}}
+		all["candidates"] = append(list, to)
+	}
+	for name, v := range c {
+		if name != "content" {
+			to[name] = v
+		}
+	}
+	have := to["content"].(map[string]any)
+	parts, ok := body["parts"].([]any)
+	if body["parts"] != nil && (!ok || len(parts) == 0) {
+		return fmt.Errorf("parts are %v", body["parts"])
+	}
+	if before, _ := have["parts"].([]any); len(before)+len(parts) > 0 {
+		have["parts"] = append(before, parts...)
+	}
+	return nil
+}
+
+// normal returns a response in the form that does not depend on how texts were
+// cut: texts of one kind are joined up to one that is signed, and those that
+// say nothing are left out.
+func normal(res map[string]any) map[string]any {
+	list, _ := res["candidates"].([]any)
+	for _, c := range list {
+		body := c.(map[string]any)["content"].(map[string]any)
+		parts, _ := body["parts"].([]any)
+		var joined []any
+		for _, p := range parts {
+			p := p.(map[string]any)
+			if text, ok := p["text"].(string); ok && len(joined) > 0 {
+				last := joined[len(joined)-1].(map[string]any)
+				before, ok := last["text"].(string)
+				if ok && last["thoughtSignature"] == nil && reflect.DeepEqual(last["thought"], p["thought"]) {
+					for name, v := range p {
+						last[name] = v
+					}
+					last["text"] = before + text
+					continue
+				}
+			}
+			joined = append(joined, p)
+		}
+		var kept []any
+		for _, p := range joined {
+			p := p.(map[string]any)
+			if thought := p["thought"] == true; p["text"] != "" || len(p) > 2 || len(p) == 2 && !thought {
+				kept = append(kept, p)
+			}
+		}
+		delete(body, "parts")
+		if len(kept) > 0 {
+			body["parts"] = kept
+		}
+	}
+	return res
+}
+
+// decodeObject reads one JSON object with its digits, and nothing behind it.
+func decodeObject(doc []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	var m map[string]any
+	if err := d.Decode(&m); err != nil {
+		return nil, err
+	}
+	if d.More() {
+		return nil, fmt.Errorf("something follows the object")
+	}
+	return m, nil
+}

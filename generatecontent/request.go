@@ -1,0 +1,120 @@
+package generatecontent
+
+import "github.com/polywire/polywire/content"
+
+// Format names the content generation wire format in [content.Extra],
+// signatures and frames.
+const Format content.Format = "generatecontent"
+
+// Request is the body of POST models/{model}:generateContent, fields in the
+// order in which the vendor documents them. [ParseRequest] makes one of a
+// document; one made by hand is as good. What a field's doc does not say is the
+// vendor's.
+//
+// Names of enums are the vendor's, in its own case; an enum that is "unspecified"
+// is empty here. Members that no field stands for are in Extra, at every depth:
+// those that the vendor knows in camelCase and canonical form, others as the
+// client wrote them.
+type Request struct {
+	// Model is "models/x", or whatever else the client wrote. In most requests
+	// it stands in the URL only, and is empty here.
+	Model string
+
+	// Contents are the turns. The role "model" is [content.Assistant];
+	// "function", and no role at all, are [content.User].
+	Contents []content.Turn
+
+	SystemInstruction *Instruction
+
+	// Tools are the tools of all tool objects, one after another. A function
+	// declaration is a tool of the caller's: "parameters" and "response" are
+	// OpenAPI schemas, "parametersJsonSchema" and "responseJsonSchema" are JSON
+	// Schema. Every other member of a tool object is a tool whose Kind is the
+	// member's name, such as "googleSearch", and whose Raw is its value.
+	Tools []content.Tool
+
+	ToolConfig        *ToolConfig
+	SafetySettings    []SafetySetting
+	GenerationConfig  *GenerationConfig
+	CachedContent     string
+	ServiceTier       string // "standard", "flex" or "priority"
+	Store             *bool
+	Labels            string // JSON text of an object of strings; empty: none
+	ContinuationToken string // base64
+	ProcessingOptions string // JSON text of an object; empty: none
+
+	Extra *content.Extra
+
+	// Form is how the document spelled what the fields say. It is nil for a
+	// request that was not parsed.
+	Form *Form
+}
+
+// Instruction is the system instruction. The role that it may have in a
+// document means nothing.
+type Instruction struct {
+	Parts []content.Part // texts
+	Extra *content.Extra
+}
+
+// ToolConfig says how tools may be used.
+type ToolConfig struct {
+	FunctionCalling                  *FunctionCalling
+	RetrievalConfig                  string // JSON text; empty: none
+	IncludeServerSideToolInvocations bool
+	Extra                            *content.Extra
+}
+
+// FunctionCalling says which functions to call.
+type FunctionCalling struct {
+	Mode                 string // "AUTO", "ANY", "NONE" or "VALIDATED"; empty: AUTO
+	AllowedFunctionNames []string
+	Extra                *content.Extra
+}
+
+// SafetySetting sets one filter.
+type SafetySetting struct {
+	Category  string
+	Threshold string
+	Extra     *content.Extra
+}
+
+// GenerationConfig says how to answer. Nil and empty mean the model's default.
+type GenerationConfig struct {
+	Temperature        *float64
+	TopP               *float64
+	TopK               *int64
+	CandidateCount     int64 // 0: one
+	MaxOutputTokens    *int64
+	StopSequences      []string
+	PresencePenalty    *float64
+	FrequencyPenalty   *float64
+	Seed               *int64
+	ResponseLogprobs   bool
+	Logprobs           *int64
+	ResponseMimeType   string
+	ResponseSchema     string   // JSON text in the vendor's own dialect, in canonical form
+	ResponseJSONSchema string   // JSON text
+	ResponseFormat     string   // JSON text: a list of objects, or one
+	ResponseModalities []string // "TEXT", "IMAGE", "AUDIO", "VIDEO"
+	ImageConfig        *ImageConfig
+	ThinkingConfig     *ThinkingConfig
+	SpeechConfig       string // JSON text; empty: none
+	MediaResolution    string
+	Extra              *content.Extra
+}
+
+// ImageConfig says what images should be like.
+type ImageConfig struct {
+	AspectRatio string // such as "16:9"
+	ImageSize   string // such as "2K"
+	Extra       *content.Extra
+}
+
+// ThinkingConfig says how the model should think.
+type ThinkingConfig struct {
+	IncludeThoughts *bool
+	ThinkingBudget  *int64 // tokens; -1: as many as the model likes, 0: none
+	ThinkingLevel   string // "MINIMAL", "LOW", "MEDIUM" or "HIGH"
+	Extra           *content.Extra
+}

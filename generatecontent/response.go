@@ -1,0 +1,301 @@
+package generatecontent
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Response is the body of a whole answer, or of one piece of a streamed one.
+// Members that are empty are left out, as the vendor does.
+type Response struct {
+	// Candidates are the answers, usually one. There is none where the prompt
+	// was blocked.
+	Candidates []Candidate
+
+	PromptFeedback string // JSON text of an object; empty: none
+
+	// Usage counts exclusively, as everywhere; the wire's sums are made of it.
+	Usage content.Usage
+
+	ModelVersion string // that answered
+	ResponseID   string
+
+	Extra *content.Extra
+}
+
+// Candidate is one answer.
+type Candidate struct {
+	// Parts holds what the model said. The free JSON in it has to be valid.
+	Parts []content.Part
+
+	FinishReason  string // in the format's words
+	FinishMessage string // for people
+	Index         int
+
+	// Extra holds the other members, such as "groundingMetadata".
+	Extra *content.Extra
+}
+
+// ResponseOf returns the answer that says what r says, and what it cannot say.
+// Paths of losses are neutral. r is left as it is; its parts may be shared.
+//
+// Where r names no id or model, they are empty: the caller fills them in. A
+// call whose arguments are not a JSON object is left out; this is reported, and
+// where the answer would end in the ordinary way it says so. Texts that say
+// nothing are left out too. Signatures and inline data in another spelling of
+// base64 are rewritten to the standard one.
+//
+// Members of r.Extra that belong to the response (promptFeedback, modelStatus,
+// createTime, turnToken) stand there, all others in the first candidate. Where
+// promptFeedback says that the prompt was blocked, and there is no part, there
+// is no candidate.
+func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
+	var lost []content.Loss
+	note := func(path string, s content.Severity, reason string) {
+		lost = append(lost, content.Loss{Path: path, Severity: s, Reason: reason})
+	}
+	a := answer{start: r.Start, usage: r.Usage}
+	if a.members.Add(r.Start.Extra, Format) {
+		note("", content.LossHint, foreignMembers)
+	}
+	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.More...)
+	list := make([]Candidate, len(all))
+	some := false
+	for i := range all {
+		k := a.at(i)
+		some = some || len(all[i].Parts) > 0
+		list[i].Parts = a.parts(all[i].Parts, k, note)
+		a.extra(all[i].Extra, k, note)
+		a.candidates[k].stop = all[i].Stop
+		a.feedback(&all[i].Stop)
+	}
+	res := &Response{PromptFeedback: a.members.Take("promptFeedback")}
+	if some || !blocked(res.PromptFeedback) {
+		for i := range list {
+			a.end(i, &list[i], note)
+		}
+		res.Candidates = list
+	}
+	a.rest(res, note)
+	return res, lost
+}
+
+// parts returns those of one answer that can be said.
+func (a *answer) parts(parts []content.Part, k int, note noter) []content.Part {
+	var list []content.Part
+	for i, p := range parts {
+		path := answerPath(a.candidates[k].index, i)
+		p = forAnswer(p, func(s content.Severity, reason string) {
+			note(path, s, reason)
+			a.candidates[k].broken = a.candidates[k].broken || reason == notObject
+		})
+		if p != nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// answerPath is where a part is, neutrally.
+func answerPath(candidate, part int) string {
+	path := "parts." + strconv.Itoa(part)
+	if candidate > 0 {
+		path = "candidates." + strconv.Itoa(candidate) + "." + path
+	}
+	return path
+}
+
+// A noter notes a loss.
+type noter func(path string, s content.Severity, reason string)
+
+// An answer is what is known of one besides its parts.
+type answer struct {
+	start      upstream.Start
+	usage      content.Usage
+	members    front.Members // of the response
+	candidates []candidate   // in the order in which they came
+}
+
+// A candidate is what is known of one of the answers.
+type candidate struct {
+	index int
+	ending
+	members front.Members
+}
+
+// at returns the place of the candidate with an index.
+func (a *answer) at(index int) int {
+	for k := range a.candidates {
+		if a.candidates[k].index == index {
+			return k
+		}
+	}
+	a.candidates = append(a.candidates, candidate{index: index})
+	return len(a.candidates) - 1
+}
+
+// extra takes members of the answer, which belong to the response or to one
+// of its candidates.
+func (a *answer) extra(x *content.Extra, k int, note noter) {
+	var all front.Members
+	if all.Add(x, Format) {
+		note("", content.LossHint, foreignMembers)
+	}
+	for _, m := range all {
+		switch m.Name {
+		case "promptFeedback", "modelStatus", "createTime", "turnToken":
+			a.members.Set(m.Name, m.JSON)
+		case "content", "finishMessage", "responseId", "modelVersion": // of a candidate that goes on, or another answer
+			note("", content.LossHint, "members that have no place here")
+		default:
+			a.candidates[k].members.Set(m.Name, m.JSON)
+		}
+	}
+}
+
+// feedback takes what the vendor said about a prompt that was blocked. It is
+// the reason to stop then.
+func (a *answer) feedback(s *upstream.Stop) {
+	if s.Format != Format || !strings.Contains(s.Details, "promptFeedback") {
+		return
+	}
+	var m front.Members
+	m.Add(&content.Extra{Format: Format, JSON: s.Details}, Format)
+	if json := m.Take("promptFeedback"); json != "" {
+		a.members.Set("promptFeedback", json)
+	}
+}
+
+// end says why the answer at a place ends, and what else is known of it.
+func (a *answer) end(k int, to *Candidate, note noter) {
+	from := &a.candidates[k]
+	path := "stop"
+	if from.index > 0 {
+		path = "candidates." + strconv.Itoa(from.index) + ".stop"
+	}
+	to.Index = from.index
+	to.FinishReason, to.FinishMessage = from.words(func(s content.Severity, reason string) { note(path, s, reason) })
+	if from.members.Add(from.stop.Extra, Format) {
+		note(path, content.LossHint, foreignMembers)
+	}
+	if from.stop.Format == Format {
+		from.members.Add(&content.Extra{Format: Format, JSON: from.stop.Details}, Format)
+	}
+	from.members.Take("finishMessage")
+	from.members.Take("promptFeedback")
+	to.Extra = from.members.Extra(Format)
+}
+
+// rest says what the whole response has.
+func (a *answer) rest(to *Response, note noter) {
+	to.Usage, to.ModelVersion, to.ResponseID = a.usage, a.start.Model, a.start.ID
+	a.lostCounts(note)
+	to.Extra = a.members.Extra(Format)
+}
+
+// lostCounts reports what usage cannot say.
+func (a *answer) lostCounts(note noter) {
+	u := &a.usage
+	if u.CacheWrite != 0 || u.CacheWrite1h != 0 || u.Extra != nil && u.Extra.Format != Format {
+		note("usage", content.LossHint, "counts that this format has not, or only as part of a sum")
+	}
+}
+
+// blocked reports whether a feedback says that the prompt was blocked.
+func blocked(feedback string) bool {
+	if feedback == "" {
+		return false
+	}
+	doc, err := jsonwire.Parse(feedback, jsonwire.Limits{})
+	if err != nil {
+		return false
+	}
+	defer doc.Close()
+	return doc.Root().Get("blockReason").Str() != ""
+}
+
+// AppendJSON appends the answer as a JSON document. A part that is nil, or that
+// an answer cannot hold, is a [*content.Error]; [ResponseOf] leaves none.
+func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
+	var w jsonwire.Writer
+	if err := r.write(&w); err != nil {
+		return dst, err
+	}
+	return codec.Append(dst, &w)
+}
+
+// write writes the answer.
+func (r *Response) write(w *jsonwire.Writer) error {
+	e := newEncoder(w, nil)
+	w.BeginObject()
+	if len(r.Candidates) > 0 {
+		w.Name("candidates")
+		w.BeginArray()
+		e.Path.Push("candidates")
+		for i := range r.Candidates {
+			e.Path.PushIndex(i)
+			e.candidate(&r.Candidates[i])
+			e.Path.Pop()
+		}
+		e.Path.Pop()
+		w.EndArray()
+	}
+	if r.PromptFeedback != "" {
+		e.Raw("promptFeedback", r.PromptFeedback)
+	}
+	if counted(&r.Usage) {
+		w.Name("usageMetadata")
+		w.Raw(string(appendUsage(nil, &r.Usage)))
+	}
+	if r.ModelVersion != "" {
+		e.Must("modelVersion", r.ModelVersion)
+	}
+	if r.ResponseID != "" {
+		e.Must("responseId", r.ResponseID)
+	}
+	e.Encoder.Extra(r.Extra, Format, responseMember)
+	w.EndObject()
+	return e.Faults.Err()
+}
+
+func (e *encoder) candidate(c *Candidate) {
+	e.W.BeginObject()
+	e.Begin("content")
+	e.parts(nil, c.Parts)
+	e.Must("role", "model")
+	e.End()
+	if c.FinishReason != "" {
+		e.Must("finishReason", c.FinishReason)
+	}
+	if c.FinishMessage != "" {
+		e.Must("finishMessage", c.FinishMessage)
+	}
+	e.W.Name("index")
+	e.W.Int(int64(c.Index))
+	e.Encoder.Extra(c.Extra, Format, candidateMember)
+	e.W.EndObject()
+}
+
+// responseMember reports whether name is a member that has a field.
+func responseMember(name string) bool {
+	switch name {
+	case "candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId":
+		return true
+	}
+	return false
+}
+
+// candidateMember reports whether name is a member that has a field.
+func candidateMember(name string) bool {
+	switch name {
+	case "content", "finishReason", "finishMessage", "index":
+		return true
+	}
+	return false
+}

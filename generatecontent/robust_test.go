@@ -1,0 +1,206 @@
+package generatecontent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// TestKeepAlive checks the signs of life of both framings: headers alone before
+// the first event, then empty pairs in reads of their own; white space in JSON.
+func TestKeepAlive(t *testing.T) {
+	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		if err := sleep(c, 50*time.Second); err != nil {
+			return err
+		}
+		_ = w.Text("a")
+		if err := sleep(c, 40*time.Second); err != nil {
+			return err
+		}
+		return w.Text("b")
+	})
+	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+		start := time.Now()
+		res := p.send(t.Context(), t, eventsPath)
+		took(t, "the headers", time.Since(start), 15*time.Second, time.Second)
+		list := reads(t, res, start)
+		if len(list) != 5 || !strings.HasPrefix(list[0].data, "data: ") || list[1].data != "\r\n\r\n" || list[2].data != "\r\n\r\n" {
+			t.Errorf("reads: %v", list)
+		}
+		took(t, "the first event", list[0].after, 50*time.Second, 0)
+		took(t, "the first empty pair", list[1].after, 65*time.Second, time.Second)
+		mustHear(t, inEvents, joinedReads(list))
+	})
+	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+		start := time.Now()
+		list := reads(t, p.send(t.Context(), t, arrayPath), start)
+		if strings.TrimSpace(list[0].data) != "" || len(list) < 4 {
+			t.Errorf("reads: %v", list)
+		}
+		took(t, "the first white space", list[0].after, 15*time.Second, time.Second)
+		mustHear(t, inArray, joinedReads(list))
+	})
+}
+
+// TestFailureApart checks that a failure after the first byte comes in a read
+// of its own, some tens of milliseconds after what was said before, and that
+// nothing comes behind it.
+func TestFailureApart(t *testing.T) {
+	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("Once")
+		return &upstream.Error{Code: upstream.CodeUnavailable}
+	})
+	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+		start := time.Now()
+		list := reads(t, p.send(t.Context(), t, eventsPath), start)
+		if len(list) != 2 || list[1].data != `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}` {
+			t.Fatalf("reads: %v", list)
+		}
+		took(t, "the failure", list[1].after-list[0].after, 20*time.Millisecond, 80*time.Millisecond)
+	})
+	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+		list := reads(t, p.send(t.Context(), t, arrayPath), time.Now())
+		if h, _ := mustHear(t, inArray, joinedReads(list)); h.failure == nil || len(h.pieces) != 1 {
+			t.Errorf("%v", list)
+		}
+	})
+}
+
+// TestFailureApartLeft checks that nobody waits for a client that has left.
+func TestFailureApartLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, leave := context.WithCancel(t.Context())
+		h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Text("Once")
+			leave()
+			return errors.New("x")
+		}), nil)
+		start := time.Now()
+		h.ServeHTTP(httptest.NewRecorder(), post(eventsPath, smallBody).WithContext(ctx))
+		took(t, "the call", time.Since(start), 0, 0)
+	})
+}
+
+// TestServerTimeout checks that x-server-timeout bounds a request from when it
+// came: before the first byte with 504, later in the stream, and counting too.
+func TestServerTimeout(t *testing.T) {
+	late := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("a")
+		<-c.Done()
+		return c.Err()
+	})
+	silent := upstream.Func(func(c context.Context, _ *upstream.Request, _ *upstream.Writer) error {
+		<-c.Done()
+		return context.Cause(c)
+	})
+	deaf := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
+		time.Sleep(10 * time.Second)
+		return nil
+	})
+	counter := &able{Func: hello, count: func(c context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
+		<-c.Done()
+		return upstream.TokenCount{}, c.Err()
+	}}
+	for _, tt := range []struct {
+		name, path string
+		up         upstream.Upstream
+		after      time.Duration
+		begun      bool
+	}{
+		{"plain", plainPath, silent, 2 * time.Second, false},
+		{"plain, half an answer", plainPath, late, 2 * time.Second, false},
+		{"deaf", plainPath, deaf, 3 * time.Second, false}, // a second of grace
+		{"events", eventsPath, silent, 2 * time.Second, false},
+		{"events, half an answer", eventsPath, late, 2 * time.Second, true},
+		{"counting", "/v1beta/models/m:countTokens", counter, 2 * time.Second, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				w := httptest.NewRecorder()
+				r := post(tt.path, smallBody)
+				r.Header.Set("x-server-timeout", "2")
+				var report *upstream.Report
+				h := NewHandler(tt.up, &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
+				h.ServeHTTP(w, r)
+				took(t, "the call", time.Since(start), tt.after, 100*time.Millisecond)
+				time.Sleep(10 * time.Second) // until the deaf one returns
+				if report == nil || report.Code != upstream.CodeTimeout {
+					t.Errorf("report: %+v", report)
+				}
+				if !tt.begun {
+					checkError(t, w, 504, "DEADLINE_EXCEEDED", "Deadline expired")
+					return
+				}
+				h2, err := hear(inEvents, w.Body.String())
+				if err != nil || !strings.Contains(fmt.Sprint(h2.failure), "DEADLINE_EXCEEDED") {
+					t.Errorf("%v %s", err, w.Body)
+				}
+			})
+		})
+	}
+}
+
+// TestLeave checks that the upstream's context ends with the client, midway.
+func TestLeave(t *testing.T) {
+	ended := make(chan error, 1)
+	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("a")
+		<-c.Done()
+		ended <- c.Err()
+		return c.Err()
+	})
+	var report *upstream.Report
+	o := Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}}
+	inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
+		ctx, leave := context.WithCancel(t.Context())
+		start := time.Now()
+		res := p.send(ctx, t, eventsPath)
+		leave()
+		res.Body.Close()
+		<-ended
+		took(t, "to notice", time.Since(start), 0, time.Second)
+		synctest.Wait()
+		if report == nil || report.Code != upstream.CodeCanceled || report.Status != http.StatusOK {
+			t.Errorf("report: %+v", report)
+		}
+	})
+}
+
+// TestBudget checks how a handler says that there is no room.
+func TestBudget(t *testing.T) {
+	b := &upstream.Budget{Requests: 1}
+	b.Enter()
+	w := httptest.NewRecorder()
+	NewHandler(hello, &Options{Serving: upstream.Serving{Budget: b}}).ServeHTTP(w, post(plainPath, smallBody))
+	e := checkError(t, w, 503, "UNAVAILABLE", "The model is overloaded.")
+	if w.Header().Get("Retry-After") == "" || !strings.Contains(fmt.Sprint(e["details"]), "retryDelay:1s") {
+		t.Errorf("%v %v", w.Header(), e)
+	}
+}
+
+// TestPanics checks that an upstream that panics is an internal error, before
+// the first byte and after it.
+func TestPanics(t *testing.T) {
+	for path, said := range map[string]bool{plainPath: false, eventsPath: true} {
+		h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			if said {
+				_ = w.Text("a")
+			}
+			panic("secret")
+		}), nil)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, post(path, smallBody))
+		if !strings.HasSuffix(w.Body.String(), `{"error":{"code":500,"message":"An internal error has occurred. Please retry.","status":"INTERNAL"}}`) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}

@@ -1,0 +1,406 @@
+package generatecontent
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A framing is how the pieces of a stream are told from each other.
+type framing bool
+
+const (
+	inEvents framing = true  // server-sent events, of data lines only
+	inArray  framing = false // a JSON array
+)
+
+// A stream turns the events of one answer into pieces of the wire, each a
+// response of its own that holds what is new. It does no I/O and allocates
+// nothing for a text.
+//
+// Texts go out as they come. Calls go out when they are whole, since the format
+// has no halves of one. Why the answer ends is said at the end, unless it comes
+// together with a part: an error wins over it.
+//
+// Clients keep what they get as a conversation, and some drop an answer that
+// has a piece without parts. So every piece of an answer that says anything has
+// one, if need be an empty text.
+type stream struct {
+	framing
+	limit int64 // of bodies, for errors
+	answer
+
+	tail    []byte     // of every piece
+	begun   bool       // a piece is written
+	own     bool       // the vendor's own frames say which answer this is
+	spoken  bool       // a part is written
+	blocked bool       // the vendor's own frames say that the prompt was
+	unsaid  bool       // usage is not written as it is now
+	said    []progress // of each candidate
+
+	open   []streamed
+	closed [4]streamed // the last ones
+	held   int         // bytes of arguments
+	kept   int         // bytes of members that were not said, at most
+	err    error
+
+	at      int // the candidate whose piece is being written; -1
+	scratch jsonwire.Writer
+	lost    []content.Loss
+}
+
+// A progress is what a client was told of a candidate.
+type progress struct {
+	parts int    // blocks that were opened
+	fresh bool   // the stop came with these events
+	word  string // why it ended; empty: nothing yet
+}
+
+// newStream returns a stream. id and model are used where the upstream says
+// nothing about them.
+func newStream(f framing, id, model string, limit int64) *stream {
+	s := &stream{framing: f, limit: limit, at: -1}
+	s.start.ID, s.start.Model = id, model
+	for i := range s.closed {
+		s.closed[i].in = -1
+	}
+	return s
+}
+
+// ContentType implements [front.Encoder], as the other methods do.
+func (s *stream) ContentType() string {
+	if s.framing == inEvents {
+		return "text/event-stream"
+	}
+	return "application/json"
+}
+
+// Ping appends what no client minds: between events an empty pair of lines, in
+// JSON white space. Before the first event nothing is safe but the headers.
+func (s *stream) Ping(dst []byte) []byte {
+	if s.framing == inEvents && !s.begun {
+		return dst
+	}
+	return append(dst, "\r\n\r\n"...)
+}
+
+func (s *stream) Lost() []content.Loss {
+	l := s.lost
+	s.lost = nil
+	return l
+}
+
+// Err implements [front.Failer].
+func (s *stream) Err() error { return s.err }
+
+func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
+	if f := upstream.FrameOf(events); f != nil && s.fits(f, events) {
+		return s.verbatim(dst, f, events)
+	}
+	for i := range events {
+		dst = s.event(dst, &events[i])
+	}
+	dst = s.endPiece(dst)
+	for k := range s.said {
+		s.said[k].fresh = false
+	}
+	return dst
+}
+
+// End appends how the answer ends. A failure in events is a bare object: the
+// one form that all clients understand, if it comes in a read of its own.
+func (s *stream) End(dst []byte, f *front.Failure) []byte {
+	if f == nil {
+		dst = s.finish(dst)
+		if s.framing == inArray {
+			dst = append(dst, ']')
+		}
+		return dst
+	}
+	if s.framing == inEvents {
+		return appendError(dst, f, s.limit)
+	}
+	return append(appendError(s.beginElement(dst), f, s.limit), ']')
+}
+
+// beginElement appends what stands before an element of the array.
+func (s *stream) beginElement(dst []byte) []byte {
+	if s.begun {
+		return append(dst, ",\r\n"...)
+	}
+	return append(dst, '[')
+}
+
+func (s *stream) note(path string, severity content.Severity, reason string) {
+	s.lost = append(s.lost, content.Loss{Path: path, Severity: severity, Reason: reason})
+}
+
+func (s *stream) lose(b *streamed, severity content.Severity, reason string) {
+	s.note(answerPath(s.candidates[b.k].index, b.n), severity, reason)
+}
+
+// place returns the place of the candidate with an index.
+func (s *stream) place(index int) int {
+	k := s.answer.at(index)
+	for len(s.said) <= k {
+		s.said = append(s.said, progress{})
+	}
+	return k
+}
+
+// event appends one event.
+func (s *stream) event(dst []byte, e *upstream.Event) []byte {
+	if e.Candidate >= maxCandidates {
+		s.err = errCandidates
+		return dst
+	}
+	switch e.Kind {
+	case upstream.EventText:
+		return s.text(dst, e)
+	case upstream.EventOpen:
+		dst = s.opened(dst, e)
+	case upstream.EventInput:
+		s.input(e)
+	case upstream.EventClose:
+		dst = s.closes(dst, e.Block)
+	case upstream.EventSignature:
+		dst = s.signature(dst, e)
+	case upstream.EventCitation:
+		if b := s.find(e.Block); b != nil && !b.cited {
+			b.cited = true
+			s.lose(b, content.LossDropped, lostCitation)
+		}
+	default:
+		return s.other(dst, e)
+	}
+	if e.Extra != nil {
+		s.note("", content.LossHint, "members of an event")
+	}
+	return dst
+}
+
+// other takes what is said together with the next part, or at the end.
+func (s *stream) other(dst []byte, e *upstream.Event) []byte {
+	switch e.Kind {
+	case upstream.EventStart:
+		id, model := s.start.ID, s.start.Model
+		s.start = *e.Start
+		if s.start.ID == "" {
+			s.start.ID = id
+		}
+		if s.start.Model == "" {
+			s.start.Model = model
+		}
+		if s.members.Add(e.Start.Extra, Format) {
+			s.note("", content.LossHint, foreignMembers)
+		}
+	case upstream.EventUsage:
+		s.usage, s.unsaid = *e.Usage, counted(e.Usage)
+	case upstream.EventStop:
+		k := s.place(e.Candidate)
+		s.candidates[k].stop = *e.Stop
+		s.said[k].fresh, s.said[k].word = true, ""
+		s.answer.feedback(e.Stop)
+	case upstream.EventBlockExtra:
+		s.note("", content.LossHint, "something about a part that only its vendor knows")
+		return dst
+	}
+	switch {
+	case e.Extra == nil:
+	case e.Text != "":
+		s.note("", content.LossHint, "an event that only its vendor knows")
+	default:
+		dst = s.say(dst, e)
+	}
+	return dst
+}
+
+// say takes members of the answer. What a client is still to be told is not
+// overwritten: lists of sources, for one, hold only what is new.
+func (s *stream) say(dst []byte, e *upstream.Event) []byte {
+	k := s.place(e.Candidate)
+	full := s.kept > maxKept
+	var more front.Members
+	more.Add(e.Extra, Format)
+	for _, m := range more {
+		full = full || s.candidates[k].members.Get(m.Name) != ""
+	}
+	if full {
+		dst = s.endPiece(s.emptyText(dst, k))
+		s.kept = 0
+	}
+	s.kept += len(e.Extra.JSON)
+	s.extra(e.Extra, k, s.note)
+	return dst
+}
+
+// part begins a part of the candidate at a place; it is for the caller to
+// append it.
+func (s *stream) part(dst []byte, k int) []byte {
+	s.spoken = true
+	if s.at == k {
+		return append(dst, ',')
+	}
+	dst = s.endPiece(dst)
+	dst = s.beginPiece(dst)
+	s.at = k
+	return append(dst, `{"candidates":[{"content":{"role":"model","parts":[`...)
+}
+
+func (s *stream) emptyText(dst []byte, k int) []byte {
+	if s.at == k {
+		return dst // there is a part already
+	}
+	return append(s.part(dst, k), `{"text":""}`...)
+}
+
+func (s *stream) beginPiece(dst []byte) []byte {
+	if s.framing == inEvents {
+		dst = append(dst, "data: "...)
+	} else {
+		dst = s.beginElement(dst)
+	}
+	if !s.begun {
+		s.begun = true
+		s.tail = append(s.tail, `,"modelVersion":`...)
+		s.tail = jsonwire.AppendString(s.tail, s.start.Model)
+		s.tail = append(s.tail, `,"responseId":`...)
+		s.tail = jsonwire.AppendString(s.tail, s.start.ID)
+		s.tail = append(s.tail, '}')
+	}
+	return dst
+}
+
+// endPiece ends the piece that is being written, if there is one.
+func (s *stream) endPiece(dst []byte) []byte {
+	if s.at < 0 {
+		return dst
+	}
+	k := s.at
+	s.at = -1
+	dst = append(dst, "]}"...)
+	if s.said[k].fresh {
+		dst = s.appendStop(dst, k)
+	}
+	dst = append(s.appendIndex(dst, k), "}]"...)
+	return s.appendRest(dst)
+}
+
+// appendStop appends why a candidate ends.
+func (s *stream) appendStop(dst []byte, k int) []byte {
+	var to Candidate
+	s.end(k, &to, s.note)
+	s.said[k].fresh, s.said[k].word = false, to.FinishReason
+	dst = jsonwire.AppendString(append(dst, `,"finishReason":`...), to.FinishReason)
+	if to.FinishMessage != "" {
+		dst = jsonwire.AppendString(append(dst, `,"finishMessage":`...), to.FinishMessage)
+	}
+	return dst
+}
+
+// appendIndex appends which candidate it was, and what was held back for it.
+func (s *stream) appendIndex(dst []byte, k int) []byte {
+	c := &s.candidates[k]
+	dst = jsonwire.AppendInt(append(dst, `,"index":`...), int64(c.index))
+	dst = appendHeld(dst, c.members, candidateMember)
+	c.members = c.members[:0]
+	return dst
+}
+
+// appendRest appends what a piece has beside its candidates.
+func (s *stream) appendRest(dst []byte) []byte {
+	dst = appendHeld(dst, s.members, func(name string) bool { return name != "promptFeedback" && responseMember(name) })
+	s.members = s.members[:0]
+	if s.unsaid {
+		s.unsaid = false
+		dst = appendUsage(append(dst, `,"usageMetadata":`...), &s.usage)
+	}
+	dst = append(dst, s.tail...)
+	if s.framing == inEvents {
+		dst = append(dst, "\r\n\r\n"...)
+	}
+	return dst
+}
+
+func appendHeld(dst []byte, list front.Members, skip func(string) bool) []byte {
+	for i := range list {
+		if m := &list[i]; !skip(m.Name) {
+			dst = append(jsonwire.AppendString(append(dst, ','), m.Name), ':')
+			dst = jsonwire.AppendCompact(dst, m.JSON)
+		}
+	}
+	return dst
+}
+
+// finish appends what has not been said yet.
+func (s *stream) finish(dst []byte) []byte {
+	s.lostCounts(s.note)
+	s.place(0) // of an answer that says nothing
+	if !s.spoken && (s.blocked || blocked(s.members.Get("promptFeedback"))) {
+		return s.appendBlocked(dst)
+	}
+	if !s.due() {
+		return dst
+	}
+	dst = append(s.beginPiece(dst), `{"candidates":[`...)
+	some := false
+	for k := range s.said {
+		if s.said[k].word == "" || len(s.candidates[k].members) > 0 {
+			dst = s.appendEnd(dst, k, some)
+			some = true
+		}
+	}
+	if !some { // only usage is due
+		dst = s.appendEnd(dst, 0, false)
+	}
+	return s.appendRest(append(dst, ']'))
+}
+
+// due reports whether anything is left to be said.
+func (s *stream) due() bool {
+	due := s.unsaid || len(s.members) > 0
+	for k := range s.said {
+		due = due || s.said[k].word == "" || len(s.candidates[k].members) > 0
+	}
+	return due
+}
+
+// appendEnd appends how a candidate ends.
+func (s *stream) appendEnd(dst []byte, k int, comma bool) []byte {
+	if comma {
+		dst = append(dst, ',')
+	}
+	if s.spoken {
+		dst = append(dst, `{"content":{"role":"model","parts":[{"text":""}]}`...)
+	} else {
+		dst = append(dst, `{"content":{"role":"model"}`...)
+	}
+	return append(s.appendIndex(s.appendStop(dst, k), k), '}')
+}
+
+// appendBlocked appends an answer to a prompt that was blocked.
+func (s *stream) appendBlocked(dst []byte) []byte {
+	if s.blocked && !s.unsaid {
+		return dst
+	}
+	dst = append(s.beginPiece(dst), '{')
+	from := len(dst)
+	dst = s.appendRest(dst)
+	// There is always something behind the comma.
+	return append(dst[:from], dst[from+1:]...)
+}
+
+const (
+	maxHeld       = 32 << 20 // bytes of the arguments of calls that are not whole yet
+	maxKept       = 16 << 10 // bytes of members, which then go out with an empty text
+	maxCandidates = 1000
+)
+
+var errCandidates = &upstream.Error{Code: upstream.CodeBadGateway, Err: errors.New("generatecontent: too many candidates")}
+
+var errHeld = &upstream.Error{Code: upstream.CodeBadGateway,
+	Err: errors.New("generatecontent: the arguments of calls are over " + strconv.Itoa(maxHeld>>20) + " MiB")}

@@ -1,0 +1,85 @@
+package generatecontent
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/upstream"
+)
+
+// BenchmarkStreamEvent encodes one event after another. V is what gjson.Valid
+// takes for the data of the event that comes out.
+func BenchmarkStreamEvent(b *testing.B) {
+	call := &content.ToolUse{ID: "fc-1", Name: "read_file", Input: `{"path":"/src/main.go","limit":200}`}
+	for _, bb := range []struct {
+		name  string
+		batch []upstream.Event
+	}{
+		{"text", []upstream.Event{{Kind: upstream.EventText, Text: " and then the"}}},
+		{"escapes", []upstream.Event{{Kind: upstream.EventText, Text: "\tif x == \"a\" {\n\t\treturn\n\t}\n"}}},
+		{"usage", []upstream.Event{{Kind: upstream.EventText, Text: " and"}, {Kind: upstream.EventUsage, Usage: &content.Usage{Input: 900, Output: 7}}}},
+		{"long", []upstream.Event{{Kind: upstream.EventText, Text: strings.Repeat("all work and no play ", 50)}}},
+		{"call", []upstream.Event{{Kind: upstream.EventOpen, Block: 1, Part: call}, {Kind: upstream.EventClose, Block: 1}}},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			s := newStream(inEvents, "r-1", "m", maxBody)
+			out := s.Events(nil, []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}})
+			out = s.Events(out[:0], bb.batch)
+			data := strings.TrimSuffix(strings.TrimPrefix(string(out), "data: "), "\r\n\r\n")
+			floor.Run(b, data, func() { out = s.Events(out[:0], bb.batch) })
+		})
+	}
+}
+
+// BenchmarkReply writes a whole answer.
+func BenchmarkReply(b *testing.B) {
+	reply := &upstream.Reply{
+		Start: upstream.Start{ID: "r", Model: "m"},
+		Parts: []content.Part{&content.Thinking{Text: strings.Repeat("hm ", 200)}, &content.Text{Text: strings.Repeat("word ", 400)},
+			&content.ToolUse{ID: "fc-1", Name: "read_file", Input: `{"path":"/src/main.go","limit":200}`}},
+		Usage: content.Usage{Input: 10, Output: 20},
+	}
+	res, _ := ResponseOf(reply)
+	doc, err := res.AppendJSON(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var out []byte
+	floor.Run(b, string(doc), func() {
+		res, _ := ResponseOf(reply)
+		if out, err = res.AppendJSON(out[:0]); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// BenchmarkHandlerEvent is what one event costs from Writer.Text to a response
+// writer that does nothing.
+func BenchmarkHandlerEvent(b *testing.B) {
+	n := b.N
+	h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("a")
+		b.ResetTimer()
+		for range n {
+			if err := w.Text(" and then the"); err != nil {
+				return err
+			}
+		}
+		b.StopTimer()
+		return nil
+	}), nil)
+	b.ReportAllocs()
+	h.ServeHTTP(&nullWriter{header: http.Header{}}, post(eventsPath, smallBody))
+}
+
+// A nullWriter is a response writer that does nothing.
+type nullWriter struct{ header http.Header }
+
+func (w *nullWriter) Header() http.Header         { return w.header }
+func (w *nullWriter) WriteHeader(int)             {}
+func (w *nullWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (w *nullWriter) Flush()                      {}

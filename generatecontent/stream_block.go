@@ -1,0 +1,269 @@
+package generatecontent
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A streamed is a block that is open.
+type streamed struct {
+	in   int // the event's number
+	k, n int // the place of its candidate, and which of that one's parts it is
+	kind blockKind
+	raw  bool // written by the vendor's own frames
+
+	part      content.Part   // what a whole block opened with
+	input     []byte         // of a call
+	streams   bool           // the arguments of a call come in pieces
+	extra     *content.Extra // of a text, to be said with its first piece
+	signature content.Signature
+	tail      front.Tail
+	cited     bool // a lost citation was reported
+}
+
+type blockKind uint8
+
+const (
+	noBlock      blockKind = iota // one that cannot be said
+	textBlock                     // goes out as it comes
+	thoughtBlock                  // likewise
+	wholeBlock                    // goes out when it is closed
+)
+
+// find returns the open block with the given number.
+func (s *stream) find(block int) *streamed {
+	for i := range s.open {
+		if s.open[i].in == block {
+			return &s.open[i]
+		}
+	}
+	return nil
+}
+
+// begins notes a block that opens.
+func (s *stream) begins(e *upstream.Event) *streamed {
+	k := s.place(e.Candidate)
+	s.open = append(s.open, streamed{in: e.Block, k: k, n: s.said[k].parts})
+	s.said[k].parts++
+	return &s.open[len(s.open)-1]
+}
+
+// opened begins a block. What a text opened with is its first piece.
+func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
+	b := s.begins(e)
+	lost := func(severity content.Severity, reason string) { s.lose(b, severity, reason) }
+	switch p := e.Part.(type) {
+	case *content.Text:
+		b.kind = textBlock
+		c := *p
+		hints(&c.Cache, &c.Extra, &c.Signature, lost)
+		if len(p.Citations) > 0 {
+			b.cited = true
+			lost(content.LossDropped, lostCitation)
+		}
+		b.extra, b.signature = c.Extra, c.Signature
+		return s.piece(dst, b, c.Text, nil)
+	case *content.Thinking:
+		if p.Redacted.Data != "" {
+			lost(content.LossHint, "a hidden thought")
+			return dst
+		}
+		b.kind = thoughtBlock
+		c := *p
+		hints(nil, &c.Extra, &c.Signature, lost)
+		b.extra, b.signature = c.Extra, c.Signature
+		return s.piece(dst, b, c.Text, nil)
+	}
+	b.kind, b.part = wholeBlock, e.Part
+	return dst
+}
+
+// text appends more of a text.
+func (s *stream) text(dst []byte, e *upstream.Event) []byte {
+	b := s.find(e.Block)
+	if b == nil || b.kind != textBlock && b.kind != thoughtBlock {
+		return dst
+	}
+	x := e.Extra
+	if x != nil && (x.Format != Format || !objectJSON(x.JSON)) {
+		x = nil
+		s.lose(b, content.LossHint, foreignMembers)
+	}
+	return s.piece(dst, b, e.Text, x)
+}
+
+// piece appends a piece of a text with the members of x, if that says
+// anything.
+func (s *stream) piece(dst []byte, b *streamed, text string, x *content.Extra) []byte {
+	text = b.tail.Whole(text)
+	if text == "" && x == nil {
+		return dst
+	}
+	dst = s.beginText(dst, b, text)
+	if x != nil {
+		dst = appendMembers(dst, &s.scratch, x)
+	}
+	return append(dst, '}')
+}
+
+// beginText appends a part of a text block but for its end.
+func (s *stream) beginText(dst []byte, b *streamed, text string) []byte {
+	dst = append(s.part(dst, b.k), `{"text":`...)
+	dst = jsonwire.AppendString(dst, text)
+	if b.kind == thoughtBlock {
+		dst = append(dst, `,"thought":true`...)
+	}
+	if b.extra != nil {
+		dst = appendMembers(dst, &s.scratch, b.extra)
+		b.extra = nil
+	}
+	return dst
+}
+
+// input holds back more of a call's arguments.
+func (s *stream) input(e *upstream.Event) {
+	b := s.find(e.Block)
+	if b == nil || b.kind != wholeBlock || b.raw {
+		return
+	}
+	if s.held += len(e.Text); s.held > maxHeld {
+		s.err = errHeld
+		return
+	}
+	b.streams = true
+	b.input = append(b.input, e.Text...)
+}
+
+// signature keeps the signature of a block until it is closed. If it comes
+// later than that, it stands on an empty text.
+func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
+	b := s.find(e.Block)
+	late := b == nil
+	for i := range s.closed {
+		if late && b == nil && s.closed[i].in == e.Block {
+			b = &s.closed[i]
+		}
+	}
+	if b == nil {
+		return dst
+	}
+	sig := answerSignature(*e.Signature, func(severity content.Severity, reason string) { s.lose(b, severity, reason) })
+	switch {
+	case b.kind == noBlock || sig.Data == "" && late:
+		return dst
+	case !late && !b.raw:
+		b.signature = sig
+		return dst
+	case b.kind == wholeBlock:
+		s.lose(b, content.LossDegraded, "a signature that came after its part")
+	}
+	return s.sign(dst, b, "", sig)
+}
+
+// sign appends a part of a text, or an empty one, that bears a signature.
+func (s *stream) sign(dst []byte, b *streamed, text string, sig content.Signature) []byte {
+	dst = append(s.beginText(dst, b, text), `,"thoughtSignature":`...)
+	return append(jsonwire.AppendString(dst, sig.Data), '}')
+}
+
+// closes ends a block.
+func (s *stream) closes(dst []byte, block int) []byte {
+	b := s.find(block)
+	if b == nil {
+		return dst
+	}
+	switch rest := b.tail.Rest(); {
+	case b.raw || b.kind == noBlock:
+	case b.kind == wholeBlock:
+		dst = s.whole(dst, b)
+	case b.signature.Data != "":
+		dst = s.sign(dst, b, rest, b.signature)
+	case rest != "" || b.extra != nil:
+		dst = append(s.beginText(dst, b, rest), '}')
+	}
+	s.forget(block)
+	return dst
+}
+
+// whole appends a block that was held back.
+func (s *stream) whole(dst []byte, b *streamed) []byte {
+	p := b.complete()
+	s.held -= len(b.input)
+	p = forAnswer(p, func(severity content.Severity, reason string) {
+		s.lose(b, severity, reason)
+		if reason == notObject {
+			s.candidates[b.k].broken = true
+			s.said[b.k].word = ""
+		}
+	})
+	if p == nil {
+		return dst
+	}
+	s.scratch.Reset()
+	e := newEncoder(&s.scratch, nil)
+	e.part(p) // forAnswer leaves nothing that cannot be written
+	return appendOneLine(s.part(dst, b.k), s.scratch.Bytes())
+}
+
+// complete returns the part with what came after it was opened.
+func (b *streamed) complete() content.Part {
+	switch p := b.part.(type) {
+	case *content.ToolUse:
+		c := *p
+		if b.streams {
+			c.Input = string(b.input)
+		}
+		b.signs(&c.Signature)
+		return &c
+	case *content.ServerToolUse:
+		c := *p
+		if b.streams {
+			c.Input = string(b.input)
+		}
+		b.signs(&c.Signature)
+		return &c
+	case *content.ServerToolResult:
+		c := *p
+		b.signs(&c.Signature)
+		return &c
+	case *content.Image:
+		c := *p
+		b.signs(&c.Signature)
+		return &c
+	case *content.Document:
+		c := *p
+		b.signs(&c.Signature)
+		return &c
+	case *content.Media:
+		c := *p
+		b.signs(&c.Signature)
+		return &c
+	}
+	return b.part
+}
+
+// signs sets a signature that came after the block was opened.
+func (b *streamed) signs(s *content.Signature) {
+	if b.signature.Data != "" {
+		*s = b.signature
+	}
+}
+
+// forget notes that a block is closed.
+func (s *stream) forget(block int) {
+	for i := range s.open {
+		if s.open[i].in == block {
+			b := s.open[i]
+			b.part, b.input, b.signature = nil, nil, content.Signature{}
+			copy(s.closed[1:], s.closed[:])
+			s.closed[0] = b
+			last := len(s.open) - 1
+			copy(s.open[i:], s.open[i+1:])
+			s.open[last] = streamed{}
+			s.open = s.open[:last]
+			return
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package generatecontent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/upstream"
+)
+
+// drive runs an upstream into a stream encoder, as a handler would.
+func drive(t *testing.T, f framing, up upstream.Func) (stream string, lost []content.Loss) {
+	t.Helper()
+	s := newStream(f, "r-1", "asked", maxBody)
+	var out []byte
+	err := upstream.Run(t.Context(), up, &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
+		out = s.Events(out, events)
+		lost = append(lost, s.Lost()...)
+		return s.Err()
+	}))
+	var fail *front.Failure
+	if err != nil {
+		fail = front.Explain(err)
+	}
+	out = s.End(out, fail)
+	return string(out), append(lost, s.Lost()...)
+}
+
+// mustHear reads a stream to its end.
+func mustHear(t *testing.T, f framing, stream string) (*heard, map[string]any) {
+	t.Helper()
+	h, err := hear(f, stream)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stream)
+	}
+	res, err := h.whole()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stream)
+	}
+	return h, res
+}
+
+// TestReplyIsStream checks that a plain reply is the stream put together, in
+// both framings.
+func TestReplyIsStream(t *testing.T) {
+	for _, tt := range answers {
+		t.Run(tt.name, func(t *testing.T) {
+			reply, err := upstream.Collect(t.Context(), tt.up, &upstream.Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, lost := ResponseOf(reply)
+			checkLosses(t, tt.losses, lost)
+			if res.ResponseID == "" {
+				res.ResponseID, res.ModelVersion = "r-1", "asked"
+			}
+			doc, err := res.AppendJSON(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := decodeObject(doc)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, doc)
+			}
+			for _, f := range []framing{inEvents, inArray} {
+				stream, lost := drive(t, f, tt.up)
+				checkLosses(t, tt.losses, lost)
+				h, got := mustHear(t, f, stream)
+				if h.failure != nil {
+					t.Fatalf("failed: %v", h.failure)
+				}
+				if diff := cmp.Diff(normal(want), got); diff != "" {
+					t.Errorf("stream differs from the reply (-reply +stream):\n%s\n%s", diff, stream)
+				}
+			}
+		})
+	}
+}
+
+// checkLosses compares severities and paths, each once.
+func checkLosses(t *testing.T, want []string, lost []content.Loss) {
+	t.Helper()
+	got := map[string]bool{}
+	for _, l := range lost {
+		got[l.Severity.String()+" "+l.Path] = true
+		if l.Reason == "" {
+			t.Errorf("a loss without a reason: %+v", l)
+		}
+	}
+	all := map[string]bool{}
+	for _, w := range want {
+		all[w] = true
+	}
+	if diff := cmp.Diff(all, got); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+}
+
+// TestStreamBytes pins the bytes of a small stream.
+func TestStreamBytes(t *testing.T) {
+	up := func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Start(upstream.Start{ID: "r-9", Model: "m", Usage: &content.Usage{Input: 2, CacheRead: 3}})
+		_ = w.Thinking("Hm")
+		_ = w.Text("Hi\n")
+		c := w.ToolCall("fc-1", "f")
+		_ = c.Input(`{"a":`)
+		_ = c.Input(`1}`)
+		_ = c.Close()
+		_ = w.Usage(content.Usage{Input: 2, CacheRead: 3, Output: 4, Thinking: 5, ToolPrompt: 6})
+		return w.Stop(upstream.Stop{Reason: content.StopToolUse})
+	}
+	pieces := []string{
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm","thought":true}]},"index":0}],` +
+			`"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":3,"candidatesTokenCount":0,"totalTokenCount":5}`,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi\n"}]},"index":0}]`,
+		`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"fc-1","name":"f","args":{"a":1}}}]},"index":0}]`,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],` +
+			`"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":3,"candidatesTokenCount":4,"thoughtsTokenCount":5,` +
+			`"toolUsePromptTokenCount":6,"totalTokenCount":20}`,
+	}
+	var events, array strings.Builder
+	for i, p := range pieces {
+		p += `,"modelVersion":"m","responseId":"r-9"}`
+		events.WriteString("data: " + p + "\r\n\r\n")
+		array.WriteString([]string{"[", ",\r\n"}[min(i, 1)] + p)
+	}
+	for f, want := range map[framing]string{inEvents: events.String(), inArray: array.String() + "]"} {
+		stream, _ := drive(t, f, up)
+		if diff := cmp.Diff(want, stream); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestStreamFailure checks the form of a failure: in events a bare object at
+// the very end, in an array the last element, and never the end of an answer
+// that says it was whole.
+func TestStreamFailure(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		up   upstream.Func
+		want string
+	}{
+		{"before anything", func(context.Context, *upstream.Request, *upstream.Writer) error {
+			return &upstream.Error{Code: upstream.CodeRateLimit, Text: "slow\ndown"}
+		}, `{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}`},
+		{"midway", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Text("Once")
+			return &upstream.Error{Code: upstream.CodeOverloaded, Err: errors.New("secret")}
+		}, `{"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE"}}`},
+		{"after the stop", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Text("Once")
+			_ = w.Stop(upstream.Stop{Reason: content.StopEnd})
+			return errors.New("secret")
+		}, `{"error":{"code":500,"message":"An internal error has occurred. Please retry.","status":"INTERNAL"}}`},
+		{"calls without end", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			c := w.ToolCall("", "f")
+			for range 33 {
+				if err := c.Input(strings.Repeat(" ", 1<<20)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, `{"error":{"code":502,"message":"The upstream gave no usable answer.","status":"UNAVAILABLE"}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			events, _ := drive(t, inEvents, tt.up)
+			if rest, ok := strings.CutSuffix(events, tt.want); !ok || rest != "" && !strings.HasSuffix(rest, "}\r\n\r\n") {
+				t.Errorf("got %s, want %s at its end", events, tt.want)
+			}
+			if strings.Contains(events, "finishReason") || strings.Contains(events, "secret") {
+				t.Error(events)
+			}
+			array, _ := drive(t, inArray, tt.up)
+			h, _ := mustHear(t, inArray, array)
+			want, _ := decodeObject([]byte(tt.want))
+			if diff := cmp.Diff(want, h.failure); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestPieces checks how events that come together are told together.
+func TestPieces(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		up   upstream.Func
+		want []string // the candidates of each piece
+	}{
+		{"together", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Send([]upstream.Event{
+				{Kind: upstream.EventOpen, Block: 0, Part: &content.ToolUse{ID: "a", Name: "f"}}, {Kind: upstream.EventClose, Block: 0},
+				{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "b", Name: "g"}}, {Kind: upstream.EventClose, Block: 1},
+				{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopToolUse}},
+			})
+		}, []string{`[{"content":{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},` +
+			`{"functionCall":{"id":"b","name":"g","args":{}}}]},"finishReason":"STOP","index":0}]`}},
+		{"candidates", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Send([]upstream.Event{
+				{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{Text: "a"}},
+				{Kind: upstream.EventOpen, Block: 1, Candidate: 1, Part: &content.Text{Text: "b"}},
+				{Kind: upstream.EventStop, Candidate: 1, Stop: &upstream.Stop{Reason: content.StopMaxTokens}},
+				{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd}},
+			})
+		}, []string{`[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}]`,
+			`[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"MAX_TOKENS","index":1}]`,
+			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]`}},
+		{"the last stop counts", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Text("a")
+			_ = w.Stop(upstream.Stop{Reason: content.StopEnd})
+			_ = w.Text("b")
+			return w.Stop(upstream.Stop{Reason: content.StopSafety})
+		}, []string{`[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}]`,
+			`[{"content":{"role":"model","parts":[{"text":"b"}]},"index":0}]`,
+			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"SAFETY","index":0}]`}},
+		{"a late signature", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Send([]upstream.Event{
+				{Kind: upstream.EventOpen, Part: &content.Text{Text: "391"}}, {Kind: upstream.EventClose},
+				{Kind: upstream.EventSignature, Signature: &content.Signature{Format: Format, Data: "-_8"}},
+			})
+		}, []string{`[{"content":{"role":"model","parts":[{"text":"391"},{"text":"","thoughtSignature":"+/8="}]},"index":0}]`,
+			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]`}},
+		{"news of one name", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Send([]upstream.Event{
+				{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"a":1}}`)},
+				{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"b":2}}`)},
+			})
+		}, []string{`[{"content":{"role":"model","parts":[{"text":""}]},"index":0,"groundingMetadata":{"a":1}}]`,
+			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0,"groundingMetadata":{"b":2}}]`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			stream, _ := drive(t, inEvents, tt.up)
+			var got []string
+			for _, p := range strings.Split(stream, "\r\n\r\n") {
+				if p != "" {
+					p = strings.TrimPrefix(p, `data: {"candidates":`)
+					p, _, _ = strings.Cut(p, `,"modelVersion"`)
+					got = append(got, p)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPings(t *testing.T) {
+	s := newStream(inEvents, "r", "m", maxBody)
+	if got := s.Ping(nil); len(got) != 0 || s.ContentType() != "text/event-stream" {
+		t.Errorf("before the first event: %q", got)
+	}
+	out := s.Events(nil, []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "a"}}})
+	if got := string(s.Ping(nil)); got != "\r\n\r\n" {
+		t.Errorf("an empty pair is %q", got)
+	}
+	if h, err := hear(inEvents, string(s.End(s.Ping(out), nil))); err != nil || h.pings != 1 {
+		t.Errorf("%v %v", h, err)
+	}
+	s = newStream(inArray, "r", "m", maxBody)
+	out = s.Ping(s.Events(s.Ping(nil), []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "a"}}}))
+	if h, err := hear(inArray, string(s.End(out, nil))); err != nil || len(h.pieces) != 2 || s.ContentType() != "application/json" {
+		t.Errorf("%v %v", h, err)
+	}
+}
+
+func TestStreamAllocates(t *testing.T) {
+	usage := content.Usage{Input: 3, Output: 3, Modalities: []content.ModalityCount{{Of: "prompt", Modality: "TEXT", Tokens: 3}}}
+	for _, f := range []framing{inEvents, inArray} {
+		s := newStream(f, "r-1", "m", maxBody)
+		out := s.Events(nil, []upstream.Event{
+			{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{}}, {Kind: upstream.EventOpen, Block: 1, Part: &content.Thinking{}}})
+		for name, batch := range map[string][]upstream.Event{
+			"text":    {{Kind: upstream.EventText, Block: 0, Text: "some \"text\" in Größe\n"}},
+			"thought": {{Kind: upstream.EventText, Block: 1, Text: "a thought"}},
+			"usage":   {{Kind: upstream.EventText, Block: 0, Text: "a"}, {Kind: upstream.EventUsage, Usage: &usage}},
+		} {
+			out = s.Events(out[:0], batch)
+			if n := testing.AllocsPerRun(1000, func() { out = s.Events(out[:0], batch) }); n != 0 {
+				t.Errorf("%s: %v allocations", name, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package generatecontent
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+)
+
+const (
+	ask   = `{"role":"user","parts":[{"text":"a"}]}`
+	gif   = `R0lGODlhDQAHAAAAAA==`
+	callF = `{"role":"model","parts":[{"functionCall":{"name":"f","id":"1"}}]}`
+	respF = `{"role":"user","parts":[{"functionResponse":{"name":"f","id":"1","response":{}}}]}`
+)
+
+func body(contents, rest string) string { return `{"contents":[` + contents + `]` + rest + `}` }
+
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		name, body string
+		want       []string
+	}{
+		{"no contents", `{}`, []string{"missing contents: contents is not specified"}},
+		{"no parts", body(`{"role":"user"},{"role":"user","parts":[]}`, ""), []string{
+			"missing contents[0].parts: contents.parts must not be empty", "missing contents[1].parts: contents.parts must not be empty"}},
+		{"nothing said", body(`{"parts":[{},{"text":""}]}`, ""), []string{
+			"missing contents[0].parts[0].data: required oneof field 'data' must have one initialized field"}},
+		{"the model said nothing", body(ask+`,{"role":"model","parts":[{}]},`+ask, ""), nil},
+		{"model name", body(ask, `,"model":"models/a?b"`), []string{"value model: unexpected model name format"}},
+		{"system", body(ask, `,"systemInstruction":{"parts":[{"text":"a"},{"fileData":{"fileUri":"gs://a","mimeType":"image/png"}}]}`),
+			[]string{"value system_instruction.parts[1]: system_instruction supports only text content"}},
+		{"files", body(`{"parts":[{},{"inlineData":{"data":"`+gif+`"}},{"inlineData":{"mimeType":"image/png","data":"`+gif+`"}},`+
+			`{"inlineData":{"mimeType":"application/zip","data":"AAAA"}},{"inlineData":{"mimeType":"image/png"}},`+
+			`{"fileData":{"fileUri":"https://a.example/x"}},{"fileData":{"mimeType":"image/png"}},{"inlineData":{"mimeType":"image/gif","data":"`+gif+`"}},`+
+			`{"inlineData":{"mimeType":"text/plain","data":"/w=="}},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]}`, ""), []string{
+			"missing contents[0].parts[1].inline_data.mime_type: mime_type must be set",
+			"media contents[0].parts[2].inline_data.mime_type: the bytes are not of type image/png but image/gif",
+			"value contents[0].parts[3].inline_data.mime_type: Unsupported MIME type: application/zip",
+			"missing contents[0].parts[4].inline_data.data: data must be set",
+			"missing contents[0].parts[5].file_data.mime_type: mime_type must be set",
+			"missing contents[0].parts[6].file_data.file_uri: file_uri must be set",
+			"media contents[0].parts[8].inline_data.data: the file is not UTF-8 text",
+			"media contents[0].parts[9].inline_data.data: Unable to process input image: the file has an incomplete or broken image header",
+		}},
+		{"audio and newer images", body(`{"parts":[{"inlineData":{"mimeType":"audio/L16;codec=pcm;rate=24000","data":"AAAA"}},`+
+			`{"inlineData":{"mimeType":"image/heic","data":"AAAA"}}]}`, ""), nil},
+		{"roles of calls", body(`{"parts":[{"functionCall":{"name":""}}]},{"role":"model","parts":[{"functionResponse":{}}]}`, ""), []string{
+			"order contents[0].parts[0].function_call: function calls are made by the model",
+			"missing contents[0].parts[0].function_call.name: Name cannot be empty.",
+			"order contents[1].parts[0].function_response: function responses are given by the user",
+			"missing contents[1].parts[0].function_response.name: Name cannot be empty.",
+		}},
+		{"files of results", body(ask+","+callF+`,{"parts":[{"functionResponse":{"name":"f","parts":[{"inlineData":{"mimeType":"image/png","data":"`+gif+`"}}]}}]}`, ""),
+			[]string{"media contents[2].parts[0].function_response.parts[0].inline_data.mime_type: the bytes are not of type image/png but image/gif"}},
+		{"tools", body(ask, `,"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"1a"},{"name":"a.b:c-d"},{"name":"a.b:c-d"},{}]}]`), []string{
+			"value tools[1].function_declarations[0].name: " + textFunctionName,
+			"conflict tools[1].function_declarations[2].name: Duplicate function declaration found: a.b:c-d",
+			"value tools[1].function_declarations[3].name: " + textFunctionName,
+		}},
+		{"schemas", body(ask, `,"tools":[{"functionDeclarations":[{"name":"a","parameters":{"type":"OBJECT","properties":{"x":{"type":"ARRAY"},`+
+			`"y":{"type":"INTEGER","enum":["1"]},"z":{"anyOf":[{"type":"ARRAY"}]}},"required":["x","w"]}},{"name":"b","parameters":{"type":"STRING"}},`+
+			`{"name":"c","parametersJsonSchema":{"type":"array"}}]}]`), []string{
+			"value tools[0].function_declarations[0].parameters.required[1]: property is not defined",
+			"missing tools[0].function_declarations[0].parameters.properties[x].items: missing field.",
+			"conflict tools[0].function_declarations[0].parameters.properties[y].enum: only allowed for STRING type",
+			"missing tools[0].function_declarations[0].parameters.properties[z].any_of[0].items: missing field.",
+			"value tools[0].function_declarations[1].parameters: the schema must be a non-nullable OBJECT",
+		}},
+		{"allowed names", body(ask, `,"tools":[{"functionDeclarations":[{"name":"a"}]}],"toolConfig":{"functionCallingConfig":{"allowedFunctionNames":["a","b"]}}`), []string{
+			"conflict tool_config.function_calling_config.allowed_function_names: allowed_function_names should only be set when the mode is ANY or VALIDATED",
+			"value tool_config.function_calling_config.allowed_function_names: allowed_function_names should be a subset of the provided function_declarations",
+		}},
+		{"cached", body(ask, `,"cachedContent":"c","toolConfig":{}`), []string{
+			"conflict cached_content: CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config."}},
+		{"safety", body(ask, `,"safetySettings":[{"category":"HARM_CATEGORY_MEDICAL"},{"category":7},{"category":"harm_category_harassment"}]`), []string{
+			"value safety_settings[0]: element predicate failed: $.category in (" + strings.Join(safetyCategories, ", ") + ")",
+			"conflict safety_settings[2].category: there is more than one setting for HARM_CATEGORY_HARASSMENT",
+		}},
+		{"sampling", body(ask, `,"generationConfig":{"temperature":2.1,"topP":-0.1,"topK":0,"candidateCount":-1,"maxOutputTokens":0,`+
+			`"stopSequences":["1","2","3","4","5","6"],"presencePenalty":3,"logprobs":5}`), []string{
+			"range generation_config.temperature: temperature must be in the range [0.0, 2.0]",
+			"range generation_config.top_p: top_p must be in the range [0.0, 1.0]",
+			"range generation_config.presence_penalty: presence_penalty must be in the range [-2.0, 2.0]",
+			"range generation_config.top_k: top_k must be at least 1",
+			"range generation_config.max_output_tokens: max_output_tokens must be at least 1",
+			"range generation_config.candidate_count: candidate_count must be at least 0",
+			"limit generation_config.stop_sequences: the number of stop_sequences must not exceed 5",
+			"conflict generation_config.logprobs: logprobs needs response_logprobs to be true",
+		}},
+		{"output", body(ask, `,"generationConfig":{"responseMimeType":"text/html","responseSchema":{"type":"ARRAY"},"imageConfig":{"aspectRatio":"5:3","imageSize":"8K"},`+
+			`"thinkingConfig":{"thinkingBudget":-2,"thinkingLevel":"LOW"},"speechConfig":{"voiceConfig":{},"multiSpeakerVoiceConfig":{}}}`), []string{
+			"value generation_config.image_config.aspect_ratio: '5:3' is not supported: allowed values are '" + strings.Join(aspectRatios, "', '") + "'",
+			"value generation_config.image_config.image_size: '8K' is not supported: allowed values are '512', '1K', '2K', '4K'",
+			"value generation_config.response_mime_type: 'text/html' is not supported: allowed values are '" + strings.Join(mimeTypes, "', '") + "'",
+			"conflict generation_config.response_schema: a schema needs response_mime_type 'application/json' or 'text/x.enum'",
+			"missing generation_config.response_schema.items: missing field.",
+			"conflict generation_config.thinking_config: You can only set only one of thinking budget and thinking level.",
+			"range generation_config.thinking_config.thinking_budget: thinking_budget must be in the range [-1, 65535]",
+			"conflict generation_config.speech_config: voice_config and multi_speaker_voice_config must not both be set",
+		}},
+		{"parse faults come first and are not repeated", `{"contents":[{"role":"bot","parts":[1]}],"generationConfig":{"topK":"x"}}`, []string{
+			"value contents[0].role: Please use a valid role: user, model.",
+			"type contents[0].parts[0]: Invalid value at 'contents[0].parts[0]' (" + api + "Part), 1",
+			`type generation_config.top_k: Invalid value at 'generation_config.top_k' (TYPE_INT32), "x"`,
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, _ := ParseRequestString(tt.body)
+			if r == nil {
+				t.Fatal("not parsed")
+			}
+			if diff := cmp.Diff(tt.want, faultLines(r.Validate(nil))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The order of turns. Both messages are the vendor's.
+func TestValidatePairing(t *testing.T) {
+	const (
+		after  = "order contents[2]: Please ensure that function response turn comes immediately after a function call turn."
+		callG  = `{"role":"model","parts":[{"functionCall":{"name":"g"}}]}`
+		two    = `{"role":"model","parts":[{"functionCall":{"name":"f","id":"1"}},{"functionCall":{"name":"g","id":"2"}}]}`
+		twoRes = `{"role":"user","parts":[{"functionResponse":{"name":"g","id":"other"}},{"text":"x"},{"functionResponse":{"name":"f","id":"1"}}]}`
+	)
+	tests := []struct {
+		name, contents string
+		want           []string
+	}{
+		{"one", ask + "," + callF + "," + respF, nil},
+		{"parallel, in another order, one id made up", ask + "," + two + "," + twoRes, nil},
+		{"a step told in two turns", ask + "," + callF + "," + callG + "," + twoRes, nil},
+		{"two steps", ask + "," + callF + "," + respF + "," + callF + "," + respF, nil},
+		{"too few", ask + "," + two + "," + respF, []string{"pairing contents[2]: " + textCount}},
+		{"split", ask + "," + two + "," + respF + `,{"role":"user","parts":[{"functionResponse":{"name":"g"}}]}`, []string{
+			"pairing contents[2]: " + textCount,
+			"order contents[3]: Please ensure that function response turn comes immediately after a function call turn."}},
+		{"none", ask + "," + callF + "," + ask, []string{"pairing contents[2]: " + textCount}},
+		{"at the end", ask + "," + callF, []string{"pairing contents[1]: " + textCount}},
+		{"at the beginning", callF + "," + respF, []string{
+			"order contents[0]: Please ensure that function call turn comes immediately after a user turn or after a function response turn."}},
+		{"without call", ask + `,{"role":"model","parts":[{"text":"x"}]},` + respF, []string{after}},
+		{"of another function", ask + "," + callG + "," + respF, []string{
+			"pairing contents[2].parts[0].function_response.name: the function call turn before has no open call of this function"}},
+		{"the same twice", ask + "," + two + `,{"parts":[{"functionResponse":{"name":"g"}},{"functionResponse":{"name":"g"}}]}`, []string{
+			"pairing contents[2].parts[1].function_response.name: the function call turn before has no open call of this function"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := ParseRequestString(body(tt.contents, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, faultLines(r.Validate(nil))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if err := r.Validate(&Rules{Count: true}); err != nil {
+				t.Errorf("countTokens: %v", err)
+			}
+		})
+	}
+}
+
+func TestValidateLimits(t *testing.T) {
+	file := `{"inlineData":{"mimeType":"image/gif","data":"` + gif + `"}}`
+	r, err := ParseRequestString(body(`{"parts":[`+file+`,`+file+`,{"inlineData":{"mimeType":"application/zip","data":"AAAA"}}]}`, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Validate(&Rules{MediaTypes: []string{"application/zip"}}); err != nil {
+		t.Error(err)
+	}
+	for want, lim := range map[string]content.Limits{
+		"limit contents: too many files in the request: 3, the limit is 2":                                {Files: 2},
+		"limit contents[0].parts[0].inline_data.data: the file has 13 bytes, the limit is 12":             {FileBytes: 12},
+		"at most 12 pixels in width and height":                                                           {ImageSide: 12},
+		"limit contents[0].parts[1].inline_data.data: Unable to process input image: it may have at most": {ImagePixels: 90},
+	} {
+		got := strings.Join(faultLines(r.Validate(&Rules{Limits: lim, MediaTypes: []string{"application/zip"}})), "\n")
+		if !strings.Contains(got, want) {
+			t.Errorf("%+v: got\n%s\nwant …%s…", lim, got, want)
+		}
+	}
+}
+
+// Requests made by hand: nil values are faults and no panics.
+func TestValidateMade(t *testing.T) {
+	r := &Request{
+		SystemInstruction: &Instruction{Parts: []content.Part{nil, (*content.Text)(nil)}},
+		Contents: []content.Turn{{Role: content.System, Parts: []content.Part{
+			nil, (*content.Image)(nil), &content.Image{}, &content.Document{Source: (*content.URL)(nil)}, &content.SearchResult{},
+			&content.ToolResult{Name: "n", Parts: []content.Part{nil, &content.Thinking{}}}}}},
+		Tools: []content.Tool{{Kind: "x", Format: "other"}, {Name: "f", Input: content.Schema{OpenAPI: true, JSON: "{"}}},
+	}
+	got := faultLines(r.Validate(nil))
+	want := []string{
+		"value contents[0].role: Please use a valid role: user, model.",
+		"missing contents[0].parts[0].data: " + textNoData,
+		"missing contents[0].parts[1].data: " + textNoData,
+		"missing contents[0].parts[2].data: " + textNoData,
+		"missing contents[0].parts[3].data: " + textNoData,
+		"unsupported contents[0].parts[4]: a part of this kind cannot be said in this format",
+		"unsupported contents[0].parts[5].function_response.parts[0]: a function response holds texts and files",
+		"unsupported contents[0].parts[5].function_response.parts[1]: a function response holds texts and files",
+		"order contents[0]: Please ensure that function response turn comes immediately after a function call turn.",
+		"value system_instruction.parts[0]: system_instruction supports only text content",
+		"value system_instruction.parts[1]: system_instruction supports only text content",
+		"unsupported tools[0]: the tool is another vendor's own",
+		"syntax tools[1].function_declarations[0].parameters: the schema is not a JSON object",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := r.AppendJSON(nil); err == nil {
+		t.Error("AppendJSON: no error")
+	}
+}

@@ -1,0 +1,196 @@
+package generatecontent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// frameTail is what every piece of the vendor has, with members and spacing
+// that only verbatim bytes keep.
+const frameTail = `, "modelVersion":"v","responseId":"r-v","x":1}`
+
+// vendorFrames are those of a vendor's stream.
+func vendorFrames() []*upstream.Frame {
+	sig := signed("c2ln")
+	candidate := func(part, end string) string {
+		return `{"candidates":[{"content":{"parts":[` + part + `],"role":"model"}` + end + `,"index":0}]` + frameTail
+	}
+	list := []*upstream.Frame{
+		{Data: candidate(`{"text":"th","thought":true}`, ""), Events: []upstream.Event{
+			{Kind: upstream.EventStart, Start: &upstream.Start{ID: "r-v", Model: "v"}},
+			{Kind: upstream.EventOpen, Part: &content.Thinking{}}, {Kind: upstream.EventText, Text: "th"}}},
+		{Data: candidate(`{"text":"secret"}`, ""), Events: []upstream.Event{
+			{Kind: upstream.EventClose}, {Kind: upstream.EventOpen, Block: 1, Part: &content.Text{}},
+			{Kind: upstream.EventText, Block: 1, Text: "secret"}}},
+		{Data: candidate(`{"text":"\u0061"}`, ""), Events: []upstream.Event{{Kind: upstream.EventText, Block: 1, Text: "a"}}},
+		{Data: candidate(`{"functionCall": {"name":"f","args":{"b":1,"a":2}},"thoughtSignature":"c2ln"}`, ""), Events: []upstream.Event{
+			{Kind: upstream.EventClose, Block: 1},
+			{Kind: upstream.EventOpen, Block: 2, Part: &content.ToolUse{Name: "f", Input: `{"b":1,"a":2}`, Signature: sig}},
+			{Kind: upstream.EventClose, Block: 2}}},
+		{Data: strings.Replace(candidate(`{"text":""}`, `,"finishReason":"STOP"`), frameTail,
+			`,"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13}`+frameTail, 1),
+			Events: []upstream.Event{{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopToolUse, Format: Format, Word: "STOP"}},
+				{Kind: upstream.EventUsage, Usage: &content.Usage{Input: 9, Output: 4}}}},
+	}
+	for _, f := range list {
+		f.Format = Format
+	}
+	return list
+}
+
+// edits are what middleware may do to the vendor's stream.
+var edits = []struct {
+	name string
+	edit func(events []upstream.Event) []upstream.Event
+	// changed are the frames that are not verbatim; nil means all are.
+	changed func(i int) bool
+}{
+	{name: "untouched"},
+	{name: "masked", edit: func(es []upstream.Event) []upstream.Event {
+		for i := range es {
+			es[i].Text = strings.ReplaceAll(es[i].Text, "secret", "******")
+		}
+		return es
+	}, changed: func(i int) bool { return i == 1 }},
+	{name: "thinking hidden", edit: func(es []upstream.Event) []upstream.Event {
+		return slices.DeleteFunc(es, func(e upstream.Event) bool {
+			switch e.Kind {
+			case upstream.EventOpen, upstream.EventText, upstream.EventClose:
+				return e.Block == 0
+			}
+			return false
+		})
+	}, changed: func(int) bool { return true }}, // the client knows the answer from us
+	{name: "another model", edit: func(es []upstream.Event) []upstream.Event {
+		for i := range es {
+			if es[i].Kind == upstream.EventStart {
+				es[i].Start = &upstream.Start{ID: "r-v", Model: "w"}
+			}
+		}
+		return es
+	}, changed: func(int) bool { return true }},
+	{name: "cut within a character", edit: func(es []upstream.Event) []upstream.Event {
+		for i := range es {
+			es[i].Text = strings.ReplaceAll(es[i].Text, "secret", "\xf0\x9f")
+		}
+		return es
+	}, changed: func(i int) bool { return i == 1 || i == 2 }}, // what was cut off is said first
+	{name: "a signature put on", edit: func(es []upstream.Event) []upstream.Event {
+		for i := range es {
+			if t, ok := es[i].Part.(*content.Text); ok {
+				es[i].Part = &content.Text{Text: t.Text, Signature: signed("c2ln")}
+			}
+		}
+		return es
+	}, changed: func(i int) bool { return i >= 1 && i < 4 }}, // it is said when the text ends
+	{name: "a call changed", edit: func(es []upstream.Event) []upstream.Event {
+		for i := range es {
+			if _, ok := es[i].Part.(*content.ToolUse); ok {
+				es[i].Part = &content.ToolUse{Name: "g"}
+			}
+		}
+		return es
+	}, changed: func(i int) bool { return i == 3 }},
+}
+
+func TestVerbatim(t *testing.T) {
+	for _, tt := range edits {
+		for _, f := range []framing{inEvents, inArray} {
+			t.Run(tt.name, func(t *testing.T) {
+				stream, _ := drive(t, f, edited(tt.edit))
+				_, res := mustHear(t, f, stream)
+				end := fmt.Sprintf("%v %v", res["candidates"].([]any)[0].(map[string]any)["finishReason"], res["usageMetadata"])
+				if end != "STOP map[candidatesTokenCount:4 promptTokenCount:9 totalTokenCount:13]" {
+					t.Errorf("ends with %s", end)
+				}
+				var whole []string
+				for i, frame := range vendorFrames() {
+					changed := tt.changed != nil && tt.changed(i)
+					if strings.Contains(stream, frame.Data) == changed {
+						t.Errorf("frame %d: changed is %v in\n%s", i, !changed, stream)
+					}
+					whole = append(whole, frame.Data)
+				}
+				want := "data: " + strings.Join(whole, "\r\n\r\ndata: ") + "\r\n\r\n"
+				if f == inArray {
+					want = "[" + strings.Join(whole, ",\r\n") + "]"
+				}
+				if tt.edit == nil && stream != want {
+					t.Errorf("not verbatim:\n%s", stream)
+				}
+			})
+		}
+	}
+}
+
+// edited sends the vendor's stream, through middleware if there is an edit.
+func edited(edit func([]upstream.Event) []upstream.Event) upstream.Func {
+	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		for _, f := range vendorFrames() {
+			if err := w.Frame(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if edit == nil {
+		return up
+	}
+	return upstream.Tap(up, func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
+		return upstream.SinkFunc(func(es []upstream.Event) error {
+			if es = edit(es); len(es) == 0 {
+				return nil
+			}
+			return to.Send(es)
+		})
+	}).Generate
+}
+
+// TestVerbatimEnd checks that a vendor's own end is not said twice, and that
+// what comes after it is.
+func TestVerbatimEnd(t *testing.T) {
+	stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		for _, f := range vendorFrames() {
+			_ = w.Frame(f)
+		}
+		return w.Usage(content.Usage{Input: 9, Output: 7})
+	})
+	h, res := mustHear(t, inEvents, stream)
+	if n := fmt.Sprint(res["usageMetadata"].(map[string]any)["candidatesTokenCount"]); n != "7" || len(h.pieces) != 6 {
+		t.Errorf("candidatesTokenCount is %s in %d pieces, want 7 in 6", n, len(h.pieces))
+	}
+}
+
+// TestVerbatimLines checks that a frame of several lines goes out on one.
+func TestVerbatimLines(t *testing.T) {
+	stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		for _, f := range vendorFrames() {
+			f.Data = strings.ReplaceAll(f.Data, ", ", ",\r\n ")
+			_ = w.Frame(f)
+		}
+		return nil
+	})
+	if h, _ := mustHear(t, inEvents, stream); len(h.pieces) != 5 {
+		t.Errorf("%d pieces", len(h.pieces))
+	}
+}
+
+// TestVerbatimBlocked checks that a blocked prompt gets no candidate of ours.
+func TestVerbatimBlocked(t *testing.T) {
+	const data = `{"promptFeedback":{"blockReason":"SAFETY"}, "modelVersion":"v","responseId":"r-v"}`
+	stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		return w.Frame(&upstream.Frame{Format: Format, Data: data, Events: []upstream.Event{
+			{Kind: upstream.EventStart, Start: &upstream.Start{ID: "r-v", Model: "v"}},
+			{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopSafety, Format: Format, Word: "SAFETY",
+				Details: `{"promptFeedback":{"blockReason":"SAFETY"}}`}}}})
+	})
+	if want := "data: " + data + "\r\n\r\n"; stream != want {
+		t.Errorf("got %s", stream)
+	}
+}

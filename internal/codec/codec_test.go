@@ -1,0 +1,211 @@
+package codec
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+func TestChunk(t *testing.T) {
+	var c Chunk[int]
+	c.Seed(make([]int, 2))
+	seen := map[*int]bool{}
+	for range 1000 {
+		p := c.New(3)
+		if *p != 0 || seen[p] {
+			t.Fatal("New gave a value out twice")
+		}
+		*p, seen[p] = 1, true
+	}
+	a, b := c.Take(3, 1), c.Take(3, 1)
+	a = append(a, 1, 2, 3, 4)
+	b = append(b, 7)
+	if a[3] != 4 || b[0] != 7 || cap(c.Take(0, 1)) != 0 {
+		t.Errorf("Take: neighbours reach each other: %v %v", a, b)
+	}
+	if got := c.Take(5000, 1); len(got) != 0 || cap(got) < 5000 {
+		t.Errorf("Take(5000): %d of %d", len(got), cap(got))
+	}
+	if n := testing.AllocsPerRun(10, func() {
+		var c Chunk[[4]int]
+		for range 1000 {
+			c.New(8)
+		}
+	}); n > 13 {
+		t.Errorf("1000 values take %v allocations", n)
+	}
+}
+
+func TestPath(t *testing.T) {
+	for _, tt := range []struct {
+		style       Style
+		whole, deep string
+	}{
+		{Dotted, "", "0.contents.2.parts.10.key.x.y"},
+		{Bracketed, "", "[0].contents[2].parts[10][key].x.y"},
+	} {
+		p := Path{Style: tt.style}
+		if got := p.At(); got != tt.whole {
+			t.Errorf("At = %q, want %q", got, tt.whole)
+		}
+		if got := p.At("a", "b"); got != "a.b" {
+			t.Errorf("At = %q, want a.b", got)
+		}
+		p.PushIndex(0)
+		depth := p.Depth()
+		p.Push("contents")
+		p.PushIndex(2)
+		p.Push("parts")
+		p.PushIndex(10)
+		p.PushKey("key")
+		p.Push("gone")
+		p.Pop()
+		if got := p.At("x", "y"); got != tt.deep {
+			t.Errorf("At = %q, want %q", got, tt.deep)
+		}
+		for i := range 20 { // more than fit in
+			p.PushIndex(i)
+		}
+		p.Truncate(depth)
+		if p.Depth() != 1 {
+			t.Errorf("Depth = %d", p.Depth())
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	n := Names{Typed: []string{"model"}, Kept: []string{"top_k", "K"}}
+	x := n.Index()
+	for name, want := range map[string]string{
+		"model": "model", "top_k": "top_k", "K": "K", "Model": "model", "model\x00x": "model", "TOP_K": "top_k", "other": "",
+		"top_\u212a": "top_k", // KELVIN SIGN folds to k
+		"top_\u00e9": "", "\x00": "",
+	} {
+		known, typed := x.Find(name)
+		if known != want || typed != (want == "model") {
+			t.Errorf("Find(%q) = %q, %v; want %q", name, known, typed, want)
+		}
+		if got := LookAlike(name, append(n.Typed, n.Kept...)); got != want {
+			t.Errorf("LookAlike(%q) = %q, want %q", name, got, want)
+		}
+	}
+	if !n.Has("model") || n.Has("top_k") {
+		t.Error("Has: want the typed names only")
+	}
+}
+
+func TestClip(t *testing.T) {
+	if got := Clip("short"); got != "short" {
+		t.Errorf("Clip = %q", got)
+	}
+	if got := Clip(strings.Repeat("ö", 100)); got != strings.Repeat("ö", 32)+"…" {
+		t.Errorf("Clip = %q", got)
+	}
+}
+
+func TestExtras(t *testing.T) {
+	var x Extras
+	b := AppendMember(x.Begin(), "a\n", `[1]`)
+	b = AppendMember(b, "b", `null`)
+	if got := x.End(b); got != `{"a\n":[1],"b":null}` {
+		t.Errorf("End = %s", got)
+	}
+	if got := x.End(x.Begin()); got != "" {
+		t.Errorf("End of nothing = %q", got)
+	}
+	if diff := cmp.Diff(&content.Extra{Format: "f", JSON: "{}"}, x.New("f", "{}")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAppend(t *testing.T) {
+	var w jsonwire.Writer
+	w.BeginArray()
+	long := strings.Repeat("x", 10_000)
+	w.String(long)
+	w.EndArray()
+	got, err := Append([]byte("head "), &w)
+	if err != nil || string(got) != `head ["`+long+`"]` {
+		t.Errorf("Append: %v, %d bytes", err, len(got))
+	}
+}
+
+func TestFaultList(t *testing.T) {
+	if err := FaultList(nil, 0); err != nil {
+		t.Error(err)
+	}
+	list := slices.Repeat([]*content.Error{{Code: content.CodeType, Path: "p", Text: "t"}}, content.MaxFaults)
+	got, more := content.Violations(FaultList(list, 7))
+	if diff := cmp.Diff(list, got); diff != "" || more != 7 {
+		t.Errorf("more %d (-want +got):\n%s", more, diff)
+	}
+}
+
+func TestSealed(t *testing.T) {
+	made := func() *upstream.Request {
+		budget, heat := int64(3), 0.5
+		return &upstream.Request{
+			Turns:  []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "a"}}}},
+			System: []content.Part{&content.Text{Text: "s"}}, Temperature: &heat,
+			Thinking: upstream.Thinking{Budget: &budget}, Output: upstream.Output{Modalities: []string{"text"}},
+			Extra: &content.Extra{Format: "f", JSON: "{}"},
+		}
+	}
+	five, half := int64(5), 0.5
+	changes := map[string]func(*upstream.Request){
+		"text":        func(r *upstream.Request) { r.Turns[0].Parts[0].(*content.Text).Text = "b" },
+		"turns":       func(r *upstream.Request) { r.Turns = slices.Clone(r.Turns) },
+		"system":      func(r *upstream.Request) { r.System = nil },
+		"temperature": func(r *upstream.Request) { r.Temperature = &half },
+		"heat":        func(r *upstream.Request) { *r.Temperature = 1 },
+		"seed":        func(r *upstream.Request) { r.Seed = &five },
+		"candidates":  func(r *upstream.Request) { r.Candidates = 2 },
+		"names":       func(r *upstream.Request) { r.Choice.Names = []string{"n"} },
+		"mode":        func(r *upstream.Request) { r.Choice.Mode = "any" },
+		"effort":      func(r *upstream.Request) { r.Thinking.Effort = "low" },
+		"modalities":  func(r *upstream.Request) { r.Output.Modalities = []string{"image"} },
+		"schema":      func(r *upstream.Request) { r.Output.Schema.OpenAPI = true },
+		"ratio":       func(r *upstream.Request) { r.Output.AspectRatio = "1:1" },
+		"user":        func(r *upstream.Request) { r.UserID = "u" },
+		"tier":        func(r *upstream.Request) { r.ServiceTier = "t" },
+		"extra":       func(r *upstream.Request) { r.Extra = &content.Extra{Format: "f", JSON: `{"a":1}`} },
+	}
+	for name, change := range changes {
+		n := made()
+		s := Seal(n, upstream.Wire{Format: "f", Body: "{}"})
+		again := *n
+		again.Extra = &content.Extra{Format: "f", JSON: "{}"} // made anew, but says the same
+		again.Output.Modalities = slices.Clone(n.Output.Modalities)
+		again.Model, again.Stream = "other", true
+		if !s.Same(&again) {
+			t.Errorf("%s: not the same before the change", name)
+		}
+		change(&again)
+		if s.Same(&again) {
+			t.Errorf("%s: the same after the change", name)
+		}
+	}
+}
+
+func TestIndex(t *testing.T) {
+	n := Names{Typed: []string{"model", "task_key"}, Kept: []string{"speed"}}
+	x := n.Index()
+	for _, tt := range []struct {
+		name, known string
+		typed       bool
+	}{
+		{"model", "model", true}, {"speed", "speed", false}, {"MODEL", "model", true}, {"model\x00é", "model", true},
+		{"\u017Fpeed", "speed", false}, {"ta\u017F\u212A_\u212Aey", "task_key", true}, {"", "", false}, {"\x00", "", false},
+		{"modél", "", false}, {"models", "", false}, {"é", "", false}, {"speed\x00", "speed", false},
+	} {
+		if known, typed := x.Find(tt.name); known != tt.known || typed != tt.typed {
+			t.Errorf("Find(%q) = %q, %v", tt.name, known, typed)
+		}
+	}
+}

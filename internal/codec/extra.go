@@ -1,0 +1,93 @@
+package codec
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// Extras makes the [content.Extra] values of one document. They share a few
+// allocations. The zero Extras is ready; it is for one goroutine at a time.
+type Extras struct {
+	nodes   Chunk[content.Extra]
+	arena   jsonwire.Arena
+	scratch []byte
+}
+
+// Begin returns the beginning of an object, for members to be appended to with
+// [AppendMember]. [Extras.End] takes what became of it.
+func (x *Extras) Begin() []byte { return append(x.scratch[:0], '{') }
+
+// End ends an object that Begin began and returns it; "" if it has no members.
+func (x *Extras) End(b []byte) string {
+	b = append(b, '}')
+	x.scratch = b[:0]
+	if cap(b) > maxScratch {
+		x.scratch = nil
+	}
+	if len(b) == len("{}") {
+		return ""
+	}
+	return x.arena.Bytes(b)
+}
+
+// maxScratch bounds how much memory is kept for the next object.
+const maxScratch = 64 << 10
+
+// New returns an Extra with the members of json.
+func (x *Extras) New(f content.Format, json string) *content.Extra {
+	e := x.nodes.New(1)
+	e.Format, e.JSON = f, json
+	return e
+}
+
+// AppendName appends the name of the next member of an object, with a comma
+// before it where one is due.
+func AppendName(dst []byte, name string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(jsonwire.AppendString(dst, name), ':')
+}
+
+// AppendMember appends a member of an object whose value is JSON text.
+func AppendMember(dst []byte, name, json string) []byte {
+	return append(AppendName(dst, name), json...)
+}
+
+// AnyDocument lets pass what a host's own limits have let pass.
+var AnyDocument = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}
+
+// Append appends the document that w holds to dst.
+func Append(dst []byte, w *jsonwire.Writer) ([]byte, error) {
+	a := appender{dst}
+	_, err := w.WriteTo(&a)
+	return a.b, err
+}
+
+// An appender collects what is written to it.
+type appender struct{ b []byte }
+
+func (a *appender) Write(p []byte) (int, error) {
+	a.b = append(a.b, p...)
+	return len(p), nil
+}
+
+func (a *appender) WriteString(s string) (int, error) {
+	a.b = append(a.b, s...)
+	return len(s), nil
+}
+
+// FaultList makes one error of faults that are in order already. more is how
+// many there were besides.
+func FaultList(list []*content.Error, more int) error {
+	var all content.Faults
+	for _, e := range list {
+		all.Add(e.Code, e.Path, e.Text)
+	}
+	if len(list) >= content.MaxFaults {
+		for range more {
+			all.Add("", "", "") // is only counted
+		}
+	}
+	return all.Err()
+}

@@ -1,0 +1,92 @@
+package codec
+
+import "strconv"
+
+// A Style is how a place in a document is told.
+type Style uint8
+
+const (
+	Dotted    Style = iota // messages.2.content.0.source
+	Bracketed              // contents[2].parts[0].inline_data
+)
+
+// A Path is where a reader or validator is in a document. It costs a few
+// stores on the way and makes a string only when something is wrong. The zero
+// Path is at the whole document, in the dotted style.
+type Path struct {
+	Style Style
+	n     int
+	first [8]Step // in here, so that a reader on the stack stays there
+	more  []Step  // all behind first
+}
+
+// A Step is one step of a [Path]: a member, an element if Name is empty, or a
+// member of a map if Index is negative.
+type Step struct {
+	Name  string
+	Index int
+}
+
+// Push goes to a member.
+func (p *Path) Push(name string) { p.add(Step{Name: name}) }
+
+// PushKey goes to a member of a map, whose name is the client's own: in the
+// bracketed style it stands in brackets.
+func (p *Path) PushKey(name string) { p.add(Step{Name: name, Index: -1}) }
+
+// PushIndex goes to an element.
+func (p *Path) PushIndex(i int) { p.add(Step{Index: i}) }
+
+// Pop goes back one step.
+func (p *Path) Pop() { p.n-- }
+
+// Depth returns the number of steps.
+func (p *Path) Depth() int { return p.n }
+
+// Truncate goes back to a depth.
+func (p *Path) Truncate(depth int) { p.n = depth }
+
+func (p *Path) add(s Step) {
+	if p.n < len(p.first) {
+		p.first[p.n] = s
+	} else {
+		p.more = append(p.more[:p.n-len(p.first)], s)
+	}
+	p.n++
+}
+
+func (p *Path) step(i int) Step {
+	if i < len(p.first) {
+		return p.first[i]
+	}
+	return p.more[i-len(p.first)]
+}
+
+// At returns the path, with more names behind it.
+func (p *Path) At(names ...string) string {
+	var b []byte
+	for i := range p.n {
+		b = p.appendStep(b, p.step(i))
+	}
+	for _, n := range names {
+		b = p.appendStep(b, Step{Name: n})
+	}
+	return string(b)
+}
+
+func (p *Path) appendStep(b []byte, s Step) []byte {
+	if s.Name == "" && s.Index >= 0 && p.Style == Bracketed {
+		b = strconv.AppendInt(append(b, '['), int64(s.Index), 10)
+		return append(b, ']')
+	}
+	if s.Index < 0 && p.Style == Bracketed {
+		return append(append(append(b, '['), Clip(s.Name)...), ']')
+	}
+	if len(b) > 0 {
+		b = append(b, '.')
+	}
+	if s.Name == "" {
+		return strconv.AppendInt(b, int64(s.Index), 10)
+	}
+	return append(b, s.Name...)
+}
