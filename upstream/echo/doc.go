@@ -22,7 +22,8 @@
 //     Tools that a vendor defines have no schema to go by; they are not called.
 //   - The description.
 //
-// When the request asks for thinking, a thought and its signature come first.
+// When the request asks for thinking, or asks to see thoughts and leaves the
+// rest to the model, a thought and its signature come first.
 // The signature has the format of the document that the request was parsed
 // from, if there is one, and "echo" if not; so clients of every format
 // can send it back, and the description of the next turn says whether it came

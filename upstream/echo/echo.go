@@ -73,10 +73,17 @@ func (s *script) complete(r *upstream.Request, d *description) error {
 		}
 		s.steps = append(s.steps, steps...)
 	}
-	if r.Thinking.On() && !s.thinks() {
+	if wantsThought(r) && !s.thinks() {
 		s.steps = append([]step{{kind: stepThink, text: d.thought(), times: 1}}, s.steps...)
 	}
 	return nil
+}
+
+// wantsThought reports whether the request asks for thinking, or leaves that to
+// the model and wants to see what it thought.
+func wantsThought(r *upstream.Request) bool {
+	t := &r.Thinking
+	return t.On() || t.Mode == "" && (t.Display == "full" || t.Display == "summarized")
 }
 
 // answer is what is said without instructions.

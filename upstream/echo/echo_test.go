@@ -386,3 +386,25 @@ func TestJSONMode(t *testing.T) {
 		t.Errorf("got %v, %q", err, got.Echo)
 	}
 }
+
+// Who wants to see thoughts, without saying how to think, gets one.
+func TestThoughtShown(t *testing.T) {
+	for _, tt := range []struct {
+		thinking upstream.Thinking
+		want     bool
+	}{
+		{upstream.Thinking{}, false},
+		{upstream.Thinking{Display: "summarized"}, true},
+		{upstream.Thinking{Display: "full"}, true},
+		{upstream.Thinking{Display: "omitted"}, false},
+		{upstream.Thinking{Mode: upstream.ThinkingOff, Display: "full"}, false},
+		{upstream.Thinking{Mode: upstream.ThinkingAuto}, true},
+	} {
+		r := ask("echo: say a")
+		r.Thinking = tt.thinking
+		_, got := collect(t, r).Parts[0].(*content.Thinking)
+		if got != tt.want {
+			t.Errorf("%+v: a thought: %v", tt.thinking, got)
+		}
+	}
+}
