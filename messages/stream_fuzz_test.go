@@ -29,7 +29,7 @@ func FuzzAnswer(f *testing.F) {
 				case 'y':
 					_ = w.Signature(content.Signature{Format: Format, Data: text})
 				case 'c':
-					calls = append(calls, w.ToolCall("", text))
+					calls = append(calls, w.ToolCall("", "n"+text))
 				case 'i', 'I':
 					if len(calls) > 0 {
 						_ = calls[len(calls)*int(op)%len(calls)].Input(some)
@@ -37,6 +37,7 @@ func FuzzAnswer(f *testing.F) {
 				case 'q':
 					if len(calls) > 0 {
 						_ = calls[0].Close()
+						calls = calls[1:] // more of its input would be a mistake
 					}
 				case 'p':
 					_ = w.Part(&content.ToolUse{Name: "n", Input: some})
