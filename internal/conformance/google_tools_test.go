@@ -1,0 +1,154 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+)
+
+func googleTools() []*genai.Tool {
+	return []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{
+		{Name: "weather", Description: "The weather in a city.", Parameters: &genai.Schema{
+			Type: genai.TypeObject,
+			Properties: map[string]*genai.Schema{
+				"city": {Type: genai.TypeString}, "days": {Type: genai.TypeInteger, Minimum: genai.Ptr(1.0)},
+			},
+			Required: []string{"city"},
+		}},
+		{Name: "clock", ParametersJsonSchema: obj{"type": "object"}},
+	}}}
+}
+
+// send sends a turn of the user through the SDK's chat.
+func (s googleServer) send(t *testing.T, chat *genai.Chat, stream bool, parts ...*genai.Part) *googleAnswer {
+	t.Helper()
+	a, err := gather(func(yield func(*genai.GenerateContentResponse, error) bool) {
+		if stream {
+			chat.SendStream(t.Context(), parts...)(yield)
+			return
+		}
+		yield(chat.Send(t.Context(), parts...))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sound(t, stream, a)
+	return a
+}
+
+// googleResults answers every call of an answer, in order.
+func googleResults(t *testing.T, a *googleAnswer, texts ...string) (parts []*genai.Part) {
+	t.Helper()
+	calls := a.calls()
+	if len(calls) != len(texts) {
+		t.Fatalf("%d calls, want %d", len(calls), len(texts))
+	}
+	for i, c := range calls {
+		parts = append(parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{
+			ID: c.ID, Name: c.Name, Response: obj{"output": texts[i]},
+		}})
+	}
+	return parts
+}
+
+// The SDK's chat goes through a loop with three calls at once: written one
+// after another, and interleaved.
+func TestGoogleToolLoop(t *testing.T) {
+	const arguments = `weather {"city":"Tromsø \"N\"","days":3}, clock, weather {"city":"Oslo"}`
+	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
+		for _, verb := range []string{"call", "weave"} {
+			chat, err := s.open(t, key).Chats.Create(t.Context(), googleModel, &genai.GenerateContentConfig{Tools: googleTools()}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := s.send(t, chat, stream, genai.NewPartFromText("echo: say Let me look.\necho: "+verb+" "+arguments))
+			if a.said() != "Let me look." || a.finish != genai.FinishReasonStop {
+				t.Errorf("%s: said %q and ended with %s", verb, a.said(), a.finish)
+			}
+			type called struct {
+				Name string
+				Args map[string]any
+			}
+			var got []called
+			ids := map[string]bool{}
+			for _, c := range a.calls() {
+				got = append(got, called{c.Name, c.Args})
+				ids[c.ID] = true
+			}
+			want := []called{
+				{"weather", obj{"city": `Tromsø "N"`, "days": 3.0}}, {"clock", obj{}}, {"weather", obj{"city": "Oslo"}},
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("%s: calls (-want +got):\n%s", verb, diff)
+			}
+			if len(ids) != 3 || ids[""] {
+				t.Errorf("%s: ids of the calls are not all different: %v", verb, ids)
+			}
+
+			last := len(chat.History(true)) // streamed, each chunk is a turn of the history
+			b := s.send(t, chat, stream, googleResults(t, a, "snow", "09:41", "rain")...)
+			b.wantLines(t,
+				"weather answered: snow", "clock answered: 09:41", "weather answered: rain",
+				fmt.Sprintf("turns.%d.parts.2: tool result weather, id %q", last, a.calls()[2].ID),
+				"tools.0: tool weather, description, 22 bytes", "tools.1: tool clock, input, 17 bytes",
+			)
+			if len(b.calls()) != 0 || b.finish != genai.FinishReasonStop {
+				t.Errorf("%s: the loop ends with %s and %d calls", verb, b.finish, len(b.calls()))
+			}
+		}
+	})
+}
+
+// A forced call has arguments that satisfy the tool's schema.
+func TestGoogleForcedCall(t *testing.T) {
+	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
+		for _, names := range [][]string{nil, {"weather"}} {
+			a := s.must(t, stream, genai.Text("Well?"), &genai.GenerateContentConfig{
+				Tools: googleTools(),
+				ToolConfig: &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{
+					Mode: genai.FunctionCallingConfigModeAny, AllowedFunctionNames: names,
+				}},
+			})
+			calls := a.calls()
+			if len(calls) != 1 || calls[0].Name != "weather" {
+				t.Fatalf("allowed %q: calls %+v, want one of weather", names, calls)
+			}
+			if city, ok := calls[0].Args["city"].(string); !ok {
+				t.Errorf("allowed %q: the city is %v in %v", names, city, calls[0].Args)
+			}
+		}
+	})
+}
+
+// What was thought comes back unharmed with the results of calls.
+func TestGoogleSignatures(t *testing.T) {
+	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
+		config := &genai.GenerateContentConfig{
+			Tools:          googleTools(),
+			ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true, ThinkingBudget: genai.Ptr[int32](1024)},
+		}
+		turns := genai.Text("echo: call clock")
+		a := s.must(t, stream, turns, config)
+		if a.joined(true) != "I look at what arrived: 1 turn, 2 tools, 0 files." {
+			t.Errorf("thought %q", a.joined(true))
+		}
+		signed := 0
+		for _, p := range a.content.Parts {
+			if p.ThoughtSignature != nil {
+				signed++
+			}
+		}
+		if signed != 1 {
+			t.Fatalf("%d signatures, want one", signed)
+		}
+		turns = append(turns, a.content, genai.NewContentFromParts(googleResults(t, a, "09:41"), genai.RoleUser))
+		b := s.must(t, stream, turns, config)
+		b.wantLines(t, "clock answered: 09:41", "turns.1: assistant, 2 parts", "turns.1.parts.0: thinking, 49 bytes, "+digest([]byte(a.joined(true))))
+		if !strings.Contains(b.said(), ", signed by echo\nturns.1.parts.1: tool use clock, ") {
+			t.Errorf("the thought's signature did not come back:\n%s", b.said())
+		}
+	})
+}
