@@ -114,7 +114,7 @@ func answerCall(p *content.ToolUse, lost lose) content.Part {
 	hints(&c.Cache, &c.Extra, &c.Signature, lost)
 	if c.Input == "" {
 		c.Input = "{}"
-	} else if !objectJSON(c.Input) {
+	} else if !jsonwire.ValidObject(c.Input) {
 		lost(content.LossDropped, notObject)
 		return nil
 	}
@@ -122,16 +122,6 @@ func answerCall(p *content.ToolUse, lost lose) content.Part {
 }
 
 const notObject = "a call whose arguments are not a JSON object"
-
-// objectJSON reports whether json is a JSON object and nothing else.
-func objectJSON(json string) bool {
-	doc, err := jsonwire.Parse(json, jsonwire.Limits{})
-	if err != nil {
-		return false
-	}
-	defer doc.Close()
-	return doc.Root().Kind() == jsonwire.Object
-}
 
 func answerDocument(p *content.Document, lost lose) content.Part {
 	c := *p
@@ -174,7 +164,7 @@ func answerSource(s content.Source, lost lose) content.Source {
 
 func answerData(s *content.Base64, lost lose) content.Source {
 	c := *s
-	if c.Extra != nil && (c.Extra.Format != Format || !objectJSON(c.Extra.JSON)) {
+	if c.Extra != nil && (c.Extra.Format != Format || !jsonwire.ValidObject(c.Extra.JSON)) {
 		c.Extra = nil
 		lost(content.LossHint, foreignMembers)
 	}
@@ -206,7 +196,7 @@ func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature,
 		*cache = nil
 		lost(content.LossHint, "a cache mark in an answer")
 	}
-	if x := *extra; x != nil && (x.Format != Format || !objectJSON(x.JSON)) {
+	if x := *extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
 		*extra = nil
 		lost(content.LossHint, foreignMembers)
 	}

@@ -59,13 +59,7 @@ func (d *dialect) Error(_ string, f *front.Failure) (int, []byte) {
 // Keys reads all carriers, which mean the same; what is no bearer token is no
 // key.
 func (d *dialect) Keys(r *http.Request) []string {
-	keys := append([]string(nil), r.Header.Values("X-Goog-Api-Key")...)
-	for _, line := range r.Header.Values("Authorization") {
-		scheme, token, _ := strings.Cut(line, " ")
-		if strings.EqualFold(scheme, "Bearer") {
-			keys = append(keys, strings.TrimSpace(token))
-		}
-	}
+	keys := front.HeaderKeys(r.Header, "X-Goog-Api-Key")
 	if r.URL.RawQuery != "" {
 		q := r.URL.Query()
 		for _, name := range [...]string{"key", "access_token", "oauth_token"} {

@@ -87,7 +87,7 @@ func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 		return dst
 	}
 	x := e.Extra
-	if x != nil && (x.Format != Format || !objectJSON(x.JSON)) {
+	if x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
 		x = nil
 		s.lose(b, content.LossHint, foreignMembers)
 	}

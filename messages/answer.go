@@ -44,7 +44,7 @@ func forAnswer(p content.Part, lost lose) content.Part {
 		hints(&c.Cache, &c.Extra, &c.Signature, lost)
 		return &c
 	case *content.Unknown:
-		if p.Format == Format && objectJSON(p.Raw) {
+		if p.Format == Format && jsonwire.ValidObject(p.Raw) {
 			return p
 		}
 	}
@@ -110,21 +110,11 @@ const notObject = "the arguments of a call are not a JSON object"
 // answerInput returns arguments that are an object. Clients cannot do with
 // anything else.
 func answerInput(input string, lost lose) string {
-	if input == "" || objectJSON(input) {
+	if input == "" || jsonwire.ValidObject(input) {
 		return input
 	}
 	lost(content.LossDropped, notObject)
 	return ""
-}
-
-// objectJSON reports whether json is a JSON object and nothing else.
-func objectJSON(json string) bool {
-	d, err := jsonwire.Parse(json, jsonwire.Limits{})
-	if err != nil {
-		return false
-	}
-	defer d.Close()
-	return d.Root().Kind() == jsonwire.Object
 }
 
 func answerCitation(c *content.Citation, lost lose) bool {
@@ -134,7 +124,7 @@ func answerCitation(c *content.Citation, lost lose) bool {
 		}
 		return true
 	}
-	if c.Kind == "" && c.Extra != nil && c.Extra.Format == Format && objectJSON(c.Extra.JSON) {
+	if c.Kind == "" && c.Extra != nil && c.Extra.Format == Format && jsonwire.ValidObject(c.Extra.JSON) {
 		return true // of a kind that this version does not know
 	}
 	lost(content.LossDropped, "a citation of a kind that this format has not")

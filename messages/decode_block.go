@@ -109,7 +109,7 @@ func (d *decoder) arguments(index int, v jsonwire.Value) string {
 		if s == "" {
 			return ""
 		}
-		if objectJSON(s) {
+		if jsonwire.ValidObject(s) {
 			d.lose(partPath(index), content.LossDegraded, "the arguments of a call were a string")
 			return s
 		}

@@ -41,14 +41,7 @@ func (d *dialect) Error(id string, f *front.Failure) (int, []byte) {
 
 // Keys reads both carriers; what is no bearer token is no key.
 func (d *dialect) Keys(r *http.Request) []string {
-	keys := slices.Clone(r.Header.Values("X-Api-Key"))
-	for _, line := range r.Header.Values("Authorization") {
-		scheme, token, _ := strings.Cut(line, " ")
-		if strings.EqualFold(scheme, "Bearer") {
-			keys = append(keys, strings.TrimSpace(token))
-		}
-	}
-	return keys
+	return front.HeaderKeys(r.Header, "X-Api-Key")
 }
 
 // Route finds the collection from the right, so that any prefix will do.

@@ -29,7 +29,7 @@ func (a *answer) stopWords(lost func(path string, s content.Severity, reason str
 	s := &a.stop
 	sequence = s.Sequence
 	if s.Format == Format {
-		if objectJSON(s.Details) {
+		if jsonwire.ValidObject(s.Details) {
 			details = s.Details
 		}
 		if s.Word != "" {

@@ -39,12 +39,12 @@ type stream struct {
 type streamed struct {
 	in, out   int // the event's number and the wire's; out is -1 for one that cannot be said
 	kind      blockKind
-	thought   bool   // a thinking_delta is written
-	signed    bool   // a signature_delta is written
-	raw       bool   // written by the vendor's own frames
-	input     string // arguments that the block opened with; deltas replace them
-	signature string // to be written before the block stops
-	tail      string // the beginning of a character whose end has not come
+	thought   bool       // a thinking_delta is written
+	signed    bool       // a signature_delta is written
+	raw       bool       // written by the vendor's own frames
+	input     string     // arguments that the block opened with; deltas replace them
+	signature string     // to be written before the block stops
+	tail      front.Tail // the beginning of a character whose end has not come
 	arguments balance
 }
 
@@ -213,7 +213,7 @@ const maxDelta = 1 << 20
 
 // deltas appends a text that may come in any pieces, in as many as it takes.
 func (s *stream) deltas(dst []byte, b *streamed, head string, e *upstream.Event) []byte {
-	text := b.whole(e.Text)
+	text := b.tail.Whole(e.Text)
 	for len(text) > maxDelta {
 		cut := maxDelta
 		for !utf8.RuneStart(text[cut]) && cut > maxDelta-utf8.UTFMax {
@@ -226,27 +226,6 @@ func (s *stream) deltas(dst []byte, b *streamed, head string, e *upstream.Event)
 		return dst
 	}
 	return s.delta(dst, b, head, text, e.Extra)
-}
-
-// whole returns what there is of text in whole characters. Upstreams may cut
-// where they like; JSON cannot say half a character.
-func (b *streamed) whole(text string) string {
-	if b.tail != "" {
-		text = b.tail + text
-		b.tail = ""
-	}
-	i := len(text)
-	for i > 0 && i > len(text)-utf8.UTFMax && text[i-1] >= utf8.RuneSelf {
-		i--
-		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRuneInString(text[i:]) {
-				b.tail = text[i:]
-				return text[:i]
-			}
-			break
-		}
-	}
-	return text
 }
 
 // delta appends a delta with one text.

@@ -95,7 +95,7 @@ func (s *stream) closed(dst []byte, block int) []byte {
 
 // ending appends what was held back until a block stops.
 func (s *stream) ending(dst []byte, b *streamed) []byte {
-	if b.tail != "" {
+	if !b.tail.Empty() {
 		head := textDelta
 		switch b.kind {
 		case thinkingBlock:
@@ -103,7 +103,7 @@ func (s *stream) ending(dst []byte, b *streamed) []byte {
 		case callBlock:
 			head = inputDelta
 		}
-		dst = s.delta(dst, b, head, b.tail, nil)
+		dst = s.delta(dst, b, head, b.tail.Rest(), nil)
 	}
 	switch b.kind {
 	case thinkingBlock:

@@ -17,7 +17,7 @@ const (
 // foreignEvent appends an event that only its vendor knows, if it can stand in
 // this stream.
 func (s *stream) foreignEvent(dst []byte, e *upstream.Event) []byte {
-	if e.Extra == nil || e.Extra.Format != Format || !foreignName(e.Text) || !objectJSON(e.Extra.JSON) {
+	if e.Extra == nil || e.Extra.Format != Format || !foreignName(e.Text) || !jsonwire.ValidObject(e.Extra.JSON) {
 		s.loseAt("", content.LossHint, lostEvent)
 		return dst
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -40,7 +41,7 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 			if b == nil || b.out != e.Block {
 				return false
 			}
-			if b.tail != "" || e.Kind == upstream.EventClose && (b.input != "" || b.signature != "" && !b.signed) {
+			if !b.tail.Empty() || e.Kind == upstream.EventClose && (b.input != "" || b.signature != "" && !b.signed) {
 				return false // something of ours has to be said first
 			}
 		}
@@ -97,7 +98,7 @@ func (s *stream) follow(e *upstream.Event) {
 			b.thought = b.thought || e.Kind == upstream.EventText
 			b.signed = b.signed || e.Kind == upstream.EventSignature
 			b.arguments.scan(e.Text)
-			b.input, b.tail = "", ""
+			b.input, b.tail = "", front.Tail{}
 		}
 	case upstream.EventClose:
 		s.forget(e.Block)

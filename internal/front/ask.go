@@ -18,19 +18,10 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(errDone)
 	var doc *jsonwire.Writer // to be looked at once done has said something
-	done := make(chan error, 1)
-	x.users.Add(1)
-	go func() {
-		err := errGoexit
-		defer func() {
-			if v := recover(); v != nil {
-				err = newPanic(v)
-			}
-			x.release()
-			done <- x.kept(err)
-		}()
+	done := x.aside(func() (err error) {
 		doc, err = call.Ask(inner, x.s.up)
-	}()
+		return err
+	})
 	times := &x.s.serving.Times
 	late := time.NewTimer(min(times.FirstByte, times.Total))
 	defer late.Stop()

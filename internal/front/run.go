@@ -60,6 +60,18 @@ func (x *exchange) run(ctx context.Context, call *Call) {
 // generate starts the upstream. What it returns comes through the channel,
 // which has room for it, since there may be nobody left to take it.
 func (x *exchange) generate(ctx context.Context, call *Call, s *sink) <-chan error {
+	return x.aside(func() error {
+		return upstream.Run(ctx, x.s.up, call.Request, upstream.SinkFunc(func(events []upstream.Event) error {
+			lost, err := s.send(events)
+			x.hearLoss(ctx, lost)
+			return err
+		}))
+	})
+}
+
+// aside calls what is the upstream's on a goroutine of its own, which keeps what
+// was taken of the budget until it is back. Panics are caught.
+func (x *exchange) aside(f func() error) <-chan error {
 	done := make(chan error, 1)
 	x.users.Add(1)
 	go func() {
@@ -71,11 +83,7 @@ func (x *exchange) generate(ctx context.Context, call *Call, s *sink) <-chan err
 			x.release()
 			done <- x.kept(err)
 		}()
-		err = upstream.Run(ctx, x.s.up, call.Request, upstream.SinkFunc(func(events []upstream.Event) error {
-			lost, err := s.send(events)
-			x.hearLoss(ctx, lost)
-			return err
-		}))
+		err = f()
 	}()
 	return done
 }

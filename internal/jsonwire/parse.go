@@ -119,6 +119,17 @@ func IsObject(json string) bool {
 	return i < len(json) && json[i] == '{'
 }
 
+// ValidObject reports whether json, which may come from anywhere, is a document
+// within the usual limits, and an object.
+func ValidObject(json string) bool {
+	d, err := Parse(json, Limits{})
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	return d.Root().Kind() == Object
+}
+
 // Root returns the document's one value.
 func (d *Doc) Root() Value { return Value{d, 0} }
 
