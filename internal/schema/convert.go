@@ -1,0 +1,278 @@
+package schema
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+type value = jsonwire.Value
+
+const (
+	// maxUnroll is how often one target of references stands inside itself
+	// when it is written out.
+	maxUnroll = 2
+	// maxOpen is how many references may stand inside one another, and maxLevel
+	// how deep schemas may be nested that come from them. Both bound the stack.
+	maxOpen, maxLevel = 64, 100
+	// maxChain is how far references are followed in search of a cycle.
+	maxChain = 10_000
+	// maxLosses bounds the list of losses of one schema; the last of a list
+	// that is full speaks for all that are not in it.
+	maxLosses = 50
+	// maxPath bounds the path of a loss in bytes.
+	maxPath = 200
+	// A schema may become larger when it is written out, by these and by some
+	// multiples of itself.
+	spareNodes = 2_000
+	spareBytes = 64 << 10
+	// keepMembers bounds what a pooled converter keeps.
+	keepMembers = 1 << 12
+)
+
+// A converter translates one schema.
+type converter struct {
+	doc     jsonwire.Doc
+	w       jsonwire.Writer
+	d       Dialect
+	input   bool // the schema is that of arguments
+	answer  bool // it is not, but its root has to be an object all the same
+	inline  bool // references are written out
+	changed bool // what was written is not what was read
+
+	// members is a stack of what the schemas on the way say.
+	members []member
+	path    []string
+	active  []int // offsets of the targets that are being written out
+	targets map[string]value
+	indices map[int]map[string]value // of wide objects, by offset
+	rename  bool                     // definitions become $defs
+	moved   bool                     // the root is not built as it was
+
+	level       int // of nested schemas
+	nodes, size int // what may still be written
+	full        bool
+	losses      []loss
+	more        content.Severity // the worst of the losses that are not listed
+}
+
+// A member is something that a schema says: a keyword and its value.
+type member struct {
+	kw   keyword
+	name string
+	v    value
+
+	// null says that the schema said so of all values but null.
+	null bool
+	// elems stands for the elements of v where these come from several places.
+	elems []value
+	// props are properties that come from several places.
+	props []prop
+}
+
+// A prop is a property: all of one list must hold, and one of the other if
+// there is any.
+type prop struct {
+	name     string
+	all, any []value
+}
+
+// A loss is a content.Loss before it is told.
+type loss struct {
+	path   string
+	reason reason
+}
+
+func (c *converter) begin(d Dialect, input bool, text string) {
+	c.d, c.input = d, input
+	c.nodes = spareNodes + len(text)/4
+	c.size = spareBytes + 4*len(text)
+}
+
+func (c *converter) release() {
+	c.doc.Close()
+	c.w.Reset()
+	c.leave(0, 0)
+	if cap(c.members) > keepMembers {
+		c.members = nil
+	}
+	clear(c.path[:cap(c.path)])
+	if c.indices = nil; len(c.targets) > keepMembers {
+		c.targets = nil // a map that is cleared keeps its size
+	}
+	clear(c.targets)
+	c.level = 0
+	c.path, c.losses = c.path[:0], c.losses[:0]
+	c.inline, c.changed, c.rename, c.moved, c.full, c.more = false, false, false, false, false, 0
+	converters.Put(c)
+}
+
+// leave forgets what is on the stacks from lo and mark on.
+func (c *converter) leave(lo, mark int) {
+	clear(c.members[lo:])
+	c.members, c.active = c.members[:lo], c.active[:mark]
+}
+
+// push goes to a part of the schema that is written.
+func (c *converter) push(step string) { c.path = append(c.path, step) }
+
+func (c *converter) pushIndex(name string, i int) {
+	c.path = append(c.path, name, strconv.Itoa(i))
+}
+
+func (c *converter) pop(n int) { c.path = c.path[:len(c.path)-n] }
+
+// lose reports that what stands here does not survive as it is.
+func (c *converter) lose(r reason, steps ...string) {
+	if r == rNone {
+		return
+	}
+	if len(c.losses) == maxLosses {
+		c.more = max(c.more, reasons[r].severity)
+		return
+	}
+	path := strings.Join(append(c.path[:len(c.path):len(c.path)], steps...), ".")
+	if len(path) > maxPath {
+		path = strings.ToValidUTF8(path[:maxPath], "") + "…"
+	}
+	l := loss{path, r}
+	for _, old := range c.losses {
+		if old == l {
+			return
+		}
+	}
+	c.losses = append(c.losses, l)
+}
+
+func (c *converter) takeLosses() []content.Loss {
+	if len(c.losses) == 0 {
+		return nil
+	}
+	out := make([]content.Loss, 0, len(c.losses)+1)
+	for _, l := range c.losses {
+		r := &reasons[l.reason]
+		out = append(out, content.Loss{Path: l.path, Severity: r.severity, Reason: r.text})
+	}
+	if c.more != 0 {
+		out = append(out, content.Loss{Severity: c.more, Reason: reasons[rMore].text})
+	}
+	return out
+}
+
+// room reports whether another schema may be written, and reports once if not.
+func (c *converter) room() bool {
+	c.nodes--
+	if c.nodes >= 0 && c.w.Len() <= c.size && (len(c.active) == 0 || c.level <= maxLevel) {
+		return true
+	}
+	if !c.full {
+		c.full = true
+		c.lose(rTooLarge)
+	}
+	c.changed = true
+	return false
+}
+
+// enter begins to write out a reference. It returns the target; none if there
+// is none, and false if the target already stands inside itself often enough.
+func (c *converter) enter(ref string) (target value, ok bool) {
+	target = c.target(ref)
+	if !target.Exists() {
+		return target, false
+	}
+	at, open := target.Offset(), 0
+	for _, x := range c.active {
+		if x == at {
+			open++
+		}
+	}
+	if open >= maxUnroll || len(c.active) >= maxOpen {
+		return target, false
+	}
+	c.active = append(c.active, at)
+	return target, true
+}
+
+// target returns what a reference within the document leads to.
+func (c *converter) target(ref string) value {
+	if v, ok := c.targets[ref]; ok {
+		return v
+	}
+	var v value
+	if path, ok := strings.CutPrefix(ref, "#"); ok {
+		v = c.follow(path)
+	}
+	switch v.Kind() {
+	case jsonwire.Object, jsonwire.True, jsonwire.False:
+	default:
+		v = value{}
+	}
+	if c.targets == nil {
+		c.targets = make(map[string]value)
+	}
+	c.targets[ref] = v
+	return v
+}
+
+// wide is the number of members from which an object that references lead into
+// gets an index, so that many of them do not search it again and again.
+const wide = 32
+
+// member returns a member of an object that a reference leads through.
+func (c *converter) member(v value, name string) value {
+	if v.Len() < wide {
+		return v.Get(name)
+	}
+	at := v.Offset()
+	m := c.indices[at]
+	if m == nil {
+		m = make(map[string]value, v.Len())
+		for name, x := range v.Members() {
+			m[name] = x
+		}
+		if c.indices == nil {
+			c.indices = make(map[int]map[string]value)
+		}
+		c.indices[at] = m
+	}
+	return m[name]
+}
+
+// follow follows a JSON pointer.
+func (c *converter) follow(pointer string) value {
+	v := c.doc.Root()
+	for pointer != "" {
+		if pointer[0] != '/' {
+			return value{} // an anchor
+		}
+		step, rest, more := strings.Cut(pointer[1:], "/")
+		pointer = ""
+		if more {
+			pointer = "/" + rest
+		}
+		if strings.ContainsAny(step, "~%") {
+			step = strings.NewReplacer("~1", "/", "~0", "~", "%24", "$", "%20", " ", "%25", "%", "%7E1", "/").Replace(step)
+		}
+		if v.Kind() == jsonwire.Array {
+			i, err := strconv.Atoi(step)
+			if c.nodes -= i / 64; err != nil || c.nodes < 0 {
+				return value{} // no index here, so searching costs budget
+			}
+			v = elem(v, i)
+		} else {
+			v = c.member(v, step)
+		}
+	}
+	return v
+}
+
+func elem(v value, at int) value {
+	for i, x := range v.Elems() {
+		if i == at {
+			return x
+		}
+	}
+	return value{}
+}

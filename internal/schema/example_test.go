@@ -1,0 +1,37 @@
+package schema_test
+
+import (
+	"fmt"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/schema"
+)
+
+func ExampleInput() {
+	s := content.Schema{JSON: `{"type":"object","properties":{"when":{"anyOf":[{"type":"string","format":"date"},{"type":"null"}]},` +
+		`"step":{"type":"number","multipleOf":5}},"additionalProperties":false}`}
+	out, losses := schema.Input(schema.GeminiSchema, s)
+	fmt.Println(out)
+	for _, l := range losses {
+		fmt.Printf("%s %s: %s\n", l.Severity, l.Path, l.Reason)
+	}
+	// Output:
+	// {"type":"OBJECT","properties":{"when":{"type":"STRING","format":"date","nullable":true},"step":{"type":"NUMBER"}}}
+	// hint additionalProperties: members that are not listed cannot be forbidden there
+	// degraded properties.step.multipleOf: the target has no such constraint
+}
+
+func ExampleOutput() {
+	s := content.Schema{OpenAPI: true, JSON: `{"type":"ARRAY","items":{"type":"STRING"},"maxItems":"3","nullable":true}`}
+	out, losses := schema.Output(schema.JSONSchema, s)
+	fmt.Println(out, len(losses))
+	// Output:
+	// {"type":["array","null"],"items":{"type":"string"},"maxItems":3} 0
+}
+
+func ExampleFits() {
+	s := content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`}
+	fmt.Println(schema.Fits(schema.OpenAIStrict, s), schema.Fits(schema.GeminiSchema, s))
+	// Output:
+	// true false
+}
