@@ -1,0 +1,72 @@
+package anthropic
+
+import (
+	"regexp"
+	"strconv"
+)
+
+// A model says what a model accepts, messages.md §1.2, §2.1, §2.4 to §2.6. A name that
+// is of no known family accepts everything.
+type model struct {
+	name, line string
+	version    int // 45 is 4.5; 0 is unknown
+}
+
+var modelName = regexp.MustCompile(`^claude-(opus|sonnet|haiku|fable|mythos)-(\d)(?:-(\d))?(?:-\d{8})?$`)
+
+func parseModel(name string) model {
+	m := modelName.FindStringSubmatch(name)
+	if m == nil {
+		return model{name: name}
+	}
+	major, _ := strconv.Atoi(m[2])
+	minor, _ := strconv.Atoi(m[3])
+	return model{name: name, line: m[1], version: major*10 + minor}
+}
+
+func (m model) known() bool { return m.version > 0 }
+
+func (m model) is(line string, version int) bool { return m.line == line && m.version == version }
+
+// mythical says whether the model is of the lines whose thinking is always on.
+func (m model) mythical() bool { return m.line == "fable" || m.line == "mythos" }
+
+func (m model) noSampling() bool { return m.version > 46 }
+
+func (m model) oneSampler() bool { return m.version >= 45 }
+
+func (m model) noPrefill() bool { return m.version >= 46 }
+
+func (m model) systemTurns() bool {
+	return !m.known() || m.mythical() || m.is("opus", 48) || m.is("opus", 50) || m.is("opus", 55)
+}
+
+func (m model) forcesTools() bool {
+	return !m.is("opus", 55) && !m.is("sonnet", 55) && !(m.mythical() && m.version >= 51)
+}
+
+// thinks says whether a thinking mode is accepted; the answer is the vendor's complaint.
+func (m model) thinks(mode string) string {
+	unsupported := `"thinking.type.` + mode + `" is not supported for this model.`
+	useAdaptive := unsupported + ` Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`
+	switch {
+	case !m.known():
+		return ""
+	case mode == "adaptive" && m.version < 46:
+		return "adaptive thinking is not supported on this model"
+	case mode == "enabled" && m.version > 46:
+		return useAdaptive
+	case mode == "between_tools" && !m.is("sonnet", 55):
+		return unsupported
+	case mode == "disabled" && m.is("sonnet", 55):
+		return unsupported + ` Use "thinking.type.between_tools".`
+	case mode == "disabled" && (m.mythical() || m.is("opus", 55)):
+		return useAdaptive
+	}
+	return ""
+}
+
+// thinksByDefault says whether an absent thinking member leaves thinking on.
+func (m model) thinksByDefault() bool {
+	return m.mythical() || m.version >= 50 && (m.line == "opus" || m.line == "sonnet")
+}

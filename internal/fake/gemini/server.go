@@ -1,0 +1,282 @@
+package gemini
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/polywire/polywire/internal/fake"
+)
+
+// Options configures a [Server]. The zero value accepts any key and any model.
+type Options struct {
+	// Key is the only key that is accepted; empty accepts every key but not none.
+	Key string
+	// Forbid lists what no request may hold, in a header, the query or the body: the
+	// keys and the marked headers of a client that must not reach the vendor.
+	Forbid []string
+	// Models are the models that exist, without "models/"; nil is every name, and a
+	// list of three.
+	Models []string
+	// TotalTokens is what countTokens answers; zero is 42.
+	TotalTokens int
+	// TrustSignatures skips the check of signatures, for bodies with signatures of
+	// somebody else's making. Missing ones are still refused.
+	TrustSignatures bool
+	// NoDummies refuses the two values that the vendor accepts in place of a signature.
+	NoDummies bool
+	// KeepSignatures checks what the vendor does not: that every signature, in whatever
+	// turn and on whatever part, came from this fake and stands on the part that it was
+	// sent with.
+	KeepSignatures bool
+}
+
+// A Server is a running fake. It is an http.Handler, and safe for concurrent use.
+type Server struct {
+	*fake.Server
+	opts   Options
+	serial atomic.Uint32
+}
+
+// New starts a fake on a loopback address until the test is over.
+func New(t testing.TB, opts Options) *Server {
+	t.Helper()
+	s := NewHandler(opts)
+	s.Listen(t, s)
+	return s
+}
+
+// NewHandler returns a fake that listens nowhere, for servers of the caller's own.
+func NewHandler(opts Options) *Server {
+	if opts.TotalTokens == 0 {
+		opts.TotalTokens = 42
+	}
+	return &Server{Server: fake.NewServer(), opts: opts}
+}
+
+// A call is a request that found its method.
+type call struct {
+	req             *fake.Request
+	version, model  string // the model without "models/"
+	method          string
+	doc             *fake.Node // the GenerateContentRequest
+	root            *fake.Node // the body
+	sse             bool
+	server          *Server
+	family          family
+	contents        []*fake.Node
+	config, thought *fake.Node
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	req, done := s.Begin(r)
+	defer done()
+	id := s.serial.Add(1)
+	w.Header().Set("Vary", "Origin, X-Origin, Referer")
+	w.Header().Set("Server-Timing", "gfet4t7; dur=12")
+	w.Header().Set("X-Gemini-Service-Tier", "standard")
+	c, no := s.route(req)
+	if no != nil {
+		s.refuse(w, c, req, no)
+		return
+	}
+	if c.method == "" {
+		s.serveModels(w, c)
+		return
+	}
+	for _, check := range []func(*call) *refusal{checkContent, parseBody, checkKey, checkModel, checkRules} {
+		if no := check(c); no != nil {
+			s.refuse(w, c, req, no)
+			return
+		}
+	}
+	if c.method == "countTokens" {
+		writeJSON(w, http.StatusOK, map[string]any{
+			"totalTokens":         s.opts.TotalTokens,
+			"promptTokensDetails": []any{map[string]any{"modality": "TEXT", "tokenCount": s.opts.TotalTokens}},
+		})
+		s.End(req, fake.Whole)
+		return
+	}
+	s.serveAnswer(w, r, c, id)
+}
+
+func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, c *call, id uint32) {
+	turn := s.Next(c.req)
+	stream := c.method == "streamGenerateContent"
+	if st, failed := fake.StatusOf(turn, stream); failed {
+		for k, v := range st.Header {
+			w.Header().Set(k, v)
+		}
+		writeError(w, c, statusRefusal(st))
+		s.End(c.req, fake.Whole)
+		return
+	}
+	a := s.answer(c, id, turn)
+	contentType, steps := "application/json; charset=UTF-8", []fake.Step(nil)
+	switch {
+	case stream && c.sse:
+		contentType, steps = "text/event-stream", a.stream()
+	case stream:
+		steps = a.array()
+	default:
+		steps = fake.WholeSteps(turn, a.whole())
+	}
+	fake.Play(w, r, contentType, steps, func(how string) { s.End(c.req, how) })
+}
+
+// route finds model and method, generatecontent.md §1.
+func (s *Server) route(req *fake.Request) (*call, *refusal) {
+	c := &call{req: req, server: s, sse: req.Query.Get("alt") == "sse" || req.Query.Get("$alt") == "sse"}
+	if where := fake.Marked(req, s.opts.Forbid); where != "" {
+		return c, invalid("forbidden", "fake: "+where+" holds what no client's request may bring here")
+	}
+	version, rest, _ := strings.Cut(strings.TrimPrefix(req.Path, "/"), "/")
+	c.version = version
+	if !slices.Contains([]string{"v1", "v1beta", "v1alpha"}, version) {
+		return c, &refusal{rule: "path", code: 404, status: "NOT_FOUND", message: "Not found"}
+	}
+	if no := checkQuery(req); no != nil {
+		return c, no
+	}
+	method := http.MethodGet
+	if i := strings.LastIndexByte(rest, ':'); i >= 0 {
+		rest, c.method = rest[:i], rest[i+1:]
+		method = http.MethodPost
+	}
+	name, isModel := strings.CutPrefix(rest, "models")
+	c.model = strings.TrimPrefix(name, "/")
+	switch {
+	case !isModel || name != "" && name[0] != '/', !slices.Contains([]string{"", "generateContent", "streamGenerateContent", "countTokens"}, c.method):
+		return c, &refusal{rule: "path", code: 404, status: "NOT_FOUND", message: "Not found"}
+	case req.Method != method:
+		return c, &refusal{rule: "method", code: 405, status: "INVALID_ARGUMENT", message: "Method not allowed"}
+	case strings.Contains(c.model, "/") || c.method != "" && c.model == "":
+		return c, invalid("model-name", "* GenerateContentRequest.model: unexpected model name format\n")
+	}
+	c.family = parseFamily(c.model)
+	return c, nil
+}
+
+// checkQuery is generatecontent.md §1.4.
+func checkQuery(req *fake.Request) *refusal {
+	known := strings.Fields("alt $alt key access_token oauth_token prettyPrint fields callback quotaUser uploadType upload_protocol $.xgafv")
+	if req.Method == http.MethodGet {
+		known = append(known, "pageSize", "pageToken")
+	}
+	for k := range req.Query {
+		if !slices.Contains(known, k) {
+			message := `Invalid JSON payload received. Unknown name "` + k + `": Cannot bind query parameter. Field '` + k + `' could not be found in request message.`
+			return invalid("query", message)
+		}
+	}
+	return nil
+}
+
+// checkContent wants the content type that all clients send.
+func checkContent(c *call) *refusal {
+	kind, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
+	if strings.TrimSpace(kind) != "application/json" {
+		return invalid("content-type", "Invalid content type: "+kind)
+	}
+	if n := len(c.req.Body); n > 100<<20 {
+		return invalid("size", "Request payload size exceeds the limit: 104857600 bytes.")
+	}
+	return nil
+}
+
+// checkKey is generatecontent.md §1.3, after the parser as the vendor has it.
+func checkKey(c *call) *refusal {
+	keys := c.req.Header.Values("X-Goog-Api-Key")
+	for _, v := range c.req.Header.Values("Authorization") {
+		keys = append(keys, strings.TrimPrefix(v, "Bearer "))
+	}
+	for _, name := range []string{"key", "access_token", "oauth_token"} {
+		keys = append(keys, c.req.Query[name]...)
+	}
+	if len(keys) == 0 || keys[0] == "" {
+		return &refusal{rule: "key", code: 403, status: "PERMISSION_DENIED", message: noKey}
+	}
+	for _, k := range keys {
+		// A client may send the key twice, but never two different ones.
+		if k != keys[0] || c.server.opts.Key != "" && k != c.server.opts.Key {
+			return &refusal{rule: "key", code: 400, status: "INVALID_ARGUMENT", message: badKey, details: badKeyDetails}
+		}
+	}
+	return nil
+}
+
+func checkModel(c *call) *refusal {
+	if known := c.server.opts.Models; known != nil && !slices.Contains(known, c.model) {
+		message := "models/" + c.model + " is not found for API version " + c.version + ", or is not supported for " + c.method + ". Call ListModels to see the list of available models and their supported methods."
+		return &refusal{rule: "model", code: 404, status: "NOT_FOUND", message: message}
+	}
+	return nil
+}
+
+// serveModels is generatecontent.md §1.7, with paging.
+func (s *Server) serveModels(w http.ResponseWriter, c *call) {
+	if no := checkKey(c); no != nil {
+		s.refuse(w, c, c.req, no)
+		return
+	}
+	models := s.opts.Models
+	if models == nil {
+		models = []string{"gemini-3.8-flash", "gemini-2.5-flash", "gemini-2.5-pro"}
+	}
+	if c.model != "" {
+		if !slices.Contains(models, c.model) {
+			c.method = "getModel"
+			s.refuse(w, c, c.req, &refusal{rule: "model", code: 404, status: "NOT_FOUND", message: "models/" + c.model + " is not found for API version " + c.version})
+			return
+		}
+		writeJSON(w, http.StatusOK, modelInfo(c.model))
+		s.End(c.req, fake.Whole)
+		return
+	}
+	size, start := 50, 0
+	if v := c.req.Query.Get("pageSize"); v != "" {
+		size, _ = strconv.Atoi(v)
+	}
+	if v := c.req.Query.Get("pageToken"); v != "" {
+		start = 1 + slices.Index(models, strings.TrimPrefix(v, "after-"))
+		if start == 0 {
+			s.refuse(w, c, c.req, invalid("query", "Invalid page token."))
+			return
+		}
+	}
+	if size <= 0 {
+		size = 50
+	}
+	end := min(start+min(size, 1000), len(models))
+	list := []any{}
+	for _, m := range models[start:end] {
+		list = append(list, modelInfo(m))
+	}
+	answer := map[string]any{"models": list}
+	if end < len(models) {
+		answer["nextPageToken"] = "after-" + models[end-1]
+	}
+	writeJSON(w, http.StatusOK, answer)
+	s.End(c.req, fake.Whole)
+}
+
+func modelInfo(name string) map[string]any {
+	return map[string]any{
+		"name": "models/" + name, "baseModelId": name, "version": "001", "displayName": "Fake " + name,
+		"description": "A model of the fake", "inputTokenLimit": 1048576, "outputTokenLimit": 65536,
+		"supportedGenerationMethods": []string{"generateContent", "countTokens"},
+		"temperature":                1, "topP": 0.95, "topK": 64, "maxTemperature": 2, "thinking": true,
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}

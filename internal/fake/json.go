@@ -1,0 +1,45 @@
+package fake
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Quote returns s as a JSON string, with nothing escaped that need not be.
+func Quote(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Join writes an object of members that are in JSON already: name, value, name, value.
+// A member without a value is left out.
+func Join(members ...string) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := 0; i+1 < len(members); i += 2 {
+		if members[i+1] == "" {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(Quote(members[i]))
+		b.WriteByte(':')
+		b.WriteString(members[i+1])
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// SSE writes one event the way it is framed with line feeds; an empty name leaves the
+// event line out.
+func SSE(name, data string) string {
+	if name == "" {
+		return "data: " + data + "\n\n"
+	}
+	return "event: " + name + "\ndata: " + data + "\n\n"
+}

@@ -1,0 +1,145 @@
+package openai
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/polywire/polywire/internal/fake"
+)
+
+// A refusal is an error of the vendor, openai.md §6. Status 0 is 400.
+type refusal struct {
+	rule, message, param, code, kind string
+	status                           int
+}
+
+func no(param, code, format string, args ...any) *refusal {
+	return &refusal{param: param, code: code, message: fmt.Sprintf(format, args...)}
+}
+
+// words are what the vendor says where the script has nothing: kind, code and message.
+var words = map[int][3]string{
+	401: {"invalid_request_error", "invalid_api_key", "Incorrect API key provided: sk-x***y."},
+	404: {"invalid_request_error", "model_not_found", "The model does not exist or you do not have access to it."},
+	429: {"tokens", "rate_limit_exceeded", "Rate limit reached on tokens per min (TPM). Please try again in 1.2s."},
+	500: {"server_error", "", "The server had an error while processing your request. Sorry about that!"},
+	503: {"service_unavailable_error", "server_is_overloaded", "The model is overloaded."},
+}
+
+// statusRefusal turns an error of the script into the vendor's. The Details of the script
+// are the code.
+func statusRefusal(st fake.Status) *refusal {
+	w := words[st.Code]
+	r := &refusal{status: st.Code, kind: st.Type, message: st.Message, code: st.Details}
+	if r.kind == "" {
+		r.kind = w[0]
+	}
+	if r.message == "" {
+		r.message = w[2]
+	}
+	if r.code == "" && st.Message == "" {
+		r.code = w[1]
+	}
+	if r.message == "" {
+		r.message = http.StatusText(st.Code)
+	}
+	return r
+}
+
+func (s *Server) refuse(w http.ResponseWriter, req *fake.Request, r *refusal) {
+	s.Refuse(req, r.rule, r.message)
+	writeError(w, r)
+}
+
+func writeError(w http.ResponseWriter, r *refusal) {
+	status := r.status
+	if status == 0 {
+		status = http.StatusBadRequest
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(fake.Join("error", r.body())))
+}
+
+func orNull(s string) string {
+	if s == "" {
+		return "null"
+	}
+	return fake.Quote(s)
+}
+
+// body is the error object of openai.md §6.
+func (r *refusal) body() string {
+	kind := r.kind
+	if kind == "" {
+		kind = "invalid_request_error"
+		if r.status >= 500 {
+			kind = "server_error"
+		}
+	}
+	return fake.Join("message", fake.Quote(r.message), "type", fake.Quote(kind), "param", orNull(r.param), "code", orNull(r.code))
+}
+
+// shapeRefusal words one problem of the shape.
+func shapeRefusal(p fake.Problem) *refusal {
+	at := dotted(p.At)
+	r := no(at, "invalid_type", "Invalid type for '%s': expected %s.", at, p.Want)
+	switch p.What {
+	case fake.Unknown:
+		r = no(at, "unknown_parameter", "Unknown parameter: '%s'.", at)
+	case fake.Missing:
+		r = no(at, "missing_required_parameter", "Missing required parameter: '%s'.", at)
+	case fake.BadTag:
+		r = no(at, "invalid_value", "Invalid value: '%s'. Supported values are: %s.", p.Got.Str, supported(p.Want))
+	case fake.BadValue:
+		r = valueRefusal(at, p)
+	}
+	r.rule = "shape"
+	return r
+}
+
+func valueRefusal(at string, p fake.Problem) *refusal {
+	if list, ok := strings.CutPrefix(p.Want, "one of "); ok {
+		return no(at, "invalid_value", "Invalid value: '%s'. Supported values are: %s.", p.Got.Str, supported(list))
+	}
+	code := "invalid_value"
+	switch {
+	case strings.HasSuffix(p.Want, "characters") && strings.HasPrefix(p.Want, "at most"):
+		code = "string_above_max_length"
+	case strings.HasSuffix(p.Want, "items") && strings.HasPrefix(p.Want, "at most"):
+		code = "array_above_max_length"
+	case strings.HasPrefix(p.Want, "at least") && p.Got.Kind == fake.Number:
+		code = "integer_below_min_value"
+	}
+	return no(at, code, "Invalid '%s': expected %s.", at, p.Want)
+}
+
+// supported writes names the way the vendor lists them.
+func supported(list string) string {
+	names := strings.Split(list, ", ")
+	for i, n := range names {
+		names[i] = "'" + n + "'"
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+func dotted(at fake.Path) string {
+	var b strings.Builder
+	for _, p := range at {
+		switch {
+		case p.Tag:
+		case p.Index >= 0:
+			fmt.Fprintf(&b, "[%d]", p.Index)
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(p.Key)
+		}
+	}
+	return b.String()
+}

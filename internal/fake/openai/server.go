@@ -1,0 +1,260 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/polywire/polywire/internal/fake"
+)
+
+// Options configures a [Server]. The zero value is the vendor itself, with any key and
+// any model.
+type Options struct {
+	// Key is the only key that is accepted; empty accepts every key but not none.
+	Key string
+	// Forbid lists what no request may hold, in a header, the query or the body: the
+	// keys and the marked headers of a client that must not reach the vendor.
+	Forbid []string
+	// Models are the models that exist; nil is every name, and a list of three.
+	Models []string
+	// InputTokens is what the token count answers; zero is 42.
+	InputTokens int
+	// TrustSignatures skips the check of encrypted reasoning.
+	TrustSignatures bool
+	// Local makes the fake a compatible server: no key is needed, members that it does
+	// not know are ignored, no family of models has rules of its own, the only system
+	// message comes first and has the role system, and the limit is max_tokens.
+	Local bool
+	// EchoReasoning names the field that every assistant message with calls must bring
+	// back, as DeepSeek demands.
+	EchoReasoning string
+	// NoStreamOptions refuses stream_options, as some servers do.
+	NoStreamOptions bool
+	// Quirks are how the answers of a compatible server differ.
+	Quirks Quirks
+}
+
+// Quirks are ways of compatible servers, openai.md §3.4. They change answers of Chat.
+type Quirks struct {
+	Reasoning      string // name of the field that thinking is in; empty leaves it out
+	IndexZero      bool   // all calls claim index 0, each whole in one fragment
+	NoIndex        bool   // calls have no index, each whole in one fragment
+	WholeArgs      bool   // each call is whole in one fragment
+	ObjectArgs     bool   // arguments are an object instead of a string
+	NoIDs          bool   // calls have no id
+	RepeatIDs      bool   // each fragment repeats id and name
+	ContentList    bool   // content is a list of parts
+	EmptyContent   bool   // content is "" beside calls instead of null
+	NoContent      bool   // no content member beside calls
+	RoleAlways     bool   // every chunk has the role
+	FinishStop     bool   // answers with calls end with "stop"
+	NoFinish       bool   // no finish_reason at all
+	UsageAlways    bool   // usage, as a running total, on every chunk
+	UsageAtFinish  bool   // usage in the chunk with finish_reason
+	UsageNever     bool   // no usage
+	NoDone         bool   // no data: [DONE]
+	Comments       bool   // comments between the events
+	FilterFirst    bool   // a chunk without choices comes first, as on Azure
+	NoMeta         bool   // no id, created, model or object
+	NullError      bool   // "error":null in every chunk
+	DeltaAfterStop bool   // an empty delta after the finish_reason
+}
+
+// A Server is a running fake. It is an http.Handler, and safe for concurrent use.
+type Server struct {
+	*fake.Server
+	opts   Options
+	serial atomic.Uint32
+}
+
+// New starts a fake on a loopback address until the test is over.
+func New(t testing.TB, opts Options) *Server {
+	t.Helper()
+	s := NewHandler(opts)
+	s.Listen(t, s)
+	return s
+}
+
+// NewHandler returns a fake that listens nowhere, for servers of the caller's own.
+func NewHandler(opts Options) *Server {
+	if opts.InputTokens == 0 {
+		opts.InputTokens = 42
+	}
+	return &Server{Server: fake.NewServer(), opts: opts}
+}
+
+// Base is the base URL as the vendor's SDK takes it, with its version segment.
+func (s *Server) Base() string { return s.URL + "/v1" }
+
+// An ask is a request whose shape is right.
+type ask struct {
+	server *Server
+	doc    *fake.Node
+	model  family
+	chat   bool
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	req, done := s.Begin(r)
+	defer done()
+	id := s.serial.Add(1)
+	h := w.Header()
+	h.Set("X-Request-Id", fmt.Sprintf("req_%08d", id))
+	for _, kind := range []string{"Requests", "Tokens"} {
+		h.Set("X-Ratelimit-Limit-"+kind, "1000")
+		h.Set("X-Ratelimit-Remaining-"+kind, "999")
+		h.Set("X-Ratelimit-Reset-"+kind, "6m0s")
+	}
+	if no := s.checkHTTP(req); no != nil {
+		s.refuse(w, req, no)
+		return
+	}
+	if req.Method == http.MethodGet {
+		s.serveModels(w, req)
+		return
+	}
+	a, no := s.parse(req)
+	if no != nil {
+		s.refuse(w, req, no)
+		return
+	}
+	if strings.HasSuffix(req.Path, "/input_tokens") {
+		writeJSON(w, http.StatusOK, map[string]any{"object": "response.input_tokens", "input_tokens": s.opts.InputTokens})
+		s.End(req, fake.Whole)
+		return
+	}
+	s.serveAnswer(w, r, req, a, id)
+}
+
+func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, req *fake.Request, a *ask, id uint32) {
+	turn, stream := s.Next(req), a.doc.True("stream")
+	if st, failed := fake.StatusOf(turn, stream); failed {
+		for k, v := range st.Header {
+			w.Header().Set(k, v)
+		}
+		writeError(w, statusRefusal(st))
+		s.End(req, fake.Whole)
+		return
+	}
+	an := s.answer(a, id, turn)
+	contentType, steps := "application/json", []fake.Step(nil)
+	switch {
+	case stream && a.chat:
+		contentType, steps = "text/event-stream; charset=utf-8", an.chatStream()
+	case stream:
+		contentType, steps = "text/event-stream; charset=utf-8", an.responseStream()
+	case a.chat:
+		steps = fake.WholeSteps(turn, an.chatWhole())
+	default:
+		steps = fake.WholeSteps(turn, an.responseWhole())
+	}
+	fake.Play(w, r, contentType, steps, func(how string) { s.End(req, how) })
+}
+
+// checkHTTP checks all of a request but its body, openai.md §1.
+func (s *Server) checkHTTP(req *fake.Request) *refusal {
+	if where := fake.Marked(req, s.opts.Forbid); where != "" {
+		return &refusal{rule: "forbidden", message: "fake: " + where + " holds what no client's request may bring here"}
+	}
+	path, ok := strings.CutPrefix(req.Path, "/v1/")
+	get := path == "models" || strings.HasPrefix(path, "models/")
+	post := slices.Contains([]string{"chat/completions", "responses", "responses/input_tokens"}, path)
+	if !ok || !(get && req.Method == http.MethodGet || post && req.Method == http.MethodPost) {
+		return &refusal{rule: "path", status: 404, message: "Invalid URL (" + req.Method + " " + req.Path + ")"}
+	}
+	if no := s.checkKey(req); no != nil {
+		return no
+	}
+	kind, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";")
+	if post && strings.TrimSpace(kind) != "application/json" {
+		return &refusal{rule: "content-type", message: "Unsupported content type: '" + kind + "'. This API method only accepts 'application/json' requests, but you specified the header 'Content-Type: " + kind + "'. Please try again with a supported content type."}
+	}
+	return nil
+}
+
+func (s *Server) checkKey(req *fake.Request) *refusal {
+	all := req.Header.Values("Authorization")
+	switch {
+	case len(all) == 0 && s.opts.Local && s.opts.Key == "":
+		return nil
+	case len(all) == 0:
+		return &refusal{rule: "key", status: 401, message: "You didn't provide an API key."}
+	}
+	key, ok := strings.CutPrefix(all[0], "Bearer ")
+	if !ok || key == "" || len(all) > 1 || s.opts.Key != "" && key != s.opts.Key {
+		return &refusal{rule: "key", status: 401, code: "invalid_api_key", message: "Incorrect API key provided: sk-x***y."}
+	}
+	return nil
+}
+
+// parse reads and checks the body of a request; the first rule that is broken counts.
+func (s *Server) parse(req *fake.Request) (*ask, *refusal) {
+	doc, err := fake.Parse(req.Body)
+	if err != nil {
+		return nil, &refusal{rule: "json", message: "We could not parse the JSON body of your request. " + err.Error()}
+	}
+	a := &ask{server: s, doc: doc, chat: strings.HasSuffix(req.Path, "/chat/completions")}
+	shape, all := responseBody(), responseRules
+	if a.chat {
+		shape, all = chatBody(), chatRules
+	}
+	c := fake.Checker{}
+	shape(&c, nil, doc)
+	for _, p := range c.Problems {
+		if p.What != fake.Unknown || !s.opts.Local {
+			return nil, shapeRefusal(p)
+		}
+	}
+	a.model = parseFamily(doc.Text("model"))
+	if known := s.opts.Models; known != nil && !slices.Contains(known, a.model.name) {
+		return nil, &refusal{rule: "model", status: 404, code: "model_not_found", message: "The model '" + a.model.name + "' does not exist or you do not have access to it."}
+	}
+	for _, r := range slices.Concat(commonRules, all) {
+		if r.vendor && s.opts.Local {
+			continue
+		}
+		if no := r.check(a); no != nil {
+			no.rule = r.name
+			return nil, no
+		}
+	}
+	return a, nil
+}
+
+// serveModels is one page, openai.md §1.
+func (s *Server) serveModels(w http.ResponseWriter, req *fake.Request) {
+	models := s.opts.Models
+	if models == nil {
+		models = []string{"gpt-6.2-sol", "gpt-6-luna", "gpt-4.1"}
+	}
+	info := func(name string) map[string]any {
+		return map[string]any{"id": name, "object": "model", "created": 1794873600, "owned_by": "system"}
+	}
+	if name, one := strings.CutPrefix(req.Path, "/v1/models/"); one {
+		if !slices.Contains(models, name) {
+			s.refuse(w, req, &refusal{rule: "model", status: 404, code: "model_not_found", message: "The model '" + name + "' does not exist or you do not have access to it."})
+			return
+		}
+		writeJSON(w, http.StatusOK, info(name))
+		s.End(req, fake.Whole)
+		return
+	}
+	data := []any{}
+	for _, m := range models {
+		data = append(data, info(m))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data})
+	s.End(req, fake.Whole)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
