@@ -1,0 +1,226 @@
+package upstreamtest_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+func (f *fake) start(w *upstream.Writer) error {
+	s := upstream.Start{ID: "a-1", Model: "fake", Usage: &content.Usage{Input: 5}}
+	switch f.flaw {
+	case "a usage in the start":
+		return w.Send([]upstream.Event{{Kind: upstream.EventStart, Start: &s}})
+	case "tells a secret in a header":
+		s.Header = []upstream.Field{{Name: "x-key", Value: "key=s3cret"}}
+	case "a frame without a format":
+		err := w.Frame(&upstream.Frame{Data: "{}", Events: []upstream.Event{{Kind: upstream.EventStart, Start: &upstream.Start{}}}})
+		if err != nil {
+			return err
+		}
+		return w.Usage(*s.Usage)
+	case "a frame that is no JSON":
+		err := w.Frame(&upstream.Frame{Format: "f", Data: "{", Events: []upstream.Event{{Kind: upstream.EventStart, Start: &upstream.Start{}}}})
+		if err != nil {
+			return err
+		}
+		return w.Usage(*s.Usage)
+	}
+	return w.Start(s)
+}
+
+func (f *fake) say(_ context.Context, r *upstream.Request, w *upstream.Writer, rest string) error {
+	switch f.flaw {
+	case "says nothing":
+		return nil
+	case "says less at once":
+		if !r.Stream {
+			rest = rest[:len(rest)-1]
+		}
+	case "mixes answers up":
+		f.mu.Lock()
+		f.said = rest
+		f.mu.Unlock()
+		if err := w.Text("You said: "); err != nil {
+			return err
+		}
+		f.mu.Lock()
+		rest = f.said
+		f.mu.Unlock()
+		return w.Text(rest)
+	case "panics":
+		panic("the fake has had enough")
+	}
+	if err := w.Text("You said: "); err != nil {
+		return err
+	}
+	return w.Text(rest)
+}
+
+const numbers = 40
+
+func (f *fake) count(ctx context.Context, w *upstream.Writer) error {
+	if f.flaw == "reads ahead" {
+		return f.readAhead(w)
+	}
+	if f.flaw == "writes late" {
+		go func() {
+			time.Sleep(20 * time.Millisecond)
+			_ = w.Text("late")
+		}()
+	}
+	for i := range numbers {
+		if i > 0 && ctx.Err() != nil {
+			if f.flaw == "writes on" {
+				go func() {
+					time.Sleep(20 * time.Millisecond)
+					_ = w.Text("late")
+				}()
+			}
+			return fmt.Errorf("left: %w", ctx.Err())
+		}
+		if err := w.Text(fmt.Sprintf("%d é\n", i)); err != nil {
+			return err
+		}
+		if i == numbers/2 && f.flaw == "breaks off" {
+			return &upstream.Error{Code: upstream.CodeUnavailable}
+		}
+	}
+	if f.flaw == "half a character" {
+		return w.Text("\xc3")
+	}
+	// A character that is cut in two arrives whole.
+	if err := w.Text("\xc3"); err != nil {
+		return err
+	}
+	return w.Text("\xa9")
+}
+
+// readAhead fetches the whole answer, whether or not anybody takes it.
+func (f *fake) readAhead(w *upstream.Writer) error {
+	queue, done := make(chan []byte, 1000), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 100 {
+			queue <- bytes.Repeat([]byte{'a' + byte(i%26)}, 64<<10)
+		}
+		close(queue)
+	}()
+	defer func() { <-done }()
+	for piece := range queue {
+		if err := w.Text(string(piece[:10])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fake) call(w *upstream.Writer) error {
+	if err := w.Text("Let me look. "); err != nil {
+		return err
+	}
+	id, name, input := "toolu_1", "look", []string{`{"at":`, `"it"}`}
+	switch f.flaw {
+	case "no tool of the request":
+		name = "feel"
+	case "half of the arguments":
+		input = input[:1]
+	case "a list of arguments":
+		input = []string{`[1]`}
+	case "no id":
+		return f.sendCall(w, "")
+	case "an id twice":
+		if err := f.sendCall(w, id); err != nil {
+			return err
+		}
+		return f.sendCall(w, id)
+	case "no call":
+		return nil
+	}
+	for range 2 {
+		c := w.ToolCall(id, name)
+		for _, piece := range input {
+			if err := c.Input(piece); err != nil {
+				return err
+			}
+		}
+		if err := c.Close(); err != nil {
+			return err
+		}
+		id = "" // the next one has one from the Writer
+	}
+	return nil
+}
+
+// sendCall writes a call as an adapter does, with numbers of its own.
+func (f *fake) sendCall(w *upstream.Writer, id string) error {
+	return w.Send([]upstream.Event{
+		{Kind: upstream.EventOpen, Block: 3, Part: &content.ToolUse{ID: id, Name: "look", Input: "{}"}},
+		{Kind: upstream.EventClose, Block: 3},
+	})
+}
+
+func (f *fake) think(w *upstream.Writer) error {
+	put, s := w.Thinking, content.Signature{Format: "fake", Data: "c2lnbg=="}
+	switch f.flaw {
+	case "thinks aloud":
+		return w.Text("Hm. It is said.")
+	case "signs with nothing":
+		s.Data = ""
+	case "an empty thought":
+		if err := w.Part(&content.Thinking{}); err != nil {
+			return err
+		}
+	}
+	for _, piece := range []string{"Hm. ", "Hm!"} {
+		if err := put(piece); err != nil {
+			return err
+		}
+	}
+	if err := w.Signature(s); err != nil {
+		return err
+	}
+	return w.Text("It is said.")
+}
+
+func (f *fake) finish(r *upstream.Request, w *upstream.Writer, verb string) error {
+	u := content.Usage{Input: 5, Output: 9}
+	switch f.flaw {
+	case "counts down":
+		if err := w.Usage(content.Usage{Input: 5, Output: 11}); err != nil {
+			return err
+		}
+	case "forgets the prompt":
+		u.Input = 0
+	case "negative count":
+		u.CacheRead = -1
+	case "loses late":
+		if r.Refuse == 0 {
+			if err := w.Loss([]content.Loss{{Path: "turns.0.parts.0", Severity: content.LossHint, Reason: "too late"}}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := w.Usage(u); err != nil {
+		return err
+	}
+	switch {
+	case f.flaw == "always waits for a result":
+		return w.Stop(upstream.Stop{Reason: content.StopToolUse})
+	case f.flaw == "is done after a call" && verb == "call":
+		return w.Stop(upstream.Stop{Reason: content.StopEnd})
+	case f.flaw == "a reason of its own":
+		return w.Stop(upstream.Stop{Reason: "bored"})
+	case f.flaw == "a second answer without a stop":
+		return w.Send([]upstream.Event{
+			{Kind: upstream.EventOpen, Block: 5, Candidate: 1, Part: &content.Text{Text: "or so"}},
+			{Kind: upstream.EventClose, Block: 5, Candidate: 1},
+			{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd}},
+		})
+	}
+	return nil
+}
