@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -108,7 +109,7 @@ func (d *description) part(path string, p content.Part) {
 		}
 		d.line(path, d.say("text", p.Text), cited, signature("signature", p.Signature), cache(p.Cache), extra(p.Extra))
 	case *content.Image:
-		d.file(path, "image", p.Source, signature("signature", p.Signature), cache(p.Cache), extra(p.Extra))
+		d.file(path, "image", p.Source, signature("signature", p.Signature), d.own(p), cache(p.Cache), extra(p.Extra))
 	case *content.Document:
 		d.file(path, "document", p.Source, d.named("title", p.Title), d.named("context", p.Context),
 			flag(p.Citations, "to be cited"), signature("signature", p.Signature), cache(p.Cache), extra(p.Extra))
@@ -142,6 +143,12 @@ func (d *description) part(path string, p content.Part) {
 	}
 }
 
+// own tells an image of echo's that came back unharmed.
+func (d *description) own(p *content.Image) string {
+	b, ok := p.Source.(*content.Base64)
+	return flag(ok && b != nil && p.Signature.Data != "" && p.Signature.Data == sign(d.req, b.Data).Data, "signed by echo")
+}
+
 // file describes a part that is made of a source.
 func (d *description) file(path, kind string, s content.Source, facts ...string) {
 	facts = append(d.source(path+".source", kind, s), facts...)
@@ -160,16 +167,16 @@ func (d *description) source(path, kind string, s content.Source) []string {
 		}
 	case *content.URL:
 		if s != nil {
-			return append([]string{kind, "url", clip(strconv.Quote(s.URL), 200)},
-				d.load(path, s, s.MediaType, extra(s.Extra))...)
+			facts := []string{kind, "url", clip(strconv.Quote(s.URL), 200)}
+			if d.req.PassLinks {
+				d.files++
+				return append(facts, s.MediaType, extra(s.Extra))
+			}
+			return append(facts, d.load(path, s, s.MediaType, extra(s.Extra))...)
 		}
 	case *content.File:
 		if s != nil {
 			facts := []string{kind, "file", id(s.ID)}
-			if d.req.Resolver == nil {
-				d.files++
-				return append(facts, s.MediaType, extra(s.Extra))
-			}
 			return append(facts, d.load(path, s, s.MediaType, extra(s.Extra))...)
 		}
 	case *content.PlainText:
@@ -193,6 +200,9 @@ func (d *description) load(path string, s content.Source, said, more string) []s
 		return nil // the request fails, so nothing more need be fetched
 	}
 	b, err := d.req.Load(d.ctx, s)
+	if errors.Is(err, content.ErrUnresolved) {
+		return []string{said, more}
+	}
 	if err != nil {
 		list, _ := content.Violations(content.AtPath(err, path))
 		if len(list) == 0 {

@@ -22,6 +22,10 @@
 //     Tools that a vendor defines have no schema to go by; they are not called.
 //   - The description.
 //
+// Where Request.Output asks for images, one follows the text: see below. Where
+// it asks for images and no texts, the image takes the place of every text
+// that is not an instruction's.
+//
 // When the request asks for thinking, or asks to see thoughts and leaves the
 // rest to the model, a thought and its signature come first.
 // The signature has the format of the document that the request was parsed
@@ -35,9 +39,9 @@
 // with the thing's path, as in "turns.0.parts.1", and goes on with what it is:
 // kind, size in bytes, the first twelve hex digits of its SHA-256, and the
 // beginning of a text. Files are decoded, or fetched through
-// [upstream.Request.Load], and measured; a file id without a Resolver is
-// described as it came. A file that cannot be had, such as a link without a
-// Resolver, makes the request fail with a [*content.Error] that has its path.
+// [upstream.Request.Load], and measured; a file id that nobody knows, and a
+// link that may be passed on, are described as they came. A file that cannot be
+// had, such as a link without a Resolver, makes the request fail with a [*content.Error] that has its path.
 // Whether the answer is streamed is not said: it makes no difference.
 //
 //	echo of demo: 1 turn
@@ -45,6 +49,17 @@
 //	turns.0.parts.0: text, 13 bytes, sha256 0b12ba39ab4d, "What is this?"
 //	turns.0.parts.1: image, base64, image/png, 68 bytes, sha256 …
 //	max_tokens: 1024
+//
+// # Images
+//
+// An image is a PNG of some hundred bytes in Output.AspectRatio, 1:1 if there
+// is none, with the longer side of 64 pixels or a little less, so that the ratio
+// is exact. Any two whole numbers will do, in lowest terms up to 64; everything
+// else fails the request with a [*content.Error]. Other sizes than that are not
+// drawn: an Output.ImageSize is a [content.Loss], and so are modalities that
+// are neither text nor image. The same description is drawn in the same way,
+// another one in another way. An image is signed, as thoughts are. There is
+// none behind a call or a refusal.
 //
 // # Instructions
 //
@@ -57,6 +72,7 @@
 //	echo: describe             answer the description
 //	echo: call NAME, NAME …    call these tools, one after another
 //	echo: weave NAME, NAME …   call these tools, their arguments interleaved
+//	echo: image [RATIO]        answer an image, whether or not one was asked for
 //	echo: refuse [TEXT]        answer TEXT and stop with a refusal
 //	echo: stop REASON          stop with this reason, such as max_tokens
 //	echo: fail CODE [after N] [retry DURATION]
@@ -67,21 +83,23 @@
 //	echo: pause DURATION       wait so long between two pieces
 //
 // A NAME may be followed by a JSON object, which is then the arguments. N
-// counts the pieces that come first; what comes after more than there are
-// happens at the end. Without N, a failure comes before anything else, so that
-// a handler can tell it by an HTTP status. REASON is one of the
-// [content.StopReason] values, CODE one of the [upstream.Code] values, and a
-// DURATION is written as for [time.ParseDuration]. Texts that follow each other
-// are parted by a line break. The instructions stall, pause, fail and cut leave
-// the rest of the answer what it would have been, and so does stop. An
-// instruction that cannot be carried out fails the request with a
-// [*content.Error] that lists the known ones or says what is wrong.
+// counts the pieces that come first, an image being one; what comes after more
+// than there are happens at the end. Without N, a failure comes before anything
+// else, so that a handler can tell it by an HTTP status. REASON is one of the
+// [content.StopReason] values, CODE one of the [upstream.Code] values, a
+// DURATION is written as for [time.ParseDuration] and a RATIO as in "16:9".
+// Texts that follow each other are parted by a line break. The instructions
+// stall, pause, fail and cut leave the rest of the answer what it would have
+// been, and so does stop. An instruction that cannot be carried out fails the
+// request with a [*content.Error] that lists the known ones or says what is
+// wrong.
 //
 // # Limits and counts
 //
 // The prompt counts as [upstream.EstimateTokens] says, both in the usage of an
 // answer and for who counts tokens only. In answers and thoughts a token is
-// four bytes, rounded up; arguments of calls count with the answer.
+// four bytes, rounded up; arguments of calls count with the answer, and an
+// image counts as 1290 tokens. It is not drawn where MaxTokens leaves less.
 // MaxTokens ends the answer after four times as many bytes, at a character.
 // A stop sequence is looked for in what each instruction (or the description,
 // or the instance) says; it and what follows is left out.

@@ -27,6 +27,9 @@ func (*Upstream) Generate(ctx context.Context, r *upstream.Request, w *upstream.
 	if err != nil {
 		return err
 	}
+	if err := w.Loss(losses(r)); err != nil {
+		return err
+	}
 	d, err := describe(ctx, r)
 	if err != nil {
 		return err
@@ -62,8 +65,11 @@ func (*Upstream) Models(context.Context) ([]upstream.Model, error) {
 // complete adds to the script what the request asks for by itself.
 func (s *script) complete(r *upstream.Request, d *description) error {
 	for i := range s.steps {
-		if s.steps[i].kind == stepDescribe {
-			s.steps[i].kind, s.steps[i].text = stepText, d.text()
+		switch t := &s.steps[i]; t.kind {
+		case stepDescribe:
+			t.kind, t.text = stepText, d.text()
+		case stepImage:
+			t.text = d.text()
 		}
 	}
 	if !s.answers() {
@@ -72,6 +78,9 @@ func (s *script) complete(r *upstream.Request, d *description) error {
 			return err
 		}
 		s.steps = append(s.steps, steps...)
+	}
+	if err := s.addImage(r, d); err != nil {
+		return err
 	}
 	if wantsThought(r) && !s.thinks() {
 		s.steps = append([]step{{kind: stepThink, text: d.thought(), times: 1}}, s.steps...)
@@ -90,6 +99,15 @@ func wantsThought(r *upstream.Request) bool {
 func answer(r *upstream.Request, d *description) ([]step, error) {
 	text := ""
 	switch {
+	case !wantsText(r):
+		if d.results.Len() > 0 {
+			return nil, nil
+		}
+		c, ok, err := forced(r)
+		if !ok {
+			return nil, err
+		}
+		return []step{{kind: stepCall, calls: []call{c}}}, err
 	case r.Output.Schema.JSON != "":
 		json, err := instance(r.Output.Schema.JSON, false)
 		if err != nil {

@@ -132,7 +132,7 @@ func TestInstructions(t *testing.T) {
 
 func TestWrongInstructions(t *testing.T) {
 	tests := []struct{ say, want string }{
-		{"echo: dance", `echo: "dance" is no instruction; known are call, cut, describe, fail, pause, refuse, repeat, say, stall, stop, think, weave`},
+		{"echo: dance", `echo: "dance" is no instruction; known are call, cut, describe, fail, image, pause, refuse, repeat, say, stall, stop, think, weave`},
 		{"echo: ", `echo: "" is no instruction`},
 		{"echo: repeat x y", "echo: repeat takes a number from 1 to 1000000 and a text"},
 		{"echo: repeat 3", "echo: repeat takes"},

@@ -25,9 +25,10 @@ type script struct {
 // A step adds to the answer.
 type step struct {
 	kind  stepKind
-	text  string
+	text  string // of an image, what it is about
 	times int
 	calls []call
+	shape shape
 }
 
 type stepKind uint8
@@ -38,6 +39,7 @@ const (
 	stepDescribe // becomes stepText once there is a description
 	stepCall
 	stepWeave
+	stepImage
 )
 
 type call struct{ name, input string }
@@ -60,7 +62,7 @@ func (s *script) thinks() bool {
 
 const (
 	prefix  = "echo: "
-	known   = "call, cut, describe, fail, pause, refuse, repeat, say, stall, stop, think, weave"
+	known   = "call, cut, describe, fail, image, pause, refuse, repeat, say, stall, stop, think, weave"
 	maxWait = 24 * time.Hour
 	// maxRepeat bounds how many pieces a single line can ask for.
 	maxRepeat = 1_000_000
@@ -112,6 +114,12 @@ func (s *script) line(r *upstream.Request, order string) (fault string) {
 		s.steps = append(s.steps, step{kind: stepText, text: text, times: n})
 	case "call":
 		return s.callLine(r, stepCall, verb, rest)
+	case "image":
+		shape, ok := shapeOf(strings.TrimSpace(rest))
+		if !ok {
+			return "echo: image: " + wrongShape
+		}
+		s.steps = append(s.steps, step{kind: stepImage, shape: shape})
 	case "weave":
 		return s.callLine(r, stepWeave, verb, rest)
 	case "refuse":

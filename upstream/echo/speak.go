@@ -31,6 +31,7 @@ type speaker struct {
 	room    int64 // bytes until MaxTokens
 	output  int64 // bytes so far
 	thought int64
+	images  int64
 	stop    upstream.Stop
 	over    bool // stop says why
 	spoke   bool // the last step was a text
@@ -56,8 +57,7 @@ func speak(ctx context.Context, r *upstream.Request, w *upstream.Writer, sc *scr
 	if err := s.due(math.MaxInt); err != nil {
 		return err
 	}
-	usage := content.Usage{Input: prompt, Output: tokens(s.output), Thinking: tokens(s.thought)}
-	if err := w.Usage(usage); err != nil {
+	if err := w.Usage(s.usage(prompt)); err != nil {
 		return err
 	}
 	if s.stop.Reason == "" && sc.stop != "" {
@@ -80,6 +80,8 @@ func (s *speaker) step(t *step) error {
 		return s.think(t.text)
 	case stepCall, stepWeave:
 		return s.calls(t.calls, t.kind == stepWeave)
+	case stepImage:
+		return s.picture(t)
 	}
 	if spoke {
 		if err := s.say("\n", pieceBytes, &s.output, s.w.Text); err != nil {
