@@ -10,6 +10,8 @@
 //
 //   - [github.com/polywire/polywire/content] is the shared vocabulary: parts,
 //     turns, tools, usage, and how to say that something is wrong or was lost.
+//   - [github.com/polywire/polywire/content/fetch] downloads the files that
+//     requests name by link, and guards what can be reached in that way.
 //   - [github.com/polywire/polywire/upstream] is where a host plugs its models
 //     in: the Upstream interface, middleware, and what all handlers take from a
 //     host.
@@ -34,6 +36,5 @@
 //
 // # Not there yet
 //
-// Upstreams that call vendors, and fetching of files that requests name by URL,
-// come in later versions; README.md says more.
+// Upstreams that call vendors come in later versions; README.md says more.
 package polywire

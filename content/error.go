@@ -29,9 +29,16 @@ type Error struct {
 	Code Code
 	Path string // in the format's own style, "messages.2.content.0.source"; empty for the whole document
 	Text string // for people; it goes into the reply
+
+	// Err is the cause, nil if there is nothing more to know. It may hold what
+	// clients must not see: it is for the host's log and goes nowhere else.
+	Err error
 }
 
-// Error returns the path and the text.
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Error returns the path and the text, and never the cause.
 func (e *Error) Error() string {
 	if e.Path == "" {
 		return e.Text
@@ -142,7 +149,7 @@ func MapPaths(err error, f func(path string) string) error {
 	}
 	mapped := make([]*Error, len(list))
 	for i, e := range list {
-		mapped[i] = &Error{Code: e.Code, Path: f(e.Path), Text: e.Text}
+		mapped[i] = &Error{Code: e.Code, Path: f(e.Path), Text: e.Text, Err: e.Err}
 	}
 	if len(mapped) == 1 && more == 0 {
 		return mapped[0]

@@ -48,7 +48,8 @@ type FileReport struct {
 	Declared string
 
 	// Actual is the type that the leading bytes show, as [DetectMediaType]
-	// tells it; empty if they show none or were not looked at.
+	// tells it; empty if they show none or were not looked at. [CheckBlob]
+	// tells the file's label where that is what differs.
 	Actual string
 
 	// Size is the number of bytes of the decoded file.

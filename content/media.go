@@ -47,6 +47,10 @@ func CanonicalMediaType(mediaType string) string {
 	return mediaType
 }
 
+// Detectable reports whether [DetectMediaType] knows files of a type, in its
+// canonical form: a file that is said to be of it must be one.
+func Detectable(mediaType string) bool { return recognised(mediaType) }
+
 // recognised reports whether files of a type can be told by their bytes.
 func recognised(mediaType string) bool {
 	switch mediaType {

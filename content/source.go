@@ -60,11 +60,20 @@ type Blob struct {
 
 // A Resolver finds the bytes behind a source that does not hold them itself,
 // a [*URL] or a [*File]. A host brings one to serve its own files. It must be
-// safe for concurrent use, and heed ctx. An [*Error] from it is told to the
-// client as a fault of the request, any other error is not.
+// safe for concurrent use, and heed ctx.
+//
+// An [*Error] from it is told to the client as a fault of the request, under
+// the path of the source, so it needs none; any other error is not told.
+// [ErrUnresolved] says that the source is not the Resolver's to find.
 type Resolver interface {
 	Resolve(ctx context.Context, s Source) (Blob, error)
 }
+
+// ErrUnresolved is what a [Resolver] returns, wrapped or not, for a source that
+// it does not know about. It is then as if there were no Resolver: the source
+// reaches the upstream as it is, and one that cannot use it refuses the request
+// with this error, which is an [*Error].
+var ErrUnresolved error = &Error{Code: CodeUnsupported, Text: "files are not kept here; send the file as base64"}
 
 // Type returns the media type, text/plain if none was said.
 func (s *PlainText) Type() string {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -54,7 +55,7 @@ func forAnswer(p content.Part, lost lose) content.Part {
 			return writable(p, lost)
 		}
 	}
-	lost(content.LossDropped, "an answer in this format cannot hold "+answerKind(p))
+	lost(content.LossDropped, "an answer in this format cannot hold "+codec.Kind(p))
 	return nil
 }
 
@@ -81,17 +82,12 @@ func answerText(p *content.Text, lost lose) content.Part {
 	}
 	c := *p
 	hints(&c.Cache, &c.Extra, &c.Signature, lost)
-	if len(c.Citations) > 0 {
-		c.Citations = nil
-		lost(content.LossDropped, lostCitation)
-	}
+	c.Citations = nil // the candidate tells them
 	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
 		return nil
 	}
 	return &c
 }
-
-const lostCitation = "this format tells where an answer comes from in metadata of its own"
 
 // answerThinking returns nil for a thought that says nothing.
 func answerThinking(p *content.Thinking, lost lose) content.Part {
@@ -219,20 +215,6 @@ func answerSignature(sig content.Signature, lost lose) content.Signature {
 		lost(content.LossDropped, "a signature that is not base64")
 	}
 	return content.Signature{}
-}
-
-func answerKind(p content.Part) string {
-	switch p.(type) {
-	case *content.ToolResult:
-		return "the result of a tool"
-	case *content.SearchResult:
-		return "a search result"
-	case *content.ServerToolUse, *content.ServerToolResult:
-		return "a built-in tool of another format"
-	case *content.Unknown:
-		return "a part of another format"
-	}
-	return "a part of this kind"
 }
 
 // appendMembers appends the members that x has besides those of a text.

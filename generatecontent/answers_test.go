@@ -104,7 +104,27 @@ var answers = []struct {
 		_ = w.Text("They nest early")
 		_ = w.Cite(content.Citation{Kind: content.CiteChars, Text: "Herons"})
 		return w.Part(&content.Text{Text: "!", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example"}}})
-	}, losses: []string{"dropped parts.0", "dropped parts.1"}},
+	}, losses: []string{"degraded parts.0"}},
+	{name: "citations everywhere", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		page := content.Citation{Kind: content.CiteWeb, URL: "https://a.example/\"q\"", Title: "A"}
+		_ = w.Thinking("Hm")
+		_ = w.Text("é one")
+		_ = w.Cite(page)
+		_ = w.Text(" and two")
+		_ = w.Part(&content.Text{Text: " none"})
+		_ = w.Part(&content.Text{Text: " three", Citations: []content.Citation{page,
+			{Kind: content.CitePages, Title: "T", Text: "p", Start: 3, End: 4}}})
+		_ = w.ToolCall("c", "f").Close()
+		_ = w.Part(&content.Text{Text: "four", Citations: []content.Citation{page}, Signature: signed("c2ln")})
+		_ = w.Part(&content.Text{Text: "five", Citations: []content.Citation{{Kind: content.CiteChars}, page}})
+		return w.Part(&content.Text{Citations: []content.Citation{page}})
+	}, losses: []string{"degraded parts.3", "dropped parts.6", "dropped parts.7"}},
+	{name: "citations beside the vendor's own", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "a",
+			Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example"}}}}, {Kind: upstream.EventClose},
+			{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"webSearchQueries":["q"]}}`)}})
+		return nil
+	}, losses: []string{"dropped "}},
 	{name: "unmodelled members", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Start(upstream.Start{ID: "i", Model: "m", Extra: extra(`{"modelStatus":{"modelStage":"STABLE"},"x_start":1}`)})
 		_ = w.Part(&content.Text{Text: "a", Extra: extra(`{"partMetadata":{"b": 1},"text":"no"}`)})

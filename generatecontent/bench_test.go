@@ -110,6 +110,9 @@ func BenchmarkWorst(b *testing.B) {
 		{"tools", `{"contents":[],"tools":[` + many(`{"functionDeclarations":[{"name":"n"}]}`, 100_000) + `]}`},
 		{"schema", `{"contents":[],"generationConfig":{"response_schema":{"properties":{` +
 			many(`"p":{"type":"string"}`, 1) + manySchemas(20_000) + `}}}}`},
+		{"required", `{"contents":[],"generationConfig":{"responseSchema":{"properties":{"p":{}` + manySchemas(20_000) + `},"required":[` +
+			manyQuoted(20_000) + `]}}}`},
+		{"every second part", `{"contents":[` + user + `[` + many(`{},{"text":"x"}`, 50_000) + `]}]}`},
 		{"faults", `{"contents":[` + many("1", 100_000) + `]}`},
 		{"settings", `{"contents":[],"safetySettings":[` + many(`{"category":7}`, 100_000) + `]}`},
 	} {
@@ -130,6 +133,17 @@ func manyMembers(n int) string {
 			b.WriteByte(',')
 		}
 		b.WriteString(`"model_` + strconv.Itoa(i) + `":1`)
+	}
+	return b.String()
+}
+
+func manyQuoted(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"p` + strconv.Itoa(i) + `"`)
 	}
 	return b.String()
 }

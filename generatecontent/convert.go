@@ -39,13 +39,9 @@ func (r *Request) passOn() *upstream.Request {
 	return n
 }
 
-// A body shorter than sealFrom is not sealed: most of them go nowhere, and to
-// parse one again costs less than sealing all.
-const sealFrom = 2 << 10
-
 // seal remembers what the request says, so that unchanged can tell.
 func (r *Request) seal() {
-	if f := r.Form; len(f.body) >= sealFrom && !f.nested {
+	if f := r.Form; len(f.body) >= codec.SealFrom && !f.nested {
 		var n upstream.Request
 		r.neutral(&n)
 		f.sealed = codec.Seal(&n, f.document())
@@ -60,7 +56,7 @@ func (r *Request) unchanged(n *upstream.Request) bool {
 		return false
 	case f.sealed != nil:
 		return f.sealed.Same(n)
-	case len(f.body) >= sealFrom:
+	case len(f.body) >= codec.SealFrom:
 		return false
 	}
 	q, err := parseRequest(r.Form.body, reading{limits: everything})

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -20,9 +21,9 @@ import (
 // Names of tools and ids of calls are not changed; whether they fit the
 // format's rules is for [Request.Validate] or whoever maps them.
 func RequestOf(n *upstream.Request) (*Request, []content.Loss) {
-	c := converter{from: n, to: fragment(n.Extra)}
+	c := converter{Losses: codec.Losses{Format: Format}, from: n, to: fragment(n.Extra)}
 	r := c.to
-	c.foreign(n.Extra, "extra")
+	c.Foreign(n.Extra, "extra")
 	r.Model = n.Model
 	c.system()
 	r.Contents = c.turns(n.Turns)
@@ -31,54 +32,30 @@ func RequestOf(n *upstream.Request) (*Request, []content.Loss) {
 	c.config()
 	c.tier()
 	if n.UserID != "" {
-		c.lose(content.LossHint, "user_id", "content generation has no name for the client's user")
+		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation has no name for the client's user"}, "user_id")
 	}
-	return r, c.losses
+	return r, c.Losses.Losses
 }
 
 // fragment reads back what leftover has made. Whoever writes an Extra by hand
 // can have anything in it; what is no good is left zero.
 func fragment(x *content.Extra) *Request {
 	w := &whole{}
-	if x == nil || x.Format != Format {
-		return &w.request
-	}
-	doc, err := jsonwire.Parse(x.JSON, codec.AnyDocument)
-	if err != nil {
-		return &w.request
-	}
-	defer doc.Close()
-	p := parser{form: &w.form, size: 1}
-	if doc.Root().Kind() == jsonwire.Object {
-		p.request(doc.Root(), w)
+	if doc := codec.Open(x, Format); doc != nil {
+		defer doc.Close()
+		p := parser{form: &w.form, size: 1}
+		if doc.Root().Kind() == jsonwire.Object {
+			p.request(doc.Root(), w)
+		}
 	}
 	return &w.request
 }
 
 type converter struct {
-	from   *upstream.Request
-	to     *Request
-	losses []content.Loss
-	names  map[string]string // of tools, by the ids of their calls; by need
-}
-
-func (c *converter) lose(s content.Severity, path, reason string) {
-	c.losses = append(c.losses, content.Loss{Path: path, Severity: s, Reason: reason})
-}
-
-// foreign reports members of another format.
-func (c *converter) foreign(x *content.Extra, path string) {
-	if x != nil && x.Format != Format {
-		c.lose(content.LossHint, path, "members that only another format has are left out")
-	}
-}
-
-// ours returns x if its members are this format's.
-func ours(x *content.Extra) *content.Extra {
-	if x != nil && x.Format == Format {
-		return x
-	}
-	return nil
+	codec.Losses
+	from  *upstream.Request
+	to    *Request
+	names map[string]string // of tools, by the ids of their calls; by need
 }
 
 // system converts the system parts, which can only be texts.
@@ -93,11 +70,11 @@ func (c *converter) system() {
 
 func (c *converter) choice() {
 	n := &c.from.Choice
-	c.foreign(n.Extra, "choice.extra")
+	c.Foreign(n.Extra, "choice.extra")
 	if n.NoParallel {
-		c.lose(content.LossDropped, "choice.no_parallel", "content generation cannot forbid parallel calls")
+		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation cannot forbid parallel calls"}, "choice.no_parallel")
 	}
-	f := FunctionCalling{AllowedFunctionNames: n.Names, Extra: ours(n.Extra)}
+	f := FunctionCalling{AllowedFunctionNames: n.Names, Extra: c.Ours(n.Extra)}
 	switch n.Mode {
 	case "":
 		if len(n.Names) == 0 && f.Extra == nil {
@@ -106,7 +83,7 @@ func (c *converter) choice() {
 	case content.ChoiceAuto, content.ChoiceAny, content.ChoiceNone, content.ChoiceValidated:
 		f.Mode = strings.ToUpper(string(n.Mode))
 	default:
-		c.lose(content.LossDropped, "choice.mode", "content generation does not have this way of choosing tools")
+		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this way of choosing tools"}, "choice.mode")
 		return
 	}
 	if c.to.ToolConfig == nil {
@@ -142,7 +119,7 @@ func (c *GenerationConfig) some() bool {
 
 func (c *converter) output(g *GenerationConfig) {
 	o := &c.from.Output
-	c.foreign(o.Extra, "output.extra")
+	c.Foreign(o.Extra, "output.extra")
 	g.ResponseModalities = c.modalities(g)
 	if o.AspectRatio != "" || o.ImageSize != "" {
 		if g.ImageConfig == nil {
@@ -170,7 +147,7 @@ func (c *converter) output(g *GenerationConfig) {
 	}
 	if o.MediaType == "" {
 		g.ResponseMimeType = "application/json"
-		c.lose(content.LossHint, "output.media_type", "a schema needs a media type here: it is application/json")
+		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "a schema needs a media type here: it is application/json"}, "output.media_type")
 	}
 }
 
@@ -180,7 +157,7 @@ func (c *converter) modalities(g *GenerationConfig) []string {
 		if word := modality.find(m); word != "" {
 			list = append(list, word)
 		} else {
-			c.lose(content.LossDropped, "output.modalities", "content generation does not have this kind of output")
+			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this kind of output"}, "output.modalities")
 		}
 	}
 	if slices.Equal(list, slices.DeleteFunc(slices.Clone(g.ResponseModalities), modality.unset)) {
@@ -191,20 +168,20 @@ func (c *converter) modalities(g *GenerationConfig) []string {
 
 func (c *converter) thinking() *ThinkingConfig {
 	n := &c.from.Thinking
-	c.foreign(n.Extra, "thinking.extra")
-	t := &ThinkingConfig{Extra: ours(n.Extra)}
+	c.Foreign(n.Extra, "thinking.extra")
+	t := &ThinkingConfig{Extra: c.Ours(n.Extra)}
 	level := c.level()
 	switch n.Mode {
 	case "":
 		if n.Budget != nil {
-			c.lose(content.LossDropped, "thinking.budget", "there is no budget without a thinking mode")
+			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "there is no budget without a thinking mode"}, "thinking.budget")
 		}
 	case upstream.ThinkingOff:
 		t.ThinkingBudget = new(int64)
 	case upstream.ThinkingBudget:
 		if t.ThinkingBudget = n.Budget; n.Budget == nil {
 			t.ThinkingBudget = asMuch()
-			c.lose(content.LossHint, "thinking.budget", "no budget was said: the model decides")
+			c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "no budget was said: the model decides"}, "thinking.budget")
 		}
 	case upstream.ThinkingAuto:
 		if level == "" {
@@ -212,14 +189,14 @@ func (c *converter) thinking() *ThinkingConfig {
 		}
 	case upstream.ThinkingBetweenTools:
 		t.ThinkingBudget = asMuch()
-		c.lose(content.LossDegraded, "thinking.mode", "content generation cannot confine thinking to the time between calls")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation cannot confine thinking to the time between calls"}, "thinking.mode")
 	default:
-		c.lose(content.LossDropped, "thinking.mode", "content generation does not have this thinking mode")
+		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this thinking mode"}, "thinking.mode")
 	}
 	if t.ThinkingBudget == nil {
 		t.ThinkingLevel = level
 	} else if level != "" {
-		c.lose(content.LossDegraded, "thinking.effort", "content generation takes a budget or an effort, not both")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation takes a budget or an effort, not both"}, "thinking.effort")
 	}
 	c.display(t)
 	if *t == (ThinkingConfig{}) {
@@ -250,10 +227,10 @@ func (c *converter) level() string {
 	case "minimal", "low", "medium", "high":
 		return strings.ToUpper(e)
 	case "xhigh", "max":
-		c.lose(content.LossDegraded, "thinking.effort", "the most effort of content generation is high")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the most effort of content generation is high"}, "thinking.effort")
 		return "HIGH"
 	}
-	c.lose(content.LossDropped, "thinking.effort", "content generation does not have this effort")
+	c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this effort"}, "thinking.effort")
 	return ""
 }
 
@@ -266,9 +243,9 @@ func (c *converter) display(t *ThinkingConfig) {
 		show = false
 	case "summarized":
 	case "full":
-		c.lose(content.LossDegraded, "thinking.display", "content generation shows a summary of what was thought")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation shows a summary of what was thought"}, "thinking.display")
 	default:
-		c.lose(content.LossHint, "thinking.display", "content generation does not have this display")
+		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation does not have this display"}, "thinking.display")
 		return
 	}
 	t.IncludeThoughts = &show
@@ -277,48 +254,34 @@ func (c *converter) display(t *ThinkingConfig) {
 func (c *converter) tier() {
 	t := c.from.ServiceTier
 	if t != "" && !slices.Contains(serviceTier.values, t) {
-		c.lose(content.LossHint, "service_tier", "content generation does not have this service tier")
+		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation does not have this service tier"}, "service_tier")
 		return
 	}
 	c.to.ServiceTier = t
 }
 
 func (c *converter) tools(tools []content.Tool) []content.Tool {
-	var list []content.Tool // nil while it is the same as tools
-	for i := range tools {
-		t := &tools[i]
-		keep := c.tool(t, "tools."+strconv.Itoa(i))
-		if !keep && list == nil {
-			list = append(make([]content.Tool, 0, len(tools)), tools[:i]...)
-		}
-		if keep && list != nil {
-			list = append(list, *t)
-		}
-	}
-	if list == nil {
-		return tools
-	}
+	list, _ := codec.Rewrite(tools, func(i int, t content.Tool) (content.Tool, bool, bool) {
+		return t, false, c.tool(&tools[i], "tools."+strconv.Itoa(i))
+	})
 	return list
 }
 
 // tool reports what is lost of a tool.
 func (c *converter) tool(t *content.Tool, path string) (keep bool) {
 	if t.Kind != "" {
-		if t.Format != Format {
-			c.lose(content.LossDropped, path, "the tool is another vendor's own")
-		}
-		return t.Format == Format
+		return c.Tool(t, path)
 	}
-	c.foreign(t.Extra, path+".extra")
+	c.Foreign(t.Extra, path+".extra")
 	c.cache(t.Cache, path)
 	if t.Strict {
-		c.lose(content.LossDegraded, path+".strict", "content generation checks arguments for all functions or none")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation checks arguments for all functions or none"}, path+".strict")
 	}
 	return true
 }
 
 func (c *converter) cache(m *content.Cache, path string) {
 	if m != nil {
-		c.lose(content.LossHint, path+".cache", "content generation has no cache marks")
+		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation has no cache marks"}, path+".cache")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 // turns converts turns. One that has nothing left is left out. Results of calls
@@ -16,11 +17,11 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 	for i := range turns {
 		t := turns[i]
 		path := "turns." + strconv.Itoa(i)
-		c.foreign(t.Extra, path+".extra")
+		c.Foreign(t.Extra, path+".extra")
 		parts, changed := c.parts(t.Parts, path+".parts", t.Role)
 		if t.Role == content.System {
 			t.Role, changed = content.User, true
-			c.lose(content.LossDegraded, path, "a system turn in the middle is told as one of the user")
+			c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "a system turn in the middle is told as one of the user"}, path)
 		}
 		join := i > 0 && len(list) > 0 && list[len(list)-1].Role == t.Role &&
 			(hasResult(parts) || hasResult(list[len(list)-1].Parts))
@@ -30,7 +31,7 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 		t.Parts = parts
 		switch {
 		case join:
-			c.lose(content.LossHint, path, "results have to stand in one turn: it is joined with the turn before")
+			c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "results have to stand in one turn: it is joined with the turn before"}, path)
 			last := &list[len(list)-1]
 			last.Parts = slices.Concat(last.Parts, parts)
 		case !own:
@@ -79,7 +80,7 @@ func (c *converter) part(p content.Part, path string, role content.Role) (one co
 		return p, nil
 	}
 	if _, ok := p.(*content.Text); !ok && role == content.System {
-		return c.drop(path, "content generation takes only texts as system instruction"), nil
+		return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "content generation takes only texts as system instruction"}, path), nil
 	}
 	switch q := p.(type) {
 	case *content.Text:
@@ -114,41 +115,26 @@ func (c *converter) part(p content.Part, path string, role content.Role) (one co
 	case *content.SearchResult:
 		return c.found(q, path)
 	case *content.ServerToolUse:
-		return c.vendors(p, q.Format, path), nil
+		return c.Vendors(p, q.Format, path), nil
 	case *content.ServerToolResult:
-		return c.vendors(p, q.Format, path), nil
+		return c.Vendors(p, q.Format, path), nil
 	case *content.Unknown:
-		return c.vendors(p, q.Format, path), nil
+		return c.Vendors(p, q.Format, path), nil
 	}
-	return c.drop(path, "content generation does not have this kind of part"), nil
-}
-
-func (c *converter) drop(path, reason string) content.Part {
-	c.lose(content.LossDropped, path, reason)
-	return nil
-}
-
-// vendors drops what only another vendor understands.
-func (c *converter) vendors(p content.Part, f content.Format, path string) content.Part {
-	if f != Format {
-		return c.drop(path, "only another vendor understands this part")
-	}
-	return p
+	return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this kind of part"}, path), nil
 }
 
 // marks reports what stands beside a part and is not this format's.
 func (c *converter) marks(s content.Signature, m *content.Cache, x *content.Extra, path string) {
-	if s.Data != "" && s.Format != Format {
-		c.lose(content.LossHint, path+".signature", "the signature is another vendor's")
-	}
+	c.Signature(s, path)
 	c.cache(m, path)
-	c.foreign(x, path+".extra")
+	c.Foreign(x, path+".extra")
 }
 
 func (c *converter) plain(p *content.Text, path string) {
 	c.marks(p.Signature, p.Cache, p.Extra, path)
 	if len(p.Citations) > 0 {
-		c.lose(content.LossHint, path+".citations", "content generation has no citations in a request")
+		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation has no citations in a request"}, path+".citations")
 	}
 }
 
@@ -156,10 +142,10 @@ func (c *converter) plain(p *content.Text, path string) {
 // to it.
 func (c *converter) thought(p *content.Thinking, path string) content.Part {
 	if p.Redacted != (content.Signature{}) || p.Signature.Data != "" && p.Signature.Format != Format {
-		c.lose(content.LossHint, path, "the thought is signed by another vendor and is left out")
+		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "the thought is signed by another vendor and is left out"}, path)
 		return nil
 	}
-	c.foreign(p.Extra, path+".extra")
+	c.Foreign(p.Extra, path+".extra")
 	return p
 }
 
@@ -167,13 +153,13 @@ func (c *converter) thought(p *content.Thinking, path string) content.Part {
 func (c *converter) document(p *content.Document, path string) (content.Part, []content.Part) {
 	c.marks(p.Signature, p.Cache, p.Extra, path)
 	if p.Title != "" || p.Context != "" {
-		c.lose(content.LossDegraded, path, "content generation has no title and no context of a document")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation has no title and no context of a document"}, path)
 	}
 	if p.Citations {
-		c.lose(content.LossDegraded, path+".citations", "content generation does not cite documents of a request")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation does not cite documents of a request"}, path+".citations")
 	}
 	if s, ok := p.Source.(*content.Parts); ok && s != nil {
-		c.lose(content.LossDegraded, path+".source", "the parts of the document are told as parts of the turn")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the parts of the document are told as parts of the turn"}, path+".source")
 		parts, _ := c.parts(s.Parts, path+".source.parts", content.User)
 		return nil, parts
 	}
@@ -192,8 +178,8 @@ func (c *converter) document(p *content.Document, path string) (content.Part, []
 // found tells a search result as texts.
 func (c *converter) found(p *content.SearchResult, path string) (content.Part, []content.Part) {
 	c.cache(p.Cache, path)
-	c.foreign(p.Extra, path+".extra")
-	c.lose(content.LossDegraded, path, "content generation has no search results: it is told as text")
+	c.Foreign(p.Extra, path+".extra")
+	c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation has no search results: it is told as text"}, path)
 	parts, _ := c.parts(p.Parts, path+".parts", content.User)
 	head := strings.TrimSpace(p.Title + "\n" + p.Source)
 	if head == "" {
@@ -215,21 +201,21 @@ func (c *converter) source(s content.Source, path, usual string) content.Source 
 	switch s := s.(type) {
 	case *content.Base64:
 		if s != nil {
-			c.foreign(s.Extra, path+".extra")
+			c.Foreign(s.Extra, path+".extra")
 		}
 	case *content.PlainText:
 		if s != nil {
-			c.foreign(s.Extra, path+".extra")
+			c.Foreign(s.Extra, path+".extra")
 		}
 	case *content.URL:
 		if s == nil {
 			break
 		}
-		c.foreign(s.Extra, path+".extra")
-		if s.MediaType != "" || usual == "" || ours(s.Extra) != nil {
+		c.Foreign(s.Extra, path+".extra")
+		if s.MediaType != "" || usual == "" || c.Ours(s.Extra) != nil {
 			break
 		}
-		c.lose(content.LossDegraded, path+".media_type", "the media type of the link was not said and is guessed")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the media type of the link was not said and is guessed"}, path+".media_type")
 		copied := *s
 		copied.MediaType = guess(s.URL, usual)
 		return &copied
@@ -237,9 +223,9 @@ func (c *converter) source(s content.Source, path, usual string) content.Source 
 		if s == nil {
 			break
 		}
-		c.foreign(s.Extra, path+".extra")
+		c.Foreign(s.Extra, path+".extra")
 		if !strings.Contains(s.ID, "://") && s.MediaType == "" {
-			c.lose(content.LossDropped, path, "the file is kept by another vendor")
+			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "the file is kept by another vendor"}, path)
 			return nil
 		}
 	}

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 // result converts what a tool gave back: one text, then files. The name of the
 // tool is that of the call, where the result does not say it.
 func (c *converter) result(p *content.ToolResult, path string) content.Part {
 	c.cache(p.Cache, path)
-	c.foreign(p.Extra, path+".extra")
+	c.Foreign(p.Extra, path+".extra")
 	parts, changed := c.parts(p.Parts, path+".parts", content.User)
 	parts, joined := c.oneText(parts, path)
 	name := p.Name
@@ -37,7 +38,7 @@ func (c *converter) oneText(parts []content.Part, path string) (list []content.P
 	if texts == 0 || texts == 1 && front {
 		return parts, false
 	}
-	c.lose(content.LossDegraded, path+".parts", "a result has one text here, in front of its files")
+	c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "a result has one text here, in front of its files"}, path+".parts")
 	all, _ := resultTexts(parts)
 	list = append(list, &content.Text{Text: strings.Join(all, "\n")})
 	for _, p := range parts {

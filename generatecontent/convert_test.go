@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -136,13 +137,13 @@ func TestRequestOf(t *testing.T) {
 
 // Whatever is changed after parsing, the old document is not passed on.
 func TestUpstreamWire(t *testing.T) {
-	long := `"x":"` + strings.Repeat("y", sealFrom) + `"`
+	long := `"x":"` + strings.Repeat("y", codec.SealFrom) + `"`
 	for name, doc := range map[string]string{
 		"short": `{"model": "m" ,"contents":[` + ask + `],"generationConfig":{"topK":1,"responseModalities":["TEXT"]},"tools":[{"googleSearch":{}}],"labels":{"a":"b"}}`,
 		"long": `{"model": "m" ,"contents":[` + ask + `],"generationConfig":{"topK":1,"responseModalities":["TEXT"]},"tools":[{"googleSearch":{}}],"labels":{"a":"b"},` +
 			long + `}`,
 	} {
-		if (len(doc) >= sealFrom) != (name == "long") {
+		if (len(doc) >= codec.SealFrom) != (name == "long") {
 			t.Fatalf("%s: %d bytes", name, len(doc))
 		}
 		parse := func() *Request {

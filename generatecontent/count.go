@@ -1,7 +1,6 @@
 package generatecontent
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/polywire/polywire/internal/front"
@@ -16,36 +15,21 @@ func (d *dialect) count(t *target) func(string, *http.Request, string) (*front.C
 		if err != nil {
 			return nil, err
 		}
-		call := &front.Call{Mode: "count", Request: req.passOn(), Path: req.path}
+		call := &front.Call{Request: req.passOn(), Path: req.path, Files: d.elsewhere(req)}
 		call.Within, _ = patience(r) // head has judged it
-		call.Ask = func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-			n, err := upstream.CountTokens(ctx, up, call.Request)
-			if err != nil {
-				return nil, err
-			}
-			return countDocument(n)
-		}
+		call.Count(Format, isCount, writeCount)
 		return call, nil
 	}
 }
 
-func countDocument(n upstream.TokenCount) (*jsonwire.Writer, error) {
-	w := new(jsonwire.Writer)
-	w.BeginObject()
+// isCount reports whether writeCount writes a member.
+func isCount(name string) bool { return name == "totalTokens" || name == "cachedContentTokenCount" }
+
+func writeCount(w *jsonwire.Writer, n upstream.TokenCount) {
 	w.Name("totalTokens")
 	w.Int(n.Tokens)
 	if n.Cached != 0 {
 		w.Name("cachedContentTokenCount")
 		w.Int(n.Cached)
 	}
-	if n.Extra != nil && n.Extra.Format == Format {
-		err := w.MembersExcept(n.Extra.JSON, func(name string) bool {
-			return name == "totalTokens" || name == "cachedContentTokenCount"
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	w.EndObject()
-	return w, nil
 }

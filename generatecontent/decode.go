@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -31,8 +32,8 @@ const (
 // envelope, which some servers send with status 200, else one with
 // [upstream.CodeBadGateway].
 func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
-	if most := orElse(lim.Body, mostReply); int64(len(body)) > most {
-		return nil, badGateway(fmt.Errorf("generatecontent: the answer has %d bytes, %d are allowed", len(body), most))
+	if most := cmp.Or(max(lim.Body, 0), mostReply); int64(len(body)) > most {
+		return nil, codec.BadGateway(fmt.Errorf("generatecontent: the answer has %d bytes, %d are allowed", len(body), most))
 	}
 	d := newDecoder(lim)
 	d.whole = true
@@ -41,7 +42,7 @@ func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
 		return nil, err
 	}
 	if len(d.answers) == 0 && !d.blocked {
-		return nil, badGateway(errors.New("generatecontent: the answer has no candidate"))
+		return nil, codec.BadGateway(errors.New("generatecontent: the answer has no candidate"))
 	}
 	for i := range d.answers {
 		if !d.answers[i].finished && !d.blocked {
@@ -53,17 +54,6 @@ func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
 	f := &upstream.Frame{Whole: true}
 	d.fill(f)
 	return f, nil
-}
-
-func orElse(n, otherwise int64) int64 {
-	if n <= 0 {
-		return otherwise
-	}
-	return n
-}
-
-func badGateway(err error) *upstream.Error {
-	return &upstream.Error{Code: upstream.CodeBadGateway, Err: err}
 }
 
 // A decoder turns answers, or the pieces of one, into events. It holds what is
@@ -113,7 +103,7 @@ func newDecoder(lim content.Limits) *decoder {
 	const depth = 256 // the default
 	return &decoder{
 		limits: jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, Lenient: true},
-		inner:  jsonwire.Limits{Depth: int(orElse(int64(lim.Depth), depth)) - 1, Values: lim.Values},
+		inner:  jsonwire.Limits{Depth: cmp.Or(max(lim.Depth, 0), depth) - 1, Values: lim.Values},
 		parser: parser{size: 1, version: "v1beta", path: codec.Path{Style: codec.Bracketed}},
 	}
 }
@@ -161,7 +151,7 @@ func (d *decoder) read(data string) error {
 	d.events, d.odd, d.parts, d.plainText = d.events[:0], false, 0, jsonwire.Value{}
 	d.parser.form = &d.form
 	if err := d.doc.Parse(data, d.limits); err != nil {
-		return badGateway(fmt.Errorf("generatecontent: the answer is not JSON as it should be: %w", err))
+		return codec.BadGateway(fmt.Errorf("generatecontent: the answer is not JSON as it should be: %w", err))
 	}
 	root := d.doc.Root()
 	d.source = d.doc.Source()
@@ -171,11 +161,11 @@ func (d *decoder) read(data string) error {
 			break
 		}
 		if root.Get("error").Kind() != jsonwire.Object {
-			return badGateway(errors.New("generatecontent: the answer is a list"))
+			return codec.BadGateway(errors.New("generatecontent: the answer is a list"))
 		}
 	}
 	if root.Kind() != jsonwire.Object {
-		return badGateway(errors.New("generatecontent: the answer is no object"))
+		return codec.BadGateway(errors.New("generatecontent: the answer is no object"))
 	}
 	var m [replyTyped]jsonwire.Value
 	more := d.members(root, replyFields, m[:])
@@ -183,7 +173,7 @@ func (d *decoder) read(data string) error {
 		return d.failure(root)
 	}
 	if err := d.answer(root, &m, more); err != nil {
-		return badGateway(err)
+		return codec.BadGateway(err)
 	}
 	d.learn(data, m[fReplyUsage])
 	return nil

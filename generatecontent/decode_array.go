@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/sse"
 )
@@ -267,5 +268,5 @@ func (a *array) compact() {
 // unframed returns what a single element that stands in a stream of events
 // without their framing is.
 func unframed(text string) error {
-	return badGateway(fmt.Errorf("generatecontent: %d bytes that are no event stand in the stream", len(text)))
+	return codec.BadGateway(fmt.Errorf("generatecontent: %d bytes that are no event stand in the stream", len(text)))
 }

@@ -52,7 +52,7 @@ func (d *decoder) candidates(v jsonwire.Value) error {
 func (d *decoder) room(v jsonwire.Value) {
 	n := 8
 	for _, x := range v.Elems() {
-		n += 2*x.Get("content").Get("parts").Len() + 4
+		n += 3*x.Get("content").Get("parts").Len() + 4
 	}
 	d.events = append(make([]upstream.Event, 0, n), d.events...)
 }

@@ -26,7 +26,7 @@ import (
 // if it is an hour at most. Err, for logs, has the status and the cleaned words.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	f := vendorError{http: status, after: header.Get("retry-after"), size: len(body)}
-	f.read(body)
+	codec.ErrorBody(body, f.take)
 	return f.error()
 }
 
@@ -71,22 +71,6 @@ func (f *vendorError) Error() string {
 		fmt.Fprintf(&b, ": %s", f.message)
 	}
 	return b.String()
-}
-
-// largestError bounds the bodies that are looked at.
-const largestError = 1 << 20
-
-// read looks for an envelope in a body.
-func (f *vendorError) read(body []byte) {
-	if len(body) > largestError {
-		return
-	}
-	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{Lenient: true})
-	if err != nil {
-		return
-	}
-	defer doc.Close()
-	f.take(doc.Root())
 }
 
 // take reads an envelope, or a list that holds one.
@@ -180,19 +164,10 @@ func (f *vendorError) error() *upstream.Error {
 	switch e.Code {
 	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
 		if e.RetryAfter = f.delay; f.delay == 0 {
-			e.RetryAfter = seconds(f.after)
+			e.RetryAfter = codec.RetryAfter(f.after)
 		}
 	}
 	return e
-}
-
-// seconds reads a Retry-After that is a number of seconds.
-func seconds(s string) time.Duration {
-	s = strings.TrimSpace(s)
-	if strings.Trim(s, "0123456789.") != "" {
-		return 0
-	}
-	return delayOf(s + "s")
 }
 
 // statusNames are the names of codes, in the order of their numbers, and the
@@ -230,29 +205,16 @@ func (f *vendorError) neutral(status int) upstream.Code {
 		return upstream.CodeBadGateway
 	}
 	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return upstream.CodeInvalid
-	case http.StatusNotFound:
-		return upstream.CodeNotFound
-	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return upstream.CodeTimeout
-	case http.StatusConflict:
-		return upstream.CodeConflict
-	case http.StatusRequestEntityTooLarge:
-		return upstream.CodeTooLarge
+	case 499: // the vendor's own client left
+		return upstream.CodeUnavailable
+	case http.StatusServiceUnavailable:
+		return upstream.CodeOverloaded
+	case http.StatusNotImplemented:
+		return upstream.CodeUnsupported
 	case http.StatusTooManyRequests:
 		if f.daily {
 			return upstream.CodeQuota
 		}
-		return upstream.CodeRateLimit
-	case http.StatusServiceUnavailable, 529:
-		return upstream.CodeOverloaded
-	case http.StatusNotImplemented:
-		return upstream.CodeUnsupported
 	}
-	if status >= 499 && status <= 599 {
-		return upstream.CodeUnavailable
-	}
-	// 401, 402 and 403 among them: they are about the host.
-	return upstream.CodeBadGateway
+	return codec.StatusCode(status)
 }

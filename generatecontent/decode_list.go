@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -24,7 +25,7 @@ func DecodeCount(body []byte) (upstream.TokenCount, error) {
 	d.members(root, countedFields, m[:])
 	n, ok := wholeNumber(m[fCountedTotal], 64)
 	if !ok || n < 0 {
-		return upstream.TokenCount{}, badGateway(errors.New("generatecontent: the answer has no count of tokens"))
+		return upstream.TokenCount{}, codec.BadGateway(errors.New("generatecontent: the answer has no count of tokens"))
 	}
 	c := upstream.TokenCount{Tokens: n, Extra: d.parser.extra(root, countedFields, countedTyped)}
 	if cached, ok := wholeNumber(m[fCountedCached], 64); ok {
@@ -53,13 +54,13 @@ func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 	}
 	// A list of nothing is left out by the vendor.
 	if page.Kind() != jsonwire.Array && (page.Exists() || !m[fPageNext].Exists() && root.Len() > 0) {
-		return nil, "", badGateway(errors.New("generatecontent: the answer is no list of models"))
+		return nil, "", codec.BadGateway(errors.New("generatecontent: the answer is no list of models"))
 	}
 	list = make([]upstream.Model, 0, page.Len())
 	for i, v := range page.Elems() {
 		one := d.model(v)
 		if one.ID == "" {
-			return nil, "", badGateway(fmt.Errorf("generatecontent: model %d of the list has no name", i))
+			return nil, "", codec.BadGateway(fmt.Errorf("generatecontent: model %d of the list has no name", i))
 		}
 		list = append(list, one)
 	}
@@ -103,14 +104,14 @@ var (
 func (d *decoder) object(body string) error {
 	d.parser.form = &d.form
 	if err := d.doc.Parse(body, d.limits); err != nil {
-		return badGateway(fmt.Errorf("generatecontent: the answer is not JSON as it should be: %w", err))
+		return codec.BadGateway(fmt.Errorf("generatecontent: the answer is not JSON as it should be: %w", err))
 	}
 	root := d.doc.Root()
 	switch {
 	case root.Get("error").Kind() == jsonwire.Object:
 		return d.failure(root)
 	case root.Kind() != jsonwire.Object:
-		return badGateway(errors.New("generatecontent: the answer is no object"))
+		return codec.BadGateway(errors.New("generatecontent: the answer is no object"))
 	}
 	return nil
 }

@@ -198,8 +198,7 @@ func (d *decoder) text(i int, t piece, x *content.Extra) {
 	}
 	c := &d.answers[i]
 	if d.whole {
-		d.opened(i, d.wholeText(t, x))
-		c.text, c.thought = true, t.thought
+		d.wholeText(i, t, x)
 		return
 	}
 	d.endCall(i, true)
@@ -215,14 +214,28 @@ func (d *decoder) text(i int, t piece, x *content.Extra) {
 	}
 }
 
-// wholeText is piece.part for replies that may have very many.
-func (d *decoder) wholeText(t piece, x *content.Extra) content.Part {
+// wholeText tells a text or a thought of a whole reply, which is a block of its
+// own.
+func (d *decoder) wholeText(i int, t piece, x *content.Extra) {
+	text := t.text
+	t.text = ""
+	d.endCall(i, true)
+	d.closeText(i)
+	var p content.Part
 	if t.thought || t.signature != "" {
-		return t.part(x)
+		p = t.part(x)
+	} else { // there may be very many
+		plain := d.parser.texts.New(1)
+		plain.Extra = x
+		p = plain
 	}
-	p := d.parser.texts.New(1)
-	p.Text, p.Extra = t.text, x
-	return p
+	n := d.open(i, p)
+	if text != "" {
+		d.add(upstream.Event{Kind: upstream.EventText, Block: n, Candidate: i, Text: text})
+	}
+	d.close(i, n)
+	c := &d.answers[i]
+	c.text, c.thought = true, t.thought
 }
 
 // part returns a whole part.

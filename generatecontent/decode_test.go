@@ -61,7 +61,23 @@ func opening(n int, p content.Part) upstream.Event {
 
 func closing(n int) upstream.Event { return upstream.Event{Kind: upstream.EventClose, Block: n} }
 
-func wholePart(n int, p content.Part) list { return list{opening(n, p), closing(n)} }
+// wholePart is a part that is known when it opens. Texts have an event of their
+// own, as an upstream.Event says.
+func wholePart(n int, p content.Part) list {
+	said := ""
+	switch q := p.(type) {
+	case *content.Text:
+		c := *q
+		said, c.Text, p = c.Text, "", &c
+	case *content.Thinking:
+		c := *q
+		said, c.Text, p = c.Text, "", &c
+	}
+	if said == "" {
+		return list{opening(n, p), closing(n)}
+	}
+	return list{opening(n, p), words(n, said), closing(n)}
+}
 
 func words(n int, s string) upstream.Event {
 	return upstream.Event{Kind: upstream.EventText, Block: n, Text: s}

@@ -21,8 +21,8 @@
 // # How faults are told
 //
 // Every fault of a document becomes one line of the error's message and one
-// google.rpc.BadRequest field violation. A fault of reading (CodeSyntax,
-// CodeType, CodeUnknown) has a text that says everything, as the vendor has it:
+// google.rpc.BadRequest field violation. A fault of reading (CodeType,
+// CodeUnknown, and CodeSyntax and CodeLimit of the whole document) has a text that says everything, as the vendor has it:
 // "Invalid value at 'contents[0].parts[0]' (oneof), …". All others are told as
 // "* GenerateContentRequest." with the path and the text behind it, and the
 // message ends with a line feed.
@@ -30,8 +30,10 @@
 // # What is lost
 //
 // Whatever an answer says that this format cannot is reported as a
-// [content.Loss]: citations in the neutral form, signatures of other formats,
-// parts of built-in tools of other vendors. A call whose arguments are no JSON
+// [content.Loss]: signatures of other formats, parts of built-in tools of other
+// vendors. Citations become groundingMetadata, a chunk for each source and a
+// support for each text that cites, which leaves out what exactly is cited in a
+// source: that is reported too. A call whose arguments are no JSON
 // object is left out, and the answer then ends with MALFORMED_FUNCTION_CALL. A
 // reason to stop that the vendor has no word for is told as one that no client
 // takes for an ordinary end.

@@ -94,7 +94,7 @@ type line struct{ field, text, whole string }
 func lineOf(e *content.Error) line {
 	l := line{field: front.OneLine(e.Path, maxFault), text: front.OneLine(e.Text, maxFault)}
 	switch {
-	case e.Code == content.CodeSyntax, e.Code == content.CodeType, e.Code == content.CodeUnknown:
+	case e.Path == "" && (e.Code == content.CodeSyntax || e.Code == content.CodeLimit), e.Code == content.CodeType, e.Code == content.CodeUnknown:
 		l.whole = l.text
 	case e.Path == "":
 		l.whole = "* GenerateContentRequest: " + l.text
@@ -158,6 +158,11 @@ func joined(list []line, more int, star bool) string {
 
 const typeHead = `{"@type":"type.googleapis.com/google.rpc.`
 
+// quotaFailure says that waiting does not refill a quota. Clients tell by the
+// quota's id whether to try again; that of a day is the longest that they know.
+const quotaFailure = `QuotaFailure","violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_requests",` +
+	`"quotaId":"GenerateRequestsPerDayPerProjectPerModel"}]},`
+
 func appendDetails(dst []byte, f *front.Failure, list []line, text string) []byte {
 	const open = `,"details":[`
 	from := len(dst)
@@ -177,6 +182,9 @@ func appendDetails(dst []byte, f *front.Failure, list []line, text string) []byt
 			`"metadata":{"service":"generativelanguage.googleapis.com"}},`...)
 		dst = append(dst, typeHead+`LocalizedMessage","locale":"en-US","message":`...)
 		dst = append(jsonwire.AppendString(dst, text), "},"...)
+	}
+	if f.Code == upstream.CodeQuota {
+		dst = append(dst, typeHead+quotaFailure...)
 	}
 	if f.RetryAfter > 0 {
 		dst = append(dst, typeHead+`RetryInfo","retryDelay":"`...)

@@ -85,6 +85,8 @@ func TestErrorFaults(t *testing.T) {
 			"Invalid value at 'contents[0]' (x)", []any{violation("contents[0]", "Invalid value at 'contents[0]' (x)")}},
 		{"of the rules", &content.Error{Code: content.CodeRange, Path: "generation_config.top_p", Text: "bad"},
 			"* GenerateContentRequest.generation_config.top_p: bad\n", []any{violation("generation_config.top_p", "bad")}},
+		{"a schema that is none", &content.Error{Code: content.CodeSyntax, Path: "tools[0]", Text: "bad"},
+			"* GenerateContentRequest.tools[0]: bad\n", []any{violation("tools[0]", "bad")}},
 		{"of the whole", &content.Error{Code: content.CodeConflict, Text: "bad"}, "* GenerateContentRequest: bad\n", []any{violation("", "bad")}},
 		{"both", errors.Join(&content.Error{Code: content.CodeUnknown, Text: "Unknown\nname"}, &content.Error{Code: content.CodeMissing, Path: "contents", Text: "b"}),
 			"Unknown name\n* GenerateContentRequest.contents: b\n", []any{violation("", "Unknown name"), violation("contents", "b")}},
@@ -125,6 +127,14 @@ func TestErrorDetails(t *testing.T) {
 	_, e = toldOf(t, &front.Failure{Code: upstream.CodeTooLarge})
 	if e["message"] != "Request payload size exceeds the limit: 99 bytes." || e["details"] != nil {
 		t.Errorf("%v", e)
+	}
+	// E08: what clients take for a quota that waiting does not refill.
+	_, e = toldOf(t, &front.Failure{Code: upstream.CodeQuota})
+	if got := fmt.Sprint(e["details"]); !strings.Contains(got, "google.rpc.QuotaFailure") || !strings.Contains(got, "PerDay") {
+		t.Errorf("a quota: %s", got)
+	}
+	if _, e = toldOf(t, &front.Failure{Code: upstream.CodeRateLimit}); e["details"] != nil {
+		t.Errorf("a rate: %v", e["details"])
 	}
 	for d, want := range map[time.Duration]string{31 * time.Second: "31s", 1500 * time.Millisecond: "1.5s", time.Hour: "3600s"} {
 		_, e = toldOf(t, &front.Failure{Code: upstream.CodeQuota, RetryAfter: d})

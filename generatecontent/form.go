@@ -27,8 +27,9 @@ type Form struct {
 	// and found good, in their order. Validate skips what is still the same.
 	sound []string
 
-	dropped []place // parts that say nothing and were left out
-	tools   []place // of each tool: its tool object, and its place in the declarations
+	dropped       []place // parts that say nothing and were left out, and
+	droppedSystem []place // those of the system instruction
+	tools         []place // of each tool: its tool object, and its place in the declarations
 }
 
 // A place is one of a list of lists. The system instruction is turn -1.
@@ -54,6 +55,19 @@ func (f *Form) spellings() map[codec.NoteKey]string {
 		return nil
 	}
 	return f.notes.Table()
+}
+
+// size returns about how long the document will be when it is encoded again,
+// not counting long files.
+func (f *Form) size() int {
+	if f == nil {
+		return 0
+	}
+	n := len(f.body)
+	for _, s := range f.sound {
+		n -= len(s)
+	}
+	return min(n+n/16, 512<<10)
 }
 
 // document returns the document in the shape in which adapters want it.
@@ -92,6 +106,9 @@ func within(path, outer string) bool {
 // judges it. A later fault is left out where the parser has complained already.
 func (r *Request) faults(later *content.Faults, strict bool) error {
 	f := r.Form
+	if f == nil && strict {
+		f = r.made()
+	}
 	if f == nil {
 		return later.Err()
 	}
@@ -112,4 +129,18 @@ func (r *Request) faults(later *content.Faults, strict bool) error {
 		}
 	}
 	return codec.FaultList(all, more)
+}
+
+// made returns what is odd about the document that a request made by hand
+// becomes; nil if it becomes none, which whoever encodes it is told.
+func (r *Request) made() *Form {
+	doc, err := r.AppendJSON(nil)
+	if err != nil {
+		return nil
+	}
+	again, _ := parseRequest(string(doc), reading{limits: content.Limits{Depth: codec.AnyDocument.Depth, Values: codec.AnyDocument.Values}})
+	if again == nil {
+		return nil
+	}
+	return &Form{odd: again.Form.odd}
 }

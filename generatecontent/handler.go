@@ -42,6 +42,10 @@ type Options struct {
 // Upstream lists ([upstream.ModelLister]), in its order and in pages; of one
 // that cannot list them, both model paths answer 404.
 //
+// A fileUri of http or https is a link, see [upstream.Serving]; "files/…", an
+// address below https://generativelanguage.googleapis.com/ and "gs://…" are
+// files by id. Anything else is a bad request.
+//
 // The header x-server-timeout bounds a request, in seconds: after that it
 // fails with 504.
 type Handler struct {

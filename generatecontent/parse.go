@@ -9,10 +9,11 @@ import (
 // ParseRequest reads a request document. It copies body once, because the
 // parts of the request share its memory; [ParseRequestString] does without.
 //
-// What is no JSON document by the letter of RFC 8259, is not UTF-8, has a
+// What is no JSON object by the letter of RFC 8259, is not UTF-8, has a
 // member name twice in one object, is nested deeper than 256 or holds more
 // than a million values, is refused as a whole: the request is nil and the
-// error a [*content.Error] that says what is wrong, and where. Everything else
+// error a [*content.Error] that says what is wrong, and where; a body without
+// anything in it lacks its contents. Everything else
 // is read to the end. The error then lists every fault ([content.Violations])
 // and the request holds what could be read all the same; [Request.Validate]
 // tells these faults again, together with its own.
@@ -61,28 +62,29 @@ type reading struct {
 // parseRequest reads a document. It does not seal the request: who changes it
 // before Upstream loses the document.
 func parseRequest(body string, how reading) (*Request, error) {
-	doc, err := jsonwire.Parse(body, jsonwire.Limits{Depth: how.limits.Depth, Values: how.limits.Values})
-	if err != nil {
+	w := &whole{}
+	doc := &w.doc
+	if err := doc.ParseOnce(body, jsonwire.Limits{Depth: how.limits.Depth, Values: how.limits.Values}); err != nil {
 		return nil, syntaxError(err)
 	}
 	defer doc.Close()
-	w := &whole{}
+	root := doc.Root()
+	if root.Kind() != jsonwire.Object {
+		return nil, &content.Error{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
+	}
 	p := parser{form: &w.form, size: 1, version: how.version}
 	if p.version == "" {
 		p.version = "v1beta"
 	}
-	p.path = codec.Path{Style: codec.Bracketed}
+	p.path.Style = codec.Bracketed
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	r := &w.request
 	r.Form = &w.form
 	w.form.body, w.form.notes = body, w.notes[:0]
-	switch root := doc.Root(); {
-	case root.Kind() != jsonwire.Object:
-		p.fault(content.CodeType, `Invalid JSON payload received. The request must be an object.`)
-	case how.count:
+	if how.count {
 		p.counted(root, w)
-	default:
+	} else {
 		p.request(root, w)
 	}
 	if p.faults.Len() == 0 {
@@ -97,6 +99,7 @@ func parseRequest(body string, how reading) (*Request, error) {
 type whole struct {
 	request   Request
 	form      Form
+	doc       jsonwire.Doc
 	config    GenerationConfig
 	system    Instruction
 	maxTokens int64
@@ -105,8 +108,8 @@ type whole struct {
 	topP      float64
 	// What a question without a history needs.
 	turns [1]content.Turn
-	texts [2]content.Text
-	parts [2]content.Part
+	texts [1]content.Text
+	parts [1]content.Part
 	notes [2]codec.Note
 }
 

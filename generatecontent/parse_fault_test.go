@@ -24,7 +24,6 @@ var faultTests = []struct {
 	body string
 	want []string
 }{
-	{`[]`, []string{"type : Invalid JSON payload received. The request must be an object."}},
 	{`{"contents":[{"parts":[{"text":"a","inlineData":{}}]}]}`, []string{
 		`type contents[0].parts[0]: Invalid value at 'contents[0].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'inlineData'`}},
 	{`{"systemInstruction":"be brief"}`, []string{

@@ -17,16 +17,20 @@ func (p *parser) parts(node any, v jsonwire.Value) []content.Part {
 		return nil
 	}
 	list := p.lists.Take(n, p.size)
-	before := len(p.form.dropped)
+	dropped := &p.form.dropped
+	if p.turn < 0 {
+		dropped = &p.form.droppedSystem
+	}
+	before := len(*dropped)
 	p.each(v, contentFields, fParts, func(k int, x jsonwire.Value) {
 		if part := p.part(x); part != nil {
 			list = append(list, part)
 		} else {
-			p.form.dropped = append(p.form.dropped, place{p.turn, k})
+			*dropped = append(*dropped, place{p.turn, k})
 		}
 	})
 	if len(list) == 0 {
-		p.form.dropped = append(p.form.dropped[:before], p.form.dropped[before+1:]...)
+		*dropped = append((*dropped)[:before], (*dropped)[before+1:]...)
 		list = append(list, p.texts.New(p.size))
 	}
 	return list
@@ -198,20 +202,13 @@ func (p *parser) source(data member, in *message) content.Source {
 		return s
 	}
 	var elsewhere content.Source = &content.File{ID: uri, MediaType: s.MediaType, Extra: s.Extra}
-	if isWeb(uri) {
+	if isLink(uri) {
 		elsewhere = &content.URL{URL: uri, MediaType: s.MediaType, Extra: s.Extra}
 	}
 	for i := notes; i < len(p.form.notes); i++ {
 		p.form.notes[i].Node = elsewhere
 	}
 	return elsewhere
-}
-
-// isWeb reports whether a file is on the web, and not in the vendor's own
-// store.
-func isWeb(uri string) bool {
-	const store = "https://generativelanguage.googleapis.com/"
-	return (strings.HasPrefix(uri, "https://") || strings.HasPrefix(uri, "http://")) && !strings.HasPrefix(uri, store)
 }
 
 // inlineData reads the data of a file, in the standard alphabet and padded.

@@ -105,9 +105,10 @@ func TestParseRefused(t *testing.T) {
 		code       content.Code
 		text       string // its end
 	}{
-		{"empty", "", content.CodeSyntax, " at line 1, column 1"},
+		{"empty", "", content.CodeMissing, "contents is not specified"},
+		{"no object", "[]", content.CodeType, "The request must be an object."},
 		{"cut", "{\"model\":\n\"m\"", content.CodeSyntax, " at line 2, column 4"},
-		{"twice", `{"labels":{"a":"","\u0061":""}}`, content.CodeSyntax, `duplicate member name "a" at line 1, column 19`},
+		{"twice", `{"labels":{"a":"","\u0061":""}}`, content.CodeSyntax, `. Duplicate member name "a" at line 1, column 19`},
 		{"NaN", `{"generationConfig":{"topP":NaN}}`, content.CodeSyntax, " at line 1, column 29"},
 		{"half a pair", `{"model":"\ud800"}`, content.CodeSyntax, " at line 1, column 11"},
 		{"deep", strings.Repeat("[", 257) + strings.Repeat("]", 257), content.CodeLimit, " at line 1, column 257"},
@@ -119,8 +120,11 @@ func TestParseRefused(t *testing.T) {
 			if r != nil || !errors.As(err, &got) {
 				t.Fatalf("got %v, %v", r, err)
 			}
-			if got.Code != tt.code || got.Path != "" || !strings.HasPrefix(got.Text, "Invalid JSON payload received. ") ||
-				!strings.HasSuffix(got.Text, tt.text) {
+			path, head := "", "Invalid JSON payload received. "
+			if tt.code == content.CodeMissing {
+				path, head = "contents", ""
+			}
+			if got.Code != tt.code || got.Path != path || !strings.HasPrefix(got.Text, head) || !strings.HasSuffix(got.Text, tt.text) {
 				t.Errorf("got %q %q %q, want %q …%q", got.Code, got.Path, got.Text, tt.code, tt.text)
 			}
 		})

@@ -279,11 +279,14 @@ func (p *parser) number(node any, x jsonwire.Value, m *message, i int, name stri
 
 // decimal reads a number, which may be a string.
 func decimal(x jsonwire.Value) (float64, bool) {
+	if x.Kind() != jsonwire.String {
+		return x.Float()
+	}
 	if s := x.Str(); isNumber(s) {
 		f, err := strconv.ParseFloat(s, 64)
 		return f, err == nil
 	}
-	return x.Float()
+	return 0, false
 }
 
 // choice reads an enum. One that is not set is noted.
@@ -349,9 +352,11 @@ func syntaxError(err error) *content.Error {
 	}
 	code := content.CodeSyntax
 	switch e.Reason {
+	case jsonwire.Empty: // no body is no member, as the vendor has it
+		return &content.Error{Code: content.CodeMissing, Path: "contents", Text: textNoContents}
 	case jsonwire.TooDeep, jsonwire.TooManyValues, jsonwire.TooLong:
 		code = content.CodeLimit
 	}
-	return &content.Error{Code: code, Text: head + e.Text +
+	return &content.Error{Code: code, Text: head + strings.ToUpper(e.Text[:1]) + e.Text[1:] +
 		" at line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(e.Column)}
 }

@@ -1,11 +1,13 @@
 package generatecontent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/sse"
 	"github.com/polywire/polywire/upstream"
 )
@@ -43,7 +45,7 @@ type StreamReader struct {
 // Of lim count Body, for the bytes of one event (0 means 32 MiB), Depth and
 // Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	r := &StreamReader{limit: int(min(orElse(lim.Body, mostEvent), 1<<31-1)), decoder: *newDecoder(lim)}
+	r := &StreamReader{limit: int(min(cmp.Or(max(lim.Body, 0), mostEvent), 1<<31-1)), decoder: *newDecoder(lim)}
 	r.lines.src = src
 	r.source = sse.NewReader(&r.lines, r.limit)
 	return r
@@ -167,11 +169,11 @@ func (r *StreamReader) end(err error) error {
 	case err == io.EOF && r.complete():
 		return io.EOF
 	case err == io.EOF:
-		return badGateway(fmt.Errorf("generatecontent: the stream ended without a reason to: %w", io.ErrUnexpectedEOF))
+		return codec.BadGateway(fmt.Errorf("generatecontent: the stream ended without a reason to: %w", io.ErrUnexpectedEOF))
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return &upstream.Error{Code: upstream.CodeTimeout, Err: fmt.Errorf("generatecontent: reading the stream: %w", err)}
 	}
-	return badGateway(fmt.Errorf("generatecontent: reading the stream: %w", err))
+	return codec.BadGateway(fmt.Errorf("generatecontent: reading the stream: %w", err))
 }
 
 // complete reports whether the answer is whole.

@@ -137,7 +137,12 @@ func join(all, c map[string]any) error {
 		all["candidates"] = append(list, to)
 	}
 	for name, v := range c {
-		if name != "content" {
+		if have, _ := to[name].(map[string]any); name == "groundingMetadata" && have != nil {
+			for list, news := range v.(map[string]any) {
+				before, _ := have[list].([]any)
+				have[list] = append(before, news.([]any)...)
+			}
+		} else if name != "content" {
 			to[name] = v
 		}
 	}

@@ -98,6 +98,10 @@ func (a *answer) parts(parts []content.Part, k int, note noter) []content.Part {
 		if p != nil {
 			list = append(list, p)
 		}
+		if t, ok := parts[i].(*content.Text); ok && len(t.Citations) > 0 {
+			lost := once(func(s content.Severity, reason string) { note(path, s, reason) })
+			a.candidates[k].grounds.cited(t.Citations, segment{len(list) - 1, 0, width(t.Text)}, t.Text, lost)
+		}
 	}
 	return list
 }
@@ -127,6 +131,7 @@ type candidate struct {
 	index int
 	ending
 	members front.Members
+	grounds grounds
 }
 
 // at returns the place of the candidate with an index.
@@ -189,6 +194,7 @@ func (a *answer) end(k int, to *Candidate, note noter) {
 	}
 	from.members.Take("finishMessage")
 	from.members.Take("promptFeedback")
+	from.ground(func(s content.Severity, reason string) { note("", s, reason) })
 	to.Extra = from.members.Extra(Format)
 }
 

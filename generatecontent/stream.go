@@ -55,9 +55,12 @@ type stream struct {
 
 // A progress is what a client was told of a candidate.
 type progress struct {
-	parts int    // blocks that were opened
-	fresh bool   // the stop came with these events
-	word  string // why it ended; empty: nothing yet
+	parts int       // blocks that were opened
+	text  segment   // that was written last, as clients join texts
+	kind  blockKind // what the last part is; none if nothing is joined to it
+	told  int       // parts, joined
+	fresh bool      // the stop came with these events
+	word  string    // why it ended; empty: nothing yet
 }
 
 // newStream returns a stream. id and model are used where the upstream says
@@ -98,8 +101,9 @@ func (s *stream) Lost() []content.Loss {
 func (s *stream) Err() error { return s.err }
 
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
+	from := len(dst)
 	if f := upstream.FrameOf(events); f != nil && s.fits(f, events) {
-		return s.verbatim(dst, f, events)
+		return s.oneLine(s.verbatim(dst, f, events), from)
 	}
 	for i := range events {
 		dst = s.event(dst, &events[i])
@@ -108,14 +112,14 @@ func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	for k := range s.said {
 		s.said[k].fresh = false
 	}
-	return dst
+	return s.oneLine(dst, from)
 }
 
 // End appends how the answer ends. A failure in events is a bare object: the
 // one form that all clients understand, if it comes in a read of its own.
 func (s *stream) End(dst []byte, f *front.Failure) []byte {
 	if f == nil {
-		dst = s.finish(dst)
+		dst = s.oneLine(s.finish(dst), len(dst))
 		if s.framing == inArray {
 			dst = append(dst, ']')
 		}
@@ -170,9 +174,8 @@ func (s *stream) event(dst []byte, e *upstream.Event) []byte {
 	case upstream.EventSignature:
 		dst = s.signature(dst, e)
 	case upstream.EventCitation:
-		if b := s.find(e.Block); b != nil && !b.cited {
-			b.cited = true
-			s.lose(b, content.LossDropped, lostCitation)
+		if b := s.find(e.Block); b != nil {
+			s.cite(b, e.Citation)
 		}
 	default:
 		return s.other(dst, e)
@@ -305,6 +308,7 @@ func (s *stream) appendStop(dst []byte, k int) []byte {
 // appendIndex appends which candidate it was, and what was held back for it.
 func (s *stream) appendIndex(dst []byte, k int) []byte {
 	c := &s.candidates[k]
+	c.ground(func(severity content.Severity, reason string) { s.note("", severity, reason) })
 	dst = jsonwire.AppendInt(append(dst, `,"index":`...), int64(c.index))
 	dst = appendHeld(dst, c.members, candidateMember)
 	c.members = c.members[:0]
@@ -349,7 +353,7 @@ func (s *stream) finish(dst []byte) []byte {
 	dst = append(s.beginPiece(dst), `{"candidates":[`...)
 	some := false
 	for k := range s.said {
-		if s.said[k].word == "" || len(s.candidates[k].members) > 0 {
+		if s.dueOf(k) {
 			dst = s.appendEnd(dst, k, some)
 			some = true
 		}
@@ -364,9 +368,15 @@ func (s *stream) finish(dst []byte) []byte {
 func (s *stream) due() bool {
 	due := s.unsaid || len(s.members) > 0
 	for k := range s.said {
-		due = due || s.said[k].word == "" || len(s.candidates[k].members) > 0
+		due = due || s.dueOf(k)
 	}
 	return due
+}
+
+// dueOf reports whether anything is left to be said of a candidate.
+func (s *stream) dueOf(k int) bool {
+	c := &s.candidates[k]
+	return s.said[k].word == "" || len(c.members) > 0 || c.grounds.pending() > 0
 }
 
 // appendEnd appends how a candidate ends.

@@ -20,7 +20,10 @@ type streamed struct {
 	extra     *content.Extra // of a text, to be said with its first piece
 	signature content.Signature
 	tail      front.Tail
-	cited     bool // a lost citation was reported
+	cites     []content.Citation
+	citesSize int     // bytes
+	over      bool    // some were too many
+	told      segment // of a text
 }
 
 type blockKind uint8
@@ -59,11 +62,10 @@ func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
 		b.kind = textBlock
 		c := *p
 		hints(&c.Cache, &c.Extra, &c.Signature, lost)
-		if len(p.Citations) > 0 {
-			b.cited = true
-			lost(content.LossDropped, lostCitation)
-		}
 		b.extra, b.signature = c.Extra, c.Signature
+		for i := range p.Citations {
+			s.cite(b, &p.Citations[i])
+		}
 		return s.piece(dst, b, c.Text, nil)
 	case *content.Thinking:
 		if p.Redacted.Data != "" {
@@ -111,6 +113,7 @@ func (s *stream) piece(dst []byte, b *streamed, text string, x *content.Extra) [
 // beginText appends a part of a text block but for its end.
 func (s *stream) beginText(dst []byte, b *streamed, text string) []byte {
 	dst = append(s.part(dst, b.k), `{"text":`...)
+	s.said[b.k].joins(b, text)
 	dst = jsonwire.AppendString(dst, text)
 	if b.kind == thoughtBlock {
 		dst = append(dst, `,"thought":true`...)
@@ -165,6 +168,7 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 // sign appends a part of a text, or an empty one, that bears a signature.
 func (s *stream) sign(dst []byte, b *streamed, text string, sig content.Signature) []byte {
 	dst = append(s.beginText(dst, b, text), `,"thoughtSignature":`...)
+	s.said[b.k].kind = noBlock // what is signed stays by itself
 	return append(jsonwire.AppendString(dst, sig.Data), '}')
 }
 
@@ -183,6 +187,7 @@ func (s *stream) closes(dst []byte, block int) []byte {
 	case rest != "" || b.extra != nil:
 		dst = append(s.beginText(dst, b, rest), '}')
 	}
+	s.cited(b)
 	s.forget(block)
 	return dst
 }
@@ -204,6 +209,8 @@ func (s *stream) whole(dst []byte, b *streamed) []byte {
 	s.scratch.Reset()
 	e := newEncoder(&s.scratch, nil)
 	e.part(p) // forAnswer leaves nothing that cannot be written
+	s.said[b.k].told++
+	s.said[b.k].kind = noBlock
 	return appendOneLine(s.part(dst, b.k), s.scratch.Bytes())
 }
 
@@ -256,7 +263,7 @@ func (s *stream) forget(block int) {
 	for i := range s.open {
 		if s.open[i].in == block {
 			b := s.open[i]
-			b.part, b.input, b.signature = nil, nil, content.Signature{}
+			b.part, b.input, b.cites, b.signature = nil, nil, nil, content.Signature{}
 			copy(s.closed[1:], s.closed[:])
 			s.closed[0] = b
 			last := len(s.open) - 1

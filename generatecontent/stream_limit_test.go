@@ -25,7 +25,13 @@ func TestStreamBounded(t *testing.T) {
 		},
 		"blocks":     func(w *upstream.Writer, i int) error { return w.Part(&content.Text{Text: "a"}) },
 		"signatures": func(w *upstream.Writer, i int) error { return w.Signature(signed("c2ln")) },
-		"usage":      func(w *upstream.Writer, i int) error { return w.Usage(content.Usage{Input: int64(i)}) },
+		"citations": func(w *upstream.Writer, i int) error {
+			return w.Cite(content.Citation{Kind: content.CiteWeb, URL: fmt.Sprint("https://a.example/", i)})
+		},
+		"cited texts": func(w *upstream.Writer, i int) error {
+			return w.Part(&content.Text{Text: "a", Citations: []content.Citation{{Title: fmt.Sprint(i)}}})
+		},
+		"usage": func(w *upstream.Writer, i int) error { return w.Usage(content.Usage{Input: int64(i)}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStream(inEvents, "r", "m", maxBody)
@@ -43,7 +49,10 @@ func TestStreamBounded(t *testing.T) {
 				s.Lost()
 				n := len(s.open) + len(s.said) + len(s.members)
 				for k := range s.candidates {
-					n += len(s.candidates[k].members)
+					n += len(s.candidates[k].members) + len(s.candidates[k].grounds.known)
+				}
+				for k := range s.open {
+					n += len(s.open[k].cites)
 				}
 				most = max(most, n)
 				return s.Err()

@@ -11,9 +11,13 @@ import (
 // Rules is what a host has to say to a validator. The zero value, like nil,
 // holds the defaults.
 type Rules struct {
-	// Strict refuses names that the format does not know, all of them, in the
-	// vendor's words. The default lets them pass, because clients send what is
-	// newer than this package. It has no effect on requests made by hand.
+	// Strict refuses names that the format does not know, all of them at every
+	// depth, in the vendor's words. The default lets them pass, because clients
+	// send what is newer than this package. Free JSON has no such names: schemas
+	// in JSON Schema, arguments and responses of functions, metadata, labels, and
+	// the few objects whose members the vendor does not publish. A parsed request
+	// is judged by its document, one made by hand by the document that it makes.
+	// Query parameters are not judged.
 	Strict bool
 
 	// Count judges the body of countTokens: calls need no results, and nothing
@@ -49,11 +53,7 @@ func (r *Request) Validate(rules *Rules) error {
 	if rules != nil {
 		v.rules = *rules
 	}
-	lim := &v.rules.Limits
-	lim.Files = orDefault(lim.Files, 100)
-	lim.FileBytes = orDefault(lim.FileBytes, 75<<20)
-	lim.ImageSide = orDefault(lim.ImageSide, 24_000)
-	lim.ImagePixels = orDefault(lim.ImagePixels, 100_000_000)
+	v.rules.Limits = fileLimits(v.rules.Limits)
 	v.path.Style = codec.Bracketed
 	if r.Form != nil && r.Form.nested {
 		v.path.Push("generate_content_request")

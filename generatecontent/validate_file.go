@@ -57,6 +57,8 @@ func (v *validator) elsewhere(uri, mediaType string) {
 		v.fault(content.CodeRange, "file_uri should have at most "+strconv.Itoa(maxURI)+" characters", "file_uri")
 	case strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r == 0x7F || r == '\\' }):
 		v.fault(content.CodeValue, "Invalid or unsupported file uri: it has white space, control characters or backslashes", "file_uri")
+	case !isLink(uri) && !isStored(uri):
+		v.fault(content.CodeValue, "Invalid or unsupported file uri: "+codec.Clip(uri), "file_uri")
 	}
 }
 

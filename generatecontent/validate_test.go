@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,13 @@ func TestValidate(t *testing.T) {
 			"conflict generation_config.thinking_config: You can only set only one of thinking budget and thinking level.",
 			"range generation_config.thinking_config.thinking_budget: thinking_budget must be in the range [-1, 65535]",
 			"conflict generation_config.speech_config: voice_config and multi_speaker_voice_config must not both be set",
+		}},
+		{"what is kept", body(`{"parts":[{"fileData":{"fileUri":"gs://a","mimeType":"video/mp4"},"videoMetadata":{"fps":24}},`+
+			`{"fileData":{"fileUri":"gs://a","mimeType":"video/mp4"},"video_metadata":{"fps":"24.5"}}]}`,
+			`,"tools":[{"googleSearch":{"timeRangeFilter":{"startTime":"2026-01-01T00:00:00Z","endTime":"2026-01-02T00:00:00Z"}}},`+
+				`{"googleSearch":{"timeRangeFilter":{"startTime":"2026-01-01T00:00:00Z"}}}]`), []string{
+			"range contents[0].parts[1].video_metadata.fps: fps must be in the range (0.0, 24.0]",
+			"conflict tools[1].google_search.time_range_filter: start_time and end_time must both be set, or neither",
 		}},
 		{"parse faults come first and are not repeated", `{"contents":[{"role":"bot","parts":[1]}],"generationConfig":{"topK":"x"}}`, []string{
 			"value contents[0].role: Please use a valid role: user, model.",
@@ -218,5 +226,56 @@ func TestValidateMade(t *testing.T) {
 	}
 	if _, err := r.AppendJSON(nil); err == nil {
 		t.Error("AppendJSON: no error")
+	}
+	const deep = 100_000
+	r.Tools[1].Input.JSON = strings.Repeat(`{"items":`, deep) + "{}" + strings.Repeat("}", deep)
+	if err := r.Validate(nil); err == nil || !strings.Contains(err.Error(), "nested too deep") {
+		t.Errorf("a deep schema: %.200v", err)
+	}
+}
+
+// TestStrictMade checks that strict rules see the names of a request that was
+// made by hand, wherever it can have some, and all of those of a document.
+func TestStrictMade(t *testing.T) {
+	odd := extra(`{"odd":1}`)
+	r := &Request{
+		Contents: []content.Turn{{Role: content.User, Extra: odd, Parts: []content.Part{
+			&content.Text{Text: "a", Extra: odd},
+			&content.Image{Source: &content.Base64{MediaType: "image/png", Data: png, Extra: odd}}}}},
+		SystemInstruction: &Instruction{Parts: []content.Part{&content.Text{Text: "s"}}, Extra: odd},
+		Tools:             []content.Tool{{Name: "f", Extra: odd}, {Kind: "oddTool", Format: Format, Raw: "{}"}},
+		ToolConfig:        &ToolConfig{FunctionCalling: &FunctionCalling{Extra: odd}},
+		SafetySettings:    []SafetySetting{{Category: "HARM_CATEGORY_HARASSMENT", Extra: odd}},
+		GenerationConfig:  &GenerationConfig{ThinkingConfig: &ThinkingConfig{Extra: odd}, Extra: odd},
+		Extra:             odd,
+	}
+	if err := r.Validate(nil); err != nil {
+		t.Errorf("without strict rules: %v", err)
+	}
+	var at []string
+	list, _ := content.Violations(r.Validate(&Rules{Strict: true}))
+	for _, e := range list {
+		if e.Code != content.CodeUnknown {
+			t.Errorf("got %+v", e)
+		}
+		at = append(at, e.Path)
+	}
+	slices.Sort(at)
+	want := []string{"", "contents[0]", "contents[0].parts[0]", "contents[0].parts[1].inline_data", "generation_config",
+		"generation_config.thinking_config", "safety_settings[0]", "system_instruction", "tool_config.function_calling_config",
+		"tools[0].function_declarations[0]", "tools[1]"}
+	if diff := cmp.Diff(want, at); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	doc, err := r.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := ParseRequest(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(faultLines(r.Validate(&Rules{Strict: true})), faultLines(parsed.Validate(&Rules{Strict: true}))); diff != "" {
+		t.Errorf("(-made +parsed):\n%s", diff)
 	}
 }

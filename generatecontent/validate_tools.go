@@ -12,6 +12,7 @@ import (
 const (
 	maxFunctions = 512
 	maxName      = 128
+	maxSchema    = 10_000 // steps of a path: more than any document that was parsed has
 )
 
 const textFunctionName = "Invalid function name. It must start with a letter or an underscore, followed by letters, " +
@@ -40,6 +41,8 @@ func (v *validator) tools() {
 			v.path.Pop()
 		case t.Format != Format:
 			v.fault(content.CodeUnsupported, "the tool is another vendor's own")
+		default:
+			v.search(t)
 		}
 		v.path.Pop()
 	}
@@ -101,30 +104,42 @@ func (v *validator) schema(s content.Schema, name string, object bool) {
 
 // node checks one schema and those in it.
 func (v *validator) node(s jsonwire.Value) {
-	if s.Kind() != jsonwire.Object {
+	switch {
+	case s.Kind() != jsonwire.Object:
+		return
+	case v.path.Depth() > maxSchema:
+		v.fault(content.CodeLimit, "the schema is nested too deep")
 		return
 	}
-	kind, properties := s.Get("type"), s.Get("properties")
-	if kind.Is("ARRAY") && !s.Get("items").Exists() {
-		v.fault(content.CodeMissing, "missing field.", "items")
-	}
-	if s.Get("enum").Len() > 0 && kind.Exists() && !kind.Is("STRING") {
-		v.fault(content.CodeConflict, "only allowed for STRING type", "enum")
-	}
-	for i, name := range s.Get("required").Elems() {
-		if !properties.Get(name.Str()).Exists() {
-			v.path.Push("required")
-			v.path.PushIndex(i)
-			v.fault(content.CodeValue, "property is not defined")
-			v.path.Pop()
-			v.path.Pop()
+	var kind, items, enum, required, anyOf, properties jsonwire.Value
+	for name, x := range s.Members() {
+		switch name {
+		case "type":
+			kind = x
+		case "items":
+			items = x
+		case "enum":
+			enum = x
+		case "required":
+			required = x
+		case "anyOf":
+			anyOf = x
+		case "properties":
+			properties = x
 		}
 	}
+	if kind.Is("ARRAY") && !items.Exists() {
+		v.fault(content.CodeMissing, "missing field.", "items")
+	}
+	if enum.Len() > 0 && kind.Exists() && !kind.Is("STRING") {
+		v.fault(content.CodeConflict, "only allowed for STRING type", "enum")
+	}
+	v.required(required, properties)
 	v.path.Push("items")
-	v.node(s.Get("items"))
+	v.node(items)
 	v.path.Pop()
 	v.path.Push("any_of")
-	for i, x := range s.Get("anyOf").Elems() {
+	for i, x := range anyOf.Elems() {
 		v.path.PushIndex(i)
 		v.node(x)
 		v.path.Pop()
@@ -135,6 +150,27 @@ func (v *validator) node(s jsonwire.Value) {
 		v.path.PushKey(name)
 		v.node(x)
 		v.path.Pop()
+	}
+	v.path.Pop()
+}
+
+// required checks that properties that are required are there.
+func (v *validator) required(names, properties jsonwire.Value) {
+	const few = 8 // are found as fast without a table
+	var table map[string]bool
+	if names.Len() > few && properties.Len() > few {
+		table = make(map[string]bool, properties.Len())
+		for name := range properties.Members() {
+			table[name] = true
+		}
+	}
+	v.path.Push("required")
+	for i, x := range names.Elems() {
+		if table == nil && !properties.Get(x.Str()).Exists() || table != nil && !table[x.Str()] {
+			v.path.PushIndex(i)
+			v.fault(content.CodeValue, "property is not defined")
+			v.path.Pop()
+		}
 	}
 	v.path.Pop()
 }

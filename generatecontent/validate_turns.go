@@ -6,13 +6,15 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
+const textNoContents = "contents is not specified"
+
 const textNoData = "required oneof field 'data' must have one initialized field"
 
 // contents checks every turn by itself, then what they are together.
 func (v *validator) contents() {
 	turns := v.r.Contents
 	if len(turns) == 0 {
-		v.fault(content.CodeMissing, "contents is not specified", "contents")
+		v.fault(content.CodeMissing, textNoContents, "contents")
 		return
 	}
 	v.path.Push("contents")
@@ -113,10 +115,13 @@ func (v *validator) part(p content.Part, role content.Role) {
 	switch q := p.(type) {
 	case *content.Image:
 		v.source(q.Source)
+		v.video(q.Extra)
 	case *content.Document:
 		v.source(q.Source)
+		v.video(q.Extra)
 	case *content.Media:
 		v.source(q.Source)
+		v.video(q.Extra)
 	case *content.ToolUse:
 		if role == content.User {
 			v.fault(content.CodeOrder, "function calls are made by the model", "function_call")

@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -69,14 +70,21 @@ func (r *Request) wirePath(neutral string) string {
 
 // original returns where a part stood in the document.
 func (r *Request) original(turn, part int) int {
-	if r.Form != nil {
-		for _, d := range r.Form.dropped {
-			if d.outer == turn && d.inner <= part {
-				part++
-			}
-		}
+	if r.Form == nil {
+		return part
 	}
-	return part
+	all := r.Form.dropped
+	if turn < 0 {
+		all = r.Form.droppedSystem
+	}
+	if len(all) == 0 {
+		return part
+	}
+	// Both lists are in the order of the document. What stood before a part that
+	// was left out, and was not, is the part's place less those left out before.
+	from := sort.Search(len(all), func(i int) bool { return all[i].outer >= turn })
+	left := all[from : from+sort.Search(len(all)-from, func(i int) bool { return all[from+i].outer > turn })]
+	return part + sort.Search(len(left), func(i int) bool { return left[i].inner-i > part })
 }
 
 // fixedPaths are the neutral paths of settings.

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -48,7 +49,7 @@ func forAnswer(p content.Part, lost lose) content.Part {
 			return p
 		}
 	}
-	lost(content.LossDropped, "an answer in this format has no block for "+answerKind(p))
+	lost(content.LossDropped, "an answer in this format has no block for "+codec.Kind(p))
 	return nil
 }
 
@@ -129,26 +130,6 @@ func answerCitation(c *content.Citation, lost lose) bool {
 	}
 	lost(content.LossDropped, "a citation of a kind that this format has not")
 	return false
-}
-
-func answerKind(p content.Part) string {
-	switch p.(type) {
-	case *content.Image:
-		return "an image"
-	case *content.Document:
-		return "a document"
-	case *content.Media:
-		return "sound or moving pictures"
-	case *content.ToolResult:
-		return "the result of a tool"
-	case *content.SearchResult:
-		return "a search result"
-	case *content.ServerToolUse, *content.ServerToolResult:
-		return "a built-in tool of another format"
-	case *content.Unknown:
-		return "a part of another format"
-	}
-	return "a part of this kind"
 }
 
 // writeBlock writes a block of an answer. A start is how a streamed block
@@ -245,9 +226,9 @@ func beginBlock(w *jsonwire.Writer, kind string) {
 	w.String(kind)
 }
 
-func endBlock(w *jsonwire.Writer, extra *content.Extra, n *names) {
+func endBlock(w *jsonwire.Writer, extra *content.Extra, n *codec.Names) {
 	if extra != nil {
-		_ = w.MembersExcept(extra.JSON, n.has) // what is no JSON has no members
+		_ = w.MembersExcept(extra.JSON, n.Has) // what is no JSON has no members
 	}
 	w.EndObject()
 }

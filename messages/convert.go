@@ -1,9 +1,8 @@
 package messages
 
 import (
-	"slices"
-
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -26,7 +25,7 @@ func (r *Request) Upstream() *upstream.Request {
 		if same := f.again(n); same != nil {
 			return same
 		}
-	case f.sealed.same(n):
+	case f.sealed.Same(n):
 		w := f.document(nil)
 		n.Remember(&w)
 	}
@@ -46,16 +45,12 @@ func (r *Request) passOn(header []upstream.Field) *upstream.Request {
 	return n
 }
 
-// A body shorter than sealFrom is not sealed: most of them go nowhere, and to
-// parse one again costs less than sealing all.
-const sealFrom = 2 << 10
-
 // dense reports whether there are so many parts, and so little in each, that
 // remembering them would take more memory than the request itself. Nobody
 // sends such requests but to do harm.
 func (r *Request) dense() bool {
 	const many, each = 20_000, 200
-	n := len(r.Tools)
+	n := len(r.Tools) + len(r.StopSequences)
 	for i := range r.Messages {
 		n += 1 + len(r.Messages[i].Parts)
 	}
@@ -66,19 +61,18 @@ func (r *Request) dense() bool {
 // still does.
 func (r *Request) seal() {
 	f := r.Form
-	if len(f.body) < sealFrom || r.dense() {
+	if len(f.body) < codec.SealFrom || r.dense() {
 		return
 	}
-	f.sealed = new(sealed)
-	f.sealed.wire = f.document(nil)
-	r.neutral(&f.sealed.request)
-	f.sealed.request.Remember(&f.sealed.wire)
+	var n upstream.Request
+	r.neutral(&n)
+	f.sealed = codec.Seal(&n, f.document(nil))
 }
 
 // again parses the document again. If it says what n says, but for Model and
 // Stream, it returns a copy of n that has the document, else nil.
 func (f *Form) again(n *upstream.Request) *upstream.Request {
-	q, err := parseRequest(f.body, content.Limits{Depth: anyDocument.Depth, Values: anyDocument.Values})
+	q, err := parseRequest(f.body, content.Limits{Depth: codec.AnyDocument.Depth, Values: codec.AnyDocument.Values})
 	if err != nil {
 		return nil
 	}
@@ -93,36 +87,6 @@ func (f *Form) again(n *upstream.Request) *upstream.Request {
 		return nil
 	}
 	return was
-}
-
-// same reports whether n says what the sealed request said. What can be
-// changed in place is shared by both, and upstream compares that; here is the
-// rest.
-func (s *sealed) same(n *upstream.Request) bool {
-	if upstream.WireOf(&s.request, Format) == nil {
-		return false
-	}
-	o := &s.request
-	return sameList(n.System, o.System) && sameList(n.Turns, o.Turns) && sameList(n.Tools, o.Tools) &&
-		n.MaxTokens == o.MaxTokens && n.Temperature == o.Temperature && n.TopP == o.TopP && n.TopK == o.TopK &&
-		slices.Equal(n.StopSequences, o.StopSequences) &&
-		n.Choice.Mode == o.Choice.Mode && n.Choice.NoParallel == o.Choice.NoParallel &&
-		slices.Equal(n.Choice.Names, o.Choice.Names) && sameExtra(n.Choice.Extra, o.Choice.Extra) &&
-		sameThinking(&n.Thinking, &o.Thinking) &&
-		n.Output.MediaType == o.Output.MediaType && n.Output.Schema == o.Output.Schema &&
-		n.UserID == o.UserID && n.ServiceTier == o.ServiceTier && sameExtra(n.Extra, o.Extra)
-}
-
-// sameList reports whether two lists are the same memory.
-func sameList[T any](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-func sameExtra(a, b *content.Extra) bool { return a == b || a != nil && b != nil && *a == *b }
-
-func sameThinking(a, b *upstream.Thinking) bool {
-	return a.Mode == b.Mode && a.Budget == b.Budget && a.Effort == b.Effort && a.Display == b.Display &&
-		sameExtra(a.Extra, b.Extra)
 }
 
 // neutral says the request in neutral words.
@@ -234,7 +198,7 @@ func (r *Request) leftover() *content.Extra {
 	// What a host made and is no JSON is left out here; an encoder of the
 	// request itself tells.
 	var w jsonwire.Writer
-	e := encoder{w: &w}
+	e := encoder{Encoder: codec.Encoder{W: &w}}
 	w.BeginObject()
 	e.rest(&f)
 	e.extra(r, r.Extra, &requestNames)

@@ -4,7 +4,8 @@ import (
 	"strconv"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -16,9 +17,9 @@ import (
 // MaxTokens stays nil if n has none, although the format requires it: what is
 // a good number depends on the model.
 func RequestOf(n *upstream.Request) (*Request, []content.Loss) {
-	c := converter{from: n, to: fragment(n.Extra)}
+	c := converter{Losses: codec.Losses{Format: Format}, from: n, to: fragment(n.Extra)}
 	r := c.to
-	c.foreign(n.Extra, "extra")
+	c.Foreign(n.Extra, "extra")
 	r.Model, r.MaxTokens, r.Stream = n.Model, n.MaxTokens, n.Stream
 	r.Temperature, r.TopP, r.TopK, r.StopSequences = n.Temperature, n.TopP, n.TopK, n.StopSequences
 	r.System = c.system(n.System)
@@ -30,41 +31,25 @@ func RequestOf(n *upstream.Request) (*Request, []content.Loss) {
 	c.userID()
 	c.tier()
 	c.unsaid()
-	return r, c.losses
+	return r, c.Losses.Losses
 }
 
 // fragment reads back what leftover has made. Whoever writes an Extra by hand
 // can have anything in it; what is no good is left zero.
 func fragment(x *content.Extra) *Request {
 	w := &whole{}
-	if x == nil || x.Format != Format {
-		return &w.request
+	if doc := codec.Open(x, Format); doc != nil {
+		defer doc.Close()
+		p := parser{form: &w.form, size: 1}
+		p.request(doc.Root(), w)
 	}
-	doc, err := jsonwire.Parse(x.JSON, anyDocument)
-	if err != nil {
-		return &w.request
-	}
-	defer doc.Close()
-	p := parser{form: &w.form, size: 1}
-	p.request(doc.Root(), w)
 	return &w.request
 }
 
 type converter struct {
-	from   *upstream.Request
-	to     *Request
-	losses []content.Loss
-}
-
-func (c *converter) lose(s content.Severity, path, reason string) {
-	c.losses = append(c.losses, content.Loss{Path: path, Severity: s, Reason: reason})
-}
-
-// foreign reports members of another format.
-func (c *converter) foreign(x *content.Extra, path string) {
-	if x != nil && x.Format != Format {
-		c.lose(content.LossHint, path, "members that only another format has are left out")
-	}
+	codec.Losses
+	from *upstream.Request
+	to   *Request
 }
 
 // unsaid reports what the format has no word for.
@@ -82,12 +67,12 @@ func (c *converter) unsaid() {
 		{n.Output.ImageSize != "", "output.image_size", "Messages makes no images"},
 	} {
 		if x.set {
-			c.lose(content.LossDropped, x.path, x.reason)
+			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: x.reason}, x.path)
 		}
 	}
 	for _, m := range n.Output.Modalities {
 		if m != "text" {
-			c.lose(content.LossDropped, "output.modalities", "Messages answers with text only")
+			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages answers with text only"}, "output.modalities")
 			break
 		}
 	}
@@ -95,12 +80,12 @@ func (c *converter) unsaid() {
 
 func (c *converter) choice() *ToolChoice {
 	n := &c.from.Choice
-	c.foreign(n.Extra, "choice.extra")
+	c.Foreign(n.Extra, "choice.extra")
 	if t := c.to.ToolChoice; t != nil && n.Mode == t.neutral().Mode && len(n.Names) == 0 &&
 		n.NoParallel == t.DisableParallelToolUse {
 		return t
 	}
-	t := &ToolChoice{DisableParallelToolUse: n.NoParallel, Extra: ours(n.Extra)}
+	t := &ToolChoice{DisableParallelToolUse: n.NoParallel, Extra: c.Ours(n.Extra)}
 	switch n.Mode {
 	case "":
 		if !n.NoParallel && t.Extra == nil && len(n.Names) == 0 {
@@ -117,29 +102,21 @@ func (c *converter) choice() *ToolChoice {
 		}
 	case content.ChoiceValidated:
 		t.Type = "auto"
-		c.lose(content.LossDegraded, "choice.mode", "Messages checks arguments only for tools that are strict")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "Messages checks arguments only for tools that are strict"}, "choice.mode")
 	default:
 		t.Type = "auto"
-		c.lose(content.LossDropped, "choice.mode", "Messages does not have this way of choosing tools")
+		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages does not have this way of choosing tools"}, "choice.mode")
 	}
 	if len(n.Names) > 0 {
-		c.lose(content.LossDegraded, "choice.names", "Messages can name one tool to be called, or none")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "Messages can name one tool to be called, or none"}, "choice.names")
 	}
 	return t
 }
 
-// ours returns x if its members are this format's.
-func ours(x *content.Extra) *content.Extra {
-	if x != nil && x.Format == Format {
-		return x
-	}
-	return nil
-}
-
 func (c *converter) thinking() *Thinking {
 	n := &c.from.Thinking
-	c.foreign(n.Extra, "thinking.extra")
-	t := &Thinking{BudgetTokens: n.Budget, Display: n.Display, Extra: ours(n.Extra)}
+	c.Foreign(n.Extra, "thinking.extra")
+	t := &Thinking{BudgetTokens: n.Budget, Display: n.Display, Extra: c.Ours(n.Extra)}
 	switch n.Mode {
 	case upstream.ThinkingBudget:
 		t.Type = "enabled"
@@ -154,19 +131,19 @@ func (c *converter) thinking() *Thinking {
 			return old
 		}
 		if n.Budget != nil {
-			c.lose(content.LossDropped, "thinking.budget", "Messages has no budget without a thinking mode")
+			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages has no budget without a thinking mode"}, "thinking.budget")
 		}
 		if n.Display != "" {
-			c.lose(content.LossHint, "thinking.display", "Messages has no display without a thinking mode")
+			c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "Messages has no display without a thinking mode"}, "thinking.display")
 		}
 		return nil
 	default:
-		c.lose(content.LossDropped, "thinking.mode", "Messages does not have this thinking mode")
+		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages does not have this thinking mode"}, "thinking.mode")
 		return nil
 	}
 	if n.Display == "full" {
 		t.Display = "summarized"
-		c.lose(content.LossDegraded, "thinking.display", "Messages shows a summary of what was thought")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "Messages shows a summary of what was thought"}, "thinking.display")
 	}
 	return t
 }
@@ -175,10 +152,10 @@ func (c *converter) thinking() *Thinking {
 // what the neutral request cannot hold.
 func (c *converter) output() {
 	n, r := &c.from.Output, c.to
-	c.foreign(n.Extra, "output.extra")
+	c.Foreign(n.Extra, "output.extra")
 	schema := n.Schema.JSON
 	if n.Schema.OpenAPI && schema != "" {
-		c.lose(content.LossDropped, "output.schema", "the schema is not JSON Schema")
+		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "the schema is not JSON Schema"}, "output.schema")
 		schema = ""
 	}
 	cfg := r.OutputConfig
@@ -198,9 +175,9 @@ func (c *converter) output() {
 	switch t := n.MediaType; {
 	case t == "", t == "text/plain", t == jsonType && n.Schema.JSON != "":
 	case t == jsonType:
-		c.lose(content.LossDropped, "output.media_type", "Messages answers with JSON only by a schema")
+		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages answers with JSON only by a schema"}, "output.media_type")
 	default:
-		c.lose(content.LossDropped, "output.media_type", "Messages answers with plain text or JSON")
+		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages answers with plain text or JSON"}, "output.media_type")
 	}
 }
 
@@ -232,10 +209,10 @@ func (c *converter) effort() string {
 	case "", "low", "medium", "high", "xhigh", "max":
 		return e
 	case "minimal":
-		c.lose(content.LossDegraded, "thinking.effort", "the least effort of Messages is low")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the least effort of Messages is low"}, "thinking.effort")
 		return "low"
 	}
-	c.lose(content.LossDropped, "thinking.effort", "Messages does not have this effort")
+	c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages does not have this effort"}, "thinking.effort")
 	return ""
 }
 
@@ -254,44 +231,30 @@ func (c *converter) tier() {
 	case "", "auto", "standard_only":
 		c.to.ServiceTier = t
 	default:
-		c.lose(content.LossHint, "service_tier", "Messages does not have this service tier")
+		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "Messages does not have this service tier"}, "service_tier")
 	}
 }
 
 func (c *converter) tools(tools []content.Tool) []content.Tool {
-	var list []content.Tool // nil while it is the same as tools
-	for i := range tools {
-		t := tools[i]
-		changed, keep := c.tool(&t, "tools."+strconv.Itoa(i))
-		if (changed || !keep) && list == nil {
-			list = append(make([]content.Tool, 0, len(tools)), tools[:i]...)
-		}
-		if keep && list != nil {
-			list = append(list, t)
-		}
-	}
-	if list == nil {
-		return tools
-	}
+	list, _ := codec.Rewrite(tools, func(i int, t content.Tool) (content.Tool, bool, bool) {
+		return c.tool(t, "tools."+strconv.Itoa(i))
+	})
 	return list
 }
 
-// tool reports what is lost of a tool, and changes the copy that it is given.
-func (c *converter) tool(t *content.Tool, path string) (changed, keep bool) {
+// tool reports what is lost of a tool, and returns what is left of it.
+func (c *converter) tool(t content.Tool, path string) (left content.Tool, changed, keep bool) {
 	if t.Kind != "" {
-		if t.Format != Format {
-			c.lose(content.LossDropped, path, "the tool is another vendor's own")
-		}
-		return false, t.Format == Format
+		return t, false, c.Tool(&t, path)
 	}
-	c.foreign(t.Extra, path+".extra")
+	c.Foreign(t.Extra, path+".extra")
 	if t.Output.JSON != "" {
-		c.lose(content.LossHint, path+".output", "Messages has no schema of a tool's result")
+		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "Messages has no schema of a tool's result"}, path+".output")
 	}
 	if t.Input.OpenAPI {
-		c.lose(content.LossDegraded, path+".input", "the schema is not JSON Schema; any arguments are accepted")
+		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the schema is not JSON Schema; any arguments are accepted"}, path+".input")
 		t.Input = content.Schema{}
-		return true, true
+		return t, true, true
 	}
-	return false, true
+	return t, false, true
 }

@@ -4,26 +4,18 @@ import (
 	"strconv"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 // turns converts turns. One that has nothing left is left out.
 func (c *converter) turns(turns []content.Turn) []content.Turn {
-	var list []content.Turn // nil while it is the same as turns
-	for i := range turns {
-		t := turns[i]
+	list, _ := codec.Rewrite(turns, func(i int, t content.Turn) (left content.Turn, changed, keep bool) {
 		path := "turns." + strconv.Itoa(i)
-		c.foreign(t.Extra, path+".extra")
-		parts, changed := c.parts(t.Parts, path+".parts", t.Role)
-		if changed && list == nil {
-			list = append(make([]content.Turn, 0, len(turns)), turns[:i]...)
-		}
-		if t.Parts = parts; list != nil && (!changed || len(parts) > 0) {
-			list = append(list, t)
-		}
-	}
-	if list == nil {
-		return turns
-	}
+		c.Foreign(t.Extra, path+".extra")
+		t.Parts, changed = c.parts(t.Parts, path+".parts", t.Role)
+		return t, changed, !changed || len(t.Parts) > 0
+	})
 	return list
 }
 
@@ -35,20 +27,10 @@ func (c *converter) system(parts []content.Part) []content.Part {
 
 // parts converts a list of parts and reports whether it is another list now.
 func (c *converter) parts(parts []content.Part, path string, role content.Role) (list []content.Part, changed bool) {
-	for i, p := range parts {
-		q := c.part(p, path+"."+strconv.Itoa(i), role)
-		if q != p && !changed {
-			changed = true
-			list = append(make([]content.Part, 0, len(parts)), parts[:i]...)
-		}
-		if q != nil && changed {
-			list = append(list, q)
-		}
-	}
-	if !changed {
-		return parts, false
-	}
-	return list, true
+	return codec.Rewrite(parts, func(i int, p content.Part) (q content.Part, changed, keep bool) {
+		q = c.part(p, path+"."+strconv.Itoa(i), role)
+		return q, q != p, q != nil || p == nil
+	})
 }
 
 // part returns p, another part instead, or nil if p cannot be said. A part
@@ -59,31 +41,31 @@ func (c *converter) part(p content.Part, path string, role content.Role) content
 	}
 	switch q := p.(type) {
 	case *content.Text:
-		c.signature(q.Signature, path)
-		c.foreign(q.Extra, path+".extra")
+		c.Signature(q.Signature, path)
+		c.Foreign(q.Extra, path+".extra")
 		return c.text(q, path)
 	case *content.Image:
-		c.signature(q.Signature, path)
-		c.foreign(q.Extra, path+".extra")
+		c.Signature(q.Signature, path)
+		c.Foreign(q.Extra, path+".extra")
 		c.source(q.Source, path+".source")
 		return c.visible(p, path, role)
 	case *content.Document:
-		c.signature(q.Signature, path)
-		c.foreign(q.Extra, path+".extra")
+		c.Signature(q.Signature, path)
+		c.Foreign(q.Extra, path+".extra")
 		return c.document(q, path)
 	case *content.Thinking:
 		return c.thought(q, path)
 	case *content.ToolUse:
-		c.signature(q.Signature, path)
-		c.foreign(q.Extra, path+".extra")
+		c.Signature(q.Signature, path)
+		c.Foreign(q.Extra, path+".extra")
 		return p
 	case *content.ToolResult:
 		return c.result(q, path)
 	case *content.SearchResult:
-		c.foreign(q.Extra, path+".extra")
+		c.Foreign(q.Extra, path+".extra")
 		return p
 	case *content.Media:
-		return c.drop(path, "Messages takes no sound and no moving pictures")
+		return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "Messages takes no sound and no moving pictures"}, path)
 	case *content.ServerToolUse:
 		return c.vendors(p, q.Format, q.Extra, path)
 	case *content.ServerToolResult:
@@ -91,53 +73,41 @@ func (c *converter) part(p content.Part, path string, role content.Role) content
 	case *content.Unknown:
 		return c.vendors(p, q.Format, nil, path)
 	}
-	return c.drop(path, "Messages does not have this kind of part")
-}
-
-func (c *converter) drop(path, reason string) content.Part {
-	c.lose(content.LossDropped, path, reason)
-	return nil
+	return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "Messages does not have this kind of part"}, path)
 }
 
 // visible drops an image where the format takes none.
 func (c *converter) visible(p content.Part, path string, role content.Role) content.Part {
 	if role == content.Assistant || role == content.System {
-		return c.drop(path, "Messages takes images from the user only")
+		return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "Messages takes images from the user only"}, path)
 	}
 	return p
 }
 
 // vendors drops what only another vendor understands.
 func (c *converter) vendors(p content.Part, f content.Format, x *content.Extra, path string) content.Part {
-	if f != Format {
-		return c.drop(path, "only another vendor understands this part")
+	if p = c.Vendors(p, f, path); p != nil {
+		c.Foreign(x, path+".extra")
 	}
-	c.foreign(x, path+".extra")
 	return p
-}
-
-func (c *converter) signature(s content.Signature, path string) {
-	if s.Data != "" && s.Format != Format {
-		c.lose(content.LossHint, path+".signature", "the signature is another vendor's")
-	}
 }
 
 // thought keeps what this vendor has signed. Others are of no use to it.
 func (c *converter) thought(p *content.Thinking, path string) content.Part {
-	c.foreign(p.Extra, path+".extra")
+	c.Foreign(p.Extra, path+".extra")
 	switch {
 	case p.Redacted.Format == Format:
 		return p
 	case p.Redacted == (content.Signature{}) && p.Signature.Format == Format:
 		return p
 	}
-	c.lose(content.LossHint, path, "the thought is not signed by this vendor and is left out")
+	c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "the thought is not signed by this vendor and is left out"}, path)
 	return nil
 }
 
 // result converts a result and what is in it.
 func (c *converter) result(p *content.ToolResult, path string) content.Part {
-	c.foreign(p.Extra, path+".extra")
+	c.Foreign(p.Extra, path+".extra")
 	parts, changed := c.parts(p.Parts, path+".parts", content.User)
 	if len(parts) == 0 && p.Object != "" {
 		parts, changed = []content.Part{&content.Text{Text: p.Object}}, true
@@ -168,24 +138,15 @@ func (c *converter) document(p *content.Document, path string) content.Part {
 
 // text leaves out the citations that the format cannot say.
 func (c *converter) text(p *content.Text, path string) content.Part {
-	var list []content.Citation
-	changed := false
-	for i := range p.Citations {
-		cite := &p.Citations[i]
+	list, changed := codec.Rewrite(p.Citations, func(i int, cite content.Citation) (content.Citation, bool, bool) {
 		at := path + ".citations." + strconv.Itoa(i)
-		c.foreign(cite.Extra, at+".extra")
-		if citable(cite) {
-			if changed {
-				list = append(list, *cite)
-			}
-			continue
+		c.Foreign(cite.Extra, at+".extra")
+		keep := citable(&cite)
+		if !keep {
+			c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "the citation cannot be said in the Messages format"}, at)
 		}
-		c.lose(content.LossHint, at, "the citation cannot be said in the Messages format")
-		if !changed {
-			changed = true
-			list = append(list, p.Citations[:i]...)
-		}
-	}
+		return cite, false, keep
+	})
 	if !changed {
 		return p
 	}
@@ -198,7 +159,7 @@ func (c *converter) text(p *content.Text, path string) content.Part {
 // web must bring what the vendor has put into them.
 func citable(c *content.Citation) bool {
 	if c.Kind == "" || c.Kind == content.CiteWeb {
-		return ours(c.Extra) != nil
+		return codec.Ours(c.Extra, Format) != nil
 	}
 	return citeFormOf("", c.Kind) != nil
 }
@@ -208,29 +169,29 @@ func (c *converter) source(s content.Source, path string) {
 	switch s := s.(type) {
 	case *content.Base64:
 		if s != nil {
-			c.foreign(s.Extra, path+".extra")
+			c.Foreign(s.Extra, path+".extra")
 		}
 	case *content.URL:
 		if s != nil {
-			c.foreign(s.Extra, path+".extra")
+			c.Foreign(s.Extra, path+".extra")
 			if s.MediaType != "" {
-				c.lose(content.LossHint, path+".media_type", said)
+				c.Lose(&loss.Rule{Severity: content.LossHint, Reason: said}, path+".media_type")
 			}
 		}
 	case *content.File:
 		if s != nil {
-			c.foreign(s.Extra, path+".extra")
+			c.Foreign(s.Extra, path+".extra")
 			if s.MediaType != "" {
-				c.lose(content.LossHint, path+".media_type", said)
+				c.Lose(&loss.Rule{Severity: content.LossHint, Reason: said}, path+".media_type")
 			}
 		}
 	case *content.PlainText:
 		if s != nil {
-			c.foreign(s.Extra, path+".extra")
+			c.Foreign(s.Extra, path+".extra")
 		}
 	case *content.Parts:
 		if s != nil {
-			c.foreign(s.Extra, path+".extra")
+			c.Foreign(s.Extra, path+".extra")
 		}
 	}
 }

@@ -294,3 +294,20 @@ func TestWirePath(t *testing.T) {
 		}
 	}
 }
+
+// A request with very many stop sequences is not remembered whole; it is
+// compared with its document by parsing that again.
+func TestUpstreamManyStopSequences(t *testing.T) {
+	body := `{"model":"m","max_tokens":9,"stop_sequences":[` + many(`"x"`, 30_000) + `],"messages":[` + userHead + `"x"}]}`
+	r, err := ParseRequestString(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := upstream.WireOf(r.Upstream(), Format); w == nil || w.Body != body {
+		t.Error("want the document of a request that nobody has changed")
+	}
+	r.StopSequences[29_999] = "y"
+	if upstream.WireOf(r.Upstream(), Format) != nil {
+		t.Error("want no document of a request that was changed")
+	}
+}

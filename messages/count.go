@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/polywire/polywire/internal/front"
@@ -15,28 +14,10 @@ func (d *dialect) count(_ string, r *http.Request, body string) (*front.Call, er
 	if err != nil {
 		return nil, err
 	}
-	call := &front.Call{Mode: "count", Request: req.passOn(rules.header())}
-	call.Ask = func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-		n, err := upstream.CountTokens(ctx, up, call.Request)
-		if err != nil {
-			return nil, err
-		}
-		return countDocument(n)
-	}
+	call := &front.Call{Request: req.passOn(rules.header()), Files: d.elsewhere(req)}
+	call.Count(Format, countNames.Has, func(w *jsonwire.Writer, n upstream.TokenCount) {
+		w.Name("input_tokens")
+		w.Int(n.Tokens)
+	})
 	return call, nil
-}
-
-func countDocument(n upstream.TokenCount) (*jsonwire.Writer, error) {
-	w := new(jsonwire.Writer)
-	w.BeginObject()
-	w.Name("input_tokens")
-	w.Int(n.Tokens)
-	if n.Extra != nil && n.Extra.Format == Format {
-		err := w.MembersExcept(n.Extra.JSON, func(name string) bool { return name == "input_tokens" })
-		if err != nil {
-			return nil, err
-		}
-	}
-	w.EndObject()
-	return w, nil
 }

@@ -1,12 +1,14 @@
 package messages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -29,23 +31,23 @@ const (
 // The error is an [*upstream.Error]: the body's own if it is an error
 // envelope, else one with [upstream.CodeBadGateway].
 func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
-	if most := limitOr(lim.Body, defaultReply); int64(len(body)) > most {
-		return nil, badGateway(fmt.Errorf("messages: the answer has %d bytes, %d are allowed", len(body), most))
+	if most := cmp.Or(max(lim.Body, 0), defaultReply); int64(len(body)) > most {
+		return nil, codec.BadGateway(fmt.Errorf("messages: the answer has %d bytes, %d are allowed", len(body), most))
 	}
 	d := newDecoder(lim)
 	defer d.doc.Close()
 	if err := d.parse(body); err != nil {
-		return nil, badGateway(err)
+		return nil, codec.BadGateway(err)
 	}
 	root := d.doc.Root()
 	switch m := answerMembersOf(root); {
 	case m.kind.Is("error"):
 		return nil, d.failure(root)
 	case !m.content.Exists():
-		return nil, badGateway(errors.New("messages: the answer is no message"))
+		return nil, codec.BadGateway(errors.New("messages: the answer is no message"))
 	}
 	if err := d.message(root, true); err != nil {
-		return nil, badGateway(err)
+		return nil, codec.BadGateway(err)
 	}
 	if !d.stopped {
 		d.odd = true // clients need one
@@ -57,17 +59,6 @@ func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
 }
 
 const noStopReason = "the answer does not say why it ended"
-
-func limitOr(n, otherwise int64) int64 {
-	if n <= 0 {
-		return otherwise
-	}
-	return n
-}
-
-func badGateway(err error) *upstream.Error {
-	return &upstream.Error{Code: upstream.CodeBadGateway, Err: err}
-}
 
 // A decoder turns documents of an answer into events. It holds what is known
 // from one event of a stream to the next.
@@ -138,16 +129,16 @@ func (d *decoder) lose(path string, s content.Severity, reason string) {
 // The members of an answer and of its pieces. What is null in a kept member is
 // the same as nothing.
 var (
-	startNames = names{
-		[]string{"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "stop_details", "usage"},
-		[]string{"container", "diagnostics", "context_management", "input_transformations"},
+	startNames = codec.Names{
+		Typed: []string{"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "stop_details", "usage"},
+		Kept:  []string{"container", "diagnostics", "context_management", "input_transformations"},
 	}
 	// wholeNames are those of a whole reply, whose end is told by the stop.
-	wholeNames = names{
-		append(slices.Clip(startNames.typed), "container", "context_management", "input_transformations"),
-		[]string{"diagnostics"},
+	wholeNames = codec.Names{
+		Typed: append(slices.Clip(startNames.Typed), "container", "context_management", "input_transformations"),
+		Kept:  []string{"diagnostics"},
 	}
-	stopNames = names{[]string{"stop_reason", "stop_sequence", "stop_details"}, []string{"container"}}
+	stopNames = codec.Names{Typed: []string{"stop_reason", "stop_sequence", "stop_details"}, Kept: []string{"container"}}
 )
 
 // endNames are the members of a whole reply that a stream has in its
@@ -282,7 +273,7 @@ func (d *decoder) word(v jsonwire.Value) string {
 }
 
 // rest returns the members of v that n has not, or nil.
-func (d *decoder) rest(v jsonwire.Value, n *names) *content.Extra {
+func (d *decoder) rest(v jsonwire.Value, n *codec.Names) *content.Extra {
 	var r rest
 	r.members(v, n)
 	return r.extra()
@@ -305,9 +296,9 @@ func (r *rest) add(name string, v jsonwire.Value) {
 }
 
 // members adds the members of v that n has not.
-func (r *rest) members(v jsonwire.Value, n *names) {
+func (r *rest) members(v jsonwire.Value, n *codec.Names) {
 	for name, x := range v.Members() {
-		if !n.has(name) && (x.Kind() != jsonwire.Null || !slices.Contains(n.kept, name)) {
+		if !n.Has(name) && (x.Kind() != jsonwire.Null || !slices.Contains(n.Kept, name)) {
 			r.add(name, x)
 		}
 	}

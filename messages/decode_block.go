@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -84,7 +85,7 @@ func (d *decoder) faults(index int) {
 	list, _ := content.Violations(d.parser.faults.Err())
 	for _, f := range list {
 		if f.Code == content.CodeType && !strings.HasSuffix(f.Path, ".input") {
-			d.lose(partPath(index), content.LossDropped, "a member of the wrong type: "+clip(f.Path))
+			d.lose(partPath(index), content.LossDropped, "a member of the wrong type: "+codec.Clip(f.Path))
 			return
 		}
 	}
@@ -143,17 +144,17 @@ type deltaForm struct {
 	tag   string
 	value string // the member that holds it
 	event upstream.EventKind
-	names names
+	names codec.Names
 }
 
 // The forms of deltas. The table is never changed.
 var deltaForms = [...]deltaForm{
-	{"text_delta", "text", upstream.EventText, names{typed: []string{"type", "text"}}},
-	{"input_json_delta", "partial_json", upstream.EventInput, names{typed: []string{"type", "partial_json"}}},
+	{"text_delta", "text", upstream.EventText, codec.Names{Typed: []string{"type", "text"}}},
+	{"input_json_delta", "partial_json", upstream.EventInput, codec.Names{Typed: []string{"type", "partial_json"}}},
 	{"thinking_delta", "thinking", upstream.EventText,
-		names{[]string{"type", "thinking"}, []string{"estimated_tokens"}}},
-	{"signature_delta", "signature", upstream.EventSignature, names{typed: []string{"type", "signature"}}},
-	{"citations_delta", "citation", upstream.EventCitation, names{typed: []string{"type", "citation"}}},
+		codec.Names{Typed: []string{"type", "thinking"}, Kept: []string{"estimated_tokens"}}},
+	{"signature_delta", "signature", upstream.EventSignature, codec.Names{Typed: []string{"type", "signature"}}},
+	{"citations_delta", "citation", upstream.EventCitation, codec.Names{Typed: []string{"type", "citation"}}},
 }
 
 // suits reports whether a delta of this form can be added to a block.
@@ -255,11 +256,11 @@ func deltaRest(event, delta jsonwire.Value, f *deltaForm) *content.Extra {
 		taken[name] = true
 	}
 	for name, x := range event.Members() {
-		if !deltaEventNames.has(name) && !taken[name] {
+		if !deltaEventNames.Has(name) && !taken[name] {
 			r.add(name, x)
 		}
 	}
 	return r.extra()
 }
 
-var deltaEventNames = names{typed: []string{"type", "index", "delta"}}
+var deltaEventNames = codec.Names{Typed: []string{"type", "index", "delta"}}

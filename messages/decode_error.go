@@ -2,10 +2,9 @@ package messages
 
 import (
 	"fmt"
+	"github.com/polywire/polywire/internal/codec"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/scrub"
@@ -24,9 +23,9 @@ import (
 // Err, for logs, has the status, type and request id; words in it are cleaned
 // in the same way.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
-	f := vendorError{status: status, id: header.Get("request-id")}
-	f.read(body)
-	e := &upstream.Error{Code: statusCode(status), Err: &f}
+	f := vendorError{status: status, id: header.Get("request-id"), size: len(body)}
+	codec.ErrorBody(body, f.take)
+	e := &upstream.Error{Code: codec.StatusCode(status), Err: &f}
 	if f.envelope {
 		e.Code = f.code(e.Code)
 		switch status {
@@ -39,34 +38,9 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	}
 	switch e.Code {
 	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
-		e.RetryAfter = retryAfter(header.Get("retry-after"))
+		e.RetryAfter = codec.RetryAfter(header.Get("retry-after"))
 	}
 	return e
-}
-
-// statusCode is the table for statuses.
-func statusCode(status int) upstream.Code {
-	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return upstream.CodeInvalid
-	case http.StatusNotFound:
-		return upstream.CodeNotFound
-	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return upstream.CodeTimeout
-	case http.StatusConflict:
-		return upstream.CodeConflict
-	case http.StatusRequestEntityTooLarge:
-		return upstream.CodeTooLarge
-	case http.StatusTooManyRequests:
-		return upstream.CodeRateLimit
-	case 529:
-		return upstream.CodeOverloaded
-	}
-	if status >= 500 && status <= 599 {
-		return upstream.CodeUnavailable
-	}
-	// 401, 402 and 403 among them: they are about the host's key.
-	return upstream.CodeBadGateway
 }
 
 // typeCode is the way back of [tell]. told says whether the words of this type
@@ -125,9 +99,9 @@ func (f *vendorError) Error() string {
 	}
 	switch {
 	case f.envelope:
-		fmt.Fprintf(&b, ": %s", clip(scrub.Line(f.kind)))
+		fmt.Fprintf(&b, ": %s", codec.Clip(scrub.Line(f.kind)))
 		if f.detail != "" {
-			fmt.Fprintf(&b, " (%s)", clip(scrub.Line(f.detail)))
+			fmt.Fprintf(&b, " (%s)", codec.Clip(scrub.Line(f.detail)))
 		}
 		if f.message != "" {
 			fmt.Fprintf(&b, ": %s", f.message)
@@ -143,28 +117,11 @@ func (f *vendorError) Error() string {
 
 // printable returns an id as it may stand in a log.
 func printable(id string) string {
-	if len(id) > maxQuoted || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if len(id) > codec.MaxQuoted || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
 	}
 	return id
 }
-
-// read looks for an envelope in a body.
-func (f *vendorError) read(body []byte) {
-	f.size = len(body)
-	if len(body) > maxErrorBody {
-		return
-	}
-	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{Lenient: true})
-	if err != nil {
-		return
-	}
-	defer doc.Close()
-	f.take(doc.Root())
-}
-
-// maxErrorBody bounds the bodies that are looked at.
-const maxErrorBody = 1 << 20
 
 // take reads an envelope.
 func (f *vendorError) take(v jsonwire.Value) {
@@ -195,18 +152,4 @@ func (f *vendorError) code(c upstream.Code) upstream.Code {
 		}
 	}
 	return c
-}
-
-// retryAfter reads a number of seconds up to an hour; all else is 0.
-func retryAfter(value string) time.Duration {
-	const most = time.Hour
-	value = strings.TrimSpace(value)
-	if strings.Trim(value, "0123456789.") != "" || len(value) > 12 {
-		return 0
-	}
-	s, err := strconv.ParseFloat(value, 64)
-	if err != nil || s > most.Seconds() {
-		return 0
-	}
-	return time.Duration(s * float64(time.Second))
 }

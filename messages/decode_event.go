@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -51,15 +52,15 @@ func knownEvent(kind string) bool {
 
 // The members of events.
 var (
-	messageStartNames = names{typed: []string{"type", "message"}}
-	blockStartNames   = names{typed: []string{"type", "index", "content_block"}}
-	blockStopNames    = names{typed: []string{"type", "index"}}
-	messageDeltaNames = names{typed: []string{"type", "delta", "usage"}}
-	messageStopNames  = names{typed: []string{"type"}}
+	messageStartNames = codec.Names{Typed: []string{"type", "message"}}
+	blockStartNames   = codec.Names{Typed: []string{"type", "index", "content_block"}}
+	blockStopNames    = codec.Names{Typed: []string{"type", "index"}}
+	messageDeltaNames = codec.Names{Typed: []string{"type", "delta", "usage"}}
+	messageStopNames  = codec.Names{Typed: []string{"type"}}
 )
 
 // attach gives the members of v that n has not to the first event.
-func (d *decoder) attach(v jsonwire.Value, n *names) {
+func (d *decoder) attach(v jsonwire.Value, n *codec.Names) {
 	d.events[0].Extra = d.rest(v, n)
 }
 
@@ -80,7 +81,7 @@ func (d *decoder) blockStart(v jsonwire.Value) error {
 	if x := v.Get("index"); x.Kind() == jsonwire.Number {
 		n, ok := x.Int()
 		if !ok || n < 0 || n > math.MaxInt32 {
-			return fmt.Errorf("messages: a content block has the index %s", clip(x.Raw()))
+			return fmt.Errorf("messages: a content block has the index %s", codec.Clip(x.Raw()))
 		}
 		index = int(n)
 	} else {
@@ -108,7 +109,7 @@ func (d *decoder) messageDelta(v jsonwire.Value) {
 	end.members(delta, &stopNames)
 	for name, x := range v.Members() {
 		switch {
-		case messageDeltaNames.has(name):
+		case messageDeltaNames.Has(name):
 		case name == "context_management", name == "input_transformations":
 			if x.Kind() != jsonwire.Null && !delta.Get(name).Exists() {
 				end.add(name, x)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -16,12 +17,12 @@ func DecodeCount(body []byte) (upstream.TokenCount, error) {
 	d := newDecoder(content.Limits{})
 	defer d.doc.Close()
 	if err := d.parse(string(body)); err != nil {
-		return upstream.TokenCount{}, badGateway(err)
+		return upstream.TokenCount{}, codec.BadGateway(err)
 	}
 	root := d.doc.Root()
 	n, ok := root.Get("input_tokens").Int()
 	if !ok || n < 0 {
-		return upstream.TokenCount{}, badGateway(errors.New("messages: the answer has no count of tokens"))
+		return upstream.TokenCount{}, codec.BadGateway(errors.New("messages: the answer has no count of tokens"))
 	}
 	return upstream.TokenCount{Tokens: n, Extra: d.rest(root, &countNames)}, nil
 }
@@ -33,18 +34,18 @@ func DecodeModels(body []byte) (list []upstream.Model, more bool, last string, e
 	d := newDecoder(content.Limits{})
 	defer d.doc.Close()
 	if err := d.parse(string(body)); err != nil {
-		return nil, false, "", badGateway(err)
+		return nil, false, "", codec.BadGateway(err)
 	}
 	root := d.doc.Root()
 	data := root.Get("data")
 	if data.Kind() != jsonwire.Array {
-		return nil, false, "", badGateway(errors.New("messages: the answer is no list of models"))
+		return nil, false, "", codec.BadGateway(errors.New("messages: the answer is no list of models"))
 	}
 	list = make([]upstream.Model, 0, data.Len())
 	for i, v := range data.Elems() {
 		m := d.model(v)
 		if m.ID == "" {
-			return nil, false, "", badGateway(fmt.Errorf("messages: model %d of the list has no id", i))
+			return nil, false, "", codec.BadGateway(fmt.Errorf("messages: model %d of the list has no id", i))
 		}
 		list = append(list, m)
 	}
@@ -57,10 +58,10 @@ func DecodeModels(body []byte) (list []upstream.Model, more bool, last string, e
 }
 
 var (
-	countNames = names{[]string{"input_tokens"}, []string{"context_management"}}
-	modelNames = names{
-		[]string{"id", "type", "display_name", "created_at", "max_input_tokens", "max_tokens"},
-		[]string{"capabilities", "line", "lifecycle", "deprecated_at", "retires_at", "allowed_fallback_models"},
+	countNames = codec.Names{Typed: []string{"input_tokens"}, Kept: []string{"context_management"}}
+	modelNames = codec.Names{
+		Typed: []string{"id", "type", "display_name", "created_at", "max_input_tokens", "max_tokens"},
+		Kept:  []string{"capabilities", "line", "lifecycle", "deprecated_at", "retires_at", "allowed_fallback_models"},
 	}
 )
 

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -83,8 +84,8 @@ func (c *counts) take(v jsonwire.Value) {
 }
 
 var (
-	cacheCreationNames = names{typed: []string{"ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"}}
-	outputDetailsNames = names{typed: []string{"thinking_tokens"}}
+	cacheCreationNames = codec.Names{Typed: []string{"ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"}}
+	outputDetailsNames = codec.Names{Typed: []string{"thinking_tokens"}}
 )
 
 // mostTokens bounds a count, so that sums of counts stay far from the largest
@@ -120,7 +121,7 @@ func (c *counts) keep(name string, k jsonwire.Kind, raw string) {
 }
 
 // keepRest keeps the members of one of the inner objects that are not known.
-func (c *counts) keepRest(name string, v jsonwire.Value, n *names) {
+func (c *counts) keepRest(name string, v jsonwire.Value, n *codec.Names) {
 	var r rest
 	r.members(v, n)
 	if x := r.extra(); x != nil {

@@ -17,6 +17,8 @@ type dialect struct {
 	limits content.Limits
 	files  bool
 	strict bool
+
+	mediaTypes []string // of documents, besides the usual ones
 }
 
 func (d *dialect) Format() content.Format { return Format }
@@ -112,7 +114,7 @@ func (d *dialect) request(r *http.Request, body string, count bool) (*Request, *
 	}
 	rules := &Rules{
 		Version: r.Header.Get("Anthropic-Version"), Betas: betas(r.Header),
-		AllowFiles: d.files, Strict: d.strict, Count: count, Limits: d.limits,
+		AllowFiles: d.files, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
 	}
 	if faults := req.Validate(rules); faults != nil {
 		return nil, nil, faults // those of parsing are among them
@@ -126,7 +128,7 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 	if err != nil {
 		return nil, err
 	}
-	c := &front.Call{Request: req.passOn(rules.header())}
+	c := &front.Call{Request: req.passOn(rules.header()), Files: d.elsewhere(req)}
 	message := "msg_" + strings.TrimPrefix(id, "req_")
 	if req.Stream {
 		c.Stream = newStream(id, message, req.Model, c.Request.Turns)

@@ -2,20 +2,21 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // content writes a list of parts, or the one text that was written as a plain
 // string, if it still is no more than that.
 func (e *encoder) content(name string, parts []content.Part, tagged bool) {
-	e.w.Name(name)
+	e.W.Name(name)
 	if t := onlyText(parts); t != nil && e.plain[t] && plain(t) {
-		e.w.String(t.Text)
+		e.W.String(t.Text)
 		return
 	}
-	e.path.push(name)
+	e.Path.Push(name)
 	e.parts(parts, tagged)
-	e.path.pop()
+	e.Path.Pop()
 }
 
 // plain reports whether a plain string says all that t says.
@@ -24,18 +25,18 @@ func plain(t *content.Text) bool {
 }
 
 func (e *encoder) parts(parts []content.Part, tagged bool) {
-	e.w.BeginArray()
+	e.W.BeginArray()
 	for i, p := range parts {
-		e.path.pushIndex(i)
+		e.Path.PushIndex(i)
 		e.part(p, tagged)
-		e.path.pop()
+		e.Path.Pop()
 	}
-	e.w.EndArray()
+	e.W.EndArray()
 }
 
 func (e *encoder) part(p content.Part, tagged bool) {
 	if content.IsNil(p) {
-		e.fault(content.CodeMissing, "", "the part is nil")
+		e.Fault(content.CodeMissing, "", "the part is nil")
 		return
 	}
 	if u, ok := p.(*content.Unknown); ok {
@@ -44,17 +45,17 @@ func (e *encoder) part(p content.Part, tagged bool) {
 	}
 	kind := kindOf(p)
 	if kind == "" {
-		e.fault(content.CodeUnsupported, "", "a part of this kind cannot be said in the Messages format")
+		e.Fault(content.CodeUnsupported, "", "a part of this kind cannot be said in the Messages format")
 		return
 	}
-	e.w.BeginObject()
-	e.must("type", kind)
+	e.W.BeginObject()
+	e.Must("type", kind)
 	if tagged {
-		e.path.push(kind)
-		defer e.path.pop()
+		e.Path.Push(kind)
+		defer e.Path.Pop()
 	}
 	e.fields(p)
-	e.w.EndObject()
+	e.W.EndObject()
 }
 
 // kindOf returns the tag of a part's block; empty if there is none.
@@ -97,11 +98,11 @@ func kindOf(p content.Part) string {
 func (e *encoder) unknown(u *content.Unknown) {
 	switch {
 	case u.Format != Format:
-		e.fault(content.CodeUnsupported, "", "a part of another format cannot be said in the Messages format")
+		e.Fault(content.CodeUnsupported, "", "a part of another format cannot be said in the Messages format")
 	case !jsonwire.IsObject(u.Raw):
-		e.fault(content.CodeType, "", textObject)
-	case e.valid("", u.Raw):
-		e.w.Raw(u.Raw)
+		e.Fault(content.CodeType, "", textObject)
+	case e.Valid("", u.Raw):
+		e.W.Raw(u.Raw)
 	}
 }
 
@@ -109,7 +110,7 @@ func (e *encoder) unknown(u *content.Unknown) {
 func (e *encoder) fields(p content.Part) {
 	switch p := p.(type) {
 	case *content.Text:
-		e.must("text", p.Text)
+		e.Must("text", p.Text)
 		e.citations(p)
 		e.cache(p, p.Cache)
 		e.extra(p, p.Extra, &textNames)
@@ -119,14 +120,14 @@ func (e *encoder) fields(p content.Part) {
 		e.extra(p, p.Extra, &imageNames)
 	case *content.Document:
 		e.source(p.Source)
-		e.optText(p, "title", p.Title)
-		e.optText(p, "context", p.Context)
+		e.Text(p, "title", p.Title)
+		e.Text(p, "context", p.Context)
 		e.citing(p, p.Citations, p.Extra)
 		e.cache(p, p.Cache)
 		e.extra(p, p.Extra, &documentNames)
 	case *content.SearchResult:
-		e.must("source", p.Source)
-		e.must("title", p.Title)
+		e.Must("source", p.Source)
+		e.Must("title", p.Title)
 		e.content("content", p.Parts, false)
 		e.citing(p, p.Citations, p.Extra)
 		e.cache(p, p.Cache)
@@ -140,19 +141,19 @@ func (e *encoder) fields(p content.Part) {
 
 func (e *encoder) thought(p *content.Thinking) {
 	if p.Redacted != (content.Signature{}) {
-		e.must("data", e.ours(p.Redacted, "data"))
+		e.Must("data", e.ours(p.Redacted, "data"))
 		e.extra(p, p.Extra, &redactedNames)
 		return
 	}
-	e.must("thinking", p.Text)
-	e.must("signature", e.ours(p.Signature, "signature"))
+	e.Must("thinking", p.Text)
+	e.Must("signature", e.ours(p.Signature, "signature"))
 	e.extra(p, p.Extra, &thinkingBlockNames)
 }
 
 // ours returns the data of a signature, which must not be another vendor's.
 func (e *encoder) ours(s content.Signature, name string) string {
 	if s.Format != Format && s.Data != "" {
-		e.fault(content.CodeUnsupported, name, "the signature is another vendor's")
+		e.Fault(content.CodeUnsupported, name, "the signature is another vendor's")
 	}
 	return s.Data
 }
@@ -161,30 +162,30 @@ func (e *encoder) ours(s content.Signature, name string) string {
 func (e *encoder) toolFields(p content.Part) {
 	switch p := p.(type) {
 	case *content.ToolUse:
-		e.must("id", p.ID)
-		e.must("name", p.Name)
+		e.Must("id", p.ID)
+		e.Must("name", p.Name)
 		e.free("input", p.Input)
 		e.cache(p, p.Cache)
 		e.extra(p, p.Extra, &toolUseNames)
 	case *content.ServerToolUse:
-		e.must("id", p.ID)
-		e.must("name", p.Name)
+		e.Must("id", p.ID)
+		e.Must("name", p.Name)
 		e.free("input", p.Input)
 		e.cache(p, p.Cache)
 		e.extra(p, p.Extra, &serverToolUseNames)
 	case *content.ToolResult:
-		e.must("tool_use_id", p.ID)
+		e.Must("tool_use_id", p.ID)
 		if len(p.Parts) > 0 {
 			e.content("content", p.Parts, true)
 		} else {
-			e.asNoted(p, "content")
+			e.AsNoted(p, "content")
 		}
-		e.optFlag(p, "is_error", p.Error)
+		e.Flag(p, "is_error", p.Error)
 		e.cache(p, p.Cache)
 		e.extra(p, p.Extra, &toolResultNames)
 	case *content.ServerToolResult:
-		e.must("tool_use_id", p.ID)
-		e.optRaw(p, "content", p.Content)
+		e.Must("tool_use_id", p.ID)
+		e.OptRaw(p, "content", p.Content)
 		e.cache(p, p.Cache)
 		e.extra(p, p.Extra, &serverToolResNames)
 	}
@@ -192,100 +193,98 @@ func (e *encoder) toolFields(p content.Part) {
 
 func (e *encoder) cache(node any, c *content.Cache) {
 	if c == nil {
-		e.asNoted(node, "cache_control")
+		e.AsNoted(node, "cache_control")
 		return
 	}
-	e.w.Name("cache_control")
-	e.path.push("cache_control")
-	e.w.BeginObject()
-	e.must("type", "ephemeral")
-	e.optText(c, "ttl", c.TTL)
+	e.W.Name("cache_control")
+	e.Path.Push("cache_control")
+	e.W.BeginObject()
+	e.Must("type", "ephemeral")
+	e.Text(c, "ttl", c.TTL)
 	e.extra(c, c.Extra, &cacheNames)
-	e.w.EndObject()
-	e.path.pop()
+	e.W.EndObject()
+	e.Path.Pop()
 }
 
 // citing writes {"enabled": true}, with the members of its own that the Extra
 // of the block keeps.
 func (e *encoder) citing(node any, on bool, x *content.Extra) {
 	const name = "citations"
-	if raw := e.notes[noteKey{node, name}]; !on && raw != "" {
-		e.asNoted(node, name)
+	if raw, _ := e.Noted(node, name); !on && raw != "" {
+		e.AsNoted(node, name)
 		return
 	}
 	rest := "" // of the members
-	if x != nil && x.Format == Format {
-		if doc, err := jsonwire.Parse(x.JSON, anyDocument); err == nil {
-			rest = doc.Root().Get(name).Raw()
-			doc.Close()
-		}
+	if doc := codec.Open(x, Format); doc != nil {
+		rest = doc.Root().Get(name).Raw()
+		doc.Close()
 	}
 	if !on && !jsonwire.IsObject(rest) {
 		return
 	}
-	e.w.Name(name)
-	e.w.BeginObject()
+	e.W.Name(name)
+	e.W.BeginObject()
 	if on {
-		e.w.Name("enabled")
-		e.w.Bool(true)
+		e.W.Name("enabled")
+		e.W.Bool(true)
 	}
-	if err := e.w.MembersExcept(rest, citationsNames.has); err != nil && rest != "" {
-		e.fault(content.CodeSyntax, name, "is not valid JSON: "+err.Error())
+	if err := e.W.MembersExcept(rest, citationsNames.Has); err != nil && rest != "" {
+		e.Fault(content.CodeSyntax, name, "is not valid JSON: "+err.Error())
 	}
-	e.w.EndObject()
+	e.W.EndObject()
 }
 
 func (e *encoder) citations(t *content.Text) {
 	if len(t.Citations) == 0 {
-		e.asNoted(t, "citations")
+		e.AsNoted(t, "citations")
 		return
 	}
-	e.w.Name("citations")
-	e.path.push("citations")
-	e.w.BeginArray()
+	e.W.Name("citations")
+	e.Path.Push("citations")
+	e.W.BeginArray()
 	for i := range t.Citations {
-		e.path.pushIndex(i)
-		e.w.BeginObject()
+		e.Path.PushIndex(i)
+		e.W.BeginObject()
 		e.citation(&t.Citations[i])
-		e.w.EndObject()
-		e.path.pop()
+		e.W.EndObject()
+		e.Path.Pop()
 	}
-	e.w.EndArray()
-	e.path.pop()
+	e.W.EndArray()
+	e.Path.Pop()
 }
 
 // citation writes the members of one citation.
 func (e *encoder) citation(c *content.Citation) {
 	if c.Kind == "" { // all of it is in Extra
 		if c.Extra == nil || c.Extra.Format != Format {
-			e.fault(content.CodeUnsupported, "", "a citation without a kind cannot be said in the Messages format")
+			e.Fault(content.CodeUnsupported, "", "a citation without a kind cannot be said in the Messages format")
 		}
-		e.extra(c, c.Extra, &names{})
+		e.extra(c, c.Extra, &codec.Names{})
 		return
 	}
 	f := citeFormOf("", c.Kind)
 	if f == nil {
-		e.fault(content.CodeUnsupported, "", "a citation of this kind cannot be said in the Messages format")
+		e.Fault(content.CodeUnsupported, "", "a citation of this kind cannot be said in the Messages format")
 		return
 	}
-	e.must("type", f.tag)
-	e.must("cited_text", c.Text)
-	if _, noted := e.notes[noteKey{c, f.title}]; noted || c.Title != "" {
-		e.optText(c, f.title, c.Title)
+	e.Must("type", f.tag)
+	e.Must("cited_text", c.Text)
+	if _, noted := e.Noted(c, f.title); noted || c.Title != "" {
+		e.Text(c, f.title, c.Title)
 	} else {
-		e.w.Name(f.title)
-		e.w.Null()
+		e.W.Name(f.title)
+		e.W.Null()
 	}
 	if f.url != "" {
-		e.must(f.url, c.URL)
+		e.Must(f.url, c.URL)
 	}
 	if f.index != "" {
-		e.integer(c, f.index, c.Index)
-		e.integer(c, f.start, c.Start)
-		e.integer(c, f.end, c.End)
+		e.Int(c, f.index, c.Index)
+		e.Int(c, f.start, c.Start)
+		e.Int(c, f.end, c.End)
 	}
 	if f.file {
-		e.optText(c, "file_id", c.FileID)
+		e.Text(c, "file_id", c.FileID)
 	}
 	e.extra(c, c.Extra, f.names)
 }

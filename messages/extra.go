@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -11,29 +12,29 @@ import (
 // their order and with their values as they came; nil if there are none.
 // Defaults that were written out are noted instead. Names that a laxer reader
 // would take for known ones are faults.
-func (p *parser) extra(node any, v jsonwire.Value, n *names) *content.Extra {
+func (p *parser) extra(node any, v jsonwire.Value, n *codec.Names) *content.Extra {
 	return p.extraCiting(node, v, n, jsonwire.Value{})
 }
 
 // extraCiting is extra for an object whose member "citations", odd, has
 // members besides the one that is known. They become a "citations" of their
 // own in the Extra.
-func (p *parser) extraCiting(node any, v jsonwire.Value, n *names, odd jsonwire.Value) *content.Extra {
-	b, names := append(p.scratch[:0], '{'), n.index()
+func (p *parser) extraCiting(node any, v jsonwire.Value, n *codec.Names, odd jsonwire.Value) *content.Extra {
+	b, names := p.extras.Begin(), n.Index()
 	var long strings.Builder
 	for name, x := range v.Members() {
-		known, typed := names.find(name)
+		known, typed := names.Find(name)
 		switch {
 		case known == name && !typed && p.form.body != "" && isDefault(name, x):
 			p.note(node, name, x.Raw())
 		case known != name || !typed:
 			p.lookAlike(name, known)
-			b = append(appendName(b, name), x.Raw()...)
+			b = codec.AppendMember(b, name, x.Raw())
 		case name == "citations" && odd.Exists():
-			b = append(appendName(b, name), '{')
+			b = append(codec.AppendName(b, name), '{')
 			for name, x := range odd.Members() {
-				if !citationsNames.has(name) {
-					b = append(appendName(b, name), x.Raw()...)
+				if !citationsNames.Has(name) {
+					b = codec.AppendMember(b, name, x.Raw())
 				}
 			}
 			b = append(b, '}')
@@ -48,26 +49,18 @@ func (p *parser) extraCiting(node any, v jsonwire.Value, n *names, odd jsonwire.
 			b = append(b[:0], b[last])
 		}
 	}
-	b = append(b, '}')
-	p.scratch = b[:0]
-	if cap(b) > maxScratch {
-		p.scratch = nil
+	if long.Len() > 0 {
+		long.Write(append(b, '}'))
+		return p.extras.New(Format, long.String())
 	}
-	switch {
-	case long.Len() > 0:
-		long.Write(b)
-		return p.newExtra(long.String())
-	case len(b) == len("{}"):
-		return nil
+	if json := p.extras.End(b); json != "" {
+		return p.extras.New(Format, json)
 	}
-	return p.newExtra(p.arena.Bytes(b))
+	return nil
 }
 
-const (
-	// longExtra is the length from which on an Extra gets memory of its own.
-	longExtra  = 8 << 10
-	maxScratch = 64 << 10
-)
+// longExtra is the length from which on an Extra gets memory of its own.
+const longExtra = 8 << 10
 
 // spread returns how long an Extra of v can become, not counting the long
 // values in it, of which most are in fields.
@@ -107,26 +100,12 @@ func isDefault(name string, v jsonwire.Value) bool {
 	return false
 }
 
-// appendName appends the name of the next member of an object.
-func appendName(dst []byte, name string) []byte {
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
-	}
-	return append(jsonwire.AppendString(dst, name), ':')
-}
-
-func (p *parser) newExtra(json string) *content.Extra {
-	e := p.extras.new(1)
-	e.Format, e.JSON = Format, json
-	return e
-}
-
 // lookAlikes reports names that are not known and that a laxer reader would
 // take for known ones.
-func (p *parser) lookAlikes(v jsonwire.Value, n *names) {
-	names := n.index()
+func (p *parser) lookAlikes(v jsonwire.Value, n *codec.Names) {
+	names := n.Index()
 	for name := range v.Members() {
-		known, _ := names.find(name)
+		known, _ := names.Find(name)
 		p.lookAlike(name, known)
 	}
 }
@@ -135,6 +114,6 @@ func (p *parser) lookAlikes(v jsonwire.Value, n *names) {
 // for.
 func (p *parser) lookAlike(name, known string) {
 	if known != "" && known != name {
-		p.fault(content.CodeUnknown, clip(name), textExtra+": did you mean '"+known+"'?")
+		p.fault(content.CodeUnknown, codec.Clip(name), textExtra+": did you mean '"+known+"'?")
 	}
 }

@@ -2,7 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -16,12 +16,12 @@ import (
 // read-only, and may be used from several goroutines at once.
 type Form struct {
 	body   string
-	notes  []note
+	notes  codec.Notes
 	plain  []*content.Text // the texts that were plain strings instead of lists
 	wrong  *wrong          // nil if parsing found no fault
-	sealed *sealed         // nil if it is not remembered
+	sealed *codec.Sealed   // nil if it is not remembered
 
-	model, stream extent
+	model, stream codec.Extent
 
 	// sound are the long base64 texts that the reader has looked at already
 	// and found good, in their order. Validate skips what is still the same.
@@ -40,47 +40,15 @@ type wrong struct {
 	more int // faults that were only counted
 }
 
-// An extent is where the value of a top-level member stands in the body. It is
-// zero if there is none. Documents are shorter than 2 GiB.
-type extent struct{ from, to int32 }
-
-// sealed is what a request said in neutral words when it was parsed. It shares
-// parts and lists with the request, so upstream's own comparison sees whatever
-// has been changed in place.
-type sealed struct {
-	request upstream.Request
-	wire    upstream.Wire
-}
-
 // Equal says true: spelling is not meaning.
 func (*Form) Equal(*Form) bool { return true }
 
-// A note is how one member was spelled, where its value does not tell.
-type note struct {
-	node any    // a pointer to what the member belongs to
-	name string // the member's
-	raw  string // the JSON text it had, or absent
-}
-
-// absent notes a member that was left out although an encoder would by itself
-// write a null.
-const absent = ""
-
-type noteKey struct {
-	node any
-	name string
-}
-
 // spellings returns the notes by node and name; nil if there are none.
-func (f *Form) spellings() map[noteKey]string {
-	if f == nil || len(f.notes) == 0 {
+func (f *Form) spellings() map[codec.NoteKey]string {
+	if f == nil {
 		return nil
 	}
-	m := make(map[noteKey]string, len(f.notes))
-	for _, n := range f.notes {
-		m[noteKey{n.node, n.name}] = n.raw
-	}
-	return m
+	return f.notes.Table()
 }
 
 // size returns about how long the document will be when it is encoded again,
@@ -108,20 +76,14 @@ func (f *Form) plainTexts() map[*content.Text]bool {
 	return m
 }
 
-func extentOf(v jsonwire.Value) extent { return extent{int32(v.Offset()), int32(v.End())} }
-
 // document returns the document in the shape in which adapters want it.
 func (f *Form) document(header []upstream.Field) upstream.Wire {
 	w := upstream.Wire{Format: Format, Body: f.body, Header: header}
-	if f.model.to > 0 {
-		w.Spans = append(make([]upstream.Span, 0, 2), f.model.span("model"))
+	if f.model.To > 0 {
+		w.Spans = append(make([]upstream.Span, 0, 2), f.model.Span("model"))
 	}
-	if f.stream.to > 0 {
-		w.Spans = append(w.Spans, f.stream.span("stream"))
+	if f.stream.To > 0 {
+		w.Spans = append(w.Spans, f.stream.Span("stream"))
 	}
 	return w
-}
-
-func (e extent) span(name string) upstream.Span {
-	return upstream.Span{Name: name, From: int(e.from), To: int(e.to)}
 }

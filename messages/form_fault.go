@@ -6,25 +6,12 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // err returns the faults that parsing found.
-func (w *wrong) err() error { return faultList(w.list, w.more) }
-
-// faultList makes one error of faults, which are in order already.
-func faultList(list []*content.Error, more int) error {
-	var all content.Faults
-	for _, e := range list {
-		all.Add(e.Code, e.Path, e.Text)
-	}
-	if len(list) >= content.MaxFaults {
-		for range more {
-			all.Add("", "", "") // is only counted
-		}
-	}
-	return all.Err()
-}
+func (w *wrong) err() error { return codec.FaultList(w.list, w.more) }
 
 // faults returns what parsing found together with what was found later, in the
 // order of the document. A later fault is left out where the parser has
@@ -41,21 +28,22 @@ func (r *Request) faults(later *content.Faults) error {
 	if f.wrong != nil {
 		all, more = slices.Clone(f.wrong.list), more+f.wrong.more
 	}
+	sorted := len(all) // what parsing found is in order
 	for _, e := range list {
 		if !r.complained(e.Path) {
 			all = append(all, e)
 		}
 	}
-	doc, err := jsonwire.Parse(f.body, anyDocument)
+	if len(all) == sorted || len(all) == 1 {
+		return codec.FaultList(all, more)
+	}
+	doc, err := jsonwire.Parse(f.body, codec.AnyDocument)
 	if err != nil {
-		return faultList(all, more) // cannot be: it was parsed before
+		return codec.FaultList(all, more) // cannot be: it was parsed before
 	}
 	defer doc.Close()
-	return faultList(inOrder(doc, all), more)
+	return codec.FaultList(inOrder(doc, all), more)
 }
-
-// anyDocument lets pass what a host's own limits have let pass.
-var anyDocument = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}
 
 // complained reports whether parsing found a fault at path, around it, or in
 // the type of what is there.

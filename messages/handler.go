@@ -2,6 +2,7 @@ package messages
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/upstream"
@@ -17,6 +18,10 @@ type Options struct {
 	// FilesWithoutBeta lets requests of version 2023-06-01 name files by id
 	// without the beta header files-api-2025-04-14.
 	FilesWithoutBeta bool
+
+	// MediaTypes are types of documents that are welcome besides PDF and plain
+	// text: what the Upstream can read.
+	MediaTypes []string
 }
 
 // A Handler lets an Upstream answer requests in the Messages format. It is
@@ -53,7 +58,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 	if opts != nil {
 		o = *opts
 	}
-	d := &dialect{limits: o.Limits, files: o.FilesWithoutBeta, strict: o.Strict}
+	d := &dialect{limits: o.Limits, files: o.FilesWithoutBeta, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes)}
 	return &Handler{front: front.New("messages: NewHandler", up, o.Serving, maxBody, d), dialect: d}
 }
 

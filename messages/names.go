@@ -1,37 +1,28 @@
 package messages
 
-import (
-	"math/bits"
-	"slices"
-	"strings"
-	"unicode/utf8"
-)
+import "github.com/polywire/polywire/internal/codec"
 
-// names are the members that one of the API's objects has: typed ones have a
-// field here, kept ones are known to the API and live in Extra. The tables are
-// never changed, and have no more than 64 names.
-type names struct{ typed, kept []string }
-
+// The members that the API's objects have.
 var (
-	requestNames = names{typed: []string{
+	requestNames = codec.Names{Typed: []string{
 		"model", "max_tokens", "messages", "system", "stream", "metadata", "stop_sequences", "temperature",
 		"top_p", "top_k", "tools", "tool_choice", "thinking", "output_config", "service_tier", "inference_geo",
 		"speed", "cache_control", "container", "diagnostics", "mcp_servers", "context_management", "compaction",
 		"output_format", "thread", "fallbacks", "fallback_credit_token", "billing_policy",
 	}}
-	messageNames      = names{[]string{"role", "content"}, []string{"clear_at", "output_config"}}
-	metadataNames     = names{typed: []string{"user_id"}}
-	choiceNames       = names{typed: []string{"type", "name", "disable_parallel_tool_use"}}
-	thinkingNames     = names{[]string{"type", "budget_tokens", "display"}, []string{"block_binding"}}
-	outputConfigNames = names{[]string{"effort", "format"}, []string{"task_budget"}}
-	outputFormatNames = names{typed: []string{"type", "schema"}}
-	cacheNames        = names{typed: []string{"type", "ttl"}}
-	citationsNames    = names{typed: []string{"enabled"}}
-	toolNames         = names{
-		[]string{"type", "name", "description", "input_schema", "strict", "cache_control"},
-		[]string{"defer_loading", "allowed_callers", "input_examples", "eager_input_streaming"},
+	messageNames      = codec.Names{Typed: []string{"role", "content"}, Kept: []string{"clear_at", "output_config"}}
+	metadataNames     = codec.Names{Typed: []string{"user_id"}}
+	choiceNames       = codec.Names{Typed: []string{"type", "name", "disable_parallel_tool_use"}}
+	thinkingNames     = codec.Names{Typed: []string{"type", "budget_tokens", "display"}, Kept: []string{"block_binding"}}
+	outputConfigNames = codec.Names{Typed: []string{"effort", "format"}, Kept: []string{"task_budget"}}
+	outputFormatNames = codec.Names{Typed: []string{"type", "schema"}}
+	cacheNames        = codec.Names{Typed: []string{"type", "ttl"}}
+	citationsNames    = codec.Names{Typed: []string{"enabled"}}
+	toolNames         = codec.Names{
+		Typed: []string{"type", "name", "description", "input_schema", "strict", "cache_control"},
+		Kept:  []string{"defer_loading", "allowed_callers", "input_examples", "eager_input_streaming"},
 	}
-	serverToolNames = names{kept: []string{
+	serverToolNames = codec.Names{Kept: []string{
 		"type", "name", "cache_control", "allowed_callers", "defer_loading", "strict", "input_examples",
 		"max_characters", "display_width_px", "display_height_px", "display_number", "enable_zoom", "configs",
 		"max_uses", "allowed_domains", "blocked_domains", "user_location", "response_inclusion", "citations",
@@ -39,99 +30,33 @@ var (
 		"default_config", "tools",
 	}}
 
-	textNames          = names{typed: []string{"type", "text", "citations", "cache_control"}}
-	imageNames         = names{[]string{"type", "source", "cache_control"}, []string{"transformations"}}
-	documentNames      = names{typed: []string{"type", "source", "title", "context", "citations", "cache_control"}}
-	searchResultNames  = names{typed: []string{"type", "source", "title", "content", "citations", "cache_control"}}
-	thinkingBlockNames = names{typed: []string{"type", "thinking", "signature"}}
-	redactedNames      = names{typed: []string{"type", "data"}}
-	toolUseNames       = names{[]string{"type", "id", "name", "input", "cache_control"}, []string{"caller", "toolset_name"}}
-	serverToolUseNames = names{[]string{"type", "id", "name", "input", "cache_control"}, []string{"caller", "server_name"}}
-	toolResultNames    = names{[]string{"type", "tool_use_id", "content", "is_error", "cache_control"}, []string{"toolset_name"}}
-	serverToolResNames = names{[]string{"type", "tool_use_id", "content", "cache_control"}, []string{"caller", "is_error"}}
-	otherBlockNames    = names{kept: []string{
+	textNames          = codec.Names{Typed: []string{"type", "text", "citations", "cache_control"}}
+	imageNames         = codec.Names{Typed: []string{"type", "source", "cache_control"}, Kept: []string{"transformations"}}
+	documentNames      = codec.Names{Typed: []string{"type", "source", "title", "context", "citations", "cache_control"}}
+	searchResultNames  = codec.Names{Typed: []string{"type", "source", "title", "content", "citations", "cache_control"}}
+	thinkingBlockNames = codec.Names{Typed: []string{"type", "thinking", "signature"}}
+	redactedNames      = codec.Names{Typed: []string{"type", "data"}}
+	toolUseNames       = codec.Names{Typed: []string{"type", "id", "name", "input", "cache_control"}, Kept: []string{"caller", "toolset_name"}}
+	serverToolUseNames = codec.Names{Typed: []string{"type", "id", "name", "input", "cache_control"}, Kept: []string{"caller", "server_name"}}
+	toolResultNames    = codec.Names{Typed: []string{"type", "tool_use_id", "content", "is_error", "cache_control"}, Kept: []string{"toolset_name"}}
+	serverToolResNames = codec.Names{Typed: []string{"type", "tool_use_id", "content", "cache_control"}, Kept: []string{"caller", "is_error"}}
+	otherBlockNames    = codec.Names{Kept: []string{
 		"type", "cache_control", "file_id", "tool_name", "tabs", "state_changes", "mcp_server_name", "tools", "content",
 		"encrypted_content", "signature", "tool_changes", "from", "to", "trigger", "tool_use_id", "tool",
 	}}
 
-	base64Names  = names{typed: []string{"type", "media_type", "data"}}
-	urlNames     = names{typed: []string{"type", "url"}}
-	fileNames    = names{typed: []string{"type", "file_id"}}
-	contentNames = names{typed: []string{"type", "content"}}
+	base64Names  = codec.Names{Typed: []string{"type", "media_type", "data"}}
+	urlNames     = codec.Names{Typed: []string{"type", "url"}}
+	fileNames    = codec.Names{Typed: []string{"type", "file_id"}}
+	contentNames = codec.Names{Typed: []string{"type", "content"}}
 
-	charNames = names{typed: []string{
+	charNames = codec.Names{Typed: []string{
 		"type", "cited_text", "document_index", "document_title", "file_id", "start_char_index", "end_char_index"}}
-	pageNames = names{typed: []string{
+	pageNames = codec.Names{Typed: []string{
 		"type", "cited_text", "document_index", "document_title", "file_id", "start_page_number", "end_page_number"}}
-	blockNames = names{typed: []string{
+	blockNames = codec.Names{Typed: []string{
 		"type", "cited_text", "document_index", "document_title", "file_id", "start_block_index", "end_block_index"}}
-	searchNames = names{typed: []string{
+	searchNames = codec.Names{Typed: []string{
 		"type", "cited_text", "source", "title", "search_result_index", "start_block_index", "end_block_index"}}
-	webNames = names{[]string{"type", "cited_text", "url", "title"}, []string{"encrypted_index"}}
+	webNames = codec.Names{Typed: []string{"type", "cited_text", "url", "title"}, Kept: []string{"encrypted_index"}}
 )
-
-// has reports whether name has a field.
-func (n *names) has(name string) bool { return slices.Contains(n.typed, name) }
-
-// An index of names finds those that a name could be taken for: it has one bit
-// for each, by their length. It is made for an object whose members nobody
-// knows, of which there may be very many.
-type index struct {
-	names    *names
-	byLength [16]uint64
-}
-
-func (n *names) index() (x index) {
-	x.names = n
-	for i, known := range n.typed {
-		x.byLength[len(known)&15] |= 1 << i
-	}
-	for i, known := range n.kept {
-		x.byLength[len(known)&15] |= 1 << (len(n.typed) + i)
-	}
-	return x
-}
-
-// find returns the known name that name is, or that a laxer reader would take
-// it for: one that ignores case, or one whose strings end at a NUL. It returns
-// "" if there is none. typed says that it has a field.
-func (x *index) find(name string) (known string, typed bool) {
-	n, cut := len(name), name
-	for i := range len(name) {
-		c := name[i]
-		if c > 0 && c < utf8.RuneSelf {
-			continue
-		}
-		if n, cut = folded(name, i); n == 0 {
-			return "", false
-		}
-		break
-	}
-	t := len(x.names.typed)
-	for set := x.byLength[n&15]; set != 0; set &= set - 1 {
-		i := bits.TrailingZeros64(set)
-		if typed = i < t; typed {
-			known = x.names.typed[i]
-		} else {
-			known = x.names.kept[i-t]
-		}
-		if known == name || strings.EqualFold(known, cut) {
-			return known, typed
-		}
-	}
-	return "", false
-}
-
-// folded returns how many characters name has before a NUL, and these. Before i
-// all of it is ASCII. Of other characters only two are letters of ASCII when
-// their case is folded: a name with others is like none and has no characters.
-func folded(name string, i int) (n int, cut string) {
-	for n = i; i < len(name) && name[i] != 0; n++ {
-		r, size := utf8.DecodeRuneInString(name[i:])
-		if r >= utf8.RuneSelf && r != '\u017F' && r != '\u212A' {
-			return 0, ""
-		}
-		i += size
-	}
-	return n, name[:i]
-}

@@ -113,7 +113,7 @@ func hostPanics() []hostPanic {
 		{"authenticate's error", failing{}, upstream.Serving{Authenticate: func(context.Context, *http.Request, string) (context.Context, error) {
 			return nil, wrapless{}
 		}}, false},
-		{"resolver", loading, upstream.Serving{Resolver: panicking{}}, false},
+		{"resolver", loading, upstream.Serving{Links: panicking{}}, false},
 		{"loss", lossy, upstream.Serving{OnLoss: func(context.Context, []content.Loss) { panic(poison) }}, true},
 		{"logger", failing{err: errors.New(poison)}, upstream.Serving{Logger: slog.New(panicking{})}, false},
 		{"logger and loss", lossy, upstream.Serving{Logger: slog.New(panicking{}), OnLoss: func(context.Context, []content.Loss) { panic(poison) }}, true},

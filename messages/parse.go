@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -44,7 +45,8 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	}
 	defer doc.Close()
 	p := parser{form: &w.form, size: 1}
-	p.texts.free, p.lists.free = w.texts[:], w.parts[:]
+	p.texts.Seed(w.texts[:])
+	p.lists.Seed(w.parts[:])
 	r := &w.request
 	r.Form = &w.form
 	w.form.body, w.form.notes, w.form.plain = body, w.notes[:0], w.plain[:0]
@@ -76,7 +78,7 @@ type whole struct {
 	turns [1]content.Turn
 	texts [1]content.Text
 	parts [1]content.Part
-	notes [2]note
+	notes [2]codec.Note
 	plain [1]*content.Text
 }
 
@@ -84,26 +86,30 @@ type whole struct {
 // what has one is left zero, or stands in as an Unknown, so that places keep
 // their numbers.
 type parser struct {
-	path   path
+	// path is told in the vendor's style:
+	// "messages.2.content.0.image.source.base64.data". Behind the place of a
+	// member of a union stands its tag: the type of a block in a message, of a
+	// source, a citation, a tool ("custom" for one of the caller's), of thinking
+	// and tool_choice. The texts of system and of search results are of no union
+	// and have no tag. A fault of the tag itself is told of the place without
+	// it: "messages.0.content.1.type".
+	path   codec.Path
 	faults content.Faults
 	form   *Form
 	size   int // how much of everything to expect
 	depth  int // of parts in parts
 
-	texts    chunk[content.Text]
-	calls    chunk[content.ToolUse]
-	results  chunk[content.ToolResult]
-	thoughts chunk[content.Thinking]
-	images   chunk[content.Image]
-	base64s  chunk[content.Base64]
-	caches   chunk[content.Cache]
-	extras   chunk[content.Extra]
-	unknowns chunk[content.Unknown]
+	texts    codec.Chunk[content.Text]
+	calls    codec.Chunk[content.ToolUse]
+	results  codec.Chunk[content.ToolResult]
+	thoughts codec.Chunk[content.Thinking]
+	images   codec.Chunk[content.Image]
+	base64s  codec.Chunk[content.Base64]
+	caches   codec.Chunk[content.Cache]
+	extras   codec.Extras
+	unknowns codec.Chunk[content.Unknown]
 	nothing  content.Part // what stands for a block that is none
-	lists    chunk[content.Part]
-
-	arena   jsonwire.Arena
-	scratch []byte
+	lists    codec.Chunk[content.Part]
 }
 
 // request reads the top level.
@@ -113,7 +119,7 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 		switch name {
 		case "model":
 			r.Model = p.text(x, name)
-			w.form.model = extentOf(x)
+			w.form.model = codec.ExtentOf(x)
 		case "max_tokens":
 			r.MaxTokens = p.optInteger(r, x, name, &w.maxTokens)
 		case "messages":
@@ -122,7 +128,7 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 			r.System = p.content(r, x, name, false)
 		case "stream":
 			r.Stream = p.flag(r, x, name)
-			w.form.stream = extentOf(x)
+			w.form.stream = codec.ExtentOf(x)
 		case "stop_sequences":
 			r.StopSequences = p.strings(r, x, name)
 		case "temperature":
@@ -231,23 +237,23 @@ func (p *parser) messages(w *whole, v jsonwire.Value) {
 		turns = make([]content.Turn, n)
 	}
 	w.request.Messages = turns
-	p.path.push("messages")
+	p.path.Push("messages")
 	for i, x := range v.Elems() {
 		if i == n {
 			break
 		}
-		p.path.pushIndex(i)
+		p.path.PushIndex(i)
 		p.message(&turns[i], x)
-		p.path.pop()
+		p.path.Pop()
 	}
-	p.path.pop()
+	p.path.Pop()
 }
 
 // maxMessages is how many messages a request may have.
 const maxMessages = 100_000
 
 // expect prepares for a list of n messages or tools.
-func (p *parser) expect(n int) { p.size = max(p.size, min(n/4, largestChunk/4)) }
+func (p *parser) expect(n int) { p.size = max(p.size, min(n/4, codec.LargestChunk/4)) }
 
 func (p *parser) message(t *content.Turn, v jsonwire.Value) {
 	if v.Kind() != jsonwire.Object {
@@ -286,16 +292,16 @@ func (p *parser) strings(node any, v jsonwire.Value, name string) []string {
 		return nil
 	}
 	list := make([]string, v.Len())
-	p.path.push(name)
+	p.path.Push(name)
 	for i, x := range v.Elems() {
 		if x.Kind() == jsonwire.String {
 			list[i] = x.Str()
 			continue
 		}
-		p.path.pushIndex(i)
+		p.path.PushIndex(i)
 		p.fault(content.CodeType, "", textString)
-		p.path.pop()
+		p.path.Pop()
 	}
-	p.path.pop()
+	p.path.Pop()
 	return list
 }

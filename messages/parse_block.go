@@ -1,7 +1,10 @@
 package messages
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -14,20 +17,20 @@ const deepestPart = 16
 func (p *parser) content(node any, v jsonwire.Value, name string, tagged bool) []content.Part {
 	switch v.Kind() {
 	case jsonwire.String:
-		t := p.texts.new(p.size)
+		t := p.texts.New(p.size)
 		t.Text = v.Str()
 		if p.form.body != "" { // else nobody will encode it again
-			p.form.plain = append(p.form.plain, t)
+			p.plain(t)
 		}
-		return append(p.lists.take(1, p.size), t)
+		return append(p.lists.Take(1, p.size), t)
 	case jsonwire.Array:
 		if v.Len() == 0 {
 			p.note(node, name, "[]")
 			return nil
 		}
-		p.path.push(name)
+		p.path.Push(name)
 		list := p.parts(v, tagged)
-		p.path.pop()
+		p.path.Pop()
 		return list
 	case jsonwire.Null:
 		p.note(node, name, "null")
@@ -37,14 +40,23 @@ func (p *parser) content(node any, v jsonwire.Value, name string, tagged bool) [
 	return nil
 }
 
+// plain remembers a text that was a plain string.
+func (p *parser) plain(t *content.Text) {
+	f := p.form
+	if len(f.plain) == cap(f.plain) {
+		f.plain = slices.Grow(f.plain, max(len(f.plain), 2*p.size))
+	}
+	f.plain = append(f.plain, t)
+}
+
 // parts reads a list of blocks.
 func (p *parser) parts(v jsonwire.Value, tagged bool) []content.Part {
-	list := p.lists.take(v.Len(), p.size)
+	list := p.lists.Take(v.Len(), p.size)
 	p.depth++
 	for i, x := range v.Elems() {
-		p.path.pushIndex(i)
+		p.path.PushIndex(i)
 		list = append(list, p.block(x, tagged))
-		p.path.pop()
+		p.path.Pop()
 	}
 	p.depth--
 	return list
@@ -65,8 +77,8 @@ func (p *parser) block(v jsonwire.Value, tagged bool) content.Part {
 		return p.unknown(v, kind)
 	}
 	if tagged {
-		p.path.push(clip(kind))
-		defer p.path.pop()
+		p.path.Push(codec.Clip(kind))
+		defer p.path.Pop()
 	}
 	switch kind {
 	case "text":
@@ -99,7 +111,7 @@ func (p *parser) block(v jsonwire.Value, tagged bool) content.Part {
 
 // unknown keeps a block as it is.
 func (p *parser) unknown(v jsonwire.Value, kind string) content.Part {
-	u := p.unknowns.new(1)
+	u := p.unknowns.New(1)
 	u.Format, u.Kind, u.Raw = Format, kind, v.Raw()
 	return u
 }
@@ -149,7 +161,7 @@ func (p *parser) tag(v jsonwire.Value) (string, bool) {
 }
 
 func (p *parser) textBlock(v jsonwire.Value) content.Part {
-	t, more := p.texts.new(p.size), 0
+	t, more := p.texts.New(p.size), 0
 	for name, x := range v.Members() {
 		switch name {
 		case "type":
@@ -173,7 +185,7 @@ func (p *parser) textBlock(v jsonwire.Value) content.Part {
 }
 
 func (p *parser) toolUse(v jsonwire.Value) content.Part {
-	t, more := p.calls.new(p.size), 0
+	t, more := p.calls.New(p.size), 0
 	for name, x := range v.Members() {
 		switch name {
 		case "type":
@@ -234,7 +246,7 @@ func (p *parser) serverToolUse(v jsonwire.Value, kind string) content.Part {
 }
 
 func (p *parser) toolResult(v jsonwire.Value) content.Part {
-	t, more := p.results.new(p.size), 0
+	t, more := p.results.New(p.size), 0
 	for name, x := range v.Members() {
 		switch name {
 		case "type":
@@ -287,7 +299,7 @@ func (p *parser) serverToolResult(v jsonwire.Value, kind string) content.Part {
 }
 
 func (p *parser) thinkingBlock(v jsonwire.Value) content.Part {
-	t, more := p.thoughts.new(p.size), 0
+	t, more := p.thoughts.New(p.size), 0
 	t.Signature.Format = Format
 	for name, x := range v.Members() {
 		switch name {
@@ -313,7 +325,7 @@ func (p *parser) thinkingBlock(v jsonwire.Value) content.Part {
 }
 
 func (p *parser) redacted(v jsonwire.Value) content.Part {
-	t, more := p.thoughts.new(p.size), 0
+	t, more := p.thoughts.New(p.size), 0
 	t.Redacted.Format = Format
 	for name, x := range v.Members() {
 		switch name {

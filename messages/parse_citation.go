@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -13,7 +14,7 @@ type citeForm struct {
 	index, start, end string // empty where the kind has none
 	url               string // the member that is Citation.URL
 	file              bool   // may have a file_id
-	names             *names
+	names             *codec.Names
 }
 
 // The forms of citations. The table is never changed.
@@ -45,13 +46,13 @@ func (p *parser) citations(node any, v jsonwire.Value) []content.Citation {
 		return nil
 	}
 	list := make([]content.Citation, v.Len())
-	p.path.push("citations")
+	p.path.Push("citations")
 	for i, x := range v.Elems() {
-		p.path.pushIndex(i)
+		p.path.PushIndex(i)
 		p.citation(&list[i], x)
-		p.path.pop()
+		p.path.Pop()
 	}
-	p.path.pop()
+	p.path.Pop()
 	return list
 }
 
@@ -64,10 +65,10 @@ func (p *parser) citation(c *content.Citation, v jsonwire.Value) {
 	}
 	f := citeFormOf(kind, "")
 	if f == nil {
-		c.Extra = p.newExtra(v.Raw())
+		c.Extra = p.extras.New(Format, v.Raw())
 		return
 	}
-	p.path.push(f.tag)
+	p.path.Push(f.tag)
 	c.Kind = f.kind
 	more, title := 0, false
 	for name, x := range v.Members() {
@@ -98,13 +99,13 @@ func (p *parser) citation(c *content.Citation, v jsonwire.Value) {
 		}
 	}
 	if !title {
-		p.note(c, f.title, absent)
+		p.note(c, f.title, codec.Absent)
 	}
 	p.needCitation(c, v, f)
 	if more > 0 {
 		c.Extra = p.extra(c, v, f.names)
 	}
-	p.path.pop()
+	p.path.Pop()
 }
 
 // title reads a title that may be null, which is what the encoder writes for

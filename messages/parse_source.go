@@ -12,7 +12,7 @@ const (
 )
 
 func (p *parser) image(v jsonwire.Value) content.Part {
-	t, more := p.images.new(1), 0
+	t, more := p.images.New(1), 0
 	for name, x := range v.Members() {
 		switch name {
 		case "type":
@@ -110,7 +110,7 @@ func (p *parser) citing(node any, v jsonwire.Value) (on bool, odd jsonwire.Value
 	if !p.object(node, v, "citations") {
 		return false, odd
 	}
-	p.path.push("citations")
+	p.path.Push("citations")
 	for name, x := range v.Members() {
 		if name != "enabled" {
 			odd = v
@@ -124,7 +124,7 @@ func (p *parser) citing(node any, v jsonwire.Value) (on bool, odd jsonwire.Value
 	if odd.Exists() {
 		p.lookAlikes(v, &citationsNames)
 	}
-	p.path.pop()
+	p.path.Pop()
 	if !on {
 		p.note(node, "citations", v.Raw())
 	}
@@ -134,8 +134,8 @@ func (p *parser) citing(node any, v jsonwire.Value) (on bool, odd jsonwire.Value
 // source reads a source whose tag is one of those that expected lists. It
 // returns nil if there is none.
 func (p *parser) source(v jsonwire.Value, expected string) content.Source {
-	p.path.push("source")
-	defer p.path.pop()
+	p.path.Push("source")
+	defer p.path.Pop()
 	kind, ok := p.tag(v)
 	if !ok {
 		return nil
@@ -147,8 +147,8 @@ func (p *parser) source(v jsonwire.Value, expected string) content.Source {
 			return nil
 		}
 	}
-	p.path.push(kind)
-	defer p.path.pop()
+	p.path.Push(kind)
+	defer p.path.Pop()
 	switch kind {
 	case "base64":
 		return p.base64(v)
@@ -175,7 +175,7 @@ func sourceKind(kind string) int {
 }
 
 func (p *parser) base64(v jsonwire.Value) content.Source {
-	s, more := p.base64s.new(1), 0
+	s, more := p.base64s.New(1), 0
 	for name, x := range v.Members() {
 		switch name {
 		case "type":
@@ -298,9 +298,9 @@ func (p *parser) cache(node any, v jsonwire.Value) *content.Cache {
 	if !p.object(node, v, name) {
 		return nil
 	}
-	p.path.push(name)
-	defer p.path.pop()
-	c, more, typed := p.caches.new(p.size), 0, false
+	p.path.Push(name)
+	defer p.path.Pop()
+	c, more, typed := p.caches.New(p.size), 0, false
 	for name, x := range v.Members() {
 		switch name {
 		case "type":

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -21,17 +22,17 @@ func (p *parser) tools(r *Request, v jsonwire.Value) {
 	p.expect(n)
 	p.form.tools = len(p.form.free)
 	r.Tools = make([]content.Tool, n)
-	p.path.push("tools")
+	p.path.Push("tools")
 	for i, x := range v.Elems() {
-		p.path.pushIndex(i)
+		p.path.PushIndex(i)
 		if i < n {
 			p.tool(&r.Tools[i], x)
 		} else {
 			p.tool(new(content.Tool), x)
 		}
-		p.path.pop()
+		p.path.Pop()
 	}
-	p.path.pop()
+	p.path.Pop()
 }
 
 // tool reads a tool of the caller's, or keeps one of the vendor's.
@@ -54,9 +55,9 @@ func (p *parser) tool(t *content.Tool, v jsonwire.Value) {
 		p.serverTool(t, v, kind.Str())
 		return
 	}
-	p.path.push("custom")
+	p.path.Push("custom")
 	p.customTool(t, v)
-	p.path.pop()
+	p.path.Pop()
 }
 
 func (p *parser) customTool(t *content.Tool, v jsonwire.Value) {
@@ -93,12 +94,12 @@ func (p *parser) customTool(t *content.Tool, v jsonwire.Value) {
 // serverTool keeps a tool that the vendor runs or defines.
 func (p *parser) serverTool(t *content.Tool, v jsonwire.Value, kind string) {
 	t.Kind, t.Format, t.Raw = kind, Format, v.Raw()
-	p.path.push(clip(kind))
+	p.path.Push(codec.Clip(kind))
 	if name := v.Get("name"); name.Exists() {
 		t.Name = p.text(name, "name")
 	}
 	p.lookAlikes(v, &serverToolNames)
-	p.path.pop()
+	p.path.Pop()
 }
 
 func (p *parser) toolChoice(r *Request, v jsonwire.Value) *ToolChoice {
@@ -157,22 +158,22 @@ func (p *parser) union(r *Request, v jsonwire.Value, name string, tag *string) b
 	if !p.object(r, v, name) {
 		return false
 	}
-	p.path.push(name)
+	p.path.Push(name)
 	*tag, _ = p.tag(v)
-	p.path.push(clip(*tag))
+	p.path.Push(codec.Clip(*tag))
 	return true
 }
 
 func (p *parser) leave() {
-	p.path.pop()
-	p.path.pop()
+	p.path.Pop()
+	p.path.Pop()
 }
 
 func (p *parser) metadata(r *Request, v jsonwire.Value) *Metadata {
 	if !p.object(r, v, "metadata") {
 		return nil
 	}
-	p.path.push("metadata")
+	p.path.Push("metadata")
 	m, more := &Metadata{}, 0
 	for name, x := range v.Members() {
 		if name == "user_id" {
@@ -184,7 +185,7 @@ func (p *parser) metadata(r *Request, v jsonwire.Value) *Metadata {
 	if more > 0 {
 		m.Extra = p.extra(m, v, &metadataNames)
 	}
-	p.path.pop()
+	p.path.Pop()
 	if *m == (Metadata{}) && p.form.body != "" { // it says nothing
 		p.note(r, "metadata", v.Raw())
 		return nil
@@ -196,7 +197,7 @@ func (p *parser) outputConfig(r *Request, v jsonwire.Value) *OutputConfig {
 	if !p.object(r, v, "output_config") {
 		return nil
 	}
-	p.path.push("output_config")
+	p.path.Push("output_config")
 	c, more := &OutputConfig{}, 0
 	for name, x := range v.Members() {
 		switch name {
@@ -211,7 +212,7 @@ func (p *parser) outputConfig(r *Request, v jsonwire.Value) *OutputConfig {
 	if more > 0 {
 		c.Extra = p.extra(c, v, &outputConfigNames)
 	}
-	p.path.pop()
+	p.path.Pop()
 	if *c == (OutputConfig{}) && p.form.body != "" { // it says nothing
 		p.note(r, "output_config", v.Raw())
 		return nil
@@ -225,7 +226,7 @@ func (p *parser) outputFormat(node any, v jsonwire.Value, member string) *Output
 	if !p.object(node, v, member) {
 		return nil
 	}
-	p.path.push(member)
+	p.path.Push(member)
 	f, more := &OutputFormat{}, 0
 	f.Type, _ = p.tag(v)
 	for name, x := range v.Members() {
@@ -243,6 +244,6 @@ func (p *parser) outputFormat(node any, v jsonwire.Value, member string) *Output
 	if more > 0 {
 		f.Extra = p.extra(f, v, &outputFormatNames)
 	}
-	p.path.pop()
+	p.path.Pop()
 	return f
 }

@@ -1,11 +1,11 @@
 package messages
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -32,10 +32,10 @@ func (p *parser) fault(code content.Code, name, text string) {
 		return
 	}
 	if name == "" {
-		p.faults.Add(code, p.path.at(), text)
+		p.faults.Add(code, p.path.At(), text)
 		return
 	}
-	p.faults.Add(code, p.path.at(name), text)
+	p.faults.Add(code, p.path.At(name), text)
 }
 
 // need notes that v lacks a required member. It is called for members whose
@@ -48,11 +48,7 @@ func (p *parser) need(v jsonwire.Value, name string) {
 
 // note remembers how a member was spelled.
 func (p *parser) note(node any, name, raw string) {
-	f := p.form
-	if len(f.notes) == cap(f.notes) {
-		f.notes = slices.Grow(f.notes, max(len(f.notes), 2*p.size))
-	}
-	f.notes = append(f.notes, note{node, name, raw})
+	p.form.notes.Add(node, name, raw, max(len(p.form.notes), 2*p.size))
 }
 
 // text reads a string that must be there.
@@ -211,27 +207,9 @@ func (p *parser) list(node any, v jsonwire.Value, name string) bool {
 	return false
 }
 
-// maxQuoted bounds what an error repeats of the document.
-const maxQuoted = 64
-
-// clip returns s, or its beginning if it is too long to be repeated.
-func clip(s string) string {
-	if len(s) <= maxQuoted {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if i > maxQuoted {
-			break
-		}
-		n = i
-	}
-	return s[:n] + "…"
-}
-
 // quoteTag tells a bad union tag in the vendor's words.
 func quoteTag(tag, expected string) string {
-	return "Input tag '" + clip(tag) + "' found using 'type' does not match any of the expected tags: " + expected
+	return "Input tag '" + codec.Clip(tag) + "' found using 'type' does not match any of the expected tags: " + expected
 }
 
 // syntaxError tells why a body was refused.

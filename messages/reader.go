@@ -1,12 +1,14 @@
 package messages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/sse"
 	"github.com/polywire/polywire/upstream"
 )
@@ -36,7 +38,7 @@ type StreamReader struct {
 // Of lim count Body, for the bytes of one event (0 means 32 MiB), Depth and
 // Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	most := min(limitOr(lim.Body, defaultEvent), 1<<31-1)
+	most := min(cmp.Or(max(lim.Body, 0), defaultEvent), 1<<31-1)
 	r := &StreamReader{source: sse.NewReader(src, int(most))}
 	r.init(lim)
 	return r
@@ -100,7 +102,7 @@ func (r *StreamReader) read(e sse.Event) error {
 		return nil
 	}
 	if err := r.parse(e.Data); err != nil {
-		return badGateway(err)
+		return codec.BadGateway(err)
 	}
 	root := r.doc.Root()
 	kind := e.Name
@@ -115,7 +117,7 @@ func (r *StreamReader) read(e sse.Event) error {
 	}
 	name := eventName(kind, e.Name)
 	if err := r.event(kind, name, root); err != nil {
-		return badGateway(err)
+		return codec.BadGateway(err)
 	}
 	if len(r.events) > 0 {
 		r.frame.Name = name
@@ -142,9 +144,9 @@ func broken(err error) *upstream.Error {
 	var timeout interface{ Timeout() bool }
 	switch {
 	case err == io.EOF:
-		return badGateway(fmt.Errorf("messages: the stream ended without message_stop: %w", io.ErrUnexpectedEOF))
+		return codec.BadGateway(fmt.Errorf("messages: the stream ended without message_stop: %w", io.ErrUnexpectedEOF))
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return &upstream.Error{Code: upstream.CodeTimeout, Err: fmt.Errorf("messages: reading the stream: %w", err)}
 	}
-	return badGateway(fmt.Errorf("messages: reading the stream: %w", err))
+	return codec.BadGateway(fmt.Errorf("messages: reading the stream: %w", err))
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -93,9 +94,7 @@ func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 	if err := r.write(&w); err != nil {
 		return dst, err
 	}
-	a := appender{dst}
-	_, err := w.WriteTo(&a)
-	return a.b, err
+	return codec.Append(dst, &w)
 }
 
 // write writes the answer.

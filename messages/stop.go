@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
@@ -125,15 +126,15 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 
 // writeCounts writes one of the inner objects of usage: the counts, in the
 // order of n, and the members of more that n has not.
-func writeCounts(w *jsonwire.Writer, name string, n *names, more string, counts ...int64) {
+func writeCounts(w *jsonwire.Writer, name string, n *codec.Names, more string, counts ...int64) {
 	w.Name(name)
 	w.BeginObject()
-	for i, name := range n.typed {
+	for i, name := range n.Typed {
 		w.Name(name)
 		w.Int(counts[i])
 	}
 	if more != "" {
-		_ = w.MembersExcept(more, n.has) // it is JSON: a part of what add has parsed
+		_ = w.MembersExcept(more, n.Has) // it is JSON: a part of what add has parsed
 	}
 	w.EndObject()
 }

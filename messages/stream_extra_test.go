@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/floor"
 	"github.com/polywire/polywire/upstream"
 )
@@ -230,7 +231,7 @@ func TestCallIDs(t *testing.T) {
 func wideExtra(n int, name string) *content.Extra {
 	b := []byte("{")
 	for i := range n {
-		b = appendName(b, fmt.Sprintf("%s%d", name, i))
+		b = codec.AppendName(b, fmt.Sprintf("%s%d", name, i))
 		b = append(b, '1')
 	}
 	return mkExtra(string(append(b, '}')))

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -52,6 +53,10 @@ type Rules struct {
 	// Count judges the body of count_tokens: max_tokens is not needed.
 	Count bool
 
+	// MediaTypes are types of documents that are welcome in base64 besides PDF:
+	// what the upstream can read.
+	MediaTypes []string
+
 	// Limits bounds files and images: 100 files of 32 MiB each (decoded), and
 	// images of 8000 by 8000 pixels, unless told otherwise. ImagePixels is not
 	// bounded by default. Depth and values are ParseRequest's.
@@ -82,12 +87,7 @@ func (r *Request) Validate(rules *Rules) error {
 	}
 	var v validator
 	v.r, v.rules, v.made = r, rules, r.Form == nil
-	v.lim = content.Limits{
-		Files:       orDefault(rules.Limits.Files, 100),
-		FileBytes:   orDefault(rules.Limits.FileBytes, 32<<20),
-		ImageSide:   orDefault(rules.Limits.ImageSide, 8000),
-		ImagePixels: rules.Limits.ImagePixels,
-	}
+	v.lim = fileLimits(rules.Limits)
 	v.limits()
 	v.tools()
 	v.system()
@@ -101,13 +101,6 @@ func (r *Request) Validate(rules *Rules) error {
 // noRules is what nil stands for. It is never changed.
 var noRules Rules
 
-func orDefault[T int | int64](n, def T) T {
-	if n == 0 {
-		return def
-	}
-	return n
-}
-
 // A validator walks over one request in the order in which the vendor
 // evaluates it: tools, system, messages, then what depends on them.
 type validator struct {
@@ -115,7 +108,7 @@ type validator struct {
 	rules  *Rules
 	lim    content.Limits // with the defaults
 	made   bool           // by hand: free JSON has not been checked
-	path   path
+	path   codec.Path
 	faults content.Faults
 
 	once  [onceCount]bool
@@ -149,7 +142,7 @@ func (v *validator) fault(code content.Code, text string, names ...string) {
 		v.faults.Add(code, "", "") // is only counted
 		return
 	}
-	v.faults.Add(code, v.path.at(names...), text)
+	v.faults.Add(code, v.path.At(names...), text)
 }
 
 // whole notes a fault at a path of the top level.
@@ -171,7 +164,7 @@ func (v *validator) told(name string) bool {
 	if f == nil || f.wrong == nil {
 		return false
 	}
-	return f.wrong.more > 0 || v.r.complained(v.path.at(name))
+	return f.wrong.more > 0 || v.r.complained(v.path.At(name))
 }
 
 // need reports an empty string that is required. In a document it was there,

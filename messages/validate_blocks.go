@@ -16,8 +16,8 @@ const (
 // place returns the path of the message that the path is in.
 func (v *validator) place() string {
 	outer := v.path
-	outer.truncate(2)
-	return outer.at()
+	outer.Truncate(2)
+	return outer.At()
 }
 
 // kindOf returns the wire's name of a part, and where it may stand.
@@ -93,9 +93,9 @@ func (v *validator) part(p content.Part, where places) {
 		v.badTag(content.CodeUnknown, kind, where)
 		return
 	}
-	v.path.push(kind)
+	v.path.Push(kind)
 	v.block(p, where)
-	v.path.pop()
+	v.path.Pop()
 }
 
 // badTag reports a block that may not stand here.
@@ -185,9 +185,9 @@ func (v *validator) text(t *content.Text, where places) {
 }
 
 func (v *validator) searchResult(s *content.SearchResult) {
-	v.path.push("content")
+	v.path.Push("content")
 	v.texts(s.Parts, false)
-	v.path.pop()
+	v.path.Pop()
 	v.citing(s, s.Citations)
 	v.extra(s.Extra, nil)
 }
@@ -211,9 +211,9 @@ func (v *validator) thought(t *content.Thinking) {
 			v.fault(content.CodeUnknown, textExtra, "thinking")
 		}
 	case t.Signature.Data == "" && v.rules.Strict && !v.told("signature"):
-		v.path.pop()
+		v.path.Pop()
 		v.fault(content.CodeValue, "Invalid `signature` in `thinking` block")
-		v.path.push("thinking")
+		v.path.Push("thinking")
 	}
 	if t.Extra == nil {
 		return
@@ -242,13 +242,13 @@ func (v *validator) toolResult(t *content.ToolResult) {
 	v.hasCalls = true
 	v.need(t.ID, "tool_use_id")
 	if !v.emptyString(t.Parts) {
-		v.path.push("content")
+		v.path.Push("content")
 		for i, p := range t.Parts {
-			v.path.pushIndex(i)
+			v.path.PushIndex(i)
 			v.part(p, inResult)
-			v.path.pop()
+			v.path.Pop()
 		}
-		v.path.pop()
+		v.path.Pop()
 	}
 	v.extra(t.Extra, toolResultFields)
 }
@@ -284,9 +284,9 @@ func (v *validator) strictKind(kind string) {
 	if !v.rules.Strict {
 		return
 	}
-	v.path.pop()
+	v.path.Pop()
 	v.badTag(content.CodeUnknown, kind, inAssistant)
-	v.path.push(kind)
+	v.path.Push(kind)
 }
 
 func extraMember(e *content.Extra, name string) (text string, found bool) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 )
 
 // A call is a tool_use, or a server_tool_use, and where it stands.
@@ -104,7 +105,7 @@ func (p *pairing) endTurns() {
 			turn = c.turn
 		}
 		if n <= maxIDs {
-			ids = append(ids, clip(c.id))
+			ids = append(ids, codec.Clip(c.id))
 		}
 	}
 	if n == 0 {
@@ -116,24 +117,24 @@ func (p *pairing) endTurns() {
 	p.at(turn, -1)
 	p.v.fault(content.CodePairing, "`tool_use` ids were found without `tool_result` blocks immediately after: "+
 		strings.Join(ids, ", ")+". Each `tool_use` block must have a corresponding `tool_result` block in the next message.")
-	p.v.path.truncate(0)
+	p.v.path.Truncate(0)
 }
 
 // at puts the path at a message, or at a part of it.
 func (p *pairing) at(turn, part int) {
-	p.v.path.truncate(0)
-	p.v.path.push("messages")
-	p.v.path.pushIndex(turn)
+	p.v.path.Truncate(0)
+	p.v.path.Push("messages")
+	p.v.path.PushIndex(turn)
 	if part >= 0 {
-		p.v.path.push("content")
-		p.v.path.pushIndex(part)
+		p.v.path.Push("content")
+		p.v.path.PushIndex(part)
 	}
 }
 
 func (p *pairing) fault(turn, part int, text string, names ...string) {
 	p.at(turn, part)
 	p.v.fault(content.CodePairing, text, names...)
-	p.v.path.truncate(0)
+	p.v.path.Truncate(0)
 }
 
 func (p *pairing) assistant(i int, t *content.Turn) {
@@ -208,12 +209,12 @@ func (p *pairing) result(i, k int, r *content.ToolResult) {
 	switch {
 	case !found || n < p.from:
 		if !p.unclear && (p.begun || !p.v.continues()) {
-			p.fault(i, k, "unexpected `tool_use_id` found in `tool_result` blocks: "+clip(r.ID)+
+			p.fault(i, k, "unexpected `tool_use_id` found in `tool_result` blocks: "+codec.Clip(r.ID)+
 				". Each `tool_result` block must have a corresponding `tool_use` block in the previous message.")
 		}
 		return
 	case p.calls[n].answered:
-		p.fault(i, k, "each `tool_use` must have a single `tool_result`. Found several `tool_result` blocks with id: "+clip(r.ID))
+		p.fault(i, k, "each `tool_use` must have a single `tool_result`. Found several `tool_result` blocks with id: "+codec.Clip(r.ID))
 		return
 	}
 	p.calls[n].answered = p.leading
@@ -240,7 +241,7 @@ func (p *pairing) member(i, k int, r *content.ToolResult, toolset string) {
 	case "":
 		p.fault(i, k, textRequired, "tool_result", "toolset_name")
 	default:
-		p.fault(i, k, "Input should be '"+clip(strings.Trim(toolset, `"`))+"'", "tool_result", "toolset_name")
+		p.fault(i, k, "Input should be '"+codec.Clip(strings.Trim(toolset, `"`))+"'", "tool_result", "toolset_name")
 	}
 	states := 0
 	for _, part := range r.Parts {
@@ -289,7 +290,7 @@ func (p *pairing) endServer() {
 		if c.answered || p.role == content.Assistant || p.resumes(c) {
 			continue
 		}
-		p.fault(c.turn, c.part, "`"+clip(c.name)+"` tool use with id `"+clip(c.id)+
+		p.fault(c.turn, c.part, "`"+codec.Clip(c.name)+"` tool use with id `"+codec.Clip(c.id)+
 			"` was found without a corresponding `"+resultKind(c.name)+"` block")
 	}
 }
@@ -323,5 +324,5 @@ func resultKind(name string) string {
 	if strings.HasPrefix(name, "tool_search_tool_") {
 		name = "tool_search"
 	}
-	return clip(name) + "_tool_result"
+	return codec.Clip(name) + "_tool_result"
 }

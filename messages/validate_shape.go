@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -111,9 +112,9 @@ func (v *validator) judge(x jsonwire.Value, s *shape) {
 			return
 		}
 		for i, e := range x.Elems() {
-			v.path.pushIndex(i)
+			v.path.PushIndex(i)
 			v.judge(e, s.elem)
-			v.path.pop()
+			v.path.Pop()
 		}
 	case objectKind:
 		v.judgeObject(x, s)
@@ -142,9 +143,9 @@ func (v *validator) judgeObject(x jsonwire.Value, s *shape) {
 	switch {
 	case s.values != nil:
 		for name, m := range x.Members() {
-			v.path.push(clip(name))
+			v.path.Push(codec.Clip(name))
 			v.judge(m, s.values)
-			v.path.pop()
+			v.path.Pop()
 		}
 	case s.tags != nil:
 		v.judgeTagged(x, s.tags)
@@ -166,9 +167,9 @@ func (v *validator) judgeTagged(x jsonwire.Value, tags []variant) {
 	}
 	for i := range tags {
 		if t.Is(tags[i].tag) {
-			v.path.push(tags[i].tag)
+			v.path.Push(tags[i].tag)
 			v.judgeFields(x, tags[i].fields, true)
-			v.path.pop()
+			v.path.Pop()
 			return
 		}
 	}
@@ -201,14 +202,14 @@ func (v *validator) judgeFields(x jsonwire.Value, fields []field, tagged bool) {
 func (v *validator) member(name string, x jsonwire.Value, fields []field) int {
 	for i := range fields {
 		if fields[i].name == name {
-			v.path.push(name)
+			v.path.Push(name)
 			v.judge(x, fields[i].is)
-			v.path.pop()
+			v.path.Pop()
 			return i + 1
 		}
 	}
 	if v.rules.Strict {
-		v.fault(content.CodeUnknown, textExtra, clip(name))
+		v.fault(content.CodeUnknown, textExtra, codec.Clip(name))
 	}
 	return 0
 }
@@ -217,7 +218,7 @@ func (v *validator) member(name string, x jsonwire.Value, fields []field) int {
 func (v *validator) open(text string, names ...string) *jsonwire.Doc {
 	lim := jsonwire.Limits{}
 	if !v.made {
-		lim = anyDocument
+		lim = codec.AnyDocument
 		lim.Repeated = true
 	}
 	if v.doc == nil || v.doc.Root().Exists() { // none, or still in use
@@ -236,8 +237,8 @@ func (v *validator) judgeRaw(text string, s *shape, name string) {
 	if text == "" {
 		return
 	}
-	v.path.push(name)
-	defer v.path.pop()
+	v.path.Push(name)
+	defer v.path.Pop()
 	if doc := v.open(text); doc != nil {
 		v.judge(doc.Root(), s)
 		doc.Close()
@@ -297,7 +298,7 @@ func (v *validator) extraAt(e *content.Extra, fields []field, name string) {
 	if e == nil {
 		return
 	}
-	v.path.push(name)
+	v.path.Push(name)
 	v.extra(e, fields)
-	v.path.pop()
+	v.path.Pop()
 }

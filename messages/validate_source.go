@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -19,8 +20,8 @@ const maxURL = 8 << 10
 
 // source checks where an image or a document comes from.
 func (v *validator) source(s content.Source, image bool) {
-	v.path.push("source")
-	defer v.path.pop()
+	v.path.Push("source")
+	defer v.path.Pop()
 	tags := documentSources
 	if image {
 		tags = imageSources
@@ -41,8 +42,8 @@ func (v *validator) source(s content.Source, image bool) {
 			" (a file source needs the anthropic-beta value "+betaFiles+")")
 		return
 	}
-	v.path.push(kind)
-	defer v.path.pop()
+	v.path.Push(kind)
+	defer v.path.Pop()
 	switch s := s.(type) {
 	case *content.Base64:
 		v.files++
@@ -96,6 +97,8 @@ func (v *validator) inline(s *content.Base64, image bool) {
 	what, types := "document", documentTypes
 	if image {
 		what, types = "image", imageTypes
+	} else if more := v.rules.MediaTypes; len(more) > 0 {
+		types = slices.Concat(types, more)
 	}
 	v.extra(s.Extra, nil)
 	if !v.need(s.MediaType, "media_type") {
@@ -111,23 +114,14 @@ func (v *validator) inline(s *content.Base64, image bool) {
 	lim := v.lim
 	r := content.CheckFile(s, v.ruleFor(s.Data), lim)
 	switch r.Fault {
-	case content.FileTooLarge:
-		v.fault(content.CodeLimit, what+" exceeds "+megabytes(lim.FileBytes)+" maximum: "+
-			strconv.FormatInt(r.Size, 10)+" bytes > "+strconv.FormatInt(lim.FileBytes, 10)+" bytes", "data")
-	case content.FileEncoding:
-		v.fault(content.CodeMedia, "invalid base64 data: it "+r.Detail, "data")
+	case 0:
 	case content.FileType, content.FileNotText:
 		if welcome {
 			v.mismatch(what, s.MediaType, r.Actual)
 		}
-	case content.FileHeader:
-		v.fault(content.CodeMedia, "Could not process image", "data")
-	case content.FileSide:
-		v.fault(content.CodeLimit, "At least one of the image dimensions exceed max allowed size: "+
-			strconv.Itoa(lim.ImageSide)+" pixels", "data")
-	case content.FilePixels:
-		v.fault(content.CodeLimit, "The image has more than the "+strconv.FormatInt(lim.ImagePixels, 10)+
-			" pixels that are allowed", "data")
+	default:
+		code, text := fileText(what, &r, lim)
+		v.fault(code, text, "data")
 	}
 }
 
@@ -158,7 +152,7 @@ func (v *validator) ruleFor(data string) content.Base64Rule {
 
 // mismatch reports bytes that are not of the type that was said.
 func (v *validator) mismatch(what, said, actual string) {
-	text := strings.ToUpper(what[:1]) + what[1:] + " does not match the provided media type " + clip(said)
+	text := strings.ToUpper(what[:1]) + what[1:] + " does not match the provided media type " + codec.Clip(said)
 	if actual != "" {
 		text += ": it is " + actual
 	}
@@ -229,13 +223,13 @@ func (v *validator) plainText(s *content.PlainText) {
 // parts checks a document that is given as texts and images.
 func (v *validator) parts(s *content.Parts) {
 	if !v.emptyString(s.Parts) {
-		v.path.push("content")
+		v.path.Push("content")
 		for i, p := range s.Parts {
-			v.path.pushIndex(i)
+			v.path.PushIndex(i)
 			v.part(p, inContent)
-			v.path.pop()
+			v.path.Pop()
 		}
-		v.path.pop()
+		v.path.Pop()
 	}
 	v.extra(s.Extra, nil)
 }
@@ -254,13 +248,13 @@ func (v *validator) citations(t *content.Text) {
 	if len(t.Citations) == 0 {
 		return
 	}
-	v.path.push("citations")
+	v.path.Push("citations")
 	for i := range t.Citations {
-		v.path.pushIndex(i)
+		v.path.PushIndex(i)
 		v.citation(&t.Citations[i])
-		v.path.pop()
+		v.path.Pop()
 	}
-	v.path.pop()
+	v.path.Pop()
 }
 
 func (v *validator) citation(c *content.Citation) {
@@ -274,7 +268,7 @@ func (v *validator) citation(c *content.Citation) {
 		}
 		return
 	}
-	v.path.push(f.tag)
+	v.path.Push(f.tag)
 	if f.index != "" {
 		first := int64(0)
 		if c.Kind == content.CitePages {
@@ -290,7 +284,7 @@ func (v *validator) citation(c *content.Citation) {
 	} else {
 		v.extra(c.Extra, nil)
 	}
-	v.path.pop()
+	v.path.Pop()
 }
 
 func (v *validator) atLeast(n, least int64, name string) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -24,17 +25,17 @@ func (v *validator) tools() {
 	}
 	names := make(map[string]struct{}, len(tools))
 	deferred, strict := 0, 0
-	v.path.push("tools")
+	v.path.Push("tools")
 	for i := range tools {
 		t := &tools[i]
 		if t.Strict {
 			strict++
 		}
-		v.path.pushIndex(i)
+		v.path.PushIndex(i)
 		if v.tool(t) {
 			deferred++
 		}
-		v.path.pop()
+		v.path.Pop()
 		if t.Name == "" {
 			continue
 		}
@@ -43,7 +44,7 @@ func (v *validator) tools() {
 		}
 		names[t.Name] = struct{}{}
 	}
-	v.path.truncate(0)
+	v.path.Truncate(0)
 	switch {
 	case deferred == len(tools):
 		v.whole(content.CodeConflict, "tools", "At least one tool must not have defer_loading: true")
@@ -62,16 +63,16 @@ func (v *validator) tool(t *content.Tool) (deferred bool) {
 		if !v.made && t.Name == "" && t.Input.JSON == "" && t.Kind == "" && t.Extra == nil {
 			return false // the parser could make nothing of it, and has told so
 		}
-		v.path.push("custom")
+		v.path.Push("custom")
 		deferred = v.customTool(t)
 	case t.Format != "" && t.Format != Format:
-		v.fault(content.CodeUnsupported, "'"+clip(t.Kind)+"' is not a tool of this format")
+		v.fault(content.CodeUnsupported, "'"+codec.Clip(t.Kind)+"' is not a tool of this format")
 		return false
 	default:
-		v.path.push(t.Kind)
+		v.path.Push(t.Kind)
 		deferred = v.builtinTool(t)
 	}
-	v.path.pop()
+	v.path.Pop()
 	return deferred
 }
 
@@ -154,7 +155,7 @@ func isClosed(x jsonwire.Value, depth int) bool {
 
 // isTrue reports whether a member of an object is true.
 func (v *validator) isTrue(object, name string) bool {
-	doc, err := jsonwire.Parse(object, anyDocument)
+	doc, err := jsonwire.Parse(object, codec.AnyDocument)
 	if err != nil {
 		return false
 	}
@@ -184,9 +185,9 @@ func (v *validator) builtinTool(t *content.Tool) (deferred bool) {
 	case b != nil:
 		v.judgeFields(x, b.all(), true)
 	case v.rules.Strict:
-		v.path.pop()
+		v.path.Pop()
 		v.fault(content.CodeUnknown, quoteTag(t.Kind, quoteTags(builtinTags())))
-		v.path.push(t.Kind)
+		v.path.Push(t.Kind)
 	}
 	var allowed, blocked bool
 	var mark jsonwire.Value

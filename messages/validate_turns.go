@@ -19,9 +19,9 @@ func (v *validator) system() {
 	if len(parts) == 0 || v.emptyString(parts) {
 		return
 	}
-	v.path.push("system")
+	v.path.Push("system")
 	v.texts(parts, true)
-	v.path.truncate(0)
+	v.path.Truncate(0)
 }
 
 // onlyText returns the text that is all of parts, as a plain string is read,
@@ -37,7 +37,7 @@ func onlyText(parts []content.Part) *content.Text {
 // texts checks a list that may hold texts only, and is no union.
 func (v *validator) texts(parts []content.Part, system bool) {
 	for i, p := range parts {
-		v.path.pushIndex(i)
+		v.path.PushIndex(i)
 		switch t, ok := p.(*content.Text); {
 		case content.IsNil(p):
 			v.fault(content.CodeMissing, textRequired)
@@ -57,19 +57,19 @@ func (v *validator) texts(parts []content.Part, system bool) {
 			v.mark(t.Cache)
 			v.extra(t.Extra, nil)
 		}
-		v.path.pop()
+		v.path.Pop()
 	}
 }
 
 // messages checks every message by itself, then what they are together.
 func (v *validator) messages() {
-	v.path.push("messages")
+	v.path.Push("messages")
 	for i := range v.r.Messages {
-		v.path.pushIndex(i)
+		v.path.PushIndex(i)
 		v.message(i, &v.r.Messages[i])
-		v.path.pop()
+		v.path.Pop()
 	}
-	v.path.truncate(0)
+	v.path.Truncate(0)
 	v.placing()
 	v.pairing()
 	v.lastText()
@@ -99,21 +99,21 @@ func (v *validator) message(i int, t *content.Turn) {
 	scoped := v.turnMembers(t)
 	if v.empty(t) {
 		last := t.Role == content.Assistant && i == len(v.r.Messages)-1
-		if !last && !configures(t) && (v.faults.Len() >= content.MaxFaults || !v.r.complained(v.path.at("content"))) {
+		if !last && !configures(t) && (v.faults.Len() >= content.MaxFaults || !v.r.complained(v.path.At("content"))) {
 			v.fault(content.CodeRange, "all messages must have non-empty content except for the optional final assistant message")
 		}
 		return
 	}
-	v.path.push("content")
+	v.path.Push("content")
 	for k, p := range t.Parts {
-		v.path.pushIndex(k)
+		v.path.PushIndex(k)
 		if scoped {
 			v.scoped(p)
 		}
 		v.part(p, where)
-		v.path.pop()
+		v.path.Pop()
 	}
-	v.path.pop()
+	v.path.Pop()
 }
 
 // empty reports whether a message says nothing.
@@ -191,11 +191,11 @@ func (v *validator) placing() {
 			after = &turns[i]
 		}
 		if instructs && before != nil && !fits(before, after) {
-			v.path.push("messages")
-			v.path.pushIndex(from)
+			v.path.Push("messages")
+			v.path.PushIndex(from)
 			v.fault(content.CodeOrder, "a system message must follow a user turn, or an assistant turn that ends in"+
 				" a server tool result, and be last or followed by an assistant turn")
-			v.path.truncate(0)
+			v.path.Truncate(0)
 		}
 		i--
 	}
@@ -241,18 +241,18 @@ func (v *validator) mark(c *content.Cache) {
 	if c == nil {
 		return
 	}
-	v.path.push(cacheName)
+	v.path.Push(cacheName)
 	v.oneOf(c.TTL, ttls, "ttl")
 	v.countMark(c.TTL)
 	v.extra(c.Extra, nil)
-	v.path.pop()
+	v.path.Pop()
 }
 
 // markRaw counts a mark that has been checked.
 func (v *validator) markRaw(x jsonwire.Value) {
-	v.path.push(cacheName)
+	v.path.Push(cacheName)
 	v.countMark(x.Get("ttl").Str())
-	v.path.pop()
+	v.path.Pop()
 }
 
 func (v *validator) countMark(ttl string) {

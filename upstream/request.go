@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -49,6 +50,12 @@ type Request struct {
 
 	// Resolver finds files for [Request.Load]. Handlers set it.
 	Resolver content.Resolver
+
+	// PassLinks says that an upstream may leave links to a vendor that takes
+	// them. If it is false, what a link leads to must be sent with the request:
+	// [Request.Load] has it. Handlers set it; a vendor that takes no links needs
+	// Load in any case.
+	PassLinks bool
 
 	// Refuse is the mildest loss that must not happen: [Writer.Loss] fails for
 	// it. Zero refuses none.
@@ -157,10 +164,13 @@ func (r *Request) WithModel(name string) *Request {
 
 // Load returns the bytes of a source: decoded, or from the request's Resolver.
 // Every call does the work again but for what the Resolver remembers; the
-// handlers' remember everything while the request lives.
+// handlers' remember everything while the request lives, and have the files of
+// the request at hand when the upstream is called (but for links that may be
+// passed on).
 //
 // A source that cannot be had is a [*content.Error] without a path: the caller
-// knows where the source stands. [content.AtPath] adds it.
+// knows where the source stands. [content.AtPath] adds it. A file that nobody
+// here knows about is [content.ErrUnresolved]: a vendor may know it.
 func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, error) {
 	known := false
 	switch s := s.(type) {
@@ -175,25 +185,30 @@ func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, err
 		}
 	case *content.URL:
 		if known = s != nil; known && r.Resolver == nil {
-			return content.Blob{}, unsupported("links are not fetched here; send the file as base64")
+			return content.Blob{}, errLink
 		}
 	case *content.File:
 		if known = s != nil; known && r.Resolver == nil {
-			return content.Blob{}, unsupported("files are not kept here; send the file as base64")
+			return content.Blob{}, content.ErrUnresolved
 		}
 	}
 	if !known {
-		return content.Blob{}, unsupported("this kind of source holds no bytes")
+		return content.Blob{}, errBytes
 	}
 	if err := context.Cause(ctx); err != nil {
 		return content.Blob{}, err
 	}
-	return r.Resolver.Resolve(ctx, s)
+	b, err := r.Resolver.Resolve(ctx, s)
+	if _, link := s.(*content.URL); link && errors.Is(err, content.ErrUnresolved) {
+		err = errLink
+	}
+	return b, err
 }
 
-func unsupported(text string) error {
-	return &content.Error{Code: content.CodeUnsupported, Text: text}
-}
+var (
+	errLink  error = &content.Error{Code: content.CodeUnsupported, Text: "links are not fetched here; send the file as base64"}
+	errBytes error = &content.Error{Code: content.CodeUnsupported, Text: "this kind of source holds no bytes"}
+)
 
 func ptr[T any](p *T) *T {
 	if p == nil {

@@ -33,10 +33,35 @@ type Serving struct {
 	// without it. Nil lets everybody in. See [Keys].
 	Authenticate func(ctx context.Context, r *http.Request, key string) (context.Context, error)
 
-	// Resolver finds the files that requests name by URL or id. It is asked
-	// once for each file of a request. Nil means that files have to come with
-	// the request.
+	// Resolver finds the files that requests name by id or, in the words of a
+	// vendor's store, by URI: every [*content.File]. It is asked once for each
+	// file of a request, before the Upstream is called, and what it finds is
+	// checked like a file in the request. Nil, and [content.ErrUnresolved] from
+	// it, leave ids to the Upstream as they are. See [content.Files].
 	Resolver content.Resolver
+
+	// Links finds the files that requests name by a link: every [*content.URL].
+	// Nil fetches them from their origin, with all the guards and limits of
+	// package content/fetch. A host brings a Fetcher with other Options, or a
+	// Resolver of its own; fetch.Off refuses all links.
+	//
+	// All links of a request are fetched, and what they bring is checked like a
+	// file in the request, once nothing else is wrong with it and before the
+	// Upstream is called, each once, several at a time. Nothing is fetched to
+	// count tokens. The parts stay as they were, and [Request.Load] answers at
+	// once. A Resolver that has a method Check(url string) error is asked about
+	// the text of every link before any is fetched. One that has, as a Fetcher
+	// has, Metered(arrived func(bytes int64) error) content.Resolver is bounded
+	// by Loading and Budget while files come, others when they are there.
+	Links content.Resolver
+
+	// PassLinks leaves links to Upstreams that take them natively: none is
+	// fetched before the Upstream asks for it with [Request.Load]. What the
+	// text of a link shows to be forbidden is refused all the same.
+	PassLinks bool
+
+	// Loading bounds what Resolver and Links may do.
+	Loading Loading
 
 	// Refuse is the mildest loss that makes a request fail, before anything is
 	// sent upstream. Zero refuses none.
@@ -66,10 +91,20 @@ type Serving struct {
 	Strict bool
 }
 
+// Loading bounds the finding of files that are not in a request. A zero field
+// stands for the default. Each file has limits besides: those of the format, and
+// the Resolver's own.
+type Loading struct {
+	Together int           // files of a request at a time: 8
+	InAll    int           // files of all requests of a handler at a time: 64
+	Bytes    int64         // of all files of a request: 64 MiB
+	Time     time.Duration // for all files of a request, before the Upstream is called: 60 s
+}
+
 // Times bounds waiting. A zero field stands for the default.
 type Times struct {
 	Body      time.Duration // for reading the body, from the headers on: 60 s
-	FirstByte time.Duration // for the Upstream's first event: 10 min
+	FirstByte time.Duration // for the Upstream's first event, files included: 10 min
 	Silence   time.Duration // between two events of the Upstream: 5 min
 	Total     time.Duration // for one call of the Upstream: 60 min
 	Write     time.Duration // for one write to the client: 30 s
@@ -136,11 +171,11 @@ var (
 	ErrBadKey error = &Error{Code: CodeUnauthenticated, Text: "wrong key"}
 )
 
-// A Budget bounds the bytes of request bodies and the requests that are in
-// flight at once. It is safe for concurrent use, and may be shared by
+// A Budget bounds the bytes of request bodies, and of the files that were found
+// for them, and the requests that are in flight at once. It is safe for concurrent use, and may be shared by
 // handlers. The zero Budget allows 512 MiB and any number of requests.
 type Budget struct {
-	Bytes    int64 // of bodies; 0 means 512 MiB
+	Bytes    int64 // of bodies and files; 0 means 512 MiB
 	Requests int   // at once; 0 means no limit
 
 	mu       sync.Mutex

@@ -164,7 +164,8 @@ func (w *walk) schema(s *content.Schema) {
 	w.bool(s.OpenAPI)
 }
 
-// request leaves out Model, Stream, Resolver, Refuse and Wire: see [WireOf].
+// request leaves out Model, Stream, Resolver, PassLinks, Refuse and Wire: see
+// [WireOf].
 func (w *walk) request(r *Request) {
 	w.parts(r.System)
 	if w.list(len(r.Turns)) {

@@ -150,7 +150,7 @@ func leaves(v reflect.Value, path string, visit func(path string, change, undo f
 }
 
 // excepted are the fields that WireOf does not look at.
-var excepted = []string{".Model", ".Stream", ".Resolver", ".Refuse", ".Wire"}
+var excepted = []string{".Model", ".Stream", ".Resolver", ".PassLinks", ".Refuse", ".Wire"}
 
 func TestWireOfNoticesEverything(t *testing.T) {
 	r := filled()

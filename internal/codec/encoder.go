@@ -18,21 +18,22 @@ type Encoder struct {
 	Path   Path
 	Faults content.Faults
 
-	// Word tells the name of a member as paths have it; nil: as it is.
-	Word func(name string) string
+	// Word tells a path with names as they are written in the words of paths;
+	// nil: as it is. It is asked only when there is a fault.
+	Word func(path string) string
 }
 
 // Fault notes what cannot be written: the member name of the object that the
 // path is at, or that object if name is empty.
 func (e *Encoder) Fault(code content.Code, name, text string) {
-	switch {
-	case name == "":
-		e.Faults.Add(code, e.Path.At(), text)
-	case e.Word != nil:
-		e.Faults.Add(code, e.Path.At(e.Word(name)), text)
-	default:
-		e.Faults.Add(code, e.Path.At(name), text)
+	path := e.Path.At()
+	if name != "" {
+		path = e.Path.At(name)
 	}
+	if e.Word != nil {
+		path = e.Word(path)
+	}
+	e.Faults.Add(code, path, text)
 }
 
 // Noted returns how a member was spelled.
@@ -50,6 +51,15 @@ func (e *Encoder) AsNoted(node any, name string) {
 	default:
 		e.W.Name(name)
 		e.W.Raw(raw)
+	}
+}
+
+// asNull writes a number that is nil as null if it was null. Any number that
+// was noted is one that it no longer has.
+func (e *Encoder) asNull(node any, name string) {
+	if e.Notes[NoteKey{node, name}] == "null" {
+		e.W.Name(name)
+		e.W.Null()
 	}
 }
 
@@ -93,10 +103,10 @@ func (e *Encoder) OptFlag(node any, name string, b *bool) {
 	e.W.Bool(*b)
 }
 
-// OptInt writes a whole number, or what was noted if it is nil.
+// OptInt writes a whole number, or null if it is nil and was null.
 func (e *Encoder) OptInt(node any, name string, n *int64) {
 	if n == nil {
-		e.AsNoted(node, name)
+		e.asNull(node, name)
 		return
 	}
 	e.Int(node, name, *n)
@@ -115,10 +125,10 @@ func (e *Encoder) Int(node any, name string, n int64) {
 }
 
 // OptNumber writes a number with the digits it had, if it still is that
-// number, or what was noted if it is nil.
+// number, or null if it is nil and was null.
 func (e *Encoder) OptNumber(node any, name string, f *float64) {
 	if f == nil {
-		e.AsNoted(node, name)
+		e.asNull(node, name)
 		return
 	}
 	if math.IsNaN(*f) || math.IsInf(*f, 0) {
@@ -191,9 +201,6 @@ func (e *Encoder) Valid(name, json string) bool {
 // Begin begins a member that is an object.
 func (e *Encoder) Begin(name string) {
 	e.W.Name(name)
-	if e.Word != nil {
-		name = e.Word(name)
-	}
 	e.Path.Push(name)
 	e.W.BeginObject()
 }

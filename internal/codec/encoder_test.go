@@ -15,7 +15,7 @@ func TestEncoder(t *testing.T) {
 	var notes Notes
 	node := new(int)
 	for name, raw := range map[string]string{
-		"null": "null", "empty": `""`, "was": "1.50", "whole": "7.0", "changed": "8", "gone": "9", "zero": "0", "str": AsString,
+		"null": "null", "empty": `""`, "was": "1.50", "whole": "7.0", "changed": "8", "gone": "9", "zero": "0", "none": "null", "str": AsString,
 	} {
 		notes.Add(node, name, raw, 4)
 	}
@@ -31,7 +31,9 @@ func TestEncoder(t *testing.T) {
 	e.OptInt(node, "whole", &n)
 	e.OptInt(node, "changed", &n)
 	e.OptInt(node, "gone", nil)
-	e.OptInt(node, "zero", nil)
+	e.OptInt(node, "zero", nil) // is no longer 0
+	e.OptInt(node, "none", nil)
+	e.AsNoted(node, "zero")
 	e.OptFlag(node, "flag", &yes)
 	e.Flag(node, "on", true)
 	e.Flag(node, "off", false)
@@ -43,7 +45,7 @@ func TestEncoder(t *testing.T) {
 	e.Extra(&content.Extra{Format: "g", JSON: `{"c":1}`}, "f", nil)
 	e.End()
 	w.EndObject()
-	want := `{"null":null,"empty":"","was":1.50,"whole":7.0,"changed":7,"zero":0,"flag":false,"on":true,"list":["a"],` +
+	want := `{"null":null,"empty":"","was":1.50,"whole":7.0,"changed":7,"none":null,"zero":0,"flag":false,"on":true,"list":["a"],` +
 		`"raw":[ 1],"free":{},"in":{"b":2}}`
 	if diff := cmp.Diff(want, w.Text()); diff != "" || e.Faults.Len() > 0 {
 		t.Errorf("%v (-want +got):\n%s", e.Faults.Err(), diff)

@@ -92,18 +92,18 @@ func LookAlike(name string, known []string) string {
 	return ""
 }
 
-// maxQuoted bounds what an error repeats of the document.
-const maxQuoted = 64
+// MaxQuoted bounds what an error repeats of the document.
+const MaxQuoted = 64
 
 // Clip returns s, or its beginning if it is too long to be repeated in an
 // error.
 func Clip(s string) string {
-	if len(s) <= maxQuoted {
+	if len(s) <= MaxQuoted {
 		return s
 	}
 	n := 0
 	for i := range s {
-		if i > maxQuoted {
+		if i > MaxQuoted {
 			break
 		}
 		n = i

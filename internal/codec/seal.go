@@ -7,6 +7,10 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
+// A body shorter than SealFrom need not be sealed: most of them go nowhere, and
+// to parse one again costs less than sealing all.
+const SealFrom = 2 << 10
+
 // Sealed is what a request said in neutral words when it was parsed. It shares
 // parts and lists with the format's own request, so upstream's comparison sees
 // whatever has been changed in place.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -16,9 +17,9 @@ import (
 )
 
 const (
-	bodyPiece = 32 << 10 // what one read may bring
-	bodyTrust = 1 << 20  // what must have come before Content-Length is believed,
-	bodyShare = 8        // or the share of it, if that is less
+	bodyPiece = 32 << 10  // what one read may bring
+	bodyTrust = 256 << 10 // what must have come before Content-Length is believed,
+	bodyShare = 8         // or the share of it, if that is less, but a piece at least
 )
 
 // body reads the request's body. What is refused unread closes the connection,
@@ -54,31 +55,34 @@ func (x *exchange) body() (string, error) {
 }
 
 // read reads all of r into a string without a second copy, and takes the bytes
-// from the budget as they come.
+// from the budget as they come. What comes before Content-Length is believed
+// waits in pieces that are used again, so that nothing is allocated but the
+// string.
 func (x *exchange) read(r io.Reader) (string, error) {
-	piece := x.s.scratch.Get().(*[bodyPiece]byte)
-	defer x.s.scratch.Put(piece)
-	var b strings.Builder
+	first := pieceList{pool: &x.s.scratch}
+	defer first.free()
 	promised := x.r.ContentLength // -1 if nothing is
-	b.Grow(int(min(max(promised, 0), bodyPiece)))
-	believed := promised <= bodyPiece
-	for {
-		n, err := r.Read(piece[:])
-		if n > 0 {
-			if !x.s.serving.Budget.Take(int64(n)) {
-				return "", overloaded()
-			}
-			x.taken += int64(n)
-			if !believed && x.taken >= min(bodyTrust, promised/bodyShare) {
-				// A new Builder, since growing one doubles it.
-				believed = true
-				before := b.String()
-				b = strings.Builder{}
-				b.Grow(int(promised))
-				b.WriteString(before)
-			}
-			b.Write(piece[:n])
+	trust := int64(bodyTrust)
+	if promised >= 0 {
+		trust = min(trust, max(promised/bodyShare, bodyPiece))
+	}
+	for x.taken < trust {
+		n, err := x.readPiece(r, first.room())
+		first.took(n)
+		if err == io.EOF {
+			return first.text(x.taken), nil
 		}
+		if err != nil {
+			return "", err
+		}
+	}
+	var b strings.Builder
+	b.Grow(int(max(promised, 2*x.taken)))
+	first.writeTo(&b)
+	first.free()
+	for piece := first.room(); ; {
+		n, err := x.readPiece(r, piece)
+		b.Write(piece[:n])
 		if err == io.EOF {
 			return b.String(), nil
 		}
@@ -86,6 +90,60 @@ func (x *exchange) read(r io.Reader) (string, error) {
 			return "", err
 		}
 	}
+}
+
+// readPiece reads once, and takes what came from the budget.
+func (x *exchange) readPiece(r io.Reader, p []byte) (int, error) {
+	n, err := r.Read(p)
+	if n > 0 && !x.s.serving.Budget.Take(int64(n)) {
+		return 0, overloaded()
+	}
+	x.taken += int64(n)
+	return n, err
+}
+
+// A pieceList holds what has come so far, in pieces of a pool. All but the last
+// are full.
+type pieceList struct {
+	pool *sync.Pool // of *[bodyPiece]byte
+	list []*[bodyPiece]byte
+	last int // bytes in the last piece
+}
+
+// room returns where to read to.
+func (p *pieceList) room() []byte {
+	if len(p.list) == 0 || p.last == bodyPiece {
+		p.list = append(p.list, p.pool.Get().(*[bodyPiece]byte))
+		p.last = 0
+	}
+	return p.list[len(p.list)-1][p.last:]
+}
+
+func (p *pieceList) took(n int) { p.last += n }
+
+func (p *pieceList) writeTo(b *strings.Builder) {
+	for i, piece := range p.list {
+		if i < len(p.list)-1 {
+			b.Write(piece[:])
+		} else {
+			b.Write(piece[:p.last])
+		}
+	}
+}
+
+func (p *pieceList) text(size int64) string {
+	var b strings.Builder
+	b.Grow(int(size))
+	p.writeTo(&b)
+	return b.String()
+}
+
+// free gives the pieces back.
+func (p *pieceList) free() {
+	for _, piece := range p.list {
+		p.pool.Put(piece)
+	}
+	p.list, p.last = nil, 0
 }
 
 // unreadable says what it means that reading the body failed.

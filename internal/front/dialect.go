@@ -88,6 +88,10 @@ type Call struct {
 	// Request is what the upstream is asked; nil where Ask needs none.
 	Request *upstream.Request
 
+	// Files are those that the request names and does not hold, in the order of
+	// the document. They are found before the upstream generates.
+	Files []File
+
 	// Ask, if not nil, finds the answer in another way than by generating it,
 	// and Mode is what reports call that. The upstream is the server's.
 	Ask  func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error)

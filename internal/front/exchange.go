@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,10 @@ type exchange struct {
 	taken  int64        // bytes of the budget
 	inside bool         // a place in the budget is taken
 	users  atomic.Int32 // that still need what is taken: this goroutine, and Generate
+
+	mu     sync.Mutex
+	loaded int64 // bytes of the budget, for files
+	over   bool  // nobody needs anything any more
 }
 
 // statusGone is what reports say if the client left before there was a status.
@@ -89,6 +94,10 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Call, error) 
 	if call.Request != nil {
 		x.report.Model = call.Request.Model
 		call.Request.Refuse = x.s.serving.Refuse
+		call.Request.PassLinks = x.s.serving.PassLinks
+		if err := x.s.checkTexts(call.Files); err != nil {
+			return ctx, nil, err
+		}
 	}
 	switch {
 	case call.Ask != nil:
@@ -242,8 +251,23 @@ func (x *exchange) deadline(t time.Time) { _ = x.rc.SetWriteDeadline(t) }
 // release gives back what was taken of the budget, once nobody needs it.
 func (x *exchange) release() {
 	if x.users.Add(-1) == 0 && x.inside {
-		x.s.serving.Budget.Leave(x.taken)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.over = true
+		x.s.serving.Budget.Leave(x.taken + x.loaded)
 	}
+}
+
+// take takes n bytes of the budget for a file. It reports whether there were so
+// many.
+func (x *exchange) take(n int64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over || !x.s.serving.Budget.Take(n) {
+		return false
+	}
+	x.loaded += n
+	return true
 }
 
 // finish ends the exchange, whatever became of it.

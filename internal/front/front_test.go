@@ -30,6 +30,10 @@ func TestNewPanics(t *testing.T) {
 		"Limits.ImagePixels": {Limits: content.Limits{ImagePixels: -1}},
 		"Refuse":             {Refuse: 9},
 		"Budget.Bytes":       {Budget: &upstream.Budget{Bytes: -1}},
+		"Loading.Together":   {Loading: upstream.Loading{Together: -1}},
+		"Loading.InAll":      {Loading: upstream.Loading{InAll: -1}},
+		"Loading.Bytes":      {Loading: upstream.Loading{Bytes: -1}},
+		"Loading.Time":       {Loading: upstream.Loading{Time: 1}},
 		"Budget.Requests":    {Budget: &upstream.Budget{Requests: -1}},
 	} {
 		t.Run(field, func(t *testing.T) {

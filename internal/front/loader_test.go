@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
 )
 
 // fetcher takes a second for each source, and counts.
@@ -39,13 +40,21 @@ func (f *fetcher) Resolve(ctx context.Context, s content.Source) (content.Blob, 
 	if u, ok := s.(*content.URL); ok && u.URL == "bad" {
 		return content.Blob{}, errors.New("bad")
 	}
-	return content.Blob{MediaType: "text/plain", Data: make([]byte, f.size)}, nil
+	return content.Blob{MediaType: "application/x", Data: make([]byte, f.size)}, nil
+}
+
+// newTestLoader returns a loader of a server with this one Resolver for all.
+func newTestLoader(ctx context.Context, f content.Resolver, s upstream.Serving) *loader {
+	s.Resolver, s.Links = f, f
+	fill(&s, 1)
+	server := &Server{serving: s, loads: make(chan struct{}, s.Loading.InAll)}
+	return server.newLoader(ctx, s.Budget.Take)
 }
 
 func TestLoaderShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fetcher{size: 1}
-		l := newLoader(t.Context(), f)
+		l := newTestLoader(t.Context(), f, upstream.Serving{})
 		hasty, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		var wg sync.WaitGroup
@@ -81,30 +90,57 @@ func TestLoaderShares(t *testing.T) {
 	})
 }
 
+// count resolves many sources at once and returns how often each error came.
+func (f *fetcher) count(l *loader, n int) map[error]int {
+	var wg sync.WaitGroup
+	errs := make([]error, n)
+	for i := range n {
+		wg.Go(func() { _, errs[i] = l.Resolve(context.Background(), &content.URL{URL: fmt.Sprint(i)}) })
+	}
+	wg.Wait()
+	got := make(map[error]int)
+	for _, err := range errs {
+		if fail := new(Failure); errors.As(err, &fail) {
+			err = errTest // each is another
+		}
+		got[err]++
+	}
+	return got
+}
+
+var errTest = errors.New("overloaded")
+
 func TestLoaderBounds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fetcher{size: loadedBytes / 20}
-		request, end := context.WithCancelCause(t.Context())
-		l := newLoader(request, f)
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		refused := 0
-		for i := range 24 {
-			wg.Go(func() {
-				_, err := l.Resolve(context.Background(), &content.URL{URL: fmt.Sprint(i)})
-				if e := new(content.Error); errors.As(err, &e) && e.Code == content.CodeLimit {
-					mu.Lock()
-					refused++
-					mu.Unlock()
-				} else if err != nil {
-					t.Error(err)
+	for _, tt := range []struct {
+		name      string
+		serving   upstream.Serving
+		wantAtOne int
+		wantGood  int
+		wantErr   error
+	}{
+		{"defaults", upstream.Serving{}, 8, 20, errTogether},
+		{"in a request", upstream.Serving{Loading: upstream.Loading{Together: 3}}, 3, 20, errTogether},
+		{"in a handler", upstream.Serving{Loading: upstream.Loading{InAll: 2}}, 2, 20, errTogether},
+		{"bytes", upstream.Serving{Loading: upstream.Loading{Bytes: 32 << 20}}, 8, 10, errTogether},
+		{"budget", upstream.Serving{Budget: &upstream.Budget{Bytes: 16 << 20}}, 8, 5, errTest},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fetcher{size: 64 << 20 / 20}
+				l := newTestLoader(t.Context(), f, tt.serving)
+				got := f.count(l, 24)
+				if f.together != tt.wantAtOne || got[nil] != tt.wantGood || got[tt.wantErr] != 24-tt.wantGood {
+					t.Errorf("%d at once, %v; want %d and %d good ones", f.together, got, tt.wantAtOne, tt.wantGood)
 				}
 			})
-		}
-		wg.Wait()
-		if f.together != 8 || refused != 4 {
-			t.Errorf("%d at once, %d refused; want 8 and 4", f.together, refused)
-		}
+		})
+	}
+}
+
+func TestLoaderEndsWithRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		request, end := context.WithCancelCause(t.Context())
+		l := newTestLoader(request, &fetcher{size: 1}, upstream.Serving{})
 		why := errors.New("the request is over")
 		time.AfterFunc(time.Second/4, func() { end(why) })
 		start := time.Now()
@@ -114,8 +150,51 @@ func TestLoaderBounds(t *testing.T) {
 	})
 }
 
+// What a loader finds is named by what the source says, or by what it is.
+func TestLoaderNames(t *testing.T) {
+	l := newTestLoader(t.Context(), blobs{
+		"a": {Data: []byte("%PDF-1.7")},
+		"b": {Data: []byte("x"), MediaType: "text/plain; charset=utf-8"},
+		"c": {Data: []byte("%PDF-1.7"), MediaType: "text/html"},
+	}, upstream.Serving{})
+	for _, tt := range []struct {
+		src  content.Source
+		want string
+	}{
+		{&content.URL{URL: "a"}, "application/pdf"},
+		{&content.File{ID: "b"}, "text/plain"},
+		{&content.File{ID: "b", MediaType: "text/csv"}, "text/csv"},
+	} {
+		if b, err := l.Resolve(t.Context(), tt.src); err != nil || b.MediaType != tt.want {
+			t.Errorf("%+v: %q, %v; want %q", tt.src, b.MediaType, err, tt.want)
+		}
+	}
+	for _, src := range []content.Source{&content.URL{URL: "c"}, &content.URL{URL: "a", MediaType: "image/png"}} {
+		var e *content.Error
+		if _, err := l.Resolve(t.Context(), src); !errors.As(err, &e) || e.Code != content.CodeMedia {
+			t.Errorf("%+v: %v, want a media fault", src, err)
+		}
+	}
+}
+
+// blobs finds what it holds.
+type blobs map[string]content.Blob
+
+func (b blobs) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
+	blob, ok := b[sourceKey(s)[len("file "):]]
+	if _, link := s.(*content.URL); link {
+		blob, ok = b[sourceKey(s)[len("url "):]]
+	}
+	if !ok {
+		return blob, content.ErrUnresolved
+	}
+	return blob, nil
+}
+
 func TestNoResolver(t *testing.T) {
-	if l := newLoader(t.Context(), nil); l != nil {
-		t.Errorf("got %v; the request must know that there is none", l)
+	l := newTestLoader(t.Context(), nil, upstream.Serving{})
+	l.files = nil
+	if _, err := l.Resolve(t.Context(), &content.File{ID: "a"}); !errors.Is(err, content.ErrUnresolved) {
+		t.Errorf("got %v; the upstream must know that there is none", err)
 	}
 }

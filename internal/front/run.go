@@ -33,11 +33,12 @@ type watch struct {
 func (x *exchange) run(ctx context.Context, call *Call) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(errDone)
-	call.Request.Resolver = newLoader(inner, x.s.serving.Resolver)
+	loader := x.s.newLoader(inner, x.take)
+	call.Request.Resolver = loader
 	s := newSink(x, call, cancel)
 	now := time.Now()
 	x.deadline(now.Add(x.s.serving.Times.Write + x.s.step))
-	done := x.generate(inner, call, s)
+	done := x.generate(inner, call, loader, s)
 	shut := false
 	defer func() {
 		if !shut { // a panic of ours: nobody else may use the client's connection
@@ -57,10 +58,13 @@ func (x *exchange) run(ctx context.Context, call *Call) {
 	}
 }
 
-// generate starts the upstream. What it returns comes through the channel,
+// generate starts the upstream, once it has the files of the request. What it returns comes through the channel,
 // which has room for it, since there may be nobody left to take it.
-func (x *exchange) generate(ctx context.Context, call *Call, s *sink) <-chan error {
+func (x *exchange) generate(ctx context.Context, call *Call, l *loader, s *sink) <-chan error {
 	return x.aside(func() error {
+		if err := x.load(ctx, l, call); err != nil {
+			return err
+		}
 		return upstream.Run(ctx, x.s.up, call.Request, upstream.SinkFunc(func(events []upstream.Event) error {
 			lost, err := s.send(events)
 			x.hearLoss(ctx, lost)

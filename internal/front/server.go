@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -17,6 +18,7 @@ type Server struct {
 	dialect Dialect
 	step    time.Duration // between two looks at the clock
 	scratch sync.Pool     // of *[bodyPiece]byte
+	loads   chan struct{} // room for files of all requests
 }
 
 // New returns a Server. It panics if there is no upstream, or if serving says
@@ -29,6 +31,7 @@ func New(name string, up upstream.Upstream, serving upstream.Serving, body int64
 	check(name, &serving)
 	fill(&serving, body)
 	s := &Server{up: up, serving: serving, dialect: d, step: step(&serving.Times)}
+	s.loads = make(chan struct{}, serving.Loading.InAll)
 	s.scratch.New = func() any { return new([bodyPiece]byte) }
 	return s
 }
@@ -106,6 +109,10 @@ func check(name string, s *upstream.Serving) {
 	times(s.Times.Write, "Times.Write")
 	times(s.Times.KeepAlive, "Times.KeepAlive")
 	times(s.Times.Grace, "Times.Grace")
+	times(s.Loading.Time, "Loading.Time")
+	limit(int64(s.Loading.Together), 1000, "Loading.Together")
+	limit(int64(s.Loading.InAll), 1_000_000, "Loading.InAll")
+	limit(s.Loading.Bytes, 1<<62, "Loading.Bytes")
 	limit(s.Limits.Body, 1<<31-1, "Limits.Body")
 	limit(int64(s.Limits.Depth), 100_000, "Limits.Depth")
 	limit(int64(s.Limits.Values), 1<<24-1, "Limits.Values")
@@ -134,11 +141,16 @@ func fill(s *upstream.Serving, body int64) {
 	times(&s.Times.Write, 30*time.Second)
 	times(&s.Times.KeepAlive, 15*time.Second)
 	times(&s.Times.Grace, time.Second)
-	if s.Limits.Body == 0 {
-		s.Limits.Body = body
-	}
+	times(&s.Loading.Time, time.Minute)
+	s.Loading.Together = cmp.Or(s.Loading.Together, 8)
+	s.Loading.InAll = cmp.Or(s.Loading.InAll, 64)
+	s.Loading.Bytes = cmp.Or(s.Loading.Bytes, 64<<20)
+	s.Limits.Body = cmp.Or(s.Limits.Body, body)
 	if s.Budget == nil {
 		s.Budget = new(upstream.Budget)
+	}
+	if s.Links == nil {
+		s.Links = newFetcher()
 	}
 }
 

@@ -1,0 +1,303 @@
+package fetch
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/binary"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/leak"
+)
+
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
+
+// panicTripper is a transport that must not be asked.
+type panicTripper struct{}
+
+func (panicTripper) RoundTrip(*http.Request) (*http.Response, error) {
+	panic("the transport was asked")
+}
+
+const (
+	png    = "\x89PNG\r\n\x1a\nrest"
+	pdf    = "%PDF-1.7\nrest"
+	public = "93.184.216.34" // stands for the origin
+)
+
+// A world is what a Fetcher sees of the internet: a name server that is asked
+// over UDP, an origin with a certificate for *.example.com at the address
+// public, and a listener that stands for every other address. Nothing may
+// connect to that one.
+type world struct {
+	t      *testing.T
+	origin *httptest.Server
+	names  *nameServer
+	secret *countingListener
+
+	mu      sync.Mutex
+	dialled []string
+	open    atomic.Int32 // connections
+}
+
+func newWorld(t *testing.T, h http.Handler) *world {
+	w := &world{t: t, origin: httptest.NewUnstartedServer(h), names: newNameServer(t), secret: newSecret(t)}
+	w.origin.Config.ErrorLog = log.New(io.Discard, "", 0)
+	w.origin.StartTLS()
+	t.Cleanup(w.origin.Close)
+	w.names.set("files.example.com", public)
+	return w
+}
+
+// options returns options under which only the world is seen.
+func (w *world) options() Options {
+	roots := x509.NewCertPool()
+	roots.AddCert(w.origin.Certificate())
+	return Options{RootCAs: roots, LookUp: w.names.resolver().LookupNetIP, Dial: w.dial}
+}
+
+func (w *world) fetcher(change func(*Options)) *Fetcher {
+	w.t.Helper()
+	o := w.options()
+	if change != nil {
+		change(&o)
+	}
+	f, err := New(o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f
+}
+
+func (w *world) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	w.mu.Lock()
+	w.dialled = append(w.dialled, address)
+	w.mu.Unlock()
+	to := w.secret.Addr().String()
+	if host, _, _ := net.SplitHostPort(address); host == public {
+		to = w.origin.Listener.Addr().String()
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, to)
+	if err != nil {
+		return nil, err
+	}
+	w.open.Add(1)
+	return &countedConn{Conn: conn, open: &w.open}, nil
+}
+
+// took returns what was dialled since it was asked last.
+func (w *world) took() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d := w.dialled
+	w.dialled = nil
+	return d
+}
+
+// quiet checks that nothing is left of what was fetched, and that nothing got
+// where it should not.
+func (w *world) quiet() {
+	w.t.Helper()
+	ended(w.t, &w.open)
+	if n := w.secret.accepted.Load(); n != 0 {
+		w.t.Errorf("%d connections to what must not be reached", n)
+	}
+}
+
+// ended checks that connections are closed, and that no goroutine of a fetch is
+// left. Those that only have to notice get the time for it.
+func ended(t *testing.T, open *atomic.Int32) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		n, left := open.Load(), fetching()
+		if n == 0 && left == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("%d connections are open; goroutines of a fetch: %s", n, left)
+			return
+		}
+	}
+}
+
+// fetching returns the stack of a goroutine that works for a Fetcher.
+func fetching() string {
+	b := make([]byte, 1<<20)
+	for stack := range strings.SplitSeq(string(b[:runtime.Stack(b, true)]), "\n\n") {
+		for _, part := range []string{"net/http.(*persistConn)", "net/http.(*Transport)", "fetch.(*Fetcher)"} {
+			if strings.Contains(stack, part) {
+				return stack
+			}
+		}
+	}
+	return ""
+}
+
+type countedConn struct {
+	net.Conn
+	once sync.Once
+	open *atomic.Int32
+}
+
+func (c *countedConn) Close() error {
+	c.once.Do(func() { c.open.Add(-1) })
+	return c.Conn.Close()
+}
+
+// A countingListener answers everybody with a secret.
+type countingListener struct {
+	net.Listener
+	accepted atomic.Int32
+}
+
+func (l *countingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		l.accepted.Add(1)
+	}
+	return c, err
+}
+
+func newSecret(t *testing.T) *countingListener { return newSecretOn(t, "127.0.0.1:0") }
+
+func newSecretOn(t *testing.T, address string) *countingListener {
+	inner, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &countingListener{Listener: inner}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(png)) })}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Serve(l) }()
+	t.Cleanup(func() { s.Close(); <-done })
+	return l
+}
+
+// A nameServer answers questions for A and AAAA over UDP.
+type nameServer struct {
+	conn net.PacketConn
+
+	mu      sync.Mutex
+	answers map[string][][]netip.Addr // one after the other; the last one stays
+	asked   []string                  // A questions
+}
+
+func newNameServer(t *testing.T) *nameServer {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &nameServer{conn: conn, answers: make(map[string][][]netip.Addr)}
+	done := make(chan struct{})
+	go func() { defer close(done); s.serve() }()
+	t.Cleanup(func() { conn.Close(); <-done })
+	return s
+}
+
+// set lets a name have addresses, separated by spaces; several lists follow
+// each other, a look-up each.
+func (s *nameServer) set(name string, lists ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[name] = nil
+	for _, l := range lists {
+		var addrs []netip.Addr
+		for a := range strings.FieldsSeq(l) {
+			addrs = append(addrs, netip.MustParseAddr(a))
+		}
+		s.answers[name] = append(s.answers[name], addrs)
+	}
+}
+
+func (s *nameServer) resolver() *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", s.conn.LocalAddr().String())
+	}}
+}
+
+func (s *nameServer) serve() {
+	b := make([]byte, 1500)
+	for {
+		n, from, err := s.conn.ReadFrom(b)
+		if err != nil {
+			return
+		}
+		if reply := s.reply(b[:n]); reply != nil {
+			_, _ = s.conn.WriteTo(reply, from)
+		}
+	}
+}
+
+const typeA, typeAAAA = 1, 28
+
+func (s *nameServer) reply(q []byte) []byte {
+	if len(q) < 17 {
+		return nil
+	}
+	var labels []string
+	at := 12
+	for q[at] != 0 {
+		n := int(q[at])
+		labels = append(labels, string(q[at+1:at+1+n]))
+		at += 1 + n
+	}
+	kind := binary.BigEndian.Uint16(q[at+1:])
+	addrs := s.next(strings.ToLower(strings.Join(labels, ".")), kind)
+	out := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, q[12:at+5]...)
+	for _, a := range addrs {
+		if a.Is4() != (kind == typeA) || kind != typeA && kind != typeAAAA {
+			continue
+		}
+		data := a.AsSlice()
+		out = append(out, 0xc0, 12, 0, byte(kind), 0, 1, 0, 0, 0, 0, 0, byte(len(data)))
+		out = append(out, data...)
+		out[7]++
+	}
+	if addrs == nil {
+		out[3] |= 3 // no such name
+	}
+	return out
+}
+
+// next returns the answer to a question. The two questions of a look-up get
+// the same list.
+func (s *nameServer) next(name string, kind uint16) []netip.Addr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := 0
+	for _, q := range s.asked {
+		if q == name+" "+string(rune(kind)) {
+			asked++
+		}
+	}
+	s.asked = append(s.asked, name+" "+string(rune(kind)))
+	lists := s.answers[name]
+	if len(lists) == 0 {
+		return nil
+	}
+	return lists[min(asked, len(lists)-1)]
+}
+
+// fetch resolves a link.
+func fetch(t testing.TB, f *Fetcher, link string) (content.Blob, error) {
+	t.Helper()
+	return f.Resolve(t.Context(), &content.URL{URL: link})
+}
+
+// onlyPublic reports whether addresses that were dialled are all the origin's.
+func onlyPublic(dialled []string) bool {
+	return !slices.ContainsFunc(dialled, func(a string) bool { return a != public+":443" })
+}

@@ -1,0 +1,135 @@
+package generatecontent
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/front"
+)
+
+// filesAPI is where the vendor keeps the files of its clients.
+const filesAPI = "https://generativelanguage.googleapis.com/"
+
+// isLink reports whether a file is on the web, and not in a store.
+func isLink(uri string) bool {
+	scheme, _, _ := strings.Cut(uri, "://")
+	return len(scheme) < len(uri) && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) &&
+		!strings.HasPrefix(uri, filesAPI)
+}
+
+// isStored reports whether a file is one that a service keeps.
+func isStored(uri string) bool {
+	for _, prefix := range [...]string{"files/", "gs://", filesAPI} {
+		if strings.HasPrefix(uri, prefix) && len(uri) > len(prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// A linkFinder lists the files that a request names and does not hold.
+type linkFinder struct {
+	path  codec.Path
+	lim   content.Limits
+	files []front.File
+}
+
+// elsewhere lists the files that r names and does not hold, in the order of the
+// document.
+func (d *dialect) elsewhere(r *Request) []front.File {
+	f := linkFinder{path: codec.Path{Style: codec.Bracketed}, lim: fileLimits(d.limits)}
+	if r.Form != nil && r.Form.nested {
+		f.path.Push("generate_content_request")
+	}
+	if s := r.SystemInstruction; s != nil {
+		f.path.Push("system_instruction")
+		f.parts(r, -1, s.Parts)
+		f.path.Pop()
+	}
+	f.path.Push("contents")
+	for i := range r.Contents {
+		f.path.PushIndex(i)
+		f.parts(r, i, r.Contents[i].Parts)
+		f.path.Pop()
+	}
+	return f.files
+}
+
+func (f *linkFinder) parts(r *Request, turn int, list []content.Part) {
+	f.path.Push("parts")
+	defer f.path.Pop()
+	for i, p := range list {
+		if content.IsNil(p) {
+			continue
+		}
+		f.path.PushIndex(r.original(turn, i))
+		if res, ok := p.(*content.ToolResult); ok {
+			f.path.Push("function_response")
+			f.results(res.Parts)
+			f.path.Pop()
+		} else {
+			f.source(p)
+		}
+		f.path.Pop()
+	}
+}
+
+// results looks at the parts of a result, of which texts do not stand in its
+// list of parts.
+func (f *linkFinder) results(list []content.Part) {
+	f.path.Push("parts")
+	defer f.path.Pop()
+	n := 0
+	for _, p := range list {
+		if _, text := p.(*content.Text); text || content.IsNil(p) {
+			continue
+		}
+		f.path.PushIndex(n)
+		f.source(p)
+		f.path.Pop()
+		n++
+	}
+}
+
+func (f *linkFinder) source(p content.Part) {
+	s, _ := sourceOf(p)
+	switch s := s.(type) {
+	case *content.URL:
+		if s != nil {
+			f.file(s, s.MediaType)
+		}
+	case *content.File:
+		if s != nil {
+			f.file(s, s.MediaType)
+		}
+	}
+}
+
+// file notes a file. What is found must be of the type that was said, which is
+// known to be welcome.
+func (f *linkFinder) file(s content.Source, declared string) {
+	place := f.path.At("file_data")
+	lim := f.lim
+	f.files = append(f.files, front.File{Source: s, Path: place + ".file_uri", Check: func(b content.Blob) error {
+		r := content.CheckBlob(b, declared, lim)
+		text, code := fileText(&r, lim)
+		if text == "" {
+			return nil
+		}
+		fault := &content.Error{Code: code, Text: text} // at the file
+		if r.Fault == content.FileType && r.Declared == content.CanonicalMediaType(declared) {
+			fault.Path = place + ".mime_type"
+		}
+		return fault
+	}})
+}
+
+// fileLimits fills in the defaults for files.
+func fileLimits(l content.Limits) content.Limits {
+	l.Files = orDefault(l.Files, 100)
+	l.FileBytes = orDefault(l.FileBytes, 75<<20)
+	l.ImageSide = orDefault(l.ImageSide, 24_000)
+	l.ImagePixels = orDefault(l.ImagePixels, 100_000_000)
+	return l
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package bothformats
+
+const raceEnabled = false

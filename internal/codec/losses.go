@@ -1,0 +1,144 @@
+package codec
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+)
+
+// The losses that all codecs report with what is here. Every codec's table has
+// them.
+var (
+	ForeignMembers = &loss.Rule{Feature: loss.Members, Severity: content.LossHint,
+		Reason: "members that only another format has are left out"}
+	ForeignSignature = &loss.Rule{Feature: loss.Signature, Severity: content.LossHint,
+		Reason: "the signature is another vendor's"}
+	ForeignPart = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDropped,
+		Reason: "only another vendor understands this part"}
+	ForeignTool = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
+		Reason: "the tool is another vendor's own"}
+)
+
+// Losses collects what a format cannot say of a request in neutral words.
+type Losses struct {
+	loss.Log
+	Format content.Format
+}
+
+// Lose notes that a rule has met what stands at path.
+func (l *Losses) Lose(r *loss.Rule, path string) { l.Add(r, path) }
+
+// Drop notes that a part is lost, and returns none.
+func (l *Losses) Drop(r *loss.Rule, path string) content.Part {
+	l.Add(r, path)
+	return nil
+}
+
+// Within notes losses that tell their paths from path on, such as those of
+// internal/schema, whose reasons are in a table of its own.
+func (l *Losses) Within(path string, list []content.Loss) {
+	for _, x := range list {
+		if x.Path != "" {
+			x.Path = path + "." + x.Path
+		} else {
+			x.Path = path
+		}
+		l.Losses = append(l.Losses, x)
+	}
+}
+
+// Foreign notes members of another format, which are at path.
+func (l *Losses) Foreign(x *content.Extra, path string) {
+	if x != nil && x.Format != l.Format {
+		l.Add(ForeignMembers, path)
+	}
+}
+
+// Ours returns x if its members are of the format, else nil.
+func (l *Losses) Ours(x *content.Extra) *content.Extra { return Ours(x, l.Format) }
+
+// Signature notes a signature of another format, of the part at path.
+func (l *Losses) Signature(s content.Signature, path string) {
+	if s.Data != "" && s.Format != l.Format {
+		l.Add(ForeignSignature, path+".signature")
+	}
+}
+
+// Vendors returns a part that only the vendor of f understands, or none if that
+// is another format.
+func (l *Losses) Vendors(p content.Part, f content.Format, path string) content.Part {
+	if f != l.Format {
+		return l.Drop(ForeignPart, path)
+	}
+	return p
+}
+
+// Tool notes a built-in tool of another format, and reports whether it is one
+// of this.
+func (l *Losses) Tool(t *content.Tool, path string) bool {
+	if t.Format != l.Format {
+		l.Add(ForeignTool, path)
+	}
+	return t.Format == l.Format
+}
+
+// Ours returns x if its members are of the format f, else nil.
+func Ours(x *content.Extra, f content.Format) *content.Extra {
+	if x != nil && x.Format == f {
+		return x
+	}
+	return nil
+}
+
+// Open returns the members of x as a document, which has to be closed; nil if
+// they are of another format than f, or no JSON.
+func Open(x *content.Extra, f content.Format) *jsonwire.Doc {
+	if x = Ours(x, f); x == nil {
+		return nil
+	}
+	doc, err := jsonwire.Parse(x.JSON, AnyDocument)
+	if err != nil {
+		return nil
+	}
+	return doc
+}
+
+// Rewrite returns what change makes of the elements of a list, in a new list
+// if it makes anything of them. It reports whether it has.
+func Rewrite[T any](list []T, change func(i int, x T) (y T, changed, keep bool)) (to []T, other bool) {
+	for i, x := range list {
+		y, changed, keep := change(i, x)
+		if (changed || !keep) && !other {
+			other = true
+			to = append(make([]T, 0, len(list)), list[:i]...)
+		}
+		if other && keep {
+			to = append(to, y)
+		}
+	}
+	if !other {
+		return list, false
+	}
+	return to, true
+}
+
+// Kind tells in words what p is, to say that a format has nothing of the kind.
+func Kind(p content.Part) string {
+	switch p.(type) {
+	case *content.Image:
+		return "an image"
+	case *content.Document:
+		return "a document"
+	case *content.Media:
+		return "sound or moving pictures"
+	case *content.ToolResult:
+		return "the result of a tool"
+	case *content.SearchResult:
+		return "a search result"
+	case *content.ServerToolUse, *content.ServerToolResult:
+		return "a built-in tool of another format"
+	case *content.Unknown:
+		return "a part of another format"
+	}
+	return "a part of this kind"
+}

@@ -1,0 +1,87 @@
+package codec
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+)
+
+func TestLosses(t *testing.T) {
+	l := Losses{Format: "f"}
+	own, other := &content.Extra{Format: "f", JSON: "{}"}, &content.Extra{Format: "g", JSON: "{}"}
+	p := content.Part(&content.Text{Text: "a"})
+	l.Foreign(own, "a")
+	l.Foreign(nil, "b")
+	l.Foreign(other, "c")
+	l.Signature(content.Signature{Format: "f", Data: "x"}, "d")
+	l.Signature(content.Signature{Format: "g"}, "e") // is none
+	l.Signature(content.Signature{Format: "g", Data: "x"}, "g")
+	if l.Vendors(p, "f", "h") != p || l.Vendors(p, "g", "i") != nil || l.Drop(ForeignPart, "j") != nil {
+		t.Error("want the format's own part, and no other")
+	}
+	if !l.Tool(&content.Tool{Format: "f"}, "k") || l.Tool(&content.Tool{Format: "g"}, "l") {
+		t.Error("want the format's own tool, and no other")
+	}
+	if l.Ours(own) != own || l.Ours(other) != nil || l.Ours(nil) != nil {
+		t.Error("want the format's own members, and no others")
+	}
+	l.Within("m", []content.Loss{{Severity: content.LossHint}, {Path: "items", Severity: content.LossDegraded}})
+	var got []string
+	for _, x := range l.Log.Losses {
+		got = append(got, x.Severity.String()+" "+x.Path)
+	}
+	want := []string{"hint c", "hint g.signature", "dropped i", "dropped j", "dropped l", "hint m", "degraded m.items"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for _, x := range []*content.Extra{nil, {Format: "g", JSON: "{}"}, {Format: "f", JSON: "{"}} {
+		if Open(x, "f") != nil {
+			t.Errorf("Open(%v): want none", x)
+		}
+	}
+	deep := strings.Repeat(`[`, 1000) + strings.Repeat(`]`, 1000)
+	doc := Open(&content.Extra{Format: "f", JSON: `{"a":` + deep + `}`}, "f")
+	if doc == nil {
+		t.Fatal("Open: want what a host's own limits have let pass")
+	}
+	defer doc.Close()
+	if got := doc.Root().Get("a").Raw(); got != deep {
+		t.Errorf("a = %.20s…", got)
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	even := func(_ int, n int) (int, bool, bool) { return n, false, n%2 == 0 }
+	negate := func(_ int, n int) (int, bool, bool) { return -n, n > 2, true }
+	for _, tt := range []struct {
+		name   string
+		change func(int, int) (int, bool, bool)
+		in     []int
+		want   []int
+		other  bool
+	}{
+		{"nothing", even, nil, nil, false},
+		{"the same", even, []int{2, 4}, []int{2, 4}, false},
+		{"one gone", even, []int{2, 3, 4}, []int{2, 4}, true},
+		{"all gone", even, []int{1, 3}, []int{}, true},
+		{"some changed", negate, []int{0, 3, 4}, []int{0, -3, -4}, true},
+	} {
+		before := append([]int(nil), tt.in...)
+		got, other := Rewrite(tt.in, tt.change)
+		if diff := cmp.Diff(tt.want, got); diff != "" || other != tt.other {
+			t.Errorf("%s: other %v (-want +got):\n%s", tt.name, other, diff)
+		}
+		if diff := cmp.Diff(before, tt.in); diff != "" {
+			t.Errorf("%s: the list was changed:\n%s", tt.name, diff)
+		}
+		if !other && len(got) > 0 && &got[0] != &tt.in[0] {
+			t.Errorf("%s: want the list itself", tt.name)
+		}
+	}
+}
