@@ -11,22 +11,30 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
-	"github.com/polywire/polywire/upstream/echo"
 )
 
 // config is what the command line says.
 type config struct {
 	listen, debug string
-	name, model   string
+	name, model   string // of the upstream, and of its model
+	base          string // where the upstream is
 	key, log      string
 	maxBody       int64
 	times         upstream.Times
+	links         string // what is done with files that are given by link
+	private       bool
+	files         string // a directory, or empty
+
+	root    *os.Root       // of files, if there are any
+	fetcher *fetch.Fetcher // for private
 }
 
 // month is the longest that the library waits for anything.
@@ -41,12 +49,16 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f := flag.NewFlagSet("gateway", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&c.listen, "listen", "127.0.0.1:8080", "`address` to serve on; port 0 picks a free one")
-	f.StringVar(&c.name, "upstream", "echo", "what answers: echo is the only `name` so far")
+	f.StringVar(&c.name, "upstream", "echo", "what answers, by `name`: "+names+"; its key is taken from the variable "+keyVariable)
+	f.StringVar(&c.base, "upstream-url", "", "where it is, if not at the vendor's own `URL`")
 	f.StringVar(&c.model, "model", "", "`name` of the model to ask the upstream for, whatever the client asks")
 	f.StringVar(&c.key, "key", "", "the `key` that clients must send; without the flag everybody may come in")
 	f.StringVar(&c.log, "log", "text", "`form` of the log on standard error: text, json or off")
 	f.StringVar(&c.debug, "debug", "", "loopback `address` to serve profiles (pprof) on; none by default")
 	f.Int64Var(&c.maxBody, "max-body", 0, "`bytes` that a request body may have; 0 is the format's own limit")
+	f.StringVar(&c.links, "links", "fetch", "`what` to do with files given by link: fetch, pass (to an upstream that fetches) or off")
+	f.BoolVar(&c.private, "allow-private", false, "fetch links that lead to this machine and private networks, too, by http and on any port")
+	f.StringVar(&c.files, "files", "", "`directory` of the files that requests may name by id; by default ids are left to the upstream")
 	f.DurationVar(&c.times.Body, "body-timeout", 0, "`time` to read a body in; 0 is 1m")
 	f.DurationVar(&c.times.Write, "write-timeout", 0, "`time` for one write to a client; 0 is 30s")
 	f.DurationVar(&c.times.FirstByte, "first-byte", 0, "`time` for the upstream to begin its answer; 0 is 10m")
@@ -82,6 +94,14 @@ func (c *config) check() error {
 	case "text", "json", "off":
 	default:
 		return fmt.Errorf("-log: unknown form %q; want text, json or off", c.log)
+	}
+	switch c.links {
+	case "fetch", "pass", "off":
+	default:
+		return fmt.Errorf("-links: unknown word %q; want fetch, pass or off", c.links)
+	}
+	if c.private && c.links == "off" {
+		return errors.New("-allow-private: nothing is fetched with -links off")
 	}
 	if c.debug != "" && !loopback(c.debug) {
 		return fmt.Errorf("-debug: %q is not a loopback address; profiles are not for strangers, want 127.0.0.1:port", c.debug)
@@ -119,25 +139,6 @@ func loopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// upstream returns what answers.
-func (c *config) upstream() (upstream.Upstream, error) {
-	var up upstream.Upstream
-	switch c.name {
-	case "echo":
-		up = echo.New()
-	case "anthropic", "gemini", "openai", "openai-responses":
-		return nil, fmt.Errorf("-upstream: %s is not there yet; want echo", c.name)
-	default:
-		return nil, fmt.Errorf("-upstream: unknown name %q; want echo", c.name)
-	}
-	if c.model != "" {
-		up = upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
-			return r.WithModel(c.model), nil
-		})
-	}
-	return up, nil
-}
-
 // handler serves an upstream in both formats: each request is its path's, or
 // that of the vendor whose header it has.
 func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
@@ -169,7 +170,45 @@ func (c *config) serving(logger *slog.Logger) upstream.Serving {
 	if c.key != "" {
 		s.Authenticate = upstream.Keys(c.key)
 	}
+	c.findFiles(&s)
 	return s
+}
+
+// findFiles says where files come from that are not in a request. Ids are names
+// of files in the directory; whether two clients may see the same files is for
+// a real service to decide.
+func (c *config) findFiles(s *upstream.Serving) {
+	switch c.links {
+	case "pass":
+		s.PassLinks = true
+	case "off":
+		s.Links = fetch.Off{}
+	}
+	if c.private {
+		s.Links = c.fetcher
+	}
+	if c.root != nil {
+		s.Resolver = content.Files{FS: c.root.FS()}
+	}
+}
+
+// open opens what serving needs; close it when that is over.
+func (c *config) open() (err error) {
+	if c.files != "" {
+		if c.root, err = os.OpenRoot(c.files); err != nil {
+			return fmt.Errorf("-files: %w", err)
+		}
+	}
+	if c.private {
+		c.fetcher, err = fetch.New(fetch.Options{AllowPrivate: true, AllowHTTP: true, AnyPort: true})
+	}
+	return err
+}
+
+func (c *config) close() {
+	if c.root != nil {
+		c.root.Close()
+	}
 }
 
 func (c *config) logger(w io.Writer) *slog.Logger {

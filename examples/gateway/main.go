@@ -4,10 +4,13 @@
 //
 //	go run ./examples/gateway -listen 127.0.0.1:8080
 //
-// The only upstream so far is the built-in echo, which describes what reached
-// it and needs neither a key nor a network. See -help for the flags. The first
-// line on standard output is "listening on http://host:port"; the log goes to
-// standard error.
+// What answers is the built-in echo, which describes what reached it and needs
+// neither a key nor a network, or the models of a vendor:
+//
+//	UPSTREAM_API_KEY=… go run ./examples/gateway -upstream gemini
+//
+// See -help for the flags. The first line on standard output is "listening on
+// http://host:port"; the log goes to standard error.
 //
 // SIGINT or SIGTERM ends it: new connections are refused, running answers get
 // half a minute to finish. A second signal ends it at once.
@@ -60,6 +63,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := c.open(); err != nil {
+		return err
+	}
+	defer c.close()
 	logger := c.logger(stderr)
 	l, err := net.Listen("tcp", c.listen)
 	if err != nil {

@@ -239,9 +239,13 @@ func TestGrace(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
+	t.Setenv(keyVariable, "")
 	tests := []struct{ args, stderr string }{
 		{"-upstream nonsense", `unknown name "nonsense"`},
-		{"-upstream anthropic", "anthropic is not there yet"},
+		{"-upstream anthropic", "the key of anthropic is missing"},
+		{"-upstream gemini", "put it into the environment as UPSTREAM_API_KEY"},
+		{"-upstream gemini -upstream-url ftp://x", "-upstream-url: "},
+		{"-upstream-url http://127.0.0.1:1", "-upstream-url: echo is nowhere"},
 		{"-upstream openai-responses", "not there yet"},
 		{"-log loud", `unknown form "loud"`},
 		{"-debug 0.0.0.0:6060", "not a loopback address"},
@@ -254,6 +258,8 @@ func TestUsage(t *testing.T) {
 		{"-write-timeout 1ns", "-write-timeout"},
 		{"-body-timeout 10000h", "-body-timeout"},
 		{"-key=", "empty key"},
+		{"-links maybe", `unknown word "maybe"`},
+		{"-links off -allow-private", "nothing is fetched"},
 		{"-unknown", "-unknown"},
 		{"extra", `unexpected argument "extra"`},
 	}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const pdf = "%PDF-1.7\n"
+
+// ask sends one document in a format and returns the status and the answer.
+func (g *gateway) ask(t *testing.T, format, link string) (int, string) {
+	t.Helper()
+	path, body := "/v1/messages", `{"model":"m","max_tokens":900,"messages":[{"role":"user","content":[{"type":"document","source":{"type":"url","url":"`+link+`"}}]}]}`
+	if !strings.Contains(link, "://") {
+		body = strings.Replace(body, `"type":"url","url"`, `"type":"file","file_id"`, 1)
+	}
+	if format == "generatecontent" {
+		if !strings.Contains(link, "://") {
+			link = "files/" + link
+		}
+		path, body = "/v1beta/models/m:generateContent", `{"contents":[{"parts":[{"fileData":{"mimeType":"application/pdf","fileUri":"`+link+`"}}]}]}`
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "POST", g.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if format == "messages" {
+		r.Header.Set("anthropic-version", "2023-06-01")
+		r.Header.Set("anthropic-beta", "files-api-2025-04-14")
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// Each flag decides what becomes of files that are not in the request.
+func TestFiles(t *testing.T) {
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, pdf) }))
+	defer origin.Close()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "report"), []byte(pdf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args, file string
+		status     int
+		text       string
+	}{
+		{"", origin.URL, 400, "https"},
+		{"-allow-private", origin.URL, 200, "9 bytes"},
+		{"-allow-private", "http://169.254.169.254/", 400, "not on the public internet"},
+		{"-links off", "https://files.example.org/a", 400, "not fetched here"},
+		{"-links pass", "https://files.example.org/a", 200, "files.example.org"},
+		{"-links pass", "https://localhost/a", 400, "not on the public internet"},
+		{"", "report", 200, "report"},
+		{"-files " + dir, "report", 200, "9 bytes"},
+		{"-files " + dir, "../report", 400, "no file with this id"},
+	} {
+		t.Run(tt.args+" "+tt.file, func(t *testing.T) {
+			g := start(t, strings.Fields(tt.args)...)
+			defer g.stop(t)
+			for _, format := range []string{"messages", "generatecontent"} {
+				if status, answer := g.ask(t, format, tt.file); status != tt.status || !strings.Contains(answer, tt.text) {
+					t.Errorf("%s: %d %s, want %d and %q", format, status, answer, tt.status, tt.text)
+				}
+			}
+		})
+	}
+	if err := run(t.Context(), []string{"-files", filepath.Join(dir, "nothing")}, io.Discard, io.Discard); err == nil {
+		t.Error("a directory that is not there")
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
+	"github.com/polywire/polywire/upstream/echo"
+	"github.com/polywire/polywire/upstream/gemini"
+)
+
+// keyVariable holds the key of the upstream: a command line is no place for
+// one, since everybody on the machine can read it.
+const keyVariable = "UPSTREAM_API_KEY"
+
+const names = "echo, anthropic or gemini"
+
+// upstream returns what answers.
+func (c *config) upstream() (upstream.Upstream, error) {
+	up, err := c.vendor()
+	if err != nil {
+		return nil, err
+	}
+	if c.model != "" {
+		up = upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+			return r.WithModel(c.model), nil
+		})
+	}
+	return up, nil
+}
+
+// vendor returns the upstream that the name stands for.
+func (c *config) vendor() (upstream.Upstream, error) {
+	key := os.Getenv(keyVariable)
+	var up upstream.Upstream
+	var err error
+	switch c.name {
+	case "echo":
+		if c.base != "" {
+			return nil, errors.New("-upstream-url: echo is nowhere; want -upstream with the name of a vendor")
+		}
+		return echo.New(), nil
+	case "anthropic":
+		up, err = anthropic.New(anthropic.Options{BaseURL: c.base, Key: key})
+	case "gemini":
+		up, err = gemini.New(gemini.Options{BaseURL: c.base, Key: key})
+	case "openai", "openai-responses":
+		return nil, fmt.Errorf("-upstream: %s is not there yet; want %s", c.name, names)
+	default:
+		return nil, fmt.Errorf("-upstream: unknown name %q; want %s", c.name, names)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-upstream-url: %w", err)
+	}
+	if c.base == "" && key == "" {
+		return nil, fmt.Errorf("-upstream: the key of %s is missing; put it into the environment as %s", c.name, keyVariable)
+	}
+	return up, nil
+}

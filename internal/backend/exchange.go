@@ -1,0 +1,194 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// An Exchange is one request to a server.
+type Exchange struct {
+	Path   string // behind the base URL, escaped, with a query if it has one
+	Header http.Header
+	Body   Body // nil for a GET
+	Stream bool // the answer is wanted as events
+}
+
+// An Answer is what a server said with a status of 2xx. It has to be closed.
+type Answer struct {
+	Header http.Header
+
+	// Stream says that the answer comes as events, whatever was asked for.
+	Stream bool
+
+	ctx  context.Context
+	body io.ReadCloser
+	most int64
+}
+
+// Do sends a request. The error is an [*upstream.Error], or the cause of ctx's
+// end.
+func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
+	req, err := s.request(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	a := &Answer{Header: res.Header, ctx: ctx, body: res.Body, most: s.conf.Reply}
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		defer a.Close()
+		body, _ := io.ReadAll(io.LimitReader(res.Body, mostFailure)) // what came is enough to go by
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, s.conf.Failure(res.StatusCode, res.Header, body)
+	}
+	if a.Stream, err = streamed(res.Header, x.Stream); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// request makes the HTTP request. Its own errors are faults of the host's.
+func (s *Server) request(ctx context.Context, x *Exchange) (*http.Request, error) {
+	u := *s.base
+	path, query, _ := strings.Cut(x.Path, "?")
+	u = *u.JoinPath(path)
+	if query != "" {
+		u.RawQuery = strings.Trim(s.base.RawQuery+"&"+query, "&")
+	}
+	method := http.MethodGet
+	var body io.Reader
+	if x.Body != nil {
+		method, body = http.MethodPost, x.Body.Reader()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	if err != nil {
+		return nil, &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("backend: the request cannot be made")}
+	}
+	if x.Body != nil {
+		req.ContentLength = x.Body.Len()
+		req.GetBody = func() (io.ReadCloser, error) { return x.Body.Reader(), nil }
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	if x.Stream {
+		req.Header.Set("Accept", "text/event-stream, application/json")
+	}
+	req.Header.Set("User-Agent", "polywire")
+	for _, h := range []http.Header{s.conf.Header, x.Header} {
+		for name, values := range h {
+			req.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	return req, s.show(ctx, req.Header)
+}
+
+// show shows the key.
+func (s *Server) show(ctx context.Context, h http.Header) error {
+	if s.conf.Key == nil {
+		return nil
+	}
+	key, err := s.conf.Key(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("backend: the key cannot be had: %w", err)}
+	case strings.ContainsAny(key, "\r\n\x00"):
+		return &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("backend: the key cannot be sent in a header")}
+	case key != "":
+		s.conf.SetKey(h, key)
+	}
+	return nil
+}
+
+// streamed tells from the type of an answer whether it is a stream.
+func streamed(h http.Header, asked bool) (bool, error) {
+	if c := h.Get("Content-Encoding"); c != "" && !strings.EqualFold(c, "identity") {
+		return false, &upstream.Error{Code: upstream.CodeBadGateway,
+			Err: errors.New("backend: the answer is compressed, which was not asked for")}
+	}
+	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	switch {
+	case kind == "text/event-stream":
+		return true, nil
+	case kind == "application/json", strings.HasSuffix(kind, "+json"):
+		return false, nil
+	case kind == "text/html":
+		return false, &upstream.Error{Code: upstream.CodeBadGateway, Err: errors.New("backend: the answer is a web page")}
+	}
+	return asked, nil // servers that only resemble the vendor name any type, or none
+}
+
+// failed says what it means that there is no answer. The cause leaves out the
+// URL, which may hold what is nobody's business.
+func failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err
+	}
+	code := upstream.CodeUnavailable
+	var timeout interface{ Timeout() bool }
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		code = upstream.CodeTimeout
+	}
+	return &upstream.Error{Code: code, Err: fmt.Errorf("backend: the server cannot be reached: %w", err)}
+}
+
+// Read reads what is to come of the answer, as an [io.Reader]. Once the context
+// of the exchange has ended, its cause is the error.
+func (a *Answer) Read(p []byte) (int, error) {
+	n, err := a.body.Read(p)
+	if err != nil && err != io.EOF && a.ctx.Err() != nil {
+		err = context.Cause(a.ctx)
+	}
+	return n, err
+}
+
+// Close gives the connection back if the answer was read to its end, and
+// closes it otherwise.
+func (a *Answer) Close() error { return a.body.Close() }
+
+// Text reads a whole answer.
+func (a *Answer) Text() (string, error) {
+	var b strings.Builder
+	n, err := io.Copy(&b, io.LimitReader(a, a.most+1))
+	switch {
+	case a.ctx.Err() != nil:
+		return "", context.Cause(a.ctx)
+	case err != nil:
+		return "", &upstream.Error{Code: upstream.CodeBadGateway, Err: fmt.Errorf("backend: the answer was cut: %w", err)}
+	case n > a.most:
+		return "", &upstream.Error{Code: upstream.CodeBadGateway, Err: fmt.Errorf("backend: the answer has more than %d bytes", a.most)}
+	}
+	return b.String(), nil
+}
+
+// NotServed reports whether an error of Do says that there is nothing at the
+// path. One that says so in the words of the format is about the model.
+func NotServed(err error) bool {
+	var e *upstream.Error
+	if !errors.As(err, &e) || e.Text != "" {
+		return false
+	}
+	switch e.Code {
+	case upstream.CodeNotFound, upstream.CodeMethod, upstream.CodeUnsupported:
+		return true
+	}
+	return false
+}

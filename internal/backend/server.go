@@ -1,0 +1,129 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Config says how to reach a server.
+type Config struct {
+	// Base is the URL that paths are appended to. Its query is kept.
+	Base string
+
+	// Key, if not nil, is asked for the key before each exchange; no key is
+	// shown if it is empty. SetKey shows it.
+	Key    func(context.Context) (string, error)
+	SetKey func(h http.Header, key string)
+
+	// Client makes the exchanges; nil means one of its own. Its redirects are
+	// never followed.
+	Client *http.Client
+
+	// Header goes with every exchange, in front of what the format sets.
+	Header http.Header
+
+	// Limits bounds what the server answers: Body is for one event of a stream
+	// (0 means 32 MiB). Reply is for a whole answer; 0 means 64 MiB.
+	Limits content.Limits
+	Reply  int64
+
+	// Failure reads an answer with another status than 2xx.
+	Failure func(status int, h http.Header, body []byte) *upstream.Error
+}
+
+const (
+	mostReply   = 64 << 20
+	mostHeader  = 64 << 10
+	mostFailure = 1 << 20 // of an error's body
+)
+
+// A Server is where a vendor's models are. It is safe for concurrent use.
+type Server struct {
+	conf   Config
+	base   *url.URL
+	client *http.Client
+}
+
+// New checks a configuration.
+func New(c Config) (*Server, error) {
+	base, err := url.Parse(c.Base)
+	switch {
+	case err != nil:
+		return nil, errors.New("the base URL cannot be read") // it may hold a key
+	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
+		return nil, errors.New("the base URL has to begin with http:// or https:// and a host")
+	case base.User != nil || base.Fragment != "":
+		return nil, errors.New("the base URL has no place for user-info or a fragment")
+	}
+	if err := limits(&c); err != nil {
+		return nil, err
+	}
+	for name, values := range c.Header {
+		for _, v := range values {
+			if !headerName(name) || strings.ContainsAny(v, "\r\n\x00") {
+				return nil, fmt.Errorf("the header %q cannot be sent", name)
+			}
+		}
+	}
+	c.Header = c.Header.Clone()
+	s := &Server{conf: c, base: base}
+	client := http.Client{Transport: transport()}
+	if c.Client != nil {
+		client = *c.Client
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s.client = &client
+	return s, nil
+}
+
+func limits(c *Config) error {
+	for name, n := range map[string]int64{
+		"Body": c.Limits.Body, "Depth": int64(c.Limits.Depth), "Values": int64(c.Limits.Values), "Reply": c.Reply,
+	} {
+		if n < 0 {
+			return fmt.Errorf("the limit %s is negative", name)
+		}
+	}
+	if c.Reply == 0 {
+		c.Reply = mostReply
+	}
+	return nil
+}
+
+func headerName(name string) bool {
+	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.!#$%&'*+^`|~") == ""
+}
+
+// transport is for servers that think for minutes: waiting for an answer is
+// bounded by who asks, not here.
+func transport() *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConnsPerHost:    64,
+		MaxResponseHeaderBytes: mostHeader,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // a compressed stream is held back by whoever compresses it
+	}
+}
+
+// Limits returns the bounds of what is read.
+func (s *Server) Limits() content.Limits { return s.conf.Limits }
+
+// Whole returns the bounds of a whole answer.
+func (s *Server) Whole() content.Limits {
+	l := s.conf.Limits
+	l.Body = s.conf.Reply
+	return l
+}

@@ -1,0 +1,94 @@
+package anthropic
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/messages"
+)
+
+// DefaultURL is where the vendor's own API is.
+const DefaultURL = "https://api.anthropic.com"
+
+// Options configures a [Client]. The zero value reaches the vendor's own API
+// without a key.
+type Options struct {
+	// BaseURL is what "/v1/messages" is appended to, as the vendor's SDKs take
+	// it; empty means DefaultURL.
+	BaseURL string
+
+	// Key is the host's key, shown as x-api-key. KeyFunc, if not nil, is asked
+	// for it before each exchange instead; it must be safe for concurrent use.
+	Key     string
+	KeyFunc func(context.Context) (string, error)
+
+	// Bearer shows the key as "Authorization: Bearer" instead.
+	Bearer bool
+
+	// HTTPClient makes the exchanges; nil means one of the Client's own, which
+	// goes through the proxy of the environment. Redirects are never followed.
+	// A time-out of it cuts streams: waiting is bounded by who calls.
+	HTTPClient *http.Client
+
+	// Header goes with every exchange. Nothing of a client's own headers does,
+	// but for its version and betas: see Beta.
+	Header http.Header
+
+	// Model maps the name of the model that was asked for to the one to ask;
+	// nil asks for the same. It must be safe for concurrent use.
+	Model func(string) string
+
+	// Beta says which values of a client's anthropic-beta go along with its
+	// request; nil means all. A body that uses a beta fails without its value.
+	Beta func(string) bool
+
+	// MaxTokens is the limit of an answer for requests that bring none, since
+	// the vendor requires one; zero means 32,000, and less for models that are
+	// known to write less.
+	MaxTokens int64
+
+	// Limits bounds what the server answers: Body is for one event of a stream
+	// (32 MiB), Depth and Values are for JSON (256 and 1,000,000). Reply bounds
+	// a whole answer (64 MiB). Zero fields stand for these defaults.
+	Limits content.Limits
+	Reply  int64
+}
+
+// New returns a client. The error says which option is no good.
+func New(o Options) (*Client, error) {
+	if o.BaseURL == "" {
+		o.BaseURL = DefaultURL
+	}
+	if o.MaxTokens < 0 {
+		return nil, errors.New("anthropic: the limit MaxTokens is negative")
+	}
+	conf := backend.Config{
+		Base: o.BaseURL, Key: o.KeyFunc, SetKey: setKey, Client: o.HTTPClient, Header: o.Header,
+		Limits: o.Limits, Reply: o.Reply, Failure: messages.DecodeError,
+	}
+	if o.Bearer {
+		conf.SetKey = setBearer
+	}
+	if key := o.Key; conf.Key == nil && key != "" {
+		conf.Key = func(context.Context) (string, error) { return key, nil }
+	}
+	server, err := backend.New(conf)
+	if err != nil {
+		return nil, errors.Join(errors.New("anthropic: bad options"), err)
+	}
+	c := &Client{server: server, model: o.Model, beta: o.Beta, maxTokens: o.MaxTokens}
+	if c.model == nil {
+		c.model = func(name string) string { return name }
+	}
+	if c.beta == nil {
+		c.beta = func(string) bool { return true }
+	}
+	return c, nil
+}
+
+func setKey(h http.Header, key string) { h.Set("X-Api-Key", key) }
+
+func setBearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }

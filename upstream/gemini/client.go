@@ -1,0 +1,155 @@
+package gemini
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Client is an [upstream.Upstream] that asks a server which speaks content
+// generation. It counts tokens, lists models and tells losses beforehand. It is
+// safe for concurrent use.
+type Client struct {
+	server  *backend.Server
+	version string
+	model   func(string) string
+}
+
+// Generate implements [upstream.Upstream].
+func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+	p := c.plan(req)
+	if err := w.Loss(p.losses); err != nil {
+		return err
+	}
+	body, err := p.body(ctx)
+	if err != nil {
+		return err
+	}
+	method := ":generateContent"
+	if req.Stream {
+		method = ":streamGenerateContent?alt=sse"
+	}
+	a, err := c.server.Do(ctx, &backend.Exchange{Path: c.path(p.model) + method, Body: body, Stream: req.Stream})
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if a.Stream || req.Stream { // the reader knows an array for itself
+		return backend.Relay(ctx, w, generatecontent.NewStreamReader(a, c.server.Limits()), forwarded(a.Header), p.restore)
+	}
+	text, err := a.Text()
+	if err != nil {
+		return err
+	}
+	f, err := generatecontent.DecodeReply(text, c.server.Whole())
+	if err != nil {
+		return err
+	}
+	return backend.Reply(w, f, forwarded(a.Header), p.restore)
+}
+
+// resource returns the name of a model as the API has it.
+func resource(model string) string {
+	switch root, _, _ := strings.Cut(model, "/"); root {
+	case "models", "tunedModels", "publishers", "projects", "dynamic":
+		return model
+	}
+	return "models/" + model
+}
+
+// path returns where a model is.
+func (c *Client) path(model string) string {
+	steps := strings.Split(resource(model), "/")
+	for i, s := range steps {
+		steps[i] = url.PathEscape(s)
+	}
+	return "/" + c.version + "/" + strings.Join(steps, "/")
+}
+
+// CountTokens asks the server. Servers that cannot count get
+// [upstream.EstimateTokens].
+func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
+	p := c.plan(req)
+	body, err := p.countBody(ctx)
+	if err != nil {
+		return upstream.TokenCount{}, err
+	}
+	a, err := c.server.Do(ctx, &backend.Exchange{Path: c.path(p.model) + ":countTokens", Body: body})
+	if err != nil {
+		if backend.NotServed(err) {
+			return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}, nil
+		}
+		return upstream.TokenCount{}, err
+	}
+	defer a.Close()
+	text, err := a.Text()
+	if err != nil {
+		return upstream.TokenCount{}, err
+	}
+	return generatecontent.DecodeCount([]byte(text))
+}
+
+// mostPages bounds the pages of a list of models.
+const mostPages = 100
+
+// Models asks the server for its models, page by page.
+func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
+	var all []upstream.Model
+	token := ""
+	for range mostPages {
+		page, next, err := c.page(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if next == "" || next == token {
+			break
+		}
+		token = next
+	}
+	return all, nil
+}
+
+func (c *Client) page(ctx context.Context, token string) (list []upstream.Model, next string, err error) {
+	path := "/" + c.version + "/models?pageSize=1000"
+	if token != "" {
+		path += "&pageToken=" + url.QueryEscape(token)
+	}
+	a, err := c.server.Do(ctx, &backend.Exchange{Path: path})
+	if err != nil {
+		return nil, "", err
+	}
+	defer a.Close()
+	text, err := a.Text()
+	if err != nil {
+		return nil, "", err
+	}
+	return generatecontent.DecodeModels([]byte(text))
+}
+
+// Preflight tells what would be lost. Nothing is sent or fetched.
+func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
+	return c.plan(req).losses, nil
+}
+
+// forwarded returns the headers of the server that clients may be told; fronts
+// choose among them.
+func forwarded(h http.Header) []upstream.Field {
+	var list []upstream.Field
+	for _, name := range [...]string{"Retry-After", "X-Request-Id", "Server-Timing"} {
+		for _, v := range h.Values(name) {
+			list = append(list, upstream.Field{Name: name, Value: v})
+		}
+	}
+	return list
+}
+
+// rules are the format's for names; ids may be anything.
+var rules = &legal.Rules{Name: legal.Rule{Most: 64, Others: "_.-", Letter: true}, AnyID: true}

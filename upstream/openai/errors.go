@@ -1,0 +1,267 @@
+package openai
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/upstream"
+)
+
+// decodeError says what an answer with a status other than 2xx means, of either
+// format: header and body as they came, the body perhaps cut, empty, or no JSON
+// at all.
+//
+// The Code follows the status, then the vendor's code and type. What is between
+// the host and its vendor, such as a key that is refused, is
+// [upstream.CodeBadGateway]; credit that is used up is [upstream.CodeQuota],
+// which clients do not try again. The server's words become the Text where the
+// request is at fault, or for limits of rates: as one line without secrets. Err,
+// for logs, is a *vendorError.
+func decodeError(status int, header http.Header, body []byte) *upstream.Error {
+	f := vendorError{status: status, size: len(body), id: header.Get("x-request-id")}
+	codec.ErrorBody(body, f.take)
+	e := &upstream.Error{Code: f.better(codec.StatusCode(status)), Err: &f}
+	if f.told(e.Code) {
+		e.Text = f.text()
+	}
+	final := strings.EqualFold(header.Get("x-should-retry"), "false")
+	switch e.Code {
+	case upstream.CodeRateLimit:
+		if final {
+			e.Code = upstream.CodeQuota
+			break
+		}
+		e.RetryAfter = f.wait(header)
+	case upstream.CodeUnavailable, upstream.CodeOverloaded:
+		if final {
+			e.Code = upstream.CodeBadGateway
+			break
+		}
+		e.RetryAfter = f.wait(header)
+	}
+	return e
+}
+
+// failure returns the error that v tells in place of an answer, or within a
+// stream: an error object, or something that holds one.
+func failure(v jsonwire.Value) *upstream.Error {
+	var f vendorError
+	f.take(v)
+	status := f.number
+	if status < 400 || status > 599 {
+		status = http.StatusInternalServerError
+		if f.kind == "invalid_request_error" {
+			status = http.StatusBadRequest
+		}
+	}
+	e := &upstream.Error{Code: f.better(codec.StatusCode(status)), Err: &f}
+	if f.told(e.Code) {
+		e.Text = f.text()
+	}
+	if e.Code == upstream.CodeRateLimit {
+		e.RetryAfter = f.wait(nil)
+	}
+	return e
+}
+
+// A vendorError is an error in the server's words, for the host's log and for
+// those who try again in other words.
+type vendorError struct {
+	status  int // 0 within an answer
+	found   bool
+	kind    string
+	code    string
+	number  int // a code that is a number: an HTTP status
+	param   string
+	message string // cleaned
+	id      string // of the request
+	size    int    // of a body that tells nothing
+}
+
+// Error returns all of it on one line.
+func (f *vendorError) Error() string {
+	var b strings.Builder
+	b.WriteString("openai: the upstream failed")
+	if f.status != 0 {
+		fmt.Fprintf(&b, " with status %d", f.status)
+	}
+	if !f.found {
+		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.size)
+	}
+	for _, s := range []string{f.kind, f.code, f.param} {
+		if s != "" {
+			fmt.Fprintf(&b, " (%s)", codec.Clip(scrub.Line(s)))
+		}
+	}
+	if f.message != "" {
+		b.WriteString(": " + f.message)
+	}
+	if id := scrub.Line(f.id); id != "" {
+		fmt.Fprintf(&b, " [request %s]", codec.Clip(id))
+	}
+	return b.String()
+}
+
+// take reads the envelopes of all servers that are known.
+func (f *vendorError) take(v jsonwire.Value) {
+	if v.Kind() == jsonwire.Array {
+		for _, x := range v.Elems() {
+			f.take(x)
+			return
+		}
+	}
+	if v.Kind() != jsonwire.Object {
+		return
+	}
+	switch x := v.Get("error"); x.Kind() {
+	case jsonwire.Object:
+		v = x
+	case jsonwire.String:
+		f.found, f.message = true, scrub.Line(x.Str())
+		return
+	}
+	switch x := v.Get("detail"); x.Kind() {
+	case jsonwire.String:
+		f.found, f.message = true, scrub.Line(x.Str())
+		return
+	case jsonwire.Array:
+		f.details(x)
+		return
+	}
+	f.kind, f.param = v.Get("type").Str(), v.Get("param").Str()
+	f.message = scrub.Line(v.Get("message").Str())
+	f.code = v.Get("code").Str()
+	f.number = int(count(v.Get("code")))
+	if n, err := strconv.Atoi(f.code); err == nil {
+		f.number, f.code = n, ""
+	}
+	if raw := v.Get("metadata").Get("raw").Str(); raw != "" {
+		f.message = strings.TrimSpace(f.message + ": " + scrub.Line(raw))
+	}
+	f.found = f.message != "" || f.kind != "" || f.code != ""
+}
+
+// details reads a list of what is wrong, as some servers validate.
+func (f *vendorError) details(list jsonwire.Value) {
+	for _, x := range list.Elems() {
+		var at []string
+		for _, step := range x.Get("loc").Elems() {
+			if s := step.Str(); s != "" && s != "body" {
+				at = append(at, s)
+			}
+		}
+		f.found, f.param = true, strings.Join(at, ".")
+		f.message = scrub.Line(strings.TrimSpace(f.param + ": " + x.Get("msg").Str()))
+		return
+	}
+}
+
+// better returns a better code than that of the status, if there is one.
+func (f *vendorError) better(c upstream.Code) upstream.Code {
+	switch f.code {
+	case "credit_balance_exhausted", "organization_spend_limit_exceeded", "project_spend_limit_exceeded",
+		"organization_usage_limit_exceeded", "insufficient_quota", "billing_hard_limit_reached":
+		return upstream.CodeQuota
+	case "context_length_exceeded", "content_filter", "content_policy_violation", "invalid_prompt",
+		"bio_policy", "misalignment_policy_violation":
+		return upstream.CodeInvalid
+	case "invalid_api_key":
+		return upstream.CodeBadGateway
+	case "model_not_found":
+		return upstream.CodeNotFound
+	case "rate_limit_exceeded":
+		return upstream.CodeRateLimit
+	case "server_is_overloaded", "slow_down":
+		return upstream.CodeOverloaded
+	case "tool_use_failed":
+		return upstream.CodeUnavailable // the model's fault: another attempt may do
+	case "server_error", "vector_store_timeout":
+		return upstream.CodeUnavailable
+	}
+	return f.byKind(c)
+}
+
+// byKind goes by the type, then by words of the message.
+func (f *vendorError) byKind(c upstream.Code) upstream.Code {
+	switch f.kind {
+	case "insufficient_quota":
+		return upstream.CodeQuota
+	case "authentication_error", "permission_error":
+		return upstream.CodeBadGateway
+	case "service_unavailable_error":
+		return upstream.CodeOverloaded
+	case "tokens", "requests", "rate_limit_error":
+		return upstream.CodeRateLimit
+	}
+	switch {
+	case f.status == http.StatusPaymentRequired || f.number == http.StatusPaymentRequired:
+		return upstream.CodeQuota
+	case f.status == 425 || f.status == 498:
+		return upstream.CodeOverloaded
+	case f.tooLong() && (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge || c == upstream.CodeBadGateway):
+		return upstream.CodeInvalid
+	}
+	return c
+}
+
+// tooLong reports whether the prompt does not fit into the model's context.
+func (f *vendorError) tooLong() bool {
+	if f.code == "context_length_exceeded" {
+		return true
+	}
+	text := strings.ToLower(f.message)
+	for _, words := range []string{"context length", "maximum context", "exceeds the context window", "context size", "n_ctx", "prompt is too long"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// told reports whether the server's words may go to the client under a code.
+func (f *vendorError) told(c upstream.Code) bool {
+	switch c {
+	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeRateLimit, upstream.CodeQuota:
+		return f.found
+	}
+	return false
+}
+
+// text returns the server's words. Clients know a prompt that is too long by
+// how the words begin.
+func (f *vendorError) text() string {
+	const known = "prompt is too long"
+	if f.tooLong() && !strings.HasPrefix(strings.ToLower(f.message), known) {
+		return strings.TrimSuffix(known+": "+f.message, ": ")
+	}
+	return f.message
+}
+
+// wait returns how long the server asks to wait.
+func (f *vendorError) wait(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("retry-after-ms"), 64); err == nil && ms > 0 && ms <= 3.6e6 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	after := h.Get("retry-after")
+	if d := codec.RetryAfter(after); d > 0 {
+		return d
+	}
+	if at, err := http.ParseTime(after); err == nil {
+		if now, err := http.ParseTime(h.Get("date")); err == nil && at.After(now) {
+			return min(at.Sub(now), time.Hour)
+		}
+	}
+	if _, rest, ok := strings.Cut(f.message, "try again in "); ok {
+		word, _, _ := strings.Cut(rest, " ")
+		if d, err := time.ParseDuration(strings.TrimRight(word, ".,")); err == nil && d > 0 {
+			return min(d, time.Hour)
+		}
+	}
+	return 0
+}

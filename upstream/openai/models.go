@@ -1,0 +1,72 @@
+package openai
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// listModels asks a server for its models.
+func listModels(ctx context.Context, server *backend.Server) ([]upstream.Model, error) {
+	a, err := server.Do(ctx, &backend.Exchange{Path: "/models"})
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	text, err := a.Text()
+	if err != nil {
+		return nil, err
+	}
+	return decodeModels(text)
+}
+
+// decodeModels reads a list of models. Servers agree on the id only.
+func decodeModels(text string) ([]upstream.Model, error) {
+	doc, err := jsonwire.Parse(text, jsonwire.Limits{Lenient: true})
+	if err != nil {
+		return nil, codec.BadGateway(err)
+	}
+	defer doc.Close()
+	list := doc.Root()
+	if list.Kind() == jsonwire.Object {
+		if list.Get("error").Kind() > jsonwire.Null {
+			return nil, failure(list)
+		}
+		list = list.Get("data")
+	}
+	var all []upstream.Model
+	for _, v := range list.Elems() {
+		m := upstream.Model{ID: strings.Clone(v.Get("id").Str())}
+		if m.ID == "" {
+			continue
+		}
+		if at := count(v.Get("created")); at > 0 {
+			m.Created = time.Unix(at, 0).UTC()
+		}
+		m.MaxInput = max(count(v.Get("max_model_len")), count(v.Get("context_length")), count(v.Get("meta").Get("n_ctx_train")))
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// forwarded returns the headers of the server that clients may be told; fronts
+// choose among them.
+func forwarded(h http.Header) []upstream.Field {
+	var list []upstream.Field
+	for name, values := range h {
+		switch {
+		case name == "X-Request-Id", name == "X-Generation-Id", name == "Retry-After", name == "Retry-After-Ms",
+			strings.HasPrefix(name, "X-Ratelimit-"):
+			for _, v := range values {
+				list = append(list, upstream.Field{Name: name, Value: v})
+			}
+		}
+	}
+	return list
+}

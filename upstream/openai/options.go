@@ -1,0 +1,214 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/backend"
+)
+
+// DefaultURL is where the vendor's own API is.
+const DefaultURL = "https://api.openai.com/v1"
+
+// The formats of this package, as signatures name them.
+const (
+	ChatFormat      content.Format = "openai-chat"
+	ResponsesFormat content.Format = "openai-responses"
+)
+
+// Options configures a [Client] or a [Responses]. The zero value reaches the
+// vendor's own API without a key.
+type Options struct {
+	// BaseURL is what "/chat/completions" and its like are appended to, with its
+	// version segment, as the vendor's SDKs take it: "http://localhost:8000/v1".
+	// Empty means DefaultURL. A query in it goes with every exchange.
+	BaseURL string
+
+	// Key is the host's key, shown as "Authorization: Bearer". KeyFunc, if not
+	// nil, is asked for it before each exchange instead; it must be safe for
+	// concurrent use.
+	Key     string
+	KeyFunc func(context.Context) (string, error)
+
+	// KeyHeader, if not empty, is the header that shows the key, as it is, in
+	// place of Authorization: "api-key" for Azure.
+	KeyHeader string
+
+	// Organization and Project go with every exchange if they are not empty.
+	Organization, Project string
+
+	// HTTPClient makes the exchanges; nil means one of the Client's own, which
+	// goes through the proxy of the environment. Redirects are never followed.
+	// A time-out of it cuts streams: waiting is bounded by who calls.
+	HTTPClient *http.Client
+
+	// Header goes with every exchange. Nothing of a client's own headers does.
+	Header http.Header
+
+	// Model maps the name of the model that was asked for to the one to ask;
+	// nil asks for the same. It must be safe for concurrent use.
+	Model func(string) string
+
+	// Dialect says how the server differs from others. Its zero value is right
+	// for most.
+	Dialect Dialect
+
+	// Limits bounds what the server answers: Body is for one event of a stream
+	// (32 MiB), Depth and Values are for JSON (256 and 1,000,000). Reply bounds
+	// a whole answer (64 MiB). Zero fields stand for these defaults.
+	Limits content.Limits
+	Reply  int64
+}
+
+// A Kind says whose rules a server follows.
+type Kind uint8
+
+const (
+	// KindByHost is KindVendor for hosts of the vendor's and of Azure, and
+	// KindCompatible for all others.
+	KindByHost Kind = iota
+
+	// KindVendor refuses what it does not know, and has rules for each family
+	// of its models.
+	KindVendor
+
+	// KindCompatible ignores what it does not know. It knows max_tokens, the
+	// role "system" for the first message only, and images as data.
+	KindCompatible
+)
+
+// A ThinkTags says what <think> and </think> in an answer's text mean.
+type ThinkTags uint8
+
+const (
+	// ThinkTagsOff makes them text.
+	ThinkTagsOff ThinkTags = iota
+
+	// ThinkTagsLeading makes a thought of what stands between them, if the
+	// answer begins with <think>.
+	ThinkTagsLeading
+
+	// ThinkTagsOpen is for templates that end in <think>: an answer begins with
+	// a thought, and only what follows </think> is text.
+	ThinkTagsOpen
+)
+
+// A Dialect says how a server differs from others, as far as that does not show
+// in its answers.
+type Dialect struct {
+	Kind Kind
+
+	// Efforts are the values of reasoning_effort that the models take, in any
+	// order, out of "none", "minimal", "low", "medium", "high", "xhigh" and
+	// "max". Nil means those of the vendor's family that the model's name says,
+	// and for other models none, low, medium and high. An empty list that is
+	// not nil never sends an effort.
+	Efforts []string
+
+	// Reasoning is the member of assistant messages in which earlier thoughts
+	// go back, "reasoning_content" or "reasoning"; "-" sends none. Empty sends
+	// thoughts that led to calls back in the member that they came in, to
+	// compatible servers. If it is given, all messages with calls have it.
+	Reasoning string
+
+	// ThinkTags is for servers that leave thoughts in the text. Chat
+	// completions only.
+	ThinkTags ThinkTags
+
+	// TextOnly says that the models read text only: other files refuse a
+	// request, naming the part.
+	TextOnly bool
+
+	// Files says that a compatible server takes PDFs, and Links that it fetches
+	// images by link. The vendor does both.
+	Files, Links bool
+}
+
+// server checks the options and returns the server that they say.
+func (o Options) server() (*backend.Server, error) {
+	if o.BaseURL == "" {
+		o.BaseURL = DefaultURL
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	conf := backend.Config{
+		Base: o.BaseURL, Key: o.KeyFunc, SetKey: setBearer, Client: o.HTTPClient, Header: o.headers(),
+		Limits: o.Limits, Reply: o.Reply, Failure: decodeError,
+	}
+	if name := o.KeyHeader; name != "" {
+		conf.SetKey = func(h http.Header, key string) { h.Set(name, key) }
+	}
+	if key := o.Key; conf.Key == nil && key != "" {
+		conf.Key = func(context.Context) (string, error) { return key, nil }
+	}
+	server, err := backend.New(conf)
+	if err != nil {
+		return nil, errors.Join(errors.New("openai: bad options"), err)
+	}
+	return server, nil
+}
+
+func (o Options) check() error {
+	for _, e := range o.Dialect.Efforts {
+		if rank(e) < 0 {
+			return fmt.Errorf("openai: bad options: %q is no effort", e)
+		}
+	}
+	switch o.Dialect.Reasoning {
+	case "", "-", "reasoning_content", "reasoning":
+	default:
+		return fmt.Errorf("openai: bad options: thoughts cannot go back as %q", o.Dialect.Reasoning)
+	}
+	if o.Dialect.Kind > KindCompatible || o.Dialect.ThinkTags > ThinkTagsOpen {
+		return errors.New("openai: bad options: a dialect that is none")
+	}
+	return nil
+}
+
+// headers returns what goes with every exchange.
+func (o Options) headers() http.Header {
+	h := o.Header.Clone()
+	if h == nil {
+		h = make(http.Header)
+	}
+	if o.Organization != "" {
+		h.Set("OpenAI-Organization", o.Organization)
+	}
+	if o.Project != "" {
+		h.Set("OpenAI-Project", o.Project)
+	}
+	return h
+}
+
+// vendor reports whether the server follows the vendor's own rules.
+func (o Options) vendor() bool {
+	switch o.Dialect.Kind {
+	case KindVendor:
+		return true
+	case KindCompatible:
+		return false
+	}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || o.BaseURL == "" {
+		return err == nil
+	}
+	host := strings.ToLower(u.Hostname())
+	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") ||
+		strings.HasSuffix(host, ".openai.azure.com") || strings.HasSuffix(host, ".services.ai.azure.com")
+}
+
+// rename returns the function that maps names of models.
+func (o Options) rename() func(string) string {
+	if o.Model != nil {
+		return o.Model
+	}
+	return func(name string) string { return name }
+}
+
+func setBearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
