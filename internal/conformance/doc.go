@@ -4,6 +4,10 @@
 //
 // A scenario is written once, as a request in JSON, and run by every SDK: each
 // reads it into its own types, sends it in its own way, and hands back what it
-// made of the answer. The TypeScript SDK runs in node (ts/driver.mjs), and its
-// scenarios are skipped where there is no node.
+// made of the answer. For the content generation format the request is told in
+// the Go SDK's types, whose JSON is what the others take. The TypeScript SDKs
+// run in node (ts/driver.mjs for Messages, ts/google.mjs for content
+// generation, the latter in two versions: agents bundle an old one, whose
+// parser of streams minds more). Their scenarios are skipped where there is no
+// node. The array form of a stream, which no SDK asks for, has a reader here.
 package conformance

@@ -55,7 +55,7 @@ func TestBadRequests(t *testing.T) {
 		{"wrong label", "messages.0.content.0.image.source.base64", request(arr{user(arr{
 			obj{"type": "image", "source": obj{"type": "base64", "media_type": "image/jpeg", "data": png64}},
 		})}, nil)},
-		{"link", "links are not fetched here", request(arr{user(arr{
+		{"link to nowhere", "messages.0.content.0.image.source", request(arr{user(arr{
 			obj{"type": "image", "source": obj{"type": "url", "url": "https://files.example/a.png"}},
 		})}, nil)},
 	}

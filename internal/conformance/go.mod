@@ -3,6 +3,7 @@ module github.com/polywire/polywire/internal/conformance
 go 1.26
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	github.com/anthropics/anthropic-sdk-go v1.84.0
 	github.com/anthropics/anthropic-sdk-go/v2 v2.12.0
 	github.com/google/go-cmp v0.7.0

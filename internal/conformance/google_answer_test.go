@@ -110,65 +110,65 @@ func TestGoogleStructuredOutput(t *testing.T) {
 }
 
 func TestGoogleCount(t *testing.T) {
-	s := serveGoogle(t, echo.New())
-	c := s.open(t, key)
-	count := func(text string) int32 {
-		t.Helper()
-		n, err := c.Models.CountTokens(t.Context(), googleModel, genai.Text(text), nil)
-		if err != nil {
-			t.Fatal(err)
+	eachGoogle(t, func(t *testing.T, c googleSDK) {
+		s := serveGoogle(t, c, echo.New())
+		count := func(text string) int32 {
+			t.Helper()
+			n, err := c.count(t.Context(), s.call(genai.Text(text), nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := s.report(t); r.Mode != "count" {
+				t.Errorf("reported as %q", r.Mode)
+			}
+			return n
 		}
-		if r := s.report(t); r.Mode != "count" {
-			t.Errorf("reported as %q", r.Mode)
+		few, many := count("Hi."), count(strings.Repeat("A longer question. ", 50))
+		if few <= 0 || many < 10*few {
+			t.Errorf("counted %d and %d tokens", few, many)
 		}
-		return n.TotalTokens
-	}
-	few, many := count("Hi."), count(strings.Repeat("A longer question. ", 50))
-	if few <= 0 || many < 10*few {
-		t.Errorf("counted %d and %d tokens", few, many)
-	}
-	if a := s.must(t, false, genai.Text("Hi."), nil); a.usage.PromptTokenCount != few {
-		t.Errorf("counted %d tokens, the answer says %d", few, a.usage.PromptTokenCount)
-	}
+		if a := s.must(t, false, genai.Text("Hi."), nil); a.usage.PromptTokenCount != few {
+			t.Errorf("counted %d tokens, the answer says %d", few, a.usage.PromptTokenCount)
+		}
+	})
 }
 
 // Paging brings every model once, in the upstream's order.
 func TestGoogleModels(t *testing.T) {
 	up, shelved := newShelf(45)
-	s := serveGoogle(t, up)
-	c := s.open(t, key)
 	var want []model
 	for _, m := range shelved {
 		want = append(want, model{ID: "models/" + m.ID, Name: m.Name})
 	}
-	for _, size := range []int32{1, 20, 45, 1000} {
-		var got []model
-		pages := 0
-		page, err := c.Models.List(t.Context(), &genai.ListModelsConfig{PageSize: size})
-		for ; err == nil; page, err = page.Next(t.Context()) {
-			pages++
-			s.report(t)
-			for _, m := range page.Items {
-				got = append(got, model{ID: m.Name, Name: m.DisplayName})
+	eachGoogle(t, func(t *testing.T, c googleSDK) {
+		s := serveGoogle(t, c, up)
+		for _, size := range []int32{1, 20, 45, 1000} {
+			call := s.call(nil, nil)
+			call.Size = size
+			got, pages, err := c.models(t.Context(), call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("models, %d to a page (-want +got):\n%s", size, diff)
+			}
+			if wantPages := int((45 + size - 1) / size); pages != wantPages {
+				t.Errorf("%d pages of %d, want %d", pages, size, wantPages)
+			}
+			for range pages {
+				s.report(t)
 			}
 		}
-		if err != genai.ErrPageDone {
-			t.Fatal(err)
+		for _, name := range []string{"demo-07", "models/demo-07"} {
+			call := s.call(nil, nil)
+			call.Model = name
+			m, err := c.model(t.Context(), call)
+			if err != nil || m.ID != "models/demo-07" || m.Name != "Demo 7" {
+				t.Errorf("%s: got %+v, %v", name, m, err)
+			}
+			s.report(t)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("models, %d to a page (-want +got):\n%s", size, diff)
-		}
-		if wantPages := int((45 + size - 1) / size); pages != wantPages {
-			t.Errorf("%d pages of %d, want %d", pages, size, wantPages)
-		}
-	}
-	for _, name := range []string{"demo-07", "models/demo-07"} {
-		m, err := c.Models.Get(t.Context(), name, nil)
-		if err != nil || m.Name != "models/demo-07" || m.DisplayName != "Demo 7" {
-			t.Errorf("%s: got %+v, %v", name, m, err)
-		}
-		s.report(t)
-	}
+	})
 }
 
 // Thoughts come apart from the answer, with a signature, if they are asked for.

@@ -15,55 +15,73 @@ import (
 )
 
 // wantFailure checks how the SDK reports a failure. message is a part of it.
-func (s googleServer) wantFailure(t *testing.T, err error, code int, status, message string) genai.APIError {
+func (s googleServer) wantFailure(t *testing.T, err error, code int, status, message string) *googleFailure {
 	t.Helper()
-	var e genai.APIError
-	if !errors.As(err, &e) {
+	var f *googleFailure
+	if !errors.As(err, &f) {
 		t.Fatalf("got %v, want %d %s", err, code, status)
 	}
-	if e.Code != code || e.Status != status || !strings.Contains(e.Message, message) {
-		t.Errorf("got %d %s %q, want %d %s and %q", e.Code, e.Status, e.Message, code, status, message)
+	class := "ApiError"
+	if _, ok := s.sdk.(goGenai); ok {
+		class = "APIError"
+	}
+	if f.Class != class || f.Code != code || f.Body != code || f.Status != status || !strings.Contains(f.Message, message) {
+		t.Errorf("got %s %d (%d) %s %q, want %s %d %s and %q", f.Class, f.Code, f.Body, f.Status, f.Message, class, code, status, message)
 	}
 	if r := s.report(t); r.Err == nil {
 		t.Error("reported without an error")
 	}
-	return e
+	return f
+}
+
+// failures are how an upstream may fail.
+var failures = []struct {
+	order, status string
+	code          int
+}{
+	{"fail invalid", "INVALID_ARGUMENT", 400},
+	{"fail permission", "PERMISSION_DENIED", 403},
+	{"fail not_found", "NOT_FOUND", 404},
+	{"fail rate_limit retry 7s", "RESOURCE_EXHAUSTED", 429},
+	{"fail internal", "INTERNAL", 500},
+	{"fail unavailable", "UNAVAILABLE", 503},
+	{"fail overloaded", "UNAVAILABLE", 503},
+	{"fail timeout", "DEADLINE_EXCEEDED", 504},
 }
 
 func TestGoogleUpstreamFailures(t *testing.T) {
-	tests := []struct {
-		order, status string
-		code          int
-	}{
-		{"fail invalid", "INVALID_ARGUMENT", 400},
-		{"fail permission", "PERMISSION_DENIED", 403},
-		{"fail not_found", "NOT_FOUND", 404},
-		{"fail rate_limit retry 7s", "RESOURCE_EXHAUSTED", 429},
-		{"fail internal", "INTERNAL", 500},
-		{"fail unavailable", "UNAVAILABLE", 503},
-		{"fail overloaded", "UNAVAILABLE", 503},
-		{"fail timeout", "DEADLINE_EXCEEDED", 504},
-	}
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
-		for _, tt := range tests {
+		for _, tt := range failures {
 			t.Run(tt.order, func(t *testing.T) {
 				a, err := s.ask(t, stream, genai.Text("echo: "+tt.order), nil)
-				e := s.wantFailure(t, err, tt.code, tt.status, "")
-				if e.Message == "" || a.chunks != 0 {
-					t.Errorf("message %q after %d chunks", e.Message, a.chunks)
+				f := s.wantFailure(t, err, tt.code, tt.status, toldTo(tt.order))
+				if a.chunks != 0 {
+					t.Errorf("failed after %d chunks", a.chunks)
 				}
-				delay := ""
-				for _, d := range e.Details {
-					if d["@type"] == "type.googleapis.com/google.rpc.RetryInfo" {
-						delay, _ = d["retryDelay"].(string)
-					}
-				}
-				if want := strings.Contains(tt.order, "retry"); want != (delay == "7s") {
-					t.Errorf("retry delay %q", delay)
-				}
+				wantDelay(t, f, tt.order)
 			})
 		}
 	})
+}
+
+// toldTo is what echo says of an order to fail; what is no client's business is
+// not told.
+func toldTo(order string) string {
+	return "echo was told to fail: " + strings.Fields(order)[1]
+}
+
+// wantDelay checks how long the client is told to wait, if it is.
+func wantDelay(t *testing.T, f *googleFailure, order string) {
+	t.Helper()
+	delay := ""
+	for _, d := range f.Details {
+		if d["@type"] == "type.googleapis.com/google.rpc.RetryInfo" {
+			delay, _ = d["retryDelay"].(string)
+		}
+	}
+	if want := strings.Contains(order, "retry"); want != (delay == "7s") {
+		t.Errorf("retry delay %q", delay)
+	}
 }
 
 func TestGoogleBadRequests(t *testing.T) {
@@ -87,37 +105,39 @@ func TestGoogleBadRequests(t *testing.T) {
 }
 
 func TestGoogleKeys(t *testing.T) {
-	s := serveGoogle(t, echo.New())
-	ask := func(k string, stream bool) error {
-		if !stream {
-			_, err := s.open(t, k).Models.GenerateContent(t.Context(), googleModel, genai.Text("Hi."), nil)
+	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
+		ask := func(k string) error {
+			c := s.call(genai.Text("Hi."), nil)
+			c.Key, c.Stream = k, stream
+			_, err := s.sdk.ask(t.Context(), c)
 			return err
 		}
-		_, err := gather(s.open(t, k).Models.GenerateContentStream(t.Context(), googleModel, genai.Text("Hi."), nil))
-		return err
-	}
-	for _, stream := range []bool{false, true} {
-		s.wantFailure(t, ask("", stream), http.StatusForbidden, "PERMISSION_DENIED", "unregistered callers")
-		e := s.wantFailure(t, ask(key+"x", stream), http.StatusBadRequest, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.")
-		if len(e.Details) == 0 || e.Details[0]["reason"] != "API_KEY_INVALID" {
-			t.Errorf("details %v, want API_KEY_INVALID", e.Details)
+		s.wantFailure(t, ask(""), http.StatusForbidden, "PERMISSION_DENIED", "unregistered callers")
+		f := s.wantFailure(t, ask(key+"x"), http.StatusBadRequest, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.")
+		if len(f.Details) == 0 || f.Details[0]["reason"] != "API_KEY_INVALID" {
+			t.Errorf("details %v, want API_KEY_INVALID", f.Details)
 		}
-	}
+	})
 }
 
 func TestGoogleNoModel(t *testing.T) {
-	s := serveGoogle(t, echo.New())
-	_, err := s.open(t, key).Models.Get(t.Context(), "nobody", nil)
-	s.wantFailure(t, err, http.StatusNotFound, "NOT_FOUND", "models/nobody")
+	eachGoogle(t, func(t *testing.T, c googleSDK) {
+		s := serveGoogle(t, c, echo.New())
+		call := s.call(nil, nil)
+		call.Model = "nobody"
+		_, err := c.model(t.Context(), call)
+		s.wantFailure(t, err, http.StatusNotFound, "NOT_FOUND", "models/nobody")
+	})
 }
 
 // A failure midway reaches the client in the stream, after what was said; a
 // plain answer is not begun yet, and fails by its status.
 func TestGoogleMidway(t *testing.T) {
-	for _, order := range []string{"cut after 2", "fail overloaded after 2"} {
-		bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
-			a, err := s.ask(t, stream, genai.Text("echo: say One two three.\necho: "+order), nil)
-			s.wantFailure(t, err, http.StatusServiceUnavailable, "UNAVAILABLE", "")
+	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
+		wantMidway := func(order string, code int, status, message string) *googleFailure {
+			t.Helper()
+			a, err := s.ask(t, stream, genai.Text("echo: say One two three.\necho: "+order+" after 2"), nil)
+			f := s.wantFailure(t, err, code, status, message)
 			want := ""
 			if stream {
 				want = "One two "
@@ -125,8 +145,13 @@ func TestGoogleMidway(t *testing.T) {
 			if a.said() != want || a.finish != "" {
 				t.Errorf("%s: said %q and ended with %q before the failure, want %q and no end", order, a.said(), a.finish, want)
 			}
-		})
-	}
+			return f
+		}
+		for _, tt := range failures {
+			wantDelay(t, wantMidway(tt.order, tt.code, tt.status, toldTo(tt.order)), tt.order)
+		}
+		wantMidway("cut", http.StatusServiceUnavailable, "UNAVAILABLE", "the connection to the model broke")
+	})
 }
 
 // watched is echo, and tells how the context of a request was when it returned.
@@ -143,41 +168,47 @@ func (w watched) Generate(ctx context.Context, r *upstream.Request, to *upstream
 
 // A client that leaves ends the upstream's work.
 func TestGoogleLeaving(t *testing.T) {
-	up := watched{echo.New(), make(chan error, 1)}
-	s := serveGoogle(t, up)
-	c := s.open(t, key)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	turns := genai.Text("echo: repeat 1000 word \necho: pause 10ms")
-	a := &googleAnswer{content: &genai.Content{}}
-	for chunk, err := range c.Models.GenerateContentStream(ctx, googleModel, turns, nil) {
-		if err != nil {
+	eachGoogle(t, func(t *testing.T, c googleSDK) {
+		up := watched{echo.New(), make(chan error, 1)}
+		s := serveGoogle(t, c, up)
+		call := s.call(genai.Text("echo: repeat 1000 word \necho: pause 10ms"), nil)
+		call.Stream, call.Leave = true, 4
+		a, err := c.ask(t.Context(), call)
+		if !errors.Is(err, errLeft) {
+			t.Errorf("got %v, want that the client has left", err)
+		}
+		if !strings.HasPrefix(a.said(), "word word ") || a.finish != "" {
+			t.Errorf("said %q and ended with %q before the client left", a.said(), a.finish)
+		}
+		select {
+		case err := <-up.ended:
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("got %v, want that it was canceled", err)
+				t.Errorf("the upstream's context: %v, want canceled", err)
 			}
-			break
+		case <-time.After(10 * time.Second):
+			t.Fatal("the upstream goes on")
 		}
-		if a.add(chunk); a.chunks == 4 {
-			cancel()
+		r := s.report(t)
+		if r.Code != upstream.CodeCanceled || r.Usage.Output >= 1000 {
+			t.Errorf("reported as %q after %d tokens", r.Code, r.Usage.Output)
 		}
-	}
-	if !strings.HasPrefix(a.said(), "word word ") || a.finish != "" {
-		t.Errorf("said %q and ended with %q before the client left", a.said(), a.finish)
-	}
-	select {
-	case err := <-up.ended:
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("the upstream's context: %v, want canceled", err)
+		s.stop() // waits for handlers
+		if n, held := s.budget.InFlight(); n != 0 || held != 0 {
+			t.Errorf("%d requests with %d bytes are still in flight", n, held)
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("the upstream goes on")
-	}
-	r := s.report(t)
-	if r.Code != upstream.CodeCanceled || r.Usage.Output >= 1000 {
-		t.Errorf("reported as %q after %d tokens", r.Code, r.Usage.Output)
-	}
-	s.stop() // waits for handlers
-	if n, held := s.budget.InFlight(); n != 0 || held != 0 {
-		t.Errorf("%d requests with %d bytes are still in flight", n, held)
-	}
+	})
+}
+
+// The clients under test call different versions of the API; if an update
+// changes that, the coverage has to be found elsewhere.
+func TestGoogleVersions(t *testing.T) {
+	want := map[string]string{"go": "/v1beta/", "typescript": "/v1/", "typescript-1.30": "/v1beta/"}
+	eachGoogle(t, func(t *testing.T, c googleSDK) {
+		s := serveGoogle(t, c, echo.New())
+		s.must(t, false, genai.Text("Hi."), nil)
+		_, name, _ := strings.Cut(t.Name(), "/")
+		if path := *s.path.Load(); path != want[name]+"models/"+googleModel+":generateContent" {
+			t.Errorf("%s, want version %s", path, want[name])
+		}
+	})
 }

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,54 +11,36 @@ import (
 
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/upstream"
-	"github.com/polywire/polywire/upstream/echo"
 )
 
 // A googleServer is the handler of the content generation format over an
 // upstream, and what it reported.
-type googleServer struct{ *server }
+type googleServer struct {
+	*server
+	sdk googleSDK
+}
 
-func serveGoogle(t *testing.T, up upstream.Upstream) googleServer {
+// serveGoogle starts a server of up on loopback, to be driven by c.
+func serveGoogle(t *testing.T, c googleSDK, up upstream.Upstream) googleServer {
+	t.Helper()
+	return serveGoogleSo(t, c, up, upstream.Serving{}, func(h http.Handler) http.Handler { return h })
+}
+
+// serveGoogleSo is serveGoogle with settings, and with something around the
+// handler.
+func serveGoogleSo(t *testing.T, c googleSDK, up upstream.Upstream, how upstream.Serving, around func(http.Handler) http.Handler) googleServer {
 	t.Helper()
 	s := &server{reports: make(chan *upstream.Report, 64), budget: &upstream.Budget{}}
-	h := generatecontent.NewHandler(up, &generatecontent.Options{Serving: upstream.Serving{
-		Authenticate: upstream.Keys(key),
-		OnDone:       func(_ context.Context, r *upstream.Report) { s.reports <- r },
-		Budget:       s.budget,
-	}})
-	ts := httptest.NewServer(h)
+	how.Authenticate, how.Budget = upstream.Keys(key), s.budget
+	how.OnDone = func(_ context.Context, r *upstream.Report) { s.reports <- r }
+	h := around(generatecontent.NewHandler(up, &generatecontent.Options{Serving: how}))
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.path.Store(&r.URL.Path)
+		h.ServeHTTP(w, r)
+	}))
 	t.Cleanup(ts.Close)
 	s.url, s.stop = ts.URL, ts.Close
-	return googleServer{s}
-}
-
-// keyless takes the key out of requests: the SDK refuses to be without one.
-type keyless struct{ http.RoundTripper }
-
-func (k keyless) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Del("x-goog-api-key")
-	return k.RoundTripper.RoundTrip(r)
-}
-
-// open makes a client that sends the key k, or none if k is empty.
-func (s googleServer) open(t *testing.T, k string) *genai.Client {
-	t.Helper()
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
-	config := &genai.ClientConfig{
-		APIKey: k, Backend: genai.BackendGeminiAPI,
-		HTTPClient:  &http.Client{Transport: transport},
-		HTTPOptions: genai.HTTPOptions{BaseURL: s.url},
-	}
-	if k == "" {
-		config.APIKey, config.HTTPClient.Transport = "k-unsent", keyless{transport}
-	}
-	c, err := genai.NewClient(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return googleServer{s, c}
 }
 
 // A googleAnswer is what the SDK made of a reply.
@@ -70,6 +51,10 @@ type googleAnswer struct {
 	usage   *genai.GenerateContentResponseUsageMetadata
 	id      string
 	model   string
+}
+
+func newGoogleAnswer() *googleAnswer {
+	return &googleAnswer{content: &genai.Content{Role: genai.RoleModel}}
 }
 
 // add takes a chunk of a stream, or a whole answer.
@@ -133,31 +118,19 @@ func (a *googleAnswer) calls() (list []*genai.FunctionCall) {
 	return list
 }
 
-// gather reads a stream to its end, or to its first error.
-func gather(stream iter.Seq2[*genai.GenerateContentResponse, error]) (*googleAnswer, error) {
-	a := &googleAnswer{content: &genai.Content{Role: genai.RoleModel}}
-	for chunk, err := range stream {
-		if err != nil {
-			return a, err
-		}
-		a.add(chunk)
-	}
-	return a, nil
-}
-
 const googleModel = "demo-1"
+
+// call is a request with the right key.
+func (s googleServer) call(turns []*genai.Content, config *genai.GenerateContentConfig) googleCall {
+	return googleCall{BaseURL: s.url, Key: key, Model: googleModel, Contents: turns, Config: config}
+}
 
 // ask sends one request with the right key.
 func (s googleServer) ask(t *testing.T, stream bool, turns []*genai.Content, config *genai.GenerateContentConfig) (*googleAnswer, error) {
 	t.Helper()
-	c := s.open(t, key)
-	return gather(func(yield func(*genai.GenerateContentResponse, error) bool) {
-		if stream {
-			c.Models.GenerateContentStream(t.Context(), googleModel, turns, config)(yield)
-			return
-		}
-		yield(c.Models.GenerateContent(t.Context(), googleModel, turns, config))
-	})
+	c := s.call(turns, config)
+	c.Stream = stream
+	return s.sdk.ask(t.Context(), c)
 }
 
 // must is ask for a request that is to be answered.
@@ -196,13 +169,6 @@ func (s googleServer) sound(t *testing.T, stream bool, a *googleAnswer) {
 	if int64(u.TotalTokenCount) != got[0]+got[1]+got[2] {
 		t.Errorf("%d tokens in total, of %d", u.TotalTokenCount, got)
 	}
-}
-
-// bothGoogle runs a scenario plain and streamed, over echo.
-func bothGoogle(t *testing.T, f func(t *testing.T, s googleServer, stream bool)) {
-	t.Helper()
-	t.Run("plain", func(t *testing.T) { f(t, serveGoogle(t, echo.New()), false) })
-	t.Run("stream", func(t *testing.T) { f(t, serveGoogle(t, echo.New()), true) })
 }
 
 // wantLines checks that echo described what was sent.

@@ -22,16 +22,20 @@ func googleTools() []*genai.Tool {
 	}}}
 }
 
-// send sends a turn of the user through the SDK's chat.
-func (s googleServer) send(t *testing.T, chat *genai.Chat, stream bool, parts ...*genai.Part) *googleAnswer {
+// chat begins a chat.
+func (s googleServer) chat(t *testing.T, config *genai.GenerateContentConfig) googleChat {
 	t.Helper()
-	a, err := gather(func(yield func(*genai.GenerateContentResponse, error) bool) {
-		if stream {
-			chat.SendStream(t.Context(), parts...)(yield)
-			return
-		}
-		yield(chat.Send(t.Context(), parts...))
-	})
+	chat, err := s.sdk.chat(t.Context(), s.call(nil, config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chat
+}
+
+// send sends a turn of the user through the SDK's chat.
+func (s googleServer) send(t *testing.T, chat googleChat, stream bool, parts ...*genai.Part) *googleAnswer {
+	t.Helper()
+	a, err := chat.send(t.Context(), stream, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +64,7 @@ func TestGoogleToolLoop(t *testing.T) {
 	const arguments = `weather {"city":"Tromsø \"N\"","days":3}, clock, weather {"city":"Oslo"}`
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		for _, verb := range []string{"call", "weave"} {
-			chat, err := s.open(t, key).Chats.Create(t.Context(), googleModel, &genai.GenerateContentConfig{Tools: googleTools()}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			chat := s.chat(t, &genai.GenerateContentConfig{Tools: googleTools()})
 			a := s.send(t, chat, stream, genai.NewPartFromText("echo: say Let me look.\necho: "+verb+" "+arguments))
 			if a.said() != "Let me look." || a.finish != genai.FinishReasonStop {
 				t.Errorf("%s: said %q and ended with %s", verb, a.said(), a.finish)
@@ -88,7 +89,10 @@ func TestGoogleToolLoop(t *testing.T) {
 				t.Errorf("%s: ids of the calls are not all different: %v", verb, ids)
 			}
 
-			last := len(chat.History(true)) // streamed, each chunk is a turn of the history
+			last, err := chat.turns(t.Context()) // streamed, each chunk is a turn of the history
+			if err != nil {
+				t.Fatal(err)
+			}
 			b := s.send(t, chat, stream, googleResults(t, a, "snow", "09:41", "rain")...)
 			b.wantLines(t,
 				"weather answered: snow", "clock answered: 09:41", "weather answered: rain",

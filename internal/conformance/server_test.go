@@ -27,6 +27,7 @@ type server struct {
 	stop    func() // ends the server once its handlers have returned
 	reports chan *upstream.Report
 	header  atomic.Pointer[http.Header] // of the last request
+	path    atomic.Pointer[string]      // of the last request
 	budget  *upstream.Budget
 }
 

@@ -16,7 +16,8 @@ import (
 // noNode is the one reason for which a scenario may be skipped.
 const noNode = "node is not installed"
 
-// node runs the TypeScript SDK: one process for all calls, one call at a time.
+// node runs TypeScript SDKs: one process for all calls of a driver, one call at
+// a time.
 type node struct {
 	mu  sync.Mutex
 	cmd *exec.Cmd
@@ -24,7 +25,7 @@ type node struct {
 	out *bufio.Reader
 }
 
-var theNode = sync.OnceValues(startNode)
+var theNode = sync.OnceValues(func() (*node, error) { return startNode("driver.mjs", "@anthropic-ai/sdk") })
 
 // typeScript is the TypeScript SDK, by its plain or its beta client.
 type typeScript struct {
@@ -66,25 +67,34 @@ func (s typeScript) model(ctx context.Context, c call) (model, error) {
 
 func typescript(t *testing.T, beta bool) sdk {
 	t.Helper()
-	n, err := theNode()
+	return typeScript{needNode(t, theNode), beta}
+}
+
+// needNode returns a process, and skips the test where there is no node.
+func needNode(t *testing.T, started func() (*node, error)) *node {
+	t.Helper()
+	n, err := started()
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip(noNode)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return typeScript{n, beta}
+	return n
 }
 
-func startNode() (*node, error) {
+// startNode starts a driver, which needs packages.
+func startNode(driver string, packages ...string) (*node, error) {
 	path, err := exec.LookPath("node")
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat("ts/node_modules"); err != nil {
-		return nil, errors.New("the TypeScript SDK is not installed: run npm ci in internal/conformance/ts")
+	for _, p := range packages {
+		if _, err := os.Stat("ts/node_modules/" + p); err != nil {
+			return nil, fmt.Errorf("%s is not installed: run npm ci in internal/conformance/ts", p)
+		}
 	}
-	cmd := exec.Command(path, "driver.mjs")
+	cmd := exec.Command(path, driver)
 	cmd.Dir = "ts"
 	cmd.Stderr = os.Stderr
 	// What the environment says about the vendor's own service is not for us.
@@ -109,15 +119,24 @@ func (n *node) stop() error {
 	return n.cmd.Wait()
 }
 
-func (n *node) ask(c call) (*answer, error) {
+// roundTrip sends the driver a call, and returns the line it answers with.
+func (n *node) roundTrip(call any) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := json.NewEncoder(n.in).Encode(c); err != nil {
+	if err := json.NewEncoder(n.in).Encode(call); err != nil {
 		return nil, err
 	}
 	line, err := n.out.ReadBytes('\n')
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
+	}
+	return line, nil
+}
+
+func (n *node) ask(c call) (*answer, error) {
+	line, err := n.roundTrip(c)
+	if err != nil {
+		return nil, err
 	}
 	var reply struct {
 		Answer  answer   `json:"answer"`

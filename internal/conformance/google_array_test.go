@@ -1,0 +1,160 @@
+package conformance
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"github.com/polywire/polywire/upstream/echo"
+)
+
+// An arrayReader reads the other form of a stream, which no SDK asks for: one
+// JSON array, element by element as they come.
+type arrayReader struct {
+	*json.Decoder
+	status int
+	kind   string // Content-Type
+}
+
+// array asks for a stream without naming a form, as a program without an SDK.
+func (s googleServer) array(t *testing.T, query, key, body string) *arrayReader {
+	t.Helper()
+	url := s.url + "/v1beta/models/" + googleModel + ":streamGenerateContent" + query
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("x-goog-api-key", key)
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	resp, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	d := json.NewDecoder(resp.Body)
+	d.UseNumber()
+	if token, err := d.Token(); token != json.Delim('[') {
+		t.Fatalf("begins with %v, %v; want an array", token, err)
+	}
+	return &arrayReader{d, resp.StatusCode, resp.Header.Get("Content-Type")}
+}
+
+// An element is one of the array: a piece of the answer, or an error.
+type element struct {
+	genai.GenerateContentResponse
+	Error *struct {
+		Code    int
+		Status  string
+		Message string
+	}
+}
+
+// UnmarshalJSON reads both, since the embedded type reads only itself.
+func (e *element) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &e.GenerateContentResponse); err != nil {
+		return err
+	}
+	var f struct{ Error json.RawMessage }
+	if err := json.Unmarshal(b, &f); err != nil || f.Error == nil {
+		return err
+	}
+	return json.Unmarshal(f.Error, &e.Error)
+}
+
+// next reads one element, nil at the end of the array, with nothing behind it.
+func (r *arrayReader) next(t *testing.T) *element {
+	t.Helper()
+	if r.More() {
+		var e element
+		if err := r.Decode(&e); err != nil {
+			t.Fatal(err)
+		}
+		return &e
+	}
+	if token, err := r.Token(); token != json.Delim(']') {
+		t.Fatalf("ends with %v, %v", token, err)
+	}
+	if _, err := r.Token(); err != io.EOF {
+		t.Fatalf("behind the array: %v", err)
+	}
+	return nil
+}
+
+// all reads all elements; the error is that of the last.
+func (r *arrayReader) all(t *testing.T) (a *googleAnswer, last *element) {
+	t.Helper()
+	a = newGoogleAnswer()
+	for e := r.next(t); e != nil; e = r.next(t) {
+		if last != nil && last.Error != nil {
+			t.Error("an element behind an error")
+		}
+		if last = e; e.Error == nil {
+			a.add(&e.GenerateContentResponse)
+		}
+	}
+	return a, last
+}
+
+func asking(text, more string) string {
+	b, _ := json.Marshal(text) // a string can always be told
+	return `{"contents":{"parts":{"text":` + string(b) + `}}` + more + `}`
+}
+
+func TestGoogleArray(t *testing.T) {
+	const said = "Grüße, 世界! \u2028 and on it goes"
+	s := serveGoogle(t, nil, echo.New())
+	for _, query := range []string{"", "?alt=json", "?$alt=json"} {
+		r := s.array(t, query, key, asking("echo: say "+said, ""))
+		a, _ := r.all(t)
+		if r.status != http.StatusOK || !strings.HasPrefix(r.kind, "application/json") {
+			t.Errorf("%d %s", r.status, r.kind)
+		}
+		if a.said() != said || a.finish != genai.FinishReasonStop || a.chunks < 4 {
+			t.Errorf("%s: said %q in %d chunks, ended with %s", query, a.said(), a.chunks, a.finish)
+		}
+		s.sound(t, true, a)
+	}
+
+	a, _ := s.array(t, "", key, asking(`echo: say Look.
+echo: weave weather {"city":"Oslo"}, clock`, `,"tools":[{"functionDeclarations":[{"name":"weather"},{"name":"clock"}]}]`)).all(t)
+	if calls := a.calls(); a.said() != "Look." || len(calls) != 2 || calls[0].Args["city"] != "Oslo" || calls[1].Name != "clock" {
+		t.Errorf("said %q and called %+v", a.said(), calls)
+	}
+	s.sound(t, true, a)
+
+	a, _ = s.array(t, "", key, asking("A cat.", `,"generation_config":{"response_modalities":["IMAGE"],"image_config":{"aspect_ratio":"9:16"}}`)).all(t)
+	wantDrawing(t, a, "9:16")
+	s.sound(t, true, a)
+}
+
+// An error is the last element, and with an HTTP status the only one.
+func TestGoogleArrayFailures(t *testing.T) {
+	s := serveGoogle(t, nil, echo.New())
+	for _, tt := range failures {
+		for _, midway := range []bool{false, true} {
+			order, want, http := "echo: say One two three.\necho: "+tt.order, "", tt.code
+			if midway {
+				order, want, http = order+" after 2", "One two ", 200
+			}
+			r := s.array(t, "", key, asking(order, ""))
+			a, last := r.all(t)
+			if last == nil || last.Error == nil || last.Error.Code != tt.code || last.Error.Status != tt.status || last.Error.Message == "" {
+				t.Fatalf("%s: the last element is %+v, want %d %s", order, last, tt.code, tt.status)
+			}
+			if r.status != http || a.said() != want || a.finish != "" {
+				t.Errorf("%s: status %d after %q and %q", order, r.status, a.said(), a.finish)
+			}
+			s.report(t)
+		}
+	}
+	r := s.array(t, "", "k-wrong", asking("Hi.", ""))
+	if _, last := r.all(t); r.status != 400 || last == nil || last.Error == nil || last.Error.Status != "INVALID_ARGUMENT" {
+		t.Errorf("with a wrong key: %d, %+v", r.status, last)
+	}
+}

@@ -1,0 +1,171 @@
+package conformance
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/upstream"
+)
+
+func signed(s string) content.Signature {
+	return content.Signature{Format: generatecontent.Format, Data: base64.StdEncoding.EncodeToString([]byte(s))}
+}
+
+// A storyteller answers one request after another with what it was given, and
+// keeps the turns that came.
+type storyteller struct {
+	mu    sync.Mutex
+	story [][]content.Part
+	heard [][]content.Turn
+}
+
+func (s *storyteller) Generate(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = append(s.heard, r.Clone().Turns)
+	for _, p := range s.story[len(s.heard)-1] {
+		if err := tell(w, p); err != nil {
+			return err
+		}
+	}
+	// Usage behind the reason to stop, as some models send it.
+	if err := w.Stop(upstream.Stop{Reason: content.StopEnd}); err != nil {
+		return err
+	}
+	return w.Usage(content.Usage{Input: 7, Output: 5, Thinking: 3})
+}
+
+// tell writes texts and thoughts in two pieces, and their signature at the end.
+func tell(w *upstream.Writer, p content.Part) error {
+	text, sig, write := "", content.Signature{}, w.Text
+	switch p := p.(type) {
+	case *content.Text:
+		text, sig = p.Text, p.Signature
+	case *content.Thinking:
+		text, sig, write = p.Text, p.Signature, w.Thinking
+	default:
+		return w.Part(p)
+	}
+	if err := write(text[:3]); err != nil {
+		return err
+	}
+	if err := write(text[3:]); err != nil || sig.Data == "" {
+		return err
+	}
+	return w.Signature(sig)
+}
+
+// told puts the assistant's parts of a conversation together: a stream comes
+// back in as many turns as it had chunks, the last of them without a text.
+func told(turns []content.Turn) (list []content.Part) {
+	var last content.Part
+	for _, t := range turns {
+		if t.Role != content.Assistant {
+			last = nil
+			continue
+		}
+		for _, p := range t.Parts {
+			if text, ok := p.(*content.Text); ok && text.Text == "" && text.Signature.Data == "" || joined(last, p) {
+				continue
+			}
+			list, last = append(list, p), p
+		}
+	}
+	return list
+}
+
+// joined adds to a text or thought what continues it.
+func joined(last, p content.Part) bool {
+	switch l := last.(type) {
+	case *content.Text:
+		if p, ok := p.(*content.Text); ok && l.Signature.Data == "" {
+			l.Text, l.Signature = l.Text+p.Text, p.Signature
+			return true
+		}
+	case *content.Thinking:
+		if p, ok := p.(*content.Thinking); ok && l.Signature.Data == "" {
+			l.Text, l.Signature = l.Text+p.Text, p.Signature
+			return true
+		}
+	}
+	return false
+}
+
+// The SDK's chat brings back every turn of a long conversation with every
+// signature in its place.
+func TestGoogleChatHistory(t *testing.T) {
+	story := [][]content.Part{
+		{
+			&content.Thinking{Text: "Two questions at once.", Signature: signed("thought")},
+			&content.Text{Text: "Let me look."},
+			&content.ToolUse{ID: "w1", Name: "weather", Input: `{"city":"Oslo"}`, Signature: signed("call")},
+			&content.ToolUse{ID: "c1", Name: "clock", Input: `{"zone":"CET"}`},
+		},
+		{&content.ToolUse{ID: "w2", Name: "weather", Input: `{"city":"Bergen"}`, Signature: signed("second step")}},
+		{&content.Text{Text: "It snows.", Signature: signed("text")}},
+		{
+			&content.Text{Text: "A picture of it."},
+			&content.Image{Source: &content.Base64{MediaType: "image/png", Data: png64}, Signature: signed("image")},
+		},
+		{&content.Text{Text: "Good bye."}},
+	}
+	eachGoogle(t, func(t *testing.T, c googleSDK) {
+		for _, stream := range []bool{false, true} {
+			t.Run(map[bool]string{false: "plain", true: "stream"}[stream], func(t *testing.T) {
+				up := &storyteller{story: story}
+				s := serveGoogle(t, c, up)
+				chat := s.chat(t, &genai.GenerateContentConfig{Tools: googleTools()})
+				a := s.send(t, chat, stream, genai.NewPartFromText("Weather and time?"))
+				a = s.send(t, chat, stream, googleResults(t, a, "rain", "09:41")...)
+				s.send(t, chat, stream, googleResults(t, a, "snow")...)
+				s.send(t, chat, stream, genai.NewPartFromText("Show me."))
+				a = s.send(t, chat, stream, genai.NewPartFromText("Thanks."))
+				if a.said() != "Good bye." {
+					t.Errorf("said %q", a.said())
+				}
+
+				want := slices.Concat(story[:4]...)
+				if _, ok := c.(goGenai); ok && stream {
+					want = withoutLate(want)
+				}
+				heard := up.heard[len(up.heard)-1]
+				if diff := cmp.Diff(want, told(heard)); diff != "" {
+					t.Errorf("what the model hears that it said (-want +got):\n%s", diff)
+				}
+				asked := 0
+				for _, turn := range heard {
+					if turn.Role == content.User {
+						asked++
+					}
+				}
+				if asked != 5 {
+					t.Errorf("%d turns of the user, want 5", asked)
+				}
+			})
+		}
+	})
+}
+
+// withoutLate takes away what does not survive the Go SDK's chat: in a stream a
+// signature comes in a part without text, behind the text it belongs to, and
+// that chat leaves parts without text out of its history.
+func withoutLate(parts []content.Part) (list []content.Part) {
+	for _, p := range parts {
+		switch q := p.(type) {
+		case *content.Text:
+			p = &content.Text{Text: q.Text}
+		case *content.Thinking:
+			p = &content.Thinking{Text: q.Text}
+		}
+		list = append(list, p)
+	}
+	return list
+}

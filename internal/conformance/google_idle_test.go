@@ -1,0 +1,158 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/genai"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// A listener sees what a server writes, and lets its model wait until so many
+// signs of life were written.
+type listener struct {
+	pings   chan struct{}
+	begun   chan struct{} // closed when the headers were written
+	fail    error         // instead of speaking, if not nil
+	mu      sync.Mutex
+	written []byte
+}
+
+const pings = 3
+
+// Generate is silent until the client was sent signs of life, speaks, and is
+// silent again.
+func (l *listener) Generate(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	if err := await(ctx, l.begun); err != nil {
+		return err
+	}
+	if l.fail != nil {
+		return l.fail
+	}
+	for _, word := range []string{"One ", "two ", "three."} {
+		if err := w.Text(word); err != nil {
+			return err
+		}
+		for range pings {
+			if err := await(ctx, l.pings); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func await(ctx context.Context, c <-chan struct{}) error {
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(10 * time.Second):
+		return errors.New("no sign of life in 10 s")
+	}
+}
+
+// A tapped is a ResponseWriter that a listener listens to.
+type tapped struct {
+	http.ResponseWriter
+	l *listener
+}
+
+func (w tapped) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w tapped) WriteHeader(status int) {
+	w.ResponseWriter.WriteHeader(status)
+	close(w.l.begun)
+}
+
+func (w tapped) Write(b []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(b)
+	w.l.mu.Lock()
+	w.l.written = append(w.l.written, b...)
+	w.l.mu.Unlock()
+	if len(bytes.TrimSpace(b)) == 0 {
+		select {
+		case w.l.pings <- struct{}{}:
+		default: // more than anybody waits for
+		}
+	}
+	return n, err
+}
+
+// Signs of life are empty pairs of lines between events, and no client minds
+// them, wherever they come.
+func TestGoogleKeepAlive(t *testing.T) {
+	eachGoogle(t, func(t *testing.T, c googleSDK) {
+		l := newListener(nil)
+		s := l.serve(t, c)
+		a, err := s.ask(t, true, genai.Text("Count."), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.said() != "One two three." || a.finish != genai.FinishReasonStop {
+			t.Errorf("said %q and ended with %q", a.said(), a.finish)
+		}
+		s.stop()
+		empty := 0
+		for _, event := range bytes.SplitAfter(l.written, []byte("\r\n\r\n")) {
+			switch {
+			case string(event) == "\r\n\r\n":
+				empty++
+			case len(event) > 0 && (!bytes.HasPrefix(event, []byte(`data: {`)) || !bytes.HasSuffix(event, []byte("}\r\n\r\n"))):
+				t.Errorf("neither an event nor an empty pair: %q", event)
+			}
+		}
+		if empty < 3*pings {
+			t.Errorf("%d empty pairs, want at least %d", empty, 3*pings)
+		}
+	})
+}
+
+// What fails after the headers were sent, but before the first event, fails in
+// the stream.
+func TestGoogleLateFailure(t *testing.T) {
+	eachGoogle(t, func(t *testing.T, c googleSDK) {
+		l := newListener(&upstream.Error{Code: upstream.CodeOverloaded, Text: "Too much to do."})
+		s := l.serve(t, c)
+		a, err := s.ask(t, true, genai.Text("Count."), nil)
+		s.wantFailure(t, err, http.StatusServiceUnavailable, "UNAVAILABLE", "Too much to do.")
+		if a.chunks != 0 {
+			t.Errorf("failed after %d chunks", a.chunks)
+		}
+	})
+}
+
+func newListener(fail error) *listener {
+	return &listener{pings: make(chan struct{}, 1), begun: make(chan struct{}), fail: fail}
+}
+
+// serve starts a server of l that gives signs of life at once.
+func (l *listener) serve(t *testing.T, c googleSDK) googleServer {
+	t.Helper()
+	return serveGoogleSo(t, c, l, upstream.Serving{Times: upstream.Times{KeepAlive: time.Millisecond}}, l.tap)
+}
+
+func (l *listener) tap(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(tapped{w, l}, r) })
+}
+
+// In the array form signs of life are white space, before the array too.
+func TestGoogleArrayKeepAlive(t *testing.T) {
+	l := newListener(nil)
+	s := l.serve(t, nil)
+	a, _ := s.array(t, "", key, asking("Count.", "")).all(t)
+	if a.said() != "One two three." || a.finish != genai.FinishReasonStop {
+		t.Errorf("said %q and ended with %q", a.said(), a.finish)
+	}
+	s.stop()
+	if n := bytes.Count(l.written, []byte("\r\n\r\n")); n < 3*pings {
+		t.Errorf("%d signs of life, want at least %d", n, 3*pings)
+	}
+}

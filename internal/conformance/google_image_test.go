@@ -1,0 +1,126 @@
+package conformance
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// ratios are those that the vendor lists, and none.
+var ratios = []string{
+	"", "1:1", "1:4", "4:1", "1:8", "8:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9",
+}
+
+func drawing(ratio string, modalities ...string) *genai.GenerateContentConfig {
+	c := &genai.GenerateContentConfig{ResponseModalities: modalities}
+	if ratio != "" {
+		c.ImageConfig = &genai.ImageConfig{AspectRatio: ratio}
+	}
+	return c
+}
+
+// wantDrawing checks that an answer ends with an image of a ratio.
+func wantDrawing(t *testing.T, a *googleAnswer, ratio string) *genai.Part {
+	t.Helper()
+	if len(a.content.Parts) == 0 {
+		t.Fatal("no parts")
+	}
+	p := a.content.Parts[len(a.content.Parts)-1]
+	if p.InlineData == nil || p.InlineData.MIMEType != "image/png" || len(p.ThoughtSignature) == 0 {
+		t.Fatalf("the last part is %+v, want a signed image", p)
+	}
+	m, err := png.Decode(bytes.NewReader(p.InlineData.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, h := 1, 1
+	if ratio != "" {
+		if _, err := fmt.Sscanf(ratio, "%d:%d", &w, &h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size := m.Bounds().Size(); size.X*h != size.Y*w {
+		t.Errorf("%d by %d pixels, want %s", size.X, size.Y, ratio)
+	}
+	return p
+}
+
+func TestGoogleDrawing(t *testing.T) {
+	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
+		for _, ratio := range ratios {
+			wantDrawing(t, s.must(t, stream, genai.Text("A cat."), drawing(ratio, "IMAGE")), ratio)
+		}
+		a := s.must(t, stream, genai.Text("echo: say A cat."), drawing("16:9", "TEXT", "IMAGE"))
+		wantDrawing(t, a, "16:9")
+		if a.said() != "A cat." || len(a.content.Parts) != 2 || a.finish != genai.FinishReasonStop {
+			t.Errorf("said %q in %d parts and ended with %s", a.said(), len(a.content.Parts), a.finish)
+		}
+		want := []*genai.ModalityTokenCount{
+			{Modality: genai.MediaModalityText, TokenCount: 2}, {Modality: genai.MediaModalityImage, TokenCount: 1290},
+		}
+		if diff := cmp.Diff(want, a.usage.CandidatesTokensDetails); diff != "" || a.usage.CandidatesTokenCount != 1292 {
+			t.Errorf("%d tokens; details (-want +got):\n%s", a.usage.CandidatesTokenCount, diff)
+		}
+		_, err := s.ask(t, stream, genai.Text("A cat."), drawing("17:3", "IMAGE"))
+		s.wantFailure(t, err, 400, "INVALID_ARGUMENT", "image_config.aspect_ratio")
+
+		large := drawing("1:1", "IMAGE")
+		large.ImageConfig.ImageSize = "2K"
+		if a, err = s.ask(t, stream, genai.Text("A cat."), large); err != nil {
+			t.Fatal(err)
+		}
+		wantDrawing(t, a, "1:1")
+		if l := s.report(t).Losses; len(l) != 1 || l[0].Path != "output.image_size" || l[0].Severity != content.LossDegraded {
+			t.Errorf("losses of a size that echo does not draw: %v", l)
+		}
+	})
+}
+
+// An image that was drawn comes back in the SDK's chat, and is known again.
+func TestGoogleDrawingComesBack(t *testing.T) {
+	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
+		chat := s.chat(t, drawing("3:2", "TEXT", "IMAGE"))
+		first := wantDrawing(t, s.send(t, chat, stream, genai.NewPartFromText("echo: say A cat.")), "3:2")
+		a := s.send(t, chat, stream, genai.NewPartFromText("Make it a dog."))
+		if bytes.Equal(first.InlineData.Data, wantDrawing(t, a, "3:2").InlineData.Data) {
+			t.Error("the same picture again")
+		}
+		want := fmt.Sprintf("image, base64, image/png, %d bytes, %s, signature generatecontent 44 bytes",
+			len(first.InlineData.Data), digest(first.InlineData.Data))
+		if !strings.Contains(a.said(), want) || !strings.Contains(a.said(), ", signed by echo\n") {
+			t.Errorf("the image did not come back as %q:\n%s", want, a.said())
+		}
+	})
+}
+
+// An answer in the Messages format cannot hold an image. What is said around it
+// arrives, and the host hears of what was lost.
+func TestDrawingInMessages(t *testing.T) {
+	both(t, func(t *testing.T, c sdk, stream bool) {
+		s := serve(t, &messages.Options{Serving: upstream.Serving{}})
+		a, err := s.ask(t, c, stream, request(arr{user("echo: say Before.\necho: image 4:3\necho: say After.")}, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantKinds(t, a, "text", "text")
+		if a.said() != "Before.After." || a.StopReason != "end_turn" {
+			t.Errorf("said %q and stopped with %s", a.said(), a.StopReason)
+		}
+		lost := false
+		for _, l := range s.report(t).Losses {
+			lost = lost || l.Severity == content.LossDropped && l.Path == "parts.1" && strings.Contains(l.Reason, "an image")
+		}
+		if !lost {
+			t.Error("no loss of parts.1 is reported")
+		}
+	})
+}
