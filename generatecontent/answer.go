@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
 )
 
 // lose notes one loss; the path is known to whoever hands it out.
-type lose func(s content.Severity, reason string)
+type lose func(r *loss.Rule)
 
 // forAnswer returns p as an answer in this format can say it, nil if it cannot
 // at all. p is left as it is: what has to be changed is changed in a copy.
@@ -55,7 +56,7 @@ func forAnswer(p content.Part, lost lose) content.Part {
 			return writable(p, lost)
 		}
 	}
-	lost(content.LossDropped, "an answer in this format cannot hold "+codec.Kind(p))
+	lost(unsayable(p))
 	return nil
 }
 
@@ -65,7 +66,7 @@ func writable(p content.Part, lost lose) content.Part {
 	e := newEncoder(&w, nil)
 	e.part(p)
 	if e.Faults.Len() > 0 {
-		lost(content.LossDropped, "a part whose JSON is broken, or that the vendor does not have")
+		lost(unsaidBroken)
 		return nil
 	}
 	return p
@@ -89,14 +90,17 @@ func answerText(p *content.Text, lost lose) content.Part {
 	return &c
 }
 
-// answerThinking returns nil for a thought that says nothing.
+// answerThinking returns nil for a thought that says nothing. What another
+// vendor has signed is for the caller to carry.
 func answerThinking(p *content.Thinking, lost lose) content.Part {
 	if p.Redacted.Data != "" {
-		lost(content.LossHint, "a hidden thought")
+		if !foreign(p.Redacted) {
+			lost(seal.Nobodys)
+		}
 		return nil
 	}
 	c := *p
-	hints(nil, &c.Extra, &c.Signature, lost)
+	plainly(&c, lost)
 	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
 		return nil
 	}
@@ -111,20 +115,18 @@ func answerCall(p *content.ToolUse, lost lose) content.Part {
 	if c.Input == "" {
 		c.Input = "{}"
 	} else if !jsonwire.ValidObject(c.Input) {
-		lost(content.LossDropped, notObject)
+		lost(unsaidInput)
 		return nil
 	}
 	return &c
 }
-
-const notObject = "a call whose arguments are not a JSON object"
 
 func answerDocument(p *content.Document, lost lose) content.Part {
 	c := *p
 	hints(&c.Cache, &c.Extra, &c.Signature, lost)
 	if c.Title != "" || c.Context != "" || c.Citations {
 		c.Title, c.Context, c.Citations = "", "", false
-		lost(content.LossDegraded, "a document has no title and no context in this format")
+		lost(unsaidTitle)
 	}
 	if c.Source = answerSource(p.Source, lost); c.Source == nil {
 		return nil
@@ -154,7 +156,7 @@ func answerSource(s content.Source, lost lose) content.Source {
 			return s
 		}
 	}
-	lost(content.LossDropped, "a file that is not here, or of a kind that this format does not have")
+	lost(unsaidFile)
 	return nil
 }
 
@@ -162,11 +164,11 @@ func answerData(s *content.Base64, lost lose) content.Source {
 	c := *s
 	if c.Extra != nil && (c.Extra.Format != Format || !jsonwire.ValidObject(c.Extra.JSON)) {
 		c.Extra = nil
-		lost(content.LossHint, foreignMembers)
+		lost(unsaidMembers)
 	}
 	if jsonwire.CheckBase64(c.Data) != 0 {
 		if jsonwire.CheckBase64Any(c.Data) != 0 {
-			lost(content.LossDropped, "a file that is empty or not base64")
+			lost(unsaidData)
 			return nil
 		}
 		c.Data = standardBase64(c.Data)
@@ -176,43 +178,43 @@ func answerData(s *content.Base64, lost lose) content.Source {
 		n, _ := c.Lead(lead) // of good data
 		c.MediaType = content.DetectMediaType(lead[:n])
 		if c.MediaType == "" {
-			lost(content.LossDropped, "a file whose type is not known")
+			lost(unsaidType)
 			return nil
 		}
-		lost(content.LossDegraded, "the type of the file was not said; it is told by its first bytes")
+		lost(unsaidGuessed)
 	}
 	return &c
 }
-
-const foreignMembers = "members of another format"
 
 // hints drops what has no effect on the answer and no place in it.
 func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature, lost lose) {
 	if cache != nil && *cache != nil {
 		*cache = nil
-		lost(content.LossHint, "a cache mark in an answer")
+		lost(unsaidCache)
 	}
 	if x := *extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
 		*extra = nil
-		lost(content.LossHint, foreignMembers)
+		lost(unsaidMembers)
 	}
 	*sig = answerSignature(*sig, lost)
 }
 
-// answerSignature returns a signature as clients can read it, the zero one for
-// that of another format.
+// answerSignature returns a signature as clients can read it. That of another
+// format is sealed.
 func answerSignature(sig content.Signature, lost lose) content.Signature {
 	switch {
 	case sig.Data == "":
+	case foreign(sig):
+		return sealed(sig, lost)
 	case sig.Format != Format:
-		lost(content.LossHint, "a signature of another format")
+		lost(seal.Nobodys)
 	case jsonwire.CheckBase64(sig.Data) == 0:
 		return sig
 	case jsonwire.CheckBase64Any(sig.Data) == 0:
 		sig.Data = standardBase64(sig.Data)
 		return sig
 	default:
-		lost(content.LossDropped, "a signature that is not base64")
+		lost(unsaidSignature)
 	}
 	return content.Signature{}
 }

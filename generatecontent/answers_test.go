@@ -43,7 +43,7 @@ var answers = []struct {
 		_ = w.Part(&content.Thinking{Redacted: content.Signature{Format: "other", Data: "y"}})
 		_ = w.Part(&content.Text{Text: "b", Signature: signed("not base64")})
 		return w.Text("a")
-	}, losses: []string{"hint parts.0", "hint parts.1", "dropped parts.2"}},
+	}, losses: []string{"dropped parts.2"}},
 	{name: "calls", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("Both.")
 		a, b := w.ToolCall("fc-a", "one"), w.ToolCall("fc-b", "two")

@@ -15,12 +15,19 @@ import (
 // request's own and stand one to one for those of Contents. What the neutral
 // request has no field for is in its Extra, under the names of the wire.
 //
+// Signatures that an answer has carried for another vendor are opened: they are
+// plain, and of that vendor's format, in copies of the turns and parts that hold
+// them. Such a request brings no document along. A signature that did not come
+// back whole has no Format, so that every format takes it for another's.
+//
 // A request that [ParseRequest] made, and that nobody has changed since but
 // for Model, brings its document along: see [upstream.WireOf].
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.neutral(n)
-	if r.unchanged(n) {
+	if turns, changed, _ := unseal(n.Turns); changed {
+		n.Turns = turns
+	} else if r.unchanged(n) {
 		w := r.Form.document()
 		n.Remember(&w)
 	}
@@ -28,15 +35,18 @@ func (r *Request) Upstream() *upstream.Request {
 }
 
 // passOn is Upstream for the handler, which knows that the request is as it
-// was parsed but for Model, which it has from the URL.
-func (r *Request) passOn() *upstream.Request {
+// was parsed but for Model, which it has from the URL. It also returns what was
+// lost of the request.
+func (r *Request) passOn() (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
 	r.neutral(n)
-	if r.Form != nil && !r.Form.nested {
+	turns, changed, lost := unseal(n.Turns)
+	n.Turns = turns
+	if r.Form != nil && !changed && !r.Form.nested {
 		w := r.Form.document()
 		n.Remember(&w)
 	}
-	return n
+	return n, lost
 }
 
 // seal remembers what the request says, so that unchanged can tell.

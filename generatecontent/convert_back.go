@@ -1,9 +1,8 @@
 package generatecontent
 
 import (
+	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -12,27 +11,61 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
+// A Target says what the server that a request is for takes, as far as the
+// servers and models of this format differ. The zero value is a server that
+// takes all that the format can say.
+type Target struct {
+	// ClosedSchemas says that schemas have to be in the format's own closed
+	// dialect: "parameters" instead of "parametersJsonSchema".
+	ClosedSchemas bool
+
+	// FilesBeside says that results hold no files: they stand behind the result
+	// instead, in the same turn.
+	FilesBeside bool
+
+	// SignedCalls says that the first call of each step needs a signature. Where
+	// there is none the value goes that the vendor has for this.
+	SignedCalls bool
+
+	// NoMixedTools says that the vendor's own tools cannot stand beside
+	// functions. Those that came in this format stay where they are.
+	NoMixedTools bool
+
+	// Filled says that the request is filled by [upstream.Request.Inline] before
+	// it is sent: what the format lacks for files that are put in then is no
+	// loss.
+	Filled bool
+}
+
 // RequestOf says a neutral request in this format, and reports what the format
 // cannot say. The result shares parts and lists with n; where something had to
 // be changed, it was copied first. Without losses the way from a [Request] to
 // its neutral form and back gives an equal request, but for configurations with
-// nothing in them.
+// nothing in them and for the spelling of schemas.
 //
 // Names of tools and ids of calls are not changed; whether they fit the
 // format's rules is for [Request.Validate] or whoever maps them.
-func RequestOf(n *upstream.Request) (*Request, []content.Loss) {
-	c := converter{Losses: codec.Losses{Format: Format}, from: n, to: fragment(n.Extra)}
+//
+// What one turn of a conversation becomes does not depend on the turns behind
+// it, so vendors find the beginning of a conversation in their caches again.
+func RequestOf(n *upstream.Request) (*Request, []content.Loss) { return RequestFor(n, Target{}) }
+
+// RequestFor is RequestOf for a server that takes less.
+func RequestFor(n *upstream.Request, t Target) (*Request, []content.Loss) {
+	c := converter{Losses: codec.Losses{Format: Format}, target: t, from: n, to: fragment(n.Extra)}
 	r := c.to
-	c.Foreign(n.Extra, "extra")
+	c.Members(n.Extra, "extra")
 	r.Model = n.Model
 	c.system()
+	c.path.Push("turns")
 	r.Contents = c.turns(n.Turns)
+	c.path.Pop()
 	r.Tools = c.tools(n.Tools)
 	c.choice()
 	c.config()
 	c.tier()
 	if n.UserID != "" {
-		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation has no name for the client's user"}, "user_id")
+		c.Lose(userName, "user_id")
 	}
 	return r, c.Losses.Losses
 }
@@ -53,14 +86,43 @@ func fragment(x *content.Extra) *Request {
 
 type converter struct {
 	codec.Losses
-	from  *upstream.Request
-	to    *Request
-	names map[string]string // of tools, by the ids of their calls; by need
+	target Target
+	from   *upstream.Request
+	to     *Request
+	path   codec.Path
+
+	calls   []*content.ToolUse // of the step whose results come next
+	results int                // of these, how many have come
+	at      int                // the turn at hand
+	names   map[string]string  // of calls, by their ids; by need,
+	named   int                // of the turns before this one
+	current int                // the turn in which the current one of the conversation begins
+	rowEnd  int                // behind the turns that the assistant has in a row at hand
+	calling bool               // whether there is a call in one of these
+}
+
+// lost notes a loss at the path, or at a member there.
+func (c *converter) lost(r *loss.Rule, names ...string) { c.Lose(r, c.path.At(names...)) }
+
+// foreign notes members of another format.
+func (c *converter) foreign(x *content.Extra) {
+	if x != nil && x.Format != Format {
+		c.lost(codec.ForeignMembers, "extra")
+	}
+}
+
+// cache notes a mark, of which the format has none.
+func (c *converter) cache(m *content.Cache) {
+	if m != nil {
+		c.lost(cacheMark, "cache")
+	}
 }
 
 // system converts the system parts, which can only be texts.
 func (c *converter) system() {
-	parts, _ := c.parts(c.from.System, "system", content.System)
+	c.path.Push("system")
+	parts, _ := c.parts(c.from.System, content.System)
+	c.path.Pop()
 	if s := c.to.SystemInstruction; s != nil {
 		s.Parts = parts
 	} else if len(parts) > 0 {
@@ -68,40 +130,16 @@ func (c *converter) system() {
 	}
 }
 
-func (c *converter) choice() {
-	n := &c.from.Choice
-	c.Foreign(n.Extra, "choice.extra")
-	if n.NoParallel {
-		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation cannot forbid parallel calls"}, "choice.no_parallel")
-	}
-	f := FunctionCalling{AllowedFunctionNames: n.Names, Extra: c.Ours(n.Extra)}
-	switch n.Mode {
-	case "":
-		if len(n.Names) == 0 && f.Extra == nil {
-			return
-		}
-	case content.ChoiceAuto, content.ChoiceAny, content.ChoiceNone, content.ChoiceValidated:
-		f.Mode = strings.ToUpper(string(n.Mode))
-	default:
-		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this way of choosing tools"}, "choice.mode")
-		return
-	}
-	if c.to.ToolConfig == nil {
-		c.to.ToolConfig = &ToolConfig{}
-	}
-	c.to.ToolConfig.FunctionCalling = &f
-}
-
 func (c *converter) config() {
-	n, g := c.from, c.to.GenerationConfig
+	g := c.to.GenerationConfig
 	if g == nil {
 		g = &GenerationConfig{}
 	}
-	g.MaxOutputTokens, g.Temperature, g.TopP, g.TopK, g.Seed = n.MaxTokens, n.Temperature, n.TopP, n.TopK, n.Seed
-	g.PresencePenalty, g.FrequencyPenalty = n.PresencePenalty, n.FrequencyPenalty
-	g.StopSequences, g.CandidateCount = n.StopSequences, int64(n.Candidates)
+	g.CandidateCount = int64(c.from.Candidates)
+	c.sampling(g)
+	c.stops(g)
 	c.output(g)
-	if g.ThinkingConfig == nil || !g.ThinkingConfig.says(&n.Thinking) {
+	if g.ThinkingConfig == nil || !g.ThinkingConfig.says(&c.from.Thinking) {
 		g.ThinkingConfig = c.thinking()
 	}
 	if c.to.GenerationConfig == nil && g.some() {
@@ -117,171 +155,54 @@ func (c *GenerationConfig) some() bool {
 		len(c.ResponseModalities) > 0 || c.ImageConfig != nil || c.ThinkingConfig != nil
 }
 
-func (c *converter) output(g *GenerationConfig) {
-	o := &c.from.Output
-	c.Foreign(o.Extra, "output.extra")
-	g.ResponseModalities = c.modalities(g)
-	if o.AspectRatio != "" || o.ImageSize != "" {
-		if g.ImageConfig == nil {
-			g.ImageConfig = &ImageConfig{}
-		}
-		g.ImageConfig.AspectRatio, g.ImageConfig.ImageSize = o.AspectRatio, o.ImageSize
-	}
-	if mediaType, schema := textFormat(g.ResponseFormat); mediaType != "" {
-		if o.MediaType == mediaType && o.Schema == (content.Schema{JSON: schema}) {
-			return // the newer member says it
-		}
-		if o.MediaType == "" && o.Schema.JSON == "" {
-			g.ResponseFormat = ""
-			return
-		}
-	}
-	g.ResponseMimeType = o.MediaType
-	switch {
-	case o.Schema.JSON == "":
-		return
-	case o.Schema.OpenAPI:
-		g.ResponseSchema = o.Schema.JSON
-	default:
-		g.ResponseJSONSchema = o.Schema.JSON
-	}
-	if o.MediaType == "" {
-		g.ResponseMimeType = "application/json"
-		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "a schema needs a media type here: it is application/json"}, "output.media_type")
-	}
+// sampling sets the numbers that the format takes. Those out of its range are
+// left out: what would be the next best is not for us to say.
+func (c *converter) sampling(g *GenerationConfig) {
+	const low, high = -1 << 31, 1<<31 - 1
+	below2 := math.Nextafter(2, 0) // "up to 2" does not take in 2
+	n := c.from
+	g.MaxOutputTokens = inRange(c, n.MaxTokens, low, high, maxTokensRange, "max_tokens")
+	g.Temperature = inRange(c, n.Temperature, 0, 2, temperatureRange, "temperature")
+	g.TopP = inRange(c, n.TopP, 0, 1, topPRange, "top_p")
+	g.TopK = inRange(c, n.TopK, 1, high, topKRange, "top_k")
+	g.Seed = inRange(c, n.Seed, low, high, seedRange, "seed")
+	g.PresencePenalty = inRange(c, n.PresencePenalty, -2, below2, penaltyRange, "presence_penalty")
+	g.FrequencyPenalty = inRange(c, n.FrequencyPenalty, -2, below2, penaltyRange, "frequency_penalty")
 }
 
-func (c *converter) modalities(g *GenerationConfig) []string {
-	var list []string
-	for _, m := range c.from.Output.Modalities {
-		if word := modality.find(m); word != "" {
-			list = append(list, word)
-		} else {
-			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this kind of output"}, "output.modalities")
-		}
+// inRange returns n if it is within bounds, else nil.
+func inRange[T int64 | float64](c *converter, n *T, low, high T, r *loss.Rule, path string) *T {
+	if n == nil || *n >= low && *n <= high {
+		return n
 	}
-	if slices.Equal(list, slices.DeleteFunc(slices.Clone(g.ResponseModalities), modality.unset)) {
-		return g.ResponseModalities // of the fragment
-	}
-	return list
+	c.Lose(r, path)
+	return nil
 }
 
-func (c *converter) thinking() *ThinkingConfig {
-	n := &c.from.Thinking
-	c.Foreign(n.Extra, "thinking.extra")
-	t := &ThinkingConfig{Extra: c.Ours(n.Extra)}
-	level := c.level()
-	switch n.Mode {
-	case "":
-		if n.Budget != nil {
-			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "there is no budget without a thinking mode"}, "thinking.budget")
-		}
-	case upstream.ThinkingOff:
-		t.ThinkingBudget = new(int64)
-	case upstream.ThinkingBudget:
-		if t.ThinkingBudget = n.Budget; n.Budget == nil {
-			t.ThinkingBudget = asMuch()
-			c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "no budget was said: the model decides"}, "thinking.budget")
-		}
-	case upstream.ThinkingAuto:
-		if level == "" {
-			t.ThinkingBudget = asMuch()
-		}
-	case upstream.ThinkingBetweenTools:
-		t.ThinkingBudget = asMuch()
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation cannot confine thinking to the time between calls"}, "thinking.mode")
-	default:
-		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this thinking mode"}, "thinking.mode")
+func (c *converter) stops(g *GenerationConfig) {
+	list := c.from.StopSequences
+	if slices.Contains(list, "") {
+		c.Lose(stopEmpty, "stop_sequences")
+		list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
 	}
-	if t.ThinkingBudget == nil {
-		t.ThinkingLevel = level
-	} else if level != "" {
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation takes a budget or an effort, not both"}, "thinking.effort")
+	if len(list) > maxStops {
+		c.Lose(stopMany, "stop_sequences")
+		list = list[:maxStops:maxStops]
 	}
-	c.display(t)
-	if *t == (ThinkingConfig{}) {
-		return nil
-	}
-	return t
+	g.StopSequences = list
 }
 
-// says reports whether t is n in this format's words.
-func (t *ThinkingConfig) says(n *upstream.Thinking) bool {
-	m := t.neutral()
-	return m.Mode == n.Mode && m.Effort == n.Effort && m.Display == n.Display && (m.Budget == nil) == (n.Budget == nil) &&
-		(m.Budget == nil || *m.Budget == *n.Budget) && (m.Extra == nil) == (n.Extra == nil) &&
-		(m.Extra == nil || *m.Extra == *n.Extra)
-}
-
-// asMuch is the budget that leaves it to the model.
-func asMuch() *int64 {
-	n := int64(-1)
-	return &n
-}
-
-// level returns the word for the effort.
-func (c *converter) level() string {
-	switch e := c.from.Thinking.Effort; e {
-	case "":
-		return ""
-	case "minimal", "low", "medium", "high":
-		return strings.ToUpper(e)
-	case "xhigh", "max":
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the most effort of content generation is high"}, "thinking.effort")
-		return "HIGH"
-	}
-	c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this effort"}, "thinking.effort")
-	return ""
-}
-
-func (c *converter) display(t *ThinkingConfig) {
-	show := true
-	switch c.from.Thinking.Display {
-	case "":
-		return
-	case "omitted":
-		show = false
-	case "summarized":
-	case "full":
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation shows a summary of what was thought"}, "thinking.display")
-	default:
-		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation does not have this display"}, "thinking.display")
-		return
-	}
-	t.IncludeThoughts = &show
-}
+// tiers are what other formats call the tiers of this one.
+var tiers = map[string]string{"standard_only": "standard", "default": "standard"}
 
 func (c *converter) tier() {
 	t := c.from.ServiceTier
+	if own := tiers[t]; own != "" {
+		t = own
+	}
 	if t != "" && !slices.Contains(serviceTier.values, t) {
-		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation does not have this service tier"}, "service_tier")
+		c.Lose(tierUnknown, "service_tier")
 		return
 	}
 	c.to.ServiceTier = t
-}
-
-func (c *converter) tools(tools []content.Tool) []content.Tool {
-	list, _ := codec.Rewrite(tools, func(i int, t content.Tool) (content.Tool, bool, bool) {
-		return t, false, c.tool(&tools[i], "tools."+strconv.Itoa(i))
-	})
-	return list
-}
-
-// tool reports what is lost of a tool.
-func (c *converter) tool(t *content.Tool, path string) (keep bool) {
-	if t.Kind != "" {
-		return c.Tool(t, path)
-	}
-	c.Foreign(t.Extra, path+".extra")
-	c.cache(t.Cache, path)
-	if t.Strict {
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation checks arguments for all functions or none"}, path+".strict")
-	}
-	return true
-}
-
-func (c *converter) cache(m *content.Cache, path string) {
-	if m != nil {
-		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation has no cache marks"}, path+".cache")
-	}
 }

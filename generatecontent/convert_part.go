@@ -1,244 +1,206 @@
 package generatecontent
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/codec"
 )
 
-// turns converts turns. One that has nothing left is left out. Results of calls
-// have to be in one turn, so turns of one side are joined where they hold some.
-func (c *converter) turns(turns []content.Turn) []content.Turn {
-	list := turns[:0:len(turns)] // the beginning of turns while nothing has changed
-	own := false
-	for i := range turns {
-		t := turns[i]
-		path := "turns." + strconv.Itoa(i)
-		c.Foreign(t.Extra, path+".extra")
-		parts, changed := c.parts(t.Parts, path+".parts", t.Role)
-		if t.Role == content.System {
-			t.Role, changed = content.User, true
-			c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "a system turn in the middle is told as one of the user"}, path)
-		}
-		join := i > 0 && len(list) > 0 && list[len(list)-1].Role == t.Role &&
-			(hasResult(parts) || hasResult(list[len(list)-1].Parts))
-		if (changed || join) && !own {
-			own, list = true, slices.Clone(list)
-		}
-		t.Parts = parts
-		switch {
-		case join:
-			c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "results have to stand in one turn: it is joined with the turn before"}, path)
-			last := &list[len(list)-1]
-			last.Parts = slices.Concat(last.Parts, parts)
-		case !own:
-			list = turns[:i+1]
-		case !changed || len(parts) > 0:
-			list = append(list, t)
-		}
-	}
-	if len(turns) == 0 {
-		return turns
-	}
-	return list
-}
-
-func hasResult(parts []content.Part) bool {
-	return slices.ContainsFunc(parts, func(p content.Part) bool {
-		_, ok := p.(*content.ToolResult)
-		return ok
-	})
-}
-
 // parts converts a list of parts and reports whether it is another list now.
-func (c *converter) parts(parts []content.Part, path string, role content.Role) (list []content.Part, changed bool) {
+func (c *converter) parts(parts []content.Part, role content.Role) (list []content.Part, changed bool) {
+	l := partList{from: parts, to: parts[:0]}
 	for i, p := range parts {
-		one, more := c.part(p, path+"."+strconv.Itoa(i), role)
-		if one != p && !changed {
-			changed = true
-			list = append(make([]content.Part, 0, len(parts)), parts[:i]...)
+		if l.neighbour(p) {
+			continue
 		}
-		if changed && one != nil {
-			list = append(list, one)
+		c.path.PushIndex(i)
+		one, more := c.part(l.take(p), role)
+		c.path.Pop()
+		if one == p && len(more) == 0 {
+			l.keep(i)
+			continue
 		}
-		list = append(list, more...)
+		l.change()
+		if one != nil {
+			l.add(one)
+		}
+		l.add(more...)
 	}
-	if !changed {
-		return parts, false
-	}
-	return list, true
+	return l.list()
 }
 
 // part returns p, another part instead, or nil if p cannot be said; more are
 // parts that come behind another one. A part that is nil stays: the encoder
 // tells.
-func (c *converter) part(p content.Part, path string, role content.Role) (one content.Part, more []content.Part) {
+func (c *converter) part(p content.Part, role content.Role) (one content.Part, more []content.Part) {
 	if content.IsNil(p) {
 		return p, nil
 	}
 	if _, ok := p.(*content.Text); !ok && role == content.System {
-		return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "content generation takes only texts as system instruction"}, path), nil
+		c.lost(systemFile)
+		return nil, nil
 	}
 	switch q := p.(type) {
 	case *content.Text:
-		c.plain(q, path)
-		return p, nil
+		return c.plain(q), nil
 	case *content.Image:
-		c.marks(q.Signature, q.Cache, q.Extra, path)
-		s := c.source(q.Source, path, "image/jpeg")
-		if s == q.Source {
-			return p, nil
-		} else if s == nil {
+		c.marks(q.Signature, q.Cache, q.Extra)
+		switch s := c.source(q.Source, "image/jpeg"); s {
+		case q.Source:
+		case nil:
 			return nil, nil
+		default:
+			copied := *q
+			copied.Source = s
+			return &copied, nil
 		}
-		copied := *q
-		copied.Source = s
-		return &copied, nil
+		return p, nil
 	case *content.Document:
-		return c.document(q, path)
+		return c.document(q)
 	case *content.Media:
-		c.marks(q.Signature, q.Cache, q.Extra, path)
-		if s := c.source(q.Source, path, ""); s != q.Source {
+		c.marks(q.Signature, q.Cache, q.Extra)
+		switch s := c.source(q.Source, ""); s {
+		case q.Source:
+		case nil:
 			return nil, nil
+		default:
+			copied := *q
+			copied.Source = s
+			return &copied, nil
 		}
 		return p, nil
 	case *content.Thinking:
-		return c.thought(q, path), nil
+		return c.thought(q), nil
 	case *content.ToolUse:
-		c.marks(q.Signature, q.Cache, q.Extra, path)
+		c.marks(q.Signature, q.Cache, q.Extra)
 		return p, nil
 	case *content.ToolResult:
-		return c.result(q, path), nil
+		return c.result(q)
 	case *content.SearchResult:
-		return c.found(q, path)
+		return c.found(q)
 	case *content.ServerToolUse:
-		return c.Vendors(p, q.Format, path), nil
+		return c.vendors(p, q.Format), nil
 	case *content.ServerToolResult:
-		return c.Vendors(p, q.Format, path), nil
+		return c.vendors(p, q.Format), nil
 	case *content.Unknown:
-		return c.Vendors(p, q.Format, path), nil
+		return c.vendors(p, q.Format), nil
 	}
-	return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "content generation does not have this kind of part"}, path), nil
+	c.lost(codec.ForeignPart)
+	return nil, nil
+}
+
+// vendors returns a part that only the vendor of f understands, or none if that
+// is another format.
+func (c *converter) vendors(p content.Part, f content.Format) content.Part {
+	if f == Format {
+		return p
+	}
+	c.lost(codec.ForeignPart)
+	return nil
 }
 
 // marks reports what stands beside a part and is not this format's.
-func (c *converter) marks(s content.Signature, m *content.Cache, x *content.Extra, path string) {
-	c.Signature(s, path)
-	c.cache(m, path)
-	c.Foreign(x, path+".extra")
+func (c *converter) marks(s content.Signature, m *content.Cache, x *content.Extra) {
+	if s.Data != "" && s.Format != Format {
+		c.lost(codec.ForeignSignature, "signature")
+	}
+	c.cache(m)
+	c.foreign(x)
 }
 
-func (c *converter) plain(p *content.Text, path string) {
-	c.marks(p.Signature, p.Cache, p.Extra, path)
+// plain converts a text. One that says nothing is refused by the vendor unless
+// it is signed.
+func (c *converter) plain(p *content.Text) content.Part {
+	c.marks(p.Signature, p.Cache, p.Extra)
 	if len(p.Citations) > 0 {
-		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "content generation has no citations in a request"}, path+".citations")
+		c.lost(earlierCitations, "citations")
 	}
+	if p.Text == "" && (p.Signature.Data == "" || p.Signature.Format != Format) {
+		c.lost(emptyText)
+		return nil
+	}
+	return p
 }
 
 // thought keeps what this vendor has signed, or nobody. Others are of no use
 // to it.
-func (c *converter) thought(p *content.Thinking, path string) content.Part {
-	if p.Redacted != (content.Signature{}) || p.Signature.Data != "" && p.Signature.Format != Format {
-		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "the thought is signed by another vendor and is left out"}, path)
+func (c *converter) thought(p *content.Thinking) content.Part {
+	switch {
+	case p.Redacted != (content.Signature{}), p.Signature.Data != "" && p.Signature.Format != Format:
+		c.lost(foreignThought)
+		return nil
+	case p.Text == "" && p.Signature.Data == "":
+		c.lost(emptyText)
 		return nil
 	}
-	c.Foreign(p.Extra, path+".extra")
+	c.foreign(p.Extra)
 	return p
 }
 
 // document converts a document. One that is a list of parts is told as those.
-func (c *converter) document(p *content.Document, path string) (content.Part, []content.Part) {
-	c.marks(p.Signature, p.Cache, p.Extra, path)
-	if p.Title != "" || p.Context != "" {
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation has no title and no context of a document"}, path)
-	}
+func (c *converter) document(p *content.Document) (one content.Part, more []content.Part) {
+	c.marks(p.Signature, p.Cache, p.Extra)
 	if p.Citations {
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation does not cite documents of a request"}, path+".citations")
+		c.lost(documentCitations, "citations")
 	}
-	if s, ok := p.Source.(*content.Parts); ok && s != nil {
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the parts of the document are told as parts of the turn"}, path+".source")
-		parts, _ := c.parts(s.Parts, path+".source.parts", content.User)
-		return nil, parts
+	var list []content.Part
+	if head := strings.TrimSpace(p.Title + "\n" + p.Context); head != "" {
+		c.lost(documentTitle)
+		list = append(list, &content.Text{Text: head})
 	}
-	s := c.source(p.Source, path, "application/pdf")
-	switch s {
-	case p.Source:
+	switch s := p.Source.(type) {
+	case *content.Parts:
+		if s == nil {
+			return p, nil
+		}
+		c.lost(documentParts, "source")
+		c.path.Push("source")
+		c.path.Push("parts")
+		parts, _ := c.parts(s.Parts, content.User)
+		c.path.Pop()
+		c.path.Pop()
+		return headOf(append(list, parts...))
+	case *content.PlainText:
+		if s != nil && s.Text == "" {
+			c.lost(emptyText)
+			return headOf(list)
+		}
+	}
+	s := c.source(p.Source, "application/pdf")
+	if s == p.Source && len(list) == 0 {
 		return p, nil
-	case nil:
-		return nil, nil
+	}
+	if s == nil {
+		return headOf(list)
 	}
 	copied := *p
 	copied.Source = s
-	return &copied, nil
+	return headOf(append(list, &copied))
+}
+
+// headOf returns the first of a list, nil if there is none, and the others.
+func headOf(list []content.Part) (one content.Part, more []content.Part) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return list[0], list[1:]
 }
 
 // found tells a search result as texts.
-func (c *converter) found(p *content.SearchResult, path string) (content.Part, []content.Part) {
-	c.cache(p.Cache, path)
-	c.Foreign(p.Extra, path+".extra")
-	c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "content generation has no search results: it is told as text"}, path)
-	parts, _ := c.parts(p.Parts, path+".parts", content.User)
+func (c *converter) found(p *content.SearchResult) (content.Part, []content.Part) {
+	c.cache(p.Cache)
+	c.foreign(p.Extra)
+	c.lost(searchResult)
+	if p.Citations {
+		c.lost(documentCitations, "citations")
+	}
+	c.path.Push("parts")
+	parts, _ := c.parts(p.Parts, content.User)
+	c.path.Pop()
 	head := strings.TrimSpace(p.Title + "\n" + p.Source)
 	if head == "" {
-		return nil, parts
+		return headOf(parts)
 	}
 	return &content.Text{Text: head}, parts
-}
-
-// The media types that the end of a link shows.
-var endings = [...][2]string{
-	{".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".gif", "image/gif"},
-	{".webp", "image/webp"}, {".pdf", "application/pdf"},
-}
-
-// source returns s, another source instead, or nil if it cannot be said. A
-// source that is nil stays: the encoder tells.
-func (c *converter) source(s content.Source, path, usual string) content.Source {
-	path += ".source"
-	switch s := s.(type) {
-	case *content.Base64:
-		if s != nil {
-			c.Foreign(s.Extra, path+".extra")
-		}
-	case *content.PlainText:
-		if s != nil {
-			c.Foreign(s.Extra, path+".extra")
-		}
-	case *content.URL:
-		if s == nil {
-			break
-		}
-		c.Foreign(s.Extra, path+".extra")
-		if s.MediaType != "" || usual == "" || c.Ours(s.Extra) != nil {
-			break
-		}
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the media type of the link was not said and is guessed"}, path+".media_type")
-		copied := *s
-		copied.MediaType = guess(s.URL, usual)
-		return &copied
-	case *content.File:
-		if s == nil {
-			break
-		}
-		c.Foreign(s.Extra, path+".extra")
-		if !strings.Contains(s.ID, "://") && s.MediaType == "" {
-			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "the file is kept by another vendor"}, path)
-			return nil
-		}
-	}
-	return s
-}
-
-func guess(url, usual string) string {
-	url, _, _ = strings.Cut(url, "?")
-	url, _, _ = strings.Cut(url, "#")
-	for _, e := range endings {
-		if strings.HasSuffix(strings.ToLower(url), e[0]) {
-			return e[1]
-		}
-	}
-	return usual
 }

@@ -4,30 +4,56 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/loss"
 )
 
-// result converts what a tool gave back: one text, then files. The name of the
-// tool is that of the call, where the result does not say it.
-func (c *converter) result(p *content.ToolResult, path string) content.Part {
-	c.cache(p.Cache, path)
-	c.Foreign(p.Extra, path+".extra")
-	parts, changed := c.parts(p.Parts, path+".parts", content.User)
-	parts, joined := c.oneText(parts, path)
+// result converts what a tool gave back: one text, then files, which more are
+// if the target takes none in a result. The name of the tool is that of the
+// call, where the result does not say it.
+func (c *converter) result(p *content.ToolResult) (one content.Part, more []content.Part) {
+	c.cache(p.Cache)
+	c.foreign(p.Extra)
+	c.path.Push("parts")
+	parts, changed := c.parts(p.Parts, content.User)
+	c.path.Pop()
+	parts, joined := c.oneText(parts)
 	name := p.Name
 	if name == "" {
 		name = c.nameOf(p.ID)
 	}
-	if !changed && !joined && name == p.Name {
-		return p
+	c.results++
+	if c.target.FilesBeside {
+		if parts, more = beside(parts); len(more) > 0 {
+			c.lost(resultFiles, "parts")
+		}
+	}
+	if !changed && !joined && len(more) == 0 && name == p.Name {
+		return p, nil
 	}
 	q := *p
 	q.Parts, q.Name = parts, name
-	return &q
+	return &q, more
+}
+
+// beside takes the files out of the parts of a result.
+func beside(parts []content.Part) (texts, files []content.Part) {
+	texts = parts
+	for i, p := range parts {
+		if s, _ := sourceOf(p); s == nil {
+			if len(files) > 0 {
+				texts = append(texts, p)
+			}
+			continue
+		}
+		if len(files) == 0 {
+			texts = parts[:i:i]
+		}
+		files = append(files, p)
+	}
+	return texts, files
 }
 
 // oneText joins the texts of a result, and puts them in front.
-func (c *converter) oneText(parts []content.Part, path string) (list []content.Part, changed bool) {
+func (c *converter) oneText(parts []content.Part) (list []content.Part, changed bool) {
 	texts, front := 0, true
 	for i, p := range parts {
 		if t, ok := p.(*content.Text); ok && t != nil {
@@ -38,7 +64,7 @@ func (c *converter) oneText(parts []content.Part, path string) (list []content.P
 	if texts == 0 || texts == 1 && front {
 		return parts, false
 	}
-	c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "a result has one text here, in front of its files"}, path+".parts")
+	c.lost(resultTextsJoined, "parts")
 	all, _ := resultTexts(parts)
 	list = append(list, &content.Text{Text: strings.Join(all, "\n")})
 	for _, p := range parts {
@@ -49,21 +75,36 @@ func (c *converter) oneText(parts []content.Part, path string) (list []content.P
 	return list, true
 }
 
-// nameOf returns the name of the tool that was called with an id, "" if there
-// is none.
+// nameOf returns the name of the tool whose call a result answers: by its id
+// among the calls before it, else by its place. It is "" if there is no such
+// call.
 func (c *converter) nameOf(id string) string {
-	if c.names == nil {
-		c.names = make(map[string]string)
-		for i := range c.from.Turns {
-			for _, p := range c.from.Turns[i].Parts {
-				if u, ok := p.(*content.ToolUse); ok && u != nil && u.ID != "" {
-					c.names[u.ID] = u.Name
-				}
+	if id != "" {
+		for _, u := range c.calls {
+			if u.ID == id {
+				return u.Name
 			}
 		}
+		return c.earlier(id)
 	}
-	if id == "" {
-		return ""
+	if c.results < len(c.calls) {
+		return c.calls[c.results].Name
+	}
+	return ""
+}
+
+// earlier looks for a call of an id in all turns before, since clients lose
+// some.
+func (c *converter) earlier(id string) string {
+	if c.names == nil {
+		c.names = make(map[string]string)
+	}
+	for ; c.named < c.at; c.named++ {
+		for _, p := range c.from.Turns[c.named].Parts {
+			if u, ok := p.(*content.ToolUse); ok && u != nil && u.ID != "" {
+				c.names[u.ID] = u.Name
+			}
+		}
 	}
 	return c.names[id]
 }

@@ -92,7 +92,7 @@ func TestRequestOf(t *testing.T) {
 			{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "2", Error: true}}},
 			{Role: content.System, Parts: []content.Part{text("be brief")}},
 		},
-		Tools: []content.Tool{{Name: "f", Input: content.Schema{JSON: `{"type":"object"}`}, Strict: true},
+		Tools: []content.Tool{{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"integer"}}}`}, Strict: true},
 			{Kind: "web_search", Format: other, Name: "w"}, {Name: "g"}},
 		Choice:   content.ToolChoice{Mode: content.ChoiceAny, NoParallel: true},
 		Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "max", Display: "full"},
@@ -104,13 +104,13 @@ func TestRequestOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"model":"m","contents":[{"role":"user","parts":[{"text":"q"},{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/x.PNG?q=1"}},` +
+	want := `{"model":"m","contents":[{"role":"user","parts":[{"text":"q"},{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/x.PNG?q=1"}},{"text":"T"},` +
 		`{"inlineData":{"mimeType":"text/plain","data":"aGk="}},{"text":"one"},{"text":"two"},{"text":"t\nsrc"},{"text":"found"}]},` +
 		`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"functionCall":{"id":"2","name":"g"}}]},` +
 		`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{"output":"a\nb"},"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}},` +
-		`{"functionResponse":{"id":"2","name":"g","response":{"error":""}}},{"text":"be brief"}]}],` +
-		`"systemInstruction":{"parts":[{"text":"s"}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}},{"name":"g"}]}],` +
-		`"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":{},` +
+		`{"functionResponse":{"id":"2","name":"g","response":{"error":""}}}]},{"role":"user","parts":[{"text":"be brief"}]}],` +
+		`"systemInstruction":{"parts":[{"text":"s"}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":{"a":{"type":"integer"}}}},{"name":"g"}]},{"googleSearch":{}}],` +
+		`"toolConfig":{"functionCallingConfig":{"mode":"ANY"},"includeServerSideToolInvocations":true},"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":{},` +
 		`"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"}}}`
 	if diff := sameJSON(t, want, string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -120,11 +120,11 @@ func TestRequestOf(t *testing.T) {
 		lost = append(lost, l.Severity.String()+" "+l.Path)
 	}
 	wantLost := []string{
-		"hint extra", "hint system.0.cache", "degraded turns.0.parts.1.source.media_type", "degraded turns.0.parts.2",
+		"hint extra.speed", "hint system.0.cache", "degraded turns.0.parts.1.source.media_type", "degraded turns.0.parts.2",
 		"degraded turns.0.parts.3.source", "dropped turns.0.parts.4.source", "degraded turns.0.parts.5",
 		"hint turns.1.parts.0", "hint turns.1.parts.1", "dropped turns.1.parts.4", "degraded turns.2.parts.0.parts",
 		"hint turns.3",
-		"degraded turns.4", "hint turns.4", "degraded tools.0.strict", "dropped tools.1", "dropped choice.no_parallel",
+		"degraded turns.4", "degraded tools.0.strict", "degraded tools.1", "dropped choice.no_parallel",
 		"hint output.media_type", "degraded thinking.effort", "degraded thinking.display", "hint service_tier", "hint user_id",
 	}
 	if diff := cmp.Diff(wantLost, lost); diff != "" {
@@ -155,7 +155,8 @@ func TestUpstreamWire(t *testing.T) {
 		}
 		r := parse()
 		r.Model = "other"
-		for _, n := range []*upstream.Request{r.Upstream(), r.passOn()} {
+		passed, _ := r.passOn()
+		for _, n := range []*upstream.Request{r.Upstream(), passed} {
 			w := upstream.WireOf(n, Format)
 			if w == nil || w.Body != doc || len(w.Spans) != 1 || w.Body[w.Spans[0].From:w.Spans[0].To] != `"m"` {
 				t.Errorf("%s: Wire is %+v", name, w)

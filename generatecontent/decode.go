@@ -128,6 +128,8 @@ const (
 	candidateTyped
 )
 
+const fCandGrounding = candidateTyped + 1
+
 const fFeedbackReason = 0
 
 var (

@@ -23,6 +23,11 @@ type answered struct {
 	calls    bool    // there was a call of one of the caller's tools
 	finished bool    // there was a reason to stop, and no part behind it
 	extra    *content.Extra
+
+	sources sources
+	at      textPlace // of the text that is open, or was last
+	said    int       // blocks that were opened; of a whole reply, which part is read
+	pending []support // of the document at hand
 }
 
 // candidates reads the candidates of an answer or of a piece of one.
@@ -67,11 +72,18 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 	if err != nil {
 		return err
 	}
+	var supports []support
+	if more {
+		supports = d.grounded(i, spelled(v, candidateFields, fCandGrounding))
+	}
+	d.answers[i].pending = supports // each text tells its own
 	// Values are kept by number: parts may add to the list.
 	inner, err := d.content(i, m[fCandContent])
 	if err != nil {
 		return err
 	}
+	d.citeOpen(i)
+	d.answers[i].pending = nil // the document is not held on to
 	word := d.reason(m[fCandReason])
 	if word != "" {
 		d.endCall(i, word == "STOP")
@@ -127,7 +139,10 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 		case name != contentFields.camel[k]: // both are one word
 		case k == fRole, x.Kind() == jsonwire.Null:
 		case x.Kind() == jsonwire.Array:
-			for _, y := range x.Elems() {
+			for k, y := range x.Elems() {
+				if d.whole {
+					d.answers[i].said = k
+				}
 				d.part(i, y)
 			}
 		default: // one for a list

@@ -205,8 +205,15 @@ func (d *decoder) text(i int, t piece, x *content.Extra) {
 	c.finished = false
 	if c.open < 0 || c.thought != t.thought {
 		d.closeText(i)
+		if !t.thought {
+			c.begins()
+			c.at.only = c.at.start == 0
+		}
 		c.open = d.open(i, piece{thought: t.thought}.part(nil))
 		c.text, c.thought = true, t.thought
+	}
+	if !t.thought {
+		c.at.size += len(t.text)
 	}
 	d.add(upstream.Event{Kind: upstream.EventText, Block: c.open, Candidate: i, Text: t.text, Extra: x})
 	if t.signature != "" {
@@ -233,9 +240,19 @@ func (d *decoder) wholeText(i int, t piece, x *content.Extra) {
 	if text != "" {
 		d.add(upstream.Event{Kind: upstream.EventText, Block: n, Candidate: i, Text: text})
 	}
-	d.close(i, n)
 	c := &d.answers[i]
+	if !t.thought {
+		c.begins()
+		c.at.size, c.at.text = len(text), text
+		d.cite(i, n)
+	}
+	d.close(i, n)
 	c.text, c.thought = true, t.thought
+}
+
+// begins notes the place of a text that begins.
+func (c *answered) begins() {
+	c.at = textPlace{part: c.said, start: c.at.start + c.at.size}
 }
 
 // part returns a whole part.
@@ -267,6 +284,7 @@ func (d *decoder) sign(i int, t piece) {
 // signature signs the last block, which then is over.
 func (d *decoder) signature(i int, data string) {
 	c := &d.answers[i]
+	d.citeOpen(i)
 	d.add(upstream.Event{Kind: upstream.EventSignature, Block: c.last, Candidate: i,
 		Signature: &content.Signature{Format: Format, Data: data}})
 	c.signed = true
@@ -284,6 +302,9 @@ func (d *decoder) opened(i int, p content.Part) {
 func (d *decoder) open(i int, p content.Part) int {
 	c, n := &d.answers[i], d.opens
 	d.opens++
+	if !d.whole {
+		c.said++
+	}
 	c.last, c.text, c.signed, c.finished = n, false, isSigned(p), false
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Candidate: i, Part: p})
 	return n
@@ -298,6 +319,7 @@ func (d *decoder) close(i, n int) {
 
 func (d *decoder) closeText(i int) {
 	if c := &d.answers[i]; c.open >= 0 {
+		d.citeOpen(i)
 		d.close(i, c.open)
 		c.open = -1
 	}

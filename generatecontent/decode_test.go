@@ -160,7 +160,12 @@ func TestDecodeReply(t *testing.T) {
 				wholePart(2, &content.ToolUse{ID: "fc-3", Name: "save_note", Input: `{"t":"Team A 2:1"}`, Signature: vendorMark("CiQBc2lnLWY=")})),
 			list{stopping(content.StopToolUse, "STOP", "")}},
 		{"A18", list{start("r-0018", old, ""), usage(content.Usage{Input: 10, Output: 9})},
-			wholePart(0, &content.Text{Text: "The bridge opened in 1937."}), list{besides(membersOf(grounded, "groundingMetadata")), end}},
+			list{
+				{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "The bridge opened in 1937."},
+				{Kind: upstream.EventCitation, Citation: &content.Citation{Kind: content.CiteWeb, URL: "https://example.org/bridge", Title: "example.org",
+					Extra: extraWith(`{"segment":{"startIndex":0,"endIndex":26}}`)}},
+				{Kind: upstream.EventClose},
+			}, list{besides(membersOf(grounded, "groundingMetadata")), end}},
 		{"A19", list{start("r-0019", old, ""), usage(content.Usage{Input: 12, ToolPrompt: 31, Output: 20})},
 			slices.Concat(
 				wholePart(0, &content.ServerToolUse{Format: Format, Kind: "executableCode", ID: "e1", Name: "codeExecution", Input: `{"language":"PYTHON","code":"print(sum(range(5)))"}`}),

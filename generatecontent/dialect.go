@@ -198,7 +198,8 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		if err != nil {
 			return nil, err
 		}
-		c := &front.Call{Request: req.passOn(), Path: req.path, Files: d.elsewhere(req)}
+		c := &front.Call{Path: req.path, Files: d.elsewhere(req)}
+		c.Request, c.Lost = req.passOn()
 		c.Within, _ = patience(r) // head has judged it
 		id = strings.TrimPrefix(id, "req_")
 		if f != nil {

@@ -15,7 +15,7 @@
 //
 // [ParseRequest] reads a request document and [Request.Validate] tells
 // everything that is wrong with it. [Request.Upstream] says it in neutral
-// words, [RequestOf] the other way round, and [ResponseOf] makes an answer of
+// words, [RequestOf] and [RequestFor] the other way round, and [ResponseOf] makes an answer of
 // an [upstream.Reply].
 //
 // # How faults are told
@@ -27,13 +27,23 @@
 // "* GenerateContentRequest." with the path and the text behind it, and the
 // message ends with a line feed.
 //
+// # Signatures of other vendors
+//
+// What another vendor needs back travels through the client, sealed as
+// thoughtSignature. Its thoughts go out as thoughts and, if they are signed, once
+// more in the signature of the call behind them, since some clients give back
+// nothing but calls; in an answer without a call behind them, in that of an empty
+// text at the end. [Request.Upstream] opens what comes back. Nothing is
+// remembered in between, so any replica can go on. Thoughts of more than 4 MiB
+// between two calls are not carried; this is reported.
+//
 // # What is lost
 //
 // Whatever an answer says that this format cannot is reported as a
-// [content.Loss]: signatures of other formats, parts of built-in tools of other
-// vendors. Citations become groundingMetadata, a chunk for each source and a
-// support for each text that cites, which leaves out what exactly is cited in a
-// source: that is reported too. A call whose arguments are no JSON
+// [content.Loss]: parts of built-in tools of other vendors. Citations become
+// groundingMetadata, a chunk for each source and a support for each text that
+// cites, which leaves out what exactly is cited in a source: that is reported
+// too. A call whose arguments are no JSON
 // object is left out, and the answer then ends with MALFORMED_FUNCTION_CALL. A
 // reason to stop that the vendor has no word for is told as one that no client
 // takes for an ordinary end.

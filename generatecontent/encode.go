@@ -27,7 +27,7 @@ func (r *Request) AppendJSON(dst []byte) ([]byte, error) {
 // write writes the request as a document.
 func (r *Request) write(w *jsonwire.Writer) error {
 	e := newEncoder(w, r.Form.spellings())
-	w.Grow(r.Form.size())
+	w.Grow(r.size())
 	w.BeginObject()
 	e.Text(r, "model", r.Model)
 	e.contents(r)

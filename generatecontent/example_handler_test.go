@@ -90,7 +90,8 @@ func ExampleHandler_WriteError() {
 	// 429 {"error":{"code":429,"message":"five a minute","status":"RESOURCE_EXHAUSTED"}}
 }
 
-// An answer from a reply in neutral words, and what it cannot say.
+// An answer from a reply in neutral words, and what it cannot say. Another
+// vendor's thought comes back with the call, whose signature carries it.
 func ExampleResponseOf() {
 	res, lost := generatecontent.ResponseOf(&upstream.Reply{
 		Parts: []content.Part{
@@ -98,12 +99,12 @@ func ExampleResponseOf() {
 			&content.ToolUse{ID: "1", Name: "wave", Input: `{"hand":"left"}`},
 		},
 		Stop:  upstream.Stop{Reason: content.StopToolUse},
-		Usage: content.Usage{Input: 7, CacheRead: 2, Output: 3, Thinking: 4},
+		Usage: content.Usage{Input: 7, CacheRead: 2, CacheWrite: 1, Output: 3, Thinking: 4},
 	})
 	doc, err := res.AppendJSON(nil)
 	fmt.Println(string(doc), err)
 	fmt.Println(lost)
 	// Output:
-	// {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true},{"functionCall":{"id":"1","name":"wave","args":{"hand":"left"}}}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":9,"cachedContentTokenCount":2,"candidatesTokenCount":3,"thoughtsTokenCount":4,"totalTokenCount":16}} <nil>
-	// [{parts.0 hint a signature of another format}]
+	// {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true},{"functionCall":{"id":"1","name":"wave","args":{"hand":"left"}},"thoughtSignature":"cHcxLm90aGVyLjllMTUyODQzOTE4NDRhYWQudFt7InRleHQiOiJBIGdyZWV0aW5nLiIsInNpZ25hdHVyZSI6IngifV0="}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":2,"candidatesTokenCount":3,"thoughtsTokenCount":4,"totalTokenCount":17}} <nil>
+	// [{usage hint counts that this format has not, or only as part of a sum}]
 }

@@ -1,11 +1,13 @@
 package generatecontent
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 // Citations become groundingMetadata: a source each is a chunk, and what a text
@@ -33,21 +35,16 @@ const (
 	maxCitesSize = 1 << 20  // the bytes of them
 )
 
-const (
-	lostPassage = "of a citation, the place in the source: this format names sources as a whole"
-	lostSource  = "a citation whose source has no name"
-)
-
 // cite adds the source of a citation and returns its number, -1 if there is
 // nothing to say about it.
 func (g *grounds) cite(c *content.Citation, lost lose) int {
 	chunk, whole := appendChunk(nil, c)
 	if chunk == nil {
-		lost(content.LossDropped, lostSource)
+		lost(unsaidSource)
 		return -1
 	}
 	if !whole {
-		lost(content.LossDegraded, lostPassage)
+		lost(unsaidPassage)
 	}
 	if i, ok := g.known[string(chunk)]; ok {
 		return i
@@ -119,12 +116,15 @@ func (g *grounds) support(s segment, text string, sources []int) {
 
 // cited tells what the text of a segment cites.
 func (g *grounds) cited(list []content.Citation, at segment, text string, lost lose) {
-	if at.start == at.end {
-		lost(content.LossDropped, lostText)
+	if at.start == at.end && !slices.ContainsFunc(list, ofMetadata) {
+		lost(unsaidNothing)
 		return
 	}
 	var sources []int
 	for i := range list {
+		if ofMetadata(list[i]) {
+			continue
+		}
 		if n := g.cite(&list[i], lost); n >= 0 {
 			sources = append(sources, n)
 		}
@@ -156,7 +156,7 @@ func (c *candidate) ground(lost lose) {
 		return
 	}
 	if c.members.Get(grounding) != "" {
-		lost(content.LossDropped, "citations beside the vendor's own "+grounding)
+		lost(unsaidBeside)
 	} else {
 		b := []byte{'{'}
 		b = appendElements(b, `"groundingChunks":[`, g.chunks)
@@ -175,26 +175,27 @@ func appendElements(dst []byte, open string, list []byte) []byte {
 	return append(dst, "],"...)
 }
 
-const lostText = "citations of a text that says nothing"
-
 // once returns lost for many citations of one text, which tell a loss once.
 func once(lost lose) lose {
 	told := false
-	return func(s content.Severity, reason string) {
+	return func(r *loss.Rule) {
 		if !told {
 			told = true
-			lost(s, reason)
+			lost(r)
 		}
 	}
 }
 
 // cite keeps a citation of a text until that is closed.
 func (s *stream) cite(b *streamed, c *content.Citation) {
+	if ofMetadata(*c) {
+		return
+	}
 	size := len(c.Text) + len(c.Title) + len(c.URL)
 	if b.kind != textBlock || b.raw || len(b.cites) >= maxCites || b.citesSize+size > maxCitesSize {
 		if !b.over {
 			b.over = true
-			s.lose(b, content.LossDropped, "citations of what is no text, or too many of one")
+			s.lose(b, unsaidCites)
 		}
 		return
 	}
@@ -205,7 +206,7 @@ func (s *stream) cite(b *streamed, c *content.Citation) {
 // cited tells what a text that is being closed has cited.
 func (s *stream) cited(b *streamed) {
 	if len(b.cites) > 0 {
-		s.candidates[b.k].grounds.cited(b.cites, b.told, "", once(func(severity content.Severity, reason string) { s.lose(b, severity, reason) }))
+		s.candidates[b.k].grounds.cited(b.cites, b.told, "", once(func(r *loss.Rule) { s.lose(b, r) }))
 	}
 }
 

@@ -50,22 +50,34 @@ func inBubble(t *testing.T, up upstream.Upstream, o Options, f func(t *testing.T
 			DisableCompression: true,
 			DialContext: func(context.Context, string, string) (net.Conn, error) {
 				client, server := net.Pipe()
-				p.conns <- server
-				return client, nil
+				select {
+				case p.conns <- server:
+					return client, nil
+				case <-p.over:
+					return nil, net.ErrClosed
+				}
 			},
 		}
 		p.Transport = transport
 		srv := &http.Server{Handler: NewHandler(up, &o)}
 		served := make(chan error)
 		go func() { served <- srv.Serve(p) }()
+		whole := false
+		defer func() {
+			stop := func() error { return srv.Shutdown(context.Background()) }
+			if !whole { // f has ended the test, and answers may be half read
+				stop = srv.Close
+			}
+			transport.CloseIdleConnections()
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+			if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+				t.Error(err)
+			}
+		}()
 		f(t, p)
-		transport.CloseIdleConnections()
-		if err := srv.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
+		whole = true
 	})
 }
 
@@ -136,5 +148,28 @@ func took(t *testing.T, what string, got, d, slack time.Duration) {
 	t.Helper()
 	if got < d || got > d+slack {
 		t.Errorf("%s took %v, want %v to %v", what, got, d, d+slack)
+	}
+}
+
+// A test that ends amid an answer must not leave anything behind: that would
+// be a panic of the whole process.
+func TestBubbleEndsEarly(t *testing.T) {
+	over := false
+	up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		defer func() { over = true }()
+		if err := w.Text("a"); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	t.Run("", func(t *testing.T) {
+		inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+			p.send(t.Context(), t, "/v1beta/models/m:streamGenerateContent")
+			t.SkipNow()
+		})
+	})
+	if !over {
+		t.Error("the answer was not ended")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -53,7 +54,7 @@ func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 
 // Next returns the next piece of the answer and what it means, ready for
 // [upstream.Writer.Frame]. The frame and its events are good until the next
-// call of Next or Buffered; strings and what the events point at are so for
+// call; strings and what the events point at are so for
 // ever. Pieces that say nothing are passed over.
 //
 // The first frame begins with an EventStart and, if it has usage, an EventUsage
@@ -67,7 +68,10 @@ func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 // [content.StopSafety] with the word that says why; its promptFeedback, and all
 // else that has no field, is the Extra of the start, of a text's event, or of
 // an EventExtra: promptFeedback, modelStatus, createTime and turnToken in it
-// are members of the response, all others of the candidate. finishMessage and
+// are members of the response, all others of the candidate. What
+// groundingMetadata says of pages that support a text is told besides as
+// citations of the text's block, with the segment it is about as Extra, if the
+// block is still open and has that segment. finishMessage and
 // safetyRatings at the end are in the stop, as Details and as Extra. A frame
 // that clients should not be shown as it stands, because it deviates from the
 // format, has no Format.
@@ -93,16 +97,26 @@ func (r *StreamReader) Next() (*upstream.Frame, error) {
 }
 
 // Buffered reports whether Next will return without waiting for the source. If
-// not, it is time to flush. It may decode what comes next, so that the last
-// frame is no longer good.
+// not, it is time to flush. It changes nothing, and may say no where it could
+// say yes.
 func (r *StreamReader) Buffered() bool {
-	for r.err == nil && !r.ahead {
-		if r.array == nil && !r.source.Buffered() || r.array != nil && !r.array.buffered() {
-			return false
-		}
-		r.step()
+	switch {
+	case r.err != nil || r.ahead:
+		return true
+	case r.array != nil:
+		return r.array.buffered() && (!r.array.ready || speaks(r.array.elem))
 	}
-	return true
+	e, ok := r.source.Peek()
+	return ok && speaks(e.Data)
+}
+
+// speaks reports whether a piece is certain to say something: one that says
+// nothing is passed over, and what comes behind it may be waited for. A text
+// that is not empty is the one thing that streams are full of.
+func speaks(data string) bool {
+	_, rest, _ := strings.Cut(data, `"text":`)
+	rest = strings.TrimLeft(rest, " ")
+	return len(rest) > 1 && rest[0] == '"' && rest[1] != '"'
 }
 
 // step reads one event or element. It leaves a frame, an error, or neither.

@@ -8,6 +8,8 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -57,12 +59,12 @@ type Candidate struct {
 // is no candidate.
 func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 	var lost []content.Loss
-	note := func(path string, s content.Severity, reason string) {
-		lost = append(lost, content.Loss{Path: path, Severity: s, Reason: reason})
+	note := func(path string, r *loss.Rule) {
+		lost = append(lost, r.At(path))
 	}
 	a := answer{start: r.Start, usage: r.Usage}
 	if a.members.Add(r.Start.Extra, Format) {
-		note("", content.LossHint, foreignMembers)
+		note("", unsaidMembers)
 	}
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.More...)
 	list := make([]Candidate, len(all))
@@ -89,21 +91,63 @@ func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 // parts returns those of one answer that can be said.
 func (a *answer) parts(parts []content.Part, k int, note noter) []content.Part {
 	var list []content.Part
-	for i, p := range parts {
-		path := answerPath(a.candidates[k].index, i)
-		p = forAnswer(p, func(s content.Severity, reason string) {
-			note(path, s, reason)
-			a.candidates[k].broken = a.candidates[k].broken || reason == notObject
+	var thoughts thoughts
+	room := seal.MaxSize
+	carried := func() content.Signature {
+		return thoughts.take(&room, func(n int, r *loss.Rule) {
+			note(answerPath(a.candidates[k].index, n), r)
 		})
+	}
+	for i, p := range parts {
+		if t, ok := p.(*content.Thinking); ok && t != nil {
+			thoughts.whole(i, t, &room)
+		}
+		path := answerPath(a.candidates[k].index, i)
+		p = forAnswer(p, func(r *loss.Rule) {
+			note(path, r)
+			a.candidates[k].broken = a.candidates[k].broken || r == unsaidInput
+		})
+		switch q := p.(type) {
+		case *content.Text:
+			thoughts.told += width(q.Text)
+		case *content.ToolUse: // a copy
+			if q.Signature.Data == "" {
+				q.Signature = carried()
+			}
+		}
 		if p != nil {
 			list = append(list, p)
 		}
 		if t, ok := parts[i].(*content.Text); ok && len(t.Citations) > 0 {
-			lost := once(func(s content.Severity, reason string) { note(path, s, reason) })
+			lost := once(func(r *loss.Rule) { note(path, r) })
 			a.candidates[k].grounds.cited(t.Citations, segment{len(list) - 1, 0, width(t.Text)}, t.Text, lost)
 		}
 	}
+	return signLast(list, &thoughts, carried)
+}
+
+// signLast has the end of an answer carry what is left of the thoughts: the last
+// text, as the vendor signs whole answers. An empty one, as in streams, makes
+// clients drop the turn from their history.
+func signLast(list []content.Part, thoughts *thoughts, carried func() content.Signature) []content.Part {
+	if t, ok := last(list).(*content.Text); ok && t.Signature.Data == "" && thoughts.before(width(t.Text)) {
+		thoughts.told -= width(t.Text) // they are found again from where it begins
+		signed := *t
+		signed.Signature = carried()
+		list[len(list)-1] = &signed
+		return list
+	}
+	if sig := carried(); sig.Data != "" {
+		list = append(list, &content.Text{Signature: sig})
+	}
 	return list
+}
+
+func last(list []content.Part) content.Part {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[len(list)-1]
 }
 
 // answerPath is where a part is, neutrally.
@@ -116,7 +160,7 @@ func answerPath(candidate, part int) string {
 }
 
 // A noter notes a loss.
-type noter func(path string, s content.Severity, reason string)
+type noter func(path string, r *loss.Rule)
 
 // An answer is what is known of one besides its parts.
 type answer struct {
@@ -150,14 +194,14 @@ func (a *answer) at(index int) int {
 func (a *answer) extra(x *content.Extra, k int, note noter) {
 	var all front.Members
 	if all.Add(x, Format) {
-		note("", content.LossHint, foreignMembers)
+		note("", unsaidMembers)
 	}
 	for _, m := range all {
 		switch m.Name {
 		case "promptFeedback", "modelStatus", "createTime", "turnToken":
 			a.members.Set(m.Name, m.JSON)
 		case "content", "finishMessage", "responseId", "modelVersion": // of a candidate that goes on, or another answer
-			note("", content.LossHint, "members that have no place here")
+			note("", unsaidPlace)
 		default:
 			a.candidates[k].members.Set(m.Name, m.JSON)
 		}
@@ -185,16 +229,16 @@ func (a *answer) end(k int, to *Candidate, note noter) {
 		path = "candidates." + strconv.Itoa(from.index) + ".stop"
 	}
 	to.Index = from.index
-	to.FinishReason, to.FinishMessage = from.words(func(s content.Severity, reason string) { note(path, s, reason) })
+	to.FinishReason, to.FinishMessage = from.words(func(r *loss.Rule) { note(path, r) })
 	if from.members.Add(from.stop.Extra, Format) {
-		note(path, content.LossHint, foreignMembers)
+		note(path, unsaidMembers)
 	}
 	if from.stop.Format == Format {
 		from.members.Add(&content.Extra{Format: Format, JSON: from.stop.Details}, Format)
 	}
 	from.members.Take("finishMessage")
 	from.members.Take("promptFeedback")
-	from.ground(func(s content.Severity, reason string) { note("", s, reason) })
+	from.ground(func(r *loss.Rule) { note("", r) })
 	to.Extra = from.members.Extra(Format)
 }
 
@@ -208,8 +252,8 @@ func (a *answer) rest(to *Response, note noter) {
 // lostCounts reports what usage cannot say.
 func (a *answer) lostCounts(note noter) {
 	u := &a.usage
-	if u.CacheWrite != 0 || u.CacheWrite1h != 0 || u.Extra != nil && u.Extra.Format != Format {
-		note("usage", content.LossHint, "counts that this format has not, or only as part of a sum")
+	if u.CacheWrite != 0 || u.CacheWrite1h != 0 || codec.Counts(u.Extra, Format) {
+		note("usage", unsaidCounts)
 	}
 }
 

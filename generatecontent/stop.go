@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -35,13 +36,13 @@ type ending struct {
 //	anything else   OTHER
 //
 // An ordinary end with a call that was left out is a malformed_call.
-func (e *ending) words(lost func(s content.Severity, reason string)) (word, message string) {
+func (e *ending) words(lost func(r *loss.Rule)) (word, message string) {
 	s := &e.stop
 	if s.Format != Format && s.Details != "" {
-		lost(content.LossHint, "another format's details of the reason to stop")
+		lost(unsaidDetails)
 	}
 	if s.Sequence != "" {
-		lost(content.LossHint, "which stop sequence was met")
+		lost(unsaidSequence)
 	}
 	message = e.message()
 	if s.Format == Format && s.Word != "" {
@@ -63,10 +64,10 @@ func (e *ending) words(lost func(s content.Severity, reason string)) (word, mess
 	}
 	switch reason {
 	case content.StopContext, content.StopRefusal:
-		lost(content.LossDegraded, "a reason to stop that the vendor has no word of its own for")
+		lost(unsaidOwnReason)
 	default:
 		if word == "OTHER" {
-			lost(content.LossDegraded, "a reason to stop that the vendor has no word for")
+			lost(unsaidReason)
 		}
 	}
 	return word, message

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -44,8 +45,8 @@ func TestStopWords(t *testing.T) {
 	} {
 		e := ending{stop: tt.stop, broken: tt.broken}
 		var lost []content.Loss
-		word, message := e.words(func(s content.Severity, reason string) {
-			lost = append(lost, content.Loss{Severity: s, Reason: reason})
+		word, message := e.words(func(r *loss.Rule) {
+			lost = append(lost, r.At(""))
 		})
 		if word != tt.word || message != tt.message {
 			t.Errorf("%+v: got %s %q, want %s %q", tt.stop, word, message, tt.word, tt.message)

@@ -7,6 +7,8 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -46,6 +48,7 @@ type stream struct {
 	closed [4]streamed // the last ones
 	held   int         // bytes of arguments
 	kept   int         // bytes of members that were not said, at most
+	room   int         // bytes of thoughts that may be kept besides
 	err    error
 
 	at      int // the candidate whose piece is being written; -1
@@ -61,12 +64,14 @@ type progress struct {
 	told  int       // parts, joined
 	fresh bool      // the stop came with these events
 	word  string    // why it ended; empty: nothing yet
+
+	thoughts thoughts
 }
 
 // newStream returns a stream. id and model are used where the upstream says
 // nothing about them.
 func newStream(f framing, id, model string, limit int64) *stream {
-	s := &stream{framing: f, limit: limit, at: -1}
+	s := &stream{framing: f, limit: limit, at: -1, room: seal.MaxSize}
 	s.start.ID, s.start.Model = id, model
 	for i := range s.closed {
 		s.closed[i].in = -1
@@ -139,12 +144,12 @@ func (s *stream) beginElement(dst []byte) []byte {
 	return append(dst, '[')
 }
 
-func (s *stream) note(path string, severity content.Severity, reason string) {
-	s.lost = append(s.lost, content.Loss{Path: path, Severity: severity, Reason: reason})
+func (s *stream) note(path string, r *loss.Rule) {
+	s.lost = append(s.lost, r.At(path))
 }
 
-func (s *stream) lose(b *streamed, severity content.Severity, reason string) {
-	s.note(answerPath(s.candidates[b.k].index, b.n), severity, reason)
+func (s *stream) lose(b *streamed, r *loss.Rule) {
+	s.note(answerPath(s.candidates[b.k].index, b.n), r)
 }
 
 // place returns the place of the candidate with an index.
@@ -181,7 +186,7 @@ func (s *stream) event(dst []byte, e *upstream.Event) []byte {
 		return s.other(dst, e)
 	}
 	if e.Extra != nil {
-		s.note("", content.LossHint, "members of an event")
+		s.note("", unsaidEventMembers)
 	}
 	return dst
 }
@@ -199,7 +204,7 @@ func (s *stream) other(dst []byte, e *upstream.Event) []byte {
 			s.start.Model = model
 		}
 		if s.members.Add(e.Start.Extra, Format) {
-			s.note("", content.LossHint, foreignMembers)
+			s.note("", unsaidMembers)
 		}
 	case upstream.EventUsage:
 		s.usage, s.unsaid = *e.Usage, counted(e.Usage)
@@ -209,13 +214,13 @@ func (s *stream) other(dst []byte, e *upstream.Event) []byte {
 		s.said[k].fresh, s.said[k].word = true, ""
 		s.answer.feedback(e.Stop)
 	case upstream.EventBlockExtra:
-		s.note("", content.LossHint, "something about a part that only its vendor knows")
+		s.note("", unsaidAbout)
 		return dst
 	}
 	switch {
 	case e.Extra == nil:
 	case e.Text != "":
-		s.note("", content.LossHint, "an event that only its vendor knows")
+		s.note("", unsaidEvent)
 	default:
 		dst = s.say(dst, e)
 	}
@@ -284,6 +289,9 @@ func (s *stream) endPiece(dst []byte) []byte {
 		return dst
 	}
 	k := s.at
+	if s.said[k].fresh {
+		dst = s.appendCarrier(dst, k)
+	}
 	s.at = -1
 	dst = append(dst, "]}"...)
 	if s.said[k].fresh {
@@ -308,7 +316,7 @@ func (s *stream) appendStop(dst []byte, k int) []byte {
 // appendIndex appends which candidate it was, and what was held back for it.
 func (s *stream) appendIndex(dst []byte, k int) []byte {
 	c := &s.candidates[k]
-	c.ground(func(severity content.Severity, reason string) { s.note("", severity, reason) })
+	c.ground(func(r *loss.Rule) { s.note("", r) })
 	dst = jsonwire.AppendInt(append(dst, `,"index":`...), int64(c.index))
 	dst = appendHeld(dst, c.members, candidateMember)
 	c.members = c.members[:0]
@@ -376,7 +384,7 @@ func (s *stream) due() bool {
 // dueOf reports whether anything is left to be said of a candidate.
 func (s *stream) dueOf(k int) bool {
 	c := &s.candidates[k]
-	return s.said[k].word == "" || len(c.members) > 0 || c.grounds.pending() > 0
+	return s.said[k].word == "" || len(c.members) > 0 || c.grounds.pending() > 0 || s.said[k].thoughts.pending()
 }
 
 // appendEnd appends how a candidate ends.
@@ -384,7 +392,10 @@ func (s *stream) appendEnd(dst []byte, k int, comma bool) []byte {
 	if comma {
 		dst = append(dst, ',')
 	}
-	if s.spoken {
+	if sig := s.carried(k); sig.Data != "" {
+		dst = append(dst, `{"content":{"role":"model","parts":[{"text":"","thoughtSignature":`...)
+		dst = append(jsonwire.AppendString(dst, sig.Data), "}]}"...)
+	} else if s.spoken {
 		dst = append(dst, `{"content":{"role":"model","parts":[{"text":""}]}`...)
 	} else {
 		dst = append(dst, `{"content":{"role":"model"}`...)

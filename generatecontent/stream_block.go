@@ -4,6 +4,8 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -56,7 +58,7 @@ func (s *stream) begins(e *upstream.Event) *streamed {
 // opened begins a block. What a text opened with is its first piece.
 func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
 	b := s.begins(e)
-	lost := func(severity content.Severity, reason string) { s.lose(b, severity, reason) }
+	lost := func(r *loss.Rule) { s.lose(b, r) }
 	switch p := e.Part.(type) {
 	case *content.Text:
 		b.kind = textBlock
@@ -68,15 +70,7 @@ func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
 		}
 		return s.piece(dst, b, c.Text, nil)
 	case *content.Thinking:
-		if p.Redacted.Data != "" {
-			lost(content.LossHint, "a hidden thought")
-			return dst
-		}
-		b.kind = thoughtBlock
-		c := *p
-		hints(nil, &c.Extra, &c.Signature, lost)
-		b.extra, b.signature = c.Extra, c.Signature
-		return s.piece(dst, b, c.Text, nil)
+		return s.thinks(dst, b, p)
 	}
 	b.kind, b.part = wholeBlock, e.Part
 	return dst
@@ -88,10 +82,13 @@ func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 	if b == nil || b.kind != textBlock && b.kind != thoughtBlock {
 		return dst
 	}
+	if b.kind == thoughtBlock && !b.raw {
+		s.keep(b, e.Text)
+	}
 	x := e.Extra
 	if x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
 		x = nil
-		s.lose(b, content.LossHint, foreignMembers)
+		s.lose(b, unsaidMembers)
 	}
 	return s.piece(dst, b, e.Text, x)
 }
@@ -117,6 +114,8 @@ func (s *stream) beginText(dst []byte, b *streamed, text string) []byte {
 	dst = jsonwire.AppendString(dst, text)
 	if b.kind == thoughtBlock {
 		dst = append(dst, `,"thought":true`...)
+	} else {
+		s.said[b.k].thoughts.told += width(text)
 	}
 	if b.extra != nil {
 		dst = appendMembers(dst, &s.scratch, b.extra)
@@ -152,7 +151,10 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 	if b == nil {
 		return dst
 	}
-	sig := answerSignature(*e.Signature, func(severity content.Severity, reason string) { s.lose(b, severity, reason) })
+	if b.kind == thoughtBlock && s.signThought(b, *e.Signature) {
+		return dst
+	}
+	sig := answerSignature(*e.Signature, func(r *loss.Rule) { s.lose(b, r) })
 	switch {
 	case b.kind == noBlock || sig.Data == "" && late:
 		return dst
@@ -160,7 +162,7 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 		b.signature = sig
 		return dst
 	case b.kind == wholeBlock:
-		s.lose(b, content.LossDegraded, "a signature that came after its part")
+		s.lose(b, unsaidLate)
 	}
 	return s.sign(dst, b, "", sig)
 }
@@ -196,15 +198,18 @@ func (s *stream) closes(dst []byte, block int) []byte {
 func (s *stream) whole(dst []byte, b *streamed) []byte {
 	p := b.complete()
 	s.held -= len(b.input)
-	p = forAnswer(p, func(severity content.Severity, reason string) {
-		s.lose(b, severity, reason)
-		if reason == notObject {
+	p = forAnswer(p, func(r *loss.Rule) {
+		s.lose(b, r)
+		if r == unsaidInput {
 			s.candidates[b.k].broken = true
 			s.said[b.k].word = ""
 		}
 	})
 	if p == nil {
 		return dst
+	}
+	if t, ok := p.(*content.ToolUse); ok && t.Signature.Data == "" { // a copy
+		t.Signature = s.carried(b.k)
 	}
 	s.scratch.Reset()
 	e := newEncoder(&s.scratch, nil)
@@ -216,46 +221,23 @@ func (s *stream) whole(dst []byte, b *streamed) []byte {
 
 // complete returns the part with what came after it was opened.
 func (b *streamed) complete() content.Part {
-	switch p := b.part.(type) {
-	case *content.ToolUse:
-		c := *p
-		if b.streams {
-			c.Input = string(b.input)
-		}
-		b.signs(&c.Signature)
-		return &c
-	case *content.ServerToolUse:
-		c := *p
-		if b.streams {
-			c.Input = string(b.input)
-		}
-		b.signs(&c.Signature)
-		return &c
-	case *content.ServerToolResult:
-		c := *p
-		b.signs(&c.Signature)
-		return &c
-	case *content.Image:
-		c := *p
-		b.signs(&c.Signature)
-		return &c
-	case *content.Document:
-		c := *p
-		b.signs(&c.Signature)
-		return &c
-	case *content.Media:
-		c := *p
-		b.signs(&c.Signature)
-		return &c
-	}
-	return b.part
-}
-
-// signs sets a signature that came after the block was opened.
-func (b *streamed) signs(s *content.Signature) {
+	p := b.part
 	if b.signature.Data != "" {
-		*s = b.signature
+		p = seal.With(p, b.signature)
 	}
+	if b.streams {
+		switch t := p.(type) {
+		case *content.ToolUse:
+			c := *t
+			c.Input = string(b.input)
+			return &c
+		case *content.ServerToolUse:
+			c := *t
+			c.Input = string(b.input)
+			return &c
+		}
+	}
+	return p
 }
 
 // forget notes that a block is closed.
@@ -263,6 +245,12 @@ func (s *stream) forget(block int) {
 	for i := range s.open {
 		if s.open[i].in == block {
 			b := s.open[i]
+			if t := s.said[b.k].thoughts.find(block); t != nil {
+				t.open = false
+			}
+			if old := &s.closed[len(s.closed)-1]; old.in >= 0 {
+				s.said[old.k].thoughts.drop(old.in, &s.room)
+			}
 			b.part, b.input, b.cites, b.signature = nil, nil, nil, content.Signature{}
 			copy(s.closed[1:], s.closed[:])
 			s.closed[0] = b

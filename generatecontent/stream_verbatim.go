@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -16,6 +17,11 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 		return false
 	}
 	own := s.own
+	for k := range s.said {
+		if s.said[k].thoughts.pending() {
+			return false
+		}
+	}
 	for i := range s.open {
 		b := &s.open[i]
 		if !b.raw && (b.kind == wholeBlock || b.extra != nil || b.signature.Data != "" || !b.tail.Empty()) {
@@ -85,7 +91,7 @@ func (s *stream) follow(e *upstream.Event) {
 	case upstream.EventStop:
 		k := s.place(e.Candidate)
 		s.candidates[k].stop = *e.Stop
-		s.said[k].word, _ = s.candidates[k].words(func(content.Severity, string) {})
+		s.said[k].word, _ = s.candidates[k].words(func(*loss.Rule) {})
 		s.blocked = s.blocked || strings.Contains(e.Stop.Details, "promptFeedback")
 	case upstream.EventOpen:
 		b := s.begins(e)

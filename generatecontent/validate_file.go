@@ -83,12 +83,7 @@ var fileTypes = []string{
 }
 
 func (v *validator) welcome(t string) bool {
-	for _, prefix := range [...]string{"text/", "audio/", "video/"} {
-		if strings.HasPrefix(t, prefix) && len(t) > len(prefix) {
-			return true
-		}
-	}
-	return slices.Contains(fileTypes, t) || slices.Contains(v.rules.MediaTypes, t)
+	return IsWelcome(t) || slices.Contains(v.rules.MediaTypes, t)
 }
 
 // inline checks a file in the document against its media type and the limits.

@@ -6,6 +6,13 @@ import (
 	"strings"
 )
 
+// Path tells a neutral path, as a [content.Loss] of the request or of its answer
+// has it, in the words of the format and of the document that the request was
+// parsed from: "turns.3.parts.1" is "contents[3].parts[1]", or parts[2] where a
+// part that says nothing stood before it. What has no word of its own there stays
+// as it is.
+func (r *Request) Path(neutral string) string { return r.path(neutral) }
+
 // wirePath tells a neutral path, as losses have it, in the words of the format
 // and of the document that r was parsed from: "turns.3.parts.1" is
 // "contents[3].parts[1]", or parts[2] where a part that says nothing stood

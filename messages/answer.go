@@ -4,10 +4,12 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
 )
 
 // lose notes one loss; the path is known to whoever hands it out.
-type lose func(s content.Severity, reason string)
+type lose func(r *loss.Rule)
 
 // forAnswer returns p as an answer in this format can say it, nil if it cannot
 // at all. p is left as it is: what has to be changed is changed in a copy.
@@ -38,7 +40,7 @@ func forAnswer(p content.Part, lost lose) content.Part {
 			break
 		}
 		if p.Content != "" && jsonwire.Valid(p.Content, jsonwire.Limits{}) != nil {
-			lost(content.LossDropped, "the result of a built-in tool is no JSON")
+			lost(unsaidResult)
 			return nil
 		}
 		c := *p
@@ -49,7 +51,7 @@ func forAnswer(p content.Part, lost lose) content.Part {
 			return p
 		}
 	}
-	lost(content.LossDropped, "an answer in this format has no block for "+codec.Kind(p))
+	lost(unsayable(p))
 	return nil
 }
 
@@ -74,37 +76,44 @@ func answerThinking(p *content.Thinking, lost lose) content.Part {
 	var none content.Signature
 	hints(nil, &c.Extra, &none, lost)
 	if p.Redacted.Data != "" {
-		if p.Redacted.Format != Format {
-			lost(content.LossHint, "a hidden thought of another format")
+		c.Signature = none
+		if foreign(p.Redacted) {
+			c.Redacted = content.Signature{Format: Format, Data: sealed(p.Redacted, seal.Own, lost)}
+		} else if p.Redacted.Format != Format {
+			lost(seal.Nobodys)
+			return nil
+		}
+		if c.Redacted.Data == "" {
 			return nil
 		}
 		return &c
 	}
-	if p.Signature.Format != Format {
+	if foreign(p.Signature) {
+		c.Signature = content.Signature{Format: Format, Data: sealed(p.Signature, seal.Own, lost)}
+	} else if p.Signature.Format != Format {
 		hints(nil, nil, &c.Signature, lost)
 	}
 	return &c
 }
 
-// hints drops what has no effect on the answer and no place in it.
+// hints drops what has no effect on the answer and no place in it. A signature
+// of another format is for the caller to carry.
 func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature, lost lose) {
 	if cache != nil && *cache != nil {
 		*cache = nil
-		lost(content.LossHint, "a cache mark in an answer")
+		lost(unsaidCache)
 	}
 	if extra != nil && *extra != nil && (*extra).Format != Format {
 		*extra = nil
-		lost(content.LossHint, "members of another format")
+		lost(unsaidMembers)
 	}
-	if sig != nil && sig.Data != "" {
-		lost(content.LossHint, lostSignature)
+	if sig != nil && sig.Data != "" && !foreign(*sig) {
+		lost(seal.Nobodys)
 	}
 	if sig != nil {
 		*sig = content.Signature{}
 	}
 }
-
-const lostSignature = "a signature of another format, or where this one has none"
 
 const notObject = "the arguments of a call are not a JSON object"
 
@@ -114,21 +123,21 @@ func answerInput(input string, lost lose) string {
 	if input == "" || jsonwire.ValidObject(input) {
 		return input
 	}
-	lost(content.LossDropped, notObject)
+	lost(unsaidInput)
 	return ""
 }
 
 func answerCitation(c *content.Citation, lost lose) bool {
 	if citeFormOf("", c.Kind) != nil {
 		if c.Extra != nil && c.Extra.Format != Format {
-			lost(content.LossHint, "members of another format")
+			lost(unsaidMembers)
 		}
 		return true
 	}
 	if c.Kind == "" && c.Extra != nil && c.Extra.Format == Format && jsonwire.ValidObject(c.Extra.JSON) {
 		return true // of a kind that this version does not know
 	}
-	lost(content.LossDropped, "a citation of a kind that this format has not")
+	lost(unsaidCitation)
 	return false
 }
 

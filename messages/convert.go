@@ -12,6 +12,13 @@ import (
 // neutral request has no field for is in its Extra, under the names of the
 // wire.
 //
+// Signatures that an answer has carried for another vendor are opened: they are
+// plain, and of that vendor's format, in copies of the turns and parts that hold
+// them. Such a request brings no document along. A signature that did not come
+// back whole has no Format, so that every format takes it for another's. Nor does
+// a request bring its document along in which a thought has an empty signature,
+// as those of vendors have that sign none: Messages would refuse it.
+//
 // A request that [ParseRequest] made, and that nobody has changed since but
 // for Model and Stream, brings its document along: see [upstream.WireOf]. To
 // find out costs little, but for small documents and those of very many tiny
@@ -19,7 +26,11 @@ import (
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.neutral(n)
+	turns, changed, _ := unseal(n.Turns)
 	switch f := r.Form; {
+	case changed:
+		n.Turns = turns
+	case unsigned(n.Turns):
 	case f == nil || f.wrong != nil:
 	case f.sealed == nil:
 		if same := f.again(n); same != nil {
@@ -34,15 +45,17 @@ func (r *Request) Upstream() *upstream.Request {
 
 // passOn is Upstream for the handler, which knows that the request is as it
 // was parsed, and which headers belong to the document. A dense request leaves
-// its document behind.
-func (r *Request) passOn(header []upstream.Field) *upstream.Request {
+// its document behind. It also returns what was lost of the request.
+func (r *Request) passOn(header []upstream.Field) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
 	r.neutral(n)
-	if r.Form != nil && !r.dense() {
+	turns, changed, lost := unseal(n.Turns)
+	n.Turns, n.Header = turns, header
+	if r.Form != nil && !changed && !unsigned(turns) && !r.dense() {
 		w := r.Form.document(header)
 		n.Remember(&w)
 	}
-	return n
+	return n, lost
 }
 
 // dense reports whether there are so many parts, and so little in each, that

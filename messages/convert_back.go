@@ -1,27 +1,39 @@
 package messages
 
 import (
-	"strconv"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
 
 // RequestOf returns the Messages request that says what n says, and a list of
-// what it cannot say. It shares the parts of n; where a part has to be left
-// out or said in another way, its list is copied first. Without losses the way
-// from a [Request] to its neutral form and back gives an equal request.
+// what it cannot say, or only in another way. It shares the parts of n; what
+// has to be said differently is a copy. Without losses the way from a [Request]
+// to its neutral form and back gives an equal request.
+//
+// It minds what the format asks of every request, whatever the model: results
+// come first in the turn behind their calls, nothing is empty, schemas are in
+// the format's dialect, thoughts that a signature of this format stands for are
+// put back in their places. Turns of one side are joined where they hold calls,
+// results or thoughts; a call without a result gets one that says so. What only
+// some models take is left to whoever knows the model, and names and ids are as
+// they were.
 //
 // MaxTokens stays nil if n has none, although the format requires it: what is
 // a good number depends on the model.
 func RequestOf(n *upstream.Request) (*Request, []content.Loss) {
 	c := converter{Losses: codec.Losses{Format: Format}, from: n, to: fragment(n.Extra)}
 	r := c.to
-	c.Foreign(n.Extra, "extra")
+	c.members(n.Extra)
 	r.Model, r.MaxTokens, r.Stream = n.Model, n.MaxTokens, n.Stream
-	r.Temperature, r.TopP, r.TopK, r.StopSequences = n.Temperature, n.TopP, n.TopK, n.StopSequences
+	c.sampling()
 	r.System = c.system(n.System)
 	r.Messages = c.turns(n.Turns)
 	r.Tools = c.tools(n.Tools)
@@ -50,67 +62,98 @@ type converter struct {
 	codec.Losses
 	from *upstream.Request
 	to   *Request
+	dialogue
+}
+
+// members reports members of another format one by one. Most of them change
+// nothing that the model says; of the others the report says more.
+func (c *converter) members(x *content.Extra) {
+	if x == nil || c.Ours(x) != nil {
+		return
+	}
+	for name := range codec.Told(x) {
+		if name != "generationConfig" {
+			c.member(name, "extra")
+		}
+	}
+	doc := codec.Open(x, x.Format)
+	if doc == nil {
+		return
+	}
+	defer doc.Close()
+	if v := doc.Root().Get("generationConfig"); v.Kind() == jsonwire.Object {
+		for name := range codec.Told(&content.Extra{Format: x.Format, JSON: v.Raw()}) {
+			c.member(name, "extra.generationConfig")
+		}
+	}
+}
+
+// member reports a member of another format.
+func (c *converter) member(name, path string) {
+	switch at := codec.Below(path, name); name {
+	case "cachedContent", "previous_response_id", "conversation", "prompt":
+		c.lose(lostCached, at)
+	case "safetySettings":
+		c.lose(lostSafety, at)
+	case "logprobs", "top_logprobs", "logit_bias", "responseLogprobs", "speechConfig":
+		c.lose(lostMember, at)
+	default:
+		c.Lose(codec.ForeignMembers, at)
+	}
+}
+
+// sampling sets what steers the choice of words, as far as the format has it.
+func (c *converter) sampling() {
+	n, r := c.from, c.to
+	r.Temperature, r.TopP, r.TopK = n.Temperature, n.TopP, n.TopK
+	if t := n.Temperature; t != nil && (*t > 1 || *t < 0) {
+		within := max(0, min(1, *t))
+		r.Temperature = &within
+		c.lose(lostTemperature, "temperature")
+	}
+	if p := n.TopP; p != nil && (*p > 1 || *p < 0) {
+		r.TopP = nil
+		c.lose(lostTopP, "top_p")
+	}
+	if k := n.TopK; k != nil && *k < 0 {
+		r.TopK = nil
+		c.lose(lostTopK, "top_k")
+	}
+	r.StopSequences = n.StopSequences
+	if slices.ContainsFunc(n.StopSequences, blank) {
+		r.StopSequences = slices.DeleteFunc(slices.Clone(n.StopSequences), blank)
+		c.lose(lostStop, "stop_sequences")
+	}
+}
+
+// blank reports whether there is nothing but white space in s.
+func blank(s string) bool {
+	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf {
+		return false
+	}
+	return strings.TrimSpace(s) == ""
 }
 
 // unsaid reports what the format has no word for.
 func (c *converter) unsaid() {
 	n := c.from
-	for _, x := range []struct {
-		set          bool
-		path, reason string
+	for _, x := range [...]struct {
+		set  bool
+		path string
+		rule int
 	}{
-		{n.Seed != nil, "seed", "Messages has no seed"},
-		{n.PresencePenalty != nil, "presence_penalty", "Messages has no presence penalty"},
-		{n.FrequencyPenalty != nil, "frequency_penalty", "Messages has no frequency penalty"},
-		{n.Candidates > 1, "candidates", "Messages gives one answer"},
-		{n.Output.AspectRatio != "", "output.aspect_ratio", "Messages makes no images"},
-		{n.Output.ImageSize != "", "output.image_size", "Messages makes no images"},
+		{n.Seed != nil, "seed", lostSeed},
+		{n.PresencePenalty != nil, "presence_penalty", lostPresence},
+		{n.FrequencyPenalty != nil, "frequency_penalty", lostFrequency},
+		{n.Candidates > 1, "candidates", lostCandidates},
+		{n.Output.AspectRatio != "", "output.aspect_ratio", lostImageOutput},
+		{n.Output.ImageSize != "", "output.image_size", lostImageOutput},
+		{slices.ContainsFunc(n.Output.Modalities, func(m string) bool { return m != "text" }), "output.modalities", lostModalities},
 	} {
 		if x.set {
-			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: x.reason}, x.path)
+			c.lose(x.rule, x.path)
 		}
 	}
-	for _, m := range n.Output.Modalities {
-		if m != "text" {
-			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages answers with text only"}, "output.modalities")
-			break
-		}
-	}
-}
-
-func (c *converter) choice() *ToolChoice {
-	n := &c.from.Choice
-	c.Foreign(n.Extra, "choice.extra")
-	if t := c.to.ToolChoice; t != nil && n.Mode == t.neutral().Mode && len(n.Names) == 0 &&
-		n.NoParallel == t.DisableParallelToolUse {
-		return t
-	}
-	t := &ToolChoice{DisableParallelToolUse: n.NoParallel, Extra: c.Ours(n.Extra)}
-	switch n.Mode {
-	case "":
-		if !n.NoParallel && t.Extra == nil && len(n.Names) == 0 {
-			return nil
-		}
-		t.Type = "auto"
-	case content.ChoiceAuto, content.ChoiceNone:
-		t.Type = string(n.Mode)
-	case content.ChoiceAny:
-		t.Type = "any"
-		if len(n.Names) == 1 {
-			t.Type, t.Name = "tool", n.Names[0]
-			return t
-		}
-	case content.ChoiceValidated:
-		t.Type = "auto"
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "Messages checks arguments only for tools that are strict"}, "choice.mode")
-	default:
-		t.Type = "auto"
-		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages does not have this way of choosing tools"}, "choice.mode")
-	}
-	if len(n.Names) > 0 {
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "Messages can name one tool to be called, or none"}, "choice.names")
-	}
-	return t
 }
 
 func (c *converter) thinking() *Thinking {
@@ -131,99 +174,59 @@ func (c *converter) thinking() *Thinking {
 			return old
 		}
 		if n.Budget != nil {
-			c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages has no budget without a thinking mode"}, "thinking.budget")
+			c.lose(lostBudget, "thinking.budget")
 		}
 		if n.Display != "" {
-			c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "Messages has no display without a thinking mode"}, "thinking.display")
+			c.lose(lostDisplay, "thinking.display")
 		}
 		return nil
 	default:
-		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages does not have this thinking mode"}, "thinking.mode")
+		c.lose(lostMode, "thinking.mode")
 		return nil
 	}
-	if n.Display == "full" {
+	switch {
+	case n.Display == "full":
 		t.Display = "summarized"
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "Messages shows a summary of what was thought"}, "thinking.display")
+		c.lose(lostFullDisplay, "thinking.display")
+	case n.Display != "" && !shows(t.Type):
+		t.Display = ""
+		c.lose(lostDisplay, "thinking.display")
 	}
 	return t
 }
 
-// output sets OutputConfig and OutputFormat. What the fragment has of them is
-// what the neutral request cannot hold.
-func (c *converter) output() {
-	n, r := &c.from.Output, c.to
-	c.Foreign(n.Extra, "output.extra")
-	schema := n.Schema.JSON
-	if n.Schema.OpenAPI && schema != "" {
-		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "the schema is not JSON Schema"}, "output.schema")
-		schema = ""
-	}
-	cfg := r.OutputConfig
-	if cfg == nil {
-		cfg = &OutputConfig{}
-	}
-	cfg.Effort = c.effort()
-	if !said(schema, cfg.Format, r.OutputFormat) {
-		if r.OutputFormat.schema() != "" {
-			r.OutputFormat = nil
-		}
-		cfg.Format = cfg.Format.with(schema)
-	}
-	if r.OutputConfig == nil && (cfg.Effort != "" || cfg.Format != nil) {
-		r.OutputConfig = cfg
-	}
-	switch t := n.MediaType; {
-	case t == "", t == "text/plain", t == jsonType && n.Schema.JSON != "":
-	case t == jsonType:
-		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages answers with JSON only by a schema"}, "output.media_type")
-	default:
-		c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages answers with plain text or JSON"}, "output.media_type")
-	}
-}
-
-// said reports whether the formats of a fragment, or the older spelling alone,
-// say the schema.
-func said(schema string, format, older *OutputFormat) bool {
-	if f := format.schema(); f != "" {
-		return f == schema
-	}
-	return older.schema() == schema && (format == nil || format.Type != "")
-}
-
-// with returns f with another schema. What only f's old schema had goes.
-func (f *OutputFormat) with(schema string) *OutputFormat {
-	switch {
-	case schema == "" && f != nil && f.Type != "" && f.Type != jsonSchema:
-		return f
-	case schema == "":
-		return nil
-	case f == nil:
-		f = &OutputFormat{}
-	}
-	f.Type, f.Schema = jsonSchema, schema
-	return f
-}
+// shows reports whether a thinking mode has a display.
+func shows(mode string) bool { return mode == "enabled" || mode == "adaptive" }
 
 func (c *converter) effort() string {
 	switch e := c.from.Thinking.Effort; e {
 	case "", "low", "medium", "high", "xhigh", "max":
 		return e
 	case "minimal":
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the least effort of Messages is low"}, "thinking.effort")
+		c.lose(lostLeastEffort, "thinking.effort")
 		return "low"
 	}
-	c.Lose(&loss.Rule{Severity: content.LossDropped, Reason: "Messages does not have this effort"}, "thinking.effort")
+	c.lose(lostEffort, "thinking.effort")
 	return ""
 }
 
+// mostUserID bounds the name of a user, in characters.
+const mostUserID = 512
+
 func (c *converter) userID() {
-	if c.from.UserID == "" {
+	id := c.from.UserID
+	if id == "" {
 		return
+	}
+	if len(id) > mostUserID && utf8.RuneCountInString(id) > mostUserID {
+		sum := sha256.Sum256([]byte(id))
+		id = "sha256-" + hex.EncodeToString(sum[:])
+		c.lose(lostUserID, "user_id")
 	}
 	if c.to.Metadata == nil {
 		c.to.Metadata = &Metadata{}
 	}
-	c.to.Metadata.UserID = c.from.UserID
+	c.to.Metadata.UserID = id
 }
 
 func (c *converter) tier() {
@@ -231,30 +234,6 @@ func (c *converter) tier() {
 	case "", "auto", "standard_only":
 		c.to.ServiceTier = t
 	default:
-		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "Messages does not have this service tier"}, "service_tier")
+		c.lose(lostTier, "service_tier")
 	}
-}
-
-func (c *converter) tools(tools []content.Tool) []content.Tool {
-	list, _ := codec.Rewrite(tools, func(i int, t content.Tool) (content.Tool, bool, bool) {
-		return c.tool(t, "tools."+strconv.Itoa(i))
-	})
-	return list
-}
-
-// tool reports what is lost of a tool, and returns what is left of it.
-func (c *converter) tool(t content.Tool, path string) (left content.Tool, changed, keep bool) {
-	if t.Kind != "" {
-		return t, false, c.Tool(&t, path)
-	}
-	c.Foreign(t.Extra, path+".extra")
-	if t.Output.JSON != "" {
-		c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "Messages has no schema of a tool's result"}, path+".output")
-	}
-	if t.Input.OpenAPI {
-		c.Lose(&loss.Rule{Severity: content.LossDegraded, Reason: "the schema is not JSON Schema; any arguments are accepted"}, path+".input")
-		t.Input = content.Schema{}
-		return t, true, true
-	}
-	return t, false, true
 }

@@ -2,27 +2,17 @@ package messages
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/loss"
 )
 
-// turns converts turns. One that has nothing left is left out.
-func (c *converter) turns(turns []content.Turn) []content.Turn {
-	list, _ := codec.Rewrite(turns, func(i int, t content.Turn) (left content.Turn, changed, keep bool) {
-		path := "turns." + strconv.Itoa(i)
-		c.Foreign(t.Extra, path+".extra")
-		t.Parts, changed = c.parts(t.Parts, path+".parts", t.Role)
-		return t, changed, !changed || len(t.Parts) > 0
-	})
-	return list
-}
-
-// system converts the system parts, which can only be texts.
+// system converts the system parts, which can only be texts. Files stand at the
+// beginning of the conversation.
 func (c *converter) system(parts []content.Part) []content.Part {
 	list, _ := c.parts(parts, "system", content.System)
-	return list
+	return tidy(list)
 }
 
 // parts converts a list of parts and reports whether it is another list now.
@@ -39,33 +29,32 @@ func (c *converter) part(p content.Part, path string, role content.Role) content
 	if content.IsNil(p) {
 		return p
 	}
+	if role == content.System {
+		if p = c.systemPart(p, path); p == nil {
+			return nil
+		}
+	}
 	switch q := p.(type) {
 	case *content.Text:
-		c.Signature(q.Signature, path)
-		c.Foreign(q.Extra, path+".extra")
+		c.marks(q.Signature, q.Extra, path)
 		return c.text(q, path)
 	case *content.Image:
-		c.Signature(q.Signature, path)
-		c.Foreign(q.Extra, path+".extra")
-		c.source(q.Source, path+".source")
-		return c.visible(p, path, role)
+		c.marks(q.Signature, q.Extra, path)
+		return c.visible(c.image(q, path), path, role)
 	case *content.Document:
-		c.Signature(q.Signature, path)
-		c.Foreign(q.Extra, path+".extra")
+		c.marks(q.Signature, q.Extra, path)
 		return c.document(q, path)
 	case *content.Thinking:
 		return c.thought(q, path)
 	case *content.ToolUse:
-		c.Signature(q.Signature, path)
-		c.Foreign(q.Extra, path+".extra")
+		c.marks(q.Signature, q.Extra, path)
 		return p
 	case *content.ToolResult:
 		return c.result(q, path)
 	case *content.SearchResult:
-		c.Foreign(q.Extra, path+".extra")
-		return p
+		return c.found(q, path)
 	case *content.Media:
-		return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "Messages takes no sound and no moving pictures"}, path)
+		return c.drop(lostSound, path)
 	case *content.ServerToolUse:
 		return c.vendors(p, q.Format, q.Extra, path)
 	case *content.ServerToolResult:
@@ -73,13 +62,49 @@ func (c *converter) part(p content.Part, path string, role content.Role) content
 	case *content.Unknown:
 		return c.vendors(p, q.Format, nil, path)
 	}
-	return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "Messages does not have this kind of part"}, path)
+	return c.Drop(codec.ForeignPart, path) // a later version's
 }
 
-// visible drops an image where the format takes none.
+// systemPart returns a part that can stand in system text, or nil. Files are
+// moved.
+func (c *converter) systemPart(p content.Part, path string) content.Part {
+	switch q := p.(type) {
+	case *content.Text:
+		return p
+	case *content.Unknown:
+		if q.Format == Format {
+			return p
+		}
+	case *content.Image, *content.Document:
+		if q := c.part(p, path, content.User); q != nil {
+			c.lose(lostSystemFile, path)
+			c.moved, c.movedAt = append(c.moved, q), append(c.movedAt, path)
+		}
+		return nil
+	}
+	return c.drop(lostSystemPart, path)
+}
+
+// marks reports what stands beside a part and is not this format's.
+func (c *converter) marks(s content.Signature, x *content.Extra, path string) {
+	c.Signature(s, path)
+	c.alien(x, path)
+}
+
+// alien reports members of another format of what is at path. Most have none,
+// and for them no path is made.
+func (c *converter) alien(x *content.Extra, path string) {
+	if x != nil {
+		c.Foreign(x, path+".extra")
+	}
+}
+
+// visible moves an image to where the format takes one.
 func (c *converter) visible(p content.Part, path string, role content.Role) content.Part {
-	if role == content.Assistant || role == content.System {
-		return c.Drop(&loss.Rule{Severity: content.LossDropped, Reason: "Messages takes images from the user only"}, path)
+	if role == content.Assistant && p != nil {
+		c.lose(lostImageMoved, path)
+		c.moved, c.movedAt = append(c.moved, p), append(c.movedAt, path)
+		return nil
 	}
 	return p
 }
@@ -87,63 +112,63 @@ func (c *converter) visible(p content.Part, path string, role content.Role) cont
 // vendors drops what only another vendor understands.
 func (c *converter) vendors(p content.Part, f content.Format, x *content.Extra, path string) content.Part {
 	if p = c.Vendors(p, f, path); p != nil {
-		c.Foreign(x, path+".extra")
+		c.alien(x, path)
 	}
 	return p
 }
 
-// thought keeps what this vendor has signed. Others are of no use to it.
+// thought keeps what this vendor has signed. Others are of no use to it. One
+// without a signature is left out in silence if a signature stands for it.
 func (c *converter) thought(p *content.Thinking, path string) content.Part {
-	c.Foreign(p.Extra, path+".extra")
 	switch {
-	case p.Redacted.Format == Format:
-		return p
-	case p.Redacted == (content.Signature{}) && p.Signature.Format == Format:
+	case p.Redacted.Format == Format,
+		p.Redacted == (content.Signature{}) && p.Signature.Format == Format && p.Signature.Data != "":
+		c.alien(p.Extra, path)
 		return p
 	}
-	c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "the thought is not signed by this vendor and is left out"}, path)
-	return nil
+	if rest, ok := strings.CutPrefix(c.shown, p.Text); ok && p.Signature.Data == "" && p.Redacted.Data == "" && c.kept != nil {
+		c.shown = rest
+		return nil
+	}
+	return c.drop(lostThought, path)
 }
 
-// result converts a result and what is in it.
-func (c *converter) result(p *content.ToolResult, path string) content.Part {
-	c.Foreign(p.Extra, path+".extra")
+// found converts a search result.
+func (c *converter) found(p *content.SearchResult, path string) content.Part {
+	c.alien(p.Extra, path)
 	parts, changed := c.parts(p.Parts, path+".parts", content.User)
-	if len(parts) == 0 && p.Object != "" {
-		parts, changed = []content.Part{&content.Text{Text: p.Object}}, true
-	}
-	if !changed {
+	uncited := c.uncited(p.Citations, path)
+	if !changed && !uncited {
 		return p
 	}
 	q := *p
-	q.Parts = parts
+	q.Parts, q.Citations = parts, q.Citations && !uncited
 	return &q
 }
 
-// document converts what is in a document that is given as parts.
-func (c *converter) document(p *content.Document, path string) content.Part {
-	c.source(p.Source, path+".source")
-	s, ok := p.Source.(*content.Parts)
-	if !ok || s == nil {
-		return p
+// uncited reports whether citations that are asked for cannot be had.
+func (c *converter) uncited(asked bool, path string) bool {
+	if !asked || c.from.Output.Schema.JSON == "" {
+		return false
 	}
-	parts, changed := c.parts(s.Parts, path+".source.parts", content.User)
-	if !changed {
-		return p
-	}
-	q, in := *p, *s
-	in.Parts, q.Source = parts, &in
-	return &q
+	c.lose(lostCiting, path+".citations")
+	return true
 }
 
 // text leaves out the citations that the format cannot say.
 func (c *converter) text(p *content.Text, path string) content.Part {
+	if blank(p.Text) && carrier(p).Data == "" {
+		c.lose(lostEmpty, path)
+		if p.Cache != nil {
+			c.lose(lostEmptyMark, path+".cache")
+		}
+	}
 	list, changed := codec.Rewrite(p.Citations, func(i int, cite content.Citation) (content.Citation, bool, bool) {
 		at := path + ".citations." + strconv.Itoa(i)
-		c.Foreign(cite.Extra, at+".extra")
+		c.alien(cite.Extra, at)
 		keep := citable(&cite)
 		if !keep {
-			c.Lose(&loss.Rule{Severity: content.LossHint, Reason: "the citation cannot be said in the Messages format"}, at)
+			c.lose(lostCitation, at)
 		}
 		return cite, false, keep
 	})
@@ -159,39 +184,14 @@ func (c *converter) text(p *content.Text, path string) content.Part {
 // web must bring what the vendor has put into them.
 func citable(c *content.Citation) bool {
 	if c.Kind == "" || c.Kind == content.CiteWeb {
-		return codec.Ours(c.Extra, Format) != nil
+		return codec.Ours(c.Extra, Format) != nil && !unindexed(c)
 	}
 	return citeFormOf("", c.Kind) != nil
 }
 
-func (c *converter) source(s content.Source, path string) {
-	const said = "Messages does not say the media type of a file that is elsewhere"
-	switch s := s.(type) {
-	case *content.Base64:
-		if s != nil {
-			c.Foreign(s.Extra, path+".extra")
-		}
-	case *content.URL:
-		if s != nil {
-			c.Foreign(s.Extra, path+".extra")
-			if s.MediaType != "" {
-				c.Lose(&loss.Rule{Severity: content.LossHint, Reason: said}, path+".media_type")
-			}
-		}
-	case *content.File:
-		if s != nil {
-			c.Foreign(s.Extra, path+".extra")
-			if s.MediaType != "" {
-				c.Lose(&loss.Rule{Severity: content.LossHint, Reason: said}, path+".media_type")
-			}
-		}
-	case *content.PlainText:
-		if s != nil {
-			c.Foreign(s.Extra, path+".extra")
-		}
-	case *content.Parts:
-		if s != nil {
-			c.Foreign(s.Extra, path+".extra")
-		}
-	}
+// unindexed reports whether a citation of the web is one that an answer of
+// another vendor brought about: it has the member that the format demands, and
+// nothing in it.
+func unindexed(c *content.Citation) bool {
+	return c.Kind == content.CiteWeb && c.Extra != nil && strings.Contains(c.Extra.JSON, `"encrypted_index":""`)
 }

@@ -14,7 +14,8 @@ func (d *dialect) count(_ string, r *http.Request, body string) (*front.Call, er
 	if err != nil {
 		return nil, err
 	}
-	call := &front.Call{Request: req.passOn(rules.header()), Files: d.elsewhere(req)}
+	call := &front.Call{Files: d.elsewhere(req)}
+	call.Request, call.Lost = req.passOn(rules.header())
 	call.Count(Format, countNames.Has, func(w *jsonwire.Writer, n upstream.TokenCount) {
 		w.Name("input_tokens")
 		w.Int(n.Tokens)

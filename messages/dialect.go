@@ -25,10 +25,22 @@ func (d *dialect) Format() content.Format { return Format }
 
 func (d *dialect) Path(neutral string) string { return wirePath(neutral) }
 
-func (d *dialect) Header(h http.Header, id string) { h.Set("Request-Id", id) }
+// Header names the request. One that the vendor has named keeps that name: it is
+// what clients show and what the vendor's support asks for.
+func (d *dialect) Header(h http.Header, id string) {
+	if h.Get(requestID) == "" {
+		h.Set(requestID, id)
+	}
+}
 
-// Forward lets through what the vendor says about rates.
+const requestID = "Request-Id"
+
+// Forward lets through what the vendor says about rates, and its name of the
+// request.
 func (d *dialect) Forward(name string) bool {
+	if name == requestID {
+		return true
+	}
 	for _, prefix := range [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -128,7 +140,8 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 	if err != nil {
 		return nil, err
 	}
-	c := &front.Call{Request: req.passOn(rules.header()), Files: d.elsewhere(req)}
+	c := &front.Call{Files: d.elsewhere(req)}
+	c.Request, c.Lost = req.passOn(rules.header())
 	message := "msg_" + strings.TrimPrefix(id, "req_")
 	if req.Stream {
 		c.Stream = newStream(id, message, req.Model, c.Request.Turns)

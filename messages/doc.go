@@ -17,11 +17,19 @@
 // words, [RequestOf] the other way round, and [ResponseOf] makes an answer of
 // an [upstream.Reply].
 //
+// # Signatures of other vendors
+//
+// What another vendor needs back travels through the client, sealed: a thought's
+// signature in that of its thinking block, any other in a redacted_thinking block
+// before or behind the block that it belongs to. [Request.Upstream] opens what
+// comes back. Nothing is remembered in between, so any replica can go on. A
+// signature of more than 4 MiB is not sealed, nor is one that comes when blocks
+// behind its own were written; both are reported.
+//
 // # What is lost
 //
 // Whatever an answer says that this format cannot is reported as a
-// [content.Loss]: parts without a block, signatures of other formats, answers
-// beyond the first. A reason to stop that the vendor has no word for is told as
+// [content.Loss]: parts without a block, answers beyond the first. A reason to stop that the vendor has no word for is told as
 // one that no client takes for an ordinary end; "malformed_tool_use" and
 // "other" are no words of the vendor's.
 package messages

@@ -26,7 +26,7 @@ func (r *Request) AppendJSON(dst []byte) ([]byte, error) {
 // write writes the request as a document.
 func (r *Request) write(w *jsonwire.Writer) error {
 	e := encoder{Encoder: codec.Encoder{W: w, Notes: r.Form.spellings()}, plain: r.Form.plainTexts(), form: r.Form}
-	w.Grow(r.Form.size())
+	w.Grow(r.size())
 	w.BeginObject()
 	e.Must("model", r.Model)
 	e.OptInt(r, "max_tokens", r.MaxTokens)

@@ -61,7 +61,7 @@ func (f *Form) size() int {
 	for _, s := range f.sound {
 		n -= len(s)
 	}
-	return min(n+n/16, 512<<10)
+	return min(n+n/16, mostAhead)
 }
 
 // plainTexts returns the texts that were plain strings; nil if there are none.

@@ -41,10 +41,14 @@ func (p *pipeServer) Close() error {
 func (p *pipeServer) Addr() net.Addr { return &net.UnixAddr{} }
 
 // dial returns the client's side of a new connection.
-func (p *pipeServer) dial() net.Conn {
+func (p *pipeServer) dial() (net.Conn, error) {
 	client, server := net.Pipe()
-	p.conns <- server
-	return client
+	select {
+	case p.conns <- server:
+		return client, nil
+	case <-p.over:
+		return nil, net.ErrClosed
+	}
 }
 
 // inBubble runs f with a server for h. What the server does is over when it
@@ -55,20 +59,28 @@ func inBubble(t *testing.T, up upstream.Upstream, o Options, f func(t *testing.T
 		p := &pipeServer{conns: make(chan net.Conn), over: make(chan struct{})}
 		transport := &http.Transport{
 			DisableCompression: true,
-			DialContext:        func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil },
+			DialContext:        func(context.Context, string, string) (net.Conn, error) { return p.dial() },
 		}
 		p.Transport = transport
 		srv := &http.Server{Handler: NewHandler(up, &o)}
 		served := make(chan error)
 		go func() { served <- srv.Serve(p) }()
+		whole := false
+		defer func() {
+			stop := func() error { return srv.Shutdown(context.Background()) }
+			if !whole { // f has ended the test, and answers may be half read
+				stop = srv.Close
+			}
+			transport.CloseIdleConnections()
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+			if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+				t.Error(err)
+			}
+		}()
 		f(t, p)
-		transport.CloseIdleConnections()
-		if err := srv.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
+		whole = true
 	})
 }
 
@@ -137,4 +149,29 @@ func (p *probe) one(t *testing.T) *upstream.Report {
 		t.Fatalf("%d reports, want 1", len(p.reports))
 	}
 	return p.reports[0]
+}
+
+// A test that ends amid an answer must not leave anything behind: that would
+// be a panic of the whole process.
+func TestBubbleEndsEarly(t *testing.T) {
+	over := false
+	up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		defer func() { over = true }()
+		if err := w.Text("a"); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	t.Run("", func(t *testing.T) {
+		inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+			if _, err := p.send(t, t.Context(), streamBody); err != nil {
+				t.Error(err)
+			}
+			t.SkipNow()
+		})
+	})
+	if !over {
+		t.Error("the answer was not ended")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -54,36 +55,35 @@ func responseOf(r *upstream.Reply, turns []content.Turn) (*Response, []content.L
 	a := answer{start: r.Start, stop: r.Stop, usage: r.Usage}
 	foreign := a.more.Add(r.Extra, Format)
 	parts := make([]content.Part, 0, len(r.Parts))
-	for i, p := range r.Parts {
-		p = forAnswer(p, func(s content.Severity, reason string) {
-			lost = append(lost, content.Loss{Path: "parts." + strconv.Itoa(i), Severity: s, Reason: reason})
-			a.broken = a.broken || reason == notObject
-		})
-		if p != nil {
+	for i, from := range r.Parts {
+		note := func(r *loss.Rule) {
+			lost = append(lost, r.At("parts."+strconv.Itoa(i)))
+			a.broken = a.broken || r == unsaidInput
+		}
+		if p := forAnswer(from, note); p != nil {
 			if t, ok := p.(*content.ToolUse); ok {
 				a.calls++
 				ids.name(t)
 			}
-			parts = append(parts, p)
+			parts = appendCarried(parts, from, p, note)
 		}
 	}
+	if kept := withoutLast(parts); len(kept) < len(parts) {
+		parts = kept
+		lost = append(lost, unsaidLast.At("parts."+strconv.Itoa(len(r.Parts)-1)))
+	}
 	if foreign {
-		lost = append(lost, content.Loss{Severity: content.LossHint, Reason: foreignMembers})
+		lost = append(lost, unsaidMembers.At(""))
 	}
 	if len(r.More) > 0 {
-		lost = append(lost, content.Loss{Path: "candidates", Severity: content.LossDropped, Reason: oneAnswer})
+		lost = append(lost, unsaidCandidates.At("candidates"))
 	}
-	res := a.response(func(path string, s content.Severity, reason string) {
-		lost = append(lost, content.Loss{Path: path, Severity: s, Reason: reason})
+	res := a.response(func(path string, r *loss.Rule) {
+		lost = append(lost, r.At(path))
 	})
 	res.Content = parts
 	return res, lost
 }
-
-const (
-	oneAnswer      = "this format has one answer only"
-	foreignMembers = "members of another format"
-)
 
 // AppendJSON appends the answer as a JSON document. Every member that the
 // format requires is there, as null where nothing is known. A part that is nil,
@@ -170,18 +170,18 @@ type answer struct {
 }
 
 // response says it in the format's words, without the blocks.
-func (a *answer) response(lost func(path string, s content.Severity, reason string)) *Response {
+func (a *answer) response(lost func(path string, r *loss.Rule)) *Response {
 	r := &Response{ID: a.start.ID, Model: a.start.Model, Usage: a.usage}
 	r.StopReason, r.StopSequence, r.StopDetails = a.stopWords(lost)
-	if a.usage.Extra != nil && a.usage.Extra.Format != Format || len(a.usage.Modalities) > 0 {
-		lost("usage", content.LossHint, "counts that this format has not")
+	if codec.Counts(a.usage.Extra, Format) || slices.ContainsFunc(a.usage.Modalities, apart) {
+		lost("usage", unsaidCounts)
 	}
 	var m front.Members
 	foreign := m.Add(a.start.Extra, Format)
 	m.Add(a.more.Extra(Format), Format)
 	foreign = m.Add(a.stop.Extra, Format) || foreign
 	if foreign {
-		lost("", content.LossHint, foreignMembers)
+		lost("", unsaidMembers)
 	}
 	r.Container, r.Diagnostics = m.Take("container"), m.Take("diagnostics")
 	r.Extra = restOf(m)
@@ -192,3 +192,7 @@ func (a *answer) response(lost func(path string, s content.Severity, reason stri
 func restOf(m front.Members) *content.Extra {
 	return slices.DeleteFunc(m, func(x front.Member) bool { return messageMember(x.Name) }).Extra(Format)
 }
+
+// apart reports whether a count says more than the sum of what it counts, which
+// is of text as a rule.
+func apart(m content.ModalityCount) bool { return m.Tokens != 0 && m.Modality != "text" }

@@ -27,12 +27,15 @@ func requestHead(line string) string {
 // closed the connection behind it.
 func raw(t *testing.T, p *pipeServer, write func(c net.Conn)) (res *http.Response, closed bool) {
 	t.Helper()
-	c := p.dial()
+	c, err := p.dial()
+	if err != nil {
+		t.Fatal(err)
+	}
 	done := make(chan struct{})
 	go func() { write(c); close(done) }()
 	defer func() { c.Close(); <-done }()
 	b := bufio.NewReader(c)
-	res, err := http.ReadResponse(b, nil)
+	res, err = http.ReadResponse(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +142,10 @@ func TestLeavesWithinBody(t *testing.T) {
 		return nil
 	})
 	inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
-		c := p.dial()
+		c, err := p.dial()
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, _ = io.WriteString(c, requestHead("Content-Length: 1000")+smallBody)
 		c.Close()
 		if r := seen.one(t); r.Status != 499 || r.Err == nil || r.BytesIn != int64(len(smallBody)) {

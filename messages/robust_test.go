@@ -137,7 +137,10 @@ func TestSlowReader(t *testing.T) {
 	var seen probe
 	inBubble(t, up, Options{Serving: seen.serving()}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
-		c := p.dial()
+		c, err := p.dial()
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer c.Close()
 		go fmt.Fprintf(c, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nanthropic-version: 2023-06-01\r\nContent-Length: %d\r\n\r\n%s",
 			len(streamBody), streamBody)

@@ -5,6 +5,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 // stopWords says why the answer ends. A word of this format stays what it was.
@@ -26,7 +27,7 @@ import (
 //
 // The vendor's clients take words that they do not know as they come. A reason
 // to go on (end, tool_use) whose call has broken arguments is a malformed_call.
-func (a *answer) stopWords(lost func(path string, s content.Severity, reason string)) (word, sequence, details string) {
+func (a *answer) stopWords(lost func(path string, r *loss.Rule)) (word, sequence, details string) {
 	s := &a.stop
 	sequence = s.Sequence
 	if s.Format == Format {
@@ -37,7 +38,7 @@ func (a *answer) stopWords(lost func(path string, s content.Severity, reason str
 			return s.Word, sequence, details
 		}
 	} else if s.Details != "" {
-		lost("stop", content.LossHint, "another format's details of the reason to stop")
+		lost("stop", unsaidDetails)
 	}
 	reason := s.Reason
 	switch {
@@ -54,7 +55,7 @@ func (a *answer) stopWords(lost func(path string, s content.Severity, reason str
 		details = refusalDetails(why)
 	}
 	if reason == content.StopMalformedCall || word == "other" {
-		lost("stop", content.LossDegraded, "a reason to stop that the vendor has no word for")
+		lost("stop", unsaidReason)
 	}
 	return word, sequence, details
 }

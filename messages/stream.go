@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -27,9 +28,12 @@ type stream struct {
 	said     bool // stop and usage are written as they are now
 	next     int  // index of the next block
 	open     []streamed
-	others   bool // other answers were reported
-	kept     int  // bytes of members that were kept until the end, about
-	full     bool // too many, which was reported
+	last     struct{ in, out int } // the numbers of the last block that was opened
+	lastText bool                  // that block is a text
+	held     []heldBack            // what carries signatures of texts, for when something follows
+	others   bool                  // other answers were reported
+	kept     int                   // bytes of members that were kept until the end, about
+	full     bool                  // too many, which was reported
 	ids      idMaker
 	scratch  jsonwire.Writer
 	lost     []content.Loss
@@ -43,7 +47,7 @@ type streamed struct {
 	signed    bool       // a signature_delta is written
 	raw       bool       // written by the vendor's own frames
 	input     string     // arguments that the block opened with; deltas replace them
-	signature string     // to be written before the block stops
+	signature string     // of a thought: to be written before it stops; else an envelope for behind it
 	tail      front.Tail // the beginning of a character whose end has not come
 	arguments balance
 }
@@ -81,7 +85,7 @@ func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 		return s.verbatim(dst, f, events)
 	}
 	for i := range events {
-		dst = s.event(dst, &events[i])
+		dst = s.event(dst, &events[i], events[i+1:])
 	}
 	if s.starting && !s.begun {
 		// Not before the rest of the batch is known: it may hold the usage.
@@ -98,6 +102,7 @@ func (s *stream) End(dst []byte, f *front.Failure) []byte {
 	if !s.begun {
 		dst = s.begin(dst)
 	}
+	s.letGo()
 	if !s.said {
 		dst = s.messageDelta(dst)
 	}
@@ -105,20 +110,25 @@ func (s *stream) End(dst []byte, f *front.Failure) []byte {
 }
 
 // lose notes a loss; block is the event's number.
-func (s *stream) lose(block int, severity content.Severity, reason string) {
-	s.loseAt("parts."+strconv.Itoa(block), severity, reason)
+func (s *stream) lose(block int, r *loss.Rule) {
+	s.loseAt("parts."+strconv.Itoa(block), r)
 }
 
-func (s *stream) loseAt(path string, severity content.Severity, reason string) {
-	s.lost = append(s.lost, content.Loss{Path: path, Severity: severity, Reason: reason})
+func (s *stream) loseAt(path string, r *loss.Rule) {
+	s.lost = append(s.lost, r.At(path))
 }
 
-// event appends one event.
-func (s *stream) event(dst []byte, e *upstream.Event) []byte {
+// loser returns what notes the losses of a block.
+func (s *stream) loser(block int) lose {
+	return func(r *loss.Rule) { s.lose(block, r) }
+}
+
+// event appends one event. rest are those behind it that came with it.
+func (s *stream) event(dst []byte, e *upstream.Event, rest []upstream.Event) []byte {
 	if e.Candidate != 0 {
 		if !s.others {
 			s.others = true
-			s.loseAt("candidates", content.LossDropped, oneAnswer)
+			s.loseAt("candidates", unsaidCandidates)
 		}
 		return dst
 	}
@@ -128,11 +138,11 @@ func (s *stream) event(dst []byte, e *upstream.Event) []byte {
 	case upstream.EventInput:
 		return s.input(dst, e)
 	case upstream.EventOpen:
-		dst = s.opened(dst, e)
+		dst = s.opened(dst, e, rest)
 	case upstream.EventClose:
 		dst = s.closed(dst, e.Block)
 	case upstream.EventSignature:
-		s.signature(e)
+		dst = s.signature(dst, e)
 	case upstream.EventCitation:
 		return s.citation(dst, e)
 	case upstream.EventBlockExtra:
@@ -148,7 +158,7 @@ func (s *stream) event(dst []byte, e *upstream.Event) []byte {
 		return dst
 	}
 	if e.Extra != nil {
-		s.lose(e.Block, content.LossHint, "members of an event")
+		s.lose(e.Block, unsaidEventMembers)
 	}
 	return dst
 }
@@ -167,14 +177,14 @@ func (s *stream) note(e *upstream.Event) {
 		return
 	}
 	if e.Extra.Format != Format {
-		s.loseAt("", content.LossHint, "members of another format")
+		s.loseAt("", unsaidMembers)
 		return
 	}
 	s.said = false
 	if s.kept += len(e.Extra.JSON); s.kept > maxKept {
 		if !s.full {
 			s.full = true
-			s.loseAt("", content.LossHint, "more members than are kept of one answer")
+			s.loseAt("", unsaidManyMembers)
 		}
 		return
 	}
@@ -183,17 +193,6 @@ func (s *stream) note(e *upstream.Event) {
 
 // maxKept bounds what is kept until the end of members that have no field.
 const maxKept = 256 << 10
-
-// signature keeps the signature of a thinking block until it stops.
-func (s *stream) signature(e *upstream.Event) {
-	b := s.at(e.Block)
-	switch {
-	case b != nil && b.kind == thinkingBlock && !b.signed && e.Signature.Format == Format:
-		b.signature = e.Signature.Data
-	case e.Signature.Data != "":
-		s.lose(e.Block, content.LossHint, lostSignature)
-	}
-}
 
 // at returns the open block with the given number.
 func (s *stream) at(block int) *streamed {
@@ -250,7 +249,7 @@ const (
 // deltaExtra appends members of a delta that have no field.
 func (s *stream) deltaExtra(dst []byte, b *streamed, x *content.Extra) []byte {
 	if x.Format != Format {
-		s.lose(b.in, content.LossHint, "members of another format")
+		s.lose(b.in, unsaidMembers)
 		return dst
 	}
 	var list front.Members
@@ -296,7 +295,7 @@ func (s *stream) citation(dst []byte, e *upstream.Event) []byte {
 	if b == nil || b.out < 0 || b.kind != textBlock {
 		return dst
 	}
-	lost := func(severity content.Severity, reason string) { s.lose(e.Block, severity, reason) }
+	lost := func(r *loss.Rule) { s.lose(e.Block, r) }
 	if !answerCitation(e.Citation, lost) {
 		return dst
 	}
@@ -328,7 +327,7 @@ func (s *stream) appendScratch(dst []byte) []byte {
 // begin appends message_start.
 func (s *stream) begin(dst []byte) []byte {
 	s.begun = true
-	quiet := func(string, content.Severity, string) {} // the end tells it
+	quiet := func(string, *loss.Rule) {} // the end tells it
 	so := answer{start: s.start, usage: s.usage, more: s.more}
 	r := so.response(quiet)
 	r.StopReason, r.StopDetails = "", ""

@@ -3,6 +3,8 @@ package messages
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -22,33 +24,52 @@ func kindOfBlock(p content.Part) blockKind {
 }
 
 // opened appends the start of a block, and what it opened with as deltas.
-func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
+func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []byte {
 	if !s.begun {
 		dst = s.begin(dst)
 	}
 	s.said = false // an end that was written already was none
-	p := forAnswer(e.Part, func(severity content.Severity, reason string) {
-		s.lose(e.Block, severity, reason)
-		s.broken = s.broken || reason == notObject
+	dst = s.catchUp(dst)
+	p := forAnswer(e.Part, func(r *loss.Rule) {
+		s.lose(e.Block, r)
+		s.broken = s.broken || r == unsaidInput
 	})
+	sig, over := s.ahead(e, rest)
+	if t, ok := p.(*content.Text); ok && sig.Data != "" && over && saysNothing(t) {
+		s.hold(e.Block, sealed(sig, seal.Alone, s.loser(e.Block)))
+		p = nil
+	}
 	if p == nil {
 		s.open = append(s.open, streamed{in: e.Block, out: -1})
 		return dst
 	}
+	if sig.Data != "" {
+		dst = s.carry(dst, e.Block, sig, seal.Next)
+	}
 	s.open = append(s.open, streamed{in: e.Block, out: s.next, kind: kindOfBlock(p)})
+	s.last.in, s.last.out, s.lastText = e.Block, s.next, kindOfBlock(p) == textBlock
 	b := &s.open[len(s.open)-1]
 	s.next++
 	if t, ok := p.(*content.ToolUse); ok { // a copy of our own
 		s.calls++
 		s.ids.name(t)
 	}
+	return s.beginning(s.startBlock(dst, b.out, p), b, p)
+}
+
+func (s *stream) startBlock(dst []byte, index int, p content.Part) []byte {
 	s.scratch.Reset()
 	writeBlock(&s.scratch, p, true)
 	dst = append(dst, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":"...)
-	dst = jsonwire.AppendInt(dst, int64(b.out))
+	dst = jsonwire.AppendInt(dst, int64(index))
 	dst = append(dst, ",\"content_block\":"...)
-	dst = append(s.appendScratch(dst), "}\n\n"...)
-	return s.beginning(dst, b, p)
+	return append(s.appendScratch(dst), "}\n\n"...)
+}
+
+func (s *stream) stopBlock(dst []byte, index int) []byte {
+	dst = append(dst, "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":"...)
+	dst = jsonwire.AppendInt(dst, int64(index))
+	return append(dst, "}\n\n"...)
 }
 
 // beginning appends what a block opened with.
@@ -66,7 +87,7 @@ func (s *stream) beginning(dst []byte, b *streamed, p content.Part) []byte {
 			b.thought = true
 			dst = s.delta(dst, b, thinkingDelta, p.Text, nil)
 		}
-		b.signature = p.Signature.Data
+		b.signature = p.Signature.Data // none of a redacted one
 	case *content.ToolUse:
 		b.input = p.Input
 		dst = s.delta(dst, b, inputDelta, "", nil)
@@ -84,10 +105,14 @@ func (s *stream) closed(dst []byte, block int) []byte {
 		return dst
 	}
 	if b.out >= 0 {
-		dst = s.ending(dst, b)
-		dst = append(dst, "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":"...)
-		dst = jsonwire.AppendInt(dst, int64(b.out))
-		dst = append(dst, "}\n\n"...)
+		dst = s.stopBlock(s.ending(dst, b), b.out)
+		switch {
+		case b.kind == thinkingBlock || b.signature == "":
+		case b.kind == textBlock:
+			s.hold(b.in, b.signature)
+		default:
+			dst = s.appendCarrier(dst, b.signature)
+		}
 	}
 	s.forget(block)
 	return dst
@@ -120,7 +145,7 @@ func (s *stream) ending(dst []byte, b *streamed) []byte {
 		}
 		if !b.raw && !b.arguments.object() {
 			s.broken = true
-			s.lose(b.in, content.LossDropped, notObject)
+			s.lose(b.in, unsaidInput)
 		}
 	}
 	return dst

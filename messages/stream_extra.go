@@ -9,16 +9,11 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-const (
-	lostEvent = "an event of a kind that is not known"
-	lostDelta = "a delta of a kind that is not known"
-)
-
 // foreignEvent appends an event that only its vendor knows, if it can stand in
 // this stream.
 func (s *stream) foreignEvent(dst []byte, e *upstream.Event) []byte {
 	if e.Extra == nil || e.Extra.Format != Format || !foreignName(e.Text) || !jsonwire.ValidObject(e.Extra.JSON) {
-		s.loseAt("", content.LossHint, lostEvent)
+		s.loseAt("", unsaidEvent)
 		return dst
 	}
 	if !s.begun { // clients take nothing before the start
@@ -44,12 +39,12 @@ func foreignName(name string) bool {
 func (s *stream) blockExtra(dst []byte, e *upstream.Event) []byte {
 	b := s.at(e.Block)
 	if b == nil || b.out < 0 || e.Text != "content_block_delta" || e.Extra == nil || e.Extra.Format != Format {
-		s.lose(e.Block, content.LossHint, lostDelta)
+		s.lose(e.Block, unsaidDelta)
 		return dst
 	}
 	d, err := jsonwire.Parse(e.Extra.JSON, jsonwire.Limits{})
 	if err != nil || d.Root().Kind() != jsonwire.Object {
-		s.lose(e.Block, content.LossHint, lostDelta)
+		s.lose(e.Block, unsaidDelta)
 		return dst
 	}
 	defer d.Close()

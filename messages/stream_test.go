@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -56,12 +57,12 @@ var answers = []struct {
 		_ = w.Thinking("unsigned")
 		return w.Text("Yes.")
 	}},
-	{name: "foreign signature", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	{name: "signatures of other formats", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Thinking("Hm")
 		_ = w.Signature(content.Signature{Format: "other", Data: "x"})
 		_ = w.Part(&content.Thinking{Redacted: content.Signature{Format: "other", Data: "y"}})
 		return w.Text("a")
-	}, losses: []string{"hint parts.0", "hint parts.1"}},
+	}},
 	{name: "calls", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("Both.")
 		a, b := w.ToolCall("toolu_a", "one"), w.ToolCall("toolu_b", "two")
@@ -122,9 +123,19 @@ var answers = []struct {
 		_ = w.Text("a")
 		return w.Send([]upstream.Event{
 			{Kind: upstream.EventExtra, Extra: &content.Extra{Format: "other", JSON: `{"x":1}`}},
-			{Kind: upstream.EventUsage, Usage: &content.Usage{Output: 1, Modalities: []content.ModalityCount{{Of: "output", Modality: "text", Tokens: 1}}}},
+			{Kind: upstream.EventUsage, Usage: &content.Usage{Output: 1, Modalities: []content.ModalityCount{{Of: "output", Modality: "audio", Tokens: 1}}}},
 		})
 	}, losses: []string{"hint ", "hint usage"}},
+	{name: "counts that only repeat others", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("a")
+		return w.Usage(content.Usage{Output: 1,
+			Modalities: []content.ModalityCount{{Of: "output", Modality: "text", Tokens: 1}, {Of: "prompt", Modality: "image"}},
+			Extra:      &content.Extra{Format: "other", JSON: `{"tier":"standard","made":{"a":0,"b":null},"list":[]}`}})
+	}},
+	{name: "counts of another format", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("a")
+		return w.Usage(content.Usage{Output: 1, Extra: &content.Extra{Format: "other", JSON: `{"made":{"a":0,"b":2}}`}})
+	}, losses: []string{"hint usage"}},
 	{name: "cut within characters", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		text := "a😀é漢"
 		for i := range len(text) {
@@ -304,7 +315,7 @@ func TestStopWords(t *testing.T) {
 		{upstream.Stop{Reason: content.StopOther, Format: Format, Word: "brand_new", Details: `{"a":1}`}, "brand_new", `{"a":1}`},
 	} {
 		a := answer{stop: tt.stop}
-		word, _, details := a.stopWords(func(string, content.Severity, string) {})
+		word, _, details := a.stopWords(func(string, *loss.Rule) {})
 		if word != tt.word || details != tt.details {
 			t.Errorf("%+v: got %s %s, want %s %s", tt.stop, word, details, tt.word, tt.details)
 		}

@@ -31,14 +31,14 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 				return false // blocks end before the message does
 			}
 		case upstream.EventOpen:
-			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" {
+			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.unsaid() != nil || len(s.held) > 0 {
 				return false
 			}
 			next++
 		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature,
 			upstream.EventBlockExtra, upstream.EventClose:
 			b := s.at(e.Block)
-			if b == nil || b.out != e.Block {
+			if b == nil || b.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
 				return false
 			}
 			if !b.tail.Empty() || e.Kind == upstream.EventClose && (b.input != "" || b.signature != "" && !b.signed) {
@@ -87,6 +87,7 @@ func (s *stream) follow(e *upstream.Event) {
 		s.stop, s.said = *e.Stop, true
 	case upstream.EventOpen:
 		b := streamed{in: e.Block, out: s.next, kind: kindOfBlock(e.Part), raw: true}
+		s.last.in, s.last.out, s.lastText = e.Block, s.next, b.kind == textBlock
 		s.next++
 		if t, ok := e.Part.(*content.ToolUse); ok {
 			s.calls++

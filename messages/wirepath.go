@@ -2,6 +2,11 @@ package messages
 
 import "strings"
 
+// Path tells a neutral path, as a [content.Loss] of the request or of its answer
+// has it, in the words of the format: "turns.3.parts.1" is "messages.3.content.1".
+// What has no word of its own there stays as it is.
+func (r *Request) Path(neutral string) string { return wirePath(neutral) }
+
 // wirePath tells a neutral path, as losses have it, in the words of the
 // format: "turns.3.parts.1" is "messages.3.content.1". What it does not know
 // stays as it is.

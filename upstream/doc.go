@@ -15,7 +15,8 @@
 //
 // [Edit] changes requests on their way in, [Tap] sees and changes answers on
 // their way out. Both keep the optional abilities of what they wrap. [Mux]
-// hands requests to one of several Upstreams, by the name of the model.
+// hands requests to one of several Upstreams, by the name of the model; [First]
+// to the first of a list that can say what the request asks.
 //
 // # Calling one
 //

@@ -70,6 +70,12 @@ type Event struct {
 type Start struct {
 	ID    string // the vendor's id of the answer
 	Model string // the model that answers, which may be another than the one asked
+
+	// AsAsked has clients told the model that they asked for in place of Model,
+	// which the [Report] still has: there are agents that take their own history
+	// for another model's if the names differ, and drop thoughts out of it.
+	AsAsked bool
+
 	Extra *content.Extra
 
 	// Header holds what the vendor said in response headers and the client
@@ -103,11 +109,16 @@ type Stop struct {
 // A Frame is one piece of a vendor's answer, and what it means. An adapter
 // fills it and calls [Writer.Frame].
 type Frame struct {
-	Format content.Format
-	Name   string  // the event's name, where the format has one
-	Data   string  // checked JSON
-	Whole  bool    // a whole reply, not a piece of a stream
-	Events []Event // what it was decoded into, in order
+	Format content.Format // empty: no client should be shown Data as it is
+	Name   string         // the event's name, where the format has one
+	Data   string         // checked JSON
+	Whole  bool           // a whole reply, not a piece of a stream
+	Events []Event        // what it was decoded into, in order
+
+	// More says that the next piece is here already, and will be written at
+	// once: a sink may hold this one back until then, so that both go out
+	// together.
+	More bool
 }
 
 // Equal says true: frames are how something was said, not what.

@@ -9,13 +9,16 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// parrot is a whole upstream: it repeats what the user said last.
+// parrot is a whole upstream: it repeats what the user said last, and refuses
+// what it cannot repeat.
 var parrot = upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	for _, p := range req.Last() {
-		if t, ok := p.(*content.Text); ok {
-			if err := w.Text(t.Text); err != nil {
-				return err
-			}
+	for i, p := range req.Last() {
+		t, ok := p.(*content.Text)
+		if !ok {
+			return &content.Error{Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i), Text: "parrots know texts only"}
+		}
+		if err := w.Text(t.Text); err != nil {
+			return err
 		}
 	}
 	return nil

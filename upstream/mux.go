@@ -16,7 +16,8 @@ import (
 // refused with an [*Error] of CodeNotFound.
 //
 // It counts tokens, makes preflights and lists models as the Upstreams behind
-// it do.
+// it do. Where several could answer for one name, [First] chooses by what each
+// would lose of the request.
 //
 // The zero Mux covers nothing. Patterns are added before the Mux is used;
 // from then on it is safe for concurrent use.

@@ -61,6 +61,13 @@ type Request struct {
 	// it. Zero refuses none.
 	Refuse content.Severity
 
+	// Header holds headers of the client's format that belong to what the request
+	// says, such as the version and the betas of its members; nil if there are
+	// none. An upstream of the same format sends them along even if the request
+	// has been changed; others ignore them. Fronts set it. There is never a
+	// credential in it.
+	Header []Field
+
 	// Wire is the document that the request was parsed from. Read it with
 	// [WireOf] only.
 	Wire *Wire
@@ -145,7 +152,7 @@ func (r *Request) Clone() *Request {
 	c.StopSequences = slices.Clone(r.StopSequences)
 	c.Thinking.Budget, c.Thinking.Extra = ptr(r.Thinking.Budget), ptr(r.Thinking.Extra)
 	c.Output.Modalities, c.Output.Extra = slices.Clone(r.Output.Modalities), ptr(r.Output.Extra)
-	c.Extra = ptr(r.Extra)
+	c.Header, c.Extra = slices.Clone(r.Header), ptr(r.Extra)
 	return &c
 }
 

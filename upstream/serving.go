@@ -172,7 +172,9 @@ var (
 )
 
 // A Budget bounds the bytes of request bodies, and of the files that were found
-// for them, and the requests that are in flight at once. It is safe for concurrent use, and may be shared by
+// for them, and the requests that are in flight at once. A body whose length was
+// promised counts as a whole once its beginning has come, since memory is taken
+// for it then. A Budget is safe for concurrent use, and may be shared by
 // handlers. The zero Budget allows 512 MiB and any number of requests.
 type Budget struct {
 	Bytes    int64 // of bodies and files; 0 means 512 MiB

@@ -211,6 +211,12 @@ func (w *walk) request(r *Request) {
 
 	w.text(r.UserID)
 	w.text(r.ServiceTier)
+	if w.list(len(r.Header)) {
+		for i := range r.Header {
+			w.text(r.Header[i].Name)
+			w.text(r.Header[i].Value)
+		}
+	}
 	w.extra(r.Extra)
 }
 

@@ -113,6 +113,8 @@ func transport() *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		MaxIdleConnsPerHost:    64,
 		MaxResponseHeaderBytes: mostHeader,
+		WriteBufferSize:        32 << 10, // of 4 KB, a request of an agent takes 90 writes
+		ReadBufferSize:         16 << 10,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // a compressed stream is held back by whoever compresses it
 	}

@@ -2,6 +2,7 @@ package bothformats
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -31,6 +33,7 @@ type reply struct {
 	// What a streamed Message is, where it differs: arguments go out as they
 	// come, and so those that are no object have gone out.
 	messagesStreamed string
+	generateStreamed string
 }
 
 func say(w func(w *upstream.Writer) error) upstream.Func {
@@ -101,8 +104,14 @@ var replies = append([]reply{
 	}),
 		messages: `{"content":[{"type":"thinking","thinking":"Hm, yes","signature":"EqQBc2ln"},{"type":"redacted_thinking","data":"b3BhcXVl"},` +
 			`{"type":"text","text":"391","citations":null}],"stop_reason":"end_turn"}`,
-		generate:     `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm, yes","thought":true},{"text":"391"}]},"finishReason":"STOP","index":0}]}`,
-		generateLost: []string{"hint parts.0", "hint parts.1"}},
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm, yes","thought":true},{"text":"391","thoughtSignature":"` +
+			base64.StdEncoding.EncodeToString([]byte(envelope(messages.Format, seal.Thoughts,
+				`[{"text":"Hm, yes","signature":"EqQBc2ln"},{"redacted":"b3BhcXVl"}]`))) +
+			`"}]},"finishReason":"STOP","index":0}]}`,
+		generateStreamed: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm, yes","thought":true},{"text":"391","thoughtSignature":"` +
+			base64.StdEncoding.EncodeToString([]byte(envelope(messages.Format, seal.Thoughts,
+				`[{"text":"Hm, yes","signature":"EqQBc2ln","back":3},{"redacted":"b3BhcXVl","back":3}]`))) +
+			`"}]},"finishReason":"STOP","index":0}]}`},
 	{name: "signed in content generation", up: say(func(w *upstream.Writer) error {
 		_ = w.Thinking("Split it.")
 		_ = w.Text("391")
@@ -110,11 +119,14 @@ var replies = append([]reply{
 		return w.Part(&content.ToolUse{ID: "fc-1", Name: "f", Input: `{"b":1.0,"a":12345678901234567890}`,
 			Signature: content.Signature{Format: generatecontent.Format, Data: "CiQBc2lnLWE="}})
 	}),
-		messages: `{"content":[{"type":"thinking","thinking":"Split it.","signature":""},{"type":"text","text":"391","citations":null},` +
+		messages: `{"content":[{"type":"thinking","thinking":"Split it.","signature":""},` +
+			envelopeBlock(seal.Next, "CiQBc2lnLWM=") + `,{"type":"text","text":"391","citations":null},` + envelopeBlock(seal.Next, "CiQBc2lnLWE=") + `,` +
+			`{"type":"tool_use","id":"fc-1","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
+		messagesStreamed: `{"content":[{"type":"thinking","thinking":"Split it.","signature":""},` +
+			`{"type":"text","text":"391","citations":null},` + envelopeBlock(seal.Last, "CiQBc2lnLWM=") + `,` + envelopeBlock(seal.Next, "CiQBc2lnLWE=") + `,` +
 			`{"type":"tool_use","id":"fc-1","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Split it.","thought":true},{"text":"391","thoughtSignature":"CiQBc2lnLWM="},` +
-			`{"functionCall":{"id":"fc-1","name":"f","args":{"b":1.0,"a":12345678901234567890}},"thoughtSignature":"CiQBc2lnLWE="}]},"finishReason":"STOP","index":0}]}`,
-		messagesLost: []string{"hint parts.1", "hint parts.2"}},
+			`{"functionCall":{"id":"fc-1","name":"f","args":{"b":1.0,"a":12345678901234567890}},"thoughtSignature":"CiQBc2lnLWE="}]},"finishReason":"STOP","index":0}]}`},
 	{name: "parallel calls", up: say(func(w *upstream.Writer) error {
 		_ = w.Text("Both.")
 		a, b := w.ToolCall("fc-1", "one"), w.ToolCall("fc-2", "two")
@@ -159,6 +171,16 @@ var replies = append([]reply{
 		generate: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`, messagesLost: []string{"hint stop"}},
 }, stops...)
 
+// envelope is how one front carries what the other format's vendor needs back.
+func envelope(f content.Format, k seal.Kind, data string) string {
+	s, _ := seal.Seal(f, k, data)
+	return s
+}
+
+func envelopeBlock(k seal.Kind, data string) string {
+	return `{"type":"redacted_thinking","data":"` + envelope(generatecontent.Format, k, data) + `"}`
+}
+
 const refused = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":`
 
 var stops = []reply{
@@ -195,6 +217,9 @@ func TestReplies(t *testing.T) {
 					name += "/streamed"
 					if tt.messagesStreamed != "" && s.name == "messages" {
 						want = tt.messagesStreamed
+					}
+					if tt.generateStreamed != "" && s.name == "generatecontent" {
+						want = tt.generateStreamed
 					}
 				}
 				t.Run(name, func(t *testing.T) {

@@ -1,6 +1,9 @@
 package codec
 
 import (
+	"iter"
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -18,6 +21,21 @@ var (
 	ForeignTool = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
 		Reason: "the tool is another vendor's own"}
 )
+
+// What Messages takes no form of. An adapter refuses requests with these:
+// without them the answer would be wrong.
+var (
+	MessagesSound = &loss.Rule{Feature: loss.Sound, Severity: content.LossDropped,
+		Reason: "Messages takes no sound and no moving pictures"}
+	MessagesImageType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossDropped,
+		Reason: "Messages takes images as JPEG, PNG, GIF and WebP only"}
+	MessagesDocumentType = &loss.Rule{Feature: loss.DocumentType, Severity: content.LossDropped,
+		Reason: "Messages takes documents as PDF and plain text only"}
+)
+
+// MessagesLinkType is of no account for a file that is put into the document.
+var MessagesLinkType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossHint,
+	Reason: "Messages does not say the media type of a file that is elsewhere"}
 
 // Losses collects what a format cannot say of a request in neutral words.
 type Losses struct {
@@ -37,6 +55,7 @@ func (l *Losses) Drop(r *loss.Rule, path string) content.Part {
 // Within notes losses that tell their paths from path on, such as those of
 // internal/schema, whose reasons are in a table of its own.
 func (l *Losses) Within(path string, list []content.Loss) {
+	l.Losses = slices.Grow(l.Losses, len(list))
 	for _, x := range list {
 		if x.Path != "" {
 			x.Path = path + "." + x.Path
@@ -49,9 +68,66 @@ func (l *Losses) Within(path string, list []content.Loss) {
 
 // Foreign notes members of another format, which are at path.
 func (l *Losses) Foreign(x *content.Extra, path string) {
-	if x != nil && x.Format != l.Format {
+	if x != nil && Ours(x, l.Format) == nil {
 		l.Add(ForeignMembers, path)
 	}
+}
+
+// Members notes members of another format one by one, below path.
+func (l *Losses) Members(x *content.Extra, path string) {
+	if x == nil || Ours(x, l.Format) != nil {
+		return
+	}
+	for name := range Told(x) {
+		l.Add(ForeignMembers, Below(path, name))
+	}
+}
+
+// mostTold bounds how many members are told by name.
+const mostTold = 64
+
+// Told yields the names of the members of x, in their order. An empty name
+// stands for members whose names are not told: no plain words, or too many, or
+// unreadable.
+func Told(x *content.Extra) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		doc := Open(x, x.Format)
+		if doc == nil {
+			yield("")
+			return
+		}
+		defer doc.Close()
+		n, unnamed := 0, false
+		for name := range doc.Root().Members() {
+			if n++; n > mostTold || !plainWord(name) {
+				unnamed = true
+			} else if !yield(name) {
+				return
+			}
+		}
+		if unnamed {
+			yield("")
+		}
+	}
+}
+
+// Below returns the path of a member.
+func Below(path, name string) string {
+	if name == "" {
+		return path
+	}
+	return path + "." + name
+}
+
+// plainWord reports whether a name is like those of formats.
+func plainWord(s string) bool {
+	for i := range len(s) {
+		c := s[i] | 0x20
+		if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '_' && s[i] != '-' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
 }
 
 // Ours returns x if its members are of the format, else nil.
@@ -82,9 +158,10 @@ func (l *Losses) Tool(t *content.Tool, path string) bool {
 	return t.Format == l.Format
 }
 
-// Ours returns x if its members are of the format f, else nil.
+// Ours returns x if its members are of the format f, or of whichever format
+// they are written in, else nil.
 func Ours(x *content.Extra, f content.Format) *content.Extra {
-	if x != nil && x.Format == f {
+	if x != nil && (x.Format == f || x.Format == "") {
 		return x
 	}
 	return nil
@@ -120,25 +197,4 @@ func Rewrite[T any](list []T, change func(i int, x T) (y T, changed, keep bool))
 		return list, false
 	}
 	return to, true
-}
-
-// Kind tells in words what p is, to say that a format has nothing of the kind.
-func Kind(p content.Part) string {
-	switch p.(type) {
-	case *content.Image:
-		return "an image"
-	case *content.Document:
-		return "a document"
-	case *content.Media:
-		return "sound or moving pictures"
-	case *content.ToolResult:
-		return "the result of a tool"
-	case *content.SearchResult:
-		return "a search result"
-	case *content.ServerToolUse, *content.ServerToolResult:
-		return "a built-in tool of another format"
-	case *content.Unknown:
-		return "a part of another format"
-	}
-	return "a part of this kind"
 }

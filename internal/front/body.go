@@ -41,7 +41,7 @@ func (x *exchange) body() (string, error) {
 	}
 	_ = x.rc.SetReadDeadline(x.start.Add(x.s.serving.Times.Body)) // where there is no deadline, there is none
 	body, err := x.read(http.MaxBytesReader(x.w, x.r.Body, limit))
-	x.report.BytesIn = x.taken
+	x.report.BytesIn = x.came
 	if err != nil {
 		return "", x.unreadable(err)
 	}
@@ -57,7 +57,8 @@ func (x *exchange) body() (string, error) {
 // read reads all of r into a string without a second copy, and takes the bytes
 // from the budget as they come. What comes before Content-Length is believed
 // waits in pieces that are used again, so that nothing is allocated but the
-// string.
+// string. From then on the budget has all that was promised, since memory is
+// taken for that: a body that does not fit is refused before, not half-way.
 func (x *exchange) read(r io.Reader) (string, error) {
 	first := pieceList{pool: &x.s.scratch}
 	defer first.free()
@@ -66,18 +67,21 @@ func (x *exchange) read(r io.Reader) (string, error) {
 	if promised >= 0 {
 		trust = min(trust, max(promised/bodyShare, bodyPiece))
 	}
-	for x.taken < trust {
+	for x.came < trust {
 		n, err := x.readPiece(r, first.room())
 		first.took(n)
 		if err == io.EOF {
-			return first.text(x.taken), nil
+			return first.text(x.came), nil
 		}
 		if err != nil {
 			return "", err
 		}
 	}
+	if !x.reserve(promised) {
+		return "", overloaded()
+	}
 	var b strings.Builder
-	b.Grow(int(max(promised, 2*x.taken)))
+	b.Grow(int(max(promised, 2*x.came)))
 	first.writeTo(&b)
 	first.free()
 	for piece := first.room(); ; {
@@ -95,11 +99,50 @@ func (x *exchange) read(r io.Reader) (string, error) {
 // readPiece reads once, and takes what came from the budget.
 func (x *exchange) readPiece(r io.Reader, p []byte) (int, error) {
 	n, err := r.Read(p)
-	if n > 0 && !x.s.serving.Budget.Take(int64(n)) {
+	x.came += int64(n)
+	if !x.reserve(x.came) {
 		return 0, overloaded()
 	}
-	x.taken += int64(n)
 	return n, err
+}
+
+// reserve takes n bytes of the budget in all. It reports whether there were so
+// many.
+func (x *exchange) reserve(n int64) bool {
+	more := n - x.taken
+	if more <= 0 {
+		return true
+	}
+	if !x.s.serving.Budget.Take(more) {
+		return false
+	}
+	x.taken = n
+	return true
+}
+
+// These bound how long a connection stays open behind an answer to a client
+// that is still sending, and how many bytes are thrown away meanwhile.
+const (
+	lingerTime  = 2 * time.Second
+	lingerBytes = 256 << 20
+)
+
+// linger lets a client whose body was not read come to the answer. A connection
+// that is closed with bytes on the way is reset, and that takes the answer away
+// from under the client: many look at it only when they have sent everything.
+// Afterwards nothing is read any more, or the server would go on for as long as
+// the client likes.
+func (x *exchange) linger() {
+	if !x.lingers {
+		return
+	}
+	_ = x.rc.Flush()                                      // what cannot be flushed goes out in the end
+	idle := x.came == 0 && x.r.Header.Get("Expect") != "" // it sends when it is told to
+	late := time.Since(x.start) >= x.s.serving.Times.Body // it had its time
+	if !idle && !late && x.rc.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		_, _ = io.CopyN(io.Discard, x.r.Body, lingerBytes)
+	}
+	_ = x.rc.SetReadDeadline(time.Unix(1, 0))
 }
 
 // A pieceList holds what has come so far, in pieces of a pool. All but the last

@@ -88,6 +88,10 @@ type Call struct {
 	// Request is what the upstream is asked; nil where Ask needs none.
 	Request *upstream.Request
 
+	// Lost is what the front itself could not say of the request, in neutral
+	// paths. Like the losses that an upstream tells first, it may be refused.
+	Lost []content.Loss
+
 	// Files are those that the request names and does not hold, in the order of
 	// the document. They are found before the upstream generates.
 	Files []File

@@ -30,11 +30,13 @@ type exchange struct {
 	route  *Route // nil until it is known
 	call   *Call  // nil until it is known
 
-	begun  bool         // headers have gone out
-	unread bool         // there is a body that was not read to its end
-	taken  int64        // bytes of the budget
-	inside bool         // a place in the budget is taken
-	users  atomic.Int32 // that still need what is taken: this goroutine, and Generate
+	begun   bool         // headers have gone out
+	unread  bool         // there is a body that was not read to its end
+	lingers bool         // the connection is to be closed although the client may be sending
+	came    int64        // bytes of the body
+	taken   int64        // bytes of the budget: as many, or as many as are promised
+	inside  bool         // a place in the budget is taken
+	users   atomic.Int32 // that still need what is taken: this goroutine, and Generate
 
 	mu     sync.Mutex
 	loaded int64 // bytes of the budget, for files
@@ -215,10 +217,8 @@ func (x *exchange) write(f *Failure) {
 		h.Set("Retry-After", strconv.FormatInt(int64(math.Ceil(f.RetryAfter.Seconds())), 10))
 	}
 	if x.unread && x.r.ProtoMajor == 1 {
-		// Or the server would read on, for as long as the client likes: small
-		// bodies even on a connection that is to be closed.
 		h.Set("Connection", "close")
-		_ = x.rc.SetReadDeadline(time.Unix(1, 0))
+		x.lingers = true
 	}
 	x.deadline(time.Now().Add(x.s.serving.Times.Write))
 	x.header(status)
@@ -273,7 +273,7 @@ func (x *exchange) take(n int64) bool {
 // finish ends the exchange, whatever became of it.
 func (x *exchange) finish(ctx context.Context) {
 	x.release()
-	x.report.BytesIn = max(x.report.BytesIn, x.taken)
+	x.report.BytesIn = max(x.report.BytesIn, x.came)
 	x.report.Duration = time.Since(x.start)
 	if f := x.s.serving.OnDone; f != nil {
 		report := x.report

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -100,3 +101,11 @@ func TestLossHeaderIsBounded(t *testing.T) {
 type plainPaths struct{ Dialect }
 
 func (plainPaths) Path(p string) string { return p }
+
+// What a server far away has sent, and an error quotes, does not fill the log.
+func TestTextOfIsBounded(t *testing.T) {
+	text := textOf(errors.New("malformed response \"" + strings.Repeat("\n", 64<<10)))
+	if len(text) > maxText || strings.Contains(text, "\n") || !strings.HasPrefix(text, "malformed response") {
+		t.Errorf("%d bytes: %.50q", len(text), text)
+	}
+}

@@ -94,7 +94,7 @@ func (l *loader) load(ctx context.Context, src content.Source) (content.Blob, er
 		return s.blob, s.err
 	}
 	blob, err := l.ask(ctx, src)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		// That this caller had to go is nobody else's affair: the next one
 		// tries again.
 		return content.Blob{}, context.Cause(ctx)

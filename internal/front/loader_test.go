@@ -198,3 +198,22 @@ func TestNoResolver(t *testing.T) {
 		t.Errorf("got %v; the upstream must know that there is none", err)
 	}
 }
+
+// A late fetcher finds a file in the moment in which its caller leaves.
+type late struct{ leave context.CancelFunc }
+
+func (f late) Resolve(context.Context, content.Source) (content.Blob, error) {
+	f.leave()
+	return content.Blob{Data: []byte("hello")}, nil
+}
+
+// A file that came just as its caller left counts once, and is there for the
+// next.
+func TestLoaderKeepsWhatCame(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	l := newTestLoader(t.Context(), late{leave}, upstream.Serving{Loading: upstream.Loading{Bytes: 5}})
+	_, _ = l.Resolve(ctx, &content.File{ID: "a"})
+	if b, err := l.Resolve(t.Context(), &content.File{ID: "a"}); err != nil || string(b.Data) != "hello" {
+		t.Errorf("%q, %v", b.Data, err)
+	}
+}

@@ -50,14 +50,15 @@ func cause(f *Failure) string {
 	return "" // nothing but the text for the client
 }
 
-// textOf returns the text of an error of the host's, which may not know it.
+// textOf returns the text of an error of the host's, which may not know it. It
+// is bounded, since it may quote what a server far away has sent.
 func textOf(err error) (s string) {
 	defer func() {
 		if v := recover(); v != nil {
 			s = "an error that panics when it is asked for its text"
 		}
 	}()
-	return err.Error()
+	return OneLine(err.Error(), maxText)
 }
 
 // say writes one line. A logger that panics is the host's trouble, not the

@@ -16,7 +16,7 @@ import (
 // succeed ends an answer well.
 func (x *exchange) succeed(ctx context.Context, s *sink) {
 	if s.call.Stream != nil {
-		s.buf = s.call.Stream.End(s.buf[:0], nil)
+		s.buf = s.call.Stream.End(s.pending(), nil)
 		s.lose(s.call.Stream.Lost())
 		s.flush()
 		if s.err != nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -62,6 +63,9 @@ func (x *exchange) run(ctx context.Context, call *Call) {
 // which has room for it, since there may be nobody left to take it.
 func (x *exchange) generate(ctx context.Context, call *Call, l *loader, s *sink) <-chan error {
 	return x.aside(func() error {
+		if err := x.tellLost(ctx, call, s); err != nil {
+			return err
+		}
 		if err := x.load(ctx, l, call); err != nil {
 			return err
 		}
@@ -71,6 +75,28 @@ func (x *exchange) generate(ctx context.Context, call *Call, l *loader, s *sink)
 			return err
 		}))
 	})
+}
+
+// tellLost tells what the front lost of a request, as an upstream would.
+func (x *exchange) tellLost(ctx context.Context, call *Call, s *sink) error {
+	if len(call.Lost) == 0 {
+		return nil
+	}
+	var refused content.Faults
+	events := make([]upstream.Event, len(call.Lost))
+	for i := range call.Lost {
+		l := &call.Lost[i]
+		events[i] = upstream.Event{Kind: upstream.EventLoss, Loss: l}
+		if r := call.Request.Refuse; r != 0 && l.Severity >= r {
+			refused.Add(content.CodeUnsupported, l.Path, l.Reason)
+		}
+	}
+	lost, err := s.send(events)
+	x.hearLoss(ctx, lost)
+	if err != nil {
+		return err
+	}
+	return refused.Err()
 }
 
 // aside calls what is the upstream's on a goroutine of its own, which keeps what
@@ -144,6 +170,10 @@ func (x *exchange) look(s *sink, w *watch, now time.Time) error {
 	if s.writes != w.writes {
 		w.writes, w.still = s.writes, now
 	}
+	if s.held > 0 && s.err == nil { // an upstream that promised more did not keep its word
+		s.buf = s.pending()
+		s.flush()
+	}
 	if s.call.Stream != nil && s.err == nil && now.Sub(w.still) >= t.KeepAlive {
 		s.buf = s.call.Stream.Ping(s.buf[:0])
 		s.flush()
@@ -172,8 +202,12 @@ func (x *exchange) end(ctx context.Context, s *sink, err error) {
 	case !x.begun:
 		x.write(f)
 	case s.call.Stream != nil:
+		if s.held > 0 && s.call.Apart > 0 {
+			s.buf = s.pending()
+			s.flush()
+		}
 		x.pause(s.call.Apart)
-		s.buf = s.call.Stream.End(s.buf[:0], f)
+		s.buf = s.call.Stream.End(s.pending(), f)
 		s.flush()
 	}
 }

@@ -51,6 +51,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			// not pass for whole; nor may nothing pass for an empty answer.
 			panic(http.ErrAbortHandler)
 		}
+		x.linger()
 	}()
 	ctx, call, err := x.prepare(ctx)
 	if err != nil {
@@ -79,6 +80,7 @@ func (s *Server) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		key = keys[0]
 	}
 	x.write(Explain(mapPaths(refused(err, key), s.dialect.Path)))
+	x.linger()
 }
 
 const (

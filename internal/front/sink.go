@@ -14,6 +14,7 @@ import (
 const (
 	maxReply = 64 << 20 // of a whole answer
 	keepBuf  = 16 << 10 // what an idle stream may keep
+	holdMost = 8 << 10  // what may wait for what follows at once
 )
 
 // errOver is what an upstream hears that is no longer listened to.
@@ -41,6 +42,7 @@ type sink struct {
 	err    error // sticks
 
 	buf     []byte
+	held    int            // bytes of it that wait for what follows at once
 	lost    []content.Loss // that OnLoss has not heard of
 	collect upstream.Collector
 	whole   string // the vendor's own reply, if that is all there is
@@ -97,9 +99,11 @@ func (s *sink) take(events []upstream.Event) (lost []content.Loss, err error) {
 	}
 	s.note(events)
 	if s.call.Stream != nil {
-		s.buf = s.call.Stream.Events(s.buf[:0], events)
+		s.buf = s.call.Stream.Events(s.pending(), events)
 		s.lose(s.call.Stream.Lost())
-		if len(s.buf) > 0 {
+		if s.x.begun && len(s.buf) < holdMost && more(events) {
+			s.held = len(s.buf)
+		} else if len(s.buf) > 0 {
 			s.flush()
 		}
 		if e, ok := s.call.Stream.(Failer); ok && s.err == nil {
@@ -123,6 +127,11 @@ func (s *sink) note(events []upstream.Event) {
 		case upstream.EventStart:
 			r.Answered = e.Start.Model
 			s.forward(e.Start.Header)
+			if e.Start.AsAsked && e.Start.Model != "" {
+				asked := *e.Start
+				asked.Model = "" // formats put in the one that was asked for
+				e.Start = &asked
+			}
 		case upstream.EventUsage:
 			r.Usage = *e.Usage
 		case upstream.EventStop:
@@ -176,9 +185,18 @@ func (s *sink) gather(events []upstream.Event) {
 	s.err = s.collect.Send(events)
 }
 
+// more reports whether other events follow at once.
+func more(events []upstream.Event) bool {
+	return len(events) > 0 && events[0].Frame != nil && events[0].Frame.More
+}
+
+// pending returns the buffer with what is held back, to be appended to.
+func (s *sink) pending() []byte { return s.buf[:s.held] }
+
 // flush writes the buffer to the client.
 func (s *sink) flush() {
 	x := s.x
+	s.held = 0
 	if !x.begun {
 		h := x.w.Header()
 		x.s.dialect.Header(h, x.id)

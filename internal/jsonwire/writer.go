@@ -93,19 +93,41 @@ func (w *Writer) String(s string) {
 		w.buf = AppendString(w.buf, s)
 		return
 	}
+	w.buf = append(w.buf, '"')
+	w.text(s)
+	w.buf = append(w.buf, '"')
+}
+
+// Joined writes the texts, one behind the other, as one String.
+func (w *Writer) Joined(texts ...string) {
+	w.separate(true)
+	w.buf = append(w.buf, '"')
+	for _, s := range texts {
+		w.text(s)
+	}
+	w.buf = append(w.buf, '"')
+}
+
+// text writes a piece of a string. Long stretches without escapes are
+// referenced; what is between them is escaped together.
+func (w *Writer) text(s string) {
+	if len(s) < refSize {
+		n, high := len(w.buf), false
+		if w.buf, high = appendEscaped(w.buf, s); !high || utf8.ValidString(s) {
+			return
+		}
+		w.buf, _ = appendEscaped(w.buf[:n], toUTF8(s))
+		return
+	}
 	if !utf8.ValidString(s) {
 		s = toUTF8(s)
 	}
-	w.buf = append(w.buf, '"')
-	// Long stretches without escapes are referenced; what is between them is
-	// escaped together.
 	for from := 0; from < len(s); {
 		i, end := longPlain(s, from)
 		w.buf, _ = appendEscaped(w.buf, s[from:i])
 		w.add(s[i:end])
 		from = end
 	}
-	w.buf = append(w.buf, '"')
 }
 
 // longPlain returns the bounds of the first stretch of s from i on that needs

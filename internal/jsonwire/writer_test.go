@@ -202,3 +202,24 @@ func TestWriteToFails(t *testing.T) {
 		}
 	}
 }
+
+// TestJoined checks that several texts make one string, whatever is in them.
+func TestJoined(t *testing.T) {
+	long := strings.Repeat("x", 2*refSize)
+	for _, texts := range [][]string{nil, {""}, {"a", "\"b\n", "ü\xff"}, {"data:,", long, "\\"}, {long + "\"", long}} {
+		var want, got Writer
+		for _, w := range []*Writer{&want, &got} {
+			w.BeginArray()
+			w.Int(1)
+		}
+		want.String(strings.Join(texts, ""))
+		got.Joined(texts...)
+		for _, w := range []*Writer{&want, &got} {
+			w.Int(2)
+			w.EndArray()
+		}
+		if want.Text() != got.Text() {
+			t.Errorf("%.20q: %.80s, want %.80s", texts, got.Text(), want.Text())
+		}
+	}
+}

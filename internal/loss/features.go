@@ -22,6 +22,8 @@ const (
 	ThoughtHistory    = "thoughts of earlier answers"
 	LostThought       = "thoughts that the client lost"
 	CallID            = "ids of calls"
+	CallOrder         = "order of text and calls"
+	ResultPairs       = "calls and results that do not pair"
 	ToolName          = "names of tools"
 	ResultImage       = "image in a tool's result"
 	ResultDocument    = "document in a tool's result"

@@ -21,6 +21,9 @@ func (r *Rule) At(path string) content.Loss {
 	return content.Loss{Path: path, Severity: r.Severity, Reason: r.Reason}
 }
 
+// Of reports whether a loss was reported by the rule.
+func (r *Rule) Of(l content.Loss) bool { return l.Severity == r.Severity && l.Reason == r.Reason }
+
 // A Log collects losses, each path and rule once.
 type Log struct{ Losses []content.Loss }
 

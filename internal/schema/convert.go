@@ -133,7 +133,7 @@ func (c *converter) lose(r reason, steps ...string) {
 		c.more = max(c.more, reasons[r].severity)
 		return
 	}
-	path := strings.Join(append(c.path[:len(c.path):len(c.path)], steps...), ".")
+	path := joined(c.path, steps)
 	if len(path) > maxPath {
 		path = strings.ToValidUTF8(path[:maxPath], "") + "…"
 	}
@@ -144,6 +144,21 @@ func (c *converter) lose(r reason, steps ...string) {
 		}
 	}
 	c.losses = append(c.losses, l)
+}
+
+// joined writes the steps of a path, in one allocation.
+func joined(a, b []string) string {
+	var buf [maxPath]byte
+	path := buf[:0]
+	for n, list := range [2][]string{a, b} {
+		for i, step := range list {
+			if n+i > 0 && len(a)+i > 0 {
+				path = append(path, '.')
+			}
+			path = append(path, step...)
+		}
+	}
+	return string(path)
 }
 
 func (c *converter) takeLosses() []content.Loss {

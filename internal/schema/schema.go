@@ -72,7 +72,7 @@ func translate(d Dialect, s content.Schema, input bool) (string, []content.Loss)
 		return nothing(d), c.takeLosses()
 	}
 	if c.asIs(root) {
-		return text, nil
+		return text, c.takeLosses()
 	}
 	var omit bool
 	if d == GeminiSchema {

@@ -23,6 +23,7 @@ const (
 	Own      Kind = 's' // the signature, or the redacted thought, of the very part that holds it
 	Next     Kind = 'n' // the signature of the part behind the one that holds it
 	Last     Kind = 'p' // the signature of the part in front of the one that holds it
+	Alone    Kind = 'e' // the signature of an empty text that stood where the part stands that holds it
 	Thoughts Kind = 't' // thoughts in front of the part that holds it: see Join
 )
 
@@ -37,12 +38,15 @@ const MaxSize = 4 << 20
 // Seal returns an envelope, "pw1.<format>.<checksum>.<kind><data>". It reports
 // false if the data is too large, or the format has no name to write.
 func Seal(f content.Format, k Kind, data string) (string, bool) {
-	if len(data) > MaxSize || f == "" || strings.ContainsAny(string(f), ". ") {
+	if len(data) > MaxSize || !nameable(f) {
 		return "", false
 	}
 	payload := string(rune(k)) + data
 	return prefix + string(f) + "." + sum(f, payload) + "." + payload, true
 }
+
+// nameable reports whether an envelope can say whose it is.
+func nameable(f content.Format) bool { return f != "" && !strings.ContainsAny(string(f), ". ") }
 
 // SealBase64 is Seal for fields that hold bytes in base64. It is padded, and of
 // the standard alphabet.
@@ -87,7 +91,7 @@ func Open(s string) (Envelope, bool) {
 		return Envelope{}, false
 	}
 	switch k := Kind(payload[0]); k {
-	case Own, Next, Last, Thoughts:
+	case Own, Next, Last, Alone, Thoughts:
 		return Envelope{f, k, payload[1:]}, true
 	}
 	return Envelope{}, false

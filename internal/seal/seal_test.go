@@ -12,7 +12,7 @@ import (
 
 func TestSeal(t *testing.T) {
 	for _, data := range []string{"", "EqQBCk.QYBB+/=", "line\nbreak", strings.Repeat("x", 70_000), "日本", "pw1.a.b.c"} {
-		for _, k := range []Kind{Own, Next, Last, Thoughts} {
+		for _, k := range []Kind{Own, Next, Last, Alone, Thoughts} {
 			want := Envelope{"messages", k, data}
 			text, ok := Seal("messages", k, data)
 			if !ok || !Sealed(text) {

@@ -17,12 +17,6 @@ func (f *fake) start(w *upstream.Writer) error {
 		return w.Send([]upstream.Event{{Kind: upstream.EventStart, Start: &s}})
 	case "tells a secret in a header":
 		s.Header = []upstream.Field{{Name: "x-key", Value: "key=s3cret"}}
-	case "a frame without a format":
-		err := w.Frame(&upstream.Frame{Data: "{}", Events: []upstream.Event{{Kind: upstream.EventStart, Start: &upstream.Start{}}}})
-		if err != nil {
-			return err
-		}
-		return w.Usage(*s.Usage)
 	case "a frame that is no JSON":
 		err := w.Frame(&upstream.Frame{Format: "f", Data: "{", Events: []upstream.Event{{Kind: upstream.EventStart, Start: &upstream.Start{}}}})
 		if err != nil {

@@ -23,7 +23,6 @@ import (
 var broken = []struct{ check, flaw string }{
 	{"answer", "breaks off"},
 	{"sequence", "a usage in the start"},
-	{"sequence", "a frame without a format"},
 	{"sequence", "a frame that is no JSON"},
 	{"stop", "always waits for a result"},
 	{"stop", "is done after a call"},

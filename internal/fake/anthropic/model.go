@@ -65,8 +65,3 @@ func (m model) thinks(mode string) string {
 	}
 	return ""
 }
-
-// thinksByDefault says whether an absent thinking member leaves thinking on.
-func (m model) thinksByDefault() bool {
-	return m.mythical() || m.version >= 50 && (m.line == "opus" || m.line == "sonnet")
-}

@@ -281,9 +281,7 @@ func (s *Server) whole(a *ask, id uint32, turn []fake.Piece) []fake.Step {
 			blocks = append(blocks, b.whole)
 		}
 	}
-	for _, m := range r.delta {
-		r.message = append(r.message, m)
-	}
+	r.message = append(r.message, r.delta...)
 	return fake.WholeSteps(turn, r.document("["+strings.Join(blocks, ",")+"]",
 		orNull(r.reason, true), orNull(r.sequence, true), orNull(r.details, false), r.usageJSON(false)))
 }

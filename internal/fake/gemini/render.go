@@ -21,7 +21,7 @@ type answer struct {
 	split                          int
 	calls                          int
 	signs, thoughts                bool
-	signedCall, signedImage        bool
+	signedCall                     bool
 	citations                      []string
 }
 

@@ -15,7 +15,6 @@ type answer struct {
 	model                        string
 	stop                         *fake.Stop
 	usage                        *fake.Usage
-	split                        int
 	pieces                       []fake.Piece // in order, without the settings
 	splits                       []int
 	calls                        int

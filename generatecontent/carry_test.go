@@ -1,0 +1,489 @@
+package generatecontent
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/upstream"
+)
+
+const other = content.Format("messages")
+
+func otherSign(data string) content.Signature { return content.Signature{Format: other, Data: data} }
+
+// carried are answers of another vendor, and what is lost of their signatures.
+var carried = []struct {
+	name   string
+	up     upstream.Func
+	losses []string
+}{
+	{name: "thought, text, calls", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Thinking("Let me")
+		_ = w.Thinking(" \"see\"\né\u2028.")
+		_ = w.Signature(otherSign("EqQBCk+/=="))
+		_ = w.Text("Both ")
+		_ = w.Text("漢.")
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "look", Input: `{"k":1}`})
+		return w.Part(&content.ToolUse{ID: "b", Name: "look", Input: `{}`})
+	}},
+	{name: "interleaved", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Thinking("one")
+		_ = w.Signature(otherSign("1"))
+		_ = w.Part(&content.Thinking{Redacted: otherSign("hidden")})
+		_ = w.Text("first")
+		_ = w.Part(&content.Thinking{Signature: otherSign("2")})
+		_ = w.Text("second")
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`})
+		_ = w.Thinking("three")
+		_ = w.Signature(otherSign("3"))
+		c := w.ToolCall("b", "f")
+		d := w.ToolCall("c", "f")
+		_ = c.Input(`{"a":`)
+		_ = d.Input(`{}`)
+		_ = c.Input(`1}`)
+		_ = c.Close()
+		_ = d.Close()
+		_ = w.Part(&content.Thinking{Text: "four", Signature: otherSign("4")})
+		return w.Text("end")
+	}},
+	{name: "without a call", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Thinking("Hm")
+		_ = w.Signature(otherSign("sig"))
+		_ = w.Text("Hello")
+		return w.Stop(upstream.Stop{Reason: content.StopEnd})
+	}},
+	{name: "nothing but a thought", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Part(&content.Thinking{Signature: otherSign("sig")})
+		return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
+	}},
+	{name: "other parts signed", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("Hello")
+		_ = w.Signature(otherSign("text"))
+		_ = w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: png}, Signature: otherSign("image")})
+		return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`, Signature: otherSign("call")})
+	}},
+	{name: "unsigned, and signed by the vendor", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Thinking("unsigned")
+		_ = w.Part(&content.Text{Text: "a"})
+		_ = w.Part(&content.Thinking{Text: "own", Signature: signed("c2ln")})
+		return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`})
+	}},
+	{name: "signed late", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		sig := otherSign("late")
+		return w.Send([]upstream.Event{
+			{Kind: upstream.EventOpen, Block: 0, Part: &content.Thinking{}}, {Kind: upstream.EventText, Block: 0, Text: "Hm"},
+			{Kind: upstream.EventClose, Block: 0},
+			{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{}}, {Kind: upstream.EventText, Block: 1, Text: "Hi"},
+			{Kind: upstream.EventSignature, Block: 0, Signature: &sig},
+			{Kind: upstream.EventClose, Block: 1},
+			{Kind: upstream.EventOpen, Block: 2, Part: &content.ToolUse{ID: "a", Name: "f"}}, {Kind: upstream.EventClose, Block: 2},
+		})
+	}},
+	{name: "long", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		for range 1000 {
+			_ = w.Thinking(strings.Repeat("all work ", 100))
+		}
+		_ = w.Signature(otherSign(strings.Repeat("QUJD", 100_000)))
+		return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`})
+	}},
+	{name: "too long", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Part(&content.Thinking{Text: "small", Signature: otherSign("1")})
+		for range 5 {
+			_ = w.Thinking(strings.Repeat("x", 1<<20))
+		}
+		_ = w.Signature(otherSign("2"))
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`})
+		_ = w.Part(&content.Thinking{Text: "again", Signature: otherSign("3")})
+		_ = w.Part(&content.ToolUse{ID: "b", Name: "f", Input: `{}`})
+		return w.Part(&content.Text{Text: "t", Signature: otherSign(strings.Repeat("x", seal.MaxSize+1))})
+	}, losses: []string{"degraded parts.1", "degraded parts.5"}},
+	{name: "of two vendors", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Part(&content.Thinking{Text: "one", Signature: otherSign("1")})
+		_ = w.Part(&content.Thinking{Text: "two", Signature: content.Signature{Format: "third", Data: "2"}})
+		return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`})
+	}, losses: []string{"degraded parts.1"}},
+	{name: "of nobody", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Part(&content.Thinking{Text: "one", Signature: content.Signature{Data: "1"}})
+		_ = w.Part(&content.Thinking{Redacted: content.Signature{Data: "1"}})
+		return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`, Signature: content.Signature{Data: "1"}})
+	}, losses: []string{"hint parts.0", "hint parts.1", "hint parts.2"}},
+}
+
+// clients are what is made of the pieces of an answer when they are given back:
+// a list of contents.
+var clients = []struct {
+	name  string
+	calls bool // only calls come back signed, and no thought at all
+	turns func(pieces []any) []any
+}{
+	{"everything in one turn", false, func(pieces []any) []any {
+		var parts []any
+		for _, p := range pieces {
+			parts = append(parts, p.([]any)...)
+		}
+		return []any{parts}
+	}},
+	{"each piece a turn, bytes decoded and encoded, empty texts left out", false, func(pieces []any) []any {
+		return eachPart(pieces, func(p map[string]any) map[string]any {
+			if p["text"] == "" {
+				delete(p, "text")
+			}
+			if sig, ok := p["thoughtSignature"].(string); ok {
+				b, err := base64.StdEncoding.DecodeString(sig)
+				if err != nil {
+					panic(err) // as its users would see it
+				}
+				p["thoughtSignature"] = base64.StdEncoding.EncodeToString(b)
+			}
+			return p
+		})
+	}},
+	{"the other alphabet", false, func(pieces []any) []any {
+		return eachPart(pieces, func(p map[string]any) map[string]any {
+			if sig, ok := p["thoughtSignature"].(string); ok {
+				p["thoughtSignature"] = strings.NewReplacer("+", "-", "/", "_", "=", "").Replace(sig)
+			}
+			return p
+		})
+	}},
+	{"no thoughts, signed calls only", true, func(pieces []any) []any {
+		return eachPart(pieces, func(p map[string]any) map[string]any {
+			if p["thought"] == true || p["text"] == "" {
+				return nil
+			}
+			if p["functionCall"] == nil {
+				delete(p, "thoughtSignature")
+			}
+			return p
+		})
+	}},
+}
+
+// eachPart makes a turn of each piece, of what change leaves of its parts.
+func eachPart(pieces []any, change func(map[string]any) map[string]any) (turns []any) {
+	for _, list := range pieces {
+		var parts []any
+		for _, p := range list.([]any) {
+			m := map[string]any{}
+			for name, v := range p.(map[string]any) {
+				m[name] = v
+			}
+			if m = change(m); len(m) > 0 {
+				parts = append(parts, m)
+			}
+		}
+		if len(parts) > 0 {
+			turns = append(turns, parts)
+		}
+	}
+	return turns
+}
+
+// parts returns those of each piece.
+func (h *heard) parts() (list []any) {
+	for _, p := range h.pieces {
+		for _, c := range p["candidates"].([]any) {
+			if parts, ok := c.(map[string]any)["content"].(map[string]any)["parts"]; ok {
+				list = append(list, parts)
+			}
+		}
+	}
+	return list
+}
+
+// given returns the model's turns that a client gives back, in one.
+func given(t *testing.T, turns []any) (parts []content.Part) {
+	t.Helper()
+	contents := []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "go"}}}}
+	for _, turn := range turns {
+		contents = append(contents, map[string]any{"role": "model", "parts": turn})
+	}
+	doc, err := json.Marshal(map[string]any{"contents": contents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ParseRequest(doc)
+	if err != nil {
+		t.Fatalf("%v\n%.2000s", err, doc)
+	}
+	n := r.Upstream()
+	for i, turn := range n.Turns[1:] {
+		if len(turn.Parts) != len(r.Contents[i+1].Parts) {
+			t.Errorf("turn %d has %d parts instead of %d", i+1, len(turn.Parts), len(r.Contents[i+1].Parts))
+		}
+		parts = append(parts, turn.Parts...)
+	}
+	return parts
+}
+
+// recalled says what parts are, letter by letter, with the thoughts that they
+// carry in their places; thoughts that nobody signed are left out.
+func recalled(parts []content.Part) (list []string) {
+	own := func(s content.Signature) string {
+		if s.Data == "" || s.Format == Format {
+			return ""
+		}
+		return fmt.Sprintf(" signed %s %.20q %d", s.Format, s.Data, len(s.Data))
+	}
+	thought := func(p *content.Thinking) string {
+		return fmt.Sprintf("thought %.40q %d%s%s", p.Text, len(p.Text), own(p.Signature), own(p.Redacted))
+	}
+	for _, p := range parts {
+		sig := seal.Of(p)
+		if thoughts, ok := seal.Split(sig.Format, sig.Data); ok && sig.Format != Format {
+			for _, t := range thoughts {
+				i := len(list)
+				for back := t.Back; back > 0 && i > 0; i-- {
+					if len(list[i-1]) == 1 {
+						back--
+					}
+				}
+				list = slices.Insert(list, i, thought(t.Thinking))
+			}
+			sig = content.Signature{}
+		}
+		switch p := p.(type) {
+		case *content.Text:
+			for i := range len(p.Text) {
+				list = append(list, p.Text[i:i+1])
+			}
+			if s := own(sig); s != "" {
+				list = append(list, "text"+s)
+			}
+		case *content.Thinking:
+			if own(p.Signature)+own(p.Redacted) != "" {
+				list = append(list, thought(p))
+			}
+		case *content.ToolUse:
+			list = append(list, "call "+p.ID+own(sig))
+		default:
+			list = append(list, fmt.Sprintf("%T%s", p, own(sig)))
+		}
+	}
+	return list
+}
+
+// onlyCalls leaves what a client gives back that knows of calls only.
+func onlyCalls(list []string) []string {
+	last := len(list)
+	for last > 0 && !strings.HasPrefix(list[last-1], "call ") {
+		last--
+	}
+	var left []string
+	for i, s := range list {
+		switch {
+		case i >= last && strings.HasPrefix(s, "thought "), strings.HasPrefix(s, "text signed"):
+			continue
+		case strings.HasPrefix(s, "*"):
+			s, _, _ = strings.Cut(s, " ")
+		}
+		left = append(left, s)
+	}
+	return left
+}
+
+func TestCarried(t *testing.T) {
+	for _, tt := range carried {
+		t.Run(tt.name, func(t *testing.T) {
+			reply, err := upstream.Collect(t.Context(), tt.up, &upstream.Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := recalled(reply.Parts)
+			switch tt.name { // what is lost
+			case "too long":
+				want = want[2:]
+				want = slices.DeleteFunc(want, func(s string) bool { return strings.HasPrefix(s, "text signed") })
+			case "of two vendors":
+				want = slices.Delete(want, 1, 2)
+			case "of nobody":
+				want = []string{"call a"}
+			}
+			check := func(t *testing.T, pieces []any, lost []content.Loss) {
+				t.Helper()
+				for _, client := range clients {
+					want := want
+					if client.calls {
+						want = onlyCalls(want)
+					}
+					got := recalled(given(t, client.turns(pieces)))
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("%s (-want +got):\n%s", client.name, diff)
+					}
+				}
+				checkLosses(t, tt.losses, lost)
+			}
+			res, lost := ResponseOf(reply)
+			doc, err := res.AppendJSON(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := decodeObject(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, (&heard{pieces: []map[string]any{m}}).parts(), lost)
+			var all []upstream.Event
+			for e, err := range upstream.Events(t.Context(), tt.up, &upstream.Request{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, e)
+			}
+			for _, f := range []framing{inEvents, inArray} {
+				for _, n := range []int{1, 3, len(all)} {
+					stream, lost := encode(f, all, n)
+					mustHear(t, f, stream) // it is a whole answer
+					h, _ := hear(f, stream)
+					check(t, h.parts(), lost)
+				}
+			}
+		})
+	}
+}
+
+// encode streams events that arrive n at a time.
+func encode(f framing, all []upstream.Event, n int) (stream string, lost []content.Loss) {
+	s := newStream(f, "r-1", "asked", maxBody)
+	var out []byte
+	for batch := range slices.Chunk(slices.Clone(all), n) {
+		out = s.Events(out, batch)
+		lost = append(lost, s.Lost()...)
+	}
+	out = s.End(out, nil)
+	return string(out), append(lost, s.Lost()...)
+}
+
+// TestCarriedBytes pins what a stream looks like that carries.
+func TestCarriedBytes(t *testing.T) {
+	stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Thinking("Hm")
+		_ = w.Signature(otherSign("s1"))
+		_ = w.Text("Hi")
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`})
+		_ = w.Part(&content.ToolUse{ID: "b", Name: "f", Input: `{}`})
+		_ = w.Part(&content.Thinking{Redacted: otherSign("s2")})
+		return w.Text("é")
+	})
+	sealed := func(data string) string {
+		s, _ := seal.SealBase64(other, seal.Thoughts, data)
+		return s
+	}
+	piece := func(parts, stop string) string {
+		return `data: {"candidates":[{"content":{"role":"model","parts":[` + parts + `]}` + stop + `,"index":0}],"modelVersion":"asked","responseId":"r-1"}` + "\r\n\r\n"
+	}
+	want := piece(`{"text":"Hm","thought":true}`, "") + piece(`{"text":"Hi"}`, "") +
+		piece(`{"functionCall":{"id":"a","name":"f","args":{}},"thoughtSignature":"`+sealed(`[{"text":"Hm","signature":"s1","back":2}]`)+`"}`, "") +
+		piece(`{"functionCall":{"id":"b","name":"f","args":{}}}`, "") + piece(`{"text":"é"}`, "") +
+		piece(`{"text":"","thoughtSignature":"`+sealed(`[{"redacted":"s2","back":2}]`)+`"}`, `,"finishReason":"STOP"`)
+	if diff := cmp.Diff(want, stream); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCarriedCandidates(t *testing.T) {
+	one, two := otherSign("1"), otherSign("2")
+	stream, lost := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		return w.Send([]upstream.Event{
+			{Kind: upstream.EventOpen, Block: 0, Part: &content.Thinking{}}, {Kind: upstream.EventOpen, Block: 1, Candidate: 1, Part: &content.Thinking{}},
+			{Kind: upstream.EventText, Block: 0, Text: "a"}, {Kind: upstream.EventText, Block: 1, Candidate: 1, Text: "b"},
+			{Kind: upstream.EventSignature, Block: 1, Candidate: 1, Signature: &two}, {Kind: upstream.EventSignature, Block: 0, Signature: &one},
+			{Kind: upstream.EventClose, Block: 0}, {Kind: upstream.EventClose, Block: 1, Candidate: 1},
+			{Kind: upstream.EventOpen, Block: 2, Candidate: 1, Part: &content.ToolUse{ID: "c", Name: "f"}}, {Kind: upstream.EventClose, Block: 2, Candidate: 1},
+		})
+	})
+	_, res := mustHear(t, inEvents, stream)
+	for i, want := range [][]string{{`thought "a" 1 signed messages "1" 1`}, {`thought "b" 1 signed messages "2" 1`, "call c"}} {
+		parts := res["candidates"].([]any)[i].(map[string]any)["content"].(map[string]any)["parts"]
+		if diff := cmp.Diff(want, recalled(given(t, []any{parts}))); diff != "" {
+			t.Errorf("candidate %d (-want +got):\n%s", i, diff)
+		}
+	}
+	if len(lost) > 0 {
+		t.Error(lost)
+	}
+}
+
+// TestCarriedMemory checks that thoughts are kept within bounds, however long.
+func TestCarriedMemory(t *testing.T) {
+	s := newStream(inEvents, "r-1", "m", maxBody)
+	var out []byte
+	text := strings.Repeat("x", 1<<10)
+	for n := range 20_000 {
+		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventOpen, Block: n, Part: &content.Thinking{}}})
+		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventText, Block: n, Text: text}})
+		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventClose, Block: n}})
+		if k := len(s.said[0].thoughts.list); k > len(s.closed)+1 {
+			t.Fatalf("%d thoughts are kept", k)
+		}
+	}
+	if s.room < seal.MaxSize-8<<10 {
+		t.Errorf("there is room for %d bytes more", s.room)
+	}
+}
+
+// TestDamagedEnvelopes checks what becomes of signatures that did not come back
+// as they were.
+func TestDamagedEnvelopes(t *testing.T) {
+	good, _ := seal.SealBase64(other, seal.Thoughts, `[{"text":"a","signature":"b"}]`)
+	own, _ := seal.SealBase64(Format, seal.Own, "c2ln")
+	wrong, _ := seal.SealBase64(other, seal.Next, "x")
+	bad := good[:len(good)-8] + "AAAA" + good[len(good)-4:]
+	body := fmt.Sprintf(`{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[`+
+		`{"functionCall":{"name":"f"},"thoughtSignature":%q},{"text":"b","thoughtSignature":%q},{"text":"c","thoughtSignature":%q},`+
+		`{"text":"d","thoughtSignature":%q},{"text":"e","thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}}]}]}`,
+		bad, own, wrong, good)
+	want := []content.Signature{{Data: bad}, signed("c2ln"), {Data: wrong}, otherSign(`[{"text":"a","signature":"b"}]`), signed("c2ln")}
+	wantLosses := []content.Loss{seal.Damaged.At("turns.1.parts.0.signature"), seal.Damaged.At("turns.1.parts.2.signature")}
+
+	r, err := ParseRequestString(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := r.Upstream()
+	var got []content.Signature
+	for _, p := range n.Turns[1].Parts {
+		got = append(got, seal.Of(p))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if upstream.WireOf(n, Format) != nil {
+		t.Error("the document is passed on")
+	}
+	if n.Turns[1].Parts[4] != r.Contents[1].Parts[4] || &n.Turns[2].Parts[0] != &r.Contents[2].Parts[0] || !seal.SealedBase64(seal.Of(r.Contents[1].Parts[0]).Data) {
+		t.Error("more was copied than had to be, or the request itself changed")
+	}
+	for _, refuse := range []content.Severity{0, content.LossDropped} {
+		var report *upstream.Report
+		var asked *upstream.Request
+		h := NewHandler(upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+			asked = r
+			return w.Text("x")
+		}), &Options{Serving: upstream.Serving{Refuse: refuse, OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
+		for _, path := range []string{"generateContent", "streamGenerateContent?alt=sse"} {
+			w := httptest.NewRecorder()
+			asked = nil
+			h.ServeHTTP(w, post("/v1beta/models/m:"+path, body))
+			if diff := cmp.Diff(wantLosses, report.Losses); diff != "" {
+				t.Errorf("report (-want +got):\n%s", diff)
+			}
+			switch {
+			case refuse != 0 && (w.Code != 400 || asked != nil):
+				t.Errorf("not refused: %d %s", w.Code, w.Body)
+			case refuse == 0 && (w.Code != 200 || upstream.WireOf(asked, Format) != nil || !strings.HasPrefix(w.Header().Get("Polywire-Loss"), "dropped contents")):
+				t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+			}
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package generatecontent
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/upstream"
+)
+
+const question = `{"contents":[{"role":"user","parts":[{"text":"q"}]}`
+
+var asked = asks(plainText("q"))
+
+// How turns become contents.
+var turnMappings = []mapping{
+	{name: "system text", from: &upstream.Request{System: []content.Part{plainText("a"), &content.Text{Text: "b", Cache: &content.Cache{}}, plainText("")}},
+		want: `,"systemInstruction":{"parts":[{"text":"a"},{"text":"b"}]}`, lost: []string{"hint system.1.cache", "hint system.2"}},
+	{name: "a file in the system text", from: &upstream.Request{System: []content.Part{&content.Image{Source: picture}}},
+		lost: []string{"dropped system.0"}, rules: []*loss.Rule{systemFile}},
+	{name: "a system turn", from: said(asked, content.Turn{Role: content.System, Parts: []content.Part{plainText("s")}}, replies(plainText("a"))),
+		want: question + `,{"role":"user","parts":[{"text":"s"}]},{"role":"model","parts":[{"text":"a"}]}]}`,
+		lost: []string{"degraded turns.1"}, rules: []*loss.Rule{systemTurn}},
+	{name: "results in several turns", from: said(asked, replies(aCall, another),
+		asks(&content.ToolResult{ID: "2", Parts: []content.Part{plainText("b")}}), asks(&content.ToolResult{ID: "1", Parts: []content.Part{plainText("a")}}), asks(plainText("go on"))),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"functionCall":{"id":"2","name":"g"}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"2","name":"g","response":{"output":"b"}}},{"functionResponse":{"id":"1","name":"f","response":{"output":"a"}}}]},` +
+			`{"role":"user","parts":[{"text":"go on"}]}]}`,
+		lost: []string{"hint turns.3"}, rules: []*loss.Rule{joinedResults}},
+	{name: "a step in several turns", from: said(asked, replies(plainText("a")), content.Turn{Role: content.Assistant, Parts: []content.Part{aCall}, Extra: extra(`{"x":1}`)},
+		asks(&content.ToolResult{ID: "1"})),
+		want: question + `,{"role":"model","parts":[{"text":"a"},{"functionCall":{"id":"1","name":"f","args":{"a":1}}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
+		lost: []string{"hint turns.2", "dropped turns.2.extra"}, rules: []*loss.Rule{joinedCalls, joinedMembers}},
+	{name: "empty texts and turns", from: said(asked, replies(plainText("")), asks(plainText(""), plainText(" "))),
+		want: question + `,{"role":"user","parts":[{"text":" "}]}]}`, lost: []string{"hint turns.1.parts.0", "hint turns.1", "hint turns.2.parts.0"},
+		rules: []*loss.Rule{emptyText, emptyTurn, emptyText}},
+	{name: "ids that are missing", from: said(asked, replies(&content.ToolUse{Name: "f"}, &content.ToolUse{Name: "g"}), asks(&content.ToolResult{}, &content.ToolResult{})),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"name":"f"}},{"functionCall":{"name":"g"}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}},{"functionResponse":{"name":"g","response":{}}}]}]}`},
+	{name: "an id that two steps have", from: said(asked, replies(aCall), asks(&content.ToolResult{ID: "1"}),
+		replies(&content.ToolUse{ID: "1", Name: "g"}), asks(&content.ToolResult{ID: "1"})),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},` +
+			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"g"}}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"g","response":{}}}]}]}`},
+	{name: "the call of a result is in another place", from: said(asked, replies(aCall), asked, replies(plainText("a")), asks(&content.ToolResult{ID: "1"})),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}}]},{"role":"user","parts":[{"text":"q"}]},` +
+			`{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
+
+	{name: "thoughts", from: said(asked, replies(
+		&content.Thinking{Text: "own", Signature: ownMark("YQ==")}, &content.Thinking{Text: "nobody's"},
+		&content.Thinking{Signature: ownMark("Yg==")}, &content.Thinking{}, &content.Thinking{Text: "x", Signature: content.Signature{Format: elsewhere, Data: "c"}},
+		&content.Thinking{Redacted: content.Signature{Format: elsewhere, Data: "d"}}, plainText("a"))),
+		want: question + `,{"role":"model","parts":[{"text":"own","thought":true,"thoughtSignature":"YQ=="},{"text":"nobody's","thought":true},` +
+			`{"text":"","thought":true,"thoughtSignature":"Yg=="},{"text":"a"}]}]}`,
+		lost: []string{"hint turns.1.parts.3", "hint turns.1.parts.4", "hint turns.1.parts.5"}, rules: []*loss.Rule{emptyText, foreignThought, foreignThought}},
+	{name: "carried signatures", from: said(asked, replies(
+		neighbour(seal.Next, "YQ=="), plainText("a"), neighbour(seal.Last, "Yg=="), neighbour(seal.Next, "Yw=="), aCall, neighbour(seal.Next, "ZA=="), &content.Image{Source: picture},
+		neighbour(seal.Next, "ZQ==")), asks(&content.ToolResult{ID: "1"})),
+		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="},{"text":"","thoughtSignature":"Yg=="},{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"Yw=="},` +
+			`{"inlineData":{"mimeType":"image/png","data":"AAAA"},"thoughtSignature":"ZA=="},{"text":"","thoughtSignature":"ZQ=="}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
+	{name: "a signature behind its part", from: said(asked, replies(plainText("a"), neighbour(seal.Last, "YQ=="))),
+		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="}]}]}`},
+	{name: "a signature of nothing", from: said(asked, replies(neighbour(seal.Last, "YQ=="))),
+		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="}]}]}`},
+	{name: "a signature of another vendor", from: said(asked, replies(&content.ToolUse{ID: "1", Name: "f", Signature: content.Signature{Format: elsewhere, Data: "x"}}), asks(&content.ToolResult{ID: "1"})),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f"}}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
+		lost: []string{"hint turns.1.parts.0.signature"}},
+	{name: "calls without a signature", target: Target{SignedCalls: true}, from: said(asked, replies(aCall), asks(&content.ToolResult{ID: "1"}), replies(plainText("a")), asked,
+		replies(plainText("b"), &content.ToolUse{ID: "1", Name: "f"}, another), asks(&content.ToolResult{ID: "1"}, &content.ToolResult{ID: "2"}),
+		replies(&content.ToolUse{ID: "1", Name: "f", Signature: ownMark("YQ==")}), asks(&content.ToolResult{ID: "1"})),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"` + bypass + `"}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"q"}]},` +
+			`{"role":"model","parts":[{"text":"b"},{"functionCall":{"id":"1","name":"f"},"thoughtSignature":"` + bypass + `"},{"functionCall":{"id":"2","name":"g"}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}},{"functionResponse":{"id":"2","name":"g","response":{}}}]},` +
+			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f"},"thoughtSignature":"YQ=="}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
+		lost: []string{"hint turns.1.parts.0.signature", "degraded turns.5.parts.1.signature"}, rules: []*loss.Rule{lostEarlier, lostThought}},
+}

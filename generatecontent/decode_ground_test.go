@@ -1,0 +1,158 @@
+package generatecontent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// cites says which block cites what, and of which bytes.
+func cites(events []upstream.Event) (list []string) {
+	for i := range events {
+		if e := &events[i]; e.Kind == upstream.EventCitation {
+			c := e.Citation
+			list = append(list, fmt.Sprint(e.Block, " ", c.Kind, " ", c.URL, " ", c.Title, " ", c.Text, " ", c.Extra.JSON))
+		}
+	}
+	return list
+}
+
+const (
+	chunkA   = `{"web":{"uri":"https://a.example/","title":"A"}}`
+	chunkB   = `{"web":{"uri":"https://b.example/"}}`
+	citedA   = " web https://a.example/ A  "
+	citedB   = " web https://b.example/   "
+	noSource = `{"retrievedContext":{"uri":"store/1","title":"N","text":"x"}}`
+)
+
+// groundedBy is a groundingMetadata.
+func groundedBy(chunks, supports string) string {
+	return `"groundingMetadata":{"groundingChunks":[` + chunks + `],"groundingSupports":[` + supports + `]}`
+}
+
+// supportOf is a support of the metadata, with the members of its segment.
+func supportOf(segment, chunks string) string {
+	return `{"segment":{` + segment + `},"groundingChunkIndices":[` + chunks + `]}`
+}
+
+func at(segment string) string { return `{"segment":{` + segment + `}}` }
+
+func TestGroundedReply(t *testing.T) {
+	const texts = `"content":{"parts":[{"text":"Hm.","thought":true},{"text":"Zoë came. "},{"functionCall":{"name":"f"}},{"text":"She left."}]},`
+	tests := []struct {
+		name, parts, grounds string
+		want                 []string
+	}{
+		{"bytes, not letters", texts, groundedBy(chunkA, supportOf(`"partIndex":1,"startIndex":5,"endIndex":10,"text":"came."`, "0")),
+			[]string{"1" + citedA + at(`"partIndex":1,"startIndex":5,"endIndex":10`)}},
+		{"over all texts", texts, groundedBy(chunkA+","+chunkB, supportOf(`"startIndex":11,"endIndex":20,"text":"She left."`, "1,0")),
+			[]string{"3" + citedB + at(`"startIndex":11,"endIndex":20`), "3" + citedA + at(`"startIndex":11,"endIndex":20`)}},
+		{"two texts", texts, groundedBy(chunkA, supportOf(`"endIndex":20,"text":"Zoë came. She left."`, "0")),
+			[]string{"3" + citedA + at(`"startIndex":0,"endIndex":20`)}},
+		{"metadata first", groundedBy(chunkA, supportOf(`"partIndex":3,"startIndex":0,"endIndex":3`, "0")) + "," + texts, "",
+			[]string{"3" + citedA + at(`"partIndex":3,"startIndex":0,"endIndex":3`)}},
+		{"a file that was searched", texts, groundedBy(`{"retrievedContext":{"uri":"https://c.example","title":"C","text":"p"}}`, supportOf(`"partIndex":3,"endIndex":3`, "0")),
+			[]string{"3 web https://c.example C p " + at(`"partIndex":3,"startIndex":0,"endIndex":3`)}},
+		{"letters, not bytes", texts, groundedBy(chunkA, supportOf(`"partIndex":1,"endIndex":3,"text":"Zo\u00eb"`, "0")), nil},
+		{"not what stands there", texts, groundedBy(chunkA, supportOf(`"partIndex":1,"endIndex":4,"text":"Zora"`, "0")), nil},
+		{"in a thought", texts, groundedBy(chunkA, supportOf(`"partIndex":0,"endIndex":3,"text":"Hm."`, "0")), nil},
+		{"beyond the end", texts, groundedBy(chunkA, supportOf(`"partIndex":3,"startIndex":5,"endIndex":12`, "0")), nil},
+		{"nothing to cite", texts, groundedBy(noSource, supportOf(`"partIndex":3,"endIndex":3`, "0,1,-1,7000000000")), nil},
+		{"no numbers", texts, groundedBy(chunkA, supportOf(`"partIndex":3,"startIndex":-1,"endIndex":"x"`, "0")), nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.grounds != "" {
+				tt.grounds += ","
+			}
+			f, err := DecodeReply(`{"candidates":[{`+tt.parts+tt.grounds+`"finishReason":"STOP"}]}`, content.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, cites(f.Events)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestGroundedStream(t *testing.T) {
+	piece := func(parts, more string) string {
+		return `data: {"candidates":[{"content":{"role":"model","parts":[` + parts + `]}` + more + "}]}\n\n"
+	}
+	const stop = `,"finishReason":"STOP"`
+	segment := func(from, to int) string { return fmt.Sprintf(`"startIndex":%d,"endIndex":%d`, from, to) }
+	tests := []struct {
+		name, stream string
+		want         []string
+	}{
+		{"at the end", piece(`{"text":"Herons "}`, "") + piece(`{"text":"nest."}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 12), "0"))),
+			[]string{"0" + citedA + at(segment(0, 12))}},
+		{"beside the signature", piece(`{"text":"Herons nest."}`, "") +
+			piece(`{"text":"","thoughtSignature":"AAAA"}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 12), "0"))),
+			[]string{"0" + citedA + at(segment(0, 12))}},
+		{"numbers go on", piece(`{"text":"Herons "}`, ","+groundedBy(chunkA, supportOf(segment(0, 6), "0"))) +
+			piece(`{"text":"nest."}`, stop+","+groundedBy(chunkB, supportOf(segment(7, 12), "1,0"))),
+			[]string{"0" + citedA + at(segment(0, 6)), "0" + citedB + at(segment(7, 12)), "0" + citedA + at(segment(7, 12))}},
+		{"behind a thought", piece(`{"text":"Birds.","thought":true}`, "") + piece(`{"text":"Herons."}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 7), "0"))),
+			[]string{"1" + citedA + at(segment(0, 7))}},
+		{"a text that is closed", piece(`{"text":"Herons "}`, "") + piece(`{"functionCall":{"name":"f"}}`, "") +
+			piece(`{"text":"nest."}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 6), "0")+","+supportOf(segment(7, 12), "0"))),
+			[]string{"2" + citedA + at(segment(7, 12))}},
+		{"not said yet", piece(`{"text":"Herons"}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 12), "0"))), nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := NewStreamReader(strings.NewReader(tt.stream), content.Limits{})
+			var got []string
+			for {
+				f, err := r.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if f.Format != Format {
+					t.Error("the piece is no longer as it came")
+				}
+				got = append(got, cites(f.Events)...)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An answer that cannot go as it came says its metadata as it was, once, and
+// nothing is reported.
+func TestGroundedAgain(t *testing.T) {
+	grounds := groundedBy(chunkA, supportOf(`"startIndex":0,"endIndex":6,"text":"Herons"`, "0"))
+	f, err := DecodeReply(`{"candidates":[{"content":{"parts":[{"text":"Herons"}]},"finishReason":"STOP",`+grounds+`}]}`, content.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Format = ""
+	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return w.Frame(f) })
+	var report *upstream.Report
+	h := NewHandler(up, &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
+	for _, path := range []string{"/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent?alt=sse"} {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, post(path, smallBody))
+		if got := rec.Body.String(); strings.Count(got, "groundingChunks") != 1 || !strings.Contains(got, grounds) {
+			t.Errorf("%s: %s", path, got)
+		}
+		if len(report.Losses) > 0 {
+			t.Errorf("%s: losses %v", path, report.Losses)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package generatecontent
+
+import (
+	"testing"
+
+	"github.com/polywire/polywire/internal/loss/losstable"
+)
+
+// TestLossTable keeps what the page of losses says of requests and answers in this
+// format.
+func TestLossTable(t *testing.T) {
+	losstable.Check(t, "generatecontent", requestLosses...)
+	losstable.Check(t, "generatecontent-answer", answerLosses...)
+}
+
+// A path of a request that was parsed is one of its document, with the parts that
+// say nothing, and those of one made by hand have no document to be of.
+func TestRequestPath(t *testing.T) {
+	parsed, err := ParseRequest([]byte(`{"contents":[{"parts":[{"text":""},{"text":"Hi."}]}],"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"a"},{"name":"b"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		r             *Request
+		neutral, want string
+	}{
+		{parsed, "turns.0.parts.0", "contents[0].parts[1]"},
+		{new(Request), "turns.0.parts.0", "contents[0].parts[0]"},
+		{parsed, "tools.2", "tools[1].function_declarations[1]"},
+		{parsed, "top_k", "generation_config.top_k"},
+		{parsed, "parts.1", "candidates[0].content.parts[1]"},
+		{parsed, "candidates.2.parts.1", "candidates[2].content.parts[1]"},
+		{parsed, "what.ever", "what.ever"},
+	} {
+		if got := tt.r.Path(tt.neutral); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.neutral, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package page_test
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/loss/page"
+	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+const (
+	other = content.Format("elsewhere")
+	third = content.Format("third")
+	m     = messages.Format
+	g     = generatecontent.Format
+	png   = "iVBORw0KGgo="
+)
+
+func file(kind, data string) *content.Base64 { return &content.Base64{MediaType: kind, Data: data} }
+
+func members(f content.Format, json string) *content.Extra {
+	return &content.Extra{Format: f, JSON: json}
+}
+
+func signed(f content.Format, data string) content.Signature {
+	return content.Signature{Format: f, Data: data}
+}
+
+// parts are those of answers that lose something in one format or the other.
+var parts = []content.Part{
+	&content.Image{Source: file("image/png", png), Cache: &content.Cache{}, Extra: members(other, `{"a":1}`)},
+	&content.Image{Source: file("", png)},
+	&content.Image{Source: file("", "AAAA")},
+	&content.Image{Source: file("image/png", "!")},
+	&content.Image{Source: &content.File{ID: "f"}},
+	&content.Document{Source: file("application/pdf", "JVBERi0="), Title: "A"},
+	&content.Media{Source: file("audio/wav", "UklGRgAAAABXQVZF")},
+	&content.ServerToolUse{Format: other, ID: "s", Name: "search", Input: "{}"},
+	&content.ServerToolResult{Format: m, Kind: "web_search_tool_result", ID: "s", Content: "{"},
+	&content.SearchResult{},
+	&content.Unknown{Format: g, Kind: "odd", Raw: "{"},
+	&content.Text{Text: "a", Cache: &content.Cache{}, Extra: members(other, `{"a":1}`)},
+	&content.Text{Text: "a", Signature: content.Signature{Data: "nobody's"}},
+	&content.Text{Text: "a", Signature: signed(g, "!")},
+	&content.Text{Text: "a", Signature: signed(other, strings.Repeat("x", seal.MaxSize+1))},
+	&content.Text{Text: "a", Citations: []content.Citation{{Kind: "odd"}}},
+	&content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://example.com", Text: "b"}}},
+	&content.Text{Text: "a", Citations: make([]content.Citation, 1001)},
+	&content.Text{Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://example.com"}}},
+	&content.ToolUse{ID: "c", Name: "t", Input: "[1]"},
+}
+
+// ends are ways in which answers end.
+var ends = []upstream.Stop{
+	{Reason: content.StopMalformedCall, Format: other, Word: "ODD", Details: `{"a":1}`},
+	{Reason: content.StopOther, Sequence: "x"},
+	{Reason: content.StopContext},
+}
+
+// events are answers that can only be told piece by piece.
+var events = [][]upstream.Event{
+	{ // another answer beside the first
+		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
+		{Kind: upstream.EventOpen, Block: 1, Candidate: 1, Part: &content.Text{}}, {Kind: upstream.EventClose, Block: 1, Candidate: 1}},
+	{ // members that are nobody's
+		{Kind: upstream.EventOpen, Part: &content.Text{}, Extra: members(other, `{"a":1}`)},
+		{Kind: upstream.EventText, Text: "a", Extra: members(other, `{"a":1}`)},
+		{Kind: upstream.EventBlockExtra, Text: "odd", Extra: members(other, `{"a":1}`)},
+		{Kind: upstream.EventClose},
+		{Kind: upstream.EventExtra, Text: "odd", Extra: members(other, `{"a":1}`)},
+		{Kind: upstream.EventExtra, Extra: members(g, `{"content":{}}`)},
+		{Kind: upstream.EventExtra, Extra: members(m, `{"a":"`+strings.Repeat("x", 256<<10)+`"}`)}},
+	{ // sources in two ways
+		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"},
+		{Kind: upstream.EventCitation, Citation: &content.Citation{Kind: content.CiteWeb, URL: "https://example.com"}},
+		{Kind: upstream.EventClose},
+		{Kind: upstream.EventExtra, Extra: members(g, `{"groundingMetadata":{"a":1}}`)}},
+	{ // signatures that come late
+		{Kind: upstream.EventOpen, Part: &content.Thinking{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
+		{Kind: upstream.EventOpen, Block: 1, Part: &content.Image{Source: file("image/png", png)}}, {Kind: upstream.EventClose, Block: 1},
+		{Kind: upstream.EventOpen, Block: 2, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 2},
+		{Kind: upstream.EventSignature, Signature: &content.Signature{Format: other, Data: "x"}},
+		{Kind: upstream.EventSignature, Block: 1, Signature: &content.Signature{Format: g, Data: "AAAA"}}},
+	{ // a signature behind the last text
+		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
+		{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{Signature: signed(other, "x")}}, {Kind: upstream.EventClose, Block: 1}},
+	{ // thoughts of two vendors
+		{Kind: upstream.EventOpen, Part: &content.Thinking{Signature: signed(other, "x")}}, {Kind: upstream.EventClose},
+		{Kind: upstream.EventOpen, Block: 1, Part: &content.Thinking{Signature: signed(third, "x")}}, {Kind: upstream.EventClose, Block: 1},
+		{Kind: upstream.EventOpen, Block: 2, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 2}},
+}
+
+// answers are upstreams that say all of that, one thing each.
+func answers() (all []upstream.Upstream) {
+	add := func(f func(w *upstream.Writer) error) {
+		all = append(all, upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return f(w) }))
+	}
+	for _, p := range parts {
+		add(func(w *upstream.Writer) error { return w.Part(p) })
+	}
+	for _, s := range ends {
+		add(func(w *upstream.Writer) error { return w.Stop(s) })
+	}
+	for _, list := range events {
+		add(func(w *upstream.Writer) error { return w.Send(slices.Clone(list)) })
+	}
+	add(func(w *upstream.Writer) error {
+		return w.Usage(content.Usage{CacheWrite: 1, Extra: members(other, `{"a":1}`)})
+	})
+	return all
+}
+
+// A front reports nothing of an answer that is not in its table, and everything
+// that is, of one answer or another.
+func TestAnswersLose(t *testing.T) {
+	fronts := map[string]func(upstream.Upstream, upstream.Serving) http.Handler{
+		"messages-answer": func(up upstream.Upstream, s upstream.Serving) http.Handler {
+			return messages.NewHandler(up, &messages.Options{Serving: s})
+		},
+		"generatecontent-answer": func(up upstream.Upstream, s upstream.Serving) http.Handler {
+			return generatecontent.NewHandler(up, &generatecontent.Options{Serving: s})
+		},
+	}
+	for table, front := range fronts {
+		rules, err := page.Rules(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		missing := map[string]bool{}
+		for _, r := range rules {
+			missing[r.Severity.String()+" "+r.Reason] = true
+		}
+		known := maps.Clone(missing)
+		known["hint a piece of a part that only its vendor knows"] = true // an upstream.Collector's,
+		known["hint an event that only its vendor knows"] = true          // which makes whole replies
+		for _, up := range answers() {
+			for _, r := range asked(table) {
+				for _, l := range lostOf(t, front, up, r) {
+					said := l.Severity.String() + " " + l.Reason
+					if !known[said] {
+						t.Errorf("%s does not have %s (at %q)", table, said, l.Path)
+					}
+					delete(missing, said)
+				}
+			}
+		}
+		for said := range missing {
+			t.Errorf("%s: nothing reports %s", table, said)
+		}
+	}
+}
+
+// lostOf returns what an answer loses in a front.
+func lostOf(t *testing.T, front func(upstream.Upstream, upstream.Serving) http.Handler, up upstream.Upstream, r *http.Request) []content.Loss {
+	t.Helper()
+	var lost []content.Loss
+	serving := upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) {
+		lost = r.Losses
+		if r.Err != nil {
+			t.Errorf("an answer fails: %v", r.Err)
+		}
+	}}
+	front(up, serving).ServeHTTP(httptest.NewRecorder(), r)
+	return lost
+}
+
+// asked returns a plain and a streamed request.
+func asked(table string) []*http.Request {
+	if strings.HasPrefix(table, "generatecontent") {
+		body := `{"contents":[{"parts":[{"text":"Hi."}]}]}`
+		return []*http.Request{
+			httptest.NewRequest("POST", "/v1beta/models/m:generateContent", strings.NewReader(body)),
+			httptest.NewRequest("POST", "/v1beta/models/m:streamGenerateContent?alt=sse", strings.NewReader(body)),
+		}
+	}
+	var list []*http.Request
+	for _, stream := range []string{"false", "true"} {
+		r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(
+			`{"model":"m","max_tokens":9,"stream":`+stream+`,"messages":[{"role":"user","content":"Hi."}]}`))
+		r.Header.Set("anthropic-version", "2023-06-01")
+		list = append(list, r)
+	}
+	return list
+}

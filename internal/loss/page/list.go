@@ -1,0 +1,62 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/internal/loss"
+)
+
+// sections are the parts of the list of all losses, in order.
+var sections = []struct {
+	title, intro string
+	tables       []string
+	answers      bool
+}{
+	{"Requests from anywhere", "Found by a front in what its clients gave back.", []string{"front"}, false},
+	{"Requests to Messages", "", []string{"messages", "anthropic"}, false},
+	{"Requests to content generation", "", []string{"generatecontent", "gemini"}, false},
+	{"Requests to chat completions", "", []string{"openai-chat"}, false},
+	{"Requests to responses", "", []string{"openai-responses"}, false},
+	{"Schemas", "Of arguments and of answers, to every format whose own dialect differs.", []string{"schema"}, false},
+	{"Answers of chat completions", "", []string{"openai-chat"}, true},
+	{"Answers of responses", "", []string{"openai-responses"}, true},
+	{"Answers in Messages", "", []string{"messages-answer"}, true},
+	{"Answers in content generation", "", []string{"generatecontent-answer"}, true},
+}
+
+// List writes every loss that can be reported, as Markdown.
+func List() (string, error) {
+	var b strings.Builder
+	for _, s := range sections {
+		rules, err := Rules(s.tables...)
+		if err != nil {
+			return "", err
+		}
+		rules = slices.DeleteFunc(rules, func(r loss.Rule) bool { return strings.HasPrefix(r.Feature, answer) != s.answers })
+		if rules, err = sorted(rules); err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
+		if s.intro != "" {
+			b.WriteString(s.intro + "\n\n")
+		}
+		if len(rules) == 0 {
+			b.WriteString("Nothing.\n")
+			continue
+		}
+		b.WriteString("| what | loss | why |\n| --- | --- | --- |\n")
+		last := ""
+		for _, r := range rules {
+			f := strings.TrimPrefix(r.Feature, answer)
+			if f == last {
+				f = ""
+			} else {
+				last = f
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", f, r.Severity, strings.ReplaceAll(r.Reason, "|", `\|`))
+		}
+	}
+	return strings.ReplaceAll(b.String(), "\n|  |", "\n| |"), nil
+}

@@ -1,0 +1,204 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+)
+
+// A Way leads from one format to another.
+type Way struct {
+	From, To string // formats, by the names that they have here
+	tables   []string
+	cannot   []string // features that From cannot say, so that nothing can get lost
+}
+
+// titles name the formats to people, and letters where there is little room.
+var titles = map[string][2]string{
+	"messages":         {"Messages", "M"},
+	"generatecontent":  {"content generation", "G"},
+	"openai":           {"chat completions", "C"},
+	"openai-responses": {"responses", "R"},
+}
+
+// Requests are the ways of requests, from each front to each vendor of another
+// format. A codec's losses do not depend on where a request comes from, but not
+// every format can say everything.
+var Requests = []Way{
+	{From: "messages", To: "generatecontent", cannot: notInMessages, tables: toGenerateContent},
+	{From: "messages", To: "openai", cannot: notInMessages, tables: toChat},
+	{From: "messages", To: "openai-responses", cannot: notInMessages, tables: toResponses},
+	{From: "generatecontent", To: "messages", cannot: notInGenerateContent, tables: toMessages},
+	{From: "generatecontent", To: "openai", cannot: notInGenerateContent, tables: toChat},
+	{From: "generatecontent", To: "openai-responses", cannot: notInGenerateContent, tables: toResponses},
+}
+
+// Rules reads what can get lost on the way.
+func (w Way) Rules() ([]loss.Rule, error) { return Rules(w.tables...) }
+
+var (
+	toMessages        = []string{"front", "messages", "anthropic", "schema"}
+	toGenerateContent = []string{"front", "generatecontent", "gemini", "schema"}
+	toChat            = []string{"front", "openai-chat", "schema"}
+	toResponses       = []string{"front", "openai-responses", "schema"}
+)
+
+// What a request of a format cannot say at all.
+var (
+	notInMessages = []string{
+		loss.Sound, loss.ResultObject, loss.ToolOutput, loss.Seed, loss.Penalties, loss.Candidates,
+		loss.OutputType, loss.OutputModalities, loss.OutputImage,
+	}
+	notInGenerateContent = []string{
+		loss.SystemTurn, loss.TextCitations, loss.CacheMarks, loss.DocumentParts, loss.DocumentTitle,
+		loss.DocumentCitations, loss.SearchResults, loss.ToolStrict, loss.ChoiceParallel, loss.UserID,
+	}
+)
+
+// Answers are the ways of answers, from each vendor to each front of another
+// format.
+var Answers = []Way{
+	{From: "generatecontent", To: "messages", tables: []string{"messages-answer"}},
+	{From: "openai", To: "messages", tables: []string{"openai-chat", "messages-answer"}},
+	{From: "openai-responses", To: "messages", cannot: notInResponses, tables: []string{"openai-responses", "messages-answer"}},
+	{From: "messages", To: "generatecontent", cannot: notAnswered, tables: []string{"generatecontent-answer"}},
+	{From: "openai", To: "generatecontent", tables: []string{"openai-chat", "generatecontent-answer"}},
+	{From: "openai-responses", To: "generatecontent", cannot: notInResponses, tables: []string{"openai-responses", "generatecontent-answer"}},
+}
+
+// What an answer of Messages, and one of responses, cannot say at all.
+var (
+	notAnswered    = []string{loss.AnswerImage, loss.AnswerFile, loss.AnswerCandidates}
+	notInResponses = []string{loss.AnswerCandidates}
+)
+
+// A Matrix says of each feature what becomes of it on each way.
+type Matrix struct {
+	Ways []Way
+	Rows []Row
+}
+
+// A Row is one feature, with a cell for each way.
+type Row struct {
+	Feature string
+	Cells   []Cell
+}
+
+// A Cell is the worst that can happen to a feature; zero if nothing is lost.
+type Cell struct {
+	Worst  content.Severity
+	Cannot bool // the format it comes from cannot say it
+}
+
+// answer is how the features of answers begin.
+const answer = "answer: "
+
+// Of makes the matrix of requests or of answers. Features that nothing happens to
+// are left out.
+func Of(ways []Way, answers bool) (*Matrix, error) {
+	all, err := features()
+	if err != nil {
+		return nil, err
+	}
+	tables := make([][]loss.Rule, len(ways))
+	for i, w := range ways {
+		if tables[i], err = Rules(w.tables...); err != nil {
+			return nil, err
+		}
+	}
+	m := &Matrix{Ways: ways}
+	for _, f := range all {
+		if strings.HasPrefix(f, answer) != answers {
+			continue
+		}
+		row := Row{Feature: f}
+		lost := false
+		for i, w := range ways {
+			c := Cell{Cannot: slices.Contains(w.cannot, f)}
+			if !c.Cannot {
+				c.Worst = worst(tables[i], f)
+			}
+			lost = lost || c.Worst != 0
+			row.Cells = append(row.Cells, c)
+		}
+		if lost {
+			m.Rows = append(m.Rows, row)
+		}
+	}
+	return m, nil
+}
+
+func worst(rules []loss.Rule, feature string) (s content.Severity) {
+	for _, r := range rules {
+		if r.Feature == feature {
+			s = max(s, r.Severity)
+		}
+	}
+	return s
+}
+
+// Markdown writes the matrix as a table.
+func (m *Matrix) Markdown() string {
+	var b strings.Builder
+	b.WriteString("| |")
+	for _, w := range m.Ways {
+		fmt.Fprintf(&b, " %s → %s |", titles[w.From][0], titles[w.To][0])
+	}
+	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(m.Ways)) + "\n")
+	for _, r := range m.Rows {
+		fmt.Fprintf(&b, "| %s |", strings.TrimPrefix(r.Feature, answer))
+		for _, c := range r.Cells {
+			if s := c.String(); s != "" {
+				b.WriteString(" " + s)
+			}
+			b.WriteString(" |")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Comment writes the matrix as the lines of a Go comment.
+func (m *Matrix) Comment() string {
+	width := 0
+	for _, r := range m.Rows {
+		width = max(width, len(strings.TrimPrefix(r.Feature, answer)))
+	}
+	var b strings.Builder
+	line := func(first string, rest []string) {
+		fmt.Fprintf(&b, "//\t%-*s", width, first)
+		for _, s := range rest {
+			fmt.Fprintf(&b, "  %-8s", s)
+		}
+		text := strings.TrimRight(b.String(), " ")
+		b.Reset()
+		b.WriteString(text + "\n")
+	}
+	head := make([]string, len(m.Ways))
+	for i, w := range m.Ways {
+		head[i] = titles[w.From][1] + " to " + titles[w.To][1]
+	}
+	line("", head)
+	for _, r := range m.Rows {
+		cells := make([]string, len(r.Cells))
+		for i, c := range r.Cells {
+			cells[i] = c.String()
+		}
+		line(strings.TrimPrefix(r.Feature, answer), cells)
+	}
+	return b.String()
+}
+
+// String returns the word for a cell.
+func (c Cell) String() string {
+	switch {
+	case c.Cannot:
+		return "–"
+	case c.Worst == 0:
+		return ""
+	}
+	return c.Worst.String()
+}

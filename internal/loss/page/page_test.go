@@ -1,0 +1,159 @@
+package page_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/loss/page"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
+	"github.com/polywire/polywire/upstream/gemini"
+	"github.com/polywire/polywire/upstream/openai"
+)
+
+// noServer is a transport that must not be used.
+type noServer struct{ t *testing.T }
+
+func (n noServer) RoundTrip(*http.Request) (*http.Response, error) {
+	n.t.Error("something was sent")
+	return nil, errors.New("there is no server")
+}
+
+func vendors(t *testing.T) map[string]upstream.Upstream {
+	t.Helper()
+	client := &http.Client{Transport: noServer{t}}
+	m, err1 := anthropic.New(anthropic.Options{HTTPClient: client})
+	g, err2 := gemini.New(gemini.Options{HTTPClient: client})
+	c, err3 := openai.New(openai.Options{HTTPClient: client})
+	r, err4 := openai.NewResponses(openai.Options{HTTPClient: client})
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]upstream.Upstream{"messages": m, "generatecontent": g, "openai": c, "openai-responses": r}
+}
+
+// requests returns the requests that the tests of a front have, by file.
+func requests(t *testing.T, front string) map[string]*upstream.Request {
+	t.Helper()
+	files, err := filepath.Glob("../../../" + front + "/testdata/*.json")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d requests, %v", len(files), err)
+	}
+	all := map[string]*upstream.Request{}
+	for _, f := range files {
+		body, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch front {
+		case "messages":
+			if r, err := messages.ParseRequest(body); err == nil {
+				all[filepath.Base(f)] = r.Upstream()
+			}
+		case "generatecontent":
+			if r, err := generatecontent.ParseRequest(body); err == nil {
+				all[filepath.Base(f)] = r.Upstream()
+			}
+		}
+	}
+	return all
+}
+
+// Whatever an adapter tells of real requests stands in the matrix: it is a rule of
+// a table, of a feature that the front can say, and no worse than the cell.
+func TestMatrixHolds(t *testing.T) {
+	m, err := page.Of(page.Requests, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ups, met := vendors(t), 0
+	for column, way := range m.Ways {
+		rules, err := way.Rules()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, r := range requests(t, way.From) {
+			if r.Model == "" {
+				r.Model = "some-model"
+			}
+			losses, err := upstream.Preflight(t.Context(), ups[way.To], r)
+			if err != nil {
+				continue // what cannot be said at all is an error and no loss
+			}
+			for _, l := range losses {
+				met++
+				told := func(rule loss.Rule) bool { return rule.Severity == l.Severity && rule.Reason == l.Reason }
+				known := slices.ContainsFunc(rules, func(rule loss.Rule) bool {
+					return told(rule) && holds(m, column, rule)
+				})
+				if !known {
+					t.Errorf("%s from %s to %s: the page does not have %s %s: %s", file, way.From, way.To, l.Severity, l.Path, l.Reason)
+				}
+			}
+		}
+	}
+	if met < 100 {
+		t.Errorf("only %d losses were met: the test looks at nothing", met)
+	}
+}
+
+// holds reports whether the cell of a rule's feature says that it may happen.
+func holds(m *page.Matrix, column int, r loss.Rule) bool {
+	i := slices.IndexFunc(m.Rows, func(row page.Row) bool { return row.Feature == r.Feature })
+	return i >= 0 && !m.Rows[i].Cells[column].Cannot && m.Rows[i].Cells[column].Worst >= r.Severity
+}
+
+func TestFormat(t *testing.T) {
+	seed := &loss.Rule{Feature: loss.Seed, Severity: content.LossDropped, Reason: "no seed"}
+	topK := &loss.Rule{Feature: loss.TopK, Severity: content.LossHint, Reason: "b"}
+	worse := &loss.Rule{Feature: loss.TopK, Severity: content.LossDropped, Reason: "a"}
+	got, err := page.Format([]*loss.Rule{seed, worse, topK, seed})
+	if want := "top_k\thint\tb\ntop_k\tdropped\ta\nseed\tdropped\tno seed\n"; got != want || err != nil {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	for name, bad := range map[string]loss.Rule{
+		"no feature":     {Severity: content.LossHint, Reason: "a"},
+		"another's":      {Feature: "colour", Severity: content.LossHint, Reason: "a"},
+		"no severity":    {Feature: loss.Seed, Reason: "a"},
+		"no reason":      {Feature: loss.Seed, Severity: content.LossHint},
+		"several lines":  {Feature: loss.Seed, Severity: content.LossHint, Reason: "a\nb"},
+		"a severity too": {Feature: loss.Seed, Severity: content.LossDropped + 1, Reason: "a"},
+	} {
+		if _, err := page.Format([]*loss.Rule{&bad}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestMatrix(t *testing.T) {
+	m := &page.Matrix{
+		Ways: []page.Way{{From: "messages", To: "openai"}, {From: "generatecontent", To: "messages"}},
+		Rows: []page.Row{
+			{Feature: "seed", Cells: []page.Cell{{Cannot: true}, {Worst: content.LossDropped}}},
+			{Feature: "answer: text", Cells: []page.Cell{{}, {Worst: content.LossHint}}},
+		},
+	}
+	markdown := strings.Join([]string{
+		"| | Messages → chat completions | content generation → Messages |",
+		"| --- | --- | --- |",
+		"| seed | – | dropped |",
+		"| text | | hint |",
+		"",
+	}, "\n")
+	if got := m.Markdown(); got != markdown {
+		t.Errorf("got\n%s", got)
+	}
+	comment := "//\t      M to C    G to M\n//\tseed  –         dropped\n//\ttext            hint\n"
+	if got := m.Comment(); got != comment {
+		t.Errorf("got\n%s", got)
+	}
+}

@@ -1,0 +1,127 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+)
+
+// Format writes a table as a file has it: a line for each rule, sorted by
+// feature, severity and reason. A rule that stands in it twice is written once.
+func Format(rules []*loss.Rule) (string, error) {
+	list := make([]loss.Rule, len(rules))
+	for i, r := range rules {
+		list[i] = *r
+	}
+	list, err := sorted(list)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, r := range list {
+		fmt.Fprintf(&b, "%s\t%s\t%s\n", r.Feature, r.Severity, r.Reason)
+	}
+	return b.String(), nil
+}
+
+// sorted sorts rules and leaves out those that are in the list twice. Rules that
+// no table can show are an error.
+func sorted(rules []loss.Rule) ([]loss.Rule, error) {
+	order, err := features()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rules {
+		switch {
+		case !slices.Contains(order, r.Feature):
+			return nil, fmt.Errorf("feature %q is not one of internal/loss: %s", r.Feature, r.Reason)
+		case r.Severity < content.LossHint || r.Severity > content.LossDropped:
+			return nil, fmt.Errorf("severity %d: %s", r.Severity, r.Reason)
+		case r.Reason == "" || strings.ContainsAny(r.Reason, "\t\n"):
+			return nil, fmt.Errorf("reason %q is no sentence of one line", r.Reason)
+		}
+	}
+	slices.SortFunc(rules, func(a, b loss.Rule) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(order, a.Feature), slices.Index(order, b.Feature)),
+			cmp.Compare(a.Severity, b.Severity),
+			strings.Compare(a.Reason, b.Reason),
+		)
+	})
+	return slices.Compact(rules), nil
+}
+
+// File returns where the table of a name is kept, seen from any directory of the
+// module.
+func File(name string) (string, error) { return inModule("internal/loss/page/tables/" + name + ".txt") }
+
+func inModule(path string) (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, filepath.FromSlash(path)), nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			err = os.ErrNotExist
+		}
+		dir = parent
+	}
+	return "", err
+}
+
+// feature finds a feature in the source that declares them all.
+var feature = regexp.MustCompile(`(?m)^\t[A-Z]\w* += "(.+)"$`)
+
+// features returns all features, in the order in which they are declared.
+func features() ([]string, error) {
+	path, err := inModule("internal/loss/features.go")
+	if err != nil {
+		return nil, err
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, m := range feature.FindAllSubmatch(source, -1) {
+		list = append(list, string(m[1]))
+	}
+	return list, nil
+}
+
+// Rules reads the tables of some codecs.
+func Rules(names ...string) ([]loss.Rule, error) {
+	var rules []loss.Rule
+	for _, name := range names {
+		path, err := File(name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(text)) {
+			fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if len(fields) != 3 || severities[fields[1]] == 0 {
+				return nil, fmt.Errorf("tables/%s.txt: bad line %q", name, line)
+			}
+			rules = append(rules, loss.Rule{Feature: fields[0], Severity: severities[fields[1]], Reason: fields[2]})
+		}
+	}
+	return rules, nil
+}
+
+var severities = map[string]content.Severity{
+	content.LossHint.String():     content.LossHint,
+	content.LossDegraded.String(): content.LossDegraded,
+	content.LossDropped.String():  content.LossDropped,
+}

@@ -1,0 +1,203 @@
+package messages
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/upstream"
+)
+
+// saidAs returns a member of the document that a request becomes, as values.
+func saidAs(t *testing.T, n *upstream.Request, member string) any {
+	t.Helper()
+	r, _ := RequestOf(n)
+	b, err := r.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc[member]
+}
+
+func asValue(t *testing.T, text string) any {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+// standing returns the signature of a part that stands for thoughts.
+func standing(list ...seal.Thought) content.Signature {
+	return content.Signature{Format: Format, Data: seal.Join(list)}
+}
+
+func signed(text, signature string, back int) seal.Thought {
+	return seal.Thought{Thinking: &content.Thinking{Text: text, Signature: content.Signature{Format: Format, Data: signature}}, Back: back}
+}
+
+func TestRequestOfTurns(t *testing.T) {
+	text := func(s string) *content.Text { return &content.Text{Text: s} }
+	call := func(id string) *content.ToolUse { return &content.ToolUse{ID: id, Name: "n"} }
+	result := func(id, s string) *content.ToolResult { return &content.ToolResult{ID: id, Parts: some(text(s))} }
+	turn := func(r content.Role, p ...content.Part) content.Turn { return content.Turn{Role: r, Parts: p} }
+	const u, a, s = content.User, content.Assistant, content.System
+	jpeg := &content.Image{Source: &content.Base64{MediaType: "image/jpeg", Data: "/9j/4AAQSkZJRgAB"}}
+	const image = `{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"/9j/4AAQSkZJRgAB"}}`
+	carrying := call("1")
+	carrying.Signature = standing(signed("first", "s1", 8), signed("", "s2", 0))
+	tests := []struct {
+		name  string
+		turns []content.Turn
+		want  string // with ' for "
+	}{
+		{"calls of one step in turns of their own", []content.Turn{turn(u, text("q")), turn(a, text("Let ")), turn(a, text("me see")),
+			turn(a, call("1")), turn(a, call("2")), turn(u, result("2", "b")), turn(u, result("1", "a")), turn(u, text("go on"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'text','text':'Let '},{'type':'text','text':'me see'},
+			{'type':'tool_use','id':'1','name':'n','input':{}},{'type':'tool_use','id':'2','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'2','content':[{'type':'text','text':'b'}]},
+			{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]},{'type':'text','text':'go on'}]}]`},
+		{"a result behind other words, and media beside it", []content.Turn{turn(u, text("q")), turn(a, call("1")),
+			turn(u, jpeg, result("1", "a"), text("this"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]},` + image + `,{'type':'text','text':'this'}]}]`},
+		{"one call without a result, and a result without a call", []content.Turn{turn(u, text("q")), turn(a, call("1"), call("2")),
+			turn(u, result("9", "odd"), result("2", "b"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}},{'type':'tool_use','id':'2','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'2','content':[{'type':'text','text':'b'}]},
+			{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'The tool has given no result.'}],'is_error':true},
+			{'type':'text','text':'odd'}]}]`},
+		{"two results of one call", []content.Turn{turn(u, text("q")), turn(a, call("1")), turn(u, result("1", "a"), result("1", "b"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]},{'type':'text','text':'b'}]}]`},
+		{"a system turn between a call and its result", []content.Turn{turn(u, text("q")), turn(a, call("1")), turn(s, text("be brief")),
+			turn(u, result("1", "a"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]},{'type':'text','text':'be brief'}]}]`},
+		{"an image that a model made", []content.Turn{turn(u, text("q")), turn(a, text("here"), jpeg), turn(u, text("more"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'text','text':'here'}]},
+			{'role':'user','content':[` + image + `,{'type':'text','text':'more'}]}]`},
+		{"a turn with nothing in it", []content.Turn{turn(u, text("q")), turn(a, text(" ")), turn(u, text("more"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'user','content':[{'type':'text','text':'more'}]}]`},
+		{"space between texts", []content.Turn{turn(u, text("a"), text(" "), text("b"), text("\n"))},
+			`[{'role':'user','content':[{'type':'text','text':'a '},{'type':'text','text':'b\n'}]}]`},
+		{"an answer to be continued", []content.Turn{turn(u, text("q")), turn(a, text("So: "))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'text','text':'So:'}]}]`},
+		{"the assistant begins", []content.Turn{turn(a, text("Hello")), turn(u, text("q"))},
+			`[{'role':'user','content':[{'type':'text','text':'(The conversation begins with the assistant.)'}]},
+			{'role':'assistant','content':[{'type':'text','text':'Hello'}]},{'role':'user','content':[{'type':'text','text':'q'}]}]`},
+		{"thoughts that a call stands for", []content.Turn{turn(u, text("q")), turn(a, &content.Thinking{Text: "first"}), turn(a, text("So, now ")),
+			turn(a, text("then:")), turn(a, carrying), turn(u, result("1", "a"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'text','text':'So, n'},{'type':'thinking','thinking':'first','signature':'s1'},{'type':'text','text':'ow '},
+			{'type':'text','text':'then:'},{'type':'thinking','thinking':'','signature':'s2'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},
+		{"a thought that is there already", []content.Turn{turn(u, text("q")), turn(a, signed("first", "s1", 0).Thinking, carrying), turn(u, result("1", "a"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'thinking','thinking':'first','signature':'s1'},{'type':'thinking','thinking':'','signature':'s2'},
+			{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},
+		{"thoughts at the end of an answer without calls", []content.Turn{turn(u, text("q")), turn(a, text("Answer"),
+			&content.Text{Signature: standing(signed("why", "s", 6))}), turn(u, text("more"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'Answer'}]},
+			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
+		{"a place in the middle of a letter", []content.Turn{turn(u, text("q")), turn(a, text("aé"),
+			&content.Text{Signature: standing(signed("why", "s", 1))}), turn(u, text("more"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'text','text':'a'},{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'é'}]},
+			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
+		{"texts that were cut by the client", []content.Turn{turn(u, text("q")), turn(a, text("A"),
+			&content.Text{Signature: standing(signed("why", "s", 600))}), turn(u, text("more"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'A'}]},
+			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
+		{"a redacted thought", []content.Turn{turn(u, text("q")), turn(a, &content.ToolUse{ID: "1", Name: "n", Signature: standing(seal.Thought{
+			Thinking: &content.Thinking{Redacted: content.Signature{Format: Format, Data: "opaque"}}})}), turn(u, result("1", "a"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'redacted_thinking','data':'opaque'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			want := asValue(t, strings.ReplaceAll(tt.want, "'", `"`))
+			if diff := cmp.Diff(want, saidAs(t, &upstream.Request{Turns: tt.turns}, "messages")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRequestOfSettings(t *testing.T) {
+	budget := int64(2048)
+	tools := func(t ...content.Tool) upstream.Request { return upstream.Request{Tools: t} }
+	openAPI := func(s string) content.Schema { return content.Schema{JSON: s, OpenAPI: true} }
+	named := []content.Tool{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Kind: "googleSearch", Format: "alien", Raw: "{}"}}
+	tests := []struct {
+		name, member string
+		n            upstream.Request
+		want         string
+	}{
+		{"a tool without properties", "tools", tools(content.Tool{Name: "n", Description: "d"}),
+			`[{"name":"n","description":"d","input_schema":{"type":"object"}}]`},
+		{"OpenAPI", "tools", tools(content.Tool{Name: "n", Input: openAPI(`{"type":"OBJECT","properties":{"q":{"type":"STRING","nullable":true}}}`)}),
+			`[{"name":"n","input_schema":{"type":"object","properties":{"q":{"type":["string","null"]}}}}]`},
+		{"a search with the settings of another vendor", "tools", tools(content.Tool{Kind: "web_search", Format: "alien",
+			Raw: `{"type":"web_search","filters":{"allowed_domains":["w.example"]},"user_location":{"type":"approximate","city":"Oslo"}}`}),
+			`[{"type":"web_search_20250305","name":"web_search","allowed_domains":["w.example"],"user_location":{"type":"approximate","city":"Oslo"}}]`},
+		{"code and pages", "tools", tools(content.Tool{Kind: "codeExecution", Format: "alien", Raw: "{}"}, content.Tool{Kind: "urlContext", Format: "alien", Raw: "{}"}),
+			`[{"type":"code_execution_20250825","name":"code_execution"},{"type":"web_fetch_20250910","name":"web_fetch"}]`},
+		{"two of three tools", "tools", upstream.Request{Tools: named, Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"c", "a"}}},
+			`[{"name":"a","input_schema":{"type":"object"}},{"name":"c","input_schema":{"type":"object"}}]`},
+		{"must call one of two", "tool_choice", upstream.Request{Tools: named, Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"c", "a"}}},
+			`{"type":"any"}`},
+		{"must call one", "tool_choice", upstream.Request{Tools: named, Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"c"}, NoParallel: true}},
+			`{"type":"tool","name":"c","disable_parallel_tool_use":true}`},
+		{"none, and not in parallel", "tool_choice", upstream.Request{Tools: named, Choice: content.ToolChoice{Mode: content.ChoiceNone, NoParallel: true}},
+			`{"type":"none"}`},
+		{"not in parallel", "tool_choice", upstream.Request{Tools: named, Choice: content.ToolChoice{NoParallel: true}},
+			`{"type":"auto","disable_parallel_tool_use":true}`},
+		{"a choice without tools", "tool_choice", upstream.Request{Choice: content.ToolChoice{Mode: content.ChoiceAny}}, ""},
+		{"an empty list of tools", "tools", upstream.Request{Tools: []content.Tool{}}, ""},
+		{"a schema of the answer", "output_config", upstream.Request{Output: upstream.Output{MediaType: "application/json",
+			Schema: openAPI(`{"type":"OBJECT","properties":{"a":{"type":"INTEGER"}},"required":["a"]}`)}, Thinking: upstream.Thinking{Effort: "low"}},
+			`{"effort":"low","format":{"type":"json_schema","schema":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}}}`},
+		{"thinking by a budget", "thinking", upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &budget, Display: "full"}},
+			`{"type":"enabled","budget_tokens":2048,"display":"summarized"}`},
+		{"no thinking", "thinking", upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingOff, Display: "omitted"}}, `{"type":"disabled"}`},
+		{"stop sequences", "stop_sequences", upstream.Request{StopSequences: []string{" \n", "END", ""}}, `["END"]`},
+		{"a name that is too long", "metadata", upstream.Request{UserID: strings.Repeat("x", 513)},
+			""},
+		{"system text", "system", upstream.Request{System: some(&content.Text{Text: " "}, &content.Text{Text: "s", Cache: &content.Cache{TTL: "1h"}})},
+			`[{"type":"text","text":"s","cache_control":{"type":"ephemeral","ttl":"1h"}}]`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := saidAs(t, &tt.n, tt.member)
+			if tt.member == "metadata" {
+				id := got.(map[string]any)["user_id"].(string)
+				if len(id) != len("sha256-")+64 || !strings.HasPrefix(id, "sha256-") || id == saidAs(t, &upstream.Request{UserID: strings.Repeat("y", 513)}, "metadata").(map[string]any)["user_id"] {
+					t.Errorf("the user is called %q", id)
+				}
+				return
+			}
+			if diff := cmp.Diff(asValue(t, tt.want), got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

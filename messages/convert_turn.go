@@ -1,0 +1,321 @@
+package messages
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/polywire/polywire/content"
+)
+
+// A dialogue is what the converter knows while it walks through turns.
+type dialogue struct {
+	calls []pending       // calls of the assistant that wait for their results
+	open  map[string]bool // their ids; by need
+
+	moved   []content.Part // files that the next turn of the user is to hold
+	movedAt []string       // where they stood
+
+	kept   map[content.Signature]bool // signed thoughts of the run at hand
+	shown  string                     // what is left of the texts of thoughts that it carries
+	walked int                        // see recall
+}
+
+// A pending call and where it stands.
+type pending struct {
+	id         string
+	turn, part int
+}
+
+// turns converts a conversation. What one side says in several turns is a run,
+// which the vendor takes as one turn.
+func (c *converter) turns(turns []content.Turn) []content.Turn {
+	if len(turns) == 0 {
+		return turns
+	}
+	roles := c.roles(turns)
+	list := make([]content.Turn, 0, len(turns)+1)
+	for i, j := 0, 0; i < len(turns); i = j {
+		j = i + 1
+		if side(roles[i]) {
+			for j < len(turns) && roles[j] == roles[i] {
+				j++
+			}
+		}
+		switch run := turns[i:j]; {
+		case roles[i] == leading:
+			c.lead(turns[i], i)
+		case roles[i] == content.Assistant:
+			list = c.assistant(c.opening(list, turns[i], i), run, i)
+		case roles[i] == content.User:
+			list = c.user(list, run, i)
+		default:
+			list = c.other(list, turns[i], i)
+		}
+	}
+	for _, path := range c.movedAt {
+		c.lose(lostImage, path)
+	}
+	c.trim(list, len(turns)-1)
+	return list
+}
+
+// side reports whether turns of a role make runs.
+func side(r content.Role) bool { return r == content.User || r == content.Assistant }
+
+// leading is the role of a system turn in front of the conversation.
+const leading content.Role = "leading system"
+
+// roles returns the role that each turn gets. System turns keep theirs where
+// the format has a place for them.
+func (c *converter) roles(turns []content.Turn) []content.Role {
+	roles := make([]content.Role, len(turns))
+	before := -1 // the last turn of one of the sides
+	for i := range turns {
+		if roles[i] = turns[i].Role; roles[i] != content.System {
+			before = i
+			continue
+		}
+		next := i + 1
+		for next < len(turns) && turns[next].Role == content.System {
+			next++
+		}
+		last := next == len(turns) || turns[next].Role == content.Assistant
+		switch {
+		case c.native(&turns[i]):
+		case before < 0:
+			roles[i] = leading
+		case last && turns[before].Role == content.User && roles[i-1] != content.Assistant,
+			last && turns[before].Role == content.Assistant && endsServed(turns[before].Parts):
+		default:
+			roles[i] = content.User
+			c.lose(lostSystemTurn, turnPath(i))
+		}
+	}
+	return roles
+}
+
+// native reports whether a system turn has something that only this format has,
+// so that it comes from there.
+func (c *converter) native(t *content.Turn) bool {
+	if len(t.Parts) == 0 || t.Extra != nil && c.Ours(t.Extra) != nil {
+		return true
+	}
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
+		u, ok := p.(*content.Unknown)
+		return ok && u != nil && u.Format == Format
+	})
+}
+
+// endsServed reports whether a turn ends in the result of the vendor's own
+// tool.
+func endsServed(parts []content.Part) bool {
+	if len(parts) == 0 {
+		return false
+	}
+	_, ok := parts[len(parts)-1].(*content.ServerToolResult)
+	return ok
+}
+
+func turnPath(i int) string { return "turns." + strconv.Itoa(i) }
+
+func placeOf(i, k int) string { return turnPath(i) + ".parts." + strconv.Itoa(k) }
+
+// lead tells a system turn in front of the conversation as system text.
+func (c *converter) lead(t content.Turn, i int) {
+	c.lose(lostLeadingTurn, turnPath(i))
+	parts, _ := c.parts(t.Parts, turnPath(i)+".parts", content.System)
+	c.to.System = append(slices.Clip(c.to.System), tidy(parts)...)
+}
+
+// opening puts a turn of the user in front of a conversation that has none, but
+// for one that begins with what only this vendor has, such as a summary.
+func (c *converter) opening(list []content.Turn, t content.Turn, i int) []content.Turn {
+	if slices.ContainsFunc(list, func(t content.Turn) bool { return side(t.Role) }) {
+		return list
+	}
+	if len(t.Parts) > 0 {
+		if u, ok := t.Parts[0].(*content.Unknown); ok && u != nil && u.Format == Format {
+			return list
+		}
+	}
+	c.lose(lostOpening, turnPath(i))
+	parts := append(c.moved, &content.Text{Text: "(The conversation begins with the assistant.)"})
+	c.moved, c.movedAt = nil, nil
+	return append(list, content.Turn{Role: content.User, Parts: parts})
+}
+
+// other converts a turn that is no side's.
+func (c *converter) other(list []content.Turn, t content.Turn, i int) []content.Turn {
+	c.Foreign(t.Extra, turnPath(i)+".extra")
+	if len(t.Parts) == 0 {
+		return append(list, t)
+	}
+	parts, _ := c.parts(t.Parts, turnPath(i)+".parts", t.Role)
+	if t.Parts = tidy(parts); len(t.Parts) == 0 && c.Ours(t.Extra) == nil {
+		return list
+	}
+	return append(list, t)
+}
+
+// assistant converts what the assistant says in a run.
+func (c *converter) assistant(list []content.Turn, run []content.Turn, first int) []content.Turn {
+	c.calls = c.calls[:0]
+	for k := range run {
+		for i, p := range run[k].Parts {
+			if u, ok := p.(*content.ToolUse); ok && u != nil {
+				c.calls = append(c.calls, pending{u.ID, first + k, i})
+			}
+		}
+	}
+	atEnd := first+len(run) == len(c.from.Turns)
+	for _, t := range c.said(run, first, content.Assistant) {
+		t.Parts = tidy(t.Parts)
+		if len(t.Parts) > 0 || atEnd && len(run[len(run)-1].Parts) == 0 {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// user converts what the user says in a run: results of the assistant's calls
+// first, then what had to be moved there.
+func (c *converter) user(list []content.Turn, run []content.Turn, first int) []content.Turn {
+	for k, t := range c.said(run, first, content.User) {
+		t.Parts = tidy(t.Parts)
+		if k == 0 {
+			t.Parts = c.answer(t.Parts, run, first)
+		}
+		t.Role = content.User
+		if len(t.Parts) > 0 {
+			list = append(list, t)
+		}
+	}
+	c.calls = c.calls[:0]
+	return list
+}
+
+// said converts the turns of a run, and joins them where that is due.
+func (c *converter) said(run []content.Turn, first int, role content.Role) []content.Turn {
+	c.kept, c.shown = nil, ""
+	carries := role == content.Assistant && slices.ContainsFunc(run, carries)
+	if carries {
+		c.carried(run)
+	}
+	for k := range run {
+		if x := run[k].Extra; x != nil {
+			c.alien(x, turnPath(first+k))
+		}
+		if len(run[k].Parts) == 0 && (role != content.Assistant || first+k+1 < len(c.from.Turns)) {
+			c.lose(lostEmpty, turnPath(first+k))
+		}
+	}
+	if len(run) == 1 && !carries {
+		return []content.Turn{c.alone(run[0], first, role)}
+	}
+	if !slices.ContainsFunc(run, bound) {
+		list := make([]content.Turn, len(run))
+		for k, t := range run {
+			list[k] = c.alone(t, first+k, role)
+		}
+		return list
+	}
+	if len(run) > 1 {
+		c.lose(lostJoined, turnPath(first+1))
+	}
+	return []content.Turn{c.joined(run, first, role)}
+}
+
+func (c *converter) alone(t content.Turn, i int, role content.Role) content.Turn {
+	t.Parts, _ = c.parts(t.Parts, turnPath(i)+".parts", role)
+	return t
+}
+
+// joined makes one turn of a run, with the thoughts that its parts carry.
+func (c *converter) joined(run []content.Turn, first int, role content.Role) content.Turn {
+	all := run[0]
+	n := 0
+	for k := range run {
+		n += len(run[k].Parts)
+		if x := run[k].Extra; all.Extra == nil {
+			all.Extra = x
+		} else if k > 0 && c.Ours(x) != nil {
+			c.lose(lostJoined, turnPath(first+k)+".extra")
+		}
+	}
+	all.Parts = make([]content.Part, 0, n)
+	for k := range run {
+		for i, p := range run[k].Parts {
+			path := placeOf(first+k, i)
+			if role == content.Assistant {
+				all.Parts = c.recall(all.Parts, p, path)
+			}
+			if q := c.part(p, path, role); q != nil || p == nil {
+				all.Parts = append(all.Parts, q)
+			}
+		}
+	}
+	return all
+}
+
+// bound reports whether a turn has to be joined with others of its side.
+func bound(t content.Turn) bool {
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
+		switch p.(type) {
+		case *content.ToolUse, *content.ToolResult, *content.Thinking:
+			return true
+		}
+		return carrier(p).Data != ""
+	})
+}
+
+// tidy leaves out texts of nothing but white space; behind another text they
+// become part of it.
+func tidy(parts []content.Part) []content.Part {
+	empty := func(p content.Part) bool {
+		t, ok := p.(*content.Text)
+		return ok && t != nil && blank(t.Text)
+	}
+	if !slices.ContainsFunc(parts, empty) {
+		return parts
+	}
+	list := make([]content.Part, 0, len(parts))
+	for _, p := range parts {
+		if !empty(p) {
+			list = append(list, p)
+			continue
+		}
+		space := p.(*content.Text).Text
+		if space == "" || len(list) == 0 {
+			continue
+		}
+		if t, ok := list[len(list)-1].(*content.Text); ok && t != nil && len(t.Citations) == 0 {
+			glued := *t
+			glued.Text += space
+			list[len(list)-1] = &glued
+		}
+	}
+	return list
+}
+
+// trim takes the white space from the end of an answer that is to be continued.
+func (c *converter) trim(list []content.Turn, i int) {
+	if len(list) == 0 {
+		return
+	}
+	last := &list[len(list)-1]
+	if last.Role != content.Assistant || len(last.Parts) == 0 {
+		return
+	}
+	t, ok := last.Parts[len(last.Parts)-1].(*content.Text)
+	if !ok || t == nil {
+		return
+	}
+	if s := strings.TrimRightFunc(t.Text, unicode.IsSpace); s != t.Text {
+		trimmed := *t
+		trimmed.Text = s
+		last.Parts = append(slices.Clone(last.Parts[:len(last.Parts)-1]), &trimmed)
+		c.lose(lostSpace, turnPath(i))
+	}
+}

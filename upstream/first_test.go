@@ -1,0 +1,219 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A lossy is an upstream that loses something of every request, or refuses it.
+// It notes what it was asked.
+type lossy struct {
+	name   string
+	losses []content.Loss
+	err    error // of Preflight and Generate
+	asked  []string
+}
+
+func (l *lossy) Generate(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+	l.asked = append(l.asked, "generate")
+	if l.err != nil {
+		return l.err
+	}
+	if err := w.Loss(l.losses); err != nil {
+		return err
+	}
+	return w.Text(l.name + ":" + r.Model)
+}
+
+func (l *lossy) Preflight(context.Context, *upstream.Request) ([]content.Loss, error) {
+	l.asked = append(l.asked, "preflight")
+	return l.losses, l.err
+}
+
+func (l *lossy) CountTokens(context.Context, *upstream.Request) (upstream.TokenCount, error) {
+	l.asked = append(l.asked, "count")
+	return upstream.TokenCount{Tokens: int64(len(l.name))}, nil
+}
+
+func loses(name string, s ...content.Severity) *lossy {
+	l := &lossy{name: name}
+	for _, s := range s {
+		l.losses = append(l.losses, content.Loss{Path: "top_k", Severity: s, Reason: name + " does not have it"})
+	}
+	return l
+}
+
+func fails(name string, err error) *lossy { return &lossy{name: name, err: err} }
+
+func TestFirst(t *testing.T) {
+	const hint, degraded, dropped = content.LossHint, content.LossDegraded, content.LossDropped
+	fault := &content.Error{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "is sound"}
+	var other upstream.Mux
+	other.Handle("other", loses("other"))
+	tests := []struct {
+		name   string
+		ups    []upstream.Upstream
+		refuse content.Severity
+		want   string
+	}{
+		{"nothing refused", []upstream.Upstream{loses("a", dropped), loses("bb")}, 0, "a:m"},
+		{"the first will do", []upstream.Upstream{loses("a", hint, degraded), loses("bb")}, dropped, "a:m"},
+		{"the first loses too much", []upstream.Upstream{loses("a", hint, dropped), loses("bb", degraded)}, dropped, "bb:m"},
+		{"no loss at all", []upstream.Upstream{loses("a", hint), loses("bb", degraded), loses("ccc")}, hint, "ccc:m"},
+		{"in their order", []upstream.Upstream{loses("a", dropped), loses("bb", hint), loses("ccc")}, degraded, "bb:m"},
+		{"none", []upstream.Upstream{loses("a", degraded), loses("bb", dropped)}, degraded, "top_k: a does not have it"},
+		{"what cannot be said at all", []upstream.Upstream{fails("a", fault), loses("bb", dropped)}, 0, "bb:m"},
+		{"what nobody can say", []upstream.Upstream{fails("a", fault), loses("bb", dropped)}, dropped, fault.Error()},
+		{"a model of another's", []upstream.Upstream{&other, loses("bb")}, 0, "bb:m"},
+		{"one that cannot tell", []upstream.Upstream{loses("a", hint), plain, loses("ccc")}, hint, "plain:m"},
+		{"one in another", []upstream.Upstream{upstream.First(loses("a", dropped), loses("bb", degraded)), loses("ccc", hint)}, degraded, "ccc:m"},
+		{"the only one", []upstream.Upstream{loses("a", hint)}, hint, "top_k: a does not have it"},
+	}
+	for _, tt := range tests {
+		var m upstream.Mux
+		m.Handle("*", upstream.First(tt.ups...))
+		r := &upstream.Request{Model: "m", Refuse: tt.refuse}
+		if got := say(t, &m, r); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Counting and preflight are those of the Upstream that would answer, and none
+// of them answers.
+func TestFirstAbilities(t *testing.T) {
+	a, b := loses("a", content.LossDropped), loses("bb", content.LossHint)
+	u := upstream.First(a, b)
+	for _, tt := range []struct {
+		refuse content.Severity
+		tokens int64
+		losses []content.Loss
+	}{
+		{0, 1, a.losses},
+		{content.LossDegraded, 2, b.losses},
+		{content.LossHint, 1, a.losses}, // neither: the first is to say so
+	} {
+		r := &upstream.Request{Refuse: tt.refuse}
+		if n, err := upstream.CountTokens(t.Context(), u, r); n.Tokens != tt.tokens || err != nil {
+			t.Errorf("refusing %d: CountTokens: %v, %v", tt.refuse, n, err)
+		}
+		got, err := upstream.Preflight(t.Context(), u, r)
+		if diff := cmp.Diff(tt.losses, got); err != nil || diff != "" {
+			t.Errorf("refusing %d: Preflight: %v (-want +got):\n%s", tt.refuse, err, diff)
+		}
+	}
+	for _, asked := range append(a.asked, b.asked...) {
+		if asked == "generate" {
+			t.Error("an answer was asked for")
+		}
+	}
+	if _, err := upstream.Preflight(t.Context(), upstream.First(plain, a), &upstream.Request{}); !errors.Is(err, upstream.ErrUnsupported) {
+		t.Errorf("Preflight of one that cannot tell: %v", err)
+	}
+	n, err := upstream.CountTokens(t.Context(), upstream.First(plain, a), user("Hi."))
+	if !n.Estimate || err != nil {
+		t.Errorf("CountTokens of one that cannot count: %v, %v", n, err)
+	}
+}
+
+func TestFirstAsksNoMoreThanNeeded(t *testing.T) {
+	a, b, c := loses("a", content.LossDropped), loses("bb"), loses("ccc")
+	if got := say(t, upstream.First(a, b, c), &upstream.Request{Refuse: content.LossDropped}); got != "bb:" {
+		t.Errorf("got %q", got)
+	}
+	want := [][]string{{"preflight"}, {"preflight", "generate"}, nil}
+	if diff := cmp.Diff(want, [][]string{a.asked, b.asked, c.asked}); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func TestFirstModels(t *testing.T) {
+	a, b := &vendor{models: []upstream.Model{{ID: "a"}}}, &vendor{models: []upstream.Model{{ID: "b"}}}
+	got, err := upstream.Models(t.Context(), upstream.First(plain, a, b))
+	if diff := cmp.Diff(a.models, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	a.err = errors.New("down")
+	if _, err := upstream.Models(t.Context(), upstream.First(a, b)); err != a.err {
+		t.Errorf("got %v", err)
+	}
+	if _, err := upstream.Models(t.Context(), upstream.First(plain, plain)); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFirstEnds(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	left := errors.New("the client left")
+	cancel(left)
+	a := loses("a")
+	u := upstream.First(fails("x", context.Canceled), a)
+	_, err := upstream.Preflight(ctx, u, &upstream.Request{})
+	_, err2 := upstream.CountTokens(ctx, u, &upstream.Request{})
+	_, err3 := upstream.Collect(ctx, u, &upstream.Request{})
+	for _, err := range []error{err, err2, err3} {
+		if !errors.Is(err, left) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if a.asked != nil {
+		t.Errorf("the next was asked: %q", a.asked)
+	}
+}
+
+func TestFirstMistakes(t *testing.T) {
+	for name, ups := range map[string][]upstream.Upstream{"none": nil, "nil": {plain, nil}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			upstream.First(ups...)
+		}()
+	}
+}
+
+// Two models behind one name: the cheap one answers what it can be told, and the
+// other what would lose its meaning there.
+func ExampleFirst() {
+	answer := func(who string) upstream.Upstream {
+		return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return w.Text(who) })
+	}
+	var models upstream.Mux
+	models.Handle("smart", upstream.First(seedless{answer("cheap")}, answer("dear")))
+
+	ask := func(r *upstream.Request) {
+		r.Model = "smart"
+		r.Refuse = content.LossDropped // handlers set what Serving says
+		reply, err := upstream.Collect(context.Background(), &models, r)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(reply.Parts[0].(*content.Text).Text)
+	}
+	seed := int64(7)
+	ask(&upstream.Request{})
+	ask(&upstream.Request{Seed: &seed})
+	// Output:
+	// cheap
+	// dear
+}
+
+// A seedless Upstream cannot honour a seed, and says so beforehand.
+type seedless struct{ upstream.Upstream }
+
+func (seedless) Preflight(_ context.Context, r *upstream.Request) ([]content.Loss, error) {
+	if r.Seed == nil {
+		return nil, nil
+	}
+	return []content.Loss{{Path: "seed", Severity: content.LossDropped, Reason: "there are no seeds here"}}, nil
+}
