@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/backend"
-	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -25,11 +25,20 @@ type Client struct {
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p := c.plan(req)
+	p, err := c.plan(req)
+	if err != nil {
+		return err
+	}
 	if err := w.Loss(p.losses); err != nil {
 		return err
 	}
-	body, err := p.body(ctx)
+	if p, err = p.load(ctx); err != nil {
+		return err
+	}
+	if err := w.Loss(p.losses); err != nil {
+		return err
+	}
+	body, err := p.body()
 	if err != nil {
 		return err
 	}
@@ -41,7 +50,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	}
 	defer a.Close()
 	if a.Stream {
-		return backend.Relay(ctx, w, messages.NewStreamReader(a, c.server.Limits()), forwarded(a.Header), p.restore)
+		return backend.Relay(ctx, w, messages.NewStreamReader(a, c.server.Limits()), backend.Head{Header: forwarded(a.Header), AsAsked: p.renamed()}, p.restore)
 	}
 	text, err := a.Text()
 	if err != nil {
@@ -51,22 +60,22 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if err != nil {
 		return err
 	}
-	return backend.Reply(w, f, forwarded(a.Header), p.restore)
+	return backend.Reply(w, f, backend.Head{Header: forwarded(a.Header), AsAsked: p.renamed()}, p.restore)
 }
 
-// CountTokens asks the server. Servers that cannot count get
-// [upstream.EstimateTokens].
+// CountTokens asks the server. It is estimated, by [upstream.EstimateTokens],
+// for servers that cannot count, and for requests of other formats that name
+// files by link or id: nothing is fetched merely to count, and the vendor does
+// not count them.
 func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
-	p := c.plan(req)
-	p.count()
-	body, err := p.body(ctx)
-	if err != nil {
-		return upstream.TokenCount{}, err
+	body, p, err := c.countBody(req)
+	if err != nil || body == nil {
+		return estimate(req), err
 	}
 	a, err := c.server.Do(ctx, &backend.Exchange{Path: "/v1/messages/count_tokens" + p.query(), Header: p.header, Body: body})
 	if err != nil {
 		if backend.NotServed(err) {
-			return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}, nil
+			return estimate(req), nil
 		}
 		return upstream.TokenCount{}, err
 	}
@@ -76,6 +85,46 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 		return upstream.TokenCount{}, err
 	}
 	return messages.DecodeCount([]byte(text))
+}
+
+func estimate(req *upstream.Request) upstream.TokenCount {
+	return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}
+}
+
+// countBody writes the document that asks for a count; nil if the vendor cannot
+// count it.
+func (c *Client) countBody(req *upstream.Request) (backend.Body, *plan, error) {
+	p, err := c.plan(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.say != nil && !ours(req.Header) {
+		if elsewhere(req.System) {
+			return nil, nil, nil
+		}
+		for i := range req.Turns {
+			if elsewhere(req.Turns[i].Parts) {
+				return nil, nil, nil
+			}
+		}
+		p.countable()
+	}
+	body, err := p.body()
+	return body, p, err
+}
+
+// countable leaves out what the vendor does not count, or takes only to
+// generate.
+func (p *plan) countable() {
+	r := p.say
+	r.MaxTokens, r.Stream, r.Metadata, r.StopSequences = nil, false, nil, nil
+	r.Temperature, r.TopP, r.TopK, r.ServiceTier = nil, nil, nil, ""
+	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) {
+		r.Tools = slices.DeleteFunc(slices.Clone(r.Tools), func(t content.Tool) bool { return t.Kind != "" })
+		if len(r.Tools) == 0 {
+			r.ToolChoice = nil
+		}
+	}
 }
 
 // mostPages bounds the pages of a list of models.
@@ -120,25 +169,26 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 
 // Preflight tells what would be lost. Nothing is sent or fetched.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
-	return c.plan(req).losses, nil
+	p, err := c.plan(req)
+	if err != nil {
+		return nil, err
+	}
+	return p.losses, nil
 }
 
-// forwarded returns the headers of the server that clients may be told; fronts
-// choose among them.
+// forwarded returns the headers of the server that clients may be told, about
+// rates and the request; fronts choose among them. Those about the host's
+// account are not for clients.
 func forwarded(h http.Header) []upstream.Field {
 	var list []upstream.Field
 	for name, values := range h {
-		if name == "Request-Id" || name == "Retry-After" || strings.HasPrefix(name, "Anthropic-") {
-			for _, v := range values {
-				list = append(list, upstream.Field{Name: name, Value: v})
+		for _, prefix := range [...]string{"Request-Id", "Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"} {
+			if strings.HasPrefix(name, prefix) {
+				for _, v := range values {
+					list = append(list, upstream.Field{Name: name, Value: v})
+				}
 			}
 		}
 	}
 	return list
-}
-
-// rules are the format's for names and ids.
-var rules = &legal.Rules{
-	Name: legal.Rule{Most: 128, Others: "_-"},
-	ID:   legal.Rule{Others: "_-"},
 }

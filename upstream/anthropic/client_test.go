@@ -104,11 +104,25 @@ func TestVerbatim(t *testing.T) {
 	if diff := cmp.Diff(want, *got); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(stream, w.Body.String()); diff != "" {
+	_, rest, _ := strings.Cut(stream, "\n\n")
+	begin, answered, _ := strings.Cut(w.Body.String(), "\n\n")
+	if diff := cmp.Diff(rest, answered); diff != "" {
 		t.Errorf("answered (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(begin, `"model":"claude-x"`) || !strings.Contains(begin, `"x":1`) {
+		t.Errorf("agents drop their thoughts if the model has another name than they asked for: %s", begin)
 	}
 	if w.Header().Get("Anthropic-Ratelimit-Tokens-Remaining") != "7" || w.Header().Get("X-Internal") != "" {
 		t.Errorf("headers: %v", w.Header())
+	}
+}
+
+// TestVerbatimStream checks that all of a stream is the vendor's own bytes where
+// the client asked for the model by its name, whatever the vendor calls it.
+func TestVerbatimStream(t *testing.T) {
+	c, _ := vendor(t, "text/event-stream", stream, anthropic.Options{})
+	if diff := cmp.Diff(stream, ask(t, c, "/v1/messages", asked, nil).Body.String()); diff != "" {
+		t.Errorf("answered (-want +got):\n%s", diff)
 	}
 }
 

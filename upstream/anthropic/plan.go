@@ -8,6 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
@@ -24,9 +25,11 @@ const (
 // A plan is a request on its way: what is sent, and what is lost by that.
 // Nothing is fetched or written until its body is asked for.
 type plan struct {
+	client *Client
 	from   *upstream.Request
 	header http.Header
 	losses []content.Loss
+	linked []content.Loss // those that are none if the file is put in
 
 	wire  *upstream.Wire // the very document, if it may go as it is
 	model string
@@ -34,56 +37,147 @@ type plan struct {
 	names *legal.Names
 }
 
-// plan says a request in the format, and finds what it loses.
-func (c *Client) plan(n *upstream.Request) *plan {
-	p := &plan{from: n, header: make(http.Header), model: c.model(n.Model)}
+// rules are the format's for names and ids.
+var rules = &legal.Rules{
+	Name: legal.Rule{Most: 128, Others: "_-"},
+	ID:   legal.Rule{Others: "_-"},
+}
+
+// plan says a request in the format, and finds what it loses. The error is
+// about what the format takes no form of.
+//
+// A request that came in this format goes as its client said it, even if it was
+// changed on the way, with its version and betas. Another is made one that the
+// model takes. All that is said of it is generally available in the version
+// 2023-06-01, so it needs no betas.
+func (c *Client) plan(n *upstream.Request) (*plan, error) {
+	p := &plan{client: c, from: n, header: make(http.Header), model: c.model(n.Model)}
 	if p.wire = upstream.WireOf(n, messages.Format); p.wire != nil {
 		c.clients(p.header, p.wire.Header)
-		return p
+		return p, nil
 	}
-	p.header.Set(versionHeader, defaultVersion)
 	var log loss.Log
-	n, p.names = legal.Make(n, rules, &log)
-	r, losses := messages.RequestOf(n)
-	p.losses = append(log.Losses, losses...)
+	say, names := legal.Make(n, rules, &log)
+	p.names = names
+	own := ours(n.Header)
+	if own {
+		c.clients(p.header, n.Header)
+	} else {
+		p.header.Set(versionHeader, defaultVersion)
+		var err error
+		if say, err = fit(say, familyOf(p.model), c.maxTokens, &log); err != nil {
+			return nil, err
+		}
+	}
+	r, losses := messages.RequestOf(say)
+	if err := refused(losses); err != nil {
+		return nil, err
+	}
+	if !n.PassLinks {
+		losses, p.linked = apart(losses)
+	}
+	log.Losses = append(log.Losses, losses...)
+	remember(r, &log)
 	r.Model = p.model
-	p.say = r
-	p.fit(c)
-	return p
+	p.say, p.losses = r, log.Losses
+	return p, nil
+}
+
+// renamed reports whether the model has another name than the client asked
+// for, as far as that is known.
+func (p *plan) renamed() bool {
+	if p.wire == nil {
+		return true
+	}
+	for _, s := range p.wire.Spans {
+		if s.Name == "model" {
+			return p.wire.Body[s.From:s.To] != string(jsonwire.AppendString(nil, p.model))
+		}
+	}
+	return false
+}
+
+// ours reports whether headers are those of a client of this format.
+func ours(fields []upstream.Field) bool {
+	return slices.ContainsFunc(fields, func(f upstream.Field) bool {
+		return http.CanonicalHeaderKey(f.Name) == versionHeader
+	})
+}
+
+// refused makes errors of losses without which the answer would be wrong.
+func refused(losses []content.Loss) error {
+	var faults content.Faults
+	for _, l := range losses {
+		if codec.MessagesSound.Of(l) || codec.MessagesImageType.Of(l) || codec.MessagesDocumentType.Of(l) {
+			faults.Add(content.CodeUnsupported, l.Path, l.Reason)
+		}
+	}
+	return faults.Err()
+}
+
+// apart takes those losses out of a list that only files have which stay where
+// they are.
+func apart(losses []content.Loss) (rest, linked []content.Loss) {
+	for _, l := range losses {
+		if codec.MessagesLinkType.Of(l) {
+			linked = append(linked, l)
+		}
+	}
+	if linked != nil {
+		losses = slices.DeleteFunc(losses, codec.MessagesLinkType.Of)
+	}
+	return losses, linked
 }
 
 // clients sets the version and the betas that came with a document.
 func (c *Client) clients(h http.Header, fields []upstream.Field) {
+	var betas []string
 	for _, f := range fields {
 		switch http.CanonicalHeaderKey(f.Name) {
 		case versionHeader:
 			h.Set(versionHeader, f.Value)
 		case betaHeader:
-			var list []string
 			for b := range strings.SplitSeq(f.Value, ",") {
-				if b = strings.TrimSpace(b); b != "" && c.beta(b) {
-					list = append(list, b)
+				if b = strings.TrimSpace(b); b != "" && c.beta(b) && !slices.Contains(betas, b) {
+					betas = append(betas, b)
 				}
 			}
-			if len(list) > 0 {
-				h.Set(betaHeader, strings.Join(list, ","))
-			}
 		}
+	}
+	if len(betas) > 0 {
+		h.Set(betaHeader, strings.Join(betas, ","))
 	}
 	if h.Get(versionHeader) == "" {
 		h.Set(versionHeader, defaultVersion)
 	}
 }
 
-// fit makes the request one that the model takes.
-func (p *plan) fit(c *Client) {
-	if p.say.MaxTokens == nil {
-		n := c.maxTokens
-		if n == 0 {
-			n = 32000
-		}
-		p.say.MaxTokens = &n
+// load puts in the files that the vendor is not to fetch, or cannot. It returns
+// the plan of what is then said; its losses are those that were not told yet.
+func (p *plan) load(ctx context.Context) (*plan, error) {
+	n, err := p.from.Inline(ctx, true)
+	if err != nil {
+		return nil, err
 	}
+	if p.wire == nil || n != p.from {
+		if err := checkFiles(n); err != nil {
+			return nil, err
+		}
+	}
+	if n == p.from {
+		p.losses = p.linked
+		return p, nil
+	}
+	q, err := p.client.plan(n)
+	if err != nil {
+		return nil, err
+	}
+	told := make(map[content.Loss]bool, len(p.losses))
+	for _, l := range p.losses {
+		told[l] = true
+	}
+	q.losses = slices.DeleteFunc(append(q.losses, q.linked...), func(l content.Loss) bool { return told[l] })
+	return q, nil
 }
 
 // query says that the body is in the beta form of the format, as the vendor's
@@ -95,15 +189,8 @@ func (p *plan) query() string {
 	return ""
 }
 
-// count leaves out what only generating needs.
-func (p *plan) count() {
-	if p.say != nil {
-		p.say.MaxTokens, p.say.Stream = nil, false
-	}
-}
-
-// body writes the document. Files that the vendor cannot fetch are loaded.
-func (p *plan) body(context.Context) (backend.Body, error) {
+// body writes the document.
+func (p *plan) body() (backend.Body, error) {
 	if p.wire == nil {
 		return p.say.Body()
 	}

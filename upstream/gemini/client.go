@@ -20,11 +20,15 @@ type Client struct {
 	server  *backend.Server
 	version string
 	model   func(string) string
+	closed  bool
 }
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p := c.plan(req)
+	p, err := c.plan(req)
+	if err != nil {
+		return err
+	}
 	if err := w.Loss(p.losses); err != nil {
 		return err
 	}
@@ -42,7 +46,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	}
 	defer a.Close()
 	if a.Stream || req.Stream { // the reader knows an array for itself
-		return backend.Relay(ctx, w, generatecontent.NewStreamReader(a, c.server.Limits()), forwarded(a.Header), p.restore)
+		return backend.Relay(ctx, w, generatecontent.NewStreamReader(a, c.server.Limits()), backend.Head{Header: forwarded(a.Header), AsAsked: p.wire == nil}, p.restore)
 	}
 	text, err := a.Text()
 	if err != nil {
@@ -52,7 +56,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if err != nil {
 		return err
 	}
-	return backend.Reply(w, f, forwarded(a.Header), p.restore)
+	return backend.Reply(w, f, backend.Head{Header: forwarded(a.Header), AsAsked: p.wire == nil}, p.restore)
 }
 
 // resource returns the name of a model as the API has it.
@@ -74,9 +78,16 @@ func (c *Client) path(model string) string {
 }
 
 // CountTokens asks the server. Servers that cannot count get
-// [upstream.EstimateTokens].
+// [upstream.EstimateTokens], and so do requests with links or ids of files that
+// the vendor cannot be sent: nothing is fetched merely to count.
 func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
-	p := c.plan(req)
+	p, err := c.plan(req)
+	if err != nil {
+		return upstream.TokenCount{}, err
+	}
+	if p.wire == nil && absent(p.from) {
+		return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}, nil
+	}
 	body, err := p.countBody(ctx)
 	if err != nil {
 		return upstream.TokenCount{}, err
@@ -136,14 +147,18 @@ func (c *Client) page(ctx context.Context, token string) (list []upstream.Model,
 
 // Preflight tells what would be lost. Nothing is sent or fetched.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
-	return c.plan(req).losses, nil
+	p, err := c.plan(req)
+	if err != nil {
+		return nil, err
+	}
+	return p.losses, nil
 }
 
 // forwarded returns the headers of the server that clients may be told; fronts
 // choose among them.
 func forwarded(h http.Header) []upstream.Field {
 	var list []upstream.Field
-	for _, name := range [...]string{"Retry-After", "X-Request-Id", "Server-Timing"} {
+	for _, name := range [...]string{"Retry-After", "X-Request-Id", "X-Gemini-Service-Tier", "Server-Timing"} {
 		for _, v := range h.Values(name) {
 			list = append(list, upstream.Field{Name: name, Value: v})
 		}
@@ -152,4 +167,4 @@ func forwarded(h http.Header) []upstream.Field {
 }
 
 // rules are the format's for names; ids may be anything.
-var rules = &legal.Rules{Name: legal.Rule{Most: 64, Others: "_.-", Letter: true}, AnyID: true}
+var rules = &legal.Rules{Name: legal.Rule{Most: 128, Others: "_.:-", Letter: true}, AnyID: true}

@@ -45,6 +45,10 @@ type Options struct {
 	// nil asks for the same. It must be safe for concurrent use.
 	Model func(string) string
 
+	// ClosedSchemas tells schemas in the format's own closed dialect, for
+	// servers that know no "parametersJsonSchema". More is lost that way.
+	ClosedSchemas bool
+
 	// Limits bounds what the server answers: Body is for one event of a stream
 	// (32 MiB), Depth and Values are for JSON (256 and 1,000,000). Reply bounds
 	// a whole answer (64 MiB). Zero fields stand for these defaults.
@@ -77,7 +81,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, errors.Join(errors.New("gemini: bad options"), err)
 	}
-	c := &Client{server: server, version: o.Version, model: o.Model}
+	c := &Client{server: server, version: o.Version, model: o.Model, closed: o.ClosedSchemas}
 	if c.model == nil {
 		c.model = func(name string) string { return name }
 	}

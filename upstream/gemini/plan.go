@@ -2,6 +2,8 @@ package gemini
 
 import (
 	"context"
+	"io"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
@@ -15,42 +17,154 @@ import (
 // A plan is a request on its way: what is sent, and what is lost by that.
 // Nothing is fetched or written until its body is asked for.
 type plan struct {
+	client *Client
 	losses []content.Loss
 
 	wire  *upstream.Wire // the very document, if it may go as it is
 	model string
-	say   *generatecontent.Request // otherwise
+	from  *upstream.Request        // otherwise: with names that are legal,
+	say   *generatecontent.Request // and in words of the format
 	names *legal.Names
 }
 
 // plan says a request in the format, and finds what it loses.
-func (c *Client) plan(n *upstream.Request) *plan {
-	p := &plan{model: c.model(n.Model)}
+func (c *Client) plan(n *upstream.Request) (*plan, error) {
+	p := &plan{client: c, model: c.model(n.Model)}
+	if !legalPath(p.model) {
+		return nil, &content.Error{Code: content.CodeValue, Path: "model", Text: "is not the name of a model"}
+	}
 	if p.wire = upstream.WireOf(n, generatecontent.Format); p.wire != nil {
-		return p
+		return p, nil
 	}
 	var log loss.Log
-	n, p.names = legal.Make(n, rules, &log)
-	r, losses := generatecontent.RequestOf(n)
-	p.losses = append(log.Losses, losses...)
-	r.Model = p.model
-	p.say = r
-	return p
+	p.from, p.names = legal.Make(n, rules, &log)
+	p.say = p.said(p.from, &log)
+	p.losses = log.Losses
+	return p, nil
+}
+
+// legalPath reports whether the steps of a model's name lead to it and nowhere
+// else.
+func legalPath(model string) bool {
+	for step := range strings.SplitSeq(model, "/") {
+		if step == "" || step == "." || step == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// said says a request in words that the model understands.
+func (p *plan) said(n *upstream.Request, log *loss.Log) *generatecontent.Request {
+	f := familyOf(p.model)
+	r, losses := generatecontent.RequestFor(n, p.client.target(f))
+	log.Losses = append(log.Losses, losses...)
+	fit(r, n, f, log)
+	r.Model = "" // it stands in the path
+	return r
+}
+
+// fill puts in the files that the vendor cannot fetch.
+func (p *plan) fill(ctx context.Context) error {
+	if p.wire != nil {
+		return nil
+	}
+	n, err := p.from.Inline(ctx, true)
+	if err != nil {
+		return err
+	}
+	if err := checkFiles(n); err != nil {
+		return err
+	}
+	if n != p.from {
+		p.say = p.said(n, new(loss.Log)) // the losses were told
+	}
+	return nil
 }
 
 // body writes the document. Files that the vendor cannot fetch are loaded.
-func (p *plan) body(context.Context) (backend.Body, error) {
+func (p *plan) body(ctx context.Context) (backend.Body, error) {
+	if err := p.fill(ctx); err != nil {
+		return nil, err
+	}
 	if p.wire == nil {
 		return p.say.Body()
 	}
-	var members []backend.Member
-	if len(p.wire.Spans) > 0 {
-		members = []backend.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, resource(p.model)))}}
-	}
-	return backend.Splice(p.wire, members...), nil
+	return p.splice(len(p.wire.Spans) > 0), nil
 }
 
-// countBody writes the document that asks for a count.
-func (p *plan) countBody(ctx context.Context) (backend.Body, error) { return p.body(ctx) }
+// splice returns the document that came, with the name of the model in it if it
+// needs one.
+func (p *plan) splice(model bool) backend.Body {
+	var members []backend.Member
+	if model {
+		members = []backend.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, resource(p.model)))}}
+	}
+	return backend.Splice(p.wire, members...)
+}
+
+// countBody writes the document that asks for a count. The vendor counts only
+// contents, unless the whole request is in the document; the vendor's other
+// service has no place for that, but takes what counts beside the contents.
+func (p *plan) countBody(ctx context.Context) (backend.Body, error) {
+	if err := p.fill(ctx); err != nil {
+		return nil, err
+	}
+	elsewhere := strings.HasPrefix(p.model, "publishers/") || strings.HasPrefix(p.model, "projects/")
+	if p.wire != nil {
+		if elsewhere || onlyContents(p.wire.Body) {
+			return p.splice(len(p.wire.Spans) > 0), nil
+		}
+		return within{p.splice(true)}, nil
+	}
+	r := *p.say
+	if elsewhere {
+		r = generatecontent.Request{Contents: r.Contents, SystemInstruction: r.SystemInstruction, Tools: r.Tools,
+			GenerationConfig: r.GenerationConfig, Form: r.Form}
+		return r.Body()
+	}
+	r.Model = resource(p.model)
+	b, err := r.Body()
+	if err != nil {
+		return nil, err
+	}
+	return within{b}, nil
+}
+
+// onlyContents reports whether a document has nothing else that counts, or is
+// one that asks for a count already.
+func onlyContents(body string) bool {
+	doc, err := jsonwire.Parse(body, jsonwire.Limits{})
+	if err != nil {
+		return true
+	}
+	defer doc.Close()
+	for name := range doc.Root().Members() {
+		switch name {
+		case "contents":
+		case "generateContentRequest", "generate_content_request":
+			return true
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	wrapOpen  = `{"generateContentRequest":`
+	wrapClose = `}`
+)
+
+// within is a document as a member of one that asks for a count.
+type within struct{ backend.Body }
+
+// Len returns the length of the document in bytes.
+func (b within) Len() int64 { return int64(len(wrapOpen)+len(wrapClose)) + b.Body.Len() }
+
+// Reader returns a reader of the whole document.
+func (b within) Reader() io.ReadCloser {
+	return io.NopCloser(io.MultiReader(strings.NewReader(wrapOpen), b.Body.Reader(), strings.NewReader(wrapClose)))
+}
 
 func (p *plan) restore(events []upstream.Event) bool { return p.names.Restore(events) }

@@ -1,0 +1,116 @@
+package anthropic_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/fake"
+	fakes "github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
+)
+
+// models has one of every family that takes something else than the others.
+var models = []string{"claude-3-5-sonnet-20241022", "claude-opus-4-1", "claude-haiku-4-5-20251001", "claude-opus-4-5", "claude-opus-4-6",
+	"claude-opus-4-8", "claude-sonnet-5", "claude-opus-5", "claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1", "house-blend"}
+
+func value[T any](v T) *T { return &v }
+
+func parts(p ...content.Part) []content.Part { return p }
+
+func text(s string) *content.Text { return &content.Text{Text: s} }
+
+const jpeg = "/9j/4AAQSkZJRgABAQAA"
+
+// odd are requests as clients of other formats make them.
+func odd() map[string]*upstream.Request {
+	const u, a, s = content.User, content.Assistant, content.System
+	other := content.Format("generatecontent")
+	turn := func(r content.Role, p ...content.Part) content.Turn { return content.Turn{Role: r, Parts: p} }
+	ask := []content.Turn{turn(u, text("hi"))}
+	tool := content.Tool{Name: "find", Input: content.Schema{JSON: `{"type":"OBJECT","properties":{"q":{"type":"STRING"}},"required":["q"]}`, OpenAPI: true}}
+	call := func(id, name string) *content.ToolUse {
+		return &content.ToolUse{ID: id, Name: name, Input: `{"q":"x"}`}
+	}
+	budget := upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: value(int64(8192)), Display: "summarized"}
+	loop := []content.Turn{turn(u, text("hi")), turn(a, &content.Thinking{Text: "lost"}, call("", "find"), call("", "find")),
+		turn(u, &content.ToolResult{Name: "find", Object: `{"a":1}`}, &content.ToolResult{Name: "find", Error: true, Parts: parts(text("no"))})}
+	return map[string]*upstream.Request{
+		"plain":   {Turns: ask},
+		"sampled": {Turns: ask, Temperature: value(1.0), TopP: value(0.95), TopK: value(int64(64)), Thinking: upstream.Thinking{Effort: "high", Display: "summarized"}},
+		"hot":     {Turns: ask, Temperature: value(1.7), Seed: value(int64(3)), StopSequences: []string{"\n", "END"}, Candidates: 2},
+		"budget":  {Turns: ask, Thinking: budget, TopK: value(int64(3))},
+		"small":   {Turns: ask, Thinking: budget, MaxTokens: value(int64(512))},
+		"large":   {Turns: ask, MaxTokens: value(int64(100_000)), Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: value(int64(1))}},
+		"auto":    {Turns: ask, Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}},
+		"off":     {Turns: ask, Thinking: upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}},
+		"between": {Turns: ask, Thinking: upstream.Thinking{Mode: upstream.ThinkingBetweenTools}},
+		"forced": {Turns: ask, Tools: []content.Tool{tool, {Name: "bare"}}, Thinking: budget,
+			Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"find"}, NoParallel: true}},
+		"choice without tools":  {Turns: ask, Tools: []content.Tool{}, Choice: content.ToolChoice{Mode: content.ChoiceNone}},
+		"loop without thoughts": {Turns: loop, Tools: []content.Tool{tool}, Thinking: budget},
+		"loop without tools":    {Turns: loop},
+		"long names": {Turns: []content.Turn{turn(u, text("hi")), turn(a, call("call.1:x", strings.Repeat("n.", 100))),
+			turn(u, &content.ToolResult{ID: "call.1:x"})}, Tools: []content.Tool{{Name: strings.Repeat("n.", 100)}}},
+		"split steps": {Turns: []content.Turn{turn(u, text("hi")), turn(a, text("So ")), turn(a, text(" ")), turn(a, call("1", "find")), turn(a, call("2", "find")),
+			turn(u, text("and"), &content.ToolResult{ID: "2"}), turn(u, &content.ToolResult{ID: "1", Parts: parts(text(""))})}, Tools: []content.Tool{tool}},
+		"unpaired": {Turns: []content.Turn{turn(u, &content.ToolResult{ID: "0", Parts: parts(text("old"))}), turn(a, call("1", "find")), turn(u, text("go on"))},
+			Tools: []content.Tool{tool}},
+		"system turns": {System: parts(text("be brief"), text("")), Turns: []content.Turn{turn(s, text("before all")), turn(u, text("hi")), turn(s, text("now in French")),
+			turn(a, text("oui")), turn(s, text("and misplaced")), turn(u, text("hi"))}},
+		"assistant first": {Turns: []content.Turn{turn(a, text("Welcome")), turn(u, text("hi"))}},
+		"files": {Turns: []content.Turn{turn(u, &content.Image{Source: &content.Base64{MediaType: "image/png", Data: jpeg}},
+			&content.Document{Source: &content.Base64{MediaType: "text/csv", Data: "YSxi"}, Title: strings.Repeat("t", 600)},
+			&content.Document{Source: &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjcK"}}, text("hi")),
+			turn(a, &content.Image{Source: &content.Base64{MediaType: "image/jpeg", Data: jpeg}}, text("a picture")), turn(u, text("more"))}},
+		"files in results": {Turns: []content.Turn{turn(u, text("hi")), turn(a, call("1", "find")), turn(u, &content.ToolResult{ID: "1",
+			Parts: parts(text("see"), &content.Image{Source: &content.Base64{MediaType: "image/jpeg", Data: jpeg}},
+				&content.Document{Source: &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjcK"}})})}, Tools: []content.Tool{tool}},
+		"an answer by a schema": {Turns: ask, Output: upstream.Output{MediaType: "application/json", Schema: content.Schema{
+			JSON: `{"type":"OBJECT","properties":{"n":{"type":"INTEGER","minimum":1},"s":{"type":"STRING","maxLength":9}},"required":["n"]}`}}},
+		"odd schemas": {Turns: ask, Tools: []content.Tool{
+			{Name: "a", Input: content.Schema{JSON: `{"anyOf":[{"type":"object","properties":{"x":{"type":"STRING"}}},{"type":"object"}]}`}},
+			{Name: "b", Input: content.Schema{JSON: `{"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"x":{"enum":["a"]}}}}}`}},
+			{Name: "c", Strict: true, Input: content.Schema{JSON: `{"type":"object","properties":{"x":{"type":"array","items":{"type":"string","maxLength":3},"maxItems":9}}}`}},
+			{Name: "d", Input: content.Schema{JSON: `true`}}}},
+		"tools of another vendor": {Turns: ask, Tools: []content.Tool{{Kind: "googleSearch", Format: other, Raw: "{}"}, {Kind: "googleMaps", Format: other, Raw: "{}"},
+			{Kind: "codeExecution", Format: other, Raw: "{}"}, {Kind: "urlContext", Format: other, Raw: "{}"}}},
+		"vendor's parts": {Turns: []content.Turn{turn(u, text("hi")), turn(a, &content.ServerToolUse{Format: other, Kind: "executableCode", Name: "c"},
+			&content.Thinking{Text: "t", Signature: content.Signature{Format: other, Data: "x"}}, text("so")), turn(u, text("more"))}},
+		"a long user": {Turns: ask, UserID: strings.Repeat("u", 600), ServiceTier: "flex"},
+	}
+}
+
+// TestAccepted checks that the vendor takes whatever clients of other formats
+// ask, of each family of models, whole and streamed, and to be counted.
+func TestAccepted(t *testing.T) {
+	for _, model := range models {
+		t.Run(model, func(t *testing.T) {
+			c, f := strict(t, anthropic.Options{}, fakes.Options{})
+			f.Always(fake.Text("yes"))
+			for name, n := range odd() {
+				n.Model = model
+				for _, stream := range []bool{false, true} {
+					n.Stream = stream
+					if _, err := upstream.Collect(t.Context(), c, n); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+				if _, err := c.CountTokens(t.Context(), n); err != nil {
+					t.Errorf("%s: counting: %v", name, err)
+				}
+				told, err := c.Preflight(t.Context(), n)
+				r, _ := upstream.Collect(t.Context(), c, n)
+				if diff := cmp.Diff(told, r.Losses); diff != "" || err != nil {
+					t.Errorf("%s: what Preflight tells and Generate reports: %v\n%s", name, err, diff)
+				}
+			}
+			if s := refusals(f); s != "" {
+				t.Errorf("the vendor has refused:\n%s", s)
+			}
+		})
+	}
+}

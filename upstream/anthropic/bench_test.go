@@ -1,0 +1,136 @@
+package anthropic
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+func client(t testing.TB) *Client {
+	c, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// translate does all that is done to a request of content generation before it
+// is sent.
+func translate(t testing.TB, c *Client, body string) {
+	r, err := generatecontent.ParseRequestString(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Model = "claude-sonnet-4-5"
+	p, err := c.plan(r.Upstream())
+	if err == nil {
+		p, err = p.load(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.body()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, b.Reader()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// relay passes a request of this format on.
+func relay(t testing.TB, c *Client, body string) {
+	r, err := messages.ParseRequestString(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.plan(r.Upstream())
+	if err != nil || p.wire == nil {
+		t.Fatal("the document is not passed on", err)
+	}
+	b, err := p.body()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, b.Reader())
+}
+
+func BenchmarkTranslate(b *testing.B) {
+	c := client(b)
+	for name, body := range map[string]string{"agent": workload.GenerateAgent(), "chat": workload.GenerateChat(), "pdf": workload.GeneratePDF()} {
+		b.Run(name, func(b *testing.B) { floor.Run(b, body, func() { translate(b, c, body) }) })
+	}
+}
+
+func BenchmarkRelay(b *testing.B) {
+	c := client(b)
+	body := workload.Agent()
+	b.Run("agent", func(b *testing.B) { floor.Run(b, body, func() { relay(b, c, body) }) })
+}
+
+// events is a stream of n texts.
+func events(n int) string {
+	const head = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"x\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n" +
+		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"
+	const delta = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"some words of an answer\"}}\n\n"
+	const tail = "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n" +
+		"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":5}}\n\n" +
+		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+	return head + strings.Repeat(delta, n) + tail
+}
+
+// stream relays a stream to nobody.
+func stream(t testing.TB, body string) {
+	p := plan{}
+	read := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		return backend.Relay(ctx, w, messages.NewStreamReader(strings.NewReader(body), content.Limits{}), backend.Head{}, p.restore)
+	})
+	if err := upstream.Run(context.Background(), read, &upstream.Request{}, upstream.SinkFunc(func([]upstream.Event) error { return nil })); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func BenchmarkStream(b *testing.B) {
+	body := events(1000)
+	b.Run("1000 deltas", func(b *testing.B) {
+		b.SetBytes(int64(len(body)))
+		b.ReportAllocs()
+		for b.Loop() {
+			stream(b, body)
+		}
+	})
+}
+
+// TestStreamAllocations checks that events cost no allocation each.
+func TestStreamAllocations(t *testing.T) {
+	short, long := events(100), events(2100)
+	few := testing.AllocsPerRun(5, func() { stream(t, short) })
+	many := testing.AllocsPerRun(5, func() { stream(t, long) })
+	bytes := len(long) - len(short)
+	if most := float64(bytes/(16<<10) + 1); many-few > most {
+		t.Errorf("2000 events more take %v allocations more, want at most %v", many-few, most)
+	}
+}
+
+// TestTranslateAllocations checks that what a translation allocates depends on
+// the turns and tools of a request, not on its bytes.
+func TestTranslateAllocations(t *testing.T) {
+	c := client(t)
+	body := workload.GenerateAgent()
+	if n := testing.AllocsPerRun(5, func() { translate(t, c, body) }); n > 800 {
+		t.Errorf("the body of an agent takes %v allocations", n)
+	}
+	pdf := workload.GeneratePDF()
+	if n := testing.AllocsPerRun(2, func() { translate(t, c, pdf) }); n > 100 {
+		t.Errorf("the body with a PDF takes %v allocations", n)
+	}
+}

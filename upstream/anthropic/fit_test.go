@@ -1,0 +1,244 @@
+package anthropic
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+func TestFamilyOf(t *testing.T) {
+	for name, want := range map[string]family{
+		"claude-opus-4-5-20251101":                   {"opus", 45},
+		"claude-opus-5-5":                            {"opus", 55},
+		"claude-sonnet-5":                            {"sonnet", 50},
+		"claude-sonnet-4-20250514":                   {"sonnet", 40},
+		"claude-haiku-4-5@20251001":                  {"haiku", 45},
+		"claude-3-5-sonnet-20241022":                 {"sonnet", 35},
+		"claude-3-opus-latest":                       {"opus", 30},
+		"claude-3.7-sonnet":                          {"sonnet", 37},
+		"us.anthropic.claude-opus-4-1-20250805-v1:0": {"opus", 41},
+		"anthropic/claude-fable-5-1":                 {"fable", 51},
+		"Claude-Mythos-5":                            {"mythos", 50},
+		"claude-mythos-preview":                      {},
+		"claude-2.1":                                 {},
+		"claude-instant":                             {},
+		"gpt-5":                                      {},
+		"my-claude-opus-house-blend":                 {},
+		"claude-opus-4-6-fast":                       {"opus", 46},
+		"":                                           {},
+	} {
+		if got := familyOf(name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A fitted is what a test looks at of a request that was made to fit.
+type fitted struct {
+	Thinking upstream.ThinkingMode
+	Budget   int64
+	Effort   string
+	Max      int64
+	Choice   content.ChoiceMode
+	T, P     float64 // 0: none
+	K        int64
+	Roles    string
+	Tools    int
+	Losses   []string
+}
+
+func ptr[T any](v T) *T { return &v }
+
+type fitCase struct {
+	name, model string
+	n           upstream.Request
+	want        fitted
+}
+
+func fitCases() []fitCase {
+	think := func(t upstream.Thinking) upstream.Request { return upstream.Request{Thinking: t} }
+	auto, off := upstream.Thinking{Mode: upstream.ThinkingAuto}, upstream.Thinking{Mode: upstream.ThinkingOff}
+	budget := func(n int64) upstream.Thinking { return upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &n} }
+	between := upstream.Thinking{Mode: upstream.ThinkingBetweenTools}
+	cli := upstream.Request{Temperature: ptr(1.0), TopP: ptr(0.95), TopK: ptr(int64(64))}
+	must := content.ToolChoice{Mode: content.ChoiceAny}
+	tool := []content.Tool{{Name: "n"}}
+	system := []content.Turn{{Role: content.User}, {Role: content.System}}
+	const def = defaultLimit
+	return []fitCase{
+		{"default limit", "claude-sonnet-5", upstream.Request{}, fitted{Max: def}},
+		{"default limit of an old model", "claude-3-haiku-20240307", upstream.Request{}, fitted{Max: 4096}},
+		{"limit over the cap", "claude-opus-4-1", upstream.Request{MaxTokens: ptr(int64(65536))},
+			fitted{Max: 32000, Losses: []string{"degraded max_tokens"}}},
+		{"limit of an unknown model", "house", upstream.Request{MaxTokens: ptr(int64(999999))}, fitted{Max: 999999}},
+		{"no limit", "house", upstream.Request{MaxTokens: ptr(int64(0))}, fitted{Max: def, Losses: []string{"degraded max_tokens"}}},
+
+		{"budget", "claude-sonnet-4-5", think(budget(8192)), fitted{Thinking: "budget", Budget: 8192, Max: def}},
+		{"budget where none is taken", "claude-opus-4-8", think(budget(8192)),
+			fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.budget"}}},
+		{"small budget", "claude-sonnet-4-5", think(budget(512)),
+			fitted{Thinking: "budget", Budget: 1024, Max: def, Losses: []string{"degraded thinking.budget"}}},
+		{"budget over the default limit", "claude-sonnet-4-5", think(budget(40000)), fitted{Thinking: "budget", Budget: 40000, Max: 64000}},
+		{"budget over the client's limit", "claude-sonnet-4-5", upstream.Request{Thinking: budget(8192), MaxTokens: ptr(int64(4000))},
+			fitted{Thinking: "budget", Budget: 3999, Max: 4000, Losses: []string{"degraded thinking.budget"}}},
+		{"no room for a budget", "claude-sonnet-4-5", upstream.Request{Thinking: budget(8192), MaxTokens: ptr(int64(500))},
+			fitted{Thinking: "off", Max: 500, Losses: []string{"degraded thinking.budget"}}},
+		{"as it sees fit", "claude-opus-4-6", think(auto), fitted{Thinking: "auto", Max: def}},
+		{"as it sees fit, by a budget", "claude-haiku-4-5", upstream.Request{Thinking: auto, MaxTokens: ptr(int64(9000))},
+			fitted{Thinking: "budget", Budget: 8999, Max: 9000, Losses: []string{"degraded thinking.mode"}}},
+		{"a model that does not think", "claude-3-5-sonnet", think(auto), fitted{Max: 8192, Losses: []string{"dropped thinking.mode"}}},
+		{"off", "claude-sonnet-5", think(off), fitted{Thinking: "off", Max: def}},
+		{"off where it does not think", "claude-3-5-sonnet", think(off), fitted{Max: 8192}},
+		{"off where it cannot be", "claude-fable-5", think(off), fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.mode"}}},
+		{"off but for between calls", "claude-sonnet-5-5", think(off),
+			fitted{Thinking: "between_tools", Max: def, Losses: []string{"degraded thinking.mode"}}},
+		{"between calls", "claude-sonnet-5-5", think(between), fitted{Thinking: "between_tools", Max: def}},
+		{"between calls elsewhere", "claude-opus-5", think(between), fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.mode"}}},
+		{"an effort means thinking", "claude-opus-4-8", think(upstream.Thinking{Effort: "high", Display: "summarized"}),
+			fitted{Thinking: "auto", Effort: "high", Max: def}},
+		{"an effort of a model with budgets", "claude-haiku-4-5", think(upstream.Thinking{Effort: "high"}),
+			fitted{Max: def, Losses: []string{"degraded thinking.effort"}}},
+		{"an effort beside a budget", "claude-sonnet-4-5", think(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptr(int64(2000)), Effort: "low"}),
+			fitted{Thinking: "budget", Budget: 2000, Max: def, Losses: []string{"degraded thinking.effort"}}},
+		{"effort without thinking", "claude-opus-5", think(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}),
+			fitted{Thinking: "off", Effort: "high", Max: def, Losses: []string{"degraded thinking.effort"}}},
+		{"an unknown model is asked as the client asks", "house", upstream.Request{Thinking: upstream.Thinking{Effort: "high"},
+			Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(int64(3))},
+			fitted{Effort: "high", T: 0.5, P: 0.9, K: 3, Max: def}},
+
+		{"sampling of an old model", "claude-sonnet-4-5", cli, fitted{P: 0.95, K: 64, Max: def}},
+		{"temperature and top_p", "claude-sonnet-4-5", upstream.Request{Temperature: ptr(0.2), TopP: ptr(0.9)},
+			fitted{T: 0.2, Max: def, Losses: []string{"dropped top_p"}}},
+		{"sampling of a new model", "claude-sonnet-5", cli, fitted{Max: def, Losses: []string{"dropped top_p", "dropped top_k"}}},
+		{"sampling while it thinks", "claude-sonnet-4-5", upstream.Request{Temperature: ptr(0.2), Thinking: budget(2000)},
+			fitted{Thinking: "budget", Budget: 2000, Max: def, Losses: []string{"dropped temperature"}}},
+
+		{"must call", "claude-sonnet-5", upstream.Request{Choice: must, Tools: tool}, fitted{Choice: "any", Tools: 1, Max: def}},
+		{"must call where it cannot be made to", "claude-opus-5-5", upstream.Request{Choice: must, Tools: tool},
+			fitted{Choice: "auto", Tools: 1, Max: def, Losses: []string{"degraded choice.mode"}}},
+		{"must call, and think by a budget", "claude-sonnet-4-5", upstream.Request{Choice: must, Tools: tool, Thinking: budget(2000)},
+			fitted{Thinking: "off", Choice: "any", Tools: 1, Max: def, Losses: []string{"degraded thinking.mode"}}},
+		{"system turns", "claude-opus-5-5", upstream.Request{Turns: system}, fitted{Roles: "user system ", Max: def}},
+		{"system turns where none are taken", "claude-sonnet-5", upstream.Request{Turns: system},
+			fitted{Roles: "user user ", Max: def, Losses: []string{"degraded turns.1"}}},
+		{"system turns of an unknown model", "house", upstream.Request{Turns: system},
+			fitted{Roles: "user user ", Max: def, Losses: []string{"degraded turns.1"}}},
+		{"calls without tools", "house", upstream.Request{Turns: []content.Turn{
+			{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "1", Name: "a"}, &content.ToolUse{ID: "2", Name: "b"}, &content.ToolUse{ID: "3", Name: "a"}}},
+			{Role: content.User}}}, fitted{Roles: "assistant user ", Tools: 2, Choice: "none", Max: def, Losses: []string{"hint tools"}}},
+	}
+}
+
+func TestFit(t *testing.T) {
+	met := make([]bool, len(modelLosses))
+	note := func(list []content.Loss) {
+		for _, l := range list {
+			for i := range modelLosses {
+				met[i] = met[i] || modelLosses[i].Of(l)
+			}
+		}
+	}
+	for _, tt := range fitCases() {
+		t.Run(tt.name, func(t *testing.T) {
+			before := tt.n.Clone()
+			var log loss.Log
+			n, err := fit(&tt.n, familyOf(tt.model), 0, &log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			note(log.Losses)
+			if diff := cmp.Diff(tt.want, look(n, log.Losses)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, tt.n.Clone()); diff != "" {
+				t.Errorf("the request itself was changed:\n%s", diff)
+			}
+		})
+	}
+	note(forgotten(t))
+	for i, ok := range met {
+		if !ok {
+			t.Errorf("rule %d is never met: %v", i, modelLosses[i])
+		}
+	}
+}
+
+func look(n *upstream.Request, losses []content.Loss) fitted {
+	f := fitted{Thinking: n.Thinking.Mode, Effort: n.Thinking.Effort, Max: *n.MaxTokens, Choice: n.Choice.Mode, Tools: len(n.Tools)}
+	if n.Thinking.Budget != nil {
+		f.Budget = *n.Thinking.Budget
+	}
+	if n.Temperature != nil {
+		f.T = *n.Temperature
+	}
+	if n.TopP != nil {
+		f.P = *n.TopP
+	}
+	if n.TopK != nil {
+		f.K = *n.TopK
+	}
+	for _, turn := range n.Turns {
+		f.Roles += string(turn.Role) + " "
+	}
+	for _, l := range losses {
+		f.Losses = append(f.Losses, l.Severity.String()+" "+l.Path)
+	}
+	return f
+}
+
+// forgotten checks when thinking is switched off for thoughts that are lost.
+func forgotten(t *testing.T) (all []content.Loss) {
+	t.Helper()
+	use, result := &content.ToolUse{ID: "1", Name: "n"}, &content.ToolResult{ID: "1"}
+	for _, tt := range []struct {
+		mode   string
+		turns  [][]content.Part
+		forgot bool
+	}{
+		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}}, true},
+		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Text{}, use}, {result}}, true},
+		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}}, false},
+		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Text{}}, {&content.Text{}}}, false},
+		{"adaptive", [][]content.Part{{&content.Text{}}, {use}, {result}}, false},
+		{"enabled", [][]content.Part{{&content.Text{}}}, false},
+		// Only the loop has to begin with a thought, not each of its steps.
+		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}, {use}, {result}}, false},
+		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Thinking{}, use}, {result}}, true},
+		// Other words beside results end a loop at the step that they answer.
+		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}, {use}, {result, &content.Text{}}}, true},
+		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Thinking{}, use}, {result, &content.Text{}}}, false},
+	} {
+		r := &messages.Request{Thinking: &messages.Thinking{Type: tt.mode}}
+		for i, p := range tt.turns {
+			role := content.User
+			if i%2 == 1 {
+				role = content.Assistant
+			}
+			r.Messages = append(r.Messages, content.Turn{Role: role, Parts: p})
+		}
+		var log loss.Log
+		remember(r, &log)
+		if got := r.Thinking.Type == "disabled"; got != tt.forgot || (len(log.Losses) > 0) != tt.forgot {
+			t.Errorf("%s %v: off is %v", tt.mode, tt.turns, got)
+		}
+		all = append(all, log.Losses...)
+	}
+	return all
+}
+
+func TestFitRefusesPrefill(t *testing.T) {
+	n := &upstream.Request{Turns: []content.Turn{{Role: content.User}, {Role: content.Assistant}}}
+	for model, want := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-6": true, "claude-sonnet-5": true, "house": false} {
+		_, err := fit(n, familyOf(model), 0, new(loss.Log))
+		var e *content.Error
+		if got := errors.As(err, &e); got != want || got && e.Path != "turns.1" {
+			t.Errorf("%s: %v", model, err)
+		}
+	}
+}

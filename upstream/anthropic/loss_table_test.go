@@ -1,0 +1,18 @@
+package anthropic
+
+import (
+	"testing"
+
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/loss/losstable"
+)
+
+// TestLossTable keeps what the page of losses says of the vendor's models.
+func TestLossTable(t *testing.T) {
+	rules := []*loss.Rule{legal.RenamedTool, legal.RenamedCall}
+	for i := range modelLosses {
+		rules = append(rules, &modelLosses[i])
+	}
+	losstable.Check(t, "anthropic", rules...)
+}

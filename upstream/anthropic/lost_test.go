@@ -1,0 +1,104 @@
+package anthropic_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	fakes "github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
+)
+
+// TestUnsignedThought checks that a thought that no vendor has signed, as clients
+// of Messages give it back after an answer of such a vendor, does not reach the
+// one that would refuse it.
+func TestUnsignedThought(t *testing.T) {
+	const thought = `{"type":"thinking","thinking":"hm","signature":""},`
+	body := `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"hi"},
+		{"role":"assistant","content":[` + thought + `{"type":"text","text":"yo"}]},{"role":"user","content":"again"}]}`
+	c, f := strict(t, anthropic.Options{}, fakes.Options{})
+	var told []string
+	h := messages.NewHandler(c, &messages.Options{Serving: upstream.Serving{OnLoss: func(_ context.Context, losses []content.Loss) {
+		for _, l := range losses {
+			told = append(told, l.Severity.String()+" "+l.Path)
+		}
+	}}})
+	if code, answer := ask2(h, body, nil); code != http.StatusOK {
+		t.Fatal(code, answer, refusals(f))
+	}
+	if sent := string(f.Last().Body); strings.Contains(sent, "thinking") || !strings.Contains(sent, `"yo"`) {
+		t.Errorf("sent %s", sent)
+	}
+	if diff := cmp.Diff([]string{"hint turns.1.parts.0"}, told); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+	if code, answer := ask2(h, strings.Replace(body, thought, "", 1), nil); code != http.StatusOK {
+		t.Fatal(code, answer)
+	}
+	if sent := string(f.Last().Body); !strings.Contains(sent, "\n\t\t{") {
+		t.Errorf("without the thought the document is not passed on: %s", sent)
+	}
+}
+
+// TestLinkTypes checks that the media type of a link is told as lost only where
+// the link itself is sent.
+func TestLinkTypes(t *testing.T) {
+	const file = "file_011CNha8iCJcU1wXNR6q4V8w"
+	for _, tt := range []struct {
+		name   string
+		source content.Source
+		pass   bool
+		want   []string
+	}{
+		{"a link that is fetched", &content.URL{URL: "https://a.example/x.gif", MediaType: "image/gif"}, false, nil},
+		{"a link that is passed on", &content.URL{URL: "https://a.example/x.gif", MediaType: "image/gif"}, true,
+			[]string{"hint turns.0.parts.0.source.media_type"}},
+		{"a file that stays where it is", &content.File{ID: file, MediaType: "image/gif"}, false,
+			[]string{"hint turns.0.parts.0.source.media_type"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, _ := strict(t, anthropic.Options{}, fakes.Options{})
+			n := &upstream.Request{Model: "claude-sonnet-5", Resolver: &files{}, PassLinks: tt.pass,
+				Turns: []content.Turn{{Role: content.User, Parts: parts(&content.Image{Source: tt.source}, text("hi"))}}}
+			reply, err := upstream.Collect(t.Context(), c, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			for _, l := range reply.Losses {
+				told = append(told, l.Severity.String()+" "+l.Path)
+			}
+			if diff := cmp.Diff(tt.want, told); diff != "" {
+				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCountElsewhere checks that a request of another format is estimated if it
+// names files that it does not hold: nothing is fetched to count.
+func TestCountElsewhere(t *testing.T) {
+	link := &content.Image{Source: &content.URL{URL: "https://a.example/x.gif"}}
+	for name, n := range map[string]*upstream.Request{
+		"a link":               {Turns: []content.Turn{{Role: content.User, Parts: parts(link, text("hi"))}}},
+		"an id":                {Turns: []content.Turn{{Role: content.User, Parts: parts(&content.Document{Source: &content.File{ID: "x"}}, text("hi"))}}},
+		"a link of the system": {System: parts(link), Turns: []content.Turn{{Role: content.User, Parts: parts(text("hi"))}}},
+	} {
+		found := &files{}
+		n.Model, n.Resolver = "claude-sonnet-5", found
+		c, f := strict(t, anthropic.Options{}, fakes.Options{})
+		count, err := c.CountTokens(t.Context(), n)
+		if err != nil || !count.Estimate || count.Tokens <= 0 {
+			t.Errorf("%s: %+v, %v", name, count, err)
+		}
+		if len(found.asked) > 0 || len(f.Last().Body) > 0 {
+			t.Errorf("%s: fetched %v, sent %s", name, found.asked, f.Last().Body)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package anthropic_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	fakes "github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
+)
+
+// TestEdited checks that a request of this format that a host has changed still
+// says what its client said, with its version and betas, and is not made to fit.
+func TestEdited(t *testing.T) {
+	const body = `{"model":"claude-sonnet-5","max_tokens":100,"x_new":{"b":1},"thinking":{"type":"enabled","budget_tokens":50},
+		"temperature":0.5,"output_config":{"effort":"low","task_budget":{"type":"tokens","total":20000}},"messages":[{"role":"user","content":"hi"},
+		{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"yo"}]},{"role":"user","content":"hi"},{"role":"system","content":"be brief"}]}`
+	c, got := vendor(t, "application/json", reply, anthropic.Options{})
+	edit := upstream.Func(func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
+		r = r.Clone()
+		r.Turns[0].Parts[0].(*content.Text).Text = "edited"
+		return c.Generate(ctx, r, w)
+	})
+	h := messages.NewHandler(edit, nil)
+	code, answer := ask2(h, body, http.Header{"Anthropic-Version": {"2026-10-21"}, "Anthropic-Beta": {"one", "two,one"}})
+	if code != http.StatusBadRequest { // the newer version has no temperature: the front tells
+		t.Fatal(code, answer)
+	}
+	code, answer = ask2(h, strings.Replace(strings.Replace(body, `"temperature":0.5,`, "", 1), `50}`, `2000},"z":1`, 1), http.Header{
+		"Anthropic-Version": {"2026-10-21"}, "Anthropic-Beta": {"one", "two,one", "interleaved-thinking-2025-05-14"}, "X-Api-Key": {"client-key"}})
+	if code != http.StatusOK {
+		t.Fatal(code, answer)
+	}
+	head := seen{Path: "/v1/messages", Query: "beta=true", Version: "2026-10-21", Beta: []string{"one,two,interleaved-thinking-2025-05-14"}}
+	sent := *got
+	sent.Body = ""
+	if diff := cmp.Diff(head, sent); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+	for _, want := range []string{`"x_new":{"b":1}`, `"z":1`, `"thinking":{"type":"enabled","budget_tokens":2000}`, `"role":"system"`,
+		`"signature":"s"`, `"text":"edited"`, `"task_budget":{"type":"tokens","total":20000}`} {
+		if !strings.Contains(got.Body, want) {
+			t.Errorf("%s is not in %s", want, got.Body)
+		}
+	}
+}
+
+func ask2(h http.Handler, body string, header http.Header) (code int, answer string) {
+	r := newAsk(body)
+	for name, v := range header {
+		r.Header[name] = v
+	}
+	w := served(h, r)
+	return w.Code, w.Body.String()
+}
+
+// files finds one text by a link, and knows nothing of others.
+type files struct{ asked []string }
+
+func (f *files) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
+	switch s := s.(type) {
+	case *content.URL:
+		f.asked = append(f.asked, s.URL)
+		if strings.HasSuffix(s.URL, ".txt") {
+			return content.Blob{MediaType: "text/plain", Data: []byte("hello")}, nil
+		}
+		return content.Blob{MediaType: "image/gif", Data: []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;")}, nil
+	case *content.File:
+		f.asked = append(f.asked, s.ID)
+	}
+	return content.Blob{}, content.ErrUnresolved
+}
+
+// TestFiles checks where files come from: links are loaded unless they may be
+// passed on, ids of the vendor's go as they are, and others are refused.
+func TestFiles(t *testing.T) {
+	image := func(s content.Source) content.Part { return &content.Image{Source: s} }
+	document := func(s content.Source) content.Part { return &content.Document{Source: s} }
+	tests := []struct {
+		name  string
+		part  content.Part
+		pass  bool
+		want  string // in the body
+		fault string // path
+	}{
+		{"a link", image(&content.URL{URL: "https://a.example/x.jpg"}), false, `"source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhAQABAAAAADs="}`, ""},
+		{"a link that may be passed on", image(&content.URL{URL: "https://a.example/x.jpg"}), true, `"source":{"type":"url","url":"https://a.example/x.jpg"}`, ""},
+		{"a link that nobody can fetch", image(&content.URL{URL: "gs://a/x.jpg"}), true, "", "turns.0.parts.0.source"},
+		{"a text", document(&content.URL{URL: "https://a.example/x.txt"}), false, `"source":{"type":"text","media_type":"text/plain","data":"hello"}`, ""},
+		{"an id of the vendor's", document(&content.File{ID: "file_011CNha8iCJcU1wXNR6q4V8w"}), false, `"source":{"type":"file","file_id":"file_011CNha8iCJcU1wXNR6q4V8w"}`, ""},
+		{"an id of another's", document(&content.File{ID: "file-abc"}), false, "", "turns.0.parts.0.source"},
+		{"a URI of another's", image(&content.File{ID: "https://vendor.example/v1beta/files/abc"}), false, "", "turns.0.parts.0.source"},
+		{"sound", &content.Media{Source: &content.Base64{MediaType: "audio/mpeg"}}, false, "", "turns.0.parts.0"},
+		{"an office document", document(&content.Base64{MediaType: "application/vnd.ms-excel", Data: "aGk="}), false, "", "turns.0.parts.0"},
+		{"a bitmap in a result", &content.ToolResult{ID: "i", Parts: parts(image(&content.Base64{MediaType: "image/bmp", Data: "aGk="}))}, false, "", "turns.0.parts.0.parts.0"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, f := strict(t, anthropic.Options{}, fakes.Options{})
+			n := &upstream.Request{Model: "claude-sonnet-5", Turns: []content.Turn{{Role: content.User, Parts: parts(tt.part, text("hi"))}},
+				Resolver: &files{}, PassLinks: tt.pass}
+			_, err := upstream.Collect(t.Context(), c, n)
+			var e *content.Error
+			if errors.As(err, &e) != (tt.fault != "") || e != nil && e.Path != tt.fault || e == nil && err != nil {
+				t.Errorf("error %v, want one at %q", err, tt.fault)
+			}
+			if body := string(f.Last().Body); !strings.Contains(body, tt.want) || (tt.fault != "") != (body == "") {
+				t.Errorf("sent %s, want %s", body, tt.want)
+			}
+		})
+	}
+}
+
+// TestLinksOfTheFormat checks that links in a document of this format do not
+// reach the vendor unless they may, and that nothing is fetched to count.
+func TestLinksOfTheFormat(t *testing.T) {
+	const body = `{"model":"claude-sonnet-5","max_tokens":100,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://a.example.com/x.jpg"}}]}]}`
+	for _, pass := range []bool{false, true} {
+		c, got := vendor(t, "application/json", reply, anthropic.Options{})
+		found := &files{}
+		h := messages.NewHandler(c, &messages.Options{Serving: upstream.Serving{PassLinks: pass, Links: found}})
+		if code, answer := ask2(h, body, nil); code != http.StatusOK {
+			t.Fatal(code, answer)
+		}
+		if strings.Contains(got.Body, "a.example.com") != pass || len(found.asked) == 0 != pass {
+			t.Errorf("passing links on is %v: sent %s", pass, got.Body)
+		}
+	}
+}
+
+// TestLookalike checks answers of servers that only resemble the vendor.
+func TestLookalike(t *testing.T) {
+	plain := `{"content":[{"type":"text","text":"Hi","odd":1}],"stop_reason":"stop","extra":[]}`
+	events := "data: {\"type\":\"message_start\",\"message\":{}}\n\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\"}}\n\n" +
+		"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\ndata: {\"type\":\"odd\"}\n\n" +
+		"data: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+	for _, tt := range []struct{ name, kind, answer string }{
+		{"little", "application/json", plain},
+		{"JSON as text", "text/plain; charset=utf-8", plain},
+		{"JSON of no type", "", plain},
+		{"events", "text/event-stream", events},
+	} {
+		for _, stream := range []bool{false, true} {
+			if tt.kind != "application/json" && stream && !strings.HasPrefix(tt.kind, "text/event") {
+				continue // what has no type is taken to be what was asked for
+			}
+			c, _ := vendor(t, tt.kind, tt.answer, anthropic.Options{})
+			n := &upstream.Request{Model: "local", Stream: stream, Turns: []content.Turn{{Role: content.User, Parts: parts(text("hi"))}}}
+			r, err := upstream.Collect(t.Context(), c, n)
+			if err != nil {
+				t.Errorf("%s, streamed %v: %v", tt.name, stream, err)
+				continue
+			}
+			if got, ok := r.Parts[0].(*content.Text); !ok || got.Text != "Hi" {
+				t.Errorf("%s, streamed %v: %v", tt.name, stream, r.Parts)
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/fake"
+	fakes "github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
+	"github.com/polywire/polywire/upstream/upstreamtest"
+)
+
+// TestSuite runs the suite that hosts run on their own upstreams.
+func TestSuite(t *testing.T) {
+	c, f := strict(t, anthropic.Options{}, fakes.Options{})
+	f.Answer(scripted)
+	ask := func(s string) *upstream.Request {
+		return &upstream.Request{Model: "claude-sonnet-5", Turns: []content.Turn{{Role: content.User, Parts: parts(text(s))}}}
+	}
+	call := ask("script call")
+	call.Tools = []content.Tool{{Name: "weather", Input: content.Schema{JSON: `{"type":"object","properties":{"city":{"type":"string"}}}`}}}
+	lossy := ask("script text")
+	lossy.TopK = value(int64(3))
+	bad := ask("script text")
+	bad.Turns[0].Parts = append(bad.Turns[0].Parts, &content.Media{Source: &content.Base64{MediaType: "audio/mpeg", Data: "aGk="}})
+	think := ask("script think")
+	think.Thinking.Mode = upstream.ThinkingAuto
+	upstreamtest.Run(t, c, &upstreamtest.Options{
+		Model: "claude-sonnet-5", Text: ask("script text"), Long: ask("script long"), Silent: ask("script silent"),
+		Call: call, Think: think, Lossy: lossy, Bad: []*upstream.Request{bad}, Fail: []*upstream.Request{ask("script fail")},
+		Marked:  func(mark string) *upstream.Request { return ask("script mark " + mark) },
+		Skip:    []string{"count"}, // the fake counts to the same number always
+		Secrets: []string{hostKey, strings.TrimPrefix(f.URL, "http://")},
+	})
+}
+
+// scripted answers what the last text of a request says.
+func scripted(r fake.Request) []fake.Piece {
+	var v struct {
+		Messages []struct{ Content []struct{ Text string } }
+	}
+	_ = json.Unmarshal(r.Body, &v)
+	said := ""
+	if n := len(v.Messages); n > 0 && len(v.Messages[n-1].Content) > 0 {
+		said = v.Messages[n-1].Content[0].Text
+	}
+	what, ok := strings.CutPrefix(said, "script ")
+	if !ok {
+		return []fake.Piece{fake.Text("It is a fine day.")}
+	}
+	switch mark, marked := strings.CutPrefix(what, "mark "); {
+	case marked:
+		return []fake.Piece{fake.Text("The word is " + mark + ".")}
+	case what == "long":
+		return []fake.Piece{fake.Text(strings.Repeat("one two three ", 2000))}
+	case what == "silent":
+		return []fake.Piece{fake.Silence(0)}
+	case what == "call":
+		return []fake.Piece{fake.Text("Let me look."), fake.Call("weather", `{"city":"Rome"}`), fake.Call("weather", `{"city":"Oslo"}`)}
+	case what == "think":
+		return []fake.Piece{fake.Thinking("Hm, what is it?"), fake.Text("This.")}
+	case what == "fail":
+		return []fake.Piece{fake.Status{Code: 529}}
+	}
+	return []fake.Piece{fake.Text("It is a fine day in the mountains, and nobody is in a hurry.")}
+}

@@ -1,0 +1,58 @@
+package gemini
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/messages"
+)
+
+// BenchmarkTranslate parses a request of Messages, says it for the vendor and
+// writes that out.
+func BenchmarkTranslate(b *testing.B) {
+	c, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, w := range []struct {
+		name, body string
+	}{{"small", workload.Small()}, {"chat", workload.Chat()}, {"agent", workload.Agent()}} {
+		for _, parse := range []bool{true, false} {
+			name := w.name
+			if !parse {
+				name += "/translation"
+			}
+			b.Run(name, func(b *testing.B) {
+				r, err := messages.ParseRequestString(w.body)
+				if err != nil {
+					b.Fatal(err)
+				}
+				n := r.Upstream()
+				b.ReportAllocs()
+				floor.Run(b, w.body, func() {
+					if parse {
+						r, err := messages.ParseRequestString(w.body)
+						if err != nil {
+							b.Fatal(err)
+						}
+						n = r.Upstream()
+					}
+					p, err := c.plan(n.WithModel("gemini-3.8-flash"))
+					if err != nil {
+						b.Fatal(err)
+					}
+					body, err := p.body(context.Background())
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := io.Copy(io.Discard, body.Reader()); err != nil {
+						b.Fatal(err)
+					}
+				})
+			})
+		}
+	}
+}

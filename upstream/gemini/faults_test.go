@@ -1,0 +1,266 @@
+package gemini_test
+
+import (
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/fake"
+	vendorfake "github.com/polywire/polywire/internal/fake/gemini"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/gemini"
+)
+
+const (
+	hostKey = "AIzaSyHost-key-0123456789012345678901"
+	quota   = "You exceeded your current quota, please check your plan and billing details."
+)
+
+// A fault is what goes wrong before the first byte, and what the clients of
+// both fronts are told: a status each, a name, and the vendor's words if they
+// may hear them.
+type fault struct {
+	name             string
+	turn             []fake.Piece
+	messages, native int
+	kind, status     string // error.type and error.status
+	words            string
+	retry            string // seconds
+}
+
+func status(code int, message string) []fake.Piece {
+	return []fake.Piece{fake.Status{Code: code, Message: message}}
+}
+
+func page(code int, kind, body string) []fake.Piece {
+	return []fake.Piece{fake.Reply{Code: code, ContentType: kind, Body: body}}
+}
+
+var faults = []fault{
+	{"400", status(400, "No such thing."), 400, 400, "invalid_request_error", "INVALID_ARGUMENT", "No such thing.", ""},
+	{"a key in the words", status(400, "Bad key "+hostKey), 400, 400, "invalid_request_error", "INVALID_ARGUMENT", "Bad key", ""},
+	{"401", status(401, "Who?"), 502, 502, "api_error", "", "", ""},
+	{"402", status(402, "Your prepayment credits are depleted."), 502, 502, "api_error", "", "", ""},
+	{"403", status(403, "Not you."), 502, 502, "api_error", "", "", ""},
+	{"404", status(404, "models/x is not found."), 404, 404, "not_found_error", "NOT_FOUND", "models/x is not found.", ""},
+	{"429", []fake.Piece{fake.Status{Code: 429, Message: quota, Details: vendorfake.RetryInfo("31s")}}, 429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, "31"},
+	{"429 for the day", []fake.Piece{fake.Status{Code: 429, Message: quota, Details: vendorfake.QuotaFailure("GenerateRequestsPerDayPerProjectPerModel-FreeTier")}},
+		429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, ""},
+	{"429 with a header", []fake.Piece{fake.Status{Code: 429, Message: quota, Header: map[string]string{"Retry-After": "7"}}}, 429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, "7"},
+	{"500", status(500, "secret words"), 503, 503, "api_error", "UNAVAILABLE", "", ""},
+	{"503", status(503, "secret words"), 529, 503, "overloaded_error", "UNAVAILABLE", "", ""},
+	{"504", status(504, "secret words"), 504, 504, "timeout_error", "DEADLINE_EXCEEDED", "", ""},
+	{"a page with an error", page(502, "text/html", "<h1>secret words</h1>"), 503, 503, "api_error", "UNAVAILABLE", "", ""},
+	{"a page with a status of success", page(200, "text/html", "<h1>secret words</h1>"), 502, 502, "api_error", "", "", ""},
+	{"an error that is empty", page(500, "", ""), 503, 503, "api_error", "UNAVAILABLE", "", ""},
+	{"an answer that is empty", page(200, "application/json", ""), 502, 502, "api_error", "", "", ""},
+	{"an error with a status of success", page(200, "application/json", `{"error":{"code":404,"message":"models/x is not found.","status":"NOT_FOUND"}}`),
+		404, 404, "not_found_error", "NOT_FOUND", "models/x is not found.", ""},
+	{"a redirect", []fake.Piece{fake.Reply{Code: 302, Header: map[string]string{"Location": "http://secret.example/"}}}, 502, 502, "api_error", "", "", ""},
+	{"bad JSON", []fake.Piece{fake.Malformed{}, fake.Text("secret words")}, 502, 502, "api_error", "", "", ""},
+	{"an answer that is too large", []fake.Piece{fake.Huge(3 << 20), fake.Text("a")}, 502, 502, "api_error", "", "", ""},
+}
+
+// fronts returns both fronts with a client of the vendor behind them.
+func fronts(t *testing.T, url string) (client *gemini.Client, list map[string]http.Handler) {
+	t.Helper()
+	c, err := gemini.New(gemini.Options{BaseURL: url, Key: hostKey, Limits: content.Limits{Body: 1 << 20}, Reply: 2 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, map[string]http.Handler{"messages": messages.NewHandler(c, nil), "native": generatecontent.NewHandler(c, nil)}
+}
+
+func send(h http.Handler, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// question asks a front something.
+func question(h http.Handler, front string, stream bool) *httptest.ResponseRecorder {
+	switch {
+	case front == "messages" && stream:
+		return send(h, "/v1/messages", `{"model":"gemini-3.8-flash","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"q"}]}`)
+	case front == "messages":
+		return send(h, "/v1/messages", `{"model":"gemini-3.8-flash","max_tokens":9,"messages":[{"role":"user","content":"q"}]}`)
+	case stream:
+		return send(h, "/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse", `{"contents":[{"parts":[{"text":"q"}]}]}`)
+	}
+	return send(h, "/v1beta/models/gemini-3.8-flash:generateContent", `{"contents":[{"parts":[{"text":"q"}]}]}`)
+}
+
+// checkClean checks that nothing of the inside is in an answer.
+func checkClean(t *testing.T, url string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	all := w.Body.String()
+	for name, values := range w.Header() {
+		all += "\n" + name + ": " + strings.Join(values, ",")
+	}
+	for _, secret := range []string{hostKey, "secret", strings.TrimPrefix(url, "http://"), "127.0.0.1", "dial", "unexpected EOF", "goroutine"} {
+		if strings.Contains(all, secret) {
+			t.Errorf("%q is in the answer:\n%s", secret, all)
+		}
+	}
+}
+
+func (f *fault) check(t *testing.T, front string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	code, kind := f.messages, `"type":"`+f.kind+`"`
+	if front == "native" {
+		code, kind = f.native, `"status":"`+f.status
+	}
+	if w.Code != code || !strings.Contains(w.Body.String(), kind) || !strings.Contains(w.Body.String(), f.words) {
+		t.Errorf("%s: status %d, want %d with %s and %q: %s", front, w.Code, code, kind, f.words, w.Body)
+	}
+	if got := w.Header().Get("Retry-After"); got != f.retry {
+		t.Errorf("%s: Retry-After is %q, want %q", front, got, f.retry)
+	}
+	if delay := `"retryDelay":"` + f.retry + `s"`; front == "native" && (f.retry != "") != strings.Contains(w.Body.String(), delay) {
+		t.Errorf("want %s in %s", delay, w.Body)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	vendor := vendorfake.New(t, vendorfake.Options{})
+	_, list := fronts(t, vendor.URL)
+	for _, tt := range faults {
+		t.Run(tt.name, func(t *testing.T) {
+			for front, h := range list {
+				for _, stream := range []bool{false, true} {
+					vendor.Say(tt.turn...)
+					w := question(h, front, stream)
+					tt.check(t, front, w)
+					checkClean(t, vendor.URL, w)
+				}
+			}
+		})
+	}
+	if vendor.Left() > 0 {
+		t.Errorf("%d answers were not asked for", vendor.Left())
+	}
+}
+
+// Nobody is there, or somebody who does not speak HTTP or has no certificate.
+func TestUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := "http://" + l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewUnstartedServer(http.NotFoundHandler())
+	ts.Config.ErrorLog = log.New(io.Discard, "", 0)
+	ts.StartTLS()
+	t.Cleanup(ts.Close)
+	for name, url := range map[string]string{"nobody": nobody, "a certificate of nobody's": ts.URL} {
+		_, list := fronts(t, url)
+		for front, h := range list {
+			w := question(h, front, true)
+			f := fault{messages: 503, native: 503, kind: "api_error", status: "UNAVAILABLE"}
+			t.Run(name, func(t *testing.T) {
+				f.check(t, front, w)
+				checkClean(t, strings.TrimPrefix(url, "https://"), w)
+			})
+		}
+	}
+}
+
+// A vendor that says nothing for longer than the host waits.
+func TestTimeout(t *testing.T) {
+	v := vendorfake.New(t, vendorfake.Options{})
+	c, err := gemini.New(gemini.Options{BaseURL: v.URL, Key: hostKey, HTTPClient: &http.Client{Timeout: 20 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Say(fake.Silence(0))
+	w := question(messages.NewHandler(c, nil), "messages", true)
+	(&fault{messages: 504, kind: "timeout_error"}).check(t, "messages", w)
+	checkClean(t, v.URL, w)
+}
+
+// What goes wrong amid an answer is told in it, and never looks like its end.
+func TestFaultsMidway(t *testing.T) {
+	vendor := vendorfake.New(t, vendorfake.Options{})
+	_, list := fronts(t, vendor.URL)
+	for name, turn := range map[string][]fake.Piece{
+		"a cut":             {fake.Text("some words of it"), fake.Cut{}},
+		"half an event":     {fake.Text("some words of it"), fake.CutEvent{}, fake.Text("more words")},
+		"an error":          {fake.Text("some words of it"), fake.Status{Code: 503, Message: "secret words"}},
+		"bad JSON":          {fake.Text("some words of it"), fake.Malformed{}, fake.Text("more words")},
+		"no reason to stop": {fake.Text("some words of it"), fake.End{}},
+		"a gigantic event":  {fake.Text("some words of it"), fake.Huge(3 << 20), fake.Text("more words")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for front, h := range list {
+				if name != "an error" && name != "no reason to stop" && name != "a gigantic event" { // which a whole answer has nothing of
+					vendor.Say(turn...)
+					w := question(h, front, false)
+					(&fault{messages: 502, native: 502, kind: "api_error"}).check(t, front, w)
+					checkClean(t, vendor.URL, w)
+				}
+				vendor.Say(turn...)
+				w := question(h, front, true)
+				body := w.Body.String()
+				if w.Code != http.StatusOK || !strings.Contains(body, "some words") || !strings.Contains(body, `"error"`) ||
+					strings.Contains(body, "message_stop") || strings.Contains(body, "finishReason") {
+					t.Errorf("%s: %d %s", front, w.Code, body)
+				}
+				checkClean(t, vendor.URL, w)
+			}
+		})
+	}
+}
+
+// Servers that only resemble the vendor leave out most of what it says.
+func TestResembling(t *testing.T) {
+	for name, answer := range map[string]struct{ kind, body string }{
+		"bare":         {"application/json", `{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}`},
+		"no type":      {"", `{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}],"stray":[1]}`},
+		"snake case":   {"application/json", `{"candidates":[{"content":{"parts":{"text":"Hi"}},"finish_reason":"stop"}]}`},
+		"no reason":    {"application/json", `{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}`},
+		"odd call ids": {"application/json", `{"candidates":[{"content":{"parts":[{"text":"Hi"},{"functionCall":{"name":"f","args":"{\"a\":1}"}}]},"finishReason":"STOP"}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := vendor(t, answer.kind, answer.body, gemini.Options{})
+			w := question(messages.NewHandler(c, nil), "messages", false)
+			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"text":"Hi"`) {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+// An answer that is empty because thinking ate the cap says so.
+func TestEmptyAnswer(t *testing.T) {
+	c, _ := vendor(t, "application/json", `{"candidates":[{"content":{"role":"model"},"finishReason":"MAX_TOKENS","index":0}],`+
+		`"usageMetadata":{"promptTokenCount":20,"thoughtsTokenCount":60,"totalTokenCount":80},"modelVersion":"gemini-3.8-flash","responseId":"r-0024"}`, gemini.Options{})
+	w := question(messages.NewHandler(c, nil), "messages", false)
+	if m := read[message](t, w.Body.String()); m.StopReason != "max_tokens" || m.Usage.Output != 60 || m.Usage.Input != 20 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// A refused loss is told before anything is sent.
+func TestRefusedLoss(t *testing.T) {
+	v := vendorfake.New(t, vendorfake.Options{})
+	c, _ := fronts(t, v.URL)
+	h := messages.NewHandler(c, &messages.Options{Serving: upstream.Serving{Refuse: content.LossDropped}})
+	w := send(h, "/v1/messages", `{"model":"m","max_tokens":9,"stop_sequences":["a","b","c","d","e","f"],"messages":[{"role":"user","content":"q"}]}`)
+	if w.Code != http.StatusBadRequest || len(v.Requests()) > 0 {
+		t.Errorf("%d %s, %d requests", w.Code, w.Body, len(v.Requests()))
+	}
+}

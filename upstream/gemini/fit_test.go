@@ -1,0 +1,181 @@
+package gemini
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+func TestFamilyOf(t *testing.T) {
+	for name, want := range map[string]family{
+		"gemini-2.5-pro":                   {2, 5, pro},
+		"gemini-2.5-flash-lite-preview-09": {2, 5, flashLite},
+		"models/gemini-3.1-pro-preview":    {3, 1, pro},
+		"gemini-3-flash-preview":           {3, 0, flash},
+		"gemini-3.1-flash-image":           {3, 1, image},
+		"gemini-flash-latest":              {0, 0, flash},
+		"gemini-1.5-flash":                 {1, 5, flash},
+		"gemini-99999":                     {999, 0, other},
+		"tunedModels/mine":                 {},
+		"gpt-5":                            {},
+		"":                                 {},
+		"projects/p/locations/l/publishers/google/models/gemini-2.5-flash": {2, 5, flash},
+	} {
+		if got := familyOf(name); got != want {
+			t.Errorf("%s is %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+func fitted(t *testing.T, model string, n *upstream.Request) (config string, lost []string) {
+	t.Helper()
+	c, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := *n
+	q.Model = model
+	p, err := c.plan(&q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := generatecontent.Request{GenerationConfig: p.say.GenerationConfig}
+	b, err := r.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range p.losses {
+		lost = append(lost, l.Severity.String()+" "+l.Path)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(string(b[1:]), `"generationConfig":`), "}"), lost
+}
+
+func budget(n int64) upstream.Thinking {
+	return upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &n, Display: "summarized"}
+}
+
+// A fit is what becomes of how a model is told to think.
+type fitCase struct {
+	model string
+	from  upstream.Thinking
+	want  string // the thinkingConfig, but for includeThoughts
+	lost  string
+}
+
+var fits = []fitCase{
+	{"gemini-2.5-pro", budget(31999), `"thinkingBudget":31999`, ""},
+	{"gemini-2.5-pro", budget(40000), `"thinkingBudget":32768`, "degraded thinking.budget"},
+	{"gemini-2.5-pro", budget(100), `"thinkingBudget":128`, "degraded thinking.budget"},
+	{"gemini-2.5-flash", budget(31999), `"thinkingBudget":24576`, "degraded thinking.budget"},
+	{"gemini-2.5-flash-lite", budget(100), `"thinkingBudget":512`, "degraded thinking.budget"},
+	{"gemini-3.8-flash", budget(31999), `"thinkingBudget":31999`, ""},
+	{"gemini-3.8-flash", budget(100000), `"thinkingBudget":65535`, "degraded thinking.budget"},
+	{"gemini-2.5-pro", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingBudget":128`, "degraded thinking.mode"},
+	{"gemini-2.5-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingBudget":0`, ""},
+	{"gemini-3.1-pro-preview", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingLevel":"LOW"`, "degraded thinking.mode"},
+	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingLevel":"MINIMAL"`, "degraded thinking.mode"},
+	{"gemini-2.5-flash", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"}, `"thinkingBudget":-1`, "degraded thinking.effort"},
+	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"}, `"thinkingLevel":"HIGH"`, ""},
+	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingAuto}, `"thinkingBudget":-1`, ""},
+	{"gemini-3.1-pro-preview", upstream.Thinking{Effort: "minimal"}, `"thinkingLevel":"LOW"`, "degraded thinking.effort"},
+	{"gemini-3.8-flash", upstream.Thinking{Effort: "minimal"}, `"thinkingLevel":"MINIMAL"`, ""},
+	{"gemini-2.0-flash", budget(2048), ``, "dropped thinking.mode"},
+	{"gemini-2.0-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, ``, ""},
+	{"gemini-2.5-flash-image", budget(2048), ``, "dropped thinking.mode"},
+	{"other", budget(5), `"thinkingBudget":5`, ""},
+	{"other", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingBudget":0`, ""},
+}
+
+func TestThinkingFits(t *testing.T) {
+	for _, tt := range fits {
+		config, lost := fitted(t, tt.model, &upstream.Request{Thinking: tt.from})
+		want := `{"thinkingConfig":{` + tt.want + `}}`
+		if tt.from.On() {
+			want = `{"thinkingConfig":{"includeThoughts":true,` + tt.want + `}}`
+		}
+		if tt.want == "" {
+			want = ""
+		}
+		if config != want || strings.Join(lost, ", ") != tt.lost {
+			t.Errorf("%s, %+v: %s, lost %q; want %s, lost %q", tt.model, tt.from, config, lost, want, tt.lost)
+		}
+	}
+}
+
+// A request that came in this format, and was changed, says of thoughts what it
+// said.
+func TestThoughtsOfOwn(t *testing.T) {
+	r, err := generatecontent.ParseRequestString(`{"contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"thinkingConfig":{"thinkingBudget":128}},"safetySettings":[` +
+		`{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],"labels":{"a":"b"},"x":1}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := r.Upstream().Clone()
+	n.Model = "gemini-2.5-pro"
+	c, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.plan(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.say.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],` +
+		`"generationConfig":{"thinkingConfig":{"thinkingBudget":128}},"labels":{"a":"b"},"x":1}`
+	if diff := cmp.Diff(want, string(got)); diff != "" || p.losses != nil {
+		t.Errorf("lost %+v (-want +got):\n%s", p.losses, diff)
+	}
+}
+
+func TestFormBesideFunctions(t *testing.T) {
+	n := &upstream.Request{Tools: []content.Tool{{Name: "a b"}, {Kind: "web_search_20250305", Format: "messages"}},
+		Output: upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"type":"string"}`}}}
+	for model, want := range map[string]string{
+		"gemini-2.5-flash": " hint tools.0.name, dropped tools.1, dropped output",
+		"gemini-3.8-flash": `{"responseMimeType":"application/json","responseJsonSchema":{"type":"string"}} hint tools.0.name, degraded tools.1`,
+	} {
+		config, lost := fitted(t, model, n)
+		if got := config + " " + strings.Join(lost, ", "); got != want {
+			t.Errorf("%s: %s, want %s", model, got, want)
+		}
+	}
+}
+
+// Every rule of this package's own is met by the tests above.
+func TestFitLosses(t *testing.T) {
+	var log loss.Log
+	for _, tt := range fits {
+		var r generatecontent.Request
+		q := upstream.Request{Thinking: tt.from}
+		r = *mustSay(&q)
+		fit(&r, &q, familyOf(tt.model), &log)
+	}
+	q := upstream.Request{Tools: []content.Tool{{Name: "f"}}, Output: upstream.Output{MediaType: "application/json"}}
+	fit(mustSay(&q), &q, familyOf("gemini-2.5-flash"), &log)
+	for _, r := range fitLosses[2:] { // what comes before is internal/legal's
+		if !slices.ContainsFunc(log.Losses, func(l content.Loss) bool { return l.Reason == r.Reason }) {
+			t.Errorf("never reported: %+v", r)
+		}
+	}
+	for _, l := range log.Losses {
+		if !slices.ContainsFunc(fitLosses, func(r *loss.Rule) bool { return l.Reason == r.Reason && l.Severity == r.Severity }) {
+			t.Errorf("in no table: %+v", l)
+		}
+	}
+}
+
+func mustSay(n *upstream.Request) *generatecontent.Request {
+	r, _ := generatecontent.RequestOf(n)
+	return r
+}

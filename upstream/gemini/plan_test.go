@@ -1,0 +1,182 @@
+package gemini
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A store knows the files a and b, and every link.
+type store struct{ asked []string }
+
+func (s *store) Resolve(_ context.Context, src content.Source) (content.Blob, error) {
+	const png = "\x89PNG\r\n\x1a\n"
+	switch src := src.(type) {
+	case *content.URL:
+		s.asked = append(s.asked, src.URL)
+		return content.Blob{MediaType: "image/png", Data: []byte(png)}, nil
+	case *content.File:
+		s.asked = append(s.asked, src.ID)
+		switch src.ID {
+		case "a":
+			return content.Blob{MediaType: "image/png", Data: []byte(png)}, nil
+		case "nameless":
+			return content.Blob{Data: []byte(png)}, nil
+		case "shapeless":
+			return content.Blob{Data: []byte("?")}, nil
+		}
+	}
+	return content.Blob{}, content.ErrUnresolved
+}
+
+// bodyOf returns what is sent for a request, its losses before anything was
+// loaded, and what is wrong with it.
+func bodyOf(t *testing.T, n *upstream.Request) (body string, losses []content.Loss, err error) {
+	t.Helper()
+	c, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.plan(n)
+	if err != nil {
+		return "", nil, err
+	}
+	if s, ok := n.Resolver.(*store); ok && len(s.asked) > 0 {
+		t.Errorf("%q was loaded before the losses were told", s.asked)
+	}
+	b, err := p.body(t.Context())
+	if err != nil {
+		return "", p.losses, err
+	}
+	text, err := io.ReadAll(b.Reader())
+	if err != nil || int64(len(text)) != b.Len() {
+		t.Fatalf("%d bytes of %d: %v", len(text), b.Len(), err)
+	}
+	return string(text), p.losses, nil
+}
+
+func withParts(parts ...content.Part) *upstream.Request {
+	return &upstream.Request{Model: "gemini-3.8-flash", Turns: []content.Turn{{Role: content.User, Parts: parts}}, Resolver: &store{}}
+}
+
+func anImage(s content.Source) content.Part { return &content.Image{Source: s} }
+
+const inline = `{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}`
+
+func TestFiles(t *testing.T) {
+	const stored = "https://generativelanguage.googleapis.com/v1beta/files/x"
+	link := anImage(&content.URL{URL: "https://a.example/x"})
+	passed := withParts(link)
+	passed.PassLinks = true
+	result := func(p content.Part) content.Part {
+		return &content.ToolResult{ID: "1", Name: "f", Parts: []content.Part{p}}
+	}
+	document := &content.Document{Source: &content.Parts{Parts: []content.Part{anImage(&content.File{ID: "b"})}}}
+	for _, tt := range []struct {
+		name, want string
+		from       *upstream.Request
+		losses     int
+	}{
+		{"a link", inline, withParts(link), 0},
+		{"a link that may be passed on", `{"fileData":{"mimeType":"image/jpeg","fileUri":"https://a.example/x"}}`, passed, 1},
+		{"a file", inline, withParts(anImage(&content.File{ID: "a"})), 0},
+		{"a file without a type", inline, withParts(anImage(&content.File{ID: "nameless"})), 0},
+		{"a file of the vendor", `{"fileData":{"fileUri":"` + stored + `"}}`, withParts(anImage(&content.File{ID: stored})), 0},
+		{"in a result", `{"functionResponse":{"id":"1","name":"f","response":{},"parts":[` + inline + `]}}`, withParts(result(anImage(&content.File{ID: "a"}))), 0},
+
+		{"a file that nobody knows", "turns.0.parts.0.source: files", withParts(anImage(&content.File{ID: "b"})), 0},
+		{"a file of no type", "turns.0.parts.0.source: media", withParts(anImage(&content.File{ID: "shapeless"})), 0},
+		{"in a result, unknown", "turns.0.parts.0.parts.0.source: unsupported", withParts(result(anImage(&content.File{ID: "b"}))), 0},
+		{"in a document, unknown", "turns.0.parts.0.source.parts.0.source: unsupported", withParts(document), 1},
+		{"a type that the vendor does not take", "turns.0.parts.0.source: unsupported",
+			withParts(&content.Document{Source: &content.Base64{MediaType: "application/zip", Data: "AAAA"}}), 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, losses, err := bodyOf(t, tt.from)
+			if len(losses) != tt.losses {
+				t.Errorf("lost %+v", losses)
+			}
+			var fault *content.Error
+			if errors.As(err, &fault) {
+				if path, code, _ := strings.Cut(tt.want, ": "); fault.Path != path || code != "files" && string(fault.Code) != code {
+					t.Errorf("%+v, want %s", fault, tt.want)
+				}
+				return
+			}
+			want := `{"contents":[{"role":"user","parts":[` + tt.want + `]}]}`
+			if got != want || err != nil {
+				t.Errorf("%s, %v; want %s", got, err, want)
+			}
+		})
+	}
+}
+
+// A name that leads elsewhere must not reach the server with the host's key.
+func TestModelNames(t *testing.T) {
+	for name, good := range map[string]bool{
+		"x": true, "models/x": true, "a/b": true, "projects/p/locations/l/publishers/google/models/x": true, "..x": true,
+		"": false, "../cachedContents": false, "models/../../x": false, "a//b": false, ".": false, "models/": false,
+	} {
+		n := withParts(&content.Text{Text: "a"})
+		n.Model = name
+		_, _, err := bodyOf(t, n)
+		var fault *content.Error
+		if good != (err == nil) || !good && (!errors.As(err, &fault) || fault.Path != "model") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestCountBody(t *testing.T) {
+	parsed := func(doc string) *upstream.Request {
+		r, err := generatecontent.ParseRequestString(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := r.Upstream()
+		n.Model = "m"
+		return n.WithModel("m")
+	}
+	const bare, full = `{"contents":[{"parts":[{"text":"a"}]}]}`, `{"systemInstruction":{"parts":[{"text":"s"}]}, "contents":[{"parts":[{"text":"a"}]}]}`
+	made := &upstream.Request{Model: "m", System: []content.Part{&content.Text{Text: "s"}}, Turns: withParts(&content.Text{Text: "a"}).Turns, ServiceTier: "flex"}
+	elsewhere := *made
+	elsewhere.Model = "publishers/google/models/m"
+	for _, tt := range []struct {
+		name string
+		from *upstream.Request
+		want string
+	}{
+		{"contents only", parsed(bare), bare},
+		{"a whole document", parsed(full), `{"generateContentRequest":{"model":"models/m","systemInstruction":{"parts":[{"text":"s"}]}, "contents":[{"parts":[{"text":"a"}]}]}}`},
+		{"of another format", made, `{"generateContentRequest":{"model":"models/m","contents":[{"role":"user","parts":[{"text":"a"}]}],"systemInstruction":{"parts":[{"text":"s"}]},"serviceTier":"flex"}}`},
+		{"the other service", &elsewhere, `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"systemInstruction":{"parts":[{"text":"s"}]}}`},
+	} {
+		c, err := New(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.plan(tt.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := p.countBody(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(b.Reader())
+		if err != nil || int64(len(got)) != b.Len() {
+			t.Errorf("%s: %d bytes of %d: %v", tt.name, len(got), b.Len(), err)
+		}
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package gemini_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream/gemini"
+)
+
+// A canned vendor answers everything with the same stream.
+type canned string
+
+// RoundTrip implements [http.RoundTripper].
+func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}},
+		Body: io.NopCloser(strings.NewReader(string(c)))}, nil
+}
+
+// nobody reads an answer.
+type nobody struct{ header http.Header }
+
+func (n nobody) Header() http.Header         { return n.header }
+func (n nobody) WriteHeader(int)             {}
+func (n nobody) Write(p []byte) (int, error) { return len(p), nil }
+func (n nobody) Flush()                      {}
+
+func cannedStream(events int) (stream, docs string) {
+	var b, d strings.Builder
+	for i := range events {
+		end := ""
+		if i == events-1 {
+			end = `,"finishReason":"STOP"`
+		}
+		doc := fmt.Sprintf(`{"candidates":[{"content":{"parts":[{"text":"word %d of a long answer,"}],"role":"model"}%s,"index":0}],"usageMetadata":{"promptTokenCount":5,`+
+			`"candidatesTokenCount":%d,"totalTokenCount":%d},"modelVersion":"gemini-3.8-flash","responseId":"r-1"}`, i, end, i+1, i+6)
+		b.WriteString("data: " + doc + "\r\n\r\n")
+		d.WriteString(map[bool]string{true: "[", false: ","}[i == 0] + doc)
+	}
+	return b.String(), d.String() + "]"
+}
+
+func relayCanned(b testing.TB, stream string) func() {
+	c, err := gemini.New(gemini.Options{BaseURL: "http://vendor.example", HTTPClient: &http.Client{Transport: canned(stream)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := messages.NewHandler(c, nil)
+	const body = `{"model":"gemini-3.8-flash","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"q"}]}`
+	return func() {
+		r := httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Anthropic-Version", "2023-06-01")
+		h.ServeHTTP(nobody{make(http.Header)}, r)
+	}
+}
+
+// BenchmarkEvents reads a stream of the vendor and writes it in Messages, in
+// units of the time to check the events' JSON.
+func BenchmarkEvents(b *testing.B) {
+	const events = 2000
+	stream, docs := cannedStream(events)
+	floor.Run(b, docs, relayCanned(b, stream))
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/events, "ns/event")
+}
+
+// The events of a stream cost hardly any memory of their own: at most an
+// allocation for 8 KiB of it, where each event brings new counts.
+func TestEventAllocations(t *testing.T) {
+	if raced {
+		t.Skip("allocations are not counted under the race detector")
+	}
+	short, _ := cannedStream(1000)
+	long, _ := cannedStream(4000)
+	few, many := testing.AllocsPerRun(5, relayCanned(t, short)), testing.AllocsPerRun(5, relayCanned(t, long))
+	if most := float64(len(long)-len(short)) / (8 << 10); many-few > most {
+		t.Errorf("%v allocations for %d bytes, %v for %d", few, len(short), many, len(long))
+	}
+}
