@@ -210,6 +210,11 @@ func (f *vendorError) byKind(c upstream.Code) upstream.Code {
 	return c
 }
 
+// filtered reports whether a filter has refused the prompt.
+func (f *vendorError) filtered() bool {
+	return f.code == "content_filter" || f.code == "content_policy_violation"
+}
+
 // tooLong reports whether the prompt does not fit into the model's context.
 func (f *vendorError) tooLong() bool {
 	if f.code == "context_length_exceeded" {

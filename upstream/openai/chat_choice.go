@@ -1,0 +1,302 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A said is what a choice says: the members of a delta or of a message.
+type said struct {
+	content, refusal          jsonwire.Value
+	reasoning                 [3]jsonwire.Value // the members of reasoningNames
+	details, blocks           jsonwire.Value
+	images, annotations       jsonwire.Value
+	calls, function, audio    jsonwire.Value
+	finish, sequence, problem jsonwire.Value
+}
+
+// reasoningNames are the members that thoughts stand in, the first counts.
+var reasoningNames = [3]string{"reasoning_content", "reasoning", "reasoning_text"}
+
+// choice reads one element of choices.
+func (d *chatDecoder) choice(v jsonwire.Value) error {
+	var s said
+	index := 0
+	var delta, message, text jsonwire.Value
+	for name, x := range v.Members() {
+		switch name {
+		case "index":
+			if n, ok := x.Int(); ok && n > 0 {
+				index = int(min(n, mostAnswers))
+			}
+		case "delta":
+			delta = x
+		case "message":
+			message = x
+		case "text":
+			text = x
+		case "finish_reason":
+			s.finish = x
+		case "stop_reason":
+			s.sequence = x
+		case "error":
+			s.problem = x
+		}
+	}
+	if s.problem.Kind() > jsonwire.False {
+		return failure(s.problem)
+	}
+	a, err := d.answer(index)
+	if err != nil {
+		return err
+	}
+	if delta.Kind() != jsonwire.Object {
+		delta = message
+	}
+	s.content = text
+	s.read(delta)
+	if err := d.says(a, &s); err != nil {
+		return err
+	}
+	a.end(&s)
+	return nil
+}
+
+// read reads the members of a delta or of a message.
+func (s *said) read(v jsonwire.Value) {
+	for name, x := range v.Members() {
+		switch name {
+		case "content":
+			s.content = x
+		case "refusal":
+			s.refusal = x
+		case "reasoning_content":
+			s.reasoning[0] = x
+		case "reasoning":
+			s.reasoning[1] = x
+		case "reasoning_text":
+			s.reasoning[2] = x
+		case "reasoning_details":
+			s.details = x
+		case "thinking_blocks":
+			s.blocks = x
+		case "images":
+			s.images = x
+		case "annotations":
+			s.annotations = x
+		case "tool_calls":
+			s.calls = x
+		case "function_call":
+			s.function = x
+		case "audio":
+			s.audio = x
+		}
+	}
+}
+
+// end takes why the answer ended. The first reason counts.
+func (a *chatAnswer) end(s *said) {
+	if s.finish.Kind() == jsonwire.String && !a.ended {
+		a.ended, a.finish = true, strings.Clone(s.finish.Str())
+	}
+	if s.sequence.Kind() == jsonwire.String && a.finish == "stop" {
+		a.sequence = strings.Clone(s.sequence.Str())
+	}
+}
+
+// says turns what a choice says into events.
+func (d *chatDecoder) says(a *chatAnswer, s *said) error {
+	d.thinks(a, s)
+	d.content(a, s.content)
+	if text := s.refusal.Str(); text != "" {
+		a.refused = true
+		d.delta(a, blockText, text)
+	}
+	for _, v := range s.images.Elems() {
+		d.image(a, v)
+	}
+	for _, v := range s.calls.Elems() {
+		if err := d.fragment(a, v, v.Get("function")); err != nil {
+			return err
+		}
+	}
+	if s.function.Kind() == jsonwire.Object {
+		if err := d.fragment(a, jsonwire.Value{}, s.function); err != nil {
+			return err
+		}
+	}
+	for _, v := range s.annotations.Elems() {
+		d.cite(a, v)
+	}
+	if s.audio.Kind() == jsonwire.Object {
+		d.text(a, s.audio.Get("transcript").Str())
+		if s.audio.Get("data").Str() != "" {
+			d.lose(lostFile, "")
+		}
+	}
+	return nil
+}
+
+// content takes text: a string, or a list of parts.
+func (d *chatDecoder) content(a *chatAnswer, v jsonwire.Value) {
+	if v.Kind() == jsonwire.String {
+		d.text(a, v.Str())
+		return
+	}
+	for _, p := range v.Elems() {
+		if p.Kind() == jsonwire.String {
+			d.text(a, p.Str())
+			continue
+		}
+		switch kind := p.Get("type").Str(); kind {
+		case "text", "output_text", "":
+			d.text(a, p.Get("text").Str())
+		case "refusal":
+			a.refused = true
+			d.delta(a, blockText, p.Get("refusal").Str())
+		case "thinking", "reasoning":
+			d.listThought(a, p)
+		case "image_url", "image":
+			d.image(a, p)
+		default:
+			d.lose(lostCustom, "")
+		}
+	}
+}
+
+// listThought takes a thought that stands in a list of content: as a text, or
+// as a list of them.
+func (d *chatDecoder) listThought(a *chatAnswer, p jsonwire.Value) {
+	for _, name := range [...]string{"thinking", "text"} {
+		v := p.Get(name)
+		d.delta(a, blockThinking, v.Str())
+		for _, t := range v.Elems() {
+			d.delta(a, blockThinking, t.Get("text").Str())
+		}
+	}
+}
+
+// text takes text that may have thoughts in it.
+func (d *chatDecoder) text(a *chatAnswer, s string) {
+	if s == "" {
+		return
+	}
+	if a.tagged.kind == ThinkTagsOff {
+		d.delta(a, blockText, s)
+		return
+	}
+	d.untag(a, s)
+}
+
+// delta adds to the block of a kind, or opens one.
+func (d *chatDecoder) delta(a *chatAnswer, kind blockKind, s string) {
+	if s == "" {
+		return
+	}
+	if a.open != kind {
+		d.openText(a, kind)
+	}
+	d.add(upstream.Event{Kind: upstream.EventText, Block: a.block, Candidate: a.index, Text: s})
+}
+
+func (d *chatDecoder) openText(a *chatAnswer, kind blockKind) {
+	d.closeText(a)
+	d.closeCalls(a, false)
+	var p content.Part = new(content.Thinking)
+	if a.mused = a.mused || kind == blockThinking; kind == blockText {
+		d.flushThought(a)
+		p, a.said = new(content.Text), true
+	}
+	a.open, a.block = kind, d.opened(a, p)
+}
+
+// opened opens a block and returns its number.
+func (d *chatDecoder) opened(a *chatAnswer, p content.Part) int {
+	n := d.next
+	d.next++
+	d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Candidate: a.index, Part: p})
+	return n
+}
+
+// closeText closes the open text or thought. A thought is signed with what
+// brings it back to its server.
+func (d *chatDecoder) closeText(a *chatAnswer) {
+	if a.open == blockNone {
+		return
+	}
+	if a.open == blockThinking {
+		if data := a.thought.take(); data != "" {
+			d.add(upstream.Event{Kind: upstream.EventSignature, Block: a.block, Candidate: a.index,
+				Signature: &content.Signature{Format: ChatFormat, Data: data}})
+		}
+	}
+	d.add(upstream.Event{Kind: upstream.EventClose, Block: a.block, Candidate: a.index})
+	a.open = blockNone
+}
+
+// part adds a whole part.
+func (d *chatDecoder) part(a *chatAnswer, p content.Part) {
+	n := d.opened(a, p)
+	d.add(upstream.Event{Kind: upstream.EventClose, Block: n, Candidate: a.index})
+}
+
+// image adds an image that was made. Servers may say one again.
+func (d *chatDecoder) image(a *chatAnswer, v jsonwire.Value) {
+	link := v.Get("image_url")
+	url := link.Str()
+	if url == "" {
+		url = link.Get("url").Str()
+	}
+	for _, known := range a.images {
+		if known == url {
+			return
+		}
+	}
+	s := imageSource(url)
+	if s == nil || len(a.images) >= mostImages {
+		d.lose(lostFile, "")
+		return
+	}
+	a.images = append(a.images, url)
+	d.closeText(a)
+	d.closeCalls(a, false)
+	d.flushThought(a)
+	a.said = true
+	d.part(a, &content.Image{Source: s})
+}
+
+// imageSource reads a data URL, or a link; nil if it is neither.
+func imageSource(url string) content.Source {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		if web(url) {
+			return &content.URL{URL: url}
+		}
+		return nil
+	}
+	head, data, ok := strings.Cut(rest, ",")
+	kind, encoded := strings.CutSuffix(head, ";base64")
+	if !ok || !encoded || content.Base64Any.Check(data) != "" {
+		return nil
+	}
+	kind, _, _ = strings.Cut(kind, ";")
+	return &content.Base64{MediaType: kind, Data: data}
+}
+
+// cite adds a citation to the open text.
+func (d *chatDecoder) cite(a *chatAnswer, v jsonwire.Value) {
+	x := v.Get("url_citation")
+	if x.Kind() != jsonwire.Object {
+		return
+	}
+	if a.open != blockText {
+		d.lose(lostCitation, "")
+		return
+	}
+	d.add(upstream.Event{Kind: upstream.EventCitation, Block: a.block, Candidate: a.index, Citation: &content.Citation{
+		Kind: content.CiteWeb, URL: strings.Clone(x.Get("url").Str()), Title: strings.Clone(x.Get("title").Str()),
+	}})
+}

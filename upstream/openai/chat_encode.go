@@ -1,0 +1,72 @@
+package openai
+
+// chatNames are the members that are written here, which members of the
+// request's Extra do not replace.
+var chatNames = []string{
+	"model", "messages", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "functions",
+	"function_call", "reasoning_effort", "max_tokens", "max_completion_tokens", "n", "temperature", "top_p", "top_k",
+	"presence_penalty", "frequency_penalty", "seed", "stop", "response_format", "modalities", "safety_identifier",
+	"service_tier", "store",
+}
+
+// A chatEncoder writes a request in the format of chat completions, in one
+// walk, and notes what is lost by that.
+type chatEncoder struct {
+	encoder
+	results map[string]*result
+	calls   []call
+}
+
+// encode writes the document.
+func (e *chatEncoder) encode() {
+	w, n := e.w, e.n
+	w.BeginObject()
+	w.Name("model")
+	w.String(e.to.model)
+	e.effort = e.thinking()
+	e.output()
+	w.Name("messages")
+	w.BeginArray()
+	e.messages()
+	w.EndArray()
+	if n.Stream {
+		w.Name("stream")
+		w.Bool(true)
+		e.streamOptions()
+	}
+	if e.tools() {
+		e.choice()
+	} else {
+		e.noChoice()
+	}
+	if e.effort != "" {
+		e.sent |= fieldEffort
+		w.Name("reasoning_effort")
+		w.String(e.effort)
+	}
+	e.limits()
+	e.sampling()
+	e.format()
+	e.identity()
+	e.more(n.Extra, chatNames)
+	e.foreignMembers(n.Extra)
+	w.EndObject()
+}
+
+func (e *chatEncoder) streamOptions() {
+	if e.to.refused.has(fieldStreamOptions) {
+		e.log.Add(lostUsage, "stream")
+		return
+	}
+	e.sent |= fieldStreamOptions
+	e.w.Name("stream_options")
+	e.w.BeginObject()
+	e.w.Name("include_usage")
+	e.w.Bool(true)
+	if e.to.vendor {
+		// Padding of chunks helps nobody here, and hides that they are alike.
+		e.w.Name("include_obfuscation")
+		e.w.Bool(false)
+	}
+	e.w.EndObject()
+}

@@ -1,0 +1,246 @@
+package openai
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/upstream"
+)
+
+// documentOf returns what is sent.
+func documentOf(t *testing.T, p *chatPlan) string {
+	t.Helper()
+	b, err := p.body(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(b.Reader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(len(out)) != b.Len() {
+		t.Errorf("the document has %d bytes, and says %d", len(out), b.Len())
+	}
+	return string(out)
+}
+
+var q = turnOf(content.User, sayText("q"))
+
+// messageCases are requests and the messages that say them.
+var messageCases = []struct {
+	name     string
+	local    bool
+	model    string
+	known    refusals
+	change   func(*upstream.Request)
+	messages string // the list
+}{
+	{name: "system text", change: func(r *upstream.Request) { r.System = partsOf(sayText("a"), sayText("b")) },
+		messages: `{"role":"system","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},{"role":"user","content":"q"}`},
+	{name: "system text for a reasoning model", model: "gpt-5", change: func(r *upstream.Request) { r.System = partsOf(sayText("a")) },
+		messages: `{"role":"developer","content":"a"},{"role":"user","content":"q"}`},
+	{name: "system text of compatible servers", local: true, change: func(r *upstream.Request) { r.System = partsOf(sayText("a"), sayText("b")) },
+		messages: `{"role":"system","content":"a\n\nb"},{"role":"user","content":"q"}`},
+	{name: "cache marks", model: "gpt-5.6-sol", change: func(r *upstream.Request) {
+		r.System = partsOf(&content.Text{Text: "a", Cache: &content.Cache{}})
+	},
+		messages: `{"role":"developer","content":[{"type":"text","text":"a","prompt_cache_breakpoint":{"mode":"explicit"}}]},{"role":"user","content":"q"}`},
+	{name: "a system turn", change: says(q, turnOf(content.Assistant, sayText("a")), turnOf(content.System, sayText("s")), q),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"system","content":"s"},{"role":"user","content":"q"}`},
+	{name: "a system turn of compatible servers", local: true, change: says(q, turnOf(content.Assistant, sayText("a")), turnOf(content.System, sayText("s")), q),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"user","content":"s\n\nq"}`},
+	{name: "turns of one role", change: says(q, q, turnOf(content.Assistant, sayText("a")), turnOf(content.Assistant, sayText("b"))),
+		messages: `{"role":"user","content":"q"},{"role":"user","content":"q"},{"role":"assistant","content":"a\n\nb"}`},
+	{name: "turns of one role, compatible", local: true, change: says(q, q), messages: `{"role":"user","content":"q\n\nq"}`},
+	{name: "images", change: user(png), messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`},
+	{name: "a PDF", change: user(&content.Document{Source: pdf, Title: "T"}),
+		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"file","file":{"filename":"T","file_data":"data:application/pdf;base64,JVBERi0="}}]}`},
+	{name: "a text document", local: true, change: user(&content.Document{Source: &content.Base64{MediaType: "text/markdown", Data: "IyBI"}, Title: "T", Context: "C"}),
+		messages: `{"role":"user","content":"q\n\nDocument: T\nAbout the document: C\n\n# H"}`},
+	{name: "sound", change: user(&content.Media{Source: &content.Base64{MediaType: "audio/mpeg", Data: "SUQz"}}),
+		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"input_audio","input_audio":{"data":"SUQz","format":"mp3"}}]}`},
+	{name: "empty texts", change: user(sayText(""), sayText("b")), messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"text","text":"b"}]}`},
+	{name: "a call and its result", change: called(resultOf("c1", sayText("r")), sayText("x")),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"r"},{"role":"user","content":"x"}`},
+	{name: "results in another order and place", change: says(q, turnOf(content.Assistant, sayText("t"), useOf("a", "f", ""), useOf("b", "g", `{"x":"\n"}`)),
+		turnOf(content.User, sayText("x"), resultOf("b", sayText("B"))), turnOf(content.User, resultOf("a", sayText("A")))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":"t","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"g","arguments":"{\"x\":\"\\n\"}"}}]},{"role":"tool","tool_call_id":"a","content":"A"},{"role":"tool","tool_call_id":"b","content":"B"},{"role":"user","content":"x"}`},
+	{name: "no result, and one too many", change: called(resultOf("gone", sayText("r"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"There is no result of this call."},{"role":"user","content":[{"type":"text","text":"Result of a tool:"},{"type":"text","text":"r"}]}`},
+	{name: "calls at the end", change: says(q, turnOf(content.Assistant, useOf("c1", "f", ""))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"There is no result of this call."}`},
+	{name: "results of every kind", local: true, change: called(&content.ToolResult{ID: "c1", Error: true, Parts: partsOf(sayText("no"), png)}, sayText("x")),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"Error: no"},{"role":"user","content":[{"type":"text","text":"Files of the result of the call c1 of f:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}},{"type":"text","text":"x"}]}`},
+	{name: "a result as an object", change: called(&content.ToolResult{ID: "c1", Object: `{"a":1}`, Parts: partsOf(sayText("1"))}),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"{\"a\":1}"}`},
+	{name: "an empty result", change: called(resultOf("c1")),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+	{name: "thoughts go back where they came from", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+	{name: "never to the vendor", change: says(q, turnOf(content.Assistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+	{name: "lists of thoughts", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", `{"reasoning_details":[{"a":1}],"role":"system"}`),
+		&content.Thinking{Redacted: content.Signature{Format: ChatFormat, Data: `{"reasoning_details":[{"b":2}]}`}}, useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_details":[{"a":1},{"b":2}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+	{name: "a member that is no thought's", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", "role"), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+	{name: "thoughts that a call carries", local: true, change: says(q, turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: ChatFormat,
+		Data: seal.Join([]seal.Thought{{Thinking: thoughtOf("hm", "reasoning_content")}})}}), turnOf(content.User, resultOf("c1"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+	{name: "a server that demands thoughts", local: true, known: refusals{echo: "reasoning_content"}, change: called(resultOf("c1")),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+}
+
+func TestMessages(t *testing.T) {
+	for _, test := range messageCases {
+		t.Run(test.name, func(t *testing.T) {
+			x := lossCase{local: test.local, model: test.model, known: test.known, change: test.change}
+			doc := documentOf(t, x.plan(t))
+			_, got, _ := strings.Cut(doc, `"messages":[`)
+			if i := strings.LastIndex(got, "]"); i >= 0 {
+				got = got[:i]
+			}
+			if diff := cmp.Diff(test.messages, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// settingCases are requests and what stands behind the messages.
+var settingCases = []struct {
+	name   string
+	local  bool
+	model  string
+	change func(*upstream.Request)
+	want   string // behind the messages
+}{
+	{name: "stream", change: func(r *upstream.Request) { r.Stream = true }, want: `,"stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false}`},
+	{name: "stream, compatible", local: true, change: func(r *upstream.Request) { r.Stream = true }, want: `,"stream":true,"stream_options":{"include_usage":true}`},
+	{name: "limit", change: func(r *upstream.Request) { r.MaxTokens = &seven }, want: `,"max_completion_tokens":7`},
+	{name: "limit, compatible", local: true, change: func(r *upstream.Request) { r.MaxTokens = &seven }, want: `,"max_tokens":7`},
+	{name: "sampling", change: func(r *upstream.Request) {
+		r.Temperature, r.TopP, r.PresencePenalty, r.FrequencyPenalty, r.Seed, r.Candidates = &half, &half, &half, &half, &seven, 2
+		r.StopSequences = []string{"a", "b"}
+	}, want: `,"n":2,"temperature":0.5,"top_p":0.5,"presence_penalty":0.5,"frequency_penalty":0.5,"seed":7,"stop":["a","b"]`},
+	{name: "sampling without thinking", model: "gpt-5.1", change: func(r *upstream.Request) { r.Temperature = &half }, want: `,"temperature":0.5`},
+	{name: "top_k, compatible", local: true, change: func(r *upstream.Request) { r.TopK = &seven }, want: `,"top_k":7`},
+	{name: "effort", model: "gpt-5", change: thinkingOf(upstream.Thinking{Effort: "high"}), want: `,"reasoning_effort":"high"`},
+	{name: "no thinking", model: "gpt-5.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff}), want: `,"reasoning_effort":"none"`},
+	{name: "the least thinking", model: "o3", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff}), want: `,"reasoning_effort":"low"`},
+	{name: "a budget", model: "gpt-6.2-sol", change: func(r *upstream.Request) {
+		n := int64(60000)
+		r.Thinking = upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &n}
+	}, want: `,"reasoning_effort":"xhigh"`},
+	{name: "an effort that nobody else knows", local: true, change: thinkingOf(upstream.Thinking{Effort: "max"}), want: `,"reasoning_effort":"high"`},
+	{name: "tools without thinking", model: "gpt-5.6-sol", change: withTool(plainTool),
+		want: `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}}],"reasoning_effort":"none"`},
+	{name: "a tool of every kind", change: func(r *upstream.Request) {
+		r.Tools = []content.Tool{{Name: "f", Description: "d", Strict: true, Input: content.Schema{JSON: `{"type":"object","properties":{},"required":[],"additionalProperties":false}`}}, {Name: "g"}}
+		r.Choice = content.ToolChoice{Mode: content.ChoiceAny, NoParallel: true}
+	}, want: `,"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}},{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}],"tool_choice":"required","parallel_tool_calls":false`},
+	{name: "one name", change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+	}, want: `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}}],"tool_choice":{"type":"function","function":{"name":"f"}}`},
+	{name: "several names", change: func(r *upstream.Request) {
+		r.Tools = []content.Tool{plainTool, {Name: "g", Input: plainTool.Input}}
+		r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "g"}}
+	}, want: `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}},{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"g"}}]}}`},
+	{name: "a choice without tools", change: func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }, want: ``},
+	{name: "a schema that is strict", change: func(r *upstream.Request) {
+		r.Output.Schema.JSON = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+	}, want: `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false},"strict":true}}`},
+	{name: "JSON", change: func(r *upstream.Request) {
+		r.Output.MediaType, r.Turns[0].Parts = "application/json", partsOf(sayText("Some JSON, please."))
+	}, want: `,"response_format":{"type":"json_object"}`},
+	{name: "the user", change: func(r *upstream.Request) { r.UserID, r.ServiceTier = "u", "standard_only" }, want: `,"safety_identifier":"u","service_tier":"default"`},
+}
+
+// TestSettings checks everything but the messages.
+func TestSettings(t *testing.T) {
+	for _, test := range settingCases {
+		t.Run(test.name, func(t *testing.T) {
+			x := lossCase{local: test.local, model: test.model, change: test.change}
+			p := x.plan(t)
+			_, got, _ := strings.Cut(documentOf(t, p), `"}]`)
+			got = strings.TrimSuffix(got, "}")
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("losses %v (-want +got):\n%s", p.losses, diff)
+			}
+		})
+	}
+}
+
+// TestRefused checks what no server could be asked without saying something
+// else.
+func TestRefused(t *testing.T) {
+	video := &content.Media{Source: &content.Base64{MediaType: "video/mp4", Data: "AAAA"}}
+	for _, test := range []struct {
+		name   string
+		local  bool
+		model  string
+		change func(*upstream.Request)
+		path   string
+		code   content.Code
+	}{
+		{"moving pictures", false, "", user(video), "turns.0.parts.1.source.media_type", content.CodeUnsupported},
+		{"an image of another type", false, "", user(&content.Image{Source: &content.Base64{MediaType: "image/tiff", Data: "AAAA"}}), "turns.0.parts.1.source.media_type", content.CodeMedia},
+		{"a PDF for a compatible server", true, "", user(&content.Document{Source: pdf}), "turns.0.parts.1.source", content.CodeUnsupported},
+		{"a spreadsheet", false, "", user(&content.Document{Source: &content.Base64{MediaType: "application/vnd.ms-excel", Data: "AAAA"}}), "turns.0.parts.1.source.media_type", content.CodeUnsupported},
+		{"a file that nobody has", false, "", user(&content.Image{Source: &content.File{ID: "file_1"}}), "turns.0.parts.1.source", content.CodeUnsupported},
+		{"a link that is not fetched", false, "", user(&content.Document{Source: &content.URL{URL: "https://a.example/a.pdf"}}), "turns.0.parts.1.source", content.CodeUnsupported},
+		{"a video in a result", false, "", called(resultOf("c1", video)), "turns.2.parts.0.parts.0.source.media_type", content.CodeUnsupported},
+		{"arguments that are no object", false, "", says(turnOf(content.Assistant, useOf("c1", "f", "1"))), "turns.0.parts.0.input", content.CodeType},
+		{"no part", false, "", user(nil), "turns.0.parts.1", content.CodeValue},
+		{"tools on responses only", false, "gpt-6.2-sol", withTool(plainTool), "tools", content.CodeUnsupported},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			x := lossCase{local: test.local, model: test.model, change: test.change}
+			_, err := x.plan(t).body(t.Context())
+			var e *content.Error
+			if !errors.As(err, &e) || e.Path != test.path || e.Code != test.code {
+				t.Errorf("%v, want %s at %s", err, test.code, test.path)
+			}
+		})
+	}
+}
+
+// TestTextOnly checks that files refuse a request where the host says so.
+func TestTextOnly(t *testing.T) {
+	c, err := New(Options{BaseURL: "http://localhost/v1", Dialect: Dialect{TextOnly: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Preflight(t.Context(), &upstream.Request{Model: "m", Turns: []content.Turn{turnOf(content.User, png)}})
+	var e *content.Error
+	if !errors.As(err, &e) || e.Path != "turns.0.parts.0" {
+		t.Error(err)
+	}
+}
+
+// TestPrefix checks what prompt caches need: the messages of a conversation are
+// a prefix of those after another turn.
+func TestPrefix(t *testing.T) {
+	turns := []content.Turn{
+		turnOf(content.User, sayText("q"), png), turnOf(content.Assistant, sayText("a"), useOf("", "f", "{}"), useOf("x y", "g", "{}")),
+		turnOf(content.User, &content.ToolResult{Name: "f", Parts: partsOf(png)}, resultOf("x y", sayText("r")), sayText("more")),
+		turnOf(content.Assistant, sayText("done")), turnOf(content.User, sayText("again")),
+	}
+	for _, local := range []bool{false, true} {
+		last := ""
+		for i := 1; i <= len(turns); i += 2 {
+			x := lossCase{local: local, change: says(turns[:i]...)}
+			doc := strings.TrimSuffix(documentOf(t, x.plan(t)), "]}")
+			if !strings.HasPrefix(doc, last) {
+				t.Errorf("after %d turns\n%s\ndoes not begin with\n%s", i, doc, last)
+			}
+			last = doc
+		}
+	}
+}

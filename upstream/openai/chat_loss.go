@@ -1,0 +1,121 @@
+package openai
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/loss"
+)
+
+func hint(feature, reason string) *loss.Rule {
+	return &loss.Rule{Feature: feature, Severity: content.LossHint, Reason: reason}
+}
+
+func degraded(feature, reason string) *loss.Rule {
+	return &loss.Rule{Feature: feature, Severity: content.LossDegraded, Reason: reason}
+}
+
+func dropped(feature, reason string) *loss.Rule {
+	return &loss.Rule{Feature: feature, Severity: content.LossDropped, Reason: reason}
+}
+
+// What chat completions cannot say of a conversation, or only in another way.
+var (
+	lostSystemFile  = dropped(loss.SystemFiles, "chat completions takes only texts as system text")
+	lostSystemTurn  = degraded(loss.SystemTurn, "the server takes system text at the beginning only: this is told as the user's")
+	lostCallOrder   = degraded(loss.CallOrder, "text behind a call is told in front of the calls")
+	lostSignature   = hint(loss.Signature, "the signature is another vendor's and is left out")
+	lostCache       = hint(loss.CacheMarks, "the model has no cache marks in this place")
+	lostCacheTime   = hint(loss.CacheMarks, "how long the cache keeps is left to the server")
+	lostThought     = hint(loss.ThoughtHistory, "the server takes no earlier thoughts, or not this one, and it is left out")
+	lostThoughtGone = degraded(loss.LostThought, "the server wants the thought that led to a call, which is gone: it is told an empty one")
+	lostVendorPart  = dropped(loss.VendorPart, "only another vendor understands this part")
+	lostUnknownPart = dropped(loss.UnknownPart, "chat completions does not have this kind of part")
+	lostMembers     = hint(loss.Members, "members that only another format has")
+	lostOwn         = hint(loss.Members, "members of a part or of a tool that this format may have are left out, as the vendor refuses those that it does not know")
+	lostKept        = dropped(loss.Members, "what another vendor keeps of the conversation cannot be had")
+	lostSafety      = degraded(loss.Members, "the safety settings are another vendor's: this vendor's own hold")
+	lostMember      = dropped(loss.Members, "the member changes the answer, and only another format has it")
+	lostCitations   = hint(loss.TextCitations, "citations of earlier answers have no place in chat completions")
+	lostByAssistant = dropped(loss.ImageByAssistant, "chat completions takes files from the user only")
+
+	lostDocumentText  = degraded(loss.DocumentType, "the document is told as text")
+	lostDocumentTitle = degraded(loss.DocumentTitle, "title and context of the document are told as text in front of it")
+	lostDocumentParts = degraded(loss.DocumentParts, "the document is told as its parts, one after another")
+	lostCiting        = dropped(loss.DocumentCitations, "chat completions cannot be asked to cite documents")
+	lostSearch        = degraded(loss.SearchResults, "the search result is told as text")
+
+	lostResultImage    = degraded(loss.ResultImage, "a tool message holds text only: the image follows in a message of the user")
+	lostResultDocument = degraded(loss.ResultDocument, "a tool message holds text only: the file follows in a message of the user")
+	lostResultParts    = hint(loss.ResultParts, "the texts of the result are told as one")
+	lostResultError    = degraded(loss.ResultError, `there is no sign for a failed tool: the result begins with "Error:"`)
+	lostResultOrder    = hint(loss.ResultOrder, "results of tools come right after their calls, in front of everything else")
+	lostResultNone     = degraded(loss.ResultPairs, "the call has no result in the conversation: the model is told so")
+	lostResultOrphan   = degraded(loss.ResultPairs, "the result has no call in front of it and is told as text of the user")
+)
+
+// What it cannot say of the rest of a request.
+var (
+	lostVendorTool   = dropped(loss.VendorTool, "chat completions does not have this built-in tool")
+	lostToolOutput   = hint(loss.ToolOutput, "chat completions has no schema for results")
+	lostToolStrict   = degraded(loss.ToolStrict, "the schema cannot be made strict without changing it, so arguments are not held to it")
+	lostToolCache    = hint(loss.CacheMarks, "chat completions has no cache marks on tools")
+	lostDescription  = degraded(loss.ToolOther, "the server takes no more than 1,024 characters of a description: it is cut")
+	lostValidated    = degraded(loss.ChoiceMode, "chat completions cannot promise that arguments satisfy their schema")
+	lostChoice       = hint(loss.ChoiceMode, "there is no tool to choose")
+	lostChoiceOther  = degraded(loss.ChoiceMode, "the server does not have this way of choosing tools")
+	lostEmptyText    = hint(loss.EmptyText, "a text with nothing in it is left out")
+	lostChoiceNames  = degraded(loss.ChoiceNames, "the server cannot be held to some of the tools: it may call any")
+	lostParallel     = degraded(loss.ChoiceParallel, "the server refuses to be told that calls must not be parallel")
+	lostTemperature  = dropped(loss.Temperature, "the model refuses a temperature")
+	lostTopP         = dropped(loss.TopP, "the model refuses top_p")
+	lostTopK         = dropped(loss.TopK, "the server does not have top_k")
+	lostSeed         = dropped(loss.Seed, "the server refuses a seed")
+	lostPenalties    = dropped(loss.Penalties, "the model refuses penalties")
+	lostStop         = dropped(loss.StopSequences, "the model refuses stop sequences")
+	lostStops        = dropped(loss.StopSequences, "chat completions takes four stop sequences: the others are left out")
+	lostThinkingOff  = degraded(loss.ThinkingMode, "the model cannot be kept from thinking: it is told to try the least")
+	lostThinkingOn   = degraded(loss.ThinkingMode, "the model does not think, or cannot be told to")
+	lostThinkingAuto = degraded(loss.ThinkingMode, "the model does not think by itself: it is told to try at a medium effort")
+	lostBetween      = degraded(loss.ThinkingMode, "the model cannot be told to think between calls only")
+	lostBudget       = degraded(loss.ThinkingBudget, "a budget of tokens for thinking is told as an effort")
+	lostEffort       = degraded(loss.ThinkingEffort, "the model does not have this effort: it is told the nearest")
+	lostEffortTools  = degraded(loss.ThinkingEffort, "on chat completions the model takes tools only if it does not think; responses takes both")
+	lostEffortField  = degraded(loss.ThinkingEffort, "the server refuses an effort: how hard to think is left to the model")
+	lostDisplay      = hint(loss.ThinkingDisplay, "chat completions cannot be told which thoughts to show")
+	lostSchemaStrict = degraded(loss.OutputSchema, "the schema cannot be made strict without changing it, so the answer is not held to it")
+	lostJSONWord     = hint(loss.OutputType, "the server wants the word JSON in the conversation: a sentence that asks for it is added")
+	lostOutputType   = dropped(loss.OutputType, "chat completions does not have this type of answers")
+	lostModalities   = dropped(loss.OutputModalities, "the server cannot be asked for this kind of output")
+	lostOutputImage  = dropped(loss.OutputImage, "chat completions has no shape and size of images")
+	lostUserDigest   = hint(loss.UserID, "the user's name is too long, and a digest stands for it")
+	lostUser         = hint(loss.UserID, "compatible servers are not told who the user is")
+	lostTier         = hint(loss.ServiceTier, "the server does not have this service tier")
+)
+
+// What may get lost of an answer.
+var (
+	lostEmpty      = degraded(loss.AnswerText, "the model wrote nothing that can be shown")
+	lostCharacters = hint(loss.AnswerText, "text that is not UTF-8 was replaced by U+FFFD")
+	lostUsage      = hint(loss.AnswerUsage, "the server refuses to say how many tokens were used")
+	lostDetails    = hint(loss.AnswerSignature, "what the server wants back of its thoughts is too large to be carried")
+	lostCitation   = hint(loss.AnswerCitations, "a citation without a text that it belongs to")
+	lostInput      = degraded(loss.AnswerArguments, "more arguments came for a call that was whole")
+	lostCustom     = dropped(loss.AnswerUnknown, "a call that is not one of a function")
+	lostFile       = dropped(loss.AnswerFile, "a file that cannot be read")
+)
+
+// chatLosses are all that chat completions can report, but for what is lost of
+// schemas, which their own package has a table of.
+var chatLosses = []*loss.Rule{
+	legal.RenamedTool, legal.RenamedCall,
+	lostSystemFile, lostSystemTurn, lostCallOrder, lostSignature, lostCache, lostCacheTime, lostThought, lostThoughtGone,
+	lostVendorPart, lostUnknownPart, lostMembers, lostOwn, lostKept, lostSafety, lostMember, lostCitations, lostByAssistant,
+	lostDocumentText, lostDocumentTitle, lostDocumentParts, lostCiting, lostSearch,
+	lostResultImage, lostResultDocument, lostResultParts, lostResultError, lostResultOrder, lostResultNone, lostResultOrphan,
+	lostVendorTool, lostToolOutput, lostToolStrict, lostToolCache, lostDescription, lostValidated, lostChoice, lostChoiceOther, lostEmptyText, lostChoiceNames, lostParallel,
+	lostTemperature, lostTopP, lostTopK, lostSeed, lostPenalties, lostStop, lostStops,
+	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostEffort, lostEffortTools, lostEffortField,
+	lostDisplay, lostSchemaStrict, lostJSONWord, lostOutputType, lostModalities, lostOutputImage,
+	lostUserDigest, lostUser, lostTier,
+	lostEmpty, lostCharacters, lostUsage, lostDetails, lostCitation, lostInput, lostCustom, lostFile,
+}

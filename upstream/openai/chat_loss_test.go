@@ -1,0 +1,247 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+// lossCase is a request that makes a rule fire.
+type lossCase struct {
+	rule   *loss.Rule
+	path   string
+	model  string // gpt-4.1 if empty
+	local  bool
+	known  refusals
+	change func(r *upstream.Request)
+}
+
+func turnOf(role content.Role, parts ...content.Part) content.Turn {
+	return content.Turn{Role: role, Parts: parts}
+}
+
+func resultOf(id string, parts ...content.Part) *content.ToolResult {
+	return &content.ToolResult{ID: id, Parts: parts}
+}
+
+// says replaces the turns.
+func says(turns ...content.Turn) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Turns = turns }
+}
+
+// user adds parts to the only turn.
+func user(parts ...content.Part) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Turns[0].Parts = append(r.Turns[0].Parts, parts...) }
+}
+
+// called is a turn of a call and what comes behind.
+func called(behind ...content.Part) func(*upstream.Request) {
+	return says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, useOf("c1", "f", "{}")), turnOf(content.User, behind...))
+}
+
+func withTool(t content.Tool) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Tools = append(r.Tools, t) }
+}
+
+var (
+	plainTool = content.Tool{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{}}`}}
+	foreign   = &content.Extra{Format: "messages", JSON: `{"x":1}`}
+	png       = &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}
+	pdf       = &content.Base64{MediaType: "application/pdf", Data: "JVBERi0="}
+	half      = 0.5
+	seven     = int64(7)
+)
+
+func thinkingOf(t upstream.Thinking) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Thinking = t }
+}
+
+func withMembers(object string) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Extra = &content.Extra{Format: "generatecontent", JSON: object} }
+}
+
+var partLosses = []lossCase{
+	{rule: legal.RenamedTool, path: "tools.0.name", change: withTool(content.Tool{Name: "a.b", Input: plainTool.Input})},
+	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, useOf("", "f", "{}")), turnOf(content.User, &content.ToolResult{Name: "f"}))},
+	{rule: lostSystemFile, path: "system.0", change: func(r *upstream.Request) { r.System = partsOf(png) }},
+	{rule: lostSystemTurn, path: "turns.0", local: true, change: says(turnOf(content.System, sayText("s")), turnOf(content.User, sayText("q")))},
+	{rule: lostCallOrder, path: "turns.1.parts.1", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, useOf("c1", "f", "{}"), sayText("late")), turnOf(content.User, resultOf("c1")))},
+	{rule: lostSignature, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: "generatecontent", Data: "x"}}), turnOf(content.User, resultOf("c1")))},
+	{rule: lostCache, path: "turns.0.parts.1", change: user(&content.Text{Text: "x", Cache: &content.Cache{}})},
+	{rule: lostCacheTime, path: "turns.0.parts.1", model: "gpt-5.6-sol", change: user(&content.Text{Text: "x", Cache: &content.Cache{TTL: "1h"}})},
+	{rule: lostThought, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, thoughtOf("hm", ""), sayText("a")), turnOf(content.User, sayText("q")))},
+	{rule: lostThoughtGone, path: "turns.1.parts.0", local: true, known: refusals{echo: "reasoning_content"}, change: called(resultOf("c1"))},
+	{rule: lostVendorPart, path: "turns.0.parts.1", change: user(&content.ServerToolResult{Format: "messages", Kind: "x", Content: "{}"})},
+	{rule: lostUnknownPart, path: "turns.0.parts.1", change: user(&content.Unknown{Format: "messages", Kind: "x", Raw: "{}"})},
+	{rule: lostMembers, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: foreign})},
+	{rule: lostOwn, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: &content.Extra{Format: ChatFormat, JSON: `{"x":1}`}})},
+	{rule: lostMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo=", Extra: foreign}})},
+	{rule: lostMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreign}})},
+	{rule: lostEmptyText, path: "turns.0.parts.1", change: user(sayText(""))},
+	{rule: lostCiting, path: "turns.0.parts.1", change: user(&content.SearchResult{Title: "T", Citations: true})},
+	{rule: lostCache, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Cache: &content.Cache{}, Signature: content.Signature{Format: ChatFormat, Data: "[]"}}), turnOf(content.User, resultOf("c1")))},
+	{rule: lostCacheTime, path: "turns.0.parts.1", model: "gpt-5.6-sol", change: user(&content.Text{Text: "x", Cache: &content.Cache{Extra: foreign}})},
+	{rule: lostCitations, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, &content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb}}}))},
+	{rule: lostByAssistant, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, png))},
+	{rule: lostDocumentText, path: "turns.0.parts.1", change: user(&content.Document{Source: &content.PlainText{Text: "x"}})},
+	{rule: lostDocumentTitle, path: "turns.0.parts.1", change: user(&content.Document{Source: &content.PlainText{Text: "x"}, Title: "T"})},
+	{rule: lostDocumentParts, path: "turns.0.parts.1", change: user(&content.Document{Source: &content.Parts{Parts: partsOf(sayText("x"))}})},
+	{rule: lostCiting, path: "turns.0.parts.1", change: user(&content.Document{Source: pdf, Citations: true})},
+	{rule: lostSearch, path: "turns.0.parts.1", change: user(&content.SearchResult{Title: "T", Source: "https://a.example/", Parts: partsOf(sayText("x"))})},
+	{rule: lostResultImage, path: "turns.2.parts.0.parts.0", change: called(resultOf("c1", png))},
+	{rule: lostResultDocument, path: "turns.2.parts.0.parts.0", change: called(resultOf("c1", &content.Document{Source: pdf}))},
+	{rule: lostResultParts, path: "turns.2.parts.0", change: called(resultOf("c1", sayText("a"), sayText("b")))},
+	{rule: lostResultError, path: "turns.2.parts.0", change: called(&content.ToolResult{ID: "c1", Error: true})},
+	{rule: lostResultOrder, path: "turns.2.parts.1", change: called(sayText("x"), resultOf("c1"))},
+	{rule: lostResultNone, path: "turns.1.parts.0", change: called(sayText("x"))},
+	{rule: lostResultOrphan, path: "turns.0.parts.1", change: user(resultOf("gone", sayText("x")))},
+}
+
+var requestLosses = []lossCase{
+	{rule: lostVendorTool, path: "tools.0", change: withTool(content.Tool{Name: "web_search", Kind: "web_search_20250305"})},
+	{rule: lostToolOutput, path: "tools.0.output", change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Output: plainTool.Input})},
+	{rule: lostToolStrict, path: "tools.0.input", change: withTool(content.Tool{Name: "f", Strict: true, Input: content.Schema{JSON: `{"type":"object","patternProperties":{"^a":{"type":"string"}}}`}})},
+	{rule: lostToolCache, path: "tools.0", change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Cache: &content.Cache{}})},
+	{rule: lostDescription, path: "tools.0.description", known: refusals{fields: fieldDescription}, change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Description: strings.Repeat("x", 1025)})},
+	{rule: lostValidated, path: "choice.mode", change: func(r *upstream.Request) {
+		r.Tools, r.Choice.Mode = []content.Tool{plainTool}, content.ChoiceValidated
+	}},
+	{rule: lostChoice, path: "choice.mode", change: func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }},
+	{rule: lostChoiceOther, path: "choice.mode", change: func(r *upstream.Request) {
+		r.Tools, r.Choice.Mode = []content.Tool{plainTool}, "odd"
+	}},
+	{rule: lostMembers, path: "extra.labels", change: withMembers(`{"labels":{}}`)},
+	{rule: lostKept, path: "extra.cachedContent", change: withMembers(`{"cachedContent":"c"}`)},
+	{rule: lostSafety, path: "extra.safetySettings", change: withMembers(`{"safetySettings":[]}`)},
+	{rule: lostMember, path: "extra.generationConfig.responseLogprobs", change: withMembers(`{"generationConfig":{"responseLogprobs":true}}`)},
+	{rule: lostChoiceNames, path: "choice.names", local: true, change: func(r *upstream.Request) {
+		r.Tools = []content.Tool{plainTool, {Name: "g", Input: plainTool.Input}}
+		r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "g"}}
+	}},
+	{rule: lostParallel, path: "choice.no_parallel", model: "o3", change: func(r *upstream.Request) {
+		r.Tools, r.Choice.NoParallel = []content.Tool{plainTool}, true
+	}},
+	{rule: lostTemperature, path: "temperature", model: "gpt-6.2-sol", change: func(r *upstream.Request) { r.Temperature = &half }},
+	{rule: lostTopP, path: "top_p", model: "gpt-5", change: func(r *upstream.Request) { r.TopP = &half }},
+	{rule: lostTopK, path: "top_k", change: func(r *upstream.Request) { r.TopK = &seven }},
+	{rule: lostSeed, path: "seed", known: refusals{fields: fieldSeed}, change: func(r *upstream.Request) { r.Seed = &seven }},
+	{rule: lostPenalties, path: "presence_penalty", model: "o3", change: func(r *upstream.Request) { r.PresencePenalty = &half }},
+	{rule: lostStop, path: "stop_sequences", model: "o3", change: func(r *upstream.Request) { r.StopSequences = []string{"a"} }},
+	{rule: lostStops, path: "stop_sequences", change: func(r *upstream.Request) { r.StopSequences = strings.Split("abcde", "") }},
+	{rule: lostThinkingOff, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
+	{rule: lostThinkingOn, path: "thinking.mode", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
+	{rule: lostThinkingAuto, path: "thinking.mode", model: "gpt-5.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
+	{rule: lostBetween, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBetweenTools})},
+	{rule: lostBudget, path: "thinking.budget", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven})},
+	{rule: lostEffort, path: "thinking.effort", model: "gpt-5", change: thinkingOf(upstream.Thinking{Effort: "max"})},
+	{rule: lostEffortTools, path: "thinking", model: "gpt-5.6-sol", change: withTool(plainTool)},
+	{rule: lostEffortField, path: "thinking", local: true, known: refusals{fields: fieldEffort}, change: thinkingOf(upstream.Thinking{Effort: "low"})},
+	{rule: lostDisplay, path: "thinking.display", change: thinkingOf(upstream.Thinking{Display: "full"})},
+	{rule: lostSchemaStrict, path: "output.schema", change: func(r *upstream.Request) {
+		r.Output.Schema.JSON = `{"type":"object","patternProperties":{"^a":{"type":"string"}}}`
+	}},
+	{rule: lostJSONWord, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "application/json" }},
+	{rule: lostOutputType, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }},
+	{rule: lostModalities, path: "output.modalities", change: func(r *upstream.Request) { r.Output.Modalities = []string{"text", "image"} }},
+	{rule: lostOutputImage, path: "output", change: func(r *upstream.Request) { r.Output.AspectRatio = "16:9" }},
+	{rule: lostUserDigest, path: "user_id", change: func(r *upstream.Request) { r.UserID = strings.Repeat("u", 129) }},
+	{rule: lostUser, path: "user_id", local: true, change: func(r *upstream.Request) { r.UserID = "u" }},
+	{rule: lostTier, path: "service_tier", change: func(r *upstream.Request) { r.ServiceTier = "unheard" }},
+	{rule: lostUsage, path: "stream", known: refusals{fields: fieldStreamOptions}, change: func(r *upstream.Request) { r.Stream = true }},
+}
+
+// answerLosses are streams that make a rule for answers fire.
+var answerLosses = map[*loss.Rule]string{
+	lostEmpty:      events(`{"choices":[],"usage":{"completion_tokens":3}}`, stopped),
+	lostCharacters: events(chunkOf(`{"content":"a\ud800"}`), stopped),
+	lostDetails:    events(chunkOf(`{"content":"a","reasoning_details":[{"type":"x","data":"`+strings.Repeat("x", mostDetails)+`"}]}`), stopped),
+	lostCitation:   events(chunkOf(`{"annotations":[{"url_citation":{"url":"https://a.example/"}}]}`), chunkOf(`{"content":"a"}`), stopped),
+	lostInput:      events(frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"a"}`), frag(`"index":0,"function":{"arguments":"more"}`), stopped),
+	lostCustom:     events(frag(`"index":0,"id":"a","custom":{"name":"f","input":"x"}`), chunkOf(`{"content":"a"}`), stopped),
+	lostFile:       events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
+}
+
+func (x *lossCase) plan(t *testing.T) *chatPlan {
+	t.Helper()
+	o := Options{}
+	if x.local {
+		o.BaseURL = "http://localhost/v1"
+	}
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := x.model
+	if model == "" {
+		model = "gpt-4.1"
+	}
+	if x.local {
+		model = "qwen3"
+	}
+	c.memory.add(model, x.known)
+	r := &upstream.Request{Model: model, Turns: []content.Turn{turnOf(content.User, sayText("q"))}}
+	x.change(r)
+	return c.plan(r)
+}
+
+// TestLosses makes every rule of the table fire once, with its path, and checks
+// that nothing comes from outside the table.
+func TestLosses(t *testing.T) {
+	fired := map[*loss.Rule]bool{}
+	known := map[string]bool{}
+	for _, r := range chatLosses {
+		known[r.Reason] = true
+	}
+	for _, x := range slices.Concat(partLosses, requestLosses) {
+		p := x.plan(t)
+		if !slices.Contains(p.losses, x.rule.At(x.path)) {
+			t.Errorf("%s: want %v in %v", x.rule.Feature, x.rule.At(x.path), p.losses)
+		}
+		if p.fault != nil {
+			t.Errorf("%s: %v", x.rule.Feature, p.fault)
+		}
+		for _, l := range p.losses {
+			if !known[l.Reason] && !strings.Contains(l.Path, ".input") && !strings.HasPrefix(l.Path, "output.schema") {
+				t.Errorf("%v is not in the table", l)
+			}
+		}
+		fired[x.rule] = true
+	}
+	for r, stream := range answerLosses {
+		got, err := collectChat(t, strings.NewReader(stream), ThinkTagsOff)
+		if err != nil || !slices.Contains(got.Losses, r.At("")) {
+			t.Errorf("%s: %v: %v", r.Reason, err, got.Losses)
+		}
+		fired[r] = true
+	}
+	for _, r := range chatLosses {
+		if !fired[r] {
+			t.Errorf("nothing makes %q fire", r.Reason)
+		}
+	}
+}
+
+// TestNoLoss checks that what can be told loses nothing.
+func TestNoLoss(t *testing.T) {
+	for name, change := range map[string]func(*upstream.Request){
+		"texts":      user(sayText("b")),
+		"an image":   user(png),
+		"a PDF":      user(&content.Document{Source: pdf, Title: "a.pdf"}),
+		"a call":     called(resultOf("c1", sayText("r")), sayText("next")),
+		"a tool":     withTool(plainTool),
+		"usual ones": func(r *upstream.Request) { one := 1.0; r.Model, r.Temperature = "gpt-5", &one },
+		"a schema": func(r *upstream.Request) {
+			r.Output.Schema.JSON = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+		},
+	} {
+		x := lossCase{change: change}
+		if p := x.plan(t); len(p.losses) > 0 || p.fault != nil {
+			t.Errorf("%s: %v %v", name, p.losses, p.fault)
+		}
+	}
+}

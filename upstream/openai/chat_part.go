@@ -1,0 +1,280 @@
+package openai
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/polywire/polywire/content"
+)
+
+// A piece is one element of the content of a message.
+type piece struct {
+	kind pieceKind
+	text string // of a text; of an image, its link
+	mark bool   // ends a prefix to be cached
+
+	mediaType, data string // in base64
+	name            string // of a file
+}
+
+type pieceKind uint8
+
+const (
+	pieceText pieceKind = iota
+	pieceImage
+	pieceAudio
+	pieceFile
+)
+
+// piece writes an element of a list of content.
+func (e *chatEncoder) piece(p *piece) {
+	w := e.w
+	w.BeginObject()
+	switch p.kind {
+	case pieceText:
+		e.member("type", "text")
+		e.member("text", p.text)
+	case pieceImage:
+		e.member("type", "image_url")
+		w.Name("image_url")
+		w.BeginObject()
+		w.Name("url")
+		if p.text != "" {
+			w.String(p.text)
+		} else {
+			w.Joined("data:", p.mediaType, ";base64,", p.data)
+		}
+		w.EndObject()
+	case pieceAudio:
+		e.member("type", "input_audio")
+		w.Name("input_audio")
+		w.BeginObject()
+		e.member("data", p.data)
+		e.member("format", p.mediaType)
+		w.EndObject()
+	case pieceFile:
+		e.member("type", "file")
+		w.Name("file")
+		w.BeginObject()
+		e.member("filename", p.name)
+		w.Name("file_data")
+		w.Joined("data:", p.mediaType, ";base64,", p.data)
+		w.EndObject()
+	}
+	if p.mark {
+		w.Name("prompt_cache_breakpoint")
+		w.Raw(`{"mode":"explicit"}`)
+	}
+	w.EndObject()
+}
+
+// part adds a part of the user's.
+func (e *chatEncoder) part(p content.Part, at place) {
+	if content.IsNil(p) {
+		e.fault(content.CodeValue, at, "", "there is no part")
+		return
+	}
+	switch p := p.(type) {
+	case *content.Text:
+		e.text(p, at)
+	case *content.Image:
+		e.extra(p.Extra, at)
+		e.signature(p.Signature, at)
+		e.nameless(p.Source, at)
+		e.image(p, at)
+	case *content.Document:
+		e.extra(p.Extra, at)
+		e.signature(p.Signature, at)
+		e.document(p, at)
+	case *content.Media:
+		e.extra(p.Extra, at)
+		e.signature(p.Signature, at)
+		e.nameless(p.Source, at)
+		e.media(p, at)
+	case *content.SearchResult:
+		e.search(p, at)
+	case *content.ToolUse:
+		e.fault(content.CodeOrder, at, "", "calls are the assistant's")
+	case *content.ToolResult:
+		e.fault(content.CodeOrder, at, "", "a result within a result")
+	default:
+		e.vendors(p, at)
+	}
+}
+
+// search tells a search result as text.
+func (e *chatEncoder) search(p *content.SearchResult, at place) {
+	e.extra(p.Extra, at)
+	if p.Citations {
+		e.lose(lostCiting, at)
+	}
+	mark := e.marked(p.Cache, at)
+	e.searchHead(p, at)
+	for i, q := range p.Parts {
+		e.part(q, at.in(".parts", i))
+	}
+	if mark {
+		e.user[len(e.user)-1].mark = true
+	}
+}
+
+// vendors notes what only another vendor, or nobody, understands.
+func (e *chatEncoder) vendors(p content.Part, at place) {
+	switch p.(type) {
+	case *content.ServerToolUse, *content.ServerToolResult:
+		e.lose(lostVendorPart, at)
+	case *content.Thinking:
+		e.lose(lostThought, at)
+	default:
+		e.lose(lostUnknownPart, at)
+	}
+}
+
+func (e *chatEncoder) text(p *content.Text, at place) {
+	e.extra(p.Extra, at)
+	e.signature(p.Signature, at)
+	if len(p.Citations) > 0 {
+		e.lose(lostCitations, at)
+	}
+	if p.Text == "" {
+		e.lose(lostEmptyText, at)
+		return
+	}
+	e.user = append(e.user, piece{text: p.Text, mark: e.marked(p.Cache, at)})
+}
+
+// image adds an image, as a link where that is allowed.
+func (e *chatEncoder) image(p *content.Image, at place) {
+	if !e.readable(at) {
+		return
+	}
+	if u, ok := p.Source.(*content.URL); ok && u != nil && e.n.PassLinks && e.to.links() && web(u.URL) {
+		e.user = append(e.user, piece{kind: pieceImage, text: u.URL, mark: e.marked(p.Cache, at)})
+		return
+	}
+	s := e.base64(p.Source, at, true)
+	if s == nil {
+		return
+	}
+	kind := content.CanonicalMediaType(s.MediaType)
+	switch kind {
+	case "image/png", "image/jpeg", "image/webp", "image/gif":
+	default:
+		if e.to.vendor || !strings.HasPrefix(kind, "image/") {
+			e.fault(content.CodeMedia, at, ".source.media_type", "chat completions takes images as image/png, image/jpeg, image/webp and image/gif")
+			return
+		}
+	}
+	e.user = append(e.user, piece{kind: pieceImage, mediaType: kind, data: standard(s.Data), mark: e.marked(p.Cache, at)})
+}
+
+func web(link string) bool {
+	return strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://")
+}
+
+// urlSafe reports whether data is in the URL-safe alphabet. There are many
+// megabytes of it: searched in pieces, they come from memory once.
+func urlSafe(data string) bool {
+	for len(data) > 0 {
+		piece := data[:min(len(data), 16<<10)]
+		if strings.IndexByte(piece, '-') >= 0 || strings.IndexByte(piece, '_') >= 0 {
+			return true
+		}
+		data = data[len(piece):]
+	}
+	return false
+}
+
+// standard returns base64 in the standard alphabet, padded.
+func standard(data string) string {
+	if urlSafe(data) {
+		data = strings.NewReplacer("-", "+", "_", "/").Replace(data)
+	}
+	if n := len(data) % 4; n > 1 {
+		data += "=="[:4-n]
+	}
+	return data
+}
+
+// media adds sound.
+func (e *chatEncoder) media(p *content.Media, at place) {
+	if !e.readable(at) {
+		return
+	}
+	s := e.base64(p.Source, at, false)
+	if s == nil {
+		return
+	}
+	format := ""
+	switch s.MediaType {
+	case "audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave":
+		format = "wav"
+	case "audio/mp3", "audio/mpeg":
+		format = "mp3"
+	default:
+		e.fault(content.CodeUnsupported, at, ".source.media_type", "chat completions takes sound as wav and mp3, and no moving pictures")
+		return
+	}
+	e.user = append(e.user, piece{kind: pieceAudio, mediaType: format, data: standard(s.Data), mark: e.marked(p.Cache, at)})
+}
+
+// document adds a document: a PDF as a file, all else as text.
+func (e *chatEncoder) document(p *content.Document, at place) {
+	if p.Citations {
+		e.lose(lostCiting, at)
+	}
+	before := len(e.user)
+	mark := e.marked(p.Cache, at)
+	switch s := p.Source.(type) {
+	case *content.PlainText:
+		if s != nil {
+			e.documentText(p, s.Text, at)
+		}
+	case *content.Parts:
+		if s != nil {
+			e.lose(lostDocumentParts, at)
+			e.heading(p, at, true)
+			for i, q := range s.Parts {
+				e.part(q, at.in(".source.parts", i))
+			}
+		}
+	default:
+		e.documentFile(p, at)
+	}
+	if mark && len(e.user) > before {
+		e.user[len(e.user)-1].mark = true
+	}
+}
+
+const typePDF = "application/pdf"
+
+// documentFile adds a document whose bytes are somewhere.
+func (e *chatEncoder) documentFile(p *content.Document, at place) {
+	s := e.base64(p.Source, at, false)
+	switch {
+	case s == nil:
+	case s.MediaType == typePDF:
+		if !e.readable(at) {
+			return
+		}
+		if !e.to.files() {
+			e.fault(content.CodeUnsupported, at, ".source", "the server takes no PDF; send its text")
+			return
+		}
+		e.heading(p, at, false)
+		name := e.fileName(p, at)
+		if name == "" {
+			name = "document.pdf"
+		}
+		e.user = append(e.user, piece{kind: pieceFile, mediaType: s.MediaType, data: standard(s.Data), name: name})
+	case strings.HasPrefix(s.MediaType, "text/"), s.MediaType == "application/json", s.MediaType == "application/xml":
+		text, err := s.Bytes()
+		if err != nil || !utf8.Valid(text) {
+			e.fault(content.CodeMedia, at, ".source.data", "is not base64 of a text in UTF-8")
+			return
+		}
+		e.documentText(p, string(text), at)
+	default:
+		e.fault(content.CodeUnsupported, at, ".source.media_type", "chat completions takes PDFs and texts as documents")
+	}
+}

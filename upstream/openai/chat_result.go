@@ -1,0 +1,115 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+)
+
+// collect finds the results that stand from turn i on, before the assistant
+// speaks again.
+func (e *chatEncoder) collect(i int) {
+	if e.results == nil {
+		e.results = make(map[string]*result)
+	}
+	clear(e.results)
+	turns := e.n.Turns
+	for ; i < len(turns) && turns[i].Role != content.Assistant; i++ {
+		for j, p := range turns[i].Parts {
+			if r, ok := p.(*content.ToolResult); ok && r != nil && e.results[r.ID] == nil {
+				e.results[r.ID] = &result{part: r, at: place{turn: i, part: j}}
+			}
+		}
+	}
+}
+
+const noResult = "There is no result of this call."
+
+// answers writes a tool message for each call. What these cannot hold is left
+// for the user's next message.
+func (e *chatEncoder) answers() {
+	w := e.w
+	for i := range e.calls {
+		c := &e.calls[i]
+		text := noResult
+		if r := e.results[c.part.ID]; r != nil {
+			r.told = true
+			var media []piece
+			text, media = e.resultText(r.part, r.at)
+			if len(media) > 0 {
+				e.user = append(e.user, piece{text: "Files of the result of the call " + c.part.ID + " of " + c.part.Name + ":"})
+				e.user = append(e.user, media...)
+			}
+		} else {
+			e.lose(lostResultNone, c.at)
+		}
+		w.BeginObject()
+		e.member("role", "tool")
+		e.member("tool_call_id", c.part.ID)
+		e.member("content", text)
+		w.EndObject()
+	}
+}
+
+// resultText returns the text of a result, and the pieces that are none.
+func (e *chatEncoder) resultText(r *content.ToolResult, at place) (string, []piece) {
+	e.extra(r.Extra, at)
+	e.toolCache(r.Cache, at)
+	// What the parts are becomes pieces of the user first, and is sorted then.
+	mine := len(e.user)
+	for k, p := range r.Parts {
+		in := at.in(".parts", k)
+		e.resultPart(p, in)
+	}
+	pieces := e.user[mine:]
+	var texts []string
+	var media []piece
+	for i := range pieces {
+		if pieces[i].kind == pieceText {
+			texts = append(texts, pieces[i].text)
+		} else {
+			media = append(media, pieces[i])
+		}
+	}
+	e.user = e.user[:mine]
+	text := r.Object
+	if text == "" {
+		if len(texts) > 1 {
+			e.lose(lostResultParts, at)
+		}
+		text = strings.Join(texts, "\n\n")
+	}
+	if r.Error {
+		e.lose(lostResultError, at)
+		text = strings.TrimSpace("Error: " + text)
+	}
+	if text == "" && len(media) > 0 {
+		text = "The result is in the files that the next message of the user holds."
+	}
+	return text, media
+}
+
+func (e *chatEncoder) toolCache(c *content.Cache, at place) {
+	if c != nil {
+		e.lose(lostCache, at)
+	}
+}
+
+// resultPart tells a part of a result.
+func (e *chatEncoder) resultPart(p content.Part, at place) {
+	before := len(e.user)
+	e.part(p, at)
+	for i := before; i < len(e.user); i++ {
+		if e.user[i].mark {
+			e.user[i].mark = false // a tool message is a string
+			e.lose(lostCache, at)
+		}
+		switch e.user[i].kind {
+		case pieceText:
+		case pieceImage:
+			e.lose(lostResultImage, at)
+		default:
+			e.lose(lostResultDocument, at)
+		}
+	}
+}

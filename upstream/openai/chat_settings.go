@@ -1,0 +1,228 @@
+package openai
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/schema"
+)
+
+// limits writes how long an answer may be, and how many there are.
+func (e *chatEncoder) limits() {
+	if n := e.n.MaxTokens; n != nil {
+		name := "max_tokens"
+		if (e.to.vendor || e.to.family.noLimit) != e.to.refused.has(fieldLimit) {
+			name = "max_completion_tokens"
+		}
+		e.sent |= fieldLimit
+		e.w.Name(name)
+		e.w.Int(*n)
+	}
+	if e.n.Candidates > 1 {
+		e.w.Name("n")
+		e.w.Int(int64(e.n.Candidates))
+	}
+}
+
+// sampling writes sampling parameters and stop sequences, as far as the model
+// takes them.
+func (e *chatEncoder) sampling() {
+	n, f := e.n, &e.to.family
+	free := f.sampling == sampleAlways ||
+		f.sampling == sampleWithNone && (e.effort == "none" || e.effort == "" && f.byDefault == "none")
+	e.number("temperature", n.Temperature, 1, free, fieldTemperature, lostTemperature)
+	e.number("top_p", n.TopP, 1, free, fieldTopP, lostTopP)
+	e.number("presence_penalty", n.PresencePenalty, 0, free, fieldPresence, lostPenalties)
+	e.number("frequency_penalty", n.FrequencyPenalty, 0, free, fieldFrequency, lostPenalties)
+	if n.TopK != nil {
+		if e.to.vendor || e.to.refused.has(fieldTopK) {
+			e.log.Add(lostTopK, "top_k")
+		} else {
+			e.sent |= fieldTopK
+			e.w.Name("top_k")
+			e.w.Int(*n.TopK)
+		}
+	}
+	if n.Seed != nil {
+		if e.to.refused.has(fieldSeed) {
+			e.log.Add(lostSeed, "seed")
+		} else {
+			e.sent |= fieldSeed
+			e.w.Name("seed")
+			e.w.Int(*n.Seed)
+		}
+	}
+	e.stops()
+}
+
+// number writes a parameter. One that a model refuses is no loss if it says
+// what the model does anyway.
+func (e *encoder) number(name string, v *float64, usual float64, free bool, f field, r *loss.Rule) {
+	switch {
+	case v == nil:
+	case free && !e.to.refused.has(f):
+		e.sent |= f
+		e.w.Name(name)
+		e.w.Float(*v)
+	case *v != usual:
+		e.log.Add(r, name)
+	}
+}
+
+// mostStops is how many stop sequences the format takes.
+const mostStops = 4
+
+func (e *chatEncoder) stops() {
+	list := e.n.StopSequences
+	if len(list) == 0 {
+		return
+	}
+	if e.to.family.noStop || e.to.refused.has(fieldStop) {
+		e.log.Add(lostStop, "stop_sequences")
+		return
+	}
+	if len(list) > mostStops {
+		e.log.Add(lostStops, "stop_sequences")
+		list = list[:mostStops]
+	}
+	e.sent |= fieldStop
+	e.w.Name("stop")
+	e.w.BeginArray()
+	for _, s := range list {
+		e.w.String(s)
+	}
+	e.w.EndArray()
+}
+
+const (
+	jsonType = "application/json"
+	askJSON  = "Answer in JSON."
+)
+
+// output notes what form of answer cannot be asked for, and what has to be
+// added to the system text for it.
+func (e *chatEncoder) output() {
+	o := &e.n.Output
+	e.foreign(o.Extra, "output.extra")
+	if o.AspectRatio != "" || o.ImageSize != "" {
+		e.log.Add(lostOutputImage, "output")
+	}
+	switch {
+	case o.Schema.JSON != "", o.MediaType == "", o.MediaType == "text/plain":
+	case o.MediaType != jsonType:
+		e.log.Add(lostOutputType, "output.media_type")
+	case !e.mentions("json"):
+		e.log.Add(lostJSONWord, "output.media_type")
+		e.system = askJSON
+	}
+}
+
+// mentions reports whether a word, in any case, is in the conversation's texts.
+func (e *chatEncoder) mentions(word string) bool {
+	in := func(list []content.Part) bool {
+		for _, p := range list {
+			if t, ok := p.(*content.Text); ok && t != nil && strings.Contains(strings.ToLower(t.Text), word) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range e.n.Turns {
+		if in(e.n.Turns[i].Parts) {
+			return true
+		}
+	}
+	return in(e.n.System)
+}
+
+// format writes the form of the answer.
+func (e *chatEncoder) format() {
+	o := &e.n.Output
+	e.modalities()
+	switch {
+	case o.Schema.JSON != "":
+		e.schema(o.Schema)
+	case o.MediaType == jsonType:
+		e.w.Name("response_format")
+		e.w.Raw(`{"type":"json_object"}`)
+	}
+}
+
+func (e *chatEncoder) schema(s content.Schema) {
+	strict, text := schema.Fits(schema.OpenAIStrict, s), s.JSON
+	if !strict {
+		var losses []content.Loss
+		text, losses = schema.Output(schema.OpenAIStrict, s)
+		if strict = len(losses) == 0 && text != ""; !strict {
+			e.log.Add(lostSchemaStrict, "output.schema")
+			text, losses = schema.Output(schema.JSONSchema, s)
+			e.schemaLosses(losses, "output.schema")
+		}
+	}
+	w := e.w
+	w.Name("response_format")
+	w.BeginObject()
+	e.member("type", "json_schema")
+	w.Name("json_schema")
+	w.BeginObject()
+	e.member("name", "answer")
+	w.Name("schema")
+	w.Raw(text)
+	w.Name("strict")
+	w.Bool(strict)
+	w.EndObject()
+	w.EndObject()
+}
+
+// modalities asks for more than text, which some compatible servers know.
+func (e *chatEncoder) modalities() {
+	list := e.n.Output.Modalities
+	if len(list) == 0 || len(list) == 1 && list[0] == "text" {
+		return
+	}
+	for _, m := range list {
+		if m != "text" && (e.to.vendor || m != "image") {
+			e.log.Add(lostModalities, "output.modalities")
+			return
+		}
+	}
+	e.w.Name("modalities")
+	e.w.BeginArray()
+	for _, m := range list {
+		e.w.String(m)
+	}
+	e.w.EndArray()
+}
+
+// longestUser is how long a safety_identifier may be, in bytes.
+const longestUser = 128
+
+// identity writes who the user is and how to be served.
+func (e *encoder) identity() {
+	if id := e.n.UserID; id != "" {
+		switch {
+		case !e.to.vendor || e.to.refused.has(fieldUser):
+			e.log.Add(lostUser, "user_id")
+		case len(id) > longestUser:
+			e.log.Add(lostUserDigest, "user_id")
+			sum := sha256.Sum256([]byte(id))
+			e.sent |= fieldUser
+			e.member("safety_identifier", hex.EncodeToString(sum[:]))
+		default:
+			e.sent |= fieldUser
+			e.member("safety_identifier", id)
+		}
+	}
+	switch tier := e.n.ServiceTier; {
+	case tier == "":
+	case e.to.vendor && (tier == "auto" || tier == "flex" || tier == "priority"):
+		e.member("service_tier", tier)
+	case e.to.vendor && (tier == "standard_only" || tier == "standard"):
+		e.member("service_tier", "default")
+	default:
+		e.log.Add(lostTier, "service_tier")
+	}
+}

@@ -1,0 +1,161 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+)
+
+// messages writes the system text and the turns.
+func (e *chatEncoder) messages() {
+	e.systemText()
+	turns := e.n.Turns
+	for i := 0; i < len(turns); {
+		t := &turns[i]
+		switch t.Role {
+		case content.Assistant:
+			end := i + 1
+			for end < len(turns) && turns[end].Role == content.Assistant {
+				end++
+			}
+			e.assistant(i, end)
+			i = end
+			continue
+		case content.System:
+			e.systemTurn(i)
+		default:
+			e.userTurn(i)
+		}
+		i++
+	}
+	e.say()
+}
+
+// systemText writes the system text as the first message.
+func (e *chatEncoder) systemText() {
+	for i, p := range e.n.System {
+		at := place{list: "system", part: i}
+		e.systemPart(p, at)
+	}
+	if e.system != "" {
+		e.user = append(e.user, piece{text: e.system})
+	}
+	e.flush(e.role())
+}
+
+func (e *chatEncoder) systemPart(p content.Part, at place) {
+	t, ok := p.(*content.Text)
+	switch {
+	case content.IsNil(p):
+		e.fault(content.CodeValue, at, "", "there is no part")
+	case !ok:
+		e.lose(lostSystemFile, at)
+	default:
+		e.text(t, at)
+	}
+}
+
+// systemTurn tells system text in the middle of a conversation.
+func (e *chatEncoder) systemTurn(i int) {
+	t := &e.n.Turns[i]
+	e.turnExtra(t.Extra, i)
+	own := e.to.vendor
+	if own {
+		e.say()
+	} else if len(t.Parts) > 0 {
+		e.log.Add(lostSystemTurn, place{turn: i}.turnPath())
+	}
+	for j, p := range t.Parts {
+		e.systemPart(p, place{turn: i, part: j})
+	}
+	if own {
+		e.flush(e.role())
+	}
+}
+
+func (p place) turnPath() string { return strings.TrimSuffix(p.String(), ".parts.0") }
+
+// userTurn tells what the user says. The results of calls have been told.
+func (e *chatEncoder) userTurn(i int) {
+	t := &e.n.Turns[i]
+	e.turnExtra(t.Extra, i)
+	if e.to.vendor && !e.followsResults(i) {
+		e.say() // each turn is a message of its own
+	}
+	before := len(e.user)
+	for j, p := range t.Parts {
+		at := place{turn: i, part: j}
+		r, ok := p.(*content.ToolResult)
+		if !ok || r == nil {
+			e.part(p, at)
+			continue
+		}
+		if known := e.results[r.ID]; known != nil && known.part == r && known.told {
+			if len(e.user) > before {
+				e.lose(lostResultOrder, at)
+			}
+			continue
+		}
+		e.orphan(r, at)
+	}
+}
+
+// followsResults reports whether what the user says belongs to files that
+// tools gave back.
+func (e *chatEncoder) followsResults(i int) bool {
+	return i > 0 && e.n.Turns[i-1].Role == content.Assistant
+}
+
+// orphan tells a result without a call.
+func (e *chatEncoder) orphan(r *content.ToolResult, at place) {
+	e.lose(lostResultOrphan, at)
+	head := "Result of a tool"
+	if r.Name != "" {
+		head = "Result of the tool " + r.Name
+	}
+	e.user = append(e.user, piece{text: head + ":"})
+	text, media := e.resultText(r, at)
+	if text != "" {
+		e.user = append(e.user, piece{text: text})
+	}
+	e.user = append(e.user, media...)
+}
+
+// say writes what the user has said until now.
+func (e *chatEncoder) say() { e.flush("user") }
+
+// flush writes the pieces as a message.
+func (e *chatEncoder) flush(role string) {
+	if len(e.user) == 0 {
+		return
+	}
+	w := e.w
+	w.BeginObject()
+	e.member("role", role)
+	w.Name("content")
+	e.content(e.user)
+	w.EndObject()
+	clear(e.user)
+	e.user = e.user[:0]
+}
+
+// content writes pieces: as a string where that is enough, since every server
+// takes it.
+func (e *chatEncoder) content(list []piece) {
+	plain := true
+	for i := range list {
+		plain = plain && list[i].kind == pieceText && !list[i].mark
+	}
+	switch {
+	case plain && len(list) == 1:
+		e.w.String(list[0].text)
+	case plain && !e.to.vendor:
+		e.joined(list)
+	default:
+		e.w.BeginArray()
+		for i := range list {
+			e.piece(&list[i])
+		}
+		e.w.EndArray()
+	}
+}

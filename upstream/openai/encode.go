@@ -1,0 +1,208 @@
+package openai
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A chatTarget is whom a request goes to.
+type chatTarget struct {
+	model   string
+	vendor  bool
+	family  family
+	dialect Dialect
+	refused refusals // what it is known to refuse
+}
+
+// efforts returns the efforts that may be sent, from what is known.
+func (t *chatTarget) efforts() []string {
+	switch {
+	case t.refused.has(fieldEffort):
+		return nil
+	case t.dialect.Efforts != nil:
+		return t.dialect.Efforts
+	case t.family.known:
+		return t.family.efforts
+	case t.vendor:
+		return nil // a fine-tuned or renamed model: nobody knows
+	}
+	return unknownEfforts
+}
+
+// links reports whether images may go as links.
+func (t *chatTarget) links() bool { return t.vendor || t.dialect.Links }
+
+// files reports whether PDFs may go.
+func (t *chatTarget) files() bool { return t.vendor || t.dialect.Files }
+
+// An encoder has what the encoders of both formats share. Nothing in it calls
+// what only one of them has.
+type encoder struct {
+	w   *jsonwire.Writer
+	n   *upstream.Request
+	to  *chatTarget
+	own content.Format // that is written
+	log loss.Log
+
+	faults content.Faults
+
+	loaded bool // files that are not in the request by now never will be
+	load   bool // there are files to be loaded
+	others bool // some of them are not images
+
+	system string // what goes behind the system text
+	user   []piece
+	texts  []string
+	effort string
+	sent   field // what could be left out, and is in the document
+}
+
+// foreign notes members that are not sent: those of other formats and, since the
+// vendor refuses what it does not know, those of the own format where they do
+// not stand on the request itself.
+func (e *encoder) foreign(x *content.Extra, path string) {
+	switch {
+	case x == nil || x.JSON == "" || x.JSON == "{}":
+	case codec.Ours(x, e.own) != nil:
+		e.log.Add(lostOwn, path)
+	default:
+		e.log.Add(lostMembers, path)
+	}
+}
+
+// more writes the request's members of the own format, but for those that are
+// written from elsewhere.
+func (e *encoder) more(x *content.Extra, written []string) {
+	if codec.Ours(x, e.own) == nil || x.JSON == "" {
+		return
+	}
+	skip := func(name string) bool { return slices.Contains(written, name) }
+	if err := e.w.MembersExcept(x.JSON, skip); err != nil {
+		e.faults.Add(content.CodeSyntax, "extra", "the extra members are not valid JSON")
+	}
+}
+
+// foreignMembers notes the request's members of another format, one by one:
+// most of them change nothing that the model says.
+func (e *encoder) foreignMembers(x *content.Extra) {
+	if x == nil || x.JSON == "" || codec.Ours(x, e.own) != nil {
+		return
+	}
+	for name := range codec.Told(x) {
+		if name != "generationConfig" {
+			e.other(name, "extra")
+		}
+	}
+	doc := codec.Open(x, x.Format)
+	if doc == nil {
+		return
+	}
+	defer doc.Close()
+	if v := doc.Root().Get("generationConfig"); v.Kind() == jsonwire.Object {
+		for name := range codec.Told(&content.Extra{Format: x.Format, JSON: v.Raw()}) {
+			e.other(name, "extra.generationConfig")
+		}
+	}
+}
+
+// other notes a member of another format.
+func (e *encoder) other(name, path string) {
+	at := codec.Below(path, name)
+	switch name {
+	case "cachedContent":
+		e.log.Add(lostKept, at)
+	case "safetySettings":
+		e.log.Add(lostSafety, at)
+	case "responseLogprobs", "logprobs", "speechConfig":
+		e.log.Add(lostMember, at)
+	default:
+		e.log.Add(lostMembers, at)
+	}
+}
+
+// role returns the role of system text.
+func (e *encoder) role() string {
+	if e.to.vendor && e.to.family.developer && !e.to.refused.has(fieldDeveloper) {
+		e.sent |= fieldDeveloper
+		return "developer"
+	}
+	return "system"
+}
+
+// extra notes those of a part. Paths are made where they are needed only.
+func (e *encoder) extra(x *content.Extra, at place) {
+	if x != nil {
+		e.foreign(x, at.String()+".extra")
+	}
+}
+
+// turnExtra notes those of a turn.
+func (e *encoder) turnExtra(x *content.Extra, turn int) {
+	if x != nil {
+		e.foreign(x, place{turn: turn}.turnPath()+".extra")
+	}
+}
+
+// A place is where a part stands: in a turn, in the system text, or in a list
+// inside another part.
+type place struct {
+	list string // empty: that of a turn
+	turn int
+	part int
+}
+
+func (p place) String() string {
+	if p.list != "" {
+		return p.list + "." + strconv.Itoa(p.part)
+	}
+	return "turns." + strconv.Itoa(p.turn) + ".parts." + strconv.Itoa(p.part)
+}
+
+// in returns a place in a list inside the part.
+func (p place) in(list string, i int) place { return place{list: p.String() + list, part: i} }
+
+func (e *encoder) lose(r *loss.Rule, at place) { e.log.Add(r, at.String()) }
+
+func (e *encoder) fault(code content.Code, at place, name, text string) {
+	e.faults.Add(code, at.String()+name, text)
+}
+
+// signature notes one that is of no use.
+func (e *encoder) signature(s content.Signature, at place) {
+	if s.Format != e.own && s.Data != "" {
+		e.lose(lostSignature, at)
+	}
+}
+
+// marked reports whether a part ends a prefix to be cached, and can say so.
+func (e *encoder) marked(c *content.Cache, at place) bool {
+	switch {
+	case c == nil:
+		return false
+	case !e.to.vendor || !e.to.family.marks:
+		e.lose(lostCache, at)
+		return false
+	case c.TTL != "", c.Extra != nil:
+		e.lose(lostCacheTime, at)
+	}
+	return true
+}
+
+// member writes a member that is a string.
+func (e *encoder) member(name, value string) {
+	e.w.Name(name)
+	e.w.String(value)
+}
+
+// noChoice notes a choice among no tools.
+func (e *encoder) noChoice() {
+	if c := &e.n.Choice; c.Mode != "" && c.Mode != content.ChoiceAuto && c.Mode != content.ChoiceNone {
+		e.log.Add(lostChoice, "choice.mode")
+	}
+}

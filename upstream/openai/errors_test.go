@@ -1,0 +1,123 @@
+package openai
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+func TestDecodeError(t *testing.T) {
+	const quota = upstream.CodeQuota
+	tests := []struct {
+		name   string
+		status int
+		header http.Header
+		body   string
+		code   upstream.Code
+		text   string
+		wait   time.Duration
+	}{
+		{"a parameter", 400, nil, `{"error":{"message":"Unsupported parameter: 'max_tokens'.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, upstream.CodeInvalid, "Unsupported parameter: 'max_tokens'.", 0},
+		{"the host's key", 401, nil, `{"error":{"message":"Incorrect API key provided: sk-x***y.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, upstream.CodeBadGateway, "", 0},
+		{"a forbidden key", 403, nil, `{"error":{"message":"No.","type":"permission_error"}}`, upstream.CodeBadGateway, "", 0},
+		{"no such model", 404, nil, `{"error":{"message":"The model 'gpt-9' does not exist.","type":"invalid_request_error","code":"model_not_found"}}`, upstream.CodeNotFound, "The model 'gpt-9' does not exist.", 0},
+		{"a model of another project", 403, nil, `{"error":{"message":"No access to gpt-9.","code":"model_not_found"}}`, upstream.CodeNotFound, "No access to gpt-9.", 0},
+		{"no credit", 429, http.Header{"Retry-After": {"7"}}, `{"error":{"message":"Your credit balance is used up.","type":"insufficient_quota","code":"credit_balance_exhausted"}}`, quota, "Your credit balance is used up.", 0},
+		{"an older word for it", 429, nil, `{"error":{"message":"Quota.","type":"insufficient_quota","code":null}}`, quota, "Quota.", 0},
+		{"payment is due", 402, nil, `{"error":{"message":"Insufficient Balance","code":"x"}}`, quota, "Insufficient Balance", 0},
+		{"a rate", 429, nil, `{"error":{"message":"Rate limit reached. Please try again in 1.2s.","type":"tokens","code":"rate_limit_exceeded"}}`, upstream.CodeRateLimit, "Rate limit reached. Please try again in 1.2s.", 1200 * time.Millisecond},
+		{"a rate, with a header", 429, http.Header{"Retry-After": {"7"}}, `{"error":{"message":"Slow.","type":"requests"}}`, upstream.CodeRateLimit, "Slow.", 7 * time.Second},
+		{"milliseconds first", 429, http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"250"}}, `{"error":{"message":"Slow.","type":"requests"}}`, upstream.CodeRateLimit, "Slow.", 250 * time.Millisecond},
+		{"a date", 503, http.Header{"Date": {"Sat, 21 Nov 2026 07:00:00 GMT"}, "Retry-After": {"Sat, 21 Nov 2026 07:00:30 GMT"}}, ``, upstream.CodeUnavailable, "", 30 * time.Second},
+		{"a rate that is final", 429, http.Header{"X-Should-Retry": {"false"}, "Retry-After": {"7"}}, `{"error":{"message":"Slow.","type":"requests"}}`, quota, "Slow.", 0},
+		{"an overload", 503, nil, `{"error":{"message":"The model is overloaded.","type":"service_unavailable_error","code":"server_is_overloaded"}}`, upstream.CodeOverloaded, "", 0},
+		{"the context", 400, nil, `{"error":{"message":"This model's maximum context length is 8 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`, upstream.CodeInvalid, "prompt is too long: This model's maximum context length is 8 tokens.", 0},
+		{"the context, llama.cpp", 500, nil, `{"error":{"code":500,"message":"the request exceeds the available context size, n_ctx","type":"server_error"}}`, upstream.CodeInvalid, "prompt is too long: the request exceeds the available context size, n_ctx", 0},
+		{"a filter", 400, nil, `{"error":{"message":"The response was filtered.","type":null,"param":"prompt","code":"content_filter","status":400}}`, upstream.CodeInvalid, "The response was filtered.", 0},
+		{"a failed call", 400, nil, `{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"x"}}`, upstream.CodeUnavailable, "", 0},
+		{"vLLM", 400, nil, `{"error":{"message":"max_tokens must be at least 1, got 0.","type":"BadRequestError","param":"max_tokens","code":400}}`, upstream.CodeInvalid, "max_tokens must be at least 1, got 0.", 0},
+		{"old vLLM", 404, nil, `{"object":"error","message":"The model x does not exist.","type":"NotFoundError","param":null,"code":404}`, upstream.CodeNotFound, "The model x does not exist.", 0},
+		{"Ollama", 404, nil, `{"error":"model 'x' not found"}`, upstream.CodeNotFound, "model 'x' not found", 0},
+		{"FastAPI", 422, nil, `{"detail":[{"loc":["body","messages"],"msg":"Field required","type":"missing"}]}`, upstream.CodeInvalid, "messages: Field required", 0},
+		{"FastAPI's other form", 404, nil, `{"detail":"Not Found"}`, upstream.CodeNotFound, "Not Found", 0},
+		{"OpenRouter", 429, nil, `{"error":{"code":429,"message":"Provider returned error","metadata":{"provider_name":"Acme","raw":"slow down"}},"user_id":"u"}`, upstream.CodeRateLimit, "Provider returned error: slow down", 0},
+		{"a list", 400, nil, `[{"error":{"code":400,"message":"Bad.","status":"INVALID_ARGUMENT"}}]`, upstream.CodeInvalid, "Bad.", 0},
+		{"a page", 502, nil, `<html>secret</html>`, upstream.CodeUnavailable, "", 0},
+		{"nothing", 500, nil, ``, upstream.CodeUnavailable, "", 0},
+		{"a key in the words", 400, nil, `{"error":{"message":"The key sk-abcdefghijklmnopqrstuvwxyz0123456789 is odd."}}`, upstream.CodeInvalid, "The key [removed] is odd.", 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e := decodeError(test.status, test.header, []byte(test.body))
+			got := upstream.Error{Code: e.Code, Text: e.Text, RetryAfter: e.RetryAfter}
+			want := upstream.Error{Code: test.code, Text: test.text, RetryAfter: test.wait}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			var f *vendorError
+			if !errors.As(e, &f) || strings.Contains(f.Error(), "secret") || strings.Contains(f.Error(), "sk-a") {
+				t.Errorf("the cause: %v", e.Err)
+			}
+		})
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for name, o := range map[string]Options{
+		"an URL without a scheme": {BaseURL: "localhost:8000/v1"},
+		"an effort":               {Dialect: Dialect{Efforts: []string{"lots"}}},
+		"a member":                {Dialect: Dialect{Reasoning: "role"}},
+		"a kind":                  {Dialect: Dialect{Kind: 9}},
+		"tags":                    {Dialect: Dialect{ThinkTags: 9}},
+		"a limit":                 {Reply: -1},
+	} {
+		if _, err := New(o); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	for base, vendor := range map[string]bool{
+		"": true, "https://api.openai.com/v1": true, "https://eu.api.openai.com/v1": true, "https://x.openai.azure.com/openai/v1": true,
+		"http://localhost:8000/v1": false, "https://api.openai.com.example/v1": false, "https://openrouter.ai/api/v1": false,
+	} {
+		if got := (Options{BaseURL: base}).vendor(); got != vendor {
+			t.Errorf("%q: %v", base, got)
+		}
+	}
+}
+
+func TestFamilies(t *testing.T) {
+	for model, want := range map[string][]string{
+		"gpt-4.1": nil, "gpt-4o-mini": nil, "gpt-5.2-chat-latest": nil, "o3": lowToHigh, "openai/o4-mini": lowToHigh,
+		"gpt-5": minToHigh, "gpt-5-mini-2025-08-07": minToHigh, "gpt-5.1": noneToHigh, "gpt-5.4": noneToX, "gpt-5.6-terra": noneToX,
+		"gpt-6.2-sol": lowToXHigh, "GPT-6.1-sol": lowToXHigh,
+	} {
+		f := familyOf(model)
+		if diff := cmp.Diff(want, f.efforts); diff != "" || !f.known {
+			t.Errorf("%s (-want +got):\n%s", model, diff)
+		}
+	}
+	for _, model := range []string{"gpt-oss-120b", "qwen3:8b", "o30", "", "gpt-50"} {
+		if familyOf(model).known {
+			t.Errorf("%q is taken for the vendor's", model)
+		}
+	}
+}
+
+func TestDecodeModels(t *testing.T) {
+	got, err := decodeModels(`{"object":"list","data":[{"id":"gpt-6.2-sol","object":"model","created":1794873600,"shutdown_date":null},{"id":"qwen3:8b","max_model_len":4096},{"object":"model"}]}`)
+	want := []upstream.Model{{ID: "gpt-6.2-sol", Created: time.Unix(1794873600, 0).UTC()}, {ID: "qwen3:8b", MaxInput: 4096}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for _, bad := range []string{"", "<html>", `{"error":{"message":"no"}}`} {
+		if got, err := decodeModels(bad); err == nil {
+			t.Errorf("%q: %v", bad, got)
+		}
+	}
+}

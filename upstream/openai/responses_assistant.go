@@ -1,0 +1,238 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/seal"
+)
+
+// A resAt is a part of an assistant's turn, and where it stood.
+type resAt struct {
+	content.Part
+	at   place
+	item string // if it is an item that a signature stands for
+}
+
+// assistantTurn writes the items of an answer.
+func (e *resEncoder) assistantTurn(i int) {
+	t := &e.n.Turns[i]
+	e.foreign(t.Extra, place{turn: i}.turnPath()+".extra")
+	e.recall(i)
+	for k := range e.parts {
+		e.assistantPart(&e.parts[k])
+	}
+	e.flushTexts()
+	e.phase = ""
+	clear(e.parts)
+	e.parts = e.parts[:0]
+}
+
+func (e *resEncoder) assistantPart(p *resAt) {
+	at := p.at
+	if p.item != "" {
+		e.carry(p.item, at)
+		return
+	}
+	if content.IsNil(p.Part) {
+		e.fault(content.CodeValue, at, "", "there is no part")
+		return
+	}
+	switch q := p.Part.(type) {
+	case *content.Text:
+		e.said(q, at)
+	case *content.ToolUse:
+		e.call(q, at)
+	case *content.Thinking:
+		e.thought(q, at)
+	case *content.Image:
+		e.made(q, at)
+	case *content.Document, *content.Media:
+		e.givenFile(q, at)
+	case *content.Unknown:
+		if q.Format != ResponsesFormat {
+			e.lose(lostVendorPart, at)
+		} else if !slices.Contains(e.carried, q.Raw) {
+			e.carry(q.Raw, at)
+		}
+	case *content.ServerToolUse:
+		if q.Format != ResponsesFormat || !e.holds(q.ID) {
+			e.lose(lostVendorPart, at)
+		}
+	case *content.ServerToolResult:
+		if q.Format != ResponsesFormat || !e.holds(q.ID) {
+			e.lose(lostVendorPart, at)
+		}
+	default:
+		e.vendors(p.Part, at)
+	}
+}
+
+// holds reports whether an item of the vendor's with an id comes back in the
+// turn at hand.
+func (e *resEncoder) holds(id string) bool {
+	quoted := string(jsonwire.AppendString(nil, id))
+	return id != "" && slices.ContainsFunc(e.carried, func(item string) bool { return strings.Contains(item, quoted) })
+}
+
+// said keeps a text until its message is whole. Texts that follow one another
+// are one text: clients keep the pieces of a stream as they came. A phase may
+// stand on all of its message, or on an empty text behind it.
+func (e *resEncoder) said(p *content.Text, at place) {
+	e.extra(p.Extra, at)
+	phase := e.phase
+	e.phase = ""
+	signed := p.Signature.Format == ResponsesFormat && p.Signature.Data != ""
+	if signed && p.Signature.Data[0] == '{' {
+		phase = e.phaseOf(p.Signature.Data)
+	} else {
+		e.signature(p.Signature, at)
+	}
+	if len(p.Citations) > 0 {
+		e.lose(resCitations, at)
+	}
+	if p.Cache != nil {
+		e.lose(lostCache, at)
+	}
+	switch {
+	case p.Text != "":
+		if len(e.texts) > 0 && e.phaseSaid != phase {
+			e.flushTexts()
+		}
+		e.texts, e.phaseSaid = append(e.texts, p.Text), phase
+	case phase != "":
+		e.endPhase(phase)
+	case !signed:
+		e.lose(lostEmptyText, at)
+	}
+}
+
+// endPhase ends the message at hand, which is of a phase.
+func (e *resEncoder) endPhase(phase string) {
+	if phase != "" {
+		e.phaseSaid = phase
+	}
+	e.flushTexts()
+}
+
+// flushTexts writes the texts at hand as a message.
+func (e *resEncoder) flushTexts() {
+	if len(e.texts) == 0 {
+		return
+	}
+	e.follow()
+	w := e.w
+	w.BeginObject()
+	e.member("type", "message")
+	e.member("role", "assistant")
+	w.Name("content")
+	w.Joined(e.texts...)
+	if e.phaseSaid != "" {
+		e.member("phase", e.phaseSaid)
+	}
+	w.EndObject()
+	clear(e.texts)
+	e.texts = e.texts[:0]
+}
+
+// call writes a call.
+func (e *resEncoder) call(p *content.ToolUse, at place) {
+	e.flushTexts()
+	e.follow()
+	if p.Extra != nil && p.Extra.Format != ResponsesFormat { // of the own some are sent
+		e.extra(p.Extra, at)
+	}
+	e.signature(p.Signature, at)
+	if p.Cache != nil {
+		e.lose(resToolCache, at)
+	}
+	input := p.Input
+	switch trimmed := strings.TrimLeft(input, " \t\r\n"); {
+	case trimmed == "":
+		input = "{}"
+	case trimmed[0] != '{':
+		e.fault(content.CodeType, at, ".input", "must be a JSON object")
+	}
+	w := e.w
+	w.BeginObject()
+	e.member("type", "function_call")
+	e.member("call_id", p.ID)
+	e.member("name", p.Name)
+	e.member("arguments", input)
+	if x := codec.Ours(p.Extra, ResponsesFormat); x != nil {
+		_ = w.MembersExcept(x.JSON, func(name string) bool { return !slices.Contains(callExtras[:], name) }) // what is no JSON has no members
+	}
+	w.EndObject()
+	e.open = append(e.open, call{p, at})
+}
+
+// thought keeps one of this vendor's until what it belongs to is written.
+func (e *resEncoder) thought(p *content.Thinking, at place) {
+	e.extra(p.Extra, at)
+	s := p.Redacted
+	if s.Data == "" {
+		s = p.Signature
+	}
+	if s.Format == ResponsesFormat {
+		if kind, data, ok := seal.OfNeighbour(s); ok {
+			e.neighbour(kind, data)
+			return
+		}
+		e.carry(s.Data, at)
+		return
+	}
+	if s.Data == "" && slices.Contains(e.shown, p.Text) {
+		return // it comes back sealed
+	}
+	e.lose(resForeignThought, at)
+}
+
+// neighbour takes the signature of the text behind or in front.
+func (e *resEncoder) neighbour(kind seal.Kind, data string) {
+	if kind == seal.Next {
+		e.phase = e.phaseOf(data)
+	} else {
+		e.endPhase(e.phaseOf(data))
+	}
+}
+
+// made writes an image that the model made: as the vendor's own item if it is
+// one, else as the user's.
+func (e *resEncoder) made(p *content.Image, at place) {
+	e.flushTexts()
+	e.extra(p.Extra, at)
+	s, b := p.Signature, (*content.Base64)(nil)
+	if s.Format == ResponsesFormat {
+		b, _ = p.Source.(*content.Base64)
+	}
+	if b == nil || e.item.Parse(s.Data, jsonwire.Limits{}) != nil {
+		e.givenFile(p, at)
+		return
+	}
+	defer e.item.Close()
+	root := e.item.Root()
+	if !root.Get("type").Is("image_generation_call") {
+		e.givenFile(p, at)
+		return
+	}
+	e.follow()
+	w := e.w
+	w.BeginObject()
+	e.member("type", "image_generation_call")
+	e.member("id", root.Get("id").Str())
+	e.member("status", "completed")
+	e.member("result", standard(b.Data))
+	w.EndObject()
+}
+
+// givenFile tells a file of an earlier answer as the user's.
+func (e *resEncoder) givenFile(p content.Part, at place) {
+	e.flushTexts()
+	e.loose()
+	e.lose(resByAssistant, at)
+	e.part(p, at)
+	e.message("user")
+}

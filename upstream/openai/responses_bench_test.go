@@ -1,0 +1,113 @@
+package openai
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// resStream is a stream of n deltas.
+func resStream(n int, open, delta string) string {
+	list := []string{resCreated, open}
+	for range n {
+		list = append(list, delta)
+	}
+	return events(append(list, resEnd)...)
+}
+
+const (
+	resTextDelta  = `{"type":"response.output_text.delta","sequence_number":10,"item_id":"msg_68a1b2c3d4e5f6","output_index":0,"content_index":0,"delta":" word and\n more","logprobs":[],"obfuscation":"xY2k"}`
+	resInputDelta = `{"type":"response.function_call_arguments.delta","sequence_number":10,"item_id":"fc_68a1b2c3d4e5f6","output_index":0,"delta":"\"key\": \"va","obfuscation":"xY2k"}`
+	resSlowDelta  = `{"type":"response.reasoning_summary_text.delta","sequence_number":10,"item_id":"rs_68a1b2c3d4e5f6","output_index":0,"summary_index":0,"delta":" word and\n more"}`
+)
+
+func drainResponses(tb testing.TB, stream string) {
+	r := newResReader(strings.NewReader(stream), content.Limits{})
+	for {
+		if _, err := r.Next(); err != nil {
+			if err != io.EOF {
+				tb.Fatal(err)
+			}
+			return
+		}
+	}
+}
+
+// TestResponsesAllocations checks that deltas take no memory but what holds
+// their text.
+func TestResponsesAllocations(t *testing.T) {
+	if poolsForget {
+		t.Skip("allocations cannot be counted under the race detector")
+	}
+	for name, s := range map[string][2]string{"text": {resAddMsg, resTextDelta}, "input": {resAddCall, resInputDelta}, "thought": {resCreated, resSlowDelta}} {
+		short, long := resStream(1000, s[0], s[1]), resStream(2000, s[0], s[1])
+		allocs := func(stream string) float64 { return testing.AllocsPerRun(10, func() { drainResponses(t, stream) }) }
+		chunks := float64(len(long)-len(short)) / (16 << 10)
+		// One for 16 KB of the stream, and one for the texts that have escapes.
+		if more := allocs(long) - allocs(short); more > 2*chunks+1 {
+			t.Errorf("%s: %.0f KB more took %v more allocations", name, 16*chunks, more)
+		}
+	}
+}
+
+func BenchmarkResponsesReader(b *testing.B) {
+	for name, s := range map[string][2]string{"text": {resAddMsg, resTextDelta}, "input": {resAddCall, resInputDelta}, "thought": {resCreated, resSlowDelta}} {
+		stream := resStream(1000, s[0], s[1])
+		b.Run(name, func(b *testing.B) {
+			// V is that of the data of the events.
+			floor.Run(b, "["+strings.Repeat(s[1]+",", 999)+s[1]+"]", func() { drainResponses(b, stream) })
+		})
+	}
+}
+
+// BenchmarkResponsesRequest compares the translation of a request with that to
+// the other front's format, as "of-other".
+func BenchmarkResponsesRequest(b *testing.B) {
+	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: Dialect{Kind: KindVendor}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, body := range map[string]string{"agent": workload.Agent(), "chat": workload.Chat(), "pdf": workload.PDF()} {
+		b.Run(name, func(b *testing.B) {
+			parsed := func() *upstream.Request {
+				r, err := messages.ParseRequestString(body)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return r.Upstream()
+			}
+			n := parsed()
+			own := func() { drainBody(b, c, n) }
+			other := func() {
+				r, _ := generatecontent.RequestOf(n)
+				doc, err := r.Body()
+				if err != nil {
+					b.Fatal(err)
+				}
+				src := doc.Reader()
+				if _, err := io.Copy(io.Discard, src); err != nil {
+					b.Fatal(err)
+				}
+			}
+			floor.Run(b, body, own)
+			floor.Against(b, "of-other", other, func() {}, own)
+		})
+	}
+}
+
+func drainBody(b *testing.B, c *Responses, n *upstream.Request) {
+	doc, err := c.plan(n, false).body(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, doc.Reader()); err != nil {
+		b.Fatal(err)
+	}
+}

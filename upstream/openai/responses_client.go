@@ -1,0 +1,193 @@
+package openai
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Responses is an [upstream.Upstream] that asks a server over responses. It
+// counts tokens, lists models and tells losses beforehand. It is safe for
+// concurrent use.
+//
+// Nothing is stored at the server: a conversation is sent as a whole each time.
+// What the model thought comes encrypted and goes back in its place with the
+// next turn, as signatures of [ResponsesFormat], and so do the items of built-in
+// tools.
+type Responses struct {
+	server  *backend.Server
+	model   func(string) string
+	vendor  bool
+	dialect Dialect
+	memory  memory
+}
+
+// NewResponses returns a client that speaks responses. The error says which
+// option is no good. Dialect.Reasoning and Dialect.ThinkTags are not for this
+// format.
+func NewResponses(o Options) (*Responses, error) {
+	server, err := o.server()
+	if err != nil {
+		return nil, err
+	}
+	return &Responses{server: server, model: o.rename(), vendor: o.vendor(), dialect: o.Dialect}, nil
+}
+
+// Generate implements [upstream.Upstream].
+//
+// A stream that ends without its last event is an error, and so is an answer
+// that says it has failed. Stop sequences, which the format does not have, are
+// looked for here: the answer is cut there and the rest is not waited for.
+func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+	p := c.plan(req, false)
+	if err := w.Loss(p.losses); err != nil {
+		return err
+	}
+	a, err := c.exchange(ctx, p, w)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return c.answer(ctx, a, p, w)
+}
+
+// exchange sends a request, and again without what the server refuses.
+func (c *Responses) exchange(ctx context.Context, p *resPlan, w *upstream.Writer) (*backend.Answer, error) {
+	for attempt := 1; ; attempt++ {
+		body, err := p.body(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a, err := c.server.Do(ctx, &backend.Exchange{Path: "/responses", Body: body, Stream: p.from.Stream})
+		if err == nil {
+			return a, nil
+		}
+		again, keep := p.learn(err)
+		if attempt == mostAttempts || !again {
+			return nil, err
+		}
+		if keep {
+			c.memory.add(p.to.model, p.to.refused)
+		}
+		if err := w.Loss(p.again()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// answer decodes what the server says, in the form that it comes in.
+func (c *Responses) answer(ctx context.Context, a *backend.Answer, p *resPlan, w *upstream.Writer) error {
+	src := bufio.NewReaderSize(a, 4<<10)
+	cut := newCutter(p.from.StopSequences)
+	change := func(events []upstream.Event) bool { return p.restore(events) }
+	if streams(src, a.Stream) {
+		return backend.Relay(ctx, w, cut.frames(newResReader(src, c.server.Limits())), backend.Head{Header: forwarded(a.Header), AsAsked: true}, change)
+	}
+	text, err := readAll(ctx, src, c.server.Whole().Body)
+	if err != nil {
+		return err
+	}
+	f, err := decodeResponses(text, c.server.Whole())
+	if err != nil {
+		return err
+	}
+	cut.frame(f)
+	return backend.Reply(w, f, backend.Head{Header: forwarded(a.Header), AsAsked: true}, change)
+}
+
+// streams tells from how an answer begins whether it is a stream: servers name
+// wrong types, of errors most of all. said is what its type says.
+func streams(src *bufio.Reader, said bool) bool {
+	for {
+		b, err := src.Peek(1)
+		if err != nil {
+			return said
+		}
+		switch b[0] {
+		case ' ', '\t', '\r', '\n':
+			_, _ = src.Discard(1) // it was peeked at
+		case '{', '[':
+			return false
+		case ':', 'd', 'e', 'i', 'r': // comments, and the fields of events
+			return true
+		default:
+			return said
+		}
+	}
+}
+
+// readAll reads a whole answer.
+func readAll(ctx context.Context, src io.Reader, most int64) (string, error) {
+	var b strings.Builder
+	n, err := io.Copy(&b, io.LimitReader(src, most+1))
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "", codec.BadGateway(fmt.Errorf("openai: the answer was cut: %w", err))
+	case n > most:
+		return "", codec.BadGateway(fmt.Errorf("openai: the answer has more than %d bytes", most))
+	}
+	return b.String(), nil
+}
+
+// CountTokens asks the server. Servers that cannot count get
+// [upstream.EstimateTokens], and so do requests with files that would have to be
+// fetched for it.
+func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
+	guess := upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}
+	p := c.plan(req, true)
+	if p.fault != nil || p.load {
+		return guess, p.fault
+	}
+	a, err := c.server.Do(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}})
+	if err != nil {
+		if backend.NotServed(err) || invalidPath(err) {
+			return guess, nil
+		}
+		return upstream.TokenCount{}, err
+	}
+	defer a.Close()
+	text, err := a.Text()
+	if err != nil {
+		return upstream.TokenCount{}, err
+	}
+	doc, err := jsonwire.Parse(text, jsonwire.Limits{Lenient: true})
+	if err != nil {
+		return upstream.TokenCount{}, codec.BadGateway(err)
+	}
+	defer doc.Close()
+	n, ok := doc.Root().Get("input_tokens").Int()
+	if !ok || n < 0 {
+		return upstream.TokenCount{}, codec.BadGateway(errors.New("openai: the answer has no count of tokens"))
+	}
+	return upstream.TokenCount{Tokens: n}, nil
+}
+
+// invalidPath reports whether a server says in the format's words that it has
+// nothing at a path, which else would be about the model.
+func invalidPath(err error) bool {
+	var f *vendorError
+	return errors.As(err, &f) && (f.status == 404 || f.status == 405 || f.status == 501) && f.code != "model_not_found"
+}
+
+// Models asks the server for its models.
+func (c *Responses) Models(ctx context.Context) ([]upstream.Model, error) {
+	return listModels(ctx, c.server)
+}
+
+// Preflight tells what would be lost. Nothing is sent or fetched. The error is
+// that of a request that cannot be told at all.
+func (c *Responses) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
+	p := c.plan(req, false)
+	return p.losses, p.fault
+}

@@ -1,0 +1,308 @@
+package openai_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/fake"
+	fakeopenai "github.com/polywire/polywire/internal/fake/openai"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai"
+	"github.com/polywire/polywire/upstream/upstreamtest"
+)
+
+// responses starts a fake and returns it with a client of it.
+func responses(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Responses, *fakeopenai.Server) {
+	t.Helper()
+	s := fakeopenai.New(t, f)
+	o.BaseURL = s.Base()
+	if o.Key == "" {
+		o.Key = "host-key"
+	}
+	if !f.Local {
+		o.Dialect.Kind = openai.KindVendor
+	}
+	c, err := openai.NewResponses(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, s
+}
+
+// TestResponsesConformance runs the suite on a client of the fake.
+func TestResponsesConformance(t *testing.T) {
+	for model, local := range map[string]bool{"gpt-6.2-sol": false, "local-model": true} {
+		t.Run(model, func(t *testing.T) {
+			c, s := responses(t, fakeopenai.Options{Local: local}, openai.Options{Key: "secret-key"})
+			s.Answer(resScript)
+			req := func(text string) *upstream.Request { return simple(model, text) }
+			call, think := req("call"), req("think")
+			call.Tools, think.Thinking = weather, upstream.Thinking{Mode: upstream.ThinkingAuto}
+			lossy := lossy()
+			lossy.Model, lossy.Seed = model, new(int64)
+			upstreamtest.Run(t, c, &upstreamtest.Options{
+				Model: model, Text: req("hello"), Long: req("long"), Silent: req("silent"), Call: call, Think: think,
+				Lossy: lossy, Bad: []*upstream.Request{bad()}, Fail: []*upstream.Request{req("fail"), req("failed")},
+				Marked:  func(mark string) *upstream.Request { return req("mark " + mark) },
+				Secrets: []string{"secret-key", s.URL},
+				Skip:    []string{"count"}, // the fake counts nothing: see TestResponsesCount
+			})
+		})
+	}
+}
+
+// resScript answers by the first word that the user says.
+func resScript(r fake.Request) []fake.Piece {
+	doc, err := fake.Parse(r.Body)
+	list := doc.List("input")
+	if err != nil || len(list) == 0 {
+		return []fake.Piece{fake.Status{Code: 500}}
+	}
+	switch word, rest, _ := strings.Cut(list[len(list)-1].Text("content"), " "); word {
+	case "long":
+		return []fake.Piece{fake.Split(64), fake.Text(strings.Repeat("All work and no play. ", 1<<15))}
+	case "silent":
+		return []fake.Piece{fake.Silence(0)}
+	case "call":
+		return []fake.Piece{fake.Thinking("Where?"), fake.Text("Looking."), fake.ToolCall{ID: "call_1", Name: "weather", Args: `{"city":"Oslo"}`}}
+	case "think":
+		return []fake.Piece{fake.Thinking("I wonder."), fake.Text("Yes.")}
+	case "fail":
+		return []fake.Piece{fake.Status{Code: 503}}
+	case "failed":
+		return []fake.Piece{fake.Text("Well"), fake.Stop{Reason: "failed", Sequence: "server_error", Details: "inside"}}
+	case "mark":
+		return []fake.Piece{fake.Text("Here: " + rest)}
+	}
+	return []fake.Piece{fake.Text("Hello there.")}
+}
+
+// TestResponsesAccepted sends requests of all kinds to a server that refuses what
+// the vendor refuses.
+func TestResponsesAccepted(t *testing.T) {
+	budget, heat, few := int64(2000), 0.5, int64(1)
+	png := &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}
+	full := simple("", "hi")
+	full.System = []content.Part{&content.Text{Text: "Be brief.", Cache: &content.Cache{}}}
+	full.Turns[0].Parts = append(full.Turns[0].Parts, png, &content.Document{Title: "t", Source: &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}})
+	full.Turns = append(full.Turns,
+		content.Turn{Role: content.Assistant, Parts: []content.Part{&content.Text{Text: "x"}, &content.Text{Text: "y"}, &content.ToolUse{ID: strings.Repeat("i", 80), Name: "weather"}, &content.ToolUse{ID: "b", Name: "weather"}}},
+		content.Turn{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: strings.Repeat("i", 80), Parts: []content.Part{&content.Text{Text: "r"}, png}}, &content.Text{Text: "z"}}},
+		content.Turn{Role: content.System, Parts: []content.Part{&content.Text{Text: "Be brief now."}}},
+	)
+	full.Tools = append(weather[:1:1], content.Tool{Name: strings.Repeat("n", 80), Strict: true}, content.Tool{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","name":"web_search"}`})
+	full.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"weather", strings.Repeat("n", 80)}, NoParallel: true}
+	full.Temperature, full.TopP, full.MaxTokens, full.UserID, full.ServiceTier = &heat, &heat, &few, strings.Repeat("u", 300), "auto"
+	full.Output = upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string"}}}`}}
+	thinking := map[string]upstream.Thinking{
+		"unsaid": {}, "off": {Mode: upstream.ThinkingOff}, "auto": {Mode: upstream.ThinkingAuto}, "minimal": {Effort: "minimal"},
+		"budget": {Mode: upstream.ThinkingBudget, Budget: &budget}, "max": {Mode: upstream.ThinkingAuto, Effort: "max", Display: "full"},
+	}
+	for _, model := range []string{"gpt-4.1", "o3", "gpt-5", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.6-sol", "gpt-6-luna", "gpt-6-astra", "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6.2-sol", "tuned"} {
+		for name, th := range thinking {
+			for _, base := range []*upstream.Request{simple("", "hi"), full} {
+				c, s := responses(t, fakeopenai.Options{}, openai.Options{})
+				n := *base
+				n.Model, n.Thinking = model, th
+				if _, err := upstream.Collect(t.Context(), c, &n); err != nil || len(s.Refused()) > 0 {
+					t.Errorf("%s, thinking %s: %v\n%s", model, name, err, s.Last().Body)
+				}
+				if _, err := c.CountTokens(t.Context(), &n); err != nil {
+					t.Errorf("%s, thinking %s: count: %v", model, name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestResponsesCount checks where counts come from.
+func TestResponsesCount(t *testing.T) {
+	c, s := responses(t, fakeopenai.Options{InputTokens: 17}, openai.Options{})
+	n := simple("gpt-6.2-sol", "hi")
+	if got, err := c.CountTokens(t.Context(), n); got.Tokens != 17 || got.Estimate || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := string(s.Last().Body); s.Last().Path != "/v1/responses/input_tokens" || got != `{"model":"gpt-6.2-sol","input":[{"role":"user","content":"hi"}]}` {
+		t.Errorf("asked %s with %s", s.Last().Path, got)
+	}
+	missing := httptest.NewServer(http.NotFoundHandler())
+	defer missing.Close()
+	c, err := openai.NewResponses(openai.Options{BaseURL: missing.URL, HTTPClient: missing.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.CountTokens(t.Context(), n); got.Tokens == 0 || !got.Estimate || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestResponsesRefusals checks that a field which a model refuses is left out,
+// and is so from then on.
+func TestResponsesRefusals(t *testing.T) {
+	refused, sent := "", 0
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent++
+		body := new(strings.Builder)
+		_, _ = io.Copy(body, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		name := refused[strings.LastIndexByte(refused, '.')+1:]
+		if strings.Contains(body.String(), `"`+name+`"`) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"error":{"message":"Unsupported parameter.","type":"invalid_request_error","param":"` + refused + `","code":"unsupported_parameter"}}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`))
+	}))
+	defer ts.Close()
+	heat := 0.5
+	for _, name := range []string{"temperature", "reasoning.effort", "reasoning.summary", "parallel_tool_calls", "safety_identifier", "include"} {
+		c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.KindVendor, Efforts: []string{"low"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := simple("tuned", "hi")
+		n.Temperature, n.UserID, n.Tools, n.Choice.NoParallel = &heat, "u", weather, true
+		n.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "low"}
+		refused, sent = name, 0
+		first, err := upstream.Collect(t.Context(), c, n)
+		if err != nil || sent != 2 || len(first.Losses) == 0 {
+			t.Errorf("%s: sent %d times: %v, %v", name, sent, err, first.Losses)
+		}
+		if again, err := upstream.Collect(t.Context(), c, n); err != nil || sent != 3 || len(again.Losses) == 0 {
+			t.Errorf("%s, again: sent %d times: %v", name, sent, err)
+		}
+	}
+}
+
+// TestResponsesStrangeThoughts checks that thoughts which the vendor cannot read
+// any more are left out once, and new ones are asked for all the same.
+func TestResponsesStrangeThoughts(t *testing.T) {
+	var bodies []string
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(body))
+		w.Header().Set("Content-Type", "application/json")
+		if strings.Contains(string(body), `"type":"reasoning"`) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"error":{"message":"The encrypted content could not be verified.","type":"invalid_request_error","param":"input","code":"invalid_encrypted_content"}}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`))
+	}))
+	defer ts.Close()
+	c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.KindVendor}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := simple("gpt-6.2-sol", "hi")
+	n.Turns = append(n.Turns, content.Turn{Role: content.Assistant, Parts: []content.Part{
+		&content.Thinking{Redacted: content.Signature{Format: openai.ResponsesFormat, Data: `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"}`}},
+		&content.Text{Text: "a"},
+	}}, n.Turns[0])
+	for i := range 2 {
+		bodies = nil
+		got, err := upstream.Collect(t.Context(), c, n)
+		if err != nil || len(bodies) != 2 || len(got.Losses) != 1 || got.Losses[0].Path != "turns.1.parts.0" {
+			t.Fatalf("time %d: sent %d times: %v, %v", i, len(bodies), err, got.Losses)
+		}
+		if !strings.Contains(bodies[1], "reasoning.encrypted_content") {
+			t.Errorf("no new thoughts are asked for: %s", bodies[1])
+		}
+	}
+}
+
+// TestResponsesNames checks that calls come back under the names that the client
+// knows, and that long ids are legal on the way.
+func TestResponsesNames(t *testing.T) {
+	name := "a.name:with/others." + strings.Repeat("x", 80)
+	for _, stream := range []bool{false, true} {
+		c, s := responses(t, fakeopenai.Options{}, openai.Options{})
+		s.Answer(func(r fake.Request) []fake.Piece {
+			doc, _ := fake.Parse(r.Body)
+			return []fake.Piece{fake.Call(doc.List("tools")[0].Text("name"), "{}")}
+		})
+		n := simple("gpt-6.2-sol", "hi")
+		n.Tools, n.Stream = []content.Tool{{Name: name}}, stream
+		got, err := upstream.Collect(t.Context(), c, n)
+		if err != nil || len(got.Parts) != 1 {
+			t.Fatalf("%v: %v", err, got.Parts)
+		}
+		if call, ok := got.Parts[0].(*content.ToolUse); !ok || call.Name != name {
+			t.Errorf("the call is %+v", got.Parts[0])
+		}
+	}
+}
+
+// TestResponsesForms checks that an answer is read in the form that it comes in.
+func TestResponsesForms(t *testing.T) {
+	const (
+		doc     = `{"id":"resp_1","model":"m","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`
+		stream  = "data: {\"type\":\"response.completed\",\"response\":" + doc + "}\n\n"
+		failure = `{"error":{"message":"Bad.","type":"invalid_request_error"}}`
+	)
+	for _, tt := range []struct{ kind, body, want string }{
+		{"application/json", doc, "hi"}, {"text/event-stream", stream, "hi"}, {"text/event-stream", doc, "hi"}, {"application/json", stream, "hi"},
+		{"text/plain", "\n\n" + doc, "hi"}, {"text/plain", "\r\n: hello\n\n" + stream, "hi"}, {"", "event: response.completed\n" + stream, "hi"},
+		{"text/event-stream", failure, "Bad."}, {"application/json", failure, "Bad."}, {"text/event-stream", "", "upstream: bad_gateway"}, {"text/plain", "what?", "upstream: bad_gateway"},
+	} {
+		ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{tt.kind}
+			_, _ = w.Write([]byte(tt.body))
+		}))
+		c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, stream := range []bool{false, true} {
+			n := simple("m", "hi")
+			n.Stream = stream
+			got := ""
+			reply, err := upstream.Collect(t.Context(), c, n)
+			if err != nil {
+				got = err.Error()
+			} else if text, ok := reply.Parts[0].(*content.Text); ok {
+				got = text.Text
+			}
+			if got != tt.want {
+				t.Errorf("%q as %q, a stream wanted %v: %q, want %q", tt.body, tt.kind, stream, got, tt.want)
+			}
+		}
+		ts.Close()
+	}
+}
+
+// TestResponsesWireFaults checks that an answer which goes wrong on its way never
+// looks whole.
+func TestResponsesWireFaults(t *testing.T) {
+	text := fake.Text(strings.Repeat("Some words. ", 20))
+	for name, turn := range map[string][]fake.Piece{
+		"cut":           {text, fake.Cut{}, text},
+		"cut in events": {fake.CutEvent{}, text},
+		"ended":         {text, fake.End{}, text},
+		"malformed":     {fake.Malformed{}, text},
+		"a page":        {fake.Reply{Code: 200, ContentType: "text/html", Body: "<html>no</html>"}},
+		"a bad gateway": {fake.Reply{Code: 502, ContentType: "text/html", Body: "<html>no</html>"}},
+		"nothing":       {fake.Reply{Code: 200, ContentType: "application/json"}},
+		"an error":      {text, fake.Status{Code: 500}},
+	} {
+		for _, stream := range []bool{false, true} {
+			if name == "ended" && !stream {
+				continue // a whole answer has no end of its own
+			}
+			c, s := responses(t, fakeopenai.Options{}, openai.Options{})
+			s.Always(turn...)
+			n := simple("gpt-6.2-sol", "hi")
+			n.Stream = stream
+			_, err := upstream.Collect(t.Context(), c, n)
+			var e *upstream.Error
+			if !errors.As(err, &e) || e.Code != upstream.CodeBadGateway && e.Code != upstream.CodeUnavailable || strings.Contains(e.Text, "html") {
+				t.Errorf("%s, stream %v: %v", name, stream, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+)
+
+// TestResponsesStops cuts answers at stop sequences, wherever these are split.
+func TestResponsesStops(t *testing.T) {
+	delta := func(s string) string { return strings.Replace(resHi, `"hi"`, `"`+s+`"`, 1) }
+	tests := []struct {
+		name   string
+		pieces []string
+		stops  []string
+		parts  []content.Part
+		stop   string
+	}{
+		{"in one piece", []string{"a STOP b"}, []string{"STOP"}, partsOf(sayText("a ")), "STOP"},
+		{"in two", []string{"a ST", "OP b"}, []string{"STOP"}, partsOf(sayText("a ")), "STOP"},
+		{"in many", []string{"a ", "S", "T", "O", "P", " b"}, []string{"STOP"}, partsOf(sayText("a ")), "STOP"},
+		{"a beginning that is none", []string{"a ST", "ART"}, []string{"STOP"}, partsOf(sayText("a START")), ""},
+		{"a beginning at the end", []string{"a STO"}, []string{"STOP"}, partsOf(sayText("a STO")), ""},
+		{"a beginning twice", []string{"aab", "aabaac"}, []string{"aabaac"}, partsOf(sayText("aab")), "aabaac"},
+		{"the first of two", []string{"one two"}, []string{"two", "one"}, nil, "one"},
+		{"none", []string{"a"}, []string{""}, partsOf(sayText("a")), ""},
+		{"not in a part behind", []string{"a", "STOP", "b"}, []string{"STOP"}, partsOf(sayText("a")), "STOP"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			list := []string{resCreated, resAddMsg}
+			for _, s := range tt.pieces {
+				list = append(list, delta(s))
+			}
+			text := strings.Join(tt.pieces, "")
+			whole := strings.Replace(resEnd, `"output":null`, `"usage":{"input_tokens":3,"output_tokens":4},"output":[{"type":"message","content":[{"type":"output_text","text":"`+text+`"}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]`, 1)
+			for form, f := range map[string]func() (got []content.Part, stop content.StopReason, sequence string, err error){
+				"stream": func() ([]content.Part, content.StopReason, string, error) {
+					r, err := readResponses(t, strings.NewReader(events(append(slices.Clone(list), resEnd)...)), tt.stops...)
+					return r.Parts, r.Stop.Reason, r.Stop.Sequence, err
+				},
+				"whole": func() ([]content.Part, content.StopReason, string, error) {
+					doc := strings.TrimSuffix(strings.TrimPrefix(whole, `{"type":"response.completed","response":`), "}")
+					r, err := wholeResponses(t, doc, tt.stops...)
+					if r.Usage.Output != 4 {
+						t.Errorf("usage %+v", r.Usage)
+					}
+					if n := len(r.Parts); tt.stop == "" && n > 0 {
+						r.Parts = r.Parts[:n-1] // the call
+						r.Stop.Reason = content.StopEnd
+					}
+					return r.Parts, r.Stop.Reason, r.Stop.Sequence, err
+				},
+			} {
+				got, reason, stop, err := f()
+				got = slices.DeleteFunc(got, func(p content.Part) bool { x, ok := p.(*content.Text); return ok && x.Text == "" })
+				if len(got) == 0 {
+					got = nil
+				}
+				want := content.StopEnd
+				if tt.stop != "" {
+					want = content.StopSequence
+				}
+				if diff := cmp.Diff(tt.parts, got); diff != "" || reason != want || stop != tt.stop || err != nil {
+					t.Errorf("%s: %s %q %v (-want +got):\n%s", form, reason, stop, err, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestResponsesQuick checks that the quick way reads what the other does.
+func TestResponsesQuick(t *testing.T) {
+	for _, s := range []string{resFile(t, "E24.sse"), resFile(t, "E25.sse"), resStream(3, resAddMsg, resTextDelta), resStream(3, resAddCall, resInputDelta), resStream(3, resCreated, resSlowDelta)} {
+		want, err := readResponses(t, strings.NewReader(strings.ReplaceAll(s, `{"type":"response.`, `{ "type":"response.`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readResponses(t, strings.NewReader(s))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	for data, want := range map[string]bool{
+		resTextDelta: true,
+		strings.Replace(resTextDelta, `\n`, `\"\\\\`, 1):                           true,
+		strings.Replace(resTextDelta, `"logprobs":[]`, `"logprobs":[1]`, 1):        false,
+		strings.Replace(resTextDelta, `"logprobs":[]`, `"delta":"x"`, 1):           false,
+		strings.Replace(resTextDelta, `"logprobs":[]`, `"x":1`, 1):                 false,
+		strings.Replace(resTextDelta, `\n`, `\x`, 1):                               false,
+		strings.Replace(resTextDelta, `"output_index":0`, `"output_index":1`, 1):   false,
+		strings.Replace(resTextDelta, `"output_index":0`, `"output_index":01`, 1):  false,
+		strings.Replace(resTextDelta, `"content_index":0`, `"content_index":1`, 1): false,
+		strings.Replace(resTextDelta, `"xY2k"`, `"x\u0000"`, 1):                    false,
+		strings.TrimSuffix(resTextDelta, "}"):                                      false,
+		resTextDelta + " ":                                                         false,
+		strings.Replace(resTextDelta, `,"delta":" word and\n more"`, ``, 1):        false,
+		strings.Replace(resTextDelta, `" word and\n more"`, `" word`, 1):           false,
+	} {
+		var d resDecoder
+		d.init(content.Limits{})
+		d.items = []resItem{{kind: resMessage, output: 0, part: 0, block: 0, size: 1, sum: resNoDigest}}
+		if got := d.quick(data); got != want {
+			t.Errorf("quick(%s) = %v", data, got)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package openai
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// A resEncoder writes a request in the format of responses, in one walk, and
+// notes what is lost by that. What both formats do alike is the embedded one's.
+type resEncoder struct {
+	encoder
+	counting bool // for a count of tokens, which takes fewer members
+	strange  bool // the vendor cannot read the thoughts that come back
+
+	open      []call   // calls without a result yet
+	parts     []resAt  // of the turn at hand, with what signatures stand for
+	carried   []string // items that the turn at hand holds
+	shown     []string // texts of thoughts that signatures of the turn stand for
+	thoughts  []loose  // items that are written with what follows them
+	phase     string   // of the text that comes next
+	phaseSaid string   // of the texts at hand
+	item      jsonwire.Doc
+	hosted    bool // there is a built-in tool
+}
+
+// A loose item is one of the vendor's that waits for what it belongs to.
+type loose struct {
+	json string
+	at   place
+}
+
+// resNames are the members that are written here, which members of the
+// request's Extra do not replace.
+var resNames = []string{
+	"model", "instructions", "input", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text",
+	"max_output_tokens", "temperature", "top_p", "store", "include", "safety_identifier", "service_tier", "stream",
+	"stream_options", "previous_response_id", "conversation", "background",
+}
+
+// encode writes the document.
+func (e *resEncoder) encode() {
+	w, n := e.w, e.n
+	w.BeginObject()
+	e.member("model", e.to.model)
+	e.outputLosses()
+	e.instructions()
+	w.Name("input")
+	w.BeginArray()
+	e.items()
+	w.EndArray()
+	if e.tools() {
+		e.choice()
+	} else {
+		e.noChoice()
+	}
+	e.reasoning()
+	e.format()
+	if !e.counting {
+		e.settings()
+		e.more(n.Extra, resNames)
+	}
+	e.foreignMembers(n.Extra)
+	w.EndObject()
+}
+
+// instructions writes the system text: as instructions or, where the end of a
+// part of it is to be cached, as the first message.
+func (e *resEncoder) instructions() {
+	marks := false
+	for i, p := range e.n.System {
+		t, ok := p.(*content.Text)
+		at := place{list: "system", part: i}
+		switch {
+		case content.IsNil(p):
+			e.fault(content.CodeValue, at, "", "there is no part")
+		case !ok:
+			e.lose(resSystemFile, at)
+		default:
+			e.text(t, at)
+			marks = marks || len(e.user) > 0 && e.user[len(e.user)-1].mark
+		}
+	}
+	if e.system != "" && !e.to.vendor {
+		e.user = append(e.user, piece{text: e.system})
+		e.system = ""
+	}
+	if marks || len(e.user) == 0 {
+		return // the first item tells them
+	}
+	e.w.Name("instructions")
+	e.joined(e.user)
+	e.forget()
+}
+
+// forget forgets the pieces at hand.
+func (e *resEncoder) forget() {
+	clear(e.user)
+	e.user = e.user[:0]
+}
+
+// items writes the turns as items.
+func (e *resEncoder) items() {
+	e.message(e.role())
+	if e.system != "" {
+		e.user = append(e.user, piece{text: e.system})
+		e.message(e.role())
+	}
+	turns := e.n.Turns
+	for i := range turns {
+		if turns[i].Role != content.Assistant {
+			e.othersTurn(i)
+			continue
+		}
+		if i > 0 && turns[i-1].Role != content.Assistant {
+			e.unanswered()
+		}
+		e.assistantTurn(i)
+	}
+	e.loose()
+	e.unanswered()
+	if n := len(turns); n > 0 && turns[n-1].Role == content.Assistant && e.prefill(turns[n-1].Parts) {
+		e.lose(resPrefill, place{turn: n - 1, part: len(turns[n-1].Parts) - 1})
+	}
+}
+
+// prefill reports whether a last turn is the beginning of an answer.
+func (e *resEncoder) prefill(parts []content.Part) bool {
+	for i := len(parts) - 1; i >= 0; i-- {
+		switch p := parts[i].(type) {
+		case *content.Text:
+			if p != nil && p.Text != "" {
+				return true
+			}
+		case *content.Thinking:
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// othersTurn writes what the user or the system says.
+func (e *resEncoder) othersTurn(i int) {
+	t := &e.n.Turns[i]
+	e.foreign(t.Extra, place{turn: i}.turnPath()+".extra")
+	role := "user"
+	if t.Role == content.System {
+		if e.to.vendor {
+			role = e.role()
+		} else if len(t.Parts) > 0 {
+			e.log.Add(lostSystemTurn, place{turn: i}.turnPath())
+		}
+	}
+	if len(t.Parts) > 0 {
+		e.loose()
+	}
+	said := false
+	for j, p := range t.Parts {
+		at := place{turn: i, part: j}
+		if r, ok := p.(*content.ToolResult); ok && r != nil {
+			said = true
+			e.message(role)
+			e.result(r, at)
+			continue
+		}
+		e.part(p, at)
+	}
+	if !said && len(e.user) == 0 && i == len(e.n.Turns)-1 && len(t.Parts) > 0 {
+		e.user = append(e.user, piece{}) // a message must be there
+	}
+	e.message(role)
+}
+
+// message writes the pieces at hand as a message, if there are any.
+func (e *resEncoder) message(role string) {
+	if len(e.user) == 0 {
+		return
+	}
+	w := e.w
+	w.BeginObject()
+	e.member("role", role)
+	w.Name("content")
+	e.content(e.user)
+	w.EndObject()
+	e.forget()
+}
+
+// content writes pieces: as a string where that is enough, since every server
+// takes it.
+func (e *resEncoder) content(list []piece) {
+	if len(list) == 1 && list[0].kind == pieceText && !list[0].mark {
+		e.w.String(list[0].text)
+		return
+	}
+	e.w.BeginArray()
+	for i := range list {
+		e.piece(&list[i])
+	}
+	e.w.EndArray()
+}

@@ -1,0 +1,238 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// aboutPart returns the item that a piece of text is for, which part of it, and
+// whether the text is a thought itself. An item that did not begin begins here.
+func (d *resDecoder) aboutPart(kind string, v jsonwire.Value) (it *resItem, part int64, err error) {
+	k, at := resMessage, "content_index"
+	switch kind[:10] {
+	case "reasoning_":
+		k = resReasoning
+		if kind[10] == 's' {
+			at = "summary_index"
+		}
+	case "function_c":
+		k = resCall
+	}
+	output := resIndex(v.Get("output_index"))
+	if it = d.find(output, k); it == nil && k != resCall {
+		it, err = d.begin(output, k)
+	}
+	return it, max(resIndex(v.Get(at)), 0), err
+}
+
+// delta reads a piece of a text or of arguments.
+func (d *resDecoder) delta(kind string, v jsonwire.Value) error {
+	piece := v.Get("delta").Str()
+	if piece == "" {
+		return nil
+	}
+	it, part, err := d.aboutPart(kind, v)
+	if err != nil || it == nil {
+		return err // arguments of a call that is told when it is whole
+	}
+	switch kind {
+	case "function_call_arguments.delta":
+		d.argument(it, piece)
+	case "reasoning_text.delta", "reasoning_summary_text.delta":
+		raw := kind == "reasoning_text.delta"
+		if it.some && it.raw != raw {
+			return nil // one of the two will do
+		}
+		it.raw = raw
+		d.text(it, part, piece)
+	default:
+		d.refused = d.refused || kind == "refusal.delta"
+		d.text(it, part, piece)
+	}
+	d.replaced()
+	return nil
+}
+
+// argument adds to the arguments of a call whose block is open.
+func (d *resDecoder) argument(it *resItem, piece string) {
+	if it.block >= 0 {
+		it.size += len(piece)
+		it.sum = resDigest(it.sum, piece)
+		d.add(upstream.Event{Kind: upstream.EventInput, Block: it.block, Text: piece})
+	}
+}
+
+// done reads a text or arguments that are whole. The item itself, which is told
+// whole as well, says more, so nothing is closed here.
+func (d *resDecoder) done(kind string, v jsonwire.Value) error {
+	member := "text"
+	switch kind {
+	case "refusal.done":
+		member = "refusal"
+	case "function_call_arguments.done":
+		if it := d.find(resIndex(v.Get("output_index")), resCall); it != nil && it.block >= 0 {
+			d.input(it, resArguments(v.Get("arguments")))
+		}
+		d.replaced()
+		return nil
+	}
+	whole := v.Get(member).Str()
+	if whole == "" {
+		return nil
+	}
+	if d.find(resIndex(v.Get("output_index")), resMessage) == nil && kind[:10] != "reasoning_" && d.late(v) {
+		return nil
+	}
+	it, part, err := d.aboutPart(kind, v)
+	if err != nil {
+		return err
+	}
+	raw := kind == "reasoning_text.done"
+	if it.kind == resReasoning && it.some && it.raw != raw {
+		return nil
+	}
+	it.raw = raw
+	d.refused = d.refused || member == "refusal"
+	d.reconcile(it, part, whole)
+	d.replaced()
+	return nil
+}
+
+// late reports whether the message that v is about is over.
+func (d *resDecoder) late(v jsonwire.Value) bool {
+	output := resIndex(v.Get("output_index"))
+	for i := range d.items {
+		if it := &d.items[i]; it.over && it.kind == resMessage && it.output == output {
+			return true
+		}
+	}
+	return false
+}
+
+// annotation reads a citation.
+func (d *resDecoder) annotation(v jsonwire.Value) {
+	it := d.find(resIndex(v.Get("output_index")), resMessage)
+	if it == nil {
+		return
+	}
+	// One that has been told has an index below; without an index it is new.
+	if n := resIndex(v.Get("annotation_index")); n >= 0 && n < int64(it.cites) {
+		return
+	}
+	it.cites++
+	d.cite(it, v.Get("annotation"))
+	d.replaced()
+}
+
+// terminal reads the end of an answer. kind says which end it is, if the event
+// does.
+func (d *resDecoder) terminal(kind string, response jsonwire.Value) error {
+	d.start(response)
+	if s := response.Get("status").Str(); s != "" {
+		kind = s
+	}
+	failed := response.Get("error")
+	switch {
+	case kind == "failed", kind == "cancelled", failed.Kind() == jsonwire.Object:
+		if failed.Kind() == jsonwire.Object {
+			return resFailure(failed)
+		}
+		return &upstream.Error{Code: upstream.CodeUnavailable, Err: fmt.Errorf("openai: the answer is %s", codec.Clip(kind))}
+	case kind == "in_progress", kind == "queued":
+		return codec.BadGateway(errors.New("openai: the answer is not whole"))
+	}
+	if err := d.rest(response.Get("output")); err != nil {
+		return err
+	}
+	for i := range d.items {
+		if !d.items[i].over {
+			d.end(&d.items[i])
+		}
+	}
+	if u, ok := usageOf(response.Get("usage")); ok {
+		d.add(upstream.Event{Kind: upstream.EventUsage, Usage: &u})
+	}
+	stop := d.stop(kind, response.Get("incomplete_details"))
+	if !d.visible && stop.Reason == content.StopEnd {
+		d.lose(lostEmpty, "")
+	}
+	d.add(upstream.Event{Kind: upstream.EventStop, Stop: stop})
+	d.replaced()
+	return endOfAnswer
+}
+
+// rest tells the items of a whole answer that were not told before. Items are
+// matched in their order, kind by kind, since indices cannot be relied on.
+func (d *resDecoder) rest(output jsonwire.Value) error {
+	var seen [resCall + 1]int
+	for i, item := range output.Elems() {
+		k := resKindOf(item)
+		it := d.nth(k, seen[k], item)
+		seen[k]++
+		if it != nil && it.over {
+			continue
+		}
+		if err := d.whole(it, int64(i), item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nth returns the item of the answer that an item of the whole one is: a call by
+// its id, all else by its place among its kind. It returns nil if there is none.
+func (d *resDecoder) nth(k resKind, n int, item jsonwire.Value) *resItem {
+	call := uint64(0)
+	if k == resCall {
+		call = resDigestOf(item.Get("call_id").Str())
+	}
+	for i := range d.items {
+		it := &d.items[i]
+		if it.kind != k {
+			continue
+		}
+		if call != 0 && it.call != 0 {
+			if it.call == call {
+				return it
+			}
+			continue
+		}
+		if n == 0 {
+			return it
+		}
+		n--
+	}
+	return nil
+}
+
+// stop says why the answer ends.
+func (d *resDecoder) stop(kind string, details jsonwire.Value) *upstream.Stop {
+	s := &upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, Word: kind}
+	if kind == "incomplete" {
+		s.Word = details.Get("reason").Str()
+		if details.Kind() == jsonwire.Object {
+			s.Details = details.Raw()
+		}
+		switch s.Word {
+		case "max_output_tokens", "max_tokens":
+			s.Reason = content.StopMaxTokens
+		case "content_filter":
+			s.Reason = content.StopSafety
+		default:
+			s.Reason = content.StopOther
+		}
+		return s
+	}
+	switch {
+	case d.called:
+		s.Reason = content.StopToolUse
+	case d.refused:
+		s.Reason, s.Word = content.StopRefusal, "refusal"
+	}
+	return s
+}

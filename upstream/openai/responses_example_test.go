@@ -1,0 +1,38 @@
+package openai_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai"
+)
+
+// A server that speaks responses, and a request that it is sent.
+func ExampleNewResponses() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Printf("%s %s\n", r.URL.Path, body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello."}]}]}`)
+	}))
+	defer server.Close()
+
+	up, err := openai.NewResponses(openai.Options{BaseURL: server.URL + "/v1", HTTPClient: server.Client()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{
+		Model: "gpt-oss",
+		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+	})
+	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Stop.Reason, err)
+	// Output:
+	// /v1/responses {"model":"gpt-oss","input":[{"role":"user","content":"Hi"}],"store":false,"include":["reasoning.encrypted_content"]}
+	// Hello. end <nil>
+}

@@ -1,0 +1,247 @@
+package openai_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/internal/fake"
+	fakeopenai "github.com/polywire/polywire/internal/fake/openai"
+	"github.com/polywire/polywire/upstream/openai"
+)
+
+// A talk is a conversation of a client that keeps its own history.
+type talk struct {
+	history []any
+	last    []map[string]any // parts of the last answer
+}
+
+// A speaker is a client of a front: how it asks, and reads what comes.
+type speaker struct {
+	path, stream string
+	body         func(t *talk, stream bool) string
+	read         func(t *testing.T, answer string, stream bool) []map[string]any
+	add          func(t *talk, user string, results []any)
+	result       func(call map[string]any) any // nil if it is no call
+}
+
+var speakers = func() map[string]speaker {
+	forgetful := fromGenerateContent
+	forgetful.read = func(t *testing.T, answer string, stream bool) []map[string]any {
+		return slices.DeleteFunc(fromGenerateContent.read(t, answer, stream), func(p map[string]any) bool { return p["thought"] == true })
+	}
+	return map[string]speaker{"messages": fromMessages, "generatecontent": fromGenerateContent, "generatecontent without thoughts": forgetful}
+}()
+
+var (
+	fromMessages = speaker{
+		path: "/v1/messages", stream: "/v1/messages",
+		body: func(t *talk, stream bool) string {
+			return fmt.Sprintf(`{"model":"gpt-6.2-sol","max_tokens":1000,"stream":%v,"thinking":{"type":"adaptive"},"tools":[{"name":"f","input_schema":%s}],"messages":%s}`, stream, schemaOfF, encode(t.history))
+		},
+		read: func(t *testing.T, answer string, stream bool) []map[string]any {
+			if stream {
+				return blocksOf(t, answer)
+			}
+			var a struct{ Content []map[string]any }
+			decode(t, answer, &a)
+			return a.Content
+		},
+		add: func(t *talk, user string, results []any) {
+			if t.last != nil {
+				t.history = append(t.history, map[string]any{"role": "assistant", "content": t.last})
+			}
+			if user != "" {
+				results = append(results, map[string]any{"type": "text", "text": user})
+			}
+			t.history = append(t.history, map[string]any{"role": "user", "content": results})
+		},
+		result: func(b map[string]any) any {
+			if b["type"] != "tool_use" {
+				return nil
+			}
+			return map[string]any{"type": "tool_result", "tool_use_id": b["id"], "content": encode(b["input"])}
+		},
+	}
+	fromGenerateContent = speaker{
+		path: "/v1beta/models/gpt-6.2-sol:generateContent", stream: "/v1beta/models/gpt-6.2-sol:streamGenerateContent?alt=sse",
+		body: func(t *talk, _ bool) string {
+			return fmt.Sprintf(`{"generationConfig":{"thinkingConfig":{"includeThoughts":true}},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":%s}]}],"contents":%s}`, schemaOfF, encode(t.history))
+		},
+		read: func(t *testing.T, answer string, stream bool) []map[string]any {
+			chunks := []string{answer}
+			if stream {
+				chunks = dataOf(answer)
+			}
+			var parts []map[string]any
+			for _, c := range chunks {
+				var a struct {
+					Candidates []struct {
+						Content struct{ Parts []map[string]any }
+					}
+				}
+				decode(t, c, &a)
+				for _, x := range a.Candidates {
+					parts = append(parts, x.Content.Parts...)
+				}
+			}
+			return parts
+		},
+		add: func(t *talk, user string, results []any) {
+			if t.last != nil {
+				t.history = append(t.history, map[string]any{"role": "model", "parts": t.last})
+			}
+			if user != "" {
+				results = append(results, map[string]any{"text": user})
+			}
+			t.history = append(t.history, map[string]any{"role": "user", "parts": results})
+		},
+		result: func(p map[string]any) any {
+			c, ok := p["functionCall"].(map[string]any)
+			if !ok {
+				return nil
+			}
+			return map[string]any{"functionResponse": map[string]any{"name": c["name"], "id": c["id"], "response": map[string]any{"output": encode(c["args"])}}}
+		},
+	}
+)
+
+// dataOf returns the data of the events of a stream.
+func dataOf(stream string) []string {
+	var list []string
+	sc := bufio.NewScanner(strings.NewReader(stream))
+	sc.Buffer(nil, 1<<24)
+	for sc.Scan() {
+		if data, ok := strings.CutPrefix(sc.Text(), "data: "); ok {
+			list = append(list, data)
+		}
+	}
+	return list
+}
+
+// blocksOf puts together the blocks of a streamed message.
+func blocksOf(t *testing.T, stream string) []map[string]any {
+	t.Helper()
+	var blocks []map[string]any
+	inputs := map[int]string{}
+	for _, data := range dataOf(stream) {
+		var e struct {
+			Type  string
+			Index int
+			Block map[string]any `json:"content_block"`
+			Delta map[string]any
+		}
+		decode(t, data, &e)
+		switch e.Type {
+		case "content_block_start":
+			blocks = append(blocks, e.Block)
+		case "content_block_delta":
+			for name, v := range e.Delta {
+				switch name {
+				case "partial_json":
+					inputs[e.Index] += v.(string)
+				case "text", "thinking", "signature":
+					blocks[e.Index][name] = fmt.Sprint(blocks[e.Index][name]) + v.(string)
+				}
+			}
+		}
+	}
+	for i, s := range inputs {
+		if s != "" {
+			blocks[i]["input"] = json.RawMessage(s)
+		}
+	}
+	return blocks
+}
+
+// TestResponsesConversations holds conversations of many turns from each front,
+// with a server that knows its own thoughts by the byte and refuses them
+// anywhere but in their place.
+func TestResponsesConversations(t *testing.T) {
+	script := [][]fake.Piece{
+		{fake.Thinking("Two calls."), fake.Text("Calling."), fake.Call("f", `{"n":1}`), fake.Call("f", `{"n":2}`)},
+		{fake.Thinking("Once more."), fake.Thinking(""), fake.Call("f", `{"n":3}`)},
+		{fake.Thinking("Text, then a thought."), fake.Text("All three are done."), fake.Redacted("hidden"), fake.Text("Really.")},
+		{fake.Redacted("no summary"), fake.Call("f", `{"n":4}`)},
+		{fake.Raw(`{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search","query":"q"}}`), fake.Text("Found.")},
+		{fake.Text("No thought at all.")},
+		{fake.Thinking("A phase."), fake.Raw(`{"id":"msg_p","type":"message","role":"assistant","status":"completed","phase":"commentary","content":[{"type":"output_text","text":"Calling.","annotations":[]}]}`), fake.Call("f", `{"n":5}`)},
+		{fake.Thinking("The last."), fake.Text("Bye.")},
+	}
+	kinds := []string{
+		"message", "reasoning", "message", "function_call", "function_call", "function_call_output", "function_call_output",
+		"reasoning", "reasoning", "function_call", "function_call_output",
+		"reasoning", "message", "reasoning", "message", "message",
+		"reasoning", "function_call", "function_call_output",
+		"web_search_call", "message", "message", "message", "message",
+		"reasoning", "message", "function_call", "function_call_output",
+	}
+	for name, sp := range speakers {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/stream=%v", name, stream), func(t *testing.T) {
+				c, s := responses(t, fakeopenai.Options{}, openai.Options{})
+				for _, turn := range script {
+					s.Say(turn...)
+				}
+				var talk talk
+				path := sp.path
+				if stream {
+					path = sp.stream
+				}
+				user, prefix := "go", ""
+				for i := range script {
+					var results []any
+					for _, p := range talk.last {
+						if r := sp.result(p); r != nil {
+							results = append(results, r)
+						}
+					}
+					if len(results) > 0 {
+						user = ""
+					}
+					sp.add(&talk, user, results)
+					user = "and now?"
+					w := ask(t, c, path, sp.body(&talk, stream))
+					if w.Code != http.StatusOK || len(s.Refused()) > 0 {
+						t.Fatalf("turn %d: %d %s\nasked with %s", i, w.Code, w.Body, s.Last().Body)
+					}
+					talk.last = sp.read(t, w.Body.String(), stream)
+					var doc struct{ Input json.RawMessage }
+					decode(t, string(s.Last().Body), &doc)
+					if items := strings.TrimSuffix(string(doc.Input), "]"); !strings.HasPrefix(items, prefix) {
+						t.Errorf("turn %d: what was said is said in another way: %s", i, items)
+					} else {
+						prefix = items
+					}
+				}
+				if diff := cmp.Diff(kinds, kindsOf(t, s.Last().Body)); diff != "" {
+					t.Errorf("items (-want +got):\n%s\n%s", diff, s.Last().Body)
+				}
+				if !strings.Contains(string(s.Last().Body), `"content":"Calling.","phase":"commentary"`) {
+					t.Errorf("the phase is lost: %s", s.Last().Body)
+				}
+			})
+		}
+	}
+}
+
+// kindsOf returns the kinds of the items of a request.
+func kindsOf(t *testing.T, body []byte) []string {
+	t.Helper()
+	var doc struct{ Input []struct{ Type string } }
+	decode(t, string(body), &doc)
+	var list []string
+	for _, item := range doc.Input {
+		if item.Type == "" {
+			item.Type = "message"
+		}
+		list = append(list, item.Type)
+	}
+	return list
+}

@@ -1,0 +1,67 @@
+package openai
+
+import (
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/loss"
+)
+
+// What responses cannot say, or only in another way, where chat completions
+// says it, or does not know of it.
+var (
+	resSystemFile     = dropped(loss.SystemFiles, "responses takes only texts as instructions")
+	resUnknownPart    = dropped(loss.UnknownPart, "responses does not have this kind of part")
+	resCitations      = hint(loss.TextCitations, "citations of earlier answers are left out")
+	resByAssistant    = degraded(loss.ImageByAssistant, "only the user gives files: what an earlier answer had is told as the user's")
+	resCiting         = dropped(loss.DocumentCitations, "responses cannot be asked to cite documents")
+	resPrefill        = degraded(loss.TurnOrder, "an answer that is begun is not continued: the model writes a new one behind it")
+	resForeignThought = hint(loss.ThoughtHistory, "the thought is not one that this vendor can read and is left out")
+	resLooseThought   = hint(loss.ThoughtHistory, "a thought that nothing of the answer follows any more is left out")
+	resRefusedThought = degraded(loss.LostThought, "the vendor cannot read its earlier thoughts any more: they are left out")
+	resBrokenState    = dropped(loss.LostThought, "what the vendor wanted back did not come back as it was sent")
+	resThoughtless    = hint(loss.LostThought, "the server does not give its thoughts out: later turns do without them")
+
+	resVendorTool  = dropped(loss.VendorTool, "the server does not have this built-in tool")
+	resMappedTool  = degraded(loss.VendorTool, "the tool of another vendor is told as this vendor's own of the same purpose")
+	resToolBounds  = degraded(loss.VendorTool, "some settings of the built-in tool have no like here")
+	resToolOutput  = hint(loss.ToolOutput, "the schema of results is left out")
+	resToolCache   = hint(loss.CacheMarks, "responses has no cache marks on tools and calls")
+	resSeed        = dropped(loss.Seed, "responses has no seed")
+	resPenalties   = dropped(loss.Penalties, "responses has no penalties")
+	resTopK        = dropped(loss.TopK, "responses has no top_k")
+	resStops       = degraded(loss.StopSequences, "responses has no stop sequences: the answer is cut here, and tokens behind the cut may be counted or not")
+	resCandidates  = dropped(loss.Candidates, "responses gives one answer")
+	resFewTokens   = degraded(loss.MaxTokens, "the limit is raised to 16 tokens, the least that the server takes")
+	resFullDisplay = degraded(loss.ThinkingDisplay, "the vendor shows a summary of what was thought")
+	resSummary     = hint(loss.ThinkingDisplay, "the server refuses to be asked for summaries of what was thought")
+	resJSONObject  = degraded(loss.OutputType, "the answer is a JSON object, never another value, and a sentence asks for it")
+	resOutputType  = dropped(loss.OutputType, "responses does not have this type of answers")
+	resModalities  = dropped(loss.OutputModalities, "responses answers with text only")
+	resOutputImage = dropped(loss.OutputImage, "responses has no shape and size of images")
+)
+
+// What may get lost of an answer.
+var (
+	resNameless  = dropped(loss.AnswerCall, "a call without a name")
+	resNoImage   = dropped(loss.AnswerImage, "an image that was not made")
+	resCut       = hint(loss.AnswerUsage, "the answer was cut at a stop sequence before the server told how many tokens it has")
+	resLateItem  = hint(loss.AnswerText, "the server told of a piece of the answer in two ways that differ; the first stands")
+	resUnknownIt = hint(loss.AnswerUnknown, "an item of the answer that only the vendor understands")
+)
+
+// responsesLosses are all that responses can report, but for what is lost of
+// schemas, which their own package has a table of.
+var responsesLosses = []*loss.Rule{
+	legal.RenamedTool, legal.RenamedCall,
+	resSystemFile, lostSystemTurn, resUnknownPart, lostVendorPart, lostMembers, lostOwn, lostKept, lostSafety, lostMember, resCitations, resByAssistant, resCiting,
+	resPrefill, resForeignThought, resLooseThought, resRefusedThought, resBrokenState, resThoughtless, lostEmptyText,
+	lostSignature, lostCache, lostCacheTime, lostDocumentText, lostDocumentTitle, lostDocumentParts, lostSearch,
+	lostResultParts, lostResultError, lostResultNone, lostResultOrphan,
+	resVendorTool, resMappedTool, resToolBounds, resToolOutput, resToolCache, lostToolStrict,
+	lostChoice, lostChoiceOther, lostValidated, lostChoiceNames, lostParallel,
+	lostTemperature, lostTopP, resTopK, resSeed, resPenalties, resStops, resCandidates, resFewTokens,
+	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostEffort, lostEffortField,
+	resFullDisplay, resSummary, lostSchemaStrict, resJSONObject, resOutputType, resModalities, resOutputImage,
+	lostUserDigest, lostUser, lostTier,
+	lostEmpty, lostCharacters, lostDetails, lostCitation, lostCustom,
+	resNameless, resNoImage, resCut, resLateItem, resUnknownIt,
+}

@@ -1,0 +1,289 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/upstream"
+)
+
+// planOf says a request to a vendor's or another's server of nobody.
+func planOf(t testing.TB, n *upstream.Request, kind Kind, refused field) *resPlan {
+	t.Helper()
+	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: Dialect{Kind: kind, Files: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused != 0 {
+		c.memory.add(n.Model, refusals{fields: refused})
+	}
+	return c.plan(n, false)
+}
+
+func number[T any](n T) *T { return &n }
+
+// asked is a request of the user's parts.
+func asked(model string, parts ...content.Part) *upstream.Request {
+	return &upstream.Request{Model: model, Turns: []content.Turn{{Role: content.User, Parts: parts}}}
+}
+
+// answered is a conversation with one answer.
+func answered(parts ...content.Part) *upstream.Request {
+	return &upstream.Request{Model: "gpt-6.2-sol", Turns: []content.Turn{
+		{Role: content.User, Parts: partsOf(sayText("a"))}, {Role: content.Assistant, Parts: parts}, {Role: content.User, Parts: partsOf(sayText("b"))},
+	}}
+}
+
+func with(r *upstream.Request, change func(*upstream.Request)) *upstream.Request {
+	change(r)
+	return r
+}
+
+const openSchema = `{"type":"object","properties":{"a":{"type":"string"}}}`
+
+var fTool = content.Tool{Name: "f", Input: content.Schema{JSON: openSchema}}
+
+const think1 = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"}`
+
+// resLossCase is a request that makes a rule fire.
+type resLossCase struct {
+	rule    *loss.Rule
+	path    string
+	kind    Kind
+	req     *upstream.Request
+	refused field
+}
+
+// setting is a request with a change.
+func setting(change func(*upstream.Request)) *upstream.Request {
+	return with(asked("gpt-5.2", sayText("hi")), change)
+}
+
+func resPartLosses() []resLossCase {
+	const v, c = KindVendor, KindCompatible
+	hi := sayText("hi")
+	alien := content.Signature{Format: "alien", Data: "s"}
+	alienExtra := &content.Extra{Format: "alien", JSON: `{"x":1}`}
+	pdf := &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}
+	return []resLossCase{
+		{legal.RenamedTool, "tools.0.name", v, setting(func(r *upstream.Request) { r.Tools = []content.Tool{{Name: "a.b"}} }), 0},
+		{legal.RenamedCall, "turns.1.parts.0.id", v, answered(useOf(strings.Repeat("x", 65), "f", "")), 0},
+		{resSystemFile, "system.0", v, setting(func(r *upstream.Request) { r.System = partsOf(&content.Image{}) }), 0},
+		{lostSystemTurn, "turns.1", c, setting(func(r *upstream.Request) {
+			r.Turns = append(r.Turns, content.Turn{Role: content.System, Parts: partsOf(hi)})
+		}), 0},
+		{resUnknownPart, "turns.0.parts.0", v, asked("m", &content.Unknown{Format: "alien", Kind: "x"}), 0},
+		{lostVendorPart, "turns.1.parts.0", v, answered(&content.ServerToolUse{Format: "alien"}, hi), 0},
+		{lostMembers, "turns.0.parts.0.extra", v, asked("m", &content.Text{Text: "a", Extra: alienExtra}), 0},
+		{lostOwn, "turns.0.parts.0.extra", v, asked("m", &content.Text{Text: "a", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"x":1}`}}), 0},
+		{lostMembers, "turns.0.parts.0.source.extra", v, asked("m", &content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: alienExtra}}), 0},
+		{lostKept, "extra.cachedContent", v, setting(withMembers(`{"cachedContent":"c"}`)), 0},
+		{lostSafety, "extra.safetySettings", v, setting(withMembers(`{"safetySettings":[]}`)), 0},
+		{lostMember, "extra.generationConfig.speechConfig", v, setting(withMembers(`{"generationConfig":{"speechConfig":{}}}`)), 0},
+		{resCiting, "turns.0.parts.0", v, asked("m", &content.SearchResult{Citations: true}), 0},
+		{resCitations, "turns.1.parts.0", v, answered(&content.Text{Text: "a", Citations: []content.Citation{{}}}), 0},
+		{resByAssistant, "turns.1.parts.0", v, answered(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}), 0},
+		{resCiting, "turns.0.parts.0", v, asked("m", &content.Document{Source: pdf, Citations: true}), 0},
+		{resPrefill, "turns.1.parts.0", v, with(answered(hi), func(r *upstream.Request) { r.Turns = r.Turns[:2] }), 0},
+		{resForeignThought, "turns.1.parts.0", v, answered(&content.Thinking{Text: "hm", Signature: alien}, hi), 0},
+		{resLooseThought, "turns.1.parts.0", v, answered(hidden(think1)), 0},
+		{resRefusedThought, "turns.1.parts.0", v, answered(hidden(think1), hi), fieldReasoning},
+		{resBrokenState, "turns.1.parts.0", v, answered(hidden(`{"type":"message"}`), hi), 0},
+		{resThoughtless, "thinking", v, asked("gpt-5.2", hi), fieldReasoning},
+		{lostEmptyText, "turns.0.parts.0", v, asked("m", sayText(""), hi), 0},
+		{lostSignature, "turns.1.parts.0", v, answered(&content.Text{Text: "a", Signature: alien}), 0},
+		{lostCache, "turns.0.parts.0", v, asked("gpt-5.2", &content.Text{Text: "a", Cache: &content.Cache{}}), 0},
+		{lostCacheTime, "turns.0.parts.0", v, asked("gpt-6.2-sol", &content.Text{Text: "a", Cache: &content.Cache{TTL: "1h"}}), 0},
+		{lostDocumentText, "turns.0.parts.0", v, asked("m", &content.Document{Source: &content.PlainText{Text: "a"}}), 0},
+		{lostDocumentTitle, "turns.0.parts.0", v, asked("m", &content.Document{Context: "c", Source: pdf}), 0},
+		{lostDocumentParts, "turns.0.parts.0", v, asked("m", &content.Document{Source: &content.Parts{Parts: partsOf(hi)}}), 0},
+		{lostSearch, "turns.0.parts.0", v, asked("m", &content.SearchResult{Parts: partsOf(hi)}), 0},
+		{lostResultParts, "turns.2.parts.0", c, with(answered(useOf("c1", "f", "")), func(r *upstream.Request) {
+			r.Turns[2].Parts = partsOf(&content.ToolResult{ID: "c1", Parts: partsOf(hi, hi)})
+		}), 0},
+		{lostResultError, "turns.2.parts.0", v, with(answered(useOf("c1", "f", "")), func(r *upstream.Request) {
+			r.Turns[2].Parts = partsOf(&content.ToolResult{ID: "c1", Error: true})
+		}), 0},
+		{lostResultNone, "turns.1.parts.0", v, answered(useOf("c1", "f", "")), 0},
+		{lostResultOrphan, "turns.0.parts.0", v, asked("m", &content.ToolResult{ID: "c1", Parts: partsOf(hi)}), 0},
+	}
+}
+
+func resToolLosses() []resLossCase {
+	const v = KindVendor
+	hi := sayText("hi")
+	return []resLossCase{
+		{resVendorTool, "tools.0", v, setting(func(r *upstream.Request) { r.Tools = []content.Tool{{Kind: "bash_20250124", Format: "messages"}} }), 0},
+		{resMappedTool, "tools.0", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Kind: "googleSearch", Format: "generatecontent", Raw: "{}"}}
+		}), 0},
+		{resToolBounds, "tools.0", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","max_uses":3}`}}
+		}), 0},
+		{resToolOutput, "tools.0.output", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Name: "f", Output: content.Schema{JSON: openSchema}}}
+		}), 0},
+		{resToolCache, "tools.0", v, setting(func(r *upstream.Request) { r.Tools = []content.Tool{{Name: "f", Cache: &content.Cache{}}} }), 0},
+		{lostToolStrict, "tools.0.input", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Name: "f", Strict: true, Input: content.Schema{JSON: `{"type":"object","patternProperties":{"^a":{}}}`}}}
+		}), 0},
+		{lostChoice, "choice.mode", v, setting(func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }), 0},
+		{lostChoiceOther, "choice.mode", v, setting(func(r *upstream.Request) { r.Tools = []content.Tool{fTool}; r.Choice.Mode = "odd" }), 0},
+		{lostValidated, "choice.mode", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool}
+			r.Choice.Mode = content.ChoiceValidated
+		}), 0},
+		{lostChoiceNames, "choice.names", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool}
+			r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"g"}}
+		}), 0},
+		{lostParallel, "choice.no_parallel", v, with(asked("o3", hi), func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool}
+			r.Choice.NoParallel = true
+		}), 0},
+	}
+}
+
+func resSettingLosses() []resLossCase {
+	const v, c = KindVendor, KindCompatible
+	hi := sayText("hi")
+	return []resLossCase{
+		{lostTemperature, "temperature", v, with(asked("gpt-6.2-sol", hi), func(r *upstream.Request) { r.Temperature = number(0.5) }), 0},
+		{lostTopP, "top_p", v, with(asked("gpt-6.2-sol", hi), func(r *upstream.Request) { r.TopP = number(0.5) }), 0},
+		{resTopK, "top_k", v, setting(func(r *upstream.Request) { r.TopK = number(int64(5)) }), 0},
+		{resSeed, "seed", v, setting(func(r *upstream.Request) { r.Seed = number(int64(5)) }), 0},
+		{resPenalties, "presence_penalty", v, setting(func(r *upstream.Request) { r.PresencePenalty = number(0.5) }), 0},
+		{resStops, "stop_sequences", v, setting(func(r *upstream.Request) { r.StopSequences = []string{"x"} }), 0},
+		{resCandidates, "candidates", v, setting(func(r *upstream.Request) { r.Candidates = 2 }), 0},
+		{resFewTokens, "max_tokens", v, setting(func(r *upstream.Request) { r.MaxTokens = number(int64(1)) }), 0},
+		{lostThinkingOff, "thinking.mode", v, with(asked("gpt-6.2-sol", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingOff }), 0},
+		{lostThinkingOn, "thinking.mode", v, with(asked("gpt-4.1", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},
+		{lostThinkingAuto, "thinking.mode", v, setting(func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},
+		{lostBetween, "thinking.mode", v, setting(func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingBetweenTools }), 0},
+		{lostBudget, "thinking.budget", v, setting(func(r *upstream.Request) {
+			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: number(int64(5000))}
+		}), 0},
+		{lostEffort, "thinking.effort", v, setting(func(r *upstream.Request) { r.Thinking.Effort = "max" }), 0},
+		{lostEffortField, "thinking", v, setting(func(r *upstream.Request) { r.Thinking.Effort = "low" }), fieldEffort},
+		{resFullDisplay, "thinking.display", v, setting(func(r *upstream.Request) { r.Thinking = upstream.Thinking{Effort: "low", Display: "full"} }), 0},
+		{resSummary, "thinking.display", v, setting(func(r *upstream.Request) { r.Thinking = upstream.Thinking{Effort: "low", Display: "summarized"} }), fieldSummary},
+		{lostSchemaStrict, "output.schema", v, setting(func(r *upstream.Request) { r.Output.Schema.JSON = `{"type":"object","patternProperties":{"^a":{}}}` }), 0},
+		{resJSONObject, "output.media_type", v, setting(func(r *upstream.Request) { r.Output.MediaType = jsonType }), 0},
+		{resOutputType, "output.media_type", v, setting(func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }), 0},
+		{resModalities, "output.modalities", v, setting(func(r *upstream.Request) { r.Output.Modalities = []string{"text", "image"} }), 0},
+		{resOutputImage, "output", v, setting(func(r *upstream.Request) { r.Output.AspectRatio = "1:1" }), 0},
+		{lostUserDigest, "user_id", v, setting(func(r *upstream.Request) { r.UserID = strings.Repeat("u", 129) }), 0},
+		{lostUser, "user_id", c, setting(func(r *upstream.Request) { r.UserID = "u" }), 0},
+		{lostTier, "service_tier", v, setting(func(r *upstream.Request) { r.ServiceTier = "gold" }), 0},
+	}
+}
+
+// TestResponsesLosses makes every rule for requests fire.
+func TestResponsesLosses(t *testing.T) {
+	tests := slices.Concat(resPartLosses(), resToolLosses(), resSettingLosses())
+	fired := map[*loss.Rule]bool{}
+	for _, tt := range tests {
+		got := planOf(t, tt.req, tt.kind, tt.refused).losses
+		if !slices.Contains(got, tt.rule.At(tt.path)) {
+			t.Errorf("want %q at %s, got %v", tt.rule.Reason, tt.path, got)
+		}
+		for _, l := range got {
+			if !slices.ContainsFunc(responsesLosses, func(r *loss.Rule) bool { return r.At(l.Path) == l }) && !strings.Contains(l.Path, ".input") && !strings.HasPrefix(l.Path, "output.schema") {
+				t.Errorf("%v is in no table", l)
+			}
+		}
+		fired[tt.rule] = true
+	}
+	for r, at := range resAnswerLosses(t) {
+		if !slices.Contains(at, r.At(at[0].Path)) {
+			t.Errorf("want %q, got %v", r.Reason, at)
+		}
+		fired[r] = true
+	}
+	for _, r := range responsesLosses {
+		if !fired[r] {
+			t.Errorf("%s, %q: fires nowhere", r.Feature, r.Reason)
+		}
+	}
+}
+
+// resAnswerLosses makes the rules for answers fire, and returns what was reported,
+// the loss of the rule first.
+func resAnswerLosses(t *testing.T) map[*loss.Rule][]content.Loss {
+	t.Helper()
+	large := strings.Repeat("x", seal.MaxSize)
+	streams := map[*loss.Rule][]string{
+		lostEmpty:      {resEnding("")},
+		lostCharacters: {strings.Replace(resHi, `"hi"`, `"\ud800"`, 1), resEnd},
+		lostDetails:    {`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"` + large + `"}}`, resHi, resEnd},
+		lostCitation:   {`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"type":"output_text","text":"","annotations":[{"type":"url_citation"}]}]}}`, resEnd},
+		lostCustom:     {`{"type":"response.output_item.done","output_index":0,"item":{"type":"custom_tool_call","call_id":"c","name":"n","input":"x"}}`, resEnd},
+		resNameless:    {`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c"}}`, resEnd},
+		resNoImage:     {`{"type":"response.output_item.done","output_index":0,"item":{"type":"image_generation_call","id":"ig_1","result":null}}`, resEnd},
+		resCut:         {strings.Replace(resHi, "hi", "a STOP b", 1), resEnd},
+		resLateItem:    {resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"ho"`, 1), resEnd},
+		resUnknownIt:   {`{"type":"response.output_item.done","output_index":0,"item":{"type":"new_call"}}`, resEnd},
+	}
+	got := map[*loss.Rule][]content.Loss{}
+	for r, list := range streams {
+		reply, err := readResponses(t, strings.NewReader(events(list...)), "STOP")
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses := reply.Losses
+		i := slices.IndexFunc(losses, func(l content.Loss) bool { return l.Reason == r.Reason })
+		if i < 0 {
+			t.Errorf("want %q, got %v", r.Reason, losses)
+			continue
+		}
+		losses[0], losses[i] = losses[i], losses[0]
+		got[r] = losses
+	}
+	return got
+}
+
+// TestResponsesFaults checks what cannot be told at all.
+func TestResponsesFaults(t *testing.T) {
+	image := func(kind string) content.Part {
+		return &content.Image{Source: &content.Base64{MediaType: kind, Data: "AAAA"}}
+	}
+	doc := func(kind, data string) content.Part {
+		return &content.Document{Source: &content.Base64{MediaType: kind, Data: data}}
+	}
+	tests := []struct {
+		name  string
+		parts []content.Part
+		want  string
+	}{
+		{"sound", partsOf(&content.Media{Source: &content.Base64{MediaType: "audio/wav", Data: "AAAA"}}), "turns.0.parts.0"},
+		{"a type of images", partsOf(sayText("a"), image("image/heic")), "turns.0.parts.1.source.media_type"},
+		{"a type of files", partsOf(doc("application/zip", "AAAA")), "turns.0.parts.0.source.media_type"},
+		{"a text that is none", partsOf(doc("text/plain", "/w==")), "turns.0.parts.0.source.data"},
+		{"no part", partsOf((*content.Text)(nil)), "turns.0.parts.0"},
+		{"in a result", partsOf(&content.ToolResult{ID: "x", Parts: partsOf(image("image/heic"))}), "turns.0.parts.0.parts.0.source.media_type"},
+		{"a result in a result", partsOf(&content.ToolResult{ID: "x", Parts: partsOf(&content.ToolResult{})}), "turns.0.parts.0.parts.0"},
+		{"a call of the user's", partsOf(useOf("a", "f", "")), "turns.0.parts.0"},
+		{"a source of no kind", partsOf(&content.Image{}), "turns.0.parts.0.source"},
+		{"another vendor's file", partsOf(&content.Image{Source: &content.File{ID: "file_011"}}), "turns.0.parts.0.source"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := planOf(t, asked("gpt-5.2", tt.parts...), KindVendor, 0).body(t.Context())
+			list, _ := content.Violations(err)
+			var got []string
+			for _, e := range list {
+				got = append(got, e.Path)
+			}
+			if diff := cmp.Diff([]string{tt.want}, got); diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}

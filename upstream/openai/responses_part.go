@@ -1,0 +1,283 @@
+package openai
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/polywire/polywire/content"
+)
+
+// The kinds of pieces that chat completions does not have. Their text is an id,
+// or a link.
+const (
+	pieceImageID pieceKind = iota + 16
+	pieceFileID
+	pieceFileLink
+)
+
+// piece writes an element of a list of content.
+func (e *resEncoder) piece(p *piece) {
+	w := e.w
+	w.BeginObject()
+	switch p.kind {
+	case pieceText:
+		e.member("type", "input_text")
+		e.member("text", p.text)
+	case pieceImage:
+		e.member("type", "input_image")
+		w.Name("image_url")
+		if p.text != "" {
+			w.String(p.text)
+		} else {
+			w.Joined("data:", p.mediaType, ";base64,", p.data)
+		}
+	case pieceImageID:
+		e.member("type", "input_image")
+		e.member("file_id", p.text)
+	case pieceFileID:
+		e.member("type", "input_file")
+		e.member("file_id", p.text)
+	case pieceFileLink:
+		e.member("type", "input_file")
+		e.member("file_url", p.text)
+	default:
+		e.member("type", "input_file")
+		e.member("filename", p.name)
+		w.Name("file_data")
+		w.Joined("data:", p.mediaType, ";base64,", p.data)
+	}
+	if p.mark {
+		w.Name("prompt_cache_breakpoint")
+		w.Raw(`{"mode":"explicit"}`)
+	}
+	w.EndObject()
+}
+
+// part adds a part of the user's.
+func (e *resEncoder) part(p content.Part, at place) {
+	if content.IsNil(p) {
+		e.fault(content.CodeValue, at, "", "there is no part")
+		return
+	}
+	switch p := p.(type) {
+	case *content.Text:
+		e.text(p, at)
+	case *content.Image:
+		e.extra(p.Extra, at)
+		e.signature(p.Signature, at)
+		e.nameless(p.Source, at)
+		e.image(p, at)
+	case *content.Document:
+		e.extra(p.Extra, at)
+		e.signature(p.Signature, at)
+		e.document(p, at)
+	case *content.Media:
+		e.fault(content.CodeUnsupported, at, "", "responses takes no sound and no moving pictures")
+	case *content.SearchResult:
+		e.search(p, at)
+	case *content.ToolUse:
+		e.fault(content.CodeOrder, at, "", "calls are the assistant's")
+	case *content.ToolResult:
+		e.fault(content.CodeOrder, at, "", "a result within a result")
+	default:
+		e.vendors(p, at)
+	}
+}
+
+// search tells a search result as text.
+func (e *resEncoder) search(p *content.SearchResult, at place) {
+	e.extra(p.Extra, at)
+	if p.Citations {
+		e.lose(resCiting, at)
+	}
+	mark := e.marked(p.Cache, at)
+	e.searchHead(p, at)
+	for i, q := range p.Parts {
+		e.part(q, at.in(".parts", i))
+	}
+	if mark {
+		e.user[len(e.user)-1].mark = true
+	}
+}
+
+// vendors notes what only another vendor, or nobody, understands.
+func (e *resEncoder) vendors(p content.Part, at place) {
+	switch p.(type) {
+	case *content.ServerToolUse, *content.ServerToolResult:
+		e.lose(lostVendorPart, at)
+	case *content.Thinking:
+		e.lose(resForeignThought, at)
+	default:
+		e.lose(resUnknownPart, at)
+	}
+}
+
+// text adds a text of the user's or of the system's.
+func (e *resEncoder) text(p *content.Text, at place) {
+	e.extra(p.Extra, at)
+	e.signature(p.Signature, at)
+	if len(p.Citations) > 0 {
+		e.lose(resCitations, at)
+	}
+	if p.Text == "" {
+		e.lose(lostEmptyText, at)
+		return
+	}
+	e.user = append(e.user, piece{text: p.Text, mark: e.marked(p.Cache, at)})
+}
+
+// source returns a piece with the bytes of a source, its id or its link. ok is
+// false if that cannot be had, or not yet.
+func (e *resEncoder) source(s content.Source, at place, image bool) (p piece, ok bool) {
+	switch s := s.(type) {
+	case *content.URL:
+		if s != nil && e.n.PassLinks && web(s.URL) && (e.to.vendor || image && e.to.links()) {
+			if image {
+				return piece{kind: pieceImage, text: s.URL}, true
+			}
+			return piece{kind: pieceFileLink, text: s.URL}, true
+		}
+	case *content.File:
+		// All others that ids are known of begin in another way.
+		if s != nil && e.loaded && e.to.vendor && strings.HasPrefix(s.ID, "file-") {
+			if image {
+				return piece{kind: pieceImageID, text: s.ID}, true
+			}
+			return piece{kind: pieceFileID, text: s.ID}, true
+		}
+	}
+	b := e.base64(s, at, image)
+	if b == nil {
+		return p, false
+	}
+	return piece{kind: pieceFile, mediaType: content.CanonicalMediaType(b.MediaType), data: b.Data}, true
+}
+
+// image adds an image.
+func (e *resEncoder) image(p *content.Image, at place) {
+	if !e.readable(at) {
+		return
+	}
+	q, ok := e.source(p.Source, at, true)
+	if !ok {
+		return
+	}
+	if q.kind == pieceFile {
+		q.kind, q.data = pieceImage, standard(q.data)
+		switch q.mediaType {
+		case "image/png", "image/jpeg", "image/webp", "image/gif":
+		default:
+			e.fault(content.CodeMedia, at, ".source.media_type", "responses takes images as image/png, image/jpeg, image/webp and image/gif")
+			return
+		}
+	}
+	q.mark = e.marked(p.Cache, at)
+	e.user = append(e.user, q)
+}
+
+// document adds a document: texts as text, the rest as files.
+func (e *resEncoder) document(p *content.Document, at place) {
+	if p.Citations {
+		e.lose(resCiting, at)
+	}
+	before := len(e.user)
+	mark := e.marked(p.Cache, at)
+	switch s := p.Source.(type) {
+	case *content.PlainText:
+		if s != nil {
+			e.documentText(p, s.Text, at)
+		}
+	case *content.Parts:
+		if s != nil {
+			e.lose(lostDocumentParts, at)
+			e.heading(p, at, true)
+			for i, q := range s.Parts {
+				e.part(q, at.in(".source.parts", i))
+			}
+		}
+	default:
+		e.file(p, at)
+	}
+	if mark && len(e.user) > before {
+		e.user[len(e.user)-1].mark = true
+	}
+}
+
+// file adds a document whose bytes are somewhere.
+func (e *resEncoder) file(p *content.Document, at place) {
+	q, ok := e.source(p.Source, at, false)
+	if !ok {
+		return
+	}
+	if q.kind != pieceFile {
+		if e.readable(at) {
+			e.heading(p, at, true)
+			e.user = append(e.user, q)
+		}
+		return
+	}
+	if textual(q.mediaType) {
+		b := content.Base64{Data: q.data}
+		plain, err := b.Bytes()
+		if err != nil || !utf8.Valid(plain) {
+			e.fault(content.CodeMedia, at, ".source.data", "is not base64 of a text in UTF-8")
+			return
+		}
+		e.documentText(p, string(plain), at)
+		return
+	}
+	if !e.readable(at) {
+		return
+	}
+	suffix := suffixOf(q.mediaType)
+	switch {
+	case !e.to.files():
+		e.fault(content.CodeUnsupported, at, ".source", "the server takes no files; send their text")
+		return
+	case suffix == "" || !e.to.vendor && suffix != ".pdf":
+		e.fault(content.CodeUnsupported, at, ".source.media_type", "the server takes PDFs, texts and office documents")
+		return
+	}
+	e.heading(p, at, false)
+	q.name, q.data = e.fileName(p, at), standard(q.data)
+	if q.name == "" {
+		q.name = "document"
+	}
+	if !strings.HasSuffix(strings.ToLower(q.name), suffix) {
+		q.name += suffix
+	}
+	e.user = append(e.user, q)
+}
+
+// textual reports whether files of a type are told as text.
+func textual(mediaType string) bool {
+	return strings.HasPrefix(mediaType, "text/") || mediaType == "application/json" || mediaType == "application/xml"
+}
+
+const openDocument = "application/vnd.openxmlformats-officedocument."
+
+// suffixOf returns how the names of files of a type end; empty for types that
+// the vendor does not take.
+func suffixOf(mediaType string) string {
+	switch mediaType {
+	case "application/pdf":
+		return ".pdf"
+	case "application/rtf":
+		return ".rtf"
+	case "application/msword":
+		return ".doc"
+	case "application/vnd.ms-excel":
+		return ".xls"
+	case "application/vnd.ms-powerpoint":
+		return ".ppt"
+	case "application/vnd.oasis.opendocument.text":
+		return ".odt"
+	case openDocument + "wordprocessingml.document":
+		return ".docx"
+	case openDocument + "presentationml.presentation":
+		return ".pptx"
+	case openDocument + "spreadsheetml.sheet":
+		return ".xlsx"
+	}
+	return ""
+}

@@ -1,0 +1,103 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+)
+
+// result writes what a call gave back. One without a call is told as text.
+func (e *resEncoder) result(r *content.ToolResult, at place) {
+	list := e.resultPieces(r, at)
+	for i := range e.open {
+		if e.open[i].part.ID == r.ID {
+			e.open = append(e.open[:i], e.open[i+1:]...)
+			e.callOutput(r.ID, list)
+			return
+		}
+	}
+	e.lose(lostResultOrphan, at)
+	head := "Result of a tool:"
+	if r.Name != "" {
+		head = "Result of the tool " + r.Name + ":"
+	}
+	e.user = append(append(e.user, piece{text: head}), list...)
+}
+
+// resultPieces returns what a result holds.
+func (e *resEncoder) resultPieces(r *content.ToolResult, at place) []piece {
+	e.extra(r.Extra, at)
+	mark := e.marked(r.Cache, at)
+	// The parts become pieces of the user first, and are taken from there.
+	mine := len(e.user)
+	for k, p := range r.Parts {
+		e.part(p, at.in(".parts", k))
+	}
+	var list []piece
+	if r.Object != "" { // it says more than the texts
+		list = append(list, piece{text: r.Object})
+	}
+	texts := 0
+	for _, q := range e.user[mine:] {
+		if q.kind == pieceText {
+			if r.Object != "" {
+				continue
+			}
+			texts++
+		}
+		list = append(list, q)
+	}
+	e.user = e.user[:mine]
+	if texts > 1 && texts == len(list) && !e.to.vendor {
+		e.lose(lostResultParts, at)
+		list = []piece{{text: joinTexts(list)}}
+	}
+	if r.Error {
+		e.lose(lostResultError, at)
+		if len(list) > 0 && list[0].kind == pieceText {
+			list[0].text = "Error: " + list[0].text
+		} else {
+			list = append([]piece{{text: "Error"}}, list...)
+		}
+	}
+	if mark {
+		if len(list) == 0 {
+			list = append(list, piece{})
+		}
+		list[len(list)-1].mark = true
+	}
+	return list
+}
+
+func joinTexts(list []piece) string {
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i] = list[i].text
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// callOutput writes the result of a call.
+func (e *resEncoder) callOutput(id string, list []piece) {
+	w := e.w
+	w.BeginObject()
+	e.member("type", "function_call_output")
+	e.member("call_id", id)
+	w.Name("output")
+	if len(list) == 0 {
+		w.String("")
+	} else {
+		e.content(list)
+	}
+	w.EndObject()
+}
+
+// unanswered writes results of the calls that have none: the vendor refuses a
+// request without them.
+func (e *resEncoder) unanswered() {
+	for i := range e.open {
+		e.lose(lostResultNone, e.open[i].at)
+		e.callOutput(e.open[i].part.ID, []piece{{text: noResult}})
+	}
+	e.open = e.open[:0]
+}
