@@ -17,24 +17,28 @@
 //     host.
 //   - [github.com/polywire/polywire/upstream/echo] is the built-in model, which
 //     describes what it was sent.
+//   - [github.com/polywire/polywire/upstream/anthropic],
+//     [github.com/polywire/polywire/upstream/gemini] and
+//     [github.com/polywire/polywire/upstream/openai] are upstreams that ask the
+//     servers of vendors, or servers that resemble them.
+//   - [github.com/polywire/polywire/upstream/upstreamtest] is a suite to run on an
+//     upstream of the host's.
 //   - [github.com/polywire/polywire/messages] is the Messages format (POST
 //     /v1/messages): parser, validator, encoder, handler, and the client side.
 //   - [github.com/polywire/polywire/generatecontent] is the content generation
 //     format (POST …/models/{model}:generateContent), in the same way.
 //
 // The programs under examples run as they stand: gateway is a server, validate
-// judges a request body, embed is a small service with a model of its own, and
-// tools answers calls of tools by itself.
+// judges a request body, translate shows what becomes of one in another format,
+// embed is a small service with a model of its own, tools answers calls of
+// tools by itself, and relay measures the gateway against a plain proxy.
 //
 // # Which way things point
 //
 // Imports point one way: content, then upstream, then the formats, then
 // programs. Formats never import each other, so a new one costs one package.
-// Nothing here holds global state, reads the environment, or starts a goroutine
-// that outlives the call it was started for, save where an Upstream of the
-// host's ignores that it was told to stop.
-//
-// # Not there yet
-//
-// Upstreams that call vendors come in later versions; README.md says more.
+// Nothing here holds global state, or starts a goroutine that outlives the call
+// it was started for, save where an Upstream of the host's ignores that it was
+// told to stop. The environment is read for one thing: the proxy through which
+// upstreams reach a vendor, unless the host gives them an HTTP client of its own.
 package polywire

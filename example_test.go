@@ -7,13 +7,19 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/echo"
+	"github.com/polywire/polywire/upstream/gemini"
 )
 
 // A service that speaks Messages.
@@ -100,6 +106,55 @@ func Example_mux() {
 	// echo of other: 0 turns
 }
 
+// The clients of two vendors talk to the models of one of them.
+func Example_vendor() {
+	up, err := gemini.New(gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
+	if err != nil {
+		log.Fatal(err) // an option is no good
+	}
+	claude := messages.NewHandler(up, nil)        // for clients of the one vendor
+	google := generatecontent.NewHandler(up, nil) // and of the other
+	fmt.Printf("%T %T\n", claude, google)
+	// Output: *messages.Handler *generatecontent.Handler
+}
+
+// Several vendors behind one name: the first that can say a request without a loss
+// that it refuses. What would get lost is known without anything being sent.
+func Example_first() {
+	claude, err := anthropic.New(anthropic.Options{Model: func(string) string { return "claude-sonnet-5" }})
+	if err != nil {
+		log.Fatal(err)
+	}
+	gem, err := gemini.New(gemini.Options{Model: func(string) string { return "gemini-3.5-pro" }})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var models upstream.Mux
+	models.Handle("claude", claude)
+	models.Handle("smart", upstream.First(claude, gem))
+
+	seed := int64(7)
+	for _, name := range []string{"claude", "smart"} {
+		losses, err := upstream.Preflight(context.Background(), &models, &upstream.Request{
+			Model:  name,
+			Turns:  []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hello."}}}},
+			Seed:   &seed,
+			Refuse: content.LossDropped, // in a service, what Serving says
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(name, len(losses))
+		for _, l := range losses {
+			fmt.Println(l.Severity, l.Path, "-", l.Reason)
+		}
+	}
+	// Output:
+	// claude 1
+	// dropped seed - Messages has no seed
+	// smart 0
+}
+
 // relay passes on what a vendor's server streams.
 func relay(response *http.Response, w *upstream.Writer) error {
 	reader := messages.NewStreamReader(response.Body, content.Limits{})
@@ -184,6 +239,54 @@ func Example_bothFormats() {
 	}
 	// Output:
 	// 200 true
+}
+
+// Links may lead to a file store of the service's own, besides public hosts, and
+// ids name files of a directory.
+func Example_files() {
+	dir, err := os.MkdirTemp("", "files")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "report.pdf"), []byte("%PDF-1.7"), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer root.Close()
+
+	store, err := fetch.New(fetch.Options{
+		AllowNames:    []string{"files.internal"},
+		AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("10.1.2.0/24")},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	h := messages.NewHandler(echo.New(), &messages.Options{Serving: upstream.Serving{
+		Links:    store,
+		Resolver: content.Files{FS: root.FS()}, // root is an *os.Root, or use os.DirFS
+	}})
+
+	for _, source := range []string{
+		`{"type": "file", "file_id": "report.pdf"}`,
+		`{"type": "file", "file_id": "../secret"}`,
+		`{"type": "url", "url": "https://other.internal/report.pdf"}`,
+	} {
+		r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(`{"model": "demo", "max_tokens": 9, "messages": [
+		  {"role": "user", "content": [{"type": "document", "source": `+source+`}]}]}`))
+		r.Header.Set("anthropic-version", "2023-06-01")
+		r.Header.Set("anthropic-beta", "files-api-2025-04-14")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		fmt.Println(w.Code)
+	}
+	// Output:
+	// 200
+	// 400
+	// 400
 }
 
 // Requests can be read and judged without any HTTP.

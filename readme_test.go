@@ -217,16 +217,23 @@ func curl(args []string, server string) (string, error) {
 
 var ids = regexp.MustCompile(`\b(msg|req)_[0-9A-Za-z]+`)
 
-// pipe runs echo TEXT | go run DIRECTORY. That the program finds something
-// wrong is no failure.
+// pipe runs echo TEXT | go run DIRECTORY, perhaps with flags, and with 2>&1 behind
+// it. That the program finds something wrong is no failure.
 func pipe(args []string) (string, error) {
-	if len(args) != 6 || args[0] != "echo" || args[2] != "|" {
-		return "", fmt.Errorf("only echo TEXT | go run DIRECTORY is known here")
+	if len(args) < 6 || args[0] != "echo" || args[2] != "|" {
+		return "", fmt.Errorf("only echo TEXT | go run DIRECTORY FLAGS is known here")
 	}
-	cmd := exec.Command(args[3], args[4:]...)
+	rest, both := args[3:], args[len(args)-1] == "2>&1"
+	if both {
+		rest = rest[:len(rest)-1]
+	}
+	cmd := exec.Command(rest[0], rest[1:]...)
 	cmd.Stdin = strings.NewReader(args[1] + "\n")
 	var out, failed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &failed
+	if both {
+		cmd.Stderr = &out
+	}
 	if err := cmd.Run(); err != nil && out.Len() == 0 {
 		return "", fmt.Errorf("%v\n%s", err, failed.String())
 	}

@@ -246,7 +246,7 @@ func TestUsage(t *testing.T) {
 		{"-upstream gemini", "put it into the environment as UPSTREAM_API_KEY"},
 		{"-upstream gemini -upstream-url ftp://x", "-upstream-url: "},
 		{"-upstream-url http://127.0.0.1:1", "-upstream-url: echo is nowhere"},
-		{"-upstream openai-responses", "not there yet"},
+		{"-upstream openai-responses", "the key of openai-responses is missing"},
 		{"-log loud", `unknown form "loud"`},
 		{"-debug 0.0.0.0:6060", "not a loopback address"},
 		{"-debug :6060", "not a loopback address"},

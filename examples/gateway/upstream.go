@@ -10,13 +10,14 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/echo"
 	"github.com/polywire/polywire/upstream/gemini"
+	"github.com/polywire/polywire/upstream/openai"
 )
 
 // keyVariable holds the key of the upstream: a command line is no place for
 // one, since everybody on the machine can read it.
 const keyVariable = "UPSTREAM_API_KEY"
 
-const names = "echo, anthropic or gemini"
+const names = "echo, anthropic, gemini, openai or openai-responses"
 
 // upstream returns what answers.
 func (c *config) upstream() (upstream.Upstream, error) {
@@ -47,8 +48,10 @@ func (c *config) vendor() (upstream.Upstream, error) {
 		up, err = anthropic.New(anthropic.Options{BaseURL: c.base, Key: key})
 	case "gemini":
 		up, err = gemini.New(gemini.Options{BaseURL: c.base, Key: key})
-	case "openai", "openai-responses":
-		return nil, fmt.Errorf("-upstream: %s is not there yet; want %s", c.name, names)
+	case "openai":
+		up, err = openai.New(openai.Options{BaseURL: c.base, Key: key})
+	case "openai-responses":
+		up, err = openai.NewResponses(openai.Options{BaseURL: c.base, Key: key})
 	default:
 		return nil, fmt.Errorf("-upstream: unknown name %q; want %s", c.name, names)
 	}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/internal/fake"
+	"github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/internal/fake/gemini"
+	"github.com/polywire/polywire/internal/fake/openai"
+)
+
+// Every vendor answers the clients of both formats, with the host's key and
+// with the model that the command line names.
+func TestVendors(t *testing.T) {
+	const key, asked = "host-key", "client-key"
+	always := []fake.Piece{fake.Text("Ahoy there.")}
+	tests := map[string]func(*testing.T) string{
+		"anthropic": func(t *testing.T) string {
+			f := anthropic.New(t, anthropic.Options{Key: key, Forbid: []string{asked}, Models: []string{"m"}})
+			f.Always(always...)
+			return f.URL
+		},
+		"gemini": func(t *testing.T) string {
+			f := gemini.New(t, gemini.Options{Key: key, Forbid: []string{asked}, Models: []string{"m"}})
+			f.Always(always...)
+			return f.URL
+		},
+		"openai": func(t *testing.T) string {
+			f := openai.New(t, openai.Options{Key: key, Forbid: []string{asked}, Models: []string{"m"}})
+			f.Always(always...)
+			return f.Base()
+		},
+		"openai-responses": func(t *testing.T) string {
+			f := openai.New(t, openai.Options{Key: key, Forbid: []string{asked}, Models: []string{"m"}})
+			f.Always(always...)
+			return f.Base()
+		},
+	}
+	t.Setenv(keyVariable, key)
+	for name, vendor := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := start(t, "-upstream", name, "-upstream-url", vendor(t), "-model", "m", "-log", "off")
+			defer g.stop(t)
+			for path, body := range map[string]string{
+				"/v1/messages": `{"model":"x","max_tokens":99,"messages":[{"role":"user","content":"Hi."}]}`,
+				"/v1beta/models/x:streamGenerateContent?alt=sse": `{"contents":[{"parts":[{"text":"Hi."}]}]}`,
+			} {
+				status, text := asks(t, g.url+path, asked, body)
+				if status != http.StatusOK || !strings.Contains(text, "Ahoy there.") {
+					t.Errorf("%s: %d %s", path, status, text)
+				}
+			}
+		})
+	}
+}
+
+// asks posts a body as clients of both formats do.
+func asks(t *testing.T, url, key, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if strings.HasSuffix(req.URL.Path, "/messages") {
+		req.Header.Set("Anthropic-Version", "2023-06-01")
+		req.Header.Set("X-Api-Key", key)
+	} else {
+		req.Header.Set("X-Goog-Api-Key", key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// buildGateway compiles the example gateway.
+func buildGateway(ctx context.Context, dir string) (string, error) {
+	path := filepath.Join(dir, "gateway")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/polywire/polywire/examples/gateway")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the gateway: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// A process is a relay that runs.
+type process struct {
+	cmd *exec.Cmd
+	url string
+}
+
+// start starts a program that says where it listens.
+func start(ctx context.Context, path string, args ...string) (*process, error) {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Second
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	where, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if err != nil || !ok {
+		p.stop()
+		return nil, errors.New("a relay did not start")
+	}
+	p.url = where
+	return p, nil
+}
+
+// stop ends the process.
+func (p *process) stop() {
+	_ = p.cmd.Process.Kill() // it has nothing to finish
+	_ = p.cmd.Wait()
+}
+
+// peak returns the most bytes that were resident, 0 if that cannot be had.
+func (p *process) peak() int64 {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
+
+// serveProxy is the reverse proxy that is compared with.
+func serveProxy(ctx context.Context, to string, stdout io.Writer) error {
+	target, err := url.Parse(to)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 64
+	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		FlushInterval: -1, // at once, as streams need it
+		Transport:     transport,
+	}}
+	fmt.Fprintf(stdout, "listening on http://%s\n", l.Addr())
+	context.AfterFunc(ctx, func() { s.Close() })
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

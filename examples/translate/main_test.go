@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+)
+
+const (
+	hello  = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi."}]}`
+	seeded = `{"contents":[{"parts":[{"text":"Hi."}]}],"generationConfig":{"seed":3}}`
+	there  = "-from messages -to generatecontent"
+	back   = "-from generatecontent -to messages"
+)
+
+func TestRun(t *testing.T) {
+	tests := []struct {
+		name, args, in string
+		code           int
+		stdout, stderr []string // parts of it; none: nothing at all
+	}{
+		{name: "a loss", args: back, in: seeded, code: done,
+			stdout: []string{`"text":"Hi."`}, stderr: []string{"dropped generation_config.seed: "}},
+		{name: "a loss that is refused", args: back + " -refuse dropped", in: seeded, code: failed,
+			stderr: []string{"dropped generation_config.seed: ", "translate: refused: 1 of 1 losses are dropped or worse\n"}},
+		{name: "a milder one is refused", args: back + " -refuse hint", in: seeded, code: failed,
+			stderr: []string{"refused: 1 of 1 losses are hint or worse\n"}},
+		{name: "nothing to refuse", args: there + " -refuse hint", in: hello, code: done, stdout: []string{`"text":"Hi."`}},
+		{name: "a model", args: back + " -model other", in: `{"contents":[{"parts":[{"text":"Hi."}]}]}`, code: done,
+			stdout: []string{`"model":"other"`}},
+		{name: "another model in the same format", args: "-from messages -to messages -model other", in: hello, code: done,
+			stdout: []string{strings.Replace(hello, `"m"`, `"other"`, 1) + "\n"}},
+		{name: "the vendor's own server", args: "-from messages -to openai", in: hello, code: done, stdout: []string{`"max_completion_tokens":9`}},
+		{name: "another server", args: "-from messages -to openai -url http://localhost:1/v1", in: hello, code: done, stdout: []string{`"max_tokens":9`}},
+		{name: "what cannot be said", args: back, code: failed,
+			in:     `{"contents":[{"parts":[{"text":""},{"inlineData":{"mimeType":"audio/wav","data":"UklGRgAAAABXQVZF"}}]}]}`,
+			stderr: []string{"contents[0].parts[1]: Messages takes no sound"}},
+		{name: "a link that is not fetched", args: "-from messages -to openai", code: done,
+			in:     `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}]}]}`,
+			stdout: []string{`"url":"https://example.com/a.png"`}},
+		{name: "two faults", args: there, in: `{"max_tokens":"many","messages":[{"role":"user","content":"Hi."}]}`, code: failed,
+			stderr: []string{"model: Field required\n", "max_tokens: Input should be a valid integer\n"}},
+		{name: "faults in the same format", args: "-from generatecontent -to generatecontent", in: `{"contents":[]}`, code: failed,
+			stderr: []string{"contents"}},
+		{name: "no JSON", args: there, in: "{\n", code: failed, stderr: []string{"line 2"}},
+		{name: "nothing", args: there, in: "", code: failed, stderr: []string{"JSON"}},
+		{name: "no reply", args: "-reply " + back, in: "{}", code: failed,
+			stdout: []string{`"type":"error"`}, stderr: []string{"translate: "}},
+		{name: "an error for a reply", args: "-reply " + there, in: `{"type":"error","error":{"type":"overloaded_error","message":"later"}}`, code: failed,
+			stdout: []string{`"error":{"code":503`}, stderr: []string{"translate: "}},
+		{name: "a stream that was cut", args: "-stream " + back, in: "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hi\"}]}}]}\n\n", code: failed,
+			stdout: []string{"text_delta", "event: error\n"}, stderr: []string{"unexpected EOF"}},
+		{name: "a cut stream of the same format", args: "-stream -from messages -to messages", in: "event: ping\ndata: {\"type\":\"ping\"}\n\n", code: failed,
+			stderr: []string{"unexpected EOF"}},
+
+		{name: "no formats", code: usage, stderr: []string{`-from: unknown format ""; want generatecontent or messages`}},
+		{name: "no such format", args: "-from messages -to xml", code: usage, stderr: []string{`-to: unknown format "xml"; want generatecontent`}},
+		{name: "no front to answer", args: "-reply -from messages -to openai", code: usage, stderr: []string{`-to: unknown format "openai"; want generatecontent or messages`}},
+		{name: "no front to ask", args: "-from openai -to messages", code: usage, stderr: []string{"-from: unknown format"}},
+		{name: "two kinds of answers", args: "-reply -stream " + there, code: usage, stderr: []string{"-reply and -stream"}},
+		{name: "no such loss", args: "-refuse all " + there, code: usage, stderr: []string{"-refuse: unknown loss"}},
+		{name: "an answer refused", args: "-reply -refuse hint " + there, code: usage, stderr: []string{"-refuse: only requests"}},
+		{name: "an answer for a server", args: "-reply -url http://localhost " + there, code: usage, stderr: []string{"-url: only requests"}},
+		{name: "no URL", args: "-url ftp://localhost " + there, code: usage, stderr: []string{"-url: "}},
+		{name: "a file name", args: there + " body.json", code: usage, stderr: []string{"standard input"}},
+		{name: "unknown flag", args: "-x", code: usage, stderr: []string{"-x"}},
+		{name: "help", args: "-help", code: done, stderr: []string{"-stream"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := translate(t, tt.args, tt.in)
+			if code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			for _, o := range []struct {
+				name, got string
+				parts     []string
+			}{{"output", stdout, tt.stdout}, {"error", stderr, tt.stderr}} {
+				if len(o.parts) == 0 && o.got != "" {
+					t.Errorf("standard %s %q, want none", o.name, o.got)
+				}
+				for _, part := range o.parts {
+					if !strings.Contains(o.got, part) {
+						t.Errorf("standard %s %q, want %q in it", o.name, o.got, part)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Errors of reading and writing are told, whatever is translated.
+func TestBrokenPipes(t *testing.T) {
+	reply := file(t, "reply", "messages.json")
+	broken := errors.New("broken pipe")
+	for _, args := range []string{there, "-reply " + there, "-stream " + there, "-reply -from messages -to messages"} {
+		var stdout, stderr strings.Builder
+		code := run(t.Context(), strings.Fields(args), iotest.ErrReader(broken), &stdout, &stderr)
+		if code != failed || stderr.String() == "" {
+			t.Errorf("reading, %s: exit code %d, %q", args, code, stderr.String())
+		}
+		in := hello
+		if strings.Contains(args, "-reply") {
+			in = reply
+		}
+		if strings.Contains(args, "-stream") {
+			in = file(t, "stream", "messages.txt")
+		}
+		stderr.Reset()
+		code = run(t.Context(), strings.Fields(args), strings.NewReader(in), failing{broken}, &stderr)
+		if code != failed || !strings.HasSuffix("\n"+stderr.String(), "\ntranslate: broken pipe\n") {
+			t.Errorf("writing, %s: exit code %d, %q", args, code, stderr.String())
+		}
+	}
+}
+
+// failing is a writer that fails.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// A stream is translated as it comes: what was read is written before more is
+// waited for.
+func TestLive(t *testing.T) {
+	in := &source{t: t, events: strings.SplitAfter(file(t, "stream", "generatecontent.txt"), "\n\n")}
+	var stderr strings.Builder
+	code := run(t.Context(), strings.Fields("-stream "+back), in, in, &stderr)
+	if code != done || in.told != 3 {
+		t.Errorf("exit code %d, %d pieces: %s", code, in.told, stderr.String())
+	}
+}
+
+// A source gives an event at a time, and wants each to be written before it is
+// asked for the next.
+type source struct {
+	t      *testing.T
+	events []string
+
+	mu   sync.Mutex
+	read int
+	out  strings.Builder
+	told int
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.read > 0 && s.read < 4 {
+		text := []string{"Look it ", "up.", "Checking."}[s.read-1]
+		if !strings.Contains(s.out.String(), text) {
+			s.t.Errorf("event %d was not written before the next was read", s.read-1)
+		}
+		s.told++
+	}
+	if s.read == len(s.events) {
+		return 0, io.EOF
+	}
+	s.read++
+	return copy(p, s.events[s.read-1]), nil
+}
+
+func (s *source) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.Write(p)
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+)
+
+// file returns a file of testdata.
+func file(t *testing.T, path ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(append([]string{"testdata"}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// translate runs the command.
+func translate(t *testing.T, args, in string) (code int, out, log string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(t.Context(), strings.Fields(args), strings.NewReader(in), &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+
+// wanted is what the requests of testdata are in each format: paths of gjson,
+// and values.
+var wanted = map[string][][2]string{
+	"messages": {
+		{"max_tokens", "500"}, {"top_k", "5"}, {"stop_sequences.0", "END"},
+		{"system|@flatten|@tostr", "Be brief."},
+		{"tools.0.name", "depth_at"}, {"tools.0.input_schema.required.0", "buoy"},
+		{`messages.1.content.#(type=="tool_use").input.buoy`, "B7"},
+		{`messages.2.content.#(type=="tool_result").tool_use_id`, "toolu_1"},
+		{`messages.2.content.#(type=="text").text`, "And what is this?"},
+		{`messages.2.content.#(type=="image").source.data`, pixel},
+	},
+	"generatecontent": {
+		{"generationConfig.maxOutputTokens", "500"}, {"generationConfig.topK", "5"}, {"generationConfig.stopSequences.0", "END"},
+		{"systemInstruction.parts.0.text", "Be brief."},
+		{"tools.0.functionDeclarations.0.name", "depth_at"},
+		{"contents.0.parts.0.text", "Depth at B7?"},
+		{`contents.1.parts.#(functionCall.name=="depth_at").functionCall.args.buoy`, "B7"},
+		{`contents.2.parts.#(functionResponse.name=="depth_at").functionResponse.id`, "toolu_1"},
+		{`contents.2.parts.#(text=="And what is this?").text`, "And what is this?"},
+		{`contents.2.parts.#(inlineData.mimeType=="image/png").inlineData.data`, pixel},
+	},
+	"openai": {
+		{"model", "gpt-5.2"}, {"max_completion_tokens", "500"}, {"top_k", ""},
+		{"messages.0.content|@flatten|@tostr", "Be brief."},
+		{"tools.0.function.name", "depth_at"}, {"tools.0.function.parameters.required.0", "buoy"},
+		{`messages.#(role=="assistant").tool_calls.0.function.arguments`, `{"buoy": "B7"}`},
+		{`messages.#(role=="tool").tool_call_id`, "toolu_1"},
+		{`messages.#(role=="tool").content`, "12 m"},
+		{`messages.@reverse.0.content.#(type=="image_url").image_url.url`, "data:image/png;base64," + pixel},
+	},
+	"openai-responses": {
+		{"model", "gpt-5.2"}, {"max_output_tokens", "500"}, {"top_k", ""}, {"store", "false"},
+		{"tools.0.name", "depth_at"}, {"tools.0.parameters.required.0", "buoy"},
+		{`input.#(type=="function_call").arguments`, `{"buoy": "B7"}`},
+		{`input.#(type=="function_call_output").call_id`, "toolu_1"},
+		{`input.@reverse.0.content.#(type=="input_image").image_url`, "data:image/png;base64," + pixel},
+	},
+}
+
+// lost is what must be told as lost of the requests of testdata, in the words of
+// the format that they are in.
+var lost = map[string]map[string]string{
+	"messages":        {"openai": "dropped top_k: ", "openai-responses": "dropped top_k: "},
+	"generatecontent": {"openai": "dropped generation_config.top_k: ", "openai-responses": "dropped generation_config.top_k: "},
+}
+
+func TestRequests(t *testing.T) {
+	for from := range fronts {
+		for to := range vendors {
+			t.Run(from+" to "+to, func(t *testing.T) {
+				args := "-from " + from + " -to " + to
+				if from == "generatecontent" && to != from {
+					args += " -model gpt-5.2"
+				}
+				in := file(t, "request", from+".json")
+				code, out, log := translate(t, args, in)
+				if code != done {
+					t.Fatalf("exit code %d\n%s", code, log)
+				}
+				if from == to && (out != in || log != "") {
+					t.Errorf("the same format was changed:\n%s\n%s", out, log)
+				}
+				if !gjson.Valid(out) {
+					t.Fatalf("no JSON: %s", out)
+				}
+				for _, w := range wanted[to] {
+					if got := find(out, w[0]); got != w[1] {
+						t.Errorf("%s is %q, want %q, in\n%s", w[0], got, w[1], out)
+					}
+				}
+				told := lost[from][to]
+				if !strings.Contains("\n"+log, "\n"+told) || told == "" && strings.Contains(log, "dropped") {
+					t.Errorf("told %q, want a line with %q", log, told)
+				}
+				if len(wanted[to]) == 0 {
+					t.Error("nothing is known of this format")
+				}
+			})
+		}
+	}
+}
+
+// find returns what stands at a path. A text may be that of a list of parts.
+func find(doc, path string) string {
+	path, lists := strings.CutSuffix(path, "|@flatten|@tostr")
+	v := gjson.Get(doc, path)
+	if lists && v.IsArray() {
+		v = v.Get("0.text")
+	}
+	return v.String()
+}
+
+// An answer is what the recordings of testdata say.
+type answer struct {
+	Thought, Text, Call, Input, Stop string
+	Prompt, Answered                 int64
+}
+
+func TestAnswers(t *testing.T) {
+	for _, kind := range []struct{ name, extension string }{{"reply", ".json"}, {"stream", ".txt"}} {
+		for from := range vendors {
+			for to := range fronts {
+				t.Run(kind.name+" from "+from+" to "+to, func(t *testing.T) {
+					in := file(t, kind.name, from+kind.extension)
+					code, out, log := translate(t, "-"+kind.name+" -from "+from+" -to "+to, in)
+					if code != done || strings.Contains(log, "dropped") {
+						t.Fatalf("exit code %d\n%s", code, log)
+					}
+					if from == to && out != in {
+						t.Errorf("the same format was changed:\n%s", out)
+					}
+					want := answer{"Look it up.", "Checking.", "depth_at", `{"buoy":"B7"}`, "tool_use", 40, 30}
+					if to == "generatecontent" {
+						want.Stop = "STOP"
+					}
+					if diff := cmp.Diff(want, readers[to](out)); diff != "" {
+						t.Errorf("(-want +got):\n%s\n%s", diff, out)
+					}
+				})
+			}
+		}
+	}
+}
+
+// readers read an answer, whole or streamed, as a client of the format does.
+var readers = map[string]func(string) answer{"messages": readMessages, "generatecontent": readGenerateContent}
+
+// pieces returns the documents of an answer: one, or the events of a stream.
+func pieces(out string) (list []gjson.Result) {
+	if gjson.Valid(out) {
+		return []gjson.Result{gjson.Parse(out)}
+	}
+	for line := range strings.Lines(out) {
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			list = append(list, gjson.Parse(data))
+		}
+	}
+	return list
+}
+
+func readMessages(out string) (a answer) {
+	block := func(b gjson.Result) {
+		a.Thought += b.Get("thinking").String()
+		a.Text += b.Get("text").String()
+		if b.Get("type").String() == "tool_use" {
+			a.Call = b.Get("name").String()
+		}
+		if in := b.Get("input").Raw; in != "{}" { // of a stream
+			a.Input += in
+		}
+	}
+	count := func(u gjson.Result) {
+		if n := u.Get("input_tokens"); n.Exists() {
+			a.Prompt = n.Int()
+		}
+		a.Answered = u.Get("output_tokens").Int()
+	}
+	for _, p := range pieces(out) {
+		switch p.Get("type").String() {
+		case "message":
+			p.Get("content").ForEach(func(_, b gjson.Result) bool { block(b); return true })
+			a.Stop = p.Get("stop_reason").String()
+			count(p.Get("usage"))
+		case "message_start":
+			count(p.Get("message.usage"))
+		case "content_block_start":
+			block(p.Get("content_block"))
+		case "content_block_delta":
+			block(p.Get("delta"))
+			a.Input += p.Get("delta.partial_json").String()
+		case "message_delta":
+			a.Stop = p.Get("delta.stop_reason").String()
+			count(p.Get("usage"))
+		}
+	}
+	return a
+}
+
+func readGenerateContent(out string) (a answer) {
+	for _, p := range pieces(out) {
+		p.Get("candidates.0.content.parts").ForEach(func(_, part gjson.Result) bool {
+			if part.Get("thought").Bool() {
+				a.Thought += part.Get("text").String()
+			} else {
+				a.Text += part.Get("text").String()
+			}
+			if call := part.Get("functionCall"); call.Exists() {
+				a.Call, a.Input = call.Get("name").String(), call.Get("args").Raw
+			}
+			return true
+		})
+		a.Stop += p.Get("candidates.0.finishReason").String()
+		if u := p.Get("usageMetadata"); u.Exists() {
+			a.Prompt = u.Get("promptTokenCount").Int()
+			a.Answered = u.Get("candidatesTokenCount").Int() + u.Get("thoughtsTokenCount").Int()
+		}
+	}
+	return a
+}
