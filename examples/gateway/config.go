@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -238,5 +239,24 @@ func record(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 	if r.Code != "" { // the status of a stream does not say so
 		attrs = append(attrs, slog.String("error", string(r.Code)))
 	}
+	if lost := summary(r.Losses); lost != "" {
+		attrs = append(attrs, slog.String("losses", lost))
+	}
 	logger.LogAttrs(ctx, slog.LevelInfo, "request done", attrs...)
+}
+
+// summary counts losses by how much they matter. Which they were, the client is
+// told in a header; a host that wants to know uses OnLoss.
+func summary(losses []content.Loss) string {
+	var counts [content.LossDropped + 1]int
+	for _, l := range losses {
+		counts[min(l.Severity, content.LossDropped)]++
+	}
+	var words []string
+	for s := content.LossDropped; s >= content.LossHint; s-- {
+		if counts[s] > 0 {
+			words = append(words, fmt.Sprint(s, " ", counts[s]))
+		}
+	}
+	return strings.Join(words, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/fake"
 	"github.com/polywire/polywire/internal/fake/anthropic"
 	"github.com/polywire/polywire/internal/fake/gemini"
@@ -81,4 +82,17 @@ func asks(t *testing.T, url, key, body string) (int, string) {
 		t.Fatal(err)
 	}
 	return res.StatusCode, string(text)
+}
+
+func TestSummary(t *testing.T) {
+	hint, degraded := content.Loss{Severity: content.LossHint}, content.Loss{Severity: content.LossDegraded}
+	for want, losses := range map[string][]content.Loss{
+		"":                              nil,
+		"hint 1":                        {hint},
+		"dropped 1, degraded 2, hint 1": {degraded, hint, {Severity: content.LossDropped}, degraded},
+	} {
+		if got := summary(losses); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

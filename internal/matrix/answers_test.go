@@ -23,7 +23,6 @@ type spoken struct {
 
 	text, thoughts string
 	calls          []string
-	images         int
 	// stop is the reason, "messages/generateContent".
 	stop string
 	// detail has to stand in what is told beside the reason, by front.

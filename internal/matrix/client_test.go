@@ -40,7 +40,6 @@ type messagesClient struct {
 	how     mode
 	forgets bool // it drops thoughts, as clients do that compact their history
 	minds   bool // it drops signed thoughts of a model that it did not ask for
-	system  string
 	history []string
 }
 
