@@ -69,7 +69,7 @@ func TestStreamBounded(t *testing.T) {
 func TestStreamFails(t *testing.T) {
 	for name, up := range map[string]upstream.Func{
 		"candidates": func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			return w.Send([]upstream.Event{{Kind: upstream.EventStop, Candidate: 1 << 40, Stop: &upstream.Stop{}}})
+			return w.Send([]upstream.Event{{Kind: upstream.EventStop, Candidate: 1 << 30, Stop: &upstream.Stop{}}})
 		},
 		"arguments": func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			a, b := w.ToolCall("", "f"), w.ToolCall("", "g")

@@ -241,11 +241,11 @@ func TestFlood(t *testing.T) {
 				}
 				r, _ := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/v1/messages", strings.NewReader(streamBody))
 				r.Header.Set("anthropic-version", "2023-06-01")
-				res, err := s.Client().Do(r)
-				if err != nil {
-					t.Fatal(err)
+				// On a busy machine a stream may be cut off before its
+				// headers are read; the report tells it all the same.
+				if res, err := s.Client().Do(r); err == nil {
+					defer res.Body.Close()
 				}
-				defer res.Body.Close()
 			}
 			for range clients {
 				if r := await(t, "report", done); r.Code != upstream.CodeCanceled || r.Err == nil {

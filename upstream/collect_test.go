@@ -101,7 +101,7 @@ func TestCollectorLimit(t *testing.T) {
 		"citations":    func(w *upstream.Writer) error { return w.Cite(content.Citation{Text: "0123456789"}) },
 		"losses":       func(w *upstream.Writer) error { return w.Loss([]content.Loss{{Path: "x"}}) },
 		"candidates": func(w *upstream.Writer) error {
-			return w.Send([]upstream.Event{{Kind: upstream.EventStop, Candidate: 1 << 40, Stop: &upstream.Stop{}}})
+			return w.Send([]upstream.Event{{Kind: upstream.EventStop, Candidate: 1 << 30, Stop: &upstream.Stop{}}})
 		},
 	}
 	for name, f := range flood {
