@@ -179,7 +179,18 @@ func (a *Answer) Text() (string, error) {
 	return b.String(), nil
 }
 
-// NotServed reports whether an error of Do says that there is nothing at the
+// Ask makes an exchange whose answer is wanted whole, and returns its text. The
+// errors are those of Do and of [Answer.Text].
+func (s *Server) Ask(ctx context.Context, x *Exchange) (string, error) {
+	a, err := s.Do(ctx, x)
+	if err != nil {
+		return "", err
+	}
+	defer a.Close()
+	return a.Text()
+}
+
+// NotServed reports whether an error of Do or Ask says that there is nothing at the
 // path. One that says so in the words of the format is about the model.
 func NotServed(err error) bool {
 	var e *upstream.Error

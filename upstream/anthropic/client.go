@@ -72,16 +72,11 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	if err != nil || body == nil {
 		return estimate(req), err
 	}
-	a, err := c.server.Do(ctx, &backend.Exchange{Path: "/v1/messages/count_tokens" + p.query(), Header: p.header, Body: body})
-	if err != nil {
-		if backend.NotServed(err) {
-			return estimate(req), nil
-		}
-		return upstream.TokenCount{}, err
-	}
-	defer a.Close()
-	text, err := a.Text()
-	if err != nil {
+	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/v1/messages/count_tokens" + p.query(), Header: p.header, Body: body})
+	switch {
+	case backend.NotServed(err):
+		return estimate(req), nil
+	case err != nil:
 		return upstream.TokenCount{}, err
 	}
 	return messages.DecodeCount([]byte(text))
@@ -155,12 +150,7 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	}
 	h := make(http.Header)
 	h.Set(versionHeader, defaultVersion)
-	a, err := c.server.Do(ctx, &backend.Exchange{Path: path, Header: h})
-	if err != nil {
-		return nil, false, "", err
-	}
-	defer a.Close()
-	text, err := a.Text()
+	text, err := c.server.Ask(ctx, &backend.Exchange{Path: path, Header: h})
 	if err != nil {
 		return nil, false, "", err
 	}

@@ -92,16 +92,11 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	a, err := c.server.Do(ctx, &backend.Exchange{Path: c.path(p.model) + ":countTokens", Body: body})
-	if err != nil {
-		if backend.NotServed(err) {
-			return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}, nil
-		}
-		return upstream.TokenCount{}, err
-	}
-	defer a.Close()
-	text, err := a.Text()
-	if err != nil {
+	text, err := c.server.Ask(ctx, &backend.Exchange{Path: c.path(p.model) + ":countTokens", Body: body})
+	switch {
+	case backend.NotServed(err):
+		return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}, nil
+	case err != nil:
 		return upstream.TokenCount{}, err
 	}
 	return generatecontent.DecodeCount([]byte(text))
@@ -133,12 +128,7 @@ func (c *Client) page(ctx context.Context, token string) (list []upstream.Model,
 	if token != "" {
 		path += "&pageToken=" + url.QueryEscape(token)
 	}
-	a, err := c.server.Do(ctx, &backend.Exchange{Path: path})
-	if err != nil {
-		return nil, "", err
-	}
-	defer a.Close()
-	text, err := a.Text()
+	text, err := c.server.Ask(ctx, &backend.Exchange{Path: path})
 	if err != nil {
 		return nil, "", err
 	}

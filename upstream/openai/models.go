@@ -14,12 +14,7 @@ import (
 
 // listModels asks a server for its models.
 func listModels(ctx context.Context, server *backend.Server) ([]upstream.Model, error) {
-	a, err := server.Do(ctx, &backend.Exchange{Path: "/models"})
-	if err != nil {
-		return nil, err
-	}
-	defer a.Close()
-	text, err := a.Text()
+	text, err := server.Ask(ctx, &backend.Exchange{Path: "/models"})
 	if err != nil {
 		return nil, err
 	}

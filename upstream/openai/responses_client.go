@@ -149,16 +149,11 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 	if p.fault != nil || p.load {
 		return guess, p.fault
 	}
-	a, err := c.server.Do(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}})
-	if err != nil {
-		if backend.NotServed(err) || invalidPath(err) {
-			return guess, nil
-		}
-		return upstream.TokenCount{}, err
-	}
-	defer a.Close()
-	text, err := a.Text()
-	if err != nil {
+	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}})
+	switch {
+	case backend.NotServed(err), invalidPath(err):
+		return guess, nil
+	case err != nil:
 		return upstream.TokenCount{}, err
 	}
 	doc, err := jsonwire.Parse(text, jsonwire.Limits{Lenient: true})
