@@ -241,6 +241,53 @@ func TestNotServed(t *testing.T) {
 	}
 }
 
+// TestModels checks that a list is read to its last page, and that servers
+// which never come to one are left.
+func TestModels(t *testing.T) {
+	broken := errors.New("broken")
+	for _, test := range []struct {
+		name  string
+		next  func(at int) string
+		fails int // the page that cannot be had, if not 0
+		pages int
+	}{
+		{"one page", func(int) string { return "" }, 0, 1},
+		{"three pages", func(at int) string { return []string{"b", "c", ""}[at] }, 0, 3},
+		{"the same page again", func(int) string { return "b" }, 0, 2},
+		{"no end", func(at int) string { return strings.Repeat("x", at+1) }, 0, 100},
+		{"a page that cannot be had", func(int) string { return "b" }, 1, 1},
+	} {
+		asked := []string{}
+		list, err := Models(t.Context(), func(_ context.Context, after string) ([]upstream.Model, string, error) {
+			at := len(asked)
+			if test.fails > 0 && at == test.fails {
+				return nil, "", broken
+			}
+			asked = append(asked, after)
+			return []upstream.Model{{ID: after}}, test.next(at), nil
+		})
+		if len(asked) != test.pages {
+			t.Errorf("%s: %d pages were read, want %d", test.name, len(asked), test.pages)
+		}
+		if test.fails > 0 {
+			if !errors.Is(err, broken) || list != nil {
+				t.Errorf("%s: %v, %v", test.name, list, err)
+			}
+			continue
+		}
+		var got []string
+		for _, m := range list {
+			got = append(got, m.ID)
+		}
+		if diff := cmp.Diff(asked, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-asked +got):\n%s", test.name, err, diff)
+		}
+		if asked[0] != "" {
+			t.Errorf("%s: the first page is asked for behind %q", test.name, asked[0])
+		}
+	}
+}
+
 func TestSplice(t *testing.T) {
 	const body = ` { "stream" : false, "model":"a", "x":[1] } `
 	span := func(name, value string) upstream.Span {

@@ -190,6 +190,29 @@ func (s *Server) Ask(ctx context.Context, x *Exchange) (string, error) {
 	return a.Text()
 }
 
+// mostPages bounds the pages of a list of models.
+const mostPages = 100
+
+// Models reads a list of models page by page. page reads the one behind a mark,
+// which is empty for the first, and returns the mark of the page behind it,
+// which is empty for the last.
+func Models(ctx context.Context, page func(ctx context.Context, after string) (list []upstream.Model, next string, err error)) ([]upstream.Model, error) {
+	var all []upstream.Model
+	after := ""
+	for range mostPages {
+		list, next, err := page(ctx, after)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+		if next == "" || next == after {
+			break
+		}
+		after = next
+	}
+	return all, nil
+}
+
 // NotServed reports whether an error of Do or Ask says that there is nothing at the
 // path. One that says so in the words of the format is about the model.
 func NotServed(err error) bool {

@@ -122,28 +122,12 @@ func (p *plan) countable() {
 	}
 }
 
-// mostPages bounds the pages of a list of models.
-const mostPages = 100
-
 // Models asks the server for its models, page by page.
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	var all []upstream.Model
-	after := ""
-	for range mostPages {
-		page, more, last, err := c.page(ctx, after)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if !more || last == "" || last == after {
-			break
-		}
-		after = last
-	}
-	return all, nil
+	return backend.Models(ctx, c.page)
 }
 
-func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, more bool, last string, err error) {
+func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
 	path := "/v1/models?limit=1000"
 	if after != "" {
 		path += "&after_id=" + url.QueryEscape(after)
@@ -152,9 +136,10 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	h.Set(versionHeader, defaultVersion)
 	text, err := c.server.Ask(ctx, &backend.Exchange{Path: path, Header: h})
 	if err != nil {
-		return nil, false, "", err
+		return nil, "", err
 	}
-	return messages.DecodeModels([]byte(text))
+	list, _, last, err := messages.DecodeModels([]byte(text))
+	return list, last, err
 }
 
 // Preflight tells what would be lost. Nothing is sent or fetched.

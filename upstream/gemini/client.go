@@ -102,31 +102,15 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	return generatecontent.DecodeCount([]byte(text))
 }
 
-// mostPages bounds the pages of a list of models.
-const mostPages = 100
-
 // Models asks the server for its models, page by page.
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	var all []upstream.Model
-	token := ""
-	for range mostPages {
-		page, next, err := c.page(ctx, token)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if next == "" || next == token {
-			break
-		}
-		token = next
-	}
-	return all, nil
+	return backend.Models(ctx, c.page)
 }
 
-func (c *Client) page(ctx context.Context, token string) (list []upstream.Model, next string, err error) {
+func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
 	path := "/" + c.version + "/models?pageSize=1000"
-	if token != "" {
-		path += "&pageToken=" + url.QueryEscape(token)
+	if after != "" {
+		path += "&pageToken=" + url.QueryEscape(after)
 	}
 	text, err := c.server.Ask(ctx, &backend.Exchange{Path: path})
 	if err != nil {
