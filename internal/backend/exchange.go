@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -158,6 +159,17 @@ func (a *Answer) Read(p []byte) (int, error) {
 		err = context.Cause(a.ctx)
 	}
 	return n, err
+}
+
+// Buffer puts a buffer in front of what is to come of the answer, for looking
+// at how it begins. Read goes on from it.
+func (a *Answer) Buffer() *bufio.Reader {
+	b := bufio.NewReaderSize(a.body, 4<<10)
+	a.body = struct {
+		io.Reader
+		io.Closer
+	}{b, a.body}
+	return b
 }
 
 // Close gives the connection back if the answer was read to its end, and

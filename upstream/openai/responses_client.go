@@ -4,9 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/backend"
@@ -86,13 +83,11 @@ func (c *Responses) exchange(ctx context.Context, p *resPlan, w *upstream.Writer
 
 // answer decodes what the server says, in the form that it comes in.
 func (c *Responses) answer(ctx context.Context, a *backend.Answer, p *resPlan, w *upstream.Writer) error {
-	src := bufio.NewReaderSize(a, 4<<10)
 	cut := newCutter(p.from.StopSequences)
-	change := func(events []upstream.Event) bool { return p.restore(events) }
-	if streams(src, a.Stream) {
-		return backend.Relay(ctx, w, cut.frames(newResReader(src, c.server.Limits())), backend.Head{Header: forwarded(a.Header), AsAsked: true}, change)
+	if streams(a.Buffer(), a.Stream) {
+		return backend.Relay(ctx, w, cut.frames(newResReader(a, c.server.Limits())), backend.Head{Header: forwarded(a.Header), AsAsked: true}, p.restore)
 	}
-	text, err := readAll(ctx, src, c.server.Whole().Body)
+	text, err := a.Text()
 	if err != nil {
 		return err
 	}
@@ -101,7 +96,7 @@ func (c *Responses) answer(ctx context.Context, a *backend.Answer, p *resPlan, w
 		return err
 	}
 	cut.frame(f)
-	return backend.Reply(w, f, backend.Head{Header: forwarded(a.Header), AsAsked: true}, change)
+	return backend.Reply(w, f, backend.Head{Header: forwarded(a.Header), AsAsked: true}, p.restore)
 }
 
 // streams tells from how an answer begins whether it is a stream: servers name
@@ -123,21 +118,6 @@ func streams(src *bufio.Reader, said bool) bool {
 			return said
 		}
 	}
-}
-
-// readAll reads a whole answer.
-func readAll(ctx context.Context, src io.Reader, most int64) (string, error) {
-	var b strings.Builder
-	n, err := io.Copy(&b, io.LimitReader(src, most+1))
-	switch {
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case err != nil:
-		return "", codec.BadGateway(fmt.Errorf("openai: the answer was cut: %w", err))
-	case n > most:
-		return "", codec.BadGateway(fmt.Errorf("openai: the answer has more than %d bytes", most))
-	}
-	return b.String(), nil
 }
 
 // CountTokens asks the server. Servers that cannot count get
