@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -29,9 +30,9 @@ type Answer struct {
 	// Stream says that the answer comes as events, whatever was asked for.
 	Stream bool
 
-	ctx  context.Context
-	body io.ReadCloser
-	most int64
+	ctx   context.Context
+	body  io.ReadCloser
+	whole content.Limits // of the answer, if it is wanted whole
 }
 
 // Do sends a request. The error is an [*upstream.Error], or the cause of ctx's
@@ -45,7 +46,7 @@ func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	a := &Answer{Header: res.Header, ctx: ctx, body: res.Body, most: s.conf.Reply}
+	a := &Answer{Header: res.Header, ctx: ctx, body: res.Body, whole: s.whole()}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer a.Close()
 		body, _ := io.ReadAll(io.LimitReader(res.Body, mostFailure)) // what came is enough to go by
@@ -179,16 +180,27 @@ func (a *Answer) Close() error { return a.body.Close() }
 // Text reads a whole answer.
 func (a *Answer) Text() (string, error) {
 	var b strings.Builder
-	n, err := io.Copy(&b, io.LimitReader(a, a.most+1))
+	most := a.whole.Body
+	n, err := io.Copy(&b, io.LimitReader(a, most+1))
 	switch {
 	case a.ctx.Err() != nil:
 		return "", context.Cause(a.ctx)
 	case err != nil:
 		return "", &upstream.Error{Code: upstream.CodeBadGateway, Err: fmt.Errorf("backend: the answer was cut: %w", err)}
-	case n > a.most:
-		return "", &upstream.Error{Code: upstream.CodeBadGateway, Err: fmt.Errorf("backend: the answer has more than %d bytes", a.most)}
+	case n > most:
+		return "", &upstream.Error{Code: upstream.CodeBadGateway, Err: fmt.Errorf("backend: the answer has more than %d bytes", most)}
 	}
 	return b.String(), nil
+}
+
+// Decode reads a whole answer as a format has it, within the bounds of the
+// server.
+func (a *Answer) Decode(decode func(text string, l content.Limits) (*upstream.Frame, error)) (*upstream.Frame, error) {
+	text, err := a.Text()
+	if err != nil {
+		return nil, err
+	}
+	return decode(text, a.whole)
 }
 
 // Ask makes an exchange whose answer is wanted whole, and returns its text. The

@@ -120,11 +120,11 @@ func transport() *http.Transport {
 	}
 }
 
-// Limits returns the bounds of what is read.
+// Limits returns the bounds of a stream.
 func (s *Server) Limits() content.Limits { return s.conf.Limits }
 
-// Whole returns the bounds of a whole answer.
-func (s *Server) Whole() content.Limits {
+// whole returns the bounds of a whole answer.
+func (s *Server) whole() content.Limits {
 	l := s.conf.Limits
 	l.Body = s.conf.Reply
 	return l

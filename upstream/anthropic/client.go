@@ -52,11 +52,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if a.Stream {
 		return backend.Relay(ctx, w, messages.NewStreamReader(a, c.server.Limits()), backend.Head{Header: forwarded(a.Header), AsAsked: p.renamed()}, p.restore)
 	}
-	text, err := a.Text()
-	if err != nil {
-		return err
-	}
-	f, err := messages.DecodeReply(text, c.server.Whole())
+	f, err := a.Decode(messages.DecodeReply)
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if a.Stream || req.Stream { // the reader knows an array for itself
 		return backend.Relay(ctx, w, generatecontent.NewStreamReader(a, c.server.Limits()), backend.Head{Header: forwarded(a.Header), AsAsked: p.wire == nil}, p.restore)
 	}
-	text, err := a.Text()
-	if err != nil {
-		return err
-	}
-	f, err := generatecontent.DecodeReply(text, c.server.Whole())
+	f, err := a.Decode(generatecontent.DecodeReply)
 	if err != nil {
 		return err
 	}

@@ -76,11 +76,9 @@ func (c *Client) answer(ctx context.Context, a *backend.Answer, p *chatPlan, w *
 		r := newChatReader(a, c.server.Limits(), c.dialect.ThinkTags)
 		return backend.Relay(ctx, w, r, backend.Head{Header: forwarded(a.Header), AsAsked: true}, p.restore)
 	}
-	text, err := a.Text()
-	if err != nil {
-		return err
-	}
-	f, err := decodeChat(text, c.server.Whole(), c.dialect.ThinkTags)
+	f, err := a.Decode(func(text string, l content.Limits) (*upstream.Frame, error) {
+		return decodeChat(text, l, c.dialect.ThinkTags)
+	})
 	if err != nil {
 		return err
 	}

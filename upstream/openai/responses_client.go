@@ -87,11 +87,7 @@ func (c *Responses) answer(ctx context.Context, a *backend.Answer, p *resPlan, w
 	if streams(a.Buffer(), a.Stream) {
 		return backend.Relay(ctx, w, cut.frames(newResReader(a, c.server.Limits())), backend.Head{Header: forwarded(a.Header), AsAsked: true}, p.restore)
 	}
-	text, err := a.Text()
-	if err != nil {
-		return err
-	}
-	f, err := decodeResponses(text, c.server.Whole())
+	f, err := a.Decode(decodeResponses)
 	if err != nil {
 		return err
 	}
