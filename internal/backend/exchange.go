@@ -237,6 +237,11 @@ func Models(ctx context.Context, page func(ctx context.Context, after string) (l
 	return all, nil
 }
 
+// Estimate guesses what a server that cannot be asked would count.
+func Estimate(req *upstream.Request) upstream.TokenCount {
+	return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}
+}
+
 // NotServed reports whether an error of Do or Ask says that there is nothing at the
 // path. One that says so in the words of the format is about the model.
 func NotServed(err error) bool {

@@ -66,20 +66,16 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
 	body, p, err := c.countBody(req)
 	if err != nil || body == nil {
-		return estimate(req), err
+		return backend.Estimate(req), err
 	}
 	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/v1/messages/count_tokens" + p.query(), Header: p.header, Body: body})
 	switch {
 	case backend.NotServed(err):
-		return estimate(req), nil
+		return backend.Estimate(req), nil
 	case err != nil:
 		return upstream.TokenCount{}, err
 	}
 	return messages.DecodeCount([]byte(text))
-}
-
-func estimate(req *upstream.Request) upstream.TokenCount {
-	return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}
 }
 
 // countBody writes the document that asks for a count; nil if the vendor cannot

@@ -82,7 +82,7 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 		return upstream.TokenCount{}, err
 	}
 	if p.wire == nil && absent(p.from) {
-		return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}, nil
+		return backend.Estimate(req), nil
 	}
 	body, err := p.countBody(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	text, err := c.server.Ask(ctx, &backend.Exchange{Path: c.path(p.model) + ":countTokens", Body: body})
 	switch {
 	case backend.NotServed(err):
-		return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}, nil
+		return backend.Estimate(req), nil
 	case err != nil:
 		return upstream.TokenCount{}, err
 	}

@@ -87,7 +87,7 @@ func (c *Client) answer(ctx context.Context, a *backend.Answer, p *chatPlan, w *
 
 // CountTokens estimates: chat completions has no way to ask.
 func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream.TokenCount, error) {
-	return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}, nil
+	return backend.Estimate(req), nil
 }
 
 // Models asks the server for its models.

@@ -120,15 +120,14 @@ func streams(src *bufio.Reader, said bool) bool {
 // [upstream.EstimateTokens], and so do requests with files that would have to be
 // fetched for it.
 func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
-	guess := upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimate: true}
 	p := c.plan(req, true)
 	if p.fault != nil || p.load {
-		return guess, p.fault
+		return backend.Estimate(req), p.fault
 	}
 	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}})
 	switch {
 	case backend.NotServed(err), invalidPath(err):
-		return guess, nil
+		return backend.Estimate(req), nil
 	case err != nil:
 		return upstream.TokenCount{}, err
 	}
