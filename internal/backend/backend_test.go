@@ -93,8 +93,8 @@ func TestDo(t *testing.T) {
 	}, func(c *Config) {
 		c.Base += "?tenant=1"
 		c.Header = http.Header{"X-Extra": {"host"}, "x-other": {"1"}}
-		c.Key = func(context.Context) (string, error) { return "k", nil }
-		c.SetKey = func(h http.Header, key string) { h.Set("X-Key", key) }
+		c.KeyFunc = func(context.Context) (string, error) { return "k", nil }
+		c.KeyHeader = "X-Key"
 	})
 	a, err := s.Do(t.Context(), &Exchange{Path: "/v1/a%2Fb:do?alt=sse", Body: document(`{}`), Header: http.Header{"X-Extra": {"format"}}})
 	if err != nil {
@@ -145,10 +145,10 @@ func TestFaults(t *testing.T) {
 			w.Header().Set("X-Long", strings.Repeat("x", 2*mostHeader))
 		}, nil, upstream.CodeUnavailable},
 		{"no key to be had", say("application/json", "{}"), func(c *Config) {
-			c.Key = func(context.Context) (string, error) { return "", errors.New("vault") }
+			c.KeyFunc = func(context.Context) (string, error) { return "", errors.New("vault") }
 		}, upstream.CodeInternal},
 		{"a key that cannot be sent", say("application/json", "{}"), func(c *Config) {
-			c.Key = func(context.Context) (string, error) { return "secret\r\nX: y", nil }
+			c.KeyFunc = func(context.Context) (string, error) { return "secret\r\nX: y", nil }
 		}, upstream.CodeInternal},
 	}
 	for _, test := range tests {

@@ -99,10 +99,10 @@ func (s *Server) request(ctx context.Context, x *Exchange) (*http.Request, error
 
 // show shows the key.
 func (s *Server) show(ctx context.Context, h http.Header) error {
-	if s.conf.Key == nil {
-		return nil
+	key, err := s.conf.Key, error(nil)
+	if s.conf.KeyFunc != nil {
+		key, err = s.conf.KeyFunc(ctx)
 	}
-	key, err := s.conf.Key(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -110,8 +110,11 @@ func (s *Server) show(ctx context.Context, h http.Header) error {
 		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("backend: the key cannot be had: %w", err)}
 	case strings.ContainsAny(key, "\r\n\x00"):
 		return &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("backend: the key cannot be sent in a header")}
-	case key != "":
-		s.conf.SetKey(h, key)
+	case key == "":
+	case s.conf.KeyHeader != "":
+		h.Set(s.conf.KeyHeader, key)
+	default:
+		h.Set("Authorization", "Bearer "+key)
 	}
 	return nil
 }

@@ -19,10 +19,14 @@ type Config struct {
 	// Base is the URL that paths are appended to. Its query is kept.
 	Base string
 
-	// Key, if not nil, is asked for the key before each exchange; no key is
-	// shown if it is empty. SetKey shows it.
-	Key    func(context.Context) (string, error)
-	SetKey func(h http.Header, key string)
+	// Key is the host's key; KeyFunc, if not nil, is asked for it before each
+	// exchange instead. No key is shown if it is empty.
+	Key     string
+	KeyFunc func(context.Context) (string, error)
+
+	// KeyHeader is the header that shows the key as it is; empty means
+	// "Authorization: Bearer".
+	KeyHeader string
 
 	// Client makes the exchanges; nil means one of its own. Its redirects are
 	// never followed.

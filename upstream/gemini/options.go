@@ -68,14 +68,11 @@ func New(o Options) (*Client, error) {
 		return nil, errors.New("gemini: the version of the API is no name")
 	}
 	conf := backend.Config{
-		Base: o.BaseURL, Key: o.KeyFunc, SetKey: setKey, Client: o.HTTPClient, Header: o.Header,
-		Limits: o.Limits, Reply: o.Reply, Failure: generatecontent.DecodeError,
+		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
+		Client: o.HTTPClient, Header: o.Header, Limits: o.Limits, Reply: o.Reply, Failure: generatecontent.DecodeError,
 	}
 	if o.Bearer {
-		conf.SetKey = setBearer
-	}
-	if key := o.Key; conf.Key == nil && key != "" {
-		conf.Key = func(context.Context) (string, error) { return key, nil }
+		conf.KeyHeader = ""
 	}
 	server, err := backend.New(conf)
 	if err != nil {
@@ -87,7 +84,3 @@ func New(o Options) (*Client, error) {
 	}
 	return c, nil
 }
-
-func setKey(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) }
-
-func setBearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }

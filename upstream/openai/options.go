@@ -137,17 +137,10 @@ func (o Options) server() (*backend.Server, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	conf := backend.Config{
-		Base: o.BaseURL, Key: o.KeyFunc, SetKey: setBearer, Client: o.HTTPClient, Header: o.headers(),
-		Limits: o.Limits, Reply: o.Reply, Failure: decodeError,
-	}
-	if name := o.KeyHeader; name != "" {
-		conf.SetKey = func(h http.Header, key string) { h.Set(name, key) }
-	}
-	if key := o.Key; conf.Key == nil && key != "" {
-		conf.Key = func(context.Context) (string, error) { return key, nil }
-	}
-	server, err := backend.New(conf)
+	server, err := backend.New(backend.Config{
+		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
+		Client: o.HTTPClient, Header: o.headers(), Limits: o.Limits, Reply: o.Reply, Failure: decodeError,
+	})
 	if err != nil {
 		return nil, errors.Join(errors.New("openai: bad options"), err)
 	}
@@ -210,5 +203,3 @@ func (o Options) rename() func(string) string {
 	}
 	return func(name string) string { return name }
 }
-
-func setBearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
