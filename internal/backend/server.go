@@ -28,6 +28,10 @@ type Config struct {
 	// "Authorization: Bearer".
 	KeyHeader string
 
+	// Model maps the name of the model that was asked for to the one to ask; nil
+	// asks for the same.
+	Model func(string) string
+
 	// Client makes the exchanges; nil means one of its own. Its redirects are
 	// never followed.
 	Client *http.Client
@@ -122,6 +126,14 @@ func transport() *http.Transport {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // a compressed stream is held back by whoever compresses it
 	}
+}
+
+// Model returns the name of the model to ask for one that was asked for.
+func (s *Server) Model(name string) string {
+	if s.conf.Model == nil {
+		return name
+	}
+	return s.conf.Model(name)
 }
 
 // Limits returns the bounds of a stream.

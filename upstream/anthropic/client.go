@@ -18,7 +18,6 @@ import (
 // concurrent use.
 type Client struct {
 	server    *backend.Server
-	model     func(string) string
 	beta      func(string) bool
 	maxTokens int64
 }

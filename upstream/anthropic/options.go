@@ -67,7 +67,8 @@ func New(o Options) (*Client, error) {
 	}
 	conf := backend.Config{
 		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
-		Client: o.HTTPClient, Header: o.Header, Limits: o.Limits, Reply: o.Reply, Failure: messages.DecodeError,
+		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
+		Limits: o.Limits, Reply: o.Reply, Failure: messages.DecodeError,
 	}
 	if o.Bearer {
 		conf.KeyHeader = ""
@@ -76,10 +77,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, errors.Join(errors.New("anthropic: bad options"), err)
 	}
-	c := &Client{server: server, model: o.Model, beta: o.Beta, maxTokens: o.MaxTokens}
-	if c.model == nil {
-		c.model = func(name string) string { return name }
-	}
+	c := &Client{server: server, beta: o.Beta, maxTokens: o.MaxTokens}
 	if c.beta == nil {
 		c.beta = func(string) bool { return true }
 	}

@@ -51,7 +51,7 @@ var rules = &legal.Rules{
 // model takes. All that is said of it is generally available in the version
 // 2023-06-01, so it needs no betas.
 func (c *Client) plan(n *upstream.Request) (*plan, error) {
-	p := &plan{client: c, from: n, header: make(http.Header), model: c.model(n.Model)}
+	p := &plan{client: c, from: n, header: make(http.Header), model: c.server.Model(n.Model)}
 	if p.wire = upstream.WireOf(n, messages.Format); p.wire != nil {
 		c.clients(p.header, p.wire.Header)
 		return p, nil

@@ -19,7 +19,6 @@ import (
 type Client struct {
 	server  *backend.Server
 	version string
-	model   func(string) string
 	closed  bool
 }
 

@@ -69,7 +69,8 @@ func New(o Options) (*Client, error) {
 	}
 	conf := backend.Config{
 		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
-		Client: o.HTTPClient, Header: o.Header, Limits: o.Limits, Reply: o.Reply, Failure: generatecontent.DecodeError,
+		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
+		Limits: o.Limits, Reply: o.Reply, Failure: generatecontent.DecodeError,
 	}
 	if o.Bearer {
 		conf.KeyHeader = ""
@@ -78,9 +79,5 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, errors.Join(errors.New("gemini: bad options"), err)
 	}
-	c := &Client{server: server, version: o.Version, model: o.Model, closed: o.ClosedSchemas}
-	if c.model == nil {
-		c.model = func(name string) string { return name }
-	}
-	return c, nil
+	return &Client{server: server, version: o.Version, closed: o.ClosedSchemas}, nil
 }

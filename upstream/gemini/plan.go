@@ -29,7 +29,7 @@ type plan struct {
 
 // plan says a request in the format, and finds what it loses.
 func (c *Client) plan(n *upstream.Request) (*plan, error) {
-	p := &plan{client: c, model: c.model(n.Model)}
+	p := &plan{client: c, model: c.server.Model(n.Model)}
 	if !legalPath(p.model) {
 		return nil, &content.Error{Code: content.CodeValue, Path: "model", Text: "is not the name of a model"}
 	}

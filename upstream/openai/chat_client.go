@@ -26,7 +26,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{server: server, model: o.rename(), vendor: o.vendor(), dialect: o.Dialect}, nil
+	return &Client{server: server, model: server.Model, vendor: o.vendor(), dialect: o.Dialect}, nil
 }
 
 // mostAttempts bounds how often one request is sent.

@@ -139,7 +139,8 @@ func (o Options) server() (*backend.Server, error) {
 	}
 	server, err := backend.New(backend.Config{
 		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
-		Client: o.HTTPClient, Header: o.headers(), Limits: o.Limits, Reply: o.Reply, Failure: decodeError,
+		Model: o.Model, Client: o.HTTPClient, Header: o.headers(),
+		Limits: o.Limits, Reply: o.Reply, Failure: decodeError,
 	})
 	if err != nil {
 		return nil, errors.Join(errors.New("openai: bad options"), err)
@@ -194,12 +195,4 @@ func (o Options) vendor() bool {
 	host := strings.ToLower(u.Hostname())
 	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") ||
 		strings.HasSuffix(host, ".openai.azure.com") || strings.HasSuffix(host, ".services.ai.azure.com")
-}
-
-// rename returns the function that maps names of models.
-func (o Options) rename() func(string) string {
-	if o.Model != nil {
-		return o.Model
-	}
-	return func(name string) string { return name }
 }

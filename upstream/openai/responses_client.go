@@ -36,7 +36,7 @@ func NewResponses(o Options) (*Responses, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Responses{server: server, model: o.rename(), vendor: o.vendor(), dialect: o.Dialect}, nil
+	return &Responses{server: server, model: server.Model, vendor: o.vendor(), dialect: o.Dialect}, nil
 }
 
 // Generate implements [upstream.Upstream].
