@@ -25,14 +25,13 @@ type Exchange struct {
 
 // An Answer is what a server said with a status of 2xx. It has to be closed.
 type Answer struct {
-	Header http.Header
-
 	// Stream says that the answer comes as events, whatever was asked for.
 	Stream bool
 
-	ctx   context.Context
-	body  io.ReadCloser
-	whole content.Limits // of the answer, if it is wanted whole
+	server *Server
+	ctx    context.Context
+	header http.Header
+	body   io.ReadCloser
 }
 
 // Do sends a request. The error is an [*upstream.Error], or the cause of ctx's
@@ -46,7 +45,7 @@ func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	a := &Answer{Header: res.Header, ctx: ctx, body: res.Body, whole: s.whole()}
+	a := &Answer{server: s, ctx: ctx, header: res.Header, body: res.Body}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer a.Close()
 		body, _ := io.ReadAll(io.LimitReader(res.Body, mostFailure)) // what came is enough to go by
@@ -180,10 +179,27 @@ func (a *Answer) Buffer() *bufio.Reader {
 // closes it otherwise.
 func (a *Answer) Close() error { return a.body.Close() }
 
+// Head returns what stands at the beginning of the answer, with those of its
+// headers that clients may be told.
+func (a *Answer) Head(asAsked bool) Head {
+	head := Head{AsAsked: asAsked}
+	for _, told := range a.server.conf.Told {
+		for name, values := range a.header {
+			if name != told && !(strings.HasSuffix(told, "-") && strings.HasPrefix(name, told)) {
+				continue
+			}
+			for _, v := range values {
+				head.Header = append(head.Header, upstream.Field{Name: name, Value: v})
+			}
+		}
+	}
+	return head
+}
+
 // Text reads a whole answer.
 func (a *Answer) Text() (string, error) {
 	var b strings.Builder
-	most := a.whole.Body
+	most := a.server.conf.Reply
 	n, err := io.Copy(&b, io.LimitReader(a, most+1))
 	switch {
 	case a.ctx.Err() != nil:
@@ -203,7 +219,7 @@ func (a *Answer) Decode(decode func(text string, l content.Limits) (*upstream.Fr
 	if err != nil {
 		return nil, err
 	}
-	return decode(text, a.whole)
+	return decode(text, a.server.whole())
 }
 
 // Ask makes an exchange whose answer is wanted whole, and returns its text. The

@@ -39,6 +39,11 @@ type Config struct {
 	// Header goes with every exchange, in front of what the format sets.
 	Header http.Header
 
+	// Told names the headers of answers that clients may be told, in canonical
+	// form; a name that ends in "-" stands for all that begin with it. Fronts
+	// choose among them.
+	Told []string
+
 	// Limits bounds what the server answers: Body is for one event of a stream
 	// (0 means 32 MiB). Reply is for a whole answer; 0 means 64 MiB.
 	Limits content.Limits

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/backend"
@@ -49,13 +48,13 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	}
 	defer a.Close()
 	if a.Stream {
-		return backend.Relay(ctx, w, messages.NewStreamReader(a, c.server.Limits()), backend.Head{Header: forwarded(a.Header), AsAsked: p.renamed()}, p.restore)
+		return backend.Relay(ctx, w, messages.NewStreamReader(a, c.server.Limits()), a.Head(p.renamed()), p.restore)
 	}
 	f, err := a.Decode(messages.DecodeReply)
 	if err != nil {
 		return err
 	}
-	return backend.Reply(w, f, backend.Head{Header: forwarded(a.Header), AsAsked: p.renamed()}, p.restore)
+	return backend.Reply(w, f, a.Head(p.renamed()), p.restore)
 }
 
 // CountTokens asks the server. It is estimated, by [upstream.EstimateTokens],
@@ -140,21 +139,4 @@ func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.
 		return nil, err
 	}
 	return p.losses, nil
-}
-
-// forwarded returns the headers of the server that clients may be told, about
-// rates and the request; fronts choose among them. Those about the host's
-// account are not for clients.
-func forwarded(h http.Header) []upstream.Field {
-	var list []upstream.Field
-	for name, values := range h {
-		for _, prefix := range [...]string{"Request-Id", "Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"} {
-			if strings.HasPrefix(name, prefix) {
-				for _, v := range values {
-					list = append(list, upstream.Field{Name: name, Value: v})
-				}
-			}
-		}
-	}
-	return list
 }

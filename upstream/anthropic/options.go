@@ -68,6 +68,9 @@ func New(o Options) (*Client, error) {
 	conf := backend.Config{
 		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
+		// About rates and the request; those about the host's account are not for
+		// clients.
+		Told:   []string{"Request-Id", "Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
 		Limits: o.Limits, Reply: o.Reply, Failure: messages.DecodeError,
 	}
 	if o.Bearer {

@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -45,13 +44,13 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	}
 	defer a.Close()
 	if a.Stream || req.Stream { // the reader knows an array for itself
-		return backend.Relay(ctx, w, generatecontent.NewStreamReader(a, c.server.Limits()), backend.Head{Header: forwarded(a.Header), AsAsked: p.wire == nil}, p.restore)
+		return backend.Relay(ctx, w, generatecontent.NewStreamReader(a, c.server.Limits()), a.Head(p.wire == nil), p.restore)
 	}
 	f, err := a.Decode(generatecontent.DecodeReply)
 	if err != nil {
 		return err
 	}
-	return backend.Reply(w, f, backend.Head{Header: forwarded(a.Header), AsAsked: p.wire == nil}, p.restore)
+	return backend.Reply(w, f, a.Head(p.wire == nil), p.restore)
 }
 
 // resource returns the name of a model as the API has it.
@@ -121,18 +120,6 @@ func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.
 		return nil, err
 	}
 	return p.losses, nil
-}
-
-// forwarded returns the headers of the server that clients may be told; fronts
-// choose among them.
-func forwarded(h http.Header) []upstream.Field {
-	var list []upstream.Field
-	for _, name := range [...]string{"Retry-After", "X-Request-Id", "X-Gemini-Service-Tier", "Server-Timing"} {
-		for _, v := range h.Values(name) {
-			list = append(list, upstream.Field{Name: name, Value: v})
-		}
-	}
-	return list
 }
 
 // rules are the format's for names; ids may be anything.

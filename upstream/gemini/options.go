@@ -70,6 +70,7 @@ func New(o Options) (*Client, error) {
 	conf := backend.Config{
 		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
+		Told:   []string{"Retry-After", "X-Request-Id", "X-Gemini-Service-Tier", "Server-Timing"},
 		Limits: o.Limits, Reply: o.Reply, Failure: generatecontent.DecodeError,
 	}
 	if o.Bearer {

@@ -74,7 +74,7 @@ func (c *Client) exchange(ctx context.Context, p *chatPlan, w *upstream.Writer) 
 func (c *Client) answer(ctx context.Context, a *backend.Answer, p *chatPlan, w *upstream.Writer) error {
 	if a.Stream {
 		r := newChatReader(a, c.server.Limits(), c.dialect.ThinkTags)
-		return backend.Relay(ctx, w, r, backend.Head{Header: forwarded(a.Header), AsAsked: true}, p.restore)
+		return backend.Relay(ctx, w, r, a.Head(true), p.restore)
 	}
 	f, err := a.Decode(func(text string, l content.Limits) (*upstream.Frame, error) {
 		return decodeChat(text, l, c.dialect.ThinkTags)
@@ -82,7 +82,7 @@ func (c *Client) answer(ctx context.Context, a *backend.Answer, p *chatPlan, w *
 	if err != nil {
 		return err
 	}
-	return backend.Reply(w, f, backend.Head{Header: forwarded(a.Header), AsAsked: true}, p.restore)
+	return backend.Reply(w, f, a.Head(true), p.restore)
 }
 
 // CountTokens estimates: chat completions has no way to ask.

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -48,20 +47,4 @@ func decodeModels(text string) ([]upstream.Model, error) {
 		all = append(all, m)
 	}
 	return all, nil
-}
-
-// forwarded returns the headers of the server that clients may be told; fronts
-// choose among them.
-func forwarded(h http.Header) []upstream.Field {
-	var list []upstream.Field
-	for name, values := range h {
-		switch {
-		case name == "X-Request-Id", name == "X-Generation-Id", name == "Retry-After", name == "Retry-After-Ms",
-			strings.HasPrefix(name, "X-Ratelimit-"):
-			for _, v := range values {
-				list = append(list, upstream.Field{Name: name, Value: v})
-			}
-		}
-	}
-	return list
 }

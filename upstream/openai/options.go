@@ -140,6 +140,7 @@ func (o Options) server() (*backend.Server, error) {
 	server, err := backend.New(backend.Config{
 		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
 		Model: o.Model, Client: o.HTTPClient, Header: o.headers(),
+		Told:   []string{"X-Request-Id", "X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
 		Limits: o.Limits, Reply: o.Reply, Failure: decodeError,
 	})
 	if err != nil {

@@ -85,14 +85,14 @@ func (c *Responses) exchange(ctx context.Context, p *resPlan, w *upstream.Writer
 func (c *Responses) answer(ctx context.Context, a *backend.Answer, p *resPlan, w *upstream.Writer) error {
 	cut := newCutter(p.from.StopSequences)
 	if streams(a.Buffer(), a.Stream) {
-		return backend.Relay(ctx, w, cut.frames(newResReader(a, c.server.Limits())), backend.Head{Header: forwarded(a.Header), AsAsked: true}, p.restore)
+		return backend.Relay(ctx, w, cut.frames(newResReader(a, c.server.Limits())), a.Head(true), p.restore)
 	}
 	f, err := a.Decode(decodeResponses)
 	if err != nil {
 		return err
 	}
 	cut.frame(f)
-	return backend.Reply(w, f, backend.Head{Header: forwarded(a.Header), AsAsked: true}, p.restore)
+	return backend.Reply(w, f, a.Head(true), p.restore)
 }
 
 // streams tells from how an answer begins whether it is a stream: servers name
