@@ -84,13 +84,8 @@ func (c *Client) countBody(req *upstream.Request) (backend.Body, *plan, error) {
 		return nil, nil, err
 	}
 	if p.say != nil && !ours(req.Header) {
-		if elsewhere(req.System) {
+		if elsewhere(req) {
 			return nil, nil, nil
-		}
-		for i := range req.Turns {
-			if elsewhere(req.Turns[i].Parts) {
-				return nil, nil, nil
-			}
 		}
 		p.countable()
 	}

@@ -1,61 +1,43 @@
 package anthropic
 
 import (
-	"strconv"
+	"iter"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/backend"
 	"github.com/polywire/polywire/upstream"
 )
 
 // checkFiles says which files of a request the vendor cannot find: ids that are
 // no ids of its own, and links that are none of the web.
 func checkFiles(n *upstream.Request) error {
-	f := fileChecker{any: ours(n.Header)}
-	f.parts("system", n.System)
-	for i := range n.Turns {
-		f.parts("turns."+strconv.Itoa(i)+".parts", n.Turns[i].Parts)
-	}
-	return f.Err()
-}
-
-type fileChecker struct {
-	content.Faults
-	any bool // ids may be anything: the client knows the vendor
-}
-
-func (f *fileChecker) parts(path string, list []content.Part) {
-	for i, p := range list {
-		if content.IsNil(p) {
-			continue
-		}
-		switch p := p.(type) {
-		case *content.Image:
-			f.source(path, i, p.Source)
-		case *content.Document:
-			f.source(path, i, p.Source)
-		case *content.ToolResult:
-			f.parts(path+"."+strconv.Itoa(i)+".parts", p.Parts)
-		}
-	}
-}
-
-func (f *fileChecker) source(path string, i int, s content.Source) {
-	at := func() string { return path + "." + strconv.Itoa(i) + ".source" }
-	switch s := s.(type) {
-	case *content.URL:
-		if s != nil && !isLink(s.URL) {
-			f.Add(content.CodeUnsupported, at(), "the vendor fetches links of the web only; send the file as base64")
-		}
-	case *content.File:
-		if s != nil && !f.any && !isFileID(s.ID) {
-			for _, e := range violations() {
-				f.Add(e.Code, at(), e.Text)
+	var faults content.Faults
+	known := ours(n.Header) // the client knows the vendor: ids may be anything
+	for f := range files(n) {
+		switch s := f.Source.(type) {
+		case *content.URL:
+			if s != nil && !isLink(s.URL) {
+				faults.Add(content.CodeUnsupported, f.Path(), "the vendor fetches links of the web only; send the file as base64")
+			}
+		case *content.File:
+			if s != nil && !known && !isFileID(s.ID) {
+				for _, e := range violations() {
+					faults.Add(e.Code, f.Path(), e.Text)
+				}
 			}
 		}
-	case *content.Parts:
-		if s != nil {
-			f.parts(at()+".parts", s.Parts)
+	}
+	return faults.Err()
+}
+
+// files goes through the images and documents of a request: sound is never sent.
+func files(n *upstream.Request) iter.Seq[*backend.File] {
+	return func(yield func(*backend.File) bool) {
+		for f := range backend.Files(n) {
+			if _, sound := f.Part.(*content.Media); !sound && !yield(f) {
+				return
+			}
 		}
 	}
 }
@@ -78,29 +60,11 @@ func isFileID(s string) bool {
 }
 
 // elsewhere reports whether a request names files that it does not hold.
-func elsewhere(parts []content.Part) bool {
-	for _, p := range parts {
-		if content.IsNil(p) {
-			continue
-		}
-		var s content.Source
-		switch p := p.(type) {
-		case *content.Image:
-			s = p.Source
-		case *content.Document:
-			s = p.Source
-		case *content.ToolResult:
-			if elsewhere(p.Parts) {
-				return true
-			}
-		}
-		switch s := s.(type) {
+func elsewhere(n *upstream.Request) bool {
+	for f := range files(n) {
+		switch f.Source.(type) {
 		case *content.URL, *content.File:
 			return true
-		case *content.Parts:
-			if s != nil && elsewhere(s.Parts) {
-				return true
-			}
 		}
 	}
 	return false
