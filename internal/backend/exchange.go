@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -121,8 +122,7 @@ func (s *Server) show(ctx context.Context, h http.Header) error {
 // streamed tells from the type of an answer whether it is a stream.
 func streamed(h http.Header, asked bool) (bool, error) {
 	if c := h.Get("Content-Encoding"); c != "" && !strings.EqualFold(c, "identity") {
-		return false, &upstream.Error{Code: upstream.CodeBadGateway,
-			Err: errors.New("backend: the answer is compressed, which was not asked for")}
+		return false, codec.BadGateway(errors.New("backend: the answer is compressed, which was not asked for"))
 	}
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	switch {
@@ -131,7 +131,7 @@ func streamed(h http.Header, asked bool) (bool, error) {
 	case kind == "application/json", strings.HasSuffix(kind, "+json"):
 		return false, nil
 	case kind == "text/html":
-		return false, &upstream.Error{Code: upstream.CodeBadGateway, Err: errors.New("backend: the answer is a web page")}
+		return false, codec.BadGateway(errors.New("backend: the answer is a web page"))
 	}
 	return asked, nil // servers that only resemble the vendor name any type, or none
 }
@@ -205,9 +205,9 @@ func (a *Answer) Text() (string, error) {
 	case a.ctx.Err() != nil:
 		return "", context.Cause(a.ctx)
 	case err != nil:
-		return "", &upstream.Error{Code: upstream.CodeBadGateway, Err: fmt.Errorf("backend: the answer was cut: %w", err)}
+		return "", codec.BadGateway(fmt.Errorf("backend: the answer was cut: %w", err))
 	case n > most:
-		return "", &upstream.Error{Code: upstream.CodeBadGateway, Err: fmt.Errorf("backend: the answer has more than %d bytes", most)}
+		return "", codec.BadGateway(fmt.Errorf("backend: the answer has more than %d bytes", most))
 	}
 	return b.String(), nil
 }
