@@ -2,6 +2,7 @@ package fake
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -160,6 +161,13 @@ func (s *Server) End(req *Request, how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	req.End = how
+}
+
+// Give answers req with v as a JSON document, and notes that in the record.
+func (s *Server) Give(w http.ResponseWriter, req *Request, contentType string, v any) {
+	w.Header().Set("Content-Type", contentType)
+	_ = json.NewEncoder(w).Encode(v)
+	s.End(req, Whole)
 }
 
 // Next takes the next answer from the script.

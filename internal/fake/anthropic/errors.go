@@ -41,7 +41,7 @@ func writeError(w http.ResponseWriter, id uint32, no *refusal) {
 	if status == 0 {
 		status = http.StatusBadRequest
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)
 	_, _ = w.Write(envelope(id, no))
 }

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -35,6 +34,8 @@ type Options struct {
 	// fake sent in it. The vendor refuses that in manual mode only.
 	KeepThinking bool
 }
+
+const jsonType = "application/json"
 
 // A Server is a running fake. It is an http.Handler, and safe for concurrent use.
 type Server struct {
@@ -112,7 +113,7 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request, req *fake.
 		s.End(req, fake.Whole)
 		return
 	}
-	contentType, steps := "application/json", []fake.Step(nil)
+	contentType, steps := jsonType, []fake.Step(nil)
 	if stream {
 		contentType, steps = "text/event-stream; charset=utf-8", s.stream(a, id, turn)
 	} else {
@@ -131,8 +132,7 @@ func (s *Server) serveCount(w http.ResponseWriter, req *fake.Request, id uint32)
 	if a.betas("context-management-2025-06-27") {
 		answer["context_management"] = map[string]any{"original_input_tokens": s.opts.InputTokens}
 	}
-	writeJSON(w, http.StatusOK, answer)
-	s.End(req, fake.Whole)
+	s.Give(w, req, jsonType, answer)
 }
 
 // parse reads and checks the body of a request; the first rule that is broken counts.
@@ -166,8 +166,7 @@ func (s *Server) serveModels(w http.ResponseWriter, req *fake.Request, id uint32
 			s.refuse(w, req, id, &refusal{rule: "model", status: http.StatusNotFound, message: "model: " + name})
 			return
 		}
-		writeJSON(w, http.StatusOK, modelInfo(name))
-		s.End(req, fake.Whole)
+		s.Give(w, req, jsonType, modelInfo(name))
 		return
 	}
 	page, more, no := pageOf(models, req)
@@ -184,8 +183,7 @@ func (s *Server) serveModels(w http.ResponseWriter, req *fake.Request, id uint32
 	if len(page) > 0 {
 		answer["first_id"], answer["last_id"] = page[0], page[len(page)-1]
 	}
-	writeJSON(w, http.StatusOK, answer)
-	s.End(req, fake.Whole)
+	s.Give(w, req, jsonType, answer)
 }
 
 // pageOf cuts the page that the query asks for out of the models.
@@ -224,10 +222,4 @@ func modelInfo(name string) map[string]any {
 		"lifecycle": "active", "line": nil, "max_input_tokens": 200000, "max_tokens": 64000,
 		"deprecated_at": nil, "retires_at": nil, "capabilities": nil,
 	}
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
 }

@@ -81,7 +81,7 @@ func (s *Server) refuse(w http.ResponseWriter, c *call, req *fake.Request, no *r
 // writeError sends an error as the vendor does: as a stream's content type where a stream
 // was asked for, and in a list where that stream is one, generatecontent.md §1.5 and §5.5.
 func writeError(w http.ResponseWriter, c *call, no *refusal) {
-	body, contentType := envelope(no), "application/json; charset=UTF-8"
+	body, contentType := envelope(no), jsonType
 	if c.method == "streamGenerateContent" {
 		if c.sse {
 			contentType = "text/event-stream"

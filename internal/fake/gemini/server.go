@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -34,6 +33,8 @@ type Options struct {
 	// sent with.
 	KeepSignatures bool
 }
+
+const jsonType = "application/json; charset=UTF-8"
 
 // A Server is a running fake. It is an http.Handler, and safe for concurrent use.
 type Server struct {
@@ -96,11 +97,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if c.method == "countTokens" {
-		writeJSON(w, http.StatusOK, map[string]any{
+		s.Give(w, req, jsonType, map[string]any{
 			"totalTokens":         s.opts.TotalTokens,
 			"promptTokensDetails": []any{map[string]any{"modality": "TEXT", "tokenCount": s.opts.TotalTokens}},
 		})
-		s.End(req, fake.Whole)
 		return
 	}
 	s.serveAnswer(w, r, c, id)
@@ -118,7 +118,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, c *call, id
 		return
 	}
 	a := s.answer(c, id, turn)
-	contentType, steps := "application/json; charset=UTF-8", []fake.Step(nil)
+	contentType, steps := jsonType, []fake.Step(nil)
 	switch {
 	case stream && c.sse:
 		contentType, steps = "text/event-stream", a.stream()
@@ -235,8 +235,7 @@ func (s *Server) serveModels(w http.ResponseWriter, c *call) {
 			s.refuse(w, c, c.req, &refusal{rule: "model", code: 404, status: "NOT_FOUND", message: "models/" + c.model + " is not found for API version " + c.version})
 			return
 		}
-		writeJSON(w, http.StatusOK, modelInfo(c.model))
-		s.End(c.req, fake.Whole)
+		s.Give(w, c.req, jsonType, modelInfo(c.model))
 		return
 	}
 	size, start := 50, 0
@@ -262,8 +261,7 @@ func (s *Server) serveModels(w http.ResponseWriter, c *call) {
 	if end < len(models) {
 		answer["nextPageToken"] = "after-" + models[end-1]
 	}
-	writeJSON(w, http.StatusOK, answer)
-	s.End(c.req, fake.Whole)
+	s.Give(w, c.req, jsonType, answer)
 }
 
 func modelInfo(name string) map[string]any {
@@ -273,10 +271,4 @@ func modelInfo(name string) map[string]any {
 		"supportedGenerationMethods": []string{"generateContent", "countTokens"},
 		"temperature":                1, "topP": 0.95, "topK": 64, "maxTemperature": 2, "thinking": true,
 	}
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
 }

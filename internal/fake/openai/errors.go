@@ -57,7 +57,7 @@ func writeError(w http.ResponseWriter, r *refusal) {
 	if status == 0 {
 		status = http.StatusBadRequest
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(fake.Join("error", r.body())))
 }

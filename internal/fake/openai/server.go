@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -65,6 +64,8 @@ type Quirks struct {
 	DeltaAfterStop bool   // an empty delta after the finish_reason
 }
 
+const jsonType = "application/json"
+
 // A Server is a running fake. It is an http.Handler, and safe for concurrent use.
 type Server struct {
 	*fake.Server
@@ -125,8 +126,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.HasSuffix(req.Path, "/input_tokens") {
-		writeJSON(w, http.StatusOK, map[string]any{"object": "response.input_tokens", "input_tokens": s.opts.InputTokens})
-		s.End(req, fake.Whole)
+		s.Give(w, req, jsonType, map[string]any{"object": "response.input_tokens", "input_tokens": s.opts.InputTokens})
 		return
 	}
 	s.serveAnswer(w, r, req, a, id)
@@ -143,7 +143,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, req *fake.R
 		return
 	}
 	an := s.answer(a, id, turn)
-	contentType, steps := "application/json", []fake.Step(nil)
+	contentType, steps := jsonType, []fake.Step(nil)
 	switch {
 	case stream && a.chat:
 		contentType, steps = "text/event-stream; charset=utf-8", an.chatStream()
@@ -241,20 +241,12 @@ func (s *Server) serveModels(w http.ResponseWriter, req *fake.Request) {
 			s.refuse(w, req, &refusal{rule: "model", status: 404, code: "model_not_found", message: "The model '" + name + "' does not exist or you do not have access to it."})
 			return
 		}
-		writeJSON(w, http.StatusOK, info(name))
-		s.End(req, fake.Whole)
+		s.Give(w, req, jsonType, info(name))
 		return
 	}
 	data := []any{}
 	for _, m := range models {
 		data = append(data, info(m))
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data})
-	s.End(req, fake.Whole)
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
+	s.Give(w, req, jsonType, map[string]any{"object": "list", "data": data})
 }
