@@ -35,6 +35,14 @@ func Join(members ...string) string {
 	return b.String()
 }
 
+// With adds more to members, for [Join].
+func With(members []string, more []Member) []string {
+	for _, m := range more {
+		members = append(members, m.Name, m.JSON)
+	}
+	return members
+}
+
 // SSE writes one event the way it is framed with line feeds; an empty name leaves the
 // event line out.
 func SSE(name, data string) string {

@@ -242,10 +242,7 @@ func (r *reply) usageJSON(first bool) string {
 		members = append(members, "output_tokens", n(u.Output+u.Thinking), "output_tokens_details", fake.Join("thinking_tokens", n(u.Thinking)))
 	}
 	members = append(members, "server_tool_use", "null", "service_tier", `"standard"`, "inference_geo", `"global"`, "speed", `"standard"`)
-	for _, m := range r.usageMembers {
-		members = append(members, m.Name, m.JSON)
-	}
-	return fake.Join(members...)
+	return fake.Join(fake.With(members, r.usageMembers)...)
 }
 
 func orNull(s string, quote bool) string {
@@ -266,10 +263,7 @@ func (r *reply) document(content, reason, sequence, details, usage string) strin
 		"stop_reason", reason, "stop_sequence", sequence, "stop_details", details,
 		"container", "null", "diagnostics", "null", "usage", usage,
 	}
-	for _, m := range r.message {
-		members = append(members, m.Name, m.JSON)
-	}
-	return fake.Join(members...)
+	return fake.Join(fake.With(members, r.message)...)
 }
 
 // whole is the answer as one document.

@@ -97,9 +97,6 @@ func (w *writer) finish() {
 		"stop_details", orNull(r.details, false), "container", "null",
 	)
 	members := []string{"delta", delta, "usage", r.usageJSON(false)}
-	for _, m := range r.delta {
-		members = append(members, m.Name, m.JSON)
-	}
-	w.event("message_delta", members...)
+	w.event("message_delta", fake.With(members, r.delta)...)
 	w.event("message_stop")
 }

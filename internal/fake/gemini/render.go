@@ -188,10 +188,7 @@ func (a *answer) usageJSON(last bool) string {
 		"totalTokenCount", n(prompt + u.Output + u.Thinking + u.ToolPrompt),
 		"promptTokensDetails", fmt.Sprintf(`[{"modality":"TEXT","tokenCount":%d}]`, prompt),
 	}
-	for _, m := range a.usageOnly {
-		members = append(members, m.Name, m.JSON)
-	}
-	return fake.Join(members...)
+	return fake.Join(fake.With(members, a.usageOnly)...)
 }
 
 // document is one GenerateContentResponse.
@@ -213,9 +210,7 @@ func (a *answer) document(parts []string, last bool) string {
 			citations = fake.Join("citationSources", "["+strings.Join(a.citations, ",")+"]")
 		}
 		candidate = append(candidate, "finishReason", reason, "finishMessage", details, "citationMetadata", citations)
-		for _, m := range a.candidate {
-			candidate = append(candidate, m.Name, m.JSON)
-		}
+		candidate = fake.With(candidate, a.candidate)
 	}
 	candidate = append(candidate, "index", "0")
 	members := []string{"candidates", "[" + fake.Join(candidate...) + "]"}
@@ -224,10 +219,7 @@ func (a *answer) document(parts []string, last bool) string {
 	}
 	members = append(members, "usageMetadata", a.usageJSON(last),
 		"modelVersion", fake.Quote(a.model), "responseId", fake.Quote(fmt.Sprintf("r-%08d", a.id)))
-	for _, m := range a.response {
-		members = append(members, m.Name, m.JSON)
-	}
-	return fake.Join(members...)
+	return fake.Join(fake.With(members, a.response)...)
 }
 
 // closing is the empty text part that ends a signed answer without calls.

@@ -81,13 +81,6 @@ func (an *answer) member(m fake.Member) {
 	}
 }
 
-func with(members []string, more []fake.Member) []string {
-	for _, m := range more {
-		members = append(members, m.Name, m.JSON)
-	}
-	return members
-}
-
 // usageJSON is openai.md §3.1 for Chat and §5.1 for Responses.
 func (an *answer) usageJSON() string {
 	if an.usage == nil {
@@ -103,7 +96,7 @@ func (an *answer) usageJSON() string {
 		names = []string{"prompt_tokens", "prompt_tokens_details", "completion_tokens", "completion_tokens_details"}
 	}
 	members := []string{names[0], n(in), names[2], n(out), "total_tokens", n(in + out), names[1], inner, names[3], outer}
-	return fake.Join(with(members, an.usageOnly)...)
+	return fake.Join(fake.With(members, an.usageOnly)...)
 }
 
 // finish is the finish_reason of Chat.
@@ -196,8 +189,8 @@ func (an *answer) chatWhole() string {
 		members = append(members, q.Reasoning, fake.Quote(thinking.String()))
 	}
 	members = append(members, "tool_calls", list(calls), "annotations", list(notes), "images", list(images))
-	choice := fake.Join("index", "0", "message", fake.Join(with(members, an.ofMessages)...), "logprobs", "null", "finish_reason", an.finish())
-	return fake.Join(with(append(an.meta("chat.completion"), "choices", "["+choice+"]", "usage", an.usageJSON()), an.outer)...)
+	choice := fake.Join("index", "0", "message", fake.Join(fake.With(members, an.ofMessages)...), "logprobs", "null", "finish_reason", an.finish())
+	return fake.Join(fake.With(append(an.meta("chat.completion"), "choices", "["+choice+"]", "usage", an.usageJSON()), an.outer)...)
 }
 
 // list writes a list, or nothing for none.

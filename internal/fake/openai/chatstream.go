@@ -51,7 +51,7 @@ func (w *chatWriter) chunk(delta, finish, usage string) {
 		failure = "null"
 	}
 	members := append(w.an.meta("chat.completion.chunk"), "choices", "["+choice+"]", "usage", usage, "error", failure)
-	w.raw(fake.Join(with(members, w.an.outer)...))
+	w.raw(fake.Join(fake.With(members, w.an.outer)...))
 }
 
 // running is the usage member of a chunk before the last.
@@ -159,7 +159,7 @@ func (w *chatWriter) finish() {
 		delta = `{"role":"assistant","content":""}`
 	}
 	if len(w.an.ofMessages) > 0 {
-		delta = fake.Join(with(nil, w.an.ofMessages)...)
+		delta = fake.Join(fake.With(nil, w.an.ofMessages)...)
 	}
 	w.chunk(delta, w.an.finish(), usage)
 	if w.q.DeltaAfterStop {
@@ -167,7 +167,7 @@ func (w *chatWriter) finish() {
 	}
 	if w.asked && w.an.usage != nil && !w.q.UsageAtFinish && !w.q.UsageAlways {
 		members := append(w.an.meta("chat.completion.chunk"), "choices", "[]", "usage", w.an.usageJSON())
-		w.raw(fake.Join(with(members, w.an.outer)...))
+		w.raw(fake.Join(fake.With(members, w.an.outer)...))
 	}
 	if !w.q.NoDone {
 		w.steps = append(w.steps, fake.Frame("data: [DONE]\n\n"))

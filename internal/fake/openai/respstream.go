@@ -130,7 +130,7 @@ func (an *answer) document(status, items string, usage bool) string {
 		"error", failure, "incomplete_details", incomplete, "instructions", "null", "metadata", "{}", "model", fake.Quote(an.model),
 		"output", items, "parallel_tool_calls", "true", "temperature", "1", "tool_choice", `"auto"`, "tools", "[]", "top_p", "1", "usage", counts,
 	}
-	return fake.Join(with(members, an.outer)...)
+	return fake.Join(fake.With(members, an.outer)...)
 }
 
 // status is how the response ends.
