@@ -15,6 +15,14 @@ func Quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// QuoteOr returns s as a JSON string, and none instead if s is empty.
+func QuoteOr(s, none string) string {
+	if s == "" {
+		return none
+	}
+	return Quote(s)
+}
+
 // Join writes an object of members that are in JSON already: name, value, name, value.
 // A member without a value is left out.
 func Join(members ...string) string {

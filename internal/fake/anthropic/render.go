@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -245,16 +246,6 @@ func (r *reply) usageJSON(first bool) string {
 	return fake.Join(fake.With(members, r.usageMembers)...)
 }
 
-func orNull(s string, quote bool) string {
-	switch {
-	case s == "":
-		return "null"
-	case quote:
-		return fake.Quote(s)
-	}
-	return s
-}
-
 // document is the message, messages.md §4.1.
 func (r *reply) document(content, reason, sequence, details, usage string) string {
 	q := fake.Quote
@@ -277,5 +268,5 @@ func (s *Server) whole(a *ask, id uint32, turn []fake.Piece) []fake.Step {
 	}
 	r.message = append(r.message, r.delta...)
 	return fake.WholeSteps(turn, r.document("["+strings.Join(blocks, ",")+"]",
-		orNull(r.reason, true), orNull(r.sequence, true), orNull(r.details, false), r.usageJSON(false)))
+		fake.QuoteOr(r.reason, "null"), fake.QuoteOr(r.sequence, "null"), cmp.Or(r.details, "null"), r.usageJSON(false)))
 }

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/polywire/polywire/internal/fake"
@@ -93,8 +94,8 @@ func (w *writer) other(p fake.Piece) {
 func (w *writer) finish() {
 	r := w.reply
 	delta := fake.Join(
-		"stop_reason", orNull(r.reason, true), "stop_sequence", orNull(r.sequence, true),
-		"stop_details", orNull(r.details, false), "container", "null",
+		"stop_reason", fake.QuoteOr(r.reason, "null"), "stop_sequence", fake.QuoteOr(r.sequence, "null"),
+		"stop_details", cmp.Or(r.details, "null"), "container", "null",
 	)
 	members := []string{"delta", delta, "usage", r.usageJSON(false)}
 	w.event("message_delta", fake.With(members, r.delta)...)

@@ -129,10 +129,7 @@ func parseError(version string, problems []fake.Problem) *refusal {
 	for _, p := range problems {
 		field, line := parserLine(version, p)
 		lines = append(lines, line)
-		if field != "" {
-			field = fake.Quote(field)
-		}
-		violations = append(violations, fake.Join("field", field, "description", fake.Quote(line)))
+		violations = append(violations, fake.Join("field", fake.QuoteOr(field, ""), "description", fake.Quote(line)))
 	}
 	no := invalid("shape", strings.Join(lines, "\n"))
 	no.details = `[{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[` + strings.Join(violations, ",") + `]}]`

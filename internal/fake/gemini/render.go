@@ -121,10 +121,7 @@ func textPart(s string, thought bool, signature string) string {
 	if thought {
 		mark = "true"
 	}
-	if signature != "" {
-		signature = fake.Quote(signature)
-	}
-	return fake.Join("text", fake.Quote(s), "thought", mark, "thoughtSignature", signature)
+	return fake.Join("text", fake.Quote(s), "thought", mark, "thoughtSignature", fake.QuoteOr(signature, ""))
 }
 
 func (a *answer) text(s string, thought bool) {
@@ -147,15 +144,12 @@ func (a *answer) call(c fake.ToolCall) string {
 		c.ID = fmt.Sprintf("fc-%d-%d", a.id, a.calls)
 	}
 	a.calls++
-	id, signature := "", ""
-	if c.ID != "" {
-		id = fake.Quote(c.ID)
-	}
+	signature := ""
 	if a.signs && !a.signedCall {
 		a.signedCall = true
 		signature = fake.Quote(sign(a.id, callIdentity(c.Name, canonicalText(c.Args))))
 	}
-	return fake.Join("functionCall", fake.Join("id", id, "name", fake.Quote(c.Name), "args", c.Args), "thoughtSignature", signature)
+	return fake.Join("functionCall", fake.Join("id", fake.QuoteOr(c.ID, ""), "name", fake.Quote(c.Name), "args", c.Args), "thoughtSignature", signature)
 }
 
 func (a *answer) image(p fake.Image) string {
@@ -199,17 +193,12 @@ func (a *answer) document(parts []string, last bool) string {
 	}
 	candidate := []string{"content", body}
 	if last {
-		reason, details, citations := "", "", ""
-		if a.reason != "" {
-			reason = fake.Quote(a.reason)
-		}
-		if a.details != "" {
-			details = fake.Quote(a.details)
-		}
+		citations := ""
 		if len(a.citations) > 0 {
 			citations = fake.Join("citationSources", "["+strings.Join(a.citations, ",")+"]")
 		}
-		candidate = append(candidate, "finishReason", reason, "finishMessage", details, "citationMetadata", citations)
+		candidate = append(candidate, "finishReason", fake.QuoteOr(a.reason, ""), "finishMessage", fake.QuoteOr(a.details, ""),
+			"citationMetadata", citations)
 		candidate = fake.With(candidate, a.candidate)
 	}
 	candidate = append(candidate, "index", "0")

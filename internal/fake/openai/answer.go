@@ -106,7 +106,7 @@ func (an *answer) finish() string {
 	case q.NoFinish:
 		return "null"
 	case an.stop != nil:
-		return orNull(an.stop.Reason)
+		return fake.QuoteOr(an.stop.Reason, "null")
 	case an.calls > 0 && !q.FinishStop:
 		return `"tool_calls"`
 	}

@@ -62,13 +62,6 @@ func writeError(w http.ResponseWriter, r *refusal) {
 	_, _ = w.Write([]byte(fake.Join("error", r.body())))
 }
 
-func orNull(s string) string {
-	if s == "" {
-		return "null"
-	}
-	return fake.Quote(s)
-}
-
 // body is the error object of openai.md §6.
 func (r *refusal) body() string {
 	kind := r.kind
@@ -78,7 +71,7 @@ func (r *refusal) body() string {
 			kind = "server_error"
 		}
 	}
-	return fake.Join("message", fake.Quote(r.message), "type", fake.Quote(kind), "param", orNull(r.param), "code", orNull(r.code))
+	return fake.Join("message", fake.Quote(r.message), "type", fake.Quote(kind), "param", fake.QuoteOr(r.param, "null"), "code", fake.QuoteOr(r.code, "null"))
 }
 
 // shapeRefusal words one problem of the shape.

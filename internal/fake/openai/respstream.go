@@ -192,7 +192,7 @@ func (an *answer) responseStream() []fake.Step {
 			steps = append(steps, fake.Frame(string(p)))
 		case fake.Status:
 			r := statusRefusal(p)
-			send("error", "code", orNull(r.code), "message", fake.Quote(r.message), "param", orNull(r.param))
+			send("error", "code", fake.QuoteOr(r.code, "null"), "message", fake.Quote(r.message), "param", fake.QuoteOr(r.param, "null"))
 			return steps
 		case fake.Fault:
 			steps = append(steps, fake.Step{Fault: p})
