@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -37,25 +38,15 @@ func (s *Server) refuse(w http.ResponseWriter, req *fake.Request, id uint32, no 
 }
 
 func writeError(w http.ResponseWriter, id uint32, no *refusal) {
-	status := no.status
-	if status == 0 {
-		status = http.StatusBadRequest
-	}
 	w.Header().Set("Content-Type", jsonType)
-	w.WriteHeader(status)
+	w.WriteHeader(cmp.Or(no.status, http.StatusBadRequest))
 	_, _ = w.Write(envelope(id, no))
 }
 
 // envelope is messages.md §6.1.
 func envelope(id uint32, no *refusal) []byte {
-	status := no.status
-	if status == 0 {
-		status = http.StatusBadRequest
-	}
-	kind := no.kind
-	if kind == "" {
-		kind = kinds[status]
-	}
+	status := cmp.Or(no.status, http.StatusBadRequest)
+	kind := cmp.Or(no.kind, kinds[status])
 	if kind == "" {
 		kind = kinds[400]
 		if status >= 500 {
@@ -72,14 +63,8 @@ func envelope(id uint32, no *refusal) []byte {
 
 // statusRefusal turns an error of the script into the vendor's.
 func statusRefusal(st fake.Status) *refusal {
-	no := &refusal{status: st.Code, kind: st.Type, message: st.Message, details: st.Details}
-	if no.message == "" {
-		no.message = words[st.Code]
-	}
-	if no.message == "" {
-		no.message = http.StatusText(st.Code)
-	}
-	return no
+	message := cmp.Or(st.Message, words[st.Code], http.StatusText(st.Code))
+	return &refusal{status: st.Code, kind: st.Type, message: message, details: st.Details}
 }
 
 // checkShape compares the body with the shapes and words the first problem as the vendor

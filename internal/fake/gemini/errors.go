@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -57,20 +58,10 @@ func QuotaFailure(quotaID string) string {
 }
 
 func statusRefusal(st fake.Status) *refusal {
-	no := &refusal{code: st.Code, status: st.Type, message: st.Message, details: st.Details}
-	if no.status == "" {
-		no.status = statuses[st.Code]
+	return &refusal{
+		code: st.Code, status: cmp.Or(st.Type, statuses[st.Code], "UNKNOWN"),
+		message: cmp.Or(st.Message, words[st.Code], http.StatusText(st.Code)), details: st.Details,
 	}
-	if no.status == "" {
-		no.status = "UNKNOWN"
-	}
-	if no.message == "" {
-		no.message = words[st.Code]
-	}
-	if no.message == "" {
-		no.message = http.StatusText(st.Code)
-	}
-	return no
 }
 
 func (s *Server) refuse(w http.ResponseWriter, c *call, req *fake.Request, no *refusal) {

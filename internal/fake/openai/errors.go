@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -31,18 +32,12 @@ var words = map[int][3]string{
 // are the code.
 func statusRefusal(st fake.Status) *refusal {
 	w := words[st.Code]
-	r := &refusal{status: st.Code, kind: st.Type, message: st.Message, code: st.Details}
-	if r.kind == "" {
-		r.kind = w[0]
-	}
-	if r.message == "" {
-		r.message = w[2]
+	r := &refusal{
+		status: st.Code, kind: cmp.Or(st.Type, w[0]), code: st.Details,
+		message: cmp.Or(st.Message, w[2], http.StatusText(st.Code)),
 	}
 	if r.code == "" && st.Message == "" {
 		r.code = w[1]
-	}
-	if r.message == "" {
-		r.message = http.StatusText(st.Code)
 	}
 	return r
 }
@@ -53,12 +48,8 @@ func (s *Server) refuse(w http.ResponseWriter, req *fake.Request, r *refusal) {
 }
 
 func writeError(w http.ResponseWriter, r *refusal) {
-	status := r.status
-	if status == 0 {
-		status = http.StatusBadRequest
-	}
 	w.Header().Set("Content-Type", jsonType)
-	w.WriteHeader(status)
+	w.WriteHeader(cmp.Or(r.status, http.StatusBadRequest))
 	_, _ = w.Write([]byte(fake.Join("error", r.body())))
 }
 
