@@ -26,24 +26,14 @@ const (
 	sumSize  = sha256.Size
 )
 
-// sum is the digest of a signature's parts, which none but this package can make.
-func sum(parts ...[]byte) []byte {
-	h := hmac.New(sha256.New, []byte("the fake's own secret"))
-	for _, p := range parts {
-		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(p))))
-		h.Write(p)
-	}
-	return h.Sum(nil)
-}
-
 // sign returns the signature of a block. text is what the client gets to see.
 func (s seal) sign(kind, text string) string {
 	b := []byte(sealMark)
 	b = binary.BigEndian.AppendUint32(b, s.answer)
 	b = binary.BigEndian.AppendUint16(b, s.pos)
 	b = binary.BigEndian.AppendUint16(b, s.total)
-	b = append(b, sum([]byte(kind), []byte(text), b[:sealSize])...)
-	return base64.StdEncoding.EncodeToString(append(b, sum(b)...))
+	b = append(b, fake.Sum([]byte(kind), []byte(text), b[:sealSize])...)
+	return base64.StdEncoding.EncodeToString(append(b, fake.Sum(b)...))
 }
 
 // open reads a signature back. valid says whether this package made it, fits whether it
@@ -53,12 +43,12 @@ func open(signature, kind, text string) (s seal, valid, fits bool) {
 	if err != nil || len(b) != sealSize+2*sumSize || !strings.HasPrefix(string(b), sealMark) {
 		return seal{}, false, false
 	}
-	if !hmac.Equal(b[sealSize+sumSize:], sum(b[:sealSize+sumSize])) {
+	if !hmac.Equal(b[sealSize+sumSize:], fake.Sum(b[:sealSize+sumSize])) {
 		return seal{}, false, false
 	}
 	n := b[len(sealMark):]
 	s = seal{binary.BigEndian.Uint32(n), binary.BigEndian.Uint16(n[4:]), binary.BigEndian.Uint16(n[6:])}
-	return s, true, hmac.Equal(b[sealSize:sealSize+sumSize], sum([]byte(kind), []byte(text), b[:sealSize]))
+	return s, true, hmac.Equal(b[sealSize:sealSize+sumSize], fake.Sum([]byte(kind), []byte(text), b[:sealSize]))
 }
 
 // thoughts remembers which signatures went before each call that this fake made.

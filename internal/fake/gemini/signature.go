@@ -20,20 +20,11 @@ const sealMark = "gemini fake, thought: "
 // dummies are the two values that skip validation, generatecontent.md §6.
 var dummies = []string{"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"}
 
-func sum(parts ...[]byte) []byte {
-	h := hmac.New(sha256.New, []byte("the fake's own secret"))
-	for _, p := range parts {
-		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(p))))
-		h.Write(p)
-	}
-	return h.Sum(nil)
-}
-
 // sign returns the signature of a part of an answer: standard base64 with padding.
 func sign(answer uint32, what string) string {
 	b := binary.BigEndian.AppendUint32([]byte(sealMark), answer)
-	b = append(b, sum([]byte(what), b)...)
-	return base64.StdEncoding.EncodeToString(append(b, sum(b)...))
+	b = append(b, fake.Sum([]byte(what), b)...)
+	return base64.StdEncoding.EncodeToString(append(b, fake.Sum(b)...))
 }
 
 // verify says whether this package made a signature, and whether for this part.
@@ -44,7 +35,7 @@ func verify(signature, what string) (valid, fits bool) {
 		return false, false
 	}
 	rest := head + sha256.Size
-	return hmac.Equal(b[rest:], sum(b[:rest])), hmac.Equal(b[head:rest], sum([]byte(what), b[:head]))
+	return hmac.Equal(b[rest:], fake.Sum(b[:rest])), hmac.Equal(b[head:rest], fake.Sum([]byte(what), b[:head]))
 }
 
 // identity is what a signature is bound to: the kind of the part, and for a call its name
