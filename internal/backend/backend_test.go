@@ -110,6 +110,29 @@ func TestDo(t *testing.T) {
 	}
 }
 
+// TestHead checks which headers of an answer clients may be told: those that are
+// named, and those that begin with a name which ends in "-".
+func TestHead(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		for _, name := range []string{"X-Id", "X-Id-Of-Account", "X-Rate-A", "X-Rate", "X-Other"} {
+			w.Header()[name] = []string{name + " 1", name + " 2"}
+		}
+		w.Header().Set("Content-Type", "application/json")
+	}, func(c *Config) { c.Told = []string{"X-Id", "X-Rate-", "X-None"} })
+	a, err := s.Do(t.Context(), &Exchange{Path: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	want := Head{AsAsked: true, Header: []upstream.Field{
+		{Name: "X-Id", Value: "X-Id 1"}, {Name: "X-Id", Value: "X-Id 2"},
+		{Name: "X-Rate-A", Value: "X-Rate-A 1"}, {Name: "X-Rate-A", Value: "X-Rate-A 2"},
+	}}
+	if diff := cmp.Diff(want, a.Head(true)); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
 // TestFaults checks which error each way of failing becomes, and that none
 // tells the client anything.
 func TestFaults(t *testing.T) {
