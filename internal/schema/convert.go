@@ -46,8 +46,9 @@ type converter struct {
 	members []member
 	path    []string
 	active  []int // offsets of the targets that are being written out
-	targets map[string]value
+	targets map[string]target
 	indices map[int]map[string]value // of wide objects, by offset
+	fitting map[int]bool             // whether wide values fit their keywords, by offset
 	rename  bool                     // definitions become $defs
 	moved   bool                     // the root is not built as it was
 
@@ -66,6 +67,8 @@ type member struct {
 
 	// null says that the schema said so of all values but null.
 	null bool
+	// gone says that it is told by other members, or cannot be told.
+	gone bool
 	// elems stands for the elements of v where these come from several places.
 	elems []value
 	// props are properties that come from several places.
@@ -99,6 +102,7 @@ func (c *converter) release() {
 		c.members = nil
 	}
 	clear(c.path[:cap(c.path)])
+	c.fitting = nil
 	if c.indices = nil; len(c.targets) > keepMembers {
 		c.targets = nil // a map that is cleared keeps its size
 	}
@@ -193,7 +197,7 @@ func (c *converter) room() bool {
 // enter begins to write out a reference. It returns the target; none if there
 // is none, and false if the target already stands inside itself often enough.
 func (c *converter) enter(ref string) (target value, ok bool) {
-	target = c.target(ref)
+	target = c.target(ref).v
 	if !target.Exists() {
 		return target, false
 	}
@@ -208,86 +212,4 @@ func (c *converter) enter(ref string) (target value, ok bool) {
 	}
 	c.active = append(c.active, at)
 	return target, true
-}
-
-// target returns what a reference within the document leads to.
-func (c *converter) target(ref string) value {
-	if v, ok := c.targets[ref]; ok {
-		return v
-	}
-	var v value
-	if path, ok := strings.CutPrefix(ref, "#"); ok {
-		v = c.follow(path)
-	}
-	switch v.Kind() {
-	case jsonwire.Object, jsonwire.True, jsonwire.False:
-	default:
-		v = value{}
-	}
-	if c.targets == nil {
-		c.targets = make(map[string]value)
-	}
-	c.targets[ref] = v
-	return v
-}
-
-// wide is the number of members from which an object that references lead into
-// gets an index, so that many of them do not search it again and again.
-const wide = 32
-
-// member returns a member of an object that a reference leads through.
-func (c *converter) member(v value, name string) value {
-	if v.Len() < wide {
-		return v.Get(name)
-	}
-	at := v.Offset()
-	m := c.indices[at]
-	if m == nil {
-		m = make(map[string]value, v.Len())
-		for name, x := range v.Members() {
-			m[name] = x
-		}
-		if c.indices == nil {
-			c.indices = make(map[int]map[string]value)
-		}
-		c.indices[at] = m
-	}
-	return m[name]
-}
-
-// follow follows a JSON pointer.
-func (c *converter) follow(pointer string) value {
-	v := c.doc.Root()
-	for pointer != "" {
-		if pointer[0] != '/' {
-			return value{} // an anchor
-		}
-		step, rest, more := strings.Cut(pointer[1:], "/")
-		pointer = ""
-		if more {
-			pointer = "/" + rest
-		}
-		if strings.ContainsAny(step, "~%") {
-			step = strings.NewReplacer("~1", "/", "~0", "~", "%24", "$", "%20", " ", "%25", "%", "%7E1", "/").Replace(step)
-		}
-		if v.Kind() == jsonwire.Array {
-			i, err := strconv.Atoi(step)
-			if c.nodes -= i / 64; err != nil || c.nodes < 0 {
-				return value{} // no index here, so searching costs budget
-			}
-			v = elem(v, i)
-		} else {
-			v = c.member(v, step)
-		}
-	}
-	return v
-}
-
-func elem(v value, at int) value {
-	for i, x := range v.Elems() {
-		if i == at {
-			return x
-		}
-	}
-	return value{}
 }

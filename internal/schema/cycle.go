@@ -39,7 +39,7 @@ func (w *walker) walk(v value) (cycle bool) {
 	for name, x := range v.Members() {
 		switch s := table[byName[name]].shape; {
 		case byName[name] == kRef:
-			t := w.c.target(x.Str())
+			t := w.c.target(x.Str()).v
 			cycle = t.Exists() && w.enter(t)
 		case s == schema, s == either && x.Kind() == jsonwire.Object:
 			cycle = w.walk(x)

@@ -210,6 +210,7 @@ func (c *converter) emitObject(lo int) {
 			defined[name] = true
 		}
 	}
+	props = c.allowed(props)
 	c.additional(lo, len(props) == 0)
 	if len(props) > 0 {
 		c.w.Name("properties")
@@ -217,12 +218,8 @@ func (c *converter) emitObject(lo int) {
 		c.push("properties")
 		for i := range props {
 			c.push(props[i].name)
-			if props[i].never() {
-				c.lose(rFalse)
-			} else {
-				c.w.Name(props[i].name)
-				c.flat(around{}, func() { c.gatherProp(&props[i]) })
-			}
+			c.w.Name(props[i].name)
+			c.flat(around{}, func() { c.gatherProp(&props[i]) })
 			c.pop(1)
 		}
 		c.pop(1)
@@ -236,6 +233,20 @@ func (c *converter) emitObject(lo int) {
 		order = append(order, x.Str())
 	}
 	c.nameList("propertyOrdering", order, defined)
+}
+
+// allowed returns the properties that may be there. The target cannot forbid the
+// others, and must not see them.
+func (c *converter) allowed(props []prop) []prop {
+	out := props[:0]
+	for i := range props {
+		if props[i].never() {
+			c.lose(rFalse, "properties", props[i].name)
+		} else {
+			out = append(out, props[i])
+		}
+	}
+	return out
 }
 
 // never reports whether the property is one that must not be there.

@@ -128,7 +128,7 @@ func (c *converter) hasAny(lo int, kws ...keyword) bool {
 }
 
 // tightest returns the largest of the numbers that kw has from lo on, or the
-// smallest.
+// smallest; none if it has no numbers.
 func (c *converter) tightest(lo int, kw keyword, largest bool) value {
 	var best value
 	for i := range c.members[lo:] {
@@ -136,8 +136,8 @@ func (c *converter) tightest(lo int, kw keyword, largest bool) value {
 		if m.kw != kw {
 			continue
 		}
-		x, _ := m.v.Float()
-		if y, ok := best.Float(); !ok || x > y == largest && x != y {
+		x, number := m.v.Float()
+		if y, ok := best.Float(); number && (!ok || x > y == largest && x != y) {
 			best = m.v
 		}
 	}

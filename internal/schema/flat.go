@@ -45,8 +45,9 @@ func (c *converter) flatRoot(root value) (omit bool) {
 		c.lose(rRootType)
 		return true
 	}
-	if !c.hasAny(0, kProperties, kRequired) || len(c.propsIn(0))+len(c.requiredIn(0)) == 0 {
+	if len(c.requiredIn(0)) == 0 && len(c.allowed(c.propsIn(0))) == 0 {
 		c.additional(0, true)
+		c.omitted()
 		return true
 	}
 	c.emit(0, tObject, nil, around{})
@@ -77,6 +78,7 @@ func (c *converter) flatNode(lo int, a around) {
 	}
 	if t == 0 {
 		c.lose(rConflict)
+		a.null = false // it is open
 		c.emit(lo, 0, nil, a)
 		return
 	}

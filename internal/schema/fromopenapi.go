@@ -6,9 +6,15 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// fromOpenAPI says in JSON Schema what a schema of the closed set says. Nothing
-// is lost on the way: all of it has a word there. If text is not a document it
-// is returned as it is.
+// openAPILimits are for what fromOpenAPI returns: an example that became a list
+// of examples stands one level deeper than it did in the checked document.
+var openAPILimits = jsonwire.Limits{Depth: 256 + 1, Repeated: true}
+
+// fromOpenAPI rewrites what the closed set has that the other dialects cannot
+// tell from a mistake or do not have: counts in strings, the type that is none,
+// the one example and the order of properties. Types in capitals and nullable are
+// understood everywhere. Nothing is lost on the way, and what is malformed stays
+// for the translation to report. If text is not a document it is returned as it is.
 func (c *converter) fromOpenAPI(text string, d Dialect) string {
 	if err := c.doc.Parse(text, jsonwire.Limits{}); err != nil || c.doc.Root().Kind() != jsonwire.Object {
 		return text
@@ -23,135 +29,108 @@ func (c *converter) fromOpenAPI(text string, d Dialect) string {
 // closed writes a schema of the closed set in JSON Schema.
 func (c *converter) closed(v value) {
 	if v.Kind() != jsonwire.Object {
-		c.w.Raw("{}")
+		c.w.Raw(v.Raw())
 		return
 	}
-	null := v.Get("nullable").Kind() == jsonwire.True
 	c.w.BeginObject()
 	for name, x := range v.Members() {
-		if x.Kind() == jsonwire.Null && name != "default" && name != "example" {
-			continue
-		}
-		c.push(name)
-		c.closedMember(v, name, x, null)
-		c.pop(1)
+		c.closedMember(v, name, x)
 	}
 	c.w.EndObject()
 }
 
-func (c *converter) closedMember(v value, name string, x value, null bool) {
+func (c *converter) closedMember(v value, name string, x value) {
 	switch kw := byName[name]; kw {
-	case kNullable:
 	case kType:
-		c.closedType(x, null)
-	case kAnyOf:
-		c.closedUnion(x, null)
-	case kEnum:
-		c.w.Name(name)
-		c.w.BeginArray()
-		for _, y := range x.Elems() {
-			c.w.Raw(y.Raw())
+		if !x.Is("TYPE_UNSPECIFIED") {
+			c.raw(name, x)
 		}
-		if null {
-			c.w.Null()
-		}
-		c.w.EndArray()
 	case kMinItems, kMaxItems, kMinLength, kMaxLength, kMinProperties, kMaxProperties, kMinimum, kMaximum:
-		c.closedNumber(name, x)
-	case kItems:
 		c.w.Name(name)
-		c.closed(x)
+		c.w.Raw(numberIn(x))
 	case kProperties:
 		c.w.Name(name)
 		c.closedProps(x, v.Get("propertyOrdering"))
 	case kOrdering:
-		if c.d == GeminiJSON {
+		if c.d == GeminiJSON || !fits(names, x) {
 			c.raw(name, x)
 		}
 	case kExample:
+		if v.Get("examples").Exists() {
+			c.raw(name, x)
+			return
+		}
 		c.w.Name("examples")
 		c.w.BeginArray()
 		c.w.Raw(x.Raw())
 		c.w.EndArray()
 	default:
-		c.raw(name, x)
+		c.w.Name(name)
+		c.closedParts(table[kw].shape, x)
 	}
 }
 
-func (c *converter) closedType(x value, null bool) {
-	t := typesOf(x)
+// closedParts writes the value of a keyword with the schemas in it rewritten.
+func (c *converter) closedParts(s shape, x value) {
 	switch {
-	case t == 0 && x.Is("TYPE_UNSPECIFIED"):
-	case t == 0:
-		c.lose(rMalformed)
-	case null && t&tNull == 0:
-		c.w.Name("type")
+	case s == schema, s == either && x.Kind() == jsonwire.Object:
+		c.closed(x)
+	case (s == schemas || s == either) && x.Kind() == jsonwire.Array:
 		c.w.BeginArray()
-		t.names(func(_ types, name string) { c.w.String(name) })
-		c.w.String("null")
+		for _, y := range x.Elems() {
+			c.closed(y)
+		}
 		c.w.EndArray()
+	case s == members && x.Kind() == jsonwire.Object:
+		c.w.BeginObject()
+		for name, y := range x.Members() {
+			c.w.Name(name)
+			c.closed(y)
+		}
+		c.w.EndObject()
 	default:
-		t.names(func(_ types, name string) { c.text("type", name) })
+		c.w.Raw(x.Raw())
 	}
 }
 
-func (c *converter) closedUnion(x value, null bool) {
-	c.w.Name("anyOf")
-	c.w.BeginArray()
-	i := 0
-	for _, y := range x.Elems() {
-		c.pathIndex(i)
-		c.closed(y)
-		c.pop(1)
-		i++
+// numberIn returns the number that stands in a string, as 64-bit numbers do in
+// protobuf's JSON, or x as it is if there is none.
+func numberIn(x value) string {
+	if x.Kind() != jsonwire.String {
+		return x.Raw()
 	}
-	if null {
-		c.w.Raw(`{"type":"null"}`)
-	}
-	c.w.EndArray()
-}
-
-// closedNumber writes a number that may stand in a string.
-func (c *converter) closedNumber(name string, x value) {
-	raw := x.Raw()
-	if x.Kind() == jsonwire.String {
-		raw = strings.TrimSpace(x.Str())
-	}
+	raw := strings.TrimSpace(x.Str())
 	digits := strings.TrimPrefix(raw, "-")
 	if digits == "" || digits[0] < '0' || digits[0] > '9' || len(raw) > 32 || jsonwire.Valid(raw, jsonwire.Limits{}) != nil {
-		c.lose(rMalformed)
-		return
+		return x.Raw()
 	}
-	c.w.Name(name)
-	c.w.Raw(raw)
+	return raw
 }
 
 // closedProps writes properties, in the order that is asked for if there is one:
 // JSON Schema has no other word for it.
 func (c *converter) closedProps(props, order value) {
+	if order.Len() == 0 || !fits(names, order) || props.Kind() != jsonwire.Object {
+		c.closedParts(members, props)
+		return
+	}
 	at := make(map[string]value, props.Len())
-	if order.Len() > 0 {
-		for name, x := range props.Members() {
-			at[name] = x
-		}
+	for name, x := range props.Members() {
+		at[name] = x
 	}
 	write := func(name string, x value) {
-		c.push(name)
 		c.w.Name(name)
 		c.closed(x)
-		c.pop(1)
+		delete(at, name)
 	}
 	c.w.BeginObject()
-	done := make(map[string]bool, len(at))
 	for _, y := range order.Elems() {
-		name := y.Str()
-		if x, ok := at[name]; ok && !done[name] {
-			done[name] = true
-			write(name, x)
+		if x, ok := at[y.Str()]; ok {
+			write(y.Str(), x)
 		}
 	}
 	for name, x := range props.Members() {
-		if !done[name] {
+		if _, ok := at[name]; ok {
 			write(name, x)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A generator makes schemas and values of a small world, so that values often
@@ -268,8 +270,28 @@ func text_(v any) string {
 }
 
 func value_(s string) (v any) {
-	if err := json.Unmarshal([]byte(s), &v); err != nil {
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber() // any number is JSON, also one that a float64 cannot hold
+	if err := d.Decode(&v); err != nil {
 		panic(err)
+	}
+	return floats(v)
+}
+
+// floats turns the numbers in v into float64s, infinite where they are too large.
+func floats(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		f, _ := strconv.ParseFloat(string(v), 64)
+		return f
+	case []any:
+		for i := range v {
+			v[i] = floats(v[i])
+		}
+	case object:
+		for name := range v {
+			v[name] = floats(v[name])
+		}
 	}
 	return v
 }

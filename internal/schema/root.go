@@ -12,13 +12,49 @@ func (c *converter) mergeRoot(lo int) {
 			continue
 		}
 		m := c.members[i]
-		c.members[i] = member{kw: kOther, name: ""}
+		c.members[i] = member{gone: true}
 		c.changed = true
 		if c.hasAny(lo, kProperties) && c.light(&m) {
 			c.lose(rAlternatives, m.name)
 			continue
 		}
 		c.mergeUnion(&m)
+	}
+}
+
+// noArguments reports whether what is on the stack says of the root of arguments
+// that there are none, and besides only what is for people.
+func (c *converter) noArguments() bool {
+	for i := range c.members {
+		switch m := &c.members[i]; m.kw {
+		case kProperties:
+			if m.v.Len() > 0 || len(m.props) > 0 {
+				return false
+			}
+		case kAdditional:
+			if m.v.Kind() != jsonwire.False {
+				return false
+			}
+		case kType, kNullable, kSchema, kID, kComment, kDefs, kDefinitions, kTitle, kDescription, kDefault, kExample, kExamples:
+		default:
+			if !m.gone {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// omitted reports what is on the stack besides the members of an object that
+// lists none, because the whole schema is left out.
+func (c *converter) omitted() {
+	for i := range c.members {
+		switch m := &c.members[i]; m.kw {
+		case kTitle, kDescription, kDefault, kExample, kExamples, kID, kComment:
+			c.lose(rAnnotation, m.name)
+		case kMinProperties, kMaxProperties:
+			c.lose(rConstraint, m.name)
+		}
 	}
 }
 

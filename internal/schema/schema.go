@@ -53,12 +53,12 @@ func translate(d Dialect, s content.Schema, input bool) (string, []content.Loss)
 	}
 	c := converters.Get().(*converter)
 	defer c.release()
-	text := s.JSON
-	if s.OpenAPI {
-		text = c.fromOpenAPI(text, d)
-	}
 	// The text was checked with the document that it came in.
-	if err := c.doc.Parse(text, jsonwire.Limits{Repeated: true}); err != nil {
+	text, limits := s.JSON, jsonwire.Limits{Repeated: true}
+	if s.OpenAPI {
+		text, limits = c.fromOpenAPI(text, d), openAPILimits
+	}
+	if err := c.doc.Parse(text, limits); err != nil {
 		c.lose(rNotJSON)
 		return nothing(d), c.takeLosses()
 	}

@@ -12,7 +12,9 @@ type node struct {
 	root  bool  // it is the root of a tool's arguments
 	t     types // what it allows
 	typed bool
-	done  [keywords]bool // the keywords that were written or need not be
+	mixed bool             // its members come from several schemas
+	done  [keywords]bool   // the keywords that were written or need not be
+	named map[string]value // if mixed, the members written that are no keywords
 }
 
 // tree writes v in a dialect of JSON Schema. null allows null besides.
@@ -29,7 +31,7 @@ func (c *converter) tree(v value, null bool) {
 	case c.d != JSONSchema && v.Get("allOf").Exists(), c.inline && v.Get("$ref").Exists():
 		c.changed = true
 		c.gather(v, null)
-		c.treeNode(&node{lo: lo})
+		c.treeNode(&node{lo: lo, mixed: true})
 	default:
 		c.take(v, null)
 		c.treeNode(&node{lo: lo})
@@ -51,23 +53,31 @@ func (c *converter) take(v value, null bool) {
 	}
 }
 
+// isPlain reports whether a root of arguments says itself that it is an object,
+// and all that there is to say.
+func isPlain(root value) bool {
+	for _, kw := range []keyword{kRef, kAllOf, kAnyOf, kOneOf} {
+		if root.Get(table[kw].name).Exists() {
+			return false
+		}
+	}
+	return root.Get("type").Is("object") && root.Get("nullable").Kind() != jsonwire.True
+}
+
 // treeRoot writes the whole schema; omit says that there is nothing to say.
 func (c *converter) treeRoot(root value) (omit bool) {
 	defs := root.Get("definitions")
-	c.rename = c.d == GeminiJSON && defs.Kind() == jsonwire.Object && !root.Get("$defs").Exists()
+	c.rename = c.d == GeminiJSON && fits(members, defs) && !fits(members, root.Get("$defs"))
+	c.moved = c.input && !isPlain(root)
 	c.inline = c.d == MessagesStrict && c.cyclic(root)
 	if !c.input {
 		c.tree(root, false)
 		return false
 	}
-	plain := root.Get("type").Is("object") && root.Get("nullable").Kind() != jsonwire.True
-	for _, kw := range []keyword{kRef, kAllOf, kAnyOf, kOneOf} {
-		plain = plain && !root.Get(table[kw].name).Exists()
-	}
-	if plain {
+	if !c.moved {
 		c.take(root, false)
 	} else {
-		c.changed, c.moved = true, true
+		c.changed = true
 		c.gather(root, false)
 		c.mergeRoot(0)
 	}
@@ -83,12 +93,11 @@ func (c *converter) treeRoot(root value) (omit bool) {
 		c.w.Raw(nothing(c.d))
 		return false
 	}
-	if c.d == GeminiJSON && len(c.propsIn(0)) == 0 && !c.hasAny(0, kRequired, kPatternProperties, kPropertyNames) {
-		if a := c.firstOf(0, kAdditional); !a.Exists() || a.Kind() == jsonwire.False {
-			return true
-		}
+	if c.d == GeminiJSON && c.noArguments() {
+		c.omitted()
+		return true
 	}
-	c.treeNode(&node{root: true})
+	c.treeNode(&node{root: true, mixed: c.moved})
 	return false
 }
 
@@ -109,11 +118,8 @@ func (c *converter) treeNode(n *node) {
 	}
 	for i := n.lo; i < hi; i++ {
 		m := c.members[i]
-		if m.name == "" || m.kw != kOther && n.done[m.kw] {
+		if m.gone || !c.begins(n, &m) {
 			continue
-		}
-		if m.kw != kOther {
-			n.done[m.kw] = true
 		}
 		switch r := c.d.rule(m.kw); r.action {
 		case lost:
@@ -134,6 +140,29 @@ func (c *converter) treeNode(n *node) {
 	c.w.EndObject()
 }
 
+// begins reports whether m is the first of its name, which speaks for the others.
+func (c *converter) begins(n *node, m *member) bool {
+	if m.kw != kOther && m.kw != kDynamicRef { // which has two names
+		first := !n.done[m.kw]
+		n.done[m.kw] = true
+		return first
+	}
+	if !n.mixed {
+		return true
+	}
+	if v, ok := n.named[m.name]; ok {
+		if identity(v) != identity(m.v) {
+			c.lose(rConflict, m.name)
+		}
+		return false
+	}
+	if n.named == nil {
+		n.named = make(map[string]value)
+	}
+	n.named[m.name] = m.v
+	return true
+}
+
 // treeEnd writes what a dialect demands and the source does not say.
 func (c *converter) treeEnd(n *node) {
 	strict := c.d == MessagesStrict || c.d == OpenAIStrict
@@ -146,7 +175,7 @@ func (c *converter) treeEnd(n *node) {
 	if !strict || !n.root && !(n.typed && n.t&tObject != 0) && (n.typed || !has) {
 		return
 	}
-	if c.d == OpenAIStrict && has && !n.done[kRequired] {
+	if c.d == OpenAIStrict && (has || n.root) && !n.done[kRequired] {
 		c.required(n)
 	}
 	if !n.done[kAdditional] {
@@ -171,7 +200,7 @@ func (c *converter) keyword(n *node, m *member) {
 	case kNullable:
 		c.changed = true // is said by the types
 	case kDefs, kDefinitions:
-		c.defs(m)
+		c.defs(n, m)
 	case kEnum, kConst:
 		c.enum(n, m)
 	case kItems, kAdditionalItems:
@@ -207,7 +236,7 @@ func (c *converter) plain(n *node, m *member) {
 		m.v = c.tightest(n.lo, m.kw, true)
 	case kMaxLength, kMaxItems, kMaxProperties:
 		m.v = c.tightest(n.lo, m.kw, false)
-	case kTitle, kDescription, kDefault, kExample, kExamples, kOther, kSchema, kID, kAnchor, kComment, kOrdering:
+	case kTitle, kDescription, kDefault, kExample, kExamples, kOther, kDynamicRef, kSchema, kID, kAnchor, kComment, kOrdering:
 	default:
 		c.first(n.lo, m.kw, rConflict)
 	}
@@ -241,19 +270,21 @@ func (c *converter) plain(n *node, m *member) {
 	}
 }
 
-// defs writes definitions, unless they are written out where they are used.
-// Only those of the document's root can be referred to as they were.
-func (c *converter) defs(m *member) {
+// defs writes definitions, unless they are written out where they are used. Of
+// those that come together in one schema only the root's own can be referred to.
+func (c *converter) defs(n *node, m *member) {
 	own := c.doc.Root().Get(m.name)
 	if c.inline {
 		c.changed = true
 		return
 	}
-	if c.moved && own.Exists() && len(c.path) == 0 {
-		m.v = own
+	if n.mixed && (m.v != own || len(c.path) > 0) {
+		c.changed = true
+		n.done[m.kw] = false // its own may follow
+		return
 	}
 	name := m.name
-	if c.rename && m.kw == kDefinitions {
+	if c.rename && m.v == own && m.kw == kDefinitions {
 		c.changed = true
 		name = "$defs"
 	}
@@ -274,13 +305,13 @@ func (c *converter) defs(m *member) {
 func (c *converter) ref(n *node, m *member) {
 	ref := m.v.Str()
 	pointer := ref == "#" || strings.HasPrefix(ref, "#/")
-	if c.d != JSONSchema && (!strings.HasPrefix(ref, "#") || pointer && !c.target(ref).Exists()) {
+	t := c.target(ref)
+	if c.d != JSONSchema && (!strings.HasPrefix(ref, "#") || pointer && !t.v.Exists()) {
 		c.changed = true
 		c.lose(rRef, m.name)
 		return
 	}
-	toDefs := strings.HasPrefix(ref, "#/$defs/") || strings.HasPrefix(ref, "#/definitions/")
-	if c.moved && pointer && ref != "#" && !toDefs && c.target(ref).Exists() {
+	if t.v.Exists() && !t.stands {
 		c.intoAnyOf(n, m.null, func() { c.flatRef(ref) })
 		return
 	}
@@ -321,7 +352,7 @@ func (c *converter) flatRef(ref string) {
 // whose names begin with a dollar sign.
 func (c *converter) alone(n *node) bool {
 	for i := range c.members[n.lo:] {
-		if m := &c.members[n.lo+i]; m.kw != kNullable && !strings.HasPrefix(m.name, "$") && m.kw != kDefinitions {
+		if m := &c.members[n.lo+i]; m.kw != kNullable && !strings.HasPrefix(m.name, "$") && !(m.kw == kDefinitions && c.rename) {
 			return false
 		}
 	}
@@ -332,9 +363,13 @@ func (c *converter) alone(n *node) bool {
 // null, which says the same and bears neighbours.
 func (c *converter) intoAnyOf(n *node, null bool, write func()) {
 	c.changed = true
+	if n.done[kAnyOf] {
+		c.lose(rSecondUnion, "$ref")
+		return
+	}
+	n.done[kAnyOf] = true
 	if c.hasAny(n.lo, kAnyOf) {
 		c.lose(rSecondUnion, "anyOf")
-		n.done[kAnyOf] = true
 	}
 	c.w.Name("anyOf")
 	c.w.BeginArray()

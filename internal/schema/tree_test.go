@@ -40,6 +40,8 @@ func TestJSONSchema(t *testing.T) {
 			`{"type":"object","properties":{"a":{}}}`, []string{"degraded oneOf"}},
 		{"reference to a place that is gone", `{"anyOf":[{"type":"object","properties":{"a":{"type":"string"},"b":{"$ref":"#/anyOf/0/properties/a"}}},{"type":"null"}]}`,
 			`{"type":"object","properties":{"a":{"type":"string"},"b":{"anyOf":[{"type":"string"}]}}}`, nil},
+		{"notes of several schemas", `{"allOf":[{"x-note":1,"type":"object","properties":{}},{"x-note":2,"":3}]}`,
+			`{"x-note":1,"type":"object","properties":{},"":3}`, []string{"degraded x-note"}},
 		{"malformed", `{"type":"object","properties":{"a":{"type":"date","required":true}},"required":null}`,
 			`{"type":"object","properties":{"a":{}}}`, []string{"degraded properties.a.type", "degraded properties.a.required"}},
 	})
@@ -47,6 +49,12 @@ func TestJSONSchema(t *testing.T) {
 
 func TestGeminiJSON(t *testing.T) {
 	check(t, GeminiJSON, Input, []translation{
+		{"no arguments, and notes", `{"$schema":"s","type":"object","title":"Args","properties":{}}`, ``, []string{"hint title"}},
+		{"no properties, but something", `{"type":"object","propertees":{"a":{}}}`, `{"type":"object","propertees":{"a":{}}}`, nil},
+		{"a reference behind alternatives", `{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"integer"}],"$ref":"#/$defs/x"}},"$defs":{"x":{}}}`,
+			`{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"integer"}]}},"$defs":{"x":{}}}`, []string{"dropped properties.a.$ref"}},
+		{"a reference into what is merged", `{"type":"object","properties":{"a":{"allOf":[{"items":{"type":"string"}}]},"b":{"$ref":"#/properties/a/allOf/0/items"}}}`,
+			`{"type":"object","properties":{"a":{"items":{"type":"string"}},"b":{"anyOf":[{"type":"string"}]}}}`, nil},
 		{"no arguments", `{"type":"object","properties":{},"additionalProperties":false}`, ``, nil},
 		{"free arguments", `{"type":"object","additionalProperties":{}}`, `{"type":"object","additionalProperties":{}}`, nil},
 		{"const", `{"type":"object","properties":{"a":{"const":"x"},"b":{"const":1},"c":{"const":true}}}`,
@@ -90,7 +98,7 @@ func TestOpenAIStrict(t *testing.T) {
 	check(t, OpenAIStrict, Input, []translation{
 		{"strict already", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`,
 			`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`, nil},
-		{"no arguments", `{}`, `{"type":"object","properties":{},"additionalProperties":false}`, []string{"hint "}},
+		{"no arguments", `{}`, `{"type":"object","properties":{},"required":[],"additionalProperties":false}`, []string{"hint "}},
 		{"optional members", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer","enum":[1]},"c":{"$ref":"#/$defs/c"},` +
 			`"d":{"const":1}},"required":["a"],"additionalProperties":false,"$defs":{"c":{"type":"string"}}}`,
 			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":["integer","null"],"enum":[1,null]},` +
@@ -114,6 +122,12 @@ func TestFromOpenAPI(t *testing.T) {
 			`{"type":"object","properties":{"a":{"type":["string","null"],"enum":["x",null]},"b":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"null"}]}}}`},
 		{"order", `{"type":"OBJECT","properties":{"b":{"type":"STRING"},"a":{"type":"STRING"},"c":{"type":"STRING"}},"propertyOrdering":["c","a"]}`,
 			`{"type":"object","properties":{"c":{"type":"string"},"a":{"type":"string"},"b":{"type":"string"}}}`},
+		{"list of types", `{"type":"OBJECT","properties":{"a":{"type":["STRING","INTEGER"]},"b":{"type":["STRING","NULL"],"nullable":true},"c":{"type":"TYPE_UNSPECIFIED"}}}`,
+			`{"type":"object","properties":{"a":{"type":["string","integer"]},"b":{"type":["string","null"]},"c":{}}}`},
+		{"more than the closed set", `{"type":"OBJECT","properties":{"a":{"nullable":true,"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"ARRAY","maxItems":"2"}},"additionalProperties":{"type":"STRING","minLength":"1"}}`,
+			`{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}},"$defs":{"n":{"type":"array","maxItems":2}},"additionalProperties":{"type":"string","minLength":1}}`},
+		{"an example beside examples", `{"type":"OBJECT","properties":{"a":{"example":1,"examples":[2]}}}`,
+			`{"type":"object","properties":{"a":{"example":1,"examples":[2]}}}`},
 		{"free values", `{"type":"OBJECT","properties":{"nullable":{"type":"INTEGER","default":{"type":"X"},"example":1.0}}}`,
 			`{"type":"object","properties":{"nullable":{"type":"integer","default":{"type":"X"},"examples":[1.0]}}}`},
 	}
@@ -124,6 +138,18 @@ func TestFromOpenAPI(t *testing.T) {
 				t.Errorf("losses %v; (-want +got):\n%s", losses, diff)
 			}
 		})
+	}
+	odd := `{"type":"OBJECT","properties":{"a":{"type":"ODD","enum":"x","items":1,"anyOf":[],"maxLength":"many","propertyOrdering":[1],"nullable":"yes"}}}`
+	got, losses := Input(JSONSchema, content.Schema{JSON: odd, OpenAPI: true})
+	if want := `{"type":"object","properties":{"a":{}}}`; got != want {
+		t.Errorf("malformed members: %s", got)
+	}
+	var want []string
+	for _, name := range []string{"type", "enum", "items", "anyOf", "maxLength", "propertyOrdering", "nullable"} {
+		want = append(want, "degraded properties.a."+name)
+	}
+	if diff := cmp.Diff(want, severities(losses)); diff != "" {
+		t.Errorf("losses of malformed members (-want +got):\n%s", diff)
 	}
 	s := content.Schema{JSON: tests[0].in, OpenAPI: true}
 	if got, _ := Input(GeminiSchema, s); got != s.JSON || !Fits(GeminiSchema, s) {

@@ -48,23 +48,12 @@ func isExact(v value) bool {
 
 // enum writes the values that are allowed.
 func (c *converter) enum(n *node, m *member) {
-	values, null, odd := []value(nil), false, false
-	look := func(x value) {
-		null = null || x.Kind() == jsonwire.Null
-		odd = odd || typeOf(x)&(tString|tNumber|tNull) == 0
+	if c.d == GeminiJSON {
+		if _, odd := m.literals(); odd {
+			c.lose(rIgnored, m.name)
+		}
 	}
-	for x := range m.values() {
-		look(x)
-	}
-	if m.kw == kConst {
-		look(m.v)
-	}
-	if c.d == GeminiJSON && odd {
-		c.lose(rIgnored, m.name)
-	}
-	turn := m.kw == kConst && c.d == GeminiJSON && !odd
-	both := c.hasAny(n.lo, kEnum) && c.hasAny(n.lo, kConst) && (m.null || c.d == GeminiJSON)
-	if c.sources(n.lo, m.kw) == 1 && m.elems == nil && !turn && !both && (null || !m.null) {
+	if !c.mergesEnums(n.lo) {
 		c.raw(m.name, m.v)
 		return
 	}
@@ -84,6 +73,42 @@ func (c *converter) enum(n *node, m *member) {
 		c.w.Null()
 	}
 	c.w.EndArray()
+}
+
+// mergesEnums reports whether all that enumerates values from lo on has to become
+// one enum. If not, each member can stay as it is.
+func (c *converter) mergesEnums(lo int) bool {
+	if c.sources(lo, kEnum) > 1 || c.sources(lo, kConst) > 1 {
+		return true
+	}
+	for i := range c.members[lo:] {
+		m := &c.members[lo+i]
+		if m.kw != kEnum && m.kw != kConst {
+			continue
+		}
+		null, odd := m.literals()
+		if m.elems != nil || m.null && !null || m.kw == kConst && c.d == GeminiJSON && !odd {
+			return true
+		}
+	}
+	return false
+}
+
+// literals reports whether null is among the values that m enumerates, and
+// whether some are such that GeminiJSON does not look at.
+func (m *member) literals() (null, odd bool) {
+	look := func(x value) {
+		null = null || x.Kind() == jsonwire.Null
+		odd = odd || typeOf(x)&(tString|tNumber|tNull) == 0
+	}
+	if m.kw == kConst {
+		look(m.v)
+		return null, odd
+	}
+	for x := range m.values() {
+		look(x)
+	}
+	return null, odd
 }
 
 // items writes what elements are. Lists of schemas got a name of their own.
@@ -134,17 +159,34 @@ func (c *converter) limits(n *node, m *member) {
 		c.bound(table[in].name, c.limit(n.lo, t&tNumber, in, ex))
 		return
 	}
-	if m.v.Kind() != jsonwire.Number {
+	lower := in == kMinimum
+	v := c.tightest(n.lo, m.kw, lower)
+	if c.hasAny(n.lo, in) && c.flagged(n.lo, ex) {
 		c.changed = true
-		return
-	}
-	v := c.tightest(n.lo, m.kw, in == kMinimum)
-	if m.kw == in && c.firstOf(n.lo, ex).Kind() == jsonwire.True {
-		c.changed = true
+		if m.kw == ex {
+			return // is written where the bound stands
+		}
 		m.name = table[ex].name
 		n.done[ex] = true
+		x, _ := v.Float()
+		if e := c.tightest(n.lo, ex, lower); e.Exists() {
+			if y, _ := e.Float(); y > x == lower && y != x {
+				v = e
+			}
+		}
 	}
+	c.changed = c.changed || !v.Exists() // a flag that is alone says nothing
 	c.raw(m.name, v)
+}
+
+// flagged reports whether a flag of draft 4 makes a bound exclusive.
+func (c *converter) flagged(lo int, kw keyword) bool {
+	for i := range c.members[lo:] {
+		if m := &c.members[lo+i]; m.kw == kw && m.v.Kind() == jsonwire.True {
+			return true
+		}
+	}
+	return false
 }
 
 // properties writes the members of an object.
@@ -218,7 +260,7 @@ func (c *converter) treeProp(p *prop, null bool) {
 		if len(p.any) > 0 {
 			c.gatherUnion(member{kw: kAnyOf, name: "anyOf", elems: p.any, null: null})
 		}
-		c.treeNode(&node{lo: lo})
+		c.treeNode(&node{lo: lo, mixed: true})
 	} else {
 		c.w.Raw("{}")
 	}
@@ -310,6 +352,7 @@ func (c *converter) union(n *node, m *member) {
 			return
 		}
 		name = "anyOf"
+		n.done[kAnyOf] = true
 	case r.reason != rNone:
 		c.lose(r.reason, name)
 	}
