@@ -79,7 +79,9 @@ type ToolUse struct {
 	Name string
 
 	// Input holds the arguments as JSON text: an object, as the model wrote
-	// it. Empty means no arguments, the same as "{}".
+	// it. Empty means no arguments, the same as "{}". What a model wrote of
+	// another kind, or broke off, stays what it is in an answer, and is no call
+	// to be run: clients are told of a malformed one.
 	Input string
 
 	Signature Signature

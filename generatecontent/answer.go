@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/seal"
@@ -108,8 +109,12 @@ func answerThinking(p *content.Thinking, lost lose) content.Part {
 }
 
 // answerCall leaves out a call whose arguments are no object: clients would run
-// it with others.
+// it with others. They could not run one without a name.
 func answerCall(p *content.ToolUse, lost lose) content.Part {
+	if p.Name == "" {
+		lost(unsaidBroken)
+		return nil
+	}
 	c := *p
 	hints(&c.Cache, &c.Extra, &c.Signature, lost)
 	if c.Input == "" {
@@ -163,8 +168,8 @@ func answerSource(s content.Source, lost lose) content.Source {
 func answerData(s *content.Base64, lost lose) content.Source {
 	c := *s
 	if c.Extra != nil && (c.Extra.Format != Format || !jsonwire.ValidObject(c.Extra.JSON)) {
+		codec.UnsaidOfPart(c.Extra, lost)
 		c.Extra = nil
-		lost(unsaidMembers)
 	}
 	if jsonwire.CheckBase64(c.Data) != 0 {
 		if jsonwire.CheckBase64Any(c.Data) != 0 {
@@ -193,8 +198,8 @@ func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature,
 		lost(unsaidCache)
 	}
 	if x := *extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
+		codec.UnsaidOfPart(x, lost)
 		*extra = nil
-		lost(unsaidMembers)
 	}
 	*sig = answerSignature(*sig, lost)
 }

@@ -2,6 +2,7 @@ package generatecontent
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/seal"
 )
@@ -9,59 +10,57 @@ import (
 // What an answer can lose on its way into this format.
 var (
 	unsaidTool = &loss.Rule{Feature: loss.AnswerVendorPart, Severity: content.LossDropped,
-		Reason: "an answer in this format cannot hold a built-in tool of another format"}
+		Reason: "an answer in this format cannot hold a built-in tool of another format: it is left out"}
 	unsaidPart = &loss.Rule{Feature: loss.AnswerUnknown, Severity: content.LossDropped,
-		Reason: "an answer in this format cannot hold a part of this kind"}
+		Reason: "an answer in this format cannot hold a part of this kind: it is left out"}
 	unsaidBroken = &loss.Rule{Feature: loss.AnswerUnknown, Severity: content.LossDropped,
-		Reason: "a part whose JSON is broken, or that the vendor does not have"}
+		Reason: "the JSON of the part is broken, or the vendor does not have it: it is left out"}
 	unsaidInput = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
-		Reason: "a call whose arguments are not a JSON object"}
+		Reason: "the arguments of the call are not a JSON object: it is left out"}
 	unsaidTitle = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDegraded,
-		Reason: "a document has no title and no context in this format"}
+		Reason: "a document has no title and no context in this format: they are left out"}
 	unsaidFile = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDropped,
-		Reason: "a file that is not here, or of a kind that this format does not have"}
+		Reason: "the file is not here, or of a kind that this format does not have: it is left out"}
 	unsaidData = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDropped,
-		Reason: "a file that is empty or not base64"}
+		Reason: "the file is empty or not base64 and is left out"}
 	unsaidType = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDropped,
-		Reason: "a file whose type is not known"}
+		Reason: "the type of the file is not known: it is left out"}
 	unsaidGuessed = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDegraded,
 		Reason: "the type of the file was not said; it is told by its first bytes"}
 	unsaidSignature = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDropped,
-		Reason: "a signature that is not base64"}
+		Reason: "the signature is not base64 and is left out"}
 	unsaidLate = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDegraded,
-		Reason: "a signature that came after its part"}
+		Reason: "the signature came when its part was sent: it stands behind it"}
 	unsaidSource = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
-		Reason: "a citation whose source has no name"}
+		Reason: "the source of the citation has no name: it is left out"}
 	unsaidPassage = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDegraded,
-		Reason: "of a citation, the place in the source: this format names sources as a whole"}
+		Reason: "this format names sources as a whole: the place in the source is left out"}
 	unsaidNothing = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
-		Reason: "citations of a text that says nothing"}
+		Reason: "the citations are of a text that says nothing and are left out"}
 	unsaidBeside = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
 		Reason: "citations beside the vendor's own " + grounding}
 	unsaidCites = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
-		Reason: "citations of what is no text, or too many of one"}
+		Reason: "the citations are not of a text, or too many, and are left out"}
 	unsaidReason = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossDegraded,
-		Reason: "a reason to stop that the vendor has no word for"}
+		Reason: "the format has no word for the reason to stop: it says that there is another"}
 	unsaidOwnReason = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossDegraded,
-		Reason: "a reason to stop that the vendor has no word of its own for"}
+		Reason: "the format has no word of its own for the reason to stop: it tells the nearest"}
 	unsaidSequence = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossHint,
-		Reason: "which stop sequence was met"}
+		Reason: "the format does not tell which stop sequence was met"}
 	unsaidDetails = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossHint,
-		Reason: "another format's details of the reason to stop"}
+		Reason: "the details of the reason to stop are another format's and are left out"}
 	unsaidCounts = &loss.Rule{Feature: loss.AnswerUsage, Severity: content.LossHint,
-		Reason: "counts that this format has not, or only as part of a sum"}
+		Reason: "counts, or words about them, are left out, or stand as part of a sum only"}
 	unsaidCache = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "a cache mark in an answer"}
-	unsaidMembers = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "members of another format"}
+		Reason: "an answer has no place for a cache mark"}
 	unsaidPlace = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "members that have no place here"}
+		Reason: "members that have no place here are left out"}
 	unsaidEventMembers = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "members of an event"}
+		Reason: "members of an event have no place here and are left out"}
 	unsaidAbout = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "something about a part that only its vendor knows"}
+		Reason: "something about a part that only its vendor knows is left out"}
 	unsaidEvent = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "an event that only its vendor knows"}
+		Reason: "an event that only its vendor knows is left out"}
 )
 
 // answerLosses is the table of all of them.
@@ -71,7 +70,8 @@ var answerLosses = []*loss.Rule{
 	unsaidTitle, unsaidFile, unsaidData, unsaidType, unsaidGuessed, unsaidSignature, unsaidLate,
 	unsaidSource, unsaidPassage, unsaidNothing, unsaidBeside, unsaidCites,
 	unsaidReason, unsaidOwnReason, unsaidSequence, unsaidDetails, unsaidCounts,
-	unsaidCache, unsaidMembers, unsaidPlace, unsaidEventMembers, unsaidAbout, unsaidEvent,
+	unsaidCache, unsaidPlace, unsaidEventMembers, unsaidAbout, unsaidEvent,
+	codec.UnsaidLogprobs, codec.UnsaidResume, codec.UnsaidMembers,
 }
 
 // unsayable returns the rule for a part that an answer cannot hold.

@@ -124,7 +124,7 @@ var answers = []struct {
 			Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example"}}}}, {Kind: upstream.EventClose},
 			{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"webSearchQueries":["q"]}}`)}})
 		return nil
-	}, losses: []string{"dropped "}},
+	}, losses: []string{"dropped groundingMetadata"}},
 	{name: "unmodelled members", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Start(upstream.Start{ID: "i", Model: "m", Extra: extra(`{"modelStatus":{"modelStage":"STABLE"},"x_start":1}`)})
 		_ = w.Part(&content.Text{Text: "a", Extra: extra(`{"partMetadata":{"b": 1},"text":"no"}`)})
@@ -142,7 +142,7 @@ var answers = []struct {
 			{Kind: upstream.EventUsage, Usage: &content.Usage{Input: 1, CacheWrite: 2, CacheWrite1h: 3, Output: 1}},
 			{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopRefusal, Format: "other", Word: "refusal", Details: `{"a":1}`}},
 		})
-	}, losses: []string{"hint ", "hint parts.0", "hint usage", "hint stop", "degraded stop"}},
+	}, losses: []string{"hint x", "hint parts.0", "hint usage", "hint stop", "degraded stop"}},
 	{name: "two candidates", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		return w.Send([]upstream.Event{
 			{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{Text: "a"}},

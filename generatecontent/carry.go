@@ -10,8 +10,9 @@ import (
 // What another vendor needs back goes out sealed as thoughtSignature. The one
 // place from where every client gives it back is a call, and some give back
 // nothing else of what was thought. So the thoughts of another vendor go out
-// whole in the signature of the next call, or in that of an empty text at the
-// end of an answer without one; the client still sees them as thoughts.
+// whole in the signature of the next call, or in that of a text at the end of an
+// answer without one; the client still sees them as thoughts. What is promised
+// of this is said at [seal.Thought].
 
 // foreign reports whether a signature is one of another format, which is
 // sealed.
@@ -32,13 +33,20 @@ func sealed(s content.Signature, lost lose) content.Signature {
 // behind them.
 type thoughts struct {
 	list []thought
-	told int // bytes of text that the client has got
+	told since // where the answer is
+}
+
+// A since is how far an answer is behind its last call, or behind the text that
+// carries the thoughts before it.
+type since struct {
+	text  int // bytes
+	files int // parts that are neither texts, thoughts nor calls
 }
 
 // A thought may turn out to be signed by another vendor.
 type thought struct {
 	in, n int // the number of its event, and which part of the candidate's it is
-	at    int // how much text stood before it
+	at    since
 	open  bool
 	over  bool // it is too large
 	text  []byte
@@ -115,17 +123,6 @@ func (t *thoughts) pending() bool {
 	return false
 }
 
-// before reports whether there are thoughts, and all of them stood in front of
-// the last n bytes of text.
-func (t *thoughts) before(n int) bool {
-	for i := range t.list {
-		if t.list[i].at > t.told-n {
-			return false
-		}
-	}
-	return len(t.list) > 0
-}
-
 // drop forgets a thought that nobody has signed.
 func (t *thoughts) drop(in int, room *int) {
 	for i := range t.list {
@@ -134,6 +131,26 @@ func (t *thoughts) drop(in int, room *int) {
 			t.list = append(t.list[:i], t.list[i+1:]...)
 			return
 		}
+	}
+}
+
+// passed counts a part that was told and is no text: a call, to which all
+// places behind it refer, or a file.
+func (t *thoughts) passed(p content.Part) {
+	switch p.(type) {
+	case *content.Thinking:
+	case *content.ToolUse:
+		t.begin()
+	default:
+		t.told.files++
+	}
+}
+
+// begin has all places that follow refer to this one.
+func (t *thoughts) begin() {
+	t.told = since{}
+	for i := range t.list {
+		t.list[i].at = since{}
 	}
 }
 
@@ -165,7 +182,8 @@ func (t *thoughts) take(room *int, lost func(n int, r *loss.Rule)) content.Signa
 		}
 		p := one.part
 		p.Text = string(one.text)
-		list = append(list, seal.Thought{Thinking: &p, Back: t.told - one.at})
+		list = append(list, seal.Thought{Thinking: &p, First: one.at == since{},
+			Back: t.told.text - one.at.text, Past: t.told.files - one.at.files})
 	}
 	clear(t.list[len(rest):])
 	t.list = rest
@@ -251,6 +269,7 @@ func (s *stream) appendCarrier(dst []byte, k int) []byte {
 	dst = append(s.part(dst, k), `{"text":"","thoughtSignature":`...)
 	s.said[k].told++
 	s.said[k].kind = noBlock
+	s.said[k].thoughts.begin()
 	return append(jsonwire.AppendString(dst, sig.Data), '}')
 }
 

@@ -240,17 +240,14 @@ func recalled(parts []content.Part) (list []string) {
 	}
 	for _, p := range parts {
 		sig := seal.Of(p)
+		var behind []seal.Thought
 		if thoughts, ok := seal.Split(sig.Format, sig.Data); ok && sig.Format != Format {
-			for _, t := range thoughts {
-				i := len(list)
-				for back := t.Back; back > 0 && i > 0; i-- {
-					if len(list[i-1]) == 1 {
-						back--
-					}
-				}
-				list = slices.Insert(list, i, thought(t.Thinking))
-			}
 			sig = content.Signature{}
+			if _, call := p.(*content.ToolUse); call {
+				list = restored(list, thoughts, thought)
+			} else {
+				behind = thoughts
+			}
 		}
 		switch p := p.(type) {
 		case *content.Text:
@@ -260,6 +257,7 @@ func recalled(parts []content.Part) (list []string) {
 			if s := own(sig); s != "" {
 				list = append(list, "text"+s)
 			}
+			list = restored(list, behind, thought)
 		case *content.Thinking:
 			if own(p.Signature)+own(p.Redacted) != "" {
 				list = append(list, thought(p))
@@ -383,9 +381,9 @@ func TestCarriedBytes(t *testing.T) {
 		return `data: {"candidates":[{"content":{"role":"model","parts":[` + parts + `]}` + stop + `,"index":0}],"modelVersion":"asked","responseId":"r-1"}` + "\r\n\r\n"
 	}
 	want := piece(`{"text":"Hm","thought":true}`, "") + piece(`{"text":"Hi"}`, "") +
-		piece(`{"functionCall":{"id":"a","name":"f","args":{}},"thoughtSignature":"`+sealed(`[{"text":"Hm","signature":"s1","back":2}]`)+`"}`, "") +
+		piece(`{"functionCall":{"id":"a","name":"f","args":{}},"thoughtSignature":"`+sealed(`[{"text":"Hm","signature":"s1","back":2,"first":true}]`)+`"}`, "") +
 		piece(`{"functionCall":{"id":"b","name":"f","args":{}}}`, "") + piece(`{"text":"é"}`, "") +
-		piece(`{"text":"","thoughtSignature":"`+sealed(`[{"redacted":"s2","back":2}]`)+`"}`, `,"finishReason":"STOP"`)
+		piece(`{"text":"","thoughtSignature":"`+sealed(`[{"redacted":"s2","back":2,"first":true}]`)+`"}`, `,"finishReason":"STOP"`)
 	if diff := cmp.Diff(want, stream); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -176,6 +176,14 @@ func textFormat(format string) (mediaType, schema string) {
 	return mediaType, schema
 }
 
+// twoFormats reports whether a responseFormat says something else of texts than
+// the older members, which count.
+func (c *GenerationConfig) twoFormats() bool {
+	mediaType, schema := textFormat(c.ResponseFormat)
+	return c.ResponseMimeType != "" && mediaType != "" &&
+		(mediaType != c.ResponseMimeType || schema != "" && schema != c.ResponseJSONSchema)
+}
+
 // thinkingLevels are the levels, and what they are in neutral words.
 var thinkingLevels = map[string]string{"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high"}
 
@@ -190,11 +198,11 @@ func (t *ThinkingConfig) neutral() upstream.Thinking {
 	default:
 		n.Mode, n.Budget = upstream.ThinkingBudget, b
 	}
-	if show := t.IncludeThoughts; show != nil {
-		n.Display = "omitted"
-		if *show {
-			n.Display = "summarized"
-		}
+	switch show := t.IncludeThoughts; {
+	case show != nil && *show:
+		n.Display = "summarized"
+	case show != nil, n.Mode != "" && n.Mode != upstream.ThinkingOff, n.Effort != "":
+		n.Display = "omitted" // thoughts come only if they are asked for
 	}
 	return n
 }
@@ -248,8 +256,14 @@ func (c *GenerationConfig) leftover() *GenerationConfig {
 	if i := c.ImageConfig; i != nil && i.Extra != nil {
 		f.ImageConfig, some = &ImageConfig{Extra: i.Extra}, true
 	}
-	if t := c.ThinkingConfig; t != nil && t.ThinkingBudget != nil && t.ThinkingLevel != "" {
-		f.ThinkingConfig, some = t, true // the format itself refuses both
+	if t := c.ThinkingConfig; t != nil {
+		both := t.ThinkingBudget != nil && t.ThinkingLevel != "" // which the format itself refuses
+		if both || t.IncludeThoughts == nil && t.neutral().Display != "" {
+			f.ThinkingConfig, some = t, true
+		}
+	}
+	if c.twoFormats() {
+		f.ResponseMimeType = c.ResponseMimeType // so that others see which one counts
 	}
 	if slices.ContainsFunc(c.ResponseModalities, modality.unset) {
 		f.ResponseModalities, some = c.ResponseModalities, true

@@ -47,14 +47,16 @@ type Target struct {
 // format's rules is for [Request.Validate] or whoever maps them.
 //
 // What one turn of a conversation becomes does not depend on the turns behind
-// it, so vendors find the beginning of a conversation in their caches again.
+// it, so vendors find the beginning of a conversation in their caches again. A
+// system text that only holds until the user speaks again is left out from then
+// on, which is no loss.
 func RequestOf(n *upstream.Request) (*Request, []content.Loss) { return RequestFor(n, Target{}) }
 
 // RequestFor is RequestOf for a server that takes less.
 func RequestFor(n *upstream.Request, t Target) (*Request, []content.Loss) {
 	c := converter{Losses: codec.Losses{Format: Format}, target: t, from: n, to: fragment(n.Extra)}
 	r := c.to
-	c.Members(n.Extra, "extra")
+	c.Foreign(n.Extra, "extra")
 	r.Model = n.Model
 	c.system()
 	c.path.Push("turns")
@@ -67,7 +69,7 @@ func RequestFor(n *upstream.Request, t Target) (*Request, []content.Loss) {
 	if n.UserID != "" {
 		c.Lose(userName, "user_id")
 	}
-	return r, c.Losses.Losses
+	return r, loss.Once(c.Losses.Losses)
 }
 
 // fragment reads back what leftover has made. Whoever writes an Extra by hand
@@ -87,6 +89,7 @@ func fragment(x *content.Extra) *Request {
 type converter struct {
 	codec.Losses
 	target Target
+	mapped bool // there is a tool of the vendor's in place of another's
 	from   *upstream.Request
 	to     *Request
 	path   codec.Path
@@ -107,7 +110,7 @@ func (c *converter) lost(r *loss.Rule, names ...string) { c.Lose(r, c.path.At(na
 // foreign notes members of another format.
 func (c *converter) foreign(x *content.Extra) {
 	if x != nil && x.Format != Format {
-		c.lost(codec.ForeignMembers, "extra")
+		c.Foreign(x, c.path.At("extra"))
 	}
 }
 

@@ -23,10 +23,12 @@ var (
 		Reason: "a text that says nothing is left out"}
 	emptyTurn = &loss.Rule{Feature: loss.EmptyText, Severity: content.LossHint,
 		Reason: "a turn that says nothing is left out"}
+	heldTurn = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
+		Reason: "nothing of the turn is left: a sentence that says so holds its place"}
 	earlierCitations = &loss.Rule{Feature: loss.TextCitations, Severity: content.LossHint,
-		Reason: "content generation has no citations in a request"}
+		Reason: "content generation has no citations in a request: they are left out"}
 	cacheMark = &loss.Rule{Feature: loss.CacheMarks, Severity: content.LossHint,
-		Reason: "content generation has no cache marks"}
+		Reason: "content generation has no cache marks: it caches by itself"}
 	guessedType = &loss.Rule{Feature: loss.ImageSource, Severity: content.LossDegraded,
 		Reason: "the media type of the link was not said and is guessed"}
 	detectedType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossHint,
@@ -56,6 +58,8 @@ var (
 		Reason: "the vendor's own tool is replaced by one that does the like"}
 	mappedToolBounds = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
 		Reason: "how the vendor's own tool is bounded cannot be said here"}
+	mappedToolSettings = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
+		Reason: "how the vendor's own tool works is not for the request to say here"}
 	toolBesideFunctions = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
 		Reason: "the model does not take a tool of its vendor beside functions"}
 	strictTool = &loss.Rule{Feature: loss.ToolStrict, Severity: content.LossDegraded,
@@ -105,6 +109,8 @@ var (
 		Reason: "no budget was said: the model decides"}
 	effortBesideBudget = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
 		Reason: "content generation takes a budget or an effort, not both"}
+	effortOff = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
+		Reason: "content generation has no effort where thinking is off"}
 	effortHighest = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
 		Reason: "the most effort of content generation is high"}
 	effortUnknown = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDropped,
@@ -123,20 +129,20 @@ var (
 	outputImage = &loss.Rule{Feature: loss.OutputImage, Severity: content.LossDropped,
 		Reason: "content generation does not make images of this shape"}
 	userName = &loss.Rule{Feature: loss.UserID, Severity: content.LossHint,
-		Reason: "content generation has no name for the client's user"}
+		Reason: "content generation has no name for the client's user: it is left out"}
 	tierUnknown = &loss.Rule{Feature: loss.ServiceTier, Severity: content.LossHint,
 		Reason: "content generation does not have this service tier"}
 )
 
 // requestLosses is the table of all of them.
-var requestLosses = []*loss.Rule{
-	codec.ForeignMembers, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool,
-	systemFile, systemTurn, joinedResults, joinedCalls, joinedMembers, emptyText, emptyTurn, earlierCitations, cacheMark,
+var requestLosses = append([]*loss.Rule{
+	codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool,
+	systemFile, systemTurn, joinedResults, joinedCalls, joinedMembers, emptyText, emptyTurn, heldTurn, earlierCitations, cacheMark,
 	guessedType, detectedType, foreignFile, documentParts, documentTitle, documentCitations, foreignThought, lostThought, lostEarlier,
 	resultTextsJoined, resultFiles, searchResult,
-	mappedTool, mappedToolBounds, toolBesideFunctions, strictTool,
+	mappedTool, mappedToolBounds, mappedToolSettings, toolBesideFunctions, strictTool,
 	choiceMode, choiceNoTools, choiceForced, choiceNames, choiceValidated, choiceNoneNames, choiceParallel,
 	maxTokensRange, temperatureRange, topPRange, topKRange, seedRange, penaltyRange, stopEmpty, stopMany,
-	thinkingMode, thinkingBetween, budgetWithoutMode, budgetUnsaid, effortBesideBudget, effortHighest, effortUnknown,
+	thinkingMode, thinkingBetween, budgetWithoutMode, budgetUnsaid, effortBesideBudget, effortOff, effortHighest, effortUnknown,
 	displaySummary, displayUnknown, impliedType, outputType, outputModality, outputImage, userName, tierUnknown,
-}
+}, codec.ForeignRules...)

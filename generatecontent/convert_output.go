@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
@@ -100,35 +101,31 @@ func (c *converter) thinking() *ThinkingConfig {
 	n := &c.from.Thinking
 	c.Foreign(n.Extra, "thinking.extra")
 	t := &ThinkingConfig{Extra: c.Ours(n.Extra)}
-	level := c.level()
 	switch n.Mode {
 	case "":
 		if n.Budget != nil {
 			c.Lose(budgetWithoutMode, "thinking.budget")
 		}
+		c.effort(t)
 	case upstream.ThinkingOff:
 		t.ThinkingBudget = new(int64)
+		c.noEffort(effortOff)
 	case upstream.ThinkingBudget:
 		if t.ThinkingBudget = n.Budget; n.Budget == nil {
 			t.ThinkingBudget = asMuch()
 			c.Lose(budgetUnsaid, "thinking.budget")
 		}
-	case upstream.ThinkingAuto:
-		if level == "" {
+		c.noEffort(effortBesideBudget)
+	case upstream.ThinkingAuto, upstream.ThinkingBetweenTools:
+		if c.effort(t); t.ThinkingLevel == "" {
 			t.ThinkingBudget = asMuch()
 		}
-	case upstream.ThinkingBetweenTools:
-		if level == "" {
-			t.ThinkingBudget = asMuch()
+		if n.Mode == upstream.ThinkingBetweenTools {
+			c.Lose(thinkingBetween, "thinking.mode")
 		}
-		c.Lose(thinkingBetween, "thinking.mode")
 	default:
 		c.Lose(thinkingMode, "thinking.mode")
-	}
-	if t.ThinkingBudget == nil {
-		t.ThinkingLevel = level
-	} else if level != "" {
-		c.Lose(effortBesideBudget, "thinking.effort")
+		c.effort(t)
 	}
 	c.display(t)
 	if *t == (ThinkingConfig{}) {
@@ -151,19 +148,25 @@ func asMuch() *int64 {
 	return &n
 }
 
-// level returns the word for the effort.
-func (c *converter) level() string {
+// effort says the effort.
+func (c *converter) effort(t *ThinkingConfig) {
 	switch e := c.from.Thinking.Effort; e {
 	case "":
-		return ""
 	case "minimal", "low", "medium", "high":
-		return strings.ToUpper(e)
+		t.ThinkingLevel = strings.ToUpper(e)
 	case "xhigh", "max":
 		c.Lose(effortHighest, "thinking.effort")
-		return "HIGH"
+		t.ThinkingLevel = "HIGH"
+	default:
+		c.Lose(effortUnknown, "thinking.effort")
 	}
-	c.Lose(effortUnknown, "thinking.effort")
-	return ""
+}
+
+// noEffort notes that the effort is not said.
+func (c *converter) noEffort(r *loss.Rule) {
+	if c.from.Thinking.Effort != "" {
+		c.Lose(r, "thinking.effort")
+	}
 }
 
 func (c *converter) display(t *ThinkingConfig) {
@@ -174,7 +177,7 @@ func (c *converter) display(t *ThinkingConfig) {
 	case "omitted":
 		show = false
 	case "summarized":
-	case "full":
+	case "full", "updates":
 		c.Lose(displaySummary, "thinking.display")
 	default:
 		c.Lose(displayUnknown, "thinking.display")

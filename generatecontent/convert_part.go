@@ -5,17 +5,19 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/seal"
 )
 
 // parts converts a list of parts and reports whether it is another list now.
 func (c *converter) parts(parts []content.Part, role content.Role) (list []content.Part, changed bool) {
 	l := partList{from: parts, to: parts[:0]}
 	for i, p := range parts {
-		if l.neighbour(p) {
+		if p == seal.Taken {
+			l.change()
 			continue
 		}
 		c.path.PushIndex(i)
-		one, more := c.part(l.take(p), role)
+		one, more := c.part(p, role)
 		c.path.Pop()
 		if one == p && len(more) == 0 {
 			l.keep(i)
@@ -37,9 +39,15 @@ func (c *converter) part(p content.Part, role content.Role) (one content.Part, m
 	if content.IsNil(p) {
 		return p, nil
 	}
-	if _, ok := p.(*content.Text); !ok && role == content.System {
-		c.lost(systemFile)
-		return nil, nil
+	if role == content.System {
+		switch q := p.(type) {
+		case *content.Text:
+		case *content.Unknown:
+			return c.vendors(p, q.Format), nil
+		default:
+			c.lost(systemFile)
+			return nil, nil
+		}
 	}
 	switch q := p.(type) {
 	case *content.Text:
@@ -167,7 +175,7 @@ func (c *converter) document(p *content.Document) (one content.Part, more []cont
 			return headOf(list)
 		}
 	}
-	s := c.source(p.Source, "application/pdf")
+	s := c.source(p.Source, linkedDocument)
 	if s == p.Source && len(list) == 0 {
 		return p, nil
 	}

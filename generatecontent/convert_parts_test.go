@@ -22,11 +22,11 @@ var partMappings = []mapping{
 		Signature: content.Signature{Format: elsewhere, Data: "x"}, Cache: &content.Cache{}, Extra: elsewheres(`{"x":1}`)}),
 		want: oneTurn(`{"text":"a"}`), lost: []string{"hint turns.0.parts.0.signature", "hint turns.0.parts.0.cache", "hint turns.0.parts.0.extra", "hint turns.0.parts.0.citations"},
 		rules: []*loss.Rule{codec.ForeignSignature, cacheMark, codec.ForeignMembers, earlierCitations}},
-	{name: "links", from: says(&content.Image{Source: &content.URL{URL: "https://a.example/x.PNG?q=1"}}, &content.Document{Source: &content.URL{URL: "https://a.example/x"}},
+	{name: "links", from: says(&content.Image{Source: &content.URL{URL: "https://a.example/x.PNG?q=1"}}, &content.Document{Source: &content.URL{URL: "https://a.example/x.png"}},
 		&content.Image{Source: &content.URL{URL: "https://a.example/x", MediaType: "image/webp"}}),
-		want: oneTurn(`{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/x.PNG?q=1"}},{"fileData":{"mimeType":"application/pdf","fileUri":"https://a.example/x"}},` +
+		want: oneTurn(`{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/x.PNG?q=1"}},{"fileData":{"mimeType":"application/pdf","fileUri":"https://a.example/x.png"}},` +
 			`{"fileData":{"mimeType":"image/webp","fileUri":"https://a.example/x"}}`),
-		lost: []string{"degraded turns.0.parts.0.source.media_type", "degraded turns.0.parts.1.source.media_type"}, rules: []*loss.Rule{guessedType, guessedType}},
+		lost: []string{"degraded turns.0.parts.0.source.media_type"}, rules: []*loss.Rule{guessedType}},
 	{name: "links that are fetched", target: Target{Filled: true}, from: says(&content.Image{Source: &content.URL{URL: "https://a.example/x"}}, &content.Image{Source: &content.File{ID: "file_1"}}),
 		want: oneTurn(`{"fileData":{"fileUri":"https://a.example/x"}},{"fileData":{"fileUri":"file_1"}}`)},
 	{name: "files", from: says(&content.Image{Source: &content.File{ID: "file_1"}}, &content.Document{Source: &content.File{ID: "https://generativelanguage.googleapis.com/v1beta/files/x"}}, plainText("q")),

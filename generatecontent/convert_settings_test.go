@@ -2,6 +2,7 @@ package generatecontent
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
@@ -30,13 +31,21 @@ var settingMappings = []mapping{
 		lost: []string{"hint thinking.budget"}, rules: []*loss.Rule{budgetUnsaid}},
 	{name: "a budget and an effort", from: thinking(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptrTo[int64](2048), Effort: "low"}), want: thinkingSaid(`{"thinkingBudget":2048}`),
 		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{effortBesideBudget}},
+	{name: "a budget and more effort than there is", from: thinking(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptrTo[int64](2048), Effort: "xhigh"}), want: thinkingSaid(`{"thinkingBudget":2048}`),
+		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{effortBesideBudget}},
+	{name: "an effort where thinking is off", from: thinking(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}), want: thinkingSaid(`{"thinkingBudget":0}`),
+		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{effortOff}},
+	{name: "adaptive with more effort than there is", from: thinking(upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "max"}), want: thinkingSaid(`{"thinkingLevel":"HIGH"}`),
+		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{effortHighest}},
 	{name: "adaptive", from: thinking(upstream.Thinking{Mode: upstream.ThinkingAuto}), want: thinkingSaid(`{"thinkingBudget":-1}`)},
 	{name: "adaptive with effort", from: thinking(upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "medium", Display: "summarized"}),
 		want: thinkingSaid(`{"includeThoughts":true,"thinkingLevel":"MEDIUM"}`)},
 	{name: "the most effort", from: thinking(upstream.Thinking{Effort: "max", Display: "full"}), want: thinkingSaid(`{"includeThoughts":true,"thinkingLevel":"HIGH"}`),
 		lost: []string{"degraded thinking.effort", "degraded thinking.display"}, rules: []*loss.Rule{effortHighest, displaySummary}},
+	{name: "notes on what is thought", from: thinking(upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "updates"}), want: thinkingSaid(`{"includeThoughts":true,"thinkingBudget":-1}`),
+		lost: []string{"degraded thinking.display"}, rules: []*loss.Rule{displaySummary}},
 	{name: "words that are not known", from: thinking(upstream.Thinking{Mode: "x", Effort: "y", Display: "z"}),
-		lost: []string{"dropped thinking.effort", "dropped thinking.mode", "hint thinking.display"}, rules: []*loss.Rule{effortUnknown, thinkingMode, displayUnknown}},
+		lost: []string{"dropped thinking.mode", "dropped thinking.effort", "hint thinking.display"}, rules: []*loss.Rule{thinkingMode, effortUnknown, displayUnknown}},
 	{name: "between tools", from: thinking(upstream.Thinking{Mode: upstream.ThinkingBetweenTools, Display: "omitted"}), want: thinkingSaid(`{"includeThoughts":false,"thinkingBudget":-1}`),
 		lost: []string{"degraded thinking.mode"}, rules: []*loss.Rule{thinkingBetween}},
 	{name: "a budget without a mode", from: thinking(upstream.Thinking{Budget: ptrTo[int64](5)}), lost: []string{"dropped thinking.budget"}, rules: []*loss.Rule{budgetWithoutMode}},
@@ -47,12 +56,19 @@ var settingMappings = []mapping{
 	{name: "a closed schema of the answer", target: Target{ClosedSchemas: true},
 		from: &upstream.Request{Output: upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"type":"string"}`}}},
 		want: configured(`{"responseMimeType":"application/json","responseSchema":{"type":"STRING"}}`)},
-	{name: "other output", from: &upstream.Request{Output: upstream.Output{MediaType: "text/html", Modalities: []string{"text", "smell"}, AspectRatio: "17:9", ImageSize: "9K", Extra: elsewheres(`{}`)}},
+	{name: "other output", from: &upstream.Request{Output: upstream.Output{MediaType: "text/html", Modalities: []string{"text", "smell"}, AspectRatio: "17:9", ImageSize: "9K", Extra: elsewheres(`{"x":1}`)}},
 		want: configured(`{"responseModalities":["TEXT"]}`),
-		lost: []string{"hint output.extra", "dropped output.modalities", "dropped output.aspect_ratio", "dropped output.image_size", "dropped output.media_type"}},
+		lost: []string{"dropped output.extra.x", "dropped output.modalities", "dropped output.aspect_ratio", "dropped output.image_size", "dropped output.media_type"}},
 	{name: "images", from: &upstream.Request{Output: upstream.Output{Modalities: []string{"text", "image"}, AspectRatio: "16:9", ImageSize: "2K"}},
 		want: configured(`{"responseModalities":["TEXT","IMAGE"],"imageConfig":{"aspectRatio":"16:9","imageSize":"2K"}}`)},
 	{name: "user and tier", from: &upstream.Request{UserID: "u", ServiceTier: "auto"}, lost: []string{"hint service_tier", "hint user_id"}, rules: []*loss.Rule{tierUnknown, userName}},
 	{name: "a tier by another name", from: &upstream.Request{ServiceTier: "standard_only"}, want: `,"serviceTier":"standard"`},
 	{name: "members of another format", from: &upstream.Request{Extra: elsewheres(`{"context_management":{}}`)}, lost: []string{"hint extra.context_management"}},
+	{name: "a schema that was said otherwise", from: &upstream.Request{Extra: elsewheres(`{"output_format":{"type":"json_schema","schema":{}},"output_config":{"format":{"type":"json_schema"},"task_budget":{"type":"tokens","total":20000}}}`)},
+		lost: []string{"dropped extra.output_config.task_budget"}, rules: []*loss.Rule{codec.ForeignSetting}},
+	{name: "members of another format that change the answer", from: &upstream.Request{Extra: elsewheres(`{"thread":{"type":"create"},"compaction":{"type":"summarize"},"fallbacks":"default"}`)},
+		lost:  []string{"dropped extra.thread", "dropped extra.compaction", "degraded extra.fallbacks"},
+		rules: []*loss.Rule{codec.ForeignKept, codec.ForeignSetting, codec.ForeignNuance}},
+	{name: "safety elsewhere", from: &upstream.Request{Extra: &content.Extra{Format: "openai-chat", JSON: `{"moderation":{"model":"m"}}`}},
+		lost: []string{"degraded extra.moderation"}, rules: []*loss.Rule{codec.ForeignSafety}},
 }

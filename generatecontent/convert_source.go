@@ -10,8 +10,12 @@ import (
 // The media types that the end of a link shows.
 var endings = [...][2]string{
 	{".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".gif", "image/gif"},
-	{".webp", "image/webp"}, {".pdf", "application/pdf"},
+	{".webp", "image/webp"},
 }
+
+// linkedDocument is what a document is that a link leads to, where nobody says
+// otherwise: other formats take no others by link.
+const linkedDocument = "application/pdf"
 
 // source returns s, another source instead, or nil if it cannot be said. A
 // source that is nil stays: the encoder tells.
@@ -39,9 +43,11 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 		if s.MediaType != "" || usual == "" || c.Ours(s.Extra) != nil || c.target.Filled && !c.from.PassLinks {
 			break
 		}
-		c.lost(guessedType, "media_type")
 		copied := *s
-		copied.MediaType = guess(s.URL, usual)
+		if copied.MediaType = usual; usual != linkedDocument {
+			c.lost(guessedType, "media_type")
+			copied.MediaType = guess(s.URL, usual)
+		}
 		return &copied
 	case *content.File:
 		if s == nil {

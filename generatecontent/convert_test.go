@@ -48,9 +48,12 @@ func TestThinkingBothWays(t *testing.T) {
 		config string
 		want   upstream.Thinking
 	}{
-		{`{"thinkingBudget":-1}`, upstream.Thinking{Mode: upstream.ThinkingAuto}},
+		{`{"thinkingBudget":-1}`, upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "omitted"}},
 		{`{"thinkingBudget":0}`, upstream.Thinking{Mode: upstream.ThinkingOff}},
-		{`{"thinkingLevel":"MINIMAL"}`, upstream.Thinking{Effort: "minimal"}},
+		{`{"thinkingBudget":2048}`, upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptrTo[int64](2048), Display: "omitted"}},
+		{`{"thinkingBudget":2048,"includeThoughts":false}`, upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptrTo[int64](2048), Display: "omitted"}},
+		{`{"thinkingLevel":"MINIMAL"}`, upstream.Thinking{Effort: "minimal", Display: "omitted"}},
+		{`{"thinkingLevel":"MINIMAL","includeThoughts":false}`, upstream.Thinking{Effort: "minimal", Display: "omitted"}},
 		{`{"thinkingLevel":"HIGH","includeThoughts":true}`, upstream.Thinking{Effort: "high", Display: "summarized"}},
 	} {
 		r, err := ParseRequestString(`{"contents":[` + ask + `],"generationConfig":{"thinkingConfig":` + tt.config + `}}`)
@@ -64,6 +67,43 @@ func TestThinkingBothWays(t *testing.T) {
 		back, losses := RequestOf(n)
 		if diff := cmp.Diff(r, back); diff != "" || losses != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.config, losses, diff)
+		}
+	}
+}
+
+// TestTextFormats checks what a responseFormat says of texts beside the older
+// members, and what of it is lost in another format.
+func TestTextFormats(t *testing.T) {
+	const format = `"responseFormat":{"text":{"mimeType":"APPLICATION_JSON","schema":{"type":"object"}}}`
+	object := content.Schema{JSON: `{"type":"object"}`}
+	for _, tt := range []struct {
+		config string
+		want   upstream.Output
+		lost   []string
+	}{
+		{format, upstream.Output{MediaType: "application/json", Schema: object}, nil},
+		{format + `,"responseMimeType":"application/json","responseJsonSchema":{"type":"object"}`, upstream.Output{MediaType: "application/json", Schema: object}, nil},
+		{format + `,"responseMimeType":"text/plain"`, upstream.Output{MediaType: "text/plain"}, []string{"dropped extra.generationConfig.responseFormat.text"}},
+		{format + `,"responseMimeType":"application/json"`, upstream.Output{MediaType: "application/json"}, []string{"dropped extra.generationConfig.responseFormat.text"}},
+		{`"responseFormat":{"image":{"mimeType":"IMAGE_JPEG"}}`, upstream.Output{}, []string{"dropped extra.generationConfig.responseFormat.image"}},
+	} {
+		r, err := ParseRequestString(`{"contents":[` + ask + `],"generationConfig":{` + tt.config + `}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := r.Upstream()
+		if diff := cmp.Diff(tt.want, n.Output); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.config, diff)
+		}
+		var lost []string
+		for at, rule := range codec.Lost(n.Extra, "extra") {
+			lost = append(lost, rule.Severity.String()+" "+at)
+		}
+		if diff := cmp.Diff(tt.lost, lost); diff != "" {
+			t.Errorf("%s, losses (-want +got):\n%s", tt.config, diff)
+		}
+		if back, losses := RequestOf(n); losses != nil || back.GenerationConfig.ResponseFormat != r.GenerationConfig.ResponseFormat {
+			t.Errorf("%s: it comes back as %+v, with %v", tt.config, back.GenerationConfig, losses)
 		}
 	}
 }
@@ -124,7 +164,7 @@ func TestRequestOf(t *testing.T) {
 		"degraded turns.0.parts.3.source", "dropped turns.0.parts.4.source", "degraded turns.0.parts.5",
 		"hint turns.1.parts.0", "hint turns.1.parts.1", "dropped turns.1.parts.4", "degraded turns.2.parts.0.parts",
 		"hint turns.3",
-		"degraded turns.4", "degraded tools.0.strict", "degraded tools.1", "dropped choice.no_parallel",
+		"degraded turns.4", "degraded tools.0.strict", "degraded tools.1", "dropped choice.no_parallel", "degraded choice.mode",
 		"hint output.media_type", "degraded thinking.effort", "degraded thinking.display", "hint service_tier", "hint user_id",
 	}
 	if diff := cmp.Diff(wantLost, lost); diff != "" {

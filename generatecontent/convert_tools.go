@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/schema"
 )
 
@@ -31,7 +32,8 @@ func (c *converter) tools(tools []content.Tool) []content.Tool {
 		return t, false, keep
 	})
 	list = append(list[:len(list):len(list)], mapped...)
-	if len(mapped) > 0 && slices.ContainsFunc(list, callersOwn) {
+	c.mapped = len(mapped) > 0
+	if c.mapped && slices.ContainsFunc(list, callersOwn) {
 		if c.to.ToolConfig == nil {
 			c.to.ToolConfig = &ToolConfig{}
 		}
@@ -86,8 +88,13 @@ func substituteOf(kind string) int {
 	return slices.IndexFunc(substitutes[:], func(s substitute) bool { return strings.HasPrefix(kind, s.prefix) })
 }
 
-// plainMembers are the members of a built-in tool that bound nothing.
-var plainMembers = []string{"type", "name", "cache_control", "container"}
+// toolMembers are the members of a built-in tool that do not bound what it may
+// do: those of no account here, and those that only say how it works.
+var toolMembers = map[string]*loss.Rule{
+	"type": nil, "name": nil, "cache_control": nil, "container": nil, "defer_loading": nil, "strict": nil,
+	"user_location": mappedToolSettings, "search_context_size": mappedToolSettings, "response_inclusion": mappedToolSettings,
+	"citations": mappedToolSettings, "use_cache": mappedToolSettings, "allowed_callers": mappedToolSettings,
+}
 
 // builtIn returns what a vendor's own tool is here, and whether it is anything.
 func (c *converter) builtIn(t *content.Tool, i int) (own content.Tool, keep bool) {
@@ -105,28 +112,43 @@ func (c *converter) builtIn(t *content.Tool, i int) (own content.Tool, keep bool
 		return *t, false
 	}
 	c.Lose(mappedTool, path)
-	if bounded(t.Raw) {
-		c.Lose(mappedToolBounds, path)
-	}
+	c.bounds(t.Raw, path)
 	if t.Cache != nil {
 		c.Lose(cacheMark, path+".cache")
 	}
 	return content.Tool{Kind: kind, Format: Format, Raw: "{}"}, true
 }
 
-// bounded reports whether the definition of a tool says more than what it is.
-func bounded(raw string) bool {
+// bounds notes what the definition of a tool says besides what it is.
+func (c *converter) bounds(raw, path string) {
 	doc, err := jsonwire.Parse(raw, codec.AnyDocument)
 	if err != nil {
-		return false
+		return
 	}
 	defer doc.Close()
 	for name, x := range doc.Root().Members() {
-		if x.Kind() != jsonwire.Null && !slices.Contains(plainMembers, name) {
-			return true
+		r, known := toolMembers[name]
+		switch {
+		case !known:
+			r = mappedToolBounds
+		case name == "allowed_callers" && direct(x):
+			r = nil
+		}
+		if r != nil && x.Kind() != jsonwire.Null {
+			c.Lose(r, path)
 		}
 	}
-	return false
+}
+
+// direct reports whether only the model itself may call a tool, as it may call
+// those here.
+func direct(callers jsonwire.Value) bool {
+	for _, x := range callers.Elems() {
+		if !x.Is("direct") {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *converter) choice() {
@@ -169,6 +191,9 @@ func (c *converter) choosable(f *FunctionCalling, functions bool) bool {
 		c.Lose(choiceNoTools, "choice.mode")
 		return f.Extra != nil && !demands && f.Mode != "VALIDATED"
 	case len(f.AllowedFunctionNames) == 0:
+		if demands && c.mapped {
+			c.Lose(choiceForced, "choice.mode") // it cannot be one of these
+		}
 		return true
 	case f.Mode == "NONE":
 		c.Lose(choiceNoneNames, "choice.names")

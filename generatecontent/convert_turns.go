@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/seal"
 )
 
 // bypass is what the vendor takes for a signature that there is none of, as
@@ -14,10 +16,18 @@ const bypass = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 // the calls of a step in one turn, and their results in the one right behind
 // it, so turns of one side are joined for that.
 func (c *converter) turns(turns []content.Turn) []content.Turn {
-	c.current = currentTurn(turns)
+	turns = seal.Rejoin(Format, turns)
+	clearing := codec.ClearingOf(turns)
+	c.current = currentTurn(turns, clearing)
 	list := turns[:0:len(turns)] // the beginning of turns while nothing has changed
 	own := false
 	for i := range turns {
+		if clearing.Cleared(i, &turns[i]) {
+			if !own {
+				own, list = true, append(make([]content.Turn, 0, len(turns)), list...)
+			}
+			continue
+		}
 		c.path.PushIndex(i)
 		c.at = i
 		c.row(turns, i)
@@ -26,7 +36,9 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 		changed = c.signed(&turns[i], &t, joins && hasCall(lastOf(list).Parts), i) || changed
 		switch {
 		case len(t.Parts) == 0:
-			c.lost(emptyTurn)
+			if !allTaken(turns[i].Parts) {
+				c.lost(emptyTurn)
+			}
 			changed = true
 		case joins && t.Extra != nil:
 			c.lost(joinedMembers, "extra")
@@ -65,15 +77,23 @@ func (c *converter) turn(from *content.Turn, last *content.Turn) (t content.Turn
 	c.foreign(t.Extra)
 	if t.Role == content.System {
 		t.Role, changed = content.User, true
-		c.lost(systemTurn)
 	}
 	if t.Role == content.Assistant && (last == nil || last.Role != content.Assistant) {
 		c.calls, c.results = nil, 0
 	}
+	told := len(c.Losses.Losses)
 	c.path.Push("parts")
 	parts, other := c.parts(t.Parts, from.Role)
 	c.path.Pop()
 	t.Parts = parts
+	switch {
+	case from.Role == content.System && len(parts) > 0:
+		c.lost(systemTurn)
+	case from.Role == content.User && len(parts) == 0 && (last == nil || last.Role != content.User) &&
+		slices.ContainsFunc(c.Losses.Losses[told:], dropped):
+		c.lost(heldTurn) // the vendor wants turns to alternate, and one to begin with
+		t.Parts = []content.Part{&content.Text{Text: held}}
+	}
 	if t.Role == content.Assistant {
 		for _, p := range parts {
 			if u, ok := p.(*content.ToolUse); ok && u != nil {
@@ -83,6 +103,11 @@ func (c *converter) turn(from *content.Turn, last *content.Turn) (t content.Turn
 	}
 	return t, changed || other
 }
+
+// held stands in a turn of the user of which nothing is left.
+const held = "[Here was something that you cannot be shown.]"
+
+func dropped(l content.Loss) bool { return l.Severity == content.LossDropped }
 
 // row looks whether there is a call in one of the turns that the assistant has
 // in a row: clients keep each piece of a streamed answer as a turn of its own.
@@ -148,9 +173,9 @@ func (c *converter) signed(from, t *content.Turn, later bool, i int) bool {
 
 // currentTurn returns where the current turn of the conversation begins, as the
 // vendor sees it: with the last words of the user that are not results.
-func currentTurn(turns []content.Turn) int {
+func currentTurn(turns []content.Turn, clearing codec.Clearing) int {
 	for i := len(turns) - 1; i >= 0; i-- {
-		if turns[i].Role == content.Assistant {
+		if turns[i].Role == content.Assistant || clearing.Cleared(i, &turns[i]) {
 			continue
 		}
 		for _, p := range turns[i].Parts {

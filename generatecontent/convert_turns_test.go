@@ -2,6 +2,7 @@ package generatecontent
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
@@ -10,6 +11,12 @@ import (
 const question = `{"contents":[{"role":"user","parts":[{"text":"q"}]}`
 
 var asked = asks(plainText("q"))
+
+// briefly is a system text that Messages tells the model until the user speaks
+// again.
+func briefly(text string) content.Turn {
+	return content.Turn{Role: content.System, Parts: []content.Part{plainText(text)}, Extra: elsewheres(`{"clear_at":"next_user_message"}`)}
+}
 
 // How turns become contents.
 var turnMappings = []mapping{
@@ -20,6 +27,24 @@ var turnMappings = []mapping{
 	{name: "a system turn", from: said(asked, content.Turn{Role: content.System, Parts: []content.Part{plainText("s")}}, replies(plainText("a"))),
 		want: question + `,{"role":"user","parts":[{"text":"s"}]},{"role":"model","parts":[{"text":"a"}]}]}`,
 		lost: []string{"degraded turns.1"}, rules: []*loss.Rule{systemTurn}},
+	{name: "a system text that holds until the user speaks again", from: said(asked, briefly("gone"), replies(plainText("a")), asked, briefly("now")),
+		want: question + `,{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"q"}]},{"role":"user","parts":[{"text":"now"}]}]}`,
+		lost: []string{"degraded turns.4"}, rules: []*loss.Rule{systemTurn}},
+	{name: "it ends with the results, and begins no turn of the conversation", target: Target{SignedCalls: true},
+		from: said(asked, replies(aCall), asks(&content.ToolResult{ID: "1"}), briefly("gone"), replies(another), asks(&content.ToolResult{ID: "2"})),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"` + bypass + `"}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},` +
+			`{"role":"model","parts":[{"functionCall":{"id":"2","name":"g"},"thoughtSignature":"` + bypass + `"}]},{"role":"user","parts":[{"functionResponse":{"id":"2","name":"g","response":{}}}]}]}`,
+		lost: []string{"degraded turns.1.parts.0.signature", "degraded turns.4.parts.0.signature"}},
+	{name: "system turns of which nothing is left", from: said(asked, content.Turn{Role: content.System, Extra: elsewheres(`{"output_config":{"effort":"low"}}`)},
+		content.Turn{Role: content.System, Parts: []content.Part{&content.Unknown{Format: elsewhere, Kind: "tool_addition", Raw: `{}`}}}),
+		want: question + `]}`, lost: []string{"dropped turns.1.extra.output_config", "hint turns.1", "dropped turns.2.parts.0", "hint turns.2"},
+		rules: []*loss.Rule{codec.ForeignSetting, emptyTurn, codec.ForeignPart, emptyTurn}},
+	{name: "a turn of the user of which nothing is left", from: said(asks(plainText(""), &content.Unknown{Format: elsewhere, Kind: "container_upload", Raw: `{}`}), replies(aCall), asks(&content.ToolResult{ID: "1"})),
+		want: `{"contents":[{"role":"user","parts":[{"text":"[Here was something that you cannot be shown.]"}]},{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
+		lost: []string{"hint turns.0.parts.0", "dropped turns.0.parts.1", "degraded turns.0"}, rules: []*loss.Rule{emptyText, codec.ForeignPart, heldTurn}},
+	{name: "a turn of the user of which nothing is left, behind another", from: said(asked, asks(&content.Unknown{Format: elsewhere, Kind: "container_upload", Raw: `{}`})),
+		want: question + `]}`, lost: []string{"dropped turns.1.parts.0", "hint turns.1"}, rules: []*loss.Rule{codec.ForeignPart, emptyTurn}},
 	{name: "results in several turns", from: said(asked, replies(aCall, another),
 		asks(&content.ToolResult{ID: "2", Parts: []content.Part{plainText("b")}}), asks(&content.ToolResult{ID: "1", Parts: []content.Part{plainText("a")}}), asks(plainText("go on"))),
 		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"functionCall":{"id":"2","name":"g"}}]},` +
@@ -53,15 +78,31 @@ var turnMappings = []mapping{
 			`{"text":"","thought":true,"thoughtSignature":"Yg=="},{"text":"a"}]}]}`,
 		lost: []string{"hint turns.1.parts.3", "hint turns.1.parts.4", "hint turns.1.parts.5"}, rules: []*loss.Rule{emptyText, foreignThought, foreignThought}},
 	{name: "carried signatures", from: said(asked, replies(
-		neighbour(seal.Next, "YQ=="), plainText("a"), neighbour(seal.Last, "Yg=="), neighbour(seal.Next, "Yw=="), aCall, neighbour(seal.Next, "ZA=="), &content.Image{Source: picture},
+		neighbour(seal.Next, "YQ=="), plainText("a"), neighbour(seal.Last, "Yg=="), neighbour(seal.NextCall, "Yw=="), aCall, neighbour(seal.Next, "ZA=="), &content.Image{Source: picture},
 		neighbour(seal.Next, "ZQ==")), asks(&content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="},{"text":"","thoughtSignature":"Yg=="},{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"Yw=="},` +
-			`{"inlineData":{"mimeType":"image/png","data":"AAAA"},"thoughtSignature":"ZA=="},{"text":"","thoughtSignature":"ZQ=="}]},` +
+			`{"text":"","thoughtSignature":"ZA=="},{"inlineData":{"mimeType":"image/png","data":"AAAA"}},{"text":"","thoughtSignature":"ZQ=="}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
 	{name: "a signature behind its part", from: said(asked, replies(plainText("a"), neighbour(seal.Last, "YQ=="))),
 		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="}]}]}`},
 	{name: "a signature of nothing", from: said(asked, replies(neighbour(seal.Last, "YQ=="))),
 		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="}]}]}`},
+	{name: "signatures in turns of their own", target: Target{SignedCalls: true}, from: said(asked, replies(neighbour(seal.NextCall, "YQ==")), replies(aCall),
+		replies(&content.Text{Text: "a"}), replies(neighbour(seal.Last, "Yg==")), asks(&content.ToolResult{ID: "1"}),
+		replies(another), replies(neighbour(seal.LastCall, "Yw==")), asks(&content.ToolResult{ID: "2"})),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"YQ=="},{"text":"a","thoughtSignature":"Yg=="}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},{"role":"model","parts":[{"functionCall":{"id":"2","name":"g"},"thoughtSignature":"Yw=="}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"2","name":"g","response":{}}}]}]}`,
+		lost: []string{"hint turns.3"}, rules: []*loss.Rule{joinedCalls}},
+	{name: "a signature of a text that is gone, before a call", from: said(asked, replies(neighbour(seal.Next, "YQ=="), aCall, neighbour(seal.Last, "Yg==")), asks(&content.ToolResult{ID: "1"})),
+		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="},{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"text":"","thoughtSignature":"Yg=="}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
+	{name: "signatures whose parts are gone", from: said(asked, replies(neighbour(seal.Next, "YQ=="), &content.Thinking{Text: "b"}, neighbour(seal.Last, "Yg=="), neighbour(seal.NextCall, "Yw=="), neighbour(seal.NextCall, "ZA=="), aCall),
+		asks(&content.ToolResult{ID: "1"}, neighbour(seal.Last, "ZQ==")), replies(neighbour(seal.Last, "Zg=="))),
+		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="},{"text":"b","thought":true},{"text":"","thoughtSignature":"Yg=="},{"text":"","thoughtSignature":"Yw=="},` +
+			`{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"ZA=="}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},` +
+			`{"role":"model","parts":[{"text":"","thoughtSignature":"Zg=="}]}]}`,
+		lost: []string{"hint turns.2.parts.1"}, rules: []*loss.Rule{foreignThought}},
 	{name: "a signature of another vendor", from: said(asked, replies(&content.ToolUse{ID: "1", Name: "f", Signature: content.Signature{Format: elsewhere, Data: "x"}}), asks(&content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f"}}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
 		lost: []string{"hint turns.1.parts.0.signature"}},

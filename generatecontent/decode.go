@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -47,7 +47,7 @@ func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
 	for i := range d.answers {
 		if !d.answers[i].finished && !d.blocked {
 			d.odd = true // command-line agents need one
-			d.lose("stop", content.LossDegraded, "the answer does not say why it ended")
+			d.lose(codec.AnswerNoReason, candidatePath(i, "stop"))
 			break
 		}
 	}
@@ -79,6 +79,7 @@ type decoder struct {
 	closings  int        // of these, how many are closed
 	counts    counts
 	told      []toldMember
+	lost      loss.Told
 }
 
 // A toldMember is a member of the whole answer that was told already: vendors
@@ -301,7 +302,7 @@ func (d *decoder) word(v jsonwire.Value) string {
 // fill fills f with the document at hand and its events.
 func (d *decoder) fill(f *upstream.Frame) {
 	if d.doc.Replaced() > 0 {
-		d.lose("", content.LossDegraded, "text that was not Unicode became U+FFFD")
+		d.lose(codec.AnswerNotUnicode, "parts")
 	}
 	f.Format, f.Data, f.Events = Format, d.source, d.events
 	if d.odd {
@@ -311,12 +312,12 @@ func (d *decoder) fill(f *upstream.Frame) {
 
 func (d *decoder) add(e upstream.Event) { d.events = append(d.events, e) }
 
-func (d *decoder) lose(path string, s content.Severity, reason string) {
-	d.add(upstream.Event{Kind: upstream.EventLoss, Loss: &content.Loss{Path: path, Severity: s, Reason: reason}})
+// lose tells what a rule has met at path.
+func (d *decoder) lose(r *loss.Rule, path string) {
+	if l := d.lost.News(r, path); l != nil {
+		d.add(upstream.Event{Kind: upstream.EventLoss, Loss: l})
+	}
 }
-
-// blockPath is the neutral path of a part of the answer.
-func blockPath(n int) string { return "parts." + strconv.Itoa(n) }
 
 // extra returns the Extra that b, an object without its end, is: last, if that
 // is the same.

@@ -17,6 +17,7 @@ import (
 // pieces is a call whose arguments are coming.
 type pieces struct {
 	block int
+	place int // among the parts of its candidate
 	args  argument
 	size  int64 // of the arguments so far, about
 	lost  bool  // a piece could not be read
@@ -59,7 +60,7 @@ func (d *decoder) callPiece(i int, v jsonwire.Value) bool {
 			t.Signature, signature = content.Signature{Format: Format, Data: signature}, ""
 		}
 		d.closeText(i)
-		c.calls, c.call = true, &pieces{block: d.open(i, t)}
+		c.calls, c.call = true, &pieces{block: d.open(i, t), place: c.blocks - 1}
 	}
 	if signature != "" {
 		d.signature(i, signature)
@@ -89,10 +90,10 @@ func (d *decoder) endCall(i int, whole bool) {
 		d.add(upstream.Event{Kind: upstream.EventInput, Block: call.block, Candidate: i, Text: string(b)})
 	}
 	if call.lost {
-		d.lose(blockPath(call.block), content.LossDropped, "an argument of a call that cannot be put in its place")
+		d.lose(readLostPiece, answerPath(i, call.place))
 	}
 	if !whole {
-		d.lose(blockPath(call.block), content.LossDegraded, "the answer ended within the arguments of a call")
+		d.lose(readCutCall, answerPath(i, call.place))
 	}
 	d.close(i, call.block)
 }

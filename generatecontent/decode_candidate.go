@@ -18,6 +18,7 @@ type answered struct {
 	thought  bool // it is a thought
 	signed   bool // the last has a signature
 	closedAt int  // how many blocks were closed when the last was
+	blocks   int  // that were opened
 
 	call     *pieces // a call whose arguments are coming
 	calls    bool    // there was a call of one of the caller's tools
@@ -28,6 +29,7 @@ type answered struct {
 	at      textPlace // of the text that is open, or was last
 	said    int       // blocks that were opened; of a whole reply, which part is read
 	pending []support // of the document at hand
+	kept    []byte    // of a stream, the text that is open, up to mostText
 }
 
 // candidates reads the candidates of an answer or of a piece of one.
@@ -232,8 +234,8 @@ func (d *decoder) stop(i int, word string, m *[candidateTyped]jsonwire.Value) {
 			b = codec.AppendMember(b, candidateFields.camel[k], m[k].Raw())
 		}
 	}
-	if s.Extra = d.parser.newExtra(b); s.Extra != nil {
-		s.Details = s.Extra.JSON
+	if x := d.parser.newExtra(b); x != nil {
+		s.Details, s.Message = x.JSON, m[fCandMessage].Str()
 	}
 	d.add(upstream.Event{Kind: upstream.EventStop, Candidate: i, Stop: s})
 }
@@ -280,8 +282,8 @@ func (d *decoder) blockReason(v jsonwire.Value) string {
 func (d *decoder) block(word string, feedback jsonwire.Value) {
 	d.blocked = true
 	b := codec.AppendMember(d.parser.extras.Begin(), replyFields.camel[fReplyFeedback], feedback.Raw())
-	d.add(upstream.Event{Kind: upstream.EventExtra, Extra: d.parser.newExtra(b)})
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
-		Reason: content.StopSafety, Format: Format, Word: word, Details: feedback.Raw(),
+		Reason: content.StopSafety, Format: Format, Word: word, Details: d.parser.newExtra(b).JSON,
+		Message: feedback.Get("blockReasonMessage").Str(),
 	}})
 }

@@ -16,6 +16,7 @@ import (
 const (
 	mostSources    = 1000
 	mostSourceSize = 256 << 10 // bytes
+	mostText       = 16 << 10  // bytes of a text, to find passages in
 )
 
 // sources are what a candidate's supports point at: each piece of a stream
@@ -39,7 +40,7 @@ type textPlace struct {
 	part  int // which part it is
 	start int // bytes of texts before it
 	size  int
-	text  string // empty in a stream, which is not kept
+	text  string // empty if it is longer than mostText
 	only  bool   // of a stream: there was no other text, whatever the number of its part
 }
 
@@ -98,20 +99,18 @@ func (s *sources) add(v jsonwire.Value, copied bool) {
 
 // holds reports whether a support is about the text at a place. Its bytes are
 // counted within its part, or, as servers do that join the texts of a stream,
-// within all texts; what it says stands there has to.
+// within all texts; what it says stands there has to, as far as the text is known.
 func (p *textPlace) holds(s *support) bool {
-	if s.part == p.part && s.end <= p.size && (p.text == "" || s.text == "" || p.text[s.start:s.end] == s.text) {
+	known := p.text != "" && s.text != ""
+	if s.part == p.part && s.end <= p.size && (!known || p.text[s.start:s.end] == s.text) {
 		return true
 	}
 	start, end := s.start-p.start, s.end-p.start
-	if s.part != 0 && !p.only || end <= 0 || end > p.size {
-		return false
-	}
 	switch {
-	case p.text == "":
+	case s.part != 0 && !p.only || end <= 0 || end > p.size:
+		return false
+	case !known:
 		return true
-	case s.text == "":
-		return p.start == 0
 	}
 	return start >= 0 && p.text[start:end] == s.text || start < 0 && strings.HasSuffix(s.text, p.text[:end])
 }
@@ -125,6 +124,13 @@ func (d *decoder) citeOpen(i int) {
 
 // cite tells the sources of a block, the last text.
 func (d *decoder) cite(i, block int) {
+	if len(d.answers[i].pending) == 0 {
+		return
+	}
+	if c := &d.answers[i]; !d.whole && c.at.size <= mostText {
+		c.at.text = string(c.kept)
+		defer func() { c.at.text = "" }()
+	}
 	from := &d.answers[i].sources
 	for k := range d.answers[i].pending {
 		s := &d.answers[i].pending[k]

@@ -63,6 +63,8 @@ func TestGroundedReply(t *testing.T) {
 			[]string{"3 web https://c.example C p " + at(`"partIndex":3,"startIndex":0,"endIndex":3`)}},
 		{"letters, not bytes", texts, groundedBy(chunkA, supportOf(`"partIndex":1,"endIndex":3,"text":"Zo\u00eb"`, "0")), nil},
 		{"not what stands there", texts, groundedBy(chunkA, supportOf(`"partIndex":1,"endIndex":4,"text":"Zora"`, "0")), nil},
+		{"in a text that is too long to be looked at", `"content":{"parts":[{"text":"` + strings.Repeat("x", mostText+1) + `"}]},`,
+			groundedBy(chunkA, supportOf(`"endIndex":6,"text":"Herons"`, "0")), []string{"0" + citedA + at(`"startIndex":0,"endIndex":6`)}},
 		{"in a thought", texts, groundedBy(chunkA, supportOf(`"partIndex":0,"endIndex":3,"text":"Hm."`, "0")), nil},
 		{"beyond the end", texts, groundedBy(chunkA, supportOf(`"partIndex":3,"startIndex":5,"endIndex":12`, "0")), nil},
 		{"nothing to cite", texts, groundedBy(noSource, supportOf(`"partIndex":3,"endIndex":3`, "0,1,-1,7000000000")), nil},
@@ -107,6 +109,11 @@ func TestGroundedStream(t *testing.T) {
 		{"a text that is closed", piece(`{"text":"Herons "}`, "") + piece(`{"functionCall":{"name":"f"}}`, "") +
 			piece(`{"text":"nest."}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 6), "0")+","+supportOf(segment(7, 12), "0"))),
 			[]string{"2" + citedA + at(segment(7, 12))}},
+		{"not what stands there", piece(`{"text":"Herons "}`, "") + piece(`{"text":"nest."}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 6)+`,"text":"erons "`, "0"))), nil},
+		{"what stands there", piece(`{"text":"Herons "}`, "") + piece(`{"text":"nest."}`, stop+","+groundedBy(chunkA, supportOf(segment(5, 11)+`,"text":"s nest"`, "0"))),
+			[]string{"0" + citedA + at(segment(5, 11))}},
+		{"in a text that is too long to be looked at", piece(`{"text":"`+strings.Repeat("x", mostText)+`"}`, "") + piece(`{"text":"nest."}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 6)+`,"text":"Herons"`, "0"))),
+			[]string{"0" + citedA + at(segment(0, 6))}},
 		{"not said yet", piece(`{"text":"Herons"}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 12), "0"))), nil},
 	}
 	for _, tt := range tests {

@@ -57,7 +57,7 @@ func (d *decoder) part(i int, v jsonwire.Value) {
 		d.text(i, t, nil)
 		return
 	}
-	n := d.opens
+	n := d.answers[i].blocks // what of the answer's parts it becomes
 	part := d.parser.part(v)
 	var list []*content.Error
 	if d.parser.faults.Len() > 0 {
@@ -69,25 +69,34 @@ func (d *decoder) part(i int, v jsonwire.Value) {
 	case nil:
 	case *content.Text:
 		d.text(i, piece{q.Text, false, q.Signature.Data}, q.Extra)
+		n = max(d.answers[i].blocks-1, 0)
 		signature = q.Signature.Data
 	case *content.Thinking:
 		d.text(i, piece{q.Text, true, q.Signature.Data}, q.Extra)
+		n = max(d.answers[i].blocks-1, 0)
 		signature = q.Signature.Data
 	case *content.ToolUse:
 		// What tells of pieces has no field.
 		if (q.Extra != nil || d.answers[i].call != nil) && d.callPiece(i, v) {
 			return
 		}
+		bad := ""
 		if q.Input != "" && q.Input[0] != '{' {
-			q.Input = d.arguments(n, v)
+			q.Input, bad = d.arguments(answerPath(i, n), v)
 		}
 		d.answers[i].calls = true
 		signature = q.Signature.Data
 		d.opened(i, q)
+		if bad != "" { // as it comes from vendors that stream arguments
+			last := len(d.events) - 1
+			closing := d.events[last]
+			d.events[last] = upstream.Event{Kind: upstream.EventInput, Block: closing.Block, Candidate: i, Text: bad}
+			d.add(closing)
+		}
 	case *content.Unknown:
 		if q.Kind == "" {
 			d.odd = true
-			d.lose(blockPath(n), content.LossDropped, "a part that is no object")
+			d.lose(readNoPart, answerPath(i, n))
 			return
 		}
 		d.opened(i, q)
@@ -95,7 +104,7 @@ func (d *decoder) part(i int, v jsonwire.Value) {
 		d.opened(i, part)
 		signature = v.Get(partFields.camel[fSignature]).Str()
 	}
-	d.deviations(n, v, list)
+	d.deviations(answerPath(i, n), v, list)
 	d.odd = d.odd || signature != "" && jsonwire.CheckBase64(signature) != 0 || !standardData(part, v)
 }
 
@@ -119,14 +128,14 @@ func (d *decoder) forget() {
 
 // deviations tells what the parser could not read of a part, and finds out
 // whether clients can.
-func (d *decoder) deviations(n int, v jsonwire.Value, list []*content.Error) {
+func (d *decoder) deviations(path string, v jsonwire.Value, list []*content.Error) {
 	for _, f := range list {
 		if isOpenEnum(f.Path) {
 			continue // it is kept as it came, and clients bear it
 		}
 		d.odd = true
 		if f.Code == content.CodeType && !badArguments(v) {
-			d.lose(blockPath(n), content.LossDropped, "a member of the wrong type: "+codec.Clip(f.Path))
+			d.lose(codec.AnswerWrongType, path)
 			return
 		}
 	}
@@ -147,25 +156,26 @@ func isOpenEnum(path string) bool {
 	return false
 }
 
-// arguments returns the arguments of a call whose arguments are no object.
-func (d *decoder) arguments(n int, v jsonwire.Value) string {
+// arguments returns the arguments of a call whose arguments are no object: those
+// that they spell, or else what they are.
+func (d *decoder) arguments(path string, v jsonwire.Value) (good, bad string) {
 	d.odd = true
-	if x := argumentsOf(v); x.Kind() == jsonwire.String {
+	x := argumentsOf(v)
+	if x.Kind() == jsonwire.String {
 		s := x.Str()
 		if s == "" {
-			return ""
+			return "", ""
 		}
 		if jsonwire.Valid(s, d.limits) == nil && jsonwire.IsObject(s) {
-			d.lose(blockPath(n), content.LossDegraded, "the arguments of a call were a string")
-			return s
+			d.lose(codec.AnswerStringInput, path)
+			return s, ""
 		}
 	}
-	d.lose(blockPath(n), content.LossDropped, "the arguments of a call are no object")
-	return ""
+	return "", x.Raw()
 }
 
-// badArguments reports whether the arguments of a call are no object, which was
-// told.
+// badArguments reports whether the arguments of a call are no object, which is
+// told by whoever leaves them out.
 func badArguments(v jsonwire.Value) bool {
 	switch argumentsOf(v).Kind() {
 	case jsonwire.Object, jsonwire.None, jsonwire.Null:
@@ -213,7 +223,9 @@ func (d *decoder) text(i int, t piece, x *content.Extra) {
 		c.text, c.thought = true, t.thought
 	}
 	if !t.thought {
-		c.at.size += len(t.text)
+		if c.at.size += len(t.text); c.at.size <= mostText {
+			c.keep(t.text)
+		}
 	}
 	d.add(upstream.Event{Kind: upstream.EventText, Block: c.open, Candidate: i, Text: t.text, Extra: x})
 	if t.signature != "" {
@@ -243,16 +255,28 @@ func (d *decoder) wholeText(i int, t piece, x *content.Extra) {
 	c := &d.answers[i]
 	if !t.thought {
 		c.begins()
-		c.at.size, c.at.text = len(text), text
+		c.at.size = len(text)
+		if len(text) <= mostText {
+			c.at.text = text
+		}
 		d.cite(i, n)
 	}
 	d.close(i, n)
 	c.text, c.thought = true, t.thought
 }
 
+// keep keeps more of the text that is open. Its memory doubles, so that a stream
+// allocates few times.
+func (c *answered) keep(text string) {
+	if n := len(c.kept) + len(text); n > cap(c.kept) {
+		c.kept = append(make([]byte, 0, max(n, 2*cap(c.kept), 1<<10)), c.kept...)
+	}
+	c.kept = append(c.kept, text...)
+}
+
 // begins notes the place of a text that begins.
 func (c *answered) begins() {
-	c.at = textPlace{part: c.said, start: c.at.start + c.at.size}
+	c.at, c.kept = textPlace{part: c.said, start: c.at.start + c.at.size}, c.kept[:0]
 }
 
 // part returns a whole part.
@@ -302,6 +326,7 @@ func (d *decoder) opened(i int, p content.Part) {
 func (d *decoder) open(i int, p content.Part) int {
 	c, n := &d.answers[i], d.opens
 	d.opens++
+	c.blocks++
 	if !d.whole {
 		c.said++
 	}

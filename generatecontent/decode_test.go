@@ -88,8 +88,9 @@ func signing(n int, data string) upstream.Event {
 	return upstream.Event{Kind: upstream.EventSignature, Block: n, Signature: &s}
 }
 
-func stopping(r content.StopReason, word, extra string) upstream.Event {
-	return upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: r, Format: Format, Word: word, Details: extra, Extra: extraWith(extra)}}
+func stopping(r content.StopReason, word, details string) upstream.Event {
+	return upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
+		Reason: r, Format: Format, Word: word, Details: details, Message: gjson.Get(details, "finishMessage").Str}}
 }
 
 func besides(json string) upstream.Event {
@@ -176,8 +177,8 @@ func TestDecodeReply(t *testing.T) {
 		{"A21", list{start("r-0021", old, "")},
 			wholePart(0, &content.Text{Text: "Yes"}), list{besides(membersOf(scored, "avgLogprobs", "logprobsResult", "citationMetadata")), end}},
 		{"A22", list{start("r-0022", flash, ""), usage(content.Usage{Input: 14})}, nil,
-			list{besides(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`), {Kind: upstream.EventStop, Stop: &upstream.Stop{
-				Reason: content.StopSafety, Format: Format, Word: "PROHIBITED_CONTENT", Details: `{"blockReason":"PROHIBITED_CONTENT"}`}}}},
+			list{{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopSafety, Format: Format,
+				Word: "PROHIBITED_CONTENT", Details: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`}}}},
 		{"A23", list{start("r-0023", flash, ""), usage(content.Usage{Input: 14})}, nil,
 			list{stopping(content.StopSafety, "SAFETY", `{"safetyRatings":[{"category":"HARM_CATEGORY_DANGEROUS_CONTENT","probability":"HIGH","blocked":true}]}`)}},
 		{"A24", list{start("r-0024", flash, ""), usage(content.Usage{Input: 20, Thinking: 60})}, nil, list{stopping(content.StopMaxTokens, "MAX_TOKENS", "")}},
@@ -227,8 +228,8 @@ func TestStreamReader(t *testing.T) {
 			{events: list{start("r-s04", "gemini-3.1-flash-image", ""), opening(0, &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}), closing(0)}},
 			{events: list{stopping(content.StopEnd, "STOP", ""), usage(content.Usage{Input: 8, Output: 1290})}}}},
 		{"S05.sse", []frame{
-			{events: list{start("r-s05", flash, ""), usage(content.Usage{Input: 12}), besides(`{"promptFeedback":{"blockReason":"SAFETY"}}`), {Kind: upstream.EventStop,
-				Stop: &upstream.Stop{Reason: content.StopSafety, Format: Format, Word: "SAFETY", Details: `{"blockReason":"SAFETY"}`}}}}}},
+			{events: list{start("r-s05", flash, ""), usage(content.Usage{Input: 12}), {Kind: upstream.EventStop, Stop: &upstream.Stop{
+				Reason: content.StopSafety, Format: Format, Word: "SAFETY", Details: `{"promptFeedback":{"blockReason":"SAFETY"}}`}}}}}},
 		{"S07.array", []frame{
 			{events: list{start("r-s07", flash, ""), opening(0, &content.Text{}), words(0, "Once")}},
 			{events: list{words(0, " more."), closing(0), stopping(content.StopEnd, "STOP", ""), usage(content.Usage{Input: 5, Output: 3})}}}},

@@ -46,7 +46,6 @@ type counts struct {
 	splits  []content.ModalityCount // all of them
 	extra   *content.Extra
 	last    *content.Usage // that was told
-	crowded bool           // a loss was told
 
 	usages codec.Chunk[content.Usage]
 	lists  codec.Chunk[content.ModalityCount]
@@ -108,7 +107,7 @@ func (d *decoder) count(i int, v jsonwire.Value) {
 	if !ok {
 		d.odd = true
 		if n, ok = wholeNumber(v, 64); !ok {
-			d.lose("usage", content.LossDropped, "a count of tokens that is no number")
+			d.lose(readNoCount, "usage")
 			return
 		}
 	}
@@ -123,7 +122,7 @@ func (d *decoder) details(i int, v jsonwire.Value) {
 	}
 	for k, x := range v.Elems() {
 		if k == mostDetails {
-			d.tooMany()
+			d.lose(codec.AnswerManyCounts, "usage")
 			break
 		}
 		one := content.ModalityCount{Of: detailsOf[i], Modality: modalityWord(x.Get("modality").Str())}
@@ -173,20 +172,13 @@ func (d *decoder) usageExtra(v jsonwire.Value) {
 			name = usageFields.camel[i]
 		}
 		if len(b)+len(name)+len(x.Raw()) > mostUsageExtra {
-			d.tooMany()
+			d.lose(codec.AnswerManyCounts, "usage")
 			continue
 		}
 		b = codec.AppendMember(b, name, x.Raw())
 	}
 	if len(b) > 1 {
 		d.counts.extra = d.extra(b, d.counts.extra)
-	}
-}
-
-func (d *decoder) tooMany() {
-	if !d.counts.crowded {
-		d.counts.crowded = true
-		d.lose("usage", content.LossHint, "the usage has more members than are kept")
 	}
 }
 

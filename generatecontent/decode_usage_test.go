@@ -89,7 +89,7 @@ func TestUsage(t *testing.T) {
 		})
 	}
 	got, losses, odd := lastUsage(t, `{"promptTokenCount":[7],"candidatesTokenCount":1.5}`)
-	if got.Input != 0 || got.Output != 0 || len(losses) != 2 || !odd {
+	if got.Input != 0 || got.Output != 0 || len(losses) != 1 || !odd {
 		t.Errorf("no numbers: %+v, losses %v, odd %v", got, losses, odd)
 	}
 	if got, _, odd := lastUsage(t, `[1]`); got != nil || !odd {

@@ -28,25 +28,6 @@ func (d *dialect) Format() content.Format { return Format }
 // document.
 func (d *dialect) Path(neutral string) string { return new(Request).path(neutral) }
 
-// path tells a neutral path of the request or of its answer.
-func (r *Request) path(neutral string) string {
-	first, rest, _ := strings.Cut(neutral, ".")
-	candidate := "0"
-	if n, inner, _ := strings.Cut(rest, "."); first == "candidates" && inner != "" {
-		candidate = n
-		first, rest, _ = strings.Cut(inner, ".")
-	}
-	switch first {
-	case "parts":
-		return "candidates[" + candidate + "].content.parts[" + rest + "]"
-	case "stop":
-		return "candidates[" + candidate + "].finish_reason"
-	case "usage":
-		return "usage_metadata"
-	}
-	return r.wirePath(neutral)
-}
-
 func (d *dialect) Header(h http.Header, id string) { h.Set("X-Request-Id", id) }
 
 // Forward lets through which tier has answered.

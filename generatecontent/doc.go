@@ -32,7 +32,7 @@
 // What another vendor needs back travels through the client, sealed as
 // thoughtSignature. Its thoughts go out as thoughts and, if they are signed, once
 // more in the signature of the call behind them, since some clients give back
-// nothing but calls; in an answer without a call behind them, in that of an empty
+// nothing but calls; in an answer without a call behind them, in that of a
 // text at the end. [Request.Upstream] opens what comes back. Nothing is
 // remembered in between, so any replica can go on. Thoughts of more than 4 MiB
 // between two calls are not carried; this is reported.

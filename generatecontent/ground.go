@@ -150,13 +150,13 @@ func (g *grounds) pending() int { return len(g.chunks) + len(g.supports) }
 
 // ground moves what is to be told of sources to the members of the candidate.
 // The vendor's own words count more.
-func (c *candidate) ground(lost lose) {
+func (c *candidate) ground(note noter) {
 	g := &c.grounds
 	if g.pending() == 0 {
 		return
 	}
 	if c.members.Get(grounding) != "" {
-		lost(unsaidBeside)
+		note(candidatePath(c.index, grounding), unsaidBeside)
 	} else {
 		b := []byte{'{'}
 		b = appendElements(b, `"groundingChunks":[`, g.chunks)
@@ -175,12 +175,12 @@ func appendElements(dst []byte, open string, list []byte) []byte {
 	return append(dst, "],"...)
 }
 
-// once returns lost for many citations of one text, which tell a loss once.
+// once returns lost for many citations of one text, which tell each loss once.
 func once(lost lose) lose {
-	told := false
+	var told []*loss.Rule
 	return func(r *loss.Rule) {
-		if !told {
-			told = true
+		if !slices.Contains(told, r) {
+			told = append(told, r)
 			lost(r)
 		}
 	}

@@ -213,7 +213,7 @@ func TestAnswerHeaders(t *testing.T) {
 		NewHandler(up, nil).ServeHTTP(w, post(p, `{"contents":[{"parts":[{},{"text":"Hi"}]}]}`))
 		got := w.Result().Header
 		want.Set("X-Gemini-Service-Tier", "flex")
-		want.Set("Polywire-Loss", "degraded contents[0].parts[1]; dropped generation_config.top_k; hint candidates[0].content.parts[0]")
+		want.Set("Polywire-Loss", "dropped generation_config.top_k; degraded contents[0].parts[1]; hint candidates[0].content.parts[0]")
 		if id := got.Get("X-Request-Id"); !strings.HasPrefix(id, "req_") {
 			t.Errorf("id %q", id)
 		}

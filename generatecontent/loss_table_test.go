@@ -11,6 +11,7 @@ import (
 func TestLossTable(t *testing.T) {
 	losstable.Check(t, "generatecontent", requestLosses...)
 	losstable.Check(t, "generatecontent-answer", answerLosses...)
+	losstable.Check(t, "generatecontent-read", readLosses...)
 }
 
 // A path of a request that was parsed is one of its document, with the parts that

@@ -63,9 +63,7 @@ func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 		lost = append(lost, r.At(path))
 	}
 	a := answer{start: r.Start, usage: r.Usage}
-	if a.members.Add(r.Start.Extra, Format) {
-		note("", unsaidMembers)
-	}
+	a.unsaid(a.members.Add(r.Start.Extra, Format), r.Start.Extra, "", note)
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.More...)
 	list := make([]Candidate, len(all))
 	some := false
@@ -85,7 +83,7 @@ func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 		res.Candidates = list
 	}
 	a.rest(res, note)
-	return res, lost
+	return res, loss.Once(lost)
 }
 
 // parts returns those of one answer that can be said.
@@ -108,12 +106,18 @@ func (a *answer) parts(parts []content.Part, k int, note noter) []content.Part {
 			a.candidates[k].broken = a.candidates[k].broken || r == unsaidInput
 		})
 		switch q := p.(type) {
+		case nil:
 		case *content.Text:
-			thoughts.told += width(q.Text)
+			thoughts.told.text += width(q.Text)
 		case *content.ToolUse: // a copy
 			if q.Signature.Data == "" {
 				q.Signature = carried()
+			} else {
+				list = signLast(list, &thoughts, carried)
 			}
+			thoughts.passed(p)
+		default:
+			thoughts.passed(p)
 		}
 		if p != nil {
 			list = append(list, p)
@@ -126,35 +130,47 @@ func (a *answer) parts(parts []content.Part, k int, note noter) []content.Part {
 	return signLast(list, &thoughts, carried)
 }
 
-// signLast has the end of an answer carry what is left of the thoughts: the last
+// signLast has the end of an answer carry what is left of the thoughts: its last
 // text, as the vendor signs whole answers. An empty one, as in streams, makes
-// clients drop the turn from their history.
+// clients drop the turn from their history, and so it is only made where the
+// last part is none, or signed.
 func signLast(list []content.Part, thoughts *thoughts, carried func() content.Signature) []content.Part {
-	if t, ok := last(list).(*content.Text); ok && t.Signature.Data == "" && thoughts.before(width(t.Text)) {
-		thoughts.told -= width(t.Text) // they are found again from where it begins
-		signed := *t
-		signed.Signature = carried()
-		list[len(list)-1] = &signed
+	if !thoughts.pending() {
 		return list
 	}
-	if sig := carried(); sig.Data != "" {
-		list = append(list, &content.Text{Signature: sig})
+	sig := carried()
+	if sig.Data == "" {
+		return list
 	}
-	return list
+	i := len(list) - 1
+	for i >= 0 && isThought(list[i]) {
+		i--
+	}
+	if i >= 0 {
+		if t, ok := list[i].(*content.Text); ok && t.Signature.Data == "" {
+			signed := *t
+			signed.Signature = sig
+			list[i] = &signed
+			return list
+		}
+	}
+	return append(list, &content.Text{Signature: sig})
 }
 
-func last(list []content.Part) content.Part {
-	if len(list) == 0 {
-		return nil
-	}
-	return list[len(list)-1]
+func isThought(p content.Part) bool {
+	_, ok := p.(*content.Thinking)
+	return ok
 }
 
 // answerPath is where a part is, neutrally.
 func answerPath(candidate, part int) string {
-	path := "parts." + strconv.Itoa(part)
+	return candidatePath(candidate, "parts."+strconv.Itoa(part))
+}
+
+// candidatePath is where something of a candidate is, neutrally.
+func candidatePath(candidate int, path string) string {
 	if candidate > 0 {
-		path = "candidates." + strconv.Itoa(candidate) + "." + path
+		path = strings.TrimSuffix("candidates."+strconv.Itoa(candidate)+"."+path, ".")
 	}
 	return path
 }
@@ -193,18 +209,27 @@ func (a *answer) at(index int) int {
 // of its candidates.
 func (a *answer) extra(x *content.Extra, k int, note noter) {
 	var all front.Members
-	if all.Add(x, Format) {
-		note("", unsaidMembers)
-	}
+	index := a.candidates[k].index
+	a.unsaid(all.Add(x, Format), x, candidatePath(index, ""), note)
 	for _, m := range all {
 		switch m.Name {
 		case "promptFeedback", "modelStatus", "createTime", "turnToken":
 			a.members.Set(m.Name, m.JSON)
 		case "content", "finishMessage", "responseId", "modelVersion": // of a candidate that goes on, or another answer
-			note("", unsaidPlace)
+			note(candidatePath(index, m.Name), unsaidPlace)
 		default:
 			a.candidates[k].members.Set(m.Name, m.JSON)
 		}
+	}
+}
+
+// unsaid tells what is lost of members, if they are another format's.
+func (a *answer) unsaid(foreign bool, x *content.Extra, path string, note noter) {
+	if !foreign {
+		return
+	}
+	for at, r := range codec.Unsaid(x, path) {
+		note(at, r)
 	}
 }
 
@@ -224,21 +249,16 @@ func (a *answer) feedback(s *upstream.Stop) {
 // end says why the answer at a place ends, and what else is known of it.
 func (a *answer) end(k int, to *Candidate, note noter) {
 	from := &a.candidates[k]
-	path := "stop"
-	if from.index > 0 {
-		path = "candidates." + strconv.Itoa(from.index) + ".stop"
-	}
+	path := candidatePath(from.index, "stop")
 	to.Index = from.index
 	to.FinishReason, to.FinishMessage = from.words(func(r *loss.Rule) { note(path, r) })
-	if from.members.Add(from.stop.Extra, Format) {
-		note(path, unsaidMembers)
-	}
+	a.unsaid(from.members.Add(from.stop.Extra, Format), from.stop.Extra, candidatePath(from.index, ""), note)
 	if from.stop.Format == Format {
 		from.members.Add(&content.Extra{Format: Format, JSON: from.stop.Details}, Format)
 	}
 	from.members.Take("finishMessage")
 	from.members.Take("promptFeedback")
-	from.ground(func(r *loss.Rule) { note("", r) })
+	from.ground(note)
 	to.Extra = from.members.Extra(Format)
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -26,19 +27,19 @@ type ending struct {
 //	tool_use        STOP
 //	stop_sequence   STOP
 //	max_tokens      MAX_TOKENS
-//	context_window  MAX_TOKENS, with a message
-//	refusal         SAFETY, with a message
+//	context_window  MAX_TOKENS, with a message if the vendor has none
+//	refusal         SAFETY, likewise
 //	safety          SAFETY
 //	recitation      RECITATION
 //	malformed_call  MALFORMED_FUNCTION_CALL
-//	pause           OTHER, with a message
-//	compaction      OTHER, with a message
+//	pause           OTHER, likewise
+//	compaction      OTHER, likewise
 //	anything else   OTHER
 //
 // An ordinary end with a call that was left out is a malformed_call.
 func (e *ending) words(lost func(r *loss.Rule)) (word, message string) {
 	s := &e.stop
-	if s.Format != Format && s.Details != "" {
+	if s.Format != Format && codec.MoreThan(s, s.Message) {
 		lost(unsaidDetails)
 	}
 	if s.Sequence != "" {
@@ -101,7 +102,9 @@ func stopWord(r content.StopReason) (word, message string) {
 // message returns the vendor's own words about the end.
 func (e *ending) message() string {
 	var m front.Members
-	if s := &e.stop; s.Format == Format && strings.Contains(s.Details, "finishMessage") {
+	if e.stop.Message != "" {
+		return e.stop.Message
+	} else if s := &e.stop; s.Format == Format && strings.Contains(s.Details, "finishMessage") {
 		m.Add(&content.Extra{Format: Format, JSON: s.Details}, Format)
 	} else if s.Extra != nil && strings.Contains(s.Extra.JSON, "finishMessage") {
 		m.Add(s.Extra, Format)
@@ -138,6 +141,9 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 	}
 	var more front.Members
 	more.Add(u.Extra, Format)
+	if tier := codec.Tier(u.Extra); tier != "" && more.Get("serviceTier") == "" {
+		more.Set("serviceTier", `"`+tier+`"`)
+	}
 	for _, m := range more {
 		if !usageMember(m.Name) {
 			dst = append(jsonwire.AppendString(append(dst, ','), m.Name), ':')

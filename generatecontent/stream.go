@@ -167,6 +167,9 @@ func (s *stream) event(dst []byte, e *upstream.Event) []byte {
 		s.err = errCandidates
 		return dst
 	}
+	if e.Extra != nil || e.Kind == upstream.EventBlockExtra {
+		s.besides(e)
+	}
 	switch e.Kind {
 	case upstream.EventText:
 		return s.text(dst, e)
@@ -185,10 +188,28 @@ func (s *stream) event(dst []byte, e *upstream.Event) []byte {
 	default:
 		return s.other(dst, e)
 	}
-	if e.Extra != nil {
-		s.note("", unsaidEventMembers)
-	}
 	return dst
+}
+
+// besides tells what is lost of an event about a part: its members, but for those
+// of a text.
+func (s *stream) besides(e *upstream.Event) {
+	var rule *loss.Rule
+	switch e.Kind {
+	case upstream.EventBlockExtra:
+		rule = unsaidAbout
+	case upstream.EventOpen, upstream.EventInput, upstream.EventClose, upstream.EventSignature, upstream.EventCitation:
+		rule = unsaidEventMembers
+	default:
+		return
+	}
+	path := "parts" // of one that was closed long ago
+	if b := s.find(e.Block); b != nil {
+		path = answerPath(s.candidates[b.k].index, b.n)
+	} else if e.Kind == upstream.EventOpen {
+		path = answerPath(e.Candidate, s.said[s.place(e.Candidate)].parts)
+	}
+	s.note(path, rule)
 }
 
 // other takes what is said together with the next part, or at the end.
@@ -203,9 +224,7 @@ func (s *stream) other(dst []byte, e *upstream.Event) []byte {
 		if s.start.Model == "" {
 			s.start.Model = model
 		}
-		if s.members.Add(e.Start.Extra, Format) {
-			s.note("", unsaidMembers)
-		}
+		s.answer.unsaid(s.members.Add(e.Start.Extra, Format), e.Start.Extra, "", s.note)
 	case upstream.EventUsage:
 		s.usage, s.unsaid = *e.Usage, counted(e.Usage)
 	case upstream.EventStop:
@@ -214,14 +233,12 @@ func (s *stream) other(dst []byte, e *upstream.Event) []byte {
 		s.said[k].fresh, s.said[k].word = true, ""
 		s.answer.feedback(e.Stop)
 	case upstream.EventBlockExtra:
-		s.note("", unsaidAbout)
 		return dst
 	}
 	switch {
-	case e.Extra == nil:
-	case e.Text != "":
-		s.note("", unsaidEvent)
-	default:
+	case e.Kind == upstream.EventExtra && e.Text != "":
+		s.note(loss.EventPath(e.Text), unsaidEvent)
+	case e.Extra != nil:
 		dst = s.say(dst, e)
 	}
 	return dst
@@ -316,7 +333,7 @@ func (s *stream) appendStop(dst []byte, k int) []byte {
 // appendIndex appends which candidate it was, and what was held back for it.
 func (s *stream) appendIndex(dst []byte, k int) []byte {
 	c := &s.candidates[k]
-	c.ground(func(r *loss.Rule) { s.note("", r) })
+	c.ground(s.note)
 	dst = jsonwire.AppendInt(append(dst, `,"index":`...), int64(c.index))
 	dst = appendHeld(dst, c.members, candidateMember)
 	c.members = c.members[:0]

@@ -2,6 +2,7 @@ package generatecontent
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -87,8 +88,8 @@ func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 	}
 	x := e.Extra
 	if x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
+		codec.UnsaidOfPart(x, func(r *loss.Rule) { s.lose(b, r) })
 		x = nil
-		s.lose(b, unsaidMembers)
 	}
 	return s.piece(dst, b, e.Text, x)
 }
@@ -115,7 +116,7 @@ func (s *stream) beginText(dst []byte, b *streamed, text string) []byte {
 	if b.kind == thoughtBlock {
 		dst = append(dst, `,"thought":true`...)
 	} else {
-		s.said[b.k].thoughts.told += width(text)
+		s.said[b.k].thoughts.told.text += width(text)
 	}
 	if b.extra != nil {
 		dst = appendMembers(dst, &s.scratch, b.extra)
@@ -210,12 +211,15 @@ func (s *stream) whole(dst []byte, b *streamed) []byte {
 	}
 	if t, ok := p.(*content.ToolUse); ok && t.Signature.Data == "" { // a copy
 		t.Signature = s.carried(b.k)
+	} else if ok {
+		dst = s.appendCarrier(dst, b.k)
 	}
 	s.scratch.Reset()
 	e := newEncoder(&s.scratch, nil)
 	e.part(p) // forAnswer leaves nothing that cannot be written
 	s.said[b.k].told++
 	s.said[b.k].kind = noBlock
+	s.said[b.k].thoughts.passed(p)
 	return appendOneLine(s.part(dst, b.k), s.scratch.Bytes())
 }
 

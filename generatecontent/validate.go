@@ -6,6 +6,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/legal"
 )
 
 // Rules is what a host has to say to a validator. The zero value, like nil,
@@ -85,7 +86,7 @@ type validator struct {
 
 	sound int // how many of Form.sound are behind
 	files int
-	open  map[openCall]int // of the latest turn of the model
+	pairs legal.Pairing // of the calls of the latest turn of the model
 }
 
 // fault notes a fault at the path, with more names behind it.

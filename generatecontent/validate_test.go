@@ -157,6 +157,11 @@ func TestValidatePairing(t *testing.T) {
 			"pairing contents[2].parts[0].function_response.name: the function call turn before has no open call of this function"}},
 		{"the same twice", ask + "," + two + `,{"parts":[{"functionResponse":{"name":"g"}},{"functionResponse":{"name":"g"}}]}`, []string{
 			"pairing contents[2].parts[1].function_response.name: the function call turn before has no open call of this function"}},
+		{"by id, and once more by name", ask + "," + two + `,{"parts":[{"functionResponse":{"name":"f"}},{"functionResponse":{"name":"f","id":"1"}}]}`, []string{
+			"pairing contents[2].parts[0].function_response.name: the function call turn before has no open call of this function"}},
+		{"one id for both", ask + "," + strings.ReplaceAll(two, `"id":"2"`, `"id":"1"`) +
+			`,{"parts":[{"functionResponse":{"name":"f","id":"1"}},{"functionResponse":{"name":"g","id":"1"}}]}`, nil},
+		{"an id of a step before", ask + "," + callF + "," + respF + "," + callG + `,{"parts":[{"functionResponse":{"name":"g","id":"1"}}]}`, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

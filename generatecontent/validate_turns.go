@@ -233,40 +233,19 @@ func (v *validator) answers(i int, calls []*content.ToolUse) {
 		v.at(i, content.CodePairing, textCount)
 		return
 	}
-	if v.open == nil {
-		v.open = make(map[openCall]int, 2*n)
-	}
-	open := v.open
-	for _, c := range calls {
-		open[openCall{false, c.Name}]++
-		if c.ID != "" {
-			open[openCall{true, c.ID}]++
-		}
-	}
-	for k, p := range parts {
-		r, ok := p.(*content.ToolResult)
-		if !ok || r == nil || r.ID != "" && open[openCall{true, r.ID}] > 0 {
+	v.pairs.Open(calls)
+	for k, to := range v.pairs.Pair(parts) {
+		r, ok := parts[k].(*content.ToolResult)
+		if !ok || r == nil || r.Name == "" || to >= 0 { // a name that is missing was told
 			continue
 		}
-		name := openCall{false, r.Name}
-		if open[name]--; open[name] < 0 && r.Name != "" {
-			v.path.PushIndex(i)
-			v.path.Push("parts")
-			v.path.PushIndex(v.r.original(i, k))
-			v.fault(content.CodePairing, "the function call turn before has no open call of this function", "function_response", "name")
-			v.path.Pop()
-			v.path.Pop()
-			v.path.Pop()
-		}
+		v.path.PushIndex(i)
+		v.path.Push("parts")
+		v.path.PushIndex(v.r.original(i, k))
+		v.fault(content.CodePairing, "the function call turn before has no open call of this function", "function_response", "name")
+		v.path.Pop()
+		v.path.Pop()
+		v.path.Pop()
 	}
-	if n > 64 { // to clear a large map again and again would cost
-		v.open = nil
-	}
-	clear(v.open)
-}
-
-// An openCall is a call that waits for its result: its id, or its name.
-type openCall struct {
-	byID bool
-	text string
+	v.pairs.Reset()
 }

@@ -1,9 +1,14 @@
 package generatecontent
 
 import (
+	"cmp"
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // Path tells a neutral path, as a [content.Loss] of the request or of its answer
@@ -13,66 +18,321 @@ import (
 // as it is.
 func (r *Request) Path(neutral string) string { return r.path(neutral) }
 
-// wirePath tells a neutral path, as losses have it, in the words of the format
-// and of the document that r was parsed from: "turns.3.parts.1" is
+// path tells a neutral path of the request or of its answer.
+func (r *Request) path(neutral string) string {
+	steps := strings.Split(neutral, ".")
+	candidate := "0"
+	if len(steps) > 2 && steps[0] == "candidates" {
+		candidate, steps = steps[1], steps[2:]
+	}
+	w := wirePath{r: r}
+	switch steps[0] {
+	case "parts":
+		w.b.WriteString("candidates[" + candidate + "].content.parts")
+		w.steps(steps[1:])
+	case "stop":
+		w.b.WriteString("candidates[" + candidate + "].finish_reason")
+	case "usage":
+		w.b.WriteString("usage_metadata")
+	default:
+		return r.wirePath(neutral)
+	}
+	return w.b.String()
+}
+
+// wirePath tells a neutral path, as losses and faults have it, in the words of
+// the format and of the document that r was parsed from: "turns.3.parts.1" is
 // "contents[3].parts[1]", or parts[2] where a part that says nothing stood
 // before it; "tools.2" is "tools[0].function_declarations[2]". What it does not
 // know stays as it is.
 func (r *Request) wirePath(neutral string) string {
-	if fixed, ok := fixedPaths[neutral]; ok {
-		return fixed
-	}
 	steps := strings.Split(neutral, ".")
-	index := func(i int) (int, bool) {
-		if i >= len(steps) {
-			return 0, false
-		}
-		n, err := strconv.Atoi(steps[i])
-		return n, err == nil
-	}
-	var b strings.Builder
-	i, turn := 1, -2
-	switch first, n := steps[0], 0; first {
+	w := wirePath{r: r}
+	rest := steps[1:]
+	switch steps[0] {
 	case "turns":
-		b.WriteString("contents")
-		if n, ok := index(1); ok {
-			turn, i = n, 2
-			b.WriteString("[" + steps[1] + "]")
-		}
+		w.turn(rest)
 	case "system":
-		b.WriteString("system_instruction")
-		if n, ok := index(1); ok {
-			i = 2
-			b.WriteString(".parts[" + strconv.Itoa(r.original(-1, n)) + "]")
+		w.b.WriteString("system_instruction")
+		if n, ok := index(rest); ok {
+			w.b.WriteString(".parts[" + strconv.Itoa(r.original(-1, n)) + "]")
+			w.part(nil, rest[1:])
 		}
 	case "tools":
-		b.WriteString("tools")
-		if places := r.toolPlaces(); true {
-			if k, ok := index(1); ok && k >= 0 && k < len(places) {
-				n, i = places[k].outer, 2
-				b.WriteString("[" + strconv.Itoa(n) + "]")
-				if places[k].inner == builtIn {
-					b.WriteString("." + snake(r.Tools[k].Kind))
-				} else {
-					b.WriteString(".function_declarations[" + strconv.Itoa(places[k].inner) + "]")
-				}
+		w.b.WriteString("tools")
+		if k, ok := index(rest); ok {
+			w.tool(k, rest)
+		} else {
+			w.steps(rest)
+		}
+	case "extra":
+		w.members(rest)
+	default:
+		w.setting(steps)
+	}
+	return w.b.String()
+}
+
+// A wirePath is one in the making.
+type wirePath struct {
+	b strings.Builder
+	r *Request
+}
+
+// index returns the index that a path goes on with.
+func index(steps []string) (int, bool) {
+	if len(steps) == 0 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(steps[0])
+	return n, err == nil && n >= 0
+}
+
+// steps appends steps as they are.
+func (w *wirePath) steps(list []string) {
+	for _, s := range list {
+		if _, err := strconv.Atoi(s); err == nil {
+			w.b.WriteString("[" + s + "]")
+			continue
+		}
+		if w.b.Len() > 0 {
+			w.b.WriteByte('.')
+		}
+		w.b.WriteString(s)
+	}
+}
+
+// members appends the names of members that have no field, which are in an Extra
+// that no document has.
+func (w *wirePath) members(list []string) {
+	if len(list) > 0 && list[0] == "extra" {
+		list = list[1:]
+	}
+	for _, s := range list {
+		w.steps([]string{snake(s)})
+	}
+}
+
+func (w *wirePath) turn(rest []string) {
+	w.b.WriteString("contents")
+	n, ok := index(rest)
+	if !ok {
+		w.steps(rest)
+		return
+	}
+	w.b.WriteString("[" + rest[0] + "]")
+	if rest = rest[1:]; len(rest) < 2 || rest[0] != "parts" {
+		w.members(rest)
+		return
+	}
+	m, ok := index(rest[1:])
+	if !ok {
+		w.steps(rest)
+		return
+	}
+	var p content.Part
+	if n < len(w.r.Contents) && m < len(w.r.Contents[n].Parts) {
+		p = w.r.Contents[n].Parts[m]
+	}
+	w.b.WriteString(".parts[" + strconv.Itoa(w.r.original(n, m)) + "]")
+	w.part(p, rest[2:])
+}
+
+// part appends what is meant of a part.
+func (w *wirePath) part(p content.Part, rest []string) {
+	if len(rest) == 0 {
+		return
+	}
+	switch rest[0] {
+	case "extra":
+		w.members(rest)
+		return
+	case "signature":
+		w.b.WriteString(".thought_signature")
+		return
+	}
+	switch p := p.(type) {
+	case *content.ToolUse:
+		w.b.WriteString(".function_call")
+		if rest[0] == "input" {
+			w.b.WriteString(".args")
+			rest = rest[1:]
+		}
+	case *content.ToolResult:
+		w.result(p, rest)
+		return
+	default:
+		if source, _ := sourceOf(p); source != nil {
+			w.file(source, rest)
+			return
+		}
+	}
+	w.steps(rest)
+}
+
+// result appends what is meant of the result of a tool. What its response says
+// is the first of its parts, if it says anything.
+func (w *wirePath) result(p *content.ToolResult, rest []string) {
+	w.b.WriteString(".function_response")
+	switch rest[0] {
+	case "object", "error":
+		w.b.WriteString(".response")
+	case "parts":
+		of, ok := index(rest[1:])
+		if !ok || of >= len(p.Parts) {
+			w.steps(rest)
+			return
+		}
+		n := of
+		if _, text := p.Parts[0].(*content.Text); text {
+			n--
+		}
+		if n < 0 {
+			w.b.WriteString(".response")
+			return
+		}
+		w.b.WriteString(".parts[" + strconv.Itoa(n) + "]")
+		w.part(p.Parts[of], rest[2:])
+	default:
+		w.steps(rest)
+	}
+}
+
+// file appends what is meant of a file.
+func (w *wirePath) file(s content.Source, rest []string) {
+	link := ""
+	switch s.(type) {
+	case *content.URL, *content.File:
+		w.b.WriteString(".file_data")
+		link = "file_uri"
+	default:
+		w.b.WriteString(".inline_data")
+	}
+	if rest[0] == "source" {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		return
+	}
+	switch rest[0] {
+	case "media_type":
+		w.b.WriteString(".mime_type")
+	case "title", "name":
+		w.b.WriteString(".display_name")
+	case "url", "id":
+		w.steps([]string{cmp.Or(link, rest[0])})
+	default:
+		w.members(rest)
+	}
+}
+
+func (w *wirePath) tool(k int, rest []string) {
+	places := w.r.toolPlaces()
+	if k >= len(places) {
+		w.steps(rest)
+		return
+	}
+	w.b.WriteString("[" + strconv.Itoa(places[k].outer) + "]")
+	t := &w.r.Tools[k]
+	rest = rest[1:]
+	if places[k].inner == builtIn {
+		w.b.WriteString("." + snake(t.Kind))
+		w.members(rest)
+		return
+	}
+	w.b.WriteString(".function_declarations[" + strconv.Itoa(places[k].inner) + "]")
+	if len(rest) == 0 {
+		return
+	}
+	schema, name := t.Input, "parameters"
+	switch rest[0] {
+	case "output":
+		schema, name = t.Output, "response"
+	case "input":
+	default:
+		w.members(rest)
+		return
+	}
+	if schema.JSON != "" && !schema.OpenAPI {
+		name += "_json_schema"
+	}
+	w.b.WriteString("." + name)
+	w.steps(rest[1:])
+}
+
+// setting appends what is meant of the rest of the request.
+func (w *wirePath) setting(steps []string) {
+	for n := len(steps); n > 0; n-- {
+		name := strings.Join(steps[:n], ".")
+		fixed, ok := fixedPaths[name]
+		if !ok {
+			continue
+		}
+		switch name {
+		case "output.schema", "output.media_type":
+			fixed = w.r.outputField(name, fixed)
+		case "thinking.mode", "thinking.budget", "thinking.effort":
+			fixed = w.r.thinkingField(fixed)
+		}
+		w.b.WriteString(fixed)
+		if rest := steps[n:]; len(rest) > 0 && rest[0] == "extra" {
+			w.members(rest)
+		} else {
+			w.steps(rest)
+		}
+		return
+	}
+	w.steps(steps)
+}
+
+const configPath = "generation_config."
+
+// outputField returns where the document says what texts are to be like: there
+// are three ways.
+func (r *Request) outputField(name, usual string) string {
+	c := r.GenerationConfig
+	switch {
+	case c == nil:
+		return usual
+	case name == "output.schema" && c.ResponseJSONSchema != "":
+		return configPath + "response_json_schema"
+	case c.ResponseSchema != "" || c.ResponseMimeType != "" || c.ResponseFormat == "":
+		return usual
+	}
+	field := map[string]string{"output.schema": "schema", "output.media_type": "mime_type"}[name]
+	place := ""
+	if doc, err := jsonwire.Parse(c.ResponseFormat, codec.AnyDocument); err == nil {
+		defer doc.Close()
+		for i, x := range doc.Root().Elems() {
+			if place == "" && x.Get("text").Exists() {
+				place = "[" + strconv.Itoa(i) + "]"
 			}
 		}
+	}
+	return configPath + "response_format" + place + ".text." + field
+}
+
+// thinkingField returns where the document says how to think, if it does not say
+// that in the usual way.
+func (r *Request) thinkingField(usual string) string {
+	if r.GenerationConfig == nil || r.GenerationConfig.ThinkingConfig == nil {
+		return usual
+	}
+	t := r.GenerationConfig.ThinkingConfig
+	said := ""
+	switch {
+	case t.ThinkingBudget != nil && t.ThinkingLevel != "":
+		return usual
+	case t.ThinkingBudget != nil:
+		said = "thinking_budget"
+	case t.ThinkingLevel != "":
+		said = "thinking_level"
+	case t.IncludeThoughts != nil:
+		said = "include_thoughts"
 	default:
-		b.WriteString(first)
+		return usual
 	}
-	for ; i < len(steps); i++ {
-		n, err := strconv.Atoi(steps[i])
-		switch {
-		case err != nil:
-			b.WriteString("." + steps[i])
-		case turn >= 0 && i == 3 && steps[2] == "parts":
-			b.WriteString("[" + strconv.Itoa(r.original(turn, n)) + "]")
-		default:
-			b.WriteString("[" + steps[i] + "]")
-		}
-	}
-	return b.String()
+	return configPath + "thinking_config." + said
 }
 
 // original returns where a part stood in the document.
@@ -119,5 +379,4 @@ var fixedPaths = map[string]string{
 	"choice.mode":         "tool_config.function_calling_config.mode",
 	"choice.names":        "tool_config.function_calling_config.allowed_function_names",
 	"output":              "generation_config",
-	"extra":               "",
 }

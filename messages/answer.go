@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"strings"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -20,6 +22,9 @@ func forAnswer(p content.Part, lost lose) content.Part {
 	case *content.Thinking:
 		return answerThinking(p, lost)
 	case *content.ToolUse:
+		if p.Name == "" {
+			break // nobody could run it, and the client's next request would be refused
+		}
 		c := *p
 		hints(&c.Cache, &c.Extra, &c.Signature, lost)
 		c.Input = answerInput(p.Input, lost)
@@ -104,8 +109,8 @@ func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature,
 		lost(unsaidCache)
 	}
 	if extra != nil && *extra != nil && (*extra).Format != Format {
+		codec.UnsaidOfPart(*extra, lost)
 		*extra = nil
-		lost(unsaidMembers)
 	}
 	if sig != nil && sig.Data != "" && !foreign(*sig) {
 		lost(seal.Nobodys)
@@ -130,7 +135,7 @@ func answerInput(input string, lost lose) string {
 func answerCitation(c *content.Citation, lost lose) bool {
 	if citeFormOf("", c.Kind) != nil {
 		if c.Extra != nil && c.Extra.Format != Format {
-			lost(unsaidMembers)
+			lost(codec.UnsaidMembers)
 		}
 		return true
 	}
@@ -160,6 +165,9 @@ func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
 		beginBlock(w, p.Kind)
 		w.Name("tool_use_id")
 		w.String(p.ID)
+		if strings.HasPrefix(p.Kind, "web_") {
+			writeCaller(w, p.Extra)
+		}
 		if p.Content != "" {
 			w.Name("content")
 			w.Raw(p.Content)
@@ -222,11 +230,18 @@ func writeCall(w *jsonwire.Writer, kind, id, name, input string, extra *content.
 		input = "{}" // to the letter: clients take nothing else for a beginning
 	}
 	w.Raw(input)
-	if kind != "mcp_tool_use" && !hasMember(extra, "caller") {
+	if kind != "mcp_tool_use" {
+		writeCaller(w, extra)
+	}
+	endBlock(w, extra, &toolUseNames)
+}
+
+// writeCaller writes who has called a tool, if the members do not say it.
+func writeCaller(w *jsonwire.Writer, extra *content.Extra) {
+	if !hasMember(extra, "caller") {
 		w.Name("caller")
 		w.Raw(`{"type":"direct"}`)
 	}
-	endBlock(w, extra, &toolUseNames)
 }
 
 func beginBlock(w *jsonwire.Writer, kind string) {

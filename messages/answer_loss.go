@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/seal"
 )
@@ -9,43 +10,41 @@ import (
 // What an answer can lose on its way into this format.
 var (
 	unsaidImage = &loss.Rule{Feature: loss.AnswerImage, Severity: content.LossDropped,
-		Reason: "an answer in this format has no block for an image"}
+		Reason: "an answer in this format has no block for an image: it is left out"}
 	unsaidDocument = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDropped,
-		Reason: "an answer in this format has no block for a document"}
+		Reason: "an answer in this format has no block for a document: it is left out"}
 	unsaidMedia = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDropped,
-		Reason: "an answer in this format has no block for sound or moving pictures"}
+		Reason: "an answer in this format has no block for sound or moving pictures: they are left out"}
 	unsaidTool = &loss.Rule{Feature: loss.AnswerVendorPart, Severity: content.LossDropped,
-		Reason: "an answer in this format has no block for a built-in tool of another format"}
+		Reason: "an answer in this format has no block for a built-in tool of another format: it is left out"}
 	unsaidPart = &loss.Rule{Feature: loss.AnswerUnknown, Severity: content.LossDropped,
-		Reason: "an answer in this format has no block for a part of this kind"}
+		Reason: "an answer in this format has no block for a part of this kind: it is left out"}
 	unsaidResult = &loss.Rule{Feature: loss.AnswerVendorPart, Severity: content.LossDropped,
-		Reason: "the result of a built-in tool is no JSON"}
+		Reason: "the result of a built-in tool is no JSON and is left out"}
 	unsaidInput = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
 		Reason: notObject}
 	unsaidCitation = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
-		Reason: "a citation of a kind that this format has not"}
+		Reason: "the citation is of a kind that this format does not have and is left out"}
 	unsaidLast = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossHint,
 		Reason: "a signature of the last text would have to be carried behind it, where agents look for the text"}
 	unsaidCandidates = &loss.Rule{Feature: loss.AnswerCandidates, Severity: content.LossDropped,
-		Reason: "this format has one answer only"}
+		Reason: "this format has one answer only: the others are left out"}
 	unsaidReason = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossDegraded,
-		Reason: "a reason to stop that the vendor has no word for"}
+		Reason: "the vendor has no word for the reason to stop: it is told in one that is not the vendor's"}
 	unsaidDetails = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossHint,
-		Reason: "another format's details of the reason to stop"}
+		Reason: "the details of the reason to stop are another format's and are left out"}
 	unsaidCounts = &loss.Rule{Feature: loss.AnswerUsage, Severity: content.LossHint,
-		Reason: "counts that this format has not"}
+		Reason: "counts that this format does not have, or words about them, are left out"}
 	unsaidCache = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "a cache mark in an answer"}
-	unsaidMembers = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "members of another format"}
+		Reason: "an answer has no place for a cache mark"}
 	unsaidEventMembers = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "members of an event"}
+		Reason: "members of an event have no place here and are left out"}
 	unsaidManyMembers = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "more members than are kept of one answer"}
+		Reason: "the answer has more members of its own than are kept"}
 	unsaidEvent = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "an event of a kind that is not known"}
+		Reason: "an event that is not known is left out"}
 	unsaidDelta = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
-		Reason: "a delta of a kind that is not known"}
+		Reason: "a piece of a part is not known and is left out"}
 )
 
 // answerLosses is the table of all of them.
@@ -53,7 +52,8 @@ var answerLosses = []*loss.Rule{
 	seal.Nobodys, seal.TooLarge, seal.TooLate, unsaidLast,
 	unsaidImage, unsaidDocument, unsaidMedia, unsaidTool, unsaidPart, unsaidResult, unsaidInput, unsaidCitation,
 	unsaidCandidates, unsaidReason, unsaidDetails, unsaidCounts,
-	unsaidCache, unsaidMembers, unsaidEventMembers, unsaidManyMembers, unsaidEvent, unsaidDelta,
+	unsaidCache, unsaidEventMembers, unsaidManyMembers, unsaidEvent, unsaidDelta,
+	codec.UnsaidSources, codec.UnsaidLogprobs, codec.UnsaidResume, codec.UnsaidMembers,
 }
 
 // unsayable returns the rule for a part that an answer has no block for.

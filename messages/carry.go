@@ -9,9 +9,30 @@ import (
 )
 
 // What another vendor needs back goes out sealed where clients of this format
-// give back what they got: in the signature of a thinking block, and in blocks
-// of redacted_thinking, each of which stands for a signature of the part behind
-// or before it.
+// give back what they got: the signature of a thought in its thinking block, and
+// any other in a block of redacted_thinking of its own. That block stands in
+// front of the part that was signed, or behind it where the signature came when
+// the part had begun.
+//
+// The promise: a client that gives back the blocks of an answer in their order
+// brings each signature back, byte for byte, on the part that it was of, however
+// the events of the answer arrived. It may leave out texts of nothing but white
+// space; their signatures come back on empty texts in their places, which is how
+// vendors themselves sign late. It may give back each block as a turn of its
+// own. The vendor has to sign a part once, and before another part opens.
+//
+// What is not carried is told, each at the part that it is of:
+//   - What would have to stand behind the text that ends the answer, since agents
+//     print the last block: see unsaidLast. A whole answer loses only what is
+//     signed behind that text, or on white space.
+//   - A signature that comes when other parts have followed, or when another one
+//     of its part is written, and one that is too large.
+//   - The signature of a part that this format has no block for goes with it.
+//
+// The envelope says whether a text or a call was signed. Where the client has left
+// that out, the signature goes back on an empty text in its place, never on a part
+// of another kind; only one of the same kind that is next to it now, and has no
+// signature, is taken for the one that is gone.
 
 // foreign reports whether a signature is one of another format, which is
 // sealed.
@@ -38,56 +59,45 @@ func beside(p content.Part) content.Signature {
 	return content.Signature{}
 }
 
+// inFront is how the signature of a block is carried in front of it.
+func inFront(p content.Part) seal.Kind {
+	if _, text := p.(*content.Text); text {
+		return seal.Next
+	}
+	return seal.NextCall
+}
+
 // envelopeBlock returns a block that carries an envelope.
 func envelopeBlock(data string) *content.Thinking {
 	return &content.Thinking{Redacted: content.Signature{Format: Format, Data: data}}
 }
 
-// appendCarried appends the block of a whole answer that p is, which was from,
-// behind one that carries its signature. An empty text, which clients could not
-// give back, is nothing but its signature.
-func appendCarried(to []content.Part, from, p content.Part, lost lose) []content.Part {
-	s := beside(from)
-	if s.Data == "" {
-		return append(to, p)
-	}
-	k := seal.Next
-	if t, ok := p.(*content.Text); ok && saysNothing(t) {
-		k = seal.Alone
-	}
-	if data := sealed(s, k, lost); data != "" {
-		to = append(to, envelopeBlock(data))
-	}
-	if k == seal.Alone {
-		return to
-	}
-	return append(to, p)
-}
-
-func saysNothing(t *content.Text) bool {
-	return t.Text == "" && len(t.Citations) == 0 && t.Extra == nil
-}
-
 // ahead returns the signature of a block that opens, if it has one that must be
 // carried beside it and is known by now: other events of the batch may bring
-// it, which then are done with. It also reports whether the block is over with
-// these events and no other piece of it came.
-func (s *stream) ahead(open *upstream.Event, events []upstream.Event) (sig content.Signature, over bool) {
+// it, which then are done with. It also reports whether the batch says something
+// in the block, which p is, and whether the block is over with nothing said at
+// all.
+func (s *stream) ahead(open *upstream.Event, p content.Part, events []upstream.Event) (sig content.Signature, says, nothing bool) {
 	if _, own := open.Part.(*content.Thinking); own {
-		return sig, false
+		return sig, false, false
 	}
 	sig = beside(open.Part)
-	some := false
+	t, isText := p.(*content.Text)
+	some := !isText || !saysNothing(t)
+	says = !isText || !skipped(t.Text)
 	for i := range events {
 		e := &events[i]
 		if e.Block != open.Block {
 			continue
 		}
 		switch e.Kind {
-		case upstream.EventText, upstream.EventCitation, upstream.EventBlockExtra:
+		case upstream.EventText:
+			some = true
+			says = says || !skipped(e.Text)
+		case upstream.EventCitation, upstream.EventBlockExtra:
 			some = true
 		case upstream.EventClose:
-			over = !some
+			nothing = !some
 		case upstream.EventSignature:
 			if foreign(*e.Signature) && e.Extra == nil {
 				sig = *e.Signature
@@ -95,24 +105,19 @@ func (s *stream) ahead(open *upstream.Event, events []upstream.Event) (sig conte
 			}
 		}
 	}
-	return sig, over
+	return sig, says, nothing
 }
 
-// carry appends a block that carries a signature beside that of an event.
-func (s *stream) carry(dst []byte, block int, sig content.Signature, k seal.Kind) []byte {
-	data := sealed(sig, k, s.loser(block))
+// appendCarrier appends a block that carries an envelope, if there is one.
+func (s *stream) appendCarrier(dst []byte, data string) []byte {
 	if data == "" {
 		return dst
 	}
-	return s.appendCarrier(dst, data)
-}
-
-// appendCarrier appends a block that carries an envelope.
-func (s *stream) appendCarrier(dst []byte, data string) []byte {
 	s.said = false // an end that was written already was none
 	dst = s.startBlock(dst, s.next, envelopeBlock(data))
 	dst = s.stopBlock(dst, s.next)
 	s.next++
+	s.endsText = false
 	return dst
 }
 
@@ -120,39 +125,61 @@ func (s *stream) appendCarrier(dst []byte, data string) []byte {
 // later stands behind it.
 func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 	b, sig, lost := s.at(e.Block), *e.Signature, s.loser(e.Block)
+	late := b == nil && s.last.in == e.Block
 	switch thought := b != nil && b.kind == thinkingBlock; {
-	case sig.Data == "", b != nil && b.out < 0:
+	case sig.Data == "", b != nil && b.out < 0, late && s.last.out < 0:
 	case thought && !b.signed && sig.Format == Format:
 		b.signature = sig.Data
 	case !foreign(sig):
 		lost(seal.Nobodys)
 	case thought && !b.signed:
 		b.signature = sealed(sig, seal.Own, lost)
-	case b == nil && s.last.in == e.Block && s.last.out == s.next-1 && s.next > 0:
-		if s.lastText {
-			s.hold(e.Block, sealed(sig, seal.Last, lost))
-			return dst
-		}
-		return s.carry(dst, e.Block, sig, seal.Last)
-	case b != nil && !thought && b.out == s.next-1:
-		b.signature = sealed(sig, seal.Last, lost)
+	case late && s.last.kind != thinkingBlock && !s.last.signed && s.last.out == s.next-1:
+		return s.behind(dst, &s.last, sig)
+	case b != nil && !thought && !b.signed && b.out == s.next-1:
+		b.beside = sig
 	default:
 		lost(seal.TooLate)
 	}
 	return dst
 }
 
-// catchUp appends what carries the signatures of texts that another block will
-// follow, and of a block that is still open and soon is no longer the last.
+// behind appends what carries the signature of a block that is over, or will be
+// followed by another one.
+func (s *stream) behind(dst []byte, b *streamed, sig content.Signature) []byte {
+	b.signed = true
+	if b.kind != textBlock {
+		return s.appendCarrier(dst, sealed(sig, seal.LastCall, s.loser(b.in)))
+	}
+	s.held.hold(b.in, sig, besideText(b.says), s.loser(b.in))
+	return dst
+}
+
+// catchUp appends what has to be said before another block begins: the end of a
+// thought, what carries the signatures of texts, and of a block that is still
+// open and soon is no longer the last.
 func (s *stream) catchUp(dst []byte) []byte {
-	for _, h := range s.held {
+	dst = s.settle(dst)
+	if b := s.unsaid(); b != nil {
+		sig := b.beside
+		b.beside = content.Signature{}
+		dst = s.behind(dst, b, sig)
+	}
+	for _, h := range s.held.take() {
 		dst = s.appendCarrier(dst, h.data)
 	}
-	s.held = s.held[:0]
-	if b := s.unsaid(); b != nil {
-		data := b.signature
-		b.signature = ""
-		return s.appendCarrier(dst, data)
+	return dst
+}
+
+// settle appends the ends of thoughts that are over: they were open to late
+// signatures.
+func (s *stream) settle(dst []byte) []byte {
+	for i := 0; i < len(s.open); {
+		if b := &s.open[i]; b.over {
+			dst = s.stopped(dst, b)
+		} else {
+			i++
+		}
 	}
 	return dst
 }
@@ -161,8 +188,8 @@ func (s *stream) catchUp(dst []byte) []byte {
 // or nil. It is the last one that was written.
 func (s *stream) unsaid() *streamed {
 	for i := range s.open {
-		if b := &s.open[i]; b.kind != thinkingBlock && b.signature != "" {
-			return b
+		if s.open[i].beside.Data != "" {
+			return &s.open[i]
 		}
 	}
 	return nil
@@ -222,7 +249,7 @@ func openRedacted(t *content.Thinking) (q content.Part, damaged bool) {
 	switch {
 	case ok && e.Kind == seal.Own:
 		c.Redacted = content.Signature{Format: e.Format, Data: e.Data}
-	case ok && (e.Kind == seal.Next || e.Kind == seal.Last):
+	case ok && e.Kind.Beside():
 		c.Redacted = seal.Neighbour(e.Format, e.Kind, e.Data)
 	case ok && e.Kind == seal.Alone:
 		return &content.Text{Signature: content.Signature{Format: e.Format, Data: e.Data}, Extra: t.Extra}, false

@@ -153,7 +153,8 @@ func given(t *testing.T, blocks any) []content.Part {
 	return r.Upstream().Turns[0].Parts
 }
 
-// restored puts signatures where their vendor wants them, as its adapter does.
+// restored puts signatures where their vendor wants them, as its adapter does. It
+// leaves out empty texts that nobody signed, which vendors refuse.
 func restored(t *testing.T, parts []content.Part) (list []content.Part) {
 	t.Helper()
 	next := content.Signature{}
@@ -161,7 +162,7 @@ func restored(t *testing.T, parts []content.Part) (list []content.Part) {
 		if th, ok := p.(*content.Thinking); ok && th.Redacted.Format == theirs {
 			if k, data, ok := seal.OfNeighbour(th.Redacted); ok {
 				sig := theirSign(data)
-				if k == seal.Next {
+				if k == seal.Next || k == seal.NextCall {
 					next = sig
 				} else if last := len(list) - 1; last < 0 {
 					t.Error("a signature of nothing")
@@ -173,6 +174,9 @@ func restored(t *testing.T, parts []content.Part) (list []content.Part) {
 		}
 		if next.Data != "" {
 			p, next = seal.With(p, next), content.Signature{}
+		}
+		if text, ok := p.(*content.Text); ok && text.Text == "" && text.Signature.Data == "" {
+			continue
 		}
 		list = append(list, p)
 	}
@@ -279,7 +283,7 @@ func TestCarriedBytes(t *testing.T) {
 	}
 	want := []any{
 		map[string]any{"type": "thinking", "thinking": "Hm", "signature": sealed(seal.Own, "YQ==")},
-		map[string]any{"type": "redacted_thinking", "data": sealed(seal.Next, "Yg==")},
+		map[string]any{"type": "redacted_thinking", "data": sealed(seal.NextCall, "Yg==")},
 		map[string]any{"type": "tool_use", "id": "a", "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
 		map[string]any{"type": "text", "text": "Bye", "citations": nil},
 		map[string]any{"type": "redacted_thinking", "data": sealed(seal.Last, "Yw==")},
@@ -400,10 +404,7 @@ func damage(t *testing.T) string {
 }
 
 func TestDamagedEnvelopes(t *testing.T) {
-	wantLosses := []content.Loss{seal.Damaged.At("turns.1.parts.1.signature"), seal.Damaged.At("turns.1.parts.2.signature"),
-		seal.Damaged.At("turns.1.parts.3.signature")}
-	body := damage(t)
-	r, err := ParseRequestString(body)
+	r, err := ParseRequestString(damage(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +435,12 @@ func TestDamagedEnvelopes(t *testing.T) {
 	if sig := r.Messages[1].Parts[0].(*content.Thinking).Signature; sig.Format != Format || !seal.Sealed(sig.Data) {
 		t.Errorf("the request itself was changed: %v", sig)
 	}
+}
 
+func TestDamagedEnvelopesTold(t *testing.T) {
+	wantLosses := []content.Loss{seal.Damaged.At("turns.1.parts.1.signature"), seal.Damaged.At("turns.1.parts.2.signature"),
+		seal.Damaged.At("turns.1.parts.3.signature")}
+	body := damage(t)
 	calls := 0
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		calls++

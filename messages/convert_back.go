@@ -9,7 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -31,7 +31,7 @@ import (
 func RequestOf(n *upstream.Request) (*Request, []content.Loss) {
 	c := converter{Losses: codec.Losses{Format: Format}, from: n, to: fragment(n.Extra)}
 	r := c.to
-	c.members(n.Extra)
+	c.Foreign(n.Extra, "extra")
 	r.Model, r.MaxTokens, r.Stream = n.Model, n.MaxTokens, n.Stream
 	c.sampling()
 	r.System = c.system(n.System)
@@ -43,7 +43,7 @@ func RequestOf(n *upstream.Request) (*Request, []content.Loss) {
 	c.userID()
 	c.tier()
 	c.unsaid()
-	return r, c.Losses.Losses
+	return r, loss.Once(c.Losses.Losses)
 }
 
 // fragment reads back what leftover has made. Whoever writes an Extra by hand
@@ -63,43 +63,7 @@ type converter struct {
 	from *upstream.Request
 	to   *Request
 	dialogue
-}
-
-// members reports members of another format one by one. Most of them change
-// nothing that the model says; of the others the report says more.
-func (c *converter) members(x *content.Extra) {
-	if x == nil || c.Ours(x) != nil {
-		return
-	}
-	for name := range codec.Told(x) {
-		if name != "generationConfig" {
-			c.member(name, "extra")
-		}
-	}
-	doc := codec.Open(x, x.Format)
-	if doc == nil {
-		return
-	}
-	defer doc.Close()
-	if v := doc.Root().Get("generationConfig"); v.Kind() == jsonwire.Object {
-		for name := range codec.Told(&content.Extra{Format: x.Format, JSON: v.Raw()}) {
-			c.member(name, "extra.generationConfig")
-		}
-	}
-}
-
-// member reports a member of another format.
-func (c *converter) member(name, path string) {
-	switch at := codec.Below(path, name); name {
-	case "cachedContent", "previous_response_id", "conversation", "prompt":
-		c.lose(lostCached, at)
-	case "safetySettings":
-		c.lose(lostSafety, at)
-	case "logprobs", "top_logprobs", "logit_bias", "responseLogprobs", "speechConfig":
-		c.lose(lostMember, at)
-	default:
-		c.Lose(codec.ForeignMembers, at)
-	}
+	served []content.Tool // another vendor's own tools that this one's stand for
 }
 
 // sampling sets what steers the choice of words, as far as the format has it.
@@ -143,8 +107,8 @@ func (c *converter) unsaid() {
 		rule int
 	}{
 		{n.Seed != nil, "seed", lostSeed},
-		{n.PresencePenalty != nil, "presence_penalty", lostPresence},
-		{n.FrequencyPenalty != nil, "frequency_penalty", lostFrequency},
+		{weighs(n.PresencePenalty), "presence_penalty", lostPresence},
+		{weighs(n.FrequencyPenalty), "frequency_penalty", lostFrequency},
 		{n.Candidates > 1, "candidates", lostCandidates},
 		{n.Output.AspectRatio != "", "output.aspect_ratio", lostImageOutput},
 		{n.Output.ImageSize != "", "output.image_size", lostImageOutput},
@@ -155,6 +119,9 @@ func (c *converter) unsaid() {
 		}
 	}
 }
+
+// weighs reports whether a penalty is one: 0 is what there is without it.
+func weighs(penalty *float64) bool { return penalty != nil && *penalty != 0 }
 
 func (c *converter) thinking() *Thinking {
 	n := &c.from.Thinking
@@ -176,9 +143,7 @@ func (c *converter) thinking() *Thinking {
 		if n.Budget != nil {
 			c.lose(lostBudget, "thinking.budget")
 		}
-		if n.Display != "" {
-			c.lose(lostDisplay, "thinking.display")
-		}
+		c.undisplayed(false)
 		return nil
 	default:
 		c.lose(lostMode, "thinking.mode")
@@ -188,11 +153,19 @@ func (c *converter) thinking() *Thinking {
 	case n.Display == "full":
 		t.Display = "summarized"
 		c.lose(lostFullDisplay, "thinking.display")
-	case n.Display != "" && !shows(t.Type):
+	case !shows(t.Type):
 		t.Display = ""
-		c.lose(lostDisplay, "thinking.display")
+		c.undisplayed(t.Type == "between_tools")
 	}
 	return t
+}
+
+// undisplayed reports that it cannot be said whether thoughts are shown. Not to
+// show them is no loss where there are none.
+func (c *converter) undisplayed(thinks bool) {
+	if d := c.from.Thinking.Display; d != "" && (thinks || d != "omitted") {
+		c.lose(lostDisplay, "thinking.display")
+	}
 }
 
 // shows reports whether a thinking mode has a display.

@@ -29,6 +29,9 @@ const (
 	lostToolOutput
 	lostToolMapped
 	lostToolTwice
+	lostToolAgain
+	lostNoFunctions
+	lostAnyTool
 	lostSchemaWords
 	lostAnswerWords
 
@@ -55,6 +58,7 @@ const (
 
 	lostThought
 	lostState
+	lostPlace
 	lostImageMoved
 	lostImage
 	lostImageType
@@ -69,10 +73,6 @@ const (
 	lostResultOrder
 	lostResult
 	lostOrphan
-
-	lostCached
-	lostSafety
-	lostMember
 )
 
 // requestLosses is all that a request can lose on its way into this format, but
@@ -85,7 +85,7 @@ var requestLosses = [...]loss.Rule{
 	lostCandidates:  {Feature: loss.Candidates, Severity: content.LossDropped, Reason: "Messages gives one answer"},
 	lostImageOutput: {Feature: loss.OutputImage, Severity: content.LossDropped, Reason: "Messages makes no images"},
 	lostModalities:  {Feature: loss.OutputModalities, Severity: content.LossDropped, Reason: "Messages answers with text only"},
-	lostTemperature: {Feature: loss.Temperature, Severity: content.LossDegraded, Reason: "temperatures of Messages go from 0 to 1"},
+	lostTemperature: {Feature: loss.Temperature, Severity: content.LossDegraded, Reason: "temperatures of Messages go from 0 to 1: the nearest is taken"},
 	lostTopP:        {Feature: loss.TopP, Severity: content.LossDropped, Reason: "top_p is no number from 0 to 1"},
 	lostTopK:        {Feature: loss.TopK, Severity: content.LossDropped, Reason: "top_k is negative"},
 	lostStop:        {Feature: loss.StopSequences, Severity: content.LossDropped, Reason: "Messages takes no stop sequence of nothing but white space"},
@@ -94,19 +94,22 @@ var requestLosses = [...]loss.Rule{
 
 	lostChecked:     {Feature: loss.ChoiceMode, Severity: content.LossDegraded, Reason: "Messages checks arguments only for tools that are strict"},
 	lostChoice:      {Feature: loss.ChoiceMode, Severity: content.LossDropped, Reason: "Messages does not have this way of choosing tools"},
-	lostNames:       {Feature: loss.ChoiceNames, Severity: content.LossDegraded, Reason: "Messages can name one tool to be called: of several, only these are told to the model"},
-	lostNoTools:     {Feature: loss.ChoiceMode, Severity: content.LossHint, Reason: "there are no tools to choose from"},
-	lostToolOutput:  {Feature: loss.ToolOutput, Severity: content.LossHint, Reason: "Messages has no schema of a tool's result"},
+	lostNames:       {Feature: loss.ChoiceNames, Severity: content.LossDegraded, Reason: "Messages can name one tool to be called: of several, these are all the functions that the model is told of"},
+	lostNoTools:     {Feature: loss.ChoiceMode, Severity: content.LossHint, Reason: "there are no tools to choose from: the choice is left out"},
+	lostToolOutput:  {Feature: loss.ToolOutput, Severity: content.LossHint, Reason: "Messages has no schema of a tool's result: it is left out"},
 	lostToolMapped:  {Feature: loss.VendorTool, Severity: content.LossDegraded, Reason: "the tool is another vendor's own; this vendor's for the same purpose stands for it, without all of its settings"},
-	lostSchemaWords: {Feature: loss.ToolSchema, Severity: content.LossHint, Reason: "the schema is said in other words: arguments are always an object, and types are in small letters"},
-	lostAnswerWords: {Feature: loss.OutputSchema, Severity: content.LossHint, Reason: "the schema is said in other words that mean the same"},
-	lostToolTwice:   {Feature: loss.VendorTool, Severity: content.LossDropped, Reason: "the tool is another vendor's own, and the name of this vendor's is taken"},
+	lostSchemaWords: {Feature: loss.ToolSchema, Severity: content.LossHint, Reason: "the schema is written as the format has it: arguments are an object, types are in small letters, what may be null says so by its type"},
+	lostAnswerWords: {Feature: loss.OutputSchema, Severity: content.LossHint, Reason: "the schema is written as the format has it, and means the same"},
+	lostToolTwice:   {Feature: loss.VendorTool, Severity: content.LossDropped, Reason: "the tool is another vendor's own, and the name of this vendor's is taken: it is left out"},
+	lostToolAgain:   {Feature: loss.VendorTool, Severity: content.LossHint, Reason: "the tool is another vendor's own and stands in the list twice: once is enough"},
+	lostNoFunctions: {Feature: loss.ChoiceMode, Severity: content.LossDegraded, Reason: "the choice of Messages would switch off the vendor's own tools too: the functions that may not be called are left out instead"},
+	lostAnyTool:     {Feature: loss.ChoiceMode, Severity: content.LossDegraded, Reason: "Messages demands a call of any tool: one of the vendor's own will do as well as a function"},
 
 	lostBudget:      {Feature: loss.ThinkingBudget, Severity: content.LossDropped, Reason: "Messages has no budget without a thinking mode"},
 	lostDisplay:     {Feature: loss.ThinkingDisplay, Severity: content.LossHint, Reason: "Messages has no display without a mode in which the model thinks"},
 	lostFullDisplay: {Feature: loss.ThinkingDisplay, Severity: content.LossDegraded, Reason: "Messages shows a summary of what was thought"},
 	lostMode:        {Feature: loss.ThinkingMode, Severity: content.LossDropped, Reason: "Messages does not have this thinking mode"},
-	lostLeastEffort: {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the least effort of Messages is low"},
+	lostLeastEffort: {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the least effort of Messages is low: it is told that"},
 	lostEffort:      {Feature: loss.ThinkingEffort, Severity: content.LossDropped, Reason: "Messages does not have this effort"},
 
 	lostJSONMode:  {Feature: loss.OutputType, Severity: content.LossDropped, Reason: "Messages answers with JSON only by a schema"},
@@ -119,11 +122,12 @@ var requestLosses = [...]loss.Rule{
 	lostLeadingTurn: {Feature: loss.SystemTurn, Severity: content.LossHint, Reason: "a system turn in front of the conversation is told as system instruction"},
 	lostOpening:     {Feature: loss.TurnOrder, Severity: content.LossDegraded, Reason: "a conversation begins with the user in Messages: a line that says so stands in front"},
 	lostJoined:      {Feature: loss.TurnOrder, Severity: content.LossHint, Reason: "turns of one side with calls, results or thoughts are joined"},
-	lostEmpty:       {Feature: loss.EmptyText, Severity: content.LossHint, Reason: "Messages takes no text, and no turn, of nothing but white space"},
+	lostEmpty:       {Feature: loss.EmptyText, Severity: content.LossHint, Reason: "Messages takes no text, and no turn, of nothing but white space: it is left out"},
 	lostEmptyMark:   {Feature: loss.CacheMarks, Severity: content.LossHint, Reason: "the cache mark stands on a text that is left out"},
 	lostSpace:       {Feature: loss.EmptyText, Severity: content.LossHint, Reason: "an answer to be continued does not end in white space in Messages"},
 
 	lostThought:     {Feature: loss.ThoughtHistory, Severity: content.LossHint, Reason: "the thought is not signed by this vendor and is left out"},
+	lostPlace:       {Feature: loss.LostThought, Severity: content.LossDegraded, Reason: "the texts around thoughts came back altered, so that these may stand elsewhere among them"},
 	lostState:       {Feature: loss.LostThought, Severity: content.LossDegraded, Reason: "the thoughts that the signature stands for cannot be read"},
 	lostImageMoved:  {Feature: loss.ImageByAssistant, Severity: content.LossDegraded, Reason: "Messages takes images from the user only: it stands in the next turn of the user"},
 	lostImage:       {Feature: loss.ImageByAssistant, Severity: content.LossDropped, Reason: "Messages takes images from the user only, and no turn of the user follows"},
@@ -139,10 +143,6 @@ var requestLosses = [...]loss.Rule{
 	lostResultOrder: {Feature: loss.ResultOrder, Severity: content.LossHint, Reason: "results come first in Messages, in front of what else the user says"},
 	lostResult:      {Feature: loss.ResultPairs, Severity: content.LossDegraded, Reason: "the call has no result: one stands for it that says so"},
 	lostOrphan:      {Feature: loss.ResultPairs, Severity: content.LossDegraded, Reason: "the result belongs to no call of the turn before: it is told as the user's words"},
-
-	lostCached: {Feature: loss.Members, Severity: content.LossDropped, Reason: "what another vendor keeps of the conversation cannot be had"},
-	lostSafety: {Feature: loss.Members, Severity: content.LossDegraded, Reason: "the safety settings are another vendor's: this vendor's own hold"},
-	lostMember: {Feature: loss.Members, Severity: content.LossDropped, Reason: "the member changes the answer, and only another format has it"},
 }
 
 // lose notes that a rule of the table has met what stands at path.

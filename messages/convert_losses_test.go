@@ -46,7 +46,7 @@ type lossCase struct {
 }
 
 func settingLosses() []lossCase {
-	one, half, hot, minus := int64(1), 0.5, 1.5, int64(-1)
+	one, zero, half, hot, minus := int64(1), 0.0, 0.5, 1.5, int64(-1)
 	with := func(change func(n *upstream.Request)) *upstream.Request {
 		n := dialog(some(said1))
 		change(n)
@@ -70,11 +70,13 @@ func settingLosses() []lossCase {
 		return with(func(n *upstream.Request) { n.Output = o })
 	}
 	json := content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`}
+	search := content.Tool{Kind: "googleSearch", Format: "generatecontent", Raw: "{}"}
 	return []lossCase{
 		{"nothing", dialog(some(said1)), nil},
 		{"seed", with(func(n *upstream.Request) { n.Seed = &one }), []string{"dropped seed"}},
 		{"penalties", with(func(n *upstream.Request) { n.PresencePenalty, n.FrequencyPenalty = &half, &half }),
 			[]string{"dropped presence_penalty", "dropped frequency_penalty"}},
+		{"no penalties", with(func(n *upstream.Request) { n.PresencePenalty, n.FrequencyPenalty = &zero, &zero }), nil},
 		{"candidates", with(func(n *upstream.Request) { n.Candidates = 2 }), []string{"dropped candidates"}},
 		{"one candidate", with(func(n *upstream.Request) { n.Candidates = 1 }), nil},
 		{"image output", out(upstream.Output{Modalities: []string{"text", "image"}, AspectRatio: "1:1", ImageSize: "2K"}),
@@ -85,12 +87,16 @@ func settingLosses() []lossCase {
 		{"long user", with(func(n *upstream.Request) { n.UserID = strings.Repeat("ü", 513) }), []string{"hint user_id"}},
 		{"user", with(func(n *upstream.Request) { n.UserID = strings.Repeat("ü", 512) }), nil},
 		{"tier", with(func(n *upstream.Request) { n.ServiceTier = "flex" }), []string{"hint service_tier"}},
-		{"extra", with(func(n *upstream.Request) { n.Extra = aliens }), []string{"hint extra.a"}},
+		{"extra", with(func(n *upstream.Request) { n.Extra = aliens }), []string{"dropped extra.a"}},
 		{"what matters of extra", with(func(n *upstream.Request) {
-			n.Extra = &content.Extra{Format: "alien", JSON: `{"safetySettings":[],"cachedContent":"c","generationConfig":{"responseLogprobs":true}}`}
+			n.Extra = &content.Extra{Format: "generatecontent", JSON: `{"safetySettings":[{}],"cachedContent":"c","generationConfig":{"responseLogprobs":true}}`}
 		}), []string{"degraded extra.safetySettings", "dropped extra.cachedContent", "dropped extra.generationConfig.responseLogprobs"}},
+		{"harmless extra", with(func(n *upstream.Request) {
+			n.Extra = &content.Extra{Format: "generatecontent", JSON: `{"labels":{"a":"b"}}`}
+		}),
+			[]string{"hint extra.labels"}},
 		{"extra that cannot be named", with(func(n *upstream.Request) { n.Extra = &content.Extra{Format: "alien", JSON: `{"b":1,"a b":2,"c":3}`} }),
-			[]string{"hint extra.b", "hint extra.c", "hint extra"}},
+			[]string{"dropped extra.b", "dropped extra.c", "dropped extra"}},
 
 		{"JSON without schema", out(upstream.Output{MediaType: "application/json"}), []string{"dropped output.media_type"}},
 		{"enum output", out(upstream.Output{MediaType: "text/x.enum", Schema: json}), []string{"dropped output.media_type"}},
@@ -98,6 +104,10 @@ func settingLosses() []lossCase {
 			Schema: content.Schema{JSON: `{"type":"STRING"}`, OpenAPI: true}}), nil},
 		{"words of an answer", out(upstream.Output{MediaType: "application/json",
 			Schema: content.Schema{JSON: `{"type":"STRING"}`}}), []string{"hint output.schema"}},
+		{"an answer that may be anything", out(upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: "true"}}),
+			[]string{"hint output.schema"}},
+		{"an answer that may be nothing", out(upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: "false"}}),
+			[]string{"dropped output.schema"}},
 		{"schema with bounds", out(upstream.Output{MediaType: "application/json",
 			Schema: content.Schema{JSON: `{"type":"string","minLength":3}`}}), []string{"degraded output.schema.minLength"}},
 		{"citing by a schema", with(func(n *upstream.Request) {
@@ -111,7 +121,11 @@ func settingLosses() []lossCase {
 		{"odd effort", think(upstream.Thinking{Effort: "odd"}), []string{"dropped thinking.effort"}},
 		{"odd mode", think(upstream.Thinking{Mode: "odd"}), []string{"dropped thinking.mode"}},
 		{"full display", think(upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "full"}), []string{"degraded thinking.display"}},
-		{"display of nothing", think(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "omitted"}), []string{"hint thinking.display"}},
+		{"display of nothing", think(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "summarized"}), []string{"hint thinking.display"}},
+		{"nothing to display", think(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "omitted"}), nil},
+		{"nothing to display by default", think(upstream.Thinking{Display: "omitted"}), nil},
+		{"notes that are not to be displayed", think(upstream.Thinking{Mode: upstream.ThinkingBetweenTools, Display: "omitted"}),
+			[]string{"hint thinking.display"}},
 		{"budget and display alone", think(upstream.Thinking{Budget: &one, Display: "full"}),
 			[]string{"dropped thinking.budget", "hint thinking.display"}},
 
@@ -119,16 +133,28 @@ func settingLosses() []lossCase {
 		{"odd choice", choice(content.ToolChoice{Mode: "odd"}, "a"), []string{"dropped choice.mode"}},
 		{"two names", choice(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"a", "b"}}, "a", "b", "c"),
 			[]string{"degraded choice.names"}},
+		{"choices that do not bind a search", with(func(n *upstream.Request) {
+			n.Tools, n.Choice.Mode = []content.Tool{search, {Name: "a"}, {Name: "b"}}, content.ChoiceAny
+		}), []string{"degraded tools.0", "degraded choice.mode"}},
+		{"no functions beside a search", with(func(n *upstream.Request) {
+			n.Tools, n.Choice.Mode = []content.Tool{search, {Name: "a"}}, content.ChoiceNone
+		}), []string{"degraded choice.mode", "degraded tools.0"}},
 		{"one name", choice(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"a"}}, "a", "b"), nil},
+		{"all names", choice(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"a", "b"}}, "a", "b"), nil},
+		{"validated without tools", choice(content.ToolChoice{Mode: content.ChoiceValidated}), []string{"hint choice"}},
 		{"no tools", choice(content.ToolChoice{Mode: content.ChoiceAny}), []string{"hint choice"}},
 		{"foreign tool", tool(content.Tool{Kind: "googleMaps", Format: "alien", Raw: "{}"}), []string{"dropped tools.0"}},
 		{"like tools", tool(content.Tool{Kind: "googleSearch", Format: "alien", Raw: "{}"},
 			content.Tool{Kind: "codeExecution", Format: "alien", Raw: "{}"}, content.Tool{Name: "web_fetch"},
 			content.Tool{Kind: "urlContext", Format: "alien", Raw: "{}"}),
 			[]string{"degraded tools.0", "degraded tools.1", "dropped tools.3"}},
+		{"one tool twice", tool(search, search, content.Tool{Kind: "googleSearch", Format: "generatecontent", Raw: `{"timeRangeFilter":{}}`}),
+			[]string{"degraded tools.0", "hint tools.1", "dropped tools.2"}},
+		{"a tool beside this vendor's own", tool(search, content.Tool{Kind: "web_search_20250305", Format: Format, Name: "web_search", Raw: "{}"}),
+			[]string{"dropped tools.0"}},
 		{"tool", tool(content.Tool{Name: "n"}, content.Tool{Name: "m", Extra: aliens,
 			Input: content.Schema{JSON: `{"type":"OBJECT"}`, OpenAPI: true}, Output: content.Schema{JSON: "{}"}}),
-			[]string{"hint tools.1.extra", "hint tools.1.output"}},
+			[]string{"dropped tools.1.extra.a", "hint tools.1.output"}},
 		{"words of a schema", tool(content.Tool{Name: "n", Input: content.Schema{JSON: `{"type":"OBJECT","properties":{}}`}}),
 			[]string{"hint tools.0.input"}},
 		{"root alternatives", tool(content.Tool{Name: "n", Input: content.Schema{
@@ -145,6 +171,8 @@ func partLosses() []lossCase {
 	}
 	carried := content.Signature{Format: Format, Data: seal.Join([]seal.Thought{
 		{Thinking: &content.Thinking{Text: "why", Signature: content.Signature{Format: Format, Data: "sig"}}}})}
+	cut := content.Signature{Format: Format, Data: seal.Join([]seal.Thought{
+		{Thinking: &content.Thinking{Text: "why", Signature: content.Signature{Format: Format, Data: "sig"}}, Back: 2}})}
 	call := &content.ToolUse{ID: "i", Name: "n"}
 	return []lossCase{
 		{"sound", dialog(some(&content.Media{}, said1)), []string{"dropped turns.0.parts.0"}},
@@ -171,6 +199,9 @@ func partLosses() []lossCase {
 			[]string{"hint turns.1.parts.0", "hint turns.1.parts.1", "hint turns.1.parts.2"}},
 		{"a thought that is carried", amid(&content.Thinking{Text: "wh"}, &content.Thinking{Text: "y"},
 			&content.Text{Text: "t", Signature: carried}), nil},
+		{"a thought in front of a text that was longer", amid(&content.Text{Text: "t", Signature: cut}),
+			[]string{"degraded turns.1.parts.0.signature"}},
+		{"a thought whose texts are gone", amid(&content.Text{Signature: cut}), nil},
 		{"damaged state", amid(&content.Text{Text: "t", Signature: content.Signature{Format: Format, Data: "odd"}}),
 			[]string{"degraded turns.1.parts.0.signature"}},
 		{"foreign parts", amid(&content.ServerToolUse{Format: "alien"}, &content.ServerToolResult{Format: "alien"},
@@ -212,6 +243,7 @@ func turnLosses() []lossCase {
 		{"a system turn without one", in("u a s u"), []string{"degraded turns.2"}},
 		{"a system turn before others", in("s u"), []string{"hint turns.0"}},
 		{"the assistant begins", in("a u"), []string{"degraded turns.0"}},
+		{"the assistant begins with what nobody else knows", in("a u", &content.ServerToolUse{Format: "alien"}), []string{"dropped turns.0.parts.0"}},
 		{"split texts", in("u a a u u"), nil},
 		{"split calls", in("u a a u u", nil, call("1"), call("2"), result("2"), result("1")),
 			[]string{"hint turns.2", "hint turns.4"}},
@@ -224,7 +256,8 @@ func turnLosses() []lossCase {
 // rule of the table is met.
 func TestRequestOfLosses(t *testing.T) {
 	met := make([]bool, len(requestLosses))
-	shared := []*loss.Rule{codec.ForeignMembers, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}
+	shared := []*loss.Rule{codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}
+	shared = append(shared, codec.ForeignRules...)
 	for _, tt := range append(append(settingLosses(), partLosses()...), turnLosses()...) {
 		t.Run(tt.name, func(t *testing.T) {
 			before := tt.n.Clone()

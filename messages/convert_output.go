@@ -13,7 +13,14 @@ func (c *converter) output() {
 	if wanted != "" && !said(wanted, r.OutputConfig.format(), r.OutputFormat) {
 		text, lost := dialects.Output(dialects.MessagesStrict, n.Schema)
 		c.Within("output.schema", lost)
-		if len(lost) == 0 && !n.Schema.OpenAPI && text != wanted {
+		switch text {
+		case "true": // whatever is JSON
+			text = "{}"
+		case "false": // nothing at all
+			text = ""
+			c.lose(lostJSONMode, "output.schema")
+		}
+		if text != "" && len(lost) == 0 && !n.Schema.OpenAPI && text != wanted {
 			c.lose(lostAnswerWords, "output.schema")
 		}
 		wanted = text

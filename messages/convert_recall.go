@@ -3,68 +3,47 @@ package messages
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/seal"
 )
 
-// recall puts the thoughts that a part stands for back into their places among
-// the parts in front of it, but for those that the client has kept.
-func (c *converter) recall(out []content.Part, p content.Part, path string) []content.Part {
-	s := carrier(p)
-	if s.Data == "" {
-		return out
-	}
-	thoughts, ok := seal.Split(Format, s.Data)
+// recall puts the thoughts that the signature s of the part at path stands for
+// into their places among the parts of out from the one at an index on, but for
+// those that the client has kept.
+func (c *converter) recall(out []content.Part, from int, s content.Signature, path string) []content.Part {
+	list, ok := seal.Split(Format, s.Data)
 	if !ok {
 		c.lose(lostState, path+".signature")
 		return out
 	}
-	for _, t := range thoughts {
-		if m := mark(t.Thinking); m.Data != "" && !c.kept[m] {
-			c.kept[m] = true
-			out = c.insert(out, t)
-		}
+	list = slices.DeleteFunc(list, func(t seal.Thought) bool {
+		m := mark(t.Thinking)
+		old := c.kept[m]
+		c.kept[m] = true
+		return old || m.Data == ""
+	})
+	if len(list) == 0 {
+		return out
 	}
-	return out
+	stretch := slices.Clone(out[from:])
+	places, moved := seal.Places(list, len(stretch), func(i int) content.Part { return stretch[i] })
+	if moved {
+		c.lose(lostPlace, path+".signature")
+	}
+	return seal.Weave(out[:from], stretch, places, func(k int) content.Part { return list[k].Thinking }, piece)
 }
 
-// mostWalked bounds how many parts are passed on the way back to the places of
-// thoughts, over a whole request. Clients that have these signatures from here
-// stay far below.
-const mostWalked = 1 << 20
-
-// insert puts a thought in front of the last t.Back bytes of text. Texts that
-// the client has altered may be shorter: then it stands in front of all of them.
-func (c *converter) insert(out []content.Part, t seal.Thought) []content.Part {
-	i := len(out)
-	for back := t.Back; back > 0 && i > 0 && c.walked < mostWalked; c.walked++ {
-		text, ok := out[i-1].(*content.Text)
-		if !ok || text == nil {
-			break
-		}
-		i--
-		if len(text.Text) <= back {
-			back -= len(text.Text)
-			continue
-		}
-		cut := len(text.Text) - back
-		for cut > 0 && !utf8.RuneStart(text.Text[cut]) {
-			cut--
-		}
-		if cut == 0 {
-			break
-		}
-		head, tail := content.Text{Text: text.Text[:cut]}, *text
-		tail.Text = text.Text[cut:]
-		out[i] = &tail
-		out = slices.Insert(out, i, content.Part(&head))
-		i++
-		break
+// piece returns the bytes of a text from one place to another, -1 for its end.
+// What belongs to the text stays with the end.
+func piece(p content.Part, from, to int) content.Part {
+	text := p.(*content.Text)
+	if to >= 0 {
+		return &content.Text{Text: text.Text[from:to]}
 	}
-	c.walked += len(out) - i
-	return slices.Insert(out, i, content.Part(t.Thinking))
+	q := *text
+	q.Text = text.Text[from:]
+	return &q
 }
 
 // carrier returns the signature of a part that this format never signs, if it

@@ -1,13 +1,19 @@
 package messages
 
 import (
+	"strings"
+
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 )
 
 // result converts a result and what is in it.
 func (c *converter) result(p *content.ToolResult, path string) content.Part {
 	c.alien(p.Extra, path)
 	parts, changed := c.parts(p.Parts, path+".parts", content.User)
+	if strings.Contains(p.Object, `"$ref"`) {
+		parts, changed = labelled(parts), true
+	}
 	if tidied := tidy(parts); len(tidied) != len(parts) {
 		parts, changed = tidied, true
 	}
@@ -21,6 +27,21 @@ func (c *converter) result(p *content.ToolResult, path string) content.Part {
 	q := *p
 	q.Parts = parts
 	return &q
+}
+
+// labelled puts the names of files in front of them, by which the object of a
+// result points at them.
+func labelled(parts []content.Part) []content.Part {
+	list := make([]content.Part, 0, 2*len(parts))
+	for _, p := range parts {
+		if !content.IsNil(p) {
+			if name := codec.FileName(p); name != "" {
+				list = append(list, &content.Text{Text: name + ":"})
+			}
+		}
+		list = append(list, p)
+	}
+	return list
 }
 
 // noResult is what a call gets that has no result.
@@ -40,14 +61,17 @@ func (c *converter) answer(parts []content.Part, run []content.Turn, first int) 
 	results := make([]content.Part, 0, len(parts)+len(moved)+len(c.calls))
 	var rest []content.Part
 	late := false
+	places := resultsOf(run, first)
 	for _, p := range parts {
 		r, ok := p.(*content.ToolResult)
 		if !ok || r == nil {
 			rest = append(rest, p)
 			continue
 		}
+		at := places[0] // each result stays one
+		places = places[1:]
 		if !c.open[r.ID] {
-			c.lose(lostOrphan, resultPath(run, first, r.ID))
+			c.lose(lostOrphan, placeOf(at.turn, at.part))
 			rest = append(rest, r.Parts...)
 			continue
 		}
@@ -99,15 +123,14 @@ func (c *converter) index() {
 	}
 }
 
-// resultPath returns where the last result with an id stands.
-func resultPath(run []content.Turn, first int, id string) string {
-	path := turnPath(first)
+// resultsOf returns the results of a run and where they stand.
+func resultsOf(run []content.Turn, first int) (list []pending) {
 	for k := range run {
 		for i, p := range run[k].Parts {
-			if r, ok := p.(*content.ToolResult); ok && r != nil && r.ID == id {
-				path = placeOf(first+k, i)
+			if r, ok := p.(*content.ToolResult); ok && r != nil {
+				list = append(list, pending{r.ID, first + k, i})
 			}
 		}
 	}
-	return path
+	return list
 }

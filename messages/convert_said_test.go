@@ -48,6 +48,11 @@ func signed(text, signature string, back int) seal.Thought {
 	return seal.Thought{Thinking: &content.Thinking{Text: text, Signature: content.Signature{Format: Format, Data: signature}}, Back: back}
 }
 
+func atFirst(t seal.Thought) seal.Thought {
+	t.First = true
+	return t
+}
+
 func TestRequestOfTurns(t *testing.T) {
 	text := func(s string) *content.Text { return &content.Text{Text: s} }
 	call := func(id string) *content.ToolUse { return &content.ToolUse{ID: id, Name: "n"} }
@@ -56,6 +61,12 @@ func TestRequestOfTurns(t *testing.T) {
 	const u, a, s = content.User, content.Assistant, content.System
 	jpeg := &content.Image{Source: &content.Base64{MediaType: "image/jpeg", Data: "/9j/4AAQSkZJRgAB"}}
 	const image = `{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"/9j/4AAQSkZJRgAB"}}`
+	shot := func(name string) *content.Image {
+		s := *jpeg.Source.(*content.Base64)
+		s.Extra = &content.Extra{Format: "generatecontent", JSON: `{"displayName":"` + name + `"}`}
+		return &content.Image{Source: &s}
+	}
+	const pointing = `{"a":{"$ref":"one.jpg"},"b":{"$ref":"two.jpg"}}`
 	carrying := call("1")
 	carrying.Signature = standing(signed("first", "s1", 8), signed("", "s2", 0))
 	tests := []struct {
@@ -81,6 +92,11 @@ func TestRequestOfTurns(t *testing.T) {
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'2','content':[{'type':'text','text':'b'}]},
 			{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'The tool has given no result.'}],'is_error':true},
 			{'type':'text','text':'odd'}]}]`},
+		{"a result that points at its files", []content.Turn{turn(u, text("q")), turn(a, call("1")),
+			turn(u, &content.ToolResult{ID: "1", Object: pointing, Parts: []content.Part{text(pointing), shot("one.jpg"), jpeg, shot("two.jpg")}})},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'{\"a\":{\"$ref\":\"one.jpg\"},\"b\":{\"$ref\":\"two.jpg\"}}'},
+			{'type':'text','text':'one.jpg:'},` + image + `,` + image + `,{'type':'text','text':'two.jpg:'},` + image + `]}]}]`},
 		{"two results of one call", []content.Turn{turn(u, text("q")), turn(a, call("1")), turn(u, result("1", "a"), result("1", "b"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]},{'type':'text','text':'b'}]}]`},
@@ -100,6 +116,11 @@ func TestRequestOfTurns(t *testing.T) {
 		{"the assistant begins", []content.Turn{turn(a, text("Hello")), turn(u, text("q"))},
 			`[{'role':'user','content':[{'type':'text','text':'(The conversation begins with the assistant.)'}]},
 			{'role':'assistant','content':[{'type':'text','text':'Hello'}]},{'role':'user','content':[{'type':'text','text':'q'}]}]`},
+		{"the assistant begins with an image", []content.Turn{turn(a, text("Look"), jpeg), turn(u, text("q"))},
+			`[{'role':'user','content':[{'type':'text','text':'(The conversation begins with the assistant.)'}]},
+			{'role':'assistant','content':[{'type':'text','text':'Look'}]},{'role':'user','content':[` + image + `,{'type':'text','text':'q'}]}]`},
+		{"the assistant begins with what is lost", []content.Turn{turn(a, &content.ServerToolUse{Format: "alien"}), turn(u, text("q"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]}]`},
 		{"thoughts that a call stands for", []content.Turn{turn(u, text("q")), turn(a, &content.Thinking{Text: "first"}), turn(a, text("So, now ")),
 			turn(a, text("then:")), turn(a, carrying), turn(u, result("1", "a"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
@@ -125,6 +146,22 @@ func TestRequestOfTurns(t *testing.T) {
 			&content.Text{Signature: standing(signed("why", "s", 600))}), turn(u, text("more"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'A'}]},
+			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
+		{"an answer that began with a thought, and is longer now", []content.Turn{turn(u, text("q")), turn(a, text("Ahem. A"),
+			&content.Text{Text: "B", Signature: standing(atFirst(signed("why", "s", 2)), signed("so", "s2", 1))}), turn(u, text("more"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'Ahem. A'},
+			{'type':'thinking','thinking':'so','signature':'s2'},{'type':'text','text':'B'}]},
+			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
+		{"two answers in a row that began with thoughts", []content.Turn{turn(u, text("q")), turn(a, text("A")),
+			turn(a, text("B"), &content.Text{Signature: standing(atFirst(signed("why", "s", 1)))}), turn(u, text("more"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'text','text':'A'},{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'B'}]},
+			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
+		{"a signed text that the client has joined with the one before", []content.Turn{turn(u, text("q")), turn(a,
+			&content.Text{Text: "AB", Signature: standing(signed("why", "s", 1))}), turn(u, text("more"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'text','text':'A'},{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'B'}]},
 			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
 		{"a redacted thought", []content.Turn{turn(u, text("q")), turn(a, &content.ToolUse{ID: "1", Name: "n", Signature: standing(seal.Thought{
 			Thinking: &content.Thinking{Redacted: content.Signature{Format: Format, Data: "opaque"}}})}), turn(u, result("1", "a"))},
@@ -162,13 +199,15 @@ func TestRequestOfSettings(t *testing.T) {
 		{"code and pages", "tools", tools(content.Tool{Kind: "codeExecution", Format: "alien", Raw: "{}"}, content.Tool{Kind: "urlContext", Format: "alien", Raw: "{}"}),
 			`[{"type":"code_execution_20250825","name":"code_execution"},{"type":"web_fetch_20250910","name":"web_fetch"}]`},
 		{"two of three tools", "tools", upstream.Request{Tools: named, Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"c", "a"}}},
-			`[{"name":"a","input_schema":{"type":"object"}},{"name":"c","input_schema":{"type":"object"}}]`},
+			`[{"name":"a","input_schema":{"type":"object"}},{"name":"c","input_schema":{"type":"object"}},{"type":"web_search_20250305","name":"web_search"}]`},
 		{"must call one of two", "tool_choice", upstream.Request{Tools: named, Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"c", "a"}}},
 			`{"type":"any"}`},
 		{"must call one", "tool_choice", upstream.Request{Tools: named, Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"c"}, NoParallel: true}},
 			`{"type":"tool","name":"c","disable_parallel_tool_use":true}`},
-		{"none, and not in parallel", "tool_choice", upstream.Request{Tools: named, Choice: content.ToolChoice{Mode: content.ChoiceNone, NoParallel: true}},
+		{"none, and not in parallel", "tool_choice", upstream.Request{Tools: named[:3], Choice: content.ToolChoice{Mode: content.ChoiceNone, NoParallel: true}},
 			`{"type":"none"}`},
+		{"no functions, and not in parallel", "tool_choice", upstream.Request{Tools: named, Choice: content.ToolChoice{Mode: content.ChoiceNone, NoParallel: true}},
+			`{"type":"auto"}`},
 		{"not in parallel", "tool_choice", upstream.Request{Tools: named, Choice: content.ToolChoice{NoParallel: true}},
 			`{"type":"auto","disable_parallel_tool_use":true}`},
 		{"a choice without tools", "tool_choice", upstream.Request{Choice: content.ToolChoice{Mode: content.ChoiceAny}}, ""},

@@ -11,12 +11,12 @@ import (
 	dialects "github.com/polywire/polywire/internal/schema"
 )
 
-// tools converts the tools. Where several are the only ones that may be called,
-// these are all that is told.
+// tools converts the tools. Where several functions are the only ones that may
+// be called, these are all that is told.
 func (c *converter) tools(tools []content.Tool) []content.Tool {
-	only := c.only()
+	only, bound := c.only()
 	list, _ := codec.Rewrite(tools, func(i int, t content.Tool) (content.Tool, bool, bool) {
-		if only != nil && !slices.Contains(only, t.Name) {
+		if bound && t.Kind == "" && !slices.Contains(only, t.Name) {
 			return t, false, false
 		}
 		return c.tool(t, "tools."+strconv.Itoa(i))
@@ -27,18 +27,37 @@ func (c *converter) tools(tools []content.Tool) []content.Tool {
 	return list
 }
 
-// only returns the names of the tools that are to be told, or nil for all.
-func (c *converter) only() []string {
+// only returns the names of the functions that are to be told, if these are not
+// all of them.
+func (c *converter) only() (names []string, bound bool) {
 	n := &c.from.Choice
+	known, others := false, false
+	for _, t := range c.from.Tools {
+		if t.Kind == "" {
+			named := slices.Contains(n.Names, t.Name)
+			known, others = known || named, others || !named
+		}
+	}
 	switch {
-	case n.Mode == content.ChoiceNone, len(n.Names) == 0, n.Mode == content.ChoiceAny && len(n.Names) == 1:
-		return nil
+	case n.Mode == content.ChoiceNone:
+		if (known || others) && c.unbound() {
+			c.lose(lostNoFunctions, "choice.mode")
+			return nil, true
+		}
+	case !others, len(n.Names) == 0, n.Mode == content.ChoiceAny && len(n.Names) == 1:
+	default:
+		c.lose(lostNames, "choice.names")
+		return n.Names, known // without one the names are a mistake, which the vendor tells
 	}
-	c.lose(lostNames, "choice.names")
-	if !slices.ContainsFunc(c.from.Tools, func(t content.Tool) bool { return slices.Contains(n.Names, t.Name) }) {
-		return nil // none would be left: then the names are a mistake, which the vendor tells
-	}
-	return n.Names
+	return nil, false
+}
+
+// unbound reports whether there are tools that this format's choice would bind,
+// and the one that they come from does not.
+func (c *converter) unbound() bool {
+	return slices.ContainsFunc(c.from.Tools, func(t content.Tool) bool {
+		return slices.ContainsFunc(likeTools[:], func(like likeness) bool { return like.theirs == t.Kind && like.free })
+	})
 }
 
 // tool reports what is lost of a tool, and returns what is left of it.
@@ -76,16 +95,21 @@ func stays(d dialects.Dialect, schema string) bool {
 	return end > 0 && dialects.Fits(d, content.Schema{JSON: schema[:end] + `,"properties":{}}`})
 }
 
-// The tools of other vendors that this one has too, by the words of these, and
-// what they are here.
-var likeTools = [...]struct{ theirs, kind, name string }{
-	{"googleSearch", "web_search_20250305", "web_search"},
-	{"web_search", "web_search_20250305", "web_search"},
-	{"web_search_2025_08_26", "web_search_20250305", "web_search"},
-	{"web_search_preview", "web_search_20250305", "web_search"},
-	{"codeExecution", "code_execution_20250825", "code_execution"},
-	{"code_interpreter", "code_execution_20250825", "code_execution"},
-	{"urlContext", "web_fetch_20250910", "web_fetch"},
+// A likeness is a tool of another vendor's that this one has too, by its word,
+// and what it is here.
+type likeness struct {
+	theirs, kind, name string
+	free               bool // it is used whatever functions may be called
+}
+
+var likeTools = [...]likeness{
+	{"googleSearch", "web_search_20250305", "web_search", true},
+	{"web_search", "web_search_20250305", "web_search", false},
+	{"web_search_2025_08_26", "web_search_20250305", "web_search", false},
+	{"web_search_preview", "web_search_20250305", "web_search", false},
+	{"codeExecution", "code_execution_20250825", "code_execution", true},
+	{"code_interpreter", "code_execution_20250825", "code_execution", false},
+	{"urlContext", "web_fetch_20250910", "web_fetch", true},
 }
 
 // vendorTool returns this vendor's tool for the purpose of another's, if it has
@@ -98,15 +122,38 @@ func (c *converter) vendorTool(t content.Tool, path string) (left content.Tool, 
 		if like.theirs != t.Kind {
 			continue
 		}
-		if slices.ContainsFunc(c.from.Tools, func(o content.Tool) bool { return o.Kind == "" && o.Name == like.name }) {
+		switch {
+		case slices.ContainsFunc(c.served, func(o content.Tool) bool { return o.Kind == t.Kind && o.Raw == t.Raw }):
+			c.lose(lostToolAgain, path)
+			return t, false, false
+		case c.taken(like.name):
 			c.lose(lostToolTwice, path)
 			return t, false, false
 		}
+		c.served = append(c.served, t)
 		c.lose(lostToolMapped, path)
 		return content.Tool{Kind: like.kind, Format: Format, Name: like.name, Raw: likeTool(like.kind, like.name, t.Raw)}, true, true
 	}
 	c.Tool(&t, path)
 	return t, false, false
+}
+
+// taken reports whether a tool has a name that one of this vendor's own is to
+// get.
+func (c *converter) taken(name string) bool {
+	for _, t := range c.from.Tools {
+		if t.Name == name && (t.Kind == "" || t.Format == Format) {
+			return true
+		}
+	}
+	for _, t := range c.served {
+		for _, like := range likeTools {
+			if like.theirs == t.Kind && like.name == name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // likeTool writes the definition of a tool, with the settings of another
@@ -142,31 +189,51 @@ func (c *converter) choice() *ToolChoice {
 		return t
 	}
 	t := &ToolChoice{DisableParallelToolUse: n.NoParallel, Extra: c.Ours(n.Extra)}
-	switch n.Mode {
-	case "":
-		if !n.NoParallel && t.Extra == nil && len(n.Names) == 0 {
-			return nil
-		}
-		t.Type = "auto"
-	case content.ChoiceAuto:
-		t.Type = "auto"
-	case content.ChoiceNone:
-		t.Type, t.DisableParallelToolUse = "none", false
-	case content.ChoiceAny:
-		t.Type = "any"
-		if len(n.Names) == 1 {
-			t.Type, t.Name = "tool", n.Names[0]
-		}
-	case content.ChoiceValidated:
-		t.Type = "auto"
-		c.lose(lostChecked, "choice.mode")
-	default:
-		t.Type = "auto"
-		c.lose(lostChoice, "choice.mode")
+	if n.Mode == "" && !n.NoParallel && t.Extra == nil && len(n.Names) == 0 {
+		return nil
 	}
 	if len(c.to.Tools) == 0 && c.to.MCPServers == "" {
 		c.lose(lostNoTools, "choice")
 		return nil
 	}
+	t.Type = "auto"
+	switch n.Mode {
+	case "", content.ChoiceAuto:
+	case content.ChoiceNone:
+		t.DisableParallelToolUse = false
+		if !c.unbound() {
+			t.Type = "none"
+		}
+	case content.ChoiceAny:
+		c.forced(t)
+	case content.ChoiceValidated:
+		c.lose(lostChecked, "choice.mode")
+	default:
+		c.lose(lostChoice, "choice.mode")
+	}
 	return t
+}
+
+// forced makes t demand the call of a function.
+func (c *converter) forced(t *ToolChoice) {
+	names := c.from.Choice.Names
+	if len(names) != 1 && c.unbound() {
+		names = nil
+		for _, tool := range c.to.Tools {
+			if tool.Kind == "" {
+				names = append(names, tool.Name)
+			}
+		}
+		switch len(names) {
+		case 0:
+			c.lose(lostNoTools, "choice")
+			return
+		case 1:
+		default:
+			c.lose(lostAnyTool, "choice.mode")
+		}
+	}
+	if t.Type = "any"; len(names) == 1 {
+		t.Type, t.Name = "tool", names[0]
+	}
 }

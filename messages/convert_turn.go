@@ -17,9 +17,8 @@ type dialogue struct {
 	moved   []content.Part // files that the next turn of the user is to hold
 	movedAt []string       // where they stood
 
-	kept   map[content.Signature]bool // signed thoughts of the run at hand
-	shown  string                     // what is left of the texts of thoughts that it carries
-	walked int                        // see recall
+	kept  map[content.Signature]bool // signed thoughts of the run at hand
+	shown string                     // what is left of the texts of thoughts that it carries
 }
 
 // A pending call and where it stands.
@@ -47,7 +46,7 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 		case roles[i] == leading:
 			c.lead(turns[i], i)
 		case roles[i] == content.Assistant:
-			list = c.assistant(c.opening(list, turns[i], i), run, i)
+			list = c.assistant(list, run, i)
 		case roles[i] == content.User:
 			list = c.user(list, run, i)
 		default:
@@ -130,8 +129,9 @@ func (c *converter) lead(t content.Turn, i int) {
 }
 
 // opening puts a turn of the user in front of a conversation that has none, but
-// for one that begins with what only this vendor has, such as a summary.
-func (c *converter) opening(list []content.Turn, t content.Turn, i int) []content.Turn {
+// for one that begins with what only this vendor has, such as a summary. It
+// holds the first of the files that were moved.
+func (c *converter) opening(list []content.Turn, t content.Turn, i, moved int) []content.Turn {
 	if slices.ContainsFunc(list, func(t content.Turn) bool { return side(t.Role) }) {
 		return list
 	}
@@ -141,8 +141,8 @@ func (c *converter) opening(list []content.Turn, t content.Turn, i int) []conten
 		}
 	}
 	c.lose(lostOpening, turnPath(i))
-	parts := append(c.moved, &content.Text{Text: "(The conversation begins with the assistant.)"})
-	c.moved, c.movedAt = nil, nil
+	parts := append(slices.Clip(c.moved[:moved]), &content.Text{Text: "(The conversation begins with the assistant.)"})
+	c.moved, c.movedAt = c.moved[moved:], c.movedAt[moved:]
 	return append(list, content.Turn{Role: content.User, Parts: parts})
 }
 
@@ -170,10 +170,11 @@ func (c *converter) assistant(list []content.Turn, run []content.Turn, first int
 		}
 	}
 	atEnd := first+len(run) == len(c.from.Turns)
+	moved := len(c.moved) // from the system text
 	for _, t := range c.said(run, first, content.Assistant) {
 		t.Parts = tidy(t.Parts)
 		if len(t.Parts) > 0 || atEnd && len(run[len(run)-1].Parts) == 0 {
-			list = append(list, t)
+			list = append(c.opening(list, run[0], first, moved), t)
 		}
 	}
 	return list
@@ -245,14 +246,26 @@ func (c *converter) joined(run []content.Turn, first int, role content.Role) con
 		}
 	}
 	all.Parts = make([]content.Part, 0, n)
+	from := 0 // where thoughts may stand that another part carries
 	for k := range run {
 		for i, p := range run[k].Parts {
 			path := placeOf(first+k, i)
+			var s content.Signature
 			if role == content.Assistant {
-				all.Parts = c.recall(all.Parts, p, path)
+				s = carrier(p)
+			}
+			_, behind := p.(*content.Text)
+			if s.Data != "" && !behind {
+				all.Parts = c.recall(all.Parts, from, s, path)
 			}
 			if q := c.part(p, path, role); q != nil || p == nil {
 				all.Parts = append(all.Parts, q)
+			}
+			if s.Data != "" && behind {
+				all.Parts = c.recall(all.Parts, from, s, path)
+			}
+			if _, call := p.(*content.ToolUse); call || s.Data != "" {
+				from = len(all.Parts)
 			}
 		}
 	}

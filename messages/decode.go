@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -51,14 +52,12 @@ func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
 	}
 	if !d.stopped {
 		d.odd = true // clients need one
-		d.lose("stop", content.LossDegraded, noStopReason)
+		d.lose(codec.AnswerNoReason, "stop")
 	}
 	f := &upstream.Frame{Whole: true}
 	d.finish(f)
 	return f, nil
 }
-
-const noStopReason = "the answer does not say why it ended"
 
 // A decoder turns documents of an answer into events. It holds what is known
 // from one event of a stream to the next.
@@ -76,6 +75,7 @@ type decoder struct {
 	counts  counts
 	open    []openBlock
 	next    int // the index that a block without one has
+	told    loss.Told
 }
 
 // An openBlock is a block of which deltas may come.
@@ -112,7 +112,7 @@ func (d *decoder) parse(data string) error {
 // finish fills f with the document at hand and its events.
 func (d *decoder) finish(f *upstream.Frame) {
 	if d.doc.Replaced() > 0 {
-		d.lose("", content.LossDegraded, "text that was not Unicode became U+FFFD")
+		d.lose(codec.AnswerNotUnicode, "parts")
 	}
 	f.Format, f.Data, f.Events = Format, d.doc.Source(), d.events
 	if d.odd {
@@ -122,8 +122,11 @@ func (d *decoder) finish(f *upstream.Frame) {
 
 func (d *decoder) add(e upstream.Event) { d.events = append(d.events, e) }
 
-func (d *decoder) lose(path string, s content.Severity, reason string) {
-	d.add(upstream.Event{Kind: upstream.EventLoss, Loss: &content.Loss{Path: path, Severity: s, Reason: reason}})
+// lose tells what a rule has met at path.
+func (d *decoder) lose(r *loss.Rule, path string) {
+	if l := d.told.News(r, path); l != nil {
+		d.add(upstream.Event{Kind: upstream.EventLoss, Loss: l})
+	}
 }
 
 // The members of an answer and of its pieces. What is null in a kept member is
@@ -242,7 +245,7 @@ func (d *decoder) stop(m *answerMembers, extra *content.Extra) bool {
 		Reason: stopReason(word), Sequence: d.word(m.sequence), Format: Format, Word: word, Extra: extra,
 	}
 	if m.details.Kind() == jsonwire.Object {
-		s.Details = m.details.Raw()
+		s.Details, s.Message = m.details.Raw(), m.details.Get("explanation").Str()
 	}
 	d.stopped = true
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: s})

@@ -85,7 +85,7 @@ func (d *decoder) faults(index int) {
 	list, _ := content.Violations(d.parser.faults.Err())
 	for _, f := range list {
 		if f.Code == content.CodeType && !strings.HasSuffix(f.Path, ".input") {
-			d.lose(partPath(index), content.LossDropped, "a member of the wrong type: "+codec.Clip(f.Path))
+			d.lose(codec.AnswerWrongType, partPath(index))
 			return
 		}
 	}
@@ -111,12 +111,13 @@ func (d *decoder) arguments(index int, v jsonwire.Value) string {
 			return ""
 		}
 		if jsonwire.ValidObject(s) {
-			d.lose(partPath(index), content.LossDegraded, "the arguments of a call were a string")
+			d.lose(codec.AnswerStringInput, partPath(index))
 			return s
 		}
 	}
+	// What clients are told of it is the same as if it came in deltas.
 	d.odd = true
-	d.lose(partPath(index), content.LossDropped, notObject)
+	d.add(upstream.Event{Kind: upstream.EventInput, Block: index, Text: x.Raw()})
 	return ""
 }
 

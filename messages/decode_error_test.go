@@ -29,10 +29,13 @@ func TestDecodeError(t *testing.T) {
 	tests := []struct {
 		name   string
 		status int
-		after  string
+		after  string // in seconds, or "7/1500" with milliseconds too
 		body   string
 		want   failed
 	}{
+		{"milliseconds", 429, "/1500", "", failed{upstream.CodeRateLimit, "", 1500 * time.Millisecond}},
+		{"milliseconds count more", 529, "7/1500", "", failed{upstream.CodeOverloaded, "", 1500 * time.Millisecond}},
+		{"milliseconds of another kind", 429, "7/soon", "", failed{upstream.CodeRateLimit, "", 7 * time.Second}},
 		{"invalid", 400, "", envelope("invalid_request_error", "messages.1: Field required"), failed{upstream.CodeInvalid, "messages.1: Field required", 0}},
 		{"example", 400, "", example(t, "E26.json"), failed{upstream.CodeInvalid, "messages.1.content.0.tool_result.tool_use_id: Field required", 0}},
 		{"example with a code", 400, "", example(t, "E27.json"), failed{upstream.CodeInvalid, `messages.2.content.0.tool.name: tool "sql" is not defined here`, 0}},
@@ -77,8 +80,9 @@ func TestDecodeError(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := http.Header{"Request-Id": {"req_1"}}
-			if tt.after != "" {
-				h.Set("Retry-After", tt.after)
+			if seconds, ms, ok := strings.Cut(tt.after, "/"); seconds != "" || ok {
+				h.Set("Retry-After", seconds)
+				h.Set("Retry-After-Ms", ms)
 			}
 			e := DecodeError(tt.status, h, []byte(tt.body))
 			if diff := cmp.Diff(tt.want, failed{e.Code, e.Text, e.RetryAfter}); diff != "" {

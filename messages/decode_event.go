@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -135,11 +136,11 @@ func (d *decoder) messageDelta(v jsonwire.Value) {
 // themselves.
 func (d *decoder) messageStop(v jsonwire.Value) {
 	d.over, d.odd = true, true
-	if d.rest(v, &messageStopNames) != nil {
-		d.lose("", content.LossHint, "members of message_stop")
+	if x := d.rest(v, &messageStopNames); x != nil {
+		d.lose(readStopMembers, "message_stop")
 	}
 	if !d.stopped {
-		d.lose("stop", content.LossDegraded, noStopReason)
+		d.lose(codec.AnswerNoReason, "stop")
 	}
 }
 
@@ -148,7 +149,7 @@ func (d *decoder) unknown(name string, v jsonwire.Value) {
 	if !d.begun || name == "" {
 		// Clients take nothing before the start, and nothing without a name.
 		d.odd = true
-		d.lose("", content.LossHint, "an event of a kind that is not known, without a name or before the start of the answer")
+		d.lose(readNowhere, loss.EventPath(name))
 		return
 	}
 	e := upstream.Event{Kind: upstream.EventExtra, Text: name}

@@ -106,8 +106,6 @@ func mkExtra(json string) *content.Extra {
 
 func sigOf(data string) content.Signature { return content.Signature{Format: Format, Data: data} }
 
-const direct = `{"caller":{"type":"direct"}}`
-
 func TestDecodeReply(t *testing.T) {
 	stopWith := func(e upstream.Event, f func(*upstream.Stop)) upstream.Event {
 		f(e.Stop)
@@ -133,8 +131,8 @@ func TestDecodeReply(t *testing.T) {
 			evStart("msg_01Tools", "claude-sonnet-5", ""),
 			evUsage(content.Usage{Input: 410, Output: 96}, ""),
 			evOpen(0, &content.Text{Text: "Checking both parts."}), evClose(0),
-			evOpen(1, &content.ToolUse{ID: "toolu_01A", Name: "stock_level", Input: `{"part":"P-100"}`, Extra: mkExtra(direct)}), evClose(1),
-			evOpen(2, &content.ToolUse{ID: "toolu_01B", Name: "stock_level", Input: `{"part":"P-200"}`, Extra: mkExtra(direct)}), evClose(2),
+			evOpen(1, &content.ToolUse{ID: "toolu_01A", Name: "stock_level", Input: `{"part":"P-100"}`}), evClose(1),
+			evOpen(2, &content.ToolUse{ID: "toolu_01B", Name: "stock_level", Input: `{"part":"P-200"}`}), evClose(2),
 			evStop(content.StopToolUse, "tool_use"),
 		}},
 		{"E10", []upstream.Event{
@@ -167,9 +165,9 @@ func TestDecodeReply(t *testing.T) {
 		{"E18", []upstream.Event{
 			evStart("msg_01Srv", "claude-sonnet-5", ""),
 			evUsage(content.Usage{Input: 2100, Output: 120}, `{"server_tool_use":{"web_search_requests":1,"web_fetch_requests":0}}`),
-			evOpen(0, &content.ServerToolUse{Format: Format, Kind: "server_tool_use", ID: "srvtoolu_01A", Name: "web_search", Input: `{"query":"tide table"}`, Extra: mkExtra(direct)}), evClose(0),
-			evOpen(1, &content.ServerToolResult{Format: Format, Kind: "web_search_tool_result", ID: "srvtoolu_01A", Content: `{"type":"web_search_tool_result_error","error_code":"unavailable"}`, Extra: mkExtra(direct)}), evClose(1),
-			evOpen(2, &content.ServerToolUse{Format: Format, Kind: "server_tool_use", ID: "srvtoolu_01B", Name: "bash_code_execution", Input: `{"command":"date"}`, Extra: mkExtra(direct)}), evClose(2),
+			evOpen(0, &content.ServerToolUse{Format: Format, Kind: "server_tool_use", ID: "srvtoolu_01A", Name: "web_search", Input: `{"query":"tide table"}`}), evClose(0),
+			evOpen(1, &content.ServerToolResult{Format: Format, Kind: "web_search_tool_result", ID: "srvtoolu_01A", Content: `{"type":"web_search_tool_result_error","error_code":"unavailable"}`}), evClose(1),
+			evOpen(2, &content.ServerToolUse{Format: Format, Kind: "server_tool_use", ID: "srvtoolu_01B", Name: "bash_code_execution", Input: `{"command":"date"}`}), evClose(2),
 			evOpen(3, &content.ServerToolResult{Format: Format, Kind: "bash_code_execution_tool_result", ID: "srvtoolu_01B", Content: `{"type":"bash_code_execution_result","stdout":"Tue\n","stderr":"","return_code":0,"content":[]}`}), evClose(3),
 			evOpen(4, &content.Text{Text: "It is Tuesday."}), evClose(4),
 			stopWith(evStop(content.StopPause, "pause_turn"), func(s *upstream.Stop) {
@@ -180,7 +178,7 @@ func TestDecodeReply(t *testing.T) {
 			evStart("msg_01Ref", "claude-opus-5-5", ""),
 			evUsage(content.Usage{Input: 88}, ""),
 			stopWith(evStop(content.StopRefusal, "refusal"), func(s *upstream.Stop) {
-				s.Details = `{"type":"refusal","category":"cyber","explanation":"Declined."}`
+				s.Message, s.Details = "Declined.", `{"type":"refusal","category":"cyber","explanation":"Declined."}`
 			}),
 		}},
 	}
@@ -216,16 +214,16 @@ func TestStreamReader(t *testing.T) {
 		{"E22", []upstream.Event{
 			evStart("msg_02B", "claude-opus-5", ""), evUsage(content.Usage{Input: 300, Output: 3}, ""),
 			evOpen(0, &content.Thinking{}), evText(0, "Need the stock and the time."), evSign(0, "U0lH"), evClose(0),
-			evOpen(1, &content.ToolUse{ID: "toolu_03A", Name: "stock_level", Extra: mkExtra(direct)}),
+			evOpen(1, &content.ToolUse{ID: "toolu_03A", Name: "stock_level"}),
 			evInput(1, ""), evInput(1, `{"part": "P-`), evInput(1, `100"}`), evClose(1),
-			evOpen(2, &content.ToolUse{ID: "toolu_03B", Name: "clock", Extra: mkExtra(direct)}), evClose(2),
+			evOpen(2, &content.ToolUse{ID: "toolu_03B", Name: "clock"}), evClose(2),
 			evUsage(content.Usage{Input: 300, Output: 49, Thinking: 22}, ""), evStop(content.StopToolUse, "tool_use"),
 		}, ""},
 		{"E23", []upstream.Event{
 			evStart("msg_02D", "claude-sonnet-5", ""), evUsage(content.Usage{Input: 900, Output: 2}, ""),
-			evOpen(0, &content.ServerToolUse{Format: Format, Kind: "server_tool_use", ID: "srvtoolu_05", Name: "web_search", Extra: mkExtra(direct)}),
+			evOpen(0, &content.ServerToolUse{Format: Format, Kind: "server_tool_use", ID: "srvtoolu_05", Name: "web_search"}),
 			evInput(0, `{"query":"lighthouse height"}`), evClose(0),
-			evOpen(1, &content.ServerToolResult{Format: Format, Kind: "web_search_tool_result", ID: "srvtoolu_05", Extra: mkExtra(direct),
+			evOpen(1, &content.ServerToolResult{Format: Format, Kind: "web_search_tool_result", ID: "srvtoolu_05",
 				Content: `[{"type":"web_search_result","url":"https://lights.example/a","title":"Lights","encrypted_content":"RU5D","page_age":null}]`}),
 			evClose(1),
 			evOpen(2, &content.Text{}),

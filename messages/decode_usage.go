@@ -11,15 +11,15 @@ import (
 // counts are the sums of a usage object as the wire tells them. A later object
 // overwrites what it names.
 type counts struct {
-	input, read   int64
-	output        int64 // with thinking
-	thinking      int64
-	write         int64 // all of it
-	write5m       int64
-	write1h       int64
-	more          front.Members
-	size          int // bytes of more
-	tooMany, told bool
+	input, read int64
+	output      int64 // with thinking
+	thinking    int64
+	write       int64 // all of it
+	write5m     int64
+	write1h     int64
+	more        front.Members
+	size        int // bytes of more
+	tooMany     bool
 }
 
 // What one stream may add to its usage over all its events.
@@ -34,9 +34,8 @@ func (d *decoder) usage(v jsonwire.Value) {
 	c.take(v)
 	u := c.usage()
 	d.add(upstream.Event{Kind: upstream.EventUsage, Usage: &u})
-	if c.tooMany && !c.told {
-		c.told = true
-		d.lose("usage", content.LossHint, "the usage has more members than are kept")
+	if c.tooMany {
+		d.lose(codec.AnswerManyCounts, "usage")
 	}
 }
 

@@ -27,6 +27,8 @@ func (p *parser) extraCiting(node any, v jsonwire.Value, n *codec.Names, odd jso
 		switch {
 		case known == name && !typed && p.form.body != "" && isDefault(name, x):
 			p.note(node, name, x.Raw())
+		case p.form.body == "" && name == "caller" && isDefault(name, x):
+			// Answers always say it, and it is written by itself.
 		case known != name || !typed:
 			p.lookAlike(name, known)
 			b = codec.AppendMember(b, name, x.Raw())

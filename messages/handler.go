@@ -39,9 +39,9 @@ type Options struct {
 // list them, both model paths answer 404.
 //
 // Clients answer a call by its id. The Upstream's ids go out as they are, odd
-// letters and all, and come back so; a call without one gets "toolu_pw" and a
-// number that no other call of the conversation has, the same each time the
-// same request is answered in the same way.
+// letters and all, and come back so; a call without one, or with that of another
+// call, gets "toolu_pw" and a number that no other call of the conversation has,
+// the same each time the same request is answered in the same way.
 type Handler struct {
 	front   *front.Server
 	dialect *dialect

@@ -198,7 +198,7 @@ func TestAnswerHeaders(t *testing.T) {
 		NewHandler(up, nil).ServeHTTP(w, post(body))
 		got := w.Result().Header
 		want.Set("anthropic-ratelimit-requests-limit", "5")
-		want.Set("Polywire-Loss", "degraded messages.0.content.0; dropped top_k")
+		want.Set("Polywire-Loss", "dropped top_k; degraded messages.0.content.0")
 		if id := got.Get("Request-Id"); !strings.HasPrefix(id, "req_") {
 			t.Errorf("request-id %q", id)
 		}
@@ -356,7 +356,7 @@ func TestReport(t *testing.T) {
 			ID: w.Header().Get("request-id"), Format: Format, Method: "POST", Path: "/v1/messages", Mode: "plain", Model: "m", Answered: "m-1",
 			Status: 200, Usage: content.Usage{Input: 1, Output: 2}, Stop: upstream.Stop{Reason: content.StopEnd},
 			Losses: []content.Loss{{Path: "top_k", Severity: content.LossDropped, Reason: "r"},
-				{Path: "parts.0", Severity: content.LossDropped, Reason: "an answer in this format has no block for an image"}},
+				{Path: "parts.0", Severity: content.LossDropped, Reason: "an answer in this format has no block for an image: it is left out"}},
 			BytesIn: int64(len(body)), BytesOut: int64(w.Body.Len()),
 		}
 		if body == streamBody {

@@ -11,12 +11,13 @@ import (
 // TestLossTable keeps what the page of losses says of requests and answers in this
 // format.
 func TestLossTable(t *testing.T) {
-	rules := []*loss.Rule{codec.ForeignMembers, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}
+	rules := append([]*loss.Rule{codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}, codec.ForeignRules...)
 	for i := range requestLosses {
 		rules = append(rules, &requestLosses[i])
 	}
 	losstable.Check(t, "messages", rules...)
 	losstable.Check(t, "messages-answer", answerLosses...)
+	losstable.Check(t, "messages-read", readLosses...)
 }
 
 func TestRequestPath(t *testing.T) {

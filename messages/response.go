@@ -42,9 +42,10 @@ type Response struct {
 // answer would claim to wait for the call's result, it says
 // "malformed_tool_use" in place of "tool_use".
 //
-// A call without an id gets one: "toolu_pw" and a number, which no other call
-// of the answer has. An id of an odd alphabet stays what it is, since clients
-// give it back as it was and the upstream wants to know it again.
+// A call without an id, or with that of a call before it, gets one: "toolu_pw"
+// and a number, which no other call of the answer has. An id of an odd alphabet
+// stays what it is, since clients give it back as it was and the upstream wants
+// to know it again.
 func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) { return responseOf(r, nil) }
 
 // responseOf is ResponseOf for an answer to a conversation, whose calls have
@@ -53,36 +54,35 @@ func responseOf(r *upstream.Reply, turns []content.Turn) (*Response, []content.L
 	ids := idMaker{turns: turns}
 	var lost []content.Loss
 	a := answer{start: r.Start, stop: r.Stop, usage: r.Usage}
-	foreign := a.more.Add(r.Extra, Format)
-	parts := make([]content.Part, 0, len(r.Parts))
+	note := func(path string, r *loss.Rule) {
+		lost = append(lost, r.At(path))
+	}
+	a.take(r.Extra, note)
+	list := blockList{blocks: make([]content.Part, 0, len(r.Parts))}
 	for i, from := range r.Parts {
-		note := func(r *loss.Rule) {
-			lost = append(lost, r.At("parts."+strconv.Itoa(i)))
+		lose := func(r *loss.Rule) {
+			note(partPath(i), r)
 			a.broken = a.broken || r == unsaidInput
 		}
-		if p := forAnswer(from, note); p != nil {
-			if t, ok := p.(*content.ToolUse); ok {
+		if p := forAnswer(from, lose); p != nil {
+			switch p := p.(type) {
+			case *content.Text:
+				a.cited(p.Citations)
+			case *content.ToolUse:
 				a.calls++
-				ids.name(t)
+				ids.name(p)
 			}
-			parts = appendCarried(parts, from, p, note)
+			list.add(i, from, p, lose)
 		}
 	}
-	if kept := withoutLast(parts); len(kept) < len(parts) {
-		parts = kept
-		lost = append(lost, unsaidLast.At("parts."+strconv.Itoa(len(r.Parts)-1)))
-	}
-	if foreign {
-		lost = append(lost, unsaidMembers.At(""))
-	}
+	parts, unsaid := list.end()
+	lost = append(lost, unsaid...)
 	if len(r.More) > 0 {
-		lost = append(lost, unsaidCandidates.At("candidates"))
+		note("candidates", unsaidCandidates)
 	}
-	res := a.response(func(path string, r *loss.Rule) {
-		lost = append(lost, r.At(path))
-	})
+	res := a.response(note)
 	res.Content = parts
-	return res, lost
+	return res, loss.Once(lost)
 }
 
 // AppendJSON appends the answer as a JSON document. Every member that the
@@ -165,8 +165,9 @@ type answer struct {
 	usage content.Usage
 	more  front.Members // that have no field
 
-	calls  int  // blocks that are calls
-	broken bool // the arguments of one are no object
+	sources codec.Sources
+	calls   int  // blocks that are calls
+	broken  bool // the arguments of one are no object
 }
 
 // response says it in the format's words, without the blocks.
@@ -176,16 +177,41 @@ func (a *answer) response(lost func(path string, r *loss.Rule)) *Response {
 	if codec.Counts(a.usage.Extra, Format) || slices.ContainsFunc(a.usage.Modalities, apart) {
 		lost("usage", unsaidCounts)
 	}
+	for path, r := range a.sources.Lost() {
+		lost(path, r)
+	}
 	var m front.Members
-	foreign := m.Add(a.start.Extra, Format)
-	m.Add(a.more.Extra(Format), Format)
-	foreign = m.Add(a.stop.Extra, Format) || foreign
-	if foreign {
-		lost("", unsaidMembers)
+	for _, x := range [...]*content.Extra{a.start.Extra, a.more.Extra(Format), a.stop.Extra} {
+		if m.Add(x, Format) {
+			unsaidMembers(x, lost)
+		}
 	}
 	r.Container, r.Diagnostics = m.Take("container"), m.Take("diagnostics")
 	r.Extra = restOf(m)
 	return r
+}
+
+// take takes members of the answer that have no field, or tells of those of
+// another format.
+func (a *answer) take(x *content.Extra, lost func(path string, r *loss.Rule)) {
+	if a.more.Add(x, Format) {
+		a.sources.Name(x)
+		unsaidMembers(x, lost)
+	}
+}
+
+// unsaidMembers tells what is lost of an answer's members of another format.
+func unsaidMembers(x *content.Extra, lost func(path string, r *loss.Rule)) {
+	for path, r := range codec.Unsaid(x, "") {
+		lost(path, r)
+	}
+}
+
+// cited notes citations that are told.
+func (a *answer) cited(list []content.Citation) {
+	for i := range list {
+		a.sources.Cite(&list[i])
+	}
 }
 
 // restOf returns members of an answer that have no field.

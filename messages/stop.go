@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
@@ -19,14 +21,15 @@ import (
 //	context_window  model_context_window_exceeded
 //	pause           pause_turn
 //	refusal         refusal
-//	safety          refusal, with an explanation
-//	recitation      refusal, with an explanation
+//	safety          refusal, with an explanation if the vendor has none
+//	recitation      refusal, with an explanation if the vendor has none
 //	compaction      compaction
 //	malformed_call  malformed_tool_use, which is no word of the vendor's
 //	anything else   other, which is no word of the vendor's
 //
 // The vendor's clients take words that they do not know as they come. A reason
-// to go on (end, tool_use) whose call has broken arguments is a malformed_call.
+// to go on (end, tool_use) whose call has broken arguments is a malformed_call, and
+// so is tool_use without a call that could be told.
 func (a *answer) stopWords(lost func(path string, r *loss.Rule)) (word, sequence, details string) {
 	s := &a.stop
 	sequence = s.Sequence
@@ -34,11 +37,10 @@ func (a *answer) stopWords(lost func(path string, r *loss.Rule)) (word, sequence
 		if jsonwire.ValidObject(s.Details) {
 			details = s.Details
 		}
-		if s.Word != "" {
+		goesOn := s.Reason == content.StopToolUse || s.Reason == content.StopEnd
+		if s.Word != "" && !(a.broken && goesOn) {
 			return s.Word, sequence, details
 		}
-	} else if s.Details != "" {
-		lost("stop", unsaidDetails)
 	}
 	reason := s.Reason
 	switch {
@@ -47,12 +49,17 @@ func (a *answer) stopWords(lost func(path string, r *loss.Rule)) (word, sequence
 	case reason == "":
 		reason = content.StopEnd
 	}
-	if a.broken && (reason == content.StopToolUse || reason == content.StopEnd) {
+	if a.broken && (reason == content.StopToolUse || reason == content.StopEnd) || reason == content.StopToolUse && a.calls == 0 {
 		reason = content.StopMalformedCall
 	}
 	word, why := stopWord(reason)
+	told := ""
 	if word == "refusal" && details == "" {
-		details = refusalDetails(why)
+		told = s.Message
+		details = refusalDetails(cmp.Or(told, why))
+	}
+	if s.Format != Format && (s.Message != told || codec.MoreThan(s, told)) {
+		lost("stop", unsaidDetails)
 	}
 	if reason == content.StopMalformedCall || word == "other" {
 		lost("stop", unsaidReason)
@@ -114,6 +121,9 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 	writeCounts(w, "cache_creation", &cacheCreationNames, more.Take("cache_creation"), u.CacheWrite, u.CacheWrite1h)
 	number("output_tokens", u.Answer())
 	writeCounts(w, "output_tokens_details", &outputDetailsNames, more.Take("output_tokens_details"), u.Thinking)
+	if tier := codec.Tier(u.Extra); tier != "" && more.Get("service_tier") == "" {
+		more.Set("service_tier", `"`+tier+`"`)
+	}
 	for _, name := range [...]string{"server_tool_use", "service_tier", "inference_geo", "speed"} {
 		w.Name(name)
 		rawOrNull(w, more.Take(name))

@@ -2,10 +2,10 @@ package messages
 
 import (
 	"bytes"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -28,12 +28,12 @@ type stream struct {
 	said     bool // stop and usage are written as they are now
 	next     int  // index of the next block
 	open     []streamed
-	last     struct{ in, out int } // the numbers of the last block that was opened
-	lastText bool                  // that block is a text
-	held     []heldBack            // what carries signatures of texts, for when something follows
-	others   bool                  // other answers were reported
-	kept     int                   // bytes of members that were kept until the end, about
-	full     bool                  // too many, which was reported
+	last     streamed // the last block that was opened, as far as its signature goes
+	endsText bool     // the last block that was written is a text
+	held     heldList // what carries signatures of texts, for when something follows
+	others   bool     // other answers were reported
+	kept     int      // bytes of members that were kept until the end, about
+	full     bool     // too many, which was reported
 	ids      idMaker
 	scratch  jsonwire.Writer
 	lost     []content.Loss
@@ -43,12 +43,15 @@ type stream struct {
 type streamed struct {
 	in, out   int // the event's number and the wire's; out is -1 for one that cannot be said
 	kind      blockKind
-	thought   bool       // a thinking_delta is written
-	signed    bool       // a signature_delta is written
-	raw       bool       // written by the vendor's own frames
-	input     string     // arguments that the block opened with; deltas replace them
-	signature string     // of a thought: to be written before it stops; else an envelope for behind it
-	tail      front.Tail // the beginning of a character whose end has not come
+	thought   bool              // a thinking_delta is written
+	signed    bool              // a signature is written
+	raw       bool              // written by the vendor's own frames
+	says      bool              // a text that clients do not leave out
+	over      bool              // a thought that closed, but may be signed yet
+	input     string            // arguments that the block opened with; deltas replace them
+	signature string            // of a thought: to be written before it stops
+	beside    content.Signature // another vendor's of no thought: to be carried behind the block
+	tail      front.Tail        // the beginning of a character whose end has not come
 	arguments balance
 }
 
@@ -102,7 +105,11 @@ func (s *stream) End(dst []byte, f *front.Failure) []byte {
 	if !s.begun {
 		dst = s.begin(dst)
 	}
-	s.letGo()
+	dst = s.settle(dst)
+	if s.endsText {
+		s.letGo()
+	}
+	dst = s.catchUp(dst)
 	if !s.said {
 		dst = s.messageDelta(dst)
 	}
@@ -111,7 +118,7 @@ func (s *stream) End(dst []byte, f *front.Failure) []byte {
 
 // lose notes a loss; block is the event's number.
 func (s *stream) lose(block int, r *loss.Rule) {
-	s.loseAt("parts."+strconv.Itoa(block), r)
+	s.loseAt(partPath(block), r)
 }
 
 func (s *stream) loseAt(path string, r *loss.Rule) {
@@ -177,14 +184,14 @@ func (s *stream) note(e *upstream.Event) {
 		return
 	}
 	if e.Extra.Format != Format {
-		s.loseAt("", unsaidMembers)
+		s.take(e.Extra, s.loseAt)
 		return
 	}
 	s.said = false
 	if s.kept += len(e.Extra.JSON); s.kept > maxKept {
 		if !s.full {
 			s.full = true
-			s.loseAt("", unsaidManyMembers)
+			s.loseAt("members", unsaidManyMembers)
 		}
 		return
 	}
@@ -249,7 +256,7 @@ const (
 // deltaExtra appends members of a delta that have no field.
 func (s *stream) deltaExtra(dst []byte, b *streamed, x *content.Extra) []byte {
 	if x.Format != Format {
-		s.lose(b.in, unsaidMembers)
+		codec.UnsaidOfPart(x, s.loser(b.in))
 		return dst
 	}
 	var list front.Members
@@ -272,6 +279,7 @@ func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 	}
 	switch b.kind {
 	case textBlock:
+		b.says = b.says || !skipped(e.Text)
 		return s.deltas(dst, b, textDelta, e)
 	case thinkingBlock:
 		b.thought = true
@@ -306,6 +314,7 @@ func (s *stream) cite(dst []byte, b *streamed, c *content.Citation, x *content.E
 	dst = append(dst, deltaHead...)
 	dst = jsonwire.AppendInt(dst, int64(b.out))
 	dst = append(dst, `,"delta":{"type":"citations_delta","citation":`...)
+	s.sources.Cite(c)
 	s.scratch.Reset()
 	writeCitation(&s.scratch, c)
 	dst = s.appendScratch(dst)

@@ -28,27 +28,31 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 	if !s.begun {
 		dst = s.begin(dst)
 	}
-	s.said = false // an end that was written already was none
-	dst = s.catchUp(dst)
 	p := forAnswer(e.Part, func(r *loss.Rule) {
 		s.lose(e.Block, r)
 		s.broken = s.broken || r == unsaidInput
 	})
-	sig, over := s.ahead(e, rest)
-	if t, ok := p.(*content.Text); ok && sig.Data != "" && over && saysNothing(t) {
-		s.hold(e.Block, sealed(sig, seal.Alone, s.loser(e.Block)))
+	sig, says, nothing := s.ahead(e, p, rest)
+	if nothing && sig.Data != "" {
+		s.held.hold(e.Block, sig, seal.Alone, s.loser(e.Block))
 		p = nil
 	}
 	if p == nil {
-		s.open = append(s.open, streamed{in: e.Block, out: -1})
+		s.last = streamed{in: e.Block, out: -1}
+		s.open = append(s.open, s.last)
 		return dst
 	}
-	if sig.Data != "" {
-		dst = s.carry(dst, e.Block, sig, seal.Next)
+	s.said = false // an end that was written already was none
+	dst = s.catchUp(dst)
+	if sig.Data != "" && says {
+		dst = s.appendCarrier(dst, sealed(sig, inFront(p), s.loser(e.Block)))
 	}
-	s.open = append(s.open, streamed{in: e.Block, out: s.next, kind: kindOfBlock(p)})
-	s.last.in, s.last.out, s.lastText = e.Block, s.next, kindOfBlock(p) == textBlock
+	s.last = streamed{in: e.Block, out: s.next, kind: kindOfBlock(p), signed: sig.Data != "" && says}
+	s.open, s.endsText = append(s.open, s.last), s.last.kind == textBlock
 	b := &s.open[len(s.open)-1]
+	if !b.signed {
+		b.beside = sig
+	}
 	s.next++
 	if t, ok := p.(*content.ToolUse); ok { // a copy of our own
 		s.calls++
@@ -77,6 +81,7 @@ func (s *stream) beginning(dst []byte, b *streamed, p content.Part) []byte {
 	switch p := p.(type) {
 	case *content.Text:
 		if p.Text != "" {
+			b.says = !skipped(p.Text)
 			dst = s.delta(dst, b, textDelta, p.Text, nil)
 		}
 		for i := range p.Citations {
@@ -104,17 +109,25 @@ func (s *stream) closed(dst []byte, block int) []byte {
 	if b == nil {
 		return dst
 	}
+	if b.out >= 0 && b.kind == thinkingBlock && b.signature == "" && !b.signed {
+		b.over = true // a signature may come yet
+		return dst
+	}
+	return s.stopped(dst, b)
+}
+
+// stopped appends the end of a block that is over, and forgets it.
+func (s *stream) stopped(dst []byte, b *streamed) []byte {
 	if b.out >= 0 {
 		dst = s.stopBlock(s.ending(dst, b), b.out)
-		switch {
-		case b.kind == thinkingBlock || b.signature == "":
-		case b.kind == textBlock:
-			s.hold(b.in, b.signature)
-		default:
-			dst = s.appendCarrier(dst, b.signature)
-		}
 	}
-	s.forget(block)
+	if b.beside.Data != "" {
+		dst = s.behind(dst, b, b.beside)
+	}
+	if s.last.in == b.in {
+		s.last.says, s.last.signed = b.says, b.signed
+	}
+	s.forget(b.in)
 	return dst
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -13,7 +14,7 @@ import (
 // this stream.
 func (s *stream) foreignEvent(dst []byte, e *upstream.Event) []byte {
 	if e.Extra == nil || e.Extra.Format != Format || !foreignName(e.Text) || !jsonwire.ValidObject(e.Extra.JSON) {
-		s.loseAt("", unsaidEvent)
+		s.loseAt(loss.EventPath(e.Text), unsaidEvent)
 		return dst
 	}
 	if !s.begun { // clients take nothing before the start
@@ -59,12 +60,15 @@ func (s *stream) blockExtra(dst []byte, e *upstream.Event) []byte {
 	return append(dst, "}\n\n"...)
 }
 
-// An idMaker makes ids for calls that have none: clients need one to answer a
-// call. They count on from those of its kind in a conversation, so that the
-// same conversation always gets the same ids, and no two calls in it share one.
+// An idMaker makes ids for calls that have none, or one that is another call's:
+// clients need one to answer a call. They count on from those of their kind in a
+// conversation, so that the same conversation always gets the same ids, and no
+// two calls in it share one.
 type idMaker struct {
 	turns []content.Turn
-	seen  bool // next counts on from turns
+	seen  bool            // used and next know of turns
+	used  map[string]bool // ids of calls and results; by need
+	said  int             // how many of them the answer has
 	next  int
 }
 
@@ -72,15 +76,19 @@ type idMaker struct {
 // other letters behind the first underscore.
 const idPrefix = "toolu_pw"
 
-// name gives a call an id if it has none.
+// mostIDs bounds how many ids of an answer are remembered. Calls behind them
+// all get ids that are made here.
+const mostIDs = 1 << 12
+
+// name gives a call an id if it has none of its own.
 func (m *idMaker) name(t *content.ToolUse) {
-	if t.ID == "" {
-		if !m.seen {
-			m.seen = true
-			for i := range m.turns {
-				m.see(m.turns[i].Parts)
-			}
+	if !m.seen {
+		m.seen = true
+		for i := range m.turns {
+			m.see(m.turns[i].Parts)
 		}
+	}
+	if t.ID == "" || m.used[t.ID] || m.said == mostIDs {
 		t.ID = idPrefix + strconv.Itoa(m.next)
 	}
 	m.seeID(t.ID)
@@ -91,17 +99,36 @@ func (m *idMaker) see(parts []content.Part) {
 		switch p := p.(type) {
 		case *content.ToolUse:
 			if p != nil {
-				m.seeID(p.ID)
+				m.use(p.ID)
 			}
 		case *content.ToolResult:
 			if p != nil {
-				m.seeID(p.ID)
+				m.use(p.ID)
 			}
 		}
 	}
 }
 
+// seeID notes the id of a call of the answer.
 func (m *idMaker) seeID(id string) {
+	if m.said < mostIDs {
+		m.said++
+		m.use(strings.Clone(id)) // not the frame that it came in
+	} else {
+		m.count(id)
+	}
+}
+
+func (m *idMaker) use(id string) {
+	if m.used == nil {
+		m.used = make(map[string]bool)
+	}
+	m.used[id] = true
+	m.count(id)
+}
+
+// count keeps next beyond all ids of its kind.
+func (m *idMaker) count(id string) {
 	if digits, ok := strings.CutPrefix(id, idPrefix); ok {
 		// Numbers too large for an id of ours cannot meet one.
 		if n, err := strconv.Atoi(digits); err == nil && n >= m.next && n < 1<<30 {

@@ -125,7 +125,7 @@ var answers = []struct {
 			{Kind: upstream.EventExtra, Extra: &content.Extra{Format: "other", JSON: `{"x":1}`}},
 			{Kind: upstream.EventUsage, Usage: &content.Usage{Output: 1, Modalities: []content.ModalityCount{{Of: "output", Modality: "audio", Tokens: 1}}}},
 		})
-	}, losses: []string{"hint ", "hint usage"}},
+	}, losses: []string{"hint usage", "hint x"}},
 	{name: "counts that only repeat others", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("a")
 		return w.Usage(content.Usage{Output: 1,
@@ -315,6 +315,9 @@ func TestStopWords(t *testing.T) {
 		{upstream.Stop{Reason: content.StopOther, Format: Format, Word: "brand_new", Details: `{"a":1}`}, "brand_new", `{"a":1}`},
 	} {
 		a := answer{stop: tt.stop}
+		if tt.stop.Reason == content.StopToolUse {
+			a.calls = 1
+		}
 		word, _, details := a.stopWords(func(string, *loss.Rule) {})
 		if word != tt.word || details != tt.details {
 			t.Errorf("%+v: got %s %s, want %s %s", tt.stop, word, details, tt.word, tt.details)

@@ -31,7 +31,7 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 				return false // blocks end before the message does
 			}
 		case upstream.EventOpen:
-			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.unsaid() != nil || len(s.held) > 0 {
+			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.unsaid() != nil || len(s.held.list) > 0 {
 				return false
 			}
 			next++
@@ -41,7 +41,7 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 			if b == nil || b.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
 				return false
 			}
-			if !b.tail.Empty() || e.Kind == upstream.EventClose && (b.input != "" || b.signature != "" && !b.signed) {
+			if !b.tail.Empty() || e.Kind == upstream.EventClose && (b.input != "" || b.beside.Data != "" || b.signature != "" && !b.signed) {
 				return false // something of ours has to be said first
 			}
 		}
@@ -58,6 +58,7 @@ func (s *stream) verbatim(dst []byte, f *upstream.Frame, events []upstream.Event
 	if !start && !s.begun {
 		dst = s.begin(dst)
 	}
+	dst = s.settle(dst)
 	for i := range events {
 		s.follow(&events[i])
 	}
@@ -87,7 +88,7 @@ func (s *stream) follow(e *upstream.Event) {
 		s.stop, s.said = *e.Stop, true
 	case upstream.EventOpen:
 		b := streamed{in: e.Block, out: s.next, kind: kindOfBlock(e.Part), raw: true}
-		s.last.in, s.last.out, s.lastText = e.Block, s.next, b.kind == textBlock
+		s.last, s.endsText = b, b.kind == textBlock
 		s.next++
 		if t, ok := e.Part.(*content.ToolUse); ok {
 			s.calls++
@@ -97,11 +98,15 @@ func (s *stream) follow(e *upstream.Event) {
 	case upstream.EventText, upstream.EventInput, upstream.EventSignature:
 		if b := s.at(e.Block); b != nil {
 			b.thought = b.thought || e.Kind == upstream.EventText
+			b.says = b.says || e.Kind == upstream.EventText && !skipped(e.Text)
 			b.signed = b.signed || e.Kind == upstream.EventSignature
 			b.arguments.scan(e.Text)
 			b.input, b.tail = "", front.Tail{}
 		}
 	case upstream.EventClose:
+		if b := s.at(e.Block); b != nil && s.last.in == b.in {
+			s.last.says = b.says
+		}
 		s.forget(e.Block)
 	}
 }

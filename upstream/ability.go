@@ -21,6 +21,11 @@ type TokenCount struct {
 	Cached   int64 // of these, how many a cache would give
 	Estimate bool  // not counted by the model's own vendor
 
+	// Losses are those of the request on its way to where it is counted: the
+	// count is of what is left. An estimate may be of the whole, and tell none.
+	// None of them makes counting fail, whatever the request's Refuse says.
+	Losses []content.Loss
+
 	// Extra holds what else the vendor's answer said.
 	Extra *content.Extra
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 // A Reply is a whole answer.
@@ -85,6 +86,7 @@ type Collector struct {
 	blocks []*collected
 	extras [][]*content.Extra // of the answer, by candidate
 	lost   []content.Loss     // that were found here
+	told   loss.Told          // the same
 }
 
 // collected is a block of which deltas may still come.
@@ -166,24 +168,24 @@ func (c *Collector) extra(e *Event, b *collected) {
 	switch {
 	case e.Extra == nil && !whole:
 	case whole && b == nil:
-		c.lose("", "an event that only its vendor knows")
+		c.lose(lostEvent, loss.EventPath(e.Text))
 	case whole:
-		c.lose(partPath(e.Block), "a piece of a part that only its vendor knows")
+		c.lose(lostPiece, partPath(e.Block))
 	case b == nil:
 		for len(c.extras) <= e.Candidate {
 			c.extras = append(c.extras, nil)
 		}
 		c.extras[e.Candidate] = append(c.extras[e.Candidate], e.Extra)
 	case extraOf(b.part) == nil:
-		c.lose(partPath(e.Block), "members of an event about a part that has no place for them")
+		c.lose(lostMembers, partPath(e.Block))
 	default:
 		b.extras = append(b.extras, e.Extra)
 	}
 }
 
-func (c *Collector) lose(path, reason string) {
-	if len(c.lost) < maxCollected {
-		c.lost = append(c.lost, content.Loss{Path: path, Severity: content.LossHint, Reason: reason})
+func (c *Collector) lose(r *loss.Rule, path string) {
+	if l := c.told.News(r, path); l != nil && len(c.lost) < maxCollected {
+		c.lost = append(c.lost, *l)
 	}
 }
 

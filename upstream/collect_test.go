@@ -142,9 +142,9 @@ func TestCollectPieces(t *testing.T) {
 		Stop:  upstream.Stop{Reason: content.StopEnd},
 		Losses: []content.Loss{
 			{Path: "sent"},
-			{Severity: content.LossHint, Reason: "an event that only its vendor knows"},
-			{Path: "parts.0", Severity: content.LossHint, Reason: "a piece of a part that only its vendor knows"},
-			{Path: "parts.1", Severity: content.LossHint, Reason: "members of an event about a part that has no place for them"},
+			{Path: "news", Severity: content.LossHint, Reason: "an event that only its vendor knows has no place in a whole answer"},
+			{Path: "parts.0", Severity: content.LossHint, Reason: "a piece of a part that only its vendor knows has no place in a whole answer"},
+			{Path: "parts.1", Severity: content.LossHint, Reason: "members of an event have no place in the part that it is about"},
 		},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

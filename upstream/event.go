@@ -99,9 +99,11 @@ type Stop struct {
 	Sequence string
 
 	// Format and Word are the vendor's own word for the reason, and
-	// Details its details as JSON text, if there are any.
+	// Details its details as JSON text, if there are any. Message is the
+	// sentence for people among them.
 	Format        content.Format
 	Word, Details string
+	Message       string
 
 	Extra *content.Extra
 }

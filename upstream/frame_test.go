@@ -215,7 +215,7 @@ func TestBlockExtraNumbers(t *testing.T) {
 	}))
 	want := []event_{
 		{Kind: upstream.EventBlockExtra, Block: 1, Text: "d", Extra: x},
-		{Kind: upstream.EventLoss, Loss: &content.Loss{Severity: content.LossHint, Reason: "something about a block that was left out"}},
+		{Kind: upstream.EventLoss, Loss: &content.Loss{Path: "parts", Severity: content.LossHint, Reason: "something about a block that was left out is left out too"}},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)

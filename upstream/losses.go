@@ -12,7 +12,7 @@
 //	                                           M to G    M to C    M to R    G to M    G to C    G to R
 //	files in system text                       dropped   dropped   dropped   dropped   dropped   dropped
 //	system turn amid a conversation            degraded  degraded  degraded  –         –         –
-//	order of turns                             hint                degraded  degraded            degraded
+//	order of turns                             hint      degraded  degraded  degraded  degraded  degraded
 //	empty text                                 hint      hint      hint      hint      hint      hint
 //	citations in earlier answers               hint      hint      hint      –         –         –
 //	signatures of another vendor               hint      hint      hint      hint      hint      hint
@@ -21,7 +21,7 @@
 //	image types                                hint                          dropped
 //	image in earlier answers                             dropped   degraded  dropped   dropped   degraded
 //	document by link or id                     dropped
-//	document types                                       degraded  degraded  dropped   degraded  degraded
+//	document types                                       dropped   dropped   dropped   dropped   dropped
 //	document as a list of parts                degraded  degraded  degraded  –         –         –
 //	title and context of a document            degraded  degraded  degraded  –         –         –
 //	citations asked for                        dropped   dropped   dropped   –         –         –
@@ -47,7 +47,7 @@
 //	strict arguments                           degraded  degraded  degraded  –         –         –
 //	other members of a tool                              degraded                      degraded
 //	tool choice                                dropped   degraded  degraded  dropped   degraded  degraded
-//	tool choice by names                       dropped   degraded  degraded  degraded  degraded  degraded
+//	tool choice by names                       dropped   dropped   dropped   degraded  dropped   dropped
 //	parallel calls off                         dropped   degraded  degraded  –         –         –
 //	limit of tokens                            degraded            degraded  degraded            degraded
 //	temperature                                dropped   dropped   dropped   dropped   dropped   dropped
@@ -72,7 +72,7 @@
 // And what answers can lose on their way back:
 //
 //	                                           G to M    C to M    R to M    M to G    C to G    R to G
-//	text                                                 degraded  degraded            degraded  degraded
+//	text                                       degraded  degraded  degraded  degraded  degraded  degraded
 //	citations                                  dropped   dropped   dropped   dropped   dropped   dropped
 //	signatures                                 degraded  degraded  degraded  dropped   dropped   dropped
 //	calls of tools                                                 dropped                       dropped
@@ -84,7 +84,8 @@
 //	several candidates                         dropped   dropped   –         –                   –
 //	reason to stop                             degraded  degraded  degraded  degraded  degraded  degraded
 //	usage                                      hint      hint      hint      hint      hint      hint
-//	members that only one format has           hint      hint      hint      hint      hint      hint
+//	what is not as its own format has it       dropped                       dropped
+//	members that only one format has           dropped   dropped   dropped   dropped   dropped   dropped
 //
 // LOSSES.md lists the sentences of all reports.
 package upstream

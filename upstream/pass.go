@@ -56,7 +56,7 @@ func (w *Writer) pass(events []Event) (same bool, err error) {
 			if w.find(e) == nil {
 				// Who leaves out a block need not know of what a vendor may
 				// add to its deltas one day.
-				l := content.Loss{Severity: content.LossHint, Reason: "something about a block that was left out"}
+				l := lostBlock.At("parts")
 				*e, same = Event{Kind: EventLoss, Loss: &l}, false
 				w.batch = append(w.batch, *e)
 				continue

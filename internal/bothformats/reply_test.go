@@ -33,7 +33,6 @@ type reply struct {
 	// What a streamed Message is, where it differs: arguments go out as they
 	// come, and so those that are no object have gone out.
 	messagesStreamed string
-	generateStreamed string
 }
 
 func say(w func(w *upstream.Writer) error) upstream.Func {
@@ -106,11 +105,7 @@ var replies = append([]reply{
 			`{"type":"text","text":"391","citations":null}],"stop_reason":"end_turn"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm, yes","thought":true},{"text":"391","thoughtSignature":"` +
 			base64.StdEncoding.EncodeToString([]byte(envelope(messages.Format, seal.Thoughts,
-				`[{"text":"Hm, yes","signature":"EqQBc2ln"},{"redacted":"b3BhcXVl"}]`))) +
-			`"}]},"finishReason":"STOP","index":0}]}`,
-		generateStreamed: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm, yes","thought":true},{"text":"391","thoughtSignature":"` +
-			base64.StdEncoding.EncodeToString([]byte(envelope(messages.Format, seal.Thoughts,
-				`[{"text":"Hm, yes","signature":"EqQBc2ln","back":3},{"redacted":"b3BhcXVl","back":3}]`))) +
+				`[{"text":"Hm, yes","signature":"EqQBc2ln","back":3,"first":true},{"redacted":"b3BhcXVl","back":3,"first":true}]`))) +
 			`"}]},"finishReason":"STOP","index":0}]}`},
 	{name: "signed in content generation", up: say(func(w *upstream.Writer) error {
 		_ = w.Thinking("Split it.")
@@ -120,10 +115,10 @@ var replies = append([]reply{
 			Signature: content.Signature{Format: generatecontent.Format, Data: "CiQBc2lnLWE="}})
 	}),
 		messages: `{"content":[{"type":"thinking","thinking":"Split it.","signature":""},` +
-			envelopeBlock(seal.Next, "CiQBc2lnLWM=") + `,{"type":"text","text":"391","citations":null},` + envelopeBlock(seal.Next, "CiQBc2lnLWE=") + `,` +
+			envelopeBlock(seal.Next, "CiQBc2lnLWM=") + `,{"type":"text","text":"391","citations":null},` + envelopeBlock(seal.NextCall, "CiQBc2lnLWE=") + `,` +
 			`{"type":"tool_use","id":"fc-1","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
 		messagesStreamed: `{"content":[{"type":"thinking","thinking":"Split it.","signature":""},` +
-			`{"type":"text","text":"391","citations":null},` + envelopeBlock(seal.Last, "CiQBc2lnLWM=") + `,` + envelopeBlock(seal.Next, "CiQBc2lnLWE=") + `,` +
+			`{"type":"text","text":"391","citations":null},` + envelopeBlock(seal.Last, "CiQBc2lnLWM=") + `,` + envelopeBlock(seal.NextCall, "CiQBc2lnLWE=") + `,` +
 			`{"type":"tool_use","id":"fc-1","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Split it.","thought":true},{"text":"391","thoughtSignature":"CiQBc2lnLWM="},` +
 			`{"functionCall":{"id":"fc-1","name":"f","args":{"b":1.0,"a":12345678901234567890}},"thoughtSignature":"CiQBc2lnLWE="}]},"finishReason":"STOP","index":0}]}`},
@@ -217,9 +212,6 @@ func TestReplies(t *testing.T) {
 					name += "/streamed"
 					if tt.messagesStreamed != "" && s.name == "messages" {
 						want = tt.messagesStreamed
-					}
-					if tt.generateStreamed != "" && s.name == "generatecontent" {
-						want = tt.generateStreamed
 					}
 				}
 				t.Run(name, func(t *testing.T) {

@@ -46,9 +46,11 @@ var conversations = []struct{ name, messages, generate string }{
 	{"no thinking",
 		`{"model":"m","max_tokens":9,"thinking":{"type":"disabled"},"messages":[{"role":"user","content":"a"}]}`,
 		`{"model":"m","contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"maxOutputTokens":9,"thinkingConfig":{"thinkingBudget":0}}}`},
-	{"an effort",
-		`{"model":"m","max_tokens":9,"output_config":{"effort":"low"},"messages":[{"role":"user","content":"a"}]}`,
-		`{"model":"m","contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"maxOutputTokens":9,"thinkingConfig":{"thinkingLevel":"low"}}}`},
+	// Where nothing is said of what is shown the two differ: content generation
+	// shows thoughts if it is asked to, Messages by its models.
+	{"thoughts that are not shown",
+		`{"model":"m","max_tokens":9999,"thinking":{"type":"enabled","budget_tokens":2048,"display":"omitted"},"messages":[{"role":"user","content":"a"}]}`,
+		`{"model":"m","contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"maxOutputTokens":9999,"thinkingConfig":{"includeThoughts":false,"thinkingBudget":2048}}}`},
 	{"an answer by a schema",
 		`{"model":"m","max_tokens":9,"output_config":{"format":{"type":"json_schema","schema":{"b":1,"a":2}}},"messages":[{"role":"user","content":"a"}]}`,
 		`{"model":"m","contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"maxOutputTokens":9,"responseMimeType":"application/json","responseJsonSchema":{"b":1,"a":2}}}`},

@@ -11,7 +11,13 @@ func TestCounts(t *testing.T) {
 	for json, want := range map[string]bool{
 		`{}`:                                 false,
 		`{"made":0,"b":null,"c":0.0,"d":-0}`: false,
-		`{"made":{"a":0,"b":[]},"tier":"standard"}`: false,
+		`{"made":{"a":0,"b":[]},"tier":"standard"}`:                                             false,
+		`{"service_tier":"priority","speed":"standard","inference_geo":"global","credit":null}`: false,
+		`{"serviceTier":"standard","trafficType":"ON_DEMAND"}`:                                  false,
+		`{"service_tier":"batch"}`:                                                              true,
+		`{"speed":"fast"}`:                                                                      true,
+		`{"inference_geo":"us"}`:                                                                true,
+		`{"fallback_credit":{"status":{"type":"redeemed"}}}`:                                    true,
 		`{"made":1}`:                    true,
 		`{"a":{"b":[{"c":0},{"d":2}]}}`: true,
 		`{"made":1e400}`:                true,
@@ -27,5 +33,19 @@ func TestCounts(t *testing.T) {
 	}
 	if Counts(nil, "ours") {
 		t.Error("nothing is lost of nothing")
+	}
+}
+
+func TestTier(t *testing.T) {
+	for json, want := range map[string]string{
+		`{"service_tier":"standard"}`: "standard", `{"a":1,"serviceTier":"priority"}`: "priority",
+		`{"service_tier":"batch"}`: "", `{"serviceTier":null}`: "", `{"tier":"standard"}`: "", `{"service_tier":`: "",
+	} {
+		if got := Tier(&content.Extra{Format: "theirs", JSON: json}); got != want {
+			t.Errorf("%s: %q", json, got)
+		}
+	}
+	if Tier(nil) != "" {
+		t.Error("nothing names a tier")
 	}
 }

@@ -91,3 +91,37 @@ func FaultList(list []*content.Error, more int) error {
 	}
 	return all.Err()
 }
+
+// FileName returns the name that a format gives to the file in a part, by which
+// the object of a result can point at it; "" if there is none.
+func FileName(p content.Part) string {
+	var s content.Source
+	switch p := p.(type) {
+	case *content.Image:
+		s = p.Source
+	case *content.Document:
+		s = p.Source
+	case *content.Media:
+		s = p.Source
+	}
+	var x *content.Extra
+	switch s := s.(type) {
+	case *content.Base64:
+		x = s.Extra
+	case *content.PlainText:
+		x = s.Extra
+	case *content.URL:
+		x = s.Extra
+	case *content.File:
+		x = s.Extra
+	}
+	if x == nil {
+		return ""
+	}
+	doc := Open(x, x.Format)
+	if doc == nil {
+		return ""
+	}
+	defer doc.Close()
+	return doc.Root().Get("displayName").Str()
+}

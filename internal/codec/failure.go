@@ -45,16 +45,21 @@ const mostWait = time.Hour
 
 // RetryAfter reads a header that is a number of seconds up to an hour; all else
 // is 0.
-func RetryAfter(value string) time.Duration {
+func RetryAfter(value string) time.Duration { return wait(value, time.Second) }
+
+// RetryAfterMilli is RetryAfter for a header that is a number of milliseconds.
+func RetryAfterMilli(value string) time.Duration { return wait(value, time.Millisecond) }
+
+func wait(value string, unit time.Duration) time.Duration {
 	value = strings.TrimSpace(value)
 	if strings.Trim(value, "0123456789.") != "" || len(value) > 12 {
 		return 0
 	}
-	s, err := strconv.ParseFloat(value, 64)
-	if err != nil || s > mostWait.Seconds() {
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil || n*float64(unit) > float64(mostWait) {
 		return 0
 	}
-	return time.Duration(s * float64(time.Second))
+	return time.Duration(n * float64(unit))
 }
 
 // largestError bounds the bodies of failures that are looked at.

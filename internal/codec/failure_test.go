@@ -38,6 +38,13 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("RetryAfter(%q) = %v, want %v", value, got, want)
 		}
 	}
+	for value, want := range map[string]time.Duration{
+		"": 0, "1500": 1500 * time.Millisecond, "0.5": time.Millisecond / 2, "3600000": time.Hour, "3600001": 0, "-1": 0, "soon": 0,
+	} {
+		if got := RetryAfterMilli(value); got != want {
+			t.Errorf("RetryAfterMilli(%q) = %v, want %v", value, got, want)
+		}
+	}
 }
 
 func TestErrorBody(t *testing.T) {

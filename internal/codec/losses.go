@@ -10,16 +10,14 @@ import (
 )
 
 // The losses that all codecs report with what is here. Every codec's table has
-// them.
+// them, and [ForeignRules].
 var (
-	ForeignMembers = &loss.Rule{Feature: loss.Members, Severity: content.LossHint,
-		Reason: "members that only another format has are left out"}
 	ForeignSignature = &loss.Rule{Feature: loss.Signature, Severity: content.LossHint,
-		Reason: "the signature is another vendor's"}
+		Reason: "the signature is another vendor's and is left out"}
 	ForeignPart = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDropped,
-		Reason: "only another vendor understands this part"}
+		Reason: "only another vendor understands this part: it is left out"}
 	ForeignTool = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
-		Reason: "the tool is another vendor's own"}
+		Reason: "the tool is another vendor's own and is left out"}
 )
 
 // What Messages takes no form of. An adapter refuses requests with these:
@@ -66,20 +64,13 @@ func (l *Losses) Within(path string, list []content.Loss) {
 	}
 }
 
-// Foreign notes members of another format, which are at path.
+// Foreign notes members of another format, which are at path: see [Lost].
 func (l *Losses) Foreign(x *content.Extra, path string) {
-	if x != nil && Ours(x, l.Format) == nil {
-		l.Add(ForeignMembers, path)
-	}
-}
-
-// Members notes members of another format one by one, below path.
-func (l *Losses) Members(x *content.Extra, path string) {
 	if x == nil || Ours(x, l.Format) != nil {
 		return
 	}
-	for name := range Told(x) {
-		l.Add(ForeignMembers, Below(path, name))
+	for at, rule := range Lost(x, path) {
+		l.Add(rule, at)
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 
 func TestLosses(t *testing.T) {
 	l := Losses{Format: "f"}
-	own, other := &content.Extra{Format: "f", JSON: "{}"}, &content.Extra{Format: "g", JSON: "{}"}
+	own, other := &content.Extra{Format: "f", JSON: `{"a":1}`}, &content.Extra{Format: "g", JSON: `{"a":1}`}
 	p := content.Part(&content.Text{Text: "a"})
 	l.Foreign(own, "a")
 	l.Foreign(nil, "b")
-	l.Foreign(other, "c")
+	l.Foreign(other, "turns.0.parts.0.extra")
 	l.Signature(content.Signature{Format: "f", Data: "x"}, "d")
 	l.Signature(content.Signature{Format: "g"}, "e") // is none
 	l.Signature(content.Signature{Format: "g", Data: "x"}, "g")
@@ -33,7 +33,7 @@ func TestLosses(t *testing.T) {
 	for _, x := range l.Log.Losses {
 		got = append(got, x.Severity.String()+" "+x.Path)
 	}
-	want := []string{"hint c", "hint g.signature", "dropped i", "dropped j", "dropped l", "hint m", "degraded m.items"}
+	want := []string{"hint turns.0.parts.0.extra", "hint g.signature", "dropped i", "dropped j", "dropped l", "hint m", "degraded m.items"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -15,10 +16,7 @@ var errAsked = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the 
 // goroutine of its own, its panics caught, and no longer than the first byte
 // of an answer may take.
 func (x *exchange) ask(ctx context.Context, call *Call) {
-	for _, l := range call.Lost {
-		x.lose(l)
-	}
-	x.hearLoss(ctx, call.Lost)
+	x.find(ctx, call.Lost)
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(errDone)
 	var doc *jsonwire.Writer // to be looked at once done has said something
@@ -42,6 +40,9 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 		err = errAsked
 	}
 	cancel(err)
+	if returned {
+		x.find(ctx, call.Found)
+	}
 	x.deadline(time.Now().Add(times.Write))
 	if err = x.left(err); err == nil {
 		if err := x.document(doc, doc.Len()); err != nil {
@@ -53,4 +54,15 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 	if !returned {
 		x.abandon(ctx, done)
 	}
+}
+
+// find tells losses that were found without an answer being generated.
+func (x *exchange) find(ctx context.Context, losses []content.Loss) {
+	var news []content.Loss
+	for _, l := range losses {
+		if x.lose(l) {
+			news = append(news, l)
+		}
+	}
+	x.hearLoss(ctx, news)
 }

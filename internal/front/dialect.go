@@ -101,6 +101,9 @@ type Call struct {
 	Ask  func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error)
 	Mode string
 
+	// Found are losses that Ask found, which sets them before it returns.
+	Found []content.Loss
+
 	// Stream encodes a streamed answer; nil if the client wants it whole.
 	Stream Encoder
 

@@ -27,8 +27,9 @@ type exchange struct {
 	id     string
 	start  time.Time
 	report upstream.Report
-	route  *Route // nil until it is known
-	call   *Call  // nil until it is known
+	lost   map[content.Loss]struct{} // those of the report
+	route  *Route                    // nil until it is known
+	call   *Call                     // nil until it is known
 
 	begun   bool         // headers have gone out
 	unread  bool         // there is a body that was not read to its end
@@ -312,11 +313,21 @@ func newPanic(v any) error { return &panicError{v, debug.Stack()} }
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// lose notes a loss for the report; the caller holds the token.
-func (x *exchange) lose(l content.Loss) {
+// lose notes a loss for the report; the caller holds the token. It reports
+// whether the loss is news: what each piece of an answer loses is told once, and
+// so is what an upstream and the front have both found.
+func (x *exchange) lose(l content.Loss) (news bool) {
+	if _, twice := x.lost[l]; twice {
+		return false
+	}
 	if len(x.report.Losses) < maxLosses {
 		x.report.Losses = append(x.report.Losses, l)
+		if x.lost == nil {
+			x.lost = make(map[content.Loss]struct{})
+		}
+		x.lost[l] = struct{}{}
 	}
+	return true
 }
 
 // maxLosses bounds the losses that are kept of one request.

@@ -80,8 +80,8 @@ func TestMediaType(t *testing.T) {
 
 func TestLossHeaderIsBounded(t *testing.T) {
 	x := &exchange{s: &Server{dialect: plainPaths{}}}
-	for range 500 {
-		x.lose(content.Loss{Path: "turns.0.parts.0;\r\nX: y", Severity: content.LossDropped})
+	for i := range 500 {
+		x.lose(content.Loss{Path: fmt.Sprintf("turns.%d.parts.0;\r\nX: y", i), Severity: content.LossDropped})
 	}
 	h := http.Header{}
 	x.lossHeader(h)
@@ -89,12 +89,42 @@ func TestLossHeaderIsBounded(t *testing.T) {
 	if len(v) > maxLossHeader || !strings.HasSuffix(v, " more") || strings.ContainsAny(v, "\r\n") {
 		t.Errorf("%d bytes: %q", len(v), v)
 	}
-	if !strings.HasPrefix(v, "dropped turns.0.parts.0???X:?y; dropped ") {
+	if !strings.HasPrefix(v, "dropped turns.0.parts.0???X:?y; dropped turns.1.") {
 		t.Errorf("begins with %q", v[:60])
 	}
 	told := strings.Count(v, "dropped")
 	if want := fmt.Sprintf("; and %d more", 500-told); !strings.HasSuffix(v, want) || told < 100 {
 		t.Errorf("%d told: %q", told, v[len(v)-40:])
+	}
+}
+
+// The worst stands in front, where nothing is cut off; a path stands there once,
+// and a hint that holds in many places at the first of them.
+func TestLossHeader(t *testing.T) {
+	hint := func(path string) content.Loss {
+		return content.Loss{Path: path, Severity: content.LossHint, Reason: "left out"}
+	}
+	x := &exchange{s: &Server{dialect: plainPaths{}}}
+	for _, l := range []content.Loss{
+		hint("turns.1.parts.0"), hint("turns.3.parts.0"), hint("turns.5.parts.0"),
+		{Path: "turns.7.parts.0", Severity: content.LossHint, Reason: "a cache mark"},
+		{Path: "turns.7.parts.0", Severity: content.LossDegraded, Reason: "a failed tool"},
+		{Path: "top_k", Severity: content.LossDropped, Reason: "no top_k"},
+		{Path: "tools.0.input", Severity: content.LossDegraded, Reason: "one"},
+		{Path: "tools.1.input", Severity: content.LossDegraded, Reason: "one"},
+	} {
+		if !x.lose(l) || x.lose(l) {
+			t.Errorf("%v is not noted once", l)
+		}
+	}
+	if len(x.report.Losses) != 8 {
+		t.Errorf("the report has %v", x.report.Losses)
+	}
+	h := http.Header{}
+	x.lossHeader(h)
+	const want = "dropped top_k; degraded turns.7.parts.0; degraded tools.0.input; degraded tools.1.input; hint turns.1.parts.0; and 2 more"
+	if got := h.Get("Polywire-Loss"); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -1,10 +1,12 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,28 +98,44 @@ func (x *exchange) hearLoss(ctx context.Context, lost []content.Loss) {
 // maxLossHeader bounds the header that tells losses.
 const maxLossHeader = 4 << 10
 
-// lossHeader says what was lost as far as it is known now:
-// "Polywire-Loss: dropped top_k; hint messages.0.content.1".
+// lossHeader says what was lost as far as it is known now, the worst first:
+// "Polywire-Loss: dropped top_k; hint messages.0.content.1; and 3 more". A path
+// stands there once, and the count is of what is not named: other places of the
+// same hints, and what there is no room for.
 func (x *exchange) lossHeader(h http.Header) {
-	losses := x.report.Losses
+	losses := content.FoldHints(x.report.Losses)
 	if len(losses) == 0 {
 		return
 	}
+	slices.SortStableFunc(losses, func(a, b content.Loss) int { return cmp.Compare(b.Severity, a.Severity) })
 	var b strings.Builder
-	for i, l := range losses {
-		item := l.Severity.String() + " " + headerText(x.path(l.Path))
-		rest := fmt.Sprintf("; and %d more", len(losses)-i)
-		if b.Len()+len(item)+2+len(rest) > maxLossHeader {
-			b.WriteString(strings.TrimPrefix(rest, "; "))
-			break
+	told := make(map[string]bool, len(losses))
+	more := 0
+	for _, l := range losses {
+		more += l.More
+		path := headerText(x.path(l.Path))
+		if told[path] {
+			continue
 		}
-		b.WriteString(item)
-		if i < len(losses)-1 {
+		item := l.Severity.String() + " " + path
+		if b.Len()+len("; ")+len(item)+roomForCount > maxLossHeader {
+			more++
+			continue
+		}
+		told[path] = true
+		if b.Len() > 0 {
 			b.WriteString("; ")
 		}
+		b.WriteString(item)
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "; and %d more", more)
 	}
 	h.Set("Polywire-Loss", b.String())
 }
+
+// roomForCount is what the count at the end takes at most.
+const roomForCount = len("; and 9223372036854775807 more")
 
 // headerText replaces what may not stand in the header, or would look like the
 // next item.

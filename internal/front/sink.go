@@ -158,10 +158,9 @@ func (s *sink) forward(fields []upstream.Field) {
 
 func (s *sink) lose(ls []content.Loss) {
 	for _, l := range ls {
-		s.x.lose(l)
-	}
-	if s.x.s.serving.OnLoss != nil {
-		s.lost = append(s.lost, ls...)
+		if s.x.lose(l) && s.x.s.serving.OnLoss != nil {
+			s.lost = append(s.lost, l)
+		}
 	}
 }
 

@@ -23,20 +23,21 @@ var (
 	RenamedTool = &loss.Rule{Feature: loss.ToolName, Severity: content.LossHint,
 		Reason: "the tool's name is not legal there: the model is told another, and calls come back under the tool's own"}
 	RenamedCall = &loss.Rule{Feature: loss.CallID, Severity: content.LossHint,
-		Reason: "some ids of calls are missing, repeated or not legal there, and are told in another form"}
+		Reason: "some ids of calls are missing, unknown, repeated or not legal there, and are told in another form"}
 )
 
 // Names is the way back of names that were changed. Nil has changed none.
 type Names struct{ original map[string]string }
 
 // Make returns n if all its names and ids are legal, else a copy in which they
-// are. Calls and their results still pair: by id, else by name and order. What
-// is changed is changed in the same way each time. log hears of it.
+// are, and each result has the id of its call: see [Pairing]. A turn is always
+// changed in the same way, whatever comes behind it. log hears of it: of each
+// name once, where it stands first, and of the first id.
 func Make(n *upstream.Request, rules *Rules, log *loss.Log) (*upstream.Request, *Names) {
 	if rules.fit(n) {
 		return n, nil
 	}
-	m := maker{rules: rules, log: log, to: *n, open: make(map[string][]string), unnamed: make(map[string][]string)}
+	m := maker{rules: rules, log: log, to: *n}
 	m.tools()
 	m.choice()
 	m.turns()
@@ -55,13 +56,12 @@ type maker struct {
 	names *Names
 	given map[string]string // legal names by their originals, where they differ
 
-	taken  map[string]bool // ids that are used in the result
-	minted int             // ids that were made up
-	told   bool            // that ids are changed
-
-	// The legal ids of calls that wait for their results: by their own ids, or
-	// by their names where they had none.
-	open, unnamed map[string][]string
+	pairs   Pairing
+	calls   []*content.ToolUse // since the last results
+	callIDs []string           // the legal ids of all calls so far, in their order
+	used    map[string]string  // the calls' own ids by these
+	minted  int                // ids that were made up
+	told    bool               // that ids are changed
 }
 
 // fit reports whether nothing in a request needs to be changed.
@@ -76,26 +76,16 @@ func (r *Rules) fit(n *upstream.Request) bool {
 			return false
 		}
 	}
-	var ids map[string]bool
+	open := make(map[string]bool) // by the ids of calls: whether it has no result yet
 	for i := range n.Turns {
 		for _, p := range n.Turns[i].Parts {
 			switch p := p.(type) {
 			case *content.ToolUse:
-				if p == nil {
-					continue
-				}
-				if !r.Name.Fits(p.Name) || !r.fitID(p.ID) || ids[p.ID] {
+				if p != nil && !r.fitCall(p, open) {
 					return false
 				}
-				if r.AnyID {
-					continue
-				}
-				if ids == nil {
-					ids = make(map[string]bool)
-				}
-				ids[p.ID] = true
 			case *content.ToolResult:
-				if p != nil && (!r.fitID(p.ID) || p.Name != "" && !r.Name.Fits(p.Name)) {
+				if p != nil && !r.fitResult(p, open) {
 					return false
 				}
 			}
@@ -104,7 +94,28 @@ func (r *Rules) fit(n *upstream.Request) bool {
 	return true
 }
 
-func (r *Rules) fitID(id string) bool { return r.AnyID || r.ID.Fits(id) }
+func (r *Rules) fitCall(p *content.ToolUse, open map[string]bool) bool {
+	if !r.Name.Fits(p.Name) {
+		return false
+	}
+	if r.AnyID {
+		return true
+	}
+	_, twice := open[p.ID]
+	open[p.ID] = true
+	return !twice && r.ID.Fits(p.ID)
+}
+
+func (r *Rules) fitResult(p *content.ToolResult, open map[string]bool) bool {
+	if p.Name != "" && !r.Name.Fits(p.Name) {
+		return false
+	}
+	known := open[p.ID]
+	if known {
+		open[p.ID] = false
+	}
+	return known || r.AnyID
+}
 
 // tools gives every tool a legal name that no other has.
 func (m *maker) tools() {
@@ -118,13 +129,13 @@ func (m *maker) tools() {
 			m.to.Tools, own, m.changed = slices.Clone(m.to.Tools), true, true
 			t = &m.to.Tools[i]
 		}
-		m.log.Add(RenamedTool, "tools."+strconv.Itoa(i)+".name")
-		t.Name = m.name(t.Name)
+		t.Name = m.name(t.Name, func() string { return "tools." + strconv.Itoa(i) + ".name" })
 	}
 }
 
-// name returns the legal form of a name, and remembers it.
-func (m *maker) name(s string) string {
+// name returns the legal form of a name, and remembers it. at says where the
+// name stands.
+func (m *maker) name(s string, at func() string) string {
 	if m.rules.Name.Fits(s) {
 		return s
 	}
@@ -139,6 +150,7 @@ func (m *maker) name(s string) string {
 		m.given, m.names = make(map[string]string), &Names{make(map[string]string)}
 	}
 	m.given[s], m.names.original[legal] = legal, s
+	m.log.Add(RenamedTool, at())
 	return legal
 }
 
@@ -151,141 +163,12 @@ func (m *maker) usedName(legal string) bool {
 
 func (m *maker) choice() {
 	for i, s := range m.to.Choice.Names {
-		if legal := m.name(s); legal != s {
+		if legal := m.name(s, func() string { return "choice.names" }); legal != s {
 			m.to.Choice.Names = slices.Clone(m.to.Choice.Names)
 			m.to.Choice.Names[i] = legal
 			m.changed = true
 		}
 	}
-}
-
-// turns walks through the calls and results in their order.
-func (m *maker) turns() {
-	m.taken = m.legalIDs()
-	used := make(map[string]bool, len(m.taken))
-	own := false
-	for i := range m.to.Turns {
-		parts := m.to.Turns[i].Parts
-		changed := false
-		for j, p := range parts {
-			q := m.part(p, used, i, j)
-			if q == p {
-				continue
-			}
-			if !changed {
-				changed, parts = true, slices.Clone(parts)
-			}
-			parts[j] = q
-		}
-		if !changed {
-			continue
-		}
-		if !own {
-			own, m.changed, m.to.Turns = true, true, slices.Clone(m.to.Turns)
-		}
-		m.to.Turns[i].Parts = parts
-	}
-}
-
-// legalIDs returns the ids that need no change, which no other may get.
-func (m *maker) legalIDs() map[string]bool {
-	ids := make(map[string]bool)
-	for i := range m.to.Turns {
-		for _, p := range m.to.Turns[i].Parts {
-			if u, ok := p.(*content.ToolUse); ok && u != nil && m.rules.ID.Fits(u.ID) {
-				ids[u.ID] = true
-			}
-		}
-	}
-	return ids
-}
-
-// part returns p, or a changed copy of it.
-func (m *maker) part(p content.Part, used map[string]bool, i, j int) content.Part {
-	switch p := p.(type) {
-	case *content.ToolUse:
-		if p == nil {
-			return p
-		}
-		id, name := m.callID(p.ID, used), m.name(p.Name)
-		if p.ID != "" {
-			m.open[p.ID] = append(m.open[p.ID], id)
-		} else {
-			m.unnamed[p.Name] = append(m.unnamed[p.Name], id)
-		}
-		if id == p.ID && name == p.Name {
-			return p
-		}
-		m.tell(id != p.ID, i, j)
-		q := *p
-		q.ID, q.Name = id, name
-		return &q
-	case *content.ToolResult:
-		if p == nil {
-			return p
-		}
-		id, name := m.result(p.ID, p.Name), p.Name
-		if name != "" {
-			name = m.name(name)
-		}
-		if id == p.ID && name == p.Name {
-			return p
-		}
-		m.tell(id != p.ID, i, j)
-		q := *p
-		q.ID, q.Name = id, name
-		return &q
-	}
-	return p
-}
-
-func (m *maker) tell(id bool, i, j int) {
-	if id && !m.told {
-		m.told = true
-		m.log.Add(RenamedCall, "turns."+strconv.Itoa(i)+".parts."+strconv.Itoa(j)+".id")
-	}
-}
-
-// callID returns a legal id for a call, one that no call before it has.
-func (m *maker) callID(id string, used map[string]bool) string {
-	if m.rules.AnyID {
-		return id
-	}
-	if id == "" {
-		for {
-			m.minted++
-			if s := "call_" + strconv.Itoa(m.minted); !m.taken[s] {
-				m.taken[s] = true
-				return s
-			}
-		}
-	}
-	legal := m.rules.ID.Make(id, 0)
-	for salt := 1; used[legal] || legal != id && m.taken[legal]; salt++ {
-		legal = m.rules.ID.Make(id, salt)
-	}
-	used[legal], m.taken[legal] = true, true
-	return legal
-}
-
-// result returns the id of the call that a result belongs to: the last open
-// one with its id, else the first open one with its name and no id.
-func (m *maker) result(id, name string) string {
-	if m.rules.AnyID {
-		return id
-	}
-	if id != "" {
-		if list := m.open[id]; len(list) > 0 {
-			m.open[id] = list[:len(list)-1]
-			return list[len(list)-1]
-		}
-		return m.rules.ID.Make(id, 0)
-	}
-	if list := m.unnamed[name]; len(list) > 0 {
-		m.unnamed[name] = list[1:]
-		return list[0]
-	}
-	return ""
 }
 
 // Restore gives calls in an answer the names of the tools that were meant, and

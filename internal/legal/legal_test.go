@@ -109,7 +109,7 @@ func TestMakeNames(t *testing.T) {
 	if got.Choice.Names[0] != legal || first.Name != legal || back.Name != legal {
 		t.Errorf("one tool has the names %q, %q, %q and %q", legal, got.Choice.Names[0], first.Name, back.Name)
 	}
-	want := []content.Loss{RenamedTool.At("tools.1.name"), RenamedTool.At("tools.2.name")}
+	want := []content.Loss{RenamedTool.At("tools.1.name"), RenamedTool.At("tools.2.name"), RenamedTool.At("turns.0.parts.1.name")}
 	if diff := cmp.Diff(want, log.Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
@@ -124,67 +124,45 @@ func TestMakeNames(t *testing.T) {
 	}
 }
 
+// TestMakeNamesTold checks that each name that is changed is told once, where it
+// stands first.
+func TestMakeNamesTold(t *testing.T) {
+	for _, rules := range []*Rules{short, {Name: Rule{Most: 16, Others: "_-"}, AnyID: true}} {
+		n := &upstream.Request{
+			Tools:  []content.Tool{{Name: "a.b"}},
+			Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"a.b", "other.tool"}},
+			Turns: turns(
+				parts(use("c1", "gone tool é"), use("c2", "a.b")), parts(result("c1", "gone tool é"), result("c2", "a.b")),
+				parts(use("c3", "gone tool é"), use("c4", "")), parts(result("c3", ""), result("c4", "lost.tool"))),
+		}
+		var log loss.Log
+		got, _ := Make(n, rules, &log)
+		var paths []string
+		for _, l := range log.Losses {
+			if RenamedTool.Of(l) {
+				paths = append(paths, l.Path)
+			}
+		}
+		want := []string{"tools.0.name", "choice.names", "turns.0.parts.0.name", "turns.2.parts.1.name", "turns.3.parts.1.name"}
+		if diff := cmp.Diff(want, paths); diff != "" {
+			t.Errorf("reports of names (-want +got):\n%s", diff)
+		}
+		for _, turn := range got.Turns {
+			for _, p := range turn.Parts {
+				if u, ok := p.(*content.ToolUse); ok && !rules.Name.Fits(u.Name) {
+					t.Errorf("a call of %q", u.Name)
+				}
+			}
+		}
+	}
+}
+
 func TestMakeNamesCollide(t *testing.T) {
 	first := short.Name.Make("a.b", 0)
 	n := &upstream.Request{Tools: []content.Tool{{Name: "a.b"}, {Name: first}}}
 	got, _ := Make(n, short, new(loss.Log))
 	if got.Tools[0].Name == got.Tools[1].Name || got.Tools[1].Name != first {
 		t.Errorf("the tools are called %q and %q", got.Tools[0].Name, got.Tools[1].Name)
-	}
-}
-
-func TestMakeIDs(t *testing.T) {
-	odd := short.ID.Make("call.1:x", 0)
-	tests := []struct {
-		name           string
-		turns          []content.Turn
-		calls, results []string
-	}{
-		{"odd letters",
-			turns(parts(use("call.1:x", "a")), parts(result("call.1:x", ""))),
-			[]string{odd}, []string{odd}},
-		{"none at all, by name and order",
-			turns(parts(use("", "a"), use("", "b"), use("", "a")), parts(result("", "b"), result("", "a"), result("", "a"))),
-			[]string{"call_1", "call_2", "call_3"}, []string{"call_2", "call_1", "call_3"}},
-		{"one that is made up is already there",
-			turns(parts(use("", "a"), use("call_1", "a")), parts(result("call_1", ""), result("", "a"))),
-			[]string{"call_2", "call_1"}, []string{"call_1", "call_2"}},
-		{"each turn begins anew",
-			turns(parts(use("call_0", "a")), parts(result("call_0", "")), parts(use("call_0", "a")), parts(result("call_0", ""))),
-			[]string{"call_0", short.ID.Make("call_0", 1)}, []string{"call_0", short.ID.Make("call_0", 1)}},
-		{"a result without its call",
-			turns(nil, parts(result("call.1:x", ""), result("ok", ""), result("", "a"))),
-			nil, []string{odd, "ok", ""}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			var log loss.Log
-			got, _ := Make(&upstream.Request{Turns: test.turns}, short, &log)
-			calls, results := pairs(got)
-			if diff := cmp.Diff([][]string{test.calls, test.results}, [][]string{calls, results}); diff != "" {
-				t.Errorf("ids (-want +got):\n%s", diff)
-			}
-			if len(log.Losses) != 1 || log.Losses[0].Reason != RenamedCall.Reason {
-				t.Errorf("losses: %v", log.Losses)
-			}
-		})
-	}
-}
-
-// TestMakePrefix checks what prompt caches need: a turn more changes nothing of
-// the turns before it.
-func TestMakePrefix(t *testing.T) {
-	var list []content.Turn
-	var last *upstream.Request
-	for i := range 6 {
-		list = append(list, turns(parts(use("call_0", "a.b"), use("", "c")), parts(result("call_0", ""), result("", "c")))...)
-		got, _ := Make(&upstream.Request{Turns: list, Tools: []content.Tool{{Name: "a.b"}}}, short, new(loss.Log))
-		if i > 0 {
-			if diff := cmp.Diff(last.Turns, got.Turns[:len(last.Turns)]); diff != "" {
-				t.Fatalf("after %d turns the earlier ones differ:\n%s", len(list), diff)
-			}
-		}
-		last = got
 	}
 }
 

@@ -78,5 +78,6 @@ const (
 	AnswerCandidates = "answer: several candidates"
 	AnswerStop       = "answer: reason to stop"
 	AnswerUsage      = "answer: usage"
+	AnswerBroken     = "answer: what is not as its own format has it"
 	AnswerMembers    = "answer: members that only one format has"
 )

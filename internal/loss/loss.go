@@ -2,7 +2,11 @@
 // of its reports, of their tests and of the page that shows them.
 package loss
 
-import "github.com/polywire/polywire/content"
+import (
+	"slices"
+
+	"github.com/polywire/polywire/content"
+)
 
 // A Rule is one thing that a codec cannot say, or only in another way.
 type Rule struct {
@@ -24,10 +28,50 @@ func (r *Rule) At(path string) content.Loss {
 // Of reports whether a loss was reported by the rule.
 func (r *Rule) Of(l content.Loss) bool { return l.Severity == r.Severity && l.Reason == r.Reason }
 
-// A Log collects losses, each path and rule once.
+// A Log collects losses in the order in which they are met.
 type Log struct{ Losses []content.Loss }
 
 // Add notes that a rule has met what stands at path.
 func (l *Log) Add(r *Rule, path string) {
 	l.Losses = append(l.Losses, r.At(path))
+}
+
+// Once returns losses without those that are in the list twice. It may use the
+// list's memory.
+func Once(list []content.Loss) []content.Loss {
+	const few = 16 // of which each can be compared with each
+	if len(list) <= few {
+		once := list[:0]
+		for _, l := range list {
+			if !slices.Contains(once, l) {
+				once = append(once, l)
+			}
+		}
+		return once
+	}
+	seen := make(map[content.Loss]struct{}, len(list))
+	return slices.DeleteFunc(list, func(l content.Loss) bool {
+		_, twice := seen[l]
+		seen[l] = struct{}{}
+		return twice
+	})
+}
+
+// Told knows what was told of one answer. The pieces of an answer mostly lose the
+// same things, which are told once.
+type Told struct{ losses []content.Loss }
+
+// mostTold bounds what is remembered. Beyond that it is told again.
+const mostTold = 64
+
+// News returns the loss of what stands at path, or nil if it was told before.
+func (t *Told) News(r *Rule, path string) *content.Loss {
+	l := r.At(path)
+	if slices.Contains(t.losses, l) {
+		return nil
+	}
+	if len(t.losses) < mostTold {
+		t.losses = append(t.losses, l)
+	}
+	return &l
 }

@@ -149,6 +149,7 @@ func TestAnswers(t *testing.T) {
 
 func (s *spoken) check(t *testing.T, f front, b back, m mode, a *answer) {
 	t.Helper()
+	toldOnce(t, m, a)
 	if a.Status != http.StatusOK || a.Broken != "" || !a.Whole {
 		t.Errorf("%s: answered %d, broken %q, whole %v\n%s", m, a.Status, a.Broken, a.Whole, clip(a.Body))
 		return

@@ -141,6 +141,10 @@ func (c *feature) run(t *testing.T, g *gateway, b back, vendor *fake.Server) {
 	if c.fails[b.name] == "" && !strings.Contains(c.body, "https://") && !strings.Contains(c.body, "file_id") && b.format != g.front.name {
 		if a := g.ask(model, c.body, count); a.Status != http.StatusOK || a.Tokens < 1 {
 			t.Errorf("count: answered %d %s\nsent: %s", a.Status, clip(a.Body), clip(string(vendor.Last().Body)))
+		} else if b.name == toGemini || b.name == toClaude { // the others count less than the whole, or nothing
+			if s := unlike(c.loss[b.name], a.losses()); s != "" {
+				t.Errorf("count: losses: %s", s)
+			}
 		}
 	}
 }
@@ -163,6 +167,7 @@ func (c *feature) verbatim(t *testing.T, m mode, g *gateway, model string, a *an
 }
 
 func (c *feature) check(t *testing.T, m mode, g *gateway, b back, a *answer, body string) {
+	toldOnce(t, m, a)
 	lost := slices.DeleteFunc(a.losses(), ofAnswer)
 	if s := unlike(c.loss[b.name], lost); s != "" {
 		t.Errorf("%s: losses: %s\nall: %v\nsent: %s", m, s, a.Report.Losses, clip(body))

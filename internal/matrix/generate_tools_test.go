@@ -143,9 +143,10 @@ var generateSettings = []feature{
 		marks: []string{"p1 @ output.schema", "DE1 @ output.schema"},
 		sent: map[string][]string{
 			toClaude: {"output_config.format.schema.additionalProperties = false", "output_config.format.schema.type = object"},
-			toChat:   {"response_format.json_schema.schema.type = object"}, toResp: {"text.format.schema.type = object"},
+			toChat:   {"response_format.json_schema.schema.type = object", "response_format.json_schema.strict = true"},
+			toResp:   {"text.format.schema.type = object", "text.format.strict = true"},
 		},
-		loss: map[string][]string{toClaude: {"* output.schema"}, toChat: {"degraded output.schema"}, toResp: {"degraded output.schema"}},
+		loss: map[string][]string{toClaude: {"* output.schema"}, toChat: {"hint output.schema"}, toResp: {"hint output.schema"}},
 	},
 	{
 		name: "JSON without a schema",

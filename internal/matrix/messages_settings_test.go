@@ -1,5 +1,11 @@
 package matrix
 
+// settingsLost are what is lost of the settings that only Messages has.
+var settingsLost = []string{
+	"dropped extra.thread", "dropped extra.container", "degraded extra.fallbacks", "dropped extra.output_config.task_budget",
+	"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config",
+}
+
 // messagesSettings are what stands beside the conversation.
 var messagesSettings = []feature{
 	{
@@ -70,6 +76,19 @@ var messagesSettings = []feature{
 		},
 	},
 	{
+		name: "settings that change the answer and that only this format has",
+		body: `"thread":{"type":"create"},"container":{"skills":[{"type":"anthropic","skill_id":"SK1"}]},"fallbacks":"default",
+			"output_config":{"effort":"high","task_budget":{"type":"tokens","total":20000}},
+			"tools":[{"name":"t","input_schema":{"type":"object"},"allowed_callers":["code_execution_20250825"]}],
+			"messages":[{"role":"user","content":"T1"},{"role":"system","content":"S1","output_config":{"effort":"low"}}]`,
+		marks: []string{"T1 @ turns.0.parts.0", "S1 @ turns.1.parts.0"},
+		loss: map[string][]string{
+			toGemini: append([]string{"degraded turns.1"}, settingsLost...),
+			toChat:   append([]string{"* thinking"}, settingsLost...),
+			toResp:   settingsLost,
+		},
+	},
+	{
 		name: "what a coding agent sends",
 		body: `"system":[{"type":"text","text":"S1"},{"type":"text","text":"S2","cache_control":{"type":"ephemeral"}}],"max_tokens":32000,
 			"thinking":{"type":"adaptive"},"output_config":{"effort":"high"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},
@@ -78,9 +97,26 @@ var messagesSettings = []feature{
 		marks: []string{"S1 @ system.0", "S2 @ system.1", "T1 @ turns.0.parts.0", "S3 @ turns.1.parts.0", "clear_thinking_20251015 @ extra.context_management", "DE1 @ tools.0", "U1 @ user_id"},
 		model: map[string]string{toClaude: "claude-opus-5"},
 		loss: map[string][]string{
-			toGemini: {"hint system.1", "hint user_id", "hint turns.0.parts.1", "degraded turns.1", "* extra.context_management"},
-			toChat:   {"hint system.1", "hint turns.0.parts.1", "* extra.context_management", "degraded thinking.mode"},
-			toResp:   {"* extra.context_management"},
+			toGemini: {"hint system.1", "hint user_id", "hint turns.0.parts.1", "degraded turns.1", "hint extra.context_management"},
+			toChat:   {"hint system.1", "hint turns.0.parts.1", "hint extra.context_management", "degraded thinking.mode"},
+			toResp:   {"hint extra.context_management"},
+		},
+	},
+	{
+		name: "settings that change the answer, and only this format has",
+		body: `"thread":{"type":"continue","previous_message_id":"msg_1"},"mcp_servers":[{"type":"url","name":"a","url":"http://mcp.example"}],
+			"output_config":{"effort":"high","task_budget":{"type":"tokens","total":20000}},"fallbacks":"default",
+			"tools":[{"name":"t","input_schema":{"type":"object","properties":{}},"allowed_callers":["code_execution_20250825"]}],
+			"messages":[{"role":"user","content":"T1"},{"role":"system","content":"S1","output_config":{"effort":"low"}}]`,
+		marks: []string{"T1 @ turns.0.parts.0", "S1 @ turns.1.parts.0"},
+		model: map[string]string{toChat: "gpt-5.1"},
+		loss: map[string][]string{
+			toGemini: {"dropped extra.thread", "dropped extra.mcp_servers", "dropped extra.output_config.task_budget", "degraded extra.fallbacks",
+				"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config", "degraded turns.1"},
+			toChat: {"dropped extra.thread", "dropped extra.mcp_servers", "dropped extra.output_config.task_budget", "degraded extra.fallbacks",
+				"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config"},
+			toResp: {"dropped extra.thread", "dropped extra.mcp_servers", "dropped extra.output_config.task_budget", "degraded extra.fallbacks",
+				"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config"},
 		},
 	},
 }

@@ -54,6 +54,18 @@ var messagesTexts = []feature{
 		model: map[string]string{toClaude: "claude-opus-5"},
 	},
 	{
+		name: "system text that holds until the user speaks again",
+		body: `"messages":[{"role":"user","content":"T1"},{"role":"system","clear_at":"next_user_message","content":"GONE"},{"role":"assistant","content":"T2"},
+			{"role":"user","content":"T3"},{"role":"system","clear_at":"next_user_message","content":"S1"}]`,
+		marks: []string{"T1 @ turns.0.parts.0", "T2 @ turns.2.parts.0", "T3 @ turns.3.parts.0", "S1 @ turns.4.parts.0"},
+		sent: map[string][]string{
+			toGemini: {`contents.#.parts.0.text = ["T1","T2","T3","S1"]`},
+			toChat:   {`messages.#.content = ["T1","T2","T3","S1"]`},
+			toResp:   {`input.#.role = ["user","assistant","user","developer"]`},
+		},
+		loss: map[string][]string{toGemini: {"degraded turns.4"}},
+	},
+	{
 		name: "cache marks everywhere",
 		body: `"cache_control":{"type":"ephemeral"},
 			"tools":[{"name":"t","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral","ttl":"1h"}}],
@@ -112,9 +124,9 @@ var messagesTexts = []feature{
 		body:  `"messages":[{"role":"user","content":"T1"}],"container":"CON1","inference_geo":"GEO1","speed":"standard","x_unknown":"X1"`,
 		marks: []string{"T1 @ turns.0.parts.0", "CON1 @ extra.container", "GEO1 @ extra.inference_geo", "standard @ extra.speed", "X1 @ extra.x_unknown"},
 		loss: map[string][]string{
-			toGemini: {"* extra.container", "* extra.inference_geo", "* extra.speed", "* extra.x_unknown"},
-			toChat:   {"* extra.container", "* extra.inference_geo", "* extra.speed", "* extra.x_unknown"},
-			toResp:   {"* extra.container", "* extra.inference_geo", "* extra.speed", "* extra.x_unknown"},
+			toGemini: {"dropped extra.container", "hint extra.inference_geo", "hint extra.speed", "dropped extra.x_unknown"},
+			toChat:   {"dropped extra.container", "hint extra.inference_geo", "hint extra.speed", "dropped extra.x_unknown"},
+			toResp:   {"dropped extra.container", "hint extra.inference_geo", "hint extra.speed", "dropped extra.x_unknown"},
 		},
 	},
 }

@@ -118,10 +118,10 @@ var messagesTools = []feature{
 		name:  "the vendor's own tools",
 		body:  `"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":8}],"tool_choice":{"type":"tool","name":"web_search"},` + askedT1,
 		marks: []string{"T1 @ turns.0.parts.0"},
-		sent:  map[string][]string{toGemini: {"tools.0.googleSearch", "! tools.0.functionDeclarations"}, toResp: {"tools.0.type = web_search"}},
+		sent:  map[string][]string{toGemini: {"tools.0.googleSearch", "! tools.0.functionDeclarations"}, toResp: {"tools.0.type = web_search", "tool_choice = required"}},
 		loss: map[string][]string{
 			toGemini: {"degraded tools.0", "degraded choice.mode", "dropped tools.0"},
-			toChat:   {"dropped tools.0", "hint choice"}, toResp: {"degraded tools.0", "degraded choice.names"},
+			toChat:   {"dropped tools.0", "hint choice"}, toResp: {"degraded tools.0", "dropped tools.0"},
 		},
 	},
 	{

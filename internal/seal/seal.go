@@ -21,8 +21,10 @@ type Kind byte
 
 const (
 	Own      Kind = 's' // the signature, or the redacted thought, of the very part that holds it
-	Next     Kind = 'n' // the signature of the part behind the one that holds it
-	Last     Kind = 'p' // the signature of the part in front of the one that holds it
+	Next     Kind = 'n' // the signature of the text behind the part that holds it
+	Last     Kind = 'p' // the signature of the text in front of the part that holds it
+	NextCall Kind = 'N' // the signature of the call behind the part that holds it
+	LastCall Kind = 'P' // the signature of the call in front of the part that holds it
 	Alone    Kind = 'e' // the signature of an empty text that stood where the part stands that holds it
 	Thoughts Kind = 't' // thoughts in front of the part that holds it: see Join
 )
@@ -91,7 +93,7 @@ func Open(s string) (Envelope, bool) {
 		return Envelope{}, false
 	}
 	switch k := Kind(payload[0]); k {
-	case Own, Next, Last, Alone, Thoughts:
+	case Own, Next, Last, NextCall, LastCall, Alone, Thoughts:
 		return Envelope{f, k, payload[1:]}, true
 	}
 	return Envelope{}, false

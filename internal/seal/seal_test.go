@@ -12,7 +12,7 @@ import (
 
 func TestSeal(t *testing.T) {
 	for _, data := range []string{"", "EqQBCk.QYBB+/=", "line\nbreak", strings.Repeat("x", 70_000), "日本", "pw1.a.b.c"} {
-		for _, k := range []Kind{Own, Next, Last, Alone, Thoughts} {
+		for _, k := range []Kind{Own, Next, Last, NextCall, LastCall, Alone, Thoughts} {
 			want := Envelope{"messages", k, data}
 			text, ok := Seal("messages", k, data)
 			if !ok || !Sealed(text) {
@@ -72,10 +72,10 @@ func TestOpenDamaged(t *testing.T) {
 func TestThoughts(t *testing.T) {
 	const f = content.Format("messages")
 	want := []Thought{
-		{&content.Thinking{Text: "first \"quoted\"\n", Signature: content.Signature{Format: f, Data: "c2ln"}}, 12},
-		{&content.Thinking{Redacted: content.Signature{Format: f, Data: "b3BhcXVl"}}, 0},
+		{&content.Thinking{Text: "first \"quoted\"\n", Signature: content.Signature{Format: f, Data: "c2ln"}}, 12, 3, true},
+		{&content.Thinking{Redacted: content.Signature{Format: f, Data: "b3BhcXVl"}}, 0, 0, false},
 		{&content.Thinking{Signature: content.Signature{Format: f, Data: "x"},
-			Extra: &content.Extra{Format: f, JSON: `{"z":1,"a":[2]}`}}, 0},
+			Extra: &content.Extra{Format: f, JSON: `{"z":1,"a":[2]}`}}, 0, 1, false},
 	}
 	got, ok := Split(f, Join(want))
 	if diff := cmp.Diff(want, got); !ok || diff != "" {
@@ -85,18 +85,6 @@ func TestThoughts(t *testing.T) {
 		if got, ok := Split(f, s); ok {
 			t.Errorf("%q became %v", s, got)
 		}
-	}
-}
-
-func TestNeighbour(t *testing.T) {
-	for _, k := range []Kind{Next, Last} {
-		sig := Neighbour("generatecontent", k, "c2ln")
-		if got, data, ok := OfNeighbour(sig); !ok || got != k || data != "c2ln" {
-			t.Errorf("%c became %c %q %v", k, got, data, ok)
-		}
-	}
-	if _, _, ok := OfNeighbour(content.Signature{Data: "xyz"}); ok {
-		t.Error("anything is a neighbour's")
 	}
 }
 

@@ -1,20 +1,42 @@
 package seal
 
 import (
-	"strings"
+	"math"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// A Thought is one that stood in front of the part that carries it.
+// A Thought is one that a part behind it carries: the next call or, in an answer
+// without one, a text at its end. Its place is counted back from there in bytes
+// of text, since clients split and join texts. No call stands in between.
+//
+// The promise holds for answers of one vendor, of thoughts, signed or redacted,
+// texts, calls and files in any order, whole or streamed, and items of built-in
+// tools that are told as redacted thoughts. It is made to clients that give back
+// calls in their order with their signatures. Every thought that a call carries
+// comes back letter by letter, and in its place among what else comes back. The
+// client may leave out thoughts, all texts, or files; it may split texts, join
+// them up to one that is signed, and make turns of pieces. Thoughts behind the
+// last call come back from clients that keep the signatures of texts too, and
+// are lost with others.
+//
+// Thoughts on both sides of what is not carried, such as a vendor's own tool at
+// work, come back next to each other, each as it was and in order, which is what
+// vendors ask for.
+//
+// Where a client alters texts, thoughts still come back whole, in order, on
+// their side of every call, and at the beginning if they were there, which is
+// all that vendors check. Among the texts they may be off. That is reported
+// where it shows: texts are too short, or a place is amid a letter, or is not the
+// beginning where it was. Thoughts that cannot be carried at all are reported
+// when the answer is told: [TooLarge], [TwoVendors], [TooLate].
 type Thought struct {
 	*content.Thinking
 
-	// Back is how many bytes of text stood between the thought and the part
-	// that carries it. Clients split and join texts, so this is the one sure
-	// way to find its place again.
-	Back int
+	Back  int  // bytes of text between the thought and the end of the carrying text, or the call
+	Past  int  // parts between them that are neither texts nor thoughts, such as images
+	First bool // only thoughts stood between it and the beginning, the call before it or the carrier before it
 }
 
 // Join writes thoughts of one format for an envelope of the kind Thoughts, in
@@ -31,9 +53,11 @@ func Join(list []Thought) string {
 			w.Name("extra")
 			w.Raw(t.Extra.JSON)
 		}
-		if t.Back > 0 {
-			w.Name("back")
-			w.Int(int64(t.Back))
+		number(&w, "back", t.Back)
+		number(&w, "past", t.Past)
+		if t.First {
+			w.Name("first")
+			w.Bool(true)
 		}
 		w.EndObject()
 	}
@@ -45,6 +69,13 @@ func field(w *jsonwire.Writer, name, value string) {
 	if value != "" {
 		w.Name(name)
 		w.String(value)
+	}
+}
+
+func number(w *jsonwire.Writer, name string, n int) {
+	if n > 0 {
+		w.Name(name)
+		w.Int(int64(n))
 	}
 }
 
@@ -74,12 +105,20 @@ func Split(f content.Format, data string) ([]Thought, bool) {
 		if x := v.Get("extra"); x.Kind() == jsonwire.Object {
 			t.Extra = &content.Extra{Format: f, JSON: x.Raw()}
 		}
-		if n, ok := v.Get("back").Int(); ok && n > 0 {
-			t.Back = int(min(n, MaxSize))
-		}
+		t.Back, t.Past = count(v.Get("back")), count(v.Get("past"))
+		t.First, _ = v.Get("first").Bool()
 		list = append(list, t)
 	}
 	return list, len(list) > 0
+}
+
+// count returns a number that is one of bytes or parts.
+func count(v jsonwire.Value) int {
+	n, ok := v.Int()
+	if !ok || n < 0 {
+		return 0
+	}
+	return int(min(n, math.MaxInt32))
 }
 
 // In a neutral request, what fronts have opened looks like this:
@@ -88,20 +127,5 @@ func Split(f content.Format, data string) ([]Thought, bool) {
 //   - Thoughts are the signature of a part that the format named by it never
 //     signs itself, such as a call in the format of Messages; its Data is what
 //     Join wrote.
-//   - Signatures of the part behind or in front stand in a redacted thought of
-//     a format that has none, such as content generation: see Neighbour.
-
-// Neighbour returns the redacted thought that holds a signature of the part
-// behind it (Next) or in front of it (Last).
-func Neighbour(f content.Format, k Kind, data string) content.Signature {
-	return content.Signature{Format: f, Data: string(rune(k)) + data}
-}
-
-// OfNeighbour reads what Neighbour made.
-func OfNeighbour(redacted content.Signature) (k Kind, data string, ok bool) {
-	if data, ok = strings.CutPrefix(redacted.Data, string(rune(Next))); ok {
-		return Next, data, true
-	}
-	data, ok = strings.CutPrefix(redacted.Data, string(rune(Last)))
-	return Last, data, ok
-}
+//   - Signatures of the part behind or in front stand in redacted thoughts that
+//     are none: see Neighbour and Rejoin.

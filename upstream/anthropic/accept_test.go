@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -32,6 +33,7 @@ func odd() map[string]*upstream.Request {
 	turn := func(r content.Role, p ...content.Part) content.Turn { return content.Turn{Role: r, Parts: p} }
 	ask := []content.Turn{turn(u, text("hi"))}
 	tool := content.Tool{Name: "find", Input: content.Schema{JSON: `{"type":"OBJECT","properties":{"q":{"type":"STRING"}},"required":["q"]}`, OpenAPI: true}}
+	search := content.Tool{Kind: "googleSearch", Format: other, Raw: "{}"}
 	call := func(id, name string) *content.ToolUse {
 		return &content.ToolUse{ID: id, Name: name, Input: `{"q":"x"}`}
 	}
@@ -45,6 +47,8 @@ func odd() map[string]*upstream.Request {
 		"budget":  {Turns: ask, Thinking: budget, TopK: value(int64(3))},
 		"small":   {Turns: ask, Thinking: budget, MaxTokens: value(int64(512))},
 		"large":   {Turns: ask, MaxTokens: value(int64(100_000)), Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: value(int64(1))}},
+		"most":    {Turns: ask, Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: value(int64(65535)), Display: "omitted"}},
+		"shown":   {Turns: ask, Thinking: upstream.Thinking{Effort: "minimal", Display: "summarized"}},
 		"auto":    {Turns: ask, Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}},
 		"off":     {Turns: ask, Thinking: upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}},
 		"between": {Turns: ask, Thinking: upstream.Thinking{Mode: upstream.ThinkingBetweenTools}},
@@ -71,6 +75,7 @@ func odd() map[string]*upstream.Request {
 				&content.Document{Source: &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjcK"}})})}, Tools: []content.Tool{tool}},
 		"an answer by a schema": {Turns: ask, Output: upstream.Output{MediaType: "application/json", Schema: content.Schema{
 			JSON: `{"type":"OBJECT","properties":{"n":{"type":"INTEGER","minimum":1},"s":{"type":"STRING","maxLength":9}},"required":["n"]}`}}},
+		"an answer that may be anything": {Turns: ask, Output: upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: "true"}}},
 		"odd schemas": {Turns: ask, Tools: []content.Tool{
 			{Name: "a", Input: content.Schema{JSON: `{"anyOf":[{"type":"object","properties":{"x":{"type":"STRING"}}},{"type":"object"}]}`}},
 			{Name: "b", Input: content.Schema{JSON: `{"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"x":{"enum":["a"]}}}}}`}},
@@ -78,6 +83,10 @@ func odd() map[string]*upstream.Request {
 			{Name: "d", Input: content.Schema{JSON: `true`}}}},
 		"tools of another vendor": {Turns: ask, Tools: []content.Tool{{Kind: "googleSearch", Format: other, Raw: "{}"}, {Kind: "googleMaps", Format: other, Raw: "{}"},
 			{Kind: "codeExecution", Format: other, Raw: "{}"}, {Kind: "urlContext", Format: other, Raw: "{}"}}},
+		"one tool twice":         {Turns: ask, Tools: []content.Tool{search, search}},
+		"no call but a search":   {Turns: loop, Tools: []content.Tool{search, tool}, Choice: content.ToolChoice{Mode: content.ChoiceNone}},
+		"a call beside a search": {Turns: ask, Tools: []content.Tool{search, tool}, Choice: content.ToolChoice{Mode: content.ChoiceAny}},
+		"only other parts first": {Turns: []content.Turn{turn(a, &content.ServerToolUse{Format: other, Kind: "executableCode", Name: "c"}), turn(u, text("hi"))}},
 		"vendor's parts": {Turns: []content.Turn{turn(u, text("hi")), turn(a, &content.ServerToolUse{Format: other, Kind: "executableCode", Name: "c"},
 			&content.Thinking{Text: "t", Signature: content.Signature{Format: other, Data: "x"}}, text("so")), turn(u, text("more"))}},
 		"a long user": {Turns: ask, UserID: strings.Repeat("u", 600), ServiceTier: "flex"},
@@ -112,5 +121,40 @@ func TestAccepted(t *testing.T) {
 				t.Errorf("the vendor has refused:\n%s", s)
 			}
 		})
+	}
+}
+
+// TestSpeechless checks that a request of which nothing is left that the model
+// could answer is not sent, and that the fault names what is in the way.
+func TestSpeechless(t *testing.T) {
+	const u, a = content.User, content.Assistant
+	alien := &content.Unknown{Format: "generatecontent", Kind: "x", Raw: `{"x":1}`}
+	turn := func(r content.Role, p ...content.Part) content.Turn { return content.Turn{Role: r, Parts: p} }
+	c, f := strict(t, anthropic.Options{}, fakes.Options{})
+	f.Always(fake.Text("yes"))
+	for _, tt := range []struct {
+		name  string
+		turns []content.Turn
+		want  string
+	}{
+		{"only an unknown part", []content.Turn{turn(u, alien)}, "turns.0.parts.0"},
+		{"only white space", []content.Turn{turn(u, text(" \n"))}, "turns.0"},
+		{"the last question", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, text(""), alien)}, "turns.2.parts.1"},
+		{"an earlier question", []content.Turn{turn(u, alien), turn(a, text("yes?")), turn(u, text("hi"))}, ""},
+		{"words behind it", []content.Turn{turn(u, alien, text("hi"))}, ""},
+		{"an answer to be continued", []content.Turn{turn(u, text("hi")), turn(a, text("So"))}, ""},
+	} {
+		n := &upstream.Request{Model: "claude-haiku-4-5", Turns: tt.turns}
+		_, err := c.Preflight(t.Context(), n)
+		var fault *content.Error
+		if got := errors.As(err, &fault); got != (tt.want != "") || got && (fault.Path != tt.want || fault.Code != content.CodeUnsupported) {
+			t.Errorf("%s: %v, want a fault at %q", tt.name, err, tt.want)
+		}
+		if _, again := upstream.Collect(t.Context(), c, n); (again == nil) != (err == nil) {
+			t.Errorf("%s: Preflight says %v, Generate %v", tt.name, err, again)
+		}
+	}
+	if s := refusals(f); s != "" {
+		t.Errorf("the vendor has refused:\n%s", s)
 	}
 }

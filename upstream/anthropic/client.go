@@ -63,8 +63,19 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 // not count them.
 func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
 	body, p, err := c.countBody(req)
-	if err != nil || body == nil {
-		return backend.Estimate(req), err
+	if err != nil {
+		return upstream.TokenCount{}, err
+	}
+	n, err := c.count(ctx, req, body, p)
+	if err == nil {
+		n.Losses = p.losses
+	}
+	return n, err
+}
+
+func (c *Client) count(ctx context.Context, req *upstream.Request, body backend.Body, p *plan) (upstream.TokenCount, error) {
+	if body == nil {
+		return backend.Estimate(req), nil
 	}
 	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/v1/messages/count_tokens" + p.query(), Header: p.header, Body: body})
 	switch {
@@ -85,7 +96,7 @@ func (c *Client) countBody(req *upstream.Request) (backend.Body, *plan, error) {
 	}
 	if p.say != nil && !ours(req.Header) {
 		if elsewhere(req) {
-			return nil, nil, nil
+			return nil, p, nil
 		}
 		p.countable()
 	}
@@ -102,7 +113,7 @@ func (p *plan) countable() {
 	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) {
 		r.Tools = slices.DeleteFunc(slices.Clone(r.Tools), func(t content.Tool) bool { return t.Kind != "" })
 		if len(r.Tools) == 0 {
-			r.ToolChoice = nil
+			r.Tools, r.ToolChoice = called(r.Messages), nil
 		}
 	}
 }

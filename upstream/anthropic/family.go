@@ -57,6 +57,9 @@ func (f family) budgets() bool { return !f.known() || f.version >= 37 && f.versi
 // adapts reports whether a model can think as much as it sees fit.
 func (f family) adapts() bool { return !f.known() || f.version >= 46 }
 
+// ponders reports whether a model thinks without being told to.
+func (f family) ponders() bool { return f.mythical() || f.version >= 50 }
+
 // rests reports whether thinking can be switched off.
 func (f family) rests() bool {
 	return !f.known() || !f.mythical() && !f.is("opus", 55) && !f.is("sonnet", 55)

@@ -93,19 +93,24 @@ func (f *fitter) tools() {
 	if len(f.n.Tools) > 0 {
 		return
 	}
-	for i := range f.n.Turns {
-		for _, p := range f.n.Turns[i].Parts {
-			u, ok := p.(*content.ToolUse)
-			if !ok || u == nil || slices.ContainsFunc(f.n.Tools, func(t content.Tool) bool { return t.Name == u.Name }) {
-				continue
-			}
-			f.n.Tools = append(f.n.Tools, content.Tool{Name: u.Name})
-		}
-	}
+	f.n.Tools = called(f.n.Turns)
 	if len(f.n.Tools) > 0 {
 		f.lose(lostTools, "tools")
 		f.n.Choice = content.ToolChoice{Mode: content.ChoiceNone}
 	}
+}
+
+// called returns the tools of earlier calls, by their names alone.
+func called(turns []content.Turn) (tools []content.Tool) {
+	for i := range turns {
+		for _, p := range turns[i].Parts {
+			u, ok := p.(*content.ToolUse)
+			if ok && u != nil && !slices.ContainsFunc(tools, func(t content.Tool) bool { return t.Name == u.Name }) {
+				tools = append(tools, content.Tool{Name: u.Name})
+			}
+		}
+	}
+	return tools
 }
 
 // thinking chooses a mode that the model has.
@@ -132,19 +137,22 @@ func (f *fitter) thinking() {
 	}
 }
 
-// implied says what an effort means: models of other vendors that take one
-// think.
+// implied says what it means that thoughts are to be shown, or that there is an
+// effort: models of other vendors that take one think.
 func (f *fitter) implied() {
 	t := &f.n.Thinking
-	if t.Effort == "" || t.Effort == "minimal" || !f.known() {
-		return
-	}
 	switch {
+	case !f.known():
+	case f.ponders() && t.Display != "" && t.Display != "omitted":
+		t.Mode = upstream.ThinkingAuto // as without a word, but for what is shown
+	case t.Effort == "", t.Effort == "minimal":
 	case f.adapts():
 		t.Mode = upstream.ThinkingAuto
 	case f.thinks():
 		f.lose(lostImplied, "thinking.effort")
-		t.Effort, t.Display = "", ""
+		if t.Display = ""; !f.efforts() {
+			t.Effort = ""
+		}
 	}
 }
 
@@ -206,17 +214,14 @@ func (f *fitter) budget(asked bool) {
 		return
 	}
 	was, now := *t.Budget, max(*t.Budget, leastBudget)
-	if now >= *f.n.MaxTokens {
-		if most := f.most(); !asked && (most == 0 || now < most) {
-			limit := now + *f.n.MaxTokens
-			if most > 0 {
-				limit = min(limit, most)
-			}
-			f.n.MaxTokens = &limit
-		} else {
-			now = *f.n.MaxTokens - 1
+	if now >= *f.n.MaxTokens && !asked {
+		limit := now + *f.n.MaxTokens
+		if most := f.most(); most > 0 {
+			limit = min(limit, most)
 		}
+		f.n.MaxTokens = &limit
 	}
+	now = min(now, *f.n.MaxTokens-1)
 	if now != was || now < leastBudget {
 		f.lose(lostBudgetSize, "thinking.budget")
 	}
@@ -263,9 +268,13 @@ func (f *fitter) sampling() {
 	n := &f.n
 	none := f.known() && !f.samples()
 	if none || n.Thinking.Mode == upstream.ThinkingAuto || n.Thinking.Mode == upstream.ThinkingBudget {
-		f.without(n.Temperature != nil && *n.Temperature != 1, lostTemperature, "temperature")
-		f.without(n.TopP != nil && *n.TopP != 1, lostTopP, "top_p")
-		f.without(n.TopK != nil, lostTopK, "top_k")
+		temperature, topP, topK := lostThinkingTemperature, lostThinkingTopP, lostThinkingTopK
+		if none {
+			temperature, topP, topK = lostTemperature, lostTopP, lostTopK
+		}
+		f.without(n.Temperature != nil && *n.Temperature != 1, temperature, "temperature")
+		f.without(n.TopP != nil && *n.TopP != 1, topP, "top_p")
+		f.without(n.TopK != nil, topK, "top_k")
 		n.Temperature, n.TopP, n.TopK = nil, nil, nil
 		return
 	}
@@ -276,7 +285,7 @@ func (f *fitter) sampling() {
 		n.Temperature = nil
 		return
 	}
-	f.without(*n.TopP != 1, lostTopP, "top_p")
+	f.without(*n.TopP != 1, lostOneSampler, "top_p")
 	n.TopP = nil
 }
 

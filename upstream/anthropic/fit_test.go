@@ -44,6 +44,7 @@ type fitted struct {
 	Thinking upstream.ThinkingMode
 	Budget   int64
 	Effort   string
+	Display  string
 	Max      int64
 	Choice   content.ChoiceMode
 	T, P     float64 // 0: none
@@ -85,6 +86,10 @@ func fitCases() []fitCase {
 		{"small budget", "claude-sonnet-4-5", think(budget(512)),
 			fitted{Thinking: "budget", Budget: 1024, Max: def, Losses: []string{"degraded thinking.budget"}}},
 		{"budget over the default limit", "claude-sonnet-4-5", think(budget(40000)), fitted{Thinking: "budget", Budget: 40000, Max: 64000}},
+		{"budget over the limit of the model", "claude-opus-4-5", think(budget(65535)),
+			fitted{Thinking: "budget", Budget: 63999, Max: 64000, Losses: []string{"degraded thinking.budget"}}},
+		{"budget of the model's limit", "claude-opus-4-5", think(budget(64000)),
+			fitted{Thinking: "budget", Budget: 63999, Max: 64000, Losses: []string{"degraded thinking.budget"}}},
 		{"budget over the client's limit", "claude-sonnet-4-5", upstream.Request{Thinking: budget(8192), MaxTokens: ptr(int64(4000))},
 			fitted{Thinking: "budget", Budget: 3999, Max: 4000, Losses: []string{"degraded thinking.budget"}}},
 		{"no room for a budget", "claude-sonnet-4-5", upstream.Request{Thinking: budget(8192), MaxTokens: ptr(int64(500))},
@@ -101,7 +106,16 @@ func fitCases() []fitCase {
 		{"between calls", "claude-sonnet-5-5", think(between), fitted{Thinking: "between_tools", Max: def}},
 		{"between calls elsewhere", "claude-opus-5", think(between), fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.mode"}}},
 		{"an effort means thinking", "claude-opus-4-8", think(upstream.Thinking{Effort: "high", Display: "summarized"}),
-			fitted{Thinking: "auto", Effort: "high", Max: def}},
+			fitted{Thinking: "auto", Effort: "high", Display: "summarized", Max: def}},
+		{"thoughts are to be shown", "claude-opus-5", think(upstream.Thinking{Display: "summarized"}),
+			fitted{Thinking: "auto", Display: "summarized", Max: def}},
+		{"thoughts are to be shown at the least effort", "claude-opus-5-5", think(upstream.Thinking{Effort: "minimal", Display: "summarized"}),
+			fitted{Thinking: "auto", Effort: "minimal", Display: "summarized", Max: def}},
+		{"thoughts are not to be shown", "claude-opus-5", think(upstream.Thinking{Display: "omitted"}), fitted{Display: "omitted", Max: def}},
+		{"thoughts to be shown where there are none", "claude-opus-4-8", think(upstream.Thinking{Display: "summarized"}),
+			fitted{Display: "summarized", Max: def}}, // RequestOf reports that
+		{"an effort of a model that has budgets too", "claude-opus-4-5", think(upstream.Thinking{Effort: "low", Display: "summarized"}),
+			fitted{Effort: "low", Max: def, Losses: []string{"degraded thinking.effort"}}},
 		{"an effort of a model with budgets", "claude-haiku-4-5", think(upstream.Thinking{Effort: "high"}),
 			fitted{Max: def, Losses: []string{"degraded thinking.effort"}}},
 		{"an effort beside a budget", "claude-sonnet-4-5", think(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptr(int64(2000)), Effort: "low"}),
@@ -118,6 +132,10 @@ func fitCases() []fitCase {
 		{"sampling of a new model", "claude-sonnet-5", cli, fitted{Max: def, Losses: []string{"dropped top_p", "dropped top_k"}}},
 		{"sampling while it thinks", "claude-sonnet-4-5", upstream.Request{Temperature: ptr(0.2), Thinking: budget(2000)},
 			fitted{Thinking: "budget", Budget: 2000, Max: def, Losses: []string{"dropped temperature"}}},
+		{"all sampling while it thinks", "claude-sonnet-4-5", upstream.Request{Temperature: ptr(0.2), TopP: ptr(0.9), TopK: ptr(int64(3)), Thinking: budget(2000)},
+			fitted{Thinking: "budget", Budget: 2000, Max: def, Losses: []string{"dropped temperature", "dropped top_p", "dropped top_k"}}},
+		{"a temperature of a model that takes none", "claude-sonnet-5", upstream.Request{Temperature: ptr(0.2)},
+			fitted{Max: def, Losses: []string{"dropped temperature"}}},
 
 		{"must call", "claude-sonnet-5", upstream.Request{Choice: must, Tools: tool}, fitted{Choice: "any", Tools: 1, Max: def}},
 		{"must call where it cannot be made to", "claude-opus-5-5", upstream.Request{Choice: must, Tools: tool},
@@ -170,7 +188,7 @@ func TestFit(t *testing.T) {
 }
 
 func look(n *upstream.Request, losses []content.Loss) fitted {
-	f := fitted{Thinking: n.Thinking.Mode, Effort: n.Thinking.Effort, Max: *n.MaxTokens, Choice: n.Choice.Mode, Tools: len(n.Tools)}
+	f := fitted{Thinking: n.Thinking.Mode, Effort: n.Thinking.Effort, Display: n.Thinking.Display, Max: *n.MaxTokens, Choice: n.Choice.Mode, Tools: len(n.Tools)}
 	if n.Thinking.Budget != nil {
 		f.Budget = *n.Thinking.Budget
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -73,6 +74,9 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if err := refused(losses); err != nil {
 		return nil, err
 	}
+	if err := speechless(say.Turns, r.Messages, losses); err != nil {
+		return nil, err
+	}
 	if !n.PassLinks {
 		losses, p.linked = apart(losses)
 	}
@@ -113,6 +117,28 @@ func refused(losses []content.Loss) error {
 		}
 	}
 	return faults.Err()
+}
+
+// speechless makes an error of a conversation of which nothing is left, or in
+// which what the user said last is not: the model would answer something else.
+func speechless(from, to []content.Turn, losses []content.Loss) error {
+	last := len(from) - 1
+	if last < 0 || len(to) > 0 && (from[last].Role != content.User || to[len(to)-1].Role != content.Assistant) {
+		return nil
+	}
+	within := "turns."
+	if len(to) > 0 {
+		within += strconv.Itoa(last) + "."
+	}
+	path := "turns." + strconv.Itoa(last)
+	for _, l := range losses {
+		if l.Severity == content.LossDropped && strings.HasPrefix(l.Path, within) {
+			path = l.Path
+			break
+		}
+	}
+	return &content.Error{Code: content.CodeUnsupported, Path: path,
+		Text: "Nothing is left for the model to answer: it takes no turn that is empty, and none of what only another vendor understands."}
 }
 
 // apart takes those losses out of a list that only files have which stay where

@@ -79,6 +79,15 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
+	n, err := c.count(ctx, req, p)
+	if err != nil {
+		return upstream.TokenCount{}, err
+	}
+	n.Losses = p.losses
+	return n, nil
+}
+
+func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (upstream.TokenCount, error) {
 	if p.wire == nil && absent(p.from) {
 		return backend.Estimate(req), nil
 	}

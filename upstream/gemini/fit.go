@@ -83,11 +83,15 @@ func think(t *generatecontent.ThinkingConfig, n *upstream.Request, f family, log
 	low, high, off, known := f.budgets()
 	switch {
 	case !f.thinks():
+		forget(log, "thinking.mode", "thinking.budget", "thinking.effort", "thinking.display")
 		if n.Thinking.On() {
 			log.Add(noThinking, "thinking.mode")
+		} else if t.ThinkingLevel != "" {
+			log.Add(noThinking, "thinking.effort")
 		}
 	case known:
 		if t.ThinkingLevel != "" {
+			forget(log, "thinking.effort")
 			log.Add(noEfforts, "thinking.effort")
 			t.ThinkingLevel, t.ThinkingBudget = "", number(-1)
 		}
@@ -95,6 +99,12 @@ func think(t *generatecontent.ThinkingConfig, n *upstream.Request, f family, log
 	case f.since(3):
 		leveled(t, f, log)
 	}
+}
+
+// forget takes back what was told of how the format says what is not said at
+// all.
+func forget(log *loss.Log, paths ...string) {
+	log.Losses = slices.DeleteFunc(log.Losses, func(l content.Loss) bool { return slices.Contains(paths, l.Path) })
 }
 
 // bound puts a budget into bounds.

@@ -88,6 +88,12 @@ var fits = []fitCase{
 	{"gemini-3.8-flash", upstream.Thinking{Effort: "minimal"}, `"thinkingLevel":"MINIMAL"`, ""},
 	{"gemini-2.0-flash", budget(2048), ``, "dropped thinking.mode"},
 	{"gemini-2.0-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, ``, ""},
+	{"gemini-2.0-flash", upstream.Thinking{Mode: upstream.ThinkingBudget, Effort: "max", Display: "full"}, ``, "dropped thinking.mode"},
+	{"gemini-2.0-flash", upstream.Thinking{Effort: "xhigh"}, ``, "dropped thinking.effort"},
+	{"gemini-2.5-pro", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "xhigh"}, `"thinkingBudget":-1`, "degraded thinking.effort"},
+	{"gemini-2.5-flash", upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}, `"thinkingBudget":0`, "degraded thinking.effort"},
+	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}, `"thinkingLevel":"MINIMAL"`, "degraded thinking.effort, degraded thinking.mode"},
+	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "xhigh"}, `"thinkingLevel":"HIGH"`, "degraded thinking.effort"},
 	{"gemini-2.5-flash-image", budget(2048), ``, "dropped thinking.mode"},
 	{"other", budget(5), `"thinkingBudget":5`, ""},
 	{"other", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingBudget":0`, ""},
@@ -154,22 +160,23 @@ func TestFormBesideFunctions(t *testing.T) {
 
 // Every rule of this package's own is met by the tests above.
 func TestFitLosses(t *testing.T) {
-	var log loss.Log
-	for _, tt := range fits {
-		var r generatecontent.Request
-		q := upstream.Request{Thinking: tt.from}
-		r = *mustSay(&q)
-		fit(&r, &q, familyOf(tt.model), &log)
+	var all []content.Loss
+	fitting := func(model string, q *upstream.Request) {
+		var log loss.Log
+		fit(mustSay(q), q, familyOf(model), &log)
+		all = append(all, log.Losses...)
 	}
-	q := upstream.Request{Tools: []content.Tool{{Name: "f"}}, Output: upstream.Output{MediaType: "application/json"}}
-	fit(mustSay(&q), &q, familyOf("gemini-2.5-flash"), &log)
+	for _, tt := range fits {
+		fitting(tt.model, &upstream.Request{Thinking: tt.from})
+	}
+	fitting("gemini-2.5-flash", &upstream.Request{Tools: []content.Tool{{Name: "f"}}, Output: upstream.Output{MediaType: "application/json"}})
 	for _, r := range fitLosses[2:] { // what comes before is internal/legal's
-		if !slices.ContainsFunc(log.Losses, func(l content.Loss) bool { return l.Reason == r.Reason }) {
+		if !slices.ContainsFunc(all, r.Of) {
 			t.Errorf("never reported: %+v", r)
 		}
 	}
-	for _, l := range log.Losses {
-		if !slices.ContainsFunc(fitLosses, func(r *loss.Rule) bool { return l.Reason == r.Reason && l.Severity == r.Severity }) {
+	for _, l := range all {
+		if !slices.ContainsFunc(fitLosses, func(r *loss.Rule) bool { return r.Of(l) }) {
 			t.Errorf("in no table: %+v", l)
 		}
 	}

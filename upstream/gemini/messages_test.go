@@ -324,6 +324,16 @@ func TestCountAndModels(t *testing.T) {
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"input_tokens":`) || len(b.vendor.Requests()) != sent {
 		t.Errorf("a link: %d %s", w.Code, w.Body)
 	}
+	for name, source := range map[string]string{"a link": `{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}`, "counted": `{"type":"text","text":"q"}`} {
+		w := b.post("/v1/messages/count_tokens", `{"model":"gemini-3.8-flash","tools":[{"type":"bash_20250124","name":"bash"}],"messages":[{"role":"user","content":[`+
+			source+`,{"type":"container_upload","file_id":"f"}]}]}`)
+		if diff := cmp.Diff([]string{"dropped turns.0.parts.1", "dropped tools.0"}, lostOf(b.report)); diff != "" {
+			t.Errorf("%s: losses (-want +got):\n%s", name, diff)
+		}
+		if got, want := w.Header().Get("Polywire-Loss"), "dropped messages.0.content.1; dropped tools.0"; got != want {
+			t.Errorf("%s: the header tells %q, want %q", name, got, want)
+		}
+	}
 	r := httptest.NewRequest(http.MethodGet, "/v1/models", nil)
 	r.Header.Set("Anthropic-Version", "2023-06-01")
 	list := httptest.NewRecorder()
@@ -345,15 +355,19 @@ func TestAgent(t *testing.T) {
 	}
 }
 
+func lostOf(r *upstream.Report) (lost []string) {
+	for _, l := range r.Losses {
+		lost = append(lost, l.Severity.String()+" "+l.Path)
+	}
+	return lost
+}
+
 // The side request of an agent that searches the web.
 func TestWebSearch(t *testing.T) {
 	b := newBench(t, vendorfake.Options{})
 	m := b.answer(`{"model":"gemini-3.8-flash","max_tokens":100,"stream":true,"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":8}],` +
 		`"tool_choice":{"type":"tool","name":"web_search"},"messages":[{"role":"user","content":"search"}]}`)
-	var lost []string
-	for _, l := range b.report.Losses {
-		lost = append(lost, l.Severity.String()+" "+l.Path)
-	}
+	lost := lostOf(b.report)
 	if diff := cmp.Diff([]string{"degraded tools.0", "dropped tools.0", "degraded choice.mode"}, lost[:min(3, len(lost))]); diff != "" || m.StopReason != "end_turn" {
 		t.Errorf("%+v, losses (-want +got):\n%s", m, diff)
 	}

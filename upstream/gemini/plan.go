@@ -3,6 +3,7 @@ package gemini
 import (
 	"context"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -36,11 +37,48 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if p.wire = upstream.WireOf(n, generatecontent.Format); p.wire != nil {
 		return p, nil
 	}
+	if err := backend.Answers(n); err != nil {
+		return nil, err
+	}
 	var log loss.Log
 	p.from, p.names = legal.Make(n, rules, &log)
 	p.say = p.said(p.from, &log)
+	if err := speechless(n.Turns, log.Losses); err != nil {
+		return nil, err
+	}
 	p.losses = log.Losses
 	return p, nil
+}
+
+// speechless makes an error of a conversation in which nothing is left of what
+// the user said last: the model would answer something else.
+func speechless(turns []content.Turn, losses []content.Loss) error {
+	last := len(turns) - 1
+	for last >= 0 && turns[last].Role == content.System {
+		last--
+	}
+	first, parts := last+1, 0 // of what the user says in a row
+	for first > 0 && turns[first-1].Role == content.User {
+		first--
+		parts += len(turns[first].Parts)
+	}
+	gone, dropped := make(map[string]bool), "" // the parts that are left out
+	for _, l := range losses {
+		at, _ := strings.CutPrefix(l.Path, "turns.")
+		turn, part, whole := strings.Cut(at, ".parts.")
+		i, err := strconv.Atoi(turn)
+		if err != nil || i < first || i > last || !whole || strings.Contains(part, ".") || l.Severity == content.LossDegraded {
+			continue
+		}
+		if gone[at] = true; dropped == "" && l.Severity == content.LossDropped {
+			dropped = l.Path
+		}
+	}
+	if dropped == "" || len(gone) < parts {
+		return nil
+	}
+	return &content.Error{Code: content.CodeUnsupported, Path: dropped,
+		Text: "only another vendor understands this, and nothing else is left for the model to answer"}
 }
 
 // legalPath reports whether the steps of a model's name lead to it and nowhere

@@ -119,6 +119,60 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// A model that is not shown what the user said last is not asked; where it is
+// something that was said before, the conversation goes on.
+func TestSpeechless(t *testing.T) {
+	upload := &content.Unknown{Format: "messages", Kind: "container_upload", Raw: `{"type":"container_upload","file_id":"f"}`}
+	text := &content.Text{Text: "a"}
+	turns := func(list ...any) *upstream.Request {
+		n := new(upstream.Request)
+		for i := 0; i < len(list); i += 2 {
+			n.Turns = append(n.Turns, content.Turn{Role: list[i].(content.Role), Parts: []content.Part{list[i+1].(content.Part)}})
+		}
+		return n
+	}
+	for _, tt := range []struct {
+		name string
+		from *upstream.Request
+		want string // the path of the error, or the contents
+	}{
+		{"nothing left", withParts(&content.Text{}, upload), "turns.0.parts.1"},
+		{"a text beside it", withParts(upload, text), `[{"role":"user","parts":[{"text":"a"}]}]`},
+		{"a document beside it", withParts(upload, &content.Document{Title: "T", Source: &content.Base64{MediaType: "application/pdf", Data: "AAAA"}}),
+			`[{"role":"user","parts":[{"text":"T"},{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}]}]`},
+		{"nothing left at the end", turns(content.User, text, content.Assistant, text, content.User, upload), "turns.2.parts.0"},
+		{"nothing left of a turn in a row", turns(content.User, text, content.User, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
+		{"nothing left of a row", turns(content.User, text, content.Assistant, text, content.User, upload, content.User, upload), "turns.2.parts.0"},
+		{"system text behind nothing", turns(content.User, upload, content.System, text), "turns.0.parts.0"},
+		{"a system turn of which nothing is left", turns(content.User, text, content.System, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
+		{"the assistant's beginning", turns(content.User, upload, content.Assistant, text),
+			`[{"role":"user","parts":[{"text":"[Here was something that you cannot be shown.]"}]},{"role":"model","parts":[{"text":"a"}]}]`},
+		{"nothing left at the beginning", turns(content.User, upload, content.Assistant, text, content.User, text),
+			`[{"role":"user","parts":[{"text":"[Here was something that you cannot be shown.]"}]},{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"a"}]}]`},
+	} {
+		tt.from.Model = "gemini-3.8-flash"
+		got, _, err := bodyOf(t, tt.from)
+		var fault *content.Error
+		if got = strings.TrimSuffix(strings.TrimPrefix(got, `{"contents":`), "}"); errors.As(err, &fault) {
+			got = fault.Path
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, %v; want %s", tt.name, got, err, tt.want)
+		}
+	}
+}
+
+// What only fills the caches of the vendor of Messages is not asked of another,
+// whose answer would be without a limit.
+func TestNoTokens(t *testing.T) {
+	n := withParts(&content.Text{Text: "a"})
+	n.MaxTokens = new(int64)
+	var fault *content.Error
+	if body, _, err := bodyOf(t, n); !errors.As(err, &fault) || fault.Path != "max_tokens" {
+		t.Errorf("%s, %v", body, err)
+	}
+}
+
 // A name that leads elsewhere must not reach the server with the host's key.
 func TestModelNames(t *testing.T) {
 	for name, good := range map[string]bool{

@@ -1,10 +1,13 @@
 package openai
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/seal"
 )
 
@@ -26,6 +29,7 @@ type echo struct {
 	member string // that the text goes into; empty: none
 	text   []string
 	lists  [2]string // elements of echoLists, as they came
+	sealed string    // goes with the text
 }
 
 // assistant writes the turns from i to end, all of the assistant's, as one
@@ -37,6 +41,9 @@ func (e *chatEncoder) assistant(i, end int) {
 	for k := i; k < end; k++ {
 		t := &e.n.Turns[k]
 		e.turnExtra(t.Extra, k)
+		if len(t.Parts) == 0 {
+			e.emptied(k, 0)
+		}
 		e.assistantParts(t.Parts, k, &back)
 	}
 	if len(e.texts) == 0 && len(e.calls) == 0 {
@@ -162,14 +169,18 @@ func (e *chatEncoder) thought(p *content.Thinking, back *echo) bool {
 	}
 	forced := e.echoed()
 	switch {
-	case e.to.vendor && forced == "" || forced == "-":
+	case e.to.vendor && forced == "" || forced == "-" || e.to.refused.has(fieldReasoning):
 		return false
 	case s.Format != ChatFormat:
 		if forced == "" || p.Text == "" {
 			return false
 		}
 	case forced == "" && strings.HasPrefix(s.Data, "{"):
-		return back.add(s.Data)
+		some, whole := back.add(s.Data)
+		if whole || !some {
+			return some
+		}
+		back.member = "reasoning_content"
 	case forced == "" && echoable(s.Data):
 		back.member = s.Data
 	case forced == "":
@@ -199,7 +210,7 @@ func (e *chatEncoder) back(b *echo) {
 	if forced := e.echoed(); forced != "" && forced != "-" {
 		name = forced
 		if len(b.text) == 0 {
-			e.lose(lostThoughtGone, e.calls[0].at)
+			e.thoughtless(e.calls[0].at)
 		}
 	}
 	if name != "" && !e.to.refused.has(fieldReasoning) {
@@ -207,12 +218,30 @@ func (e *chatEncoder) back(b *echo) {
 		e.w.Name(name)
 		e.w.Joined(b.text...)
 	}
+	if b.sealed != "" && !e.to.refused.has(fieldReasoning) {
+		e.sent |= fieldReasoning
+		e.member(sealedName, b.sealed)
+	}
 	for i, list := range b.lists {
 		if list != "" && !e.to.refused.has(fieldReasoning) {
 			e.sent |= fieldReasoning
 			e.w.Name(echoLists[i])
 			e.w.Raw("[" + list + "]")
 		}
+	}
+}
+
+// thoughtless notes, once for the whole conversation, that there is no thought
+// to go back. Whether there ever was one shows only where the server says so:
+// models call without a thought, too.
+func (e *chatEncoder) thoughtless(at place) {
+	r := lostThoughtless
+	if e.to.refused.echo != "" {
+		r = lostThoughtGone
+	}
+	if !e.empty {
+		e.empty = true
+		e.lose(r, at)
 	}
 }
 
@@ -229,15 +258,19 @@ func echoable(name string) bool {
 // echoLists are the lists of thoughts that may go back.
 var echoLists = [2]string{detailsName, blocksName}
 
-// add takes lists of thoughts out of an object, and reports whether that holds
-// any. What comes from a client must not be any other member.
-func (b *echo) add(object string) bool {
+// add takes thoughts out of an object, and reports whether that holds any, and
+// whether the text is among them. What comes from a client must not be any other
+// member.
+func (b *echo) add(object string) (some, whole bool) {
 	doc, err := jsonwire.Parse(object, jsonwire.Limits{})
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer doc.Close()
-	some := false
+	whole = true
+	if s := doc.Root().Get(sealedName).Str(); s != "" {
+		b.sealed, some, whole = b.sealed+s, true, false
+	}
 	for i, name := range echoLists {
 		for _, v := range doc.Root().Get(name).Elems() {
 			if b.lists[i] != "" {
@@ -247,14 +280,33 @@ func (b *echo) add(object string) bool {
 			some = true
 		}
 	}
-	return some
+	return some, whole
 }
+
+// callID returns the id that a call is told by.
+func (e *chatEncoder) callID(c *call) string {
+	id := c.part.ID
+	if !e.to.dialect.ShortIDs && !e.to.refused.shortIDs || len(id) == shortID && wordRule.Fits(id) {
+		return id
+	}
+	if !e.renamed {
+		e.renamed = true
+		e.log.Add(legal.RenamedCall, c.at.String()+".id")
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])[:shortID]
+}
+
+// shortID is how many letters and digits some servers want ids to have.
+const shortID = 9
+
+var wordRule = legal.Rule{}
 
 // call writes a call.
 func (e *chatEncoder) call(c *call) {
 	w, p := e.w, c.part
 	w.BeginObject()
-	e.member("id", p.ID)
+	e.member("id", e.callID(c))
 	e.member("type", "function")
 	w.Name("function")
 	w.BeginObject()

@@ -78,7 +78,8 @@ func chunksOf(stream string) []string {
 	return list
 }
 
-// BenchmarkChatRequest compares the way to this format with that to others.
+// BenchmarkChatRequest compares the translation of a request with that to the
+// other front's format, as "of-other".
 func BenchmarkChatRequest(b *testing.B) {
 	for name, body := range map[string]string{"agent": workload.Agent(), "chat": workload.Chat(), "pdf": workload.PDF()} {
 		r, err := messages.ParseRequestString(body)
@@ -87,20 +88,19 @@ func BenchmarkChatRequest(b *testing.B) {
 		}
 		n := r.Upstream()
 		n.Wire = nil
-		b.Run(name+"/chat", func(b *testing.B) {
+		b.Run(name, func(b *testing.B) {
 			c, err := New(Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
-			n := n.WithModel("gpt-4.1")
-			floor.Run(b, body, func() {
-				if p := c.plan(n); p.fault != nil {
+			to := n.WithModel("gpt-4.1")
+			own := func() {
+				if p := c.plan(to); p.fault != nil {
 					b.Fatal(p.fault)
 				}
-			})
-		})
-		b.Run(name+"/generatecontent", func(b *testing.B) {
-			floor.Run(b, body, func() { encodeAs(b, n) })
+			}
+			floor.Run(b, body, own)
+			floor.Against(b, "of-other", func() { encodeAs(b, n) }, func() {}, own)
 		})
 	}
 }

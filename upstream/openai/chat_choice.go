@@ -16,6 +16,7 @@ type said struct {
 	images, annotations       jsonwire.Value
 	calls, function, audio    jsonwire.Value
 	finish, sequence, problem jsonwire.Value
+	sealed, filter            jsonwire.Value
 }
 
 // reasoningNames are the members that thoughts stand in, the first counts.
@@ -44,6 +45,8 @@ func (d *chatDecoder) choice(v jsonwire.Value) error {
 			s.sequence = x
 		case "error":
 			s.problem = x
+		case "content_filter_results":
+			s.filter = x
 		}
 	}
 	if s.problem.Kind() > jsonwire.False {
@@ -83,6 +86,8 @@ func (s *said) read(v jsonwire.Value) {
 			s.details = x
 		case "thinking_blocks":
 			s.blocks = x
+		case sealedName:
+			s.sealed = x
 		case "images":
 			s.images = x
 		case "annotations":
@@ -99,6 +104,9 @@ func (s *said) read(v jsonwire.Value) {
 
 // end takes why the answer ended. The first reason counts.
 func (a *chatAnswer) end(s *said) {
+	for _, v := range s.filter.Members() {
+		a.filtered = a.filtered || v.Get("filtered").Kind() == jsonwire.True
+	}
 	if s.finish.Kind() == jsonwire.String && !a.ended {
 		a.ended, a.finish = true, strings.Clone(s.finish.Str())
 	}
@@ -162,7 +170,7 @@ func (d *chatDecoder) content(a *chatAnswer, v jsonwire.Value) {
 		case "image_url", "image":
 			d.image(a, p)
 		default:
-			d.lose(lostCustom, "")
+			d.lose(lostPiece, "")
 		}
 	}
 }

@@ -45,6 +45,7 @@ type chatAnswer struct {
 	finish   string
 	ended    bool // there was a finish_reason
 	refused  bool
+	filtered bool // a filter of the host's took something out
 	sequence string
 }
 
@@ -248,6 +249,8 @@ func (a *chatAnswer) reason() (reason content.StopReason, failed bool) {
 		reason = content.StopEnd
 	}
 	switch {
+	case reason == content.StopEnd && a.filtered:
+		reason = content.StopSafety
 	case reason == content.StopEnd && a.refused:
 		reason = content.StopRefusal
 	case reason == content.StopEnd && a.sequence != "":

@@ -1,5 +1,7 @@
 package openai
 
+import "slices"
+
 // chatNames are the members that are written here, which members of the
 // request's Extra do not replace.
 var chatNames = []string{
@@ -9,12 +11,20 @@ var chatNames = []string{
 	"service_tier", "store",
 }
 
+// written reports whether a member is written from elsewhere.
+func (e *chatEncoder) written(name string) bool {
+	return slices.Contains(chatNames, name) || e.turn != "" && name == e.to.thinks()
+}
+
 // A chatEncoder writes a request in the format of chat completions, in one
 // walk, and notes what is lost by that.
 type chatEncoder struct {
 	encoder
 	results map[string]*result
 	calls   []call
+	turn    string // "enabled" or "disabled": what thinking is turned to
+	renamed bool   // an id was, and that is reported
+	empty   bool   // a thought that is gone was, and that is reported
 }
 
 // encode writes the document.
@@ -23,6 +33,7 @@ func (e *chatEncoder) encode() {
 	w.BeginObject()
 	w.Name("model")
 	w.String(e.to.model)
+	e.foreignMembers(n.Extra)
 	e.effort = e.thinking()
 	e.output()
 	w.Name("messages")
@@ -44,12 +55,12 @@ func (e *chatEncoder) encode() {
 		w.Name("reasoning_effort")
 		w.String(e.effort)
 	}
+	e.thinkingSwitch()
 	e.limits()
 	e.sampling()
 	e.format()
 	e.identity()
-	e.more(n.Extra, chatNames)
-	e.foreignMembers(n.Extra)
+	e.more(n.Extra, e.written)
 	w.EndObject()
 }
 

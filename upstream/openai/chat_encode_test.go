@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"strings"
@@ -38,6 +40,7 @@ var messageCases = []struct {
 	local    bool
 	model    string
 	known    refusals
+	says     Dialect
 	change   func(*upstream.Request)
 	messages string // the list
 }{
@@ -59,6 +62,29 @@ var messageCases = []struct {
 		messages: `{"role":"user","content":"q"},{"role":"user","content":"q"},{"role":"assistant","content":"a\n\nb"}`},
 	{name: "turns of one role, compatible", local: true, change: says(q, q), messages: `{"role":"user","content":"q\n\nq"}`},
 	{name: "images", change: user(png), messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`},
+	{name: "an image to be looked at closely", change: user(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_HIGH")}),
+		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"high"}}]}`},
+	{name: "in the words of the format, to any server", local: true, change: user(&content.Image{Source: png.Source, Extra: &content.Extra{Format: ChatFormat, JSON: `{"detail":"original"}`}}),
+		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"original"}}]}`},
+	{name: "in words that only the vendor has", local: true, change: user(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_HIGH")}),
+		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`},
+	{name: "all images, but for one", change: func(r *upstream.Request) {
+		withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)(r)
+		user(png, &content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_HIGH")})(r)
+	}, messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"low"}},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"high"}}]}`},
+	{name: "a PDF that the server does not take", local: true, says: Dialect{Note: true}, change: user(&content.Document{Source: pdf, Title: "plan.pdf"}),
+		messages: `{"role":"user","content":"q\n\n[Here is a file that you cannot read: application/pdf, \"plan.pdf\".]"}`},
+	{name: "a PDF that is somewhere, and is not fetched", local: true, says: Dialect{Note: true}, change: user(&content.Document{Source: &content.URL{URL: "https://a.example/a.pdf"}}),
+		messages: `{"role":"user","content":"q\n\n[Here is a file that you cannot read: application/pdf.]"}`},
+	{name: "files for a model that reads text", local: true, says: Dialect{Note: true, TextOnly: true}, change: called(resultOf("c1", sayText("r"), png)),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"r\n\n[Here is a file that you cannot read: an image.]"}`},
+	{name: "ids of nine letters and digits", local: true, says: Dialect{ShortIDs: true}, change: says(q, turnOf(content.Assistant, useOf("toolu_01", "f", "{}"), useOf("aB3dE6gH9", "f", "{}")), turnOf(content.User, resultOf("aB3dE6gH9", sayText("b")), resultOf("toolu_01", sayText("a")))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"` + shortOf("toolu_01") + `","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"aB3dE6gH9","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"` + shortOf("toolu_01") + `","content":"a"},{"role":"tool","tool_call_id":"aB3dE6gH9","content":"b"}`},
+	{name: "encrypted thoughts beside their text", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", `{"encrypted_content":"s"}`), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","encrypted_content":"s","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+	{name: "thoughts that were refused", local: true, known: refusals{fields: fieldReasoning}, change: says(q, turnOf(content.Assistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+	{name: "nothing but an empty text", change: says(turnOf(content.User, sayText(""))), messages: `{"role":"user","content":""}`},
 	{name: "a PDF", change: user(&content.Document{Source: pdf, Title: "T"}),
 		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"file","file":{"filename":"T","file_data":"data:application/pdf;base64,JVBERi0="}}]}`},
 	{name: "a text document", local: true, change: user(&content.Document{Source: &content.Base64{MediaType: "text/markdown", Data: "IyBI"}, Title: "T", Context: "C"}),
@@ -97,10 +123,16 @@ var messageCases = []struct {
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 }
 
+// shortOf is an id as servers want it that take nine letters and digits only.
+func shortOf(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])[:9]
+}
+
 func TestMessages(t *testing.T) {
 	for _, test := range messageCases {
 		t.Run(test.name, func(t *testing.T) {
-			x := lossCase{local: test.local, model: test.model, known: test.known, change: test.change}
+			x := lossCase{local: test.local, model: test.model, known: test.known, says: test.says, change: test.change}
 			doc := documentOf(t, x.plan(t))
 			_, got, _ := strings.Cut(doc, `"messages":[`)
 			if i := strings.LastIndex(got, "]"); i >= 0 {
@@ -118,6 +150,8 @@ var settingCases = []struct {
 	name   string
 	local  bool
 	model  string
+	says   Dialect
+	known  refusals
 	change func(*upstream.Request)
 	want   string // behind the messages
 }{
@@ -149,9 +183,9 @@ var settingCases = []struct {
 		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
 	}, want: `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}}],"tool_choice":{"type":"function","function":{"name":"f"}}`},
 	{name: "several names", change: func(r *upstream.Request) {
-		r.Tools = []content.Tool{plainTool, {Name: "g", Input: plainTool.Input}}
+		r.Tools = []content.Tool{plainTool, {Name: "g", Input: plainTool.Input}, {Name: "h"}}
 		r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "g"}}
-	}, want: `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}},{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"g"}}]}}`},
+	}, want: `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}},{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}},{"type":"function","function":{"name":"h","parameters":{"type":"object","properties":{}}}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"g"}}]}}`},
 	{name: "a choice without tools", change: func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }, want: ``},
 	{name: "a schema that is strict", change: func(r *upstream.Request) {
 		r.Output.Schema.JSON = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
@@ -159,6 +193,25 @@ var settingCases = []struct {
 	{name: "JSON", change: func(r *upstream.Request) {
 		r.Output.MediaType, r.Turns[0].Parts = "application/json", partsOf(sayText("Some JSON, please."))
 	}, want: `,"response_format":{"type":"json_object"}`},
+	{name: "JSON by a schema", local: true, known: refusals{fields: fieldJSONObject}, change: func(r *upstream.Request) {
+		r.Output.MediaType, r.Turns[0].Parts = "application/json", partsOf(sayText("Some JSON, please."))
+	}, want: `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"}}}`},
+	{name: "thinking switched off", local: true, says: Dialect{Thinking: "thinking"}, change: func(r *upstream.Request) {
+		r.Thinking.Mode, r.Temperature = upstream.ThinkingOff, &half
+	}, want: `,"thinking":{"type":"disabled"},"temperature":0.5`},
+	{name: "thinking switched on", local: true, says: Dialect{Thinking: "thinking", Efforts: []string{"low", "high", "max"}}, change: func(r *upstream.Request) {
+		r.Thinking, r.Temperature = upstream.Thinking{Effort: "max"}, &half
+	}, want: `,"reasoning_effort":"max","thinking":{"type":"enabled"}`},
+	{name: "thinking switched on by itself", local: true, says: Dialect{Thinking: "thinking"}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto}), want: `,"thinking":{"type":"enabled"}`},
+	{name: "thinking of templates", local: true, says: Dialect{Thinking: "chat_template_kwargs"}, change: func(r *upstream.Request) {
+		r.Thinking.Mode, r.Temperature = upstream.ThinkingOff, &half
+	}, want: `,"chat_template_kwargs":{"enable_thinking":false,"thinking":false},"temperature":0.5`},
+	{name: "a switch that nobody asks for", local: true, says: Dialect{Thinking: "chat_template_kwargs"}, change: func(*upstream.Request) {}, want: ``},
+	{name: "a switch that the vendor does not have", model: "gpt-5.1", says: Dialect{Thinking: "thinking"}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff}), want: `,"reasoning_effort":"none"`},
+	{name: "verbosity", model: "gpt-5", change: func(r *upstream.Request) { r.Extra = &content.Extra{Format: ChatFormat, JSON: `{"verbosity":"low"}`} }, want: `,"verbosity":"low"`},
+	{name: "one name that was refused", known: refusals{fields: fieldChoice}, change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+	}, want: `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}}],"tool_choice":"required"`},
 	{name: "the user", change: func(r *upstream.Request) { r.UserID, r.ServiceTier = "u", "standard_only" }, want: `,"safety_identifier":"u","service_tier":"default"`},
 }
 
@@ -166,7 +219,7 @@ var settingCases = []struct {
 func TestSettings(t *testing.T) {
 	for _, test := range settingCases {
 		t.Run(test.name, func(t *testing.T) {
-			x := lossCase{local: test.local, model: test.model, change: test.change}
+			x := lossCase{local: test.local, model: test.model, says: test.says, known: test.known, change: test.change}
 			p := x.plan(t)
 			_, got, _ := strings.Cut(documentOf(t, p), `"}]`)
 			got = strings.TrimSuffix(got, "}")

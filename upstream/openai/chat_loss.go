@@ -2,6 +2,7 @@ package openai
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 )
@@ -27,14 +28,17 @@ var (
 	lostCache       = hint(loss.CacheMarks, "the model has no cache marks in this place")
 	lostCacheTime   = hint(loss.CacheMarks, "how long the cache keeps is left to the server")
 	lostThought     = hint(loss.ThoughtHistory, "the server takes no earlier thoughts, or not this one, and it is left out")
-	lostThoughtGone = degraded(loss.LostThought, "the server wants the thought that led to a call, which is gone: it is told an empty one")
+	lostThoughtGone = degraded(loss.LostThought, "the server wants the thoughts that led to calls, and some are gone: it is told empty ones")
+	lostThoughtless = hint(loss.LostThought, "calls without a thought are told with an empty one")
 	lostVendorPart  = dropped(loss.VendorPart, "only another vendor understands this part")
 	lostUnknownPart = dropped(loss.UnknownPart, "chat completions does not have this kind of part")
-	lostMembers     = hint(loss.Members, "members that only another format has")
 	lostOwn         = hint(loss.Members, "members of a part or of a tool that this format may have are left out, as the vendor refuses those that it does not know")
-	lostKept        = dropped(loss.Members, "what another vendor keeps of the conversation cannot be had")
-	lostSafety      = degraded(loss.Members, "the safety settings are another vendor's: this vendor's own hold")
-	lostMember      = dropped(loss.Members, "the member changes the answer, and only another format has it")
+	lostWritten     = degraded(loss.Members, "a field of the request says what the member would, and counts")
+	lostDetail      = hint(loss.Members, "the resolution of the image or file is left to the server")
+	lostUnread      = dropped(loss.DocumentType, "the server does not take the file: the model is told that there is one which it cannot read")
+	lostEmptyTurn   = hint(loss.EmptyText, "a turn that says nothing is left out")
+	lostHeldTurn    = degraded(loss.VendorPart, "nothing of the turn is left: a sentence that says so holds its place")
+	lostPrefill     = degraded(loss.TurnOrder, "an answer that is begun is not continued: the model writes a new one behind it")
 	lostCitations   = hint(loss.TextCitations, "citations of earlier answers have no place in chat completions")
 	lostByAssistant = dropped(loss.ImageByAssistant, "chat completions takes files from the user only")
 
@@ -60,17 +64,20 @@ var (
 	lostToolStrict   = degraded(loss.ToolStrict, "the schema cannot be made strict without changing it, so arguments are not held to it")
 	lostToolCache    = hint(loss.CacheMarks, "chat completions has no cache marks on tools")
 	lostDescription  = degraded(loss.ToolOther, "the server takes no more than 1,024 characters of a description: it is cut")
-	lostValidated    = degraded(loss.ChoiceMode, "chat completions cannot promise that arguments satisfy their schema")
+	lostValidated    = degraded(loss.ChoiceMode, "the server cannot promise that arguments satisfy their schema")
 	lostChoice       = hint(loss.ChoiceMode, "there is no tool to choose")
 	lostChoiceOther  = degraded(loss.ChoiceMode, "the server does not have this way of choosing tools")
 	lostEmptyText    = hint(loss.EmptyText, "a text with nothing in it is left out")
 	lostChoiceNames  = degraded(loss.ChoiceNames, "the server cannot be held to some of the tools: it may call any")
+	lostChoiceGone   = degraded(loss.ChoiceNames, "some of the tools that may be called are not told: the model is held to the others")
+	lostForced       = dropped(loss.ChoiceNames, "the tool that is to be called is not told: the model may call any, or none")
+	lostChoiceTrust  = hint(loss.ChoiceNames, "servers that resemble the vendor's do not all hold to a tool that is chosen by its name")
 	lostParallel     = degraded(loss.ChoiceParallel, "the server refuses to be told that calls must not be parallel")
-	lostTemperature  = dropped(loss.Temperature, "the model refuses a temperature")
-	lostTopP         = dropped(loss.TopP, "the model refuses top_p")
+	lostTemperature  = dropped(loss.Temperature, "the model takes no temperature")
+	lostTopP         = dropped(loss.TopP, "the model takes no top_p")
 	lostTopK         = dropped(loss.TopK, "the server does not have top_k")
 	lostSeed         = dropped(loss.Seed, "the server refuses a seed")
-	lostPenalties    = dropped(loss.Penalties, "the model refuses penalties")
+	lostPenalties    = dropped(loss.Penalties, "the model takes no penalties")
 	lostStop         = dropped(loss.StopSequences, "the model refuses stop sequences")
 	lostStops        = dropped(loss.StopSequences, "chat completions takes four stop sequences: the others are left out")
 	lostThinkingOff  = degraded(loss.ThinkingMode, "the model cannot be kept from thinking: it is told to try the least")
@@ -78,6 +85,8 @@ var (
 	lostThinkingAuto = degraded(loss.ThinkingMode, "the model does not think by itself: it is told to try at a medium effort")
 	lostBetween      = degraded(loss.ThinkingMode, "the model cannot be told to think between calls only")
 	lostBudget       = degraded(loss.ThinkingBudget, "a budget of tokens for thinking is told as an effort")
+	lostNoBudget     = degraded(loss.ThinkingBudget, "the server takes no budget of tokens for thinking")
+	lostEffortOff    = degraded(loss.ThinkingEffort, "there is no effort where thinking is off")
 	lostEffort       = degraded(loss.ThinkingEffort, "the model does not have this effort: it is told the nearest")
 	lostEffortTools  = degraded(loss.ThinkingEffort, "on chat completions the model takes tools only if it does not think; responses takes both")
 	lostEffortField  = degraded(loss.ThinkingEffort, "the server refuses an effort: how hard to think is left to the model")
@@ -85,6 +94,7 @@ var (
 	lostSchemaStrict = degraded(loss.OutputSchema, "the schema cannot be made strict without changing it, so the answer is not held to it")
 	lostJSONWord     = hint(loss.OutputType, "the server wants the word JSON in the conversation: a sentence that asks for it is added")
 	lostOutputType   = dropped(loss.OutputType, "chat completions does not have this type of answers")
+	lostOutputEnum   = degraded(loss.OutputType, "the answer is not held to the values that it may have: a sentence asks for one of them")
 	lostModalities   = dropped(loss.OutputModalities, "the server cannot be asked for this kind of output")
 	lostOutputImage  = dropped(loss.OutputImage, "chat completions has no shape and size of images")
 	lostUserDigest   = hint(loss.UserID, "the user's name is too long, and a digest stands for it")
@@ -99,6 +109,7 @@ var (
 	lostUsage      = hint(loss.AnswerUsage, "the server refuses to say how many tokens were used")
 	lostDetails    = hint(loss.AnswerSignature, "what the server wants back of its thoughts is too large to be carried")
 	lostCitation   = hint(loss.AnswerCitations, "a citation without a text that it belongs to")
+	lostPiece      = dropped(loss.AnswerUnknown, "a piece of the answer that is of no known kind")
 	lostInput      = degraded(loss.AnswerArguments, "more arguments came for a call that was whole")
 	lostCustom     = dropped(loss.AnswerUnknown, "a call that is not one of a function")
 	lostFile       = dropped(loss.AnswerFile, "a file that cannot be read")
@@ -106,16 +117,16 @@ var (
 
 // chatLosses are all that chat completions can report, but for what is lost of
 // schemas, which their own package has a table of.
-var chatLosses = []*loss.Rule{
+var chatLosses = append([]*loss.Rule{
 	legal.RenamedTool, legal.RenamedCall,
-	lostSystemFile, lostSystemTurn, lostCallOrder, lostSignature, lostCache, lostCacheTime, lostThought, lostThoughtGone,
-	lostVendorPart, lostUnknownPart, lostMembers, lostOwn, lostKept, lostSafety, lostMember, lostCitations, lostByAssistant,
+	lostSystemFile, lostSystemTurn, lostCallOrder, lostSignature, lostCache, lostCacheTime, lostThought, lostThoughtGone, lostThoughtless, lostPrefill,
+	lostVendorPart, lostUnknownPart, lostOwn, lostWritten, lostDetail, lostUnread, lostCitations, lostByAssistant,
 	lostDocumentText, lostDocumentTitle, lostDocumentParts, lostCiting, lostSearch,
 	lostResultImage, lostResultDocument, lostResultParts, lostResultError, lostResultOrder, lostResultNone, lostResultOrphan,
-	lostVendorTool, lostToolOutput, lostToolStrict, lostToolCache, lostDescription, lostValidated, lostChoice, lostChoiceOther, lostEmptyText, lostChoiceNames, lostParallel,
+	lostVendorTool, lostToolOutput, lostToolStrict, lostToolCache, lostDescription, lostValidated, lostChoice, lostChoiceOther, lostEmptyText, lostEmptyTurn, lostHeldTurn, lostChoiceNames, lostChoiceGone, lostForced, lostChoiceTrust, lostParallel,
 	lostTemperature, lostTopP, lostTopK, lostSeed, lostPenalties, lostStop, lostStops,
-	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostEffort, lostEffortTools, lostEffortField,
-	lostDisplay, lostSchemaStrict, lostJSONWord, lostOutputType, lostModalities, lostOutputImage,
+	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostNoBudget, lostEffortOff, lostEffort, lostEffortTools, lostEffortField,
+	lostDisplay, lostSchemaStrict, lostJSONWord, lostOutputType, lostOutputEnum, lostModalities, lostOutputImage,
 	lostUserDigest, lostUser, lostTier,
-	lostEmpty, lostCharacters, lostUsage, lostDetails, lostCitation, lostInput, lostCustom, lostFile,
-}
+	lostEmpty, lostCharacters, lostUsage, lostDetails, lostCitation, lostPiece, lostInput, lostCustom, lostFile,
+}, codec.ForeignRules...)

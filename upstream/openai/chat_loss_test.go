@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
@@ -18,6 +19,7 @@ type lossCase struct {
 	model  string // gpt-4.1 if empty
 	local  bool
 	known  refusals
+	says   Dialect // Kind is not looked at
 	change func(r *upstream.Request)
 }
 
@@ -57,8 +59,17 @@ var (
 	seven     = int64(7)
 )
 
+// resolution is what another format says of how closely an image is looked at.
+func resolution(level string) *content.Extra {
+	return &content.Extra{Format: "generatecontent", JSON: `{"mediaResolution":{"level":"` + level + `"}}`}
+}
+
 func thinkingOf(t upstream.Thinking) func(*upstream.Request) {
 	return func(r *upstream.Request) { r.Thinking = t }
+}
+
+func ofMessages(object string) *content.Extra {
+	return &content.Extra{Format: "messages", JSON: object}
 }
 
 func withMembers(object string) func(*upstream.Request) {
@@ -76,12 +87,32 @@ var partLosses = []lossCase{
 	{rule: lostCacheTime, path: "turns.0.parts.1", model: "gpt-5.6-sol", change: user(&content.Text{Text: "x", Cache: &content.Cache{TTL: "1h"}})},
 	{rule: lostThought, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, thoughtOf("hm", ""), sayText("a")), turnOf(content.User, sayText("q")))},
 	{rule: lostThoughtGone, path: "turns.1.parts.0", local: true, known: refusals{echo: "reasoning_content"}, change: called(resultOf("c1"))},
+	{rule: lostThoughtless, path: "turns.1.parts.0", local: true, says: Dialect{Reasoning: "reasoning"}, change: called(resultOf("c1"))},
+	{rule: lostThought, path: "turns.1.parts.0", local: true, known: refusals{fields: fieldReasoning}, change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "{}")), turnOf(content.User, resultOf("c1")))},
+	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", local: true, known: refusals{shortIDs: true}, change: called(resultOf("c1"))},
+	{rule: lostPrefill, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, sayText("It is")))},
+	{rule: lostUnread, path: "turns.0.parts.1", local: true, says: Dialect{Note: true}, change: user(&content.Document{Source: pdf})},
+	{rule: lostUnread, path: "turns.2.parts.0.parts.0", local: true, says: Dialect{Note: true, TextOnly: true}, change: called(resultOf("c1", png))},
+	{rule: lostDetail, path: "extra.generationConfig.mediaResolution", change: withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_MEDIUM"}}`)},
+	{rule: lostDetail, path: "extra.generationConfig.mediaResolution", local: true, change: withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: user(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_MEDIUM")})},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", local: true, change: user(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")})},
+	{rule: lostOwn, path: "turns.0.parts.1.extra", change: user(&content.Image{Source: png.Source, Extra: &content.Extra{Format: ChatFormat, JSON: `{"detail":"low","x":1}`}})},
 	{rule: lostVendorPart, path: "turns.0.parts.1", change: user(&content.ServerToolResult{Format: "messages", Kind: "x", Content: "{}"})},
 	{rule: lostUnknownPart, path: "turns.0.parts.1", change: user(&content.Unknown{Format: "messages", Kind: "x", Raw: "{}"})},
-	{rule: lostMembers, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: foreign})},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: foreign})},
 	{rule: lostOwn, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: &content.Extra{Format: ChatFormat, JSON: `{"x":1}`}})},
-	{rule: lostMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo=", Extra: foreign}})},
-	{rule: lostMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreign}})},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo=", Extra: foreign}})},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreign}})},
+	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant), turnOf(content.User, sayText("q")))},
+	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.User, sayText("q")), turnOf(content.User))},
+	{rule: lostHeldTurn, path: "turns.0", change: says(turnOf(content.User, &content.Unknown{Format: "messages", Kind: "container_upload", Raw: "{}"}))},
+	{rule: lostHeldTurn, path: "turns.0", change: says(turnOf(content.Assistant, &content.Unknown{Format: "messages", Kind: "x", Raw: "{}"}))},
+	{rule: lostDetail, path: "turns.0.parts.1", change: func(r *upstream.Request) {
+		user(&content.Document{Source: pdf})(r)
+		withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)(r)
+	}},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: user(&content.Image{Source: png.Source, Extra: &content.Extra{Format: "generatecontent", JSON: `{"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW","numTokens":5}}`}})},
 	{rule: lostEmptyText, path: "turns.0.parts.1", change: user(sayText(""))},
 	{rule: lostCiting, path: "turns.0.parts.1", change: user(&content.SearchResult{Title: "T", Citations: true})},
 	{rule: lostCache, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Cache: &content.Cache{}, Signature: content.Signature{Format: ChatFormat, Data: "[]"}}), turnOf(content.User, resultOf("c1")))},
@@ -115,14 +146,35 @@ var requestLosses = []lossCase{
 	{rule: lostChoiceOther, path: "choice.mode", change: func(r *upstream.Request) {
 		r.Tools, r.Choice.Mode = []content.Tool{plainTool}, "odd"
 	}},
-	{rule: lostMembers, path: "extra.labels", change: withMembers(`{"labels":{}}`)},
-	{rule: lostKept, path: "extra.cachedContent", change: withMembers(`{"cachedContent":"c"}`)},
-	{rule: lostSafety, path: "extra.safetySettings", change: withMembers(`{"safetySettings":[]}`)},
-	{rule: lostMember, path: "extra.generationConfig.responseLogprobs", change: withMembers(`{"generationConfig":{"responseLogprobs":true}}`)},
+	{rule: codec.ForeignMembers, path: "extra.labels", change: withMembers(`{"labels":{}}`)},
+	{rule: codec.ForeignKept, path: "extra.cachedContent", change: withMembers(`{"cachedContent":"c"}`)},
+	{rule: codec.ForeignSafety, path: "extra.safetySettings", change: withMembers(`{"safetySettings":[{}]}`)},
+	{rule: codec.ForeignSetting, path: "extra.generationConfig.responseLogprobs", change: withMembers(`{"generationConfig":{"responseLogprobs":true}}`)},
 	{rule: lostChoiceNames, path: "choice.names", local: true, change: func(r *upstream.Request) {
-		r.Tools = []content.Tool{plainTool, {Name: "g", Input: plainTool.Input}}
+		r.Tools = []content.Tool{plainTool, {Name: "g", Input: plainTool.Input}, {Name: "h"}}
 		r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "g"}}
 	}},
+	{rule: lostChoiceNames, path: "choice.names", known: refusals{fields: fieldChoice}, change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool, {Name: "g"}}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+	}},
+	{rule: lostChoiceGone, path: "choice.names", change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "gone"}}
+	}},
+	{rule: lostForced, path: "choice.names", change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"gone"}}
+	}},
+	{rule: lostChoiceNames, path: "choice.names", change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"gone"}}
+	}},
+	{rule: codec.ForeignNuance, path: "tools.0.extra.allowed_callers", change: withTool(content.Tool{Name: "f", Extra: ofMessages(`{"allowed_callers":["code_execution_20250825"]}`)})},
+	{rule: codec.ForeignUnknown, path: "extra.x", change: func(r *upstream.Request) { r.Extra = foreign }},
+	{rule: lostChoiceTrust, path: "choice.names", local: true, change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+	}},
+	{rule: lostWritten, path: "extra.store", change: func(r *upstream.Request) { r.Extra = &content.Extra{Format: ChatFormat, JSON: `{"store":true}`} }},
+	{rule: lostTemperature, path: "temperature", local: true, says: Dialect{Thinking: "thinking"}, change: func(r *upstream.Request) { r.Temperature = &half }},
+	{rule: lostThinkingOff, path: "thinking.mode", local: true, says: Dialect{Thinking: "thinking", Efforts: []string{"low"}}, known: refusals{fields: fieldSwitch}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
+	{rule: lostThinkingOn, path: "thinking.mode", local: true, says: Dialect{Thinking: "thinking"}, known: refusals{fields: fieldSwitch}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
 	{rule: lostParallel, path: "choice.no_parallel", model: "o3", change: func(r *upstream.Request) {
 		r.Tools, r.Choice.NoParallel = []content.Tool{plainTool}, true
 	}},
@@ -138,6 +190,8 @@ var requestLosses = []lossCase{
 	{rule: lostThinkingAuto, path: "thinking.mode", model: "gpt-5.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
 	{rule: lostBetween, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBetweenTools})},
 	{rule: lostBudget, path: "thinking.budget", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven})},
+	{rule: lostNoBudget, path: "thinking.budget", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven, Effort: "low"})},
+	{rule: lostEffortOff, path: "thinking.effort", model: "gpt-5.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"})},
 	{rule: lostEffort, path: "thinking.effort", model: "gpt-5", change: thinkingOf(upstream.Thinking{Effort: "max"})},
 	{rule: lostEffortTools, path: "thinking", model: "gpt-5.6-sol", change: withTool(plainTool)},
 	{rule: lostEffortField, path: "thinking", local: true, known: refusals{fields: fieldEffort}, change: thinkingOf(upstream.Thinking{Effort: "low"})},
@@ -147,6 +201,9 @@ var requestLosses = []lossCase{
 	}},
 	{rule: lostJSONWord, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "application/json" }},
 	{rule: lostOutputType, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }},
+	{rule: lostOutputEnum, path: "output.media_type", change: func(r *upstream.Request) {
+		r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"STRING","enum":["a","b"]}`, OpenAPI: true}}
+	}},
 	{rule: lostModalities, path: "output.modalities", change: func(r *upstream.Request) { r.Output.Modalities = []string{"text", "image"} }},
 	{rule: lostOutputImage, path: "output", change: func(r *upstream.Request) { r.Output.AspectRatio = "16:9" }},
 	{rule: lostUserDigest, path: "user_id", change: func(r *upstream.Request) { r.UserID = strings.Repeat("u", 129) }},
@@ -161,6 +218,7 @@ var answerLosses = map[*loss.Rule]string{
 	lostCharacters: events(chunkOf(`{"content":"a\ud800"}`), stopped),
 	lostDetails:    events(chunkOf(`{"content":"a","reasoning_details":[{"type":"x","data":"`+strings.Repeat("x", mostDetails)+`"}]}`), stopped),
 	lostCitation:   events(chunkOf(`{"annotations":[{"url_citation":{"url":"https://a.example/"}}]}`), chunkOf(`{"content":"a"}`), stopped),
+	lostPiece:      events(chunkOf(`{"content":[{"type":"reference","ids":[1]},{"type":"text","text":"a"}]}`), stopped),
 	lostInput:      events(frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"a"}`), frag(`"index":0,"function":{"arguments":"more"}`), stopped),
 	lostCustom:     events(frag(`"index":0,"id":"a","custom":{"name":"f","input":"x"}`), chunkOf(`{"content":"a"}`), stopped),
 	lostFile:       events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
@@ -168,7 +226,7 @@ var answerLosses = map[*loss.Rule]string{
 
 func (x *lossCase) plan(t *testing.T) *chatPlan {
 	t.Helper()
-	o := Options{}
+	o := Options{Dialect: x.says}
 	if x.local {
 		o.BaseURL = "http://localhost/v1"
 	}

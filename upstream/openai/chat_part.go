@@ -15,6 +15,7 @@ type piece struct {
 
 	mediaType, data string // in base64
 	name            string // of a file
+	detail          string // how closely it is looked at
 }
 
 type pieceKind uint8
@@ -43,6 +44,9 @@ func (e *chatEncoder) piece(p *piece) {
 			w.String(p.text)
 		} else {
 			w.Joined("data:", p.mediaType, ";base64,", p.data)
+		}
+		if p.detail != "" {
+			e.member("detail", p.detail)
 		}
 		w.EndObject()
 	case pieceAudio:
@@ -78,7 +82,6 @@ func (e *chatEncoder) part(p content.Part, at place) {
 	case *content.Text:
 		e.text(p, at)
 	case *content.Image:
-		e.extra(p.Extra, at)
 		e.signature(p.Signature, at)
 		e.nameless(p.Source, at)
 		e.image(p, at)
@@ -145,11 +148,12 @@ func (e *chatEncoder) text(p *content.Text, at place) {
 
 // image adds an image, as a link where that is allowed.
 func (e *chatEncoder) image(p *content.Image, at place) {
-	if !e.readable(at) {
+	if !e.readable(at, "an image", "") {
 		return
 	}
+	detail := e.detail(p.Extra, at)
 	if u, ok := p.Source.(*content.URL); ok && u != nil && e.n.PassLinks && e.to.links() && web(u.URL) {
-		e.user = append(e.user, piece{kind: pieceImage, text: u.URL, mark: e.marked(p.Cache, at)})
+		e.user = append(e.user, piece{kind: pieceImage, text: u.URL, detail: detail, mark: e.marked(p.Cache, at)})
 		return
 	}
 	s := e.base64(p.Source, at, true)
@@ -161,21 +165,32 @@ func (e *chatEncoder) image(p *content.Image, at place) {
 	case "image/png", "image/jpeg", "image/webp", "image/gif":
 	default:
 		if e.to.vendor || !strings.HasPrefix(kind, "image/") {
-			e.fault(content.CodeMedia, at, ".source.media_type", "chat completions takes images as image/png, image/jpeg, image/webp and image/gif")
+			e.unread(at, kind, "", content.CodeMedia, ".source.media_type", "chat completions takes images as image/png, image/jpeg, image/webp and image/gif")
 			return
 		}
 	}
-	e.user = append(e.user, piece{kind: pieceImage, mediaType: kind, data: standard(s.Data), mark: e.marked(p.Cache, at)})
+	e.user = append(e.user, piece{kind: pieceImage, mediaType: kind, data: standard(s.Data), detail: detail, mark: e.marked(p.Cache, at)})
 }
 
 func web(link string) bool {
 	return strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://")
 }
 
-// urlSafe reports whether data is in the URL-safe alphabet. There are many
-// megabytes of it: searched in pieces, they come from memory once.
+// urlSafe reports whether data is in the URL-safe alphabet. No data is in both,
+// so the first character that only one of them has decides, and that comes soon.
+// Where it does not, many megabytes are searched in pieces, which come from
+// memory once.
 func urlSafe(data string) bool {
-	for len(data) > 0 {
+	const soon = 4 << 10
+	for i := range min(len(data), soon) {
+		switch data[i] {
+		case '-', '_':
+			return true
+		case '+', '/':
+			return false
+		}
+	}
+	for data = data[min(len(data), soon):]; len(data) > 0; {
 		piece := data[:min(len(data), 16<<10)]
 		if strings.IndexByte(piece, '-') >= 0 || strings.IndexByte(piece, '_') >= 0 {
 			return true
@@ -198,7 +213,7 @@ func standard(data string) string {
 
 // media adds sound.
 func (e *chatEncoder) media(p *content.Media, at place) {
-	if !e.readable(at) {
+	if !e.readable(at, "sound or moving pictures", "") {
 		return
 	}
 	s := e.base64(p.Source, at, false)
@@ -212,7 +227,7 @@ func (e *chatEncoder) media(p *content.Media, at place) {
 	case "audio/mp3", "audio/mpeg":
 		format = "mp3"
 	default:
-		e.fault(content.CodeUnsupported, at, ".source.media_type", "chat completions takes sound as wav and mp3, and no moving pictures")
+		e.unread(at, s.MediaType, "", content.CodeUnsupported, ".source.media_type", "chat completions takes sound as wav and mp3, and no moving pictures")
 		return
 	}
 	e.user = append(e.user, piece{kind: pieceAudio, mediaType: format, data: standard(s.Data), mark: e.marked(p.Cache, at)})
@@ -250,24 +265,30 @@ const typePDF = "application/pdf"
 
 // documentFile adds a document whose bytes are somewhere.
 func (e *chatEncoder) documentFile(p *content.Document, at place) {
+	if e.unreadAway(p, at) {
+		return
+	}
 	s := e.base64(p.Source, at, false)
 	switch {
 	case s == nil:
 	case s.MediaType == typePDF:
-		if !e.readable(at) {
+		if !e.to.dialect.TextOnly && !e.to.files() {
+			e.unread(at, typePDF, e.fileName(p, at), content.CodeUnsupported, ".source", "the server takes no PDF; send its text")
 			return
 		}
-		if !e.to.files() {
-			e.fault(content.CodeUnsupported, at, ".source", "the server takes no PDF; send its text")
+		if !e.readable(at, typePDF, p.Title) {
 			return
 		}
 		e.heading(p, at, false)
+		if e.closer != "" {
+			e.lose(lostDetail, at)
+		}
 		name := e.fileName(p, at)
 		if name == "" {
 			name = "document.pdf"
 		}
 		e.user = append(e.user, piece{kind: pieceFile, mediaType: s.MediaType, data: standard(s.Data), name: name})
-	case strings.HasPrefix(s.MediaType, "text/"), s.MediaType == "application/json", s.MediaType == "application/xml":
+	case textual(s.MediaType):
 		text, err := s.Bytes()
 		if err != nil || !utf8.Valid(text) {
 			e.fault(content.CodeMedia, at, ".source.data", "is not base64 of a text in UTF-8")
@@ -275,6 +296,6 @@ func (e *chatEncoder) documentFile(p *content.Document, at place) {
 		}
 		e.documentText(p, string(text), at)
 	default:
-		e.fault(content.CodeUnsupported, at, ".source.media_type", "chat completions takes PDFs and texts as documents")
+		e.unread(at, s.MediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "chat completions takes PDFs and texts as documents")
 	}
 }

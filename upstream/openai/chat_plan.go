@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -24,8 +25,9 @@ type chatPlan struct {
 
 	doc    *jsonwire.Writer
 	sent   field
-	load   bool // files are missing in the document
-	others bool // some of them are not images
+	noted  []string // places of files that the model is only told of
+	load   bool     // files are missing in the document
+	others bool     // some of them are not images
 }
 
 // plan says a request in the format, and finds what it loses.
@@ -46,14 +48,14 @@ func (c *Client) plan(n *upstream.Request) *chatPlan {
 
 // encode writes n, and returns what is lost by that.
 func (p *chatPlan) encode(n *upstream.Request, loaded bool) []content.Loss {
-	e := chatEncoder{encoder: encoder{w: new(jsonwire.Writer), n: n, to: &p.to, own: ChatFormat, loaded: loaded}}
+	e := chatEncoder{encoder: encoder{w: new(jsonwire.Writer), n: n, to: &p.to, own: ChatFormat, loaded: loaded, noted: p.noted}}
 	e.w.Grow(sizeOf(n))
 	e.encode()
-	p.doc, p.fault, p.sent = e.w, e.faults.Err(), e.sent
+	p.doc, p.fault, p.sent = e.w, cmp.Or(e.faults.Err(), backend.Answers(n)), e.sent
 	if !loaded {
-		p.load, p.others = e.load, e.others
+		p.load, p.others, p.noted = e.load, e.others, e.noted
 	}
-	return e.log.Losses
+	return loss.Once(e.log.Losses)
 }
 
 // sizeOf returns about how many bytes a request takes, up to a limit: long

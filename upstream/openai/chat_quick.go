@@ -67,7 +67,7 @@ func (d *chatDecoder) learn(data string, choices jsonwire.Value) {
 	if at.Kind() != jsonwire.String || at.Str() != e.Text || strings.Count(data, at.Raw()) != 1 {
 		return // something else said it, or a second one could be what differs next time
 	}
-	if delta.Get(detailsName).Len()+delta.Get(blocksName).Len() > 0 {
+	if delta.Get(detailsName).Len()+delta.Get(blocksName).Len()+len(delta.Get(sealedName).Str()) > 0 {
 		return // these add up, even where they are the same
 	}
 	m.head, m.tail = data[:at.Offset()], data[at.End():]

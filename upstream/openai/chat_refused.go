@@ -29,14 +29,20 @@ const (
 	fieldDeveloper   // the role is system
 	fieldReasoning   // thoughts do not go back
 	fieldSummary     // of thoughts, over responses only
+	fieldSwitch      // thinking is not turned on and off
+	fieldChoice      // tools are not chosen by name
+	fieldJSONObject  // any JSON is asked for by a schema
+	fieldResultShape // schemas of results, over responses only
 )
 
-// fields are the names by which servers refuse, in the order in which they are
-// looked for.
-var fields = []struct {
+// A refusedName is a name by which servers refuse a field.
+type refusedName struct {
 	name string
 	field
-}{
+}
+
+// fields are the names, in the order in which they are looked for.
+var fields = []refusedName{
 	{"max_completion_tokens", fieldLimit},
 	{"max_tokens", fieldLimit},
 	{"temperature", fieldTemperature},
@@ -54,12 +60,16 @@ var fields = []struct {
 	{"developer", fieldDeveloper},
 	{"reasoning_content", fieldReasoning},
 	{"reasoning", fieldReasoning},
+	{"thinking", fieldSwitch},
+	{"chat_template_kwargs", fieldSwitch},
+	{"tool_choice", fieldChoice},
 }
 
 // refusals are what a model is known to refuse.
 type refusals struct {
 	fields     field
 	effortNone bool   // no effort but none beside tools
+	shortIDs   bool   // all ids but those of nine letters and digits
 	echo       string // the member in which thoughts have to go back
 }
 
@@ -87,6 +97,10 @@ func (r *refusals) take(f *vendorError, sent field) {
 		}
 	case (f.param == "reasoning_effort" || strings.Contains(text, "reasoning_effort")) && strings.Contains(text, "to 'none'"):
 		r.effortNone = true
+	case strings.Contains(text, "tool call id") && strings.Contains(text, "9"):
+		r.shortIDs = true
+	case sent&fieldJSONObject != 0 && strings.Contains(text, "response_format") && strings.Contains(text, "json_schema"):
+		r.fields |= fieldJSONObject
 	case strings.Contains(text, "does not support thinking") && sent&fieldEffort != 0:
 		r.fields |= fieldEffort
 	default:
@@ -163,6 +177,7 @@ func (m *memory) add(model string, r refusals) {
 	old := m.models[model]
 	r.fields |= old.fields
 	r.effortNone = r.effortNone || old.effortNone
+	r.shortIDs = r.shortIDs || old.shortIDs
 	if r.echo == "" {
 		r.echo = old.echo
 	}

@@ -109,38 +109,58 @@ func TestRefusedOtherwise(t *testing.T) {
 	}
 }
 
+// restCases are refusals of what is not a plain field, and what is said then.
+var restCases = []struct {
+	name, mark, refusal string
+	options             openai.Options
+	change              func(*upstream.Request)
+	want                string // is in the second request
+	absent              string
+	path                string // of the loss
+}{
+	{"tools with thinking", `"reasoning_effort":"high"`, `{"error":{"message":"Function tools with reasoning_effort are not supported for x in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.","type":"invalid_request_error","param":"reasoning_effort","code":null}}`,
+		openai.Options{}, func(r *upstream.Request) { r.Tools, r.Thinking.Effort = weather, "high" }, `"reasoning_effort":"none"`, "", "thinking"},
+	{"tools of a model that thinks by itself", `}]}`, `{"error":{"message":"Function tools with reasoning_effort are not supported for x in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.","type":"invalid_request_error","param":"reasoning_effort","code":null}}`,
+		openai.Options{}, func(r *upstream.Request) { r.Tools = weather }, `"reasoning_effort":"none"`, "", "thinking"},
+	{"a model that does not think", `"reasoning_effort"`, `{"error":{"message":"\"m\" does not support thinking","type":"api_error","param":null,"code":null}}`,
+		openai.Options{}, func(r *upstream.Request) { r.Thinking.Effort = "high" }, "", `"reasoning_effort"`, "thinking"},
+	{"long descriptions", strings.Repeat("x", 1025), `{"error":{"message":"Invalid 'tools[0].function.description': string too long.","type":"invalid_request_error","param":"tools[0].function.description","code":"string_above_max_length"}}`,
+		openai.Options{}, func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Name: "f", Description: strings.Repeat("x", 1030)}}
+		}, `"description":"` + strings.Repeat("x", 1024) + `"`, "", "tools.0.description"},
+	{"stream_options", `"stream_options"`, `{"error":{"message":"Unrecognized request argument supplied: stream_options","param":"stream_options"}}`,
+		openai.Options{}, func(r *upstream.Request) { r.Stream = true }, `"stream":true`, `"stream_options"`, "stream"},
+	{"the role of system text", `"developer"`, `{"error":{"message":"Unexpected role: developer","param":"messages.[0].role"}}`,
+		openai.Options{Dialect: openai.Dialect{Kind: openai.KindVendor}}, func(r *upstream.Request) { r.Model, r.System = "gpt-5", []content.Part{&content.Text{Text: "s"}} },
+		`"role":"system"`, `"developer"`, ""},
+	{"ids of another form", `"toolu_1"`, `{"object":"error","message":"Tool call id was toolu_1 but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_request_error","param":null,"code":"3280"}`,
+		openai.Options{}, func(r *upstream.Request) {
+			r.Turns = append(r.Turns, content.Turn{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "toolu_1", Name: "weather"}}},
+				content.Turn{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "toolu_1"}}})
+		}, `"tool_call_id":"`, "toolu_1", "turns.1.parts.0.id"},
+	{"JSON without a schema", `"json_object"`, `{"error":"'response_format.type' must be 'json_schema' or 'text'"}`,
+		openai.Options{}, func(r *upstream.Request) {
+			r.Output.MediaType, r.Turns[0].Parts = "application/json", []content.Part{&content.Text{Text: "JSON!"}}
+		},
+		`"schema":{"type":"object"}`, `"json_object"`, ""},
+	{"a tool by its name", `"tool_choice":{`, `{"detail":[{"loc":["body","tool_choice"],"msg":"Unexpected value; permitted: 'none', 'auto', 'required'","type":"x"}]}`,
+		openai.Options{}, func(r *upstream.Request) {
+			r.Tools, r.Choice = weather, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{weather[0].Name}}
+		},
+		`"tool_choice":"required"`, `"tool_choice":{`, "choice.names"},
+	{"the switch of thinking", `"thinking":`, `{"error":{"message":"Unrecognized request argument supplied: thinking","type":"invalid_request_error"}}`,
+		openai.Options{Dialect: openai.Dialect{Thinking: "thinking", Efforts: []string{}}}, func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingOff },
+		"", `"thinking":`, "thinking.mode"},
+	{"thoughts that have to come back", `"content":null,"tool_calls"`, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API.","type":"invalid_request_error","code":"invalid_request_error"}}`,
+		openai.Options{}, func(r *upstream.Request) {
+			r.Turns = append(r.Turns, content.Turn{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "weather"}}},
+				content.Turn{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "a"}}})
+		}, `"reasoning_content":""`, "", "turns.1.parts.0"},
+}
+
 // TestRefusedRest checks what is not a plain field.
 func TestRefusedRest(t *testing.T) {
-	tests := []struct {
-		name, mark, refusal string
-		options             openai.Options
-		change              func(*upstream.Request)
-		want                string // is in the second request
-		absent              string
-		path                string // of the loss
-	}{
-		{"tools with thinking", `"reasoning_effort":"high"`, `{"error":{"message":"Function tools with reasoning_effort are not supported for x in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.","type":"invalid_request_error","param":"reasoning_effort","code":null}}`,
-			openai.Options{}, func(r *upstream.Request) { r.Tools, r.Thinking.Effort = weather, "high" }, `"reasoning_effort":"none"`, "", "thinking"},
-		{"tools of a model that thinks by itself", `}]}`, `{"error":{"message":"Function tools with reasoning_effort are not supported for x in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.","type":"invalid_request_error","param":"reasoning_effort","code":null}}`,
-			openai.Options{}, func(r *upstream.Request) { r.Tools = weather }, `"reasoning_effort":"none"`, "", "thinking"},
-		{"a model that does not think", `"reasoning_effort"`, `{"error":{"message":"\"m\" does not support thinking","type":"api_error","param":null,"code":null}}`,
-			openai.Options{}, func(r *upstream.Request) { r.Thinking.Effort = "high" }, "", `"reasoning_effort"`, "thinking"},
-		{"long descriptions", strings.Repeat("x", 1025), `{"error":{"message":"Invalid 'tools[0].function.description': string too long.","type":"invalid_request_error","param":"tools[0].function.description","code":"string_above_max_length"}}`,
-			openai.Options{}, func(r *upstream.Request) {
-				r.Tools = []content.Tool{{Name: "f", Description: strings.Repeat("x", 1030)}}
-			}, `"description":"` + strings.Repeat("x", 1024) + `"`, "", "tools.0.description"},
-		{"stream_options", `"stream_options"`, `{"error":{"message":"Unrecognized request argument supplied: stream_options","param":"stream_options"}}`,
-			openai.Options{}, func(r *upstream.Request) { r.Stream = true }, `"stream":true`, `"stream_options"`, "stream"},
-		{"the role of system text", `"developer"`, `{"error":{"message":"Unexpected role: developer","param":"messages.[0].role"}}`,
-			openai.Options{Dialect: openai.Dialect{Kind: openai.KindVendor}}, func(r *upstream.Request) { r.Model, r.System = "gpt-5", []content.Part{&content.Text{Text: "s"}} },
-			`"role":"system"`, `"developer"`, ""},
-		{"thoughts that have to come back", `"content":null,"tool_calls"`, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API.","type":"invalid_request_error","code":"invalid_request_error"}}`,
-			openai.Options{}, func(r *upstream.Request) {
-				r.Turns = append(r.Turns, content.Turn{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "weather"}}},
-					content.Turn{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "a"}}})
-			}, `"reasoning_content":""`, "", "turns.1.parts.0"},
-	}
-	for _, test := range tests {
+	for _, test := range restCases {
 		t.Run(test.name, func(t *testing.T) {
 			c, seen := refuser(t, test.options, [2]string{test.mark, test.refusal})
 			req := simple("m", "q")

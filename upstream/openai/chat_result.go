@@ -37,7 +37,7 @@ func (e *chatEncoder) answers() {
 			var media []piece
 			text, media = e.resultText(r.part, r.at)
 			if len(media) > 0 {
-				e.user = append(e.user, piece{text: "Files of the result of the call " + c.part.ID + " of " + c.part.Name + ":"})
+				e.user = append(e.user, piece{text: "Files of the result of the call " + e.callID(c) + " of " + c.part.Name + ":"})
 				e.user = append(e.user, media...)
 			}
 		} else {
@@ -45,7 +45,7 @@ func (e *chatEncoder) answers() {
 		}
 		w.BeginObject()
 		e.member("role", "tool")
-		e.member("tool_call_id", c.part.ID)
+		e.member("tool_call_id", e.callID(c))
 		e.member("content", text)
 		w.EndObject()
 	}

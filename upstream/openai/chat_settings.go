@@ -7,12 +7,11 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/schema"
 )
 
 // limits writes how long an answer may be, and how many there are.
 func (e *chatEncoder) limits() {
-	if n := e.n.MaxTokens; n != nil {
+	if n := e.limit(); n != nil {
 		name := "max_tokens"
 		if (e.to.vendor || e.to.family.noLimit) != e.to.refused.has(fieldLimit) {
 			name = "max_completion_tokens"
@@ -27,12 +26,25 @@ func (e *chatEncoder) limits() {
 	}
 }
 
+// limit returns how many tokens an answer may have. Nobody but Messages knows an
+// answer of none, which only fills a cache.
+func (e *encoder) limit() *int64 {
+	n := e.n.MaxTokens
+	if n != nil && *n < 1 {
+		e.faults.Add(content.CodeRange, "max_tokens", "must be at least 1: the server does not fill its caches on demand")
+	}
+	return n
+}
+
 // sampling writes sampling parameters and stop sequences, as far as the model
 // takes them.
 func (e *chatEncoder) sampling() {
 	n, f := e.n, &e.to.family
 	free := f.sampling == sampleAlways ||
 		f.sampling == sampleWithNone && (e.effort == "none" || e.effort == "" && f.byDefault == "none")
+	if e.to.thinks() == switchThinking {
+		free = free && (e.turn == "disabled" || e.effort == "none") // else the server takes no notice
+	}
 	e.number("temperature", n.Temperature, 1, free, fieldTemperature, lostTemperature)
 	e.number("top_p", n.TopP, 1, free, fieldTopP, lostTopP)
 	e.number("presence_penalty", n.PresencePenalty, 0, free, fieldPresence, lostPenalties)
@@ -67,7 +79,7 @@ func (e *encoder) number(name string, v *float64, usual float64, free bool, f fi
 		e.sent |= f
 		e.w.Name(name)
 		e.w.Float(*v)
-	case *v != usual:
+	case *v != usual || !e.to.vendor && !e.to.family.known: // what is usual there, nobody knows
 		e.log.Add(r, name)
 	}
 }
@@ -97,11 +109,6 @@ func (e *chatEncoder) stops() {
 	e.w.EndArray()
 }
 
-const (
-	jsonType = "application/json"
-	askJSON  = "Answer in JSON."
-)
-
 // output notes what form of answer cannot be asked for, and what has to be
 // added to the system text for it.
 func (e *chatEncoder) output() {
@@ -110,13 +117,14 @@ func (e *chatEncoder) output() {
 	if o.AspectRatio != "" || o.ImageSize != "" {
 		e.log.Add(lostOutputImage, "output")
 	}
-	switch {
-	case o.Schema.JSON != "", o.MediaType == "", o.MediaType == "text/plain":
-	case o.MediaType != jsonType:
-		e.log.Add(lostOutputType, "output.media_type")
-	case !e.mentions("json"):
-		e.log.Add(lostJSONWord, "output.media_type")
-		e.system = askJSON
+	switch e.form() {
+	case formOther:
+		e.otherForm(lostOutputType)
+	case formObject:
+		if !e.mentions("json") {
+			e.log.Add(lostJSONWord, "output.media_type")
+			e.system = askJSON
+		}
 	}
 }
 
@@ -143,25 +151,21 @@ func (e *chatEncoder) format() {
 	o := &e.n.Output
 	e.modalities()
 	switch {
-	case o.Schema.JSON != "":
+	case e.form() == formSchema:
 		e.schema(o.Schema)
-	case o.MediaType == jsonType:
+	case e.form() != formObject:
+	case e.to.refused.has(fieldJSONObject):
+		e.w.Name("response_format")
+		e.w.Raw(`{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"}}}`)
+	default:
+		e.sent |= fieldJSONObject
 		e.w.Name("response_format")
 		e.w.Raw(`{"type":"json_object"}`)
 	}
 }
 
 func (e *chatEncoder) schema(s content.Schema) {
-	strict, text := schema.Fits(schema.OpenAIStrict, s), s.JSON
-	if !strict {
-		var losses []content.Loss
-		text, losses = schema.Output(schema.OpenAIStrict, s)
-		if strict = len(losses) == 0 && text != ""; !strict {
-			e.log.Add(lostSchemaStrict, "output.schema")
-			text, losses = schema.Output(schema.JSONSchema, s)
-			e.schemaLosses(losses, "output.schema")
-		}
-	}
+	strict, text := e.answerSchema(s)
 	w := e.w
 	w.Name("response_format")
 	w.BeginObject()
@@ -218,7 +222,7 @@ func (e *encoder) identity() {
 	}
 	switch tier := e.n.ServiceTier; {
 	case tier == "":
-	case e.to.vendor && (tier == "auto" || tier == "flex" || tier == "priority"):
+	case e.to.vendor && (tier == "auto" || tier == "default" || tier == "flex" || tier == "scale" || tier == "priority" || tier == "fast"):
 		e.member("service_tier", tier)
 	case e.to.vendor && (tier == "standard_only" || tier == "standard"):
 		e.member("service_tier", "default")

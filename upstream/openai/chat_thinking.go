@@ -13,6 +13,9 @@ func (e *chatEncoder) thinking() string {
 		e.log.Add(lostDisplay, "thinking.display")
 	}
 	want := e.wanted()
+	if e.turned(want) {
+		return ""
+	}
 	if e.hasTools() {
 		switch rule := e.toolRule(); {
 		case rule == toolsElsewhere:
@@ -28,6 +31,44 @@ func (e *chatEncoder) thinking() string {
 		return ""
 	}
 	return e.allowed(want)
+}
+
+// turned finds what the switch of thinking is to say, and reports whether that
+// is all there is to say.
+func (e *chatEncoder) turned(want string) bool {
+	on := want != "none" && (want != "" || e.n.Thinking.On())
+	switch {
+	case e.to.thinks() == "":
+	case e.to.refused.has(fieldSwitch):
+		if on && want == "" {
+			e.log.Add(lostThinkingOn, "thinking.mode")
+		}
+	case on:
+		e.turn = "enabled"
+	case want == "none":
+		e.turn = "disabled"
+		return true
+	}
+	return false
+}
+
+// thinkingSwitch writes it.
+func (e *chatEncoder) thinkingSwitch() {
+	if e.turn == "" {
+		return
+	}
+	e.sent |= fieldSwitch
+	e.w.Name(e.to.thinks())
+	e.w.BeginObject()
+	if e.to.thinks() == switchThinking {
+		e.member("type", e.turn)
+	} else { // templates look at one of the two
+		e.w.Name("enable_thinking")
+		e.w.Bool(e.turn == "enabled")
+		e.w.Name("thinking")
+		e.w.Bool(e.turn == "enabled")
+	}
+	e.w.EndObject()
 }
 
 // toolRule returns how the model takes tools. Gateways may have lifted what the
@@ -47,6 +88,9 @@ func (e *encoder) wanted() string {
 	t := &e.n.Thinking
 	switch {
 	case t.Mode == upstream.ThinkingOff:
+		if t.Effort != "" {
+			e.log.Add(lostEffortOff, "thinking.effort")
+		}
 		return "none"
 	case t.Mode == upstream.ThinkingBetweenTools:
 		e.log.Add(lostBetween, "thinking.mode")
@@ -55,38 +99,56 @@ func (e *encoder) wanted() string {
 	case rank(t.Effort) >= 0:
 		return t.Effort
 	case t.Effort != "":
-		e.log.Add(lostEffort, "thinking.effort")
 		return "medium"
-	case t.Mode == upstream.ThinkingBudget && t.Budget != nil:
-		e.log.Add(lostBudget, "thinking.budget")
+	case e.budget():
 		return effortOfBudget(*t.Budget)
 	case t.On() && e.to.family.byDefault == "none":
-		e.log.Add(lostThinkingAuto, "thinking.mode")
 		return "medium"
-	case t.On() && e.to.family.known && e.to.family.byDefault == "":
+	case t.On() && e.to.mute():
 		e.log.Add(lostThinkingOn, "thinking.mode")
 	}
 	return ""
 }
 
+// budget reports whether the request says how many tokens to think.
+func (e *encoder) budget() bool {
+	return e.n.Thinking.Mode == upstream.ThinkingBudget && e.n.Thinking.Budget != nil
+}
+
 // allowed returns the effort that the model has for the one that is wanted.
 func (e *encoder) allowed(want string) string {
-	list := e.to.efforts()
-	got := nearest(list, want)
+	got := nearest(e.to.efforts(), want)
 	switch {
-	case got == want:
 	case e.to.refused.has(fieldEffort):
 		e.log.Add(lostEffortField, "thinking")
-	case got == "" && want == "none":
-		if e.to.vendor && !e.to.family.known || e.to.dialect.Efforts != nil {
+	case got == "none" && want == "none":
+	case want == "none":
+		if got != "" || e.to.vendor && !e.to.family.known || e.to.dialect.Efforts != nil {
 			e.log.Add(lostThinkingOff, "thinking.mode")
 		}
-	case want == "none":
-		e.log.Add(lostThinkingOff, "thinking.mode")
 	case got == "" || got == "none":
 		e.log.Add(lostThinkingOn, "thinking.mode")
-	case e.n.Thinking.Effort != "":
-		e.log.Add(lostEffort, "thinking.effort")
+		if e.budget() {
+			e.log.Add(lostNoBudget, "thinking.budget")
+		}
+	default:
+		e.tried(got)
 	}
 	return got
+}
+
+// tried notes how an effort differs from what the request says.
+func (e *encoder) tried(effort string) {
+	t := &e.n.Thinking
+	switch {
+	case t.Effort != "" && e.budget():
+		e.log.Add(lostNoBudget, "thinking.budget")
+	case e.budget():
+		e.log.Add(lostBudget, "thinking.budget")
+	case t.Effort == "":
+		e.log.Add(lostThinkingAuto, "thinking.mode")
+	}
+	if t.Effort != "" && t.Effort != effort {
+		e.log.Add(lostEffort, "thinking.effort")
+	}
 }

@@ -11,6 +11,7 @@ import (
 const (
 	detailsName = "reasoning_details"
 	blocksName  = "thinking_blocks"
+	sealedName  = "encrypted_content" // a text, beside that of the thought
 )
 
 // A thought is what has come of thoughts and has not been signed yet.
@@ -18,6 +19,7 @@ type thought struct {
 	member  string // where the text stood; empty if the server wants nothing back
 	details []detail
 	blocks  []detail
+	sealed  string
 	size    int
 }
 
@@ -37,6 +39,14 @@ type detail struct {
 // thinks takes the thoughts of a choice. Servers say a thought in several
 // members at once: it is shown once.
 func (d *chatDecoder) thinks(a *chatAnswer, s *said) {
+	if secret := s.sealed.Str(); secret != "" {
+		if a.size += len(secret); a.size > mostDetails {
+			d.lose(lostDetails, "")
+			a.sealed = ""
+		} else {
+			a.sealed += secret
+		}
+	}
 	text, member := "", ""
 	for i, v := range s.reasoning {
 		if text = v.Str(); text != "" {
@@ -136,9 +146,13 @@ func (x *detail) merge(v jsonwire.Value) {
 // take returns the signature of the thought that ends, empty if it has none.
 func (t *thought) take() string {
 	data := t.member
-	if len(t.details)+len(t.blocks) > 0 {
+	if t.some() {
 		var w jsonwire.Writer
 		w.BeginObject()
+		if t.sealed != "" {
+			w.Name(sealedName)
+			w.String(t.sealed)
+		}
 		writeDetails(&w, detailsName, t.details)
 		writeDetails(&w, blocksName, t.blocks)
 		w.EndObject()
@@ -147,6 +161,9 @@ func (t *thought) take() string {
 	*t = thought{size: t.size}
 	return data
 }
+
+// some reports whether there is more to a thought than its text.
+func (t *thought) some() bool { return len(t.details)+len(t.blocks)+len(t.sealed) > 0 }
 
 func writeDetails(w *jsonwire.Writer, name string, list []detail) {
 	if len(list) == 0 {
@@ -172,7 +189,7 @@ func writeDetails(w *jsonwire.Writer, name string, list []detail) {
 
 // flushThought tells what came of thoughts without a text to show.
 func (d *chatDecoder) flushThought(a *chatAnswer) {
-	if a.open == blockThinking || len(a.details)+len(a.blocks) == 0 {
+	if a.open == blockThinking || !a.some() {
 		return
 	}
 	a.mused = true

@@ -99,8 +99,11 @@ func (e *chatEncoder) description(text, path string) string {
 	if len(text) <= longestDescription {
 		return text
 	}
-	e.sent |= fieldDescription
-	if !e.to.refused.has(fieldDescription) || utf8.RuneCountInString(text) <= longestDescription {
+	if !e.to.refused.has(fieldDescription) {
+		e.sent |= fieldDescription
+		return text
+	}
+	if utf8.RuneCountInString(text) <= longestDescription {
 		return text
 	}
 	e.log.Add(lostDescription, path+".description")
@@ -112,89 +115,4 @@ func (e *chatEncoder) description(text, path string) string {
 		n++
 	}
 	return text
-}
-
-// choice writes how free the model is in calling tools.
-func (e *chatEncoder) choice() {
-	c := &e.n.Choice
-	e.foreign(c.Extra, "choice.extra")
-	names := e.known(c.Names)
-	switch c.Mode {
-	case content.ChoiceNone:
-		e.member("tool_choice", "none")
-	case content.ChoiceAuto:
-		e.member("tool_choice", "auto")
-	case content.ChoiceAny:
-		e.among(names, "required")
-	case content.ChoiceValidated:
-		e.log.Add(lostValidated, "choice.mode")
-		e.among(names, "auto")
-	case "":
-	default:
-		e.log.Add(lostChoiceOther, "choice.mode")
-	}
-	if c.NoParallel && c.Mode != content.ChoiceNone {
-		if e.to.family.serial || e.to.refused.has(fieldParallel) {
-			e.log.Add(lostParallel, "choice.no_parallel")
-			return
-		}
-		e.sent |= fieldParallel
-		e.w.Name("parallel_tool_calls")
-		e.w.Bool(false)
-	}
-}
-
-// known returns the names of tools that are told. Naming any other is refused.
-func (e *encoder) known(names []string) []string {
-	var list []string
-	for _, name := range names {
-		if slices.ContainsFunc(e.n.Tools, func(t content.Tool) bool { return t.Kind == "" && t.Name == name }) {
-			list = append(list, name)
-		} else {
-			e.log.Add(lostChoiceNames, "choice.names")
-		}
-	}
-	return list
-}
-
-// among writes a choice of some tools, or of all if there are no names.
-func (e *chatEncoder) among(names []string, mode string) {
-	w := e.w
-	switch {
-	case len(names) == 0:
-		e.member("tool_choice", mode)
-	case len(names) == 1 && mode == "required":
-		w.Name("tool_choice")
-		e.named(names[0])
-	case !e.to.vendor:
-		e.log.Add(lostChoiceNames, "choice.names")
-		e.member("tool_choice", mode)
-	default:
-		w.Name("tool_choice")
-		w.BeginObject()
-		e.member("type", "allowed_tools")
-		w.Name("allowed_tools")
-		w.BeginObject()
-		e.member("mode", mode)
-		w.Name("tools")
-		w.BeginArray()
-		for _, name := range names {
-			e.named(name)
-		}
-		w.EndArray()
-		w.EndObject()
-		w.EndObject()
-	}
-}
-
-// named writes a reference to a tool.
-func (e *chatEncoder) named(name string) {
-	w := e.w
-	w.BeginObject()
-	e.member("type", "function")
-	w.Name("function")
-	w.BeginObject()
-	e.member("name", name)
-	w.EndObject()
-	w.EndObject()
 }

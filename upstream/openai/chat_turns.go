@@ -1,15 +1,18 @@
 package openai
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 )
 
 // messages writes the system text and the turns.
 func (e *chatEncoder) messages() {
+	before := e.w.Len()
 	e.systemText()
 	turns := e.n.Turns
+	clearing := codec.ClearingOf(turns)
 	for i := 0; i < len(turns); {
 		t := &turns[i]
 		switch t.Role {
@@ -22,13 +25,33 @@ func (e *chatEncoder) messages() {
 			i = end
 			continue
 		case content.System:
-			e.systemTurn(i)
+			if !clearing.Cleared(i, t) {
+				e.systemTurn(i)
+			}
 		default:
 			e.userTurn(i)
 		}
 		i++
 	}
+	if n := len(turns); n > 0 {
+		last := &turns[n-1]
+		switch {
+		case last.Role == content.Assistant && prefilled(last.Parts):
+			e.lose(lostPrefill, place{turn: n - 1, part: len(last.Parts) - 1})
+		case last.Role == content.User && len(last.Parts) > 0 && len(e.user) == 0 && !hasResult(last.Parts):
+			e.user = append(e.user, piece{}) // a message must be there
+		}
+	}
 	e.say()
+	if len(turns) > 0 && e.w.Len() == before {
+		e.hold(len(turns) - 1)
+		e.say()
+	}
+}
+
+// hasResult reports whether there is a result of a call.
+func hasResult(parts []content.Part) bool {
+	return slices.ContainsFunc(parts, func(p content.Part) bool { _, ok := p.(*content.ToolResult); return ok })
 }
 
 // systemText writes the system text as the first message.
@@ -73,8 +96,6 @@ func (e *chatEncoder) systemTurn(i int) {
 	}
 }
 
-func (p place) turnPath() string { return strings.TrimSuffix(p.String(), ".parts.0") }
-
 // userTurn tells what the user says. The results of calls have been told.
 func (e *chatEncoder) userTurn(i int) {
 	t := &e.n.Turns[i]
@@ -82,7 +103,7 @@ func (e *chatEncoder) userTurn(i int) {
 	if e.to.vendor && !e.followsResults(i) {
 		e.say() // each turn is a message of its own
 	}
-	before := len(e.user)
+	before, told := len(e.user), len(e.log.Losses)
 	for j, p := range t.Parts {
 		at := place{turn: i, part: j}
 		r, ok := p.(*content.ToolResult)
@@ -97,6 +118,9 @@ func (e *chatEncoder) userTurn(i int) {
 			continue
 		}
 		e.orphan(r, at)
+	}
+	if len(e.user) == before && !hasResult(t.Parts) {
+		e.emptied(i, told)
 	}
 }
 

@@ -18,10 +18,11 @@
 // A server whose host is not the vendor's counts as compatible: it is sent less
 // that it may not know, and in older spellings. What its answers show need not
 // be configured: where thoughts stand, how calls are numbered and named, whether
-// and where usage comes, how the answer ends. [Dialect] holds the rest.
+// and where usage comes, how the answer ends. [Dialect] holds the rest, and what
+// DeepSeek's and Mistral's own hosts want is known.
 //
 // A field that a server refuses by name, with a status of 400 or 422, is left
-// out and the request sent once more; the Client remembers it for the model and
-// reports it as a loss. This happens before the answer begins, at most four
+// out, or said otherwise, and the request sent once more; the Client remembers it
+// for the model and reports what is lost by it, each time. This happens before the answer begins, at most four
 // times for a request, and only with fields that do not change what is asked.
 package openai

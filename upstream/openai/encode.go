@@ -3,6 +3,7 @@ package openai
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -41,6 +42,15 @@ func (t *chatTarget) links() bool { return t.vendor || t.dialect.Links }
 // files reports whether PDFs may go.
 func (t *chatTarget) files() bool { return t.vendor || t.dialect.Files }
 
+// thinks returns the member that turns thinking on and off, empty if there is
+// none.
+func (t *chatTarget) thinks() string {
+	if name := t.dialect.Thinking; !t.vendor && name != "-" {
+		return name
+	}
+	return ""
+}
+
 // An encoder has what the encoders of both formats share. Nothing in it calls
 // what only one of them has.
 type encoder struct {
@@ -56,11 +66,16 @@ type encoder struct {
 	load   bool // there are files to be loaded
 	others bool // some of them are not images
 
-	system string // what goes behind the system text
+	system string   // what goes behind the system text
+	noted  []string // places of files that the model is only told of
+	merged []string // members of the request's Extra that are written with others
+	closer string   // how closely images are looked at, if they do not say so themselves
 	user   []piece
 	texts  []string
 	effort string
 	sent   field // what could be left out, and is in the document
+
+	builtIns []pick // that are told
 }
 
 // foreign notes members that are not sent: those of other formats and, since the
@@ -72,57 +87,44 @@ func (e *encoder) foreign(x *content.Extra, path string) {
 	case codec.Ours(x, e.own) != nil:
 		e.log.Add(lostOwn, path)
 	default:
-		e.log.Add(lostMembers, path)
+		for at, rule := range codec.Lost(x, path) {
+			e.log.Add(rule, at)
+		}
 	}
 }
 
 // more writes the request's members of the own format, but for those that are
 // written from elsewhere.
-func (e *encoder) more(x *content.Extra, written []string) {
+func (e *encoder) more(x *content.Extra, written func(name string) bool) {
 	if codec.Ours(x, e.own) == nil || x.JSON == "" {
 		return
 	}
-	skip := func(name string) bool { return slices.Contains(written, name) }
+	skip := func(name string) bool {
+		if !written(name) {
+			return false
+		}
+		if !slices.Contains(e.merged, name) {
+			e.log.Add(lostWritten, codec.Below("extra", name))
+		}
+		return true
+	}
 	if err := e.w.MembersExcept(x.JSON, skip); err != nil {
 		e.faults.Add(content.CodeSyntax, "extra", "the extra members are not valid JSON")
 	}
 }
 
-// foreignMembers notes the request's members of another format, one by one:
-// most of them change nothing that the model says.
+// foreignMembers notes the request's members of another format, one by one.
 func (e *encoder) foreignMembers(x *content.Extra) {
-	if x == nil || x.JSON == "" || codec.Ours(x, e.own) != nil {
+	if x == nil || codec.Ours(x, e.own) != nil {
 		return
 	}
-	for name := range codec.Told(x) {
-		if name != "generationConfig" {
-			e.other(name, "extra")
+	for at, rule := range codec.Lost(x, "extra") {
+		switch {
+		case at != "extra.generationConfig.mediaResolution":
+			e.log.Add(rule, at)
+		case !e.closely(x):
+			e.log.Add(lostDetail, at)
 		}
-	}
-	doc := codec.Open(x, x.Format)
-	if doc == nil {
-		return
-	}
-	defer doc.Close()
-	if v := doc.Root().Get("generationConfig"); v.Kind() == jsonwire.Object {
-		for name := range codec.Told(&content.Extra{Format: x.Format, JSON: v.Raw()}) {
-			e.other(name, "extra.generationConfig")
-		}
-	}
-}
-
-// other notes a member of another format.
-func (e *encoder) other(name, path string) {
-	at := codec.Below(path, name)
-	switch name {
-	case "cachedContent":
-		e.log.Add(lostKept, at)
-	case "safetySettings":
-		e.log.Add(lostSafety, at)
-	case "responseLogprobs", "logprobs", "speechConfig":
-		e.log.Add(lostMember, at)
-	default:
-		e.log.Add(lostMembers, at)
 	}
 }
 
@@ -149,6 +151,26 @@ func (e *encoder) turnExtra(x *content.Extra, turn int) {
 	}
 }
 
+// held stands in a turn of the user's of which nothing is left, so that the model
+// knows that something was said, and that vendors find something at all.
+const held = "[Here was something that you cannot be shown.]"
+
+// emptied deals with a turn of which nothing is told. told is how many losses
+// there were before it.
+func (e *encoder) emptied(turn, told int) {
+	if len(e.n.Turns[turn].Parts) == 0 {
+		e.log.Add(lostEmptyTurn, place{turn: turn}.turnPath())
+	} else if slices.ContainsFunc(e.log.Losses[told:], func(l content.Loss) bool { return l.Severity == content.LossDropped }) {
+		e.hold(turn)
+	}
+}
+
+// hold says that there was something in a turn.
+func (e *encoder) hold(turn int) {
+	e.log.Add(lostHeldTurn, place{turn: turn}.turnPath())
+	e.user = append(e.user, piece{text: held})
+}
+
 // A place is where a part stands: in a turn, in the system text, or in a list
 // inside another part.
 type place struct {
@@ -163,6 +185,8 @@ func (p place) String() string {
 	}
 	return "turns." + strconv.Itoa(p.turn) + ".parts." + strconv.Itoa(p.part)
 }
+
+func (p place) turnPath() string { return strings.TrimSuffix(p.String(), ".parts.0") }
 
 // in returns a place in a list inside the part.
 func (p place) in(list string, i int) place { return place{list: p.String() + list, part: i} }
@@ -205,4 +229,43 @@ func (e *encoder) noChoice() {
 	if c := &e.n.Choice; c.Mode != "" && c.Mode != content.ChoiceAuto && c.Mode != content.ChoiceNone {
 		e.log.Add(lostChoice, "choice.mode")
 	}
+}
+
+// ownMember returns a member of the own format that the request's Extra has and
+// that is written together with what the request says itself; empty if there is
+// none of the kind.
+func (e *encoder) ownMember(name string, kind jsonwire.Kind) string {
+	x := codec.Ours(e.n.Extra, e.own)
+	if x == nil {
+		return ""
+	}
+	doc := codec.Open(x, x.Format)
+	if doc == nil {
+		return ""
+	}
+	defer doc.Close()
+	v := doc.Root().Get(name)
+	if v.Kind() != kind {
+		return ""
+	}
+	e.merged = append(e.merged, name)
+	return v.Raw()
+}
+
+// ownObject is ownMember for objects.
+func (e *encoder) ownObject(name string) string { return e.ownMember(name, jsonwire.Object) }
+
+// rest writes the members of such an object but for those that the request says
+// itself.
+func (e *encoder) rest(of, object string, written ...string) {
+	if object == "" {
+		return
+	}
+	_ = e.w.MembersExcept(object, func(name string) bool { // it has been parsed
+		if !slices.Contains(written, name) {
+			return false
+		}
+		e.log.Add(lostWritten, codec.Below("extra."+of, name))
+		return true
+	})
 }

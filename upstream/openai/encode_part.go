@@ -7,14 +7,6 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 )
 
-// readable refuses files where the model reads text only.
-func (e *encoder) readable(at place) bool {
-	if e.to.dialect.TextOnly {
-		e.fault(content.CodeUnsupported, at, "", "the model reads text only")
-	}
-	return !e.to.dialect.TextOnly
-}
-
 // base64 returns a source that holds its bytes; nil if it does not, or not yet.
 func (e *encoder) base64(s content.Source, at place, image bool) *content.Base64 {
 	switch s := s.(type) {

@@ -120,6 +120,19 @@ type Dialect struct {
 	// completions only.
 	ThinkTags ThinkTags
 
+	// Thinking is the member that turns thinking on and off on a compatible
+	// server, beside the effort: "thinking", as DeepSeek has it, whose models take
+	// no sampling parameters while they think; "chat_template_kwargs" for templates
+	// that know enable_thinking or thinking, as vLLM passes them on; "-" for none.
+	// Empty is "thinking" for DeepSeek's own host, and none for all others. Chat
+	// completions only.
+	Thinking string
+
+	// ShortIDs says that ids of calls are nine letters and digits, as Mistral's
+	// own host wants them, for which it need not be said; other servers are asked
+	// again when they refuse an id for that. Chat completions only.
+	ShortIDs bool
+
 	// TextOnly says that the models read text only: other files refuse a
 	// request, naming the part.
 	TextOnly bool
@@ -127,16 +140,24 @@ type Dialect struct {
 	// Files says that a compatible server takes PDFs, and Links that it fetches
 	// images by link. The vendor does both.
 	Files, Links bool
+
+	// Note says that a file that the server does not take does not refuse the
+	// request: in its place the model is told that there is a file which it cannot
+	// read, and that is reported as dropped. An agent whose history has a PDF goes
+	// on so, and may look for another way to read it.
+	Note bool
 }
 
-// server checks the options and returns the server that they say.
-func (o Options) server() (*backend.Server, error) {
+// server checks the options, puts in what the host is known for, and returns
+// the server that they say.
+func (o *Options) server() (*backend.Server, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	o.Dialect.fit(o.host())
 	server, err := backend.New(backend.Config{
 		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
 		Model: o.Model, Client: o.HTTPClient, Header: o.headers(),
@@ -159,6 +180,11 @@ func (o Options) check() error {
 	case "", "-", "reasoning_content", "reasoning":
 	default:
 		return fmt.Errorf("openai: bad options: thoughts cannot go back as %q", o.Dialect.Reasoning)
+	}
+	switch o.Dialect.Thinking {
+	case "", "-", switchThinking, switchTemplate:
+	default:
+		return fmt.Errorf("openai: bad options: %q does not turn thinking on and off", o.Dialect.Thinking)
 	}
 	if o.Dialect.Kind > KindCompatible || o.Dialect.ThinkTags > ThinkTagsOpen {
 		return errors.New("openai: bad options: a dialect that is none")
@@ -189,11 +215,37 @@ func (o Options) vendor() bool {
 	case KindCompatible:
 		return false
 	}
-	u, err := url.Parse(o.BaseURL)
-	if err != nil || o.BaseURL == "" {
-		return err == nil
-	}
-	host := strings.ToLower(u.Hostname())
-	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") ||
+	host := o.host()
+	return o.BaseURL == "" || host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") ||
 		strings.HasSuffix(host, ".openai.azure.com") || strings.HasSuffix(host, ".services.ai.azure.com")
+}
+
+// host returns the name of the host, empty if the URL is none.
+func (o *Options) host() string {
+	u, err := url.Parse(o.BaseURL)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// The members that turn thinking on and off.
+const (
+	switchThinking = "thinking"
+	switchTemplate = "chat_template_kwargs"
+)
+
+// fit puts in what a host is known for, where nothing else is said.
+func (d *Dialect) fit(host string) {
+	switch host {
+	case "api.deepseek.com":
+		if d.Thinking == "" {
+			d.Thinking = switchThinking
+		}
+		if d.Efforts == nil {
+			d.Efforts = []string{"none", "low", "high", "max"}
+		}
+	case "api.mistral.ai":
+		d.ShortIDs = true
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // A resAt is a part of an assistant's turn, and where it stood.
@@ -17,16 +16,25 @@ type resAt struct {
 	item string // if it is an item that a signature stands for
 }
 
-// assistantTurn writes the items of an answer.
-func (e *resEncoder) assistantTurn(i int) {
-	t := &e.n.Turns[i]
-	e.foreign(t.Extra, place{turn: i}.turnPath()+".extra")
-	e.recall(i)
+// assistantTurns writes the items of turns of the assistant in a row, of which the
+// first has an index. They are one answer, which the client gives back in pieces,
+// if one of them holds what the vendor wants back; else each has its own messages.
+func (e *resEncoder) assistantTurns(run []content.Turn, first int) {
+	for i := range run {
+		e.turnExtra(run[i].Extra, first+i)
+		if len(run[i].Parts) == 0 {
+			e.emptied(first+i, 0)
+		}
+	}
+	one := slices.ContainsFunc(run, holdsState)
+	e.recall(run, first)
 	for k := range e.parts {
+		if !one && k > 0 && e.parts[k].at.turn != e.parts[k-1].at.turn {
+			e.flushTexts()
+		}
 		e.assistantPart(&e.parts[k])
 	}
 	e.flushTexts()
-	e.phase = ""
 	clear(e.parts)
 	e.parts = e.parts[:0]
 }
@@ -83,8 +91,7 @@ func (e *resEncoder) holds(id string) bool {
 // stand on all of its message, or on an empty text behind it.
 func (e *resEncoder) said(p *content.Text, at place) {
 	e.extra(p.Extra, at)
-	phase := e.phase
-	e.phase = ""
+	phase := ""
 	signed := p.Signature.Format == ResponsesFormat && p.Signature.Data != ""
 	if signed && p.Signature.Data[0] == '{' {
 		phase = e.phaseOf(p.Signature.Data)
@@ -99,27 +106,24 @@ func (e *resEncoder) said(p *content.Text, at place) {
 	}
 	switch {
 	case p.Text != "":
-		if len(e.texts) > 0 && e.phaseSaid != phase {
+		if e.phase != phase {
 			e.flushTexts()
 		}
-		e.texts, e.phaseSaid = append(e.texts, p.Text), phase
+		e.texts, e.phase = append(e.texts, p.Text), phase
 	case phase != "":
-		e.endPhase(phase)
+		if e.phase == "" {
+			e.phase = phase
+		}
+		e.flushTexts()
 	case !signed:
 		e.lose(lostEmptyText, at)
 	}
 }
 
-// endPhase ends the message at hand, which is of a phase.
-func (e *resEncoder) endPhase(phase string) {
-	if phase != "" {
-		e.phaseSaid = phase
-	}
-	e.flushTexts()
-}
-
 // flushTexts writes the texts at hand as a message.
 func (e *resEncoder) flushTexts() {
+	phase := e.phase
+	e.phase = ""
 	if len(e.texts) == 0 {
 		return
 	}
@@ -130,8 +134,8 @@ func (e *resEncoder) flushTexts() {
 	e.member("role", "assistant")
 	w.Name("content")
 	w.Joined(e.texts...)
-	if e.phaseSaid != "" {
-		e.member("phase", e.phaseSaid)
+	if phase != "" {
+		e.member("phase", phase)
 	}
 	w.EndObject()
 	clear(e.texts)
@@ -177,26 +181,14 @@ func (e *resEncoder) thought(p *content.Thinking, at place) {
 		s = p.Signature
 	}
 	if s.Format == ResponsesFormat {
-		if kind, data, ok := seal.OfNeighbour(s); ok {
-			e.neighbour(kind, data)
-			return
-		}
 		e.carry(s.Data, at)
 		return
 	}
-	if s.Data == "" && slices.Contains(e.shown, p.Text) {
+	if rest, ok := strings.CutPrefix(e.shown, p.Text); ok && s.Data == "" && p.Text != "" {
+		e.shown = rest
 		return // it comes back sealed
 	}
 	e.lose(resForeignThought, at)
-}
-
-// neighbour takes the signature of the text behind or in front.
-func (e *resEncoder) neighbour(kind seal.Kind, data string) {
-	if kind == seal.Next {
-		e.phase = e.phaseOf(data)
-	} else {
-		e.endPhase(e.phaseOf(data))
-	}
 }
 
 // made writes an image that the model made: as the vendor's own item if it is

@@ -3,7 +3,6 @@ package openai
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -16,35 +15,93 @@ import (
 // is the item, ready to be sent back. Texts may be signed with the phase of
 // their message, {"phase":"commentary"}, and images with their item.
 
-// recall lists the parts of a turn, with the items that signatures stand for in
-// their places among them.
-func (e *resEncoder) recall(i int) {
-	parts := e.n.Turns[i].Parts
-	e.carried, e.shown = e.carried[:0], e.shown[:0]
-	for _, p := range parts {
-		if t, ok := p.(*content.Thinking); ok && t != nil {
-			if item := itemOf(t); item != "" {
-				e.carried = append(e.carried, item)
-			}
-		}
-	}
-	for j, p := range parts {
-		at := place{turn: i, part: j}
-		if s := carrierOf(p); s != "" {
-			list, good := seal.Split(ResponsesFormat, s)
-			if !good {
-				e.lose(resBrokenState, at)
-			}
-			for _, t := range list {
-				e.shown = append(e.shown, t.Text)
-				if item := itemOf(t.Thinking); item != "" && !slices.Contains(e.carried, item) {
+// holdsState reports whether a turn holds what the vendor wants back.
+func holdsState(t content.Turn) bool {
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
+		th, ok := p.(*content.Thinking)
+		return ok && th != nil && th.Redacted.Format == ResponsesFormat || seal.Of(p).Format == ResponsesFormat
+	})
+}
+
+// recall lists the parts of turns of the assistant that follow one another, the
+// first of which has an index, with the items that signatures stand for in their
+// places among them.
+func (e *resEncoder) recall(run []content.Turn, first int) {
+	e.carried, e.shown, e.parts = e.carried[:0], "", e.parts[:0]
+	var shown []string
+	for i := range run {
+		for _, p := range run[i].Parts {
+			if t, ok := p.(*content.Thinking); ok && t != nil {
+				if item := itemOf(t); item != "" {
 					e.carried = append(e.carried, item)
-					e.place(resAt{item: item, at: at}, t.Back)
 				}
 			}
 		}
-		e.parts = append(e.parts, resAt{Part: p, at: at})
 	}
+	from := 0 // where items may stand that another part carries
+	for i := range run {
+		for j, p := range run[i].Parts {
+			if p == seal.Taken {
+				continue
+			}
+			at := place{turn: first + i, part: j}
+			s := carrierOf(p)
+			_, behind := p.(*content.Text)
+			if behind || s == "" {
+				e.parts = append(e.parts, resAt{Part: p, at: at})
+			}
+			if s != "" {
+				shown = e.restore(s, from, at, shown)
+			}
+			if !behind && s != "" {
+				e.parts = append(e.parts, resAt{Part: p, at: at})
+			}
+			if _, call := p.(*content.ToolUse); call || s != "" {
+				from = len(e.parts)
+			}
+		}
+	}
+	e.shown = strings.Join(shown, "")
+}
+
+// restore puts the items that a signature stands for into their places among the
+// parts from an index on. It adds the texts of the thoughts to shown.
+func (e *resEncoder) restore(s string, from int, at place, shown []string) []string {
+	list, ok := seal.Split(ResponsesFormat, s)
+	if !ok {
+		e.lose(resBrokenState, at)
+	}
+	list = slices.DeleteFunc(list, func(t seal.Thought) bool {
+		shown = append(shown, t.Text)
+		item := itemOf(t.Thinking)
+		if item == "" || slices.Contains(e.carried, item) {
+			return true
+		}
+		e.carried = append(e.carried, item)
+		return false
+	})
+	if len(list) == 0 {
+		return shown
+	}
+	stretch := slices.Clone(e.parts[from:])
+	places, moved := seal.Places(list, len(stretch), func(i int) content.Part { return stretch[i].Part })
+	if moved {
+		e.lose(resMoved, at)
+	}
+	e.parts = seal.Weave(e.parts[:from], stretch, places,
+		func(k int) resAt { return resAt{item: itemOf(list[k].Thinking), at: at} }, pieceAt)
+	return shown
+}
+
+// pieceAt returns the bytes of a text from one place to another, -1 for its end.
+func pieceAt(p resAt, from, to int) resAt {
+	text := *p.Part.(*content.Text)
+	if to < 0 {
+		to = len(text.Text)
+	}
+	text.Text = text.Text[from:to]
+	p.Part = &text
+	return p
 }
 
 // itemOf returns the item that a thought stands for.
@@ -75,36 +132,6 @@ func carrierOf(p content.Part) string {
 		return ""
 	}
 	return s.Data
-}
-
-// place puts an item in front of the last back bytes of text. Texts that the
-// client has altered may be shorter: then it stands in front of all of them.
-func (e *resEncoder) place(item resAt, back int) {
-	i := len(e.parts)
-	for back > 0 && i > 0 {
-		text, ok := e.parts[i-1].Part.(*content.Text)
-		if !ok || text == nil {
-			break
-		}
-		i--
-		if len(text.Text) <= back {
-			back -= len(text.Text)
-			continue
-		}
-		cut := len(text.Text) - back
-		for cut > 0 && !utf8.RuneStart(text.Text[cut]) {
-			cut--
-		}
-		if cut > 0 {
-			head, tail := *text, *text
-			head.Text, tail.Text = text.Text[:cut], text.Text[cut:]
-			e.parts[i].Part = &head
-			i++
-			e.parts = slices.Insert(e.parts, i, resAt{Part: &tail, at: e.parts[i-1].at})
-		}
-		break
-	}
-	e.parts = slices.Insert(e.parts, i, item)
 }
 
 // carry keeps an item of the vendor's until what it belongs to is written.

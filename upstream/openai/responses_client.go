@@ -121,6 +121,14 @@ func streams(src *bufio.Reader, said bool) bool {
 // fetched for it.
 func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
 	p := c.plan(req, true)
+	n, err := c.count(ctx, req, p)
+	if err == nil {
+		n.Losses = p.losses
+	}
+	return n, err
+}
+
+func (c *Responses) count(ctx context.Context, req *upstream.Request, p *resPlan) (upstream.TokenCount, error) {
 	if p.fault != nil || p.load {
 		return backend.Estimate(req), p.fault
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/fake"
 	fakeopenai "github.com/polywire/polywire/internal/fake/openai"
@@ -130,13 +132,20 @@ func TestResponsesCount(t *testing.T) {
 	if got := string(s.Last().Body); s.Last().Path != "/v1/responses/input_tokens" || got != `{"model":"gpt-6.2-sol","input":[{"role":"user","content":"hi"}]}` {
 		t.Errorf("asked %s with %s", s.Last().Path, got)
 	}
+	n = simple("gpt-6.2-sol", "hi")
+	n.Tools = []content.Tool{{Kind: "bash_20250124", Name: "bash", Format: "messages", Raw: `{"type":"bash_20250124","name":"bash"}`}}
+	got, err := c.CountTokens(t.Context(), n)
+	want := []content.Loss{{Path: "tools.0", Severity: content.LossDropped, Reason: "the server does not have this built-in tool"}}
+	if diff := cmp.Diff(want, got.Losses); diff != "" || err != nil {
+		t.Errorf("what the count does not see: %v (-want +got):\n%s", err, diff)
+	}
 	missing := httptest.NewServer(http.NotFoundHandler())
 	defer missing.Close()
-	c, err := openai.NewResponses(openai.Options{BaseURL: missing.URL, HTTPClient: missing.Client()})
+	c, err = openai.NewResponses(openai.Options{BaseURL: missing.URL, HTTPClient: missing.Client()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.CountTokens(t.Context(), n); got.Tokens == 0 || !got.Estimate || err != nil {
+	if got, err := c.CountTokens(t.Context(), n); len(got.Losses) != 1 || got.Tokens == 0 || !got.Estimate || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

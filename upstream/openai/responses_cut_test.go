@@ -8,67 +8,66 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
 )
+
+// stopCases are texts in pieces, and what is left of them.
+var stopCases = []struct {
+	name   string
+	pieces []string
+	stops  []string
+	parts  []content.Part
+	stop   string
+}{
+	{"in one piece", []string{"a STOP b"}, []string{"STOP"}, partsOf(sayText("a ")), "STOP"},
+	{"in two", []string{"a ST", "OP b"}, []string{"STOP"}, partsOf(sayText("a ")), "STOP"},
+	{"in many", []string{"a ", "S", "T", "O", "P", " b"}, []string{"STOP"}, partsOf(sayText("a ")), "STOP"},
+	{"a beginning that is none", []string{"a ST", "ART"}, []string{"STOP"}, partsOf(sayText("a START")), ""},
+	{"a beginning at the end", []string{"a STO"}, []string{"STOP"}, partsOf(sayText("a STO")), ""},
+	{"a beginning twice", []string{"aab", "aabaac"}, []string{"aabaac"}, partsOf(sayText("aab")), "aabaac"},
+	{"the first of two", []string{"one two"}, []string{"two", "one"}, nil, "one"},
+	{"none", []string{"a"}, []string{""}, partsOf(sayText("a")), ""},
+	{"not in a part behind", []string{"a", "STOP", "b"}, []string{"STOP"}, partsOf(sayText("a")), "STOP"},
+}
 
 // TestResponsesStops cuts answers at stop sequences, wherever these are split.
 func TestResponsesStops(t *testing.T) {
-	delta := func(s string) string { return strings.Replace(resHi, `"hi"`, `"`+s+`"`, 1) }
-	tests := []struct {
-		name   string
-		pieces []string
-		stops  []string
-		parts  []content.Part
-		stop   string
-	}{
-		{"in one piece", []string{"a STOP b"}, []string{"STOP"}, partsOf(sayText("a ")), "STOP"},
-		{"in two", []string{"a ST", "OP b"}, []string{"STOP"}, partsOf(sayText("a ")), "STOP"},
-		{"in many", []string{"a ", "S", "T", "O", "P", " b"}, []string{"STOP"}, partsOf(sayText("a ")), "STOP"},
-		{"a beginning that is none", []string{"a ST", "ART"}, []string{"STOP"}, partsOf(sayText("a START")), ""},
-		{"a beginning at the end", []string{"a STO"}, []string{"STOP"}, partsOf(sayText("a STO")), ""},
-		{"a beginning twice", []string{"aab", "aabaac"}, []string{"aabaac"}, partsOf(sayText("aab")), "aabaac"},
-		{"the first of two", []string{"one two"}, []string{"two", "one"}, nil, "one"},
-		{"none", []string{"a"}, []string{""}, partsOf(sayText("a")), ""},
-		{"not in a part behind", []string{"a", "STOP", "b"}, []string{"STOP"}, partsOf(sayText("a")), "STOP"},
-	}
-	for _, tt := range tests {
+	for _, tt := range stopCases {
 		t.Run(tt.name, func(t *testing.T) {
+			want := content.StopEnd
+			if tt.stop != "" {
+				want = content.StopSequence
+			}
+			check := func(form string, r *upstream.Reply, err error) {
+				if err != nil {
+					t.Fatalf("%s: %v", form, err)
+				}
+				got := slices.DeleteFunc(r.Parts, func(p content.Part) bool { x, ok := p.(*content.Text); return ok && x.Text == "" })
+				if diff := cmp.Diff(tt.parts, append([]content.Part(nil), got...)); diff != "" || r.Stop.Reason != want || r.Stop.Sequence != tt.stop {
+					t.Errorf("%s: %s %q (-want +got):\n%s", form, r.Stop.Reason, r.Stop.Sequence, diff)
+				}
+			}
 			list := []string{resCreated, resAddMsg}
 			for _, s := range tt.pieces {
-				list = append(list, delta(s))
+				list = append(list, strings.Replace(resHi, `"hi"`, `"`+s+`"`, 1))
 			}
-			text := strings.Join(tt.pieces, "")
-			whole := strings.Replace(resEnd, `"output":null`, `"usage":{"input_tokens":3,"output_tokens":4},"output":[{"type":"message","content":[{"type":"output_text","text":"`+text+`"}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]`, 1)
-			for form, f := range map[string]func() (got []content.Part, stop content.StopReason, sequence string, err error){
-				"stream": func() ([]content.Part, content.StopReason, string, error) {
-					r, err := readResponses(t, strings.NewReader(events(append(slices.Clone(list), resEnd)...)), tt.stops...)
-					return r.Parts, r.Stop.Reason, r.Stop.Sequence, err
-				},
-				"whole": func() ([]content.Part, content.StopReason, string, error) {
-					doc := strings.TrimSuffix(strings.TrimPrefix(whole, `{"type":"response.completed","response":`), "}")
-					r, err := wholeResponses(t, doc, tt.stops...)
-					if r.Usage.Output != 4 {
-						t.Errorf("usage %+v", r.Usage)
-					}
-					if n := len(r.Parts); tt.stop == "" && n > 0 {
-						r.Parts = r.Parts[:n-1] // the call
-						r.Stop.Reason = content.StopEnd
-					}
-					return r.Parts, r.Stop.Reason, r.Stop.Sequence, err
-				},
-			} {
-				got, reason, stop, err := f()
-				got = slices.DeleteFunc(got, func(p content.Part) bool { x, ok := p.(*content.Text); return ok && x.Text == "" })
-				if len(got) == 0 {
-					got = nil
-				}
-				want := content.StopEnd
-				if tt.stop != "" {
-					want = content.StopSequence
-				}
-				if diff := cmp.Diff(tt.parts, got); diff != "" || reason != want || stop != tt.stop || err != nil {
-					t.Errorf("%s: %s %q %v (-want +got):\n%s", form, reason, stop, err, diff)
+			r, err := readResponses(t, strings.NewReader(events(append(list, resEnd)...)), tt.stops...)
+			check("stream", r, err)
+
+			const call = `{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`
+			r, err = wholeResponses(t, `{"status":"completed","usage":{"input_tokens":3,"output_tokens":4},"output":[{"type":"message","content":[{"type":"output_text","text":"`+
+				strings.Join(tt.pieces, "")+`"}]},`+call+`]}`, tt.stops...)
+			if err == nil && r.Usage.Output != 4 {
+				t.Errorf("usage %+v", r.Usage)
+			}
+			if err == nil && tt.stop == "" { // the call behind the text is told, too
+				if n := len(r.Parts) - 1; r.Stop.Reason != content.StopToolUse || n < 0 || !cmp.Equal(r.Parts[n], content.Part(useOf("c", "f", "{}"))) {
+					t.Errorf("%s with %v", r.Stop.Reason, r.Parts)
+				} else {
+					r.Parts, r.Stop.Reason = r.Parts[:n], content.StopEnd
 				}
 			}
+			check("whole", r, err)
 		})
 	}
 }

@@ -1,8 +1,12 @@
 package openai
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/seal"
 )
 
 // A resEncoder writes a request in the format of responses, in one walk, and
@@ -12,15 +16,13 @@ type resEncoder struct {
 	counting bool // for a count of tokens, which takes fewer members
 	strange  bool // the vendor cannot read the thoughts that come back
 
-	open      []call   // calls without a result yet
-	parts     []resAt  // of the turn at hand, with what signatures stand for
-	carried   []string // items that the turn at hand holds
-	shown     []string // texts of thoughts that signatures of the turn stand for
-	thoughts  []loose  // items that are written with what follows them
-	phase     string   // of the text that comes next
-	phaseSaid string   // of the texts at hand
-	item      jsonwire.Doc
-	hosted    bool // there is a built-in tool
+	open     []call   // calls without a result yet
+	parts    []resAt  // of the turns at hand, with what signatures stand for
+	carried  []string // items that the turns at hand hold
+	shown    string   // what is left of the texts of thoughts that signatures of these turns stand for
+	thoughts []loose  // items that are written with what follows them
+	phase    string   // of the texts at hand
+	item     jsonwire.Doc
 }
 
 // A loose item is one of the vendor's that waits for what it belongs to.
@@ -42,6 +44,7 @@ func (e *resEncoder) encode() {
 	w, n := e.w, e.n
 	w.BeginObject()
 	e.member("model", e.to.model)
+	e.foreignMembers(n.Extra)
 	e.outputLosses()
 	e.instructions()
 	w.Name("input")
@@ -57,9 +60,8 @@ func (e *resEncoder) encode() {
 	e.format()
 	if !e.counting {
 		e.settings()
-		e.more(n.Extra, resNames)
+		e.more(n.Extra, func(name string) bool { return slices.Contains(resNames, name) })
 	}
-	e.foreignMembers(n.Extra)
 	w.EndObject()
 }
 
@@ -100,31 +102,43 @@ func (e *resEncoder) forget() {
 
 // items writes the turns as items.
 func (e *resEncoder) items() {
+	before := e.w.Len()
 	e.message(e.role())
 	if e.system != "" {
 		e.user = append(e.user, piece{text: e.system})
 		e.message(e.role())
 	}
-	turns := e.n.Turns
-	for i := range turns {
+	turns := seal.Rejoin(ResponsesFormat, e.n.Turns)
+	clearing := codec.ClearingOf(turns)
+	for i, end := 0, 0; i < len(turns); i = end {
+		end = i + 1
 		if turns[i].Role != content.Assistant {
-			e.othersTurn(i)
+			if !clearing.Cleared(i, &turns[i]) {
+				e.othersTurn(i)
+			}
 			continue
 		}
-		if i > 0 && turns[i-1].Role != content.Assistant {
+		for end < len(turns) && turns[end].Role == content.Assistant {
+			end++
+		}
+		if i > 0 {
 			e.unanswered()
 		}
-		e.assistantTurn(i)
+		e.assistantTurns(turns[i:end], i)
 	}
 	e.loose()
 	e.unanswered()
-	if n := len(turns); n > 0 && turns[n-1].Role == content.Assistant && e.prefill(turns[n-1].Parts) {
-		e.lose(resPrefill, place{turn: n - 1, part: len(turns[n-1].Parts) - 1})
+	if n := len(turns); n > 0 && turns[n-1].Role == content.Assistant && prefilled(turns[n-1].Parts) {
+		e.lose(lostPrefill, place{turn: n - 1, part: len(turns[n-1].Parts) - 1})
+	}
+	if len(turns) > 0 && e.w.Len() == before {
+		e.hold(len(turns) - 1)
+		e.message("user")
 	}
 }
 
-// prefill reports whether a last turn is the beginning of an answer.
-func (e *resEncoder) prefill(parts []content.Part) bool {
+// prefilled reports whether a last turn is the beginning of an answer.
+func prefilled(parts []content.Part) bool {
 	for i := len(parts) - 1; i >= 0; i-- {
 		switch p := parts[i].(type) {
 		case *content.Text:
@@ -142,7 +156,7 @@ func (e *resEncoder) prefill(parts []content.Part) bool {
 // othersTurn writes what the user or the system says.
 func (e *resEncoder) othersTurn(i int) {
 	t := &e.n.Turns[i]
-	e.foreign(t.Extra, place{turn: i}.turnPath()+".extra")
+	e.turnExtra(t.Extra, i)
 	role := "user"
 	if t.Role == content.System {
 		if e.to.vendor {
@@ -154,7 +168,7 @@ func (e *resEncoder) othersTurn(i int) {
 	if len(t.Parts) > 0 {
 		e.loose()
 	}
-	said := false
+	said, told := false, len(e.log.Losses)
 	for j, p := range t.Parts {
 		at := place{turn: i, part: j}
 		if r, ok := p.(*content.ToolResult); ok && r != nil {
@@ -164,6 +178,9 @@ func (e *resEncoder) othersTurn(i int) {
 			continue
 		}
 		e.part(p, at)
+	}
+	if !said && len(e.user) == 0 && t.Role == content.User {
+		e.emptied(i, told)
 	}
 	if !said && len(e.user) == 0 && i == len(e.n.Turns)-1 && len(t.Parts) > 0 {
 		e.user = append(e.user, piece{}) // a message must be there

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,21 +48,24 @@ const (
 	fParams = `"parameters":{"type":"object","properties":{"a":{"type":"string"}}},"strict":false`
 )
 
-// TestResponsesBodies writes whole documents.
-func TestResponsesBodies(t *testing.T) {
-	hi := sayText("a")
-	set := func(model string, change func(*upstream.Request)) *upstream.Request {
-		return with(asked(model, hi), change)
-	}
-	tools := func(r *upstream.Request) { r.Tools = []content.Tool{fTool} }
-	tests := []struct {
-		name string
-		kind Kind
-		req  *upstream.Request
-		want string
-	}{
-		{"the least", KindVendor, asked("gpt-5.2", hi), `{"model":"gpt-5.2","input":[` + itemA + `]` + resTail},
-		{"a model that does not reason", KindVendor, asked("gpt-4.1", hi), `{"model":"gpt-4.1","input":[` + itemA + `],"store":false}`},
+// A resBody is a request and the document that it becomes.
+type resBody struct {
+	name string
+	kind Kind
+	req  *upstream.Request
+	want string
+}
+
+// set is a request of the text a, with a change.
+func set(model string, change func(*upstream.Request)) *upstream.Request {
+	return with(asked(model, sayText("a")), change)
+}
+
+// resPlainBodies are about what stands around a conversation.
+func resPlainBodies() []resBody {
+	return []resBody{
+		{"the least", KindVendor, asked("gpt-5.2", sayText("a")), `{"model":"gpt-5.2","input":[` + itemA + `]` + resTail},
+		{"a model that does not reason", KindVendor, asked("gpt-4.1", sayText("a")), `{"model":"gpt-4.1","input":[` + itemA + `],"store":false}`},
 		{"instructions, a stream and a limit", KindVendor, set("gpt-5.2", func(r *upstream.Request) {
 			r.System = partsOf(sayText("x"), sayText("y"))
 			r.Stream, r.MaxTokens, r.UserID = true, number(int64(100)), "u1"
@@ -75,6 +79,12 @@ func TestResponsesBodies(t *testing.T) {
 			`{"model":"gpt-5.2","input":[` + itemA + `]` + strings.TrimSuffix(resTail, "}") + `,"service_tier":"flex"}`},
 		{"the usual service tier", KindVendor, set("gpt-5.2", func(r *upstream.Request) { r.ServiceTier = "standard" }),
 			`{"model":"gpt-5.2","input":[` + itemA + `]` + strings.TrimSuffix(resTail, "}") + `,"service_tier":"default"}`},
+	}
+}
+
+// resToolBodies are about thinking and tools.
+func resToolBodies() []resBody {
+	return []resBody{
 		{"an effort", KindVendor, set("gpt-6.1-sol", func(r *upstream.Request) {
 			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "max"}
 		}), `{"model":"gpt-6.1-sol","input":[` + itemA + `],"reasoning":{"effort":"max","summary":"auto"}` + resTail},
@@ -84,7 +94,7 @@ func TestResponsesBodies(t *testing.T) {
 		{"thinking off", KindVendor, set("gpt-5.6-sol", func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingOff }),
 			`{"model":"gpt-5.6-sol","input":[` + itemA + `],"reasoning":{"effort":"none"}` + resTail},
 		{"tools", KindVendor, set("gpt-5.2", func(r *upstream.Request) {
-			tools(r)
+			r.Tools = []content.Tool{fTool}
 			r.Choice = content.ToolChoice{Mode: content.ChoiceAuto, NoParallel: true}
 		}), `{"model":"gpt-5.2","input":[` + itemA + `],"tools":[{"type":"function","name":"f",` + fParams + `}],"tool_choice":"auto","parallel_tool_calls":false` + resTail},
 		{"a tool that is strict", KindVendor, set("gpt-5.2", func(r *upstream.Request) {
@@ -92,7 +102,7 @@ func TestResponsesBodies(t *testing.T) {
 			r.Choice.Mode = content.ChoiceNone
 		}), `{"model":"gpt-5.2","input":[` + itemA + `],"tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}],"tool_choice":"none"` + resTail},
 		{"one tool", KindVendor, set("gpt-5.2", func(r *upstream.Request) {
-			tools(r)
+			r.Tools = []content.Tool{fTool}
 			r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
 		}), `{"model":"gpt-5.2","input":[` + itemA + `],"tools":[{"type":"function","name":"f",` + fParams + `}],"tool_choice":{"type":"function","name":"f"}` + resTail},
 		{"some tools", KindVendor, set("gpt-5.2", func(r *upstream.Request) {
@@ -106,6 +116,12 @@ func TestResponsesBodies(t *testing.T) {
 				{Kind: "codeExecution", Format: "generatecontent", Raw: `{}`}, {Kind: "mcp", Format: ResponsesFormat, Raw: `{"type":"mcp","server_label":"x"}`},
 			}
 		}), `{"model":"gpt-5.2","input":[` + itemA + `],"tools":[{"type":"web_search","filters":{"allowed_domains":["a.example"]},"user_location":{"type":"approximate","city":"Oslo"}},{"type":"code_interpreter","container":{"type":"auto"}},{"type":"mcp","server_label":"x"}]` + resTail},
+	}
+}
+
+// resOtherBodies are about the form of answers, and what is left.
+func resOtherBodies() []resBody {
+	return []resBody{
 		{"a schema", KindVendor, set("gpt-5.2", func(r *upstream.Request) {
 			r.Output = upstream.Output{MediaType: jsonType, Schema: content.Schema{JSON: `{"type":"object","properties":{},"required":[],"additionalProperties":false}`}}
 		}), `{"model":"gpt-5.2","input":[` + itemA + `],"text":{"format":{"type":"json_schema","name":"answer","schema":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}}` + resTail},
@@ -113,6 +129,13 @@ func TestResponsesBodies(t *testing.T) {
 			`{"model":"gpt-5.2","input":[{"role":"developer","content":"Answer in JSON."},` + itemA + `],"text":{"format":{"type":"json_object"}}` + resTail},
 		{"JSON, elsewhere", KindCompatible, set("m", func(r *upstream.Request) { r.Output.MediaType = jsonType }),
 			`{"model":"m","instructions":"Answer in JSON.","input":[` + itemA + `],"text":{"format":{"type":"json_object"}}` + resTail},
+		{"members that stand beside its own", KindVendor, set("gpt-5.2", func(r *upstream.Request) {
+			r.Extra = &content.Extra{Format: ResponsesFormat, JSON: `{"text":{"verbosity":"low","format":{"type":"text"}},"reasoning":{"context":"all_turns","effort":"max"},"include":["reasoning.encrypted_content","message.output_text.logprobs"]}`}
+			r.Thinking.Effort = "low"
+		}), `{"model":"gpt-5.2","input":[` + itemA + `],"reasoning":{"effort":"low","context":"all_turns"},"text":{"verbosity":"low"},"store":false,"include":["reasoning.encrypted_content","message.output_text.logprobs"]}`},
+		{"the schema of results", KindVendor, set("gpt-5.2", func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Name: "f", Input: content.Schema{JSON: openSchema}, Output: content.Schema{JSON: openSchema}}}
+		}), `{"model":"gpt-5.2","input":[` + itemA + `],"tools":[{"type":"function","name":"f",` + fParams + `,"output_schema":` + openSchema + `}]` + resTail},
 		{"members of its own", KindVendor, set("gpt-5.2", func(r *upstream.Request) {
 			r.Extra = &content.Extra{Format: ResponsesFormat, JSON: `{"metadata":{"a":"b"},"store":true,"truncation":"auto"}`}
 		}), `{"model":"gpt-5.2","input":[` + itemA + `]` + strings.TrimSuffix(resTail, "}") + `,"metadata":{"a":"b"},"truncation":"auto"}`},
@@ -123,7 +146,11 @@ func TestResponsesBodies(t *testing.T) {
 			r.Turns[2].Role = content.System
 		}), `{"model":"gpt-6.2-sol","input":[` + itemA + `,{"type":"message","role":"assistant","content":"x"},{"role":"developer","content":"b"}]` + resTail},
 	}
-	for _, tt := range tests {
+}
+
+// TestResponsesBodies writes whole documents.
+func TestResponsesBodies(t *testing.T) {
+	for _, tt := range slices.Concat(resPlainBodies(), resToolBodies(), resOtherBodies()) {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, bodyOf(t, tt.req, tt.kind)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -216,7 +243,9 @@ func TestResponsesCarried(t *testing.T) {
 		{"a phase beside its text", partsOf(&content.Thinking{Redacted: seal.Neighbour(ResponsesFormat, seal.Next, `{"phase":"commentary"}`)}, sayText("x")),
 			`{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
 		{"a phase behind its text", partsOf(sayText("w"), sayText("x"), &content.Thinking{Redacted: seal.Neighbour(ResponsesFormat, seal.Last, `{"phase":"commentary"}`)}),
-			`{"type":"message","role":"assistant","content":"wx","phase":"commentary"}`},
+			said("w") + `,{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
+		{"a phase whose text is gone", partsOf(&content.Thinking{Redacted: seal.Neighbour(ResponsesFormat, seal.Next, `{"phase":"commentary"}`)}, hidden(search), sayText("x")), search + "," + said("x")},
+		{"a phase behind one that is blank", partsOf(phased("x", "commentary"), phased("", "final_answer")), `{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
 		{"a phase behind the pieces of a stream", partsOf(sayText("w"), sayText("x"), phased("", "commentary"), sayText("y"), phased("", "final_answer")),
 			`{"type":"message","role":"assistant","content":"wx","phase":"commentary"},{"type":"message","role":"assistant","content":"y","phase":"final_answer"}`},
 		{"an image", partsOf(hidden(think1), &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}, Signature: itemSignature(`{"type":"image_generation_call","id":"ig_1"}`)}),

@@ -19,6 +19,11 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"Unsupported parameter.","param":"temperature","code":"unsupported_parameter"}}`, 500, 0, false, false},
 		{`{"error":{"message":"No tool output found for function call call_x.","param":"input","code":null}}`, 400, 0, false, false},
 		{`{"error":{"message":"x","code":"invalid_encrypted_content"}}`, 400, 0, true, false},
+		{`{"error":{"message":"Item 'rs_1' of type 'reasoning' was provided without its required following item.","code":null}}`, 400, 0, true, false},
+		{`{"error":{"message":"Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.","code":null}}`, 400, 0, true, false},
+		{`{"error":{"message":"Item with id 'rs_1' not found. Items are not persisted when store is set to false.","code":null}}`, 404, 0, true, false},
+		{`{"error":{"message":"The model 'x' does not exist or you do not have access to it.","code":"model_not_found"}}`, 404, 0, false, false},
+		{`{"error":{"message":"temperature must be at most 0.1","param":"temperature","code":null}}`, 400, 0, false, false},
 	} {
 		p := &resPlan{sent: all}
 		again, keep := p.learn(decodeError(tt.status, nil, []byte(tt.body)))

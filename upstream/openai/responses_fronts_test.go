@@ -13,6 +13,7 @@ import (
 
 	"github.com/polywire/polywire/internal/fake"
 	fakeopenai "github.com/polywire/polywire/internal/fake/openai"
+	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai"
 )
 
@@ -160,11 +161,10 @@ func blocksOf(t *testing.T, stream string) []map[string]any {
 	return blocks
 }
 
-// TestResponsesConversations holds conversations of many turns from each front,
-// with a server that knows its own thoughts by the byte and refuses them
-// anywhere but in their place.
-func TestResponsesConversations(t *testing.T) {
-	script := [][]fake.Piece{
+// longTalk is what a model answers, turn by turn, and longItems what stands in
+// the request of the last turn.
+var (
+	longTalk = [][]fake.Piece{
 		{fake.Thinking("Two calls."), fake.Text("Calling."), fake.Call("f", `{"n":1}`), fake.Call("f", `{"n":2}`)},
 		{fake.Thinking("Once more."), fake.Thinking(""), fake.Call("f", `{"n":3}`)},
 		{fake.Thinking("Text, then a thought."), fake.Text("All three are done."), fake.Redacted("hidden"), fake.Text("Really.")},
@@ -174,7 +174,7 @@ func TestResponsesConversations(t *testing.T) {
 		{fake.Thinking("A phase."), fake.Raw(`{"id":"msg_p","type":"message","role":"assistant","status":"completed","phase":"commentary","content":[{"type":"output_text","text":"Calling.","annotations":[]}]}`), fake.Call("f", `{"n":5}`)},
 		{fake.Thinking("The last."), fake.Text("Bye.")},
 	}
-	kinds := []string{
+	longItems = []string{
 		"message", "reasoning", "message", "function_call", "function_call", "function_call_output", "function_call_output",
 		"reasoning", "reasoning", "function_call", "function_call_output",
 		"reasoning", "message", "reasoning", "message", "message",
@@ -182,45 +182,29 @@ func TestResponsesConversations(t *testing.T) {
 		"web_search_call", "message", "message", "message", "message",
 		"reasoning", "message", "function_call", "function_call_output",
 	}
+)
+
+// TestResponsesConversations holds conversations of many turns from each front,
+// with a server that knows its own thoughts by the byte and refuses them
+// anywhere but in their place.
+func TestResponsesConversations(t *testing.T) {
 	for name, sp := range speakers {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/stream=%v", name, stream), func(t *testing.T) {
 				c, s := responses(t, fakeopenai.Options{}, openai.Options{})
-				for _, turn := range script {
+				for _, turn := range longTalk {
 					s.Say(turn...)
 				}
 				var talk talk
-				path := sp.path
-				if stream {
-					path = sp.stream
+				prefix := ""
+				for i := range longTalk {
+					talk.say(t, c, sp, stream)
+					if len(s.Refused()) > 0 {
+						t.Fatalf("turn %d was refused: %s", i, s.Last().Body)
+					}
+					prefix = follows(t, s.Last().Body, prefix)
 				}
-				user, prefix := "go", ""
-				for i := range script {
-					var results []any
-					for _, p := range talk.last {
-						if r := sp.result(p); r != nil {
-							results = append(results, r)
-						}
-					}
-					if len(results) > 0 {
-						user = ""
-					}
-					sp.add(&talk, user, results)
-					user = "and now?"
-					w := ask(t, c, path, sp.body(&talk, stream))
-					if w.Code != http.StatusOK || len(s.Refused()) > 0 {
-						t.Fatalf("turn %d: %d %s\nasked with %s", i, w.Code, w.Body, s.Last().Body)
-					}
-					talk.last = sp.read(t, w.Body.String(), stream)
-					var doc struct{ Input json.RawMessage }
-					decode(t, string(s.Last().Body), &doc)
-					if items := strings.TrimSuffix(string(doc.Input), "]"); !strings.HasPrefix(items, prefix) {
-						t.Errorf("turn %d: what was said is said in another way: %s", i, items)
-					} else {
-						prefix = items
-					}
-				}
-				if diff := cmp.Diff(kinds, kindsOf(t, s.Last().Body)); diff != "" {
+				if diff := cmp.Diff(longItems, kindsOf(t, s.Last().Body)); diff != "" {
 					t.Errorf("items (-want +got):\n%s\n%s", diff, s.Last().Body)
 				}
 				if !strings.Contains(string(s.Last().Body), `"content":"Calling.","phase":"commentary"`) {
@@ -229,6 +213,44 @@ func TestResponsesConversations(t *testing.T) {
 			})
 		}
 	}
+}
+
+// say asks for the next answer: with the results of the last one's calls or, if
+// it has none, with a question.
+func (k *talk) say(t *testing.T, c upstream.Upstream, sp speaker, stream bool) {
+	t.Helper()
+	var results []any
+	for _, p := range k.last {
+		if r := sp.result(p); r != nil {
+			results = append(results, r)
+		}
+	}
+	user, path := "", sp.path
+	if len(results) == 0 {
+		user = "and now?"
+	}
+	if stream {
+		path = sp.stream
+	}
+	sp.add(k, user, results)
+	w := ask(t, c, path, sp.body(k, stream))
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	k.last = sp.read(t, w.Body.String(), stream)
+}
+
+// follows checks that the items of a request begin with those of the one
+// before, and returns them without their end.
+func follows(t *testing.T, body []byte, prefix string) string {
+	t.Helper()
+	var doc struct{ Input json.RawMessage }
+	decode(t, string(body), &doc)
+	items := strings.TrimSuffix(string(doc.Input), "]")
+	if !strings.HasPrefix(items, prefix) {
+		t.Errorf("what was said is said in another way: %s", items)
+	}
+	return items
 }
 
 // kindsOf returns the kinds of the items of a request.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 )
@@ -13,30 +14,34 @@ var (
 	resCitations      = hint(loss.TextCitations, "citations of earlier answers are left out")
 	resByAssistant    = degraded(loss.ImageByAssistant, "only the user gives files: what an earlier answer had is told as the user's")
 	resCiting         = dropped(loss.DocumentCitations, "responses cannot be asked to cite documents")
-	resPrefill        = degraded(loss.TurnOrder, "an answer that is begun is not continued: the model writes a new one behind it")
 	resForeignThought = hint(loss.ThoughtHistory, "the thought is not one that this vendor can read and is left out")
 	resLooseThought   = hint(loss.ThoughtHistory, "a thought that nothing of the answer follows any more is left out")
 	resRefusedThought = degraded(loss.LostThought, "the vendor cannot read its earlier thoughts any more: they are left out")
 	resBrokenState    = dropped(loss.LostThought, "what the vendor wanted back did not come back as it was sent")
+	resMoved          = degraded(loss.LostThought, "the texts around thoughts came back altered, so that these may stand elsewhere among them")
 	resThoughtless    = hint(loss.LostThought, "the server does not give its thoughts out: later turns do without them")
 
-	resVendorTool  = dropped(loss.VendorTool, "the server does not have this built-in tool")
-	resMappedTool  = degraded(loss.VendorTool, "the tool of another vendor is told as this vendor's own of the same purpose")
-	resToolBounds  = degraded(loss.VendorTool, "some settings of the built-in tool have no like here")
-	resToolOutput  = hint(loss.ToolOutput, "the schema of results is left out")
-	resToolCache   = hint(loss.CacheMarks, "responses has no cache marks on tools and calls")
-	resSeed        = dropped(loss.Seed, "responses has no seed")
-	resPenalties   = dropped(loss.Penalties, "responses has no penalties")
-	resTopK        = dropped(loss.TopK, "responses has no top_k")
-	resStops       = degraded(loss.StopSequences, "responses has no stop sequences: the answer is cut here, and tokens behind the cut may be counted or not")
-	resCandidates  = dropped(loss.Candidates, "responses gives one answer")
-	resFewTokens   = degraded(loss.MaxTokens, "the limit is raised to 16 tokens, the least that the server takes")
-	resFullDisplay = degraded(loss.ThinkingDisplay, "the vendor shows a summary of what was thought")
-	resSummary     = hint(loss.ThinkingDisplay, "the server refuses to be asked for summaries of what was thought")
-	resJSONObject  = degraded(loss.OutputType, "the answer is a JSON object, never another value, and a sentence asks for it")
-	resOutputType  = dropped(loss.OutputType, "responses does not have this type of answers")
-	resModalities  = dropped(loss.OutputModalities, "responses answers with text only")
-	resOutputImage = dropped(loss.OutputImage, "responses has no shape and size of images")
+	resVendorTool   = dropped(loss.VendorTool, "the server does not have this built-in tool")
+	resMappedTool   = degraded(loss.VendorTool, "the tool of another vendor is told as this vendor's own of the same purpose")
+	resToolBounds   = dropped(loss.VendorTool, "how the other vendor's tool is bounded cannot be said here")
+	resToolSettings = degraded(loss.VendorTool, "some settings of the other vendor's tool have no like here")
+	resToolAgain    = degraded(loss.VendorTool, "a built-in tool of the same purpose is told already")
+	lostChoiceFree  = degraded(loss.ChoiceMode, "the server cannot be kept from functions only: it is kept from its built-in tools, too")
+	resToolOutput   = hint(loss.ToolOutput, "the server does not take schemas of results: it is left out")
+	resToolCache    = hint(loss.CacheMarks, "responses has no cache marks on tools and calls")
+	resSeed         = dropped(loss.Seed, "responses has no seed")
+	resPenalties    = dropped(loss.Penalties, "responses has no penalties")
+	resTopK         = dropped(loss.TopK, "responses has no top_k")
+	resStops        = degraded(loss.StopSequences, "responses has no stop sequences: the answer is cut here, and tokens behind the cut may be counted or not")
+	resCandidates   = dropped(loss.Candidates, "responses gives one answer")
+	resFewTokens    = degraded(loss.MaxTokens, "the limit is raised to 16 tokens, the least that the server takes")
+	resFullDisplay  = degraded(loss.ThinkingDisplay, "the vendor shows a summary of what was thought")
+	resMute         = hint(loss.ThinkingDisplay, "the model does not think: there is nothing to be shown")
+	resSummary      = hint(loss.ThinkingDisplay, "the server refuses to be asked for summaries of what was thought")
+	resJSONObject   = degraded(loss.OutputType, "the answer is a JSON object, never another value, and a sentence asks for it")
+	resOutputType   = dropped(loss.OutputType, "responses does not have this type of answers")
+	resModalities   = dropped(loss.OutputModalities, "responses answers with text only")
+	resOutputImage  = dropped(loss.OutputImage, "responses has no shape and size of images")
 )
 
 // What may get lost of an answer.
@@ -50,18 +55,18 @@ var (
 
 // responsesLosses are all that responses can report, but for what is lost of
 // schemas, which their own package has a table of.
-var responsesLosses = []*loss.Rule{
+var responsesLosses = append([]*loss.Rule{
 	legal.RenamedTool, legal.RenamedCall,
-	resSystemFile, lostSystemTurn, resUnknownPart, lostVendorPart, lostMembers, lostOwn, lostKept, lostSafety, lostMember, resCitations, resByAssistant, resCiting,
-	resPrefill, resForeignThought, resLooseThought, resRefusedThought, resBrokenState, resThoughtless, lostEmptyText,
+	resSystemFile, lostSystemTurn, resUnknownPart, lostVendorPart, lostOwn, lostWritten, lostDetail, lostUnread, resCitations, resByAssistant, resCiting,
+	lostPrefill, resForeignThought, resLooseThought, resRefusedThought, resBrokenState, resMoved, resThoughtless, lostEmptyText, lostEmptyTurn, lostHeldTurn,
 	lostSignature, lostCache, lostCacheTime, lostDocumentText, lostDocumentTitle, lostDocumentParts, lostSearch,
 	lostResultParts, lostResultError, lostResultNone, lostResultOrphan,
-	resVendorTool, resMappedTool, resToolBounds, resToolOutput, resToolCache, lostToolStrict,
-	lostChoice, lostChoiceOther, lostValidated, lostChoiceNames, lostParallel,
+	resVendorTool, resMappedTool, resToolBounds, resToolSettings, resToolAgain, resToolOutput, resToolCache, lostToolStrict,
+	lostChoice, lostChoiceOther, lostValidated, lostChoiceNames, lostChoiceGone, lostForced, lostChoiceFree, lostChoiceTrust, lostParallel,
 	lostTemperature, lostTopP, resTopK, resSeed, resPenalties, resStops, resCandidates, resFewTokens,
-	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostEffort, lostEffortField,
-	resFullDisplay, resSummary, lostSchemaStrict, resJSONObject, resOutputType, resModalities, resOutputImage,
+	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostNoBudget, lostEffortOff, lostEffort, lostEffortField,
+	resFullDisplay, resMute, resSummary, lostSchemaStrict, resJSONObject, resOutputType, lostOutputEnum, resModalities, resOutputImage,
 	lostUserDigest, lostUser, lostTier,
 	lostEmpty, lostCharacters, lostDetails, lostCitation, lostCustom,
 	resNameless, resNoImage, resCut, resLateItem, resUnknownIt,
-}
+}, codec.ForeignRules...)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/seal"
@@ -17,7 +18,13 @@ import (
 // planOf says a request to a vendor's or another's server of nobody.
 func planOf(t testing.TB, n *upstream.Request, kind Kind, refused field) *resPlan {
 	t.Helper()
-	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: Dialect{Kind: kind, Files: true}})
+	return planWith(t, n, Dialect{Kind: kind, Files: true}, refused)
+}
+
+// planWith is planOf with any dialect.
+func planWith(t testing.TB, n *upstream.Request, says Dialect, refused field) *resPlan {
+	t.Helper()
+	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: says})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,22 +88,33 @@ func resPartLosses() []resLossCase {
 		}), 0},
 		{resUnknownPart, "turns.0.parts.0", v, asked("m", &content.Unknown{Format: "alien", Kind: "x"}), 0},
 		{lostVendorPart, "turns.1.parts.0", v, answered(&content.ServerToolUse{Format: "alien"}, hi), 0},
-		{lostMembers, "turns.0.parts.0.extra", v, asked("m", &content.Text{Text: "a", Extra: alienExtra}), 0},
+		{codec.ForeignMembers, "turns.0.parts.0.extra", v, asked("m", &content.Text{Text: "a", Extra: alienExtra}), 0},
 		{lostOwn, "turns.0.parts.0.extra", v, asked("m", &content.Text{Text: "a", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"x":1}`}}), 0},
-		{lostMembers, "turns.0.parts.0.source.extra", v, asked("m", &content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: alienExtra}}), 0},
-		{lostKept, "extra.cachedContent", v, setting(withMembers(`{"cachedContent":"c"}`)), 0},
-		{lostSafety, "extra.safetySettings", v, setting(withMembers(`{"safetySettings":[]}`)), 0},
-		{lostMember, "extra.generationConfig.speechConfig", v, setting(withMembers(`{"generationConfig":{"speechConfig":{}}}`)), 0},
+		{codec.ForeignMembers, "turns.0.parts.0.source.extra", v, asked("m", &content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: alienExtra}}), 0},
+		{codec.ForeignKept, "extra.cachedContent", v, setting(withMembers(`{"cachedContent":"c"}`)), 0},
+		{codec.ForeignSafety, "extra.safetySettings", v, setting(withMembers(`{"safetySettings":[{}]}`)), 0},
+		{codec.ForeignSetting, "extra.generationConfig.speechConfig", v, setting(withMembers(`{"generationConfig":{"speechConfig":{"languageCode":"de"}}}`)), 0},
+		{lostDetail, "extra.generationConfig.mediaResolution", v, setting(withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_MEDIUM"}}`)), 0},
+		{codec.ForeignMembers, "turns.0.parts.0.extra", c, asked("m", &content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")}), 0},
+		{lostWritten, "extra.text.format", v, setting(func(r *upstream.Request) {
+			r.Extra = &content.Extra{Format: ResponsesFormat, JSON: `{"text":{"format":{"type":"text"}}}`}
+		}), 0},
+		{lostWritten, "extra.store", v, setting(func(r *upstream.Request) { r.Extra = &content.Extra{Format: ResponsesFormat, JSON: `{"store":true}`} }), 0},
 		{resCiting, "turns.0.parts.0", v, asked("m", &content.SearchResult{Citations: true}), 0},
 		{resCitations, "turns.1.parts.0", v, answered(&content.Text{Text: "a", Citations: []content.Citation{{}}}), 0},
 		{resByAssistant, "turns.1.parts.0", v, answered(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}), 0},
 		{resCiting, "turns.0.parts.0", v, asked("m", &content.Document{Source: pdf, Citations: true}), 0},
-		{resPrefill, "turns.1.parts.0", v, with(answered(hi), func(r *upstream.Request) { r.Turns = r.Turns[:2] }), 0},
+		{lostPrefill, "turns.1.parts.0", v, with(answered(hi), func(r *upstream.Request) { r.Turns = r.Turns[:2] }), 0},
 		{resForeignThought, "turns.1.parts.0", v, answered(&content.Thinking{Text: "hm", Signature: alien}, hi), 0},
 		{resLooseThought, "turns.1.parts.0", v, answered(hidden(think1)), 0},
 		{resRefusedThought, "turns.1.parts.0", v, answered(hidden(think1), hi), fieldReasoning},
 		{resBrokenState, "turns.1.parts.0", v, answered(hidden(`{"type":"message"}`), hi), 0},
+		{resMoved, "turns.1.parts.1", v, answered(hi, &content.Text{Signature: content.Signature{Format: ResponsesFormat, Data: seal.Join([]seal.Thought{{Thinking: hidden(think1), Back: 3}})}}, hi), 0},
 		{resThoughtless, "thinking", v, asked("gpt-5.2", hi), fieldReasoning},
+		{lostEmptyTurn, "turns.1", v, answered(), 0},
+		{lostHeldTurn, "turns.0", v, asked("m", &content.Unknown{Format: "messages", Kind: "container_upload", Raw: "{}"}), 0},
+		{codec.ForeignNuance, "tools.0.extra.input_examples", v, setting(withTool(content.Tool{Name: "f", Extra: ofMessages(`{"input_examples":[{}]}`)})), 0},
+		{codec.ForeignUnknown, "extra.x", v, setting(func(r *upstream.Request) { r.Extra = foreign }), 0},
 		{lostEmptyText, "turns.0.parts.0", v, asked("m", sayText(""), hi), 0},
 		{lostSignature, "turns.1.parts.0", v, answered(&content.Text{Text: "a", Signature: alien}), 0},
 		{lostCache, "turns.0.parts.0", v, asked("gpt-5.2", &content.Text{Text: "a", Cache: &content.Cache{}}), 0},
@@ -116,6 +134,8 @@ func resPartLosses() []resLossCase {
 	}
 }
 
+var googleSearch = content.Tool{Kind: "googleSearch", Format: "generatecontent", Raw: "{}"}
+
 func resToolLosses() []resLossCase {
 	const v = KindVendor
 	hi := sayText("hi")
@@ -127,7 +147,7 @@ func resToolLosses() []resLossCase {
 		{resToolBounds, "tools.0", v, setting(func(r *upstream.Request) {
 			r.Tools = []content.Tool{{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","max_uses":3}`}}
 		}), 0},
-		{resToolOutput, "tools.0.output", v, setting(func(r *upstream.Request) {
+		{resToolOutput, "tools.0.output", KindCompatible, setting(func(r *upstream.Request) {
 			r.Tools = []content.Tool{{Name: "f", Output: content.Schema{JSON: openSchema}}}
 		}), 0},
 		{resToolCache, "tools.0", v, setting(func(r *upstream.Request) { r.Tools = []content.Tool{{Name: "f", Cache: &content.Cache{}}} }), 0},
@@ -140,9 +160,30 @@ func resToolLosses() []resLossCase {
 			r.Tools = []content.Tool{fTool}
 			r.Choice.Mode = content.ChoiceValidated
 		}), 0},
+		{lostChoiceTrust, "choice.names", KindCompatible, setting(func(r *upstream.Request) {
+			r.Tools, r.Choice = []content.Tool{fTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+		}), 0},
 		{lostChoiceNames, "choice.names", v, setting(func(r *upstream.Request) {
+			r.Tools, r.Choice = []content.Tool{fTool, {Name: "g"}}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+		}), fieldChoice},
+		{resToolOutput, "tools.0.output", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Name: "f", Output: content.Schema{JSON: openSchema}}}
+		}), fieldResultShape},
+		{lostForced, "choice.names", v, setting(func(r *upstream.Request) {
 			r.Tools = []content.Tool{fTool}
 			r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"g"}}
+		}), 0},
+		{lostChoiceGone, "choice.names", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool}
+			r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "g"}}
+		}), 0},
+		{lostChoiceFree, "choice.mode", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool, googleSearch}
+			r.Choice.Mode = content.ChoiceNone
+		}), fieldChoice},
+		{resToolAgain, "tools.1", v, setting(func(r *upstream.Request) { r.Tools = []content.Tool{googleSearch, googleSearch} }), 0},
+		{resToolSettings, "tools.0", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","user_location":{"type":"exact"}}`}}
 		}), 0},
 		{lostParallel, "choice.no_parallel", v, with(asked("o3", hi), func(r *upstream.Request) {
 			r.Tools = []content.Tool{fTool}
@@ -170,6 +211,14 @@ func resSettingLosses() []resLossCase {
 		{lostBudget, "thinking.budget", v, setting(func(r *upstream.Request) {
 			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: number(int64(5000))}
 		}), 0},
+		{lostNoBudget, "thinking.budget", v, setting(func(r *upstream.Request) {
+			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: number(int64(2000)), Effort: "high"}
+		}), 0},
+		{lostEffortOff, "thinking.effort", v, setting(func(r *upstream.Request) {
+			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}
+		}), 0},
+		{resMute, "thinking.display", v, with(asked("gpt-4.1", hi), func(r *upstream.Request) { r.Thinking.Display = "summarized" }), 0},
+		{resFullDisplay, "thinking.display", v, setting(func(r *upstream.Request) { r.Thinking = upstream.Thinking{Effort: "low", Display: "updates"} }), 0},
 		{lostEffort, "thinking.effort", v, setting(func(r *upstream.Request) { r.Thinking.Effort = "max" }), 0},
 		{lostEffortField, "thinking", v, setting(func(r *upstream.Request) { r.Thinking.Effort = "low" }), fieldEffort},
 		{resFullDisplay, "thinking.display", v, setting(func(r *upstream.Request) { r.Thinking = upstream.Thinking{Effort: "low", Display: "full"} }), 0},
@@ -177,6 +226,9 @@ func resSettingLosses() []resLossCase {
 		{lostSchemaStrict, "output.schema", v, setting(func(r *upstream.Request) { r.Output.Schema.JSON = `{"type":"object","patternProperties":{"^a":{}}}` }), 0},
 		{resJSONObject, "output.media_type", v, setting(func(r *upstream.Request) { r.Output.MediaType = jsonType }), 0},
 		{resOutputType, "output.media_type", v, setting(func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }), 0},
+		{lostOutputEnum, "output.media_type", v, setting(func(r *upstream.Request) {
+			r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"string","enum":["a"]}`}}
+		}), 0},
 		{resModalities, "output.modalities", v, setting(func(r *upstream.Request) { r.Output.Modalities = []string{"text", "image"} }), 0},
 		{resOutputImage, "output", v, setting(func(r *upstream.Request) { r.Output.AspectRatio = "1:1" }), 0},
 		{lostUserDigest, "user_id", v, setting(func(r *upstream.Request) { r.UserID = strings.Repeat("u", 129) }), 0},
@@ -200,6 +252,10 @@ func TestResponsesLosses(t *testing.T) {
 			}
 		}
 		fired[tt.rule] = true
+	}
+	noted := planWith(t, asked("m", &content.Document{Source: pdf}), Dialect{Note: true}, 0)
+	if fired[lostUnread] = slices.Contains(noted.losses, lostUnread.At("turns.0.parts.0")); noted.fault != nil {
+		t.Error(noted.fault)
 	}
 	for r, at := range resAnswerLosses(t) {
 		if !slices.Contains(at, r.At(at[0].Path)) {

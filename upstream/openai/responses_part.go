@@ -46,6 +46,9 @@ func (e *resEncoder) piece(p *piece) {
 		w.Name("file_data")
 		w.Joined("data:", p.mediaType, ";base64,", p.data)
 	}
+	if p.detail != "" {
+		e.member("detail", p.detail)
+	}
 	if p.mark {
 		w.Name("prompt_cache_breakpoint")
 		w.Raw(`{"mode":"explicit"}`)
@@ -63,16 +66,14 @@ func (e *resEncoder) part(p content.Part, at place) {
 	case *content.Text:
 		e.text(p, at)
 	case *content.Image:
-		e.extra(p.Extra, at)
 		e.signature(p.Signature, at)
 		e.nameless(p.Source, at)
 		e.image(p, at)
 	case *content.Document:
-		e.extra(p.Extra, at)
 		e.signature(p.Signature, at)
 		e.document(p, at)
 	case *content.Media:
-		e.fault(content.CodeUnsupported, at, "", "responses takes no sound and no moving pictures")
+		e.unread(at, "sound or moving pictures", "", content.CodeUnsupported, "", "responses takes no sound and no moving pictures")
 	case *content.SearchResult:
 		e.search(p, at)
 	case *content.ToolUse:
@@ -155,9 +156,10 @@ func (e *resEncoder) source(s content.Source, at place, image bool) (p piece, ok
 
 // image adds an image.
 func (e *resEncoder) image(p *content.Image, at place) {
-	if !e.readable(at) {
+	if !e.readable(at, "an image", "") {
 		return
 	}
+	detail := e.detail(p.Extra, at)
 	q, ok := e.source(p.Source, at, true)
 	if !ok {
 		return
@@ -167,11 +169,11 @@ func (e *resEncoder) image(p *content.Image, at place) {
 		switch q.mediaType {
 		case "image/png", "image/jpeg", "image/webp", "image/gif":
 		default:
-			e.fault(content.CodeMedia, at, ".source.media_type", "responses takes images as image/png, image/jpeg, image/webp and image/gif")
+			e.unread(at, q.mediaType, "", content.CodeMedia, ".source.media_type", "responses takes images as image/png, image/jpeg, image/webp and image/gif")
 			return
 		}
 	}
-	q.mark = e.marked(p.Cache, at)
+	q.mark, q.detail = e.marked(p.Cache, at), detail
 	e.user = append(e.user, q)
 }
 
@@ -181,7 +183,7 @@ func (e *resEncoder) document(p *content.Document, at place) {
 		e.lose(resCiting, at)
 	}
 	before := len(e.user)
-	mark := e.marked(p.Cache, at)
+	mark, detail := e.marked(p.Cache, at), e.detail(p.Extra, at)
 	switch s := p.Source.(type) {
 	case *content.PlainText:
 		if s != nil {
@@ -196,7 +198,7 @@ func (e *resEncoder) document(p *content.Document, at place) {
 			}
 		}
 	default:
-		e.file(p, at)
+		e.file(p, detail, at)
 	}
 	if mark && len(e.user) > before {
 		e.user[len(e.user)-1].mark = true
@@ -204,13 +206,17 @@ func (e *resEncoder) document(p *content.Document, at place) {
 }
 
 // file adds a document whose bytes are somewhere.
-func (e *resEncoder) file(p *content.Document, at place) {
+func (e *resEncoder) file(p *content.Document, detail string, at place) {
+	if e.unreadAway(p, at) {
+		return
+	}
 	q, ok := e.source(p.Source, at, false)
 	if !ok {
 		return
 	}
+	q.detail = detail
 	if q.kind != pieceFile {
-		if e.readable(at) {
+		if e.readable(at, "a file", p.Title) {
 			e.heading(p, at, true)
 			e.user = append(e.user, q)
 		}
@@ -226,16 +232,16 @@ func (e *resEncoder) file(p *content.Document, at place) {
 		e.documentText(p, string(plain), at)
 		return
 	}
-	if !e.readable(at) {
+	if !e.readable(at, q.mediaType, p.Title) {
 		return
 	}
 	suffix := suffixOf(q.mediaType)
 	switch {
 	case !e.to.files():
-		e.fault(content.CodeUnsupported, at, ".source", "the server takes no files; send their text")
+		e.unread(at, q.mediaType, e.fileName(p, at), content.CodeUnsupported, ".source", "the server takes no files; send their text")
 		return
 	case suffix == "" || !e.to.vendor && suffix != ".pdf":
-		e.fault(content.CodeUnsupported, at, ".source.media_type", "the server takes PDFs, texts and office documents")
+		e.unread(at, q.mediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "the server takes PDFs, texts and office documents")
 		return
 	}
 	e.heading(p, at, false)
@@ -251,7 +257,12 @@ func (e *resEncoder) file(p *content.Document, at place) {
 
 // textual reports whether files of a type are told as text.
 func textual(mediaType string) bool {
-	return strings.HasPrefix(mediaType, "text/") || mediaType == "application/json" || mediaType == "application/xml"
+	switch mediaType {
+	case "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml", "application/javascript",
+		"application/x-javascript", "application/x-python-code", "application/x-sh", "application/sql":
+		return true
+	}
+	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "+json") || strings.HasSuffix(mediaType, "+xml")
 }
 
 const openDocument = "application/vnd.openxmlformats-officedocument."

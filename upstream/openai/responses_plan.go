@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -34,8 +35,9 @@ type resPlan struct {
 
 	doc    *jsonwire.Writer
 	sent   field
-	load   bool // files are missing in the document
-	others bool // some of them are not images
+	noted  []string // places of files that the model is only told of
+	load   bool     // files are missing in the document
+	others bool     // some of them are not images
 }
 
 // plan says a request in the format, and finds what it loses.
@@ -69,14 +71,14 @@ func resFamily(model string) family {
 // encode writes n, and returns what is lost by that.
 func (p *resPlan) encode(n *upstream.Request, loaded bool) []content.Loss {
 	e := resEncoder{counting: p.counting, strange: p.strange}
-	e.encoder = encoder{w: new(jsonwire.Writer), n: n, to: &p.to, own: ResponsesFormat, loaded: loaded}
+	e.encoder = encoder{w: new(jsonwire.Writer), n: n, to: &p.to, own: ResponsesFormat, loaded: loaded, noted: p.noted}
 	e.w.Grow(sizeOf(n))
 	e.encode()
-	p.doc, p.fault, p.sent = e.w, e.faults.Err(), e.sent
+	p.doc, p.fault, p.sent = e.w, cmp.Or(e.faults.Err(), backend.Answers(n)), e.sent
 	if !loaded {
-		p.load, p.others = e.load, e.others
+		p.load, p.others, p.noted = e.load, e.others, e.noted
 	}
-	return e.log.Losses
+	return loss.Once(e.log.Losses)
 }
 
 // again writes the request anew, with what has been learned, and returns what
@@ -108,10 +110,7 @@ func (p *resPlan) body(ctx context.Context) (backend.Body, error) {
 func (p *resPlan) restore(events []upstream.Event) bool { return p.names.Restore(events) }
 
 // resFields are the names by which servers refuse.
-var resFields = []struct {
-	name string
-	field
-}{
+var resFields = []refusedName{
 	{"temperature", fieldTemperature},
 	{"top_p", fieldTopP},
 	{"effort", fieldEffort},
@@ -121,20 +120,26 @@ var resFields = []struct {
 	{"developer", fieldDeveloper},
 	{"include", fieldReasoning},
 	{"include[0]", fieldReasoning},
+	{"tool_choice", fieldChoice},
+	{"output_schema", fieldResultShape},
+	{"json_object", fieldJSONObject},
 }
 
 // learn takes in why the request was refused, and reports whether there is
 // something to be said otherwise. keep says that the model always refuses it.
 func (p *resPlan) learn(err error) (again, keep bool) {
 	var f *vendorError
-	if !errors.As(err, &f) || f.status != http.StatusBadRequest && f.status != http.StatusUnprocessableEntity || f.tooLong() {
+	if !errors.As(err, &f) {
 		return false, false
 	}
-	if f.code == "invalid_encrypted_content" {
+	text := strings.ToLower(f.message)
+	if unreadable(f, text) {
 		again, p.strange = !p.strange, true
 		return again, false
 	}
-	text := strings.ToLower(f.message)
+	if f.status != http.StatusBadRequest && f.status != http.StatusUnprocessableEntity || f.tooLong() || f.filtered() || !f.refuses(text) {
+		return false, false
+	}
 	if strings.Contains(text, "encrypted content is not supported") {
 		text += " include" // it does not say in which member
 	}
@@ -145,4 +150,18 @@ func (p *resPlan) learn(err error) (again, keep bool) {
 		}
 	}
 	return false, false
+}
+
+// unreadable reports whether the vendor has no use for the thoughts that came
+// back: they are altered, another organisation's, or not those that belong to
+// what stands beside them.
+func unreadable(f *vendorError, text string) bool {
+	switch {
+	case f.code == "invalid_encrypted_content":
+		return f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity
+	case f.status != http.StatusBadRequest && f.status != http.StatusNotFound:
+		return false
+	}
+	return strings.Contains(text, "reasoning") && strings.Contains(text, "without its required") ||
+		strings.Contains(text, "items are not persisted when store is set to false")
 }

@@ -40,86 +40,106 @@ func another(event string, changes ...string) string {
 	return strings.NewReplacer(append([]string{`"output_index":0`, `"output_index":1`}, changes...)...).Replace(event)
 }
 
+// A resQuirk is what a server does, and what it means.
+type resQuirk struct {
+	name   string
+	events []string
+	parts  []content.Part
+	reason content.StopReason
+}
+
+const resSum = content.StopEnd
+
+// resUse is the call that the pieces make.
+var resUse = useOf("call_1", "f", `{"x":1}`)
+
+// resTextQuirks are about how texts come.
+var resTextQuirks = []resQuirk{
+	{"the vendor's own", []string{resCreated, resAddMsg, resHi, resMsgDone, resEnd}, partsOf(sayText("hi")), resSum},
+	{"no beginning", []string{resAddMsg, resHi, resMsgDone, resEnd}, partsOf(sayText("hi")), resSum},
+	{"deltas without an item", []string{resHi, resHi, resEnd}, partsOf(sayText("hihi")), resSum},
+	{"the item only", []string{resMsgDone, resEnd}, partsOf(sayText("hi")), resSum},
+	{"an end that is missing", []string{resAddMsg, resHi, resEnd}, partsOf(sayText("hi")), resSum},
+	{"more in the whole text", []string{resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"hi you"`, 1), resEnd}, partsOf(sayText("hi you")), resSum},
+	{"more in text.done", []string{resAddMsg, resHi, `{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"hi you"}`, resEnd}, partsOf(sayText("hi you")), resSum},
+	{"other text in the end", []string{resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"ho there"`, 1), resEnd}, partsOf(sayText("hi")), resSum},
+	{"items twice", []string{resAddMsg, resAddMsg, resHi, resMsgDone, resMsgDone, resEnd}, partsOf(sayText("hi")), resSum},
+	{"an item with new ids", []string{resAddMsg, strings.ReplaceAll(resHi, "msg_1", "msg_2"), strings.ReplaceAll(resMsgDone, "msg_1", "msg_3"), resEnd}, partsOf(sayText("hi")), resSum},
+	{"text.done behind the item", []string{resAddMsg, resHi, resMsgDone, `{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"hi"}`, resEnd}, partsOf(sayText("hi")), resSum},
+	{"everything in the end", []string{resCreated, resEnding(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]},{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}`)},
+		partsOf(sayText("hi"), resUse), content.StopToolUse},
+	{"the end tells again", []string{resAddMsg, resHi, resMsgDone, resEnding(`{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`)}, partsOf(sayText("hi")), resSum},
+	{"the end tells more", []string{resAddMsg, resHi, resEnding(`{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"hi you"}]},{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}`)},
+		partsOf(sayText("hi you"), resUse), content.StopToolUse},
+	{"an empty output in the end", []string{resAddMsg, resHi, resMsgDone, resEnding("")}, partsOf(sayText("hi")), resSum},
+	{"no index", []string{strings.Replace(resAddMsg, `"output_index":0,`, "", 1), `{"type":"response.output_text.delta","delta":"hi"}`, `{"type":"response.output_text.delta","delta":"!"}`, resEnd}, partsOf(sayText("hi!")), resSum},
+	{"numbers that repeat", []string{strings.Replace(resHi, `"delta"`, `"sequence_number":1,"delta"`, 1), strings.Replace(resHi, `"delta"`, `"sequence_number":1,"delta"`, 1), resEnd}, partsOf(sayText("hihi")), resSum},
+	{"two parts", []string{resAddMsg, resHi, strings.Replace(resHi, `"content_index":0`, `"content_index":1`, 1), resEnd}, partsOf(sayText("hi"), sayText("hi")), resSum},
+	{"two messages", []string{resAddMsg, resHi, resMsgDone, another(resAddMsg, "msg_1", "msg_2"), another(resHi), resEnd}, partsOf(sayText("hi"), sayText("hi")), resSum},
+	{"texts in turns", []string{resAddMsg, resHi, another(resAddMsg, "msg_1", "msg_2"), another(resHi), resHi, resEnd}, partsOf(sayText("hi"), sayText("hi"), sayText("hi")), resSum},
+	{"a refusal", []string{resAddMsg, `{"type":"response.refusal.delta","output_index":0,"content_index":0,"delta":"I cannot"}`, `{"type":"response.refusal.done","output_index":0,"content_index":0,"refusal":"I cannot."}`, resEnd}, partsOf(sayText("I cannot.")), content.StopRefusal},
+	{"a refusal in the end", []string{resEnding(`{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"No."}]}`)}, partsOf(sayText("No.")), content.StopRefusal},
+}
+
+// resCallQuirks are about how calls come.
+var resCallQuirks = []resQuirk{
+	{"no text", []string{resAddMsg, another(resAddCall), another(resArg), another(resArgs), another(resCallDone), resEnd}, partsOf(resUse), content.StopToolUse},
+	{"text and call at one index", []string{resAddMsg, resHi, resMsgDone, resAddCall, resArg, resArgs, resCallDone, resEnding(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]},{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}`)},
+		partsOf(sayText("hi"), resUse), content.StopToolUse},
+	{"the same without ends", []string{resAddMsg, resHi, resAddCall, resArg, resArgs, resEnd}, partsOf(sayText("hi"), resUse), content.StopToolUse},
+	{"arguments in done only", []string{resAddCall, resArgsDone, resEnd}, partsOf(resUse), content.StopToolUse},
+	{"arguments in the item only", []string{resAddCall, resCallDone, resEnd}, partsOf(resUse), content.StopToolUse},
+	{"arguments in the beginning only", []string{strings.Replace(resAddCall, `"arguments":""`, `"arguments":"{\"x\":1}"`, 1), resEnd}, partsOf(resUse), content.StopToolUse},
+	{"arguments in every place", []string{strings.Replace(resAddCall, `"arguments":""`, `"arguments":"{\"x\":1}"`, 1), resArg, resArgs, resArgsDone, resCallDone, resEnd}, partsOf(resUse), content.StopToolUse},
+	{"arguments that are an object", []string{resAddCall, strings.Replace(resCallDone, `"{\"x\":1}"`, `{"x":1}`, 1), resEnd}, partsOf(resUse), content.StopToolUse},
+	{"a name that comes late", []string{strings.Replace(resAddCall, `"name":"f",`, "", 1), resArg, resArgs, resCallDone, resEnd}, partsOf(resUse), content.StopToolUse},
+	{"no call_id", []string{strings.Replace(resCallDone, `"call_id":"call_1",`, "", 1), resEnd}, partsOf(useOf("fc_1", "f", `{"x":1}`)), content.StopToolUse},
+	{"no id at all", []string{strings.NewReplacer(`"call_id":"call_1",`, "", `"id":"fc_1",`, "").Replace(resCallDone), resEnd}, partsOf(useOf("made", "f", `{"x":1}`)), content.StopToolUse},
+	{"parallel calls side by side", []string{resAddCall, another(resAddCall, "_1", "_2"), resArg, another(resArg), another(resArgs), resArgs, another(resCallDone, "_1", "_2"), resCallDone, resEnd},
+		partsOf(resUse, useOf("call_2", "f", `{"x":1}`)), content.StopToolUse},
+	{"a call twice", []string{resAddCall, resCallDone, resAddCall, resCallDone, resEnding(`{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}`)}, partsOf(resUse), content.StopToolUse},
+}
+
+// resThoughtQuirks are about how thoughts come.
+var resThoughtQuirks = []resQuirk{
+	{"thoughts as they are", []string{`{"type":"response.reasoning_text.delta","output_index":0,"content_index":0,"delta":"hm"}`, another(resHi), resEnd}, partsOf(&content.Thinking{Text: "hm"}, sayText("hi")), resSum},
+	{"thoughts of both kinds", []string{resThink("hm"), `{"type":"response.reasoning_text.delta","output_index":0,"content_index":0,"delta":"hmm"}`, another(resHi), resEnd}, partsOf(&content.Thinking{Text: "hm"}, sayText("hi")), resSum},
+	{"summaries in parts", []string{resThink("a"), strings.Replace(resThink("b"), `"summary_index":0`, `"summary_index":1`, 1), another(resHi), resEnd}, partsOf(&content.Thinking{Text: "a\n\nb"}, sayText("hi")), resSum},
+	{"a summary in the item only", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}]}}`, another(resHi), resEnd},
+		partsOf(&content.Thinking{Text: "a\n\nb"}, sayText("hi")), resSum},
+	{"a thought that is not told", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[]}}`, another(resHi), resEnd}, partsOf(sayText("hi")), resSum},
+	{"an encrypted thought that is over late", []string{`{"type":"response.output_item.added","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"part"}}`, resThink("hm"), another(resHi),
+		`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}}`, resEnd},
+		partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}`)}, sayText("hi")), resSum},
+	{"a thought told in the end", []string{resThink("hm"), resEnding(`{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`)},
+		partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}`)}, sayText("hi")), resSum},
+	{"a phase that comes late", []string{resAddMsg, resHi, strings.Replace(resMsgDone, `"status"`, `"phase":"final_answer","status"`, 1), resEnd}, partsOf(phased("hi", "final_answer")), resSum},
+}
+
+// resOtherQuirks are about all else.
+var resOtherQuirks = []resQuirk{
+	{"events that nobody knows", []string{`{"type":"response.new.event","x":1}`, `{"type":"keepalive"}`, `{"x":1}`, `1`, resHi, `{"type":"response.web_search_call.searching","output_index":3}`, resEnd}, partsOf(sayText("hi")), resSum},
+	{"an answer as one event", []string{`{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`}, partsOf(sayText("hi")), resSum},
+	{"an item that nobody knows", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"x","type":"new_call","y":1}}`, another(resHi), resEnd},
+		partsOf(&content.Unknown{Format: ResponsesFormat, Kind: "new_call", Raw: `{"id":"x","type":"new_call","y":1}`}, sayText("hi")), resSum},
+	{"a citation twice", []string{resAddMsg, resHi, `{"type":"response.output_text.annotation.added","output_index":0,"content_index":0,"annotation_index":0,"annotation":{"type":"file_citation","file_id":"file-1","filename":"a.txt","index":1}}`,
+		strings.Replace(resMsgDone, `"annotations":[]`, `"annotations":[{"type":"file_citation","file_id":"file-1","filename":"a.txt","index":1}]`, 1), resEnd},
+		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Title: "a.txt", FileID: "file-1", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"type":"file_citation","file_id":"file-1","filename":"a.txt","index":1}`}}}}), resSum},
+	{"incomplete by a filter", []string{resHi, `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}}`}, partsOf(sayText("hi")), content.StopSafety},
+	{"incomplete, steered", []string{resHi, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"steered"}}}`}, partsOf(sayText("hi")), content.StopOther},
+	{"incomplete amid a call", []string{resAddCall, resArg, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`}, partsOf(useOf("call_1", "f", `{"x":`)), content.StopMaxTokens},
+	{"a compaction", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"cmp_1","type":"compaction","encrypted_content":"x"}}`, another(resHi), resEnd},
+		partsOf(hidden(`{"id":"cmp_1","type":"compaction","encrypted_content":"x"}`), sayText("hi")), resSum},
+	{"code that was run", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"ci_1","type":"code_interpreter_call","code":"1+1","container_id":"c","outputs":[{"type":"logs","logs":"2"}]}}`, another(resHi), resEnd},
+		partsOf(&content.ServerToolUse{Format: ResponsesFormat, Kind: "code_interpreter_call", ID: "ci_1", Name: "code_interpreter", Input: `{"code":"1+1"}`},
+			&content.ServerToolResult{Format: ResponsesFormat, Kind: "code_interpreter_call", ID: "ci_1", Content: `[{"type":"logs","logs":"2"}]`},
+			hidden(`{"id":"ci_1","type":"code_interpreter_call","code":"1+1","container_id":"c","outputs":[{"type":"logs","logs":"2"}]}`), sayText("hi")), resSum},
+}
+
 // TestResponsesQuirks holds the reader to the rules for what compatible servers
 // do, and for events that come twice, late or not at all.
 func TestResponsesQuirks(t *testing.T) {
-	sum := content.StopEnd
-	call := useOf("call_1", "f", `{"x":1}`)
-	tests := []struct {
-		name   string
-		events []string
-		parts  []content.Part
-		reason content.StopReason
-	}{
-		{"the vendor's own", []string{resCreated, resAddMsg, resHi, resMsgDone, resEnd}, partsOf(sayText("hi")), sum},
-		{"no beginning", []string{resAddMsg, resHi, resMsgDone, resEnd}, partsOf(sayText("hi")), sum},
-		{"deltas without an item", []string{resHi, resHi, resEnd}, partsOf(sayText("hihi")), sum},
-		{"the item only", []string{resMsgDone, resEnd}, partsOf(sayText("hi")), sum},
-		{"an end that is missing", []string{resAddMsg, resHi, resEnd}, partsOf(sayText("hi")), sum},
-		{"more in the whole text", []string{resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"hi you"`, 1), resEnd}, partsOf(sayText("hi you")), sum},
-		{"more in text.done", []string{resAddMsg, resHi, `{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"hi you"}`, resEnd}, partsOf(sayText("hi you")), sum},
-		{"other text in the end", []string{resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"ho there"`, 1), resEnd}, partsOf(sayText("hi")), sum},
-		{"items twice", []string{resAddMsg, resAddMsg, resHi, resMsgDone, resMsgDone, resEnd}, partsOf(sayText("hi")), sum},
-		{"an item with new ids", []string{resAddMsg, strings.ReplaceAll(resHi, "msg_1", "msg_2"), strings.ReplaceAll(resMsgDone, "msg_1", "msg_3"), resEnd}, partsOf(sayText("hi")), sum},
-		{"text.done behind the item", []string{resAddMsg, resHi, resMsgDone, `{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"hi"}`, resEnd}, partsOf(sayText("hi")), sum},
-		{"everything in the end", []string{resCreated, resEnding(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]},{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}`)},
-			partsOf(sayText("hi"), call), content.StopToolUse},
-		{"the end tells again", []string{resAddMsg, resHi, resMsgDone, resEnding(`{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`)}, partsOf(sayText("hi")), sum},
-		{"the end tells more", []string{resAddMsg, resHi, resEnding(`{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"hi you"}]},{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}`)},
-			partsOf(sayText("hi you"), call), content.StopToolUse},
-		{"an empty output in the end", []string{resAddMsg, resHi, resMsgDone, resEnding("")}, partsOf(sayText("hi")), sum},
-		{"no text", []string{resAddMsg, another(resAddCall), another(resArg), another(resArgs), another(resCallDone), resEnd}, partsOf(call), content.StopToolUse},
-		{"text and call at one index", []string{resAddMsg, resHi, resMsgDone, resAddCall, resArg, resArgs, resCallDone, resEnding(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]},{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}`)},
-			partsOf(sayText("hi"), call), content.StopToolUse},
-		{"the same without ends", []string{resAddMsg, resHi, resAddCall, resArg, resArgs, resEnd}, partsOf(sayText("hi"), call), content.StopToolUse},
-		{"arguments in done only", []string{resAddCall, resArgsDone, resEnd}, partsOf(call), content.StopToolUse},
-		{"arguments in the item only", []string{resAddCall, resCallDone, resEnd}, partsOf(call), content.StopToolUse},
-		{"arguments in the beginning only", []string{strings.Replace(resAddCall, `"arguments":""`, `"arguments":"{\"x\":1}"`, 1), resEnd}, partsOf(call), content.StopToolUse},
-		{"arguments in every place", []string{strings.Replace(resAddCall, `"arguments":""`, `"arguments":"{\"x\":1}"`, 1), resArg, resArgs, resArgsDone, resCallDone, resEnd}, partsOf(call), content.StopToolUse},
-		{"arguments that are an object", []string{resAddCall, strings.Replace(resCallDone, `"{\"x\":1}"`, `{"x":1}`, 1), resEnd}, partsOf(call), content.StopToolUse},
-		{"a name that comes late", []string{strings.Replace(resAddCall, `"name":"f",`, "", 1), resArg, resArgs, resCallDone, resEnd}, partsOf(call), content.StopToolUse},
-		{"no call_id", []string{strings.Replace(resCallDone, `"call_id":"call_1",`, "", 1), resEnd}, partsOf(useOf("fc_1", "f", `{"x":1}`)), content.StopToolUse},
-		{"no id at all", []string{strings.NewReplacer(`"call_id":"call_1",`, "", `"id":"fc_1",`, "").Replace(resCallDone), resEnd}, partsOf(useOf("made", "f", `{"x":1}`)), content.StopToolUse},
-		{"parallel calls side by side", []string{resAddCall, another(resAddCall, "_1", "_2"), resArg, another(resArg), another(resArgs), resArgs, another(resCallDone, "_1", "_2"), resCallDone, resEnd},
-			partsOf(call, useOf("call_2", "f", `{"x":1}`)), content.StopToolUse},
-		{"a call twice", []string{resAddCall, resCallDone, resAddCall, resCallDone, resEnding(`{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}`)}, partsOf(call), content.StopToolUse},
-		{"no index", []string{strings.Replace(resAddMsg, `"output_index":0,`, "", 1), `{"type":"response.output_text.delta","delta":"hi"}`, `{"type":"response.output_text.delta","delta":"!"}`, resEnd}, partsOf(sayText("hi!")), sum},
-		{"numbers that repeat", []string{strings.Replace(resHi, `"delta"`, `"sequence_number":1,"delta"`, 1), strings.Replace(resHi, `"delta"`, `"sequence_number":1,"delta"`, 1), resEnd}, partsOf(sayText("hihi")), sum},
-		{"two parts", []string{resAddMsg, resHi, strings.Replace(resHi, `"content_index":0`, `"content_index":1`, 1), resEnd}, partsOf(sayText("hi"), sayText("hi")), sum},
-		{"two messages", []string{resAddMsg, resHi, resMsgDone, another(resAddMsg, "msg_1", "msg_2"), another(resHi), resEnd}, partsOf(sayText("hi"), sayText("hi")), sum},
-		{"texts in turns", []string{resAddMsg, resHi, another(resAddMsg, "msg_1", "msg_2"), another(resHi), resHi, resEnd}, partsOf(sayText("hi"), sayText("hi"), sayText("hi")), sum},
-		{"a refusal", []string{resAddMsg, `{"type":"response.refusal.delta","output_index":0,"content_index":0,"delta":"I cannot"}`, `{"type":"response.refusal.done","output_index":0,"content_index":0,"refusal":"I cannot."}`, resEnd}, partsOf(sayText("I cannot.")), content.StopRefusal},
-		{"a refusal in the end", []string{resEnding(`{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"No."}]}`)}, partsOf(sayText("No.")), content.StopRefusal},
-		{"thoughts as they are", []string{`{"type":"response.reasoning_text.delta","output_index":0,"content_index":0,"delta":"hm"}`, another(resHi), resEnd}, partsOf(&content.Thinking{Text: "hm"}, sayText("hi")), sum},
-		{"thoughts of both kinds", []string{resThink("hm"), `{"type":"response.reasoning_text.delta","output_index":0,"content_index":0,"delta":"hmm"}`, another(resHi), resEnd}, partsOf(&content.Thinking{Text: "hm"}, sayText("hi")), sum},
-		{"summaries in parts", []string{resThink("a"), strings.Replace(resThink("b"), `"summary_index":0`, `"summary_index":1`, 1), another(resHi), resEnd}, partsOf(&content.Thinking{Text: "a\n\nb"}, sayText("hi")), sum},
-		{"a summary in the item only", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}]}}`, another(resHi), resEnd},
-			partsOf(&content.Thinking{Text: "a\n\nb"}, sayText("hi")), sum},
-		{"a thought that is not told", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[]}}`, another(resHi), resEnd}, partsOf(sayText("hi")), sum},
-		{"an encrypted thought that is over late", []string{`{"type":"response.output_item.added","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"part"}}`, resThink("hm"), another(resHi),
-			`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}}`, resEnd},
-			partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}`)}, sayText("hi")), sum},
-		{"a thought told in the end", []string{resThink("hm"), resEnding(`{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`)},
-			partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}`)}, sayText("hi")), sum},
-		{"a phase that comes late", []string{resAddMsg, resHi, strings.Replace(resMsgDone, `"status"`, `"phase":"final_answer","status"`, 1), resEnd}, partsOf(phased("hi", "final_answer")), sum},
-		{"events that nobody knows", []string{`{"type":"response.new.event","x":1}`, `{"type":"keepalive"}`, `{"x":1}`, `1`, resHi, `{"type":"response.web_search_call.searching","output_index":3}`, resEnd}, partsOf(sayText("hi")), sum},
-		{"an answer as one event", []string{`{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`}, partsOf(sayText("hi")), sum},
-		{"an item that nobody knows", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"x","type":"new_call","y":1}}`, another(resHi), resEnd},
-			partsOf(&content.Unknown{Format: ResponsesFormat, Kind: "new_call", Raw: `{"id":"x","type":"new_call","y":1}`}, sayText("hi")), sum},
-		{"a citation twice", []string{resAddMsg, resHi, `{"type":"response.output_text.annotation.added","output_index":0,"content_index":0,"annotation_index":0,"annotation":{"type":"file_citation","file_id":"file-1","filename":"a.txt","index":1}}`,
-			strings.Replace(resMsgDone, `"annotations":[]`, `"annotations":[{"type":"file_citation","file_id":"file-1","filename":"a.txt","index":1}]`, 1), resEnd},
-			partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Title: "a.txt", FileID: "file-1", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"type":"file_citation","file_id":"file-1","filename":"a.txt","index":1}`}}}}), sum},
-		{"incomplete by a filter", []string{resHi, `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}}`}, partsOf(sayText("hi")), content.StopSafety},
-		{"incomplete, steered", []string{resHi, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"steered"}}}`}, partsOf(sayText("hi")), content.StopOther},
-		{"incomplete amid a call", []string{resAddCall, resArg, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`}, partsOf(useOf("call_1", "f", `{"x":`)), content.StopMaxTokens},
-		{"a compaction", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"cmp_1","type":"compaction","encrypted_content":"x"}}`, another(resHi), resEnd},
-			partsOf(hidden(`{"id":"cmp_1","type":"compaction","encrypted_content":"x"}`), sayText("hi")), sum},
-		{"code that was run", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"ci_1","type":"code_interpreter_call","code":"1+1","container_id":"c","outputs":[{"type":"logs","logs":"2"}]}}`, another(resHi), resEnd},
-			partsOf(&content.ServerToolUse{Format: ResponsesFormat, Kind: "code_interpreter_call", ID: "ci_1", Name: "code_interpreter", Input: `{"code":"1+1"}`},
-				&content.ServerToolResult{Format: ResponsesFormat, Kind: "code_interpreter_call", ID: "ci_1", Content: `[{"type":"logs","logs":"2"}]`},
-				hidden(`{"id":"ci_1","type":"code_interpreter_call","code":"1+1","container_id":"c","outputs":[{"type":"logs","logs":"2"}]}`), sayText("hi")), sum},
-	}
-	for _, tt := range tests {
+	for _, tt := range slices.Concat(resTextQuirks, resCallQuirks, resThoughtQuirks, resOtherQuirks) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := readResponses(t, strings.NewReader(events(tt.events...)))
 			if err != nil {

@@ -65,70 +65,74 @@ func tideCitation() content.Citation {
 	return content.Citation{Kind: content.CiteWeb, URL: "https://tides.example/oslo", Title: "Oslo tides"}
 }
 
+// Searches of the examples.
+const (
+	search4  = `{"id":"ws_04","type":"web_search_call","status":"completed","action":{"type":"search","query":"tide Oslo","queries":["tide Oslo"],"sources":[{"type":"url","url":"https://tides.example/oslo"}]}}`
+	search11 = `{"id":"ws_11","type":"web_search_call","status":"completed","action":{"type":"search","query":"tide Oslo","queries":["tide Oslo"]}}`
+)
+
+// resExamples are the examples of the wire reference.
+var resExamples = []struct {
+	file string
+	want upstream.Reply
+}{
+	{"E20.json", upstream.Reply{
+		Start: upstream.Start{ID: "resp_01", Model: "gpt-6.2-sol"},
+		Parts: []content.Part{
+			&content.Thinking{Text: "**Looking up B7**\n\nThe tool knows.", Signature: itemSignature(
+				`{"type":"reasoning","id":"rs_02","summary":[{"type":"summary_text","text":"**Looking up B7**\n\nThe tool knows."}],"encrypted_content":"gAAAAABqX1b"}`)},
+			phased("Checking.", "commentary"),
+			&content.ToolUse{ID: "call_f1", Name: "depth_at", Input: `{"buoy":"B7"}`},
+		},
+		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, Word: "completed"},
+		Usage: content.Usage{Input: 172, CacheRead: 128, Output: 40, Thinking: 80},
+	}},
+	{"E21.json", upstream.Reply{
+		Start: upstream.Start{ID: "resp_02", Model: "gpt-6.1-sol"},
+		Parts: []content.Part{hidden(`{"type":"reasoning","id":"rs_03","summary":[],"encrypted_content":"gAAA"}`)},
+		Stop:  upstream.Stop{Reason: content.StopMaxTokens, Format: ResponsesFormat, Word: "max_output_tokens", Details: `{"reason":"max_output_tokens"}`},
+		Usage: content.Usage{Input: 20, Thinking: 64},
+	}},
+	{"E23.json", upstream.Reply{
+		Start: upstream.Start{ID: "resp_04", Model: "gpt-6.1-sol"},
+		Parts: []content.Part{
+			&content.ServerToolUse{Format: ResponsesFormat, Kind: "web_search_call", ID: "ws_04", Name: "web_search",
+				Input: `{"type":"search","query":"tide Oslo","queries":["tide Oslo"],"sources":[{"type":"url","url":"https://tides.example/oslo"}]}`},
+			hidden(search4),
+			&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="},
+				Signature: itemSignature(`{"type":"image_generation_call","id":"ig_04"}`)},
+			&content.Text{Text: "High tide is at 14:10 (tides.example).", Citations: []content.Citation{tideCitation()}},
+		},
+		Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, Word: "completed"},
+		Usage: content.Usage{Input: 2000, Output: 50, Thinking: 10},
+	}},
+	{"E24.sse", upstream.Reply{
+		Start: upstream.Start{ID: "resp_10", Model: "gpt-6.2-sol"},
+		Parts: []content.Part{
+			&content.Thinking{Text: "Need the depth.", Signature: itemSignature(
+				`{"type":"reasoning","id":"rs_10","summary":[{"type":"summary_text","text":"Need the depth."}],"encrypted_content":"gAAAfull"}`)},
+			phased("Checking.", "commentary"),
+			&content.ToolUse{ID: "call_g1", Name: "depth_at", Input: `{"buoy":"B7"}`},
+		},
+		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, Word: "completed"},
+		Usage: content.Usage{Input: 50, Output: 20, Thinking: 20},
+	}},
+	{"E25.sse", upstream.Reply{
+		Start: upstream.Start{ID: "resp_11", Model: "gpt-6.1-sol"},
+		Parts: []content.Part{
+			&content.ServerToolUse{Format: ResponsesFormat, Kind: "web_search_call", ID: "ws_11", Name: "web_search",
+				Input: `{"type":"search","query":"tide Oslo","queries":["tide Oslo"]}`},
+			hidden(search11),
+			&content.Text{Text: "High tide is at 14:10.", Citations: []content.Citation{tideCitation()}},
+		},
+		Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, Word: "completed"},
+		Usage: content.Usage{Input: 900, Output: 12},
+	}},
+}
+
 // TestResponsesExamples reads the examples of the wire reference.
 func TestResponsesExamples(t *testing.T) {
-	const (
-		search4  = `{"id":"ws_04","type":"web_search_call","status":"completed","action":{"type":"search","query":"tide Oslo","queries":["tide Oslo"],"sources":[{"type":"url","url":"https://tides.example/oslo"}]}}`
-		search11 = `{"id":"ws_11","type":"web_search_call","status":"completed","action":{"type":"search","query":"tide Oslo","queries":["tide Oslo"]}}`
-	)
-	tests := []struct {
-		file string
-		want upstream.Reply
-	}{
-		{"E20.json", upstream.Reply{
-			Start: upstream.Start{ID: "resp_01", Model: "gpt-6.2-sol"},
-			Parts: []content.Part{
-				&content.Thinking{Text: "**Looking up B7**\n\nThe tool knows.", Signature: itemSignature(
-					`{"type":"reasoning","id":"rs_02","summary":[{"type":"summary_text","text":"**Looking up B7**\n\nThe tool knows."}],"encrypted_content":"gAAAAABqX1b"}`)},
-				phased("Checking.", "commentary"),
-				&content.ToolUse{ID: "call_f1", Name: "depth_at", Input: `{"buoy":"B7"}`},
-			},
-			Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, Word: "completed"},
-			Usage: content.Usage{Input: 172, CacheRead: 128, Output: 40, Thinking: 80},
-		}},
-		{"E21.json", upstream.Reply{
-			Start: upstream.Start{ID: "resp_02", Model: "gpt-6.1-sol"},
-			Parts: []content.Part{hidden(`{"type":"reasoning","id":"rs_03","summary":[],"encrypted_content":"gAAA"}`)},
-			Stop:  upstream.Stop{Reason: content.StopMaxTokens, Format: ResponsesFormat, Word: "max_output_tokens", Details: `{"reason":"max_output_tokens"}`},
-			Usage: content.Usage{Input: 20, Thinking: 64},
-		}},
-		{"E23.json", upstream.Reply{
-			Start: upstream.Start{ID: "resp_04", Model: "gpt-6.1-sol"},
-			Parts: []content.Part{
-				&content.ServerToolUse{Format: ResponsesFormat, Kind: "web_search_call", ID: "ws_04", Name: "web_search",
-					Input: `{"type":"search","query":"tide Oslo","queries":["tide Oslo"],"sources":[{"type":"url","url":"https://tides.example/oslo"}]}`},
-				hidden(search4),
-				&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="},
-					Signature: itemSignature(`{"type":"image_generation_call","id":"ig_04"}`)},
-				&content.Text{Text: "High tide is at 14:10 (tides.example).", Citations: []content.Citation{tideCitation()}},
-			},
-			Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, Word: "completed"},
-			Usage: content.Usage{Input: 2000, Output: 50, Thinking: 10},
-		}},
-		{"E24.sse", upstream.Reply{
-			Start: upstream.Start{ID: "resp_10", Model: "gpt-6.2-sol"},
-			Parts: []content.Part{
-				&content.Thinking{Text: "Need the depth.", Signature: itemSignature(
-					`{"type":"reasoning","id":"rs_10","summary":[{"type":"summary_text","text":"Need the depth."}],"encrypted_content":"gAAAfull"}`)},
-				phased("Checking.", "commentary"),
-				&content.ToolUse{ID: "call_g1", Name: "depth_at", Input: `{"buoy":"B7"}`},
-			},
-			Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, Word: "completed"},
-			Usage: content.Usage{Input: 50, Output: 20, Thinking: 20},
-		}},
-		{"E25.sse", upstream.Reply{
-			Start: upstream.Start{ID: "resp_11", Model: "gpt-6.1-sol"},
-			Parts: []content.Part{
-				&content.ServerToolUse{Format: ResponsesFormat, Kind: "web_search_call", ID: "ws_11", Name: "web_search",
-					Input: `{"type":"search","query":"tide Oslo","queries":["tide Oslo"]}`},
-				hidden(search11),
-				&content.Text{Text: "High tide is at 14:10.", Citations: []content.Citation{tideCitation()}},
-			},
-			Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, Word: "completed"},
-			Usage: content.Usage{Input: 900, Output: 12},
-		}},
-	}
-	for _, tt := range tests {
+	for _, tt := range resExamples {
 		t.Run(tt.file, func(t *testing.T) {
 			var got *upstream.Reply
 			var err error

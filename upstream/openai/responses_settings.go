@@ -1,9 +1,9 @@
 package openai
 
 import (
-	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -15,7 +15,8 @@ func (e *resEncoder) reasoning() {
 		e.effort = e.allowed(want)
 	}
 	summary := e.summary(t)
-	if e.effort == "" && summary == "" {
+	more := e.ownObject("reasoning")
+	if e.effort == "" && summary == "" && more == "" {
 		return
 	}
 	w := e.w
@@ -29,14 +30,19 @@ func (e *resEncoder) reasoning() {
 		e.sent |= fieldSummary
 		e.member("summary", summary)
 	}
+	e.rest("reasoning", more, "effort", "summary")
 	w.EndObject()
 }
 
 // summary returns the kind of summaries to ask for, empty for none.
 func (e *resEncoder) summary(t *upstream.Thinking) string {
 	switch {
-	case t.Display == "omitted", t.Display == "" && !t.On(), t.Mode == upstream.ThinkingOff,
-		e.effort == "none", e.to.mute():
+	case t.Display == "omitted", t.Display == "" && !t.On(), t.Mode == upstream.ThinkingOff, e.effort == "none":
+		return ""
+	case e.to.mute():
+		if t.Display != "" {
+			e.log.Add(resMute, "thinking.display")
+		}
 		return ""
 	case e.to.refused.has(fieldSummary):
 		e.log.Add(resSummary, "thinking.display")
@@ -44,6 +50,8 @@ func (e *resEncoder) summary(t *upstream.Thinking) string {
 	case t.Display == "full":
 		e.log.Add(resFullDisplay, "thinking.display")
 		return "detailed"
+	case t.Display != "" && t.Display != "summarized":
+		e.log.Add(resFullDisplay, "thinking.display")
 	}
 	return "auto"
 }
@@ -64,11 +72,10 @@ func (e *resEncoder) outputLosses() {
 			break
 		}
 	}
-	switch {
-	case o.Schema.JSON != "", o.MediaType == "", o.MediaType == "text/plain":
-	case o.MediaType != jsonType:
-		e.log.Add(resOutputType, "output.media_type")
-	default:
+	switch e.form() {
+	case formOther:
+		e.otherForm(resOutputType)
+	case formObject:
 		// The vendor looks for the word among the items only, and these must
 		// stay the same from turn to turn.
 		e.log.Add(resJSONObject, "output.media_type")
@@ -80,37 +87,40 @@ func (e *resEncoder) outputLosses() {
 func (e *resEncoder) format() {
 	o := &e.n.Output
 	w := e.w
-	switch {
-	case o.Schema.JSON != "":
-		strict, text := e.answerSchema(o.Schema)
-		w.Name("text")
-		w.BeginObject()
-		w.Name("format")
-		w.BeginObject()
-		e.member("type", "json_schema")
-		e.member("name", "answer")
-		w.Name("schema")
-		w.Raw(text)
-		w.Name("strict")
-		w.Bool(strict)
-		w.EndObject()
-		w.EndObject()
-	case o.MediaType == jsonType:
-		w.Name("text")
-		w.Raw(`{"format":{"type":"json_object"}}`)
+	more := e.ownObject("text")
+	form := e.form()
+	if more == "" && form != formObject && form != formSchema {
+		return
 	}
+	w.Name("text")
+	w.BeginObject()
+	switch {
+	case form == formSchema:
+		strict, text := e.answerSchema(o.Schema)
+		e.jsonSchema(text, strict)
+	case form != formObject:
+	case e.to.refused.has(fieldJSONObject):
+		e.jsonSchema(`{"type":"object"}`, false)
+	default:
+		e.sent |= fieldJSONObject
+		w.Name("format")
+		w.Raw(`{"type":"json_object"}`)
+	}
+	e.rest("text", more, "format")
+	w.EndObject()
 }
 
-// answerSchema returns the schema of an answer, strict if that says the same.
-func (e *resEncoder) answerSchema(s content.Schema) (strict bool, text string) {
-	text, losses := schema.Output(schema.OpenAIStrict, s)
-	if len(losses) == 0 && text != "" {
-		return true, text
-	}
-	e.log.Add(lostSchemaStrict, "output.schema")
-	text, losses = schema.Output(schema.JSONSchema, s)
-	e.schemaLosses(losses, "output.schema")
-	return false, text
+func (e *resEncoder) jsonSchema(text string, strict bool) {
+	w := e.w
+	w.Name("format")
+	w.BeginObject()
+	e.member("type", "json_schema")
+	e.member("name", "answer")
+	w.Name("schema")
+	w.Raw(text)
+	w.Name("strict")
+	w.Bool(strict)
+	w.EndObject()
 }
 
 // leastTokens is the least limit of an answer that the vendor takes.
@@ -119,9 +129,9 @@ const leastTokens = 16
 // settings writes what only an answer needs.
 func (e *resEncoder) settings() {
 	w, n := e.w, e.n
-	if n.MaxTokens != nil {
-		most := *n.MaxTokens
-		if most < leastTokens && most > 0 {
+	if limit := e.limit(); limit != nil {
+		most := *limit
+		if most < leastTokens {
 			e.log.Add(resFewTokens, "max_tokens")
 			most = leastTokens
 		}
@@ -137,9 +147,8 @@ func (e *resEncoder) settings() {
 		e.log.Add(resThoughtless, "thinking")
 	default:
 		e.sent |= fieldReasoning
-		w.Name("include")
-		w.Raw(`["reasoning.encrypted_content"]`)
 	}
+	e.include()
 	e.identity()
 	if n.Stream {
 		w.Name("stream")
@@ -150,6 +159,33 @@ func (e *resEncoder) settings() {
 			w.Raw(`{"include_obfuscation":false}`)
 		}
 	}
+}
+
+// encrypted is how thoughts are asked for.
+const encrypted = "reasoning.encrypted_content"
+
+// include writes what an answer is to hold besides: thoughts, and what members
+// of the own format ask for.
+func (e *resEncoder) include() {
+	more := e.ownMember("include", jsonwire.Array)
+	if e.sent&fieldReasoning == 0 && more == "" {
+		return
+	}
+	w := e.w
+	w.Name("include")
+	w.BeginArray()
+	if e.sent&fieldReasoning != 0 {
+		w.String(encrypted)
+	}
+	if doc, err := jsonwire.Parse(more, codec.AnyDocument); err == nil {
+		defer doc.Close()
+		for _, v := range doc.Root().Elems() {
+			if !v.Is(encrypted) {
+				w.Raw(v.Raw())
+			}
+		}
+	}
+	w.EndArray()
 }
 
 // samples writes sampling parameters, as far as the model takes them.

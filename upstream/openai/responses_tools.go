@@ -3,10 +3,13 @@ package openai
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/schema"
 )
 
 // tools writes the tools and reports whether there are any.
@@ -20,7 +23,6 @@ func (e *resEncoder) tools() bool {
 			if raw = e.builtIn(t, path); raw == "" {
 				continue
 			}
-			e.hosted = true
 		}
 		if !some {
 			some = true
@@ -44,9 +46,6 @@ func (e *resEncoder) tool(t *content.Tool, path string) {
 	if t.Cache != nil {
 		e.log.Add(resToolCache, path)
 	}
-	if t.Output.JSON != "" {
-		e.log.Add(resToolOutput, path+".output")
-	}
 	w := e.w
 	w.BeginObject()
 	e.member("type", "function")
@@ -61,142 +60,126 @@ func (e *resEncoder) tool(t *content.Tool, path string) {
 	// models then make up what is optional.
 	w.Name("strict")
 	w.Bool(strict)
+	e.resultShape(t, path+".output")
 	w.EndObject()
 }
 
-// resBuiltIn are the tools of other vendors that this one has too, by how their
-// kinds begin.
-var resBuiltIn = []struct{ theirs, kind, raw string }{
-	{"web_search", "web_search", ""},
-	{"googleSearch", "web_search", ""},
-	{"code_execution", "code_interpreter", `{"type":"code_interpreter","container":{"type":"auto"}}`},
-	{"codeExecution", "code_interpreter", `{"type":"code_interpreter","container":{"type":"auto"}}`},
+// resultShape writes the schema of a tool's results.
+func (e *resEncoder) resultShape(t *content.Tool, path string) {
+	if t.Output.JSON == "" {
+		return
+	}
+	text, losses := "", []content.Loss(nil)
+	if e.to.vendor && !e.to.refused.has(fieldResultShape) {
+		text, losses = schema.Output(schema.JSONSchema, t.Output)
+	}
+	if text == "" {
+		e.log.Add(resToolOutput, path)
+		return
+	}
+	e.schemaLosses(losses, path)
+	e.sent |= fieldResultShape
+	e.w.Name("output_schema")
+	e.w.Raw(text)
 }
 
+// builtInOf returns the tool of this vendor that does what one of another does,
+// by how the kind of that begins; empty if there is none.
+func builtInOf(kind string) string {
+	for _, b := range []struct{ theirs, kind string }{
+		{"web_search", webSearch}, {"googleSearch", webSearch},
+		{"code_execution", codeInterpreter}, {"codeExecution", codeInterpreter},
+	} {
+		if strings.HasPrefix(kind, b.theirs) {
+			return b.kind
+		}
+	}
+	return ""
+}
+
+const (
+	webSearch       = "web_search"
+	codeInterpreter = "code_interpreter"
+)
+
 // builtIn returns the definition of a built-in tool, empty if the server has
-// none for the purpose.
+// none for the purpose, or has been told of it.
 func (e *resEncoder) builtIn(t *content.Tool, path string) string {
 	if t.Format == ResponsesFormat {
 		if !jsonwire.ValidObject(t.Raw) {
 			e.faults.Add(content.CodeType, path, "the definition of a built-in tool must be a JSON object")
 			return ""
 		}
+		e.builtIns = append(e.builtIns, pick{name: t.Name, kind: t.Kind})
 		return t.Raw
 	}
-	for _, b := range resBuiltIn {
-		if !e.to.vendor || len(t.Kind) < len(b.theirs) || t.Kind[:len(b.theirs)] != b.theirs {
-			continue
-		}
-		e.log.Add(resMappedTool, path)
-		if b.raw != "" {
-			return b.raw
-		}
-		return e.webSearch(t, path)
+	kind := builtInOf(t.Kind)
+	switch {
+	case kind == "" || !e.to.vendor:
+		e.log.Add(resVendorTool, path)
+		return ""
+	case slices.ContainsFunc(e.builtIns, func(p pick) bool { return p.kind == kind }):
+		e.log.Add(resToolAgain, path)
+		return ""
 	}
-	e.log.Add(resVendorTool, path)
-	return ""
+	e.log.Add(resMappedTool, path)
+	// The choice of content generation concerns functions only.
+	e.builtIns = append(e.builtIns, pick{name: t.Name, kind: kind, free: t.Format == "generatecontent"})
+	return e.like(t, kind, path)
 }
 
-// webSearch returns a web search with the settings that mean the same here.
-func (e *resEncoder) webSearch(t *content.Tool, path string) string {
-	const plain = `{"type":"web_search"}`
-	doc, err := jsonwire.Parse(t.Raw, codec.AnyDocument)
-	if err != nil {
-		return plain
-	}
-	defer doc.Close()
+// toolSettings are the members of other vendors' tools that do not bound what
+// these may do: those of no account here, and those that only say how they work.
+var toolSettings = map[string]*loss.Rule{
+	"type": nil, "name": nil, "cache_control": nil, "container": nil, "defer_loading": nil, "strict": nil,
+	"user_location": resToolSettings, "search_context_size": resToolSettings, "response_inclusion": resToolSettings,
+	"citations": resToolSettings, "use_cache": resToolSettings, "allowed_callers": resToolSettings,
+}
+
+// like returns the definition of a tool that is like another vendor's, with the
+// settings that mean the same here.
+func (e *resEncoder) like(t *content.Tool, kind, path string) string {
 	var w jsonwire.Writer
 	w.BeginObject()
 	w.Name("type")
-	w.String("web_search")
-	bounds := false
-	for name, x := range doc.Root().Members() {
-		switch {
-		case x.Kind() == jsonwire.Null, name == "type", name == "name", name == "cache_control":
-		case name == "allowed_domains" && x.Len() > 0:
-			w.Name("filters")
-			w.BeginObject()
-			w.Name(name)
-			w.Raw(x.Raw())
-			w.EndObject()
-		case name == "user_location" && x.Get("type").Is("approximate"):
-			w.Name(name)
-			w.Raw(x.Raw())
-		default:
-			bounds = true
-		}
+	w.String(kind)
+	if kind == codeInterpreter {
+		w.Name("container")
+		w.Raw(`{"type":"auto"}`)
 	}
-	if bounds {
-		e.log.Add(resToolBounds, path)
+	if doc, err := jsonwire.Parse(t.Raw, codec.AnyDocument); err == nil {
+		defer doc.Close()
+		for name, x := range doc.Root().Members() {
+			r, known := toolSettings[name]
+			switch {
+			case x.Kind() == jsonwire.Null:
+			case kind == webSearch && name == "allowed_domains" && x.Len() > 0:
+				w.Name("filters")
+				w.BeginObject()
+				w.Name(name)
+				w.Raw(x.Raw())
+				w.EndObject()
+			case kind == webSearch && name == "user_location" && x.Get("type").Is("approximate"):
+				w.Name(name)
+				w.Raw(x.Raw())
+			case !known:
+				e.log.Add(resToolBounds, path)
+			case r != nil && !(name == "allowed_callers" && direct(x)):
+				e.log.Add(r, path)
+			}
+		}
 	}
 	w.EndObject()
 	return w.Text()
 }
 
-// choice writes how free the model is in calling tools.
-func (e *resEncoder) choice() {
-	c := &e.n.Choice
-	e.foreign(c.Extra, "choice.extra")
-	switch c.Mode {
-	case "":
-	case content.ChoiceNone:
-		e.member("tool_choice", "none")
-	case content.ChoiceAuto:
-		e.member("tool_choice", "auto")
-	case content.ChoiceAny:
-		e.among(e.known(c.Names), "required")
-	case content.ChoiceValidated:
-		e.log.Add(lostValidated, "choice.mode")
-		e.among(e.known(c.Names), "auto")
-	default:
-		e.log.Add(lostChoiceOther, "choice.mode")
-	}
-	if c.NoParallel && c.Mode != content.ChoiceNone {
-		if e.to.family.serial || e.to.refused.has(fieldParallel) {
-			e.log.Add(lostParallel, "choice.no_parallel")
-			return
+// direct reports whether only the model itself may call a tool, as it may call
+// those here.
+func direct(callers jsonwire.Value) bool {
+	for _, x := range callers.Elems() {
+		if !x.Is("direct") {
+			return false
 		}
-		e.sent |= fieldParallel
-		e.w.Name("parallel_tool_calls")
-		e.w.Bool(false)
 	}
-}
-
-// among writes a choice of some tools, or of all if there are no names.
-func (e *resEncoder) among(names []string, mode string) {
-	w := e.w
-	switch {
-	case len(names) == 0:
-		e.member("tool_choice", mode)
-	case len(names) == 1 && mode == "required":
-		w.Name("tool_choice")
-		e.named(names[0])
-	case !e.hosted && mode == "auto" && e.all(names):
-		e.member("tool_choice", mode)
-	default:
-		w.Name("tool_choice")
-		w.BeginObject()
-		e.member("type", "allowed_tools")
-		e.member("mode", mode)
-		w.Name("tools")
-		w.BeginArray()
-		for _, name := range names {
-			e.named(name)
-		}
-		w.EndArray()
-		w.EndObject()
-	}
-}
-
-// all reports whether names has all tools.
-func (e *resEncoder) all(names []string) bool {
-	return !slices.ContainsFunc(e.n.Tools, func(t content.Tool) bool { return !slices.Contains(names, t.Name) })
-}
-
-// named writes a reference to a tool.
-func (e *resEncoder) named(name string) {
-	e.w.BeginObject()
-	e.member("type", "function")
-	e.member("name", name)
-	e.w.EndObject()
+	return true
 }

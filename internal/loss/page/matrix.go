@@ -61,12 +61,12 @@ var (
 // Answers are the ways of answers, from each vendor to each front of another
 // format.
 var Answers = []Way{
-	{From: "generatecontent", To: "messages", tables: []string{"messages-answer"}},
-	{From: "openai", To: "messages", tables: []string{"openai-chat", "messages-answer"}},
-	{From: "openai-responses", To: "messages", cannot: notInResponses, tables: []string{"openai-responses", "messages-answer"}},
-	{From: "messages", To: "generatecontent", cannot: notAnswered, tables: []string{"generatecontent-answer"}},
-	{From: "openai", To: "generatecontent", tables: []string{"openai-chat", "generatecontent-answer"}},
-	{From: "openai-responses", To: "generatecontent", cannot: notInResponses, tables: []string{"openai-responses", "generatecontent-answer"}},
+	{From: "generatecontent", To: "messages", tables: []string{"upstream", "generatecontent-read", "messages-answer"}},
+	{From: "openai", To: "messages", tables: []string{"upstream", "openai-chat", "messages-answer"}},
+	{From: "openai-responses", To: "messages", cannot: notInResponses, tables: []string{"upstream", "openai-responses", "messages-answer"}},
+	{From: "messages", To: "generatecontent", cannot: notAnswered, tables: []string{"upstream", "messages-read", "generatecontent-answer"}},
+	{From: "openai", To: "generatecontent", tables: []string{"upstream", "openai-chat", "generatecontent-answer"}},
+	{From: "openai-responses", To: "generatecontent", cannot: notInResponses, tables: []string{"upstream", "openai-responses", "generatecontent-answer"}},
 }
 
 // What an answer of Messages, and one of responses, cannot say at all.

@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/loss/page"
+	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
@@ -66,6 +67,58 @@ func requests(t *testing.T, front string) map[string]*upstream.Request {
 		}
 	}
 	return all
+}
+
+// agents returns the requests of coding agents: many turns with thoughts, calls and
+// cache marks.
+func agents(t *testing.T) map[string]*upstream.Request {
+	t.Helper()
+	m, err1 := messages.ParseRequest([]byte(workload.Agent()))
+	g, err2 := generatecontent.ParseRequest([]byte(workload.GenerateAgent()))
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*upstream.Request{"messages": m.Upstream(), "generatecontent": g.Upstream()}
+}
+
+// Nothing is told twice of a place. What holds throughout a conversation, and has
+// no effect on its answer, is one line for people.
+func TestToldOnce(t *testing.T) {
+	ups, asked := vendors(t), agents(t)
+	met := 0
+	for _, way := range page.Requests {
+		all := requests(t, way.From)
+		all["agent"] = asked[way.From]
+		for file, r := range all {
+			if r.Model == "" {
+				r.Model = "some-model"
+			}
+			losses, err := upstream.Preflight(t.Context(), ups[way.To], r)
+			if err != nil {
+				continue
+			}
+			met += len(losses)
+			seen := map[content.Loss]bool{}
+			for _, l := range losses {
+				if seen[l] {
+					t.Errorf("%s from %s to %s: told twice: %v", file, way.From, way.To, l)
+				}
+				seen[l] = true
+			}
+			hints := 0
+			for _, l := range content.FoldHints(losses) {
+				if l.Severity == content.LossHint {
+					hints++
+				}
+			}
+			if hints > 12 {
+				t.Errorf("%s from %s to %s: %d different hints", file, way.From, way.To, hints)
+			}
+		}
+	}
+	if met < 500 {
+		t.Errorf("only %d losses were met: the test looks at nothing", met)
+	}
 }
 
 // Whatever an adapter tells of real requests stands in the matrix: it is a rule of

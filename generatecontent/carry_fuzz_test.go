@@ -1,0 +1,382 @@
+package generatecontent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// FuzzCarried makes an answer as the vendor of Messages gives them. However its
+// events arrive, and whatever client gives it back, the vendor gets its thoughts
+// again as they were and where they were, among what the client has kept.
+func FuzzCarried(f *testing.F) {
+	for how := range uint8(6) {
+		f.Add([]byte("xtxscC"), "c2ln", how)
+		f.Add([]byte("rtPxtTmXc"), "+/8=", how)
+		f.Add([]byte("xctuxrwctXt nT"), "\"\n\\é", how)
+		f.Add([]byte("txmtxmcmxtuxT"), "s", how)
+	}
+	f.Fuzz(func(t *testing.T, ops []byte, data string, how uint8) {
+		if len(ops) > 40 || len(data) > 40 || data == "" {
+			return
+		}
+		up := thinker(ops, strings.ToValidUTF8(data, "?"))
+		reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := spoken(reply.Parts)
+		if n := int(how % 6); n > 0 {
+			var all []upstream.Event
+			for e := range upstream.Events(t.Context(), up, &upstream.Request{}) {
+				all = append(all, e)
+			}
+			if n == 5 {
+				n = len(all) + 1
+			}
+			stream, lost := encode(inEvents, all, n)
+			h, err := hear(inEvents, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkThoughts(t, want, h.parts(), lost)
+			return
+		}
+		res, lost := ResponseOf(reply)
+		doc, err := res.AppendJSON(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := decodeObject(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkThoughts(t, want, (&heard{pieces: []map[string]any{m}}).parts(), lost)
+	})
+}
+
+// thinkerOps are what a thinker can do. Other bytes mean one of them.
+const thinkerOps = "xXnrtuT cCPwm"
+
+// thinker is an upstream that answers as ops say. All of its thoughts are
+// signed.
+func thinker(ops []byte, data string) upstream.Func {
+	return func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		for i, op := range ops {
+			if strings.IndexByte(thinkerOps, op) < 0 {
+				op = thinkerOps[int(op)%len(thinkerOps)]
+			}
+			sig := otherSign(fmt.Sprint(i, data))
+			id := fmt.Sprint("c", i)
+			switch op {
+			case 'x':
+				_ = w.Thinking(fmt.Sprint("hm", i))
+				_ = w.Thinking(" é" + data)
+				_ = w.Signature(sig)
+			case 'X':
+				_ = w.Part(&content.Thinking{Signature: sig})
+			case 'n':
+				_ = w.Part(&content.Thinking{Text: "new", Signature: sig, Extra: &content.Extra{Format: other, JSON: `{"z":1,"a":[2]}`}})
+			case 'r':
+				_ = w.Part(&content.Thinking{Redacted: sig})
+			case 't':
+				_ = w.Text(fmt.Sprint("t", i))
+			case 'u':
+				_ = w.Text("é漢\U0001F600")
+			case 'T':
+				_ = w.Part(&content.Text{Text: fmt.Sprint("T", i)})
+			case ' ':
+				_ = w.Text("\n ")
+			case 'c':
+				c, d := w.ToolCall(id, "f"), w.ToolCall(id+"d", "f")
+				_ = c.Input(`{"a":`)
+				_ = d.Input(`{}`)
+				_ = c.Input(`1}`)
+				_ = c.Close()
+				_ = d.Close()
+			case 'C':
+				c := w.ToolCall(id, "f")
+				_ = c.Close()
+			case 'P':
+				_ = w.Part(&content.ToolUse{ID: id, Name: "f", Input: "{}"})
+			case 'w':
+				_ = w.Part(&content.ServerToolUse{Format: other, Kind: "server_tool_use", ID: id, Name: "web_search", Input: `{}`})
+				_ = w.Part(&content.ServerToolResult{Format: other, Kind: "web_search_tool_result", ID: id, Content: `[]`})
+			case 'm':
+				_ = w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: png}})
+			}
+		}
+		return nil
+	}
+}
+
+// spoken says what an answer is to its vendor: thoughts and calls letter by
+// letter and the texts between them, however they are cut. White space is left
+// out, since the vendor refuses texts of nothing else.
+func spoken(parts []content.Part) (list []string) {
+	text := ""
+	flush := func() {
+		if text != "" {
+			list = append(list, "text "+text)
+		}
+		text = ""
+	}
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *content.Text:
+			text += strings.Join(strings.Fields(p.Text), "")
+		case *content.Thinking:
+			flush()
+			extra := ""
+			if p.Extra != nil {
+				extra = p.Extra.JSON
+			}
+			list = append(list, fmt.Sprintf("thought %q %q %q %s", p.Text, p.Signature, p.Redacted, extra))
+		case *content.ToolUse:
+			flush()
+			list = append(list, "call "+p.ID)
+		}
+	}
+	flush()
+	return list
+}
+
+// A keeper is a client, by what it keeps of the parts of an answer.
+type keeper struct {
+	name  string
+	turns bool // each piece is a turn
+	apart bool // the signatures of texts, and the thoughts behind the last call, are gone
+	mute  bool // so are texts
+	keep  func(parts []map[string]any) []map[string]any
+}
+
+var keepers = []keeper{
+	{name: "everything", keep: func(parts []map[string]any) []map[string]any { return parts }},
+	{name: "pieces", turns: true, keep: func(parts []map[string]any) []map[string]any {
+		return keepIf(parts, func(p map[string]any) bool {
+			if p["text"] == "" {
+				delete(p, "text")
+			}
+			return len(p) > 0
+		})
+	}},
+	{name: "no thoughts", keep: withoutThoughts},
+	{name: "texts joined", keep: joinTexts},
+	{name: "texts joined, no thoughts", keep: func(parts []map[string]any) []map[string]any { return joinTexts(withoutThoughts(parts)) }},
+	{name: "texts split", keep: splitTexts},
+	{name: "texts split, in pieces", turns: true, keep: splitTexts},
+	{name: "signed calls, texts joined", apart: true, keep: func(parts []map[string]any) []map[string]any { return joinTexts(unsigned(withoutThoughts(parts))) }},
+	{name: "signed calls", apart: true, keep: unsigned},
+	{name: "calls", apart: true, mute: true, keep: func(parts []map[string]any) []map[string]any {
+		return keepIf(parts, func(p map[string]any) bool { return p["functionCall"] != nil })
+	}},
+	{name: "no images", keep: func(parts []map[string]any) []map[string]any {
+		return keepIf(parts, func(p map[string]any) bool { return p["inlineData"] == nil })
+	}},
+}
+
+func keepIf(parts []map[string]any, keep func(p map[string]any) bool) []map[string]any {
+	return slices.DeleteFunc(parts, func(p map[string]any) bool { return !keep(p) })
+}
+
+func withoutThoughts(parts []map[string]any) []map[string]any {
+	return keepIf(parts, func(p map[string]any) bool { return p["thought"] != true })
+}
+
+func unsigned(parts []map[string]any) []map[string]any {
+	return keepIf(parts, func(p map[string]any) bool {
+		if p["functionCall"] == nil {
+			delete(p, "thoughtSignature")
+		}
+		return p["text"] != "" || p["thoughtSignature"] != nil
+	})
+}
+
+// joinTexts joins texts that follow each other up to one that is signed.
+func joinTexts(parts []map[string]any) (list []map[string]any) {
+	for _, p := range parts {
+		if n := len(list); n > 0 && p["text"] != nil {
+			old := list[n-1]
+			if old["text"] != nil && old["thought"] == p["thought"] && old["thoughtSignature"] == nil {
+				p["text"] = old["text"].(string) + p["text"].(string)
+				list[n-1] = p
+				continue
+			}
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// splitTexts makes parts of the letters of texts. The last one keeps the rest.
+func splitTexts(parts []map[string]any) (list []map[string]any) {
+	for _, p := range parts {
+		if text, ok := p["text"].(string); ok && p["thought"] == nil {
+			letters := strings.Split(text, "")
+			for i := range len(letters) - 1 {
+				list = append(list, map[string]any{"text": letters[i]})
+			}
+			if len(letters) > 0 {
+				p["text"] = letters[len(letters)-1]
+			}
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// left says what is left of an answer.
+func (k *keeper) left(want []string) (list []string) {
+	last := -1
+	for i, s := range want {
+		if strings.HasPrefix(s, "call ") {
+			last = i
+		}
+	}
+	text := ""
+	flush := func() {
+		if text != "" {
+			list = append(list, "text "+text)
+		}
+		text = ""
+	}
+	for i, s := range want {
+		said, isText := strings.CutPrefix(s, "text ")
+		switch {
+		case isText && k.mute, k.apart && i > last && strings.HasPrefix(s, "thought "):
+		case isText:
+			text += said
+		default:
+			flush()
+			list = append(list, s)
+		}
+	}
+	flush()
+	return list
+}
+
+// checkThoughts gives an answer back as each client does.
+func checkThoughts(t *testing.T, want []string, pieces []any, lost []content.Loss) {
+	t.Helper()
+	for _, l := range lost {
+		if strings.Contains(l.Reason, "signature") || strings.Contains(l.Reason, "thought") {
+			t.Errorf("%v", l)
+		}
+	}
+	for _, k := range keepers {
+		r, lost := returned(t, k.history(pieces), 1)
+		for _, l := range lost {
+			if l.Severity > content.LossHint && strings.Contains(l.Reason, "thoughts") {
+				t.Errorf("%s: %v", k.name, l)
+			}
+		}
+		var got []content.Part
+		for _, turn := range r.Messages {
+			if turn.Role == content.Assistant {
+				got = append(got, turn.Parts...)
+			}
+		}
+		if diff := cmp.Diff(k.left(want), spoken(got)); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s\n%v", k.name, diff, pieces)
+		}
+		checkPrefix(t, r, k.history(pieces))
+	}
+}
+
+// history returns the contents that a client keeps of an answer.
+func (k *keeper) history(pieces []any) (contents []any) {
+	var parts []map[string]any
+	turn := func() {
+		if parts = k.keep(parts); len(parts) > 0 {
+			contents = append(contents, map[string]any{"role": "model", "parts": parts})
+		}
+		parts = nil
+	}
+	for _, list := range pieces {
+		for _, p := range list.([]any) {
+			parts = append(parts, maps.Clone(p.(map[string]any)))
+		}
+		if k.turns {
+			turn()
+		}
+	}
+	turn()
+	return contents
+}
+
+// returned makes a request of the vendor's of a conversation in which the same
+// was answered some times.
+func returned(t *testing.T, answer []any, times int) (*messages.Request, []content.Loss) {
+	t.Helper()
+	user := map[string]any{"role": "user", "parts": []any{map[string]any{"text": "go"}}}
+	contents := []any{user}
+	for range times {
+		contents = append(append(contents, answer...), user)
+	}
+	doc, err := json.Marshal(map[string]any{"contents": contents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ParseRequest(doc)
+	if err != nil {
+		t.Fatalf("%v\n%.2000s", err, doc)
+	}
+	n := r.Upstream()
+	return messages.RequestOf(n)
+}
+
+// checkPrefix checks that what a conversation has become stays as it is when
+// the conversation goes on.
+func checkPrefix(t *testing.T, r *messages.Request, answer []any) {
+	t.Helper()
+	longer, _ := returned(t, answer, 2)
+	was, now := turnsOf(t, r), turnsOf(t, longer)
+	if len(now) < len(was) || !slices.Equal(was, now[:len(was)]) {
+		t.Fatalf("%s\nhas become\n%s", was, now)
+	}
+}
+
+func turnsOf(t *testing.T, r *messages.Request) (turns []string) {
+	t.Helper()
+	doc, err := r.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct{ Messages []json.RawMessage }
+	if err := json.Unmarshal(doc, &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range v.Messages {
+		turns = append(turns, string(m))
+	}
+	return turns
+}
+
+// restored puts thoughts into a list that recalled makes, each so many letters and
+// files in front of its end.
+func restored(list []string, thoughts []seal.Thought, say func(*content.Thinking) string) []string {
+	for _, t := range thoughts {
+		i, back, past := len(list), t.Back, t.Past
+		for ; i > 0 && back+past > 0 && !strings.HasPrefix(list[i-1], "call "); i-- {
+			switch {
+			case len(list[i-1]) == 1:
+				back--
+			case list[i-1][0] == '*':
+				past--
+			}
+		}
+		list = slices.Insert(list, i, say(t.Thinking))
+	}
+	return list
+}

@@ -1,0 +1,22 @@
+package generatecontent
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/loss"
+)
+
+// What is lost when an answer in this format is read, beside what codec knows.
+var (
+	readNoPart = &loss.Rule{Feature: loss.AnswerBroken, Severity: content.LossDropped,
+		Reason: "a part that is not a JSON object is left out"}
+	readLostPiece = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
+		Reason: "an argument of the call has no place among the others and is left out"}
+	readCutCall = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDegraded,
+		Reason: "the answer ended within the arguments of the call"}
+	readNoCount = &loss.Rule{Feature: loss.AnswerUsage, Severity: content.LossHint,
+		Reason: "a count of tokens is not a number and is left out"}
+)
+
+// readLosses is the table of all of it.
+var readLosses = append([]*loss.Rule{readNoPart, readLostPiece, readCutCall, readNoCount}, codec.AnswerLosses...)

@@ -1,0 +1,82 @@
+package generatecontent
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+// All that reading an answer loses is of the table, once, and each rule of the
+// table is met.
+func TestReadLosses(t *testing.T) {
+	parts := func(s string) string {
+		return `{"candidates":[{"content":{"role":"model","parts":[` + s + `]},"finishReason":"STOP","index":0}]}`
+	}
+	var many strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&many, `"n%d":"%s",`, i, strings.Repeat("x", 4<<10))
+	}
+	const begins = `{"functionCall":{"name":"f","id":"c","willContinue":true}}`
+	piece := func(path string) string {
+		return `{"functionCall":{"partialArgs":[{"jsonPath":"` + path + `","stringValue":"x","willContinue":true}],"willContinue":true}}`
+	}
+	met := map[*loss.Rule]bool{}
+	for name, tt := range map[string]struct {
+		stream string // a reply, if it is one document
+		rule   *loss.Rule
+		path   string
+	}{
+		"not Unicode":                {streamOf(`{"text":"a\ud800"}`, `{"text":"b\ud800"}`), codec.AnswerNotUnicode, "parts"},
+		"no reason":                  {`{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`, codec.AnswerNoReason, "stop"},
+		"arguments as a string":      {parts(`{"functionCall":{"name":"f","args":"{\"a\":1}"}}`), codec.AnswerStringInput, "parts.0"},
+		"a member of the wrong type": {parts(`{"text":"a"},{"functionCall":{"name":5}}`), codec.AnswerWrongType, "parts.1"},
+		"many counts":                {strings.Replace(parts(`{"text":"a"}`), `{`, `{"usageMetadata":{`+many.String()+`"promptTokenCount":1},`, 1), codec.AnswerManyCounts, "usage"},
+		"no part":                    {parts(`"a"`), readNoPart, "parts.0"},
+		"no place":                   {streamOf(begins, piece("$.a.b[0]"), piece("$.a"), piece("$.a"), `{"functionCall":{}}`), readLostPiece, "parts.0"},
+		"cut arguments":              {strings.Replace(streamOf(begins, piece("$.a")), "STOP", "MAX_TOKENS", 1), readCutCall, "parts.0"},
+		"no count":                   {strings.Replace(parts(`{"text":"a"}`), `{`, `{"usageMetadata":{"promptTokenCount":"many","candidatesTokenCount":{}},`, 1), readNoCount, "usage"},
+	} {
+		want := []content.Loss{tt.rule.At(tt.path)}
+		if diff := cmp.Diff(want, lostReading(t, tt.stream)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		met[tt.rule] = true
+	}
+	for _, r := range readLosses {
+		if !met[r] {
+			t.Errorf("nothing reports: %s", r.Reason)
+		}
+	}
+}
+
+// lostReading returns the losses of a stream, or of a reply.
+func lostReading(t *testing.T, s string) (lost []content.Loss) {
+	t.Helper()
+	var events []upstream.Event
+	if strings.HasPrefix(s, "{") {
+		f, err := DecodeReply(s, content.Limits{})
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, s)
+		}
+		events = f.Events
+	} else {
+		var err error
+		if events, err = readEvents(strings.NewReader(s)); err != io.EOF && err != nil {
+			t.Fatalf("%v in\n%s", err, s)
+		}
+	}
+	for _, e := range events {
+		if e.Kind == upstream.EventLoss {
+			lost = append(lost, *e.Loss)
+		}
+	}
+	return lost
+}

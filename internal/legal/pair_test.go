@@ -1,0 +1,59 @@
+package legal
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+)
+
+func calls(list ...*content.ToolUse) []*content.ToolUse { return list }
+
+func TestPairing(t *testing.T) {
+	text := &content.Text{Text: "t"}
+	tests := []struct {
+		name  string
+		steps [][]*content.ToolUse
+		turns [][]content.Part // of the user, one behind each step, more behind the last
+		want  [][]int
+	}{
+		{"ids in another order", [][]*content.ToolUse{calls(use("1", "f"), use("2", "f"))},
+			[][]content.Part{parts(text, result("2", "f"), result("1", "f"))}, [][]int{{-1, 1, 0}}},
+		{"an id goes before a name that stands in front of it", [][]*content.ToolUse{calls(use("1", "f"), use("2", "f"))},
+			[][]content.Part{parts(result("", "f"), result("1", "f"))}, [][]int{{1, 0}}},
+		{"an id goes before another name", [][]*content.ToolUse{calls(use("1", "f"), use("2", "g"))},
+			[][]content.Part{parts(result("2", "f"), result("1", "g"))}, [][]int{{1, 0}}},
+		{"a name goes before nothing", [][]*content.ToolUse{calls(use("1", "f"), use("2", "g"))},
+			[][]content.Part{parts(result("", ""), result("", "f"))}, [][]int{{1, 0}}},
+		{"more results than calls", [][]*content.ToolUse{calls(use("1", "f"))},
+			[][]content.Part{parts(result("", "f"), result("", "f"), result("1", "f"), result("", ""))}, [][]int{{-1, -1, 0, -1}}},
+		{"an unknown id without a name", [][]*content.ToolUse{calls(use("1", "f"))},
+			[][]content.Part{parts(result("9", ""))}, [][]int{{-1}}},
+		{"a call without a name", [][]*content.ToolUse{calls(use("", ""))},
+			[][]content.Part{parts(result("", ""))}, [][]int{{0}}},
+		{"results in two turns", [][]*content.ToolUse{calls(use("1", "f"), use("2", "f"))},
+			[][]content.Part{parts(result("", "f")), parts(result("", "f"))}, [][]int{{0}, {1}}},
+		{"steps", [][]*content.ToolUse{calls(use("1", "f"), use("2", "g")), calls(use("1", "f"), use("3", "h"))},
+			[][]content.Part{parts(result("", "f")), parts(result("", "g"), result("2", "g"), result("1", "f"), result("", ""))},
+			[][]int{{0}, {-1, 1, 2, 3}}},
+		{"none of them a result", [][]*content.ToolUse{calls(use("1", "f"))},
+			[][]content.Part{parts(text, nil, (*content.ToolResult)(nil))}, [][]int{{-1, -1, -1}}},
+	}
+	var p Pairing // one for all: what it has forgotten has no effect
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p.Reset()
+			var got [][]int
+			for i, turn := range test.turns {
+				if i < len(test.steps) {
+					p.Open(test.steps[i])
+				}
+				got = append(got, append([]int(nil), p.Pair(turn)...))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("calls of the parts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

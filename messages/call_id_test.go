@@ -1,0 +1,128 @@
+package messages
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// idsOf returns the ids that calls get in an answer to a conversation, streamed
+// and whole.
+func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []string) {
+	t.Helper()
+	up := upstream.Func(func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
+		for i, id := range ids {
+			_ = w.Send([]upstream.Event{{Kind: upstream.EventOpen, Block: i, Part: &content.ToolUse{ID: id, Name: "n"}},
+				{Kind: upstream.EventClose, Block: i}})
+		}
+		return nil
+	})
+	s := newStream("req_1", "msg_1", "m", turns)
+	var out []byte
+	sink := upstream.SinkFunc(func(es []upstream.Event) error { out = s.Events(out, es); return nil })
+	if err := upstream.Run(t.Context(), up, &upstream.Request{}, sink); err != nil {
+		t.Fatal(err)
+	}
+	a, err := accumulate(string(s.End(out, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range a.message["content"].([]any) {
+		streamed = append(streamed, fmt.Sprint(b.(map[string]any)["id"]))
+	}
+	reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, _ := responseOf(reply, turns)
+	for _, p := range res.Content {
+		whole = append(whole, p.(*content.ToolUse).ID)
+	}
+	return streamed, whole
+}
+
+// TestRepeatedIDs checks that a call whose id another call of the conversation
+// has gets one of its own.
+func TestRepeatedIDs(t *testing.T) {
+	turns := []content.Turn{
+		{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "call_0"}, &content.ToolUse{ID: "toolu_pw2"}}},
+		{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "call_0"}, &content.ToolResult{ID: "toolu_pw2"}}},
+	}
+	said := []string{"call_0", "a", "a", "toolu_pw2", "", "toolu_pw5", "b"}
+	want := []string{"toolu_pw3", "a", "toolu_pw4", "toolu_pw5", "toolu_pw6", "toolu_pw7", "b"}
+	streamed, whole := idsOf(t, turns, said)
+	if diff := cmp.Diff([][]string{want, want}, [][]string{streamed, whole}); diff != "" {
+		t.Errorf("streamed and whole (-want +got):\n%s", diff)
+	}
+}
+
+// TestManyIDs checks that ids stay unique beyond those that are remembered.
+func TestManyIDs(t *testing.T) {
+	var said []string
+	for i := range mostIDs + 100 {
+		said = append(said, fmt.Sprintf("c%d", i), "c7", fmt.Sprintf("toolu_pw%d", mostIDs*2+i))
+	}
+	streamed, whole := idsOf(t, nil, said)
+	seen := map[string]bool{}
+	for i, id := range streamed {
+		if seen[id] || id != whole[i] {
+			t.Fatalf("call %d has the id %q, which is another's, or %q in the whole answer", i, id, whole[i])
+		}
+		seen[id] = true
+	}
+}
+
+// TestNamelessCall checks that a call without a name is left out, and that the
+// answer does not claim to wait for its result.
+func TestNamelessCall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		calls []string
+		stop  upstream.Stop
+		word  string
+		lost  []string
+	}{
+		"alone":          {[]string{""}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
+		"without reason": {[]string{""}, upstream.Stop{}, "end_turn", []string{"dropped parts.0"}},
+		"beside another": {[]string{"", "n"}, upstream.Stop{Reason: content.StopToolUse}, "tool_use", []string{"dropped parts.0"}},
+		"none":           {nil, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"degraded stop"}},
+		"vendor's word":  {nil, upstream.Stop{Reason: content.StopToolUse, Format: Format, Word: "tool_use"}, "tool_use", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var events []upstream.Event
+			r := &upstream.Reply{Stop: tt.stop}
+			named := 0
+			for i, s := range tt.calls {
+				c := &content.ToolUse{ID: fmt.Sprintf("c%d", i), Name: s}
+				r.Parts = append(r.Parts, c)
+				events = append(events, upstream.Event{Kind: upstream.EventOpen, Block: i, Part: c}, upstream.Event{Kind: upstream.EventClose, Block: i})
+				if s != "" {
+					named++
+				}
+			}
+			res, losses := responseOf(r, nil)
+			var lost []string
+			for _, l := range losses {
+				lost = append(lost, l.Severity.String()+" "+l.Path)
+			}
+			if diff := cmp.Diff(tt.lost, lost); diff != "" {
+				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+			if len(res.Content) != named || res.StopReason != tt.word {
+				t.Errorf("%d parts, stop reason %s; want %d, %s", len(res.Content), res.StopReason, named, tt.word)
+			}
+			s := newStream("req_1", "msg_1", "m", nil)
+			out := s.Events(nil, append(events, upstream.Event{Kind: upstream.EventStop, Stop: &tt.stop}))
+			a, err := accumulate(string(s.End(out, nil)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(a.message["content"].([]any)); got != named || a.message["stop_reason"] != tt.word {
+				t.Errorf("streamed: %d parts, stop reason %v; want %d, %s", got, a.message["stop_reason"], named, tt.word)
+			}
+		})
+	}
+}

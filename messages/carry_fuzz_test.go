@@ -1,0 +1,394 @@
+package messages
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/upstream"
+)
+
+// FuzzCarried makes answers of bytes, as a vendor of content generation may
+// give them: it signs thoughts, texts, calls, images and its own tools' parts,
+// each once, at any time before the next part. Thoughts of a vendor of responses
+// stand between. Whatever way the answer comes,
+// and whoever of the clients gives it back, the vendor gets each signature on
+// its part again, but for those that are told to be lost, and only the promised
+// ones are.
+func FuzzCarried(f *testing.F) {
+	for _, ops := range []string{"xxstspCdisqt", "ccSdqsqsTryLst", "cCdLstLeLt", "xsm tsCSm", "t eLs", "tsmp", "e", "ye", "Ce", "tske", "dtsqs", "ns", "ystsys", "rRdsRtsr", "d s", "t s tsC"} {
+		f.Add([]byte(ops), "c2ln\"\n\\")
+	}
+	f.Fuzz(func(t *testing.T, ops []byte, data string) {
+		if len(ops) > 40 || len(data) > 40 {
+			return
+		}
+		up := signer(ops, data)
+		reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, lost := ResponseOf(reply)
+		doc, err := res.AppendJSON(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := decode(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := carriedAnswer{"whole", reply.Parts, m["content"].([]any), lost}
+		a.check(t, true, false)
+		all := eventsOf(t, up)
+		cuts := [][][]upstream.Event{batchesOf(t, up)}
+		for _, d := range divisions {
+			cuts = append(cuts, d.cut(all))
+		}
+		for i, cut := range cuts {
+			stream, lost := encode(cut)
+			acc, err := accumulate(stream)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stream)
+			}
+			blocks, _ := acc.message["content"].([]any)
+			a := carriedAnswer{"streamed " + fmt.Sprint(i), reply.Parts, blocks, lost}
+			a.check(t, len(cut) == 1, i > 0)
+		}
+	})
+}
+
+// A carriedAnswer is one way in which an answer reaches a client.
+type carriedAnswer struct {
+	name   string
+	parts  []content.Part // what the vendor said
+	blocks []any          // what the client has
+	lost   []content.Loss
+}
+
+// check checks all that is promised of carried signatures. Those of an answer
+// whose events came at once are known as early as can be.
+func (a carriedAnswer) check(t *testing.T, early, cut bool) {
+	t.Helper()
+	last := a.lastText(cut)
+	if n := len(a.blocks); last < len(a.parts) && a.blocks[n-1].(map[string]any)["type"] != "text" {
+		t.Errorf("%s: the last block is %v", a.name, a.blocks[n-1])
+	}
+	var want, wantOthers []string
+	rest := slices.Clone(a.lost)
+	take := func(l content.Loss) bool {
+		i := slices.Index(rest, l)
+		if i >= 0 {
+			rest = slices.Delete(rest, i, i+1)
+		}
+		return i >= 0
+	}
+	for i, p := range a.parts {
+		path := fmt.Sprint("parts.", i)
+		if !sayable(p) {
+			if !take(unsayable(p).At(path)) {
+				t.Errorf("%s: the loss of part %d is not told: %v", a.name, i, a.lost)
+			}
+			continue
+		}
+		if seal.Of(p).Data != "" && i >= last {
+			text := p.(*content.Text).Text
+			told := take(unsaidLast.At(path))
+			if must := i > last || early && skipped(text); must != told && (early || must) {
+				t.Errorf("%s: the loss of the last signature at part %d is told: %v, want %v", a.name, i, told, must)
+			}
+			if told {
+				p = seal.With(p, content.Signature{})
+			}
+		}
+		if o := others(p); o != "" {
+			wantOthers = append(wantOthers, o)
+			continue
+		}
+		want = append(want, signedAs(p)...)
+	}
+	if len(rest) > 0 {
+		t.Errorf("%s: losses %v", a.name, rest)
+	}
+	for _, c := range keepers {
+		turns := c.turns(a.blocks)
+		got, gotOthers := vendorGets(t, turns)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s, %s (-want +got):\n%s\n%v\n%v", a.name, c.name, diff, a.blocks, a.lost)
+		}
+		if diff := cmp.Diff(wantOthers, gotOthers); diff != "" {
+			t.Errorf("%s, %s, thoughts (-want +got):\n%s\n%v", a.name, c.name, diff, a.blocks)
+		}
+	}
+}
+
+// lastText returns which part is the last block, if that is a text; else how
+// many there are. Where events were cut, an empty text may have a block: it is
+// the first whose loss is told.
+func (a carriedAnswer) lastText(cut bool) int {
+	if n := len(a.blocks); cut && n > 0 && a.blocks[n-1].(map[string]any)["text"] == "" {
+		return slices.IndexFunc(a.parts, func(p content.Part) bool {
+			text, ok := p.(*content.Text)
+			return ok && text.Text == "" && slices.Contains(a.lost, unsaidLast.At(fmt.Sprint("parts.", slices.Index(a.parts, p))))
+		})
+	}
+	last := len(a.parts)
+	for i, p := range a.parts {
+		if !sayable(p) {
+			continue
+		}
+		if text, ok := p.(*content.Text); !ok {
+			last = len(a.parts)
+		} else if text.Text != "" {
+			last = i
+		}
+	}
+	return last
+}
+
+func sayable(p content.Part) bool {
+	switch p.(type) {
+	case *content.Text, *content.Thinking, *content.ToolUse:
+		return true
+	}
+	return false
+}
+
+// signedAs says what a part is and who signed it. Texts of white space are nothing
+// but their signatures.
+func signedAs(p content.Part) []string {
+	text, sig := "", seal.Of(p)
+	switch p := p.(type) {
+	case *content.Text:
+		if text = p.Text; skipped(text) {
+			text = ""
+		}
+		if text == "" && sig.Data == "" {
+			return nil
+		}
+	case *content.Thinking:
+		text = p.Text
+	case *content.ToolUse:
+		text = p.ID
+	}
+	if sig.Data == "" {
+		sig.Format = ""
+	}
+	return []string{fmt.Sprintf("%T %q %s %q", p, text, sig.Format, sig.Data)}
+}
+
+const responses = content.Format("openai-responses")
+
+// others says what a thought is that a vendor of responses gave, empty for
+// everything else.
+func others(p content.Part) string {
+	th, ok := p.(*content.Thinking)
+	if !ok || th.Signature.Format != responses && th.Redacted.Format != responses {
+		return ""
+	}
+	return fmt.Sprintf("%q %q %q", th.Text, th.Signature.Data, th.Redacted.Data)
+}
+
+// keepers are clients that give back what they got, in its order.
+var keepers = []struct {
+	name  string
+	turns func(blocks []any) (turns [][]any)
+}{
+	{"gives back all", func(blocks []any) [][]any { return [][]any{blocks} }},
+	{"leaves out blank texts", func(blocks []any) [][]any {
+		return [][]any{slices.DeleteFunc(slices.Clone(blocks), func(b any) bool {
+			text, ok := b.(map[string]any)["text"].(string)
+			return ok && skipped(text)
+		})}
+	}},
+	{"gives back each block", func(blocks []any) (turns [][]any) {
+		for _, b := range blocks {
+			turns = append(turns, []any{b})
+		}
+		return turns
+	}},
+}
+
+// vendorGets returns what the vendor gets of the assistant's turns, given back
+// in a conversation that says them twice. What it gets does not change as the
+// conversation goes on.
+func vendorGets(t *testing.T, turns [][]any) (said, thoughts []string) {
+	t.Helper()
+	said, thoughts, before := sentBack(t, turns, 1)
+	twice, _, after := sentBack(t, turns, 2)
+	if !strings.HasPrefix(after, before) {
+		t.Errorf("the conversation begins anew:\n%s\n%s", before, after)
+	}
+	if diff := cmp.Diff(slices.Concat(said, said), twice); diff != "" {
+		t.Errorf("twice (-want +got):\n%s", diff)
+	}
+	return said, thoughts
+}
+
+func sentBack(t *testing.T, turns [][]any, times int) (said, thoughts []string, sent string) {
+	t.Helper()
+	const user = `{"role":"user","content":"go"}`
+	list := []string{user}
+	for range times {
+		for _, turn := range turns {
+			b, err := json.Marshal(map[string]any{"role": "assistant", "content": turn})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, string(b))
+		}
+		list = append(list, user)
+	}
+	r, err := ParseRequestString(`{"model":"m","max_tokens":9,"messages":[` + strings.Join(list, ",") + `]}`)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, list)
+	}
+	n := r.Upstream()
+	for _, turn := range n.Turns {
+		for _, p := range turn.Parts {
+			if o := others(p); o != "" {
+				thoughts = append(thoughts, o)
+			}
+		}
+	}
+	to, _ := generatecontent.RequestOf(n)
+	for _, turn := range to.Contents {
+		if turn.Role == content.Assistant {
+			for _, p := range turn.Parts {
+				said = append(said, signedAs(p)...)
+			}
+		}
+	}
+	b, err := (&generatecontent.Request{Contents: to.Contents}).AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said, thoughts, string(bytes.TrimSuffix(b, []byte("]}")))
+}
+
+// batchesOf returns the events of an answer as its upstream sends them.
+func batchesOf(t *testing.T, up upstream.Upstream) (list [][]upstream.Event) {
+	t.Helper()
+	err := upstream.Run(t.Context(), up, &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
+		list = append(list, slices.Clone(events))
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// signerOps are what a signer can do. Other bytes mean one of them.
+const signerOps = "xySt LeclkmnrRCdiqspuT"
+
+// signer is an upstream that does what ops say. It signs each part once, before
+// another one opens.
+func signer(ops []byte, data string) upstream.Func {
+	return func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		s := &signing{w: w, data: data}
+		for i, op := range ops {
+			if strings.IndexByte(signerOps, op) < 0 {
+				op = signerOps[int(op)%len(signerOps)]
+			}
+			s.do(op, i)
+		}
+		return nil
+	}
+}
+
+// A signing is an answer that a signer gives.
+type signing struct {
+	w     *upstream.Writer
+	data  string
+	n     int
+	calls []*upstream.Call
+	fed   *upstream.Call // has arguments
+	kind  byte           // of the block that opened last, for pieces that go on with it
+	some  bool           // there is one
+	last  bool           // it is signed
+}
+
+func (s *signing) sig() content.Signature {
+	s.n++
+	return theirSign(base64.StdEncoding.EncodeToString(fmt.Append(nil, s.n, s.data)))
+}
+
+// part writes a whole part.
+func (s *signing) part(p content.Part, signed bool) {
+	if signed {
+		p = seal.With(p, s.sig())
+	}
+	_ = s.w.Part(p)
+	s.kind, s.some, s.last = 0, true, signed
+}
+
+// piece notes a piece of a text or thought.
+func (s *signing) piece(kind byte) {
+	if s.kind != kind {
+		s.kind, s.some, s.last = kind, true, false
+	}
+}
+
+func (s *signing) do(op byte, i int) {
+	switch op {
+	case 'x':
+		_ = s.w.Thinking(fmt.Sprint("hm", i))
+		s.piece('x')
+	case 't', ' ':
+		_ = s.w.Text(map[byte]string{'t': fmt.Sprint("t", i), ' ': " \n"}[op])
+		s.piece('t')
+	case 'y', 'S':
+		s.part(&content.Thinking{Text: "y"}, op == 'S')
+	case 'r':
+		_ = s.w.Part(&content.Thinking{Redacted: content.Signature{Format: responses, Data: s.sig().Data}})
+		s.kind, s.some, s.last = 0, true, true
+	case 'R':
+		_ = s.w.Part(&content.Thinking{Text: "R", Signature: content.Signature{Format: responses, Data: s.sig().Data}})
+		s.kind, s.some, s.last = 0, true, true
+	case 'L', 'l', 'T':
+		s.part(&content.Text{Text: map[byte]string{'L': "l", 'l': "\t", 'T': "T"}[op]}, op == 'T')
+	case 'e':
+		s.part(&content.Text{}, true)
+	case 'c', 'C':
+		s.part(&content.ToolUse{Name: "f", Input: "{}"}, op == 'C')
+	case 'k':
+		s.part(&content.ServerToolUse{ID: "k", Name: "code", Format: theirs}, false)
+	case 'm', 'n':
+		s.part(&content.Image{Source: &content.URL{URL: "https://a.example"}}, op == 'm')
+	case 'd':
+		s.calls = append(s.calls, s.w.ToolCall("", "f"))
+		s.kind, s.some, s.last = 'd', true, false
+	case 'i':
+		if n := len(s.calls); n > 0 && s.fed != s.calls[n-1] {
+			s.fed = s.calls[n-1]
+			_ = s.fed.Input("{}")
+		}
+	case 'q':
+		if len(s.calls) > 0 {
+			_ = s.calls[0].Close() // those behind it are fed later
+			s.calls = s.calls[1:]
+		}
+	case 's':
+		if s.some && !s.last {
+			_ = s.w.Signature(s.sig())
+			s.last = true
+			if s.kind == 'x' {
+				s.kind = 0
+			}
+		}
+	case 'p':
+		_ = s.w.Stop(upstream.Stop{Reason: content.StopEnd})
+	case 'u':
+		_ = s.w.Usage(content.Usage{Output: int64(i)})
+	}
+}

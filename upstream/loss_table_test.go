@@ -1,0 +1,61 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/loss/losstable"
+)
+
+// TestLossTable keeps what the page of losses says of this package.
+func TestLossTable(t *testing.T) { losstable.Check(t, "upstream", answerLosses...) }
+
+// All that the package reports is of its table, whose rules are all met, and the
+// same is told once.
+func TestAnswerLosses(t *testing.T) {
+	x := &content.Extra{Format: "vendor", JSON: `{"a":1}`}
+	u := Func(func(_ context.Context, _ *Request, w *Writer) error {
+		var list []Event
+		for range 3 {
+			list = append(list,
+				Event{Kind: EventExtra, Text: "odd", Extra: x},
+				Event{Kind: EventBlockExtra, Block: 1, Text: "odd", Extra: x},
+				Event{Kind: EventText, Block: 0, Text: "a", Extra: x},
+				Event{Kind: EventInput, Block: 1, Extra: x},
+				Event{Kind: EventClose, Block: 2, Extra: x},
+				Event{Kind: EventOpen, Block: 2, Part: &content.Unknown{}})
+		}
+		return w.Send(append([]Event{
+			{Kind: EventOpen, Part: &content.Text{}},
+			{Kind: EventOpen, Block: 1, Part: &content.ToolUse{Name: "f"}},
+			{Kind: EventBlockExtra, Block: 7, Text: "odd", Extra: x},
+			{Kind: EventOpen, Block: 2, Part: &content.Unknown{}},
+		}, list...))
+	})
+	reply, err := Collect(t.Context(), u, new(Request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	met := map[*loss.Rule]bool{}
+	seen := map[content.Loss]bool{}
+	for _, l := range reply.Losses {
+		i := slices.IndexFunc(answerLosses, func(r *loss.Rule) bool { return r.Of(l) })
+		if i < 0 {
+			t.Errorf("the table does not have %v", l)
+			continue
+		}
+		met[answerLosses[i]] = true
+		if seen[l] {
+			t.Errorf("told twice: %v", l)
+		}
+		seen[l] = true
+	}
+	for _, r := range answerLosses {
+		if !met[r] {
+			t.Errorf("nothing reports: %s", r.Reason)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/schema"
+)
+
+// A form is that of the answer.
+type form uint8
+
+const (
+	formText   form = iota
+	formObject      // any JSON object
+	formSchema      // what a schema allows
+	formOther       // what this vendor does not have
+)
+
+const (
+	jsonType = "application/json"
+	enumType = "text/x.enum"
+	askJSON  = "Answer in JSON."
+)
+
+// form returns the form that is asked for.
+func (e *encoder) form() form {
+	o := &e.n.Output
+	switch {
+	case o.MediaType != "" && o.MediaType != jsonType && o.MediaType != "text/plain":
+		return formOther
+	case strings.HasPrefix(strings.TrimLeft(o.Schema.JSON, " \t\r\n"), "{"):
+		return formSchema
+	case o.MediaType == jsonType, o.Schema.JSON != "": // a schema that is no object is true
+		return formObject
+	}
+	return formText
+}
+
+// otherForm deals with a form that the vendor does not have. One of a few words
+// can be asked for; whatever else there is of a schema is not about a text like
+// this.
+func (e *encoder) otherForm(r *loss.Rule) {
+	words := ""
+	if e.n.Output.MediaType == enumType {
+		words = enumeration(e.n.Output.Schema.JSON)
+	}
+	if words == "" {
+		e.log.Add(r, "output.media_type")
+		return
+	}
+	e.log.Add(lostOutputEnum, "output.media_type")
+	e.system = "Answer with one of these lines and nothing else:\n" + words
+}
+
+// enumeration returns the values that a schema allows, one on each line; empty
+// if there are none, or not texts of a line.
+func enumeration(schema string) string {
+	doc, err := jsonwire.Parse(schema, codec.AnyDocument)
+	if err != nil {
+		return ""
+	}
+	defer doc.Close()
+	var list []string
+	for _, v := range doc.Root().Get("enum").Elems() {
+		if s := v.Str(); s == "" || strings.ContainsAny(s, "\r\n") {
+			return ""
+		} else {
+			list = append(list, s)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+// answerSchema returns the schema of an answer, strict if that says the same.
+func (e *encoder) answerSchema(s content.Schema) (strict bool, text string) {
+	if schema.Fits(schema.OpenAIStrict, s) {
+		return true, s.JSON
+	}
+	text, losses := schema.Output(schema.OpenAIStrict, s)
+	// The objects of content generation list their members, so that it adds
+	// nothing to say that there are no others.
+	changed := func(l content.Loss) bool { return !s.OpenAPI || l.Severity != content.LossHint }
+	if text != "" && !slices.ContainsFunc(losses, changed) {
+		e.schemaLosses(losses, "output.schema")
+		return true, text
+	}
+	e.log.Add(lostSchemaStrict, "output.schema")
+	text, losses = schema.Output(schema.JSONSchema, s)
+	e.schemaLosses(losses, "output.schema")
+	return false, text
+}

@@ -1,0 +1,46 @@
+package openai
+
+import (
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/seal"
+)
+
+// TestResponsesTurns checks which of the assistant's turns in a row are pieces of one
+// answer: those that come with what the vendor wants back. Others stay apart.
+func TestResponsesTurns(t *testing.T) {
+	turn := func(parts ...content.Part) content.Turn {
+		return content.Turn{Role: content.Assistant, Parts: parts}
+	}
+	message := func(text, phase string) string {
+		return `{"type":"message","role":"assistant","content":"` + text + `"` + phase + `}`
+	}
+	const commentary = `,"phase":"commentary"`
+	phase := itemSignature(`{"phase":"commentary"}`)
+	tests := []struct {
+		name  string
+		turns []content.Turn
+		want  string
+	}{
+		{"without state", []content.Turn{turn(sayText("Hello")), turn(sayText("World"))}, message("Hello", "") + "," + message("World", "")},
+		{"texts of one turn", []content.Turn{turn(sayText("a"), sayText("b")), turn(sayText("c"))}, message("ab", "") + "," + message("c", "")},
+		{"another vendor's state", []content.Turn{turn(sayText("a")), turn(&content.Text{Text: "b", Signature: content.Signature{Format: "other", Data: "x"}})},
+			message("a", "") + "," + message("b", "")},
+		{"pieces of a message with a phase", []content.Turn{turn(sayText("a")), turn(sayText("b")), turn(&content.Text{Signature: phase})}, message("ab", commentary)},
+		{"a phase in a turn of its own", []content.Turn{turn(&content.Thinking{Redacted: seal.Neighbour(ResponsesFormat, seal.Next, phase.Data)}), turn(sayText("a"))},
+			message("a", commentary)},
+		{"a phase behind, in a turn of its own", []content.Turn{turn(sayText("a")), turn(&content.Thinking{Redacted: seal.Neighbour(ResponsesFormat, seal.Last, phase.Data)}), turn(sayText("b"))},
+			message("a", commentary) + "," + message("b", "")},
+		{"a thought that comes before them", []content.Turn{turn(hidden(think1)), turn(sayText("a")), turn(sayText("b"))}, think1 + "," + message("ab", "")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n := answered()
+			n.Turns = append(append(n.Turns[:1:1], tt.turns...), n.Turns[len(n.Turns)-1])
+			if got := inputOf(t, n, KindVendor); got != "["+itemA+","+tt.want+","+itemB+"]" {
+				t.Errorf("%s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
