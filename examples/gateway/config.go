@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -27,6 +26,7 @@ type config struct {
 	listen, debug string
 	name, model   string // of the upstream, and of its model
 	base          string // where the upstream is
+	reads, unread string // which files its models read, and what is done with others
 	key, log      string
 	maxBody       int64
 	times         upstream.Times
@@ -53,6 +53,8 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.StringVar(&c.name, "upstream", "echo", "what answers, by `name`: "+names+"; its key is taken from the variable "+keyVariable)
 	f.StringVar(&c.base, "upstream-url", "", "where it is, if not at the vendor's own `URL`")
 	f.StringVar(&c.model, "model", "", "`name` of the model to ask the upstream for, whatever the client asks")
+	f.StringVar(&c.reads, "reads", "images", "the most that models of openai and openai-responses read, by `word`: text, images or pdf; OpenAI's own read PDFs")
+	f.StringVar(&c.unread, "unread", "refuse", "`what` to do with files that these do not read: refuse the request, or note, which tells the model that there is one")
 	f.StringVar(&c.key, "key", "", "the `key` that clients must send; without the flag everybody may come in")
 	f.StringVar(&c.log, "log", "text", "`form` of the log on standard error: text, json or off")
 	f.StringVar(&c.debug, "debug", "", "loopback `address` to serve profiles (pprof) on; none by default")
@@ -243,20 +245,4 @@ func record(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 		attrs = append(attrs, slog.String("losses", lost))
 	}
 	logger.LogAttrs(ctx, slog.LevelInfo, "request done", attrs...)
-}
-
-// summary counts losses by how much they matter. Which they were, the client is
-// told in a header; a host that wants to know uses OnLoss.
-func summary(losses []content.Loss) string {
-	var counts [content.LossDropped + 1]int
-	for _, l := range losses {
-		counts[min(l.Severity, content.LossDropped)]++
-	}
-	var words []string
-	for s := content.LossDropped; s >= content.LossHint; s-- {
-		if counts[s] > 0 {
-			words = append(words, fmt.Sprint(s, " ", counts[s]))
-		}
-	}
-	return strings.Join(words, ", ")
 }

@@ -36,8 +36,11 @@ func (c *config) upstream() (upstream.Upstream, error) {
 // vendor returns the upstream that the name stands for.
 func (c *config) vendor() (upstream.Upstream, error) {
 	key := os.Getenv(keyVariable)
+	dialect, err := c.dialect()
+	if err != nil {
+		return nil, err
+	}
 	var up upstream.Upstream
-	var err error
 	switch c.name {
 	case "echo":
 		if c.base != "" {
@@ -49,9 +52,9 @@ func (c *config) vendor() (upstream.Upstream, error) {
 	case "gemini":
 		up, err = gemini.New(gemini.Options{BaseURL: c.base, Key: key})
 	case "openai":
-		up, err = openai.New(openai.Options{BaseURL: c.base, Key: key})
+		up, err = openai.New(openai.Options{BaseURL: c.base, Key: key, Dialect: dialect})
 	case "openai-responses":
-		up, err = openai.NewResponses(openai.Options{BaseURL: c.base, Key: key})
+		up, err = openai.NewResponses(openai.Options{BaseURL: c.base, Key: key, Dialect: dialect})
 	default:
 		return nil, fmt.Errorf("-upstream: unknown name %q; want %s", c.name, names)
 	}
@@ -62,4 +65,30 @@ func (c *config) vendor() (upstream.Upstream, error) {
 		return nil, fmt.Errorf("-upstream: the key of %s is missing; put it into the environment as %s", c.name, keyVariable)
 	}
 	return up, nil
+}
+
+// dialect returns what the flags say of a server that speaks one of OpenAI's
+// formats.
+func (c *config) dialect() (openai.Dialect, error) {
+	var d openai.Dialect
+	switch c.reads {
+	case "text":
+		d.TextOnly = true
+	case "images":
+	case "pdf":
+		d.Files = true
+	default:
+		return d, fmt.Errorf("-reads: unknown word %q; want text, images or pdf", c.reads)
+	}
+	switch c.unread {
+	case "refuse":
+	case "note":
+		d.Note = true
+	default:
+		return d, fmt.Errorf("-unread: unknown word %q; want refuse or note", c.unread)
+	}
+	if (d.TextOnly || d.Files || d.Note) && c.name != "openai" && c.name != "openai-responses" {
+		return d, fmt.Errorf("-reads and -unread: these are for -upstream openai and openai-responses, and not for %s", c.name)
+	}
+	return d, nil
 }

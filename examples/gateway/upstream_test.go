@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/fake"
 	"github.com/polywire/polywire/internal/fake/anthropic"
 	"github.com/polywire/polywire/internal/fake/gemini"
@@ -58,6 +57,40 @@ func TestVendors(t *testing.T) {
 	}
 }
 
+// A PDF in the history of an agent refuses its requests at a server that takes
+// none, naming the block, unless the command line says otherwise.
+func TestReads(t *testing.T) {
+	const pdf = "JVBERi0xLjQK"
+	body := `{"model":"x","max_tokens":99,"messages":[{"role":"user","content":[{"type":"document","title":"plan.pdf","source":{"type":"base64","media_type":"application/pdf","data":"` + pdf + `"}},{"type":"text","text":"Hi."}]}]}`
+	for _, tt := range []struct {
+		name   string
+		flags  []string
+		status int
+		want   string // in what the server got or, where it got nothing, in the answer
+	}{
+		{"by default", nil, http.StatusBadRequest, "messages.0.content.0"},
+		{"a note", []string{"-unread", "note"}, http.StatusOK, `[Here is a file that you cannot read: application/pdf, \"plan.pdf\".]`},
+		{"a server that takes PDFs", []string{"-reads", "pdf"}, http.StatusOK, "data:application/pdf;base64," + pdf},
+		{"text only", []string{"-reads", "text"}, http.StatusBadRequest, "messages.0.content.0"},
+	} {
+		for _, name := range []string{"openai", "openai-responses"} {
+			t.Run(tt.name+"/"+name, func(t *testing.T) {
+				f := openai.New(t, openai.Options{Local: true, Models: []string{"m"}})
+				f.Always(fake.Text("Ahoy there."))
+				g := start(t, append([]string{"-upstream", name, "-upstream-url", f.Base(), "-model", "m", "-log", "off"}, tt.flags...)...)
+				defer g.stop(t)
+				status, got := asks(t, g.url+"/v1/messages", "any", body)
+				if sent := f.Requests(); len(sent) > 0 {
+					got = string(sent[0].Body)
+				}
+				if status != tt.status || !strings.Contains(got, tt.want) {
+					t.Errorf("%d %s, want %d and %s", status, got, tt.status, tt.want)
+				}
+			})
+		}
+	}
+}
+
 // asks posts a body as clients of both formats do.
 func asks(t *testing.T, url, key, body string) (int, string) {
 	t.Helper()
@@ -82,17 +115,4 @@ func asks(t *testing.T, url, key, body string) (int, string) {
 		t.Fatal(err)
 	}
 	return res.StatusCode, string(text)
-}
-
-func TestSummary(t *testing.T) {
-	hint, degraded := content.Loss{Severity: content.LossHint}, content.Loss{Severity: content.LossDegraded}
-	for want, losses := range map[string][]content.Loss{
-		"":                              nil,
-		"hint 1":                        {hint},
-		"dropped 1, degraded 2, hint 1": {degraded, hint, {Severity: content.LossDropped}, degraded},
-	} {
-		if got := summary(losses); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
 }

@@ -151,10 +151,12 @@ func (t *task) complain(err error) {
 	}
 }
 
-// tell prints losses, with their paths as path says them.
+// tell prints losses, with their paths as path says them. A hint that holds in many
+// places is told once.
 func (t *task) tell(losses []content.Loss, path func(string) string) {
-	for _, l := range losses {
-		fmt.Fprintln(t.log, line(fmt.Sprintf("%s %s: %s", l.Severity, path(l.Path), l.Reason)))
+	for _, l := range content.FoldHints(losses) {
+		l.Path = path(l.Path)
+		fmt.Fprintln(t.log, line(l.String()))
 	}
 }
 

@@ -167,3 +167,13 @@ func (s *source) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	return s.out.Write(p)
 }
+
+// A hint that holds in many places is told once, with their number.
+func TestTellFolds(t *testing.T) {
+	in := `{"model":"m","max_tokens":9,"messages":[` + strings.TrimSuffix(strings.Repeat(
+		`{"role":"user","content":[{"type":"text","text":"Hi.","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":"Hi."},`, 3), `,{"role":"assistant","content":"Hi."},`) + `]}`
+	code, _, log := translate(t, "-from messages -to openai", in)
+	if code != done || strings.Count(log, "\n") != 1 || !strings.Contains(log, "hint messages.0.content.0") || !strings.Contains(log, ", and in 2 more places: ") {
+		t.Errorf("exit code %d:\n%s", code, log)
+	}
+}
