@@ -24,10 +24,10 @@ func quirky() map[string]vendoropenai.Options {
 // TestLocal has every client talk to servers that only resemble the vendor's.
 func TestLocal(t *testing.T) {
 	for quirk, o := range quirky() {
+		o.Local, o.Key, o.Forbid = true, hostKey, secrets
 		for name, newClient := range clients() {
 			t.Run(quirk+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				o.Local, o.Key, o.Forbid = true, hostKey, secrets
 				f := vendoropenai.New(t, o)
 				up, err := openai.New(openai.Options{BaseURL: f.Base(), Key: hostKey, HTTPClient: httpClient(t),
 					Dialect: openai.Dialect{Reasoning: o.EchoReasoning, Files: true}})
