@@ -20,6 +20,7 @@ type chatCall struct {
 	id, name string // as the server says them
 	given    string // the id that it is told by
 	block    int    // negative until it is told
+	again    bool   // it was named after its arguments were whole
 	closed   bool
 	input    span
 	held     strings.Builder // arguments that came before it was told
@@ -28,26 +29,29 @@ type chatCall struct {
 // newCallID makes an id for a call that has none.
 func newCallID() string { return "call_" + strings.ToLower(rand.Text()[:24]) }
 
-// fragment takes a piece of a call. v is the element of tool_calls, f its
-// function.
-func (d *chatDecoder) fragment(a *chatAnswer, v, f jsonwire.Value) error {
+// fragment takes a piece of a call, or a whole one. v is the element of
+// tool_calls, f its function.
+func (d *chatDecoder) fragment(a *chatAnswer, v, f jsonwire.Value, whole bool) error {
 	if f.Kind() != jsonwire.Object {
 		if v.Get("custom").Kind() == jsonwire.Object {
 			d.lose(lostCustom, "")
 		}
 		return nil
 	}
-	id, name, index := v.Get("id").Str(), f.Get("name").Str(), 0
+	id, name, args, index := v.Get("id").Str(), f.Get("name").Str(), arguments(f.Get("arguments")), 0
 	if n, ok := v.Get("index").Int(); ok && n > 0 {
 		index = int(min(n, 1<<30))
 	}
 	c := a.at(index)
-	if c == nil || c.another(id, name) {
-		if id == "" && name == "" && c == nil && f.Get("arguments").Str() == "" {
+	if whole || c == nil || c.another(id, name, args) {
+		if id == "" && name == "" && args == "" {
 			return nil
 		}
 		if len(a.calls) >= mostCalls {
 			return codec.BadGateway(errors.New("openai: too many calls in one answer"))
+		}
+		if !whole && c != nil && c.again && name == "" && (id == "" || id == c.id) {
+			id, name = c.id, c.name // it was named before its arguments came
 		}
 		d.closeText(a)
 		if c != nil {
@@ -59,7 +63,10 @@ func (d *chatDecoder) fragment(a *chatAnswer, v, f jsonwire.Value) error {
 		c = &a.calls[len(a.calls)-1]
 	}
 	c.called(id, name)
-	d.input(a, c, arguments(f.Get("arguments")))
+	d.input(a, c, args)
+	if whole {
+		d.closeCall(a, c)
+	}
 	return nil
 }
 
@@ -74,19 +81,26 @@ func (a *chatAnswer) at(index int) *chatCall {
 }
 
 // another reports whether a fragment begins a call other than c, which has the
-// same index. Some servers give the same to all.
-func (c *chatCall) another(id, name string) bool {
+// same index: some servers give the same to all, and the same id. Others name a
+// call in each of its fragments, so a name that c has begins another call only
+// with arguments beside those of c that are whole.
+func (c *chatCall) another(id, name, args string) bool {
 	switch {
-	case id != "" && c.id != "":
-		return id != c.id
-	case name == "":
+	case id != "" && c.id != "" && id != c.id:
+		return true
+	case name != "" && !strings.HasPrefix(name, c.name):
+		return true
+	case !c.input.whole():
 		return false
+	case name != "" && c.name != "" && (id == "" || c.id == "" || name != c.name):
+		return true
 	}
-	return c.input.whole() // without ids, this is all there is to go by
+	return (name != "" || c.again) && strings.TrimSpace(args) != ""
 }
 
 // called takes the id and the name, which may come late, again, or longer.
 func (c *chatCall) called(id, name string) {
+	c.again = c.again || name != "" && c.input.whole()
 	if c.id == "" && id != "" {
 		c.id = strings.Clone(id)
 	}
@@ -134,7 +148,7 @@ func (d *chatDecoder) tell(a *chatAnswer, c *chatCall) {
 	if c.given = c.id; c.id == "" {
 		c.given = d.newID()
 	}
-	c.given = a.unique(c)
+	c.given = d.unique(a, c.given)
 	a.said = true
 	c.block = d.opened(a, &content.ToolUse{ID: c.given, Name: c.name})
 	if c.held.Len() > 0 {
@@ -144,20 +158,26 @@ func (d *chatDecoder) tell(a *chatAnswer, c *chatCall) {
 }
 
 // unique returns the id of a call, or another one if a call before it has it.
-func (a *chatAnswer) unique(c *chatCall) string {
-	id := c.given
-	for n := 2; ; n++ {
-		taken := false
-		for i := range a.calls {
-			if o := &a.calls[i]; o != c && o.block >= 0 && o.given == id {
-				taken = true
-			}
+func (d *chatDecoder) unique(a *chatAnswer, id string) string {
+	n, taken := a.told(id)
+	if taken {
+		id += "_" + strconv.Itoa(n+1)
+		if _, taken = a.told(id); taken {
+			id = d.newID()
 		}
-		if !taken {
-			return id
-		}
-		id = c.given + "_" + strconv.Itoa(n)
 	}
+	return id
+}
+
+// told returns how many calls have been told, and whether one has an id.
+func (a *chatAnswer) told(id string) (n int, taken bool) {
+	for i := range a.calls {
+		if c := &a.calls[i]; c.block >= 0 {
+			n++
+			taken = taken || c.given == id
+		}
+	}
+	return n, taken
 }
 
 // closeCalls closes the calls whose arguments are whole, or all of them.

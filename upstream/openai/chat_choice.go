@@ -17,6 +17,7 @@ type said struct {
 	calls, function, audio    jsonwire.Value
 	finish, sequence, problem jsonwire.Value
 	sealed, filter            jsonwire.Value
+	whole                     bool // its calls are, each of them
 }
 
 // reasoningNames are the members that thoughts stand in, the first counts.
@@ -56,8 +57,13 @@ func (d *chatDecoder) choice(v jsonwire.Value) error {
 	if err != nil {
 		return err
 	}
-	if delta.Kind() != jsonwire.Object {
-		delta = message
+	switch {
+	case delta.Kind() == jsonwire.Object:
+		a.pieces = true
+	case a.pieces && (a.said || a.mused || len(a.calls) > 0):
+		// Some servers say it all again at the end of a stream.
+	default:
+		delta, s.whole = message, true
 	}
 	s.content = text
 	s.read(delta)
@@ -127,12 +133,12 @@ func (d *chatDecoder) says(a *chatAnswer, s *said) error {
 		d.image(a, v)
 	}
 	for _, v := range s.calls.Elems() {
-		if err := d.fragment(a, v, v.Get("function")); err != nil {
+		if err := d.fragment(a, v, v.Get("function"), s.whole); err != nil {
 			return err
 		}
 	}
 	if s.function.Kind() == jsonwire.Object {
-		if err := d.fragment(a, jsonwire.Value{}, s.function); err != nil {
+		if err := d.fragment(a, jsonwire.Value{}, s.function, s.whole); err != nil {
 			return err
 		}
 	}

@@ -38,6 +38,7 @@ type chatAnswer struct {
 	block  int
 	said   bool // there was something that is not a thought
 	mused  bool // there was a thought
+	pieces bool // there was a delta
 	tagged tagged
 	thought
 	calls    []chatCall

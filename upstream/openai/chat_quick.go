@@ -141,7 +141,7 @@ func (a *chatAnswer) continues(m *mould) bool {
 	case mouldInput:
 		// Only the last call with an index takes arguments.
 		c := &a.calls[m.call]
-		return !c.closed && c.block >= 0 && a.at(c.index) == c
+		return !c.closed && !c.again && c.block >= 0 && a.at(c.index) == c
 	case mouldThought:
 		return a.open == blockThinking && a.member == m.name
 	}

@@ -15,14 +15,19 @@
 //
 // # Servers that resemble the vendor's
 //
-// A server whose host is not the vendor's counts as compatible: it is sent less
-// that it may not know, and in older spellings. What its answers show need not
-// be configured: where thoughts stand, how calls are numbered and named, whether
-// and where usage comes, how the answer ends. [Dialect] holds the rest, and what
-// DeepSeek's and Mistral's own hosts want is known.
+// A server whose host is not the vendor's counts as compatible: it is not sent
+// what only the vendor knows, and some members go by their older names. What its
+// answers show need not be configured: where thoughts stand, how calls are
+// numbered and named, whether and where usage comes, how the answer ends.
+// [Dialect] holds the rest: how thinking is turned on and off, which files the
+// models read, and what becomes of a request with others. What DeepSeek's and
+// Mistral's own hosts want is known.
 //
-// A field that a server refuses by name, with a status of 400 or 422, is left
-// out, or said otherwise, and the request sent once more; the Client remembers it
-// for the model and reports what is lost by it, each time. This happens before the answer begins, at most four
-// times for a request, and only with fields that do not change what is asked.
+// If a server refuses a field by name, with a status of 400 or 422, the request
+// is sent once more without it, or with it said in another way. This happens
+// before the answer begins, at most four times for a request, and only with
+// fields that do not change what is asked. What is lost by it is reported. The
+// client remembers it for the model: later requests are right at once, and
+// report the same. Over responses a request is also sent once more without
+// earlier thoughts, if the server says that it cannot read them.
 package openai

@@ -29,8 +29,8 @@ type Responses struct {
 }
 
 // NewResponses returns a client that speaks responses. The error says which
-// option is no good. Dialect.Reasoning and Dialect.ThinkTags are not for this
-// format.
+// option is no good. Of Dialect, Reasoning, ThinkTags, Thinking and ShortIDs are
+// not for this format.
 func NewResponses(o Options) (*Responses, error) {
 	server, err := o.server()
 	if err != nil {

@@ -37,8 +37,10 @@ type resItem struct {
 	kind   resKind
 	output int64  // its index; -1 if it has none
 	id     uint64 // digest of its id, 0 if it has none
-	call   uint64 // digest of the id of a call
+	call   uint64 // digest of the id of a call, and
+	given  uint64 // of the one that it is told by
 	over   bool
+	met    bool // it has been found in the whole answer
 
 	block  int    // that is open; -1: none
 	part   int64  // which of its parts the rest is about

@@ -169,43 +169,37 @@ func (d *resDecoder) terminal(kind string, response jsonwire.Value) error {
 // rest tells the items of a whole answer that were not told before. Items are
 // matched in their order, kind by kind, since indices cannot be relied on.
 func (d *resDecoder) rest(output jsonwire.Value) error {
-	var seen [resCall + 1]int
 	for i, item := range output.Elems() {
-		k := resKindOf(item)
-		it := d.nth(k, seen[k], item)
-		seen[k]++
-		if it != nil && it.over {
-			continue
+		it := d.match(resKindOf(item), item)
+		if it != nil {
+			it.met = true
+			if it.over {
+				continue
+			}
 		}
 		if err := d.whole(it, int64(i), item); err != nil {
 			return err
+		}
+		if it == nil {
+			d.items[len(d.items)-1].met = true
 		}
 	}
 	return nil
 }
 
-// nth returns the item of the answer that an item of the whole one is: a call by
-// its id, all else by its place among its kind. It returns nil if there is none.
-func (d *resDecoder) nth(k resKind, n int, item jsonwire.Value) *resItem {
+// match returns the item that an item of the whole answer is: the first of its
+// kind that is no other's, for a call one with its id. It returns nil if there is
+// none.
+func (d *resDecoder) match(k resKind, item jsonwire.Value) *resItem {
 	call := uint64(0)
 	if k == resCall {
 		call = resDigestOf(item.Get("call_id").Str())
 	}
 	for i := range d.items {
 		it := &d.items[i]
-		if it.kind != k {
-			continue
-		}
-		if call != 0 && it.call != 0 {
-			if it.call == call {
-				return it
-			}
-			continue
-		}
-		if n == 0 {
+		if it.kind == k && !it.met && (call == 0 || it.call == 0 || it.call == call) {
 			return it
 		}
-		n--
 	}
 	return nil
 }

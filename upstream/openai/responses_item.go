@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -12,7 +13,7 @@ import (
 func (d *resDecoder) added(v jsonwire.Value) error {
 	item, output := v.Get("item"), resIndex(v.Get("output_index"))
 	k := resKindOf(item)
-	if k == resOther || d.same(output, k, item) != nil {
+	if k == resOther || d.same(output, k, item, true) != nil {
 		return nil // it is told when it is whole, or was told before
 	}
 	it, err := d.begin(output, k)
@@ -55,6 +56,7 @@ func (d *resDecoder) openCall(it *resItem, item jsonwire.Value, input string) {
 	if p.ID == "" {
 		p.ID = d.newID()
 	}
+	p.ID, it.given = d.unique(p.ID)
 	var w jsonwire.Writer
 	for _, m := range callExtras {
 		if x := item.Get(m); x.Kind() > jsonwire.Null {
@@ -73,6 +75,31 @@ func (d *resDecoder) openCall(it *resItem, item jsonwire.Value, input string) {
 	d.called, d.visible = true, true
 }
 
+// unique returns the id of a call, or another one if a call before it has it,
+// and its digest.
+func (d *resDecoder) unique(id string) (string, uint64) {
+	n, taken := d.calls(id)
+	if taken {
+		id += "_" + strconv.Itoa(n+1)
+		if _, taken = d.calls(id); taken {
+			id = d.newID()
+		}
+	}
+	return id, resDigestOf(id)
+}
+
+// calls returns how many calls have been told, and whether one has an id.
+func (d *resDecoder) calls(id string) (n int, taken bool) {
+	sum := resDigestOf(id)
+	for i := range d.items {
+		if given := d.items[i].given; given != 0 {
+			n++
+			taken = taken || given == sum
+		}
+	}
+	return n, taken
+}
+
 // phaseSignature returns the signature of the texts of a message.
 func phaseSignature(item jsonwire.Value) content.Signature {
 	switch phase := item.Get("phase").Str(); phase {
@@ -84,18 +111,23 @@ func phaseSignature(item jsonwire.Value) content.Signature {
 
 // same returns the item that an item of the server's is, however far it is told;
 // nil if it is another one.
-func (d *resDecoder) same(output int64, k resKind, item jsonwire.Value) *resItem {
+func (d *resDecoder) same(output int64, k resKind, item jsonwire.Value, begins bool) *resItem {
 	id, call := resDigestOf(item.Get("id").Str()), uint64(0)
 	if k == resCall {
 		call = resDigestOf(item.Get("call_id").Str())
 	}
+	var open *resItem
 	for i := len(d.items) - 1; i >= 0; i-- {
 		it := &d.items[i]
 		switch {
 		case it.kind != k:
 		case call != 0 && it.call != 0:
-			if call == it.call {
+			switch {
+			case call != it.call:
+			case it.repeats(output, id):
 				return it
+			case !it.over && !begins && open == nil:
+				open = it // indices cannot be relied on
 			}
 		case id != 0 && it.id == id:
 			return it
@@ -103,14 +135,23 @@ func (d *resDecoder) same(output int64, k resKind, item jsonwire.Value) *resItem
 			return it
 		}
 	}
-	return nil
+	return open
+}
+
+// repeats reports whether a call with the same call_id is this one: some servers
+// give the same to all, but hardly the same index and id of the item too.
+func (it *resItem) repeats(output int64, id uint64) bool {
+	if it.output >= 0 && output >= 0 && it.output != output {
+		return false
+	}
+	return !it.over || id == 0 || it.id == 0 || it.id == id
 }
 
 // finished reads an item that is whole.
 func (d *resDecoder) finished(v jsonwire.Value) error {
 	item, output := v.Get("item"), resIndex(v.Get("output_index"))
 	k := resKindOf(item)
-	it := d.same(output, k, item)
+	it := d.same(output, k, item, false)
 	if it == nil {
 		// Some servers give an item another id each time.
 		if open := d.find(output, k); open != nil && !(k == resCall && open.call != 0 && item.Get("call_id").Str() != "") {

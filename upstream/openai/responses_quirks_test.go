@@ -81,6 +81,18 @@ var resTextQuirks = []resQuirk{
 	{"a refusal in the end", []string{resEnding(`{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"No."}]}`)}, partsOf(sayText("No.")), content.StopRefusal},
 }
 
+// resTwo are two calls to which the server gave one id.
+var resTwo = partsOf(resUse, useOf("call_1_2", "f", `{"x":2}`))
+
+// resOneID lists calls in a whole answer that all have one id.
+func resOneID(arguments ...string) string {
+	var list []string
+	for _, s := range arguments {
+		list = append(list, `{"type":"function_call","call_id":"call_1","name":"f","arguments":"`+s+`"}`)
+	}
+	return strings.Join(list, ",")
+}
+
 // resCallQuirks are about how calls come.
 var resCallQuirks = []resQuirk{
 	{"no text", []string{resAddMsg, another(resAddCall), another(resArg), another(resArgs), another(resCallDone), resEnd}, partsOf(resUse), content.StopToolUse},
@@ -98,6 +110,16 @@ var resCallQuirks = []resQuirk{
 	{"parallel calls side by side", []string{resAddCall, another(resAddCall, "_1", "_2"), resArg, another(resArg), another(resArgs), resArgs, another(resCallDone, "_1", "_2"), resCallDone, resEnd},
 		partsOf(resUse, useOf("call_2", "f", `{"x":1}`)), content.StopToolUse},
 	{"a call twice", []string{resAddCall, resCallDone, resAddCall, resCallDone, resEnding(`{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"x\":1}"}`)}, partsOf(resUse), content.StopToolUse},
+	{"one call_id", []string{resAddCall, resArg, resArgs, resCallDone, another(resAddCall, "fc_1", "fc_2"), another(resArg), another(resArgs, `1}`, `2}`), another(resCallDone, "fc_1", "fc_2", `:1}`, `:2}`),
+		resEnding(resOneID(`{\"x\":1}`, `{\"x\":2}`))}, resTwo, content.StopToolUse},
+	{"one call_id, and no other id", []string{resAddCall, resArg, resArgs, resCallDone, another(resAddCall), another(resArg), another(resArgs, `1}`, `2}`), another(resCallDone, `:1}`, `:2}`), resEnd}, resTwo, content.StopToolUse},
+	{"one call_id, side by side", []string{resAddCall, another(resAddCall, "fc_1", "fc_2"), resArg, another(resArg), another(resArgs, `1}`, `2}`), resArgs, another(resCallDone, "fc_1", "fc_2", `:1}`, `:2}`), resCallDone, resEnd}, resTwo, content.StopToolUse},
+	{"one call_id and index", []string{resAddCall, resArg, resArgs, resCallDone, strings.Replace(resAddCall, "fc_1", "fc_2", 1), resArg, strings.Replace(resArgs, `1}`, `2}`, 1), strings.NewReplacer("fc_1", "fc_2", `:1}`, `:2}`).Replace(resCallDone), resEnd}, resTwo, content.StopToolUse},
+	{"one call_id, in items only", []string{resCallDone, another(resCallDone, `:1}`, `:2}`), resEnd}, resTwo, content.StopToolUse},
+	{"one call_id, in the end only", []string{resEnding(resOneID(`{\"x\":1}`, `{\"x\":2}`))}, resTwo, content.StopToolUse},
+	{"one call_id, all alike", []string{resAddCall, resCallDone, resAddCall, resCallDone, resEnding(resOneID(`{\"x\":1}`, `{\"x\":2}`))}, resTwo, content.StopToolUse},
+	{"one call_id, another index at its end", []string{resAddCall, resArg, resArgs, another(resCallDone), resEnding(resOneID(`{\"x\":1}`))}, partsOf(resUse), content.StopToolUse},
+	{"one call_id, and one that looks made", []string{resEnding(strings.Replace(resOneID("{}", "{}", "{}"), "call_1", "call_1_3", 1))}, partsOf(useOf("call_1_3", "f", "{}"), useOf("call_1", "f", "{}"), useOf("made", "f", "{}")), content.StopToolUse},
 }
 
 // resThoughtQuirks are about how thoughts come.

@@ -17,8 +17,9 @@ import (
 // A resReader reads a streamed answer. It is for one goroutine at a time.
 //
 // An event's type is that of its JSON, its name where there is none. Numbers of
-// events and ids of items are not looked at, since servers leave them out or
-// make new ones each time; items are told apart by their index and kind. What
+// events are not looked at, and ids of items only where nothing else tells two
+// calls apart, since servers leave them out or make new ones each time; items are
+// told apart by their index and kind, calls by their call_id too. What
 // comes in pieces and whole is told once: what a whole one has beyond the pieces
 // is added. Events that are not known are passed over.
 //
