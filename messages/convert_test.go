@@ -233,7 +233,7 @@ func TestWirePath(t *testing.T) {
 		"turns.0.parts.0.source.parts.2":    "messages.0.content.0.source.content.2",
 		"system.0":                          "system.0",
 		"choice":                            "tool_choice",
-		"choice.mode":                       "tool_choice.mode",
+		"choice.mode":                       "tool_choice.type",
 		"tools.2":                           "tools.2",
 		"tools.2.input":                     "tools.2.input_schema",
 		"user_id":                           "metadata.user_id",

@@ -7,47 +7,72 @@ import "strings"
 // What has no word of its own there stays as it is.
 func (r *Request) Path(neutral string) string { return wirePath(neutral) }
 
-// wirePath tells a neutral path, as losses have it, in the words of the
-// format: "turns.3.parts.1" is "messages.3.content.1". What it does not know
-// stays as it is.
-func wirePath(neutral string) string {
-	switch neutral {
-	case "user_id":
-		return "metadata.user_id"
-	case "thinking.effort":
-		return "output_config.effort"
-	case "thinking.mode":
-		return "thinking.type"
-	case "thinking.budget":
-		return "thinking.budget_tokens"
-	case "output.schema":
-		return "output_config.format.schema"
-	}
-	var b strings.Builder
-	for i := 0; neutral != ""; i++ {
-		var step string
-		step, neutral, _ = strings.Cut(neutral, ".")
-		if i > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(wireStep(step, i == 0, neutral == ""))
-	}
-	return b.String()
+// wireWords are the beginnings of neutral paths that the format says in another
+// way. Of two that fit the longer holds.
+var wireWords = map[string]string{
+	"turns":              "messages",
+	"user_id":            "metadata.user_id",
+	"thinking.mode":      "thinking.type",
+	"thinking.budget":    "thinking.budget_tokens",
+	"thinking.effort":    "output_config.effort",
+	"choice":             "tool_choice",
+	"choice.mode":        "tool_choice.type",
+	"choice.names":       "tool_choice.name",
+	"choice.no_parallel": "tool_choice.disable_parallel_tool_use",
+	"output":             "output_config",
+	"output.schema":      "output_config.format.schema",
+	"stop":               "stop_reason",
 }
 
-// wireStep returns the format's word for one step of a path.
-func wireStep(step string, first, last bool) string {
-	switch {
-	case first && step == "turns":
-		return "messages"
-	case first && step == "choice":
-		return "tool_choice"
-	case first && step == "output":
-		return "output_config"
-	case step == "parts":
-		return "content"
-	case last && step == "input" && !first:
-		return "input_schema"
+// wirePath tells a neutral path in the words of the format. What it does not
+// know stays as it is.
+func wirePath(neutral string) string {
+	first, rest, _ := strings.Cut(neutral, ".")
+	second, behind, _ := strings.Cut(rest, ".")
+	if word, ok := wireWords[first+"."+second]; ok {
+		return join(word, behind)
 	}
-	return step
+	word, ok := wireWords[first]
+	switch {
+	case first == "extra" && rest != "":
+		return rest // the members of it are the document's
+	case !ok:
+		word = first
+	}
+	switch first {
+	case "parts":
+		return join("content", wireInside(rest, false))
+	case "turns", "system", "tools", "choice", "candidates":
+		return join(word, wireInside(rest, first == "tools"))
+	}
+	return join(word, rest)
+}
+
+// wireInside tells the steps behind an index, or several, in the words of the
+// format. Behind a member that is not one of a list of parts, they are the
+// document's own, such as those of a schema.
+func wireInside(path string, tool bool) string {
+	step, rest, more := strings.Cut(path, ".")
+	switch {
+	case step != "" && strings.Trim(step, "0123456789") == "":
+		return join(step, wireInside(rest, tool))
+	case step == "parts":
+		return join("content", wireInside(rest, false))
+	case step == "source":
+		return join(step, wireInside(rest, false))
+	case step == "extra" && more:
+		return rest
+	case step == "input" && tool:
+		return join("input_schema", rest)
+	case step == "cache":
+		return join("cache_control", rest)
+	}
+	return path
+}
+
+func join(path, rest string) string {
+	if path == "" || rest == "" {
+		return path + rest
+	}
+	return path + "." + rest
 }
