@@ -24,4 +24,10 @@
 //
 // A node keeps the members that this package has no field for in its Extra.
 // Nothing that a client sent is thrown away by parsing.
+//
+// # Errors and losses
+//
+// An [Error] says why a document is refused. A [Loss] says what did not survive,
+// or only in another form, where a document goes on in another format. There is
+// a Loss for each place; [FoldHints] makes of them a list that people can read.
 package content

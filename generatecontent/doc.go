@@ -1,7 +1,8 @@
 // Package generatecontent speaks the content generation wire format,
 // POST models/{model}:generateContent and what belongs to it, for any model: it
 // parses and validates requests, writes whole and streamed answers, and serves
-// an [upstream.Upstream] over HTTP.
+// an [upstream.Upstream] over HTTP. It is the client side of the format, too, for
+// upstreams that ask a server.
 //
 // # Serving
 //
@@ -15,15 +16,20 @@
 //
 // [ParseRequest] reads a request document and [Request.Validate] tells
 // everything that is wrong with it. [Request.Upstream] says it in neutral
-// words, [RequestOf] and [RequestFor] the other way round, and [ResponseOf] makes an answer of
-// an [upstream.Reply].
+// words, [RequestOf] and [RequestFor] the other way round, and [ResponseOf] makes
+// an answer of an [upstream.Reply].
+//
+// [Request.Body] writes a request for a server. What that answers is read by
+// [NewStreamReader], [DecodeReply], [DecodeError], [DecodeCount] and
+// [DecodeModels].
 //
 // # How faults are told
 //
 // Every fault of a document becomes one line of the error's message and one
 // google.rpc.BadRequest field violation. A fault of reading (CodeType,
-// CodeUnknown, and CodeSyntax and CodeLimit of the whole document) has a text that says everything, as the vendor has it:
-// "Invalid value at 'contents[0].parts[0]' (oneof), …". All others are told as
+// CodeUnknown, and CodeSyntax and CodeLimit of the whole document) has a text
+// that says everything, as the vendor has it: "Invalid value at
+// 'contents[0].parts[0]' (oneof), …". All others are told as
 // "* GenerateContentRequest." with the path and the text behind it, and the
 // message ends with a line feed.
 //
@@ -35,16 +41,17 @@
 // nothing but calls; in an answer without a call behind them, in that of a
 // text at the end. [Request.Upstream] opens what comes back. Nothing is
 // remembered in between, so any replica can go on. Thoughts of more than 4 MiB
-// between two calls are not carried; this is reported.
+// between two calls are not carried, nor are those of two vendors together; this
+// is reported.
 //
 // # What is lost
 //
 // Whatever an answer says that this format cannot is reported as a
-// [content.Loss]: parts of built-in tools of other vendors. Citations become
-// groundingMetadata, a chunk for each source and a support for each text that
-// cites, which leaves out what exactly is cited in a source: that is reported
-// too. A call whose arguments are no JSON
-// object is left out, and the answer then ends with MALFORMED_FUNCTION_CALL. A
-// reason to stop that the vendor has no word for is told as one that no client
-// takes for an ordinary end.
+// [content.Loss]: parts of built-in tools of other vendors, and of kinds that it
+// does not have. Citations become groundingMetadata, a chunk for each source and
+// a support for each text that cites, which leaves out what exactly is cited in
+// a source: that is reported too. A call whose arguments are no JSON object is
+// left out, and the answer then ends with MALFORMED_FUNCTION_CALL. A reason to
+// stop that the vendor has no word for is told as one that no client takes for
+// an ordinary end.
 package generatecontent

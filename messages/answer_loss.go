@@ -23,6 +23,8 @@ var (
 		Reason: "the result of a built-in tool is no JSON and is left out"}
 	unsaidInput = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
 		Reason: notObject}
+	unsaidID = &loss.Rule{Feature: loss.AnswerCall, Severity: content.LossHint,
+		Reason: "the call has the id of another call, or comes behind more calls than are remembered: it gets one of its own"}
 	unsaidCitation = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
 		Reason: "the citation is of a kind that this format does not have and is left out"}
 	unsaidLast = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossHint,
@@ -50,7 +52,7 @@ var (
 // answerLosses is the table of all of them.
 var answerLosses = []*loss.Rule{
 	seal.Nobodys, seal.TooLarge, seal.TooLate, unsaidLast,
-	unsaidImage, unsaidDocument, unsaidMedia, unsaidTool, unsaidPart, unsaidResult, unsaidInput, unsaidCitation,
+	unsaidImage, unsaidDocument, unsaidMedia, unsaidTool, unsaidPart, unsaidResult, unsaidInput, unsaidID, unsaidCitation,
 	unsaidCandidates, unsaidReason, unsaidDetails, unsaidCounts,
 	unsaidCache, unsaidEventMembers, unsaidManyMembers, unsaidEvent, unsaidDelta,
 	codec.UnsaidSources, codec.UnsaidLogprobs, codec.UnsaidResume, codec.UnsaidMembers,

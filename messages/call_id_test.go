@@ -11,8 +11,8 @@ import (
 )
 
 // idsOf returns the ids that calls get in an answer to a conversation, streamed
-// and whole.
-func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []string) {
+// and whole, and what is told to be lost.
+func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []string, lost [2][]content.Loss) {
 	t.Helper()
 	up := upstream.Func(func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
 		for i, id := range ids {
@@ -38,15 +38,15 @@ func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, _ := responseOf(reply, turns)
+	res, list := responseOf(reply, turns)
 	for _, p := range res.Content {
 		whole = append(whole, p.(*content.ToolUse).ID)
 	}
-	return streamed, whole
+	return streamed, whole, [2][]content.Loss{s.Lost(), list}
 }
 
 // TestRepeatedIDs checks that a call whose id another call of the conversation
-// has gets one of its own.
+// has gets one of its own, and that this is told.
 func TestRepeatedIDs(t *testing.T) {
 	turns := []content.Turn{
 		{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "call_0"}, &content.ToolUse{ID: "toolu_pw2"}}},
@@ -54,9 +54,18 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 	said := []string{"call_0", "a", "a", "toolu_pw2", "", "toolu_pw5", "b"}
 	want := []string{"toolu_pw3", "a", "toolu_pw4", "toolu_pw5", "toolu_pw6", "toolu_pw7", "b"}
-	streamed, whole := idsOf(t, turns, said)
+	streamed, whole, lost := idsOf(t, turns, said)
 	if diff := cmp.Diff([][]string{want, want}, [][]string{streamed, whole}); diff != "" {
 		t.Errorf("streamed and whole (-want +got):\n%s", diff)
+	}
+	var told []content.Loss
+	for i, id := range said {
+		if id != "" && want[i] != id {
+			told = append(told, unsaidID.At(fmt.Sprint("parts.", i)))
+		}
+	}
+	if diff := cmp.Diff([2][]content.Loss{told, told}, lost); diff != "" {
+		t.Errorf("losses, streamed and whole (-want +got):\n%s", diff)
 	}
 }
 
@@ -66,7 +75,7 @@ func TestManyIDs(t *testing.T) {
 	for i := range mostIDs + 100 {
 		said = append(said, fmt.Sprintf("c%d", i), "c7", fmt.Sprintf("toolu_pw%d", mostIDs*2+i))
 	}
-	streamed, whole := idsOf(t, nil, said)
+	streamed, whole, _ := idsOf(t, nil, said)
 	seen := map[string]bool{}
 	for i, id := range streamed {
 		if seen[id] || id != whole[i] {

@@ -70,7 +70,9 @@ func responseOf(r *upstream.Reply, turns []content.Turn) (*Response, []content.L
 				a.cited(p.Citations)
 			case *content.ToolUse:
 				a.calls++
-				ids.name(p)
+				if ids.name(p) {
+					lose(unsaidID)
+				}
 			}
 			list.add(i, from, p, lose)
 		}

@@ -56,7 +56,9 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 	s.next++
 	if t, ok := p.(*content.ToolUse); ok { // a copy of our own
 		s.calls++
-		s.ids.name(t)
+		if s.ids.name(t) {
+			s.lose(e.Block, unsaidID)
+		}
 	}
 	return s.beginning(s.startBlock(dst, b.out, p), b, p)
 }

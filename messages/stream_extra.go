@@ -80,8 +80,9 @@ const idPrefix = "toolu_pw"
 // all get ids that are made here.
 const mostIDs = 1 << 12
 
-// name gives a call an id if it has none of its own.
-func (m *idMaker) name(t *content.ToolUse) {
+// name gives a call an id if it has none of its own. It reports whether that
+// replaces one that is another's.
+func (m *idMaker) name(t *content.ToolUse) (replaced bool) {
 	if !m.seen {
 		m.seen = true
 		for i := range m.turns {
@@ -89,9 +90,11 @@ func (m *idMaker) name(t *content.ToolUse) {
 		}
 	}
 	if t.ID == "" || m.used[t.ID] || m.said == mostIDs {
+		replaced = t.ID != ""
 		t.ID = idPrefix + strconv.Itoa(m.next)
 	}
 	m.seeID(t.ID)
+	return replaced
 }
 
 func (m *idMaker) see(parts []content.Part) {

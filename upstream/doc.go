@@ -11,12 +11,22 @@
 // Returning nil says that the answer is whole; an error ends it where it
 // stands. See [Func] and the example of the package.
 //
+// An Upstream may have three abilities besides: to count tokens ([TokenCounter]),
+// to list its models ([ModelLister]), and to tell beforehand what a request would
+// lose ([Preflighter]). They are used through [CountTokens], [Models] and
+// [Preflight]. Package upstreamtest checks that an Upstream does all of this well.
+//
+// # Serving one
+//
+// [Serving] is what handlers of all formats take from a host: limits, keys, where
+// files come from, hooks and the log.
+//
 // # Wrapping one
 //
 // [Edit] changes requests on their way in, [Tap] sees and changes answers on
-// their way out. Both keep the optional abilities of what they wrap. [Mux]
-// hands requests to one of several Upstreams, by the name of the model; [First]
-// to the first of a list that can say what the request asks.
+// their way out. Both keep the abilities of what they wrap. [Mux] hands requests
+// to one of several Upstreams, by the name of the model; [First] to the first of
+// a list that can take the request without a loss that it refuses.
 //
 // # Calling one
 //

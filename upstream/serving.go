@@ -124,9 +124,9 @@ type Report struct {
 	Status   int            // HTTP status; 499 if the client left before there was one
 	Usage    content.Usage  // what the Upstream had said by the end
 	Stop     Stop
-	Losses   []content.Loss
-	Code     Code  // how it failed, CodeCanceled if the client left; empty if it did not fail
-	Err      error // why it failed, not for clients: its text has the cause, errors.As finds what the Upstream returned
+	Losses   []content.Loss // each once, the first 1,000
+	Code     Code           // how it failed, CodeCanceled if the client left; empty if it did not fail
+	Err      error          // why it failed, not for clients: its text has the cause, errors.As finds what the Upstream returned
 
 	Start     time.Time
 	FirstByte time.Duration // until the first byte of the answer; 0 if there was none

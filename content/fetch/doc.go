@@ -36,7 +36,7 @@
 //
 // The library code.dny.dev/ssrf would guard a dialer as well, but the tables are
 // a few lines, a host's prefixes have to be judged unmapped and behind
-// translators, and the main module stays without requirements. A test outside
-// of it compares every edge of both tables with that library, which is generated
+// translators, and the module gets no further requirement. A test outside of it
+// compares every edge of both tables with that library, which is generated
 // from the registries.
 package fetch

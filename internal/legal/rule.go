@@ -1,5 +1,6 @@
 // Package legal makes the names of tools and the ids of calls fit the rules of
-// the format that a request is going to, and finds the way back.
+// the format that a request is going to, and finds the way back. It also finds
+// the call that a result is of, by its id or else by its name and place.
 package legal
 
 import (

@@ -41,8 +41,9 @@
 // beginning of a text. Files are decoded, or fetched through
 // [upstream.Request.Load], and measured; a file id that nobody knows, and a
 // link that may be passed on, are described as they came. A file that cannot be
-// had, such as a link without a Resolver, makes the request fail with a [*content.Error] that has its path.
-// Whether the answer is streamed is not said: it makes no difference.
+// had, such as a link without a Resolver, makes the request fail with a
+// [*content.Error] that has its path. Whether the answer is streamed is not said:
+// it makes no difference.
 //
 //	echo of demo: 1 turn
 //	turns.0: user, 2 parts

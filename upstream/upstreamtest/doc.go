@@ -8,7 +8,7 @@
 //		})
 //	}
 //
-// Outside of tests, or to test this package itself, [Check] does the same.
+// Outside of tests [Check] does the same, and returns what is wrong.
 //
 // # What is asked
 //
@@ -29,7 +29,7 @@
 //	stop                   the answer says why it ended, and that fits what is in it
 //	text                   texts and arguments are UTF-8 when put together
 //	usage                  counts are not negative, do not shrink, and the last one is whole
-//	calls                  calls have ids, once each, names of tools of the request, and whole arguments
+//	calls                  calls have ids that differ, names of tools that the request has, and whole arguments
 //	thinking               thoughts come as such, and signatures are not empty
 //	stream                 plain and streamed answers say the same
 //	cancellation/before    a context that ended before the call
@@ -39,16 +39,16 @@
 //	writer                 an error of the Writer ends the answer and is returned
 //	backpressure           a client that takes nothing does not fill the memory
 //	late                   nothing is written after Generate returned
-//	leaks                  no goroutine is left by each call: whole, cancelled, failed
+//	leaks                  no goroutine is left by a call, be it whole, cancelled or failed
 //	unsupported            a part of an unknown kind is not dropped in silence
-//	losses                 losses are told before the answer begins, and Request.Refuse is heeded
+//	losses                 losses have a severity, a reason and a place; the request's come first, and Request.Refuse is heeded
 //	refusals               faults of a request are told as such
 //	failures               failures have a Code, and no text of Go's or of the inside
 //	readonly               the request is what it was
 //	concurrency            answers at the same time do not mix
 //	odd                    odd requests do not make it panic
 //	count                  counting tokens counts, and does not generate
-//	models                 listed models have ids, once each
+//	models                 listed models have ids that differ
 //	preflight              Preflight tells the losses that Generate reports, and sends nothing
 //	secrets                nothing marked as secret is in anything that clients see
 //

@@ -96,6 +96,9 @@ var events = [][]upstream.Event{
 		{Kind: upstream.EventOpen, Block: 2, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 2},
 		{Kind: upstream.EventSignature, Signature: &content.Signature{Format: other, Data: "x"}},
 		{Kind: upstream.EventSignature, Block: 1, Signature: &content.Signature{Format: g, Data: "AAAA"}}},
+	{ // two calls of one id
+		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose},
+		{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 1}},
 	{ // a signature behind the last text
 		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{Signature: signed(other, "x")}}, {Kind: upstream.EventClose, Block: 1}},
