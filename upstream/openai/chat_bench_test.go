@@ -95,7 +95,7 @@ func BenchmarkChatRequest(b *testing.B) {
 			}
 			to := n.WithModel("gpt-4.1")
 			own := func() {
-				if p := c.plan(to); p.fault != nil {
+				if p := c.plan(to, false); p.fault != nil {
 					b.Fatal(p.fault)
 				}
 			}

@@ -11,13 +11,7 @@ import (
 // A Client is an [upstream.Upstream] that asks a server over chat completions.
 // It counts tokens by estimate, lists models and tells losses beforehand. It is
 // safe for concurrent use.
-type Client struct {
-	server  *backend.Server
-	model   func(string) string
-	vendor  bool
-	dialect Dialect
-	memory  memory
-}
+type Client struct{ client }
 
 // New returns a client that speaks chat completions. The error says which
 // option is no good.
@@ -26,18 +20,15 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{server: server, model: server.Model, vendor: o.vendor(), dialect: o.Dialect}, nil
+	return &Client{client{own: ChatFormat, path: "/chat/completions", server: server, vendor: o.vendor(), dialect: o.Dialect}}, nil
 }
-
-// mostAttempts bounds how often one request is sent.
-const mostAttempts = 5
 
 // Generate implements [upstream.Upstream].
 //
 // An answer that ends without its finish_reason is an error, and so is one in
 // which there is nothing, if the server does not say that it wrote something.
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p := c.plan(req)
+	p := c.plan(req, false)
 	if err := w.Loss(p.losses); err != nil {
 		return err
 	}
@@ -49,29 +40,8 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	return c.answer(ctx, a, p, w)
 }
 
-// exchange sends a request, and again without what the server refuses.
-func (c *Client) exchange(ctx context.Context, p *chatPlan, w *upstream.Writer) (*backend.Answer, error) {
-	for attempt := 1; ; attempt++ {
-		body, err := p.body(ctx)
-		if err != nil {
-			return nil, err
-		}
-		a, err := c.server.Do(ctx, &backend.Exchange{Path: "/chat/completions", Body: body, Stream: p.from.Stream})
-		if err == nil {
-			return a, nil
-		}
-		if attempt == mostAttempts || !p.to.refused.learn(err, p.sent) {
-			return nil, err
-		}
-		c.memory.add(p.to.model, p.to.refused)
-		if err := w.Loss(p.again()); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // answer decodes what the server says, in the form that it comes in.
-func (c *Client) answer(ctx context.Context, a *backend.Answer, p *chatPlan, w *upstream.Writer) error {
+func (c *Client) answer(ctx context.Context, a *backend.Answer, p *plan, w *upstream.Writer) error {
 	if a.Stream {
 		r := newChatReader(a, c.server.Limits(), c.dialect.ThinkTags)
 		return backend.Relay(ctx, w, r, a.Head(true), p.restore)
@@ -98,6 +68,6 @@ func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
 // Preflight tells what would be lost. Nothing is sent or fetched. The error is
 // that of a request that cannot be told at all.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
-	p := c.plan(req)
+	p := c.plan(req, false)
 	return p.losses, p.fault
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // documentOf returns what is sent.
-func documentOf(t *testing.T, p *chatPlan) string {
+func documentOf(t *testing.T, p *plan) string {
 	t.Helper()
 	b, err := p.body(t.Context())
 	if err != nil {

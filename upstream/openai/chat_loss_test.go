@@ -224,7 +224,7 @@ var answerLosses = map[*loss.Rule]string{
 	lostFile:       events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
 }
 
-func (x *lossCase) plan(t *testing.T) *chatPlan {
+func (x *lossCase) plan(t *testing.T) *plan {
 	t.Helper()
 	o := Options{Dialect: x.says}
 	if x.local {
@@ -244,7 +244,7 @@ func (x *lossCase) plan(t *testing.T) *chatPlan {
 	c.memory.add(model, x.known)
 	r := &upstream.Request{Model: model, Turns: []content.Turn{turnOf(content.User, sayText("q"))}}
 	x.change(r)
-	return c.plan(r)
+	return c.plan(r, false)
 }
 
 // TestLosses makes every rule of the table fire once, with its path, and checks

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 )
@@ -95,7 +94,7 @@ func (e *chatEncoder) part(p content.Part, at place) {
 		e.nameless(p.Source, at)
 		e.media(p, at)
 	case *content.SearchResult:
-		e.search(p, at)
+		e.search(p, at, e.part)
 	case *content.ToolUse:
 		e.fault(content.CodeOrder, at, "", "calls are the assistant's")
 	case *content.ToolResult:
@@ -103,47 +102,6 @@ func (e *chatEncoder) part(p content.Part, at place) {
 	default:
 		e.vendors(p, at)
 	}
-}
-
-// search tells a search result as text.
-func (e *chatEncoder) search(p *content.SearchResult, at place) {
-	e.extra(p.Extra, at)
-	if p.Citations {
-		e.lose(lostCiting, at)
-	}
-	mark := e.marked(p.Cache, at)
-	e.searchHead(p, at)
-	for i, q := range p.Parts {
-		e.part(q, at.in(".parts", i))
-	}
-	if mark {
-		e.user[len(e.user)-1].mark = true
-	}
-}
-
-// vendors notes what only another vendor, or nobody, understands.
-func (e *chatEncoder) vendors(p content.Part, at place) {
-	switch p.(type) {
-	case *content.ServerToolUse, *content.ServerToolResult:
-		e.lose(lostVendorPart, at)
-	case *content.Thinking:
-		e.lose(lostThought, at)
-	default:
-		e.lose(lostUnknownPart, at)
-	}
-}
-
-func (e *chatEncoder) text(p *content.Text, at place) {
-	e.extra(p.Extra, at)
-	e.signature(p.Signature, at)
-	if len(p.Citations) > 0 {
-		e.lose(lostCitations, at)
-	}
-	if p.Text == "" {
-		e.lose(lostEmptyText, at)
-		return
-	}
-	e.user = append(e.user, piece{text: p.Text, mark: e.marked(p.Cache, at)})
 }
 
 // image adds an image, as a link where that is allowed.
@@ -240,20 +198,7 @@ func (e *chatEncoder) document(p *content.Document, at place) {
 	}
 	before := len(e.user)
 	mark := e.marked(p.Cache, at)
-	switch s := p.Source.(type) {
-	case *content.PlainText:
-		if s != nil {
-			e.documentText(p, s.Text, at)
-		}
-	case *content.Parts:
-		if s != nil {
-			e.lose(lostDocumentParts, at)
-			e.heading(p, at, true)
-			for i, q := range s.Parts {
-				e.part(q, at.in(".source.parts", i))
-			}
-		}
-	default:
+	if !e.documentTexts(p, at, e.part) {
 		e.documentFile(p, at)
 	}
 	if mark && len(e.user) > before {
@@ -289,12 +234,7 @@ func (e *chatEncoder) documentFile(p *content.Document, at place) {
 		}
 		e.user = append(e.user, piece{kind: pieceFile, mediaType: s.MediaType, data: standard(s.Data), name: name})
 	case textual(s.MediaType):
-		text, err := s.Bytes()
-		if err != nil || !utf8.Valid(text) {
-			e.fault(content.CodeMedia, at, ".source.data", "is not base64 of a text in UTF-8")
-			return
-		}
-		e.documentText(p, string(text), at)
+		e.documentData(p, s, at)
 	default:
 		e.unread(at, s.MediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "chat completions takes PDFs and texts as documents")
 	}

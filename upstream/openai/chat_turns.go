@@ -66,18 +66,6 @@ func (e *chatEncoder) systemText() {
 	e.flush(e.role())
 }
 
-func (e *chatEncoder) systemPart(p content.Part, at place) {
-	t, ok := p.(*content.Text)
-	switch {
-	case content.IsNil(p):
-		e.fault(content.CodeValue, at, "", "there is no part")
-	case !ok:
-		e.lose(lostSystemFile, at)
-	default:
-		e.text(t, at)
-	}
-}
-
 // systemTurn tells system text in the middle of a conversation.
 func (e *chatEncoder) systemTurn(i int) {
 	t := &e.n.Turns[i]

@@ -64,7 +64,7 @@ func TestQuiet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := c.plan(&upstream.Request{Model: "m", Turns: append(slices.Clone(tt.turns), q)})
+		p := c.plan(&upstream.Request{Model: "m", Turns: append(slices.Clone(tt.turns), q)}, false)
 		loud := slices.ContainsFunc(p.losses, func(l content.Loss) bool { return l.Severity > content.LossHint })
 		if len(p.losses) != tt.most || loud || p.fault != nil {
 			t.Errorf("%s: %d losses, want %d hints: %v %v", name, len(p.losses), tt.most, p.losses, p.fault)
@@ -108,7 +108,7 @@ func TestNote(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					p := c.plan(r)
+					p := c.plan(r, false)
 					_, err = p.body(t.Context())
 					return p.losses, err
 				},

@@ -52,13 +52,14 @@ func (t *chatTarget) thinks() string {
 }
 
 // An encoder has what the encoders of both formats share. Nothing in it calls
-// what only one of them has.
+// what only one of them has, unless that is handed in.
 type encoder struct {
-	w   *jsonwire.Writer
-	n   *upstream.Request
-	to  *chatTarget
-	own content.Format // that is written
-	log loss.Log
+	w     *jsonwire.Writer
+	n     *upstream.Request
+	to    *chatTarget
+	own   content.Format // that is written
+	rules *partRules     // of that format
+	log   loss.Log
 
 	faults content.Faults
 

@@ -2,10 +2,80 @@ package openai
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/loss"
 )
+
+// partRules are losses of parts that both formats have, each in its own words.
+type partRules struct{ systemFile, citations, citing, thought, unknown *loss.Rule }
+
+var (
+	chatParts = partRules{lostSystemFile, lostCitations, lostCiting, lostThought, lostUnknownPart}
+	resParts  = partRules{resSystemFile, resCitations, resCiting, resForeignThought, resUnknownPart}
+)
+
+// systemPart adds a part of system text.
+func (e *encoder) systemPart(p content.Part, at place) {
+	t, ok := p.(*content.Text)
+	switch {
+	case content.IsNil(p):
+		e.fault(content.CodeValue, at, "", "there is no part")
+	case !ok:
+		e.lose(e.rules.systemFile, at)
+	default:
+		e.text(t, at)
+	}
+}
+
+// text adds a text of the user's or of the system's.
+func (e *encoder) text(p *content.Text, at place) {
+	e.extra(p.Extra, at)
+	e.signature(p.Signature, at)
+	if len(p.Citations) > 0 {
+		e.lose(e.rules.citations, at)
+	}
+	if p.Text == "" {
+		e.lose(lostEmptyText, at)
+		return
+	}
+	e.user = append(e.user, piece{text: p.Text, mark: e.marked(p.Cache, at)})
+}
+
+// vendors notes what only another vendor, or nobody, understands.
+func (e *encoder) vendors(p content.Part, at place) {
+	switch p.(type) {
+	case *content.ServerToolUse, *content.ServerToolResult:
+		e.lose(lostVendorPart, at)
+	case *content.Thinking:
+		e.lose(e.rules.thought, at)
+	default:
+		e.lose(e.rules.unknown, at)
+	}
+}
+
+// search tells a search result as text. part adds each of its parts.
+func (e *encoder) search(p *content.SearchResult, at place, part func(content.Part, place)) {
+	e.extra(p.Extra, at)
+	if p.Citations {
+		e.lose(e.rules.citing, at)
+	}
+	mark := e.marked(p.Cache, at)
+	e.lose(lostSearch, at)
+	head := "Search result: " + p.Title
+	if p.Source != "" {
+		head += "\nSource: " + p.Source
+	}
+	e.user = append(e.user, piece{text: head})
+	for i, q := range p.Parts {
+		part(q, at.in(".parts", i))
+	}
+	if mark {
+		e.user[len(e.user)-1].mark = true
+	}
+}
 
 // base64 returns a source that holds its bytes; nil if it does not, or not yet.
 func (e *encoder) base64(s content.Source, at place, image bool) *content.Base64 {
@@ -24,6 +94,38 @@ func (e *encoder) base64(s content.Source, at place, image bool) *content.Base64
 	}
 	e.fault(content.CodeUnsupported, at, ".source", "this kind of source holds no bytes")
 	return nil
+}
+
+// documentTexts tells a document that holds its texts, and reports whether this
+// is one. part adds each of its parts.
+func (e *encoder) documentTexts(p *content.Document, at place, part func(content.Part, place)) bool {
+	switch s := p.Source.(type) {
+	case *content.PlainText:
+		if s != nil {
+			e.documentText(p, s.Text, at)
+		}
+	case *content.Parts:
+		if s != nil {
+			e.lose(lostDocumentParts, at)
+			e.heading(p, at, true)
+			for i, q := range s.Parts {
+				part(q, at.in(".source.parts", i))
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// documentData tells a document whose bytes are a text.
+func (e *encoder) documentData(p *content.Document, s *content.Base64, at place) {
+	text, err := s.Bytes()
+	if err != nil || !utf8.Valid(text) {
+		e.fault(content.CodeMedia, at, ".source.data", "is not base64 of a text in UTF-8")
+		return
+	}
+	e.documentText(p, string(text), at)
 }
 
 func (e *encoder) documentText(p *content.Document, text string, at place) {
@@ -101,16 +203,6 @@ func sourceExtra(s content.Source) *content.Extra {
 		}
 	}
 	return nil
-}
-
-// searchHead tells a search result as text, but for its parts.
-func (e *encoder) searchHead(p *content.SearchResult, at place) {
-	e.lose(lostSearch, at)
-	head := "Search result: " + p.Title
-	if p.Source != "" {
-		head += "\nSource: " + p.Source
-	}
-	e.user = append(e.user, piece{text: head})
 }
 
 // joined writes texts as one, with an empty line between them.

@@ -35,7 +35,7 @@ func chatDoc(t *testing.T, n *upstream.Request) *jsonwire.Writer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.plan(n).doc
+	return c.plan(n, false).doc
 }
 
 // TestStandard checks base64 in the URL-safe alphabet, wherever its characters

@@ -90,7 +90,7 @@ func TestRefusedEach(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.memory.add(r.Model, known)
-			p := c.plan(r)
+			p := c.plan(r, false)
 			return p.sent, p.losses, p.fault
 		}},
 		{"responses", all(resFields), resRefused, func(o Options, known refusals, r *upstream.Request) (field, []content.Loss, error) {

@@ -20,13 +20,7 @@ import (
 // What the model thought comes encrypted and goes back in its place with the
 // next turn, as signatures of [ResponsesFormat], and so do the items of built-in
 // tools.
-type Responses struct {
-	server  *backend.Server
-	model   func(string) string
-	vendor  bool
-	dialect Dialect
-	memory  memory
-}
+type Responses struct{ client }
 
 // NewResponses returns a client that speaks responses. The error says which
 // option is no good. Of Dialect, Reasoning, ThinkTags, Thinking and ShortIDs are
@@ -36,7 +30,7 @@ func NewResponses(o Options) (*Responses, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Responses{server: server, model: server.Model, vendor: o.vendor(), dialect: o.Dialect}, nil
+	return &Responses{client{own: ResponsesFormat, path: "/responses", server: server, vendor: o.vendor(), dialect: o.Dialect}}, nil
 }
 
 // Generate implements [upstream.Upstream].
@@ -57,32 +51,8 @@ func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upst
 	return c.answer(ctx, a, p, w)
 }
 
-// exchange sends a request, and again without what the server refuses.
-func (c *Responses) exchange(ctx context.Context, p *resPlan, w *upstream.Writer) (*backend.Answer, error) {
-	for attempt := 1; ; attempt++ {
-		body, err := p.body(ctx)
-		if err != nil {
-			return nil, err
-		}
-		a, err := c.server.Do(ctx, &backend.Exchange{Path: "/responses", Body: body, Stream: p.from.Stream})
-		if err == nil {
-			return a, nil
-		}
-		again, keep := p.learn(err)
-		if attempt == mostAttempts || !again {
-			return nil, err
-		}
-		if keep {
-			c.memory.add(p.to.model, p.to.refused)
-		}
-		if err := w.Loss(p.again()); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // answer decodes what the server says, in the form that it comes in.
-func (c *Responses) answer(ctx context.Context, a *backend.Answer, p *resPlan, w *upstream.Writer) error {
+func (c *Responses) answer(ctx context.Context, a *backend.Answer, p *plan, w *upstream.Writer) error {
 	cut := newCutter(p.from.StopSequences)
 	if streams(a.Buffer(), a.Stream) {
 		return backend.Relay(ctx, w, cut.frames(newResReader(a, c.server.Limits())), a.Head(true), p.restore)
@@ -128,7 +98,7 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 	return n, err
 }
 
-func (c *Responses) count(ctx context.Context, req *upstream.Request, p *resPlan) (upstream.TokenCount, error) {
+func (c *Responses) count(ctx context.Context, req *upstream.Request, p *plan) (upstream.TokenCount, error) {
 	if p.fault != nil || p.load {
 		return backend.Estimate(req), p.fault
 	}

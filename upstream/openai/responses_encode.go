@@ -70,17 +70,8 @@ func (e *resEncoder) encode() {
 func (e *resEncoder) instructions() {
 	marks := false
 	for i, p := range e.n.System {
-		t, ok := p.(*content.Text)
-		at := place{list: "system", part: i}
-		switch {
-		case content.IsNil(p):
-			e.fault(content.CodeValue, at, "", "there is no part")
-		case !ok:
-			e.lose(resSystemFile, at)
-		default:
-			e.text(t, at)
-			marks = marks || len(e.user) > 0 && e.user[len(e.user)-1].mark
-		}
+		e.systemPart(p, place{list: "system", part: i})
+		marks = marks || len(e.user) > 0 && e.user[len(e.user)-1].mark
 	}
 	if e.system != "" && !e.to.vendor {
 		e.user = append(e.user, piece{text: e.system})

@@ -16,13 +16,13 @@ import (
 )
 
 // planOf says a request to a vendor's or another's server of nobody.
-func planOf(t testing.TB, n *upstream.Request, kind Kind, refused field) *resPlan {
+func planOf(t testing.TB, n *upstream.Request, kind Kind, refused field) *plan {
 	t.Helper()
 	return planWith(t, n, Dialect{Kind: kind, Files: true}, refused)
 }
 
 // planWith is planOf with any dialect.
-func planWith(t testing.TB, n *upstream.Request, says Dialect, refused field) *resPlan {
+func planWith(t testing.TB, n *upstream.Request, says Dialect, refused field) *plan {
 	t.Helper()
 	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: says})
 	if err != nil {

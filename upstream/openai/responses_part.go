@@ -2,7 +2,6 @@ package openai
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 )
@@ -75,7 +74,7 @@ func (e *resEncoder) part(p content.Part, at place) {
 	case *content.Media:
 		e.unread(at, "sound or moving pictures", "", content.CodeUnsupported, "", "responses takes no sound and no moving pictures")
 	case *content.SearchResult:
-		e.search(p, at)
+		e.search(p, at, e.part)
 	case *content.ToolUse:
 		e.fault(content.CodeOrder, at, "", "calls are the assistant's")
 	case *content.ToolResult:
@@ -83,48 +82,6 @@ func (e *resEncoder) part(p content.Part, at place) {
 	default:
 		e.vendors(p, at)
 	}
-}
-
-// search tells a search result as text.
-func (e *resEncoder) search(p *content.SearchResult, at place) {
-	e.extra(p.Extra, at)
-	if p.Citations {
-		e.lose(resCiting, at)
-	}
-	mark := e.marked(p.Cache, at)
-	e.searchHead(p, at)
-	for i, q := range p.Parts {
-		e.part(q, at.in(".parts", i))
-	}
-	if mark {
-		e.user[len(e.user)-1].mark = true
-	}
-}
-
-// vendors notes what only another vendor, or nobody, understands.
-func (e *resEncoder) vendors(p content.Part, at place) {
-	switch p.(type) {
-	case *content.ServerToolUse, *content.ServerToolResult:
-		e.lose(lostVendorPart, at)
-	case *content.Thinking:
-		e.lose(resForeignThought, at)
-	default:
-		e.lose(resUnknownPart, at)
-	}
-}
-
-// text adds a text of the user's or of the system's.
-func (e *resEncoder) text(p *content.Text, at place) {
-	e.extra(p.Extra, at)
-	e.signature(p.Signature, at)
-	if len(p.Citations) > 0 {
-		e.lose(resCitations, at)
-	}
-	if p.Text == "" {
-		e.lose(lostEmptyText, at)
-		return
-	}
-	e.user = append(e.user, piece{text: p.Text, mark: e.marked(p.Cache, at)})
 }
 
 // source returns a piece with the bytes of a source, its id or its link. ok is
@@ -184,20 +141,7 @@ func (e *resEncoder) document(p *content.Document, at place) {
 	}
 	before := len(e.user)
 	mark, detail := e.marked(p.Cache, at), e.detail(p.Extra, at)
-	switch s := p.Source.(type) {
-	case *content.PlainText:
-		if s != nil {
-			e.documentText(p, s.Text, at)
-		}
-	case *content.Parts:
-		if s != nil {
-			e.lose(lostDocumentParts, at)
-			e.heading(p, at, true)
-			for i, q := range s.Parts {
-				e.part(q, at.in(".source.parts", i))
-			}
-		}
-	default:
+	if !e.documentTexts(p, at, e.part) {
 		e.file(p, detail, at)
 	}
 	if mark && len(e.user) > before {
@@ -223,13 +167,7 @@ func (e *resEncoder) file(p *content.Document, detail string, at place) {
 		return
 	}
 	if textual(q.mediaType) {
-		b := content.Base64{Data: q.data}
-		plain, err := b.Bytes()
-		if err != nil || !utf8.Valid(plain) {
-			e.fault(content.CodeMedia, at, ".source.data", "is not base64 of a text in UTF-8")
-			return
-		}
-		e.documentText(p, string(plain), at)
+		e.documentData(p, &content.Base64{Data: q.data}, at)
 		return
 	}
 	if !e.readable(at, q.mediaType, p.Title) {
