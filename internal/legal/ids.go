@@ -106,7 +106,8 @@ func (m *maker) result(p *content.ToolResult, pairs []int, turn, part int) conte
 	if id == p.ID && name == p.Name {
 		return p
 	}
-	m.tell(id != p.ID, turn, part)
+	// An id put in for a name changes nothing that was said.
+	m.tell(id != p.ID && (p.ID != "" || p.Name == ""), turn, part)
 	q := *p
 	q.ID, q.Name = id, name
 	return &q
