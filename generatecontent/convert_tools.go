@@ -106,6 +106,9 @@ func (c *converter) builtIn(t *content.Tool, i int) (own content.Tool, keep bool
 	if n < 0 {
 		return *t, c.Tool(t, path)
 	}
+	if c.from.Choice.Mode == content.ChoiceNone {
+		return *t, false // where it comes from, this concerns it; here, it would concern functions only
+	}
 	kind := substitutes[n].kind
 	if c.target.NoMixedTools && slices.ContainsFunc(c.from.Tools, callersOwn) {
 		c.Lose(toolBesideFunctions, path)
@@ -187,6 +190,8 @@ func (c *converter) choosable(f *FunctionCalling, functions bool) bool {
 	case !functions && demands && len(c.to.Tools) > 0:
 		c.Lose(choiceForced, "choice.mode")
 		return false
+	case len(c.to.Tools) == 0 && f.Mode == "NONE" && len(c.from.Tools) > 0:
+		return f.Extra != nil // those that may not be called are not told
 	case !functions:
 		c.Lose(choiceNoTools, "choice.mode")
 		return f.Extra != nil && !demands && f.Mode != "VALIDATED"

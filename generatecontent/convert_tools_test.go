@@ -63,6 +63,13 @@ var toolMappings = []mapping{
 		lost: []string{"degraded tools.1"}, rules: []*loss.Rule{mappedTool}},
 	{name: "tools of a vendor alone", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"web_search"}}, vendorTool("web_search_20250305", `{}`)),
 		want: `,"tools":[{"googleSearch":{}}]`, lost: []string{"degraded tools.0", "degraded choice.mode"}, rules: []*loss.Rule{mappedTool, choiceForced}},
+	{name: "none, of which one is another vendor's", from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, vendorTool("web_search_20250305", `{"max_uses":8}`), content.Tool{Name: "f", Cache: &content.Cache{}}),
+		want: calling(`{"mode":"NONE"}`), lost: []string{"hint tools.1.cache"}, rules: []*loss.Rule{cacheMark}},
+	{name: "none, of which one is this vendor's", from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, content.Tool{Kind: "googleSearch", Format: Format, Raw: "{}"}, content.Tool{Name: "f"}),
+		want: `,"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"f"}]}],"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}`},
+	{name: "none of the tools of another vendor", from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, vendorTool("web_search_20250305", `{}`))},
+	{name: "none, where tools do not mix", target: Target{NoMixedTools: true}, from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, vendorTool("web_search", `{}`), content.Tool{Name: "f"}),
+		want: calling(`{"mode":"NONE"}`)},
 	{name: "tools of a vendor beside functions", target: Target{NoMixedTools: true}, from: withTools(vendorTool("web_search_20250305", `{}`), content.Tool{Name: "f"}),
 		want: declaredF, lost: []string{"dropped tools.0"}, rules: []*loss.Rule{toolBesideFunctions}},
 

@@ -26,10 +26,13 @@ type answered struct {
 	extra    *content.Extra
 
 	sources sources
-	at      textPlace // of the text that is open, or was last
-	said    int       // blocks that were opened; of a whole reply, which part is read
-	pending []support // of the document at hand
-	kept    []byte    // of a stream, the text that is open, up to mostText
+	at      textPlace   // of the text that is open, or was last
+	said    int         // blocks that were opened; of a whole reply, which part is read
+	pending []support   // of the document at hand
+	first   bool        // of a stream: it is the first that says anything, so that its parts are the answer's
+	nth     int         // which of its parts is read
+	pieces  []textPlace // of a stream, if anything is pending: its parts in the text that is open
+	kept    []byte      // of a stream, the text that is open, up to mostText
 }
 
 // candidates reads the candidates of an answer or of a piece of one.
@@ -78,14 +81,16 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 	if more {
 		supports = d.grounded(i, spelled(v, candidateFields, fCandGrounding))
 	}
-	d.answers[i].pending = supports // each text tells its own
+	c := &d.answers[i]
+	c.pending = supports // each text tells its own
+	c.first, c.nth = !d.whole && c.blocks == 0, 0
 	// Values are kept by number: parts may add to the list.
 	inner, err := d.content(i, m[fCandContent])
 	if err != nil {
 		return err
 	}
 	d.citeOpen(i)
-	d.answers[i].pending = nil // the document is not held on to
+	c.pending, c.pieces = nil, nil // the document is not held on to
 	word := d.reason(m[fCandReason])
 	if word != "" {
 		d.endCall(i, word == "STOP")
@@ -142,6 +147,7 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 		case k == fRole, x.Kind() == jsonwire.Null:
 		case x.Kind() == jsonwire.Array:
 			for k, y := range x.Elems() {
+				d.answers[i].nth = k
 				if d.whole {
 					d.answers[i].said = k
 				}

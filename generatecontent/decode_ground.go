@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -97,19 +98,50 @@ func (s *sources) add(v jsonwire.Value, copied bool) {
 	s.list = append(s.list, c)
 }
 
-// holds reports whether a support is about the text at a place. Its bytes are
-// counted within its part, or, as servers do that join the texts of a stream,
-// within all texts; what it says stands there has to, as far as the text is known.
-func (p *textPlace) holds(s *support) bool {
-	known := p.text != "" && s.text != ""
-	if s.part == p.part && s.end <= p.size && (!known || p.text[s.start:s.end] == s.text) {
+// piece notes a part of the document at hand that is more of the text that is
+// open: supports of the same document may count by its parts.
+func (c *answered) piece(text string) {
+	p := textPlace{part: c.nth, size: len(text)}
+	if len(text) <= mostText {
+		p.text = text
+	}
+	c.pieces = append(c.pieces, p)
+}
+
+// holds reports whether a support is about the text that is open, or was last.
+// Its bytes are counted within its part, or, as servers do that join the texts of
+// a stream, within all texts. Which parts are meant is certain where they are
+// all there; later in a stream, those of the document and those that the answer
+// has so far may be, and the former only if what it says stands there.
+func (c *answered) holds(s *support) bool {
+	k, in := slices.BinarySearchFunc(c.pieces, s.part, func(p textPlace, part int) int { return p.part - part })
+	in = in && c.pieces[k].within(s)
+	switch {
+	case c.first:
+		return in || s.part == 0 && c.at.among(s)
+	case in && c.pieces[k].knows(s):
 		return true
 	}
+	return c.at.within(s) || c.at.among(s)
+}
+
+// knows reports whether it can be seen if a text is the one that a support means:
+// if so, it has to be.
+func (p *textPlace) knows(s *support) bool { return p.text != "" && s.text != "" }
+
+// within reports whether a support is about a place, its bytes being counted
+// within its part.
+func (p *textPlace) within(s *support) bool {
+	return s.part == p.part && s.end <= p.size && (!p.knows(s) || p.text[s.start:s.end] == s.text)
+}
+
+// among reports that for bytes that are counted within all texts.
+func (p *textPlace) among(s *support) bool {
 	start, end := s.start-p.start, s.end-p.start
 	switch {
 	case s.part != 0 && !p.only || end <= 0 || end > p.size:
 		return false
-	case !known:
+	case !p.knows(s):
 		return true
 	}
 	return start >= 0 && p.text[start:end] == s.text || start < 0 && strings.HasSuffix(s.text, p.text[:end])
@@ -134,7 +166,7 @@ func (d *decoder) cite(i, block int) {
 	from := &d.answers[i].sources
 	for k := range d.answers[i].pending {
 		s := &d.answers[i].pending[k]
-		if s.done || !d.answers[i].at.holds(s) {
+		if s.done || !d.answers[i].holds(s) {
 			continue
 		}
 		s.done = true

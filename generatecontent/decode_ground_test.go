@@ -86,6 +86,34 @@ func TestGroundedReply(t *testing.T) {
 	}
 }
 
+// A reply that comes in one piece cites what it cites whole, though its texts
+// are then one block.
+func TestGroundedInOnePiece(t *testing.T) {
+	for _, parts := range []string{
+		`{"text":"One."},{"text":"Two."}`, `{"text":"Hm.","thought":true},{"text":"One."},{"text":"Two."}`,
+		`{"text":"One."},{"text":""},{"text":"Two."}`, `{"text":"One.","thoughtSignature":"AAAA"},{"text":"Two."}`,
+		`{"text":"One."},{"functionCall":{"name":"f"}},{"text":"Two."},{"text":"Three."}`,
+	} {
+		for part := range 5 {
+			for _, text := range []string{"", "One.", "Two.", "Six."} {
+				reply := `{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"STOP",` +
+					groundedBy(chunkA, supportOf(fmt.Sprintf(`"partIndex":%d,"endIndex":4,"text":%q`, part, text), "0")) + `}]}`
+				whole, err := DecodeReply(reply, content.Limits{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				piece, err := NewStreamReader(strings.NewReader("data: "+reply+"\n\n"), content.Limits{}).Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if w, p := len(cites(whole.Events)), len(cites(piece.Events)); p != w {
+					t.Errorf("part %d, %q of %s: %d citations whole, %d in a piece", part, text, parts, w, p)
+				}
+			}
+		}
+	}
+}
+
 func TestGroundedStream(t *testing.T) {
 	piece := func(parts, more string) string {
 		return `data: {"candidates":[{"content":{"role":"model","parts":[` + parts + `]}` + more + "}]}\n\n"
@@ -114,6 +142,17 @@ func TestGroundedStream(t *testing.T) {
 			[]string{"0" + citedA + at(segment(5, 11))}},
 		{"in a text that is too long to be looked at", piece(`{"text":"`+strings.Repeat("x", mostText)+`"}`, "") + piece(`{"text":"nest."}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 6)+`,"text":"Herons"`, "0"))),
 			[]string{"0" + citedA + at(segment(0, 6))}},
+		{"a part of the piece", piece(`{"text":"One."},{"text":"Two."}`, stop+","+groundedBy(chunkA, supportOf(`"partIndex":1,`+segment(0, 4)+`,"text":"Two."`, "0"))),
+			[]string{"0" + citedA + at(`"partIndex":1,`+segment(0, 4))}},
+		{"a part of the first piece that is not said", piece(`{"text":"Hm.","thought":true},{"text":"One."},{"text":"Twos"},{"functionCall":{"name":"f"}},{"text":"Four."}`,
+			stop+","+groundedBy(chunkA, supportOf(`"partIndex":2,`+segment(1, 4), "0")+","+supportOf(`"partIndex":4,`+segment(0, 5), "0")+","+supportOf(`"partIndex":4,`+segment(0, 9), "0"))),
+			[]string{"1" + citedA + at(`"partIndex":2,`+segment(1, 4)), "3" + citedA + at(`"partIndex":4,`+segment(0, 5))}},
+		{"a part of a later piece", piece(`{"text":"Zero."}`, "") + piece(`{"text":"One."},{"text":"Two."}`, stop+","+groundedBy(chunkA,
+			supportOf(`"partIndex":1,`+segment(0, 4)+`,"text":"Two."`, "0")+","+supportOf(`"partIndex":1,`+segment(0, 4)+`,"text":"Six."`, "0"))),
+			[]string{"0" + citedA + at(`"partIndex":1,`+segment(0, 4))}},
+		{"in a part that is too long to be looked at", piece(`{"text":"`+strings.Repeat("x", mostText)+`"},{"text":"Two."}`, stop+","+groundedBy(chunkA,
+			supportOf(`"partIndex":1,`+segment(0, 4)+`,"text":"Two."`, "0"))),
+			[]string{"0" + citedA + at(`"partIndex":1,`+segment(0, 4))}},
 		{"not said yet", piece(`{"text":"Herons"}`, stop+","+groundedBy(chunkA, supportOf(segment(0, 12), "0"))), nil},
 	}
 	for _, tt := range tests {

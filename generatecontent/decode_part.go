@@ -226,6 +226,9 @@ func (d *decoder) text(i int, t piece, x *content.Extra) {
 		if c.at.size += len(t.text); c.at.size <= mostText {
 			c.keep(t.text)
 		}
+		if len(c.pending) > 0 {
+			c.piece(t.text)
+		}
 	}
 	d.add(upstream.Event{Kind: upstream.EventText, Block: c.open, Candidate: i, Text: t.text, Extra: x})
 	if t.signature != "" {
@@ -277,6 +280,7 @@ func (c *answered) keep(text string) {
 // begins notes the place of a text that begins.
 func (c *answered) begins() {
 	c.at, c.kept = textPlace{part: c.said, start: c.at.start + c.at.size}, c.kept[:0]
+	c.pieces = c.pieces[:0]
 }
 
 // part returns a whole part.
