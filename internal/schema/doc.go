@@ -45,6 +45,12 @@
 // 100 levels where references are written out. What does not fit is left open and reported. No more than 50 losses are listed,
 // then one that is as severe as the worst of the rest.
 //
+// OpenAIStrict keeps the formats that the vendor knows, as it refuses a strict
+// schema with another one. What says nothing of a text, such as int32 or enum,
+// goes as a Hint; others, such as uri, are Degraded. A schema inside that says
+// neither a type nor values, alternatives or a reference stays and is Degraded:
+// the vendor wants a type there, so that the whole should not be sent as strict.
+//
 // # Losses
 //
 // A Hint changes nothing that a model would do. Degraded is a weaker bound or

@@ -39,6 +39,7 @@ const (
 	rRootUnion
 	rRootOpen
 	rOptional
+	rUntyped
 	rMembers
 	rCondition
 	rIgnoredPart
@@ -81,6 +82,7 @@ var reasons = [...]struct {
 	rRootUnion:       {content.LossDegraded, widens, "alternatives at the root became one object with all their members"},
 	rRootOpen:        {content.LossDegraded, changes, "alternatives at the root, some open to any member, became one object with all their members"},
 	rOptional:        {content.LossDegraded, changes, "strict schemas require every member: this optional one may be null instead"},
+	rUntyped:         {content.LossDegraded, same, "strict schemas need a type here, and this one has none"},
 	rMembers:         {content.LossDropped, widens, "the target cannot describe members by anything but their name"},
 	rCondition:       {content.LossDropped, widens, "the target has no conditions of this kind"},
 	rIgnoredPart:     {content.LossDropped, widens, "the target does not look at this part of the schema"},

@@ -155,6 +155,9 @@ func strict(d Dialect, o object, isObject bool) error {
 		}
 	case OpenAIStrict:
 		banned = []string{"allOf", "not", "if", "dependentRequired", "dependentSchemas", "patternProperties", "default"}
+		if f, ok := o["format"]; ok && !slices.Contains([]any{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}, f) {
+			return fmt.Errorf("'%v' is not a valid format", f)
+		}
 		props, _ := o["properties"].(object)
 		if list, _ := o["required"].([]any); isObject && len(list) != len(props) {
 			return fmt.Errorf("required: %v", list)

@@ -20,6 +20,9 @@ type node struct {
 // tree writes v in a dialect of JSON Schema. null allows null besides.
 func (c *converter) tree(v value, null bool) {
 	if v.Kind() != jsonwire.Object {
+		if c.d == OpenAIStrict {
+			c.lose(rUntyped)
+		}
 		c.w.Raw(v.Raw())
 		return
 	}
@@ -109,6 +112,9 @@ func (c *converter) treeNode(n *node) {
 		if n.t = typesOf(c.firstOf(n.lo, kType)); n.t == 0 {
 			n.t = tNull
 		}
+	}
+	if c.d == OpenAIStrict && !n.root && !n.typed && !c.hasAny(n.lo, kEnum, kConst, kAnyOf, kOneOf, kRef) {
+		c.lose(rUntyped)
 	}
 	hi := len(c.members)
 	c.w.BeginObject()
@@ -203,6 +209,8 @@ func (c *converter) keyword(n *node, m *member) {
 		c.defs(n, m)
 	case kEnum, kConst:
 		c.enum(n, m)
+	case kFormat:
+		c.format(n, m)
 	case kItems, kAdditionalItems:
 		c.items(n, m)
 	case kMinItems:

@@ -46,6 +46,44 @@ func isExact(v value) bool {
 	return false
 }
 
+// format writes what a text looks like. A strict schema with a format that the
+// vendor does not know is refused.
+func (c *converter) format(n *node, m *member) {
+	if c.d != OpenAIStrict {
+		c.plain(n, m)
+		return
+	}
+	for i := range c.members[n.lo:] {
+		x := &c.members[n.lo+i]
+		f := x.v.Str()
+		switch {
+		case x.kw != kFormat || isStrictFormat(f):
+			continue
+		case f == "", f == "enum", isNumeric(f):
+			c.lose(rAnnotation, x.name)
+		default:
+			c.lose(rConstraint, x.name)
+		}
+		c.changed = true
+		*x = member{gone: true}
+	}
+	if isStrictFormat(m.v.Str()) {
+		c.plain(n, m)
+		return
+	}
+	n.done[kFormat] = false // one that is known may follow
+}
+
+// isStrictFormat reports whether strict schemas of OpenAI-style servers may have
+// a format.
+func isStrictFormat(format string) bool {
+	switch format {
+	case "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid":
+		return true
+	}
+	return false
+}
+
 // enum writes the values that are allowed.
 func (c *converter) enum(n *node, m *member) {
 	if c.d == GeminiJSON {
@@ -325,7 +363,11 @@ func (c *converter) additionalProperties(n *node, m *member) {
 			m.v = x.v // what one of several forbids is forbidden
 		}
 	}
-	if c.d != MessagesStrict && c.d != OpenAIStrict || m.v.Kind() == jsonwire.False {
+	if m.v.Kind() == jsonwire.False {
+		c.raw(m.name, m.v)
+		return
+	}
+	if c.d != MessagesStrict && c.d != OpenAIStrict {
 		c.w.Name(m.name)
 		c.push(m.name)
 		c.tree(m.v, false)

@@ -329,6 +329,9 @@ func strictRule(a *ask) *refusal {
 	return nil
 }
 
+// strictFormats are the formats that strict schemas may have.
+var strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+
 func strictSchema(n *fake.Node, root bool, depth int) string {
 	if root && (n.Text("type") != "object" || n.Get("anyOf") != nil) {
 		return "schema must be a JSON Schema of 'type: \"object\"'."
@@ -340,6 +343,12 @@ func strictSchema(n *fake.Node, root bool, depth int) string {
 		if n.Has(word) {
 			return "'" + word + "' is not permitted."
 		}
+	}
+	if f := n.Get("format"); f != nil && !slices.Contains(strictFormats, f.Str) {
+		return "'" + f.Str + "' is not a valid format."
+	}
+	if !root && !slices.ContainsFunc([]string{"type", "enum", "const", "anyOf", "$ref"}, n.Has) {
+		return "schema must have a 'type' key."
 	}
 	properties := n.Get("properties")
 	if n.Text("type") == "object" || properties != nil {

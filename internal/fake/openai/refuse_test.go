@@ -82,6 +82,8 @@ var refused = []struct{ name, path, rule, body, code, message string }{
 	{"two of one name", "chat/completions", "tool-names", chat("gpt-4.1", `"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}],`), "invalid_value", "'f'"},
 	{"strict, open", "chat/completions", "strict", strict(`{"type":"object"}`), "invalid_function_parameters", "'additionalProperties' is required to be supplied and to be false"},
 	{"strict, optional", "chat/completions", "strict", strict(`{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string"}}}`), "invalid_function_parameters", "Missing 'a'"},
+	{"strict, format", "chat/completions", "strict", strict(`{"type":"object","additionalProperties":false,"required":["a"],"properties":{"a":{"type":"string","format":"uri"}}}`), "invalid_function_parameters", "'uri' is not a valid format"},
+	{"strict, untyped", "chat/completions", "strict", strict(`{"type":"object","additionalProperties":false,"required":["a"],"properties":{"a":{"type":"array","items":{"description":"d"}}}}`), "invalid_function_parameters", "must have a 'type' key"},
 	{"metadata", "chat/completions", "metadata", chat("gpt-4.1", `"metadata":{"`+strings.Repeat("k", 65)+`":"v"},`), "invalid_value", "metadata"},
 	{"Responses only", "chat/completions", "no-chat", chat("gpt-5-pro", ""), "", "not a chat model"},
 	{"max_tokens", "chat/completions", "max_tokens", chat("gpt-5", `"max_tokens":9,`), "unsupported_parameter", "Use 'max_completion_tokens' instead."},
