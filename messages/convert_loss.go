@@ -44,6 +44,7 @@ const (
 
 	lostJSONMode
 	lostMediaType
+	lostOutputEnum
 	lostCiting
 
 	lostSystemFile
@@ -112,9 +113,10 @@ var requestLosses = [...]loss.Rule{
 	lostLeastEffort: {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the least effort of Messages is low: it is told that"},
 	lostEffort:      {Feature: loss.ThinkingEffort, Severity: content.LossDropped, Reason: "Messages does not have this effort"},
 
-	lostJSONMode:  {Feature: loss.OutputType, Severity: content.LossDropped, Reason: "Messages answers with JSON only by a schema"},
-	lostMediaType: {Feature: loss.OutputType, Severity: content.LossDropped, Reason: "Messages answers with plain text or JSON"},
-	lostCiting:    {Feature: loss.DocumentCitations, Severity: content.LossDegraded, Reason: "Messages does not cite in answers that follow a schema"},
+	lostJSONMode:   {Feature: loss.OutputType, Severity: content.LossDropped, Reason: "Messages answers with JSON only by a schema"},
+	lostMediaType:  {Feature: loss.OutputType, Severity: content.LossDropped, Reason: "Messages answers with plain text or JSON"},
+	lostOutputEnum: {Feature: loss.OutputType, Severity: content.LossDegraded, Reason: "the answer is not held to the values that it may have: a sentence asks for one of them"},
+	lostCiting:     {Feature: loss.DocumentCitations, Severity: content.LossDegraded, Reason: "Messages does not cite in answers that follow a schema"},
 
 	lostSystemFile:  {Feature: loss.SystemFiles, Severity: content.LossDegraded, Reason: "Messages takes texts as system instruction: the file stands at the beginning of the conversation"},
 	lostSystemPart:  {Feature: loss.SystemFiles, Severity: content.LossDropped, Reason: "Messages takes texts as system instruction"},

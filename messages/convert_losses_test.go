@@ -100,6 +100,12 @@ func settingLosses() []lossCase {
 
 		{"JSON without schema", out(upstream.Output{MediaType: "application/json"}), []string{"dropped output.media_type"}},
 		{"enum output", out(upstream.Output{MediaType: "text/x.enum", Schema: json}), []string{"dropped output.media_type"}},
+		{"one of a few words", with(func(n *upstream.Request) {
+			n.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"STRING","enum":["a","b c"]}`, OpenAPI: true}}
+			n.Turns[0].Parts = some(&content.SearchResult{Source: "s", Title: "t", Parts: some(said1), Citations: true})
+		}), []string{"degraded output.media_type"}},
+		{"words of several lines", out(upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"string","enum":["a","b\nc"]}`}}),
+			[]string{"dropped output.media_type"}},
 		{"OpenAPI answer", out(upstream.Output{MediaType: "application/json",
 			Schema: content.Schema{JSON: `{"type":"STRING"}`, OpenAPI: true}}), nil},
 		{"words of an answer", out(upstream.Output{MediaType: "application/json",
@@ -174,6 +180,9 @@ func partLosses() []lossCase {
 	cut := content.Signature{Format: Format, Data: seal.Join([]seal.Thought{
 		{Thinking: &content.Thinking{Text: "why", Signature: content.Signature{Format: Format, Data: "sig"}}, Back: 2}})}
 	call := &content.ToolUse{ID: "i", Name: "n"}
+	named := func(extra string) *content.Image {
+		return img(&content.Base64{MediaType: "image/jpeg", Data: jpeg, Extra: &content.Extra{Format: "generatecontent", JSON: extra}})
+	}
 	return []lossCase{
 		{"sound", dialog(some(&content.Media{}, said1)), []string{"dropped turns.0.parts.0"}},
 		{"sound in a document", dialog(some(&content.Document{Source: &content.Parts{Parts: some(&content.Media{}, said1)}})),
@@ -211,6 +220,11 @@ func partLosses() []lossCase {
 			{Kind: content.CiteWeb, URL: "u"}, {Kind: "odd", Extra: aliens}}}),
 			[]string{"hint turns.1.parts.0.citations.1", "hint turns.1.parts.0.citations.2.extra", "hint turns.1.parts.0.citations.2"}},
 		{"object", dialog(some(said1), some(call), some(&content.ToolResult{ID: "i", Object: `{"a":1}`})), []string{"hint turns.2.parts.0"}},
+		{"names of files", dialog(some(said1), some(call), some(&content.ToolResult{ID: "i", Object: `{"$ref":"f"}`, Parts: some(
+			named(`{"displayName":"f"}`), named(`{"displayName":"f","odd":1}`), named(`{"odd":1}`))})),
+			[]string{"hint turns.2.parts.0.parts.1.source.extra", "hint turns.2.parts.0.parts.2.source.extra"}},
+		{"names that nothing points at", dialog(some(said1), some(call), some(&content.ToolResult{ID: "i", Object: `{"a":"f"}`,
+			Parts: some(named(`{"displayName":"f"}`))})), []string{"hint turns.2.parts.0.parts.0.source.extra"}},
 		{"sound in a result", dialog(some(said1), some(call), some(&content.ToolResult{ID: "i", Parts: some(said1, &content.Media{})})),
 			[]string{"dropped turns.2.parts.0.parts.1"}},
 		{"late result", dialog(some(said1), some(call), some(said1, &content.ToolResult{ID: "i"})), []string{"hint turns.2"}},

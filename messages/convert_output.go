@@ -1,6 +1,10 @@
 package messages
 
 import (
+	"slices"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	dialects "github.com/polywire/polywire/internal/schema"
 )
 
@@ -9,7 +13,7 @@ import (
 func (c *converter) output() {
 	n, r := &c.from.Output, c.to
 	c.Foreign(n.Extra, "output.extra")
-	wanted := n.Schema.JSON
+	wanted := c.schema()
 	if wanted != "" && !said(wanted, r.OutputConfig.format(), r.OutputFormat) {
 		text, lost := dialects.Output(dialects.MessagesStrict, n.Schema)
 		c.Within("output.schema", lost)
@@ -40,12 +44,28 @@ func (c *converter) output() {
 		r.OutputConfig = cfg
 	}
 	switch t := n.MediaType; {
-	case t == "", t == "text/plain", t == jsonType && n.Schema.JSON != "":
+	case t == "", t == plainType, t == jsonType && n.Schema.JSON != "":
 	case t == jsonType:
 		c.lose(lostJSONMode, "output.media_type")
 	default:
-		c.lose(lostMediaType, "output.media_type")
+		words := codec.OneOf(t, n.Schema.JSON)
+		if words == "" {
+			c.lose(lostMediaType, "output.media_type")
+			break
+		}
+		c.lose(lostOutputEnum, "output.media_type")
+		r.System = append(slices.Clip(r.System), &content.Text{Text: words})
 	}
+}
+
+// schema returns what the answer has to satisfy. The format holds only JSON to a
+// schema: where another type is asked for, there is none.
+func (c *converter) schema() string {
+	switch o := &c.from.Output; o.MediaType {
+	case "", plainType, jsonType:
+		return o.Schema.JSON
+	}
+	return ""
 }
 
 func (c *OutputConfig) format() *OutputFormat {

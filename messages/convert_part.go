@@ -148,7 +148,7 @@ func (c *converter) found(p *content.SearchResult, path string) content.Part {
 
 // uncited reports whether citations that are asked for cannot be had.
 func (c *converter) uncited(asked bool, path string) bool {
-	if !asked || c.from.Output.Schema.JSON == "" {
+	if !asked || c.schema() == "" {
 		return false
 	}
 	c.lose(lostCiting, path+".citations")

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -10,9 +12,12 @@ import (
 // result converts a result and what is in it.
 func (c *converter) result(p *content.ToolResult, path string) content.Part {
 	c.alien(p.Extra, path)
-	parts, changed := c.parts(p.Parts, path+".parts", content.User)
-	if strings.Contains(p.Object, `"$ref"`) {
-		parts, changed = labelled(parts), true
+	var parts []content.Part
+	changed := strings.Contains(p.Object, `"$ref"`)
+	if changed {
+		parts = c.labelled(p.Parts, path+".parts")
+	} else {
+		parts, changed = c.parts(p.Parts, path+".parts", content.User)
 	}
 	if tidied := tidy(parts); len(tidied) != len(parts) {
 		parts, changed = tidied, true
@@ -29,19 +34,37 @@ func (c *converter) result(p *content.ToolResult, path string) content.Part {
 	return &q
 }
 
-// labelled puts the names of files in front of them, by which the object of a
-// result points at them.
-func labelled(parts []content.Part) []content.Part {
+// labelled converts the parts of a result whose object points at files by their
+// names, and puts the names in front of the files.
+func (c *converter) labelled(parts []content.Part, path string) []content.Part {
 	list := make([]content.Part, 0, 2*len(parts))
-	for _, p := range parts {
-		if !content.IsNil(p) {
-			if name := codec.FileName(p); name != "" {
-				list = append(list, &content.Text{Text: name + ":"})
+	for i, p := range parts {
+		if content.IsNil(p) {
+			list = append(list, p)
+			continue
+		}
+		name, alone := codec.FileName(p) // what p becomes may have none
+		at, before := path+"."+strconv.Itoa(i), len(c.Losses.Losses)
+		q := c.part(p, at, content.User)
+		switch {
+		case q == nil:
+			continue
+		case name != "":
+			list = append(list, &content.Text{Text: name + ":"})
+			if alone {
+				c.told(before, at+".source.extra")
 			}
 		}
-		list = append(list, p)
+		list = append(list, q)
 	}
 	return list
+}
+
+// told takes back what was noted of path since there were n losses.
+func (c *converter) told(n int, path string) {
+	all := c.Losses.Losses
+	rest := slices.DeleteFunc(all[n:], func(l content.Loss) bool { return l.Path == path })
+	c.Losses.Losses = all[:n+len(rest)]
 }
 
 // noResult is what a call gets that has no result.

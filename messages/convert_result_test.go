@@ -38,3 +38,15 @@ func TestRequestOfOrphans(t *testing.T) {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 }
+
+// TestRequestOfNamelessFiles checks that a result that points at files may hold
+// some that are nothing.
+func TestRequestOfNamelessFiles(t *testing.T) {
+	var none *content.Base64
+	n := &upstream.Request{Turns: []content.Turn{
+		{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "1", Name: "n"}}},
+		{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "1", Object: `{"$ref":"f"}`,
+			Parts: []content.Part{nil, (*content.Image)(nil), &content.Image{Source: none}, &content.Document{}}}}},
+	}}
+	RequestOf(n) // does not panic
+}

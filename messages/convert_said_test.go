@@ -66,6 +66,10 @@ func TestRequestOfTurns(t *testing.T) {
 		s.Extra = &content.Extra{Format: "generatecontent", JSON: `{"displayName":"` + name + `"}`}
 		return &content.Image{Source: &s}
 	}
+	sheet := func(name, kind string) *content.Document {
+		return &content.Document{Source: &content.Base64{MediaType: kind, Data: "aGk=",
+			Extra: &content.Extra{Format: "generatecontent", JSON: `{"displayName":"` + name + `"}`}}}
+	}
 	const pointing = `{"a":{"$ref":"one.jpg"},"b":{"$ref":"two.jpg"}}`
 	carrying := call("1")
 	carrying.Signature = standing(signed("first", "s1", 8), signed("", "s2", 0))
@@ -97,6 +101,11 @@ func TestRequestOfTurns(t *testing.T) {
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'{\"a\":{\"$ref\":\"one.jpg\"},\"b\":{\"$ref\":\"two.jpg\"}}'},
 			{'type':'text','text':'one.jpg:'},` + image + `,` + image + `,{'type':'text','text':'two.jpg:'},` + image + `]}]}]`},
+		{"a result that points at a text", []content.Turn{turn(u, text("q")), turn(a, call("1")),
+			turn(u, &content.ToolResult{ID: "1", Object: `{"$ref":"one.csv"}`, Parts: []content.Part{sheet("one.csv", "text/csv"), sheet("one.doc", "application/msword")}})},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'one.csv:'},
+			{'type':'document','source':{'type':'text','media_type':'text/plain','data':'hi'}}]}]}]`},
 		{"two results of one call", []content.Turn{turn(u, text("q")), turn(a, call("1")), turn(u, result("1", "a"), result("1", "b"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]},{'type':'text','text':'b'}]}]`},
@@ -238,5 +247,22 @@ func TestRequestOfSettings(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestRequestOfWords checks that a few words are asked for behind the system
+// text, and not as JSON.
+func TestRequestOfWords(t *testing.T) {
+	n := &upstream.Request{
+		System: []content.Part{&content.Text{Text: "Be kind."}},
+		Turns:  []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "q"}}}},
+		Output: upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"STRING","enum":["a","b c"]}`, OpenAPI: true}},
+	}
+	want := asValue(t, `[{"type":"text","text":"Be kind."},{"type":"text","text":"Answer with one of these lines and nothing else:\na\nb c"}]`)
+	if diff := cmp.Diff(want, saidAs(t, n, "system")); diff != "" {
+		t.Errorf("system (-want +got):\n%s", diff)
+	}
+	if got := saidAs(t, n, "output_config"); got != nil {
+		t.Errorf("output_config: %v", got)
 	}
 }

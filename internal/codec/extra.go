@@ -93,8 +93,9 @@ func FaultList(list []*content.Error, more int) error {
 }
 
 // FileName returns the name that a format gives to the file in a part, by which
-// the object of a result can point at it; "" if there is none.
-func FileName(p content.Part) string {
+// the object of a result can point at it; "" if there is none. alone reports
+// whether the format says nothing else of the file.
+func FileName(p content.Part) (name string, alone bool) {
 	var s content.Source
 	switch p := p.(type) {
 	case *content.Image:
@@ -107,21 +108,29 @@ func FileName(p content.Part) string {
 	var x *content.Extra
 	switch s := s.(type) {
 	case *content.Base64:
-		x = s.Extra
+		if s != nil {
+			x = s.Extra
+		}
 	case *content.PlainText:
-		x = s.Extra
+		if s != nil {
+			x = s.Extra
+		}
 	case *content.URL:
-		x = s.Extra
+		if s != nil {
+			x = s.Extra
+		}
 	case *content.File:
-		x = s.Extra
+		if s != nil {
+			x = s.Extra
+		}
 	}
 	if x == nil {
-		return ""
+		return "", false
 	}
 	doc := Open(x, x.Format)
 	if doc == nil {
-		return ""
+		return "", false
 	}
 	defer doc.Close()
-	return doc.Root().Get("displayName").Str()
+	return doc.Root().Get("displayName").Str(), doc.Root().Len() == 1
 }

@@ -205,7 +205,7 @@ var requestLosses = []lossCase{
 		r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"STRING","enum":["a","b"]}`, OpenAPI: true}}
 	}},
 	{rule: lostModalities, path: "output.modalities", change: func(r *upstream.Request) { r.Output.Modalities = []string{"text", "image"} }},
-	{rule: lostOutputImage, path: "output", change: func(r *upstream.Request) { r.Output.AspectRatio = "16:9" }},
+	{rule: lostOutputImage, path: "output.aspect_ratio", change: func(r *upstream.Request) { r.Output.AspectRatio = "16:9" }},
 	{rule: lostUserDigest, path: "user_id", change: func(r *upstream.Request) { r.UserID = strings.Repeat("u", 129) }},
 	{rule: lostUser, path: "user_id", local: true, change: func(r *upstream.Request) { r.UserID = "u" }},
 	{rule: lostTier, path: "service_tier", change: func(r *upstream.Request) { r.ServiceTier = "unheard" }},

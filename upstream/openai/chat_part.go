@@ -11,6 +11,7 @@ type piece struct {
 	kind pieceKind
 	text string // of a text; of an image, its link
 	mark bool   // ends a prefix to be cached
+	head bool   // of a text: is the name of the file behind it
 
 	mediaType, data string // in base64
 	name            string // of a file
@@ -82,7 +83,7 @@ func (e *chatEncoder) part(p content.Part, at place) {
 		e.text(p, at)
 	case *content.Image:
 		e.signature(p.Signature, at)
-		e.nameless(p.Source, at)
+		e.label(p, p.Source, at)
 		e.image(p, at)
 	case *content.Document:
 		e.extra(p.Extra, at)
@@ -91,7 +92,7 @@ func (e *chatEncoder) part(p content.Part, at place) {
 	case *content.Media:
 		e.extra(p.Extra, at)
 		e.signature(p.Signature, at)
-		e.nameless(p.Source, at)
+		e.label(p, p.Source, at)
 		e.media(p, at)
 	case *content.SearchResult:
 		e.search(p, at, e.part)

@@ -57,28 +57,26 @@ func (e *chatEncoder) resultText(r *content.ToolResult, at place) (string, []pie
 	e.toolCache(r.Cache, at)
 	// What the parts are becomes pieces of the user first, and is sorted then.
 	mine := len(e.user)
-	for k, p := range r.Parts {
-		in := at.in(".parts", k)
-		e.resultPart(p, in)
-	}
+	e.resultParts(r, at, e.resultPart) // no text there has a mark
 	pieces := e.user[mine:]
 	var texts []string
+	if r.Object != "" { // it says more than the texts
+		texts = append(texts, r.Object)
+	}
 	var media []piece
 	for i := range pieces {
-		if pieces[i].kind == pieceText {
+		named := pieces[i].head && i+1 < len(pieces) && pieces[i+1].kind != pieceText
+		if pieces[i].kind == pieceText && !named {
 			texts = append(texts, pieces[i].text)
 		} else {
 			media = append(media, pieces[i])
 		}
 	}
 	e.user = e.user[:mine]
-	text := r.Object
-	if text == "" {
-		if len(texts) > 1 {
-			e.lose(lostResultParts, at)
-		}
-		text = strings.Join(texts, "\n\n")
+	if len(texts) > 1 {
+		e.lose(lostResultParts, at)
 	}
+	text := strings.Join(texts, "\n\n")
 	if r.Error {
 		e.lose(lostResultError, at)
 		text = strings.TrimSpace("Error: " + text)

@@ -114,9 +114,7 @@ func (e *chatEncoder) stops() {
 func (e *chatEncoder) output() {
 	o := &e.n.Output
 	e.foreign(o.Extra, "output.extra")
-	if o.AspectRatio != "" || o.ImageSize != "" {
-		e.log.Add(lostOutputImage, "output")
-	}
+	e.imageForm(lostOutputImage)
 	switch e.form() {
 	case formOther:
 		e.otherForm(lostOutputType)
@@ -125,6 +123,16 @@ func (e *chatEncoder) output() {
 			e.log.Add(lostJSONWord, "output.media_type")
 			e.system = askJSON
 		}
+	}
+}
+
+// imageForm notes the shape and the size of images, which nobody here is told.
+func (e *encoder) imageForm(r *loss.Rule) {
+	if e.n.Output.AspectRatio != "" {
+		e.log.Add(r, "output.aspect_ratio")
+	}
+	if e.n.Output.ImageSize != "" {
+		e.log.Add(r, "output.image_size")
 	}
 }
 

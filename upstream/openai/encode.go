@@ -72,6 +72,7 @@ type encoder struct {
 	merged []string // members of the request's Extra that are written with others
 	closer string   // how closely images are looked at, if they do not say so themselves
 	user   []piece
+	refs   bool // the object of the result at hand points at files by their names
 	texts  []string
 	effort string
 	sent   field // what could be left out, and is in the document

@@ -6,7 +6,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/schema"
 )
@@ -23,7 +22,6 @@ const (
 
 const (
 	jsonType = "application/json"
-	enumType = "text/x.enum"
 	askJSON  = "Answer in JSON."
 )
 
@@ -42,38 +40,12 @@ func (e *encoder) form() form {
 }
 
 // otherForm deals with a form that the vendor does not have. One of a few words
-// can be asked for; whatever else there is of a schema is not about a text like
-// this.
+// can be asked for.
 func (e *encoder) otherForm(r *loss.Rule) {
-	words := ""
-	if e.n.Output.MediaType == enumType {
-		words = enumeration(e.n.Output.Schema.JSON)
+	if words := codec.OneOf(e.n.Output.MediaType, e.n.Output.Schema.JSON); words != "" {
+		r, e.system = lostOutputEnum, words
 	}
-	if words == "" {
-		e.log.Add(r, "output.media_type")
-		return
-	}
-	e.log.Add(lostOutputEnum, "output.media_type")
-	e.system = "Answer with one of these lines and nothing else:\n" + words
-}
-
-// enumeration returns the values that a schema allows, one on each line; empty
-// if there are none, or not texts of a line.
-func enumeration(schema string) string {
-	doc, err := jsonwire.Parse(schema, codec.AnyDocument)
-	if err != nil {
-		return ""
-	}
-	defer doc.Close()
-	var list []string
-	for _, v := range doc.Root().Get("enum").Elems() {
-		if s := v.Str(); s == "" || strings.ContainsAny(s, "\r\n") {
-			return ""
-		} else {
-			list = append(list, s)
-		}
-	}
-	return strings.Join(list, "\n")
+	e.log.Add(r, "output.media_type")
 }
 
 // answerSchema returns the schema of an answer, strict if that says the same.

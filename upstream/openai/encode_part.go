@@ -6,6 +6,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
 
@@ -171,11 +172,58 @@ func (e *encoder) fileName(p *content.Document, at place) string {
 	return p.Title
 }
 
-// nameless notes what else is said of a file that goes without a name.
-func (e *encoder) nameless(s content.Source, at place) {
-	if x := sourceExtra(s); x != nil {
-		e.foreign(x, at.String()+".source.extra")
+// label adds the name of a file that has no place for one, if an object points
+// at it, and notes what else is said of the file.
+func (e *encoder) label(p content.Part, s content.Source, at place) {
+	x := sourceExtra(s)
+	if x == nil {
+		return
 	}
+	if e.refs {
+		name, alone := codec.FileName(p)
+		if name != "" {
+			e.user = append(e.user, piece{text: name + ":", head: true})
+			if alone {
+				return
+			}
+		}
+	}
+	e.foreign(x, at.String()+".source.extra")
+}
+
+// resultParts adds the parts of a result with part, but for texts that its
+// object repeats. marked reports whether one of these ends a prefix to be cached.
+func (e *encoder) resultParts(r *content.ToolResult, at place, part func(content.Part, place)) (marked bool) {
+	e.refs = strings.Contains(r.Object, `"$ref"`)
+	for k, p := range r.Parts {
+		before := len(e.user)
+		part(p, at.in(".parts", k))
+		if t, ok := p.(*content.Text); ok && len(e.user) > before && repeats(r.Object, t.Text) {
+			marked = marked || e.user[before].mark
+			e.user = e.user[:before]
+		}
+	}
+	e.refs = false
+	return marked
+}
+
+// repeats reports whether an object, if there is one, says what a text does: as
+// a whole, or with one of its members.
+func repeats(object, text string) bool {
+	if object == "" || object == text {
+		return object != ""
+	}
+	doc, err := jsonwire.Parse(object, codec.AnyDocument)
+	if err != nil {
+		return false
+	}
+	defer doc.Close()
+	for _, x := range doc.Root().Members() {
+		if x.Str() == text || x.Raw() == text { // no empty text gets here
+			return true
+		}
+	}
+	return false
 }
 
 // sourceExtra returns what else is said of a file.

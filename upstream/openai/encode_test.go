@@ -112,12 +112,34 @@ var formCases = []bothCase{
 			losses: []content.Loss{onlyListed}},
 		responses: saying{has: `"schema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false},"strict":true`,
 			losses: []content.Loss{onlyListed}}},
+	{name: "formats that say nothing of a text", change: ofForm(jsonType, `{"type":"OBJECT","properties":{"a":{"type":"STRING","format":"enum","enum":["x"]},"n":{"type":"INTEGER","format":"int32"}},"required":["a","n"]}`, true),
+		chat: saying{has: `"schema":{"type":"object","properties":{"a":{"type":"string","enum":["x"]},"n":{"type":"integer"}},"required":["a","n"],"additionalProperties":false},"strict":true`,
+			losses: []content.Loss{noteAt("a.format"), noteAt("n.format"), onlyListed}},
+		responses: saying{has: `"schema":{"type":"object","properties":{"a":{"type":"string","enum":["x"]},"n":{"type":"integer"}},"required":["a","n"],"additionalProperties":false},"strict":true`,
+			losses: []content.Loss{noteAt("a.format"), noteAt("n.format"), onlyListed}}},
+	{name: "a format that strict schemas have", change: ofForm(jsonType, `{"type":"OBJECT","properties":{"a":{"type":"STRING","format":"date-time"}},"required":["a"]}`, true),
+		chat:      saying{has: `{"a":{"type":"string","format":"date-time"}},"required":["a"],"additionalProperties":false},"strict":true`, losses: []content.Loss{onlyListed}},
+		responses: saying{has: `{"a":{"type":"string","format":"date-time"}},"required":["a"],"additionalProperties":false},"strict":true`, losses: []content.Loss{onlyListed}}},
+	{name: "a format that they lack", change: ofForm(jsonType, `{"type":"OBJECT","properties":{"a":{"type":"STRING","format":"uri"}},"required":["a"]}`, true),
+		chat:      saying{has: `{"a":{"type":"string","format":"uri"}},"required":["a"]},"strict":false`, losses: []content.Loss{lostSchemaStrict.At("output.schema")}},
+		responses: saying{has: `"strict":false`, losses: []content.Loss{lostSchemaStrict.At("output.schema")}}},
+	{name: "a closed schema with a format that they lack", change: ofForm(jsonType, `{"type":"object","properties":{"a":{"type":"string","format":"uri"}},"required":["a"],"additionalProperties":false}`, false),
+		chat:      saying{has: `{"a":{"type":"string","format":"uri"}},"required":["a"],"additionalProperties":false},"strict":false`, losses: []content.Loss{lostSchemaStrict.At("output.schema")}},
+		responses: saying{has: `"strict":false`, losses: []content.Loss{lostSchemaStrict.At("output.schema")}}},
+	{name: "a member without a type", change: ofForm(jsonType, `{"type":"OBJECT","properties":{"a":{"description":"d"}},"required":["a"]}`, true),
+		chat:      saying{has: `{"a":{"description":"d"}},"required":["a"]},"strict":false`, losses: []content.Loss{lostSchemaStrict.At("output.schema")}},
+		responses: saying{has: `"strict":false`, losses: []content.Loss{lostSchemaStrict.At("output.schema")}}},
 	{name: "the same as JSON Schema", change: ofForm(jsonType, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, false),
 		chat:      saying{has: `"strict":false`, losses: []content.Loss{lostSchemaStrict.At("output.schema")}},
 		responses: saying{has: `"strict":false`, losses: []content.Loss{lostSchemaStrict.At("output.schema")}}},
 }
 
 var onlyListed = content.Loss{Severity: content.LossHint, Path: "output.schema", Reason: "strict schemas allow listed members only"}
+
+// noteAt is the loss of a note in the schema of the answer.
+func noteAt(member string) content.Loss {
+	return content.Loss{Severity: content.LossHint, Path: "output.schema.properties." + member, Reason: "this note has no place in the target's schemas"}
+}
 
 var held0 = []content.Loss{resUnknownPart.At("turns.0.parts.0"), lostHeldTurn.At("turns.0")}
 
@@ -160,11 +182,65 @@ var turnCases = []bothCase{
 		responses: saying{losses: foreignOnes}},
 }
 
+// saysResult is a conversation whose only call gave back a result.
+func saysResult(object string, parts ...content.Part) func(*upstream.Request) {
+	return says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Input: "{}"}),
+		turnOf(content.User, &content.ToolResult{ID: "c1", Object: object, Parts: parts}))
+}
+
+// namedImage is an image that another format has a name for, and maybe more.
+func namedImage(members string) *content.Image {
+	return &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "AAAA", Extra: &content.Extra{Format: "generatecontent", JSON: members}}}
+}
+
+const twoRefs = `{"a":{"$ref":"one.png"},"b":{"$ref":"two.png"}}`
+
+var (
+	helloFile   = &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "SGVsbG8="}}
+	helloLosses = []content.Loss{lostDocumentText.At("turns.2.parts.0.parts.1")}
+	imageLosses = []content.Loss{lostResultImage.At("turns.2.parts.0.parts.1"), lostResultImage.At("turns.2.parts.0.parts.2")}
+	oddName     = codec.ForeignMembers.At("turns.2.parts.0.parts.1.source.extra")
+)
+
+// resultCases are about results that are objects.
+var resultCases = []bothCase{
+	{name: "a text file beside an object", change: saysResult(`{"a": 1}`, sayText(`{"a": 1}`), helloFile),
+		chat:      saying{has: `"content":"{\"a\": 1}\n\nHello"`, losses: append(helloLosses[:1:1], lostResultParts.At("turns.2.parts.0"))},
+		responses: saying{has: `"output":[{"type":"input_text","text":"{\"a\": 1}"},{"type":"input_text","text":"Hello"}]`, losses: helloLosses}},
+	{name: "a text file beside an object, elsewhere", compatible: true, change: saysResult(`{"a": 1}`, sayText(`{"a": 1}`), helloFile),
+		chat:      saying{has: `"content":"{\"a\": 1}\n\nHello"`, losses: append(helloLosses[:1:1], lostResultParts.At("turns.2.parts.0"))},
+		responses: saying{has: `"output":"{\"a\": 1}\n\nHello"`, losses: append(helloLosses[:1:1], lostResultParts.At("turns.2.parts.0"))}},
+	{name: "a text file that says what the object says", change: saysResult(`{"result":"Hello"}`, sayText("Hello"), helloFile),
+		chat:      saying{has: `"content":"{\"result\":\"Hello\"}\n\nHello"`, losses: append(helloLosses[:1:1], lostResultParts.At("turns.2.parts.0"))},
+		responses: saying{has: `"output":[{"type":"input_text","text":"{\"result\":\"Hello\"}"},{"type":"input_text","text":"Hello"}]`, losses: helloLosses}},
+	{name: "a text that the object does not say", change: saysResult(`{"output":{"t":1}}`, sayText(`{"t":1}`), sayText("more")),
+		chat:      saying{has: `"content":"{\"output\":{\"t\":1}}\n\nmore"`, losses: []content.Loss{lostResultParts.At("turns.2.parts.0")}},
+		responses: saying{has: `"output":[{"type":"input_text","text":"{\"output\":{\"t\":1}}"},{"type":"input_text","text":"more"}]`}},
+	{name: "images that an object points at", change: saysResult(twoRefs, sayText(twoRefs), namedImage(`{"displayName":"one.png"}`), namedImage(`{"displayName":"two.png"}`)),
+		chat:      saying{has: `{"type":"text","text":"one.png:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"text","text":"two.png:"},{"type":"image_url"`, losses: imageLosses},
+		responses: saying{has: `{"type":"input_text","text":"one.png:"},{"type":"input_image","image_url":"data:image/png;base64,AAAA"},{"type":"input_text","text":"two.png:"},{"type":"input_image"`}},
+	{name: "an image with a name and more", change: saysResult(`{"$ref":"one.png"}`, sayText(`{"$ref":"one.png"}`), namedImage(`{"displayName":"one.png","x":1}`)),
+		chat:      saying{has: `{"type":"text","text":"one.png:"},{"type":"image_url"`, losses: []content.Loss{oddName, imageLosses[0]}},
+		responses: saying{has: `{"type":"input_text","text":"one.png:"},{"type":"input_image"`, losses: []content.Loss{oddName}}},
+	{name: "an image with a name that nothing points at", change: saysResult(`{"a":1}`, sayText(`{"a":1}`), namedImage(`{"displayName":"one.png"}`)),
+		chat:      saying{not: "one.png", losses: []content.Loss{oddName, imageLosses[0]}},
+		responses: saying{not: "one.png", losses: []content.Loss{oddName}}},
+	{name: "shape and size of images", change: func(r *upstream.Request) { r.Output.AspectRatio, r.Output.ImageSize = "16:9", "2K" },
+		chat:      saying{losses: []content.Loss{lostOutputImage.At("output.aspect_ratio"), lostOutputImage.At("output.image_size")}},
+		responses: saying{losses: []content.Loss{resOutputImage.At("output.aspect_ratio"), resOutputImage.At("output.image_size")}}},
+	{name: "no thoughts, which are to be shown", model: "o3", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "summarized"}),
+		chat:      saying{has: `"reasoning_effort":"low"`, losses: []content.Loss{lostDisplay.At("thinking.display"), lostThinkingOff.At("thinking.mode")}},
+		responses: saying{has: `"reasoning":{"effort":"low","summary":"auto"}`, losses: []content.Loss{lostThinkingOff.At("thinking.mode")}}},
+	{name: "no thoughts, which are to be shown, of a model that has none", model: "gpt-4.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "summarized"}),
+		chat:      saying{not: "effort", losses: []content.Loss{lostDisplay.At("thinking.display")}},
+		responses: saying{not: "summary"}},
+}
+
 var foreignOnes = []content.Loss{codec.ForeignKept.At("extra.thread"), codec.ForeignMembers.At("extra.context_management"), codec.ForeignSetting.At("extra.compaction")}
 
 // TestBoth says requests in both formats, with all that is lost.
 func TestBoth(t *testing.T) {
-	for _, tests := range [][]bothCase{choiceCases, formCases, turnCases} {
+	for _, tests := range [][]bothCase{choiceCases, formCases, turnCases, resultCases} {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				model := tt.model

@@ -230,7 +230,7 @@ func resSettingLosses() []resLossCase {
 			r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"string","enum":["a"]}`}}
 		}), 0},
 		{resModalities, "output.modalities", v, setting(func(r *upstream.Request) { r.Output.Modalities = []string{"text", "image"} }), 0},
-		{resOutputImage, "output", v, setting(func(r *upstream.Request) { r.Output.AspectRatio = "1:1" }), 0},
+		{resOutputImage, "output.aspect_ratio", v, setting(func(r *upstream.Request) { r.Output.AspectRatio = "1:1" }), 0},
 		{lostUserDigest, "user_id", v, setting(func(r *upstream.Request) { r.UserID = strings.Repeat("u", 129) }), 0},
 		{lostUser, "user_id", c, setting(func(r *upstream.Request) { r.UserID = "u" }), 0},
 		{lostTier, "service_tier", v, setting(func(r *upstream.Request) { r.ServiceTier = "gold" }), 0},

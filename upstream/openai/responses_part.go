@@ -66,12 +66,13 @@ func (e *resEncoder) part(p content.Part, at place) {
 		e.text(p, at)
 	case *content.Image:
 		e.signature(p.Signature, at)
-		e.nameless(p.Source, at)
+		e.label(p, p.Source, at)
 		e.image(p, at)
 	case *content.Document:
 		e.signature(p.Signature, at)
 		e.document(p, at)
 	case *content.Media:
+		e.label(p, p.Source, at)
 		e.unread(at, "sound or moving pictures", "", content.CodeUnsupported, "", "responses takes no sound and no moving pictures")
 	case *content.SearchResult:
 		e.search(p, at, e.part)

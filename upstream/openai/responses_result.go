@@ -30,24 +30,19 @@ func (e *resEncoder) resultPieces(r *content.ToolResult, at place) []piece {
 	mark := e.marked(r.Cache, at)
 	// The parts become pieces of the user first, and are taken from there.
 	mine := len(e.user)
-	for k, p := range r.Parts {
-		e.part(p, at.in(".parts", k))
-	}
+	said := e.resultParts(r, at, e.part)
 	var list []piece
 	if r.Object != "" { // it says more than the texts
-		list = append(list, piece{text: r.Object})
+		list = append(list, piece{text: r.Object, mark: said})
 	}
+	list = append(list, e.user[mine:]...)
+	e.user = e.user[:mine]
 	texts := 0
-	for _, q := range e.user[mine:] {
-		if q.kind == pieceText {
-			if r.Object != "" {
-				continue
-			}
+	for i := range list {
+		if list[i].kind == pieceText {
 			texts++
 		}
-		list = append(list, q)
 	}
-	e.user = e.user[:mine]
 	if texts > 1 && texts == len(list) && !e.to.vendor {
 		e.lose(lostResultParts, at)
 		list = []piece{{text: joinTexts(list)}}

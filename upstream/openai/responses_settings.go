@@ -37,7 +37,8 @@ func (e *resEncoder) reasoning() {
 // summary returns the kind of summaries to ask for, empty for none.
 func (e *resEncoder) summary(t *upstream.Thinking) string {
 	switch {
-	case t.Display == "omitted", t.Display == "" && !t.On(), t.Mode == upstream.ThinkingOff, e.effort == "none":
+	case t.Display == "omitted", t.Display == "" && !t.On(), e.effort == "none",
+		t.Mode == upstream.ThinkingOff && e.to.mute(): // others may think nevertheless
 		return ""
 	case e.to.mute():
 		if t.Display != "" {
@@ -63,9 +64,7 @@ func (t *chatTarget) mute() bool { return t.family.known && t.family.byDefault =
 func (e *resEncoder) outputLosses() {
 	o := &e.n.Output
 	e.foreign(o.Extra, "output.extra")
-	if o.AspectRatio != "" || o.ImageSize != "" {
-		e.log.Add(resOutputImage, "output")
-	}
+	e.imageForm(resOutputImage)
 	for _, m := range o.Modalities {
 		if m != "text" {
 			e.log.Add(resModalities, "output.modalities")
