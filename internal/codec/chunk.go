@@ -9,7 +9,7 @@ type Chunk[T any] struct {
 }
 
 // LargestChunk bounds how many values are allocated ahead.
-const LargestChunk = 128
+const LargestChunk = 256
 
 // Seed gives the chunk its first array, whose values must be zero.
 func (c *Chunk[T]) Seed(free []T) { c.free = free }

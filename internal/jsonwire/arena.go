@@ -3,8 +3,8 @@ package jsonwire
 import "strings"
 
 const (
-	arenaChunk = 16 << 10
-	arenaFirst = arenaChunk / 16
+	arenaChunk = 32 << 10
+	arenaFirst = 1 << 10
 	// A text of more than arenaWhole bytes gets memory of its own, so that the
 	// end of a chunk that is given up is never more than a quarter of it.
 	arenaWhole = arenaChunk / 4
@@ -12,8 +12,9 @@ const (
 
 // An Arena turns byte slices into strings with one allocation for many. The
 // strings are ordinary ones and valid for ever; one that is kept keeps the up
-// to 16 KB around it. The first chunks are smaller, for those who need little. The zero Arena is ready. It must not be copied after use,
-// and is for one goroutine at a time.
+// to 32 KB around it. The first chunks are smaller, for those who need little.
+// The zero Arena is ready. It must not be copied after use, and is for one
+// goroutine at a time.
 type Arena struct {
 	b     strings.Builder
 	chunk int // size of a new chunk; 0 means four times the last, up to arenaChunk
