@@ -112,9 +112,9 @@ func Example_vendor() {
 	if err != nil {
 		log.Fatal(err) // an option is no good
 	}
-	claude := messages.NewHandler(up, nil)        // for clients of the one vendor
-	google := generatecontent.NewHandler(up, nil) // and of the other
-	fmt.Printf("%T %T\n", claude, google)
+	m := messages.NewHandler(up, nil)        // for clients of the one vendor
+	g := generatecontent.NewHandler(up, nil) // and of the other
+	fmt.Printf("%T %T\n", m, g)
 	// Output: *messages.Handler *generatecontent.Handler
 }
 

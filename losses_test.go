@@ -74,7 +74,10 @@ Everything that a translation can report as lost, in the order of the matrix in
 [README.md](README.md#what-gets-lost). This page is made of the codecs' own tables by
 ` + "`go test . -run LossPages -update`" + `.
 
-- **hint**: it has no effect on the answer;
+- **hint**: what is asked and answered is still said, in an equivalent form or without
+  what belongs to cost, caching, bookkeeping or the way to an answer, such as a cache
+  mark or an earlier thought; answers may differ in their words, as they do from one
+  model to another;
 - **degraded**: it is said in another way;
 - **dropped**: its meaning is lost.
 

@@ -1,14 +1,22 @@
 package content
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // A Severity says how much a [Loss] matters. The zero Severity is none.
 type Severity uint8
 
 const (
-	LossHint     Severity = iota + 1 // no effect on the answer, such as a cache mark
-	LossDegraded                     // said in another way, such as an image moved out of a tool result
-	LossDropped                      // meaning lost, such as a sampling parameter
+	// LossHint: what is asked and answered is still said, in an equivalent form
+	// or without what belongs to cost, caching, bookkeeping or the way to an
+	// answer, such as a cache mark or an earlier thought. Answers may differ in
+	// their words, as they do from one model to another.
+	LossHint Severity = iota + 1
+
+	LossDegraded // said in another way, such as an image moved out of a tool result
+	LossDropped  // meaning lost, such as a sampling parameter
 )
 
 // String returns "hint", "degraded" or "dropped".
@@ -44,7 +52,7 @@ type Loss struct {
 	Reason string
 
 	// More is how many other places the same holds in: 0 but in what
-	// [FoldHints] returns.
+	// [FoldHints] returns, and in the last of a thousand reports of one thing.
 	More int
 }
 
@@ -65,14 +73,15 @@ func (l Loss) String() string {
 }
 
 // FoldHints returns losses for people to read: the same hint, which may hold
-// throughout a conversation, once, at the first of its places, with the number
-// of the others in More. Whatever is degraded or dropped keeps a loss for each
-// place. The order stays; losses is left as it is.
+// throughout a conversation, once, at the first of its places in turns, system,
+// tools and parts, with the number of the others in More. Whatever is degraded or
+// dropped keeps a loss for each place, and so does every setting. The order
+// stays; losses is left as it is.
 func FoldHints(losses []Loss) []Loss {
 	list := make([]Loss, 0, len(losses))
 	first := map[string]int{} // by reason
 	for _, l := range losses {
-		if l.Severity == LossHint {
+		if l.Severity == LossHint && repeats(l.Path) {
 			if i, ok := first[l.Reason]; ok {
 				list[i].More += 1 + l.More
 				continue
@@ -82,4 +91,16 @@ func FoldHints(losses []Loss) []Loss {
 		list = append(list, l)
 	}
 	return list
+}
+
+// repeats reports whether a neutral path is of those that there may be many of.
+func repeats(path string) bool {
+	if rest, ok := strings.CutPrefix(path, "candidates."); ok {
+		_, path, _ = strings.Cut(rest, ".")
+	}
+	switch first, _, _ := strings.Cut(path, "."); first {
+	case "turns", "system", "tools", "parts":
+		return true
+	}
+	return false
 }

@@ -9,7 +9,10 @@ const (
 	System    Role = "system" // in the middle of a conversation; most system text is not a turn
 )
 
-// A Turn is one message of a conversation.
+// A Turn is one message of a conversation. What the assistant says in turns that
+// follow one another is one answer, its texts one text with nothing in between:
+// clients keep each piece of a streamed answer as a turn of its own. Adapters say
+// it so to every vendor. What the user says in such turns stays as many texts.
 type Turn struct {
 	Role  Role
 	Parts []Part

@@ -17,6 +17,10 @@ type lose func(r *loss.Rule)
 // at all. p is left as it is: what has to be changed is changed in a copy.
 // What it returns can be written.
 func forAnswer(p content.Part, lost lose) content.Part {
+	if content.IsNil(p) {
+		lost(unsayable(nil))
+		return nil
+	}
 	switch p := p.(type) {
 	case *content.Text:
 		return answerText(p, lost)
@@ -101,6 +105,7 @@ func answerThinking(p *content.Thinking, lost lose) content.Part {
 		return nil
 	}
 	c := *p
+	c.Redacted = content.Signature{} // of which nothing is redacted
 	plainly(&c, lost)
 	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
 		return nil
@@ -108,23 +113,29 @@ func answerThinking(p *content.Thinking, lost lose) content.Part {
 	return &c
 }
 
-// answerCall leaves out a call whose arguments are no object: clients would run
-// it with others. They could not run one without a name.
+// answerCall leaves out a call that is broken: see [unmade].
 func answerCall(p *content.ToolUse, lost lose) content.Part {
-	if p.Name == "" {
-		lost(unsaidBroken)
-		return nil
-	}
 	c := *p
 	hints(&c.Cache, &c.Extra, &c.Signature, lost)
-	if c.Input == "" {
-		c.Input = "{}"
-	} else if !jsonwire.ValidObject(c.Input) {
+	input, ok := codec.Arguments(p.Input)
+	switch {
+	case p.Name == "":
+		lost(unsaidName)
+		return nil
+	case !ok:
 		lost(unsaidInput)
 		return nil
 	}
+	if c.Input = input; input == "" {
+		c.Input = "{}"
+	}
 	return &c
 }
+
+// unmade reports whether a rule tells of a call that the model did not fully
+// make: one that has no name, which nobody could run, or whose arguments are no
+// object. Clients would run it with others.
+func unmade(r *loss.Rule) bool { return r == unsaidName || r == unsaidInput }
 
 func answerDocument(p *content.Document, lost lose) content.Part {
 	c := *p

@@ -15,8 +15,12 @@ var (
 		Reason: "an answer in this format cannot hold a part of this kind: it is left out"}
 	unsaidBroken = &loss.Rule{Feature: loss.AnswerUnknown, Severity: content.LossDropped,
 		Reason: "the JSON of the part is broken, or the vendor does not have it: it is left out"}
+	unsaidName = &loss.Rule{Feature: loss.AnswerCall, Severity: content.LossDropped,
+		Reason: "the call has no name: it is left out"}
 	unsaidInput = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
 		Reason: "the arguments of the call are not a JSON object: it is left out"}
+	unsaidCut = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
+		Reason: "the answer was cut before the arguments of the call began: it is left out"}
 	unsaidTitle = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDegraded,
 		Reason: "a document has no title and no context in this format: they are left out"}
 	unsaidFile = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDropped,
@@ -66,7 +70,7 @@ var (
 // answerLosses is the table of all of them.
 var answerLosses = []*loss.Rule{
 	seal.Nobodys, seal.TooLarge, seal.TooLate, seal.TwoVendors,
-	unsaidTool, unsaidPart, unsaidBroken, unsaidInput,
+	unsaidTool, unsaidPart, unsaidBroken, unsaidName, unsaidInput, unsaidCut,
 	unsaidTitle, unsaidFile, unsaidData, unsaidType, unsaidGuessed, unsaidSignature, unsaidLate,
 	unsaidSource, unsaidPassage, unsaidNothing, unsaidBeside, unsaidCites,
 	unsaidReason, unsaidOwnReason, unsaidSequence, unsaidDetails, unsaidCounts,

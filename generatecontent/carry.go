@@ -1,6 +1,8 @@
 package generatecontent
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -32,8 +34,9 @@ func sealed(s content.Signature, lost lose) content.Signature {
 // thoughts are those of a candidate that may have to be carried by what comes
 // behind them.
 type thoughts struct {
-	list []thought
-	told since // where the answer is
+	list  []thought
+	told  since // where the answer is
+	large int   // the number of a signed part with which they became too many, and 1: none is kept then
 }
 
 // A since is how far an answer is behind its last call, or behind the text that
@@ -49,6 +52,7 @@ type thought struct {
 	at    since
 	open  bool
 	over  bool // it is too large
+	cost  int  // bytes that are kept, about
 	text  []byte
 	part  content.Thinking // all but the text
 }
@@ -70,21 +74,56 @@ func (t *thought) size() int {
 	return n
 }
 
-// add keeps a thought, but for its text.
-func (t *thoughts) add(in, n int, p *content.Thinking) *thought {
+// thoughtCost is what a thought is counted as besides its bytes. room counts
+// what is kept of all candidates, for answers that never end.
+const thoughtCost = 256
+
+// add keeps a thought, but for its text. It returns nil if there is no room.
+func (t *thoughts) add(in, n int, p *content.Thinking, room *int) *thought {
+	if t.large > 0 {
+		return nil
+	}
 	one := thought{in: in, n: n, at: t.told, open: true, part: *p}
-	one.part.Text = ""
+	one.part.Text, one.part.Signature = "", content.Signature{}
 	if x := one.part.Extra; x != nil && (x.Format == Format || !jsonwire.ValidObject(x.JSON)) {
 		one.part.Extra = nil // it is told with the text, or no good
 	}
+	one.keep(thoughtCost+one.size(), room)
 	t.list = append(t.list, one)
-	return &t.list[len(t.list)-1]
+	last := &t.list[len(t.list)-1]
+	if t.sign(last, p.Signature, room); t.large > 0 {
+		return nil
+	}
+	return last
+}
+
+// sign keeps the signature of a thought; the last one counts.
+func (t *thoughts) sign(one *thought, sig content.Signature, room *int) {
+	more := len(sig.Data) - len(one.part.Signature.Data)
+	one.part.Signature = sig
+	one.keep(more, room)
+	t.bound(one, room)
+}
+
+// bound keeps no thoughts any longer if one that has to be carried is too large:
+// all of them are carried or none.
+func (t *thoughts) bound(one *thought, room *int) {
+	if !one.over || !foreign(one.signature()) {
+		return
+	}
+	t.large = one.n + 1
+	for i := range t.list {
+		*room += t.list[i].cost
+	}
+	t.list = nil
 }
 
 // whole keeps a thought that is whole, if it is to be carried.
 func (t *thoughts) whole(n int, p *content.Thinking, room *int) {
-	if foreign(p.Signature) || foreign(p.Redacted) {
-		one := t.add(-1, n, p)
+	if !foreign(p.Signature) && !foreign(p.Redacted) {
+		return
+	}
+	if one := t.add(-1, n, p, room); one != nil {
 		one.open = false
 		one.write(p.Text, room)
 	}
@@ -102,19 +141,29 @@ func (t *thoughts) find(in int) *thought {
 
 // write keeps more of a thought's text. room is what may be kept besides.
 func (t *thought) write(text string, room *int) {
-	if *room -= len(text); *room < 0 {
-		t.over = true
-	}
-	if !t.over {
+	if t.keep(len(text), room); !t.over {
 		t.text = append(t.text, text...)
+	}
+}
+
+// keep counts so many bytes that are to be kept. Where there is no room nothing
+// of the thought is.
+func (t *thought) keep(n int, room *int) {
+	if t.over {
 		return
 	}
-	*room += len(text) + len(t.text)
-	t.text = nil
+	t.cost, *room = t.cost+n, *room-n
+	if *room < 0 {
+		*room += t.cost
+		t.over, t.cost, t.text, t.part.Extra = true, 0, nil, nil
+	}
 }
 
 // pending reports whether there is anything to be carried.
 func (t *thoughts) pending() bool {
+	if t.large > 0 {
+		return true
+	}
 	for i := range t.list {
 		if foreign(t.list[i].signature()) {
 			return true
@@ -125,10 +174,12 @@ func (t *thoughts) pending() bool {
 
 // drop forgets a thought that nobody has signed.
 func (t *thoughts) drop(in int, room *int) {
-	for i := range t.list {
-		if one := &t.list[i]; one.in == in && !foreign(one.signature()) {
-			*room += len(one.text)
-			t.list = append(t.list[:i], t.list[i+1:]...)
+	for i := range slices.Backward(t.list) {
+		if one := &t.list[i]; one.in == in {
+			if !foreign(one.signature()) {
+				*room += one.cost
+				t.list = slices.Delete(t.list, i, i+1)
+			}
 			return
 		}
 	}
@@ -160,14 +211,15 @@ func (t *thoughts) begin() {
 func (t *thoughts) take(room *int, lost func(n int, r *loss.Rule)) content.Signature {
 	var list []seal.Thought
 	var whose content.Format
-	size, large, rest := 0, -1, t.list[:0]
+	size, large, rest := 0, t.large-1, t.list[:0]
+	t.large = 0
 	for i := range t.list {
 		one := &t.list[i]
 		if one.open {
 			rest = append(rest, *one)
 			continue
 		}
-		*room += len(one.text)
+		*room += one.cost
 		sig := one.signature()
 		switch {
 		case !foreign(sig):
@@ -187,7 +239,7 @@ func (t *thoughts) take(room *int, lost func(n int, r *loss.Rule)) content.Signa
 	}
 	clear(t.list[len(rest):])
 	t.list = rest
-	if len(list) == 0 {
+	if len(list) == 0 && large < 0 {
 		return content.Signature{}
 	}
 	if large < 0 {
@@ -207,7 +259,7 @@ func (s *stream) thinks(dst []byte, b *streamed, p *content.Thinking) []byte {
 		lost(seal.Nobodys)
 		return dst
 	}
-	s.said[b.k].thoughts.add(b.in, b.n, p)
+	s.said[b.k].thoughts.add(b.in, b.n, p, &s.room)
 	if p.Redacted.Data != "" {
 		return dst
 	}
@@ -231,19 +283,21 @@ func plainly(p *content.Thinking, lost lose) {
 
 // keep keeps what was said of a thought.
 func (s *stream) keep(b *streamed, text string) {
-	if t := s.said[b.k].thoughts.find(b.in); t != nil {
-		t.write(text, &s.room)
+	t := &s.said[b.k].thoughts
+	if one := t.find(b.in); one != nil {
+		one.write(text, &s.room)
+		t.bound(one, &s.room)
 	}
 }
 
 // signThought keeps the signature of a thought, and reports whether that is
 // all there is to be done with it.
 func (s *stream) signThought(b *streamed, sig content.Signature) bool {
-	t := s.said[b.k].thoughts.find(b.in)
-	switch {
-	case t != nil:
-		t.part.Signature = sig
-	case foreign(sig):
+	t := &s.said[b.k].thoughts
+	switch one := t.find(b.in); {
+	case one != nil:
+		t.sign(one, sig, &s.room)
+	case foreign(sig) && t.large == 0:
 		s.note(answerPath(s.candidates[b.k].index, b.n), seal.TooLate)
 	}
 	return foreign(sig)

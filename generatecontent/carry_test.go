@@ -412,24 +412,6 @@ func TestCarriedCandidates(t *testing.T) {
 	}
 }
 
-// TestCarriedMemory checks that thoughts are kept within bounds, however long.
-func TestCarriedMemory(t *testing.T) {
-	s := newStream(inEvents, "r-1", "m", maxBody)
-	var out []byte
-	text := strings.Repeat("x", 1<<10)
-	for n := range 20_000 {
-		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventOpen, Block: n, Part: &content.Thinking{}}})
-		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventText, Block: n, Text: text}})
-		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventClose, Block: n}})
-		if k := len(s.said[0].thoughts.list); k > len(s.closed)+1 {
-			t.Fatalf("%d thoughts are kept", k)
-		}
-	}
-	if s.room < seal.MaxSize-8<<10 {
-		t.Errorf("there is room for %d bytes more", s.room)
-	}
-}
-
 // TestDamagedEnvelopes checks what becomes of signatures that did not come back
 // as they were.
 func TestDamagedEnvelopes(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -88,18 +89,24 @@ func fragment(x *content.Extra) *Request {
 
 type converter struct {
 	codec.Losses
-	target Target
-	mapped bool // there is a tool of the vendor's in place of another's
-	from   *upstream.Request
-	to     *Request
-	path   codec.Path
+	target    Target
+	schemas   schema.Spare
+	mapped    bool            // there is a tool of the vendor's in place of another's
+	chosen    map[string]bool // the names of the choice
+	chooses   bool            // one of these is a tool's
+	functions bool            // there are some
+	from      *upstream.Request
+	to        *Request
+	path      codec.Path
 
 	calls   []*content.ToolUse // of the step whose results come next
 	results int                // of these, how many have come
+	byID    map[string]string  // the names of these, by their ids; by need
 	at      int                // the turn at hand
 	names   map[string]string  // of calls, by their ids; by need,
 	named   int                // of the turns before this one
 	current int                // the turn in which the current one of the conversation begins
+	answers int                // the last turn of the assistant, -1 if there is none
 	rowEnd  int                // behind the turns that the assistant has in a row at hand
 	calling bool               // whether there is a call in one of these
 }
@@ -202,6 +209,9 @@ func (c *converter) tier() {
 	t := c.from.ServiceTier
 	if own := tiers[t]; own != "" {
 		t = own
+	}
+	if t == "auto" { // it leaves the choice to the vendor, as no word does
+		return
 	}
 	if t != "" && !slices.Contains(serviceTier.values, t) {
 		c.Lose(tierUnknown, "service_tier")

@@ -41,7 +41,7 @@ func (c *converter) answerSchema(g *GenerationConfig) {
 		g.ResponseMimeType = "application/json"
 		c.Lose(impliedType, "output.media_type")
 	}
-	s, losses := schema.Output(c.dialect(o.Schema), o.Schema)
+	s, losses := c.schemas.Output(c.dialect(o.Schema), o.Schema)
 	c.Within("output.schema", losses)
 	if c.closed(o.Schema) {
 		g.ResponseSchema = s

@@ -53,31 +53,11 @@ func (c *converter) part(p content.Part, role content.Role) (one content.Part, m
 	case *content.Text:
 		return c.plain(q), nil
 	case *content.Image:
-		c.marks(q.Signature, q.Cache, q.Extra)
-		switch s := c.source(q.Source, "image/jpeg"); s {
-		case q.Source:
-		case nil:
-			return nil, nil
-		default:
-			copied := *q
-			copied.Source = s
-			return &copied, nil
-		}
-		return p, nil
+		return c.imagePart(q), nil
 	case *content.Document:
 		return c.document(q)
 	case *content.Media:
-		c.marks(q.Signature, q.Cache, q.Extra)
-		switch s := c.source(q.Source, ""); s {
-		case q.Source:
-		case nil:
-			return nil, nil
-		default:
-			copied := *q
-			copied.Source = s
-			return &copied, nil
-		}
-		return p, nil
+		return c.mediaPart(q), nil
 	case *content.Thinking:
 		return c.thought(q), nil
 	case *content.ToolUse:
@@ -96,6 +76,36 @@ func (c *converter) part(p content.Part, role content.Role) (one content.Part, m
 	}
 	c.lost(codec.ForeignPart)
 	return nil, nil
+}
+
+// imagePart returns an image with a source that can be said, or none.
+func (c *converter) imagePart(p *content.Image) content.Part {
+	c.marks(p.Signature, p.Cache, p.Extra)
+	switch s := c.source(p.Source, "image/jpeg"); s {
+	case p.Source:
+		return p
+	case nil:
+		return nil
+	default:
+		copied := *p
+		copied.Source = s
+		return &copied
+	}
+}
+
+// mediaPart is imagePart for sound and pictures that move.
+func (c *converter) mediaPart(p *content.Media) content.Part {
+	c.marks(p.Signature, p.Cache, p.Extra)
+	switch s := c.source(p.Source, ""); s {
+	case p.Source:
+		return p
+	case nil:
+		return nil
+	default:
+		copied := *p
+		copied.Source = s
+		return &copied
+	}
 }
 
 // vendors returns a part that only the vendor of f understands, or none if that

@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -79,18 +80,25 @@ func (c *converter) oneText(parts []content.Part) (list []content.Part, changed 
 // among the calls before it, else by its place. It is "" if there is no such
 // call.
 func (c *converter) nameOf(id string) string {
-	if id != "" {
-		for _, u := range c.calls {
-			if u.ID == id {
-				return u.Name
-			}
-		}
-		return c.earlier(id)
-	}
 	if c.results < len(c.calls) {
-		return c.calls[c.results].Name
+		// Mostly it is the one at its place, which spares the table.
+		if u := c.calls[c.results]; id == "" || u.ID == id {
+			return u.Name
+		}
 	}
-	return ""
+	if id == "" {
+		return ""
+	}
+	if c.byID == nil {
+		c.byID = make(map[string]string, len(c.calls))
+		for _, u := range slices.Backward(c.calls) { // the first of an id counts
+			c.byID[u.ID] = u.Name
+		}
+	}
+	if name, ok := c.byID[id]; ok {
+		return name
+	}
+	return c.earlier(id)
 }
 
 // earlier looks for a call of an id in all turns before, since clients lose

@@ -61,7 +61,8 @@ var settingMappings = []mapping{
 		lost: []string{"dropped output.extra.x", "dropped output.modalities", "dropped output.aspect_ratio", "dropped output.image_size", "dropped output.media_type"}},
 	{name: "images", from: &upstream.Request{Output: upstream.Output{Modalities: []string{"text", "image"}, AspectRatio: "16:9", ImageSize: "2K"}},
 		want: configured(`{"responseModalities":["TEXT","IMAGE"],"imageConfig":{"aspectRatio":"16:9","imageSize":"2K"}}`)},
-	{name: "user and tier", from: &upstream.Request{UserID: "u", ServiceTier: "auto"}, lost: []string{"hint service_tier", "hint user_id"}, rules: []*loss.Rule{tierUnknown, userName}},
+	{name: "a tier that is left to the vendor", from: &upstream.Request{ServiceTier: "auto"}},
+	{name: "user and tier", from: &upstream.Request{UserID: "u", ServiceTier: "scale"}, lost: []string{"hint service_tier", "hint user_id"}, rules: []*loss.Rule{tierUnknown, userName}},
 	{name: "a tier by another name", from: &upstream.Request{ServiceTier: "standard_only"}, want: `,"serviceTier":"standard"`},
 	{name: "members of another format", from: &upstream.Request{Extra: elsewheres(`{"context_management":{}}`)}, lost: []string{"hint extra.context_management"}},
 	{name: "a schema that was said otherwise", from: &upstream.Request{Extra: elsewheres(`{"output_format":{"type":"json_schema","schema":{}},"output_config":{"format":{"type":"json_schema"},"task_budget":{"type":"tokens","total":20000}}}`)},
@@ -69,6 +70,8 @@ var settingMappings = []mapping{
 	{name: "members of another format that change the answer", from: &upstream.Request{Extra: elsewheres(`{"thread":{"type":"create"},"compaction":{"type":"summarize"},"fallbacks":"default"}`)},
 		lost:  []string{"dropped extra.thread", "dropped extra.compaction", "degraded extra.fallbacks"},
 		rules: []*loss.Rule{codec.ForeignKept, codec.ForeignSetting, codec.ForeignNuance}},
+	{name: "where it may be processed", from: &upstream.Request{Extra: elsewheres(`{"inference_geo":"eu"}`)},
+		lost: []string{"dropped extra.inference_geo"}, rules: []*loss.Rule{codec.ForeignPlace}},
 	{name: "safety elsewhere", from: &upstream.Request{Extra: &content.Extra{Format: "openai-chat", JSON: `{"moderation":{"model":"m"}}`}},
 		lost: []string{"degraded extra.moderation"}, rules: []*loss.Rule{codec.ForeignSafety}},
 }

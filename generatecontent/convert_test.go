@@ -113,7 +113,7 @@ func TestRequestOf(t *testing.T) {
 	text := func(s string) content.Part { return &content.Text{Text: s} }
 	const other = "messages"
 	n := &upstream.Request{
-		Model: "m", UserID: "u", ServiceTier: "auto",
+		Model: "m", UserID: "u", ServiceTier: "scale",
 		System: []content.Part{&content.Text{Text: "s", Cache: &content.Cache{}}},
 		Turns: []content.Turn{
 			{Role: content.User, Parts: []content.Part{text("q"),

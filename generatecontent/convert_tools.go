@@ -9,13 +9,14 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/schema"
 )
 
 // tools converts the tools. Those of other vendors become the like of this one
 // where there is such a tool.
 func (c *converter) tools(tools []content.Tool) []content.Tool {
-	var mapped []content.Tool // behind the functions, so that these stay together
+	c.survey(tools)
+	var mapped []content.Tool     // behind the functions, so that these stay together
+	var kinds map[string]struct{} // of the tools so far, and of those in place of them
 	list, _ := codec.Rewrite(tools, func(i int, t content.Tool) (content.Tool, bool, bool) {
 		if t.Kind == "" {
 			changed := c.function(&t, i)
@@ -23,12 +24,16 @@ func (c *converter) tools(tools []content.Tool) []content.Tool {
 		}
 		own, keep := c.builtIn(&tools[i], i)
 		other := own.Kind != t.Kind || own.Format != t.Format
+		if kinds == nil {
+			kinds = make(map[string]struct{})
+		}
 		if keep && other {
-			if !slices.ContainsFunc(append(tools[:i:i], mapped...), func(t content.Tool) bool { return t.Kind == own.Kind }) {
+			if _, twice := kinds[own.Kind]; !twice {
 				mapped = append(mapped, own)
 			}
-			return t, false, false
+			kinds[own.Kind], keep = struct{}{}, false
 		}
+		kinds[t.Kind] = struct{}{}
 		return t, false, keep
 	})
 	list = append(list[:len(list):len(list)], mapped...)
@@ -44,6 +49,18 @@ func (c *converter) tools(tools []content.Tool) []content.Tool {
 
 func callersOwn(t content.Tool) bool { return t.Kind == "" }
 
+// survey finds out what is asked about all tools for each of them.
+func (c *converter) survey(tools []content.Tool) {
+	c.functions = slices.ContainsFunc(tools, callersOwn)
+	if names := c.from.Choice.Names; len(names) > 0 {
+		c.chosen = make(map[string]bool, len(names))
+		for _, name := range names {
+			c.chosen[name] = true
+		}
+		c.chooses = slices.ContainsFunc(tools, func(t content.Tool) bool { return c.chosen[toolName(&t)] })
+	}
+}
+
 // function converts a function in place, and reports whether that changed it.
 func (c *converter) function(t *content.Tool, i int) (changed bool) {
 	path := "tools." + strconv.Itoa(i)
@@ -54,9 +71,9 @@ func (c *converter) function(t *content.Tool, i int) (changed bool) {
 	if t.Strict {
 		c.Lose(strictTool, path+".strict")
 	}
-	input, losses := schema.Input(c.dialect(t.Input), t.Input)
+	input, losses := c.schemas.Input(c.dialect(t.Input), t.Input)
 	c.Within(path+".input", losses)
-	output, losses := schema.Output(c.dialect(t.Output), t.Output)
+	output, losses := c.schemas.Output(c.dialect(t.Output), t.Output)
 	c.Within(path+".output", losses)
 	in, out := c.said(t.Input, input), c.said(t.Output, output)
 	changed = in != t.Input || out != t.Output
@@ -106,11 +123,11 @@ func (c *converter) builtIn(t *content.Tool, i int) (own content.Tool, keep bool
 	if n < 0 {
 		return *t, c.Tool(t, path)
 	}
-	if c.from.Choice.Mode == content.ChoiceNone {
-		return *t, false // where it comes from, this concerns it; here, it would concern functions only
+	if c.barred(t) {
+		return *t, false // where it comes from, the choice concerns it; here, it would concern functions only
 	}
 	kind := substitutes[n].kind
-	if c.target.NoMixedTools && slices.ContainsFunc(c.from.Tools, callersOwn) {
+	if c.target.NoMixedTools && c.functions {
 		c.Lose(toolBesideFunctions, path)
 		return *t, false
 	}
@@ -120,6 +137,42 @@ func (c *converter) builtIn(t *content.Tool, i int) (own content.Tool, keep bool
 		c.Lose(cacheMark, path+".cache")
 	}
 	return content.Tool{Kind: kind, Format: Format, Raw: "{}"}, true
+}
+
+// barred reports whether the choice keeps the model from calling another
+// vendor's tool. Names of which none is a tool's keep it from nothing.
+func (c *converter) barred(t *content.Tool) bool {
+	switch c.from.Choice.Mode {
+	case content.ChoiceNone:
+		return true
+	case "", content.ChoiceAuto, content.ChoiceAny, content.ChoiceValidated:
+		return c.chooses && !c.chosen[toolName(t)]
+	}
+	return false
+}
+
+// toolName returns what a choice calls a tool. Built-in ones without a name go by
+// their kind.
+func toolName(t *content.Tool) string {
+	if t.Name == "" {
+		return t.Kind
+	}
+	return t.Name
+}
+
+// substituted returns the names of the tools which those of this vendor stand
+// for.
+func (c *converter) substituted() map[string]bool {
+	if !c.mapped {
+		return nil
+	}
+	names := make(map[string]bool)
+	for i := range c.from.Tools {
+		if t := &c.from.Tools[i]; t.Kind != "" && t.Format != Format && substituteOf(t.Kind) >= 0 {
+			names[toolName(t)] = true
+		}
+	}
+	return names
 }
 
 // bounds notes what the definition of a tool says besides what it is.
@@ -134,24 +187,13 @@ func (c *converter) bounds(raw, path string) {
 		switch {
 		case !known:
 			r = mappedToolBounds
-		case name == "allowed_callers" && direct(x):
+		case name == "allowed_callers" && codec.Direct(x):
 			r = nil
 		}
 		if r != nil && x.Kind() != jsonwire.Null {
 			c.Lose(r, path)
 		}
 	}
-}
-
-// direct reports whether only the model itself may call a tool, as it may call
-// those here.
-func direct(callers jsonwire.Value) bool {
-	for _, x := range callers.Elems() {
-		if !x.Is("direct") {
-			return false
-		}
-	}
-	return true
 }
 
 func (c *converter) choice() {
@@ -205,18 +247,39 @@ func (c *converter) choosable(f *FunctionCalling, functions bool) bool {
 		f.AllowedFunctionNames = nil
 		return true
 	}
+	return c.among(f, demands)
+}
+
+// among makes a choice by names one that the vendor takes: by names of
+// functions. Other tools are used whatever the choice says, but never demanded.
+func (c *converter) among(f *FunctionCalling, demands bool) bool {
+	functions, substituted := make(map[string]bool, len(c.to.Tools)), c.substituted()
+	for i := range c.to.Tools {
+		if t := &c.to.Tools[i]; t.Kind == "" {
+			functions[t.Name] = true
+		}
+	}
+	others, unknown := false, false
 	declared, _ := codec.Rewrite(f.AllowedFunctionNames, func(_ int, name string) (string, bool, bool) {
-		return name, false, slices.ContainsFunc(c.to.Tools, func(t content.Tool) bool { return t.Kind == "" && t.Name == name })
+		if !functions[name] {
+			other := substituted[name]
+			others, unknown = others || other, unknown || !other
+		}
+		return name, false, functions[name]
 	})
-	if len(declared) < len(f.AllowedFunctionNames) {
+	if unknown {
 		c.Lose(choiceNames, "choice.names")
+	}
+	if others && demands {
+		c.Lose(choiceForced, "choice.mode")
 	}
 	f.AllowedFunctionNames = declared
 	switch {
+	case len(declared) == 0 && others: // only these may be called
+		f.Mode = "NONE"
 	case len(declared) == 0 && demands: // none of them is a function: nothing can be demanded of the others
 		return false
 	case len(declared) == 0:
-		return true
 	case f.Mode == "" || f.Mode == "AUTO":
 		c.Lose(choiceValidated, "choice.mode")
 		f.Mode = "VALIDATED"

@@ -17,6 +17,14 @@ func vendorTool(kind, raw string) content.Tool {
 	return content.Tool{Kind: kind, Format: elsewhere, Name: "x", Raw: raw}
 }
 
+// aSearch is another vendor's.
+var aSearch = content.Tool{Kind: "web_search_20250305", Format: elsewhere, Name: "web_search", Raw: `{}`}
+
+// besideSearch are functions and a search, and which of the functions to call.
+func besideSearch(functions, config string) string {
+	return `,"tools":[{"functionDeclarations":[` + functions + `]},{"googleSearch":{}}],"toolConfig":{"functionCallingConfig":` + config + `,"includeServerSideToolInvocations":true}`
+}
+
 const (
 	wants     = `{"type":"object","properties":{"type":{"type":"string"},"n":{"type":["integer","null"]}},"required":["n"],"additionalProperties":false}`
 	declaredF = `,"tools":[{"functionDeclarations":[{"name":"f"}]}]`
@@ -59,9 +67,30 @@ var toolMappings = []mapping{
 		want: `,"tools":[{"functionDeclarations":[{"name":"f"}]},{"codeExecution":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"},"includeServerSideToolInvocations":true}`,
 		lost: []string{"degraded tools.1", "degraded choice.mode"}, rules: []*loss.Rule{mappedTool, choiceForced}},
 	{name: "one function beside a tool of a vendor", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}, content.Tool{Name: "f"}, vendorTool("code_execution_20250825", `{}`)),
-		want: `,"tools":[{"functionDeclarations":[{"name":"f"}]},{"codeExecution":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]},"includeServerSideToolInvocations":true}`,
-		lost: []string{"degraded tools.1"}, rules: []*loss.Rule{mappedTool}},
-	{name: "tools of a vendor alone", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"web_search"}}, vendorTool("web_search_20250305", `{}`)),
+		want: calling(`{"mode":"ANY","allowedFunctionNames":["f"]}`)},
+	{name: "one function that may be called beside a tool of a vendor", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch, vendorTool("bash_20250124", `{}`)),
+		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"dropped tools.2", "hint choice.mode"}, rules: []*loss.Rule{codec.ForeignTool, choiceValidated}},
+	{name: "the same without a mode", from: choosing(content.ToolChoice{Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch),
+		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.mode"}, rules: []*loss.Rule{choiceValidated}},
+	{name: "the same with checked arguments", from: choosing(content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch),
+		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`)},
+	{name: "the same where tools do not mix", target: Target{NoMixedTools: true}, from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch),
+		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.mode"}},
+	{name: "one function that may be called beside a tool of this vendor", from: choosing(content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"f"}}, content.Tool{Kind: "googleSearch", Format: Format, Raw: "{}"}, content.Tool{Name: "f"}),
+		want: `,"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"f"}]}],"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":["f"]}}`},
+	{name: "a function and a tool of a vendor that may be called", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"f", "web_search"}}, aSearch, content.Tool{Name: "f"}, content.Tool{Name: "g"}),
+		want: besideSearch(`{"name":"f"},{"name":"g"}`, `{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"degraded tools.0", "hint choice.mode"}, rules: []*loss.Rule{mappedTool, choiceValidated}},
+	{name: "a function or a tool of a vendor that must be called", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "web_search"}}, aSearch, content.Tool{Name: "f"}),
+		want: besideSearch(`{"name":"f"}`, `{"mode":"ANY","allowedFunctionNames":["f"]}`), lost: []string{"degraded tools.0", "degraded choice.mode"}, rules: []*loss.Rule{mappedTool, choiceForced}},
+	{name: "only a tool of a vendor that may be called", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"web_search"}}, aSearch, content.Tool{Name: "f"}),
+		want: besideSearch(`{"name":"f"}`, `{"mode":"NONE"}`), lost: []string{"degraded tools.0"}, rules: []*loss.Rule{mappedTool}},
+	{name: "only a tool of a vendor that must be called", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"web_search"}}, aSearch, content.Tool{Name: "f"}),
+		want: besideSearch(`{"name":"f"}`, `{"mode":"NONE"}`), lost: []string{"degraded tools.0", "degraded choice.mode"}, rules: []*loss.Rule{mappedTool, choiceForced}},
+	{name: "a tool that goes by its kind", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"code_interpreter"}}, aSearch, content.Tool{Kind: "code_interpreter", Format: elsewhere, Raw: `{}`}),
+		want: `,"tools":[{"codeExecution":{}}]`, lost: []string{"degraded tools.1", "hint choice.mode"}, rules: []*loss.Rule{mappedTool, choiceNoTools}},
+	{name: "names of nothing beside a tool of a vendor", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"x"}}, aSearch, content.Tool{Name: "f"}),
+		want: besideSearch(`{"name":"f"}`, `{"mode":"AUTO"}`), lost: []string{"degraded tools.0", "dropped choice.names"}, rules: []*loss.Rule{mappedTool, choiceNames}},
+	{name: "tools of a vendor alone", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"web_search"}}, aSearch),
 		want: `,"tools":[{"googleSearch":{}}]`, lost: []string{"degraded tools.0", "degraded choice.mode"}, rules: []*loss.Rule{mappedTool, choiceForced}},
 	{name: "none, of which one is another vendor's", from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, vendorTool("web_search_20250305", `{"max_uses":8}`), content.Tool{Name: "f", Cache: &content.Cache{}}),
 		want: calling(`{"mode":"NONE"}`), lost: []string{"hint tools.1.cache"}, rules: []*loss.Rule{cacheMark}},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/cleared"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/seal"
 )
@@ -12,17 +13,21 @@ import (
 // base64.
 const bypass = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 
-// turns converts turns. One that has nothing left is left out. The vendor wants
-// the calls of a step in one turn, and their results in the one right behind
-// it, so turns of one side are joined for that.
+// turns converts turns. One that has nothing left is left out. What the assistant
+// says in turns that follow one another is one turn. The vendor wants the results
+// of a step in one turn, too, right behind that of the calls.
 func (c *converter) turns(turns []content.Turn) []content.Turn {
 	turns = seal.Rejoin(Format, turns)
-	clearing := codec.ClearingOf(turns)
-	c.current = currentTurn(turns, clearing)
+	gone := cleared.Of(turns)
+	c.current = currentTurn(turns, gone)
+	for c.answers = len(turns) - 1; c.answers >= 0 && turns[c.answers].Role != content.Assistant; {
+		c.answers--
+	}
 	list := turns[:0:len(turns)] // the beginning of turns while nothing has changed
 	own := false
+	var grown, called bool // the last of list: whether its parts are its own, and whether there is a call among them
 	for i := range turns {
-		if clearing.Cleared(i, &turns[i]) {
+		if gone.Has(i, &turns[i]) {
 			if !own {
 				own, list = true, append(make([]content.Turn, 0, len(turns)), list...)
 			}
@@ -33,30 +38,37 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 		c.row(turns, i)
 		t, changed := c.turn(&turns[i], lastOf(list))
 		joins := c.joins(lastOf(list), &t)
-		changed = c.signed(&turns[i], &t, joins && hasCall(lastOf(list).Parts), i) || changed
+		changed = c.signed(&turns[i], &t, joins && called, i) || changed
 		switch {
 		case len(t.Parts) == 0:
 			if !allTaken(turns[i].Parts) {
 				c.lost(emptyTurn)
 			}
 			changed = true
-		case joins && t.Extra != nil:
+		case joins && codec.Ours(t.Extra, Format) != nil:
 			c.lost(joinedMembers, "extra")
 		}
 		c.path.Pop()
 		if (changed || joins) && !own {
 			own, list = true, append(make([]content.Turn, 0, len(turns)), list...)
 		}
+		if len(t.Parts) == 0 {
+			continue
+		}
+		called = joins && called || hasCall(t.Parts)
 		switch {
-		case len(t.Parts) == 0:
 		case joins:
 			last := lastOf(list)
-			last.Parts = slices.Concat(last.Parts, t.Parts)
+			if !grown {
+				last.Parts = slices.Clip(last.Parts)
+			}
+			last.Parts = append(last.Parts, t.Parts...)
 		case !own:
 			list = turns[:i+1]
 		default:
 			list = append(list, t)
 		}
+		grown = joins
 	}
 	if len(turns) == 0 {
 		return turns
@@ -79,7 +91,7 @@ func (c *converter) turn(from *content.Turn, last *content.Turn) (t content.Turn
 		t.Role, changed = content.User, true
 	}
 	if t.Role == content.Assistant && (last == nil || last.Role != content.Assistant) {
-		c.calls, c.results = nil, 0
+		c.calls, c.byID, c.results = nil, nil, 0
 	}
 	told := len(c.Losses.Losses)
 	c.path.Push("parts")
@@ -90,27 +102,28 @@ func (c *converter) turn(from *content.Turn, last *content.Turn) (t content.Turn
 	case from.Role == content.System && len(parts) > 0:
 		c.lost(systemTurn)
 	case from.Role == content.User && len(parts) == 0 && (last == nil || last.Role != content.User) &&
-		slices.ContainsFunc(c.Losses.Losses[told:], dropped):
+		slices.ContainsFunc(c.Losses.Losses[told:], dropped) && c.at < c.answers:
 		c.lost(heldTurn) // the vendor wants turns to alternate, and one to begin with
 		t.Parts = []content.Part{&content.Text{Text: held}}
 	}
 	if t.Role == content.Assistant {
 		for _, p := range parts {
 			if u, ok := p.(*content.ToolUse); ok && u != nil {
-				c.calls = append(c.calls, u)
+				c.calls, c.byID = append(c.calls, u), nil
 			}
 		}
 	}
 	return t, changed || other
 }
 
-// held stands in a turn of the user of which nothing is left.
+// held stands in an earlier turn of the user of which nothing is left. No other
+// words stand in the place of what the model is asked.
 const held = "[Here was something that you cannot be shown.]"
 
 func dropped(l content.Loss) bool { return l.Severity == content.LossDropped }
 
 // row looks whether there is a call in one of the turns that the assistant has
-// in a row: clients keep each piece of a streamed answer as a turn of its own.
+// in a row.
 func (c *converter) row(turns []content.Turn, i int) {
 	if i < c.rowEnd {
 		return
@@ -122,8 +135,10 @@ func (c *converter) row(turns []content.Turn, i int) {
 	c.rowEnd = max(c.rowEnd, i+1)
 }
 
-// joins reports whether t has to be one turn with the one before it, and tells
-// so.
+// joins reports whether t is one turn with the one before it: clients keep each
+// piece of a streamed answer as a turn of its own. It tells so where the place of
+// calls or results depends on it. Members of this format's keep a turn apart that
+// may stand alone.
 func (c *converter) joins(last, t *content.Turn) bool {
 	if last == nil || last.Role != t.Role || len(t.Parts) == 0 {
 		return false
@@ -136,7 +151,7 @@ func (c *converter) joins(last, t *content.Turn) bool {
 		c.lost(joinedCalls)
 		return true
 	}
-	return false
+	return t.Role == content.Assistant && codec.Ours(t.Extra, Format) == nil
 }
 
 // signed gives the first call of a step a signature if the target needs one and
@@ -173,9 +188,9 @@ func (c *converter) signed(from, t *content.Turn, later bool, i int) bool {
 
 // currentTurn returns where the current turn of the conversation begins, as the
 // vendor sees it: with the last words of the user that are not results.
-func currentTurn(turns []content.Turn, clearing codec.Clearing) int {
+func currentTurn(turns []content.Turn, gone cleared.Turns) int {
 	for i := len(turns) - 1; i >= 0; i-- {
-		if turns[i].Role == content.Assistant || clearing.Cleared(i, &turns[i]) {
+		if turns[i].Role == content.Assistant || gone.Has(i, &turns[i]) {
 			continue
 		}
 		for _, p := range turns[i].Parts {

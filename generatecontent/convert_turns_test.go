@@ -51,11 +51,22 @@ var turnMappings = []mapping{
 			`{"role":"user","parts":[{"functionResponse":{"id":"2","name":"g","response":{"output":"b"}}},{"functionResponse":{"id":"1","name":"f","response":{"output":"a"}}}]},` +
 			`{"role":"user","parts":[{"text":"go on"}]}]}`,
 		lost: []string{"hint turns.3"}, rules: []*loss.Rule{joinedResults}},
+	{name: "calls of one id", from: said(asked, replies(&content.ToolUse{ID: "1", Name: "f"}, &content.ToolUse{ID: "1", Name: "g"}),
+		asks(&content.ToolResult{ID: "1"}, &content.ToolResult{ID: "1"}, &content.ToolResult{ID: "1"})),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f"}},{"functionCall":{"id":"1","name":"g"}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}},{"functionResponse":{"id":"1","name":"g","response":{}}},` +
+			`{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
 	{name: "a step in several turns", from: said(asked, replies(plainText("a")), content.Turn{Role: content.Assistant, Parts: []content.Part{aCall}, Extra: extra(`{"x":1}`)},
 		asks(&content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"text":"a"},{"functionCall":{"id":"1","name":"f","args":{"a":1}}}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
 		lost: []string{"hint turns.2", "dropped turns.2.extra"}, rules: []*loss.Rule{joinedCalls, joinedMembers}},
+	{name: "an answer in pieces", from: said(asked, replies(plainText("a")), content.Turn{Role: content.Assistant, Parts: []content.Part{plainText(" ")}, Extra: elsewheres(`{"x":1}`)},
+		replies(plainText("b"))),
+		want: question + `,{"role":"model","parts":[{"text":"a"},{"text":" "},{"text":"b"}]}]}`,
+		lost: []string{"hint turns.2.extra"}, rules: []*loss.Rule{codec.ForeignMembers}},
+	{name: "answers with members of their own", from: said(asked, replies(plainText("a")), content.Turn{Role: content.Assistant, Parts: []content.Part{plainText("b")}, Extra: extra(`{"x":1}`)}),
+		want: question + `,{"role":"model","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"}],"x":1}]}`},
 	{name: "empty texts and turns", from: said(asked, replies(plainText("")), asks(plainText(""), plainText(" "))),
 		want: question + `,{"role":"user","parts":[{"text":" "}]}]}`, lost: []string{"hint turns.1.parts.0", "hint turns.1", "hint turns.2.parts.0"},
 		rules: []*loss.Rule{emptyText, emptyTurn, emptyText}},

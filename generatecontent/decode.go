@@ -14,7 +14,7 @@ import (
 
 const (
 	mostReply = 64 << 20 // bytes of a whole reply, if nothing else is said
-	mostEvent = 32 << 20 // bytes of one event of a stream, likewise
+	mostInput = 32 << 20 // bytes of the arguments of a call that comes in pieces
 )
 
 // DecodeReply reads the body of a successful answer that is no stream. The
@@ -43,6 +43,9 @@ func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
 	}
 	if len(d.answers) == 0 && !d.blocked {
 		return nil, codec.BadGateway(errors.New("generatecontent: the answer has no candidate"))
+	}
+	for i := range d.answers {
+		d.endCall(i, false) // of a reply that gives no reason to end
 	}
 	for i := range d.answers {
 		if !d.answers[i].finished && !d.blocked {

@@ -2,7 +2,6 @@ package generatecontent
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -34,19 +35,12 @@ func running(i int) string {
 
 // drain reads a stream to its end.
 func drain(tb testing.TB, stream string) {
-	r := NewStreamReader(strings.NewReader(stream), content.Limits{})
-	for {
-		if _, err := r.Next(); err != nil {
-			if err != io.EOF {
-				tb.Fatal(err)
-			}
-			return
-		}
-	}
+	tb.Helper()
+	wiretest.Drain(tb, NewStreamReader(strings.NewReader(stream), content.Limits{}))
 }
 
 func TestStreamReaderAllocations(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
 	for _, w := range []struct {
@@ -151,7 +145,7 @@ func BenchmarkStreamThroughWriter(b *testing.B) {
 	stream := strings.Join(events, "")
 	run := func() {
 		sink := upstream.SinkFunc(func([]upstream.Event) error { return nil })
-		if err := upstream.Run(b.Context(), playing(strings.NewReader(stream)), &upstream.Request{}, sink); err != nil {
+		if err := upstream.Run(b.Context(), replay(stream), &upstream.Request{}, sink); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -12,7 +12,9 @@ import (
 
 // Some servers send the arguments of a call in pieces, each with the place in
 // the arguments where it belongs. Clients of this format cannot be asked to
-// read them: they are put together here, and told once they are whole.
+// read them: they are put together here, and told once they are whole. Those
+// that were cut, or of which a piece is missing, are told without their closing
+// brace: they are no object, and so nobody takes them for a call to be run.
 
 // pieces is a call whose arguments are coming.
 type pieces struct {
@@ -21,6 +23,7 @@ type pieces struct {
 	args  argument
 	size  int64 // of the arguments so far, about
 	lost  bool  // a piece could not be read
+	open  bool  // the last piece is of a text that goes on
 }
 
 // An argument is a value in the arguments of a call, or all of them.
@@ -77,7 +80,7 @@ func (d *decoder) callPiece(i int, v jsonwire.Value) bool {
 }
 
 // endCall ends the call whose arguments are coming, if there is one. It is not
-// whole if something cut it.
+// whole if something cut it, and neither is it within a text.
 func (d *decoder) endCall(i int, whole bool) {
 	c := &d.answers[i]
 	call := c.call
@@ -85,33 +88,45 @@ func (d *decoder) endCall(i int, whole bool) {
 		return
 	}
 	c.call = nil
-	if call.args.kind != jsonwire.None {
-		b := call.args.append(nil)
-		d.add(upstream.Event{Kind: upstream.EventInput, Block: call.block, Candidate: i, Text: string(b)})
-	}
-	if call.lost {
+	whole = whole && !call.open
+	d.add(upstream.Event{Kind: upstream.EventInput, Block: call.block, Candidate: i, Text: call.json(whole && !call.lost)})
+	switch {
+	case call.lost:
 		d.lose(readLostPiece, answerPath(i, call.place))
-	}
-	if !whole {
+	case !whole:
 		d.lose(readCutCall, answerPath(i, call.place))
 	}
 	d.close(i, call.block)
 }
 
+// json returns the arguments. Those that are not whole lack their end.
+func (c *pieces) json(whole bool) string {
+	b := []byte("{}")
+	if c.args.kind != jsonwire.None {
+		b = c.args.append(b[:0])
+	}
+	if !whole {
+		b = b[:len(b)-1]
+	}
+	return string(b)
+}
+
 // add puts a piece in its place and reports whether it could.
 func (c *pieces) add(v jsonwire.Value) bool {
-	if c.size += int64(len(v.Raw())); c.size > mostEvent {
+	if c.size += int64(len(v.Raw())); c.size > mostInput {
 		return false
 	}
 	to := c.args.find(v.Get("jsonPath").Str())
 	if to == nil || to.kind == jsonwire.Array || to.kind == jsonwire.Object {
 		return false
 	}
+	c.open = false
 	for name, x := range v.Members() {
 		switch {
 		case name == "stringValue" && x.Kind() == jsonwire.String && to.kind != jsonwire.True:
 			to.kind = jsonwire.String
 			to.text.WriteString(x.Str())
+			c.open, _ = v.Get("willContinue").Bool()
 		case name == "numberValue" && x.Kind() == jsonwire.Number:
 			to.kind, to.json = jsonwire.True, strings.Clone(x.Raw())
 		case name == "boolValue" && (x.Kind() == jsonwire.True || x.Kind() == jsonwire.False):

@@ -234,17 +234,25 @@ func (d *decoder) stop(i int, word string, m *[candidateTyped]jsonwire.Value) {
 	if s.Reason == content.StopEnd && c.calls {
 		s.Reason = content.StopToolUse // there is no word for it
 	}
+	usual := s.Reason == content.StopToolUse && m[fCandMessage].Is(callMessage)
 	b := d.parser.extras.Begin()
 	for _, k := range [...]int{fCandMessage, fCandRatings} {
-		if m[k].Exists() {
+		if m[k].Exists() && !(usual && k == fCandMessage) {
 			b = codec.AppendMember(b, candidateFields.camel[k], m[k].Raw())
 		}
 	}
 	if x := d.parser.newExtra(b); x != nil {
-		s.Details, s.Message = x.JSON, m[fCandMessage].Str()
+		s.Details = x.JSON
+	}
+	if !usual {
+		s.Message = m[fCandMessage].Str()
 	}
 	d.add(upstream.Event{Kind: upstream.EventStop, Candidate: i, Stop: s})
 }
+
+// callMessage is the vendor's message beside every call. It says nothing that the
+// reason does not.
+const callMessage = "Model generated function call(s)."
 
 // stopReason says a finishReason in neutral words.
 func stopReason(word string) content.StopReason {

@@ -139,11 +139,11 @@ func TestDeviations(t *testing.T) {
 		{"numeric enum in a part", parts(`[{"text":"a"},{"codeExecutionResult":{"outcome":1}}]`), wrong(0, "a", "")},
 		{"a new enum in a part", parts(`[{"text":"a"},{"codeExecutionResult":{"outcome":"OUTCOME_NEW"}}]`), upshot{Text: "a", Stop: content.StopEnd}},
 		{"arguments as a string", call(`{"name":"f","args":"{\"a\":1}"}`), wrong(1, "", `{"a":1}`)},
-		{"arguments as an empty string", call(`{"name":"f","args":""}`), upshot{Stop: content.StopToolUse, Odd: true}},
+		{"arguments as an empty string", call(`{"name":"f","args":""}`), upshot{Input: "{}", Stop: content.StopToolUse, Odd: true}},
 		{"arguments as another string", call(`{"name":"f","args":"[1]"}`), upshot{Input: `"[1]"`, Stop: content.StopToolUse, Odd: true}}, // whoever tells it leaves it out
 		{"arguments as a list", call(`{"name":"f","args":[1]}`), upshot{Input: "[1]", Stop: content.StopToolUse, Odd: true}},
-		{"null arguments", call(`{"name":"f","args":null}`), upshot{Stop: content.StopToolUse, Odd: true}},
-		{"no arguments", call(`{"name":"f"}`), upshot{Stop: content.StopToolUse}},
+		{"null arguments", call(`{"name":"f","args":null}`), upshot{Input: "{}", Stop: content.StopToolUse, Odd: true}},
+		{"no arguments", call(`{"name":"f"}`), upshot{Input: "{}", Stop: content.StopToolUse}},
 		{"URL-safe signature", parts(`[{"text":"a","thoughtSignature":"_-8"}]`), wrong(0, "a", "")},
 		{"broken signature", parts(`[{"text":"a","thoughtSignature":"?"}]`), wrong(1, "a", "")},
 		{"unpadded signature of a call", parts(`[{"functionCall":{"name":"f","args":{"a":1}},"thoughtSignature":"czE"}]`), wrong(0, "", `{"a":1}`)},
@@ -190,7 +190,8 @@ func TestDeviations(t *testing.T) {
 	}
 }
 
-// Arguments that come in pieces are put together.
+// Arguments that come in pieces are put together. Those that are not whole are
+// no object.
 func TestArgumentsInPieces(t *testing.T) {
 	part := func(more, pieces string) string {
 		return `{"functionCall":{` + more + `"partialArgs":[` + pieces + `],"willContinue":true}}`
@@ -202,7 +203,7 @@ func TestArgumentsInPieces(t *testing.T) {
 		pieces []string
 		want   upshot
 	}{
-		{"none", []string{begin, end}, upshot{}},
+		{"none", []string{begin, end}, upshot{Input: "{}"}},
 		{"all kinds", []string{begin, part("", piece("$.s", `"stringValue":"é\"","willContinue":true`)+","+piece("$.s", `"stringValue":""`)), part("", piece("$.n", `"numberValue":1.50`)+","+piece("$.b", `"boolValue":false`)+","+piece("$.z", `"nullValue":null`)), end},
 			upshot{Input: `{"s":"é\"","n":1.50,"b":false,"z":null}`}},
 		{"deep", []string{begin, part("", piece("$.a.b[0].c", `"numberValue":1`)+","+piece("$.a.b[1]['d e']", `"stringValue":"x"`)+","+piece(`$["a"].f`, `"boolValue":true`)), end},
@@ -212,8 +213,10 @@ func TestArgumentsInPieces(t *testing.T) {
 		{"a text ends it", []string{begin, part("", piece("$.a", `"numberValue":1`)), `{"text":"x"}`}, upshot{Input: `{"a":1}`, Text: "x"}},
 		{"the answer ends it", []string{begin, part("", piece("$.a", `"numberValue":1`))}, upshot{Input: `{"a":1}`}},
 		{"bad paths", []string{begin, part("", piece("a", `"numberValue":1`)+","+piece("$", `"numberValue":1`)+","+piece("$.", `"numberValue":1`)+","+piece("$[5]", `"numberValue":1`)+","+piece("$['x", `"numberValue":1`)+
-			","+piece("$.a", `"numberValue":1`)+","+piece("$.a.b", `"numberValue":1`)+","+piece("$["+strings.Repeat("0][", 200)+"0]", `"numberValue":1`)), end}, upshot{Input: `{"a":1}`, Losses: 1}},
-		{"an unknown value", []string{begin, part("", piece("$.a", `"dateValue":1`)), end}, upshot{Input: `{"a":null}`, Losses: 1}},
+			","+piece("$.a", `"numberValue":1`)+","+piece("$.a.b", `"numberValue":1`)+","+piece("$["+strings.Repeat("0][", 200)+"0]", `"numberValue":1`)), end}, upshot{Input: `{"a":1`, Losses: 1}},
+		{"an unknown value", []string{begin, part("", piece("$.a", `"dateValue":1`)), end}, upshot{Input: `{"a":null`, Losses: 1}},
+		{"no value that has a place", []string{begin, part("", piece("a", `"numberValue":1`)), end}, upshot{Input: `{`, Losses: 1}},
+		{"a text that goes on", []string{begin, part("", piece("$.a", `"stringValue":"x","willContinue":true`)), end}, upshot{Input: `{"a":"x"`, Losses: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -224,9 +227,16 @@ func TestArgumentsInPieces(t *testing.T) {
 			}
 		})
 	}
-	cut := strings.Replace(streamOf(begin, part("", piece("$.a", `"stringValue":"x","willContinue":true`))), "STOP", "MAX_TOKENS", 1)
-	if got, err := comesTo(cut); err != io.EOF || got != (upshot{Input: `{"a":"x"}`, Stop: content.StopMaxTokens, Losses: 1, Odd: true}) {
-		t.Errorf("cut arguments: %+v, %v", got, err)
+	for pieces, want := range map[string]string{
+		"":                               `{`,
+		piece("$.a", `"numberValue":1`):  `{"a":1`,
+		piece("$.a", `"stringValue":""`): `{"a":""`,
+		piece("$.a", `"stringValue":"x","willContinue":true`): `{"a":"x"`,
+	} {
+		cut := strings.Replace(streamOf(begin, part("", pieces)), "STOP", "MAX_TOKENS", 1)
+		if got, err := comesTo(cut); err != io.EOF || got != (upshot{Input: want, Stop: content.StopMaxTokens, Losses: 1, Odd: true}) {
+			t.Errorf("cut arguments %s: %+v, %v", pieces, got, err)
+		}
 	}
 	var many strings.Builder
 	for i := range 100 {

@@ -25,7 +25,7 @@ import (
 // that of the envelope's details, of its words or of the header, in this order,
 // if it is an hour at most. Err, for logs, has the status and the cleaned words.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
-	f := vendorError{http: status, after: header.Get("retry-after"), size: len(body)}
+	f := vendorError{http: status, after: codec.RetryAfter(header), size: len(body)}
 	codec.ErrorBody(body, f.take)
 	return f.error()
 }
@@ -47,9 +47,9 @@ type vendorError struct {
 	message  string // cleaned
 	reason   string // of the first ErrorInfo
 	delay    time.Duration
-	daily    bool   // the quota is one of a day, or of nothing
-	after    string // the header
-	size     int    // of a body that is no envelope
+	daily    bool          // the quota is one of a day, or of nothing
+	after    time.Duration // by the headers
+	size     int           // of a body that is no envelope
 }
 
 // Error returns all of it on one line.
@@ -164,7 +164,7 @@ func (f *vendorError) error() *upstream.Error {
 	switch e.Code {
 	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
 		if e.RetryAfter = f.delay; f.delay == 0 {
-			e.RetryAfter = codec.RetryAfter(f.after)
+			e.RetryAfter = f.after
 		}
 	}
 	return e

@@ -50,7 +50,7 @@ func ExampleStreamReader() {
 	// Output:
 	// Hello end 3 2
 	// Hello end 3 2
-	// upstream: bad_gateway
+	// upstream: bad_gateway: generatecontent: the stream ended without a reason to: unexpected EOF
 }
 
 func ExampleDecodeReply() {
@@ -78,7 +78,7 @@ func ExampleDecodeReply() {
 func ExampleDecodeError() {
 	err := generatecontent.DecodeError(429, http.Header{}, []byte(
 		`{"error":{"code":429,"message":"Slow down.\nPlease retry in 7.5s.","status":"RESOURCE_EXHAUSTED"}}`))
-	fmt.Println(err.Code, err.RetryAfter, err)
+	fmt.Println(err.Code, err.RetryAfter, err.Text)
 	// A key that is refused is not the client's.
 	err = generatecontent.DecodeError(400, nil, []byte(`{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT",`+
 		`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}`))

@@ -1,7 +1,6 @@
 package generatecontent
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -61,7 +61,7 @@ func TestQuickPiecesArePieces(t *testing.T) {
 
 // plainError tells an error without the place in its document.
 func plainError(err error) string {
-	s := causes(err)
+	s := wiretest.Causes(err)
 	if i := strings.Index(s, " at line "); i >= 0 {
 		s = s[:i]
 	}
@@ -70,21 +70,6 @@ func plainError(err error) string {
 	}
 	return s
 }
-
-func causes(err error) string {
-	if inner := errors.Unwrap(err); inner != nil {
-		return err.Error() + ": " + inner.Error()
-	}
-	return err.Error()
-}
-
-// sized reads at most n bytes at a time.
-type sized struct {
-	r io.Reader
-	n int
-}
-
-func (s *sized) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), s.n)]) }
 
 func FuzzStreamReader(f *testing.F) {
 	for _, name := range append(streamFiles, "S06.sse") {
@@ -100,10 +85,10 @@ func FuzzStreamReader(f *testing.F) {
 		want, wantErr := readFrames(strings.NewReader(stream))
 		for name, src := range map[string]io.Reader{
 			"bytes":  iotest.OneByteReader(strings.NewReader(stream)),
-			"pieces": &sized{strings.NewReader(stream), int(size) + 1},
+			"pieces": wiretest.Pieces(strings.NewReader(stream), int(size)+1),
 		} {
 			got, err := readFrames(src)
-			if diff := cmp.Diff(want, got); diff != "" || causes(err) != causes(wantErr) {
+			if diff := cmp.Diff(want, got); diff != "" || wiretest.Causes(err) != wiretest.Causes(wantErr) {
 				t.Fatalf("%s: error %v, want %v; frames (-want +got):\n%s", name, err, wantErr, diff)
 			}
 		}
@@ -129,76 +114,31 @@ func FuzzStreamReader(f *testing.F) {
 	})
 }
 
-// errReading marks what the reader, not the Writer, failed with.
-type errReading struct{ err error }
-
-func (e errReading) Error() string { return e.err.Error() }
-
 // passes checks that the Writer refuses nothing that the reader gives, and
 // changes no number.
 func passes(t *testing.T, stream string) {
-	u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		r := NewStreamReader(strings.NewReader(stream), content.Limits{})
-		for {
-			f, err := r.Next()
-			if err != nil {
-				return errReading{err}
-			}
-			if len(f.Events) == 0 || f.Format == Format && !json.Valid([]byte(f.Data)) {
-				t.Errorf("a frame that cannot be sent: %q", f.Data)
-			}
-			for i := range f.Events {
-				soundEvent(t, &f.Events[i])
-			}
-			if err := w.Frame(f); err != nil {
-				return err
-			}
-			if f.Events[0].Frame != f {
-				t.Errorf("the Writer numbers otherwise: %q", f.Data)
-			}
+	wiretest.Taken(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
+		if f.Format == Format && !json.Valid([]byte(f.Data)) {
+			t.Errorf("a frame that cannot be sent: %q", f.Data)
+		}
+		sound(t, f)
+	}, func(f *upstream.Frame) {
+		if f.Events[0].Frame != f {
+			t.Errorf("the Writer numbers otherwise: %q", f.Data)
 		}
 	})
-	reply, err := upstream.Collect(t.Context(), u, &upstream.Request{})
-	var reading errReading
-	if !errors.As(err, &reading) {
-		t.Fatalf("the Writer refused: %v", err)
-	}
-	if reply.Usage.Prompt() < 0 || reply.Usage.Answer() < 0 || reply.Usage.Input < 0 || reply.Usage.Output < 0 {
-		t.Errorf("negative usage: %+v", reply.Usage)
-	}
 }
 
-// soundEvent checks what is passed on as raw JSON.
-func soundEvent(t *testing.T, e *upstream.Event) {
-	all := []*content.Extra{e.Extra}
-	if e.Start != nil {
-		all = append(all, e.Start.Extra)
-	}
-	if e.Usage != nil {
-		all = append(all, e.Usage.Extra)
-	}
-	if e.Stop != nil {
-		all = append(all, e.Stop.Extra)
-		if e.Stop.Details != "" && !json.Valid([]byte(e.Stop.Details)) {
-			t.Errorf("the details are no JSON: %s", e.Stop.Details)
+// sound checks the arguments of calls. A model may write some that are no object;
+// they are passed on as they are, so that nobody takes them for none.
+func sound(t *testing.T, f *upstream.Frame) {
+	t.Helper()
+	for _, e := range f.Events {
+		if e.Kind == upstream.EventInput && !json.Valid([]byte(e.Text)) {
+			t.Errorf("no JSON: %s", e.Text)
 		}
-	}
-	switch p := e.Part.(type) {
-	case *content.ToolUse:
-		all = append(all, p.Extra, &content.Extra{JSON: map[bool]string{true: "{}", false: p.Input}[p.Input == ""]})
-	case *content.ServerToolUse:
-		all = append(all, p.Extra)
-	case *content.Text:
-		all = append(all, p.Extra)
-	}
-	// A model may write arguments that are no object. They are passed on as they
-	// are, so that nobody takes them for none.
-	if e.Kind == upstream.EventInput && !json.Valid([]byte(e.Text)) {
-		t.Errorf("no JSON: %s", e.Text)
-	}
-	for _, x := range all {
-		if x != nil && (!json.Valid([]byte(x.JSON)) || x.JSON[0] != '{') {
-			t.Errorf("no object: %s in %+v", x.JSON, e)
+		if p, ok := e.Part.(*content.ToolUse); ok && p.Input != "" && (!json.Valid([]byte(p.Input)) || p.Input[0] != '{') {
+			t.Errorf("no object: %s", p.Input)
 		}
 	}
 }
@@ -210,21 +150,9 @@ func FuzzDecodeReply(f *testing.F) {
 	f.Add(`{"candidates":{"content":{"parts":[{"function_call":{"args":"[1]"}},5,{"x":{}}]},"finish_reason":"x"}}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		frame, err := DecodeReply(body, content.Limits{})
-		var failed *upstream.Error
-		if err != nil {
-			if !errors.As(err, &failed) {
-				t.Fatalf("the error is a %T", err)
-			}
-			return
-		}
-		if !json.Valid([]byte(frame.Data)) {
-			t.Errorf("the data is no JSON")
-		}
-		for i := range frame.Events {
-			soundEvent(t, &frame.Events[i])
-		}
-		if _, err := upstream.Collect(t.Context(), replying(frame), &upstream.Request{}); err != nil {
-			t.Errorf("the Writer refused: %v", err)
+		wiretest.TakenWhole(t, frame, err)
+		if err == nil {
+			sound(t, frame)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -188,7 +189,7 @@ func TestGroundedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Format = ""
-	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return w.Frame(f) })
+	up := wiretest.Frames(f)
 	var report *upstream.Report
 	h := NewHandler(up, &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
 	for _, path := range []string{"/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent?alt=sse"} {

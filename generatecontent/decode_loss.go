@@ -11,9 +11,9 @@ var (
 	readNoPart = &loss.Rule{Feature: loss.AnswerBroken, Severity: content.LossDropped,
 		Reason: "a part that is not a JSON object is left out"}
 	readLostPiece = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
-		Reason: "an argument of the call has no place among the others and is left out"}
+		Reason: "an argument of the call has no place among the others: the call is not whole"}
 	readCutCall = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDegraded,
-		Reason: "the answer ended within the arguments of the call"}
+		Reason: "the answer ended within the arguments of the call: it is not whole"}
 	readNoCount = &loss.Rule{Feature: loss.AnswerUsage, Severity: content.LossHint,
 		Reason: "a count of tokens is not a number and is left out"}
 )

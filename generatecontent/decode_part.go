@@ -84,6 +84,9 @@ func (d *decoder) part(i int, v jsonwire.Value) {
 		if q.Input != "" && q.Input[0] != '{' {
 			q.Input, bad = d.arguments(answerPath(i, n), v)
 		}
+		if q.Input == "" && bad == "" {
+			q.Input = "{}" // the call is whole, whatever ends the answer
+		}
 		d.answers[i].calls = true
 		signature = q.Signature.Data
 		d.opened(i, q)
@@ -268,11 +271,11 @@ func (d *decoder) wholeText(i int, t piece, x *content.Extra) {
 	c.text, c.thought = true, t.thought
 }
 
-// keep keeps more of the text that is open. Its memory doubles, so that a stream
-// allocates few times.
+// keep keeps more of the text that is open. Its memory grows fourfold up to
+// mostText, so that a stream allocates three times for it at most.
 func (c *answered) keep(text string) {
 	if n := len(c.kept) + len(text); n > cap(c.kept) {
-		c.kept = append(make([]byte, 0, max(n, 2*cap(c.kept), 1<<10)), c.kept...)
+		c.kept = append(make([]byte, 0, max(n, 4*cap(c.kept), mostText>>4)), c.kept...)
 	}
 	c.kept = append(c.kept, text...)
 }

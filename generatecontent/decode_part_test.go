@@ -89,7 +89,7 @@ func TestVeryLateSignature(t *testing.T) {
 	const end, mark = `,"finishReason":"STOP"`, `{"text":"","thoughtSignature":"czI="}`
 	for calls, own := range map[int]bool{3: false, 4: true} {
 		stream := piece(0, `{"text":"a"}`, end) + piece(1, strings.Repeat(`{"functionCall":{"name":"f"}},`, calls-1)+`{"functionCall":{"name":"f"}}`, end) + piece(0, mark, "")
-		r, err := upstream.Collect(t.Context(), playing(strings.NewReader(stream)), &upstream.Request{})
+		r, err := upstream.Collect(t.Context(), replay(stream), &upstream.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestCandidates(t *testing.T) {
 	}
 	want := slices.Concat(list{start("", "", ""), opening(0, &content.Text{}), words(0, "a"), of(1, opening(1, &content.Text{})), of(1, words(1, "x")),
 		of(1, words(1, "y")), of(1, closing(1)), of(1, stopping(content.StopMaxTokens, "MAX_TOKENS", "")), words(0, "b"), closing(0)},
-		wholePart(2, &content.ToolUse{Name: "f"}), list{besides(`{"tokenCount":4}`), stopping(content.StopToolUse, "STOP", "")})
+		wholePart(2, &content.ToolUse{Name: "f", Input: "{}"}), list{besides(`{"tokenCount":4}`), stopping(content.StopToolUse, "STOP", "")})
 	got, err := readEvents(strings.NewReader(stream))
 	if diff := cmp.Diff(want, got); diff != "" || err != io.EOF {
 		t.Errorf("error %v; events (-want +got):\n%s", err, diff)

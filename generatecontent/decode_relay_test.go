@@ -16,7 +16,7 @@ func relayed(t *testing.T, f framing, stream string, frames bool) string {
 	t.Helper()
 	enc := newStream(f, "id", "m", 0)
 	var out []byte
-	err := upstream.Run(t.Context(), playing(strings.NewReader(stream)), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
+	err := upstream.Run(t.Context(), replay(stream), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 		if !frames {
 			events[0].Frame = nil
 		}
@@ -46,14 +46,14 @@ func TestRelay(t *testing.T) {
 				t.Errorf("%s as it was (-want +sent):\n%s", name, diff)
 			}
 		}
-		want, err := upstream.Collect(t.Context(), playing(strings.NewReader(stream)), &upstream.Request{})
+		want, err := upstream.Collect(t.Context(), replay(stream), &upstream.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range []framing{inEvents, inArray} {
 			for _, frames := range []bool{true, false} {
 				sent := relayed(t, f, stream, frames)
-				got, err := upstream.Collect(t.Context(), playing(strings.NewReader(sent)), &upstream.Request{})
+				got, err := upstream.Collect(t.Context(), replay(sent), &upstream.Request{})
 				if err != nil {
 					t.Fatalf("%s: %v in %s", name, err, sent)
 				}

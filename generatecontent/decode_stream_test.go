@@ -1,10 +1,10 @@
 package generatecontent
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/sse"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -201,7 +202,7 @@ func TestStreamReaderLimits(t *testing.T) {
 	}
 	var failed *upstream.Error
 	for _, before := range []string{"", "data: x", "[", "[{", "{"} {
-		r := NewStreamReader(io.MultiReader(strings.NewReader(before), iotest.ErrReader(slow{})), content.Limits{})
+		r := NewStreamReader(io.MultiReader(strings.NewReader(before), iotest.ErrReader(os.ErrDeadlineExceeded)), content.Limits{})
 		if _, err := r.Next(); !errors.As(err, &failed) || failed.Code != upstream.CodeTimeout {
 			t.Errorf("a time-out behind %q: %v", before, err)
 		}
@@ -211,11 +212,6 @@ func TestStreamReaderLimits(t *testing.T) {
 		}
 	}
 }
-
-type slow struct{}
-
-func (slow) Error() string { return "slow" }
-func (slow) Timeout() bool { return true }
 
 type noProgress struct{}
 
@@ -261,36 +257,12 @@ func TestStreamReaderBuffered(t *testing.T) {
 	}
 }
 
-// playing answers with the frames of a stream, as an adapter does.
-func playing(src io.Reader) upstream.Upstream {
-	return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		r := NewStreamReader(src, content.Limits{})
-		for {
-			f, err := r.Next()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if err := w.Frame(f); err != nil {
-				return err
-			}
-		}
-	})
-}
-
-// replying answers with one frame.
-func replying(f *upstream.Frame) upstream.Upstream {
-	return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return w.Frame(f) })
-}
-
 // What nobody changes reaches a sink as the vendor wrote it.
 func TestStreamPassesVerbatim(t *testing.T) {
 	for _, name := range streamFiles {
 		stream := answerFile(t, name)
 		var sent []string
-		err := upstream.Run(t.Context(), playing(strings.NewReader(stream)), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
+		err := upstream.Run(t.Context(), replay(stream), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 			f := upstream.FrameOf(events)
 			if f == nil {
 				t.Errorf("%s: events without their frame: %v", name, events)
@@ -326,12 +298,12 @@ func TestReplyAndStreamAreEqual(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := upstream.Collect(t.Context(), replying(f), &upstream.Request{})
+		want, err := upstream.Collect(t.Context(), wiretest.Frames(f), &upstream.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for form, stream := range map[string]string{"events": "data: " + body + "\n\n", "array": "[" + body + "]"} {
-			got, err := upstream.Collect(t.Context(), playing(strings.NewReader(stream)), &upstream.Request{})
+			got, err := upstream.Collect(t.Context(), replay(stream), &upstream.Request{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -340,4 +312,9 @@ func TestReplyAndStreamAreEqual(t *testing.T) {
 			}
 		}
 	}
+}
+
+// replay answers with the frames of a stream, as an adapter does.
+func replay(stream string) upstream.Upstream {
+	return wiretest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
 }

@@ -9,8 +9,11 @@
 //	http.Handle("/v1beta/", generatecontent.NewHandler(up, nil))
 //
 // That is a service that the vendor's own clients can talk to. Some of them ask
-// for /v1/, /v1alpha/ or /v1beta1/ instead. See [Options] for limits, keys and
-// hooks, and [upstream.Serving] for those that all formats share.
+// for /v1/, /v1alpha/ or /v1beta1/ instead; below /v1/, where another format may be
+// at home too, [Handler.Match] tells whose a request is. A request that has a body
+// needs the header Content-Type: application/json. See [Options] for limits, keys
+// and hooks, and [upstream.Serving] for those that all formats share. Why an answer
+// failed is told to its Logger, or else to slog.Default.
 //
 // # Without HTTP
 //
@@ -50,8 +53,8 @@
 // [content.Loss]: parts of built-in tools of other vendors, and of kinds that it
 // does not have. Citations become groundingMetadata, a chunk for each source and
 // a support for each text that cites, which leaves out what exactly is cited in
-// a source: that is reported too. A call whose arguments are no JSON object is
-// left out, and the answer then ends with MALFORMED_FUNCTION_CALL. A reason to
+// a source: that is reported too. A call that has no name, or whose arguments
+// are no JSON object, is left out, and the answer then ends with MALFORMED_FUNCTION_CALL. A reason to
 // stop that the vendor has no word for is told as one that no client takes for
 // an ordinary end.
 package generatecontent

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/internal/wiretest"
 )
 
 // examples returns the documents of testdata by name.
@@ -31,15 +33,7 @@ func examples(t testing.TB) map[string]string {
 // are spelled.
 func sameJSON(t *testing.T, a, b string) string {
 	t.Helper()
-	decode := func(s string) (v any) {
-		d := json.NewDecoder(strings.NewReader(s))
-		d.UseNumber()
-		if err := d.Decode(&v); err != nil {
-			t.Fatalf("%v in %s", err, s)
-		}
-		return v
-	}
-	return cmp.Diff(decode(a), decode(b))
+	return cmp.Diff(wiretest.Value(t, a), wiretest.Value(t, b))
 }
 
 // Every example of the reference parses, is valid, and encodes again to the

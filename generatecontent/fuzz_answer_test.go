@@ -17,6 +17,9 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte("tab\xf0tt\x9fxy"), "}")
 	f.Add([]byte("ciIicIqpPs"), `{"a":"\`)
 	f.Add([]byte("tysgecyIqmMuvxb"), "c2ln")
+	f.Add([]byte("cZ"), " ")
+	f.Add([]byte("cqZ"), " ")
+	f.Add([]byte("ciqcZ"), "{}")
 	f.Fuzz(func(t *testing.T, ops []byte, text string) {
 		if len(ops) > 60 || len(text) > 60 {
 			return
@@ -84,6 +87,8 @@ func scripted(ops []byte, text string) upstream.Func {
 					_ = calls[len(calls)*int(op)%len(calls)].Input(some)
 				}
 			case 'q':
+			case 'Z':
+				return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
 			case 'p':
 				texts = false
 				_ = w.Part(&content.ToolUse{Name: "n", Input: some})

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -261,7 +262,7 @@ func TestKeys(t *testing.T) {
 					fmt.Fprint(&log, r.Path, r.Err)
 				},
 			}})
-			body := &counting{Reader: strings.NewReader(smallBody)}
+			body := &wiretest.Counter{Reader: strings.NewReader(smallBody)}
 			r := post(plainPath+"?"+tt.query, "")
 			r.Body, r.ContentLength = io.NopCloser(body), int64(len(smallBody))
 			for k, v := range tt.header {
@@ -275,8 +276,8 @@ func TestKeys(t *testing.T) {
 				}
 			} else {
 				e := checkError(t, w, tt.status, tt.word, tt.text)
-				if body.n != 0 {
-					t.Errorf("%d bytes of the body were read", body.n)
+				if body.N != 0 {
+					t.Errorf("%d bytes of the body were read", body.N)
 				}
 				if tt.status == 400 && !strings.Contains(fmt.Sprint(e["details"]), "reason:API_KEY_INVALID") {
 					t.Errorf("details: %v", e["details"])
@@ -287,17 +288,6 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
-}
-
-type counting struct {
-	io.Reader
-	n int
-}
-
-func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n += n
-	return n, err
 }
 
 // TestAsked checks what an upstream is asked.

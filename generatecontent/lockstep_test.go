@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // TestLockstep checks that nothing is held back that can be said: the upstream
-// goes on only when the client has read what it wrote before.
+// goes on only when the client has read what it wrote before. A call without
+// arguments, which may have been cut, goes out with what follows it.
 func TestLockstep(t *testing.T) {
 	steps := []struct {
 		write func(w *upstream.Writer) error
@@ -20,7 +22,13 @@ func TestLockstep(t *testing.T) {
 		{func(w *upstream.Writer) error { return w.Thinking("hm") }, `{"text":"hm","thought":true}`},
 		{func(w *upstream.Writer) error { return w.Text("a") }, `{"text":"a"}`},
 		{func(w *upstream.Writer) error { return w.Text("b") }, `{"text":"b"}`},
-		{func(w *upstream.Writer) error { return w.ToolCall("1", "f").Close() }, `"name":"f"`},
+		{func(w *upstream.Writer) error {
+			return w.Part(&content.ToolUse{ID: "1", Name: "f", Input: "{}"})
+		}, `"name":"f"`},
+		{func(w *upstream.Writer) error {
+			_ = w.ToolCall("2", "g").Close()
+			return w.Part(&content.ToolUse{ID: "3", Name: "h", Input: "{}"})
+		}, `"name":"g"`},
 		{func(w *upstream.Writer) error {
 			return w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: png}})
 		}, `"inlineData"`},
@@ -53,7 +61,7 @@ func TestLockstep(t *testing.T) {
 				}
 				read <- true
 			}
-			took(t, "everything", time.Since(start), 0, 0)
+			wiretest.Took(t, "everything", time.Since(start), 0, 0)
 			if rest := joinedReads(reads(t, res, start)); !strings.Contains(rest, `"finishReason":"STOP"`) {
 				t.Errorf("the end is %q", rest)
 			}

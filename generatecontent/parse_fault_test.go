@@ -5,18 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 )
-
-// faultLines returns the faults of err, one a line: code, path, text.
-func faultLines(err error) []string {
-	var list []string
-	all, _ := content.Violations(err)
-	for _, e := range all {
-		list = append(list, string(e.Code)+" "+e.Path+": "+e.Text)
-	}
-	return list
-}
 
 const api = "type.googleapis.com/google.ai.generativelanguage.v1beta."
 
@@ -73,11 +63,11 @@ var faultTests = []struct {
 func TestParseFaults(t *testing.T) {
 	for _, tt := range faultTests {
 		r, err := ParseRequestString(tt.body)
-		if diff := cmp.Diff(tt.want, faultLines(err)); diff != "" {
+		if diff := cmp.Diff(tt.want, wiretest.Faults(err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.body, diff)
 		}
 		// Validate tells them again, and does not repeat them in other words.
-		got := faultLines(r.Validate(nil))
+		got := wiretest.Faults(r.Validate(nil))
 		if len(got) < len(tt.want) || !cmp.Equal(got[:len(tt.want)], tt.want) {
 			t.Errorf("%s: Validate tells\n%q", tt.body, got)
 		}

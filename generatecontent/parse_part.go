@@ -179,6 +179,9 @@ func (p *parser) source(data member, in *message) content.Source {
 	inline := m == blobFields
 	s := p.base64s.New(1)
 	if !p.enter(data.value, in, data.field, data.name) {
+		if !inline {
+			return new(content.File)
+		}
 		return s
 	}
 	o, more, uri, notes := opened{m: m}, false, "", len(p.form.notes)

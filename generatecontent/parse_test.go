@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/internal/workload"
 )
 
@@ -133,7 +135,7 @@ func TestParseRefused(t *testing.T) {
 		t.Error("a lower limit of depth has no effect")
 	}
 	_, err := parseRequest(`{"serviceTier":"x"}`, reading{version: "v1"})
-	if got := faultLines(err); len(got) != 1 || !strings.Contains(got[0], "generativelanguage.v1.ServiceTier") {
+	if got := wiretest.Faults(err); len(got) != 1 || !strings.Contains(got[0], "generativelanguage.v1.ServiceTier") {
 		t.Errorf("the version is not in %q", got)
 	}
 }
@@ -149,7 +151,7 @@ func TestParseCount(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	want := []string{"missing generate_content_request.contents[0].parts[0].data: " + textNoData}
-	if diff := cmp.Diff(want, faultLines(r.Validate(&Rules{Count: true}))); diff != "" {
+	if diff := cmp.Diff(want, wiretest.Faults(r.Validate(&Rules{Count: true}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	_, err = ParseCountRequest([]byte(`{"contents":[],"generateContentRequest":{"contents":[1]},"tools":[]}`))
@@ -158,7 +160,7 @@ func TestParseCount(t *testing.T) {
 		`unknown : Invalid JSON payload received. Unknown name "tools": It stands in "generateContentRequest".`,
 		`type generate_content_request.contents[0]: Invalid value at 'generate_content_request.contents[0]' (` + api + `Content), 1`,
 	}
-	if diff := cmp.Diff(want, faultLines(err)); diff != "" {
+	if diff := cmp.Diff(want, wiretest.Faults(err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -181,22 +183,22 @@ func TestUnknownNames(t *testing.T) {
 			`"additionalProperties" at 'tools[0].function_declarations[0].parameters': Cannot find field.`,
 		`unknown generation_config.speech_config: ` + head + `"baz" at 'generation_config.speech_config': Cannot find field.`,
 	}
-	if diff := cmp.Diff(want, faultLines(r.Validate(&Rules{Strict: true}))); diff != "" {
+	if diff := cmp.Diff(want, wiretest.Faults(r.Validate(&Rules{Strict: true}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestParseAllocations(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("pools forget under the race detector")
 	}
 	for _, tt := range []struct {
 		name, body string
 		allocs     float64
 	}{
-		{"small", workload.GenerateSmall(), 12},
-		{"agent", workload.GenerateAgent(), 300},
-		{"pdf", workload.GeneratePDF(), 20},
+		{"small", workload.GenerateSmall(), 4},
+		{"agent", workload.GenerateAgent(), 90},
+		{"pdf", workload.GeneratePDF(), 12},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			op := func() {

@@ -1,7 +1,6 @@
 package generatecontent
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +26,7 @@ import (
 // UTF-8 become U+FFFD, which is a loss.
 //
 // Memory does not grow with the stream, but for arguments of a call that come in
-// pieces. It allocates once for about 16 KB of texts, and once for 64 chunks
+// pieces. It allocates once for about 32 KB of texts, and once for 256 chunks
 // whose usage is a new one.
 type StreamReader struct {
 	lines  lines
@@ -46,7 +45,7 @@ type StreamReader struct {
 // Of lim count Body, for the bytes of one event (0 means 32 MiB), Depth and
 // Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	r := &StreamReader{limit: int(min(cmp.Or(max(lim.Body, 0), mostEvent), 1<<31-1)), decoder: *newDecoder(lim)}
+	r := &StreamReader{limit: sse.Limit(lim.Body), decoder: *newDecoder(lim)}
 	r.lines.src = src
 	r.source = sse.NewReader(&r.lines, r.limit)
 	return r
@@ -62,8 +61,10 @@ func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 // one block; it is closed when something else comes, when it is signed and at
 // the end. A signature on an empty text is that of the text or thought before
 // it, if that has none. Calls, files and all other parts are blocks that open
-// whole and close at once. Arguments of a call that come in pieces are one
-// EventInput, once they are whole. Usage is always the total so far. STOP is
+// whole and close at once; a call among them that has no arguments has an empty
+// object. Arguments of a call that come in pieces are one EventInput, once they
+// are whole; those that were cut, or of which a piece cannot be read, lack the
+// brace at their end. Usage is always the total so far. STOP is
 // [content.StopToolUse] for a candidate with calls. A blocked prompt is
 // [content.StopSafety] with the word that says why; its promptFeedback, and all
 // else that has no field, is the Extra of the start, of a text's event, or of

@@ -48,9 +48,11 @@ type Candidate struct {
 // Paths of losses are neutral. r is left as it is; its parts may be shared.
 //
 // Where r names no id or model, they are empty: the caller fills them in. A
-// call whose arguments are not a JSON object is left out; this is reported, and
-// where the answer would end in the ordinary way it says so. Texts that say
-// nothing are left out too. Signatures and inline data in another spelling of
+// call that has no name, or whose arguments are not a JSON object, because they
+// were cut or the model wrote them so, is left out; this is reported, and where
+// the answer would end in the ordinary way, it says so. Arguments that are nothing
+// but white space, or null, are none. A call without any that is the last part of
+// an answer that was cut is left out too, and so are texts that say nothing. Signatures and inline data in another spelling of
 // base64 are rewritten to the standard one.
 //
 // Members of r.Extra that belong to the response (promptFeedback, modelStatus,
@@ -70,7 +72,7 @@ func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 	for i := range all {
 		k := a.at(i)
 		some = some || len(all[i].Parts) > 0
-		list[i].Parts = a.parts(all[i].Parts, k, note)
+		list[i].Parts = a.parts(all[i].Parts, all[i].Stop.Reason, k, note)
 		a.extra(all[i].Extra, k, note)
 		a.candidates[k].stop = all[i].Stop
 		a.feedback(&all[i].Stop)
@@ -87,7 +89,7 @@ func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 }
 
 // parts returns those of one answer that can be said.
-func (a *answer) parts(parts []content.Part, k int, note noter) []content.Part {
+func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, note noter) []content.Part {
 	var list []content.Part
 	var thoughts thoughts
 	room := seal.MaxSize
@@ -101,15 +103,20 @@ func (a *answer) parts(parts []content.Part, k int, note noter) []content.Part {
 			thoughts.whole(i, t, &room)
 		}
 		path := answerPath(a.candidates[k].index, i)
+		if i == len(parts)-1 && codec.Unbegun(p, ended) {
+			note(path, unsaidCut)
+			break
+		}
 		p = forAnswer(p, func(r *loss.Rule) {
 			note(path, r)
-			a.candidates[k].broken = a.candidates[k].broken || r == unsaidInput
+			a.candidates[k].broken = a.candidates[k].broken || unmade(r)
 		})
 		switch q := p.(type) {
 		case nil:
 		case *content.Text:
 			thoughts.told.text += width(q.Text)
 		case *content.ToolUse: // a copy
+			a.candidates[k].calls++
 			if q.Signature.Data == "" {
 				q.Signature = carried()
 			} else {
@@ -122,7 +129,7 @@ func (a *answer) parts(parts []content.Part, k int, note noter) []content.Part {
 		if p != nil {
 			list = append(list, p)
 		}
-		if t, ok := parts[i].(*content.Text); ok && len(t.Citations) > 0 {
+		if t, ok := parts[i].(*content.Text); ok && t != nil && len(t.Citations) > 0 {
 			lost := once(func(r *loss.Rule) { note(path, r) })
 			a.candidates[k].grounds.cited(t.Citations, segment{len(list) - 1, 0, width(t.Text)}, t.Text, lost)
 		}

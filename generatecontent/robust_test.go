@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -18,11 +19,11 @@ import (
 // the first event, then empty pairs in reads of their own; white space in JSON.
 func TestKeepAlive(t *testing.T) {
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		if err := sleep(c, 50*time.Second); err != nil {
+		if err := wiretest.Sleep(c, 50*time.Second); err != nil {
 			return err
 		}
 		_ = w.Text("a")
-		if err := sleep(c, 40*time.Second); err != nil {
+		if err := wiretest.Sleep(c, 40*time.Second); err != nil {
 			return err
 		}
 		return w.Text("b")
@@ -30,13 +31,13 @@ func TestKeepAlive(t *testing.T) {
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
 		res := p.send(t.Context(), t, eventsPath)
-		took(t, "the headers", time.Since(start), 15*time.Second, time.Second)
+		wiretest.Took(t, "the headers", time.Since(start), 15*time.Second, time.Second)
 		list := reads(t, res, start)
 		if len(list) != 5 || !strings.HasPrefix(list[0].data, "data: ") || list[1].data != "\r\n\r\n" || list[2].data != "\r\n\r\n" {
 			t.Errorf("reads: %v", list)
 		}
-		took(t, "the first event", list[0].after, 50*time.Second, 0)
-		took(t, "the first empty pair", list[1].after, 65*time.Second, time.Second)
+		wiretest.Took(t, "the first event", list[0].after, 50*time.Second, 0)
+		wiretest.Took(t, "the first empty pair", list[1].after, 65*time.Second, time.Second)
 		mustHear(t, inEvents, joinedReads(list))
 	})
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
@@ -45,7 +46,7 @@ func TestKeepAlive(t *testing.T) {
 		if strings.TrimSpace(list[0].data) != "" || len(list) < 4 {
 			t.Errorf("reads: %v", list)
 		}
-		took(t, "the first white space", list[0].after, 15*time.Second, time.Second)
+		wiretest.Took(t, "the first white space", list[0].after, 15*time.Second, time.Second)
 		mustHear(t, inArray, joinedReads(list))
 	})
 }
@@ -64,7 +65,7 @@ func TestFailureApart(t *testing.T) {
 		if len(list) != 2 || list[1].data != `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}` {
 			t.Fatalf("reads: %v", list)
 		}
-		took(t, "the failure", list[1].after-list[0].after, 20*time.Millisecond, 80*time.Millisecond)
+		wiretest.Took(t, "the failure", list[1].after-list[0].after, 20*time.Millisecond, 80*time.Millisecond)
 	})
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 		list := reads(t, p.send(t.Context(), t, arrayPath), time.Now())
@@ -85,7 +86,7 @@ func TestFailureApartLeft(t *testing.T) {
 		}), nil)
 		start := time.Now()
 		h.ServeHTTP(httptest.NewRecorder(), post(eventsPath, smallBody).WithContext(ctx))
-		took(t, "the call", time.Since(start), 0, 0)
+		wiretest.Took(t, "the call", time.Since(start), 0, 0)
 	})
 }
 
@@ -105,7 +106,7 @@ func TestServerTimeout(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		return nil
 	})
-	counter := &able{Func: hello, count: func(c context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
+	counter := &wiretest.Able{Func: hello, Count: func(c context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
 		<-c.Done()
 		return upstream.TokenCount{}, c.Err()
 	}}
@@ -131,7 +132,7 @@ func TestServerTimeout(t *testing.T) {
 				var report *upstream.Report
 				h := NewHandler(tt.up, &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
 				h.ServeHTTP(w, r)
-				took(t, "the call", time.Since(start), tt.after, 100*time.Millisecond)
+				wiretest.Took(t, "the call", time.Since(start), tt.after, 100*time.Millisecond)
 				time.Sleep(10 * time.Second) // until the deaf one returns
 				if report == nil || report.Code != upstream.CodeTimeout {
 					t.Errorf("report: %+v", report)
@@ -167,7 +168,7 @@ func TestLeave(t *testing.T) {
 		leave()
 		res.Body.Close()
 		<-ended
-		took(t, "to notice", time.Since(start), 0, time.Second)
+		wiretest.Took(t, "to notice", time.Since(start), 0, time.Second)
 		synctest.Wait()
 		if report == nil || report.Code != upstream.CodeCanceled || report.Status != http.StatusOK {
 			t.Errorf("report: %+v", report)

@@ -16,7 +16,14 @@ const wordStop = "STOP"
 // An ending is why an answer ends, and what it is known by.
 type ending struct {
 	stop   upstream.Stop
-	broken bool // a call was left out, because its arguments are no object
+	calls  int  // parts that are calls
+	broken bool // one was left out
+}
+
+// callless reports whether the answer claims to wait for calls that it does not
+// have. A word of this format is not ours to doubt.
+func (e *ending) callless() bool {
+	return e.stop.Reason == content.StopToolUse && e.calls == 0 && (e.stop.Format != Format || e.stop.Word == "")
 }
 
 // words says why the answer ends. A word of this format stays what it was. All
@@ -36,7 +43,9 @@ type ending struct {
 //	compaction      OTHER, likewise
 //	anything else   OTHER
 //
-// An ordinary end with a call that was left out is a malformed_call.
+// An ordinary end with a call that is broken, and so was left out, is a
+// malformed_call, and so is tool_use without a call. A call that was cut is none:
+// the answer ends with what cut it.
 func (e *ending) words(lost func(r *loss.Rule)) (word, message string) {
 	s := &e.stop
 	if s.Format != Format && codec.MoreThan(s, s.Message) {
@@ -53,7 +62,7 @@ func (e *ending) words(lost func(r *loss.Rule)) (word, message string) {
 		return s.Word, message
 	}
 	reason := s.Reason
-	if e.broken {
+	if e.broken || e.callless() {
 		switch reason {
 		case "", content.StopEnd, content.StopToolUse, content.StopSequence:
 			reason = content.StopMalformedCall
@@ -90,7 +99,7 @@ func stopWord(r content.StopReason) (word, message string) {
 	case content.StopRecitation:
 		return "RECITATION", ""
 	case content.StopMalformedCall:
-		return "MALFORMED_FUNCTION_CALL", "The arguments of a function call are not a JSON object."
+		return "MALFORMED_FUNCTION_CALL", "The model wrote a function call that cannot be read."
 	case content.StopPause:
 		return "OTHER", "The model paused in a long turn."
 	case content.StopCompaction:

@@ -11,16 +11,20 @@ import (
 )
 
 func TestStopWords(t *testing.T) {
-	const malformed = "The arguments of a function call are not a JSON object."
+	const malformed = "The model wrote a function call that cannot be read."
 	for _, tt := range []struct {
 		stop          upstream.Stop
+		calls         int
 		broken        bool
 		word, message string
 		losses        []string
 	}{
 		{stop: upstream.Stop{Reason: content.StopEnd}, word: "STOP"},
 		{stop: upstream.Stop{}, word: "STOP"},
-		{stop: upstream.Stop{Reason: content.StopToolUse}, word: "STOP"},
+		{stop: upstream.Stop{Reason: content.StopToolUse}, calls: 1, word: "STOP"},
+		{stop: upstream.Stop{Reason: content.StopToolUse}, word: "MALFORMED_FUNCTION_CALL", message: malformed},
+		{stop: upstream.Stop{Reason: content.StopToolUse, Format: "other", Word: "tool_calls"}, word: "MALFORMED_FUNCTION_CALL", message: malformed},
+		{stop: upstream.Stop{Reason: content.StopToolUse, Format: Format, Word: "STOP"}, word: "STOP"},
 		{stop: upstream.Stop{Reason: content.StopSequence}, word: "STOP"},
 		{stop: upstream.Stop{Reason: content.StopSequence, Sequence: "x"}, word: "STOP", losses: []string{"hint "}},
 		{stop: upstream.Stop{Reason: content.StopMaxTokens}, word: "MAX_TOKENS"},
@@ -43,11 +47,12 @@ func TestStopWords(t *testing.T) {
 
 		{stop: upstream.Stop{Reason: content.StopEnd}, broken: true, word: "MALFORMED_FUNCTION_CALL", message: malformed},
 		{stop: upstream.Stop{Reason: content.StopToolUse}, broken: true, word: "MALFORMED_FUNCTION_CALL", message: malformed},
+		{stop: upstream.Stop{Reason: content.StopToolUse}, calls: 1, broken: true, word: "MALFORMED_FUNCTION_CALL", message: malformed},
 		{stop: upstream.Stop{Reason: content.StopEnd, Format: Format, Word: "STOP"}, broken: true, word: "MALFORMED_FUNCTION_CALL", message: malformed},
 		{stop: upstream.Stop{Reason: content.StopMaxTokens}, broken: true, word: "MAX_TOKENS"},
 		{stop: upstream.Stop{Reason: content.StopSafety, Format: Format, Word: "SPII"}, broken: true, word: "SPII"},
 	} {
-		e := ending{stop: tt.stop, broken: tt.broken}
+		e := ending{stop: tt.stop, calls: tt.calls, broken: tt.broken}
 		var lost []content.Loss
 		word, message := e.words(func(r *loss.Rule) {
 			lost = append(lost, r.At(""))

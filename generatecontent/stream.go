@@ -58,12 +58,13 @@ type stream struct {
 
 // A progress is what a client was told of a candidate.
 type progress struct {
-	parts int       // blocks that were opened
-	text  segment   // that was written last, as clients join texts
-	kind  blockKind // what the last part is; none if nothing is joined to it
-	told  int       // parts, joined
-	fresh bool      // the stop came with these events
-	word  string    // why it ended; empty: nothing yet
+	parts  int       // blocks that were opened
+	newest int       // the number of the last of them
+	text   segment   // that was written last, as clients join texts
+	kind   blockKind // what the last part is; none if nothing is joined to it
+	told   int       // parts, joined
+	fresh  bool      // the stop came with these events
+	word   string    // why it ended; empty: nothing yet
 
 	thoughts thoughts
 }
@@ -232,6 +233,7 @@ func (s *stream) other(dst []byte, e *upstream.Event) []byte {
 		s.candidates[k].stop = *e.Stop
 		s.said[k].fresh, s.said[k].word = true, ""
 		s.answer.feedback(e.Stop)
+		dst = s.lastCall(dst, k, e.Stop.Reason)
 	case upstream.EventBlockExtra:
 		return dst
 	}
@@ -306,6 +308,9 @@ func (s *stream) endPiece(dst []byte) []byte {
 		return dst
 	}
 	k := s.at
+	if s.candidates[k].callless() {
+		s.said[k].fresh = false // a call may come yet
+	}
 	if s.said[k].fresh {
 		dst = s.appendCarrier(dst, k)
 	}
@@ -369,6 +374,10 @@ func appendHeld(dst []byte, list front.Members, skip func(string) bool) []byte {
 func (s *stream) finish(dst []byte) []byte {
 	s.lostCounts(s.note)
 	s.place(0) // of an answer that says nothing
+	for k := range s.said {
+		dst = s.lastCall(dst, k, s.candidates[k].stop.Reason)
+	}
+	dst = s.endPiece(dst)
 	if !s.spoken && (s.blocked || blocked(s.members.Get("promptFeedback"))) {
 		return s.appendBlocked(dst)
 	}

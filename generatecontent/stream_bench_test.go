@@ -1,13 +1,13 @@
 package generatecontent
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -57,29 +57,6 @@ func BenchmarkReply(b *testing.B) {
 	})
 }
 
-// BenchmarkHandlerEvent is what one event costs from Writer.Text to a response
-// writer that does nothing.
 func BenchmarkHandlerEvent(b *testing.B) {
-	n := b.N
-	h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Text("a")
-		b.ResetTimer()
-		for range n {
-			if err := w.Text(" and then the"); err != nil {
-				return err
-			}
-		}
-		b.StopTimer()
-		return nil
-	}), nil)
-	b.ReportAllocs()
-	h.ServeHTTP(&nullWriter{header: http.Header{}}, post(eventsPath, smallBody))
+	wiretest.BenchmarkEvents(b, func(up upstream.Upstream) http.Handler { return NewHandler(up, nil) }, post(eventsPath, smallBody))
 }
-
-// A nullWriter is a response writer that does nothing.
-type nullWriter struct{ header http.Header }
-
-func (w *nullWriter) Header() http.Header         { return w.header }
-func (w *nullWriter) WriteHeader(int)             {}
-func (w *nullWriter) Write(p []byte) (int, error) { return len(p), nil }
-func (w *nullWriter) Flush()                      {}

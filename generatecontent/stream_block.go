@@ -18,8 +18,8 @@ type streamed struct {
 	raw  bool // written by the vendor's own frames
 
 	part      content.Part   // what a whole block opened with
-	input     []byte         // of a call
-	streams   bool           // the arguments of a call come in pieces
+	input     *codec.Pieces  // the arguments of a call that come in pieces
+	waits     bool           // a call that closed, but may have been cut: see lastCall
 	extra     *content.Extra // of a text, to be said with its first piece
 	signature content.Signature
 	tail      front.Tail
@@ -53,11 +53,13 @@ func (s *stream) begins(e *upstream.Event) *streamed {
 	k := s.place(e.Candidate)
 	s.open = append(s.open, streamed{in: e.Block, k: k, n: s.said[k].parts})
 	s.said[k].parts++
+	s.said[k].newest = e.Block
 	return &s.open[len(s.open)-1]
 }
 
 // opened begins a block. What a text opened with is its first piece.
 func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
+	dst = s.lastCall(dst, s.place(e.Candidate), "")
 	b := s.begins(e)
 	lost := func(r *loss.Rule) { s.lose(b, r) }
 	switch p := e.Part.(type) {
@@ -135,8 +137,10 @@ func (s *stream) input(e *upstream.Event) {
 		s.err = errHeld
 		return
 	}
-	b.streams = true
-	b.input = append(b.input, e.Text...)
+	if b.input == nil {
+		b.input = new(codec.Pieces)
+	}
+	b.input.Add(e.Text)
 }
 
 // signature keeps the signature of a block until it is closed. If it comes
@@ -184,7 +188,12 @@ func (s *stream) closes(dst []byte, block int) []byte {
 	switch rest := b.tail.Rest(); {
 	case b.raw || b.kind == noBlock:
 	case b.kind == wholeBlock:
-		dst = s.whole(dst, b)
+		p := b.complete()
+		if block == s.said[b.k].newest && codec.Unbegun(p, content.StopMaxTokens) {
+			b.waits = true
+			return dst
+		}
+		dst = s.whole(dst, b, p)
 	case b.signature.Data != "":
 		dst = s.sign(dst, b, rest, b.signature)
 	case rest != "" || b.extra != nil:
@@ -195,13 +204,28 @@ func (s *stream) closes(dst []byte, block int) []byte {
 	return dst
 }
 
-// whole appends a block that was held back.
-func (s *stream) whole(dst []byte, b *streamed) []byte {
-	p := b.complete()
-	s.held -= len(b.input)
+// lastCall appends the call that waits for what follows it, if a candidate has
+// one: without arguments it may have been cut before they began. If it was, it is
+// left out.
+func (s *stream) lastCall(dst []byte, k int, ended content.StopReason) []byte {
+	b := s.find(s.said[k].newest)
+	if b == nil || b.k != k || !b.waits {
+		return dst
+	}
+	if p := b.complete(); codec.Unbegun(p, ended) {
+		s.lose(b, unsaidCut)
+	} else {
+		dst = s.whole(dst, b, p)
+	}
+	s.forget(b.in)
+	return dst
+}
+
+// whole appends a block that was held back, p being all of it.
+func (s *stream) whole(dst []byte, b *streamed, p content.Part) []byte {
 	p = forAnswer(p, func(r *loss.Rule) {
 		s.lose(b, r)
-		if r == unsaidInput {
+		if unmade(r) {
 			s.candidates[b.k].broken = true
 			s.said[b.k].word = ""
 		}
@@ -209,7 +233,11 @@ func (s *stream) whole(dst []byte, b *streamed) []byte {
 	if p == nil {
 		return dst
 	}
-	if t, ok := p.(*content.ToolUse); ok && t.Signature.Data == "" { // a copy
+	t, ok := p.(*content.ToolUse)
+	if ok {
+		s.candidates[b.k].calls++
+	}
+	if ok && t.Signature.Data == "" { // a copy
 		t.Signature = s.carried(b.k)
 	} else if ok {
 		dst = s.appendCarrier(dst, b.k)
@@ -229,15 +257,15 @@ func (b *streamed) complete() content.Part {
 	if b.signature.Data != "" {
 		p = seal.With(p, b.signature)
 	}
-	if b.streams {
+	if b.input != nil {
 		switch t := p.(type) {
 		case *content.ToolUse:
 			c := *t
-			c.Input = string(b.input)
+			c.Input = b.input.String()
 			return &c
 		case *content.ServerToolUse:
 			c := *t
-			c.Input = string(b.input)
+			c.Input = b.input.String()
 			return &c
 		}
 	}
@@ -249,6 +277,9 @@ func (s *stream) forget(block int) {
 	for i := range s.open {
 		if s.open[i].in == block {
 			b := s.open[i]
+			if b.input != nil {
+				s.held -= b.input.Len()
+			}
 			if t := s.said[b.k].thoughts.find(block); t != nil {
 				t.open = false
 			}

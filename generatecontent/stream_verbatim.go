@@ -97,6 +97,9 @@ func (s *stream) follow(e *upstream.Event) {
 		b := s.begins(e)
 		b.raw, s.spoken = true, true
 		switch e.Part.(type) {
+		case *content.ToolUse:
+			s.candidates[b.k].calls++
+			b.kind = wholeBlock
 		case *content.Text:
 			b.kind = textBlock
 		case *content.Thinking:

@@ -38,8 +38,10 @@ type Rules struct {
 // Validate reports everything that is wrong with the request, what parsing it
 // has found included: nil, or an error whose faults [content.Violations] lists.
 // Faults of reading come first, as the vendor has it, then names that are not
-// known if the rules are strict, then all others. How their paths and texts make
-// the vendor's message is told in the package comment.
+// known if the rules are strict, then all others. What could not be read is told
+// once: what depends on it is not judged, nor is a schema with a fault of reading
+// in it. How paths and texts make the vendor's message is told in the package
+// comment.
 //
 // rules may be nil. The request is not changed, and may be validated from
 // several goroutines at once. Validate does no I/O. Its time is linear in the
@@ -177,7 +179,9 @@ func (v *validator) safety() {
 		s := &list[i]
 		v.path.Push("safety_settings")
 		v.path.PushIndex(i)
-		if s.Category == "" || !slices.Contains(safetyCategories, s.Category) {
+		if v.complained("category") {
+			// it is none, or nobody knows which
+		} else if !slices.Contains(safetyCategories, s.Category) {
 			text := "element predicate failed: $.category in ("
 			for k, c := range safetyCategories {
 				if k > 0 {

@@ -40,7 +40,7 @@ func (v *validator) config() {
 		switch {
 		case *n < 0 || *n > maxLogprob:
 			v.fault(content.CodeRange, "logprobs must be in the range [0, 20]", "logprobs")
-		case !c.ResponseLogprobs:
+		case !c.ResponseLogprobs && !v.complained("response_logprobs"):
 			v.fault(content.CodeConflict, "logprobs needs response_logprobs to be true", "logprobs")
 		}
 	}
@@ -72,7 +72,7 @@ func (v *validator) modalities(list []string) {
 // format checks what form the answer should have.
 func (v *validator) format(c *GenerationConfig) {
 	v.oneOf(c.ResponseMimeType, mimeTypes, "response_mime_type")
-	structured := c.ResponseMimeType == "application/json" || c.ResponseMimeType == "text/x.enum"
+	structured := c.ResponseMimeType == "application/json" || c.ResponseMimeType == "text/x.enum" || v.complained("response_mime_type")
 	switch {
 	case c.ResponseSchema != "" && c.ResponseJSONSchema != "":
 		v.fault(content.CodeConflict, "response_schema and response_json_schema must not both be set", "response_json_schema")

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 )
 
 const (
@@ -121,7 +122,7 @@ func TestValidate(t *testing.T) {
 			if r == nil {
 				t.Fatal("not parsed")
 			}
-			if diff := cmp.Diff(tt.want, faultLines(r.Validate(nil))); diff != "" {
+			if diff := cmp.Diff(tt.want, wiretest.Faults(r.Validate(nil))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -169,7 +170,7 @@ func TestValidatePairing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, faultLines(r.Validate(nil))); diff != "" {
+			if diff := cmp.Diff(tt.want, wiretest.Faults(r.Validate(nil))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if err := r.Validate(&Rules{Count: true}); err != nil {
@@ -194,7 +195,7 @@ func TestValidateLimits(t *testing.T) {
 		"at most 12 pixels in width and height":                                                           {ImageSide: 12},
 		"limit contents[0].parts[1].inline_data.data: Unable to process input image: it may have at most": {ImagePixels: 90},
 	} {
-		got := strings.Join(faultLines(r.Validate(&Rules{Limits: lim, MediaTypes: []string{"application/zip"}})), "\n")
+		got := strings.Join(wiretest.Faults(r.Validate(&Rules{Limits: lim, MediaTypes: []string{"application/zip"}})), "\n")
 		if !strings.Contains(got, want) {
 			t.Errorf("%+v: got\n%s\nwant …%s…", lim, got, want)
 		}
@@ -210,7 +211,7 @@ func TestValidateMade(t *testing.T) {
 			&content.ToolResult{Name: "n", Parts: []content.Part{nil, &content.Thinking{}}}}}},
 		Tools: []content.Tool{{Kind: "x", Format: "other"}, {Name: "f", Input: content.Schema{OpenAPI: true, JSON: "{"}}},
 	}
-	got := faultLines(r.Validate(nil))
+	got := wiretest.Faults(r.Validate(nil))
 	want := []string{
 		"value contents[0].role: Please use a valid role: user, model.",
 		"missing contents[0].parts[0].data: " + textNoData,
@@ -280,7 +281,7 @@ func TestStrictMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(faultLines(r.Validate(&Rules{Strict: true})), faultLines(parsed.Validate(&Rules{Strict: true}))); diff != "" {
+	if diff := cmp.Diff(wiretest.Faults(r.Validate(&Rules{Strict: true})), wiretest.Faults(parsed.Validate(&Rules{Strict: true}))); diff != "" {
 		t.Errorf("(-made +parsed):\n%s", diff)
 	}
 }

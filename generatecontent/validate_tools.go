@@ -89,6 +89,9 @@ func (v *validator) schema(s content.Schema, name string, object bool) {
 	}
 	v.path.Push(name)
 	defer v.path.Pop()
+	if v.unclear() {
+		return
+	}
 	doc, err := jsonwire.Parse(s.JSON, codec.AnyDocument)
 	if err != nil || !jsonwire.IsObject(s.JSON) {
 		v.fault(content.CodeSyntax, "the schema is not a JSON object")
@@ -181,12 +184,12 @@ func (v *validator) toolConfig() {
 	if c == nil || c.FunctionCalling == nil {
 		return
 	}
-	f := c.FunctionCalling
+	f, unclear := c.FunctionCalling, v.unclear("tools")
 	v.path.Push("tool_config")
 	v.path.Push("function_calling_config")
 	v.oneOf(f.Mode, callingMode.values[1:], "mode")
 	if len(f.AllowedFunctionNames) > 0 && !v.r.elsewhere() {
-		if f.Mode != "ANY" && f.Mode != "VALIDATED" {
+		if f.Mode != "ANY" && f.Mode != "VALIDATED" && !v.complained("mode") {
 			v.fault(content.CodeConflict, "allowed_function_names should only be set when the mode is ANY or VALIDATED",
 				"allowed_function_names")
 		}
@@ -194,7 +197,8 @@ func (v *validator) toolConfig() {
 		for i := range v.r.Tools {
 			known[v.r.Tools[i].Name] = v.r.Tools[i].Kind == ""
 		}
-		if slices.ContainsFunc(f.AllowedFunctionNames, func(s string) bool { return !known[s] }) {
+		unclear = unclear || v.unclear("allowed_function_names")
+		if !unclear && slices.ContainsFunc(f.AllowedFunctionNames, func(s string) bool { return !known[s] }) {
 			v.fault(content.CodeValue, "allowed_function_names should be a subset of the provided function_declarations",
 				"allowed_function_names")
 		}

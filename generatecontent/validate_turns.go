@@ -33,14 +33,15 @@ func (v *validator) contents() {
 	v.path.Pop()
 }
 
-// unclear reports whether something in the turns could not be read, so that
-// calls and results cannot be counted.
-func (v *validator) unclear() bool {
+// unclear reports whether something could not be read in what the path is at,
+// with more names behind it: what depends on it cannot be judged, such as how
+// many calls and results there are.
+func (v *validator) unclear(names ...string) bool {
 	f := v.r.Form
 	if f == nil || f.wrong == nil {
 		return false
 	}
-	at := v.path.At()
+	at := v.path.At(names...)
 	for _, e := range f.wrong.list {
 		if within(e.Path, at) {
 			return true
@@ -57,22 +58,24 @@ func (v *validator) turn(i int, t *content.Turn) {
 		v.fault(content.CodeMissing, "contents.parts must not be empty", "parts")
 		return
 	}
+	role := t.Role
+	if v.complained("role") {
+		role = "" // it says nothing about what may stand here
+	}
 	v.path.Push("parts")
 	for k, p := range t.Parts {
 		v.path.PushIndex(v.r.original(i, k))
-		v.part(p, t.Role)
+		v.part(p, role)
 		v.path.Pop()
 	}
-	v.path.Pop()
 	// An empty text remains only where a turn holds nothing else. The model may
 	// have said nothing; a question must say something.
-	if t.Role == content.User && silent(t.Parts) {
-		v.path.Push("parts")
+	if role == content.User && silent(t.Parts) && !v.unclear() {
 		v.path.PushIndex(v.r.original(i, 0))
 		v.fault(content.CodeMissing, textNoData, "data")
 		v.path.Pop()
-		v.path.Pop()
 	}
+	v.path.Pop()
 }
 
 // silent reports whether parts are empty texts without a signature.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -92,7 +93,7 @@ var edits = []struct {
 	{name: "a call changed", edit: func(es []upstream.Event) []upstream.Event {
 		for i := range es {
 			if _, ok := es[i].Part.(*content.ToolUse); ok {
-				es[i].Part = &content.ToolUse{Name: "g"}
+				es[i].Part = &content.ToolUse{Name: "g", Input: "{}"}
 			}
 		}
 		return es
@@ -131,25 +132,7 @@ func TestVerbatim(t *testing.T) {
 
 // edited sends the vendor's stream, through middleware if there is an edit.
 func edited(edit func([]upstream.Event) []upstream.Event) upstream.Func {
-	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		for _, f := range vendorFrames() {
-			if err := w.Frame(f); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if edit == nil {
-		return up
-	}
-	return upstream.Tap(up, func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
-		return upstream.SinkFunc(func(es []upstream.Event) error {
-			if es = edit(es); len(es) == 0 {
-				return nil
-			}
-			return to.Send(es)
-		})
-	}).Generate
+	return wiretest.Edited(wiretest.Frames(vendorFrames()...), edit).Generate
 }
 
 // TestVerbatimEnd checks that a vendor's own end is not said twice, and that

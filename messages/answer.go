@@ -16,26 +16,28 @@ type lose func(r *loss.Rule)
 // forAnswer returns p as an answer in this format can say it, nil if it cannot
 // at all. p is left as it is: what has to be changed is changed in a copy.
 func forAnswer(p content.Part, lost lose) content.Part {
+	if content.IsNil(p) {
+		lost(unsayable(nil))
+		return nil
+	}
 	switch p := p.(type) {
 	case *content.Text:
 		return answerText(p, lost)
 	case *content.Thinking:
 		return answerThinking(p, lost)
 	case *content.ToolUse:
-		if p.Name == "" {
-			break // nobody could run it, and the client's next request would be refused
-		}
-		c := *p
-		hints(&c.Cache, &c.Extra, &c.Signature, lost)
-		c.Input = answerInput(p.Input, lost)
-		return &c
+		return answerCall(p, lost)
 	case *content.ServerToolUse:
 		if p.Format != Format {
 			break
 		}
 		c := *p
 		hints(&c.Cache, &c.Extra, &c.Signature, lost)
-		c.Input = answerInput(p.Input, lost)
+		input, ok := codec.Arguments(p.Input)
+		if c.Input = input; !ok {
+			c.Input = ""
+			lost(unsaidQuery)
+		}
 		if c.Kind == "" {
 			c.Kind = "server_tool_use"
 		}
@@ -120,17 +122,27 @@ func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature,
 	}
 }
 
-const notObject = "the arguments of a call are not a JSON object"
-
-// answerInput returns arguments that are an object. Clients cannot do with
-// anything else.
-func answerInput(input string, lost lose) string {
-	if input == "" || jsonwire.ValidObject(input) {
-		return input
+// answerCall leaves out a call that is broken: see [unmade].
+func answerCall(p *content.ToolUse, lost lose) content.Part {
+	c := *p
+	hints(&c.Cache, &c.Extra, &c.Signature, lost)
+	input, ok := codec.Arguments(p.Input)
+	c.Input = input
+	switch {
+	case p.Name == "":
+		lost(unsaidName)
+		return nil
+	case !ok:
+		lost(unsaidInput)
+		return nil
 	}
-	lost(unsaidInput)
-	return ""
+	return &c
 }
+
+// unmade reports whether a rule tells of a call that the model did not fully
+// make: one that has no name, which nobody could run, or whose arguments are no
+// object. Clients would run it with none, or fail.
+func unmade(r *loss.Rule) bool { return r == unsaidName || r == unsaidInput }
 
 func answerCitation(c *content.Citation, lost lose) bool {
 	if citeFormOf("", c.Kind) != nil {

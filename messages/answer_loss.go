@@ -21,8 +21,16 @@ var (
 		Reason: "an answer in this format has no block for a part of this kind: it is left out"}
 	unsaidResult = &loss.Rule{Feature: loss.AnswerVendorPart, Severity: content.LossDropped,
 		Reason: "the result of a built-in tool is no JSON and is left out"}
+	unsaidName = &loss.Rule{Feature: loss.AnswerCall, Severity: content.LossDropped,
+		Reason: "the call has no name: it is left out"}
 	unsaidInput = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
-		Reason: notObject}
+		Reason: "the arguments of the call are not a JSON object: it is left out"}
+	unsaidSent = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
+		Reason: "the arguments of the call, which was sent as it came, are not a JSON object"}
+	unsaidCut = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
+		Reason: "the answer was cut before the arguments of the call began: it is left out"}
+	unsaidQuery = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
+		Reason: "the arguments of a built-in tool are not a JSON object and are left out"}
 	unsaidID = &loss.Rule{Feature: loss.AnswerCall, Severity: content.LossHint,
 		Reason: "the call has the id of another call, or comes behind more calls than are remembered: it gets one of its own"}
 	unsaidCitation = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
@@ -52,7 +60,7 @@ var (
 // answerLosses is the table of all of them.
 var answerLosses = []*loss.Rule{
 	seal.Nobodys, seal.TooLarge, seal.TooLate, unsaidLast,
-	unsaidImage, unsaidDocument, unsaidMedia, unsaidTool, unsaidPart, unsaidResult, unsaidInput, unsaidID, unsaidCitation,
+	unsaidImage, unsaidDocument, unsaidMedia, unsaidTool, unsaidPart, unsaidResult, unsaidName, unsaidInput, unsaidSent, unsaidCut, unsaidQuery, unsaidID, unsaidCitation,
 	unsaidCandidates, unsaidReason, unsaidDetails, unsaidCounts,
 	unsaidCache, unsaidEventMembers, unsaidManyMembers, unsaidEvent, unsaidDelta,
 	codec.UnsaidSources, codec.UnsaidLogprobs, codec.UnsaidResume, codec.UnsaidMembers,

@@ -86,7 +86,7 @@ func TestManyIDs(t *testing.T) {
 }
 
 // TestNamelessCall checks that a call without a name is left out, and that the
-// answer does not claim to wait for its result.
+// answer does not end in the ordinary way then.
 func TestNamelessCall(t *testing.T) {
 	for name, tt := range map[string]struct {
 		calls []string
@@ -95,10 +95,13 @@ func TestNamelessCall(t *testing.T) {
 		lost  []string
 	}{
 		"alone":          {[]string{""}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
-		"without reason": {[]string{""}, upstream.Stop{}, "end_turn", []string{"dropped parts.0"}},
-		"beside another": {[]string{"", "n"}, upstream.Stop{Reason: content.StopToolUse}, "tool_use", []string{"dropped parts.0"}},
-		"none":           {nil, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"degraded stop"}},
-		"vendor's word":  {nil, upstream.Stop{Reason: content.StopToolUse, Format: Format, Word: "tool_use"}, "tool_use", nil},
+		"without reason": {[]string{""}, upstream.Stop{}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
+		"beside another": {[]string{"", "n"}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
+		"an ordinary end": {[]string{""}, upstream.Stop{Reason: content.StopEnd, Format: Format, Word: "end_turn"}, "malformed_tool_use",
+			[]string{"dropped parts.0", "degraded stop"}},
+		"cut":           {[]string{""}, upstream.Stop{Reason: content.StopMaxTokens}, "max_tokens", []string{"dropped parts.0"}},
+		"none":          {nil, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"degraded stop"}},
+		"vendor's word": {nil, upstream.Stop{Reason: content.StopToolUse, Format: Format, Word: "tool_use"}, "tool_use", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var events []upstream.Event

@@ -127,6 +127,10 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 	b, sig, lost := s.at(e.Block), *e.Signature, s.loser(e.Block)
 	late := b == nil && s.last.in == e.Block
 	switch thought := b != nil && b.kind == thinkingBlock; {
+	case b != nil && b.waiting() && foreign(sig):
+		b.call.signature = sig
+	case b != nil && b.waiting() && sig.Data != "":
+		lost(seal.Nobodys)
 	case sig.Data == "", b != nil && b.out < 0, late && s.last.out < 0:
 	case thought && !b.signed && sig.Format == Format:
 		b.signature = sig.Data
@@ -175,7 +179,7 @@ func (s *stream) catchUp(dst []byte) []byte {
 // signatures.
 func (s *stream) settle(dst []byte) []byte {
 	for i := 0; i < len(s.open); {
-		if b := &s.open[i]; b.over {
+		if b := &s.open[i]; b.over && b.kind == thinkingBlock {
 			dst = s.stopped(dst, b)
 		} else {
 			i++

@@ -151,6 +151,7 @@ func TestLateThought(t *testing.T) {
 		{{Kind: upstream.EventOpen, Block: 0, Part: &content.Thinking{}}, {Kind: upstream.EventText, Block: 0, Text: "Hm"}, {Kind: upstream.EventClose, Block: 0}},
 		{{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSign("MQ=="))}},
 		{{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "a", Name: "f"}}},
+		{{Kind: upstream.EventInput, Block: 1, Text: "{}"}}, // its block begins
 		{{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSign("Mg=="))}},
 		{{Kind: upstream.EventClose, Block: 1}},
 		{{Kind: upstream.EventSignature, Block: 1, Signature: new(theirSign("Mw=="))}},

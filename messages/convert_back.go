@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/loss"
+	dialects "github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -63,7 +63,9 @@ type converter struct {
 	from *upstream.Request
 	to   *Request
 	dialogue
-	served []content.Tool // another vendor's own tools that this one's stand for
+	schemas dialects.Spare
+	served  []content.Tool  // another vendor's own tools that this one's stand for
+	named   map[string]bool // the names of functions and of this vendor's own tools, by need
 }
 
 // sampling sets what steers the choice of words, as far as the format has it.
@@ -84,18 +86,10 @@ func (c *converter) sampling() {
 		c.lose(lostTopK, "top_k")
 	}
 	r.StopSequences = n.StopSequences
-	if slices.ContainsFunc(n.StopSequences, blank) {
-		r.StopSequences = slices.DeleteFunc(slices.Clone(n.StopSequences), blank)
+	if slices.ContainsFunc(n.StopSequences, isBlank) {
+		r.StopSequences = slices.DeleteFunc(slices.Clone(n.StopSequences), isBlank)
 		c.lose(lostStop, "stop_sequences")
 	}
-}
-
-// blank reports whether there is nothing but white space in s.
-func blank(s string) bool {
-	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf {
-		return false
-	}
-	return strings.TrimSpace(s) == ""
 }
 
 // unsaid reports what the format has no word for.
@@ -206,6 +200,7 @@ func (c *converter) tier() {
 	switch t := c.from.ServiceTier; t {
 	case "", "auto", "standard_only":
 		c.to.ServiceTier = t
+	case "unspecified": // no more than no word
 	default:
 		c.lose(lostTier, "service_tier")
 	}

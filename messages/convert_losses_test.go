@@ -87,6 +87,7 @@ func settingLosses() []lossCase {
 		{"long user", with(func(n *upstream.Request) { n.UserID = strings.Repeat("ü", 513) }), []string{"hint user_id"}},
 		{"user", with(func(n *upstream.Request) { n.UserID = strings.Repeat("ü", 512) }), nil},
 		{"tier", with(func(n *upstream.Request) { n.ServiceTier = "flex" }), []string{"hint service_tier"}},
+		{"no tier", with(func(n *upstream.Request) { n.ServiceTier = "unspecified" }), nil},
 		{"extra", with(func(n *upstream.Request) { n.Extra = aliens }), []string{"dropped extra.a"}},
 		{"what matters of extra", with(func(n *upstream.Request) {
 			n.Extra = &content.Extra{Format: "generatecontent", JSON: `{"safetySettings":[{}],"cachedContent":"c","generationConfig":{"responseLogprobs":true}}`}

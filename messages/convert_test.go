@@ -243,7 +243,15 @@ func TestWirePath(t *testing.T) {
 		"top_k":                             "top_k",
 		"seed":                              "seed",
 		"":                                  "",
-		"turns.0.parts.1.citations.0.extra": "messages.0.content.1.citations.0.extra",
+		"turns.0.parts.1.citations.0.extra": "messages.0.content.1.citations.0",
+		"turns.0.parts.1.extra":             "messages.0.content.1",
+		"turns.0.parts.1.extra.x":           "messages.0.content.1.x",
+		"tools.2.extra.x":                   "tools.2.x",
+		"thinking.extra.q":                  "thinking.q",
+		"thinking.extra":                    "thinking",
+		"output.extra.q":                    "output_config.q",
+		"choice.extra.q":                    "tool_choice.q",
+		"extra.q.r":                         "q.r",
 	} {
 		if got := wirePath(neutral); got != want {
 			t.Errorf("wirePath(%q) is %q, want %q", neutral, got, want)

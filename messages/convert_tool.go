@@ -16,7 +16,7 @@ import (
 func (c *converter) tools(tools []content.Tool) []content.Tool {
 	only, bound := c.only()
 	list, _ := codec.Rewrite(tools, func(i int, t content.Tool) (content.Tool, bool, bool) {
-		if bound && t.Kind == "" && !slices.Contains(only, t.Name) {
+		if bound && t.Kind == "" && !only[t.Name] {
 			return t, false, false
 		}
 		return c.tool(t, "tools."+strconv.Itoa(i))
@@ -29,12 +29,18 @@ func (c *converter) tools(tools []content.Tool) []content.Tool {
 
 // only returns the names of the functions that are to be told, if these are not
 // all of them.
-func (c *converter) only() (names []string, bound bool) {
+func (c *converter) only() (names map[string]bool, bound bool) {
 	n := &c.from.Choice
+	if len(n.Names) > 0 {
+		names = make(map[string]bool, len(n.Names))
+		for _, name := range n.Names {
+			names[name] = true
+		}
+	}
 	known, others := false, false
 	for _, t := range c.from.Tools {
 		if t.Kind == "" {
-			named := slices.Contains(n.Names, t.Name)
+			named := names[t.Name]
 			known, others = known || named, others || !named
 		}
 	}
@@ -47,7 +53,7 @@ func (c *converter) only() (names []string, bound bool) {
 	case !others, len(n.Names) == 0, n.Mode == content.ChoiceAny && len(n.Names) == 1:
 	default:
 		c.lose(lostNames, "choice.names")
-		return n.Names, known // without one the names are a mistake, which the vendor tells
+		return names, known // without one the names are a mistake, which the vendor tells
 	}
 	return nil, false
 }
@@ -76,7 +82,7 @@ func (c *converter) tool(t content.Tool, path string) (left content.Tool, change
 	if t.Strict {
 		dialect = dialects.MessagesStrict
 	}
-	text, lost := dialects.Input(dialect, t.Input)
+	text, lost := c.schemas.Input(dialect, t.Input)
 	c.Within(path+".input", lost)
 	if len(lost) == 0 && !t.Input.OpenAPI {
 		if text == t.Input.JSON || stays(dialect, t.Input.JSON) {
@@ -141,10 +147,16 @@ func (c *converter) vendorTool(t content.Tool, path string) (left content.Tool, 
 // taken reports whether a tool has a name that one of this vendor's own is to
 // get.
 func (c *converter) taken(name string) bool {
-	for _, t := range c.from.Tools {
-		if t.Name == name && (t.Kind == "" || t.Format == Format) {
-			return true
+	if c.named == nil {
+		c.named = make(map[string]bool, len(c.from.Tools))
+		for _, t := range c.from.Tools {
+			if t.Kind == "" || t.Format == Format {
+				c.named[t.Name] = true
+			}
 		}
+	}
+	if c.named[name] {
+		return true
 	}
 	for _, t := range c.served {
 		for _, like := range likeTools {

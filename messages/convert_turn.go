@@ -71,14 +71,13 @@ const leading content.Role = "leading system"
 func (c *converter) roles(turns []content.Turn) []content.Role {
 	roles := make([]content.Role, len(turns))
 	before := -1 // the last turn of one of the sides
+	next := 0    // the next one that is no system turn
 	for i := range turns {
 		if roles[i] = turns[i].Role; roles[i] != content.System {
 			before = i
 			continue
 		}
-		next := i + 1
-		for next < len(turns) && turns[next].Role == content.System {
-			next++
+		for next = max(next, i+1); next < len(turns) && turns[next].Role == content.System; next++ {
 		}
 		last := next == len(turns) || turns[next].Role == content.Assistant
 		switch {
@@ -197,7 +196,9 @@ func (c *converter) user(list []content.Turn, run []content.Turn, first int) []c
 	return list
 }
 
-// said converts the turns of a run, and joins them where that is due.
+// said converts the turns of a run. Those of the assistant become one: clients
+// keep each piece of a streamed answer as a turn of its own. Those of the user
+// are joined where calls need it; the vendor itself takes them as one.
 func (c *converter) said(run []content.Turn, first int, role content.Role) []content.Turn {
 	c.kept, c.shown = nil, ""
 	carries := role == content.Assistant && slices.ContainsFunc(run, carries)
@@ -215,14 +216,15 @@ func (c *converter) said(run []content.Turn, first int, role content.Role) []con
 	if len(run) == 1 && !carries {
 		return []content.Turn{c.alone(run[0], first, role)}
 	}
-	if !slices.ContainsFunc(run, bound) {
+	binds := slices.ContainsFunc(run, bound)
+	if role == content.User && !binds {
 		list := make([]content.Turn, len(run))
 		for k, t := range run {
 			list[k] = c.alone(t, first+k, role)
 		}
 		return list
 	}
-	if len(run) > 1 {
+	if len(run) > 1 && binds {
 		c.lose(lostJoined, turnPath(first+1))
 	}
 	return []content.Turn{c.joined(run, first, role)}
@@ -288,26 +290,35 @@ func bound(t content.Turn) bool {
 func tidy(parts []content.Part) []content.Part {
 	empty := func(p content.Part) bool {
 		t, ok := p.(*content.Text)
-		return ok && t != nil && blank(t.Text)
+		return ok && t != nil && isBlank(t.Text)
 	}
 	if !slices.ContainsFunc(parts, empty) {
 		return parts
 	}
 	list := make([]content.Part, 0, len(parts))
+	var space strings.Builder // behind the last of the list
 	for _, p := range parts {
-		if !empty(p) {
-			list = append(list, p)
+		if empty(p) {
+			space.WriteString(p.(*content.Text).Text)
 			continue
 		}
-		space := p.(*content.Text).Text
-		if space == "" || len(list) == 0 {
-			continue
-		}
-		if t, ok := list[len(list)-1].(*content.Text); ok && t != nil && len(t.Citations) == 0 {
-			glued := *t
-			glued.Text += space
-			list[len(list)-1] = &glued
-		}
+		list = append(glue(list, &space), p)
+	}
+	return glue(list, &space)
+}
+
+// glue makes white space part of the text that a list ends in. All that stands
+// there is glued at once, however many texts it was.
+func glue(list []content.Part, space *strings.Builder) []content.Part {
+	s := space.String()
+	space.Reset()
+	if s == "" || len(list) == 0 {
+		return list
+	}
+	if t, ok := list[len(list)-1].(*content.Text); ok && t != nil && len(t.Citations) == 0 {
+		glued := *t
+		glued.Text += s
+		list[len(list)-1] = &glued
 	}
 	return list
 }

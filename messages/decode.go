@@ -14,10 +14,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-const (
-	defaultReply = 64 << 20 // bytes of a whole reply
-	defaultEvent = 32 << 20 // bytes of one event of a stream
-)
+// defaultReply is how many bytes a whole reply may have.
+const defaultReply = 64 << 20
 
 // DecodeReply reads the body of a successful answer that is no stream. The
 // frame is Whole and holds the events that say what the answer says: its

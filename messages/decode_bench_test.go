@@ -2,7 +2,6 @@ package messages
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -39,19 +40,12 @@ func inputStream(n int) string {
 
 // drain reads a stream to its end.
 func drain(tb testing.TB, stream string) {
-	r := NewStreamReader(strings.NewReader(stream), content.Limits{})
-	for {
-		if _, err := r.Next(); err != nil {
-			if err != io.EOF {
-				tb.Fatal(err)
-			}
-			return
-		}
-	}
+	tb.Helper()
+	wiretest.Drain(tb, NewStreamReader(strings.NewReader(stream), content.Limits{}))
 }
 
 func TestStreamReaderAllocations(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
 	for name, stream := range map[string]func(int) string{"text": textStream, "input": inputStream} {
@@ -81,7 +75,7 @@ func TestStreamReaderAllocations(t *testing.T) {
 
 // TestShortStream checks that a short stream does not pay for a long one.
 func TestShortStream(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
 	stream := example(t, "E22.sse")
@@ -150,7 +144,7 @@ func BenchmarkStreamRelay(b *testing.B) {
 					out = enc.Events(out[:0], events)
 					return nil
 				})
-				if err := upstream.Run(b.Context(), replay(strings.NewReader(stream)), &upstream.Request{}, sink); err != nil {
+				if err := upstream.Run(b.Context(), replay(stream), &upstream.Request{}, sink); err != nil {
 					b.Fatal(err)
 				}
 			}

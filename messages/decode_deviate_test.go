@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"context"
 	"errors"
 	"io"
 	"strings"
@@ -10,26 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // replay answers with the frames of a stream, as an adapter does.
-func replay(src io.Reader) upstream.Upstream {
-	return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		r := NewStreamReader(src, content.Limits{})
-		for {
-			f, err := r.Next()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if err := w.Frame(f); err != nil {
-				return err
-			}
-		}
-	})
+func replay(stream string) upstream.Upstream {
+	return wiretest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
 }
 
 // An outcome is what a stream came to.
@@ -156,7 +142,7 @@ func TestStreamReaderDeviations(t *testing.T) {
 			if tt.name != "none" && tt.stream == changed() {
 				t.Fatal("the stream does not deviate")
 			}
-			reply, err := upstream.Collect(t.Context(), replay(strings.NewReader(tt.stream)), &upstream.Request{})
+			reply, err := upstream.Collect(t.Context(), replay(tt.stream), &upstream.Request{})
 			if diff := cmp.Diff(tt.want, summary(reply)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -20,8 +19,8 @@ import (
 // [upstream.CodeBadGateway]. The words of an error envelope under 400, 404,
 // 413, 422 and 429 become the Text: as one line of at most 2 KiB, out of which
 // keys, user-info and queries are taken; other words are not passed on.
-// RetryAfter is that of the headers, if it is a number up to an hour, and the one
-// in milliseconds counts more.
+// RetryAfter is that of the headers, a number or a date, if it is up to an hour;
+// the one in milliseconds counts more.
 // Err, for logs, has the status, type and request id; words in it are cleaned
 // in the same way.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
@@ -40,7 +39,7 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	}
 	switch e.Code {
 	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
-		e.RetryAfter = cmp.Or(codec.RetryAfterMilli(header.Get("retry-after-ms")), codec.RetryAfter(header.Get("retry-after")))
+		e.RetryAfter = codec.RetryAfter(header)
 	}
 	return e
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -203,7 +204,7 @@ func TestDecodeReplyDeviations(t *testing.T) {
 			if repaired := strings.Contains(tt.body, `\ud800`); (f.Format == Format) != repaired {
 				t.Errorf("the frame has the format %q", f.Format)
 			}
-			reply, err := upstream.Collect(t.Context(), answering(f), &upstream.Request{})
+			reply, err := upstream.Collect(t.Context(), wiretest.Frames(f), &upstream.Request{})
 			if err != nil {
 				t.Fatal(err)
 			}

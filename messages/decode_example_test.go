@@ -82,7 +82,7 @@ func ExampleDecodeReply() {
 func ExampleDecodeError() {
 	err := messages.DecodeError(429, http.Header{"Retry-After": {"7"}},
 		[]byte(`{"type":"error","error":{"type":"rate_limit_error","message":"Slow down."}}`))
-	fmt.Println(err.Code, err.RetryAfter, err)
+	fmt.Println(err.Code, err.RetryAfter, err.Text)
 	// A key that is refused is not the client's.
 	err = messages.DecodeError(401, nil, []byte(`{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`))
 	fmt.Println(err.Code, err.Text == "")

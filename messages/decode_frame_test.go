@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -13,6 +14,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/sse"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -23,7 +25,7 @@ func relay(t testing.TB, stream string, taps ...func(*upstream.Event)) (string, 
 	t.Helper()
 	enc := newStream("req_1", "msg_1", "m", nil)
 	var out []byte
-	u := replay(strings.NewReader(stream))
+	u := replay(stream)
 	sink := upstream.SinkFunc(func(events []upstream.Event) error {
 		for _, tap := range taps {
 			for i := range events {
@@ -84,11 +86,11 @@ func TestEventsSayWhatFramesSay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := upstream.Collect(t.Context(), replay(strings.NewReader(stream)), &upstream.Request{})
+			want, err := upstream.Collect(t.Context(), replay(stream), &upstream.Request{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := upstream.Collect(t.Context(), replay(strings.NewReader(anew)), &upstream.Request{})
+			got, err := upstream.Collect(t.Context(), replay(anew), &upstream.Request{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +114,7 @@ func TestDeviatingFramesAreNotVerbatim(t *testing.T) {
 		"no text":          changed(`"text","text":""`, `"text"`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			want, err := upstream.Collect(t.Context(), replay(strings.NewReader(stream)), &upstream.Request{})
+			want, err := upstream.Collect(t.Context(), replay(stream), &upstream.Request{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +132,7 @@ func TestDeviatingFramesAreNotVerbatim(t *testing.T) {
 					t.Errorf("this deviates still: %s", f.Data)
 				}
 			}
-			got, err := upstream.Collect(t.Context(), replay(strings.NewReader(out)), &upstream.Request{})
+			got, err := upstream.Collect(t.Context(), replay(out), &upstream.Request{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -244,16 +246,11 @@ func TestStreamReaderLimits(t *testing.T) {
 	if _, err := r.Next(); !errors.As(err, &timeout) || timeout.Code != upstream.CodeBadGateway {
 		t.Errorf("a plain error: %v", err)
 	}
-	r = NewStreamReader(iotest.ErrReader(slow{}), content.Limits{})
+	r = NewStreamReader(iotest.ErrReader(os.ErrDeadlineExceeded), content.Limits{})
 	if _, err := r.Next(); !errors.As(err, &timeout) || timeout.Code != upstream.CodeTimeout {
 		t.Errorf("a time-out: %v", err)
 	}
 }
-
-type slow struct{}
-
-func (slow) Error() string { return "slow" }
-func (slow) Timeout() bool { return true }
 
 func TestStreamReaderBuffered(t *testing.T) {
 	first := line(lineStart) + line(lineOpen0) + line(lineText0) + line(`ping {"type":"ping"}`)
@@ -409,5 +406,5 @@ func errKind(err error) string {
 	if errors.As(err, &broken) {
 		return broken.Text
 	}
-	return errText(err)
+	return wiretest.Causes(err)
 }

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,13 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
-
-// errReader marks what the reader, not the Writer, failed with.
-type errReader struct{ err error }
-
-func (e errReader) Error() string { return e.err.Error() }
 
 func FuzzStreamReader(f *testing.F) {
 	for _, name := range []string{"E21", "E22", "E23", "E24", "E25"} {
@@ -32,10 +27,10 @@ func FuzzStreamReader(f *testing.F) {
 		want, wantErr := decodeStream(strings.NewReader(stream))
 		for name, src := range map[string]io.Reader{
 			"bytes":  iotest.OneByteReader(strings.NewReader(stream)),
-			"pieces": &sized{strings.NewReader(stream), int(size) + 1},
+			"pieces": wiretest.Pieces(strings.NewReader(stream), int(size)+1),
 		} {
 			got, err := decodeStream(src)
-			if diff := cmp.Diff(want, got); diff != "" || errText(err) != errText(wantErr) {
+			if diff := cmp.Diff(want, got); diff != "" || wiretest.Causes(err) != wiretest.Causes(wantErr) {
 				t.Fatalf("%s: error %v, want %v; events (-want +got):\n%s", name, err, wantErr, diff)
 			}
 		}
@@ -44,36 +39,11 @@ func FuzzStreamReader(f *testing.F) {
 			t.Fatalf("the error is a %T", wantErr)
 		}
 
-		// The Writer refuses nothing that the reader gives.
-		u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			r := NewStreamReader(strings.NewReader(stream), content.Limits{})
-			for {
-				f, err := r.Next()
-				if err != nil {
-					return errReader{err}
-				}
-				if len(f.Events) == 0 {
-					t.Error("a frame without events")
-				}
-				if f.Format == Format && (f.Name == "" || strings.ContainsAny(f.Name, "\r\n") || !json.Valid([]byte(f.Data))) {
-					t.Errorf("a frame that cannot be sent: %q %q", f.Name, f.Data)
-				}
-				for _, e := range f.Events {
-					checkJSON(t, e)
-				}
-				if err := w.Frame(f); err != nil {
-					return err
-				}
+		wiretest.Taken(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
+			if f.Format == Format && (f.Name == "" || strings.ContainsAny(f.Name, "\r\n") || !json.Valid([]byte(f.Data))) {
+				t.Errorf("a frame that cannot be sent: %q %q", f.Name, f.Data)
 			}
-		})
-		reply, err := upstream.Collect(t.Context(), u, &upstream.Request{})
-		var reading errReader
-		if !errors.As(err, &reading) {
-			t.Fatalf("the Writer refused: %v", err)
-		}
-		if reply.Usage.Prompt() < 0 || reply.Usage.Answer() < 0 || reply.Usage.Output < 0 {
-			t.Errorf("negative usage: %+v", reply.Usage)
-		}
+		}, nil)
 		if wantErr != io.EOF {
 			return
 		}
@@ -90,54 +60,6 @@ func FuzzStreamReader(f *testing.F) {
 	})
 }
 
-// checkJSON checks what is passed on as raw JSON.
-func checkJSON(t *testing.T, e upstream.Event) {
-	for _, x := range []*content.Extra{e.Extra, extraOfStart(e.Start), extraOfUsage(e.Usage), extraOfStop(e.Stop)} {
-		if x != nil && (!json.Valid([]byte(x.JSON)) || x.JSON[0] != '{') {
-			t.Errorf("the Extra is no object: %s", x.JSON)
-		}
-	}
-	if e.Stop != nil && e.Stop.Details != "" && !json.Valid([]byte(e.Stop.Details)) {
-		t.Errorf("the details are no JSON: %s", e.Stop.Details)
-	}
-}
-
-func extraOfStart(s *upstream.Start) *content.Extra {
-	if s == nil {
-		return nil
-	}
-	return s.Extra
-}
-
-func extraOfUsage(u *content.Usage) *content.Extra {
-	if u == nil {
-		return nil
-	}
-	return u.Extra
-}
-
-func extraOfStop(s *upstream.Stop) *content.Extra {
-	if s == nil {
-		return nil
-	}
-	return s.Extra
-}
-
-func errText(err error) string {
-	if inner := errors.Unwrap(err); inner != nil {
-		return err.Error() + ": " + inner.Error()
-	}
-	return err.Error()
-}
-
-// sized reads at most n bytes at a time.
-type sized struct {
-	r io.Reader
-	n int
-}
-
-func (s *sized) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), s.n)]) }
-
 func FuzzDecodeReply(f *testing.F) {
 	for _, name := range []string{"E02", "E04", "E07", "E10", "E12", "E17", "E18", "E19", "E26"} {
 		f.Add(example(f, name+".json"))
@@ -145,22 +67,7 @@ func FuzzDecodeReply(f *testing.F) {
 	f.Add(`{"content":"x"}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		frame, err := DecodeReply(body, content.Limits{})
-		var failed *upstream.Error
-		if err != nil {
-			if !errors.As(err, &failed) {
-				t.Fatalf("the error is a %T", err)
-			}
-			return
-		}
-		if !json.Valid([]byte(frame.Data)) {
-			t.Errorf("the data is no JSON")
-		}
-		for _, e := range frame.Events {
-			checkJSON(t, e)
-		}
-		if _, err := upstream.Collect(t.Context(), answering(frame), &upstream.Request{}); err != nil {
-			t.Errorf("the Writer refused: %v", err)
-		}
+		wiretest.TakenWhole(t, frame, err)
 	})
 }
 

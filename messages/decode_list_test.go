@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -10,18 +9,6 @@ import (
 
 	"github.com/polywire/polywire/upstream"
 )
-
-// answering answers with the given frames.
-func answering(list ...*upstream.Frame) upstream.Upstream {
-	return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		for _, f := range list {
-			if err := w.Frame(f); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
 
 func TestDecodeCount(t *testing.T) {
 	tests := []struct {

@@ -3,25 +3,18 @@ package messages
 import (
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // example returns one of the examples of answers under testdata/decode.
-func example(t testing.TB, name string) string {
-	t.Helper()
-	b, err := os.ReadFile("testdata/decode/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
+func example(t testing.TB, name string) string { return wiretest.File(t, "testdata/decode/"+name) }
 
 // decodeStream returns the events of all frames of a stream, and the error
 // behind them.

@@ -140,7 +140,7 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 	if err != nil {
 		return nil, err
 	}
-	c := &front.Call{Files: d.elsewhere(req)}
+	c := &front.Call{Files: d.elsewhere(req), Path: req.Path}
 	c.Request, c.Lost = req.passOn(rules.header())
 	message := "msg_" + strings.TrimPrefix(id, "req_")
 	if req.Stream {

@@ -9,7 +9,11 @@
 //
 // That is a service that the vendor's own clients can talk to. See [Options]
 // for limits, keys and hooks, and [upstream.Serving] for those that all formats
-// share.
+// share. Why an answer failed is told to its Logger, or else to slog.Default.
+//
+// A request needs the headers anthropic-version and, if it has a body, Content-Type:
+// application/json. Where another format's handler is mounted below the same path,
+// [Handler.Match] tells whose a request is.
 //
 // # Without HTTP
 //

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/internal/workload"
 )
 
@@ -116,15 +116,7 @@ var spelledWhole = []string{
 // are spelled.
 func sameJSON(t *testing.T, a, b string) string {
 	t.Helper()
-	decode := func(s string) (v any) {
-		d := json.NewDecoder(strings.NewReader(s))
-		d.UseNumber()
-		if err := d.Decode(&v); err != nil {
-			t.Fatalf("%v in %s", err, s)
-		}
-		return v
-	}
-	return cmp.Diff(decode(a), decode(b))
+	return cmp.Diff(wiretest.Value(t, a), wiretest.Value(t, b))
 }
 
 func TestEncodeSameValue(t *testing.T) {

@@ -59,6 +59,20 @@ func (r *Request) complained(path string) bool {
 	return false
 }
 
+// unclear reports whether something at path or in it could not be read, so that
+// what depends on it cannot be judged.
+func (r *Request) unclear(path string) bool {
+	if r.Form == nil || r.Form.wrong == nil {
+		return false
+	}
+	for _, e := range r.Form.wrong.list {
+		if within(e.Path, path) {
+			return true
+		}
+	}
+	return r.Form.wrong.more > 0
+}
+
 // within reports whether path is at outer or below it.
 func within(path, outer string) bool {
 	if outer == "" {

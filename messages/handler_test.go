@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -244,7 +245,7 @@ func TestKeys(t *testing.T) {
 					}
 				},
 			}})
-			body := &counting{Reader: strings.NewReader(smallBody)}
+			body := &wiretest.Counter{Reader: strings.NewReader(smallBody)}
 			r := post("")
 			r.Body, r.ContentLength = io.NopCloser(body), int64(len(smallBody))
 			r.URL.RawQuery = "key=" + good
@@ -259,8 +260,8 @@ func TestKeys(t *testing.T) {
 				}
 			} else {
 				checkError(t, w.Result(), tt.status, tt.kind, tt.text, "")
-				if body.n != 0 || w.Header().Get("Connection") != "close" {
-					t.Errorf("%d bytes of the body were read; Connection: %q", body.n, w.Header().Get("Connection"))
+				if body.N != 0 || w.Header().Get("Connection") != "close" {
+					t.Errorf("%d bytes of the body were read; Connection: %q", body.N, w.Header().Get("Connection"))
 				}
 			}
 			if strings.Contains(log.String()+w.Body.String(), good[:6]) {
@@ -268,17 +269,6 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
-}
-
-type counting struct {
-	io.Reader
-	n int
-}
-
-func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n += n
-	return n, err
 }
 
 func TestAuthenticate(t *testing.T) {
@@ -399,7 +389,18 @@ func TestMatchAndWriteError(t *testing.T) {
 	w := httptest.NewRecorder()
 	h.WriteError(w, post(smallBody), &upstream.Error{Code: upstream.CodeRateLimit, Text: "wait", RetryAfter: 1500 * time.Millisecond})
 	checkError(t, w.Result(), 429, "rate_limit_error", "wait", "")
-	if s := w.Header().Get("Retry-After"); s != "2" {
-		t.Errorf("Retry-After: %q", s)
+	if h := w.Header(); h.Get("Retry-After") != "2" || h.Values("X-Should-Retry") != nil {
+		t.Errorf("a limit of rates: %v", h)
+	}
+	for _, code := range []upstream.Code{upstream.CodeQuota, upstream.CodeOverloaded, upstream.CodeUnavailable, upstream.CodeInvalid} {
+		w := httptest.NewRecorder()
+		h.WriteError(w, post(smallBody), &upstream.Error{Code: code})
+		want := ""
+		if code == upstream.CodeQuota {
+			want = "false" // waiting does not help
+		}
+		if got := w.Header().Get("X-Should-Retry"); got != want || w.Header().Get("Retry-After") != "" {
+			t.Errorf("%s: X-Should-Retry %q, want %q; Retry-After %q", code, got, want, w.Header().Get("Retry-After"))
+		}
 	}
 }

@@ -45,7 +45,7 @@ func TestRequestPath(t *testing.T) {
 		"choice.no_parallel":                 "tool_choice.disable_parallel_tool_use",
 		"extra.thread":                       "thread",
 		"extra":                              "extra",
-		"turns.3.extra":                      "messages.3.extra",
+		"turns.3.extra":                      "messages.3",
 		"turns.3.extra.output_config":        "messages.3.output_config",
 		"tools.0.extra.allowed_callers":      "tools.0.allowed_callers",
 		"parts.2.citations.0":                "content.2.citations.0",

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 )
 
 // faultTests have one row for each fault text and each place of it. What is
@@ -137,7 +138,7 @@ func TestParseFaults(t *testing.T) {
 		for i, w := range want {
 			want[i] = strings.Replace(w, " B", " messages.0.content.1", 1)
 		}
-		if diff := cmp.Diff(want, told(err)); diff != "" {
+		if diff := cmp.Diff(want, wiretest.Faults(err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.body, diff)
 		}
 	}
@@ -173,7 +174,7 @@ func TestParseFaultsAreShort(t *testing.T) {
 	for _, body := range []string{block(`{"type":"image","source":{"type":"` + long + `"}}`), top(`"model\u0000` + long + `":1`),
 		block(`{"type":"` + long + `"}`), top(`"tools":[{"type":"` + long + `","name":1}]`), top(`"thinking":{"type":"` + long + `","display":1}`)} {
 		_, err := ParseRequest([]byte(body))
-		for _, s := range told(err) {
+		for _, s := range wiretest.Faults(err) {
 			if len(s) > 600 {
 				t.Errorf("%d bytes: %.100s…", len(s), s)
 			}
@@ -203,7 +204,7 @@ func TestFaultsMerge(t *testing.T) {
 		"missing messages.0.content.2.type: Field required",
 		"value max_tokens: later",
 	}
-	if diff := cmp.Diff(want, told(r.faults(&later))); diff != "" {
+	if diff := cmp.Diff(want, wiretest.Faults(r.faults(&later))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if err := (&Request{}).faults(&content.Faults{}); err != nil {

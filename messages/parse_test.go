@@ -8,18 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/workload"
 )
-
-// told returns the faults of err, one a line: code, path, text.
-func told(err error) []string {
-	var list []string
-	all, _ := content.Violations(err)
-	for _, e := range all {
-		list = append(list, string(e.Code)+" "+e.Path+": "+e.Text)
-	}
-	return list
-}
 
 func TestParseWhole(t *testing.T) {
 	maxTokens, budget, heat := int64(512), int64(2048), 0.2
@@ -134,7 +125,7 @@ func TestParseRefused(t *testing.T) {
 }
 
 func TestParseAllocations(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("pools forget under the race detector")
 	}
 	for _, tt := range []struct {

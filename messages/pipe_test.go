@@ -2,86 +2,23 @@ package messages
 
 import (
 	"context"
-	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
-// A pipeServer is a real server over pipes, for bubbles: time is fake in it, and
-// a goroutine that is left over when the test ends fails the test.
-type pipeServer struct {
-	http.Client
-	conns chan net.Conn
-	over  chan struct{}
-	once  sync.Once
-}
+// A pipeServer is a server of this format in a bubble.
+type pipeServer struct{ *wiretest.Server }
 
-func (p *pipeServer) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.over:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipeServer) Close() error {
-	p.once.Do(func() { close(p.over) })
-	return nil
-}
-
-func (p *pipeServer) Addr() net.Addr { return &net.UnixAddr{} }
-
-// dial returns the client's side of a new connection.
-func (p *pipeServer) dial() (net.Conn, error) {
-	client, server := net.Pipe()
-	select {
-	case p.conns <- server:
-		return client, nil
-	case <-p.over:
-		return nil, net.ErrClosed
-	}
-}
-
-// inBubble runs f with a server for h. What the server does is over when it
-// returns.
+// inBubble runs f with a server for up.
 func inBubble(t *testing.T, up upstream.Upstream, o Options, f func(t *testing.T, p *pipeServer)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		p := &pipeServer{conns: make(chan net.Conn), over: make(chan struct{})}
-		transport := &http.Transport{
-			DisableCompression: true,
-			DialContext:        func(context.Context, string, string) (net.Conn, error) { return p.dial() },
-		}
-		p.Transport = transport
-		srv := &http.Server{Handler: NewHandler(up, &o)}
-		served := make(chan error)
-		go func() { served <- srv.Serve(p) }()
-		whole := false
-		defer func() {
-			stop := func() error { return srv.Shutdown(context.Background()) }
-			if !whole { // f has ended the test, and answers may be half read
-				stop = srv.Close
-			}
-			transport.CloseIdleConnections()
-			if err := stop(); err != nil {
-				t.Error(err)
-			}
-			if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-				t.Error(err)
-			}
-		}()
-		f(t, p)
-		whole = true
-	})
+	wiretest.Bubble(t, NewHandler(up, &o), func(t *testing.T, s *wiretest.Server) { f(t, &pipeServer{s}) })
 }
 
 // send sends a request with a body.
@@ -124,14 +61,6 @@ func mustEnd(t *testing.T, stream string) (a *accumulator, kind string) {
 	return a, kind
 }
 
-// took checks that something took at least d, and not much longer.
-func took(t *testing.T, what string, got, d, slack time.Duration) {
-	t.Helper()
-	if got < d || got > d+slack {
-		t.Errorf("%s took %v, want %v to %v", what, got, d, d+slack)
-	}
-}
-
 // A probe is an OnDone and a place for what an upstream saw.
 type probe struct {
 	reports []*upstream.Report
@@ -149,29 +78,4 @@ func (p *probe) one(t *testing.T) *upstream.Report {
 		t.Fatalf("%d reports, want 1", len(p.reports))
 	}
 	return p.reports[0]
-}
-
-// A test that ends amid an answer must not leave anything behind: that would
-// be a panic of the whole process.
-func TestBubbleEndsEarly(t *testing.T) {
-	over := false
-	up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		defer func() { over = true }()
-		if err := w.Text("a"); err != nil {
-			return err
-		}
-		<-ctx.Done()
-		return context.Cause(ctx)
-	})
-	t.Run("", func(t *testing.T) {
-		inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
-			if _, err := p.send(t, t.Context(), streamBody); err != nil {
-				t.Error(err)
-			}
-			t.SkipNow()
-		})
-	})
-	if !over {
-		t.Error("the answer was not ended")
-	}
 }

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,7 @@ import (
 // does not suit its block, JSON that is none. Half surrogate pairs and bytes
 // that are not UTF-8 become U+FFFD, which is a loss.
 //
-// Memory does not grow with the stream. It allocates once for about 16 KB of
+// Memory does not grow with the stream. It allocates once for about 32 KB of
 // text deltas.
 type StreamReader struct {
 	source *sse.Reader
@@ -38,8 +37,7 @@ type StreamReader struct {
 // Of lim count Body, for the bytes of one event (0 means 32 MiB), Depth and
 // Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	most := min(cmp.Or(max(lim.Body, 0), defaultEvent), 1<<31-1)
-	r := &StreamReader{source: sse.NewReader(src, int(most))}
+	r := &StreamReader{source: sse.NewReader(src, sse.Limit(lim.Body))}
 	r.init(lim)
 	return r
 }

@@ -63,6 +63,7 @@ type blockState struct {
 	signatures int
 	deltas     map[string]int
 	last       string
+	unmade     bool // its arguments are no object
 }
 
 // accumulate reads a whole stream. The message is nil if it never began.
@@ -224,7 +225,9 @@ func (s *blockState) stop(b map[string]any) error {
 		var input map[string]any
 		if err := d.Decode(&input); err == nil && !d.More() {
 			b["input"] = input
-		} // else the {} of the start stays, as with the clients
+		} else { // the {} of the start stays, as with the clients
+			s.unmade = b["type"] == "tool_use"
+		}
 	}
 	return nil
 }
@@ -253,6 +256,18 @@ func (a *accumulator) end(data map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// made returns the blocks but for the calls whose arguments are no object, which
+// a whole answer leaves out.
+func (a *accumulator) made() []any {
+	list := []any{}
+	for i, b := range a.blocks {
+		if !a.state[i].unmade {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // decode reads one JSON document with its digits.

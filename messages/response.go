@@ -37,10 +37,11 @@ type Response struct {
 // Paths of losses are neutral. r is left as it is; its parts may be shared.
 //
 // Where r names no id or model, they are empty: the caller fills them in. A
-// call whose arguments are not a JSON object, because they were cut or the
-// model wrote them so, has none in the answer; this is reported, and where the
-// answer would claim to wait for the call's result, it says
-// "malformed_tool_use" in place of "tool_use".
+// call that has no name, or whose arguments are not a JSON object, because they
+// were cut or the model wrote them so, is left out; this is reported, and where
+// the answer would end in the ordinary way, it says "malformed_tool_use".
+// Arguments that are nothing but white space, or null, are none. A call without
+// any that is the last part of an answer that was cut is left out too.
 //
 // A call without an id, or with that of a call before it, gets one: "toolu_pw"
 // and a number, which no other call of the answer has. An id of an odd alphabet
@@ -62,7 +63,11 @@ func responseOf(r *upstream.Reply, turns []content.Turn) (*Response, []content.L
 	for i, from := range r.Parts {
 		lose := func(r *loss.Rule) {
 			note(partPath(i), r)
-			a.broken = a.broken || r == unsaidInput
+			a.broken = a.broken || unmade(r)
+		}
+		if i == len(r.Parts)-1 && codec.Unbegun(from, r.Stop.Reason) {
+			lose(unsaidCut)
+			break
 		}
 		if p := forAnswer(from, lose); p != nil {
 			switch p := p.(type) {
@@ -169,7 +174,7 @@ type answer struct {
 
 	sources codec.Sources
 	calls   int  // blocks that are calls
-	broken  bool // the arguments of one are no object
+	broken  bool // one was left out, or should have been
 }
 
 // response says it in the format's words, without the blocks.

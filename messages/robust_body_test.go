@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -27,7 +28,7 @@ func requestHead(line string) string {
 // closed the connection behind it.
 func raw(t *testing.T, p *pipeServer, write func(c net.Conn)) (res *http.Response, closed bool) {
 	t.Helper()
-	c, err := p.dial()
+	c, err := p.Dial()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestSlowBody(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 		})
-		took(t, "giving up", time.Since(start), time.Minute, 2*time.Second)
+		wiretest.Took(t, "giving up", time.Since(start), time.Minute, 2*time.Second)
 		checkError(t, res, 400, "invalid_request_error", "", "request_body_timeout")
 		if !closed {
 			t.Error("the connection is open")
@@ -77,7 +78,7 @@ func TestSlowBody(t *testing.T) {
 // comes after the body.
 func TestDeadlineLifted(t *testing.T) {
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		if err := sleep(c, 3*time.Minute); err != nil {
+		if err := wiretest.Sleep(c, 3*time.Minute); err != nil {
 			return err
 		}
 		return w.Text("Hello")
@@ -142,7 +143,7 @@ func TestLeavesWithinBody(t *testing.T) {
 		return nil
 	})
 	inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
-		c, err := p.dial()
+		c, err := p.Dial()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +169,7 @@ func TestBudget(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-				_ = sleep(c, time.Second)
+				_ = wiretest.Sleep(c, time.Second)
 				return w.Text("Hello")
 			})
 			budget := tt.budget

@@ -3,6 +3,8 @@ package messages
 import (
 	"runtime"
 	"testing"
+
+	"github.com/polywire/polywire/internal/race"
 )
 
 // allocated returns how many bytes and objects f allocates, at best: a pool may
@@ -23,7 +25,7 @@ func allocated(f func()) (bytes, objects uint64) {
 // A document of twice the size costs twice the memory and not more, whatever
 // it is made of.
 func TestWorstIsLinear(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("pools drop things at random")
 	}
 	for _, w := range worsts {
@@ -41,7 +43,7 @@ func TestWorstIsLinear(t *testing.T) {
 
 // What people send costs what was promised, parsed and validated.
 func TestParseValidateAllocations(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("pools drop things at random")
 	}
 	for _, load := range workloads {

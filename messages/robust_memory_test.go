@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/upstream"
 )
@@ -127,7 +128,7 @@ func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
 	for _, tt := range []struct {

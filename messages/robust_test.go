@@ -15,28 +15,17 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
-// sleep waits, or fails when ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 func TestPings(t *testing.T) {
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		if err := sleep(c, 50*time.Second); err != nil {
+		if err := wiretest.Sleep(c, 50*time.Second); err != nil {
 			return err
 		}
 		_ = w.Text("a")
-		if err := sleep(c, 20*time.Second); err != nil {
+		if err := wiretest.Sleep(c, 20*time.Second); err != nil {
 			return err
 		}
 		return w.Text("b")
@@ -47,7 +36,7 @@ func TestPings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		took(t, "the first sign of life", time.Since(start), 15*time.Second, time.Second)
+		wiretest.Took(t, "the first sign of life", time.Since(start), 15*time.Second, time.Second)
 		stream, err := io.ReadAll(res.Body)
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +76,7 @@ func TestLimits(t *testing.T) {
 				if err := w.Text("a"); err != nil {
 					return err
 				}
-				if err := sleep(c, 20*time.Second); err != nil {
+				if err := wiretest.Sleep(c, 20*time.Second); err != nil {
 					return err
 				}
 			}
@@ -103,7 +92,7 @@ func TestLimits(t *testing.T) {
 				inBubble(t, tt.up, o, func(t *testing.T, p *pipeServer) {
 					start := time.Now()
 					res, answer := p.mustSend(t, body)
-					took(t, "the call", time.Since(start), tt.after, time.Second)
+					wiretest.Took(t, "the call", time.Since(start), tt.after, time.Second)
 					if res.StatusCode == http.StatusOK {
 						if _, kind := mustEnd(t, answer); kind != "timeout_error" || body == smallBody {
 							t.Errorf("error %q\n%s", kind, answer)
@@ -137,7 +126,7 @@ func TestSlowReader(t *testing.T) {
 	var seen probe
 	inBubble(t, up, Options{Serving: seen.serving()}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
-		c, err := p.dial()
+		c, err := p.Dial()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +135,7 @@ func TestSlowReader(t *testing.T) {
 			len(streamBody), streamBody)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		took(t, "giving up", failed.Sub(start), 30*time.Second, 2*time.Second)
+		wiretest.Took(t, "giving up", failed.Sub(start), 30*time.Second, 2*time.Second)
 		if taken > 16 {
 			t.Errorf("%d KB were taken for a client that reads nothing", taken)
 		}
@@ -223,7 +212,7 @@ func TestClientLeaves(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 				synctest.Wait()
-				took(t, "noticing", ended.Sub(start), 10*time.Second, time.Second)
+				wiretest.Took(t, "noticing", ended.Sub(start), 10*time.Second, time.Second)
 				want := 200
 				if tt.early {
 					want = 499
@@ -253,7 +242,7 @@ func TestDeaf(t *testing.T) {
 		inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
 			start := time.Now()
 			_, answer := p.mustSend(t, body)
-			took(t, "giving up", time.Since(start), 5*time.Minute, 3*time.Second)
+			wiretest.Took(t, "giving up", time.Since(start), 5*time.Minute, 3*time.Second)
 			if !strings.Contains(answer, "timeout_error") {
 				t.Errorf("answer: %s", answer)
 			}

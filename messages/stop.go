@@ -28,8 +28,9 @@ import (
 //	anything else   other, which is no word of the vendor's
 //
 // The vendor's clients take words that they do not know as they come. A reason
-// to go on (end, tool_use) whose call has broken arguments is a malformed_call, and
-// so is tool_use without a call that could be told.
+// to go on (end, tool_use) with a call that is broken is a malformed_call, and so is
+// tool_use without a call that could be told. A call that was cut is none: the
+// answer ends with what cut it.
 func (a *answer) stopWords(lost func(path string, r *loss.Rule)) (word, sequence, details string) {
 	s := &a.stop
 	sequence = s.Sequence

@@ -13,7 +13,7 @@ import (
 )
 
 // A stream turns the events of one answer into those of the wire. It does no
-// I/O and allocates nothing for a delta.
+// I/O and allocates nothing for a delta, but for room for a call's arguments.
 //
 // It numbers blocks anew, since some of the answer's have no block here. The
 // last message_delta wins with clients, so it is held back until the end.
@@ -28,6 +28,7 @@ type stream struct {
 	said     bool // stop and usage are written as they are now
 	next     int  // index of the next block
 	open     []streamed
+	newest   int      // the number of the block that opened last
 	last     streamed // the last block that was opened, as far as its signature goes
 	endsText bool     // the last block that was written is a text
 	held     heldList // what carries signatures of texts, for when something follows
@@ -35,6 +36,8 @@ type stream struct {
 	kept     int      // bytes of members that were kept until the end, about
 	full     bool     // too many, which was reported
 	ids      idMaker
+	size     int // bytes of the arguments of calls that are open
+	err      error
 	scratch  jsonwire.Writer
 	lost     []content.Loss
 }
@@ -47,12 +50,11 @@ type streamed struct {
 	signed    bool              // a signature is written
 	raw       bool              // written by the vendor's own frames
 	says      bool              // a text that clients do not leave out
-	over      bool              // a thought that closed, but may be signed yet
-	input     string            // arguments that the block opened with; deltas replace them
+	over      bool              // it closed, but a thought may be signed yet, and a call have been cut
 	signature string            // of a thought: to be written before it stops
 	beside    content.Signature // another vendor's of no thought: to be carried behind the block
 	tail      front.Tail        // the beginning of a character whose end has not come
-	arguments balance
+	call      *streamedCall     // of a call that the vendor's own frames do not tell
 }
 
 type blockKind uint8
@@ -105,7 +107,7 @@ func (s *stream) End(dst []byte, f *front.Failure) []byte {
 	if !s.begun {
 		dst = s.begin(dst)
 	}
-	dst = s.settle(dst)
+	dst = s.settle(s.lastCall(dst, s.stop.Reason))
 	if s.endsText {
 		s.letGo()
 	}
@@ -143,7 +145,7 @@ func (s *stream) event(dst []byte, e *upstream.Event, rest []upstream.Event) []b
 	case upstream.EventText:
 		return s.text(dst, e)
 	case upstream.EventInput:
-		return s.input(dst, e)
+		return s.input(dst, e, rest)
 	case upstream.EventOpen:
 		dst = s.opened(dst, e, rest)
 	case upstream.EventClose:
@@ -286,16 +288,6 @@ func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 		return s.deltas(dst, b, thinkingDelta, e)
 	}
 	return dst
-}
-
-func (s *stream) input(dst []byte, e *upstream.Event) []byte {
-	b := s.at(e.Block)
-	if b == nil || b.out < 0 || b.kind != callBlock {
-		return dst
-	}
-	b.input = ""
-	b.arguments.scan(e.Text)
-	return s.deltas(dst, b, inputDelta, e)
 }
 
 func (s *stream) citation(dst []byte, e *upstream.Event) []byte {

@@ -1,14 +1,17 @@
 package messages
 
 import (
-	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -21,7 +24,6 @@ func BenchmarkStreamEvent(b *testing.B) {
 	}{
 		{"text", upstream.Event{Kind: upstream.EventText, Block: 0, Text: " and then the"}},
 		{"escapes", upstream.Event{Kind: upstream.EventText, Block: 0, Text: "\tif x == \"a\" {\n\t\treturn\n\t}\n"}},
-		{"input", upstream.Event{Kind: upstream.EventInput, Block: 1, Text: `"path": "/src/`}},
 		{"long", upstream.Event{Kind: upstream.EventText, Block: 0, Text: strings.Repeat("all work and no play ", 50)}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
@@ -48,27 +50,34 @@ func BenchmarkStreamEvent(b *testing.B) {
 	}
 }
 
-// BenchmarkHandlerEvent is what one event costs from Writer.Text to a response
-// writer that does nothing.
-func BenchmarkHandlerEvent(b *testing.B) {
-	n := b.N
-	h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Text("a")
-		b.ResetTimer()
-		for range n {
-			if err := w.Text(" and then the"); err != nil {
-				return err
+// BenchmarkCall encodes a call with 200 pieces of arguments, all of which are
+// judged at its end. V is what gjson.Valid takes for the data of its events.
+func BenchmarkCall(b *testing.B) {
+	batch := make([]upstream.Event, 1)
+	var out []byte
+	events := append([]upstream.Event{opens(0, callNamed("f")), argues(0, `{"text": "`)}, slices.Repeat([]upstream.Event{argues(0, "and then the f")}, 198)...)
+	events = append(events, argues(0, `"}`), closes(0), ended(content.StopToolUse))
+	run := func(each func([]byte)) {
+		s := newStream("req_1", "msg_1", "m", nil)
+		for _, batch[0] = range events {
+			out = s.Events(out[:0], batch)
+			each(out)
+		}
+		out = s.End(out[:0], nil)
+	}
+	var doc strings.Builder
+	run(func(out []byte) {
+		for line := range strings.Lines(string(out)) {
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				doc.WriteString("," + data)
 			}
 		}
-		b.StopTimer()
-		return nil
-	}), nil)
-	b.ReportAllocs()
-	w := &nullWriter{header: http.Header{}}
-	h.ServeHTTP(w, post(streamBody))
-	if w.flushes < n {
-		b.Errorf("%d flushes for %d events", w.flushes, n)
-	}
+	})
+	floor.Run(b, "["+doc.String()[1:]+"]", func() { run(func([]byte) {}) })
+}
+
+func BenchmarkHandlerEvent(b *testing.B) {
+	wiretest.BenchmarkEvents(b, func(up upstream.Upstream) http.Handler { return NewHandler(up, nil) }, post(streamBody))
 }
 
 // BenchmarkHandlerRequest is what a small request costs, plain and streamed.
@@ -78,21 +87,8 @@ func BenchmarkHandlerRequest(b *testing.B) {
 			h := NewHandler(hello, nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				h.ServeHTTP(&nullWriter{header: http.Header{}}, post(body))
+				h.ServeHTTP(&wiretest.Nobody{}, post(body))
 			}
 		})
 	}
 }
-
-// A nullWriter is the least a response writer can do.
-type nullWriter struct {
-	header  http.Header
-	flushes int
-}
-
-func (w *nullWriter) Header() http.Header               { return w.header }
-func (w *nullWriter) Write(p []byte) (int, error)       { return len(p), nil }
-func (w *nullWriter) WriteHeader(int)                   {}
-func (w *nullWriter) FlushError() error                 { w.flushes++; return nil }
-func (w *nullWriter) SetWriteDeadline(time.Time) error  { return nil }
-func (w *nullWriter) SetReadDeadline(_ time.Time) error { return nil }

@@ -28,12 +28,18 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 	if !s.begun {
 		dst = s.begin(dst)
 	}
-	p := forAnswer(e.Part, func(r *loss.Rule) {
+	dst = s.lastCall(dst, "")
+	s.newest = e.Block
+	part, input, call := split(e.Part)
+	p := forAnswer(part, func(r *loss.Rule) {
 		s.lose(e.Block, r)
-		s.broken = s.broken || r == unsaidInput
+		if unmade(r) {
+			s.breaks()
+		}
 	})
 	sig, says, nothing := s.ahead(e, p, rest)
 	if nothing && sig.Data != "" {
+		dst = s.release(dst, e.Block)
 		s.held.hold(e.Block, sig, seal.Alone, s.loser(e.Block))
 		p = nil
 	}
@@ -42,8 +48,11 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 		s.open = append(s.open, s.last)
 		return dst
 	}
+	if call {
+		return s.openCall(dst, e, &streamedCall{part: p, input: input, signature: sig}, rest)
+	}
 	s.said = false // an end that was written already was none
-	dst = s.catchUp(dst)
+	dst = s.catchUp(s.release(dst, e.Block))
 	if sig.Data != "" && says {
 		dst = s.appendCarrier(dst, sealed(sig, inFront(p), s.loser(e.Block)))
 	}
@@ -54,12 +63,6 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 		b.beside = sig
 	}
 	s.next++
-	if t, ok := p.(*content.ToolUse); ok { // a copy of our own
-		s.calls++
-		if s.ids.name(t) {
-			s.lose(e.Block, unsaidID)
-		}
-	}
 	return s.beginning(s.startBlock(dst, b.out, p), b, p)
 }
 
@@ -95,12 +98,6 @@ func (s *stream) beginning(dst []byte, b *streamed, p content.Part) []byte {
 			dst = s.delta(dst, b, thinkingDelta, p.Text, nil)
 		}
 		b.signature = p.Signature.Data // none of a redacted one
-	case *content.ToolUse:
-		b.input = p.Input
-		dst = s.delta(dst, b, inputDelta, "", nil)
-	case *content.ServerToolUse:
-		b.input = p.Input
-		dst = s.delta(dst, b, inputDelta, "", nil)
 	}
 	return dst
 }
@@ -115,11 +112,18 @@ func (s *stream) closed(dst []byte, block int) []byte {
 		b.over = true // a signature may come yet
 		return dst
 	}
+	if s.unbegun(b) {
+		b.over = true
+		return dst
+	}
 	return s.stopped(dst, b)
 }
 
 // stopped appends the end of a block that is over, and forgets it.
 func (s *stream) stopped(dst []byte, b *streamed) []byte {
+	if b.call != nil {
+		dst, b = s.endCall(dst, b.in)
+	}
 	if b.out >= 0 {
 		dst = s.stopBlock(s.ending(dst, b), b.out)
 	}
@@ -145,23 +149,15 @@ func (s *stream) ending(dst []byte, b *streamed) []byte {
 		}
 		dst = s.delta(dst, b, head, b.tail.Rest(), nil)
 	}
-	switch b.kind {
-	case thinkingBlock:
-		if !b.thought {
-			dst = s.delta(dst, b, thinkingDelta, "", nil)
-		}
-		if !b.signed {
-			// Once, also where there is none: clients either append or replace.
-			dst = s.delta(dst, b, signatureDelta, b.signature, nil)
-		}
-	case callBlock:
-		if b.input != "" {
-			return s.delta(dst, b, inputDelta, b.input, nil)
-		}
-		if !b.raw && !b.arguments.object() {
-			s.broken = true
-			s.lose(b.in, unsaidInput)
-		}
+	if b.kind != thinkingBlock {
+		return dst
+	}
+	if !b.thought {
+		dst = s.delta(dst, b, thinkingDelta, "", nil)
+	}
+	if !b.signed {
+		// Once, also where there is none: clients either append or replace.
+		dst = s.delta(dst, b, signatureDelta, b.signature, nil)
 	}
 	return dst
 }
@@ -169,6 +165,9 @@ func (s *stream) ending(dst []byte, b *streamed) []byte {
 func (s *stream) forget(block int) {
 	for i := range s.open {
 		if s.open[i].in == block {
+			if c := s.open[i].call; c != nil {
+				s.size -= c.args.Len()
+			}
 			last := len(s.open) - 1
 			copy(s.open[i:], s.open[i+1:])
 			s.open[last] = streamed{}
@@ -177,39 +176,3 @@ func (s *stream) forget(block int) {
 		}
 	}
 }
-
-// A balance watches a JSON text that comes in pieces, in bounded memory. It
-// sees whether it is one object that ends, which finds out what was cut; it
-// does not see every mistake inside.
-type balance struct {
-	depth                              int
-	inString, escaped, begun, over, no bool
-}
-
-func (b *balance) scan(s string) {
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case b.escaped:
-			b.escaped = false
-		case b.inString:
-			b.escaped = c == '\\'
-			b.inString = c != '"'
-		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
-		case b.over, !b.begun && c != '{':
-			b.no = true
-			return
-		case c == '"':
-			b.inString = true
-		case c == '{' || c == '[':
-			b.begun = true
-			b.depth++
-		case c == '}' || c == ']':
-			b.depth--
-			b.over = b.depth == 0
-		}
-	}
-}
-
-// object reports whether it was an object, or nothing at all.
-func (b *balance) object() bool { return !b.no && (b.over || !b.begun) }

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,9 @@ import (
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte("tab\xf0tt\x9fxy"), "}")
 	f.Add([]byte("ciIicIqpPs"), `{"a":"\`)
+	f.Add([]byte("tcq"), " ")
+	f.Add([]byte("cqm"), " ")
+	f.Add([]byte("ciqcm"), "{}")
 	f.Fuzz(func(t *testing.T, ops []byte, text string) {
 		if len(ops) > 100 || len(text) > 100 {
 			return
@@ -39,6 +43,8 @@ func FuzzAnswer(f *testing.F) {
 						_ = calls[0].Close()
 						calls = calls[1:] // more of its input would be a mistake
 					}
+				case 'm':
+					return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
 				case 'p':
 					_ = w.Part(&content.ToolUse{Name: "n", Input: some})
 				case 'P':
@@ -51,7 +57,7 @@ func FuzzAnswer(f *testing.F) {
 			}
 			return nil
 		})
-		stream, _ := drive(t, up)
+		stream, sent := drive(t, up)
 		a, err := accumulate(stream)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, stream)
@@ -69,13 +75,31 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, doc)
 		}
-		for _, l := range lost {
-			if l.Severity == content.LossDropped {
-				return // a client may make more of broken arguments than we vouch for
+		went := false // a broken call
+		for i, l := range sent {
+			if l.Reason == unsaidSent.Reason {
+				went, sent[i] = true, unsaidInput.At(l.Path)
 			}
+		}
+		if diff := cmp.Diff(callsLost(lost), callsLost(sent)); diff != "" {
+			t.Errorf("broken calls (-reply +stream):\n%s", diff)
+		}
+		if went {
+			return // a client may make more of its arguments than we vouch for
 		}
 		if diff := cmp.Diff(a.message["content"], got["content"]); diff != "" {
 			t.Errorf("(-stream +reply):\n%s", diff)
 		}
 	})
+}
+
+// callsLost returns where broken calls were.
+func callsLost(lost []content.Loss) (paths []string) {
+	for _, l := range lost {
+		if l.Reason == unsaidInput.Reason || l.Reason == unsaidName.Reason {
+			paths = append(paths, l.Path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
 }

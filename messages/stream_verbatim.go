@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -31,7 +32,8 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 				return false // blocks end before the message does
 			}
 		case upstream.EventOpen:
-			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.unsaid() != nil || len(s.held.list) > 0 {
+			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.unsaid() != nil || len(s.held.list) > 0 ||
+				slices.ContainsFunc(s.open, func(b streamed) bool { return b.waiting() }) {
 				return false
 			}
 			next++
@@ -41,7 +43,7 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 			if b == nil || b.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
 				return false
 			}
-			if !b.tail.Empty() || e.Kind == upstream.EventClose && (b.input != "" || b.beside.Data != "" || b.signature != "" && !b.signed) {
+			if !b.tail.Empty() || e.Kind == upstream.EventClose && (b.beside.Data != "" || b.signature != "" && !b.signed) {
 				return false // something of ours has to be said first
 			}
 		}
@@ -100,8 +102,10 @@ func (s *stream) follow(e *upstream.Event) {
 			b.thought = b.thought || e.Kind == upstream.EventText
 			b.says = b.says || e.Kind == upstream.EventText && !skipped(e.Text)
 			b.signed = b.signed || e.Kind == upstream.EventSignature
-			b.arguments.scan(e.Text)
-			b.input, b.tail = "", front.Tail{}
+			if b.call != nil && s.keep(b.call, e.Text) {
+				b.call.said = true
+			}
+			b.tail = front.Tail{}
 		}
 	case upstream.EventClose:
 		if b := s.at(e.Block); b != nil && s.last.in == b.in {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/workload"
 )
 
@@ -83,7 +84,7 @@ func syntaxOf(text string) string {
 
 // Of many faults most are only counted, and that costs nothing.
 func TestValidateFaultsAreBounded(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("pools forget under the race detector")
 	}
 	var allocs [2]float64
@@ -144,7 +145,7 @@ func conversation(n int) string {
 // Validating a good request costs the maps of names and ids, and little that
 // grows with it.
 func TestValidateAllocs(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("pools forget under the race detector")
 	}
 	for _, tt := range []struct{ calls, most int }{{0, 4}, {30, 11}, {1000, 30}, {10000, 120}} {

@@ -65,7 +65,7 @@ func (v *validator) pairing() {
 		case content.Assistant:
 			p.assistant(i, t)
 		}
-		if len(t.Parts) == 0 && p.unread(i) {
+		if (len(t.Parts) == 0 || t.Role == "") && p.unread(i) {
 			p.unclear = true
 		}
 	}
@@ -73,7 +73,7 @@ func (v *validator) pairing() {
 	p.endServer()
 }
 
-// unread reports whether the parser could not read what a message says.
+// unread reports whether the parser could not read what a message says, or who.
 func (p *pairing) unread(i int) bool {
 	f := p.v.r.Form
 	if f == nil || f.wrong == nil {
@@ -86,7 +86,7 @@ func (p *pairing) unread(i int) bool {
 		}
 	}
 	at := "messages." + strconv.Itoa(i)
-	return f.wrong.more > 0 || p.broken[at] || p.broken[at+".content"]
+	return f.wrong.more > 0 || p.broken[at] || p.broken[at+".role"] || p.broken[at+".content"]
 }
 
 // maxIDs bounds how many ids one fault names.
@@ -164,6 +164,7 @@ func (p *pairing) assistant(i int, t *content.Turn) {
 				p.serverCall(call{id: c.ID, name: c.Name, turn: i, part: k})
 			}
 		case *content.ServerToolResult:
+			p.unclear = p.unclear || c.ID == ""
 			p.serverResult(c.ID)
 		case *content.Unknown:
 			p.unclear = p.unclear || c.Kind == ""
@@ -287,7 +288,7 @@ func (p *pairing) endServer() {
 	p.server = p.server[:0]
 	for i := range rest {
 		c := &rest[i]
-		if c.answered || p.role == content.Assistant || p.resumes(c) {
+		if c.answered || p.unclear || p.role == content.Assistant || p.resumes(c) {
 			continue
 		}
 		p.fault(c.turn, c.part, "`"+codec.Clip(c.name)+"` tool use with id `"+codec.Clip(c.id)+

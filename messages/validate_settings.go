@@ -123,7 +123,7 @@ func (v *validator) toolChoice() {
 	v.path.Push(c.Type)
 	switch {
 	case c.Type == "tool":
-		if v.need(c.Name, "name") && !v.defines(c.Name) {
+		if v.need(c.Name, "name") && !v.defines(c.Name) && !v.r.unclear("tools") {
 			v.fault(content.CodeValue, "Tool '"+codec.Clip(c.Name)+"' not found in provided tools", "name")
 		}
 	case c.Name != "":

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -113,25 +114,7 @@ func TestVerbatim(t *testing.T) {
 
 // edited sends the vendor's stream, through middleware if there is an edit.
 func edited(edit func([]upstream.Event) []upstream.Event) upstream.Func {
-	up := upstream.Func(func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
-		for _, f := range vendorFrames() {
-			if err := w.Frame(f); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if edit == nil {
-		return up
-	}
-	return upstream.Tap(up, func(_ ctx, _ *upstream.Request, to upstream.Sink) upstream.Sink {
-		return upstream.SinkFunc(func(es []upstream.Event) error {
-			if es = edit(es); len(es) == 0 {
-				return nil
-			}
-			return to.Send(es)
-		})
-	}).Generate
+	return wiretest.Edited(wiretest.Frames(vendorFrames()...), edit).Generate
 }
 
 // TestVerbatimEnd checks that a vendor's own end is not said twice, and that

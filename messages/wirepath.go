@@ -1,11 +1,74 @@
 package messages
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/seal"
+)
 
 // Path tells a neutral path, as a [content.Loss] of the request or of its answer
 // has it, in the words of the format: "turns.3.parts.1" is "messages.3.content.1".
-// What has no word of its own there stays as it is.
-func (r *Request) Path(neutral string) string { return wirePath(neutral) }
+// The signature of a block that has none of its own is told at the block that
+// carries it, or else at the block itself. What has no word of its own there
+// stays as it is.
+func (r *Request) Path(neutral string) string {
+	if block, ok := strings.CutSuffix(neutral, ".signature"); ok {
+		neutral = r.signaturePath(block)
+	}
+	return wirePath(neutral)
+}
+
+// signaturePath returns where the signature of a block stands.
+func (r *Request) signaturePath(block string) string {
+	steps := strings.Split(block, ".")
+	if len(steps) != 4 || steps[0] != "turns" || steps[2] != "parts" {
+		return block + ".signature"
+	}
+	i, k := number(steps[1]), number(steps[3])
+	if i < 0 || i >= len(r.Messages) || k < 0 || k >= len(r.Messages[i].Parts) {
+		return block + ".signature"
+	}
+	parts := r.Messages[i].Parts
+	if t, ok := parts[k].(*content.Thinking); ok && t != nil {
+		if t.Redacted.Data != "" {
+			return block + ".data"
+		}
+		return block + ".signature"
+	}
+	for _, at := range [...]int{k - 1, k + 1} {
+		if at >= 0 && at < len(parts) && holdsSignature(parts[at], at < k) {
+			return "turns." + steps[1] + ".parts." + strconv.Itoa(at) + ".data"
+		}
+	}
+	return block
+}
+
+// number reads an index, or returns -1.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// holdsSignature reports whether a part is an envelope with the signature of the part
+// behind it, or else in front of it.
+func holdsSignature(p content.Part, behind bool) bool {
+	t, ok := p.(*content.Thinking)
+	if !ok || t == nil {
+		return false
+	}
+	switch e, _ := seal.Open(t.Redacted.Data); e.Kind {
+	case seal.Next, seal.NextCall:
+		return behind
+	case seal.Last, seal.LastCall:
+		return !behind
+	}
+	return false
+}
 
 // wireWords are the beginnings of neutral paths that the format says in another
 // way. Of two that fit the longer holds.
@@ -45,6 +108,9 @@ func wirePath(neutral string) string {
 	case "turns", "system", "tools", "choice", "candidates":
 		return join(word, wireInside(rest, first == "tools"))
 	}
+	if step, members, _ := strings.Cut(rest, "."); step == "extra" {
+		rest = members // of the object's own
+	}
 	return join(word, rest)
 }
 
@@ -52,15 +118,15 @@ func wirePath(neutral string) string {
 // format. Behind a member that is not one of a list of parts, they are the
 // document's own, such as those of a schema.
 func wireInside(path string, tool bool) string {
-	step, rest, more := strings.Cut(path, ".")
+	step, rest, _ := strings.Cut(path, ".")
 	switch {
 	case step != "" && strings.Trim(step, "0123456789") == "":
 		return join(step, wireInside(rest, tool))
 	case step == "parts":
 		return join("content", wireInside(rest, false))
-	case step == "source":
+	case step == "source", step == "citations":
 		return join(step, wireInside(rest, false))
-	case step == "extra" && more:
+	case step == "extra":
 		return rest
 	case step == "input" && tool:
 		return join("input_schema", rest)

@@ -2,7 +2,10 @@ package upstream
 
 import (
 	"errors"
+	"strings"
 	"time"
+
+	"github.com/polywire/polywire/internal/scrub"
 )
 
 // A Code says how an answer failed. Each format has its own type and status
@@ -44,13 +47,18 @@ type Error struct {
 	Err error
 }
 
-// Error returns the text, or the code if there is none. It leaves out Err,
-// which may hold what must not get out.
+// Error returns all that is known, in one line of at most 2 KiB: the code, the
+// text and the cause. It is for the host: clients are told the Text alone. What
+// looks like a key, and the queries of URLs, are taken out.
 func (e *Error) Error() string {
-	if e.Text == "" {
-		return "upstream: " + string(e.Code)
+	s, cause := "upstream: "+string(e.Code), ""
+	if e.Err != nil {
+		cause = ": " + e.Err.Error()
 	}
-	return e.Text
+	if e.Text != "" && !strings.Contains(cause, e.Text) {
+		s += ": " + e.Text
+	}
+	return scrub.Line(s + cause)
 }
 
 // Unwrap returns the cause.

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/cleared"
 	"github.com/polywire/polywire/internal/estimate"
 )
 
@@ -18,10 +19,17 @@ import (
 // formula gives for the size in their header, and as much as the largest image
 // where the header is out of reach. PDFs stay unopened: a token for each
 // 24 bytes, as a page of 60 KB has some 2,500.
+//
+// System turns of Messages that no longer hold, since the user has spoken again,
+// do not count. What a request asks the vendor to clear by its context_management
+// does: only the vendor knows when it is due.
 func EstimateTokens(r *Request) int64 {
 	n := estimateParts(r.System)
+	gone := cleared.Of(r.Turns)
 	for i := range r.Turns {
-		n += perTurn + estimateParts(r.Turns[i].Parts)
+		if !gone.Has(i, &r.Turns[i]) {
+			n += perTurn + estimateParts(r.Turns[i].Parts)
+		}
 	}
 	for i := range r.Tools {
 		t := &r.Tools[i]

@@ -162,5 +162,5 @@ func ExampleMux() {
 	// one vendor answers as claude-x
 	// another answers as gemini-flash
 	// our own answers as llama
-	// model: unheard-of
+	// upstream: not_found: model: unheard-of
 }

@@ -75,7 +75,7 @@
 //	text                                       degraded  degraded  degraded  degraded  degraded  degraded
 //	citations                                  dropped   dropped   dropped   dropped   dropped   dropped
 //	signatures                                 degraded  degraded  degraded  dropped   dropped   dropped
-//	calls of tools                             hint      hint      dropped                       dropped
+//	calls of tools                             dropped   dropped   dropped   dropped   dropped   dropped
 //	arguments that are no JSON object          dropped   dropped   dropped   dropped   dropped   dropped
 //	images                                     dropped   dropped   dropped   –                   dropped
 //	other files                                dropped   dropped   dropped   –         dropped   dropped

@@ -66,7 +66,7 @@ func TestMux(t *testing.T) {
 	m.HandleAs("all*", a, "one")
 	tests := []struct{ model, want string }{
 		{"exact", "a:exact with its Wire"},
-		{"exactly", "model: exactly"},
+		{"exactly", "upstream: not_found: model: exactly"},
 		{"pre", "plain:pre"},
 		{"prefix-short", "plain:prefix-short"},
 		{"prefix-longer", "b:prefix-longer with its Wire"},
@@ -74,7 +74,7 @@ func TestMux(t *testing.T) {
 		{"b/x/y", "b:x/y with its Wire"},
 		{"old-7", "a:new-7 with its Wire"},
 		{"all-of-them", "a:one with its Wire"},
-		{"", "model: "},
+		{"", "upstream: not_found: model:"},
 	}
 	for _, tt := range tests {
 		r := &upstream.Request{Model: tt.model}
@@ -95,7 +95,7 @@ func TestMux(t *testing.T) {
 	if got := say(t, &m, &upstream.Request{Model: "none"}); got != "plain:none" {
 		t.Errorf("got %q", got)
 	}
-	if got := say(t, &upstream.Mux{}, &upstream.Request{Model: "x"}); got != "model: x" {
+	if got := say(t, &upstream.Mux{}, &upstream.Request{Model: "x"}); got != "upstream: not_found: model: x" {
 		t.Errorf("the zero Mux: got %q", got)
 	}
 }

@@ -25,6 +25,9 @@ func (w *Writer) Send(events []Event) error {
 // Frame for each piece of a stream.
 func (w *Writer) Frame(f *Frame) error {
 	return w.do(func() error {
+		if f == nil {
+			return errNilFrame
+		}
 		for i := range f.Events {
 			f.Events[i].Frame = nil // what an earlier use left
 		}
@@ -177,6 +180,8 @@ func (w *Writer) passSignature(e *Event) error {
 	return fmt.Errorf("upstream: a signature of block %d, which is not one of the last", e.Block)
 }
 
+var errNilFrame = errors.New("upstream: a nil frame was written")
+
 var errNilField = errors.New("upstream: an event lacks the field that its kind is about")
 
 func (w *Writer) passOther(e *Event) error {
@@ -190,16 +195,18 @@ func (w *Writer) passOther(e *Event) error {
 	case EventUsage:
 		w.started, ok = true, e.Usage != nil
 	case EventStop:
-		w.started, ok = true, e.Stop != nil && e.Candidate >= 0
+		w.started, ok = true, e.Stop != nil
 	case EventLoss:
 		ok = e.Loss != nil
 	case EventExtra:
-		ok = e.Candidate >= 0
 	default:
 		return fmt.Errorf("upstream: an event of kind %d", e.Kind)
 	}
-	if !ok {
+	switch {
+	case !ok:
 		return errNilField
+	case e.Candidate < 0:
+		return fmt.Errorf("upstream: an event of kind %d for candidate %d", e.Kind, e.Candidate)
 	}
 	return nil
 }

@@ -27,7 +27,10 @@ type Request struct {
 	Choice content.ToolChoice
 
 	// MaxTokens bounds the answer, thinking included. Nil leaves it to the
-	// upstream, as in every other pointer here.
+	// upstream, as in every other pointer here. Zero asks for no answer: clients
+	// of Messages fill caches so, over servers that speak it. For any other way the
+	// adapters of this module refuse it, and less than zero, with a
+	// [*content.Error] at "max_tokens": no limit of their own stands for it.
 	MaxTokens        *int64
 	Temperature      *float64
 	TopP             *float64

@@ -3,6 +3,8 @@ package upstream_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,15 +101,31 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-func TestErrorHidesItsCause(t *testing.T) {
-	cause := errors.New("dial 10.0.0.1: refused")
+// An error tells its host all that there is to know, but no secrets.
+func TestErrorText(t *testing.T) {
+	cause := errors.New("dial 10.0.0.1:\nrefused")
 	for want, e := range map[string]*upstream.Error{
-		"try later":           {Code: upstream.CodeOverloaded, Text: "try later", Err: cause},
-		"upstream: internal":  {Code: upstream.CodeInternal, Err: cause},
-		"upstream: not_found": {Code: upstream.CodeNotFound},
+		"upstream: overloaded: try later: dial 10.0.0.1: refused": {Code: upstream.CodeOverloaded, Text: "try later", Err: cause},
+		"upstream: internal: dial 10.0.0.1: refused":              {Code: upstream.CodeInternal, Err: cause},
+		"upstream: timeout: the dial 10.0.0.1: refused":           {Code: upstream.CodeTimeout, Text: "refused", Err: fmt.Errorf("the %w", cause)},
+		"upstream: not_found: no such model":                      {Code: upstream.CodeNotFound, Text: "no such model"},
+		"upstream: not_found":                                     {Code: upstream.CodeNotFound},
+		`upstream: internal: Get "https://h.example/v1": dial 10.0.0.1: refused`: {Code: upstream.CodeInternal,
+			Err: fmt.Errorf(`Get "https://h.example/v1?key=k-1": %w`, cause)},
+		"upstream: internal: the key [removed] is not known": {Code: upstream.CodeInternal,
+			Err: errors.New("the key sk-ant-0123456789 is not known")},
+		"upstream: internal: upstream: not_found: no such model: dial 10.0.0.1: refused": {Code: upstream.CodeInternal,
+			Err: &upstream.Error{Code: upstream.CodeNotFound, Text: "no such model", Err: cause}},
 	} {
-		if e.Error() != want || (e.Err != nil) != errors.Is(e, cause) {
-			t.Errorf("got %q", e.Error())
+		if got := e.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
+		if strings.Contains(want, "10.0.0.1") != errors.Is(e, cause) {
+			t.Errorf("%s: the cause is not found", want)
+		}
+	}
+	long := &upstream.Error{Code: upstream.CodeInternal, Err: errors.New(strings.Repeat("words ", 10_000))}
+	if n := len(long.Error()); n > 2<<10 {
+		t.Errorf("%d bytes", n)
 	}
 }

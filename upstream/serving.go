@@ -79,7 +79,10 @@ type Serving struct {
 	OnDone func(ctx context.Context, r *Report)
 
 	// Logger hears of what goes wrong, with causes that clients are not told,
-	// but never a key or content. Nil is silent.
+	// but never a key or content: of panics, with the stack, and of failures of
+	// the Upstream and of the host at LevelError or LevelWarn, of what clients
+	// do wrong, and that they leave, at LevelDebug. Nil stands for
+	// [slog.Default]; slog.New(slog.DiscardHandler) is silent.
 	Logger *slog.Logger
 
 	// Budget bounds what is in flight. Handlers that are given the same Budget

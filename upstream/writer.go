@@ -257,7 +257,8 @@ func (w *Writer) Stop(s Stop) error {
 // the request's losses: give all of them at once, before anything is sent or
 // fetched, and return if Loss fails, since the request's Refuse may forbid
 // them. The error is then a list of [*content.Error], one for each loss
-// that is refused.
+// that is refused. The adapters of this module tell each thing that is lost for
+// 1,000 places at most, the last of them with the number of the others in More.
 func (w *Writer) Loss(ls []content.Loss) error {
 	if len(ls) == 0 {
 		return w.do(func() error { return nil })

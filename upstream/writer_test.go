@@ -173,6 +173,11 @@ func TestWriterRefusesNonsense(t *testing.T) {
 		"citation without one":  ev(open, upstream.Event{Kind: upstream.EventCitation}),
 		"usage without one":     ev(upstream.Event{Kind: upstream.EventUsage}),
 		"loss without one":      ev(upstream.Event{Kind: upstream.EventLoss}),
+		"no frame":              func(w *upstream.Writer) error { return w.Frame(nil) },
+		"negative start":        ev(upstream.Event{Kind: upstream.EventStart, Candidate: -1, Start: &upstream.Start{}}),
+		"negative usage":        ev(upstream.Event{Kind: upstream.EventUsage, Candidate: -1, Usage: &content.Usage{}}),
+		"negative stop":         ev(upstream.Event{Kind: upstream.EventStop, Candidate: -1, Stop: &upstream.Stop{}}),
+		"negative extra":        ev(upstream.Event{Kind: upstream.EventExtra, Candidate: -1, Extra: &content.Extra{}}),
 		"late start event":      ev(open, upstream.Event{Kind: upstream.EventStart, Start: &upstream.Start{}}),
 	}
 	for name, f := range tests {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -27,13 +28,16 @@ type config struct {
 	name, model   string // of the upstream, and of its model
 	base          string // where the upstream is
 	reads, unread string // which files its models read, and what is done with others
-	key, log      string
+	keyAt, log    string // where the key is that clients must send
+	refuse        string // the mildest loss that a request must not have
 	maxBody       int64
 	times         upstream.Times
 	links         string // what is done with files that are given by link
 	private       bool
 	files         string // a directory, or empty
+	reasons       bool   // whether the log says why something got lost
 
+	key     string         // what stands at keyAt
 	root    *os.Root       // of files, if there are any
 	fetcher *fetch.Fetcher // for private
 }
@@ -51,12 +55,14 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.SetOutput(stderr)
 	f.StringVar(&c.listen, "listen", "127.0.0.1:8080", "`address` to serve on; port 0 picks a free one")
 	f.StringVar(&c.name, "upstream", "echo", "what answers, by `name`: "+names+"; its key is taken from the variable "+keyVariable)
-	f.StringVar(&c.base, "upstream-url", "", "where it is, if not at the vendor's own `URL`")
+	f.StringVar(&c.base, "upstream-url", "", "where it is, if not at the vendor's own `URL`; with the version (/v1) for openai and openai-responses, with it or without for the others")
 	f.StringVar(&c.model, "model", "", "`name` of the model to ask the upstream for, whatever the client asks")
 	f.StringVar(&c.reads, "reads", "images", "the most that models of openai and openai-responses read, by `word`: text, images or pdf; OpenAI's own read PDFs")
 	f.StringVar(&c.unread, "unread", "refuse", "`what` to do with files that these do not read: refuse the request, or note, which tells the model that there is one")
-	f.StringVar(&c.key, "key", "", "the `key` that clients must send; without the flag everybody may come in")
+	f.StringVar(&c.keyAt, "key", "", "`place` of the key that clients must send: env:NAME, a variable of the environment, or file:PATH, a file; without the flag everybody may come in")
 	f.StringVar(&c.log, "log", "text", "`form` of the log on standard error: text, json or off")
+	f.StringVar(&c.refuse, "refuse", "never", "the mildest `loss` by which a request fails in place of being answered: degraded, dropped or never")
+	f.BoolVar(&c.reasons, "reasons", false, "log why something got lost, too, a line for each loss")
 	f.StringVar(&c.debug, "debug", "", "loopback `address` to serve profiles (pprof) on; none by default")
 	f.Int64Var(&c.maxBody, "max-body", 0, "`bytes` that a request body may have; 0 is the format's own limit")
 	f.StringVar(&c.links, "links", "fetch", "`what` to do with files given by link: fetch, pass (to an upstream that fetches) or off")
@@ -78,8 +84,8 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 		err = fmt.Errorf("unexpected argument %q: everything is said with flags", f.Arg(0))
 	}
 	f.Visit(func(f *flag.Flag) {
-		if f.Name == "key" && c.key == "" {
-			err = errors.New("-key: an empty key would let everybody in; leave the flag out to say that")
+		if f.Name == "key" && err == nil {
+			c.key, err = readKey(c.keyAt)
 		}
 	})
 	if err != nil {
@@ -97,6 +103,9 @@ func (c *config) check() error {
 	case "text", "json", "off":
 	default:
 		return fmt.Errorf("-log: unknown form %q; want text, json or off", c.log)
+	}
+	if _, known := refusals[c.refuse]; !known {
+		return fmt.Errorf("-refuse: unknown loss %q; want degraded, dropped or never", c.refuse)
 	}
 	switch c.links {
 	case "fetch", "pass", "off":
@@ -127,6 +136,36 @@ func (c *config) check() error {
 		}
 	}
 	return nil
+}
+
+// refusals are the words of -refuse.
+var refusals = map[string]content.Severity{
+	"never": 0, "degraded": content.LossDegraded, "dropped": content.LossDropped,
+}
+
+// readKey returns the key at a place. A key itself is not taken for one: a
+// command line is read by everybody on the machine.
+func readKey(place string) (string, error) {
+	var key string
+	switch kind, name, _ := strings.Cut(place, ":"); kind {
+	case "env":
+		key = os.Getenv(name)
+	case "file":
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return "", fmt.Errorf("-key: %w", err)
+		}
+		key = strings.TrimRight(string(text), "\r\n")
+	default: // it may be a key, and is not repeated
+		return "", errors.New("-key: want env:NAME or file:PATH, and not the key itself")
+	}
+	switch {
+	case key == "":
+		return "", fmt.Errorf("-key: there is nothing at %s, which would let everybody in; leave the flag out to say that", place)
+	case strings.ContainsAny(key, "\r\n"):
+		return "", fmt.Errorf("-key: there is more than one line at %s", place)
+	}
+	return key, nil
 }
 
 // loopback reports whether nobody but this machine can reach the address.
@@ -165,10 +204,16 @@ func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler
 func (c *config) serving(logger *slog.Logger) upstream.Serving {
 	s := upstream.Serving{
 		Limits: content.Limits{Body: c.maxBody},
+		Refuse: refusals[c.refuse],
 		Budget: new(upstream.Budget),
 		Times:  c.times,
 		Logger: logger,
-		OnDone: func(ctx context.Context, r *upstream.Report) { record(ctx, logger, r) },
+		OnDone: func(ctx context.Context, r *upstream.Report) {
+			record(ctx, logger, r)
+			if c.reasons {
+				explain(ctx, logger, r)
+			}
+		},
 	}
 	if c.key != "" {
 		s.Authenticate = upstream.Keys(c.key)
@@ -215,11 +260,12 @@ func (c *config) close() {
 }
 
 func (c *config) logger(w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelDebug} // why requests were refused, too
 	switch c.log {
 	case "json":
-		return slog.New(slog.NewJSONHandler(w, nil))
+		return slog.New(slog.NewJSONHandler(w, o))
 	case "text":
-		return slog.New(slog.NewTextHandler(w, nil))
+		return slog.New(slog.NewTextHandler(w, o))
 	}
 	return slog.New(slog.DiscardHandler)
 }
@@ -237,6 +283,9 @@ func record(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 		slog.Duration("duration", r.Duration),
 		slog.Int64("input_tokens", r.Usage.Prompt()),
 		slog.Int64("output_tokens", r.Usage.Answer()),
+	}
+	if r.Model != "" { // the client's word, of any length
+		attrs = append(attrs, slog.String("model", r.Model[:min(len(r.Model), 100)]))
 	}
 	if r.Code != "" { // the status of a stream does not say so
 		attrs = append(attrs, slog.String("error", string(r.Code)))

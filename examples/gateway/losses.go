@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
 )
 
 // summary says in one line what got lost, the worst first: settings by name,
@@ -30,6 +33,22 @@ func summary(losses []content.Loss) string {
 		words = append(words, fmt.Sprintf("hint %d", hints))
 	}
 	return strings.Join(words, "; ")
+}
+
+// mostReasons bounds the lines of one request.
+const mostReasons = 100
+
+// explain logs what got lost and why, a line for each loss; a hint that holds in
+// many places has one line.
+func explain(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
+	list := content.FoldHints(r.Losses)
+	for i, l := range list {
+		if i == mostReasons {
+			logger.LogAttrs(ctx, slog.LevelInfo, "more losses", slog.String("request", r.ID), slog.Int("number", len(list)-i))
+			return
+		}
+		logger.LogAttrs(ctx, slog.LevelInfo, "loss", slog.String("request", r.ID), slog.String("what", l.String()))
+	}
 }
 
 // mostPlaces bounds the line.

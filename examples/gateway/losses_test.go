@@ -1,12 +1,44 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
 )
+
+// Reasons are told a line each, of a hint that holds in many places once, and no
+// request fills the log.
+func TestExplain(t *testing.T) {
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	r := &upstream.Report{ID: "req_1", Losses: []content.Loss{
+		{Path: "turns.1.parts.0", Severity: content.LossHint, Reason: "no cache"},
+		{Path: "top_k", Severity: content.LossDropped, Reason: "no top_k here"},
+		{Path: "turns.2.parts.0", Severity: content.LossHint, Reason: "no cache"},
+	}}
+	explain(t.Context(), logger, r)
+	for _, want := range []string{"and in another place: no cache", "dropped top_k: no top_k here", "request=req_1"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q:\n%s", want, &log)
+		}
+	}
+	if n := strings.Count(log.String(), "\n"); n != 2 {
+		t.Errorf("%d lines, want 2:\n%s", n, &log)
+	}
+	for i := range 500 {
+		r.Losses = append(r.Losses, content.Loss{Path: fmt.Sprint("extra.a", i), Severity: content.LossDropped})
+	}
+	log.Reset()
+	explain(t.Context(), logger, r)
+	if n := strings.Count(log.String(), "\n"); n != mostReasons+1 || !strings.Contains(log.String(), "number=402") {
+		t.Errorf("%d lines, want %d and how many more:\n%.300s", n, mostReasons+1, &log)
+	}
+}
 
 func TestSummary(t *testing.T) {
 	for want, losses := range map[string][]content.Loss{

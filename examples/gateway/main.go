@@ -97,6 +97,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		servers, listeners = append(servers, profiler(logger)), append(listeners, d)
 	}
 	fmt.Fprintf(stdout, "listening on http://%s\n", l.Addr())
+	if c.key == "" && !loopback(l.Addr().String()) {
+		logger.Warn("whoever reaches this address may use the upstream: -key demands a key")
+	}
 	if c.debug != "" {
 		fmt.Fprintf(stdout, "profiles on http://%s/debug/pprof/\n", listeners[1].Addr())
 	}
@@ -116,8 +119,8 @@ func (c *config) server(up upstream.Upstream, logger *slog.Logger) *http.Server 
 	}
 }
 
-// profiler returns what serves net/http/pprof, without the default mux. The
-// command line is left out, since it may hold a key.
+// profiler returns what serves net/http/pprof, without the default mux and
+// without the command line, which names places of this machine.
 func profiler(logger *slog.Logger) *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -59,6 +59,25 @@ func (g *gateway) stop(t *testing.T) {
 	}
 }
 
+// A gateway that strangers reach, and that asks nobody for a key, says so.
+func TestOpenToAll(t *testing.T) {
+	t.Setenv("CLIENTS_KEY", "k")
+	for _, tt := range []struct {
+		args []string
+		warn bool
+	}{
+		{[]string{"-listen", "0.0.0.0:0"}, true},
+		{[]string{"-listen", "0.0.0.0:0", "-key", "env:CLIENTS_KEY"}, false},
+		{nil, false},
+	} {
+		g := start(t, tt.args...)
+		g.stop(t)
+		if warned := strings.Contains(g.stderr.String(), "-key demands a key"); warned != tt.warn {
+			t.Errorf("%q: warned %v, want %v:\n%s", tt.args, warned, tt.warn, g.stderr)
+		}
+	}
+}
+
 func post(t *testing.T, url, body string, header ...string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/messages", strings.NewReader(body))
@@ -102,7 +121,8 @@ const (
 )
 
 func TestGateway(t *testing.T) {
-	g := start(t, "-key", "k-test", "-log", "json", "-debug", "127.0.0.1:0")
+	t.Setenv("CLIENTS_KEY", "k-test")
+	g := start(t, "-key", "env:CLIENTS_KEY", "-log", "json", "-debug", "127.0.0.1:0")
 	second, _ := g.stdout.ReadString('\n')
 	key := []string{"x-api-key", "k-test"}
 
@@ -129,7 +149,7 @@ func TestGateway(t *testing.T) {
 	log := g.stderr.String()
 	want(t, "log", log,
 		`"method":"POST","path":"/v1/messages","mode":"plain","status":200,"duration":`,
-		`"mode":"stream","status":200`, `"input_tokens":`, `"output_tokens":3`,
+		`"mode":"stream","status":200`, `"input_tokens":`, `"output_tokens":3,"model":"claude-demo"`,
 		`"mode":"","status":400`, `"mode":"","status":401`, `"error":"invalid"`, `"error":"unauthenticated"`,
 	)
 	for _, secret := range []string{"k-test", "k-wrong", "Ahoy", "Sesame"} {
@@ -244,7 +264,7 @@ func TestUsage(t *testing.T) {
 		{"-upstream nonsense", `unknown name "nonsense"`},
 		{"-upstream anthropic", "the key of anthropic is missing"},
 		{"-upstream gemini", "put it into the environment as UPSTREAM_API_KEY"},
-		{"-upstream gemini -upstream-url ftp://x", "-upstream-url: "},
+		{"-upstream gemini -upstream-url ftp://x", "-upstream-url or UPSTREAM_API_KEY: gemini: base URL: "},
 		{"-upstream-url http://127.0.0.1:1", "-upstream-url: echo is nowhere"},
 		{"-upstream openai-responses", "the key of openai-responses is missing"},
 		{"-upstream openai -upstream-url http://127.0.0.1:1 -reads everything", `unknown word "everything"`},
@@ -260,7 +280,12 @@ func TestUsage(t *testing.T) {
 		{"-total 5", "-total"}, // no unit
 		{"-write-timeout 1ns", "-write-timeout"},
 		{"-body-timeout 10000h", "-body-timeout"},
-		{"-key=", "empty key"},
+		{"-key=", "want env:NAME or file:PATH"},
+		{"-key k-secret", "want env:NAME or file:PATH"},
+		{"-key env:", "there is nothing at env:"},
+		{"-key env:CLIENTS_KEY_IS_NOT_SET", "there is nothing at env:CLIENTS_KEY_IS_NOT_SET"},
+		{"-key file:nowhere", "open nowhere: no such file"},
+		{"-refuse hint", `unknown loss "hint"`},
 		{"-links maybe", `unknown word "maybe"`},
 		{"-links off -allow-private", "nothing is fetched"},
 		{"-unknown", "-unknown"},
@@ -272,6 +297,9 @@ func TestUsage(t *testing.T) {
 			err := run(t.Context(), strings.Fields(tt.args), &stdout, &stderr)
 			if !errors.Is(err, errUsage) {
 				t.Errorf("got %v, want a usage error", err)
+			}
+			if strings.Contains(stderr.String(), "k-secret") {
+				t.Errorf("standard error tells the key: %q", stderr.String())
 			}
 			if !strings.Contains(stderr.String(), tt.stderr) || stdout.String() != "" {
 				t.Errorf("standard error %q, want %q; standard output %q, want none", stderr.String(), tt.stderr, stdout.String())
@@ -335,7 +363,8 @@ func TestProgram(t *testing.T) {
 // Both formats are served on one port, and errors are told in the format of who
 // asks.
 func TestBothFormats(t *testing.T) {
-	g := start(t, "-key", "k")
+	t.Setenv("CLIENTS_KEY", "k")
+	g := start(t, "-key", "env:CLIENTS_KEY")
 	defer g.stop(t)
 	const body = `{"contents":[{"role":"user","parts":[{"text":"echo: say Ahoy"}]}]}`
 	for _, tt := range []struct {

@@ -59,7 +59,7 @@ func (c *config) vendor() (upstream.Upstream, error) {
 		return nil, fmt.Errorf("-upstream: unknown name %q; want %s", c.name, names)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("-upstream-url: %w", err)
+		return nil, fmt.Errorf("-upstream-url or %s: %w", keyVariable, err)
 	}
 	if c.base == "" && key == "" {
 		return nil, fmt.Errorf("-upstream: the key of %s is missing; put it into the environment as %s", c.name, keyVariable)

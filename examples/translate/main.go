@@ -82,8 +82,8 @@ var severities = map[string]content.Severity{
 func (t *task) parse(args []string) error {
 	f := flag.NewFlagSet("translate", flag.ContinueOnError)
 	f.SetOutput(t.log)
-	f.StringVar(&t.from, "from", "", "the `format` of what is read")
-	f.StringVar(&t.to, "to", "", "the `format` of what is written")
+	f.StringVar(&t.from, "from", "", "the `format` of what is read: messages or generatecontent; of an answer, openai or openai-responses, too")
+	f.StringVar(&t.to, "to", "", "the `format` of what is written: messages, generatecontent, openai or openai-responses; of an answer, the first two")
 	f.BoolVar(&t.reply, "reply", false, "translate a whole answer, not a request")
 	f.BoolVar(&t.stream, "stream", false, "translate a streamed answer, not a request")
 	f.StringVar(&t.model, "model", "", "the `name` of the model to ask for, in place of the one that the request names")
@@ -111,6 +111,10 @@ func (t *task) check(refuse string) error {
 	}
 	var known bool
 	switch t.refuse, known = severities[refuse]; {
+	case !answer && slices.Contains(all, t.from) && !slices.Contains(from, t.from):
+		return fmt.Errorf("-from: requests are not read in the format %q; want %s, or -reply or -stream for an answer", t.from, or(from))
+	case answer && slices.Contains(all, t.to) && !slices.Contains(to, t.to):
+		return fmt.Errorf("-to: answers are not written in the format %q; want %s", t.to, or(to))
 	case !slices.Contains(from, t.from):
 		return fmt.Errorf("-from: unknown format %q; want %s", t.from, or(from))
 	case !slices.Contains(to, t.to):

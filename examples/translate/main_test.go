@@ -58,8 +58,8 @@ func TestRun(t *testing.T) {
 
 		{name: "no formats", code: usage, stderr: []string{`-from: unknown format ""; want generatecontent or messages`}},
 		{name: "no such format", args: "-from messages -to xml", code: usage, stderr: []string{`-to: unknown format "xml"; want generatecontent`}},
-		{name: "no front to answer", args: "-reply -from messages -to openai", code: usage, stderr: []string{`-to: unknown format "openai"; want generatecontent or messages`}},
-		{name: "no front to ask", args: "-from openai -to messages", code: usage, stderr: []string{"-from: unknown format"}},
+		{name: "no front to answer", args: "-reply -from messages -to openai", code: usage, stderr: []string{`-to: answers are not written in the format "openai"; want generatecontent or messages`}},
+		{name: "no front to ask", args: "-from openai -to messages", code: usage, stderr: []string{`-from: requests are not read in the format "openai"; want generatecontent or messages, or -reply or -stream`}},
 		{name: "two kinds of answers", args: "-reply -stream " + there, code: usage, stderr: []string{"-reply and -stream"}},
 		{name: "no such loss", args: "-refuse all " + there, code: usage, stderr: []string{"-refuse: unknown loss"}},
 		{name: "an answer refused", args: "-reply -refuse hint " + there, code: usage, stderr: []string{"-refuse: only requests"}},

@@ -41,7 +41,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f.StringVar(&rules.Version, "version", "2023-06-01", "the anthropic-version `header` that the request has")
 	f.StringVar(&betas, "betas", "", "the anthropic-beta `header` that the request has: a comma list")
 	f.BoolVar(&rules.Strict, "strict", false, "refuse members and kinds that the format does not know")
-	f.BoolVar(&rules.Count, "count", false, "judge the body of count_tokens")
+	f.BoolVar(&rules.Count, "count", false, "judge the body of a count: count_tokens or countTokens")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return valid
 	} else if err != nil {

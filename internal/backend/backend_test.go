@@ -32,8 +32,10 @@ func failure(status int, _ http.Header, body []byte) *upstream.Error {
 	if status == http.StatusNotFound {
 		code = upstream.CodeNotFound
 	}
-	return &upstream.Error{Code: code, Text: string(body), Err: errors.New("the tests' own")}
+	return &upstream.Error{Code: code, Text: string(body), Err: errOwn}
 }
+
+var errOwn = errors.New("the tests' own")
 
 // serve starts a server on loopback and returns a client of it.
 func serve(t *testing.T, h http.HandlerFunc, change func(*Config)) *Server {
@@ -51,30 +53,6 @@ func serve(t *testing.T, h http.HandlerFunc, change func(*Config)) *Server {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func TestNewRefuses(t *testing.T) {
-	for _, base := range []string{"", "example.com", "ftp://example.com", "http://", "http://u:secret@example.com", "http://a b/", "http://example.com/#x"} {
-		_, err := New(Config{Base: base})
-		if err == nil {
-			t.Errorf("%q is taken for a base URL", base)
-		} else if strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: the error tells the password: %v", base, err)
-		}
-	}
-	good := Config{Base: "http://example.com"}
-	for name, change := range map[string]func(*Config){
-		"a negative limit": func(c *Config) { c.Limits.Body = -1 },
-		"a negative reply": func(c *Config) { c.Reply = -1 },
-		"a broken header":  func(c *Config) { c.Header = http.Header{"X-A": {"a\r\nb"}} },
-		"no header's name": func(c *Config) { c.Header = http.Header{"X A": {"a"}} },
-	} {
-		c := good
-		change(&c)
-		if _, err := New(c); err == nil {
-			t.Errorf("%s is taken", name)
-		}
-	}
 }
 
 func TestDo(t *testing.T) {
@@ -261,6 +239,18 @@ func TestNotServed(t *testing.T) {
 		if got := NotServed(test.err); got != test.want {
 			t.Errorf("%v: %v", test.err, got)
 		}
+	}
+}
+
+// TestManyModels checks that a list without an end takes no memory without one.
+func TestManyModels(t *testing.T) {
+	pages := 0
+	list, err := Models(t.Context(), func(context.Context, string) ([]upstream.Model, string, error) {
+		pages++
+		return make([]upstream.Model, mostModels/2), strings.Repeat("x", pages), nil
+	})
+	if len(list) != mostModels || pages != 2 || err != nil {
+		t.Errorf("%d models of %d pages, %v", len(list), pages, err)
 	}
 }
 

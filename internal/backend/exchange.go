@@ -13,6 +13,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/scrub"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -53,13 +54,34 @@ func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, s.conf.Failure(res.StatusCode, res.Header, body)
+		return nil, s.refused(req, res, body)
 	}
 	if a.Stream, err = streamed(res.Header, x.Stream); err != nil {
 		a.Close()
 		return nil, err
 	}
 	return a, nil
+}
+
+// refused returns the error of an answer with another status than 2xx. Where
+// there is nothing, the cause names the path that was asked for: as a rule it is
+// the base URL that ends too early, or too late.
+func (s *Server) refused(req *http.Request, res *http.Response, body []byte) *upstream.Error {
+	e := s.conf.Failure(res.StatusCode, res.Header, body)
+	switch res.StatusCode {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		e.Err = fmt.Errorf("%w, asked for %s", e.Err, pathOf(req.URL))
+	}
+	return e
+}
+
+// pathOf returns the path of a URL for the log, without what looks like a key.
+func pathOf(u *url.URL) string {
+	steps := strings.Split(u.EscapedPath(), "/")
+	for i, s := range steps {
+		steps[i] = scrub.Line(s)
+	}
+	return scrub.Line(strings.Join(steps, "/"))
 }
 
 // request makes the HTTP request. Its own errors are faults of the host's.
@@ -108,8 +130,8 @@ func (s *Server) show(ctx context.Context, h http.Header) error {
 		return context.Cause(ctx)
 	case err != nil:
 		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("backend: the key cannot be had: %w", err)}
-	case strings.ContainsAny(key, "\r\n\x00"):
-		return &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("backend: the key cannot be sent in a header")}
+	case !sendable(key):
+		return &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("backend: no header can hold the key that KeyFunc returned: " + unsendable)}
 	case key == "":
 	case s.conf.KeyHeader != "":
 		h.Set(s.conf.KeyHeader, key)
@@ -233,8 +255,11 @@ func (s *Server) Ask(ctx context.Context, x *Exchange) (string, error) {
 	return a.Text()
 }
 
-// mostPages bounds the pages of a list of models.
-const mostPages = 100
+// What is read of a list of models, whose pages may be large and need not end.
+const (
+	mostPages  = 100
+	mostModels = 100_000 // and what is on the page
+)
 
 // Models reads a list of models page by page. page reads the one behind a mark,
 // which is empty for the first, and returns the mark of the page behind it,
@@ -248,7 +273,7 @@ func Models(ctx context.Context, page func(ctx context.Context, after string) (l
 			return nil, err
 		}
 		all = append(all, list...)
-		if next == "" || next == after {
+		if next == "" || next == after || len(all) >= mostModels {
 			break
 		}
 		after = next

@@ -3,10 +3,10 @@ package backend
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +16,15 @@ import (
 
 // A Config says how to reach a server.
 type Config struct {
+	// Name is the adapter's, which errors begin with.
+	Name string
+
 	// Base is the URL that paths are appended to. Its query is kept.
 	Base string
+
+	// Versions are elements of a path, the first of which goes in front of all
+	// paths, unless Base ends in one of them.
+	Versions []string
 
 	// Key is the host's key; KeyFunc, if not nil, is asked for it before each
 	// exchange instead. No key is shown if it is empty.
@@ -66,26 +73,16 @@ type Server struct {
 	client *http.Client
 }
 
-// New checks a configuration.
-func New(c Config) (*Server, error) {
-	base, err := url.Parse(c.Base)
-	switch {
-	case err != nil:
-		return nil, errors.New("the base URL cannot be read") // it may hold a key
-	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
-		return nil, errors.New("the base URL has to begin with http:// or https:// and a host")
-	case base.User != nil || base.Fragment != "":
-		return nil, errors.New("the base URL has no place for user-info or a fragment")
+// New checks a configuration. The error tells all faults on one line, behind
+// those that the adapter found in its own options, and repeats no key.
+func New(c Config, faults ...string) (*Server, error) {
+	base, more := c.base()
+	faults = slices.Concat(faults, more, c.key(), c.limits(), c.headers())
+	if len(faults) > 0 {
+		return nil, errors.New(c.Name + ": " + strings.Join(faults, "; "))
 	}
-	if err := limits(&c); err != nil {
-		return nil, err
-	}
-	for name, values := range c.Header {
-		for _, v := range values {
-			if !headerName(name) || strings.ContainsAny(v, "\r\n\x00") {
-				return nil, fmt.Errorf("the header %q cannot be sent", name)
-			}
-		}
+	if c.Reply == 0 {
+		c.Reply = mostReply
 	}
 	c.Header = c.Header.Clone()
 	s := &Server{conf: c, base: base}
@@ -96,24 +93,6 @@ func New(c Config) (*Server, error) {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s.client = &client
 	return s, nil
-}
-
-func limits(c *Config) error {
-	for name, n := range map[string]int64{
-		"Body": c.Limits.Body, "Depth": int64(c.Limits.Depth), "Values": int64(c.Limits.Values), "Reply": c.Reply,
-	} {
-		if n < 0 {
-			return fmt.Errorf("the limit %s is negative", name)
-		}
-	}
-	if c.Reply == 0 {
-		c.Reply = mostReply
-	}
-	return nil
-}
-
-func headerName(name string) bool {
-	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.!#$%&'*+^`|~") == ""
 }
 
 // transport is for servers that think for minutes: waiting for an answer is

@@ -16,6 +16,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -90,7 +91,7 @@ func onDirections(f func(name string, h http.Handler, path, body string)) {
 // A large request goes from the socket to the upstream's body for 256 KB beyond
 // itself.
 func TestLargeBodyAllocations(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector makes pools forget")
 	}
 	onDirections(func(name string, h http.Handler, path, body string) {
@@ -166,7 +167,7 @@ func TestLargeBodyResident(t *testing.T) {
 	if resident() == 0 {
 		t.Skip("this system does not say how much was resident")
 	}
-	if raceEnabled || testing.Short() {
+	if race.Enabled || testing.Short() {
 		t.Skip("takes a process for each direction, without the race detector")
 	}
 	bodies := pdfBodies()

@@ -56,7 +56,14 @@ func TestResolversOfAllKinds(t *testing.T) {
 				<-ctx.Done()
 				return content.Blob{}, ctx.Err()
 			}, upstream.Loading{Time: 10 * time.Millisecond}, 400, all, "took too long together"},
-			{"too much together", size(1000), upstream.Loading{Bytes: 2500, Together: 1}, 400, all[2:], "too large together"},
+			{"too much together", size(1000), upstream.Loading{Bytes: 2500, Together: 1}, 400, all[2:],
+				"the files of the request are too large together: at most 2500 bytes are allowed"},
+			{"one is too much", func(_ context.Context, src content.Source) (content.Blob, error) {
+				if src.(*content.URL).URL == links()[1].link {
+					return size(3000)(nil, nil)
+				}
+				return size(10)(nil, nil)
+			}, upstream.Loading{Bytes: 2500}, 400, all[1:2], "the file is too large: at most 2500 bytes are allowed for all files of a request"},
 			{"just enough", size(1000), upstream.Loading{Bytes: 3*1000 + 3*int64(len(pdfFile))}, 200, nil, "ok"},
 			{"knows nothing", resolve(others{}.Resolve), upstream.Loading{}, 400, all, "links are not fetched here"},
 			{"finds nothing", func(context.Context, content.Source) (content.Blob, error) { return content.Blob{}, nil },
@@ -129,22 +136,23 @@ func TestBytesAreCountedAsTheyCome(t *testing.T) {
 		for _, tt := range []struct {
 			name   string
 			budget int64
-			bytes  int64
+			load   upstream.Loading
 			want   int
 			text   string
+			times  int
 		}{
-			{"of a request", 0, 200_000, 400, "too large together"},
-			{"of one file", 0, 0, 400, "larger than"},
-			{"of the budget", 200_000, 0, 529, ""},
+			{"of a request", 0, upstream.Loading{Bytes: 200_000, Together: 1}, 400, "the file is too large: at most 200000 bytes", 1},
+			{"of one file", 0, upstream.Loading{}, 400, "larger than", len(files)},
+			{"of the budget", 200_000, upstream.Loading{}, 529, "", 0},
 		} {
 			if s.format == generatecontent.Format && tt.want == 529 {
 				tt.want = 503
 			}
 			budget := &upstream.Budget{Bytes: tt.budget}
-			h := s.handler(&model{}, upstream.Serving{Links: o.fetcher(t, 0), Budget: budget, Loading: upstream.Loading{Bytes: tt.bytes}})
+			h := s.handler(&model{}, upstream.Serving{Links: o.fetcher(t, 0), Budget: budget, Loading: tt.load})
 			status, answer, _ := post(t, h, s.path, s.body(files, false))
-			if status != tt.want || strings.Count(answer, tt.text) < len(files) {
-				t.Errorf("%s: %d %s, want %d and %q for each", tt.name, status, answer, tt.want, tt.text)
+			if status != tt.want || strings.Count(answer, tt.text) < tt.times || tt.times == 1 && len(faults(t, s, answer)) != 1 {
+				t.Errorf("%s: %d %s, want %d and %q %d times", tt.name, status, answer, tt.want, tt.text, tt.times)
 			}
 			if n, bytes := budget.InFlight(); n != 0 || bytes != 0 {
 				t.Errorf("%s: %d requests and %d bytes are left in the budget", tt.name, n, bytes)

@@ -1,6 +1,7 @@
 package bothformats
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -51,7 +52,7 @@ func joinedMessage(t *testing.T, stream string) map[string]any {
 			}
 			addDelta(t, blockAt(blocks, e), e["delta"].(map[string]any), input, at)
 		case "content_block_stop":
-			if input[at] != "" && input[at][0] != '{' {
+			if input[at] != "" && (input[at][0] != '{' || !json.Valid([]byte(input[at]))) {
 				blockAt(blocks, e)["input"] = input[at]
 			} else if input[at] != "" {
 				blockAt(blocks, e)["input"] = object(t, input[at])

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,7 +32,8 @@ type reply struct {
 	// What is lost, as "severity path".
 	messagesLost, generateLost []string
 	// What a streamed Message is, where it differs: arguments go out as they
-	// come, and so those that are no object have gone out.
+	// come from their first brace on, and so those that are broken behind it have
+	// gone out.
 	messagesStreamed string
 }
 
@@ -50,6 +52,10 @@ const (
 	textM = `"content":[{"type":"text","text":"a","citations":null}]`
 	textG = `"content":{"role":"model","parts":[{"text":"a"}]}`
 )
+
+// unreadable is an answer of nothing but a broken call.
+const unreadable = `{"candidates":[{"content":{"role":"model"},"finishReason":"MALFORMED_FUNCTION_CALL",` +
+	`"finishMessage":"The model wrote a function call that cannot be read.","index":0}]}`
 
 // stopped is the answer "a" with a reason to stop.
 func stopped(name string, s upstream.Stop, m, g string, lost ...string) reply {
@@ -153,11 +159,42 @@ var replies = append([]reply{
 			`"candidatesTokenCount":7,"thoughtsTokenCount":40,"toolUsePromptTokenCount":3,"totalTokenCount":185}}`,
 		generateLost: []string{"hint usage"}},
 	{name: "a broken call", up: say(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`[1]`) }),
-		messages: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":{},"caller":{"type":"direct"}}],"stop_reason":"malformed_tool_use"}`,
-		generate: `{"candidates":[{"content":{"role":"model"},"finishReason":"MALFORMED_FUNCTION_CALL",` +
-			`"finishMessage":"The arguments of a function call are not a JSON object.","index":0}]}`,
-		messagesStreamed: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":"[1]","caller":{"type":"direct"}}],"stop_reason":"malformed_tool_use"}`,
+		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
+		messagesLost: []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
+	{name: "a call without a name", up: say(func(w *upstream.Writer) error {
+		return w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "fc-1"}}, {Kind: upstream.EventInput, Text: "{}"}})
+	}),
+		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
+		messagesLost: []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
+	{name: "a call that is broken inside", up: say(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`{"a":x}`) }),
+		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
+		messagesStreamed: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":"{\"a\":x}","caller":{"type":"direct"}}],"stop_reason":"malformed_tool_use"}`,
 		messagesLost:     []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
+	{name: "a call that is cut", up: say(func(w *upstream.Writer) error {
+		_ = w.ToolCall("fc-1", "f").Input(`{"a":`)
+		return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
+	}),
+		messages: `{"content":[],"stop_reason":"max_tokens"}`, generate: `{"candidates":[{"content":{"role":"model"},"finishReason":"MAX_TOKENS","index":0}]}`,
+		messagesStreamed: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":"{\"a\":","caller":{"type":"direct"}}],"stop_reason":"max_tokens"}`,
+		messagesLost:     []string{"dropped parts.0"}, generateLost: []string{"dropped parts.0"}},
+	{name: "calls without arguments", up: say(func(w *upstream.Writer) error {
+		for i, args := range []string{"", "null", " \n"} {
+			_ = w.ToolCall("fc-"+strconv.Itoa(i), "f").Input(args)
+		}
+		return nil
+	}),
+		messages: `{"content":[{"type":"tool_use","id":"fc-0","name":"f","input":{},"caller":{"type":"direct"}},` +
+			`{"type":"tool_use","id":"fc-1","name":"f","input":{},"caller":{"type":"direct"}},` +
+			`{"type":"tool_use","id":"fc-2","name":"f","input":{},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"fc-0","name":"f","args":{}}},` +
+			`{"functionCall":{"id":"fc-1","name":"f","args":{}}},{"functionCall":{"id":"fc-2","name":"f","args":{}}}]},"finishReason":"STOP","index":0}]}`},
+	{name: "a wait for no call", up: say(func(w *upstream.Writer) error {
+		_ = w.Text("a")
+		return w.Stop(upstream.Stop{Reason: content.StopToolUse, Format: "other", Word: "tool_calls"})
+	}),
+		messages:     `{` + textM + `,"stop_reason":"malformed_tool_use"}`,
+		generate:     `{"candidates":[{` + textG + `,"index":0,"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The model wrote a function call that cannot be read."}]}`,
+		messagesLost: []string{"degraded stop"}},
 	{name: "a blocked prompt", up: say(func(w *upstream.Writer) error {
 		return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: generatecontent.Format, Word: "PROHIBITED_CONTENT",
 			Details: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`})
@@ -192,7 +229,7 @@ var stops = []reply{
 	stopped("safety", upstream.Stop{Reason: content.StopSafety}, refused+`"A content filter stopped the answer."}`, `"finishReason":"SAFETY"`),
 	stopped("recitation", upstream.Stop{Reason: content.StopRecitation}, refused+`"The answer repeated protected text."}`, `"finishReason":"RECITATION"`),
 	stopped("malformed call", upstream.Stop{Reason: content.StopMalformedCall}, `"stop_reason":"malformed_tool_use"`,
-		`"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The arguments of a function call are not a JSON object."`, "m:degraded stop"),
+		`"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The model wrote a function call that cannot be read."`, "m:degraded stop"),
 	stopped("compaction", upstream.Stop{Reason: content.StopCompaction}, `"stop_reason":"compaction"`,
 		`"finishReason":"OTHER","finishMessage":"The answer is a summary of the conversation."`, "degraded stop"),
 	stopped("other", upstream.Stop{Reason: content.StopOther}, `"stop_reason":"other"`, `"finishReason":"OTHER"`, "m:degraded stop", "degraded stop"),

@@ -43,13 +43,30 @@ func StatusCode(status int) upstream.Code {
 // mostWait bounds how long a vendor may ask to wait.
 const mostWait = time.Hour
 
-// RetryAfter reads a header that is a number of seconds up to an hour; all else
-// is 0.
-func RetryAfter(value string) time.Duration { return wait(value, time.Second) }
+// RetryAfter returns how long the headers of a failure ask to wait: up to an
+// hour, more is as if they said nothing. Milliseconds come first, then seconds. A
+// date is as far away as it was when the answer was made, or from now if that did
+// not say.
+func RetryAfter(h http.Header) time.Duration {
+	if d := wait(h.Get("Retry-After-Ms"), time.Millisecond); d > 0 {
+		return d
+	}
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return wait(value, time.Second)
+	}
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	if d := at.Sub(now); 0 < d && d <= mostWait {
+		return d
+	}
+	return 0
+}
 
-// RetryAfterMilli is RetryAfter for a header that is a number of milliseconds.
-func RetryAfterMilli(value string) time.Duration { return wait(value, time.Millisecond) }
-
+// wait reads a number of units.
 func wait(value string, unit time.Duration) time.Duration {
 	value = strings.TrimSpace(value)
 	if strings.Trim(value, "0123456789.") != "" || len(value) > 12 {

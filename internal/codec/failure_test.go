@@ -2,8 +2,10 @@ package codec
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,21 +32,47 @@ func TestStatusCode(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	for value, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, " 1.5 ": 1500 * time.Millisecond, "3600": time.Hour, "3601": 0, "-1": 0, "1e2": 0,
-		"1.2.3": 0, "Wed, 21 Oct 2026 07:28:00 GMT": 0, strings.Repeat("0", 20) + "1": 0, "inf": 0,
+	const made = "Sat, 21 Nov 2026 07:00:00 GMT"
+	for _, tt := range []struct {
+		after, ms, date string
+		want            time.Duration
+	}{
+		{"", "", "", 0}, {"7", "", "", 7 * time.Second}, {" 1.5 ", "", "", 1500 * time.Millisecond}, {"3600", "", "", time.Hour}, {"3601", "", "", 0},
+		{"-1", "", "", 0}, {"1e2", "", "", 0}, {"1.2.3", "", "", 0}, {strings.Repeat("0", 20) + "1", "", "", 0}, {"inf", "", "", 0}, {"soon", "", "", 0},
+
+		{"", "1500", "", 1500 * time.Millisecond}, {"7", "0.5", "", time.Millisecond / 2}, {"", "3600000", "", time.Hour},
+		{"7", "3600001", "", 7 * time.Second}, {"7", "-1", "", 7 * time.Second}, {"7", "soon", "", 7 * time.Second},
+
+		{"Sat, 21 Nov 2026 07:00:30 GMT", "", made, 30 * time.Second}, {" Saturday, 21-Nov-26 07:00:30 GMT", "", made, 30 * time.Second},
+		{"Sat, 21 Nov 2026 08:00:00 GMT", "", made, time.Hour}, {"Sat, 21 Nov 2026 08:00:01 GMT", "", made, 0},
+		{made, "", made, 0}, {"Wed, 21 Oct 2026 07:28:00 GMT", "", made, 0}, {"Fri, 31 Dec 9999 23:59:59 GMT", "", made, 0},
+		{"Sat, 21 Nov 2026 07:00:30 GMT", "250", made, 250 * time.Millisecond},
 	} {
-		if got := RetryAfter(value); got != want {
-			t.Errorf("RetryAfter(%q) = %v, want %v", value, got, want)
+		h := http.Header{"Retry-After": {tt.after}, "Retry-After-Ms": {tt.ms}, "Date": {tt.date}}
+		if got := RetryAfter(h); got != tt.want {
+			t.Errorf("%+v: got %v", tt, got)
 		}
 	}
-	for value, want := range map[string]time.Duration{
-		"": 0, "1500": 1500 * time.Millisecond, "0.5": time.Millisecond / 2, "3600000": time.Hour, "3600001": 0, "-1": 0, "soon": 0,
-	} {
-		if got := RetryAfterMilli(value); got != want {
-			t.Errorf("RetryAfterMilli(%q) = %v, want %v", value, got, want)
-		}
+	if got := RetryAfter(nil); got != 0 {
+		t.Errorf("no headers: got %v", got)
 	}
+}
+
+// TestRetryAfterNow checks dates of answers that do not say when they were made.
+func TestRetryAfterNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for ahead, want := range map[time.Duration]time.Duration{
+			90 * time.Second: 90 * time.Second, time.Hour: time.Hour, time.Hour + time.Second: 0, 0: 0, -time.Second: 0,
+		} {
+			h := http.Header{"Retry-After": {time.Now().Add(ahead).UTC().Format(http.TimeFormat)}}
+			for _, date := range []string{"", "yesterday"} {
+				h.Set("Date", date)
+				if got := RetryAfter(h); got != want {
+					t.Errorf("%v ahead, made %q: got %v", ahead, date, got)
+				}
+			}
+		}
+	})
 }
 
 func TestErrorBody(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // By these rules a member is lost that only another format has. They say what
 // the answer is like without it, since a host that refuses what is dropped
-// relies on that: a member that changes the answer is no hint.
+// relies on that: a member that changes the answer, or where it may be made, is no hint.
 var (
 	ForeignMembers = &loss.Rule{Feature: loss.Members, Severity: content.LossHint,
 		Reason: "members that only another format has are left out"}
@@ -21,6 +21,8 @@ var (
 		Reason: "the safety settings are another vendor's: this vendor's own hold"}
 	ForeignSetting = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member changes the answer, and only another format has it"}
+	ForeignPlace = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
+		Reason: "where the request may be processed cannot be said: only another format has it"}
 	ForeignKept = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "what another vendor keeps of the conversation cannot be had"}
 	ForeignUnknown = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
@@ -29,7 +31,7 @@ var (
 
 // ForeignRules are the rules by which [Lost] loses members. Every codec's table
 // has them.
-var ForeignRules = []*loss.Rule{ForeignMembers, ForeignNuance, ForeignSafety, ForeignSetting, ForeignKept, ForeignUnknown}
+var ForeignRules = []*loss.Rule{ForeignMembers, ForeignNuance, ForeignSafety, ForeignSetting, ForeignPlace, ForeignKept, ForeignUnknown}
 
 var (
 	told   = &loss.Rule{} // the neutral request says it too, so nothing is lost
@@ -48,7 +50,7 @@ var (
 // clients send back what an answer had, and that has done its work.
 var foreign = map[content.Format]map[string]*loss.Rule{
 	"messages": {
-		"inference_geo": ForeignMembers, "speed": ForeignMembers, "cache_control": ForeignMembers,
+		"inference_geo": ForeignPlace, "speed": ForeignMembers, "cache_control": ForeignMembers,
 		"diagnostics": ForeignMembers, "fallback_credit_token": ForeignMembers, "billing_policy": ForeignMembers,
 		"metadata": ForeignMembers,
 
@@ -242,6 +244,10 @@ func (w *loser) rule(v jsonwire.Value, key string) *loss.Rule {
 		if v.Is("never") || v.Is("next_user_message") {
 			return told // every codec goes by it: see [Clearing]
 		}
+	case "inference_geo":
+		if v.Is("global") {
+			return ForeignMembers // anywhere
+		}
 	case "context_management":
 		if clearsThoughts(v) {
 			return ForeignMembers
@@ -282,6 +288,18 @@ func clearsThoughts(v jsonwire.Value) bool {
 	}
 	for _, x := range v.Get("edits").Elems() {
 		if !strings.HasPrefix(x.Get("type").Str(), "clear_thinking_") {
+			return false
+		}
+	}
+	return true
+}
+
+// Direct reports whether only the model itself may call a tool, as it may call
+// tools in formats that do not say who may. callers are the "allowed_callers" of
+// Messages.
+func Direct(callers jsonwire.Value) bool {
+	for _, x := range callers.Elems() {
+		if !x.Is("direct") {
 			return false
 		}
 	}

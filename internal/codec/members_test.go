@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
 
@@ -33,7 +34,8 @@ func TestLost(t *testing.T) {
 		{"settings of Messages", m, "extra", `{"compaction":{"type":"summarize"},"mcp_servers":[{"name":"a"}],"container":{"skills":[{}]}}`,
 			"dropped .compaction, dropped .mcp_servers, dropped .container", ForeignSetting},
 		{"no settings of Messages", m, "extra", `{"mcp_servers":[],"container":null}`, "hint .mcp_servers, hint .container", ForeignMembers},
-		{"where and how fast", m, "extra", `{"inference_geo":"us","speed":"fast","diagnostics":{},"billing_policy":{},"metadata":{"a":1}}`,
+		{"where", m, "extra", `{"inference_geo":"us"}`, "dropped .inference_geo", ForeignPlace},
+		{"anywhere, and how fast", m, "extra", `{"inference_geo":"global","speed":"fast","diagnostics":{},"billing_policy":{},"metadata":{"a":1}}`,
 			"hint .inference_geo, hint .speed, hint .diagnostics, hint .billing_policy, hint .metadata", ForeignMembers},
 		{"fallbacks", m, "extra", `{"fallbacks":"default"}`, "degraded .fallbacks", ForeignNuance},
 		{"budget of a task", m, "extra", `{"output_config":{"task_budget":{"type":"tokens","total":20000}}}`, "dropped .output_config.task_budget", ForeignSetting},
@@ -123,5 +125,20 @@ func TestLostMany(t *testing.T) {
 	}
 	if n != mostTold {
 		t.Error("want none after the first")
+	}
+}
+
+func TestDirect(t *testing.T) {
+	for text, want := range map[string]bool{
+		`["direct"]`: true, `[]`: true, `null`: true, `["direct","code_execution_20250825"]`: false, `[1]`: false,
+	} {
+		doc, err := jsonwire.Parse(text, AnyDocument)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Direct(doc.Root()); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+		doc.Close()
 	}
 }

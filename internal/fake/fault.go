@@ -53,9 +53,6 @@ type Huge int
 // it holds back the headers as well.
 type Silence time.Duration
 
-// Slow waits so long before each event from here on.
-type Slow time.Duration
-
 // Chop writes and flushes so many bytes at a time from here on.
 type Chop int
 
@@ -69,7 +66,6 @@ func (End) piece()         {}
 func (Malformed) piece()   {}
 func (Huge) piece()        {}
 func (Silence) piece()     {}
-func (Slow) piece()        {}
 func (Chop) piece()        {}
 
 func (Status) fault()      {}
@@ -82,5 +78,4 @@ func (End) fault()         {}
 func (Malformed) fault()   {}
 func (Huge) fault()        {}
 func (Silence) fault()     {}
-func (Slow) fault()        {}
 func (Chop) fault()        {}

@@ -54,7 +54,6 @@ type player struct {
 	out       *http.ResponseController
 	ctx       context.Context
 	next      Fault
-	slow      time.Duration
 	chop      int
 	malformed bool
 	huge      int
@@ -75,9 +74,7 @@ func (p *player) fault(f Fault) string {
 	case End:
 		return Ended
 	case Silence:
-		return p.wait(time.Duration(f), f == 0)
-	case Slow:
-		p.slow = time.Duration(f)
+		return p.silence(f)
 	case Chop:
 		p.chop = int(f)
 	case Malformed:
@@ -106,11 +103,6 @@ func (p *player) reply(f Reply) {
 
 // frame sends b, spoiled as the faults before it say.
 func (p *player) frame(b []byte) string {
-	if p.slow > 0 {
-		if how := p.wait(p.slow, false); how != "" {
-			return how
-		}
-	}
 	b = p.spoil(b)
 	if p.next != nil {
 		_ = p.write(b[:len(b)/2])
@@ -152,16 +144,16 @@ func (p *player) write(b []byte) error {
 	return nil
 }
 
-// wait waits for d, or for the client to leave.
-func (p *player) wait(d time.Duration, forever bool) string {
-	var timer <-chan time.Time
-	if !forever {
-		t := time.NewTimer(d)
+// silence waits, as long as f says or until the client has gone.
+func (p *player) silence(f Silence) string {
+	var over <-chan time.Time
+	if f > 0 {
+		t := time.NewTimer(time.Duration(f))
 		defer t.Stop()
-		timer = t.C
+		over = t.C
 	}
 	select {
-	case <-timer:
+	case <-over:
 		return ""
 	case <-p.ctx.Done():
 		return Gone

@@ -217,6 +217,9 @@ func (x *exchange) write(f *Failure) {
 	if f.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.FormatInt(int64(math.Ceil(f.RetryAfter.Seconds())), 10))
 	}
+	if f.Code == upstream.CodeQuota {
+		h.Set("X-Should-Retry", "false") // SDKs that know it would ask again for the status alone
+	}
 	if x.unread && x.r.ProtoMajor == 1 {
 		h.Set("Connection", "close")
 		x.lingers = true

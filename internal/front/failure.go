@@ -50,13 +50,16 @@ type Failure struct {
 func (f *Failure) Error() string {
 	cause := f.Err
 	var e *upstream.Error
-	if errors.As(cause, &e) && e.Err != nil {
+	if errors.As(cause, &e) {
 		cause = e.Err // what went wrong, instead of what the client is told
 	}
-	if cause == nil {
-		return string(f.Code)
+	switch {
+	case cause != nil:
+		return string(f.Code) + ": " + cause.Error()
+	case e != nil && e.Text != "":
+		return string(f.Code) + ": " + e.Text
 	}
-	return string(f.Code) + ": " + cause.Error()
+	return string(f.Code)
 }
 
 // Unwrap returns the cause.

@@ -3,7 +3,9 @@ package front
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -42,6 +44,7 @@ func (x *exchange) load(ctx context.Context, l *loader, call *Call) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	alone := slices.ContainsFunc(found, func(f finding) bool { return errors.Is(f.err, l.alone) })
 	var bad []File
 	var errs []error
 	for i, f := range files {
@@ -49,6 +52,8 @@ func (x *exchange) load(ctx context.Context, l *loader, call *Call) error {
 		err := got.err
 		_, link := f.Source.(*content.URL)
 		switch {
+		case alone && errors.Is(err, l.both):
+			err = nil // one file is too large for all: it is the one to be told
 		case err == nil:
 			call.Request.Wire = nil // or an adapter would send the link
 			err = f.Check(got.blob)
@@ -116,8 +121,8 @@ func (x *exchange) findAll(ctx context.Context, l *loader, sources []content.Sou
 		go func() {
 			for i := range jobs {
 				b, err := l.load(ctx, sources[i])
-				if errors.Is(err, errTogether) {
-					stop(errTogether) // the others would be refused as well
+				if errors.Is(err, l.alone) || errors.Is(err, l.both) {
+					stop(l.both) // the others would be refused as well
 				}
 				results <- finding{i, b, err}
 			}
@@ -160,6 +165,10 @@ func (x *exchange) hearFile(ctx context.Context, f File, err error) {
 		err = e.Err
 	}
 	if err != nil {
-		x.say(ctx, slog.LevelInfo, "file cannot be had", slog.String("file", f.Path), slog.String("cause", textOf(err)))
+		level := slog.LevelDebug // mostly it is what the client named
+		if errors.Is(err, fs.ErrPermission) {
+			level = slog.LevelWarn // the host's store
+		}
+		x.say(ctx, level, "file cannot be had", slog.String("file", f.Path), slog.String("cause", textOf(err)))
 	}
 }

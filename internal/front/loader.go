@@ -21,6 +21,8 @@ type loader struct {
 	all   chan struct{}                                               // of the handler
 	take  func(int64) bool                                            // of the budget
 	most  int64                                                       // bytes of all files
+	alone error                                                       // that a file has more
+	both  error                                                       // that several have more
 
 	mu    sync.Mutex
 	slots map[string]*slot
@@ -45,6 +47,8 @@ func (s *Server) newLoader(ctx context.Context, take func(int64) bool) *loader {
 		all:   s.loads,
 		take:  take,
 		most:  s.serving.Loading.Bytes,
+		alone: tooLarge("the file is too large: at most %d bytes are allowed for all files of a request", s.serving.Loading.Bytes),
+		both:  tooLarge("the files of the request are too large together: at most %d bytes are allowed", s.serving.Loading.Bytes),
 		slots: make(map[string]*slot),
 		bind: func(caller context.Context) (context.Context, context.CancelFunc) {
 			both, cancel := context.WithCancelCause(caller)
@@ -189,7 +193,7 @@ type meter struct {
 
 func (m *meter) arrived(n int64) error {
 	if m.refused == nil {
-		m.refused = m.l.count(n)
+		m.refused = m.l.count(n, m.bytes+n)
 	}
 	if m.refused == nil {
 		m.bytes += n
@@ -205,12 +209,16 @@ func (m *meter) forget() {
 	m.l.bytes -= m.bytes
 }
 
-// count notes what was loaded. The error says that it is too much.
-func (l *loader) count(n int64) error {
+// count notes what was loaded of a file that has so much now. The error says that
+// it is too much.
+func (l *loader) count(n, file int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n > l.most-l.bytes {
-		return errTogether
+	switch {
+	case file > l.most:
+		return l.alone
+	case n > l.most-l.bytes:
+		return l.both
 	}
 	if more := l.bytes + n - l.held; more > 0 {
 		if !l.take(more) {
@@ -222,7 +230,9 @@ func (l *loader) count(n int64) error {
 	return nil
 }
 
-var errTogether error = &content.Error{Code: content.CodeLimit, Text: "the files of the request are too large together"}
+func tooLarge(format string, limit int64) error {
+	return &content.Error{Code: content.CodeLimit, Text: fmt.Sprintf(format, limit)}
+}
 
 // checkTexts judges the texts of all links before anything is fetched: by the
 // host's Resolver if that can, or by default if they may be passed on.

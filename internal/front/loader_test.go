@@ -102,13 +102,18 @@ func (f *fetcher) count(l *loader, n int) map[error]int {
 	for _, err := range errs {
 		if fail := new(Failure); errors.As(err, &fail) {
 			err = errTest // each is another
+		} else if errors.Is(err, l.both) {
+			err = errTogether
 		}
 		got[err]++
 	}
 	return got
 }
 
-var errTest = errors.New("overloaded")
+var (
+	errTest     = errors.New("overloaded")
+	errTogether = errors.New("too large together")
+)
 
 func TestLoaderBounds(t *testing.T) {
 	for _, tt := range []struct {

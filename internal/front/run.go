@@ -261,7 +261,7 @@ func (x *exchange) explain(ctx context.Context, err error) *Failure {
 		return f
 	}
 	x.canceled(err)
-	x.say(ctx, slog.LevelInfo, "client left", slog.String("cause", gone.err.Error()))
+	x.say(ctx, slog.LevelDebug, "client left", slog.String("cause", gone.err.Error()))
 	if !x.begun {
 		x.report.Status = statusGone
 	}

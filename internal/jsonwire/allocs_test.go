@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/polywire/polywire/internal/race"
 )
 
 // allocs returns how many allocations a call of f makes, once pools are warm.
@@ -17,7 +19,7 @@ func allocs(f func()) float64 {
 }
 
 func TestParseAllocs(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("pools drop things at random under the race detector")
 	}
 	for name, body := range map[string]string{

@@ -1,6 +1,10 @@
 package jsonwire
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/polywire/polywire/internal/race"
+)
 
 func TestReuse(t *testing.T) {
 	var d Doc
@@ -28,7 +32,7 @@ func TestReuse(t *testing.T) {
 	if err := d.Parse(`1`, Limits{Lenient: true}); err != nil || d.Replaced() != 0 {
 		t.Errorf("%d replaced are left over (%v)", d.Replaced(), err)
 	}
-	if raceEnabled {
+	if race.Enabled {
 		return // pools drop things at random under the race detector
 	}
 	if n := allocs(func() {

@@ -3,6 +3,8 @@ package leak
 
 import (
 	"fmt"
+	"log"
+	"log/slog"
 	"os"
 	"runtime"
 	"strings"
@@ -13,10 +15,14 @@ import (
 const patience = 5 * time.Second
 
 // Main runs the tests of a package, and fails if goroutines are left when they
-// have passed. It is what a TestMain consists of:
+// have passed. Handlers without a logger are silent meanwhile, since tests make
+// much fail on purpose. It is what a TestMain consists of:
 //
 //	func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 func Main(m interface{ Run() int }) (code int) {
+	w := log.Writer()
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	log.SetOutput(w) // as it was: package log is for what must not happen
 	if code = m.Run(); code != 0 {
 		return code
 	}

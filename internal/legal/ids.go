@@ -138,7 +138,8 @@ func (m *maker) callID(id string) string {
 }
 
 func (m *maker) fresh(id string) string {
-	for salt := 0; ; salt++ {
+	from := m.salts[id]
+	for salt := from; ; salt++ {
 		var legal string
 		if id == "" {
 			m.minted++
@@ -147,17 +148,32 @@ func (m *maker) fresh(id string) string {
 			legal = m.rules.ID.Make(id, salt)
 		}
 		if _, used := m.used[legal]; !used {
+			remember(&m.salts, id, from, salt)
 			return legal
 		}
 	}
 }
 
+// remember notes how far a search has come that began further in front, so that
+// an id that comes again and again is not looked for in the same places.
+func remember(salts *map[string]int, id string, from, salt int) {
+	if salt == from {
+		return
+	}
+	if *salts == nil {
+		*salts = make(map[string]int)
+	}
+	(*salts)[id] = salt
+}
+
 // orphanID returns a legal id for a result that belongs to no open call: that
 // of a call with another id would make it belong to that one.
 func (m *maker) orphanID(id string) string {
-	for salt := 0; ; salt++ {
+	from := m.orphans[id]
+	for salt := from; ; salt++ {
 		legal := m.rules.ID.Make(id, salt)
 		if own, used := m.used[legal]; !used || own == id {
+			remember(&m.orphans, id, from, salt)
 			return legal
 		}
 	}

@@ -147,6 +147,30 @@ func distinct(t *testing.T, n *upstream.Request) {
 
 // TestMakeManyIDs checks that very many calls that look alike get through. It
 // takes minutes if each is compared with each.
+// TestMakeEqualIDs checks that ids that come again and again are not looked for
+// from the beginning each time, which took hours: calls of one id, and results
+// without a call whose ids are all in use by calls.
+func TestMakeEqualIDs(t *testing.T) {
+	const n = 50_000
+	var calls, results, planted, orphans []content.Part
+	for i := range n {
+		calls, results = append(calls, use("x", "f")), append(results, result("x", "f"))
+		planted, orphans = append(planted, use(short.ID.Make("a.b", i), "f")), append(orphans, result("a.b", "g"))
+	}
+	got, _ := Make(&upstream.Request{Turns: turns(calls, results)}, short, new(loss.Log))
+	distinct(t, got)
+	if a, b := pairs(got); !slices.Equal(a, b) {
+		t.Error("results are not with their calls")
+	}
+	got, _ = Make(&upstream.Request{Turns: turns(planted, orphans)}, short, new(loss.Log))
+	distinct(t, got)
+	_, ids := pairs(got)
+	want := slices.Repeat([]string{short.ID.Make("a.b", n)}, n)
+	if !slices.Equal(ids, want) {
+		t.Errorf("results without a call have the ids %q, …", ids[:2])
+	}
+}
+
 func TestMakeManyIDs(t *testing.T) {
 	const n = 50_000
 	for _, id := range []string{"", "u1"} {

@@ -55,11 +55,14 @@ type maker struct {
 
 	names *Names
 	given map[string]string // legal names by their originals, where they differ
+	legal map[string]bool   // the names of tools that are legal as they are; by need
 
 	pairs   Pairing
 	calls   []*content.ToolUse // since the last results
 	callIDs []string           // the legal ids of all calls so far, in their order
 	used    map[string]string  // the calls' own ids by these
+	salts   map[string]int     // by the ids of calls: those below are used
+	orphans map[string]int     // the same by the ids of orphans, by calls with other ids
 	minted  int                // ids that were made up
 	told    bool               // that ids are changed
 }
@@ -158,16 +161,26 @@ func (m *maker) usedName(legal string) bool {
 	if m.names != nil && m.names.original[legal] != "" {
 		return true
 	}
-	return slices.ContainsFunc(m.to.Tools, func(t content.Tool) bool { return t.Name == legal })
+	if m.legal == nil {
+		m.legal = make(map[string]bool, len(m.to.Tools))
+		for i := range m.to.Tools {
+			m.legal[m.to.Tools[i].Name] = true
+		}
+	}
+	return m.legal[legal]
 }
 
 func (m *maker) choice() {
+	own := false
 	for i, s := range m.to.Choice.Names {
-		if legal := m.name(s, func() string { return "choice.names" }); legal != s {
-			m.to.Choice.Names = slices.Clone(m.to.Choice.Names)
-			m.to.Choice.Names[i] = legal
-			m.changed = true
+		legal := m.name(s, func() string { return "choice.names" })
+		if legal == s {
+			continue
 		}
+		if !own {
+			m.to.Choice.Names, own, m.changed = slices.Clone(m.to.Choice.Names), true, true
+		}
+		m.to.Choice.Names[i] = legal
 	}
 }
 

@@ -1,6 +1,7 @@
 package legal
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -154,6 +155,24 @@ func TestMakeNamesTold(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestMakeManyNames has so many names made legal that looking through all tools
+// for each would take minutes.
+func TestMakeManyNames(t *testing.T) {
+	const n = 100_000
+	list := make([]content.Tool, n)
+	for i := range list {
+		list[i].Name = "f." + strconv.Itoa(i)
+	}
+	got, names := Make(&upstream.Request{Tools: list}, short, new(loss.Log))
+	seen := make(map[string]bool, n)
+	for i, tool := range got.Tools {
+		if !short.Name.Fits(tool.Name) || seen[tool.Name] || names.original[tool.Name] != list[i].Name {
+			t.Fatalf("%q became %q", list[i].Name, tool.Name)
+		}
+		seen[tool.Name] = true
 	}
 }
 

@@ -1,6 +1,10 @@
 package legal
 
-import "github.com/polywire/polywire/content"
+import (
+	"slices"
+
+	"github.com/polywire/polywire/content"
+)
 
 // A Pairing finds the calls that results belong to: by id if an open call has
 // it, else by name and position. Of several open calls with one id, or one name,
@@ -49,7 +53,7 @@ func (p *Pairing) Open(calls []*content.ToolUse) {
 	for _, s := range p.names {
 		delete(p.heads, callKey{false, s})
 	}
-	p.names, p.step = p.names[:0], len(p.calls)
+	p.names, p.step = slices.Grow(p.names[:0], len(calls)), len(p.calls)
 	p.calls = append(p.calls, make([]pairCall, len(calls))...)
 	// From the last to the first, so that the first is the head.
 	for i := len(calls) - 1; i >= 0; i-- {
@@ -70,9 +74,9 @@ func (p *Pairing) Open(calls []*content.ToolUse) {
 // is the result of, -1 if it is none, or belongs to no open call. The list holds
 // until the next use.
 func (p *Pairing) Pair(parts []content.Part) []int {
-	p.list = p.list[:0]
-	for range parts {
-		p.list = append(p.list, -1)
+	p.list = append(p.list[:0], make([]int, len(parts))...)
+	for i := range p.list {
+		p.list[i] = -1
 	}
 	// What says more about its call comes first, wherever it stands.
 	p.pair(parts, func(r *content.ToolResult) int { return p.take(callKey{true, r.ID}) })

@@ -6,6 +6,7 @@ package legal
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 )
 
@@ -43,7 +44,11 @@ func (r *Rule) Make(s string, salt int) string {
 	if salt == 0 && r.Fits(s) {
 		return s
 	}
-	sum := sha256.Sum256([]byte(s + strings.Repeat("\x00", salt)))
+	own := s
+	if salt > 0 {
+		own += "\x00" + strconv.Itoa(salt)
+	}
+	sum := sha256.Sum256([]byte(own))
 	tail := "_" + hex.EncodeToString(sum[:4])
 	var b strings.Builder
 	if r.Letter && (s == "" || !opens(s[0])) {

@@ -2,7 +2,6 @@ package loss
 
 // The features of requests, in the order in which a matrix shows them.
 const (
-	SystemText        = "system text"
 	SystemFiles       = "files in system text"
 	SystemTurn        = "system turn amid a conversation"
 	TurnOrder         = "order of turns"
@@ -67,7 +66,6 @@ const (
 const (
 	AnswerText       = "answer: text"
 	AnswerCitations  = "answer: citations"
-	AnswerThought    = "answer: thoughts"
 	AnswerSignature  = "answer: signatures"
 	AnswerCall       = "answer: calls of tools"
 	AnswerArguments  = "answer: arguments that are no JSON object"

@@ -143,6 +143,9 @@ func TestConversations(t *testing.T) {
 				k.hold(t, conversation())
 				growing(t, vendor.Requests())
 				noLostThought(t, k.losses)
+				if b.format != c.front() {
+					hears(t, b, vendor, conversation())
+				}
 				if name == "array" || b.format == c.front() {
 					return
 				}

@@ -78,6 +78,12 @@ var generateFiles = []feature{
 		loss: map[string][]string{toClaude: {"* turns.0.parts.1.source"}},
 	},
 	{
+		name:  "a question of white space",
+		body:  `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"model","parts":[{"text":"A1"}]},{"role":"user","parts":[{"text":" "}]}]`,
+		fails: map[string]string{toClaude: "contents[2]"},
+		sent:  map[string][]string{toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
+	},
+	{
 		name:  "files by link",
 		body:  `"contents":{"role":"user","parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://example.com/a.png"}},{"fileData":{"mimeType":"application/pdf","fileUri":"https://example.com/a.pdf"}},{"text":"T1"}]}`,
 		marks: []string{testPNG + " @ turns.0.parts.0", testPDF + " @ turns.0.parts.1"},

@@ -151,7 +151,29 @@ var generateSettings = []feature{
 	{
 		name: "JSON without a schema",
 		body: `"generationConfig":{"responseMimeType":"application/json"},` + askedG1,
-		loss: map[string][]string{toClaude: {"dropped output.media_type"}, toChat: {"* output.media_type"}, toResp: {"* output.media_type"}},
+		loss: map[string][]string{toClaude: {"dropped output.media_type"}, toChat: {"degraded output.media_type"}, toResp: {"degraded output.media_type"}},
+	},
+	{
+		name: "JSON of a schema that allows everything",
+		body: `"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":true},` + askedG1,
+		sent: map[string][]string{toChat: {"response_format.type = json_object"}, toResp: {"text.format.type = json_object"}},
+		loss: map[string][]string{toClaude: {"* output.schema"}, toChat: {"degraded output.media_type"}, toResp: {"degraded output.media_type"}},
+	},
+	{
+		name: "JSON of a schema that allows nothing",
+		body: `"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":false},` + askedG1,
+		sent: map[string][]string{toClaude: {"! output_config"}, toChat: {"response_format.type = json_object"}, toResp: {"text.format.type = json_object"}},
+		loss: map[string][]string{toClaude: {"dropped output.schema"}, toChat: {"degraded output.media_type", "dropped output.schema"}, toResp: {"degraded output.media_type", "dropped output.schema"}},
+	},
+	{
+		name:  "an answer of a schema with what strict ones do not take",
+		body:  `"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"OBJECT","properties":{"p1":{"type":"INTEGER","format":"int32"},"p2":{"type":"STRING","format":"uri"},"p3":{"description":"DE1"}},"required":["p1","p2","p3"]}},` + askedG1,
+		marks: oddMarks("output.schema"),
+		sent: map[string][]string{
+			toChat: {"response_format.json_schema.strict = false", "response_format.json_schema.schema.properties.p2.format = uri", "response_format.json_schema.schema.properties.p3.description = DE1"},
+			toResp: {"text.format.strict = false", "text.format.schema.properties.p2.format = uri", "text.format.schema.properties.p3.description = DE1"},
+		},
+		loss: map[string][]string{toClaude: {"* output.schema"}, toChat: {"degraded output.schema"}, toResp: {"degraded output.schema"}},
 	},
 	{
 		name:  "a router's schema in upper case",

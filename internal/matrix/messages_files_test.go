@@ -44,6 +44,11 @@ var messagesFiles = []feature{
 		fails: map[string]string{toGemini: "messages.0.content.0", toChat: "messages.0.content.0", toResp: "messages.0.content.0"},
 	},
 	{
+		name:  "a question of which nothing is left",
+		body:  `"messages":[{"role":"user","content":"T1"},{"role":"assistant","content":"A1"},{"role":"user","content":[{"type":"container_upload","file_id":"file_png"}]}]`,
+		fails: map[string]string{toGemini: "messages.2.content.0", toChat: "messages.2.content.0", toResp: "messages.2.content.0"},
+	},
+	{
 		name: "PDF with title and context",
 		body: `"messages":[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"` + testPDF + `"},
 			"title":"TI1","context":"CX1"},{"type":"text","text":"T1"}]}]`,

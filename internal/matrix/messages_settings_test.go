@@ -6,6 +6,15 @@ var settingsLost = []string{
 	"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config",
 }
 
+// oddSchema is closed and lists its members, but strict schemas of chat
+// completions and responses have neither its formats nor members without a type.
+const oddSchema = `{"type":"object","properties":{"p1":{"type":"integer","format":"int32"},"p2":{"type":"string","format":"uri"},"p3":{"description":"DE1"}},"required":["p1","p2","p3"],"additionalProperties":false}`
+
+// oddMarks are what must not get lost of it in silence.
+func oddMarks(path string) []string {
+	return []string{"p1 @ " + path, "int32 @ " + path, "p2 @ " + path, "uri @ " + path, "p3 @ " + path, "DE1 @ " + path}
+}
+
 // messagesSettings are what stands beside the conversation.
 var messagesSettings = []feature{
 	{
@@ -74,6 +83,26 @@ var messagesSettings = []feature{
 			toChat:   {"response_format.type = json_schema", "response_format.json_schema.name"},
 			toResp:   {"text.format.type = json_schema", "text.format.name"},
 		},
+	},
+	{
+		name:  "an answer of a schema with what strict ones do not take",
+		body:  `"output_config":{"format":{"type":"json_schema","schema":` + oddSchema + `}},` + askedT1,
+		marks: oddMarks("output.schema"),
+		sent: map[string][]string{
+			toChat: {"response_format.json_schema.strict = false", "response_format.json_schema.schema = " + oddSchema},
+			toResp: {"text.format.strict = false", "text.format.schema = " + oddSchema},
+		},
+		loss: map[string][]string{toChat: {"degraded output.schema"}, toResp: {"degraded output.schema"}},
+	},
+	{
+		name:  "a strict tool with what strict schemas do not take",
+		body:  `"tools":[{"name":"t","strict":true,"input_schema":` + oddSchema + `}],` + askedT1,
+		marks: oddMarks("tools.0.input"),
+		sent: map[string][]string{
+			toChat: {"! tools.0.function.strict", "tools.0.function.parameters = " + oddSchema},
+			toResp: {"tools.0.strict = false", "tools.0.parameters = " + oddSchema},
+		},
+		loss: map[string][]string{toGemini: {"degraded tools.0.strict"}, toChat: {"degraded tools.0.input"}, toResp: {"degraded tools.0.input"}},
 	},
 	{
 		name: "settings that change the answer and that only this format has",

@@ -124,9 +124,9 @@ var messagesTexts = []feature{
 		body:  `"messages":[{"role":"user","content":"T1"}],"container":"CON1","inference_geo":"GEO1","speed":"standard","x_unknown":"X1"`,
 		marks: []string{"T1 @ turns.0.parts.0", "CON1 @ extra.container", "GEO1 @ extra.inference_geo", "standard @ extra.speed", "X1 @ extra.x_unknown"},
 		loss: map[string][]string{
-			toGemini: {"dropped extra.container", "hint extra.inference_geo", "hint extra.speed", "dropped extra.x_unknown"},
-			toChat:   {"dropped extra.container", "hint extra.inference_geo", "hint extra.speed", "dropped extra.x_unknown"},
-			toResp:   {"dropped extra.container", "hint extra.inference_geo", "hint extra.speed", "dropped extra.x_unknown"},
+			toGemini: {"dropped extra.container", "dropped extra.inference_geo", "hint extra.speed", "dropped extra.x_unknown"},
+			toChat:   {"dropped extra.container", "dropped extra.inference_geo", "hint extra.speed", "dropped extra.x_unknown"},
+			toResp:   {"dropped extra.container", "dropped extra.inference_geo", "hint extra.speed", "dropped extra.x_unknown"},
 		},
 	},
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/race"
 )
 
 // unchanged are schemas that a dialect takes as they are, white space included.
@@ -46,7 +47,7 @@ func TestUnchanged(t *testing.T) {
 // TestUnchangedAllocs holds the promise that a schema which stays as it is costs
 // no memory: agents send dozens of them in every turn.
 func TestUnchangedAllocs(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("pools drop things at random under the race detector")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

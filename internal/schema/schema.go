@@ -18,7 +18,7 @@ import (
 // The losses' paths are relative to the schema, such as
 // "properties.mode.anyOf.1", and empty for the schema itself. A schema that is
 // not JSON is one that says nothing, and reported.
-func Input(d Dialect, s content.Schema) (string, []content.Loss) { return translate(d, s, true) }
+func Input(d Dialect, s content.Schema) (string, []content.Loss) { return translate(d, s, true, nil) }
 
 // Output is like [Input] for a schema of answers, whose root may be of any type
 // (but for OpenAIStrict). An empty schema stays empty.
@@ -26,7 +26,7 @@ func Output(d Dialect, s content.Schema) (string, []content.Loss) {
 	if s.JSON == "" {
 		return "", nil
 	}
-	return translate(d, s, false)
+	return translate(d, s, false, nil)
 }
 
 // Fits reports whether s can be sent in dialect d as the input of a tool just
@@ -44,7 +44,7 @@ const (
 	noneAllowed = `{"type":"object","properties":{},"required":[],"additionalProperties":false}`
 )
 
-func translate(d Dialect, s content.Schema, input bool) (string, []content.Loss) {
+func translate(d Dialect, s content.Schema, input bool, spare *Spare) (string, []content.Loss) {
 	switch {
 	case s.JSON == "":
 		return nothing(d), nil
@@ -63,6 +63,8 @@ func translate(d Dialect, s content.Schema, input bool) (string, []content.Loss)
 		return nothing(d), c.takeLosses()
 	}
 	c.begin(d, input || d == OpenAIStrict, text)
+	spare.lend(c)
+	defer spare.take(c)
 	c.answer = d == OpenAIStrict && !input
 	root := c.doc.Root()
 	switch root.Kind() {

@@ -5,6 +5,16 @@
 // whose it is. A front that has to tell one of another format seals it, and
 // opens what comes back. Replicas share nothing and remember nothing, so what
 // is sealed is whole: a call that stands for lost thoughts carries them.
+//
+// The checksum of an envelope finds damage, such as by clients that cut or alter
+// what they were given. It proves nothing of where an envelope comes from: it
+// has no key, so whoever knows this package can make one. What is opened is
+// therefore a client's word as all else in its request is, and adapters make no
+// more of it than a client can say anyway: a signature or the data of a thought,
+// which vendors check by themselves, the text of an earlier thought, the phase of
+// a text, or an item that tells what a vendor's own tool did, as a result tells
+// what a function did. It never becomes a tool, an instruction, an approval or a
+// member of the request, so that what a host forbids or changes there stays so.
 package seal
 
 import (
@@ -60,8 +70,7 @@ func SealBase64(f content.Format, k Kind, data string) (string, bool) {
 	return base64.StdEncoding.EncodeToString([]byte(s)), true
 }
 
-// sum is no protection but against damage: whoever can write an envelope could
-// as well write to the vendor.
+// sum is no protection but against damage: see the package.
 func sum(f content.Format, payload string) string {
 	h := sha256.New()
 	h.Write([]byte(f))

@@ -14,15 +14,15 @@ import (
 // than to copy the stream in pieces and look for its line feeds.
 func BenchmarkReader(b *testing.B) {
 	for _, size := range []int{16, 1000, 100_000} {
-		var stream []byte
+		var stream strings.Builder
 		for i := range 1000 {
 			data := fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":{"text":%q}}`, i, strings.Repeat("x", size))
-			stream = AppendEvent(stream, "content_block_delta", data)
-			if len(stream) > 4<<20 {
+			stream.WriteString(written(Event{"content_block_delta", data}))
+			if stream.Len() > 4<<20 {
 				break
 			}
 		}
-		in := string(stream)
+		in := stream.String()
 		buf := make([]byte, 16<<10)
 		scan := func() {
 			src := strings.NewReader(in)

@@ -31,6 +31,15 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// written returns an event as it stands in a stream.
+func written(e Event) string {
+	name := ""
+	if e.Name != "" {
+		name = "event: " + e.Name + "\n"
+	}
+	return name + "data: " + strings.ReplaceAll(e.Data, "\n", "\ndata: ") + "\n\n"
+}
+
 // reference reads a whole stream by the words of the standard, slowly.
 func reference(in string) ([]Event, error) {
 	in = strings.TrimPrefix(in, "\uFEFF")
@@ -85,11 +94,11 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 		// What was read can be written and read again.
-		var again []byte
+		var again strings.Builder
 		for _, e := range want {
-			again = AppendEvent(again, e.Name, e.Data)
+			again.WriteString(written(e))
 		}
-		got, err := readAll(strings.NewReader(string(again)), 0)
+		got, err := readAll(strings.NewReader(again.String()), 0)
 		if diff := cmp.Diff(want, got); diff != "" || err != io.EOF {
 			t.Errorf("written again: %v (-want +got):\n%s", err, diff)
 		}

@@ -1,17 +1,24 @@
-// Package sse reads and writes event streams as the WHATWG standard defines
-// them (server-sent events).
+// Package sse reads event streams as the WHATWG standard defines them
+// (server-sent events).
 package sse
 
 import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// DefaultLimit is how many bytes one event may have if nothing else is said.
-const DefaultLimit = 32 << 20
+// Limit returns how many bytes one event may have where a host says n: 32 MiB
+// if that is none, and never more than 2 GiB.
+func Limit(n int64) int {
+	if n <= 0 {
+		n = 32 << 20
+	}
+	return int(min(n, math.MaxInt32))
+}
 
 // ErrTooLarge is what a Reader returns for an event over its limit.
 var ErrTooLarge = errors.New("sse: an event is over the limit")
@@ -38,7 +45,7 @@ const (
 // them, since nothing here reconnects; so are events without a "data" field.
 // Bytes are handed on as they came, UTF-8 or not.
 //
-// It allocates once for about 16 KB of data; one of more than 4 KB gets memory
+// It allocates once for about 32 KB of data; one of more than 8 KB gets memory
 // of its own.
 type Reader struct {
 	src   io.Reader
@@ -70,12 +77,9 @@ type Reader struct {
 
 // NewReader returns a reader of src. limit is how many bytes the lines of one
 // event may have, comments and line ends not counted, and how long a comment
-// may be; 0 means [DefaultLimit].
+// may be; see [Limit].
 func NewReader(src io.Reader, limit int) *Reader {
-	if limit <= 0 {
-		limit = DefaultLimit
-	}
-	return &Reader{src: src, limit: limit}
+	return &Reader{src: src, limit: Limit(int64(limit))}
 }
 
 // Next returns the next event, as soon as the empty line that ends it has

@@ -93,7 +93,7 @@ func TestReaderLargeEvents(t *testing.T) {
 	for i, size := range []int{1, 5 << 10, 17 << 10, 300 << 10, 10, 70 << 10, 20} {
 		e := Event{fmt.Sprint("n", i), strings.Repeat(string(rune('a'+i)), size)}
 		want = append(want, e)
-		in.Write(AppendEvent(nil, e.Name, e.Data))
+		in.WriteString(written(e))
 	}
 	for _, wrap := range []func(io.Reader) io.Reader{
 		func(r io.Reader) io.Reader { return r }, iotest.HalfReader, iotest.DataErrReader,
@@ -219,7 +219,7 @@ func TestReaderBuffered(t *testing.T) {
 }
 
 func TestReaderMemory(t *testing.T) {
-	large := string(AppendEvent(nil, "a", strings.Repeat("x", 1<<20)))
+	large := written(Event{"a", strings.Repeat("x", 1<<20)})
 	r := NewReader(strings.NewReader(large+"data: "+strings.Repeat("y", 1<<20)+"\ndata: z\n\n"+"data: b\n\ndata: c\n\n"), 0)
 	for {
 		if _, err := r.Next(); err != nil {
@@ -236,11 +236,11 @@ func TestReaderMemory(t *testing.T) {
 
 func TestReaderAllocations(t *testing.T) {
 	stream := func(n int) string {
-		var b []byte
+		var b strings.Builder
 		for i := range n {
-			b = AppendEvent(b, "content_block_delta", fmt.Sprintf(`{"index":0,"text":"some words, number %d"}`, i))
+			b.WriteString(written(Event{"content_block_delta", fmt.Sprintf(`{"index":0,"text":"some words, number %d"}`, i)}))
 		}
-		return string(b)
+		return b.String()
 	}
 	measure := func(in string) float64 {
 		return testing.AllocsPerRun(20, func() {
@@ -259,27 +259,10 @@ func TestReaderAllocations(t *testing.T) {
 	}
 }
 
-func TestAppendEvent(t *testing.T) {
-	tests := []struct{ name, data, want string }{
-		{"a", "b", "event: a\ndata: b\n\n"},
-		{"", "b", "data: b\n\n"},
-		{"a", "", "event: a\ndata: \n\n"},
-		{"a", " b", "event: a\ndata:  b\n\n"},
-		{"a", "{\n \"b\":\r\n1\r}", "event: a\ndata: {\ndata:  \"b\":\ndata: 1\ndata: }\n\n"},
-		{"a", "b\n", "event: a\ndata: b\ndata: \n\n"},
-		{"a\ndata: x", "b", "event: a\ndata: b\n\n"},
-		{"a\r\rx", "b", "event: a\ndata: b\n\n"},
-	}
-	for _, tt := range tests {
-		if got := string(AppendEvent([]byte("<"), tt.name, tt.data)); got != "<"+tt.want {
-			t.Errorf("AppendEvent(%q, %q) = %q, want %q", tt.name, tt.data, got[1:], tt.want)
+func TestLimit(t *testing.T) {
+	for n, want := range map[int64]int{-1: 32 << 20, 0: 32 << 20, 1: 1, 100 << 20: 100 << 20, 1 << 40: 1<<31 - 1} {
+		if got := Limit(n); got != want {
+			t.Errorf("Limit(%d) = %d, want %d", n, got, want)
 		}
-	}
-}
-
-func TestAppendEventAllocations(t *testing.T) {
-	buf := make([]byte, 0, 1024)
-	if n := testing.AllocsPerRun(100, func() { buf = AppendEvent(buf[:0], "message", `{"a":1}`) }); n != 0 {
-		t.Errorf("%v allocations", n)
 	}
 }

@@ -2,10 +2,12 @@ package anthropic_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/fake"
@@ -140,18 +142,56 @@ func TestSpeechless(t *testing.T) {
 		{"only an unknown part", []content.Turn{turn(u, alien)}, "turns.0.parts.0"},
 		{"only white space", []content.Turn{turn(u, text(" \n"))}, "turns.0"},
 		{"the last question", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, text(""), alien)}, "turns.2.parts.1"},
+		{"an empty last question", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u)}, "turns.2"},
+		{"system text behind nothing", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(content.System, text("S"))}, "turns.2.parts.0"},
+		{"a last question in two turns", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(u, text(" "))}, "turns.2.parts.0"},
+		{"one of them says something", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(u, text("go on"))}, ""},
 		{"an earlier question", []content.Turn{turn(u, alien), turn(a, text("yes?")), turn(u, text("hi"))}, ""},
 		{"words behind it", []content.Turn{turn(u, alien, text("hi"))}, ""},
 		{"an answer to be continued", []content.Turn{turn(u, text("hi")), turn(a, text("So"))}, ""},
 	} {
 		n := &upstream.Request{Model: "claude-haiku-4-5", Turns: tt.turns}
-		_, err := c.Preflight(t.Context(), n)
+		told, err := c.Preflight(t.Context(), n)
 		var fault *content.Error
 		if got := errors.As(err, &fault); got != (tt.want != "") || got && (fault.Path != tt.want || fault.Code != content.CodeUnsupported) {
 			t.Errorf("%s: %v, want a fault at %q", tt.name, err, tt.want)
 		}
-		if _, again := upstream.Collect(t.Context(), c, n); (again == nil) != (err == nil) {
+		r, again := upstream.Collect(t.Context(), c, n)
+		if (again == nil) != (err == nil) {
 			t.Errorf("%s: Preflight says %v, Generate %v", tt.name, err, again)
+		}
+		if diff := cmp.Diff(told, r.Losses, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: what Preflight tells and Generate reports:\n%s", tt.name, diff)
+		}
+		if strings.Contains(tt.want, "parts") && !slices.ContainsFunc(told, func(l content.Loss) bool { return l.Path == tt.want && l.Severity == content.LossDropped }) {
+			t.Errorf("%s: what is dropped is not told: %v", tt.name, told)
+		}
+	}
+	if s := refusals(f); s != "" {
+		t.Errorf("the vendor has refused:\n%s", s)
+	}
+}
+
+// TestNoAnswer checks that a request for no answer is passed on for a client of
+// the format, and for nobody else: neither does the default limit stand for it.
+func TestNoAnswer(t *testing.T) {
+	c, f := strict(t, anthropic.Options{}, fakes.Options{})
+	f.Always(fake.Text("yes"))
+	client := []upstream.Field{{Name: "Anthropic-Version", Value: "2023-06-01"}}
+	for _, tt := range []struct {
+		limit  int64
+		header []upstream.Field
+		good   bool
+	}{{0, nil, false}, {-1, nil, false}, {1, nil, true}, {0, client, true}} {
+		n := &upstream.Request{Model: "claude-haiku-4-5", MaxTokens: &tt.limit, Header: tt.header,
+			Turns: []content.Turn{{Role: content.User, Parts: parts(text("hi"))}}}
+		told, err := c.Preflight(t.Context(), n)
+		var fault *content.Error
+		if got := errors.As(err, &fault); got == tt.good || got && (fault.Path != "max_tokens" || fault.Code != content.CodeUnsupported) || len(told) > 0 {
+			t.Errorf("%d: %v, lost %v", tt.limit, err, told)
+		}
+		if _, err := upstream.Collect(t.Context(), c, n); (err == nil) != tt.good {
+			t.Errorf("%d: %v", tt.limit, err)
 		}
 	}
 	if s := refusals(f); s != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/backend"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -112,7 +113,7 @@ func BenchmarkStream(b *testing.B) {
 
 // TestStreamAllocations checks that events cost no allocation each.
 func TestStreamAllocations(t *testing.T) {
-	if raced {
+	if race.Enabled {
 		t.Skip("pools forget at random under the race detector")
 	}
 	short, long := events(100), events(2100)
@@ -127,7 +128,7 @@ func TestStreamAllocations(t *testing.T) {
 // TestTranslateAllocations checks that what a translation allocates depends on
 // the turns and tools of a request, not on its bytes.
 func TestTranslateAllocations(t *testing.T) {
-	if raced {
+	if race.Enabled {
 		t.Skip("pools forget at random under the race detector")
 	}
 	c := client(t)

@@ -23,14 +23,15 @@ type Client struct {
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p, err := c.plan(req)
-	if err != nil {
-		return err
-	}
+	p, fault := c.plan(req)
 	if err := w.Loss(p.losses); err != nil {
 		return err
 	}
-	if p, err = p.load(ctx); err != nil {
+	if fault != nil {
+		return fault
+	}
+	p, err := p.load(ctx)
+	if err != nil {
 		return err
 	}
 	if err := w.Loss(p.losses); err != nil {
@@ -41,7 +42,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 		return err
 	}
 	a, err := c.server.Do(ctx, &backend.Exchange{
-		Path: "/v1/messages" + p.query(), Header: p.header, Body: body, Stream: req.Stream,
+		Path: "/messages" + p.query(), Header: p.header, Body: body, Stream: req.Stream,
 	})
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, body backend.
 	if body == nil {
 		return backend.Estimate(req), nil
 	}
-	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/v1/messages/count_tokens" + p.query(), Header: p.header, Body: body})
+	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Body: body})
 	switch {
 	case backend.NotServed(err):
 		return backend.Estimate(req), nil
@@ -124,7 +125,7 @@ func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
 }
 
 func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
-	path := "/v1/models?limit=1000"
+	path := "/models?limit=1000"
 	if after != "" {
 		path += "&after_id=" + url.QueryEscape(after)
 	}
@@ -138,11 +139,9 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	return list, last, err
 }
 
-// Preflight tells what would be lost. Nothing is sent or fetched.
+// Preflight tells what would be lost. Nothing is sent or fetched. The error is
+// that of a request that cannot be told at all.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p, err := c.plan(req)
-	if err != nil {
-		return nil, err
-	}
-	return p.losses, nil
+	return p.losses, err
 }

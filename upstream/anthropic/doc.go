@@ -8,4 +8,10 @@
 // the model, with the version and the betas of its client; answers come back
 // the same way. A request of another format is told in this one, and what that
 // loses is reported before anything is sent: see [upstream.Writer.Loss].
+//
+// The model is asked what the user said last, or nothing: no other words stand
+// for it. If only another vendor understands what was said, that is reported as
+// lost, and the request fails with a [content.Error] that names the part. It
+// fails too, naming the turn, if nothing was said but white space, which Messages
+// refuses.
 package anthropic

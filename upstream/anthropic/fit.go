@@ -1,10 +1,12 @@
 package anthropic
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/backend"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -25,7 +27,7 @@ func (f *fitter) lose(rule int, path string) { f.log.Add(&modelLosses[rule], pat
 func fit(n *upstream.Request, of family, limit int64, log *loss.Log) (*upstream.Request, error) {
 	f := fitter{family: of, n: *n, log: log}
 	f.n.Wire = nil
-	if err := f.turns(); err != nil {
+	if err := cmp.Or(backend.Answers(n), f.turns()); err != nil {
 		return nil, err
 	}
 	f.limit(limit)
@@ -47,10 +49,6 @@ func (f *fitter) limit(limit int64) {
 		limit = defaultLimit
 	}
 	n := f.n.MaxTokens
-	if n != nil && *n <= 0 {
-		f.lose(lostNoLimit, "max_tokens")
-		n = nil
-	}
 	if n == nil {
 		n = &limit
 	}
@@ -102,10 +100,11 @@ func (f *fitter) tools() {
 
 // called returns the tools of earlier calls, by their names alone.
 func called(turns []content.Turn) (tools []content.Tool) {
+	known := make(map[string]bool)
 	for i := range turns {
 		for _, p := range turns[i].Parts {
-			u, ok := p.(*content.ToolUse)
-			if ok && u != nil && !slices.ContainsFunc(tools, func(t content.Tool) bool { return t.Name == u.Name }) {
+			if u, ok := p.(*content.ToolUse); ok && u != nil && !known[u.Name] {
+				known[u.Name] = true
 				tools = append(tools, content.Tool{Name: u.Name})
 			}
 		}

@@ -78,7 +78,6 @@ func fitCases() []fitCase {
 		{"limit over the cap", "claude-opus-4-1", upstream.Request{MaxTokens: ptr(int64(65536))},
 			fitted{Max: 32000, Losses: []string{"degraded max_tokens"}}},
 		{"limit of an unknown model", "house", upstream.Request{MaxTokens: ptr(int64(999999))}, fitted{Max: 999999}},
-		{"no limit", "house", upstream.Request{MaxTokens: ptr(int64(0))}, fitted{Max: def, Losses: []string{"degraded max_tokens"}}},
 
 		{"budget", "claude-sonnet-4-5", think(budget(8192)), fitted{Thinking: "budget", Budget: 8192, Max: def}},
 		{"budget where none is taken", "claude-opus-4-8", think(budget(8192)),

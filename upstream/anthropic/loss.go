@@ -8,7 +8,6 @@ import (
 // What a model can lose of a request, by name: see modelLosses.
 const (
 	lostLimit = iota
-	lostNoLimit
 	lostSystemTurn
 	lostMode
 	lostNoThinking
@@ -35,7 +34,6 @@ const (
 // modelLosses is all that the model, and not the format, makes a request lose.
 var modelLosses = [...]loss.Rule{
 	lostLimit:         {Feature: loss.MaxTokens, Severity: content.LossDegraded, Reason: "the model's answers are not that long: the limit is lowered"},
-	lostNoLimit:       {Feature: loss.MaxTokens, Severity: content.LossDegraded, Reason: "a limit has to be positive: the default stands for it"},
 	lostSystemTurn:    {Feature: loss.SystemTurn, Severity: content.LossDegraded, Reason: "the model takes no system turns amid a conversation: it is told as one of the user"},
 	lostMode:          {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model thinks by a budget only: it gets all of the answer's limit"},
 	lostNoThinking:    {Feature: loss.ThinkingMode, Severity: content.LossDropped, Reason: "the model does not think"},

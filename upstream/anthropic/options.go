@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/polywire/polywire/content"
@@ -17,11 +16,14 @@ const DefaultURL = "https://api.anthropic.com"
 // without a key.
 type Options struct {
 	// BaseURL is what "/v1/messages" is appended to, as the vendor's SDKs take
-	// it; empty means DefaultURL.
+	// it; one that ends in "/v1" has its version already. Empty means DefaultURL.
+	// A query in it goes with every exchange.
 	BaseURL string
 
 	// Key is the host's key, shown as x-api-key. KeyFunc, if not nil, is asked
-	// for it before each exchange instead; it must be safe for concurrent use.
+	// for it before each exchange; it must be safe for concurrent use. Only one
+	// of them may be set. A key that no header can hold, such as one with a line
+	// break, is refused: by New, or with each request.
 	Key     string
 	KeyFunc func(context.Context) (string, error)
 
@@ -57,16 +59,17 @@ type Options struct {
 	Reply  int64
 }
 
-// New returns a client. The error says which option is no good.
+// New returns a client. The error says on one line which options are no good.
 func New(o Options) (*Client, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
+	var faults []string
 	if o.MaxTokens < 0 {
-		return nil, errors.New("anthropic: the limit MaxTokens is negative")
+		faults = append(faults, "limit MaxTokens: it is negative")
 	}
 	conf := backend.Config{
-		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
+		Name: "anthropic", Base: o.BaseURL, Versions: []string{"v1"}, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
 		// About rates and the request; those about the host's account are not for
 		// clients.
@@ -76,9 +79,9 @@ func New(o Options) (*Client, error) {
 	if o.Bearer {
 		conf.KeyHeader = ""
 	}
-	server, err := backend.New(conf)
+	server, err := backend.New(conf, faults...)
 	if err != nil {
-		return nil, errors.Join(errors.New("anthropic: bad options"), err)
+		return nil, err
 	}
 	c := &Client{server: server, beta: o.Beta, maxTokens: o.MaxTokens}
 	if c.beta == nil {

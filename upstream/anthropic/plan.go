@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -45,7 +44,8 @@ var rules = &legal.Rules{
 }
 
 // plan says a request in the format, and finds what it loses. The error is
-// about what the format takes no form of.
+// about what the format takes no form of. There is a plan beside it: if nothing
+// is left to be answered, it has what was lost.
 //
 // A request that came in this format goes as its client said it, even if it was
 // changed on the way, with its version and betas. Another is made one that the
@@ -67,24 +67,22 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 		p.header.Set(versionHeader, defaultVersion)
 		var err error
 		if say, err = fit(say, familyOf(p.model), c.maxTokens, &log); err != nil {
-			return nil, err
+			return p, err
 		}
 	}
 	r, losses := messages.RequestOf(say)
 	if err := refused(losses); err != nil {
-		return nil, err
+		return p, err
 	}
-	if err := speechless(say.Turns, r.Messages, losses); err != nil {
-		return nil, err
-	}
+	fault := backend.Asked(n, losses, len(r.Messages) > 0, speaks)
 	if !n.PassLinks {
 		losses, p.linked = apart(losses)
 	}
 	log.Losses = append(log.Losses, losses...)
 	remember(r, &log)
 	r.Model = p.model
-	p.say, p.losses = r, log.Losses
-	return p, nil
+	p.say, p.losses = r, loss.Bound(log.Losses)
+	return p, fault
 }
 
 // renamed reports whether the model has another name than the client asked
@@ -108,6 +106,12 @@ func ours(fields []upstream.Field) bool {
 	})
 }
 
+// speaks reports whether anything of a request can be said.
+func speaks(n *upstream.Request) bool {
+	r, _ := messages.RequestOf(n)
+	return len(r.Messages) > 0
+}
+
 // refused makes errors of losses without which the answer would be wrong.
 func refused(losses []content.Loss) error {
 	var faults content.Faults
@@ -117,28 +121,6 @@ func refused(losses []content.Loss) error {
 		}
 	}
 	return faults.Err()
-}
-
-// speechless makes an error of a conversation of which nothing is left, or in
-// which what the user said last is not: the model would answer something else.
-func speechless(from, to []content.Turn, losses []content.Loss) error {
-	last := len(from) - 1
-	if last < 0 || len(to) > 0 && (from[last].Role != content.User || to[len(to)-1].Role != content.Assistant) {
-		return nil
-	}
-	within := "turns."
-	if len(to) > 0 {
-		within += strconv.Itoa(last) + "."
-	}
-	path := "turns." + strconv.Itoa(last)
-	for _, l := range losses {
-		if l.Severity == content.LossDropped && strings.HasPrefix(l.Path, within) {
-			path = l.Path
-			break
-		}
-	}
-	return &content.Error{Code: content.CodeUnsupported, Path: path,
-		Text: "Nothing is left for the model to answer: it takes no turn that is empty, and none of what only another vendor understands."}
 }
 
 // apart takes those losses out of a list that only files have which stay where

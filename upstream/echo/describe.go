@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -48,7 +49,7 @@ func count(n int, what string) string {
 // describe describes r. It fails if a file cannot be had or a part is nil.
 func describe(ctx context.Context, r *upstream.Request) (*description, error) {
 	d := &description{ctx: ctx, req: r}
-	d.head = "echo of " + oneLine(or(r.Model, "no model")) + ": " + count(len(r.Turns), "turn") + "\n"
+	d.head = "echo of " + oneLine(cmp.Or(r.Model, "no model")) + ": " + count(len(r.Turns), "turn") + "\n"
 	d.parts("system", r.System)
 	quote := lastUser(r)
 	for i := range r.Turns {
@@ -214,7 +215,7 @@ func (d *description) load(path string, s content.Source, said, more string) []s
 		return nil
 	}
 	sum := sha256.Sum256(b.Data)
-	kind := or(said, b.MediaType)
+	kind := cmp.Or(said, b.MediaType)
 	if b.MediaType != "" && b.MediaType != kind {
 		kind += " (found " + b.MediaType + ")"
 	}
@@ -253,13 +254,6 @@ func flag(b bool, fact string) string {
 		return fact
 	}
 	return ""
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 func signature(kind string, s content.Signature) string {

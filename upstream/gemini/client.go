@@ -16,19 +16,18 @@ import (
 // generation. It counts tokens, lists models and tells losses beforehand. It is
 // safe for concurrent use.
 type Client struct {
-	server  *backend.Server
-	version string
-	closed  bool
+	server *backend.Server
+	closed bool
 }
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p, err := c.plan(req)
-	if err != nil {
-		return err
-	}
+	p, fault := c.plan(req)
 	if err := w.Loss(p.losses); err != nil {
 		return err
+	}
+	if fault != nil {
+		return fault
 	}
 	body, err := p.body(ctx)
 	if err != nil {
@@ -38,7 +37,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if req.Stream {
 		method = ":streamGenerateContent?alt=sse"
 	}
-	a, err := c.server.Do(ctx, &backend.Exchange{Path: c.path(p.model) + method, Body: body, Stream: req.Stream})
+	a, err := c.server.Do(ctx, &backend.Exchange{Path: pathOf(p.model) + method, Body: body, Stream: req.Stream})
 	if err != nil {
 		return err
 	}
@@ -62,13 +61,13 @@ func resource(model string) string {
 	return "models/" + model
 }
 
-// path returns where a model is.
-func (c *Client) path(model string) string {
+// pathOf returns where a model is.
+func pathOf(model string) string {
 	steps := strings.Split(resource(model), "/")
 	for i, s := range steps {
 		steps[i] = url.PathEscape(s)
 	}
-	return "/" + c.version + "/" + strings.Join(steps, "/")
+	return "/" + strings.Join(steps, "/")
 }
 
 // CountTokens asks the server. Servers that cannot count get
@@ -95,7 +94,7 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (ups
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	text, err := c.server.Ask(ctx, &backend.Exchange{Path: c.path(p.model) + ":countTokens", Body: body})
+	text, err := c.server.Ask(ctx, &backend.Exchange{Path: pathOf(p.model) + ":countTokens", Body: body})
 	switch {
 	case backend.NotServed(err):
 		return backend.Estimate(req), nil
@@ -111,7 +110,7 @@ func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
 }
 
 func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
-	path := "/" + c.version + "/models?pageSize=1000"
+	path := "/models?pageSize=1000"
 	if after != "" {
 		path += "&pageToken=" + url.QueryEscape(after)
 	}
@@ -122,13 +121,11 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	return generatecontent.DecodeModels([]byte(text))
 }
 
-// Preflight tells what would be lost. Nothing is sent or fetched.
+// Preflight tells what would be lost. Nothing is sent or fetched. The error is
+// that of a request that cannot be told at all.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p, err := c.plan(req)
-	if err != nil {
-		return nil, err
-	}
-	return p.losses, nil
+	return p.losses, err
 }
 
 // rules are the format's for names; ids may be anything.

@@ -9,6 +9,12 @@
 // loses is reported before anything is sent: see [upstream.Writer.Loss] and
 // [generatecontent.RequestFor].
 //
+// The model is asked what the user said last, or nothing: no other words stand
+// for it. If only another vendor understands what was said, that is reported as
+// lost, and the request fails with a [content.Error] that names the part. It
+// fails too, naming the turn, if there is nothing but empty texts, which the
+// vendor's models refuse.
+//
 // # Models
 //
 // What a model takes is read from its name. Models of the third generation think

@@ -55,6 +55,7 @@ var faults = []fault{
 	{"429 for the day", []fake.Piece{fake.Status{Code: 429, Message: quota, Details: vendorfake.QuotaFailure("GenerateRequestsPerDayPerProjectPerModel-FreeTier")}},
 		429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, ""},
 	{"429 with a header", []fake.Piece{fake.Status{Code: 429, Message: quota, Header: map[string]string{"Retry-After": "7"}}}, 429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, "7"},
+	{"429 with a date", []fake.Piece{fake.Status{Code: 429, Message: quota, Header: map[string]string{"Date": "Sat, 21 Nov 2026 07:00:00 GMT", "Retry-After": "Sat, 21 Nov 2026 07:00:09 GMT"}}}, 429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, "9"},
 	{"500", status(500, "secret words"), 503, 503, "api_error", "UNAVAILABLE", "", ""},
 	{"503", status(503, "secret words"), 529, 503, "overloaded_error", "UNAVAILABLE", "", ""},
 	{"504", status(504, "secret words"), 504, 504, "timeout_error", "DEADLINE_EXCEEDED", "", ""},

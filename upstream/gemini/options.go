@@ -2,7 +2,7 @@ package gemini
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -18,15 +18,18 @@ const DefaultURL = "https://generativelanguage.googleapis.com"
 // without a key.
 type Options struct {
 	// BaseURL is what "/v1beta/models/…" is appended to, as the vendor's SDKs
-	// take it; empty means DefaultURL.
+	// take it; empty means DefaultURL. A query in it goes with every exchange.
 	BaseURL string
 
-	// Version is the version of the API; empty means v1beta.
+	// Version is the version of the API, which is appended to BaseURL unless
+	// that ends in it. Empty means the one that BaseURL ends in, out of v1,
+	// v1beta, v1alpha and v1beta1, or else v1beta.
 	Version string
 
 	// Key is the host's key, shown as x-goog-api-key. KeyFunc, if not nil, is
-	// asked for it before each exchange instead; it must be safe for concurrent
-	// use.
+	// asked for it before each exchange; it must be safe for concurrent use. Only
+	// one of them may be set. A key that no header can hold, such as one with a
+	// line break, is refused: by New, or with each request.
 	Key     string
 	KeyFunc func(context.Context) (string, error)
 
@@ -56,19 +59,21 @@ type Options struct {
 	Reply  int64
 }
 
-// New returns a client. The error says which option is no good.
+// New returns a client. The error says on one line which options are no good.
 func New(o Options) (*Client, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
-	if o.Version == "" {
-		o.Version = "v1beta"
+	versions := []string{"v1beta", "v1", "v1alpha", "v1beta1"}
+	if o.Version != "" {
+		versions = []string{o.Version}
 	}
+	var faults []string
 	if strings.Trim(o.Version, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		return nil, errors.New("gemini: the version of the API is no name")
+		faults = append(faults, fmt.Sprintf("version: %q is not made of small letters and digits", o.Version))
 	}
 	conf := backend.Config{
-		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
+		Name: "gemini", Base: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
 		Told:   []string{"Retry-After", "X-Request-Id", "X-Gemini-Service-Tier", "Server-Timing"},
 		Limits: o.Limits, Reply: o.Reply, Failure: generatecontent.DecodeError,
@@ -76,9 +81,9 @@ func New(o Options) (*Client, error) {
 	if o.Bearer {
 		conf.KeyHeader = ""
 	}
-	server, err := backend.New(conf)
+	server, err := backend.New(conf, faults...)
 	if err != nil {
-		return nil, errors.Join(errors.New("gemini: bad options"), err)
+		return nil, err
 	}
-	return &Client{server: server, version: o.Version, closed: o.ClosedSchemas}, nil
+	return &Client{server: server, closed: o.ClosedSchemas}, nil
 }

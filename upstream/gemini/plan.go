@@ -3,7 +3,6 @@ package gemini
 import (
 	"context"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -28,57 +27,28 @@ type plan struct {
 	names *legal.Names
 }
 
-// plan says a request in the format, and finds what it loses.
+// plan says a request in the format, and finds what it loses. There is a plan
+// beside an error: if nothing is left to be answered, it has what was lost.
 func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	p := &plan{client: c, model: c.server.Model(n.Model)}
 	if !legalPath(p.model) {
-		return nil, &content.Error{Code: content.CodeValue, Path: "model", Text: "is not the name of a model"}
+		return p, &content.Error{Code: content.CodeValue, Path: "model", Text: "is not the name of a model"}
 	}
 	if p.wire = upstream.WireOf(n, generatecontent.Format); p.wire != nil {
 		return p, nil
 	}
 	if err := backend.Answers(n); err != nil {
-		return nil, err
+		return p, err
 	}
 	var log loss.Log
 	p.from, p.names = legal.Make(n, rules, &log)
 	p.say = p.said(p.from, &log)
-	if err := speechless(n.Turns, log.Losses); err != nil {
-		return nil, err
-	}
-	p.losses = log.Losses
-	return p, nil
-}
-
-// speechless makes an error of a conversation in which nothing is left of what
-// the user said last: the model would answer something else.
-func speechless(turns []content.Turn, losses []content.Loss) error {
-	last := len(turns) - 1
-	for last >= 0 && turns[last].Role == content.System {
-		last--
-	}
-	first, parts := last+1, 0 // of what the user says in a row
-	for first > 0 && turns[first-1].Role == content.User {
-		first--
-		parts += len(turns[first].Parts)
-	}
-	gone, dropped := make(map[string]bool), "" // the parts that are left out
-	for _, l := range losses {
-		at, _ := strings.CutPrefix(l.Path, "turns.")
-		turn, part, whole := strings.Cut(at, ".parts.")
-		i, err := strconv.Atoi(turn)
-		if err != nil || i < first || i > last || !whole || strings.Contains(part, ".") || l.Severity == content.LossDegraded {
-			continue
-		}
-		if gone[at] = true; dropped == "" && l.Severity == content.LossDropped {
-			dropped = l.Path
-		}
-	}
-	if dropped == "" || len(gone) < parts {
-		return nil
-	}
-	return &content.Error{Code: content.CodeUnsupported, Path: dropped,
-		Text: "only another vendor understands this, and nothing else is left for the model to answer"}
+	fault := backend.Asked(n, log.Losses, len(p.say.Contents) > 0, func(n *upstream.Request) bool {
+		r, _ := generatecontent.RequestFor(n, c.target(familyOf(p.model)))
+		return len(r.Contents) > 0
+	})
+	p.losses = loss.Bound(log.Losses)
+	return p, fault
 }
 
 // legalPath reports whether the steps of a model's name lead to it and nowhere

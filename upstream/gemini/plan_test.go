@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ func bodyOf(t *testing.T, n *upstream.Request) (body string, losses []content.Lo
 	}
 	p, err := c.plan(n)
 	if err != nil {
-		return "", nil, err
+		return "", p.losses, err
 	}
 	if s, ok := n.Resolver.(*store); ok && len(s.asked) > 0 {
 		t.Errorf("%q was loaded before the losses were told", s.asked)
@@ -136,6 +137,12 @@ func TestSpeechless(t *testing.T) {
 		from *upstream.Request
 		want string // the path of the error, or the contents
 	}{
+		{"an empty text", withParts(&content.Text{}), "turns.0"},
+		{"no part", withParts(), "turns.0"},
+		{"white space", withParts(&content.Text{Text: " "}), `[{"role":"user","parts":[{"text":" "}]}]`},
+		{"an empty text at the end", turns(content.User, text, content.Assistant, text, content.User, &content.Text{}), "turns.2"},
+		{"a document of nothing else", turns(content.User, text, content.Assistant, text, content.User, &content.Document{Source: &content.Parts{Parts: []content.Part{upload}}}), "turns.2.parts.0.source.parts.0"},
+		{"only an answer, of nothing", turns(content.Assistant, &content.Text{}), "turns.0"},
 		{"nothing left", withParts(&content.Text{}, upload), "turns.0.parts.1"},
 		{"a text beside it", withParts(upload, text), `[{"role":"user","parts":[{"text":"a"}]}]`},
 		{"a document beside it", withParts(upload, &content.Document{Title: "T", Source: &content.Base64{MediaType: "application/pdf", Data: "AAAA"}}),
@@ -151,7 +158,11 @@ func TestSpeechless(t *testing.T) {
 			`[{"role":"user","parts":[{"text":"[Here was something that you cannot be shown.]"}]},{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"a"}]}]`},
 	} {
 		tt.from.Model = "gemini-3.8-flash"
-		got, _, err := bodyOf(t, tt.from)
+		got, told, err := bodyOf(t, tt.from)
+		dropped := func(l content.Loss) bool { return l.Path == tt.want && l.Severity == content.LossDropped }
+		if strings.Contains(tt.want, ".parts.") && !slices.ContainsFunc(told, dropped) {
+			t.Errorf("%s: what is dropped is not told: %v", tt.name, told)
+		}
 		var fault *content.Error
 		if got = strings.TrimSuffix(strings.TrimPrefix(got, `{"contents":`), "}"); errors.As(err, &fault) {
 			got = fault.Path

@@ -3,6 +3,7 @@ package openai
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -28,23 +29,37 @@ type result struct {
 type echo struct {
 	member string // that the text goes into; empty: none
 	text   []string
-	lists  [2]string // elements of echoLists, as they came
-	sealed string    // goes with the text
+	lists  [2][]string // elements of echoLists, as they came
+	sealed []string    // pieces of one text, which goes with the text
+	direct bool        // some came back as they are, and calls bring no others
+	going  bool        // the last of the texts is of a thought that may go on
+}
+
+// An answer is one of the assistant's, told in turns that follow one another.
+type answer struct {
+	echo
+	calls bool   // it makes some
+	apart bool   // a call stands in front of the next text: an empty line is due
+	shown string // what is left of the texts of thoughts that its signatures bring
 }
 
 // assistant writes the turns from i to end, all of the assistant's, as one
-// message, and the results of its calls behind it.
+// message, and the results of its calls behind it. What follows one another is
+// one answer: clients keep each piece of a stream as a turn of its own.
 func (e *chatEncoder) assistant(i, end int) {
 	e.say()
 	e.calls, e.texts = e.calls[:0], e.texts[:0]
-	var back echo
-	for k := i; k < end; k++ {
-		t := &e.n.Turns[k]
-		e.turnExtra(t.Extra, k)
-		if len(t.Parts) == 0 {
-			e.emptied(k, 0)
+	run := e.n.Turns[i:end]
+	a := answer{calls: slices.ContainsFunc(run, hasCall)}
+	if a.calls {
+		a.shown = carriedText(run)
+	}
+	for k := range run {
+		e.turnExtra(run[k].Extra, i+k)
+		if len(run[k].Parts) == 0 {
+			e.emptied(i+k, 0)
 		}
-		e.assistantParts(t.Parts, k, &back)
+		e.assistantParts(run[k].Parts, i+k, &a)
 	}
 	if len(e.texts) == 0 && len(e.calls) == 0 {
 		return
@@ -59,7 +74,7 @@ func (e *chatEncoder) assistant(i, end int) {
 		w.Null()
 	}
 	if len(e.calls) > 0 {
-		e.back(&back)
+		e.back(&a.echo)
 		w.Name("tool_calls")
 		w.BeginArray()
 		for k := range e.calls {
@@ -76,30 +91,44 @@ func (e *chatEncoder) assistant(i, end int) {
 
 // assistantParts sorts the parts of a turn: texts, calls, and thoughts to be
 // sent back with these.
-func (e *chatEncoder) assistantParts(parts []content.Part, turn int, back *echo) {
-	calls := hasCall(parts)
-	apart := len(e.texts) > 0 // an empty line is due before the next text
+func (e *chatEncoder) assistantParts(parts []content.Part, turn int, a *answer) {
 	for j, p := range parts {
 		at := place{turn: turn, part: j}
 		if content.IsNil(p) {
 			e.fault(content.CodeValue, at, "", "there is no part")
 			continue
 		}
+		if _, ok := p.(*content.Thinking); !ok {
+			a.going = false
+		}
 		switch p := p.(type) {
 		case *content.Text:
-			if e.said(p, at, apart) {
-				apart = false
+			if e.said(p, at, a.apart) {
+				a.apart = false
+			}
+			if a.calls {
+				e.recall(p.Signature, at, &a.echo)
 			}
 		case *content.ToolUse:
 			e.extra(p.Extra, at)
-			e.signed(p, at, back)
+			if p.Cache != nil {
+				e.lose(lostCache, at)
+			}
+			e.signature(p.Signature, at)
+			e.recall(p.Signature, at, &a.echo)
 			e.calls = append(e.calls, call{p, at})
-			apart = len(e.texts) > 0
+			a.apart = len(e.texts) > 0
 		case *content.Thinking:
 			e.extra(p.Extra, at)
-			if !calls || !e.thought(p, back) {
-				e.lose(lostThought, at)
+			if a.calls && e.thought(p, &a.echo) {
+				a.direct = true
+				continue
 			}
+			if rest, ok := strings.CutPrefix(a.shown, p.Text); ok && p.Text != "" && p.Signature.Data == "" {
+				a.shown = rest // it comes back sealed
+				continue
+			}
+			e.lose(lostThought, at)
 		case *content.Image, *content.Document, *content.Media:
 			e.lose(lostByAssistant, at)
 		default:
@@ -108,13 +137,11 @@ func (e *chatEncoder) assistantParts(parts []content.Part, turn int, back *echo)
 	}
 }
 
-func hasCall(parts []content.Part) bool {
-	for _, p := range parts {
-		if _, ok := p.(*content.ToolUse); ok {
-			return true
-		}
-	}
-	return false
+func hasCall(t content.Turn) bool {
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
+		_, ok := p.(*content.ToolUse)
+		return ok
+	})
 }
 
 // said adds a text of the assistant's, and reports whether there is any.
@@ -143,20 +170,34 @@ func (e *chatEncoder) said(p *content.Text, at place, apart bool) bool {
 	return true
 }
 
-// signed looks for thoughts that a call brings along.
-func (e *chatEncoder) signed(p *content.ToolUse, at place, back *echo) {
-	if p.Cache != nil {
-		e.lose(lostCache, at)
+// recall takes the thoughts that a signature brings along.
+func (e *chatEncoder) recall(s content.Signature, at place, back *echo) {
+	if s.Format != ChatFormat || s.Data == "" || back.direct {
+		return
 	}
-	if p.Signature.Format == ChatFormat {
-		if list, ok := seal.Split(ChatFormat, p.Signature.Data); ok && len(back.text) == 0 && back.lists == [2]string{} {
-			for _, t := range list {
-				e.thought(t.Thinking, back)
-			}
-			return
+	list, _ := seal.Split(ChatFormat, s.Data)
+	for _, t := range list {
+		if !e.thought(t.Thinking, back) {
+			e.lose(lostThought, at)
 		}
 	}
-	e.signature(p.Signature, at)
+}
+
+// carriedText returns the texts of the thoughts that the signatures of turns
+// bring along.
+func carriedText(run []content.Turn) string {
+	var b strings.Builder
+	for k := range run {
+		for _, p := range run[k].Parts {
+			if s := seal.Of(p); s.Format == ChatFormat {
+				list, _ := seal.Split(ChatFormat, s.Data)
+				for _, t := range list {
+					b.WriteString(t.Text)
+				}
+			}
+		}
+	}
+	return b.String()
 }
 
 // thought keeps one that the server made, in the form that it wants back. Its
@@ -187,10 +228,10 @@ func (e *chatEncoder) thought(p *content.Thinking, back *echo) bool {
 		return false
 	}
 	if p.Text != "" {
-		if len(back.text) > 0 {
+		if len(back.text) > 0 && !back.going {
 			back.text = append(back.text, "\n\n")
 		}
-		back.text = append(back.text, p.Text)
+		back.text, back.going = append(back.text, p.Text), s.Data == "" // what is signed is whole
 	}
 	return true
 }
@@ -218,15 +259,20 @@ func (e *chatEncoder) back(b *echo) {
 		e.w.Name(name)
 		e.w.Joined(b.text...)
 	}
-	if b.sealed != "" && !e.to.refused.has(fieldReasoning) {
+	if len(b.sealed) > 0 && !e.to.refused.has(fieldReasoning) {
 		e.sent |= fieldReasoning
-		e.member(sealedName, b.sealed)
+		e.w.Name(sealedName)
+		e.w.Joined(b.sealed...)
 	}
 	for i, list := range b.lists {
-		if list != "" && !e.to.refused.has(fieldReasoning) {
+		if len(list) > 0 && !e.to.refused.has(fieldReasoning) {
 			e.sent |= fieldReasoning
 			e.w.Name(echoLists[i])
-			e.w.Raw("[" + list + "]")
+			e.w.BeginArray()
+			for _, element := range list {
+				e.w.Raw(element)
+			}
+			e.w.EndArray()
 		}
 	}
 }
@@ -269,14 +315,11 @@ func (b *echo) add(object string) (some, whole bool) {
 	defer doc.Close()
 	whole = true
 	if s := doc.Root().Get(sealedName).Str(); s != "" {
-		b.sealed, some, whole = b.sealed+s, true, false
+		b.sealed, some, whole = append(b.sealed, s), true, false
 	}
 	for i, name := range echoLists {
 		for _, v := range doc.Root().Get(name).Elems() {
-			if b.lists[i] != "" {
-				b.lists[i] += ","
-			}
-			b.lists[i] += v.Raw()
+			b.lists[i] = append(b.lists[i], v.Raw())
 			some = true
 		}
 	}

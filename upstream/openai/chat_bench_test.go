@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -44,7 +45,7 @@ func drain(tb testing.TB, stream string) int {
 
 // TestDeltaAllocs checks that deltas cost no allocations of their own.
 func TestDeltaAllocs(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("pools forget at random under the race detector")
 	}
 	for _, member := range []string{"content", "reasoning_content"} {

@@ -196,7 +196,8 @@ func (d *chatDecoder) closeCall(a *chatAnswer, c *chatCall) {
 	}
 	c.closed = true
 	if c.name == "" {
-		d.lose(lostCustom, "")
+		a.nameless = true
+		d.lose(lostNameless, "parts."+strconv.Itoa(d.next))
 		return
 	}
 	if c.block < 0 {

@@ -67,10 +67,11 @@ func (d *chatDecoder) choice(v jsonwire.Value) error {
 	}
 	s.content = text
 	s.read(delta)
+	before := len(d.events)
 	if err := d.says(a, &s); err != nil {
 		return err
 	}
-	a.end(&s)
+	a.end(&s, len(d.events) == before && s.calls.Len() == 0)
 	return nil
 }
 
@@ -108,13 +109,19 @@ func (s *said) read(v jsonwire.Value) {
 	}
 }
 
-// end takes why the answer ended. The first reason counts.
-func (a *chatAnswer) end(s *said) {
+// end takes why the answer ended. The first reason counts. Some servers give
+// every chunk an empty one: that is an end only if the chunk is idle, behind
+// others that said something, and any other reason counts more.
+func (a *chatAnswer) end(s *said, idle bool) {
 	for _, v := range s.filter.Members() {
 		a.filtered = a.filtered || v.Get("filtered").Kind() == jsonwire.True
 	}
-	if s.finish.Kind() == jsonwire.String && !a.ended {
-		a.ended, a.finish = true, strings.Clone(s.finish.Str())
+	switch word := s.finish.Str(); {
+	case a.finish != "":
+	case word != "":
+		a.ended, a.finish = true, strings.Clone(word)
+	case s.finish.Kind() == jsonwire.String && idle:
+		a.ended = a.ended || a.said || a.mused || len(a.calls) > 0
 	}
 	if s.sequence.Kind() == jsonwire.String && a.finish == "stop" {
 		a.sequence = strings.Clone(s.sequence.Str())
@@ -129,6 +136,9 @@ func (d *chatDecoder) says(a *chatAnswer, s *said) error {
 		a.refused = true
 		d.delta(a, blockText, text)
 	}
+	for _, v := range s.annotations.Elems() {
+		d.cite(a, v) // before anything else ends the text that they are about
+	}
 	for _, v := range s.images.Elems() {
 		d.image(a, v)
 	}
@@ -141,9 +151,6 @@ func (d *chatDecoder) says(a *chatAnswer, s *said) error {
 		if err := d.fragment(a, jsonwire.Value{}, s.function, s.whole); err != nil {
 			return err
 		}
-	}
-	for _, v := range s.annotations.Elems() {
-		d.cite(a, v)
 	}
 	if s.audio.Kind() == jsonwire.Object {
 		d.text(a, s.audio.Get("transcript").Str())

@@ -26,28 +26,25 @@ func New(o Options) (*Client, error) {
 // Generate implements [upstream.Upstream].
 //
 // An answer that ends without its finish_reason is an error, and so is one in
-// which there is nothing, if the server does not say that it wrote something.
+// which there is nothing, if the server does not say that it wrote something. A
+// prompt that a filter refuses is no error but an answer of nothing, which has
+// stopped for [content.StopSafety] with the server's words.
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p := c.plan(req, false)
-	if err := w.Loss(p.losses); err != nil {
-		return err
-	}
-	a, err := c.exchange(ctx, p, w)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	return c.answer(ctx, a, p, w)
+	return c.generate(ctx, req, w, c.answer)
 }
 
 // answer decodes what the server says, in the form that it comes in.
 func (c *Client) answer(ctx context.Context, a *backend.Answer, p *plan, w *upstream.Writer) error {
-	if a.Stream {
-		r := newChatReader(a, c.server.Limits(), c.dialect.ThinkTags)
+	tags := c.dialect.ThinkTags
+	if tags == ThinkTagsOpen && p.off {
+		tags = ThinkTagsLeading // templates close then what they open
+	}
+	if streams(a.Buffer(), a.Stream) {
+		r := newChatReader(a, c.server.Limits(), tags)
 		return backend.Relay(ctx, w, r, a.Head(true), p.restore)
 	}
 	f, err := a.Decode(func(text string, l content.Limits) (*upstream.Frame, error) {
-		return decodeChat(text, l, c.dialect.ThinkTags)
+		return decodeChat(text, l, tags)
 	})
 	if err != nil {
 		return err
@@ -58,16 +55,4 @@ func (c *Client) answer(ctx context.Context, a *backend.Answer, p *plan, w *upst
 // CountTokens estimates: chat completions has no way to ask.
 func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream.TokenCount, error) {
 	return backend.Estimate(req), nil
-}
-
-// Models asks the server for its models.
-func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	return listModels(ctx, c.server)
-}
-
-// Preflight tells what would be lost. Nothing is sent or fetched. The error is
-// that of a request that cannot be told at all.
-func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
-	p := c.plan(req, false)
-	return p.losses, p.fault
 }

@@ -45,6 +45,7 @@ type chatAnswer struct {
 	images   []string
 	finish   string
 	ended    bool // there was a finish_reason
+	nameless bool // there was a call that cannot be told
 	refused  bool
 	filtered bool // a filter of the host's took something out
 	sequence string
@@ -242,7 +243,8 @@ func (d *chatDecoder) finish() error {
 // reason returns why an answer ended.
 func (a *chatAnswer) reason() (reason content.StopReason, failed bool) {
 	reason, failed = stopReason(a.finish)
-	called := len(a.calls) > 0
+	n, _ := a.told("")
+	called := n > 0
 	switch {
 	case reason == content.StopEnd && called:
 		reason = content.StopToolUse
@@ -254,6 +256,8 @@ func (a *chatAnswer) reason() (reason content.StopReason, failed bool) {
 		reason = content.StopSafety
 	case reason == content.StopEnd && a.refused:
 		reason = content.StopRefusal
+	case a.nameless && (reason == content.StopEnd || reason == content.StopToolUse): // whatever stands beside it
+		reason = content.StopMalformedCall
 	case reason == content.StopEnd && a.sequence != "":
 		reason = content.StopSequence
 	}

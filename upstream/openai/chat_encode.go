@@ -74,10 +74,16 @@ func (e *chatEncoder) streamOptions() {
 	e.w.BeginObject()
 	e.w.Name("include_usage")
 	e.w.Bool(true)
-	if e.to.vendor {
-		// Padding of chunks helps nobody here, and hides that they are alike.
+	e.noPadding()
+	e.w.EndObject()
+}
+
+// noPadding asks for events without padding, which helps nobody here, and hides
+// that they are alike. Some that follow the vendor's rules do not know of it.
+func (e *encoder) noPadding() {
+	if e.to.vendor && !e.to.refused.has(fieldPadding) {
+		e.sent |= fieldPadding
 		e.w.Name("include_obfuscation")
 		e.w.Bool(false)
 	}
-	e.w.EndObject()
 }

@@ -59,7 +59,7 @@ var messageCases = []struct {
 	{name: "a system turn of compatible servers", local: true, change: says(q, turnOf(content.Assistant, sayText("a")), turnOf(content.System, sayText("s")), q),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"user","content":"s\n\nq"}`},
 	{name: "turns of one role", change: says(q, q, turnOf(content.Assistant, sayText("a")), turnOf(content.Assistant, sayText("b"))),
-		messages: `{"role":"user","content":"q"},{"role":"user","content":"q"},{"role":"assistant","content":"a\n\nb"}`},
+		messages: `{"role":"user","content":"q"},{"role":"user","content":"q"},{"role":"assistant","content":"ab"}`},
 	{name: "turns of one role, compatible", local: true, change: says(q, q), messages: `{"role":"user","content":"q\n\nq"}`},
 	{name: "images", change: user(png), messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`},
 	{name: "an image to be looked at closely", change: user(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_HIGH")}),
@@ -119,8 +119,22 @@ var messageCases = []struct {
 	{name: "thoughts that a call carries", local: true, change: says(q, turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: ChatFormat,
 		Data: seal.Join([]seal.Thought{{Thinking: thoughtOf("hm", "reasoning_content")}})}}), turnOf(content.User, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+	{name: "thoughts that two calls and a text carry", local: true, change: says(q, turnOf(content.Assistant, carrying("c1", thoughtOf("h", `{"reasoning_details":[{"a":1}]}`)),
+		carrying("c2", thoughtOf("m", `{"reasoning_details":[{"b":2}]}`)), &content.Text{Text: "x", Signature: carriedBy(thoughtOf("!", `{"reasoning_details":[{"c":3}]}`))}), turnOf(content.User, resultOf("c1"), resultOf("c2"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":"x","reasoning_details":[{"a":1},{"b":2},{"c":3}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""},{"role":"tool","tool_call_id":"c2","content":""}`},
+	{name: "thoughts that come back twice", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", "reasoning"), carrying("c1", thoughtOf("hm", "reasoning"))), turnOf(content.User, resultOf("c1"))),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 	{name: "a server that demands thoughts", local: true, known: refusals{echo: "reasoning_content"}, change: called(resultOf("c1")),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
+}
+
+// carriedBy is a signature that brings a thought along, and carrying a call with it.
+func carriedBy(t *content.Thinking) content.Signature {
+	return content.Signature{Format: ChatFormat, Data: seal.Join([]seal.Thought{{Thinking: t}})}
+}
+
+func carrying(id string, t *content.Thinking) *content.ToolUse {
+	return &content.ToolUse{ID: id, Name: "f", Signature: carriedBy(t)}
 }
 
 // shortOf is an id as servers want it that take nine letters and digits only.

@@ -2,14 +2,13 @@ package openai
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -38,13 +37,10 @@ var chatExamples = map[string]*upstream.Reply{
 	"E14.sse": {Start: upstream.Start{ID: "chatcmpl-AZ", Model: "gpt-5.2"}, Parts: partsOf(sayText("Hi.")), Stop: upstream.Stop{Reason: content.StopEnd, Word: "stop"}},
 }
 
-func example(t *testing.T, name string) string {
+// example returns one of the documents under testdata.
+func example(t testing.TB, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return wiretest.File(t, "testdata/"+name)
 }
 
 func TestChatExamples(t *testing.T) {

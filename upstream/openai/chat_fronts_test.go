@@ -97,7 +97,7 @@ func TestFronts(t *testing.T) {
 		"vendor":         {},
 		"compatible":     {Local: true, Quirks: fakeopenai.Quirks{Reasoning: "reasoning_content"}},
 		"three at once":  {Local: true, EchoReasoning: "reasoning_content", NoStreamOptions: true, Quirks: fakeopenai.Quirks{Reasoning: "reasoning_content", IndexZero: true, FinishStop: true}},
-		"no ids":         {Local: true, Quirks: fakeopenai.Quirks{Reasoning: "reasoning", NoIDs: true, NoIndex: true, UsageNever: true, NoDone: true}},
+		"no ids":         {Local: true, Quirks: fakeopenai.Quirks{Reasoning: "reasoning", NoIDs: true, NoIndex: true, UsageNever: true, NoDone: true, FinishEmpty: true}},
 		"objects":        {Local: true, Quirks: fakeopenai.Quirks{ObjectArgs: true, EmptyContent: true, Comments: true, NullError: true, UsageAlways: true}},
 		"azure":          {Quirks: fakeopenai.Quirks{FilterFirst: true, RepeatIDs: true, DeltaAfterStop: true, RoleAlways: true}},
 		"lists, no meta": {Local: true, Quirks: fakeopenai.Quirks{ContentList: true, NoMeta: true, UsageAtFinish: true, WholeArgs: true}},

@@ -73,6 +73,8 @@ var fuzzSeeds = []string{
 	events(`{"choices":[{"index":1,"delta":{"content":"x"}},{"index":0,"delta":{"content":"y"}}]}`, stopped, `{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}`),
 	events(chunkOf(`{"refusal":"n","content":""}`), chunkOf(`{"refusal":"n","content":"x"}`), stopped),
 	events(chunkOf(`{"reasoning":"a","reasoning_details":[{"type":"x","data":"y"}]}`), chunkOf(`{"reasoning":"b","reasoning_details":[{"type":"x","data":"y"}]}`), stopped),
+	events(unsure(`{"content":"a"}`), unsure(`{"content":"b"}`), unsure(`{"content":""}`), unsure(`{"content":"c"}`), unsure(`{}`)),
+	events(chunkOf(`{"thinking_blocks":[{"type":"thinking","thinking":"a","signature":"s"}]}`), chunkOf(`{"thinking_blocks":[{"type":"thinking","thinking":"a"}]}`), chunkOf(`{"thinking_blocks":[{"type":"thinking","thinking":"a"}]}`), stopped),
 	events(`{"error":{"message":"no"}}`), "\n\n{\"choices\":[{\"message\":{\"content\":\"a\"}}]}", ": x\n\ndata:[DONE]", "<html>",
 }
 
@@ -85,6 +87,12 @@ func TestCut(t *testing.T) {
 		_, err := read(strings.NewReader(stream[:i]), true)
 		if err == io.EOF && i < last+len(toolStop) {
 			t.Errorf("cut at %d, it looks whole:\n%s", i, stream[:i])
+		}
+	}
+	for _, end := range []int{last, last + len(toolStop) + len("\n\n")} {
+		_, err := read(io.MultiReader(strings.NewReader(stream[:end]), iotest.ErrReader(io.ErrUnexpectedEOF)), true)
+		if (err == io.EOF) != (end > last) {
+			t.Errorf("the connection breaks at %d: %v", end, err)
 		}
 	}
 }

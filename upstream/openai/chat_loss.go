@@ -92,7 +92,8 @@ var (
 	lostEffortField  = degraded(loss.ThinkingEffort, "the server refuses an effort: how hard to think is left to the model")
 	lostDisplay      = hint(loss.ThinkingDisplay, "chat completions cannot be told which thoughts to show")
 	lostSchemaStrict = degraded(loss.OutputSchema, "the schema cannot be made strict without changing it, so the answer is not held to it")
-	lostJSONWord     = hint(loss.OutputType, "the server wants the word JSON in the conversation: a sentence that asks for it is added")
+	lostJSONObject   = degraded(loss.OutputType, "the answer is a JSON object, never another value, and a sentence asks for it")
+	lostSchemaNever  = dropped(loss.OutputSchema, "no answer satisfies the schema: it is left out")
 	lostOutputType   = dropped(loss.OutputType, "chat completions does not have this type of answers")
 	lostOutputEnum   = degraded(loss.OutputType, "the answer is not held to the values that it may have: a sentence asks for one of them")
 	lostModalities   = dropped(loss.OutputModalities, "the server cannot be asked for this kind of output")
@@ -112,6 +113,7 @@ var (
 	lostPiece      = dropped(loss.AnswerUnknown, "a piece of the answer that is of no known kind")
 	lostInput      = degraded(loss.AnswerArguments, "more arguments came for a call that was whole")
 	lostCustom     = dropped(loss.AnswerUnknown, "a call that is not one of a function")
+	lostNameless   = dropped(loss.AnswerCall, "a call without a name")
 	lostFile       = dropped(loss.AnswerFile, "a file that cannot be read")
 )
 
@@ -126,7 +128,7 @@ var chatLosses = append([]*loss.Rule{
 	lostVendorTool, lostToolOutput, lostToolStrict, lostToolCache, lostDescription, lostValidated, lostChoice, lostChoiceOther, lostEmptyText, lostEmptyTurn, lostHeldTurn, lostChoiceNames, lostChoiceGone, lostForced, lostChoiceTrust, lostParallel,
 	lostTemperature, lostTopP, lostTopK, lostSeed, lostPenalties, lostStop, lostStops,
 	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostNoBudget, lostEffortOff, lostEffort, lostEffortTools, lostEffortField,
-	lostDisplay, lostSchemaStrict, lostJSONWord, lostOutputType, lostOutputEnum, lostModalities, lostOutputImage,
+	lostDisplay, lostSchemaStrict, lostSchemaNever, lostJSONObject, lostOutputType, lostOutputEnum, lostModalities, lostOutputImage,
 	lostUserDigest, lostUser, lostTier,
-	lostEmpty, lostCharacters, lostUsage, lostDetails, lostCitation, lostPiece, lostInput, lostCustom, lostFile,
+	lostEmpty, lostCharacters, lostUsage, lostDetails, lostCitation, lostPiece, lostInput, lostCustom, lostNameless, lostFile,
 }, codec.ForeignRules...)

@@ -106,8 +106,7 @@ var partLosses = []lossCase{
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreign}})},
 	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant), turnOf(content.User, sayText("q")))},
 	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.User, sayText("q")), turnOf(content.User))},
-	{rule: lostHeldTurn, path: "turns.0", change: says(turnOf(content.User, &content.Unknown{Format: "messages", Kind: "container_upload", Raw: "{}"}))},
-	{rule: lostHeldTurn, path: "turns.0", change: says(turnOf(content.Assistant, &content.Unknown{Format: "messages", Kind: "x", Raw: "{}"}))},
+	{rule: lostHeldTurn, path: "turns.0", change: says(turnOf(content.User, upload), turnOf(content.Assistant, sayText("a")), turnOf(content.User, sayText("q")))},
 	{rule: lostDetail, path: "turns.0.parts.1", change: func(r *upstream.Request) {
 		user(&content.Document{Source: pdf})(r)
 		withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)(r)
@@ -148,6 +147,9 @@ var requestLosses = []lossCase{
 	}},
 	{rule: codec.ForeignMembers, path: "extra.labels", change: withMembers(`{"labels":{}}`)},
 	{rule: codec.ForeignKept, path: "extra.cachedContent", change: withMembers(`{"cachedContent":"c"}`)},
+	{rule: codec.ForeignPlace, path: "extra.inference_geo", change: func(r *upstream.Request) {
+		r.Extra = &content.Extra{Format: "messages", JSON: `{"inference_geo":"eu"}`}
+	}},
 	{rule: codec.ForeignSafety, path: "extra.safetySettings", change: withMembers(`{"safetySettings":[{}]}`)},
 	{rule: codec.ForeignSetting, path: "extra.generationConfig.responseLogprobs", change: withMembers(`{"generationConfig":{"responseLogprobs":true}}`)},
 	{rule: lostChoiceNames, path: "choice.names", local: true, change: func(r *upstream.Request) {
@@ -199,7 +201,8 @@ var requestLosses = []lossCase{
 	{rule: lostSchemaStrict, path: "output.schema", change: func(r *upstream.Request) {
 		r.Output.Schema.JSON = `{"type":"object","patternProperties":{"^a":{"type":"string"}}}`
 	}},
-	{rule: lostJSONWord, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "application/json" }},
+	{rule: lostSchemaNever, path: "output.schema", change: func(r *upstream.Request) { r.Output.Schema.JSON = "false" }},
+	{rule: lostJSONObject, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "application/json" }},
 	{rule: lostOutputType, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }},
 	{rule: lostOutputEnum, path: "output.media_type", change: func(r *upstream.Request) {
 		r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"STRING","enum":["a","b"]}`, OpenAPI: true}}
@@ -220,6 +223,7 @@ var answerLosses = map[*loss.Rule]string{
 	lostCitation:   events(chunkOf(`{"annotations":[{"url_citation":{"url":"https://a.example/"}}]}`), chunkOf(`{"content":"a"}`), stopped),
 	lostPiece:      events(chunkOf(`{"content":[{"type":"reference","ids":[1]},{"type":"text","text":"a"}]}`), stopped),
 	lostInput:      events(frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"a"}`), frag(`"index":0,"function":{"arguments":"more"}`), stopped),
+	lostNameless:   events(frag(`"index":0,"id":"a","function":{"arguments":"{}"}`), toolStop),
 	lostCustom:     events(frag(`"index":0,"id":"a","custom":{"name":"f","input":"x"}`), chunkOf(`{"content":"a"}`), stopped),
 	lostFile:       events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
 }
@@ -271,8 +275,12 @@ func TestLosses(t *testing.T) {
 		fired[x.rule] = true
 	}
 	for r, stream := range answerLosses {
+		path := ""
+		if r == lostNameless {
+			path = "parts.0"
+		}
 		got, err := collectChat(t, strings.NewReader(stream), ThinkTagsOff)
-		if err != nil || !slices.Contains(got.Losses, r.At("")) {
+		if err != nil || !slices.Contains(got.Losses, r.At(path)) {
 			t.Errorf("%s: %v: %v", r.Reason, err, got.Losses)
 		}
 		fired[r] = true

@@ -41,7 +41,7 @@ func (d *chatDecoder) learn(data string, choices jsonwire.Value) {
 		choice = v
 	}
 	// Whatever else is in the chunk is the same in the next, and said nothing.
-	if delta = choice.Get("delta"); delta.Kind() != jsonwire.Object || choice.Get("finish_reason").Kind() == jsonwire.String {
+	if delta = choice.Get("delta"); delta.Kind() != jsonwire.Object || choice.Get("finish_reason").Str() != "" {
 		return
 	}
 	m := mould{}
@@ -113,13 +113,13 @@ func (d *chatDecoder) quick(data string) bool {
 		return false
 	}
 	s := d.doc.Root().Str()
+	if s == "" {
+		return false // another member may say something instead
+	}
 	switch m.kind {
 	case mouldInput:
 		d.input(a, &a.calls[m.call], s)
 	case mouldThought:
-		if s == "" {
-			return false // another member may say something instead
-		}
 		d.delta(a, blockThinking, s)
 	default:
 		d.delta(a, blockText, s)

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,11 +12,6 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-const (
-	defaultEvent = 32 << 20
-	defaultReply = 64 << 20
-)
-
 // A chatReader reads a streamed answer. It is for one goroutine at a time.
 //
 // The answer is whole at the end of the stream, or at its end mark, if there
@@ -27,7 +21,7 @@ const (
 // does not know the format.
 //
 // Memory does not grow with the stream, but for calls whose id has not come. It
-// allocates once for about 16 KB of text deltas.
+// allocates once for about 32 KB of text deltas.
 type chatReader struct {
 	src    io.Reader
 	source *sse.Reader // nil until the first bytes have been seen
@@ -40,7 +34,7 @@ type chatReader struct {
 
 // newChatReader returns a reader of src, which stays the caller's to close.
 func newChatReader(src io.Reader, lim content.Limits, tags ThinkTags) *chatReader {
-	r := &chatReader{src: src, limit: min(cmp.Or(max(lim.Body, 0), defaultEvent), 1<<31-1)}
+	r := &chatReader{src: src, limit: int64(sse.Limit(lim.Body))}
 	r.init(lim, tags)
 	return r
 }
@@ -81,8 +75,8 @@ func (r *chatReader) step() error {
 	}
 	e, err := r.source.Next()
 	switch {
-	case err == io.EOF:
-		return r.end()
+	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF) && r.finished():
+		return r.end() // servers go away once they have said all
 	case err != nil:
 		return broken(err)
 	case e.Name == "" && r.quick(e.Data):

@@ -76,6 +76,11 @@ func frag(members string) string { return chunkOf(`{"tool_calls":[{` + members +
 
 var hi = chunkOf(`{"content":"hi"}`)
 
+// unsure is a chunk of a server that gives every one a finish_reason.
+func unsure(delta string) string {
+	return `{"choices":[{"index":0,"delta":` + delta + `,"finish_reason":""}]}`
+}
+
 // quirks are what compatible servers do, and what it means.
 var quirks = []struct {
 	name   string
@@ -97,6 +102,12 @@ var quirks = []struct {
 		partsOf(useOf("c1", "f", "{}")), content.StopToolUse},
 	{"content as a list", []string{chunkOf(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"hi"},{"type":"reference","ids":[1]}]}`), stopped},
 		partsOf(thoughtOf("hm", ""), sayText("hi")), content.StopEnd},
+	{"content as a list of all kinds", []string{chunkOf(`{"content":["h",{"text":"i"},{"type":"image_url","image_url":"https://a.example/a.png"},{"type":"thinking","thinking":"hm"},{"type":"refusal","refusal":"No."}]}`), stopped},
+		partsOf(sayText("hi"), &content.Image{Source: &content.URL{URL: "https://a.example/a.png"}}, thoughtOf("hm", ""), sayText("No.")), content.StopRefusal},
+	{"sound with its words", []string{chunkOf(`{"audio":{"id":"a1","transcript":"h"}}`), chunkOf(`{"audio":{"transcript":"i","data":"AAAA"}}`), chunkOf(`{"audio":{"expires_at":1}}`), stopped}, partsOf(sayText("hi")), content.StopEnd},
+	{"the text of older servers", []string{`{"choices":[{"index":0,"text":"hi","finish_reason":"stop"}]}`}, partsOf(sayText("hi")), content.StopEnd},
+	{"token probabilities and padding", []string{`{"choices":[{"index":0,"delta":{"content":"hi"},"logprobs":{"content":[{"token":"hi","logprob":-9999.0,"bytes":null,"top_logprobs":[]}],"refusal":null},"token_ids":[1],"prompt_logprobs":null}],"obfuscation":"x","moderation":{},"created":"now","system_fingerprint":null}`, stopped},
+		partsOf(sayText("hi")), content.StopEnd},
 	{"choices null, missing and empty", []string{`{"choices":null}`, `{"id":"","model":"","prompt_filter_results":[]}`, `{"choices":[]}`, hi, stopped}, partsOf(sayText("hi")), content.StopEnd},
 	{"error null", []string{`{"error":null,"choices":[{"index":0,"delta":{"content":"hi"}}]}`, stopped}, partsOf(sayText("hi")), content.StopEnd},
 	{"role everywhere", []string{chunkOf(`{"role":"assistant","content":"h"}`), chunkOf(`{"role":"assistant","content":"i"}`), stopped}, partsOf(sayText("hi")), content.StopEnd},
@@ -129,12 +140,22 @@ var quirks = []struct {
 	{"stop with calls", []string{frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), stopped}, partsOf(useOf("a", "f", "{}")), content.StopToolUse},
 	{"end_turn with calls", []string{frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), `{"choices":[{"index":0,"delta":{},"finish_reason":"end_turn"}]}`}, partsOf(useOf("a", "f", "{}")), content.StopToolUse},
 	{"a filter outranks calls", []string{frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), `{"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]}`}, partsOf(useOf("a", "f", "{}")), content.StopSafety},
+	{"a call without a name", []string{hi, frag(`"index":0,"id":"a","function":{"arguments":"{}"}`), toolStop}, partsOf(sayText("hi")), content.StopMalformedCall},
+	{"nothing but a call without a name", []string{frag(`"index":0,"id":"a","function":{"name":null}`), frag(`"index":0,"function":{"arguments":"{}"}`), stopped}, nil, content.StopMalformedCall},
+	{"a call without a name beside another", []string{frag(`"index":0,"id":"a","function":{"arguments":"{}"}`), frag(`"index":1,"id":"b","function":{"name":"f","arguments":"{}"}`), toolStop}, partsOf(useOf("b", "f", "{}")), content.StopMalformedCall},
+	{"a call of another kind", []string{hi, frag(`"index":0,"id":"a","type":"custom","custom":{"name":"g","input":"x"}`), toolStop}, partsOf(sayText("hi")), content.StopEnd},
+	{"quotes in arguments", []string{frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\"\\\"}"}`), frag(`"index":0,"id":"a","function":{"name":"f","arguments":"\"}"}`), toolStop},
+		partsOf(useOf("a", "f", `{"x":"\"}"}`)), content.StopToolUse},
 	{"tool_calls without a call", []string{hi, toolStop}, partsOf(sayText("hi")), content.StopEnd},
 	{"function_call", []string{chunkOf(`{"function_call":{"name":"f","arguments":""}}`), chunkOf(`{"function_call":{"arguments":"{}"}}`), `{"choices":[{"index":0,"delta":{},"finish_reason":"function_call"}]}`}, partsOf(useOf("made", "f", "{}")), content.StopToolUse},
 	{"finish twice, and a delta behind", []string{hi, stopped, chunkOf(`{"content":"!"}`), `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`, done}, partsOf(sayText("hi!")), content.StopEnd},
+	{"an empty finish everywhere, and another", []string{unsure(`{"content":"h"}`), unsure(`{"content":"i"}`), unsure(`{"content":""}`), `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`}, partsOf(sayText("hi")), content.StopMaxTokens},
+	{"an empty finish everywhere, and no end mark", []string{unsure(`{"content":"h"}`), unsure(`{"content":"i"}`), unsure(`{"content":""}`)}, partsOf(sayText("hi")), content.StopEnd},
+	{"an empty finish everywhere, with calls", []string{unsure(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`), unsure(`{}`)}, partsOf(useOf("a", "f", "{}")), content.StopToolUse},
 	{"model_length", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"model_length"}]}`}, partsOf(sayText("hi")), content.StopMaxTokens},
 	{"an unknown finish", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"repetition"}]}`}, partsOf(sayText("hi")), content.StopEnd},
 	{"a refusal", []string{chunkOf(`{"refusal":"I can"}`), chunkOf(`{"refusal":"not"}`), stopped, done}, partsOf(sayText("I cannot")), content.StopRefusal},
+	{"a refusal as the reason", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"refusal"}]}`}, partsOf(sayText("hi")), content.StopRefusal},
 	{"a stop sequence", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","stop_reason":"END"}]}`}, partsOf(sayText("hi")), content.StopSequence},
 	{"a stop token", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","stop_reason":128001}]}`}, partsOf(sayText("hi")), content.StopEnd},
 	{"a filter of the host's", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","content_filter_results":{"hate":{"filtered":false},"violence":{"filtered":true,"severity":"high"}}}]}`}, partsOf(sayText("hi")), content.StopSafety},
@@ -145,6 +166,8 @@ var quirks = []struct {
 		partsOf(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}), content.StopEnd},
 	{"a citation", []string{hi, chunkOf(`{"annotations":[{"type":"url_citation","url_citation":{"start_index":0,"end_index":2,"url":"https://a.example/","title":"A"}}]}`), stopped},
 		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example/", Title: "A"}}}), content.StopEnd},
+	{"a citation beside calls", []string{`{"choices":[{"index":0,"message":{"content":"hi","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}],"annotations":[{"type":"url_citation","url_citation":{"url":"https://a.example/","title":"A"}}]},"finish_reason":"tool_calls"}]}`},
+		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example/", Title: "A"}}}, useOf("a", "f", "{}")), content.StopToolUse},
 	{"text between calls", []string{chunkOf(`{"content":"a"}`), frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"b"}`), frag(`"index":1,"id":"b","function":{"name":"g","arguments":"{}"}`), stopped},
 		partsOf(sayText("a"), useOf("a", "f", "{}"), sayText("b"), useOf("b", "g", "{}")), content.StopToolUse},
 }
@@ -174,6 +197,7 @@ func TestFailures(t *testing.T) {
 		{"nothing at all", "", upstream.CodeBadGateway, ""},
 		{"blanks", "\n\n  \r\n", upstream.CodeBadGateway, ""},
 		{"cut", events(hi), upstream.CodeBadGateway, ""},
+		{"cut, with an empty finish everywhere", events(unsure(`{"role":"assistant","content":""}`), unsure(`{"content":"h"}`), unsure(`{"content":"i"}`)), upstream.CodeBadGateway, ""},
 		{"the end mark only", events(done), upstream.CodeBadGateway, ""},
 		{"no delta at all", events(chunkOf(`{"role":"assistant","content":""}`), stopped, done), upstream.CodeBadGateway, ""},
 		{"an error", events(hi, `{"error":{"message":"Oh no.","type":"server_error"}}`), upstream.CodeUnavailable, ""},
@@ -187,6 +211,8 @@ func TestFailures(t *testing.T) {
 		{"an error of a choice", events(`{"choices":[{"index":0,"delta":{},"finish_reason":"error","error":{"code":502,"message":"gone"}}]}`), upstream.CodeUnavailable, ""},
 		{"finish error", events(hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"error"}]}`, done), upstream.CodeUnavailable, ""},
 		{"no resources", events(hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"insufficient_system_resource"}]}`), upstream.CodeUnavailable, ""},
+		{"too many choices", events(hi, `{"choices":[{"index":128,"delta":{"content":"hi"}}]}`, stopped), upstream.CodeBadGateway, ""},
+		{"too many calls", events(wholeCalls(strings.Repeat(`{"function":{"name":"f"}},`, mostCalls)+`{"function":{"name":"f"}}`), done), upstream.CodeBadGateway, ""},
 		{"no JSON", events(hi, `{"choices":`, done), upstream.CodeBadGateway, ""},
 		{"no object", events(hi, `1`, done), upstream.CodeBadGateway, ""},
 		{"the context is full", events(`{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","code":"context_length_exceeded"}}`), upstream.CodeInvalid, "prompt is too long: Your input exceeds the context window of this model."},
@@ -199,6 +225,30 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%v: %#v, want %s %q", err, e, test.code, test.text)
 			}
 		})
+	}
+}
+
+// TestWholeFailures checks what is no answer in one piece.
+func TestWholeFailures(t *testing.T) {
+	for _, test := range []struct {
+		body string
+		code upstream.Code
+		text string
+	}{
+		{"", upstream.CodeBadGateway, ""},
+		{"{}", upstream.CodeBadGateway, ""},
+		{`{"choices":[{"index":0,"message":{"role":"assistant","content":""},"finish_reason":"stop"}]}`, upstream.CodeBadGateway, ""},
+		{`{"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"error"}]}`, upstream.CodeUnavailable, ""},
+		{`{"choices":[{"index":0,"message":{"content":""},"error":{"code":429,"message":"Slow down."}}]}`, upstream.CodeRateLimit, "Slow down."},
+		{`{"error":{"message":"Bad.","type":"invalid_request_error"},"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]}`, upstream.CodeInvalid, "Bad."},
+		{`{"object":"error","message":"There is no model x.","type":"NotFoundError","code":404}`, upstream.CodeNotFound, "There is no model x."},
+		{`{"error":{"message":"No credit.","type":"insufficient_quota","code":"insufficient_quota"}}`, upstream.CodeQuota, "No credit."},
+	} {
+		_, err := wholeChat(t, test.body, ThinkTagsOff)
+		var e *upstream.Error
+		if !errors.As(err, &e) || e.Code != test.code || e.Text != test.text {
+			t.Errorf("%s: %v, want %s %q", test.body, err, test.code, test.text)
+		}
 	}
 }
 

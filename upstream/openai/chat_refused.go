@@ -33,6 +33,7 @@ const (
 	fieldChoice      // tools are not chosen by name
 	fieldJSONObject  // any JSON is asked for by a schema
 	fieldResultShape // schemas of results, over responses only
+	fieldPadding     // that there be none
 )
 
 // A refusedName is a name by which servers refuse a field.
@@ -54,6 +55,7 @@ var fields = []refusedName{
 	{"stop", fieldStop},
 	{"reasoning_effort", fieldEffort},
 	{"parallel_tool_calls", fieldParallel},
+	{"include_obfuscation", fieldPadding},
 	{"stream_options", fieldStreamOptions},
 	{"safety_identifier", fieldUser},
 	{"description", fieldDescription},
@@ -95,7 +97,8 @@ func (r *refusals) take(f *vendorError, sent field) {
 		if strings.Contains(text, "reasoning_content") {
 			r.echo = "reasoning_content"
 		}
-	case (f.param == "reasoning_effort" || strings.Contains(text, "reasoning_effort")) && strings.Contains(text, "to 'none'"):
+	case strings.Contains(text, "function tools with reasoning_effort"),
+		(f.param == "reasoning_effort" || strings.Contains(text, "reasoning_effort")) && strings.Contains(text, "to 'none'"):
 		r.effortNone = true
 	case strings.Contains(text, "tool call id") && strings.Contains(text, "9"):
 		r.shortIDs = true

@@ -9,7 +9,8 @@ import (
 // collect finds the results that stand from turn i on, before the assistant
 // speaks again.
 func (e *chatEncoder) collect(i int) {
-	if e.results == nil {
+	const few = 64 // a large map is slow to clear
+	if e.results == nil || len(e.results) > few {
 		e.results = make(map[string]*result)
 	}
 	clear(e.results)

@@ -3,7 +3,6 @@ package openai
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
@@ -11,7 +10,7 @@ import (
 
 // limits writes how long an answer may be, and how many there are.
 func (e *chatEncoder) limits() {
-	if n := e.limit(); n != nil {
+	if n := e.n.MaxTokens; n != nil {
 		name := "max_tokens"
 		if (e.to.vendor || e.to.family.noLimit) != e.to.refused.has(fieldLimit) {
 			name = "max_completion_tokens"
@@ -24,16 +23,6 @@ func (e *chatEncoder) limits() {
 		e.w.Name("n")
 		e.w.Int(int64(e.n.Candidates))
 	}
-}
-
-// limit returns how many tokens an answer may have. Nobody but Messages knows an
-// answer of none, which only fills a cache.
-func (e *encoder) limit() *int64 {
-	n := e.n.MaxTokens
-	if n != nil && *n < 1 {
-		e.faults.Add(content.CodeRange, "max_tokens", "must be at least 1: the server does not fill its caches on demand")
-	}
-	return n
 }
 
 // sampling writes sampling parameters and stop sequences, as far as the model
@@ -109,21 +98,10 @@ func (e *chatEncoder) stops() {
 	e.w.EndArray()
 }
 
-// output notes what form of answer cannot be asked for, and what has to be
-// added to the system text for it.
+// output notes what form of answer cannot be asked for.
 func (e *chatEncoder) output() {
-	o := &e.n.Output
-	e.foreign(o.Extra, "output.extra")
 	e.imageForm(lostOutputImage)
-	switch e.form() {
-	case formOther:
-		e.otherForm(lostOutputType)
-	case formObject:
-		if !e.mentions("json") {
-			e.log.Add(lostJSONWord, "output.media_type")
-			e.system = askJSON
-		}
-	}
+	e.formLosses(lostOutputType)
 }
 
 // imageForm notes the shape and the size of images, which nobody here is told.
@@ -134,24 +112,6 @@ func (e *encoder) imageForm(r *loss.Rule) {
 	if e.n.Output.ImageSize != "" {
 		e.log.Add(r, "output.image_size")
 	}
-}
-
-// mentions reports whether a word, in any case, is in the conversation's texts.
-func (e *chatEncoder) mentions(word string) bool {
-	in := func(list []content.Part) bool {
-		for _, p := range list {
-			if t, ok := p.(*content.Text); ok && t != nil && strings.Contains(strings.ToLower(t.Text), word) {
-				return true
-			}
-		}
-		return false
-	}
-	for i := range e.n.Turns {
-		if in(e.n.Turns[i].Parts) {
-			return true
-		}
-	}
-	return in(e.n.System)
 }
 
 // format writes the form of the answer.
@@ -229,7 +189,7 @@ func (e *encoder) identity() {
 		}
 	}
 	switch tier := e.n.ServiceTier; {
-	case tier == "":
+	case tier == "", tier == "unspecified", tier == "auto" && !e.to.vendor: // left to the server
 	case e.to.vendor && (tier == "auto" || tier == "default" || tier == "flex" || tier == "scale" || tier == "priority" || tier == "fast"):
 		e.member("service_tier", tier)
 	case e.to.vendor && (tier == "standard_only" || tier == "standard"):

@@ -34,6 +34,7 @@ type detail struct {
 	values []string // JSON
 	text   string   // the name of the member that deltas append to
 	said   strings.Builder
+	signed bool
 }
 
 // thinks takes the thoughts of a choice. Servers say a thought in several
@@ -62,7 +63,7 @@ func (d *chatDecoder) thinks(a *chatAnswer, s *said) {
 		if list.v.Len() == 0 {
 			continue
 		}
-		more := d.list(a, list.v, list.to)
+		more := d.list(a, list.v, list.to, s.whole)
 		if !shown {
 			text += more
 		}
@@ -77,8 +78,9 @@ func (d *chatDecoder) thinks(a *chatAnswer, s *said) {
 	}
 }
 
-// list adds the elements of a list and returns their text.
-func (d *chatDecoder) list(a *chatAnswer, v jsonwire.Value, to *[]detail) string {
+// list adds the elements of a list, each of them whole or a delta, and returns
+// their text.
+func (d *chatDecoder) list(a *chatAnswer, v jsonwire.Value, to *[]detail, whole bool) string {
 	text := ""
 	for _, x := range v.Elems() {
 		if x.Kind() != jsonwire.Object {
@@ -93,7 +95,7 @@ func (d *chatDecoder) list(a *chatAnswer, v jsonwire.Value, to *[]detail) string
 			a.details, a.blocks = nil, nil
 			continue
 		}
-		*to = addDetail(*to, x)
+		*to = addDetail(*to, x, whole)
 	}
 	return text
 }
@@ -102,8 +104,8 @@ func (d *chatDecoder) list(a *chatAnswer, v jsonwire.Value, to *[]detail) string
 var textNames = [...]string{"text", "summary", "thinking"}
 
 // addDetail adds an element, or the delta of the last one: that has its type and
-// index, and a text.
-func addDetail(list []detail, v jsonwire.Value) []detail {
+// index, and a text. Without an index a text behind a signature is another one's.
+func addDetail(list []detail, v jsonwire.Value, whole bool) []detail {
 	kind, index, text := v.Get("type").Str(), int64(-1), ""
 	if n, ok := v.Get("index").Int(); ok {
 		index = n
@@ -113,7 +115,9 @@ func addDetail(list []detail, v jsonwire.Value) []detail {
 			text = name
 		}
 	}
-	if n := len(list) - 1; n < 0 || list[n].kind != kind || list[n].index != index || list[n].text == "" {
+	n := len(list) - 1
+	if whole || n < 0 || list[n].kind != kind || list[n].index != index || list[n].text == "" ||
+		index < 0 && list[n].signed && v.Get(list[n].text).Str() != "" {
 		list = append(list, detail{kind: strings.Clone(kind), index: index, text: text})
 	}
 	list[len(list)-1].merge(v)
@@ -124,8 +128,11 @@ func addDetail(list []detail, v jsonwire.Value) []detail {
 // as they came last.
 func (x *detail) merge(v jsonwire.Value) {
 	for name, m := range v.Members() {
-		if name == x.text {
+		switch name {
+		case x.text:
 			x.said.WriteString(m.Str())
+		case "signature":
+			x.signed = x.signed || m.Str() != ""
 		}
 		at := -1
 		for i := range x.names {

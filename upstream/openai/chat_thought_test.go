@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
 )
 
 // TestDetails checks that lists of thoughts are put together as they have to go
@@ -38,6 +39,19 @@ func TestDetails(t *testing.T) {
 		{"blocks", []string{
 			chunkOf(`{"reasoning_content":"hm","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"s"}]}`), chunkOf(`{"content":"hi"}`), stopped,
 		}, partsOf(thoughtOf("hm", `{"thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"s"}]}`), sayText("hi"))},
+		{"blocks one after another", []string{
+			chunkOf(`{"reasoning_content":"h","thinking_blocks":[{"type":"thinking","thinking":"h","signature":""}]}`),
+			chunkOf(`{"reasoning_content":"m","thinking_blocks":[{"type":"thinking","thinking":"m"}]}`),
+			chunkOf(`{"thinking_blocks":[{"type":"thinking","thinking":"","signature":"s1"}]}`),
+			chunkOf(`{"reasoning_content":"!","thinking_blocks":[{"type":"thinking","thinking":"!"}]}`),
+			chunkOf(`{"thinking_blocks":[{"type":"thinking","thinking":"","signature":"s2"}]}`), hi, stopped,
+		}, partsOf(thoughtOf("hm!", `{"thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"s1"},{"type":"thinking","thinking":"!","signature":"s2"}]}`), sayText("hi"))},
+		{"whole blocks", []string{
+			`{"choices":[{"index":0,"message":{"content":"hi","reasoning_content":"hm!","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"s1"},{"type":"thinking","thinking":"!","signature":"s2"}]},"finish_reason":"stop"}]}`,
+		}, partsOf(thoughtOf("hm!", `{"thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"s1"},{"type":"thinking","thinking":"!","signature":"s2"}]}`), sayText("hi"))},
+		{"whole details without indices", []string{
+			`{"choices":[{"index":0,"message":{"content":"hi","reasoning_details":[{"type":"reasoning.summary","summary":"a","id":"r1"},{"type":"reasoning.summary","summary":"b","id":"r2"}]},"finish_reason":"stop"}]}`,
+		}, partsOf(thoughtOf("ab", `{"reasoning_details":[{"type":"reasoning.summary","summary":"a","id":"r1"},{"type":"reasoning.summary","summary":"b","id":"r2"}]}`), sayText("hi"))},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -99,6 +113,73 @@ func TestThinkTags(t *testing.T) {
 				}
 				if diff := cmp.Diff(test.want, got.Parts); diff != "" {
 					t.Fatalf("cut at %d (-want +got):\n%s", i, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestCarriedQuiet checks that thoughts which are shown without a signature are
+// not said to be lost where a call brings them along, and are where it does not
+// help.
+func TestCarriedQuiet(t *testing.T) {
+	c, err := New(Options{BaseURL: "http://localhost/v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		known refusals
+		parts []content.Part
+		want  []content.Loss
+	}{
+		"in pieces": {refusals{}, partsOf(thoughtOf("h", ""), thoughtOf("m", ""), sayText("x"), carrying("c1", thoughtOf("hm", "reasoning"))), nil},
+		"another":   {refusals{}, partsOf(thoughtOf("hmm", ""), carrying("c1", thoughtOf("hm", "reasoning"))), []content.Loss{lostThought.At("turns.1.parts.0")}},
+		"refused":   {refusals{fields: fieldReasoning}, partsOf(thoughtOf("hm", ""), carrying("c1", thoughtOf("hm", "reasoning"))), []content.Loss{lostThought.At("turns.1.parts.1")}},
+	} {
+		model := "model of " + name
+		c.memory.add(model, tt.known)
+		p := c.plan(&upstream.Request{Model: model, Turns: []content.Turn{q, turnOf(content.Assistant, tt.parts...), turnOf(content.User, resultOf("c1"))}}, false)
+		if diff := cmp.Diff(tt.want, p.losses); diff != "" || p.fault != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, p.fault, diff)
+		}
+	}
+}
+
+// TestThoughtPieces checks that a server which wants thoughts back gets one that
+// a client has kept in pieces as it was, and an empty line between two.
+func TestThoughtPieces(t *testing.T) {
+	own := func(text string) content.Part { return thoughtOf(text, "reasoning_content") }
+	pieces := func(list ...content.Part) (turns []content.Turn) {
+		for _, p := range list {
+			turns = append(turns, turnOf(content.Assistant, p))
+		}
+		return turns
+	}
+	for name, tt := range map[string]struct {
+		reasoning string
+		turns     []content.Turn
+		want      string
+	}{
+		"pieces":             {"reasoning_content", pieces(thoughtOf("Not f", ""), thoughtOf("ar.", ""), useOf("c1", "f", "{}")), "Not far."},
+		"pieces in one turn": {"reasoning_content", []content.Turn{turnOf(content.Assistant, thoughtOf("Not f", ""), thoughtOf("ar.", ""), useOf("c1", "f", "{}"))}, "Not far."},
+		"two, a text between": {"reasoning_content", pieces(thoughtOf("a", ""), thoughtOf("b", ""), sayText("x"), thoughtOf("c", ""), useOf("c1", "f", "{}")),
+			`ab\n\nc`},
+		"two that are whole": {"", pieces(own("a"), own("b"), useOf("c1", "f", "{}")), `a\n\nb`},
+		"in a turn before":   {"", pieces(own("a"), useOf("c1", "f", "{}")), "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := New(Options{BaseURL: "http://localhost/v1", Dialect: Dialect{Reasoning: tt.reasoning}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			turns := append(append([]content.Turn{q}, tt.turns...), turnOf(content.User, resultOf("c1")))
+			p := c.plan(&upstream.Request{Model: "m", Turns: turns}, false)
+			if want := `"reasoning_content":"` + tt.want + `"`; !strings.Contains(p.doc.Text(), want) || p.fault != nil {
+				t.Errorf("%v: no %s in %s", p.fault, want, p.doc.Text())
+			}
+			for _, l := range p.losses {
+				if strings.Contains(l.Reason, "thought") {
+					t.Errorf("reported: %v", l)
 				}
 			}
 		})

@@ -72,12 +72,12 @@ func (e *encoder) arguments(t *content.Tool, path string) (bool, string) {
 		if schema.Fits(schema.OpenAIStrict, t.Input) {
 			return true, t.Input.JSON
 		}
-		if input, losses := schema.Input(schema.OpenAIStrict, t.Input); len(losses) == 0 && input != "" {
+		if input, losses := e.schemas.Input(schema.OpenAIStrict, t.Input); len(losses) == 0 && input != "" {
 			return true, input
 		}
 		e.log.Add(lostToolStrict, path)
 	}
-	input, losses := schema.Input(schema.JSONSchema, t.Input)
+	input, losses := e.schemas.Input(schema.JSONSchema, t.Input)
 	e.schemaLosses(losses, path)
 	return false, input
 }

@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/cleared"
 )
 
 // messages writes the system text and the turns.
@@ -12,7 +13,8 @@ func (e *chatEncoder) messages() {
 	before := e.w.Len()
 	e.systemText()
 	turns := e.n.Turns
-	clearing := codec.ClearingOf(turns)
+	e.first, e.end = backend.Question(turns)
+	gone := cleared.Of(turns)
 	for i := 0; i < len(turns); {
 		t := &turns[i]
 		switch t.Role {
@@ -25,7 +27,7 @@ func (e *chatEncoder) messages() {
 			i = end
 			continue
 		case content.System:
-			if !clearing.Cleared(i, t) {
+			if !gone.Has(i, t) {
 				e.systemTurn(i)
 			}
 		default:
@@ -33,20 +35,11 @@ func (e *chatEncoder) messages() {
 		}
 		i++
 	}
-	if n := len(turns); n > 0 {
-		last := &turns[n-1]
-		switch {
-		case last.Role == content.Assistant && prefilled(last.Parts):
-			e.lose(lostPrefill, place{turn: n - 1, part: len(last.Parts) - 1})
-		case last.Role == content.User && len(last.Parts) > 0 && len(e.user) == 0 && !hasResult(last.Parts):
-			e.user = append(e.user, piece{}) // a message must be there
-		}
+	if n := len(turns); n > 0 && turns[n-1].Role == content.Assistant && prefilled(turns[n-1].Parts) {
+		e.lose(lostPrefill, place{turn: n - 1, part: len(turns[n-1].Parts) - 1})
 	}
+	e.question(e.w.Len() > before || len(e.user) > 0)
 	e.say()
-	if len(turns) > 0 && e.w.Len() == before {
-		e.hold(len(turns) - 1)
-		e.say()
-	}
 }
 
 // hasResult reports whether there is a result of a call.
@@ -109,6 +102,8 @@ func (e *chatEncoder) userTurn(i int) {
 	}
 	if len(e.user) == before && !hasResult(t.Parts) {
 		e.emptied(i, told)
+	} else {
+		e.asked = e.asked || i >= e.first
 	}
 }
 

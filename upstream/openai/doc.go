@@ -13,6 +13,11 @@
 // reported before anything is sent: see [upstream.Writer.Loss]. Nothing of a
 // client's headers goes along.
 //
+// The model is asked what the user said last, or nothing: no other words stand
+// for it. If only another vendor understands what was said, that is reported as
+// lost, and the request fails with a [content.Error] that names the part. A text
+// of nothing is told as it is, which the vendor and most servers take.
+//
 // # Servers that resemble the vendor's
 //
 // A server whose host is not the vendor's counts as compatible: it is not sent

@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/backend"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -54,12 +56,13 @@ func (t *chatTarget) thinks() string {
 // An encoder has what the encoders of both formats share. Nothing in it calls
 // what only one of them has, unless that is handed in.
 type encoder struct {
-	w     *jsonwire.Writer
-	n     *upstream.Request
-	to    *chatTarget
-	own   content.Format // that is written
-	rules *partRules     // of that format
-	log   loss.Log
+	w       *jsonwire.Writer
+	n       *upstream.Request
+	to      *chatTarget
+	own     content.Format // that is written
+	rules   *partRules     // of that format
+	log     loss.Log
+	schemas schema.Spare
 
 	faults content.Faults
 
@@ -68,10 +71,13 @@ type encoder struct {
 	others bool // some of them are not images
 
 	system string   // what goes behind the system text
-	noted  []string // places of files that the model is only told of
+	noted  textSet  // places of files that the model is only told of
 	merged []string // members of the request's Extra that are written with others
 	closer string   // how closely images are looked at, if they do not say so themselves
 	user   []piece
+	first  int  // the turn in which what the user says last begins
+	end    int  // behind it; the same if there is none
+	asked  bool // something of it is told
 	refs   bool // the object of the result at hand points at files by their names
 	texts  []string
 	effort string
@@ -153,24 +159,42 @@ func (e *encoder) turnExtra(x *content.Extra, turn int) {
 	}
 }
 
-// held stands in a turn of the user's of which nothing is left, so that the model
+// held stands in an earlier turn of which nothing is left, so that the model
 // knows that something was said, and that vendors find something at all.
 const held = "[Here was something that you cannot be shown.]"
 
 // emptied deals with a turn of which nothing is told. told is how many losses
-// there were before it.
+// there were before it. What the user says last is looked at by question.
 func (e *encoder) emptied(turn, told int) {
-	if len(e.n.Turns[turn].Parts) == 0 {
+	switch {
+	case len(e.n.Turns[turn].Parts) == 0:
 		e.log.Add(lostEmptyTurn, place{turn: turn}.turnPath())
-	} else if slices.ContainsFunc(e.log.Losses[told:], func(l content.Loss) bool { return l.Severity == content.LossDropped }) {
-		e.hold(turn)
+	case turn >= e.first:
+	case slices.ContainsFunc(e.log.Losses[told:], func(l content.Loss) bool { return l.Severity == content.LossDropped }):
+		e.log.Add(lostHeldTurn, place{turn: turn}.turnPath())
+		e.user = append(e.user, piece{text: held})
 	}
 }
 
-// hold says that there was something in a turn.
-func (e *encoder) hold(turn int) {
-	e.log.Add(lostHeldTurn, place{turn: turn}.turnPath())
-	e.user = append(e.user, piece{text: held})
+// question looks at what the user says last, in the end. What was dropped
+// altogether is a fault, since the model would answer something else. A question
+// of nothing is the vendor's to judge: it is told as a text of nothing. told says
+// whether anything of the conversation is told.
+func (e *encoder) question(told bool) {
+	first, end, none := e.first, e.end, e.first == e.end
+	switch {
+	case e.asked, len(e.n.Turns) == 0, none && told:
+		return
+	case none:
+		first, end = 0, len(e.n.Turns)
+	}
+	dropped, fault := backend.Unasked(e.log.Losses, first, end)
+	switch {
+	case dropped, none:
+		e.faults.Add(fault.Code, fault.Path, fault.Text)
+	case len(e.user) == 0:
+		e.user = append(e.user, piece{})
+	}
 }
 
 // A place is where a part stands: in a turn, in the system text, or in a list

@@ -116,15 +116,21 @@ func (e *encoder) named(all []pick) []pick {
 	if len(names) == 0 {
 		return nil
 	}
-	list := make([]pick, 0, len(names))
+	first := make(map[string]int, len(all)) // where tools are by their names
+	for i, p := range slices.Backward(all) {
+		first[p.name] = i
+	}
+	list, lost := make([]pick, 0, min(len(names), len(all))), false
 	for _, name := range names {
-		if i := slices.IndexFunc(all, func(p pick) bool { return p.name == name }); i >= 0 && !slices.Contains(list, all[i]) {
+		switch i, told := first[name]; {
+		case !told:
+			lost = true
+		case i >= 0:
 			list = append(list, all[i])
+			first[name] = -1 // once
 		}
 	}
-	if lost := slices.ContainsFunc(names, func(name string) bool {
-		return !slices.ContainsFunc(list, func(p pick) bool { return p.name == name })
-	}); lost && len(list) > 0 {
+	if lost && len(list) > 0 {
 		e.log.Add(lostChoiceGone, "choice.names")
 	}
 	return list

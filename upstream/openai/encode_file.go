@@ -20,11 +20,11 @@ func (e *encoder) readable(at place, kind, title string) bool {
 // request or, where the host wants that, is told of.
 func (e *encoder) unread(at place, kind, title string, code content.Code, member, text string) {
 	// What shows only when a file has been fetched comes too late to be reported.
-	if place := at.String(); !e.to.dialect.Note || e.loaded && !slices.Contains(e.noted, place) {
+	if place := at.String(); !e.to.dialect.Note || e.loaded && !e.noted.has(place) {
 		e.fault(code, at, member, text)
 		return
 	} else if !e.loaded {
-		e.noted = append(e.noted, place)
+		e.noted.add(place)
 	}
 	e.lose(lostUnread, at)
 	if title != "" {

@@ -33,10 +33,31 @@ func (e *encoder) form() form {
 		return formOther
 	case strings.HasPrefix(strings.TrimLeft(o.Schema.JSON, " \t\r\n"), "{"):
 		return formSchema
-	case o.MediaType == jsonType, o.Schema.JSON != "": // a schema that is no object is true
+	case o.MediaType == jsonType, o.Schema.JSON != "": // a schema that is no object allows all, or nothing
 		return formObject
 	}
 	return formText
+}
+
+// formLosses notes what form of answer cannot be asked for, and what has to be
+// added to the system text for it. other is about a form that the vendor does not
+// have.
+func (e *encoder) formLosses(other *loss.Rule) {
+	o := &e.n.Output
+	e.foreign(o.Extra, "output.extra")
+	switch e.form() {
+	case formOther:
+		e.otherForm(other)
+	case formObject:
+		// Vendors look for the word in the conversation, and not in the same
+		// places. It must stay the same from turn to turn, so that it is added
+		// even if the user says it by now.
+		e.log.Add(lostJSONObject, "output.media_type")
+		e.system = askJSON
+		if strings.TrimSpace(o.Schema.JSON) == "false" {
+			e.log.Add(lostSchemaNever, "output.schema")
+		}
+	}
 }
 
 // otherForm deals with a form that the vendor does not have. One of a few words
@@ -53,7 +74,7 @@ func (e *encoder) answerSchema(s content.Schema) (strict bool, text string) {
 	if schema.Fits(schema.OpenAIStrict, s) {
 		return true, s.JSON
 	}
-	text, losses := schema.Output(schema.OpenAIStrict, s)
+	text, losses := e.schemas.Output(schema.OpenAIStrict, s)
 	// The objects of content generation list their members, so that it adds
 	// nothing to say that there are no others.
 	changed := func(l content.Loss) bool { return !s.OpenAPI || l.Severity != content.LossHint }
@@ -62,7 +83,7 @@ func (e *encoder) answerSchema(s content.Schema) (strict bool, text string) {
 		return true, text
 	}
 	e.log.Add(lostSchemaStrict, "output.schema")
-	text, losses = schema.Output(schema.JSONSchema, s)
+	text, losses = e.schemas.Output(schema.JSONSchema, s)
 	e.schemaLosses(losses, "output.schema")
 	return false, text
 }

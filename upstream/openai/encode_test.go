@@ -105,8 +105,20 @@ var formCases = []bothCase{
 		chat:      saying{not: "response_format", losses: []content.Loss{lostOutputType.At("output.media_type")}},
 		responses: saying{not: `"text":`, losses: []content.Loss{resOutputType.At("output.media_type")}}},
 	{name: "a schema that allows everything", change: ofForm(jsonType, `true`, false),
-		chat:      saying{has: `"response_format":{"type":"json_object"}`, losses: []content.Loss{lostJSONWord.At("output.media_type")}},
-		responses: saying{has: `"text":{"format":{"type":"json_object"}}`, losses: []content.Loss{resJSONObject.At("output.media_type")}}},
+		chat:      saying{has: `"response_format":{"type":"json_object"}`, losses: anyObject},
+		responses: saying{has: `"text":{"format":{"type":"json_object"}}`, losses: anyObject}},
+	{name: "the same without a media type", change: ofForm("", ` true`, false),
+		chat:      saying{has: `"response_format":{"type":"json_object"}`, losses: anyObject},
+		responses: saying{has: `{"role":"developer","content":"Answer in JSON."}`, losses: anyObject}},
+	{name: "no schema, and the word in the conversation", change: func(r *upstream.Request) {
+		ofForm(jsonType, "", false)(r)
+		r.Turns[0].Parts = partsOf(sayText("Say it as JSON."))
+	},
+		chat:      saying{has: `{"role":"developer","content":"Answer in JSON."}`, losses: anyObject},
+		responses: saying{has: `{"role":"developer","content":"Answer in JSON."}`, losses: anyObject}},
+	{name: "a schema that allows nothing", change: ofForm(jsonType, `false`, false),
+		chat:      saying{has: `"response_format":{"type":"json_object"}`, losses: nothingFits},
+		responses: saying{has: `"text":{"format":{"type":"json_object"}}`, losses: nothingFits}},
 	{name: "an object of the other vendor's", change: ofForm(jsonType, `{"type":"OBJECT","properties":{"a":{"type":"STRING"}},"required":["a"]}`, true),
 		chat: saying{has: `"schema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false},"strict":true`,
 			losses: []content.Loss{onlyListed}},
@@ -134,6 +146,11 @@ var formCases = []bothCase{
 		responses: saying{has: `"strict":false`, losses: []content.Loss{lostSchemaStrict.At("output.schema")}}},
 }
 
+var (
+	anyObject   = []content.Loss{lostJSONObject.At("output.media_type")}
+	nothingFits = []content.Loss{lostJSONObject.At("output.media_type"), lostSchemaNever.At("output.schema")}
+)
+
 var onlyListed = content.Loss{Severity: content.LossHint, Path: "output.schema", Reason: "strict schemas allow listed members only"}
 
 // noteAt is the loss of a note in the schema of the answer.
@@ -141,16 +158,16 @@ func noteAt(member string) content.Loss {
 	return content.Loss{Severity: content.LossHint, Path: "output.schema.properties." + member, Reason: "this note has no place in the target's schemas"}
 }
 
+// upload is a part that only another vendor understands.
+var upload = &content.Unknown{Format: "messages", Kind: "container_upload", Raw: "{}"}
+
 var held0 = []content.Loss{resUnknownPart.At("turns.0.parts.0"), lostHeldTurn.At("turns.0")}
 
 // turnCases are about turns, thinking and files.
 var turnCases = []bothCase{
-	{name: "a turn of which nothing is left", change: says(turnOf(content.User, &content.Unknown{Format: "messages", Kind: "container_upload", Raw: "{}"})),
-		chat:      saying{has: `"messages":[{"role":"user","content":"` + held + `"}]`, losses: []content.Loss{lostUnknownPart.At("turns.0.parts.0"), lostHeldTurn.At("turns.0")}},
-		responses: saying{has: `"input":[{"role":"user","content":"` + held + `"}]`, losses: held0}},
-	{name: "an answer of which nothing is left", change: says(turnOf(content.Assistant, &content.Unknown{Format: "messages", Kind: "x", Raw: "{}"})),
-		chat:      saying{has: `"messages":[{"role":"user","content":"` + held + `"}]`, losses: []content.Loss{lostUnknownPart.At("turns.0.parts.0"), lostHeldTurn.At("turns.0")}},
-		responses: saying{has: `"input":[{"role":"user","content":"` + held + `"}]`, losses: []content.Loss{lostVendorPart.At("turns.0.parts.0"), lostHeldTurn.At("turns.0")}}},
+	{name: "a turn of which nothing is left", change: says(turnOf(content.User, upload), turnOf(content.Assistant, sayText("A1")), turnOf(content.User, sayText("T2"))),
+		chat:      saying{has: `"messages":[{"role":"user","content":"` + held + `"},`, losses: []content.Loss{lostUnknownPart.At("turns.0.parts.0"), lostHeldTurn.At("turns.0")}},
+		responses: saying{has: `"input":[{"role":"user","content":"` + held + `"},`, losses: held0}},
 	{name: "system text that holds no longer", change: says(turnOf(content.User, sayText("T1")),
 		content.Turn{Role: content.System, Parts: partsOf(sayText("GONE")), Extra: ofMessages(`{"clear_at":"next_user_message"}`)},
 		turnOf(content.Assistant, sayText("A1")), turnOf(content.User, sayText("T2"))),
@@ -225,6 +242,12 @@ var resultCases = []bothCase{
 	{name: "an image with a name that nothing points at", change: saysResult(`{"a":1}`, sayText(`{"a":1}`), namedImage(`{"displayName":"one.png"}`)),
 		chat:      saying{not: "one.png", losses: []content.Loss{oddName, imageLosses[0]}},
 		responses: saying{not: "one.png", losses: []content.Loss{oddName}}},
+	{name: "a tier that is left to the server", compatible: true, change: func(r *upstream.Request) { r.ServiceTier = "auto" },
+		chat: saying{not: "tier"}, responses: saying{not: "tier"}},
+	{name: "a tier that is left to the vendor", change: func(r *upstream.Request) { r.ServiceTier = "auto" },
+		chat: saying{has: `"service_tier":"auto"`}, responses: saying{has: `"service_tier":"auto"`}},
+	{name: "no tier", change: func(r *upstream.Request) { r.ServiceTier = "unspecified" },
+		chat: saying{not: "tier"}, responses: saying{not: "tier"}},
 	{name: "shape and size of images", change: func(r *upstream.Request) { r.Output.AspectRatio, r.Output.ImageSize = "16:9", "2K" },
 		chat:      saying{losses: []content.Loss{lostOutputImage.At("output.aspect_ratio"), lostOutputImage.At("output.image_size")}},
 		responses: saying{losses: []content.Loss{resOutputImage.At("output.aspect_ratio"), resOutputImage.At("output.image_size")}}},
@@ -265,13 +288,18 @@ func TestBoth(t *testing.T) {
 }
 
 // TestNoAnswer checks that a request which asks for no answer is refused in plain
-// words: Messages fills its caches that way.
+// words, and not reported as one of few tokens: Messages fills its caches that way.
 func TestNoAnswer(t *testing.T) {
-	none := func(r *upstream.Request) { r.MaxTokens = number(int64(0)) }
-	x := lossCase{change: none}
-	for _, fault := range []error{x.plan(t).fault, planOf(t, setting(none), KindVendor, 0).fault} {
-		if list, _ := content.Violations(fault); len(list) != 1 || list[0].Path != "max_tokens" || list[0].Code != content.CodeRange {
-			t.Errorf("got %v", fault)
+	for _, limit := range []int64{0, -1} {
+		none := func(r *upstream.Request) { r.MaxTokens = &limit }
+		x := lossCase{change: none}
+		for _, p := range []*plan{x.plan(t), planOf(t, with(asked("gpt-4.1", sayText("q")), none), KindVendor, 0)} {
+			if list, _ := content.Violations(p.fault); len(list) != 1 || list[0].Path != "max_tokens" || list[0].Code != content.CodeUnsupported {
+				t.Errorf("got %v", p.fault)
+			}
+			if len(p.losses) > 0 {
+				t.Errorf("lost %v", p.losses)
+			}
 		}
 	}
 }

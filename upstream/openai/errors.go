@@ -26,6 +26,7 @@ import (
 func decodeError(status int, header http.Header, body []byte) *upstream.Error {
 	f := vendorError{status: status, size: len(body), id: header.Get("x-request-id")}
 	codec.ErrorBody(body, f.take)
+	f.after = f.wait(header)
 	e := &upstream.Error{Code: f.better(codec.StatusCode(status)), Err: &f}
 	if f.told(e.Code) {
 		e.Text = f.text()
@@ -37,13 +38,13 @@ func decodeError(status int, header http.Header, body []byte) *upstream.Error {
 			e.Code = upstream.CodeQuota
 			break
 		}
-		e.RetryAfter = f.wait(header)
+		e.RetryAfter = f.after
 	case upstream.CodeUnavailable, upstream.CodeOverloaded:
 		if final {
 			e.Code = upstream.CodeBadGateway
 			break
 		}
-		e.RetryAfter = f.wait(header)
+		e.RetryAfter = f.after
 	}
 	return e
 }
@@ -53,6 +54,7 @@ func decodeError(status int, header http.Header, body []byte) *upstream.Error {
 func failure(v jsonwire.Value) *upstream.Error {
 	var f vendorError
 	f.take(v)
+	f.after = f.wait(nil)
 	status := f.number
 	if status < 400 || status > 599 {
 		status = http.StatusInternalServerError
@@ -65,7 +67,7 @@ func failure(v jsonwire.Value) *upstream.Error {
 		e.Text = f.text()
 	}
 	if e.Code == upstream.CodeRateLimit {
-		e.RetryAfter = f.wait(nil)
+		e.RetryAfter = f.after
 	}
 	return e
 }
@@ -80,6 +82,9 @@ type vendorError struct {
 	number  int // a code that is a number: an HTTP status
 	param   string
 	message string // cleaned
+	flagged bool   // a filter tells its reasons
+	why     string // what a filter says besides, as JSON
+	after   time.Duration
 	id      string // of the request
 	size    int    // of a body that tells nothing
 }
@@ -119,7 +124,13 @@ func (f *vendorError) take(v jsonwire.Value) {
 	if v.Kind() != jsonwire.Object {
 		return
 	}
-	switch x := v.Get("error"); x.Kind() {
+	x := v.Get("error")
+	for _, first := range v.Get("errors").Elems() {
+		if !x.Exists() {
+			x = first
+		}
+	}
+	switch x.Kind() {
 	case jsonwire.Object:
 		v = x
 	case jsonwire.String:
@@ -141,10 +152,26 @@ func (f *vendorError) take(v jsonwire.Value) {
 	if n, err := strconv.Atoi(f.code); err == nil {
 		f.number, f.code = n, ""
 	}
+	f.reasons(v)
 	if raw := v.Get("metadata").Get("raw").Str(); raw != "" {
 		f.message = strings.TrimSpace(f.message + ": " + scrub.Line(raw))
 	}
 	f.found = f.message != "" || f.kind != "" || f.code != ""
+}
+
+// mostReasons bounds what is kept of a filter's reasons.
+const mostReasons = 8 << 10
+
+// reasons reads those of a filter.
+func (f *vendorError) reasons(v jsonwire.Value) {
+	inner := v.Get("innererror")
+	f.flagged = v.Get("metadata").Get("reasons").Len() > 0 || inner.Get("code").Is("ResponsibleAIPolicyViolation")
+	for _, x := range [...]jsonwire.Value{inner, v.Get("misalignment"), v.Get("metadata")} {
+		if x.Kind() == jsonwire.Object && len(x.Raw()) <= mostReasons {
+			f.why = x.Raw()
+			return
+		}
+	}
 }
 
 // details reads a list of what is wrong, as some servers validate.
@@ -176,8 +203,13 @@ func (f *vendorError) better(c upstream.Code) upstream.Code {
 	case "model_not_found":
 		return upstream.CodeNotFound
 	case "rate_limit_exceeded":
-		return upstream.CodeRateLimit
-	case "server_is_overloaded", "slow_down":
+		return rate(c)
+	case "slow_down":
+		if f.status == http.StatusTooManyRequests {
+			return rate(c)
+		}
+		return upstream.CodeOverloaded
+	case "server_is_overloaded":
 		return upstream.CodeOverloaded
 	case "tool_use_failed":
 		return upstream.CodeUnavailable // the model's fault: another attempt may do
@@ -197,9 +229,13 @@ func (f *vendorError) byKind(c upstream.Code) upstream.Code {
 	case "service_unavailable_error":
 		return upstream.CodeOverloaded
 	case "tokens", "requests", "rate_limit_error":
-		return upstream.CodeRateLimit
+		return rate(c)
 	}
 	switch {
+	case c == upstream.CodeRateLimit && f.spent():
+		return upstream.CodeQuota
+	case c == upstream.CodeBadGateway && f.flagged:
+		return upstream.CodeInvalid
 	case f.status == http.StatusPaymentRequired || f.number == http.StatusPaymentRequired:
 		return upstream.CodeQuota
 	case f.status == 425 || f.status == 498:
@@ -210,9 +246,34 @@ func (f *vendorError) byKind(c upstream.Code) upstream.Code {
 	return c
 }
 
-// filtered reports whether a filter has refused the prompt.
+// rate returns the code of a limit of rates. A request that is over such a limit
+// by itself is too large, however long one waits.
+func rate(c upstream.Code) upstream.Code {
+	if c == upstream.CodeTooLarge {
+		return c
+	}
+	return upstream.CodeRateLimit
+}
+
+// spent reports whether the message is about a quota that waiting does not
+// refill. Others say the word of rates too, but then how long to wait.
+func (f *vendorError) spent() bool {
+	text := strings.ToLower(f.message)
+	return f.after == 0 && strings.Contains(text, "quota") && !strings.Contains(text, "retry in ") &&
+		(strings.Contains(text, "billing") || strings.Contains(text, "insufficient") || strings.Contains(text, "credit"))
+}
+
+// filtered reports whether a filter has refused the prompt, or has stopped the
+// answer. Some servers say that a prompt is invalid, and mean that it is flagged.
 func (f *vendorError) filtered() bool {
-	return f.code == "content_filter" || f.code == "content_policy_violation"
+	switch f.code {
+	case "content_filter", "content_policy_violation", "image_content_policy_violation", "bio_policy", "misalignment_policy_violation":
+		return true
+	case "invalid_prompt":
+		text := strings.ToLower(f.message)
+		return strings.Contains(text, "flagged") || strings.Contains(text, "polic") || strings.Contains(text, "safety")
+	}
+	return f.flagged
 }
 
 // tooLong reports whether the prompt does not fit into the model's context.
@@ -221,7 +282,7 @@ func (f *vendorError) tooLong() bool {
 		return true
 	}
 	text := strings.ToLower(f.message)
-	for _, words := range []string{"context length", "maximum context", "exceeds the context window", "context size", "n_ctx", "prompt is too long"} {
+	for _, words := range []string{"context length", "maximum context", "exceeds the context window", "context size", "n_ctx", "prompt is too long", "prompt too long", "input is too long"} {
 		if strings.Contains(text, words) {
 			return true
 		}
@@ -250,17 +311,8 @@ func (f *vendorError) text() string {
 
 // wait returns how long the server asks to wait.
 func (f *vendorError) wait(h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("retry-after-ms"), 64); err == nil && ms > 0 && ms <= 3.6e6 {
-		return time.Duration(ms * float64(time.Millisecond))
-	}
-	after := h.Get("retry-after")
-	if d := codec.RetryAfter(after); d > 0 {
+	if d := codec.RetryAfter(h); d > 0 {
 		return d
-	}
-	if at, err := http.ParseTime(after); err == nil {
-		if now, err := http.ParseTime(h.Get("date")); err == nil && at.After(now) {
-			return min(at.Sub(now), time.Hour)
-		}
 	}
 	if _, rest, ok := strings.Cut(f.message, "try again in "); ok {
 		word, _, _ := strings.Cut(rest, " ")

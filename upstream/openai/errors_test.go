@@ -12,47 +12,71 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
+const quota = upstream.CodeQuota
+
+// failures are what servers say of requests that they do not answer.
+var failures = []struct {
+	name   string
+	status int
+	header http.Header
+	body   string
+	code   upstream.Code
+	text   string
+	wait   time.Duration
+}{
+	{"a parameter", 400, nil, `{"error":{"message":"Unsupported parameter: 'max_tokens'.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, upstream.CodeInvalid, "Unsupported parameter: 'max_tokens'.", 0},
+	{"the host's key", 401, nil, `{"error":{"message":"Incorrect API key provided: sk-x***y.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, upstream.CodeBadGateway, "", 0},
+	{"a forbidden key", 403, nil, `{"error":{"message":"No.","type":"permission_error"}}`, upstream.CodeBadGateway, "", 0},
+	{"no such model", 404, nil, `{"error":{"message":"The model 'gpt-9' does not exist.","type":"invalid_request_error","code":"model_not_found"}}`, upstream.CodeNotFound, "The model 'gpt-9' does not exist.", 0},
+	{"a model of another project", 403, nil, `{"error":{"message":"No access to gpt-9.","code":"model_not_found"}}`, upstream.CodeNotFound, "No access to gpt-9.", 0},
+	{"no credit", 429, http.Header{"Retry-After": {"7"}}, `{"error":{"message":"Your credit balance is used up.","type":"insufficient_quota","code":"credit_balance_exhausted"}}`, quota, "Your credit balance is used up.", 0},
+	{"an older word for it", 429, nil, `{"error":{"message":"Quota.","type":"insufficient_quota","code":null}}`, quota, "Quota.", 0},
+	{"payment is due", 402, nil, `{"error":{"message":"Insufficient Balance","code":"x"}}`, quota, "Insufficient Balance", 0},
+	{"a rate", 429, nil, `{"error":{"message":"Rate limit reached. Please try again in 1.2s.","type":"tokens","code":"rate_limit_exceeded"}}`, upstream.CodeRateLimit, "Rate limit reached. Please try again in 1.2s.", 1200 * time.Millisecond},
+	{"a rate, with a header", 429, http.Header{"Retry-After": {"7"}}, `{"error":{"message":"Slow.","type":"requests"}}`, upstream.CodeRateLimit, "Slow.", 7 * time.Second},
+	{"milliseconds first", 429, http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"250"}}, `{"error":{"message":"Slow.","type":"requests"}}`, upstream.CodeRateLimit, "Slow.", 250 * time.Millisecond},
+	{"a date", 503, http.Header{"Date": {"Sat, 21 Nov 2026 07:00:00 GMT"}, "Retry-After": {"Sat, 21 Nov 2026 07:00:30 GMT"}}, ``, upstream.CodeUnavailable, "", 30 * time.Second},
+	{"a rate that is final", 429, http.Header{"X-Should-Retry": {"false"}, "Retry-After": {"7"}}, `{"error":{"message":"Slow.","type":"requests"}}`, quota, "Slow.", 0},
+	{"an overload", 503, nil, `{"error":{"message":"The model is overloaded.","type":"service_unavailable_error","code":"server_is_overloaded"}}`, upstream.CodeOverloaded, "", 0},
+	{"an overload that is final", 503, http.Header{"X-Should-Retry": {"false"}, "Retry-After": {"7"}}, `{"error":{"message":"No.","type":"service_unavailable_error"}}`, upstream.CodeBadGateway, "", 0},
+	{"an overload, by its type", 500, http.Header{"Retry-After": {"7"}}, `{"error":{"message":"No.","type":"service_unavailable_error"}}`, upstream.CodeOverloaded, "", 7 * time.Second},
+	{"no capacity", 498, nil, `{"error":{"message":"No.","code":"capacity_exceeded"}}`, upstream.CodeOverloaded, "", 0},
+	{"too early", 425, nil, ``, upstream.CodeOverloaded, "", 0},
+	{"a conflict", 409, nil, `{"error":{"message":"Again."}}`, upstream.CodeConflict, "", 0},
+	{"a time-out", 408, nil, `{"error":{"message":"Again."}}`, upstream.CodeTimeout, "", 0},
+	{"a proxy's time-out", 524, nil, `<html>`, upstream.CodeUnavailable, "", 0},
+	{"an invalid path", 404, nil, `{"error":{"message":"Invalid URL (POST /v1/v1/chat/completions)","type":"invalid_request_error","param":null,"code":null}}`, upstream.CodeNotFound, "Invalid URL (POST /v1/v1/chat/completions)", 0},
+	{"the context", 400, nil, `{"error":{"message":"This model's maximum context length is 8 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`, upstream.CodeInvalid, "prompt is too long: This model's maximum context length is 8 tokens.", 0},
+	{"the context, llama.cpp", 500, nil, `{"error":{"code":500,"message":"the request exceeds the available context size, n_ctx","type":"server_error"}}`, upstream.CodeInvalid, "prompt is too long: the request exceeds the available context size, n_ctx", 0},
+	{"a filter", 400, nil, `{"error":{"message":"The response was filtered.","type":null,"param":"prompt","code":"content_filter","status":400}}`, upstream.CodeInvalid, "The response was filtered.", 0},
+	{"a failed call", 400, nil, `{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"x"}}`, upstream.CodeUnavailable, "", 0},
+	{"vLLM", 400, nil, `{"error":{"message":"max_tokens must be at least 1, got 0.","type":"BadRequestError","param":"max_tokens","code":400}}`, upstream.CodeInvalid, "max_tokens must be at least 1, got 0.", 0},
+	{"old vLLM", 404, nil, `{"object":"error","message":"The model x does not exist.","type":"NotFoundError","param":null,"code":404}`, upstream.CodeNotFound, "The model x does not exist.", 0},
+	{"Ollama", 404, nil, `{"error":"model 'x' not found"}`, upstream.CodeNotFound, "model 'x' not found", 0},
+	{"FastAPI", 422, nil, `{"detail":[{"loc":["body","messages"],"msg":"Field required","type":"missing"}]}`, upstream.CodeInvalid, "messages: Field required", 0},
+	{"FastAPI's other form", 404, nil, `{"detail":"Not Found"}`, upstream.CodeNotFound, "Not Found", 0},
+	{"OpenRouter", 429, nil, `{"error":{"code":429,"message":"Provider returned error","metadata":{"provider_name":"Acme","raw":"slow down"}},"user_id":"u"}`, upstream.CodeRateLimit, "Provider returned error: slow down", 0},
+	{"a list", 400, nil, `[{"error":{"code":400,"message":"Bad.","status":"INVALID_ARGUMENT"}}]`, upstream.CodeInvalid, "Bad.", 0},
+	{"a list of another name", 400, nil, `{"errors":[{"message":"Bad.","code":400}]}`, upstream.CodeInvalid, "Bad.", 0},
+	{"a list of texts", 404, nil, `{"errors":["No model x."]}`, upstream.CodeNotFound, "No model x.", 0},
+	{"a quota, by its words", 429, nil, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details."}}`, quota, "You exceeded your current quota, please check your plan and billing details.", 0},
+	{"such words, and when to ask again", 429, http.Header{"Retry-After": {"7"}}, `{"error":{"message":"Insufficient quota."}}`, upstream.CodeRateLimit, "Insufficient quota.", 7 * time.Second},
+	{"such words, and that it passes", 429, nil, `[{"error":{"code":429,"message":"Quota exceeded. Check your billing details. Please retry in 34.5s."}}]`, upstream.CodeRateLimit, "Quota exceeded. Check your billing details. Please retry in 34.5s.", 0},
+	{"a quota of a minute", 429, nil, `{"error":{"message":"Quota exceeded for requests per minute."}}`, upstream.CodeRateLimit, "Quota exceeded for requests per minute.", 0},
+	{"larger than a rate", 413, nil, `{"error":{"message":"Too large on tokens per minute: Limit 6, Requested 7.","type":"tokens","code":"rate_limit_exceeded"}}`, upstream.CodeTooLarge, "Too large on tokens per minute: Limit 6, Requested 7.", 0},
+	{"too fast", 429, http.Header{"Retry-After": {"3"}}, `{"error":{"message":"Slow down.","type":"requests","code":"slow_down"}}`, upstream.CodeRateLimit, "Slow down.", 3 * time.Second},
+	{"an older overload", 503, nil, `{"error":{"message":"Slow down.","type":"server_error","code":"slow_down"}}`, upstream.CodeOverloaded, "", 0},
+	{"the input", 400, nil, `{"error":{"message":"Input is too long for requested model."}}`, upstream.CodeInvalid, "prompt is too long: Input is too long for requested model.", 0},
+	{"a text that is too long", 400, nil, `{"error":{"message":"Invalid 'metadata': string too long.","code":"string_above_max_length"}}`, upstream.CodeInvalid, "Invalid 'metadata': string too long.", 0},
+	{"a flagged prompt", 403, nil, `{"error":{"code":403,"message":"The input was flagged","metadata":{"reasons":["violence"],"provider_name":"Acme"}}}`, upstream.CodeInvalid, "The input was flagged", 0},
+	{"a country", 403, nil, `{"error":{"message":"Not in your country.","type":"request_forbidden","code":"unsupported_country_region_territory"}}`, upstream.CodeBadGateway, "", 0},
+	{"a page", 502, nil, `<html>secret</html>`, upstream.CodeUnavailable, "", 0},
+	{"nothing", 500, nil, ``, upstream.CodeUnavailable, "", 0},
+	{"a key in the words", 400, nil, `{"error":{"message":"The key sk-abcdefghijklmnopqrstuvwxyz0123456789 is odd."}}`, upstream.CodeInvalid, "The key [removed] is odd.", 0},
+}
+
 func TestDecodeError(t *testing.T) {
-	const quota = upstream.CodeQuota
-	tests := []struct {
-		name   string
-		status int
-		header http.Header
-		body   string
-		code   upstream.Code
-		text   string
-		wait   time.Duration
-	}{
-		{"a parameter", 400, nil, `{"error":{"message":"Unsupported parameter: 'max_tokens'.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, upstream.CodeInvalid, "Unsupported parameter: 'max_tokens'.", 0},
-		{"the host's key", 401, nil, `{"error":{"message":"Incorrect API key provided: sk-x***y.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, upstream.CodeBadGateway, "", 0},
-		{"a forbidden key", 403, nil, `{"error":{"message":"No.","type":"permission_error"}}`, upstream.CodeBadGateway, "", 0},
-		{"no such model", 404, nil, `{"error":{"message":"The model 'gpt-9' does not exist.","type":"invalid_request_error","code":"model_not_found"}}`, upstream.CodeNotFound, "The model 'gpt-9' does not exist.", 0},
-		{"a model of another project", 403, nil, `{"error":{"message":"No access to gpt-9.","code":"model_not_found"}}`, upstream.CodeNotFound, "No access to gpt-9.", 0},
-		{"no credit", 429, http.Header{"Retry-After": {"7"}}, `{"error":{"message":"Your credit balance is used up.","type":"insufficient_quota","code":"credit_balance_exhausted"}}`, quota, "Your credit balance is used up.", 0},
-		{"an older word for it", 429, nil, `{"error":{"message":"Quota.","type":"insufficient_quota","code":null}}`, quota, "Quota.", 0},
-		{"payment is due", 402, nil, `{"error":{"message":"Insufficient Balance","code":"x"}}`, quota, "Insufficient Balance", 0},
-		{"a rate", 429, nil, `{"error":{"message":"Rate limit reached. Please try again in 1.2s.","type":"tokens","code":"rate_limit_exceeded"}}`, upstream.CodeRateLimit, "Rate limit reached. Please try again in 1.2s.", 1200 * time.Millisecond},
-		{"a rate, with a header", 429, http.Header{"Retry-After": {"7"}}, `{"error":{"message":"Slow.","type":"requests"}}`, upstream.CodeRateLimit, "Slow.", 7 * time.Second},
-		{"milliseconds first", 429, http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"250"}}, `{"error":{"message":"Slow.","type":"requests"}}`, upstream.CodeRateLimit, "Slow.", 250 * time.Millisecond},
-		{"a date", 503, http.Header{"Date": {"Sat, 21 Nov 2026 07:00:00 GMT"}, "Retry-After": {"Sat, 21 Nov 2026 07:00:30 GMT"}}, ``, upstream.CodeUnavailable, "", 30 * time.Second},
-		{"a rate that is final", 429, http.Header{"X-Should-Retry": {"false"}, "Retry-After": {"7"}}, `{"error":{"message":"Slow.","type":"requests"}}`, quota, "Slow.", 0},
-		{"an overload", 503, nil, `{"error":{"message":"The model is overloaded.","type":"service_unavailable_error","code":"server_is_overloaded"}}`, upstream.CodeOverloaded, "", 0},
-		{"the context", 400, nil, `{"error":{"message":"This model's maximum context length is 8 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`, upstream.CodeInvalid, "prompt is too long: This model's maximum context length is 8 tokens.", 0},
-		{"the context, llama.cpp", 500, nil, `{"error":{"code":500,"message":"the request exceeds the available context size, n_ctx","type":"server_error"}}`, upstream.CodeInvalid, "prompt is too long: the request exceeds the available context size, n_ctx", 0},
-		{"a filter", 400, nil, `{"error":{"message":"The response was filtered.","type":null,"param":"prompt","code":"content_filter","status":400}}`, upstream.CodeInvalid, "The response was filtered.", 0},
-		{"a failed call", 400, nil, `{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"x"}}`, upstream.CodeUnavailable, "", 0},
-		{"vLLM", 400, nil, `{"error":{"message":"max_tokens must be at least 1, got 0.","type":"BadRequestError","param":"max_tokens","code":400}}`, upstream.CodeInvalid, "max_tokens must be at least 1, got 0.", 0},
-		{"old vLLM", 404, nil, `{"object":"error","message":"The model x does not exist.","type":"NotFoundError","param":null,"code":404}`, upstream.CodeNotFound, "The model x does not exist.", 0},
-		{"Ollama", 404, nil, `{"error":"model 'x' not found"}`, upstream.CodeNotFound, "model 'x' not found", 0},
-		{"FastAPI", 422, nil, `{"detail":[{"loc":["body","messages"],"msg":"Field required","type":"missing"}]}`, upstream.CodeInvalid, "messages: Field required", 0},
-		{"FastAPI's other form", 404, nil, `{"detail":"Not Found"}`, upstream.CodeNotFound, "Not Found", 0},
-		{"OpenRouter", 429, nil, `{"error":{"code":429,"message":"Provider returned error","metadata":{"provider_name":"Acme","raw":"slow down"}},"user_id":"u"}`, upstream.CodeRateLimit, "Provider returned error: slow down", 0},
-		{"a list", 400, nil, `[{"error":{"code":400,"message":"Bad.","status":"INVALID_ARGUMENT"}}]`, upstream.CodeInvalid, "Bad.", 0},
-		{"a page", 502, nil, `<html>secret</html>`, upstream.CodeUnavailable, "", 0},
-		{"nothing", 500, nil, ``, upstream.CodeUnavailable, "", 0},
-		{"a key in the words", 400, nil, `{"error":{"message":"The key sk-abcdefghijklmnopqrstuvwxyz0123456789 is odd."}}`, upstream.CodeInvalid, "The key [removed] is odd.", 0},
-	}
-	for _, test := range tests {
+	for _, test := range failures {
 		t.Run(test.name, func(t *testing.T) {
 			e := decodeError(test.status, test.header, []byte(test.body))
 			got := upstream.Error{Code: e.Code, Text: e.Text, RetryAfter: e.RetryAfter}
@@ -68,19 +92,8 @@ func TestDecodeError(t *testing.T) {
 	}
 }
 
-func TestOptions(t *testing.T) {
-	for name, o := range map[string]Options{
-		"an URL without a scheme": {BaseURL: "localhost:8000/v1"},
-		"an effort":               {Dialect: Dialect{Efforts: []string{"lots"}}},
-		"a member":                {Dialect: Dialect{Reasoning: "role"}},
-		"a kind":                  {Dialect: Dialect{Kind: 9}},
-		"tags":                    {Dialect: Dialect{ThinkTags: 9}},
-		"a limit":                 {Reply: -1},
-	} {
-		if _, err := New(o); err == nil {
-			t.Errorf("%s is taken", name)
-		}
-	}
+// TestVendor checks which hosts follow the vendor's own rules.
+func TestVendor(t *testing.T) {
 	for base, vendor := range map[string]bool{
 		"": true, "https://api.openai.com/v1": true, "https://eu.api.openai.com/v1": true, "https://x.openai.azure.com/openai/v1": true,
 		"http://localhost:8000/v1": false, "https://api.openai.com.example/v1": false, "https://openrouter.ai/api/v1": false,
@@ -93,13 +106,18 @@ func TestOptions(t *testing.T) {
 
 func TestFamilies(t *testing.T) {
 	for model, want := range map[string][]string{
-		"gpt-4.1": nil, "gpt-4o-mini": nil, "gpt-5.2-chat-latest": nil, "o3": lowToHigh, "openai/o4-mini": lowToHigh,
+		"gpt-4.1": nil, "gpt-4o-mini": nil, "gpt-5.2-chat-latest": nil, "gpt-5.5-chat-latest": nil, "openai/gpt-6-chat-latest": nil, "o3": lowToHigh, "openai/o4-mini": lowToHigh,
 		"gpt-5": minToHigh, "gpt-5-mini-2025-08-07": minToHigh, "gpt-5.1": noneToHigh, "gpt-5.4": noneToX, "gpt-5.6-terra": noneToX,
 		"gpt-6.2-sol": lowToXHigh, "GPT-6.1-sol": lowToXHigh,
 	} {
 		f := familyOf(model)
 		if diff := cmp.Diff(want, f.efforts); diff != "" || !f.known {
 			t.Errorf("%s (-want +got):\n%s", model, diff)
+		}
+	}
+	for model, want := range map[string][]string{"gpt-5-pro": {"high"}, "gpt-6.1-sol": upTo("low", "max"), "gpt-5": minToHigh} {
+		if diff := cmp.Diff(want, resFamily(model).efforts); diff != "" {
+			t.Errorf("%s over responses (-want +got):\n%s", model, diff)
 		}
 	}
 	for _, model := range []string{"gpt-oss-120b", "qwen3:8b", "o30", "", "gpt-50"} {
@@ -115,7 +133,17 @@ func TestDecodeModels(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	for _, bad := range []string{"", "<html>", `{"error":{"message":"no"}}`} {
+	got, err = decodeModels(`{"data":[{"id":"/models/a.gguf","meta":{"n_ctx_train":8192},"architecture":{"input_modalities":["text"]}},{"id":"maker/b:free","created":1.5e9,"context_length":2048}]}`)
+	want = []upstream.Model{{ID: "/models/a.gguf", MaxInput: 8192}, {ID: "maker/b:free", Created: time.Unix(1500000000, 0).UTC(), MaxInput: 2048}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("bare: %v (-want +got):\n%s", err, diff)
+	}
+	for _, none := range []string{`{"object":"list","data":null}`, `{"data":[]}`, `[]`} {
+		if got, err := decodeModels(none); len(got) != 0 || err != nil {
+			t.Errorf("%s: %v, %v", none, got, err)
+		}
+	}
+	for _, bad := range []string{"", "<html>", `{"error":{"message":"no"}}`, `{"object":"error","message":"no"}`, `{"detail":"Not Found"}`} {
 		if got, err := decodeModels(bad); err == nil {
 			t.Errorf("%q: %v", bad, got)
 		}

@@ -53,6 +53,9 @@ func rank(effort string) int { return slices.Index(ranks, effort) }
 // vendor in front.
 func familyOf(model string) family {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	if strings.HasSuffix(name, "-chat-latest") {
+		return family{known: true}
+	}
 	for _, r := range families {
 		for _, p := range r.prefixes {
 			if rest, ok := strings.CutPrefix(name, p); ok && (rest == "" || rest[0] == '-' || rest[0] == ':') {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -11,9 +12,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// listModels asks a server for its models.
-func listModels(ctx context.Context, server *backend.Server) ([]upstream.Model, error) {
-	text, err := server.Ask(ctx, &backend.Exchange{Path: "/models"})
+// Models asks the server for its models.
+func (c *client) Models(ctx context.Context) ([]upstream.Model, error) {
+	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/models"})
 	if err != nil {
 		return nil, err
 	}
@@ -29,10 +30,13 @@ func decodeModels(text string) ([]upstream.Model, error) {
 	defer doc.Close()
 	list := doc.Root()
 	if list.Kind() == jsonwire.Object {
-		if list.Get("error").Kind() > jsonwire.Null {
+		if list.Get("error").Kind() > jsonwire.Null || list.Get("object").Is("error") {
 			return nil, failure(list)
 		}
-		list = list.Get("data")
+		list = list.Get("data") // null for a server that has none
+	}
+	if !list.Exists() {
+		return nil, codec.BadGateway(errors.New("openai: the answer is no list of models"))
 	}
 	var all []upstream.Model
 	for _, v := range list.Elems() {

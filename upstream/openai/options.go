@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -30,8 +29,9 @@ type Options struct {
 	BaseURL string
 
 	// Key is the host's key, shown as "Authorization: Bearer". KeyFunc, if not
-	// nil, is asked for it before each exchange instead; it must be safe for
-	// concurrent use.
+	// nil, is asked for it before each exchange; it must be safe for concurrent
+	// use. Only one of them may be set. A key that no header can hold, such as one
+	// with a line break, is refused: by New, or with each request.
 	Key     string
 	KeyFunc func(context.Context) (string, error)
 
@@ -94,7 +94,8 @@ const (
 	ThinkTagsLeading
 
 	// ThinkTagsOpen is for templates that end in <think>: an answer begins with
-	// a thought, and only what follows </think> is text.
+	// a thought, and only what follows </think> is text. If the server is told
+	// not to think, it is ThinkTagsLeading.
 	ThinkTagsOpen
 )
 
@@ -154,42 +155,41 @@ func (o *Options) server() (*backend.Server, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
+	faults := o.Dialect.faults()
 	o.Dialect.fit(o.host())
-	server, err := backend.New(backend.Config{
-		Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
+	return backend.New(backend.Config{
+		Name: "openai", Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
 		Model: o.Model, Client: o.HTTPClient, Header: o.headers(),
 		Told:   []string{"X-Request-Id", "X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
 		Limits: o.Limits, Reply: o.Reply, Failure: decodeError,
-	})
-	if err != nil {
-		return nil, errors.Join(errors.New("openai: bad options"), err)
-	}
-	return server, nil
+	}, faults...)
 }
 
-func (o Options) check() error {
-	for _, e := range o.Dialect.Efforts {
+// faults returns what is wrong with a dialect.
+func (d *Dialect) faults() []string {
+	var faults []string
+	for _, e := range d.Efforts {
 		if rank(e) < 0 {
-			return fmt.Errorf("openai: bad options: %q is no effort", e)
+			faults = append(faults, fmt.Sprintf("efforts: %q is none", e))
 		}
 	}
-	switch o.Dialect.Reasoning {
+	switch d.Reasoning {
 	case "", "-", "reasoning_content", "reasoning":
 	default:
-		return fmt.Errorf("openai: bad options: thoughts cannot go back as %q", o.Dialect.Reasoning)
+		faults = append(faults, fmt.Sprintf("reasoning: thoughts cannot go back as %q", d.Reasoning))
 	}
-	switch o.Dialect.Thinking {
+	switch d.Thinking {
 	case "", "-", switchThinking, switchTemplate:
 	default:
-		return fmt.Errorf("openai: bad options: %q does not turn thinking on and off", o.Dialect.Thinking)
+		faults = append(faults, fmt.Sprintf("thinking: %q does not turn it on and off", d.Thinking))
 	}
-	if o.Dialect.Kind > KindCompatible || o.Dialect.ThinkTags > ThinkTagsOpen {
-		return errors.New("openai: bad options: a dialect that is none")
+	if d.Kind > KindCompatible {
+		faults = append(faults, fmt.Sprintf("kind: %d is none", d.Kind))
 	}
-	return nil
+	if d.ThinkTags > ThinkTagsOpen {
+		faults = append(faults, fmt.Sprintf("think tags: %d are none", d.ThinkTags))
+	}
+	return faults
 }
 
 // headers returns what goes with every exchange.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"slices"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/backend"
@@ -27,6 +26,30 @@ type client struct {
 // mostAttempts bounds how often one request is sent.
 const mostAttempts = 5
 
+// An answerer decodes what the server says, in the form that it comes in.
+type answerer func(context.Context, *backend.Answer, *plan, *upstream.Writer) error
+
+// generate asks the server.
+func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstream.Writer, answer answerer) error {
+	p := c.plan(req, false)
+	if err := w.Loss(p.losses); err != nil {
+		return err
+	}
+	a, err := c.exchange(ctx, p, w)
+	if err != nil {
+		return c.filtered(w, err)
+	}
+	defer a.Close()
+	return c.filtered(w, answer(ctx, a, p, w))
+}
+
+// Preflight tells what would be lost. Nothing is sent or fetched. The error is
+// that of a request that cannot be told at all.
+func (c *client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
+	p := c.plan(req, false)
+	return p.losses, p.fault
+}
+
 // exchange sends a request, and again without what the server refuses.
 func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*backend.Answer, error) {
 	for attempt := 1; ; attempt++ {
@@ -38,17 +61,23 @@ func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*ba
 		if err == nil {
 			return a, nil
 		}
-		again, keep := p.learn(err)
-		if attempt == mostAttempts || !again {
+		if attempt == mostAttempts || !c.learned(p, err) {
 			return nil, err
-		}
-		if keep {
-			c.memory.add(p.to.model, p.to.refused)
 		}
 		if err := w.Loss(p.again()); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// learned takes in why a request was refused, for others of its model too, and
+// reports whether there is something to be said otherwise.
+func (c *client) learned(p *plan, err error) bool {
+	again, keep := p.learn(err)
+	if again && keep {
+		c.memory.add(p.to.model, p.to.refused)
+	}
+	return again
 }
 
 // A plan is a request on its way: what is sent, and what is lost by that.
@@ -60,14 +89,15 @@ type plan struct {
 	to       chatTarget
 	counting bool // over responses only, and so is strange
 	strange  bool // the vendor cannot read the thoughts that come back
+	off      bool // the server is told not to think, over chat completions
 	losses   []content.Loss
 	fault    error
 
 	doc    *jsonwire.Writer
 	sent   field
-	noted  []string // places of files that the model is only told of
-	load   bool     // files are missing in the document
-	others bool     // some of them are not images
+	noted  textSet // places of files that the model is only told of
+	load   bool    // files are missing in the document
+	others bool    // some of them are not images
 }
 
 // plan says a request in the format, and finds what it loses.
@@ -85,7 +115,7 @@ func (c *client) plan(n *upstream.Request, counting bool) *plan {
 	}}
 	var log loss.Log
 	p.from, p.names = legal.Make(n, rules, &log)
-	p.losses = append(log.Losses, p.encode(p.from, false)...)
+	p.losses = loss.Bound(append(log.Losses, p.encode(p.from, false)...))
 	return p
 }
 
@@ -104,6 +134,7 @@ func (p *plan) encode(n *upstream.Request, loaded bool) []content.Loss {
 		chat := chatEncoder{encoder: begun}
 		chat.encode()
 		e = &chat.encoder
+		p.off = chat.turn == "disabled" || chat.effort == "none"
 	}
 	p.doc, p.fault, p.sent = e.w, cmp.Or(e.faults.Err(), backend.Answers(n)), e.sent
 	if !loaded {
@@ -165,7 +196,7 @@ func (p *plan) learn(err error) (again, keep bool) {
 // again writes the request anew, with what has been learned, and returns what
 // is lost by that besides.
 func (p *plan) again() []content.Loss {
-	more := slices.DeleteFunc(p.encode(p.from, false), func(l content.Loss) bool { return slices.Contains(p.losses, l) })
+	more := loss.News(loss.Bound(p.encode(p.from, false)), p.losses)
 	p.losses = append(p.losses, more...)
 	return more
 }

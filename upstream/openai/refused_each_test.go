@@ -38,6 +38,7 @@ var chatRefused = map[field]refusedCase{
 	fieldEffort:        {"thinking", Dialect{}, thinkingOf(upstream.Thinking{Effort: "high"})},
 	fieldParallel:      {"choice.no_parallel", Dialect{}, oneCall},
 	fieldStreamOptions: {"stream", Dialect{}, func(r *upstream.Request) { r.Stream = true }},
+	fieldPadding:       {"", Dialect{Kind: KindVendor}, func(r *upstream.Request) { r.Stream = true }},
 	fieldUser:          {"user_id", Dialect{Kind: KindVendor}, func(r *upstream.Request) { r.UserID = "u" }},
 	fieldLimit:         {"", Dialect{}, func(r *upstream.Request) { r.MaxTokens = &seven }},
 	fieldDescription: {"tools.0.description", Dialect{}, withTool(content.Tool{
@@ -58,6 +59,7 @@ var resRefused = map[field]refusedCase{
 	fieldEffort:      chatRefused[fieldEffort],
 	fieldParallel:    chatRefused[fieldParallel],
 	fieldUser:        chatRefused[fieldUser],
+	fieldPadding:     chatRefused[fieldPadding],
 	fieldDeveloper: {"", Dialect{Kind: KindVendor}, func(r *upstream.Request) {
 		r.Model, r.Turns = "gpt-5", append(r.Turns, turnOf(content.System, sayText("s")))
 	}},

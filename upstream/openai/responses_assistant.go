@@ -17,8 +17,8 @@ type resAt struct {
 }
 
 // assistantTurns writes the items of turns of the assistant in a row, of which the
-// first has an index. They are one answer, which the client gives back in pieces,
-// if one of them holds what the vendor wants back; else each has its own messages.
+// first has an index. They are one answer: clients keep each piece of a stream as
+// a turn of its own.
 func (e *resEncoder) assistantTurns(run []content.Turn, first int) {
 	for i := range run {
 		e.turnExtra(run[i].Extra, first+i)
@@ -26,12 +26,8 @@ func (e *resEncoder) assistantTurns(run []content.Turn, first int) {
 			e.emptied(first+i, 0)
 		}
 	}
-	one := slices.ContainsFunc(run, holdsState)
 	e.recall(run, first)
 	for k := range e.parts {
-		if !one && k > 0 && e.parts[k].at.turn != e.parts[k-1].at.turn {
-			e.flushTexts()
-		}
 		e.assistantPart(&e.parts[k])
 	}
 	e.flushTexts()
@@ -42,7 +38,7 @@ func (e *resEncoder) assistantTurns(run []content.Turn, first int) {
 func (e *resEncoder) assistantPart(p *resAt) {
 	at := p.at
 	if p.item != "" {
-		e.carry(p.item, at)
+		e.carry(p.item, at, false)
 		return
 	}
 	if content.IsNil(p.Part) {
@@ -63,8 +59,8 @@ func (e *resEncoder) assistantPart(p *resAt) {
 	case *content.Unknown:
 		if q.Format != ResponsesFormat {
 			e.lose(lostVendorPart, at)
-		} else if !slices.Contains(e.carried, q.Raw) {
-			e.carry(q.Raw, at)
+		} else if !e.carried.has(q.Raw) {
+			e.carry(q.Raw, at, true)
 		}
 	case *content.ServerToolUse:
 		if q.Format != ResponsesFormat || !e.holds(q.ID) {
@@ -80,10 +76,16 @@ func (e *resEncoder) assistantPart(p *resAt) {
 }
 
 // holds reports whether an item of the vendor's with an id comes back in the
-// turn at hand.
+// turns at hand.
 func (e *resEncoder) holds(id string) bool {
-	quoted := string(jsonwire.AppendString(nil, id))
-	return id != "" && slices.ContainsFunc(e.carried, func(item string) bool { return strings.Contains(item, quoted) })
+	if len(e.ids.list) == 0 {
+		for _, item := range e.carried.list {
+			_ = e.item.Parse(item, jsonwire.Limits{}) // what is broken has no id
+			e.ids.add(e.item.Root().Get("id").Str())
+			e.item.Close()
+		}
+	}
+	return id != "" && e.ids.has(id)
 }
 
 // said keeps a text until its message is whole. Texts that follow one another
@@ -181,7 +183,7 @@ func (e *resEncoder) thought(p *content.Thinking, at place) {
 		s = p.Signature
 	}
 	if s.Format == ResponsesFormat {
-		e.carry(s.Data, at)
+		e.carry(s.Data, at, false)
 		return
 	}
 	if rest, ok := strings.CutPrefix(e.shown, p.Text); ok && s.Data == "" && p.Text != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -43,7 +44,7 @@ func drainResponses(tb testing.TB, stream string) {
 // TestResponsesAllocations checks that deltas take no memory but what holds
 // their text.
 func TestResponsesAllocations(t *testing.T) {
-	if poolsForget {
+	if race.Enabled {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
 	for name, s := range map[string][2]string{"text": {resAddMsg, resTextDelta}, "input": {resAddCall, resInputDelta}, "thought": {resCreated, resSlowDelta}} {

@@ -15,25 +15,19 @@ import (
 // is the item, ready to be sent back. Texts may be signed with the phase of
 // their message, {"phase":"commentary"}, and images with their item.
 
-// holdsState reports whether a turn holds what the vendor wants back.
-func holdsState(t content.Turn) bool {
-	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
-		th, ok := p.(*content.Thinking)
-		return ok && th != nil && th.Redacted.Format == ResponsesFormat || seal.Of(p).Format == ResponsesFormat
-	})
-}
-
 // recall lists the parts of turns of the assistant that follow one another, the
 // first of which has an index, with the items that signatures stand for in their
 // places among them.
 func (e *resEncoder) recall(run []content.Turn, first int) {
-	e.carried, e.shown, e.parts = e.carried[:0], "", e.parts[:0]
+	e.carried.reset()
+	e.ids.reset()
+	e.shown, e.parts = "", e.parts[:0]
 	var shown []string
 	for i := range run {
 		for _, p := range run[i].Parts {
 			if t, ok := p.(*content.Thinking); ok && t != nil {
 				if item := itemOf(t); item != "" {
-					e.carried = append(e.carried, item)
+					e.carried.add(item)
 				}
 			}
 		}
@@ -74,10 +68,10 @@ func (e *resEncoder) restore(s string, from int, at place, shown []string) []str
 	list = slices.DeleteFunc(list, func(t seal.Thought) bool {
 		shown = append(shown, t.Text)
 		item := itemOf(t.Thinking)
-		if item == "" || slices.Contains(e.carried, item) {
+		if item == "" || e.carried.has(item) {
 			return true
 		}
-		e.carried = append(e.carried, item)
+		e.carried.add(item)
 		return false
 	})
 	if len(list) == 0 {
@@ -134,12 +128,15 @@ func carrierOf(p content.Part) string {
 	return s.Data
 }
 
-// carry keeps an item of the vendor's until what it belongs to is written.
-func (e *resEncoder) carry(item string, at place) {
+// carry keeps an item of the vendor's until what it belongs to is written. A
+// client may have made it up, unless it is the host's.
+func (e *resEncoder) carry(item string, at place, hosts bool) {
 	e.flushTexts()
 	switch kind, ok := e.replayed(item); {
 	case !ok:
 		e.lose(resBrokenState, at)
+	case !hosts && !e.returns(kind):
+		e.lose(resUnaskedItem, at)
 	case kind == "reasoning" && (e.strange || e.to.refused.has(fieldReasoning)):
 		e.lose(resRefusedThought, at)
 	case kind == "reasoning":
@@ -148,6 +145,36 @@ func (e *resEncoder) carry(item string, at place) {
 		e.follow()
 		e.w.Raw(item)
 	}
+}
+
+// itemTools are the kinds of items that go back as clients bring them, by the
+// tool that must be told for that. Whoever makes one up says no more with it than
+// with a result: that something was called, and what came of it. Without a tool
+// stand those that every request may bring about. What gives the model tools,
+// approves a call or answers one in the place of the host is not among them.
+var itemTools = map[string]string{
+	"reasoning": "", "compaction": "", "web_search_call": "", "file_search_call": "", "code_interpreter_call": "", "image_generation_call": "",
+	"mcp_call": "mcp", "program": "programmatic_tool_calling", "program_output": "programmatic_tool_calling",
+	"computer_call": "computer", "shell_call": "shell", "apply_patch_call": "apply_patch", "local_shell_call": "local_shell",
+}
+
+// returns reports whether items of a kind go back as a client brings them.
+func (e *resEncoder) returns(kind string) bool {
+	tool, ok := itemTools[kind]
+	if !ok || tool == "" {
+		return ok
+	}
+	told, known := e.hosted[tool]
+	if !known {
+		told = slices.ContainsFunc(e.n.Tools, func(t content.Tool) bool {
+			return t.Format == ResponsesFormat && strings.HasPrefix(t.Kind, tool) // versions follow
+		})
+		if e.hosted == nil {
+			e.hosted = make(map[string]bool)
+		}
+		e.hosted[tool] = told
+	}
+	return told
 }
 
 // follow writes the items that wait for the one that is about to be written.
@@ -166,8 +193,7 @@ func (e *resEncoder) loose() {
 	e.thoughts = e.thoughts[:0]
 }
 
-// replayed returns the kind of an item that is to be sent back, if it is one. It
-// comes from a client.
+// replayed returns the kind of an item that is to be sent back, if it is one.
 func (e *resEncoder) replayed(item string) (kind string, ok bool) {
 	if e.item.Parse(item, jsonwire.Limits{}) != nil {
 		return "", false
@@ -181,13 +207,15 @@ func (e *resEncoder) replayed(item string) (kind string, ok bool) {
 	return kind, opaque(kind)
 }
 
-// opaque reports whether items of a kind go back as they came.
+// opaque reports whether items of a kind are the vendor's alone, which a host can
+// send back as they came. For what clients bring see itemTools.
 func opaque(kind string) bool {
 	switch kind {
 	case "web_search_call", "file_search_call", "code_interpreter_call", "compaction", "program", "program_output",
 		"tool_search_call", "tool_search_output", "mcp_list_tools", "mcp_call", "mcp_approval_request", "mcp_approval_response",
 		"computer_call", "computer_call_output", "shell_call", "shell_call_output", "apply_patch_call",
-		"apply_patch_call_output", "local_shell_call", "local_shell_call_output", "image_generation_call":
+		"apply_patch_call_output", "local_shell_call", "local_shell_call_output", "image_generation_call",
+		"additional_tools":
 		return true
 	}
 	return false

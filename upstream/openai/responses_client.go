@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/backend"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -37,18 +36,11 @@ func NewResponses(o Options) (*Responses, error) {
 //
 // A stream that ends without its last event is an error, and so is an answer
 // that says it has failed. Stop sequences, which the format does not have, are
-// looked for here: the answer is cut there and the rest is not waited for.
+// looked for here: the answer is cut there and the rest is not waited for. A
+// prompt that a filter refuses is no error but an answer of nothing, which has
+// stopped for [content.StopSafety] with the server's words.
 func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p := c.plan(req, false)
-	if err := w.Loss(p.losses); err != nil {
-		return err
-	}
-	a, err := c.exchange(ctx, p, w)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	return c.answer(ctx, a, p, w)
+	return c.generate(ctx, req, w, c.answer)
 }
 
 // answer decodes what the server says, in the form that it comes in.
@@ -102,7 +94,14 @@ func (c *Responses) count(ctx context.Context, req *upstream.Request, p *plan) (
 	if p.fault != nil || p.load {
 		return backend.Estimate(req), p.fault
 	}
-	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}})
+	text, err := "", error(nil)
+	for attempt := 1; ; attempt++ {
+		text, err = c.server.Ask(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}})
+		if err == nil || attempt == mostAttempts || !c.learned(p, err) {
+			break
+		}
+		p.again()
+	}
 	switch {
 	case backend.NotServed(err), invalidPath(err):
 		return backend.Estimate(req), nil
@@ -126,16 +125,4 @@ func (c *Responses) count(ctx context.Context, req *upstream.Request, p *plan) (
 func invalidPath(err error) bool {
 	var f *vendorError
 	return errors.As(err, &f) && (f.status == 404 || f.status == 405 || f.status == 501) && f.code != "model_not_found"
-}
-
-// Models asks the server for its models.
-func (c *Responses) Models(ctx context.Context) ([]upstream.Model, error) {
-	return listModels(ctx, c.server)
-}
-
-// Preflight tells what would be lost. Nothing is sent or fetched. The error is
-// that of a request that cannot be told at all.
-func (c *Responses) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
-	p := c.plan(req, false)
-	return p.losses, p.fault
 }

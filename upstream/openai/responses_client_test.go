@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,7 +106,7 @@ func TestResponsesAccepted(t *testing.T) {
 		"unsaid": {}, "off": {Mode: upstream.ThinkingOff}, "auto": {Mode: upstream.ThinkingAuto}, "minimal": {Effort: "minimal"},
 		"budget": {Mode: upstream.ThinkingBudget, Budget: &budget}, "max": {Mode: upstream.ThinkingAuto, Effort: "max", Display: "full"},
 	}
-	for _, model := range []string{"gpt-4.1", "o3", "gpt-5", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.6-sol", "gpt-6-luna", "gpt-6-astra", "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6.2-sol", "tuned"} {
+	for _, model := range []string{"gpt-4.1", "gpt-5.5-chat-latest", "o3", "o3-pro", "gpt-5", "gpt-5-pro", "gpt-5.5", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.6-sol", "gpt-6-luna", "gpt-6-astra", "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6.2-sol", "tuned"} {
 		for name, th := range thinking {
 			for _, base := range []*upstream.Request{simple("", "hi"), full} {
 				c, s := responses(t, fakeopenai.Options{}, openai.Options{})
@@ -147,6 +148,47 @@ func TestResponsesCount(t *testing.T) {
 	}
 	if got, err := c.CountTokens(t.Context(), n); len(got.Losses) != 1 || got.Tokens == 0 || !got.Estimate || err != nil {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestResponsesCountRefused checks that a count does without what the server
+// refuses, and that nothing else stands for a count.
+func TestResponsesCountRefused(t *testing.T) {
+	var answers []string
+	var bodies []string
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(body))
+		w.Header().Set("Content-Type", "application/json")
+		if strings.Contains(answers[0], "error") {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		_, _ = io.WriteString(w, answers[0])
+		answers = answers[1:]
+	}))
+	defer ts.Close()
+	c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.KindVendor}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := simple("gpt-6.2-sol", "hi")
+	n.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "low", Display: "summarized"}
+	answers = []string{
+		`{"error":{"message":"Your organization must be verified to generate reasoning summaries.","param":"reasoning.summary","code":"unsupported_value"}}`,
+		`{"object":"response.input_tokens","input_tokens":7}`,
+	}
+	got, err := c.CountTokens(t.Context(), n)
+	if err != nil || got.Tokens != 7 || got.Estimate || !slices.ContainsFunc(got.Losses, func(l content.Loss) bool { return l.Path == "thinking.display" }) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if len(bodies) != 2 || !strings.Contains(bodies[0], `"summary"`) || strings.Contains(bodies[1], `"summary"`) {
+		t.Errorf("asked %q", bodies)
+	}
+	for _, bad := range []string{`{"error":{"message":"Bad.","type":"invalid_request_error"}}`, `{}`, `{"input_tokens":-1}`, `{"input_tokens":"7"}`, `<html>`} {
+		answers = []string{bad}
+		if got, err := c.CountTokens(t.Context(), n); err == nil {
+			t.Errorf("%s: %+v", bad, got)
+		}
 	}
 }
 
@@ -257,7 +299,7 @@ func TestResponsesForms(t *testing.T) {
 	for _, tt := range []struct{ kind, body, want string }{
 		{"application/json", doc, "hi"}, {"text/event-stream", stream, "hi"}, {"text/event-stream", doc, "hi"}, {"application/json", stream, "hi"},
 		{"text/plain", "\n\n" + doc, "hi"}, {"text/plain", "\r\n: hello\n\n" + stream, "hi"}, {"", "event: response.completed\n" + stream, "hi"},
-		{"text/event-stream", failure, "Bad."}, {"application/json", failure, "Bad."}, {"text/event-stream", "", "upstream: bad_gateway"}, {"text/plain", "what?", "upstream: bad_gateway"},
+		{"text/event-stream", failure, "Bad."}, {"application/json", failure, "Bad."}, {"text/event-stream", "", "bad_gateway"}, {"text/plain", "what?", "bad_gateway"},
 	} {
 		ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = []string{tt.kind}
@@ -272,8 +314,10 @@ func TestResponsesForms(t *testing.T) {
 			n.Stream = stream
 			got := ""
 			reply, err := upstream.Collect(t.Context(), c, n)
-			if err != nil {
-				got = err.Error()
+			if e := new(upstream.Error); errors.As(err, &e) {
+				if got = e.Text; got == "" {
+					got = string(e.Code)
+				}
 			} else if text, ok := reply.Parts[0].(*content.Text); ok {
 				got = text.Text
 			}

@@ -74,7 +74,7 @@ func TestResponsesStops(t *testing.T) {
 
 // TestResponsesQuick checks that the quick way reads what the other does.
 func TestResponsesQuick(t *testing.T) {
-	for _, s := range []string{resFile(t, "E24.sse"), resFile(t, "E25.sse"), resStream(3, resAddMsg, resTextDelta), resStream(3, resAddCall, resInputDelta), resStream(3, resCreated, resSlowDelta)} {
+	for _, s := range []string{example(t, "E24.sse"), example(t, "E25.sse"), resStream(3, resAddMsg, resTextDelta), resStream(3, resAddCall, resInputDelta), resStream(3, resCreated, resSlowDelta)} {
 		want, err := readResponses(t, strings.NewReader(strings.ReplaceAll(s, `{"type":"response.`, `{ "type":"response.`)))
 		if err != nil {
 			t.Fatal(err)

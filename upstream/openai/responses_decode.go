@@ -29,6 +29,8 @@ type resDecoder struct {
 	refused bool      // there was a refusal
 	called  bool      // there was a call
 	visible bool      // there was something but thoughts
+
+	nameless bool // there was a call that cannot be told
 }
 
 // A resItem is an item of the answer. One that is over only tells duplicates

@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/cleared"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/seal"
 )
@@ -16,12 +17,16 @@ type resEncoder struct {
 	counting bool // for a count of tokens, which takes fewer members
 	strange  bool // the vendor cannot read the thoughts that come back
 
-	open     []call   // calls without a result yet
-	parts    []resAt  // of the turns at hand, with what signatures stand for
-	carried  []string // items that the turns at hand hold
-	shown    string   // what is left of the texts of thoughts that signatures of these turns stand for
-	thoughts []loose  // items that are written with what follows them
-	phase    string   // of the texts at hand
+	open     []call          // since the last results, without the part once there is a result
+	answered int             // those in front have one
+	openAt   map[string]int  // where calls are by their ids, if that was asked for
+	parts    []resAt         // of the turns at hand, with what signatures stand for
+	carried  textSet         // items that the turns at hand hold
+	ids      textSet         // those of the items, if any was asked for
+	shown    string          // what is left of the texts of thoughts that signatures of these turns stand for
+	hosted   map[string]bool // whether tools of itemTools are told, by need
+	thoughts []loose         // items that are written with what follows them
+	phase    string          // of the texts at hand
 	item     jsonwire.Doc
 }
 
@@ -100,11 +105,12 @@ func (e *resEncoder) items() {
 		e.message(e.role())
 	}
 	turns := seal.Rejoin(ResponsesFormat, e.n.Turns)
-	clearing := codec.ClearingOf(turns)
+	e.first, e.end = backend.Question(turns)
+	gone := cleared.Of(turns)
 	for i, end := 0, 0; i < len(turns); i = end {
 		end = i + 1
 		if turns[i].Role != content.Assistant {
-			if !clearing.Cleared(i, &turns[i]) {
+			if !gone.Has(i, &turns[i]) {
 				e.othersTurn(i)
 			}
 			continue
@@ -122,10 +128,8 @@ func (e *resEncoder) items() {
 	if n := len(turns); n > 0 && turns[n-1].Role == content.Assistant && prefilled(turns[n-1].Parts) {
 		e.lose(lostPrefill, place{turn: n - 1, part: len(turns[n-1].Parts) - 1})
 	}
-	if len(turns) > 0 && e.w.Len() == before {
-		e.hold(len(turns) - 1)
-		e.message("user")
-	}
+	e.question(e.w.Len() > before)
+	e.message("user")
 }
 
 // prefilled reports whether a last turn is the beginning of an answer.
@@ -170,11 +174,12 @@ func (e *resEncoder) othersTurn(i int) {
 		}
 		e.part(p, at)
 	}
-	if !said && len(e.user) == 0 && t.Role == content.User {
+	switch {
+	case t.Role != content.User:
+	case said || len(e.user) > 0:
+		e.asked = e.asked || i >= e.first
+	default:
 		e.emptied(i, told)
-	}
-	if !said && len(e.user) == 0 && i == len(e.n.Turns)-1 && len(t.Parts) > 0 {
-		e.user = append(e.user, piece{}) // a message must be there
 	}
 	e.message(role)
 }

@@ -223,10 +223,12 @@ func (d *resDecoder) stop(kind string, details jsonwire.Value) *upstream.Stop {
 		return s
 	}
 	switch {
-	case d.called:
+	case d.called && !d.nameless:
 		s.Reason = content.StopToolUse
 	case d.refused:
 		s.Reason, s.Word = content.StopRefusal, "refusal"
+	case d.nameless:
+		s.Reason = content.StopMalformedCall
 	}
 	return s
 }

@@ -4,7 +4,7 @@ import "testing"
 
 // TestResponsesLearn checks what is learned from refusals.
 func TestResponsesLearn(t *testing.T) {
-	const all = fieldTemperature | fieldEffort | fieldSummary | fieldReasoning
+	const all = fieldTemperature | fieldEffort | fieldSummary | fieldReasoning | fieldPadding
 	for _, tt := range []struct {
 		body        string
 		status      int
@@ -15,6 +15,8 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"Unsupported parameter.","param":"reasoning.effort","code":"unsupported_parameter"}}`, 400, fieldEffort, true, true},
 		{`{"error":{"message":"Your organization must be verified to generate reasoning summaries.","param":"reasoning.summary","code":"unsupported_value"}}`, 400, fieldSummary, true, true},
 		{`{"error":{"message":"Unknown parameter: 'include'.","param":"include","code":"unknown_parameter"}}`, 422, fieldReasoning, true, true},
+		{`{"error":{"message":"Unknown parameter: 'stream_options.include_obfuscation'.","param":"stream_options.include_obfuscation","code":"unknown_parameter"}}`, 400, fieldPadding, true, true},
+		{`{"detail":[{"loc":["body","stream_options"],"msg":"Extra inputs are not permitted","type":"extra_forbidden"}]}`, 422, fieldPadding, true, true},
 		{`{"error":{"message":"Unsupported parameter.","param":"top_p","code":"unsupported_parameter"}}`, 400, 0, false, false},
 		{`{"error":{"message":"Unsupported parameter.","param":"temperature","code":"unsupported_parameter"}}`, 500, 0, false, false},
 		{`{"error":{"message":"No tool output found for function call call_x.","param":"input","code":null}}`, 400, 0, false, false},

@@ -69,7 +69,7 @@ func (d *resDecoder) wholeOther(item jsonwire.Value) {
 	default:
 		d.put(&content.Unknown{Format: ResponsesFormat, Kind: kind, Raw: item.Raw()})
 	}
-	if !opaque(kind) {
+	if _, comesBack := itemTools[kind]; !comesBack {
 		d.lose(resUnknownIt, d.here(-1))
 		return
 	}

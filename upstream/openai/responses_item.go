@@ -303,7 +303,8 @@ func (d *resDecoder) wholeCall(it *resItem, item jsonwire.Value) {
 		return
 	}
 	if d.openCall(it, item, args); it.block < 0 {
-		d.lose(resNameless, d.here(-1))
+		d.nameless = true
+		d.lose(lostNameless, d.here(-1))
 	}
 }
 

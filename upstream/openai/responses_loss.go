@@ -18,6 +18,7 @@ var (
 	resLooseThought   = hint(loss.ThoughtHistory, "a thought that nothing of the answer follows any more is left out")
 	resRefusedThought = degraded(loss.LostThought, "the vendor cannot read its earlier thoughts any more: they are left out")
 	resBrokenState    = dropped(loss.LostThought, "what the vendor wanted back did not come back as it was sent")
+	resUnaskedItem    = dropped(loss.VendorPart, "an item that nothing in the request brings about: a client can have made it up")
 	resMoved          = degraded(loss.LostThought, "the texts around thoughts came back altered, so that these may stand elsewhere among them")
 	resThoughtless    = hint(loss.LostThought, "the server does not give its thoughts out: later turns do without them")
 
@@ -38,7 +39,6 @@ var (
 	resFullDisplay  = degraded(loss.ThinkingDisplay, "the vendor shows a summary of what was thought")
 	resMute         = hint(loss.ThinkingDisplay, "the model does not think: there is nothing to be shown")
 	resSummary      = hint(loss.ThinkingDisplay, "the server refuses to be asked for summaries of what was thought")
-	resJSONObject   = degraded(loss.OutputType, "the answer is a JSON object, never another value, and a sentence asks for it")
 	resOutputType   = dropped(loss.OutputType, "responses does not have this type of answers")
 	resModalities   = dropped(loss.OutputModalities, "responses answers with text only")
 	resOutputImage  = dropped(loss.OutputImage, "responses has no shape and size of images")
@@ -46,7 +46,6 @@ var (
 
 // What may get lost of an answer.
 var (
-	resNameless  = dropped(loss.AnswerCall, "a call without a name")
 	resNoImage   = dropped(loss.AnswerImage, "an image that was not made")
 	resCut       = hint(loss.AnswerUsage, "the answer was cut at a stop sequence before the server told how many tokens it has")
 	resLateItem  = hint(loss.AnswerText, "the server told of a piece of the answer in two ways that differ; the first stands")
@@ -58,15 +57,15 @@ var (
 var responsesLosses = append([]*loss.Rule{
 	legal.RenamedTool, legal.RenamedCall,
 	resSystemFile, lostSystemTurn, resUnknownPart, lostVendorPart, lostOwn, lostWritten, lostDetail, lostUnread, resCitations, resByAssistant, resCiting,
-	lostPrefill, resForeignThought, resLooseThought, resRefusedThought, resBrokenState, resMoved, resThoughtless, lostEmptyText, lostEmptyTurn, lostHeldTurn,
+	lostPrefill, resForeignThought, resLooseThought, resRefusedThought, resBrokenState, resUnaskedItem, resMoved, resThoughtless, lostEmptyText, lostEmptyTurn, lostHeldTurn,
 	lostSignature, lostCache, lostCacheTime, lostDocumentText, lostDocumentTitle, lostDocumentParts, lostSearch,
 	lostResultParts, lostResultError, lostResultNone, lostResultOrphan,
 	resVendorTool, resMappedTool, resToolBounds, resToolSettings, resToolAgain, resToolOutput, resToolCache, lostToolStrict,
 	lostChoice, lostChoiceOther, lostValidated, lostChoiceNames, lostChoiceGone, lostForced, lostChoiceFree, lostChoiceTrust, lostParallel,
 	lostTemperature, lostTopP, resTopK, resSeed, resPenalties, resStops, resCandidates, resFewTokens,
 	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostNoBudget, lostEffortOff, lostEffort, lostEffortField,
-	resFullDisplay, resMute, resSummary, lostSchemaStrict, resJSONObject, resOutputType, lostOutputEnum, resModalities, resOutputImage,
+	resFullDisplay, resMute, resSummary, lostSchemaStrict, lostSchemaNever, lostJSONObject, resOutputType, lostOutputEnum, resModalities, resOutputImage,
 	lostUserDigest, lostUser, lostTier,
-	lostEmpty, lostCharacters, lostDetails, lostCitation, lostCustom,
-	resNameless, resNoImage, resCut, resLateItem, resUnknownIt,
+	lostEmpty, lostCharacters, lostDetails, lostCitation, lostCustom, lostNameless,
+	resNoImage, resCut, resLateItem, resUnknownIt,
 }, codec.ForeignRules...)

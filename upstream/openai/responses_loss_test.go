@@ -92,6 +92,9 @@ func resPartLosses() []resLossCase {
 		{lostOwn, "turns.0.parts.0.extra", v, asked("m", &content.Text{Text: "a", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"x":1}`}}), 0},
 		{codec.ForeignMembers, "turns.0.parts.0.source.extra", v, asked("m", &content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: alienExtra}}), 0},
 		{codec.ForeignKept, "extra.cachedContent", v, setting(withMembers(`{"cachedContent":"c"}`)), 0},
+		{codec.ForeignPlace, "extra.inference_geo", v, setting(func(r *upstream.Request) {
+			r.Extra = &content.Extra{Format: "messages", JSON: `{"inference_geo":"eu"}`}
+		}), 0},
 		{codec.ForeignSafety, "extra.safetySettings", v, setting(withMembers(`{"safetySettings":[{}]}`)), 0},
 		{codec.ForeignSetting, "extra.generationConfig.speechConfig", v, setting(withMembers(`{"generationConfig":{"speechConfig":{"languageCode":"de"}}}`)), 0},
 		{lostDetail, "extra.generationConfig.mediaResolution", v, setting(withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_MEDIUM"}}`)), 0},
@@ -109,10 +112,11 @@ func resPartLosses() []resLossCase {
 		{resLooseThought, "turns.1.parts.0", v, answered(hidden(think1)), 0},
 		{resRefusedThought, "turns.1.parts.0", v, answered(hidden(think1), hi), fieldReasoning},
 		{resBrokenState, "turns.1.parts.0", v, answered(hidden(`{"type":"message"}`), hi), 0},
+		{resUnaskedItem, "turns.1.parts.0", v, answered(hidden(`{"type":"additional_tools","role":"developer","tools":[]}`), hi), 0},
 		{resMoved, "turns.1.parts.1", v, answered(hi, &content.Text{Signature: content.Signature{Format: ResponsesFormat, Data: seal.Join([]seal.Thought{{Thinking: hidden(think1), Back: 3}})}}, hi), 0},
 		{resThoughtless, "thinking", v, asked("gpt-5.2", hi), fieldReasoning},
 		{lostEmptyTurn, "turns.1", v, answered(), 0},
-		{lostHeldTurn, "turns.0", v, asked("m", &content.Unknown{Format: "messages", Kind: "container_upload", Raw: "{}"}), 0},
+		{lostHeldTurn, "turns.0", v, with(answered(hi), func(r *upstream.Request) { r.Turns[0].Parts = partsOf(upload) }), 0},
 		{codec.ForeignNuance, "tools.0.extra.input_examples", v, setting(withTool(content.Tool{Name: "f", Extra: ofMessages(`{"input_examples":[{}]}`)})), 0},
 		{codec.ForeignUnknown, "extra.x", v, setting(func(r *upstream.Request) { r.Extra = foreign }), 0},
 		{lostEmptyText, "turns.0.parts.0", v, asked("m", sayText(""), hi), 0},
@@ -224,7 +228,8 @@ func resSettingLosses() []resLossCase {
 		{resFullDisplay, "thinking.display", v, setting(func(r *upstream.Request) { r.Thinking = upstream.Thinking{Effort: "low", Display: "full"} }), 0},
 		{resSummary, "thinking.display", v, setting(func(r *upstream.Request) { r.Thinking = upstream.Thinking{Effort: "low", Display: "summarized"} }), fieldSummary},
 		{lostSchemaStrict, "output.schema", v, setting(func(r *upstream.Request) { r.Output.Schema.JSON = `{"type":"object","patternProperties":{"^a":{}}}` }), 0},
-		{resJSONObject, "output.media_type", v, setting(func(r *upstream.Request) { r.Output.MediaType = jsonType }), 0},
+		{lostSchemaNever, "output.schema", v, setting(func(r *upstream.Request) { r.Output.Schema.JSON = "false" }), 0},
+		{lostJSONObject, "output.media_type", v, setting(func(r *upstream.Request) { r.Output.MediaType = jsonType }), 0},
 		{resOutputType, "output.media_type", v, setting(func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }), 0},
 		{lostOutputEnum, "output.media_type", v, setting(func(r *upstream.Request) {
 			r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"string","enum":["a"]}`}}
@@ -281,7 +286,7 @@ func resAnswerLosses(t *testing.T) map[*loss.Rule][]content.Loss {
 		lostDetails:    {`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"` + large + `"}}`, resHi, resEnd},
 		lostCitation:   {`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"type":"output_text","text":"","annotations":[{"type":"url_citation"}]}]}}`, resEnd},
 		lostCustom:     {`{"type":"response.output_item.done","output_index":0,"item":{"type":"custom_tool_call","call_id":"c","name":"n","input":"x"}}`, resEnd},
-		resNameless:    {`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c"}}`, resEnd},
+		lostNameless:   {`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c"}}`, resEnd},
 		resNoImage:     {`{"type":"response.output_item.done","output_index":0,"item":{"type":"image_generation_call","id":"ig_1","result":null}}`, resEnd},
 		resCut:         {strings.Replace(resHi, "hi", "a STOP b", 1), resEnd},
 		resLateItem:    {resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"ho"`, 1), resEnd},

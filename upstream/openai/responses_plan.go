@@ -40,6 +40,8 @@ var resFields = []refusedName{
 	{"tool_choice", fieldChoice},
 	{"output_schema", fieldResultShape},
 	{"json_object", fieldJSONObject},
+	{"include_obfuscation", fieldPadding},
+	{"stream_options", fieldPadding},
 }
 
 // learnResponses is learn for responses.

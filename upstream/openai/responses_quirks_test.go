@@ -135,12 +135,36 @@ var resThoughtQuirks = []resQuirk{
 		partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}`)}, sayText("hi")), resSum},
 	{"a thought told in the end", []string{resThink("hm"), resEnding(`{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`)},
 		partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}`)}, sayText("hi")), resSum},
+	{"an encrypted thought with the thought itself", []string{resEnding(`{"id":"rs_1","type":"reasoning","status":"completed","summary":[],"content":[{"type":"reasoning_text","text":"hm"}],"encrypted_content":"x"},{"type":"message","content":[{"type":"output_text","text":"hi"}]}`)},
+		partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"hm"}],"encrypted_content":"x"}`)}, sayText("hi")), resSum},
 	{"a phase that comes late", []string{resAddMsg, resHi, strings.Replace(resMsgDone, `"status"`, `"phase":"final_answer","status"`, 1), resEnd}, partsOf(phased("hi", "final_answer")), resSum},
 }
 
 // resOtherQuirks are about all else.
 var resOtherQuirks = []resQuirk{
 	{"events that nobody knows", []string{`{"type":"response.new.event","x":1}`, `{"type":"keepalive"}`, `{"x":1}`, `1`, resHi, `{"type":"response.web_search_call.searching","output_index":3}`, resEnd}, partsOf(sayText("hi")), resSum},
+	{"progress of the server's own tools", []string{`{"type":"response.queued","response":{"id":"resp_1","model":"m","status":"queued"}}`, resAddMsg,
+		`{"type":"response.file_search_call.in_progress","output_index":1}`, `{"type":"response.code_interpreter_call.interpreting","output_index":1}`, `{"type":"response.code_interpreter_call_code.delta","output_index":1,"delta":"1+1"}`,
+		`{"type":"response.image_generation_call.partial_image","output_index":1,"partial_image_b64":"AAAA","partial_image_index":0}`, `{"type":"response.mcp_list_tools.completed","output_index":1}`, `{"type":"response.mcp_call_arguments.delta","output_index":1,"delta":"{}"}`,
+		`{"type":"response.custom_tool_call_input.delta","output_index":1,"delta":"x"}`, `{"type":"response.shell_call_command.delta","output_index":1,"delta":"ls"}`, `{"type":"response.compaction.compacting"}`, `{"type":"response.audio.delta","delta":"AAAA"}`,
+		`{"type":"response.reasoning_summary_part.added","output_index":1,"summary_index":0,"part":{"type":"summary_text","text":""}}`, `{"type":"response.content_part.added","output_index":0,"content_index":0,"part":{"type":"output_text","text":""}}`, resHi, resMsgDone, resEnd},
+		partsOf(sayText("hi")), resSum},
+	{"a message without a type", []string{resEnding(`{"role":"assistant","content":"hi"}`)}, partsOf(sayText("hi")), resSum},
+	{"a call with a namespace", []string{strings.Replace(resAddCall, `"name"`, `"namespace":"n","async":true,"caller":null,"name"`, 1), resArg, resArgs, resEnd},
+		partsOf(&content.ToolUse{ID: "call_1", Name: "f", Input: `{"x":1}`, Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"namespace":"n","async":true}`}}), content.StopToolUse},
+	{"files that were searched", []string{resEnding(`{"id":"fs_1","type":"file_search_call","status":"completed","queries":["a"],"results":[{"file_id":"f"}]},{"type":"message","content":[{"type":"output_text","text":"hi"}]}`)},
+		partsOf(&content.ServerToolUse{Format: ResponsesFormat, Kind: "file_search_call", ID: "fs_1", Name: "file_search", Input: `{"queries":["a"]}`},
+			&content.ServerToolResult{Format: ResponsesFormat, Kind: "file_search_call", ID: "fs_1", Content: `[{"file_id":"f"}]`},
+			hidden(`{"id":"fs_1","type":"file_search_call","status":"completed","queries":["a"],"results":[{"file_id":"f"}]}`), sayText("hi")), resSum},
+	{"a tool of another server", []string{resEnding(`{"id":"mcp_1","type":"mcp_call","server_label":"s","name":"g","arguments":"{\"a\":1}","output":"b","error":null},{"type":"message","content":[{"type":"output_text","text":"hi"}]}`)},
+		partsOf(&content.ServerToolUse{Format: ResponsesFormat, Kind: "mcp_call", ID: "mcp_1", Name: "g", Input: `{"a":1}`},
+			&content.ServerToolResult{Format: ResponsesFormat, Kind: "mcp_call", ID: "mcp_1", Content: `"b"`},
+			hidden(`{"id":"mcp_1","type":"mcp_call","server_label":"s","name":"g","arguments":"{\"a\":1}","output":"b","error":null}`), sayText("hi")), resSum},
+	{"tools that were added", []string{resEnding(`{"type":"additional_tools","role":"developer","tools":[]},{"type":"message","content":[{"type":"output_text","text":"hi"}]}`)},
+		partsOf(&content.Unknown{Format: ResponsesFormat, Kind: "additional_tools", Raw: `{"type":"additional_tools","role":"developer","tools":[]}`}, sayText("hi")), resSum},
+	{"a call without a name", []string{resEnding(`{"type":"function_call","call_id":"c","arguments":"{}"}`)}, nil, content.StopMalformedCall},
+	{"a call of another kind", []string{resEnding(`{"type":"custom_tool_call","call_id":"c","name":"g","input":"x"},{"type":"message","content":[{"type":"output_text","text":"hi"}]}`)},
+		partsOf(&content.Unknown{Format: ResponsesFormat, Kind: "custom_tool_call", Raw: `{"type":"custom_tool_call","call_id":"c","name":"g","input":"x"}`}, sayText("hi")), resSum},
 	{"an answer as one event", []string{`{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`}, partsOf(sayText("hi")), resSum},
 	{"an item that nobody knows", []string{`{"type":"response.output_item.done","output_index":0,"item":{"id":"x","type":"new_call","y":1}}`, another(resHi), resEnd},
 		partsOf(&content.Unknown{Format: ResponsesFormat, Kind: "new_call", Raw: `{"id":"x","type":"new_call","y":1}`}, sayText("hi")), resSum},
@@ -194,6 +218,8 @@ func TestResponsesFailures(t *testing.T) {
 		{"an error", events(resHi, `{"type":"error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model.","param":"input"}`), upstream.CodeInvalid, "prompt is too long: Your input exceeds the context window of this model."},
 		{"an error inside", events(`{"type":"error","error":{"type":"insufficient_quota","code":"insufficient_quota","message":"No credit."}}`), upstream.CodeQuota, "No credit."},
 		{"an error without a type", events(`{"error":{"message":"Bad.","type":"invalid_request_error"}}`), upstream.CodeInvalid, "Bad."},
+		{"an error of an unknown type", events(`{"type":"trouble","error":{"message":"Bad.","type":"invalid_request_error"}}`), upstream.CodeInvalid, "Bad."},
+		{"an old error", events(`{"object":"error","message":"Too long.","type":"BadRequestError","code":400}`), upstream.CodeInvalid, "Too long."},
 		{"an event named error", "event: error\ndata: {\"message\":\"Oh no.\"}\n\n", upstream.CodeUnavailable, ""},
 	}
 	for _, tt := range tests {
@@ -211,7 +237,8 @@ func TestResponsesFailures(t *testing.T) {
 	}{
 		{"", upstream.CodeBadGateway}, {"<html>", upstream.CodeBadGateway}, {"1", upstream.CodeBadGateway}, {"{}", upstream.CodeBadGateway},
 		{`{"status":"in_progress","output":[]}`, upstream.CodeBadGateway}, {`{"error":"model not found"}`, upstream.CodeUnavailable},
-		{resFile(t, "E22.json"), upstream.CodeUnavailable}, {`[{"error":{"code":400,"message":"Bad."}}]`, upstream.CodeInvalid},
+		{example(t, "E22.json"), upstream.CodeUnavailable}, {`[{"error":{"code":400,"message":"Bad."}}]`, upstream.CodeInvalid},
+		{`{"object":"error","message":"There is no model x.","type":"NotFoundError","code":404}`, upstream.CodeNotFound},
 	} {
 		_, err := wholeResponses(t, tt.body)
 		var e *upstream.Error
@@ -225,7 +252,7 @@ func TestResponsesFailures(t *testing.T) {
 // comes of it is an answer or an error of the server's, never one of ours.
 func TestResponsesShuffled(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	whole := strings.Split(strings.TrimSpace(resFile(t, "E24.sse")+resFile(t, "E25.sse")), "\n\n")
+	whole := strings.Split(strings.TrimSpace(example(t, "E24.sse")+example(t, "E25.sse")), "\n\n")
 	for range 2000 {
 		list := slices.Clone(whole)
 		for range 1 + random.IntN(6) {

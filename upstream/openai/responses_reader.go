@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,12 +30,9 @@ type resReader struct {
 	err   error
 }
 
-const largestEvent = 32 << 20
-
 func newResReader(src io.Reader, lim content.Limits) *resReader {
-	most := min(cmp.Or(max(lim.Body, 0), largestEvent), 1<<31-1)
 	// Servers forget the empty line behind the last event.
-	r := &resReader{source: sse.NewReader(io.MultiReader(src, strings.NewReader("\n\n")), int(most))}
+	r := &resReader{source: sse.NewReader(io.MultiReader(src, strings.NewReader("\n\n")), sse.Limit(lim.Body))}
 	r.init(lim)
 	r.frame.Format = ResponsesFormat
 	return r
@@ -114,7 +110,11 @@ func (d *resDecoder) event(name string, v jsonwire.Value) error {
 		kind = name
 	}
 	rest, ok := strings.CutPrefix(kind, "response.")
-	if !ok {
+	switch {
+	case ok:
+	case v.Get("error").Kind() > jsonwire.False, v.Get("object").Is("error"):
+		return resFailure(v)
+	default:
 		return nil
 	}
 	switch rest {

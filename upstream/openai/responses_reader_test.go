@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -39,15 +38,6 @@ func wholeResponses(t *testing.T, text string, stops ...string) (*upstream.Reply
 		return backend.Reply(w, f, backend.Head{}, nil)
 	})
 	return upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
-}
-
-func resFile(t testing.TB, name string) string {
-	t.Helper()
-	text, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // What answers are made of in these tests.
@@ -136,7 +126,7 @@ func TestResponsesExamples(t *testing.T) {
 		t.Run(tt.file, func(t *testing.T) {
 			var got *upstream.Reply
 			var err error
-			if text := resFile(t, tt.file); strings.HasSuffix(tt.file, ".sse") {
+			if text := example(t, tt.file); strings.HasSuffix(tt.file, ".sse") {
 				got, err = readResponses(t, strings.NewReader(text))
 			} else {
 				got, err = wholeResponses(t, text)
@@ -151,7 +141,7 @@ func TestResponsesExamples(t *testing.T) {
 // TestResponsesStreamIsWhole checks that what a stream tells piece by piece, its
 // last event alone tells as well, and so does a whole answer.
 func TestResponsesStreamIsWhole(t *testing.T) {
-	stream := resFile(t, "E24.sse")
+	stream := example(t, "E24.sse")
 	want, err := readResponses(t, strings.NewReader(stream))
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +163,7 @@ func TestResponsesStreamIsWhole(t *testing.T) {
 
 // TestResponsesFraming says one answer in every framing that there is.
 func TestResponsesFraming(t *testing.T) {
-	stream := resFile(t, "E24.sse")
+	stream := example(t, "E24.sse")
 	want, err := readResponses(t, strings.NewReader(stream))
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +197,7 @@ func TestResponsesFraming(t *testing.T) {
 
 // TestResponsesCut cuts a stream at every byte. What is left never looks whole.
 func TestResponsesCut(t *testing.T) {
-	stream := resFile(t, "E24.sse")
+	stream := example(t, "E24.sse")
 	end := len(strings.TrimRight(stream, "\n"))
 	for i := range end {
 		_, err := readResponses(t, strings.NewReader(stream[:i]))

@@ -28,7 +28,7 @@ func decodeResponses(text string, lim content.Limits) (*upstream.Frame, error) {
 			return nil, resFailure(root)
 		}
 		return nil, codec.BadGateway(errors.New("openai: the answer is no response"))
-	case root.Get("error").Kind() > jsonwire.Null && !root.Get("status").Exists():
+	case root.Get("error").Kind() > jsonwire.Null && !root.Get("status").Exists(), root.Get("object").Is("error"):
 		return nil, resFailure(root)
 	case root.Get("output").Kind() != jsonwire.Array && !root.Get("status").Exists():
 		return nil, codec.BadGateway(errors.New("openai: the answer is no response"))

@@ -9,12 +9,9 @@ import (
 // result writes what a call gave back. One without a call is told as text.
 func (e *resEncoder) result(r *content.ToolResult, at place) {
 	list := e.resultPieces(r, at)
-	for i := range e.open {
-		if e.open[i].part.ID == r.ID {
-			e.open = append(e.open[:i], e.open[i+1:]...)
-			e.callOutput(r.ID, list)
-			return
-		}
+	if e.answer(r.ID) {
+		e.callOutput(r.ID, list)
+		return
 	}
 	e.lose(lostResultOrphan, at)
 	head := "Result of a tool:"
@@ -22,6 +19,35 @@ func (e *resEncoder) result(r *content.ToolResult, at place) {
 		head = "Result of the tool " + r.Name + ":"
 	}
 	e.user = append(append(e.user, piece{text: head}), list...)
+}
+
+// answer takes the call with an id out of those without a result, and reports
+// whether there is one. By now each call has an id of its own.
+func (e *resEncoder) answer(id string) bool {
+	for e.answered < len(e.open) && e.open[e.answered].part == nil {
+		e.answered++
+	}
+	i := e.answered
+	switch {
+	case i == len(e.open):
+		return false
+	case e.open[i].part.ID != id: // mostly they come in the order of the calls
+		if e.openAt == nil {
+			e.openAt = make(map[string]int, len(e.open)-i)
+			for k := i; k < len(e.open); k++ {
+				if p := e.open[k].part; p != nil {
+					e.openAt[p.ID] = k
+				}
+			}
+		}
+		k, known := e.openAt[id]
+		if !known || e.open[k].part == nil {
+			return false
+		}
+		i = k
+	}
+	e.open[i].part = nil
+	return true
 }
 
 // resultPieces returns what a result holds.
@@ -90,9 +116,11 @@ func (e *resEncoder) callOutput(id string, list []piece) {
 // unanswered writes results of the calls that have none: the vendor refuses a
 // request without them.
 func (e *resEncoder) unanswered() {
-	for i := range e.open {
-		e.lose(lostResultNone, e.open[i].at)
-		e.callOutput(e.open[i].part.ID, []piece{{text: noResult}})
+	for _, c := range e.open {
+		if c.part != nil {
+			e.lose(lostResultNone, c.at)
+			e.callOutput(c.part.ID, []piece{{text: noResult}})
+		}
 	}
-	e.open = e.open[:0]
+	e.open, e.answered, e.openAt = e.open[:0], 0, nil
 }

@@ -62,24 +62,14 @@ func (t *chatTarget) mute() bool { return t.family.known && t.family.byDefault =
 
 // outputLosses notes what form of answer cannot be asked for.
 func (e *resEncoder) outputLosses() {
-	o := &e.n.Output
-	e.foreign(o.Extra, "output.extra")
 	e.imageForm(resOutputImage)
-	for _, m := range o.Modalities {
+	for _, m := range e.n.Output.Modalities {
 		if m != "text" {
 			e.log.Add(resModalities, "output.modalities")
 			break
 		}
 	}
-	switch e.form() {
-	case formOther:
-		e.otherForm(resOutputType)
-	case formObject:
-		// The vendor looks for the word among the items only, and these must
-		// stay the same from turn to turn.
-		e.log.Add(resJSONObject, "output.media_type")
-		e.system = askJSON
-	}
+	e.formLosses(resOutputType)
 }
 
 // format writes the form of the answer.
@@ -128,9 +118,9 @@ const leastTokens = 16
 // settings writes what only an answer needs.
 func (e *resEncoder) settings() {
 	w, n := e.w, e.n
-	if limit := e.limit(); limit != nil {
-		most := *limit
-		if most < leastTokens {
+	if n.MaxTokens != nil {
+		most := *n.MaxTokens
+		if 0 < most && most < leastTokens { // fewer is no limit, and refused
 			e.log.Add(resFewTokens, "max_tokens")
 			most = leastTokens
 		}
@@ -152,10 +142,11 @@ func (e *resEncoder) settings() {
 	if n.Stream {
 		w.Name("stream")
 		w.Bool(true)
-		if e.to.vendor {
-			// Padding of events helps nobody here, and hides that they are alike.
+		if e.to.vendor && !e.to.refused.has(fieldPadding) {
 			w.Name("stream_options")
-			w.Raw(`{"include_obfuscation":false}`)
+			w.BeginObject()
+			e.noPadding()
+			w.EndObject()
 		}
 	}
 }

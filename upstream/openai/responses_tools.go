@@ -71,7 +71,7 @@ func (e *resEncoder) resultShape(t *content.Tool, path string) {
 	}
 	text, losses := "", []content.Loss(nil)
 	if e.to.vendor && !e.to.refused.has(fieldResultShape) {
-		text, losses = schema.Output(schema.JSONSchema, t.Output)
+		text, losses = e.schemas.Output(schema.JSONSchema, t.Output)
 	}
 	if text == "" {
 		e.log.Add(resToolOutput, path)
@@ -164,22 +164,11 @@ func (e *resEncoder) like(t *content.Tool, kind, path string) string {
 				w.Raw(x.Raw())
 			case !known:
 				e.log.Add(resToolBounds, path)
-			case r != nil && !(name == "allowed_callers" && direct(x)):
+			case r != nil && !(name == "allowed_callers" && codec.Direct(x)):
 				e.log.Add(r, path)
 			}
 		}
 	}
 	w.EndObject()
 	return w.Text()
-}
-
-// direct reports whether only the model itself may call a tool, as it may call
-// those here.
-func direct(callers jsonwire.Value) bool {
-	for _, x := range callers.Elems() {
-		if !x.Is("direct") {
-			return false
-		}
-	}
-	return true
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/polywire/polywire/internal/seal"
 )
 
-// TestResponsesTurns checks which of the assistant's turns in a row are pieces of one
-// answer: those that come with what the vendor wants back. Others stay apart.
+// TestResponsesTurns checks that the assistant's turns in a row are one answer,
+// as streams leave it in pieces: texts that follow one another are one message.
 func TestResponsesTurns(t *testing.T) {
 	turn := func(parts ...content.Part) content.Turn {
 		return content.Turn{Role: content.Assistant, Parts: parts}
@@ -23,10 +23,12 @@ func TestResponsesTurns(t *testing.T) {
 		turns []content.Turn
 		want  string
 	}{
-		{"without state", []content.Turn{turn(sayText("Hello")), turn(sayText("World"))}, message("Hello", "") + "," + message("World", "")},
-		{"texts of one turn", []content.Turn{turn(sayText("a"), sayText("b")), turn(sayText("c"))}, message("ab", "") + "," + message("c", "")},
+		{"without state", []content.Turn{turn(sayText("Hello")), turn(sayText("World"))}, message("HelloWorld", "")},
+		{"texts of one turn", []content.Turn{turn(sayText("a"), sayText("b")), turn(sayText("c"))}, message("abc", "")},
 		{"another vendor's state", []content.Turn{turn(sayText("a")), turn(&content.Text{Text: "b", Signature: content.Signature{Format: "other", Data: "x"}})},
-			message("a", "") + "," + message("b", "")},
+			message("ab", "")},
+		{"a file between them", []content.Turn{turn(sayText("a")), turn(&content.Image{Source: png.Source}), turn(sayText("b"))},
+			message("a", "") + `,{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="}]},` + message("b", "")},
 		{"pieces of a message with a phase", []content.Turn{turn(sayText("a")), turn(sayText("b")), turn(&content.Text{Signature: phase})}, message("ab", commentary)},
 		{"a phase in a turn of its own", []content.Turn{turn(&content.Thinking{Redacted: seal.Neighbour(ResponsesFormat, seal.Next, phase.Data)}), turn(sayText("a"))},
 			message("a", commentary)},

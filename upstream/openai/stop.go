@@ -1,6 +1,11 @@
 package openai
 
-import "github.com/polywire/polywire/content"
+import (
+	"errors"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
 
 // stopReason returns what a finish_reason means. failed says that it is the
 // server's word for its own failure. A word that nobody knows is the end.
@@ -18,4 +23,19 @@ func stopReason(word string) (reason content.StopReason, failed bool) {
 		return "", true
 	}
 	return content.StopEnd, false
+}
+
+// filtered ends an answer where err says that a filter has refused the prompt, or
+// has stopped the answer: that is an answer, of nothing or of what was said until
+// then. All other errors it returns.
+func (c *client) filtered(w *upstream.Writer, err error) error {
+	var f *vendorError
+	if !errors.As(err, &f) || !f.filtered() {
+		return err
+	}
+	word := f.code
+	if word == "" {
+		word = "content_filter"
+	}
+	return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: c.own, Word: word, Details: f.why, Message: f.message})
 }

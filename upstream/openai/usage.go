@@ -14,6 +14,10 @@ func usageOf(v jsonwire.Value) (u content.Usage, ok bool) {
 	c := counts{prompt: -1}
 	for name, x := range v.Members() {
 		c.member(name, x)
+		ok = ok || x.Kind() == jsonwire.Number
+	}
+	if !ok {
+		return u, false
 	}
 	if c.prompt < 0 {
 		c.prompt = c.hit + c.miss

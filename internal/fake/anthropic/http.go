@@ -70,10 +70,7 @@ func checkVersion(_ *Server, req *fake.Request) *refusal {
 	return nil
 }
 
-func checkBetas(s *Server, req *fake.Request) *refusal {
-	if s.opts.AnyBeta {
-		return nil
-	}
+func checkBetas(_ *Server, req *fake.Request) *refusal {
 	for _, b := range betaList(req.Header) {
 		if !slices.Contains(knownBetas, b) {
 			return &refusal{rule: "beta", message: "Unexpected value(s) `" + b + "` for the `anthropic-beta` header. Please consult our documentation at platform.claude.com/docs or try again without the header."}

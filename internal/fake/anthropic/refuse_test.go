@@ -2,11 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,20 +12,7 @@ import (
 
 // post asks the fake in process: a POST of body with the headers that every call needs.
 func (s *Server) post(path, body string, header ...string) *http.Response {
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("X-Api-Key", "k")
-	r.Header.Set("Anthropic-Version", "2023-06-01")
-	for i := 0; i+1 < len(header); i += 2 {
-		if header[i+1] == "" {
-			r.Header.Del(header[i])
-			continue
-		}
-		r.Header.Set(header[i], header[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w.Result()
+	return fake.Post(s, path, body, append([]string{"X-Api-Key", "k", "Anthropic-Version", "2023-06-01"}, header...)...)
 }
 
 // in puts members into a body that is fine without them.
@@ -233,31 +216,14 @@ func TestBearer(t *testing.T) {
 func TestReferenceAccepted(t *testing.T) {
 	betas := "inline-tools-2026-09-15,mid-conversation-output-config-2026-07-01,mid-conversation-system-clear-at-2026-08-21," +
 		"context-management-2025-06-27,mcp-client-2025-11-20,task-budgets-2026-03-13"
-	files, _ := filepath.Glob("../../../messages/testdata/e[0-9][0-9].json")
-	if len(files) < 12 {
-		t.Fatalf("only %d examples", len(files))
-	}
-	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) {
-			body, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := "/v1/messages"
-			if strings.HasSuffix(f, "e29.json") {
-				path += "/count_tokens"
-			}
-			s := NewHandler(Options{TrustSignatures: true})
-			res := s.post(path, string(body), "Anthropic-Beta", betas)
-			text, _ := io.ReadAll(res.Body)
-			if res.StatusCode != http.StatusOK {
-				t.Errorf("status %d, rule %q: %s", res.StatusCode, s.Last().Rule, text)
-			}
-			if got := s.Last(); string(got.Body) != string(body) || got.End != fake.Whole {
-				t.Error("the record is not what was sent")
-			}
-		})
-	}
+	fake.Accepts(t, "../../../messages/testdata/e[0-9][0-9].json", 12, func(name, body string) (*fake.Server, *http.Response) {
+		path := "/v1/messages"
+		if name == "e29.json" {
+			path += "/count_tokens"
+		}
+		s := NewHandler(Options{TrustSignatures: true})
+		return s.Server, s.post(path, body, "Anthropic-Beta", betas)
+	})
 }
 
 func TestCountRefusals(t *testing.T) {

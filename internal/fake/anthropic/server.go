@@ -25,8 +25,6 @@ type Options struct {
 	MaxTokens int
 	// InputTokens is what count_tokens answers; zero is 42.
 	InputTokens int
-	// AnyBeta accepts betas that do not exist.
-	AnyBeta bool
 	// TrustSignatures skips the check of signatures, for bodies with signatures of
 	// somebody else's making.
 	TrustSignatures bool

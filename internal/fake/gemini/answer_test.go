@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,15 +67,6 @@ func events(t *testing.T, body string) []seenResponse {
 	return out
 }
 
-func read(t *testing.T, res *http.Response) string {
-	t.Helper()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 // TestForms says the same turns in all three forms; an independent reader sees the same.
 func TestForms(t *testing.T) {
 	thinks := config(`"thinkingConfig":{"includeThoughts":true}`)
@@ -90,7 +80,7 @@ func TestForms(t *testing.T) {
 			get := func(path string) string {
 				s := NewHandler(Options{})
 				s.Say(said...)
-				return read(t, s.post("/v1beta/models/gemini-3.8-flash:"+path, thinks))
+				return fake.Read(t, s.post("/v1beta/models/gemini-3.8-flash:"+path, thinks))
 			}
 			var whole seenResponse
 			if err := json.Unmarshal([]byte(get("generateContent")), &whole); err != nil {
@@ -120,7 +110,7 @@ func TestForms(t *testing.T) {
 func TestThoughtsOnlyIfAsked(t *testing.T) {
 	s := NewHandler(Options{})
 	s.Always(fake.Thinking("hm"), fake.Text("x"))
-	if body := read(t, s.post("/v1beta/models/gemini-3.8-flash:generateContent", talk(hi))); strings.Contains(body, "hm") {
+	if body := fake.Read(t, s.post("/v1beta/models/gemini-3.8-flash:generateContent", talk(hi))); strings.Contains(body, "hm") {
 		t.Errorf("thoughts in %s", body)
 	}
 }
@@ -187,20 +177,20 @@ func TestFailures(t *testing.T) {
 	s := NewHandler(Options{})
 	s.Say(fake.Status{Code: 429, Details: RetryInfo("31s")})
 	res := s.post("/v1beta/models/m:generateContent", talk(hi))
-	if body := read(t, res); res.StatusCode != 429 || !strings.Contains(body, `"status":"RESOURCE_EXHAUSTED"`) || !strings.Contains(body, `"retryDelay":"31s"`) {
+	if body := fake.Read(t, res); res.StatusCode != 429 || !strings.Contains(body, `"status":"RESOURCE_EXHAUSTED"`) || !strings.Contains(body, `"retryDelay":"31s"`) {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	s.Say(fake.Text("Once"), fake.Status{Code: 503})
-	body := read(t, s.post("/v1beta/models/m:streamGenerateContent?alt=sse", talk(hi)))
+	body := fake.Read(t, s.post("/v1beta/models/m:streamGenerateContent?alt=sse", talk(hi)))
 	if !strings.HasSuffix(body, "\r\n\r\n{\"error\":{\"code\":503,\"message\":\"The model is overloaded. Please try again later.\",\"status\":\"UNAVAILABLE\"}}") {
 		t.Errorf("stream %q", body)
 	}
 	s.Say(fake.Status{Code: 500})
-	if body := read(t, s.post("/v1beta/models/m:streamGenerateContent", talk(hi))); !strings.HasPrefix(body, `[{"error"`) {
+	if body := fake.Read(t, s.post("/v1beta/models/m:streamGenerateContent", talk(hi))); !strings.HasPrefix(body, `[{"error"`) {
 		t.Errorf("array %q", body)
 	}
 	s.Say(fake.Text("x"), Grounding(`{"webSearchQueries":["q"]}`))
-	if body := read(t, s.post("/v1beta/models/m:generateContent", talk(hi))); !strings.Contains(body, `"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["q"]},"index":0}`) {
+	if body := fake.Read(t, s.post("/v1beta/models/m:generateContent", talk(hi))); !strings.Contains(body, `"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["q"]},"index":0}`) {
 		t.Errorf("grounding: %s", body)
 	}
 	s.Say(fake.Blocked("SAFETY"))

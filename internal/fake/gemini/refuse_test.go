@@ -2,11 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,19 +12,7 @@ import (
 
 // post asks the fake in process: a POST of body with the headers that every call needs.
 func (s *Server) post(path, body string, header ...string) *http.Response {
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("X-Goog-Api-Key", "k")
-	for i := 0; i+1 < len(header); i += 2 {
-		if header[i+1] == "" {
-			r.Header.Del(header[i])
-			continue
-		}
-		r.Header.Set(header[i], header[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w.Result()
+	return fake.Post(s, path, body, append([]string{"X-Goog-Api-Key", "k"}, header...)...)
 }
 
 const (
@@ -256,31 +240,14 @@ func TestRefusedRequests(t *testing.T) {
 
 // TestReferenceAccepted sends the example requests of the wire reference.
 func TestReferenceAccepted(t *testing.T) {
-	files, _ := filepath.Glob("../../../generatecontent/testdata/[qc][0-9][0-9].json")
-	if len(files) < 20 {
-		t.Fatalf("only %d examples", len(files))
-	}
-	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) {
-			body, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := "/v1beta/models/gemini-3.8-flash:generateContent"
-			if filepath.Base(f)[0] == 'c' {
-				path = "/v1beta/models/gemini-3.8-flash:countTokens"
-			}
-			s := NewHandler(Options{TrustSignatures: true})
-			res := s.post(path, string(body))
-			text, _ := io.ReadAll(res.Body)
-			if res.StatusCode != http.StatusOK {
-				t.Errorf("status %d, rule %q: %s", res.StatusCode, s.Last().Rule, text)
-			}
-			if got := s.Last(); string(got.Body) != string(body) || got.End != fake.Whole {
-				t.Error("the record is not what was sent")
-			}
-		})
-	}
+	fake.Accepts(t, "../../../generatecontent/testdata/[qc][0-9][0-9].json", 20, func(name, body string) (*fake.Server, *http.Response) {
+		path := "/v1beta/models/gemini-3.8-flash:generateContent"
+		if name[0] == 'c' {
+			path = "/v1beta/models/gemini-3.8-flash:countTokens"
+		}
+		s := NewHandler(Options{TrustSignatures: true})
+		return s.Server, s.post(path, body)
+	})
 }
 
 func TestCount(t *testing.T) {

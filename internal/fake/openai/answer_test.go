@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -35,15 +34,6 @@ type said struct {
 	Text, Thinking, Finish string
 	Calls                  [][3]string // id, name, arguments
 	Usage                  map[string]any
-}
-
-func read(t *testing.T, res *http.Response) string {
-	t.Helper()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }
 
 // data returns the data of the events and whether the end mark came.
@@ -105,7 +95,7 @@ func TestChatForms(t *testing.T) {
 	get := func(opts Options, members string) string {
 		s := NewHandler(opts)
 		s.Say(turn...)
-		return read(t, s.post("chat/completions", chat("gpt-4.1", members)))
+		return fake.Read(t, s.post("chat/completions", chat("gpt-4.1", members)))
 	}
 	opts := Options{Quirks: Quirks{Reasoning: "reasoning"}}
 	var whole, stream said
@@ -159,6 +149,7 @@ func TestQuirks(t *testing.T) {
 		{"role", Quirks{RoleAlways: true}, `"delta":{"role":"assistant","tool_calls"`, "", ""},
 		{"stop", Quirks{FinishStop: true}, `"finish_reason":"stop"`, `"finish_reason":"tool_calls"`, `"finish_reason":"stop"`},
 		{"no finish", Quirks{NoFinish: true}, `"finish_reason":null`, `"finish_reason":"`, `"finish_reason":null`},
+		{"empty finish", Quirks{FinishEmpty: true}, `"finish_reason":""`, `"finish_reason":null`, `"finish_reason":"tool_calls"`},
 		{"usage always", Quirks{UsageAlways: true}, `"finish_reason":null}],"usage":{"prompt_tokens":7`, `"choices":[],`, ""},
 		{"usage at finish", Quirks{UsageAtFinish: true}, `"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":7`, `"choices":[],`, ""},
 		{"no usage", Quirks{UsageNever: true}, "[DONE]", `"usage"`, ""},
@@ -173,13 +164,13 @@ func TestQuirks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := NewHandler(Options{Quirks: tt.quirks})
 			s.Always(turn...)
-			body := read(t, s.post("chat/completions", chat("gpt-4.1", `"stream":true,"stream_options":{"include_usage":true},`)))
+			body := fake.Read(t, s.post("chat/completions", chat("gpt-4.1", `"stream":true,"stream_options":{"include_usage":true},`)))
 			if !strings.Contains(body, tt.stream) || tt.absent != "" && strings.Contains(body, tt.absent) {
 				t.Errorf("want %q and not %q in\n%s", tt.stream, tt.absent, body)
 			}
 			s = NewHandler(Options{Quirks: tt.quirks})
 			s.Always(turn...)
-			if body := read(t, s.post("chat/completions", chat("gpt-4.1", ""))); !strings.Contains(body, tt.whole) || !json.Valid([]byte(body)) {
+			if body := fake.Read(t, s.post("chat/completions", chat("gpt-4.1", ""))); !strings.Contains(body, tt.whole) || !json.Valid([]byte(body)) {
 				t.Errorf("want %q in\n%s", tt.whole, body)
 			}
 		})
@@ -194,7 +185,7 @@ func TestContentBesideCalls(t *testing.T) {
 	} {
 		s := NewHandler(Options{Quirks: q})
 		s.Say(fake.Call("f", ""))
-		if body := read(t, s.post("chat/completions", chat("gpt-4.1", ""))); !strings.Contains(body, want) {
+		if body := fake.Read(t, s.post("chat/completions", chat("gpt-4.1", ""))); !strings.Contains(body, want) {
 			t.Errorf("want %s in %s", want, body)
 		}
 	}
@@ -205,7 +196,7 @@ func TestResponseForms(t *testing.T) {
 	get := func(members string) string {
 		s := NewHandler(Options{})
 		s.Say(turn...)
-		return read(t, s.post("responses", resp(members+`"reasoning":{"summary":"auto"},`, hi)))
+		return fake.Read(t, s.post("responses", resp(members+`"reasoning":{"summary":"auto"},`, hi)))
 	}
 	var whole map[string]any
 	if err := json.Unmarshal([]byte(get("")), &whole); err != nil {
@@ -260,7 +251,7 @@ func TestResponseStops(t *testing.T) {
 	s.Say(fake.Stop{Reason: "max_output_tokens"})
 	s.Say(fake.Stop{Reason: "failed", Sequence: "server_error", Details: "broken"})
 	for _, want := range []string{`"status":"incomplete","error":null,"incomplete_details":{"reason":"max_output_tokens"}`, `"status":"failed","error":{"code":"server_error","message":"broken"}`} {
-		if body := read(t, s.post("responses", resp("", hi))); !strings.Contains(body, want) {
+		if body := fake.Read(t, s.post("responses", resp("", hi))); !strings.Contains(body, want) {
 			t.Errorf("want %s in %s", want, body)
 		}
 	}
@@ -291,19 +282,19 @@ func TestFailures(t *testing.T) {
 	s := NewHandler(Options{})
 	s.Say(fake.Status{Code: 429, Type: "insufficient_quota", Message: "Your credit balance is used up.", Details: "credit_balance_exhausted"})
 	res := s.post("chat/completions", chat("gpt-4.1", ""))
-	if body := read(t, res); res.StatusCode != 429 || !strings.Contains(body, `"code":"credit_balance_exhausted"`) {
+	if body := fake.Read(t, res); res.StatusCode != 429 || !strings.Contains(body, `"code":"credit_balance_exhausted"`) {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	s.Say(fake.Text("x"), fake.Status{Code: 500})
-	if body := read(t, s.post("chat/completions", chat("gpt-4.1", `"stream":true,`))); !strings.Contains(body, `data: {"error":{"message":"The server had an error`) || strings.Contains(body, "[DONE]") {
+	if body := fake.Read(t, s.post("chat/completions", chat("gpt-4.1", `"stream":true,`))); !strings.Contains(body, `data: {"error":{"message":"The server had an error`) || strings.Contains(body, "[DONE]") {
 		t.Errorf("%s", body)
 	}
 	s.Say(fake.Text("x"), fake.Status{Code: 500})
-	if body := read(t, s.post("responses", resp(`"stream":true,`, hi))); !strings.Contains(body, "event: error\n") || strings.Contains(body, "response.completed") {
+	if body := fake.Read(t, s.post("responses", resp(`"stream":true,`, hi))); !strings.Contains(body, "event: error\n") || strings.Contains(body, "response.completed") {
 		t.Errorf("%s", body)
 	}
 	s.Say(fake.Reply{Code: 200, ContentType: "application/json", Body: `{"error":{"code":502,"message":"Provider returned error"}}`})
-	if body := read(t, s.post("chat/completions", chat("gpt-4.1", `"stream":true,`))); !strings.HasPrefix(body, `{"error"`) {
+	if body := fake.Read(t, s.post("chat/completions", chat("gpt-4.1", `"stream":true,`))); !strings.HasPrefix(body, `{"error"`) {
 		t.Errorf("%s", body)
 	}
 }
@@ -321,7 +312,7 @@ func TestModelsAndCount(t *testing.T) {
 	if err := json.NewDecoder(res.Body).Decode(&page); err != nil || len(page.Data) != 2 {
 		t.Errorf("%v %+v", err, page)
 	}
-	if body := read(t, s.post("responses/input_tokens", `{"model":"b","input":"Hello"}`)); !strings.Contains(body, `"input_tokens":42`) {
+	if body := fake.Read(t, s.post("responses/input_tokens", `{"model":"b","input":"Hello"}`)); !strings.Contains(body, `"input_tokens":42`) {
 		t.Error(body)
 	}
 }

@@ -196,7 +196,7 @@ func effortRule(a *ask) *refusal {
 	if value == "" || allowed == nil || slices.Contains(allowed, value) {
 		return nil
 	}
-	if len(allowed) == 1 {
+	if allowed[0] == "" {
 		return no(param, "unsupported_parameter", "Unsupported parameter: '%s' is not supported with this model.", param)
 	}
 	return no(param, "unsupported_value", "Unsupported value: '%s' does not support '%s' with this model. Supported values are: %s.", param, value, supported(strings.Join(allowed, ", ")))

@@ -45,6 +45,9 @@ func (w *chatWriter) raw(data string) {
 
 // chunk sends one choice.
 func (w *chatWriter) chunk(delta, finish, usage string) {
+	if w.q.FinishEmpty && finish == "null" {
+		finish = `""`
+	}
 	choice := fake.Join("index", "0", "delta", delta, "logprobs", "null", "finish_reason", finish)
 	failure := ""
 	if w.q.NullError {

@@ -51,6 +51,8 @@ func (f family) efforts(chat bool) []string {
 		return []string{"medium", "low", "high"}
 	case f.version < 5:
 		return []string{""}
+	case f.is(5, "pro"):
+		return []string{"high"}
 	case f.is(5):
 		return []string{"medium", "minimal", "low", "high"}
 	case f.is(5.1):

@@ -2,11 +2,7 @@ package openai
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,19 +12,7 @@ import (
 
 // post asks the fake in process: a POST of body with the headers that every call needs.
 func (s *Server) post(path, body string, header ...string) *http.Response {
-	r := httptest.NewRequest(http.MethodPost, "/v1/"+path, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Authorization", "Bearer k")
-	for i := 0; i+1 < len(header); i += 2 {
-		if header[i+1] == "" {
-			r.Header.Del(header[i])
-			continue
-		}
-		r.Header.Set(header[i], header[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w.Result()
+	return fake.Post(s, "/v1/"+path, body, append([]string{"Authorization", "Bearer k"}, header...)...)
 }
 
 const hi = `{"role":"user","content":"hi"}`
@@ -104,6 +88,7 @@ var refused = []struct{ name, path, rule, body, code, message string }{
 	{"orphan", "chat/completions", "pairs", talk(hi, first), "", "must be a response to a preceeding message with 'tool_calls'"},
 
 	{"a member of Chat", "responses", "shape", resp(`"stop":"x",`, hi), "unknown_parameter", "'stop'"},
+	{"the one effort of a model", "responses", "effort", strings.Replace(resp(`"reasoning":{"effort":"low"},`, hi), `"model":"gpt-6.2-sol"`, `"model":"gpt-5-pro"`, 1), "unsupported_value", "does not support 'low'"},
 	{"limit too low", "responses", "shape", resp(`"max_output_tokens":5,`, hi), "integer_below_min_value", "max_output_tokens"},
 	{"input_text of the assistant", "responses", "shape", resp("", hi, `{"role":"assistant","content":[{"type":"input_text","text":"x"}]}`), "invalid_value", "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'."},
 	{"image as an object", "responses", "shape", resp("", `{"role":"user","content":[{"type":"input_image","image_url":{"url":"https://a.example"}}]}`), "invalid_type", "image_url"},
@@ -220,26 +205,13 @@ func TestRefusedRequests(t *testing.T) {
 
 // TestReferenceAccepted sends the example requests of the wire reference.
 func TestReferenceAccepted(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.json")
-	if len(files) < 9 {
-		t.Fatalf("only %d examples", len(files))
-	}
-	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) {
-			body, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := "responses"
-			if strings.HasPrefix(filepath.Base(f), "chat") {
-				path = "chat/completions"
-			}
-			local := strings.Contains(string(body), "qwen") || strings.Contains(string(body), "deepseek")
-			s := NewHandler(Options{TrustSignatures: true, Local: local})
-			text, _ := io.ReadAll(s.post(path, string(body)).Body)
-			if got := s.Last(); !got.Accepted() || got.End != fake.Whole || string(got.Body) != string(body) {
-				t.Errorf("rule %q: %s", got.Rule, text)
-			}
-		})
-	}
+	fake.Accepts(t, "testdata/*.json", 9, func(name, body string) (*fake.Server, *http.Response) {
+		path := "responses"
+		if strings.HasPrefix(name, "chat") {
+			path = "chat/completions"
+		}
+		local := strings.Contains(body, "qwen") || strings.Contains(body, "deepseek")
+		s := NewHandler(Options{TrustSignatures: true, Local: local})
+		return s.Server, s.post(path, body)
+	})
 }

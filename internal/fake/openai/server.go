@@ -53,6 +53,7 @@ type Quirks struct {
 	RoleAlways     bool   // every chunk has the role
 	FinishStop     bool   // answers with calls end with "stop"
 	NoFinish       bool   // no finish_reason at all
+	FinishEmpty    bool   // "finish_reason":"" in every chunk before the last
 	UsageAlways    bool   // usage, as a running total, on every chunk
 	UsageAtFinish  bool   // usage in the chunk with finish_reason
 	UsageNever     bool   // no usage

@@ -57,6 +57,7 @@ var parts = []content.Part{
 	&content.Text{Text: "a", Citations: make([]content.Citation, 1001)},
 	&content.Text{Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://example.com"}}},
 	&content.ToolUse{ID: "c", Name: "t", Input: "[1]"},
+	&content.ServerToolUse{Format: m, Kind: "server_tool_use", ID: "s", Name: "web_search", Input: "[1]"},
 }
 
 // ends are ways in which answers end.
@@ -96,6 +97,13 @@ var events = [][]upstream.Event{
 		{Kind: upstream.EventOpen, Block: 2, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 2},
 		{Kind: upstream.EventSignature, Signature: &content.Signature{Format: other, Data: "x"}},
 		{Kind: upstream.EventSignature, Block: 1, Signature: &content.Signature{Format: g, Data: "AAAA"}}},
+	{ // a call without a name
+		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c"}}},
+	{ // a call that is found to be broken when some of it has gone out
+		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c", Name: "t"}}, {Kind: upstream.EventInput, Text: "{x"}},
+	{ // a call that was cut before its arguments
+		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c", Name: "t"}}, {Kind: upstream.EventClose},
+		{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopMaxTokens}}},
 	{ // two calls of one id
 		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 1}},

@@ -1,5 +1,0 @@
-//go:build !race
-
-package generatecontent
-
-const poolsForget = false

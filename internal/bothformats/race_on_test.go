@@ -1,5 +1,0 @@
-//go:build race
-
-package bothformats
-
-const raceEnabled = true

@@ -1,0 +1,37 @@
+package cleared
+
+import (
+	"testing"
+
+	"github.com/polywire/polywire/content"
+)
+
+// TestCleared checks by the document of Messages when a text no longer holds:
+// once a later message of the user exists.
+func TestCleared(t *testing.T) {
+	const next = `{"clear_at":"next_user_message"}`
+	turn := func(r content.Role, members string) content.Turn {
+		t := content.Turn{Role: r}
+		if members != "" {
+			t.Extra = &content.Extra{Format: "messages", JSON: members}
+		}
+		return t
+	}
+	turns := []content.Turn{
+		turn(content.User, next), turn(content.System, next), turn(content.Assistant, ""),
+		turn(content.System, `{"clear_at":"never"}`), turn(content.System, ""), turn(content.System, `{"clear_at"`),
+		{Role: content.System, Extra: &content.Extra{Format: "generatecontent", JSON: next}},
+		turn(content.System, `{"output_config":{"effort":"low"},"clear_at":"next_user_message"}`),
+		turn(content.User, ""), turn(content.System, next), turn(content.Assistant, ""),
+	}
+	c := Of(turns)
+	for i := range turns {
+		if got, want := c.Has(i, &turns[i]), i == 1 || i == 7; got != want {
+			t.Errorf("turn %d: got %v, want %v", i, got, want)
+		}
+	}
+	alone := []content.Turn{turn(content.System, next)}
+	if c := Of(alone); c.Has(0, &alone[0]) {
+		t.Error("cleared although no user has spoken")
+	}
+}

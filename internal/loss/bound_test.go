@@ -1,0 +1,56 @@
+package loss
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+)
+
+func TestBound(t *testing.T) {
+	a := &Rule{Severity: content.LossHint, Reason: "a"}
+	b := &Rule{Severity: content.LossDropped, Reason: "a"} // another one
+	for _, n := range []int{0, 1, MostPlaces / 2, MostPlaces, MostPlaces + 1, 3*MostPlaces + 7} {
+		var list, want []content.Loss
+		for i := range n {
+			list = append(list, a.At(fmt.Sprint(i)))
+			if i%10 == 0 {
+				list = append(list, b.At(fmt.Sprint(i)))
+			}
+			if i < MostPlaces {
+				want = append(want, a.At(fmt.Sprint(i)))
+			}
+			if i%10 == 0 {
+				want = append(want, b.At(fmt.Sprint(i)))
+			}
+		}
+		for i := range want {
+			if want[i] == a.At(fmt.Sprint(MostPlaces-1)) {
+				want[i].More = max(0, n-MostPlaces)
+			}
+		}
+		if diff := cmp.Diff(want, Bound(list)); diff != "" {
+			t.Errorf("%d: (-want +got):\n%s", n, diff)
+		}
+	}
+}
+
+// TestBoundAgain checks that what has been bounded counts all the same.
+func TestBoundAgain(t *testing.T) {
+	r := &Rule{Severity: content.LossHint, Reason: "a"}
+	many := func() (list []content.Loss) {
+		for i := range 5 * MostPlaces {
+			list = append(list, r.At(fmt.Sprint(i)))
+		}
+		return list
+	}
+	got := Bound(append(Bound(many()), many()...))
+	if len(got) != MostPlaces || got[MostPlaces-1].More != 9*MostPlaces {
+		t.Errorf("%d losses, the last of %d more places", len(got), got[len(got)-1].More)
+	}
+	if cap(got) > 2*MostPlaces {
+		t.Errorf("it holds on to memory for %d losses", cap(got))
+	}
+}

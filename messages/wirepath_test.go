@@ -1,0 +1,41 @@
+package messages
+
+import (
+	"testing"
+
+	"github.com/polywire/polywire/internal/seal"
+)
+
+// What is lost of a signature is told at a place that the client's body has.
+func TestPathOfSignature(t *testing.T) {
+	envelope := func(k seal.Kind) string {
+		data, ok := seal.Seal("vendor", k, "c2ln")
+		if !ok {
+			t.Fatal("no envelope")
+		}
+		return `{"type":"redacted_thinking","data":"` + data + `"}`
+	}
+	const call = `{"type":"tool_use","id":"toolu_1","name":"f","input":{}}`
+	r, err := ParseRequestString(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
+		`{"type":"thinking","thinking":"h","signature":"AAAA"},` + envelope(seal.NextCall) + `,` + call + `,` + envelope(seal.Own) + `,` +
+		call + `,` + envelope(seal.LastCall) + `,` + call + `,{"type":"text","text":"b"}]}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for neutral, want := range map[string]string{
+		"turns.1.parts.0.signature": "messages.1.content.0.signature",
+		"turns.1.parts.1.signature": "messages.1.content.1.data",
+		"turns.1.parts.2.signature": "messages.1.content.1.data",
+		"turns.1.parts.3.signature": "messages.1.content.3.data",
+		"turns.1.parts.4.signature": "messages.1.content.5.data",
+		"turns.1.parts.6.signature": "messages.1.content.6",
+		"turns.1.parts.7.signature": "messages.1.content.7",
+		"turns.1.parts.8.signature": "messages.1.content.8.signature", // of no block
+		"turns.1.parts.2":           "messages.1.content.2",
+		"parts.0.signature":         "content.0.signature", // the answer's
+	} {
+		if got := r.Path(neutral); got != want {
+			t.Errorf("%s is told as %s, want %s", neutral, got, want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package gemini_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/gemini"
+)
+
+// A server is asked by its base URL, without a version. An empty one is the
+// vendor's own.
+func ExampleNew() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Println(r.URL.Path, r.Header.Get("X-Goog-Api-Key"))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello!"}]},
+			"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":3,"totalTokenCount":11}}`)
+	}))
+	defer server.Close()
+
+	up, err := gemini.New(gemini.Options{BaseURL: server.URL, Key: "k-host"})
+	if err != nil {
+		panic(err)
+	}
+	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{
+		Model: "gemini-3.5-pro",
+		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Usage.Prompt(), reply.Usage.Answer())
+	// Output:
+	// /v1beta/models/gemini-3.5-pro:generateContent k-host
+	// Hello! 8 3
+}
+
+// What a request would lose is known without anything being sent.
+func ExampleClient_Preflight() {
+	up, err := gemini.New(gemini.Options{})
+	if err != nil {
+		panic(err)
+	}
+	losses, err := up.Preflight(context.Background(), &upstream.Request{
+		Model: "gemini-3.5-pro",
+		System: []content.Part{
+			&content.Text{Text: "You help.", Cache: &content.Cache{}},
+		},
+		Turns:  []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+		Tools:  []content.Tool{{Name: "weather", Input: content.Schema{JSON: `{"type":"object"}`}}},
+		Choice: content.ToolChoice{NoParallel: true},
+	})
+	if err != nil {
+		panic(err)
+	}
+	for _, l := range losses {
+		fmt.Println(l)
+	}
+	// Output:
+	// hint system.0.cache: content generation has no cache marks: it caches by itself
+	// dropped choice.no_parallel: content generation cannot forbid parallel calls
+}
