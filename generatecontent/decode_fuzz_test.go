@@ -80,6 +80,7 @@ func FuzzStreamReader(f *testing.F) {
 		f.Add("data:"+answerFile(f, name+".json")+"\r\r", byte(0))
 	}
 	f.Add(streamOf(`{"text":"a"}`, `{"text":"b"}`, `{"text":"\ud800","thoughtSignature":"_w"},{"text":"","thoughtSignature":"czI="}`), byte(1))
+	f.Add(streamOf(`{"functionCall":{"name":"f","partialArgs":[{"jsonPath":"$.city","nullValue":null}],"willContinue":true}}`), byte(4))
 	f.Add("\uFEFF [{\"candidates\":{\"index\":\"1\",\"content\":{\"parts\":{\"function_call\":{\"args\":\"{}\"}}},\"finish_reason\":\"x\"}},,{}]", byte(2))
 	f.Fuzz(func(t *testing.T, stream string, size byte) {
 		want, wantErr := readFrames(strings.NewReader(stream))
@@ -130,11 +131,12 @@ func passes(t *testing.T, stream string) {
 }
 
 // sound checks the arguments of calls. A model may write some that are no object;
-// they are passed on as they are, so that nobody takes them for none.
+// they are passed on as they are, so that nobody takes them for none. An object
+// of which pieces are missing lacks the brace at its end, and nothing else.
 func sound(t *testing.T, f *upstream.Frame) {
 	t.Helper()
 	for _, e := range f.Events {
-		if e.Kind == upstream.EventInput && !json.Valid([]byte(e.Text)) {
+		if e.Kind == upstream.EventInput && !json.Valid([]byte(e.Text)) && !json.Valid([]byte(e.Text+"}")) {
 			t.Errorf("no JSON: %s", e.Text)
 		}
 		if p, ok := e.Part.(*content.ToolUse); ok && p.Input != "" && (!json.Valid([]byte(p.Input)) || p.Input[0] != '{') {

@@ -43,6 +43,8 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 		case upstream.EventInput:
 			b := s.find(e.Block)
 			own = own && (b != nil && b.raw || opensIn(events[:i], e.Block))
+		case upstream.EventStop:
+			own = own && !s.candidates[s.place(e.Candidate)].broken // else the reason is ours
 		}
 	}
 	return own

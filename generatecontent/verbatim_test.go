@@ -177,3 +177,20 @@ func TestVerbatimBlocked(t *testing.T) {
 		t.Errorf("got %s", stream)
 	}
 }
+
+// TestVerbatimStopOfBroken checks that the vendor's ordinary end does not go out
+// behind a call that was left out.
+func TestVerbatimStopOfBroken(t *testing.T) {
+	for input, want := range map[string]string{`{"a":1}`: "STOP", "[1]": "MALFORMED_FUNCTION_CALL"} {
+		stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Frame(&upstream.Frame{Format: Format, Data: `{"responseId":"r","modelVersion":"m"}`,
+				Events: []upstream.Event{{Kind: upstream.EventStart, Start: &upstream.Start{ID: "r", Model: "m"}}}})
+			_ = w.Part(&content.ToolUse{ID: "x", Name: "f", Input: input})
+			return w.Frame(&upstream.Frame{Format: Format, Data: `{"candidates":[{"index":0,"finishReason":"STOP"}],"responseId":"r","modelVersion":"m"}`,
+				Events: []upstream.Event{{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd, Format: Format, Word: "STOP"}}}})
+		})
+		if n := strings.Count(stream, `"finishReason"`); n != 1 || !strings.Contains(stream, `"finishReason":"`+want+`"`) {
+			t.Errorf("%s: want the one reason %s in\n%s", input, want, stream)
+		}
+	}
+}

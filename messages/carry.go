@@ -74,9 +74,9 @@ func envelopeBlock(data string) *content.Thinking {
 
 // ahead returns the signature of a block that opens, if it has one that must be
 // carried beside it and is known by now: other events of the batch may bring
-// it, which then are done with. It also reports whether the batch says something
-// in the block, which p is, and whether the block is over with nothing said at
-// all.
+// it, which then are done with, up to where another block opens behind this one.
+// It also reports whether the batch says something in the block, which p is, and
+// whether the block is over with nothing said at all.
 func (s *stream) ahead(open *upstream.Event, p content.Part, events []upstream.Event) (sig content.Signature, says, nothing bool) {
 	if _, own := open.Part.(*content.Thinking); own {
 		return sig, false, false
@@ -85,8 +85,12 @@ func (s *stream) ahead(open *upstream.Event, p content.Part, events []upstream.E
 	t, isText := p.(*content.Text)
 	some := !isText || !saysNothing(t)
 	says = !isText || !skipped(t.Text)
+	over := false
 	for i := range events {
 		e := &events[i]
+		if over && e.Kind == upstream.EventOpen {
+			break // a whole answer may have very many blocks
+		}
 		if e.Block != open.Block {
 			continue
 		}
@@ -97,7 +101,7 @@ func (s *stream) ahead(open *upstream.Event, p content.Part, events []upstream.E
 		case upstream.EventCitation, upstream.EventBlockExtra:
 			some = true
 		case upstream.EventClose:
-			nothing = !some
+			over, nothing = true, !some
 		case upstream.EventSignature:
 			if foreign(*e.Signature) && e.Extra == nil {
 				sig = *e.Signature

@@ -133,7 +133,7 @@ func (s *stream) input(dst []byte, e *upstream.Event, rest []upstream.Event) []b
 		all.Text = c.args.String()
 		return s.deltas(dst, b, inputDelta, &all)
 	}
-	c.said = true
+	c.said = c.said || e.Text != ""
 	return s.deltas(dst, b, inputDelta, e)
 }
 

@@ -28,8 +28,8 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 				return false
 			}
 		case upstream.EventStop:
-			if len(s.open) > 0 {
-				return false // blocks end before the message does
+			if len(s.open) > 0 || s.broken {
+				return false // blocks end before the message does, and it with a reason of ours
 			}
 		case upstream.EventOpen:
 			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.unsaid() != nil || len(s.held.list) > 0 ||
@@ -43,8 +43,8 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 			if b == nil || b.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
 				return false
 			}
-			if !b.tail.Empty() || e.Kind == upstream.EventClose && (b.beside.Data != "" || b.signature != "" && !b.signed) {
-				return false // something of ours has to be said first
+			if !b.tail.Empty() || e.Kind == upstream.EventClose && (b.call != nil || b.beside.Data != "" || b.signature != "" && !b.signed) {
+				return false // something of ours has to be said first, or the call to be judged
 			}
 		}
 	}

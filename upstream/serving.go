@@ -64,7 +64,8 @@ type Serving struct {
 	Loading Loading
 
 	// Refuse is the mildest loss that makes a request fail, before anything is
-	// sent upstream. Zero refuses none.
+	// sent upstream; but what an adapter learns only from a server's refusal, of a
+	// field that server does not take, fails it after that. Zero refuses none.
 	Refuse content.Severity
 
 	// OnLoss, if not nil, hears of losses as they happen. It must not block.

@@ -145,8 +145,6 @@ func distinct(t *testing.T, n *upstream.Request) {
 	}
 }
 
-// TestMakeManyIDs checks that very many calls that look alike get through. It
-// takes minutes if each is compared with each.
 // TestMakeEqualIDs checks that ids that come again and again are not looked for
 // from the beginning each time, which took hours: calls of one id, and results
 // without a call whose ids are all in use by calls.
@@ -171,6 +169,8 @@ func TestMakeEqualIDs(t *testing.T) {
 	}
 }
 
+// TestMakeManyIDs checks that very many calls that look alike get through. It
+// takes minutes if each is compared with each.
 func TestMakeManyIDs(t *testing.T) {
 	const n = 50_000
 	for _, id := range []string{"", "u1"} {
