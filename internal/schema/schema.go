@@ -18,16 +18,11 @@ import (
 // The losses' paths are relative to the schema, such as
 // "properties.mode.anyOf.1", and empty for the schema itself. A schema that is
 // not JSON is one that says nothing, and reported.
-func Input(d Dialect, s content.Schema) (string, []content.Loss) { return translate(d, s, true, nil) }
+func Input(d Dialect, s content.Schema) (string, []content.Loss) { return (*Spare)(nil).Input(d, s) }
 
 // Output is like [Input] for a schema of answers, whose root may be of any type
 // (but for OpenAIStrict). An empty schema stays empty.
-func Output(d Dialect, s content.Schema) (string, []content.Loss) {
-	if s.JSON == "" {
-		return "", nil
-	}
-	return translate(d, s, false, nil)
-}
+func Output(d Dialect, s content.Schema) (string, []content.Loss) { return (*Spare)(nil).Output(d, s) }
 
 // Fits reports whether s can be sent in dialect d as the input of a tool just
 // as it is. An adapter may ask it before it says that a schema is strict.
