@@ -354,14 +354,7 @@ func (e *chatEncoder) call(c *call) {
 	w.Name("function")
 	w.BeginObject()
 	e.member("name", p.Name)
-	input := p.Input
-	switch {
-	case strings.TrimLeft(input, " \t\r\n") == "":
-		input = "{}"
-	case strings.TrimLeft(input, " \t\r\n")[0] != '{':
-		e.fault(content.CodeType, c.at, ".input", "must be a JSON object")
-	}
-	e.member("arguments", input)
+	e.member("arguments", e.callInput(p.Input, c.at))
 	w.EndObject()
 	w.EndObject()
 }

@@ -226,6 +226,18 @@ func repeats(object, text string) bool {
 	return false
 }
 
+// callInput returns the arguments of a call as both formats tell them: none are an
+// empty object.
+func (e *encoder) callInput(input string, at place) string {
+	switch object := codec.TrimBlank(input); {
+	case object == "":
+		return "{}"
+	case object[0] != '{':
+		e.fault(content.CodeType, at, ".input", "must be a JSON object")
+	}
+	return input
+}
+
 // sourceExtra returns what else is said of a file.
 func sourceExtra(s content.Source) *content.Extra {
 	switch s := s.(type) {

@@ -155,19 +155,12 @@ func (e *resEncoder) call(p *content.ToolUse, at place) {
 	if p.Cache != nil {
 		e.lose(resToolCache, at)
 	}
-	input := p.Input
-	switch trimmed := strings.TrimLeft(input, " \t\r\n"); {
-	case trimmed == "":
-		input = "{}"
-	case trimmed[0] != '{':
-		e.fault(content.CodeType, at, ".input", "must be a JSON object")
-	}
 	w := e.w
 	w.BeginObject()
 	e.member("type", "function_call")
 	e.member("call_id", p.ID)
 	e.member("name", p.Name)
-	e.member("arguments", input)
+	e.member("arguments", e.callInput(p.Input, at))
 	if x := codec.Ours(p.Extra, ResponsesFormat); x != nil {
 		_ = w.MembersExcept(x.JSON, func(name string) bool { return !slices.Contains(callExtras[:], name) }) // what is no JSON has no members
 	}
