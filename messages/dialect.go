@@ -1,11 +1,13 @@
 package messages
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -98,6 +100,34 @@ func modelID(path []string) (id string, ok bool) {
 	return strings.Join(path[i+1:], "/"), true
 }
 
+const betaHeader = "anthropic-beta"
+
+// The limits of the values of a header that is a list.
+const (
+	maxHeaderValues = 64
+	maxHeaderValue  = 128 // bytes
+)
+
+// checkHeaderList checks the limits of a list header. name is as the vendor
+// spells it.
+func checkHeaderList(h http.Header, name string) error {
+	n := 0
+	for _, line := range h.Values(name) {
+		for v := range strings.SplitSeq(line, ",") {
+			switch v = strings.TrimSpace(v); {
+			case len(v) > maxHeaderValue:
+				return invalid(fmt.Sprintf("%s: a value has %d bytes; at most %d are allowed", name, len(v), maxHeaderValue))
+			case v != "":
+				n++
+			}
+		}
+	}
+	if n > maxHeaderValues {
+		return invalid(fmt.Sprintf("%s: has %d values; at most %d are allowed", name, n, maxHeaderValues))
+	}
+	return nil
+}
+
 // head judges the headers.
 func head(r *http.Request) error {
 	versions := r.Header.Values("Anthropic-Version")
@@ -111,7 +141,7 @@ func head(r *http.Request) error {
 	}
 	switch versions[0] {
 	case "2023-01-01", version2023, version2026:
-		return nil
+		return checkHeaderList(r.Header, betaHeader)
 	}
 	return invalid("anthropic-version: this is not a version that is known here; known are 2023-06-01 and 2026-10-21")
 }
@@ -125,7 +155,7 @@ func (d *dialect) request(r *http.Request, body string, count bool) (*Request, *
 		return nil, nil, err
 	}
 	rules := &Rules{
-		Version: r.Header.Get("Anthropic-Version"), Betas: betas(r.Header),
+		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
 		AllowFiles: d.files, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
 	}
 	if faults := req.Validate(rules); faults != nil {
@@ -166,20 +196,7 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 func (r *Rules) header() []upstream.Field {
 	header := []upstream.Field{{Name: "anthropic-version", Value: r.Version}}
 	if len(r.Betas) > 0 {
-		header = append(header, upstream.Field{Name: "anthropic-beta", Value: strings.Join(r.Betas, ",")})
+		header = append(header, upstream.Field{Name: betaHeader, Value: strings.Join(r.Betas, ",")})
 	}
 	return header
-}
-
-// betas returns the union of all values, each once.
-func betas(h http.Header) []string {
-	var list []string
-	for _, line := range h.Values("Anthropic-Beta") {
-		for b := range strings.SplitSeq(line, ",") {
-			if b = strings.TrimSpace(b); b != "" && !slices.Contains(list, b) {
-				list = append(list, b)
-			}
-		}
-	}
-	return list
 }

@@ -63,6 +63,8 @@ var refused = []struct {
 	{name: "no version", edit: func(r *http.Request) { r.Header.Del("anthropic-version") }, status: 400, kind: "invalid_request_error", text: "anthropic-version: header is required"},
 	{name: "odd version", edit: header("anthropic-version", "2024-01-01"), status: 400, kind: "invalid_request_error", text: "anthropic-version: "},
 	{name: "two versions", edit: header("anthropic-version", "2023-06-01", "2026-10-21"), status: 400, kind: "invalid_request_error", text: "anthropic-version: "},
+	{name: "many betas", edit: header("anthropic-beta", strings.Repeat("a, ", 64), "b"), status: 400, kind: "invalid_request_error", text: "anthropic-beta: has 65 values; at most 64 are allowed"},
+	{name: "long beta", edit: header("anthropic-beta", "a,"+strings.Repeat("b", 129)), status: 400, kind: "invalid_request_error", text: "anthropic-beta: a value has 129 bytes; at most 128 are allowed"},
 	{name: "form", edit: header("content-type", "application/x-www-form-urlencoded"), status: 400, kind: "invalid_request_error", text: "content-type: must be application/json"},
 	{name: "text", edit: header("content-type", "text/plain"), status: 400, kind: "invalid_request_error", text: "content-type: must be application/json"},
 	{name: "broken type", edit: header("content-type", "application/json; charset"), status: 400, kind: "invalid_request_error", text: "content-type: "},
@@ -163,6 +165,9 @@ func TestServed(t *testing.T) {
 		{"2023-01-01", func(r *http.Request) { r.Header.Set("anthropic-version", "2023-01-01") }},
 		{"2026-10-21", func(r *http.Request) { r.Header.Set("anthropic-version", "2026-10-21") }},
 		{"betas", func(r *http.Request) { r.Header["Anthropic-Beta"] = []string{"made-up-2027-01-01, x", "y"} }},
+		{"as many and as long betas as are allowed", func(r *http.Request) {
+			r.Header["Anthropic-Beta"] = []string{strings.Repeat(strings.Repeat("b", 128)+", ", 40), strings.Repeat(",a", 24)}
+		}},
 		{"unknown length", func(r *http.Request) { r.ContentLength = -1 }},
 		{"accept", func(r *http.Request) { r.Header.Set("Accept", "text/html") }},
 		{"keys that differ, and nobody to judge", func(r *http.Request) {

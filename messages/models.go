@@ -103,6 +103,8 @@ func pageOf(q url.Values) (*page, error) {
 			faults.Add(content.CodeValue, "lifecycle."+strconv.Itoa(i), "Input should be 'active', 'deprecated' or 'retired'")
 		}
 	}
+	slices.Sort(p.lifecycle)
+	p.lifecycle = slices.Compact(p.lifecycle) // each model is searched in it
 	if len(p.lifecycle) == 0 {
 		p.lifecycle = []string{"active", "deprecated"}
 	}

@@ -139,19 +139,16 @@ func apart(losses []content.Loss) (rest, linked []content.Loss) {
 
 // clients sets the version and the betas that came with a document.
 func (c *Client) clients(h http.Header, fields []upstream.Field) {
-	var betas []string
+	var lines []string
 	for _, f := range fields {
 		switch http.CanonicalHeaderKey(f.Name) {
 		case versionHeader:
 			h.Set(versionHeader, f.Value)
 		case betaHeader:
-			for b := range strings.SplitSeq(f.Value, ",") {
-				if b = strings.TrimSpace(b); b != "" && c.beta(b) && !slices.Contains(betas, b) {
-					betas = append(betas, b)
-				}
-			}
+			lines = append(lines, f.Value)
 		}
 	}
+	betas := slices.DeleteFunc(codec.HeaderList(lines...), func(b string) bool { return !c.beta(b) })
 	if len(betas) > 0 {
 		h.Set(betaHeader, strings.Join(betas, ","))
 	}

@@ -1,0 +1,34 @@
+package codec
+
+import (
+	"slices"
+	"strings"
+)
+
+// HeaderList returns the values of comma-separated header lines in their order,
+// each once and without the white space around it. Empty values are left out.
+// Its time is linear in the length of the lines.
+func HeaderList(lines ...string) []string {
+	const few = 16 // of which each can be compared with each
+	var list []string
+	var seen map[string]bool
+	for _, line := range lines {
+		for v := range strings.SplitSeq(line, ",") {
+			v = strings.TrimSpace(v)
+			if v == "" || seen[v] || seen == nil && slices.Contains(list, v) {
+				continue
+			}
+			list = append(list, v)
+			switch {
+			case seen != nil:
+				seen[v] = true
+			case len(list) == few:
+				seen = make(map[string]bool, 2*few)
+				for _, v := range list {
+					seen[v] = true
+				}
+			}
+		}
+	}
+	return list
+}
