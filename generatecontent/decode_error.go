@@ -32,8 +32,10 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 
 // failure returns the error that an envelope in place of an answer, or in a
 // stream, tells.
-func (d *decoder) failure(v jsonwire.Value) *upstream.Error {
-	var f vendorError
+func (d *decoder) failure(v jsonwire.Value) *upstream.Error { return failureOf(v) }
+
+func failureOf(v jsonwire.Value) *upstream.Error {
+	f := vendorError{original: v.Raw()}
 	f.take(v)
 	return f.error()
 }
@@ -50,6 +52,12 @@ type vendorError struct {
 	daily    bool          // the quota is one of a day, or of nothing
 	after    time.Duration // by the headers
 	size     int           // of a body that is no envelope
+	original string        // the envelope as JSON, if it was not the body of a failure
+}
+
+// Original lets adapters remove their keys before the error is read.
+func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
+	return f.original, failureOf
 }
 
 // Error returns all of it on one line.

@@ -68,8 +68,10 @@ func typeCode(kind string) (code upstream.Code, told bool) {
 
 // failure returns the error that an envelope in place of an answer, or in a
 // stream, tells.
-func (d *decoder) failure(v jsonwire.Value) *upstream.Error {
-	var f vendorError
+func (d *decoder) failure(v jsonwire.Value) *upstream.Error { return failureOf(v) }
+
+func failureOf(v jsonwire.Value) *upstream.Error {
+	f := vendorError{original: v.Raw()}
 	f.take(v)
 	code, told := typeCode(f.kind)
 	e := &upstream.Error{Code: code, Err: &f}
@@ -89,6 +91,12 @@ type vendorError struct {
 	detail   string // the error code in the details
 	id       string // of the request
 	size     int    // of a body that is no envelope
+	original string // the envelope as JSON, if it was not the body of a failure
+}
+
+// Original lets adapters remove their keys before the error is read.
+func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
+	return f.original, failureOf
 }
 
 // Error returns all of it on one line.

@@ -133,7 +133,7 @@ func TestKeyFunc(t *testing.T) {
 		s := serve(t, func(http.ResponseWriter, *http.Request) { asked = true }, func(c *Config) {
 			c.KeyFunc = func(context.Context) (string, error) { return key, nil }
 		})
-		_, err := s.Ask(t.Context(), &Exchange{Path: "/x"})
+		err := s.Ask(t.Context(), &Exchange{Path: "/x"}, func(string) error { return nil })
 		var e *upstream.Error
 		switch {
 		case cause == "":

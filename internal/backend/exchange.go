@@ -32,6 +32,7 @@ type Answer struct {
 
 	server *Server
 	ctx    context.Context
+	sent   *http.Request
 	header http.Header
 	body   io.ReadCloser
 }
@@ -45,16 +46,19 @@ func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
 	}
 	res, err := s.client.Do(req)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, s.clean(failed(ctx, err), req)
 	}
-	a := &Answer{server: s, ctx: ctx, header: res.Header, body: res.Body}
+	a := &Answer{server: s, ctx: ctx, sent: req, header: res.Header, body: res.Body}
+	if res.Request != nil {
+		a.sent = res.Request // with what the client's transport has added
+	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer a.Close()
 		body, _ := io.ReadAll(io.LimitReader(res.Body, mostFailure)) // what came is enough to go by
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, s.refused(req, res, body)
+		return nil, s.refused(a.sent, res, body)
 	}
 	if a.Stream, err = streamed(res.Header, x.Stream); err != nil {
 		a.Close()
@@ -67,11 +71,13 @@ func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
 // there is nothing, the cause names the path that was asked for: as a rule it is
 // the base URL that ends too early, or too late.
 func (s *Server) refused(req *http.Request, res *http.Response, body []byte) *upstream.Error {
-	e := s.conf.Failure(res.StatusCode, res.Header, body)
+	secrets := s.secrets(req)
+	e := s.conf.Failure(res.StatusCode, cleanHeader(res.Header, secrets), []byte(secrets.Clean(string(body))))
 	switch res.StatusCode {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		e.Err = fmt.Errorf("%w, asked for %s", e.Err, pathOf(req.URL))
 	}
+	cleanError(e, secrets)
 	return e
 }
 
@@ -204,14 +210,15 @@ func (a *Answer) Close() error { return a.body.Close() }
 // Head returns what stands at the beginning of the answer, with those of its
 // headers that clients may be told.
 func (a *Answer) Head(asAsked bool) Head {
-	head := Head{AsAsked: asAsked}
+	head := Head{AsAsked: asAsked, answer: a}
+	secrets := a.server.secrets(a.sent)
 	for _, told := range a.server.conf.Told {
 		for name, values := range a.header {
 			if name != told && !(strings.HasSuffix(told, "-") && strings.HasPrefix(name, told)) {
 				continue
 			}
 			for _, v := range values {
-				head.Header = append(head.Header, upstream.Field{Name: name, Value: v})
+				head.Header = append(head.Header, upstream.Field{Name: name, Value: secrets.Clean(v)})
 			}
 		}
 	}
@@ -241,18 +248,23 @@ func (a *Answer) Decode(decode func(text string, l content.Limits) (*upstream.Fr
 	if err != nil {
 		return nil, err
 	}
-	return decode(text, a.server.whole())
+	f, err := decode(text, a.server.whole())
+	return f, a.clean(err)
 }
 
-// Ask makes an exchange whose answer is wanted whole, and returns its text. The
-// errors are those of Do and of [Answer.Text].
-func (s *Server) Ask(ctx context.Context, x *Exchange) (string, error) {
+// Ask makes an exchange whose answer is wanted whole, and calls decode with its
+// text. The errors are those of Do, of [Answer.Text] and of decode.
+func (s *Server) Ask(ctx context.Context, x *Exchange, decode func(text string) error) error {
 	a, err := s.Do(ctx, x)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer a.Close()
-	return a.Text()
+	text, err := a.Text()
+	if err != nil {
+		return err
+	}
+	return a.clean(decode(text))
 }
 
 // What is read of a list of models, whose pages may be large and need not end.

@@ -25,6 +25,8 @@ type Head struct {
 	// AsAsked says that the client asked for the model by another name, or in
 	// another format: see [upstream.Start].
 	AsAsked bool
+
+	answer *Answer // whose secrets are removed from errors; nil if there are none
 }
 
 // Relay writes the pieces of a stream as they come. change, if not nil, sees the events of
@@ -40,7 +42,7 @@ func Relay(ctx context.Context, w *upstream.Writer, from Frames, head Head, chan
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return err
+			return head.answer.clean(err)
 		}
 		if first {
 			first = false

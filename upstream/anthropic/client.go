@@ -78,14 +78,16 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, body backend.
 	if body == nil {
 		return backend.Estimate(req), nil
 	}
-	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Body: body})
-	switch {
-	case backend.NotServed(err):
+	var n upstream.TokenCount
+	err := c.server.Ask(ctx, &backend.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Body: body},
+		func(text string) (err error) {
+			n, err = messages.DecodeCount([]byte(text))
+			return err
+		})
+	if backend.NotServed(err) {
 		return backend.Estimate(req), nil
-	case err != nil:
-		return upstream.TokenCount{}, err
 	}
-	return messages.DecodeCount([]byte(text))
+	return n, err
 }
 
 // countBody writes the document that asks for a count; nil if the vendor cannot
@@ -131,12 +133,11 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	}
 	h := make(http.Header)
 	h.Set(versionHeader, defaultVersion)
-	text, err := c.server.Ask(ctx, &backend.Exchange{Path: path, Header: h})
-	if err != nil {
-		return nil, "", err
-	}
-	list, _, last, err := messages.DecodeModels([]byte(text))
-	return list, last, err
+	err = c.server.Ask(ctx, &backend.Exchange{Path: path, Header: h}, func(text string) (err error) {
+		list, _, next, err = messages.DecodeModels([]byte(text))
+		return err
+	})
+	return list, next, err
 }
 
 // Preflight tells what would be lost. Nothing is sent or fetched. The error is

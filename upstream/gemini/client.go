@@ -94,14 +94,15 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (ups
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	text, err := c.server.Ask(ctx, &backend.Exchange{Path: pathOf(p.model) + ":countTokens", Body: body})
-	switch {
-	case backend.NotServed(err):
+	var n upstream.TokenCount
+	err = c.server.Ask(ctx, &backend.Exchange{Path: pathOf(p.model) + ":countTokens", Body: body}, func(text string) (err error) {
+		n, err = generatecontent.DecodeCount([]byte(text))
+		return err
+	})
+	if backend.NotServed(err) {
 		return backend.Estimate(req), nil
-	case err != nil:
-		return upstream.TokenCount{}, err
 	}
-	return generatecontent.DecodeCount([]byte(text))
+	return n, err
 }
 
 // Models asks the server for its models, page by page.
@@ -114,11 +115,11 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	if after != "" {
 		path += "&pageToken=" + url.QueryEscape(after)
 	}
-	text, err := c.server.Ask(ctx, &backend.Exchange{Path: path})
-	if err != nil {
-		return nil, "", err
-	}
-	return generatecontent.DecodeModels([]byte(text))
+	err = c.server.Ask(ctx, &backend.Exchange{Path: path}, func(text string) (err error) {
+		list, next, err = generatecontent.DecodeModels([]byte(text))
+		return err
+	})
+	return list, next, err
 }
 
 // Preflight tells what would be lost. Nothing is sent or fetched. The error is

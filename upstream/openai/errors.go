@@ -52,7 +52,7 @@ func decodeError(status int, header http.Header, body []byte) *upstream.Error {
 // failure returns the error that v tells in place of an answer, or within a
 // stream: an error object, or something that holds one.
 func failure(v jsonwire.Value) *upstream.Error {
-	var f vendorError
+	f := vendorError{original: v.Raw(), read: failure}
 	f.take(v)
 	f.after = f.wait(nil)
 	status := f.number
@@ -87,6 +87,15 @@ type vendorError struct {
 	after   time.Duration
 	id      string // of the request
 	size    int    // of a body that tells nothing
+
+	// Of an error that is not the body of a failure: its JSON, and what reads it.
+	original string
+	read     func(jsonwire.Value) *upstream.Error
+}
+
+// Original lets adapters remove their keys before the error is read.
+func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
+	return f.original, f.read
 }
 
 // Error returns all of it on one line.

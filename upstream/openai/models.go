@@ -13,12 +13,12 @@ import (
 )
 
 // Models asks the server for its models.
-func (c *client) Models(ctx context.Context) ([]upstream.Model, error) {
-	text, err := c.server.Ask(ctx, &backend.Exchange{Path: "/models"})
-	if err != nil {
-		return nil, err
-	}
-	return decodeModels(text)
+func (c *client) Models(ctx context.Context) (list []upstream.Model, err error) {
+	err = c.server.Ask(ctx, &backend.Exchange{Path: "/models"}, func(text string) (err error) {
+		list, err = decodeModels(text)
+		return err
+	})
+	return list, err
 }
 
 // decodeModels reads a list of models. Servers agree on the id only.

@@ -94,9 +94,13 @@ func (c *Responses) count(ctx context.Context, req *upstream.Request, p *plan) (
 	if p.fault != nil || p.load {
 		return backend.Estimate(req), p.fault
 	}
-	text, err := "", error(nil)
+	var n int64
+	var err error
 	for attempt := 1; ; attempt++ {
-		text, err = c.server.Ask(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}})
+		err = c.server.Ask(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}}, func(text string) (err error) {
+			n, err = decodeCount(text)
+			return err
+		})
 		if err == nil || attempt == mostAttempts || !c.learned(p, err) {
 			break
 		}
@@ -108,16 +112,21 @@ func (c *Responses) count(ctx context.Context, req *upstream.Request, p *plan) (
 	case err != nil:
 		return upstream.TokenCount{}, err
 	}
+	return upstream.TokenCount{Tokens: n}, nil
+}
+
+// decodeCount reads the answer to a request for a count of tokens.
+func decodeCount(text string) (int64, error) {
 	doc, err := jsonwire.Parse(text, jsonwire.Limits{Lenient: true})
 	if err != nil {
-		return upstream.TokenCount{}, codec.BadGateway(err)
+		return 0, codec.BadGateway(err)
 	}
 	defer doc.Close()
 	n, ok := doc.Root().Get("input_tokens").Int()
 	if !ok || n < 0 {
-		return upstream.TokenCount{}, codec.BadGateway(errors.New("openai: the answer has no count of tokens"))
+		return 0, codec.BadGateway(errors.New("openai: the answer has no count of tokens"))
 	}
-	return upstream.TokenCount{Tokens: n}, nil
+	return n, nil
 }
 
 // invalidPath reports whether a server says in the format's words that it has

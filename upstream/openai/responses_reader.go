@@ -143,7 +143,11 @@ func (d *resDecoder) event(name string, v jsonwire.Value) error {
 func resFailure(v jsonwire.Value) *upstream.Error {
 	e := failure(v)
 	var f *vendorError
-	if !errors.As(e.Err, &f) || e.Code != upstream.CodeUnavailable {
+	if !errors.As(e.Err, &f) {
+		return e
+	}
+	f.read = resFailure
+	if e.Code != upstream.CodeUnavailable {
 		return e
 	}
 	// These have no status; all that are not the server's own are the request's.
