@@ -184,7 +184,7 @@ func (c *converter) assistant(list []content.Turn, run []content.Turn, first int
 func (c *converter) user(list []content.Turn, run []content.Turn, first int) []content.Turn {
 	for k, t := range c.said(run, first, content.User) {
 		t.Parts = tidy(t.Parts)
-		if k == 0 {
+		if k == 0 && !(c.to.continues() && len(c.calls) == 0) { // else the calls are in the thread
 			t.Parts = c.answer(t.Parts, run, first)
 		}
 		t.Role = content.User

@@ -10,12 +10,10 @@ import (
 
 // count makes a call of a body of count_tokens.
 func (d *dialect) count(_ string, r *http.Request, body string) (*front.Call, error) {
-	req, rules, err := d.request(r, body, true)
+	_, call, err := d.request(r, body, true)
 	if err != nil {
 		return nil, err
 	}
-	call := &front.Call{Files: d.elsewhere(req)}
-	call.Request, call.Lost = req.passOn(rules.header())
 	call.Count(Format, countNames.Has, func(w *jsonwire.Writer, n upstream.TokenCount) {
 		w.Name("input_tokens")
 		w.Int(n.Tokens)

@@ -148,30 +148,59 @@ func head(r *http.Request) error {
 
 func invalid(text string) error { return &front.Failure{Code: upstream.CodeInvalid, Text: text} }
 
-// request makes a request of a body, if nothing is wrong with it.
-func (d *dialect) request(r *http.Request, body string, count bool) (*Request, *Rules, error) {
+// request parses and validates a body. The call has what is wrong with a thread
+// alone: see [errThread].
+func (d *dialect) request(r *http.Request, body string, count bool) (*Request, *front.Call, error) {
 	req, err := parseRequest(body, d.limits)
 	if req == nil {
 		return nil, nil, err
 	}
+	c := &front.Call{}
 	rules := &Rules{
 		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
 		AllowFiles: d.files, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
 	}
-	if faults := req.Validate(rules); faults != nil {
-		return nil, nil, faults // those of parsing are among them
+	if req.Thread != "" {
+		c.Own = errThread
 	}
-	return req, rules, err
+	switch faults := req.Validate(rules); {
+	case faults == nil && err != nil:
+		return nil, nil, err
+	case faults != nil && !ofThread(faults):
+		return nil, nil, faults // those of parsing are among them
+	case faults != nil:
+		c.Own, c.Fault = errThread, faults
+	}
+	c.Files = d.elsewhere(req)
+	c.Request, c.Lost = req.passOn(rules.header())
+	return req, c, nil
+}
+
+// errThread refuses a request with a thread, whose messages the vendor keeps,
+// for an upstream that would not ask that vendor: nothing else knows them. By
+// its details the vendor's SDKs know that they have to send the whole
+// conversation instead. It takes precedence over what is wrong with the thread.
+var errThread error = &front.Failure{
+	Code:    upstream.CodeInvalid,
+	Text:    "thread: message threads are not supported for this model here; send all messages of the conversation, without `thread`",
+	Details: &content.Extra{Format: Format, JSON: `{"error_code":"thread_unsupported_request"}`},
+}
+
+// ofThread reports whether all violations are in the thread.
+func ofThread(err error) bool {
+	list, more := content.Violations(err)
+	return more == 0 && !slices.ContainsFunc(list, func(e *content.Error) bool {
+		return e.Path != "thread" && !strings.HasPrefix(e.Path, "thread.")
+	})
 }
 
 // call makes a call of the body of a request.
 func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, error) {
-	req, rules, err := d.request(r, body, false)
+	req, c, err := d.request(r, body, false)
 	if err != nil {
 		return nil, err
 	}
-	c := &front.Call{Files: d.elsewhere(req), Path: req.Path}
-	c.Request, c.Lost = req.passOn(rules.header())
+	c.Path = req.Path
 	message := "msg_" + strings.TrimPrefix(id, "req_")
 	if req.Stream {
 		c.Stream = newStream(id, message, req.Model, c.Request.Turns)

@@ -117,7 +117,9 @@ func appendError(dst []byte, id string, f *front.Failure) []byte {
 	dst = append(dst, tell(f.Code).kind...)
 	dst = append(dst, `","message":`...)
 	dst = jsonwire.AppendString(dst, message(f))
-	if _, code := detail(f.Detail); code != "" {
+	if d := f.Details; d != nil && d.Format == Format {
+		dst = append(append(dst, `,"details":`...), d.JSON...)
+	} else if _, code := detail(f.Detail); code != "" {
 		dst = append(dst, `,"details":{"error_code":"`...)
 		dst = append(dst, code...)
 		dst = append(dst, `"}`...)

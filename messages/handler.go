@@ -38,6 +38,10 @@ type Options struct {
 // lists ([upstream.ModelLister]), newest first and in pages; of one that cannot
 // list them, both model paths answer 404.
 //
+// A request with a "thread", whose messages the vendor keeps, is refused with the
+// error code thread_unsupported_request unless the Upstream sends it in this
+// format ([upstream.FormatOf]). The vendor's SDKs then send the whole conversation.
+//
 // Clients answer a call by its id. The Upstream's ids go out as they are, odd
 // letters and all, and come back so; a call without one, or with that of another
 // call, gets "toolu_pw" and a number that no other call of the conversation has,

@@ -230,7 +230,7 @@ func (v *validator) limits() {
 	switch n := len(r.Messages); {
 	case r.Messages == nil && v.made:
 		v.whole(content.CodeMissing, "messages", textRequired)
-	case n == 0:
+	case n == 0 && !v.continues():
 		v.whole(content.CodeRange, "messages", "at least one message is required")
 	case n > maxMessages:
 		v.whole(content.CodeLimit, "messages", textItems(maxMessages, n))

@@ -251,4 +251,7 @@ func (v *validator) defines(name string) bool {
 }
 
 // continues reports whether the vendor keeps the beginning of the conversation.
-func (v *validator) continues() bool { return strings.Contains(v.r.Thread, "previous_message_id") }
+func (v *validator) continues() bool { return v.r.continues() }
+
+// continues reports whether a thread keeps the beginning of the conversation.
+func (r *Request) continues() bool { return strings.Contains(r.Thread, "previous_message_id") }

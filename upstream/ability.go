@@ -54,6 +54,30 @@ type Preflighter interface {
 	Preflight(ctx context.Context, r *Request) ([]content.Loss, error)
 }
 
+// A FormatReporter is an Upstream that sends requests to a server, in the wire
+// format of that server. Call it through [FormatOf].
+type FormatReporter interface {
+	// FormatOf returns the format in which r is sent. In that format the document
+	// that r was parsed from is sent as it is, or encoded anew with all of its
+	// members. It sends nothing. The error is that of a request that is refused
+	// whatever its format is.
+	FormatOf(ctx context.Context, r *Request) (content.Format, error)
+}
+
+// FormatOf returns the wire format in which u, or the first Upstream it wraps
+// that can report it, would send r: [Edit] changes r first, a [Mux] and [First]
+// ask the Upstream that would answer. It returns "" if there is none, as for a
+// [Func]: such an Upstream gets the neutral request only.
+//
+// Handlers ask it where a request depends on state at a vendor that only an
+// Upstream of their own format can reach: see messages.Handler.
+func FormatOf(ctx context.Context, u Upstream, r *Request) (content.Format, error) {
+	if f, ok := find[FormatReporter](u); ok {
+		return f.FormatOf(ctx, r)
+	}
+	return "", nil
+}
+
 // ErrUnsupported is what Models and Preflight return, wrapped, if neither u nor
 // anything it wraps has the ability. It wraps [errors.ErrUnsupported].
 var ErrUnsupported = fmt.Errorf("upstream: %w", errors.ErrUnsupported)

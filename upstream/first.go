@@ -99,6 +99,15 @@ func (f *first) Preflight(ctx context.Context, r *Request) ([]content.Loss, erro
 	return c.losses, c.err
 }
 
+// FormatOf asks the Upstream that would answer.
+func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
+	c, err := f.choose(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return FormatOf(ctx, c.up, r)
+}
+
 // Models lists the models of the first Upstream that can.
 func (f *first) Models(ctx context.Context) ([]Model, error) {
 	var list []Model

@@ -170,6 +170,15 @@ func (m *Mux) Preflight(ctx context.Context, r *Request) ([]content.Loss, error)
 	return Preflight(ctx, up, r)
 }
 
+// FormatOf asks the Upstream that the request's model belongs to.
+func (m *Mux) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
+	up, r, err := m.route(r)
+	if err != nil {
+		return "", err
+	}
+	return FormatOf(ctx, up, r)
+}
+
 // Models lists every model that can be asked for by name, under the name to
 // ask for, once: those that patterns name in full, and of the Upstreams' own
 // lists all that a pattern leads to. Upstreams that cannot list their models

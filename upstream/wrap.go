@@ -62,6 +62,14 @@ func (e *edit) Preflight(ctx context.Context, r *Request) ([]content.Loss, error
 	return Preflight(ctx, e.next, r)
 }
 
+func (e *edit) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
+	r, err := e.edit(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return FormatOf(ctx, e.next, r)
+}
+
 func (e *edit) Unwrap() Upstream { return e.next }
 
 // Tap returns an Upstream whose answers pass through a sink of the host's on

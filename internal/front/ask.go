@@ -21,6 +21,9 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 	defer cancel(errDone)
 	var doc *jsonwire.Writer // to be looked at once done has said something
 	done := x.aside(func() (err error) {
+		if err = x.reachable(inner, call); err != nil {
+			return err
+		}
 		doc, err = call.Ask(inner, x.s.up)
 		return err
 	})

@@ -92,6 +92,11 @@ type Call struct {
 	// paths. Like the losses that an upstream tells first, it may be refused.
 	Lost []content.Loss
 
+	// Own, if not nil, is the error of a request that can only be answered by an
+	// upstream that sends it in the dialect's own format: it depends on what that
+	// format's vendor keeps. Fault is what is wrong with it for such an upstream.
+	Own, Fault error
+
 	// Files are those that the request names and does not hold, in the order of
 	// the document. They are found before the upstream generates.
 	Files []File

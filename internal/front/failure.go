@@ -40,6 +40,10 @@ type Failure struct {
 	Faults []*content.Error
 	More   int
 
+	// Details is a JSON object of the dialect's format with what programs read
+	// of the failure, or nil.
+	Details *content.Extra
+
 	RetryAfter time.Duration
 	Allow      string // with CodeMethod: the methods that are allowed
 	Err        error  // the cause; for the host only

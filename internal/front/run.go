@@ -63,6 +63,9 @@ func (x *exchange) run(ctx context.Context, call *Call) {
 // which has room for it, since there may be nobody left to take it.
 func (x *exchange) generate(ctx context.Context, call *Call, l *loader, s *sink) <-chan error {
 	return x.aside(func() error {
+		if err := x.reachable(ctx, call); err != nil {
+			return err
+		}
 		if err := x.tellLost(ctx, call, s); err != nil {
 			return err
 		}
@@ -75,6 +78,22 @@ func (x *exchange) generate(ctx context.Context, call *Call, l *loader, s *sink)
 			return err
 		}))
 	})
+}
+
+// reachable returns the error of a call that depends on what the vendor of its
+// format keeps, if the upstream would not ask that vendor.
+func (x *exchange) reachable(ctx context.Context, call *Call) error {
+	if call.Own == nil {
+		return nil
+	}
+	f, err := upstream.FormatOf(ctx, x.s.up, call.Request)
+	switch {
+	case err != nil:
+		return err
+	case f != x.s.dialect.Format():
+		return call.Own
+	}
+	return call.Fault
 }
 
 // tellLost tells what the front lost of a request, as an upstream would.

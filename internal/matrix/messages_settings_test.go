@@ -2,7 +2,7 @@ package matrix
 
 // settingsLost are what is lost of the settings that only Messages has.
 var settingsLost = []string{
-	"dropped extra.thread", "dropped extra.container", "degraded extra.fallbacks", "dropped extra.output_config.task_budget",
+	"dropped extra.container", "degraded extra.fallbacks", "dropped extra.output_config.task_budget",
 	"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config",
 }
 
@@ -106,7 +106,7 @@ var messagesSettings = []feature{
 	},
 	{
 		name: "settings that change the answer and that only this format has",
-		body: `"thread":{"type":"create"},"container":{"skills":[{"type":"anthropic","skill_id":"SK1"}]},"fallbacks":"default",
+		body: `"container":{"skills":[{"type":"anthropic","skill_id":"SK1"}]},"fallbacks":"default",
 			"output_config":{"effort":"high","task_budget":{"type":"tokens","total":20000}},
 			"tools":[{"name":"t","input_schema":{"type":"object"},"allowed_callers":["code_execution_20250825"]}],
 			"messages":[{"role":"user","content":"T1"},{"role":"system","content":"S1","output_config":{"effort":"low"}}]`,
@@ -133,18 +133,18 @@ var messagesSettings = []feature{
 	},
 	{
 		name: "settings that change the answer, and only this format has",
-		body: `"thread":{"type":"continue","previous_message_id":"msg_1"},"mcp_servers":[{"type":"url","name":"a","url":"http://mcp.example"}],
+		body: `"mcp_servers":[{"type":"url","name":"a","url":"http://mcp.example"}],
 			"output_config":{"effort":"high","task_budget":{"type":"tokens","total":20000}},"fallbacks":"default",
 			"tools":[{"name":"t","input_schema":{"type":"object","properties":{}},"allowed_callers":["code_execution_20250825"]}],
 			"messages":[{"role":"user","content":"T1"},{"role":"system","content":"S1","output_config":{"effort":"low"}}]`,
 		marks: []string{"T1 @ turns.0.parts.0", "S1 @ turns.1.parts.0"},
 		model: map[string]string{toChat: "gpt-5.1"},
 		loss: map[string][]string{
-			toGemini: {"dropped extra.thread", "dropped extra.mcp_servers", "dropped extra.output_config.task_budget", "degraded extra.fallbacks",
+			toGemini: {"dropped extra.mcp_servers", "dropped extra.output_config.task_budget", "degraded extra.fallbacks",
 				"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config", "degraded turns.1"},
-			toChat: {"dropped extra.thread", "dropped extra.mcp_servers", "dropped extra.output_config.task_budget", "degraded extra.fallbacks",
+			toChat: {"dropped extra.mcp_servers", "dropped extra.output_config.task_budget", "degraded extra.fallbacks",
 				"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config"},
-			toResp: {"dropped extra.thread", "dropped extra.mcp_servers", "dropped extra.output_config.task_budget", "degraded extra.fallbacks",
+			toResp: {"dropped extra.mcp_servers", "dropped extra.output_config.task_budget", "degraded extra.fallbacks",
 				"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config"},
 		},
 	},

@@ -140,6 +140,11 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	return list, next, err
 }
 
+// FormatOf implements [upstream.FormatReporter]: requests are sent as Messages.
+func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, error) {
+	return messages.Format, nil
+}
+
 // Preflight tells what would be lost. Nothing is sent or fetched. The error is
 // that of a request that cannot be told at all.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {

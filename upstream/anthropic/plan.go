@@ -43,6 +43,20 @@ var rules = &legal.Rules{
 	ID:   legal.Rule{Others: "_-"},
 }
 
+// rulesFor returns the rules for a request: the calls of results may be in a
+// thread, which the vendor keeps, and keep their ids then.
+func rulesFor(n *upstream.Request) *legal.Rules {
+	doc := codec.Open(n.Extra, messages.Format)
+	if doc == nil {
+		return rules
+	}
+	defer doc.Close()
+	if !doc.Root().Get("thread").Get("previous_message_id").Exists() {
+		return rules
+	}
+	return &legal.Rules{Name: rules.Name, AnyID: true}
+}
+
 // plan says a request in the format, and finds what it loses. The error is
 // about what the format takes no form of. There is a plan beside it: if nothing
 // is left to be answered, it has what was lost.
@@ -58,7 +72,7 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 		return p, nil
 	}
 	var log loss.Log
-	say, names := legal.Make(n, rules, &log)
+	say, names := legal.Make(n, rulesFor(n), &log)
 	p.names = names
 	own := ours(n.Header)
 	if own {

@@ -43,6 +43,11 @@ func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstrea
 	return c.filtered(w, answer(ctx, a, p, w))
 }
 
+// FormatOf implements [upstream.FormatReporter].
+func (c *client) FormatOf(context.Context, *upstream.Request) (content.Format, error) {
+	return c.own, nil
+}
+
 // Preflight tells what would be lost. Nothing is sent or fetched. The error is
 // that of a request that cannot be told at all.
 func (c *client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {

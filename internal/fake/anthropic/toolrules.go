@@ -108,7 +108,7 @@ var toolRules = []rule{
 	{"result-missing", "§2.4 [docs][report]", 0, missingResult},
 	{"result-only", "§2.4 [docs]", 0, resultOnly},
 	{"tools", "§2.4 [report]", 0, func(a *ask) string {
-		if len(a.tools()) > 0 {
+		if len(a.tools()) > 0 || a.continues() {
 			return ""
 		}
 		return a.blocks(func(_ turn, b block) string {
@@ -166,6 +166,12 @@ func missingResult(a *ask) string {
 	return ""
 }
 
+// continues reports whether a thread keeps the beginning of the conversation.
+func (a *ask) continues() bool {
+	t := a.doc.Get("thread")
+	return t != nil && t.Text("type") == "continue"
+}
+
 // orphanResult wants the call of each result in the turn before it.
 func orphanResult(a *ask) string {
 	turns := a.spoken()
@@ -175,6 +181,9 @@ func orphanResult(a *ask) string {
 				continue
 			}
 			id := b.Text("tool_use_id")
+			if i == 0 && a.continues() {
+				continue // the call is in the thread
+			}
 			if i == 0 || !slices.Contains(ids(turns[i-1], "tool_use", "id"), id) {
 				return fmt.Sprintf("%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", b.at, id)
 			}
