@@ -23,8 +23,9 @@ var (
 		Reason: "the member changes the answer, and only another format has it"}
 	ForeignPlace = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "where the request may be processed cannot be said: only another format has it"}
+	// A codec drops the member; adapters refuse the request: see backend.Kept.
 	ForeignKept = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "what another vendor keeps of the conversation cannot be had"}
+		Reason: "the member names state that another vendor keeps, without which this model cannot see the whole conversation"}
 	ForeignUnknown = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member is not known, and may change the answer: it is left out"}
 )

@@ -113,11 +113,11 @@ var generateToClaude = []feature{
 		name: "settings that change the answer",
 		body: `"generationConfig":{"routingConfig":{"autoMode":{}},"translationConfig":{"targetLanguageCode":"de"},"enableAffectiveDialog":true,
 			"audioTranscriptionConfig":{"mode":"SMART"},"mediaResolution":"MEDIA_RESOLUTION_LOW"},"modelArmorConfig":{"promptTemplateName":"p"},
-			"toolConfig":{"retrievalConfig":{"languageCode":"de"}},"continuationToken":"AAAA","labels":{"a":"b"},` + askedG1,
+			"toolConfig":{"retrievalConfig":{"languageCode":"de"}},"labels":{"a":"b"},` + askedG1,
 		loss: claude("dropped extra.generationConfig.routingConfig", "dropped extra.generationConfig.translationConfig",
 			"dropped extra.generationConfig.enableAffectiveDialog", "dropped extra.generationConfig.audioTranscriptionConfig",
 			"hint extra.generationConfig.mediaResolution", "degraded extra.modelArmorConfig", "dropped extra.toolConfig.retrievalConfig",
-			"dropped extra.continuationToken", "hint extra.labels"),
+			"hint extra.labels"),
 	},
 	{
 		name: "penalties that are none",

@@ -55,12 +55,12 @@ var generateTexts = []feature{
 	},
 	{
 		name:  "members that only this format has",
-		body:  askedG1 + `,"labels":{"LA1":"LA2"},"cachedContent":"cachedContents/CC1","safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_NONE"}]`,
-		marks: []string{"LA1 @ extra.labels", "CC1 @ extra.cachedContent", "HARM_CATEGORY_HARASSMENT @ extra.safetySettings"},
+		body:  askedG1 + `,"labels":{"LA1":"LA2"},"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_NONE"}]`,
+		marks: []string{"LA1 @ extra.labels", "HARM_CATEGORY_HARASSMENT @ extra.safetySettings"},
 		loss: map[string][]string{
-			toClaude: {"hint extra.labels", "dropped extra.cachedContent", "degraded extra.safetySettings"},
-			toChat:   {"hint extra.labels", "dropped extra.cachedContent", "degraded extra.safetySettings"},
-			toResp:   {"hint extra.labels", "dropped extra.cachedContent", "degraded extra.safetySettings"},
+			toClaude: {"hint extra.labels", "degraded extra.safetySettings"},
+			toChat:   {"hint extra.labels", "degraded extra.safetySettings"},
+			toResp:   {"hint extra.labels", "degraded extra.safetySettings"},
 		},
 	},
 }

@@ -138,4 +138,81 @@ func TestThreadRoutes(t *testing.T) {
 	if a := g.do(threadRequest("nothing", continued, whole), whole); a.Status != http.StatusNotFound {
 		t.Errorf("no such model: answered %d %s", a.Status, clip(a.Body))
 	}
+	// First passes over an upstream that cannot answer.
+	g = newGateway(f, upstream.First(chat, claude), upstream.Serving{})
+	if a := g.do(threadRequest("claude-sonnet-4-5", continued, whole), whole); a.Status != http.StatusOK {
+		t.Errorf("first: answered %d %s", a.Status, clip(a.Body))
+	}
+}
+
+// TestKept has clients of content generation name state that only their vendor
+// keeps. Over another format the request is refused with the member's name, in
+// the same format it passes.
+func TestKept(t *testing.T) {
+	f := frontNamed("generatecontent")
+	for _, b := range backs {
+		up, vendor := b.start(t, vendor{trust: true})
+		for _, w := range wraps {
+			if strings.Contains(w.name, "edit") {
+				continue // cachedContent goes with no system text
+			}
+			for _, tt := range []struct{ member, path string }{
+				{`"cachedContent":"cachedContents/a"`, "cached_content"}, {`"continuationToken":"AAAA"`, "continuation_token"},
+			} {
+				t.Run(b.name+"/"+w.name+"/"+tt.path, func(t *testing.T) {
+					g := newGateway(f, w.wrap(up), upstream.Serving{})
+					before := len(vendor.Requests())
+					for _, m := range []mode{whole, sse, array, count} {
+						a := g.ask(b.model, tt.member+","+askedG1, m)
+						if b.format == f.name {
+							if a.Status != http.StatusOK || !strings.Contains(string(vendor.Last().Body), tt.member) {
+								t.Errorf("%s: answered %d %s\nsent %s", m, a.Status, clip(a.Body), clip(string(vendor.Last().Body)))
+							}
+							continue
+						}
+						if a.Status != http.StatusBadRequest || !strings.Contains(a.Body, tt.path) || !strings.Contains(a.Body, "state that another vendor keeps") {
+							t.Errorf("%s: answered %d %s", m, a.Status, clip(a.Body))
+						}
+					}
+					if n := len(vendor.Requests()) - before; b.format != f.name && n > 0 {
+						t.Errorf("the vendor was asked %d times", n)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestSummary has clients whose conversation begins with the vendor's own summary
+// of what was said before. Other models get its text; they cannot answer without
+// it.
+func TestSummary(t *testing.T) {
+	f := frontNamed("messages")
+	const rest = `{"role":"user","content":"T1"}]`
+	for _, b := range backs {
+		t.Run(b.name, func(t *testing.T) {
+			up, vendor := b.start(t, vendor{trust: true})
+			g := newGateway(f, up, upstream.Serving{})
+			for _, role := range []string{"user", "assistant"} {
+				ask := func(block string, m mode) *answer {
+					r := messagesRequest(b.model, `"messages":[{"role":"user","content":"T0"},{"role":"`+role+`","content":[`+block+`]},`+rest, m)
+					r.Header.Set("Anthropic-Beta", "compact-2026-09-04")
+					return g.do(r, m)
+				}
+				if b.format == f.name {
+					continue // passes with the document
+				}
+				a := ask(`{"type":"compaction","content":"SU1"}`, whole)
+				if a.Status != http.StatusOK || !strings.Contains(string(vendor.Last().Body), "SU1") {
+					t.Errorf("%s: answered %d %s\nsent %s", role, a.Status, clip(a.Body), clip(string(vendor.Last().Body)))
+				}
+				for _, m := range []mode{whole, count} {
+					a := ask(`{"type":"compaction","content":null,"encrypted_content":"AAAA"}`, m)
+					if a.Status != http.StatusBadRequest || !strings.Contains(a.Body, "messages.1.content.0") || !strings.Contains(a.Body, "encrypted") {
+						t.Errorf("%s: encrypted: answered %d %s", role, a.Status, clip(a.Body))
+					}
+				}
+			}
+		})
+	}
 }

@@ -71,6 +71,9 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 		c.clients(p.header, p.wire.Header)
 		return p, nil
 	}
+	if err := backend.Kept(n, messages.Format); err != nil {
+		return p, err
+	}
 	var log loss.Log
 	say, names := legal.Make(n, rulesFor(n), &log)
 	p.names = names

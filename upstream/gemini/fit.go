@@ -28,7 +28,7 @@ var (
 
 // fitLosses is the table of what this package loses by itself.
 var fitLosses = []*loss.Rule{
-	legal.RenamedTool, legal.RenamedCall,
+	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText,
 	noThinking, neverOff, budgetBounds, noEfforts, effortLow, noJSONBesideTools,
 }
 

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -37,11 +38,11 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if p.wire = upstream.WireOf(n, generatecontent.Format); p.wire != nil {
 		return p, nil
 	}
-	if err := backend.Answers(n); err != nil {
+	if err := cmp.Or(backend.Answers(n), backend.Kept(n, generatecontent.Format)); err != nil {
 		return p, err
 	}
 	var log loss.Log
-	p.from, p.names = legal.Make(n, rules, &log)
+	p.from, p.names = legal.Make(legal.Portable(n, generatecontent.Format, &log), rules, &log)
 	p.say = p.said(p.from, &log)
 	fault := backend.Asked(n, log.Losses, len(p.say.Contents) > 0, func(n *upstream.Request) bool {
 		r, _ := generatecontent.RequestFor(n, c.target(familyOf(p.model)))

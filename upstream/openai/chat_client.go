@@ -54,5 +54,8 @@ func (c *Client) answer(ctx context.Context, a *backend.Answer, p *plan, w *upst
 
 // CountTokens estimates: chat completions has no way to ask.
 func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream.TokenCount, error) {
+	if err := backend.Kept(req, ChatFormat); err != nil {
+		return upstream.TokenCount{}, err
+	}
 	return backend.Estimate(req), nil
 }

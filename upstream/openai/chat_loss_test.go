@@ -99,6 +99,7 @@ var partLosses = []lossCase{
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", local: true, change: user(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")})},
 	{rule: lostOwn, path: "turns.0.parts.1.extra", change: user(&content.Image{Source: png.Source, Extra: &content.Extra{Format: ChatFormat, JSON: `{"detail":"low","x":1}`}})},
 	{rule: lostVendorPart, path: "turns.0.parts.1", change: user(&content.ServerToolResult{Format: "messages", Kind: "x", Content: "{}"})},
+	{rule: legal.SummaryAsText, path: "turns.0.parts.1", change: user(&content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`})},
 	{rule: lostUnknownPart, path: "turns.0.parts.1", change: user(&content.Unknown{Format: "messages", Kind: "x", Raw: "{}"})},
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: foreign})},
 	{rule: lostOwn, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: &content.Extra{Format: ChatFormat, JSON: `{"x":1}`}})},
@@ -264,7 +265,7 @@ func TestLosses(t *testing.T) {
 		if !slices.Contains(p.losses, x.rule.At(x.path)) {
 			t.Errorf("%s: want %v in %v", x.rule.Feature, x.rule.At(x.path), p.losses)
 		}
-		if p.fault != nil {
+		if kept := x.rule == codec.ForeignKept; kept != (p.fault != nil) {
 			t.Errorf("%s: %v", x.rule.Feature, p.fault)
 		}
 		for _, l := range p.losses {

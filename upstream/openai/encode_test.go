@@ -192,8 +192,8 @@ var turnCases = []bothCase{
 	{name: "how closely a file is looked at", change: says(turnOf(content.User, &content.Document{Title: "a.pdf", Source: pdf, Extra: resolution("MEDIA_RESOLUTION_HIGH")})),
 		chat:      saying{not: "detail", losses: []content.Loss{codec.ForeignMembers.At("turns.0.parts.0.extra")}},
 		responses: saying{has: `"detail":"high"`}},
-	{name: "what the other vendor keeps", change: func(r *upstream.Request) {
-		r.Extra = ofMessages(`{"thread":{"type":"continue","id":"t"},"context_management":{"edits":[]},"compaction":{"type":"summarize"}}`)
+	{name: "settings of the other vendor's context", change: func(r *upstream.Request) {
+		r.Extra = ofMessages(`{"context_management":{"edits":[]},"compaction":{"type":"summarize"}}`)
 	},
 		chat:      saying{losses: foreignOnes},
 		responses: saying{losses: foreignOnes}},
@@ -259,7 +259,7 @@ var resultCases = []bothCase{
 		responses: saying{not: "summary"}},
 }
 
-var foreignOnes = []content.Loss{codec.ForeignKept.At("extra.thread"), codec.ForeignMembers.At("extra.context_management"), codec.ForeignSetting.At("extra.compaction")}
+var foreignOnes = []content.Loss{codec.ForeignMembers.At("extra.context_management"), codec.ForeignSetting.At("extra.compaction")}
 
 // TestBoth says requests in both formats, with all that is lost.
 func TestBoth(t *testing.T) {
@@ -284,6 +284,42 @@ func TestBoth(t *testing.T) {
 				check(t, tt.responses, r.doc.Text(), r.losses)
 			})
 		}
+	}
+}
+
+// TestKept checks that a request is refused that names state of its conversation
+// at another vendor: the model would not see it.
+func TestKept(t *testing.T) {
+	for _, x := range []struct {
+		format content.Format
+		member string
+	}{
+		{"messages", `"thread":{"type":"create"}`},
+		{"messages", `"thread":{"type":"continue","previous_message_id":"msg_1"}`},
+		{"generatecontent", `"cachedContent":"cachedContents/a"`},
+		{"generatecontent", `"continuationToken":"AAAA"`},
+		{ResponsesFormat, `"previous_response_id":"resp_1"`},
+		{ResponsesFormat, `"conversation":"conv_1"`},
+	} {
+		name, _, _ := strings.Cut(strings.Trim(x.member, `"`), `"`)
+		kept := func(r *upstream.Request) { r.Extra = &content.Extra{Format: x.format, JSON: "{" + x.member + "}"} }
+		chat := lossCase{change: kept}
+		for _, p := range []*plan{chat.plan(t), planOf(t, with(asked("gpt-4.1", sayText("q")), kept), KindVendor, 0)} {
+			list, _ := content.Violations(p.fault)
+			switch {
+			case x.format == p.own:
+				if len(list) > 0 {
+					t.Errorf("%s: own member %s: got %v", p.own, name, p.fault)
+				}
+			case len(list) != 1 || list[0].Path != "extra."+name || list[0].Code != content.CodeUnsupported:
+				t.Errorf("%s: got %v, want a violation at extra.%s", p.own, p.fault, name)
+			}
+		}
+	}
+	r := asked("m", sayText("q"))
+	r.Extra = &content.Extra{Format: "generatecontent", JSON: `{"cachedContent":"cachedContents/a"}`}
+	if _, err := new(Client).CountTokens(t.Context(), r); err == nil {
+		t.Error("counted without the cached prompt")
 	}
 }
 

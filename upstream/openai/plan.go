@@ -119,7 +119,7 @@ func (c *client) plan(n *upstream.Request, counting bool) *plan {
 		model: model, vendor: c.vendor, family: known, dialect: c.dialect, refused: c.memory.get(model),
 	}}
 	var log loss.Log
-	p.from, p.names = legal.Make(n, rules, &log)
+	p.from, p.names = legal.Make(legal.Portable(n, p.own, &log), rules, &log)
 	p.losses = loss.Bound(append(log.Losses, p.encode(p.from, false)...))
 	return p
 }
@@ -141,7 +141,7 @@ func (p *plan) encode(n *upstream.Request, loaded bool) []content.Loss {
 		e = &chat.encoder
 		p.off = chat.turn == "disabled" || chat.effort == "none"
 	}
-	p.doc, p.fault, p.sent = e.w, cmp.Or(e.faults.Err(), backend.Answers(n)), e.sent
+	p.doc, p.fault, p.sent = e.w, cmp.Or(e.faults.Err(), backend.Answers(n), backend.Kept(n, p.own)), e.sent
 	if !loaded {
 		p.load, p.others, p.noted = e.load, e.others, e.noted
 	}
