@@ -101,6 +101,8 @@ func TestStreamErrorForms(t *testing.T) {
 		{"A and more", event + "data: " + failure + "\n\n" + event, 1},
 		{"A behind the end", "data: " + done + "\n\ndata: " + failure + "\n\n", 1},
 		{"B", event + failure, 1},
+		{"B and A", event + failure + "\r\n\r\ndata: " + failure + "\r\n\r\n", 1},
+		{"B and A first", failure + "\r\n\r\ndata: " + failure + "\r\n\r\n", 0},
 		{"B behind the end", "data: " + done + "\n\n" + failure, 1},
 		{"B first", failure, 0},
 		{"B with a byte order mark", "\uFEFF" + failure, 0},

@@ -204,6 +204,6 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 	}
 }
 
-// apart is how long a stream pauses before it tells a failure: clients know one
-// only if it comes in a read of its own.
+// apart is how long a stream pauses before each form of a failure: some clients
+// recognize a bare error object only in a read of its own.
 const apart = 50 * time.Millisecond

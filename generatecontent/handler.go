@@ -69,10 +69,10 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 }
 
 // ServeHTTP answers one request. Whatever fails before the first byte of an
-// answer is an HTTP error; what fails later is told by the stream: with alt=sse
-// by a bare error object at the end of the body, which is the one form that all
-// of the vendor's clients understand, else by the last element of the array. An
-// answer never just ends.
+// answer is an HTTP error. A later failure is part of the stream: with alt=sse
+// it is a bare error object, a blank line, and the same object as an event,
+// because some clients read only one of the two; otherwise it is the last
+// element of the array. A stream never just ends.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.front.ServeHTTP(w, r) }
 
 // Match reports whether the request's path is one that h serves, whatever its

@@ -19,8 +19,8 @@ type heard struct {
 }
 
 // hear takes a stream apart. In events, each is one data line and an empty one,
-// with CRLF; empty pairs stand between them only; a failure is a bare object at
-// the very end.
+// with CRLF; empty pairs are between them only; a failure at the very end is a
+// bare object, a blank line and the same object as an event.
 func hear(f framing, stream string) (*heard, error) {
 	if f == inArray {
 		return hearArray(stream)
@@ -28,7 +28,11 @@ func hear(f framing, stream string) (*heard, error) {
 	h := new(heard)
 	for stream != "" {
 		if strings.HasPrefix(stream, `{"error":`) {
-			m, err := decodeObject([]byte(stream))
+			failure, rest, _ := strings.Cut(stream, "\r\n\r\n")
+			if rest != "data: "+failure+"\r\n\r\n" {
+				return h, fmt.Errorf("the second form of the failure is %q", rest)
+			}
+			m, err := decodeObject([]byte(failure))
 			h.failure = m
 			return h, err
 		}
@@ -52,7 +56,7 @@ func hear(f framing, stream string) (*heard, error) {
 			return h, fmt.Errorf("%w: %q", err, data)
 		}
 		if m["error"] != nil {
-			return h, fmt.Errorf("a failure in an event, which old clients ignore: %q", data)
+			return h, fmt.Errorf("a failure only in an event, which old clients ignore: %q", data)
 		}
 		h.pieces = append(h.pieces, m)
 	}

@@ -51,9 +51,9 @@ func TestKeepAlive(t *testing.T) {
 	})
 }
 
-// TestFailureApart checks that a failure after the first byte comes in a read
-// of its own, some tens of milliseconds after what was said before, and that
-// nothing comes behind it.
+// TestFailureApart checks that both forms of a failure after the first byte
+// come in a read of their own, some tens of milliseconds after each other, and
+// that nothing follows.
 func TestFailureApart(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("Once")
@@ -62,10 +62,13 @@ func TestFailureApart(t *testing.T) {
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
 		list := reads(t, p.send(t.Context(), t, eventsPath), start)
-		if len(list) != 2 || list[1].data != `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}` {
+		const failure = `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}` + "\r\n\r\n"
+		if len(list) != 3 || list[1].data != failure || list[2].data != "data: "+failure {
 			t.Fatalf("reads: %v", list)
 		}
-		wiretest.Took(t, "the failure", list[1].after-list[0].after, 20*time.Millisecond, 80*time.Millisecond)
+		for i := 1; i < len(list); i++ {
+			wiretest.Took(t, "the failure", list[i].after-list[i-1].after, 20*time.Millisecond, 80*time.Millisecond)
+		}
 	})
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 		list := reads(t, p.send(t.Context(), t, arrayPath), time.Now())
@@ -200,7 +203,7 @@ func TestPanics(t *testing.T) {
 		}), nil)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, post(path, smallBody))
-		if !strings.HasSuffix(w.Body.String(), `{"error":{"code":500,"message":"An internal error has occurred. Please retry.","status":"INTERNAL"}}`) {
+		if !strings.HasSuffix(strings.TrimSpace(w.Body.String()), `{"error":{"code":500,"message":"An internal error has occurred. Please retry.","status":"INTERNAL"}}`) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}

@@ -121,8 +121,9 @@ func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	return s.oneLine(dst, from)
 }
 
-// End appends how the answer ends. A failure in events is a bare object: the
-// one form that all clients understand, if it comes in a read of its own.
+// End appends how the answer ends. A failure in events is a bare object and a
+// blank line: in a read of its own the vendor's older TypeScript SDKs, LangChain
+// and Genkit JS recognize only this form. [stream.Repeat] appends the other one.
 func (s *stream) End(dst []byte, f *front.Failure) []byte {
 	if f == nil {
 		dst = s.oneLine(s.finish(dst), len(dst))
@@ -132,9 +133,19 @@ func (s *stream) End(dst []byte, f *front.Failure) []byte {
 		return dst
 	}
 	if s.framing == inEvents {
-		return appendError(dst, f, s.limit)
+		return append(appendError(dst, f, s.limit), "\r\n\r\n"...)
 	}
 	return append(appendError(s.beginElement(dst), f, s.limit), ']')
+}
+
+// Repeat implements [front.Repeater]: the failure once more, as an event. AI
+// SDK reads data lines only. Clients that have read both in one piece do not
+// take the end of the body for the end of the answer.
+func (s *stream) Repeat(dst []byte, f *front.Failure) []byte {
+	if s.framing == inArray {
+		return dst
+	}
+	return append(appendError(append(dst, "data: "...), f, s.limit), "\r\n\r\n"...)
 }
 
 // beginElement appends what stands before an element of the array.

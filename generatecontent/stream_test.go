@@ -30,6 +30,9 @@ func drive(t *testing.T, f framing, up upstream.Func) (stream string, lost []con
 		fail = front.Explain(err)
 	}
 	out = s.End(out, fail)
+	if fail != nil {
+		out = s.Repeat(out, fail)
+	}
 	return string(out), append(lost, s.Lost()...)
 }
 
@@ -179,9 +182,9 @@ func TestStreamBytes(t *testing.T) {
 	}
 }
 
-// TestStreamFailure checks the form of a failure: in events a bare object at
-// the very end, in an array the last element, and never the end of an answer
-// that says it was whole.
+// TestStreamFailure checks the form of a failure: in events a bare object, a
+// blank line and the same object as an event; in an array the last element; and
+// never the end of a whole answer.
 func TestStreamFailure(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -212,7 +215,7 @@ func TestStreamFailure(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events, _ := drive(t, inEvents, tt.up)
-			if rest, ok := strings.CutSuffix(events, tt.want); !ok || rest != "" && !strings.HasSuffix(rest, "}\r\n\r\n") {
+			if rest, ok := strings.CutSuffix(events, tt.want+"\r\n\r\ndata: "+tt.want+"\r\n\r\n"); !ok || rest != "" && !strings.HasSuffix(rest, "}\r\n\r\n") {
 				t.Errorf("got %s, want %s at its end", events, tt.want)
 			}
 			if strings.Contains(events, "finishReason") || strings.Contains(events, "secret") {

@@ -37,6 +37,14 @@ type Encoder interface {
 // after each call of Events; what was appended still goes out.
 type Failer interface{ Err() error }
 
+// A Repeater is an Encoder that reports a failure in two forms, because its
+// clients each know only one of them. Repeat appends the second form. It is
+// called right after End, and its bytes are written Call.Apart after those of
+// End.
+type Repeater interface {
+	Repeat(dst []byte, f *Failure) []byte
+}
+
 // A Dialect is what one format says about everything around an answer. It must
 // be safe for concurrent use.
 type Dialect interface {
@@ -123,7 +131,7 @@ type Call struct {
 	// request came.
 	Within time.Duration
 
-	// Apart, if not zero, is how long a stream pauses before it tells a
-	// failure, for clients that know one only if it comes in a read of its own.
+	// Apart, if not zero, is how long a stream pauses before each form of a
+	// failure, for clients that recognize it only in a read of its own.
 	Apart time.Duration
 }

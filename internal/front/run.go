@@ -228,6 +228,13 @@ func (x *exchange) end(ctx context.Context, s *sink, err error) {
 		x.pause(s.call.Apart)
 		s.buf = s.call.Stream.End(s.pending(), f)
 		s.flush()
+		if r, ok := s.call.Stream.(Repeater); ok && s.err == nil {
+			x.pause(s.call.Apart)
+			s.buf = r.Repeat(s.pending(), f)
+			if len(s.buf) > 0 {
+				s.flush()
+			}
+		}
 	}
 }
 

@@ -48,8 +48,8 @@ type generateChunk struct {
 	Tokens *int                       `json:"totalTokens"`
 }
 
-// readGenerate reads an answer the way the crudest client does: of an event
-// stream only "data: {…}" and blank pairs, of an error only its bare form.
+// readGenerate reads an answer as the simplest client does: of an event stream
+// only "data: {…}" and blank pairs. An error comes last, in both of its forms.
 func readGenerate(a *answer, m mode) {
 	kind := a.Header.Get("Content-Type")
 	switch {
@@ -84,6 +84,14 @@ func readGenerateStream(a *answer) {
 		if event == "" {
 			continue
 		}
+		if strings.HasPrefix(event, `{"error":`) {
+			if rest != "data: "+event+end {
+				a.broken("behind an error there is %.60q", rest)
+			}
+			a.chunk([]byte(event), false)
+			a.Whole = false
+			return
+		}
 		data, ok := strings.CutPrefix(event, "data: ")
 		if !ok || strings.ContainsAny(data, "\r\n") {
 			a.broken("an event that clients cannot read: %.60q", event)
@@ -93,10 +101,7 @@ func readGenerateStream(a *answer) {
 	}
 	a.Whole = a.Stop != "" && rest == "" && !a.Aborted
 	if rest != "" {
-		a.chunk([]byte(rest), false)
-		if a.Err == nil {
-			a.broken("a stray end %.60q", rest)
-		}
+		a.broken("a stray end %.60q", rest)
 	}
 }
 
