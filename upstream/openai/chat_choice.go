@@ -58,9 +58,13 @@ func (d *chatDecoder) choice(v jsonwire.Value) error {
 		return err
 	}
 	switch {
-	case delta.Kind() == jsonwire.Object:
+	case d.whole && message.Kind() == jsonwire.Object:
+		// A whole response is its message. Some servers put an empty delta beside it.
+		delta, s.whole = message, true
+	case delta.Kind() == jsonwire.Object && (isEmpty(message) || !a.silent() || s.finish.Str() == "" || !isEmpty(delta)):
+		// A message beside deltas repeats them, unless none of them had anything.
 		a.pieces = true
-	case a.pieces && (a.said || a.mused || len(a.calls) > 0):
+	case a.pieces && !a.silent():
 		// Some servers say it all again at the end of a stream.
 	default:
 		delta, s.whole = message, true
@@ -73,6 +77,19 @@ func (d *chatDecoder) choice(v jsonwire.Value) error {
 	}
 	a.end(&s, len(d.events) == before && s.calls.Len() == 0)
 	return nil
+}
+
+// silent reports whether there was no text, thinking or tool call yet.
+func (a *chatAnswer) silent() bool { return !a.said && !a.mused && len(a.calls) == 0 }
+
+// isEmpty reports whether a delta or a message has nothing but its role.
+func isEmpty(v jsonwire.Value) bool {
+	for name, x := range v.Members() {
+		if name != "role" && (x.Str() != "" || x.Len() > 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // read reads the members of a delta or of a message.
@@ -121,7 +138,7 @@ func (a *chatAnswer) end(s *said, idle bool) {
 	case word != "":
 		a.ended, a.finish = true, strings.Clone(word)
 	case s.finish.Kind() == jsonwire.String && idle:
-		a.ended = a.ended || a.said || a.mused || len(a.calls) > 0
+		a.ended = a.ended || !a.silent()
 	}
 	if s.sequence.Kind() == jsonwire.String && a.finish == "stop" {
 		a.sequence = strings.Clone(s.sequence.Str())

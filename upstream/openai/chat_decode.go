@@ -12,8 +12,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A chatDecoder turns chunks into events. A whole answer is one chunk.
+// A chatDecoder turns chunks into events. A whole response is read as one chunk.
 type chatDecoder struct {
+	whole  bool // the chunk is a whole response
 	doc    jsonwire.Doc
 	lim    jsonwire.Limits
 	tags   ThinkTags

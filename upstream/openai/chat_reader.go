@@ -140,7 +140,7 @@ func (r *chatReader) document(src io.Reader) error {
 	case n > r.limit:
 		return broken(sse.ErrTooLarge)
 	}
-	r.done = true
+	r.done, r.whole = true, true
 	if err := r.chunk(trimBlank(b.String()), false); err != nil {
 		return err
 	}
@@ -176,6 +176,7 @@ func decodeChat(text string, lim content.Limits, tags ThinkTags) (*upstream.Fram
 	}
 	var d chatDecoder
 	d.init(lim, tags)
+	d.whole = true
 	if err := d.chunk(text, false); err != nil {
 		return nil, err
 	}

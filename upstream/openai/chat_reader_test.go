@@ -168,6 +168,13 @@ var quirks = []struct {
 		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example/", Title: "A"}}}), content.StopEnd},
 	{"a citation beside calls", []string{`{"choices":[{"index":0,"message":{"content":"hi","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}],"annotations":[{"type":"url_citation","url_citation":{"url":"https://a.example/","title":"A"}}]},"finish_reason":"tool_calls"}]}`},
 		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example/", Title: "A"}}}, useOf("a", "f", "{}")), content.StopToolUse},
+	{"messages so far beside deltas", []string{`{"choices":[{"index":0,"message":{"role":"assistant","content":"h"},"delta":{"role":"assistant","content":"h"}}]}`,
+		`{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"delta":{"role":"assistant","content":"i"}}]}`,
+		`{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"delta":{"role":"assistant","content":""},"finish_reason":"stop"}]}`},
+		partsOf(sayText("hi")), content.StopEnd},
+	{"a message beside empty deltas", []string{`{"choices":[{"index":0,"message":{"role":"assistant","content":"h"},"delta":{"role":"assistant","content":""}}]}`,
+		`{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"delta":{"role":"assistant","content":""},"finish_reason":"stop"}]}`},
+		partsOf(sayText("hi")), content.StopEnd},
 	{"text between calls", []string{chunkOf(`{"content":"a"}`), frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"b"}`), frag(`"index":1,"id":"b","function":{"name":"g","arguments":"{}"}`), stopped},
 		partsOf(sayText("a"), useOf("a", "f", "{}"), sayText("b"), useOf("b", "g", "{}")), content.StopToolUse},
 }
@@ -225,6 +232,43 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%v: %#v, want %s %q", err, e, test.code, test.text)
 			}
 		})
+	}
+}
+
+// TestWholeMessage checks that a whole response is read from its message: some
+// servers put an empty delta beside it, or one that repeats it.
+func TestWholeMessage(t *testing.T) {
+	const (
+		message = `"message":{"role":"assistant","content":"hi","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]}`
+		delta   = `"delta":{"role":"assistant","content":"hi","tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`
+	)
+	want := partsOf(sayText("hi"), useOf("a", "f", "{}"))
+	for _, choice := range []string{
+		message,
+		message + `,"delta":{}`,
+		message + `,"delta":{"role":"assistant","content":""}`,
+		`"delta":{"role":"assistant","content":""},` + message,
+		message + "," + delta,
+		delta,
+		`"message":null,` + delta,
+	} {
+		body := `{"choices":[{"index":0,` + choice + `,"finish_reason":"tool_calls"}]}`
+		whole, err := wholeChat(t, body, ThinkTagsOff)
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+			continue
+		}
+		if diff := cmp.Diff(want, whole.Parts); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", body, diff)
+		}
+		stream, err := collectChat(t, strings.NewReader(body), ThinkTagsOff) // in place of a stream
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+			continue
+		}
+		if diff := cmp.Diff(want, stream.Parts); diff != "" {
+			t.Errorf("%s in place of a stream (-want +got):\n%s", body, diff)
+		}
 	}
 }
 
