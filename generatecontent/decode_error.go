@@ -63,7 +63,7 @@ func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstre
 // Error returns all of it on one line.
 func (f *vendorError) Error() string {
 	var b strings.Builder
-	b.WriteString("generatecontent: the upstream failed")
+	b.WriteString("the upstream failed")
 	if f.http != 0 {
 		fmt.Fprintf(&b, " with status %d", f.http)
 	}

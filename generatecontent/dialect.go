@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -28,6 +29,7 @@ func (d *dialect) Format() content.Format { return Format }
 // document.
 func (d *dialect) Path(neutral string) string { return new(Request).path(neutral) }
 
+// Header sets the request's id. The vendor sends none; its clients ignore it.
 func (d *dialect) Header(h http.Header, id string) { h.Set("X-Request-Id", id) }
 
 // Forward lets through which tier has answered.
@@ -174,7 +176,7 @@ func isModelName(s string) bool { return s != "" && isModel(s) }
 // generate makes calls of the bodies of requests. f is how to stream the
 // answer; nil if it is wanted whole.
 func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, string) (*front.Call, error) {
-	return func(id string, r *http.Request, body string) (*front.Call, error) {
+	return func(_ string, r *http.Request, body string) (*front.Call, error) {
 		req, err := d.request(t, body, false)
 		if err != nil {
 			return nil, err
@@ -182,7 +184,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		c := &front.Call{Path: req.path, Files: d.elsewhere(req)}
 		c.Request, c.Lost = req.passOn()
 		c.Within, _ = patience(r) // head has judged it
-		id = strings.TrimPrefix(id, "req_")
+		id := rand.Text()         // not the request's, which may be an edge's, and come again
 		if f != nil {
 			c.Request.Stream = true
 			c.Stream, c.Apart = newStream(*f, id, t.model, d.body), apart

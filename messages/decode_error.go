@@ -21,12 +21,13 @@ import (
 // keys, user-info and queries are taken; other words are not passed on.
 // RetryAfter is that of the headers, a number or a date, if it is up to an hour;
 // the one in milliseconds counts more.
+// UpstreamID is the vendor's request id, of the header or else of the envelope.
 // Err, for logs, has the status, type and request id; words in it are cleaned
 // in the same way.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	f := vendorError{status: status, id: header.Get("request-id"), size: len(body)}
 	codec.ErrorBody(body, f.take)
-	e := &upstream.Error{Code: codec.StatusCode(status), Err: &f}
+	e := &upstream.Error{Code: codec.StatusCode(status), UpstreamID: printable(f.id), Err: &f}
 	if f.envelope {
 		e.Code = f.code(e.Code)
 		switch status {
@@ -74,7 +75,7 @@ func failureOf(v jsonwire.Value) *upstream.Error {
 	f := vendorError{original: v.Raw()}
 	f.take(v)
 	code, told := typeCode(f.kind)
-	e := &upstream.Error{Code: code, Err: &f}
+	e := &upstream.Error{Code: code, UpstreamID: printable(f.id), Err: &f}
 	e.Code = f.code(code)
 	if told {
 		e.Text = f.message
@@ -102,7 +103,7 @@ func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstre
 // Error returns all of it on one line.
 func (f *vendorError) Error() string {
 	var b strings.Builder
-	b.WriteString("messages: the upstream failed")
+	b.WriteString("the upstream failed")
 	if f.status != 0 {
 		fmt.Fprintf(&b, " with status %d", f.status)
 	}

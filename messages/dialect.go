@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"slices"
@@ -27,22 +28,11 @@ func (d *dialect) Format() content.Format { return Format }
 
 func (d *dialect) Path(neutral string) string { return wirePath(neutral) }
 
-// Header names the request. One that the vendor has named keeps that name: it is
-// what clients show and what the vendor's support asks for.
-func (d *dialect) Header(h http.Header, id string) {
-	if h.Get(requestID) == "" {
-		h.Set(requestID, id)
-	}
-}
+// Header sets the request's id.
+func (d *dialect) Header(h http.Header, id string) { h.Set("Request-Id", id) }
 
-const requestID = "Request-Id"
-
-// Forward lets through what the vendor says about rates, and its name of the
-// request.
+// Forward reports whether a header of the vendor is about rates.
 func (d *dialect) Forward(name string) bool {
-	if name == requestID {
-		return true
-	}
 	for _, prefix := range [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -201,7 +191,7 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 		return nil, err
 	}
 	c.Path = req.Path
-	message := "msg_" + strings.TrimPrefix(id, "req_")
+	message := "msg_" + rand.Text() // not of the id, which may be an edge's, and come again
 	if req.Stream {
 		c.Stream = newStream(id, message, req.Model, c.Request.Turns)
 		return c, nil

@@ -21,6 +21,10 @@ type TokenCount struct {
 	Cached   int64 // of these, how many a cache would give
 	Estimate bool  // not counted by the model's own vendor
 
+	// Upstream is the name of the adapter that counted, and UpstreamID the id that
+	// its server gave the exchange: see [Error]. They are empty where unknown.
+	Upstream, UpstreamID string
+
 	// Losses are those of the request on its way to where it is counted: the
 	// count is of what is left. An estimate may be of the whole, and tell none.
 	// None of them makes counting fail, whatever the request's Refuse says.

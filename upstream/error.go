@@ -43,6 +43,12 @@ type Error struct {
 	// RetryAfter, if not zero, tells the client how long to wait.
 	RetryAfter time.Duration
 
+	// Upstream is the name of the adapter that failed, and UpstreamID the id
+	// that its server gave the exchange. Handlers send the id to the client in
+	// the header Upstream-Request-Id; both are in the log and in the [Report].
+	// They are empty where unknown.
+	Upstream, UpstreamID string
+
 	// Err is the cause. It goes to the host's log and to nobody else.
 	Err error
 }

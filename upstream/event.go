@@ -76,6 +76,10 @@ type Start struct {
 	// for another model's if the names differ, and drop thoughts out of it.
 	AsAsked bool
 
+	// Upstream is the name of the adapter that answers, and UpstreamID the id that
+	// its server gave the exchange: see [Error]. They are empty where unknown.
+	Upstream, UpstreamID string
+
 	Extra *content.Extra
 
 	// Header holds what the vendor said in response headers and the client

@@ -33,6 +33,12 @@ type Serving struct {
 	// without it. Nil lets everybody in. See [Keys].
 	Authenticate func(ctx context.Context, r *http.Request, key string) (context.Context, error)
 
+	// RequestID, if not nil, returns the id of a request, such as the one that an
+	// edge has put into a header. The id is 1 to 128 bytes of visible ASCII; if
+	// the function returns anything else, the empty string included, the handler
+	// makes an id. It must be safe for concurrent use. See [RequestID].
+	RequestID func(r *http.Request) string
+
 	// Resolver finds the files that requests name by id or, in the words of a
 	// vendor's store, by URI: every [*content.File]. It is asked once for each
 	// file of a request, before the Upstream is called, and what it finds is
@@ -118,19 +124,24 @@ type Times struct {
 
 // Report says how one request went: the base of logs, bills and metrics.
 type Report struct {
-	ID       string         // the request's id, as the client was told
+	ID       string         // the request's id, as in the response's headers: see [RequestID]
 	Format   content.Format // the front's
 	Method   string         // HTTP method
 	Path     string         // URL path, without the query
 	Mode     string         // "stream", "plain", "count", "models", or empty if it did not get that far
 	Model    string         // as asked
 	Answered string         // the model that answered, if it said so
+	Upstream string         // the name of the adapter that answered or failed; empty where unknown
 	Status   int            // HTTP status; 499 if the client left before there was one
 	Usage    content.Usage  // what the Upstream had said by the end
 	Stop     Stop
 	Losses   []content.Loss // each once, the first 1,000
 	Code     Code           // how it failed, CodeCanceled if the client left; empty if it did not fail
 	Err      error          // why it failed, not for clients: its text has the cause, errors.As finds what the Upstream returned
+
+	// UpstreamID is the id that the server behind the Upstream gave the exchange,
+	// as in the response's header Upstream-Request-Id. It is empty where unknown.
+	UpstreamID string
 
 	Start     time.Time
 	FirstByte time.Duration // until the first byte of the answer; 0 if there was none

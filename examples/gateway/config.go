@@ -287,6 +287,12 @@ func record(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 	if r.Model != "" { // the client's word, of any length
 		attrs = append(attrs, slog.String("model", r.Model[:min(len(r.Model), 100)]))
 	}
+	if r.Upstream != "" {
+		attrs = append(attrs, slog.String("upstream", r.Upstream))
+	}
+	if r.UpstreamID != "" {
+		attrs = append(attrs, slog.String("upstream_request", r.UpstreamID))
+	}
 	if r.Code != "" { // the status of a stream does not say so
 		attrs = append(attrs, slog.String("error", string(r.Code)))
 	}

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // base returns the URL that paths are appended to, with the version.
@@ -24,6 +25,17 @@ func (c *Config) base() (*url.URL, []string) {
 		base = base.JoinPath(c.Versions[0])
 	}
 	return base, nil
+}
+
+// maxName bounds the name of a server, in bytes.
+const maxName = 128
+
+func (c *Config) name() []string {
+	if len(c.Name) > maxName || strings.ContainsFunc(c.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		c.Name = "upstream"
+		return []string{fmt.Sprintf("name: it must have at most %d bytes and no control characters", maxName)}
+	}
+	return nil
 }
 
 func (c *Config) key() []string {

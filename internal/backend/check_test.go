@@ -126,14 +126,15 @@ func TestNothingThere(t *testing.T) {
 func TestKeyFunc(t *testing.T) {
 	for key, cause := range map[string]string{
 		"good\tk\u00e9y": "",
-		"secret\n":       "backend: no header can hold the key that KeyFunc returned: there is a line break or another control character in it",
-		"\x1bsecret":     "backend: no header can hold the key that KeyFunc returned: there is a line break or another control character in it",
+		"secret\n":       "acme: no header can hold the key that KeyFunc returned: there is a line break or another control character in it",
+		"\x1bsecret":     "acme: no header can hold the key that KeyFunc returned: there is a line break or another control character in it",
 	} {
 		asked := false
 		s := serve(t, func(http.ResponseWriter, *http.Request) { asked = true }, func(c *Config) {
+			c.Name = "acme"
 			c.KeyFunc = func(context.Context) (string, error) { return key, nil }
 		})
-		err := s.Ask(t.Context(), &Exchange{Path: "/x"}, func(string) error { return nil })
+		_, err := s.Ask(t.Context(), &Exchange{Path: "/x"}, func(string) error { return nil })
 		var e *upstream.Error
 		switch {
 		case cause == "":

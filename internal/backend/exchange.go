@@ -13,6 +13,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/internal/scrub"
 	"github.com/polywire/polywire/upstream"
 )
@@ -34,12 +35,67 @@ type Answer struct {
 	ctx    context.Context
 	sent   *http.Request
 	header http.Header
+	id     string // that the server gave the exchange
 	body   io.ReadCloser
 }
 
-// Do sends a request. The error is an [*upstream.Error], or the cause of ctx's
-// end.
+// idHeaders are the headers in which vendors, clouds and the networks in front of
+// them send the id of an exchange, the vendors' own first.
+var idHeaders = []string{
+	"Request-Id",        // Anthropic
+	"X-Request-Id",      // OpenAI and most others
+	"X-Goog-Request-Id", // Google Cloud
+	"Apim-Request-Id",   // Azure
+	"X-Amzn-Requestid",  // AWS
+	"X-Ds-Trace-Id",     // DeepSeek
+	"X-Generation-Id",   // OpenRouter
+	"X-Vercel-Id",       // Vercel
+	"Cf-Ray",            // Cloudflare
+}
+
+// requestID returns the id that a server gave an exchange, or "". One that quotes a
+// secret is not returned.
+func requestID(h http.Header, secrets *scrub.Secrets) string {
+	for _, name := range idHeaders {
+		if id := h.Get(name); reqctx.IsID(id) && secrets.Clean(id) == id {
+			return id
+		}
+	}
+	return ""
+}
+
+// Do sends a request. The error is an [*upstream.Error] that names the server, or
+// the cause of ctx's end.
 func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
+	a, err := s.do(ctx, x)
+	if err != nil {
+		return nil, named(err, s.conf.Name, "")
+	}
+	return a, nil
+}
+
+// named adds the name of an adapter, and the id that its server gave the exchange,
+// to an [*upstream.Error]. It returns all other errors unchanged: they are the
+// context's, or about the request.
+func named(err error, name, id string) error {
+	e, ok := err.(*upstream.Error)
+	if !ok || e.Upstream != "" || name == "" {
+		return err
+	}
+	c := *e
+	c.Upstream = name
+	if id != "" { // of the headers, which successes have too, rather than of an envelope
+		c.UpstreamID = id
+	}
+	if c.Err != nil {
+		c.Err = fmt.Errorf("%s: %w", name, c.Err)
+	} else {
+		c.Err = errors.New(name + ": the response is an error")
+	}
+	return &c
+}
+
+func (s *Server) do(ctx context.Context, x *Exchange) (*Answer, error) {
 	req, err := s.request(ctx, x)
 	if err != nil {
 		return nil, err
@@ -52,6 +108,7 @@ func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
 	if res.Request != nil {
 		a.sent = res.Request // with what the client's transport has added
 	}
+	a.id = requestID(res.Header, s.secrets(a.sent))
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer a.Close()
 		body, _ := io.ReadAll(io.LimitReader(res.Body, mostFailure)) // what came is enough to go by
@@ -73,6 +130,9 @@ func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
 func (s *Server) refused(req *http.Request, res *http.Response, body []byte) *upstream.Error {
 	secrets := s.secrets(req)
 	e := s.conf.Failure(res.StatusCode, cleanHeader(res.Header, secrets), []byte(secrets.Clean(string(body))))
+	if id := requestID(res.Header, secrets); id != "" {
+		e.UpstreamID = id
+	}
 	switch res.StatusCode {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		e.Err = fmt.Errorf("%w, asked for %s", e.Err, pathOf(req.URL))
@@ -105,7 +165,7 @@ func (s *Server) request(ctx context.Context, x *Exchange) (*http.Request, error
 	}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
-		return nil, &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("backend: the request cannot be made")}
+		return nil, &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("the request cannot be made")}
 	}
 	if x.Body != nil {
 		req.ContentLength = x.Body.Len()
@@ -135,9 +195,9 @@ func (s *Server) show(ctx context.Context, h http.Header) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("backend: the key cannot be had: %w", err)}
+		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("the key cannot be had: %w", err)}
 	case !sendable(key):
-		return &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("backend: no header can hold the key that KeyFunc returned: " + unsendable)}
+		return &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("no header can hold the key that KeyFunc returned: " + unsendable)}
 	case key == "":
 	case s.conf.KeyHeader != "":
 		h.Set(s.conf.KeyHeader, key)
@@ -150,7 +210,7 @@ func (s *Server) show(ctx context.Context, h http.Header) error {
 // streamed tells from the type of an answer whether it is a stream.
 func streamed(h http.Header, asked bool) (bool, error) {
 	if c := h.Get("Content-Encoding"); c != "" && !strings.EqualFold(c, "identity") {
-		return false, codec.BadGateway(errors.New("backend: the answer is compressed, which was not asked for"))
+		return false, codec.BadGateway(errors.New("the answer is compressed, which was not asked for"))
 	}
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	switch {
@@ -159,7 +219,7 @@ func streamed(h http.Header, asked bool) (bool, error) {
 	case kind == "application/json", strings.HasSuffix(kind, "+json"):
 		return false, nil
 	case kind == "text/html":
-		return false, codec.BadGateway(errors.New("backend: the answer is a web page"))
+		return false, codec.BadGateway(errors.New("the answer is a web page"))
 	}
 	return asked, nil // servers that only resemble the vendor name any type, or none
 }
@@ -179,7 +239,7 @@ func failed(ctx context.Context, err error) error {
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		code = upstream.CodeTimeout
 	}
-	return &upstream.Error{Code: code, Err: fmt.Errorf("backend: the server cannot be reached: %w", err)}
+	return &upstream.Error{Code: code, Err: fmt.Errorf("the server cannot be reached: %w", err)}
 }
 
 // Read reads what is to come of the answer, as an [io.Reader]. Once the context
@@ -207,10 +267,10 @@ func (a *Answer) Buffer() *bufio.Reader {
 // closes it otherwise.
 func (a *Answer) Close() error { return a.body.Close() }
 
-// Head returns what stands at the beginning of the answer, with those of its
-// headers that clients may be told.
+// Head returns what is known before the answer is read: the server's name and id,
+// and those of its headers that clients may receive.
 func (a *Answer) Head(asAsked bool) Head {
-	head := Head{AsAsked: asAsked, answer: a}
+	head := Head{AsAsked: asAsked, Upstream: a.server.conf.Name, UpstreamID: a.id, answer: a}
 	secrets := a.server.secrets(a.sent)
 	for _, told := range a.server.conf.Told {
 		for name, values := range a.header {
@@ -234,9 +294,9 @@ func (a *Answer) Text() (string, error) {
 	case a.ctx.Err() != nil:
 		return "", context.Cause(a.ctx)
 	case err != nil:
-		return "", codec.BadGateway(fmt.Errorf("backend: the answer was cut: %w", err))
+		return "", a.named(codec.BadGateway(fmt.Errorf("the answer was cut: %w", err)))
 	case n > most:
-		return "", codec.BadGateway(fmt.Errorf("backend: the answer has more than %d bytes", most))
+		return "", a.named(codec.BadGateway(fmt.Errorf("the answer has more than %d bytes", most)))
 	}
 	return b.String(), nil
 }
@@ -249,22 +309,42 @@ func (a *Answer) Decode(decode func(text string, l content.Limits) (*upstream.Fr
 		return nil, err
 	}
 	f, err := decode(text, a.server.whole())
-	return f, a.clean(err)
+	return f, a.failure(err)
 }
 
+// named adds to an error where it comes from: see [named].
+func (a *Answer) named(err error) error { return named(err, a.server.conf.Name, a.id) }
+
+// failure completes an error that was found in what the server sent: it removes
+// the host's secrets and adds where it comes from. Of nil it makes nil.
+func (a *Answer) failure(err error) error { return a.named(a.clean(err)) }
+
 // Ask makes an exchange whose answer is wanted whole, and calls decode with its
-// text. The errors are those of Do, of [Answer.Text] and of decode.
-func (s *Server) Ask(ctx context.Context, x *Exchange, decode func(text string) error) error {
+// text. It returns the id that the server gave the exchange. The errors are those
+// of Do, of [Answer.Text] and of decode.
+func (s *Server) Ask(ctx context.Context, x *Exchange, decode func(text string) error) (id string, err error) {
 	a, err := s.Do(ctx, x)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer a.Close()
 	text, err := a.Text()
 	if err != nil {
-		return err
+		return a.id, err
 	}
-	return a.clean(decode(text))
+	return a.id, a.failure(decode(text))
+}
+
+// AskCount asks for a count of tokens, which decode reads. The errors are those
+// of Ask.
+func (s *Server) AskCount(ctx context.Context, x *Exchange, decode func(text string) (upstream.TokenCount, error)) (upstream.TokenCount, error) {
+	var n upstream.TokenCount
+	id, err := s.Ask(ctx, x, func(text string) (err error) {
+		n, err = decode(text)
+		return err
+	})
+	n.Upstream, n.UpstreamID = s.conf.Name, id
+	return n, err
 }
 
 // What is read of a list of models, whose pages may be large and need not end.

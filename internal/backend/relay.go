@@ -26,13 +26,16 @@ type Head struct {
 	// another format: see [upstream.Start].
 	AsAsked bool
 
+	// Upstream is the server's name, UpstreamID the id that it gave the exchange.
+	Upstream, UpstreamID string
+
 	answer *Answer // whose secrets are removed from errors; nil if there are none
 }
 
 // Relay writes the pieces of a stream as they come. change, if not nil, sees the events of
 // each piece and reports whether it changed any.
 func Relay(ctx context.Context, w *upstream.Writer, from Frames, head Head, change func([]upstream.Event) bool) error {
-	first := true
+	begun := false
 	for {
 		f, err := from.Next()
 		if err == io.EOF {
@@ -42,11 +45,10 @@ func Relay(ctx context.Context, w *upstream.Writer, from Frames, head Head, chan
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return head.answer.clean(err)
+			return named(head.answer.clean(err), head.Upstream, head.UpstreamID)
 		}
-		if first {
-			first = false
-			if err := begin(w, f, head); err != nil {
+		if !begun {
+			if begun, err = begin(w, f, head); err != nil {
 				return err
 			}
 		}
@@ -57,24 +59,37 @@ func Relay(ctx context.Context, w *upstream.Writer, from Frames, head Head, chan
 	}
 }
 
-// begin completes the start of an answer. One that has none gets one if there
-// is something to tell in it.
-func begin(w *upstream.Writer, f *upstream.Frame, head Head) error {
+// begin adds what the headers said to the start of an answer, or writes a start in
+// front of the first piece that means something. It reports whether it did.
+func begin(w *upstream.Writer, f *upstream.Frame, head Head) (begun bool, err error) {
+	meaning := false
 	for i := range f.Events {
-		if s := f.Events[i].Start; s != nil {
-			s.Header, s.AsAsked = head.Header, head.AsAsked
-			return nil
+		switch e := &f.Events[i]; e.Kind {
+		case upstream.EventStart:
+			head.complete(e.Start)
+			return true, nil
+		case upstream.EventLoss, upstream.EventExtra:
+		default:
+			meaning = true
 		}
 	}
-	if len(head.Header) == 0 {
-		return nil
+	if !meaning || len(head.Header) == 0 && head.Upstream == "" && head.UpstreamID == "" {
+		return false, nil
 	}
-	return w.Start(upstream.Start{Header: head.Header, AsAsked: head.AsAsked})
+	var s upstream.Start
+	head.complete(&s)
+	return true, w.Start(s)
+}
+
+// complete puts what is in the head into s.
+func (h *Head) complete(s *upstream.Start) {
+	s.Header, s.AsAsked = h.Header, h.AsAsked
+	s.Upstream, s.UpstreamID = h.Upstream, h.UpstreamID
 }
 
 // Reply writes a whole answer.
 func Reply(w *upstream.Writer, f *upstream.Frame, head Head, change func([]upstream.Event) bool) error {
-	if err := begin(w, f, head); err != nil {
+	if _, err := begin(w, f, head); err != nil {
 		return err
 	}
 	return write(w, f, change)

@@ -113,3 +113,50 @@ func TestMore(t *testing.T) {
 		})
 	}
 }
+
+// frames is a stream of pieces that are ready.
+type frames [][]upstream.Event
+
+func (f *frames) Next() (*upstream.Frame, error) {
+	if len(*f) == 0 {
+		return nil, io.EOF
+	}
+	events := (*f)[0]
+	*f = (*f)[1:]
+	return &upstream.Frame{Events: events}, nil
+}
+
+func (f *frames) Buffered() bool { return false }
+
+// TestRelayStart checks that the start of an answer has the server's name and id,
+// wherever in the stream it is, and that an answer without one gets one.
+func TestRelayStart(t *testing.T) {
+	loss := upstream.Event{Kind: upstream.EventLoss, Loss: &content.Loss{Path: "p", Severity: content.LossHint}}
+	start := func() upstream.Event {
+		return upstream.Event{Kind: upstream.EventStart, Start: &upstream.Start{Model: "m"}}
+	}
+	text := []upstream.Event{
+		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "t"}, {Kind: upstream.EventClose},
+	}
+	for name, tt := range map[string]struct {
+		from frames
+		want upstream.Start
+	}{
+		"first":              {frames{{start()}, text}, upstream.Start{Model: "m", Upstream: "acme", UpstreamID: "i"}},
+		"behind a ping":      {frames{nil, {start()}, text}, upstream.Start{Model: "m", Upstream: "acme", UpstreamID: "i"}},
+		"behind a loss":      {frames{{loss}, {start()}, text}, upstream.Start{Model: "m", Upstream: "acme", UpstreamID: "i"}},
+		"none":               {frames{nil, {loss}, text}, upstream.Start{Upstream: "acme", UpstreamID: "i"}},
+		"in the same pieces": {frames{append([]upstream.Event{loss, start()}, text...)}, upstream.Start{Model: "m", Upstream: "acme", UpstreamID: "i"}},
+	} {
+		up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return backend.Relay(ctx, w, &tt.from, backend.Head{Upstream: "acme", UpstreamID: "i"}, nil)
+		})
+		reply, err := upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
+		if err != nil || len(reply.Parts) != 1 {
+			t.Errorf("%s: %v, %d parts", name, err, len(reply.Parts))
+		}
+		if diff := cmp.Diff(tt.want, reply.Start); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 
 // A Config says how to reach a server.
 type Config struct {
-	// Name is the adapter's, which errors begin with.
+	// Name names the server in errors, in answers and in their failures.
 	Name string
 
 	// Base is the URL that paths are appended to. Its query is kept.
@@ -77,7 +77,7 @@ type Server struct {
 // those that the adapter found in its own options, and repeats no key.
 func New(c Config, faults ...string) (*Server, error) {
 	base, more := c.base()
-	faults = slices.Concat(faults, more, c.key(), c.limits(), c.headers())
+	faults = slices.Concat(faults, c.name(), more, c.key(), c.limits(), c.headers())
 	if len(faults) > 0 {
 		return nil, errors.New(c.Name + ": " + strings.Join(faults, "; "))
 	}

@@ -45,6 +45,7 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 	cancel(err)
 	if returned {
 		x.find(ctx, call.Found)
+		x.answeredBy(call.Upstream, call.UpstreamID)
 	}
 	x.deadline(time.Now().Add(times.Write))
 	if err = x.left(err); err == nil {

@@ -18,7 +18,7 @@ func (c *Call) Count(f content.Format, taken func(name string) bool, write func(
 		if err != nil {
 			return nil, err
 		}
-		c.Found = n.Losses
+		c.Found, c.Upstream, c.UpstreamID = n.Losses, n.Upstream, n.UpstreamID
 		w := new(jsonwire.Writer)
 		w.BeginObject()
 		write(w, n)

@@ -117,6 +117,10 @@ type Call struct {
 	// Found are losses that Ask found, which sets them before it returns.
 	Found []content.Loss
 
+	// Upstream and UpstreamID are those of what Ask found, which sets them before it
+	// returns: see [upstream.TokenCount].
+	Upstream, UpstreamID string
+
 	// Stream encodes a streamed answer; nil if the client wants it whole.
 	Stream Encoder
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"runtime/debug"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -25,6 +27,7 @@ type exchange struct {
 	rc     *http.ResponseController
 	r      *http.Request
 	id     string
+	values reqctx.Values // in the context of everything that is called
 	start  time.Time
 	report upstream.Report
 	lost   map[content.Loss]struct{} // those of the report
@@ -54,11 +57,33 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 		start:  time.Now(),
 		unread: r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0,
 	}
+	if hook := s.serving.RequestID; hook != nil {
+		x.guard(r.Context(), "RequestID", func() { x.takeID(hook(r)) })
+	}
+	x.values.ID = x.id
 	x.report = upstream.Report{
 		ID: x.id, Format: s.dialect.Format(), Method: r.Method, Path: r.URL.Path, Start: x.start,
 	}
 	x.users.Store(1)
 	return x
+}
+
+// takeID replaces the request's id by one of the host's, if it is valid.
+func (x *exchange) takeID(id string) {
+	switch {
+	case reqctx.IsID(id):
+		x.id = id
+	case id != "":
+		x.say(x.r.Context(), slog.LevelDebug, "the request id of the host is not 1 to 128 bytes of visible ASCII; the handler made one")
+	}
+}
+
+// context returns ctx with the data of the request.
+func (x *exchange) context(ctx context.Context) context.Context {
+	if reqctx.From(ctx) == &x.values {
+		return ctx
+	}
+	return reqctx.With(ctx, &x.values)
 }
 
 // prepare does everything that can be done before the upstream is called. The
@@ -148,7 +173,7 @@ func (x *exchange) authenticate(ctx context.Context) (known context.Context, err
 	if known == nil {
 		known = ctx
 	}
-	return known, nil
+	return x.context(known), nil
 }
 
 // refused makes formats use their own words where the host has none.
@@ -171,17 +196,47 @@ func refused(err error, key string) error {
 // fail answers with an error. Nothing has been written yet.
 func (x *exchange) fail(ctx context.Context, err error) {
 	f := x.settled(err)
-	x.log(ctx, f)
 	x.failed(f)
+	x.log(ctx, f, x.origin()...)
 	x.write(f)
 }
 
 // failed notes for the report that the request failed.
 func (x *exchange) failed(f *Failure) {
 	x.report.Err, x.report.Code = f, f.Code
+	x.answeredBy(f.Upstream, f.UpstreamID)
 	if x.report.Status == statusGone {
 		x.report.Code = upstream.CodeCanceled
 	}
+}
+
+// answeredBy adds to the report which upstream answered or failed, and the id that
+// its server gave the exchange. Empty values are not known. The id is sent to
+// the client unless headers have gone out.
+func (x *exchange) answeredBy(name, id string) {
+	if name != "" {
+		x.report.Upstream = OneLine(name, maxPath)
+	}
+	if !reqctx.IsID(id) {
+		return
+	}
+	x.report.UpstreamID = id
+	if !x.begun {
+		x.w.Header().Set("Upstream-Request-Id", id)
+	}
+}
+
+// origin returns the attributes of a log line that name the upstream, as far as it
+// is known.
+func (x *exchange) origin() []slog.Attr {
+	var attrs []slog.Attr
+	if x.report.Upstream != "" {
+		attrs = append(attrs, slog.String("upstream", x.report.Upstream))
+	}
+	if x.report.UpstreamID != "" {
+		attrs = append(attrs, slog.String("upstream_request", x.report.UpstreamID))
+	}
+	return attrs
 }
 
 // canceled notes for the report that the client has left.

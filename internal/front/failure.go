@@ -47,6 +47,8 @@ type Failure struct {
 	RetryAfter time.Duration
 	Allow      string // with CodeMethod: the methods that are allowed
 	Err        error  // the cause; for the host only
+
+	Upstream, UpstreamID string // see [upstream.Error]
 }
 
 // Error returns what the failure is about, for logs: the code, and the cause
@@ -80,7 +82,7 @@ func Explain(err error) *Failure {
 	case *Failure:
 		return e
 	case *upstream.Error:
-		return &Failure{Code: e.Code, Text: OneLine(e.Text, maxText), RetryAfter: e.RetryAfter, Err: err}
+		return &Failure{Code: e.Code, Text: OneLine(e.Text, maxText), RetryAfter: e.RetryAfter, Err: err, Upstream: e.Upstream, UpstreamID: e.UpstreamID}
 	case nil:
 	default:
 		list, more := content.Violations(e)

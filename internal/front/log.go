@@ -12,7 +12,7 @@ import (
 // log tells the host's log about a failure: the code and the cause, never the
 // text for the client, which may quote what it sent. Of faults the first is told,
 // by code and place.
-func (x *exchange) log(ctx context.Context, f *Failure) {
+func (x *exchange) log(ctx context.Context, f *Failure, more ...slog.Attr) {
 	level, message := level(ctx, f)
 	attrs := []slog.Attr{slog.String("code", string(f.Code))}
 	if len(f.Faults) > 0 {
@@ -28,7 +28,7 @@ func (x *exchange) log(ctx context.Context, f *Failure) {
 	if errors.As(f.Err, &p) {
 		attrs = append(attrs, slog.String("stack", string(p.stack)))
 	}
-	x.say(ctx, level, message, attrs...)
+	x.say(ctx, level, message, append(attrs, more...)...)
 }
 
 // maxPath bounds the path of a fault, which may hold names of the client's.

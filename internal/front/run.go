@@ -283,11 +283,11 @@ func (x *exchange) explain(ctx context.Context, err error) *Failure {
 	if !errors.As(err, &gone) {
 		f := x.settled(err)
 		x.failed(f)
-		x.log(ctx, f)
+		x.log(ctx, f, x.origin()...)
 		return f
 	}
 	x.canceled(err)
-	x.say(ctx, slog.LevelDebug, "client left", slog.String("cause", gone.err.Error()))
+	x.say(ctx, slog.LevelDebug, "client left", append(x.origin(), slog.String("cause", gone.err.Error()))...)
 	if !x.begun {
 		x.report.Status = statusGone
 	}

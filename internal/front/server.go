@@ -39,7 +39,7 @@ func New(name string, up upstream.Upstream, serving upstream.Serving, body int64
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.begin(w, r)
-	ctx := r.Context()
+	ctx := x.context(r.Context())
 	defer func() {
 		v := recover()
 		if v != nil && v != http.ErrAbortHandler {

@@ -126,6 +126,7 @@ func (s *sink) note(events []upstream.Event) {
 			continue
 		case upstream.EventStart:
 			r.Answered = e.Start.Model
+			s.x.answeredBy(e.Start.Upstream, e.Start.UpstreamID)
 			s.forward(e.Start.Header)
 			if e.Start.AsAsked && e.Start.Model != "" {
 				asked := *e.Start

@@ -78,12 +78,8 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, body backend.
 	if body == nil {
 		return backend.Estimate(req), nil
 	}
-	var n upstream.TokenCount
-	err := c.server.Ask(ctx, &backend.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Body: body},
-		func(text string) (err error) {
-			n, err = messages.DecodeCount([]byte(text))
-			return err
-		})
+	n, err := c.server.AskCount(ctx, &backend.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Body: body},
+		func(text string) (upstream.TokenCount, error) { return messages.DecodeCount([]byte(text)) })
 	if backend.NotServed(err) {
 		return backend.Estimate(req), nil
 	}
@@ -133,7 +129,7 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	}
 	h := make(http.Header)
 	h.Set(versionHeader, defaultVersion)
-	err = c.server.Ask(ctx, &backend.Exchange{Path: path, Header: h}, func(text string) (err error) {
+	_, err = c.server.Ask(ctx, &backend.Exchange{Path: path, Header: h}, func(text string) (err error) {
 		list, _, next, err = messages.DecodeModels([]byte(text))
 		return err
 	})

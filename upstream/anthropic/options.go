@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -15,6 +16,10 @@ const DefaultURL = "https://api.anthropic.com"
 // Options configures a [Client]. The zero value reaches the vendor's own API
 // without a key.
 type Options struct {
+	// Name names the Client in logs, errors and reports, to tell several apart:
+	// see [upstream.Report] Upstream. Empty means "anthropic".
+	Name string
+
 	// BaseURL is what "/v1/messages" is appended to, as the vendor's SDKs take
 	// it; one that ends in "/v1" has its version already. Empty means DefaultURL.
 	// A query in it goes with every exchange.
@@ -69,11 +74,11 @@ func New(o Options) (*Client, error) {
 		faults = append(faults, "limit MaxTokens: it is negative")
 	}
 	conf := backend.Config{
-		Name: "anthropic", Base: o.BaseURL, Versions: []string{"v1"}, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
+		Name: cmp.Or(o.Name, "anthropic"), Base: o.BaseURL, Versions: []string{"v1"}, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
-		// About rates and the request; those about the host's account are not for
+		// About rates; those about the host's account are not for
 		// clients.
-		Told:   []string{"Request-Id", "Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
+		Told:   []string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
 		Limits: o.Limits, Reply: o.Reply, Failure: messages.DecodeError,
 	}
 	if o.Bearer {

@@ -94,11 +94,8 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (ups
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	var n upstream.TokenCount
-	err = c.server.Ask(ctx, &backend.Exchange{Path: pathOf(p.model) + ":countTokens", Body: body}, func(text string) (err error) {
-		n, err = generatecontent.DecodeCount([]byte(text))
-		return err
-	})
+	n, err := c.server.AskCount(ctx, &backend.Exchange{Path: pathOf(p.model) + ":countTokens", Body: body},
+		func(text string) (upstream.TokenCount, error) { return generatecontent.DecodeCount([]byte(text)) })
 	if backend.NotServed(err) {
 		return backend.Estimate(req), nil
 	}
@@ -115,7 +112,7 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	if after != "" {
 		path += "&pageToken=" + url.QueryEscape(after)
 	}
-	err = c.server.Ask(ctx, &backend.Exchange{Path: path}, func(text string) (err error) {
+	_, err = c.server.Ask(ctx, &backend.Exchange{Path: path}, func(text string) (err error) {
 		list, next, err = generatecontent.DecodeModels([]byte(text))
 		return err
 	})

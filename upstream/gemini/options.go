@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -17,6 +18,10 @@ const DefaultURL = "https://generativelanguage.googleapis.com"
 // Options configures a [Client]. The zero value reaches the vendor's own API
 // without a key.
 type Options struct {
+	// Name names the Client in logs, errors and reports, to tell several apart:
+	// see [upstream.Report] Upstream. Empty means "gemini".
+	Name string
+
 	// BaseURL is what "/v1beta/models/…" is appended to, as the vendor's SDKs
 	// take it; empty means DefaultURL. A query in it goes with every exchange.
 	BaseURL string
@@ -73,9 +78,9 @@ func New(o Options) (*Client, error) {
 		faults = append(faults, fmt.Sprintf("version: %q is not made of small letters and digits", o.Version))
 	}
 	conf := backend.Config{
-		Name: "gemini", Base: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
+		Name: cmp.Or(o.Name, "gemini"), Base: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
-		Told:   []string{"Retry-After", "X-Request-Id", "X-Gemini-Service-Tier", "Server-Timing"},
+		Told:   []string{"Retry-After", "X-Gemini-Service-Tier", "Server-Timing"},
 		Limits: o.Limits, Reply: o.Reply, Failure: generatecontent.DecodeError,
 	}
 	if o.Bearer {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -23,6 +24,11 @@ const (
 // Options configures a [Client] or a [Responses]. The zero value reaches the
 // vendor's own API without a key.
 type Options struct {
+	// Name names the client in logs, errors and reports, to tell several apart:
+	// see [upstream.Report] Upstream. Empty means "openai chat" for a [Client] and
+	// "openai responses" for a [Responses].
+	Name string
+
 	// BaseURL is what "/chat/completions" and its like are appended to, with its
 	// version segment, as the vendor's SDKs take it: "http://localhost:8000/v1".
 	// Empty means DefaultURL. A query in it goes with every exchange.
@@ -150,17 +156,17 @@ type Dialect struct {
 }
 
 // server checks the options, puts in what the host is known for, and returns
-// the server that they say.
-func (o *Options) server() (*backend.Server, error) {
+// the server that they say. name is the default of Name.
+func (o *Options) server(name string) (*backend.Server, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
 	faults := o.Dialect.faults()
 	o.Dialect.fit(o.host())
 	return backend.New(backend.Config{
-		Name: "openai", Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
+		Name: cmp.Or(o.Name, name), Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
 		Model: o.Model, Client: o.HTTPClient, Header: o.headers(),
-		Told:   []string{"X-Request-Id", "X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
+		Told:   []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
 		Limits: o.Limits, Reply: o.Reply, Failure: decodeError,
 	}, faults...)
 }

@@ -59,25 +59,25 @@ func TestRefusedOptions(t *testing.T) {
 		o    openai.Options
 		want string
 	}{
-		{openai.Options{BaseURL: "localhost:8000/v1"}, "openai: base URL: it has to begin with http:// or https:// and a host"},
-		{openai.Options{BaseURL: "http://u:secret@h/v1"}, "openai: base URL: it has no place for user-info or a fragment"},
-		{openai.Options{Key: "secret\r\n"}, "openai: key: no header can hold it: " + char},
-		{openai.Options{Key: "secret", KeyFunc: key}, "openai: key: there is both a Key and a KeyFunc"},
-		{openai.Options{KeyHeader: "api key"}, `openai: key header: "api key" is no name of a header`},
-		{openai.Options{Project: "secret\n"}, `openai: header "Openai-Project": ` + char},
-		{openai.Options{Reply: -1}, "openai: limit Reply: it is negative"},
-		{openai.Options{Dialect: openai.Dialect{Kind: 9}}, "openai: kind: 9 is none"},
+		{openai.Options{BaseURL: "localhost:8000/v1"}, "openai chat: base URL: it has to begin with http:// or https:// and a host"},
+		{openai.Options{BaseURL: "http://u:secret@h/v1"}, "openai chat: base URL: it has no place for user-info or a fragment"},
+		{openai.Options{Key: "secret\r\n"}, "openai chat: key: no header can hold it: " + char},
+		{openai.Options{Key: "secret", KeyFunc: key}, "openai chat: key: there is both a Key and a KeyFunc"},
+		{openai.Options{KeyHeader: "api key"}, `openai chat: key header: "api key" is no name of a header`},
+		{openai.Options{Project: "secret\n"}, `openai chat: header "Openai-Project": ` + char},
+		{openai.Options{Reply: -1}, "openai chat: limit Reply: it is negative"},
+		{openai.Options{Dialect: openai.Dialect{Kind: 9}}, "openai chat: kind: 9 is none"},
 		{openai.Options{BaseURL: "h", Dialect: openai.Dialect{
 			Efforts: []string{"low", "lots"}, Reasoning: "role", Thinking: "temperature", ThinkTags: 9,
-		}}, `openai: efforts: "lots" is none; reasoning: thoughts cannot go back as "role"; ` +
+		}}, `openai chat: efforts: "lots" is none; reasoning: thoughts cannot go back as "role"; ` +
 			`thinking: "temperature" does not turn it on and off; think tags: 9 are none; ` +
 			"base URL: it has to begin with http:// or https:// and a host"},
 	} {
 		_, err1 := openai.New(tt.o)
 		_, err2 := openai.NewResponses(tt.o)
-		for _, err := range []error{err1, err2} {
-			if err == nil || err.Error() != tt.want {
-				t.Errorf("%v, want %s", err, tt.want)
+		for name, err := range map[string]error{"openai chat": err1, "openai responses": err2} {
+			if want := strings.Replace(tt.want, "openai chat", name, 1); err == nil || err.Error() != want {
+				t.Errorf("%v, want %s", err, want)
 			}
 		}
 	}

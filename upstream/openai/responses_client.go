@@ -25,7 +25,7 @@ type Responses struct{ client }
 // option is no good. Of Dialect, Reasoning, ThinkTags, Thinking and ShortIDs are
 // not for this format.
 func NewResponses(o Options) (*Responses, error) {
-	server, err := o.server()
+	server, err := o.server("openai responses")
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +94,10 @@ func (c *Responses) count(ctx context.Context, req *upstream.Request, p *plan) (
 	if p.fault != nil || p.load {
 		return backend.Estimate(req), p.fault
 	}
-	var n int64
+	var n upstream.TokenCount
 	var err error
 	for attempt := 1; ; attempt++ {
-		err = c.server.Ask(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}}, func(text string) (err error) {
-			n, err = decodeCount(text)
-			return err
-		})
+		n, err = c.server.AskCount(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}}, decodeCount)
 		if err == nil || attempt == mostAttempts || !c.learned(p, err) {
 			break
 		}
@@ -112,21 +109,21 @@ func (c *Responses) count(ctx context.Context, req *upstream.Request, p *plan) (
 	case err != nil:
 		return upstream.TokenCount{}, err
 	}
-	return upstream.TokenCount{Tokens: n}, nil
+	return n, nil
 }
 
 // decodeCount reads the answer to a request for a count of tokens.
-func decodeCount(text string) (int64, error) {
+func decodeCount(text string) (upstream.TokenCount, error) {
 	doc, err := jsonwire.Parse(text, jsonwire.Limits{Lenient: true})
 	if err != nil {
-		return 0, codec.BadGateway(err)
+		return upstream.TokenCount{}, codec.BadGateway(err)
 	}
 	defer doc.Close()
 	n, ok := doc.Root().Get("input_tokens").Int()
 	if !ok || n < 0 {
-		return 0, codec.BadGateway(errors.New("openai: the answer has no count of tokens"))
+		return upstream.TokenCount{}, codec.BadGateway(errors.New("openai: the answer has no count of tokens"))
 	}
-	return n, nil
+	return upstream.TokenCount{Tokens: n}, nil
 }
 
 // invalidPath reports whether a server says in the format's words that it has
