@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -150,6 +151,9 @@ func patience(r *http.Request) (time.Duration, error) {
 
 // request makes a request of a body, if nothing is wrong with it.
 func (d *dialect) request(t *target, body string, count bool) (*Request, error) {
+	if len(t.model) > codec.MaxModelName {
+		return nil, &content.Error{Code: content.CodeLimit, Path: "model", Text: textModelName}
+	}
 	if !isModelName(t.model) {
 		return nil, &content.Error{Code: content.CodeValue, Path: "model", Text: "unexpected model name format"}
 	}

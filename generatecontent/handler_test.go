@@ -78,6 +78,8 @@ var refused = []struct {
 	{name: "no timeout", edit: header("x-server-timeout", "NaN"), status: 400, word: "INVALID_ARGUMENT", text: "x-server-timeout: "},
 	{name: "no model", path: "/v1beta/models/:generateContent", status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: unexpected model name format\n"},
 	{name: "model that climbs", path: "/v1beta/models/%2e%2e/x:generateContent", status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: "},
+	{name: "long model", path: "/v1beta/models/" + strings.Repeat("m", 1025) + ":generateContent", status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: a model name must not be longer than 1024 bytes\n"},
+	{name: "long model in the body", body: strings.Replace(smallBody, "{", `{"model":"`+strings.Repeat("m", 1025)+`",`, 1), status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: a model name must not be longer than 1024 bytes\n"},
 	{name: "another model", body: strings.Replace(smallBody, "{", `{"model":"models/n",`, 1), status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: the model in the body"},
 	{name: "form", edit: header("content-type", "application/x-www-form-urlencoded"), status: 400, word: "INVALID_ARGUMENT", text: "Content-Type must be application/json"},
 	{name: "charset", edit: header("content-type", "application/json; charset=utf-16"), status: 400, word: "INVALID_ARGUMENT", text: "The charset"},

@@ -140,10 +140,15 @@ func (v *validator) atLeast(n *int64, low int64, name string) {
 
 // model checks the name in the body. Most requests have none there.
 func (v *validator) model() {
-	if s := v.r.Model; s != "" && !isModel(s) {
+	switch s := v.r.Model; {
+	case len(s) > codec.MaxModelName:
+		v.fault(content.CodeLimit, textModelName, "model")
+	case s != "" && !isModel(s):
 		v.fault(content.CodeValue, "unexpected model name format", "model")
 	}
 }
+
+var textModelName = "a model name must not be longer than " + strconv.Itoa(codec.MaxModelName) + " bytes"
 
 // isModel reports whether s could be the name of a model: what a URL could not
 // hold is none.

@@ -32,6 +32,8 @@ func TestValidate(t *testing.T) {
 			"missing contents[0].parts[0].data: required oneof field 'data' must have one initialized field"}},
 		{"the model said nothing", body(ask+`,{"role":"model","parts":[{}]},`+ask, ""), nil},
 		{"model name", body(ask, `,"model":"models/a?b"`), []string{"value model: unexpected model name format"}},
+		{"longest model name", body(ask, `,"model":"`+strings.Repeat("m", 1024)+`"`), nil},
+		{"long model name", body(ask, `,"model":"`+strings.Repeat("m", 1025)+`"`), []string{"limit model: a model name must not be longer than 1024 bytes"}},
 		{"system", body(ask, `,"systemInstruction":{"parts":[{"text":"a"},{"fileData":{"fileUri":"gs://a","mimeType":"image/png"}}]}`),
 			[]string{"value system_instruction.parts[1]: system_instruction supports only text content"}},
 		{"files", body(`{"parts":[{},{"inlineData":{"data":"`+gif+`"}},{"inlineData":{"mimeType":"image/png","data":"`+gif+`"}},`+

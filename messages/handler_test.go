@@ -76,6 +76,7 @@ var refused = []struct {
 	{name: "empty", body: ` `, status: 400, kind: "invalid_request_error", text: "The request body is not valid JSON: "},
 	{name: "deep", body: `{"model":"m","max_tokens":1,"messages":[],"x":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`, status: 400, kind: "invalid_request_error"},
 	{name: "twice", body: `{"model":"a","model":"b"}`, status: 400, kind: "invalid_request_error"},
+	{name: "long model", body: strings.Replace(smallBody, `"model":"`, `"model":"`+strings.Repeat("m", 1024), 1), status: 400, kind: "invalid_request_error", text: "model: String should have at most 1024 bytes"},
 	{name: "wrong type", body: strings.Replace(smallBody, "64", `"64"`, 1), status: 400, kind: "invalid_request_error", text: "max_tokens: "},
 	{name: "no stream of bool", body: strings.Replace(smallBody, `{`, `{"stream":"yes",`, 1), status: 400, kind: "invalid_request_error", text: "stream: "},
 }

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
@@ -217,6 +218,9 @@ func (v *validator) is2026() bool { return v.rules.Version == version2026 }
 func (v *validator) limits() {
 	r := v.r
 	v.need(r.Model, "model")
+	if n := len(r.Model); n > codec.MaxModelName {
+		v.whole(content.CodeLimit, "model", "String should have at most "+strconv.Itoa(codec.MaxModelName)+" bytes, not "+strconv.Itoa(n))
+	}
 	switch {
 	case r.MaxTokens == nil:
 		if !v.rules.Count {

@@ -61,11 +61,12 @@ func resource(model string) string {
 	return "models/" + model
 }
 
-// pathOf returns where a model is.
+// pathOf returns the path of a model. A colon in a name is escaped, since the
+// API ends the name at the colon before the method.
 func pathOf(model string) string {
 	steps := strings.Split(resource(model), "/")
 	for i, s := range steps {
-		steps[i] = url.PathEscape(s)
+		steps[i] = strings.ReplaceAll(url.PathEscape(s), ":", "%3A")
 	}
 	return "/" + strings.Join(steps, "/")
 }

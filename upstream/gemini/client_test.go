@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/leak"
+	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/gemini"
 )
 
@@ -77,6 +79,26 @@ func TestVerbatim(t *testing.T) {
 	}
 	if got := strings.ReplaceAll(w.Body.String(), "\r\n", "\n"); got != stream {
 		t.Errorf("answered (-want +got):\n%s", cmp.Diff(stream, got))
+	}
+}
+
+// TestModelPath checks that a model name is one part of the path, whatever it
+// contains, and that the handler reads the same name from it.
+func TestModelPath(t *testing.T) {
+	for name, want := range map[string]string{
+		"m":                       "/v1beta/models/m:generateContent",
+		"ft:m:org:x":              "/v1beta/models/ft%3Am%3Aorg%3Ax:generateContent",
+		"m:generateContent":       "/v1beta/models/m%3AgenerateContent:generateContent",
+		"tunedModels/a:b":         "/v1beta/tunedModels/a%3Ab:generateContent",
+		"a b/c":                   "/v1beta/models/a%20b/c:generateContent",
+		strings.Repeat("m", 1025): "",
+	} {
+		c, got := vendor(t, "application/json", reply, gemini.Options{Model: func(string) string { return name }})
+		_, err := upstream.Collect(t.Context(), c, &upstream.Request{Model: "x", Turns: []content.Turn{
+			{Role: content.User, Parts: []content.Part{&content.Text{Text: "hi"}}}}})
+		if got.Path != want || (err == nil) != (want != "") {
+			t.Errorf("%.40q: sent to %q, want %q (%v)", name, got.Path, want, err)
+		}
 	}
 }
 

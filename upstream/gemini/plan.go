@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
@@ -53,8 +54,11 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 }
 
 // legalPath reports whether the steps of a model's name lead to it and nowhere
-// else.
+// else, and whether it is short enough for a path.
 func legalPath(model string) bool {
+	if len(model) > codec.MaxModelName {
+		return false
+	}
 	for step := range strings.SplitSeq(model, "/") {
 		if step == "" || step == "." || step == ".." {
 			return false
