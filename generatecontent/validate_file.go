@@ -58,7 +58,8 @@ func (v *validator) elsewhere(uri, mediaType string) {
 	case strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r == 0x7F || r == '\\' }):
 		v.fault(content.CodeValue, "Invalid or unsupported file uri: it has white space, control characters or backslashes", "file_uri")
 	case !isLink(uri) && !isStored(uri):
-		v.fault(content.CodeValue, "Invalid or unsupported file uri: "+codec.Clip(uri), "file_uri")
+		// The URI is not repeated: it may hold a password or a signature.
+		v.fault(content.CodeValue, "Invalid or unsupported file uri; accepted are URLs of http and https, files/… and gs://…", "file_uri")
 	}
 }
 

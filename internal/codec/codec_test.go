@@ -107,6 +107,17 @@ func TestClip(t *testing.T) {
 	if got := Clip(strings.Repeat("ö", 100)); got != strings.Repeat("ö", 32)+"…" {
 		t.Errorf("Clip = %q", got)
 	}
+	for text, want := range map[string]string{
+		"a/b?c=d":                          "a/b?c=d",
+		"ftp://u:hunter2@h.example/a":      "ftp://h.example/a",
+		"gs://b/o?sig=hunter2":             "gs://b/o",
+		"see https://h.example/a#hunter2!": "see https://h.example/a",
+		"//" + strings.Repeat("u", 100) + ":hunter2@h.example/": "//h.example/",
+	} {
+		if got := Clip(text); got != want {
+			t.Errorf("Clip(%q) = %q, want %q", text, got, want)
+		}
+	}
 }
 
 func TestExtras(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/polywire/polywire/internal/scrub"
 )
 
 // Names are the members that one object of an API has: typed ones have a field
@@ -95,9 +97,12 @@ func LookAlike(name string, known []string) string {
 // MaxQuoted bounds what an error repeats of the document.
 const MaxQuoted = 64
 
-// Clip returns s, or its beginning if it is too long to be repeated in an
-// error.
+// Clip returns s as an error may repeat it: its beginning if it is long, and
+// URLs without user-info, query and fragment.
 func Clip(s string) string {
+	if strings.Contains(s, "//") {
+		s = scrub.Line(s)
+	}
 	if len(s) <= MaxQuoted {
 		return s
 	}

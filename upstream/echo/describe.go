@@ -11,6 +11,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/scrub"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -168,7 +169,7 @@ func (d *description) source(path, kind string, s content.Source) []string {
 		}
 	case *content.URL:
 		if s != nil {
-			facts := []string{kind, "url", clip(strconv.Quote(s.URL), 200)}
+			facts := []string{kind, "url", clip(strconv.Quote(scrub.Line(s.URL)), 200)}
 			if d.req.PassLinks {
 				d.files++
 				return append(facts, s.MediaType, extra(s.Extra))
