@@ -128,6 +128,19 @@ func TestLossHeader(t *testing.T) {
 	}
 }
 
+// TestLossHeaderPath checks that a loss without a path has one in the header.
+func TestLossHeaderPath(t *testing.T) {
+	x := &exchange{s: &Server{dialect: plainPaths{}}}
+	x.lose(content.Loss{Severity: content.LossDropped, Reason: "a"})
+	x.lose(content.Loss{Path: "top_k", Severity: content.LossHint, Reason: "b"})
+	h := http.Header{}
+	x.lossHeader(h)
+	const want = "dropped document; hint top_k"
+	if got := h.Get("Polywire-Loss"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 type plainPaths struct{ Dialect }
 
 func (plainPaths) Path(p string) string { return p }

@@ -95,6 +95,10 @@ func (x *exchange) hearLoss(ctx context.Context, lost []content.Loss) {
 	}
 }
 
+// wholeDocument is in the place of an empty path, which is that of the whole
+// request or response.
+const wholeDocument = "document"
+
 // maxLossHeader bounds the header that tells losses.
 const maxLossHeader = 4 << 10
 
@@ -114,6 +118,9 @@ func (x *exchange) lossHeader(h http.Header) {
 	for _, l := range losses {
 		more += l.More
 		path := headerText(x.path(l.Path))
+		if path == "" {
+			path = wholeDocument
+		}
 		if told[path] {
 			continue
 		}

@@ -34,7 +34,7 @@ func newCallID() string { return "call_" + strings.ToLower(rand.Text()[:24]) }
 func (d *chatDecoder) fragment(a *chatAnswer, v, f jsonwire.Value, whole bool) error {
 	if f.Kind() != jsonwire.Object {
 		if v.Get("custom").Kind() == jsonwire.Object {
-			d.lose(lostCustom, "")
+			d.lose(lostCustom, "parts")
 		}
 		return nil
 	}
@@ -128,7 +128,7 @@ func (d *chatDecoder) input(a *chatAnswer, c *chatCall, s string) {
 	}
 	if c.closed {
 		if strings.TrimSpace(s) != "" {
-			d.lose(lostInput, "")
+			d.lose(lostInput, "parts")
 		}
 		return
 	}

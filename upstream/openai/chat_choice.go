@@ -172,7 +172,7 @@ func (d *chatDecoder) says(a *chatAnswer, s *said) error {
 	if s.audio.Kind() == jsonwire.Object {
 		d.text(a, s.audio.Get("transcript").Str())
 		if s.audio.Get("data").Str() != "" {
-			d.lose(lostFile, "")
+			d.lose(lostFile, "parts")
 		}
 	}
 	return nil
@@ -200,7 +200,7 @@ func (d *chatDecoder) content(a *chatAnswer, v jsonwire.Value) {
 		case "image_url", "image":
 			d.image(a, p)
 		default:
-			d.lose(lostPiece, "")
+			d.lose(lostPiece, "parts")
 		}
 	}
 }
@@ -295,7 +295,7 @@ func (d *chatDecoder) image(a *chatAnswer, v jsonwire.Value) {
 	}
 	s := imageSource(url)
 	if s == nil || len(a.images) >= mostImages {
-		d.lose(lostFile, "")
+		d.lose(lostFile, "parts")
 		return
 	}
 	a.images = append(a.images, url)
@@ -331,7 +331,7 @@ func (d *chatDecoder) cite(a *chatAnswer, v jsonwire.Value) {
 		return
 	}
 	if a.open != blockText {
-		d.lose(lostCitation, "")
+		d.lose(lostCitation, "parts")
 		return
 	}
 	d.add(upstream.Event{Kind: upstream.EventCitation, Block: a.block, Candidate: a.index, Citation: &content.Citation{

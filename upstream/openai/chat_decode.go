@@ -138,7 +138,7 @@ func (d *chatDecoder) chunk(data string, failed bool) error {
 		return failure(root)
 	}
 	if d.doc.Replaced() > 0 {
-		d.lose(lostCharacters, "")
+		d.lose(lostCharacters, "parts")
 	}
 	for _, v := range choices.Elems() {
 		if err := d.choice(v); err != nil {
@@ -236,7 +236,7 @@ func (d *chatDecoder) finish() error {
 		if d.usage.Answer() == 0 && !mused {
 			return codec.BadGateway(errors.New("openai: there is nothing in the answer"))
 		}
-		d.lose(lostEmpty, "")
+		d.lose(lostEmpty, "parts")
 	}
 	return io.EOF
 }

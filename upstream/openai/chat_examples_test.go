@@ -19,7 +19,7 @@ var chatExamples = map[string]*upstream.Reply{
 	"E06.json": {Start: upstream.Start{ID: "chatcmpl-A1", Model: "gpt-5.6-sol"}, Parts: partsOf(sayText(`{"name":"Oslo havn","country":"NO"}`)),
 		Stop: upstream.Stop{Reason: content.StopEnd, Word: "stop"}, Usage: content.Usage{Input: 76, CacheRead: 1024, CacheWrite: 100, Output: 26, Thinking: 64}},
 	"E07.json": {Start: upstream.Start{ID: "chatcmpl-A2", Model: "gpt-6-luna"}, Parts: partsOf(useOf("call_b1", "depth_at", `{"buoy":"B8","unit":"m"}`)),
-		Stop: upstream.Stop{Reason: content.StopToolUse, Word: "tool_calls"}, Usage: content.Usage{Input: 80, Output: 30}, Losses: []content.Loss{lostCustom.At("")}},
+		Stop: upstream.Stop{Reason: content.StopToolUse, Word: "tool_calls"}, Usage: content.Usage{Input: 80, Output: 30}, Losses: []content.Loss{lostCustom.At("parts")}},
 	"E08.json": {Start: upstream.Start{ID: "chatcmpl-A3", Model: "gpt-5.2"}, Parts: partsOf(sayText("I can't help with that.")),
 		Stop: upstream.Stop{Reason: content.StopRefusal, Word: "stop"}, Usage: content.Usage{Input: 30, Output: 8}},
 	"E09.json": {Start: upstream.Start{ID: "cmpl-77", Model: "m"}, Parts: partsOf(thoughtOf("Call it.", "reasoning_content"), useOf("made", "clock", "{}")),

@@ -276,7 +276,7 @@ func TestLosses(t *testing.T) {
 		fired[x.rule] = true
 	}
 	for r, stream := range answerLosses {
-		path := ""
+		path := "parts"
 		if r == lostNameless {
 			path = "parts.0"
 		}

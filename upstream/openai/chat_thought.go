@@ -42,7 +42,7 @@ type detail struct {
 func (d *chatDecoder) thinks(a *chatAnswer, s *said) {
 	if secret := s.sealed.Str(); secret != "" {
 		if a.size += len(secret); a.size > mostDetails {
-			d.lose(lostDetails, "")
+			d.lose(lostDetails, "parts")
 			a.sealed = ""
 		} else {
 			a.sealed += secret
@@ -91,7 +91,7 @@ func (d *chatDecoder) list(a *chatAnswer, v jsonwire.Value, to *[]detail, whole 
 			text += x.Get(name).Str()
 		}
 		if a.size > mostDetails {
-			d.lose(lostDetails, "")
+			d.lose(lostDetails, "parts")
 			a.details, a.blocks = nil, nil
 			continue
 		}

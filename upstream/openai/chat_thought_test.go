@@ -81,7 +81,7 @@ func TestDetailsLimit(t *testing.T) {
 	if diff := cmp.Diff(partsOf(thoughtOf(strings.Repeat("x", 20), "reasoning"), sayText("hi")), got.Parts); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]content.Loss{lostDetails.At("")}, got.Losses); diff != "" {
+	if diff := cmp.Diff([]content.Loss{lostDetails.At("parts")}, got.Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 }

@@ -119,7 +119,7 @@ func (d *resDecoder) parse(data string) error {
 // replaced tells that a text was repaired.
 func (d *resDecoder) replaced() {
 	if d.doc.Replaced() > 0 && len(d.events) > 0 {
-		d.lose(lostCharacters, "")
+		d.lose(lostCharacters, "parts")
 	}
 }
 

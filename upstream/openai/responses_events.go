@@ -159,7 +159,7 @@ func (d *resDecoder) terminal(kind string, response jsonwire.Value) error {
 	}
 	stop := d.stop(kind, response.Get("incomplete_details"))
 	if !d.visible && stop.Reason == content.StopEnd {
-		d.lose(lostEmpty, "")
+		d.lose(lostEmpty, "parts")
 	}
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: stop})
 	d.replaced()
