@@ -51,7 +51,6 @@ const (
 	lostSystemPart
 	lostSystemTurn
 	lostLeadingTurn
-	lostOpening
 	lostJoined
 	lostEmpty
 	lostEmptyMark
@@ -122,7 +121,6 @@ var requestLosses = [...]loss.Rule{
 	lostSystemPart:  {Feature: loss.SystemFiles, Severity: content.LossDropped, Reason: "Messages takes texts as system instruction"},
 	lostSystemTurn:  {Feature: loss.SystemTurn, Severity: content.LossDegraded, Reason: "a system turn cannot stand here in Messages: it is told as one of the user"},
 	lostLeadingTurn: {Feature: loss.SystemTurn, Severity: content.LossHint, Reason: "a system turn in front of the conversation is told as system instruction"},
-	lostOpening:     {Feature: loss.TurnOrder, Severity: content.LossDegraded, Reason: "a conversation begins with the user in Messages: a line that says so stands in front"},
 	lostJoined:      {Feature: loss.TurnOrder, Severity: content.LossHint, Reason: "turns of one side with calls, results or thoughts are joined"},
 	lostEmpty:       {Feature: loss.EmptyText, Severity: content.LossHint, Reason: "Messages takes no text, and no turn, of nothing but white space: it is left out"},
 	lostEmptyMark:   {Feature: loss.CacheMarks, Severity: content.LossHint, Reason: "the cache mark stands on a text that is left out"},

@@ -257,7 +257,7 @@ func turnLosses() []lossCase {
 		{"system turns with a place", in("u s a u s"), nil},
 		{"a system turn without one", in("u a s u"), []string{"degraded turns.2"}},
 		{"a system turn before others", in("s u"), []string{"hint turns.0"}},
-		{"the assistant begins", in("a u"), []string{"degraded turns.0"}},
+		{"the assistant begins", in("a u"), nil},
 		{"the assistant begins with what nobody else knows", in("a u", &content.ServerToolUse{Format: "alien"}), []string{"dropped turns.0.parts.0"}},
 		{"split texts", in("u a a u u"), nil},
 		{"split calls", in("u a a u u", nil, call("1"), call("2"), result("2"), result("1")),

@@ -127,24 +127,6 @@ func (c *converter) lead(t content.Turn, i int) {
 	c.to.System = append(slices.Clip(c.to.System), tidy(parts)...)
 }
 
-// opening puts a turn of the user in front of a conversation that has none, but
-// for one that begins with what only this vendor has, such as a summary. It
-// holds the first of the files that were moved.
-func (c *converter) opening(list []content.Turn, t content.Turn, i, moved int) []content.Turn {
-	if slices.ContainsFunc(list, func(t content.Turn) bool { return side(t.Role) }) {
-		return list
-	}
-	if len(t.Parts) > 0 {
-		if u, ok := t.Parts[0].(*content.Unknown); ok && u != nil && u.Format == Format {
-			return list
-		}
-	}
-	c.lose(lostOpening, turnPath(i))
-	parts := append(slices.Clip(c.moved[:moved]), &content.Text{Text: "(The conversation begins with the assistant.)"})
-	c.moved, c.movedAt = c.moved[moved:], c.movedAt[moved:]
-	return append(list, content.Turn{Role: content.User, Parts: parts})
-}
-
 // other converts a turn that is no side's.
 func (c *converter) other(list []content.Turn, t content.Turn, i int) []content.Turn {
 	c.Foreign(t.Extra, turnPath(i)+".extra")
@@ -169,11 +151,10 @@ func (c *converter) assistant(list []content.Turn, run []content.Turn, first int
 		}
 	}
 	atEnd := first+len(run) == len(c.from.Turns)
-	moved := len(c.moved) // from the system text
 	for _, t := range c.said(run, first, content.Assistant) {
 		t.Parts = tidy(t.Parts)
 		if len(t.Parts) > 0 || atEnd && len(run[len(run)-1].Parts) == 0 {
-			list = append(c.opening(list, run[0], first, moved), t)
+			list = append(list, t)
 		}
 	}
 	return list

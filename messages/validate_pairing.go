@@ -154,7 +154,7 @@ func (p *pairing) assistant(i int, t *content.Turn) {
 				p.unclear = true
 				continue
 			}
-			if _, twice := p.byID[c.ID]; twice {
+			if n, twice := p.byID[c.ID]; twice && !p.calls[n].answered {
 				p.fault(i, k, "`tool_use` ids must be unique")
 			}
 			p.byID[c.ID] = len(p.calls)

@@ -172,7 +172,8 @@ func (v *validator) placing() {
 		first++
 	}
 	if first < len(turns) {
-		if role := turns[first].Role; role == content.Assistant || role == content.System {
+		// Current models accept a conversation that begins with the assistant.
+		if role := turns[first].Role; role == content.System {
 			v.whole(content.CodeOrder, "messages", `first message must use the "user" role`)
 		}
 	}
@@ -231,7 +232,7 @@ func (v *validator) lastText() {
 		return
 	}
 	t, ok := parts[len(parts)-1].(*content.Text)
-	if ok && t != nil && !isBlank(t.Text) && len(strings.TrimRightFunc(t.Text, unicode.IsSpace)) < len(t.Text) {
+	if ok && t != nil && len(strings.TrimRightFunc(t.Text, unicode.IsSpace)) < len(t.Text) {
 		v.whole(content.CodeValue, "messages", "final assistant content cannot end with trailing whitespace")
 	}
 }

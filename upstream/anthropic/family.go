@@ -83,6 +83,9 @@ func (f family) oneSampler() bool { return f.version >= 45 }
 // continues reports whether a model goes on with an answer that was begun.
 func (f family) continues() bool { return f.version < 46 }
 
+// opens reports whether a conversation may begin with the assistant.
+func (f family) opens() bool { return !f.known() || f.version >= 45 }
+
 // forced reports whether a model can be made to call a tool.
 func (f family) forced() bool {
 	return !f.is("opus", 55) && !f.is("sonnet", 55) && (!f.mythical() || f.version < 51)

@@ -179,11 +179,35 @@ func TestFit(t *testing.T) {
 		})
 	}
 	note(forgotten(t))
+	note(opening(t))
 	for i, ok := range met {
 		if !ok {
 			t.Errorf("rule %d is never met: %v", i, modelLosses[i])
 		}
 	}
+}
+
+// opening returns the losses of a conversation that begins with the assistant,
+// which models from 4.5 on accept.
+func opening(t *testing.T) []content.Loss {
+	t.Helper()
+	n := &upstream.Request{Turns: []content.Turn{
+		{Role: content.Assistant, Parts: []content.Part{&content.Text{Text: "Welcome"}}},
+		{Role: content.User, Parts: []content.Part{&content.Text{Text: "hi"}}},
+	}}
+	c, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var losses []content.Loss
+	for model, want := range map[string]int{"claude-opus-4-1": 3, "claude-sonnet-4-5": 2, "house": 2} {
+		p, err := c.plan(n.WithModel(model))
+		if err != nil || len(p.say.Messages) != want {
+			t.Errorf("%s: %d messages, want %d; %v", model, len(p.say.Messages), want, err)
+		}
+		losses = append(losses, p.losses...)
+	}
+	return losses
 }
 
 func look(n *upstream.Request, losses []content.Loss) fitted {

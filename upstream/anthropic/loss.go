@@ -9,6 +9,7 @@ import (
 const (
 	lostLimit = iota
 	lostSystemTurn
+	lostOpening
 	lostMode
 	lostNoThinking
 	lostOff
@@ -35,6 +36,7 @@ const (
 var modelLosses = [...]loss.Rule{
 	lostLimit:         {Feature: loss.MaxTokens, Severity: content.LossDegraded, Reason: "the model's answers are not that long: the limit is lowered"},
 	lostSystemTurn:    {Feature: loss.SystemTurn, Severity: content.LossDegraded, Reason: "the model takes no system turns amid a conversation: it is told as one of the user"},
+	lostOpening:       {Feature: loss.TurnOrder, Severity: content.LossDegraded, Reason: "for older models a conversation begins with the user: a turn that says so is added"},
 	lostMode:          {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model thinks by a budget only: it gets all of the answer's limit"},
 	lostNoThinking:    {Feature: loss.ThinkingMode, Severity: content.LossDropped, Reason: "the model does not think"},
 	lostOff:           {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model's thinking cannot be switched off"},

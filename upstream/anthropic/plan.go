@@ -91,6 +91,11 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if err := refused(losses); err != nil {
 		return p, err
 	}
+	if f := familyOf(p.model); !own && !f.opens() && len(r.Messages) > 0 && r.Messages[0].Role == content.Assistant {
+		opening := &content.Text{Text: "(The conversation begins with the assistant.)"}
+		r.Messages = slices.Insert(slices.Clone(r.Messages), 0, content.Turn{Role: content.User, Parts: []content.Part{opening}})
+		log.Add(&modelLosses[lostOpening], "turns.0")
+	}
 	fault := backend.Asked(n, losses, len(r.Messages) > 0, speaks)
 	if !n.PassLinks {
 		losses, p.linked = apart(losses)

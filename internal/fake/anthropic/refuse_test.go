@@ -92,7 +92,7 @@ var refused = []struct {
 	{"top_k while thinking", "thinking-top_k", strings.Replace(in(`"top_k":5,"thinking":{"type":"adaptive"}`), "4-5", "4-6", 1), "`top_k` must be unset", nil},
 	{"no messages", "messages", chat("m", ""), "at least one message", nil},
 	{"system turn of an old model", "system-model", chat("claude-sonnet-5", hi+`{"role":"system","content":"x"}`), `Unexpected role "system"`, nil},
-	{"assistant first", "first", chat("m", `{"role":"assistant","content":"x"},`+user(`{"type":"text","text":"y"}`)), "first message must use", nil},
+	{"assistant first", "first", chat("claude-opus-4-1", `{"role":"assistant","content":"x"},`+user(`{"type":"text","text":"y"}`)), "first message must use", nil},
 	{"system before a user", "system-place", chat("claude-opus-5-5", hi+`{"role":"system","content":"x"},{"role":"user","content":"y"}`), "messages.1: a system message", nil},
 	{"mark on a scoped system turn", "system-turn-scoped", chat("claude-opus-5-5", hi+`{"role":"system","clear_at":"next_user_message","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}]}`), "turn-scoped", []string{"Anthropic-Beta", "mid-conversation-system-clear-at-2026-08-21"}},
 	{"empty content", "empty", chat("m", `{"role":"user","content":[]}`), "messages.0: all messages must have non-empty content", nil},

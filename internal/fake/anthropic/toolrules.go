@@ -81,6 +81,9 @@ var toolRules = []rule{
 	{"tool-id", "§2.4 [report]", 0, func(a *ask) string {
 		var seen []string
 		return a.blocks(func(_ turn, b block) string {
+			if id := b.Text("tool_use_id"); b.kind() == "tool_result" { // §10 [recorded]: what is answered may come again
+				seen = slices.DeleteFunc(seen, func(s string) bool { return s == id })
+			}
 			if k := b.kind(); k != "tool_use" && k != "server_tool_use" {
 				return ""
 			}
@@ -95,6 +98,9 @@ var toolRules = []rule{
 	{"result-twice", "§2.4 [inferred]", 0, func(a *ask) string {
 		var seen []string
 		return a.blocks(func(_ turn, b block) string {
+			if b.kind() == "tool_use" { // §10 [recorded]: an id may come again
+				seen = slices.DeleteFunc(seen, func(s string) bool { return s == b.Text("id") })
+			}
 			if b.kind() != "tool_result" {
 				return ""
 			}

@@ -27,7 +27,7 @@ var turnRules = []rule{
 			if t.role == "system" && t.onlySettings() {
 				continue
 			}
-			if t.role != "user" {
+			if t.role != "user" && (t.role != "assistant" || a.model.known() && a.model.version < 45) { // §10 [recorded]
 				return "messages: first message must use the \"user\" role"
 			}
 			return ""
@@ -135,8 +135,15 @@ func emptyContent(a *ask) string {
 	return ""
 }
 
-// emptyText refuses texts that are empty or blank, everywhere.
+// emptyText refuses texts that are empty or blank, everywhere but for blank ones
+// of the assistant: §10 [recorded].
 func emptyText(a *ask) string {
+	assistants := map[*fake.Node]bool{}
+	for _, t := range a.turns {
+		for _, b := range t.blocks {
+			assistants[b.Node] = t.role == "assistant"
+		}
+	}
 	complain := func(at string, n *fake.Node) string {
 		s := n.Get("text")
 		switch {
@@ -146,7 +153,7 @@ func emptyText(a *ask) string {
 			return at + ".text: cache_control cannot be set for empty text blocks"
 		case s.Str == "":
 			return "messages: text content blocks must be non-empty"
-		case fake.Blank(s.Str):
+		case fake.Blank(s.Str) && !assistants[n]:
 			return "messages: text content blocks must contain non-whitespace text"
 		}
 		return ""
