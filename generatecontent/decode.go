@@ -206,6 +206,12 @@ func (d *decoder) members(v jsonwire.Value, m *message, into []jsonwire.Value) (
 
 // answer reads an answer or a piece of one.
 func (d *decoder) answer(root jsonwire.Value, m *[replyTyped]jsonwire.Value, more bool) error {
+	if err := cmp.Or(
+		codec.Expect("generatecontent: usageMetadata", m[fReplyUsage], codec.Objects|codec.Optional),
+		codec.Expect("generatecontent: promptFeedback", m[fReplyFeedback], codec.Objects|codec.Optional),
+	); err != nil {
+		return err
+	}
 	first := !d.begun
 	if first && root.Len() == 0 {
 		return nil

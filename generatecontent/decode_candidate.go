@@ -73,6 +73,9 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 	}
 	var m [candidateTyped]jsonwire.Value
 	more := d.members(v, candidateFields, m[:])
+	if err := codec.Expect("generatecontent: finishReason", m[fCandReason], codec.Texts|codec.Numbers|codec.Optional); err != nil {
+		return err
+	}
 	i, err := d.index(m[fCandIndex], place, several)
 	if err != nil {
 		return err
@@ -144,18 +147,26 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 		case k < 0:
 			more = true
 		case name != contentFields.camel[k]: // both are one word
-		case k == fRole, x.Kind() == jsonwire.Null:
+		case x.Kind() == jsonwire.Null:
+		case k == fRole:
+			if err := codec.Expect("generatecontent: role", x, codec.Texts); err != nil {
+				return false, err
+			}
 		case x.Kind() == jsonwire.Array:
 			for k, y := range x.Elems() {
 				d.answers[i].nth = k
 				if d.whole {
 					d.answers[i].said = k
 				}
-				d.part(i, y)
+				if err := d.part(i, y); err != nil {
+					return false, err
+				}
 			}
 		default: // one for a list
 			d.odd = true
-			d.part(i, x)
+			if err := d.part(i, x); err != nil {
+				return false, err
+			}
 		}
 	}
 	return more, nil

@@ -8,8 +8,6 @@ import (
 
 // What is lost when an answer in this format is read, beside what codec knows.
 var (
-	readNoPart = &loss.Rule{Feature: loss.AnswerBroken, Severity: content.LossDropped,
-		Reason: "a part that is not a JSON object is left out"}
 	readLostPiece = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
 		Reason: "an argument of the call has no place among the others: the call is not whole"}
 	readCutCall = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDegraded,
@@ -19,4 +17,4 @@ var (
 )
 
 // readLosses is the table of all of it.
-var readLosses = append([]*loss.Rule{readNoPart, readLostPiece, readCutCall, readNoCount}, codec.AnswerLosses...)
+var readLosses = append([]*loss.Rule{readLostPiece, readCutCall, readNoCount}, codec.AnswerLosses...)

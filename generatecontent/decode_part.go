@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -51,11 +52,14 @@ func (d *decoder) plain(v jsonwire.Value) (t piece, ok bool) {
 }
 
 // part reads a part of a candidate.
-func (d *decoder) part(i int, v jsonwire.Value) {
+func (d *decoder) part(i int, v jsonwire.Value) error {
 	d.parts++
 	if t, ok := d.plain(v); ok {
 		d.text(i, t, nil)
-		return
+		return nil
+	}
+	if err := checkPart(v); err != nil {
+		return err
 	}
 	n := d.answers[i].blocks // what of the answer's parts it becomes
 	part := d.parser.part(v)
@@ -78,7 +82,7 @@ func (d *decoder) part(i int, v jsonwire.Value) {
 	case *content.ToolUse:
 		// What tells of pieces has no field.
 		if (q.Extra != nil || d.answers[i].call != nil) && d.callPiece(i, v) {
-			return
+			return nil
 		}
 		bad := ""
 		if q.Input != "" && q.Input[0] != '{' {
@@ -96,19 +100,40 @@ func (d *decoder) part(i int, v jsonwire.Value) {
 			d.events[last] = upstream.Event{Kind: upstream.EventInput, Block: closing.Block, Candidate: i, Text: bad}
 			d.add(closing)
 		}
-	case *content.Unknown:
-		if q.Kind == "" {
-			d.odd = true
-			d.lose(readNoPart, answerPath(i, n))
-			return
-		}
-		d.opened(i, q)
 	default:
 		d.opened(i, part)
 		signature = v.Get(partFields.camel[fSignature]).Str()
 	}
 	d.deviations(answerPath(i, n), v, list)
 	d.odd = d.odd || signature != "" && jsonwire.CheckBase64(signature) != 0 || !standardData(part, v)
+	return nil
+}
+
+// checkPart returns an error if a part is not an object, or if its data or the
+// name of a call is of the wrong type: nothing else could be read instead.
+func checkPart(v jsonwire.Value) error {
+	if err := codec.Expect("generatecontent: a part", v, codec.Objects); err != nil {
+		return err
+	}
+	for name, x := range v.Members() {
+		i := partFields.find(name)
+		if i < 0 || i >= partData {
+			continue
+		}
+		want := codec.Objects
+		if i == fText {
+			want = codec.Texts
+		}
+		if !(want | codec.Optional).Has(x.Kind()) {
+			return fmt.Errorf("generatecontent: the %s of a part is of the wrong type: %s", partFields.camel[i], x.Kind())
+		}
+		if i == fCall {
+			if err := codec.Expect("generatecontent: a call's name", x.Get("name"), codec.Texts|codec.Optional); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // standardData reports whether a file has the base64 that clients read. The

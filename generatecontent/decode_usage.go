@@ -66,8 +66,7 @@ const (
 // usage reads usageMetadata and adds the event that tells it.
 func (d *decoder) usage(v jsonwire.Value) {
 	if v.Kind() != jsonwire.Object {
-		d.odd = d.odd || v.Exists()
-		return
+		return // there is none
 	}
 	var m [usageTyped]jsonwire.Value
 	more := d.members(v, usageFields, m[:])

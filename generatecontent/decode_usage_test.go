@@ -92,9 +92,6 @@ func TestUsage(t *testing.T) {
 	if got.Input != 0 || got.Output != 0 || len(losses) != 1 || !odd {
 		t.Errorf("no numbers: %+v, losses %v, odd %v", got, losses, odd)
 	}
-	if got, _, odd := lastUsage(t, `[1]`); got != nil || !odd {
-		t.Errorf("no object: %+v, odd %v", got, odd)
-	}
 }
 
 // What a stream adds to its usage is bounded, and told once.

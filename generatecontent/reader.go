@@ -20,9 +20,10 @@ import (
 // dealt with as the standard of event streams says; "[DONE]" says nothing. The
 // elements of an array may be split anywhere. Deviations are read as far as
 // they make sense: names in snake_case, one object for a list, counts and
-// indices that are strings, arguments that are a string, unpadded base64. What
-// cannot be made sense of is an error, and so are bytes that are no event, as
-// errors of other servers are sent. Half surrogate pairs and bytes that are not
+// indices that are strings, arguments that are a string, unpadded base64. A
+// member with a value of the wrong type that the response is nothing without is an
+// error, and so are bytes that are not an event, as errors of other servers are
+// sent. Half surrogate pairs and bytes that are not
 // UTF-8 become U+FFFD, which is a loss.
 //
 // Memory does not grow with the stream, but for arguments of a call that come in

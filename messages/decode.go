@@ -67,6 +67,7 @@ type decoder struct {
 
 	events  []upstream.Event // of the document at hand
 	odd     bool             // it deviates from the format: clients should not see it as it is
+	broken  error            // a block lacks what it is nothing without
 	begun   bool             // there was a message_start
 	stopped bool             // there was a reason to stop
 	over    bool             // there was a message_stop
@@ -148,7 +149,7 @@ var endNames = [...]string{"container", "context_management", "input_transformat
 
 // answerMembers are the values of a message's members, and of those of the end of one.
 type answerMembers struct {
-	kind, id, model, content, usage, reason, sequence, details jsonwire.Value
+	kind, id, role, model, content, usage, reason, sequence, details jsonwire.Value
 }
 
 // answerMembersOf reads them in one go, since there may be very many others.
@@ -159,6 +160,8 @@ func answerMembersOf(v jsonwire.Value) (f answerMembers) {
 			f.kind = x
 		case "id":
 			f.id = x
+		case "role":
+			f.role = x
 		case "model":
 			f.model = x
 		case "content":
@@ -176,12 +179,31 @@ func answerMembersOf(v jsonwire.Value) (f answerMembers) {
 	return f
 }
 
+// check returns an error if a member that the response cannot do without is of
+// the wrong type. Servers leave members out, or set them to null, but a whole
+// message needs its content.
+func (f *answerMembers) check(whole bool) error {
+	list := codec.Lists | codec.Texts // a string, as in requests
+	if !whole {
+		list |= codec.Optional
+	}
+	return cmp.Or(
+		codec.Expect("messages: content", f.content, list),
+		codec.Expect("messages: role", f.role, codec.Texts|codec.Optional),
+		codec.Expect("messages: usage", f.usage, codec.Objects|codec.Optional),
+		codec.Expect("messages: stop_reason", f.reason, codec.Texts|codec.Optional),
+	)
+}
+
 // message reads a message, a whole one or the beginning of one.
 func (d *decoder) message(v jsonwire.Value, whole bool) error {
 	if v.Kind() != jsonwire.Object {
 		return errors.New("messages: a message is no object")
 	}
 	m := answerMembersOf(v)
+	if err := m.check(whole); err != nil {
+		return err
+	}
 	start := &upstream.Start{ID: d.word(m.id), Model: d.word(m.model)}
 	d.add(upstream.Event{Kind: upstream.EventStart, Start: start})
 	if m.usage.Kind() == jsonwire.Object {
@@ -227,7 +249,7 @@ func (d *decoder) content(v jsonwire.Value) error {
 		d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Part: &content.Text{}})
 		d.text(n, v.Str())
 		d.add(upstream.Event{Kind: upstream.EventClose, Block: n})
-	default:
+	default: // of the beginning of a message
 		d.odd = true
 	}
 	return nil

@@ -25,6 +25,9 @@ func (d *decoder) opened(index int, v jsonwire.Value) error {
 		return errors.New("messages: too many content blocks are open at once")
 	}
 	p := d.block(index, v)
+	if d.broken != nil {
+		return d.broken
+	}
 	d.open = append(d.open, openBlock{index, kindOfBlock(p)})
 	d.next = max(d.next, index+1)
 	return nil
@@ -84,11 +87,30 @@ func (d *decoder) faults(index int) {
 	d.odd = true
 	list, _ := content.Violations(d.parser.faults.Err())
 	for _, f := range list {
+		if f.Code == content.CodeType && neededOfBlock(f.Path) && d.broken == nil {
+			d.broken = fmt.Errorf("messages: the %s of content block %d is of the wrong type", f.Path, index)
+		}
+	}
+	for _, f := range list {
 		if f.Code == content.CodeType && !strings.HasSuffix(f.Path, ".input") {
 			d.lose(codec.AnswerWrongType, partPath(index))
 			return
 		}
 	}
+}
+
+// neededOfBlock reports whether path is that of a member that a block or a
+// citation is nothing without. Paths begin with the block's type; an empty one
+// is that of the whole.
+func neededOfBlock(path string) bool {
+	if _, rest, ok := strings.Cut(path, "."); ok {
+		path = rest
+	}
+	switch path {
+	case "", "type", "text", "thinking", "data", "name", "id", "tool_use_id":
+		return true
+	}
+	return false
 }
 
 // arguments returns the arguments of a call. None, and an empty object in any
@@ -124,6 +146,9 @@ func (d *decoder) arguments(index int, v jsonwire.Value) string {
 // find returns which of the open blocks an event is about. One without an
 // index is about the block that began last.
 func (d *decoder) find(index jsonwire.Value) (int, error) {
+	if err := codec.Expect("messages: the index of an event", index, codec.Numbers|codec.Optional); err != nil {
+		return 0, err
+	}
 	n, ok := index.Int()
 	if !ok {
 		d.odd = true
@@ -182,6 +207,9 @@ func (d *decoder) delta(v jsonwire.Value) error {
 	if x.Kind() != jsonwire.Object {
 		return fmt.Errorf("messages: the delta for content block %d is no object", b.index)
 	}
+	if err := codec.Expect("messages: the type of a delta", x.Get("type"), codec.Texts); err != nil {
+		return err
+	}
 	form := deltaFormOf(x.Get("type"))
 	if form == nil || b.kind == wholeBlock {
 		// It cannot be added to anything, but is kept for clients of this
@@ -217,15 +245,12 @@ func deltaFormOf(tag jsonwire.Value) *deltaForm {
 func (d *decoder) deltaValue(e *upstream.Event, f *deltaForm, v jsonwire.Value) error {
 	if f.event == upstream.EventCitation {
 		e.Citation = d.citation(e.Block, v)
-		return nil
+		return d.broken
 	}
-	switch v.Kind() {
-	case jsonwire.String:
-	case jsonwire.None, jsonwire.Null:
-		d.odd = true
-	default:
-		return fmt.Errorf("messages: the %s of a %s is no string", f.value, f.tag)
+	if v.Kind() != jsonwire.String && v.Exists() {
+		return fmt.Errorf("messages: the %s of a %s is not a string", f.value, f.tag)
 	}
+	d.odd = d.odd || !v.Exists()
 	if f.event == upstream.EventSignature {
 		e.Signature = &content.Signature{Format: Format, Data: v.Str()}
 		return nil

@@ -104,7 +104,7 @@ func TestStreamReaderDeviations(t *testing.T) {
 		{"tool start with input and deltas", changed(line(lineOpen1), start(`,"input":{"b":2}`)), ok, ""},
 		{"tool without arguments", changed(line(lineIn1), ""), with(func(x *outcome) { x.Input = "" }), ""},
 		{"tool JSON cut", changed(`{\"a\":1}`, `{\"a\":`), with(func(x *outcome) { x.Input = `{"a":` }), ""},
-		{"text null", changed(`"text":"hi"`, `"text":null`), with(func(x *outcome) { x.Text = "" }), ""},
+		{"text null", changed(`"text":"hi"`, `"text":null`), outcome{Usage: content.Usage{Input: 5, Output: 1}}, upstream.CodeBadGateway},
 		{"text missing", changed(`,"text":"hi"`, ``), with(func(x *outcome) { x.Text = "" }), ""},
 		{"text a number", changed(`"text":"hi"`, `"text":5`), outcome{Usage: content.Usage{Input: 5, Output: 1}}, upstream.CodeBadGateway},
 		{"no text in a text start", changed(`"text","text":""`, `"text"`), ok, ""},

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -15,8 +16,8 @@ import (
 // event reads the data of one event of a stream, whose kind is its type. name
 // is what it goes by, if that can be said.
 func (d *decoder) event(kind, name string, v jsonwire.Value) error {
-	if v.Kind() != jsonwire.Object && knownEvent(kind) {
-		return fmt.Errorf("messages: the data of a %s is no object", kind)
+	if v.Kind() != jsonwire.Object && (knownEvent(kind) || name == "") {
+		return fmt.Errorf("messages: the data of an event (%s) is not an object", codec.Clip(kind))
 	}
 	switch kind {
 	case "content_block_delta":
@@ -33,7 +34,7 @@ func (d *decoder) event(kind, name string, v jsonwire.Value) error {
 	case "message_start":
 		return d.messageStart(v)
 	case "message_delta":
-		d.messageDelta(v)
+		return d.messageDelta(v)
 	case "message_stop":
 		d.messageStop(v)
 	default:
@@ -79,7 +80,11 @@ func (d *decoder) messageStart(v jsonwire.Value) error {
 
 func (d *decoder) blockStart(v jsonwire.Value) error {
 	index := d.next
-	if x := v.Get("index"); x.Kind() == jsonwire.Number {
+	x := v.Get("index")
+	if err := codec.Expect("messages: the index of a content block", x, codec.Numbers|codec.Optional); err != nil {
+		return err
+	}
+	if x.Kind() == jsonwire.Number {
 		n, ok := x.Int()
 		if !ok || n < 0 || n > math.MaxInt32 {
 			return fmt.Errorf("messages: a content block has the index %s", codec.Clip(x.Raw()))
@@ -97,8 +102,16 @@ func (d *decoder) blockStart(v jsonwire.Value) error {
 
 // messageDelta reads the end of a message, or what is known of it by now. One
 // that tells nothing becomes no event.
-func (d *decoder) messageDelta(v jsonwire.Value) {
-	if usage := v.Get("usage"); usage.Kind() == jsonwire.Object {
+func (d *decoder) messageDelta(v jsonwire.Value) error {
+	delta, usage := v.Get("delta"), v.Get("usage")
+	if err := cmp.Or(
+		codec.Expect("messages: the delta of a message_delta", delta, codec.Objects|codec.Optional),
+		codec.Expect("messages: usage", usage, codec.Objects|codec.Optional),
+		codec.Expect("messages: stop_reason", delta.Get("stop_reason"), codec.Texts|codec.Optional),
+	); err != nil {
+		return err
+	}
+	if usage.Kind() == jsonwire.Object {
 		d.usage(usage)
 	} else {
 		d.odd = true
@@ -106,7 +119,6 @@ func (d *decoder) messageDelta(v jsonwire.Value) {
 	// context_management and the like belong to the end, and are lost with
 	// nobody there; what nobody knows is the event's.
 	var end, other rest
-	delta := v.Get("delta")
 	end.members(delta, &stopNames)
 	for name, x := range v.Members() {
 		switch {
@@ -130,6 +142,7 @@ func (d *decoder) messageDelta(v jsonwire.Value) {
 	if x := other.extra(); x != nil {
 		d.add(upstream.Event{Kind: upstream.EventExtra, Extra: x})
 	}
+	return nil
 }
 
 // messageStop ends the stream. It is no event: those who write streams say it

@@ -18,10 +18,11 @@ import (
 // Line ends, comments, byte order marks and splits are dealt with as the
 // standard of event streams says. An event's type is that of its JSON, its name
 // where there is none. Deviations are read as far as they make sense: no name,
-// no message_start, an index that is missing, a member that is missing or null,
-// several message_delta, a block that is never stopped. What cannot be made
-// sense of is an error: an event for a block that is not open, a delta that
-// does not suit its block, JSON that is none. Half surrogate pairs and bytes
+// no message_start, an index that is missing, a member that is missing, several
+// message_delta, a block that is never stopped. Everything else is an error: an
+// event for a block that is not open, a delta that does not suit its block, a
+// member with a value of the wrong type that the event is nothing without, invalid
+// JSON. Half surrogate pairs and bytes
 // that are not UTF-8 become U+FFFD, which is a loss.
 //
 // Memory does not grow with the stream. It allocates once for about 32 KB of

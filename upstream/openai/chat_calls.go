@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"strconv"
@@ -32,6 +33,13 @@ func newCallID() string { return "call_" + strings.ToLower(rand.Text()[:24]) }
 // fragment takes a piece of a call, or a whole one. v is the element of
 // tool_calls, f its function.
 func (d *chatDecoder) fragment(a *chatAnswer, v, f jsonwire.Value, whole bool) error {
+	if err := cmp.Or(
+		codec.Expect("openai: a call", v, codec.Objects|codec.Missing),
+		codec.Expect("openai: the function of a call", f, codec.Objects|codec.Optional),
+		codec.Expect("openai: the name of a call", f.Get("name"), codec.Texts|codec.Optional),
+	); err != nil {
+		return codec.BadGateway(err)
+	}
 	if f.Kind() != jsonwire.Object {
 		if v.Get("custom").Kind() == jsonwire.Object {
 			d.lose(lostCustom, "parts")

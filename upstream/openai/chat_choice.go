@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -53,6 +55,15 @@ func (d *chatDecoder) choice(v jsonwire.Value) error {
 	if s.problem.Kind() > jsonwire.False {
 		return failure(s.problem)
 	}
+	if err := cmp.Or(
+		codec.Expect("openai: a choice", v, codec.Objects),
+		codec.Expect("openai: delta", delta, codec.Objects|codec.Optional),
+		codec.Expect("openai: message", message, codec.Objects|codec.Optional),
+		codec.Expect("openai: text", text, codec.Texts|codec.Optional),
+		codec.Expect("openai: finish_reason", s.finish, codec.Texts|codec.Optional),
+	); err != nil {
+		return codec.BadGateway(err)
+	}
 	a, err := d.answer(index)
 	if err != nil {
 		return err
@@ -70,7 +81,9 @@ func (d *chatDecoder) choice(v jsonwire.Value) error {
 		delta, s.whole = message, true
 	}
 	s.content = text
-	s.read(delta)
+	if err := s.read(delta); err != nil {
+		return codec.BadGateway(err)
+	}
 	before := len(d.events)
 	if err := d.says(a, &s); err != nil {
 		return err
@@ -93,9 +106,12 @@ func isEmpty(v jsonwire.Value) bool {
 }
 
 // read reads the members of a delta or of a message.
-func (s *said) read(v jsonwire.Value) {
+func (s *said) read(v jsonwire.Value) error {
+	var role jsonwire.Value
 	for name, x := range v.Members() {
 		switch name {
+		case "role":
+			role = x
 		case "content":
 			s.content = x
 		case "refusal":
@@ -124,6 +140,14 @@ func (s *said) read(v jsonwire.Value) {
 			s.audio = x
 		}
 	}
+	// Other members are extensions of single servers, which mean different things by them.
+	return cmp.Or(
+		codec.Expect("openai: role", role, codec.Texts|codec.Optional),
+		codec.Expect("openai: content", s.content, codec.Texts|codec.Lists|codec.Optional),
+		codec.Expect("openai: refusal", s.refusal, codec.Texts|codec.Optional),
+		codec.Expect("openai: tool_calls", s.calls, codec.Lists|codec.Optional),
+		codec.Expect("openai: function_call", s.function, codec.Objects|codec.Optional),
+	)
 }
 
 // end takes why the answer ended. The first reason counts. Some servers give
@@ -148,7 +172,9 @@ func (a *chatAnswer) end(s *said, idle bool) {
 // says turns what a choice says into events.
 func (d *chatDecoder) says(a *chatAnswer, s *said) error {
 	d.thinks(a, s)
-	d.content(a, s.content)
+	if err := d.content(a, s.content); err != nil {
+		return codec.BadGateway(err)
+	}
 	if text := s.refusal.Str(); text != "" {
 		a.refused = true
 		d.delta(a, blockText, text)
@@ -179,15 +205,21 @@ func (d *chatDecoder) says(a *chatAnswer, s *said) error {
 }
 
 // content takes text: a string, or a list of parts.
-func (d *chatDecoder) content(a *chatAnswer, v jsonwire.Value) {
+func (d *chatDecoder) content(a *chatAnswer, v jsonwire.Value) error {
 	if v.Kind() == jsonwire.String {
 		d.text(a, v.Str())
-		return
+		return nil
 	}
 	for _, p := range v.Elems() {
 		if p.Kind() == jsonwire.String {
 			d.text(a, p.Str())
 			continue
+		}
+		if err := cmp.Or(
+			codec.Expect("openai: a part of content", p, codec.Objects),
+			codec.Expect("openai: the text of a part", p.Get("text"), codec.Texts|codec.Optional),
+		); err != nil {
+			return err
 		}
 		switch kind := p.Get("type").Str(); kind {
 		case "text", "output_text", "":
@@ -203,6 +235,7 @@ func (d *chatDecoder) content(a *chatAnswer, v jsonwire.Value) {
 			d.lose(lostPiece, "parts")
 		}
 	}
+	return nil
 }
 
 // listThought takes a thought that stands in a list of content: as a text, or

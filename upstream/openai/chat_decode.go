@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"strings"
@@ -136,6 +137,12 @@ func (d *chatDecoder) chunk(data string, failed bool) error {
 	}
 	if root.Get("object").Is("error") {
 		return failure(root)
+	}
+	if err := cmp.Or(
+		codec.Expect("openai: choices", choices, codec.Lists|codec.Optional),
+		codec.Expect("openai: usage", usage, codec.Objects|codec.Optional),
+	); err != nil {
+		return codec.BadGateway(err)
 	}
 	if d.doc.Replaced() > 0 {
 		d.lose(lostCharacters, "parts")

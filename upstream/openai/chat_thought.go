@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
@@ -53,6 +54,11 @@ func (d *chatDecoder) thinks(a *chatAnswer, s *said) {
 		if text = v.Str(); text != "" {
 			member = reasoningNames[i]
 			break
+		}
+	}
+	for _, v := range s.reasoning {
+		if !(codec.Texts | codec.Optional).Has(v.Kind()) && (v.Len() > 0 || v.Kind() < jsonwire.Array) {
+			d.lose(lostPiece, "")
 		}
 	}
 	shown := text != ""

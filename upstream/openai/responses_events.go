@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -132,15 +133,27 @@ func (d *resDecoder) annotation(v jsonwire.Value) {
 // terminal reads the end of an answer. kind says which end it is, if the event
 // does.
 func (d *resDecoder) terminal(kind string, response jsonwire.Value) error {
+	if err := cmp.Or(
+		codec.Expect("openai: the response", response, codec.Objects),
+		codec.Expect("openai: status", response.Get("status"), codec.Texts|codec.Optional),
+		codec.Expect("openai: output", response.Get("output"), codec.Lists|codec.Optional),
+		codec.Expect("openai: usage", response.Get("usage"), codec.Objects|codec.Optional),
+		codec.Expect("openai: incomplete_details", response.Get("incomplete_details"), codec.Objects|codec.Optional),
+	); err != nil {
+		return codec.BadGateway(err)
+	}
 	d.start(response)
 	if s := response.Get("status").Str(); s != "" {
 		kind = s
 	}
 	failed := response.Get("error")
 	switch {
-	case kind == "failed", kind == "cancelled", failed.Kind() == jsonwire.Object:
-		if failed.Kind() == jsonwire.Object {
+	case kind == "failed", kind == "cancelled", failed.Kind() > jsonwire.False:
+		switch failed.Kind() {
+		case jsonwire.Object:
 			return resFailure(failed)
+		case jsonwire.String:
+			return resFailure(response)
 		}
 		return &upstream.Error{Code: upstream.CodeUnavailable, Err: fmt.Errorf("openai: the answer is %s", codec.Clip(kind))}
 	case kind == "in_progress", kind == "queued":

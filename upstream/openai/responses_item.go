@@ -1,10 +1,12 @@
 package openai
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -15,6 +17,9 @@ func (d *resDecoder) added(v jsonwire.Value) error {
 	k := resKindOf(item)
 	if k == resOther || d.same(output, k, item, true) != nil {
 		return nil // it is told when it is whole, or was told before
+	}
+	if err := resCheckItem(k, item); err != nil {
+		return codec.BadGateway(err)
 	}
 	it, err := d.begin(output, k)
 	if err != nil {
@@ -167,6 +172,9 @@ func (d *resDecoder) finished(v jsonwire.Value) error {
 // whole tells all of an item that was not told before. it is nil if none was.
 func (d *resDecoder) whole(it *resItem, output int64, item jsonwire.Value) error {
 	k := resKindOf(item)
+	if err := resCheckItem(k, item); err != nil {
+		return codec.BadGateway(err)
+	}
 	fresh := it == nil
 	if fresh {
 		var err error
@@ -187,6 +195,50 @@ func (d *resDecoder) whole(it *resItem, output int64, item jsonwire.Value) error
 	}
 	d.end(it)
 	d.replaced()
+	return nil
+}
+
+// resCheckItem returns an error if an item is not an object, or if what it says
+// is of the wrong type.
+func resCheckItem(k resKind, item jsonwire.Value) error {
+	if err := cmp.Or(
+		codec.Expect("openai: an item", item, codec.Objects),
+		codec.Expect("openai: the type of an item", item.Get("type"), codec.Texts|codec.Optional),
+	); err != nil {
+		return err
+	}
+	switch k {
+	case resMessage:
+		list := item.Get("content")
+		if err := cmp.Or(
+			codec.Expect("openai: role", item.Get("role"), codec.Texts|codec.Optional),
+			codec.Expect("openai: content", list, codec.Lists|codec.Texts|codec.Optional),
+		); err != nil {
+			return err
+		}
+		for _, x := range list.Elems() {
+			if err := cmp.Or(
+				codec.Expect("openai: a part of content", x, codec.Objects),
+				codec.Expect("openai: the text of a part", x.Get("text"), codec.Texts|codec.Optional),
+				codec.Expect("openai: the refusal of a part", x.Get("refusal"), codec.Texts|codec.Optional),
+			); err != nil {
+				return err
+			}
+		}
+	case resReasoning:
+		for _, name := range [...]string{"summary", "content"} {
+			for _, x := range item.Get(name).Elems() {
+				if err := codec.Expect("openai: the text of a thinking part", x.Get("text"), codec.Texts|codec.Optional); err != nil {
+					return err
+				}
+			}
+			if err := codec.Expect("openai: the content or summary of an item", item.Get(name), codec.Lists|codec.Optional); err != nil {
+				return err
+			}
+		}
+	case resCall:
+		return codec.Expect("openai: the name of a call", item.Get("name"), codec.Texts|codec.Optional)
+	}
 	return nil
 }
 

@@ -20,7 +20,8 @@ import (
 // calls apart, since servers leave them out or make new ones each time; items are
 // told apart by their index and kind, calls by their call_id too. What
 // comes in pieces and whole is told once: what a whole one has beyond the pieces
-// is added. Events that are not known are passed over.
+// is added. Unknown events are skipped. A known event is an error if a member
+// that it needs has a value of the wrong type.
 //
 // Memory does not grow with the stream, but by some words for each item.
 type resReader struct {
@@ -109,6 +110,9 @@ func (d *resDecoder) event(name string, v jsonwire.Value) error {
 		}
 		kind = name
 	}
+	if kind == "" && v.Kind() == jsonwire.Null {
+		return codec.BadGateway(errors.New("openai: the data of an event is null"))
+	}
 	rest, ok := strings.CutPrefix(kind, "response.")
 	switch {
 	case ok:
@@ -116,6 +120,9 @@ func (d *resDecoder) event(name string, v jsonwire.Value) error {
 		return resFailure(v)
 	default:
 		return nil
+	}
+	if err := resCheck(rest, v); err != nil {
+		return codec.BadGateway(err)
 	}
 	switch rest {
 	case "output_text.delta", "refusal.delta", "function_call_arguments.delta", "reasoning_summary_text.delta",
@@ -135,6 +142,45 @@ func (d *resDecoder) event(name string, v jsonwire.Value) error {
 		return d.terminal(rest, v.Get("response"))
 	}
 	d.replaced()
+	return nil
+}
+
+// resCheck returns an error if the event lacks what it is nothing without, or has
+// it in the wrong type. Servers leave indices out. kind is the event's type
+// without "response.".
+func resCheck(kind string, v jsonwire.Value) error {
+	member, want := "", codec.Kinds(0)
+	switch kind {
+	case "output_text.delta", "refusal.delta", "function_call_arguments.delta", "reasoning_summary_text.delta", "reasoning_text.delta":
+		member, want = "delta", codec.Texts
+	case "output_text.done", "reasoning_summary_text.done", "reasoning_text.done":
+		member, want = "text", codec.Texts|codec.Missing
+	case "refusal.done":
+		member, want = "refusal", codec.Texts|codec.Missing
+	case "function_call_arguments.done": // some servers send the JSON itself
+		member, want = "arguments", codec.Texts|codec.Objects|codec.Lists|codec.Optional
+	case "created", "in_progress", "queued":
+		member, want = "response", codec.Objects|codec.Missing
+	case "output_item.added", "output_item.done":
+		member, want = "item", codec.Objects
+	case "output_text.annotation.added":
+		member, want = "annotation", codec.Objects
+	case "completed", "incomplete", "failed", "cancelled":
+		member, want = "response", codec.Objects
+	default:
+		return nil
+	}
+	if err := codec.Expect("openai: the data of an event", v, codec.Objects); err != nil {
+		return err
+	}
+	if !want.Has(v.Get(member).Kind()) {
+		return codec.Expect("openai: the "+member+" of response."+kind, v.Get(member), want)
+	}
+	for _, name := range [...]string{"output_index", "content_index", "summary_index"} {
+		if err := codec.Expect("openai: an index", v.Get(name), codec.Numbers|codec.Optional); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -1,0 +1,36 @@
+package codec
+
+import (
+	"fmt"
+
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// Kinds is a set of kinds of JSON values.
+type Kinds uint16
+
+// The sets that readers of responses need. Optional is that of members that are
+// missing or null, Missing that of missing ones only.
+const (
+	Optional = Kinds(1<<jsonwire.None | 1<<jsonwire.Null)
+	Missing  = Kinds(1 << jsonwire.None)
+	Texts    = Kinds(1 << jsonwire.String)
+	Numbers  = Kinds(1 << jsonwire.Number)
+	Lists    = Kinds(1 << jsonwire.Array)
+	Objects  = Kinds(1 << jsonwire.Object)
+)
+
+// Has reports whether k is in the set.
+func (s Kinds) Has(k jsonwire.Kind) bool { return s&(1<<k) != 0 }
+
+// Expect returns an error if v is of no kind in want. The error names the
+// member, such as "messages: stop_reason".
+func Expect(member string, v jsonwire.Value, want Kinds) error {
+	if want.Has(v.Kind()) {
+		return nil
+	}
+	if !v.Exists() {
+		return fmt.Errorf("%s is missing", member)
+	}
+	return fmt.Errorf("%s is of the wrong type: %s", member, v.Kind())
+}
