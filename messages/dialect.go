@@ -193,7 +193,9 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 	c.Path = req.Path
 	message := "msg_" + rand.Text() // not of the id, which may be an edge's, and come again
 	if req.Stream {
-		c.Stream = newStream(id, message, req.Model, c.Request.Turns)
+		s := newStream(id, message, req.Model, c.Request.Turns)
+		s.prompt = func() int64 { return upstream.EstimateTokens(c.Request) }
+		c.Stream = s
 		return c, nil
 	}
 	c.Reply = func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss) {

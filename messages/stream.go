@@ -18,9 +18,10 @@ import (
 // It numbers blocks anew, since some of the answer's have no block here. The
 // last message_delta wins with clients, so it is held back until the end.
 type stream struct {
-	request string // the request's id, for errors
-	id      string // of the message, unless the upstream knows better
-	model   string // that was asked
+	request string       // the request's id, for errors
+	id      string       // of the message, unless the upstream knows better
+	model   string       // that was asked
+	prompt  func() int64 // estimates the prompt's tokens; nil: no estimate
 	answer
 
 	starting bool // an EventStart came
@@ -330,6 +331,11 @@ func (s *stream) begin(dst []byte) []byte {
 	s.begun = true
 	quiet := func(string, *loss.Rule) {} // the end tells it
 	so := answer{start: s.start, usage: s.usage, more: s.more}
+	if so.usage.Prompt() == 0 && s.prompt != nil {
+		// Vendors of other formats count at the end, and some clients read the
+		// prompt's tokens here only. The true count is in message_delta.
+		so.usage.Input = s.prompt()
+	}
 	r := so.response(quiet)
 	r.StopReason, r.StopDetails = "", ""
 	if r.ID == "" {

@@ -3,6 +3,8 @@ package messages
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -352,5 +354,44 @@ func blocksOpen() []upstream.Event {
 		{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{}},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "i", Name: "n"}},
 		{Kind: upstream.EventOpen, Block: 2, Part: &content.Thinking{}},
+	}
+}
+
+// TestStartUsage checks the prompt's tokens in message_start: what the upstream
+// counted so far, else an estimate. The end has the true counts.
+func TestStartUsage(t *testing.T) {
+	counted := content.Usage{Input: 20, CacheRead: 7, Output: 3}
+	for _, tt := range []struct {
+		name  string
+		first *content.Usage
+		want  string // of message_start; empty: the estimate
+	}{
+		{"counted at the end", nil, ""},
+		{"counted as zero at first", &content.Usage{}, ""},
+		{"counted at first", &content.Usage{Input: 19}, `"input_tokens":19,`},
+		{"cached", &content.Usage{CacheRead: 19}, `"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":19,`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			want := tt.want
+			up := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+				if want == "" {
+					want = `"input_tokens":` + strconv.FormatInt(upstream.EstimateTokens(r), 10) + ","
+				}
+				_ = w.Start(upstream.Start{Usage: tt.first})
+				_ = w.Text("a")
+				return w.Usage(counted)
+			})
+			w := httptest.NewRecorder()
+			NewHandler(up, nil).ServeHTTP(w, post(streamBody))
+			start, rest, _ := strings.Cut(w.Body.String(), "\n\n")
+			_, end, _ := strings.Cut(rest, "event: message_delta")
+			if !strings.Contains(start, want) {
+				t.Errorf("message_start has not %s: %s", want, start)
+			}
+			const total = `"usage":{"input_tokens":20,"cache_creation_input_tokens":0,"cache_read_input_tokens":7,`
+			if !strings.Contains(end, total) {
+				t.Errorf("message_delta has not %s: %s", total, end)
+			}
+		})
 	}
 }
