@@ -42,6 +42,8 @@ type stream struct {
 	spoken  bool       // a part is written
 	blocked bool       // the vendor's own frames say that the prompt was
 	unsaid  bool       // usage is not written as it is now
+	recount bool       // counts are not usage as it is now
+	counts  []byte     // usageMetadata, with its name; empty as long as it is unknown
 	said    []progress // of each candidate
 
 	open   []streamed
@@ -238,7 +240,7 @@ func (s *stream) other(dst []byte, e *upstream.Event) []byte {
 		}
 		s.answer.unsaid(s.members.Add(e.Start.Extra, Format), e.Start.Extra, "", s.note)
 	case upstream.EventUsage:
-		s.usage, s.unsaid = *e.Usage, counted(e.Usage)
+		s.usage, s.unsaid, s.recount = *e.Usage, counted(e.Usage), true
 	case upstream.EventStop:
 		k := s.place(e.Candidate)
 		s.candidates[k].stop = *e.Stop
@@ -360,10 +362,15 @@ func (s *stream) appendIndex(dst []byte, k int) []byte {
 func (s *stream) appendRest(dst []byte) []byte {
 	dst = appendHeld(dst, s.members, func(name string) bool { return name != "promptFeedback" && responseMember(name) })
 	s.members = s.members[:0]
-	if s.unsaid {
-		s.unsaid = false
-		dst = appendUsage(append(dst, `,"usageMetadata":`...), &s.usage)
+	if s.unsaid = false; s.recount {
+		s.recount = false
+		if s.counts = s.counts[:0]; counted(&s.usage) {
+			s.counts = appendUsage(append(s.counts, `,"usageMetadata":`...), &s.usage)
+		}
 	}
+	// In every chunk, as the vendor does: some clients add the latest once more
+	// for each chunk without.
+	dst = append(dst, s.counts...)
 	dst = append(dst, s.tail...)
 	if s.framing == inEvents {
 		dst = append(dst, "\r\n\r\n"...)

@@ -146,7 +146,8 @@ func checkLosses(t *testing.T, want []string, lost []content.Loss) {
 	}
 }
 
-// TestStreamBytes pins the bytes of a small stream.
+// TestStreamBytes pins the bytes of a small stream. Every chunk has the latest
+// counts.
 func TestStreamBytes(t *testing.T) {
 	up := func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Start(upstream.Start{ID: "r-9", Model: "m", Usage: &content.Usage{Input: 2, CacheRead: 3}})
@@ -159,11 +160,11 @@ func TestStreamBytes(t *testing.T) {
 		_ = w.Usage(content.Usage{Input: 2, CacheRead: 3, Output: 4, Thinking: 5, ToolPrompt: 6})
 		return w.Stop(upstream.Stop{Reason: content.StopToolUse})
 	}
+	const counts = `,"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":3,"candidatesTokenCount":0,"totalTokenCount":5}`
 	pieces := []string{
-		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm","thought":true}]},"index":0}],` +
-			`"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":3,"candidatesTokenCount":0,"totalTokenCount":5}`,
-		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi\n"}]},"index":0}]`,
-		`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"fc-1","name":"f","args":{"a":1}}}]},"index":0}]`,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm","thought":true}]},"index":0}]` + counts,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi\n"}]},"index":0}]` + counts,
+		`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"fc-1","name":"f","args":{"a":1}}}]},"index":0}]` + counts,
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],` +
 			`"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":3,"candidatesTokenCount":4,"thoughtsTokenCount":5,` +
 			`"toolUsePromptTokenCount":6,"totalTokenCount":20}`,

@@ -89,7 +89,7 @@ func (s *stream) follow(e *upstream.Event) {
 			s.start.Model = model
 		}
 	case upstream.EventUsage:
-		s.usage, s.unsaid = *e.Usage, false
+		s.usage, s.unsaid, s.recount = *e.Usage, false, true
 	case upstream.EventStop:
 		k := s.place(e.Candidate)
 		s.candidates[k].stop = *e.Stop
