@@ -110,6 +110,9 @@ func parseBody(c *call) *refusal {
 		c.doc = inner
 	}
 	c.contents = list(c.doc, "contents")
+	if c.server.opts.Lenient {
+		c.contents = joinResults(c.contents)
+	}
 	c.config = get(c.doc, "generationConfig")
 	c.thought = get(c.config, "thinkingConfig")
 	return nil

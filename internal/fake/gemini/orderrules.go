@@ -68,6 +68,27 @@ var orderRules = []rule{
 	}},
 }
 
+// joinResults joins consecutive contents that consist of results into one, for
+// [Options.Lenient].
+func joinResults(contents []*fake.Node) []*fake.Node {
+	var out []*fake.Node
+	joined := false
+	for _, n := range contents {
+		results := len(members(n, "functionResponse"))
+		only := results > 0 && results == len(list(n, "parts"))
+		if joined && only {
+			last := out[len(out)-1]
+			parts := append(slices.Clone(list(last, "parts")), list(n, "parts")...)
+			out[len(out)-1] = &fake.Node{Kind: fake.Object, Keys: []string{"role", "parts"}, Items: []*fake.Node{
+				{Kind: fake.String, Str: "user"}, {Kind: fake.Array, Items: parts},
+			}}
+			continue
+		}
+		out, joined = append(out, n), only
+	}
+	return out
+}
+
 // members returns the named members of the parts of a content.
 func members(n *fake.Node, name string) []*fake.Node {
 	var out []*fake.Node

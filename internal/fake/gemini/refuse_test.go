@@ -55,7 +55,6 @@ var refused = []struct{ name, rule, body, message string }{
 	{"role", "role", talk(turn("assistant", `{"text":"x"}`)), "Please use a valid role: user, model."},
 	{"no parts", "parts", talk(`{"role":"user","parts":[]}`), "contents[0].parts"},
 	{"empty part", "part", talk(turn("user", `{"text":"x"}`, `{}`)), "* GenerateContentRequest.contents[0].parts[1].data: required oneof field 'data' must have one initialized field"},
-	{"empty text", "part", talk(turn("user", `{"text":""}`)), "required oneof field"},
 	{"system without text", "system", in(`"systemInstruction":{"parts":[{"inlineData":{"mimeType":"image/png","data":"AA=="}}]}`), "system_instruction.parts[0]"},
 	{"media type", "media", talk(turn("user", `{"inlineData":{"mimeType":"application/zip","data":"AA=="}}`)), "Unsupported MIME type: application/zip"},
 	{"file without URI", "media", talk(turn("user", `{"fileData":{"mimeType":"image/png"}}`)), "file_uri"},
@@ -183,12 +182,35 @@ func TestByModel(t *testing.T) {
 		{"results in any order", "gemini-3.8-flash", talk(hi, turn("model", call1, call2), turn("user", res2, res1)), ""},
 		{"media beside results", "gemini-3.8-flash", talk(hi, turn("model", call1), turn("user", res1, `{"inlineData":{"mimeType":"image/png","data":"AA=="}}`)), ""},
 		{"raw dummy", "gemini-3.8-flash", talk(hi, turn("model", strings.Replace(call1, sig, `,"thought_signature":"skip_thought_signature_validator"`, 1)), turn("user", res1)), ""},
+		{"empty text of the user", "gemini-2.5-flash", talk(turn("user", `{"text":""}`)), ""},
+		{"empty text of the model", "gemini-3.8-flash", talk(hi, turn("model", `{"text":"x"}`, `{"text":""}`), hi), ""},
+		{"role tool", "gemini-3.8-flash", talk(hi, turn("model", call1), turn("tool", res1)), "role"},
 		{"513 functions", "gemini-3.8-flash", in(`"tools":[{"functionDeclarations":[` + functions(513) + `]}]`), "function-count"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := NewHandler(Options{})
 			s.post("/v1beta/models/"+tt.model+":generateContent", tt.body)
+			if got := s.Last(); got.Rule != tt.rule {
+				t.Errorf("rule %q, want %q: %s", got.Rule, tt.rule, got.Message)
+			}
+		})
+	}
+}
+
+// TestLenient holds what is accepted with [Options.Lenient] only.
+func TestLenient(t *testing.T) {
+	tests := []struct{ name, body, rule string }{
+		{"role tool", talk(hi, turn("model", call1), turn("tool", res1)), ""},
+		{"results split", talk(hi, turn("model", call1, call2), turn("user", res1), turn("user", res2)), ""},
+		{"a split result missing", talk(hi, turn("model", call1, call2), turn("user", res1), hi), "response-count"},
+		{"a split result too many", talk(hi, turn("model", call1), turn("user", res1), turn("user", res2)), "response-count"},
+		{"an unknown role", talk(turn("assistant", `{"text":"x"}`)), "role"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := NewHandler(Options{Lenient: true})
+			s.post("/v1beta/models/gemini-3.8-flash:generateContent", tt.body)
 			if got := s.Last(); got.Rule != tt.rule {
 				t.Errorf("rule %q, want %q: %s", got.Rule, tt.rule, got.Message)
 			}

@@ -89,7 +89,8 @@ var contentRules = []rule{
 	}},
 	{"role", "§2 rule 12", true, func(c *call) string {
 		for _, n := range c.contents {
-			if !slices.Contains([]string{"", "user", "model", "function"}, str(n, "role")) {
+			role := str(n, "role")
+			if !slices.Contains([]string{"", "user", "model", "function"}, role) && !(c.server.opts.Lenient && role == "tool") {
 				return "Please use a valid role: user, model."
 			}
 		}
@@ -107,7 +108,8 @@ var contentRules = []rule{
 		return c.parts(func(at string, p *fake.Node) string {
 			has := slices.ContainsFunc(dataMembers, func(m string) bool {
 				v := get(p, m)
-				return v != nil && (m != "text" || v.Str != "" || get(p, "thoughtSignature") != nil)
+				// An empty text is data, too: nine recordings, §10.
+				return v != nil
 			})
 			if !has {
 				return at + ".data: required oneof field 'data' must have one initialized field"

@@ -32,6 +32,9 @@ type Options struct {
 	// turn and on whatever part, came from this fake and stands on the part that it was
 	// sent with.
 	KeepSignatures bool
+	// Lenient accepts what released clients send although the documentation forbids it:
+	// the role "tool", and results of parallel calls in contents of their own.
+	Lenient bool
 }
 
 const jsonType = "application/json; charset=UTF-8"
