@@ -14,6 +14,12 @@ import (
 
 // Serving says how a host serves an Upstream, in whatever format. Each
 // format's Options embed it. The zero value holds the defaults.
+//
+// If the context of a request ends because of a deadline of the host's, the client
+// receives CodeTimeout. If the host cancels the context with a cause, also that of
+// the server's BaseContext, the client receives the cause if it is an [*Error],
+// and CodeUnavailable otherwise; after the first byte in the stream. A context
+// that is canceled without a cause means that the client has left.
 type Serving struct {
 	// Limits bounds documents. Each format has its own defaults.
 	Limits content.Limits

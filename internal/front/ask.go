@@ -36,9 +36,9 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 	case err = <-done:
 		returned = true
 	case <-x.r.Context().Done():
-		err = &goneError{errLeft}
-	case <-ctx.Done(): // the host's own
-		err = context.Cause(ctx)
+		err = x.ended(ctx)
+	case <-ctx.Done(): // of Authenticate
+		err = x.ended(ctx)
 	case <-late.C:
 		err = errAsked
 	}
@@ -48,9 +48,9 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 		x.answeredBy(call.Upstream, call.UpstreamID)
 	}
 	x.deadline(time.Now().Add(times.Write))
-	if err = x.left(err); err == nil {
+	if err = x.left(ctx, err); err == nil {
 		if err := x.document(doc, doc.Len()); err != nil {
-			x.canceled(err)
+			x.explain(ctx, x.left(ctx, err))
 		}
 	} else {
 		x.write(x.explain(ctx, err))

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,6 +41,7 @@ func (x *exchange) body() (string, error) {
 		return "", nil
 	}
 	_ = x.rc.SetReadDeadline(x.start.Add(x.s.serving.Times.Body)) // where there is no deadline, there is none
+	defer x.interruptible()()
 	body, err := x.read(http.MaxBytesReader(x.w, x.r.Body, limit))
 	x.report.BytesIn = x.came
 	if err != nil {
@@ -52,6 +54,22 @@ func (x *exchange) body() (string, error) {
 		return "", &Failure{Code: upstream.CodeInvalid, Detail: DetailCharset}
 	}
 	return body, nil
+}
+
+// interruptible lets the end of the request's context end reading: a deadline or
+// the host, since the server does not look for clients that leave until the body
+// is read. The function it returns must be called when reading is over.
+func (x *exchange) interruptible() (over func()) {
+	done := make(chan struct{})
+	stop := context.AfterFunc(x.r.Context(), func() {
+		_ = x.rc.SetReadDeadline(time.Unix(1, 0))
+		close(done)
+	})
+	return func() {
+		if !stop() {
+			<-done
+		}
+	}
 }
 
 // read reads all of r into a string without a second copy, and takes the bytes
@@ -199,6 +217,8 @@ func (x *exchange) unreadable(err error) error {
 		return f
 	case errors.As(err, &tooLarge):
 		return &Failure{Code: upstream.CodeTooLarge, Err: err}
+	case errors.As(x.ended(x.r.Context()), &f):
+		return f
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &Failure{Code: upstream.CodeInvalid, Detail: DetailBodyTime, Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken), x.r.Context().Err() != nil:

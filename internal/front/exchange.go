@@ -281,8 +281,16 @@ func (x *exchange) write(f *Failure) {
 	}
 	x.deadline(time.Now().Add(x.s.serving.Times.Write))
 	x.header(status)
-	n, _ := x.w.Write(body) // nobody to tell
+	n, err := x.w.Write(body)
 	x.report.BytesOut += int64(n)
+	x.wrote(err)
+}
+
+// wrote notes for the report what a failed write shows about the response.
+func (x *exchange) wrote(err error) {
+	if errors.Is(err, http.ErrHandlerTimeout) {
+		x.report.Status = http.StatusServiceUnavailable // which http.TimeoutHandler has sent
+	}
 }
 
 // path tells a neutral path in the format's words.

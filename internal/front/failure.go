@@ -49,6 +49,8 @@ type Failure struct {
 	Err        error  // the cause; for the host only
 
 	Upstream, UpstreamID string // see [upstream.Error]
+
+	byHost bool // a context of the host's ended the call, or a deadline within it
 }
 
 // Error returns what the failure is about, for logs: the code, and the cause
@@ -89,7 +91,7 @@ func Explain(err error) *Failure {
 		return &Failure{Code: upstream.CodeInvalid, Faults: list, More: more, Err: err}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &Failure{Code: upstream.CodeTimeout, Err: err}
+		return &Failure{Code: upstream.CodeTimeout, Err: err, byHost: true}
 	}
 	return &Failure{Code: upstream.CodeInternal, Err: err}
 }

@@ -42,8 +42,11 @@ func level(ctx context.Context, f *Failure) (slog.Level, string) {
 		if context.Cause(ctx) == errWithin { // which is as short as it wants
 			return slog.LevelDebug, "request failed"
 		}
-		return slog.LevelError, "request failed"
+		fallthrough
 	case upstream.CodeInternal, upstream.CodeUnavailable, upstream.CodeBadGateway:
+		if f.byHost {
+			return slog.LevelWarn, "request failed"
+		}
 		return slog.LevelError, "request failed"
 	case upstream.CodeOverloaded, upstream.CodeRateLimit, upstream.CodeQuota, upstream.CodeBilling, upstream.CodeUnsupported:
 		return slog.LevelWarn, "request failed"

@@ -22,10 +22,10 @@ func (x *exchange) succeed(ctx context.Context, s *sink) {
 		s.lose(s.call.Stream.Lost())
 		s.flush()
 		if s.err != nil {
-			x.canceled(s.err)
+			x.explain(ctx, x.left(ctx, s.err))
 		}
 	} else if err := x.reply(s); err != nil {
-		x.canceled(err)
+		x.explain(ctx, x.left(ctx, err))
 	}
 	x.hearLoss(ctx, s.lost)
 }
@@ -56,6 +56,7 @@ func (x *exchange) document(from io.WriterTo, size int) error {
 	x.header(http.StatusOK)
 	n, err := from.WriteTo(&pieces{x})
 	x.report.BytesOut += n
+	x.wrote(err)
 	if err != nil {
 		return &goneError{err}
 	}

@@ -3,7 +3,9 @@ package front
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -19,6 +21,7 @@ var (
 	errWithin    = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the call took longer than the client waits")}
 	errGoexit    = errors.New("Generate ended its goroutine")
 	errDone      = errors.New("the answer is over")
+	errCanceled  = errors.New("the host canceled the context of the request")
 )
 
 // A watch is what the handler's goroutine remembers between two looks.
@@ -146,9 +149,9 @@ func (x *exchange) wait(ctx context.Context, s *sink, done <-chan error, w watch
 		case err := <-done:
 			return err, true
 		case <-x.r.Context().Done():
-			return &goneError{errLeft}, false
-		case <-ctx.Done(): // the host's own
-			return context.Cause(ctx), false
+			return x.ended(ctx), false
+		case <-ctx.Done(): // of Authenticate
+			return x.ended(ctx), false
 		case now := <-tick.C:
 			if err := x.look(s, &w, now); err != nil {
 				return err, false
@@ -207,15 +210,16 @@ func (x *exchange) end(ctx context.Context, s *sink, err error) {
 	if s.err != nil && !errors.As(err, &gone) {
 		err = s.err // what the upstream made of it does not matter
 	}
-	err = x.left(err)
+	err = x.left(ctx, err)
 	x.deadline(time.Now().Add(x.s.serving.Times.Write))
 	if err == nil {
 		x.succeed(ctx, s)
 		return
 	}
 	f := x.explain(ctx, err)
-	if s.err != nil && errors.As(err, &gone) {
-		return // nobody is there, certainly
+	left := errors.As(err, &gone)
+	if errors.As(s.err, &gone) {
+		return // no write can succeed
 	}
 	switch {
 	case !x.begun:
@@ -225,7 +229,9 @@ func (x *exchange) end(ctx context.Context, s *sink, err error) {
 			s.buf = s.pending()
 			s.flush()
 		}
-		x.pause(s.call.Apart)
+		if !left {
+			x.pause(s.call.Apart)
+		}
 		s.buf = s.call.Stream.End(s.pending(), f)
 		s.flush()
 		if r, ok := s.call.Stream.(Repeater); ok && s.err == nil {
@@ -243,22 +249,81 @@ func (x *exchange) pause(d time.Duration) {
 	if d == 0 {
 		return
 	}
+	left := x.r.Context().Done()
+	if x.r.Context().Err() != nil {
+		left = nil // the context has ended, and the client has not left
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-x.r.Context().Done():
+	case <-left:
 	}
 }
 
-// left makes an error of a call whose client has left say just that: the
-// upstream may be quicker to return than we are to see it.
-func (x *exchange) left(err error) error {
+// left returns the error to report for a call that failed with err. If a context
+// of the call has ended, that is why, whatever the upstream made of it: it may
+// return before the handler looks.
+func (x *exchange) left(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	var gone *goneError
-	if err != nil && x.r.Context().Err() != nil && !errors.As(err, &gone) {
-		return &goneError{errLeft}
+	if errors.As(err, &gone) && errors.Is(gone.err, http.ErrHandlerTimeout) {
+		return x.hostDeadline(gone.err)
+	}
+	if ended := x.ended(ctx); ended != nil {
+		return ended
 	}
 	return err
+}
+
+// ended returns why the context of the request, or ctx, which the host made of it,
+// has ended; nil if neither has.
+func (x *exchange) ended(ctx context.Context) error {
+	for _, c := range [...]context.Context{x.r.Context(), ctx} {
+		if c.Err() == nil {
+			continue
+		}
+		cause := context.Cause(c)
+		switch {
+		case cause == errWithin:
+			return errWithin
+		case errors.Is(c.Err(), context.DeadlineExceeded):
+			return x.hostDeadline(cause)
+		case cause != context.Canceled:
+			return hostCanceled(cause)
+		case c == x.r.Context(): // as the server does it
+			return &goneError{errLeft}
+		}
+		return hostCanceled(cause)
+	}
+	return nil
+}
+
+// hostDeadline returns the failure of a request for which the host has set a
+// deadline that passed.
+func (x *exchange) hostDeadline(cause error) *Failure {
+	return &Failure{Code: upstream.CodeTimeout, byHost: true, Err: fmt.Errorf(
+		"the deadline that the host set (http.TimeoutHandler, timeout middleware or context.WithTimeout around the handler) passed after %v: %w",
+		time.Since(x.start).Round(time.Millisecond), cause)}
+}
+
+// hostCanceled returns the failure of a request whose context the host has
+// canceled. A cause that is an [*upstream.Error] is what the client receives.
+func hostCanceled(cause error) *Failure {
+	e := upstream.Error{Code: upstream.CodeUnavailable, Err: cause}
+	if own, ok := outermost(cause).(*upstream.Error); ok {
+		e = *own
+	}
+	if e.Err == nil {
+		e.Err = errCanceled
+	} else {
+		e.Err = fmt.Errorf("%w: %w", errCanceled, e.Err)
+	}
+	f := Explain(&e)
+	f.byHost = true
+	return f
 }
 
 // kept returns an error of the host's as one that is safe to look at: its own

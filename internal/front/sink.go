@@ -226,6 +226,7 @@ func (s *sink) flush() {
 
 // gone notes that the client has left, if err says so.
 func (s *sink) gone(err error) {
+	s.x.wrote(err)
 	if err != nil && s.err == nil {
 		s.err = &goneError{err}
 		s.cancel(s.err)

@@ -1,0 +1,213 @@
+package bothformats
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// An operator serves an upstream on loopback, and sees what its host sees.
+type operator struct {
+	side    side
+	handler http.Handler
+	reports chan *upstream.Report
+	log     *bytes.Buffer // one line for each thing; to be read behind the report
+}
+
+// newOperator returns an operator of a handler with the given settings.
+func newOperator(s side, up upstream.Upstream, serving upstream.Serving) *operator {
+	o := &operator{side: s, reports: make(chan *upstream.Report, 10), log: new(bytes.Buffer)}
+	serving.OnDone = func(_ context.Context, r *upstream.Report) { o.reports <- r }
+	serving.Logger = slog.New(slog.NewTextHandler(o.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	o.handler = s.handler(up, serving)
+	return o
+}
+
+// serve serves h, which is the operator's handler or something around it.
+func (o *operator) serve(t *testing.T, h http.Handler) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// report waits for the report of a request.
+func (o *operator) report(t *testing.T) *upstream.Report {
+	t.Helper()
+	select {
+	case r := <-o.reports:
+		return r
+	case <-time.After(10 * time.Second):
+		t.Fatal("there is no report")
+		return nil
+	}
+}
+
+// streaming returns the path and body of a request for a stream, or for a whole
+// response.
+func (o *operator) streaming(stream bool) (path, body string) {
+	path, body = o.side.path, o.side.body(nil, false)
+	switch {
+	case !stream:
+	case o.side.name == "messages":
+		body = `{"stream":true,` + body[1:]
+	default:
+		path = strings.Replace(path, ":generateContent", ":streamGenerateContent?alt=sse", 1)
+	}
+	return path, body
+}
+
+// send sends a request and returns the response.
+func send(t *testing.T, url, body string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Errorf("%v after %q", err, b)
+	}
+	return res, string(b)
+}
+
+// within wraps a handler in middleware that sets a deadline, as chi's Timeout does.
+func within(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 50*time.Millisecond)
+		defer cancel()
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// TestHostEnds checks what client, log and report show of a request whose context
+// the host ends: by a deadline of any middleware, or by canceling it with a cause.
+func TestHostEnds(t *testing.T) {
+	plain := func(h http.Handler) http.Handler { return h }
+	cancels := func(cause error) func(http.Handler) http.Handler {
+		return func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				ctx, cancel := context.WithCancelCause(r.Context())
+				defer time.AfterFunc(50*time.Millisecond, func() { cancel(cause) }).Stop()
+				h.ServeHTTP(w, r.WithContext(ctx))
+			})
+		}
+	}
+	const deadline = "the deadline that the host set (http.TimeoutHandler, timeout middleware or context.WithTimeout around the handler) passed after "
+	const canceled = "the host canceled the context of the request"
+	for _, tt := range []struct {
+		name     string
+		wrap     func(http.Handler) http.Handler
+		auth     func(context.Context, *http.Request, string) (context.Context, error)
+		asis     bool   // the upstream returns an error of its own
+		status   int    // before the first byte
+		words    string // in the response; empty: of a time-out
+		code     upstream.Code
+		cause    string
+		buffered bool // the wrapper keeps back what is written, and answers for itself
+	}{
+		{name: "http.TimeoutHandler", wrap: func(h http.Handler) http.Handler { return http.TimeoutHandler(h, 50*time.Millisecond, "") },
+			status: 503, words: "Timeout", code: upstream.CodeTimeout, cause: deadline, buffered: true},
+		{name: "context.WithTimeout", wrap: within, status: 504, code: upstream.CodeTimeout, cause: deadline},
+		{name: "an upstream's own error", wrap: within, asis: true, status: 504, code: upstream.CodeTimeout, cause: deadline},
+		{name: "Authenticate", wrap: plain, auth: func(ctx context.Context, _ *http.Request, _ string) (context.Context, error) {
+			ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+			context.AfterFunc(ctx, cancel)
+			return ctx, nil
+		}, status: 504, code: upstream.CodeTimeout, cause: deadline},
+		{name: "a cause", wrap: cancels(errors.New("cause of the host")), status: 503, words: "unavailable", code: upstream.CodeUnavailable, cause: canceled + ": cause of the host"},
+		{name: "a cause for clients", wrap: cancels(&upstream.Error{Code: upstream.CodeOverloaded, Text: "please come back"}), words: "please come back",
+			code: upstream.CodeOverloaded, cause: canceled},
+	} {
+		onBoth(t, func(t *testing.T, s side) {
+			for _, begun := range []bool{false, true} {
+				for _, stream := range []bool{false, true} {
+					t.Run(tt.name, func(t *testing.T) {
+						up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+							if begun {
+								if err := w.Text("begun"); err != nil {
+									return err
+								}
+							}
+							<-ctx.Done()
+							if tt.asis {
+								return errors.New("secret: the database has closed")
+							}
+							return ctx.Err()
+						})
+						o := newOperator(s, up, upstream.Serving{Authenticate: tt.auth})
+						path, body := o.streaming(stream)
+						res, answer := send(t, o.serve(t, tt.wrap(o.handler)).URL+path, body)
+						r := o.report(t)
+						status, words := tt.status, tt.words
+						if status == 0 {
+							status = map[string]int{"messages": 529, "generatecontent": 503}[s.name]
+						}
+						if words == "" {
+							words = map[string]string{"messages": "timeout_error", "generatecontent": "DEADLINE_EXCEEDED"}[s.name]
+						}
+						inBand := begun && stream && !tt.buffered
+						if inBand {
+							status = 200
+						}
+						if res.StatusCode != status || !strings.Contains(answer, words) || inBand && !strings.Contains(answer, "begun") || strings.Contains(answer, "secret") {
+							t.Errorf("stream %v, begun %v: %d %s, want %d and %q", stream, begun, res.StatusCode, answer, status, words)
+						}
+						if r.Code != tt.code || !strings.Contains(r.Err.Error(), tt.cause) {
+							t.Errorf("stream %v, begun %v: the report has %q: %v", stream, begun, r.Code, r.Err)
+						}
+						// A wrapper that answers for itself does not let the handler know whether it
+						// was first.
+						if !tt.buffered && r.Status != status {
+							t.Errorf("stream %v, begun %v: the report has status %d, want %d", stream, begun, r.Status, status)
+						}
+						log := o.log.String()
+						if !strings.Contains(log, "level=WARN msg=\"request failed\" code="+string(tt.code)) || !strings.Contains(log, tt.cause) {
+							t.Errorf("stream %v, begun %v: log:\n%s", stream, begun, log)
+						}
+					})
+				}
+			}
+		})
+	}
+}
+
+// TestHostEndsUpload checks that a host that ends the context of a request ends
+// reading its body, too, with the truth about why.
+func TestHostEndsUpload(t *testing.T) {
+	onBoth(t, func(t *testing.T, s side) {
+		o := newOperator(s, &model{}, upstream.Serving{})
+		server := o.serve(t, within(o.handler))
+		path, body := o.streaming(false)
+		c, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, "POST "+path+" HTTP/1.1\r\nHost: h\r\nAnthropic-Version: 2023-06-01\r\nContent-Length: 1000\r\n\r\n"+body)
+		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		b, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 504 ") {
+			t.Errorf("%v %s", err, b)
+		}
+		if r := o.report(t); r.Code != upstream.CodeTimeout || r.Status != 504 {
+			t.Errorf("the report has %q and %d: %v", r.Code, r.Status, r.Err)
+		}
+	})
+}
