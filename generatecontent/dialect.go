@@ -133,7 +133,9 @@ func head(r *http.Request) error {
 	return err
 }
 
-func invalid(text string) error { return &front.Failure{Code: upstream.CodeInvalid, Text: text} }
+func invalid(text string) error {
+	return &front.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
+}
 
 // patience is how long the client says that it will wait; 0 if it does not.
 func patience(r *http.Request) (time.Duration, error) {

@@ -61,7 +61,7 @@ func (d *dialect) model(t *target) func(string, *http.Request, string) (*front.C
 					return w, nil
 				}
 			}
-			return nil, &front.Failure{Code: upstream.CodeNotFound} // told by the route
+			return nil, &front.Failure{Code: upstream.CodeNotFound, Reason: "the upstream lists no model of this name"} // told by the route
 		}}
 		c.Within, _ = patience(r) // head has judged it
 		return c, nil

@@ -25,7 +25,7 @@ const served = "; what is served is POST /v1beta/models/{model}:generateContent,
 	"GET /v1beta/models and GET /v1beta/models/{model}"
 
 func notFound(text string) error {
-	return &front.Failure{Code: upstream.CodeNotFound, Text: text + served}
+	return &front.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text + served}
 }
 
 // The methods of models, and the collections, that the vendor has and we have

@@ -75,7 +75,7 @@ func (d *dialect) Route(r *http.Request) (*front.Route, error) {
 		}
 		break
 	}
-	return nil, &front.Failure{Code: upstream.CodeNotFound, Text: text +
+	return nil, &front.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text +
 		"; what is served is POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models and GET /v1/models/{id}"}
 }
 
@@ -136,7 +136,9 @@ func head(r *http.Request) error {
 	return invalid("anthropic-version: this is not a version that is known here; known are 2023-06-01 and 2026-10-21")
 }
 
-func invalid(text string) error { return &front.Failure{Code: upstream.CodeInvalid, Text: text} }
+func invalid(text string) error {
+	return &front.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
+}
 
 // request parses and validates a body. The call has what is wrong with a thread
 // alone: see [errThread].

@@ -58,10 +58,12 @@ func (d *dialect) model(id string) func(string, *http.Request, string) (*front.C
 					return w, writeModel(w, &list[i])
 				}
 			}
-			return nil, &front.Failure{Code: upstream.CodeNotFound, Text: "model: " + front.OneLine(id, 256)}
+			return nil, &front.Failure{Code: upstream.CodeNotFound, Reason: noModel, Text: "model: " + front.OneLine(id, 256)}
 		}}, nil
 	}
 }
+
+const noModel = "the upstream lists no model of this name"
 
 // listed asks the upstream for its models, newest first as the vendor has
 // them; those of one age stay in the upstream's order.

@@ -211,7 +211,8 @@ func TestReportCode(t *testing.T) {
 	}{
 		{"well", hello, func(*http.Request) {}, ""},
 		{"upstream's", fail(upstream.CodeQuota), func(*http.Request) {}, upstream.CodeQuota},
-		{"odd", fail("odd"), func(*http.Request) {}, "odd"},
+		{"odd", fail("odd"), func(*http.Request) {}, upstream.CodeInternal},
+		{"none", fail(""), func(*http.Request) {}, upstream.CodeInternal},
 		{"any error", failing{err: errors.New("x")}, func(*http.Request) {}, upstream.CodeInternal},
 		{"fault", failing{err: &content.Error{Code: content.CodeValue, Text: "x"}}, func(*http.Request) {}, upstream.CodeInvalid},
 		{"late", failing{err: errors.New("x"), word: true}, func(*http.Request) {}, upstream.CodeInternal},

@@ -9,7 +9,8 @@ import (
 )
 
 // A Code says how an answer failed. Each format has its own type and status
-// for it.
+// for it. An [*Error] with another Code, or without one, is a mistake of the
+// Upstream: it is reported as CodeInternal, and log and report name the mistake.
 type Code string
 
 const (

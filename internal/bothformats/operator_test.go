@@ -211,3 +211,104 @@ func TestHostEndsUpload(t *testing.T) {
 		}
 	})
 }
+
+// TestReasons checks that log and report have the reason of what the handlers
+// refuse because of headers, method or path, and that these quote no client.
+func TestReasons(t *testing.T) {
+	keys := upstream.Keys("sk-right")
+	for _, tt := range []struct {
+		name, method string
+		header       [][2]string // a key is added unless there is one
+		format       string      // empty: both
+		status       [2]int
+		code         upstream.Code
+		want         string
+	}{
+		{"no version", "POST", [][2]string{{"Anthropic-Version", ""}}, "messages", [2]int{400}, "invalid", "anthropic-version: header is required"},
+		{"unknown version", "POST", [][2]string{{"Anthropic-Version", "hidden"}}, "messages", [2]int{400}, "invalid", "anthropic-version: this is not a version"},
+		{"patience", "POST", [][2]string{{"X-Server-Timeout", "hidden"}}, "generatecontent", [2]int{400}, "invalid", "x-server-timeout: must be a number of seconds"},
+		{"gzip", "POST", [][2]string{{"Content-Encoding", "gzip"}}, "", [2]int{400}, "invalid", "the body has a Content-Encoding"},
+		{"form", "POST", [][2]string{{"Content-Type", "text/hidden"}}, "", [2]int{400}, "invalid", "the Content-Type is not application/json"},
+		{"charset", "POST", [][2]string{{"Content-Type", "application/json; charset=hidden"}}, "", [2]int{400}, "invalid", "the charset of the body is not UTF-8"},
+		{"method", "PUT", nil, "", [2]int{405, 405}, "method", "the method is PUT instead of POST"},
+		{"long method", "HIDDEN" + strings.Repeat("X", 50), nil, "", [2]int{405}, "method", "the method is HIDDENXXXXXXX… instead of POST"},
+		{"no key", "POST", [][2]string{{"Authorization", "Basic hidden"}}, "", [2]int{401, 403}, "unauthenticated", "the request has no key"},
+		{"wrong key", "POST", [][2]string{{"Authorization", "Bearer hidden"}}, "", [2]int{401, 400}, "unauthenticated", "the key is not valid"},
+		{"two keys", "POST", [][2]string{{"Authorization", "Bearer hidden"}, {"X-Api-Key", "sk-right"}, {"X-Goog-Api-Key", "sk-right"}}, "", [2]int{401, 400},
+			"unauthenticated", "the request has two keys that differ"},
+		{"too large", "POST", nil, "", [2]int{413, 400}, "too_large", "more than Limits.Body, 20"},
+		{"path", "POST", nil, "", [2]int{404, 404}, "not_found", "there is nothing at this path"},
+	} {
+		onBoth(t, func(t *testing.T, s side) {
+			if tt.format != "" && tt.format != s.name {
+				return
+			}
+			serving := upstream.Serving{Authenticate: keys}
+			if tt.name == "too large" {
+				serving.Limits.Body = 20
+			}
+			o := newOperator(s, &model{}, serving)
+			path, body := o.streaming(false)
+			if tt.name == "path" {
+				path = "/hidden/place"
+			}
+			r := httptest.NewRequest(tt.method, path, strings.NewReader(body))
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+			shown := false
+			for _, h := range tt.header {
+				r.Header.Set(h[0], h[1])
+				shown = shown || h[0] == "Authorization"
+			}
+			if !shown {
+				r.Header.Set("Authorization", "Bearer sk-right")
+			}
+			w := httptest.NewRecorder()
+			o.handler.ServeHTTP(w, r)
+			report := o.report(t)
+			status := tt.status[0]
+			if s.name == "generatecontent" && tt.status[1] != 0 {
+				status = tt.status[1]
+			}
+			if w.Code != status || report.Code != tt.code || !strings.Contains(report.Err.Error(), tt.want) {
+				t.Errorf("%s: %d, want %d; the report has %q: %v", tt.name, w.Code, status, report.Code, report.Err)
+			}
+			log := strings.ReplaceAll(o.log.String(), "path=/hidden/place", "")
+			if !strings.Contains(log, tt.want) || !strings.Contains(log, "level=DEBUG") || strings.Contains(log, "hidden") || strings.Contains(log, "sk-") {
+				t.Errorf("%s: log: %s", tt.name, log)
+			}
+		})
+	}
+}
+
+// TestUnknownCodes checks that an upstream's error without a Code, or with one that
+// is not known, is an internal one, and that log and report name the mistake.
+func TestUnknownCodes(t *testing.T) {
+	for code, want := range map[upstream.Code]string{
+		"":                    `an upstream.Error with the unknown Code ""`,
+		"weird":               `an upstream.Error with the unknown Code "weird"`,
+		upstream.CodeCanceled: `an upstream.Error with the unknown Code "canceled"`,
+	} {
+		onBoth(t, func(t *testing.T, s side) {
+			for _, begun := range []bool{false, true} {
+				o := newOperator(s, upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+					if begun {
+						_ = w.Text("begun")
+					}
+					return &upstream.Error{Code: code, Text: "x", Err: errors.New("cause")}
+				}), upstream.Serving{})
+				path, body := o.streaming(begun)
+				status, answer, _ := post(t, o.handler, path, body)
+				report := o.report(t)
+				if begun == (status == 500) || !strings.Contains(answer, `"x"`) {
+					t.Errorf("%q: %d %s", code, status, answer)
+				}
+				if report.Code != upstream.CodeInternal || !strings.Contains(report.Err.Error(), want+": cause") {
+					t.Errorf("%q: the report has %q: %v", code, report.Code, report.Err)
+				}
+				if log := o.log.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(strings.ReplaceAll(log, `\"`, `"`), want+": cause") {
+					t.Errorf("%q: log: %s", code, log)
+				}
+			}
+		})
+	}
+}

@@ -35,7 +35,7 @@ func (x *exchange) body() (string, error) {
 	}
 	limit := x.s.serving.Limits.Body
 	if x.r.ContentLength > limit {
-		return "", &Failure{Code: upstream.CodeTooLarge}
+		return "", &Failure{Code: upstream.CodeTooLarge, Reason: fmt.Sprintf("the Content-Length is %d, more than Limits.Body, %d", x.r.ContentLength, limit)}
 	}
 	if x.r.Body == nil {
 		return "", nil

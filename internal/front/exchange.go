@@ -68,6 +68,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
+// maxMethod bounds the HTTP method in an error, which is the client's.
+const maxMethod = 16
+
 // takeID replaces the request's id by one of the host's, if it is valid.
 func (x *exchange) takeID(id string) {
 	switch {
@@ -95,7 +98,10 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Call, error) 
 	}
 	x.route = route
 	if x.r.Method != route.Method {
-		return ctx, nil, &Failure{Code: upstream.CodeMethod, Allow: route.Method}
+		return ctx, nil, &Failure{
+			Code: upstream.CodeMethod, Allow: route.Method,
+			Reason: "the method is " + OneLine(x.r.Method, maxMethod) + " instead of " + route.Method,
+		}
 	}
 	ctx, err = x.authenticate(ctx)
 	if err != nil {

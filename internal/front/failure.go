@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -48,6 +49,10 @@ type Failure struct {
 	Allow      string // with CodeMethod: the methods that are allowed
 	Err        error  // the cause; for the host only
 
+	// Reason is what is wrong in words that quote no client: for the log and the
+	// report, where neither Detail nor Err shows it.
+	Reason string
+
 	Upstream, UpstreamID string // see [upstream.Error]
 
 	byHost bool // a context of the host's ended the call, or a deadline within it
@@ -61,13 +66,41 @@ func (f *Failure) Error() string {
 	if errors.As(cause, &e) {
 		cause = e.Err // what went wrong, instead of what the client is told
 	}
+	text := string(f.Code)
+	if r := f.reason(); r != "" {
+		text += ": " + r
+	}
 	switch {
 	case cause != nil:
-		return string(f.Code) + ": " + cause.Error()
+		text += ": " + cause.Error()
 	case e != nil && e.Text != "":
-		return string(f.Code) + ": " + e.Text
+		text += ": " + e.Text
 	}
-	return string(f.Code)
+	return text
+}
+
+// reason returns what is wrong, as far as the handler found it by itself.
+func (f *Failure) reason() string {
+	if f.Reason != "" {
+		return f.Reason
+	}
+	switch f.Detail {
+	case DetailNoKey:
+		return "the request has no key"
+	case DetailBadKey:
+		return "the key is not valid"
+	case DetailTwoKeys:
+		return "the request has two keys that differ"
+	case DetailMediaType:
+		return "the Content-Type is not application/json"
+	case DetailCharset:
+		return "the charset of the body is not UTF-8"
+	case DetailEncoding:
+		return "the body has a Content-Encoding"
+	case DetailBodyTime:
+		return "the body took longer than Times.Body"
+	}
+	return ""
 }
 
 // Unwrap returns the cause.
@@ -84,7 +117,11 @@ func Explain(err error) *Failure {
 	case *Failure:
 		return e
 	case *upstream.Error:
-		return &Failure{Code: e.Code, Text: OneLine(e.Text, maxText), RetryAfter: e.RetryAfter, Err: err, Upstream: e.Upstream, UpstreamID: e.UpstreamID}
+		f := &Failure{Code: e.Code, Text: OneLine(e.Text, maxText), RetryAfter: e.RetryAfter, Err: err, Upstream: e.Upstream, UpstreamID: e.UpstreamID}
+		if !isCode(e.Code) {
+			f.Code, f.Reason = upstream.CodeInternal, fmt.Sprintf("an upstream.Error with the unknown Code %.64q", e.Code)
+		}
+		return f
 	case nil:
 	default:
 		list, more := content.Violations(e)
@@ -94,6 +131,18 @@ func Explain(err error) *Failure {
 		return &Failure{Code: upstream.CodeTimeout, Err: err, byHost: true}
 	}
 	return &Failure{Code: upstream.CodeInternal, Err: err}
+}
+
+// isCode reports whether an upstream can fail with c.
+func isCode(c upstream.Code) bool {
+	switch c {
+	case upstream.CodeInvalid, upstream.CodeUnauthenticated, upstream.CodeBilling, upstream.CodePermission,
+		upstream.CodeNotFound, upstream.CodeMethod, upstream.CodeConflict, upstream.CodeTooLarge,
+		upstream.CodeRateLimit, upstream.CodeQuota, upstream.CodeInternal, upstream.CodeUnavailable,
+		upstream.CodeTimeout, upstream.CodeOverloaded, upstream.CodeUnsupported, upstream.CodeBadGateway:
+		return true
+	}
+	return false
 }
 
 // outermost returns the first error in err, from the outside in, that says

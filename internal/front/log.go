@@ -57,13 +57,17 @@ func level(ctx context.Context, f *Failure) (slog.Level, string) {
 // cause returns what the log is told of the error behind f. Texts for the client
 // are left out: of an error that has nothing else there is its code.
 func cause(f *Failure) string {
-	err, code := f.Err, f.Code
+	reason, err, code := f.reason(), f.Err, f.Code
 	for e := (*upstream.Error)(nil); errors.As(err, &e); {
 		err, code = e.Err, e.Code
 	}
 	switch {
+	case err != nil && reason != "":
+		return reason + ": " + textOf(err)
 	case err != nil:
 		return textOf(err)
+	case reason != "":
+		return reason
 	case code != f.Code:
 		return string(code)
 	}
