@@ -42,7 +42,7 @@ func (x *exchange) body() (string, error) {
 	}
 	_ = x.rc.SetReadDeadline(x.start.Add(x.s.serving.Times.Body)) // where there is no deadline, there is none
 	defer x.interruptible()()
-	body, err := x.read(http.MaxBytesReader(x.w, x.r.Body, limit))
+	body, err := x.read(http.MaxBytesReader(nil, x.r.Body, limit))
 	x.report.BytesIn = x.came
 	if err != nil {
 		return "", x.unreadable(err)
@@ -145,6 +145,38 @@ const (
 	lingerBytes = 256 << 20
 )
 
+// These bound what is left of a body that is read only to keep the connection, and
+// the time for it.
+const (
+	drainBytes = 256 << 10
+	drainTime  = 2 * time.Second
+)
+
+// drain reads what is left of a body that is not wanted, if it is little and comes
+// soon. It reports whether all of it has come, so that the connection can serve
+// the next request.
+func (x *exchange) drain() bool {
+	switch left := x.r.ContentLength - x.came; {
+	case x.r.ContentLength >= 0 && left > drainBytes:
+		return false
+	case x.came == 0 && x.r.Header.Get("Expect") != "": // it sends when it is asked to
+		return false
+	case x.cut || x.r.Context().Err() != nil:
+		return false
+	}
+	if x.rc.SetReadDeadline(time.Now().Add(drainTime)) != nil {
+		return false // reading could take forever
+	}
+	n, err := io.CopyN(io.Discard, x.r.Body, drainBytes+1)
+	x.came += n
+	if err != io.EOF {
+		return false
+	}
+	x.unread = false
+	_ = x.rc.SetReadDeadline(time.Time{})
+	return true
+}
+
 // linger lets a client whose body was not read come to the answer. A connection
 // that is closed with bytes on the way is reset, and that takes the answer away
 // from under the client: many look at it only when they have sent everything.
@@ -211,6 +243,7 @@ func (p *pieceList) free() {
 func (x *exchange) unreadable(err error) error {
 	var f *Failure
 	var tooLarge *http.MaxBytesError
+	x.cut = !errors.As(err, &f) && !errors.As(err, &tooLarge) // nothing more can be read
 	var broken *net.OpError
 	switch {
 	case errors.As(err, &f):

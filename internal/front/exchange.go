@@ -36,6 +36,7 @@ type exchange struct {
 
 	begun   bool         // headers have gone out
 	unread  bool         // there is a body that was not read to its end
+	cut     bool         // reading the body failed
 	lingers bool         // the connection is to be closed although the client may be sending
 	came    int64        // bytes of the body
 	taken   int64        // bytes of the budget: as many, or as many as are promised
@@ -281,12 +282,8 @@ func (x *exchange) write(f *Failure) {
 	if f.Code == upstream.CodeQuota {
 		h.Set("X-Should-Retry", "false") // SDKs that know it would ask again for the status alone
 	}
-	if x.unread && x.r.ProtoMajor == 1 {
-		h.Set("Connection", "close")
-		x.lingers = true
-	}
-	x.deadline(time.Now().Add(x.s.serving.Times.Write))
 	x.header(status)
+	x.deadline(time.Now().Add(x.s.serving.Times.Write))
 	n, err := x.w.Write(body)
 	x.report.BytesOut += int64(n)
 	x.wrote(err)
@@ -307,8 +304,13 @@ func (x *exchange) path(neutral string) string {
 	return x.s.dialect.Path(neutral)
 }
 
-// header sends the headers.
+// header sends the headers. If the body was not read, it is drained first, or the
+// connection is closed behind the response.
 func (x *exchange) header(status int) {
+	if x.unread && x.r.ProtoMajor == 1 && !x.drain() {
+		x.w.Header().Set("Connection", "close")
+		x.lingers = true
+	}
 	x.begun = true
 	x.report.FirstByte = time.Since(x.start)
 	if x.report.Status == 0 {
