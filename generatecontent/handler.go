@@ -86,7 +86,8 @@ func (h *Handler) Match(r *http.Request) bool {
 // WriteError answers a request with an error in the format's own way, for
 // middleware around h. What is told of err is what would be told if the
 // Upstream had returned it: see [upstream.Error] and [content.Error]. Nothing
-// may have been written to w yet.
+// may have been written to w yet. The request is logged and reported to OnDone
+// like one that h refuses.
 func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h.front.WriteError(w, r, err)
 }

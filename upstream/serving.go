@@ -83,7 +83,8 @@ type Serving struct {
 	// OnLoss, if not nil, hears of losses as they happen. It must not block.
 	OnLoss func(ctx context.Context, losses []content.Loss)
 
-	// OnDone, if not nil, is called once for each request, after the last byte
+	// OnDone, if not nil, is called once for each request, those that middleware
+	// answers with the handler's WriteError included, after the last byte
 	// of the answer, with the values of the context that reached the Upstream
 	// (or of the request's, if it did not get that far). That context has no
 	// deadline and is not cancelled, whatever became of the request: what is

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -312,3 +313,112 @@ func TestUnknownCodes(t *testing.T) {
 		})
 	}
 }
+
+// A writer of errors is what both handlers are to middleware.
+type errorWriter interface {
+	WriteError(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// A typed nil is an error whose methods panic.
+type typedNil struct{ text string }
+
+func (e *typedNil) Error() string { return e.text }
+func (e *typedNil) Unwrap() error { return errors.New(e.text) }
+
+// TestRefusals checks that a refusal, by the handler or by middleware through
+// WriteError, keeps the connection of a client that has sent its body, and that
+// it is logged and reported.
+func TestRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		err   error
+		code  upstream.Code
+		level string
+	}{
+		{"no key", upstream.ErrNoKey, upstream.CodeUnauthenticated, "DEBUG"},
+		{"wrong key", upstream.ErrBadKey, upstream.CodeUnauthenticated, "DEBUG"},
+		{"not allowed", &upstream.Error{Code: upstream.CodePermission, Err: errors.New("cause")}, upstream.CodePermission, "DEBUG"},
+		{"too fast", &upstream.Error{Code: upstream.CodeRateLimit, Err: errors.New("cause")}, upstream.CodeRateLimit, "WARN"},
+		{"broken host", errors.New("cause"), upstream.CodeInternal, "ERROR"},
+		{"typed nil", (*typedNil)(nil), upstream.CodeInternal, "ERROR"},
+	} {
+		for _, middleware := range []bool{false, true} {
+			onBoth(t, func(t *testing.T, s side) {
+				o := newOperator(s, &model{}, upstream.Serving{
+					Authenticate: func(ctx context.Context, _ *http.Request, _ string) (context.Context, error) { return ctx, tt.err },
+				})
+				var h http.Handler = o.handler
+				if middleware {
+					h = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.handler.(errorWriter).WriteError(w, r, tt.err) })
+				}
+				server := httptest.NewUnstartedServer(h)
+				var connections atomic.Int32
+				server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+					if s == http.StateNew {
+						connections.Add(1)
+					}
+				}
+				server.Start()
+				defer server.Close()
+				path, body := o.streaming(false)
+				for range 3 {
+					res, _ := send(t, server.URL+path, body)
+					r := o.report(t)
+					id := res.Header.Get("Request-Id") + res.Header.Get("X-Request-Id")
+					if r.Code != tt.code || r.Status != res.StatusCode || r.ID != id || r.Err == nil || r.Method != "POST" || r.Path == "" {
+						t.Errorf("%s, %v: %d, report %+v", tt.name, middleware, res.StatusCode, r)
+					}
+					if log := o.log.String(); !strings.Contains(log, "level="+tt.level) || !strings.Contains(log, "cause=") || !strings.Contains(log, "request="+id) {
+						t.Errorf("%s, %v: log: %s", tt.name, middleware, log)
+					}
+					o.log.Reset()
+				}
+				if n := connections.Load(); n != 1 {
+					t.Errorf("%s, %v: %d connections for 3 requests", tt.name, middleware, n)
+				}
+			})
+		}
+	}
+}
+
+// buffering is a writer of middleware that cannot flush, and has no Unwrap.
+type buffering struct{ http.ResponseWriter }
+
+// TestUnflushable checks that a handler whose streams are held back by the
+// writer that it is given logs that once, with the writer's type.
+func TestUnflushable(t *testing.T) {
+	onBoth(t, func(t *testing.T, s side) {
+		for name, tt := range map[string]struct {
+			wrap  func(w http.ResponseWriter) http.ResponseWriter
+			lines int
+		}{
+			"a writer that flushes":       {func(w http.ResponseWriter) http.ResponseWriter { return w }, 0},
+			"a writer that cannot flush":  {func(w http.ResponseWriter) http.ResponseWriter { return buffering{w} }, 1},
+			"a writer with a way to it":   {func(w http.ResponseWriter) http.ResponseWriter { return unwrapping{buffering{w}} }, 0},
+			"http.TimeoutHandler's alike": {nil, 1},
+		} {
+			o := newOperator(s, &model{}, upstream.Serving{})
+			h := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(tt.wrap(w), r) }))
+			if tt.wrap == nil {
+				h = http.TimeoutHandler(o.handler, time.Minute, "")
+			}
+			server := o.serve(t, h)
+			for _, stream := range []bool{false, true, true} {
+				path, body := o.streaming(stream)
+				if res, answer := send(t, server.URL+path, body); res.StatusCode != 200 || !strings.Contains(answer, "ok") {
+					t.Errorf("%s: %d %s", name, res.StatusCode, answer)
+				}
+				o.report(t)
+			}
+			log := o.log.String()
+			if n := strings.Count(log, "level=WARN"); n != tt.lines || n > 0 && !(strings.Contains(log, "cannot flush") && strings.Contains(log, "writer=")) {
+				t.Errorf("%s: log:\n%s", name, log)
+			}
+		}
+	})
+}
+
+// unwrapping has the method that http.NewResponseController looks for.
+type unwrapping struct{ buffering }
+
+func (u unwrapping) Unwrap() http.ResponseWriter { return u.ResponseWriter }

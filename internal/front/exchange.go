@@ -183,7 +183,17 @@ func (x *exchange) authenticate(ctx context.Context) (known context.Context, err
 	return x.context(known), nil
 }
 
-// refused makes formats use their own words where the host has none.
+// refused makes formats use their own words where the host has none. An error
+// whose methods panic is an internal one.
+func (x *exchange) refused(err error, key string) (own error) {
+	defer func() {
+		if v := recover(); v != nil {
+			own = newPanic(v)
+		}
+	}()
+	return refused(err, key)
+}
+
 func refused(err error, key string) error {
 	f := Explain(err)
 	if f.Code != upstream.CodeUnauthenticated || len(f.Faults) > 0 {

@@ -19,6 +19,8 @@ type Server struct {
 	step    time.Duration // between two looks at the clock
 	scratch sync.Pool     // of *[bodyPiece]byte
 	loads   chan struct{} // room for files of all requests
+
+	unflushable sync.Once // for the line in the log
 }
 
 // New returns a Server. It panics if there is no upstream, or if serving says
@@ -71,16 +73,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // WriteError answers a request with an error in the format's own way, for
-// middleware of the host's. It reports nothing.
+// middleware of the host's. It logs and reports the request like one that the
+// handler refuses.
 func (s *Server) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	x := s.begin(w, r)
+	ctx := x.context(r.Context())
+	defer func() {
+		x.finish(ctx)
+		x.linger()
+	}()
 	x.route, _ = s.dialect.Route(r)
 	key := ""
 	if keys := s.dialect.Keys(r); len(keys) > 0 {
 		key = keys[0]
 	}
-	x.write(Explain(mapPaths(refused(err, key), s.dialect.Path)))
-	x.linger()
+	x.fail(ctx, x.refused(err, key))
 }
 
 const (

@@ -3,6 +3,8 @@ package front
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -215,13 +217,24 @@ func (s *sink) flush() {
 	if s.err == nil {
 		// A writer that cannot flush gives all of it in the end: late, but
 		// whole.
-		if err := x.rc.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		if err := x.rc.Flush(); errors.Is(err, http.ErrNotSupported) {
+			x.unflushable()
+		} else {
 			s.gone(err)
 		}
 	}
 	if cap(s.buf) > keepBuf {
 		s.buf = nil
 	}
+}
+
+// unflushable reports, once for each handler, that streams are held back.
+func (x *exchange) unflushable() {
+	x.s.unflushable.Do(func() {
+		x.say(x.context(x.r.Context()), slog.LevelWarn, "streams are held back until they are complete: "+
+			"the http.ResponseWriter cannot flush; middleware that wraps it needs an Unwrap method",
+			slog.String("writer", fmt.Sprintf("%T", x.w)))
+	})
 }
 
 // gone notes that the client has left, if err says so.
