@@ -163,12 +163,13 @@ func (m *meeting) arrive(from, to int) {
 	}
 }
 
-// wait waits for all calls to come to a round.
+// wait waits for all calls to come to a round. A round below 0 is that of a call
+// whose Generate has returned without a Send.
 func (m *meeting) wait(round int) {
 	m.mu.Lock()
 	given := m.given
 	m.mu.Unlock()
-	if round >= rounds || given {
+	if round < 0 || round >= rounds || given {
 		return
 	}
 	t := time.NewTimer(linger)

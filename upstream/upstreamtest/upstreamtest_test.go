@@ -224,3 +224,15 @@ func TestMisuse(t *testing.T) {
 		t.Errorf("with Skip: %v", err)
 	}
 }
+
+// An Upstream that returns nil at once fails the checks that it breaks, and no
+// check panics.
+func TestNilAtOnce(t *testing.T) {
+	up := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { return nil })
+	for name, o := range map[string]*upstreamtest.Options{"no options": nil, "all options": all(), "deterministic": {Deterministic: true}} {
+		err := upstreamtest.Check(t.Context(), up, o)
+		if err == nil || strings.Contains(err.Error(), "panic") || !slices.Contains(found(t, err), "answer") {
+			t.Errorf("%s: %.2000v", name, err)
+		}
+	}
+}
