@@ -49,7 +49,7 @@
 //	tool choice                                dropped   degraded  degraded  dropped   degraded  degraded
 //	tool choice by names                       dropped   dropped   dropped   degraded  dropped   dropped
 //	parallel calls off                         dropped   degraded  degraded  –         –         –
-//	limit of tokens                            degraded            degraded  degraded            degraded
+//	limit of tokens                            degraded  degraded  degraded  degraded  degraded  degraded
 //	temperature                                dropped   dropped   dropped   dropped   dropped   dropped
 //	top_p                                      dropped   dropped   dropped   dropped   dropped   dropped
 //	top_k                                      dropped   dropped   dropped   dropped   dropped   dropped

@@ -19,6 +19,7 @@ type Client struct {
 	server    *backend.Server
 	beta      func(string) bool
 	maxTokens int64
+	limits    backend.OutputLimits
 }
 
 // Generate implements [upstream.Upstream].

@@ -97,7 +97,16 @@ func (f family) systemTurns() bool {
 	return f.mythical() || f.is("opus", 48) || f.is("opus", 50) || f.is("opus", 55)
 }
 
-// most returns how many tokens an answer can have, 0 if that is not known.
+// most returns how many tokens a response of a model can have, 0 if that is not
+// known.
+func (c *Client) most(model string) int64 {
+	if n, ok := c.limits.Of(model); ok {
+		return n
+	}
+	return familyOf(model).most()
+}
+
+// most returns how many tokens a response can have, 0 if that is not known.
 func (f family) most() int64 {
 	switch {
 	case f.version == 0:

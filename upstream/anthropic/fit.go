@@ -16,16 +16,18 @@ import (
 // request's own fields; what these point at is copied before it is changed.
 type fitter struct {
 	family
-	n   upstream.Request
-	log *loss.Log
+	most int64 // tokens of a response; 0: no limit is known
+	n    upstream.Request
+	log  *loss.Log
 }
 
 func (f *fitter) lose(rule int, path string) { f.log.Add(&modelLosses[rule], path) }
 
-// fit returns n as a model of the family takes it. limit is that of answers
-// where n has none; 0 means the default.
-func fit(n *upstream.Request, of family, limit int64, log *loss.Log) (*upstream.Request, error) {
-	f := fitter{family: of, n: *n, log: log}
+// fit returns n as a model of the family accepts it. limit is that of responses
+// where n has none; 0 means the default. most is the model's own; 0 means that it
+// is not known.
+func fit(n *upstream.Request, of family, limit, most int64, log *loss.Log) (*upstream.Request, error) {
+	f := fitter{family: of, most: most, n: *n, log: log}
 	f.n.Wire = nil
 	if err := cmp.Or(backend.Answers(n), f.turns()); err != nil {
 		return nil, err
@@ -52,13 +54,11 @@ func (f *fitter) limit(limit int64) {
 	if n == nil {
 		n = &limit
 	}
-	if most := f.most(); most > 0 && *n > most {
-		if n != &limit {
-			f.lose(lostLimit, "max_tokens")
-		}
-		n = &most
+	low, lowered := backend.Lower(n, f.most)
+	if lowered && n != &limit {
+		f.lose(lostLimit, "max_tokens")
 	}
-	f.n.MaxTokens = n
+	f.n.MaxTokens = low
 }
 
 // turns tells system turns as the user's where the model takes none, or may not
@@ -215,8 +215,8 @@ func (f *fitter) budget(asked bool) {
 	was, now := *t.Budget, max(*t.Budget, leastBudget)
 	if now >= *f.n.MaxTokens && !asked {
 		limit := now + *f.n.MaxTokens
-		if most := f.most(); most > 0 {
-			limit = min(limit, most)
+		if f.most > 0 {
+			limit = min(limit, f.most)
 		}
 		f.n.MaxTokens = &limit
 	}

@@ -165,7 +165,7 @@ func TestFit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			before := tt.n.Clone()
 			var log loss.Log
-			n, err := fit(&tt.n, familyOf(tt.model), 0, &log)
+			n, err := fit(&tt.n, familyOf(tt.model), 0, new(Client).most(tt.model), &log)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -276,7 +276,7 @@ func forgotten(t *testing.T) (all []content.Loss) {
 func TestFitRefusesPrefill(t *testing.T) {
 	n := &upstream.Request{Turns: []content.Turn{{Role: content.User}, {Role: content.Assistant}}}
 	for model, want := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-6": true, "claude-sonnet-5": true, "house": false} {
-		_, err := fit(n, familyOf(model), 0, new(loss.Log))
+		_, err := fit(n, familyOf(model), 0, new(Client).most(model), new(loss.Log))
 		var e *content.Error
 		if got := errors.As(err, &e); got != want || got && e.Path != "turns.1" {
 			t.Errorf("%s: %v", model, err)

@@ -57,6 +57,14 @@ type Options struct {
 	// known to write less.
 	MaxTokens int64
 
+	// OutputLimits adds to the limits of output tokens that are known of the
+	// Claude models, and
+	// overrides them: by the model's name, or by the beginning of names up to a "-",
+	// ".", ":" or "@". The longest entry that fits counts; 0 means no limit. A
+	// request for more tokens is lowered to the limit and reported as a loss, unless
+	// its document is sent unchanged. The map is copied.
+	OutputLimits map[string]int64
+
 	// Limits bounds what the server answers: Body is for one event of a stream
 	// (32 MiB), Depth and Values are for JSON (256 and 1,000,000). Reply bounds
 	// a whole answer (64 MiB). Zero fields stand for these defaults.
@@ -69,7 +77,7 @@ func New(o Options) (*Client, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
-	var faults []string
+	limits, faults := backend.NewOutputLimits(o.OutputLimits)
 	if o.MaxTokens < 0 {
 		faults = append(faults, "limit MaxTokens: it is negative")
 	}
@@ -88,7 +96,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{server: server, beta: o.Beta, maxTokens: o.MaxTokens}
+	c := &Client{server: server, beta: o.Beta, maxTokens: o.MaxTokens, limits: limits}
 	if c.beta == nil {
 		c.beta = func(string) bool { return true }
 	}

@@ -83,7 +83,7 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	} else {
 		p.header.Set(versionHeader, defaultVersion)
 		var err error
-		if say, err = fit(say, familyOf(p.model), c.maxTokens, &log); err != nil {
+		if say, err = fit(say, familyOf(p.model), c.maxTokens, c.most(p.model), &log); err != nil {
 			return p, err
 		}
 	}

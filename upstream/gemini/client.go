@@ -18,6 +18,7 @@ import (
 type Client struct {
 	server *backend.Server
 	closed bool
+	limits backend.OutputLimits
 }
 
 // Generate implements [upstream.Upstream].

@@ -1,6 +1,10 @@
 package gemini
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/polywire/polywire/internal/backend"
+)
 
 // A family is what the name of a model tells of what it takes. Names that tell
 // nothing are those of new models, or of other vendors' on servers that only
@@ -87,3 +91,20 @@ const mostBudget = 65535
 
 // thinks reports whether a model may be told how to think.
 func (f family) thinks() bool { return !f.before(2, 5) && (f.major != 2 || f.kind != image) }
+
+// outputLimits are those of the vendor's models.
+var outputLimits = backend.OutputLimits{
+	"gemini-1.5": 8192, "gemini-2.0": 8192,
+	"gemini-2.5": 65536, "gemini-2.5-flash-image": 32768,
+	"gemini-3": 65536, "gemini-3-pro-image": 32768,
+}
+
+// most returns how many tokens a response of a model can have, 0 if that is not
+// known.
+func (c *Client) most(model string) int64 {
+	n, ok := c.limits.Of(model)
+	if !ok {
+		n, _ = outputLimits.Of(model)
+	}
+	return n
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/backend"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
@@ -24,12 +25,14 @@ var (
 		Reason: "the least effort of the model is low"}
 	noJSONBesideTools = &loss.Rule{Feature: loss.OutputSchema, Severity: content.LossDropped,
 		Reason: "the model does not take a form of the answer beside functions"}
+	limitLowered = &loss.Rule{Feature: loss.MaxTokens, Severity: content.LossDegraded,
+		Reason: "the model's responses have fewer tokens: the limit is lowered"}
 )
 
 // fitLosses is the table of what this package loses by itself.
 var fitLosses = []*loss.Rule{
 	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText,
-	noThinking, neverOff, budgetBounds, noEfforts, effortLow, noJSONBesideTools,
+	noThinking, neverOff, budgetBounds, noEfforts, effortLow, noJSONBesideTools, limitLowered,
 }
 
 // target says what a model takes.
@@ -43,11 +46,16 @@ func (c *Client) target(f family) generatecontent.Target {
 	}
 }
 
-// fit makes a request one that the model takes.
-func fit(r *generatecontent.Request, n *upstream.Request, f family, log *loss.Log) {
+// fit makes a request one that the model accepts. most is how many tokens its
+// responses have; 0 means that it is not known.
+func fit(r *generatecontent.Request, n *upstream.Request, f family, most int64, log *loss.Log) {
 	g := r.GenerationConfig
 	if g == nil {
 		return
+	}
+	low, lowered := backend.Lower(g.MaxOutputTokens, most)
+	if g.MaxOutputTokens = low; lowered {
+		log.Add(limitLowered, "max_tokens")
 	}
 	if g.ThinkingConfig != nil {
 		t := *g.ThinkingConfig

@@ -57,6 +57,14 @@ type Options struct {
 	// servers that know no "parametersJsonSchema". More is lost that way.
 	ClosedSchemas bool
 
+	// OutputLimits adds to the limits of output tokens that are known of the
+	// Gemini models, and
+	// overrides them: by the model's name, or by the beginning of names up to a "-",
+	// ".", ":" or "@". The longest entry that fits counts; 0 means no limit. A
+	// request for more tokens is lowered to the limit and reported as a loss, unless
+	// its document is sent unchanged. The map is copied.
+	OutputLimits map[string]int64
+
 	// Limits bounds what the server answers: Body is for one event of a stream
 	// (32 MiB), Depth and Values are for JSON (256 and 1,000,000). Reply bounds
 	// a whole answer (64 MiB). Zero fields stand for these defaults.
@@ -73,7 +81,7 @@ func New(o Options) (*Client, error) {
 	if o.Version != "" {
 		versions = []string{o.Version}
 	}
-	var faults []string
+	limits, faults := backend.NewOutputLimits(o.OutputLimits)
 	if strings.Trim(o.Version, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		faults = append(faults, fmt.Sprintf("version: %q is not made of small letters and digits", o.Version))
 	}
@@ -90,5 +98,5 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{server: server, closed: o.ClosedSchemas}, nil
+	return &Client{server: server, closed: o.ClosedSchemas, limits: limits}, nil
 }

@@ -72,7 +72,7 @@ func (p *plan) said(n *upstream.Request, log *loss.Log) *generatecontent.Request
 	f := familyOf(p.model)
 	r, losses := generatecontent.RequestFor(n, p.client.target(f))
 	log.Losses = append(log.Losses, losses...)
-	fit(r, n, f, log)
+	fit(r, n, f, p.client.most(p.model), log)
 	r.Model = "" // it stands in the path
 	return r
 }

@@ -20,7 +20,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client{own: ChatFormat, path: "/chat/completions", server: server, vendor: o.vendor(), dialect: o.Dialect}}, nil
+	return &Client{client{own: ChatFormat, path: "/chat/completions", server: server, vendor: o.vendor(), dialect: o.Dialect, limits: o.OutputLimits}}, nil
 }
 
 // Generate implements [upstream.Upstream].

@@ -73,6 +73,7 @@ var (
 	lostForced       = dropped(loss.ChoiceNames, "the tool that is to be called is not told: the model may call any, or none")
 	lostChoiceTrust  = hint(loss.ChoiceNames, "servers that resemble the vendor's do not all hold to a tool that is chosen by its name")
 	lostParallel     = degraded(loss.ChoiceParallel, "the server refuses to be told that calls must not be parallel")
+	lostLimit        = degraded(loss.MaxTokens, "the model's responses have fewer tokens: the limit is lowered")
 	lostTemperature  = dropped(loss.Temperature, "the model takes no temperature")
 	lostTopP         = dropped(loss.TopP, "the model takes no top_p")
 	lostTopK         = dropped(loss.TopK, "the server does not have top_k")
@@ -126,7 +127,7 @@ var chatLosses = append([]*loss.Rule{
 	lostDocumentText, lostDocumentTitle, lostDocumentParts, lostCiting, lostSearch,
 	lostResultImage, lostResultDocument, lostResultParts, lostResultError, lostResultOrder, lostResultNone, lostResultOrphan,
 	lostVendorTool, lostToolOutput, lostToolStrict, lostToolCache, lostDescription, lostValidated, lostChoice, lostChoiceOther, lostEmptyText, lostEmptyTurn, lostHeldTurn, lostChoiceNames, lostChoiceGone, lostForced, lostChoiceTrust, lostParallel,
-	lostTemperature, lostTopP, lostTopK, lostSeed, lostPenalties, lostStop, lostStops,
+	lostLimit, lostTemperature, lostTopP, lostTopK, lostSeed, lostPenalties, lostStop, lostStops,
 	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostNoBudget, lostEffortOff, lostEffort, lostEffortTools, lostEffortField,
 	lostDisplay, lostSchemaStrict, lostSchemaNever, lostJSONObject, lostOutputType, lostOutputEnum, lostModalities, lostOutputImage,
 	lostUserDigest, lostUser, lostTier,

@@ -183,6 +183,7 @@ var requestLosses = []lossCase{
 	}},
 	{rule: lostTemperature, path: "temperature", model: "gpt-6.2-sol", change: func(r *upstream.Request) { r.Temperature = &half }},
 	{rule: lostTopP, path: "top_p", model: "gpt-5", change: func(r *upstream.Request) { r.TopP = &half }},
+	{rule: lostLimit, path: "max_tokens", model: "gpt-4o", change: func(r *upstream.Request) { r.MaxTokens = number(int64(16385)) }},
 	{rule: lostTopK, path: "top_k", change: func(r *upstream.Request) { r.TopK = &seven }},
 	{rule: lostSeed, path: "seed", known: refusals{fields: fieldSeed}, change: func(r *upstream.Request) { r.Seed = &seven }},
 	{rule: lostPenalties, path: "presence_penalty", model: "o3", change: func(r *upstream.Request) { r.PresencePenalty = &half }},

@@ -10,7 +10,7 @@ import (
 
 // limits writes how long an answer may be, and how many there are.
 func (e *chatEncoder) limits() {
-	if n := e.n.MaxTokens; n != nil {
+	if n := e.limit(); n != nil {
 		name := "max_tokens"
 		if (e.to.vendor || e.to.family.noLimit) != e.to.refused.has(fieldLimit) {
 			name = "max_completion_tokens"

@@ -21,6 +21,7 @@ type chatTarget struct {
 	family  family
 	dialect Dialect
 	refused refusals // what it is known to refuse
+	most    int64    // tokens of a response; 0: no limit is known
 }
 
 // efforts returns the efforts that may be sent, from what is known.

@@ -3,6 +3,8 @@ package openai
 import (
 	"slices"
 	"strings"
+
+	"github.com/polywire/polywire/internal/backend"
 )
 
 // A family is what is known of the vendor's models by their names: see §2.2 of
@@ -106,6 +108,35 @@ var families = []struct {
 		sampling: sampleNever, noStop: true, noLimit: true, developer: true, marks: true, tools: toolsElsewhere}},
 	{[]string{"gpt-6", "gpt-6.1"}, family{known: true, efforts: noneToX, byDefault: "medium",
 		sampling: sampleWithNone, noStop: true, noLimit: true, developer: true, marks: true, tools: toolsNone}},
+}
+
+// outputLimits are those of the vendor's models.
+var outputLimits = backend.OutputLimits{
+	"gpt-3.5": 4096, "gpt-3.5-turbo": 4096,
+	"gpt-4": 8192, "gpt-4-turbo": 4096, "gpt-4-1106-preview": 4096, "gpt-4-0125-preview": 4096, "gpt-4-vision-preview": 4096,
+	"gpt-4.1": 32768, "gpt-4.5": 16384,
+	"gpt-4o": 16384, "gpt-4o-2024-05-13": 4096, "chatgpt-4o": 16384,
+	"o1": 100000, "o1-mini": 65536, "o1-preview": 32768, "o3": 100000, "o3-mini": 100000, "o4-mini": 100000,
+	"gpt-5": 128000, "gpt-5-chat": 16384, "gpt-5.1-chat": 16384, "gpt-5.2-chat": 16384,
+}
+
+// most returns how many tokens a response of a model can have, 0 if that is not
+// known.
+func (c *client) most(model string) int64 {
+	n, ok := c.limits.Of(model)
+	if !ok {
+		n, _ = outputLimits.Of(model)
+	}
+	return n
+}
+
+// limit returns how many tokens the response may have, as the model accepts it.
+func (e *encoder) limit() *int64 {
+	n, lowered := backend.Lower(e.n.MaxTokens, e.to.most)
+	if lowered {
+		e.log.Add(lostLimit, "max_tokens")
+	}
+	return n
 }
 
 // unknownEfforts are what models of other makers are sent.

@@ -64,6 +64,14 @@ type Options struct {
 	// for most.
 	Dialect Dialect
 
+	// OutputLimits adds to the limits of output tokens that are known of OpenAI's
+	// models, and
+	// overrides them: by the model's name, or by the beginning of names up to a "-",
+	// ".", ":" or "@". The longest entry that fits counts; 0 means no limit. A
+	// request for more tokens is lowered to the limit and reported as a loss, unless
+	// its document is sent unchanged. The map is copied.
+	OutputLimits map[string]int64
+
 	// Limits bounds what the server answers: Body is for one event of a stream
 	// (32 MiB), Depth and Values are for JSON (256 and 1,000,000). Reply bounds
 	// a whole answer (64 MiB). Zero fields stand for these defaults.
@@ -161,7 +169,9 @@ func (o *Options) server(name string) (*backend.Server, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
-	faults := o.Dialect.faults()
+	limits, faults := backend.NewOutputLimits(o.OutputLimits)
+	o.OutputLimits = limits
+	faults = append(faults, o.Dialect.faults()...)
 	o.Dialect.fit(o.host())
 	return backend.New(backend.Config{
 		Name: cmp.Or(o.Name, name), Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,

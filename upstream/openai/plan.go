@@ -20,6 +20,7 @@ type client struct {
 	server  *backend.Server
 	vendor  bool
 	dialect Dialect
+	limits  backend.OutputLimits
 	memory  memory
 }
 
@@ -116,7 +117,7 @@ func (c *client) plan(n *upstream.Request, counting bool) *plan {
 		rules = compatibleRules
 	}
 	p := &plan{own: c.own, counting: counting, to: chatTarget{
-		model: model, vendor: c.vendor, family: known, dialect: c.dialect, refused: c.memory.get(model),
+		model: model, vendor: c.vendor, family: known, dialect: c.dialect, refused: c.memory.get(model), most: c.most(model),
 	}}
 	var log loss.Log
 	p.from, p.names = legal.Make(legal.Portable(n, p.own, &log), rules, &log)

@@ -29,7 +29,7 @@ func NewResponses(o Options) (*Responses, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Responses{client{own: ResponsesFormat, path: "/responses", server: server, vendor: o.vendor(), dialect: o.Dialect}}, nil
+	return &Responses{client{own: ResponsesFormat, path: "/responses", server: server, vendor: o.vendor(), dialect: o.Dialect, limits: o.OutputLimits}}, nil
 }
 
 // Generate implements [upstream.Upstream].

@@ -62,7 +62,7 @@ var responsesLosses = append([]*loss.Rule{
 	lostResultParts, lostResultError, lostResultNone, lostResultOrphan,
 	resVendorTool, resMappedTool, resToolBounds, resToolSettings, resToolAgain, resToolOutput, resToolCache, lostToolStrict,
 	lostChoice, lostChoiceOther, lostValidated, lostChoiceNames, lostChoiceGone, lostForced, lostChoiceFree, lostChoiceTrust, lostParallel,
-	lostTemperature, lostTopP, resTopK, resSeed, resPenalties, resStops, resCandidates, resFewTokens,
+	lostLimit, lostTemperature, lostTopP, resTopK, resSeed, resPenalties, resStops, resCandidates, resFewTokens,
 	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostNoBudget, lostEffortOff, lostEffort, lostEffortField,
 	resFullDisplay, resMute, resSummary, lostSchemaStrict, lostSchemaNever, lostJSONObject, resOutputType, lostOutputEnum, resModalities, resOutputImage,
 	lostUserDigest, lostUser, lostTier,

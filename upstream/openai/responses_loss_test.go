@@ -208,6 +208,7 @@ func resSettingLosses() []resLossCase {
 		{resPenalties, "presence_penalty", v, setting(func(r *upstream.Request) { r.PresencePenalty = number(0.5) }), 0},
 		{resStops, "stop_sequences", v, setting(func(r *upstream.Request) { r.StopSequences = []string{"x"} }), 0},
 		{resCandidates, "candidates", v, setting(func(r *upstream.Request) { r.Candidates = 2 }), 0},
+		{lostLimit, "max_tokens", v, with(asked("gpt-4.1", hi), func(r *upstream.Request) { r.MaxTokens = number(int64(32769)) }), 0},
 		{resFewTokens, "max_tokens", v, setting(func(r *upstream.Request) { r.MaxTokens = number(int64(1)) }), 0},
 		{lostThinkingOff, "thinking.mode", v, with(asked("gpt-6.2-sol", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingOff }), 0},
 		{lostThinkingOn, "thinking.mode", v, with(asked("gpt-4.1", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},

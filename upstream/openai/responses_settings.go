@@ -118,8 +118,8 @@ const leastTokens = 16
 // settings writes what only an answer needs.
 func (e *resEncoder) settings() {
 	w, n := e.w, e.n
-	if n.MaxTokens != nil {
-		most := *n.MaxTokens
+	if limit := e.limit(); limit != nil {
+		most := *limit
 		if 0 < most && most < leastTokens { // fewer is no limit, and refused
 			e.log.Add(resFewTokens, "max_tokens")
 			most = leastTokens
