@@ -16,9 +16,10 @@ import (
 // request's own fields; what these point at is copied before it is changed.
 type fitter struct {
 	family
-	most int64 // tokens of a response; 0: no limit is known
-	n    upstream.Request
-	log  *loss.Log
+	most  int64 // tokens of a response; 0: no limit is known
+	asked bool  // the limit of tokens is the client's
+	n     upstream.Request
+	log   *loss.Log
 }
 
 func (f *fitter) lose(rule int, path string) { f.log.Add(&modelLosses[rule], path) }
@@ -27,7 +28,7 @@ func (f *fitter) lose(rule int, path string) { f.log.Add(&modelLosses[rule], pat
 // where n has none; 0 means the default. most is the model's own; 0 means that it
 // is not known.
 func fit(n *upstream.Request, of family, limit, most int64, log *loss.Log) (*upstream.Request, error) {
-	f := fitter{family: of, most: most, n: *n, log: log}
+	f := fitter{family: of, most: most, asked: n.MaxTokens != nil, n: *n, log: log}
 	f.n.Wire = nil
 	if err := cmp.Or(backend.Answers(n), f.turns()); err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func fit(n *upstream.Request, of family, limit, most int64, log *loss.Log) (*ups
 	f.limit(limit)
 	f.tools()
 	f.thinking()
-	f.budget(n.MaxTokens != nil)
+	f.budget()
 	f.forcing()
 	f.effort()
 	f.sampling()
@@ -149,10 +150,32 @@ func (f *fitter) implied() {
 		t.Mode = upstream.ThinkingAuto
 	case f.thinks():
 		f.lose(lostImplied, "thinking.effort")
-		if t.Display = ""; !f.efforts() {
+		n := f.effortBudget(t.Effort)
+		if t.Mode, t.Budget = upstream.ThinkingBudget, &n; !f.efforts() {
 			t.Effort = ""
 		}
 	}
+}
+
+// effortBudgets are the budgets that represent efforts, in tokens.
+var effortBudgets = map[string]int64{"low": 1024, "medium": 8192, "high": 24576, "xhigh": 32768, "max": 49152}
+
+// effortBudget returns the budget for an effort. Unlike a budget of the client's,
+// it leaves half of the limit of tokens to the rest of the response. A limit that
+// is not the client's is raised for it.
+func (f *fitter) effortBudget(effort string) int64 {
+	n, ok := effortBudgets[effort]
+	if !ok {
+		n = effortBudgets["medium"]
+	}
+	if !f.asked && *f.n.MaxTokens < 2*n {
+		limit := n + *f.n.MaxTokens
+		if f.most > 0 {
+			limit = min(limit, f.most)
+		}
+		f.n.MaxTokens = &limit
+	}
+	return max(min(n, *f.n.MaxTokens/2), min(leastBudget, *f.n.MaxTokens-1))
 }
 
 // off switches thinking off, if that can be.
@@ -204,16 +227,15 @@ func (f *fitter) auto(rule int) {
 // leastBudget is the vendor's.
 const leastBudget = 1024
 
-// budget makes a budget one that the vendor takes. asked says that the limit of
-// the answer is the client's.
-func (f *fitter) budget(asked bool) {
+// budget makes a budget one that the vendor takes.
+func (f *fitter) budget() {
 	t := &f.n.Thinking
 	if t.Mode != upstream.ThinkingBudget {
 		t.Budget = nil
 		return
 	}
 	was, now := *t.Budget, max(*t.Budget, leastBudget)
-	if now >= *f.n.MaxTokens && !asked {
+	if now >= *f.n.MaxTokens && !f.asked {
 		limit := now + *f.n.MaxTokens
 		if f.most > 0 {
 			limit = min(limit, f.most)

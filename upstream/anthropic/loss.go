@@ -43,7 +43,7 @@ var modelLosses = [...]loss.Rule{
 	lostBetween:       {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model cannot confine thinking to the time between calls"},
 	lostBudget:        {Feature: loss.ThinkingBudget, Severity: content.LossDegraded, Reason: "the model takes no budget, or none was said: it thinks as much as it sees fit"},
 	lostBudgetSize:    {Feature: loss.ThinkingBudget, Severity: content.LossDegraded, Reason: "a budget is at least 1024 and below the limit of tokens: the nearest is told, or the model does not think"},
-	lostImplied:       {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the model thinks by a budget only, and none was said: it does not think"},
+	lostImplied:       {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the model thinks by a budget: the effort became one"},
 	lostForcedThought: {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "a model that thinks by a budget cannot be made to call a tool: it does not think"},
 	lostThought:       {Feature: loss.LostThought, Severity: content.LossDegraded, Reason: "the thoughts in front of the calls are lost: the model does not think in this answer"},
 	lostEffort:        {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the model takes no effort: it is left out"},
