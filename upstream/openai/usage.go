@@ -23,8 +23,11 @@ func usageOf(v jsonwire.Value) (u content.Usage, ok bool) {
 		c.prompt = c.hit + c.miss
 	}
 	c.cached = max(c.cached, c.hit)
-	u.CacheRead, u.CacheWrite = min(c.cached, c.prompt), c.written
-	u.Input = max(c.prompt-c.cached-c.written, 0)
+	// Both are parts of the prompt. Some servers count tokens in both, or more
+	// than there are: what is left adds up to the prompt.
+	u.CacheRead = min(c.cached, c.prompt)
+	u.CacheWrite = min(c.written, c.prompt-u.CacheRead)
+	u.Input = c.prompt - u.CacheRead - u.CacheWrite
 	u.Thinking = c.reasoning
 	u.Output = max(c.answer-c.reasoning, 0)
 	if c.reasoning > 0 && c.total == c.prompt+c.answer+c.reasoning {

@@ -31,6 +31,8 @@ func TestUsage(t *testing.T) {
 		{"timings beside a usage", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":2},"timings":{"prompt_n":5,"predicted_n":2}}`}, content.Usage{Input: 12, Output: 2}},
 		{"timings beside a usage that says nothing", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens_details":null},"timings":{"prompt_n":5,"predicted_n":2}}`}, content.Usage{Input: 5, Output: 2}},
 		{"nonsense", []string{hi, stopped, withUsage(`{"prompt_tokens":-5,"completion_tokens":"2","prompt_tokens_details":{"cached_tokens":1e300}}`)}, content.Usage{}},
+		{"read and written overlap", []string{hi, stopped, withUsage(`{"prompt_tokens":2168,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":2154,"cache_write_tokens":2154}}`)}, content.Usage{CacheRead: 2154, CacheWrite: 14, Output: 2}},
+		{"more written than there is", []string{hi, stopped, withUsage(`{"prompt_tokens":5,"completion_tokens":2,"prompt_tokens_details":{"cache_write_tokens":9}}`)}, content.Usage{CacheWrite: 5, Output: 2}},
 		{"more cached than there is", []string{hi, stopped, withUsage(`{"prompt_tokens":5,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":9}}`)}, content.Usage{CacheRead: 5, Output: 2}},
 	}
 	for _, test := range tests {
