@@ -265,20 +265,25 @@ func (d *decoder) stop(i int, word string, m *[candidateTyped]jsonwire.Value) {
 // reason does not.
 const callMessage = "Model generated function call(s)."
 
-// stopReason says a finishReason in neutral words.
+// stopReason returns the neutral reason of a finishReason. OTHER, ESCALATION and
+// MISSING_THOUGHT_SIGNATURE have none: they are [content.StopOther], as unknown
+// words are.
 func stopReason(word string) content.StopReason {
 	switch word {
 	case "STOP":
 		return content.StopEnd
 	case "MAX_TOKENS":
 		return content.StopMaxTokens
-	case "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT":
+	case "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "JAILBREAK", "PUP_LIMITED_DISABLED",
+		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT":
 		return content.StopSafety
+	case "LANGUAGE", "NO_IMAGE", "IMAGE_OTHER":
+		return content.StopRefusal // the model does not give what was asked for
 	case "RECITATION", "IMAGE_RECITATION":
 		return content.StopRecitation
-	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE":
 		return content.StopMalformedCall
-	case "CONTINUATION":
+	case "CONTINUATION", "TOO_MANY_TOOL_CALLS": // the request may be sent again with what there is
 		return content.StopPause
 	}
 	return content.StopOther

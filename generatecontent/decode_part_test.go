@@ -152,12 +152,12 @@ func TestMembersOfTheAnswer(t *testing.T) {
 func TestStopReasons(t *testing.T) {
 	for word, want := range map[string]content.StopReason{
 		"STOP": content.StopEnd, "MAX_TOKENS": content.StopMaxTokens, "SAFETY": content.StopSafety, "RECITATION": content.StopRecitation,
-		"LANGUAGE": content.StopOther, "OTHER": content.StopOther, "BLOCKLIST": content.StopSafety, "PROHIBITED_CONTENT": content.StopSafety,
+		"MODEL_ARMOR": content.StopSafety, "LANGUAGE": content.StopRefusal, "OTHER": content.StopOther, "BLOCKLIST": content.StopSafety, "PROHIBITED_CONTENT": content.StopSafety,
 		"SPII": content.StopSafety, "MALFORMED_FUNCTION_CALL": content.StopMalformedCall, "IMAGE_SAFETY": content.StopSafety,
-		"IMAGE_PROHIBITED_CONTENT": content.StopSafety, "IMAGE_OTHER": content.StopOther, "NO_IMAGE": content.StopOther,
-		"IMAGE_RECITATION": content.StopRecitation, "UNEXPECTED_TOOL_CALL": content.StopMalformedCall, "TOO_MANY_TOOL_CALLS": content.StopOther,
-		"MISSING_THOUGHT_SIGNATURE": content.StopOther, "MALFORMED_RESPONSE": content.StopOther, "ESCALATION": content.StopOther,
-		"PUP_LIMITED_DISABLED": content.StopOther, "CONTINUATION": content.StopPause, "SOMETHING_NEW": content.StopOther,
+		"IMAGE_PROHIBITED_CONTENT": content.StopSafety, "IMAGE_OTHER": content.StopRefusal, "NO_IMAGE": content.StopRefusal,
+		"IMAGE_RECITATION": content.StopRecitation, "UNEXPECTED_TOOL_CALL": content.StopMalformedCall, "TOO_MANY_TOOL_CALLS": content.StopPause,
+		"MISSING_THOUGHT_SIGNATURE": content.StopOther, "MALFORMED_RESPONSE": content.StopMalformedCall, "ESCALATION": content.StopOther,
+		"PUP_LIMITED_DISABLED": content.StopSafety, "CONTINUATION": content.StopPause, "SOMETHING_NEW": content.StopOther,
 	} {
 		got, err := readEvents(strings.NewReader(`data: {"candidates":[{"finishReason":"` + word + `"}]}` + "\n\n"))
 		if diff := cmp.Diff(list{start("", "", ""), stopping(want, word, "")}, got); diff != "" || err != io.EOF {
