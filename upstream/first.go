@@ -108,14 +108,21 @@ func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error
 	return FormatOf(ctx, c.up, r)
 }
 
-// Models lists the models of the first Upstream that can.
+// Models lists the models of the first Upstream that can. Those in front of it
+// that failed are holes: see [Mux.Models].
 func (f *first) Models(ctx context.Context) ([]Model, error) {
-	var list []Model
-	var err error
+	var holes holes
 	for _, up := range f.ups {
-		if list, err = Models(ctx, up); !errors.Is(err, ErrUnsupported) {
-			break
+		list, err := Models(ctx, up)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err == nil:
+			holes.report(ctx)
+			return list, nil
+		case !errors.Is(err, ErrUnsupported):
+			holes = append(holes, err)
 		}
 	}
-	return list, err
+	return nil, holes.err()
 }

@@ -141,7 +141,11 @@ func TestFirstModels(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	a.err = errors.New("down")
-	if _, err := upstream.Models(t.Context(), upstream.First(a, b)); err != a.err {
+	if got, err := upstream.Models(t.Context(), upstream.First(a, b)); err != nil || cmp.Diff(b.models, got) != "" {
+		t.Errorf("the first is down: %v, %v", got, err)
+	}
+	b.err = errors.New("down, too")
+	if _, err := upstream.Models(t.Context(), upstream.First(plain, a, b)); !errors.Is(err, a.err) || !errors.Is(err, b.err) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := upstream.Models(t.Context(), upstream.First(plain, plain)); !errors.Is(err, errors.ErrUnsupported) {

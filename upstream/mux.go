@@ -7,8 +7,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/reqctx"
 )
 
 // A Mux is an Upstream of Upstreams: it hands each request to one of them, by
@@ -182,24 +184,30 @@ func (m *Mux) FormatOf(ctx context.Context, r *Request) (content.Format, error) 
 // Models lists every model that can be asked for by name, under the name to
 // ask for, once: those that patterns name in full, and of the Upstreams' own
 // lists all that a pattern leads to. Upstreams that cannot list their models
-// are skipped; any other error is returned, since a list with holes tells a
-// lie. The error wraps [ErrUnsupported] if there is no list at all and no full
-// name.
+// are skipped.
+//
+// An Upstream that fails, or takes longer than 10 s where there are several, leaves
+// a hole: the list has no models of it but those that patterns name in full. The
+// handlers of this module log the error at LevelWarn and report a loss at the path
+// "models". Models returns an error only if there is nothing to list: that of the
+// Upstreams that failed, or one that wraps [ErrUnsupported].
 func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 	lists := make([][]Model, m.groups)
 	asked := make([]bool, m.groups)
 	seen := map[string]bool{}
 	var out []Model
+	var holes holes
 	listed := false
 	for _, r := range m.routes {
 		if !asked[r.group] {
 			asked[r.group] = true
-			list, err := Models(ctx, r.up)
+			list, err := m.list(ctx, r.up)
 			if err != nil && !errors.Is(err, ErrUnsupported) {
-				return nil, err
+				holes = append(holes, err)
 			}
-			lists[r.group] = list
-			listed = listed || err == nil
+			if err == nil {
+				lists[r.group], listed = list, true
+			}
 		}
 		for _, model := range m.exposed(r, lists[r.group]) {
 			if !seen[model.ID] {
@@ -208,10 +216,54 @@ func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 			}
 		}
 	}
-	if !listed && len(out) == 0 {
-		return nil, fmt.Errorf("listing models: %w", ErrUnsupported)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case listed || len(out) > 0:
+		holes.report(ctx)
+		return out, nil
 	}
-	return out, nil
+	return nil, holes.err()
+}
+
+// listTime is how long one of several Upstreams may take to list its models.
+const listTime = 10 * time.Second
+
+var errListTime = &Error{Code: CodeTimeout, Err: fmt.Errorf("the models were not listed within %v", listTime)}
+
+// list asks one of the Upstreams for its models.
+func (m *Mux) list(ctx context.Context, up Upstream) ([]Model, error) {
+	if m.groups > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, listTime, errListTime)
+		defer cancel()
+	}
+	return Models(ctx, up)
+}
+
+// holes are the errors of Upstreams whose models a list does not have.
+type holes []error
+
+// report reports the holes of a list to the handler that serves ctx, if any.
+func (h holes) report(ctx context.Context) {
+	lost := reqctx.From(ctx).Lost
+	if lost == nil {
+		return
+	}
+	for _, err := range h {
+		lost(content.Loss{Path: "models", Severity: content.LossDropped, Reason: "the models of an upstream that failed are not in the list"}, err)
+	}
+}
+
+// err returns the error of a list that could not be made.
+func (h holes) err() error {
+	switch len(h) {
+	case 0:
+		return fmt.Errorf("listing models: %w", ErrUnsupported)
+	case 1:
+		return h[0]
+	}
+	return errors.Join(h...)
 }
 
 // exposed returns what of an Upstream's models can be reached by a route,

@@ -159,8 +159,30 @@ func TestMuxModels(t *testing.T) {
 	}
 
 	b.err = errors.New("down")
-	if _, err := upstream.Models(t.Context(), &m); err != b.err {
+	want = want[:len(want)-1] // all but what only b lists
+	got, err = upstream.Models(t.Context(), &m)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("one is down: %v (-want +got):\n%s", err, diff)
+	}
+	a.err = errors.New("down, too")
+	got, err = upstream.Models(t.Context(), &m)
+	if diff := cmp.Diff([]upstream.Model{{ID: "fast"}, {ID: "exact"}}, got); err != nil || diff != "" {
+		t.Errorf("all are down: %v (-want +got):\n%s", err, diff)
+	}
+	var stars, one upstream.Mux
+	stars.Handle("a-*", a)
+	stars.Handle("*", b)
+	if _, err := upstream.Models(t.Context(), &stars); !errors.Is(err, a.err) || !errors.Is(err, b.err) {
+		t.Errorf("all are down, and there are no full names: %v", err)
+	}
+	one.Handle("*", b)
+	if _, err := upstream.Models(t.Context(), &one); err != b.err {
 		t.Errorf("got %v", err)
+	}
+	ended, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("gone"))
+	if _, err := upstream.Models(ended, &m); err != context.Cause(ended) {
+		t.Errorf("the context has ended: %v", err)
 	}
 	var none upstream.Mux
 	none.Handle("*", plain)

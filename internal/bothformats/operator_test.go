@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/polywire/polywire/upstream"
@@ -422,3 +423,62 @@ func TestUnflushable(t *testing.T) {
 type unwrapping struct{ buffering }
 
 func (u unwrapping) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+
+// A lister is a model that lists models, waits for its context to end, or fails.
+type lister struct {
+	*model
+	list []upstream.Model
+	err  error
+	wait bool
+}
+
+func (l *lister) Models(ctx context.Context) ([]upstream.Model, error) {
+	if l.wait {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	return l.list, l.err
+}
+
+// TestModelsHole checks that a vendor that is down, or does not answer, leaves a
+// hole in the list of models of several vendors, which log, report and header show.
+func TestModelsHole(t *testing.T) {
+	for name, tt := range map[string]struct {
+		broken *lister
+		code   string
+		cause  string
+	}{
+		"down": {&lister{err: &upstream.Error{Code: upstream.CodeUnavailable, Upstream: "acme", Err: errors.New("acme: connection refused")}},
+			"unavailable", "acme: connection refused"},
+		"waits":   {&lister{wait: true}, "timeout", "the models were not listed within 10s"},
+		"untyped": {&lister{err: errors.New("broken")}, "internal", "broken"},
+	} {
+		onBoth(t, func(t *testing.T, s side) {
+			synctest.Test(t, func(t *testing.T) {
+				up := &upstream.Mux{}
+				up.Handle("a-*", tt.broken)
+				up.Handle("b-*", &lister{list: []upstream.Model{{ID: "b-1"}}})
+				o := newOperator(s, up, upstream.Serving{})
+				for _, path := range []string{"/v1/models", "/v1beta/models/b-1"} {
+					r := httptest.NewRequest("GET", path, nil)
+					if s.name == "messages" {
+						r.Header.Set("Anthropic-Version", "2023-06-01")
+					}
+					w := httptest.NewRecorder()
+					o.handler.ServeHTTP(w, r)
+					if w.Code != 200 || !strings.Contains(w.Body.String(), `b-1"`) || w.Header().Get("Polywire-Loss") != "dropped models" {
+						t.Errorf("%s: %d %v %s", name, w.Code, w.Header(), w.Body)
+					}
+					if report := o.report(t); len(report.Losses) != 1 || report.Losses[0].Path != "models" || report.Code != "" {
+						t.Errorf("%s: report %+v", name, report)
+					}
+					log := o.log.String()
+					if strings.Count(log, "level=WARN") != 1 || !strings.Contains(log, "code="+tt.code) || !strings.Contains(log, tt.cause) {
+						t.Errorf("%s: log: %s", name, log)
+					}
+					o.log.Reset()
+				}
+			})
+		})
+	}
+}

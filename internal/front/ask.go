@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -45,6 +46,7 @@ func (x *exchange) ask(ctx context.Context, call *Call) {
 	cancel(err)
 	if returned {
 		x.find(ctx, call.Found)
+		x.findHoles(ctx)
 		x.answeredBy(call.Upstream, call.UpstreamID)
 	}
 	x.deadline(time.Now().Add(times.Write))
@@ -69,4 +71,37 @@ func (x *exchange) find(ctx context.Context, losses []content.Loss) {
 		}
 	}
 	x.hearLoss(ctx, news)
+}
+
+// A hole is a loss of a list of models, and its cause.
+type hole struct {
+	loss  content.Loss
+	cause error
+}
+
+// maxHoles bounds the holes of one request.
+const maxHoles = 100
+
+// hole keeps a hole until the handler's goroutine looks. It is safe for concurrent
+// use.
+func (x *exchange) hole(l content.Loss, cause error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.holes) < maxHoles {
+		x.holes = append(x.holes, hole{l, cause})
+	}
+}
+
+// findHoles logs the holes that were kept, and reports them as losses.
+func (x *exchange) findHoles(ctx context.Context) {
+	x.mu.Lock()
+	list := x.holes
+	x.holes = nil
+	x.mu.Unlock()
+	for _, h := range list {
+		f := x.settled(h.cause)
+		x.say(ctx, slog.LevelWarn, "the list of models has a hole",
+			slog.String("code", string(f.Code)), slog.String("cause", cause(f)), slog.String("upstream", f.Upstream))
+		x.find(ctx, []content.Loss{h.loss})
+	}
 }

@@ -44,8 +44,9 @@ type exchange struct {
 	users   atomic.Int32 // that still need what is taken: this goroutine, and Generate
 
 	mu     sync.Mutex
-	loaded int64 // bytes of the budget, for files
-	over   bool  // nobody needs anything any more
+	holes  []hole // of a list of models
+	loaded int64  // bytes of the budget, for files
+	over   bool   // nobody needs anything any more
 }
 
 // statusGone is what reports say if the client left before there was a status.
@@ -61,7 +62,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	if hook := s.serving.RequestID; hook != nil {
 		x.guard(r.Context(), "RequestID", func() { x.takeID(hook(r)) })
 	}
-	x.values.ID = x.id
+	x.values.ID, x.values.Lost = x.id, x.hole
 	x.report = upstream.Report{
 		ID: x.id, Format: s.dialect.Format(), Method: r.Method, Path: r.URL.Path, Start: x.start,
 	}
@@ -358,6 +359,7 @@ func (x *exchange) take(n int64) bool {
 // finish ends the exchange, whatever became of it.
 func (x *exchange) finish(ctx context.Context) {
 	x.release()
+	x.findHoles(ctx)
 	x.report.BytesIn = max(x.report.BytesIn, x.came)
 	x.report.Duration = time.Since(x.start)
 	if f := x.s.serving.OnDone; f != nil {
