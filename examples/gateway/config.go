@@ -34,12 +34,14 @@ type config struct {
 	times         upstream.Times
 	links         string // what is done with files that are given by link
 	private       bool
-	files         string // a directory, or empty
-	reasons       bool   // whether the log says why something got lost
+	origins       []origin // that links may lead to although they are private
+	resolver      origin   // of the names in links; empty: the system's
+	files         string   // a directory, or empty
+	reasons       bool     // whether the log says why something got lost
 
-	key     string         // what stands at keyAt
-	root    *os.Root       // of files, if there are any
-	fetcher *fetch.Fetcher // for private
+	key     string       // what stands at keyAt
+	root    *os.Root     // of files, if there are any
+	fetcher *linkFetcher // nil: the library's own
 }
 
 // month is the longest that the library waits for anything.
@@ -67,6 +69,15 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.Int64Var(&c.maxBody, "max-body", 0, "`bytes` that a request body may have; 0 is the format's own limit")
 	f.StringVar(&c.links, "links", "fetch", "`what` to do with files given by link: fetch, pass (to an upstream that fetches) or off")
 	f.BoolVar(&c.private, "allow-private", false, "fetch links that lead to this machine and private networks, too, by http and on any port")
+	f.Func("allow-origin", "`host:port` that links may lead to although it is private, by https or http; may be given several times", func(s string) error {
+		o, err := parseOrigin(s)
+		c.origins = append(c.origins, o)
+		return err
+	})
+	f.Func("resolver", "`host:port` of the DNS server that finds the hosts of links; by default the system decides", func(s string) (err error) {
+		c.resolver, err = parseOrigin(s)
+		return err
+	})
 	f.StringVar(&c.files, "files", "", "`directory` of the files that requests may name by id; by default ids are left to the upstream")
 	f.DurationVar(&c.times.Body, "body-timeout", 0, "`time` to read a body in; 0 is 1m")
 	f.DurationVar(&c.times.Write, "write-timeout", 0, "`time` for one write to a client; 0 is 30s")
@@ -114,6 +125,12 @@ func (c *config) check() error {
 	}
 	if c.private && c.links == "off" {
 		return errors.New("-allow-private: nothing is fetched with -links off")
+	}
+	if len(c.origins) > 0 && c.links == "off" {
+		return errors.New("-allow-origin: nothing is fetched with -links off")
+	}
+	if c.resolver != "" && c.links == "off" {
+		return errors.New("-resolver: nothing is fetched with -links off")
 	}
 	if c.debug != "" && !loopback(c.debug) {
 		return fmt.Errorf("-debug: %q is not a loopback address; profiles are not for strangers, want 127.0.0.1:port", c.debug)
@@ -181,17 +198,23 @@ func loopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// handler serves an upstream in both formats: each request is its path's, or
-// that of the vendor whose header it has.
+// handler serves an upstream in both formats. The path decides between them, and
+// the header of a vendor only where the path does not: both have /v1/models.
 func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
 	s := c.serving(logger)
 	m := messages.NewHandler(up, &messages.Options{Serving: s})
 	g := generatecontent.NewHandler(up, &generatecontent.Options{Serving: s})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.Header.Get("anthropic-version") != "", m.Match(r):
+		case generates(r.URL.Path):
+			g.ServeHTTP(w, r)
+		case m.Match(r):
 			m.ServeHTTP(w, r)
-		case g.Match(r), r.Header.Get("x-goog-api-key") != "":
+		case g.Match(r):
+			g.ServeHTTP(w, r)
+		case r.Header.Get("anthropic-version") != "":
+			m.ServeHTTP(w, r)
+		case r.Header.Get("x-goog-api-key") != "":
 			g.ServeHTTP(w, r)
 		default:
 			m.ServeHTTP(w, r)
@@ -199,13 +222,32 @@ func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler
 	})
 }
 
+// generates reports whether a path is below a version that only content generation
+// has.
+func generates(path string) bool {
+	version, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch version {
+	case "v1beta", "v1alpha", "v1beta1":
+		return true
+	}
+	return false
+}
+
+// budget bounds the bytes of bodies and files that are in flight.
+const budget = 512 << 20
+
+// memoryLimit is what the collector is to stay below. A full budget, which is
+// alive, leaves as much again for garbage, or collecting would take most of the
+// time; the rest is for what requests need besides their bodies.
+const memoryLimit = 2*budget + 128<<20
+
 // serving says how to serve it. What is in flight counts for both formats
 // together.
 func (c *config) serving(logger *slog.Logger) upstream.Serving {
 	s := upstream.Serving{
 		Limits: content.Limits{Body: c.maxBody},
 		Refuse: refusals[c.refuse],
-		Budget: new(upstream.Budget),
+		Budget: &upstream.Budget{Bytes: budget},
 		Times:  c.times,
 		Logger: logger,
 		OnDone: func(ctx context.Context, r *upstream.Report) {
@@ -232,7 +274,7 @@ func (c *config) findFiles(s *upstream.Serving) {
 	case "off":
 		s.Links = fetch.Off{}
 	}
-	if c.private {
+	if c.fetcher != nil {
 		s.Links = c.fetcher
 	}
 	if c.root != nil {
@@ -247,8 +289,10 @@ func (c *config) open() (err error) {
 			return fmt.Errorf("-files: %w", err)
 		}
 	}
-	if c.private {
-		c.fetcher, err = fetch.New(fetch.Options{AllowPrivate: true, AllowHTTP: true, AnyPort: true})
+	if c.private || len(c.origins) > 0 || c.resolver != "" {
+		c.fetcher, err = newLinkFetcher(fetch.Options{
+			AllowPrivate: c.private, AllowHTTP: c.private, AnyPort: c.private, LookUp: lookUp(c.resolver),
+		}, c.origins)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -80,5 +81,87 @@ func TestFiles(t *testing.T) {
 	}
 	if err := run(t.Context(), []string{"-files", filepath.Join(dir, "nothing")}, io.Discard, io.Discard); err == nil {
 		t.Error("a directory that is not there")
+	}
+}
+
+// nameServer starts a DNS server on loopback that finds every name at 127.0.0.1,
+// and returns its address.
+func nameServer(t *testing.T) string {
+	t.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	go func() {
+		b := make([]byte, 1500)
+		for {
+			n, from, err := c.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			end := 12 // of the question: labels, a zero byte, type and class
+			for end < n && b[end] != 0 {
+				end += 1 + int(b[end])
+			}
+			end += 5
+			isA := end <= n && b[end-3] == 1
+			reply := append([]byte{b[0], b[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, b[12:end]...)
+			if isA {
+				reply[7] = 1
+				reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1)
+			}
+			_, _ = c.WriteTo(reply, from)
+		}
+	}()
+	return c.LocalAddr().String()
+}
+
+// An origin that is allowed opens nothing else, and its name is found by the
+// resolver.
+func TestAllowOrigin(t *testing.T) {
+	serve := func(h http.HandlerFunc) (port string) {
+		s := httptest.NewServer(h)
+		t.Cleanup(s.Close)
+		_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return port
+	}
+	file := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/a", http.StatusFound)
+			return
+		}
+		_, _ = io.WriteString(w, pdf)
+	}
+	port, other := serve(file), serve(file)
+	dns := nameServer(t)
+	for _, tt := range []struct {
+		args, link string
+		status     int
+		text       string
+	}{
+		{"-allow-origin 127.0.0.1:" + port, "http://127.0.0.1:" + port + "/a", 200, "9 bytes"},
+		{"-allow-origin 127.0.0.1:1 -allow-origin 127.0.0.1:" + port, "http://127.0.0.1:" + port + "/a", 200, "9 bytes"},
+		{"-allow-origin 127.0.0.1:" + port, "http://127.0.0.1:" + other + "/a", 400, "https"},
+		{"-allow-origin 127.0.0.1:" + port, "https://127.0.0.1:" + other + "/a", 400, "port"},
+		{"-allow-origin 127.0.0.1:" + port, "https://127.0.0.1/a", 400, "not on the public internet"},
+		{"-allow-origin 127.0.0.1:" + port, "http://files.corp.example:" + port + "/a", 400, "https"},
+		{"-allow-origin 127.0.0.1:" + port, "http://127.0.0.1:" + port + "/moved", 400, "could not be"},
+		{"-resolver " + dns + " -allow-origin Files.Corp.Example.:" + port, "http://files.corp.example:" + port + "/a", 200, "9 bytes"},
+		{"-resolver " + dns + " -allow-origin intranet:" + port, "http://intranet:" + port + "/a", 200, "9 bytes"},
+		{"-resolver " + dns, "https://files.example.org/a", 400, "could not be"},
+	} {
+		t.Run(tt.args+" "+tt.link, func(t *testing.T) {
+			g := start(t, strings.Fields(tt.args)...)
+			defer g.stop(t)
+			for _, format := range []string{"messages", "generatecontent"} {
+				if status, answer := g.ask(t, format, tt.link); status != tt.status || !strings.Contains(answer, tt.text) {
+					t.Errorf("%s: %d %s, want %d and %q", format, status, answer, tt.status, tt.text)
+				}
+			}
+		})
 	}
 }

@@ -13,7 +13,8 @@
 // http://host:port"; the log goes to standard error.
 //
 // SIGINT or SIGTERM ends it: new connections are refused, running answers get
-// half a minute to finish. A second signal ends it at once.
+// half a minute to finish, unfinished uploads 5 s; then clients receive an error, in
+// the stream if that has begun. A second signal ends it at once.
 package main
 
 import (
@@ -61,12 +62,17 @@ func tune() {
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(192 << 20)
+		debug.SetMemoryLimit(memoryLimit)
 	}
 }
 
-// grace is how long running answers may take to finish when the server ends.
-const grace = 30 * time.Second
+// How long things may take when the server ends: running answers to finish,
+// bodies to arrive, and clients to receive the error of what was cut off.
+const (
+	grace       = 30 * time.Second
+	uploadGrace = 5 * time.Second
+	farewell    = 5 * time.Second
+)
 
 // run serves until ctx ends and running answers have finished.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -135,10 +141,17 @@ func profiler(logger *slog.Logger) *http.Server {
 }
 
 // serve runs the servers until ctx ends or one of them fails, then lets running
-// answers finish for the grace time, and cuts off what is left.
+// answers finish for the grace time. What has not finished by then is ended with
+// an error for its client. serve returns an error if a connection had to be cut.
 func serve(ctx context.Context, servers []*http.Server, listeners []net.Listener, grace time.Duration) error {
+	answers, endAnswers := context.WithCancelCause(context.Background())
+	defer endAnswers(nil)
+	bodies, endBodies := context.WithCancelCause(context.Background())
+	defer endBodies(nil)
 	done := make(chan error, len(servers))
 	for i, s := range servers {
+		s.BaseContext = func(net.Listener) context.Context { return answers }
+		s.Handler = uploads(bodies, s.Handler)
 		go func() { done <- s.Serve(listeners[i]) }()
 	}
 	var failed error
@@ -149,13 +162,15 @@ func serve(ctx context.Context, servers []*http.Server, listeners []net.Listener
 		running--
 	}
 
-	// ctx has ended, so the grace time needs a context of its own.
-	late, cancel := context.WithTimeout(context.Background(), grace)
+	defer time.AfterFunc(min(grace, uploadGrace), func() { endBodies(errEnding) }).Stop()
+	defer time.AfterFunc(grace, func() { endAnswers(errEnding) }).Stop()
+	// ctx has ended, so the time that is left needs a context of its own.
+	late, cancel := context.WithTimeout(context.Background(), grace+farewell)
 	defer cancel()
 	for _, s := range servers {
 		if err := s.Shutdown(late); err != nil {
 			s.Close()
-			failed = errors.Join(failed, fmt.Errorf("answers were still running after %v and have been cut off", grace))
+			failed = errors.Join(failed, fmt.Errorf("connections were still in use after %v and have been cut", grace+farewell))
 		}
 	}
 	for range running {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -243,18 +244,69 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// A stream that does not finish in time is cut off.
+// A stream that does not finish in time ends with an error event, in order.
 func TestGrace(t *testing.T) {
 	m := gate{make(chan struct{}), make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
 	resp, done := m.stream(t, ctx, time.Millisecond)
 	cancel()
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "still running") {
-		t.Errorf("ended with %v, want a word about the stream", err)
+	if err := <-done; err != nil {
+		t.Errorf("ended with %v", err)
 	}
 	b, err := io.ReadAll(resp.Body)
-	if err == nil && strings.Contains(string(b), "message_stop") {
-		t.Errorf("the stream ended well: %s", b)
+	if err != nil || !strings.Contains(string(b), "event: error\n") || !strings.Contains(string(b), "shutting down") || strings.Contains(string(b), "message_stop") {
+		t.Errorf("%v: the stream ended with %s", err, b)
+	}
+}
+
+// An upload that does not go on gets an error before running answers do, and does
+// not hold the end up.
+func TestEndOfUploads(t *testing.T) {
+	m := gate{make(chan struct{}), make(chan struct{})}
+	ctx, cancel := context.WithCancel(t.Context())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	s := new(config).server(m, slog.New(slog.DiscardHandler))
+	go func() { done <- serve(ctx, []*http.Server{s}, []net.Listener{l}, time.Minute) }()
+	resp := post(t, "http://"+l.Addr().String(), streamed)
+	<-m.spoke
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _ = io.WriteString(c, "POST /v1/messages HTTP/1.1\r\nHost: h\r\nanthropic-version: 2023-06-01\r\nContent-Length: 9000000\r\n\r\n{")
+	time.Sleep(50 * time.Millisecond) // for the server to begin reading
+	cancel()
+	_ = c.SetReadDeadline(time.Now().Add(uploadGrace + 10*time.Second))
+	b, err := io.ReadAll(c)
+	want(t, "upload", string(b), "HTTP/1.1 503 ", "shutting down")
+	if err != nil {
+		t.Error(err)
+	}
+	close(m.on)
+	want(t, "the running answer", read(t, resp), "second", "event: message_stop\n")
+	if err := <-done; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// The limit of memory leaves room for garbage beside a full budget.
+func TestTune(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "")
+	t.Setenv("GOGC", "")
+	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
+	defer func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}()
+	tune()
+	bytes := new(config).serving(slog.New(slog.DiscardHandler)).Budget.Bytes
+	if got := debug.SetMemoryLimit(-1); bytes == 0 || got < 2*bytes {
+		t.Errorf("the limit is %d for a budget of %d", got, bytes)
 	}
 }
 
@@ -288,6 +340,13 @@ func TestUsage(t *testing.T) {
 		{"-refuse hint", `unknown loss "hint"`},
 		{"-links maybe", `unknown word "maybe"`},
 		{"-links off -allow-private", "nothing is fetched"},
+		{"-allow-origin files.internal", "want host:port"},
+		{"-allow-origin :80", "want host:port"},
+		{"-allow-origin files.internal:0", "is not a port"},
+		{"-allow-origin files.internal:https", "is not a port"},
+		{"-links off -allow-origin a:1", "-allow-origin: nothing is fetched"},
+		{"-resolver 127.0.0.1", "want host:port"},
+		{"-links off -resolver 127.0.0.1:53", "-resolver: nothing is fetched"},
 		{"-unknown", "-unknown"},
 		{"extra", `unexpected argument "extra"`},
 	}
@@ -379,6 +438,11 @@ func TestBothFormats(t *testing.T) {
 		{"GET", "/v1beta/models/echo", "", "x-goog-api-key", "k", 200, `"name":"models/echo"`},
 		{"GET", "/v1beta/files", "", "x-goog-api-key", "k", 404, `"status":"NOT_FOUND"`},
 		{"GET", "/nothing", "", "x-api-key", "k", 404, `"type":"not_found_error"`},
+		{"POST", "/v1beta/models/m:generateContent?key=k", body, "anthropic-version", "2023-06-01", 200, `"text":"Ahoy"`},
+		{"POST", "/v1/models/m:generateContent?key=k", body, "anthropic-version", "2023-06-01", 200, `"text":"Ahoy"`},
+		{"GET", "/v1beta/models?key=k", "", "anthropic-version", "2023-06-01", 200, `"models":[`},
+		{"GET", "/v1beta/models/messages?key=k", "", "anthropic-version", "2023-06-01", 404, `"status":"NOT_FOUND"`},
+		{"POST", "/v1beta/models/m:embedContent?key=k", "{}", "anthropic-version", "2023-06-01", 404, `"status":"NOT_FOUND"`},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), tt.method, g.url+tt.path, strings.NewReader(tt.body))
 		if err != nil {
