@@ -29,6 +29,7 @@ type Form struct {
 
 	dropped       []place // parts that say nothing and were left out, and
 	droppedSystem []place // those of the system instruction
+	nothing       []int   // turns whose only part is made up: the document had no data there
 	tools         []place // of each tool: its tool object, and its place in the declarations
 }
 

@@ -124,6 +124,8 @@ type parser struct {
 	size    int // how much of everything to expect
 	turn    int // the turn that is being read
 
+	emptyText bool // its parts have a text, which is empty
+
 	texts    codec.Chunk[content.Text]
 	calls    codec.Chunk[content.ToolUse]
 	results  codec.Chunk[content.ToolResult]

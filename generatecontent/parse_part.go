@@ -22,6 +22,7 @@ func (p *parser) parts(node any, v jsonwire.Value) []content.Part {
 		dropped = &p.form.droppedSystem
 	}
 	before := len(*dropped)
+	p.emptyText = false
 	p.each(v, contentFields, fParts, func(k int, x jsonwire.Value) {
 		if part := p.part(x); part != nil {
 			list = append(list, part)
@@ -32,6 +33,9 @@ func (p *parser) parts(node any, v jsonwire.Value) []content.Part {
 	if len(list) == 0 {
 		*dropped = append((*dropped)[:before], (*dropped)[before+1:]...)
 		list = append(list, p.texts.New(p.size))
+		if !p.emptyText {
+			p.form.nothing = append(p.form.nothing, p.turn)
+		}
 	}
 	return list
 }
@@ -114,6 +118,7 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 		s = data.value.Str()
 	}
 	if s == "" && side.signature.Data == "" && !side.more {
+		p.emptyText = p.emptyText || data.value.Exists()
 		return nil
 	}
 	if side.thought != nil && *side.thought {

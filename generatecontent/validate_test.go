@@ -28,7 +28,8 @@ func TestValidate(t *testing.T) {
 		{"no contents", `{}`, []string{"missing contents: contents is not specified"}},
 		{"no parts", body(`{"role":"user"},{"role":"user","parts":[]}`, ""), []string{
 			"missing contents[0].parts: contents.parts must not be empty", "missing contents[1].parts: contents.parts must not be empty"}},
-		{"nothing said", body(`{"parts":[{},{"text":""}]}`, ""), []string{
+		{"an empty text, which the vendor accepts", body(`{"role":"user","parts":[{"text":""}]},{"role":"model","parts":[{"text":""}]},{"parts":[{"text":""},{"text":""}]}`, ""), nil},
+		{"nothing said", body(`{"parts":[{},{"thought":true}]}`, ""), []string{
 			"missing contents[0].parts[0].data: required oneof field 'data' must have one initialized field"}},
 		{"the model said nothing", body(ask+`,{"role":"model","parts":[{}]},`+ask, ""), nil},
 		{"model name", body(ask, `,"model":"models/a?b"`), []string{"value model: unexpected model name format"}},

@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/polywire/polywire/content"
@@ -68,14 +69,23 @@ func (v *validator) turn(i int, t *content.Turn) {
 		v.part(p, role)
 		v.path.Pop()
 	}
-	// An empty text remains only where a turn holds nothing else. The model may
-	// have said nothing; a question must say something.
-	if role == content.User && silent(t.Parts) && !v.unclear() {
+	// The vendor accepts an empty text, but no part without data. The model may
+	// have said nothing, which Go's SDK writes as such a part.
+	if role == content.User && v.r.nothing(i) && silent(t.Parts) && !v.unclear() {
 		v.path.PushIndex(v.r.original(i, 0))
 		v.fault(content.CodeMissing, textNoData, "data")
 		v.path.Pop()
 	}
 	v.path.Pop()
+}
+
+// nothing reports whether the document had no data in any part of a turn.
+func (r *Request) nothing(turn int) bool {
+	if r.Form == nil {
+		return false
+	}
+	_, found := slices.BinarySearch(r.Form.nothing, turn)
+	return found
 }
 
 // silent reports whether parts are empty texts without a signature.

@@ -13,7 +13,7 @@
 //	files in system text                       dropped   dropped   dropped   dropped   dropped   dropped
 //	system turn amid a conversation            degraded  degraded  degraded  –         –         –
 //	order of turns                             hint      degraded  degraded  degraded  degraded  degraded
-//	empty text                                 hint      hint      hint      hint      hint      hint
+//	empty text                                 hint      degraded  degraded  degraded  degraded  degraded
 //	citations in earlier answers               hint      hint      hint      –         –         –
 //	signatures of another vendor               hint      hint      hint      hint      hint      hint
 //	cache marks                                hint      hint      hint      –         –         –

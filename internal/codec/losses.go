@@ -20,6 +20,14 @@ var (
 		Reason: "the tool is another vendor's own and is left out"}
 )
 
+// EmptyQuestion is reported by formats that accept no empty question, where
+// content generation does. [NoQuestion] is sent instead.
+var EmptyQuestion = &loss.Rule{Feature: loss.EmptyText, Severity: content.LossDegraded,
+	Reason: "the last message of the user is empty: a sentence that says so is sent"}
+
+// NoQuestion is sent for an empty question: see [EmptyQuestion].
+const NoQuestion = "(The user's message is empty.)"
+
 // What Messages takes no form of. An adapter refuses requests with these:
 // without them the answer would be wrong.
 var (

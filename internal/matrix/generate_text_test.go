@@ -1,5 +1,7 @@
 package matrix
 
+import "github.com/polywire/polywire/internal/codec"
+
 const askedG1 = `"contents":[{"role":"user","parts":[{"text":"T1"}]}]`
 
 // generateTexts are what a generateContent client says in words.
@@ -26,6 +28,23 @@ var generateTexts = []feature{
 		name:  "empty texts",
 		body:  `"contents":[{"role":"user","parts":[{"text":"T1"},{"text":""}]},{"role":"model","parts":[{"text":"T2"},{"text":""}]},{"role":"user","parts":[{"text":"T3"},{}]}]`,
 		marks: []string{"T1 @ turns.0.parts.0", "T2 @ turns.1.parts.0", "T3 @ turns.2.parts.0"},
+	},
+	{
+		name:  "an empty message beside instructions",
+		body:  `"systemInstruction":{"parts":[{"text":"S1"}]},"contents":[{"role":"user","parts":[{"text":""}]}]`,
+		marks: []string{"S1 @ system.0"},
+		sent: map[string][]string{
+			toClaude: {"messages.0.content.0.text = " + codec.NoQuestion},
+			toChat:   {"messages.1.content = " + codec.NoQuestion},
+			toResp:   {"input.0.content = " + codec.NoQuestion},
+		},
+		loss: map[string][]string{toClaude: {"degraded turns.0"}, toChat: {"degraded turns.0", "* turns.0.parts.0"}, toResp: {"degraded turns.0", "* turns.0.parts.0"}},
+	},
+	{
+		name:  "an empty message at the beginning",
+		body:  `"contents":[{"role":"user","parts":[{"text":""}]},{"role":"model","parts":[{"text":"T1"}]},{"role":"user","parts":[{"text":"T2"}]}]`,
+		marks: []string{"T1 @ turns.1.parts.0", "T2 @ turns.2.parts.0"},
+		loss:  map[string][]string{toClaude: {"* turns.0"}, toChat: {"* turns.0.parts.0"}, toResp: {"* turns.0.parts.0"}},
 	},
 	{
 		name:  "a conversation that the model begins",
@@ -79,8 +98,8 @@ var generateFiles = []feature{
 	{
 		name:  "a question of white space",
 		body:  `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"model","parts":[{"text":"A1"}]},{"role":"user","parts":[{"text":" "}]}]`,
-		fails: map[string]string{toClaude: "contents[2]"},
-		sent:  map[string][]string{toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
+		loss:  map[string][]string{toClaude: {"degraded turns.2"}},
+		sent:  map[string][]string{toClaude: {"messages.2.content.0.text = " + codec.NoQuestion}, toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
 	},
 	{
 		name:  "files by link",

@@ -140,7 +140,7 @@ func TestSpeechless(t *testing.T) {
 		want  string
 	}{
 		{"only an unknown part", []content.Turn{turn(u, alien)}, "turns.0.parts.0"},
-		{"only white space", []content.Turn{turn(u, text(" \n"))}, "turns.0"},
+		{"only white space", []content.Turn{turn(u, text(" \n"))}, ""},
 		{"the last question", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, text(""), alien)}, "turns.2.parts.1"},
 		{"an empty last question", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u)}, "turns.2"},
 		{"system text behind nothing", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(content.System, text("S"))}, "turns.2.parts.0"},

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -84,6 +86,37 @@ func (f *fitter) turns() error {
 			Text: "This model does not continue an answer that was begun. The conversation must end with a user message."}
 	}
 	return nil
+}
+
+// question returns n, or a copy with a sentence in the place of an empty question:
+// the vendor refuses blank texts of the user.
+func question(n *upstream.Request, log *loss.Log) *upstream.Request {
+	first, end := backend.Question(n.Turns)
+	last := -1
+	for i := first; i < end; i++ {
+		t := &n.Turns[i]
+		if t.Role != content.User || len(t.Parts) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(t.Parts, says) {
+			return n
+		}
+		last = i
+	}
+	if last < 0 {
+		return n
+	}
+	c := *n
+	c.Turns = slices.Clone(n.Turns)
+	c.Turns[last].Parts = []content.Part{&content.Text{Text: codec.NoQuestion}}
+	log.Add(codec.EmptyQuestion, "turns."+strconv.Itoa(last))
+	return &c
+}
+
+// says reports whether a part is anything but a blank text.
+func says(p content.Part) bool {
+	t, ok := p.(*content.Text)
+	return !ok || t == nil || strings.TrimSpace(t.Text) != ""
 }
 
 // tools names the tools of earlier calls, without which the vendor takes no

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"testing"
 
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/loss/losstable"
@@ -10,7 +11,7 @@ import (
 
 // TestLossTable keeps what the page of losses says of the vendor's models.
 func TestLossTable(t *testing.T) {
-	rules := []*loss.Rule{legal.RenamedTool, legal.RenamedCall}
+	rules := []*loss.Rule{legal.RenamedTool, legal.RenamedCall, codec.EmptyQuestion}
 	for i := range modelLosses {
 		rules = append(rules, &modelLosses[i])
 	}

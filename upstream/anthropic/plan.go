@@ -75,9 +75,12 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 		return p, err
 	}
 	var log loss.Log
+	own := ours(n.Header)
+	if !own {
+		n = question(n, &log)
+	}
 	say, names := legal.Make(n, rulesFor(n), &log)
 	p.names = names
-	own := ours(n.Header)
 	if own {
 		c.clients(p.header, n.Header)
 	} else {

@@ -137,10 +137,11 @@ func TestSpeechless(t *testing.T) {
 		from *upstream.Request
 		want string // the path of the error, or the contents
 	}{
-		{"an empty text", withParts(&content.Text{}), "turns.0"},
+		{"an empty text, which the vendor accepts", withParts(&content.Text{}), `[{"role":"user","parts":[{"text":""}]}]`},
 		{"no part", withParts(), "turns.0"},
 		{"white space", withParts(&content.Text{Text: " "}), `[{"role":"user","parts":[{"text":" "}]}]`},
-		{"an empty text at the end", turns(content.User, text, content.Assistant, text, content.User, &content.Text{}), "turns.2"},
+		{"an empty text at the end", turns(content.User, text, content.Assistant, text, content.User, &content.Text{}),
+			`[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":""}]}]`},
 		{"a document of nothing else", turns(content.User, text, content.Assistant, text, content.User, &content.Document{Source: &content.Parts{Parts: []content.Part{upload}}}), "turns.2.parts.0.source.parts.0"},
 		{"only an answer, of nothing", turns(content.Assistant, &content.Text{}), "turns.0"},
 		{"nothing left", withParts(&content.Text{}, upload), "turns.0.parts.1"},

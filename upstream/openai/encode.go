@@ -179,7 +179,7 @@ func (e *encoder) emptied(turn, told int) {
 
 // question looks at what the user says last, in the end. What was dropped
 // altogether is a fault, since the model would answer something else. A question
-// of nothing is the vendor's to judge: it is told as a text of nothing. told says
+// of nothing is sent as a sentence, since many servers refuse empty texts. told says
 // whether anything of the conversation is told.
 func (e *encoder) question(told bool) {
 	first, end, none := e.first, e.end, e.first == e.end
@@ -194,7 +194,8 @@ func (e *encoder) question(told bool) {
 	case dropped, none:
 		e.faults.Add(fault.Code, fault.Path, fault.Text)
 	case len(e.user) == 0:
-		e.user = append(e.user, piece{})
+		e.log.Add(codec.EmptyQuestion, place{turn: end - 1}.turnPath())
+		e.user = append(e.user, piece{text: codec.NoQuestion})
 	}
 }
 

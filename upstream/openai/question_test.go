@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 )
 
 // TestQuestion checks what becomes of what the user says last, if there is
@@ -13,7 +14,7 @@ func TestQuestion(t *testing.T) {
 	user := func(p ...content.Part) content.Turn { return turnOf(content.User, p...) }
 	hi, yes := user(sayText("hi")), turnOf(content.Assistant, sayText("yes?"))
 	system := turnOf(content.System, sayText("S"))
-	const last = `{"role":"user","content":""}]`
+	const last = `{"role":"user","content":"` + codec.NoQuestion + `"}]`
 	for _, tt := range []struct {
 		name  string
 		turns []content.Turn

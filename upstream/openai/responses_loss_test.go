@@ -87,6 +87,7 @@ func resPartLosses() []resLossCase {
 			r.Turns = append(r.Turns, content.Turn{Role: content.System, Parts: partsOf(hi)})
 		}), 0},
 		{legal.SummaryAsText, "turns.0.parts.0", v, asked("m", &content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`}), 0},
+		{codec.EmptyQuestion, "turns.0", v, asked("m", &content.Text{}), 0},
 		{resUnknownPart, "turns.0.parts.0", v, asked("m", &content.Unknown{Format: "alien", Kind: "x"}), 0},
 		{lostVendorPart, "turns.1.parts.0", v, answered(&content.ServerToolUse{Format: "alien"}, hi), 0},
 		{codec.ForeignMembers, "turns.0.parts.0.extra", v, asked("m", &content.Text{Text: "a", Extra: alienExtra}), 0},
