@@ -224,8 +224,10 @@ func (d *decoder) reason(v jsonwire.Value) string {
 	}
 	word := v.Str()
 	if v.Kind() != jsonwire.String {
-		d.odd = true
-		word = codec.Clip(v.Raw()) // a number, say: it did end
+		if word = finishReasons.read(v); word == "" {
+			d.odd = true
+			word = codec.Clip(v.Raw()) // it did end
+		}
 	}
 	if upper := strings.ToUpper(word); upper != word {
 		d.odd = true
@@ -265,6 +267,17 @@ func (d *decoder) stop(i int, word string, m *[candidateTyped]jsonwire.Value) {
 // reason does not.
 const callMessage = "Model generated function call(s)."
 
+// The enums of responses, by the numbers that servers send if they are asked for
+// numbers. Above 5 the numbers of finish reasons are those of the Gemini API.
+var (
+	finishReasons = closed("FinishReason", "FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER",
+		"LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL",
+		"TOO_MANY_TOOL_CALLS")
+	blockReasons = closed("BlockReason", "BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY")
+	modalities   = &enum{name: "Modality", numbered: 6, open: true,
+		values: []string{"MODALITY_UNSPECIFIED", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUMENT"}}
+)
+
 // stopReason returns the neutral reason of a finishReason. OTHER, ESCALATION and
 // MISSING_THOUGHT_SIGNATURE have none: they are [content.StopOther], as unknown
 // words are.
@@ -299,8 +312,10 @@ func (d *decoder) blockReason(v jsonwire.Value) string {
 	x := m[fFeedbackReason]
 	word := x.Str()
 	if x.Exists() && x.Kind() != jsonwire.String {
-		d.odd = true
-		word = codec.Clip(x.Raw())
+		if word = blockReasons.read(x); word == "" {
+			d.odd = true
+			word = codec.Clip(x.Raw())
+		}
 	}
 	if strings.EqualFold(word, "BLOCK_REASON_UNSPECIFIED") || strings.EqualFold(word, "BLOCKED_REASON_UNSPECIFIED") {
 		return ""

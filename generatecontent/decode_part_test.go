@@ -164,7 +164,7 @@ func TestStopReasons(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", word, err, diff)
 		}
 	}
-	for _, none := range []string{`"FINISH_REASON_UNSPECIFIED"`, `""`, "null"} {
+	for _, none := range []string{`"FINISH_REASON_UNSPECIFIED"`, `""`, "null", "0"} {
 		if _, err := readEvents(strings.NewReader(`data: {"candidates":[{"finishReason":` + none + "}]}\n\n")); err == io.EOF {
 			t.Errorf("%s ends the answer", none)
 		}

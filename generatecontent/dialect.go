@@ -80,12 +80,14 @@ func (d *dialect) Route(r *http.Request) (*front.Route, error) {
 	return route, nil
 }
 
-// alt is the representation that the client wants.
+// alt is the representation that the client wants. Google's generated REST
+// clients add that enums shall be numbers, although they read names, too.
 func alt(q url.Values) string {
-	if s := q.Get("alt"); s != "" {
-		return s
+	s := q.Get("alt")
+	if s == "" {
+		s = q.Get("$alt")
 	}
-	return q.Get("$alt")
+	return strings.TrimSuffix(s, ";enum-encoding=int")
 }
 
 // errorOf tells failures of requests about a target: an unknown model in the

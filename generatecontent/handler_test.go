@@ -73,6 +73,7 @@ var refused = []struct {
 	{name: "get", edit: func(r *http.Request) { r.Method = "GET" }, status: 405, word: "UNIMPLEMENTED"},
 	{name: "post to a model", path: "/v1beta/models/m", status: 405, word: "UNIMPLEMENTED"},
 	{name: "alt", path: plainPath + "?alt=proto", status: 400, word: "INVALID_ARGUMENT", text: "alt: "},
+	{name: "alt with an unknown parameter", path: plainPath + "?alt=json%3Benum-encoding%3Dx", status: 400, word: "INVALID_ARGUMENT", text: "alt: "},
 	{name: "two alts", path: plainPath + "?alt=json&$alt=sse", status: 400, word: "INVALID_ARGUMENT", text: "alt and $alt differ"},
 	{name: "timeout", edit: header("x-server-timeout", "soon"), status: 400, word: "INVALID_ARGUMENT", text: "x-server-timeout: "},
 	{name: "no timeout", edit: header("x-server-timeout", "NaN"), status: 400, word: "INVALID_ARGUMENT", text: "x-server-timeout: "},
@@ -184,7 +185,9 @@ func TestServed(t *testing.T) {
 		{name: "keys that differ, and nobody to judge", query: "key=a", edit: header("x-goog-api-key", "b")},
 	} {
 		for path, contentType := range map[string]string{plainPath: "application/json", eventsPath: "text/event-stream",
-			arrayPath: "application/json", arrayPath + "?%24alt=sse": "text/event-stream"} {
+			arrayPath: "application/json", arrayPath + "?%24alt=sse": "text/event-stream",
+			plainPath + "?%24alt=json%3Benum-encoding%3Dint": "application/json", // of every generated REST client of Google's
+			arrayPath + "?%24alt=json%3Benum-encoding%3Dint": "application/json", arrayPath + "?alt=json;enum-encoding=int": "application/json"} {
 			r := post(path, smallBody)
 			r.URL.RawQuery += "&" + tt.query
 			if tt.edit != nil {

@@ -25,7 +25,7 @@ var (
 		Reason: "where the request may be processed cannot be said: only another format has it"}
 	// A codec drops the member; adapters refuse the request: see backend.Kept.
 	ForeignKept = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "the member names state that another vendor keeps, without which this model cannot see the whole conversation"}
+		Reason: "the member names state of the conversation that another vendor keeps; it is not kept here"}
 	ForeignUnknown = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member is not known, and may change the answer: it is left out"}
 )
