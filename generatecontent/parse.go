@@ -288,6 +288,13 @@ func (p *parser) role(t *content.Turn, x jsonwire.Value, name string) (spelled s
 		return codec.Absent
 	case x.Is(""), x.Is("function"):
 		return x.Raw()
+	case x.Is("tool"): // of other vendors; clients use it for results
+		p.path.Push("role")
+		if odd := &p.form.odd; odd.Len() < content.MaxFaults {
+			odd.Add(content.CodeValue, p.path.At(), "Please use a valid role: user, model.")
+		}
+		p.path.Pop()
+		return `"function"`
 	case x.Kind() == jsonwire.String:
 		p.path.Push("role")
 		p.fault(content.CodeValue, "Please use a valid role: user, model.")

@@ -21,7 +21,7 @@ type Request struct {
 	Model string
 
 	// Contents are the turns. The role "model" is [content.Assistant];
-	// "function", and no role at all, are [content.User].
+	// "function", "tool", and no role at all, are [content.User].
 	Contents []content.Turn
 
 	SystemInstruction *Instruction

@@ -18,7 +18,8 @@ type Rules struct {
 	// in JSON Schema, arguments and responses of functions, metadata, labels, and
 	// the few objects whose members the vendor does not publish. A parsed request
 	// is judged by its document, one made by hand by the document that it makes.
-	// Query parameters are not judged.
+	// Query parameters are not judged. Strict also refuses results of one step in
+	// several turns, and the role "tool", which the vendor refuses and clients send.
 	Strict bool
 
 	// Count judges the body of countTokens: calls need no results, and nothing

@@ -149,9 +149,10 @@ func TestValidatePairing(t *testing.T) {
 		{"a step told in two turns", ask + "," + callF + "," + callG + "," + twoRes, nil},
 		{"two steps", ask + "," + callF + "," + respF + "," + callF + "," + respF, nil},
 		{"too few", ask + "," + two + "," + respF, []string{"pairing contents[2]: " + textCount}},
-		{"split", ask + "," + two + "," + respF + `,{"role":"user","parts":[{"functionResponse":{"name":"g"}}]}`, []string{
-			"pairing contents[2]: " + textCount,
-			"order contents[3]: Please ensure that function response turn comes immediately after a function call turn."}},
+		{"split", ask + "," + two + "," + respF + `,{"role":"tool","parts":[{"functionResponse":{"name":"g"}}]},` + ask, nil},
+		{"split, one twice", ask + "," + two + "," + respF + "," + respF, []string{
+			"pairing contents[3].parts[0].function_response.name: the function call turn before has no open call of this function"}},
+		{"split, and one too many", ask + "," + two + "," + respF + "," + respF + "," + respF, []string{"pairing contents[2]: " + textCount}},
 		{"none", ask + "," + callF + "," + ask, []string{"pairing contents[2]: " + textCount}},
 		{"at the end", ask + "," + callF, []string{"pairing contents[1]: " + textCount}},
 		{"at the beginning", callF + "," + respF, []string{
@@ -240,6 +241,31 @@ func TestValidateMade(t *testing.T) {
 	r.Tools[1].Input.JSON = strings.Repeat(`{"items":`, deep) + "{}" + strings.Repeat("}", deep)
 	if err := r.Validate(nil); err == nil || !strings.Contains(err.Error(), "nested too deep") {
 		t.Errorf("a deep schema: %.200v", err)
+	}
+}
+
+// TestStrictResults checks that Strict wants all results of a step in one turn of
+// a role that the vendor knows.
+func TestStrictResults(t *testing.T) {
+	two := `{"role":"model","parts":[{"functionCall":{"name":"f","id":"1"}},{"functionCall":{"name":"g","id":"2"}}]}`
+	for name, tt := range map[string]struct {
+		contents string
+		want     []string
+	}{
+		"split": {ask + "," + two + "," + respF + `,{"role":"user","parts":[{"functionResponse":{"name":"g"}}]}`, []string{
+			"pairing contents[2]: " + textCount,
+			"order contents[3]: Please ensure that function response turn comes immediately after a function call turn."}},
+		"role": {ask + "," + callF + "," + strings.Replace(respF, "user", "tool", 1), []string{
+			"value contents[2].role: Please use a valid role: user, model."}},
+		"function": {ask + "," + callF + "," + strings.Replace(respF, "user", "function", 1), nil},
+	} {
+		r, err := ParseRequestString(body(tt.contents, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, wiretest.Faults(r.Validate(&Rules{Strict: true}))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -188,12 +188,14 @@ func (v *validator) response(r *content.ToolResult) {
 }
 
 // pairing checks that the calls of the model are answered in the next turn, all
-// of them and nothing else. What the model says in several turns is one.
+// of them and nothing else. What the model says in several turns is one. So is
+// what the user says, but for Strict: the vendor wants all results in one turn,
+// and clients send each in a turn of its own.
 func (v *validator) pairing() {
 	turns := v.r.Contents
 	var calls []*content.ToolUse
 	first := 0 // the turn of the first of the calls
-	for i := range turns {
+	for i := 0; i < len(turns); i++ {
 		if turns[i].Role == content.Assistant {
 			for _, p := range turns[i].Parts {
 				if c, ok := p.(*content.ToolUse); ok && c != nil {
@@ -209,7 +211,11 @@ func (v *validator) pairing() {
 			}
 			continue
 		}
-		v.answers(i, calls)
+		from := i
+		for !v.rules.Strict && i+1 < len(turns) && turns[i+1].Role != content.Assistant {
+			i++
+		}
+		v.answers(from, i+1, calls)
 		calls = calls[:0]
 	}
 	if len(calls) > 0 {
@@ -227,38 +233,45 @@ func (v *validator) at(turn int, code content.Code, text string) {
 	v.path.Pop()
 }
 
-// answers checks the results in a user turn against the calls before it.
-func (v *validator) answers(i int, calls []*content.ToolUse) {
-	parts := v.r.Contents[i].Parts
-	n := 0
-	for _, p := range parts {
-		if r, ok := p.(*content.ToolResult); ok && r != nil {
-			n++
+// answers checks the results in the user's turns from first up to end against the
+// calls before them.
+func (v *validator) answers(first, end int, calls []*content.ToolUse) {
+	n, at := 0, first // the results, and the turn of the first of them
+	for i := first; i < end; i++ {
+		for _, p := range v.r.Contents[i].Parts {
+			if r, ok := p.(*content.ToolResult); ok && r != nil {
+				if n++; n == 1 {
+					at = i
+				}
+			}
 		}
 	}
 	switch {
 	case n == 0 && len(calls) == 0:
 		return
 	case len(calls) == 0:
-		v.at(i, content.CodeOrder, "Please ensure that function response turn comes immediately after a function call turn.")
+		v.at(at, content.CodeOrder, "Please ensure that function response turn comes immediately after a function call turn.")
 		return
 	case n != len(calls):
-		v.at(i, content.CodePairing, textCount)
+		v.at(at, content.CodePairing, textCount)
 		return
 	}
 	v.pairs.Open(calls)
-	for k, to := range v.pairs.Pair(parts) {
-		r, ok := parts[k].(*content.ToolResult)
-		if !ok || r == nil || r.Name == "" || to >= 0 { // a name that is missing was told
-			continue
+	for i := at; i < end; i++ {
+		parts := v.r.Contents[i].Parts
+		for k, to := range v.pairs.Pair(parts) {
+			r, ok := parts[k].(*content.ToolResult)
+			if !ok || r == nil || r.Name == "" || to >= 0 { // a name that is missing was told
+				continue
+			}
+			v.path.PushIndex(i)
+			v.path.Push("parts")
+			v.path.PushIndex(v.r.original(i, k))
+			v.fault(content.CodePairing, "the function call turn before has no open call of this function", "function_response", "name")
+			v.path.Pop()
+			v.path.Pop()
+			v.path.Pop()
 		}
-		v.path.PushIndex(i)
-		v.path.Push("parts")
-		v.path.PushIndex(v.r.original(i, k))
-		v.fault(content.CodePairing, "the function call turn before has no open call of this function", "function_response", "name")
-		v.path.Pop()
-		v.path.Pop()
-		v.path.Pop()
 	}
 	v.pairs.Reset()
 }

@@ -1,0 +1,42 @@
+package matrix
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// TestSplitResults has clients that send each result of parallel calls in a turn
+// of its own, in the role of another vendor. Other formats get them together,
+// right behind the calls; in the same format they pass as they came.
+func TestSplitResults(t *testing.T) {
+	f := frontNamed("generatecontent")
+	const members = `"tools":[{"functionDeclarations":[{"name":"f"},{"name":"g"}]}],"contents":[{"role":"user","parts":[{"text":"T1"}]},` +
+		`{"role":"model","parts":[{"functionCall":{"name":"f","id":"1"}},{"functionCall":{"name":"g","id":"2"}}]},` +
+		`{"role":"tool","parts":[{"functionResponse":{"name":"f","id":"1","response":{"output":"RE1"}}}]},` +
+		`{"role":"tool","parts":[{"functionResponse":{"name":"g","id":"2","response":{"output":"RE2"}}}]}]`
+	for _, b := range backs {
+		t.Run(b.name, func(t *testing.T) {
+			up, vendor := b.start(t, vendor{trust: true})
+			g := newGateway(f, up, upstream.Serving{})
+			a := g.ask(b.model, members, whole)
+			body := string(vendor.Last().Body)
+			if b.format == f.name { // the vendor's own rules are the vendor's to apply
+				if !strings.Contains(body, members[strings.Index(members, `{"role":"tool"`):]) {
+					t.Errorf("sent %s", clip(body))
+				}
+				return
+			}
+			i, j := strings.Index(body, "RE1"), strings.Index(body, "RE2")
+			if a.Status != http.StatusOK || i < 0 || j < i {
+				t.Errorf("answered %d %s\nsent %s", a.Status, clip(a.Body), clip(body))
+			}
+			if slices.ContainsFunc(a.losses(), func(l string) bool { return !strings.HasPrefix(l, "hint ") }) {
+				t.Errorf("losses %q", a.losses())
+			}
+		})
+	}
+}
