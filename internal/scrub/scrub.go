@@ -189,7 +189,7 @@ func isKey(s string) bool {
 	}{
 		{"sk-", 8}, {"pk-", 16}, {"rk-", 16}, {"sk_", 16}, {"AIza", 16}, {"ya29.", 8}, {"ghp_", 16}, {"gho_", 16},
 		{"github_pat_", 16}, {"glpat-", 12}, {"xox", 16}, {"AKIA", 16}, {"ASIA", 16}, {"eyJ", 20}, {"hf_", 16},
-		{"gsk_", 16}, {"xai-", 16}, {"pw1.", 8},
+		{"gsk_", 16}, {"xai-", 16}, {"pw1.", 8}, {"toolu_pwsig_", 16},
 	} {
 		if len(s) >= k.length && strings.HasPrefix(s, k.prefix) {
 			return true

@@ -32,6 +32,7 @@ func TestLine(t *testing.T) {
 		{"a URL in quotes", `'https://a:b@c.example?q'`, `'https://c.example'`},
 		{"a question", "Which one? This.", "Which one? This."},
 		{"hexadecimal", "digest 0123456789abcdef0123456789abcdef0123", "digest [removed]"},
+		{"an id that carries state", "tool_use toolu_pwsig_OsPRqGZNcwECAWFh was found", "tool_use [removed] was found"},
 		{"opaque", "token AbCdEf0123456789AbCdEf0123456789AbCdEf", "token [removed]"},
 	}
 	for _, tt := range tests {
