@@ -19,7 +19,7 @@ func TestCarriedMemory(t *testing.T) {
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventOpen, Block: n, Part: &content.Thinking{}}})
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventText, Block: n, Text: text}})
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventClose, Block: n}})
-		if k := len(s.said[0].thoughts.list); k > len(s.closed)+1 {
+		if k, _ := s.said[0].thoughts.Kept(); k > len(s.closed)+1 {
 			t.Fatalf("%d thoughts are kept", k)
 		}
 	}
@@ -48,11 +48,7 @@ func TestSignedMemory(t *testing.T) {
 				if n%500 != 0 && many > 20 {
 					continue
 				}
-				kept := 0
-				for _, one := range s.said[0].thoughts.list {
-					kept += one.size() + thoughtCost
-				}
-				if kept > seal.MaxSize+size || s.room < 0 || s.room > seal.MaxSize {
+				if _, kept := s.said[0].thoughts.Kept(); kept > seal.MaxSize+size || s.room < 0 || s.room > seal.MaxSize {
 					t.Fatalf("%d thoughts of %d bytes: %d bytes are kept, with room for %d more", n, size, kept, s.room)
 				}
 			}
@@ -64,7 +60,7 @@ func TestSignedMemory(t *testing.T) {
 			if !slices.ContainsFunc(lost, func(l content.Loss) bool { return l.Reason == seal.TooLarge.Reason }) {
 				t.Errorf("thoughts of %d bytes: %v", size, lost)
 			}
-			if s.room != seal.MaxSize || s.said[0].thoughts.pending() {
+			if s.room != seal.MaxSize || s.said[0].thoughts.Any() {
 				t.Errorf("thoughts of %d bytes: room for %d bytes behind the call", size, s.room)
 			}
 		}

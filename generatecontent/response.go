@@ -91,16 +91,16 @@ func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 // parts returns those of one answer that can be said.
 func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, note noter) []content.Part {
 	var list []content.Part
-	var thoughts thoughts
+	thoughts := seal.Pending{Own: Format}
 	room := seal.MaxSize
 	carried := func() content.Signature {
-		return thoughts.take(&room, func(n int, r *loss.Rule) {
+		return take(&thoughts, &room, func(n int, r *loss.Rule) {
 			note(answerPath(a.candidates[k].index, n), r)
 		})
 	}
 	for i, p := range parts {
 		if t, ok := p.(*content.Thinking); ok && t != nil {
-			thoughts.whole(i, t, &room)
+			thoughts.Whole(i, t, &room)
 		}
 		path := answerPath(a.candidates[k].index, i)
 		if i == len(parts)-1 && codec.Unbegun(p, ended) {
@@ -114,7 +114,7 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 		switch q := p.(type) {
 		case nil:
 		case *content.Text:
-			thoughts.told.text += width(q.Text)
+			thoughts.Text(width(q.Text))
 		case *content.ToolUse: // a copy
 			a.candidates[k].calls++
 			if q.Signature.Data == "" {
@@ -122,9 +122,9 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 			} else {
 				list = signLast(list, &thoughts, carried)
 			}
-			thoughts.passed(p)
+			thoughts.Passed(p)
 		default:
-			thoughts.passed(p)
+			thoughts.Passed(p)
 		}
 		if p != nil {
 			list = append(list, p)
@@ -141,8 +141,8 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 // text, as the vendor signs whole answers. An empty one, as in streams, makes
 // clients drop the turn from their history, and so it is only made where the
 // last part is none, or signed.
-func signLast(list []content.Part, thoughts *thoughts, carried func() content.Signature) []content.Part {
-	if !thoughts.pending() {
+func signLast(list []content.Part, thoughts *seal.Pending, carried func() content.Signature) []content.Part {
+	if !thoughts.Any() {
 		return list
 	}
 	sig := carried()

@@ -68,7 +68,7 @@ type progress struct {
 	fresh  bool      // the stop came with these events
 	word   string    // why it ended; empty: nothing yet
 
-	thoughts thoughts
+	thoughts seal.Pending
 }
 
 // newStream returns a stream. id and model are used where the upstream says
@@ -170,7 +170,7 @@ func (s *stream) lose(b *streamed, r *loss.Rule) {
 func (s *stream) place(index int) int {
 	k := s.answer.at(index)
 	for len(s.said) <= k {
-		s.said = append(s.said, progress{})
+		s.said = append(s.said, progress{thoughts: seal.Pending{Own: Format}})
 	}
 	return k
 }
@@ -428,7 +428,7 @@ func (s *stream) due() bool {
 // dueOf reports whether anything is left to be said of a candidate.
 func (s *stream) dueOf(k int) bool {
 	c := &s.candidates[k]
-	return s.said[k].word == "" || len(c.members) > 0 || c.grounds.pending() > 0 || s.said[k].thoughts.pending()
+	return s.said[k].word == "" || len(c.members) > 0 || c.grounds.pending() > 0 || s.said[k].thoughts.Any()
 }
 
 // appendEnd appends how a candidate ends.

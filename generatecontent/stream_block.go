@@ -118,7 +118,7 @@ func (s *stream) beginText(dst []byte, b *streamed, text string) []byte {
 	if b.kind == thoughtBlock {
 		dst = append(dst, `,"thought":true`...)
 	} else {
-		s.said[b.k].thoughts.told.text += width(text)
+		s.said[b.k].thoughts.Text(width(text))
 	}
 	if b.extra != nil {
 		dst = appendMembers(dst, &s.scratch, b.extra)
@@ -247,7 +247,7 @@ func (s *stream) whole(dst []byte, b *streamed, p content.Part) []byte {
 	e.part(p) // forAnswer leaves nothing that cannot be written
 	s.said[b.k].told++
 	s.said[b.k].kind = noBlock
-	s.said[b.k].thoughts.passed(p)
+	s.said[b.k].thoughts.Passed(p)
 	return appendOneLine(s.part(dst, b.k), s.scratch.Bytes())
 }
 
@@ -280,11 +280,9 @@ func (s *stream) forget(block int) {
 			if b.input != nil {
 				s.held -= b.input.Len()
 			}
-			if t := s.said[b.k].thoughts.find(block); t != nil {
-				t.open = false
-			}
+			s.said[b.k].thoughts.Close(block)
 			if old := &s.closed[len(s.closed)-1]; old.in >= 0 {
-				s.said[old.k].thoughts.drop(old.in, &s.room)
+				s.said[old.k].thoughts.Drop(old.in, &s.room)
 			}
 			b.part, b.input, b.cites, b.signature = nil, nil, nil, content.Signature{}
 			copy(s.closed[1:], s.closed[:])

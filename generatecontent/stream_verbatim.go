@@ -18,7 +18,7 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 	}
 	own := s.own
 	for k := range s.said {
-		if s.said[k].thoughts.pending() {
+		if s.said[k].thoughts.Any() {
 			return false
 		}
 	}

@@ -59,7 +59,7 @@ func wordsOf(parts []content.Part) string {
 
 func TestPlaces(t *testing.T) {
 	one := func(name string, back, past int, first bool) Thought {
-		return Thought{&content.Thinking{Redacted: content.Signature{Data: name}}, back, past, first}
+		return Thought{&content.Thinking{Redacted: content.Signature{Data: name}}, back, past, first, false}
 	}
 	tests := []struct {
 		name, stretch string
@@ -118,7 +118,7 @@ func TestPlacesLinear(t *testing.T) {
 	parts := slices.Repeat(stretchOf("ab,img"), 1000)
 	list := make([]Thought, 1000)
 	for i := range list {
-		list[i] = Thought{&content.Thinking{}, 1 + i%5*1000, i, i%2 == 0}
+		list[i] = Thought{&content.Thinking{}, 1 + i%5*1000, i, i%2 == 0, false}
 	}
 	slices.Reverse(list)
 	looks := 0

@@ -72,10 +72,11 @@ func TestOpenDamaged(t *testing.T) {
 func TestThoughts(t *testing.T) {
 	const f = content.Format("messages")
 	want := []Thought{
-		{&content.Thinking{Text: "first \"quoted\"\n", Signature: content.Signature{Format: f, Data: "c2ln"}}, 12, 3, true},
-		{&content.Thinking{Redacted: content.Signature{Format: f, Data: "b3BhcXVl"}}, 0, 0, false},
+		{&content.Thinking{Text: "first \"quoted\"\n", Signature: content.Signature{Format: f, Data: "c2ln"}}, 12, 3, true, false},
+		{&content.Thinking{Redacted: content.Signature{Format: f, Data: "b3BhcXVl"}}, 0, 0, false, false},
+		{&content.Thinking{Signature: content.Signature{Format: f, Data: "{}"}}, 7, 0, false, true},
 		{&content.Thinking{Signature: content.Signature{Format: f, Data: "x"},
-			Extra: &content.Extra{Format: f, JSON: `{"z":1,"a":[2]}`}}, 0, 1, false},
+			Extra: &content.Extra{Format: f, JSON: `{"z":1,"a":[2]}`}}, 0, 1, false, false},
 	}
 	got, ok := Split(f, Join(want))
 	if diff := cmp.Diff(want, got); !ok || diff != "" {

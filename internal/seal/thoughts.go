@@ -37,6 +37,10 @@ type Thought struct {
 	Back  int  // bytes of text between the thought and the end of the carrying text, or the call
 	Past  int  // parts between them that are neither texts nor thoughts, such as images
 	First bool // only thoughts stood between it and the beginning, the call before it or the carrier before it
+
+	// OfText says that this is no thinking but the signature of the text that
+	// ends at its place: Signature, and nothing else.
+	OfText bool
 }
 
 // Join writes thoughts of one format for an envelope of the kind Thoughts, in
@@ -57,6 +61,10 @@ func Join(list []Thought) string {
 		number(&w, "past", t.Past)
 		if t.First {
 			w.Name("first")
+			w.Bool(true)
+		}
+		if t.OfText {
+			w.Name("text_signature")
 			w.Bool(true)
 		}
 		w.EndObject()
@@ -107,6 +115,7 @@ func Split(f content.Format, data string) ([]Thought, bool) {
 		}
 		t.Back, t.Past = count(v.Get("back")), count(v.Get("past"))
 		t.First, _ = v.Get("first").Bool()
+		t.OfText, _ = v.Get("text_signature").Bool()
 		list = append(list, t)
 	}
 	return list, len(list) > 0
