@@ -9,9 +9,9 @@ import (
 	"github.com/polywire/polywire/internal/seal"
 )
 
-// bypass is what the vendor takes for a signature that there is none of, as
-// base64.
-const bypass = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
+// bypass is what the vendor documents for a call whose signature is not known. It
+// is sent literally: Vertex refuses it as base64.
+const bypass = "skip_thought_signature_validator"
 
 // turns converts turns. One that has nothing left is left out. What the assistant
 // says in turns that follow one another is one turn. The vendor wants the results

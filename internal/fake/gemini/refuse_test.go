@@ -17,7 +17,7 @@ func (s *Server) post(path, body string, header ...string) *http.Response {
 
 const (
 	hi    = `{"role":"user","parts":[{"text":"hi"}]}`
-	sig   = `,"thoughtSignature":"c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="`
+	sig   = `,"thoughtSignature":"skip_thought_signature_validator"`
 	call1 = `{"functionCall":{"name":"f","id":"1","args":{}}` + sig + `}`
 	call2 = `{"functionCall":{"name":"g","id":"2","args":{}}}`
 	res1  = `{"functionResponse":{"name":"f","id":"1","response":{}}}`
@@ -104,7 +104,7 @@ var refused = []struct{ name, rule, body, message string }{
 	{"id of another", "response-match", talk(hi, turn("model", call1), turn("user", strings.Replace(res1, `"1"`, `"9"`, 1))), "has no function call"},
 	{"signature missing", "signature-missing", talk(hi, turn("model", strings.Replace(call1, sig, "", 1)), turn("user", res1)), "Function call `f` in the 2. content block is missing a `thought_signature`."},
 	{"signature on the second call", "signature-missing", talk(hi, turn("model", strings.Replace(call1, sig, "", 1), strings.TrimSuffix(call2, "}")+sig+"}"), turn("user", res1, res2)), "missing a `thought_signature`"},
-	{"damaged signature", "signature", talk(hi, turn("model", strings.Replace(call1, "c2tp", "c2tq", 1)), turn("user", res1)), "Corrupted thought signature."},
+	{"damaged signature", "signature", talk(hi, turn("model", strings.Replace(call1, "skip_", "skipt", 1)), turn("user", res1)), "Corrupted thought signature."},
 }
 
 // elsewhere are the rules that other tests break.
@@ -185,6 +185,7 @@ func TestByModel(t *testing.T) {
 		{"empty text of the user", "gemini-2.5-flash", talk(turn("user", `{"text":""}`)), ""},
 		{"empty text of the model", "gemini-3.8-flash", talk(hi, turn("model", `{"text":"x"}`, `{"text":""}`), hi), ""},
 		{"role tool", "gemini-3.8-flash", talk(hi, turn("model", call1), turn("tool", res1)), "role"},
+		{"a dummy as base64", "gemini-3.8-flash", talk(hi, turn("model", strings.Replace(call1, sig, `,"thoughtSignature":"c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="`, 1)), turn("user", res1)), "signature"},
 		{"513 functions", "gemini-3.8-flash", in(`"tools":[{"functionDeclarations":[` + functions(513) + `]}]`), "function-count"},
 	}
 	for _, tt := range tests {
