@@ -146,7 +146,9 @@ func (e *encoder) thought(p *content.Thinking) {
 		return
 	}
 	e.Must("thinking", p.Text)
-	e.Must("signature", e.ours(p.Signature, "signature"))
+	if p.Signature != (content.Signature{}) {
+		e.Must("signature", e.ours(p.Signature, "signature"))
+	}
 	e.extra(p, p.Extra, &thinkingBlockNames)
 }
 

@@ -298,25 +298,23 @@ func (p *parser) serverToolResult(v jsonwire.Value, kind string) content.Part {
 	return t
 }
 
+// thinkingBlock reads a block of thinking. Clients return some without the
+// signature: then it has no Format.
 func (p *parser) thinkingBlock(v jsonwire.Value) content.Part {
 	t, more := p.thoughts.New(p.size), 0
-	t.Signature.Format = Format
 	for name, x := range v.Members() {
 		switch name {
 		case "type":
 		case "thinking":
 			t.Text = p.text(x, name)
 		case "signature":
-			t.Signature.Data = p.text(x, name)
+			t.Signature = content.Signature{Format: Format, Data: p.text(x, name)}
 		default:
 			more++
 		}
 	}
 	if t.Text == "" {
 		p.need(v, "thinking")
-	}
-	if t.Signature.Data == "" {
-		p.need(v, "signature")
 	}
 	if more > 0 {
 		t.Extra = p.extra(t, v, &thinkingBlockNames)

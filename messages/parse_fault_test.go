@@ -82,7 +82,7 @@ var faultTests = []struct {
 	{block(`{"type":"text","text":"t","citations":[{"type":"web_search_result_location","cited_text":"c"}]}`), []string{
 		"missing B.text.citations.0.web_search_result_location.url: Field required",
 		"missing B.text.citations.0.web_search_result_location.encrypted_index: Field required"}},
-	{block(`{"type":"thinking"}`), []string{"missing B.thinking.thinking: Field required", "missing B.thinking.signature: Field required"}},
+	{block(`{"type":"thinking"}`), []string{"missing B.thinking.thinking: Field required"}},
 	{block(`{"type":"redacted_thinking"}`), []string{"missing B.redacted_thinking.data: Field required"}},
 	{block(`{"type":"tool_use","input":"{}"}`), []string{"missing B.tool_use.id: Field required", "missing B.tool_use.name: Field required",
 		"type B.tool_use.input: Input should be a valid dictionary"}},

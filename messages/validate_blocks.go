@@ -210,6 +210,8 @@ func (v *validator) thought(t *content.Thinking) {
 		if t.Text != "" {
 			v.fault(content.CodeUnknown, textExtra, "thinking")
 		}
+	case t.Signature == (content.Signature{}) && v.rules.Strict:
+		v.fault(content.CodeMissing, textRequired, "signature")
 	case t.Signature.Data == "" && v.rules.Strict && !v.told("signature"):
 		v.path.Pop()
 		v.fault(content.CodeValue, "Invalid `signature` in `thinking` block")
