@@ -109,7 +109,7 @@ func (s *stream) appendCarrier(dst []byte, k int) []byte {
 // unseal opens what other vendors need back. It returns the turns themselves if
 // there is nothing of it.
 func unseal(turns []content.Turn) (list []content.Turn, changed bool, lost []content.Loss) {
-	return seal.Turns(turns, func(p content.Part) (content.Part, bool) {
+	return seal.Turns(turns, func(_ int, p content.Part) (content.Part, bool) {
 		sig := seal.Of(p)
 		if sig.Format != Format || !seal.SealedBase64(sig.Data) {
 			return p, false

@@ -84,6 +84,10 @@ func answerThinking(p *content.Thinking, lost lose) content.Part {
 	hints(nil, &c.Extra, &none, lost)
 	if p.Redacted.Data != "" {
 		c.Signature = none
+		if optional(p.Redacted) { // of a vendor that has no such blocks
+			lost(seal.Nobodys)
+			return nil
+		}
 		if foreign(p.Redacted) {
 			c.Redacted = content.Signature{Format: Format, Data: sealed(p.Redacted, seal.Own, lost)}
 		} else if p.Redacted.Format != Format {

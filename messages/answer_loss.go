@@ -37,6 +37,12 @@ var (
 		Reason: "the citation is of a kind that this format does not have and is left out"}
 	unsaidLast = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossHint,
 		Reason: "a signature of the last text would have to be carried behind it, where agents look for the text"}
+	unsaidTextSignature = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossHint,
+		Reason: "the signature of a text, which its vendor does not need back, is not sent"}
+	unsaidState = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDegraded,
+		Reason: "without thinking blocks, only a tool call behind it could carry this thinking, or the signature of this text, back to its vendor"}
+	unsaidThinking = &loss.Rule{Feature: loss.AnswerText, Severity: content.LossHint,
+		Reason: "the request did not ask for thinking: it is not sent"}
 	unsaidCandidates = &loss.Rule{Feature: loss.AnswerCandidates, Severity: content.LossDropped,
 		Reason: "this format has one answer only: the others are left out"}
 	unsaidReason = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossDegraded,
@@ -59,7 +65,7 @@ var (
 
 // answerLosses is the table of all of them.
 var answerLosses = []*loss.Rule{
-	seal.Nobodys, seal.TooLarge, seal.TooLate, unsaidLast,
+	seal.Nobodys, seal.TooLarge, seal.TooLate, seal.TwoVendors, unsaidLast, unsaidTextSignature, unsaidState, unsaidThinking,
 	unsaidImage, unsaidDocument, unsaidMedia, unsaidTool, unsaidPart, unsaidResult, unsaidName, unsaidInput, unsaidSent, unsaidCut, unsaidQuery, unsaidID, unsaidCitation,
 	unsaidCandidates, unsaidReason, unsaidDetails, unsaidCounts,
 	unsaidCache, unsaidEventMembers, unsaidManyMembers, unsaidEvent, unsaidDelta,

@@ -38,7 +38,7 @@ func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, list := responseOf(reply, turns)
+	res, list := responseOf(reply, turns, carriage{})
 	for _, p := range res.Content {
 		whole = append(whole, p.(*content.ToolUse).ID)
 	}
@@ -115,7 +115,7 @@ func TestNamelessCall(t *testing.T) {
 					named++
 				}
 			}
-			res, losses := responseOf(r, nil)
+			res, losses := responseOf(r, nil, carriage{})
 			var lost []string
 			for _, l := range losses {
 				lost = append(lost, l.Severity.String()+" "+l.Path)

@@ -21,24 +21,28 @@ import (
 // FuzzCarried makes answers of bytes, as a vendor of content generation may
 // give them: it signs thoughts, texts, calls, images and its own tools' parts,
 // each once, at any time before the next part. Thoughts of a vendor of responses
-// stand between. Whatever way the answer comes,
-// and whoever of the clients gives it back, the vendor gets each signature on
-// its part again, but for those that are told to be lost, and only the promised
-// ones are.
+// stand between. Whatever way the answer comes, wherever its state goes,
+// and whoever of the clients gives it back, the vendor gets each signature of a
+// call on it again, but for those that are reported as too late.
 func FuzzCarried(f *testing.F) {
-	for _, ops := range []string{"xxstspCdisqt", "ccSdqsqsTryLst", "cCdLstLeLt", "xsm tsCSm", "t eLs", "tsmp", "e", "ye", "Ce", "tske", "dtsqs", "ns", "ystsys", "rRdsRtsr", "d s", "t s tsC"} {
+	for _, ops := range []string{"xxstspCdisqt", "ccSdqsqsTryLst", "cCdLstLeLt", "xsm tsCSm", "t eLs", "tsmp", "e", "ye", "Ce", "tske", "dtsqs", "ns", "ystsys", "rRdsRtsr", "d s", "t s tsC",
+		"xC", "xdsiq", "xCC", "xtC", "rcRC", "rtRc", "xrCc"} {
 		f.Add([]byte(ops), "c2ln\"\n\\")
 	}
-	f.Fuzz(func(t *testing.T, ops []byte, data string) {
-		if len(ops) > 40 || len(data) > 40 {
-			return
-		}
-		up := signer(ops, data)
-		reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, lost := ResponseOf(reply)
+	f.Fuzz(func(t *testing.T, ops []byte, data string) { checkCarried(t, ops, data) })
+}
+
+func checkCarried(t *testing.T, ops []byte, data string) {
+	if len(ops) > 40 || len(data) > 40 {
+		return
+	}
+	up := signer(ops, data)
+	reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, where := range []carriage{{}, {blocks: true}, {hidden: true}} {
+		res, lost := responseOf(reply, nil, where)
 		doc, err := res.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -47,42 +51,39 @@ func FuzzCarried(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := carriedAnswer{"whole", reply.Parts, m["content"].([]any), lost}
-		a.check(t, true, false)
+		a := carriedAnswer{fmt.Sprintf("whole %+v", where), where, reply.Parts, m["content"].([]any), lost}
+		a.check(t, true)
 		all := eventsOf(t, up)
 		cuts := [][][]upstream.Event{batchesOf(t, up)}
 		for _, d := range divisions {
 			cuts = append(cuts, d.cut(all))
 		}
 		for i, cut := range cuts {
-			stream, lost := encode(cut)
+			stream, lost := encodeIn(where, cut)
 			acc, err := accumulate(stream)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stream)
 			}
 			blocks, _ := acc.message["content"].([]any)
-			a := carriedAnswer{"streamed " + fmt.Sprint(i), reply.Parts, blocks, lost}
-			a.check(t, len(cut) == 1, i > 0)
+			a := carriedAnswer{fmt.Sprintf("streamed %d %+v", i, where), where, reply.Parts, blocks, lost}
+			a.check(t, false)
 		}
-	})
+	}
 }
 
 // A carriedAnswer is one way in which an answer reaches a client.
 type carriedAnswer struct {
 	name   string
+	where  carriage
 	parts  []content.Part // what the vendor said
 	blocks []any          // what the client has
 	lost   []content.Loss
 }
 
 // check checks all that is promised of carried signatures. Those of an answer
-// whose events came at once are known as early as can be.
-func (a carriedAnswer) check(t *testing.T, early, cut bool) {
+// that is whole are known in time.
+func (a carriedAnswer) check(t *testing.T, whole bool) {
 	t.Helper()
-	last := a.lastText(cut)
-	if n := len(a.blocks); last < len(a.parts) && a.blocks[n-1].(map[string]any)["type"] != "text" {
-		t.Errorf("%s: the last block is %v", a.name, a.blocks[n-1])
-	}
 	var want, wantOthers []string
 	rest := slices.Clone(a.lost)
 	take := func(l content.Loss) bool {
@@ -100,59 +101,56 @@ func (a carriedAnswer) check(t *testing.T, early, cut bool) {
 			}
 			continue
 		}
-		if seal.Of(p).Data != "" && i >= last {
-			text := p.(*content.Text).Text
-			told := take(unsaidLast.At(path))
-			if must := i > last || early && skipped(text); must != told && (early || must) {
-				t.Errorf("%s: the loss of the last signature at part %d is told: %v, want %v", a.name, i, told, must)
+		switch q := p.(type) {
+		case *content.Text:
+			if q.Signature.Data != "" && !take(unsaidTextSignature.At(path)) {
+				t.Errorf("%s: the loss of the signature of part %d is not told: %v", a.name, i, a.lost)
 			}
-			if told {
+			p = seal.With(p, content.Signature{})
+		case *content.ToolUse:
+			if late := take(seal.TooLate.At(path)); late && (whole || q.Signature.Data == "") {
+				t.Errorf("%s: part %d is told to be too late", a.name, i)
+			} else if late {
 				p = seal.With(p, content.Signature{})
 			}
-		}
-		if o := others(p); o != "" {
-			wantOthers = append(wantOthers, o)
-			continue
+		case *content.Thinking:
+			if o := others(p); o != "" {
+				if told := take(unsaidState.At(path)); told && a.where.blocks {
+					t.Errorf("%s: part %d is told to be lost: %v", a.name, i, a.lost)
+				}
+				wantOthers = append(wantOthers, o)
+				continue
+			}
+			if a.where.hidden {
+				if !take(unsaidThinking.At(path)) {
+					t.Errorf("%s: the loss of part %d is not told: %v", a.name, i, a.lost)
+				}
+				continue
+			}
 		}
 		want = append(want, signedAs(p)...)
 	}
 	if len(rest) > 0 {
 		t.Errorf("%s: losses %v", a.name, rest)
 	}
+	for _, b := range a.blocks {
+		b := b.(map[string]any)
+		if kind := b["type"]; a.where.hidden && kind != "text" && kind != "tool_use" || !a.where.blocks && kind == "redacted_thinking" {
+			t.Errorf("%s: a block of %v", a.name, kind)
+		}
+		if id, ok := b["id"].(string); ok && !seal.PlainID(id) || b["signature"] == "" {
+			t.Errorf("%s: %v", a.name, b)
+		}
+	}
 	for _, c := range keepers {
-		turns := c.turns(a.blocks)
-		got, gotOthers := vendorGets(t, turns)
+		got, gotOthers := vendorGets(t, c.turns(a.blocks))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s, %s (-want +got):\n%s\n%v\n%v", a.name, c.name, diff, a.blocks, a.lost)
 		}
-		if diff := cmp.Diff(wantOthers, gotOthers); diff != "" {
+		if diff := cmp.Diff(wantOthers, gotOthers); diff != "" && a.where.blocks {
 			t.Errorf("%s, %s, thoughts (-want +got):\n%s\n%v", a.name, c.name, diff, a.blocks)
 		}
 	}
-}
-
-// lastText returns which part is the last block, if that is a text; else how
-// many there are. Where events were cut, an empty text may have a block: it is
-// the first whose loss is told.
-func (a carriedAnswer) lastText(cut bool) int {
-	if n := len(a.blocks); cut && n > 0 && a.blocks[n-1].(map[string]any)["text"] == "" {
-		return slices.IndexFunc(a.parts, func(p content.Part) bool {
-			text, ok := p.(*content.Text)
-			return ok && text.Text == "" && slices.Contains(a.lost, unsaidLast.At(fmt.Sprint("parts.", slices.Index(a.parts, p))))
-		})
-	}
-	last := len(a.parts)
-	for i, p := range a.parts {
-		if !sayable(p) {
-			continue
-		}
-		if text, ok := p.(*content.Text); !ok {
-			last = len(a.parts)
-		} else if text.Text != "" {
-			last = i
-		}
-	}
-	return last
 }
 
 func sayable(p content.Part) bool {
@@ -178,7 +176,9 @@ func signedAs(p content.Part) []string {
 	case *content.Thinking:
 		text = p.Text
 	case *content.ToolUse:
-		text = p.ID
+		if text = p.ID; sig.Format == responses {
+			sig = content.Signature{} // it carries thinking
+		}
 	}
 	if sig.Data == "" {
 		sig.Format = ""

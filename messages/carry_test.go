@@ -42,11 +42,11 @@ var carried = []struct {
 		_ = w.Part(&content.Thinking{Redacted: theirSign("b3BhcXVl")})
 		_ = w.Part(&content.Text{Signature: theirSign("ZW1wdHk=")})
 		c := w.ToolCall("a", "look")
-		_ = c.Input(`{"q":`)
 		_ = w.Signature(theirSign("in\"quotes\n"))
+		_ = c.Input(`{"q":`)
 		_ = c.Input(`"x"}`)
 		return c.Close()
-	}},
+	}, losses: []string{"hint parts.1", "hint parts.3", "hint parts.4"}},
 	{name: "signed after the end", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		return w.Send([]upstream.Event{
 			{Kind: upstream.EventOpen, Block: 0, Part: &content.Thinking{}},
@@ -55,7 +55,6 @@ var carried = []struct {
 			{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSign("bGF0ZQ=="))},
 			{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "a", Name: "f"}},
 			{Kind: upstream.EventClose, Block: 1},
-			{Kind: upstream.EventSignature, Block: 1, Signature: new(theirSign("Y2FsbA=="))},
 			{Kind: upstream.EventOpen, Block: 2, Part: &content.Text{}},
 			{Kind: upstream.EventText, Block: 2, Text: "Done"},
 			{Kind: upstream.EventClose, Block: 2},
@@ -63,7 +62,7 @@ var carried = []struct {
 			{Kind: upstream.EventOpen, Block: 3, Part: &content.ToolUse{ID: "b", Name: "f"}},
 			{Kind: upstream.EventClose, Block: 3},
 		})
-	}},
+	}, losses: []string{"hint parts.2"}},
 	{name: "side by side", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		return w.Send([]upstream.Event{
 			{Kind: upstream.EventOpen, Block: 0, Part: &content.ToolUse{ID: "a", Name: "f"}},
@@ -74,7 +73,7 @@ var carried = []struct {
 		})
 	}},
 	{name: "long", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign(strings.Repeat("QUJD", 100_000))})
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign(strings.Repeat("QUJD", 16_000))})
 		return w.Text("x")
 	}},
 	{name: "too long", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -82,7 +81,7 @@ var carried = []struct {
 		_ = w.Part(&content.Thinking{Redacted: theirSign(strings.Repeat("Q", seal.MaxSize+1))})
 		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign(strings.Repeat("Q", seal.MaxSize+1))})
 		return w.Text("x")
-	}, losses: []string{"degraded parts.0", "degraded parts.1", "degraded parts.2"}},
+	}, losses: []string{"degraded parts.0", "degraded parts.2", "hint parts.1"}},
 	{name: "of nobody", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: content.Signature{Data: "x"}})
 		_ = w.Part(&content.Text{Text: "t", Signature: content.Signature{Format: Format, Data: "x"}})
@@ -128,7 +127,12 @@ func eventsOf(t *testing.T, up upstream.Func) (all []upstream.Event) {
 
 // encode streams events that arrive in batches.
 func encode(batches [][]upstream.Event) (stream string, lost []content.Loss) {
+	return encodeIn(carriage{}, batches)
+}
+
+func encodeIn(where carriage, batches [][]upstream.Event) (stream string, lost []content.Loss) {
 	s := newStream("req_1", "msg_1", "asked", nil)
+	s.carriage = where
 	var out []byte
 	for _, batch := range batches {
 		out = s.Events(out, batch)
@@ -211,6 +215,12 @@ func signs(parts []content.Part, skip func(i int) bool) (list []string) {
 	return list
 }
 
+// saysNothingAt reports whether a part is nothing but its signature.
+func saysNothingAt(p content.Part) bool {
+	t, ok := p.(*content.Text)
+	return ok && saysNothing(t)
+}
+
 func TestCarried(t *testing.T) {
 	for _, tt := range carried {
 		t.Run(tt.name, func(t *testing.T) {
@@ -224,7 +234,7 @@ func TestCarried(t *testing.T) {
 				severity, path, _ := strings.Cut(l, " ")
 				_, _ = fmt.Sscanf(path, "parts.%d", &at)
 				th, thought := reply.Parts[at].(*content.Thinking)
-				if want[at] = signs([]content.Part{seal.With(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" {
+				if want[at] = signs([]content.Part{seal.With(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || saysNothingAt(reply.Parts[at]) {
 					want[at] = ""
 				}
 			}
@@ -265,35 +275,62 @@ func TestCarried(t *testing.T) {
 
 // TestCarriedBytes pins where a stream carries what.
 func TestCarriedBytes(t *testing.T) {
-	stream, _ := drive(t, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Thinking("Hm")
-		_ = w.Signature(theirSign("YQ=="))
 		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign("Yg==")})
+		_ = w.Part(&content.ToolUse{ID: "c", Name: "f", Signature: theirSign("ZA==")})
 		_ = w.Text("Bye")
 		_ = w.Signature(theirSign("Yw=="))
 		return w.ToolCall("b", "f").Close()
 	})
-	a, err := accumulate(stream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealed := func(k seal.Kind, data string) string {
-		s, _ := seal.Seal(theirs, k, data)
+	encoded := func(id, data string) string {
+		s, _ := seal.EncodeID(id, seal.Envelope{Format: theirs, Kind: seal.Own, Data: data})
 		return s
 	}
-	want := []any{
-		map[string]any{"type": "thinking", "thinking": "Hm", "signature": sealed(seal.Own, "YQ==")},
-		map[string]any{"type": "redacted_thinking", "data": sealed(seal.NextCall, "Yg==")},
-		map[string]any{"type": "tool_use", "id": "a", "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
-		map[string]any{"type": "text", "text": "Bye", "citations": nil},
-		map[string]any{"type": "redacted_thinking", "data": sealed(seal.Last, "Yw==")},
-		map[string]any{"type": "tool_use", "id": "b", "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
+	thinking := func(signature string) any {
+		return map[string]any{"type": "thinking", "thinking": "Hm", "signature": signature}
 	}
-	if diff := cmp.Diff(want, a.message["content"]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	call := func(id string) any {
+		return map[string]any{"type": "tool_use", "id": id, "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}}
 	}
-	if n := strings.Count(stream, "signature_delta"); n != 1 {
-		t.Errorf("%d signature deltas", n)
+	inBlock, _ := seal.SealCall(theirSign("Yg=="), "a")
+	text := map[string]any{"type": "text", "text": "Bye", "citations": nil}
+	for where, want := range map[carriage][]any{
+		{}:             {thinking(seal.Unsigned), call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
+		{blocks: true}: {thinking(inBlock), call("toolu_pwblk_a"), call(encoded("c", "ZA==")), text, call("b")},
+		{hidden: true}: {call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
+	} {
+		stream, lost := encodeIn(where, batchesOf(t, up))
+		a, err := accumulate(stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", where, diff)
+		}
+		if n := strings.Count(stream, "signature_delta"); n > 1 {
+			t.Errorf("%d signature deltas", n)
+		}
+		reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, wholeLost := responseOf(reply, nil, where)
+		doc, _ := res.AppendJSON(nil)
+		m, err := decode(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, m["content"]); diff != "" {
+			t.Errorf("%+v, whole (-want +got):\n%s", where, diff)
+		}
+		wantLost := []string{"hint parts.3"}
+		if where.hidden {
+			wantLost = []string{"hint parts.0", "hint parts.3"}
+		}
+		if diff := cmp.Diff([][]string{wantLost, wantLost}, [][]string{lossNames(lost), lossNames(wholeLost)}); diff != "" {
+			t.Errorf("%+v: losses (-want +got):\n%s", where, diff)
+		}
 	}
 }
 
@@ -315,22 +352,23 @@ func testConversation(t *testing.T, late, strict bool) {
 			_ = w.Thinking("Let me see.")
 		}
 		_ = w.Text("Both.")
-		call := &content.ToolUse{ID: "a", Name: "f", Input: `{"x":1}`, Signature: theirSign("c2ln")}
-		if late {
-			call.Signature = content.Signature{}
-		}
-		_ = w.Part(call)
-		if late {
+		id := fmt.Sprint("a", len(r.Turns)/2)
+		if late { // before the arguments
+			c := w.ToolCall(id, "f")
 			_ = w.Signature(theirSign("c2ln"))
+			_ = c.Input(`{"x":1}`)
+			_ = c.Close()
+		} else {
+			_ = w.Part(&content.ToolUse{ID: id, Name: "f", Input: `{"x":1}`, Signature: theirSign("c2ln")})
 		}
-		return w.Part(&content.ToolUse{ID: "b", Name: "f", Input: `{}`})
+		return w.Part(&content.ToolUse{ID: fmt.Sprint("b", len(r.Turns)/2), Name: "f", Input: `{}`})
 	})
 	h := NewHandler(up, &Options{Serving: upstream.Serving{Strict: strict}})
 	turns := []string{`{"role":"user","content":"go"}`}
 	for n := range 4 {
 		stream := n%2 == 0
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, post(fmt.Sprintf(`{"model":"m","max_tokens":9,"stream":%v,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[%s]}`,
+		h.ServeHTTP(w, post(fmt.Sprintf(`{"model":"m","max_tokens":9000,"thinking":{"type":"adaptive"},"stream":%v,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[%s]}`,
 			stream, strings.Join(turns, ","))))
 		if w.Code != 200 || w.Header().Get("Polywire-Loss") != "" {
 			t.Fatalf("%d %q %s", w.Code, w.Header(), w.Body)
@@ -352,14 +390,15 @@ func testConversation(t *testing.T, late, strict bool) {
 				t.Errorf("turn %d (-want +got):\n%s", i, diff)
 			}
 		}
-		turns = append(turns, replayed(t, stream, w.Body.String(), n), fmt.Sprintf(`{"role":"user","content":[`+
-			`{"type":"tool_result","tool_use_id":"a%d","content":"1"},{"type":"tool_result","tool_use_id":"b%d","content":"2"}]}`, n, n))
+		said, ids := replayed(t, stream, w.Body.String())
+		turns = append(turns, said, fmt.Sprintf(`{"role":"user","content":[`+
+			`{"type":"tool_result","tool_use_id":%q,"content":"1"},{"type":"tool_result","tool_use_id":%q,"content":"2"}]}`, ids[0], ids[1]))
 	}
 }
 
-// replayed returns the assistant's turn that a client makes of an answer, with
-// ids that are this turn's own.
-func replayed(t *testing.T, stream bool, body string, n int) string {
+// replayed returns the assistant's turn that a client makes of an answer, and the
+// ids of its calls.
+func replayed(t *testing.T, stream bool, body string) (turn string, ids []string) {
 	t.Helper()
 	var message map[string]any
 	if stream {
@@ -377,7 +416,7 @@ func replayed(t *testing.T, stream bool, body string, n int) string {
 	}
 	for _, b := range message["content"].([]any) {
 		if b := b.(map[string]any); b["type"] == "tool_use" {
-			b["id"] = fmt.Sprint(b["id"], n)
+			ids = append(ids, fmt.Sprint(b["id"]))
 			delete(b, "caller")
 		} else if b["type"] == "text" {
 			delete(b, "citations")
@@ -387,7 +426,7 @@ func replayed(t *testing.T, stream bool, body string, n int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(doc)
+	return string(doc), ids
 }
 
 // damage is a conversation whose envelopes did not all come back as they were.

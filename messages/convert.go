@@ -14,10 +14,11 @@ import (
 //
 // Signatures that an answer has carried for another vendor are opened: they are
 // plain, and of that vendor's format, in copies of the turns and parts that hold
-// them. Such a request brings no document along. A signature that did not come
-// back whole has no Format, so that every format takes it for another's. Nor does
-// a request bring its document along in which a thought has an empty signature,
-// as those of vendors have that sign none: Messages would refuse it.
+// them; the ids of calls and results are those of the vendor. Such a request
+// brings no document along. A signature that did not come back whole has no
+// Format, so that every format takes it for another's. A thought without a
+// signature has no Format either. Nor does a request bring its document along in
+// which a thought has an empty signature, which Messages would refuse.
 //
 // A request that [ParseRequest] made, and that nobody has changed since but
 // for Model and Stream, brings its document along: see [upstream.WireOf]. To
@@ -26,7 +27,7 @@ import (
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.neutral(n)
-	turns, changed, _ := unseal(n.Turns)
+	turns, changed, _, _ := unseal(n.Turns)
 	switch f := r.Form; {
 	case changed:
 		n.Turns = turns
@@ -45,17 +46,18 @@ func (r *Request) Upstream() *upstream.Request {
 
 // passOn is Upstream for the handler, which knows that the request is as it
 // was parsed, and which headers belong to the document. A dense request leaves
-// its document behind. It also returns what was lost of the request.
-func (r *Request) passOn(header []upstream.Field) (*upstream.Request, []content.Loss) {
+// its document behind. It also returns where the response carries state, and what
+// was lost of the request.
+func (r *Request) passOn(header []upstream.Field) (*upstream.Request, carriage, []content.Loss) {
 	n := new(upstream.Request)
 	r.neutral(n)
-	turns, changed, lost := unseal(n.Turns)
+	turns, changed, dropped, lost := unseal(n.Turns)
 	n.Turns, n.Header = turns, header
 	if r.Form != nil && !changed && !unsigned(turns) && !r.dense() {
 		w := r.Form.document(header)
 		n.Remember(&w)
 	}
-	return n, lost
+	return n, carriageOf(n, dropped), lost
 }
 
 // dense reports whether there are so many parts, and so little in each, that

@@ -21,7 +21,7 @@ func (c *converter) recall(out []content.Part, from int, s content.Signature, pa
 		m := mark(t.Thinking)
 		old := c.kept[m]
 		c.kept[m] = true
-		return old || m.Data == ""
+		return old || m.Data == "" || t.OfText
 	})
 	if len(list) == 0 {
 		return out

@@ -89,7 +89,7 @@ func TestUpstreamWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	header := []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}}
-	passed, _ := r.passOn(header)
+	passed, _, _ := r.passOn(header)
 	for _, n := range []*upstream.Request{r.Upstream(), r.Upstream(), passed} {
 		w := upstream.WireOf(n, Format)
 		if w == nil {

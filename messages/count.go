@@ -10,7 +10,7 @@ import (
 
 // count makes a call of a body of count_tokens.
 func (d *dialect) count(_ string, r *http.Request, body string) (*front.Call, error) {
-	_, call, err := d.request(r, body, true)
+	_, call, _, err := d.request(r, body, true)
 	if err != nil {
 		return nil, err
 	}

@@ -141,13 +141,13 @@ func invalid(text string) error {
 }
 
 // request parses and validates a body. The call has what is wrong with a thread
-// alone: see [errThread].
-func (d *dialect) request(r *http.Request, body string, count bool) (*Request, *front.Call, error) {
-	req, err := parseRequest(body, d.limits)
+// alone: see [errThread]. where is for the response.
+func (d *dialect) request(r *http.Request, body string, count bool) (req *Request, c *front.Call, where carriage, err error) {
+	req, err = parseRequest(body, d.limits)
 	if req == nil {
-		return nil, nil, err
+		return nil, nil, where, err
 	}
-	c := &front.Call{}
+	c = &front.Call{}
 	rules := &Rules{
 		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
 		AllowFiles: d.files, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
@@ -157,15 +157,15 @@ func (d *dialect) request(r *http.Request, body string, count bool) (*Request, *
 	}
 	switch faults := req.Validate(rules); {
 	case faults == nil && err != nil:
-		return nil, nil, err
+		return nil, nil, where, err
 	case faults != nil && !ofThread(faults):
-		return nil, nil, faults // those of parsing are among them
+		return nil, nil, where, faults // those of parsing are among them
 	case faults != nil:
 		c.Own, c.Fault = errThread, faults
 	}
 	c.Files = d.elsewhere(req)
-	c.Request, c.Lost = req.passOn(rules.header())
-	return req, c, nil
+	c.Request, where, c.Lost = req.passOn(rules.header())
+	return req, c, where, nil
 }
 
 // errThread refuses a request with a thread, whose messages the vendor keeps,
@@ -188,7 +188,7 @@ func ofThread(err error) bool {
 
 // call makes a call of the body of a request.
 func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, error) {
-	req, c, err := d.request(r, body, false)
+	req, c, where, err := d.request(r, body, false)
 	if err != nil {
 		return nil, err
 	}
@@ -197,11 +197,12 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 	if req.Stream {
 		s := newStream(id, message, req.Model, c.Request.Turns)
 		s.prompt = func() int64 { return upstream.EstimateTokens(c.Request) }
+		s.carriage = where
 		c.Stream = s
 		return c, nil
 	}
 	c.Reply = func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss) {
-		res, lost := responseOf(r, c.Request.Turns)
+		res, lost := responseOf(r, c.Request.Turns, where)
 		if res.ID == "" {
 			res.ID = message
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -47,19 +48,21 @@ type Response struct {
 // and a number, which no other call of the answer has. An id of an odd alphabet
 // stays what it is, since clients give it back as it was and the upstream wants
 // to know it again.
-func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) { return responseOf(r, nil) }
+func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
+	return responseOf(r, nil, carriage{})
+}
 
 // responseOf is ResponseOf for an answer to a conversation, whose calls have
-// other ids than the answer's.
-func responseOf(r *upstream.Reply, turns []content.Turn) (*Response, []content.Loss) {
-	ids := idMaker{turns: turns}
+// other ids than the answer's, and that decides where state goes.
+func responseOf(r *upstream.Reply, turns []content.Turn, where carriage) (*Response, []content.Loss) {
 	var lost []content.Loss
 	a := answer{start: r.Start, stop: r.Stop, usage: r.Usage}
 	note := func(path string, r *loss.Rule) {
 		lost = append(lost, r.At(path))
 	}
 	a.take(r.Extra, note)
-	list := blockList{blocks: make([]content.Part, 0, len(r.Parts))}
+	list := blockList{carriage: where, list: make([]content.Part, 0, len(r.Parts)), ids: idMaker{turns: turns}, note: note,
+		pending: seal.Pending{Own: Format, Bare: true}, room: seal.MaxID, own: r.Stop.Format == Format}
 	for i, from := range r.Parts {
 		lose := func(r *loss.Rule) {
 			note(partPath(i), r)
@@ -70,18 +73,13 @@ func responseOf(r *upstream.Reply, turns []content.Turn) (*Response, []content.L
 			break
 		}
 		if p := forAnswer(from, lose); p != nil {
-			switch p := p.(type) {
-			case *content.Text:
-				a.cited(p.Citations)
-			case *content.ToolUse:
-				a.calls++
-				if ids.name(p) {
-					lose(unsaidID)
-				}
+			if t, ok := p.(*content.Text); ok {
+				a.cited(t.Citations)
 			}
 			list.add(i, from, p, lose)
 		}
 	}
+	a.calls = list.calls
 	parts, unsaid := list.end()
 	lost = append(lost, unsaid...)
 	if len(r.More) > 0 {

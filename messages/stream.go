@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -23,19 +24,24 @@ type stream struct {
 	model   string       // that was asked
 	prompt  func() int64 // estimates the prompt's tokens; nil: no estimate
 	answer
+	carriage
 
 	starting bool // an EventStart came
 	begun    bool // message_start is written
 	said     bool // stop and usage are written as they are now
 	next     int  // index of the next block
 	open     []streamed
-	newest   int      // the number of the block that opened last
-	last     streamed // the last block that was opened, as far as its signature goes
-	endsText bool     // the last block that was written is a text
-	held     heldList // what carries signatures of texts, for when something follows
-	others   bool     // other answers were reported
-	kept     int      // bytes of members that were kept until the end, about
-	full     bool     // too many, which was reported
+	newest   int          // the number of the block that opened last
+	last     streamed     // the last block that was opened, as far as its signature goes
+	endsText bool         // the last block that was written is a text
+	held     heldList     // what carries signatures of texts, for when something follows
+	pending  seal.Pending // what the id of the next call carries
+	room     int          // bytes that may be kept for it besides
+	carried  bool         // blocks before the next call carry state
+	own      bool         // the response is of this format's own vendor
+	others   bool         // other answers were reported
+	kept     int          // bytes of members that were kept until the end, about
+	full     bool         // too many, which was reported
 	ids      idMaker
 	size     int // bytes of the arguments of calls that are open
 	err      error
@@ -50,8 +56,9 @@ type streamed struct {
 	thought   bool              // a thinking_delta is written
 	signed    bool              // a signature is written
 	raw       bool              // written by the vendor's own frames
-	says      bool              // a text that clients do not leave out
+	says      bool              // a text that clients do not leave out, or thinking with a text
 	over      bool              // it closed, but a thought may be signed yet, and a call have been cut
+	hidden    bool              // thinking that is not sent
 	signature string            // of a thought: to be written before it stops
 	beside    content.Signature // another vendor's of no thought: to be carried behind the block
 	tail      front.Tail        // the beginning of a character whose end has not come
@@ -70,7 +77,8 @@ const (
 // newStream returns a stream that answers a conversation; its calls are named
 // so that they differ from those in turns.
 func newStream(request, id, model string, turns []content.Turn) *stream {
-	return &stream{request: request, id: id, model: model, ids: idMaker{turns: turns}}
+	return &stream{request: request, id: id, model: model, ids: idMaker{turns: turns},
+		pending: seal.Pending{Own: Format, Bare: true}, room: seal.MaxID}
 }
 
 // ContentType implements [front.Encoder], as the other methods do.
@@ -87,8 +95,11 @@ func (s *stream) Lost() []content.Loss {
 }
 
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
-	if f := upstream.FrameOf(events); f != nil && s.fits(f, events) {
-		return s.verbatim(dst, f, events)
+	if f := upstream.FrameOf(events); f != nil {
+		s.own = s.own || f.Format == Format
+		if s.fits(f, events) {
+			return s.verbatim(dst, f, events)
+		}
 	}
 	for i := range events {
 		dst = s.event(dst, &events[i], events[i+1:])
@@ -113,6 +124,8 @@ func (s *stream) End(dst []byte, f *front.Failure) []byte {
 		s.letGo()
 	}
 	dst = s.catchUp(dst)
+	s.settleHidden()
+	s.carriage.rest(&s.pending, s.lose)
 	if !s.said {
 		dst = s.messageDelta(dst)
 	}
@@ -178,6 +191,7 @@ func (s *stream) note(e *upstream.Event) {
 	switch e.Kind {
 	case upstream.EventStart:
 		s.start, s.starting = *e.Start, true
+		s.own = s.own || s.start.Extra != nil && s.start.Extra.Format == Format
 	case upstream.EventUsage:
 		s.usage, s.said = *e.Usage, false
 	case upstream.EventStop:
@@ -239,6 +253,9 @@ func (s *stream) deltas(dst []byte, b *streamed, head string, e *upstream.Event)
 
 // delta appends a delta with one text.
 func (s *stream) delta(dst []byte, b *streamed, head, text string, x *content.Extra) []byte {
+	if b.kind == textBlock {
+		s.carriage.passText(&s.pending, text)
+	}
 	dst = append(dst, deltaHead...)
 	dst = jsonwire.AppendInt(dst, int64(b.out))
 	dst = append(dst, head...)
@@ -277,6 +294,9 @@ func (s *stream) deltaExtra(dst []byte, b *streamed, x *content.Extra) []byte {
 
 func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 	b := s.at(e.Block)
+	if b != nil && b.kind == thinkingBlock && !s.blocks {
+		s.pending.Write(e.Block, e.Text, &s.room)
+	}
 	if b == nil || b.out < 0 {
 		return dst
 	}
@@ -285,7 +305,7 @@ func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 		b.says = b.says || !skipped(e.Text)
 		return s.deltas(dst, b, textDelta, e)
 	case thinkingBlock:
-		b.thought = true
+		b.thought, b.says = true, b.says || e.Text != ""
 		return s.deltas(dst, b, thinkingDelta, e)
 	}
 	return dst

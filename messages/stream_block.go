@@ -30,6 +30,11 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 	}
 	dst = s.lastCall(dst, "")
 	s.newest = e.Block
+	s.settleHidden()
+	if s.hides(e.Part) || s.collectsOnly(e.Part) {
+		s.hide(e)
+		return dst
+	}
 	part, input, call := split(e.Part)
 	p := forAnswer(part, func(r *loss.Rule) {
 		s.lose(e.Block, r)
@@ -38,9 +43,21 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 		}
 	})
 	sig, says, nothing := s.ahead(e, p, rest)
-	if nothing && sig.Data != "" {
+	_, isText := part.(*content.Text)
+	switch {
+	case isText && optional(sig):
+		s.lose(e.Block, unsaidTextSignature)
+		sig = content.Signature{}
+		if nothing {
+			p = nil
+		}
+	case nothing && sig.Data != "":
 		dst = s.release(dst, e.Block)
-		s.held.hold(e.Block, sig, seal.Alone, s.loser(e.Block))
+		if s.blocks {
+			s.held.hold(e.Block, sig, seal.Alone, s.loser(e.Block))
+		} else {
+			s.pending.AddText(e.Block, sig, &s.room)
+		}
 		p = nil
 	}
 	if p == nil {
@@ -53,10 +70,17 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 	}
 	s.said = false // an end that was written already was none
 	dst = s.catchUp(s.release(dst, e.Block))
-	if sig.Data != "" && says {
-		dst = s.appendCarrier(dst, sealed(sig, inFront(p), s.loser(e.Block)))
+	signed := sig.Data != "" && says && s.blocks
+	if signed {
+		dst = s.appendCarrier(dst, sealed(sig, seal.Next, s.loser(e.Block)))
 	}
-	s.last = streamed{in: e.Block, out: s.next, kind: kindOfBlock(p), signed: sig.Data != "" && says}
+	if t, ok := e.Part.(*content.Thinking); ok {
+		s.carried = s.carried || foreign(t.Redacted) || foreign(t.Signature)
+		if !s.blocks && !s.own {
+			s.collect(e.Block, t)
+		}
+	}
+	s.last = streamed{in: e.Block, out: s.next, kind: kindOfBlock(p), signed: signed}
 	s.open, s.endsText = append(s.open, s.last), s.last.kind == textBlock
 	b := &s.open[len(s.open)-1]
 	if !b.signed {
@@ -94,7 +118,7 @@ func (s *stream) beginning(dst []byte, b *streamed, p content.Part) []byte {
 		}
 	case *content.Thinking:
 		if b.kind == thinkingBlock && p.Text != "" {
-			b.thought = true
+			b.thought, b.says = true, true
 			dst = s.delta(dst, b, thinkingDelta, p.Text, nil)
 		}
 		b.signature = p.Signature.Data // none of a redacted one
@@ -108,6 +132,7 @@ func (s *stream) closed(dst []byte, block int) []byte {
 	if b == nil {
 		return dst
 	}
+	s.pending.Close(block)
 	if b.out >= 0 && b.kind == thinkingBlock && b.signature == "" && !b.signed {
 		b.over = true // a signature may come yet
 		return dst
@@ -124,6 +149,7 @@ func (s *stream) stopped(dst []byte, b *streamed) []byte {
 	if b.call != nil {
 		dst, b = s.endCall(dst, b.in)
 	}
+	s.pending.Close(b.in)
 	if b.out >= 0 {
 		dst = s.stopBlock(s.ending(dst, b), b.out)
 	}
@@ -156,7 +182,11 @@ func (s *stream) ending(dst []byte, b *streamed) []byte {
 		dst = s.delta(dst, b, thinkingDelta, "", nil)
 	}
 	if !b.signed {
-		// Once, also where there is none: clients either append or replace.
+		// Once: clients either append or replace. Never an empty one: clients
+		// do not return it, or the vendor refuses it.
+		if b.signature == "" {
+			b.signature = seal.Unsigned
+		}
 		dst = s.delta(dst, b, signatureDelta, b.signature, nil)
 	}
 	return dst

@@ -34,7 +34,8 @@ type streamedCall struct {
 	known     bool              // as it has come with its beginning
 	broken    bool              // as is known
 	said      bool              // of the pieces some are written
-	signature content.Signature // another vendor's, to be carried in front
+	named     bool              // the part has the id by which its vendor knows it
+	signature content.Signature // another vendor's, to be carried in the id
 }
 
 // maxHeld bounds the arguments of all calls that are open.
@@ -179,6 +180,7 @@ func (s *stream) release(dst []byte, block int) []byte {
 			dst = s.startCall(dst, b)
 		default:
 			ready = true
+			s.inBlock(b)
 			dst = s.catchUp(dst)
 			i = -1 // blocks that were over are gone
 		}
@@ -188,7 +190,9 @@ func (s *stream) release(dst []byte, block int) []byte {
 
 // beginCall appends the beginning of the block of a call that waits.
 func (s *stream) beginCall(dst []byte, block int) ([]byte, *streamed) {
-	dst = s.catchUp(s.release(dst, block))
+	dst = s.release(dst, block)
+	s.inBlock(s.at(block))
+	dst = s.catchUp(dst)
 	b := s.at(block)
 	return s.startCall(dst, b), b
 }
@@ -197,18 +201,15 @@ func (s *stream) beginCall(dst []byte, block int) ([]byte, *streamed) {
 func (s *stream) startCall(dst []byte, b *streamed) []byte {
 	c := b.call
 	s.said = false // an end that was written already was none
-	if c.signature.Data != "" {
-		b.signed = true
-		dst = s.appendCarrier(dst, sealed(c.signature, inFront(c.part), s.loser(b.in)))
-	}
 	b.out = s.next
 	s.next++
-	s.last, s.endsText = streamed{in: b.in, out: b.out, kind: callBlock, signed: b.signed}, false
+	s.last, s.endsText = streamed{in: b.in, out: b.out, kind: callBlock}, false
+	s.nameCall(b)
 	if t, ok := c.part.(*content.ToolUse); ok { // a copy of our own
-		s.calls++
-		if s.ids.name(t) {
-			s.lose(b.in, unsaidID)
-		}
+		s.settleHidden()
+		t.ID = callID(t.ID, c.signature, s.blocks && s.carried, &s.pending, &s.room, s.lose, s.loser(b.in))
+		s.carried = false
+		s.pending.Passed(t)
 	}
 	dst = s.startBlock(dst, b.out, c.part)
 	return s.delta(dst, b, inputDelta, "", nil)

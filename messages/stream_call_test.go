@@ -99,15 +99,14 @@ func TestCallBegins(t *testing.T) {
 	}
 }
 
-// TestSignedCallWaits checks that the signature of a call stands in front of it
-// where it comes before its block begins, and goes with a call that is left out.
+// TestSignedCallWaits checks that the signature of a call is in its id where it
+// comes before its block begins, and goes with a call that is left out.
 func TestSignedCallWaits(t *testing.T) {
 	sign := upstream.Event{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSign("MQ=="))}
-	front, _ := seal.Seal(theirs, seal.NextCall, "MQ==")
+	id, _ := seal.EncodeID("f", seal.Envelope{Format: theirs, Kind: seal.Own, Data: "MQ=="})
 	for args, want := range map[string][]any{
 		"{}": {
-			map[string]any{"type": "redacted_thinking", "data": front},
-			map[string]any{"type": "tool_use", "id": "f", "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
+			map[string]any{"type": "tool_use", "id": id, "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
 		},
 		"17": {},
 	} {

@@ -65,7 +65,7 @@ var answers = []struct {
 		_ = w.Signature(content.Signature{Format: "other", Data: "x"})
 		_ = w.Part(&content.Thinking{Redacted: content.Signature{Format: "other", Data: "y"}})
 		return w.Text("a")
-	}},
+	}, losses: []string{"degraded parts.1"}},
 	{name: "calls", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("Both.")
 		a, b := w.ToolCall("toolu_a", "one"), w.ToolCall("toolu_b", "two")

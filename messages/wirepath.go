@@ -31,6 +31,9 @@ func (r *Request) signaturePath(block string) string {
 		return block + ".signature"
 	}
 	parts := r.Messages[i].Parts
+	if u, ok := parts[k].(*content.ToolUse); ok && u != nil && seal.EncodedID(u.ID) {
+		return block + ".id"
+	}
 	if t, ok := parts[k].(*content.Thinking); ok && t != nil {
 		if t.Redacted.Data != "" {
 			return block + ".data"

@@ -192,7 +192,7 @@ func joinTexts(list []any) (joined []any) {
 }
 
 // TestSignaturesThroughThinking lets a client of Messages talk to a content
-// generation vendor: it gives everything back.
+// generation vendor: the signatures of calls return in their ids.
 func TestSignaturesThroughThinking(t *testing.T) {
 	own := func(data string) content.Signature {
 		return content.Signature{Format: generatecontent.Format, Data: data}
@@ -216,8 +216,13 @@ func TestSignaturesThroughThinking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serve(t, h, "/v1/messages", head+`,{"role":"assistant","content":`+string(blocks)+`},{"role":"user","content":[`+
-		`{"type":"tool_result","tool_use_id":"fc-1","content":"1"},{"type":"tool_result","tool_use_id":"fc-2","content":"2"}]}]}`)
+	var results []string
+	for _, b := range answer.Content {
+		if b["type"] == "tool_use" {
+			results = append(results, fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q,"content":"1"}`, b["id"]))
+		}
+	}
+	serve(t, h, "/v1/messages", head+`,{"role":"assistant","content":`+string(blocks)+`},{"role":"user","content":[`+strings.Join(results, ",")+`]}]}`)
 	r, losses := generatecontent.RequestOf(asked)
 	for _, l := range losses {
 		if strings.HasPrefix(l.Path, "turns.") && l.Severity > content.LossHint {
@@ -241,7 +246,7 @@ func TestSignaturesThroughThinking(t *testing.T) {
 		}
 		return m
 	}
-	want := []any{map[string]any{"text": "Both.", "thoughtSignature": "dGV4dA=="}, call("fc-1", 1, "CiQB+/8="), call("fc-2", 2, "")}
+	want := []any{map[string]any{"text": "Both."}, call("fc-1", 1, "CiQB+/8="), call("fc-2", 2, "")}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -120,12 +120,9 @@ var replies = append([]reply{
 		return w.Part(&content.ToolUse{ID: "fc-1", Name: "f", Input: `{"b":1.0,"a":12345678901234567890}`,
 			Signature: content.Signature{Format: generatecontent.Format, Data: "CiQBc2lnLWE="}})
 	}),
-		messages: `{"content":[{"type":"thinking","thinking":"Split it.","signature":""},` +
-			envelopeBlock(seal.Next, "CiQBc2lnLWM=") + `,{"type":"text","text":"391","citations":null},` + envelopeBlock(seal.NextCall, "CiQBc2lnLWE=") + `,` +
-			`{"type":"tool_use","id":"fc-1","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
-		messagesStreamed: `{"content":[{"type":"thinking","thinking":"Split it.","signature":""},` +
-			`{"type":"text","text":"391","citations":null},` + envelopeBlock(seal.Last, "CiQBc2lnLWM=") + `,` + envelopeBlock(seal.NextCall, "CiQBc2lnLWE=") + `,` +
-			`{"type":"tool_use","id":"fc-1","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
+		messages: `{"content":[{"type":"text","text":"391","citations":null},` +
+			`{"type":"tool_use","id":"` + signedID("fc-1", "CiQBc2lnLWE=") + `","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
+		messagesLost: []string{"hint parts.0", "hint parts.1"}, // the request does not ask for thinking
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Split it.","thought":true},{"text":"391","thoughtSignature":"CiQBc2lnLWM="},` +
 			`{"functionCall":{"id":"fc-1","name":"f","args":{"b":1.0,"a":12345678901234567890}},"thoughtSignature":"CiQBc2lnLWE="}]},"finishReason":"STOP","index":0}]}`},
 	{name: "parallel calls", up: say(func(w *upstream.Writer) error {
@@ -209,8 +206,10 @@ func envelope(f content.Format, k seal.Kind, data string) string {
 	return s
 }
 
-func envelopeBlock(k seal.Kind, data string) string {
-	return `{"type":"redacted_thinking","data":"` + envelope(generatecontent.Format, k, data) + `"}`
+// signedID is the id of a call that carries the signature of the call.
+func signedID(id, data string) string {
+	s, _ := seal.EncodeID(id, seal.Envelope{Format: generatecontent.Format, Kind: seal.Own, Data: data})
+	return s
 }
 
 const refused = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":`

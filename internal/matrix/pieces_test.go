@@ -65,6 +65,9 @@ func TestPieces(t *testing.T) {
 					t.Errorf("the vendor hears (-want +got):\n%s", diff)
 				}
 				for _, l := range a.Report.Losses {
+					if strings.HasPrefix(l.Path, "parts.") && l.Severity == content.LossHint {
+						continue // the vendor signs its text
+					}
 					if !tt.hint || l.Severity != content.LossHint {
 						t.Errorf("reported, although nothing is lost: %v", l)
 					}

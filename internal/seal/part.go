@@ -78,13 +78,13 @@ func With(p content.Part, s content.Signature) content.Part {
 // answers.
 var (
 	Damaged = &loss.Rule{Feature: loss.LostThought, Severity: content.LossDropped,
-		Reason: "the sealed signature did not come back as it was sent"}
+		Reason: "the carried signature did not come back as it was sent"}
 	Nobodys = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossHint,
 		Reason: "a signature of no known format, or where this format has none"}
 	TooLarge = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDegraded,
 		Reason: "a signature of another format that is too large to be carried"}
 	TooLate = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDegraded,
-		Reason: "a signature of another format that came when other parts had followed"}
+		Reason: "a signature of another format that came too late to be carried"}
 	TwoVendors = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDegraded,
 		Reason: "thoughts of two vendors in one answer cannot be carried together"}
 )
@@ -99,16 +99,17 @@ func Foreign(s content.Signature, own content.Format) bool {
 // format, which every vendor takes for another's.
 func Broken(s content.Signature) content.Signature { return content.Signature{Data: s.Data} }
 
-// Turns opens the parts of turns. open returns the part itself if there is
+// Turns opens the parts of turns, in their order. open gets the index of the turn
+// and a part. It returns the part itself if there is
 // nothing to be opened, else another one instead, and whether what it found is
 // damaged. Parts stand where they stood; lists with another part in them are
 // copies, and so is that of the turns then.
-func Turns(turns []content.Turn, open func(content.Part) (q content.Part, damaged bool)) (list []content.Turn, changed bool, lost []content.Loss) {
+func Turns(turns []content.Turn, open func(turn int, p content.Part) (q content.Part, damaged bool)) (list []content.Turn, changed bool, lost []content.Loss) {
 	list = turns
 	for i := range turns {
 		own := false
 		for j, p := range turns[i].Parts {
-			q, damaged := open(p)
+			q, damaged := open(i, p)
 			if q == p {
 				continue
 			}

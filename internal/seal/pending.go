@@ -190,19 +190,43 @@ func (t *Pending) Any() bool {
 	return false
 }
 
-// Drop forgets a block that no vendor has signed, and reports whether it was one.
-func (t *Pending) Drop(in int, room *int) bool {
+// Withdraw forgets a block of thinking that needs no carrier after all, and
+// returns its text. It returns false if the text has not been kept.
+func (t *Pending) Withdraw(in int, room *int) (text string, ok bool) {
+	i := slices.IndexFunc(t.list, func(one pending) bool { return one.in == in })
+	if i < 0 || t.list[i].over {
+		return "", false
+	}
+	text = string(t.list[i].text)
+	*room += t.list[i].cost
+	t.list = slices.Delete(t.list, i, i+1)
+	return text, true
+}
+
+// Settle forgets all blocks that are closed and that no vendor has signed, and
+// calls dropped with the number of each.
+func (t *Pending) Settle(room *int, dropped func(n int)) {
+	t.list = slices.DeleteFunc(t.list, func(one pending) bool {
+		if one.open || Foreign(one.signature(), t.Own) {
+			return false
+		}
+		*room += one.cost
+		dropped(one.n)
+		return true
+	})
+}
+
+// Drop forgets a block that no vendor has signed.
+func (t *Pending) Drop(in int, room *int) {
 	for i := range slices.Backward(t.list) {
 		if one := &t.list[i]; one.in == in {
-			if Foreign(one.signature(), t.Own) {
-				return false
+			if !Foreign(one.signature(), t.Own) {
+				*room += one.cost
+				t.list = slices.Delete(t.list, i, i+1)
 			}
-			*room += one.cost
-			t.list = slices.Delete(t.list, i, i+1)
-			return true
+			return
 		}
 	}
-	return false
 }
 
 // Text counts bytes of text that the client gets.
@@ -228,18 +252,27 @@ func (t *Pending) Begin() {
 	}
 }
 
-// Rest calls lost with the number of each part that nothing has carried.
-func (t *Pending) Rest(lost func(n int)) {
-	if t.large > 0 {
-		lost(t.large - 1)
-	}
+// Empty reports whether nothing is kept at all.
+func (t *Pending) Empty() bool { return len(t.list) == 0 }
+
+// Rest calls lost for each part that nothing has carried. p is nil for the
+// signature of a text.
+func (t *Pending) Rest(lost func(n int, p *content.Thinking)) {
 	for i := range t.list {
-		if Foreign(t.list[i].signature(), t.Own) {
-			lost(t.list[i].n)
+		switch one := &t.list[i]; {
+		case !Foreign(one.signature(), t.Own):
+		case one.ofText:
+			lost(one.n, nil)
+		default:
+			lost(one.n, &one.part)
 		}
 	}
-	t.list, t.large = nil, 0
+	t.list = nil
 }
+
+// Large returns the number of a part that is too large to be carried, with which
+// nothing is kept until the next call.
+func (t *Pending) Large() (n int, ok bool) { return t.large - 1, t.large > 0 }
 
 // Take returns what carries all thinking that is closed, as encode makes it of
 // the format and of what [Join] returns; encode returns false for what is too

@@ -37,7 +37,34 @@ const (
 	LastCall Kind = 'P' // the signature of the call in front of the part that holds it
 	Alone    Kind = 'e' // the signature of an empty text that stood where the part stands that holds it
 	Thoughts Kind = 't' // thoughts in front of the part that holds it: see Join
+	Call     Kind = 'c' // the signature of a call behind the part that holds it: see SealCall
 )
+
+// Unsigned is the envelope of thinking that no vendor has signed. Clients and
+// vendors of Messages do not accept an empty signature. It is opened as Own, of a
+// format that no vendor has; UnsignedBase64 is the same in base64.
+var (
+	Unsigned, _       = Seal(UnsignedFormat, Own, "")
+	UnsignedBase64, _ = SealBase64(UnsignedFormat, Own, "")
+)
+
+// UnsignedFormat is the format of Unsigned.
+const UnsignedFormat content.Format = "unsigned"
+
+// SealCall returns an envelope with the signature of the call that has an id. It
+// returns false if the signature is too large, or for an id with a dot.
+func SealCall(s content.Signature, id string) (string, bool) {
+	if strings.Contains(id, ".") {
+		return "", false
+	}
+	return Seal(s.Format, Call, id+"."+s.Data)
+}
+
+// CallOf returns the id and the signature of an envelope of the kind Call.
+func (e Envelope) CallOf() (id string, s content.Signature) {
+	id, data, _ := strings.Cut(e.Data, ".")
+	return id, content.Signature{Format: e.Format, Data: data}
+}
 
 const (
 	prefix = "pw1."
@@ -102,7 +129,7 @@ func Open(s string) (Envelope, bool) {
 		return Envelope{}, false
 	}
 	switch k := Kind(payload[0]); k {
-	case Own, Next, Last, NextCall, LastCall, Alone, Thoughts:
+	case Own, Next, Last, NextCall, LastCall, Alone, Thoughts, Call:
 		return Envelope{f, k, payload[1:]}, true
 	}
 	return Envelope{}, false

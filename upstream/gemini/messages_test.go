@@ -240,33 +240,38 @@ func checkPrefixes(t *testing.T, b *bench) {
 	}
 }
 
-func TestSignatureKept(t *testing.T) {
-	b := newBench(t, vendorfake.Options{KeepSignatures: true})
-	d := &dialogue{head: `{"model":"gemini-3.8-flash","max_tokens":100,` + tools}
-	d.user(text("q"))
-	b.vendor.Say(fake.Thinking("t"), fake.Text("a"))
-	d.ask(b)
-	d.user(text("again"))
-	d.ask(b)
-	type parts struct {
-		Contents []struct {
-			Parts []struct{ ThoughtSignature string }
-		}
-	}
-	n := 0
-	for _, c := range read[parts](t, string(b.vendor.Last().Body)).Contents {
-		for _, p := range c.Parts {
-			if p.ThoughtSignature != "" {
-				n++
+// TestTextSignature checks that the signature of a text, which the vendor does not
+// need back, is dropped with a hint: clients that did not ask for thinking cannot
+// read a block with it.
+func TestTextSignature(t *testing.T) {
+	for _, stream := range []string{"false", "true"} {
+		for _, thinking := range []string{"", `"thinking":{"type":"adaptive"},`} {
+			b := newBench(t, vendorfake.Options{KeepSignatures: true})
+			d := &dialogue{head: `{"model":"gemini-3.8-flash","max_tokens":100,"stream":` + stream + `,` + thinking + tools}
+			d.user(text("q"))
+			b.vendor.Say(fake.Text("a"))
+			if m := d.ask(b); len(m.Content) != 1 || !strings.Contains(string(m.Content[0]), `"text":"a"`) {
+				t.Errorf("the response is %s", m.Content)
+			}
+			if diff := cmp.Diff([]string{"hint"}, severities(b.report)); diff != "" {
+				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+			d.user(text("again"))
+			d.ask(b)
+			if strings.Contains(string(b.vendor.Last().Body), "thoughtSignature") || len(b.vendor.Refused()) > 0 {
+				t.Errorf("the next request is %s", b.vendor.Last().Body)
 			}
 		}
 	}
-	if n != 1 {
-		t.Errorf("%d signatures in %s", n, b.vendor.Last().Body)
+}
+
+func severities(r *upstream.Report) (list []string) {
+	for _, l := range r.Losses {
+		if strings.HasPrefix(l.Path, "parts.") {
+			list = append(list, l.Severity.String())
+		}
 	}
-	if diff := cmp.Diff(0, len(b.vendor.Refused())); diff != "" {
-		t.Error(diff)
-	}
+	return list
 }
 
 // A conversation that another vendor began goes on with this one. What it
