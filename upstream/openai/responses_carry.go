@@ -66,6 +66,9 @@ func (e *resEncoder) restore(s string, from int, at place, shown []string) []str
 		e.lose(resBrokenState, at)
 	}
 	list = slices.DeleteFunc(list, func(t seal.Thought) bool {
+		if t.OfText {
+			return e.phaseOf(t.Signature.Data) == ""
+		}
 		shown = append(shown, t.Text)
 		item := itemOf(t.Thinking)
 		if item == "" || e.carried.has(item) {
@@ -83,7 +86,12 @@ func (e *resEncoder) restore(s string, from int, at place, shown []string) []str
 		e.lose(resMoved, at)
 	}
 	e.parts = seal.Weave(e.parts[:from], stretch, places,
-		func(k int) resAt { return resAt{item: itemOf(list[k].Thinking), at: at} }, pieceAt)
+		func(k int) resAt {
+			if list[k].OfText { // stands behind its text, as said expects it
+				return resAt{Part: &content.Text{Signature: list[k].Signature}, at: at}
+			}
+			return resAt{item: itemOf(list[k].Thinking), at: at}
+		}, pieceAt)
 	return shown
 }
 
