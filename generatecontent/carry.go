@@ -1,6 +1,9 @@
 package generatecontent
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -82,6 +85,31 @@ func take(t *seal.Pending, room *int, lost func(n int, r *loss.Rule)) content.Si
 	return content.Signature{}
 }
 
+// signsCalls reports whether a model is one whose vendor signs the first call of
+// every response. Clients that know its name take a response without such a
+// signature for a mistake.
+func signsCalls(model string) bool {
+	version, ok := strings.CutPrefix(strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]), "gemini-")
+	n := 0
+	for n < len(version) && version[n] >= '0' && version[n] <= '9' {
+		n++
+	}
+	if n == 0 { // such as gemini-flash-latest
+		return ok && strings.HasSuffix(version, "-latest")
+	}
+	major, err := strconv.Atoi(version[:n])
+	return ok && err == nil && major >= 3
+}
+
+// unsigned returns the signature of a call that no vendor has signed: one that
+// carries nothing where clients expect a signature, else none.
+func (a *answer) unsigned(k int) content.Signature {
+	if !a.signs || a.candidates[k].calls != 1 {
+		return content.Signature{}
+	}
+	return content.Signature{Format: Format, Data: seal.UnsignedBase64}
+}
+
 // carried returns the signature that carries the thoughts before it.
 func (s *stream) carried(k int) content.Signature {
 	return take(&s.said[k].thoughts, &s.room, func(n int, r *loss.Rule) {
@@ -117,6 +145,9 @@ func unseal(turns []content.Turn) (list []content.Turn, changed bool, lost []con
 		e, ok := seal.OpenBase64(sig.Data)
 		if !ok || e.Kind != seal.Own && e.Kind != seal.Thoughts {
 			return seal.With(p, seal.Broken(sig)), true
+		}
+		if e.Format == seal.UnsignedFormat {
+			return seal.With(p, content.Signature{}), false
 		}
 		return seal.With(p, content.Signature{Format: e.Format, Data: e.Data}), false
 	})

@@ -195,11 +195,13 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		id := rand.Text()         // not the request's, which may be an edge's, and come again
 		if f != nil {
 			c.Request.Stream = true
-			c.Stream, c.Apart = newStream(*f, id, t.model, d.body), apart
+			s := newStream(*f, id, t.model, d.body)
+			s.signs = signsCalls(t.model)
+			c.Stream, c.Apart = s, apart
 			return c, nil
 		}
 		c.Reply = func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss) {
-			res, lost := ResponseOf(r)
+			res, lost := responseOf(r, signsCalls(t.model))
 			if res.ResponseID == "" {
 				res.ResponseID = id
 			}

@@ -59,12 +59,16 @@ type Candidate struct {
 // createTime, turnToken) stand there, all others in the first candidate. Where
 // promptFeedback says that the prompt was blocked, and there is no part, there
 // is no candidate.
-func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
+func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) { return responseOf(r, false) }
+
+// responseOf is ResponseOf for clients that expect the first call to be signed, or
+// not.
+func responseOf(r *upstream.Reply, signs bool) (*Response, []content.Loss) {
 	var lost []content.Loss
 	note := func(path string, r *loss.Rule) {
 		lost = append(lost, r.At(path))
 	}
-	a := answer{start: r.Start, usage: r.Usage}
+	a := answer{start: r.Start, usage: r.Usage, signs: signs && r.Stop.Format != Format}
 	a.unsaid(a.members.Add(r.Start.Extra, Format), r.Start.Extra, "", note)
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.More...)
 	list := make([]Candidate, len(all))
@@ -118,7 +122,9 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 		case *content.ToolUse: // a copy
 			a.candidates[k].calls++
 			if q.Signature.Data == "" {
-				q.Signature = carried()
+				if q.Signature = carried(); q.Signature.Data == "" {
+					q.Signature = a.unsigned(k)
+				}
 			} else {
 				list = signLast(list, &thoughts, carried)
 			}
@@ -191,6 +197,7 @@ type answer struct {
 	usage      content.Usage
 	members    front.Members // of the response
 	candidates []candidate   // in the order in which they came
+	signs      bool          // clients expect that the first call is signed, and the vendor is another one
 }
 
 // A candidate is what is known of one of the answers.

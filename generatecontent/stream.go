@@ -110,7 +110,9 @@ func (s *stream) Err() error { return s.err }
 
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	from := len(dst)
-	if f := upstream.FrameOf(events); f != nil && s.fits(f, events) {
+	f := upstream.FrameOf(events)
+	s.signs = s.signs && (f == nil || f.Format != Format)
+	if f != nil && s.fits(f, events) {
 		return s.oneLine(s.verbatim(dst, f, events), from)
 	}
 	for i := range events {

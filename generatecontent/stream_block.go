@@ -238,7 +238,9 @@ func (s *stream) whole(dst []byte, b *streamed, p content.Part) []byte {
 		s.candidates[b.k].calls++
 	}
 	if ok && t.Signature.Data == "" { // a copy
-		t.Signature = s.carried(b.k)
+		if t.Signature = s.carried(b.k); t.Signature.Data == "" {
+			t.Signature = s.unsigned(b.k)
+		}
 	} else if ok {
 		dst = s.appendCarrier(dst, b.k)
 	}
