@@ -82,6 +82,9 @@ func FuzzStreamReader(f *testing.F) {
 	f.Add(streamOf(`{"text":"a"}`, `{"text":"b"}`, `{"text":"\ud800","thoughtSignature":"_w"},{"text":"","thoughtSignature":"czI="}`), byte(1))
 	f.Add(streamOf(`{"functionCall":{"name":"f","partialArgs":[{"jsonPath":"$.city","nullValue":null}],"willContinue":true}}`), byte(4))
 	f.Add("\uFEFF [{\"candidates\":{\"index\":\"1\",\"content\":{\"parts\":{\"function_call\":{\"args\":\"{}\"}}},\"finish_reason\":\"x\"}},,{}]", byte(2))
+	for _, s := range wiretest.RecordedSeeds(f, "generatecontent", (*wiretest.Record).Stream) {
+		f.Add(s, byte(16))
+	}
 	f.Fuzz(func(t *testing.T, stream string, size byte) {
 		want, wantErr := readFrames(strings.NewReader(stream))
 		for name, src := range map[string]io.Reader{
@@ -150,6 +153,9 @@ func FuzzDecodeReply(f *testing.F) {
 		f.Add(answerFile(f, name+".json"))
 	}
 	f.Add(`{"candidates":{"content":{"parts":[{"function_call":{"args":"[1]"}},5,{"x":{}}]},"finish_reason":"x"}}`)
+	for _, s := range wiretest.RecordedSeeds(f, "generatecontent", (*wiretest.Record).Whole) {
+		f.Add(s)
+	}
 	f.Fuzz(func(t *testing.T, body string) {
 		frame, err := DecodeReply(body, content.Limits{})
 		wiretest.TakenWhole(t, frame, err)

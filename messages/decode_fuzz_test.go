@@ -23,6 +23,9 @@ func FuzzStreamReader(f *testing.F) {
 	f.Add(changed(`"index":1,`, "", `"input":{}`, `"input":"{}"`, `"text":"hi"`, `"text":"\ud800"`), byte(3))
 	f.Add(line(lineStart)+line(lineDelta)+line(lineDelta)+line(lineEnd), byte(0))
 	f.Add(line(lineStart)+"data: {\"a\":1}\n\n"+line(lineEnd), byte(1))
+	for _, s := range wiretest.RecordedSeeds(f, "messages", (*wiretest.Record).Stream) {
+		f.Add(s, byte(16))
+	}
 	f.Fuzz(func(t *testing.T, stream string, size byte) {
 		want, wantErr := decodeStream(strings.NewReader(stream))
 		for name, src := range map[string]io.Reader{
@@ -65,6 +68,9 @@ func FuzzDecodeReply(f *testing.F) {
 		f.Add(example(f, name+".json"))
 	}
 	f.Add(`{"content":"x"}`)
+	for _, s := range wiretest.RecordedSeeds(f, "messages", (*wiretest.Record).Whole) {
+		f.Add(s)
+	}
 	f.Fuzz(func(t *testing.T, body string) {
 		frame, err := DecodeReply(body, content.Limits{})
 		wiretest.TakenWhole(t, frame, err)

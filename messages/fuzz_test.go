@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/internal/workload"
 )
 
@@ -17,6 +18,9 @@ func FuzzParseRequest(f *testing.F) {
 		f.Add(tt.body)
 	}
 	f.Add(workload.Small())
+	for _, b := range wiretest.RecordedSeeds(f, "messages", func(r *wiretest.Record) string { return r.Request }) {
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, body string) {
 		r, err := ParseRequestString(body)
 		if r != nil && !json.Valid([]byte(body)) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -35,6 +36,9 @@ func read(src io.Reader, moulds bool) ([]upstream.Event, error) {
 
 func FuzzChatReader(f *testing.F) {
 	for _, s := range fuzzSeeds {
+		f.Add(s)
+	}
+	for _, s := range wiretest.RecordedSeeds(f, "openai-chat", (*wiretest.Record).Stream) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, stream string) {

@@ -33,6 +33,9 @@ func FuzzResponsesReader(f *testing.F) {
 	}
 	f.Add(events(resCreated, resAddMsg, resHi, resAddCall, resArg, resArgs, resCallDone, resThink("hm"), resMsgDone, resEnd), 3)
 	f.Add(events(another(resAddCall), resAddCall, another(resArg), resArgsDone, resEnding(`{"type":"image_generation_call","id":"i","result":"AAAA"}`)), 1)
+	for _, s := range wiretest.RecordedSeeds(f, "openai-responses", (*wiretest.Record).Stream) {
+		f.Add(s, 15)
+	}
 	f.Fuzz(func(t *testing.T, stream string, size int) {
 		want, wantErr := resEvents(strings.NewReader(stream))
 		for name, src := range map[string]io.Reader{
@@ -55,6 +58,9 @@ func FuzzResponsesReader(f *testing.F) {
 func FuzzResponsesReply(f *testing.F) {
 	for _, name := range []string{"E20.json", "E21.json", "E22.json", "E23.json"} {
 		f.Add(example(f, name))
+	}
+	for _, s := range wiretest.RecordedSeeds(f, "openai-responses", (*wiretest.Record).Whole) {
+		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		frame, err := decodeResponses(text, content.Limits{})
