@@ -17,6 +17,9 @@ func (r *Request) Path(neutral string) string {
 	if block, ok := strings.CutSuffix(neutral, ".signature"); ok {
 		neutral = r.signaturePath(block)
 	}
+	if rest, ok := strings.CutPrefix(neutral, "output"); ok && r.OutputFormat != nil && (rest == "" || rest[0] == '.') {
+		return "output_format" + rest // the older form; output_config.format cannot be there as well
+	}
 	return wirePath(neutral)
 }
 

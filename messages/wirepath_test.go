@@ -39,3 +39,23 @@ func TestPathOfSignature(t *testing.T) {
 		}
 	}
 }
+
+// A loss of the output's form is reported at the member that the client sent.
+func TestPathOfOutput(t *testing.T) {
+	const format = `{"type":"json_schema","schema":{"type":"object"}}`
+	for _, tt := range []struct{ member, output, schema string }{
+		{`"output_config":{"format":` + format + `}`, "output_config", "output_config.format.schema.properties.a"},
+		{`"output_format":` + format, "output_format", "output_format.schema.properties.a"},
+	} {
+		r, err := ParseRequestString(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],` + tt.member + `}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Path("output"); got != tt.output {
+			t.Errorf("%s: the path of the output is %s, want %s", tt.member, got, tt.output)
+		}
+		if got := r.Path("output.schema.properties.a"); got != tt.schema {
+			t.Errorf("%s: the path of a member of the schema is %s, want %s", tt.member, got, tt.schema)
+		}
+	}
+}
