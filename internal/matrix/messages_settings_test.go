@@ -71,7 +71,7 @@ var messagesSettings = []feature{
 		name:  "adaptive thinking with an effort",
 		body:  `"thinking":{"type":"adaptive"},"output_config":{"effort":"high"},` + askedT1,
 		model: map[string]string{toClaude: "claude-opus-5"},
-		loss:  map[string][]string{toChat: {"degraded thinking.mode"}},
+		loss:  map[string][]string{toChat: {"degraded thinking.mode", "degraded thinking.effort"}},
 		sent:  map[string][]string{toGemini: {"generationConfig.thinkingConfig.thinkingLevel = HIGH", "generationConfig.thinkingConfig.includeThoughts = true"}, toResp: {"reasoning.effort = high"}},
 	},
 	{
@@ -127,7 +127,7 @@ var messagesSettings = []feature{
 		model: map[string]string{toClaude: "claude-opus-5"},
 		loss: map[string][]string{
 			toGemini: {"hint system.1", "hint user_id", "hint turns.0.parts.1", "degraded turns.1", "hint extra.context_management"},
-			toChat:   {"hint system.1", "hint turns.0.parts.1", "hint extra.context_management", "degraded thinking.mode"},
+			toChat:   {"hint system.1", "hint turns.0.parts.1", "hint extra.context_management", "degraded thinking.mode", "degraded thinking.effort"},
 			toResp:   {"hint extra.context_management"},
 		},
 	},

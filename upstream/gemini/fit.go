@@ -94,7 +94,8 @@ func think(t *generatecontent.ThinkingConfig, n *upstream.Request, f family, log
 		forget(log, "thinking.mode", "thinking.budget", "thinking.effort", "thinking.display")
 		if n.Thinking.On() {
 			log.Add(noThinking, "thinking.mode")
-		} else if t.ThinkingLevel != "" {
+		}
+		if n.Thinking.Effort != "" {
 			log.Add(noThinking, "thinking.effort")
 		}
 	case known:

@@ -88,7 +88,7 @@ var fits = []fitCase{
 	{"gemini-3.8-flash", upstream.Thinking{Effort: "minimal"}, `"thinkingLevel":"MINIMAL"`, ""},
 	{"gemini-2.0-flash", budget(2048), ``, "dropped thinking.mode"},
 	{"gemini-2.0-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, ``, ""},
-	{"gemini-2.0-flash", upstream.Thinking{Mode: upstream.ThinkingBudget, Effort: "max", Display: "full"}, ``, "dropped thinking.mode"},
+	{"gemini-2.0-flash", upstream.Thinking{Mode: upstream.ThinkingBudget, Effort: "max", Display: "full"}, ``, "dropped thinking.mode, dropped thinking.effort"},
 	{"gemini-2.0-flash", upstream.Thinking{Effort: "xhigh"}, ``, "dropped thinking.effort"},
 	{"gemini-2.5-pro", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "xhigh"}, `"thinkingBudget":-1`, "degraded thinking.effort"},
 	{"gemini-2.5-flash", upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}, `"thinkingBudget":0`, "degraded thinking.effort"},

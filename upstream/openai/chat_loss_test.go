@@ -192,6 +192,8 @@ var requestLosses = []lossCase{
 	{rule: lostStops, path: "stop_sequences", change: func(r *upstream.Request) { r.StopSequences = strings.Split("abcde", "") }},
 	{rule: lostThinkingOff, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
 	{rule: lostThinkingOn, path: "thinking.mode", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
+	{rule: lostThinkingOn, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"})},
+	{rule: lostThinkingOn, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Effort: "high"})},
 	{rule: lostThinkingAuto, path: "thinking.mode", model: "gpt-5.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
 	{rule: lostBetween, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBetweenTools})},
 	{rule: lostBudget, path: "thinking.budget", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven})},

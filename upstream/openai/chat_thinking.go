@@ -127,7 +127,12 @@ func (e *encoder) allowed(want string) string {
 			e.log.Add(lostThinkingOff, "thinking.mode")
 		}
 	case got == "" || got == "none":
-		e.log.Add(lostThinkingOn, "thinking.mode")
+		if e.n.Thinking.Mode != "" {
+			e.log.Add(lostThinkingOn, "thinking.mode")
+		}
+		if e.n.Thinking.Effort != "" {
+			e.log.Add(lostThinkingOn, "thinking.effort")
+		}
 		if e.budget() {
 			e.log.Add(lostNoBudget, "thinking.budget")
 		}

@@ -213,6 +213,9 @@ func resSettingLosses() []resLossCase {
 		{resFewTokens, "max_tokens", v, setting(func(r *upstream.Request) { r.MaxTokens = number(int64(1)) }), 0},
 		{lostThinkingOff, "thinking.mode", v, with(asked("gpt-6.2-sol", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingOff }), 0},
 		{lostThinkingOn, "thinking.mode", v, with(asked("gpt-4.1", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},
+		{lostThinkingOn, "thinking.effort", v, with(asked("gpt-4.1", hi), func(r *upstream.Request) {
+			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"}
+		}), 0},
 		{lostThinkingAuto, "thinking.mode", v, setting(func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},
 		{lostBetween, "thinking.mode", v, setting(func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingBetweenTools }), 0},
 		{lostBudget, "thinking.budget", v, setting(func(r *upstream.Request) {
