@@ -19,7 +19,8 @@ type said struct {
 	calls, function, audio    jsonwire.Value
 	finish, sequence, problem jsonwire.Value
 	sealed, filter            jsonwire.Value
-	whole                     bool // its calls are, each of them
+	executed, signed          jsonwire.Value // reported as losses
+	whole                     bool           // its calls are, each of them
 }
 
 // reasoningNames are the members that thoughts stand in, the first counts.
@@ -138,6 +139,10 @@ func (s *said) read(v jsonwire.Value) error {
 			s.function = x
 		case "audio":
 			s.audio = x
+		case "executed_tools": // of Groq
+			s.executed = x
+		case "extra_content", "thought_signature": // of Google
+			s.signed = x
 		}
 	}
 	// Other members are extensions of single servers, which mean different things by them.
@@ -194,6 +199,12 @@ func (d *chatDecoder) says(a *chatAnswer, s *said) error {
 		if err := d.fragment(a, jsonwire.Value{}, s.function, s.whole); err != nil {
 			return err
 		}
+	}
+	if s.executed.Len() > 0 {
+		d.lose(lostExecuted, "executed_tools")
+	}
+	if s.signed.Len() > 0 || s.signed.Str() != "" {
+		d.lose(lostSigned, "extra_content")
 	}
 	if s.audio.Kind() == jsonwire.Object {
 		d.text(a, s.audio.Get("transcript").Str())

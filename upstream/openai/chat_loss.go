@@ -116,6 +116,8 @@ var (
 	lostCustom     = dropped(loss.AnswerUnknown, "a call that is not one of a function")
 	lostNameless   = dropped(loss.AnswerCall, "a call without a name")
 	lostFile       = dropped(loss.AnswerFile, "a file that cannot be read")
+	lostExecuted   = dropped(loss.AnswerVendorPart, "calls of the server's own tools and their results are dropped")
+	lostSigned     = hint(loss.AnswerSignature, "the signature of a message is dropped")
 )
 
 // chatLosses are all that chat completions can report, but for what is lost of
@@ -131,5 +133,5 @@ var chatLosses = append([]*loss.Rule{
 	lostThinkingOff, lostThinkingOn, lostThinkingAuto, lostBetween, lostBudget, lostNoBudget, lostEffortOff, lostEffort, lostEffortTools, lostEffortField,
 	lostDisplay, lostSchemaStrict, lostSchemaNever, lostJSONObject, lostOutputType, lostOutputEnum, lostModalities, lostOutputImage,
 	lostUserDigest, lostUser, lostTier,
-	lostEmpty, lostCharacters, lostUsage, lostDetails, lostCitation, lostPiece, lostInput, lostCustom, lostNameless, lostFile,
+	lostEmpty, lostCharacters, lostUsage, lostDetails, lostCitation, lostPiece, lostInput, lostCustom, lostNameless, lostFile, lostExecuted, lostSigned,
 }, codec.ForeignRules...)

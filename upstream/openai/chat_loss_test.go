@@ -229,6 +229,8 @@ var answerLosses = map[*loss.Rule]string{
 	lostPiece:      events(chunkOf(`{"content":[{"type":"reference","ids":[1]},{"type":"text","text":"a"}]}`), stopped),
 	lostInput:      events(frag(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"a"}`), frag(`"index":0,"function":{"arguments":"more"}`), stopped),
 	lostNameless:   events(frag(`"index":0,"id":"a","function":{"arguments":"{}"}`), toolStop),
+	lostExecuted:   events(chunkOf(`{"content":"a","executed_tools":[{"index":0,"type":"search","arguments":"{}","output":"x"}]}`), stopped),
+	lostSigned:     events(chunkOf(`{"content":"a","extra_content":{"google":{"thought_signature":"c2ln"}}}`), stopped),
 	lostCustom:     events(frag(`"index":0,"id":"a","custom":{"name":"f","input":"x"}`), chunkOf(`{"content":"a"}`), stopped),
 	lostFile:       events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
 }
@@ -281,8 +283,13 @@ func TestLosses(t *testing.T) {
 	}
 	for r, stream := range answerLosses {
 		path := "parts"
-		if r == lostNameless {
+		switch r {
+		case lostNameless:
 			path = "parts.0"
+		case lostExecuted:
+			path = "executed_tools"
+		case lostSigned:
+			path = "extra_content"
 		}
 		got, err := collectChat(t, strings.NewReader(stream), ThinkTagsOff)
 		if err != nil || !slices.Contains(got.Losses, r.At(path)) {
