@@ -114,12 +114,15 @@ func TestForms(t *testing.T) {
 		fake.Together{fake.Call("t", `{"city":"Rome \"x\"","n":12345678901234567890}`), fake.Call("u", "")},
 		fake.Usage{Input: 3, Output: 4, CacheRead: 5, CacheWrite: 6, Thinking: 7},
 	}
-	get := func(stream bool) seenMessage {
+	get := func(stream, think bool) seenMessage {
 		s := NewHandler(Options{})
 		s.Say(turn...)
 		body := chat("claude-sonnet-4-5", strings.TrimSuffix(hi, ","))
+		if think {
+			body = strings.Replace(body, `"tools"`, `"thinking":{"type":"enabled","budget_tokens":1024},"tools"`, 1)
+		}
 		if stream {
-			return readStream(t, s.post("/v1/messages", streamed("claude-sonnet-4-5", strings.TrimSuffix(hi, ","))).Body)
+			return readStream(t, s.post("/v1/messages", strings.Replace(body, `"tools"`, `"stream":true,"tools"`, 1)).Body)
 		}
 		var m seenMessage
 		if err := json.NewDecoder(s.post("/v1/messages", body).Body).Decode(&m); err != nil {
@@ -128,7 +131,7 @@ func TestForms(t *testing.T) {
 		m.ended = true
 		return m
 	}
-	whole, stream := get(false), get(true)
+	whole, stream := get(false, true), get(true, true)
 	if stream.pings != 2 {
 		t.Errorf("%d pings, want the usual one and that of the script", stream.pings)
 	}
@@ -138,6 +141,9 @@ func TestForms(t *testing.T) {
 	}
 	if whole.StopReason != "tool_use" || len(whole.Content) != 5 {
 		t.Errorf("stop %q, %d blocks", whole.StopReason, len(whole.Content))
+	}
+	if silent := get(false, false); len(silent.Content) != 3 {
+		t.Errorf("%d blocks without thinking, want 3", len(silent.Content))
 	}
 	want := map[string]float64{"input_tokens": 3, "output_tokens": 11, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 6}
 	for k, v := range want {

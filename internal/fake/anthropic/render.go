@@ -3,6 +3,7 @@ package anthropic
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,15 @@ func (s *Server) reply(a *ask, id uint32, turn []fake.Piece) *reply {
 		usage: &fake.Usage{Input: 10, Output: 5},
 	}
 	b := builder{server: s, answer: id, split: int(fake.Default), omit: a.omitsThinking()}
+	if !a.mayThink() {
+		turn = slices.DeleteFunc(slices.Clone(turn), func(p fake.Piece) bool {
+			switch p.(type) {
+			case fake.Thinking, fake.Redacted:
+				return true
+			}
+			return false
+		})
+	}
 	b.seals = seals(id, turn)
 	for _, p := range turn {
 		switch p := p.(type) {

@@ -47,5 +47,11 @@ var thinkingRules = []rule{
 	}},
 }
 
+// mayThink reports whether the response may have thinking blocks: models before
+// 4.6 think only if the request enables it.
+func (a *ask) mayThink() bool {
+	return a.reasons() || a.thinking() == "" && (a.model.version == 0 || a.model.version >= 46)
+}
+
 // reasons says whether the request names a mode in which the model thinks.
 func (a *ask) reasons() bool { return a.thinking() == "enabled" || a.thinking() == "adaptive" }
