@@ -111,7 +111,7 @@ func parseBody(c *call) *refusal {
 	}
 	c.contents = list(c.doc, "contents")
 	if c.server.opts.Lenient {
-		c.contents = joinResults(c.contents)
+		c.contents = joinContents(c.contents)
 	}
 	c.config = get(c.doc, "generationConfig")
 	c.thought = get(c.config, "thinkingConfig")

@@ -68,23 +68,27 @@ var orderRules = []rule{
 	}},
 }
 
-// joinResults joins consecutive contents that consist of results into one, for
-// [Options.Lenient].
-func joinResults(contents []*fake.Node) []*fake.Node {
+// joinContents joins consecutive contents of the model into one, and consecutive
+// contents that consist of results, for [Options.Lenient].
+func joinContents(contents []*fake.Node) []*fake.Node {
 	var out []*fake.Node
-	joined := false
+	before := ""
 	for _, n := range contents {
-		results := len(members(n, "functionResponse"))
-		only := results > 0 && results == len(list(n, "parts"))
-		if joined && only {
-			last := out[len(out)-1]
-			parts := append(slices.Clone(list(last, "parts")), list(n, "parts")...)
-			out[len(out)-1] = &fake.Node{Kind: fake.Object, Keys: []string{"role", "parts"}, Items: []*fake.Node{
-				{Kind: fake.String, Str: "user"}, {Kind: fake.Array, Items: parts},
-			}}
+		kind := ""
+		if str(n, "role") == "model" {
+			kind = "model"
+		} else if results := len(members(n, "functionResponse")); results > 0 && results == len(list(n, "parts")) {
+			kind = "user"
+		}
+		if kind == "" || kind != before {
+			out, before = append(out, n), kind
 			continue
 		}
-		out, joined = append(out, n), only
+		last := out[len(out)-1]
+		parts := append(slices.Clone(list(last, "parts")), list(n, "parts")...)
+		out[len(out)-1] = &fake.Node{Kind: fake.Object, Keys: []string{"role", "parts"}, Items: []*fake.Node{
+			{Kind: fake.String, Str: kind}, {Kind: fake.Array, Items: parts},
+		}}
 	}
 	return out
 }

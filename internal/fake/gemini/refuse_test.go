@@ -206,6 +206,8 @@ func TestLenient(t *testing.T) {
 		{"results split", talk(hi, turn("model", call1, call2), turn("user", res1), turn("user", res2)), ""},
 		{"a split result missing", talk(hi, turn("model", call1, call2), turn("user", res1), hi), "response-count"},
 		{"a split result too many", talk(hi, turn("model", call1), turn("user", res1), turn("user", res2)), "response-count"},
+		{"a turn of the model split", talk(hi, turn("model", `{"text":"x"}`), turn("model", call1), turn("user", res1)), ""},
+		{"a second signature missing", talk(hi, turn("model", call1), turn("user", res1), turn("model", call2), turn("user", res2)), "signature-missing"},
 		{"an unknown role", talk(turn("assistant", `{"text":"x"}`)), "role"},
 	}
 	for _, tt := range tests {

@@ -33,7 +33,8 @@ type Options struct {
 	// sent with.
 	KeepSignatures bool
 	// Lenient accepts what released clients send although the documentation forbids it:
-	// the role "tool", and results of parallel calls in contents of their own.
+	// the role "tool", results of parallel calls in contents of their own, and a turn of
+	// the model in several contents, as the official chat sends a stream back.
 	Lenient bool
 }
 
