@@ -31,9 +31,9 @@ func brought(list []outcome) obj {
 	return user(blocks)
 }
 
-// Every SDK of Messages holds a whole conversation with every other vendor.
+// Every SDK of Messages holds a whole conversation with every vendor.
 func TestAdaptersMessages(t *testing.T) {
-	others(t, "anthropic", func(t *testing.T, v vendor) {
+	everyVendor(t, func(t *testing.T, v vendor) {
 		both(t, func(t *testing.T, c sdk, stream bool) {
 			up, f := v.start(t)
 			s := serveModel(t, up, nil)

@@ -10,13 +10,9 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	for _, started := range []func() (*node, error){theNode, googleNode} {
-		n, err := started()
-		if err != nil {
-			continue // the tests have said so
-		}
+	for _, n := range processes.list {
 		if err := n.stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "node:", err)
+			fmt.Fprintln(os.Stderr, n.cmd.Path+":", err)
 			code = 1
 		}
 	}

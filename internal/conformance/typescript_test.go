@@ -16,8 +16,14 @@ import (
 // noNode is the one reason for which a scenario may be skipped.
 const noNode = "node is not installed"
 
-// node runs TypeScript SDKs: one process for all calls of a driver, one call at
-// a time.
+// processes are the drivers that have been started.
+var processes struct {
+	sync.Mutex
+	list []*node
+}
+
+// node is the process of a driver: one process for all calls, one call at a
+// time. Most drivers run in node.
 type node struct {
 	mu  sync.Mutex
 	cmd *exec.Cmd
@@ -94,9 +100,16 @@ func startNode(driver string, packages ...string) (*node, error) {
 			return nil, fmt.Errorf("%s is not installed: run npm ci in internal/conformance/ts", p)
 		}
 	}
-	cmd := exec.Command(path, driver)
-	cmd.Dir = "ts"
-	cmd.Stderr = os.Stderr
+	return startDriver("ts", path, driver)
+}
+
+// startDriver starts a program in a directory.
+func startDriver(dir, path string, args ...string) (*node, error) {
+	cmd := exec.Command(path, args...)
+	cmd.Dir = dir
+	// Through a pipe: node makes what it inherits non-blocking, and then the test
+	// loses its own output.
+	cmd.Stderr = struct{ io.Writer }{os.Stderr}
 	// What the environment says about the vendor's own service is not for us.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
 	in, err := cmd.StdinPipe()
@@ -110,7 +123,11 @@ func startNode(driver string, packages ...string) (*node, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &node{cmd: cmd, in: in, out: bufio.NewReader(out)}, nil
+	n := &node{cmd: cmd, in: in, out: bufio.NewReader(out)}
+	processes.Lock()
+	defer processes.Unlock()
+	processes.list = append(processes.list, n)
+	return n, nil
 }
 
 // stop ends the process; it must have read everything that it was sent.
@@ -128,7 +145,7 @@ func (n *node) roundTrip(call any) ([]byte, error) {
 	}
 	line, err := n.out.ReadBytes('\n')
 	if err != nil {
-		return nil, fmt.Errorf("node: %w", err)
+		return nil, fmt.Errorf("%s: %w", n.cmd.Path, err)
 	}
 	return line, nil
 }

@@ -3,6 +3,8 @@
 import { createInterface } from 'node:readline';
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 
+console.warn = () => {}; // the SDK prints that some models are deprecated
+
 function view(message, requestID, events) {
   return {
     id: message.id,
