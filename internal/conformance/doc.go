@@ -10,4 +10,9 @@
 // generation, the latter in two versions: agents bundle an old one, whose
 // parser of streams minds more). Their scenarios are skipped where there is no
 // node. The array form of a stream, which no SDK asks for, has a reader here.
+//
+// Most users come through libraries on top of the formats: the tool runners of
+// two SDKs, AI SDK and LangChain (ts/libraries.mjs), and Genkit Go (genkit, a
+// module of its own, which a test builds). Each runs the same scenarios over
+// every adapter and the strict fake of its vendor.
 package conformance
