@@ -45,7 +45,9 @@
 // text at the end. [Request.Upstream] opens what comes back. Nothing is
 // remembered in between, so any replica can go on. Thoughts of more than 4 MiB
 // between two calls are not carried, nor are those of two vendors together; this
-// is reported.
+// is reported. Under the name of a model of Gemini 3, whose vendor signs the first
+// call of every response, the first call of another vendor's response has a
+// signature that stands for none, since clients expect one.
 //
 // # What is lost
 //

@@ -28,14 +28,31 @@
 //
 // # Signatures of other vendors
 //
-// What another vendor needs back travels through the client, sealed: a thought's
-// signature in that of its thinking block, any other in a redacted_thinking block
-// before or behind the block that it belongs to. [Request.Upstream] opens what
-// comes back. Nothing is remembered in between, so any replica can go on.
+// State that another vendor needs back travels through the client. The signature
+// of thinking is in that of its thinking block. The signature of a tool call is in
+// the signature of the thinking before the call if the request asked for thinking
+// and its history shows that the client returns thinking blocks; otherwise it is in
+// the id of the call, which every client returns. Thinking that the client does not
+// get, or does not return, is in the id of the next call, too. Thinking blocks are
+// sent only where the request asked for thinking, and always with a signature.
+// [Request.Upstream] opens what comes back. Nothing is remembered in between, so
+// any replica can go on. [ResponseOf], which does not know the request, puts
+// state into ids.
 //
-// Some signatures are not carried, which is reported: those of more than 4 MiB,
-// those that come when other blocks have followed, and those that would have to
-// stand behind the text that ends an answer, since agents print the last block.
+// Ids match ^[a-zA-Z0-9_-]+$ if the vendor's own do. One that carries state begins
+// with "toolu_pwsig_" and is 100 bytes to 6 KB long as a rule, 64 KiB at most. Do
+// not use it as a file name without shortening it: file systems allow 255 bytes.
+// One whose state is in a thinking block begins with "toolu_pwblk_" and is shorter
+// than 64 bytes. Upstreams get the vendor's ids only. An id that a client has cut
+// or altered, alike on the call and on its result, is replaced by another of at
+// most 40 bytes, and reported.
+//
+// Some state is not carried, which is reported: more than 64 KiB in an id or 4 MiB
+// in a block; signatures that come when the block of their call has begun, or other
+// blocks have followed; signatures of texts of content generation, which that
+// vendor does not need; thinking, and signatures of texts, behind the last call
+// where the client gets no blocks for them; and what would have to follow the text
+// that ends a response, since agents print the last block.
 //
 // # What is lost
 //

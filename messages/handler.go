@@ -42,10 +42,13 @@ type Options struct {
 // error code thread_unsupported_request unless the Upstream sends it in this
 // format ([upstream.FormatOf]). The vendor's SDKs then send the whole conversation.
 //
-// Clients answer a call by its id. The Upstream's ids go out as they are, odd
-// letters and all, and come back so; a call without one, or with that of another
-// call, gets "toolu_pw" and a number that no other call of the conversation has,
-// the same each time the same request is answered in the same way.
+// Clients answer a call by its id. The Upstream gets its own ids back as they were,
+// whatever characters they have; a call without one, or with that of another call,
+// gets "toolu_pw" and a number that no other call of the conversation has, the same
+// each time the same request is answered in the same way. Clients get these ids,
+// too, except where an id carries state that the vendor needs back: it then begins
+// with "toolu_pwsig_" and has up to 64 KiB, or with "toolu_pwblk_" and has less than
+// 64 bytes. See the package documentation.
 type Handler struct {
 	front   *front.Server
 	dialect *dialect

@@ -47,7 +47,8 @@ type Response struct {
 // A call without an id, or with that of a call before it, gets one: "toolu_pw"
 // and a number, which no other call of the answer has. An id of an odd alphabet
 // stays what it is, since clients give it back as it was and the upstream wants
-// to know it again.
+// to know it again. Signatures of calls of other formats, and thinking before
+// calls, are in the ids of calls: see the package documentation.
 func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
 	return responseOf(r, nil, carriage{})
 }

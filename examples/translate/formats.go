@@ -86,9 +86,10 @@ func parseGenerateContent(body []byte) (*upstream.Request, func(string) string, 
 // question is what the answer to be translated is said to be for.
 var question = []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "?"}}}}
 
+// askMessages asks for thinking: without, none of it would be in the answer.
 func askMessages(model string, stream bool) (string, []byte, error) {
 	most := int64(1 << 20)
-	r := messages.Request{Model: model, MaxTokens: &most, Messages: question, Stream: stream}
+	r := messages.Request{Model: model, MaxTokens: &most, Messages: question, Stream: stream, Thinking: &messages.Thinking{Type: "adaptive"}}
 	body, err := r.AppendJSON(nil)
 	return "/v1/messages", body, err
 }

@@ -222,7 +222,12 @@ func remembers(t *testing.T, b back, vendor *fake.Server) {
 // and what the first signed comes back to it.
 func TestSwitch(t *testing.T) {
 	for _, pair := range [][2]string{{toClaude, toGemini}, {toGemini, toClaude}, {toClaude, toResp}, {toResp, toGemini}, {toGemini, toChat}} {
-		for name, newClient := range clients() {
+		all := clients()
+		all["agent without thinking"] = all["agent"]
+		if pair[0] != toClaude && pair[1] != toClaude { // which refuses such clients
+			all["sdk that drops thinking"] = func() client { return &messagesClient{how: whole, forgets: true} }
+		}
+		for name, newClient := range all {
 			t.Run(name+"→"+pair[0]+"→"+pair[1], func(t *testing.T) {
 				t.Parallel()
 				b := []back{backNamed(t, pair[0]), backNamed(t, pair[1])}
@@ -236,7 +241,7 @@ func TestSwitch(t *testing.T) {
 					up, v := b[i].start(t, vendor{keep: true, mixed: true, forbid: secrets})
 					gates, vendors = append(gates, newGateway(frontNamed(c.front()), up, upstream.Serving{})), append(vendors, v)
 				}
-				k := talk{client: c, think: true, ids: true, via: func(i int) (*gateway, back, *fake.Server) {
+				k := talk{client: c, think: name != "agent without thinking", ids: true, via: func(i int) (*gateway, back, *fake.Server) {
 					n := 0
 					if i >= 3 && i < 6 {
 						n = 1
@@ -246,7 +251,8 @@ func TestSwitch(t *testing.T) {
 				k.hold(t, conversation())
 				for i, v := range vendors {
 					for _, r := range v.Requests() {
-						if strings.Contains(string(r.Body), "pw1.") || strings.Contains(string(r.Body), "cHcxL") {
+						if body := string(r.Body); strings.Contains(body, "pw1.") || strings.Contains(body, "cHcxL") ||
+							strings.Contains(body, "toolu_pwsig") || strings.Contains(body, "toolu_pwblk") {
 							t.Errorf("%s got an envelope: %s", b[i].name, clip(string(r.Body)))
 						}
 					}

@@ -205,9 +205,9 @@ func asked(table string) []*http.Request {
 		}
 	}
 	var list []*http.Request
-	for _, stream := range []string{"false", "true"} {
+	for _, members := range []string{`false`, `true`, `false,"thinking":{"type":"adaptive"}`, `true,"thinking":{"type":"adaptive"}`} {
 		r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(
-			`{"model":"m","max_tokens":9,"stream":`+stream+`,"messages":[{"role":"user","content":"Hi."}]}`))
+			`{"model":"m","max_tokens":9,"stream":`+members+`,"messages":[{"role":"user","content":"Hi."}]}`))
 		r.Header.Set("anthropic-version", "2023-06-01")
 		list = append(list, r)
 	}
