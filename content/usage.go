@@ -11,6 +11,10 @@ type Usage struct {
 	Output       int64 // of the answer, without thinking
 	Thinking     int64
 
+	// Estimated reports that the counts are estimates, because the server that
+	// responded did not report any.
+	Estimated bool
+
 	// Modalities splits counts by what was counted, where the vendor says so.
 	Modalities []ModalityCount
 

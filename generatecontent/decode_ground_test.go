@@ -184,7 +184,7 @@ func TestGroundedStream(t *testing.T) {
 // nothing is reported.
 func TestGroundedAgain(t *testing.T) {
 	grounds := groundedBy(chunkA, supportOf(`"startIndex":0,"endIndex":6,"text":"Herons"`, "0"))
-	f, err := DecodeReply(`{"candidates":[{"content":{"parts":[{"text":"Herons"}]},"finishReason":"STOP",`+grounds+`}]}`, content.Limits{})
+	f, err := DecodeReply(`{"candidates":[{"content":{"parts":[{"text":"Herons"}]},"finishReason":"STOP",`+grounds+`}],"usageMetadata":{"promptTokenCount":1}}`, content.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ type Report struct {
 	Answered string         // the model that answered, if it said so
 	Upstream string         // the name of the adapter that answered or failed; empty where unknown
 	Status   int            // HTTP status; 499 if the client left before there was one
-	Usage    content.Usage  // what the Upstream had said by the end
+	Usage    content.Usage  // what the Upstream had reported by the end; if it reported nothing, an estimate with Estimated set
 	Stop     Stop
 	Losses   []content.Loss // each once, the first 1,000
 	Code     Code           // how it failed, CodeCanceled if the client left; empty if it did not fail

@@ -102,7 +102,7 @@ var ofMessages = []ended{
 
 // candidate is an answer of content generation, whole and as a stream.
 func candidate(name, parts, members string, want, losses []string) ended {
-	body := `{"candidates":[{"content":{"role":"model","parts":[` + parts + `]},"index":0` + members + `}],"modelVersion":"x","responseId":"r"}`
+	body := `{"candidates":[{"content":{"role":"model","parts":[` + parts + `]},"index":0` + members + `}],"usageMetadata":{"promptTokenCount":5},"modelVersion":"x","responseId":"r"}`
 	return ended{name: name, whole: body, stream: "data: " + body + "\n\n", want: want, losses: losses}
 }
 
@@ -138,7 +138,7 @@ var ofGeneration = []ended{
 		nil, []string{"dropped groundingMetadata"}),
 	candidate("what was searched for", greeted, stop+`,"groundingMetadata":{"webSearchQueries":["q"]}`, nil, []string{"hint groundingMetadata"}),
 	candidate("arguments that are no object", `{"functionCall":{"name":"f","args":[1]}}`, stop, []string{`"malformed_tool_use"`}, []string{"degraded stop", "dropped parts.0"}),
-	{name: "a blocked prompt", whole: `{"promptFeedback":{"blockReason":"SAFETY"}}`, stream: "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n",
+	{name: "a blocked prompt", whole: `{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":5}}`, stream: "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"},\"usageMetadata\":{\"promptTokenCount\":5}}\n\n",
 		want: []string{`"stop_reason":"refusal"`}, losses: []string{"hint stop"}},
 	{name: "a tier", whole: `{"candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"serviceTier":"priority","trafficType":"ON_DEMAND"}}`,
 		want: []string{`"service_tier":"priority"`}},

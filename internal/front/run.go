@@ -212,6 +212,7 @@ func (x *exchange) end(ctx context.Context, s *sink, err error) {
 	}
 	err = x.left(ctx, err)
 	x.deadline(time.Now().Add(x.s.serving.Times.Write))
+	x.unreported(s, err == nil)
 	if err == nil {
 		x.succeed(ctx, s)
 		return

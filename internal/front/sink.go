@@ -50,6 +50,7 @@ type sink struct {
 	whole   string // the vendor's own reply, if that is all there is
 	batches int    // of a whole answer, losses aside
 	told    int    // losses that were collected with it
+	tally   tally
 }
 
 func newSink(x *exchange, call *Call, cancel context.CancelCauseFunc) *sink {
@@ -58,6 +59,7 @@ func newSink(x *exchange, call *Call, cancel context.CancelCauseFunc) *sink {
 		token: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	s.collect.Limit = maxReply
+	s.tally.format = x.s.dialect.Format()
 	s.token <- struct{}{}
 	return s
 }
@@ -121,6 +123,7 @@ func (s *sink) take(events []upstream.Event) (lost []content.Loss, err error) {
 // note keeps what the report tells.
 func (s *sink) note(events []upstream.Event) {
 	r := &s.x.report
+	s.tally.add(events)
 	for i := range events {
 		switch e := &events[i]; e.Kind {
 		case upstream.EventLoss:

@@ -139,7 +139,7 @@ func (s *speaker) picture(t *step) error {
 
 // usage tells what the answer cost.
 func (s *speaker) usage(prompt int64) content.Usage {
-	u := content.Usage{Input: prompt, Output: tokens(s.output), Thinking: tokens(s.thought)}
+	u := content.Usage{Input: prompt, Output: tokens(s.output), Thinking: tokens(s.thought), Estimated: true}
 	if s.images == 0 {
 		return u
 	}

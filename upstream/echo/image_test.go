@@ -142,7 +142,7 @@ func kinds(parts []content.Part) (list []string) {
 
 func TestImageUsage(t *testing.T) {
 	for _, texts := range []bool{true, false} {
-		r, want := paint("A cat.", ""), content.Usage{Output: 1290}
+		r, want := paint("A cat.", ""), content.Usage{Output: 1290, Estimated: true}
 		if texts {
 			r = paint("echo: say 12345678", "", "text")
 			want.Output += 2

@@ -44,7 +44,7 @@ func speak(ctx context.Context, r *upstream.Request, w *upstream.Writer, sc *scr
 		s.room = max(*r.MaxTokens, 0) * tokenBytes
 	}
 	s.begin = func() error {
-		return w.Start(upstream.Start{Model: r.Model, Usage: &content.Usage{Input: prompt}})
+		return w.Start(upstream.Start{Model: r.Model, Usage: &content.Usage{Input: prompt, Estimated: true}})
 	}
 	for i := range sc.steps {
 		if err := s.step(&sc.steps[i]); err != nil {

@@ -157,7 +157,7 @@ func TestAnswersLose(t *testing.T) {
 			missing[r.Severity.String()+" "+r.Reason] = true
 		}
 		known := maps.Clone(missing)
-		common, err := page.Rules("upstream") // an upstream.Collector's, which makes whole replies
+		common, err := page.Rules("upstream", "front-answer") // those of whole responses, and of handlers
 		if err != nil {
 			t.Fatal(err)
 		}

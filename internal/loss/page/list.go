@@ -20,7 +20,7 @@ var sections = []struct {
 	{"Requests to chat completions", "", []string{"openai-chat"}, false},
 	{"Requests to responses", "", []string{"openai-responses"}, false},
 	{"Schemas", "Of arguments and of answers, to every format whose own dialect differs.", []string{"schema"}, false},
-	{"Answers from anywhere", "", []string{"upstream"}, true},
+	{"Answers from anywhere", "", []string{"upstream", "front-answer"}, true},
 	{"Answers of Messages", "", []string{"messages-read"}, true},
 	{"Answers of content generation", "", []string{"generatecontent-read"}, true},
 	{"Answers of chat completions", "", []string{"openai-chat"}, true},
