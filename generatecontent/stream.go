@@ -90,8 +90,10 @@ func (s *stream) ContentType() string {
 	return "application/json"
 }
 
-// Ping appends what no client minds: between events an empty pair of lines, in
-// JSON white space. Before the first event nothing is safe but the headers.
+// Ping appends a keep-alive: between events an empty pair of lines, in JSON white
+// space. Before the first event it appends nothing, so that only the headers are
+// sent: LangChain JS and Genkit JS cannot parse a stream that begins with an empty
+// pair. The vendor's SDKs and AI SDK can.
 func (s *stream) Ping(dst []byte) []byte {
 	if s.framing == inEvents && !s.begun {
 		return dst
