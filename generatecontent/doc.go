@@ -10,9 +10,8 @@
 //
 // That is a service that the vendor's own clients can talk to. Some of them ask
 // for /v1/, /v1alpha/ or /v1beta1/ instead; below /v1/, where another format may be
-// at home too, [Handler.Match] tells whose a request is. A request that has a body
-// needs the header Content-Type: application/json. See [Options] for limits, keys
-// and hooks, and [upstream.Serving] for those that all formats share. Why an answer
+// at home too, [Handler.Match] tells whose a request is. The Content-Type of a body
+// is application/json or missing. See [Options] for limits, keys and hooks, and [upstream.Serving] for those that all formats share. Why an answer
 // failed is told to its Logger, or else to slog.Default.
 //
 // # Without HTTP

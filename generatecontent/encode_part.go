@@ -23,7 +23,7 @@ func (e *encoder) part(p content.Part) {
 	defer e.W.EndObject()
 	switch p := p.(type) {
 	case *content.Text:
-		e.Must("text", p.Text)
+		e.partText(p, p.Text)
 		e.AsNoted(p, "thought")
 		e.side(p.Signature, p.Extra, 1<<fThought|1<<fSignature, "")
 	case *content.Thinking:
@@ -94,7 +94,7 @@ func (e *encoder) thought(p *content.Thinking) {
 		e.Fault(content.CodeUnsupported, "", "a redacted thought cannot be said in this format")
 		return
 	}
-	e.Must("text", p.Text)
+	e.partText(p, p.Text)
 	e.W.Name("thought")
 	e.W.Bool(true)
 	e.side(p.Signature, p.Extra, 1<<fThought|1<<fSignature, "")
@@ -312,5 +312,12 @@ func (e *encoder) isServer(kind string, a, b int) bool {
 func (e *encoder) members(object string, m *message) {
 	if object != "" {
 		e.Extra(&content.Extra{Format: Format, JSON: object}, Format, m.has(1<<fServerID))
+	}
+}
+
+// partText writes the text of a part, unless it is empty and was left out.
+func (e *encoder) partText(node any, text string) {
+	if raw, noted := e.Noted(node, "text"); text != "" || !noted || raw != codec.Absent {
+		e.Must("text", text)
 	}
 }

@@ -96,7 +96,9 @@ var spellings = []struct{ body, want string }{
 		`{"contents":[{"role":"model","parts":[{"text":"a"},{"text":"","thoughtSignature":"AA=="}]}]}`},
 	{`{"contents":[{"role":"model","parts":[{},{"text":""}]}]}`, `{"contents":[{"role":"model","parts":[{"text":""}]}]}`},
 	{`{"contents":[{"role":"model","parts":[{"thoughtSignature":"AA=="}]}]}`,
-		`{"contents":[{"role":"model","parts":[{"text":"","thoughtSignature":"AA=="}]}]}`},
+		`{"contents":[{"role":"model","parts":[{"thoughtSignature":"AA=="}]}]}`},
+	{`{"contents":[{"role":"model","parts":[{"thought":true,"thoughtSignature":"AA=="}]},{"role":"user","parts":[{"videoMetadata":{"fps":2}}]}]}`,
+		`{"contents":[{"role":"model","parts":[{"thought":true,"thoughtSignature":"AA=="}]},{"role":"user","parts":[{"videoMetadata":{"fps":2}}]}]}`},
 	{`{"contents":[{"role":"model","parts":[]},{"role":"model"},{}]}`, ``},
 	// Base64 of files is rewritten, that of signatures is not.
 	{`{"contents":[{"parts":[{"inline_data":{"mime_type":"audio/wav","data":"-_-_Zg","display_name":"n"},"thought_signature":"-_A"}]}]}`,

@@ -154,7 +154,8 @@ var configFields = object("GenerationConfig",
 const fOlderSchema = configTyped
 
 var imageFields = object("ImageConfig", text("aspectRatio"), text("imageSize"),
-	text("personGeneration"), text("prominentPeople"), text("outputMimeType"), int32s("outputCompressionQuality"))
+	text("personGeneration"), text("prominentPeople"), text("outputMimeType"), int32s("outputCompressionQuality"),
+	one("imageOutputOptions", object("ImageOutputOptions", text("mimeType"), int32s("compressionQuality")))) // Vertex
 
 var thinkingFields = object("ThinkingConfig",
 	flag("includeThoughts"), int32s("thinkingBudget"), choice("thinkingLevel", thinkingLevel))

@@ -124,6 +124,7 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 	if side.thought != nil && *side.thought {
 		t := p.thoughts.New(p.size)
 		t.Text, t.Signature, t.Extra = s, side.signature, p.partExtra(side, 1<<fThought|1<<fSignature)
+		p.noteNoText(t, data)
 		return t
 	}
 	t := p.texts.New(p.size)
@@ -131,7 +132,15 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 	if side.thought != nil {
 		p.note(t, "thought", "false")
 	}
+	p.noteNoText(t, data)
 	return t
+}
+
+// noteNoText notes that a part is a text because it has no data.
+func (p *parser) noteNoText(t any, data member) {
+	if !data.value.Exists() {
+		p.note(t, "text", codec.Absent)
+	}
 }
 
 // partExtra returns the side members of a part that have no Go field. but are

@@ -257,6 +257,7 @@ func TestStrictResults(t *testing.T) {
 			"order contents[3]: Please ensure that function response turn comes immediately after a function call turn."}},
 		"role": {ask + "," + callF + "," + strings.Replace(respF, "user", "tool", 1), []string{
 			"value contents[2].role: Please use a valid role: user, model."}},
+		"Vertex's image options": {ask + `],"generationConfig":{"imageConfig":{"imageOutputOptions":{"mimeType":"image/png","compressionQuality":5}}},"tools":[`, nil},
 		"function": {ask + "," + callF + "," + strings.Replace(respF, "user", "function", 1), nil},
 	} {
 		r, err := ParseRequestString(body(tt.contents, ""))

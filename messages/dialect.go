@@ -133,7 +133,7 @@ func head(r *http.Request) error {
 	case "2023-01-01", version2023, version2026:
 		return checkHeaderList(r.Header, betaHeader)
 	}
-	return invalid("anthropic-version: this is not a version that is known here; known are 2023-06-01 and 2026-10-21")
+	return invalid("anthropic-version: this is not a version that is known here; known are 2023-01-01, 2023-06-01 and 2026-10-21")
 }
 
 func invalid(text string) error {

@@ -11,8 +11,8 @@
 // for limits, keys and hooks, and [upstream.Serving] for those that all formats
 // share. Why an answer failed is told to its Logger, or else to slog.Default.
 //
-// A request needs the headers anthropic-version and, if it has a body, Content-Type:
-// application/json. Where another format's handler is mounted below the same path,
+// A request needs the header anthropic-version. The Content-Type of a body is
+// application/json or missing. Where another format's handler is mounted below the same path,
 // [Handler.Match] tells whose a request is.
 //
 // # Without HTTP

@@ -96,10 +96,10 @@ var generateFiles = []feature{
 		loss: map[string][]string{toClaude: {"* turns.0.parts.1.source"}},
 	},
 	{
-		name:  "a question of white space",
-		body:  `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"model","parts":[{"text":"A1"}]},{"role":"user","parts":[{"text":" "}]}]`,
-		loss:  map[string][]string{toClaude: {"degraded turns.2"}},
-		sent:  map[string][]string{toClaude: {"messages.2.content.0.text = " + codec.NoQuestion}, toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
+		name: "a question of white space",
+		body: `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"model","parts":[{"text":"A1"}]},{"role":"user","parts":[{"text":" "}]}]`,
+		loss: map[string][]string{toClaude: {"degraded turns.2"}},
+		sent: map[string][]string{toClaude: {"messages.2.content.0.text = " + codec.NoQuestion}, toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
 	},
 	{
 		name:  "files by link",

@@ -105,6 +105,18 @@ func TestModelPath(t *testing.T) {
 const reply = `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP","avgLogprobs":-0.1}],
  "usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5,"x":1},"modelVersion":"gemini-y","responseId":"r1","z":{"b":1}}`
 
+// TestVerbatimModel checks that a body which names the model that is asked passes
+// as it came, in whichever form it names it.
+func TestVerbatimModel(t *testing.T) {
+	for _, name := range []string{"gemini-x", "models/gemini-x"} {
+		body := `{"model":"` + name + `","contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
+		c, got := vendor(t, "application/json", reply, gemini.Options{})
+		if w := ask(t, c, "/v1beta/models/gemini-x:generateContent", body, nil); w.Code != http.StatusOK || got.Body != body {
+			t.Errorf("answered %d, sent %s", w.Code, got.Body)
+		}
+	}
+}
+
 func TestVerbatimReply(t *testing.T) {
 	const body = `{"model":"models/gemini-x","contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
 	c, got := vendor(t, "application/json", reply, gemini.Options{Model: func(string) string { return "tunedModels/t" }})

@@ -103,7 +103,24 @@ func (p *plan) body(ctx context.Context) (backend.Body, error) {
 	if p.wire == nil {
 		return p.say.Body()
 	}
-	return p.splice(len(p.wire.Spans) > 0), nil
+	return p.splice(p.renamed()), nil
+}
+
+// renamed reports whether the document names another model than is asked, in
+// whatever form.
+func (p *plan) renamed() bool {
+	for _, s := range p.wire.Spans {
+		doc, err := jsonwire.Parse(p.wire.Body[s.From:s.To], jsonwire.Limits{})
+		if err != nil {
+			return true
+		}
+		name := doc.Root().Str()
+		doc.Close()
+		if resource(name) != resource(p.model) {
+			return true
+		}
+	}
+	return false
 }
 
 // splice returns the document that came, with the name of the model in it if it
@@ -126,7 +143,7 @@ func (p *plan) countBody(ctx context.Context) (backend.Body, error) {
 	elsewhere := strings.HasPrefix(p.model, "publishers/") || strings.HasPrefix(p.model, "projects/")
 	if p.wire != nil {
 		if elsewhere || onlyContents(p.wire.Body) {
-			return p.splice(len(p.wire.Spans) > 0), nil
+			return p.splice(p.renamed()), nil
 		}
 		return within{p.splice(true)}, nil
 	}
