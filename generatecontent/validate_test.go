@@ -258,7 +258,7 @@ func TestStrictResults(t *testing.T) {
 		"role": {ask + "," + callF + "," + strings.Replace(respF, "user", "tool", 1), []string{
 			"value contents[2].role: Please use a valid role: user, model."}},
 		"Vertex's image options": {ask + `],"generationConfig":{"imageConfig":{"imageOutputOptions":{"mimeType":"image/png","compressionQuality":5}}},"tools":[`, nil},
-		"function": {ask + "," + callF + "," + strings.Replace(respF, "user", "function", 1), nil},
+		"function":               {ask + "," + callF + "," + strings.Replace(respF, "user", "function", 1), nil},
 	} {
 		r, err := ParseRequestString(body(tt.contents, ""))
 		if err != nil {

@@ -639,13 +639,21 @@ func openRedacted(t *content.Thinking) (q content.Part, damaged bool) {
 
 // unsigned reports whether the signature of a thought is empty, or a citation of
 // the web has no index. Responses of other vendors bring these about, and clients
-// return them.
+// return them. It also reports texts in base64.
 func unsigned(turns []content.Turn) bool {
 	for i := range turns {
 		for _, p := range turns[i].Parts {
 			switch p := p.(type) {
 			case *content.Thinking:
 				if p != nil && p.Signature == (content.Signature{Format: Format}) && p.Redacted == (content.Signature{}) {
+					return true
+				}
+			case *content.Document:
+				if encodedText(p) {
+					return true
+				}
+			case *content.ToolResult:
+				if p != nil && slices.ContainsFunc(p.Parts, encodedText) {
 					return true
 				}
 			case *content.Text:
@@ -656,4 +664,15 @@ func unsigned(turns []content.Turn) bool {
 		}
 	}
 	return false
+}
+
+// encodedText reports whether a part is a text in base64, which the handler
+// accepts and the vendor only as a text source.
+func encodedText(p content.Part) bool {
+	d, ok := p.(*content.Document)
+	if !ok || d == nil {
+		return false
+	}
+	s, ok := d.Source.(*content.Base64)
+	return ok && s != nil && s.MediaType == plainType
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 )
 
 // image converts an image, nil if the format does not take its type. A type
@@ -104,7 +105,7 @@ func (c *converter) readable(s *content.Base64, path string) content.Source {
 		typed := *s
 		typed.MediaType = pdfType
 		return &typed
-	case !isText(kind):
+	case !codec.IsText(kind):
 		return nil
 	}
 	b, err := s.Bytes()
@@ -113,18 +114,10 @@ func (c *converter) readable(s *content.Base64, path string) content.Source {
 	}
 	if kind != plainType {
 		c.lose(lostTextType, path+".source.media_type")
+	} else {
+		c.lose(lostTextSource, path+".source")
 	}
 	return &content.PlainText{Text: string(b), Extra: c.Ours(s.Extra)}
-}
-
-// isText reports whether files of a type are texts to be read as they are.
-func isText(kind string) bool {
-	switch kind {
-	case "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
-		"application/javascript", "application/x-javascript", "application/x-sh", "application/sql":
-		return true
-	}
-	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 }
 
 // cut returns no more than n characters of s.

@@ -67,6 +67,7 @@ const (
 	lostSound
 	lostDocument
 	lostTextType
+	lostTextSource
 	lostTitle
 	lostCitation
 	lostObject
@@ -136,6 +137,7 @@ var requestLosses = [...]loss.Rule{
 	lostLinkType:    *codec.MessagesLinkType,
 	lostSound:       *codec.MessagesSound,
 	lostDocument:    *codec.MessagesDocumentType,
+	lostTextSource:  {Feature: loss.DocumentType, Severity: content.LossHint, Reason: "Messages accepts plain text as a text source only: the base64 is decoded"},
 	lostTextType:    {Feature: loss.DocumentType, Severity: content.LossHint, Reason: "Messages knows one type of texts: it is told as plain text"},
 	lostTitle:       {Feature: loss.DocumentTitle, Severity: content.LossHint, Reason: "the title is longer than Messages takes, and is cut"},
 	lostCitation:    {Feature: loss.TextCitations, Severity: content.LossHint, Reason: "the citation cannot be said in the Messages format"},

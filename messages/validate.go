@@ -54,8 +54,8 @@ type Rules struct {
 	// Count judges the body of count_tokens: max_tokens is not needed.
 	Count bool
 
-	// MediaTypes are types of documents that are welcome in base64 besides PDF:
-	// what the upstream can read.
+	// MediaTypes are types of documents that are accepted in base64 besides PDF and,
+	// but for Strict, text/plain: what the upstream can read.
 	MediaTypes []string
 
 	// Limits bounds files and images: 100 files of 32 MiB each (decoded), and

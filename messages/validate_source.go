@@ -13,7 +13,8 @@ import (
 // The media types that the format takes inline. They are never changed.
 var (
 	imageTypes    = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
-	documentTypes = []string{"application/pdf"}
+	documentTypes = []string{"application/pdf"} // of the vendor's contract, and so of Strict
+	textTypes     = []string{"application/pdf", plainType}
 )
 
 const maxURL = 8 << 10
@@ -94,7 +95,10 @@ func (v *validator) filesAllowed() bool {
 
 // inline checks a file in the document against its media type and the limits.
 func (v *validator) inline(s *content.Base64, image bool) {
-	what, types := "document", documentTypes
+	what, types := "document", textTypes
+	if v.rules.Strict {
+		types = documentTypes
+	}
 	if image {
 		what, types = "image", imageTypes
 	} else if more := v.rules.MediaTypes; len(more) > 0 {

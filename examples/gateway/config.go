@@ -38,6 +38,7 @@ type config struct {
 	resolver      origin   // of the names in links; empty: the system's
 	files         string   // a directory, or empty
 	reasons       bool     // whether the log says why something got lost
+	types         string   // of documents that requests may hold besides the usual ones
 
 	key     string       // what stands at keyAt
 	root    *os.Root     // of files, if there are any
@@ -79,6 +80,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 		return err
 	})
 	f.StringVar(&c.files, "files", "", "`directory` of the files that requests may name by id; by default ids are left to the upstream")
+	f.StringVar(&c.types, "media-types", "", "media `types` of documents that requests may hold besides the usual ones, with commas between them; for upstreams that read them")
 	f.DurationVar(&c.times.Body, "body-timeout", 0, "`time` to read a body in; 0 is 1m")
 	f.DurationVar(&c.times.Write, "write-timeout", 0, "`time` for one write to a client; 0 is 30s")
 	f.DurationVar(&c.times.FirstByte, "first-byte", 0, "`time` for the upstream to begin its answer; 0 is 10m")
@@ -202,8 +204,9 @@ func loopback(address string) bool {
 // the header of a vendor only where the path does not: both have /v1/models.
 func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
 	s := c.serving(logger)
-	m := messages.NewHandler(up, &messages.Options{Serving: s})
-	g := generatecontent.NewHandler(up, &generatecontent.Options{Serving: s})
+	types := strings.FieldsFunc(c.types, func(r rune) bool { return r == ',' || r == ' ' })
+	m := messages.NewHandler(up, &messages.Options{Serving: s, MediaTypes: types})
+	g := generatecontent.NewHandler(up, &generatecontent.Options{Serving: s, MediaTypes: types})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case generates(r.URL.Path):

@@ -116,7 +116,7 @@ var generateFiles = []feature{
 		body:  `"contents":{"role":"user","parts":[{"inlineData":{"mimeType":"text/plain","data":"RmlsZSBGMSB0ZXh0"}},{"text":"T1"}]}`,
 		marks: []string{"File F1 text @ turns.0.parts.0"},
 		sent:  map[string][]string{toClaude: {"messages.0.content.0.source.type = text", "messages.0.content.0.source.data = File F1 text"}},
-		loss:  map[string][]string{toChat: {"degraded turns.0.parts.0"}, toResp: {"degraded turns.0.parts.0"}},
+		loss:  map[string][]string{toClaude: {"hint turns.0.parts.0.source"}, toChat: {"degraded turns.0.parts.0"}, toResp: {"degraded turns.0.parts.0"}},
 	},
 	{
 		name:  "audio",

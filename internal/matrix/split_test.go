@@ -40,3 +40,27 @@ func TestSplitResults(t *testing.T) {
 		})
 	}
 }
+
+// TestTextInBase64 has clients send plain text as base64, which Messages accepts
+// from no client as it is: its own vendor gets it as a text source.
+func TestTextInBase64(t *testing.T) {
+	f := frontNamed("messages")
+	const members = `"messages":[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"text/plain","data":"VEUxIMOk"}},{"type":"text","text":"T1"}]}]`
+	for _, b := range backs {
+		t.Run(b.name, func(t *testing.T) {
+			up, vendor := b.start(t, vendor{trust: true})
+			a := newGateway(f, up, upstream.Serving{}).ask(b.model, members, whole)
+			body := string(vendor.Last().Body)
+			want := "TE1 ä"
+			if b.name == toGemini {
+				want = "VEUxIMOk"
+			}
+			if a.Status != http.StatusOK || !strings.Contains(body, want) {
+				t.Errorf("answered %d %s\nsent %s", a.Status, clip(a.Body), clip(body))
+			}
+			if b.name == toClaude && !slices.Equal(a.losses(), []string{"hint turns.0.parts.0.source"}) {
+				t.Errorf("losses %q", a.losses())
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 )
 
 // A piece is one element of the content of a message.
@@ -234,7 +235,7 @@ func (e *chatEncoder) documentFile(p *content.Document, at place) {
 			name = "document.pdf"
 		}
 		e.user = append(e.user, piece{kind: pieceFile, mediaType: s.MediaType, data: standard(s.Data), name: name})
-	case textual(s.MediaType):
+	case codec.IsText(s.MediaType):
 		e.documentData(p, s, at)
 	default:
 		e.unread(at, s.MediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "chat completions takes PDFs and texts as documents")

@@ -51,7 +51,7 @@ func (e *encoder) unreadAway(p *content.Document, at place) bool {
 	default:
 		return false
 	}
-	if e.to.files() && !e.to.dialect.TextOnly || !e.to.dialect.Note || textual(kind) {
+	if e.to.files() && !e.to.dialect.TextOnly || !e.to.dialect.Note || codec.IsText(kind) {
 		return false
 	}
 	if kind == "" {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 )
 
 // The kinds of pieces that chat completions does not have. Their text is an id,
@@ -167,7 +168,7 @@ func (e *resEncoder) file(p *content.Document, detail string, at place) {
 		}
 		return
 	}
-	if textual(q.mediaType) {
+	if codec.IsText(q.mediaType) {
 		e.documentData(p, &content.Base64{Data: q.data}, at)
 		return
 	}
@@ -192,16 +193,6 @@ func (e *resEncoder) file(p *content.Document, detail string, at place) {
 		q.name += suffix
 	}
 	e.user = append(e.user, q)
-}
-
-// textual reports whether files of a type are told as text.
-func textual(mediaType string) bool {
-	switch mediaType {
-	case "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml", "application/javascript",
-		"application/x-javascript", "application/x-python-code", "application/x-sh", "application/sql":
-		return true
-	}
-	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "+json") || strings.HasSuffix(mediaType, "+xml")
 }
 
 const openDocument = "application/vnd.openxmlformats-officedocument."

@@ -1,0 +1,15 @@
+package codec
+
+import "strings"
+
+// IsText reports whether files of a media type, in lower case and without
+// parameters, are sent as text by formats that accept no such files.
+func IsText(mediaType string) bool {
+	switch mediaType {
+	case "application/json", "application/x-ndjson", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
+		"application/javascript", "application/x-javascript", "application/typescript", "application/x-typescript",
+		"application/x-python-code", "application/x-python", "application/x-sh", "application/sql", "application/graphql":
+		return true
+	}
+	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "+json") || strings.HasSuffix(mediaType, "+xml")
+}
