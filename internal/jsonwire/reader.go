@@ -9,22 +9,23 @@ import (
 // the same time, while the Writer is left alone. It is an [io.ReadSeekCloser]
 // and an [io.WriterTo], good for the body of an HTTP request.
 type Reader struct {
-	buf  []byte // of the Writer, like refs and size
+	full [][]byte // of the Writer, like buf, refs and size
+	buf  []byte
 	refs []ref
 	size int64
 	pos  int64
 
-	// The reader has passed i texts; what is behind them begins at buf[from:]
-	// and has the place base in the document. This goes on with pos, so that a
-	// document is read in linear time.
-	i, from int
-	base    int64
+	// The reader has passed i refs; what is behind them begins at from in the
+	// buffer with the number chunk, and has the place base in the document. This
+	// goes on with pos, so that a document is read in linear time.
+	i, chunk, from int
+	base           int64
 }
 
 // Reader returns a new reader of the document as it is now. It is good until
 // the Writer is reset.
 func (w *Writer) Reader() *Reader {
-	return &Reader{buf: w.buf, refs: w.refs, size: int64(w.Len())}
+	return &Reader{full: w.full, buf: w.buf, refs: w.refs, size: int64(w.Len())}
 }
 
 // Len returns the number of bytes that are still to be read.
@@ -35,9 +36,21 @@ func (r *Reader) Len() int { return int(max(0, r.size-r.pos)) }
 func (r *Reader) segment() (owned []byte, text string) {
 	for ; r.i < len(r.refs); r.i++ {
 		next := r.refs[r.i]
-		behind := r.base + int64(next.at-r.from) // where the text begins
+		at := next.at
+		if at < 0 {
+			at = ^at
+		}
+		behind := r.base + int64(at-r.from) // where the text begins
 		if r.pos < behind {
-			return r.buf[r.from+int(r.pos-r.base) : next.at], ""
+			buf := r.buf
+			if r.chunk < len(r.full) {
+				buf = r.full[r.chunk]
+			}
+			return buf[r.from+int(r.pos-r.base) : at], ""
+		}
+		if next.at < 0 {
+			r.chunk, r.from, r.base = r.chunk+1, 0, behind
+			continue
 		}
 		if k := r.pos - behind; k < int64(len(next.text)) {
 			return nil, next.text[k:]
@@ -126,7 +139,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 		return 0, errors.New("jsonwire: seek before the start")
 	}
 	r.pos = offset
-	r.i, r.from, r.base = 0, 0, 0
+	r.i, r.chunk, r.from, r.base = 0, 0, 0, 0
 	return offset, nil
 }
 

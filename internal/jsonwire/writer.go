@@ -10,6 +10,13 @@ import (
 const (
 	// refSize is the length from which a text is kept by reference.
 	refSize = 4 << 10
+	// chunkSize is the length from which the buffer is not grown any more, which
+	// would copy it each time: another one follows it. chunkRoom is how much
+	// room a buffer has for the next value.
+	chunkSize = 256 << 10
+	chunkRoom = 2 * refSize
+	// maxGrow bounds what is allocated at once for a document to come.
+	maxGrow = 1 << 20
 	// keepBuffer bounds the buffer that a Writer keeps for its next document.
 	keepBuffer = 512 << 10
 	keepRefs   = 1 << 10
@@ -21,25 +28,39 @@ const (
 // Texts of 4 KB and more that need no change are kept by reference, not copied.
 // The zero Writer is ready. A Writer is for one goroutine at a time.
 type Writer struct {
-	buf   []byte
+	full  [][]byte // buffers that are full, in their order
+	buf   []byte   // the last buffer
 	refs  []ref
-	long  int  // bytes in refs
+	long  int  // bytes in refs and in full
 	comma bool // a value was just written at this level
 }
 
-// A ref is a text that stands in the document before buf[at:].
+// A ref is a text that is in the document before buf[at:] of the buffer that it
+// is about. If at is negative, the buffer ends at ^at, and the refs behind are
+// about the next one.
 type ref struct {
 	at   int
 	text string
 }
 
 // Grow makes room for n more bytes, not counting texts that are kept by
-// reference.
-func (w *Writer) Grow(n int) { w.buf = slices.Grow(w.buf, n) }
+// reference. Of very many it makes room for the first.
+func (w *Writer) Grow(n int) { w.buf = slices.Grow(w.buf, min(n, maxGrow)) }
+
+// next begins another buffer.
+func (w *Writer) next() {
+	w.full = append(w.full, w.buf)
+	w.refs = append(w.refs, ref{at: ^len(w.buf)})
+	w.long += len(w.buf)
+	w.buf = make([]byte, 0, chunkSize+chunkRoom)
+}
 
 // separate writes the comma that is due before a value or name, and notes that
 // after a value one is due again.
 func (w *Writer) separate(next bool) {
+	if len(w.buf) >= chunkSize && cap(w.buf)-len(w.buf) < chunkRoom {
+		w.next()
+	}
 	if w.comma {
 		w.buf = append(w.buf, ',')
 	}
@@ -124,10 +145,23 @@ func (w *Writer) text(s string) {
 	}
 	for from := 0; from < len(s); {
 		i, end := longPlain(s, from)
-		w.buf, _ = appendEscaped(w.buf, s[from:i])
+		w.escaped(s[from:i])
 		w.add(s[i:end])
 		from = end
 	}
+}
+
+// escaped writes a piece of a string that is not referenced.
+func (w *Writer) escaped(s string) {
+	const piece = chunkSize / 8
+	for len(s) > piece {
+		if len(w.buf) >= chunkSize/2 && cap(w.buf)-len(w.buf) < 3*piece {
+			w.next()
+		}
+		w.buf, _ = appendEscaped(w.buf, s[:piece])
+		s = s[piece:]
+	}
+	w.buf, _ = appendEscaped(w.buf, s)
 }
 
 // longPlain returns the bounds of the first stretch of s from i on that needs
@@ -228,25 +262,22 @@ func (w *Writer) Bytes() []byte {
 		return w.buf
 	}
 	out := make([]byte, 0, w.Len())
-	from := 0
-	for _, r := range w.refs {
-		out = append(append(out, w.buf[from:r.at]...), r.text...)
-		from = r.at
+	r := w.Reader()
+	for {
+		owned, text := r.segment()
+		if len(owned)+len(text) == 0 {
+			return out
+		}
+		out = append(append(out, owned...), text...)
+		r.pos += int64(len(owned) + len(text))
 	}
-	return append(out, w.buf[from:]...)
 }
 
 // Text returns a copy of the document as a string.
 func (w *Writer) Text() string {
 	var b strings.Builder
 	b.Grow(w.Len())
-	from := 0
-	for _, r := range w.refs {
-		b.Write(w.buf[from:r.at])
-		b.WriteString(r.text)
-		from = r.at
-	}
-	b.Write(w.buf[from:])
+	_, _ = w.WriteTo(&b)
 	return b.String()
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -221,5 +222,53 @@ func TestJoined(t *testing.T) {
 		if want.Text() != got.Text() {
 			t.Errorf("%.20q: %.80s, want %.80s", texts, got.Text(), want.Text())
 		}
+	}
+}
+
+// TestWriterChunks checks documents of many buffers, with texts between them,
+// and that a document is not copied as it grows.
+func TestWriterChunks(t *testing.T) {
+	var w Writer
+	escaped := strings.Repeat("line\n\x01", 40_000)
+	plain := strings.Repeat("plain text. ", 1000)
+	build := func() string {
+		var want []byte
+		w.BeginArray()
+		want = append(want, '[')
+		for i := range 20_000 {
+			s := strings.Repeat("é\"", i%400)
+			switch i % 2000 {
+			case 7:
+				s = escaped
+			case 500, 501, 502:
+				s = plain
+			}
+			w.String(s)
+			want = append(AppendString(want, s), ',')
+		}
+		w.Raw("1")
+		w.EndArray()
+		return string(append(want, '1', ']'))
+	}
+	want := build()
+	if len(w.full) < 10 {
+		t.Errorf("%d full buffers", len(w.full))
+	}
+	checkOutput(t, &w, want)
+	w.Reset()
+	want = build()
+	checkOutput(t, &w, want)
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	w = Writer{}
+	w.BeginArray()
+	for range 1 << 20 {
+		w.String("twenty bytes of text")
+	}
+	w.EndArray()
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > uint64(w.Len())*5/4 {
+		t.Errorf("%d bytes allocated for a document of %d", n, w.Len())
 	}
 }
