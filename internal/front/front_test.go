@@ -141,6 +141,30 @@ func TestLossHeaderPath(t *testing.T) {
 	}
 }
 
+// TestLossHeaderPaths checks that the header asks for the paths of the losses that
+// it has room for, and not of all: each may cost a look at the whole document.
+func TestLossHeaderPaths(t *testing.T) {
+	calls := 0
+	x := &exchange{s: &Server{dialect: countedPaths{calls: &calls}}}
+	for i := range 1000 {
+		x.lose(content.Loss{Path: fmt.Sprintf("tools.%d", i), Severity: content.LossDropped})
+	}
+	h := http.Header{}
+	x.lossHeader(h)
+	v := h.Get("Polywire-Loss")
+	told := strings.Count(v, "dropped")
+	if want := fmt.Sprintf("; and %d more", 1000-told); calls != told+1 || !strings.HasSuffix(v, want) {
+		t.Errorf("%d paths for %d losses: …%s", calls, told, v[len(v)-20:])
+	}
+}
+
+type countedPaths struct {
+	Dialect
+	calls *int
+}
+
+func (d countedPaths) Path(p string) string { *d.calls++; return p }
+
 type plainPaths struct{ Dialect }
 
 func (plainPaths) Path(p string) string { return p }

@@ -114,10 +114,14 @@ func (x *exchange) lossHeader(h http.Header) {
 	}
 	slices.SortStableFunc(losses, func(a, b content.Loss) int { return cmp.Compare(b.Severity, a.Severity) })
 	var b strings.Builder
-	told := make(map[string]bool, len(losses))
-	more := 0
+	told := make(map[string]bool)
+	more, full := 0, false
 	for _, l := range losses {
 		more += l.More
+		if full { // the format's path of a place may cost a look at the whole document
+			more++
+			continue
+		}
 		path := headerText(x.path(l.Path))
 		if path == "" {
 			path = wholeDocument
@@ -128,6 +132,7 @@ func (x *exchange) lossHeader(h http.Header) {
 		item := l.Severity.String() + " " + path
 		if b.Len()+len("; ")+len(item)+roomForCount > maxLossHeader {
 			more++
+			full = true
 			continue
 		}
 		told[path] = true
