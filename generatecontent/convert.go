@@ -69,7 +69,7 @@ func (r *Request) unchanged(n *upstream.Request) bool {
 	case len(f.body) >= codec.SealFrom:
 		return false
 	}
-	q, err := parseRequest(r.Form.body, reading{limits: everything})
+	q, err := parseRequest(r.Form.body, reading{limits: codec.AnyRequest})
 	if err != nil {
 		return false
 	}
@@ -81,8 +81,6 @@ func (r *Request) unchanged(n *upstream.Request) bool {
 	is, err := r.AppendJSON(nil)
 	return err == nil && bytes.Equal(was, is)
 }
-
-var everything = content.Limits{Depth: codec.AnyDocument.Depth, Values: codec.AnyDocument.Values}
 
 // neutral says the request in neutral words.
 func (r *Request) neutral(n *upstream.Request) {

@@ -15,7 +15,7 @@ func (d *dialect) count(t *target) func(string, *http.Request, string) (*front.C
 		if err != nil {
 			return nil, err
 		}
-		call := &front.Call{Path: req.path, Files: d.elsewhere(req)}
+		call := &front.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
 		call.Request, call.Lost = req.passOn()
 		call.Within, _ = patience(r) // head has judged it
 		call.Count(Format, isCount, writeCount)

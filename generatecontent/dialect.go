@@ -189,7 +189,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		if err != nil {
 			return nil, err
 		}
-		c := &front.Call{Path: req.path, Files: d.elsewhere(req)}
+		c := &front.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
 		c.Request, c.Lost = req.passOn()
 		c.Within, _ = patience(r) // head has judged it
 		id := rand.Text()         // not the request's, which may be an edge's, and come again

@@ -22,6 +22,7 @@ type Form struct {
 	odd    content.Faults // names that are not known
 	sealed *codec.Sealed  // nil if unchanged finds out otherwise
 	model  codec.Extent
+	cost   int64 // see [codec.Quota.Cost]
 
 	// sound are the long base64 texts that the reader has looked at already
 	// and found good, in their order. Validate skips what is still the same.
@@ -139,7 +140,7 @@ func (r *Request) made() *Form {
 	if err != nil {
 		return nil
 	}
-	again, _ := parseRequest(string(doc), reading{limits: content.Limits{Depth: codec.AnyDocument.Depth, Values: codec.AnyDocument.Values}})
+	again, _ := parseRequest(string(doc), reading{limits: codec.AnyRequest})
 	if again == nil {
 		return nil
 	}

@@ -11,7 +11,8 @@ import (
 // Options configures a [Handler]. The zero value holds the defaults.
 type Options struct {
 	// Serving is what handlers of all formats share. The defaults of its
-	// Limits are here: bodies of 100 MiB, nesting of 256, 1,000,000 values, 100
+	// Limits are here: bodies of 100 MiB, nesting of 256, 1,000,000 values,
+	// 100,000 parts, 10,000 tools, 250,000 values in schemas, 100
 	// files of 75 MiB each, images of 24,000 by 24,000 and 100,000,000 pixels.
 	upstream.Serving
 

@@ -28,8 +28,9 @@ import (
 // remains. Names that are not known are kept; see [Rules] for refusing them.
 //
 // ParseRequest reports what a [Request] cannot hold: values of the wrong type,
-// parts with two data members, roles and enum names that do not exist. All
-// other rules are Validate's.
+// parts with two data members, roles and enum names that do not exist. A
+// document beyond the defaults of Limits in [Options] is an error without a
+// request. All other rules are Validate's.
 func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
 
 // ParseRequestString is [ParseRequest] without the copy.
@@ -54,7 +55,7 @@ func ParseCountRequest(body []byte) (*Request, error) {
 
 // reading is how to read a document.
 type reading struct {
-	limits  content.Limits // depth and values count
+	limits  content.Limits // depth, values, parts and tools count
 	version string         // of the API, as it stands in type names; empty: v1beta
 	count   bool           // the body is that of countTokens
 }
@@ -72,7 +73,7 @@ func parseRequest(body string, how reading) (*Request, error) {
 	if root.Kind() != jsonwire.Object {
 		return nil, &content.Error{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
 	}
-	p := parser{form: &w.form, size: 1, version: how.version}
+	p := parser{form: &w.form, size: 1, version: how.version, quota: codec.NewQuota(how.limits)}
 	if p.version == "" {
 		p.version = "v1beta"
 	}
@@ -87,6 +88,10 @@ func parseRequest(body string, how reading) (*Request, error) {
 	} else {
 		p.request(root, w)
 	}
+	if err := p.quota.Err(); err != nil {
+		return nil, err
+	}
+	w.form.cost = p.quota.Cost()
 	if p.faults.Len() == 0 {
 		return r, nil
 	}
@@ -120,6 +125,7 @@ type parser struct {
 	path    codec.Path
 	faults  content.Faults
 	form    *Form
+	quota   codec.Quota
 	version string
 	size    int // how much of everything to expect
 	turn    int // the turn that is being read
@@ -214,7 +220,9 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 		case fStore:
 			r.Store = p.optFlag(x, m, i, name)
 		case fLabels:
-			r.Labels = p.kept(x, m, i, name)
+			if p.quota.Members(x.Len()) {
+				r.Labels = p.kept(x, m, i, name)
+			}
 		case fContinuation:
 			r.ContinuationToken = p.bytes(r, x, m, i, name)
 		case fProcessing:
@@ -235,6 +243,9 @@ func (p *parser) contents(w *whole, v jsonwire.Value) {
 		p.noteEmpty(&w.request, v, "contents")
 		return
 	}
+	if !p.quota.Turns(n) {
+		return
+	}
 	p.expect(n)
 	turns := w.turns[:]
 	if n > 1 {
@@ -243,7 +254,9 @@ func (p *parser) contents(w *whole, v jsonwire.Value) {
 	w.request.Contents = turns
 	p.each(v, requestFields, fContents, func(i int, x jsonwire.Value) {
 		p.turn = i
-		p.content(&turns[i], x)
+		if !p.quota.Exceeded() {
+			p.content(&turns[i], x)
+		}
 	})
 }
 

@@ -59,6 +59,9 @@ func (p *parser) response(data member, side *sideMembers) content.Part {
 		p.note(t, "response", codec.Absent)
 	}
 	text, what := p.said(t, object)
+	if !p.quota.Parts(what + size(files)) {
+		return t
+	}
 	t.Parts = p.lists.Take(what+size(files), p.size)
 	if what > 0 {
 		s := p.texts.New(p.size)

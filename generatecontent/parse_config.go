@@ -66,9 +66,11 @@ func (p *parser) rareConfig(c *GenerationConfig, i int, x jsonwire.Value, name s
 	case fLogprobs:
 		c.Logprobs = p.integer(x, m, i, name, new(int64))
 	case fSchema:
-		c.ResponseSchema = p.kept(x, m, i, name)
+		if p.quota.Schema(x.Size()) {
+			c.ResponseSchema = p.kept(x, m, i, name)
+		}
 	case fJSONSchema, fOlderSchema:
-		if x.Kind() == jsonwire.Null {
+		if x.Kind() == jsonwire.Null || !p.quota.Schema(x.Size()) {
 			break
 		}
 		if c.ResponseJSONSchema != "" {
@@ -76,7 +78,9 @@ func (p *parser) rareConfig(c *GenerationConfig, i int, x jsonwire.Value, name s
 		}
 		c.ResponseJSONSchema = x.Raw()
 	case fFormat:
-		c.ResponseFormat = p.kept(x, m, i, name)
+		if p.quota.Schema(x.Size()) {
+			c.ResponseFormat = p.kept(x, m, i, name)
+		}
 	case fSpeech:
 		c.SpeechConfig = p.kept(x, m, i, name)
 	case fResolution:

@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,10 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
+
+// measuredMembers is from how many members on an object is measured before they are
+// collected.
+const measuredMembers = 100
 
 // kept checks a member that stays JSON text and returns that: as it came, if it
 // was canonical, else rewritten. Null is no value.
@@ -33,8 +38,20 @@ func (p *parser) extra(v jsonwire.Value, m *message, typed int) *content.Extra {
 
 // extraBut is extra for everything but a set of fields.
 func (p *parser) extraBut(v jsonwire.Value, m *message, but uint64) *content.Extra {
-	b := p.appendExtra(p.extras.Begin(), v, m, but)
-	return p.newExtra(b)
+	if !p.quota.Members(v.Len()) {
+		return nil
+	}
+	b := p.extras.Begin()
+	if v.Len() > measuredMembers {
+		size := 0
+		for name, x := range v.Members() {
+			if i := m.find(name); i < 0 || but&(1<<i) == 0 {
+				size += len(name) + len(x.Raw()) + len(`,"":`)
+			}
+		}
+		b = slices.Grow(b, size)
+	}
+	return p.newExtra(p.appendExtra(b, v, m, but))
 }
 
 func (p *parser) newExtra(b []byte) *content.Extra {

@@ -16,6 +16,9 @@ func (p *parser) parts(node any, v jsonwire.Value) []content.Part {
 		p.noteEmpty(node, v, "parts")
 		return nil
 	}
+	if !p.quota.Parts(n) {
+		return nil
+	}
 	list := p.lists.Take(n, p.size)
 	dropped := &p.form.dropped
 	if p.turn < 0 {

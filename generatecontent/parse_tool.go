@@ -13,6 +13,9 @@ func (p *parser) tools(r *Request, v jsonwire.Value) {
 		return
 	}
 	n := countTools(v)
+	if !p.quota.Tools(max(n, size(v))) {
+		return
+	}
 	p.expect(n)
 	if n > 0 {
 		r.Tools = make([]content.Tool, 0, n)
@@ -100,7 +103,7 @@ func (p *parser) declaration(t *content.Tool, v jsonwire.Value) {
 // schema reads a schema in either dialect, of which a function has one.
 func (p *parser) schema(s *content.Schema, x jsonwire.Value, i int, name string) {
 	text, openAPI := "", declFields.fields[i].kind == kMessage
-	if x.Kind() != jsonwire.Null {
+	if x.Kind() != jsonwire.Null && p.quota.Schema(x.Size()) {
 		text = p.kept(x, declFields, i, name)
 	}
 	switch {
@@ -167,6 +170,9 @@ func (p *parser) safety(r *Request, v jsonwire.Value) {
 	n := size(v)
 	if n == 0 {
 		p.noteEmpty(r, v, "safetySettings")
+		return
+	}
+	if !p.quota.Parts(n) {
 		return
 	}
 	r.SafetySettings = make([]SafetySetting, n)

@@ -163,7 +163,7 @@ func (d *dialect) request(r *http.Request, body string, count bool) (req *Reques
 	case faults != nil:
 		c.Own, c.Fault = errThread, faults
 	}
-	c.Files = d.elsewhere(req)
+	c.Files, c.Cost = d.elsewhere(req), req.Form.cost
 	c.Request, where, c.Lost = req.passOn(rules.header())
 	return req, c, where, nil
 }

@@ -20,6 +20,9 @@ func (p *parser) extra(node any, v jsonwire.Value, n *codec.Names) *content.Extr
 // members besides the one that is known. They become a "citations" of their
 // own in the Extra.
 func (p *parser) extraCiting(node any, v jsonwire.Value, n *codec.Names, odd jsonwire.Value) *content.Extra {
+	if !p.quota.Members(v.Len()) {
+		return nil
+	}
 	b, names := p.extras.Begin(), n.Index()
 	var long strings.Builder
 	for name, x := range v.Members() {

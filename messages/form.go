@@ -20,6 +20,7 @@ type Form struct {
 	plain  []*content.Text // the texts that were plain strings instead of lists
 	wrong  *wrong          // nil if parsing found no fault
 	sealed *codec.Sealed   // nil if it is not remembered
+	cost   int64           // see [codec.Quota.Cost]
 
 	model, stream codec.Extent
 

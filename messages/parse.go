@@ -23,7 +23,8 @@ import (
 // says what they are or with one that is not known there, required members
 // that are missing, and names that differ from a known one only in case or
 // behind a NUL. Of more than 100,000 messages it reports so and keeps the first
-// 100,000. All other rules are Validate's.
+// 100,000. A document beyond the defaults of Limits in [Options] is an error
+// without a request. All other rules are Validate's.
 func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
 
 // ParseRequestString is [ParseRequest] without the copy.
@@ -35,8 +36,8 @@ func ParseRequestString(body string) (*Request, error) {
 	return r, err
 }
 
-// parseRequest reads a document within limits of its own; depth and values of
-// lim count. It does not seal the request.
+// parseRequest reads a document within limits of its own. Depth, values, parts
+// and tools of lim count. It does not seal the request.
 func parseRequest(body string, lim content.Limits) (*Request, error) {
 	w := &whole{}
 	doc := &w.doc
@@ -44,7 +45,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 		return nil, syntaxError(err)
 	}
 	defer doc.Close()
-	p := parser{form: &w.form, size: 1}
+	p := parser{form: &w.form, size: 1, quota: codec.NewQuota(lim)}
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	r := &w.request
@@ -57,6 +58,10 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 		p.request(root, w)
 		p.required(root, r)
 	}
+	if err := p.quota.Err(); err != nil {
+		return nil, err
+	}
+	w.form.cost = p.quota.Cost()
 	if p.faults.Len() == 0 {
 		return r, nil
 	}
@@ -96,6 +101,7 @@ type parser struct {
 	path   codec.Path
 	faults content.Faults
 	form   *Form
+	quota  codec.Quota
 	size   int // how much of everything to expect
 	depth  int // of parts in parts
 
@@ -239,7 +245,7 @@ func (p *parser) messages(w *whole, v jsonwire.Value) {
 	w.request.Messages = turns
 	p.path.Push("messages")
 	for i, x := range v.Elems() {
-		if i == n {
+		if i == n || p.quota.Exceeded() {
 			break
 		}
 		p.path.PushIndex(i)

@@ -17,6 +17,9 @@ const deepestPart = 16
 func (p *parser) content(node any, v jsonwire.Value, name string, tagged bool) []content.Part {
 	switch v.Kind() {
 	case jsonwire.String:
+		if !p.quota.Parts(1) {
+			return nil
+		}
 		t := p.texts.New(p.size)
 		t.Text = v.Str()
 		if p.form.body != "" { // else nobody will encode it again
@@ -51,6 +54,9 @@ func (p *parser) plain(t *content.Text) {
 
 // parts reads a list of blocks.
 func (p *parser) parts(v jsonwire.Value, tagged bool) []content.Part {
+	if !p.quota.Parts(v.Len()) {
+		return nil
+	}
 	list := p.lists.Take(v.Len(), p.size)
 	p.depth++
 	for i, x := range v.Elems() {

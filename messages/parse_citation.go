@@ -42,7 +42,7 @@ func citeFormOf(tag string, kind content.CitationKind) *citeForm {
 
 // citations reads the citations of a text.
 func (p *parser) citations(node any, v jsonwire.Value) []content.Citation {
-	if !p.list(node, v, "citations") {
+	if !p.list(node, v, "citations") || !p.quota.Parts(v.Len()) {
 		return nil
 	}
 	list := make([]content.Citation, v.Len())

@@ -12,12 +12,8 @@ func (p *parser) tools(r *Request, v jsonwire.Value) {
 		return
 	}
 	n := v.Len()
-	// If tools have fewer bytes than the shortest good one, some are faulty.
-	// Then most are looked at, but not kept: a tool takes much more memory
-	// than what stands for one that is none.
-	const least, most = len(`{"type":""}`), 10_000
-	if n > most && v.End()-v.Offset() < n*least {
-		n = most
+	if !p.quota.Tools(n) {
+		return
 	}
 	p.expect(n)
 	p.form.tools = len(p.form.free)
@@ -25,11 +21,7 @@ func (p *parser) tools(r *Request, v jsonwire.Value) {
 	p.path.Push("tools")
 	for i, x := range v.Elems() {
 		p.path.PushIndex(i)
-		if i < n {
-			p.tool(&r.Tools[i], x)
-		} else {
-			p.tool(new(content.Tool), x)
-		}
+		p.tool(&r.Tools[i], x)
 		p.path.Pop()
 	}
 	p.path.Pop()
@@ -71,7 +63,7 @@ func (p *parser) customTool(t *content.Tool, v jsonwire.Value) {
 		case "description":
 			t.Description = p.optText(t, x, name)
 		case "input_schema":
-			t.Input.JSON = p.free(x, name)
+			t.Input.JSON = p.schema(x, name)
 		case "strict":
 			t.Strict = p.flag(t, x, name)
 		case "cache_control":
@@ -233,7 +225,7 @@ func (p *parser) outputFormat(node any, v jsonwire.Value, member string) *Output
 		switch name {
 		case "type":
 		case "schema":
-			f.Schema = p.free(x, name)
+			f.Schema = p.schema(x, name)
 		default:
 			more++
 		}

@@ -165,6 +165,14 @@ func (p *parser) free(v jsonwire.Value, name string) string {
 	return raw
 }
 
+// schema keeps a schema as it is.
+func (p *parser) schema(v jsonwire.Value, name string) string {
+	if !p.quota.Schema(v.Size()) {
+		return ""
+	}
+	return p.free(v, name)
+}
+
 // raw keeps an optional member of one of two kinds as it is.
 func (p *parser) raw(node any, v jsonwire.Value, name string, a, b jsonwire.Kind, text string) string {
 	switch v.Kind() {

@@ -194,7 +194,9 @@ var (
 )
 
 // A Budget bounds the bytes of request bodies, and of the files that were found
-// for them, and the requests that are in flight at once. A body whose length was
+// for them, and the requests that are in flight at once. A request of thousands of
+// parts, or of hundreds of tools, takes more bytes than its body has: about 512 for each
+// part, 2,048 for each tool and 128 for each value of a schema, but for the first MiB. A body whose length was
 // promised counts as a whole once its beginning has come, since memory is taken
 // for it then. A Budget is safe for concurrent use, and may be shared by
 // handlers. The zero Budget allows 512 MiB and any number of requests.

@@ -57,6 +57,9 @@ func AppendMember(dst []byte, name, json string) []byte {
 // AnyDocument lets pass what a host's own limits have let pass.
 var AnyDocument = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}
 
+// AnyRequest is AnyDocument for a whole request.
+var AnyRequest = content.Limits{Depth: AnyDocument.Depth, Values: AnyDocument.Values, Parts: 1 << 30, Tools: 1 << 30, Schemas: 1 << 30}
+
 // Append appends the document that w holds to dst.
 func Append(dst []byte, w *jsonwire.Writer) ([]byte, error) {
 	a := appender{dst}

@@ -3,6 +3,7 @@ package codec
 import (
 	"iter"
 	"strings"
+	"sync"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -135,11 +136,11 @@ func Lost(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 			return
 		}
 		w := loser{table: foreign[x.Format], place: place(path), top: path, yield: yield}
-		doc := Open(x, x.Format)
-		if doc == nil || doc.Root().Kind() != jsonwire.Object {
-			if doc != nil {
-				doc.Close()
-			}
+		// A request may have very many of these, so they share what reads them.
+		doc := extraDocs.Get().(*jsonwire.Doc)
+		defer extraDocs.Put(doc)
+		if doc.Parse(x.JSON, AnyDocument) != nil || doc.Root().Kind() != jsonwire.Object {
+			doc.Close()
 			yield(path, w.unknown())
 			return
 		}
@@ -150,6 +151,8 @@ func Lost(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 		}
 	}
 }
+
+var extraDocs = sync.Pool{New: func() any { return new(jsonwire.Doc) }}
 
 // place returns what stands in front of the names of members at a path, in the
 // table.

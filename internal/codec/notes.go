@@ -34,7 +34,7 @@ const (
 // Add adds a note. room is how many more to expect.
 func (n *Notes) Add(node any, name, raw string, room int) {
 	if len(*n) == cap(*n) {
-		*n = slices.Grow(*n, room)
+		*n = slices.Grow(*n, max(room, len(*n)))
 	}
 	*n = append(*n, Note{NoteKey{node, name}, raw})
 }

@@ -96,6 +96,10 @@ type Call struct {
 	// Request is what the upstream is asked; nil where Ask needs none.
 	Request *upstream.Request
 
+	// Cost is how many bytes of memory the request takes besides its body. They
+	// are taken from the budget.
+	Cost int64
+
 	// Lost is what the front itself could not say of the request, in neutral
 	// paths. Like the losses that an upstream tells first, it may be refused.
 	Lost []content.Loss

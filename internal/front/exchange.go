@@ -127,6 +127,9 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Call, error) 
 		return ctx, nil, err
 	}
 	x.call = call
+	if !x.reserve(x.taken + call.Cost) {
+		return ctx, nil, overloaded()
+	}
 	if call.Request != nil {
 		x.report.Model = call.Request.Model
 		call.Request.Refuse = x.s.serving.Refuse

@@ -142,6 +142,15 @@ func (v Value) Len() int {
 	return 0
 }
 
+// Size returns how many values and names v is made of, with all that it holds.
+func (v Value) Size() int {
+	n := v.node()
+	if n.end == 0 {
+		return 0
+	}
+	return int(n.next - v.i)
+}
+
 // Members ranges over the members of an Object in their order, with names
 // decoded.
 func (v Value) Members() iter.Seq2[string, Value] {

@@ -55,12 +55,18 @@ func (w *Writer) next() {
 	w.buf = make([]byte, 0, chunkSize+chunkRoom)
 }
 
-// separate writes the comma that is due before a value or name, and notes that
-// after a value one is due again.
-func (w *Writer) separate(next bool) {
+// room begins another buffer if the last one is full. It is called before a
+// value, and before a piece of one that is long.
+func (w *Writer) room() {
 	if len(w.buf) >= chunkSize && cap(w.buf)-len(w.buf) < chunkRoom {
 		w.next()
 	}
+}
+
+// separate writes the comma that is due before a value or name, and notes that
+// after a value one is due again.
+func (w *Writer) separate(next bool) {
+	w.room()
 	if w.comma {
 		w.buf = append(w.buf, ',')
 	}
@@ -132,6 +138,7 @@ func (w *Writer) Joined(texts ...string) {
 // text writes a piece of a string. Long stretches without escapes are
 // referenced; what is between them is escaped together.
 func (w *Writer) text(s string) {
+	w.room()
 	if len(s) < refSize {
 		n, high := len(w.buf), false
 		if w.buf, high = appendEscaped(w.buf, s); !high || utf8.ValidString(s) {

@@ -3,6 +3,7 @@
 package loss
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -33,6 +34,9 @@ type Log struct{ Losses []content.Loss }
 
 // Add notes that a rule has met what stands at path.
 func (l *Log) Add(r *Rule, path string) {
+	if n := len(l.Losses); n == cap(l.Losses) {
+		l.Losses = slices.Grow(l.Losses, n) // append leaves more garbage than doubling
+	}
 	l.Losses = append(l.Losses, r.At(path))
 }
 
@@ -49,12 +53,24 @@ func Once(list []content.Loss) []content.Loss {
 		}
 		return once
 	}
-	seen := make(map[content.Loss]struct{}, len(list))
-	return slices.DeleteFunc(list, func(l content.Loss) bool {
-		_, twice := seen[l]
-		seen[l] = struct{}{}
-		return twice
-	})
+	// The map is of hashes, which take a third of the memory of losses. once has
+	// the places of the losses that are kept.
+	seed := maphash.MakeSeed()
+	seen := make(map[uint64]int32, len(list))
+	once := list[:0]
+	for _, l := range list {
+		h := maphash.Comparable(seed, l)
+		i, known := seen[h]
+		if known && once[i] == l {
+			continue
+		}
+		if !known { // of two with one hash the first is remembered
+			seen[h] = int32(len(once))
+		}
+		once = append(once, l)
+	}
+	clear(list[len(once):])
+	return once
 }
 
 // Told knows what was told of one answer. The pieces of an answer mostly lose the

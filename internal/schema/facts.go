@@ -186,14 +186,18 @@ func (c *converter) limit(lo int, t types, inclusive, exclusive keyword) string 
 // propsIn returns the properties that the members from lo on describe, each
 // once, in the order in which they come.
 func (c *converter) propsIn(lo int) []prop {
-	var out []prop
 	var at map[string]int
-	sources := 0
+	sources, n := 0, 0
 	for i := range c.members[lo:] {
 		if c.members[lo+i].kw == kProperties {
 			sources++
+			n += len(c.members[lo+i].props) + c.members[lo+i].v.Len()
 		}
 	}
+	if n == 0 {
+		return nil
+	}
+	out := make([]prop, 0, n)
 	add := func(p prop) {
 		if i, ok := at[p.name]; ok {
 			out[i].all = append(out[i].all, p.all...)

@@ -22,6 +22,8 @@ type description struct {
 
 	head    string
 	lines   strings.Builder
+	written int               // lines
+	more    int               // lines that are left out
 	results strings.Builder   // what tools answered, quoted
 	called  map[string]string // names of tools by the ids of their calls
 	files   int
@@ -29,7 +31,19 @@ type description struct {
 	failed  error // what is no fault of the request
 }
 
-func (d *description) text() string { return d.head + d.lines.String() }
+// maxFact is how many characters of one fact are written.
+const maxFact = 1024
+
+// maxLines is how many lines a description has.
+const maxLines = 10_000
+
+func (d *description) text() string {
+	text := d.head + d.lines.String()
+	if d.more > 0 {
+		text += "… and " + count(d.more, "more line") + "\n"
+	}
+	return text
+}
 
 // thought is what echo thinks when nobody tells it what to think.
 func (d *description) thought() string {
@@ -72,12 +86,17 @@ func describe(ctx context.Context, r *upstream.Request) (*description, error) {
 
 // line adds a line about the thing at path. Empty facts are left out.
 func (d *description) line(path string, facts ...string) {
+	if d.written == maxLines {
+		d.more++
+		return
+	}
+	d.written++
 	d.lines.WriteString(path)
 	sep := ": "
 	for _, f := range facts {
 		if f != "" {
 			d.lines.WriteString(sep)
-			d.lines.WriteString(oneLine(f))
+			d.lines.WriteString(oneLine(clip(f, maxFact)))
 			sep = ", "
 		}
 	}
@@ -102,6 +121,14 @@ func (d *description) part(path string, p content.Part) {
 	if content.IsNil(p) {
 		d.faults.Add(content.CodeMissing, path, "a part must not be nil")
 		return
+	}
+	if d.written == maxLines {
+		switch p.(type) {
+		case *content.Image, *content.Document, *content.Media: // files are looked at
+		default:
+			d.more++
+			return
+		}
 	}
 	switch p := p.(type) {
 	case *content.Text:
@@ -228,7 +255,20 @@ func (d *description) say(kind, text string) string {
 	if text == "" {
 		return kind + ", empty"
 	}
-	return kind + ", " + size(len(text)) + ", " + digest(sha256.Sum256([]byte(text))) + ", " + strconv.Quote(clip(text, 40))
+	return kind + ", " + size(len(text)) + ", " + digest(sum(text)) + ", " + strconv.Quote(clip(text, 40))
+}
+
+// sum returns the digest of a text without a copy of it.
+func sum(text string) (out [sha256.Size]byte) {
+	h := sha256.New()
+	var piece [4 << 10]byte
+	for text != "" {
+		n := copy(piece[:], text)
+		_, _ = h.Write(piece[:n])
+		text = text[n:]
+	}
+	h.Sum(out[:0])
+	return out
 }
 
 // named is say for what is only sometimes there.

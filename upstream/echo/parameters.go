@@ -11,12 +11,19 @@ import (
 // maxQuote is how many characters of a tool's result are quoted.
 const maxQuote = 4096
 
+// maxResults is how many bytes of all results are quoted.
+const maxResults = 1 << 20
+
 // quote repeats what the caller's tools answered.
 func (d *description) quote(parts []content.Part) {
 	for i, p := range parts {
 		t, ok := p.(*content.ToolResult)
 		if !ok || t == nil {
 			continue
+		}
+		if d.results.Len() > maxResults {
+			d.results.WriteString("…\n")
+			return
 		}
 		d.results.WriteString(d.toolName(t, i))
 		if t.Error {
@@ -26,7 +33,7 @@ func (d *description) quote(parts []content.Part) {
 		}
 		said := false
 		for _, p := range t.Parts {
-			if text, ok := p.(*content.Text); ok && text != nil {
+			if text, ok := p.(*content.Text); ok && text != nil && d.results.Len() <= maxResults {
 				d.results.WriteString(": ")
 				d.results.WriteString(clip(text.Text, maxQuote))
 				said = true

@@ -84,6 +84,7 @@ func (e *chatEncoder) userTurn(i int) {
 	if e.to.vendor && !e.followsResults(i) {
 		e.say() // each turn is a message of its own
 	}
+	e.expect(len(t.Parts))
 	before, told := len(e.user), len(e.log.Losses)
 	for j, p := range t.Parts {
 		at := place{turn: i, part: j}
@@ -142,8 +143,7 @@ func (e *chatEncoder) flush(role string) {
 	w.Name("content")
 	e.content(e.user)
 	w.EndObject()
-	clear(e.user)
-	e.user = e.user[:0]
+	e.forget()
 }
 
 // content writes pieces: as a string where that is enough, since every server

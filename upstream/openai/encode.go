@@ -211,7 +211,9 @@ func (p place) String() string {
 	if p.list != "" {
 		return p.list + "." + strconv.Itoa(p.part)
 	}
-	return "turns." + strconv.Itoa(p.turn) + ".parts." + strconv.Itoa(p.part)
+	var b [64]byte // for a single allocation
+	path := append(strconv.AppendInt(append(b[:0], "turns."...), int64(p.turn), 10), ".parts."...)
+	return string(strconv.AppendInt(path, int64(p.part), 10))
 }
 
 func (p place) turnPath() string { return strings.TrimSuffix(p.String(), ".parts.0") }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -43,6 +44,22 @@ func (e *encoder) text(p *content.Text, at place) {
 		return
 	}
 	e.user = append(e.user, piece{text: p.Text, mark: e.marked(p.Cache, at)})
+}
+
+// expect makes room for n more pieces.
+func (e *encoder) expect(n int) { e.user = slices.Grow(e.user, n) }
+
+// fewPieces is how many pieces an encoder keeps the memory of.
+const fewPieces = 1024
+
+// forget forgets the pieces at hand.
+func (e *encoder) forget() {
+	if cap(e.user) > fewPieces {
+		e.user = nil
+		return
+	}
+	clear(e.user)
+	e.user = e.user[:0]
 }
 
 // vendors notes what only another vendor, or nobody, understands.
@@ -195,6 +212,7 @@ func (e *encoder) label(p content.Part, s content.Source, at place) {
 // object repeats. marked reports whether one of these ends a prefix to be cached.
 func (e *encoder) resultParts(r *content.ToolResult, at place, part func(content.Part, place)) (marked bool) {
 	e.refs = strings.Contains(r.Object, `"$ref"`)
+	e.expect(len(r.Parts))
 	for k, p := range r.Parts {
 		before := len(e.user)
 		part(p, at.in(".parts", k))

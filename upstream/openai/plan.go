@@ -146,7 +146,7 @@ func (p *plan) encode(n *upstream.Request, loaded bool) []content.Loss {
 	if !loaded {
 		p.load, p.others, p.noted = e.load, e.others, e.noted
 	}
-	return loss.Once(e.log.Losses)
+	return loss.Bound(loss.Once(e.log.Losses))
 }
 
 // sizeOf returns about how many bytes a request takes, up to a limit: long

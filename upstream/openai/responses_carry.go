@@ -23,7 +23,9 @@ func (e *resEncoder) recall(run []content.Turn, first int) {
 	e.ids.reset()
 	e.shown, e.parts = "", e.parts[:0]
 	var shown []string
+	n := 0
 	for i := range run {
+		n += len(run[i].Parts)
 		for _, p := range run[i].Parts {
 			if t, ok := p.(*content.Thinking); ok && t != nil {
 				if item := itemOf(t); item != "" {
@@ -32,6 +34,7 @@ func (e *resEncoder) recall(run []content.Turn, first int) {
 			}
 		}
 	}
+	e.parts = slices.Grow(e.parts, n)
 	from := 0 // where items may stand that another part carries
 	for i := range run {
 		for j, p := range run[i].Parts {

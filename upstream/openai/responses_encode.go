@@ -74,6 +74,7 @@ func (e *resEncoder) encode() {
 // part of it is to be cached, as the first message.
 func (e *resEncoder) instructions() {
 	marks := false
+	e.expect(len(e.n.System))
 	for i, p := range e.n.System {
 		e.systemPart(p, place{list: "system", part: i})
 		marks = marks || len(e.user) > 0 && e.user[len(e.user)-1].mark
@@ -88,12 +89,6 @@ func (e *resEncoder) instructions() {
 	e.w.Name("instructions")
 	e.joined(e.user)
 	e.forget()
-}
-
-// forget forgets the pieces at hand.
-func (e *resEncoder) forget() {
-	clear(e.user)
-	e.user = e.user[:0]
 }
 
 // items writes the turns as items.
@@ -163,6 +158,7 @@ func (e *resEncoder) othersTurn(i int) {
 	if len(t.Parts) > 0 {
 		e.loose()
 	}
+	e.expect(len(t.Parts))
 	said, told := false, len(e.log.Losses)
 	for j, p := range t.Parts {
 		at := place{turn: i, part: j}

@@ -57,7 +57,7 @@ func (e *resEncoder) resultPieces(r *content.ToolResult, at place) []piece {
 	// The parts become pieces of the user first, and are taken from there.
 	mine := len(e.user)
 	said := e.resultParts(r, at, e.part)
-	var list []piece
+	list := make([]piece, 0, len(e.user)-mine+1)
 	if r.Object != "" { // it says more than the texts
 		list = append(list, piece{text: r.Object, mark: said})
 	}
