@@ -43,6 +43,7 @@ type stream struct {
 	blocked bool       // the vendor's own frames say that the prompt was
 	unsaid  bool       // usage is not written as it is now
 	recount bool       // counts are not usage as it is now
+	framed  bool       // events come from a server
 	counts  []byte     // usageMetadata, with its name; empty as long as it is unknown
 	said    []progress // of each candidate
 
@@ -114,6 +115,7 @@ func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	from := len(dst)
 	f := upstream.FrameOf(events)
 	s.signs = s.signs && (f == nil || f.Format != Format)
+	s.framed = s.framed || len(events) > 0 && events[0].Frame != nil
 	if f != nil && s.fits(f, events) {
 		return s.oneLine(s.verbatim(dst, f, events), from)
 	}
@@ -328,12 +330,15 @@ func (s *stream) endPiece(dst []byte) []byte {
 	if s.candidates[k].callless() {
 		s.said[k].fresh = false // a call may come yet
 	}
-	if s.said[k].fresh {
+	// Without counts of a server the candidate ends in a chunk of its own: an
+	// estimate may follow, and no chunk may follow its finishReason.
+	ends := s.said[k].fresh && (!s.framed || counted(&s.usage))
+	if ends {
 		dst = s.appendCarrier(dst, k)
 	}
 	s.at = -1
 	dst = append(dst, "]}"...)
-	if s.said[k].fresh {
+	if ends {
 		dst = s.appendStop(dst, k)
 	}
 	dst = append(s.appendIndex(dst, k), "}]"...)

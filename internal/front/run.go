@@ -230,13 +230,15 @@ func (x *exchange) end(ctx context.Context, s *sink, err error) {
 			s.buf = s.pending()
 			s.flush()
 		}
-		if !left {
-			x.pause(s.call.Apart)
+		apart := s.call.Apart
+		if left {
+			apart = 0
 		}
+		x.pause(apart)
 		s.buf = s.call.Stream.End(s.pending(), f)
 		s.flush()
 		if r, ok := s.call.Stream.(Repeater); ok && s.err == nil {
-			x.pause(s.call.Apart)
+			x.pause(apart)
 			s.buf = r.Repeat(s.pending(), f)
 			if len(s.buf) > 0 {
 				s.flush()
