@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/polywire/polywire/internal/fake"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -60,6 +61,40 @@ func TestTextInBase64(t *testing.T) {
 			}
 			if b.name == toClaude && !slices.Equal(a.losses(), []string{"hint turns.0.parts.0.source"}) {
 				t.Errorf("losses %q", a.losses())
+			}
+		})
+	}
+}
+
+// TestClientTools has an agent declare tools by the vendor's types that it runs
+// itself: other models get them as functions, and call them by the same names.
+func TestClientTools(t *testing.T) {
+	f := frontNamed("messages")
+	const members = `"tools":[{"type":"bash_20250124","name":"bash"},{"type":"text_editor_20250728","name":"str_replace_based_edit_tool"},{"type":"memory_20250818","name":"memory"}],` +
+		`"tool_choice":{"type":"tool","name":"bash"},"messages":[{"role":"user","content":"list the files"},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"memory","input":{"command":"view","path":"/memories"}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"tool_reference","tool_name":"TR1"}]}]}]`
+	for _, b := range backs {
+		t.Run(b.name, func(t *testing.T) {
+			if b.format == f.name {
+				t.Skip("passes with the document")
+			}
+			up, vendor := b.start(t, vendor{trust: true})
+			vendor.Always(fake.Call("bash", `{"command":"ls"}`))
+			a := newGateway(f, up, upstream.Serving{}).ask(b.model, members, whole)
+			body := string(vendor.Last().Body)
+			for _, want := range []string{`"bash"`, `"str_replace_based_edit_tool"`, `"memory"`, "insert_text", "restart", "TR1"} {
+				if !strings.Contains(body, want) {
+					t.Errorf("no %s in what was sent: %s", want, clip(body))
+				}
+			}
+			if a.Status != http.StatusOK || !strings.Contains(a.Body, `"name":"bash"`) || !strings.Contains(a.Body, `"input":{"command":"ls"}`) || !strings.Contains(a.Body, `"stop_reason":"tool_use"`) {
+				t.Errorf("answered %d %s", a.Status, clip(a.Body))
+			}
+			for _, want := range []string{"degraded tools.0", "degraded tools.1", "degraded tools.2", "degraded turns.2.parts.0.parts.0"} {
+				if !slices.Contains(a.losses(), want) {
+					t.Errorf("%s is not reported: %q", want, a.losses())
+				}
 			}
 		})
 	}

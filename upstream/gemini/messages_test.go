@@ -332,10 +332,10 @@ func TestCountAndModels(t *testing.T) {
 	for name, source := range map[string]string{"a link": `{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}`, "counted": `{"type":"text","text":"q"}`} {
 		w := b.post("/v1/messages/count_tokens", `{"model":"gemini-3.8-flash","tools":[{"type":"bash_20250124","name":"bash"}],"messages":[{"role":"user","content":[`+
 			source+`,{"type":"container_upload","file_id":"f"}]}]}`)
-		if diff := cmp.Diff([]string{"dropped turns.0.parts.1", "dropped tools.0"}, lostOf(b.report)); diff != "" {
+		if diff := cmp.Diff([]string{"degraded tools.0", "dropped turns.0.parts.1"}, lostOf(b.report)); diff != "" {
 			t.Errorf("%s: losses (-want +got):\n%s", name, diff)
 		}
-		if got, want := w.Header().Get("Polywire-Loss"), "dropped messages.0.content.1; dropped tools.0"; got != want {
+		if got, want := w.Header().Get("Polywire-Loss"), "dropped messages.0.content.1; degraded tools.0"; got != want {
 			t.Errorf("%s: the header tells %q, want %q", name, got, want)
 		}
 	}

@@ -99,6 +99,10 @@ var partLosses = []lossCase{
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", local: true, change: user(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")})},
 	{rule: lostOwn, path: "turns.0.parts.1.extra", change: user(&content.Image{Source: png.Source, Extra: &content.Extra{Format: ChatFormat, JSON: `{"detail":"low","x":1}`}})},
 	{rule: lostVendorPart, path: "turns.0.parts.1", change: user(&content.ServerToolResult{Format: "messages", Kind: "x", Content: "{}"})},
+	{rule: legal.ReferenceAsText, path: "turns.2.parts.0.parts.0", change: called(resultOf("c1", &content.Unknown{Format: "messages", Kind: "tool_reference", Raw: `{"tool_name":"x"}`}))},
+	{rule: legal.ToolAsFunction, path: "tools.0", change: func(r *upstream.Request) {
+		r.Tools = []content.Tool{{Format: "messages", Kind: "bash_20250124", Name: "bash", Raw: `{"type":"bash_20250124","name":"bash"}`}}
+	}},
 	{rule: legal.SummaryAsText, path: "turns.0.parts.1", change: user(&content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`})},
 	{rule: lostUnknownPart, path: "turns.0.parts.1", change: user(&content.Unknown{Format: "messages", Kind: "x", Raw: "{}"})},
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: foreign})},

@@ -39,7 +39,7 @@ func chosen(mode content.ChoiceMode, names ...string) content.ToolChoice {
 var (
 	gTool       = content.Tool{Name: "g"}
 	webSearcher = content.Tool{Kind: "web_search_20250305", Name: "web_search", Format: "messages", Raw: `{"type":"web_search_20250305","name":"web_search"}`}
-	bash        = content.Tool{Kind: "bash_20250124", Name: "bash", Format: "messages", Raw: `{"type":"bash_20250124","name":"bash"}`}
+	bash        = content.Tool{Kind: "computer_20250124", Name: "bash", Format: "messages", Raw: `{"type":"computer_20250124","name":"bash"}`}
 
 	noSearch = []content.Loss{lostVendorTool.At("tools.0")}
 	mapped   = []content.Loss{resMappedTool.At("tools.0")}

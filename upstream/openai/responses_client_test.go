@@ -134,7 +134,7 @@ func TestResponsesCount(t *testing.T) {
 		t.Errorf("asked %s with %s", s.Last().Path, got)
 	}
 	n = simple("gpt-6.2-sol", "hi")
-	n.Tools = []content.Tool{{Kind: "bash_20250124", Name: "bash", Format: "messages", Raw: `{"type":"bash_20250124","name":"bash"}`}}
+	n.Tools = []content.Tool{{Kind: "computer_20250124", Name: "computer", Format: "messages", Raw: `{"type":"computer_20250124","name":"computer"}`}}
 	got, err := c.CountTokens(t.Context(), n)
 	want := []content.Loss{{Path: "tools.0", Severity: content.LossDropped, Reason: "the server does not have this built-in tool"}}
 	if diff := cmp.Diff(want, got.Losses); diff != "" || err != nil {

@@ -86,6 +86,10 @@ func resPartLosses() []resLossCase {
 		{lostSystemTurn, "turns.1", c, setting(func(r *upstream.Request) {
 			r.Turns = append(r.Turns, content.Turn{Role: content.System, Parts: partsOf(hi)})
 		}), 0},
+		{legal.ReferenceAsText, "turns.0.parts.0.parts.0", v, asked("m", resultOf("c1", &content.Unknown{Format: "messages", Kind: "tool_reference", Raw: `{"tool_name":"x"}`})), 0},
+		{legal.ToolAsFunction, "tools.0", v, setting(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Format: "messages", Kind: "memory_20250818", Name: "memory", Raw: `{"type":"memory_20250818","name":"memory"}`}}
+		}), 0},
 		{legal.SummaryAsText, "turns.0.parts.0", v, asked("m", &content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`}), 0},
 		{codec.EmptyQuestion, "turns.0", v, asked("m", &content.Text{}), 0},
 		{resUnknownPart, "turns.0.parts.0", v, asked("m", &content.Unknown{Format: "alien", Kind: "x"}), 0},
