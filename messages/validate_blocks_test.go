@@ -42,9 +42,9 @@ func TestValidateSources(t *testing.T) {
 		{"jpg is jpeg", image("image/jpg", "/9j/wAALCAABAAEBAREA"), nil, nil},
 		{"type", image("image/bmp", dot), nil, []content.Error{
 			{Code: content.CodeValue, Path: imageBase64 + ".media_type", Text: textImageType}}},
-		{"other bytes", image("image/gif", dot), nil, oneFault(content.CodeMedia, imageBase64+".media_type",
-			"Image does not match the provided media type image/gif: it is image/png")},
-		{"no image", image("image/png", "aGVsbG8="), nil, oneFault(content.CodeMedia, imageBase64+".media_type",
+		{"other bytes", image("image/gif", dot), nil, oneFault(content.CodeMedia, imageBase64,
+			"The image was specified using the image/gif media type, but the image appears to be a image/png image")},
+		{"no image", image("image/png", "aGVsbG8="), nil, oneFault(content.CodeMedia, imageBase64+".data",
 			"Image does not match the provided media type image/png")},
 		{"cut header", image("image/png", "iVBORw0KGgo="), nil, oneFault(content.CodeMedia, imageBase64+".data", "Could not process image")},
 		{"too wide", image("image/gif", wide), nil, oneFault(content.CodeLimit, imageBase64+".data",
@@ -92,8 +92,8 @@ func TestValidateSources(t *testing.T) {
 		{"files", userSays(strings.TrimSuffix(many, ",")), nil, oneFault(content.CodeLimit, "messages", "too many files in the request: 101 files > 100 files")},
 		{"image in a result", talk(`{"role":"user","content":"a"},{"role":"assistant","content":[` + useA + `]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` +
 			`{"type":"image","source":{"type":"base64","media_type":"image/webp","data":"` + dot + `"}}]}]}`), nil,
-			oneFault(content.CodeMedia, "messages.2.content.0.tool_result.content.0.image.source.base64.media_type",
-				"Image does not match the provided media type image/webp: it is image/png")},
+			oneFault(content.CodeMedia, "messages.2.content.0.tool_result.content.0.image.source.base64",
+				"The image was specified using the image/webp media type, but the image appears to be a image/png image")},
 	})
 }
 

@@ -25,6 +25,6 @@ func ExampleRequest_Validate() {
 	// Output:
 	// missing Requests which include `tool_use` or `tool_result` blocks must define tools.
 	// range thinking.enabled.budget_tokens: Input should be greater than or equal to 1024
-	// media messages.0.content.0.image.source.base64.media_type: Image does not match the provided media type image/png: it is image/gif
+	// media messages.0.content.0.image.source.base64: The image was specified using the image/png media type, but the image appears to be a image/gif image
 	// pairing messages.0.content.1: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.
 }

@@ -156,11 +156,19 @@ func (v *validator) ruleFor(data string) content.Base64Rule {
 
 // mismatch reports bytes that are not of the type that was said.
 func (v *validator) mismatch(what, said, actual string) {
+	if what == "image" && strings.HasPrefix(actual, "image/") { // in the vendor's words, at the vendor's path
+		v.fault(content.CodeMedia, "The image was specified using the "+codec.Clip(said)+" media type, but the image appears to be a "+actual+" image")
+		return
+	}
 	text := strings.ToUpper(what[:1]) + what[1:] + " does not match the provided media type " + codec.Clip(said)
 	if actual != "" {
 		text += ": it is " + actual
 	}
-	v.fault(content.CodeMedia, text, "media_type")
+	member := "media_type"
+	if what == "image" {
+		member = "data"
+	}
+	v.fault(content.CodeMedia, text, member)
 }
 
 func megabytes(n int64) string {

@@ -102,7 +102,7 @@ func imageRule(a *ask) string {
 		}
 		data, _ := base64.StdEncoding.DecodeString(src.Text("data"))
 		if kind := sniff(data); kind != "" && kind != src.Text("media_type") {
-			return at + ".image.source.base64.data: Image does not match the provided media type " + src.Text("media_type")
+			return at + ".image.source.base64: The image was specified using the " + src.Text("media_type") + " media type, but the image appears to be a " + kind + " image"
 		}
 		if len(data) >= 24 && sniff(data) == "image/png" {
 			w, h := binary.BigEndian.Uint32(data[16:]), binary.BigEndian.Uint32(data[20:])
