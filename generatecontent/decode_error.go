@@ -6,28 +6,37 @@ import (
 	"strings"
 	"time"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/scrub"
 	"github.com/polywire/polywire/upstream"
 )
 
-// DecodeError says what an answer with a status other than 2xx means: header
-// and body as they came, the body perhaps cut, empty, in a list of one, or no
-// JSON at all.
+// DecodeError reads the answer of a server with a status other than 2xx: header
+// and body as they came, the body perhaps cut, empty, in a list of one, or not
+// JSON.
 //
 // The Code follows the status. What is between the host and its vendor, such as
-// a key that is refused (also under 400), payment that is due or a place that
-// is not served, is [upstream.CodeBadGateway]; a daily quota and one of nothing
-// are [upstream.CodeQuota]. The words of an error envelope under 400, 404, 413,
-// 422 and 429 become the Text: as one line of at most 2 KiB, out of which keys,
-// user-info and queries are taken; other words are not passed on. RetryAfter is
-// that of the envelope's details, of its words or of the header, in this order,
-// if it is an hour at most. Err, for logs, has the status and the cleaned words.
+// a key that is refused (also under 400 and 403), payment that is due or a place
+// that is not served, is [upstream.CodeBadGateway]; a daily quota and one of
+// nothing are [upstream.CodeQuota]. The message of an error envelope under 400,
+// 404, 413, 422 and 429 becomes the Text: as one line of at most 2 KiB, out of
+// which keys, user-info and queries are taken.
+//
+// Details and Status are the envelope's error object and the status, for handlers
+// of this format, whatever the status is; a refused key has none. Header has what
+// the vendor says about rates and about trying again. RetryAfter is that of the
+// envelope's details, of its message or of the header, in this order. Err, for
+// logs, has the status and the cleaned message.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	f := vendorError{http: status, after: codec.RetryAfter(header), size: len(body)}
 	codec.ErrorBody(body, f.take)
-	return f.error()
+	e := f.error()
+	if !f.refused() {
+		e.Header = codec.ErrorHeader(header, "X-Ratelimit-", "Ratelimit")
+	}
+	return e
 }
 
 // failure returns the error that an envelope in place of an answer, or in a
@@ -49,10 +58,11 @@ type vendorError struct {
 	message  string // cleaned
 	reason   string // of the first ErrorInfo
 	delay    time.Duration
-	daily    bool          // the quota is one of a day, or of nothing
-	after    time.Duration // by the headers
-	size     int           // of a body that is no envelope
-	original string        // the envelope as JSON, if it was not the body of a failure
+	daily    bool           // the quota is one of a day, or of nothing
+	after    time.Duration  // by the headers
+	size     int            // of a body that is no envelope
+	details  *content.Extra // the error object
+	original string         // the envelope as JSON, if it was not the body of a failure
 }
 
 // Original lets adapters remove their keys before the error is read.
@@ -95,6 +105,7 @@ func (f *vendorError) take(v jsonwire.Value) {
 	}
 	f.envelope = true
 	f.status = strings.ToUpper(x.Get("status").Str())
+	f.details = codec.Details(Format, x)
 	text := x.Get("message").Str()
 	f.message = scrub.Line(text)
 	if n, ok := wholeNumber(x.Get("code"), 32); ok {
@@ -140,13 +151,13 @@ func retryIn(text string) time.Duration {
 	return delayOf(strings.TrimRight(rest, "."))
 }
 
-// delayOf reads a duration of up to an hour; all else is 0.
+// delayOf reads a duration; all else is 0.
 func delayOf(s string) time.Duration {
 	if len(s) > 32 {
 		return 0
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 || d > time.Hour {
+	if err != nil || d < 0 {
 		return 0
 	}
 	return d
@@ -165,6 +176,13 @@ func (f *vendorError) error() *upstream.Error {
 		status = f.meant()
 	}
 	e := &upstream.Error{Code: f.neutral(status), Err: f}
+	if f.refused() {
+		return e
+	}
+	e.Details = f.details
+	if e.Details != nil && f.http >= 400 && f.http <= 599 {
+		e.Status = f.http
+	}
 	switch e.Code {
 	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeQuota, upstream.CodeRateLimit:
 		e.Text = f.message // empty where there was no envelope
@@ -203,13 +221,18 @@ func (f *vendorError) meant() int {
 	return 0
 }
 
+// refused reports whether the vendor refuses the host's key.
+func (f *vendorError) refused() bool {
+	return codec.KeyRefused(f.http, []string{f.status, f.reason}, "", f.message)
+}
+
 // neutral is the table from statuses to codes.
 func (f *vendorError) neutral(status int) upstream.Code {
 	switch f.status {
 	case "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION":
 		return upstream.CodeBadGateway // about the host: its key, its place, its account
 	}
-	if strings.HasPrefix(f.reason, "API_KEY_") || strings.HasPrefix(f.reason, "ACCESS_TOKEN_") {
+	if f.refused() {
 		return upstream.CodeBadGateway
 	}
 	switch status {

@@ -37,7 +37,7 @@ func (d *dialect) Header(h http.Header, id string) { h.Set("X-Request-Id", id) }
 func (d *dialect) Forward(name string) bool { return name == "X-Gemini-Service-Tier" }
 
 func (d *dialect) Error(_ string, f *front.Failure) (int, []byte) {
-	return tellFailure(f, d.body).status, appendError(nil, f, d.body)
+	return statusFor(f, d.body), appendError(nil, f, d.body)
 }
 
 // Keys reads all carriers, which mean the same; what is no bearer token is no

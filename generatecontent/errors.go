@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -119,10 +120,84 @@ func violations(f *front.Failure) (list []line, more int, star bool) {
 	return list, f.More, star
 }
 
+// An errorDetails is what the Details of a failure say in this format.
+type errorDetails struct {
+	same   bool   // they are a vendor's error object that still means what the failure means: it is written as it is
+	status int    // of the response; 0 means that of the code
+	list   string // otherwise: a list of details, in place of those of the failure
+	rest   string // and other members, each with a comma in front
+}
+
+// readDetails reads the Details of a failure.
+func readDetails(f *front.Failure) (d errorDetails) {
+	if f.Details == nil || f.Details.Format != Format {
+		return d
+	}
+	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{Lenient: true})
+	if err != nil {
+		return d
+	}
+	defer doc.Close()
+	root := doc.Root()
+	if root.Kind() != jsonwire.Object {
+		return d
+	}
+	code := root.Get("code")
+	if !code.Exists() || !root.Get("message").Exists() { // not an error object
+		d.list = "[" + string(jsonwire.AppendCompact(nil, f.Details.JSON)) + "]"
+		return d
+	}
+	if n, ok := code.Int(); ok && n >= 400 && n <= 599 {
+		var e *upstream.Error
+		body := []byte(`{"error":` + f.Details.JSON + `}`)
+		if d.status = f.Status; d.status != 0 {
+			e = DecodeError(d.status, nil, body)
+		} else {
+			d.status = int(n)
+			codec.ErrorBody(body, func(v jsonwire.Value) { e = failureOf(v) })
+		}
+		if d.same = e != nil && e.Details != nil && e.Code == f.Code && e.Text == f.Text; d.same {
+			return d
+		}
+	}
+	if d.status = 0; codec.StatusCode(f.Status) == f.Code {
+		d.status = f.Status
+	}
+	var rest []byte
+	for name, v := range root.Members() {
+		switch name {
+		case "code", "message", "status":
+		case "details":
+			if v.Kind() == jsonwire.Array {
+				d.list = string(jsonwire.AppendCompact(nil, v.Raw()))
+			}
+		default:
+			rest = jsonwire.AppendString(append(rest, ','), name)
+			rest = jsonwire.AppendCompact(append(rest, ':'), v.Raw())
+		}
+	}
+	d.rest = string(rest)
+	return d
+}
+
+// statusFor returns the status of the response to a request that failed.
+func statusFor(f *front.Failure, limit int64) int {
+	if status := readDetails(f).status; status != 0 {
+		return status
+	}
+	return tellFailure(f, limit).status
+}
+
 // appendError appends the envelope. The code is a number, and stands first:
 // clients read nothing else as an error. limit is that of bodies.
 func appendError(dst []byte, f *front.Failure, limit int64) []byte {
-	w := tellFailure(f, limit)
+	w, d := tellFailure(f, limit), readDetails(f)
+	if d.same {
+		return append(jsonwire.AppendCompact(append(dst, `{"error":`...), f.Details.JSON), '}')
+	}
+	if d.status != 0 {
+		w.status = d.status
+	}
 	list, more, star := violations(f)
 	text := f.Text
 	switch {
@@ -134,8 +209,12 @@ func appendError(dst []byte, f *front.Failure, limit int64) []byte {
 	dst = jsonwire.AppendInt(append(dst, `{"error":{"code":`...), int64(w.status))
 	dst = jsonwire.AppendString(append(dst, `,"message":`...), text)
 	dst = append(append(append(dst, `,"status":"`...), w.name...), '"')
-	dst = appendDetails(dst, f, list, text)
-	return append(dst, "}}"...)
+	if d.list != "" {
+		dst = append(append(dst, `,"details":`...), d.list...)
+	} else {
+		dst = appendDetails(dst, f, list, text)
+	}
+	return append(append(dst, d.rest...), "}}"...)
 }
 
 // joined is the message about faults, one a line.

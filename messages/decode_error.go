@@ -5,30 +5,38 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/scrub"
 	"github.com/polywire/polywire/upstream"
 )
 
-// DecodeError says what an answer with a status other than 2xx means: header
-// and body as they came, the body perhaps cut, empty, or no JSON at all.
+// DecodeError reads the answer of a server with a status other than 2xx: header
+// and body as they came, the body perhaps cut, empty, or not JSON.
 //
-// The Code follows the status. What is between the host and its vendor, such
-// as a key that is refused or payment that is due, is
-// [upstream.CodeBadGateway]. The words of an error envelope under 400, 404,
-// 413, 422 and 429 become the Text: as one line of at most 2 KiB, out of which
-// keys, user-info and queries are taken; other words are not passed on.
-// RetryAfter is that of the headers, a number or a date, if it is up to an hour;
-// the one in milliseconds counts more.
-// UpstreamID is the vendor's request id, of the header or else of the envelope.
-// Err, for logs, has the status, type and request id; words in it are cleaned
-// in the same way.
+// The Code follows the status, then the error's type. What is between the host and
+// its vendor, such as a key that is refused, also under 400 and 403, or payment
+// that is due, is [upstream.CodeBadGateway]. The message of an error envelope under
+// 400, 404, 413, 422 and 429 becomes the Text: as one line of at most 2 KiB, out of
+// which keys, user-info and queries are taken.
+//
+// Details and Status are the envelope's error object and the status, for handlers
+// of this format, whatever the status is; a refused key has none. Header has the
+// headers about rates and about trying again, and RetryAfter is that of the
+// headers, a number or a date; milliseconds count more. UpstreamID is the vendor's
+// request id, of the header or else of the envelope. Err, for logs, has the
+// status, the type, the cleaned message and the request id.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	f := vendorError{status: status, id: header.Get("request-id"), size: len(body)}
 	codec.ErrorBody(body, f.take)
 	e := &upstream.Error{Code: codec.StatusCode(status), UpstreamID: printable(f.id), Err: &f}
-	if f.envelope {
+	refused := codec.KeyRefused(status, []string{f.kind, f.detail}, "", f.message)
+	switch {
+	case refused:
+		e.Code = upstream.CodeBadGateway
+		return e
+	case f.envelope:
 		e.Code = f.code(e.Code)
 		switch status {
 		case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge,
@@ -37,13 +45,20 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 				e.Text = f.message
 			}
 		}
+		if status >= 400 && status <= 599 {
+			e.Details, e.Status = f.details, status
+		}
 	}
+	e.Header = codec.ErrorHeader(header, rateHeaders[:]...)
 	switch e.Code {
 	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
 		e.RetryAfter = codec.RetryAfter(header)
 	}
 	return e
 }
+
+// rateHeaders are how the names of headers begin that are about rates.
+var rateHeaders = [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-", "X-Ratelimit-", "Ratelimit"}
 
 // typeCode is the way back of [tell]. told says whether the words of this type
 // may be passed on.
@@ -76,7 +91,11 @@ func failureOf(v jsonwire.Value) *upstream.Error {
 	f.take(v)
 	code, told := typeCode(f.kind)
 	e := &upstream.Error{Code: code, UpstreamID: printable(f.id), Err: &f}
-	e.Code = f.code(code)
+	if codec.KeyRefused(0, []string{f.kind, f.detail}, "", f.message) {
+		e.Code = upstream.CodeBadGateway
+		return e
+	}
+	e.Code, e.Details = f.code(code), f.details
 	if told {
 		e.Text = f.message
 	}
@@ -88,11 +107,12 @@ type vendorError struct {
 	status   int // 0 within a stream
 	envelope bool
 	kind     string
-	message  string // cleaned
-	detail   string // the error code in the details
-	id       string // of the request
-	size     int    // of a body that is no envelope
-	original string // the envelope as JSON, if it was not the body of a failure
+	message  string         // cleaned
+	detail   string         // the error code in the details
+	id       string         // of the request
+	size     int            // of a body that is no envelope
+	details  *content.Extra // the error object
+	original string         // the envelope as JSON, if it was not the body of a failure
 }
 
 // Original lets adapters remove their keys before the error is read.
@@ -143,6 +163,7 @@ func (f *vendorError) take(v jsonwire.Value) {
 	f.kind = x.Get("type").Str()
 	f.message = scrub.Line(x.Get("message").Str())
 	f.detail = x.Get("details").Get("error_code").Str()
+	f.details = codec.Details(Format, x)
 	if f.id == "" {
 		f.id = v.Get("request_id").Str()
 	}

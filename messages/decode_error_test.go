@@ -70,12 +70,12 @@ func TestDecodeError(t *testing.T) {
 		{"secrets", 400, "", envelope("invalid_request_error", `got sk-ant-api03-abcdefgh from https://u:p@a.example/f?sig=1`), failed{upstream.CodeInvalid, "got [removed] from https://a.example/f", 0}},
 		{"half a surrogate pair", 400, "", envelope("invalid_request_error", `a\ud800`), failed{upstream.CodeInvalid, "a\uFFFD", 0}},
 		{"an hour", 429, "3600", "", failed{upstream.CodeRateLimit, "", time.Hour}},
-		{"over an hour", 429, "3601", "", failed{upstream.CodeRateLimit, "", 0}},
+		{"a week", 429, "604800", "", failed{upstream.CodeRateLimit, "", 7 * 24 * time.Hour}},
 		{"half a second", 429, "0.5", "", failed{upstream.CodeRateLimit, "", time.Second / 2}},
 		{"a date", 429, "Fri, 31 Dec 1999 23:59:59 GMT", "", failed{upstream.CodeRateLimit, "", 0}},
 		{"negative", 429, "-5", "", failed{upstream.CodeRateLimit, "", 0}},
 		{"not finite", 429, "inf", "", failed{upstream.CodeRateLimit, "", 0}},
-		{"digits without end", 429, strings.Repeat("0", 1000) + "1", "", failed{upstream.CodeRateLimit, "", 0}},
+		{"digits without end", 429, strings.Repeat("0", 1000) + "1", "", failed{upstream.CodeRateLimit, "", time.Second}},
 		{"not where it does not belong", 400, "7", "", failed{upstream.CodeInvalid, "", 0}},
 	}
 	for _, tt := range tests {

@@ -42,7 +42,7 @@ func (d *dialect) Forward(name string) bool {
 }
 
 func (d *dialect) Error(id string, f *front.Failure) (int, []byte) {
-	return tell(f.Code).status, appendError(nil, id, f)
+	return statusFor(f), appendError(nil, id, f)
 }
 
 // Keys reads both carriers; what is no bearer token is no key.

@@ -1,8 +1,10 @@
 package messages
 
 import (
+	"net/http"
 	"strconv"
 
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -111,20 +113,100 @@ func message(f *front.Failure) string {
 	return string(b)
 }
 
+// An errorDetails is what the Details of a failure say in this format.
+type errorDetails struct {
+	own    bool   // they are of this format
+	same   bool   // they are a vendor's error object that still means what the failure means: it is written as it is
+	status int    // of the response; 0 means that of the code
+	rest   string // otherwise: members besides type and message, each with a comma in front
+}
+
+// readDetails reads the Details of a failure.
+func readDetails(f *front.Failure) (d errorDetails) {
+	if f.Details == nil || f.Details.Format != Format {
+		return d
+	}
+	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{Lenient: true})
+	if err != nil {
+		return d
+	}
+	defer doc.Close()
+	root := doc.Root()
+	if root.Kind() != jsonwire.Object {
+		return d
+	}
+	d.own = true
+	kind := root.Get("type").Str()
+	if kind == "" || !root.Get("message").Exists() { // not an error object
+		d.rest = `,"details":` + string(jsonwire.AppendCompact(nil, f.Details.JSON))
+	} else {
+		body := `{"type":"error","error":` + f.Details.JSON + `}`
+		var e *upstream.Error
+		if d.status = f.Status; f.Status != 0 {
+			e = DecodeError(f.Status, nil, []byte(body))
+		} else {
+			codec.ErrorBody([]byte(body), func(v jsonwire.Value) { e = failureOf(v) })
+			d.status = statusOf(kind)
+		}
+		d.same = e != nil && e.Details != nil && e.Code == f.Code && e.Text == f.Text
+	}
+	if d.same || d.rest != "" {
+		return d
+	}
+	if d.status = 0; codec.StatusCode(f.Status) == f.Code {
+		d.status = f.Status
+	}
+	var rest []byte
+	for name, v := range root.Members() {
+		if name != "type" && name != "message" {
+			rest = jsonwire.AppendString(append(rest, ','), name)
+			rest = jsonwire.AppendCompact(append(rest, ':'), v.Raw())
+		}
+	}
+	d.rest = string(rest)
+	return d
+}
+
+// statusOf returns the status that goes with a type, 0 for an unknown one.
+func statusOf(kind string) int {
+	switch kind {
+	case "billing_error":
+		return http.StatusPaymentRequired
+	case "permission_error":
+		return http.StatusForbidden
+	}
+	if code, _ := typeCode(kind); code != upstream.CodeBadGateway {
+		return tell(code).status
+	}
+	return 0
+}
+
+// statusFor returns the status of the response to a request that failed.
+func statusFor(f *front.Failure) int {
+	if status := readDetails(f).status; status != 0 {
+		return status
+	}
+	return tell(f.Code).status
+}
+
 // appendError appends the envelope. id is the request's.
 func appendError(dst []byte, id string, f *front.Failure) []byte {
-	dst = append(dst, `{"type":"error","error":{"type":"`...)
-	dst = append(dst, tell(f.Code).kind...)
-	dst = append(dst, `","message":`...)
-	dst = jsonwire.AppendString(dst, message(f))
-	if d := f.Details; d != nil && d.Format == Format {
-		dst = append(append(dst, `,"details":`...), d.JSON...)
-	} else if _, code := detail(f.Detail); code != "" {
-		dst = append(dst, `,"details":{"error_code":"`...)
-		dst = append(dst, code...)
-		dst = append(dst, `"}`...)
+	dst = append(dst, `{"type":"error","error":`...)
+	if d := readDetails(f); d.same {
+		dst = jsonwire.AppendCompact(dst, f.Details.JSON)
+	} else {
+		dst = append(dst, `{"type":"`...)
+		dst = append(dst, tell(f.Code).kind...)
+		dst = append(dst, `","message":`...)
+		dst = jsonwire.AppendString(dst, message(f))
+		if _, code := detail(f.Detail); code != "" && !d.own {
+			dst = append(dst, `,"details":{"error_code":"`...)
+			dst = append(dst, code...)
+			dst = append(dst, `"}`...)
+		}
+		dst = append(append(dst, d.rest...), '}')
 	}
-	dst = append(dst, `},"request_id":`...)
+	dst = append(dst, `,"request_id":`...)
 	dst = jsonwire.AppendString(dst, id)
 	return append(dst, '}')
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/scrub"
 )
 
@@ -49,6 +50,31 @@ type Error struct {
 	// the header Upstream-Request-Id; both are in the log and in the [Report].
 	// They are empty where unknown.
 	Upstream, UpstreamID string
+
+	// Details, if not nil, is a JSON object of a format that programs read. Handlers
+	// of that format send it, others ignore it. It holds no key and no request id.
+	//
+	// A host gives its own error the details of the format: for Messages the value
+	// of error.details, such as {"error_code":"thread_not_found"}; for content
+	// generation an element of error.details, an object with "@type".
+	//
+	// Adapters give the vendor's whole error object, which is known by its members
+	// message and type (Messages) or code (content generation). It is sent in place
+	// of the handler's own as long as it means what Code and Text mean; where they
+	// were changed, type, status and message are theirs, and the other members those
+	// of Details.
+	Details *content.Extra
+
+	// Status is the HTTP status that goes with a vendor's error object in Details; 0
+	// means that of Code. It counts as long as it means the same as Code.
+	Status int
+
+	// Header holds headers of the vendor's response, or of the host's, for the
+	// client: Retry-After, Retry-After-Ms, X-Should-Retry, those that begin with
+	// X-Ratelimit- or Ratelimit, and those that the handler's format has for rates.
+	// Others are not sent. X-Ratelimit- of another format's vendor is not sent
+	// either. A Retry-After in it gives way to RetryAfter where the two differ.
+	Header []Field
 
 	// Err is the cause. It goes to the host's log and to nobody else.
 	Err error

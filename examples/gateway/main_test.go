@@ -305,7 +305,7 @@ func TestTune(t *testing.T) {
 	}()
 	tune()
 	bytes := new(config).serving(slog.New(slog.DiscardHandler)).Budget.Bytes
-	if got := debug.SetMemoryLimit(-1); bytes == 0 || got < 2*bytes {
+	if got := debug.SetMemoryLimit(-1); bytes == 0 || got < bytes+bytes/2 {
 		t.Errorf("the limit is %d for a budget of %d", got, bytes)
 	}
 }

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -37,15 +38,15 @@ func TestRetryAfter(t *testing.T) {
 		after, ms, date string
 		want            time.Duration
 	}{
-		{"", "", "", 0}, {"7", "", "", 7 * time.Second}, {" 1.5 ", "", "", 1500 * time.Millisecond}, {"3600", "", "", time.Hour}, {"3601", "", "", 0},
-		{"-1", "", "", 0}, {"1e2", "", "", 0}, {"1.2.3", "", "", 0}, {strings.Repeat("0", 20) + "1", "", "", 0}, {"inf", "", "", 0}, {"soon", "", "", 0},
+		{"", "", "", 0}, {"7", "", "", 7 * time.Second}, {" 1.5 ", "", "", 1500 * time.Millisecond}, {"3600", "", "", time.Hour}, {"604800", "", "", 7 * 24 * time.Hour}, {"0.5", "", "", time.Second / 2},
+		{"-1", "", "", 0}, {"1e2", "", "", 0}, {"1.2.3", "", "", 0}, {strings.Repeat("0", 20) + "1", "", "", time.Second}, {strings.Repeat("9", 400), "", "", math.MaxInt64}, {"9223372037", "", "", math.MaxInt64}, {"inf", "", "", 0}, {"soon", "", "", 0},
 
 		{"", "1500", "", 1500 * time.Millisecond}, {"7", "0.5", "", time.Millisecond / 2}, {"", "3600000", "", time.Hour},
-		{"7", "3600001", "", 7 * time.Second}, {"7", "-1", "", 7 * time.Second}, {"7", "soon", "", 7 * time.Second},
+		{"7", "604800000", "", 7 * 24 * time.Hour}, {"7", "-1", "", 7 * time.Second}, {"7", "soon", "", 7 * time.Second},
 
 		{"Sat, 21 Nov 2026 07:00:30 GMT", "", made, 30 * time.Second}, {" Saturday, 21-Nov-26 07:00:30 GMT", "", made, 30 * time.Second},
-		{"Sat, 21 Nov 2026 08:00:00 GMT", "", made, time.Hour}, {"Sat, 21 Nov 2026 08:00:01 GMT", "", made, 0},
-		{made, "", made, 0}, {"Wed, 21 Oct 2026 07:28:00 GMT", "", made, 0}, {"Fri, 31 Dec 9999 23:59:59 GMT", "", made, 0},
+		{"Sat, 21 Nov 2026 08:00:00 GMT", "", made, time.Hour}, {"Sat, 28 Nov 2026 07:00:00 GMT", "", made, 7 * 24 * time.Hour},
+		{made, "", made, 0}, {"Wed, 21 Oct 2026 07:28:00 GMT", "", made, 0}, {"Fri, 31 Dec 9999 23:59:59 GMT", "", made, math.MaxInt64},
 		{"Sat, 21 Nov 2026 07:00:30 GMT", "250", made, 250 * time.Millisecond},
 	} {
 		h := http.Header{"Retry-After": {tt.after}, "Retry-After-Ms": {tt.ms}, "Date": {tt.date}}
@@ -62,7 +63,7 @@ func TestRetryAfter(t *testing.T) {
 func TestRetryAfterNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for ahead, want := range map[time.Duration]time.Duration{
-			90 * time.Second: 90 * time.Second, time.Hour: time.Hour, time.Hour + time.Second: 0, 0: 0, -time.Second: 0,
+			90 * time.Second: 90 * time.Second, time.Hour: time.Hour, 7 * 24 * time.Hour: 7 * 24 * time.Hour, 0: 0, -time.Second: 0,
 		} {
 			h := http.Header{"Retry-After": {time.Now().Add(ahead).UTC().Format(http.TimeFormat)}}
 			for _, date := range []string{"", "yesterday"} {
@@ -98,5 +99,50 @@ func TestBadGateway(t *testing.T) {
 	cause := errors.New("why")
 	if e := BadGateway(cause); e.Code != upstream.CodeBadGateway || e.Text != "" || !errors.Is(e, cause) {
 		t.Errorf("BadGateway = %+v", e)
+	}
+}
+
+// TestKeyRefused checks how vendors refuse a key, as far as it was recorded or is
+// documented, and errors that only resemble that.
+func TestKeyRefused(t *testing.T) {
+	for _, tt := range []struct {
+		status      int
+		codes       string
+		place, text string
+		want        bool
+	}{
+		{401, "", "", "", true},
+		{401, "invalid_request_error", "", "You didn't provide an API key.", true},
+		{400, "invalid-argument", "", "Incorrect API key provided. You can obtain an API key from https://console.x.ai.", true},
+		{400, "", "", "Incorrect API key provided: xa***ab. You can obtain an API key from https://console.x.ai.", true},
+		{400, "INVALID_ARGUMENT API_KEY_INVALID", "", "API key not valid. Please pass a valid API key.", true},
+		{400, "INVALID_ARGUMENT", "", "API key expired. Please renew the API key.", true},
+		{400, "invalid_request_error", "", "x-api-key header is required: provide an API key", true},
+		{400, "invalid_api_key", "", "", true}, {404, "invalid_api_key", "", "", true}, {422, "Invalid-Api-Key", "", "", true},
+		{400, "authentication_error", "", "Authentication Fails (no such user)", true},
+		{400, "", "", "Authentication Fails, Your api key: ****-key is invalid", true},
+		{403, "PERMISSION_DENIED", "", "Your API key was reported as leaked. Please use another API key.", true},
+		{403, "PERMISSION_DENIED", "", "Method doesn't allow unregistered callers (callers without established identity).", true},
+		{403, "permission_error", "", "Your API key does not have permission to use the specified resource", true},
+		{403, "", "", "Access denied due to invalid subscription key or wrong API endpoint.", true},
+		{403, "CONSUMER_SUSPENDED", "", "Consumer 'api_key:x' has been suspended.", true},
+		{0, "authentication_error", "", "", true}, {0, "", "", "Invalid API Key", true},
+
+		{400, "invalid_request_error", "", "tools.0.custom.input_schema.properties.api_key: Field required", false},
+		{400, "invalid_function_parameters", "tools[0].parameters", "Invalid schema for function 'f': 'api_key' is not allowed", false},
+		{400, "", "tools[0]", "Missing 'api_key'", false},
+		{400, "INVALID_ARGUMENT", "", "* GenerateContentRequest.tools[0].function_declarations[0].name: invalid api_key", false},
+		{400, "invalid_request_error", "", "Authentication error while communicating with the MCP server. Please check your authorization token.", false},
+		{400, "invalid_request_error", "", "Error while downloading https://example.com/a.png: 401 Unauthorized", false},
+		{400, "", "", "The API key parameter of your function is fine. The image is invalid", false},
+		{404, "model_not_found", "", "The model `x` does not exist or you do not have access to it.", false},
+		{429, "429", "", "temporarily rate-limited upstream. Please retry shortly, or add your own key to accumulate your rate limits", false},
+		{429, "", "", "Rate limit of your API key exceeded", false}, {503, "", "", "the API key service is down: invalid", false},
+		{403, "permission_error", "", "Not billable", false}, {403, "", "", "User location is not supported", false},
+		{400, "", "", "", false}, {0, "overloaded_error", "", "Overloaded", false},
+	} {
+		if got := KeyRefused(tt.status, strings.Fields(tt.codes), tt.place, tt.text); got != tt.want {
+			t.Errorf("%d %s %q: got %v", tt.status, tt.codes, tt.text, got)
+		}
 	}
 }

@@ -6,15 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
@@ -290,10 +293,8 @@ func (x *exchange) write(f *Failure) {
 	if f.Allow != "" {
 		h.Set("Allow", f.Allow)
 	}
-	if f.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.FormatInt(int64(math.Ceil(f.RetryAfter.Seconds())), 10))
-	}
-	if f.Code == upstream.CodeQuota {
+	x.forward(f)
+	if f.Code == upstream.CodeQuota && h.Get("X-Should-Retry") == "" && (f.Status == 0 || f.Details.Format != x.s.dialect.Format()) {
 		h.Set("X-Should-Retry", "false") // SDKs that know it would ask again for the status alone
 	}
 	x.header(status)
@@ -308,6 +309,34 @@ func (x *exchange) wrote(err error) {
 	if errors.Is(err, http.ErrHandlerTimeout) {
 		x.report.Status = http.StatusServiceUnavailable // which http.TimeoutHandler has sent
 	}
+}
+
+// forward sets the headers that came with a failure, and Retry-After.
+func (x *exchange) forward(f *Failure) {
+	h := x.w.Header()
+	others := f.Details != nil && f.Details.Format != x.s.dialect.Format()
+	wait := make(http.Header)
+	for _, field := range f.Header {
+		switch name := http.CanonicalHeaderKey(field.Name); {
+		case name == "Retry-After", name == "Retry-After-Ms":
+			wait.Add(name, field.Value)
+		case name == "X-Should-Retry", x.s.dialect.Forward(name) && name != "Request-Id", !others && isRate(name):
+			h[name] = append(h[name], field.Value)
+		}
+	}
+	if d := codec.RetryAfter(wait); f.RetryAfter > 0 && (d == 0 || (d-f.RetryAfter).Abs() > roundedWait) {
+		wait = http.Header{"Retry-After": {strconv.FormatInt(int64(math.Ceil(f.RetryAfter.Seconds())), 10)}}
+	}
+	maps.Copy(h, wait)
+}
+
+// roundedWait is how much a wait until a date may differ from one that was read
+// before.
+const roundedWait = 2 * time.Second
+
+// isRate reports whether a header that several vendors have is about rates.
+func isRate(name string) bool {
+	return strings.HasPrefix(name, "X-Ratelimit-") || strings.HasPrefix(name, "Ratelimit")
 }
 
 // path tells a neutral path in the format's words.

@@ -41,9 +41,11 @@ type Failure struct {
 	Faults []*content.Error
 	More   int
 
-	// Details is a JSON object of the dialect's format with what programs read
-	// of the failure, or nil.
+	// Details are the error object of a vendor, or of the host; Status goes with
+	// them, and Header with the response: see [upstream.Error].
 	Details *content.Extra
+	Status  int
+	Header  []upstream.Field
 
 	RetryAfter time.Duration
 	Allow      string // with CodeMethod: the methods that are allowed
@@ -117,7 +119,11 @@ func Explain(err error) *Failure {
 	case *Failure:
 		return e
 	case *upstream.Error:
-		f := &Failure{Code: e.Code, Text: OneLine(e.Text, maxText), RetryAfter: e.RetryAfter, Err: err, Upstream: e.Upstream, UpstreamID: e.UpstreamID}
+		f := &Failure{Code: e.Code, Text: OneLine(e.Text, maxText), RetryAfter: e.RetryAfter, Err: err, Header: e.Header,
+			Upstream: e.Upstream, UpstreamID: e.UpstreamID}
+		if e.Details != nil {
+			f.Details, f.Status = e.Details, e.Status
+		}
 		if !isCode(e.Code) {
 			f.Code, f.Reason = upstream.CodeInternal, fmt.Sprintf("an upstream.Error with the unknown Code %.64q", e.Code)
 		}

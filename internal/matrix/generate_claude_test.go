@@ -36,7 +36,7 @@ var generateToClaude = []feature{
 		name:  "a level of a model that thinks by a budget only",
 		model: map[string]string{toClaude: "claude-opus-4-5"},
 		body:  `"generationConfig":{"thinkingConfig":{"thinkingLevel":"LOW"}},` + askedG1,
-		sent:  claude("! thinking", "output_config.effort = low"),
+		sent:  claude("thinking.budget_tokens = 1024", "output_config.effort = low"),
 		loss:  claude("degraded thinking.effort"),
 	},
 	{

@@ -101,7 +101,7 @@ var generateSettings = []feature{
 		body:  `"generationConfig":{"temperature":1,"topP":0.95,"topK":64,"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"}},` + askedG1,
 		marks: []string{"0.95 @ top_p", "64 @ top_k"},
 		loss: map[string][]string{
-			toClaude: {"degraded thinking.effort"}, toChat: {"* thinking", "dropped top_k"}, toResp: {"dropped top_p", "dropped top_k"},
+			toClaude: {"degraded thinking.effort", "dropped top_p", "dropped top_k"}, toChat: {"* thinking", "dropped top_k"}, toResp: {"dropped top_p", "dropped top_k"},
 		},
 	},
 	{

@@ -9,6 +9,7 @@ import (
 
 const (
 	maxLine  = 2 << 10  // bytes of a line that is passed on
+	maxText  = 16 << 10 // bytes of a text that is
 	maxInput = 64 << 10 // more is not looked at
 	mask     = "[removed]"
 )
@@ -18,7 +19,22 @@ const (
 // U+FFFD; out of URLs go user-info, query and fragment; what looks like a key,
 // a token or a password is replaced by "[removed]". That errs on the side of
 // removing too much.
-func Line(text string) string {
+func Line(text string) string { return clean(text, maxLine, line) }
+
+// Text is Line for at most 16 KiB of a text that goes to clients of the server's
+// own format: line breaks and runs of spaces stay, and so do long words of letters
+// and digits, such as ids, that do not begin like a key.
+func Text(text string) string { return clean(text, maxText, whole) }
+
+// A shape is what becomes of a text.
+type shape bool
+
+const (
+	line  shape = false
+	whole shape = true // as Text has it
+)
+
+func clean(text string, most int, s shape) string {
 	long := len(text) > maxInput
 	if long {
 		// The last word may be half a key.
@@ -28,9 +44,13 @@ func Line(text string) string {
 	var b strings.Builder
 	hide := 0  // words that are still to be hidden
 	last := "" // the word before
+	at := 0
 	for word := range strings.FieldsFuncSeq(text, separates) {
+		next := at + strings.Index(text[at:], word)
+		space := text[at:next]
+		at = next + len(word)
 		word = strings.ToValidUTF8(word, string(utf8.RuneError))
-		clean := scrubWord(word)
+		clean := s.word(word)
 		if hide > 0 {
 			hide--
 			clean = mask
@@ -41,23 +61,42 @@ func Line(text string) string {
 			hide = 1
 		}
 		last = word
-		if b.Len()+1+len(clean) > maxLine {
+		switch {
+		case s == whole:
+			space = strings.Map(blank, space)
+		case clean == "":
+			continue
+		case b.Len() > 0:
+			space = " "
+		default:
+			space = ""
+		}
+		if b.Len()+len(space)+len(clean) > most {
 			long = true
-			room := maxLine - b.Len() - len(" …")
+			room := most - b.Len() - len(" …")
 			if room > 0 && b.Len() == 0 {
 				b.WriteString(cut(clean, room))
 			}
 			break
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
+		b.WriteString(space)
 		b.WriteString(clean)
 	}
 	if long {
-		return cut(b.String(), maxLine-len(" …")) + " …"
+		return cut(b.String(), most-len(" …")) + " …"
+	}
+	if rest := text[at:]; s == whole && b.Len()+len(rest) <= most {
+		b.WriteString(strings.Map(blank, rest))
 	}
 	return b.String()
+}
+
+// blank keeps white space, and makes spaces of other separators.
+func blank(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' {
+		return ' '
+	}
+	return r
 }
 
 func separates(r rune) bool {
@@ -110,8 +149,20 @@ func isSecretName(name string) bool {
 	return false
 }
 
-// scrubWord cleans a word, piece by piece between quotes and brackets.
-func scrubWord(word string) string {
+// word cleans a word. What was removed before stays as it is.
+func (s shape) word(word string) string {
+	if !strings.Contains(word, mask) {
+		return s.pieces(word)
+	}
+	list := strings.Split(word, mask)
+	for i := range list {
+		list[i] = s.pieces(list[i])
+	}
+	return strings.Join(list, mask)
+}
+
+// pieces cleans a word piece by piece between quotes and brackets.
+func (s shape) pieces(word string) string {
 	if len(word) < 8 && !strings.ContainsAny(word, ":=?") {
 		return word
 	}
@@ -129,7 +180,7 @@ func scrubWord(word string) string {
 			b.WriteString(mask)
 			secret = false
 		default:
-			b.WriteString(scrubPiece(piece))
+			b.WriteString(s.piece(piece))
 			secret = secret || isSecretName(strings.TrimRight(piece, ":="))
 		}
 		word = word[n:]
@@ -144,8 +195,8 @@ func scrubWord(word string) string {
 	return b.String()
 }
 
-// scrubPiece cleans what has no quotes and brackets.
-func scrubPiece(s string) string {
+// piece cleans what has no quotes and brackets.
+func (how shape) piece(s string) string {
 	if i := strings.Index(s, "//"); i >= 0 {
 		s = s[:i+2] + authority(s[i+2:])
 	}
@@ -158,11 +209,11 @@ func scrubPiece(s string) string {
 	if i := strings.IndexAny(s, "=:"); i > 0 && i+1 < len(s) && isSecretName(s[:i]) {
 		return s[:i+1] + mask
 	}
-	if i := strings.LastIndexByte(s, '='); i > 0 && i+1 < len(s) && isKey(s[i+1:]) {
+	if i := strings.LastIndexByte(s, '='); i > 0 && i+1 < len(s) && how.isKey(s[i+1:]) {
 		return s[:i+1] + mask
 	}
 	trimmed := strings.TrimRight(s, ".:!?")
-	if isKey(trimmed) {
+	if how.isKey(trimmed) {
 		return mask + s[len(trimmed):]
 	}
 	return s
@@ -182,7 +233,7 @@ func authority(s string) string {
 
 // isKey reports whether s looks like a key: it begins as those of well-known
 // services do, or is long and without a pattern.
-func isKey(s string) bool {
+func (how shape) isKey(s string) bool {
 	for _, k := range [...]struct {
 		prefix string
 		length int
@@ -195,7 +246,7 @@ func isKey(s string) bool {
 			return true
 		}
 	}
-	return len(s) >= 32 && opaque(s)
+	return how == line && len(s) >= 32 && opaque(s)
 }
 
 // opaque reports whether s is a long run of letters and digits as only

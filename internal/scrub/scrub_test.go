@@ -87,3 +87,30 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+func TestText(t *testing.T) {
+	const id = "toolu_bdrk_01XbYwPq7LmN8RsT3UvW5ZaBc"
+	for _, tt := range []struct{ in, want string }{
+		{"", ""}, {"a\n  b\tc\r\n", "a\n  b\tc\r\n"}, {"a\x00b\x7f", "a b "}, {id, id}, {"the key sk-ant-api03-AbC\nis wrong", "the key [removed]\nis wrong"},
+		{"see https://me:pw@h.example/a?sig=b\n", "see https://h.example/a\n"}, {"Authorization: Bearer abc\nx", "Authorization: [removed] [removed]\nx"},
+	} {
+		if got := Text(tt.in); got != tt.want {
+			t.Errorf("%q became %q, want %q", tt.in, got, tt.want)
+		}
+	}
+	long := Text(strings.Repeat("é ", 20_000))
+	if len(long) > maxText || !utf8.ValidString(long) || !strings.HasSuffix(long, "…") {
+		t.Errorf("%d bytes", len(long))
+	}
+}
+
+// FuzzTwice checks that a line of what was cleaned before is that of the whole.
+func FuzzTwice(f *testing.F) {
+	f.Add("api_key=[removed] x-api-key: [removed] {\"password\":\"[removed]\"} bearer [removed]")
+	f.Add("a\r\nb\tc\u2028d\x00e  f\x7f https://a:b@c?d=e#f sk-ant-0123456789")
+	f.Fuzz(func(t *testing.T, text string) {
+		if want, got := Line(text), Line(Text(text)); got != want && len(text) < 1000 {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	})
+}

@@ -318,3 +318,12 @@ func IsSecretName(name string) bool {
 	}
 	return false
 }
+
+// Member returns the value of a member of a vendor's error: as Text has it, or
+// nothing of it if the name is one of passwords and keys.
+func Member(name, value string) string {
+	if len(name) >= len("secret") && value != "" && isSecretName(name) && !strings.HasSuffix(strings.ToLower(name), "signature") {
+		return mask
+	}
+	return Text(value)
+}

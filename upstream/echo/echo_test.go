@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -202,7 +203,7 @@ func TestFail(t *testing.T) {
 	for _, tt := range tests {
 		reply, err := upstream.Collect(t.Context(), echo.New(), ask(tt.say))
 		var got *upstream.Error
-		if !errors.As(err, &got) || *got != tt.want {
+		if !errors.As(err, &got) || !reflect.DeepEqual(*got, tt.want) {
 			t.Errorf("%s: got %#v", tt.say, err)
 		}
 		if got := text(reply.Parts); got != tt.pieces {

@@ -32,7 +32,7 @@ type fault struct {
 	turn             []fake.Piece
 	messages, native int
 	kind, status     string // error.type and error.status
-	words            string
+	words            string // of the vendor's message; "!" in front: for its own clients only
 	retry            string // seconds
 }
 
@@ -48,17 +48,18 @@ var faults = []fault{
 	{"400", status(400, "No such thing."), 400, 400, "invalid_request_error", "INVALID_ARGUMENT", "No such thing.", ""},
 	{"a key in the words", status(400, "Bad key "+hostKey), 400, 400, "invalid_request_error", "INVALID_ARGUMENT", "Bad key", ""},
 	{"401", status(401, "Who?"), 502, 502, "api_error", "", "", ""},
-	{"402", status(402, "Your prepayment credits are depleted."), 502, 502, "api_error", "", "", ""},
-	{"403", status(403, "Not you."), 502, 502, "api_error", "", "", ""},
+	{"403 for the key", status(403, "Your API key was reported as leaked."), 502, 502, "api_error", "", "", ""},
+	{"402", status(402, "Your prepayment credits are depleted."), 502, 402, "api_error", "RESOURCE_EXHAUSTED", "!Your prepayment credits are depleted.", ""},
+	{"403", status(403, "Not you."), 502, 403, "api_error", "PERMISSION_DENIED", "!Not you.", ""},
 	{"404", status(404, "models/x is not found."), 404, 404, "not_found_error", "NOT_FOUND", "models/x is not found.", ""},
 	{"429", []fake.Piece{fake.Status{Code: 429, Message: quota, Details: vendorfake.RetryInfo("31s")}}, 429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, "31"},
 	{"429 for the day", []fake.Piece{fake.Status{Code: 429, Message: quota, Details: vendorfake.QuotaFailure("GenerateRequestsPerDayPerProjectPerModel-FreeTier")}},
 		429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, ""},
 	{"429 with a header", []fake.Piece{fake.Status{Code: 429, Message: quota, Header: map[string]string{"Retry-After": "7"}}}, 429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, "7"},
 	{"429 with a date", []fake.Piece{fake.Status{Code: 429, Message: quota, Header: map[string]string{"Date": "Sat, 21 Nov 2026 07:00:00 GMT", "Retry-After": "Sat, 21 Nov 2026 07:00:09 GMT"}}}, 429, 429, "rate_limit_error", "RESOURCE_EXHAUSTED", quota, "9"},
-	{"500", status(500, "secret words"), 503, 503, "api_error", "UNAVAILABLE", "", ""},
-	{"503", status(503, "secret words"), 529, 503, "overloaded_error", "UNAVAILABLE", "", ""},
-	{"504", status(504, "secret words"), 504, 504, "timeout_error", "DEADLINE_EXCEEDED", "", ""},
+	{"500", status(500, "own words"), 503, 500, "api_error", "INTERNAL", "!own words", ""},
+	{"503", status(503, "own words"), 529, 503, "overloaded_error", "UNAVAILABLE", "!own words", ""},
+	{"504", status(504, "own words"), 504, 504, "timeout_error", "DEADLINE_EXCEEDED", "!own words", ""},
 	{"a page with an error", page(502, "text/html", "<h1>secret words</h1>"), 503, 503, "api_error", "UNAVAILABLE", "", ""},
 	{"a page with a status of success", page(200, "text/html", "<h1>secret words</h1>"), 502, 502, "api_error", "", "", ""},
 	{"an error that is empty", page(500, "", ""), 503, 503, "api_error", "UNAVAILABLE", "", ""},
@@ -122,13 +123,16 @@ func (f *fault) check(t *testing.T, front string, w *httptest.ResponseRecorder) 
 	if front == "native" {
 		code, kind = f.native, `"status":"`+f.status
 	}
-	if w.Code != code || !strings.Contains(w.Body.String(), kind) || !strings.Contains(w.Body.String(), f.words) {
+	words, own := strings.CutPrefix(f.words, "!")
+	if w.Code != code || !strings.Contains(w.Body.String(), kind) || strings.Contains(w.Body.String(), words) == (own && front != "native") && words != "" {
 		t.Errorf("%s: status %d, want %d with %s and %q: %s", front, w.Code, code, kind, f.words, w.Body)
 	}
 	if got := w.Header().Get("Retry-After"); got != f.retry {
 		t.Errorf("%s: Retry-After is %q, want %q", front, got, f.retry)
 	}
-	if delay := `"retryDelay":"` + f.retry + `s"`; front == "native" && (f.retry != "") != strings.Contains(w.Body.String(), delay) {
+	// Where the vendor has a header, its own clients get that and no other details.
+	inBody := f.retry != "" && !strings.Contains(f.name, "with a")
+	if delay := `"retryDelay":"` + f.retry + `s"`; front == "native" && inBody != strings.Contains(w.Body.String(), delay) {
 		t.Errorf("want %s in %s", delay, w.Body)
 	}
 }
@@ -200,7 +204,7 @@ func TestFaultsMidway(t *testing.T) {
 	for name, turn := range map[string][]fake.Piece{
 		"a cut":             {fake.Text("some words of it"), fake.Cut{}},
 		"half an event":     {fake.Text("some words of it"), fake.CutEvent{}, fake.Text("more words")},
-		"an error":          {fake.Text("some words of it"), fake.Status{Code: 503, Message: "secret words"}},
+		"an error":          {fake.Text("some words of it"), fake.Status{Code: 503, Message: "own words"}},
 		"bad JSON":          {fake.Text("some words of it"), fake.Malformed{}, fake.Text("more words")},
 		"no reason to stop": {fake.Text("some words of it"), fake.End{}},
 		"a gigantic event":  {fake.Text("some words of it"), fake.Huge(3 << 20), fake.Text("more words")},
@@ -219,6 +223,9 @@ func TestFaultsMidway(t *testing.T) {
 				if w.Code != http.StatusOK || !strings.Contains(body, "some words") || !strings.Contains(body, `"error"`) ||
 					strings.Contains(body, "message_stop") || strings.Contains(body, "finishReason") {
 					t.Errorf("%s: %d %s", front, w.Code, body)
+				}
+				if got := strings.Contains(body, "own words"); got != (front == "native" && name == "an error") {
+					t.Errorf("%s: the vendor's message: %s", front, body)
 				}
 				checkClean(t, vendor.URL, w)
 			}

@@ -16,7 +16,7 @@ type Client struct{ client }
 // New returns a client that speaks chat completions. The error says which
 // option is no good.
 func New(o Options) (*Client, error) {
-	server, err := o.server("openai chat")
+	server, err := o.server(ChatFormat, "openai chat")
 	if err != nil {
 		return nil, err
 	}

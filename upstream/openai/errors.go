@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/scrub"
 	"github.com/polywire/polywire/upstream"
 )
 
-// decodeError says what an answer with a status other than 2xx means, of either
-// format: header and body as they came, the body perhaps cut, empty, or no JSON
-// at all.
+// decodeError reads an answer with a status other than 2xx in the format own:
+// header and body as they came, the body perhaps cut, empty, or not JSON.
 //
 // The Code follows the status, then the vendor's code and type. What is between
 // the host and its vendor, such as a key that is refused, is
@@ -23,11 +23,21 @@ import (
 // which clients do not try again. The server's words become the Text where the
 // request is at fault, or for limits of rates: as one line without secrets. Err,
 // for logs, is a *vendorError.
-func decodeError(status int, header http.Header, body []byte) *upstream.Error {
-	f := vendorError{status: status, size: len(body), id: header.Get("x-request-id")}
+func decodeError(own content.Format, status int, header http.Header, body []byte) *upstream.Error {
+	f := vendorError{own: own, status: status, size: len(body), id: header.Get("x-request-id")}
 	codec.ErrorBody(body, f.take)
 	f.after = f.wait(header)
 	e := &upstream.Error{Code: f.better(codec.StatusCode(status)), Err: &f}
+	if f.refused() {
+		return e
+	}
+	rates := []string{"X-Ratelimit-", "Ratelimit"}
+	if f.object == nil {
+		rates = nil // a handler would take them for its own
+	} else if status >= 400 && status <= 599 {
+		e.Details, e.Status = f.object, status
+	}
+	e.Header = codec.ErrorHeader(header, rates...)
 	if f.told(e.Code) {
 		e.Text = f.text()
 	}
@@ -52,7 +62,7 @@ func decodeError(status int, header http.Header, body []byte) *upstream.Error {
 // failure returns the error that v tells in place of an answer, or within a
 // stream: an error object, or something that holds one.
 func failure(v jsonwire.Value) *upstream.Error {
-	f := vendorError{original: v.Raw(), read: failure}
+	f := vendorError{own: ChatFormat, original: v.Raw(), read: failure}
 	f.take(v)
 	f.after = f.wait(nil)
 	status := f.number
@@ -63,6 +73,10 @@ func failure(v jsonwire.Value) *upstream.Error {
 		}
 	}
 	e := &upstream.Error{Code: f.better(codec.StatusCode(status)), Err: &f}
+	if f.refused() {
+		return e
+	}
+	e.Details = f.object
 	if f.told(e.Code) {
 		e.Text = f.text()
 	}
@@ -75,6 +89,7 @@ func failure(v jsonwire.Value) *upstream.Error {
 // A vendorError is an error in the server's words, for the host's log and for
 // those who try again in other words.
 type vendorError struct {
+	own     content.Format
 	status  int // 0 within an answer
 	found   bool
 	kind    string
@@ -87,6 +102,8 @@ type vendorError struct {
 	after   time.Duration
 	id      string // of the request
 	size    int    // of a body that tells nothing
+
+	object *content.Extra // the error object
 
 	// Of an error that is not the body of a failure: its JSON, and what reads it.
 	original string
@@ -134,6 +151,7 @@ func (f *vendorError) take(v jsonwire.Value) {
 		return
 	}
 	x := v.Get("error")
+	f.object = codec.Details(f.own, v)
 	for _, first := range v.Get("errors").Elems() {
 		if !x.Exists() {
 			x = first
@@ -142,6 +160,7 @@ func (f *vendorError) take(v jsonwire.Value) {
 	switch x.Kind() {
 	case jsonwire.Object:
 		v = x
+		f.object = codec.Details(f.own, v)
 	case jsonwire.String:
 		f.found, f.message = true, scrub.Line(x.Str())
 		return
@@ -198,8 +217,20 @@ func (f *vendorError) details(list jsonwire.Value) {
 	}
 }
 
+// refused reports whether the server refuses the host's key.
+func (f *vendorError) refused() bool {
+	status := f.status
+	if status == 0 {
+		status = f.number
+	}
+	return codec.KeyRefused(status, []string{f.code, f.kind}, f.param, f.message)
+}
+
 // better returns a better code than that of the status, if there is one.
 func (f *vendorError) better(c upstream.Code) upstream.Code {
+	if f.refused() {
+		return upstream.CodeBadGateway
+	}
 	switch f.code {
 	case "credit_balance_exhausted", "organization_spend_limit_exceeded", "project_spend_limit_exceeded",
 		"organization_usage_limit_exceeded", "insufficient_quota", "billing_hard_limit_reached":
@@ -207,8 +238,6 @@ func (f *vendorError) better(c upstream.Code) upstream.Code {
 	case "context_length_exceeded", "content_filter", "content_policy_violation", "invalid_prompt",
 		"bio_policy", "misalignment_policy_violation":
 		return upstream.CodeInvalid
-	case "invalid_api_key":
-		return upstream.CodeBadGateway
 	case "model_not_found":
 		return upstream.CodeNotFound
 	case "rate_limit_exceeded":
@@ -233,7 +262,7 @@ func (f *vendorError) byKind(c upstream.Code) upstream.Code {
 	switch f.kind {
 	case "insufficient_quota":
 		return upstream.CodeQuota
-	case "authentication_error", "permission_error":
+	case "permission_error":
 		return upstream.CodeBadGateway
 	case "service_unavailable_error":
 		return upstream.CodeOverloaded
@@ -326,7 +355,7 @@ func (f *vendorError) wait(h http.Header) time.Duration {
 	if _, rest, ok := strings.Cut(f.message, "try again in "); ok {
 		word, _, _ := strings.Cut(rest, " ")
 		if d, err := time.ParseDuration(strings.TrimRight(word, ".,")); err == nil && d > 0 {
-			return min(d, time.Hour)
+			return d
 		}
 	}
 	return 0

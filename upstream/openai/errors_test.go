@@ -78,7 +78,7 @@ var failures = []struct {
 func TestDecodeError(t *testing.T) {
 	for _, test := range failures {
 		t.Run(test.name, func(t *testing.T) {
-			e := decodeError(test.status, test.header, []byte(test.body))
+			e := decodeError(ChatFormat, test.status, test.header, []byte(test.body))
 			got := upstream.Error{Code: e.Code, Text: e.Text, RetryAfter: e.RetryAfter}
 			want := upstream.Error{Code: test.code, Text: test.text, RetryAfter: test.wait}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/upstream"
 )
 
 // DefaultURL is where the vendor's own API is.
@@ -164,8 +165,8 @@ type Dialect struct {
 }
 
 // server checks the options, puts in what the host is known for, and returns
-// the server that they say. name is the default of Name.
-func (o *Options) server(name string) (*backend.Server, error) {
+// the server that they say. own is the client's format, name the default of Name.
+func (o *Options) server(own content.Format, name string) (*backend.Server, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
@@ -177,7 +178,8 @@ func (o *Options) server(name string) (*backend.Server, error) {
 		Name: cmp.Or(o.Name, name), Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
 		Model: o.Model, Client: o.HTTPClient, Header: o.headers(),
 		Told:   []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
-		Limits: o.Limits, Reply: o.Reply, Failure: decodeError,
+		Limits: o.Limits, Reply: o.Reply,
+		Failure: func(status int, h http.Header, body []byte) *upstream.Error { return decodeError(own, status, h, body) },
 	}, faults...)
 }
 

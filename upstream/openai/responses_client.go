@@ -25,7 +25,7 @@ type Responses struct{ client }
 // option is no good. Of Dialect, Reasoning, ThinkTags, Thinking and ShortIDs are
 // not for this format.
 func NewResponses(o Options) (*Responses, error) {
-	server, err := o.server("openai responses")
+	server, err := o.server(ResponsesFormat, "openai responses")
 	if err != nil {
 		return nil, err
 	}

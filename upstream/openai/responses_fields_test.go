@@ -28,7 +28,7 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"temperature must be at most 0.1","param":"temperature","code":null}}`, 400, 0, false, false},
 	} {
 		p := &plan{own: ResponsesFormat, sent: all}
-		again, keep := p.learn(decodeError(tt.status, nil, []byte(tt.body)))
+		again, keep := p.learn(decodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
 		if p.to.refused.fields != tt.want || again != tt.again || keep != tt.keep {
 			t.Errorf("%s: %b, again %v, keep %v", tt.body, p.to.refused.fields, again, keep)
 		}

@@ -193,6 +193,9 @@ func resFailure(v jsonwire.Value) *upstream.Error {
 		return e
 	}
 	f.read = resFailure
+	if e.Details != nil {
+		e.Details.Format = ResponsesFormat
+	}
 	if e.Code != upstream.CodeUnavailable {
 		return e
 	}
