@@ -99,6 +99,7 @@ type converter struct {
 	to        *Request
 	path      codec.Path
 
+	empty   bool               // the turn has nothing but empty texts, of which the first stays
 	calls   []*content.ToolUse // of the step whose results come next
 	results int                // of these, how many have come
 	byID    map[string]string  // the names of these, by their ids; by need

@@ -127,12 +127,16 @@ func (c *converter) marks(s content.Signature, m *content.Cache, x *content.Extr
 	c.foreign(x)
 }
 
-// plain converts a text. One that says nothing is refused by the vendor unless
-// it is signed.
+// plain converts a text. One that says nothing is refused by the vendor beside
+// other parts, unless it is signed.
 func (c *converter) plain(p *content.Text) content.Part {
 	c.marks(p.Signature, p.Cache, p.Extra)
 	if len(p.Citations) > 0 {
 		c.lost(earlierCitations, "citations")
+	}
+	if c.empty { // the vendor accepts an empty message
+		c.empty = false
+		return p
 	}
 	if p.Text == "" && (p.Signature.Data == "" || p.Signature.Format != Format) {
 		c.lost(emptyText)

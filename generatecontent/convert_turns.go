@@ -93,10 +93,7 @@ func (c *converter) turn(from *content.Turn, last *content.Turn) (t content.Turn
 	if t.Role == content.Assistant && (last == nil || last.Role != content.Assistant) {
 		c.calls, c.byID, c.results = nil, nil, 0
 	}
-	if t.Role == content.User && len(t.Parts) > 0 && silent(t.Parts) { // the vendor accepts an empty message
-		t.Parts = t.Parts[:1:1]
-		return t, changed || len(from.Parts) > 1
-	}
+	c.empty = t.Role == content.User && silent(t.Parts)
 	told := len(c.Losses.Losses)
 	c.path.Push("parts")
 	parts, other := c.parts(t.Parts, from.Role)

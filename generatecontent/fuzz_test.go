@@ -32,6 +32,7 @@ func FuzzParseRequest(f *testing.F) {
 	}) {
 		f.Add(b)
 	}
+	f.Add(`{"contents":[{"parts":[{"x":""},{"y":""}]}]}`) // empty texts with members of their own
 	f.Fuzz(func(t *testing.T, body string) {
 		r, err := ParseRequestString(body)
 		if r != nil && !json.Valid([]byte(body)) {
