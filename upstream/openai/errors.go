@@ -330,6 +330,9 @@ func (f *vendorError) tooLong() bool {
 
 // told reports whether the server's words may go to the client under a code.
 func (f *vendorError) told(c upstream.Code) bool {
+	if f.status == http.StatusPaymentRequired || f.status == 0 && f.number == http.StatusPaymentRequired {
+		return false // it is about the host's account
+	}
 	switch c {
 	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeRateLimit, upstream.CodeQuota:
 		return f.found
