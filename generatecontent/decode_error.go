@@ -247,5 +247,9 @@ func (f *vendorError) neutral(status int) upstream.Code {
 			return upstream.CodeQuota
 		}
 	}
-	return codec.StatusCode(status)
+	c := codec.StatusCode(status)
+	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.TooLong(f.message) {
+		return upstream.CodeInvalid
+	}
+	return c
 }

@@ -1,7 +1,9 @@
 package generatecontent
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -205,6 +207,8 @@ func appendError(dst []byte, f *front.Failure, limit int64) []byte {
 		text = joined(list, more, star)
 	case text == "":
 		text = w.text
+	case f.Code == upstream.CodeInvalid && codec.TooLong(text):
+		text = tooLong(text)
 	}
 	dst = jsonwire.AppendInt(append(dst, `{"error":{"code":`...), int64(w.status))
 	dst = jsonwire.AppendString(append(dst, `,"message":`...), text)
@@ -215,6 +219,33 @@ func appendError(dst []byte, f *front.Failure, limit int64) []byte {
 		dst = appendDetails(dst, f, list, text)
 	}
 	return append(append(dst, d.rest...), "}}"...)
+}
+
+// tooLong returns the message of an upstream about a prompt that is too long, in
+// the vendor's words and without those of Messages.
+func tooLong(text string) string {
+	const open, exceeds = "The input token count", " exceeds the maximum number of tokens allowed"
+	if strings.Contains(text, exceeds) {
+		return text
+	}
+	said := open + exceeds
+	tokens, limit, ok := codec.Overflow(text)
+	if ok {
+		said = fmt.Sprintf("%s (%d)%s (%d).", open, tokens, exceeds, limit)
+	}
+	rest := text
+	if len(rest) >= len(codec.PromptTooLong) && strings.EqualFold(rest[:len(codec.PromptTooLong)], codec.PromptTooLong) {
+		rest = strings.TrimLeft(rest[len(codec.PromptTooLong):], ":. ")
+	}
+	switch foreign := strings.Contains(strings.ToLower(rest), codec.PromptTooLong) || ok && len(rest) < len(text); {
+	case ok && foreign:
+		return said
+	case rest == "" || foreign:
+		return said + "."
+	case ok:
+		return said + " " + rest
+	}
+	return said + ": " + rest
 }
 
 // joined is the message about faults, one a line.

@@ -44,6 +44,10 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 			if e.Code != upstream.CodeBadGateway {
 				e.Text = f.message
 			}
+		default:
+			if e.Code == upstream.CodeInvalid { // the prompt is too long
+				e.Text = f.message
+			}
 		}
 		if status >= 400 && status <= 599 {
 			e.Details, e.Status = f.details, status
@@ -96,7 +100,7 @@ func failureOf(v jsonwire.Value) *upstream.Error {
 		return e
 	}
 	e.Code, e.Details = f.code(code), f.details
-	if told {
+	if told || e.Code == upstream.CodeInvalid {
 		e.Text = f.message
 	}
 	return e
@@ -175,6 +179,9 @@ func (f *vendorError) code(c upstream.Code) upstream.Code {
 	switch f.kind {
 	case "authentication_error", "permission_error", "billing_error":
 		return upstream.CodeBadGateway
+	}
+	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.TooLong(f.message) {
+		return upstream.CodeInvalid
 	}
 	switch f.detail {
 	case "contract_spend_limit_reached", "enforced_spend_limit_reached":

@@ -1,8 +1,10 @@
 package messages
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
@@ -81,10 +83,25 @@ const (
 	maxFault   = 2 << 10  // of one
 )
 
+// tooLong returns the message of an upstream about a prompt that is too long, in
+// the words by which clients know that.
+func tooLong(text string) string {
+	if strings.HasPrefix(strings.ToLower(text), codec.PromptTooLong) {
+		return text
+	}
+	if tokens, limit, ok := codec.Overflow(text); ok {
+		return fmt.Sprintf("%s: %d tokens > %d maximum (%s)", codec.PromptTooLong, tokens, limit, text)
+	}
+	return codec.PromptTooLong + ": " + text
+}
+
 // message is what people read: the faults, one a line as the vendor tells
 // them, or the best sentence there is.
 func message(f *front.Failure) string {
 	if len(f.Faults) == 0 {
+		if f.Code == upstream.CodeInvalid && codec.TooLong(f.Text) {
+			return tooLong(f.Text)
+		}
 		if f.Text != "" {
 			return f.Text
 		}

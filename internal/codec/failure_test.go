@@ -146,3 +146,28 @@ func TestKeyRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestOverflow(t *testing.T) {
+	for _, tt := range []struct {
+		text          string
+		tokens, limit int64
+	}{
+		{"prompt is too long: 210000 tokens > 200000 maximum", 210000, 200000},
+		{"The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).", 1048577, 1048576},
+		{"This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 537812, 131072},
+		{"Input tokens exceed the configured limit of 272,000 tokens. Your messages resulted in 300,012 tokens.", 300012, 272000},
+		{"claude-3-5-20240620 takes 200000 tokens, these are 210000.", 210000, 200000},
+		{"maximum context length is 128000, you requested 130000 (129000 + 1000)", 0, 0},
+		{"too long", 0, 0}, {"", 0, 0}, {"8 > 9", 0, 0}, {"99999999999999999999999 > 200000", 0, 0}, {"200000 and 200000", 0, 0},
+	} {
+		tokens, limit, ok := Overflow(tt.text)
+		if tokens != tt.tokens || limit != tt.limit || ok != (tt.limit > 0) {
+			t.Errorf("%q: got %d, %d, %v", tt.text, tokens, limit, ok)
+		}
+	}
+	for _, text := range []string{"", "Invalid 'metadata': string too long.", "max_tokens: 9 > 8", "tools.0: too many", "Request exceeds the maximum size"} {
+		if TooLong(text) {
+			t.Errorf("%q is taken for a prompt that is too long", text)
+		}
+	}
+}

@@ -222,7 +222,7 @@ func TestFailures(t *testing.T) {
 		{"too many calls", events(wholeCalls(strings.Repeat(`{"function":{"name":"f"}},`, mostCalls)+`{"function":{"name":"f"}}`), done), upstream.CodeBadGateway, ""},
 		{"no JSON", events(hi, `{"choices":`, done), upstream.CodeBadGateway, ""},
 		{"no object", events(hi, `1`, done), upstream.CodeBadGateway, ""},
-		{"the context is full", events(`{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","code":"context_length_exceeded"}}`), upstream.CodeInvalid, "prompt is too long: Your input exceeds the context window of this model."},
+		{"the context is full", events(`{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","code":"context_length_exceeded"}}`), upstream.CodeInvalid, "Your input exceeds the context window of this model."},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

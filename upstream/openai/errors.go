@@ -316,16 +316,7 @@ func (f *vendorError) filtered() bool {
 
 // tooLong reports whether the prompt does not fit into the model's context.
 func (f *vendorError) tooLong() bool {
-	if f.code == "context_length_exceeded" {
-		return true
-	}
-	text := strings.ToLower(f.message)
-	for _, words := range []string{"context length", "maximum context", "exceeds the context window", "context size", "n_ctx", "prompt is too long", "prompt too long", "input is too long"} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
+	return f.code == "context_length_exceeded" || f.kind == "too_many_prompt_tokens" || f.kind == "exceed_context_size_error" || codec.TooLong(f.message)
 }
 
 // told reports whether the server's words may go to the client under a code.
@@ -340,12 +331,11 @@ func (f *vendorError) told(c upstream.Code) bool {
 	return false
 }
 
-// text returns the server's words. Clients know a prompt that is too long by
-// how the words begin.
+// text returns the server's message. Where only a code reports that a prompt is
+// too long, the text does, too: handlers know it by the text.
 func (f *vendorError) text() string {
-	const known = "prompt is too long"
-	if f.tooLong() && !strings.HasPrefix(strings.ToLower(f.message), known) {
-		return strings.TrimSuffix(known+": "+f.message, ": ")
+	if f.tooLong() && !codec.TooLong(f.message) {
+		return strings.TrimSuffix(codec.PromptTooLong+": "+f.message, ": ")
 	}
 	return f.message
 }

@@ -215,7 +215,7 @@ func TestResponsesFailures(t *testing.T) {
 		{"cancelled", events(`{"type":"response.cancelled","response":{"status":"cancelled"}}`), upstream.CodeUnavailable, ""},
 		{"limits of rates", events(`{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"Please try again in 2.5s."}}}`), upstream.CodeRateLimit, "Please try again in 2.5s."},
 		{"a bad image", events(`{"type":"response.failed","response":{"error":{"code":"invalid_image_format","message":"The image is broken."}}}`), upstream.CodeInvalid, "The image is broken."},
-		{"an error", events(resHi, `{"type":"error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model.","param":"input"}`), upstream.CodeInvalid, "prompt is too long: Your input exceeds the context window of this model."},
+		{"an error", events(resHi, `{"type":"error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model.","param":"input"}`), upstream.CodeInvalid, "Your input exceeds the context window of this model."},
 		{"an error inside", events(`{"type":"error","error":{"type":"insufficient_quota","code":"insufficient_quota","message":"No credit."}}`), upstream.CodeQuota, "No credit."},
 		{"an error without a type", events(`{"error":{"message":"Bad.","type":"invalid_request_error"}}`), upstream.CodeInvalid, "Bad."},
 		{"an error of an unknown type", events(`{"type":"trouble","error":{"message":"Bad.","type":"invalid_request_error"}}`), upstream.CodeInvalid, "Bad."},
