@@ -244,7 +244,7 @@ func TestErrorDetailsOfHosts(t *testing.T) {
 		want            string
 		retry, rateLeft string
 	}{
-		{"details alone", upstream.Error{Code: upstream.CodeNotFound, Text: "No such thread", Details: &content.Extra{Format: messages.Format, JSON: "{\"details\":\n{\"error_code\":\"thread_not_found\"}}"}, Header: rates},
+		{"details alone", upstream.Error{Code: upstream.CodeNotFound, Text: "No such thread", Details: &content.Extra{Format: messages.Format, JSON: "{\"error_code\":\n\"thread_not_found\"}"}, Header: rates},
 			404, `{"type":"not_found_error","message":"No such thread","details":{"error_code":"thread_not_found"}}`, "9", "0"},
 		{"of another format", upstream.Error{Code: upstream.CodeNotFound, Details: &content.Extra{Format: generatecontent.Format, JSON: `{"message":"hidden"}`}, Status: 418, Header: rates},
 			404, `{"type":"not_found_error","message":"Not found"}`, "9", ""},
@@ -271,5 +271,19 @@ func TestErrorDetailsOfHosts(t *testing.T) {
 				t.Errorf("headers %v", h)
 			}
 		})
+	}
+}
+
+// TestErrorDetailOfHosts checks that a host gives content generation one of its
+// details, which the handler sends in place of its own.
+func TestErrorDetailOfHosts(t *testing.T) {
+	const detail = `{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"SPENT","domain":"host.example"}`
+	err := &upstream.Error{Code: upstream.CodeRateLimit, Text: "The budget is spent", Details: &content.Extra{Format: generatecontent.Format, JSON: detail}}
+	f := frontNamed("generatecontent")
+	w := httptest.NewRecorder()
+	generatecontent.NewHandler(upstream.Func(nil), nil).WriteError(w, f.request("m", "", whole), err)
+	want := `{"error":{"code":429,"message":"The budget is spent","status":"RESOURCE_EXHAUSTED","details":[` + detail + `]}}`
+	if diff := cmp.Diff(want, w.Body.String()); diff != "" || w.Code != http.StatusTooManyRequests {
+		t.Errorf("status %d (-want +got):\n%s", w.Code, diff)
 	}
 }
