@@ -37,11 +37,11 @@ func (r *Request) Upstream() *upstream.Request {
 // passOn is Upstream for the handler, which knows that the request is as it
 // was parsed but for Model, which it has from the URL. It also returns what was
 // lost of the request.
-func (r *Request) passOn() (*upstream.Request, []content.Loss) {
+func (r *Request) passOn(header []upstream.Field) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
 	r.neutral(n)
 	turns, changed, lost := unseal(n.Turns)
-	n.Turns = turns
+	n.Turns, n.Header = turns, header
 	if r.Form != nil && !changed && !r.Form.nested {
 		w := r.Form.document()
 		n.Remember(&w)

@@ -195,7 +195,7 @@ func TestUpstreamWire(t *testing.T) {
 		}
 		r := parse()
 		r.Model = "other"
-		passed, _ := r.passOn()
+		passed, _ := r.passOn(nil)
 		for _, n := range []*upstream.Request{r.Upstream(), passed} {
 			w := upstream.WireOf(n, Format)
 			if w == nil || w.Body != doc || len(w.Spans) != 1 || w.Body[w.Spans[0].From:w.Spans[0].To] != `"m"` {

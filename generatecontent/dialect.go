@@ -22,6 +22,7 @@ type dialect struct {
 	body       int64 // the limit of bodies
 	strict     bool
 	mediaTypes []string
+	forward    []string // headers
 }
 
 func (d *dialect) Format() content.Format { return Format }
@@ -190,7 +191,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 			return nil, err
 		}
 		c := &front.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
-		c.Request, c.Lost = req.passOn()
+		c.Request, c.Lost = req.passOn(front.Forwarded(r, d.forward))
 		c.Within, _ = patience(r) // head has judged it
 		id := rand.Text()         // not the request's, which may be an edge's, and come again
 		if f != nil {

@@ -65,7 +65,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 	if opts != nil {
 		o = *opts
 	}
-	d := &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), body: orDefault(o.Limits.Body, maxBody)}
+	d := &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders), body: orDefault(o.Limits.Body, maxBody)}
 	return &Handler{front: front.New("generatecontent: NewHandler", up, o.Serving, maxBody, d), dialect: d}
 }
 

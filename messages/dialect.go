@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/front"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -22,6 +23,7 @@ type dialect struct {
 	strict bool
 
 	mediaTypes []string // of documents, besides the usual ones
+	forward    []string // headers; nil means the usual ones
 }
 
 func (d *dialect) Format() content.Format { return Format }
@@ -164,8 +166,7 @@ func (d *dialect) request(r *http.Request, body string, count bool) (req *Reques
 		c.Own, c.Fault = errThread, faults
 	}
 	c.Files, c.Cost = d.elsewhere(req), req.Form.cost
-	c.Request, where, c.Lost = req.passOn(rules.header())
-	return req, c, where, nil
+	return req, c, d.passOn(c, r, req, rules), nil
 }
 
 // errThread refuses a request with a thread, whose messages the vendor keeps,
@@ -223,4 +224,28 @@ func (r *Rules) header() []upstream.Field {
 		header = append(header, upstream.Field{Name: betaHeader, Value: strings.Join(r.Betas, ",")})
 	}
 	return header
+}
+
+// The headers that select something at the vendor.
+const (
+	workspaceHeader = "anthropic-workspace-id"
+	profileHeader   = "anthropic-user-profile-id"
+)
+
+// passOn makes the request of a call, with the headers that belong to it. The
+// vendor's own that are not sent are losses. where is for the response.
+func (d *dialect) passOn(c *front.Call, r *http.Request, req *Request, rules *Rules) (where carriage) {
+	sent := front.Forwarded(r, d.forward, workspaceHeader, profileHeader)
+	c.Request, where, c.Lost = req.passOn(append(rules.header(), sent...))
+	for _, name := range [...]string{workspaceHeader, profileHeader} {
+		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.Field) bool { return f.Name == name }) {
+			continue
+		}
+		rule := legal.DroppedHeader
+		if name == profileHeader && req.BillingPolicy != "" {
+			rule = legal.NeededHeader
+		}
+		c.Lost = append(c.Lost, rule.At(legal.HeaderPath(name)))
+	}
+	return where
 }

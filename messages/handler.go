@@ -66,7 +66,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 	if opts != nil {
 		o = *opts
 	}
-	d := &dialect{limits: o.Limits, files: o.FilesWithoutBeta, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes)}
+	d := &dialect{limits: o.Limits, files: o.FilesWithoutBeta, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
 	return &Handler{front: front.New("messages: NewHandler", up, o.Serving, maxBody, d), dialect: d}
 }
 

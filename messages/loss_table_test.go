@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/loss/losstable"
 )
@@ -11,7 +12,7 @@ import (
 // TestLossTable keeps what the page of losses says of requests and answers in this
 // format.
 func TestLossTable(t *testing.T) {
-	rules := append([]*loss.Rule{codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}, codec.ForeignRules...)
+	rules := append([]*loss.Rule{legal.DroppedHeader, legal.NeededHeader, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}, codec.ForeignRules...)
 	for i := range requestLosses {
 		rules = append(rules, &requestLosses[i])
 	}

@@ -68,6 +68,7 @@
 //	name of the client's user                  hint      hint      hint      –         –         –
 //	service tier                               hint      hint      hint      hint      hint      hint
 //	members that only one format has           dropped   dropped   dropped   dropped   dropped   dropped
+//	headers of the client                      hint      hint      hint      dropped   hint      hint
 //
 // And what answers can lose on their way back:
 //

@@ -65,8 +65,8 @@ type Request struct {
 	Refuse content.Severity
 
 	// Header holds headers of the client's format that belong to what the request
-	// says, such as the version and the betas of its members; nil if there are
-	// none. An upstream of the same format sends them along even if the request
+	// says, such as the version and the betas of its members, and those that
+	// [Serving.ForwardHeaders] names; nil if there are none. An upstream of the same format sends them along even if the request
 	// has been changed; others ignore them. Fronts set it. There is never a
 	// credential in it.
 	Header []Field

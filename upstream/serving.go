@@ -103,6 +103,16 @@ type Serving struct {
 	// share it; nil gives each handler one of its own, with 512 MiB.
 	Budget *Budget
 
+	// ForwardHeaders names headers of clients, in any case, that go on to a vendor
+	// of the same format, and never to another: adapters send them unless their own
+	// Header has the name. Nil is the default of the format, in Messages
+	// "anthropic-workspace-id" and "anthropic-user-profile-id", in content
+	// generation none; an empty list that is not nil forwards none. Versions and
+	// betas of a format go on in any case. A header that is not sent is reported as a
+	// loss. Handlers refuse names of credentials, and of headers that belong to the
+	// connection or the body, when they are built.
+	ForwardHeaders []string
+
 	// Strict refuses members and kinds that the format does not know. The
 	// default is to keep them and pass them on.
 	Strict bool

@@ -22,8 +22,9 @@ import (
 type Exchange struct {
 	Path   string // behind the base URL, escaped, with a query if it has one
 	Header http.Header
-	Body   Body // nil for a GET
-	Stream bool // the answer is wanted as events
+	Client http.Header // headers of the client, for names that the host has not set
+	Body   Body        // nil for a GET
+	Stream bool        // the answer is wanted as events
 }
 
 // An Answer is what a server said with a status of 2xx. It has to be closed.
@@ -177,7 +178,7 @@ func (s *Server) request(ctx context.Context, x *Exchange) (*http.Request, error
 		req.Header.Set("Accept", "text/event-stream, application/json")
 	}
 	req.Header.Set("User-Agent", "polywire")
-	for _, h := range []http.Header{s.conf.Header, x.Header} {
+	for _, h := range []http.Header{x.Client, s.conf.Header, x.Header} {
 		for name, values := range h {
 			req.Header[http.CanonicalHeaderKey(name)] = values
 		}

@@ -3,7 +3,10 @@ package front
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -132,11 +135,46 @@ func check(name string, s *upstream.Serving) {
 	limit(s.Limits.FileBytes, 1<<31-1, "Limits.FileBytes")
 	limit(int64(s.Limits.ImageSide), 1<<31-1, "Limits.ImageSide")
 	limit(s.Limits.ImagePixels, 1<<62, "Limits.ImagePixels")
+	for _, h := range s.ForwardHeaders {
+		field(canForward(h), fmt.Sprintf("ForwardHeaders: %q", h), "cannot be forwarded")
+	}
 	field(s.Refuse <= content.LossDropped, "Refuse", "is no severity")
 	if b := s.Budget; b != nil {
 		limit(b.Bytes, 1<<62, "Budget.Bytes")
 		limit(int64(b.Requests), 1<<31-1, "Budget.Requests")
 	}
+}
+
+// canForward reports whether a header of a client may go on to a vendor.
+func canForward(name string) bool {
+	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+		return false
+	}
+	name = strings.ToLower(name)
+	switch name {
+	case "authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "host", "connection", "keep-alive", "te", "trailer",
+		"transfer-encoding", "upgrade", "expect", "user-agent", "anthropic-version", "anthropic-beta":
+		return false
+	}
+	return !strings.HasPrefix(name, "content-") && !strings.HasPrefix(name, "accept") && !strings.HasPrefix(name, "proxy-")
+}
+
+// Forwarded returns the headers of a request that go on to a vendor of the same
+// format: those of names, or of defaults if names is nil.
+func Forwarded(r *http.Request, names []string, defaults ...string) []upstream.Field {
+	if names == nil {
+		names = defaults
+	}
+	var list []upstream.Field
+	for i, name := range names {
+		if slices.ContainsFunc(names[:i], func(s string) bool { return strings.EqualFold(s, name) }) {
+			continue
+		}
+		for _, v := range r.Header.Values(name) {
+			list = append(list, upstream.Field{Name: strings.ToLower(name), Value: v})
+		}
+	}
+	return list
 }
 
 // fill gives zero fields their defaults.

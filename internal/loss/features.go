@@ -60,6 +60,7 @@ const (
 	UserID            = "name of the client's user"
 	ServiceTier       = "service tier"
 	Members           = "members that only one format has"
+	Headers           = "headers of the client"
 )
 
 // The features of answers.

@@ -43,7 +43,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 		return err
 	}
 	a, err := c.server.Do(ctx, &backend.Exchange{
-		Path: "/messages" + p.query(), Header: p.header, Body: body, Stream: req.Stream,
+		Path: "/messages" + p.query(), Header: p.header, Client: p.sends, Body: body, Stream: req.Stream,
 	})
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, body backend.
 	if body == nil {
 		return backend.Estimate(req), nil
 	}
-	n, err := c.server.AskCount(ctx, &backend.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Body: body},
+	n, err := c.server.AskCount(ctx, &backend.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Client: p.sends, Body: body},
 		func(text string) (upstream.TokenCount, error) { return messages.DecodeCount([]byte(text)) })
 	if backend.NotServed(err) {
 		return backend.Estimate(req), nil

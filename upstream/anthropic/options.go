@@ -40,8 +40,9 @@ type Options struct {
 	// A time-out of it cuts streams: waiting is bounded by who calls.
 	HTTPClient *http.Client
 
-	// Header goes with every exchange. Nothing of a client's own headers does,
-	// but for its version and betas: see Beta.
+	// Header goes with every exchange. Of a client's own headers only the version
+	// and betas do, see Beta, and those that the handler forwards and that are not
+	// in Header: see [upstream.Serving].
 	Header http.Header
 
 	// Model maps the name of the model that was asked for to the one to ask;

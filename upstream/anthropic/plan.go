@@ -28,6 +28,7 @@ type plan struct {
 	client *Client
 	from   *upstream.Request
 	header http.Header
+	sends  http.Header // headers of the client
 	losses []content.Loss
 	linked []content.Loss // those that are none if the file is put in
 
@@ -68,7 +69,7 @@ func rulesFor(n *upstream.Request) *legal.Rules {
 func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	p := &plan{client: c, from: n, header: make(http.Header), model: c.server.Model(n.Model)}
 	if p.wire = upstream.WireOf(n, messages.Format); p.wire != nil {
-		c.clients(p.header, p.wire.Header)
+		p.clients(p.wire.Header)
 		return p, nil
 	}
 	if err := backend.Kept(n, messages.Format); err != nil {
@@ -82,8 +83,9 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	say, names := legal.Make(n, rulesFor(n), &log)
 	p.names = names
 	if own {
-		c.clients(p.header, n.Header)
+		p.clients(n.Header)
 	} else {
+		legal.Headers(n, &log)
 		p.header.Set(versionHeader, defaultVersion)
 		var err error
 		if say, err = fit(say, familyOf(p.model), c.maxTokens, c.most(p.model), &log); err != nil {
@@ -162,8 +164,10 @@ func apart(losses []content.Loss) (rest, linked []content.Loss) {
 	return losses, linked
 }
 
-// clients sets the version and the betas that came with a document.
-func (c *Client) clients(h http.Header, fields []upstream.Field) {
+// clients sets the version and the betas that came with a document, and the
+// headers of its client that go on.
+func (p *plan) clients(fields []upstream.Field) {
+	c, h := p.client, p.header
 	var lines []string
 	for _, f := range fields {
 		switch http.CanonicalHeaderKey(f.Name) {
@@ -171,6 +175,11 @@ func (c *Client) clients(h http.Header, fields []upstream.Field) {
 			h.Set(versionHeader, f.Value)
 		case betaHeader:
 			lines = append(lines, f.Value)
+		default:
+			if p.sends == nil {
+				p.sends = make(http.Header)
+			}
+			p.sends.Add(f.Name, f.Value)
 		}
 	}
 	betas := slices.DeleteFunc(codec.HeaderList(lines...), func(b string) bool { return !c.beta(b) })

@@ -38,7 +38,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if req.Stream {
 		method = ":streamGenerateContent?alt=sse"
 	}
-	a, err := c.server.Do(ctx, &backend.Exchange{Path: pathOf(p.model) + method, Body: body, Stream: req.Stream})
+	a, err := c.server.Do(ctx, &backend.Exchange{Path: pathOf(p.model) + method, Client: p.sends, Body: body, Stream: req.Stream})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (ups
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	n, err := c.server.AskCount(ctx, &backend.Exchange{Path: pathOf(p.model) + ":countTokens", Body: body},
+	n, err := c.server.AskCount(ctx, &backend.Exchange{Path: pathOf(p.model) + ":countTokens", Client: p.sends, Body: body},
 		func(text string) (upstream.TokenCount, error) { return generatecontent.DecodeCount([]byte(text)) })
 	if backend.NotServed(err) {
 		return backend.Estimate(req), nil

@@ -46,7 +46,8 @@ type Options struct {
 	// A time-out of it cuts streams: waiting is bounded by who calls.
 	HTTPClient *http.Client
 
-	// Header goes with every exchange. Nothing of a client's own headers does.
+	// Header goes with every exchange. Of a client's own headers only those do that
+	// the handler forwards and that are not in Header: see [upstream.Serving].
 	Header http.Header
 
 	// Model maps the name of the model that was asked for to the one to ask;

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -20,6 +22,7 @@ import (
 // Nothing is fetched or written until its body is asked for.
 type plan struct {
 	client *Client
+	sends  http.Header // headers of the client
 	losses []content.Loss
 
 	wire  *upstream.Wire // the very document, if it may go as it is
@@ -36,6 +39,13 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if !legalPath(p.model) {
 		return p, &content.Error{Code: content.CodeValue, Path: "model", Text: "is not the name of a model"}
 	}
+	foreign := slices.ContainsFunc(n.Header, func(f upstream.Field) bool { return strings.EqualFold(f.Name, "anthropic-version") })
+	if !foreign && len(n.Header) > 0 {
+		p.sends = make(http.Header)
+		for _, f := range n.Header {
+			p.sends.Add(f.Name, f.Value)
+		}
+	}
 	if p.wire = upstream.WireOf(n, generatecontent.Format); p.wire != nil {
 		return p, nil
 	}
@@ -43,6 +53,9 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 		return p, err
 	}
 	var log loss.Log
+	if foreign {
+		legal.Headers(n, &log)
+	}
 	p.from, p.names = legal.Make(legal.Portable(n, generatecontent.Format, &log), rules, &log)
 	p.say = p.said(p.from, &log)
 	fault := backend.Asked(n, log.Losses, len(p.say.Contents) > 0, func(n *upstream.Request) bool {

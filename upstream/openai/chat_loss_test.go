@@ -77,6 +77,9 @@ func withMembers(object string) func(*upstream.Request) {
 }
 
 var partLosses = []lossCase{
+	{rule: legal.DroppedHeader, path: "headers.anthropic-workspace-id", change: func(r *upstream.Request) {
+		r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
+	}},
 	{rule: legal.RenamedTool, path: "tools.0.name", change: withTool(content.Tool{Name: "a.b", Input: plainTool.Input})},
 	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, useOf("", "f", "{}")), turnOf(content.User, &content.ToolResult{Name: "f"}))},
 	{rule: lostSystemFile, path: "system.0", change: func(r *upstream.Request) { r.System = partsOf(png) }},

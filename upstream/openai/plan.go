@@ -120,6 +120,7 @@ func (c *client) plan(n *upstream.Request, counting bool) *plan {
 		model: model, vendor: c.vendor, family: known, dialect: c.dialect, refused: c.memory.get(model), most: c.most(model),
 	}}
 	var log loss.Log
+	legal.Headers(n, &log)
 	p.from, p.names = legal.Make(legal.Portable(n, p.own, &log), rules, &log)
 	p.losses = loss.Bound(append(log.Losses, p.encode(p.from, false)...))
 	return p
