@@ -35,6 +35,7 @@ type Answer struct {
 	server *Server
 	ctx    context.Context
 	sent   *http.Request
+	hidden *scrub.Secrets // what went with the request and must not come back
 	header http.Header
 	id     string // that the server gave the exchange
 	body   io.ReadCloser
@@ -103,20 +104,21 @@ func (s *Server) do(ctx context.Context, x *Exchange) (*Answer, error) {
 	}
 	res, err := s.client.Do(req)
 	if err != nil {
-		return nil, s.clean(failed(ctx, err), req)
+		return nil, clean(failed(ctx, err), s.secrets(req))
 	}
 	a := &Answer{server: s, ctx: ctx, sent: req, header: res.Header, body: res.Body}
 	if res.Request != nil {
 		a.sent = res.Request // with what the client's transport has added
 	}
-	a.id = requestID(res.Header, s.secrets(a.sent))
+	a.hidden = s.secrets(a.sent)
+	a.id = requestID(res.Header, a.hidden)
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer a.Close()
 		body, _ := io.ReadAll(io.LimitReader(res.Body, mostFailure)) // what came is enough to go by
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, s.refused(a.sent, res, body)
+		return nil, a.refused(res, body)
 	}
 	if a.Stream, err = streamed(res.Header, x.Stream); err != nil {
 		a.Close()
@@ -128,17 +130,16 @@ func (s *Server) do(ctx context.Context, x *Exchange) (*Answer, error) {
 // refused returns the error of an answer with another status than 2xx. Where
 // there is nothing, the cause names the path that was asked for: as a rule it is
 // the base URL that ends too early, or too late.
-func (s *Server) refused(req *http.Request, res *http.Response, body []byte) *upstream.Error {
-	secrets := s.secrets(req)
-	e := s.conf.Failure(res.StatusCode, cleanHeader(res.Header, secrets), []byte(secrets.Clean(string(body))))
-	if id := requestID(res.Header, secrets); id != "" {
-		e.UpstreamID = id
+func (a *Answer) refused(res *http.Response, body []byte) *upstream.Error {
+	e := a.server.conf.Failure(res.StatusCode, cleanHeader(res.Header, a.hidden), []byte(a.hidden.Clean(string(body))))
+	if a.id != "" {
+		e.UpstreamID = a.id
 	}
 	switch res.StatusCode {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		e.Err = fmt.Errorf("%w, asked for %s", e.Err, pathOf(req.URL))
+		e.Err = fmt.Errorf("%w, asked for %s", e.Err, pathOf(a.sent.URL))
 	}
-	cleanError(e, secrets)
+	cleanError(e, a.hidden)
 	return e
 }
 
@@ -272,14 +273,13 @@ func (a *Answer) Close() error { return a.body.Close() }
 // and those of its headers that clients may receive.
 func (a *Answer) Head(asAsked bool) Head {
 	head := Head{AsAsked: asAsked, Upstream: a.server.conf.Name, UpstreamID: a.id, answer: a}
-	secrets := a.server.secrets(a.sent)
 	for _, told := range a.server.conf.Told {
 		for name, values := range a.header {
 			if name != told && !(strings.HasSuffix(told, "-") && strings.HasPrefix(name, told)) {
 				continue
 			}
 			for _, v := range values {
-				head.Header = append(head.Header, upstream.Field{Name: name, Value: secrets.Clean(v)})
+				head.Header = append(head.Header, upstream.Field{Name: name, Value: a.hidden.Clean(v)})
 			}
 		}
 	}

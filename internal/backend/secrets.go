@@ -50,15 +50,14 @@ func (a *Answer) clean(err error) error {
 	if a == nil || err == nil {
 		return err
 	}
-	return a.server.clean(err, a.sent)
+	return clean(err, a.hidden)
 }
 
-func (s *Server) clean(err error, sent *http.Request) error {
+func clean(err error, secrets *scrub.Secrets) error {
 	var e *upstream.Error
-	if !errors.As(err, &e) {
-		return err
+	if errors.As(err, &e) {
+		cleanError(e, secrets)
 	}
-	cleanError(e, s.secrets(sent))
 	return err
 }
 
