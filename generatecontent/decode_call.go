@@ -10,11 +10,15 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Some servers send the arguments of a call in pieces, each with the place in
-// the arguments where it belongs. Clients of this format cannot be asked to
-// read them: they are put together here, and told once they are whole. Those
-// that were cut, or of which a piece is missing, are told without their closing
-// brace: they are no object, and so nobody takes them for a call to be run.
+// Some servers stream the arguments of a call in pieces, each with its path in
+// the arguments. The events have the arguments once they are whole. Arguments
+// that were cut, or that lack a piece, have no closing brace: they are not a valid
+// object, so no client runs the call.
+//
+// A stream is held from the first piece of a call to the last: the frame of the
+// last one has the Data and the events of all. A sink of this format can then
+// write every piece as it came, and only if the call is whole and no event was
+// changed.
 
 // pieces is a call whose arguments are coming.
 type pieces struct {
@@ -24,6 +28,7 @@ type pieces struct {
 	size  int64 // of the arguments so far, about
 	lost  bool  // a piece could not be read
 	open  bool  // the last piece is of a text that goes on
+	split bool  // its first pieces are in an earlier frame
 }
 
 // An argument is a value in the arguments of a call, or all of them.
@@ -55,7 +60,7 @@ func (d *decoder) callPiece(i int, v jsonwire.Value) bool {
 		c.call == nil && !more && list.Kind() != jsonwire.Array {
 		return false
 	}
-	d.odd = true
+	d.odd = d.odd || d.whole || c.call != nil && c.call.split
 	signature, _, _ := v.Get("thoughtSignature").Base64Any()
 	if c.call == nil {
 		t := &content.ToolUse{ID: call.Get("id").Str(), Name: name}
@@ -89,6 +94,7 @@ func (d *decoder) endCall(i int, whole bool) {
 	}
 	c.call = nil
 	whole = whole && !call.open
+	d.odd = d.odd || call.split || call.lost || !whole
 	d.add(upstream.Event{Kind: upstream.EventInput, Block: call.block, Candidate: i, Text: call.json(whole && !call.lost)})
 	switch {
 	case call.lost:

@@ -82,6 +82,8 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 	case *content.ToolUse:
 		// What tells of pieces has no field.
 		if (q.Extra != nil || d.answers[i].call != nil) && d.callPiece(i, v) {
+			d.odd = d.odd || len(list) > 0 || !d.parser.checkMessage(v, partFields)
+			d.forget()
 			return nil
 		}
 		bad := ""

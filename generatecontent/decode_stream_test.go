@@ -60,7 +60,9 @@ func TestStreamCutAnywhere(t *testing.T) {
 					if !errors.As(err, &failed) || failed.Code != upstream.CodeBadGateway || failed.Text != "" {
 						t.Fatalf("%s cut at %d: got the error %v", name, cut, err)
 					}
-					if len(frames) > len(whole) || outline(frames) != outline(whole[:len(frames)]) {
+					// A call that is cut is what came of it; all else is whole frames.
+					same := strings.HasPrefix(outline(whole), outline(frames))
+					if len(frames) > len(whole) || !same || name != "S08.sse" && outline(frames) != outline(whole[:len(frames)]) {
 						t.Fatalf("%s cut at %d: other frames", name, cut)
 					}
 				}
@@ -270,10 +272,10 @@ func TestStreamPassesVerbatim(t *testing.T) {
 				t.Errorf("%s: events without their frame: %v", name, events)
 				return nil
 			}
-			if f.Format != Format && name != "S08.sse" {
+			if f.Format != Format {
 				t.Errorf("%s: this deviates: %s", name, f.Data)
 			}
-			sent = append(sent, f.Data)
+			sent = append(append(sent, f.Before...), f.Data)
 			return nil
 		}))
 		if err != nil {
@@ -282,7 +284,7 @@ func TestStreamPassesVerbatim(t *testing.T) {
 		var want []string
 		for _, s := range strings.Split(strings.Trim(stream, "[]"), "\r\n") {
 			s = strings.TrimPrefix(strings.TrimPrefix(s, "data: "), ",")
-			if s != "" && !strings.Contains(s, "partialArgs") {
+			if s != "" {
 				want = append(want, s)
 			}
 		}

@@ -225,8 +225,8 @@ func TestStreamReader(t *testing.T) {
 			{events: list{start("r-s07", flash, ""), opening(0, &content.Text{}), words(0, "Once")}},
 			{events: list{words(0, " more."), closing(0), stopping(content.StopEnd, "STOP", ""), usage(content.Usage{Input: 5, Output: 3})}}}},
 		{"S08.sse", []frame{
-			{true, list{start("r-s08", "", `{"createTime":"2026-11-21T09:00:00.120Z"}`), opening(0, &content.ToolUse{Name: "get_weather", Signature: vendorMark("CiQBc2lnLWk=")})}},
-			{true, list{{Kind: upstream.EventInput, Text: `{"city":"Lima"}`}, closing(0), stopping(content.StopToolUse, "STOP", ""),
+			{events: list{start("r-s08", "", `{"createTime":"2026-11-21T09:00:00.120Z"}`), opening(0, &content.ToolUse{Name: "get_weather", Signature: vendorMark("CiQBc2lnLWk=")}),
+				{Kind: upstream.EventInput, Text: `{"city":"Lima"}`}, closing(0), stopping(content.StopToolUse, "STOP", ""),
 				usage(content.Usage{Input: 36, Output: 12, Extra: extraWith(`{"trafficType":"ON_DEMAND"}`)})}}}},
 	}
 	for _, tt := range tests {

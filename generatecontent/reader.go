@@ -37,6 +37,7 @@ type StreamReader struct {
 	some   bool // there was an event
 
 	decoder
+	held  heldPieces // the pieces of a call, until it is whole
 	frame upstream.Frame
 	ahead bool // the frame is the next
 	err   error
@@ -76,7 +77,9 @@ func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 // block is still open and has that segment. finishMessage and
 // safetyRatings at the end are in the stop, as Details and as Extra. A frame
 // that clients should not be shown as it stands, because it deviates from the
-// format, has no Format.
+// format, has no Format. The frame of a call's last piece has the others, and what came
+// between them, in Before: nothing of it is returned earlier, up to 16 MiB. Beyond
+// that, and if the call is not whole, the frame has no Format.
 //
 // The error is [io.EOF] at the end of the stream, if every candidate has said
 // why it ended, or the prompt was blocked, and if an array was closed: only
@@ -118,19 +121,27 @@ func (r *StreamReader) Buffered() bool {
 func speaks(data string) bool {
 	_, rest, _ := strings.Cut(data, `"text":`)
 	rest = strings.TrimLeft(rest, " ")
-	return len(rest) > 1 && rest[0] == '"' && rest[1] != '"'
+	return len(rest) > 1 && rest[0] == '"' && rest[1] != '"' && !strings.Contains(rest, `"willContinue"`)
 }
 
 // step reads one event or element. It leaves a frame, an error, or neither.
 func (r *StreamReader) step() {
 	data, err := r.piece()
-	if err != nil || data == "" {
-		r.err = err
+	if err == nil && data == "" {
 		return
 	}
 	defer r.doc.Close()
-	if r.err = r.read(data); r.err == nil && len(r.events) > 0 {
+	if err == nil {
+		err = r.read(data)
+	}
+	switch r.err = err; {
+	case err != nil: // after what is known of the call
+		r.frame, r.ahead = upstream.Frame{Events: r.held.events}, len(r.held.events) > 0
+	case r.inCall() && r.held.add(&r.decoder):
+	case len(r.events) > 0 || len(r.held.events) > 0:
+		r.odd = r.split() || r.odd
 		r.fill(&r.frame)
+		r.held.release(&r.frame)
 		r.ahead = true
 	}
 }

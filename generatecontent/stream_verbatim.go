@@ -64,11 +64,19 @@ func (s *stream) verbatim(dst []byte, f *upstream.Frame, events []upstream.Event
 	for i := range events {
 		s.follow(&events[i])
 	}
+	for _, data := range f.Before {
+		dst = s.appendFrame(dst, data)
+	}
+	return s.appendFrame(dst, f.Data)
+}
+
+// appendFrame appends a piece that the vendor sent.
+func (s *stream) appendFrame(dst []byte, data string) []byte {
 	dst = s.beginPiece(dst)
-	if strings.ContainsAny(f.Data, "\r\n") {
-		dst = jsonwire.AppendCompact(dst, f.Data)
+	if strings.ContainsAny(data, "\r\n") {
+		dst = jsonwire.AppendCompact(dst, data)
 	} else {
-		dst = append(dst, f.Data...)
+		dst = append(dst, data...)
 	}
 	if s.framing == inEvents {
 		dst = append(dst, "\r\n\r\n"...)

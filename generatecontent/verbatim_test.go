@@ -194,3 +194,84 @@ func TestVerbatimStopOfBroken(t *testing.T) {
 		}
 	}
 }
+
+// TestVerbatimPieces checks that the pieces of a call are written as they came if
+// no event was changed, and that otherwise the events are.
+func TestVerbatimPieces(t *testing.T) {
+	file := answerFile(t, "S08.sse")
+	tests := []struct {
+		name, stream, want string
+		edit               func(*upstream.Event)
+		failed             bool
+	}{
+		{"unchanged", file, file, nil, false},
+		{"changed arguments", file, `"args":{"city":"Oslo"}`, func(e *upstream.Event) {
+			e.Text = strings.ReplaceAll(e.Text, "Lima", "Oslo")
+		}, false},
+		{"changed name", file, `"name":"other","args":{"city":"Lima"}`, func(e *upstream.Event) {
+			if e.Kind == upstream.EventOpen {
+				e.Part = &content.ToolUse{ID: "1", Name: "other"}
+			}
+		}, false},
+		{"cut within the call", file[:strings.LastIndex(file, "data: ")], "", nil, true},
+		{"in an array", "[" + strings.Join(strings.Split(strings.TrimSpace(strings.ReplaceAll(file, "data: ", "")), "\r\n\r\n"), ",\r\n") + "]", file, nil, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, _ := drive(t, inEvents, func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
+				return upstream.Run(ctx, replay(tt.stream), r, upstream.SinkFunc(func(events []upstream.Event) error {
+					for i := range events {
+						if tt.edit != nil {
+							tt.edit(&events[i])
+						}
+					}
+					return w.Send(events)
+				}))
+			})
+			if failed := strings.Contains(got, `"error"`); failed != tt.failed || !strings.Contains(got, tt.want) {
+				t.Errorf("got %s\nwant %s", got, tt.want)
+			}
+			if tt.want != file && strings.Contains(got, "willContinue") || tt.failed && strings.Contains(got, "functionCall") {
+				t.Errorf("pieces of a call are in %s", got)
+			}
+		})
+	}
+}
+
+// TestHeldPieces checks that the pieces of a call that are held are bounded.
+func TestHeldPieces(t *testing.T) {
+	piece := `{"functionCall":{"partialArgs":[{"jsonPath":"$.a","stringValue":"` + strings.Repeat("x", 1<<20) + `","willContinue":true}],"willContinue":true}}`
+	for n, most := range map[int]int{15: 1 << 24, 40: 1 << 24} {
+		parts := []string{`{"functionCall":{"name":"f","willContinue":true}}`}
+		for range n {
+			parts = append(parts, piece)
+		}
+		parts = append(parts, `{"functionCall":{"partialArgs":[{"jsonPath":"$.a","stringValue":""}]}}`)
+		r := NewStreamReader(strings.NewReader(streamOf(parts...)), content.Limits{})
+		input, pieces := 0, 0
+		for {
+			f, err := r.Next()
+			if err != nil {
+				break
+			}
+			size := 0
+			for _, s := range f.Before {
+				size += len(s)
+			}
+			if size > most {
+				t.Errorf("%d MiB of pieces in one frame", size>>20)
+			}
+			if f.Format == Format {
+				pieces += len(f.Before)
+			}
+			for i := range f.Events {
+				if f.Events[i].Kind == upstream.EventInput {
+					input += len(f.Events[i].Text)
+				}
+			}
+		}
+		if want := n<<20 + len(`{"a":""}`); n == 15 && (input != want || pieces != n+1) || n == 40 && pieces != 0 {
+			t.Errorf("%d MiB: %d bytes of arguments, %d pieces as they came", n, input, pieces)
+		}
+	}
+}

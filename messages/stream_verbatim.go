@@ -13,7 +13,7 @@ import (
 // fits reports whether a vendor's own frame says here what its events say: if
 // it is of this format and a piece of a stream, and if numbers agree.
 func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
-	if f.Format != Format || f.Whole || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
+	if f.Format != Format || f.Whole || len(f.Before) > 0 || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
 		return false
 	}
 	next := s.next

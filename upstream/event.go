@@ -118,6 +118,7 @@ type Frame struct {
 	Format content.Format // empty: no client should be shown Data as it is
 	Name   string         // the event's name, where the format has one
 	Data   string         // checked JSON
+	Before []string       // Data of pieces of the stream before this one; Events has their meaning, too
 	Whole  bool           // a whole reply, not a piece of a stream
 	Events []Event        // what it was decoded into, in order
 

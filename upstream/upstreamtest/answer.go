@@ -203,6 +203,11 @@ func frameFault(f *upstream.Frame) string {
 	case f.Data != "" && jsonwire.Valid(f.Data, jsonwire.Limits{Depth: 1 << 10, Values: 1 << 24}) != nil:
 		return "the Data of a Frame is no JSON"
 	}
+	for _, data := range f.Before {
+		if jsonwire.Valid(data, jsonwire.Limits{Depth: 1 << 10, Values: 1 << 24}) != nil {
+			return "the Before of a Frame has a text that is not valid JSON"
+		}
+	}
 	return ""
 }
 
