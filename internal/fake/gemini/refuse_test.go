@@ -201,6 +201,7 @@ func TestByModel(t *testing.T) {
 
 // TestLenient holds what is accepted with [Options.Lenient] only.
 func TestLenient(t *testing.T) {
+	foreign2 := strings.TrimSuffix(call2, "}") + `,"thoughtSignature":"AAAA"}`
 	tests := []struct{ name, body, rule string }{
 		{"role tool", talk(hi, turn("model", call1), turn("tool", res1)), ""},
 		{"results split", talk(hi, turn("model", call1, call2), turn("user", res1), turn("user", res2)), ""},
@@ -208,11 +209,14 @@ func TestLenient(t *testing.T) {
 		{"a split result too many", talk(hi, turn("model", call1), turn("user", res1), turn("user", res2)), "response-count"},
 		{"a turn of the model split", talk(hi, turn("model", `{"text":"x"}`), turn("model", call1), turn("user", res1)), ""},
 		{"a second signature missing", talk(hi, turn("model", call1), turn("user", res1), turn("model", call2), turn("user", res2)), "signature-missing"},
+		{"a foreign signature on a second call", talk(hi, turn("model", call1, foreign2), turn("user", res1, res2)), ""},
+		{"a foreign signature on a first call", talk(hi, turn("model", foreign2), turn("user", res2)), "signature"},
+		{"a foreign signature on a text", talk(hi, turn("model", `{"text":"x","thoughtSignature":"AAAA"}`), hi), "signature-kept"},
 		{"an unknown role", talk(turn("assistant", `{"text":"x"}`)), "role"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := NewHandler(Options{Lenient: true})
+			s := NewHandler(Options{Lenient: true, KeepSignatures: true})
 			s.post("/v1beta/models/gemini-3.8-flash:generateContent", tt.body)
 			if got := s.Last(); got.Rule != tt.rule {
 				t.Errorf("rule %q, want %q: %s", got.Rule, tt.rule, got.Message)

@@ -33,8 +33,9 @@ type Options struct {
 	// sent with.
 	KeepSignatures bool
 	// Lenient accepts what released clients send although the documentation forbids it:
-	// the role "tool", results of parallel calls in contents of their own, and a turn of
-	// the model in several contents, as the official chat sends a stream back.
+	// the role "tool", results of parallel calls in contents of their own, a turn of
+	// the model in several contents, as the official chat sends a stream back, and the
+	// foreign signature that LangChain sends with each call that came without one.
 	Lenient bool
 }
 

@@ -116,7 +116,11 @@ var signatureRules = []rule{
 			if !c.server.opts.KeepSignatures || signature == "" || isDummy(signature) {
 				return ""
 			}
-			if valid, fits := verify(signature, identity(p)); !valid || !fits {
+			valid, fits := verify(signature, identity(p))
+			if !valid && c.server.opts.Lenient && get(p, "functionCall") != nil {
+				return "" // the first call of a step is checked by damagedSignature
+			}
+			if !valid || !fits {
 				return at + ": fake: the signature was not made for this part"
 			}
 			return ""
