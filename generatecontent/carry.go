@@ -15,7 +15,8 @@ import (
 // nothing else of what was thought. So the thoughts of another vendor go out
 // whole in the signature of the next call, or in that of a text at the end of an
 // answer without one; the client still sees them as thoughts. What is promised
-// of this is said at [seal.Thought].
+// of this is said at [seal.Thought]. The signature of a text is in its own
+// thoughtSignature, and its copy in the signature of the next call.
 
 // foreign reports whether a signature is one of another format, which is
 // sealed.

@@ -41,7 +41,8 @@
 // thoughtSignature. Its thoughts go out as thoughts and, if they are signed, once
 // more in the signature of the call behind them, since some clients give back
 // nothing but calls; in an answer without a call behind them, in that of a
-// text at the end. [Request.Upstream] opens what comes back. Nothing is
+// text at the end. The signature of a text, too, goes out once more in the call
+// behind it. [Request.Upstream] opens what comes back. Nothing is
 // remembered in between, so any replica can go on. Thoughts of more than 4 MiB
 // between two calls are not carried, nor are those of two vendors together; this
 // is reported. Under the name of a model of Gemini 3, whose vendor signs the first

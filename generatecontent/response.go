@@ -119,6 +119,7 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 		case nil:
 		case *content.Text:
 			thoughts.Text(width(q.Text))
+			thoughts.CopyText(i, seal.Of(parts[i]), &room)
 		case *content.ToolUse: // a copy
 			a.candidates[k].calls++
 			if q.Signature.Data == "" {
@@ -127,6 +128,7 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 				}
 			} else {
 				list = signLast(list, &thoughts, carried)
+				thoughts.DropCopies(&room)
 			}
 			thoughts.Passed(p)
 		default:

@@ -22,6 +22,7 @@ type streamed struct {
 	waits     bool           // a call that closed, but may have been cut: see lastCall
 	extra     *content.Extra // of a text, to be said with its first piece
 	signature content.Signature
+	phase     content.Signature // of a text: the signature of another vendor that signature encodes
 	tail      front.Tail
 	cites     []content.Citation
 	citesSize int     // bytes
@@ -67,7 +68,7 @@ func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
 		b.kind = textBlock
 		c := *p
 		hints(&c.Cache, &c.Extra, &c.Signature, lost)
-		b.extra, b.signature = c.Extra, c.Signature
+		b.extra, b.signature, b.phase = c.Extra, c.Signature, p.Signature
 		for i := range p.Citations {
 			s.cite(b, &p.Citations[i])
 		}
@@ -164,17 +165,21 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 	case b.kind == noBlock || sig.Data == "" && late:
 		return dst
 	case !late && !b.raw:
-		b.signature = sig
+		b.signature, b.phase = sig, *e.Signature
 		return dst
 	case b.kind == wholeBlock:
 		s.lose(b, unsaidLate)
 	}
+	b.phase = *e.Signature
 	return s.sign(dst, b, "", sig)
 }
 
 // sign appends a part of a text, or an empty one, that bears a signature.
 func (s *stream) sign(dst []byte, b *streamed, text string, sig content.Signature) []byte {
 	dst = append(s.beginText(dst, b, text), `,"thoughtSignature":`...)
+	if b.kind == textBlock {
+		s.said[b.k].thoughts.CopyText(b.n, b.phase, &s.room)
+	}
 	s.said[b.k].kind = noBlock // what is signed stays by itself
 	return append(jsonwire.AppendString(dst, sig.Data), '}')
 }
@@ -243,6 +248,7 @@ func (s *stream) whole(dst []byte, b *streamed, p content.Part) []byte {
 		}
 	} else if ok {
 		dst = s.appendCarrier(dst, b.k)
+		s.said[b.k].thoughts.DropCopies(&s.room)
 	}
 	s.scratch.Reset()
 	e := newEncoder(&s.scratch, nil)
@@ -286,7 +292,7 @@ func (s *stream) forget(block int) {
 			if old := &s.closed[len(s.closed)-1]; old.in >= 0 {
 				s.said[old.k].thoughts.Drop(old.in, &s.room)
 			}
-			b.part, b.input, b.cites, b.signature = nil, nil, nil, content.Signature{}
+			b.part, b.input, b.cites, b.signature, b.phase = nil, nil, nil, content.Signature{}, content.Signature{}
 			copy(s.closed[1:], s.closed[:])
 			s.closed[0] = b
 			last := len(s.open) - 1

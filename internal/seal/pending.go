@@ -36,6 +36,7 @@ type pending struct {
 	at     since
 	open   bool
 	ofText bool // it is the signature of a text
+	copied bool // the client has it with its text, too
 	over   bool // it is too large
 	cost   int  // bytes that are kept, about
 	text   []byte
@@ -86,6 +87,30 @@ func (t *Pending) AddText(n int, sig content.Signature, room *int) {
 		last := &t.list[len(t.list)-1]
 		last.open, last.ofText = false, true
 	}
+}
+
+// CopyText keeps a copy of the signature of a text that ends here. The client
+// receives the signature with the text; the next call carries it for clients that
+// return the signatures of calls only. Without room no copy is kept.
+func (t *Pending) CopyText(n int, sig content.Signature, room *int) {
+	if !Foreign(sig, t.Own) || !CarriesThinking(sig.Format) || *room < thoughtCost+len(sig.Data) {
+		return
+	}
+	t.AddText(n, sig, room)
+	if t.large == 0 {
+		t.list[len(t.list)-1].copied = true
+	}
+}
+
+// DropCopies forgets the copies of signatures before a call that does not carry
+// them.
+func (t *Pending) DropCopies(room *int) {
+	t.list = slices.DeleteFunc(t.list, func(one pending) bool {
+		if one.copied {
+			*room += one.cost
+		}
+		return one.copied
+	})
 }
 
 // Whole keeps thinking that is whole, if it is to be carried.
@@ -177,13 +202,14 @@ func (t *pending) keep(n int, room *int) {
 	}
 }
 
-// Any reports whether there is anything to be carried.
+// Any reports whether there is anything to be carried that the client does not
+// have otherwise.
 func (t *Pending) Any() bool {
 	if t.large > 0 {
 		return true
 	}
 	for i := range t.list {
-		if Foreign(t.list[i].signature(), t.Own) {
+		if one := &t.list[i]; !one.copied && Foreign(one.signature(), t.Own) {
 			return true
 		}
 	}
@@ -260,7 +286,7 @@ func (t *Pending) Empty() bool { return len(t.list) == 0 }
 func (t *Pending) Rest(lost func(n int, p *content.Thinking)) {
 	for i := range t.list {
 		switch one := &t.list[i]; {
-		case !Foreign(one.signature(), t.Own):
+		case one.copied || !Foreign(one.signature(), t.Own):
 		case one.ofText:
 			lost(one.n, nil)
 		default:
