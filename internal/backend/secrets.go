@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/scrub"
@@ -77,6 +78,15 @@ func cleanError(e *upstream.Error, secrets *scrub.Secrets) {
 		}
 	}
 	e.Text = secrets.Clean(e.Text)
+	// An envelope of more than 1 MiB is not read again.
+	if e.Details != nil {
+		if clean := secrets.Clean(e.Details.JSON); clean != e.Details.JSON {
+			e.Details = &content.Extra{Format: e.Details.Format, JSON: clean}
+		}
+	}
+	if secrets.Clean(e.UpstreamID) != e.UpstreamID {
+		e.UpstreamID = ""
+	}
 	if e.Err != nil {
 		text := e.Err.Error()
 		if clean := secrets.Clean(text); clean != text {
