@@ -104,7 +104,10 @@ func (s *Server) do(ctx context.Context, x *Exchange) (*Answer, error) {
 	}
 	res, err := s.client.Do(req)
 	if err != nil {
-		return nil, clean(failed(ctx, err), s.secrets(req))
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx) // which is not this exchange's own, and stays as it is
+		}
+		return nil, clean(failed(err), s.secrets(req))
 	}
 	a := &Answer{server: s, ctx: ctx, sent: req, header: res.Header, body: res.Body}
 	if res.Request != nil {
@@ -228,10 +231,7 @@ func streamed(h http.Header, asked bool) (bool, error) {
 
 // failed says what it means that there is no answer. The cause leaves out the
 // URL, which may hold what is nobody's business.
-func failed(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+func failed(err error) error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err

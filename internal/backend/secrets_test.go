@@ -1,8 +1,12 @@
 package backend
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -44,5 +48,24 @@ func TestCleanLargeEnvelope(t *testing.T) {
 		if want := `{"message":"of [removed]"}`; got.Details.JSON != want {
 			t.Errorf("%s: the details are %s, want %s", name, got.Details.JSON, want)
 		}
+	}
+}
+
+// TestCauseIsNotChanged checks that the cause of a context's end remains as it is:
+// other exchanges have the same one, at the same time.
+func TestCauseIsNotChanged(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := &upstream.Error{Code: upstream.CodeTimeout, Text: "about host-key-for-tests"}
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		cancel(cause)
+		<-r.Context().Done()
+	}, func(c *Config) { c.Key, c.Name = "host-key-for-tests", "vendor" })
+	_, err := s.Do(ctx, &Exchange{Path: "/"})
+	want := &upstream.Error{Code: upstream.CodeTimeout, Text: "about host-key-for-tests"}
+	if diff := cmp.Diff(want, cause); diff != "" {
+		t.Errorf("the cause has changed (-want +got):\n%s", diff)
+	}
+	if err == nil {
+		t.Error("no error")
 	}
 }
