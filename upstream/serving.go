@@ -152,7 +152,7 @@ type Report struct {
 	Status   int            // HTTP status; 499 if the client left before there was one
 	Usage    content.Usage  // what the Upstream had reported by the end; if it reported nothing, an estimate with Estimated set
 	Stop     Stop
-	Losses   []content.Loss // each once, the first 1,000
+	Losses   []content.Loss // each once, the first 1,000; further ones take the places of less severe ones
 	Code     Code           // how it failed, CodeCanceled if the client left; empty if it did not fail
 	Err      error          // why it failed, not for clients: its text has the cause, errors.As finds what the Upstream returned
 

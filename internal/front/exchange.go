@@ -34,6 +34,7 @@ type exchange struct {
 	start  time.Time
 	report upstream.Report
 	lost   map[content.Loss]struct{} // those of the report
+	passed [content.LossDropped]int  // by severity: how many at the end of the full list displace has looked at
 	route  *Route                    // nil until it is known
 	call   *Call                     // nil until it is known
 
@@ -440,13 +441,33 @@ func (x *exchange) lose(l content.Loss) (news bool) {
 	}
 	if len(x.report.Losses) < maxLosses {
 		x.report.Losses = append(x.report.Losses, l)
-		if x.lost == nil {
-			x.lost = make(map[content.Loss]struct{})
-		}
-		x.lost[l] = struct{}{}
+	} else if !x.displace(l) {
+		return true
 	}
+	if x.lost == nil {
+		x.lost = make(map[content.Loss]struct{})
+	}
+	x.lost[l] = struct{}{}
 	return true
 }
 
 // maxLosses bounds the losses that are kept of one request.
 const maxLosses = 1000
+
+// displace puts a loss into the full list, in the place of the last that is less
+// severe. It returns false if there is none. One that counts other places stays.
+func (x *exchange) displace(l content.Loss) bool {
+	list := x.report.Losses
+	for s := content.LossHint; s < l.Severity; s++ {
+		for x.passed[s] < len(list) {
+			x.passed[s]++
+			old := &list[len(list)-x.passed[s]]
+			if old.Severity == s && old.More == 0 {
+				delete(x.lost, *old)
+				*old = l
+				return true
+			}
+		}
+	}
+	return false
+}

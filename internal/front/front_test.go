@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
 )
@@ -155,6 +157,33 @@ func TestLossHeaderPaths(t *testing.T) {
 	told := strings.Count(v, "dropped")
 	if want := fmt.Sprintf("; and %d more", 1000-told); calls != told+1 || !strings.HasSuffix(v, want) {
 		t.Errorf("%d paths for %d losses: …%s", calls, told, v[len(v)-20:])
+	}
+}
+
+// TestSevereLossesAreKept checks that very many mild losses do not hide a severe
+// one that comes later.
+func TestSevereLossesAreKept(t *testing.T) {
+	x := &exchange{s: &Server{dialect: plainPaths{}}}
+	add := func(from, to int, s content.Severity) {
+		for i := from; i < to; i++ {
+			l := content.Loss{Path: fmt.Sprintf("turns.%d", i), Severity: s, Reason: s.String()}
+			if i == maxLosses-1 {
+				l.More = 7
+			}
+			x.lose(l)
+		}
+	}
+	add(0, maxLosses+10, content.LossHint)
+	add(2000, 2000+maxLosses-10, content.LossDegraded)
+	add(4000, 4100, content.LossDropped)
+	add(6000, 6100, content.LossHint)
+	count := make(map[content.Severity]int)
+	for _, l := range x.report.Losses {
+		count[l.Severity]++
+	}
+	want := map[content.Severity]int{content.LossHint: 1, content.LossDegraded: maxLosses - 101, content.LossDropped: 100}
+	if diff := cmp.Diff(want, count); diff != "" || len(x.lost) != maxLosses {
+		t.Errorf("%d are known; kept (-want +got):\n%s", len(x.lost), diff)
 	}
 }
 
