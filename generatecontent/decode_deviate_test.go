@@ -69,6 +69,7 @@ func TestStreamFramings(t *testing.T) {
 		{"CR", "data: " + one + "\r\rdata: " + two + "\r\r", true},
 		{"mixed", "data: " + one + "\n\ndata: " + two + "\r\n\r\n", true},
 		{"no space", "data:" + one + "\n\ndata:" + two + "\n\n", true},
+		{"white space before the JSON", "data:   \t" + one + "\r\n\r\ndata:  " + two + "\r\n\r\n", true},
 		{"no blank line at the end", "data: " + one + "\n\ndata: " + two, false},
 		{"no second line end", "data: " + one + "\n\ndata: " + two + "\n", false},
 		{"stray line ends", "\n\r\ndata: " + one + "\n\n\n\n\r\ndata: " + two + "\n\n\n", true},

@@ -48,6 +48,7 @@ func FuzzAnswer(f *testing.F) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-reply +stream):\n%s\n%s", diff, stream)
 			}
+			checkSlowly(t, f, up)
 		}
 	})
 }

@@ -47,6 +47,14 @@ type Options struct {
 // address below https://generativelanguage.googleapis.com/ and "gs://…" are
 // files by id. Anything else is a bad request.
 //
+// While the Upstream of a stream is silent, keep-alives go out, the first one after
+// Times.KeepAlive and with the headers. In a JSON array they are white space. Between
+// server-sent events they are the beginning of the next event: "data: " and then one
+// blank each time, followed by the event's JSON on the same line. A failure completes
+// such an event. Empty pairs of lines and comments are not sent, because widely used
+// clients fail on them. After the finishReason of all candidates there are no
+// keep-alives between events.
+//
 // The header x-server-timeout bounds a request, in seconds: after that it
 // fails with 504.
 type Handler struct {

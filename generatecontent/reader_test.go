@@ -15,12 +15,13 @@ import (
 type heard struct {
 	pieces  []map[string]any
 	failure map[string]any // the error object
-	pings   int
+	pings   int            // blanks before the JSON of events
 }
 
 // hear takes a stream apart. In events, each is one data line and an empty one,
-// with CRLF; empty pairs are between them only; a failure at the very end is a
-// bare object, a blank line and the same object as an event.
+// with CRLF. Blanks before its JSON are keep-alives. A failure at the very end has two
+// forms: a bare object with a blank line, and the same object as an event. The event
+// is the first of them if a keep-alive has begun it, else the second.
 func hear(f framing, stream string) (*heard, error) {
 	if f == inArray {
 		return hearArray(stream)
@@ -41,13 +42,9 @@ func hear(f framing, stream string) (*heard, error) {
 			return h, fmt.Errorf("the stream ends inside an event: %q", stream)
 		}
 		stream = rest
-		if event == "" {
-			if h.pings++; len(h.pieces) == 0 {
-				return h, fmt.Errorf("an empty pair before the first event")
-			}
-			continue
-		}
 		data, ok := strings.CutPrefix(event, "data: ")
+		blanks := len(data) - len(strings.TrimLeft(data, " "))
+		h.pings, data = h.pings+blanks, data[blanks:]
 		if !ok || strings.ContainsAny(data, "\r\n") {
 			return h, fmt.Errorf("not one data line: %q", event)
 		}
@@ -56,7 +53,10 @@ func hear(f framing, stream string) (*heard, error) {
 			return h, fmt.Errorf("%w: %q", err, data)
 		}
 		if m["error"] != nil {
-			return h, fmt.Errorf("a failure only in an event, which old clients ignore: %q", data)
+			if h.failure = m; rest != data+"\r\n\r\n" {
+				return h, fmt.Errorf("after a failure in an event, which old clients ignore, comes %q", rest)
+			}
+			return h, nil
 		}
 		h.pieces = append(h.pieces, m)
 	}

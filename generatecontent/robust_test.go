@@ -11,12 +11,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestKeepAlive checks the signs of life of both framings: headers alone before
-// the first event, then empty pairs in reads of their own; white space in JSON.
+// TestKeepAlive checks the keep-alives of both framings, each in a read of its own. In
+// events they are the beginning of the next event, and the first one sends the headers,
+// too. In JSON they are white space.
 func TestKeepAlive(t *testing.T) {
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		if err := wiretest.Sleep(c, 50*time.Second); err != nil {
@@ -33,12 +36,20 @@ func TestKeepAlive(t *testing.T) {
 		res := p.send(t.Context(), t, eventsPath)
 		wiretest.Took(t, "the headers", time.Since(start), 15*time.Second, time.Second)
 		list := reads(t, res, start)
-		if len(list) != 5 || !strings.HasPrefix(list[0].data, "data: ") || list[1].data != "\r\n\r\n" || list[2].data != "\r\n\r\n" {
-			t.Errorf("reads: %v", list)
+		var got []string
+		for _, r := range list {
+			got = append(got, r.data[:min(len(r.data), 7)])
 		}
-		wiretest.Took(t, "the first event", list[0].after, 50*time.Second, 0)
-		wiretest.Took(t, "the first empty pair", list[1].after, 65*time.Second, time.Second)
-		mustHear(t, inEvents, joinedReads(list))
+		if diff := cmp.Diff([]string{"data: ", " ", " ", `{"candi`, "data: ", " ", `{"candi`, "data: {"}, got); diff != "" {
+			t.Fatalf("reads (-want +got):\n%s\n%v", diff, list)
+		}
+		for i, after := range []time.Duration{15, 30, 45, 50, 65, 80, 90} {
+			wiretest.Took(t, fmt.Sprint("read ", i), list[i].after, after*time.Second, time.Second)
+		}
+		h, _ := mustHear(t, inEvents, joinedReads(list))
+		if h.pings != 3 || len(h.pieces) != 3 {
+			t.Errorf("%d blanks in %d events", h.pings, len(h.pieces))
+		}
 	})
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
@@ -76,6 +87,33 @@ func TestFailureApart(t *testing.T) {
 			t.Errorf("%v", list)
 		}
 	})
+}
+
+// TestFailureAfterKeepAlive checks that a failure first completes the event that a
+// keep-alive has begun, before the first event and after it, and that the bare form
+// follows in a read of its own.
+func TestFailureAfterKeepAlive(t *testing.T) {
+	for name, texts := range map[string]int{"before the first event": 0, "after an event": 1} {
+		t.Run(name, func(t *testing.T) {
+			up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
+				for range texts {
+					_ = w.Text("Once")
+				}
+				if err := wiretest.Sleep(c, 20*time.Second); err != nil {
+					return err
+				}
+				return &upstream.Error{Code: upstream.CodeUnavailable}
+			})
+			inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+				list := reads(t, p.send(t.Context(), t, eventsPath), time.Now())[texts:]
+				const failure = `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}` + "\r\n\r\n"
+				if len(list) != 3 || list[0].data != "data: " || list[1].data != failure || list[2].data != failure {
+					t.Fatalf("reads: %v", list)
+				}
+				wiretest.Took(t, "the second form", list[2].after-list[1].after, 20*time.Millisecond, 80*time.Millisecond)
+			})
+		})
+	}
 }
 
 // TestFailureApartLeft checks that nobody waits for a client that has left.

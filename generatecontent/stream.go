@@ -38,6 +38,7 @@ type stream struct {
 
 	tail    []byte     // of every piece
 	begun   bool       // a piece is written
+	early   bool       // a keep-alive has written the beginning of the next event
 	own     bool       // the vendor's own frames say which answer this is
 	spoken  bool       // a part is written
 	blocked bool       // the vendor's own frames say that the prompt was
@@ -91,15 +92,46 @@ func (s *stream) ContentType() string {
 	return "application/json"
 }
 
-// Ping appends a keep-alive: between events an empty pair of lines, in JSON white
-// space. Before the first event it appends nothing, so that only the headers are
-// sent: LangChain JS and Genkit JS cannot parse a stream that begins with an empty
-// pair. The vendor's SDKs and AI SDK can.
+// Ping appends a keep-alive. In an array it is white space. In events it is the
+// beginning of the next event: first its field name, "data: ", then one blank each
+// time. The JSON of the event follows on the same line, and JSON allows white space
+// before it. So clients read only complete events that have data.
+//
+// Other keep-alives break clients. LangChain JS (google-genai), Genkit JS and the
+// vendor's older TypeScript SDK fail with "Failed to parse stream" on an empty pair
+// of lines (CRLF CRLF), before the first event and between events. The vendor's Go and
+// Python SDKs fail on comments.
+//
+// When every candidate has its finishReason, Ping appends nothing, because no event
+// may be left that completes the line. Each way to complete it without one breaks
+// something: the chats of the vendor's TypeScript SDK drop a response that ends with
+// an event without candidates, and LangChain JS joins a repeated finishReason to
+// "STOPSTOP".
 func (s *stream) Ping(dst []byte) []byte {
-	if s.framing == inEvents && !s.begun {
+	switch {
+	case s.framing == inArray:
+		return append(dst, "\r\n\r\n"...)
+	case s.early:
+		return append(dst, ' ')
+	case s.begun && s.ended():
 		return dst
 	}
-	return append(dst, "\r\n\r\n"...)
+	s.early = true
+	return append(dst, "data: "...)
+}
+
+// ended reports whether the prompt was blocked, or every candidate that has begun has
+// its finishReason. Otherwise an event follows, at the latest from finish.
+func (s *stream) ended() bool {
+	if s.blocked {
+		return true
+	}
+	for k := range s.said {
+		if s.said[k].word == "" {
+			return false
+		}
+	}
+	return len(s.said) > 0
 }
 
 func (s *stream) Lost() []content.Loss {
@@ -129,9 +161,12 @@ func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	return s.oneLine(dst, from)
 }
 
-// End appends how the answer ends. A failure in events is a bare object and a
-// blank line: in a read of its own the vendor's older TypeScript SDKs, LangChain
-// and Genkit JS recognize only this form. [stream.Repeat] appends the other one.
+// End appends how the answer ends. In events a failure is a bare object and a blank
+// line: in a read of its own the vendor's older TypeScript SDKs, LangChain and Genkit
+// JS recognize only this form. [stream.Repeat] appends the other one. If a keep-alive
+// has begun an event, the failure first completes it, and the bare object comes from
+// Repeat: clients that ignore a failure in an event read on, and the others need no
+// event that has nothing to report.
 func (s *stream) End(dst []byte, f *front.Failure) []byte {
 	if f == nil {
 		dst = s.oneLine(s.finish(dst), len(dst))
@@ -146,14 +181,17 @@ func (s *stream) End(dst []byte, f *front.Failure) []byte {
 	return append(appendError(s.beginElement(dst), f, s.limit), ']')
 }
 
-// Repeat implements [front.Repeater]: the failure once more, as an event. AI
-// SDK reads data lines only. Clients that have read both in one piece do not
-// take the end of the body for the end of the answer.
+// Repeat implements [front.Repeater]: the failure once more, in the form that End did
+// not use; usually as an event. AI SDK reads data lines only. Clients that have read
+// both in one piece do not take the end of the body for the end of the answer.
 func (s *stream) Repeat(dst []byte, f *front.Failure) []byte {
 	if s.framing == inArray {
 		return dst
 	}
-	return append(appendError(append(dst, "data: "...), f, s.limit), "\r\n\r\n"...)
+	if !s.early {
+		dst = append(dst, "data: "...)
+	}
+	return append(appendError(dst, f, s.limit), "\r\n\r\n"...)
 }
 
 // beginElement appends what stands before an element of the array.
@@ -305,10 +343,13 @@ func (s *stream) emptyText(dst []byte, k int) []byte {
 }
 
 func (s *stream) beginPiece(dst []byte) []byte {
-	if s.framing == inEvents {
-		dst = append(dst, "data: "...)
-	} else {
+	switch {
+	case s.framing == inArray:
 		dst = s.beginElement(dst)
+	case s.early:
+		s.early = false
+	default:
+		dst = append(dst, "data: "...)
 	}
 	if !s.begun {
 		s.begun = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,11 +19,25 @@ import (
 // drive runs an upstream into a stream encoder, as a handler would.
 func drive(t *testing.T, f framing, up upstream.Func) (stream string, lost []content.Loss) {
 	t.Helper()
+	return driveSlowly(t, f, up, 0)
+}
+
+// driveSlowly is drive with that many keep-alives before the first event and after
+// each batch of events.
+func driveSlowly(t *testing.T, f framing, up upstream.Func, pings int) (stream string, lost []content.Loss) {
+	t.Helper()
 	s := newStream(f, "r-1", "asked", maxBody)
 	var out []byte
+	wait := func() {
+		for range pings {
+			out = s.Ping(out)
+		}
+	}
+	wait()
 	err := upstream.Run(t.Context(), up, &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 		out = s.Events(out, events)
 		lost = append(lost, s.Lost()...)
+		wait()
 		return s.Err()
 	}))
 	var fail *front.Failure
@@ -35,6 +50,27 @@ func drive(t *testing.T, f framing, up upstream.Func) (stream string, lost []con
 	}
 	return string(out), append(lost, s.Lost()...)
 }
+
+// checkSlowly checks that keep-alives add white space to a stream, and nothing else.
+func checkSlowly(t *testing.T, f framing, up upstream.Func) {
+	t.Helper()
+	want, _ := drive(t, f, up)
+	for pings := 1; pings <= 3; pings++ {
+		got, _ := driveSlowly(t, f, up, pings)
+		_, err := hear(f, got)
+		if f == inArray {
+			got = strings.ReplaceAll(got, "\r\n\r\n", "")
+		} else {
+			got = keepAlive.ReplaceAllString(got, "$1")
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%d keep-alives after each batch: %v (-without +with):\n%s", pings, err, diff)
+		}
+	}
+}
+
+// keepAlive matches an event's beginning with the keep-alives behind it.
+var keepAlive = regexp.MustCompile(`(?m)^(data: ) +`)
 
 // mustHear reads a stream to its end.
 func mustHear(t *testing.T, f framing, stream string) (*heard, map[string]any) {
@@ -82,6 +118,7 @@ func TestReplyIsStream(t *testing.T) {
 				if diff := cmp.Diff(normal(grounded(want)), got); diff != "" {
 					t.Errorf("stream differs from the reply (-reply +stream):\n%s\n%s", diff, stream)
 				}
+				checkSlowly(t, f, tt.up)
 			}
 		})
 	}
@@ -297,20 +334,82 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// TestPings checks the bytes of keep-alives: between events they are the beginning of
+// the next one, which anything that is written later continues.
 func TestPings(t *testing.T) {
-	s := newStream(inEvents, "r", "m", maxBody)
-	if got := s.Ping(nil); len(got) != 0 || s.ContentType() != "text/event-stream" {
-		t.Errorf("before the first event: %q", got)
+	const (
+		tail    = `,"modelVersion":"m","responseId":"r"}` + "\r\n\r\n"
+		a       = `{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}]` + tail
+		end     = `{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]` + tail
+		nothing = `{"candidates":[{"content":{"role":"model"},"finishReason":"STOP","index":0}]` + tail
+		frame   = `{"candidates":[{"index":0, "content":{"parts":[{"text":"a"}]}}],"responseId":"r"}`
+		last    = `{"candidates":[{"index":0,"finishReason":"STOP"}],"responseId":"r"}`
+		blocks  = `{"promptFeedback":{"blockReason":"SAFETY"},"responseId":"r"}`
+		failure = `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}` + "\r\n\r\n"
+	)
+	text := []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "a"}}}
+	both := append(text[:1:1], upstream.Event{Kind: upstream.EventOpen, Block: 1, Candidate: 1, Part: &content.Text{Text: "b"}})
+	framed := func(data string, events ...upstream.Event) []upstream.Event {
+		events[0].Frame = &upstream.Frame{Format: Format, Data: data, Events: events}
+		return events
 	}
-	out := s.Events(nil, []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "a"}}})
-	if got := string(s.Ping(nil)); got != "\r\n\r\n" {
-		t.Errorf("an empty pair is %q", got)
+	start := upstream.Event{Kind: upstream.EventStart, Start: &upstream.Start{ID: "r", Model: "m"}}
+	stop := upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd, Format: Format, Word: "STOP"}}
+	blocked := upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopSafety, Format: Format, Word: "SAFETY",
+		Details: `{"promptFeedback":{"blockReason":"SAFETY"}}`}}
+	tests := []struct {
+		name  string
+		steps []any // events, or a number of keep-alives
+		fails bool
+		want  string
+	}{
+		{"before the first event", []any{1, text}, false, "data: " + a + "data: " + end},
+		{"several", []any{3, text}, false, "data:   " + a + "data: " + end},
+		{"between events and before the end", []any{text, 1, []upstream.Event{{Kind: upstream.EventText, Text: "a"}}, 2}, false,
+			"data: " + a + "data: " + a + "data:  " + end},
+		{"a batch without a piece", []any{1, []upstream.Event{start}, 1, text}, false, "data:  " + a + "data: " + end},
+		{"two pieces in a batch", []any{2, both}, false, "data:  " + a + "data: " + strings.Replace(strings.Replace(a, `"a"`, `"b"`, 1), `:0}`, `:1}`, 1) +
+			"data: " + strings.Replace(end, `]`+tail, `,{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":1}]`+tail, 1)},
+		{"no event", []any{2}, false, "data:  " + nothing},
+		{"the vendor's frames", []any{2, framed(frame, start, text[0]), 2, framed(last, stop)}, false,
+			"data:  " + frame + "\r\n\r\ndata:  " + last + "\r\n\r\n"},
+		{"after the last of the vendor's frames", []any{framed(frame, start, text[0]), framed(last, stop), 3}, false,
+			"data: " + frame + "\r\n\r\ndata: " + last + "\r\n\r\n"},
+		{"after a blocked prompt", []any{1, framed(blocks, start, blocked), 2}, false, "data: " + blocks + "\r\n\r\n"},
+		{"a failure", []any{text}, true, "data: " + a + failure + "data: " + failure},
+		{"a failure after keep-alives", []any{text, 2}, true, "data: " + a + "data:  " + failure + failure},
+		{"a failure before the first event", []any{1}, true, "data: " + failure + failure},
 	}
-	if h, err := hear(inEvents, string(s.End(s.Ping(out), nil))); err != nil || h.pings != 1 {
-		t.Errorf("%v %v", h, err)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStream(inEvents, "r", "m", maxBody)
+			var out []byte
+			for _, step := range tt.steps {
+				switch step := step.(type) {
+				case int:
+					for range step {
+						out = s.Ping(out)
+					}
+				case []upstream.Event:
+					out = s.Events(out, step)
+				}
+			}
+			if tt.fails {
+				f := front.Explain(&upstream.Error{Code: upstream.CodeUnavailable})
+				out = s.Repeat(s.End(out, f), f)
+			} else {
+				out = s.End(out, nil)
+			}
+			if diff := cmp.Diff(tt.want, string(out)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if h, err := hear(inEvents, string(out)); err != nil || (h.failure != nil) != tt.fails {
+				t.Errorf("%v %v", h, err)
+			}
+		})
 	}
-	s = newStream(inArray, "r", "m", maxBody)
-	out = s.Ping(s.Events(s.Ping(nil), []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "a"}}}))
+	s := newStream(inArray, "r", "m", maxBody)
+	out := s.Ping(s.Events(s.Ping(nil), text))
 	if h, err := hear(inArray, string(s.End(out, nil))); err != nil || len(h.pieces) != 2 || s.ContentType() != "application/json" {
 		t.Errorf("%v %v", h, err)
 	}
@@ -328,7 +427,7 @@ func TestStreamAllocates(t *testing.T) {
 			"usage":   {{Kind: upstream.EventText, Block: 0, Text: "a"}, {Kind: upstream.EventUsage, Usage: &usage}},
 		} {
 			out = s.Events(out[:0], batch)
-			if n := testing.AllocsPerRun(1000, func() { out = s.Events(out[:0], batch) }); n != 0 {
+			if n := testing.AllocsPerRun(1000, func() { out = s.Events(s.Ping(out[:0]), batch) }); n != 0 {
 				t.Errorf("%s: %v allocations", name, n)
 			}
 		}

@@ -125,6 +125,7 @@ func TestVerbatim(t *testing.T) {
 				if tt.edit == nil && stream != want {
 					t.Errorf("not verbatim:\n%s", stream)
 				}
+				checkSlowly(t, f, edited(tt.edit))
 			})
 		}
 	}

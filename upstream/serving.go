@@ -135,7 +135,7 @@ type Times struct {
 	Silence   time.Duration // between two events of the Upstream: 5 min
 	Total     time.Duration // for one call of the Upstream: 60 min
 	Write     time.Duration // for one write to the client: 30 s
-	KeepAlive time.Duration // of silence before a sign of life is sent: 15 s
+	KeepAlive time.Duration // of silence in a stream before a keep-alive is sent: 15 s
 	Grace     time.Duration // for an Upstream to return when it is told to: 1 s
 }
 

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -15,7 +16,7 @@ import (
 )
 
 // A listener sees what a server writes, and lets its model wait until so many
-// signs of life were written.
+// keep-alives were written.
 type listener struct {
 	pings   chan struct{}
 	begun   chan struct{} // closed when the headers were written
@@ -26,23 +27,23 @@ type listener struct {
 
 const pings = 3
 
-// Generate is silent until the client was sent signs of life, speaks, and is
-// silent again.
+// Generate is silent until the client was sent keep-alives, before each word and before
+// the end.
 func (l *listener) Generate(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
 	if err := await(ctx, l.begun); err != nil {
 		return err
 	}
-	if l.fail != nil {
-		return l.fail
-	}
-	for _, word := range []string{"One ", "two ", "three."} {
-		if err := w.Text(word); err != nil {
-			return err
-		}
+	for _, word := range []string{"One ", "two ", "three.", ""} {
 		for range pings {
 			if err := await(ctx, l.pings); err != nil {
 				return err
 			}
+		}
+		if l.fail != nil {
+			return l.fail
+		}
+		if err := w.Text(word); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -55,7 +56,7 @@ func await(ctx context.Context, c <-chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(10 * time.Second):
-		return errors.New("no sign of life in 10 s")
+		return errors.New("no keep-alive in 10 s")
 	}
 }
 
@@ -77,7 +78,7 @@ func (w tapped) Write(b []byte) (int, error) {
 	w.l.mu.Lock()
 	w.l.written = append(w.l.written, b...)
 	w.l.mu.Unlock()
-	if len(bytes.TrimSpace(b)) == 0 {
+	if s := string(bytes.TrimSpace(b)); s == "" || s == "data:" {
 		select {
 		case w.l.pings <- struct{}{}:
 		default: // more than anybody waits for
@@ -86,8 +87,8 @@ func (w tapped) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Signs of life are empty pairs of lines between events, and no client minds
-// them, wherever they come.
+// Keep-alives are the beginning of the next event, before the first one and between
+// events. Every client reads the same as without them.
 func TestGoogleKeepAlive(t *testing.T) {
 	eachGoogle(t, func(t *testing.T, c googleSDK) {
 		l := newListener(nil)
@@ -100,19 +101,46 @@ func TestGoogleKeepAlive(t *testing.T) {
 			t.Errorf("said %q and ended with %q", a.said(), a.finish)
 		}
 		s.stop()
-		empty := 0
-		for _, event := range bytes.SplitAfter(l.written, []byte("\r\n\r\n")) {
-			switch {
-			case string(event) == "\r\n\r\n":
-				empty++
-			case len(event) > 0 && (!bytes.HasPrefix(event, []byte(`data: {`)) || !bytes.HasSuffix(event, []byte("}\r\n\r\n"))):
-				t.Errorf("neither an event nor an empty pair: %q", event)
-			}
-		}
-		if empty < 3*pings {
-			t.Errorf("%d empty pairs, want at least %d", empty, 3*pings)
-		}
+		l.check(t)
 	})
+}
+
+// check checks that the server wrote nothing but events, with keep-alives in each.
+func (l *listener) check(t *testing.T) {
+	t.Helper()
+	for event := range bytes.SplitSeq(bytes.TrimSuffix(l.written, []byte("\r\n\r\n")), []byte("\r\n\r\n")) {
+		data, ok := bytes.CutPrefix(event, []byte("data: "))
+		doc := bytes.TrimLeft(data, " ")
+		if !ok || !json.Valid(doc) {
+			t.Errorf("not an event: %q", event)
+		}
+		if n := 1 + len(data) - len(doc); n < pings-1 { // one may be that of the event before
+			t.Errorf("%d keep-alives in an event, want at least %d: %q", n, pings-1, event)
+		}
+	}
+}
+
+// TestLibrariesKeepAlive is TestGoogleKeepAlive for libraries. Some of them fail on
+// other keep-alives.
+func TestLibrariesKeepAlive(t *testing.T) {
+	for _, lib := range libraries {
+		if lib.format != "google" {
+			continue
+		}
+		t.Run(lib.name, func(t *testing.T) {
+			l := newListener(nil)
+			s := l.serve(t, nil)
+			r, err := lib.run(t, libraryCall{BaseURL: s.url, Key: key, Stream: true, Prompt: "Count.", MaxTokens: 4096})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Text != "One two three." {
+				t.Errorf("the text is %q", r.Text)
+			}
+			s.stop()
+			l.check(t)
+		})
+	}
 }
 
 // What fails after the headers were sent, but before the first event, fails in
@@ -133,7 +161,7 @@ func newListener(fail error) *listener {
 	return &listener{pings: make(chan struct{}, 1), begun: make(chan struct{}), fail: fail}
 }
 
-// serve starts a server of l that gives signs of life at once.
+// serve starts a server of l that sends keep-alives at once.
 func (l *listener) serve(t *testing.T, c googleSDK) googleServer {
 	t.Helper()
 	return serveGoogleSo(t, c, l, upstream.Serving{Times: upstream.Times{KeepAlive: time.Millisecond}}, l.tap)
@@ -143,7 +171,7 @@ func (l *listener) tap(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(tapped{w, l}, r) })
 }
 
-// In the array form signs of life are white space, before the array too.
+// In the array form keep-alives are white space, before the array too.
 func TestGoogleArrayKeepAlive(t *testing.T) {
 	l := newListener(nil)
 	s := l.serve(t, nil)
@@ -153,6 +181,6 @@ func TestGoogleArrayKeepAlive(t *testing.T) {
 	}
 	s.stop()
 	if n := bytes.Count(l.written, []byte("\r\n\r\n")); n < 3*pings {
-		t.Errorf("%d signs of life, want at least %d", n, 3*pings)
+		t.Errorf("%d keep-alives, want at least %d", n, 3*pings)
 	}
 }
