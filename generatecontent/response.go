@@ -208,6 +208,7 @@ type candidate struct {
 	ending
 	members front.Members
 	grounds grounds
+	likely  logprobs
 }
 
 // at returns the place of the candidate with an index.
@@ -226,6 +227,7 @@ func (a *answer) at(index int) int {
 func (a *answer) extra(x *content.Extra, k int, note noter) {
 	var all front.Members
 	index := a.candidates[k].index
+	x = a.candidates[k].likely.own(x)
 	a.unsaid(all.Add(x, Format), x, candidatePath(index, ""), note)
 	for _, m := range all {
 		switch m.Name {
@@ -274,6 +276,9 @@ func (a *answer) end(k int, to *Candidate, note noter) {
 	}
 	from.members.Take("finishMessage")
 	from.members.Take("promptFeedback")
+	if s := from.likely.average(); s != "" {
+		from.members.Set("avgLogprobs", s)
+	}
 	from.ground(note)
 	to.Extra = from.members.Extra(Format)
 }

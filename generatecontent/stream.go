@@ -308,8 +308,9 @@ func (s *stream) other(dst []byte, e *upstream.Event) []byte {
 func (s *stream) say(dst []byte, e *upstream.Event) []byte {
 	k := s.place(e.Candidate)
 	full := s.kept > maxKept
+	x := s.candidates[k].likely.own(e.Extra)
 	var more front.Members
-	more.Add(e.Extra, Format)
+	more.Add(x, Format)
 	for _, m := range more {
 		full = full || s.candidates[k].members.Get(m.Name) != ""
 	}
@@ -317,8 +318,8 @@ func (s *stream) say(dst []byte, e *upstream.Event) []byte {
 		dst = s.endPiece(s.emptyText(dst, k))
 		s.kept = 0
 	}
-	s.kept += len(e.Extra.JSON)
-	s.extra(e.Extra, k, s.note)
+	s.kept += len(x.JSON)
+	s.extra(x, k, s.note)
 	return dst
 }
 

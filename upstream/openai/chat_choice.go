@@ -30,7 +30,7 @@ var reasoningNames = [3]string{"reasoning_content", "reasoning", "reasoning_text
 func (d *chatDecoder) choice(v jsonwire.Value) error {
 	var s said
 	index := 0
-	var delta, message, text jsonwire.Value
+	var delta, message, text, logprobs jsonwire.Value
 	for name, x := range v.Members() {
 		switch name {
 		case "index":
@@ -47,6 +47,8 @@ func (d *chatDecoder) choice(v jsonwire.Value) error {
 			s.finish = x
 		case "stop_reason":
 			s.sequence = x
+		case "logprobs":
+			logprobs = x
 		case "error":
 			s.problem = x
 		case "content_filter_results":
@@ -84,6 +86,11 @@ func (d *chatDecoder) choice(v jsonwire.Value) error {
 	s.content = text
 	if err := s.read(delta); err != nil {
 		return codec.BadGateway(err)
+	}
+	if d.logprobs && logprobs.Get("content").Len()+logprobs.Get("refusal").Len() > 0 {
+		d.add(upstream.Event{Kind: upstream.EventExtra, Candidate: a.index, Extra: &content.Extra{
+			Format: ChatFormat, JSON: `{"logprobs":` + logprobs.Raw() + `}`,
+		}})
 	}
 	before := len(d.events)
 	if err := d.says(a, &s); err != nil {

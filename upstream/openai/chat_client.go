@@ -41,10 +41,11 @@ func (c *Client) answer(ctx context.Context, a *backend.Answer, p *plan, w *upst
 	}
 	if streams(a.Buffer(), a.Stream) {
 		r := newChatReader(a, c.server.Limits(), tags)
+		r.logprobs = p.sent&fieldLogprobs != 0
 		return backend.Relay(ctx, w, r, a.Head(true), p.restore)
 	}
 	f, err := a.Decode(func(text string, l content.Limits) (*upstream.Frame, error) {
-		return decodeChat(text, l, tags)
+		return decodeChat(text, l, tags, p.sent&fieldLogprobs != 0)
 	})
 	if err != nil {
 		return err

@@ -15,12 +15,13 @@ import (
 
 // A chatDecoder turns chunks into events. A whole response is read as one chunk.
 type chatDecoder struct {
-	whole  bool // the chunk is a whole response
-	doc    jsonwire.Doc
-	lim    jsonwire.Limits
-	tags   ThinkTags
-	events []upstream.Event
-	mould  mould
+	whole    bool // the chunk is a whole response
+	logprobs bool // the request asks for them; else they are not reported
+	doc      jsonwire.Doc
+	lim      jsonwire.Limits
+	tags     ThinkTags
+	events   []upstream.Event
+	mould    mould
 
 	started   bool
 	id, model string

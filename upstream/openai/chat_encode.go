@@ -11,9 +11,13 @@ var chatNames = []string{
 	"service_tier", "store",
 }
 
+// logprobsNames are written if the request asks for them in another format; else
+// members of the Extra may be them.
+var logprobsNames = []string{"logprobs", "top_logprobs"}
+
 // written reports whether a member is written from elsewhere.
 func (e *chatEncoder) written(name string) bool {
-	return slices.Contains(chatNames, name) || e.turn != "" && name == e.to.thinks()
+	return slices.Contains(chatNames, name) || e.sent&fieldLogprobs != 0 && slices.Contains(logprobsNames, name) || e.turn != "" && name == e.to.thinks()
 }
 
 // A chatEncoder writes a request in the format of chat completions, in one

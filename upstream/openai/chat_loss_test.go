@@ -160,7 +160,7 @@ var requestLosses = []lossCase{
 		r.Extra = &content.Extra{Format: "messages", JSON: `{"inference_geo":"eu"}`}
 	}},
 	{rule: codec.ForeignSafety, path: "extra.safetySettings", change: withMembers(`{"safetySettings":[{}]}`)},
-	{rule: codec.ForeignSetting, path: "extra.generationConfig.responseLogprobs", change: withMembers(`{"generationConfig":{"responseLogprobs":true}}`)},
+	{rule: codec.ForeignSetting, path: "extra.generationConfig.responseLogprobs", model: "o3", change: withMembers(`{"generationConfig":{"responseLogprobs":true}}`)},
 	{rule: lostChoiceNames, path: "choice.names", local: true, change: func(r *upstream.Request) {
 		r.Tools = []content.Tool{plainTool, {Name: "g", Input: plainTool.Input}, {Name: "h"}}
 		r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "g"}}

@@ -165,18 +165,18 @@ func broken(err error) *upstream.Error {
 }
 
 // decodeChat reads a whole answer. Of lim count Body, Depth and Values. A
-// stream in its place is read as one.
-func decodeChat(text string, lim content.Limits, tags ThinkTags) (*upstream.Frame, error) {
+// stream in its place is read as one. logprobs: see chatDecoder.
+func decodeChat(text string, lim content.Limits, tags ThinkTags, logprobs bool) (*upstream.Frame, error) {
 	text = trimBlank(text)
 	switch {
 	case text == "":
 		return nil, codec.BadGateway(errors.New("openai: the answer is empty"))
 	case text[0] != '{' && text[0] != '[':
-		return decodeEvents(text, lim, tags)
+		return decodeEvents(text, lim, tags, logprobs)
 	}
 	var d chatDecoder
 	d.init(lim, tags)
-	d.whole = true
+	d.whole, d.logprobs = true, logprobs
 	if err := d.chunk(text, false); err != nil {
 		return nil, err
 	}
@@ -186,8 +186,9 @@ func decodeChat(text string, lim content.Limits, tags ThinkTags) (*upstream.Fram
 	return &upstream.Frame{Format: ChatFormat, Events: d.events, Whole: true}, nil
 }
 
-func decodeEvents(text string, lim content.Limits, tags ThinkTags) (*upstream.Frame, error) {
+func decodeEvents(text string, lim content.Limits, tags ThinkTags, logprobs bool) (*upstream.Frame, error) {
 	r := newChatReader(strings.NewReader(text), lim, tags)
+	r.logprobs = logprobs
 	all := &upstream.Frame{Format: ChatFormat}
 	for {
 		f, err := r.Next()

@@ -30,7 +30,7 @@ func collectChat(t *testing.T, src io.Reader, tags ThinkTags) (*upstream.Reply, 
 func wholeChat(t *testing.T, text string, tags ThinkTags) (*upstream.Reply, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := decodeChat(text, content.Limits{}, tags)
+		f, err := decodeChat(text, content.Limits{}, tags, false)
 		if err != nil {
 			return err
 		}

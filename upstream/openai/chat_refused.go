@@ -34,6 +34,7 @@ const (
 	fieldJSONObject  // any JSON is asked for by a schema
 	fieldResultShape // schemas of results, over responses only
 	fieldPadding     // that there be none
+	fieldLogprobs    // log probabilities, over chat completions only
 )
 
 // A refusedName is a name by which servers refuse a field.
@@ -65,6 +66,8 @@ var fields = []refusedName{
 	{"thinking", fieldSwitch},
 	{"chat_template_kwargs", fieldSwitch},
 	{"tool_choice", fieldChoice},
+	{"top_logprobs", fieldLogprobs},
+	{"logprobs", fieldLogprobs},
 }
 
 // refusals are what a model is known to refuse.

@@ -3,8 +3,11 @@ package openai
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
 
@@ -56,7 +59,51 @@ func (e *chatEncoder) sampling() {
 			e.w.Int(*n.Seed)
 		}
 	}
+	e.logprobs(free)
 	e.stops()
+}
+
+// maxTopLogprobs is the limit of top_logprobs.
+const maxTopLogprobs = 20
+
+// isLogprobs reports whether a path is that of a member of content generation
+// that asks for log probabilities.
+func isLogprobs(path string) bool {
+	return path == "extra.generationConfig.responseLogprobs" || path == "extra.generationConfig.logprobs"
+}
+
+// logprobs asks for log probabilities if a request of content generation does, and
+// reports a loss if the model or the server does not have them.
+func (e *chatEncoder) logprobs(free bool) {
+	x := e.n.Extra
+	if x == nil || x.Format != "generatecontent" || !strings.Contains(x.JSON, "ogprobs") {
+		return
+	}
+	doc := codec.Open(x, x.Format)
+	if doc == nil {
+		return // which is reported elsewhere
+	}
+	defer doc.Close()
+	config := doc.Root().Get("generationConfig")
+	on, _ := config.Get("responseLogprobs").Bool()
+	top := config.Get("logprobs")
+	n, isInt := top.Int()
+	valid := on && (isInt && n >= 0 && n <= maxTopLogprobs || top.Kind() <= jsonwire.Null)
+	if !valid || !free || e.to.refused.has(fieldLogprobs) {
+		for at, rule := range codec.Lost(x, "extra") {
+			if isLogprobs(at) {
+				e.log.Add(rule, at)
+			}
+		}
+		return
+	}
+	e.sent |= fieldLogprobs
+	e.w.Name("logprobs")
+	e.w.Bool(true)
+	if n > 0 {
+		e.w.Name("top_logprobs")
+		e.w.Int(n)
+	}
 }
 
 // number writes a parameter. One that a model refuses is no loss if it says

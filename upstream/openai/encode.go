@@ -129,6 +129,7 @@ func (e *encoder) foreignMembers(x *content.Extra) {
 	}
 	for at, rule := range codec.Lost(x, "extra") {
 		switch {
+		case e.own == ChatFormat && isLogprobs(at): // see chatEncoder.logprobs
 		case at != "extra.generationConfig.mediaResolution":
 			e.log.Add(rule, at)
 		case !e.closely(x):

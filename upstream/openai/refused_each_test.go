@@ -41,6 +41,9 @@ var chatRefused = map[field]refusedCase{
 	fieldPadding:       {"", Dialect{Kind: KindVendor}, func(r *upstream.Request) { r.Stream = true }},
 	fieldUser:          {"user_id", Dialect{Kind: KindVendor}, func(r *upstream.Request) { r.UserID = "u" }},
 	fieldLimit:         {"", Dialect{}, func(r *upstream.Request) { r.MaxTokens = &seven }},
+	fieldLogprobs: {"extra.generationConfig.responseLogprobs", Dialect{}, func(r *upstream.Request) {
+		r.Extra = &content.Extra{Format: "generatecontent", JSON: `{"generationConfig":{"responseLogprobs":true}}`}
+	}},
 	fieldDescription: {"tools.0.description", Dialect{}, withTool(content.Tool{
 		Name: "f", Input: plainTool.Input, Description: strings.Repeat("x", longestDescription+1)})},
 	fieldDeveloper: {"", Dialect{Kind: KindVendor}, func(r *upstream.Request) { r.Model, r.System = "gpt-5", partsOf(sayText("s")) }},
