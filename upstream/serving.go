@@ -148,7 +148,7 @@ type Report struct {
 	Mode     string         // "stream", "plain", "count", "models", or empty if it did not get that far
 	Model    string         // as asked
 	Answered string         // the model that answered, if it said so
-	Upstream string         // the name of the adapter that answered or failed; empty where unknown
+	Upstream string         // the name of the adapter that answered, failed, or was asked and has not answered in time; empty where unknown
 	Status   int            // HTTP status; 499 if the client left before there was one
 	Usage    content.Usage  // what the Upstream had reported by the end; if it reported nothing, an estimate with Estimated set
 	Stop     Stop

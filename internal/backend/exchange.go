@@ -102,6 +102,9 @@ func (s *Server) do(ctx context.Context, x *Exchange) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if asks := reqctx.From(ctx).Asks; asks != nil {
+		asks(s.conf.Name)
+	}
 	res, err := s.client.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -48,6 +48,7 @@ type exchange struct {
 	users   atomic.Int32 // that still need what is taken: this goroutine, and Generate
 
 	mu     sync.Mutex
+	asked  string // the name of the adapter that asked its server last
 	holes  []hole // of a list of models
 	loaded int64  // bytes of the budget, for files
 	over   bool   // nobody needs anything any more
@@ -66,7 +67,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	if hook := s.serving.RequestID; hook != nil {
 		x.guard(r.Context(), "RequestID", func() { x.takeID(hook(r)) })
 	}
-	x.values.ID, x.values.Lost = x.id, x.hole
+	x.values = reqctx.Values{ID: x.id, Lost: x.hole, Asks: x.asks}
 	x.report = upstream.Report{
 		ID: x.id, Format: s.dialect.Format(), Method: r.Method, Path: r.URL.Path, Start: x.start,
 	}
@@ -230,8 +231,28 @@ func (x *exchange) fail(ctx context.Context, err error) {
 func (x *exchange) failed(f *Failure) {
 	x.report.Err, x.report.Code = f, f.Code
 	x.answeredBy(f.Upstream, f.UpstreamID)
+	if f.byHost || f.Code == upstream.CodeTimeout {
+		x.waitedFor()
+	}
 	if x.report.Status == statusGone {
 		x.report.Code = upstream.CodeCanceled
+	}
+}
+
+// asks notes which adapter asks its server. It is safe for concurrent use.
+func (x *exchange) asks(name string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked = name
+}
+
+// waitedFor adds to the report which upstream has been asked and has not answered.
+func (x *exchange) waitedFor() {
+	x.mu.Lock()
+	name := x.asked
+	x.mu.Unlock()
+	if x.report.Upstream == "" {
+		x.answeredBy(name, "")
 	}
 }
 
@@ -267,6 +288,7 @@ func (x *exchange) origin() []slog.Attr {
 // canceled notes for the report that the client has left.
 func (x *exchange) canceled(err error) {
 	x.report.Err, x.report.Code = err, upstream.CodeCanceled
+	x.waitedFor()
 }
 
 // settled finds out what a client is told about err. Errors come from the host

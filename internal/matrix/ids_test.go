@@ -4,16 +4,21 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/fake"
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
 )
 
 // vendorID is the id that every response of the vendor has.
@@ -130,4 +135,58 @@ func TestRequestIDs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLateUpstreamIsNamed checks that log and report name the upstream that has not
+// answered when a time-out ends the request, or the client leaves.
+func TestLateUpstreamIsNamed(t *testing.T) {
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	defer slow.Close()
+	up, err := anthropic.New(anthropic.Options{BaseURL: slow.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		times upstream.Times
+		host  time.Duration
+		leave bool
+		code  upstream.Code
+	}{
+		"first byte": {times: upstream.Times{FirstByte: 50 * time.Millisecond}, host: time.Minute, code: upstream.CodeTimeout},
+		"total":      {times: upstream.Times{Total: 50 * time.Millisecond}, host: time.Minute, code: upstream.CodeTimeout},
+		"host":       {host: 50 * time.Millisecond, code: upstream.CodeTimeout},
+		"client":     {host: time.Minute, leave: true, code: upstream.CodeCanceled},
+	} {
+		for _, path := range []string{"/v1/messages", "/v1/messages/count_tokens"} {
+			t.Run(name+path, func(t *testing.T) {
+				var log bytes.Buffer
+				var report upstream.Report
+				h := messages.NewHandler(up, &messages.Options{Serving: upstream.Serving{
+					Times: test.times, OnDone: func(_ context.Context, r *upstream.Report) { report = *r },
+					Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+				}})
+				body := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`
+				if strings.HasSuffix(path, "count_tokens") {
+					body = strings.Replace(body, `"max_tokens":9,`, "", 1)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), test.host)
+				defer cancel()
+				if test.leave {
+					time.AfterFunc(50*time.Millisecond, cancel)
+				}
+				r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
+				r.Header.Set("Anthropic-Version", "2023-06-01")
+				h.ServeHTTP(httptest.NewRecorder(), r)
+				if report.Code != test.code || report.Upstream != "anthropic" {
+					t.Errorf("the report has %q of %q", report.Code, report.Upstream)
+				}
+				if got := gjson.Get(log.String(), "upstream").Str; got != "anthropic" {
+					t.Errorf("the log has the upstream %q: %s", got, log.String())
+				}
+			})
+		}
+	}
 }

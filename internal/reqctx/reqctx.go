@@ -16,6 +16,10 @@ type Values struct {
 	// Lost receives a loss that has no other way to the handler, and its cause.
 	// It is safe for concurrent use. Nil drops both.
 	Lost func(l content.Loss, cause error)
+
+	// Asks receives the name of an adapter that sends a request to its server. It
+	// is safe for concurrent use. Nil drops it.
+	Asks func(name string)
 }
 
 type key struct{}
