@@ -94,6 +94,9 @@ func (c *Client) countBody(req *upstream.Request) (backend.Body, *plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if p.say != nil {
+		p.onlyInput()
+	}
 	if p.say != nil && !ours(req.Header) {
 		if elsewhere(req) {
 			return nil, p, nil
@@ -104,11 +107,16 @@ func (c *Client) countBody(req *upstream.Request) (backend.Body, *plan, error) {
 	return body, p, err
 }
 
+// onlyInput leaves out members that a request for a count does not have. A host's
+// [upstream.Edit] sets them for all requests.
+func (p *plan) onlyInput() {
+	p.say.MaxTokens, p.say.Stream, p.say.Metadata, p.say.StopSequences = nil, false, nil, nil
+}
+
 // countable leaves out what the vendor does not count, or takes only to
 // generate.
 func (p *plan) countable() {
 	r := p.say
-	r.MaxTokens, r.Stream, r.Metadata, r.StopSequences = nil, false, nil, nil
 	r.Temperature, r.TopP, r.TopK, r.ServiceTier = nil, nil, nil, ""
 	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) {
 		r.Tools = slices.DeleteFunc(slices.Clone(r.Tools), func(t content.Tool) bool { return t.Kind != "" })

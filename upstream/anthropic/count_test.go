@@ -1,0 +1,35 @@
+package anthropic_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
+)
+
+// TestCountOfEditedRequest checks that members which a host adds to all requests,
+// and which a request for a count does not have, are not sent with one: the vendor
+// refuses them.
+func TestCountOfEditedRequest(t *testing.T) {
+	c, got := vendor(t, "application/json", `{"input_tokens":3}`, anthropic.Options{Key: "k"})
+	up := upstream.Edit(c, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+		edited, limit := r.Clone(), int64(77)
+		edited.MaxTokens, edited.StopSequences = &limit, []string{"END"}
+		return edited, nil
+	})
+	r := httptest.NewRequest(http.MethodPost, "/v1/messages/count_tokens", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	w := httptest.NewRecorder()
+	messages.NewHandler(up, nil).ServeHTTP(w, r)
+	if w.Code != http.StatusOK || got.Path != "/v1/messages/count_tokens" {
+		t.Errorf("%d %s, sent to %q", w.Code, w.Body, got.Path)
+	}
+	if want := `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`; got.Body != want {
+		t.Errorf("sent %s\nwant %s", got.Body, want)
+	}
+}
