@@ -2,12 +2,14 @@ package generatecontent
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/internal/workload"
 )
@@ -32,6 +34,8 @@ func FuzzParseRequest(f *testing.F) {
 	}) {
 		f.Add(b)
 	}
+	f.Add(`{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{}}]}]}`)
+	f.Add(`{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"a":1}}]}]}`)
 	f.Add(`{"contents":[{"parts":[{"x":""},{"y":""}]}]}`) // empty texts with members of their own
 	f.Fuzz(func(t *testing.T, body string) {
 		r, err := ParseRequestString(body)
@@ -103,7 +107,8 @@ func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss) {
 	return again, losses
 }
 
-// bare returns a copy of r without configurations that have nothing in them.
+// bare returns a copy of r without configurations that have nothing in them, and
+// with schemas in one form.
 func bare(r *Request) *Request {
 	c := *r
 	if g := r.GenerationConfig; g != nil {
@@ -125,6 +130,12 @@ func bare(r *Request) *Request {
 		}
 		if c.ToolConfig = &h; h == (ToolConfig{}) {
 			c.ToolConfig = nil
+		}
+	}
+	c.Tools = slices.Clone(r.Tools)
+	for i := range c.Tools { // a schema may be written in another form of the same meaning
+		if t := &c.Tools[i].Input; !t.OpenAPI {
+			t.JSON, _ = schema.Input(schema.GeminiJSON, *t)
 		}
 	}
 	if s := r.SystemInstruction; s != nil && len(s.Parts) == 0 && s.Extra == nil {

@@ -146,7 +146,7 @@ func TestGeminiInput(t *testing.T) {
 	check(t, GeminiSchema, Input, []translation{
 		{"no arguments", `{"type":"object","properties":{}}`, ``, nil},
 		{"nothing said", ``, ``, nil},
-		{"anything", `true`, ``, nil},
+		{"anything", `true`, ``, []string{"hint "}},
 		{"no arguments, and notes", `{"type":"object","description":"d","properties":{"a":false}}`, ``, []string{"degraded properties.a", "hint description"}},
 		{"free arguments", `{"type":"object","additionalProperties":true}`, ``, []string{"degraded additionalProperties"}},
 		{"type is added", `{"properties":{"a":{"type":"string"}}}`, `{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`, nil},

@@ -23,6 +23,7 @@ const (
 	rClosed
 	rInferred
 	rAdded
+	rNoMembers
 	rOneOf
 	rAlternatives
 	rConstraint
@@ -66,6 +67,7 @@ var reasons = [...]struct {
 	rClosed:          {content.LossHint, widens, "members that are not listed cannot be forbidden there"},
 	rInferred:        {content.LossHint, narrows, "the target needs a type: it was taken from the other keywords"},
 	rAdded:           {content.LossHint, narrows, "strict schemas allow listed members only"},
+	rNoMembers:       {content.LossHint, narrows, "a schema that allows anything is omitted: to the target the tool has no arguments"},
 	rOneOf:           {content.LossDegraded, widens, "exactly one of the alternatives became at least one"},
 	rAlternatives:    {content.LossDegraded, widens, "the alternatives add conditions that the target cannot say beside the members; they are left out"},
 	rConstraint:      {content.LossDegraded, widens, "the target has no such constraint"},

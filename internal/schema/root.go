@@ -46,8 +46,13 @@ func (c *converter) noArguments() bool {
 }
 
 // omitted reports what is on the stack besides the members of an object that
-// lists none, because the whole schema is left out.
+// lists none, because the whole schema is left out. A schema without the type
+// object and without members allows anything, and so is not quite one of no
+// arguments.
 func (c *converter) omitted() {
+	if !c.hasAny(0, kType, kProperties, kAdditional) {
+		c.lose(rNoMembers)
+	}
 	for i := range c.members {
 		switch m := &c.members[i]; m.kw {
 		case kTitle, kDescription, kDefault, kExample, kExamples, kID, kComment:

@@ -56,6 +56,7 @@ func TestGeminiJSON(t *testing.T) {
 		{"a reference into what is merged", `{"type":"object","properties":{"a":{"allOf":[{"items":{"type":"string"}}]},"b":{"$ref":"#/properties/a/allOf/0/items"}}}`,
 			`{"type":"object","properties":{"a":{"items":{"type":"string"}},"b":{"anyOf":[{"type":"string"}]}}}`, nil},
 		{"no arguments", `{"type":"object","properties":{},"additionalProperties":false}`, ``, nil},
+		{"anything", `{}`, ``, []string{"hint "}},
 		{"free arguments", `{"type":"object","additionalProperties":{}}`, `{"type":"object","additionalProperties":{}}`, nil},
 		{"const", `{"type":"object","properties":{"a":{"const":"x"},"b":{"const":1},"c":{"const":true}}}`,
 			`{"type":"object","properties":{"a":{"enum":["x"]},"b":{"enum":[1]},"c":{"const":true}}}`, []string{"degraded properties.c.const"}},
