@@ -156,7 +156,7 @@ func silentMembers(r *record, paths []step, format content.Format, model string)
 	var silent []string
 	for _, path := range paths {
 		v := valueAt(source, path)
-		if meansNothing(path, v) || covered(reported, path.String()) {
+		if meansNothing(path, v) || allowsAll(path, v, source) || covered(reported, path.String()) {
 			continue
 		}
 		without := parseJSON(r.Request)
@@ -252,6 +252,33 @@ func meansNothing(path step, v any) bool {
 	return slices.ContainsFunc(neutralMembers, func(n neutralMember) bool {
 		return n.shape == shape && (n.value == "" || n.value == text)
 	})
+}
+
+// allowsAll reports whether a member is a list of the functions that may be called
+// which names every declared one: that is the same as no list.
+func allowsAll(path step, v, source any) bool {
+	list, ok := v.([]any)
+	if !ok || plainShape(path) != ".toolconfig.functioncallingconfig.allowedfunctionnames" {
+		return false
+	}
+	allowed := make(map[any]bool)
+	for _, name := range list {
+		allowed[name] = true
+	}
+	root, _ := source.(object)
+	tools, _ := member(root, "tools").([]any)
+	declared := 0
+	for _, t := range tools {
+		o, _ := t.(object)
+		declarations, _ := member(o, "functionDeclarations").([]any)
+		for _, d := range declarations {
+			declared++
+			if !allowed[at(d, "name")] {
+				return false
+			}
+		}
+	}
+	return declared > 0
 }
 
 // plainShape is a path without indexes, in plain names.
