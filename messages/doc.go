@@ -54,6 +54,10 @@
 // where the client gets no blocks for them; and what would have to follow the text
 // that ends a response, since agents print the last block.
 //
+// Do not put two handlers of this format in a row, one as the upstream of the
+// other: the first opens the state that the second has put into an id, and drops
+// it with a hint.
+//
 // # What is lost
 //
 // Whatever an answer says that this format cannot is reported as a
