@@ -46,7 +46,7 @@ func clean(text string, most int, s shape) string {
 	last := "" // the word before
 	at := 0
 	for word := range strings.FieldsFuncSeq(text, separates) {
-		next := at + strings.Index(text[at:], word)
+		next := len(text) - len(strings.TrimLeftFunc(text[at:], separates))
 		space := text[at:next]
 		at = next + len(word)
 		word = strings.ToValidUTF8(word, string(utf8.RuneError))
