@@ -208,7 +208,7 @@ func (c *itemClient) left(want []item) (list []string) {
 		switch {
 		case it.kind == 'm' && c.drop(map[string]any{"text": it.text}), it.kind == 'i' && c.drop(map[string]any{"inlineData": it.json}), i >= last && it.kind != 'm':
 			continue
-		case c.apart:
+		case c.apart && i >= last: // those before are in the signature of a call
 			it.phase = ""
 		}
 		kept = append(kept, it)
