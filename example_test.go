@@ -45,7 +45,7 @@ func Example_upstream() {
 	})
 
 	req := &upstream.Request{Turns: []content.Turn{
-		{Role: content.User, Parts: []content.Part{&content.Text{Text: "home come"}}},
+		{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "home come"}}},
 	}}
 	for event, err := range upstream.Events(context.Background(), reverse, req) {
 		if err != nil {
@@ -136,10 +136,10 @@ func Example_first() {
 	seed := int64(7)
 	for _, name := range []string{"claude", "smart"} {
 		losses, err := upstream.Preflight(context.Background(), &models, &upstream.Request{
-			Model:  name,
-			Turns:  []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hello."}}}},
-			Seed:   &seed,
-			Refuse: content.LossDropped, // in a service, what Serving says
+			Model:      name,
+			Turns:      []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hello."}}}},
+			Seed:       &seed,
+			RejectLoss: content.LossDropped, // in a service, what HandlerOptions says
 		})
 		if err != nil {
 			log.Fatal(err)
@@ -177,7 +177,7 @@ func Example_client() {
 	server := httptest.NewServer(messages.NewHandler(echo.New(), nil))
 	defer server.Close()
 	remote := upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-		wire, losses := messages.RequestOf(req)
+		wire, losses := messages.RequestFromUpstream(req)
 		if err := w.Loss(losses); err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func Example_client() {
 	limit := int64(100)
 	reply, err := upstream.Collect(context.Background(), remote, &upstream.Request{
 		Model: "demo", MaxTokens: &limit,
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "echo: say Over there."}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "echo: say Over there."}}}},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -265,7 +265,7 @@ func Example_files() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	h := messages.NewHandler(echo.New(), &messages.Options{Serving: upstream.Serving{
+	h := messages.NewHandler(echo.New(), &messages.Options{HandlerOptions: upstream.HandlerOptions{
 		Links:    store,
 		Resolver: content.Files{FS: root.FS()}, // root is an *os.Root, or use os.DirFS
 	}})

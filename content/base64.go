@@ -47,7 +47,7 @@ func (s *Base64) Size() int64 {
 }
 
 // Bytes decodes the data, by [Base64Any]. Each call decodes again; the bytes
-// are the caller's. The error is an [*Error] without a path.
+// are the caller's. The error is an [*Violation] without a path.
 func (s *Base64) Bytes() ([]byte, error) {
 	data := trimPadding(s.Data)
 	padded := len(data) < len(s.Data)
@@ -61,14 +61,14 @@ func (s *Base64) Bytes() ([]byte, error) {
 			return b, nil
 		}
 	}
-	return nil, &Error{Code: CodeMedia, Text: "invalid base64 data: it " + Base64Any.Check(s.Data)}
+	return nil, &Violation{Code: CodeMedia, Text: "invalid base64 data: it " + Base64Any.Check(s.Data)}
 }
 
 func has(s string, c byte) bool { return strings.IndexByte(s, c) >= 0 }
 
 // Lead decodes the first len(dst) bytes into dst and returns how many there
 // are, fewer only if the data is shorter. No more is looked at than that takes.
-// The error is an [*Error] without a path.
+// The error is an [*Violation] without a path.
 func (s *Base64) Lead(dst []byte) (int, error) {
 	w := windowOf(s.Data)
 	n := 0
@@ -80,7 +80,7 @@ func (s *Base64) Lead(dst []byte) (int, error) {
 		n += copy(dst[n:], w.rest(n))
 	}
 	if w.bad {
-		return n, &Error{Code: CodeMedia, Text: "invalid base64 data"}
+		return n, &Violation{Code: CodeMedia, Text: "invalid base64 data"}
 	}
 	return n, nil
 }

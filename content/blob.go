@@ -18,28 +18,28 @@ import "strings"
 func CheckBlob(b Blob, declared string, lim Limits) FileReport {
 	r := FileReport{Declared: CanonicalMediaType(declared), Size: int64(len(b.Data))}
 	if r.Size == 0 {
-		r.Fault = FileEmpty
+		r.Violation = FileEmpty
 		return r
 	}
 	if lim.FileBytes > 0 && r.Size > lim.FileBytes {
-		r.Fault = FileTooLarge
+		r.Violation = FileTooLarge
 		return r
 	}
 	w := window{data: b.Data}
 	actual, label := detect(&w), labelOf(b.MediaType)
 	switch {
 	case label != "" && label != actual && (actual != "" || recognised(label)):
-		r.Declared, r.Actual, r.Fault = label, actual, FileType
+		r.Declared, r.Actual, r.Violation = label, actual, FileType
 		return r
 	case r.Declared == "" && label != "":
 		r.Declared = label
 	case r.Declared == "":
 		r.Declared = actual
 	case !agree(r.Declared, label):
-		r.Actual, r.Fault = label, FileType
+		r.Actual, r.Violation = label, FileType
 		return r
 	}
-	r.Fault = r.inspect(&w, lim)
+	r.Violation = r.inspect(&w, lim)
 	return r
 }
 

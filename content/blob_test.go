@@ -14,8 +14,8 @@ func TestCheckBlob(t *testing.T) {
 		gif = "GIF89a\x02\x00\x03\x00\x00\x00\x00"
 		zip = "PK\x03\x04\x14"
 	)
-	fault := func(f content.FileFault, declared, actual string) content.FileReport {
-		return content.FileReport{Fault: f, Declared: declared, Actual: actual}
+	fault := func(f content.FileViolation, declared, actual string) content.FileReport {
+		return content.FileReport{Violation: f, Declared: declared, Actual: actual}
 	}
 	good := func(mediaType, actual string) content.FileReport { return fault(0, mediaType, actual) }
 	const office = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -66,15 +66,15 @@ func TestCheckBlobLimits(t *testing.T) {
 	const gif = "GIF89a\x02\x00\x03\x00\x00\x00\x00"
 	for _, tt := range []struct {
 		lim  content.Limits
-		want content.FileFault
+		want content.FileViolation
 	}{
 		{content.Limits{FileBytes: 12}, content.FileTooLarge},
 		{content.Limits{ImageSide: 2}, content.FileSide},
 		{content.Limits{ImagePixels: 5}, content.FilePixels},
 		{content.Limits{FileBytes: 13, ImageSide: 3, ImagePixels: 6}, 0},
 	} {
-		if r := content.CheckBlob(content.Blob{Data: []byte(gif)}, "", tt.lim); r.Fault != tt.want {
-			t.Errorf("%+v: %v, want %v", tt.lim, r.Fault, tt.want)
+		if r := content.CheckBlob(content.Blob{Data: []byte(gif)}, "", tt.lim); r.Violation != tt.want {
+			t.Errorf("%+v: %v, want %v", tt.lim, r.Violation, tt.want)
 		}
 	}
 }

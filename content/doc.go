@@ -1,6 +1,6 @@
 // Package content holds what a conversation is made of: parts and their
 // sources, turns, tools, usage, and the two ways of saying that something is
-// wrong with them, [Error] and [Loss].
+// wrong with them, [Violation] and [Loss].
 //
 // The types are neutral: a superset of what the Messages, content generation,
 // chat completions and responses formats can say, with no format's spelling.
@@ -27,7 +27,7 @@
 //
 // # Errors and losses
 //
-// An [Error] says why a document is refused. A [Loss] says what did not survive,
+// An [Violation] says why a document is refused. A [Loss] says what did not survive,
 // or only in another form, where a document goes on in another format. There is
 // a Loss for each place; [FoldHints] makes of them a list that people can read.
 package content

@@ -24,8 +24,8 @@ const (
 	CodeUnsupported Code = "unsupported" // legal, but not available here
 )
 
-// An Error says what is wrong with a document, and where.
-type Error struct {
+// An Violation says what is wrong with a document, and where.
+type Violation struct {
 	Code Code
 	Path string // in the format's own style, "messages.2.content.0.source"; empty for the whole document
 	Text string // for people; it goes into the reply
@@ -36,42 +36,42 @@ type Error struct {
 }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Violation) Unwrap() error { return e.Err }
 
 // Error returns the path and the text, and never the cause.
-func (e *Error) Error() string {
+func (e *Violation) Error() string {
 	if e.Path == "" {
 		return e.Text
 	}
 	return e.Path + ": " + e.Text
 }
 
-// MaxFaults is how many faults of one document are kept; the rest is counted.
-const MaxFaults = 100
+// MaxViolations is how many faults of one document are kept; the rest is counted.
+const MaxViolations = 100
 
-// Faults collects what is wrong with a document, up to [MaxFaults] of them.
+// ViolationList collects what is wrong with a document, up to [MaxViolations] of them.
 // The zero Faults is ready to use. It is not safe for concurrent use.
-type Faults struct {
-	list []*Error
+type ViolationList struct {
+	list []*Violation
 	more int
 }
 
 // Add notes a fault.
-func (f *Faults) Add(code Code, path, text string) {
-	if len(f.list) >= MaxFaults {
+func (f *ViolationList) Add(code Code, path, text string) {
+	if len(f.list) >= MaxViolations {
 		f.more++
 		return
 	}
-	f.list = append(f.list, &Error{Code: code, Path: path, Text: text})
+	f.list = append(f.list, &Violation{Code: code, Path: path, Text: text})
 }
 
 // Len returns the number of faults so far.
-func (f *Faults) Len() int { return len(f.list) + f.more }
+func (f *ViolationList) Len() int { return len(f.list) + f.more }
 
 // Err returns the faults as one error, or nil if there are none. Its text is
 // all of theirs, one a line; [errors.As] finds the first; [Violations] lists
 // them.
-func (f *Faults) Err() error {
+func (f *ViolationList) Err() error {
 	if len(f.list) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (f *Faults) Err() error {
 }
 
 type faultList struct {
-	list []*Error
+	list []*Violation
 	more int
 }
 
@@ -105,24 +105,24 @@ func (l *faultList) Unwrap() []error {
 	return errs
 }
 
-// Violations lists every [*Error] in err, in the order of the document, and
-// says how many more there were than the list holds ([MaxFaults] at most). It
+// Violations lists every [*Violation] in err, in the order of the document, and
+// says how many more there were than the list holds ([MaxViolations] at most). It
 // returns nothing for an error that holds none.
-func Violations(err error) (list []*Error, more int) {
+func Violations(err error) (list []*Violation, more int) {
 	switch e := err.(type) {
 	case nil:
 		return nil, 0
 	case *faultList:
 		return e.list, e.more
-	case *Error:
-		return []*Error{e}, 0
+	case *Violation:
+		return []*Violation{e}, 0
 	case interface{ Unwrap() []error }:
 		for _, err := range e.Unwrap() {
 			l, m := Violations(err)
 			list, more = append(list, l...), more+m
 		}
-		if over := len(list) - MaxFaults; over > 0 {
-			list, more = list[:MaxFaults], more+over
+		if over := len(list) - MaxViolations; over > 0 {
+			list, more = list[:MaxViolations], more+over
 		}
 		return list, more
 	}
@@ -147,9 +147,9 @@ func MapPaths(err error, f func(path string) string) error {
 	if len(list) == 0 {
 		return err
 	}
-	mapped := make([]*Error, len(list))
+	mapped := make([]*Violation, len(list))
 	for i, e := range list {
-		mapped[i] = &Error{Code: e.Code, Path: f(e.Path), Text: e.Text, Err: e.Err}
+		mapped[i] = &Violation{Code: e.Code, Path: f(e.Path), Text: e.Text, Err: e.Err}
 	}
 	if len(mapped) == 1 && more == 0 {
 		return mapped[0]

@@ -1,24 +1,24 @@
 package content
 
-// A FileFault says what is wrong with a file.
-type FileFault uint8
+// A FileViolation says what is wrong with a file.
+type FileViolation uint8
 
 // The faults of files, in the order in which they are looked for; a
 // [FileReport] tells the first.
 const (
-	FileEmpty    FileFault = iota + 1 // there is no data
-	FileTooLarge                      // more bytes than [Limits.FileBytes]
-	FileEncoding                      // the data is not base64 by the rule
-	FileType                          // the bytes are of another type than was said
-	FileNotText                       // a text that is not UTF-8
-	FileHeader                        // an image whose header is cut short, or makes no sense
-	FileSide                          // an image wider or higher than [Limits.ImageSide]
-	FilePixels                        // an image of more pixels than [Limits.ImagePixels]
+	FileEmpty    FileViolation = iota + 1 // there is no data
+	FileTooLarge                          // more bytes than [Limits.FileBytes]
+	FileEncoding                          // the data is not base64 by the rule
+	FileType                              // the bytes are of another type than was said
+	FileNotText                           // a text that is not UTF-8
+	FileHeader                            // an image whose header is cut short, or makes no sense
+	FileSide                              // an image wider or higher than [Limits.ImageSide]
+	FilePixels                            // an image of more pixels than [Limits.ImagePixels]
 )
 
 // String returns a phrase for people that continues "the file ", or "" if there
 // is no fault.
-func (f FileFault) String() string {
+func (f FileViolation) String() string {
 	switch f {
 	case FileEmpty:
 		return "is empty"
@@ -42,7 +42,7 @@ func (f FileFault) String() string {
 
 // A FileReport is what [CheckFile] has found. Formats word it in their own way.
 type FileReport struct {
-	Fault FileFault // 0 if nothing is wrong
+	Violation FileViolation // 0 if nothing is wrong
 
 	// Declared is the canonical form of the type that was said.
 	Declared string
@@ -76,24 +76,24 @@ type FileReport struct {
 func CheckFile(f *Base64, rule Base64Rule, lim Limits) FileReport {
 	r := FileReport{Declared: CanonicalMediaType(f.MediaType), Size: f.Size()}
 	if f.Data == "" {
-		r.Fault = FileEmpty
+		r.Violation = FileEmpty
 		return r
 	}
 	if lim.FileBytes > 0 && r.Size > lim.FileBytes {
-		r.Fault = FileTooLarge
+		r.Violation = FileTooLarge
 		return r
 	}
 	if r.Detail = rule.Check(f.Data); r.Detail != "" {
-		r.Fault = FileEncoding
+		r.Violation = FileEncoding
 		return r
 	}
 	w := windowOf(f.Data)
-	r.Fault = r.inspect(&w, lim)
+	r.Violation = r.inspect(&w, lim)
 	return r
 }
 
 // inspect judges the bytes of a file whose encoding is good.
-func (r *FileReport) inspect(w *window, lim Limits) FileFault {
+func (r *FileReport) inspect(w *window, lim Limits) FileViolation {
 	r.Actual = detect(w)
 	if r.Actual != r.Declared && (r.Actual != "" || recognised(r.Declared)) {
 		return FileType

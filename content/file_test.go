@@ -25,7 +25,7 @@ func TestCheckFileLabels(t *testing.T) {
 			if label == s.mediaType || label == "image/jpg" && s.mediaType == "image/jpeg" {
 				want = 0
 			}
-			if got := CheckFile(f, Base64Strict, Limits{}); got.Fault != want || got.Actual != s.mediaType {
+			if got := CheckFile(f, Base64Strict, Limits{}); got.Violation != want || got.Actual != s.mediaType {
 				t.Errorf("%s called %q: %+v, want fault %v", name, label, got, want)
 			}
 		}
@@ -34,7 +34,7 @@ func TestCheckFileLabels(t *testing.T) {
 	for _, label := range labels {
 		f := &Base64{MediaType: label, Data: base64.StdEncoding.EncodeToString([]byte("RIFF1234WAVEfmt "))}
 		got := CheckFile(f, Base64Strict, Limits{})
-		if want := recognised(CanonicalMediaType(label)); (got.Fault == FileType) != want {
+		if want := recognised(CanonicalMediaType(label)); (got.Violation == FileType) != want {
 			t.Errorf("a sound called %q: %+v, want a fault: %v", label, got, want)
 		}
 	}
@@ -55,29 +55,29 @@ func TestCheckFile(t *testing.T) {
 	}{
 		{"good", Base64{MediaType: "image/png", Data: pngData}, 0, Limits{FileBytes: int64(len(all["png"].data)), ImageSide: 13, ImagePixels: 91},
 			FileReport{Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
-		{"empty", Base64{MediaType: "image/png"}, 0, Limits{}, FileReport{Fault: FileEmpty, Declared: "image/png"}},
+		{"empty", Base64{MediaType: "image/png"}, 0, Limits{}, FileReport{Violation: FileEmpty, Declared: "image/png"}},
 		{"one byte too many", Base64{MediaType: "application/pdf", Data: enc([]byte("%PDF-"))}, 0, Limits{FileBytes: 4},
-			FileReport{Fault: FileTooLarge, Declared: "application/pdf", Size: 5}},
+			FileReport{Violation: FileTooLarge, Declared: "application/pdf", Size: 5}},
 		{"size before encoding", Base64{MediaType: "application/pdf", Data: "!!!!!!!!"}, 0, Limits{FileBytes: 4},
-			FileReport{Fault: FileTooLarge, Declared: "application/pdf", Size: 6}},
+			FileReport{Violation: FileTooLarge, Declared: "application/pdf", Size: 6}},
 		{"one pixel too wide", Base64{MediaType: "image/png", Data: pngData}, 0, Limits{ImageSide: 12},
-			FileReport{Fault: FileSide, Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
+			FileReport{Violation: FileSide, Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
 		{"one pixel too many", Base64{MediaType: "image/png", Data: pngData}, 0, Limits{ImagePixels: 90},
-			FileReport{Fault: FilePixels, Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
+			FileReport{Violation: FilePixels, Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
 		{"great claims", Base64{MediaType: "image/png", Data: enc(big)}, 0, Limits{ImagePixels: 1e8},
-			FileReport{Fault: FilePixels, Declared: "image/png", Actual: "image/png", Size: int64(len(big)), Width: 1<<31 - 1, Height: 1<<31 - 1}},
+			FileReport{Violation: FilePixels, Declared: "image/png", Actual: "image/png", Size: int64(len(big)), Width: 1<<31 - 1, Height: 1<<31 - 1}},
 		{"no padding", Base64{MediaType: "application/pdf", Data: "JVBERi0"}, 0, Limits{},
-			FileReport{Fault: FileEncoding, Declared: "application/pdf", Size: 5, Detail: "has missing or misplaced base64 padding"}},
+			FileReport{Violation: FileEncoding, Declared: "application/pdf", Size: 5, Detail: "has missing or misplaced base64 padding"}},
 		{"no padding, by the other rule", Base64{MediaType: "application/pdf", Data: "JVBERi0"}, Base64Any, Limits{},
 			FileReport{Declared: "application/pdf", Actual: "application/pdf", Size: 5}},
 		{"text", Base64{MediaType: "text/plain", Data: enc([]byte(strings.Repeat("é", 2000)))}, 0, Limits{},
 			FileReport{Declared: "text/plain", Size: 4000}},
 		{"text that is cut", Base64{MediaType: "text/plain", Data: enc([]byte(strings.Repeat("é", 2000))[:3999])}, 0, Limits{},
-			FileReport{Fault: FileNotText, Declared: "text/plain", Size: 3999}},
+			FileReport{Violation: FileNotText, Declared: "text/plain", Size: 3999}},
 		{"JSON is text", Base64{MediaType: "application/json", Data: enc([]byte("{\"a\":\"\xff\"}"))}, 0, Limits{},
-			FileReport{Fault: FileNotText, Declared: "application/json", Size: 9}},
+			FileReport{Violation: FileNotText, Declared: "application/json", Size: 9}},
 		{"cut header", Base64{MediaType: "image/gif", Data: enc(all["gif"].data[:12])}, 0, Limits{},
-			FileReport{Fault: FileHeader, Declared: "image/gif", Actual: "image/gif", Size: 12}},
+			FileReport{Violation: FileHeader, Declared: "image/gif", Actual: "image/gif", Size: 12}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,12 +99,12 @@ func TestTextAcrossPieces(t *testing.T) {
 		for _, r := range []string{"é", "€", "😀"} {
 			text := strings.Repeat("a", at) + r + strings.Repeat("b", 600)
 			f := &Base64{MediaType: "text/plain", Data: base64.StdEncoding.EncodeToString([]byte(text))}
-			if got := CheckFile(f, Base64Strict, Limits{}); got.Fault != 0 {
-				t.Fatalf("%q at %d: %v", r, at, got.Fault)
+			if got := CheckFile(f, Base64Strict, Limits{}); got.Violation != 0 {
+				t.Fatalf("%q at %d: %v", r, at, got.Violation)
 			}
 			f.Data = base64.StdEncoding.EncodeToString([]byte(text[:at+len(r)-1] + "b" + text[at+len(r):]))
-			if got := CheckFile(f, Base64Strict, Limits{}); got.Fault != FileNotText {
-				t.Fatalf("a broken %q at %d: %v, want %v", r, at, got.Fault, FileNotText)
+			if got := CheckFile(f, Base64Strict, Limits{}); got.Violation != FileNotText {
+				t.Fatalf("a broken %q at %d: %v, want %v", r, at, got.Violation, FileNotText)
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func TestBase64(t *testing.T) {
 		if string(b) != tt.want || (err == nil) != tt.any {
 			t.Errorf("Bytes of %q = %q, %v; want %q", tt.data, b, err, tt.want)
 		}
-		var fault *Error
+		var fault *Violation
 		if err != nil && (!errors.As(err, &fault) || fault.Code != CodeMedia) {
 			t.Errorf("Bytes of %q: the error is %v, want one of CodeMedia", tt.data, err)
 		}

@@ -19,7 +19,7 @@ import (
 // read. What a symbolic link leads to is for FS to say: that of [os.DirFS]
 // follows links anywhere, that of [os.Root] stays below its root.
 //
-// An id that names no file is an [*Error]. Links, and addresses of any other
+// An id that names no file is an [*Violation]. Links, and addresses of any other
 // kind, are [ErrUnresolved]. A file's type is shown by its leading bytes or
 // else by the end of its name; it is empty if neither does.
 type Files struct {
@@ -102,7 +102,7 @@ func (f Files) read(name string) ([]byte, error) {
 		most = maxFileBytes
 	}
 	if info.Size() > most {
-		return nil, &Error{Code: CodeLimit, Text: fmt.Sprintf("the file has %d bytes, at most %d are allowed", info.Size(), most)}
+		return nil, &Violation{Code: CodeLimit, Text: fmt.Sprintf("the file has %d bytes, at most %d are allowed", info.Size(), most)}
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(file, data); err != nil {
@@ -114,7 +114,7 @@ func (f Files) read(name string) ([]byte, error) {
 // noFile tells the client no more than that there is no file. The host is told
 // why, if err is not nil.
 func noFile(err error) error {
-	return &Error{Code: CodeValue, Text: "there is no file with this id", Err: err}
+	return &Violation{Code: CodeValue, Text: "there is no file with this id", Err: err}
 }
 
 // endings are the media types that the end of a name shows.

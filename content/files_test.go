@@ -65,7 +65,7 @@ func TestFilesThatAreNotThere(t *testing.T) {
 		{"report/x", content.CodeValue}, {"big", content.CodeLimit},
 		{"https://files.example/files/../../etc/passwd", content.CodeValue},
 	} {
-		var e *content.Error
+		var e *content.Violation
 		if _, err := files.Resolve(t.Context(), &content.File{ID: tt.id}); !errors.As(err, &e) || e.Code != tt.want || errors.Is(err, content.ErrUnresolved) {
 			t.Errorf("%q: got %v, want a fault of code %s", tt.id, err, tt.want)
 		}
@@ -120,7 +120,7 @@ func TestFilesBehindLinks(t *testing.T) {
 		{"dir", os.DirFS(dir), "out", true},
 	} {
 		_, err := content.Files{FS: tt.fs}.Resolve(t.Context(), &content.File{ID: tt.id})
-		var e *content.Error
+		var e *content.Violation
 		if (err == nil) != tt.allowed || err != nil && !errors.As(err, &e) {
 			t.Errorf("%s, %s: %v", tt.name, tt.id, err)
 		}

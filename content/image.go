@@ -9,7 +9,7 @@ const maxFrameOffset = 1 << 20
 // tells: a PNG, JPEG, GIF or WebP. The header must be whole, and both must be
 // more than zero. Of a JPEG everything before the frame header is skipped, up
 // to 1 MiB; of a GIF and an extended WebP it is the canvas. No pixel is looked
-// at, and nothing is decompressed. The error is an [*Error] without a path.
+// at, and nothing is decompressed. The error is an [*Violation] without a path.
 func ImageSize(data []byte) (width, height int, err error) {
 	return imageSize(&window{data: data})
 }
@@ -28,9 +28,9 @@ func imageSize(w *window) (width, height int, err error) {
 	case width > 0 && height > 0:
 		return width, height, nil
 	case !hasSize(mediaType):
-		return 0, 0, &Error{Code: CodeMedia, Text: "not a PNG, JPEG, GIF or WebP image"}
+		return 0, 0, &Violation{Code: CodeMedia, Text: "not a PNG, JPEG, GIF or WebP image"}
 	}
-	return 0, 0, &Error{Code: CodeMedia, Text: "the image's header is incomplete or broken"}
+	return 0, 0, &Violation{Code: CodeMedia, Text: "the image's header is incomplete or broken"}
 }
 
 // detect is DetectMediaType for a window.

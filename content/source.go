@@ -62,7 +62,7 @@ type Blob struct {
 // a [*URL] or a [*File]. A host brings one to serve its own files. It must be
 // safe for concurrent use, and heed ctx.
 //
-// An [*Error] from it is told to the client as a fault of the request, under
+// An [*Violation] from it is told to the client as a fault of the request, under
 // the path of the source, so it needs none; any other error is not told.
 // [ErrUnresolved] says that the source is not the Resolver's to find.
 type Resolver interface {
@@ -72,8 +72,8 @@ type Resolver interface {
 // ErrUnresolved is what a [Resolver] returns, wrapped or not, for a source that
 // it does not know about. It is then as if there were no Resolver: the source
 // reaches the upstream as it is, and one that cannot use it refuses the request
-// with this error, which is an [*Error].
-var ErrUnresolved error = &Error{Code: CodeUnsupported, Text: "files are not kept here; send the file as base64"}
+// with this error, which is an [*Violation].
+var ErrUnresolved error = &Violation{Code: CodeUnsupported, Text: "files are not kept here; send the file as base64"}
 
 // Type returns the media type, text/plain if none was said.
 func (s *PlainText) Type() string {

@@ -4,9 +4,9 @@ package content
 type Role string
 
 const (
-	User      Role = "user"
-	Assistant Role = "assistant"
-	System    Role = "system" // in the middle of a conversation; most system text is not a turn
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleSystem    Role = "system" // in the middle of a conversation; most system text is not a turn
 )
 
 // A Turn is one message of a conversation. What the assistant says in turns that

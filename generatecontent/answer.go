@@ -5,9 +5,9 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // lose notes one loss; the path is known to whoever hands it out.
@@ -100,7 +100,7 @@ func answerText(p *content.Text, lost lose) content.Part {
 func answerThinking(p *content.Thinking, lost lose) content.Part {
 	if p.Redacted.Data != "" {
 		if !foreign(p.Redacted) {
-			lost(seal.Nobodys)
+			lost(envelope.Nobodys)
 		}
 		return nil
 	}
@@ -223,7 +223,7 @@ func answerSignature(sig content.Signature, lost lose) content.Signature {
 	case foreign(sig):
 		return sealed(sig, lost)
 	case sig.Format != Format:
-		lost(seal.Nobodys)
+		lost(envelope.Nobodys)
 	case jsonwire.CheckBase64(sig.Data) == 0:
 		return sig
 	case jsonwire.CheckBase64Any(sig.Data) == 0:

@@ -15,8 +15,8 @@ import (
 // TestNamelessCall checks that a call without a name, which clients could not
 // run, is left out and reported, and no other.
 func TestNamelessCall(t *testing.T) {
-	r := &upstream.Reply{Parts: []content.Part{&content.ToolUse{ID: "a"}, &content.ToolUse{ID: "b", Name: "f"}}}
-	res, losses := ResponseOf(r)
+	r := &upstream.Response{Parts: []content.Part{&content.ToolUse{ID: "a"}, &content.ToolUse{ID: "b", Name: "f"}}}
+	res, losses := ResponseFromUpstream(r)
 	want := []content.Loss{unsaidName.At("parts.0")}
 	if diff := cmp.Diff(want, losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)

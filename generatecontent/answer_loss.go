@@ -3,8 +3,8 @@ package generatecontent
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // What an answer can lose on its way into this format.
@@ -69,7 +69,7 @@ var (
 
 // answerLosses is the table of all of them.
 var answerLosses = []*loss.Rule{
-	seal.Nobodys, seal.TooLarge, seal.TooLate, seal.TwoVendors,
+	envelope.Nobodys, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors,
 	unsaidTool, unsaidPart, unsaidBroken, unsaidName, unsaidInput, unsaidCut,
 	unsaidTitle, unsaidFile, unsaidData, unsaidType, unsaidGuessed, unsaidSignature, unsaidLate,
 	unsaidSource, unsaidPassage, unsaidNothing, unsaidBeside, unsaidCites,

@@ -47,7 +47,7 @@ func TestResponseFaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			doc, err := tt.res.AppendJSON([]byte("x"))
-			var fault *content.Error
+			var fault *content.Violation
 			if !errors.As(err, &fault) || fault.Path != tt.path || string(doc) != "x" {
 				t.Errorf("got %v %s, want a fault at %s", err, doc, tt.path)
 			}
@@ -62,23 +62,23 @@ func TestResponseExamples(t *testing.T) {
 	counts := content.Usage{Input: 14}
 	for _, tt := range []struct {
 		name  string
-		reply upstream.Reply
+		reply upstream.Response
 		want  string
 	}{
-		{"a prompt that was blocked", upstream.Reply{Usage: counts, Start: upstream.Start{ID: "r", Model: "m"},
-			Stop: upstream.Stop{Reason: content.StopSafety, Format: Format, Word: "SAFETY", Details: `{"promptFeedback":{"blockReason":"SAFETY"}}`}},
+		{"a prompt that was blocked", upstream.Response{Usage: counts, Start: upstream.Start{ID: "r", Model: "m"},
+			Stop: upstream.Stop{Reason: content.StopSafety, Format: Format, RawReason: "SAFETY", Details: `{"promptFeedback":{"blockReason":"SAFETY"}}`}},
 			`{"promptFeedback":{"blockReason":"SAFETY"},` + usage + `,"modelVersion":"m","responseId":"r"}`},
-		{"a candidate that was", upstream.Reply{Usage: counts, Stop: upstream.Stop{Reason: content.StopSafety, Format: Format, Word: "SAFETY",
+		{"a candidate that was", upstream.Response{Usage: counts, Stop: upstream.Stop{Reason: content.StopSafety, Format: Format, RawReason: "SAFETY",
 			Details: `{"safetyRatings":[{"category":"HARM_CATEGORY_DANGEROUS_CONTENT","probability":"HIGH","blocked":true}]}`}},
 			`{"candidates":[{"content":{"role":"model"},"finishReason":"SAFETY","index":0,"safetyRatings":` +
 				`[{"category":"HARM_CATEGORY_DANGEROUS_CONTENT","probability":"HIGH","blocked":true}]}],` + usage + `}`},
-		{"feedback beside an answer", upstream.Reply{Parts: []content.Part{&content.Text{Text: "a"}}, Extra: extra(`{"promptFeedback":{"safetyRatings":[]}}`)},
+		{"feedback beside an answer", upstream.Response{Parts: []content.Part{&content.Text{Text: "a"}}, Extra: extra(`{"promptFeedback":{"safetyRatings":[]}}`)},
 			`{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP","index":0}],"promptFeedback":{"safetyRatings":[]}}`},
-		{"another vendor's block", upstream.Reply{Stop: upstream.Stop{Reason: content.StopSafety}},
+		{"another vendor's block", upstream.Response{Stop: upstream.Stop{Reason: content.StopSafety}},
 			`{"candidates":[{"content":{"role":"model"},"finishReason":"SAFETY","index":0}]}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			res, _ := ResponseOf(&tt.reply)
+			res, _ := ResponseFromUpstream(&tt.reply)
 			doc, err := res.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -97,8 +97,8 @@ func TestReplyUntouched(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, lost := ResponseOf(reply)
-		again, lost2 := ResponseOf(reply)
+		first, lost := ResponseFromUpstream(reply)
+		again, lost2 := ResponseFromUpstream(reply)
 		if diff := cmp.Diff(first, again) + cmp.Diff(lost, lost2); diff != "" {
 			t.Errorf("%s (-first +second):\n%s", tt.name, diff)
 		}

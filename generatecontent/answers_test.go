@@ -130,7 +130,7 @@ var answers = []struct {
 		_ = w.Part(&content.Text{Text: "a", Extra: extra(`{"partMetadata":{"b": 1},"text":"no"}`)})
 		return w.Send([]upstream.Event{
 			{Kind: upstream.EventExtra, Extra: extra("{\"groundingMetadata\":{\"webSearchQueries\":\n[\"q\"]},\"turnToken\":\"t\"}")},
-			{Kind: upstream.EventStop, Stop: &upstream.Stop{Format: Format, Word: "BLOCKLIST", Reason: content.StopSafety,
+			{Kind: upstream.EventStop, Stop: &upstream.Stop{Format: Format, RawReason: "BLOCKLIST", Reason: content.StopSafety,
 				Details: `{"finishMessage":"No.","safetyRatings":[{"category":"HARM_CATEGORY_HARASSMENT","probability":"HIGH"}]}`,
 				Extra:   extra(`{"avgLogprobs":-0.5}`)}},
 		})
@@ -140,7 +140,7 @@ var answers = []struct {
 		return w.Send([]upstream.Event{
 			{Kind: upstream.EventExtra, Extra: &content.Extra{Format: "other", JSON: `{"x":1}`}},
 			{Kind: upstream.EventUsage, Usage: &content.Usage{Input: 1, CacheWrite: 2, CacheWrite1h: 3, Output: 1}},
-			{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopRefusal, Format: "other", Word: "refusal", Details: `{"a":1}`}},
+			{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopRefusal, Format: "other", RawReason: "refusal", Details: `{"a":1}`}},
 		})
 	}, losses: []string{"hint x", "hint parts.0", "hint usage", "hint stop", "degraded stop"}},
 	{name: "two candidates", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -155,7 +155,7 @@ var answers = []struct {
 	}, losses: []string{"dropped candidates.1.parts.1"}},
 	{name: "a blocked prompt", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Start(upstream.Start{ID: "r-22", Model: "m", Usage: &content.Usage{Input: 14}})
-		return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: Format, Word: "PROHIBITED_CONTENT",
+		return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: Format, RawReason: "PROHIBITED_CONTENT",
 			Details: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`})
 	}},
 	{name: "cut within characters", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {

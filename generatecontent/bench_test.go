@@ -119,7 +119,7 @@ func BenchmarkWorst(b *testing.B) {
 		b.Run(tt.name, func(b *testing.B) {
 			floor.Run(b, tt.body, func() {
 				if r, _ := ParseRequestString(tt.body); r != nil {
-					_ = r.Validate(&Rules{Strict: true})
+					_ = r.Validate(&ValidateOptions{Strict: true})
 				}
 			})
 		})

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // What another vendor needs back goes out sealed as thoughtSignature. The one
@@ -15,19 +15,19 @@ import (
 // nothing else of what was thought. So the thoughts of another vendor go out
 // whole in the signature of the next call, or in that of a text at the end of an
 // answer without one; the client still sees them as thoughts. What is promised
-// of this is said at [seal.Thought]. The signature of a text is in its own
+// of this is said at [envelope.Thought]. The signature of a text is in its own
 // thoughtSignature, and its copy in the signature of the next call.
 
 // foreign reports whether a signature is one of another format, which is
 // sealed.
-func foreign(s content.Signature) bool { return seal.Foreign(s, Format) }
+func foreign(s content.Signature) bool { return envelope.Foreign(s, Format) }
 
 // sealed returns the signature that carries a foreign one, the zero one if it
 // cannot be sealed.
 func sealed(s content.Signature, lost lose) content.Signature {
-	data, ok := seal.SealBase64(s.Format, seal.Own, s.Data)
+	data, ok := envelope.SealBase64(s.Format, envelope.Own, s.Data)
 	if !ok {
-		lost(seal.TooLarge)
+		lost(envelope.TooLarge)
 		return content.Signature{}
 	}
 	return content.Signature{Format: Format, Data: data}
@@ -37,7 +37,7 @@ func sealed(s content.Signature, lost lose) content.Signature {
 func (s *stream) thinks(dst []byte, b *streamed, p *content.Thinking) []byte {
 	lost := func(r *loss.Rule) { s.lose(b, r) }
 	if p.Redacted.Data != "" && !foreign(p.Redacted) {
-		lost(seal.Nobodys)
+		lost(envelope.Nobodys)
 		return dst
 	}
 	s.said[b.k].thoughts.Add(b.in, b.n, p, &s.room)
@@ -71,15 +71,17 @@ func (s *stream) keep(b *streamed, text string) {
 // all there is to be done with it.
 func (s *stream) signThought(b *streamed, sig content.Signature) bool {
 	if !s.said[b.k].thoughts.Sign(b.in, sig, &s.room) && foreign(sig) {
-		s.note(answerPath(s.candidates[b.k].index, b.n), seal.TooLate)
+		s.note(answerPath(s.candidates[b.k].index, b.n), envelope.TooLate)
 	}
 	return foreign(sig)
 }
 
 // take returns the signature that carries the thinking of a candidate, the zero
 // one if there is none.
-func take(t *seal.Pending, room *int, lost func(n int, r *loss.Rule)) content.Signature {
-	encode := func(f content.Format, data string) (string, bool) { return seal.SealBase64(f, seal.Thoughts, data) }
+func take(t *envelope.Pending, room *int, lost func(n int, r *loss.Rule)) content.Signature {
+	encode := func(f content.Format, data string) (string, bool) {
+		return envelope.SealBase64(f, envelope.Thoughts, data)
+	}
 	if data := t.Take(room, encode, lost); data != "" {
 		return content.Signature{Format: Format, Data: data}
 	}
@@ -108,7 +110,7 @@ func (a *answer) unsigned(k int) content.Signature {
 	if !a.signs || a.candidates[k].calls != 1 {
 		return content.Signature{}
 	}
-	return content.Signature{Format: Format, Data: seal.UnsignedBase64}
+	return content.Signature{Format: Format, Data: envelope.UnsignedBase64}
 }
 
 // carried returns the signature that carries the thoughts before it.
@@ -138,18 +140,18 @@ func (s *stream) appendCarrier(dst []byte, k int) []byte {
 // unseal opens what other vendors need back. It returns the turns themselves if
 // there is nothing of it.
 func unseal(turns []content.Turn) (list []content.Turn, changed bool, lost []content.Loss) {
-	return seal.Turns(turns, func(_ int, p content.Part) (content.Part, bool) {
-		sig := seal.Of(p)
-		if sig.Format != Format || !seal.SealedBase64(sig.Data) {
+	return envelope.Turns(turns, func(_ int, p content.Part) (content.Part, bool) {
+		sig := envelope.Of(p)
+		if sig.Format != Format || !envelope.SealedBase64(sig.Data) {
 			return p, false
 		}
-		e, ok := seal.OpenBase64(sig.Data)
-		if !ok || e.Kind != seal.Own && e.Kind != seal.Thoughts {
-			return seal.With(p, seal.Broken(sig)), true
+		e, ok := envelope.OpenBase64(sig.Data)
+		if !ok || e.Kind != envelope.Own && e.Kind != envelope.Thoughts {
+			return envelope.With(p, envelope.Broken(sig)), true
 		}
-		if e.Format == seal.UnsignedFormat {
-			return seal.With(p, content.Signature{}), false
+		if e.Format == envelope.UnsignedFormat {
+			return envelope.With(p, content.Signature{}), false
 		}
-		return seal.With(p, content.Signature{Format: e.Format, Data: e.Data}), false
+		return envelope.With(p, content.Signature{Format: e.Format, Data: e.Data}), false
 	})
 }

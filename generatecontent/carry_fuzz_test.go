@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -53,7 +53,7 @@ func FuzzCarried(f *testing.F) {
 			checkThoughts(t, want, h.parts(), lost)
 			return
 		}
-		res, lost := ResponseOf(reply)
+		res, lost := ResponseFromUpstream(reply)
 		doc, err := res.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -283,7 +283,7 @@ func checkThoughts(t *testing.T, want []string, pieces []any, lost []content.Los
 		}
 		var got []content.Part
 		for _, turn := range r.Messages {
-			if turn.Role == content.Assistant {
+			if turn.Role == content.RoleAssistant {
 				got = append(got, turn.Parts...)
 			}
 		}
@@ -333,7 +333,7 @@ func returned(t *testing.T, answer []any, times int) (*messages.Request, []conte
 		t.Fatalf("%v\n%.2000s", err, doc)
 	}
 	n := r.Upstream()
-	return messages.RequestOf(n)
+	return messages.RequestFromUpstream(n)
 }
 
 // checkPrefix checks that what a conversation has become stays as it is when
@@ -365,7 +365,7 @@ func turnsOf(t *testing.T, r *messages.Request) (turns []string) {
 
 // restored puts thoughts into a list that recalled makes, each so many letters and
 // files in front of its end.
-func restored(list []string, thoughts []seal.Thought, say func(*content.Thinking) string) []string {
+func restored(list []string, thoughts []envelope.Thought, say func(*content.Thinking) string) []string {
 	for _, t := range thoughts {
 		i, back, past := len(list), t.Back, t.Past
 		for ; i > 0 && back+past > 0 && !strings.HasPrefix(list[i-1], "call "); i-- {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -23,7 +23,7 @@ func TestCarriedMemory(t *testing.T) {
 			t.Fatalf("%d thoughts are kept", k)
 		}
 	}
-	if s.room < seal.MaxSize-8<<10 {
+	if s.room < envelope.MaxSize-8<<10 {
 		t.Errorf("there is room for %d bytes more", s.room)
 	}
 }
@@ -48,7 +48,7 @@ func TestSignedMemory(t *testing.T) {
 				if n%500 != 0 && many > 20 {
 					continue
 				}
-				if _, kept := s.said[0].thoughts.Kept(); kept > seal.MaxSize+size || s.room < 0 || s.room > seal.MaxSize {
+				if _, kept := s.said[0].thoughts.Kept(); kept > envelope.MaxSize+size || s.room < 0 || s.room > envelope.MaxSize {
 					t.Fatalf("%d thoughts of %d bytes: %d bytes are kept, with room for %d more", n, size, kept, s.room)
 				}
 			}
@@ -57,10 +57,10 @@ func TestSignedMemory(t *testing.T) {
 				{Kind: upstream.EventOpen, Block: many, Part: &content.ToolUse{ID: "c", Name: "f", Input: "{}"}},
 				{Kind: upstream.EventClose, Block: many}})
 			lost := s.Lost()
-			if !slices.ContainsFunc(lost, func(l content.Loss) bool { return l.Reason == seal.TooLarge.Reason }) {
+			if !slices.ContainsFunc(lost, func(l content.Loss) bool { return l.Reason == envelope.TooLarge.Reason }) {
 				t.Errorf("thoughts of %d bytes: %v", size, lost)
 			}
-			if s.room != seal.MaxSize || s.said[0].thoughts.Any() {
+			if s.room != envelope.MaxSize || s.said[0].thoughts.Any() {
 				t.Errorf("thoughts of %d bytes: room for %d bytes behind the call", size, s.room)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -105,7 +105,7 @@ var carried = []struct {
 		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`})
 		_ = w.Part(&content.Thinking{Text: "again", Signature: otherSign("3")})
 		_ = w.Part(&content.ToolUse{ID: "b", Name: "f", Input: `{}`})
-		return w.Part(&content.Text{Text: "t", Signature: otherSign(strings.Repeat("x", seal.MaxSize+1))})
+		return w.Part(&content.Text{Text: "t", Signature: otherSign(strings.Repeat("x", envelope.MaxSize+1))})
 	}, losses: []string{"degraded parts.1", "degraded parts.5"}},
 	{name: "of two vendors", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Part(&content.Thinking{Text: "one", Signature: otherSign("1")})
@@ -239,9 +239,9 @@ func recalled(parts []content.Part) (list []string) {
 		return fmt.Sprintf("thought %.40q %d%s%s", p.Text, len(p.Text), own(p.Signature), own(p.Redacted))
 	}
 	for _, p := range parts {
-		sig := seal.Of(p)
-		var behind []seal.Thought
-		if thoughts, ok := seal.Split(sig.Format, sig.Data); ok && sig.Format != Format {
+		sig := envelope.Of(p)
+		var behind []envelope.Thought
+		if thoughts, ok := envelope.Split(sig.Format, sig.Data); ok && sig.Format != Format {
 			sig = content.Signature{}
 			if _, call := p.(*content.ToolUse); call {
 				list = restored(list, thoughts, thought)
@@ -321,7 +321,7 @@ func TestCarried(t *testing.T) {
 				}
 				checkLosses(t, tt.losses, lost)
 			}
-			res, lost := ResponseOf(reply)
+			res, lost := ResponseFromUpstream(reply)
 			doc, err := res.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -374,7 +374,7 @@ func TestCarriedBytes(t *testing.T) {
 		return w.Text("é")
 	})
 	sealed := func(data string) string {
-		s, _ := seal.SealBase64(other, seal.Thoughts, data)
+		s, _ := envelope.SealBase64(other, envelope.Thoughts, data)
 		return s
 	}
 	piece := func(parts, stop string) string {
@@ -415,16 +415,16 @@ func TestCarriedCandidates(t *testing.T) {
 // TestDamagedEnvelopes checks what becomes of signatures that did not come back
 // as they were.
 func TestDamagedEnvelopes(t *testing.T) {
-	good, _ := seal.SealBase64(other, seal.Thoughts, `[{"text":"a","signature":"b"}]`)
-	own, _ := seal.SealBase64(Format, seal.Own, "c2ln")
-	wrong, _ := seal.SealBase64(other, seal.Next, "x")
+	good, _ := envelope.SealBase64(other, envelope.Thoughts, `[{"text":"a","signature":"b"}]`)
+	own, _ := envelope.SealBase64(Format, envelope.Own, "c2ln")
+	wrong, _ := envelope.SealBase64(other, envelope.Next, "x")
 	bad := good[:len(good)-8] + "AAAA" + good[len(good)-4:]
 	body := fmt.Sprintf(`{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[`+
 		`{"functionCall":{"name":"f"},"thoughtSignature":%q},{"text":"b","thoughtSignature":%q},{"text":"c","thoughtSignature":%q},`+
 		`{"text":"d","thoughtSignature":%q},{"text":"e","thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}}]}]}`,
 		bad, own, wrong, good)
 	want := []content.Signature{{Data: bad}, signed("c2ln"), {Data: wrong}, otherSign(`[{"text":"a","signature":"b"}]`), signed("c2ln")}
-	wantLosses := []content.Loss{seal.Damaged.At("turns.1.parts.0.signature"), seal.Damaged.At("turns.1.parts.2.signature")}
+	wantLosses := []content.Loss{envelope.Damaged.At("turns.1.parts.0.signature"), envelope.Damaged.At("turns.1.parts.2.signature")}
 
 	r, err := ParseRequestString(body)
 	if err != nil {
@@ -433,7 +433,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 	n := r.Upstream()
 	var got []content.Signature
 	for _, p := range n.Turns[1].Parts {
-		got = append(got, seal.Of(p))
+		got = append(got, envelope.Of(p))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -441,7 +441,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 	if upstream.WireOf(n, Format) != nil {
 		t.Error("the document is passed on")
 	}
-	if n.Turns[1].Parts[4] != r.Contents[1].Parts[4] || &n.Turns[2].Parts[0] != &r.Contents[2].Parts[0] || !seal.SealedBase64(seal.Of(r.Contents[1].Parts[0]).Data) {
+	if n.Turns[1].Parts[4] != r.Contents[1].Parts[4] || &n.Turns[2].Parts[0] != &r.Contents[2].Parts[0] || !envelope.SealedBase64(envelope.Of(r.Contents[1].Parts[0]).Data) {
 		t.Error("more was copied than had to be, or the request itself changed")
 	}
 	for _, refuse := range []content.Severity{0, content.LossDropped} {
@@ -450,7 +450,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 		h := NewHandler(upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
 			asked = r
 			return w.Text("x")
-		}), &Options{Serving: upstream.Serving{Refuse: refuse, OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
+		}), &Options{HandlerOptions: upstream.HandlerOptions{RejectLoss: refuse, OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
 		for _, path := range []string{"generateContent", "streamGenerateContent?alt=sse"} {
 			w := httptest.NewRecorder()
 			asked = nil

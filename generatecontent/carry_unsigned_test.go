@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -31,7 +31,7 @@ func TestUnsignedCalls(t *testing.T) {
 							return err
 						}
 					}
-					return w.Stop(upstream.Stop{Reason: content.StopToolUse, Format: vendor, Word: "STOP"})
+					return w.Stop(upstream.Stop{Reason: content.StopToolUse, Format: vendor, RawReason: "STOP"})
 				}), nil)
 				ask := func(body string) string {
 					w := httptest.NewRecorder()
@@ -50,11 +50,11 @@ func TestUnsignedCalls(t *testing.T) {
 					want = 1
 				}
 				first, _, _ := strings.Cut(got, `"id":"b"`)
-				if strings.Count(got, "thoughtSignature") != want || strings.Count(first, `"thoughtSignature":"`+seal.UnsignedBase64+`"`) != want {
+				if strings.Count(got, "thoughtSignature") != want || strings.Count(first, `"thoughtSignature":"`+envelope.UnsignedBase64+`"`) != want {
 					t.Errorf("%s %s over %s: %s", model, method, vendor, got)
 				}
 				ask(fmt.Sprintf(`{%s"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"f"},"thoughtSignature":%q}]},`+
-					`{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{}}}]}]}`, tools, seal.UnsignedBase64))
+					`{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{}}}]}]}`, tools, envelope.UnsignedBase64))
 				if sig := asked.Turns[1].Parts[0].(*content.ToolUse).Signature; sig != (content.Signature{}) {
 					t.Errorf("the signature came back as %v", sig)
 				}

@@ -20,9 +20,9 @@ type Target struct {
 	// dialect: "parameters" instead of "parametersJsonSchema".
 	ClosedSchemas bool
 
-	// FilesBeside says that results hold no files: they stand behind the result
+	// FilesAfterResults says that results hold no files: they stand behind the result
 	// instead, in the same turn.
-	FilesBeside bool
+	FilesAfterResults bool
 
 	// SignedCalls says that the first call of each step needs a signature. Where
 	// there is none the value goes that the vendor has for this.
@@ -32,13 +32,13 @@ type Target struct {
 	// functions. Those that came in this format stay where they are.
 	NoMixedTools bool
 
-	// Filled says that the request is filled by [upstream.Request.Inline] before
+	// FilesInlined says that the request is filled by [upstream.Request.Inline] before
 	// it is sent: what the format lacks for files that are put in then is no
 	// loss.
-	Filled bool
+	FilesInlined bool
 }
 
-// RequestOf says a neutral request in this format, and reports what the format
+// RequestFromUpstream says a neutral request in this format, and reports what the format
 // cannot say. The result shares parts and lists with n; where something had to
 // be changed, it was copied first. Without losses the way from a [Request] to
 // its neutral form and back gives an equal request, but for configurations with
@@ -51,10 +51,12 @@ type Target struct {
 // it, so vendors find the beginning of a conversation in their caches again. A
 // system text that only holds until the user speaks again is left out from then
 // on, which is no loss.
-func RequestOf(n *upstream.Request) (*Request, []content.Loss) { return RequestFor(n, Target{}) }
+func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
+	return RequestForTarget(n, Target{})
+}
 
-// RequestFor is RequestOf for a server that takes less.
-func RequestFor(n *upstream.Request, t Target) (*Request, []content.Loss) {
+// RequestForTarget is RequestFromUpstream for a server that takes less.
+func RequestForTarget(n *upstream.Request, t Target) (*Request, []content.Loss) {
 	c := converter{Losses: codec.Losses{Format: Format}, target: t, from: n, to: fragment(n.Extra)}
 	r := c.to
 	c.Foreign(n.Extra, "extra")
@@ -132,7 +134,7 @@ func (c *converter) cache(m *content.Cache) {
 // system converts the system parts, which can only be texts.
 func (c *converter) system() {
 	c.path.Push("system")
-	parts, _ := c.parts(c.from.System, content.System)
+	parts, _ := c.parts(c.from.System, content.RoleSystem)
 	c.path.Pop()
 	if s := c.to.SystemInstruction; s != nil {
 		s.Parts = parts
@@ -158,7 +160,7 @@ func (c *converter) config() {
 	}
 }
 
-// some reports whether a configuration says anything that RequestOf sets.
+// some reports whether a configuration says anything that RequestFromUpstream sets.
 func (c *GenerationConfig) some() bool {
 	return c.MaxOutputTokens != nil || c.Temperature != nil || c.TopP != nil || c.TopK != nil || c.Seed != nil ||
 		c.PresencePenalty != nil || c.FrequencyPenalty != nil || len(c.StopSequences) > 0 || c.CandidateCount != 0 ||

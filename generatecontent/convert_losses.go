@@ -6,7 +6,7 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// What [RequestFor] can lose of a request: every report that it makes is of one
+// What [RequestForTarget] can lose of a request: every report that it makes is of one
 // of these, or of internal/schema's for a schema.
 var (
 	systemFile = &loss.Rule{Feature: loss.SystemFiles, Severity: content.LossDropped,

@@ -5,14 +5,14 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 )
 
 // parts converts a list of parts and reports whether it is another list now.
 func (c *converter) parts(parts []content.Part, role content.Role) (list []content.Part, changed bool) {
 	l := partList{from: parts, to: parts[:0]}
 	for i, p := range parts {
-		if p == seal.Taken {
+		if p == envelope.Taken {
 			l.change()
 			continue
 		}
@@ -39,7 +39,7 @@ func (c *converter) part(p content.Part, role content.Role) (one content.Part, m
 	if content.IsNil(p) {
 		return p, nil
 	}
-	if role == content.System {
+	if role == content.RoleSystem {
 		switch q := p.(type) {
 		case *content.Text:
 		case *content.Unknown:
@@ -179,7 +179,7 @@ func (c *converter) document(p *content.Document) (one content.Part, more []cont
 		c.lost(documentParts, "source")
 		c.path.Push("source")
 		c.path.Push("parts")
-		parts, _ := c.parts(s.Parts, content.User)
+		parts, _ := c.parts(s.Parts, content.RoleUser)
 		c.path.Pop()
 		c.path.Pop()
 		return headOf(append(list, parts...))
@@ -218,7 +218,7 @@ func (c *converter) found(p *content.SearchResult) (content.Part, []content.Part
 		c.lost(documentCitations, "citations")
 	}
 	c.path.Push("parts")
-	parts, _ := c.parts(p.Parts, content.User)
+	parts, _ := c.parts(p.Parts, content.RoleUser)
 	c.path.Pop()
 	head := strings.TrimSpace(p.Title + "\n" + p.Source)
 	if head == "" {

@@ -27,7 +27,7 @@ var partMappings = []mapping{
 		want: oneTurn(`{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/x.PNG?q=1"}},{"fileData":{"mimeType":"application/pdf","fileUri":"https://a.example/x.png"}},` +
 			`{"fileData":{"mimeType":"image/webp","fileUri":"https://a.example/x"}}`),
 		lost: []string{"degraded turns.0.parts.0.source.media_type"}, rules: []*loss.Rule{guessedType}},
-	{name: "links that are fetched", target: Target{Filled: true}, from: says(&content.Image{Source: &content.URL{URL: "https://a.example/x"}}, &content.Image{Source: &content.File{ID: "file_1"}}),
+	{name: "links that are fetched", target: Target{FilesInlined: true}, from: says(&content.Image{Source: &content.URL{URL: "https://a.example/x"}}, &content.Image{Source: &content.File{ID: "file_1"}}),
 		want: oneTurn(`{"fileData":{"fileUri":"https://a.example/x"}},{"fileData":{"fileUri":"file_1"}}`)},
 	{name: "files", from: says(&content.Image{Source: &content.File{ID: "file_1"}}, &content.Document{Source: &content.File{ID: "https://generativelanguage.googleapis.com/v1beta/files/x"}}, plainText("q")),
 		want: oneTurn(`{"fileData":{"fileUri":"https://generativelanguage.googleapis.com/v1beta/files/x"}},{"text":"q"}`),
@@ -53,7 +53,7 @@ var partMappings = []mapping{
 	{name: "a result of several parts", from: said(asked, replies(aCall), asks(&content.ToolResult{ID: "1", Parts: []content.Part{&content.Image{Source: picture}, plainText("a"), plainText("b")}})),
 		want: callTurn + resultOpen + `{"output":"a\nb"},"parts":[` + inlinePNG + `]}}]}]}`,
 		lost: []string{"degraded turns.2.parts.0.parts"}, rules: []*loss.Rule{resultTextsJoined}},
-	{name: "files beside results", target: Target{FilesBeside: true}, from: said(asked, replies(aCall),
+	{name: "files beside results", target: Target{FilesAfterResults: true}, from: said(asked, replies(aCall),
 		asks(&content.ToolResult{ID: "1", Parts: []content.Part{plainText("a"), &content.Image{Source: picture}, &content.Document{Source: picture}}}, plainText("go on"))),
 		want: callTurn + resultOpen + `{"output":"a"}}},` + inlinePNG + `,` + inlinePNG + `,{"text":"go on"}]}]}`,
 		lost: []string{"degraded turns.2.parts.0.parts"}, rules: []*loss.Rule{resultFiles}},

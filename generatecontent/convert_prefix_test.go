@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -41,9 +41,9 @@ func (r *talker) thought() content.Part {
 	case 1:
 		return &content.Thinking{Text: "x", Signature: ownMark("YQ==")}
 	case 2:
-		return neighbour(seal.Next, "Yg==")
+		return neighbour(envelope.Next, "Yg==")
 	case 3:
-		return neighbour(seal.Last, "Yw==")
+		return neighbour(envelope.Last, "Yw==")
 	case 4:
 		return &content.Thinking{Redacted: content.Signature{Format: elsewhere, Data: "s"}}
 	}
@@ -69,13 +69,13 @@ func (r *talker) step() (turns []content.Turn) {
 	if len(results) == 0 || r.IntN(3) == 0 {
 		results = append(results, plainText("go on"), r.part())
 	}
-	return []content.Turn{{Role: content.Assistant, Parts: said}, {Role: content.User, Parts: results}}
+	return []content.Turn{{Role: content.RoleAssistant, Parts: said}, {Role: content.RoleUser, Parts: results}}
 }
 
 // What the beginning of a conversation becomes does not change as it goes on,
 // and is nothing that the vendor refuses for its shape.
 func TestPrefixes(t *testing.T) {
-	targets := []Target{{}, {FilesBeside: true, SignedCalls: true}, {SignedCalls: true, Filled: true}}
+	targets := []Target{{}, {FilesAfterResults: true, SignedCalls: true}, {SignedCalls: true, FilesInlined: true}}
 	for seed := range uint64(300) {
 		r := &talker{Rand: rand.New(rand.NewPCG(seed, 7))}
 		n := &upstream.Request{Turns: []content.Turn{asked}}
@@ -83,9 +83,9 @@ func TestPrefixes(t *testing.T) {
 		for range 6 {
 			n.Turns = append(n.Turns, r.step()...)
 			if r.IntN(4) == 0 {
-				n.Turns = append(n.Turns, content.Turn{Role: content.System, Parts: []content.Part{plainText("s")}})
+				n.Turns = append(n.Turns, content.Turn{Role: content.RoleSystem, Parts: []content.Part{plainText("s")}})
 			}
-			q, _ := RequestFor(n, target)
+			q, _ := RequestForTarget(n, target)
 			b, err := (&Request{Contents: q.Contents}).AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -95,7 +95,7 @@ func TestPrefixes(t *testing.T) {
 				t.Fatalf("seed %d begins anew:\n%s\n%s", seed, before, is)
 			}
 			before = is
-			if err := q.Validate(&Rules{}); err != nil {
+			if err := q.Validate(&ValidateOptions{}); err != nil {
 				t.Fatalf("seed %d: %v\n%s", seed, err, is)
 			}
 		}

@@ -14,7 +14,7 @@ func (c *converter) result(p *content.ToolResult) (one content.Part, more []cont
 	c.cache(p.Cache)
 	c.foreign(p.Extra)
 	c.path.Push("parts")
-	parts, changed := c.parts(p.Parts, content.User)
+	parts, changed := c.parts(p.Parts, content.RoleUser)
 	c.path.Pop()
 	parts, joined := c.oneText(parts)
 	name := p.Name
@@ -22,7 +22,7 @@ func (c *converter) result(p *content.ToolResult) (one content.Part, more []cont
 		name = c.nameOf(p.ID)
 	}
 	c.results++
-	if c.target.FilesBeside {
+	if c.target.FilesAfterResults {
 		if parts, more = beside(parts); len(more) > 0 {
 			c.lost(resultFiles, "parts")
 		}

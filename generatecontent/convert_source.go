@@ -40,7 +40,7 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 			break
 		}
 		c.foreign(s.Extra)
-		if s.MediaType != "" || usual == "" || c.Ours(s.Extra) != nil || c.target.Filled && !c.from.PassLinks {
+		if s.MediaType != "" || usual == "" || c.Ours(s.Extra) != nil || c.target.FilesInlined && !c.from.ForwardLinks {
 			break
 		}
 		copied := *s
@@ -54,7 +54,7 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 			break
 		}
 		c.foreign(s.Extra)
-		if !c.target.Filled && !strings.Contains(s.ID, "://") && s.MediaType == "" {
+		if !c.target.FilesInlined && !strings.Contains(s.ID, "://") && s.MediaType == "" {
 			c.lost(foreignFile)
 			return nil
 		}
@@ -80,8 +80,8 @@ func (c *converter) detected(s *content.Base64) content.Source {
 // this format's vendor keeps.
 func IsStored(id string) bool { return isStored(id) }
 
-// IsWelcome reports whether the vendor takes files of a media type.
-func IsWelcome(mediaType string) bool {
+// IsSupportedMediaType reports whether the vendor takes files of a media type.
+func IsSupportedMediaType(mediaType string) bool {
 	for _, prefix := range [...]string{"text/", "audio/", "video/"} {
 		if strings.HasPrefix(mediaType, prefix) && len(mediaType) > len(prefix) {
 			return true

@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 )
 
 // allTaken reports whether parts were nothing but signatures of other parts.
 func allTaken(parts []content.Part) bool {
-	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p content.Part) bool { return p != seal.Taken })
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p content.Part) bool { return p != envelope.Taken })
 }
 
 // A partList is a list of parts that is being converted. It is the beginning of

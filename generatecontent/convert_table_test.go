@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -20,25 +20,25 @@ func elsewheres(members string) *content.Extra {
 }
 
 func says(parts ...content.Part) *upstream.Request {
-	return &upstream.Request{Turns: []content.Turn{{Role: content.User, Parts: parts}}}
+	return &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser, Parts: parts}}}
 }
 
 func said(turns ...content.Turn) *upstream.Request { return &upstream.Request{Turns: turns} }
 
 func asks(parts ...content.Part) content.Turn {
-	return content.Turn{Role: content.User, Parts: parts}
+	return content.Turn{Role: content.RoleUser, Parts: parts}
 }
 
 func replies(parts ...content.Part) content.Turn {
-	return content.Turn{Role: content.Assistant, Parts: parts}
+	return content.Turn{Role: content.RoleAssistant, Parts: parts}
 }
 
 func ownMark(data string) content.Signature { return content.Signature{Format: Format, Data: data} }
 
 func ptrTo[T any](v T) *T { return &v }
 
-func neighbour(kind seal.Kind, data string) content.Part {
-	return &content.Thinking{Redacted: seal.Neighbour(Format, kind, data)}
+func neighbour(kind envelope.Kind, data string) content.Part {
+	return &content.Thinking{Redacted: envelope.Neighbour(Format, kind, data)}
 }
 
 var (
@@ -73,7 +73,7 @@ func TestMappings(t *testing.T) {
 				n = &c
 			}
 			before := n.Clone()
-			r, losses := RequestFor(n, tt.target)
+			r, losses := RequestForTarget(n, tt.target)
 			got, err := r.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -112,7 +112,7 @@ func TestMappings(t *testing.T) {
 func TestRequestLosses(t *testing.T) {
 	fired := make(map[string]bool)
 	for _, tt := range mappings {
-		_, losses := RequestFor(tt.from, tt.target)
+		_, losses := RequestForTarget(tt.from, tt.target)
 		for _, l := range losses {
 			fired[l.Severity.String()+l.Reason] = true
 		}

@@ -26,7 +26,7 @@ func TestUpstreamNeutral(t *testing.T) {
 	want := &upstream.Request{
 		Model:     "m",
 		System:    []content.Part{&content.Text{Text: "s"}},
-		Turns:     []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "a"}}, Extra: extra(`{"x":1}`)}},
+		Turns:     []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "a"}}, Extra: extra(`{"x":1}`)}},
 		Choice:    content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"f"}},
 		MaxTokens: &maxTokens, Temperature: &heat, TopP: &topP, TopK: &topK, Seed: &seed, PresencePenalty: &half, FrequencyPenalty: &low,
 		StopSequences: []string{"e"}, Candidates: 2, ServiceTier: "flex",
@@ -64,7 +64,7 @@ func TestThinkingBothWays(t *testing.T) {
 		if diff := cmp.Diff(tt.want, n.Thinking); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.config, diff)
 		}
-		back, losses := RequestOf(n)
+		back, losses := RequestFromUpstream(n)
 		if diff := cmp.Diff(r, back); diff != "" || losses != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.config, losses, diff)
 		}
@@ -102,35 +102,35 @@ func TestTextFormats(t *testing.T) {
 		if diff := cmp.Diff(tt.lost, lost); diff != "" {
 			t.Errorf("%s, losses (-want +got):\n%s", tt.config, diff)
 		}
-		if back, losses := RequestOf(n); losses != nil || back.GenerationConfig.ResponseFormat != r.GenerationConfig.ResponseFormat {
+		if back, losses := RequestFromUpstream(n); losses != nil || back.GenerationConfig.ResponseFormat != r.GenerationConfig.ResponseFormat {
 			t.Errorf("%s: it comes back as %+v, with %v", tt.config, back.GenerationConfig, losses)
 		}
 	}
 }
 
 // What another format says comes out in this one's words, with its losses.
-func TestRequestOf(t *testing.T) {
+func TestRequestFromUpstream(t *testing.T) {
 	text := func(s string) content.Part { return &content.Text{Text: s} }
 	const other = "messages"
 	n := &upstream.Request{
 		Model: "m", UserID: "u", ServiceTier: "scale",
 		System: []content.Part{&content.Text{Text: "s", Cache: &content.Cache{}}},
 		Turns: []content.Turn{
-			{Role: content.User, Parts: []content.Part{text("q"),
+			{Role: content.RoleUser, Parts: []content.Part{text("q"),
 				&content.Image{Source: &content.URL{URL: "https://a.example/x.PNG?q=1"}},
 				&content.Document{Title: "T", Source: &content.PlainText{Text: "hi"}},
 				&content.Document{Source: &content.Parts{Parts: []content.Part{text("one"), text("two")}}},
 				&content.Image{Source: &content.File{ID: "file_1"}},
 				&content.SearchResult{Source: "src", Title: "t", Parts: []content.Part{text("found")}}}},
-			{Role: content.Assistant, Parts: []content.Part{
+			{Role: content.RoleAssistant, Parts: []content.Part{
 				&content.Thinking{Text: "h", Signature: content.Signature{Format: other, Data: "x"}},
 				&content.Thinking{Redacted: content.Signature{Format: other, Data: "x"}},
 				&content.ToolUse{ID: "1", Name: "f", Input: `{"a":1}`}, &content.ToolUse{ID: "2", Name: "g"},
 				&content.ServerToolUse{Format: other, Kind: "server_tool_use"}}},
-			{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "1", Parts: []content.Part{
+			{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "1", Parts: []content.Part{
 				&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "AAAA"}}, text("a"), text("b")}}}},
-			{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "2", Error: true}}},
-			{Role: content.System, Parts: []content.Part{text("be brief")}},
+			{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "2", Error: true}}},
+			{Role: content.RoleSystem, Parts: []content.Part{text("be brief")}},
 		},
 		Tools: []content.Tool{{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"integer"}}}`}, Strict: true},
 			{Kind: "web_search", Format: other, Name: "w"}, {Name: "g"}},
@@ -139,7 +139,7 @@ func TestRequestOf(t *testing.T) {
 		Output:   upstream.Output{Schema: content.Schema{JSON: `{}`}},
 		Extra:    &content.Extra{Format: other, JSON: `{"speed":"fast"}`},
 	}
-	r, losses := RequestOf(n)
+	r, losses := RequestFromUpstream(n)
 	got, err := r.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)

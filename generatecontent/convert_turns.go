@@ -6,7 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/cleared"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 )
 
 // bypass is what the vendor documents for a call whose signature is not known. It
@@ -17,10 +17,10 @@ const bypass = "skip_thought_signature_validator"
 // says in turns that follow one another is one turn. The vendor wants the results
 // of a step in one turn, too, right behind that of the calls.
 func (c *converter) turns(turns []content.Turn) []content.Turn {
-	turns = seal.Rejoin(Format, turns)
+	turns = envelope.Rejoin(Format, turns)
 	gone := cleared.Of(turns)
 	c.current = currentTurn(turns, gone)
-	for c.answers = len(turns) - 1; c.answers >= 0 && turns[c.answers].Role != content.Assistant; {
+	for c.answers = len(turns) - 1; c.answers >= 0 && turns[c.answers].Role != content.RoleAssistant; {
 		c.answers--
 	}
 	list := turns[:0:len(turns)] // the beginning of turns while nothing has changed
@@ -87,27 +87,27 @@ func lastOf(list []content.Turn) *content.Turn {
 func (c *converter) turn(from *content.Turn, last *content.Turn) (t content.Turn, changed bool) {
 	t = *from
 	c.foreign(t.Extra)
-	if t.Role == content.System {
-		t.Role, changed = content.User, true
+	if t.Role == content.RoleSystem {
+		t.Role, changed = content.RoleUser, true
 	}
-	if t.Role == content.Assistant && (last == nil || last.Role != content.Assistant) {
+	if t.Role == content.RoleAssistant && (last == nil || last.Role != content.RoleAssistant) {
 		c.calls, c.byID, c.results = nil, nil, 0
 	}
-	c.empty = t.Role == content.User && silent(t.Parts)
+	c.empty = t.Role == content.RoleUser && silent(t.Parts)
 	told := len(c.Losses.Losses)
 	c.path.Push("parts")
 	parts, other := c.parts(t.Parts, from.Role)
 	c.path.Pop()
 	t.Parts = parts
 	switch {
-	case from.Role == content.System && len(parts) > 0:
+	case from.Role == content.RoleSystem && len(parts) > 0:
 		c.lost(systemTurn)
-	case from.Role == content.User && len(parts) == 0 && (last == nil || last.Role != content.User) &&
+	case from.Role == content.RoleUser && len(parts) == 0 && (last == nil || last.Role != content.RoleUser) &&
 		slices.ContainsFunc(c.Losses.Losses[told:], dropped) && c.at < c.answers:
 		c.lost(heldTurn) // the vendor wants turns to alternate, and one to begin with
 		t.Parts = []content.Part{&content.Text{Text: held}}
 	}
-	if t.Role == content.Assistant {
+	if t.Role == content.RoleAssistant {
 		for _, p := range parts {
 			if u, ok := p.(*content.ToolUse); ok && u != nil {
 				c.calls, c.byID = append(c.calls, u), nil
@@ -130,7 +130,7 @@ func (c *converter) row(turns []content.Turn, i int) {
 		return
 	}
 	c.calling = false
-	for c.rowEnd = i; c.rowEnd < len(turns) && turns[c.rowEnd].Role == content.Assistant; c.rowEnd++ {
+	for c.rowEnd = i; c.rowEnd < len(turns) && turns[c.rowEnd].Role == content.RoleAssistant; c.rowEnd++ {
 		c.calling = c.calling || hasCall(turns[c.rowEnd].Parts)
 	}
 	c.rowEnd = max(c.rowEnd, i+1)
@@ -145,14 +145,14 @@ func (c *converter) joins(last, t *content.Turn) bool {
 		return false
 	}
 	switch {
-	case t.Role == content.User && hasResult(t.Parts):
+	case t.Role == content.RoleUser && hasResult(t.Parts):
 		c.lost(joinedResults)
 		return true
-	case t.Role == content.Assistant && c.calling:
+	case t.Role == content.RoleAssistant && c.calling:
 		c.lost(joinedCalls)
 		return true
 	}
-	return t.Role == content.Assistant && codec.Ours(t.Extra, Format) == nil
+	return t.Role == content.RoleAssistant && codec.Ours(t.Extra, Format) == nil
 }
 
 // signed gives the first call of a step a signature if the target needs one and
@@ -160,7 +160,7 @@ func (c *converter) joins(last, t *content.Turn) bool {
 // look at it; it is there all the same, so that a conversation begins with the
 // same bytes each time.
 func (c *converter) signed(from, t *content.Turn, later bool, i int) bool {
-	if !c.target.SignedCalls || later || t.Role != content.Assistant {
+	if !c.target.SignedCalls || later || t.Role != content.RoleAssistant {
 		return false
 	}
 	at := slices.IndexFunc(t.Parts, isCall)
@@ -191,7 +191,7 @@ func (c *converter) signed(from, t *content.Turn, later bool, i int) bool {
 // vendor sees it: with the last words of the user that are not results.
 func currentTurn(turns []content.Turn, gone cleared.Turns) int {
 	for i := len(turns) - 1; i >= 0; i-- {
-		if turns[i].Role == content.Assistant || gone.Has(i, &turns[i]) {
+		if turns[i].Role == content.RoleAssistant || gone.Has(i, &turns[i]) {
 			continue
 		}
 		for _, p := range turns[i].Parts {

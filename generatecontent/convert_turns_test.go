@@ -3,8 +3,8 @@ package generatecontent
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -15,7 +15,7 @@ var asked = asks(plainText("q"))
 // briefly is a system text that Messages tells the model until the user speaks
 // again.
 func briefly(text string) content.Turn {
-	return content.Turn{Role: content.System, Parts: []content.Part{plainText(text)}, Extra: elsewheres(`{"clear_at":"next_user_message"}`)}
+	return content.Turn{Role: content.RoleSystem, Parts: []content.Part{plainText(text)}, Extra: elsewheres(`{"clear_at":"next_user_message"}`)}
 }
 
 // How turns become contents.
@@ -24,7 +24,7 @@ var turnMappings = []mapping{
 		want: `,"systemInstruction":{"parts":[{"text":"a"},{"text":"b"}]}`, lost: []string{"hint system.1.cache", "hint system.2"}},
 	{name: "a file in the system text", from: &upstream.Request{System: []content.Part{&content.Image{Source: picture}}},
 		lost: []string{"dropped system.0"}, rules: []*loss.Rule{systemFile}},
-	{name: "a system turn", from: said(asked, content.Turn{Role: content.System, Parts: []content.Part{plainText("s")}}, replies(plainText("a"))),
+	{name: "a system turn", from: said(asked, content.Turn{Role: content.RoleSystem, Parts: []content.Part{plainText("s")}}, replies(plainText("a"))),
 		want: question + `,{"role":"user","parts":[{"text":"s"}]},{"role":"model","parts":[{"text":"a"}]}]}`,
 		lost: []string{"degraded turns.1"}, rules: []*loss.Rule{systemTurn}},
 	{name: "a system text that holds until the user speaks again", from: said(asked, briefly("gone"), replies(plainText("a")), asked, briefly("now")),
@@ -35,8 +35,8 @@ var turnMappings = []mapping{
 		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"` + bypass + `"}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},` +
 			`{"role":"model","parts":[{"functionCall":{"id":"2","name":"g"},"thoughtSignature":"` + bypass + `"}]},{"role":"user","parts":[{"functionResponse":{"id":"2","name":"g","response":{}}}]}]}`,
 		lost: []string{"degraded turns.1.parts.0.signature", "degraded turns.4.parts.0.signature"}},
-	{name: "system turns of which nothing is left", from: said(asked, content.Turn{Role: content.System, Extra: elsewheres(`{"output_config":{"effort":"low"}}`)},
-		content.Turn{Role: content.System, Parts: []content.Part{&content.Unknown{Format: elsewhere, Kind: "tool_addition", Raw: `{}`}}}),
+	{name: "system turns of which nothing is left", from: said(asked, content.Turn{Role: content.RoleSystem, Extra: elsewheres(`{"output_config":{"effort":"low"}}`)},
+		content.Turn{Role: content.RoleSystem, Parts: []content.Part{&content.Unknown{Format: elsewhere, Kind: "tool_addition", Raw: `{}`}}}),
 		want: question + `]}`, lost: []string{"dropped turns.1.extra.output_config", "hint turns.1", "dropped turns.2.parts.0", "hint turns.2"},
 		rules: []*loss.Rule{codec.ForeignSetting, emptyTurn, codec.ForeignPart, emptyTurn}},
 	{name: "a turn of the user of which nothing is left", from: said(asks(plainText(""), &content.Unknown{Format: elsewhere, Kind: "container_upload", Raw: `{}`}), replies(aCall), asks(&content.ToolResult{ID: "1"})),
@@ -56,16 +56,16 @@ var turnMappings = []mapping{
 		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f"}},{"functionCall":{"id":"1","name":"g"}}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}},{"functionResponse":{"id":"1","name":"g","response":{}}},` +
 			`{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
-	{name: "a step in several turns", from: said(asked, replies(plainText("a")), content.Turn{Role: content.Assistant, Parts: []content.Part{aCall}, Extra: extra(`{"x":1}`)},
+	{name: "a step in several turns", from: said(asked, replies(plainText("a")), content.Turn{Role: content.RoleAssistant, Parts: []content.Part{aCall}, Extra: extra(`{"x":1}`)},
 		asks(&content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"text":"a"},{"functionCall":{"id":"1","name":"f","args":{"a":1}}}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
 		lost: []string{"hint turns.2", "dropped turns.2.extra"}, rules: []*loss.Rule{joinedCalls, joinedMembers}},
-	{name: "an answer in pieces", from: said(asked, replies(plainText("a")), content.Turn{Role: content.Assistant, Parts: []content.Part{plainText(" ")}, Extra: elsewheres(`{"x":1}`)},
+	{name: "an answer in pieces", from: said(asked, replies(plainText("a")), content.Turn{Role: content.RoleAssistant, Parts: []content.Part{plainText(" ")}, Extra: elsewheres(`{"x":1}`)},
 		replies(plainText("b"))),
 		want: question + `,{"role":"model","parts":[{"text":"a"},{"text":" "},{"text":"b"}]}]}`,
 		lost: []string{"hint turns.2.extra"}, rules: []*loss.Rule{codec.ForeignMembers}},
-	{name: "answers with members of their own", from: said(asked, replies(plainText("a")), content.Turn{Role: content.Assistant, Parts: []content.Part{plainText("b")}, Extra: extra(`{"x":1}`)}),
+	{name: "answers with members of their own", from: said(asked, replies(plainText("a")), content.Turn{Role: content.RoleAssistant, Parts: []content.Part{plainText("b")}, Extra: extra(`{"x":1}`)}),
 		want: question + `,{"role":"model","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"}],"x":1}]}`},
 	{name: "empty texts and turns", from: said(asked, replies(plainText("")), asks(plainText(""), plainText(" "))),
 		want: question + `,{"role":"user","parts":[{"text":" "}]}]}`, lost: []string{"hint turns.1.parts.0", "hint turns.1", "hint turns.2.parts.0"},
@@ -89,27 +89,27 @@ var turnMappings = []mapping{
 			`{"text":"","thought":true,"thoughtSignature":"Yg=="},{"text":"a"}]}]}`,
 		lost: []string{"hint turns.1.parts.3", "hint turns.1.parts.4", "hint turns.1.parts.5"}, rules: []*loss.Rule{emptyText, foreignThought, foreignThought}},
 	{name: "carried signatures", from: said(asked, replies(
-		neighbour(seal.Next, "YQ=="), plainText("a"), neighbour(seal.Last, "Yg=="), neighbour(seal.NextCall, "Yw=="), aCall, neighbour(seal.Next, "ZA=="), &content.Image{Source: picture},
-		neighbour(seal.Next, "ZQ==")), asks(&content.ToolResult{ID: "1"})),
+		neighbour(envelope.Next, "YQ=="), plainText("a"), neighbour(envelope.Last, "Yg=="), neighbour(envelope.NextCall, "Yw=="), aCall, neighbour(envelope.Next, "ZA=="), &content.Image{Source: picture},
+		neighbour(envelope.Next, "ZQ==")), asks(&content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="},{"text":"","thoughtSignature":"Yg=="},{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"Yw=="},` +
 			`{"text":"","thoughtSignature":"ZA=="},{"inlineData":{"mimeType":"image/png","data":"AAAA"}},{"text":"","thoughtSignature":"ZQ=="}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
-	{name: "a signature behind its part", from: said(asked, replies(plainText("a"), neighbour(seal.Last, "YQ=="))),
+	{name: "a signature behind its part", from: said(asked, replies(plainText("a"), neighbour(envelope.Last, "YQ=="))),
 		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="}]}]}`},
-	{name: "a signature of nothing", from: said(asked, replies(neighbour(seal.Last, "YQ=="))),
+	{name: "a signature of nothing", from: said(asked, replies(neighbour(envelope.Last, "YQ=="))),
 		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="}]}]}`},
-	{name: "signatures in turns of their own", target: Target{SignedCalls: true}, from: said(asked, replies(neighbour(seal.NextCall, "YQ==")), replies(aCall),
-		replies(&content.Text{Text: "a"}), replies(neighbour(seal.Last, "Yg==")), asks(&content.ToolResult{ID: "1"}),
-		replies(another), replies(neighbour(seal.LastCall, "Yw==")), asks(&content.ToolResult{ID: "2"})),
+	{name: "signatures in turns of their own", target: Target{SignedCalls: true}, from: said(asked, replies(neighbour(envelope.NextCall, "YQ==")), replies(aCall),
+		replies(&content.Text{Text: "a"}), replies(neighbour(envelope.Last, "Yg==")), asks(&content.ToolResult{ID: "1"}),
+		replies(another), replies(neighbour(envelope.LastCall, "Yw==")), asks(&content.ToolResult{ID: "2"})),
 		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"YQ=="},{"text":"a","thoughtSignature":"Yg=="}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},{"role":"model","parts":[{"functionCall":{"id":"2","name":"g"},"thoughtSignature":"Yw=="}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"2","name":"g","response":{}}}]}]}`,
 		lost: []string{"hint turns.3"}, rules: []*loss.Rule{joinedCalls}},
-	{name: "a signature of a text that is gone, before a call", from: said(asked, replies(neighbour(seal.Next, "YQ=="), aCall, neighbour(seal.Last, "Yg==")), asks(&content.ToolResult{ID: "1"})),
+	{name: "a signature of a text that is gone, before a call", from: said(asked, replies(neighbour(envelope.Next, "YQ=="), aCall, neighbour(envelope.Last, "Yg==")), asks(&content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="},{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"text":"","thoughtSignature":"Yg=="}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
-	{name: "signatures whose parts are gone", from: said(asked, replies(neighbour(seal.Next, "YQ=="), &content.Thinking{Text: "b"}, neighbour(seal.Last, "Yg=="), neighbour(seal.NextCall, "Yw=="), neighbour(seal.NextCall, "ZA=="), aCall),
-		asks(&content.ToolResult{ID: "1"}, neighbour(seal.Last, "ZQ==")), replies(neighbour(seal.Last, "Zg=="))),
+	{name: "signatures whose parts are gone", from: said(asked, replies(neighbour(envelope.Next, "YQ=="), &content.Thinking{Text: "b"}, neighbour(envelope.Last, "Yg=="), neighbour(envelope.NextCall, "Yw=="), neighbour(envelope.NextCall, "ZA=="), aCall),
+		asks(&content.ToolResult{ID: "1"}, neighbour(envelope.Last, "ZQ==")), replies(neighbour(envelope.Last, "Zg=="))),
 		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="},{"text":"b","thought":true},{"text":"","thoughtSignature":"Yg=="},{"text":"","thoughtSignature":"Yw=="},` +
 			`{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"ZA=="}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},` +
 			`{"role":"model","parts":[{"text":"","thoughtSignature":"Zg=="}]}]}`,

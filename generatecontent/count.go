@@ -3,20 +3,20 @@ package generatecontent
 import (
 	"net/http"
 
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
 
 // count makes calls of the bodies of countTokens.
-func (d *dialect) count(t *target) func(string, *http.Request, string) (*front.Call, error) {
-	return func(_ string, r *http.Request, body string) (*front.Call, error) {
+func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler.Call, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Call, error) {
 		req, err := d.request(t, body, true)
 		if err != nil {
 			return nil, err
 		}
-		call := &front.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
-		call.Request, call.Lost = req.passOn(front.Forwarded(r, d.forward))
+		call := &handler.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
+		call.Request, call.Lost = req.passOn(handler.Forwarded(r, d.forward))
 		call.Within, _ = patience(r) // head has judged it
 		call.Count(Format, isCount, writeCount)
 		return call, nil

@@ -17,7 +17,7 @@ const (
 	mostInput = 32 << 20 // bytes of the arguments of a call that comes in pieces
 )
 
-// DecodeReply reads the body of a successful answer that is no stream. The
+// DecodeResponse reads the body of a successful answer that is no stream. The
 // frame is Whole and holds the events that say what the answer says: its
 // start, the usage, each part opened and closed, the reasons to stop, and
 // losses. It is ready for [upstream.Writer.Frame]. What the events hold is told
@@ -31,7 +31,7 @@ const (
 // The error is an [*upstream.Error]: the body's own if it is an error
 // envelope, which some servers send with status 200, else one with
 // [upstream.CodeBadGateway].
-func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
+func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 	if most := cmp.Or(max(lim.Body, 0), mostReply); int64(len(body)) > most {
 		return nil, codec.BadGateway(fmt.Errorf("generatecontent: the answer has %d bytes, %d are allowed", len(body), most))
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/race"
-	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -36,7 +36,7 @@ func running(i int) string {
 // drain reads a stream to its end.
 func drain(tb testing.TB, stream string) {
 	tb.Helper()
-	wiretest.Drain(tb, NewStreamReader(strings.NewReader(stream), content.Limits{}))
+	formattest.Drain(tb, NewStreamReader(strings.NewReader(stream), content.Limits{}))
 }
 
 func TestStreamReaderAllocations(t *testing.T) {
@@ -161,9 +161,9 @@ func BenchmarkStreamThroughWriter(b *testing.B) {
 	}, run)
 }
 
-// BenchmarkDecodeReply reports V for a reply with a long text, and for those
+// BenchmarkDecodeResponse reports V for a reply with a long text, and for those
 // with very many of something.
-func BenchmarkDecodeReply(b *testing.B) {
+func BenchmarkDecodeResponse(b *testing.B) {
 	wide := func(n int) string {
 		var s strings.Builder
 		for i := range n {
@@ -187,7 +187,7 @@ func BenchmarkDecodeReply(b *testing.B) {
 	} {
 		b.Run(w.name, func(b *testing.B) {
 			floor.Run(b, w.body, func() {
-				if _, err := DecodeReply(w.body, content.Limits{}); err != nil {
+				if _, err := DecodeResponse(w.body, content.Limits{}); err != nil {
 					b.Fatal(err)
 				}
 			})

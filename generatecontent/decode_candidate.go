@@ -243,7 +243,7 @@ func (d *decoder) reason(v jsonwire.Value) string {
 func (d *decoder) stop(i int, word string, m *[candidateTyped]jsonwire.Value) {
 	c := &d.answers[i]
 	c.finished = true
-	s := &upstream.Stop{Reason: stopReason(word), Format: Format, Word: word}
+	s := &upstream.Stop{Reason: stopReason(word), Format: Format, RawReason: word}
 	if s.Reason == content.StopEnd && c.calls {
 		s.Reason = content.StopToolUse // there is no word for it
 	}
@@ -328,7 +328,7 @@ func (d *decoder) block(word string, feedback jsonwire.Value) {
 	d.blocked = true
 	b := codec.AppendMember(d.parser.extras.Begin(), replyFields.camel[fReplyFeedback], feedback.Raw())
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
-		Reason: content.StopSafety, Format: Format, Word: word, Details: d.parser.newExtra(b).JSON,
+		Reason: content.StopSafety, Format: Format, RawReason: word, Details: d.parser.newExtra(b).JSON,
 		Message: feedback.Get("blockReasonMessage").Str(),
 	}})
 }

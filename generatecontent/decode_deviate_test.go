@@ -166,7 +166,7 @@ func TestDeviations(t *testing.T) {
 					t.Errorf("%s: %v (-want +got):\n%s", form, err, diff)
 				}
 			}
-			f, err := DecodeReply(body, content.Limits{})
+			f, err := DecodeResponse(body, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}

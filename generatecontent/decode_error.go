@@ -9,7 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -81,9 +81,9 @@ func (f *vendorError) Error() string {
 		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.size)
 		return b.String()
 	}
-	fmt.Fprintf(&b, ": %d %s", f.code, codec.Clip(scrub.Line(f.status)))
+	fmt.Fprintf(&b, ": %d %s", f.code, codec.Clip(redact.Line(f.status)))
 	if f.reason != "" {
-		fmt.Fprintf(&b, " (%s)", codec.Clip(scrub.Line(f.reason)))
+		fmt.Fprintf(&b, " (%s)", codec.Clip(redact.Line(f.reason)))
 	}
 	if f.message != "" {
 		fmt.Fprintf(&b, ": %s", f.message)
@@ -107,7 +107,7 @@ func (f *vendorError) take(v jsonwire.Value) {
 	f.status = strings.ToUpper(x.Get("status").Str())
 	f.details = codec.Details(Format, x)
 	text := x.Get("message").Str()
-	f.message = scrub.Line(text)
+	f.message = redact.Line(text)
 	if n, ok := wholeNumber(x.Get("code"), 32); ok {
 		f.code = int(n)
 	}

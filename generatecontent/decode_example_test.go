@@ -53,10 +53,10 @@ func ExampleStreamReader() {
 	// upstream: bad_gateway: generatecontent: the stream ended without a reason to: unexpected EOF
 }
 
-func ExampleDecodeReply() {
+func ExampleDecodeResponse() {
 	const body = `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"get_weather","args":{"city":"Lima"}}}],"role":"model"},` +
 		`"finishReason":"STOP","index":0}]}`
-	f, err := generatecontent.DecodeReply(body, content.Limits{})
+	f, err := generatecontent.DecodeResponse(body, content.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -67,7 +67,7 @@ func ExampleDecodeReply() {
 			call := e.Part.(*content.ToolUse)
 			fmt.Println(call.Name, call.Input)
 		case upstream.EventStop:
-			fmt.Println(e.Stop.Reason, e.Stop.Word)
+			fmt.Println(e.Stop.Reason, e.Stop.RawReason)
 		}
 	}
 	// Output:

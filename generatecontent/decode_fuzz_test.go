@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -61,7 +61,7 @@ func TestQuickPiecesArePieces(t *testing.T) {
 
 // plainError tells an error without the place in its document.
 func plainError(err error) string {
-	s := wiretest.Causes(err)
+	s := formattest.Causes(err)
 	if i := strings.Index(s, " at line "); i >= 0 {
 		s = s[:i]
 	}
@@ -82,17 +82,17 @@ func FuzzStreamReader(f *testing.F) {
 	f.Add(streamOf(`{"text":"a"}`, `{"text":"b"}`, `{"text":"\ud800","thoughtSignature":"_w"},{"text":"","thoughtSignature":"czI="}`), byte(1))
 	f.Add(streamOf(`{"functionCall":{"name":"f","partialArgs":[{"jsonPath":"$.city","nullValue":null}],"willContinue":true}}`), byte(4))
 	f.Add("\uFEFF [{\"candidates\":{\"index\":\"1\",\"content\":{\"parts\":{\"function_call\":{\"args\":\"{}\"}}},\"finish_reason\":\"x\"}},,{}]", byte(2))
-	for _, s := range wiretest.RecordedSeeds(f, "generatecontent", (*wiretest.Record).Stream) {
+	for _, s := range formattest.RecordedSeeds(f, "generatecontent", (*formattest.Record).Stream) {
 		f.Add(s, byte(16))
 	}
 	f.Fuzz(func(t *testing.T, stream string, size byte) {
 		want, wantErr := readFrames(strings.NewReader(stream))
 		for name, src := range map[string]io.Reader{
 			"bytes":  iotest.OneByteReader(strings.NewReader(stream)),
-			"pieces": wiretest.Pieces(strings.NewReader(stream), int(size)+1),
+			"pieces": formattest.Pieces(strings.NewReader(stream), int(size)+1),
 		} {
 			got, err := readFrames(src)
-			if diff := cmp.Diff(want, got); diff != "" || wiretest.Causes(err) != wiretest.Causes(wantErr) {
+			if diff := cmp.Diff(want, got); diff != "" || formattest.Causes(err) != formattest.Causes(wantErr) {
 				t.Fatalf("%s: error %v, want %v; frames (-want +got):\n%s", name, err, wantErr, diff)
 			}
 		}
@@ -121,7 +121,7 @@ func FuzzStreamReader(f *testing.F) {
 // passes checks that the Writer refuses nothing that the reader gives, and
 // changes no number.
 func passes(t *testing.T, stream string) {
-	wiretest.Taken(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
+	formattest.Taken(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
 		if f.Format == Format && !json.Valid([]byte(f.Data)) {
 			t.Errorf("a frame that cannot be sent: %q", f.Data)
 		}
@@ -148,17 +148,17 @@ func sound(t *testing.T, f *upstream.Frame) {
 	}
 }
 
-func FuzzDecodeReply(f *testing.F) {
+func FuzzDecodeResponse(f *testing.F) {
 	for _, name := range []string{"A01", "A06", "A13", "A15", "A16", "A17", "A18", "A19", "A21", "A22", "A23", "A25", "E01"} {
 		f.Add(answerFile(f, name+".json"))
 	}
 	f.Add(`{"candidates":{"content":{"parts":[{"function_call":{"args":"[1]"}},5,{"x":{}}]},"finish_reason":"x"}}`)
-	for _, s := range wiretest.RecordedSeeds(f, "generatecontent", (*wiretest.Record).Whole) {
+	for _, s := range formattest.RecordedSeeds(f, "generatecontent", (*formattest.Record).Whole) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		frame, err := DecodeReply(body, content.Limits{})
-		wiretest.TakenWhole(t, frame, err)
+		frame, err := DecodeResponse(body, content.Limits{})
+		formattest.TakenWhole(t, frame, err)
 		if err == nil {
 			sound(t, frame)
 		}

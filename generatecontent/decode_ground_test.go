@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -76,7 +76,7 @@ func TestGroundedReply(t *testing.T) {
 			if tt.grounds != "" {
 				tt.grounds += ","
 			}
-			f, err := DecodeReply(`{"candidates":[{`+tt.parts+tt.grounds+`"finishReason":"STOP"}]}`, content.Limits{})
+			f, err := DecodeResponse(`{"candidates":[{`+tt.parts+tt.grounds+`"finishReason":"STOP"}]}`, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestGroundedInOnePiece(t *testing.T) {
 			for _, text := range []string{"", "One.", "Two.", "Six."} {
 				reply := `{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"STOP",` +
 					groundedBy(chunkA, supportOf(fmt.Sprintf(`"partIndex":%d,"endIndex":4,"text":%q`, part, text), "0")) + `}]}`
-				whole, err := DecodeReply(reply, content.Limits{})
+				whole, err := DecodeResponse(reply, content.Limits{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -184,14 +184,14 @@ func TestGroundedStream(t *testing.T) {
 // nothing is reported.
 func TestGroundedAgain(t *testing.T) {
 	grounds := groundedBy(chunkA, supportOf(`"startIndex":0,"endIndex":6,"text":"Herons"`, "0"))
-	f, err := DecodeReply(`{"candidates":[{"content":{"parts":[{"text":"Herons"}]},"finishReason":"STOP",`+grounds+`}],"usageMetadata":{"promptTokenCount":1}}`, content.Limits{})
+	f, err := DecodeResponse(`{"candidates":[{"content":{"parts":[{"text":"Herons"}]},"finishReason":"STOP",`+grounds+`}],"usageMetadata":{"promptTokenCount":1}}`, content.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Format = ""
-	up := wiretest.Frames(f)
+	up := formattest.Frames(f)
 	var report *upstream.Report
-	h := NewHandler(up, &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
+	h := NewHandler(up, &Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
 	for _, path := range []string{"/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent?alt=sse"} {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, post(path, smallBody))

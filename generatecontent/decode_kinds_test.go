@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -19,7 +19,7 @@ func TestWrongKinds(t *testing.T) {
 		blocked = `{"promptFeedback":{"blockReason":"SAFETY"}}`
 		parts   = "candidates.0.content.parts"
 	)
-	list := []wiretest.Needed{
+	list := []formattest.Needed{
 		{body, "", "object"}, {body, "candidates", "null array object"}, {body, "candidates.0", "object"},
 		{body, "candidates.0.content", "null object"}, {body, "candidates.0.content.role", "null string"},
 		{body, parts, "null array object"}, {body, parts + ".0", "object"}, {body, parts + ".0.text", "null string"},
@@ -29,12 +29,12 @@ func TestWrongKinds(t *testing.T) {
 		{blocked, "promptFeedback", "null object"},
 	}
 	for _, s := range []string{body, blocked} {
-		if _, err := DecodeReply(s, content.Limits{}); err != nil {
+		if _, err := DecodeResponse(s, content.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	wiretest.WrongKinds(t, list, func(t *testing.T, _ wiretest.Needed, broken string) {
-		_, err := DecodeReply(broken, content.Limits{})
+	formattest.WrongKinds(t, list, func(t *testing.T, _ formattest.Needed, broken string) {
+		_, err := DecodeResponse(broken, content.Limits{})
 		check := func(form string, err error) {
 			t.Helper()
 			var e *upstream.Error

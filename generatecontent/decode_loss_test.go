@@ -61,7 +61,7 @@ func lostReading(t *testing.T, s string) (lost []content.Loss) {
 	t.Helper()
 	var events []upstream.Event
 	if strings.HasPrefix(s, "{") {
-		f, err := DecodeReply(s, content.Limits{})
+		f, err := DecodeResponse(s, content.Limits{})
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, s)
 		}

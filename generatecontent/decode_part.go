@@ -63,7 +63,7 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 	}
 	n := d.answers[i].blocks // what of the answer's parts it becomes
 	part := d.parser.part(v)
-	var list []*content.Error
+	var list []*content.Violation
 	if d.parser.faults.Len() > 0 {
 		list, _ = content.Violations(d.parser.faults.Err())
 	}
@@ -152,13 +152,13 @@ func standardData(p content.Part, v jsonwire.Value) bool {
 // forget drops what the parser noted of a part: nobody will encode it again by
 // its spelling, and large files should not be held on to.
 func (d *decoder) forget() {
-	d.parser.faults = content.Faults{}
+	d.parser.faults = content.ViolationList{}
 	d.form = Form{odd: d.form.odd} // which is bounded: beyond that, names cost nothing
 }
 
 // deviations tells what the parser could not read of a part, and finds out
 // whether clients can.
-func (d *decoder) deviations(path string, v jsonwire.Value, list []*content.Error) {
+func (d *decoder) deviations(path string, v jsonwire.Value, list []*content.Violation) {
 	for _, f := range list {
 		if isOpenEnum(f.Path) {
 			continue // it is kept as it came, and clients bear it

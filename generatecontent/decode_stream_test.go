@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/sse"
-	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -298,11 +298,11 @@ func TestStreamPassesVerbatim(t *testing.T) {
 func TestReplyAndStreamAreEqual(t *testing.T) {
 	for _, name := range []string{"A01", "A06", "A13", "A14", "A15", "A15b", "A16", "A17", "A18", "A19", "A20", "A21", "A22", "A23", "A24", "A25"} {
 		body := answerFile(t, name+".json")
-		f, err := DecodeReply(body, content.Limits{})
+		f, err := DecodeResponse(body, content.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := upstream.Collect(t.Context(), wiretest.Frames(f), &upstream.Request{})
+		want, err := upstream.Collect(t.Context(), formattest.Frames(f), &upstream.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,5 +320,5 @@ func TestReplyAndStreamAreEqual(t *testing.T) {
 
 // replay answers with the frames of a stream, as an adapter does.
 func replay(stream string) upstream.Upstream {
-	return wiretest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
+	return formattest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
 }

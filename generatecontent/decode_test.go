@@ -10,12 +10,12 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // answerFile returns one of the examples of answers under testdata/decode.
-func answerFile(t testing.TB, name string) string { return wiretest.File(t, "testdata/decode/"+name) }
+func answerFile(t testing.TB, name string) string { return formattest.File(t, "testdata/decode/"+name) }
 
 // readFrames returns the events of each frame of a stream, and the error behind
 // them.
@@ -83,7 +83,7 @@ func signing(n int, data string) upstream.Event {
 
 func stopping(r content.StopReason, word, details string) upstream.Event {
 	return upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
-		Reason: r, Format: Format, Word: word, Details: details, Message: gjson.Get(details, "finishMessage").Str}}
+		Reason: r, Format: Format, RawReason: word, Details: details, Message: gjson.Get(details, "finishMessage").Str}}
 }
 
 func besides(json string) upstream.Event {
@@ -117,7 +117,7 @@ func membersOf(body string, names ...string) string {
 	return b.String() + "}"
 }
 
-func TestDecodeReply(t *testing.T) {
+func TestDecodeResponse(t *testing.T) {
 	grounded, scored, fetched := answerFile(t, "A18.json"), answerFile(t, "A21.json"), answerFile(t, "A20.json")
 	end := stopping(content.StopEnd, "STOP", "")
 	const flash, old, image = "gemini-3.8-flash", "gemini-2.5-flash", "gemini-3.1-flash-image"
@@ -169,7 +169,7 @@ func TestDecodeReply(t *testing.T) {
 			wholePart(0, &content.Text{Text: "Yes"}), list{besides(membersOf(scored, "avgLogprobs", "logprobsResult", "citationMetadata")), end}},
 		{"A22", list{start("r-0022", flash, ""), usage(content.Usage{Input: 14})}, nil,
 			list{{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopSafety, Format: Format,
-				Word: "PROHIBITED_CONTENT", Details: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`}}}},
+				RawReason: "PROHIBITED_CONTENT", Details: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`}}}},
 		{"A23", list{start("r-0023", flash, ""), usage(content.Usage{Input: 14})}, nil,
 			list{stopping(content.StopSafety, "SAFETY", `{"safetyRatings":[{"category":"HARM_CATEGORY_DANGEROUS_CONTENT","probability":"HIGH","blocked":true}]}`)}},
 		{"A24", list{start("r-0024", flash, ""), usage(content.Usage{Input: 20, Thinking: 60})}, nil, list{stopping(content.StopMaxTokens, "MAX_TOKENS", "")}},
@@ -179,7 +179,7 @@ func TestDecodeReply(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			body := answerFile(t, tt.file+".json")
-			f, err := DecodeReply(body, content.Limits{})
+			f, err := DecodeResponse(body, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +220,7 @@ func TestStreamReader(t *testing.T) {
 			{events: list{stopping(content.StopEnd, "STOP", ""), usage(content.Usage{Input: 8, Output: 1290})}}}},
 		{"S05.sse", []frame{
 			{events: list{start("r-s05", flash, ""), usage(content.Usage{Input: 12}), {Kind: upstream.EventStop, Stop: &upstream.Stop{
-				Reason: content.StopSafety, Format: Format, Word: "SAFETY", Details: `{"promptFeedback":{"blockReason":"SAFETY"}}`}}}}}},
+				Reason: content.StopSafety, Format: Format, RawReason: "SAFETY", Details: `{"promptFeedback":{"blockReason":"SAFETY"}}`}}}}}},
 		{"S07.array", []frame{
 			{events: list{start("r-s07", flash, ""), opening(0, &content.Text{}), words(0, "Once")}},
 			{events: list{words(0, " more."), closing(0), stopping(content.StopEnd, "STOP", ""), usage(content.Usage{Input: 5, Output: 3})}}}},

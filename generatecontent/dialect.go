@@ -10,13 +10,13 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
 
 // A dialect says everything that is the format's around an answer. It
-// implements [front.Dialect].
+// implements [handler.Dialect].
 type dialect struct {
 	limits     content.Limits
 	body       int64 // the limit of bodies
@@ -37,14 +37,14 @@ func (d *dialect) Header(h http.Header, id string) { h.Set("X-Request-Id", id) }
 // Forward lets through which tier has answered.
 func (d *dialect) Forward(name string) bool { return name == "X-Gemini-Service-Tier" }
 
-func (d *dialect) Error(_ string, f *front.Failure) (int, []byte) {
+func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
 	return statusFor(f, d.body), appendError(nil, f, d.body)
 }
 
 // Keys reads all carriers, which mean the same; what is no bearer token is no
 // key.
 func (d *dialect) Keys(r *http.Request) []string {
-	keys := front.HeaderKeys(r.Header, "X-Goog-Api-Key")
+	keys := handler.HeaderKeys(r.Header, "X-Goog-Api-Key")
 	if r.URL.RawQuery != "" {
 		q := r.URL.Query()
 		for _, name := range [...]string{"key", "access_token", "oauth_token"} {
@@ -55,12 +55,12 @@ func (d *dialect) Keys(r *http.Request) []string {
 }
 
 // Route finds out what the path wants.
-func (d *dialect) Route(r *http.Request) (*front.Route, error) {
+func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	t, err := parseTarget(r.URL.Path, r.Method)
 	if err != nil {
 		return nil, err
 	}
-	route := &front.Route{Method: http.MethodPost, Head: head, Error: d.errorOf(t, false)}
+	route := &handler.Route{Method: http.MethodPost, Head: head, Error: d.errorOf(t, false)}
 	switch {
 	case t.list != "":
 		route.Method, route.Call = http.MethodGet, d.models(t)
@@ -93,8 +93,8 @@ func alt(q url.Values) string {
 
 // errorOf tells failures of requests about a target: an unknown model in the
 // vendor's words, and in a list where the answer would be one.
-func (d *dialect) errorOf(t *target, list bool) func(string, *front.Failure) (int, []byte) {
-	return func(_ string, f *front.Failure) (int, []byte) {
+func (d *dialect) errorOf(t *target, list bool) func(string, *handler.Failure) (int, []byte) {
+	return func(_ string, f *handler.Failure) (int, []byte) {
 		if f.Code == upstream.CodeNotFound && f.Text == "" && t.name != "" {
 			own := *f
 			own.Text = t.unknown()
@@ -117,7 +117,7 @@ func (t *target) unknown() string {
 	if method == "" {
 		method = "this method"
 	}
-	return front.OneLine(t.name, 256) + " is not found for API version " + version + ", or is not supported for " + method +
+	return handler.OneLine(t.name, 256) + " is not found for API version " + version + ", or is not supported for " + method +
 		". Call ListModels to see the list of available models and their supported methods."
 }
 
@@ -137,7 +137,7 @@ func head(r *http.Request) error {
 }
 
 func invalid(text string) error {
-	return &front.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
+	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
 }
 
 // patience is how long the client says that it will wait; 0 if it does not.
@@ -157,22 +157,22 @@ func patience(r *http.Request) (time.Duration, error) {
 // request makes a request of a body, if nothing is wrong with it.
 func (d *dialect) request(t *target, body string, count bool) (*Request, error) {
 	if len(t.model) > codec.MaxModelName {
-		return nil, &content.Error{Code: content.CodeLimit, Path: "model", Text: textModelName}
+		return nil, &content.Violation{Code: content.CodeLimit, Path: "model", Text: textModelName}
 	}
 	if !isModelName(t.model) {
-		return nil, &content.Error{Code: content.CodeValue, Path: "model", Text: "unexpected model name format"}
+		return nil, &content.Violation{Code: content.CodeValue, Path: "model", Text: "unexpected model name format"}
 	}
 	req, err := parseRequest(body, reading{limits: d.limits, version: t.version, count: count})
 	if req == nil {
 		return nil, err
 	}
-	rules := &Rules{Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits}
+	rules := &ValidateOptions{Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits}
 	if faults := req.Validate(rules); faults != nil {
 		return nil, faults // those of parsing are among them
 	}
 	if req.Model != "" && req.Model != t.name && req.Model != t.model && strings.TrimPrefix(req.Model, "models/") != t.model {
-		return nil, &content.Error{Code: content.CodeConflict, Path: "model",
-			Text: "the model in the body is another than that in the URL, " + front.OneLine(t.name, 256)}
+		return nil, &content.Violation{Code: content.CodeConflict, Path: "model",
+			Text: "the model in the body is another than that in the URL, " + handler.OneLine(t.name, 256)}
 	}
 	req.Model = t.model
 	return req, err
@@ -184,14 +184,14 @@ func isModelName(s string) bool { return s != "" && isModel(s) }
 
 // generate makes calls of the bodies of requests. f is how to stream the
 // answer; nil if it is wanted whole.
-func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, string) (*front.Call, error) {
-	return func(_ string, r *http.Request, body string) (*front.Call, error) {
+func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, string) (*handler.Call, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Call, error) {
 		req, err := d.request(t, body, false)
 		if err != nil {
 			return nil, err
 		}
-		c := &front.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
-		c.Request, c.Lost = req.passOn(front.Forwarded(r, d.forward))
+		c := &handler.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
+		c.Request, c.Lost = req.passOn(handler.Forwarded(r, d.forward))
 		c.Within, _ = patience(r) // head has judged it
 		id := rand.Text()         // not the request's, which may be an edge's, and come again
 		if f != nil {
@@ -201,7 +201,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 			c.Stream, c.Apart = s, apart
 			return c, nil
 		}
-		c.Reply = func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss) {
+		c.Reply = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
 			res, lost := responseOf(r, signsCalls(t.model))
 			if res.ResponseID == "" {
 				res.ResponseID = id
@@ -210,7 +210,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 				res.ModelVersion = t.model
 			}
 			w := new(jsonwire.Writer)
-			_ = res.write(w) // ResponseOf leaves nothing that cannot be written
+			_ = res.write(w) // ResponseFromUpstream leaves nothing that cannot be written
 			return w, lost
 		}
 		return c, nil

@@ -11,18 +11,18 @@
 // That is a service that the vendor's own clients can talk to. Some of them ask
 // for /v1/, /v1alpha/ or /v1beta1/ instead; below /v1/, where another format may be
 // at home too, [Handler.Match] tells whose a request is. The Content-Type of a body
-// is application/json or missing. See [Options] for limits, keys and hooks, and [upstream.Serving] for those that all formats share. Why an answer
+// is application/json or missing. See [Options] for limits, keys and hooks, and [upstream.HandlerOptions] for those that all formats share. Why an answer
 // failed is told to its Logger, or else to slog.Default.
 //
 // # Without HTTP
 //
 // [ParseRequest] reads a request document and [Request.Validate] tells
 // everything that is wrong with it. [Request.Upstream] says it in neutral
-// words, [RequestOf] and [RequestFor] the other way round, and [ResponseOf] makes
-// an answer of an [upstream.Reply].
+// words, [RequestFromUpstream] and [RequestForTarget] the other way round, and [ResponseFromUpstream] makes
+// an answer of an [upstream.Response].
 //
 // [Request.Body] writes a request for a server. What that answers is read by
-// [NewStreamReader], [DecodeReply], [DecodeError], [DecodeCount] and
+// [NewStreamReader], [DecodeResponse], [DecodeError], [DecodeCount] and
 // [DecodeModels].
 //
 // # How faults are told

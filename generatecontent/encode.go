@@ -9,7 +9,7 @@ import (
 )
 
 // AppendJSON appends the request as a document, and returns an error that
-// holds a [*content.Error] if the format cannot say what is in it: a nil part,
+// holds a [*content.Violation] if the format cannot say what is in it: a nil part,
 // a part of another format, or free JSON that is none. A request that was
 // parsed and has not been changed gives the same JSON value again if it was
 // canonical (camelCase, lists, names of enums, plain numbers, no empty parts),
@@ -99,9 +99,9 @@ func (e *encoder) contents(r *Request) {
 func (e *encoder) role(t *content.Turn) {
 	raw, noted := e.Noted(t, "role")
 	switch {
-	case t.Role == content.Assistant:
+	case t.Role == content.RoleAssistant:
 		e.Must("role", "model")
-	case t.Role != content.User:
+	case t.Role != content.RoleUser:
 		e.Fault(content.CodeValue, "role", "the roles are user and assistant")
 	case !noted:
 		e.Must("role", "user")

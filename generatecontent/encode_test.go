@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 )
 
 // examples returns the documents of testdata by name.
@@ -33,7 +33,7 @@ func examples(t testing.TB) map[string]string {
 // are spelled.
 func sameJSON(t *testing.T, a, b string) string {
 	t.Helper()
-	return cmp.Diff(wiretest.Value(t, a), wiretest.Value(t, b))
+	return cmp.Diff(formattest.Value(t, a), formattest.Value(t, b))
 }
 
 // Every example of the reference parses, is valid, and encodes again to the
@@ -164,7 +164,7 @@ func TestWorkloads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Validate(&Rules{Strict: true}); err != nil {
+			if err := r.Validate(&ValidateOptions{Strict: true}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := r.AppendJSON(nil)

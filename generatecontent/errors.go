@@ -8,7 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -24,22 +24,22 @@ const invalidArgument = "INVALID_ARGUMENT"
 
 // tellFailure is the one table from what failed to this format's names and
 // statuses. limit is that of bodies.
-func tellFailure(f *front.Failure, limit int64) wording {
+func tellFailure(f *handler.Failure, limit int64) wording {
 	switch f.Detail {
-	case front.DetailNoKey:
+	case handler.DetailNoKey:
 		return wording{403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers (callers without established identity). " +
 			"Please use API Key or other form of API consumer identity to call this API."}
-	case front.DetailBadKey:
+	case handler.DetailBadKey:
 		return wording{400, invalidArgument, textBadKey}
-	case front.DetailTwoKeys:
+	case handler.DetailTwoKeys:
 		return wording{400, invalidArgument, "The request has API keys that differ: x-goog-api-key, key and Authorization must agree. Please send one."}
-	case front.DetailMediaType:
+	case handler.DetailMediaType:
 		return wording{400, invalidArgument, "Content-Type must be application/json."}
-	case front.DetailCharset:
+	case handler.DetailCharset:
 		return wording{400, invalidArgument, "The charset of the request body is not supported. Please send UTF-8."}
-	case front.DetailEncoding:
+	case handler.DetailEncoding:
 		return wording{400, invalidArgument, "Compressed request bodies are not supported."}
-	case front.DetailBodyTime:
+	case handler.DetailBodyTime:
 		return wording{400, invalidArgument, "The request body took too long to arrive."}
 	}
 	if f.Code == upstream.CodeTooLarge {
@@ -94,8 +94,8 @@ type line struct{ field, text, whole string }
 
 // lineOf tells a fault. What reading found has a text that says everything; all
 // else is told with the path in front.
-func lineOf(e *content.Error) line {
-	l := line{field: front.OneLine(e.Path, maxFault), text: front.OneLine(e.Text, maxFault)}
+func lineOf(e *content.Violation) line {
+	l := line{field: handler.OneLine(e.Path, maxFault), text: handler.OneLine(e.Text, maxFault)}
 	switch {
 	case e.Path == "" && (e.Code == content.CodeSyntax || e.Code == content.CodeLimit), e.Code == content.CodeType, e.Code == content.CodeUnknown:
 		l.whole = l.text
@@ -109,7 +109,7 @@ func lineOf(e *content.Error) line {
 
 // violations tells faults, as many as there is room for, and returns how many more
 // there are. star tells that one of them is not of reading.
-func violations(f *front.Failure) (list []line, more int, star bool) {
+func violations(f *handler.Failure) (list []line, more int, star bool) {
 	size := 0
 	for i, e := range f.Faults {
 		l := lineOf(e)
@@ -131,7 +131,7 @@ type errorDetails struct {
 }
 
 // readDetails reads the Details of a failure.
-func readDetails(f *front.Failure) (d errorDetails) {
+func readDetails(f *handler.Failure) (d errorDetails) {
 	if f.Details == nil || f.Details.Format != Format {
 		return d
 	}
@@ -183,7 +183,7 @@ func readDetails(f *front.Failure) (d errorDetails) {
 }
 
 // statusFor returns the status of the response to a request that failed.
-func statusFor(f *front.Failure, limit int64) int {
+func statusFor(f *handler.Failure, limit int64) int {
 	if status := readDetails(f).status; status != 0 {
 		return status
 	}
@@ -192,7 +192,7 @@ func statusFor(f *front.Failure, limit int64) int {
 
 // appendError appends the envelope. The code is a number, and stands first:
 // clients read nothing else as an error. limit is that of bodies.
-func appendError(dst []byte, f *front.Failure, limit int64) []byte {
+func appendError(dst []byte, f *handler.Failure, limit int64) []byte {
 	w, d := tellFailure(f, limit), readDetails(f)
 	if d.same {
 		return append(jsonwire.AppendCompact(append(dst, `{"error":`...), f.Details.JSON), '}')
@@ -273,7 +273,7 @@ const typeHead = `{"@type":"type.googleapis.com/google.rpc.`
 const quotaFailure = `QuotaFailure","violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_requests",` +
 	`"quotaId":"GenerateRequestsPerDayPerProjectPerModel"}]},`
 
-func appendDetails(dst []byte, f *front.Failure, list []line, text string) []byte {
+func appendDetails(dst []byte, f *handler.Failure, list []line, text string) []byte {
 	const open = `,"details":[`
 	from := len(dst)
 	dst = append(dst, open...)
@@ -287,7 +287,7 @@ func appendDetails(dst []byte, f *front.Failure, list []line, text string) []byt
 		}
 		dst = append(dst, `]},`...)
 	}
-	if f.Detail == front.DetailBadKey || f.Detail == front.DetailTwoKeys {
+	if f.Detail == handler.DetailBadKey || f.Detail == handler.DetailTwoKeys {
 		dst = append(dst, typeHead+`ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com",`+
 			`"metadata":{"service":"generativelanguage.googleapis.com"}},`...)
 		dst = append(dst, typeHead+`LocalizedMessage","locale":"en-US","message":`...)

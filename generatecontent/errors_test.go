@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
 )
 
 // toldOf returns what a client reads of an error.
-func toldOf(t *testing.T, f *front.Failure) (status int, envelope map[string]any) {
+func toldOf(t *testing.T, f *handler.Failure) (status int, envelope map[string]any) {
 	t.Helper()
 	status, doc := (&dialect{body: 99}).Error("", f)
 	m, err := decodeObject(doc)
@@ -51,12 +51,12 @@ func TestErrorCodes(t *testing.T) {
 		upstream.CodeBadGateway:      "502 UNAVAILABLE",
 		"of a later version":         "500 INTERNAL",
 	} {
-		status, e := toldOf(t, front.Explain(&upstream.Error{Code: code, Err: errors.New("secret")}))
+		status, e := toldOf(t, handler.Explain(&upstream.Error{Code: code, Err: errors.New("secret")}))
 		text, _ := e["message"].(string)
 		if got := fmt.Sprint(status, " ", e["status"]); got != want || text == "" || strings.Contains(text, "secret") {
 			t.Errorf("%s: got %s %q, want %s", code, got, text, want)
 		}
-		_, e = toldOf(t, front.Explain(&upstream.Error{Code: code, Text: "said"}))
+		_, e = toldOf(t, handler.Explain(&upstream.Error{Code: code, Text: "said"}))
 		if e["message"] != "said" && code != "" {
 			t.Errorf("%s: the upstream's words became %q", code, e["message"])
 		}
@@ -64,7 +64,7 @@ func TestErrorCodes(t *testing.T) {
 }
 
 func TestErrorFaults(t *testing.T) {
-	var many content.Faults
+	var many content.ViolationList
 	for i := range 150 {
 		many.Add(content.CodeValue, fmt.Sprintf("contents[%d].role", i), strings.Repeat("x", 300))
 	}
@@ -81,18 +81,18 @@ func TestErrorFaults(t *testing.T) {
 		message string
 		want    []any
 	}{
-		{"of reading", &content.Error{Code: content.CodeType, Path: "contents[0]", Text: "Invalid value at 'contents[0]' (x)"},
+		{"of reading", &content.Violation{Code: content.CodeType, Path: "contents[0]", Text: "Invalid value at 'contents[0]' (x)"},
 			"Invalid value at 'contents[0]' (x)", []any{violation("contents[0]", "Invalid value at 'contents[0]' (x)")}},
-		{"of the rules", &content.Error{Code: content.CodeRange, Path: "generation_config.top_p", Text: "bad"},
+		{"of the rules", &content.Violation{Code: content.CodeRange, Path: "generation_config.top_p", Text: "bad"},
 			"* GenerateContentRequest.generation_config.top_p: bad\n", []any{violation("generation_config.top_p", "bad")}},
-		{"a schema that is none", &content.Error{Code: content.CodeSyntax, Path: "tools[0]", Text: "bad"},
+		{"a schema that is none", &content.Violation{Code: content.CodeSyntax, Path: "tools[0]", Text: "bad"},
 			"* GenerateContentRequest.tools[0]: bad\n", []any{violation("tools[0]", "bad")}},
-		{"of the whole", &content.Error{Code: content.CodeConflict, Text: "bad"}, "* GenerateContentRequest: bad\n", []any{violation("", "bad")}},
-		{"both", errors.Join(&content.Error{Code: content.CodeUnknown, Text: "Unknown\nname"}, &content.Error{Code: content.CodeMissing, Path: "contents", Text: "b"}),
+		{"of the whole", &content.Violation{Code: content.CodeConflict, Text: "bad"}, "* GenerateContentRequest: bad\n", []any{violation("", "bad")}},
+		{"both", errors.Join(&content.Violation{Code: content.CodeUnknown, Text: "Unknown\nname"}, &content.Violation{Code: content.CodeMissing, Path: "contents", Text: "b"}),
 			"Unknown name\n* GenerateContentRequest.contents: b\n", []any{violation("", "Unknown name"), violation("contents", "b")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			status, e := toldOf(t, front.Explain(tt.err))
+			status, e := toldOf(t, handler.Explain(tt.err))
 			want := map[string]any{"code": e["code"], "status": "INVALID_ARGUMENT", "message": tt.message,
 				"details": []any{map[string]any{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": tt.want}}}
 			if diff := cmp.Diff(want, e); diff != "" || status != 400 {
@@ -100,18 +100,18 @@ func TestErrorFaults(t *testing.T) {
 			}
 		})
 	}
-	_, e := toldOf(t, front.Explain(many.Err()))
+	_, e := toldOf(t, handler.Explain(many.Err()))
 	if text := e["message"].(string); len(text) > 17<<10 || !strings.HasSuffix(text, " more\n") {
 		t.Errorf("%d bytes that end in %q", len(text), text[len(text)-20:])
 	}
-	_, e = toldOf(t, front.Explain(&content.Error{Code: content.CodeSyntax, Text: strings.Repeat("é", 5000)}))
+	_, e = toldOf(t, handler.Explain(&content.Violation{Code: content.CodeSyntax, Text: strings.Repeat("é", 5000)}))
 	if text := e["message"].(string); len(text) > 2<<10 || !utf8.ValidString(text) {
 		t.Errorf("%d bytes, valid: %v", len(text), utf8.ValidString(text))
 	}
 }
 
 func TestErrorDetails(t *testing.T) {
-	status, e := toldOf(t, &front.Failure{Code: upstream.CodeUnauthenticated, Detail: front.DetailBadKey})
+	status, e := toldOf(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailBadKey})
 	want := []any{
 		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com",
 			"metadata": map[string]any{"service": "generativelanguage.googleapis.com"}},
@@ -120,24 +120,24 @@ func TestErrorDetails(t *testing.T) {
 	if diff := cmp.Diff(want, e["details"]); diff != "" || status != 400 {
 		t.Errorf("%d (-want +got):\n%s", status, diff)
 	}
-	_, e = toldOf(t, &front.Failure{Code: upstream.CodeUnauthenticated, Detail: front.DetailBadKey, Text: "it has expired"})
+	_, e = toldOf(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailBadKey, Text: "it has expired"})
 	if e["message"] != "it has expired" {
 		t.Errorf("the host's words became %q", e["message"])
 	}
-	_, e = toldOf(t, &front.Failure{Code: upstream.CodeTooLarge})
+	_, e = toldOf(t, &handler.Failure{Code: upstream.CodeTooLarge})
 	if e["message"] != "Request payload size exceeds the limit: 99 bytes." || e["details"] != nil {
 		t.Errorf("%v", e)
 	}
 	// E08: what clients take for a quota that waiting does not refill.
-	_, e = toldOf(t, &front.Failure{Code: upstream.CodeQuota})
+	_, e = toldOf(t, &handler.Failure{Code: upstream.CodeQuota})
 	if got := fmt.Sprint(e["details"]); !strings.Contains(got, "google.rpc.QuotaFailure") || !strings.Contains(got, "PerDay") {
 		t.Errorf("a quota: %s", got)
 	}
-	if _, e = toldOf(t, &front.Failure{Code: upstream.CodeRateLimit}); e["details"] != nil {
+	if _, e = toldOf(t, &handler.Failure{Code: upstream.CodeRateLimit}); e["details"] != nil {
 		t.Errorf("a rate: %v", e["details"])
 	}
 	for d, want := range map[time.Duration]string{31 * time.Second: "31s", 1500 * time.Millisecond: "1.5s", time.Hour: "3600s"} {
-		_, e = toldOf(t, &front.Failure{Code: upstream.CodeQuota, RetryAfter: d})
+		_, e = toldOf(t, &handler.Failure{Code: upstream.CodeQuota, RetryAfter: d})
 		if got := fmt.Sprint(e["details"]); !strings.Contains(got, "retryDelay:"+want+"]") {
 			t.Errorf("%v: %s", d, got)
 		}

@@ -92,8 +92,8 @@ func ExampleHandler_WriteError() {
 
 // An answer from a reply in neutral words, and what it cannot say. Another
 // vendor's thought comes back with the call, whose signature carries it.
-func ExampleResponseOf() {
-	res, lost := generatecontent.ResponseOf(&upstream.Reply{
+func ExampleResponseFromUpstream() {
+	res, lost := generatecontent.ResponseFromUpstream(&upstream.Response{
 		Parts: []content.Part{
 			&content.Thinking{Text: "A greeting.", Signature: content.Signature{Format: "other", Data: "x"}},
 			&content.ToolUse{ID: "1", Name: "wave", Input: `{"hand":"left"}`},

@@ -25,7 +25,7 @@ func ExampleParseRequest() {
 func ExampleParseCountRequest() {
 	r, err := generatecontent.ParseCountRequest([]byte(`{"generateContentRequest":{"model":"models/m","contents":[{"parts":[{"text":"How long?"}]}]}}`))
 	if err == nil {
-		err = r.Validate(&generatecontent.Rules{Count: true})
+		err = r.Validate(&generatecontent.ValidateOptions{Count: true})
 	}
 	fmt.Println(r.Model, err)
 	// Output: models/m <nil>
@@ -42,9 +42,9 @@ func ExampleRequest_Validate() {
 	// missing at contents[0].parts: contents.parts must not be empty
 }
 
-func ExampleRequestOf() {
-	r, losses := generatecontent.RequestOf(&upstream.Request{
-		Turns:    []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+func ExampleRequestFromUpstream() {
+	r, losses := generatecontent.RequestFromUpstream(&upstream.Request{
+		Turns:    []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
 		Thinking: upstream.Thinking{Effort: "max"},
 	})
 	doc, err := r.AppendJSON(nil)

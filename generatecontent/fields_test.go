@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 )
 
 // A sample is a field of the tables somewhere in a request: the request with
@@ -136,7 +136,7 @@ func TestEveryField(t *testing.T) {
 			t.Errorf("%s: %v", s.path, err)
 			continue
 		}
-		if got := wiretest.Faults(odd.Validate(&Rules{Strict: true})); len(got) == 0 || !strings.Contains(got[0], `Unknown name "odd_name"`) {
+		if got := formattest.Faults(odd.Validate(&ValidateOptions{Strict: true})); len(got) == 0 || !strings.Contains(got[0], `Unknown name "odd_name"`) {
 			t.Errorf("%s: strict rules do not see the name beside it: %q", s.path, got)
 		}
 		for _, q := range []*Request{r, other} {
@@ -148,7 +148,7 @@ func TestEveryField(t *testing.T) {
 			if diff := sameJSON(t, want, string(got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", s.path, diff)
 			}
-			for _, e := range wiretest.Faults(q.Validate(&Rules{Strict: true})) {
+			for _, e := range formattest.Faults(q.Validate(&ValidateOptions{Strict: true})) {
 				if strings.HasPrefix(e, "unknown") {
 					t.Errorf("%s: %s", s.path, e)
 				}

@@ -18,9 +18,9 @@ type Form struct {
 	body   string
 	nested bool // the request is a member of the body of countTokens
 	notes  codec.Notes
-	wrong  *wrong         // nil if parsing found no fault
-	odd    content.Faults // names that are not known
-	sealed *codec.Sealed  // nil if unchanged finds out otherwise
+	wrong  *wrong                // nil if parsing found no fault
+	odd    content.ViolationList // names that are not known
+	sealed *codec.Sealed         // nil if unchanged finds out otherwise
 	model  codec.Extent
 	cost   int64 // see [codec.Quota.Cost]
 
@@ -42,7 +42,7 @@ const builtIn = -1
 
 // wrong is the faults that parsing found, in the order of the document.
 type wrong struct {
-	list []*content.Error
+	list []*content.Violation
 	more int // faults that were only counted
 }
 
@@ -106,7 +106,7 @@ func within(path, outer string) bool {
 // faults returns what parsing found, unknown names if they are not allowed,
 // and then what was found later: the vendor, too, reads a document before it
 // judges it. A later fault is left out where the parser has complained already.
-func (r *Request) faults(later *content.Faults, strict bool) error {
+func (r *Request) faults(later *content.ViolationList, strict bool) error {
 	f := r.Form
 	if f == nil && strict {
 		f = r.made()
@@ -114,7 +114,7 @@ func (r *Request) faults(later *content.Faults, strict bool) error {
 	if f == nil {
 		return later.Err()
 	}
-	var all []*content.Error
+	var all []*content.Violation
 	more := 0
 	if f.wrong != nil {
 		all, more = append(all, f.wrong.list...), f.wrong.more

@@ -29,7 +29,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, _ := ResponseOf(reply)
+		res, _ := ResponseFromUpstream(reply)
 		if res.ModelVersion == "" {
 			res.ResponseID, res.ModelVersion = "r-1", "asked"
 		}
@@ -58,7 +58,7 @@ func FuzzAnswer(f *testing.F) {
 // that a client has, a stream can only say behind it.
 func scripted(ops []byte, text string) upstream.Func {
 	return func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		var calls []*upstream.Call
+		var calls []*upstream.ToolCallWriter
 		texts := false
 		finish := func() {
 			for _, c := range calls {

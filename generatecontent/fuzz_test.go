@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/schema"
-	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/internal/workload"
 )
 
@@ -26,7 +26,7 @@ func FuzzParseRequest(f *testing.F) {
 		f.Add(tt.body)
 	}
 	f.Add(workload.GenerateSmall())
-	for _, b := range wiretest.RecordedSeeds(f, "generatecontent", func(r *wiretest.Record) string {
+	for _, b := range formattest.RecordedSeeds(f, "generatecontent", func(r *formattest.Record) string {
 		if strings.Contains(r.Request, "chema") { // schemas are written in another form of the same meaning
 			return ""
 		}
@@ -48,12 +48,12 @@ func FuzzParseRequest(f *testing.F) {
 			}
 			return
 		}
-		_ = r.Validate(&Rules{Strict: true})
+		_ = r.Validate(&ValidateOptions{Strict: true})
 		// What could be read must not break anything. Of what is not valid, such as
-		// a result without a name, RequestOf makes something that is.
+		// a result without a name, RequestFromUpstream makes something that is.
 		if err != nil || r.Validate(nil) != nil {
 			_, _ = r.AppendJSON(nil)
-			_, _ = RequestOf(r.Upstream())
+			_, _ = RequestFromUpstream(r.Upstream())
 			return
 		}
 		checkRoundTrip(t, r)
@@ -95,7 +95,7 @@ func checkRoundTrip(t *testing.T, r *Request) {
 // roundTrip goes through the neutral request, encoded and parsed.
 func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss) {
 	t.Helper()
-	back, losses := RequestOf(r.Upstream())
+	back, losses := RequestFromUpstream(r.Upstream())
 	b, err := back.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -4,20 +4,20 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
 )
 
 // Options configures a [Handler]. The zero value holds the defaults.
 type Options struct {
-	// Serving is what handlers of all formats share. The defaults of its
+	// HandlerOptions is what handlers of all formats share. The defaults of its
 	// Limits are here: bodies of 100 MiB, nesting of 256, 1,000,000 values,
 	// 100,000 parts, 10,000 tools, 250,000 values in schemas, 100
 	// files of 75 MiB each, images of 24,000 by 24,000 and 100,000,000 pixels.
-	upstream.Serving
+	upstream.HandlerOptions
 
 	// MediaTypes are types of files that are welcome besides the usual ones:
-	// see [Rules].
+	// see [ValidateOptions].
 	MediaTypes []string
 }
 
@@ -43,12 +43,12 @@ type Options struct {
 // Upstream lists ([upstream.ModelLister]), in its order and in pages; of one
 // that cannot list them, both model paths answer 404.
 //
-// A fileUri of http or https is a link, see [upstream.Serving]; "files/…", an
+// A fileUri of http or https is a link, see [upstream.HandlerOptions]; "files/…", an
 // address below https://generativelanguage.googleapis.com/ and "gs://…" are
 // files by id. Anything else is a bad request.
 //
 // While the Upstream of a stream is silent, keep-alives go out, the first one after
-// Times.KeepAlive and with the headers. In a JSON array they are white space. Between
+// Timeouts.KeepAlive and with the headers. In a JSON array they are white space. Between
 // server-sent events they are the beginning of the next event: "data: " and then one
 // blank each time, followed by the event's JSON on the same line. A failure completes
 // such an event. Empty pairs of lines and comments are not sent, because widely used
@@ -58,7 +58,7 @@ type Options struct {
 // The header x-server-timeout bounds a request, in seconds: after that it
 // fails with 504.
 type Handler struct {
-	front   *front.Server
+	front   *handler.Server
 	dialect *dialect
 }
 
@@ -74,7 +74,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 		o = *opts
 	}
 	d := &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders), body: orDefault(o.Limits.Body, maxBody)}
-	return &Handler{front: front.New("generatecontent: NewHandler", up, o.Serving, maxBody, d), dialect: d}
+	return &Handler{front: handler.New("generatecontent: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
 }
 
 // ServeHTTP answers one request. Whatever fails before the first byte of an
@@ -94,7 +94,7 @@ func (h *Handler) Match(r *http.Request) bool {
 
 // WriteError answers a request with an error in the format's own way, for
 // middleware around h. What is told of err is what would be told if the
-// Upstream had returned it: see [upstream.Error] and [content.Error]. Nothing
+// Upstream had returned it: see [upstream.Error] and [content.Violation]. Nothing
 // may have been written to w yet. The request is logged and reported to OnDone
 // like one that h refuses.
 func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -104,7 +104,7 @@ func TestRefused(t *testing.T) {
 			h := NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 				called++
 				return nil
-			}), &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) {
+			}), &Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) {
 				done++
 				if r.Status != tt.status || r.Err == nil || strings.Contains(r.Path, "?") {
 					t.Errorf("report: %+v", r)
@@ -157,7 +157,7 @@ func TestErrorInArray(t *testing.T) {
 	} {
 		h := NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 			return &upstream.Error{Code: upstream.CodeOverloaded}
-		}), &Options{Serving: upstream.Serving{Authenticate: upstream.Keys("k")}})
+		}), &Options{HandlerOptions: upstream.HandlerOptions{Authenticate: upstream.Keys("k")}})
 		r := post(tt.path, tt.body)
 		r.Header.Set("x-goog-api-key", tt.key)
 		w := httptest.NewRecorder()
@@ -260,14 +260,14 @@ func TestKeys(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
-			h := NewHandler(hello, &Options{Serving: upstream.Serving{
+			h := NewHandler(hello, &Options{HandlerOptions: upstream.HandlerOptions{
 				Authenticate: upstream.Keys("another", good),
 				Logger:       slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 				OnDone: func(_ context.Context, r *upstream.Report) {
 					fmt.Fprint(&log, r.Path, r.Err)
 				},
 			}})
-			body := &wiretest.Counter{Reader: strings.NewReader(smallBody)}
+			body := &formattest.Counter{Reader: strings.NewReader(smallBody)}
 			r := post(plainPath+"?"+tt.query, "")
 			r.Body, r.ContentLength = io.NopCloser(body), int64(len(smallBody))
 			for k, v := range tt.header {
@@ -303,7 +303,7 @@ func TestAsked(t *testing.T) {
 		return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
 	})
 	var report *upstream.Report
-	h := NewHandler(up, &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
+	h := NewHandler(up, &Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
 	for path, stream := range map[string]bool{plainPath: false, eventsPath: true, arrayPath: true} {
 		got, report = nil, nil
 		body := strings.Replace(smallBody, "{", `{"model":"models/m",`, 1)
@@ -332,7 +332,7 @@ func TestStrict(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	w = httptest.NewRecorder()
-	NewHandler(hello, &Options{Serving: upstream.Serving{Strict: true}}).ServeHTTP(w, post(plainPath, body))
+	NewHandler(hello, &Options{HandlerOptions: upstream.HandlerOptions{Strict: true}}).ServeHTTP(w, post(plainPath, body))
 	const foo = `Invalid JSON payload received. Unknown name "foo": Cannot find field.`
 	const bar = `Invalid JSON payload received. Unknown name "bar" at 'generation_config': Cannot find field.`
 	e := checkError(t, w, 400, "INVALID_ARGUMENT", foo+"\n"+bar)

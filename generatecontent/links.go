@@ -5,7 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 )
 
 // filesAPI is where the vendor keeps the files of its clients.
@@ -32,12 +32,12 @@ func isStored(uri string) bool {
 type linkFinder struct {
 	path  codec.Path
 	lim   content.Limits
-	files []front.File
+	files []handler.File
 }
 
 // elsewhere lists the files that r names and does not hold, in the order of the
 // document.
-func (d *dialect) elsewhere(r *Request) []front.File {
+func (d *dialect) elsewhere(r *Request) []handler.File {
 	f := linkFinder{path: codec.Path{Style: codec.Bracketed}, lim: fileLimits(d.limits)}
 	if r.Form != nil && r.Form.nested {
 		f.path.Push("generate_content_request")
@@ -111,14 +111,14 @@ func (f *linkFinder) source(p content.Part) {
 func (f *linkFinder) file(s content.Source, declared string) {
 	place := f.path.At("file_data")
 	lim := f.lim
-	f.files = append(f.files, front.File{Source: s, Path: place + ".file_uri", Check: func(b content.Blob) error {
+	f.files = append(f.files, handler.File{Source: s, Path: place + ".file_uri", Check: func(b content.Blob) error {
 		r := content.CheckBlob(b, declared, lim)
 		text, code := fileText(&r, lim)
 		if text == "" {
 			return nil
 		}
-		fault := &content.Error{Code: code, Text: text} // at the file
-		if r.Fault == content.FileType && r.Declared == content.CanonicalMediaType(declared) {
+		fault := &content.Violation{Code: code, Text: text} // at the file
+		if r.Violation == content.FileType && r.Declared == content.CanonicalMediaType(declared) {
 			fault.Path = place + ".mime_type"
 		}
 		return fault

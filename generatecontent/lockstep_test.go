@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -61,7 +61,7 @@ func TestLockstep(t *testing.T) {
 				}
 				read <- true
 			}
-			wiretest.Took(t, "everything", time.Since(start), 0, 0)
+			formattest.Took(t, "everything", time.Since(start), 0, 0)
 			if rest := joinedReads(reads(t, res, start)); !strings.Contains(rest, `"finishReason":"STOP"`) {
 				t.Errorf("the end is %q", rest)
 			}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -28,13 +28,13 @@ type page struct {
 }
 
 // models makes calls of requests for the list of models.
-func (d *dialect) models(t *target) func(string, *http.Request, string) (*front.Call, error) {
-	return func(_ string, r *http.Request, _ string) (*front.Call, error) {
+func (d *dialect) models(t *target) func(string, *http.Request, string) (*handler.Call, error) {
+	return func(_ string, r *http.Request, _ string) (*handler.Call, error) {
 		p, err := pageOf(r.URL.Query())
 		if err != nil {
 			return nil, err
 		}
-		c := &front.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+		c := &handler.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 			list, err := listed(ctx, up)
 			if err != nil {
 				return nil, err
@@ -47,9 +47,9 @@ func (d *dialect) models(t *target) func(string, *http.Request, string) (*front.
 }
 
 // model makes calls of requests for one model.
-func (d *dialect) model(t *target) func(string, *http.Request, string) (*front.Call, error) {
-	return func(_ string, r *http.Request, _ string) (*front.Call, error) {
-		c := &front.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+func (d *dialect) model(t *target) func(string, *http.Request, string) (*handler.Call, error) {
+	return func(_ string, r *http.Request, _ string) (*handler.Call, error) {
+		c := &handler.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 			list, err := listed(ctx, up)
 			if err != nil {
 				return nil, err
@@ -61,7 +61,7 @@ func (d *dialect) model(t *target) func(string, *http.Request, string) (*front.C
 					return w, nil
 				}
 			}
-			return nil, &front.Failure{Code: upstream.CodeNotFound, Reason: "the upstream lists no model of this name"} // told by the route
+			return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: "the upstream lists no model of this name"} // told by the route
 		}}
 		c.Within, _ = patience(r) // head has judged it
 		return c, nil
@@ -72,7 +72,7 @@ func (d *dialect) model(t *target) func(string, *http.Request, string) (*front.C
 func listed(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
 	list, err := upstream.Models(ctx, up)
 	if errors.Is(err, upstream.ErrUnsupported) {
-		return nil, &front.Failure{Code: upstream.CodeNotFound, Text: "The models behind this service cannot be listed.", Err: err}
+		return nil, &handler.Failure{Code: upstream.CodeNotFound, Text: "The models behind this service cannot be listed.", Err: err}
 	}
 	return list, err
 }
@@ -90,10 +90,10 @@ func pageOf(q url.Values) (*page, error) {
 		n, err := strconv.Atoi(s)
 		switch {
 		case err != nil:
-			return nil, &content.Error{Code: content.CodeType, Path: "page_size",
-				Text: "Invalid value at 'page_size' (TYPE_INT32), " + strconv.Quote(front.OneLine(s, 64))}
+			return nil, &content.Violation{Code: content.CodeType, Path: "page_size",
+				Text: "Invalid value at 'page_size' (TYPE_INT32), " + strconv.Quote(handler.OneLine(s, 64))}
 		case n < 0:
-			return nil, &content.Error{Code: content.CodeType, Path: "page_size", Text: "page_size must not be negative"}
+			return nil, &content.Violation{Code: content.CodeType, Path: "page_size", Text: "page_size must not be negative"}
 		case n > 0: // 0 is the default, and larger pages than there are, are as large as there are
 			p.size = min(n, pageMost)
 		}
@@ -108,7 +108,7 @@ func pageOf(q url.Values) (*page, error) {
 	return p, nil
 }
 
-var errPageToken = &content.Error{Code: content.CodeType, Path: "page_token",
+var errPageToken = &content.Violation{Code: content.CodeType, Path: "page_token",
 	Text: "page_token is not one that this service has given, or its model is gone"}
 
 // document writes the page of list.
@@ -147,7 +147,7 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model, name string) {
 	if title == "" {
 		title = m.ID
 	}
-	var more front.Members
+	var more handler.Members
 	if m.Extra != nil {
 		more.Add(m.Extra, Format)
 	}

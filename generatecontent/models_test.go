@@ -14,17 +14,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // of lists n models, m1 to mn.
-func of(n int) *wiretest.Able {
+func of(n int) *formattest.Able {
 	list := make([]upstream.Model, n)
 	for i := range list {
 		list[i] = upstream.Model{ID: fmt.Sprint("m", i+1)}
 	}
-	return &wiretest.Able{List: func(context.Context) ([]upstream.Model, error) { return list, nil }}
+	return &formattest.Able{List: func(context.Context) ([]upstream.Model, error) { return list, nil }}
 }
 
 func serve(up upstream.Upstream, method, path, body string) *httptest.ResponseRecorder {
@@ -75,7 +75,7 @@ func TestModel(t *testing.T) {
 			Extra: extra(`{"name":"no","supportedGenerationMethods":["embedContent"],"topK":64}`)},
 		{ID: "tunedModels/t", Extra: &content.Extra{Format: "other", JSON: `{"x":1}`}},
 	}
-	up := &wiretest.Able{List: func(context.Context) ([]upstream.Model, error) { return list, nil }}
+	up := &formattest.Able{List: func(context.Context) ([]upstream.Model, error) { return list, nil }}
 	const methods = `"supportedGenerationMethods":["generateContent","streamGenerateContent","countTokens"]`
 	for path, want := range map[string]string{
 		"/gw/v1/models/a/b": `{"name":"models/a/b","displayName":"a/b",` + methods + `,"thinking":false}`,
@@ -92,8 +92,8 @@ func TestModel(t *testing.T) {
 }
 
 func TestModelsRefused(t *testing.T) {
-	fails := func(err error) *wiretest.Able {
-		return &wiretest.Able{List: func(context.Context) ([]upstream.Model, error) { return nil, err }}
+	fails := func(err error) *formattest.Able {
+		return &formattest.Able{List: func(context.Context) ([]upstream.Model, error) { return nil, err }}
 	}
 	const unknown = " is not found for API version v1, or is not supported for this method. Call ListModels"
 	for _, tt := range []struct {
@@ -110,7 +110,7 @@ func TestModelsRefused(t *testing.T) {
 		{"token of another list", "/v1/models?pageToken=bm9wZQ", of(1), 400, "INVALID_ARGUMENT", "page_token "},
 		{"upstream's error", "/v1/models", fails(&upstream.Error{Code: upstream.CodeOverloaded}), 503, "UNAVAILABLE", "The model is overloaded"},
 		{"other error", "/v1/models", fails(errors.New("secret")), 500, "INTERNAL", "An internal error"},
-		{"panic", "/v1/models", &wiretest.Able{}, 500, "INTERNAL", "An internal error"},
+		{"panic", "/v1/models", &formattest.Able{}, 500, "INTERNAL", "An internal error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkError(t, serve(tt.up, "GET", tt.path, ""), tt.status, tt.word, tt.text) })
 	}
@@ -125,8 +125,8 @@ func TestModelsRefused(t *testing.T) {
 func TestCountTokens(t *testing.T) {
 	const contents = `"contents":[{"parts":[{"text":"How many words are in this sentence?"}]}]`
 	var asked *upstream.Request
-	counts := func(n upstream.TokenCount, err error) *wiretest.Able {
-		return &wiretest.Able{Count: func(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {
+	counts := func(n upstream.TokenCount, err error) *formattest.Able {
+		return &formattest.Able{Count: func(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {
 			asked = r
 			return n, err
 		}}

@@ -12,7 +12,7 @@ import (
 // What is no JSON object by the letter of RFC 8259, is not UTF-8, has a
 // member name twice in one object, is nested deeper than 256 or holds more
 // than a million values, is refused as a whole: the request is nil and the
-// error a [*content.Error] that says what is wrong, and where; a body without
+// error a [*content.Violation] that says what is wrong, and where; a body without
 // anything in it lacks its contents. Everything else
 // is read to the end. The error then lists every fault ([content.Violations])
 // and the request holds what could be read all the same; [Request.Validate]
@@ -25,7 +25,7 @@ import (
 // be strings; base64 may be of either alphabet; null is no value. Inline data in
 // another spelling of base64 is rewritten to the standard one. Parts without
 // data, and empty texts, are left out unless they are signed or nothing else
-// remains. Names that are not known are kept; see [Rules] for refusing them.
+// remains. Names that are not known are kept; see [ValidateOptions] for refusing them.
 //
 // ParseRequest reports what a [Request] cannot hold: values of the wrong type,
 // parts with two data members, roles and enum names that do not exist. A
@@ -71,7 +71,7 @@ func parseRequest(body string, how reading) (*Request, error) {
 	defer doc.Close()
 	root := doc.Root()
 	if root.Kind() != jsonwire.Object {
-		return nil, &content.Error{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
+		return nil, &content.Violation{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
 	}
 	p := parser{form: &w.form, size: 1, version: how.version, quota: codec.NewQuota(how.limits)}
 	if p.version == "" {
@@ -123,7 +123,7 @@ type whole struct {
 // their numbers.
 type parser struct {
 	path    codec.Path
-	faults  content.Faults
+	faults  content.ViolationList
 	form    *Form
 	quota   codec.Quota
 	version string
@@ -269,7 +269,7 @@ func (p *parser) content(t *content.Turn, v jsonwire.Value) {
 		return
 	}
 	o, more, role := opened{m: contentFields}, false, codec.Absent
-	t.Role = content.User
+	t.Role = content.RoleUser
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
 		case fRole:
@@ -280,7 +280,7 @@ func (p *parser) content(t *content.Turn, v jsonwire.Value) {
 			more = true
 		}
 	}
-	if role != "user" && t.Role == content.User {
+	if role != "user" && t.Role == content.RoleUser {
 		p.note(t, "role", role)
 	}
 	if more {
@@ -295,7 +295,7 @@ func (p *parser) role(t *content.Turn, x jsonwire.Value, name string) (spelled s
 	case x.Is("user"):
 		return "user"
 	case x.Is("model"):
-		t.Role = content.Assistant
+		t.Role = content.RoleAssistant
 		return "user"
 	case x.Kind() == jsonwire.Null:
 		return codec.Absent
@@ -303,7 +303,7 @@ func (p *parser) role(t *content.Turn, x jsonwire.Value, name string) (spelled s
 		return x.Raw()
 	case x.Is("tool"): // of other vendors; clients use it for results
 		p.path.Push("role")
-		if odd := &p.form.odd; odd.Len() < content.MaxFaults {
+		if odd := &p.form.odd; odd.Len() < content.MaxViolations {
 			odd.Add(content.CodeValue, p.path.At(), "Please use a valid role: user, model.")
 		}
 		p.path.Pop()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 )
 
 const api = "type.googleapis.com/google.ai.generativelanguage.v1beta."
@@ -63,11 +63,11 @@ var faultTests = []struct {
 func TestParseFaults(t *testing.T) {
 	for _, tt := range faultTests {
 		r, err := ParseRequestString(tt.body)
-		if diff := cmp.Diff(tt.want, wiretest.Faults(err)); diff != "" {
+		if diff := cmp.Diff(tt.want, formattest.Faults(err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.body, diff)
 		}
 		// Validate tells them again, and does not repeat them in other words.
-		got := wiretest.Faults(r.Validate(nil))
+		got := formattest.Faults(r.Validate(nil))
 		if len(got) < len(tt.want) || !cmp.Equal(got[:len(tt.want)], tt.want) {
 			t.Errorf("%s: Validate tells\n%q", tt.body, got)
 		}

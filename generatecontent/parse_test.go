@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/race"
-	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/internal/workload"
 )
 
@@ -49,14 +49,14 @@ func TestParseWhole(t *testing.T) {
 	want := &Request{
 		Model: "models/m",
 		Contents: []content.Turn{
-			{Role: content.User, Parts: []content.Part{plainText("a\n"),
+			{Role: content.RoleUser, Parts: []content.Part{plainText("a\n"),
 				&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "AAAA", Extra: extra(`{"displayName":"d"}`)},
 					Extra: extra(`{"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW"}}`)},
 				&content.Media{Source: &content.Base64{MediaType: "audio/wav", Data: "AAAA"}},
 				&content.Document{Source: &content.Base64{MediaType: "text/csv", Data: "AAAA"}},
 				&content.Media{Source: &content.URL{URL: "https://www.youtube.com/watch?v=x", MediaType: "video/mp4"}},
 				&content.Document{Source: &content.File{ID: "https://generativelanguage.googleapis.com/v1beta/files/f", MediaType: "application/pdf"}}}},
-			{Role: content.Assistant, Parts: []content.Part{&content.Thinking{Text: "h"},
+			{Role: content.RoleAssistant, Parts: []content.Part{&content.Thinking{Text: "h"},
 				&content.Text{Text: "b", Signature: signed("AAAA")},
 				&content.ToolUse{ID: "i", Name: "f", Input: `{"b":1,"a":2}`, Signature: signed("AA==")},
 				&content.ServerToolUse{Format: Format, Kind: "executableCode", ID: "e", Name: "codeExecution", Input: `{"language":"PYTHON","code":"c"}`},
@@ -64,7 +64,7 @@ func TestParseWhole(t *testing.T) {
 				&content.ServerToolUse{Format: Format, Kind: "toolCall", ID: "t", Name: "URL_CONTEXT", Input: `{"u":1}`},
 				&content.ServerToolResult{Format: Format, Kind: "toolResponse", ID: "t", Content: `{"toolType":"URL_CONTEXT","response":{"r":1}}`},
 				&content.Unknown{Format: Format, Kind: "newKind", Raw: `{"newKind":{"x":1}}`}}},
-			{Role: content.User, Parts: []content.Part{
+			{Role: content.RoleUser, Parts: []content.Part{
 				&content.ToolResult{ID: "i", Name: "f", Parts: []content.Part{plainText("ok")}},
 				&content.ToolResult{Name: "g", Object: `{"output":{"t":1}}`,
 					Parts: []content.Part{plainText(`{"t":1}`), &content.Image{Source: image()}}},
@@ -118,7 +118,7 @@ func TestParseRefused(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := ParseRequest([]byte(tt.body))
-			var got *content.Error
+			var got *content.Violation
 			if r != nil || !errors.As(err, &got) {
 				t.Fatalf("got %v, %v", r, err)
 			}
@@ -135,7 +135,7 @@ func TestParseRefused(t *testing.T) {
 		t.Error("a lower limit of depth has no effect")
 	}
 	_, err := parseRequest(`{"serviceTier":"x"}`, reading{version: "v1"})
-	if got := wiretest.Faults(err); len(got) != 1 || !strings.Contains(got[0], "generativelanguage.v1.ServiceTier") {
+	if got := formattest.Faults(err); len(got) != 1 || !strings.Contains(got[0], "generativelanguage.v1.ServiceTier") {
 		t.Errorf("the version is not in %q", got)
 	}
 }
@@ -151,7 +151,7 @@ func TestParseCount(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	want := []string{"missing generate_content_request.contents[0].parts[0].data: " + textNoData}
-	if diff := cmp.Diff(want, wiretest.Faults(r.Validate(&Rules{Count: true}))); diff != "" {
+	if diff := cmp.Diff(want, formattest.Faults(r.Validate(&ValidateOptions{Count: true}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	_, err = ParseCountRequest([]byte(`{"contents":[],"generateContentRequest":{"contents":[1]},"tools":[]}`))
@@ -160,7 +160,7 @@ func TestParseCount(t *testing.T) {
 		`unknown : Invalid JSON payload received. Unknown name "tools": It stands in "generateContentRequest".`,
 		`type generate_content_request.contents[0]: Invalid value at 'generate_content_request.contents[0]' (` + api + `Content), 1`,
 	}
-	if diff := cmp.Diff(want, wiretest.Faults(err)); diff != "" {
+	if diff := cmp.Diff(want, formattest.Faults(err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -183,7 +183,7 @@ func TestUnknownNames(t *testing.T) {
 			`"additionalProperties" at 'tools[0].function_declarations[0].parameters': Cannot find field.`,
 		`unknown generation_config.speech_config: ` + head + `"baz" at 'generation_config.speech_config': Cannot find field.`,
 	}
-	if diff := cmp.Diff(want, wiretest.Faults(r.Validate(&Rules{Strict: true}))); diff != "" {
+	if diff := cmp.Diff(want, formattest.Faults(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

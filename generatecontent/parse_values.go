@@ -37,7 +37,7 @@ func (p *parser) unknown(m *message, name string) {
 		return
 	}
 	odd := &p.form.odd
-	if odd.Len() >= content.MaxFaults {
+	if odd.Len() >= content.MaxViolations {
 		odd.Add(content.CodeUnknown, "", "") // is only counted
 		return
 	}
@@ -47,7 +47,7 @@ func (p *parser) unknown(m *message, name string) {
 // full reports whether there are so many faults that the next is only counted.
 // It counts it then: to word a fault costs more than all the rest.
 func (p *parser) full(code content.Code) bool {
-	if p.faults.Len() < content.MaxFaults {
+	if p.faults.Len() < content.MaxViolations {
 		return false
 	}
 	p.faults.Add(code, "", "")
@@ -344,19 +344,19 @@ func (p *parser) notBase64(x jsonwire.Value, m *message, i int) {
 }
 
 // syntaxError tells why a body was refused.
-func syntaxError(err error) *content.Error {
+func syntaxError(err error) *content.Violation {
 	const head = "Invalid JSON payload received. "
 	e, ok := err.(*jsonwire.SyntaxError)
 	if !ok {
-		return &content.Error{Code: content.CodeSyntax, Text: head + err.Error()}
+		return &content.Violation{Code: content.CodeSyntax, Text: head + err.Error()}
 	}
 	code := content.CodeSyntax
 	switch e.Reason {
 	case jsonwire.Empty: // no body is no member, as the vendor has it
-		return &content.Error{Code: content.CodeMissing, Path: "contents", Text: textNoContents}
+		return &content.Violation{Code: content.CodeMissing, Path: "contents", Text: textNoContents}
 	case jsonwire.TooDeep, jsonwire.TooManyValues, jsonwire.TooLong:
 		code = content.CodeLimit
 	}
-	return &content.Error{Code: code, Text: head + strings.ToUpper(e.Text[:1]) + e.Text[1:] +
+	return &content.Violation{Code: code, Text: head + strings.ToUpper(e.Text[:1]) + e.Text[1:] +
 		" at line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(e.Column)}
 }

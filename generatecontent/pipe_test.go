@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // A pipeServer is a server of this format in a bubble.
-type pipeServer struct{ *wiretest.Server }
+type pipeServer struct{ *formattest.Server }
 
 // inBubble runs f with a server for up.
 func inBubble(t *testing.T, up upstream.Upstream, o Options, f func(t *testing.T, p *pipeServer)) {
 	t.Helper()
-	wiretest.Bubble(t, NewHandler(up, &o), func(t *testing.T, s *wiretest.Server) { f(t, &pipeServer{s}) })
+	formattest.Bubble(t, NewHandler(up, &o), func(t *testing.T, s *formattest.Server) { f(t, &pipeServer{s}) })
 }
 
 // send sends a request with a small body.

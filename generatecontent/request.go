@@ -20,8 +20,8 @@ type Request struct {
 	// it stands in the URL only, and is empty here.
 	Model string
 
-	// Contents are the turns. The role "model" is [content.Assistant];
-	// "function", "tool", and no role at all, are [content.User].
+	// Contents are the turns. The role "model" is [content.RoleAssistant];
+	// "function", "tool", and no role at all, are [content.RoleUser].
 	Contents []content.Turn
 
 	SystemInstruction *Instruction

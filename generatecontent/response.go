@@ -6,10 +6,10 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -44,7 +44,7 @@ type Candidate struct {
 	Extra *content.Extra
 }
 
-// ResponseOf returns the answer that says what r says, and what it cannot say.
+// ResponseFromUpstream returns the answer that says what r says, and what it cannot say.
 // Paths of losses are neutral. r is left as it is; its parts may be shared.
 //
 // Where r names no id or model, they are empty: the caller fills them in. A
@@ -59,18 +59,20 @@ type Candidate struct {
 // createTime, turnToken) stand there, all others in the first candidate. Where
 // promptFeedback says that the prompt was blocked, and there is no part, there
 // is no candidate.
-func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) { return responseOf(r, false) }
+func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
+	return responseOf(r, false)
+}
 
-// responseOf is ResponseOf for clients that expect the first call to be signed, or
+// responseOf is ResponseFromUpstream for clients that expect the first call to be signed, or
 // not.
-func responseOf(r *upstream.Reply, signs bool) (*Response, []content.Loss) {
+func responseOf(r *upstream.Response, signs bool) (*Response, []content.Loss) {
 	var lost []content.Loss
 	note := func(path string, r *loss.Rule) {
 		lost = append(lost, r.At(path))
 	}
 	a := answer{start: r.Start, usage: r.Usage, signs: signs && r.Stop.Format != Format}
 	a.unsaid(a.members.Add(r.Start.Extra, Format), r.Start.Extra, "", note)
-	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.More...)
+	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
 	list := make([]Candidate, len(all))
 	some := false
 	for i := range all {
@@ -95,8 +97,8 @@ func responseOf(r *upstream.Reply, signs bool) (*Response, []content.Loss) {
 // parts returns those of one answer that can be said.
 func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, note noter) []content.Part {
 	var list []content.Part
-	thoughts := seal.Pending{Own: Format}
-	room := seal.MaxSize
+	thoughts := envelope.Pending{Own: Format}
+	room := envelope.MaxSize
 	carried := func() content.Signature {
 		return take(&thoughts, &room, func(n int, r *loss.Rule) {
 			note(answerPath(a.candidates[k].index, n), r)
@@ -119,7 +121,7 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 		case nil:
 		case *content.Text:
 			thoughts.Text(width(q.Text))
-			thoughts.CopyText(i, seal.Of(parts[i]), &room)
+			thoughts.CopyText(i, envelope.Of(parts[i]), &room)
 		case *content.ToolUse: // a copy
 			a.candidates[k].calls++
 			if q.Signature.Data == "" {
@@ -149,7 +151,7 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 // text, as the vendor signs whole answers. An empty one, as in streams, makes
 // clients drop the turn from their history, and so it is only made where the
 // last part is none, or signed.
-func signLast(list []content.Part, thoughts *seal.Pending, carried func() content.Signature) []content.Part {
+func signLast(list []content.Part, thoughts *envelope.Pending, carried func() content.Signature) []content.Part {
 	if !thoughts.Any() {
 		return list
 	}
@@ -197,16 +199,16 @@ type noter func(path string, r *loss.Rule)
 type answer struct {
 	start      upstream.Start
 	usage      content.Usage
-	members    front.Members // of the response
-	candidates []candidate   // in the order in which they came
-	signs      bool          // clients expect that the first call is signed, and the vendor is another one
+	members    handler.Members // of the response
+	candidates []candidate     // in the order in which they came
+	signs      bool            // clients expect that the first call is signed, and the vendor is another one
 }
 
 // A candidate is what is known of one of the answers.
 type candidate struct {
 	index int
 	ending
-	members front.Members
+	members handler.Members
 	grounds grounds
 	likely  logprobs
 }
@@ -225,7 +227,7 @@ func (a *answer) at(index int) int {
 // extra takes members of the answer, which belong to the response or to one
 // of its candidates.
 func (a *answer) extra(x *content.Extra, k int, note noter) {
-	var all front.Members
+	var all handler.Members
 	index := a.candidates[k].index
 	x = a.candidates[k].likely.own(x)
 	a.unsaid(all.Add(x, Format), x, candidatePath(index, ""), note)
@@ -257,7 +259,7 @@ func (a *answer) feedback(s *upstream.Stop) {
 	if s.Format != Format || !strings.Contains(s.Details, "promptFeedback") {
 		return
 	}
-	var m front.Members
+	var m handler.Members
 	m.Add(&content.Extra{Format: Format, JSON: s.Details}, Format)
 	if json := m.Take("promptFeedback"); json != "" {
 		a.members.Set("promptFeedback", json)
@@ -312,7 +314,7 @@ func blocked(feedback string) bool {
 }
 
 // AppendJSON appends the answer as a JSON document. A part that is nil, or that
-// an answer cannot hold, is a [*content.Error]; [ResponseOf] leaves none.
+// an answer cannot hold, is a [*content.Violation]; [ResponseFromUpstream] leaves none.
 func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 	var w jsonwire.Writer
 	if err := r.write(&w); err != nil {

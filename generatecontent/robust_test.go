@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -22,11 +22,11 @@ import (
 // too. In JSON they are white space.
 func TestKeepAlive(t *testing.T) {
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		if err := wiretest.Sleep(c, 50*time.Second); err != nil {
+		if err := formattest.Sleep(c, 50*time.Second); err != nil {
 			return err
 		}
 		_ = w.Text("a")
-		if err := wiretest.Sleep(c, 40*time.Second); err != nil {
+		if err := formattest.Sleep(c, 40*time.Second); err != nil {
 			return err
 		}
 		return w.Text("b")
@@ -34,7 +34,7 @@ func TestKeepAlive(t *testing.T) {
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
 		res := p.send(t.Context(), t, eventsPath)
-		wiretest.Took(t, "the headers", time.Since(start), 15*time.Second, time.Second)
+		formattest.Took(t, "the headers", time.Since(start), 15*time.Second, time.Second)
 		list := reads(t, res, start)
 		var got []string
 		for _, r := range list {
@@ -44,7 +44,7 @@ func TestKeepAlive(t *testing.T) {
 			t.Fatalf("reads (-want +got):\n%s\n%v", diff, list)
 		}
 		for i, after := range []time.Duration{15, 30, 45, 50, 65, 80, 90} {
-			wiretest.Took(t, fmt.Sprint("read ", i), list[i].after, after*time.Second, time.Second)
+			formattest.Took(t, fmt.Sprint("read ", i), list[i].after, after*time.Second, time.Second)
 		}
 		h, _ := mustHear(t, inEvents, joinedReads(list))
 		if h.pings != 3 || len(h.pieces) != 3 {
@@ -57,7 +57,7 @@ func TestKeepAlive(t *testing.T) {
 		if strings.TrimSpace(list[0].data) != "" || len(list) < 4 {
 			t.Errorf("reads: %v", list)
 		}
-		wiretest.Took(t, "the first white space", list[0].after, 15*time.Second, time.Second)
+		formattest.Took(t, "the first white space", list[0].after, 15*time.Second, time.Second)
 		mustHear(t, inArray, joinedReads(list))
 	})
 }
@@ -78,7 +78,7 @@ func TestFailureApart(t *testing.T) {
 			t.Fatalf("reads: %v", list)
 		}
 		for i := 1; i < len(list); i++ {
-			wiretest.Took(t, "the failure", list[i].after-list[i-1].after, 20*time.Millisecond, 80*time.Millisecond)
+			formattest.Took(t, "the failure", list[i].after-list[i-1].after, 20*time.Millisecond, 80*time.Millisecond)
 		}
 	})
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
@@ -99,7 +99,7 @@ func TestFailureAfterKeepAlive(t *testing.T) {
 				for range texts {
 					_ = w.Text("Once")
 				}
-				if err := wiretest.Sleep(c, 20*time.Second); err != nil {
+				if err := formattest.Sleep(c, 20*time.Second); err != nil {
 					return err
 				}
 				return &upstream.Error{Code: upstream.CodeUnavailable}
@@ -110,7 +110,7 @@ func TestFailureAfterKeepAlive(t *testing.T) {
 				if len(list) != 3 || list[0].data != "data: " || list[1].data != failure || list[2].data != failure {
 					t.Fatalf("reads: %v", list)
 				}
-				wiretest.Took(t, "the second form", list[2].after-list[1].after, 20*time.Millisecond, 80*time.Millisecond)
+				formattest.Took(t, "the second form", list[2].after-list[1].after, 20*time.Millisecond, 80*time.Millisecond)
 			})
 		})
 	}
@@ -127,7 +127,7 @@ func TestFailureApartLeft(t *testing.T) {
 		}), nil)
 		start := time.Now()
 		h.ServeHTTP(httptest.NewRecorder(), post(eventsPath, smallBody).WithContext(ctx))
-		wiretest.Took(t, "the call", time.Since(start), 0, 0)
+		formattest.Took(t, "the call", time.Since(start), 0, 0)
 	})
 }
 
@@ -147,7 +147,7 @@ func TestServerTimeout(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		return nil
 	})
-	counter := &wiretest.Able{Func: hello, Count: func(c context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
+	counter := &formattest.Able{Func: hello, Count: func(c context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
 		<-c.Done()
 		return upstream.TokenCount{}, c.Err()
 	}}
@@ -171,9 +171,9 @@ func TestServerTimeout(t *testing.T) {
 				r := post(tt.path, smallBody)
 				r.Header.Set("x-server-timeout", "2")
 				var report *upstream.Report
-				h := NewHandler(tt.up, &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
+				h := NewHandler(tt.up, &Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
 				h.ServeHTTP(w, r)
-				wiretest.Took(t, "the call", time.Since(start), tt.after, 100*time.Millisecond)
+				formattest.Took(t, "the call", time.Since(start), tt.after, 100*time.Millisecond)
 				time.Sleep(10 * time.Second) // until the deaf one returns
 				if report == nil || report.Code != upstream.CodeTimeout {
 					t.Errorf("report: %+v", report)
@@ -201,7 +201,7 @@ func TestLeave(t *testing.T) {
 		return c.Err()
 	})
 	var report *upstream.Report
-	o := Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}}
+	o := Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}}
 	inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
 		ctx, leave := context.WithCancel(t.Context())
 		start := time.Now()
@@ -209,7 +209,7 @@ func TestLeave(t *testing.T) {
 		leave()
 		res.Body.Close()
 		<-ended
-		wiretest.Took(t, "to notice", time.Since(start), 0, time.Second)
+		formattest.Took(t, "to notice", time.Since(start), 0, time.Second)
 		synctest.Wait()
 		if report == nil || report.Code != upstream.CodeCanceled || report.Status != http.StatusOK {
 			t.Errorf("report: %+v", report)
@@ -222,7 +222,7 @@ func TestBudget(t *testing.T) {
 	b := &upstream.Budget{Requests: 1}
 	b.Enter()
 	w := httptest.NewRecorder()
-	NewHandler(hello, &Options{Serving: upstream.Serving{Budget: b}}).ServeHTTP(w, post(plainPath, smallBody))
+	NewHandler(hello, &Options{HandlerOptions: upstream.HandlerOptions{Budget: b}}).ServeHTTP(w, post(plainPath, smallBody))
 	e := checkError(t, w, 503, "UNAVAILABLE", "The model is overloaded.")
 	if w.Header().Get("Retry-After") == "" || !strings.Contains(fmt.Sprint(e["details"]), "retryDelay:1s") {
 		t.Errorf("%v %v", w.Header(), e)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -25,7 +25,7 @@ const served = "; what is served is POST /v1beta/models/{model}:generateContent,
 	"GET /v1beta/models and GET /v1beta/models/{model}"
 
 func notFound(text string) error {
-	return &front.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text + served}
+	return &handler.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text + served}
 }
 
 // The methods of models, and the collections, that the vendor has and we have
@@ -66,7 +66,7 @@ func parseTarget(path, method string) (*target, error) {
 		case slices.Contains(otherMethods, word):
 			return nil, notFound(word + ": this part of the API is not served here")
 		case method != http.MethodGet: // names of models may hold colons
-			return nil, notFound("there is no method " + front.OneLine(word, 64))
+			return nil, notFound("there is no method " + handler.OneLine(word, 64))
 		}
 	}
 	return t, nil
@@ -92,7 +92,7 @@ func resource(steps []string) (version string, rest []string, err error) {
 			i -= 4
 		}
 		if i > 0 && len(steps[i-1]) > 1 && steps[i-1][0] == 'v' && steps[i-1][1] >= '0' && steps[i-1][1] <= '9' {
-			return "", nil, notFound("there is no version " + front.OneLine(steps[i-1], 64) + " of the API")
+			return "", nil, notFound("there is no version " + handler.OneLine(steps[i-1], 64) + " of the API")
 		}
 		return "", steps[i:], nil
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
@@ -23,7 +23,7 @@ type ending struct {
 // callless reports whether the answer claims to wait for calls that it does not
 // have. A word of this format is not ours to doubt.
 func (e *ending) callless() bool {
-	return e.stop.Reason == content.StopToolUse && e.calls == 0 && (e.stop.Format != Format || e.stop.Word == "")
+	return e.stop.Reason == content.StopToolUse && e.calls == 0 && (e.stop.Format != Format || e.stop.RawReason == "")
 }
 
 // words says why the answer ends. A word of this format stays what it was. All
@@ -55,11 +55,11 @@ func (e *ending) words(lost func(r *loss.Rule)) (word, message string) {
 		lost(unsaidSequence)
 	}
 	message = e.message()
-	if s.Format == Format && s.Word != "" {
-		if e.broken && s.Word == wordStop {
+	if s.Format == Format && s.RawReason != "" {
+		if e.broken && s.RawReason == wordStop {
 			return stopWord(content.StopMalformedCall)
 		}
-		return s.Word, message
+		return s.RawReason, message
 	}
 	reason := s.Reason
 	if e.broken || e.callless() {
@@ -110,7 +110,7 @@ func stopWord(r content.StopReason) (word, message string) {
 
 // message returns the vendor's own words about the end.
 func (e *ending) message() string {
-	var m front.Members
+	var m handler.Members
 	if e.stop.Message != "" {
 		return e.stop.Message
 	} else if s := &e.stop; s.Format == Format && strings.Contains(s.Details, "finishMessage") {
@@ -148,7 +148,7 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 	for i := range modalityLists {
 		dst = appendModalities(dst, u.Modalities, &modalityLists[i])
 	}
-	var more front.Members
+	var more handler.Members
 	more.Add(u.Extra, Format)
 	if tier := codec.Tier(u.Extra); tier != "" && more.Get("serviceTier") == "" {
 		more.Set("serviceTier", `"`+tier+`"`)

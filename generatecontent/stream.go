@@ -5,10 +5,10 @@ import (
 	"strconv"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -70,13 +70,13 @@ type progress struct {
 	fresh  bool      // the stop came with these events
 	word   string    // why it ended; empty: nothing yet
 
-	thoughts seal.Pending
+	thoughts envelope.Pending
 }
 
 // newStream returns a stream. id and model are used where the upstream says
 // nothing about them.
 func newStream(f framing, id, model string, limit int64) *stream {
-	s := &stream{framing: f, limit: limit, at: -1, room: seal.MaxSize}
+	s := &stream{framing: f, limit: limit, at: -1, room: envelope.MaxSize}
 	s.start.ID, s.start.Model = id, model
 	for i := range s.closed {
 		s.closed[i].in = -1
@@ -84,7 +84,7 @@ func newStream(f framing, id, model string, limit int64) *stream {
 	return s
 }
 
-// ContentType implements [front.Encoder], as the other methods do.
+// ContentType implements [handler.Encoder], as the other methods do.
 func (s *stream) ContentType() string {
 	if s.framing == inEvents {
 		return "text/event-stream"
@@ -140,7 +140,7 @@ func (s *stream) Lost() []content.Loss {
 	return l
 }
 
-// Err implements [front.Failer].
+// Err implements [handler.Failer].
 func (s *stream) Err() error { return s.err }
 
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
@@ -167,7 +167,7 @@ func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 // has begun an event, the failure first completes it, and the bare object comes from
 // Repeat: clients that ignore a failure in an event read on, and the others need no
 // event that has nothing to report.
-func (s *stream) End(dst []byte, f *front.Failure) []byte {
+func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 	if f == nil {
 		dst = s.oneLine(s.finish(dst), len(dst))
 		if s.framing == inArray {
@@ -181,10 +181,10 @@ func (s *stream) End(dst []byte, f *front.Failure) []byte {
 	return append(appendError(s.beginElement(dst), f, s.limit), ']')
 }
 
-// Repeat implements [front.Repeater]: the failure once more, in the form that End did
+// Repeat implements [handler.Repeater]: the failure once more, in the form that End did
 // not use; usually as an event. AI SDK reads data lines only. Clients that have read
 // both in one piece do not take the end of the body for the end of the answer.
-func (s *stream) Repeat(dst []byte, f *front.Failure) []byte {
+func (s *stream) Repeat(dst []byte, f *handler.Failure) []byte {
 	if s.framing == inArray {
 		return dst
 	}
@@ -214,7 +214,7 @@ func (s *stream) lose(b *streamed, r *loss.Rule) {
 func (s *stream) place(index int) int {
 	k := s.answer.at(index)
 	for len(s.said) <= k {
-		s.said = append(s.said, progress{thoughts: seal.Pending{Own: Format}})
+		s.said = append(s.said, progress{thoughts: envelope.Pending{Own: Format}})
 	}
 	return k
 }
@@ -309,7 +309,7 @@ func (s *stream) say(dst []byte, e *upstream.Event) []byte {
 	k := s.place(e.Candidate)
 	full := s.kept > maxKept
 	x := s.candidates[k].likely.own(e.Extra)
-	var more front.Members
+	var more handler.Members
 	more.Add(x, Format)
 	for _, m := range more {
 		full = full || s.candidates[k].members.Get(m.Name) != ""
@@ -429,7 +429,7 @@ func (s *stream) appendRest(dst []byte) []byte {
 	return dst
 }
 
-func appendHeld(dst []byte, list front.Members, skip func(string) bool) []byte {
+func appendHeld(dst []byte, list handler.Members, skip func(string) bool) []byte {
 	for i := range list {
 		if m := &list[i]; !skip(m.Name) {
 			dst = append(jsonwire.AppendString(append(dst, ','), m.Name), ':')

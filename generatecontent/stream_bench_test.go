@@ -7,7 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -37,20 +37,20 @@ func BenchmarkStreamEvent(b *testing.B) {
 
 // BenchmarkReply writes a whole answer.
 func BenchmarkReply(b *testing.B) {
-	reply := &upstream.Reply{
+	reply := &upstream.Response{
 		Start: upstream.Start{ID: "r", Model: "m"},
 		Parts: []content.Part{&content.Thinking{Text: strings.Repeat("hm ", 200)}, &content.Text{Text: strings.Repeat("word ", 400)},
 			&content.ToolUse{ID: "fc-1", Name: "read_file", Input: `{"path":"/src/main.go","limit":200}`}},
 		Usage: content.Usage{Input: 10, Output: 20},
 	}
-	res, _ := ResponseOf(reply)
+	res, _ := ResponseFromUpstream(reply)
 	doc, err := res.AppendJSON(nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	var out []byte
 	floor.Run(b, string(doc), func() {
-		res, _ := ResponseOf(reply)
+		res, _ := ResponseFromUpstream(reply)
 		if out, err = res.AppendJSON(out[:0]); err != nil {
 			b.Fatal(err)
 		}
@@ -58,5 +58,5 @@ func BenchmarkReply(b *testing.B) {
 }
 
 func BenchmarkHandlerEvent(b *testing.B) {
-	wiretest.BenchmarkEvents(b, func(up upstream.Upstream) http.Handler { return NewHandler(up, nil) }, post(eventsPath, smallBody))
+	formattest.BenchmarkEvents(b, func(up upstream.Upstream) http.Handler { return NewHandler(up, nil) }, post(eventsPath, smallBody))
 }

@@ -3,10 +3,10 @@ package generatecontent
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -23,7 +23,7 @@ type streamed struct {
 	extra     *content.Extra // of a text, to be said with its first piece
 	signature content.Signature
 	phase     content.Signature // of a text: the signature of another vendor that signature encodes
-	tail      front.Tail
+	tail      handler.Tail
 	cites     []content.Citation
 	citesSize int     // bytes
 	over      bool    // some were too many
@@ -263,7 +263,7 @@ func (s *stream) whole(dst []byte, b *streamed, p content.Part) []byte {
 func (b *streamed) complete() content.Part {
 	p := b.part
 	if b.signature.Data != "" {
-		p = seal.With(p, b.signature)
+		p = envelope.With(p, b.signature)
 	}
 	if b.input != nil {
 		switch t := p.(type) {

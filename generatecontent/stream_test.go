@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -40,9 +40,9 @@ func driveSlowly(t *testing.T, f framing, up upstream.Func, pings int) (stream s
 		wait()
 		return s.Err()
 	}))
-	var fail *front.Failure
+	var fail *handler.Failure
 	if err != nil {
-		fail = front.Explain(err)
+		fail = handler.Explain(err)
 	}
 	out = s.End(out, fail)
 	if fail != nil {
@@ -95,7 +95,7 @@ func TestReplyIsStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, lost := ResponseOf(reply)
+			res, lost := ResponseFromUpstream(reply)
 			checkLosses(t, tt.losses, lost)
 			if res.ResponseID == "" {
 				res.ResponseID, res.ModelVersion = "r-1", "asked"
@@ -354,8 +354,8 @@ func TestPings(t *testing.T) {
 		return events
 	}
 	start := upstream.Event{Kind: upstream.EventStart, Start: &upstream.Start{ID: "r", Model: "m"}}
-	stop := upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd, Format: Format, Word: "STOP"}}
-	blocked := upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopSafety, Format: Format, Word: "SAFETY",
+	stop := upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "STOP"}}
+	blocked := upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopSafety, Format: Format, RawReason: "SAFETY",
 		Details: `{"promptFeedback":{"blockReason":"SAFETY"}}`}}
 	tests := []struct {
 		name  string
@@ -395,7 +395,7 @@ func TestPings(t *testing.T) {
 				}
 			}
 			if tt.fails {
-				f := front.Explain(&upstream.Error{Code: upstream.CodeUnavailable})
+				f := handler.Explain(&upstream.Error{Code: upstream.CodeUnavailable})
 				out = s.Repeat(s.End(out, f), f)
 			} else {
 				out = s.End(out, nil)

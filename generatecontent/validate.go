@@ -9,9 +9,9 @@ import (
 	"github.com/polywire/polywire/internal/legal"
 )
 
-// Rules is what a host has to say to a validator. The zero value, like nil,
+// ValidateOptions is what a host has to say to a validator. The zero value, like nil,
 // holds the defaults.
-type Rules struct {
+type ValidateOptions struct {
 	// Strict refuses names that the format does not know, all of them at every
 	// depth, in the vendor's words. The default lets them pass, because clients
 	// send what is newer than this package. Free JSON has no such names: schemas
@@ -52,7 +52,7 @@ type Rules struct {
 // Rules that depend on a model are the upstream's: whether it thinks, sees,
 // signs, or takes built-in tools besides functions. In a request made by hand,
 // nil parts and sources are faults too; free JSON is judged by the encoder.
-func (r *Request) Validate(rules *Rules) error {
+func (r *Request) Validate(rules *ValidateOptions) error {
 	v := validator{r: r}
 	if rules != nil {
 		v.rules = *rules
@@ -83,9 +83,9 @@ func orDefault[T int | int64](n, def T) T {
 // A validator walks over one request.
 type validator struct {
 	r      *Request
-	rules  Rules
+	rules  ValidateOptions
 	path   codec.Path
-	faults content.Faults
+	faults content.ViolationList
 
 	sound int // how many of Form.sound are behind
 	files int
@@ -94,7 +94,7 @@ type validator struct {
 
 // fault notes a fault at the path, with more names behind it.
 func (v *validator) fault(code content.Code, text string, names ...string) {
-	if v.faults.Len() >= content.MaxFaults {
+	if v.faults.Len() >= content.MaxViolations {
 		v.faults.Add(code, "", "") // is only counted
 		return
 	}
@@ -201,7 +201,7 @@ func (v *validator) safety() {
 		}
 		v.path.Pop()
 		v.path.Pop()
-		if v.faults.Len() > content.MaxFaults {
+		if v.faults.Len() > content.MaxViolations {
 			return // very many settings would be compared with each other
 		}
 	}

@@ -84,7 +84,7 @@ var fileTypes = []string{
 }
 
 func (v *validator) welcome(t string) bool {
-	return IsWelcome(t) || slices.Contains(v.rules.MediaTypes, t)
+	return IsSupportedMediaType(t) || slices.Contains(v.rules.MediaTypes, t)
 }
 
 // inline checks a file in the document against its media type and the limits.
@@ -98,9 +98,9 @@ func (v *validator) inline(s *content.Base64) {
 	}
 	lim := v.rules.Limits
 	r := content.CheckFile(s, v.ruleFor(s.Data), lim)
-	if text, code := fileText(&r, lim); text != "" && (good || r.Fault != content.FileType) {
+	if text, code := fileText(&r, lim); text != "" && (good || r.Violation != content.FileType) {
 		name := "data"
-		if r.Fault == content.FileType {
+		if r.Violation == content.FileType {
 			name = "mime_type"
 		}
 		v.fault(code, text, name)
@@ -109,7 +109,7 @@ func (v *validator) inline(s *content.Base64) {
 
 // fileText tells what is wrong with a file.
 func fileText(r *content.FileReport, lim content.Limits) (string, content.Code) {
-	switch r.Fault {
+	switch r.Violation {
 	case 0:
 		return "", ""
 	case content.FileTooLarge:
@@ -129,9 +129,9 @@ func fileText(r *content.FileReport, lim content.Limits) (string, content.Code) 
 		return "Unable to process input image: it may have at most " + strconv.FormatInt(lim.ImagePixels, 10) +
 			" pixels", content.CodeLimit
 	case content.FileHeader:
-		return "Unable to process input image: the file " + r.Fault.String(), content.CodeMedia
+		return "Unable to process input image: the file " + r.Violation.String(), content.CodeMedia
 	}
-	return "the file " + r.Fault.String(), content.CodeMedia
+	return "the file " + r.Violation.String(), content.CodeMedia
 }
 
 // ruleFor returns how to check base64 data: not again, if it is what the reader

@@ -3,7 +3,7 @@ package generatecontent
 import (
 	"testing"
 
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 )
 
 // faultless are documents without a fault that have all the unions of the format.
@@ -35,7 +35,7 @@ var faultless = []string{
 
 // A member or element of a wrong type is told once: no fault follows from it.
 func TestWrongTypesAreToldOnce(t *testing.T) {
-	wiretest.WrongTypesAreToldOnce(t, faultless, func(body string) (validate func() error, parsed error) {
+	formattest.WrongTypesAreToldOnce(t, faultless, func(body string) (validate func() error, parsed error) {
 		r, err := ParseRequestString(body)
 		return func() error { return r.Validate(nil) }, err
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 )
 
 const (
@@ -125,7 +125,7 @@ func TestValidate(t *testing.T) {
 			if r == nil {
 				t.Fatal("not parsed")
 			}
-			if diff := cmp.Diff(tt.want, wiretest.Faults(r.Validate(nil))); diff != "" {
+			if diff := cmp.Diff(tt.want, formattest.Faults(r.Validate(nil))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -174,10 +174,10 @@ func TestValidatePairing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, wiretest.Faults(r.Validate(nil))); diff != "" {
+			if diff := cmp.Diff(tt.want, formattest.Faults(r.Validate(nil))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if err := r.Validate(&Rules{Count: true}); err != nil {
+			if err := r.Validate(&ValidateOptions{Count: true}); err != nil {
 				t.Errorf("countTokens: %v", err)
 			}
 		})
@@ -190,7 +190,7 @@ func TestValidateLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Validate(&Rules{MediaTypes: []string{"application/zip"}}); err != nil {
+	if err := r.Validate(&ValidateOptions{MediaTypes: []string{"application/zip"}}); err != nil {
 		t.Error(err)
 	}
 	for want, lim := range map[string]content.Limits{
@@ -199,7 +199,7 @@ func TestValidateLimits(t *testing.T) {
 		"at most 12 pixels in width and height":                                                           {ImageSide: 12},
 		"limit contents[0].parts[1].inline_data.data: Unable to process input image: it may have at most": {ImagePixels: 90},
 	} {
-		got := strings.Join(wiretest.Faults(r.Validate(&Rules{Limits: lim, MediaTypes: []string{"application/zip"}})), "\n")
+		got := strings.Join(formattest.Faults(r.Validate(&ValidateOptions{Limits: lim, MediaTypes: []string{"application/zip"}})), "\n")
 		if !strings.Contains(got, want) {
 			t.Errorf("%+v: got\n%s\nwant …%s…", lim, got, want)
 		}
@@ -210,12 +210,12 @@ func TestValidateLimits(t *testing.T) {
 func TestValidateMade(t *testing.T) {
 	r := &Request{
 		SystemInstruction: &Instruction{Parts: []content.Part{nil, (*content.Text)(nil)}},
-		Contents: []content.Turn{{Role: content.System, Parts: []content.Part{
+		Contents: []content.Turn{{Role: content.RoleSystem, Parts: []content.Part{
 			nil, (*content.Image)(nil), &content.Image{}, &content.Document{Source: (*content.URL)(nil)}, &content.SearchResult{},
 			&content.ToolResult{Name: "n", Parts: []content.Part{nil, &content.Thinking{}}}}}},
 		Tools: []content.Tool{{Kind: "x", Format: "other"}, {Name: "f", Input: content.Schema{OpenAPI: true, JSON: "{"}}},
 	}
-	got := wiretest.Faults(r.Validate(nil))
+	got := formattest.Faults(r.Validate(nil))
 	want := []string{
 		"value contents[0].role: Please use a valid role: user, model.",
 		"missing contents[0].parts[0].data: " + textNoData,
@@ -264,7 +264,7 @@ func TestStrictResults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(tt.want, wiretest.Faults(r.Validate(&Rules{Strict: true}))); diff != "" {
+		if diff := cmp.Diff(tt.want, formattest.Faults(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -275,7 +275,7 @@ func TestStrictResults(t *testing.T) {
 func TestStrictMade(t *testing.T) {
 	odd := extra(`{"odd":1}`)
 	r := &Request{
-		Contents: []content.Turn{{Role: content.User, Extra: odd, Parts: []content.Part{
+		Contents: []content.Turn{{Role: content.RoleUser, Extra: odd, Parts: []content.Part{
 			&content.Text{Text: "a", Extra: odd},
 			&content.Image{Source: &content.Base64{MediaType: "image/png", Data: png, Extra: odd}}}}},
 		SystemInstruction: &Instruction{Parts: []content.Part{&content.Text{Text: "s"}}, Extra: odd},
@@ -289,7 +289,7 @@ func TestStrictMade(t *testing.T) {
 		t.Errorf("without strict rules: %v", err)
 	}
 	var at []string
-	list, _ := content.Violations(r.Validate(&Rules{Strict: true}))
+	list, _ := content.Violations(r.Validate(&ValidateOptions{Strict: true}))
 	for _, e := range list {
 		if e.Code != content.CodeUnknown {
 			t.Errorf("got %+v", e)
@@ -311,7 +311,7 @@ func TestStrictMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(wiretest.Faults(r.Validate(&Rules{Strict: true})), wiretest.Faults(parsed.Validate(&Rules{Strict: true}))); diff != "" {
+	if diff := cmp.Diff(formattest.Faults(r.Validate(&ValidateOptions{Strict: true})), formattest.Faults(parsed.Validate(&ValidateOptions{Strict: true}))); diff != "" {
 		t.Errorf("(-made +parsed):\n%s", diff)
 	}
 }

@@ -60,7 +60,7 @@ func (v *validator) declaration(t *content.Tool, seen map[string]bool) {
 	case !isFunction(t.Name):
 		v.fault(content.CodeValue, textFunctionName, "name")
 	case seen[t.Name]:
-		if v.faults.Len() <= content.MaxFaults { // the text is not for nothing
+		if v.faults.Len() <= content.MaxViolations { // the text is not for nothing
 			v.fault(content.CodeConflict, "Duplicate function declaration found: "+codec.Clip(t.Name), "name")
 		}
 	}

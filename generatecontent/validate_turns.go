@@ -52,7 +52,7 @@ func (v *validator) unclear(names ...string) bool {
 }
 
 func (v *validator) turn(i int, t *content.Turn) {
-	if t.Role != content.User && t.Role != content.Assistant {
+	if t.Role != content.RoleUser && t.Role != content.RoleAssistant {
 		v.fault(content.CodeValue, "Please use a valid role: user, model.", "role")
 	}
 	if len(t.Parts) == 0 {
@@ -71,7 +71,7 @@ func (v *validator) turn(i int, t *content.Turn) {
 	}
 	// The vendor accepts an empty text, but no part without data. The model may
 	// have said nothing, which Go's SDK writes as such a part.
-	if role == content.User && v.r.nothing(i) && silent(t.Parts) && !v.unclear() {
+	if role == content.RoleUser && v.r.nothing(i) && silent(t.Parts) && !v.unclear() {
 		v.path.PushIndex(v.r.original(i, 0))
 		v.fault(content.CodeMissing, textNoData, "data")
 		v.path.Pop()
@@ -136,12 +136,12 @@ func (v *validator) part(p content.Part, role content.Role) {
 		v.source(q.Source)
 		v.video(q.Extra)
 	case *content.ToolUse:
-		if role == content.User {
+		if role == content.RoleUser {
 			v.fault(content.CodeOrder, "function calls are made by the model", "function_call")
 		}
 		v.called(q.Name, "function_call")
 	case *content.ToolResult:
-		if role == content.Assistant {
+		if role == content.RoleAssistant {
 			v.fault(content.CodeOrder, "function responses are given by the user", "function_response")
 		}
 		v.path.Push("function_response")
@@ -196,7 +196,7 @@ func (v *validator) pairing() {
 	var calls []*content.ToolUse
 	first := 0 // the turn of the first of the calls
 	for i := 0; i < len(turns); i++ {
-		if turns[i].Role == content.Assistant {
+		if turns[i].Role == content.RoleAssistant {
 			for _, p := range turns[i].Parts {
 				if c, ok := p.(*content.ToolUse); ok && c != nil {
 					if len(calls) == 0 {
@@ -212,7 +212,7 @@ func (v *validator) pairing() {
 			continue
 		}
 		from := i
-		for !v.rules.Strict && i+1 < len(turns) && turns[i+1].Role != content.Assistant {
+		for !v.rules.Strict && i+1 < len(turns) && turns[i+1].Role != content.RoleAssistant {
 			i++
 		}
 		v.answers(from, i+1, calls)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -36,7 +36,7 @@ func vendorFrames() []*upstream.Frame {
 			{Kind: upstream.EventClose, Block: 2}}},
 		{Data: strings.Replace(candidate(`{"text":""}`, `,"finishReason":"STOP"`), frameTail,
 			`,"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13}`+frameTail, 1),
-			Events: []upstream.Event{{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopToolUse, Format: Format, Word: "STOP"}},
+			Events: []upstream.Event{{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopToolUse, Format: Format, RawReason: "STOP"}},
 				{Kind: upstream.EventUsage, Usage: &content.Usage{Input: 9, Output: 4}}}},
 	}
 	for _, f := range list {
@@ -133,7 +133,7 @@ func TestVerbatim(t *testing.T) {
 
 // edited sends the vendor's stream, through middleware if there is an edit.
 func edited(edit func([]upstream.Event) []upstream.Event) upstream.Func {
-	return wiretest.Edited(wiretest.Frames(vendorFrames()...), edit).Generate
+	return formattest.Edited(formattest.Frames(vendorFrames()...), edit).Generate
 }
 
 // TestVerbatimEnd checks that a vendor's own end is not said twice, and that
@@ -171,7 +171,7 @@ func TestVerbatimBlocked(t *testing.T) {
 	stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		return w.Frame(&upstream.Frame{Format: Format, Data: data, Events: []upstream.Event{
 			{Kind: upstream.EventStart, Start: &upstream.Start{ID: "r-v", Model: "v"}},
-			{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopSafety, Format: Format, Word: "SAFETY",
+			{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopSafety, Format: Format, RawReason: "SAFETY",
 				Details: `{"promptFeedback":{"blockReason":"SAFETY"}}`}}}})
 	})
 	if want := "data: " + data + "\r\n\r\n"; stream != want {
@@ -188,7 +188,7 @@ func TestVerbatimStopOfBroken(t *testing.T) {
 				Events: []upstream.Event{{Kind: upstream.EventStart, Start: &upstream.Start{ID: "r", Model: "m"}}}})
 			_ = w.Part(&content.ToolUse{ID: "x", Name: "f", Input: input})
 			return w.Frame(&upstream.Frame{Format: Format, Data: `{"candidates":[{"index":0,"finishReason":"STOP"}],"responseId":"r","modelVersion":"m"}`,
-				Events: []upstream.Event{{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd, Format: Format, Word: "STOP"}}}})
+				Events: []upstream.Event{{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "STOP"}}}})
 		})
 		if n := strings.Count(stream, `"finishReason"`); n != 1 || !strings.Contains(stream, `"finishReason":"`+want+`"`) {
 			t.Errorf("%s: want the one reason %s in\n%s", input, want, stream)

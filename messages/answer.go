@@ -5,9 +5,9 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // lose notes one loss; the path is known to whoever hands it out.
@@ -85,13 +85,13 @@ func answerThinking(p *content.Thinking, lost lose) content.Part {
 	if p.Redacted.Data != "" {
 		c.Signature = none
 		if optional(p.Redacted) { // of a vendor that has no such blocks
-			lost(seal.Nobodys)
+			lost(envelope.Nobodys)
 			return nil
 		}
 		if foreign(p.Redacted) {
-			c.Redacted = content.Signature{Format: Format, Data: sealed(p.Redacted, seal.Own, lost)}
+			c.Redacted = content.Signature{Format: Format, Data: sealed(p.Redacted, envelope.Own, lost)}
 		} else if p.Redacted.Format != Format {
-			lost(seal.Nobodys)
+			lost(envelope.Nobodys)
 			return nil
 		}
 		if c.Redacted.Data == "" {
@@ -100,7 +100,7 @@ func answerThinking(p *content.Thinking, lost lose) content.Part {
 		return &c
 	}
 	if foreign(p.Signature) {
-		c.Signature = content.Signature{Format: Format, Data: sealed(p.Signature, seal.Own, lost)}
+		c.Signature = content.Signature{Format: Format, Data: sealed(p.Signature, envelope.Own, lost)}
 	} else if p.Signature.Format != Format {
 		hints(nil, nil, &c.Signature, lost)
 	}
@@ -119,7 +119,7 @@ func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature,
 		*extra = nil
 	}
 	if sig != nil && sig.Data != "" && !foreign(*sig) {
-		lost(seal.Nobodys)
+		lost(envelope.Nobodys)
 	}
 	if sig != nil {
 		*sig = content.Signature{}

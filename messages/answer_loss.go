@@ -3,8 +3,8 @@ package messages
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // What an answer can lose on its way into this format.
@@ -65,7 +65,7 @@ var (
 
 // answerLosses is the table of all of them.
 var answerLosses = []*loss.Rule{
-	seal.Nobodys, seal.TooLarge, seal.TooLate, seal.TwoVendors, unsaidLast, unsaidTextSignature, unsaidState, unsaidThinking,
+	envelope.Nobodys, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, unsaidLast, unsaidTextSignature, unsaidState, unsaidThinking,
 	unsaidImage, unsaidDocument, unsaidMedia, unsaidTool, unsaidPart, unsaidResult, unsaidName, unsaidInput, unsaidSent, unsaidCut, unsaidQuery, unsaidID, unsaidCitation,
 	unsaidCandidates, unsaidReason, unsaidDetails, unsaidCounts,
 	unsaidCache, unsaidEventMembers, unsaidManyMembers, unsaidEvent, unsaidDelta,

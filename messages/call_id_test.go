@@ -49,8 +49,8 @@ func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []
 // has gets one of its own, and that this is told.
 func TestRepeatedIDs(t *testing.T) {
 	turns := []content.Turn{
-		{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "call_0"}, &content.ToolUse{ID: "toolu_pw2"}}},
-		{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "call_0"}, &content.ToolResult{ID: "toolu_pw2"}}},
+		{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "call_0"}, &content.ToolUse{ID: "toolu_pw2"}}},
+		{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "call_0"}, &content.ToolResult{ID: "toolu_pw2"}}},
 	}
 	said := []string{"call_0", "a", "a", "toolu_pw2", "", "toolu_pw5", "b"}
 	want := []string{"toolu_pw3", "a", "toolu_pw4", "toolu_pw5", "toolu_pw6", "toolu_pw7", "b"}
@@ -97,15 +97,15 @@ func TestNamelessCall(t *testing.T) {
 		"alone":          {[]string{""}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
 		"without reason": {[]string{""}, upstream.Stop{}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
 		"beside another": {[]string{"", "n"}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
-		"an ordinary end": {[]string{""}, upstream.Stop{Reason: content.StopEnd, Format: Format, Word: "end_turn"}, "malformed_tool_use",
+		"an ordinary end": {[]string{""}, upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "end_turn"}, "malformed_tool_use",
 			[]string{"dropped parts.0", "degraded stop"}},
 		"cut":           {[]string{""}, upstream.Stop{Reason: content.StopMaxTokens}, "max_tokens", []string{"dropped parts.0"}},
 		"none":          {nil, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"degraded stop"}},
-		"vendor's word": {nil, upstream.Stop{Reason: content.StopToolUse, Format: Format, Word: "tool_use"}, "tool_use", nil},
+		"vendor's word": {nil, upstream.Stop{Reason: content.StopToolUse, Format: Format, RawReason: "tool_use"}, "tool_use", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var events []upstream.Event
-			r := &upstream.Reply{Stop: tt.stop}
+			r := &upstream.Response{Stop: tt.stop}
 			named := 0
 			for i, s := range tt.calls {
 				c := &content.ToolUse{ID: fmt.Sprintf("c%d", i), Name: s}

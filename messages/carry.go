@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -29,7 +29,7 @@ import (
 //
 // The promise: a client that returns calls in their order with their ids returns
 // each signature of a call, byte for byte, and the thinking before it in its place
-// (see [seal.Thought]). A client that returns the blocks of a response, too,
+// (see [envelope.Thought]). A client that returns the blocks of a response, too,
 // returns everything else. It may leave out texts of nothing but white space; it
 // may return each block as a turn of its own. The vendor has to sign a part once,
 // before another part opens, and a call before its block begins.
@@ -55,30 +55,30 @@ type carriage struct {
 // carriageOf returns the carriage for a request whose calls came back without the
 // blocks that held their state, or with them.
 func carriageOf(n *upstream.Request, dropped bool) carriage {
-	on := n.Thinking.On()
+	on := n.Thinking.Enabled()
 	return carriage{hidden: !on, blocks: on && !dropped}
 }
 
 // foreign reports whether a signature is one of another format, which is
 // carried.
-func foreign(s content.Signature) bool { return seal.Foreign(s, Format) }
+func foreign(s content.Signature) bool { return envelope.Foreign(s, Format) }
 
 // collects reports whether the id of the next call may have to carry thinking
 // with a signature, or the signature of a text.
 func (c carriage) collects(s content.Signature) bool {
-	return !c.blocks && foreign(s) && seal.CarriesThinking(s.Format)
+	return !c.blocks && foreign(s) && envelope.CarriesThinking(s.Format)
 }
 
 // optional reports whether the signature of a text or of thinking is one that its
 // vendor does not need back.
-func optional(s content.Signature) bool { return foreign(s) && !seal.CarriesThinking(s.Format) }
+func optional(s content.Signature) bool { return foreign(s) && !envelope.CarriesThinking(s.Format) }
 
 // sealed returns an envelope with a signature that is foreign, empty if it
 // cannot be sealed.
-func sealed(s content.Signature, k seal.Kind, lost lose) string {
-	data, ok := seal.Seal(s.Format, k, s.Data)
+func sealed(s content.Signature, k envelope.Kind, lost lose) string {
+	data, ok := envelope.Seal(s.Format, k, s.Data)
 	if !ok {
-		lost(seal.TooLarge)
+		lost(envelope.TooLarge)
 	}
 	return data
 }
@@ -88,7 +88,7 @@ func sealed(s content.Signature, k seal.Kind, lost lose) string {
 func beside(p content.Part) content.Signature {
 	switch p.(type) {
 	case *content.Text, *content.ToolUse:
-		if s := seal.Of(p); foreign(s) {
+		if s := envelope.Of(p); foreign(s) {
 			return s
 		}
 	}
@@ -103,30 +103,30 @@ func envelopeBlock(data string) *content.Thinking {
 // callID returns the id of a call with the state that it carries: the signature
 // sig of the call or, without one, what is pending. marked says that state is in
 // blocks before the call.
-func callID(id string, sig content.Signature, marked bool, pending *seal.Pending, room *int, lost func(n int, r *loss.Rule), own lose) string {
+func callID(id string, sig content.Signature, marked bool, pending *envelope.Pending, room *int, lost func(n int, r *loss.Rule), own lose) string {
 	if sig.Data != "" {
-		if s, ok := seal.EncodeID(id, seal.Envelope{Format: sig.Format, Kind: seal.Own, Data: sig.Data}); ok {
+		if s, ok := envelope.EncodeID(id, envelope.Envelope{Format: sig.Format, Kind: envelope.Own, Data: sig.Data}); ok {
 			return s
 		}
-		own(seal.TooLarge)
+		own(envelope.TooLarge)
 	} else if pending.Any() {
 		encode := func(f content.Format, data string) (string, bool) {
-			return seal.EncodeID(id, seal.Envelope{Format: f, Kind: seal.Thoughts, Data: data})
+			return envelope.EncodeID(id, envelope.Envelope{Format: f, Kind: envelope.Thoughts, Data: data})
 		}
 		if s := pending.Take(room, encode, lost); s != "" {
 			return s
 		}
 	}
 	if marked {
-		if s, ok := seal.MarkID(id); ok {
+		if s, ok := envelope.MarkID(id); ok {
 			return s
 		}
 	}
-	if seal.ReservedID(id) {
-		if s, ok := seal.EncodeID(id, seal.Envelope{Kind: seal.ID}); ok {
+	if envelope.ReservedID(id) {
+		if s, ok := envelope.EncodeID(id, envelope.Envelope{Kind: envelope.ID}); ok {
 			return s
 		}
-		return seal.HashedID(id)
+		return envelope.HashedID(id)
 	}
 	return id
 }
@@ -208,7 +208,7 @@ func (c carriage) collectsOnly(p content.Part) bool {
 
 // toCollect returns thinking without a signature that no id carries.
 func toCollect(t *content.Thinking) *content.Thinking {
-	if seal.CarriesThinking(t.Signature.Format) {
+	if envelope.CarriesThinking(t.Signature.Format) {
 		return t
 	}
 	c := *t
@@ -239,7 +239,7 @@ func (s *stream) settleHidden() {
 
 // passText counts text that the client gets, in front of a call that may carry
 // what is pending.
-func (c carriage) passText(pending *seal.Pending, text string) {
+func (c carriage) passText(pending *envelope.Pending, text string) {
 	switch {
 	case c.blocks:
 	case pending.Empty(): // only whether there is any counts
@@ -250,9 +250,9 @@ func (c carriage) passText(pending *seal.Pending, text string) {
 }
 
 // rest reports what was to be carried, and no call has come to carry it.
-func (c carriage) rest(pending *seal.Pending, lost func(n int, r *loss.Rule)) {
+func (c carriage) rest(pending *envelope.Pending, lost func(n int, r *loss.Rule)) {
 	if n, ok := pending.Large(); ok {
-		lost(n, seal.TooLarge)
+		lost(n, envelope.TooLarge)
 	}
 	pending.Rest(func(n int, p *content.Thinking) {
 		if p == nil || c.hidden || p.Redacted.Data != "" {
@@ -287,28 +287,28 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 	case sig.Data == "":
 	case of != nil && of.hidden && sig.Format == Format:
 		return s.reveal(dst, e.Block, sig, lost)
-	case of != nil && of.hidden && seal.CarriesThinking(sig.Format):
+	case of != nil && of.hidden && envelope.CarriesThinking(sig.Format):
 		s.sign(e.Block, sig, lost)
 	case b != nil && b.waiting() && foreign(sig):
 		b.call.signature = sig
 	case b != nil && b.waiting():
-		lost(seal.Nobodys)
+		lost(envelope.Nobodys)
 	case of != nil && of.kind == textBlock && optional(sig):
 		lost(unsaidTextSignature)
 	case of != nil && of.out < 0:
 	case thought && !b.signed && sig.Format == Format:
 		b.signature = sig.Data
 	case !foreign(sig):
-		lost(seal.Nobodys)
+		lost(envelope.Nobodys)
 	case thought && !b.signed:
-		b.signature, s.carried = sealed(sig, seal.Own, lost), true
+		b.signature, s.carried = sealed(sig, envelope.Own, lost), true
 		s.sign(e.Block, sig, lost)
 	case late && of.kind == textBlock && !of.signed && of.out == s.next-1:
 		return s.behind(dst, of, sig)
 	case b != nil && b.kind == textBlock && !b.signed && b.out == s.next-1:
 		b.beside = sig
 	default:
-		lost(seal.TooLate)
+		lost(envelope.TooLate)
 	}
 	return dst
 }
@@ -336,9 +336,9 @@ func (s *stream) sign(block int, sig content.Signature, lost lose) {
 	switch {
 	case s.blocks:
 	case !foreign(sig):
-		lost(seal.Nobodys)
+		lost(envelope.Nobodys)
 	case s.collects(sig) && !s.pending.Sign(block, sig, &s.room):
-		lost(seal.TooLate)
+		lost(envelope.TooLate)
 	}
 }
 
@@ -409,10 +409,10 @@ func (s *stream) inBlock(b *streamed) {
 			continue
 		}
 		s.nameCall(b)
-		if _, ok := seal.MarkID(t.ID); !ok {
+		if _, ok := envelope.MarkID(t.ID); !ok {
 			return
 		}
-		if data, ok := seal.SealCall(c.signature, t.ID); ok {
+		if data, ok := envelope.SealCall(c.signature, t.ID); ok {
 			o.signature, c.signature, s.carried = data, content.Signature{}, true
 		}
 		return
@@ -438,7 +438,7 @@ func (s *stream) nameCall(b *streamed) {
 func unseal(turns []content.Turn) (list []content.Turn, changed, dropped bool, lost []content.Loss) {
 	o := opener{turns: turns, turn: -1}
 	o.decodeIDs()
-	list, changed, lost = seal.Turns(turns, o.open)
+	list, changed, lost = envelope.Turns(turns, o.open)
 	return list, changed, o.dropped, lost
 }
 
@@ -470,7 +470,7 @@ type signedCall struct {
 func (o *opener) decodeIDs() {
 	some := false
 	each(o.turns, func(id string) {
-		some = some || seal.ReservedID(id)
+		some = some || envelope.ReservedID(id)
 	})
 	if !some {
 		return
@@ -479,19 +479,19 @@ func (o *opener) decodeIDs() {
 	o.state, o.damaged = make(map[string]content.Signature), make(map[string]bool)
 	whose := make(map[string]string) // by the id inside: the id that came
 	each(o.turns, func(id string) {
-		if !seal.ReservedID(id) {
+		if !envelope.ReservedID(id) {
 			whose[id] = id
 		}
 	})
 	each(o.turns, func(id string) {
-		if _, known := o.ids[id]; known || !seal.ReservedID(id) {
+		if _, known := o.ids[id]; known || !envelope.ReservedID(id) {
 			return
 		}
 		inner, e, ok := decodeID(id)
 		if other, taken := whose[inner]; taken && other != id {
-			inner, ok = seal.HashedID(id), false
+			inner, ok = envelope.HashedID(id), false
 			for whose[inner] != "" {
-				inner = seal.HashedID(inner)
+				inner = envelope.HashedID(inner)
 			}
 		}
 		whose[inner], o.ids[id], o.damaged[id] = id, inner, !ok
@@ -503,16 +503,16 @@ func (o *opener) decodeIDs() {
 
 // decodeID returns the id that is inside an encoded or marked id, and what it
 // carries.
-func decodeID(s string) (id string, e seal.Envelope, ok bool) {
-	if id, ok := seal.MarkedID(s); ok {
-		if again, ok := seal.MarkID(id); ok && again == s {
+func decodeID(s string) (id string, e envelope.Envelope, ok bool) {
+	if id, ok := envelope.MarkedID(s); ok {
+		if again, ok := envelope.MarkID(id); ok && again == s {
 			return id, e, true
 		}
-		return seal.DamagedID(s), e, false
+		return envelope.DamagedID(s), e, false
 	}
-	id, e, ok = seal.DecodeID(s)
-	if !ok || e.Kind == seal.Thoughts && !seal.CarriesThinking(e.Format) {
-		return seal.DamagedID(s), seal.Envelope{}, false
+	id, e, ok = envelope.DecodeID(s)
+	if !ok || e.Kind == envelope.Thoughts && !envelope.CarriesThinking(e.Format) {
+		return envelope.DamagedID(s), envelope.Envelope{}, false
 	}
 	return id, e, true
 }
@@ -538,7 +538,7 @@ func each(turns []content.Turn, f func(id string)) {
 // open opens one part.
 func (o *opener) open(turn int, p content.Part) (q content.Part, damaged bool) {
 	for o.turn < turn {
-		if o.turn++; o.turns[o.turn].Role == content.User {
+		if o.turn++; o.turns[o.turn].Role == content.RoleUser {
 			o.calls, o.carried = o.calls[:0], false
 		}
 	}
@@ -576,7 +576,7 @@ func (o *opener) call(p *content.ToolUse) (q content.Part, damaged bool) {
 	c.ID = id
 	if sig, ok := o.state[p.ID]; ok {
 		c.Signature = sig
-	} else if _, marked := seal.MarkedID(p.ID); marked && !o.damaged[p.ID] {
+	} else if _, marked := envelope.MarkedID(p.ID); marked && !o.damaged[p.ID] {
 		at := slices.IndexFunc(o.calls, func(s signedCall) bool { return s.id == id })
 		switch {
 		case at >= 0:
@@ -592,28 +592,28 @@ func (o *opener) call(p *content.ToolUse) (q content.Part, damaged bool) {
 // thinking opens what a thinking block carries.
 func (o *opener) thinking(t *content.Thinking) (q content.Part, damaged bool) {
 	switch {
-	case t.Redacted.Format == Format && seal.Sealed(t.Redacted.Data):
+	case t.Redacted.Format == Format && envelope.Sealed(t.Redacted.Data):
 		q, damaged = openRedacted(t)
 		o.carried = o.carried || !damaged
 		return q, damaged
-	case t.Redacted.Data == "" && t.Signature.Format == Format && seal.Sealed(t.Signature.Data):
+	case t.Redacted.Data == "" && t.Signature.Format == Format && envelope.Sealed(t.Signature.Data):
 	default:
 		return t, false
 	}
 	c := *t
-	e, ok := seal.Open(t.Signature.Data)
+	e, ok := envelope.Open(t.Signature.Data)
 	switch {
-	case ok && e.Kind == seal.Call:
+	case ok && e.Kind == envelope.Call:
 		id, sig := e.CallOf()
 		o.calls = append(o.calls, signedCall{id, sig})
 		c.Signature = content.Signature{}
-	case ok && e.Kind == seal.Own && e.Format == seal.UnsignedFormat:
+	case ok && e.Kind == envelope.Own && e.Format == envelope.UnsignedFormat:
 		c.Signature = content.Signature{}
 		return &c, false
-	case ok && e.Kind == seal.Own:
+	case ok && e.Kind == envelope.Own:
 		c.Signature = content.Signature{Format: e.Format, Data: e.Data}
 	default:
-		c.Signature = seal.Broken(t.Signature)
+		c.Signature = envelope.Broken(t.Signature)
 		return &c, true
 	}
 	o.carried = true
@@ -622,16 +622,16 @@ func (o *opener) thinking(t *content.Thinking) (q content.Part, damaged bool) {
 
 func openRedacted(t *content.Thinking) (q content.Part, damaged bool) {
 	c := *t
-	e, ok := seal.Open(t.Redacted.Data)
+	e, ok := envelope.Open(t.Redacted.Data)
 	switch {
-	case ok && e.Kind == seal.Own:
+	case ok && e.Kind == envelope.Own:
 		c.Redacted = content.Signature{Format: e.Format, Data: e.Data}
 	case ok && e.Kind.Beside():
-		c.Redacted = seal.Neighbour(e.Format, e.Kind, e.Data)
-	case ok && e.Kind == seal.Alone:
+		c.Redacted = envelope.Neighbour(e.Format, e.Kind, e.Data)
+	case ok && e.Kind == envelope.Alone:
 		return &content.Text{Signature: content.Signature{Format: e.Format, Data: e.Data}, Extra: t.Extra}, false
 	default:
-		c.Redacted = seal.Broken(t.Redacted)
+		c.Redacted = envelope.Broken(t.Redacted)
 		return &c, true
 	}
 	return &c, false

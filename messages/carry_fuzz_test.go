@@ -14,7 +14,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -106,12 +106,12 @@ func (a carriedAnswer) check(t *testing.T, whole bool) {
 			if q.Signature.Data != "" && !take(unsaidTextSignature.At(path)) {
 				t.Errorf("%s: the loss of the signature of part %d is not told: %v", a.name, i, a.lost)
 			}
-			p = seal.With(p, content.Signature{})
+			p = envelope.With(p, content.Signature{})
 		case *content.ToolUse:
-			if late := take(seal.TooLate.At(path)); late && (whole || q.Signature.Data == "") {
+			if late := take(envelope.TooLate.At(path)); late && (whole || q.Signature.Data == "") {
 				t.Errorf("%s: part %d is told to be too late", a.name, i)
 			} else if late {
-				p = seal.With(p, content.Signature{})
+				p = envelope.With(p, content.Signature{})
 			}
 		case *content.Thinking:
 			if o := others(p); o != "" {
@@ -138,7 +138,7 @@ func (a carriedAnswer) check(t *testing.T, whole bool) {
 		if kind := b["type"]; a.where.hidden && kind != "text" && kind != "tool_use" || !a.where.blocks && kind == "redacted_thinking" {
 			t.Errorf("%s: a block of %v", a.name, kind)
 		}
-		if id, ok := b["id"].(string); ok && !seal.PlainID(id) || b["signature"] == "" {
+		if id, ok := b["id"].(string); ok && !envelope.PlainID(id) || b["signature"] == "" {
 			t.Errorf("%s: %v", a.name, b)
 		}
 	}
@@ -164,7 +164,7 @@ func sayable(p content.Part) bool {
 // signedAs says what a part is and who signed it. Texts of white space are nothing
 // but their signatures.
 func signedAs(p content.Part) []string {
-	text, sig := "", seal.Of(p)
+	text, sig := "", envelope.Of(p)
 	switch p := p.(type) {
 	case *content.Text:
 		if text = p.Text; skipped(text) {
@@ -260,9 +260,9 @@ func sentBack(t *testing.T, turns [][]any, times int) (said, thoughts []string, 
 			}
 		}
 	}
-	to, _ := generatecontent.RequestOf(n)
+	to, _ := generatecontent.RequestFromUpstream(n)
 	for _, turn := range to.Contents {
-		if turn.Role == content.Assistant {
+		if turn.Role == content.RoleAssistant {
 			for _, p := range turn.Parts {
 				said = append(said, signedAs(p)...)
 			}
@@ -311,11 +311,11 @@ type signing struct {
 	w     *upstream.Writer
 	data  string
 	n     int
-	calls []*upstream.Call
-	fed   *upstream.Call // has arguments
-	kind  byte           // of the block that opened last, for pieces that go on with it
-	some  bool           // there is one
-	last  bool           // it is signed
+	calls []*upstream.ToolCallWriter
+	fed   *upstream.ToolCallWriter // has arguments
+	kind  byte                     // of the block that opened last, for pieces that go on with it
+	some  bool                     // there is one
+	last  bool                     // it is signed
 }
 
 func (s *signing) sig() content.Signature {
@@ -326,7 +326,7 @@ func (s *signing) sig() content.Signature {
 // part writes a whole part.
 func (s *signing) part(p content.Part, signed bool) {
 	if signed {
-		p = seal.With(p, s.sig())
+		p = envelope.With(p, s.sig())
 	}
 	_ = s.w.Part(p)
 	s.kind, s.some, s.last = 0, true, signed

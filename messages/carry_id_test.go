@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
 func ownID(t testing.TB, id, data string) string {
 	t.Helper()
-	s, ok := seal.EncodeID(id, seal.Envelope{Format: theirs, Kind: seal.Own, Data: data})
+	s, ok := envelope.EncodeID(id, envelope.Envelope{Format: theirs, Kind: envelope.Own, Data: data})
 	if !ok {
 		t.Fatalf("%q cannot be encoded", id)
 	}
@@ -29,22 +29,22 @@ func ownID(t testing.TB, id, data string) string {
 func TestDecodedIDs(t *testing.T) {
 	a, b, plain := ownID(t, "a", "QQ=="), ownID(t, "b", "Qg=="), ownID(t, "p", "UA==")
 	long := ownID(t, "l", strings.Repeat("QUJD", 100))
-	forged, _ := seal.EncodeID("a", seal.Envelope{Format: theirs, Kind: seal.Own, Data: "WA=="})
-	thoughts, _ := seal.EncodeID("t", seal.Envelope{Format: theirs, Kind: seal.Thoughts, Data: "[]"})
+	forged, _ := envelope.EncodeID("a", envelope.Envelope{Format: theirs, Kind: envelope.Own, Data: "WA=="})
+	thoughts, _ := envelope.EncodeID("t", envelope.Envelope{Format: theirs, Kind: envelope.Thoughts, Data: "[]"})
 	for name, tt := range map[string]struct {
 		ids     []string
 		want    []string // id and signature
 		damaged []int
 	}{
 		"as they were":                          {[]string{a, b, "c"}, []string{"a QQ==", "b Qg==", "c "}, nil},
-		"cut":                                   {[]string{long[:64], long[:40]}, []string{seal.HashedID(long[:64]) + " ", long[:40] + " "}, []int{0, 1}},
-		"in lower case":                         {[]string{strings.ToLower(long)}, []string{seal.HashedID(strings.ToLower(long)) + " "}, []int{0}},
-		"one id inside of two":                  {[]string{a, forged}, []string{"a QQ==", seal.HashedID(forged) + " "}, []int{1}},
-		"inside is the id of another":           {[]string{plain, "p"}, []string{seal.HashedID(plain) + " ", "p "}, []int{0}},
-		"the hash is the id of another":         {[]string{seal.HashedID(plain), plain, "p"}, []string{seal.HashedID(plain) + " ", seal.HashedID(seal.HashedID(plain)) + " ", "p "}, []int{1}},
+		"cut":                                   {[]string{long[:64], long[:40]}, []string{envelope.HashedID(long[:64]) + " ", long[:40] + " "}, []int{0, 1}},
+		"in lower case":                         {[]string{strings.ToLower(long)}, []string{envelope.HashedID(strings.ToLower(long)) + " "}, []int{0}},
+		"one id inside of two":                  {[]string{a, forged}, []string{"a QQ==", envelope.HashedID(forged) + " "}, []int{1}},
+		"inside is the id of another":           {[]string{plain, "p"}, []string{envelope.HashedID(plain) + " ", "p "}, []int{0}},
+		"the hash is the id of another":         {[]string{envelope.HashedID(plain), plain, "p"}, []string{envelope.HashedID(plain) + " ", envelope.HashedID(envelope.HashedID(plain)) + " ", "p "}, []int{1}},
 		"marked, its block is gone":             {[]string{"toolu_pwblk_m"}, []string{"m "}, nil},
-		"marked, and forged":                    {[]string{"toolu_pwblk_", "toolu_pwblk_a.b", "toolu_pwblk_" + strings.Repeat("x", 60)}, []string{"toolu_pwblk_ ", "toolu_pwblk_a.b ", seal.HashedID("toolu_pwblk_"+strings.Repeat("x", 60)) + " "}, []int{0, 1, 2}},
-		"thoughts of a vendor that signs calls": {[]string{thoughts}, []string{seal.DamagedID(thoughts) + " "}, []int{0}},
+		"marked, and forged":                    {[]string{"toolu_pwblk_", "toolu_pwblk_a.b", "toolu_pwblk_" + strings.Repeat("x", 60)}, []string{"toolu_pwblk_ ", "toolu_pwblk_a.b ", envelope.HashedID("toolu_pwblk_"+strings.Repeat("x", 60)) + " "}, []int{0, 1, 2}},
+		"thoughts of a vendor that signs calls": {[]string{thoughts}, []string{envelope.DamagedID(thoughts) + " "}, []int{0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var calls, results []string
@@ -72,8 +72,8 @@ func TestDecodedIDs(t *testing.T) {
 			}
 			var want []content.Loss
 			for _, i := range tt.damaged {
-				want = append(want, seal.Damaged.At(fmt.Sprintf("turns.1.parts.%d.signature", i)))
-				if path := r.Path(want[len(want)-1].Path); path != fmt.Sprintf("messages.1.content.%d.id", i) && seal.EncodedID(tt.ids[i]) {
+				want = append(want, envelope.Damaged.At(fmt.Sprintf("turns.1.parts.%d.signature", i)))
+				if path := r.Path(want[len(want)-1].Path); path != fmt.Sprintf("messages.1.content.%d.id", i) && envelope.EncodedID(tt.ids[i]) {
 					t.Errorf("the loss is at %s", path)
 				}
 			}
@@ -87,7 +87,7 @@ func TestDecodedIDs(t *testing.T) {
 // TestWhereStateGoes checks which requests have the state of a call in its id, and
 // which in the thinking before it.
 func TestWhereStateGoes(t *testing.T) {
-	kept, _ := seal.SealCall(theirSign("QQ=="), "a")
+	kept, _ := envelope.SealCall(theirSign("QQ=="), "a")
 	block := func(signature string) string {
 		return fmt.Sprintf(`{"type":"thinking","thinking":"Hm","signature":%q},`, signature)
 	}
@@ -97,7 +97,7 @@ func TestWhereStateGoes(t *testing.T) {
 	history := func(before string) string {
 		return `,{"role":"assistant","content":[` + before + call + `]},` + result
 	}
-	own, _ := seal.Seal(responses, seal.Own, "{}")
+	own, _ := envelope.Seal(responses, envelope.Own, "{}")
 	const asks = `"thinking":{"type":"adaptive"},`
 	for name, tt := range map[string]struct {
 		members, history string
@@ -135,7 +135,7 @@ func TestUnsignedThinking(t *testing.T) {
 		passes    bool
 	}{
 		"none": {``, true},
-		"what was sent for thinking that no vendor signed": {`,"signature":"` + seal.Unsigned + `"`, false},
+		"what was sent for thinking that no vendor signed": {`,"signature":"` + envelope.Unsigned + `"`, false},
 		"empty": {`,"signature":""`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestUnsignedThinking(t *testing.T) {
 			if passes := upstream.WireOf(asked, Format) != nil; passes != tt.passes {
 				t.Errorf("the document passes: %v", passes)
 			}
-			to, lost := RequestOf(asked)
+			to, lost := RequestFromUpstream(asked)
 			if len(to.Messages[1].Parts) != 1 {
 				t.Errorf("parts of the request: %v", to.Messages[1].Parts)
 			}
@@ -168,8 +168,8 @@ func TestUnsignedThinking(t *testing.T) {
 // redacted_thinking still opens, and that a signature which comes back twice is
 // sent once.
 func TestOldCarriers(t *testing.T) {
-	for _, k := range []seal.Kind{seal.Next, seal.Last, seal.NextCall, seal.LastCall, seal.Alone, seal.Own} {
-		data, _ := seal.Seal(theirs, k, "QQ==")
+	for _, k := range []envelope.Kind{envelope.Next, envelope.Last, envelope.NextCall, envelope.LastCall, envelope.Alone, envelope.Own} {
+		data, _ := envelope.Seal(theirs, k, "QQ==")
 		r, err := ParseRequestString(fmt.Sprintf(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
 			`{"type":"redacted_thinking","data":%q},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]}`, data))
 		if err != nil {
@@ -198,7 +198,7 @@ func TestOldCarriers(t *testing.T) {
 // thinking before them: a request whose calls and results match is never refused,
 // and ids stay different.
 func FuzzIDs(f *testing.F) {
-	kept, _ := seal.SealCall(theirSign("QQ=="), "a")
+	kept, _ := envelope.SealCall(theirSign("QQ=="), "a")
 	for _, id := range []string{ownID(f, "a", "QQ=="), ownID(f, "a", strings.Repeat("QUJD", 100)), "toolu_pwblk_a", "toolu_pwcut_a", "a"} {
 		f.Add(id, id+"x", kept)
 		f.Add(id[:len(id)/2], strings.ToLower(id), kept[:len(kept)/2])
@@ -219,7 +219,7 @@ func FuzzIDs(f *testing.F) {
 				t.Errorf("%q %q: call %q, result %q", one, two, id, got)
 			}
 			seen[id] = true
-			if came := r.Messages[1].Parts[i+1].(*content.ToolUse).ID; seal.ReservedID(came) && len(id) > max(36, len(came)) {
+			if came := r.Messages[1].Parts[i+1].(*content.ToolUse).ID; envelope.ReservedID(came) && len(id) > max(36, len(came)) {
 				t.Errorf("%q became %q", came, id)
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"unicode"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // Nothing is carried behind the text that ends an answer: agents print the last
@@ -28,14 +28,14 @@ type heldList struct {
 
 // hold keeps what carries the signature of a text, or of what stood in its
 // place.
-func (w *heldList) hold(part int, sig content.Signature, k seal.Kind, lost lose) {
+func (w *heldList) hold(part int, sig content.Signature, k envelope.Kind, lost lose) {
 	data := sealed(sig, k, lost)
 	if data == "" {
 		return
 	}
-	if w.size += len(data) + heldCost; w.size > 2*seal.MaxSize {
+	if w.size += len(data) + heldCost; w.size > 2*envelope.MaxSize {
 		w.size -= len(data) + heldCost
-		lost(seal.TooLarge)
+		lost(envelope.TooLarge)
 		return
 	}
 	w.list = append(w.list, heldBack{part, data})
@@ -52,11 +52,11 @@ func (w *heldList) take() []heldBack {
 
 // besideText is how the signature of a text is carried behind it. Clients leave
 // out texts that say nothing, and then it must not be taken for another part's.
-func besideText(says bool) seal.Kind {
+func besideText(says bool) envelope.Kind {
 	if says {
-		return seal.Last
+		return envelope.Last
 	}
-	return seal.Alone
+	return envelope.Alone
 }
 
 // skipped reports whether clients may leave out a text: it is nothing but white
@@ -82,7 +82,7 @@ type blockList struct {
 	carriage
 	list    []content.Part
 	held    heldList
-	pending seal.Pending // what the id of the next call carries
+	pending envelope.Pending // what the id of the next call carries
 	room    int
 	free    *content.Thinking // the last one with a text and without a signature, which can carry that of a call
 	carried bool              // blocks before the next call carry state
@@ -126,13 +126,13 @@ func (l *blockList) add(part int, from, p content.Part, lost lose) {
 		}
 		l.pending.AddText(part, sig, &l.room)
 	case empty:
-		l.held.hold(part, sig, seal.Alone, lost)
+		l.held.hold(part, sig, envelope.Alone, lost)
 	case skipped(t.Text):
 		l.follow(p)
-		l.held.hold(part, sig, seal.Alone, lost)
+		l.held.hold(part, sig, envelope.Alone, lost)
 	default:
 		l.follow(nil)
-		if data := sealed(sig, seal.Next, lost); data != "" {
+		if data := sealed(sig, envelope.Next, lost); data != "" {
 			l.carry(data)
 		}
 		l.list = append(l.list, p)
@@ -155,7 +155,7 @@ func (l *blockList) thinking(part int, from, p *content.Thinking, lost lose) {
 	l.follow(p)
 	l.carried = l.carried || foreign(from.Redacted) || foreign(from.Signature)
 	if p.Redacted.Data == "" && p.Signature.Data == "" {
-		p.Signature = content.Signature{Format: Format, Data: seal.Unsigned}
+		p.Signature = content.Signature{Format: Format, Data: envelope.Unsigned}
 		if p.Text != "" {
 			l.free = p
 		}
@@ -169,8 +169,8 @@ func (l *blockList) call(part int, sig content.Signature, p *content.ToolUse, lo
 	if l.ids.name(p) {
 		lost(unsaidID)
 	}
-	if _, ok := seal.MarkID(p.ID); ok && l.blocks && l.free != nil && sig.Data != "" {
-		if data, ok := seal.SealCall(sig, p.ID); ok {
+	if _, ok := envelope.MarkID(p.ID); ok && l.blocks && l.free != nil && sig.Data != "" {
+		if data, ok := envelope.SealCall(sig, p.ID); ok {
 			l.free.Signature.Data, l.free = data, nil
 			sig, l.carried = content.Signature{}, true
 		}

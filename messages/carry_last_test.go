@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -65,7 +65,7 @@ func TestLastText(t *testing.T) {
 }
 
 func TestLastTextWhole(t *testing.T) {
-	res, lost := responseOf(&upstream.Reply{Parts: []content.Part{
+	res, lost := responseOf(&upstream.Response{Parts: []content.Part{
 		&content.Text{Text: "Done"}, &content.Text{Signature: phaseSign("dGV4dA==")},
 	}}, nil, keeps)
 	if diff := cmp.Diff([]content.Part{&content.Text{Text: "Done"}}, res.Content); diff != "" {
@@ -119,7 +119,7 @@ func TestLastTextLosses(t *testing.T) {
 				}
 				return w.Stop(upstream.Stop{Reason: content.StopEnd})
 			})
-			res, lost := responseOf(&upstream.Reply{Parts: tt.parts}, nil, keeps)
+			res, lost := responseOf(&upstream.Response{Parts: tt.parts}, nil, keeps)
 			doc, err := res.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -150,7 +150,7 @@ func TestHeldBounded(t *testing.T) {
 		s.Events(nil, []upstream.Event{{Kind: upstream.EventOpen, Block: i, Part: &content.Text{Signature: big}}, {Kind: upstream.EventClose, Block: i}})
 		lost = append(lost, s.Lost()...)
 	}
-	if len(lost) != 13 || lost[0] != seal.TooLarge.At("parts.7") {
+	if len(lost) != 13 || lost[0] != envelope.TooLarge.At("parts.7") {
 		t.Errorf("%d losses: %v", len(lost), lost)
 	}
 }
@@ -171,7 +171,7 @@ func TestLateThought(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, _ := seal.Seal(responses, seal.Own, "MQ==")
+	own, _ := envelope.Seal(responses, envelope.Own, "MQ==")
 	want := []any{
 		map[string]any{"type": "thinking", "thinking": "Hm", "signature": own},
 		map[string]any{"type": "tool_use", "id": "toolu_pwblk_a", "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
@@ -179,7 +179,7 @@ func TestLateThought(t *testing.T) {
 	if diff := cmp.Diff(want, a.message["content"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]content.Loss{seal.TooLate.At("parts.0"), seal.TooLate.At("parts.1"), seal.TooLate.At("parts.1")}, lost); diff != "" {
+	if diff := cmp.Diff([]content.Loss{envelope.TooLate.At("parts.0"), envelope.TooLate.At("parts.1"), envelope.TooLate.At("parts.1")}, lost); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -77,9 +77,9 @@ var carried = []struct {
 		return w.Text("x")
 	}},
 	{name: "too long", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Part(&content.Thinking{Text: "a", Signature: theirSign(strings.Repeat("Q", seal.MaxSize+1))})
-		_ = w.Part(&content.Thinking{Redacted: theirSign(strings.Repeat("Q", seal.MaxSize+1))})
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign(strings.Repeat("Q", seal.MaxSize+1))})
+		_ = w.Part(&content.Thinking{Text: "a", Signature: theirSign(strings.Repeat("Q", envelope.MaxSize+1))})
+		_ = w.Part(&content.Thinking{Redacted: theirSign(strings.Repeat("Q", envelope.MaxSize+1))})
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign(strings.Repeat("Q", envelope.MaxSize+1))})
 		return w.Text("x")
 	}, losses: []string{"degraded parts.0", "degraded parts.2", "hint parts.1"}},
 	{name: "of nobody", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -164,20 +164,20 @@ func restored(t *testing.T, parts []content.Part) (list []content.Part) {
 	next := content.Signature{}
 	for _, p := range parts {
 		if th, ok := p.(*content.Thinking); ok && th.Redacted.Format == theirs {
-			if k, data, ok := seal.OfNeighbour(th.Redacted); ok {
+			if k, data, ok := envelope.OfNeighbour(th.Redacted); ok {
 				sig := theirSign(data)
-				if k == seal.Next || k == seal.NextCall {
+				if k == envelope.Next || k == envelope.NextCall {
 					next = sig
 				} else if last := len(list) - 1; last < 0 {
 					t.Error("a signature of nothing")
 				} else {
-					list[last] = seal.With(list[last], sig)
+					list[last] = envelope.With(list[last], sig)
 				}
 				continue
 			}
 		}
 		if next.Data != "" {
-			p, next = seal.With(p, next), content.Signature{}
+			p, next = envelope.With(p, next), content.Signature{}
 		}
 		if text, ok := p.(*content.Text); ok && text.Text == "" && text.Signature.Data == "" {
 			continue
@@ -196,7 +196,7 @@ func signs(parts []content.Part, skip func(i int) bool) (list []string) {
 		if skip != nil && skip(i) {
 			continue
 		}
-		text, sig := "", seal.Of(p)
+		text, sig := "", envelope.Of(p)
 		switch p := p.(type) {
 		case *content.Text:
 			text = p.Text
@@ -234,12 +234,12 @@ func TestCarried(t *testing.T) {
 				severity, path, _ := strings.Cut(l, " ")
 				_, _ = fmt.Sscanf(path, "parts.%d", &at)
 				th, thought := reply.Parts[at].(*content.Thinking)
-				if want[at] = signs([]content.Part{seal.With(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || saysNothingAt(reply.Parts[at]) {
+				if want[at] = signs([]content.Part{envelope.With(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || saysNothingAt(reply.Parts[at]) {
 					want[at] = ""
 				}
 			}
 			want = slices.DeleteFunc(want, func(s string) bool { return s == "" })
-			res, lost := ResponseOf(reply)
+			res, lost := ResponseFromUpstream(reply)
 			doc, err := res.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -284,7 +284,7 @@ func TestCarriedBytes(t *testing.T) {
 		return w.ToolCall("b", "f").Close()
 	})
 	encoded := func(id, data string) string {
-		s, _ := seal.EncodeID(id, seal.Envelope{Format: theirs, Kind: seal.Own, Data: data})
+		s, _ := envelope.EncodeID(id, envelope.Envelope{Format: theirs, Kind: envelope.Own, Data: data})
 		return s
 	}
 	thinking := func(signature string) any {
@@ -293,10 +293,10 @@ func TestCarriedBytes(t *testing.T) {
 	call := func(id string) any {
 		return map[string]any{"type": "tool_use", "id": id, "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}}
 	}
-	inBlock, _ := seal.SealCall(theirSign("Yg=="), "a")
+	inBlock, _ := envelope.SealCall(theirSign("Yg=="), "a")
 	text := map[string]any{"type": "text", "text": "Bye", "citations": nil}
 	for where, want := range map[carriage][]any{
-		{}:             {thinking(seal.Unsigned), call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
+		{}:             {thinking(envelope.Unsigned), call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
 		{blocks: true}: {thinking(inBlock), call("toolu_pwblk_a"), call(encoded("c", "ZA==")), text, call("b")},
 		{hidden: true}: {call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
 	} {
@@ -363,7 +363,7 @@ func testConversation(t *testing.T, late, strict bool) {
 		}
 		return w.Part(&content.ToolUse{ID: fmt.Sprint("b", len(r.Turns)/2), Name: "f", Input: `{}`})
 	})
-	h := NewHandler(up, &Options{Serving: upstream.Serving{Strict: strict}})
+	h := NewHandler(up, &Options{HandlerOptions: upstream.HandlerOptions{Strict: strict}})
 	turns := []string{`{"role":"user","content":"go"}`}
 	for n := range 4 {
 		stream := n%2 == 0
@@ -377,7 +377,7 @@ func testConversation(t *testing.T, late, strict bool) {
 			t.Error("a document with envelopes is passed on")
 		}
 		for i, turn := range asked.Turns {
-			if turn.Role != content.Assistant {
+			if turn.Role != content.RoleAssistant {
 				continue
 			}
 			want := []string{`*content.Thinking "Let me see."  ""`}
@@ -432,9 +432,9 @@ func replayed(t *testing.T, stream bool, body string) (turn string, ids []string
 // damage is a conversation whose envelopes did not all come back as they were.
 func damage(t *testing.T) string {
 	t.Helper()
-	good, _ := seal.Seal(theirs, seal.Own, "Z29vZA==")
-	wrong, _ := seal.Seal(theirs, seal.Thoughts, "[]")
-	own, _ := seal.Seal(Format, seal.Own, "b3du")
+	good, _ := envelope.Seal(theirs, envelope.Own, "Z29vZA==")
+	wrong, _ := envelope.Seal(theirs, envelope.Thoughts, "[]")
+	own, _ := envelope.Seal(Format, envelope.Own, "b3du")
 	return fmt.Sprintf(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
 		`{"type":"thinking","thinking":"1","signature":%q},{"type":"thinking","thinking":"2","signature":%q},`+
 		`{"type":"redacted_thinking","data":%q},{"type":"thinking","thinking":"3","signature":%q},`+
@@ -471,14 +471,14 @@ func TestDamagedEnvelopes(t *testing.T) {
 	if n.Turns[1].Parts[6] != r.Messages[1].Parts[6] || n.Turns[1].Parts[4] != r.Messages[1].Parts[4] || &n.Turns[0].Parts[0] != &r.Messages[0].Parts[0] {
 		t.Error("more was copied than had to be")
 	}
-	if sig := r.Messages[1].Parts[0].(*content.Thinking).Signature; sig.Format != Format || !seal.Sealed(sig.Data) {
+	if sig := r.Messages[1].Parts[0].(*content.Thinking).Signature; sig.Format != Format || !envelope.Sealed(sig.Data) {
 		t.Errorf("the request itself was changed: %v", sig)
 	}
 }
 
 func TestDamagedEnvelopesTold(t *testing.T) {
-	wantLosses := []content.Loss{seal.Damaged.At("turns.1.parts.1.signature"), seal.Damaged.At("turns.1.parts.2.signature"),
-		seal.Damaged.At("turns.1.parts.3.signature")}
+	wantLosses := []content.Loss{envelope.Damaged.At("turns.1.parts.1.signature"), envelope.Damaged.At("turns.1.parts.2.signature"),
+		envelope.Damaged.At("turns.1.parts.3.signature")}
 	body := damage(t)
 	calls := 0
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -489,7 +489,7 @@ func TestDamagedEnvelopesTold(t *testing.T) {
 		for _, stream := range []string{"false", "true"} {
 			var report *upstream.Report
 			var heard []content.Loss
-			h := NewHandler(up, &Options{Serving: upstream.Serving{Refuse: refuse,
+			h := NewHandler(up, &Options{HandlerOptions: upstream.HandlerOptions{RejectLoss: refuse,
 				OnDone: func(_ context.Context, r *upstream.Report) { report = r },
 				OnLoss: func(_ context.Context, l []content.Loss) { heard = append(heard, l...) }}})
 			w := httptest.NewRecorder()
@@ -515,7 +515,7 @@ func TestDamagedEnvelopesTold(t *testing.T) {
 func TestDamagedEnvelopesCounted(t *testing.T) {
 	var heard []content.Loss
 	h := NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { return nil }),
-		&Options{Serving: upstream.Serving{OnLoss: func(_ context.Context, l []content.Loss) { heard = append(heard, l...) }}})
+		&Options{HandlerOptions: upstream.HandlerOptions{OnLoss: func(_ context.Context, l []content.Loss) { heard = append(heard, l...) }}})
 	r := post(strings.Replace(damage(t), `"max_tokens":9,`, "", 1))
 	r.URL.Path += "/count_tokens"
 	w := httptest.NewRecorder()

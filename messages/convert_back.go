@@ -13,7 +13,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// RequestOf returns the Messages request that says what n says, and a list of
+// RequestFromUpstream returns the Messages request that says what n says, and a list of
 // what it cannot say, or only in another way. It shares the parts of n; what
 // has to be said differently is a copy. Without losses the way from a [Request]
 // to its neutral form and back gives an equal request.
@@ -28,7 +28,7 @@ import (
 //
 // MaxTokens stays nil if n has none, although the format requires it: what is
 // a good number depends on the model.
-func RequestOf(n *upstream.Request) (*Request, []content.Loss) {
+func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
 	c := converter{Losses: codec.Losses{Format: Format}, from: n, to: fragment(n.Extra)}
 	r := c.to
 	c.Foreign(n.Extra, "extra")

@@ -57,7 +57,7 @@ func (c *converter) document(p *content.Document, path string) content.Part {
 		if s == nil {
 			break
 		}
-		if parts, changed := c.parts(s.Parts, path+".source.parts", content.User); changed {
+		if parts, changed := c.parts(s.Parts, path+".source.parts", content.RoleUser); changed {
 			in := *s
 			in.Parts, q.Source = parts, &in
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -23,9 +23,9 @@ var (
 func dialog(turns ...[]content.Part) *upstream.Request {
 	n := &upstream.Request{}
 	for i, p := range turns {
-		role := content.User
+		role := content.RoleUser
 		if i%2 == 1 {
-			role = content.Assistant
+			role = content.RoleAssistant
 		}
 		n.Turns = append(n.Turns, content.Turn{Role: role, Parts: p})
 	}
@@ -176,9 +176,9 @@ func partLosses() []lossCase {
 	doc := func(kind string) *content.Document {
 		return &content.Document{Source: &content.Base64{MediaType: kind, Data: "aGk="}}
 	}
-	carried := content.Signature{Format: Format, Data: seal.Join([]seal.Thought{
+	carried := content.Signature{Format: Format, Data: envelope.Join([]envelope.Thought{
 		{Thinking: &content.Thinking{Text: "why", Signature: content.Signature{Format: Format, Data: "sig"}}}})}
-	cut := content.Signature{Format: Format, Data: seal.Join([]seal.Thought{
+	cut := content.Signature{Format: Format, Data: envelope.Join([]envelope.Thought{
 		{Thinking: &content.Thinking{Text: "why", Signature: content.Signature{Format: Format, Data: "sig"}}, Back: 2}})}
 	call := &content.ToolUse{ID: "i", Name: "n"}
 	named := func(extra string) *content.Image {
@@ -243,7 +243,7 @@ func turnLosses() []lossCase {
 	in := func(roles string, parts ...content.Part) *upstream.Request {
 		n := &upstream.Request{}
 		for i, r := range strings.Fields(roles) {
-			role := map[string]content.Role{"u": content.User, "a": content.Assistant, "s": content.System}[r]
+			role := map[string]content.Role{"u": content.RoleUser, "a": content.RoleAssistant, "s": content.RoleSystem}[r]
 			p := content.Part(said1)
 			if i < len(parts) && parts[i] != nil {
 				p = parts[i]
@@ -277,7 +277,7 @@ func TestRequestOfLosses(t *testing.T) {
 	for _, tt := range append(append(settingLosses(), partLosses()...), turnLosses()...) {
 		t.Run(tt.name, func(t *testing.T) {
 			before := tt.n.Clone()
-			r, list := RequestOf(tt.n)
+			r, list := RequestFromUpstream(tt.n)
 			var got []string
 			for _, l := range list {
 				got = append(got, l.Severity.String()+" "+l.Path)

@@ -11,7 +11,7 @@ import (
 // system converts the system parts, which can only be texts. Files stand at the
 // beginning of the conversation.
 func (c *converter) system(parts []content.Part) []content.Part {
-	list, _ := c.parts(parts, "system", content.System)
+	list, _ := c.parts(parts, "system", content.RoleSystem)
 	return tidy(list)
 }
 
@@ -29,7 +29,7 @@ func (c *converter) part(p content.Part, path string, role content.Role) content
 	if content.IsNil(p) {
 		return p
 	}
-	if role == content.System {
+	if role == content.RoleSystem {
 		if p = c.systemPart(p, path); p == nil {
 			return nil
 		}
@@ -76,7 +76,7 @@ func (c *converter) systemPart(p content.Part, path string) content.Part {
 			return p
 		}
 	case *content.Image, *content.Document:
-		if q := c.part(p, path, content.User); q != nil {
+		if q := c.part(p, path, content.RoleUser); q != nil {
 			c.lose(lostSystemFile, path)
 			c.moved, c.movedAt = append(c.moved, q), append(c.movedAt, path)
 		}
@@ -101,7 +101,7 @@ func (c *converter) alien(x *content.Extra, path string) {
 
 // visible moves an image to where the format takes one.
 func (c *converter) visible(p content.Part, path string, role content.Role) content.Part {
-	if role == content.Assistant && p != nil {
+	if role == content.RoleAssistant && p != nil {
 		c.lose(lostImageMoved, path)
 		c.moved, c.movedAt = append(c.moved, p), append(c.movedAt, path)
 		return nil
@@ -136,7 +136,7 @@ func (c *converter) thought(p *content.Thinking, path string) content.Part {
 // found converts a search result.
 func (c *converter) found(p *content.SearchResult, path string) content.Part {
 	c.alien(p.Extra, path)
-	parts, changed := c.parts(p.Parts, path+".parts", content.User)
+	parts, changed := c.parts(p.Parts, path+".parts", content.RoleUser)
 	uncited := c.uncited(p.Citations, path)
 	if !changed && !uncited {
 		return p

@@ -5,19 +5,19 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 )
 
 // recall puts the thoughts that the signature s of the part at path stands for
 // into their places among the parts of out from the one at an index on, but for
 // those that the client has kept.
 func (c *converter) recall(out []content.Part, from int, s content.Signature, path string) []content.Part {
-	list, ok := seal.Split(Format, s.Data)
+	list, ok := envelope.Split(Format, s.Data)
 	if !ok {
 		c.lose(lostState, path+".signature")
 		return out
 	}
-	list = slices.DeleteFunc(list, func(t seal.Thought) bool {
+	list = slices.DeleteFunc(list, func(t envelope.Thought) bool {
 		m := mark(t.Thinking)
 		old := c.kept[m]
 		c.kept[m] = true
@@ -27,11 +27,11 @@ func (c *converter) recall(out []content.Part, from int, s content.Signature, pa
 		return out
 	}
 	stretch := slices.Clone(out[from:])
-	places, moved := seal.Places(list, len(stretch), func(i int) content.Part { return stretch[i] })
+	places, moved := envelope.Places(list, len(stretch), func(i int) content.Part { return stretch[i] })
 	if moved {
 		c.lose(lostPlace, path+".signature")
 	}
-	return seal.Weave(out[:from], stretch, places, func(k int) content.Part { return list[k].Thinking }, piece)
+	return envelope.Weave(out[:from], stretch, places, func(k int) content.Part { return list[k].Thinking }, piece)
 }
 
 // piece returns the bytes of a text from one place to another, -1 for its end.
@@ -85,7 +85,7 @@ func (c *converter) carried(run []content.Turn) {
 			if t, ok := p.(*content.Thinking); ok && t != nil {
 				c.kept[mark(t)] = true
 			}
-			thoughts, _ := seal.Split(Format, carrier(p).Data)
+			thoughts, _ := envelope.Split(Format, carrier(p).Data)
 			for _, t := range thoughts {
 				texts.WriteString(t.Text)
 			}

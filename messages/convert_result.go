@@ -17,7 +17,7 @@ func (c *converter) result(p *content.ToolResult, path string) content.Part {
 	if changed {
 		parts = c.labelled(p.Parts, path+".parts")
 	} else {
-		parts, changed = c.parts(p.Parts, path+".parts", content.User)
+		parts, changed = c.parts(p.Parts, path+".parts", content.RoleUser)
 	}
 	if tidied := tidy(parts); len(tidied) != len(parts) {
 		parts, changed = tidied, true
@@ -45,7 +45,7 @@ func (c *converter) labelled(parts []content.Part, path string) []content.Part {
 		}
 		name, alone := codec.FileName(p) // what p becomes may have none
 		at, before := path+"."+strconv.Itoa(i), len(c.Losses.Losses)
-		q := c.part(p, at, content.User)
+		q := c.part(p, at, content.RoleUser)
 		switch {
 		case q == nil:
 			continue

@@ -17,12 +17,12 @@ func TestRequestOfOrphans(t *testing.T) {
 		return &content.ToolResult{ID: id, Parts: []content.Part{text(s)}}
 	}
 	n := &upstream.Request{Turns: []content.Turn{
-		{Role: content.User, Parts: []content.Part{text("q")}},
-		{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "c1", Name: "n"}, &content.ToolUse{ID: "c2", Name: "n"}}},
-		{Role: content.User, Parts: []content.Part{text(" "), result("", "a"), result("c2", "two"), result("", "b")}},
-		{Role: content.User, Parts: []content.Part{result("x", "c"), result("c1", "one"), result("x", "d"), result("c1", "again")}},
+		{Role: content.RoleUser, Parts: []content.Part{text("q")}},
+		{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "c1", Name: "n"}, &content.ToolUse{ID: "c2", Name: "n"}}},
+		{Role: content.RoleUser, Parts: []content.Part{text(" "), result("", "a"), result("c2", "two"), result("", "b")}},
+		{Role: content.RoleUser, Parts: []content.Part{result("x", "c"), result("c1", "one"), result("x", "d"), result("c1", "again")}},
 	}}
-	r, losses := RequestOf(n)
+	r, losses := RequestFromUpstream(n)
 	var orphans []string
 	for _, l := range losses {
 		if requestLosses[lostOrphan].Of(l) {
@@ -44,9 +44,9 @@ func TestRequestOfOrphans(t *testing.T) {
 func TestRequestOfNamelessFiles(t *testing.T) {
 	var none *content.Base64
 	n := &upstream.Request{Turns: []content.Turn{
-		{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "1", Name: "n"}}},
-		{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "1", Object: `{"$ref":"f"}`,
+		{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "1", Name: "n"}}},
+		{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "1", Object: `{"$ref":"f"}`,
 			Parts: []content.Part{nil, (*content.Image)(nil), &content.Image{Source: none}, &content.Document{}}}}},
 	}}
-	RequestOf(n) // does not panic
+	RequestFromUpstream(n) // does not panic
 }

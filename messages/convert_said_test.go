@@ -8,14 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
 // saidAs returns a member of the document that a request becomes, as values.
 func saidAs(t *testing.T, n *upstream.Request, member string) any {
 	t.Helper()
-	r, _ := RequestOf(n)
+	r, _ := RequestFromUpstream(n)
 	b, err := r.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -40,15 +40,15 @@ func asValue(t *testing.T, text string) any {
 }
 
 // standing returns the signature of a part that stands for thoughts.
-func standing(list ...seal.Thought) content.Signature {
-	return content.Signature{Format: Format, Data: seal.Join(list)}
+func standing(list ...envelope.Thought) content.Signature {
+	return content.Signature{Format: Format, Data: envelope.Join(list)}
 }
 
-func signed(text, signature string, back int) seal.Thought {
-	return seal.Thought{Thinking: &content.Thinking{Text: text, Signature: content.Signature{Format: Format, Data: signature}}, Back: back}
+func signed(text, signature string, back int) envelope.Thought {
+	return envelope.Thought{Thinking: &content.Thinking{Text: text, Signature: content.Signature{Format: Format, Data: signature}}, Back: back}
 }
 
-func atFirst(t seal.Thought) seal.Thought {
+func atFirst(t envelope.Thought) envelope.Thought {
 	t.First = true
 	return t
 }
@@ -58,7 +58,7 @@ func TestRequestOfTurns(t *testing.T) {
 	call := func(id string) *content.ToolUse { return &content.ToolUse{ID: id, Name: "n"} }
 	result := func(id, s string) *content.ToolResult { return &content.ToolResult{ID: id, Parts: some(text(s))} }
 	turn := func(r content.Role, p ...content.Part) content.Turn { return content.Turn{Role: r, Parts: p} }
-	const u, a, s = content.User, content.Assistant, content.System
+	const u, a, s = content.RoleUser, content.RoleAssistant, content.RoleSystem
 	jpeg := &content.Image{Source: &content.Base64{MediaType: "image/jpeg", Data: "/9j/4AAQSkZJRgAB"}}
 	const image = `{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"/9j/4AAQSkZJRgAB"}}`
 	shot := func(name string) *content.Image {
@@ -175,7 +175,7 @@ func TestRequestOfTurns(t *testing.T) {
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'text','text':'A'},{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'B'}]},
 			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
-		{"a redacted thought", []content.Turn{turn(u, text("q")), turn(a, &content.ToolUse{ID: "1", Name: "n", Signature: standing(seal.Thought{
+		{"a redacted thought", []content.Turn{turn(u, text("q")), turn(a, &content.ToolUse{ID: "1", Name: "n", Signature: standing(envelope.Thought{
 			Thinking: &content.Thinking{Redacted: content.Signature{Format: Format, Data: "opaque"}}})}), turn(u, result("1", "a"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'redacted_thinking','data':'opaque'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
@@ -258,7 +258,7 @@ func TestRequestOfSettings(t *testing.T) {
 func TestRequestOfWords(t *testing.T) {
 	n := &upstream.Request{
 		System: []content.Part{&content.Text{Text: "Be kind."}},
-		Turns:  []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "q"}}}},
+		Turns:  []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "q"}}}},
 		Output: upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"STRING","enum":["a","b c"]}`, OpenAPI: true}},
 	}
 	want := asValue(t, `[{"type":"text","text":"Be kind."},{"type":"text","text":"Answer with one of these lines and nothing else:\na\nb c"}]`)

@@ -15,7 +15,7 @@ import (
 // there and back again: through the neutral request, encoded and parsed.
 func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss) {
 	t.Helper()
-	back, losses := RequestOf(r.Upstream())
+	back, losses := RequestFromUpstream(r.Upstream())
 	b, err := back.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestConvertBackEqual(t *testing.T) {
 		}
 		got, losses := roundTrip(t, r)
 		if len(losses) > 0 {
-			legal := r.Validate(&Rules{Version: version2023, AllowFiles: true}) == nil && !strings.Contains(body, `"system":""`) && !strings.Contains(body, `"signature":""`) &&
+			legal := r.Validate(&ValidateOptions{Version: version2023, AllowFiles: true}) == nil && !strings.Contains(body, `"system":""`) && !strings.Contains(body, `"signature":""`) &&
 				!slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Input.JSON != "" && !strings.Contains(t.Input.JSON, `"type"`) })
 			if legal {
 				t.Errorf("%.300s: losses %v", body, losses)
@@ -63,7 +63,7 @@ func TestUpstreamNeutral(t *testing.T) {
 		Model: "m", MaxTokens: &maxTokens, TopK: &topK, Temperature: &heat, Stream: true, UserID: "u",
 		StopSequences: []string{"e"}, ServiceTier: "auto",
 		System: []content.Part{&content.Text{Text: "s"}},
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "a"}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "a"}},
 			Extra: &content.Extra{Format: Format, JSON: `{"clear_at":"never"}`}}},
 		Choice:   content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"n"}, NoParallel: true},
 		Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &budget, Display: "omitted", Effort: "low"},
@@ -121,7 +121,7 @@ func TestUpstreamUnsigned(t *testing.T) {
 		if (upstream.WireOf(n, Format) != nil) != whole {
 			t.Errorf("signature %q: a document is there: %v", signature, !whole)
 		}
-		r, losses := RequestOf(n)
+		r, losses := RequestFromUpstream(n)
 		if len(r.Messages[1].Parts) == 2 != whole || len(losses) == 0 != whole {
 			t.Errorf("signature %q: %d parts, %v", signature, len(r.Messages[1].Parts), losses)
 		}
@@ -139,7 +139,7 @@ func TestUpstreamUnindexed(t *testing.T) {
 		if (upstream.WireOf(n, Format) != nil) != whole {
 			t.Errorf("index %q: a document is there: %v", index, !whole)
 		}
-		r, losses := RequestOf(n)
+		r, losses := RequestFromUpstream(n)
 		if cites := r.Messages[1].Parts[0].(*content.Text).Citations; (len(cites) == 1) != whole || (len(losses) == 0) != whole {
 			t.Errorf("index %q: %v, %v", index, cites, losses)
 		}
@@ -154,7 +154,7 @@ func TestUpstreamWireOfChanged(t *testing.T) {
 		"max tokens in place": func(r *Request) { *r.MaxTokens = 5 },
 		"message added":       func(r *Request) { r.Messages = append(r.Messages, content.Turn{}) },
 		"message cut":         func(r *Request) { r.Messages = nil },
-		"role":                func(r *Request) { r.Messages[0].Role = content.Assistant },
+		"role":                func(r *Request) { r.Messages[0].Role = content.RoleAssistant },
 		"part":                func(r *Request) { r.Messages[0].Parts[0] = &content.Text{Text: "b"} },
 		"text":                func(r *Request) { r.Messages[0].Parts[0].(*content.Text).Text = "b" },
 		"system":              func(r *Request) { r.System = nil },
@@ -209,16 +209,16 @@ func TestUpstreamWireOfChanged(t *testing.T) {
 // What is left out of a list is left out of a copy.
 func TestRequestOfLeavesItsSource(t *testing.T) {
 	n := &upstream.Request{
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "t"}, &content.Media{}}},
-			{Role: content.Assistant, Parts: []content.Part{&content.Thinking{Text: "t"}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "t"}, &content.Media{}}},
+			{Role: content.RoleAssistant, Parts: []content.Part{&content.Thinking{Text: "t"}}}},
 		Tools: []content.Tool{{Kind: "k", Format: "alien", Raw: "{}"}, {Name: "n"}},
 	}
 	c := n.Clone()
-	r, _ := RequestOf(n)
+	r, _ := RequestFromUpstream(n)
 	if diff := cmp.Diff(c, n); diff != "" {
 		t.Errorf("the source was changed (-before +after):\n%s", diff)
 	}
-	want := []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "t"}}}}
+	want := []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "t"}}}}
 	if diff := cmp.Diff(want, r.Messages); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}

@@ -56,7 +56,7 @@ func TestRequestOfChoice(t *testing.T) {
 				}
 				n.Tools = append(n.Tools, tool)
 			}
-			r, list := RequestOf(n)
+			r, list := RequestFromUpstream(n)
 			var tools, losses []string
 			for i, tool := range r.Tools {
 				if tool.Kind != "" {
@@ -81,7 +81,7 @@ func TestRequestOfChoice(t *testing.T) {
 			}
 		})
 	}
-	if r, _ := RequestOf(&upstream.Request{Choice: content.ToolChoice{Mode: checked}}); r.ToolChoice != nil {
+	if r, _ := RequestFromUpstream(&upstream.Request{Choice: content.ToolChoice{Mode: checked}}); r.ToolChoice != nil {
 		t.Errorf("%v is chosen from nothing", r.ToolChoice)
 	}
 }

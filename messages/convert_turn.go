@@ -45,9 +45,9 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 		switch run := turns[i:j]; {
 		case roles[i] == leading:
 			c.lead(turns[i], i)
-		case roles[i] == content.Assistant:
+		case roles[i] == content.RoleAssistant:
 			list = c.assistant(list, run, i)
-		case roles[i] == content.User:
+		case roles[i] == content.RoleUser:
 			list = c.user(list, run, i)
 		default:
 			list = c.other(list, turns[i], i)
@@ -61,7 +61,7 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 }
 
 // side reports whether turns of a role make runs.
-func side(r content.Role) bool { return r == content.User || r == content.Assistant }
+func side(r content.Role) bool { return r == content.RoleUser || r == content.RoleAssistant }
 
 // leading is the role of a system turn in front of the conversation.
 const leading content.Role = "leading system"
@@ -73,21 +73,21 @@ func (c *converter) roles(turns []content.Turn) []content.Role {
 	before := -1 // the last turn of one of the sides
 	next := 0    // the next one that is no system turn
 	for i := range turns {
-		if roles[i] = turns[i].Role; roles[i] != content.System {
+		if roles[i] = turns[i].Role; roles[i] != content.RoleSystem {
 			before = i
 			continue
 		}
-		for next = max(next, i+1); next < len(turns) && turns[next].Role == content.System; next++ {
+		for next = max(next, i+1); next < len(turns) && turns[next].Role == content.RoleSystem; next++ {
 		}
-		last := next == len(turns) || turns[next].Role == content.Assistant
+		last := next == len(turns) || turns[next].Role == content.RoleAssistant
 		switch {
 		case c.native(&turns[i]):
 		case before < 0:
 			roles[i] = leading
-		case last && turns[before].Role == content.User && roles[i-1] != content.Assistant,
-			last && turns[before].Role == content.Assistant && endsServed(turns[before].Parts):
+		case last && turns[before].Role == content.RoleUser && roles[i-1] != content.RoleAssistant,
+			last && turns[before].Role == content.RoleAssistant && endsServed(turns[before].Parts):
 		default:
-			roles[i] = content.User
+			roles[i] = content.RoleUser
 			c.lose(lostSystemTurn, turnPath(i))
 		}
 	}
@@ -123,7 +123,7 @@ func placeOf(i, k int) string { return turnPath(i) + ".parts." + strconv.Itoa(k)
 // lead tells a system turn in front of the conversation as system text.
 func (c *converter) lead(t content.Turn, i int) {
 	c.lose(lostLeadingTurn, turnPath(i))
-	parts, _ := c.parts(t.Parts, turnPath(i)+".parts", content.System)
+	parts, _ := c.parts(t.Parts, turnPath(i)+".parts", content.RoleSystem)
 	c.to.System = append(slices.Clip(c.to.System), tidy(parts)...)
 }
 
@@ -151,7 +151,7 @@ func (c *converter) assistant(list []content.Turn, run []content.Turn, first int
 		}
 	}
 	atEnd := first+len(run) == len(c.from.Turns)
-	for _, t := range c.said(run, first, content.Assistant) {
+	for _, t := range c.said(run, first, content.RoleAssistant) {
 		t.Parts = tidy(t.Parts)
 		if len(t.Parts) > 0 || atEnd && len(run[len(run)-1].Parts) == 0 {
 			list = append(list, t)
@@ -163,12 +163,12 @@ func (c *converter) assistant(list []content.Turn, run []content.Turn, first int
 // user converts what the user says in a run: results of the assistant's calls
 // first, then what had to be moved there.
 func (c *converter) user(list []content.Turn, run []content.Turn, first int) []content.Turn {
-	for k, t := range c.said(run, first, content.User) {
+	for k, t := range c.said(run, first, content.RoleUser) {
 		t.Parts = tidy(t.Parts)
 		if k == 0 && !(c.to.continues() && len(c.calls) == 0) { // else the calls are in the thread
 			t.Parts = c.answer(t.Parts, run, first)
 		}
-		t.Role = content.User
+		t.Role = content.RoleUser
 		if len(t.Parts) > 0 {
 			list = append(list, t)
 		}
@@ -182,7 +182,7 @@ func (c *converter) user(list []content.Turn, run []content.Turn, first int) []c
 // are joined where calls need it; the vendor itself takes them as one.
 func (c *converter) said(run []content.Turn, first int, role content.Role) []content.Turn {
 	c.kept, c.shown = nil, ""
-	carries := role == content.Assistant && slices.ContainsFunc(run, carries)
+	carries := role == content.RoleAssistant && slices.ContainsFunc(run, carries)
 	if carries {
 		c.carried(run)
 	}
@@ -190,7 +190,7 @@ func (c *converter) said(run []content.Turn, first int, role content.Role) []con
 		if x := run[k].Extra; x != nil {
 			c.alien(x, turnPath(first+k))
 		}
-		if len(run[k].Parts) == 0 && (role != content.Assistant || first+k+1 < len(c.from.Turns)) {
+		if len(run[k].Parts) == 0 && (role != content.RoleAssistant || first+k+1 < len(c.from.Turns)) {
 			c.lose(lostEmpty, turnPath(first+k))
 		}
 	}
@@ -198,7 +198,7 @@ func (c *converter) said(run []content.Turn, first int, role content.Role) []con
 		return []content.Turn{c.alone(run[0], first, role)}
 	}
 	binds := slices.ContainsFunc(run, bound)
-	if role == content.User && !binds {
+	if role == content.RoleUser && !binds {
 		list := make([]content.Turn, len(run))
 		for k, t := range run {
 			list[k] = c.alone(t, first+k, role)
@@ -234,7 +234,7 @@ func (c *converter) joined(run []content.Turn, first int, role content.Role) con
 		for i, p := range run[k].Parts {
 			path := placeOf(first+k, i)
 			var s content.Signature
-			if role == content.Assistant {
+			if role == content.RoleAssistant {
 				s = carrier(p)
 			}
 			_, behind := p.(*content.Text)
@@ -310,7 +310,7 @@ func (c *converter) trim(list []content.Turn, i int) {
 		return
 	}
 	last := &list[len(list)-1]
-	if last.Role != content.Assistant || len(last.Parts) == 0 {
+	if last.Role != content.RoleAssistant || len(last.Parts) == 0 {
 		return
 	}
 	t, ok := last.Parts[len(last.Parts)-1].(*content.Text)

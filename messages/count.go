@@ -3,13 +3,13 @@ package messages
 import (
 	"net/http"
 
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
 
 // count makes a call of a body of count_tokens.
-func (d *dialect) count(_ string, r *http.Request, body string) (*front.Call, error) {
+func (d *dialect) count(_ string, r *http.Request, body string) (*handler.Call, error) {
 	_, call, _, err := d.request(r, body, true)
 	if err != nil {
 		return nil, err

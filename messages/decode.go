@@ -17,7 +17,7 @@ import (
 // defaultReply is how many bytes a whole reply may have.
 const defaultReply = 64 << 20
 
-// DecodeReply reads the body of a successful answer that is no stream. The
+// DecodeResponse reads the body of a successful answer that is no stream. The
 // frame is Whole and holds the events that say what the answer says: its
 // start, the usage, each block opened and closed, the reason to stop, and
 // losses. It is ready for [upstream.Writer.Frame].
@@ -29,7 +29,7 @@ const defaultReply = 64 << 20
 //
 // The error is an [*upstream.Error]: the body's own if it is an error
 // envelope, else one with [upstream.CodeBadGateway].
-func DecodeReply(body string, lim content.Limits) (*upstream.Frame, error) {
+func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 	if most := cmp.Or(max(lim.Body, 0), defaultReply); int64(len(body)) > most {
 		return nil, codec.BadGateway(fmt.Errorf("messages: the answer has %d bytes, %d are allowed", len(body), most))
 	}
@@ -262,7 +262,7 @@ func (d *decoder) stop(m *answerMembers, extra *content.Extra) bool {
 	}
 	word := m.reason.Str()
 	s := &upstream.Stop{
-		Reason: stopReason(word), Sequence: d.word(m.sequence), Format: Format, Word: word, Extra: extra,
+		Reason: stopReason(word), Sequence: d.word(m.sequence), Format: Format, RawReason: word, Extra: extra,
 	}
 	if m.details.Kind() == jsonwire.Object {
 		s.Details, s.Message = m.details.Raw(), m.details.Get("explanation").Str()

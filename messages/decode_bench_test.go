@@ -10,8 +10,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/race"
-	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -41,7 +41,7 @@ func inputStream(n int) string {
 // drain reads a stream to its end.
 func drain(tb testing.TB, stream string) {
 	tb.Helper()
-	wiretest.Drain(tb, NewStreamReader(strings.NewReader(stream), content.Limits{}))
+	formattest.Drain(tb, NewStreamReader(strings.NewReader(stream), content.Limits{}))
 }
 
 func TestStreamReaderAllocations(t *testing.T) {
@@ -163,9 +163,9 @@ func BenchmarkStreamRelay(b *testing.B) {
 	}
 }
 
-// BenchmarkDecodeReply reports V for a reply with a long text, and for one with
+// BenchmarkDecodeResponse reports V for a reply with a long text, and for one with
 // very many blocks or members.
-func BenchmarkDecodeReply(b *testing.B) {
+func BenchmarkDecodeResponse(b *testing.B) {
 	wide := func(n int) string {
 		var s strings.Builder
 		for i := range n {
@@ -181,7 +181,7 @@ func BenchmarkDecodeReply(b *testing.B) {
 	} {
 		b.Run(w.name, func(b *testing.B) {
 			floor.Run(b, w.body, func() {
-				if _, err := DecodeReply(w.body, content.Limits{}); err != nil {
+				if _, err := DecodeResponse(w.body, content.Limits{}); err != nil {
 					b.Fatal(err)
 				}
 			})

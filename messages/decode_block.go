@@ -43,7 +43,7 @@ func (d *decoder) closed(i int) {
 // what was lost.
 func (d *decoder) block(index int, v jsonwire.Value) content.Part {
 	d.form.notes = nil
-	d.parser.faults = content.Faults{}
+	d.parser.faults = content.ViolationList{}
 	part := d.parser.block(v, true)
 	at := len(d.events)
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: index, Part: part})
@@ -262,7 +262,7 @@ func (d *decoder) deltaValue(e *upstream.Event, f *deltaForm, v jsonwire.Value) 
 func (d *decoder) citation(block int, v jsonwire.Value) *content.Citation {
 	c := new(content.Citation)
 	d.form.notes = nil
-	d.parser.faults = content.Faults{}
+	d.parser.faults = content.ViolationList{}
 	d.parser.citation(c, v)
 	d.faults(block)
 	return c

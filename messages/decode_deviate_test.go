@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // replay answers with the frames of a stream, as an adapter does.
 func replay(stream string) upstream.Upstream {
-	return wiretest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
+	return formattest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
 }
 
 // An outcome is what a stream came to.
@@ -161,7 +161,7 @@ func TestStreamReaderDeviations(t *testing.T) {
 	}
 }
 
-func summary(r *upstream.Reply) outcome {
+func summary(r *upstream.Response) outcome {
 	x := outcome{Stop: r.Stop.Reason, Usage: r.Usage, Losses: len(r.Losses)}
 	for _, p := range r.Parts {
 		switch p := p.(type) {

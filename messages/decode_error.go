@@ -8,7 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -133,9 +133,9 @@ func (f *vendorError) Error() string {
 	}
 	switch {
 	case f.envelope:
-		fmt.Fprintf(&b, ": %s", codec.Clip(scrub.Line(f.kind)))
+		fmt.Fprintf(&b, ": %s", codec.Clip(redact.Line(f.kind)))
 		if f.detail != "" {
-			fmt.Fprintf(&b, " (%s)", codec.Clip(scrub.Line(f.detail)))
+			fmt.Fprintf(&b, " (%s)", codec.Clip(redact.Line(f.detail)))
 		}
 		if f.message != "" {
 			fmt.Fprintf(&b, ": %s", f.message)
@@ -165,7 +165,7 @@ func (f *vendorError) take(v jsonwire.Value) {
 	}
 	f.envelope = true
 	f.kind = x.Get("type").Str()
-	f.message = scrub.Line(x.Get("message").Str())
+	f.message = redact.Line(x.Get("message").Str())
 	f.detail = x.Get("details").Get("error_code").Str()
 	f.details = codec.Details(Format, x)
 	if f.id == "" {

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
-func envelope(kind, message string) string {
+func errorJSON(kind, message string) string {
 	return `{"type":"error","error":{"type":"` + kind + `","message":"` + message + `"},"request_id":"req_9"}`
 }
 
@@ -37,38 +37,38 @@ func TestDecodeError(t *testing.T) {
 		{"milliseconds", 429, "/1500", "", failed{upstream.CodeRateLimit, "", 1500 * time.Millisecond}},
 		{"milliseconds count more", 529, "7/1500", "", failed{upstream.CodeOverloaded, "", 1500 * time.Millisecond}},
 		{"milliseconds of another kind", 429, "7/soon", "", failed{upstream.CodeRateLimit, "", 7 * time.Second}},
-		{"invalid", 400, "", envelope("invalid_request_error", "messages.1: Field required"), failed{upstream.CodeInvalid, "messages.1: Field required", 0}},
+		{"invalid", 400, "", errorJSON("invalid_request_error", "messages.1: Field required"), failed{upstream.CodeInvalid, "messages.1: Field required", 0}},
 		{"example", 400, "", example(t, "E26.json"), failed{upstream.CodeInvalid, "messages.1.content.0.tool_result.tool_use_id: Field required", 0}},
 		{"example with a code", 400, "", example(t, "E27.json"), failed{upstream.CodeInvalid, `messages.2.content.0.tool.name: tool "sql" is not defined here`, 0}},
-		{"key", 401, "", envelope("authentication_error", "invalid x-api-key"), failed{upstream.CodeBadGateway, "", 0}},
-		{"billing", 402, "", envelope("billing_error", "pay"), failed{upstream.CodeBadGateway, "", 0}},
-		{"permission", 403, "", envelope("permission_error", "no"), failed{upstream.CodeBadGateway, "", 0}},
-		{"not found", 404, "", envelope("not_found_error", "model: claude-nope"), failed{upstream.CodeNotFound, "model: claude-nope", 0}},
-		{"method", 405, "", envelope("invalid_request_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
-		{"slow", 408, "", envelope("timeout_error", "x"), failed{upstream.CodeTimeout, "", 0}},
-		{"conflict", 409, "", envelope("conflict_error", "x"), failed{upstream.CodeConflict, "", 0}},
-		{"too large", 413, "", envelope("request_too_large", "Request exceeds the maximum size"), failed{upstream.CodeTooLarge, "Request exceeds the maximum size", 0}},
-		{"media type", 415, "", envelope("invalid_request_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
-		{"unprocessable", 422, "", envelope("invalid_request_error", "x"), failed{upstream.CodeInvalid, "x", 0}},
-		{"rate", 429, "7", envelope("rate_limit_error", "slow down"), failed{upstream.CodeRateLimit, "slow down", 7 * time.Second}},
+		{"key", 401, "", errorJSON("authentication_error", "invalid x-api-key"), failed{upstream.CodeBadGateway, "", 0}},
+		{"billing", 402, "", errorJSON("billing_error", "pay"), failed{upstream.CodeBadGateway, "", 0}},
+		{"permission", 403, "", errorJSON("permission_error", "no"), failed{upstream.CodeBadGateway, "", 0}},
+		{"not found", 404, "", errorJSON("not_found_error", "model: claude-nope"), failed{upstream.CodeNotFound, "model: claude-nope", 0}},
+		{"method", 405, "", errorJSON("invalid_request_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
+		{"slow", 408, "", errorJSON("timeout_error", "x"), failed{upstream.CodeTimeout, "", 0}},
+		{"conflict", 409, "", errorJSON("conflict_error", "x"), failed{upstream.CodeConflict, "", 0}},
+		{"too large", 413, "", errorJSON("request_too_large", "Request exceeds the maximum size"), failed{upstream.CodeTooLarge, "Request exceeds the maximum size", 0}},
+		{"media type", 415, "", errorJSON("invalid_request_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
+		{"unprocessable", 422, "", errorJSON("invalid_request_error", "x"), failed{upstream.CodeInvalid, "x", 0}},
+		{"rate", 429, "7", errorJSON("rate_limit_error", "slow down"), failed{upstream.CodeRateLimit, "slow down", 7 * time.Second}},
 		{"spend limit", 429, "", `{"type":"error","error":{"type":"rate_limit_error","message":"spent","details":{"error_code":"enforced_spend_limit_reached"}}}`, failed{upstream.CodeQuota, "spent", 0}},
-		{"internal", 500, "", envelope("api_error", "stack trace"), failed{upstream.CodeUnavailable, "", 0}},
+		{"internal", 500, "", errorJSON("api_error", "stack trace"), failed{upstream.CodeUnavailable, "", 0}},
 		{"gateway", 502, "", html, failed{upstream.CodeUnavailable, "", 0}},
 		{"unavailable", 503, "3", "", failed{upstream.CodeUnavailable, "", 3 * time.Second}},
-		{"gateway time-out", 504, "", envelope("timeout_error", "x"), failed{upstream.CodeTimeout, "", 0}},
-		{"overloaded", 529, "2", envelope("overloaded_error", "Overloaded"), failed{upstream.CodeOverloaded, "", 2 * time.Second}},
+		{"gateway time-out", 504, "", errorJSON("timeout_error", "x"), failed{upstream.CodeTimeout, "", 0}},
+		{"overloaded", 529, "2", errorJSON("overloaded_error", "Overloaded"), failed{upstream.CodeOverloaded, "", 2 * time.Second}},
 		{"HTML", 400, "", html, failed{upstream.CodeInvalid, "", 0}},
 		{"empty", 429, "1", "", failed{upstream.CodeRateLimit, "", time.Second}},
 		{"JSON of another make", 404, "", `{"message":"internal words"}`, failed{upstream.CodeNotFound, "", 0}},
 		{"error is a string", 400, "", `{"error":"internal words"}`, failed{upstream.CodeInvalid, "", 0}},
 		{"no message", 400, "", `{"error":{"type":"invalid_request_error"}}`, failed{upstream.CodeInvalid, "", 0}},
 		{"message of the wrong type", 400, "", `{"error":{"message":[1]}}`, failed{upstream.CodeInvalid, "", 0}},
-		{"key trouble under another status", 400, "", envelope("authentication_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
+		{"key trouble under another status", 400, "", errorJSON("authentication_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
 		{"redirect", 302, "", html, failed{upstream.CodeBadGateway, "", 0}},
 		{"no status", 0, "", "", failed{upstream.CodeBadGateway, "", 0}},
-		{"several lines", 400, "", envelope("invalid_request_error", `a\r\nb\tc`), failed{upstream.CodeInvalid, "a b c", 0}},
-		{"secrets", 400, "", envelope("invalid_request_error", `got sk-ant-api03-abcdefgh from https://u:p@a.example/f?sig=1`), failed{upstream.CodeInvalid, "got [removed] from https://a.example/f", 0}},
-		{"half a surrogate pair", 400, "", envelope("invalid_request_error", `a\ud800`), failed{upstream.CodeInvalid, "a\uFFFD", 0}},
+		{"several lines", 400, "", errorJSON("invalid_request_error", `a\r\nb\tc`), failed{upstream.CodeInvalid, "a b c", 0}},
+		{"secrets", 400, "", errorJSON("invalid_request_error", `got sk-ant-api03-abcdefgh from https://u:p@a.example/f?sig=1`), failed{upstream.CodeInvalid, "got [removed] from https://a.example/f", 0}},
+		{"half a surrogate pair", 400, "", errorJSON("invalid_request_error", `a\ud800`), failed{upstream.CodeInvalid, "a\uFFFD", 0}},
 		{"an hour", 429, "3600", "", failed{upstream.CodeRateLimit, "", time.Hour}},
 		{"a week", 429, "604800", "", failed{upstream.CodeRateLimit, "", 7 * 24 * time.Hour}},
 		{"half a second", 429, "0.5", "", failed{upstream.CodeRateLimit, "", time.Second / 2}},
@@ -100,7 +100,7 @@ func TestDecodeError(t *testing.T) {
 			}
 		})
 	}
-	e := DecodeError(400, nil, []byte(envelope("invalid_request_error", strings.Repeat("long ", 10_000))))
+	e := DecodeError(400, nil, []byte(errorJSON("invalid_request_error", strings.Repeat("long ", 10_000))))
 	if len(e.Text) > 2<<10 || !strings.HasPrefix(e.Text, "long long") {
 		t.Errorf("a text of %d bytes", len(e.Text))
 	}
@@ -130,9 +130,9 @@ func TestStreamErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.kind, func(t *testing.T) {
-			data := envelope(tt.kind, "words")
+			data := errorJSON(tt.kind, "words")
 			_, inStream := decodeStream(strings.NewReader(line(lineStart) + line("error "+data)))
-			_, inReply := DecodeReply(data, content.Limits{})
+			_, inReply := DecodeResponse(data, content.Limits{})
 			for where, err := range map[string]error{"stream": inStream, "reply": inReply} {
 				var e *upstream.Error
 				if !errors.As(err, &e) {
@@ -164,7 +164,7 @@ func TestDecodeReplyErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := DecodeReply(tt.body, content.Limits{})
+			f, err := DecodeResponse(tt.body, content.Limits{})
 			var e *upstream.Error
 			if f != nil || !errors.As(err, &e) || e.Code != upstream.CodeBadGateway || e.Text != "" || e.Err == nil {
 				t.Errorf("got %v and %v", f, err)
@@ -172,10 +172,10 @@ func TestDecodeReplyErrors(t *testing.T) {
 		})
 	}
 	body := example(t, "E02.json")
-	if _, err := DecodeReply(body, content.Limits{Body: int64(len(body)) - 1}); err == nil {
+	if _, err := DecodeResponse(body, content.Limits{Body: int64(len(body)) - 1}); err == nil {
 		t.Error("a reply over the limit was taken")
 	}
-	if _, err := DecodeReply(body, content.Limits{Body: int64(len(body))}); err != nil {
+	if _, err := DecodeResponse(body, content.Limits{Body: int64(len(body))}); err != nil {
 		t.Error(err)
 	}
 }
@@ -196,14 +196,14 @@ func TestDecodeReplyDeviations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := DecodeReply(tt.body, content.Limits{})
+			f, err := DecodeResponse(tt.body, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if repaired := strings.Contains(tt.body, `\ud800`); (f.Format == Format) != repaired {
 				t.Errorf("the frame has the format %q", f.Format)
 			}
-			reply, err := upstream.Collect(t.Context(), wiretest.Frames(f), &upstream.Request{})
+			reply, err := upstream.Collect(t.Context(), formattest.Frames(f), &upstream.Request{})
 			if err != nil {
 				t.Fatal(err)
 			}

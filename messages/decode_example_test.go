@@ -58,10 +58,10 @@ data: {"type":"message_stop"}
 	// Output: Hello end 3 2
 }
 
-func ExampleDecodeReply() {
+func ExampleDecodeResponse() {
 	const body = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hello"}],` +
 		`"stop_reason":"max_tokens","stop_sequence":null,"usage":{"input_tokens":3,"output_tokens":1}}`
-	f, err := messages.DecodeReply(body, content.Limits{})
+	f, err := messages.DecodeResponse(body, content.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/sse"
-	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -405,5 +405,5 @@ func errKind(err error) string {
 	if errors.As(err, &broken) {
 		return broken.Text
 	}
-	return wiretest.Causes(err)
+	return formattest.Causes(err)
 }

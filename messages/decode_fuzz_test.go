@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -23,17 +23,17 @@ func FuzzStreamReader(f *testing.F) {
 	f.Add(changed(`"index":1,`, "", `"input":{}`, `"input":"{}"`, `"text":"hi"`, `"text":"\ud800"`), byte(3))
 	f.Add(line(lineStart)+line(lineDelta)+line(lineDelta)+line(lineEnd), byte(0))
 	f.Add(line(lineStart)+"data: {\"a\":1}\n\n"+line(lineEnd), byte(1))
-	for _, s := range wiretest.RecordedSeeds(f, "messages", (*wiretest.Record).Stream) {
+	for _, s := range formattest.RecordedSeeds(f, "messages", (*formattest.Record).Stream) {
 		f.Add(s, byte(16))
 	}
 	f.Fuzz(func(t *testing.T, stream string, size byte) {
 		want, wantErr := decodeStream(strings.NewReader(stream))
 		for name, src := range map[string]io.Reader{
 			"bytes":  iotest.OneByteReader(strings.NewReader(stream)),
-			"pieces": wiretest.Pieces(strings.NewReader(stream), int(size)+1),
+			"pieces": formattest.Pieces(strings.NewReader(stream), int(size)+1),
 		} {
 			got, err := decodeStream(src)
-			if diff := cmp.Diff(want, got); diff != "" || wiretest.Causes(err) != wiretest.Causes(wantErr) {
+			if diff := cmp.Diff(want, got); diff != "" || formattest.Causes(err) != formattest.Causes(wantErr) {
 				t.Fatalf("%s: error %v, want %v; events (-want +got):\n%s", name, err, wantErr, diff)
 			}
 		}
@@ -42,7 +42,7 @@ func FuzzStreamReader(f *testing.F) {
 			t.Fatalf("the error is a %T", wantErr)
 		}
 
-		wiretest.Taken(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
+		formattest.Taken(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
 			if f.Format == Format && (f.Name == "" || strings.ContainsAny(f.Name, "\r\n") || !json.Valid([]byte(f.Data))) {
 				t.Errorf("a frame that cannot be sent: %q %q", f.Name, f.Data)
 			}
@@ -63,22 +63,22 @@ func FuzzStreamReader(f *testing.F) {
 	})
 }
 
-func FuzzDecodeReply(f *testing.F) {
+func FuzzDecodeResponse(f *testing.F) {
 	for _, name := range []string{"E02", "E04", "E07", "E10", "E12", "E17", "E18", "E19", "E26"} {
 		f.Add(example(f, name+".json"))
 	}
 	f.Add(`{"content":"x"}`)
-	for _, s := range wiretest.RecordedSeeds(f, "messages", (*wiretest.Record).Whole) {
+	for _, s := range formattest.RecordedSeeds(f, "messages", (*formattest.Record).Whole) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		frame, err := DecodeReply(body, content.Limits{})
-		wiretest.TakenWhole(t, frame, err)
+		frame, err := DecodeResponse(body, content.Limits{})
+		formattest.TakenWhole(t, frame, err)
 	})
 }
 
 func FuzzDecodeError(f *testing.F) {
-	f.Add(400, "5", envelope("invalid_request_error", "x"))
+	f.Add(400, "5", errorJSON("invalid_request_error", "x"))
 	f.Add(429, "1e9", "<html>")
 	f.Add(429, "7200", "<html>")
 	f.Fuzz(func(t *testing.T, status int, after, body string) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -34,9 +34,9 @@ func TestStreamWrongKinds(t *testing.T) {
 	thinking := []string{lineStart, think, thought, sign, lineStop0, lineDelta, lineEnd}
 	for _, tt := range []struct {
 		lines  []string
-		needed []wiretest.Needed
+		needed []formattest.Needed
 	}{
-		{text, []wiretest.Needed{
+		{text, []formattest.Needed{
 			{lineStart, "", "object"}, {lineStart, "message", "object"}, {lineStart, "message.content", "null array string"},
 			{lineStart, "message.role", optional}, {lineStart, "message.usage", object}, {lineStart, "message.stop_reason", optional},
 			{lineOpen0, "", "object"}, {lineOpen0, "index", "null number"}, {lineOpen0, "content_block", "object"},
@@ -50,7 +50,7 @@ func TestStreamWrongKinds(t *testing.T) {
 			{lineDelta, "", "object"}, {lineDelta, "delta", object}, {lineDelta, "delta.stop_reason", optional}, {lineDelta, "usage", object},
 			{lineEnd, "", "object"},
 		}},
-		{thinking, []wiretest.Needed{
+		{thinking, []formattest.Needed{
 			{think, "content_block.thinking", optional}, {thought, "delta.thinking", "string"}, {sign, "delta.signature", "string"},
 		}},
 	} {
@@ -60,7 +60,7 @@ func TestStreamWrongKinds(t *testing.T) {
 		for i, n := range tt.needed {
 			_, tt.needed[i][0], _ = strings.Cut(n[0], " ")
 		}
-		wiretest.WrongKinds(t, tt.needed, func(t *testing.T, n wiretest.Needed, broken string) {
+		formattest.WrongKinds(t, tt.needed, func(t *testing.T, n formattest.Needed, broken string) {
 			stream := strings.Replace(sseOf(strings.Join(tt.lines, "\n")+"\n"), n[0], broken, 1)
 			_, err := upstream.Collect(t.Context(), replay(stream), &upstream.Request{})
 			wantBadGateway(t, err, broken)
@@ -77,16 +77,16 @@ func TestStreamWrongKinds(t *testing.T) {
 func TestReplyWrongKinds(t *testing.T) {
 	const body = `{"id":"m","type":"message","role":"assistant","model":"x","content":[{"type":"text","text":"hi"},` +
 		`{"type":"tool_use","id":"t","name":"f","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":5,"output_tokens":1}}`
-	list := []wiretest.Needed{
+	list := []formattest.Needed{
 		{body, "", "object"}, {body, "content", "array string"}, {body, "content.0", "object"}, {body, "content.0.text", "null string"},
 		{body, "content.1.name", "null string"}, {body, "content.1.id", "null string"},
 		{body, "role", "null string"}, {body, "stop_reason", "null string"}, {body, "usage", "null object"},
 	}
-	if _, err := DecodeReply(body, content.Limits{}); err != nil {
+	if _, err := DecodeResponse(body, content.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	wiretest.WrongKinds(t, list, func(t *testing.T, _ wiretest.Needed, broken string) {
-		_, err := DecodeReply(broken, content.Limits{})
+	formattest.WrongKinds(t, list, func(t *testing.T, _ formattest.Needed, broken string) {
+		_, err := DecodeResponse(broken, content.Limits{})
 		wantBadGateway(t, err, broken)
 	})
 }

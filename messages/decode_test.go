@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // example returns one of the examples of answers under testdata/decode.
-func example(t testing.TB, name string) string { return wiretest.File(t, "testdata/decode/"+name) }
+func example(t testing.TB, name string) string { return formattest.File(t, "testdata/decode/"+name) }
 
 // decodeStream returns the events of all frames of a stream, and the error
 // behind them.
@@ -83,7 +83,7 @@ func evUsage(u content.Usage, extra string) upstream.Event {
 }
 
 func evStop(r content.StopReason, word string) upstream.Event {
-	return upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: r, Format: Format, Word: word}}
+	return upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: r, Format: Format, RawReason: word}}
 }
 
 func evWhole(k upstream.EventKind, name, json string) upstream.Event {
@@ -99,7 +99,7 @@ func mkExtra(json string) *content.Extra {
 
 func sigOf(data string) content.Signature { return content.Signature{Format: Format, Data: data} }
 
-func TestDecodeReply(t *testing.T) {
+func TestDecodeResponse(t *testing.T) {
 	stopWith := func(e upstream.Event, f func(*upstream.Stop)) upstream.Event {
 		f(e.Stop)
 		return e
@@ -178,7 +178,7 @@ func TestDecodeReply(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			body := example(t, tt.file+".json")
-			f, err := DecodeReply(body, content.Limits{})
+			f, err := DecodeResponse(body, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -323,7 +323,7 @@ func sseOf(lines string) string {
 func TestReplyAndStreamAreEqual(t *testing.T) {
 	for _, tt := range same {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := DecodeReply(example(t, tt.reply), content.Limits{})
+			f, err := DecodeResponse(example(t, tt.reply), content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -344,7 +344,7 @@ func TestReplyAndStreamAreEqual(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if diff := cmp.Diff(whole.Reply(), pieces.Reply()); diff != "" {
+			if diff := cmp.Diff(whole.Response(), pieces.Response()); diff != "" {
 				t.Errorf("(-reply +stream):\n%s", diff)
 			}
 		})

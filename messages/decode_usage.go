@@ -3,7 +3,7 @@ package messages
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -17,7 +17,7 @@ type counts struct {
 	write       int64 // all of it
 	write5m     int64
 	write1h     int64
-	more        front.Members
+	more        handler.Members
 	size        int // bytes of more
 	tooMany     bool
 }

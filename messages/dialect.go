@@ -9,14 +9,14 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/upstream"
 )
 
 // A dialect says everything that is the format's around an answer. It
-// implements [front.Dialect].
+// implements [handler.Dialect].
 type dialect struct {
 	limits content.Limits
 	files  bool
@@ -43,29 +43,29 @@ func (d *dialect) Forward(name string) bool {
 	return false
 }
 
-func (d *dialect) Error(id string, f *front.Failure) (int, []byte) {
+func (d *dialect) Error(id string, f *handler.Failure) (int, []byte) {
 	return statusFor(f), appendError(nil, id, f)
 }
 
 // Keys reads both carriers; what is no bearer token is no key.
 func (d *dialect) Keys(r *http.Request) []string {
-	return front.HeaderKeys(r.Header, "X-Api-Key")
+	return handler.HeaderKeys(r.Header, "X-Api-Key")
 }
 
 // Route finds the collection from the right, so that any prefix will do.
-func (d *dialect) Route(r *http.Request) (*front.Route, error) {
+func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	last := len(path) - 1
 	switch {
 	case path[last] == "messages":
-		return &front.Route{Method: http.MethodPost, Head: head, Call: d.call}, nil
+		return &handler.Route{Method: http.MethodPost, Head: head, Call: d.call}, nil
 	case path[last] == "count_tokens" && last > 0 && path[last-1] == "messages":
-		return &front.Route{Method: http.MethodPost, Head: head, Call: d.count}, nil
+		return &handler.Route{Method: http.MethodPost, Head: head, Call: d.count}, nil
 	case path[last] == "models":
-		return &front.Route{Method: http.MethodGet, Head: head, Call: d.models}, nil
+		return &handler.Route{Method: http.MethodGet, Head: head, Call: d.models}, nil
 	}
 	if id, ok := modelID(path); ok {
-		return &front.Route{Method: http.MethodGet, Head: head, Call: d.model(id)}, nil
+		return &handler.Route{Method: http.MethodGet, Head: head, Call: d.model(id)}, nil
 	}
 	text := "there is nothing at this path"
 	for _, name := range slices.Backward(path) {
@@ -77,7 +77,7 @@ func (d *dialect) Route(r *http.Request) (*front.Route, error) {
 		}
 		break
 	}
-	return nil, &front.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text +
+	return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text +
 		"; what is served is POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models and GET /v1/models/{id}"}
 }
 
@@ -139,18 +139,18 @@ func head(r *http.Request) error {
 }
 
 func invalid(text string) error {
-	return &front.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
+	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
 }
 
 // request parses and validates a body. The call has what is wrong with a thread
 // alone: see [errThread]. where is for the response.
-func (d *dialect) request(r *http.Request, body string, count bool) (req *Request, c *front.Call, where carriage, err error) {
+func (d *dialect) request(r *http.Request, body string, count bool) (req *Request, c *handler.Call, where carriage, err error) {
 	req, err = parseRequest(body, d.limits)
 	if req == nil {
 		return nil, nil, where, err
 	}
-	c = &front.Call{}
-	rules := &Rules{
+	c = &handler.Call{}
+	rules := &ValidateOptions{
 		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
 		AllowFiles: d.files, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
 	}
@@ -173,7 +173,7 @@ func (d *dialect) request(r *http.Request, body string, count bool) (req *Reques
 // for an upstream that would not ask that vendor: nothing else knows them. By
 // its details the vendor's SDKs know that they have to send the whole
 // conversation instead. It takes precedence over what is wrong with the thread.
-var errThread error = &front.Failure{
+var errThread error = &handler.Failure{
 	Code:    upstream.CodeInvalid,
 	Text:    "thread: message threads are not supported for this model here; send all messages of the conversation, without `thread`",
 	Details: &content.Extra{Format: Format, JSON: `{"error_code":"thread_unsupported_request"}`},
@@ -182,13 +182,13 @@ var errThread error = &front.Failure{
 // ofThread reports whether all violations are in the thread.
 func ofThread(err error) bool {
 	list, more := content.Violations(err)
-	return more == 0 && !slices.ContainsFunc(list, func(e *content.Error) bool {
+	return more == 0 && !slices.ContainsFunc(list, func(e *content.Violation) bool {
 		return e.Path != "thread" && !strings.HasPrefix(e.Path, "thread.")
 	})
 }
 
 // call makes a call of the body of a request.
-func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, error) {
+func (d *dialect) call(id string, r *http.Request, body string) (*handler.Call, error) {
 	req, c, where, err := d.request(r, body, false)
 	if err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 		c.Stream = s
 		return c, nil
 	}
-	c.Reply = func(r *upstream.Reply) (*jsonwire.Writer, []content.Loss) {
+	c.Reply = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
 		res, lost := responseOf(r, c.Request.Turns, where)
 		if res.ID == "" {
 			res.ID = message
@@ -211,14 +211,14 @@ func (d *dialect) call(id string, r *http.Request, body string) (*front.Call, er
 			res.Model = req.Model
 		}
 		w := new(jsonwire.Writer)
-		_ = res.write(w) // ResponseOf leaves nothing that cannot be written
+		_ = res.write(w) // ResponseFromUpstream leaves nothing that cannot be written
 		return w, lost
 	}
 	return c, nil
 }
 
 // header returns what belongs to a body of these rules.
-func (r *Rules) header() []upstream.Field {
+func (r *ValidateOptions) header() []upstream.Field {
 	header := []upstream.Field{{Name: "anthropic-version", Value: r.Version}}
 	if len(r.Betas) > 0 {
 		header = append(header, upstream.Field{Name: betaHeader, Value: strings.Join(r.Betas, ",")})
@@ -234,8 +234,8 @@ const (
 
 // passOn makes the request of a call, with the headers that belong to it. The
 // vendor's own that are not sent are losses. where is for the response.
-func (d *dialect) passOn(c *front.Call, r *http.Request, req *Request, rules *Rules) (where carriage) {
-	sent := front.Forwarded(r, d.forward, workspaceHeader, profileHeader)
+func (d *dialect) passOn(c *handler.Call, r *http.Request, req *Request, rules *ValidateOptions) (where carriage) {
+	sent := handler.Forwarded(r, d.forward, workspaceHeader, profileHeader)
 	c.Request, where, c.Lost = req.passOn(append(rules.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
 		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.Field) bool { return f.Name == name }) {

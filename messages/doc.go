@@ -8,7 +8,7 @@
 //	http.Handle("/v1/", messages.NewHandler(up, nil))
 //
 // That is a service that the vendor's own clients can talk to. See [Options]
-// for limits, keys and hooks, and [upstream.Serving] for those that all formats
+// for limits, keys and hooks, and [upstream.HandlerOptions] for those that all formats
 // share. Why an answer failed is told to its Logger, or else to slog.Default.
 //
 // A request needs the header anthropic-version. The Content-Type of a body is
@@ -19,11 +19,11 @@
 //
 // [ParseRequest] reads a request document and [Request.Validate] tells
 // everything that is wrong with it. [Request.Upstream] says it in neutral
-// words, [RequestOf] the other way round, and [ResponseOf] makes an answer of
-// an [upstream.Reply].
+// words, [RequestFromUpstream] the other way round, and [ResponseFromUpstream] makes an answer of
+// an [upstream.Response].
 //
 // [Request.Body] writes a request for a server. What that answers is read by
-// [NewStreamReader], [DecodeReply], [DecodeError], [DecodeCount] and
+// [NewStreamReader], [DecodeResponse], [DecodeError], [DecodeCount] and
 // [DecodeModels].
 //
 // # Signatures of other vendors
@@ -36,7 +36,7 @@
 // get, or does not return, is in the id of the next call, too. Thinking blocks are
 // sent only where the request asked for thinking, and always with a signature.
 // [Request.Upstream] opens what comes back. Nothing is remembered in between, so
-// any replica can go on. [ResponseOf], which does not know the request, puts
+// any replica can go on. [ResponseFromUpstream], which does not know the request, puts
 // state into ids.
 //
 // Ids match ^[a-zA-Z0-9_-]+$ if the vendor's own do. One that carries state begins

@@ -10,7 +10,7 @@ import (
 )
 
 // AppendJSON appends the request as a document, and returns an error that
-// holds a [*content.Error] if the format cannot say what is in it: a nil part,
+// holds a [*content.Violation] if the format cannot say what is in it: a nil part,
 // a part of another format, or free JSON that is none. A request that was
 // parsed and has not been changed gives the same JSON value again, with free
 // JSON byte for byte; the members of the format's own objects come in a fixed

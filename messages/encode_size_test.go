@@ -16,7 +16,7 @@ func (c *tally) WriteString(s string) (int, error) { c.other += len(s); return l
 // once: it is set aside in about the right size.
 func TestSizeAhead(t *testing.T) {
 	for name, body := range map[string]string{"agent": workload.Agent(), "chat": workload.Chat(), "image": workload.Image()} {
-		r, _ := RequestOf(mustParse(t, body).Upstream().Clone())
+		r, _ := RequestFromUpstream(mustParse(t, body).Upstream().Clone())
 		if r.Form != nil {
 			t.Fatal("it was parsed")
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/workload"
 )
 
@@ -116,7 +116,7 @@ var spelledWhole = []string{
 // are spelled.
 func sameJSON(t *testing.T, a, b string) string {
 	t.Helper()
-	return cmp.Diff(wiretest.Value(t, a), wiretest.Value(t, b))
+	return cmp.Diff(formattest.Value(t, a), formattest.Value(t, b))
 }
 
 func TestEncodeSameValue(t *testing.T) {
@@ -185,7 +185,7 @@ func TestEncodeChanged(t *testing.T) {
 }
 
 func TestEncodeExtraNeverTwice(t *testing.T) {
-	r := &Request{Model: "m", Messages: []content.Turn{{Role: content.User,
+	r := &Request{Model: "m", Messages: []content.Turn{{Role: content.RoleUser,
 		Parts: []content.Part{&content.Text{Text: "t", Extra: &content.Extra{Format: Format, JSON: `{"x":1,"text":"u"}`}}},
 		Extra: &content.Extra{Format: "other", JSON: `{"y":1}`}}},
 		Extra: &content.Extra{Format: Format, JSON: `{"model":"n","messages":[],"z":{"b":1}}`}}
@@ -202,7 +202,7 @@ func TestEncodeExtraNeverTwice(t *testing.T) {
 func TestEncodeErrors(t *testing.T) {
 	nan := math.NaN()
 	one := func(p content.Part) *Request {
-		return &Request{Model: "m", Messages: []content.Turn{{Role: content.User, Parts: []content.Part{p}}}}
+		return &Request{Model: "m", Messages: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{p}}}}
 	}
 	tests := []struct {
 		name string
@@ -238,7 +238,7 @@ func TestEncodeErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dst, err := tt.r.AppendJSON(nil)
-			var got *content.Error
+			var got *content.Violation
 			if !errors.As(err, &got) || got.Code != tt.code || got.Path != tt.path {
 				t.Errorf("got %+v, want %s at %q", got, tt.code, tt.path)
 			}

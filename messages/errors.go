@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -58,21 +58,21 @@ func tell(c upstream.Code) wording {
 
 // detail returns the text and the error_code of a failure that the front has
 // found; either may be empty.
-func detail(d front.Detail) (text, code string) {
+func detail(d handler.Detail) (text, code string) {
 	switch d {
-	case front.DetailNoKey:
+	case handler.DetailNoKey:
 		return "x-api-key header is required", ""
-	case front.DetailBadKey:
+	case handler.DetailBadKey:
 		return "invalid x-api-key", ""
-	case front.DetailTwoKeys:
+	case handler.DetailTwoKeys:
 		return "authorization and x-api-key hold different keys; send one", ""
-	case front.DetailMediaType:
+	case handler.DetailMediaType:
 		return "content-type: must be application/json", ""
-	case front.DetailCharset:
+	case handler.DetailCharset:
 		return "content-type: the charset of the request body is not supported; send UTF-8", "unsupported_charset"
-	case front.DetailEncoding:
+	case handler.DetailEncoding:
 		return "content-encoding: compressed request bodies are not supported", "request_body_encoding_unsupported"
-	case front.DetailBodyTime:
+	case handler.DetailBodyTime:
 		return "The request body took too long to arrive", "request_body_timeout"
 	}
 	return "", ""
@@ -97,7 +97,7 @@ func tooLong(text string) string {
 
 // message is what people read: the faults, one a line as the vendor tells
 // them, or the best sentence there is.
-func message(f *front.Failure) string {
+func message(f *handler.Failure) string {
 	if len(f.Faults) == 0 {
 		if f.Code == upstream.CodeInvalid && codec.TooLong(f.Text) {
 			return tooLong(f.Text)
@@ -114,7 +114,7 @@ func message(f *front.Failure) string {
 	var b []byte
 	more := f.More
 	for i, e := range f.Faults {
-		line := front.OneLine(e.Error(), maxFault)
+		line := handler.OneLine(e.Error(), maxFault)
 		if len(b)+len(line) > maxMessage {
 			more += len(f.Faults) - i
 			break
@@ -139,7 +139,7 @@ type errorDetails struct {
 }
 
 // readDetails reads the Details of a failure.
-func readDetails(f *front.Failure) (d errorDetails) {
+func readDetails(f *handler.Failure) (d errorDetails) {
 	if f.Details == nil || f.Details.Format != Format {
 		return d
 	}
@@ -199,7 +199,7 @@ func statusOf(kind string) int {
 }
 
 // statusFor returns the status of the response to a request that failed.
-func statusFor(f *front.Failure) int {
+func statusFor(f *handler.Failure) int {
 	if status := readDetails(f).status; status != 0 {
 		return status
 	}
@@ -207,7 +207,7 @@ func statusFor(f *front.Failure) int {
 }
 
 // appendError appends the envelope. id is the request's.
-func appendError(dst []byte, id string, f *front.Failure) []byte {
+func appendError(dst []byte, id string, f *handler.Failure) []byte {
 	dst = append(dst, `{"type":"error","error":`...)
 	if d := readDetails(f); d.same {
 		dst = jsonwire.AppendCompact(dst, f.Details.JSON)

@@ -37,7 +37,7 @@ func ExampleRequest_Upstream() {
 	// Output: claude-sonnet-5 64 user budget 1024
 }
 
-func ExampleRequestOf() {
+func ExampleRequestFromUpstream() {
 	r, err := messages.ParseRequest([]byte(`{"model":"claude-sonnet-5","max_tokens":64,
 		"messages":[{"role":"user","content":"Hello!"}]}`))
 	if err != nil {
@@ -47,7 +47,7 @@ func ExampleRequestOf() {
 	n := r.Upstream().Clone()
 	seed := int64(7)
 	n.Seed = &seed
-	back, losses := messages.RequestOf(n)
+	back, losses := messages.RequestFromUpstream(n)
 	for _, l := range losses {
 		fmt.Println(l.Severity, l.Path, l.Reason)
 	}

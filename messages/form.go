@@ -37,7 +37,7 @@ type Form struct {
 
 // wrong is the faults that parsing found, in the order of the document.
 type wrong struct {
-	list []*content.Error
+	list []*content.Violation
 	more int // faults that were only counted
 }
 

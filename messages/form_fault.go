@@ -18,13 +18,13 @@ func (w *wrong) err() error { return codec.FaultList(w.list, w.more) }
 // complained already: at the same place, about something around it, or about
 // the type of what is there. Faults of a request that was not parsed stay in
 // their order.
-func (r *Request) faults(later *content.Faults) error {
+func (r *Request) faults(later *content.ViolationList) error {
 	list, more := content.Violations(later.Err())
 	f := r.Form
 	if f == nil || len(list) == 0 && f.wrong == nil {
 		return later.Err()
 	}
-	var all []*content.Error
+	var all []*content.Violation
 	if f.wrong != nil {
 		all, more = slices.Clone(f.wrong.list), more+f.wrong.more
 	}
@@ -83,7 +83,7 @@ func within(path, outer string) bool {
 }
 
 // inOrder sorts faults by where they stand in the document.
-func inOrder(doc *jsonwire.Doc, list []*content.Error) []*content.Error {
+func inOrder(doc *jsonwire.Doc, list []*content.Violation) []*content.Violation {
 	all := make([]placed, len(list))
 	for i, e := range list {
 		all[i] = placed{err: e, rest: e.Path}
@@ -94,7 +94,7 @@ func inOrder(doc *jsonwire.Doc, list []*content.Error) []*content.Error {
 	}
 	place(doc.Root(), todo)
 	slices.SortStableFunc(all, func(a, b placed) int { return a.at - b.at })
-	sorted := make([]*content.Error, len(all))
+	sorted := make([]*content.Violation, len(all))
 	for i := range all {
 		sorted[i] = all[i].err
 	}
@@ -103,7 +103,7 @@ func inOrder(doc *jsonwire.Doc, list []*content.Error) []*content.Error {
 
 // placed is a fault that is being looked for in the document.
 type placed struct {
-	err    *content.Error
+	err    *content.Violation
 	at     int    // where it is, as far as is known
 	rest   string // of its path, from there on
 	tagged bool   // the tag of the union that is there has been passed

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/workload"
 )
 
@@ -18,7 +18,7 @@ func FuzzParseRequest(f *testing.F) {
 		f.Add(tt.body)
 	}
 	f.Add(workload.Small())
-	for _, b := range wiretest.RecordedSeeds(f, "messages", func(r *wiretest.Record) string { return r.Request }) {
+	for _, b := range formattest.RecordedSeeds(f, "messages", func(r *formattest.Record) string { return r.Request }) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -34,7 +34,7 @@ func FuzzParseRequest(f *testing.F) {
 		}
 		if err != nil { // what could be read must not break anything
 			_, _ = r.AppendJSON(nil)
-			_, _ = RequestOf(r.Upstream())
+			_, _ = RequestFromUpstream(r.Upstream())
 			return
 		}
 		b, err := r.AppendJSON(nil)

@@ -4,17 +4,17 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
 )
 
 // Options configures a [Handler]. The zero value holds the defaults.
 type Options struct {
-	// Serving is what handlers of all formats share. The defaults of its
+	// HandlerOptions is what handlers of all formats share. The defaults of its
 	// Limits are here: bodies of 32 MiB, nesting of 256, 1,000,000 values,
 	// 100,000 parts, 10,000 tools, 250,000 values in schemas, 100
 	// files of 32 MiB each, images of 8000 by 8000 pixels.
-	upstream.Serving
+	upstream.HandlerOptions
 
 	// FilesWithoutBeta lets requests of version 2023-06-01 name files by id
 	// without the beta header files-api-2025-04-14.
@@ -51,7 +51,7 @@ type Options struct {
 // with "toolu_pwsig_" and has up to 64 KiB, or with "toolu_pwblk_" and has less than
 // 64 bytes. See the package documentation.
 type Handler struct {
-	front   *front.Server
+	front   *handler.Server
 	dialect *dialect
 }
 
@@ -67,7 +67,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 		o = *opts
 	}
 	d := &dialect{limits: o.Limits, files: o.FilesWithoutBeta, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
-	return &Handler{front: front.New("messages: NewHandler", up, o.Serving, maxBody, d), dialect: d}
+	return &Handler{front: handler.New("messages: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
 }
 
 // ServeHTTP answers one request. Whatever fails before the first byte of an
@@ -86,7 +86,7 @@ func (h *Handler) Match(r *http.Request) bool {
 
 // WriteError answers a request with an error in the format's own way, for
 // middleware around h. What is told of err is what would be told if the
-// Upstream had returned it: see [upstream.Error] and [content.Error]. Nothing
+// Upstream had returned it: see [upstream.Error] and [content.Violation]. Nothing
 // may have been written to w yet. The request is logged and reported to OnDone
 // like one that h refuses.
 func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -90,7 +90,7 @@ func TestRefused(t *testing.T) {
 			h := NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 				called++
 				return nil
-			}), &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) {
+			}), &Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) {
 				done++
 				if r.Status != tt.status || r.Err == nil || r.Path == "" {
 					t.Errorf("report: %+v", r)
@@ -242,7 +242,7 @@ func TestKeys(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
-			h := NewHandler(hello, &Options{Serving: upstream.Serving{
+			h := NewHandler(hello, &Options{HandlerOptions: upstream.HandlerOptions{
 				Authenticate: upstream.Keys("another", good),
 				Logger:       slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 				OnDone: func(_ context.Context, r *upstream.Report) {
@@ -251,7 +251,7 @@ func TestKeys(t *testing.T) {
 					}
 				},
 			}})
-			body := &wiretest.Counter{Reader: strings.NewReader(smallBody)}
+			body := &formattest.Counter{Reader: strings.NewReader(smallBody)}
 			r := post("")
 			r.Body, r.ContentLength = io.NopCloser(body), int64(len(smallBody))
 			r.URL.RawQuery = "key=" + good
@@ -311,7 +311,7 @@ func TestAuthenticate(t *testing.T) {
 			h := NewHandler(upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 				see(c)
 				return w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossDropped}})
-			}), &Options{Serving: upstream.Serving{
+			}), &Options{HandlerOptions: upstream.HandlerOptions{
 				Authenticate: tt.auth,
 				OnLoss:       func(c context.Context, _ []content.Loss) { see(c) },
 				OnDone:       func(c context.Context, _ *upstream.Report) { see(c) },
@@ -339,7 +339,7 @@ func TestReport(t *testing.T) {
 		_ = w.Start(upstream.Start{Model: "m-1"})
 		_ = w.Part(&content.Image{})
 		return w.Usage(content.Usage{Input: 1, Output: 2})
-	}), &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { got = r }}})
+	}), &Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { got = r }}})
 	for _, body := range []string{smallBody, streamBody} {
 		got = nil
 		w := httptest.NewRecorder()
@@ -349,7 +349,7 @@ func TestReport(t *testing.T) {
 		}
 		got.Start, got.FirstByte, got.Duration = time.Time{}, 0, 0
 		want := &upstream.Report{
-			ID: w.Header().Get("request-id"), Format: Format, Method: "POST", Path: "/v1/messages", Mode: "plain", Model: "m", Answered: "m-1",
+			ID: w.Header().Get("request-id"), Format: Format, Method: "POST", Path: "/v1/messages", Mode: "plain", Model: "m", ResponseModel: "m-1",
 			Status: 200, Usage: content.Usage{Input: 1, Output: 2}, Stop: upstream.Stop{Reason: content.StopEnd},
 			Losses: []content.Loss{{Path: "top_k", Severity: content.LossDropped, Reason: "r"},
 				{Path: "parts.0", Severity: content.LossDropped, Reason: "an answer in this format has no block for an image: it is left out"}},
@@ -385,7 +385,7 @@ func TestMatchAndWriteError(t *testing.T) {
 		kind, text string
 	}{
 		{upstream.ErrNoKey, 401, "authentication_error", "x-api-key header is required"},
-		{&content.Error{Path: "turns.0.parts.1", Text: "no"}, 400, "invalid_request_error", "messages.0.content.1: no"},
+		{&content.Violation{Path: "turns.0.parts.1", Text: "no"}, 400, "invalid_request_error", "messages.0.content.1: no"},
 		{errors.New("secret"), 500, "api_error", "Internal server error"},
 	} {
 		w := httptest.NewRecorder()

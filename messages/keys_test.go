@@ -79,7 +79,7 @@ func TestCarriers(t *testing.T) {
 				serving.Authenticate = upstream.Keys("another", marked)
 				serving.Logger = slog.New(slog.NewJSONHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug}))
 				serving.OnLoss = func(c context.Context, ls []content.Loss) { seen.see(c, ls) }
-				c := dial(t, onLoopback(t, &seen, Options{Serving: serving}, (*httptest.Server).Start))
+				c := dial(t, onLoopback(t, &seen, Options{HandlerOptions: serving}, (*httptest.Server).Start))
 				head := requestHead(strings.Join(append(tt.header, fmt.Sprint("Content-Length: ", len(smallBody))), "\r\n"))
 				c.say(t, strings.Replace(head, "/v1/messages", where+"?key="+marked, 1))
 				if tt.text == "" {
@@ -198,7 +198,7 @@ func TestKeyBeforeAll(t *testing.T) {
 	if !budget.Enter() {
 		t.Fatal("no room")
 	}
-	o := Options{Serving: upstream.Serving{Authenticate: upstream.Keys(marked), Budget: budget}}
+	o := Options{HandlerOptions: upstream.HandlerOptions{Authenticate: upstream.Keys(marked), Budget: budget}}
 	for _, tt := range refused {
 		r := post(or(tt.body, smallBody))
 		if tt.edit != nil {

@@ -60,7 +60,7 @@ func TestNoFollowUps(t *testing.T) {
 	}
 	// By strict rules too.
 	r, _ = ParseRequest([]byte(talkOf(hello + `{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":5}]}`)))
-	list, _ = content.Violations(r.Validate(&Rules{Strict: true}))
+	list, _ = content.Violations(r.Validate(&ValidateOptions{Strict: true}))
 	if len(list) != 1 {
 		t.Errorf("a signature of the wrong type: %v", list)
 	}
@@ -75,7 +75,7 @@ func TestPathsOfPlainStrings(t *testing.T) {
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"i","content":"a"}]}`,
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"i","content":""}]}`,
 	} {
-		for _, rules := range []*Rules{nil, {Strict: true}, {Version: version2026}} {
+		for _, rules := range []*ValidateOptions{nil, {Strict: true}, {Version: version2026}} {
 			r, _ := ParseRequest([]byte(`{"model":"m","max_tokens":9,"messages":[` + message + `]}`))
 			list, _ := content.Violations(r.Validate(rules))
 			for _, e := range list {

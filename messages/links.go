@@ -7,7 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 )
 
 // A linkFinder lists the files that a request names and does not hold.
@@ -15,12 +15,12 @@ type linkFinder struct {
 	path  codec.Path
 	lim   content.Limits
 	types []string // of documents, besides the usual ones
-	files []front.File
+	files []handler.File
 }
 
 // elsewhere lists the files that r names and does not hold, in the order of the
 // document.
-func (d *dialect) elsewhere(r *Request) []front.File {
+func (d *dialect) elsewhere(r *Request) []handler.File {
 	f := linkFinder{lim: fileLimits(d.limits), types: d.mediaTypes}
 	f.path.Push("system")
 	f.parts(r.System)
@@ -88,7 +88,7 @@ func (f *linkFinder) source(s content.Source, image bool) {
 // file notes a file. Whatever is found must be what could stand in its place.
 func (f *linkFinder) file(s content.Source, path string, image bool) {
 	lim, types := f.lim, f.types
-	f.files = append(f.files, front.File{Source: s, Path: path, Check: func(b content.Blob) error {
+	f.files = append(f.files, handler.File{Source: s, Path: path, Check: func(b content.Blob) error {
 		return checkFound(b, image, types, lim)
 	}})
 }
@@ -101,7 +101,7 @@ func checkFound(b content.Blob, image bool, types []string, lim content.Limits) 
 	}
 	r := content.CheckBlob(b, "", lim)
 	code, text := fileText(what, &r, lim)
-	if (code == "" || r.Fault == content.FileHeader) && !slices.Contains(welcome, r.Declared) {
+	if (code == "" || r.Violation == content.FileHeader) && !slices.Contains(welcome, r.Declared) {
 		code, text = content.CodeMedia, textOneOf(welcome)+"; the file that was found is "
 		if r.Declared == "" {
 			text += "of no type that is known"
@@ -112,12 +112,12 @@ func checkFound(b content.Blob, image bool, types []string, lim content.Limits) 
 	if code == "" {
 		return nil
 	}
-	return &content.Error{Code: code, Text: text}
+	return &content.Violation{Code: code, Text: text}
 }
 
 // fileText tells what is wrong with a file. The code is empty if nothing is.
 func fileText(what string, r *content.FileReport, lim content.Limits) (content.Code, string) {
-	switch r.Fault {
+	switch r.Violation {
 	case 0:
 		return "", ""
 	case content.FileTooLarge:
@@ -140,7 +140,7 @@ func fileText(what string, r *content.FileReport, lim content.Limits) (content.C
 		return content.CodeLimit, "The image has more than the " + strconv.FormatInt(lim.ImagePixels, 10) +
 			" pixels that are allowed"
 	}
-	return content.CodeMedia, "the " + what + " " + r.Fault.String()
+	return content.CodeMedia, "the " + what + " " + r.Violation.String()
 }
 
 // fileLimits fills in the defaults for files.

@@ -12,7 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -30,12 +30,12 @@ type page struct {
 }
 
 // models makes a call of a request for the list of models.
-func (d *dialect) models(_ string, r *http.Request, _ string) (*front.Call, error) {
+func (d *dialect) models(_ string, r *http.Request, _ string) (*handler.Call, error) {
 	p, err := pageOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	return &front.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+	return &handler.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 		list, err := listed(ctx, up)
 		if err != nil {
 			return nil, err
@@ -45,9 +45,9 @@ func (d *dialect) models(_ string, r *http.Request, _ string) (*front.Call, erro
 }
 
 // model makes calls of requests for one model.
-func (d *dialect) model(id string) func(string, *http.Request, string) (*front.Call, error) {
-	return func(string, *http.Request, string) (*front.Call, error) {
-		return &front.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+func (d *dialect) model(id string) func(string, *http.Request, string) (*handler.Call, error) {
+	return func(string, *http.Request, string) (*handler.Call, error) {
+		return &handler.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 			list, err := listed(ctx, up)
 			if err != nil {
 				return nil, err
@@ -58,7 +58,7 @@ func (d *dialect) model(id string) func(string, *http.Request, string) (*front.C
 					return w, writeModel(w, &list[i])
 				}
 			}
-			return nil, &front.Failure{Code: upstream.CodeNotFound, Reason: noModel, Text: "model: " + front.OneLine(id, 256)}
+			return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: noModel, Text: "model: " + handler.OneLine(id, 256)}
 		}}, nil
 	}
 }
@@ -70,7 +70,7 @@ const noModel = "the upstream lists no model of this name"
 func listed(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
 	list, err := upstream.Models(ctx, up)
 	if errors.Is(err, upstream.ErrUnsupported) {
-		return nil, &front.Failure{Code: upstream.CodeNotFound, Text: "models: the models behind this service cannot be listed", Err: err}
+		return nil, &handler.Failure{Code: upstream.CodeNotFound, Text: "models: the models behind this service cannot be listed", Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func listed(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error)
 // pageOf reads the query. Parameters that are not known are ignored.
 func pageOf(q url.Values) (*page, error) {
 	p := &page{limit: pageDefault, after: q.Get("after_id"), before: q.Get("before_id")}
-	var faults content.Faults
+	var faults content.ViolationList
 	if s := q.Get("limit"); s != "" {
 		n, err := strconv.Atoi(s)
 		switch {
@@ -120,7 +120,7 @@ func (p *page) cut(list []upstream.Model) ([]upstream.Model, bool, error) {
 	at := func(id, parameter string) (int, error) {
 		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == id })
 		if i < 0 {
-			return 0, &content.Error{Code: content.CodeValue, Path: parameter, Text: "there is no model " + strconv.Quote(front.OneLine(id, 256))}
+			return 0, &content.Violation{Code: content.CodeValue, Path: parameter, Text: "there is no model " + strconv.Quote(handler.OneLine(id, 256))}
 		}
 		return i, nil
 	}

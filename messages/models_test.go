@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // of lists n models, oldest first, m1 to mn. m2 is retired.
-func of(n int) *wiretest.Able {
+func of(n int) *formattest.Able {
 	list := make([]upstream.Model, n)
 	for i := range list {
 		list[i] = upstream.Model{ID: fmt.Sprint("m", i+1), Created: time.Unix(int64(1000*i), 0)}
@@ -28,7 +28,7 @@ func of(n int) *wiretest.Able {
 			list[i].Extra = &content.Extra{Format: Format, JSON: `{"lifecycle":"retired","line":"opus"}`}
 		}
 	}
-	return &wiretest.Able{List: func(context.Context) ([]upstream.Model, error) { return list, nil }}
+	return &formattest.Able{List: func(context.Context) ([]upstream.Model, error) { return list, nil }}
 }
 
 func get(path string) *http.Request {
@@ -94,7 +94,7 @@ func TestModel(t *testing.T) {
 	if diff := cmp.Diff(want, w.Body.String()); diff != "" || w.Code != 200 {
 		t.Errorf("%d (-want +got):\n%s", w.Code, diff)
 	}
-	slashes := &wiretest.Able{List: func(context.Context) ([]upstream.Model, error) {
+	slashes := &formattest.Able{List: func(context.Context) ([]upstream.Model, error) {
 		return []upstream.Model{{ID: "a/b", MaxInput: 10, MaxOutput: 5, Name: "A"}}, nil
 	}}
 	w = serve(slashes, get("/v1/models/a/b"))
@@ -104,8 +104,8 @@ func TestModel(t *testing.T) {
 }
 
 func TestModelsRefused(t *testing.T) {
-	fails := func(err error) *wiretest.Able {
-		return &wiretest.Able{List: func(context.Context) ([]upstream.Model, error) { return nil, err }}
+	fails := func(err error) *formattest.Able {
+		return &formattest.Able{List: func(context.Context) ([]upstream.Model, error) { return nil, err }}
 	}
 	for _, tt := range []struct {
 		name, path string
@@ -124,7 +124,7 @@ func TestModelsRefused(t *testing.T) {
 		{"upstream's error", "/v1/models", fails(&upstream.Error{Code: upstream.CodeOverloaded}), 529, "overloaded_error", "Overloaded"},
 		{"fails to list", "/v1/models", fails(fmt.Errorf("down: %w", http.ErrNotSupported)), 500, "api_error", "Internal server error"},
 		{"other error", "/v1/models", fails(errors.New("secret")), 500, "api_error", "Internal server error"},
-		{"panic", "/v1/models", &wiretest.Able{}, 500, "api_error", "Internal server error"},
+		{"panic", "/v1/models", &formattest.Able{}, 500, "api_error", "Internal server error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			checkError(t, serve(tt.up, get(tt.path)).Result(), tt.status, tt.kind, tt.text, "")
@@ -148,8 +148,8 @@ func countOf(body string) *http.Request {
 func TestCountTokens(t *testing.T) {
 	const body = `{"model":"m","messages":[{"role":"user","content":"How many words are in this sentence?"}]}`
 	var asked *upstream.Request
-	counts := func(n upstream.TokenCount, err error) *wiretest.Able {
-		return &wiretest.Able{Count: func(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {
+	counts := func(n upstream.TokenCount, err error) *formattest.Able {
+		return &formattest.Able{Count: func(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {
 			asked = r
 			return n, err
 		}}
@@ -188,7 +188,7 @@ func TestCountTokens(t *testing.T) {
 // An upstream that takes its time is given up, and may not hold the handler.
 func TestCountTokensInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		up := &wiretest.Able{Count: func(ctx context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
+		up := &formattest.Able{Count: func(ctx context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
 			<-ctx.Done()
 			return upstream.TokenCount{}, ctx.Err()
 		}}
@@ -205,13 +205,13 @@ func TestCountTokensInTime(t *testing.T) {
 func TestCountTokensLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
-		up := &wiretest.Able{Count: func(ctx context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
+		up := &formattest.Able{Count: func(ctx context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
 			leave()
 			<-ctx.Done()
 			return upstream.TokenCount{}, context.Cause(ctx)
 		}}
 		done := 0
-		h := NewHandler(up, &Options{Serving: upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) {
+		h := NewHandler(up, &Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) {
 			done++
 			if r.Status != 499 || r.Mode != "count" || r.Model != "m" {
 				t.Errorf("report: %+v", r)

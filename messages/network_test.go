@@ -124,9 +124,9 @@ func (u *waiting) Generate(c context.Context, _ *upstream.Request, w *upstream.W
 }
 
 // reports returns settings that tell the test of every report.
-func reports() (upstream.Serving, <-chan *upstream.Report) {
+func reports() (upstream.HandlerOptions, <-chan *upstream.Report) {
 	c := make(chan *upstream.Report, 100)
-	return upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { c <- r }}, c
+	return upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { c <- r }}, c
 }
 
 // TestLeaving checks that the upstream's context ends within a second of the
@@ -145,7 +145,7 @@ func TestLeaving(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, stream %v, begun %v", name, tt.body == streamBody, tt.word), func(t *testing.T) {
 				up := newWaiting(tt.word)
 				serving, done := reports()
-				c := dial(t, onLoopback(t, up, Options{Serving: serving}, (*httptest.Server).Start))
+				c := dial(t, onLoopback(t, up, Options{HandlerOptions: serving}, (*httptest.Server).Start))
 				c.say(t, lengthAnd(tt.body))
 				await(t, "call", up.called)
 				left := time.Now()
@@ -199,7 +199,7 @@ func TestHTTP2(t *testing.T) {
 	serving, done := reports()
 	c, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	res := send(onLoopback(t, up, Options{Serving: serving}, startHTTP2), c, streamBody)
+	res := send(onLoopback(t, up, Options{HandlerOptions: serving}, startHTTP2), c, streamBody)
 	if line, err := bufio.NewReader(res.Body).ReadString('\n'); line != "event: message_start\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -229,8 +229,8 @@ func TestFlood(t *testing.T) {
 				}
 			})
 			serving, done := reports()
-			serving.Times.Write = 500 * time.Millisecond
-			s := onLoopback(t, up, Options{Serving: serving}, start)
+			serving.Timeouts.Write = 500 * time.Millisecond
+			s := onLoopback(t, up, Options{HandlerOptions: serving}, start)
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
@@ -266,7 +266,7 @@ func TestFlood(t *testing.T) {
 func TestOneConnection(t *testing.T) {
 	o := Options{}
 	o.Limits.Body = 1000
-	o.Times.Body = 300 * time.Millisecond
+	o.Timeouts.Body = 300 * time.Millisecond
 	long := strings.Repeat(" ", 1001)
 	chunked := func(body string) string {
 		return requestHead("Transfer-Encoding: chunked") + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
@@ -371,7 +371,7 @@ func TestCutBody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			serving, done := reports()
 			serving.Budget = new(upstream.Budget)
-			c := dial(t, onLoopback(t, hello, Options{Serving: serving}, (*httptest.Server).Start))
+			c := dial(t, onLoopback(t, hello, Options{HandlerOptions: serving}, (*httptest.Server).Start))
 			c.say(t, requestHead("Content-Length: 5000")+smallBody)
 			cut(c)
 			if name == "half" {

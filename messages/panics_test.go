@@ -82,7 +82,7 @@ func operations() map[string]*http.Request {
 type hostPanic struct {
 	name string
 	up   upstream.Upstream
-	o    upstream.Serving
+	o    upstream.HandlerOptions
 	fine bool // the answer is none the worse
 }
 
@@ -108,27 +108,27 @@ func hostPanics() []hostPanic {
 		return <-done
 	})
 	return []hostPanic{
-		{"upstream", panicking{}, upstream.Serving{}, false},
-		{"authenticate", failing{}, upstream.Serving{Authenticate: func(context.Context, *http.Request, string) (context.Context, error) { panic(poison) }}, false},
-		{"authenticate's error", failing{}, upstream.Serving{Authenticate: func(context.Context, *http.Request, string) (context.Context, error) {
+		{"upstream", panicking{}, upstream.HandlerOptions{}, false},
+		{"authenticate", failing{}, upstream.HandlerOptions{Authenticate: func(context.Context, *http.Request, string) (context.Context, error) { panic(poison) }}, false},
+		{"authenticate's error", failing{}, upstream.HandlerOptions{Authenticate: func(context.Context, *http.Request, string) (context.Context, error) {
 			return nil, wrapless{}
 		}}, false},
-		{"resolver", loading, upstream.Serving{Links: panicking{}}, false},
-		{"loss", lossy, upstream.Serving{OnLoss: func(context.Context, []content.Loss) { panic(poison) }}, true},
-		{"logger", failing{err: errors.New(poison)}, upstream.Serving{Logger: slog.New(panicking{})}, false},
-		{"logger and loss", lossy, upstream.Serving{Logger: slog.New(panicking{}), OnLoss: func(context.Context, []content.Loss) { panic(poison) }}, true},
-		{"another goroutine", elsewhere, upstream.Serving{}, true},
-		{"typed nil", failing{err: (*upstream.Error)(nil)}, upstream.Serving{}, false},
-		{"typed nil, late", failing{err: (*upstream.Error)(nil), word: true}, upstream.Serving{}, false},
-		{"typed nil fault", failing{err: (*content.Error)(nil)}, upstream.Serving{}, false},
-		{"error without text", failing{err: textless{}, word: true}, upstream.Serving{}, false},
-		{"error without cause", failing{err: wrapless{}, word: true}, upstream.Serving{}, false},
-		{"error of no kind", failing{err: asless{}, word: true}, upstream.Serving{}, false},
-		{"edit", upstream.Edit(failing{}, func(context.Context, *upstream.Request) (*upstream.Request, error) { panic(poison) }), upstream.Serving{}, false},
-		{"tap", upstream.Tap(hello, func(context.Context, *upstream.Request, upstream.Sink) upstream.Sink { panic(poison) }), upstream.Serving{}, false},
+		{"resolver", loading, upstream.HandlerOptions{Links: panicking{}}, false},
+		{"loss", lossy, upstream.HandlerOptions{OnLoss: func(context.Context, []content.Loss) { panic(poison) }}, true},
+		{"logger", failing{err: errors.New(poison)}, upstream.HandlerOptions{Logger: slog.New(panicking{})}, false},
+		{"logger and loss", lossy, upstream.HandlerOptions{Logger: slog.New(panicking{}), OnLoss: func(context.Context, []content.Loss) { panic(poison) }}, true},
+		{"another goroutine", elsewhere, upstream.HandlerOptions{}, true},
+		{"typed nil", failing{err: (*upstream.Error)(nil)}, upstream.HandlerOptions{}, false},
+		{"typed nil, late", failing{err: (*upstream.Error)(nil), word: true}, upstream.HandlerOptions{}, false},
+		{"typed nil fault", failing{err: (*content.Violation)(nil)}, upstream.HandlerOptions{}, false},
+		{"error without text", failing{err: textless{}, word: true}, upstream.HandlerOptions{}, false},
+		{"error without cause", failing{err: wrapless{}, word: true}, upstream.HandlerOptions{}, false},
+		{"error of no kind", failing{err: asless{}, word: true}, upstream.HandlerOptions{}, false},
+		{"edit", upstream.Edit(failing{}, func(context.Context, *upstream.Request) (*upstream.Request, error) { panic(poison) }), upstream.HandlerOptions{}, false},
+		{"tap", upstream.Tap(hello, func(context.Context, *upstream.Request, upstream.Sink) upstream.Sink { panic(poison) }), upstream.HandlerOptions{}, false},
 		{"sink of a tap", upstream.Tap(hello, func(context.Context, *upstream.Request, upstream.Sink) upstream.Sink {
 			return upstream.SinkFunc(func([]upstream.Event) error { panic(poison) })
-		}), upstream.Serving{}, false},
+		}), upstream.HandlerOptions{}, false},
 	}
 }
 
@@ -145,7 +145,7 @@ func TestHostPanics(t *testing.T) {
 
 func (tt *hostPanic) check(t *testing.T, operation string, r *http.Request) {
 	var got []*upstream.Report
-	o := Options{Serving: tt.o}
+	o := Options{HandlerOptions: tt.o}
 	o.Budget = new(upstream.Budget)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -214,7 +214,7 @@ func TestReportCode(t *testing.T) {
 		{"odd", fail("odd"), func(*http.Request) {}, upstream.CodeInternal},
 		{"none", fail(""), func(*http.Request) {}, upstream.CodeInternal},
 		{"any error", failing{err: errors.New("x")}, func(*http.Request) {}, upstream.CodeInternal},
-		{"fault", failing{err: &content.Error{Code: content.CodeValue, Text: "x"}}, func(*http.Request) {}, upstream.CodeInvalid},
+		{"fault", failing{err: &content.Violation{Code: content.CodeValue, Text: "x"}}, func(*http.Request) {}, upstream.CodeInvalid},
 		{"late", failing{err: errors.New("x"), word: true}, func(*http.Request) {}, upstream.CodeInternal},
 		{"silence", deaf, func(*http.Request) {}, upstream.CodeTimeout},
 		{"path", hello, func(r *http.Request) { r.URL.Path = "/" }, upstream.CodeNotFound},
@@ -229,9 +229,9 @@ func TestReportCode(t *testing.T) {
 	} {
 		for _, body := range []string{smallBody, streamBody} {
 			var got []upstream.Code
-			h := NewHandler(tt.up, &Options{Serving: upstream.Serving{
-				Times:  upstream.Times{Silence: 20 * time.Millisecond, FirstByte: 20 * time.Millisecond},
-				OnDone: func(_ context.Context, r *upstream.Report) { got = append(got, r.Code) },
+			h := NewHandler(tt.up, &Options{HandlerOptions: upstream.HandlerOptions{
+				Timeouts: upstream.Timeouts{Silence: 20 * time.Millisecond, FirstByte: 20 * time.Millisecond},
+				OnDone:   func(_ context.Context, r *upstream.Report) { got = append(got, r.Code) },
 			}})
 			r := post(body)
 			tt.edit(r)

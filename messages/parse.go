@@ -12,7 +12,7 @@ import (
 // What is no JSON document by the letter of RFC 8259, is not UTF-8, has a
 // member name twice in one object, is nested deeper than 256 or holds more
 // than a million values, is refused as a whole: the request is nil and the
-// error a [*content.Error] that says what is wrong, and in which line and
+// error a [*content.Violation] that says what is wrong, and in which line and
 // column. Everything else is read to the end. The error then lists every fault
 // ([content.Violations]), in the order of the document, and the request holds
 // what could be read all the same; [Request.Validate] tells these faults
@@ -99,7 +99,7 @@ type parser struct {
 	// and have no tag. A fault of the tag itself is told of the place without
 	// it: "messages.0.content.1.type".
 	path   codec.Path
-	faults content.Faults
+	faults content.ViolationList
 	form   *Form
 	quota  codec.Quota
 	size   int // how much of everything to expect

@@ -73,7 +73,7 @@ func (p *parser) parts(v jsonwire.Value, tagged bool) []content.Part {
 func (p *parser) block(v jsonwire.Value, tagged bool) content.Part {
 	kind, ok := p.tag(v)
 	switch {
-	case !ok && p.faults.Len() > content.MaxFaults:
+	case !ok && p.faults.Len() > content.MaxViolations:
 		// Very many that are nothing must not take very much memory.
 		if p.nothing == nil {
 			p.nothing = p.unknown(v, "")

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 )
 
 // faultTests have one row for each fault text and each place of it. What is
@@ -138,7 +138,7 @@ func TestParseFaults(t *testing.T) {
 		for i, w := range want {
 			want[i] = strings.Replace(w, " B", " messages.0.content.1", 1)
 		}
-		if diff := cmp.Diff(want, wiretest.Faults(err)); diff != "" {
+		if diff := cmp.Diff(want, formattest.Faults(err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.body, diff)
 		}
 	}
@@ -160,10 +160,10 @@ func TestParseManyFaults(t *testing.T) {
 	const n = 5000
 	_, err := ParseRequest([]byte(`{"model":"m","messages":[` + strings.Repeat("1,", n-1) + `1]}`))
 	list, more := content.Violations(err)
-	if len(list) != content.MaxFaults || more != n-content.MaxFaults {
+	if len(list) != content.MaxViolations || more != n-content.MaxViolations {
 		t.Errorf("%d faults and %d more", len(list), more)
 	}
-	if last := list[len(list)-1].Path; last != "messages."+strconv.Itoa(content.MaxFaults-1) {
+	if last := list[len(list)-1].Path; last != "messages."+strconv.Itoa(content.MaxViolations-1) {
 		t.Errorf("the last one is at %s", last)
 	}
 }
@@ -174,7 +174,7 @@ func TestParseFaultsAreShort(t *testing.T) {
 	for _, body := range []string{block(`{"type":"image","source":{"type":"` + long + `"}}`), top(`"model\u0000` + long + `":1`),
 		block(`{"type":"` + long + `"}`), top(`"tools":[{"type":"` + long + `","name":1}]`), top(`"thinking":{"type":"` + long + `","display":1}`)} {
 		_, err := ParseRequest([]byte(body))
-		for _, s := range wiretest.Faults(err) {
+		for _, s := range formattest.Faults(err) {
 			if len(s) > 600 {
 				t.Errorf("%d bytes: %.100s…", len(s), s)
 			}
@@ -188,7 +188,7 @@ func TestFaultsMerge(t *testing.T) {
 	if err == nil {
 		t.Fatal("no fault")
 	}
-	var later content.Faults
+	var later content.ViolationList
 	for _, p := range []string{"max_tokens", "messages.0.role", "messages.0.content.1.text.cache_control.ttl", "messages.0.content.2",
 		"messages.0.content.0.image.source.base64.data", "tools.0.custom.input_schema.type", "tools.0.custom.name", "messages", "seed"} {
 		later.Add(content.CodeValue, p, "later")
@@ -204,10 +204,10 @@ func TestFaultsMerge(t *testing.T) {
 		"missing messages.0.content.2.type: Field required",
 		"value max_tokens: later",
 	}
-	if diff := cmp.Diff(want, wiretest.Faults(r.faults(&later))); diff != "" {
+	if diff := cmp.Diff(want, formattest.Faults(r.faults(&later))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := (&Request{}).faults(&content.Faults{}); err != nil {
+	if err := (&Request{}).faults(&content.ViolationList{}); err != nil {
 		t.Errorf("no faults, but %v", err)
 	}
 }

@@ -53,7 +53,7 @@ func TestParseWhole(t *testing.T) {
 		OutputConfig: &OutputConfig{Effort: "high", Format: &OutputFormat{Type: "json_schema", Schema: `{"b":1}`}},
 		Container:    `{"id":"c"}`, Fallbacks: `"default"`, InferenceGeo: "eu", Extra: extra(`{"x":[1]}`),
 		Messages: []content.Turn{
-			{Role: content.User, Parts: []content.Part{
+			{Role: content.RoleUser, Parts: []content.Part{
 				&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "AA=="},
 					Extra: extra(`{"transformations":{"oversized_image":"error"}}`)},
 				&content.Document{Title: "T", Context: "C", Citations: true,
@@ -63,7 +63,7 @@ func TestParseWhole(t *testing.T) {
 				&content.Document{Source: &content.File{ID: "f"}},
 				&content.SearchResult{Source: "s", Title: "t", Parts: []content.Part{text("r")}},
 				&content.Unknown{Format: Format, Kind: "container_upload", Raw: `{"type":"container_upload","file_id":"f"}`}}},
-			{Role: content.Assistant, Parts: []content.Part{
+			{Role: content.RoleAssistant, Parts: []content.Part{
 				&content.Thinking{Text: "h", Signature: content.Signature{Format: Format, Data: "U0ln"}},
 				&content.Thinking{Redacted: content.Signature{Format: Format, Data: "T1BB"}},
 				&content.Text{Text: "cé", Citations: []content.Citation{{Kind: content.CitePages, Text: "q", Index: 1,
@@ -71,9 +71,9 @@ func TestParseWhole(t *testing.T) {
 				&content.ToolUse{ID: "i", Name: "n", Input: `{"b":1,"a":2}`},
 				&content.ServerToolUse{Format: Format, Kind: "server_tool_use", ID: "srvtoolu_1", Name: "web_search", Input: "{}"},
 				&content.ServerToolResult{Format: Format, Kind: "web_search_tool_result", ID: "srvtoolu_1", Content: "[ ]"}}},
-			{Role: content.User, Parts: []content.Part{
+			{Role: content.RoleUser, Parts: []content.Part{
 				&content.ToolResult{ID: "i", Error: true, Parts: []content.Part{text("bad")}}}},
-			{Role: content.System, Parts: []content.Part{text("Be brief.")}, Extra: extra(`{"clear_at":"never"}`)},
+			{Role: content.RoleSystem, Parts: []content.Part{text("Be brief.")}, Extra: extra(`{"clear_at":"never"}`)},
 		},
 	}
 	got, err := ParseRequest([]byte(body))
@@ -106,7 +106,7 @@ func TestParseRefused(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := ParseRequest([]byte(tt.body))
-			var got *content.Error
+			var got *content.Violation
 			if r != nil || !errors.As(err, &got) {
 				t.Fatalf("got %v, %v", r, err)
 			}

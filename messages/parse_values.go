@@ -27,7 +27,7 @@ const (
 // fault notes a fault of the member name of the object that the path is at; an
 // empty name stands for the object itself.
 func (p *parser) fault(code content.Code, name, text string) {
-	if p.faults.Len() >= content.MaxFaults {
+	if p.faults.Len() >= content.MaxViolations {
 		p.faults.Add(code, "", "") // is only counted
 		return
 	}
@@ -221,17 +221,17 @@ func quoteTag(tag, expected string) string {
 }
 
 // syntaxError tells why a body was refused.
-func syntaxError(err error) *content.Error {
+func syntaxError(err error) *content.Violation {
 	const head = "The request body is not valid JSON: "
 	e, ok := err.(*jsonwire.SyntaxError)
 	if !ok {
-		return &content.Error{Code: content.CodeSyntax, Text: head + err.Error()}
+		return &content.Violation{Code: content.CodeSyntax, Text: head + err.Error()}
 	}
 	code := content.CodeSyntax
 	switch e.Reason {
 	case jsonwire.TooDeep, jsonwire.TooManyValues, jsonwire.TooLong:
 		code = content.CodeLimit
 	}
-	return &content.Error{Code: code, Text: head + e.Text +
+	return &content.Violation{Code: code, Text: head + e.Text +
 		" at line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(e.Column)}
 }

@@ -8,17 +8,17 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
 // A pipeServer is a server of this format in a bubble.
-type pipeServer struct{ *wiretest.Server }
+type pipeServer struct{ *formattest.Server }
 
 // inBubble runs f with a server for up.
 func inBubble(t *testing.T, up upstream.Upstream, o Options, f func(t *testing.T, p *pipeServer)) {
 	t.Helper()
-	wiretest.Bubble(t, NewHandler(up, &o), func(t *testing.T, s *wiretest.Server) { f(t, &pipeServer{s}) })
+	formattest.Bubble(t, NewHandler(up, &o), func(t *testing.T, s *formattest.Server) { f(t, &pipeServer{s}) })
 }
 
 // send sends a request with a body.
@@ -66,8 +66,8 @@ type probe struct {
 	reports []*upstream.Report
 }
 
-func (p *probe) serving() upstream.Serving {
-	return upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { p.reports = append(p.reports, r) }}
+func (p *probe) serving() upstream.HandlerOptions {
+	return upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { p.reports = append(p.reports, r) }}
 }
 
 // one returns the only report.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -34,7 +34,7 @@ type Response struct {
 	Extra *content.Extra
 }
 
-// ResponseOf returns the answer that says what r says, and what it cannot say.
+// ResponseFromUpstream returns the answer that says what r says, and what it cannot say.
 // Paths of losses are neutral. r is left as it is; its parts may be shared.
 //
 // Where r names no id or model, they are empty: the caller fills them in. A
@@ -49,13 +49,13 @@ type Response struct {
 // stays what it is, since clients give it back as it was and the upstream wants
 // to know it again. Signatures of calls of other formats, and thinking before
 // calls, are in the ids of calls: see the package documentation.
-func ResponseOf(r *upstream.Reply) (*Response, []content.Loss) {
+func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
 	return responseOf(r, nil, carriage{})
 }
 
-// responseOf is ResponseOf for an answer to a conversation, whose calls have
+// responseOf is ResponseFromUpstream for an answer to a conversation, whose calls have
 // other ids than the answer's, and that decides where state goes.
-func responseOf(r *upstream.Reply, turns []content.Turn, where carriage) (*Response, []content.Loss) {
+func responseOf(r *upstream.Response, turns []content.Turn, where carriage) (*Response, []content.Loss) {
 	var lost []content.Loss
 	a := answer{start: r.Start, stop: r.Stop, usage: r.Usage}
 	note := func(path string, r *loss.Rule) {
@@ -63,7 +63,7 @@ func responseOf(r *upstream.Reply, turns []content.Turn, where carriage) (*Respo
 	}
 	a.take(r.Extra, note)
 	list := blockList{carriage: where, list: make([]content.Part, 0, len(r.Parts)), ids: idMaker{turns: turns}, note: note,
-		pending: seal.Pending{Own: Format, Bare: true}, room: seal.MaxID, own: r.Stop.Format == Format}
+		pending: envelope.Pending{Own: Format, Bare: true}, room: envelope.MaxID, own: r.Stop.Format == Format}
 	for i, from := range r.Parts {
 		lose := func(r *loss.Rule) {
 			note(partPath(i), r)
@@ -83,7 +83,7 @@ func responseOf(r *upstream.Reply, turns []content.Turn, where carriage) (*Respo
 	a.calls = list.calls
 	parts, unsaid := list.end()
 	lost = append(lost, unsaid...)
-	if len(r.More) > 0 {
+	if len(r.MoreCandidates) > 0 {
 		note("candidates", unsaidCandidates)
 	}
 	res := a.response(note)
@@ -93,7 +93,7 @@ func responseOf(r *upstream.Reply, turns []content.Turn, where carriage) (*Respo
 
 // AppendJSON appends the answer as a JSON document. Every member that the
 // format requires is there, as null where nothing is known. A part that is nil,
-// or that an answer has no block for, is a [*content.Error]; [ResponseOf] leaves
+// or that an answer has no block for, is a [*content.Violation]; [ResponseFromUpstream] leaves
 // none.
 func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 	var w jsonwire.Writer
@@ -105,7 +105,7 @@ func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 
 // write writes the answer.
 func (r *Response) write(w *jsonwire.Writer) error {
-	var faults content.Faults
+	var faults content.ViolationList
 	w.BeginObject()
 	w.Name("id")
 	w.String(r.ID)
@@ -169,7 +169,7 @@ type answer struct {
 	start upstream.Start
 	stop  upstream.Stop
 	usage content.Usage
-	more  front.Members // that have no field
+	more  handler.Members // that have no field
 
 	sources codec.Sources
 	calls   int  // blocks that are calls
@@ -186,7 +186,7 @@ func (a *answer) response(lost func(path string, r *loss.Rule)) *Response {
 	for path, r := range a.sources.Lost() {
 		lost(path, r)
 	}
-	var m front.Members
+	var m handler.Members
 	for _, x := range [...]*content.Extra{a.start.Extra, a.more.Extra(Format), a.stop.Extra} {
 		if m.Add(x, Format) {
 			unsaidMembers(x, lost)
@@ -221,8 +221,8 @@ func (a *answer) cited(list []content.Citation) {
 }
 
 // restOf returns members of an answer that have no field.
-func restOf(m front.Members) *content.Extra {
-	return slices.DeleteFunc(m, func(x front.Member) bool { return messageMember(x.Name) }).Extra(Format)
+func restOf(m handler.Members) *content.Extra {
+	return slices.DeleteFunc(m, func(x handler.Member) bool { return messageMember(x.Name) }).Extra(Format)
 }
 
 // apart reports whether a count says more than the sum of what it counts, which

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -52,7 +52,7 @@ func raw(t *testing.T, p *pipeServer, write func(c net.Conn)) (res *http.Respons
 
 func TestSlowBody(t *testing.T) {
 	var seen probe
-	inBubble(t, hello, Options{Serving: seen.serving()}, func(t *testing.T, p *pipeServer) {
+	inBubble(t, hello, Options{HandlerOptions: seen.serving()}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
 		res, closed := raw(t, p, func(c net.Conn) {
 			_, _ = io.WriteString(c, requestHead("Content-Length: 100000"))
@@ -63,7 +63,7 @@ func TestSlowBody(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 		})
-		wiretest.Took(t, "giving up", time.Since(start), time.Minute, 2*time.Second)
+		formattest.Took(t, "giving up", time.Since(start), time.Minute, 2*time.Second)
 		checkError(t, res, 400, "invalid_request_error", "", "request_body_timeout")
 		if !closed {
 			t.Error("the connection is open")
@@ -78,7 +78,7 @@ func TestSlowBody(t *testing.T) {
 // comes after the body.
 func TestDeadlineLifted(t *testing.T) {
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		if err := wiretest.Sleep(c, 3*time.Minute); err != nil {
+		if err := formattest.Sleep(c, 3*time.Minute); err != nil {
 			return err
 		}
 		return w.Text("Hello")
@@ -136,7 +136,7 @@ func TestUnread(t *testing.T) {
 // TestLeavesWithinBody checks that nothing is called, and nothing is left.
 func TestLeavesWithinBody(t *testing.T) {
 	var seen probe
-	o := Options{Serving: seen.serving()}
+	o := Options{HandlerOptions: seen.serving()}
 	o.Budget = new(upstream.Budget)
 	up := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 		t.Error("called")
@@ -169,11 +169,11 @@ func TestBudget(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-				_ = wiretest.Sleep(c, time.Second)
+				_ = formattest.Sleep(c, time.Second)
 				return w.Text("Hello")
 			})
 			budget := tt.budget
-			o := Options{Serving: upstream.Serving{Budget: budget}}
+			o := Options{HandlerOptions: upstream.HandlerOptions{Budget: budget}}
 			inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
 				first := make(chan int)
 				go func() {
@@ -219,8 +219,8 @@ func TestRefuse(t *testing.T) {
 	for _, body := range []string{smallBody, streamBody} {
 		var seen probe
 		var heard atomic.Int32
-		o := Options{Serving: seen.serving()}
-		o.Refuse = content.LossDegraded
+		o := Options{HandlerOptions: seen.serving()}
+		o.RejectLoss = content.LossDegraded
 		o.OnLoss = func(_ context.Context, ls []content.Loss) { heard.Add(int32(len(ls))) }
 		inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
 			res, answer := p.mustSend(t, body)

@@ -33,7 +33,7 @@ func TestChild(t *testing.T) {
 	var n *upstream.Request
 	r, err := parseRequest(body, content.Limits{})
 	if r != nil {
-		rules := &Rules{}
+		rules := &ValidateOptions{}
 		if faults := r.Validate(rules); faults != nil {
 			err = faults
 		}

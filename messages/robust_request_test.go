@@ -225,7 +225,7 @@ func TestFreeJSONArrives(t *testing.T) {
 			t.Errorf("%s: %.80q", name, got)
 		}
 	}
-	back, losses := RequestOf(n.Clone())
+	back, losses := RequestFromUpstream(n.Clone())
 	again, err := back.AppendJSON(nil)
 	if err != nil || len(losses) > 0 || strings.Count(string(again), free) != 9 {
 		t.Errorf("written again: %v, %v, %d of 9", losses, err, strings.Count(string(again), free))

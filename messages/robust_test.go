@@ -15,17 +15,17 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
 func TestPings(t *testing.T) {
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		if err := wiretest.Sleep(c, 50*time.Second); err != nil {
+		if err := formattest.Sleep(c, 50*time.Second); err != nil {
 			return err
 		}
 		_ = w.Text("a")
-		if err := wiretest.Sleep(c, 20*time.Second); err != nil {
+		if err := formattest.Sleep(c, 20*time.Second); err != nil {
 			return err
 		}
 		return w.Text("b")
@@ -36,7 +36,7 @@ func TestPings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wiretest.Took(t, "the first sign of life", time.Since(start), 15*time.Second, time.Second)
+		formattest.Took(t, "the first sign of life", time.Since(start), 15*time.Second, time.Second)
 		stream, err := io.ReadAll(res.Body)
 		if err != nil {
 			t.Fatal(err)
@@ -61,38 +61,38 @@ func TestLimits(t *testing.T) {
 		name  string
 		up    upstream.Func
 		after time.Duration
-		times upstream.Times
+		times upstream.Timeouts
 	}{
 		{"first byte", func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			_ = w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossHint}}) // is no event of the answer's
 			return wait(c)
-		}, 10 * time.Minute, upstream.Times{}},
+		}, 10 * time.Minute, upstream.Timeouts{}},
 		{"silence", func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			_ = w.Text("a")
 			return wait(c)
-		}, 5 * time.Minute, upstream.Times{}},
+		}, 5 * time.Minute, upstream.Timeouts{}},
 		{"total", func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			for {
 				if err := w.Text("a"); err != nil {
 					return err
 				}
-				if err := wiretest.Sleep(c, 20*time.Second); err != nil {
+				if err := formattest.Sleep(c, 20*time.Second); err != nil {
 					return err
 				}
 			}
-		}, time.Hour, upstream.Times{}},
+		}, time.Hour, upstream.Timeouts{}},
 		{"short", func(c context.Context, _ *upstream.Request, w *upstream.Writer) error { return wait(c) },
-			300 * time.Millisecond, upstream.Times{FirstByte: 300 * time.Millisecond}},
+			300 * time.Millisecond, upstream.Timeouts{FirstByte: 300 * time.Millisecond}},
 	} {
 		for _, body := range []string{smallBody, streamBody} {
 			t.Run(tt.name, func(t *testing.T) {
 				var seen probe
-				o := Options{Serving: seen.serving()}
-				o.Times = tt.times
+				o := Options{HandlerOptions: seen.serving()}
+				o.Timeouts = tt.times
 				inBubble(t, tt.up, o, func(t *testing.T, p *pipeServer) {
 					start := time.Now()
 					res, answer := p.mustSend(t, body)
-					wiretest.Took(t, "the call", time.Since(start), tt.after, time.Second)
+					formattest.Took(t, "the call", time.Since(start), tt.after, time.Second)
 					if res.StatusCode == http.StatusOK {
 						if _, kind := mustEnd(t, answer); kind != "timeout_error" || body == smallBody {
 							t.Errorf("error %q\n%s", kind, answer)
@@ -124,7 +124,7 @@ func TestSlowReader(t *testing.T) {
 		}
 	})
 	var seen probe
-	inBubble(t, up, Options{Serving: seen.serving()}, func(t *testing.T, p *pipeServer) {
+	inBubble(t, up, Options{HandlerOptions: seen.serving()}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
 		c, err := p.Dial()
 		if err != nil {
@@ -135,7 +135,7 @@ func TestSlowReader(t *testing.T) {
 			len(streamBody), streamBody)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		wiretest.Took(t, "giving up", failed.Sub(start), 30*time.Second, 2*time.Second)
+		formattest.Took(t, "giving up", failed.Sub(start), 30*time.Second, 2*time.Second)
 		if taken > 16 {
 			t.Errorf("%d KB were taken for a client that reads nothing", taken)
 		}
@@ -199,7 +199,7 @@ func TestClientLeaves(t *testing.T) {
 				return c.Err()
 			})
 			var seen probe
-			inBubble(t, up, Options{Serving: seen.serving()}, func(t *testing.T, p *pipeServer) {
+			inBubble(t, up, Options{HandlerOptions: seen.serving()}, func(t *testing.T, p *pipeServer) {
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(10*time.Second, cancel)
 				start := time.Now()
@@ -212,7 +212,7 @@ func TestClientLeaves(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 				synctest.Wait()
-				wiretest.Took(t, "noticing", ended.Sub(start), 10*time.Second, time.Second)
+				formattest.Took(t, "noticing", ended.Sub(start), 10*time.Second, time.Second)
 				want := 200
 				if tt.early {
 					want = 499
@@ -237,12 +237,12 @@ func TestDeaf(t *testing.T) {
 			return nil
 		})
 		var seen probe
-		o := Options{Serving: seen.serving()}
+		o := Options{HandlerOptions: seen.serving()}
 		o.Budget = new(upstream.Budget)
 		inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
 			start := time.Now()
 			_, answer := p.mustSend(t, body)
-			wiretest.Took(t, "giving up", time.Since(start), 5*time.Minute, 3*time.Second)
+			formattest.Took(t, "giving up", time.Since(start), 5*time.Minute, 3*time.Second)
 			if !strings.Contains(answer, "timeout_error") {
 				t.Errorf("answer: %s", answer)
 			}
@@ -291,7 +291,7 @@ func TestPanics(t *testing.T) {
 		for _, body := range []string{smallBody, streamBody} {
 			t.Run(tt.name, func(t *testing.T) {
 				var seen probe
-				o := Options{Serving: seen.serving()}
+				o := Options{HandlerOptions: seen.serving()}
 				o.Budget = new(upstream.Budget)
 				inBubble(t, tt.up, o, func(t *testing.T, p *pipeServer) {
 					res, answer := p.mustSend(t, body)

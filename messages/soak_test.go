@@ -171,10 +171,10 @@ func TestSoak(t *testing.T) {
 	}
 	var mu sync.Mutex
 	reports := 0
-	o := Options{Serving: upstream.Serving{
+	o := Options{HandlerOptions: upstream.HandlerOptions{
 		Authenticate: upstream.Keys("good"),
 		Budget:       new(upstream.Budget),
-		Times:        upstream.Times{Grace: 20 * time.Millisecond},
+		Timeouts:     upstream.Timeouts{Grace: 20 * time.Millisecond},
 		OnDone:       func(context.Context, *upstream.Report) { mu.Lock(); reports++; mu.Unlock() },
 	}}
 	o.Limits.Body = 64 << 10
@@ -230,15 +230,15 @@ func TestSharedBudget(t *testing.T) {
 		"requests": {Requests: 1}, "bytes": {Bytes: int64(len(smallBody)) + 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			serving := upstream.Serving{Budget: budget, Times: upstream.Times{FirstByte: 20 * time.Millisecond, Grace: time.Millisecond}}
+			serving := upstream.HandlerOptions{Budget: budget, Timeouts: upstream.Timeouts{FirstByte: 20 * time.Millisecond, Grace: time.Millisecond}}
 			inside, on, out := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			one := NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 				close(inside)
 				<-on // deaf
 				defer close(out)
 				return nil
-			}), &Options{Serving: serving})
-			other := NewHandler(hello, &Options{Serving: serving})
+			}), &Options{HandlerOptions: serving})
+			other := NewHandler(hello, &Options{HandlerOptions: serving})
 			refuse := func(what string) {
 				t.Helper()
 				w := httptest.NewRecorder()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
@@ -39,8 +39,8 @@ func (a *answer) stopWords(lost func(path string, r *loss.Rule)) (word, sequence
 			details = s.Details
 		}
 		goesOn := s.Reason == content.StopToolUse || s.Reason == content.StopEnd
-		if s.Word != "" && !(a.broken && goesOn) {
-			return s.Word, sequence, details
+		if s.RawReason != "" && !(a.broken && goesOn) {
+			return s.RawReason, sequence, details
 		}
 	}
 	reason := s.Reason
@@ -108,7 +108,7 @@ func refusalDetails(why string) string {
 
 // writeUsage writes usage with every member that the format has.
 func writeUsage(w *jsonwire.Writer, u *content.Usage) {
-	var more front.Members
+	var more handler.Members
 	more.Add(u.Extra, Format)
 	number := func(name string, n int64) {
 		w.Name(name)

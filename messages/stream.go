@@ -6,10 +6,10 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -31,17 +31,17 @@ type stream struct {
 	said     bool // stop and usage are written as they are now
 	next     int  // index of the next block
 	open     []streamed
-	newest   int          // the number of the block that opened last
-	last     streamed     // the last block that was opened, as far as its signature goes
-	endsText bool         // the last block that was written is a text
-	held     heldList     // what carries signatures of texts, for when something follows
-	pending  seal.Pending // what the id of the next call carries
-	room     int          // bytes that may be kept for it besides
-	carried  bool         // blocks before the next call carry state
-	own      bool         // the response is of this format's own vendor
-	others   bool         // other answers were reported
-	kept     int          // bytes of members that were kept until the end, about
-	full     bool         // too many, which was reported
+	newest   int              // the number of the block that opened last
+	last     streamed         // the last block that was opened, as far as its signature goes
+	endsText bool             // the last block that was written is a text
+	held     heldList         // what carries signatures of texts, for when something follows
+	pending  envelope.Pending // what the id of the next call carries
+	room     int              // bytes that may be kept for it besides
+	carried  bool             // blocks before the next call carry state
+	own      bool             // the response is of this format's own vendor
+	others   bool             // other answers were reported
+	kept     int              // bytes of members that were kept until the end, about
+	full     bool             // too many, which was reported
 	ids      idMaker
 	size     int // bytes of the arguments of calls that are open
 	err      error
@@ -61,7 +61,7 @@ type streamed struct {
 	hidden    bool              // thinking that is not sent
 	signature string            // of a thought: to be written before it stops
 	beside    content.Signature // another vendor's of no thought: to be carried behind the block
-	tail      front.Tail        // the beginning of a character whose end has not come
+	tail      handler.Tail      // the beginning of a character whose end has not come
 	call      *streamedCall     // of a call that the vendor's own frames do not tell
 }
 
@@ -78,10 +78,10 @@ const (
 // so that they differ from those in turns.
 func newStream(request, id, model string, turns []content.Turn) *stream {
 	return &stream{request: request, id: id, model: model, ids: idMaker{turns: turns},
-		pending: seal.Pending{Own: Format, Bare: true}, room: seal.MaxID}
+		pending: envelope.Pending{Own: Format, Bare: true}, room: envelope.MaxID}
 }
 
-// ContentType implements [front.Encoder], as the other methods do.
+// ContentType implements [handler.Encoder], as the other methods do.
 func (s *stream) ContentType() string { return "text/event-stream; charset=utf-8" }
 
 func (s *stream) Ping(dst []byte) []byte {
@@ -111,7 +111,7 @@ func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	return dst
 }
 
-func (s *stream) End(dst []byte, f *front.Failure) []byte {
+func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 	if f != nil {
 		dst = append(dst, "event: error\ndata: "...)
 		return append(appendError(dst, s.request, f), "\n\n"...)
@@ -279,7 +279,7 @@ func (s *stream) deltaExtra(dst []byte, b *streamed, x *content.Extra) []byte {
 		codec.UnsaidOfPart(x, s.loser(b.in))
 		return dst
 	}
-	var list front.Members
+	var list handler.Members
 	list.Add(x, Format)
 	for _, m := range list {
 		switch m.Name {
@@ -386,7 +386,7 @@ func (s *stream) messageDelta(dst []byte) []byte {
 	w.EndObject()
 	w.Name("usage")
 	writeUsage(w, &r.Usage)
-	var m front.Members
+	var m handler.Members
 	m.Add(s.more.Extra(Format), Format)
 	m.Add(s.stop.Extra, Format)
 	for _, x := range m {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -77,7 +77,7 @@ func BenchmarkCall(b *testing.B) {
 }
 
 func BenchmarkHandlerEvent(b *testing.B) {
-	wiretest.BenchmarkEvents(b, func(up upstream.Upstream) http.Handler { return NewHandler(up, nil) }, post(streamBody))
+	formattest.BenchmarkEvents(b, func(up upstream.Upstream) http.Handler { return NewHandler(up, nil) }, post(streamBody))
 }
 
 // BenchmarkHandlerRequest is what a small request costs, plain and streamed.
@@ -87,7 +87,7 @@ func BenchmarkHandlerRequest(b *testing.B) {
 			h := NewHandler(hello, nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				h.ServeHTTP(&wiretest.Nobody{}, post(body))
+				h.ServeHTTP(&formattest.Nobody{}, post(body))
 			}
 		})
 	}

@@ -2,9 +2,9 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -54,7 +54,7 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 	case nothing && sig.Data != "":
 		dst = s.release(dst, e.Block)
 		if s.blocks {
-			s.held.hold(e.Block, sig, seal.Alone, s.loser(e.Block))
+			s.held.hold(e.Block, sig, envelope.Alone, s.loser(e.Block))
 		} else {
 			s.pending.AddText(e.Block, sig, &s.room)
 		}
@@ -72,7 +72,7 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 	dst = s.catchUp(s.release(dst, e.Block))
 	signed := sig.Data != "" && says && s.blocks
 	if signed {
-		dst = s.appendCarrier(dst, sealed(sig, seal.Next, s.loser(e.Block)))
+		dst = s.appendCarrier(dst, sealed(sig, envelope.Next, s.loser(e.Block)))
 	}
 	if t, ok := e.Part.(*content.Thinking); ok {
 		s.carried = s.carried || foreign(t.Redacted) || foreign(t.Signature)
@@ -185,7 +185,7 @@ func (s *stream) ending(dst []byte, b *streamed) []byte {
 		// Once: clients either append or replace. Never an empty one: clients
 		// do not return it, or the vendor refuses it.
 		if b.signature == "" {
-			b.signature = seal.Unsigned
+			b.signature = envelope.Unsigned
 		}
 		dst = s.delta(dst, b, signatureDelta, b.signature, nil)
 	}

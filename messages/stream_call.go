@@ -44,7 +44,7 @@ const maxHeld = 32 << 20
 var errHeld = &upstream.Error{Code: upstream.CodeBadGateway,
 	Err: errors.New("messages: the arguments of calls are over " + strconv.Itoa(maxHeld>>20) + " MiB")}
 
-// Err implements [front.Failer].
+// Err implements [handler.Failer].
 func (s *stream) Err() error { return s.err }
 
 // split returns a call without its arguments, and what they are. Other parts it

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -103,7 +103,7 @@ func TestCallBegins(t *testing.T) {
 // comes before its block begins, and goes with a call that is left out.
 func TestSignedCallWaits(t *testing.T) {
 	sign := upstream.Event{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSign("MQ=="))}
-	id, _ := seal.EncodeID("f", seal.Envelope{Format: theirs, Kind: seal.Own, Data: "MQ=="})
+	id, _ := envelope.EncodeID("f", envelope.Envelope{Format: theirs, Kind: envelope.Own, Data: "MQ=="})
 	for args, want := range map[string][]any{
 		"{}": {
 			map[string]any{"type": "tool_use", "id": id, "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
@@ -144,7 +144,7 @@ func TestBrokenQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, whole := ResponseOf(reply)
+	res, whole := ResponseFromUpstream(reply)
 	want := []content.Loss{unsaidQuery.At("parts.0")}
 	if diff := cmp.Diff([][]content.Loss{want, want}, [][]content.Loss{lost, whole}); diff != "" {
 		t.Errorf("losses, streamed and whole (-want +got):\n%s", diff)

@@ -157,7 +157,7 @@ func TestUsageMembers(t *testing.T) {
 		`"server_tool_use":null,"service_tier":"standard","inference_geo":null,"speed":null,"thinking_tokens":99}`
 	body := `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"end_turn",` +
 		`"stop_sequence":null,"stop_details":null,"usage":` + usage + `}`
-	f, err := DecodeReply(body, content.Limits{})
+	f, err := DecodeResponse(body, content.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestUsageMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, _ := ResponseOf(reply)
+	res, _ := ResponseFromUpstream(reply)
 	doc, err := res.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -182,8 +182,8 @@ func TestUsageMembers(t *testing.T) {
 // the conversation has, always the same, and that odd ids are left alone.
 func TestCallIDs(t *testing.T) {
 	turns := []content.Turn{
-		{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "toolu_pw3"}, &content.ToolUse{ID: "toolu_pw99999999999999999999"}}},
-		{Role: content.User, Parts: []content.Part{(*content.ToolResult)(nil), &content.ToolResult{ID: "toolu_pw4"}}},
+		{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "toolu_pw3"}, &content.ToolUse{ID: "toolu_pw99999999999999999999"}}},
+		{Role: content.RoleUser, Parts: []content.Part{(*content.ToolResult)(nil), &content.ToolResult{ID: "toolu_pw4"}}},
 	}
 	up := upstream.Func(func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
 		for i, id := range []string{"", "functions.get:0", "toolu_pw7", ""} {
@@ -265,7 +265,7 @@ func TestManyMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, _ := ResponseOf(reply)
+	res, _ := ResponseFromUpstream(reply)
 	doc, err := res.AppendJSON(nil)
 	if got := strings.Count(string(doc), "1,"); err != nil || got < 4*n-10 {
 		t.Errorf("%d members in the reply, %v", got, err)

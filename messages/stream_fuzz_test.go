@@ -24,7 +24,7 @@ func FuzzAnswer(f *testing.F) {
 			return
 		}
 		up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			var calls []*upstream.Call
+			var calls []*upstream.ToolCallWriter
 			for i, op := range ops {
 				some := text[min(len(text), i):]
 				switch op {
@@ -66,7 +66,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, lost := ResponseOf(reply)
+		res, lost := ResponseFromUpstream(reply)
 		doc, err := res.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -28,7 +28,7 @@ func TestRelayedCallJudged(t *testing.T) {
 		return frame("content_block_stop", fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, block), closes(block))
 	}
 	end := frame("message_delta", `{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":5}}`,
-		upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopToolUse, Format: Format, Word: "tool_use"}})
+		upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopToolUse, Format: Format, RawReason: "tool_use"}})
 	unnamed := start(0, &content.ToolUse{Name: "f"})
 	broken := []string{"degraded stop", "dropped parts.0"}
 	for name, tt := range map[string]struct {
@@ -121,7 +121,7 @@ func TestManyBlocksAtOnce(t *testing.T) {
 			id, _ = b["id"].(string)
 		}
 	}
-	if len(kinds) != n+1 || kinds[n] != "tool_use" || !seal.EncodedID(id) {
+	if len(kinds) != n+1 || kinds[n] != "tool_use" || !envelope.EncodedID(id) {
 		t.Errorf("%d blocks, the last of them %v", len(kinds), kinds[max(0, len(kinds)-2):])
 	}
 }

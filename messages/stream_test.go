@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
@@ -26,9 +26,9 @@ func drive(t *testing.T, up upstream.Func) (stream string, lost []content.Loss) 
 		lost = append(lost, s.Lost()...)
 		return nil
 	}))
-	var f *front.Failure
+	var f *handler.Failure
 	if err != nil {
-		f = front.Explain(err)
+		f = handler.Explain(err)
 	}
 	out = s.End(out, f)
 	return string(out), append(lost, s.Lost()...)
@@ -118,7 +118,7 @@ var answers = []struct {
 		_ = w.Text("a")
 		return w.Send([]upstream.Event{
 			{Kind: upstream.EventExtra, Extra: &content.Extra{Format: Format, JSON: `{"x_new":1}`}},
-			{Kind: upstream.EventStop, Stop: &upstream.Stop{Format: Format, Word: "end_turn",
+			{Kind: upstream.EventStop, Stop: &upstream.Stop{Format: Format, RawReason: "end_turn",
 				Extra: &content.Extra{Format: Format, JSON: `{"context_management":{"applied_edits":[]}}`}}},
 		})
 	}},
@@ -153,7 +153,7 @@ var answers = []struct {
 	}},
 	{name: "refusal", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("No")
-		return w.Stop(upstream.Stop{Reason: content.StopRefusal, Format: Format, Word: "refusal",
+		return w.Stop(upstream.Stop{Reason: content.StopRefusal, Format: Format, RawReason: "refusal",
 			Details: `{"type":"refusal","category":"cyber","explanation":"Declined."}`})
 	}},
 }
@@ -174,7 +174,7 @@ func TestReplyIsStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, lost2 := ResponseOf(reply)
+			res, lost2 := ResponseFromUpstream(reply)
 			if res.ID == "" {
 				res.ID, res.Model = "msg_1", "asked"
 			}
@@ -311,12 +311,12 @@ func TestStopWords(t *testing.T) {
 		{upstream.Stop{Reason: content.StopPause}, "pause_turn", ""},
 		{upstream.Stop{Reason: content.StopCompaction}, "compaction", ""},
 		{upstream.Stop{Reason: content.StopRefusal}, "refusal", explained("null")},
-		{upstream.Stop{Reason: content.StopSafety, Format: "other", Word: "SAFETY", Details: "{}"}, "refusal", explained(`"A content filter stopped the answer."`)},
+		{upstream.Stop{Reason: content.StopSafety, Format: "other", RawReason: "SAFETY", Details: "{}"}, "refusal", explained(`"A content filter stopped the answer."`)},
 		{upstream.Stop{Reason: content.StopRecitation}, "refusal", explained(`"The answer repeated protected text."`)},
 		{upstream.Stop{Reason: content.StopMalformedCall}, "malformed_tool_use", ""},
-		{upstream.Stop{Reason: content.StopOther, Format: "other", Word: "STOP"}, "other", ""},
+		{upstream.Stop{Reason: content.StopOther, Format: "other", RawReason: "STOP"}, "other", ""},
 		{upstream.Stop{Reason: "of a later version"}, "other", ""},
-		{upstream.Stop{Reason: content.StopOther, Format: Format, Word: "brand_new", Details: `{"a":1}`}, "brand_new", `{"a":1}`},
+		{upstream.Stop{Reason: content.StopOther, Format: Format, RawReason: "brand_new", Details: `{"a":1}`}, "brand_new", `{"a":1}`},
 	} {
 		a := answer{stop: tt.stop}
 		if tt.stop.Reason == content.StopToolUse {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/front"
+	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -105,7 +105,7 @@ func (s *stream) follow(e *upstream.Event) {
 			if b.call != nil && s.keep(b.call, e.Text) {
 				b.call.said = true
 			}
-			b.tail = front.Tail{}
+			b.tail = handler.Tail{}
 		}
 	case upstream.EventClose:
 		if b := s.at(e.Block); b != nil && s.last.in == b.in {

@@ -22,9 +22,9 @@ const (
 	betaInterleaved = "interleaved-thinking-2025-05-14"
 )
 
-// Rules is what HTTP would have told a validator. The zero value, like nil,
+// ValidateOptions is what HTTP would have told a validator. The zero value, like nil,
 // holds the defaults.
-type Rules struct {
+type ValidateOptions struct {
 	// Version is the header anthropic-version; empty means 2023-06-01. Only
 	// 2026-10-21 is judged differently: it has no temperature, top_p and top_k,
 	// no documents directly in assistant messages, and no citations on texts of
@@ -82,7 +82,7 @@ type Rules struct {
 // In a request made by hand, nil parts and sources are faults, and so is free
 // JSON (inputs of calls, schemas, raw members) that is not JSON. In one that was
 // parsed, free JSON counts as checked.
-func (r *Request) Validate(rules *Rules) error {
+func (r *Request) Validate(rules *ValidateOptions) error {
 	if rules == nil {
 		rules = &noRules
 	}
@@ -100,17 +100,17 @@ func (r *Request) Validate(rules *Rules) error {
 }
 
 // noRules is what nil stands for. It is never changed.
-var noRules Rules
+var noRules ValidateOptions
 
 // A validator walks over one request in the order in which the vendor
 // evaluates it: tools, system, messages, then what depends on them.
 type validator struct {
 	r      *Request
-	rules  *Rules
+	rules  *ValidateOptions
 	lim    content.Limits // with the defaults
 	made   bool           // by hand: free JSON has not been checked
 	path   codec.Path
-	faults content.Faults
+	faults content.ViolationList
 
 	once  [onceCount]bool
 	plain map[*content.Text]bool // texts that were plain strings, by need
@@ -139,7 +139,7 @@ const (
 
 // fault notes a fault at the path, with more names behind it.
 func (v *validator) fault(code content.Code, text string, names ...string) {
-	if v.faults.Len() >= content.MaxFaults {
+	if v.faults.Len() >= content.MaxViolations {
 		v.faults.Add(code, "", "") // is only counted
 		return
 	}

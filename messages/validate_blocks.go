@@ -101,7 +101,7 @@ func (v *validator) part(p content.Part, where places) {
 // badTag reports a block that may not stand here.
 func (v *validator) badTag(code content.Code, kind string, where places) {
 	text := ""
-	if v.faults.Len() < content.MaxFaults { // else it is not looked at
+	if v.faults.Len() < content.MaxViolations { // else it is not looked at
 		text = quoteTag(kind, tagsIn(where))
 	}
 	v.fault(code, text)

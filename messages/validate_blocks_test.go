@@ -40,7 +40,7 @@ func TestValidateSources(t *testing.T) {
 	runRules(t, []ruleTest{
 		{"good", image("image/png", dot), nil, nil},
 		{"jpg is jpeg", image("image/jpg", "/9j/wAALCAABAAEBAREA"), nil, nil},
-		{"type", image("image/bmp", dot), nil, []content.Error{
+		{"type", image("image/bmp", dot), nil, []content.Violation{
 			{Code: content.CodeValue, Path: imageBase64 + ".media_type", Text: textImageType}}},
 		{"other bytes", image("image/gif", dot), nil, oneFault(content.CodeMedia, imageBase64,
 			"The image was specified using the image/gif media type, but the image appears to be a image/png image")},
@@ -49,7 +49,7 @@ func TestValidateSources(t *testing.T) {
 		{"cut header", image("image/png", "iVBORw0KGgo="), nil, oneFault(content.CodeMedia, imageBase64+".data", "Could not process image")},
 		{"too wide", image("image/gif", wide), nil, oneFault(content.CodeLimit, imageBase64+".data",
 			"At least one of the image dimensions exceed max allowed size: 8000 pixels")},
-		{"too many bytes", image("image/png", dot), &Rules{Limits: content.Limits{FileBytes: 50}}, oneFault(content.CodeLimit, imageBase64+".data",
+		{"too many bytes", image("image/png", dot), &ValidateOptions{Limits: content.Limits{FileBytes: 50}}, oneFault(content.CodeLimit, imageBase64+".data",
 			"image exceeds the maximum: 70 bytes > 50 bytes")},
 		{"data URL", image("image/png", "data:image/png;base64,"+dot), nil, oneFault(content.CodeMedia, imageBase64+".data",
 			"invalid base64 data: it has a character that is not in the base64 alphabet")},
@@ -65,7 +65,7 @@ func TestValidateSources(t *testing.T) {
 		{"PDF of text", file("application/pdf", []byte("hello")), nil, oneFault(content.CodeMedia, "messages.0.content.0.document.source.base64.media_type",
 			"Document does not match the provided media type application/pdf")},
 		{"a text in base64", file("text/plain", []byte("hello")), nil, nil},
-		{"a text in base64, strict", file("text/plain", []byte("hello")), &Rules{Strict: true},
+		{"a text in base64, strict", file("text/plain", []byte("hello")), &ValidateOptions{Strict: true},
 			oneFault(content.CodeValue, "messages.0.content.0.document.source.base64.media_type", "Input should be 'application/pdf'")},
 		{"a text that is none", file("text/plain", []byte("he\xffllo")), nil,
 			oneFault(content.CodeMedia, "messages.0.content.0.document.source.base64.media_type", "Document does not match the provided media type text/plain")},
@@ -86,9 +86,9 @@ func TestValidateSources(t *testing.T) {
 		{"space in a link", link("https://img.example/a b"), nil, oneFault(content.CodeValue, "messages.0.content.0.image.source.url.url",
 			"Input should be a valid URL without white space, control characters and backslashes")},
 		{"file", fileBlock, nil, fileFault},
-		{"file, beta", fileBlock, &Rules{Betas: []string{"x", "files-api-2025-04-14"}}, nil},
-		{"file, newer version", fileBlock, &Rules{Version: version2026}, nil},
-		{"file, allowed", fileBlock, &Rules{AllowFiles: true}, nil},
+		{"file, beta", fileBlock, &ValidateOptions{Betas: []string{"x", "files-api-2025-04-14"}}, nil},
+		{"file, newer version", fileBlock, &ValidateOptions{Version: version2026}, nil},
+		{"file, allowed", fileBlock, &ValidateOptions{AllowFiles: true}, nil},
 		{"files", userSays(strings.TrimSuffix(many, ",")), nil, oneFault(content.CodeLimit, "messages", "too many files in the request: 101 files > 100 files")},
 		{"image in a result", talk(`{"role":"user","content":"a"},{"role":"assistant","content":[` + useA + `]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` +
 			`{"type":"image","source":{"type":"base64","media_type":"image/webp","data":"` + dot + `"}}]}]}`), nil,
@@ -102,9 +102,9 @@ func TestValidateBlocks(t *testing.T) {
 	citing := func(on string) string {
 		return `{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"x"}],"citations":{"enabled":` + on + `}}`
 	}
-	strict := &Rules{Strict: true}
+	strict := &ValidateOptions{Strict: true}
 	r, _ := ParseRequestString(afterSaying(doc))
-	list, _ := content.Violations(r.Validate(&Rules{Version: version2026}))
+	list, _ := content.Violations(r.Validate(&ValidateOptions{Version: version2026}))
 	if len(list) != 1 || list[0].Path != "messages.1.content.0" || !strings.HasPrefix(list[0].Text, "Input tag 'document' found") {
 		t.Errorf("document of the assistant, newer version: %v", list)
 	}
@@ -133,7 +133,7 @@ func TestValidateBlocks(t *testing.T) {
 		{"id, strict", talk(`{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"a.b","name":"t","input":{}}]},` +
 			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a.b"}]}`), strict,
 			oneFault(content.CodeValue, "messages.1.content.0.tool_use.id", "String should match pattern '^[a-zA-Z0-9_-]+$'")},
-		{"input", afterSaying(`{"type":"tool_use","id":"","name":"` + strings.Repeat("n", 201) + `","input":"{}"}`), nil, []content.Error{
+		{"input", afterSaying(`{"type":"tool_use","id":"","name":"` + strings.Repeat("n", 201) + `","input":"{}"}`), nil, []content.Violation{
 			{Code: content.CodeRange, Path: "messages.1.content.0.tool_use.id", Text: "String should have at least 1 character"},
 			{Code: content.CodeRange, Path: "messages.1.content.0.tool_use.name", Text: "String should have at most 200 characters"},
 			{Code: content.CodeType, Path: "messages.1.content.0.tool_use.input", Text: "Input should be a valid dictionary"}}},
@@ -157,7 +157,7 @@ func TestValidateBlocks(t *testing.T) {
 		{"search results disagree", userSays(citing("true") + "," + citing("false")), nil,
 			oneFault(content.CodeConflict, "messages.0.content.1.search_result.citations", "citations must be enabled for all search results or for none")},
 		{"search results agree", userSays(citing("true") + "," + citing("true")), nil, nil},
-		{"search result of an image", userSays(`{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":""},{"type":"image","source":{"type":"url","url":"https://a.example"}}]}`), nil, []content.Error{
+		{"search result of an image", userSays(`{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":""},{"type":"image","source":{"type":"url","url":"https://a.example"}}]}`), nil, []content.Violation{
 			{Code: content.CodeRange, Path: "messages.0.content.0.search_result.content.0.text", Text: "String should have at least 1 character"},
 			{Code: content.CodeValue, Path: "messages.0.content.0.search_result.content.1.type", Text: "Input should be 'text'"}}},
 	})
@@ -171,19 +171,19 @@ func TestValidateCitations(t *testing.T) {
 	at := "messages.1.content.0.text.citations.0."
 	runRules(t, []ruleTest{
 		{"good", afterSaying(cite(chars("0", "0", "9"))), nil, nil},
-		{"bounds", afterSaying(cite(chars("-1", "5", "4"))), nil, []content.Error{
+		{"bounds", afterSaying(cite(chars("-1", "5", "4"))), nil, []content.Violation{
 			{Code: content.CodeRange, Path: at + "char_location.document_index", Text: "Input should be greater than or equal to 0"},
 			{Code: content.CodeRange, Path: at + "char_location.end_char_index", Text: "Input should be greater than or equal to 5"}}},
 		{"page", afterSaying(cite(`{"type":"page_location","cited_text":"c","document_index":0,"document_title":"d","start_page_number":0,"end_page_number":1}`)), nil,
 			oneFault(content.CodeRange, at+"page_location.start_page_number", "Input should be greater than or equal to 1")},
 		{"title", afterSaying(cite(`{"type":"web_search_result_location","cited_text":"c","url":"u","title":"` + strings.Repeat("t", 513) + `","encrypted_index":"e"}`)), nil,
 			oneFault(content.CodeRange, at+"web_search_result_location.title", "String should have at most 512 characters")},
-		{"unknown, strict", afterSaying(cite(`{"type":"smell_location"}`)), &Rules{Strict: true}, oneFault(content.CodeUnknown, at[:len(at)-1],
+		{"unknown, strict", afterSaying(cite(`{"type":"smell_location"}`)), &ValidateOptions{Strict: true}, oneFault(content.CodeUnknown, at[:len(at)-1],
 			tagText("smell_location", "'char_location', 'page_location', 'content_block_location', 'search_result_location', 'web_search_result_location'"))},
 		{"of the user", userSays(cite(chars("0", "0", "9"))), nil, nil},
-		{"of the user, newer version", userSays(cite(chars("0", "0", "9"))), &Rules{Version: version2026},
+		{"of the user, newer version", userSays(cite(chars("0", "0", "9"))), &ValidateOptions{Version: version2026},
 			oneFault(content.CodeUnsupported, "messages.0.content.0.text.citations", textUserCitations)},
-		{"in a search result, newer version", userSays(`{"type":"search_result","source":"s","title":"t","content":[` + cite(chars("0", "0", "9")) + `]}`), &Rules{Version: version2026},
+		{"in a search result, newer version", userSays(`{"type":"search_result","source":"s","title":"t","content":[` + cite(chars("0", "0", "9")) + `]}`), &ValidateOptions{Version: version2026},
 			oneFault(content.CodeUnsupported, "messages.0.content.0.search_result.content.0.citations", textUserCitations)},
 	})
 }

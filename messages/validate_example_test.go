@@ -18,7 +18,7 @@ func ExampleRequest_Validate() {
 		return
 	}
 	// Validate tells what parsing has found, too.
-	list, _ := content.Violations(r.Validate(&messages.Rules{Version: "2023-06-01"}))
+	list, _ := content.Violations(r.Validate(&messages.ValidateOptions{Version: "2023-06-01"}))
 	for _, e := range list {
 		fmt.Printf("%s %s\n", e.Code, e)
 	}

@@ -17,7 +17,7 @@ import (
 // made is a request made by hand, with these parts as its one message.
 func made(parts ...content.Part) *Request {
 	n := int64(10)
-	return &Request{Model: "m", MaxTokens: &n, Messages: []content.Turn{{Role: content.User, Parts: parts}},
+	return &Request{Model: "m", MaxTokens: &n, Messages: []content.Turn{{Role: content.RoleUser, Parts: parts}},
 		Tools: []content.Tool{{Name: "t", Input: content.Schema{JSON: `{"type":"object"}`}}}}
 }
 
@@ -38,8 +38,8 @@ func TestValidateMade(t *testing.T) {
 	odd.Container, odd.Tools[0].Input.JSON = `{"id":`, `{"type":"object"`
 	asks := made(&content.Text{Text: "a"})
 	asks.Messages = append(asks.Messages,
-		content.Turn{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "t", Input: `{"a":}`}, &content.ToolUse{}}},
-		content.Turn{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "a", Parts: []content.Part{nil, (*content.Image)(nil)}}}})
+		content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "t", Input: `{"a":}`}, &content.ToolUse{}}},
+		content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "a", Parts: []content.Part{nil, (*content.Image)(nil)}}}})
 	tests := []struct {
 		name string
 		r    *Request
@@ -95,7 +95,7 @@ func TestValidateFaultsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, more := content.Violations(r.Validate(nil))
-		if len(list) != content.MaxFaults || more != n-content.MaxFaults {
+		if len(list) != content.MaxViolations || more != n-content.MaxViolations {
 			t.Errorf("%d faults and %d more, want %d in all", len(list), more, n)
 		}
 		allocs[i] = testing.AllocsPerRun(2, func() { r.Validate(nil) })
@@ -170,7 +170,7 @@ func TestValidateWorkloads(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, rules := range []*Rules{nil, {Strict: true}, {Count: true}} {
+		for _, rules := range []*ValidateOptions{nil, {Strict: true}, {Count: true}} {
 			if err := r.Validate(rules); err != nil {
 				t.Errorf("%s by %+v:\n%v", name, rules, err)
 			}
@@ -194,7 +194,7 @@ func FuzzValidate(f *testing.F) {
 		if r == nil {
 			return
 		}
-		rules := &Rules{Strict: strict}
+		rules := &ValidateOptions{Strict: strict}
 		all := r.Validate(rules)
 		if err != nil && all == nil {
 			t.Fatalf("parsing finds %v, Validate nothing", err)

@@ -60,9 +60,9 @@ func (v *validator) pairing() {
 	for i := range v.r.Messages {
 		t := &v.r.Messages[i]
 		switch t.Role {
-		case content.User:
+		case content.RoleUser:
 			p.user(i, t)
-		case content.Assistant:
+		case content.RoleAssistant:
 			p.assistant(i, t)
 		}
 		if (len(t.Parts) == 0 || t.Role == "") && p.unread(i) {
@@ -138,10 +138,10 @@ func (p *pairing) fault(turn, part int, text string, names ...string) {
 }
 
 func (p *pairing) assistant(i int, t *content.Turn) {
-	if p.role != content.Assistant {
+	if p.role != content.RoleAssistant {
 		p.endTurns()
 		p.from, p.unclear = len(p.calls), false
-		p.role, p.begun = content.Assistant, true
+		p.role, p.begun = content.RoleAssistant, true
 	}
 	for k, part := range t.Parts {
 		if content.IsNil(part) {
@@ -177,8 +177,8 @@ func (p *pairing) assistant(i int, t *content.Turn) {
 }
 
 func (p *pairing) user(i int, t *content.Turn) {
-	if p.role != content.User {
-		p.role, p.leading, p.results = content.User, true, 0
+	if p.role != content.RoleUser {
+		p.role, p.leading, p.results = content.RoleUser, true, 0
 	}
 	for k, part := range t.Parts {
 		if content.IsNil(part) {
@@ -288,7 +288,7 @@ func (p *pairing) endServer() {
 	p.server = p.server[:0]
 	for i := range rest {
 		c := &rest[i]
-		if c.answered || p.unclear || p.role == content.Assistant || p.resumes(c) {
+		if c.answered || p.unclear || p.role == content.RoleAssistant || p.resumes(c) {
 			continue
 		}
 		p.fault(c.turn, c.part, "`"+codec.Clip(c.name)+"` tool use with id `"+codec.Clip(c.id)+

@@ -117,7 +117,7 @@ func (v *validator) inline(s *content.Base64, image bool) {
 	}
 	lim := v.lim
 	r := content.CheckFile(s, v.ruleFor(s.Data), lim)
-	switch r.Fault {
+	switch r.Violation {
 	case 0:
 	case content.FileType, content.FileNotText:
 		if welcome {

@@ -14,8 +14,8 @@ import (
 type ruleTest struct {
 	name  string
 	body  string
-	rules *Rules
-	want  []content.Error
+	rules *ValidateOptions
+	want  []content.Violation
 }
 
 // Bodies around what a row is about.
@@ -50,8 +50,8 @@ const (
 	dot    = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 
-func oneFault(code content.Code, path, text string) []content.Error {
-	return []content.Error{{Code: code, Path: path, Text: text}}
+func oneFault(code content.Code, path, text string) []content.Violation {
+	return []content.Violation{{Code: code, Path: path, Text: text}}
 }
 
 // runRules checks each row by parsing and validating, and that parsing alone finds
@@ -65,7 +65,7 @@ func runRules(t *testing.T, tests []ruleTest) {
 				t.Fatalf("ParseRequest: %v", err)
 			}
 			list, _ := content.Violations(r.Validate(tt.rules))
-			var got []content.Error
+			var got []content.Violation
 			for _, e := range list {
 				got = append(got, *e)
 			}
@@ -81,7 +81,7 @@ func TestValidateExamples(t *testing.T) {
 	if len(files) < 10 {
 		t.Fatalf("only %d examples", len(files))
 	}
-	rules := map[string]*Rules{
+	rules := map[string]*ValidateOptions{
 		"e09.json": {Betas: []string{betaFiles}},
 		"e29.json": {Count: true},
 	}
@@ -96,7 +96,7 @@ func TestValidateExamples(t *testing.T) {
 				continue // sampling members: only the older version has them
 			}
 			for _, strict := range []bool{false, true} {
-				var rule Rules
+				var rule ValidateOptions
 				if r := rules[name]; r != nil {
 					rule = *r
 				}
@@ -117,7 +117,7 @@ func TestValidateExamples(t *testing.T) {
 func TestValidateTop(t *testing.T) {
 	user := `"messages":[{"role":"user","content":"hi"}]`
 	runRules(t, []ruleTest{
-		{"nothing", `{}`, nil, []content.Error{
+		{"nothing", `{}`, nil, []content.Violation{
 			{Code: content.CodeMissing, Path: "model", Text: "Field required"},
 			{Code: content.CodeMissing, Path: "messages", Text: "Field required"},
 			{Code: content.CodeMissing, Path: "max_tokens", Text: "Field required"}}},
@@ -127,7 +127,7 @@ func TestValidateTop(t *testing.T) {
 		{"long model", `{"model":"` + strings.Repeat("m", 1025) + `","max_tokens":1,` + user + `}`, nil,
 			oneFault(content.CodeLimit, "model", "String should have at most 1024 bytes, not 1025")},
 		{"no max_tokens", `{"model":"m",` + user + `}`, nil, oneFault(content.CodeMissing, "max_tokens", "Field required")},
-		{"no max_tokens, counting", `{"model":"m",` + user + `}`, &Rules{Count: true}, nil},
+		{"no max_tokens, counting", `{"model":"m",` + user + `}`, &ValidateOptions{Count: true}, nil},
 		{"max_tokens", `{"model":"m","max_tokens":-1,` + user + `}`, nil,
 			oneFault(content.CodeRange, "max_tokens", "Input should be greater than or equal to 0")},
 		{"max_tokens is text", `{"model":"m","max_tokens":"1",` + user + `}`, nil,
@@ -146,16 +146,16 @@ func TestValidateTop(t *testing.T) {
 		{"user_id", topWith(`"metadata":{"user_id":"` + strings.Repeat("é", 513) + `"}`), nil,
 			oneFault(content.CodeRange, "metadata.user_id", "String should have at most 512 characters")},
 		{"user_id at its limit", topWith(`"metadata":{"user_id":"` + strings.Repeat("é", 512) + `"}`), nil, nil},
-		{"stop sequence", topWith(`"stop_sequences":["x"," \n","",3]`), nil, []content.Error{
+		{"stop sequence", topWith(`"stop_sequences":["x"," \n","",3]`), nil, []content.Violation{
 			{Code: content.CodeValue, Path: "stop_sequences", Text: "each stop sequence must contain non-whitespace"},
 			{Code: content.CodeType, Path: "stop_sequences.3", Text: "Input should be a valid string"}}},
 		{"service tier", topWith(`"service_tier":"cheap"`), nil,
 			oneFault(content.CodeValue, "service_tier", "Input should be 'auto' or 'standard_only'")},
 		{"speed", topWith(`"speed":"slow"`), nil, oneFault(content.CodeValue, "speed", "Input should be 'standard' or 'fast'")},
 		{"unknown member", topWith(`"x_new":{"a":1}`), nil, nil},
-		{"unknown member, strict", topWith(`"x_new":{"a":1}`), &Rules{Strict: true},
+		{"unknown member, strict", topWith(`"x_new":{"a":1}`), &ValidateOptions{Strict: true},
 			oneFault(content.CodeUnknown, "x_new", "Extra inputs are not permitted")},
-		{"counting what is not counted", topWith(`"stream":true`), &Rules{Strict: true, Count: true}, []content.Error{
+		{"counting what is not counted", topWith(`"stream":true`), &ValidateOptions{Strict: true, Count: true}, []content.Violation{
 			{Code: content.CodeUnknown, Path: "max_tokens", Text: "Extra inputs are not permitted"},
 			{Code: content.CodeUnknown, Path: "stream", Text: "Extra inputs are not permitted"}}},
 	})
@@ -164,15 +164,15 @@ func TestValidateTop(t *testing.T) {
 func TestValidateSampling(t *testing.T) {
 	think := `"thinking":{"type":"enabled","budget_tokens":1024}`
 	runRules(t, []ruleTest{
-		{"too cold", topWith(`"temperature":-0.1,"top_p":-1,"top_k":-1`), nil, []content.Error{
+		{"too cold", topWith(`"temperature":-0.1,"top_p":-1,"top_k":-1`), nil, []content.Violation{
 			{Code: content.CodeRange, Path: "temperature", Text: "Input should be greater than or equal to 0"},
 			{Code: content.CodeRange, Path: "top_p", Text: "Input should be greater than or equal to 0"},
 			{Code: content.CodeRange, Path: "top_k", Text: "Input should be greater than or equal to 0"}}},
-		{"too hot", topWith(`"temperature":1.1,"top_p":2`), nil, []content.Error{
+		{"too hot", topWith(`"temperature":1.1,"top_p":2`), nil, []content.Violation{
 			{Code: content.CodeRange, Path: "temperature", Text: "Input should be less than or equal to 1"},
 			{Code: content.CodeRange, Path: "top_p", Text: "Input should be less than or equal to 1"}}},
 		{"the ends", topWith(`"temperature":0,"top_p":1,"top_k":0`), nil, nil},
-		{"newer version", topWith(`"temperature":1,"top_p":1,"top_k":5`), &Rules{Version: version2026}, []content.Error{
+		{"newer version", topWith(`"temperature":1,"top_p":1,"top_k":5`), &ValidateOptions{Version: version2026}, []content.Violation{
 			{Code: content.CodeUnknown, Path: "temperature", Text: "Extra inputs are not permitted"},
 			{Code: content.CodeUnknown, Path: "top_p", Text: "Extra inputs are not permitted"},
 			{Code: content.CodeUnknown, Path: "top_k", Text: "Extra inputs are not permitted"}}},
@@ -199,7 +199,7 @@ func TestValidateThinking(t *testing.T) {
 		{"budget and max_tokens", topWith(`"thinking":{"type":"enabled","budget_tokens":5000}`), nil,
 			oneFault(content.CodeConflict, "", "`max_tokens` must be greater than `thinking.budget_tokens`.")},
 		{"budget just below", topWith(`"thinking":{"type":"enabled","budget_tokens":4999}`), nil, nil},
-		{"interleaved", topWith(`"thinking":{"type":"enabled","budget_tokens":9000}`), &Rules{Betas: []string{betaInterleaved}}, nil},
+		{"interleaved", topWith(`"thinking":{"type":"enabled","budget_tokens":9000}`), &ValidateOptions{Betas: []string{betaInterleaved}}, nil},
 		{"budget of another kind", topWith(`"thinking":{"type":"adaptive","budget_tokens":2000}`), nil,
 			oneFault(content.CodeUnknown, "thinking.adaptive.budget_tokens", "Extra inputs are not permitted")},
 		{"display", topWith(`"thinking":{"type":"adaptive","display":"loud"}`), nil,

@@ -32,12 +32,12 @@ func TestValidateTools(t *testing.T) {
 		{"all deferred", oneTool(`{"name":"a",` + schema + `,"defer_loading":true}`), nil,
 			oneFault(content.CodeConflict, "tools", "At least one tool must not have defer_loading: true")},
 		{"unknown member", oneTool(`{"name":"a",` + schema + `,"x":1}`), nil, nil},
-		{"unknown member, strict", oneTool(`{"name":"a",` + schema + `,"x":1}`), &Rules{Strict: true},
+		{"unknown member, strict", oneTool(`{"name":"a",` + schema + `,"x":1}`), &ValidateOptions{Strict: true},
 			oneFault(content.CodeUnknown, "tools.0.custom.x", "Extra inputs are not permitted")},
-		{"open object, strict", oneTool(`{"name":"a","strict":true,"input_schema":{"type":"object","additionalProperties":false,"properties":{"p":{"type":"object"}}}}`), &Rules{Strict: true},
+		{"open object, strict", oneTool(`{"name":"a","strict":true,"input_schema":{"type":"object","additionalProperties":false,"properties":{"p":{"type":"object"}}}}`), &ValidateOptions{Strict: true},
 			oneFault(content.CodeValue, "tools.0.custom.input_schema", "For 'object' type, 'additionalProperties' must be explicitly set to false")},
 		{"open object", oneTool(`{"name":"a","strict":true,` + schema + `}`), nil, nil},
-		{"open object of a lax tool, strict", oneTool(`{"name":"a",` + schema + `}`), &Rules{Strict: true}, nil},
+		{"open object of a lax tool, strict", oneTool(`{"name":"a",` + schema + `}`), &ValidateOptions{Strict: true}, nil},
 		{"too many strict tools", oneTool(strictTools(21)), nil, oneFault(content.CodeLimit, "tools", "At most 20 tools may be strict")},
 		{"enough strict tools", oneTool(strictTools(20)), nil, nil},
 		{"unknown tool", oneTool(`{"type":"abacus_1","name":"a"}`), nil, nil},
@@ -67,10 +67,10 @@ func TestValidateBuiltinTools(t *testing.T) {
 			oneFault(content.CodeValue, "tools.0.web_search_20250305.user_location.type", "Input should be 'approximate'")},
 		{"inclusion", oneTool(`{"type":"web_search_20260318","name":"web_search","response_inclusion":"x"}`), nil,
 			oneFault(content.CodeValue, "tools.0.web_search_20260318.response_inclusion", "Input should be 'full' or 'excluded'")},
-		{"computer", oneTool(`{"type":"computer_20250124","name":"computer","display_width_px":0}`), nil, []content.Error{
+		{"computer", oneTool(`{"type":"computer_20250124","name":"computer","display_width_px":0}`), nil, []content.Violation{
 			{Code: content.CodeMissing, Path: "tools.0.computer_20250124.display_height_px", Text: "Field required"},
 			{Code: content.CodeRange, Path: "tools.0.computer_20250124.display_width_px", Text: "Input should be greater than or equal to 1"}}},
-		{"toolset", oneTool(`{"type":"computer_toolset_20260801","configs":{"zoom":{"enabled":1}},"allowed_callers":["direct","code_execution_20250825"]}`), nil, []content.Error{
+		{"toolset", oneTool(`{"type":"computer_toolset_20260801","configs":{"zoom":{"enabled":1}},"allowed_callers":["direct","code_execution_20250825"]}`), nil, []content.Violation{
 			{Code: content.CodeType, Path: "tools.0.computer_toolset_20260801.configs.zoom.enabled", Text: "Input should be a valid boolean"},
 			{Code: content.CodeValue, Path: "tools.0.computer_toolset_20260801.allowed_callers.1", Text: "Input should be 'direct'"}}},
 		{"sources of links", oneTool(`{"type":"web_fetch_20260318","name":"web_fetch","url_sources":{"user_input":{"type":"some"}}}`), nil,
@@ -82,14 +82,14 @@ func TestValidateBuiltinTools(t *testing.T) {
 			oneFault(content.CodeMissing, "tools.0.mcp_toolset.mcp_server_name", "Field required")},
 		{"ttl", oneTool(`{"type":"bash_20250124","name":"bash","cache_control":{"type":"ephemeral","ttl":"1d"}}`), nil,
 			oneFault(content.CodeValue, "tools.0.bash_20250124.cache_control.ttl", "Input should be '5m' or '1h'")},
-		{"unknown member, strict", oneTool(`{"type":"bash_20250124","name":"bash","x":1}`), &Rules{Strict: true},
+		{"unknown member, strict", oneTool(`{"type":"bash_20250124","name":"bash","x":1}`), &ValidateOptions{Strict: true},
 			oneFault(content.CodeUnknown, "tools.0.bash_20250124.x", "Extra inputs are not permitted")},
 	})
 	r, err := ParseRequestString(oneTool(`{"type":"abacus_1","name":"a"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, _ := content.Violations(r.Validate(&Rules{Strict: true}))
+	list, _ := content.Violations(r.Validate(&ValidateOptions{Strict: true}))
 	if len(list) != 1 || list[0].Path != "tools.0" || !strings.HasPrefix(list[0].Text, "Input tag 'abacus_1' found using 'type' does not match") {
 		t.Errorf("unknown tool, strict: %v", list)
 	}
@@ -158,7 +158,7 @@ func TestValidateRawMembers(t *testing.T) {
 		fault("fallback_credit_token", `"t","fallbacks":"default"`, content.CodeConflict, "fallback_credit_token",
 			"`fallback_credit_token` may not be given together with `fallbacks`"),
 		fault("billing_policy", `{"type":"billing_policy","bill_to":"you"}`, content.CodeValue, "billing_policy.bill_to", "Input should be 'self' or 'user_profile'"),
-		{"unknown member, strict", topWith(`"thread":{"type":"create","x":1}`), &Rules{Strict: true},
+		{"unknown member, strict", topWith(`"thread":{"type":"create","x":1}`), &ValidateOptions{Strict: true},
 			oneFault(content.CodeUnknown, "thread.create.x", "Extra inputs are not permitted")},
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 const nextUserMessage = "next_user_message"
 
-var roles = []string{string(content.User), string(content.Assistant), string(content.System)}
+var roles = []string{string(content.RoleUser), string(content.RoleAssistant), string(content.RoleSystem)}
 
 // system checks the system prompt, a list of texts.
 func (v *validator) system() {
@@ -85,11 +85,11 @@ func (v *validator) messages() {
 func (v *validator) message(i int, t *content.Turn) {
 	where := inUser | inAssistant | inSystem
 	switch t.Role {
-	case content.User:
+	case content.RoleUser:
 		where = inUser
-	case content.Assistant:
+	case content.RoleAssistant:
 		where = inAssistant
-	case content.System:
+	case content.RoleSystem:
 		where = inSystem
 	default:
 		if v.need(string(t.Role), "role") {
@@ -98,8 +98,8 @@ func (v *validator) message(i int, t *content.Turn) {
 	}
 	scoped := v.turnMembers(t)
 	if v.empty(t) {
-		last := t.Role == content.Assistant && i == len(v.r.Messages)-1
-		if !last && !configures(t) && (v.faults.Len() >= content.MaxFaults || !v.r.complained(v.path.At("content"))) {
+		last := t.Role == content.RoleAssistant && i == len(v.r.Messages)-1
+		if !last && !configures(t) && (v.faults.Len() >= content.MaxViolations || !v.r.complained(v.path.At("content"))) {
 			v.fault(content.CodeRange, "all messages must have non-empty content except for the optional final assistant message")
 		}
 		return
@@ -124,7 +124,7 @@ func (v *validator) empty(t *content.Turn) bool {
 // configures reports whether a message may be empty, and stand anywhere,
 // because it sets something.
 func configures(t *content.Turn) bool {
-	if t.Role != content.System || t.Extra == nil {
+	if t.Role != content.RoleSystem || t.Extra == nil {
 		return false
 	}
 	text, found := memberText(t.Extra.JSON, "output_config")
@@ -140,12 +140,12 @@ func (v *validator) turnMembers(t *content.Turn) (scoped bool) {
 	v.extra(t.Extra, messageFields)
 	for _, name := range []string{"clear_at", "output_config"} {
 		text, found := memberText(t.Extra.JSON, name)
-		if found && t.Role != content.System {
+		if found && t.Role != content.RoleSystem {
 			v.fault(content.CodeOrder, name+" is only permitted on role 'system' messages", name)
 		}
 		scoped = scoped || name == "clear_at" && text == `"`+nextUserMessage+`"`
 	}
-	if scoped = scoped && t.Role == content.System; scoped && configures(t) {
+	if scoped = scoped && t.Role == content.RoleSystem; scoped && configures(t) {
 		v.fault(content.CodeConflict,
 			"output_config is not permitted on a turn-scoped system message (clear_at: 'next_user_message')", "output_config")
 	}
@@ -173,18 +173,18 @@ func (v *validator) placing() {
 	}
 	if first < len(turns) {
 		// Current models accept a conversation that begins with the assistant.
-		if role := turns[first].Role; role == content.System {
+		if role := turns[first].Role; role == content.RoleSystem {
 			v.whole(content.CodeOrder, "messages", `first message must use the "user" role`)
 		}
 	}
 	var before *content.Turn // the last message that is no system message
 	for i := first; i < len(turns); i++ {
-		if turns[i].Role != content.System {
+		if turns[i].Role != content.RoleSystem {
 			before = &turns[i]
 			continue
 		}
 		from, instructs := i, false
-		for ; i < len(turns) && turns[i].Role == content.System; i++ {
+		for ; i < len(turns) && turns[i].Role == content.RoleSystem; i++ {
 			instructs = instructs || len(turns[i].Parts) > 0 || !configures(&turns[i])
 		}
 		var after *content.Turn
@@ -204,10 +204,10 @@ func (v *validator) placing() {
 
 // fits reports whether a system message may stand between two turns.
 func fits(before, after *content.Turn) bool {
-	if after != nil && after.Role == content.User {
+	if after != nil && after.Role == content.RoleUser {
 		return false
 	}
-	if before.Role == content.Assistant {
+	if before.Role == content.RoleAssistant {
 		if len(before.Parts) == 0 {
 			return false
 		}
@@ -224,7 +224,7 @@ func fits(before, after *content.Turn) bool {
 // lastText checks the text that the model is to go on with.
 func (v *validator) lastText() {
 	turns := v.r.Messages
-	if len(turns) == 0 || turns[len(turns)-1].Role != content.Assistant {
+	if len(turns) == 0 || turns[len(turns)-1].Role != content.RoleAssistant {
 		return
 	}
 	parts := turns[len(turns)-1].Parts

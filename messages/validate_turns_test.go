@@ -21,7 +21,7 @@ func TestValidateRoles(t *testing.T) {
 		{"role", talk(`{"role":"bot","content":"a"}`), nil,
 			oneFault(content.CodeValue, "messages.0.role", "Input should be 'user', 'assistant' or 'system'")},
 		{"no role", talk(`{"content":"a"}`), nil, oneFault(content.CodeMissing, "messages.0.role", "Field required")},
-		{"assistant first", talk(answer + "," + ask), &Rules{Strict: true}, nil}, // accepted by claude-sonnet-4-5
+		{"assistant first", talk(answer + "," + ask), &ValidateOptions{Strict: true}, nil}, // accepted by claude-sonnet-4-5
 		{"system first", talk(order + "," + ask), nil, first},
 		{"no alternation", talk(ask + "," + ask + "," + answer + "," + answer + "," + ask), nil, nil},
 		{"prefill", talk(ask + "," + answer), nil, nil},
@@ -44,7 +44,7 @@ func TestValidateRoles(t *testing.T) {
 			oneFault(content.CodeConflict, "messages.1.content.0", "cache_control is not permitted on a turn-scoped system message (clear_at: 'next_user_message')")},
 		{"turn-scoped, configures", talk(ask + `,{"role":"system","clear_at":"next_user_message","content":"c","output_config":{"effort":"low"}}`), nil,
 			oneFault(content.CodeConflict, "messages.1.output_config", "output_config is not permitted on a turn-scoped system message (clear_at: 'next_user_message')")},
-		{"unknown member, strict", talk(`{"role":"user","content":"a","x":1}`), &Rules{Strict: true},
+		{"unknown member, strict", talk(`{"role":"user","content":"a","x":1}`), &ValidateOptions{Strict: true},
 			oneFault(content.CodeUnknown, "messages.0.x", "Extra inputs are not permitted")},
 	})
 }
@@ -64,7 +64,7 @@ func TestValidateTexts(t *testing.T) {
 		{"blank string", talk(`{"role":"user","content":" "}`), nil,
 			oneFault(content.CodeValue, "messages", "text content blocks must contain non-whitespace text")},
 		{"blank text of the assistant, which the vendor writes itself", talk(`{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":" "},` + useA +
-			`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"assistant","content":" \n"},{"role":"user","content":"a"}`), &Rules{Strict: true}, nil},
+			`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"assistant","content":" \n"},{"role":"user","content":"a"}`), &ValidateOptions{Strict: true}, nil},
 		{"empty text of the assistant", talk(`{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":""},{"type":"text","text":"b"}]},{"role":"user","content":"a"}`), nil, nonEmpty},
 		{"blank text to be continued", talk(`{"role":"user","content":"a"},{"role":"assistant","content":" "}`), nil,
 			oneFault(content.CodeValue, "messages", "final assistant content cannot end with trailing whitespace")},
@@ -111,17 +111,17 @@ func TestValidatePairing(t *testing.T) {
 		{"one of two", talk(ask + calls(useA, useB) + replies(result)), nil, oneFault(content.CodePairing, "messages.1", without+"b"+each)},
 		{"not first", talk(ask + calls(useA) + replies(text, result)), nil, oneFault(content.CodePairing, "messages.1", without+"a"+each)},
 		{"not first, merged", talk(ask + calls(useA) + replies(text) + replies(result)), nil, oneFault(content.CodePairing, "messages.1", without+"a"+each)},
-		{"a turn too late", talk(ask + calls(useA) + replies(text) + calls(text) + replies(result)), nil, []content.Error{
+		{"a turn too late", talk(ask + calls(useA) + replies(text) + calls(text) + replies(result)), nil, []content.Violation{
 			{Code: content.CodePairing, Path: "messages.1", Text: without + "a" + each},
 			{Code: content.CodePairing, Path: "messages.4.content.0", Text: unexpected("a")}}},
 		{"no call", talk(ask + calls(text) + replies(text, resultB)), nil, oneFault(content.CodePairing, "messages.2.content.1", unexpected("b"))},
 		{"two results", talk(ask + calls(useA) + replies(result, result)), nil, oneFault(content.CodePairing, "messages.2.content.1",
 			"each `tool_use` must have a single `tool_result`. Found several `tool_result` blocks with id: a")},
-		{"id again, once it was answered", talk(ask + calls(useA) + replies(result) + calls(useA) + replies(result)), &Rules{Strict: true}, nil},
+		{"id again, once it was answered", talk(ask + calls(useA) + replies(result) + calls(useA) + replies(result)), &ValidateOptions{Strict: true}, nil},
 		{"id again without a second result", talk(ask + calls(useA) + replies(result) + calls(useA) + replies(text)), nil,
 			oneFault(content.CodePairing, "messages.3", without+"a"+each)},
 		{"ids twice", talk(ask + calls(useA, useA) + replies(result)), nil,
-			[]content.Error{{Code: content.CodePairing, Path: "messages.1", Text: without + "a" + each},
+			[]content.Violation{{Code: content.CodePairing, Path: "messages.1", Text: without + "a" + each},
 				{Code: content.CodePairing, Path: "messages.1.content.1", Text: "`tool_use` ids must be unique"}}},
 		{"no id", talk(ask + calls(useA) + replies(`{"type":"tool_result","content":"x"}`)), nil,
 			oneFault(content.CodeMissing, "messages.2.content.0.tool_result.tool_use_id", "Field required")},
@@ -196,7 +196,7 @@ func TestValidateCacheMarks(t *testing.T) {
 			oneFault(content.CodeOrder, "cache_control.ttl", late)},
 		{"the top on another mark", `{"model":"m","max_tokens":1,` + mark + `,"messages":[{"role":"user","content":[` + text(hour) + `]}]}`, nil,
 			oneFault(content.CodeConflict, "cache_control", "the last block is marked already, with another ttl")},
-		{"empty text", userSays(`{"type":"text","text":"",` + mark + `}`), nil, []content.Error{
+		{"empty text", userSays(`{"type":"text","text":"",` + mark + `}`), nil, []content.Violation{
 			{Code: content.CodeRange, Path: "messages", Text: "text content blocks must be non-empty"},
 			{Code: content.CodeConflict, Path: "messages.0.content.0.text", Text: "cache_control cannot be set for empty text blocks"}}},
 		{"thinking", afterSaying(`{"type":"thinking","thinking":"x","signature":"y",` + mark + `}`), nil,

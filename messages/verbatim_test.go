@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -40,7 +40,7 @@ func vendorFrames() []*upstream.Frame {
 			Events: []upstream.Event{{Kind: upstream.EventClose, Block: 1}}},
 		{Name: "message_delta", Data: `{"type":"message_delta", "delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":4}}`,
 			Events: []upstream.Event{{Kind: upstream.EventUsage, Usage: &content.Usage{Input: 9, Output: 4}},
-				{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd, Format: Format, Word: "end_turn"}}}},
+				{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "end_turn"}}}},
 	}
 	for _, f := range list {
 		f.Format = Format
@@ -114,7 +114,7 @@ func TestVerbatim(t *testing.T) {
 
 // edited sends the vendor's stream, through middleware if there is an edit.
 func edited(edit func([]upstream.Event) []upstream.Event) upstream.Func {
-	return wiretest.Edited(wiretest.Frames(vendorFrames()...), edit).Generate
+	return formattest.Edited(formattest.Frames(vendorFrames()...), edit).Generate
 }
 
 // TestVerbatimEnd checks that a vendor's own end is not said twice, and that

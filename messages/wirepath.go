@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 )
 
 // Path tells a neutral path, as a [content.Loss] of the request or of its answer
@@ -34,7 +34,7 @@ func (r *Request) signaturePath(block string) string {
 		return block + ".signature"
 	}
 	parts := r.Messages[i].Parts
-	if u, ok := parts[k].(*content.ToolUse); ok && u != nil && seal.EncodedID(u.ID) {
+	if u, ok := parts[k].(*content.ToolUse); ok && u != nil && envelope.EncodedID(u.ID) {
 		return block + ".id"
 	}
 	if t, ok := parts[k].(*content.Thinking); ok && t != nil {
@@ -67,10 +67,10 @@ func holdsSignature(p content.Part, behind bool) bool {
 	if !ok || t == nil {
 		return false
 	}
-	switch e, _ := seal.Open(t.Redacted.Data); e.Kind {
-	case seal.Next, seal.NextCall:
+	switch e, _ := envelope.Open(t.Redacted.Data); e.Kind {
+	case envelope.Next, envelope.NextCall:
 		return behind
-	case seal.Last, seal.LastCall:
+	case envelope.Last, envelope.LastCall:
 		return !behind
 	}
 	return false

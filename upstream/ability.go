@@ -17,9 +17,9 @@ type TokenCounter interface {
 
 // A TokenCount is how many tokens a request has.
 type TokenCount struct {
-	Tokens   int64
-	Cached   int64 // of these, how many a cache would give
-	Estimate bool  // not counted by the model's own vendor
+	Tokens    int64
+	Cached    int64 // of these, how many a cache would give
+	Estimated bool  // not counted by the model's own vendor
 
 	// Upstream is the name of the adapter that counted, and UpstreamID the id that
 	// its server gave the exchange: see [Error]. They are empty where unknown.
@@ -27,7 +27,7 @@ type TokenCount struct {
 
 	// Losses are those of the request on its way to where it is counted: the
 	// count is of what is left. An estimate may be of the whole, and tell none.
-	// None of them makes counting fail, whatever the request's Refuse says.
+	// None of them makes counting fail, whatever the request's RejectLoss says.
 	Losses []content.Loss
 
 	// Extra holds what else the vendor's answer said.
@@ -93,7 +93,7 @@ func CountTokens(ctx context.Context, u Upstream, r *Request) (TokenCount, error
 	if c, ok := find[TokenCounter](u); ok {
 		return c.CountTokens(ctx, r)
 	}
-	return TokenCount{Tokens: EstimateTokens(r), Estimate: true}, nil
+	return TokenCount{Tokens: EstimateTokens(r), Estimated: true}, nil
 }
 
 // Models asks u, or the first it wraps that can list its models. The error

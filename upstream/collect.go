@@ -13,16 +13,16 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// A Reply is a whole answer.
-type Reply struct {
+// A Response is a whole answer.
+type Response struct {
 	Start  Start
 	Parts  []content.Part
 	Stop   Stop
 	Usage  content.Usage
 	Losses []content.Loss
 
-	// More holds the answers beyond the first, from vendors that give several.
-	More []Candidate
+	// MoreCandidates holds the answers beyond the first, from vendors that give several.
+	MoreCandidates []Candidate
 
 	// Extra holds the vendor's members of the whole reply that have no field
 	// here. Those of parts are in the parts.
@@ -38,10 +38,10 @@ type Candidate struct {
 
 // Collect calls u and returns the whole answer, never nil. If it fails midway,
 // the Reply holds what had come until then.
-func Collect(ctx context.Context, u Upstream, req *Request) (*Reply, error) {
+func Collect(ctx context.Context, u Upstream, req *Request) (*Response, error) {
 	var c Collector
 	err := Run(ctx, u, req, &c)
-	return c.Reply(), err
+	return c.Response(), err
 }
 
 // Events calls u and iterates over its answer. No goroutine is started: u runs
@@ -82,7 +82,7 @@ type Collector struct {
 	Limit int64
 
 	size   int64
-	reply  Reply
+	reply  Response
 	blocks []*collected
 	extras [][]*content.Extra // of the answer, by candidate
 	lost   []content.Loss     // that were found here
@@ -219,14 +219,14 @@ func (c *Collector) block(e *Event) *collected {
 // candidate returns the given answer, of which the first is kept in More[0]
 // until Reply moves it to its place.
 func (c *Collector) candidate(n int) *Candidate {
-	for len(c.reply.More) <= n {
-		c.reply.More = append(c.reply.More, Candidate{})
+	for len(c.reply.MoreCandidates) <= n {
+		c.reply.MoreCandidates = append(c.reply.MoreCandidates, Candidate{})
 	}
-	return &c.reply.More[n]
+	return &c.reply.MoreCandidates[n]
 }
 
-// Reply returns what was collected. The Collector must not be used after it.
-func (c *Collector) Reply() *Reply {
+// Response returns what was collected. The Collector must not be used after it.
+func (c *Collector) Response() *Response {
 	for _, b := range c.blocks {
 		addText(b.part, b.text.String())
 		if x := extraOf(b.part); x != nil && len(b.extras) > 0 {
@@ -241,9 +241,9 @@ func (c *Collector) Reply() *Reply {
 	c.reply.Losses = append(c.reply.Losses, c.lost...)
 	first := c.candidate(0)
 	c.reply.Parts, c.reply.Stop, c.reply.Extra = first.Parts, first.Stop, first.Extra
-	c.reply.More = c.reply.More[1:]
-	if len(c.reply.More) == 0 {
-		c.reply.More = nil
+	c.reply.MoreCandidates = c.reply.MoreCandidates[1:]
+	if len(c.reply.MoreCandidates) == 0 {
+		c.reply.MoreCandidates = nil
 	}
 	return &c.reply
 }

@@ -46,9 +46,9 @@ func TestCollect(t *testing.T) {
 			{Kind: upstream.EventExtra, Extra: x(`{"s":1}`)},
 			{Kind: upstream.EventExtra},
 		})
-		return w.Stop(upstream.Stop{Reason: content.StopEnd, Word: "end_turn"})
+		return w.Stop(upstream.Stop{Reason: content.StopEnd, RawReason: "end_turn"})
 	})
-	want := &upstream.Reply{
+	want := &upstream.Response{
 		Start: upstream.Start{ID: "id", Model: "m", Header: []upstream.Field{{Name: "a", Value: "b"}}},
 		Parts: []content.Part{
 			&content.Thinking{Text: "one two", Signature: content.Signature{Format: "f", Data: "s"}},
@@ -59,10 +59,10 @@ func TestCollect(t *testing.T) {
 			&content.ToolUse{ID: "c", Name: "z", Input: `{}`},
 			&content.Text{Text: "more", Extra: x(`{"q":2,"p":3}`)},
 		},
-		Stop:   upstream.Stop{Reason: content.StopEnd, Word: "end_turn"},
+		Stop:   upstream.Stop{Reason: content.StopEnd, RawReason: "end_turn"},
 		Usage:  content.Usage{Output: 3},
 		Losses: []content.Loss{{Path: "top_k", Severity: content.LossDropped}},
-		More: []upstream.Candidate{{Parts: []content.Part{&content.Text{Text: "another: answer"}},
+		MoreCandidates: []upstream.Candidate{{Parts: []content.Part{&content.Text{Text: "another: answer"}},
 			Stop: upstream.Stop{Reason: content.StopSafety}, Extra: x(`{"only":1}`)}},
 		Extra: x(`{"r":[1 ],"s":1}`),
 	}
@@ -137,7 +137,7 @@ func TestCollectPieces(t *testing.T) {
 		})
 	})
 	got, err := upstream.Collect(t.Context(), u, &upstream.Request{})
-	want := &upstream.Reply{
+	want := &upstream.Response{
 		Parts: []content.Part{&content.Text{Extra: x(`{"c":1}`)}, &content.Unknown{Raw: "{}"}},
 		Stop:  upstream.Stop{Reason: content.StopEnd},
 		Losses: []content.Loss{

@@ -18,7 +18,7 @@
 //
 // # Serving one
 //
-// [Serving] is what handlers of all formats take from a host: limits, keys, where
+// [HandlerOptions] is what handlers of all formats take from a host: limits, keys, where
 // files come from, hooks and the log.
 //
 // # Wrapping one

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/internal/redact"
 )
 
 // A Code says how an answer failed. Each format has its own type and status
@@ -91,7 +91,7 @@ func (e *Error) Error() string {
 	if e.Text != "" && !strings.Contains(cause, e.Text) {
 		s += ": " + e.Text
 	}
-	return scrub.Line(s + cause)
+	return redact.Line(s + cause)
 }
 
 // Unwrap returns the cause.

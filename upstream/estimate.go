@@ -3,7 +3,7 @@ package upstream
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/cleared"
-	"github.com/polywire/polywire/internal/estimate"
+	"github.com/polywire/polywire/internal/tokencount"
 )
 
 // EstimateTokens guesses how many tokens a request has, for upstreams that
@@ -33,8 +33,8 @@ func EstimateTokens(r *Request) int64 {
 	}
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		n += perTool + estimate.Text(t.Name) + estimate.Text(t.Description) +
-			estimate.Text(t.Input.JSON) + estimate.Text(t.Output.JSON)
+		n += perTool + tokencount.Text(t.Name) + tokencount.Text(t.Description) +
+			tokencount.Text(t.Input.JSON) + tokencount.Text(t.Output.JSON)
 		if t.Kind != "" {
 			n += builtIn
 		}
@@ -42,7 +42,7 @@ func EstimateTokens(r *Request) int64 {
 	if len(r.Tools) > 0 {
 		n += anyTools
 	}
-	return n + estimate.Text(r.Output.Schema.JSON)
+	return n + tokencount.Text(r.Output.Schema.JSON)
 }
 
 // What the vendor's templates put around things, in tokens: rounded from the
@@ -68,27 +68,27 @@ func estimatePart(p content.Part) int64 {
 	}
 	switch p := p.(type) {
 	case *content.Text:
-		return estimate.Text(p.Text)
+		return tokencount.Text(p.Text)
 	case *content.Image:
 		return estimateSource(p.Source, true)
 	case *content.Document:
-		return perBlock + estimate.Text(p.Title) + estimate.Text(p.Context) + estimateSource(p.Source, false)
+		return perBlock + tokencount.Text(p.Title) + tokencount.Text(p.Context) + estimateSource(p.Source, false)
 	case *content.Media:
 		return estimateSource(p.Source, false)
 	case *content.Thinking:
-		return estimate.Text(p.Text) + int64(len(p.Redacted.Data)/6)
+		return tokencount.Text(p.Text) + int64(len(p.Redacted.Data)/6)
 	case *content.ToolUse:
-		return perTool + estimate.Text(p.Name) + estimate.Text(p.Input)
+		return perTool + tokencount.Text(p.Name) + tokencount.Text(p.Input)
 	case *content.ToolResult:
 		return perTool + estimateParts(p.Parts)
 	case *content.SearchResult:
-		return perBlock + estimate.Text(p.Source) + estimate.Text(p.Title) + estimateParts(p.Parts)
+		return perBlock + tokencount.Text(p.Source) + tokencount.Text(p.Title) + estimateParts(p.Parts)
 	case *content.ServerToolUse:
-		return perTool + estimate.Text(p.Name) + estimate.Text(p.Input)
+		return perTool + tokencount.Text(p.Name) + tokencount.Text(p.Input)
 	case *content.ServerToolResult:
-		return perTool + estimate.Text(p.Content)
+		return perTool + tokencount.Text(p.Content)
 	case *content.Unknown:
-		return estimate.Text(p.Raw)
+		return tokencount.Text(p.Raw)
 	}
 	return 0
 }
@@ -103,11 +103,11 @@ func estimateSource(s content.Source, image bool) int64 {
 			return s.Size() / 24
 		}
 		if w, h, err := s.ImageSize(); err == nil {
-			return estimate.Image(w, h)
+			return tokencount.Image(w, h)
 		}
 	case *content.PlainText:
 		if s != nil {
-			return estimate.Text(s.Text)
+			return tokencount.Text(s.Text)
 		}
 		return 0
 	case *content.Parts:
@@ -117,7 +117,7 @@ func estimateSource(s content.Source, image bool) int64 {
 		return 0
 	}
 	if image {
-		return estimate.MaxImage
+		return tokencount.MaxImage
 	}
 	return unseenFile
 }

@@ -14,9 +14,9 @@ func TestEstimateCleared(t *testing.T) {
 	say := func(r content.Role, s string) content.Turn {
 		return content.Turn{Role: r, Parts: []content.Part{&content.Text{Text: s}}}
 	}
-	brief := say(content.System, "Answer in one short line, and in nothing more than that.")
+	brief := say(content.RoleSystem, "Answer in one short line, and in nothing more than that.")
 	brief.Extra = &content.Extra{Format: "messages", JSON: `{"clear_at":"next_user_message"}`}
-	ask, reply := say(content.User, "What is the capital of Chile?"), say(content.Assistant, "Santiago.")
+	ask, reply := say(content.RoleUser, "What is the capital of Chile?"), say(content.RoleAssistant, "Santiago.")
 	count := func(turns ...content.Turn) int64 { return upstream.EstimateTokens(&upstream.Request{Turns: turns}) }
 
 	if got, want := count(ask, brief, reply, ask), count(ask, reply, ask); got != want {

@@ -71,10 +71,10 @@ type Start struct {
 	ID    string // the vendor's id of the answer
 	Model string // the model that answers, which may be another than the one asked
 
-	// AsAsked has clients told the model that they asked for in place of Model,
+	// ModelAsRequested has clients told the model that they asked for in place of Model,
 	// which the [Report] still has: there are agents that take their own history
 	// for another model's if the names differ, and drop thoughts out of it.
-	AsAsked bool
+	ModelAsRequested bool
 
 	// Upstream is the name of the adapter that answers, and UpstreamID the id that
 	// its server gave the exchange: see [Error]. They are empty where unknown.
@@ -105,9 +105,9 @@ type Stop struct {
 	// Format and Word are the vendor's own word for the reason, and
 	// Details its details as JSON text, if there are any. Message is the
 	// sentence for people among them.
-	Format        content.Format
-	Word, Details string
-	Message       string
+	Format             content.Format
+	RawReason, Details string
+	Message            string
 
 	Extra *content.Extra
 }

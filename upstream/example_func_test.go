@@ -69,7 +69,7 @@ func ExampleFunc() {
 
 // A service that lets in who has one of two keys.
 func ExampleKeys() {
-	h := messages.NewHandler(parrot, &messages.Options{Serving: upstream.Serving{
+	h := messages.NewHandler(parrot, &messages.Options{HandlerOptions: upstream.HandlerOptions{
 		Authenticate: upstream.Keys("k-ada", "k-bob"),
 	}})
 	for _, key := range []string{"k-bob", "k-eve", ""} {

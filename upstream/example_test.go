@@ -15,7 +15,7 @@ var parrot = upstream.Func(func(ctx context.Context, req *upstream.Request, w *u
 	for i, p := range req.Last() {
 		t, ok := p.(*content.Text)
 		if !ok {
-			return &content.Error{Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i), Text: "parrots know texts only"}
+			return &content.Violation{Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i), Text: "parrots know texts only"}
 		}
 		if err := w.Text(t.Text); err != nil {
 			return err
@@ -27,7 +27,7 @@ var parrot = upstream.Func(func(ctx context.Context, req *upstream.Request, w *u
 func user(text string) *upstream.Request {
 	return &upstream.Request{
 		Model: "parrot",
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: text}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}},
 	}
 }
 
@@ -112,7 +112,7 @@ func ExampleTap() {
 func ExampleEdit() {
 	polite := upstream.Edit(parrot, func(ctx context.Context, r *upstream.Request) (*upstream.Request, error) {
 		if r.MaxTokens != nil && *r.MaxTokens > 4096 {
-			return nil, &content.Error{Code: content.CodeRange, Path: "max_tokens", Text: "must be at most 4096 here"}
+			return nil, &content.Violation{Code: content.CodeRange, Path: "max_tokens", Text: "must be at most 4096 here"}
 		}
 		c := r.Clone() // requests are read-only
 		last := &c.Turns[len(c.Turns)-1]

@@ -17,8 +17,8 @@ import (
 // will do. An Upstream whose Preflight fails, because the request holds what it
 // cannot take at all or a model that it does not have, is passed over; one that
 // cannot tell counts as losing nothing. A request that refuses no loss, as its
-// Refuse is zero, goes to the first that can take it, so who wants the choice to
-// depend on losses sets [Serving] Refuse, or Refuse in an [Edit] around First.
+// RejectLoss is zero, goes to the first that can take it, so who wants the choice to
+// depend on losses sets [HandlerOptions] RejectLoss, or RejectLoss in an [Edit] around First.
 // If none will do, the request goes to the first of the list, which says what is
 // wrong in its own words.
 //
@@ -69,7 +69,7 @@ func (f *first) choose(ctx context.Context, r *Request) (choice, error) {
 
 // refuses reports whether the request is not to be answered with these losses.
 func refuses(r *Request, losses []content.Loss) bool {
-	return r.Refuse != 0 && slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Severity >= r.Refuse })
+	return r.RejectLoss != 0 && slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Severity >= r.RejectLoss })
 }
 
 // Generate has the Upstream answer that is chosen.

@@ -54,7 +54,7 @@ func fails(name string, err error) *lossy { return &lossy{name: name, err: err} 
 
 func TestFirst(t *testing.T) {
 	const hint, degraded, dropped = content.LossHint, content.LossDegraded, content.LossDropped
-	fault := &content.Error{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "is sound"}
+	fault := &content.Violation{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "is sound"}
 	var other upstream.Mux
 	other.Handle("other", loses("other"))
 	tests := []struct {
@@ -79,7 +79,7 @@ func TestFirst(t *testing.T) {
 	for _, tt := range tests {
 		var m upstream.Mux
 		m.Handle("*", upstream.First(tt.ups...))
-		r := &upstream.Request{Model: "m", Refuse: tt.refuse}
+		r := &upstream.Request{Model: "m", RejectLoss: tt.refuse}
 		if got := say(t, &m, r); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
@@ -100,7 +100,7 @@ func TestFirstAbilities(t *testing.T) {
 		{content.LossDegraded, 2, b.losses},
 		{content.LossHint, 1, a.losses}, // neither: the first is to say so
 	} {
-		r := &upstream.Request{Refuse: tt.refuse}
+		r := &upstream.Request{RejectLoss: tt.refuse}
 		if n, err := upstream.CountTokens(t.Context(), u, r); n.Tokens != tt.tokens || err != nil {
 			t.Errorf("refusing %d: CountTokens: %v, %v", tt.refuse, n, err)
 		}
@@ -118,14 +118,14 @@ func TestFirstAbilities(t *testing.T) {
 		t.Errorf("Preflight of one that cannot tell: %v", err)
 	}
 	n, err := upstream.CountTokens(t.Context(), upstream.First(plain, a), user("Hi."))
-	if !n.Estimate || err != nil {
+	if !n.Estimated || err != nil {
 		t.Errorf("CountTokens of one that cannot count: %v, %v", n, err)
 	}
 }
 
 func TestFirstAsksNoMoreThanNeeded(t *testing.T) {
 	a, b, c := loses("a", content.LossDropped), loses("bb"), loses("ccc")
-	if got := say(t, upstream.First(a, b, c), &upstream.Request{Refuse: content.LossDropped}); got != "bb:" {
+	if got := say(t, upstream.First(a, b, c), &upstream.Request{RejectLoss: content.LossDropped}); got != "bb:" {
 		t.Errorf("got %q", got)
 	}
 	want := [][]string{{"preflight"}, {"preflight", "generate"}, nil}
@@ -196,7 +196,7 @@ func ExampleFirst() {
 
 	ask := func(r *upstream.Request) {
 		r.Model = "smart"
-		r.Refuse = content.LossDropped // handlers set what Serving says
+		r.RejectLoss = content.LossDropped // handlers set what HandlerOptions says
 		reply, err := upstream.Collect(context.Background(), &models, r)
 		if err != nil {
 			fmt.Println(err)

@@ -116,7 +116,7 @@ func (g *grammar) whole() error {
 // remembers what the calls returned.
 func program(code []byte, results *[]error) upstream.Upstream {
 	return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		var calls []*upstream.Call
+		var calls []*upstream.ToolCallWriter
 		for len(code) >= 2 {
 			op, arg := code[0], int(code[1])
 			code = code[2:]

@@ -18,11 +18,11 @@ import (
 // that stays and has no Wire.
 //
 // With takesLinks, for a vendor that fetches links itself, they stay if
-// PassLinks is set. Files that are [content.ErrUnresolved] stay in any case: the
+// ForwardLinks is set. Files that are [content.ErrUnresolved] stay in any case: the
 // vendor may know them, or the upstream refuses them. What cannot be had is told
 // as one error, whose faults have neutral paths, "turns.0.parts.1.source".
 func (r *Request) Inline(ctx context.Context, takesLinks bool) (*Request, error) {
-	in := inliner{req: r, ctx: ctx, keep: takesLinks && r.PassLinks}
+	in := inliner{req: r, ctx: ctx, keep: takesLinks && r.ForwardLinks}
 	system, changed := in.parts("system", r.System)
 	turns := r.Turns
 	own := false
@@ -52,7 +52,7 @@ type inliner struct {
 	req    *Request
 	ctx    context.Context
 	keep   bool // links
-	faults content.Faults
+	faults content.ViolationList
 	failed error
 	known  map[string]string // what was encoded, by what was named
 }

@@ -35,11 +35,11 @@ func shelf(s content.Source) (content.Blob, error) {
 	case "foreign":
 		return content.Blob{}, content.ErrUnresolved
 	}
-	return content.Blob{}, &content.Error{Code: content.CodeValue, Text: "not there"}
+	return content.Blob{}, &content.Violation{Code: content.CodeValue, Text: "not there"}
 }
 
 func withSources(sources ...content.Source) *upstream.Request {
-	r := &upstream.Request{Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "q"}}}}}
+	r := &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "q"}}}}}
 	for _, s := range sources {
 		r.Turns[0].Parts = append(r.Turns[0].Parts, &content.Document{Source: s, Title: "t"})
 	}
@@ -54,7 +54,7 @@ func TestInline(t *testing.T) {
 	picture := &content.Base64{MediaType: "image/gif", Data: "R0lGODlh"}
 	file := &content.File{ID: "foreign"}
 	r := withSources(link, &content.File{ID: "text"}, file, &content.Parts{Parts: []content.Part{&content.Image{Source: &content.File{ID: "gif"}}}}, picture)
-	r.Turns = append(r.Turns, content.Turn{Role: content.User, Parts: []content.Part{
+	r.Turns = append(r.Turns, content.Turn{Role: content.RoleUser, Parts: []content.Part{
 		&content.ToolResult{ID: "1", Parts: []content.Part{&content.Text{Text: "x"}, &content.Image{Source: link}}},
 		&content.Media{Source: &content.URL{URL: "https://a.example/sound"}}, nil,
 	}})
@@ -65,7 +65,7 @@ func TestInline(t *testing.T) {
 	}
 	withExtra := &content.Base64{MediaType: "image/gif", Data: "R0lGODlh", Extra: extra}
 	want := []content.Turn{
-		{Role: content.User, Parts: []content.Part{
+		{Role: content.RoleUser, Parts: []content.Part{
 			&content.Text{Text: "q"},
 			&content.Document{Title: "t", Source: withExtra},
 			&content.Document{Title: "t", Source: &content.PlainText{Text: "a\n", MediaType: "text/plain"}},
@@ -73,7 +73,7 @@ func TestInline(t *testing.T) {
 			&content.Document{Title: "t", Source: &content.Parts{Parts: []content.Part{&content.Image{Source: picture}}}},
 			&content.Document{Title: "t", Source: picture},
 		}},
-		{Role: content.User, Parts: []content.Part{
+		{Role: content.RoleUser, Parts: []content.Part{
 			&content.ToolResult{ID: "1", Parts: []content.Part{&content.Text{Text: "x"}, &content.Image{Source: withExtra}}},
 			&content.Media{Source: &content.Base64{MediaType: "audio/mp3", Data: strings.Repeat("A", 13334) + "=="}}, nil,
 		}},
@@ -110,7 +110,7 @@ func TestInlineStays(t *testing.T) {
 		{"no parts", (*content.Parts)(nil), false, false, true},
 	} {
 		r := withSources(tt.source)
-		r.PassLinks = tt.pass
+		r.ForwardLinks = tt.pass
 		got, err := r.Inline(t.Context(), tt.take)
 		if err != nil || (got == r) != tt.stays {
 			t.Errorf("%s: the same request: %v, want %v; %v", tt.name, got == r, tt.stays, err)
@@ -123,7 +123,7 @@ func TestInlineFails(t *testing.T) {
 	r := withSources(&content.File{ID: "broken"}, bad, &content.Parts{Parts: []content.Part{&content.Image{Source: bad}}})
 	_, err := r.Inline(t.Context(), false)
 	list, _ := content.Violations(err)
-	want := []*content.Error{
+	want := []*content.Violation{
 		{Code: content.CodeValue, Path: "turns.0.parts.2.source", Text: "not there"},
 		{Code: content.CodeValue, Path: "turns.0.parts.3.source.parts.0.source", Text: "not there"},
 	}

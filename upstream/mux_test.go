@@ -116,7 +116,7 @@ func TestMuxAbilities(t *testing.T) {
 		t.Errorf("Preflight: %v, %v", l, err)
 	}
 	plain, none := &upstream.Request{Model: "plain"}, &upstream.Request{Model: "none"}
-	if n, err := upstream.CountTokens(ctx, &outer, plain); err != nil || !n.Estimate {
+	if n, err := upstream.CountTokens(ctx, &outer, plain); err != nil || !n.Estimated {
 		t.Errorf("plain: %v, %v", n, err)
 	}
 	if _, err := upstream.Preflight(ctx, &outer, plain); !errors.Is(err, upstream.ErrUnsupported) || !errors.Is(err, errors.ErrUnsupported) {

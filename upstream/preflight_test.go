@@ -57,11 +57,11 @@ func everything(model string) *upstream.Request {
 		Model:  model,
 		System: []content.Part{&content.Text{Text: "Be kind.", Cache: &content.Cache{TTL: "1h"}}},
 		Turns: []content.Turn{
-			{Role: content.User, Parts: []content.Part{&content.Image{Source: &content.URL{URL: "https://example.com/a.png"}}}},
-			{Role: content.Assistant, Parts: []content.Part{
+			{Role: content.RoleUser, Parts: []content.Part{&content.Image{Source: &content.URL{URL: "https://example.com/a.png"}}}},
+			{Role: content.RoleAssistant, Parts: []content.Part{
 				&content.Thinking{Text: "Hm.", Signature: content.Signature{Format: "elsewhere", Data: "x"}},
 				&content.Text{Text: "I see."}}},
-			{Role: content.User, Parts: []content.Part{&content.Text{Text: "And?"}}},
+			{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "And?"}}},
 		},
 		TopK: &k, Seed: &seed, Candidates: 2, UserID: "u-1",
 	}
@@ -110,7 +110,7 @@ func TestRefusedByAdapters(t *testing.T) {
 	var c counter
 	for name, up := range adapters(t, &c) {
 		r := everything("some-model")
-		r.Resolver, r.Refuse = &c, content.LossHint
+		r.Resolver, r.RejectLoss = &c, content.LossHint
 		c = counter{}
 		_, err := upstream.Collect(t.Context(), up, r)
 		if list, _ := content.Violations(err); len(list) == 0 || c.sent+c.fetched != 0 {

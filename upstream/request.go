@@ -30,7 +30,7 @@ type Request struct {
 	// upstream, as in every other pointer here. Zero asks for no answer: clients
 	// of Messages fill caches so, over servers that speak it. For any other way the
 	// adapters of this module refuse it, and less than zero, with a
-	// [*content.Error] at "max_tokens": no limit of their own stands for it.
+	// [*content.Violation] at "max_tokens": no limit of their own stands for it.
 	MaxTokens        *int64
 	Temperature      *float64
 	TopP             *float64
@@ -54,19 +54,19 @@ type Request struct {
 	// Resolver finds files for [Request.Load]. Handlers set it.
 	Resolver content.Resolver
 
-	// PassLinks says that an upstream may leave links to a vendor that takes
+	// ForwardLinks says that an upstream may leave links to a vendor that takes
 	// them. If it is false, what a link leads to must be sent with the request:
 	// [Request.Load] has it. Handlers set it; a vendor that takes no links needs
 	// Load in any case.
-	PassLinks bool
+	ForwardLinks bool
 
-	// Refuse is the mildest loss that must not happen: [Writer.Loss] fails for
+	// RejectLoss is the mildest loss that must not happen: [Writer.Loss] fails for
 	// it. Zero refuses none.
-	Refuse content.Severity
+	RejectLoss content.Severity
 
 	// Header holds headers of the client's format that belong to what the request
 	// says, such as the version and the betas of its members, and those that
-	// [Serving.ForwardHeaders] names; nil if there are none. An upstream of the same format sends them along even if the request
+	// [HandlerOptions.ForwardHeaders] names; nil if there are none. An upstream of the same format sends them along even if the request
 	// has been changed; others ignore them. Fronts set it. There is never a
 	// credential in it.
 	Header []Field
@@ -115,8 +115,8 @@ type Output struct {
 	Extra       *content.Extra
 }
 
-// On reports whether the request asks for thinking.
-func (t Thinking) On() bool {
+// Enabled reports whether the request asks for thinking.
+func (t Thinking) Enabled() bool {
 	switch t.Mode {
 	case ThinkingAuto, ThinkingBudget, ThinkingBetweenTools:
 		return true
@@ -178,7 +178,7 @@ func (r *Request) WithModel(name string) *Request {
 // the request at hand when the upstream is called (but for links that may be
 // passed on).
 //
-// A source that cannot be had is a [*content.Error] without a path: the caller
+// A source that cannot be had is a [*content.Violation] without a path: the caller
 // knows where the source stands. [content.AtPath] adds it. A file that nobody
 // here knows about is [content.ErrUnresolved]: a vendor may know it.
 func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, error) {
@@ -216,8 +216,8 @@ func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, err
 }
 
 var (
-	errLink  error = &content.Error{Code: content.CodeUnsupported, Text: "links are not fetched here; send the file as base64"}
-	errBytes error = &content.Error{Code: content.CodeUnsupported, Text: "this kind of source holds no bytes"}
+	errLink  error = &content.Violation{Code: content.CodeUnsupported, Text: "links are not fetched here; send the file as base64"}
+	errBytes error = &content.Violation{Code: content.CodeUnsupported, Text: "this kind of source holds no bytes"}
 )
 
 func ptr[T any](p *T) *T {

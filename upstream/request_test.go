@@ -46,7 +46,7 @@ func TestLoad(t *testing.T) {
 			r.Resolver = resolver(func(content.Source) (content.Blob, error) { return found, nil })
 		}
 		got, err := r.Load(t.Context(), tt.source)
-		var e *content.Error
+		var e *content.Violation
 		if errors.As(err, &e) != (tt.code != "") || e != nil && e.Code != tt.code {
 			t.Errorf("%s: got %v", tt.name, err)
 		}

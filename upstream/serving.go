@@ -12,7 +12,7 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// Serving says how a host serves an Upstream, in whatever format. Each
+// HandlerOptions says how a host serves an Upstream, in whatever format. Each
 // format's Options embed it. The zero value holds the defaults.
 //
 // If the context of a request ends because of a deadline of the host's, the client
@@ -20,12 +20,12 @@ import (
 // the server's BaseContext, the client receives the cause if it is an [*Error],
 // and CodeUnavailable otherwise; after the first byte in the stream. A context
 // that is canceled without a cause means that the client has left.
-type Serving struct {
+type HandlerOptions struct {
 	// Limits bounds documents. Each format has its own defaults.
 	Limits content.Limits
 
-	// Times bounds waiting.
-	Times Times
+	// Timeouts bounds waiting.
+	Timeouts Timeouts
 
 	// Authenticate judges a request by the key that it carries, in whichever
 	// place the format allows; key is empty if there is none. It returns the
@@ -64,21 +64,21 @@ type Serving struct {
 	// once. A Resolver that has a method Check(url string) error is asked about
 	// the text of every link before any is fetched. One that has, as a Fetcher
 	// has, Metered(arrived func(bytes int64) error) content.Resolver is bounded
-	// by Loading and Budget while files come, others when they are there.
+	// by FileLimits and Budget while files come, others when they are there.
 	Links content.Resolver
 
-	// PassLinks leaves links to Upstreams that take them natively: none is
+	// ForwardLinks leaves links to Upstreams that take them natively: none is
 	// fetched before the Upstream asks for it with [Request.Load]. What the
 	// text of a link shows to be forbidden is refused all the same.
-	PassLinks bool
+	ForwardLinks bool
 
-	// Loading bounds what Resolver and Links may do.
-	Loading Loading
+	// FileLimits bounds what Resolver and Links may do.
+	FileLimits FileLimits
 
-	// Refuse is the mildest loss that makes a request fail, before anything is
+	// RejectLoss is the mildest loss that makes a request fail, before anything is
 	// sent upstream; but what an adapter learns only from a server's refusal, of a
 	// field that server does not take, fails it after that. Zero refuses none.
-	Refuse content.Severity
+	RejectLoss content.Severity
 
 	// OnLoss, if not nil, hears of losses as they happen. It must not block.
 	OnLoss func(ctx context.Context, losses []content.Loss)
@@ -118,18 +118,18 @@ type Serving struct {
 	Strict bool
 }
 
-// Loading bounds the finding of files that are not in a request. A zero field
+// FileLimits bounds the finding of files that are not in a request. A zero field
 // stands for the default. Each file has limits besides: those of the format, and
 // the Resolver's own.
-type Loading struct {
-	Together int           // files of a request at a time: 8
-	InAll    int           // files of all requests of a handler at a time: 64
-	Bytes    int64         // of all files of a request: 64 MiB
-	Time     time.Duration // for all files of a request, before the Upstream is called: 60 s
+type FileLimits struct {
+	PerRequest int           // files of a request at a time: 8
+	PerHandler int           // files of all requests of a handler at a time: 64
+	Bytes      int64         // of all files of a request: 64 MiB
+	Time       time.Duration // for all files of a request, before the Upstream is called: 60 s
 }
 
-// Times bounds waiting. A zero field stands for the default.
-type Times struct {
+// Timeouts bounds waiting. A zero field stands for the default.
+type Timeouts struct {
 	Body      time.Duration // for reading the body, from the headers on: 60 s
 	FirstByte time.Duration // for the Upstream's first event, files included: 10 min
 	Silence   time.Duration // between two events of the Upstream: 5 min
@@ -141,20 +141,20 @@ type Times struct {
 
 // Report says how one request went: the base of logs, bills and metrics.
 type Report struct {
-	ID       string         // the request's id, as in the response's headers: see [RequestID]
-	Format   content.Format // the front's
-	Method   string         // HTTP method
-	Path     string         // URL path, without the query
-	Mode     string         // "stream", "plain", "count", "models", or empty if it did not get that far
-	Model    string         // as asked
-	Answered string         // the model that answered, if it said so
-	Upstream string         // the name of the adapter that answered, failed, or was asked and has not answered in time; empty where unknown
-	Status   int            // HTTP status; 499 if the client left before there was one
-	Usage    content.Usage  // what the Upstream had reported by the end; if it reported nothing, an estimate with Estimated set
-	Stop     Stop
-	Losses   []content.Loss // each once, the first 1,000; further ones take the places of less severe ones
-	Code     Code           // how it failed, CodeCanceled if the client left; empty if it did not fail
-	Err      error          // why it failed, not for clients: its text has the cause, errors.As finds what the Upstream returned
+	ID            string         // the request's id, as in the response's headers: see [RequestID]
+	Format        content.Format // the front's
+	Method        string         // HTTP method
+	Path          string         // URL path, without the query
+	Mode          string         // "stream", "plain", "count", "models", or empty if it did not get that far
+	Model         string         // as asked
+	ResponseModel string         // the model that answered, if it said so
+	Upstream      string         // the name of the adapter that answered, failed, or was asked and has not answered in time; empty where unknown
+	Status        int            // HTTP status; 499 if the client left before there was one
+	Usage         content.Usage  // what the Upstream had reported by the end; if it reported nothing, an estimate with Estimated set
+	Stop          Stop
+	Losses        []content.Loss // each once, the first 1,000; further ones take the places of less severe ones
+	Code          Code           // how it failed, CodeCanceled if the client left; empty if it did not fail
+	Err           error          // why it failed, not for clients: its text has the cause, errors.As finds what the Upstream returned
 
 	// UpstreamID is the id that the server behind the Upstream gave the exchange,
 	// as in the response's header Upstream-Request-Id. It is empty where unknown.
@@ -167,7 +167,7 @@ type Report struct {
 	BytesOut  int64
 }
 
-// Keys returns a function for Serving.Authenticate that lets in who has one of
+// Keys returns a function for HandlerOptions.Authenticate that lets in who has one of
 // the given keys, compared in constant time. It panics if there is no key, or
 // an empty one: that would let everybody in.
 func Keys(keys ...string) func(context.Context, *http.Request, string) (context.Context, error) {

@@ -164,7 +164,7 @@ func (w *walk) schema(s *content.Schema) {
 	w.bool(s.OpenAPI)
 }
 
-// request leaves out Model, Stream, Resolver, PassLinks, Refuse and Wire: see
+// request leaves out Model, Stream, Resolver, ForwardLinks, RejectLoss and Wire: see
 // [WireOf].
 func (w *walk) request(r *Request) {
 	w.parts(r.System)

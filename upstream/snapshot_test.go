@@ -150,7 +150,7 @@ func leaves(v reflect.Value, path string, visit func(path string, change, undo f
 }
 
 // excepted are the fields that WireOf does not look at.
-var excepted = []string{".Model", ".Stream", ".Resolver", ".PassLinks", ".Refuse", ".Wire"}
+var excepted = []string{".Model", ".Stream", ".Resolver", ".ForwardLinks", ".RejectLoss", ".Wire"}
 
 func TestWireOfNoticesEverything(t *testing.T) {
 	r := filled()
@@ -182,9 +182,9 @@ func TestWireOfNoticesEverything(t *testing.T) {
 	if upstream.WireOf(r, format) != w {
 		t.Error("the test did not undo its changes")
 	}
-	r.Model, r.Stream, r.Refuse = "other", false, content.LossDropped
+	r.Model, r.Stream, r.RejectLoss = "other", false, content.LossDropped
 	if upstream.WireOf(r, format) != w {
-		t.Error("Model, Stream and Refuse must not matter")
+		t.Error("Model, Stream and RejectLoss must not matter")
 	}
 }
 
@@ -192,7 +192,7 @@ func TestWireOf(t *testing.T) {
 	text := &content.Text{Text: "hello"}
 	fresh := func() *upstream.Request {
 		r := &upstream.Request{Model: "m", System: []content.Part{&content.Text{Text: "s"}},
-			Turns: []content.Turn{{Role: content.User, Parts: []content.Part{text, &content.Unknown{}}}}}
+			Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{text, &content.Unknown{}}}}}
 		r.Remember(&upstream.Wire{Format: format, Body: "{}"})
 		return r
 	}
@@ -275,9 +275,9 @@ func agent() *upstream.Request {
 	for i := range 30 {
 		id := fmt.Sprint("toolu_", i)
 		r.Turns = append(r.Turns,
-			content.Turn{Role: content.User, Parts: []content.Part{
+			content.Turn{Role: content.RoleUser, Parts: []content.Part{
 				&content.ToolResult{ID: id, Parts: []content.Part{&content.Text{Text: strings.Repeat("r", 4000)}}}, &content.Text{Text: "and"}}},
-			content.Turn{Role: content.Assistant, Parts: []content.Part{
+			content.Turn{Role: content.RoleAssistant, Parts: []content.Part{
 				&content.Thinking{Text: strings.Repeat("t", 600), Signature: content.Signature{Format: format, Data: strings.Repeat("x", 400)}},
 				&content.Text{Text: "so"}, &content.ToolUse{ID: id, Name: "tool1", Input: `{"a":1}`}, &content.ToolUse{ID: id + "b", Name: "tool2", Input: `{"a":1}`}}})
 	}

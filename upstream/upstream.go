@@ -9,12 +9,12 @@ type Upstream interface {
 	// A nil return is the end signal: blocks are closed, and an answer without
 	// a Stop ends with StopToolUse if it holds a call of a tool, else with
 	// StopEnd. An [*Error] is told to the client as its Code says; a
-	// [*content.Error] as a fault of the request; any other error as an
+	// [*content.Violation] as a fault of the request; any other error as an
 	// internal one, without its text. What was written before an error stands.
 	//
 	// If a method of w fails, nobody is listening any more, or the request
 	// must not be answered: return that error. ctx ends when the client leaves
-	// or time is up; an Upstream that does not return within Times.Grace of
+	// or time is up; an Upstream that does not return within Timeouts.Grace of
 	// that, a second by default, is left behind, and what it still writes is
 	// dropped.
 	//

@@ -37,7 +37,7 @@ func (r *Request) Remember(w *Wire) {
 
 // WireOf returns what r was parsed from, or nil if r is not in that format, is
 // a copy, or says anything else by now: every field and part is compared, but
-// for Model, Stream, Resolver, PassLinks and Refuse, which are not the document's
+// for Model, Stream, Resolver, ForwardLinks and RejectLoss, which are not the document's
 // or are written by the encoder always. A part that was replaced by an equal one is
 // no change, nor is a nil list by an empty one.
 //

@@ -10,7 +10,7 @@ import (
 // Edit returns an Upstream that changes every request before next sees it, in
 // whatever operation: generating, counting tokens, preflight. f returns the
 // request to go on with, usually r itself or a changed [Request.Clone], or an
-// error to refuse it with: an [*Error] or a [*content.Error] is told to the
+// error to refuse it with: an [*Error] or a [*content.Violation] is told to the
 // client as it says. It must be safe for concurrent use. The losses that the
 // request it returns refuses are those that fail; a [Tap] around the Edit goes
 // by the request that it was given itself. Edit panics if next or f is nil.

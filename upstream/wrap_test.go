@@ -15,7 +15,7 @@ func TestEdit(t *testing.T) {
 	u := upstream.Edit(v, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
 		switch r.Model {
 		case "bad":
-			return nil, &content.Error{Code: content.CodeValue, Path: "model", Text: "is bad"}
+			return nil, &content.Violation{Code: content.CodeValue, Path: "model", Text: "is bad"}
 		case "nil":
 			return nil, nil
 		}
@@ -55,7 +55,7 @@ func TestEdit(t *testing.T) {
 		r.System = long
 		return r, nil
 	})
-	if n, err := upstream.CountTokens(ctx, plainEdit, &upstream.Request{}); err != nil || !n.Estimate || n.Tokens < 1000 {
+	if n, err := upstream.CountTokens(ctx, plainEdit, &upstream.Request{}); err != nil || !n.Estimated || n.Tokens < 1000 {
 		t.Errorf("got %v, %v", n, err)
 	}
 }
@@ -73,11 +73,11 @@ func TestEditSetsRefuse(t *testing.T) {
 	var refuse content.Severity
 	u := upstream.Edit(lossy, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
 		c := r.Clone()
-		c.Refuse = refuse
+		c.RejectLoss = refuse
 		c.Turns = []content.Turn{{Parts: []content.Part{&content.ToolUse{ID: "call_3"}}}}
 		return c, nil
 	})
-	reply, err := upstream.Collect(t.Context(), u, &upstream.Request{Refuse: content.LossHint})
+	reply, err := upstream.Collect(t.Context(), u, &upstream.Request{RejectLoss: content.LossHint})
 	if err != nil || reply.Parts[0].(*content.ToolUse).ID != "call_4" {
 		t.Errorf("got %v", err)
 	}

@@ -142,8 +142,8 @@ func (w *Writer) Cite(c content.Citation) error {
 // conversation. A call without a name, or with the id of another call of the
 // answer, is an error: clients cannot send its result. Errors show at the
 // methods of the Call.
-func (w *Writer) ToolCall(id, name string) *Call {
-	c := &Call{w: w}
+func (w *Writer) ToolCall(id, name string) *ToolCallWriter {
+	c := &ToolCallWriter{w: w}
 	_ = w.do(func() error {
 		w.closeText()
 		if len(w.open) >= maxOpen {
@@ -255,8 +255,8 @@ func (w *Writer) Stop(s Stop) error {
 
 // Loss reports what was lost on the way. Before the answer begins these are
 // the request's losses: give all of them at once, before anything is sent or
-// fetched, and return if Loss fails, since the request's Refuse may forbid
-// them. The error is then a list of [*content.Error], one for each loss
+// fetched, and return if Loss fails, since the request's RejectLoss may forbid
+// them. The error is then a list of [*content.Violation], one for each loss
 // that is refused. The adapters of this module tell each thing that is lost for
 // 1,000 places at most, the last of them with the number of the others in More.
 func (w *Writer) Loss(ls []content.Loss) error {
@@ -344,12 +344,12 @@ func (w *Writer) flush() error {
 	if len(w.batch) == 0 {
 		return nil
 	}
-	var refused content.Faults
+	var refused content.ViolationList
 	for i := range w.batch {
 		e := &w.batch[i]
 		switch e.Kind {
 		case EventLoss:
-			if !w.begun && w.req.Refuse != 0 && e.Loss.Severity >= w.req.Refuse {
+			if !w.begun && w.req.RejectLoss != 0 && e.Loss.Severity >= w.req.RejectLoss {
 				refused.Add(content.CodeUnsupported, e.Loss.Path, e.Loss.Reason)
 			}
 			continue
@@ -417,8 +417,8 @@ func isThinking(p content.Part) bool {
 	return ok
 }
 
-// A Call is a tool call that is being written.
-type Call struct {
+// A ToolCallWriter is a tool call that is being written.
+type ToolCallWriter struct {
 	w     *Writer
 	block int
 	over  bool
@@ -426,7 +426,7 @@ type Call struct {
 
 // Input appends to the call's arguments: JSON text, split anywhere. All of it
 // together is one object; nothing at all means no arguments.
-func (c *Call) Input(fragment string) error {
+func (c *ToolCallWriter) Input(fragment string) error {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	if c.w.err != nil || fragment == "" {
@@ -442,7 +442,7 @@ func (c *Call) Input(fragment string) error {
 
 // Close says that the arguments are whole. Calls that are not closed are so
 // at the end of the answer.
-func (c *Call) Close() error {
+func (c *ToolCallWriter) Close() error {
 	return c.w.do(func() error {
 		if !c.over {
 			c.over = true

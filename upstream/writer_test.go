@@ -249,7 +249,7 @@ func TestRefusedLosses(t *testing.T) {
 	pass := func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink { return to }
 	for name, u := range map[string]upstream.Func{"plain": up, "tapped": upstream.Tap(up, pass).Generate} {
 		for refuse, want := range map[content.Severity]int{0: 0, content.LossHint: 3, content.LossDegraded: 2, content.LossDropped: 1} {
-			got, err := run(t, &upstream.Request{Refuse: refuse}, u)
+			got, err := run(t, &upstream.Request{RejectLoss: refuse}, u)
 			list, _ := content.Violations(err)
 			if len(list) != want || want == 0 && err != nil {
 				t.Errorf("%s, refuse %v: got %v", name, refuse, err)
@@ -268,7 +268,7 @@ func TestRefusedLosses(t *testing.T) {
 		}
 	}
 	// What is lost of the answer has been paid for.
-	_, err := run(t, &upstream.Request{Refuse: content.LossHint}, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	_, err := run(t, &upstream.Request{RejectLoss: content.LossHint}, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		w.Text("a")
 		return w.Loss(losses)
 	})
@@ -305,8 +305,8 @@ func TestCallMistakes(t *testing.T) {
 
 func TestIDs(t *testing.T) {
 	r := &upstream.Request{Turns: []content.Turn{
-		{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "call_0"}, (*content.ToolUse)(nil), &content.ToolUse{ID: "call_7"}, &content.ToolUse{ID: "toolu_9"}}},
-		{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "call_12"}, nil, &content.ToolResult{ID: "call_99999999999999999999"}}},
+		{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "call_0"}, (*content.ToolUse)(nil), &content.ToolUse{ID: "call_7"}, &content.ToolUse{ID: "toolu_9"}}},
+		{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "call_12"}, nil, &content.ToolResult{ID: "call_99999999999999999999"}}},
 	}}
 	got, err := run(t, r, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		w.ToolCall("call_14", "x").Close()
@@ -371,7 +371,7 @@ func TestLateAndConcurrent(t *testing.T) {
 
 func TestClosed(t *testing.T) {
 	var kept *upstream.Writer
-	var call *upstream.Call
+	var call *upstream.ToolCallWriter
 	_, err := run(t, &upstream.Request{}, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		kept, call = w, w.ToolCall("a", "x")
 		return nil

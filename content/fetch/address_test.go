@@ -57,7 +57,7 @@ func TestEveryWayToAnAddress(t *testing.T) {
 	f := w.fetcher(nil)
 	for i, addr := range refusedAddresses {
 		direct := "https://" + literal(addr) + "/secret"
-		var e *content.Error
+		var e *content.Violation
 		if _, err := fetch(t, f, direct); !errors.As(err, &e) || e.Text != "the link "+linkSpecial || e.Err != nil {
 			t.Errorf("%s: %v", direct, err)
 		}
@@ -93,7 +93,7 @@ func TestEveryWayToAnAddress(t *testing.T) {
 func blocked(t *testing.T, w *world, f *Fetcher, link string) {
 	t.Helper()
 	_, err := fetch(t, f, link)
-	var e *content.Error
+	var e *content.Violation
 	bare, _, _ := strings.Cut(link, "?")
 	want := "the file at " + bare + " could not be fetched; make sure that the link is public and works"
 	if !errors.As(err, &e) || e.Text != want || e.Code != content.CodeValue || e.Err == nil {
@@ -186,7 +186,7 @@ func TestConvertedNames(t *testing.T) {
 	} {
 		link := "https://" + host + "/secret"
 		_, err := fetch(t, f, link)
-		var e *content.Error
+		var e *content.Violation
 		if !errors.As(err, &e) {
 			t.Errorf("%s: %v", link, err)
 		}

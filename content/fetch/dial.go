@@ -29,8 +29,8 @@ func (f *Fetcher) transport(ctx context.Context, req *http.Request) (http.RoundT
 			return f.dial(ctx, address)
 		},
 		TLSClientConfig:        &tls.Config{RootCAs: f.o.RootCAs, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    f.o.Times.TLS,
-		ResponseHeaderTimeout:  f.o.Times.Header,
+		TLSHandshakeTimeout:    f.o.Timeouts.TLS,
+		ResponseHeaderTimeout:  f.o.Timeouts.Header,
 		MaxResponseHeaderBytes: f.o.Limits.Header,
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
@@ -44,7 +44,7 @@ func (f *Fetcher) transport(ctx context.Context, req *http.Request) (http.RoundT
 		}
 		if proxy != nil {
 			t.Proxy = http.ProxyURL(proxy)
-			t.DialContext = (&net.Dialer{Timeout: f.o.Times.Connect, KeepAlive: -1}).DialContext
+			t.DialContext = (&net.Dialer{Timeout: f.o.Timeouts.Connect, KeepAlive: -1}).DialContext
 		}
 	}
 	return t, t.CloseIdleConnections, nil
@@ -86,7 +86,7 @@ func (f *Fetcher) lookUp(ctx context.Context, host string) ([]netip.Addr, error)
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, f.o.Times.LookUp)
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeouts.LookUp)
 	defer cancel()
 	look := f.o.LookUp
 	if look == nil {
@@ -97,7 +97,7 @@ func (f *Fetcher) lookUp(ctx context.Context, host string) ([]netip.Addr, error)
 
 // connect connects to the first of the addresses that is permitted and answers.
 func (f *Fetcher) connect(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, f.o.Times.Connect)
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeouts.Connect)
 	defer cancel()
 	var errs []error
 	for i, a := range addrs {

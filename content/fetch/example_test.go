@@ -122,7 +122,7 @@ func ExampleFetcher_Resolve_failure() {
 	}
 	_, err = f.Resolve(context.Background(), &content.URL{URL: "https://intranet.example.com/plan.pdf?sig=secret"})
 	fmt.Println("to the client:", err)
-	var fault *content.Error
+	var fault *content.Violation
 	if errors.As(err, &fault) {
 		fmt.Println("to the log:", fault.Err)
 	}

@@ -18,14 +18,14 @@ func (v *verdict) Error() string { return "the file " + v.text }
 
 // refused says what is wrong with the text of a link.
 func refused(fault string) error {
-	return &content.Error{Code: content.CodeValue, Text: "the link " + fault}
+	return &content.Violation{Code: content.CodeValue, Text: "the link " + fault}
 }
 
 // explain says why the file behind u could not be had. Whatever was learnt by
 // looking up names and connecting reads the same, so that nobody can explore a
 // network by it.
 func explain(u *url.URL, err error) error {
-	e := &content.Error{Code: content.CodeValue, Err: err}
+	e := &content.Violation{Code: content.CodeValue, Err: err}
 	var v *verdict
 	if errors.As(err, &v) {
 		e.Code = v.code

@@ -36,7 +36,7 @@ func New(o Options) (*Fetcher, error) {
 }
 
 // Check reports what the text of a link shows to be wrong with it, as a
-// [*content.Error] without a path. Nothing is looked up or connected to: a link
+// [*content.Violation] without a path. Nothing is looked up or connected to: a link
 // that passes may still be refused by Resolve.
 func (f *Fetcher) Check(link string) error {
 	if _, fault := f.guard.parse(link); fault != "" {
@@ -64,7 +64,7 @@ var errTime = errors.New("fetch: the time for the file is over")
 // Resolve downloads the file behind a [*content.URL]. Of any other source it
 // knows nothing ([content.ErrUnresolved]).
 //
-// A file that cannot be had is a [*content.Error] without a path. Its text is
+// A file that cannot be had is a [*content.Violation] without a path. Its text is
 // for the client: it names the link without query and fragment, and does not
 // tell apart what was learnt by looking up names and connecting. Its Err is for
 // the host's log. Where ctx ends, its cause is returned; where there was no
@@ -82,7 +82,7 @@ func (f *Fetcher) Resolve(ctx context.Context, s content.Source) (content.Blob, 
 	if fault != "" {
 		return content.Blob{}, refused(fault)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, f.o.Times.Total, errTime)
+	limited, cancel := context.WithTimeoutCause(ctx, f.o.Timeouts.Total, errTime)
 	defer cancel()
 	if err := f.enter(ctx); err != nil {
 		return content.Blob{}, err
@@ -103,7 +103,7 @@ func (f *Fetcher) enter(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	patience := time.NewTimer(f.o.Times.Total / 2)
+	patience := time.NewTimer(f.o.Timeouts.Total / 2)
 	defer patience.Stop()
 	select {
 	case f.room <- struct{}{}:
@@ -214,7 +214,7 @@ func (f *Fetcher) redirect(from *url.URL, resp *http.Response) (*url.URL, error)
 }
 
 // Off is a [content.Resolver] that fetches nothing: a [*content.URL] is a
-// [*content.Error], and any other source is not its own.
+// [*content.Violation], and any other source is not its own.
 type Off struct{}
 
 // Resolve returns an error.
@@ -222,6 +222,6 @@ func (Off) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
 	if _, ok := s.(*content.URL); !ok {
 		return content.Blob{}, content.ErrUnresolved
 	}
-	return content.Blob{}, &content.Error{Code: content.CodeUnsupported,
+	return content.Blob{}, &content.Violation{Code: content.CodeUnsupported,
 		Text: "links are not fetched here; send the file as base64"}
 }

@@ -83,7 +83,7 @@ func TestMediaTypes(t *testing.T) {
 			_, _ = io.WriteString(w, tt.body)
 		}))
 		b, err := fetch(t, w.fetcher(nil), "https://files.example.com/a")
-		var e *content.Error
+		var e *content.Violation
 		switch {
 		case tt.ok && (err != nil || b.MediaType != tt.want || string(b.Data) != tt.body):
 			t.Errorf("%q as %q: %q, %v; want %q", tt.body, tt.label, b.MediaType, err, tt.want)
@@ -105,7 +105,7 @@ func TestOtherSources(t *testing.T) {
 			t.Errorf("%T: %v", s, err)
 		}
 	}
-	var e *content.Error
+	var e *content.Violation
 	if _, err := (Off{}).Resolve(t.Context(), &content.URL{URL: "https://files.io/"}); !errors.As(err, &e) || e.Code != content.CodeUnsupported {
 		t.Errorf("Off: %v", err)
 	}
@@ -137,7 +137,7 @@ func TestSecretsOfLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = fetch(t, w.fetcher(func(o *Options) { o.RootCAs = nil }), link)
-		var e *content.Error
+		var e *content.Violation
 		if !errors.As(err, &e) || !strings.HasSuffix(e.Text, notFetched) || strings.Contains(e.Text+e.Err.Error(), "KEY") {
 			t.Errorf("%s: %v, %v", u.Host, err, e)
 		}
@@ -153,11 +153,11 @@ func TestBadOptions(t *testing.T) {
 		"Limits.Header":    {Limits: Limits{Header: -1}},
 		"Limits.Redirects": {Limits: Limits{Redirects: 1000}},
 		"Limits.AtOnce":    {Limits: Limits{AtOnce: -64}},
-		"Times.LookUp":     {Times: Times{LookUp: -1}},
-		"Times.Connect":    {Times: Times{Connect: -1}},
-		"Times.TLS":        {Times: Times{TLS: -1}},
-		"Times.Header":     {Times: Times{Header: -1}},
-		"Times.Total":      {Times: Times{Total: 2 * time.Hour}},
+		"Timeouts.LookUp":  {Timeouts: Timeouts{LookUp: -1}},
+		"Timeouts.Connect": {Timeouts: Timeouts{Connect: -1}},
+		"Timeouts.TLS":     {Timeouts: Timeouts{TLS: -1}},
+		"Timeouts.Header":  {Timeouts: Timeouts{Header: -1}},
+		"Timeouts.Total":   {Timeouts: Timeouts{Total: 2 * time.Hour}},
 		"Ports":            {Ports: []uint16{8443, 0}},
 		"AllowPrefixes":    {AllowPrefixes: []netip.Prefix{{}}},
 		"DenyPrefixes":     {DenyPrefixes: prefixList("::ffff:0:0/90")},
@@ -236,7 +236,7 @@ func TestPanics(t *testing.T) {
 		},
 	} {
 		_, err := fetch(t, w.fetcher(change), "https://files.example.com/a")
-		var e *content.Error
+		var e *content.Violation
 		if !errors.As(err, &e) || !strings.Contains(e.Err.Error(), "panic") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -157,7 +157,7 @@ func TestHostileOrigins(t *testing.T) {
 			s := newScript(t, tt.play)
 			f := s.fetcher(t, func(o *Options) { o.Limits.File = 1 << 20 })
 			b, err := fetch(t, f, "http://files.example.com/a?key")
-			var e *content.Error
+			var e *content.Violation
 			switch {
 			case tt.want == "" && (err != nil || string(b.Data) != png):
 				t.Errorf("%q, %v", b.Data, err)

@@ -143,12 +143,12 @@ func TestCheck(t *testing.T) {
 			name = name[:80]
 		}
 		err := Check(tt.link)
-		var e *content.Error
+		var e *content.Violation
 		switch {
 		case tt.fault == "" && err != nil:
 			t.Errorf("%q: %v", name, err)
 		case tt.fault != "" && !errors.As(err, &e):
-			t.Errorf("%q: %v, want a *content.Error", name, err)
+			t.Errorf("%q: %v, want a *content.Violation", name, err)
 		case tt.fault != "" && (e.Code != content.CodeValue || e.Path != "" || e.Text != "the link "+tt.fault):
 			t.Errorf("%q: %s %q, want: the link %s", name, e.Code, e.Text, tt.fault)
 		}

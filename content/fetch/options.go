@@ -75,12 +75,12 @@ type Options struct {
 	// Transport replaces everything that connects, RootCAs, LookUp, Dial and
 	// Proxy, which must be nil then, and judging addresses behind names is its
 	// affair. The text of each link and redirect is judged as ever, and Limits
-	// and Times.Total hold as far as it heeds the context of a request. It must
+	// and Timeouts.Total hold as far as it heeds the context of a request. It must
 	// not follow redirects, nor decode bodies.
 	Transport http.RoundTripper
 
-	Limits Limits
-	Times  Times
+	Limits   Limits
+	Timeouts Timeouts
 
 	// NoRedirects makes any redirect a failure.
 	NoRedirects bool
@@ -95,8 +95,8 @@ type Limits struct {
 	AtOnce    int   // files that are fetched at the same time; others wait: 64
 }
 
-// Times bounds waiting. A zero field stands for the default.
-type Times struct {
+// Timeouts bounds waiting. A zero field stands for the default.
+type Timeouts struct {
 	LookUp  time.Duration // for the addresses of a name: 3 s
 	Connect time.Duration // for a connection, whatever addresses there are: 5 s
 	TLS     time.Duration // for its handshake: 5 s
@@ -118,18 +118,18 @@ const (
 
 // settle fills in the defaults and says what is wrong.
 func (o *Options) settle() error {
-	l, t := &o.Limits, &o.Times
+	l, t := &o.Limits, &o.Timeouts
 	return errors.Join(
 		setting("Limits.URL", &l.URL, usualURL, maxURL),
 		setting("Limits.File", &l.File, 32<<20, maxFile),
 		setting("Limits.Header", &l.Header, 64<<10, maxHeader),
 		setting("Limits.Redirects", &l.Redirects, 3, maxRedirects),
 		setting("Limits.AtOnce", &l.AtOnce, 64, maxAtOnce),
-		setting("Times.LookUp", &t.LookUp, 3*time.Second, maxTime),
-		setting("Times.Connect", &t.Connect, 5*time.Second, maxTime),
-		setting("Times.TLS", &t.TLS, 5*time.Second, maxTime),
-		setting("Times.Header", &t.Header, 10*time.Second, maxTime),
-		setting("Times.Total", &t.Total, 30*time.Second, maxTime),
+		setting("Timeouts.LookUp", &t.LookUp, 3*time.Second, maxTime),
+		setting("Timeouts.Connect", &t.Connect, 5*time.Second, maxTime),
+		setting("Timeouts.TLS", &t.TLS, 5*time.Second, maxTime),
+		setting("Timeouts.Header", &t.Header, 10*time.Second, maxTime),
+		setting("Timeouts.Total", &t.Total, 30*time.Second, maxTime),
 		o.clash())
 }
 

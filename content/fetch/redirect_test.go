@@ -101,7 +101,7 @@ func TestRedirects(t *testing.T) {
 		}, 1, false},
 	} {
 		b, err := fetch(t, w.fetcher(tt.change), tt.link)
-		var e *content.Error
+		var e *content.Violation
 		switch {
 		case tt.ok && (err != nil || string(b.Data) != png || b.MediaType != "image/png"):
 			t.Errorf("%s: %q, %v", tt.name, b, err)

@@ -130,7 +130,7 @@ func TestTimes(t *testing.T) {
 				if took := time.Since(start); took != tt.want {
 					t.Errorf("it took %v, want %v", took, tt.want)
 				}
-				var e *content.Error
+				var e *content.Violation
 				if !errors.As(err, &e) || e.Text != "the file at "+tt.link+notFetched {
 					t.Errorf("%v", err)
 				}

@@ -45,7 +45,7 @@ func service(tenants map[string]string, logger *slog.Logger) http.Handler {
 	var owed bill
 	mux := http.NewServeMux()
 	mux.Handle("/ai/", messages.NewHandler(upstream.Func(shout), &messages.Options{
-		Serving: upstream.Serving{
+		HandlerOptions: upstream.HandlerOptions{
 			Authenticate: authenticate(tenants),
 			OnDone:       account(&owed, logger),
 			Logger:       logger,

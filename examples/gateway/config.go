@@ -31,7 +31,7 @@ type config struct {
 	keyAt, log    string // where the key is that clients must send
 	refuse        string // the mildest loss that a request must not have
 	maxBody       int64
-	times         upstream.Times
+	times         upstream.Timeouts
 	links         string // what is done with files that are given by link
 	private       bool
 	origins       []origin // that links may lead to although they are private
@@ -205,8 +205,8 @@ func loopback(address string) bool {
 func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
 	s := c.serving(logger)
 	types := strings.FieldsFunc(c.types, func(r rune) bool { return r == ',' || r == ' ' })
-	m := messages.NewHandler(up, &messages.Options{Serving: s, MediaTypes: types})
-	g := generatecontent.NewHandler(up, &generatecontent.Options{Serving: s, MediaTypes: types})
+	m := messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: types})
+	g := generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: types})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case generates(r.URL.Path):
@@ -248,13 +248,13 @@ const memoryLimit = budget + budget/2
 
 // serving says how to serve it. What is in flight counts for both formats
 // together.
-func (c *config) serving(logger *slog.Logger) upstream.Serving {
-	s := upstream.Serving{
-		Limits: content.Limits{Body: c.maxBody},
-		Refuse: refusals[c.refuse],
-		Budget: &upstream.Budget{Bytes: budget},
-		Times:  c.times,
-		Logger: logger,
+func (c *config) serving(logger *slog.Logger) upstream.HandlerOptions {
+	s := upstream.HandlerOptions{
+		Limits:     content.Limits{Body: c.maxBody},
+		RejectLoss: refusals[c.refuse],
+		Budget:     &upstream.Budget{Bytes: budget},
+		Timeouts:   c.times,
+		Logger:     logger,
 		OnDone: func(ctx context.Context, r *upstream.Report) {
 			record(ctx, logger, r)
 			if c.reasons {
@@ -272,10 +272,10 @@ func (c *config) serving(logger *slog.Logger) upstream.Serving {
 // findFiles says where files come from that are not in a request. Ids are names
 // of files in the directory; whether two clients may see the same files is for
 // a real service to decide.
-func (c *config) findFiles(s *upstream.Serving) {
+func (c *config) findFiles(s *upstream.HandlerOptions) {
 	switch c.links {
 	case "pass":
-		s.PassLinks = true
+		s.ForwardLinks = true
 	case "off":
 		s.Links = fetch.Off{}
 	}

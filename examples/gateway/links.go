@@ -104,7 +104,7 @@ func (f *linkFetcher) fetcher(link string) *fetch.Fetcher {
 	return f.public
 }
 
-// Check implements the check that [upstream.Serving] Links describes.
+// Check implements the check that [upstream.HandlerOptions] Links describes.
 func (f *linkFetcher) Check(link string) error { return f.fetcher(link).Check(link) }
 
 // Metered returns a resolver that reports bytes as they arrive.

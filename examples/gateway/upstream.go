@@ -83,11 +83,11 @@ func (c *config) dialect() (openai.Dialect, error) {
 	switch c.unread {
 	case "refuse":
 	case "note":
-		d.Note = true
+		d.DescribeUnreadable = true
 	default:
 		return d, fmt.Errorf("-unread: unknown word %q; want refuse or note", c.unread)
 	}
-	if (d.TextOnly || d.Files || d.Note) && c.name != "openai" && c.name != "openai-responses" {
+	if (d.TextOnly || d.Files || d.DescribeUnreadable) && c.name != "openai" && c.name != "openai-responses" {
 		return d, fmt.Errorf("-reads and -unread: these are for -upstream openai and openai-responses, and not for %s", c.name)
 	}
 	return d, nil

@@ -35,7 +35,7 @@ func run(ctx context.Context, out io.Writer) error {
 		reply, err := upstream.Collect(ctx, model, &upstream.Request{
 			Model: "demo",
 			Tools: []content.Tool{{Name: "add", Input: content.Schema{JSON: `{"type":"object"}`}}},
-			Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: ask}}}},
+			Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: ask}}}},
 		})
 		if err != nil {
 			return err
@@ -81,8 +81,8 @@ func withTools(next upstream.Upstream, tools map[string]tool) upstream.Upstream 
 			}
 			req = req.Clone()
 			req.Turns = append(req.Turns,
-				content.Turn{Role: content.Assistant, Parts: reply.Parts},
-				content.Turn{Role: content.User, Parts: results})
+				content.Turn{Role: content.RoleAssistant, Parts: reply.Parts},
+				content.Turn{Role: content.RoleUser, Parts: results})
 		}
 		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("no answer after %d rounds of calls", maxRounds)}
 	})
@@ -113,7 +113,7 @@ func answer(ctx context.Context, tools map[string]tool, parts []content.Part) (r
 }
 
 // tell passes a whole reply on, with what all rounds have used.
-func tell(reply *upstream.Reply, used content.Usage, w *upstream.Writer) error {
+func tell(reply *upstream.Response, used content.Usage, w *upstream.Writer) error {
 	if err := w.Loss(reply.Losses); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (t *task) answer(ctx context.Context) error {
 	}
 
 	var report *upstream.Report
-	serving := upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}
+	serving := upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}
 	path, body, err := as.ask(t.name(""), t.stream)
 	if err != nil {
 		return err
@@ -106,9 +106,9 @@ func (w *writer) Flush() {}
 func named(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
 	return upstream.SinkFunc(func(events []upstream.Event) error {
 		for i := range events {
-			if s := events[i].Start; s != nil && s.AsAsked {
+			if s := events[i].Start; s != nil && s.ModelAsRequested {
 				c := *s
-				c.AsAsked = false
+				c.ModelAsRequested = false
 				events[i].Start = &c
 			}
 		}

@@ -22,7 +22,7 @@ type front struct {
 	// ask makes some request that an answer could be for.
 	ask func(model string, stream bool) (path string, body []byte, err error)
 
-	handler func(upstream.Upstream, upstream.Serving) http.Handler
+	handler func(upstream.Upstream, upstream.HandlerOptions) http.Handler
 	path    func(neutral string) string // of answers
 }
 
@@ -31,16 +31,16 @@ var fronts = map[string]front{
 		parse: parseMessages,
 		ask:   askMessages,
 		path:  new(messages.Request).Path,
-		handler: func(up upstream.Upstream, s upstream.Serving) http.Handler {
-			return messages.NewHandler(up, &messages.Options{Serving: s})
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
 		},
 	},
 	"generatecontent": {
 		parse: parseGenerateContent,
 		ask:   askGenerateContent,
 		path:  new(generatecontent.Request).Path,
-		handler: func(up upstream.Upstream, s upstream.Serving) http.Handler {
-			return generatecontent.NewHandler(up, &generatecontent.Options{Serving: s})
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
 		},
 	},
 }
@@ -66,7 +66,7 @@ func parseMessages(body []byte) (*upstream.Request, func(string) string, error) 
 	if r == nil {
 		return nil, nil, err // no JSON, so there is nothing to look at
 	}
-	if err := r.Validate(&messages.Rules{AllowFiles: true}); err != nil { // tells what parsing found, too
+	if err := r.Validate(&messages.ValidateOptions{AllowFiles: true}); err != nil { // tells what parsing found, too
 		return nil, nil, err
 	}
 	return r.Upstream(), r.Path, nil
@@ -84,7 +84,7 @@ func parseGenerateContent(body []byte) (*upstream.Request, func(string) string, 
 }
 
 // question is what the answer to be translated is said to be for.
-var question = []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "?"}}}}
+var question = []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "?"}}}}
 
 // askMessages asks for thinking: without, none of it would be in the answer.
 func askMessages(model string, stream bool) (string, []byte, error) {

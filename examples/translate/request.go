@@ -26,7 +26,7 @@ func (t *task) request(ctx context.Context) error {
 		return err
 	}
 	req = req.WithModel(t.name(req.Model))
-	req.PassLinks = true // nothing is fetched
+	req.ForwardLinks = true // nothing is fetched
 
 	sent := new(captured)
 	up, err := vendors[t.to](t.url, sent)

@@ -33,7 +33,7 @@ const (
 )
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	var rules messages.Rules
+	var rules messages.ValidateOptions
 	var betas string
 	f := flag.NewFlagSet("validate", flag.ContinueOnError)
 	f.SetOutput(stderr)
@@ -62,7 +62,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return usage
 	}
 
-	judge, known := map[string]func([]byte, *messages.Rules) error{
+	judge, known := map[string]func([]byte, *messages.ValidateOptions) error{
 		"messages": judgeMessages, "generatecontent": judgeGenerateContent,
 	}[*format]
 	if !known {
@@ -83,7 +83,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // judgeMessages returns everything that is wrong with a body.
-func judgeMessages(body []byte, rules *messages.Rules) error {
+func judgeMessages(body []byte, rules *messages.ValidateOptions) error {
 	r, err := messages.ParseRequest(body)
 	if r == nil {
 		return err // no JSON, so there is nothing to look at
@@ -93,7 +93,7 @@ func judgeMessages(body []byte, rules *messages.Rules) error {
 
 // judgeGenerateContent does the same for a body of content generation, which
 // has neither versions nor betas.
-func judgeGenerateContent(body []byte, rules *messages.Rules) error {
+func judgeGenerateContent(body []byte, rules *messages.ValidateOptions) error {
 	parse := generatecontent.ParseRequest
 	if rules.Count {
 		parse = generatecontent.ParseCountRequest
@@ -102,10 +102,10 @@ func judgeGenerateContent(body []byte, rules *messages.Rules) error {
 	if r == nil {
 		return err
 	}
-	return r.Validate(&generatecontent.Rules{Strict: rules.Strict, Count: rules.Count})
+	return r.Validate(&generatecontent.ValidateOptions{Strict: rules.Strict, Count: rules.Count})
 }
 
 // line returns a violation as one line, even if it quotes something longer.
-func line(v *content.Error) string {
+func line(v *content.Violation) string {
 	return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(v.Error())
 }

@@ -15,7 +15,7 @@ type Turns struct{ lastUser int }
 // Of returns those of a conversation.
 func Of(turns []content.Turn) Turns {
 	i := len(turns) - 1
-	for i >= 0 && turns[i].Role != content.User {
+	for i >= 0 && turns[i].Role != content.RoleUser {
 		i--
 	}
 	return Turns{i}
@@ -24,7 +24,7 @@ func Of(turns []content.Turn) Turns {
 // Has reports whether the turn at i no longer holds. What leaves it out loses
 // nothing.
 func (c Turns) Has(i int, t *content.Turn) bool {
-	if i > c.lastUser || t.Role != content.System || t.Extra == nil || t.Extra.Format != "messages" {
+	if i > c.lastUser || t.Role != content.RoleSystem || t.Extra == nil || t.Extra.Format != "messages" {
 		return false
 	}
 	doc, err := jsonwire.Parse(t.Extra.JSON, jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}) // the host's own have let it pass

@@ -18,11 +18,11 @@ func TestCleared(t *testing.T) {
 		return t
 	}
 	turns := []content.Turn{
-		turn(content.User, next), turn(content.System, next), turn(content.Assistant, ""),
-		turn(content.System, `{"clear_at":"never"}`), turn(content.System, ""), turn(content.System, `{"clear_at"`),
-		{Role: content.System, Extra: &content.Extra{Format: "generatecontent", JSON: next}},
-		turn(content.System, `{"output_config":{"effort":"low"},"clear_at":"next_user_message"}`),
-		turn(content.User, ""), turn(content.System, next), turn(content.Assistant, ""),
+		turn(content.RoleUser, next), turn(content.RoleSystem, next), turn(content.RoleAssistant, ""),
+		turn(content.RoleSystem, `{"clear_at":"never"}`), turn(content.RoleSystem, ""), turn(content.RoleSystem, `{"clear_at"`),
+		{Role: content.RoleSystem, Extra: &content.Extra{Format: "generatecontent", JSON: next}},
+		turn(content.RoleSystem, `{"output_config":{"effort":"low"},"clear_at":"next_user_message"}`),
+		turn(content.RoleUser, ""), turn(content.RoleSystem, next), turn(content.RoleAssistant, ""),
 	}
 	c := Of(turns)
 	for i := range turns {
@@ -30,7 +30,7 @@ func TestCleared(t *testing.T) {
 			t.Errorf("turn %d: got %v, want %v", i, got, want)
 		}
 	}
-	alone := []content.Turn{turn(content.System, next)}
+	alone := []content.Turn{turn(content.RoleSystem, next)}
 	if c := Of(alone); c.Has(0, &alone[0]) {
 		t.Error("cleared although no user has spoken")
 	}

@@ -218,7 +218,7 @@ func MoreThan(s *upstream.Stop, words string) bool {
 		return says(doc.Root(), told, 0)
 	}
 	for _, v := range doc.Root().Members() {
-		if !v.Is(s.Word) && says(v, told, 1) {
+		if !v.Is(s.RawReason) && says(v, told, 1) {
 			return true
 		}
 	}

@@ -151,7 +151,7 @@ func TestFaultList(t *testing.T) {
 	if err := FaultList(nil, 0); err != nil {
 		t.Error(err)
 	}
-	list := slices.Repeat([]*content.Error{{Code: content.CodeType, Path: "p", Text: "t"}}, content.MaxFaults)
+	list := slices.Repeat([]*content.Violation{{Code: content.CodeType, Path: "p", Text: "t"}}, content.MaxViolations)
 	got, more := content.Violations(FaultList(list, 7))
 	if diff := cmp.Diff(list, got); diff != "" || more != 7 {
 		t.Errorf("more %d (-want +got):\n%s", more, diff)
@@ -162,7 +162,7 @@ func TestSealed(t *testing.T) {
 	made := func() *upstream.Request {
 		budget, heat := int64(3), 0.5
 		return &upstream.Request{
-			Turns:  []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "a"}}}},
+			Turns:  []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "a"}}}},
 			System: []content.Part{&content.Text{Text: "s"}}, Temperature: &heat,
 			Thinking: upstream.Thinking{Budget: &budget}, Output: upstream.Output{Modalities: []string{"text"}},
 			Extra: &content.Extra{Format: "f", JSON: "{}"},

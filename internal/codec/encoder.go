@@ -16,7 +16,7 @@ type Encoder struct {
 	W      *jsonwire.Writer
 	Notes  map[NoteKey]string
 	Path   Path
-	Faults content.Faults
+	Faults content.ViolationList
 
 	// Word tells a path with names as they are written in the words of paths;
 	// nil: as it is. It is asked only when there is a fault.

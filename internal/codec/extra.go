@@ -82,12 +82,12 @@ func (a *appender) WriteString(s string) (int, error) {
 
 // FaultList makes one error of faults that are in order already. more is how
 // many there were besides.
-func FaultList(list []*content.Error, more int) error {
-	var all content.Faults
+func FaultList(list []*content.Violation, more int) error {
+	var all content.ViolationList
 	for _, e := range list {
 		all.Add(e.Code, e.Path, e.Text)
 	}
-	if len(list) >= content.MaxFaults {
+	if len(list) >= content.MaxViolations {
 		for range more {
 			all.Add("", "", "") // is only counted
 		}

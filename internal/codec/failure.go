@@ -12,7 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -149,7 +149,7 @@ func writeClean(w *jsonwire.Writer, name string, v jsonwire.Value) {
 		}
 		w.EndArray()
 	case jsonwire.String:
-		w.String(scrub.Member(name, v.Str()))
+		w.String(redact.Member(name, v.Str()))
 	default:
 		w.Raw(v.Raw())
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/internal/redact"
 )
 
 // Names are the members that one object of an API has: typed ones have a field
@@ -101,7 +101,7 @@ const MaxQuoted = 64
 // URLs without user-info, query and fragment.
 func Clip(s string) string {
 	if strings.Contains(s, "//") {
-		s = scrub.Line(s)
+		s = redact.Line(s)
 	}
 	if len(s) <= MaxQuoted {
 		return s

@@ -23,7 +23,7 @@ const (
 type Quota struct {
 	maxParts, maxTools, maxSchemas int
 	turns, parts, tools, schemas   int
-	err                            *content.Error
+	err                            *content.Violation
 }
 
 // NewQuota returns the quota of limits. Zero fields mean the defaults.
@@ -93,7 +93,7 @@ func (q *Quota) Exceeded() bool { return q.err != nil }
 
 func (q *Quota) count(have *int, n, limit int, what string) bool {
 	if *have += n; *have > limit && limit > 0 && q.err == nil {
-		q.err = &content.Error{Code: content.CodeLimit,
+		q.err = &content.Violation{Code: content.CodeLimit,
 			Text: "The request has too many " + what + ": at most " + strconv.Itoa(limit) + " are allowed"}
 	}
 	return q.err == nil

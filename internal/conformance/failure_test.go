@@ -123,7 +123,7 @@ func TestCarriers(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	both(t, func(t *testing.T, c sdk, stream bool) {
-		s := serve(t, &messages.Options{Serving: upstream.Serving{Limits: content.Limits{Body: 4000}}})
+		s := serve(t, &messages.Options{HandlerOptions: upstream.HandlerOptions{Limits: content.Limits{Body: 4000}}})
 		s.must(t, c, stream, request(arr{user("echo: say Fits.")}, nil))
 		_, err := s.ask(t, c, stream, request(arr{user(strings.Repeat("x", 4001))}, nil))
 		wantFailure(t, s, err, http.StatusRequestEntityTooLarge, "request_too_large", "")

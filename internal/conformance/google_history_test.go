@@ -68,7 +68,7 @@ func tell(w *upstream.Writer, p content.Part) error {
 func told(turns []content.Turn) (list []content.Part) {
 	var last content.Part
 	for _, t := range turns {
-		if t.Role != content.Assistant {
+		if t.Role != content.RoleAssistant {
 			last = nil
 			continue
 		}
@@ -142,7 +142,7 @@ func TestGoogleChatHistory(t *testing.T) {
 				}
 				asked := 0
 				for _, turn := range heard {
-					if turn.Role == content.User {
+					if turn.Role == content.RoleUser {
 						asked++
 					}
 				}

@@ -164,7 +164,7 @@ func newListener(fail error) *listener {
 // serve starts a server of l that sends keep-alives at once.
 func (l *listener) serve(t *testing.T, c googleSDK) googleServer {
 	t.Helper()
-	return serveGoogleSo(t, c, l, upstream.Serving{Times: upstream.Times{KeepAlive: time.Millisecond}}, l.tap)
+	return serveGoogleSo(t, c, l, upstream.HandlerOptions{Timeouts: upstream.Timeouts{KeepAlive: time.Millisecond}}, l.tap)
 }
 
 func (l *listener) tap(h http.Handler) http.Handler {

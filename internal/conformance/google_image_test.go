@@ -106,7 +106,7 @@ func TestGoogleDrawingComesBack(t *testing.T) {
 // arrives, and the host hears of what was lost.
 func TestDrawingInMessages(t *testing.T) {
 	both(t, func(t *testing.T, c sdk, stream bool) {
-		s := serve(t, &messages.Options{Serving: upstream.Serving{}})
+		s := serve(t, &messages.Options{HandlerOptions: upstream.HandlerOptions{}})
 		a, err := s.ask(t, c, stream, request(arr{user("echo: say Before.\necho: image 4:3\necho: say After.")}, nil))
 		if err != nil {
 			t.Fatal(err)

@@ -23,17 +23,17 @@ type googleServer struct {
 // serveGoogle starts a server of up on loopback, to be driven by c.
 func serveGoogle(t *testing.T, c googleSDK, up upstream.Upstream) googleServer {
 	t.Helper()
-	return serveGoogleSo(t, c, up, upstream.Serving{}, func(h http.Handler) http.Handler { return h })
+	return serveGoogleSo(t, c, up, upstream.HandlerOptions{}, func(h http.Handler) http.Handler { return h })
 }
 
 // serveGoogleSo is serveGoogle with settings, and with something around the
 // handler.
-func serveGoogleSo(t *testing.T, c googleSDK, up upstream.Upstream, how upstream.Serving, around func(http.Handler) http.Handler) googleServer {
+func serveGoogleSo(t *testing.T, c googleSDK, up upstream.Upstream, how upstream.HandlerOptions, around func(http.Handler) http.Handler) googleServer {
 	t.Helper()
 	s := &server{reports: make(chan *upstream.Report, 64), budget: &upstream.Budget{}}
 	how.Authenticate, how.Budget = upstream.Keys(key), s.budget
 	how.OnDone = func(_ context.Context, r *upstream.Report) { s.reports <- r }
-	h := around(generatecontent.NewHandler(up, &generatecontent.Options{Serving: how}))
+	h := around(generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: how}))
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.path.Store(&r.URL.Path)
 		h.ServeHTTP(w, r)

@@ -55,7 +55,7 @@ func (m *maker) parts(t *content.Turn, turn int) (list []content.Part, changed b
 // the user does is one step, whose calls wait for their results from then on.
 func (m *maker) pair(t *content.Turn) []int {
 	results := slices.ContainsFunc(t.Parts, isResult)
-	if m.rules.AnyID || !results && t.Role != content.User {
+	if m.rules.AnyID || !results && t.Role != content.RoleUser {
 		return nil
 	}
 	if len(m.calls) > 0 {

@@ -107,13 +107,13 @@ func TestMakePrefix(t *testing.T) {
 		var list []content.Turn
 		for range 12 {
 			var some []content.Part
-			role := content.User
+			role := content.RoleUser
 			if r.IntN(2) == 0 {
-				role = content.Assistant
+				role = content.RoleAssistant
 			}
 			for range r.IntN(4) {
 				id, name := ids[r.IntN(len(ids))], names[r.IntN(len(names))]
-				if role == content.Assistant {
+				if role == content.RoleAssistant {
 					some = append(some, use(id, name))
 				} else {
 					some = append(some, result(id, name))

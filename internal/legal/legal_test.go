@@ -21,9 +21,9 @@ func result(id, name string) *content.ToolResult { return &content.ToolResult{ID
 func turns(parts ...[]content.Part) []content.Turn {
 	var list []content.Turn
 	for i, p := range parts {
-		role := content.Assistant
+		role := content.RoleAssistant
 		if i%2 == 1 {
-			role = content.User
+			role = content.RoleUser
 		}
 		list = append(list, content.Turn{Role: role, Parts: p})
 	}

@@ -84,9 +84,9 @@ func TestPortableParts(t *testing.T) {
 	}
 	encrypted := unknown("compaction", `{"encrypted_content":"x"}`)
 	n := &upstream.Request{Turns: []content.Turn{
-		{Role: content.User, Parts: []content.Part{unknown("compaction", `{"content":"S"}`), encrypted}},
-		{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "1", Parts: []content.Part{&content.Text{Text: "a"}, unknown("tool_reference", `{"tool_name":"t"}`)}}}},
-		{Role: content.User, Parts: []content.Part{unknown("other", `{}`), &content.Unknown{Format: "alien", Kind: "tool_reference", Raw: `{"tool_name":"t"}`}}},
+		{Role: content.RoleUser, Parts: []content.Part{unknown("compaction", `{"content":"S"}`), encrypted}},
+		{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "1", Parts: []content.Part{&content.Text{Text: "a"}, unknown("tool_reference", `{"tool_name":"t"}`)}}}},
+		{Role: content.RoleUser, Parts: []content.Part{unknown("other", `{}`), &content.Unknown{Format: "alien", Kind: "tool_reference", Raw: `{"tool_name":"t"}`}}},
 	}}
 	before := n.Clone()
 	var log loss.Log

@@ -112,8 +112,8 @@ func readAnswer(format content.Format, body string, events bool) (*answer, error
 }
 
 // answerOf is what Polywire read of a response.
-func answerOf(r *upstream.Reply) *answer {
-	a := &answer{candidates: 1 + len(r.More), reason: r.Stop.Reason, stop: r.Stop.Word}
+func answerOf(r *upstream.Response) *answer {
+	a := &answer{candidates: 1 + len(r.MoreCandidates), reason: r.Stop.Reason, stop: r.Stop.RawReason}
 	for _, p := range r.Parts {
 		switch p := p.(type) {
 		case *content.Text:

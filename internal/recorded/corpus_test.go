@@ -13,7 +13,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream/openai"
 )
@@ -42,7 +42,7 @@ var files = []struct {
 
 // A record is one recorded exchange.
 type record struct {
-	*wiretest.Record
+	*formattest.Record
 	format content.Format
 }
 
@@ -55,7 +55,7 @@ var (
 // corpus returns all recordings, or skips the test if there is no folder of them.
 func corpus(t *testing.T) map[content.Format][]*record {
 	t.Helper()
-	if wiretest.RecordingsFolder() == "" {
+	if formattest.RecordingsFolder() == "" {
 		t.Skip("there are no recordings in ../shared/corpus/recorded, seen from the root of the repository")
 	}
 	corpusLock.Lock()
@@ -63,7 +63,7 @@ func corpus(t *testing.T) map[content.Format][]*record {
 	if all == nil {
 		list := make(map[content.Format][]*record)
 		for _, f := range files {
-			for _, r := range wiretest.Records(t, f.name) {
+			for _, r := range formattest.Records(t, f.name) {
 				list[f.format] = append(list[f.format], &record{r, f.format})
 			}
 			if list[f.format] == nil {

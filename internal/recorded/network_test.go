@@ -169,15 +169,15 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 // newHandler makes a handler of a format over an upstream. The report of the
 // last request is written to report.
 func newHandler(format content.Format, up upstream.Upstream, report *upstream.Report) http.Handler {
-	serving := upstream.Serving{
-		Logger:    slog.New(slog.DiscardHandler),
-		PassLinks: true,
-		OnDone:    func(_ context.Context, r *upstream.Report) { *report = *r },
+	serving := upstream.HandlerOptions{
+		Logger:       slog.New(slog.DiscardHandler),
+		ForwardLinks: true,
+		OnDone:       func(_ context.Context, r *upstream.Report) { *report = *r },
 	}
 	if format == formatMessages {
-		return messages.NewHandler(up, &messages.Options{Serving: serving, FilesWithoutBeta: true})
+		return messages.NewHandler(up, &messages.Options{HandlerOptions: serving, FilesWithoutBeta: true})
 	}
-	return generatecontent.NewHandler(up, &generatecontent.Options{Serving: serving})
+	return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: serving})
 }
 
 // A reply is what a handler answered to a client.
@@ -264,6 +264,6 @@ func neutral(model string, stream bool) *upstream.Request {
 	limit := int64(2000)
 	return &upstream.Request{
 		Model: model, MaxTokens: &limit, Stream: stream,
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "?"}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "?"}}}},
 	}
 }

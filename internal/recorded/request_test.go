@@ -50,13 +50,13 @@ func parseRequest(format content.Format, body string, count bool) (document, err
 }
 
 // validate returns the violations of a request document, joined by line feeds.
-func validate(format content.Format, body string, rules messages.Rules) error {
+func validate(format content.Format, body string, rules messages.ValidateOptions) error {
 	d, err := parseRequest(format, body, rules.Count)
 	switch d := d.(type) {
 	case *messages.Request:
 		err = d.Validate(&rules)
 	case *generatecontent.Request:
-		err = d.Validate(&generatecontent.Rules{Strict: rules.Strict, Count: rules.Count})
+		err = d.Validate(&generatecontent.ValidateOptions{Strict: rules.Strict, Count: rules.Count})
 	}
 	list, more := content.Violations(err)
 	if len(list) == 0 {
@@ -74,8 +74,8 @@ func validate(format content.Format, body string, rules messages.Rules) error {
 
 // rules are those of the recorded headers. Recordings without headers do not
 // show which betas were asked for, so files are allowed there.
-func (r *record) rules(strict bool) messages.Rules {
-	rules := messages.Rules{
+func (r *record) rules(strict bool) messages.ValidateOptions {
+	rules := messages.ValidateOptions{
 		Version: r.RequestHeaders["anthropic-version"],
 		Strict:  strict,
 		Count:   r.Endpoint == "count",

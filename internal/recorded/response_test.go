@@ -30,7 +30,7 @@ func TestResponses(t *testing.T) {
 		if want.several {
 			return
 		}
-		var base *upstream.Reply
+		var base *upstream.Response
 		if r.served() {
 			check(t, r, "3 read by the package, "+r.kind(), func() error {
 				got, err := decode(r, strings.NewReader(r.Response))
@@ -74,7 +74,7 @@ func TestResponses(t *testing.T) {
 
 // sameAnswer compares a recorded response with what was read of it. Recordings
 // that are cut or hold an error may be errors.
-func sameAnswer(want *answer, got *upstream.Reply, err error, aspects aspect) error {
+func sameAnswer(want *answer, got *upstream.Response, err error, aspects aspect) error {
 	if err != nil {
 		if !want.whole() {
 			return nil
@@ -85,13 +85,13 @@ func sameAnswer(want *answer, got *upstream.Reply, err error, aspects aspect) er
 		return err
 	}
 	if want.reason != "" && got.Stop.Reason == content.StopOther {
-		return fmt.Errorf("the stop reason %q is not known", got.Stop.Word)
+		return fmt.Errorf("the stop reason %q is not known", got.Stop.RawReason)
 	}
 	return nil
 }
 
 // sameReply compares two ways of reading one response.
-func sameReply(want *answer, base, got *upstream.Reply, err error) error {
+func sameReply(want *answer, base, got *upstream.Response, err error) error {
 	if err != nil {
 		if !want.whole() {
 			return nil
@@ -108,7 +108,7 @@ func sameReply(want *answer, base, got *upstream.Reply, err error) error {
 }
 
 // decode reads a response with the client side of its format's package.
-func decode(r *record, body io.Reader) (*upstream.Reply, error) {
+func decode(r *record, body io.Reader) (*upstream.Response, error) {
 	next := func() (*upstream.Frame, error) { return nil, io.EOF }
 	if r.streamed() {
 		if r.format == formatMessages {
@@ -121,9 +121,9 @@ func decode(r *record, body io.Reader) (*upstream.Reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		decodeWhole := generatecontent.DecodeReply
+		decodeWhole := generatecontent.DecodeResponse
 		if r.format == formatMessages {
-			decodeWhole = messages.DecodeReply
+			decodeWhole = messages.DecodeResponse
 		}
 		read := false
 		next = func() (*upstream.Frame, error) {
@@ -179,8 +179,8 @@ func TestCounts(t *testing.T) {
 			if err != nil {
 				return describeError(err)
 			}
-			if got.Tokens != want || got.Estimate {
-				return fmt.Errorf("%d tokens (estimate: %v), want %d", got.Tokens, got.Estimate, want)
+			if got.Tokens != want || got.Estimated {
+				return fmt.Errorf("%d tokens (estimate: %v), want %d", got.Tokens, got.Estimated, want)
 			}
 			return nil
 		})

@@ -62,7 +62,7 @@ func translate(d document, format content.Format, model string) (*translation, e
 // translateFor writes a request for the server of an adapter, which sends to sent.
 func translateFor(up upstream.Upstream, sent *capture, d document, model string) (*translation, error) {
 	n := d.Upstream().WithModel(model)
-	n.PassLinks = true
+	n.ForwardLinks = true
 	losses, err := upstream.Preflight(context.Background(), up, n)
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func validTarget(format content.Format, body string) error {
 	}
 	switch format {
 	case formatMessages, formatGenerate:
-		return validate(format, body, messages.Rules{AllowFiles: true, Strict: true})
+		return validate(format, body, messages.ValidateOptions{AllowFiles: true, Strict: true})
 	case formatChat:
 		return validChat(v)
 	default:
@@ -393,7 +393,7 @@ func acceptedByFake(n *upstream.Request, format content.Format, model string) er
 		return err
 	}
 	n = n.WithModel(model)
-	n.PassLinks = true
+	n.ForwardLinks = true
 	_, err = upstream.Collect(context.Background(), up, n)
 	last := server.Last()
 	if last.Rule == "" {

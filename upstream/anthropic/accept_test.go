@@ -30,7 +30,7 @@ const jpeg = "/9j/4AAQSkZJRgABAQAA"
 
 // odd are requests as clients of other formats make them.
 func odd() map[string]*upstream.Request {
-	const u, a, s = content.User, content.Assistant, content.System
+	const u, a, s = content.RoleUser, content.RoleAssistant, content.RoleSystem
 	other := content.Format("generatecontent")
 	turn := func(r content.Role, p ...content.Part) content.Turn { return content.Turn{Role: r, Parts: p} }
 	ask := []content.Turn{turn(u, text("hi"))}
@@ -129,7 +129,7 @@ func TestAccepted(t *testing.T) {
 // TestSpeechless checks that a request of which nothing is left that the model
 // could answer is not sent, and that the fault names what is in the way.
 func TestSpeechless(t *testing.T) {
-	const u, a = content.User, content.Assistant
+	const u, a = content.RoleUser, content.RoleAssistant
 	alien := &content.Unknown{Format: "generatecontent", Kind: "x", Raw: `{"x":1}`}
 	turn := func(r content.Role, p ...content.Part) content.Turn { return content.Turn{Role: r, Parts: p} }
 	c, f := strict(t, anthropic.Options{}, fakes.Options{})
@@ -143,7 +143,7 @@ func TestSpeechless(t *testing.T) {
 		{"only white space", []content.Turn{turn(u, text(" \n"))}, ""},
 		{"the last question", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, text(""), alien)}, "turns.2.parts.1"},
 		{"an empty last question", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u)}, "turns.2"},
-		{"system text behind nothing", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(content.System, text("S"))}, "turns.2.parts.0"},
+		{"system text behind nothing", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(content.RoleSystem, text("S"))}, "turns.2.parts.0"},
 		{"a last question in two turns", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(u, text(" "))}, "turns.2.parts.0"},
 		{"one of them says something", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(u, text("go on"))}, ""},
 		{"an earlier question", []content.Turn{turn(u, alien), turn(a, text("yes?")), turn(u, text("hi"))}, ""},
@@ -152,7 +152,7 @@ func TestSpeechless(t *testing.T) {
 	} {
 		n := &upstream.Request{Model: "claude-haiku-4-5", Turns: tt.turns}
 		told, err := c.Preflight(t.Context(), n)
-		var fault *content.Error
+		var fault *content.Violation
 		if got := errors.As(err, &fault); got != (tt.want != "") || got && (fault.Path != tt.want || fault.Code != content.CodeUnsupported) {
 			t.Errorf("%s: %v, want a fault at %q", tt.name, err, tt.want)
 		}
@@ -184,9 +184,9 @@ func TestNoAnswer(t *testing.T) {
 		good   bool
 	}{{0, nil, false}, {-1, nil, false}, {1, nil, true}, {0, client, true}} {
 		n := &upstream.Request{Model: "claude-haiku-4-5", MaxTokens: &tt.limit, Header: tt.header,
-			Turns: []content.Turn{{Role: content.User, Parts: parts(text("hi"))}}}
+			Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(text("hi"))}}}
 		told, err := c.Preflight(t.Context(), n)
-		var fault *content.Error
+		var fault *content.Violation
 		if got := errors.As(err, &fault); got == tt.good || got && (fault.Path != "max_tokens" || fault.Code != content.CodeUnsupported) || len(told) > 0 {
 			t.Errorf("%d: %v, lost %v", tt.limit, err, told)
 		}

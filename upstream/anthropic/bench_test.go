@@ -8,7 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/floor"
 	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/workload"
@@ -93,7 +93,7 @@ func events(n int) string {
 func stream(t testing.TB, body string) {
 	p := plan{}
 	read := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return backend.Relay(ctx, w, messages.NewStreamReader(strings.NewReader(body), content.Limits{}), backend.Head{}, p.restore)
+		return adapter.Relay(ctx, w, messages.NewStreamReader(strings.NewReader(body), content.Limits{}), adapter.Head{}, p.restore)
 	})
 	if err := upstream.Run(context.Background(), read, &upstream.Request{}, upstream.SinkFunc(func([]upstream.Event) error { return nil })); err != nil {
 		t.Fatal(err)

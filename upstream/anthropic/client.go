@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -16,10 +16,10 @@ import (
 // It counts tokens, lists models and tells losses beforehand. It is safe for
 // concurrent use.
 type Client struct {
-	server    *backend.Server
+	server    *adapter.Server
 	beta      func(string) bool
 	maxTokens int64
-	limits    backend.OutputLimits
+	limits    adapter.OutputLimits
 }
 
 // Generate implements [upstream.Upstream].
@@ -42,7 +42,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if err != nil {
 		return err
 	}
-	a, err := c.server.Do(ctx, &backend.Exchange{
+	a, err := c.server.Do(ctx, &adapter.Exchange{
 		Path: "/messages" + p.query(), Header: p.header, Client: p.sends, Body: body, Stream: req.Stream,
 	})
 	if err != nil {
@@ -50,13 +50,13 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	}
 	defer a.Close()
 	if a.Stream {
-		return backend.Relay(ctx, w, messages.NewStreamReader(a, c.server.Limits()), a.Head(p.renamed()), p.restore)
+		return adapter.Relay(ctx, w, messages.NewStreamReader(a, c.server.Limits()), a.Head(p.renamed()), p.restore)
 	}
-	f, err := a.Decode(messages.DecodeReply)
+	f, err := a.Decode(messages.DecodeResponse)
 	if err != nil {
 		return err
 	}
-	return backend.Reply(w, f, a.Head(p.renamed()), p.restore)
+	return adapter.Reply(w, f, a.Head(p.renamed()), p.restore)
 }
 
 // CountTokens asks the server. It is estimated, by [upstream.EstimateTokens],
@@ -75,21 +75,21 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	return n, err
 }
 
-func (c *Client) count(ctx context.Context, req *upstream.Request, body backend.Body, p *plan) (upstream.TokenCount, error) {
+func (c *Client) count(ctx context.Context, req *upstream.Request, body adapter.Body, p *plan) (upstream.TokenCount, error) {
 	if body == nil {
-		return backend.Estimate(req), nil
+		return adapter.Estimate(req), nil
 	}
-	n, err := c.server.AskCount(ctx, &backend.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Client: p.sends, Body: body},
+	n, err := c.server.AskCount(ctx, &adapter.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Client: p.sends, Body: body},
 		func(text string) (upstream.TokenCount, error) { return messages.DecodeCount([]byte(text)) })
-	if backend.NotServed(err) {
-		return backend.Estimate(req), nil
+	if adapter.NotServed(err) {
+		return adapter.Estimate(req), nil
 	}
 	return n, err
 }
 
 // countBody writes the document that asks for a count; nil if the vendor cannot
 // count it.
-func (c *Client) countBody(req *upstream.Request) (backend.Body, *plan, error) {
+func (c *Client) countBody(req *upstream.Request) (adapter.Body, *plan, error) {
 	p, err := c.plan(req)
 	if err != nil {
 		return nil, nil, err
@@ -128,7 +128,7 @@ func (p *plan) countable() {
 
 // Models asks the server for its models, page by page.
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	return backend.Models(ctx, c.page)
+	return adapter.Models(ctx, c.page)
 }
 
 func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
@@ -138,7 +138,7 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	}
 	h := make(http.Header)
 	h.Set(versionHeader, defaultVersion)
-	_, err = c.server.Ask(ctx, &backend.Exchange{Path: path, Header: h}, func(text string) (err error) {
+	_, err = c.server.Ask(ctx, &adapter.Exchange{Path: path, Header: h}, func(text string) (err error) {
 		list, _, next, err = messages.DecodeModels([]byte(text))
 		return err
 	})

@@ -11,7 +11,7 @@
 //
 // The model is asked what the user said last, or nothing: no other words stand
 // for it. If only another vendor understands what was said, that is reported as
-// lost, and the request fails with a [content.Error] that names the part. It
+// lost, and the request fails with a [content.Violation] that names the part. It
 // fails too, naming the turn, if nothing was said but white space, which Messages
 // refuses.
 package anthropic

@@ -34,7 +34,7 @@ func ExampleNew() {
 	}
 	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{
 		Model: "smart",
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
 	})
 	if err != nil {
 		panic(err)

@@ -26,10 +26,10 @@ const (
 )
 
 // through sends one question through each front, whole and streamed.
-func through(t *testing.T, c *anthropic.Client, o upstream.Serving, judge func(name string, stream bool, w *httptest.ResponseRecorder)) {
+func through(t *testing.T, c *anthropic.Client, o upstream.HandlerOptions, judge func(name string, stream bool, w *httptest.ResponseRecorder)) {
 	t.Helper()
-	m := messages.NewHandler(c, &messages.Options{Serving: o})
-	g := generatecontent.NewHandler(c, &generatecontent.Options{Serving: o})
+	m := messages.NewHandler(c, &messages.Options{HandlerOptions: o})
+	g := generatecontent.NewHandler(c, &generatecontent.Options{HandlerOptions: o})
 	judge("messages", false, post(m, "/v1/messages", askMessages))
 	judge("messages", true, post(m, "/v1/messages", strings.Replace(askMessages, "{", `{"stream":true,`, 1)))
 	judge("generatecontent", false, post(g, "/v1beta/models/claude-sonnet-5:generateContent", askGenerate))
@@ -79,7 +79,7 @@ func TestFailures(t *testing.T) {
 			for range 4 {
 				f.Say(tt.answer)
 			}
-			through(t, c, upstream.Serving{}, func(front string, stream bool, w *httptest.ResponseRecorder) {
+			through(t, c, upstream.HandlerOptions{}, func(front string, stream bool, w *httptest.ResponseRecorder) {
 				want, words := tt.status, strings.TrimPrefix(tt.words, "!")
 				if other, ok := statuses[want]; ok && front != "messages" {
 					want, words = other, tt.words
@@ -131,7 +131,7 @@ func TestRetryAfter(t *testing.T) {
 	for range 4 {
 		f.Say(fake.Status{Code: 429, Header: map[string]string{"Retry-After": "7"}})
 	}
-	through(t, c, upstream.Serving{}, func(front string, stream bool, w *httptest.ResponseRecorder) {
+	through(t, c, upstream.HandlerOptions{}, func(front string, stream bool, w *httptest.ResponseRecorder) {
 		told := w.Header().Get("Retry-After") == "7"
 		if front == "generatecontent" {
 			told = strings.Contains(w.Body.String(), `"7s"`)
@@ -164,22 +164,22 @@ func TestUnreachable(t *testing.T) {
 	for _, tt := range []struct {
 		name, at string
 		client   *http.Client
-		times    upstream.Times
+		times    upstream.Timeouts
 		status   int
 	}{
-		{"connection refused", refused, nil, upstream.Times{}, 503},
-		{"a certificate that nobody knows", secure.URL, &http.Client{Transport: &http.Transport{}}, upstream.Times{}, 503},
-		{"the wrong protocol", strings.Replace(refusedBy(t), "http:", "https:", 1), nil, upstream.Times{}, 503},
-		{"a client's time-out", mute.URL, &http.Client{Timeout: 20 * time.Millisecond}, upstream.Times{}, 504},
-		{"the front's time-out", mute.URL, nil, upstream.Times{FirstByte: 20 * time.Millisecond}, 504},
-		{"cut before the headers", dropped.URL, nil, upstream.Times{}, 503},
+		{"connection refused", refused, nil, upstream.Timeouts{}, 503},
+		{"a certificate that nobody knows", secure.URL, &http.Client{Transport: &http.Transport{}}, upstream.Timeouts{}, 503},
+		{"the wrong protocol", strings.Replace(refusedBy(t), "http:", "https:", 1), nil, upstream.Timeouts{}, 503},
+		{"a client's time-out", mute.URL, &http.Client{Timeout: 20 * time.Millisecond}, upstream.Timeouts{}, 504},
+		{"the front's time-out", mute.URL, nil, upstream.Timeouts{FirstByte: 20 * time.Millisecond}, 504},
+		{"cut before the headers", dropped.URL, nil, upstream.Timeouts{}, 503},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, err := anthropic.New(anthropic.Options{BaseURL: tt.at, Key: hostKey, HTTPClient: tt.client})
 			if err != nil {
 				t.Fatal(err)
 			}
-			through(t, c, upstream.Serving{Times: tt.times}, func(front string, stream bool, w *httptest.ResponseRecorder) {
+			through(t, c, upstream.HandlerOptions{Timeouts: tt.times}, func(front string, stream bool, w *httptest.ResponseRecorder) {
 				failed(t, front, stream, w, tt.status, "")
 				private(t, w, tt.at)
 			})
@@ -216,11 +216,11 @@ func TestBroken(t *testing.T) {
 			for range 4 {
 				f.Say(tt.turn...)
 			}
-			times := upstream.Times{Silence: 100 * time.Millisecond, FirstByte: 100 * time.Millisecond}
+			times := upstream.Timeouts{Silence: 100 * time.Millisecond, FirstByte: 100 * time.Millisecond}
 			if tt.name != "silence" {
-				times = upstream.Times{}
+				times = upstream.Timeouts{}
 			}
-			through(t, c, upstream.Serving{Times: times}, func(front string, stream bool, w *httptest.ResponseRecorder) {
+			through(t, c, upstream.HandlerOptions{Timeouts: times}, func(front string, stream bool, w *httptest.ResponseRecorder) {
 				private(t, w, f.URL)
 				if !stream {
 					want, words := tt.whole, "!acme"

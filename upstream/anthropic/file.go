@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/upstream"
 )
 
 // checkFiles says which files of a request the vendor cannot find: ids that are
 // no ids of its own, and links that are none of the web.
 func checkFiles(n *upstream.Request) error {
-	var faults content.Faults
+	var faults content.ViolationList
 	known := ours(n.Header) // the client knows the vendor: ids may be anything
 	for f := range files(n) {
 		switch s := f.Source.(type) {
@@ -32,9 +32,9 @@ func checkFiles(n *upstream.Request) error {
 }
 
 // files goes through the images and documents of a request: sound is never sent.
-func files(n *upstream.Request) iter.Seq[*backend.File] {
-	return func(yield func(*backend.File) bool) {
-		for f := range backend.Files(n) {
+func files(n *upstream.Request) iter.Seq[*adapter.File] {
+	return func(yield func(*adapter.File) bool) {
+		for f := range adapter.Files(n) {
 			if _, sound := f.Part.(*content.Media); !sound && !yield(f) {
 				return
 			}
@@ -42,7 +42,7 @@ func files(n *upstream.Request) iter.Seq[*backend.File] {
 	}
 }
 
-func violations() []*content.Error {
+func violations() []*content.Violation {
 	list, _ := content.Violations(content.ErrUnresolved)
 	return list
 }

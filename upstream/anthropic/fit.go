@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/messages"
@@ -32,7 +32,7 @@ func (f *fitter) lose(rule int, path string) { f.log.Add(&modelLosses[rule], pat
 func fit(n *upstream.Request, of family, limit, most int64, log *loss.Log) (*upstream.Request, error) {
 	f := fitter{family: of, most: most, asked: n.MaxTokens != nil, n: *n, log: log}
 	f.n.Wire = nil
-	if err := cmp.Or(backend.Answers(n), f.turns()); err != nil {
+	if err := cmp.Or(adapter.Answers(n), f.turns()); err != nil {
 		return nil, err
 	}
 	f.limit(limit)
@@ -57,7 +57,7 @@ func (f *fitter) limit(limit int64) {
 	if n == nil {
 		n = &limit
 	}
-	low, lowered := backend.Lower(n, f.most)
+	low, lowered := adapter.Lower(n, f.most)
 	if lowered && n != &limit {
 		f.lose(lostLimit, "max_tokens")
 	}
@@ -71,18 +71,18 @@ func (f *fitter) turns() error {
 	own := false
 	begun := false
 	for i := range f.n.Turns {
-		if f.n.Turns[i].Role != content.System {
+		if f.n.Turns[i].Role != content.RoleSystem {
 			begun = true
 		} else if begun && !f.systemTurns() {
 			if !own {
 				own, f.n.Turns = true, slices.Clone(f.n.Turns)
 			}
-			f.n.Turns[i].Role = content.User
+			f.n.Turns[i].Role = content.RoleUser
 			f.lose(lostSystemTurn, "turns."+strconv.Itoa(i))
 		}
 	}
-	if i := len(f.n.Turns) - 1; i >= 0 && f.n.Turns[i].Role == content.Assistant && f.known() && !f.continues() {
-		return &content.Error{Code: content.CodeUnsupported, Path: "turns." + strconv.Itoa(i),
+	if i := len(f.n.Turns) - 1; i >= 0 && f.n.Turns[i].Role == content.RoleAssistant && f.known() && !f.continues() {
+		return &content.Violation{Code: content.CodeUnsupported, Path: "turns." + strconv.Itoa(i),
 			Text: "This model does not continue an answer that was begun. The conversation must end with a user message."}
 	}
 	return nil
@@ -91,11 +91,11 @@ func (f *fitter) turns() error {
 // question returns n, or a copy with a sentence in the place of an empty question:
 // the vendor refuses blank texts of the user.
 func question(n *upstream.Request, log *loss.Log) *upstream.Request {
-	first, end := backend.Question(n.Turns)
+	first, end := adapter.Question(n.Turns)
 	last := -1
 	for i := first; i < end; i++ {
 		t := &n.Turns[i]
-		if t.Role != content.User || len(t.Parts) == 0 {
+		if t.Role != content.RoleUser || len(t.Parts) == 0 {
 			continue
 		}
 		if slices.ContainsFunc(t.Parts, says) {
@@ -373,9 +373,9 @@ func remember(r *messages.Request, log *loss.Log) {
 func openLoop(turns []content.Turn) int {
 	step := -1
 	for end := len(turns); end > 0; {
-		end = before(turns, end, content.System)
-		user := before(turns, end, content.User)
-		said := before(turns, before(turns, user, content.System), content.Assistant)
+		end = before(turns, end, content.RoleSystem)
+		user := before(turns, end, content.RoleUser)
+		said := before(turns, before(turns, user, content.RoleSystem), content.RoleAssistant)
 		results, others := 0, 0
 		for _, t := range turns[user:end] {
 			for _, p := range t.Parts {

@@ -70,7 +70,7 @@ func fitCases() []fitCase {
 	cli := upstream.Request{Temperature: ptr(1.0), TopP: ptr(0.95), TopK: ptr(int64(64))}
 	must := content.ToolChoice{Mode: content.ChoiceAny}
 	tool := []content.Tool{{Name: "n"}}
-	system := []content.Turn{{Role: content.User}, {Role: content.System}}
+	system := []content.Turn{{Role: content.RoleUser}, {Role: content.RoleSystem}}
 	const def = defaultLimit
 	return []fitCase{
 		{"default limit", "claude-sonnet-5", upstream.Request{}, fitted{Max: def}},
@@ -112,7 +112,7 @@ func fitCases() []fitCase {
 			fitted{Thinking: "auto", Effort: "minimal", Display: "summarized", Max: def}},
 		{"thoughts are not to be shown", "claude-opus-5", think(upstream.Thinking{Display: "omitted"}), fitted{Display: "omitted", Max: def}},
 		{"thoughts to be shown where there are none", "claude-opus-4-8", think(upstream.Thinking{Display: "summarized"}),
-			fitted{Display: "summarized", Max: def}}, // RequestOf reports that
+			fitted{Display: "summarized", Max: def}}, // RequestFromUpstream reports that
 		{"an effort of a model that has budgets too", "claude-opus-4-5", think(upstream.Thinking{Effort: "low", Display: "summarized"}),
 			fitted{Thinking: "budget", Budget: 1024, Effort: "low", Display: "summarized", Max: def, Losses: []string{"degraded thinking.effort"}}},
 		{"an effort of a model with budgets", "claude-haiku-4-5", think(upstream.Thinking{Effort: "high"}),
@@ -157,8 +157,8 @@ func fitCases() []fitCase {
 		{"system turns of an unknown model", "house", upstream.Request{Turns: system},
 			fitted{Roles: "user user ", Max: def, Losses: []string{"degraded turns.1"}}},
 		{"calls without tools", "house", upstream.Request{Turns: []content.Turn{
-			{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "1", Name: "a"}, &content.ToolUse{ID: "2", Name: "b"}, &content.ToolUse{ID: "3", Name: "a"}}},
-			{Role: content.User}}}, fitted{Roles: "assistant user ", Tools: 2, Choice: "none", Max: def, Losses: []string{"hint tools"}}},
+			{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "1", Name: "a"}, &content.ToolUse{ID: "2", Name: "b"}, &content.ToolUse{ID: "3", Name: "a"}}},
+			{Role: content.RoleUser}}}, fitted{Roles: "assistant user ", Tools: 2, Choice: "none", Max: def, Losses: []string{"hint tools"}}},
 	}
 }
 
@@ -202,8 +202,8 @@ func TestFit(t *testing.T) {
 func opening(t *testing.T) []content.Loss {
 	t.Helper()
 	n := &upstream.Request{Turns: []content.Turn{
-		{Role: content.Assistant, Parts: []content.Part{&content.Text{Text: "Welcome"}}},
-		{Role: content.User, Parts: []content.Part{&content.Text{Text: "hi"}}},
+		{Role: content.RoleAssistant, Parts: []content.Part{&content.Text{Text: "Welcome"}}},
+		{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "hi"}}},
 	}}
 	c, err := New(Options{})
 	if err != nil {
@@ -267,9 +267,9 @@ func forgotten(t *testing.T) (all []content.Loss) {
 	} {
 		r := &messages.Request{Thinking: &messages.Thinking{Type: tt.mode}}
 		for i, p := range tt.turns {
-			role := content.User
+			role := content.RoleUser
 			if i%2 == 1 {
-				role = content.Assistant
+				role = content.RoleAssistant
 			}
 			r.Messages = append(r.Messages, content.Turn{Role: role, Parts: p})
 		}
@@ -284,10 +284,10 @@ func forgotten(t *testing.T) (all []content.Loss) {
 }
 
 func TestFitRefusesPrefill(t *testing.T) {
-	n := &upstream.Request{Turns: []content.Turn{{Role: content.User}, {Role: content.Assistant}}}
+	n := &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser}, {Role: content.RoleAssistant}}}
 	for model, want := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-6": true, "claude-sonnet-5": true, "house": false} {
 		_, err := fit(n, familyOf(model), 0, new(Client).most(model), new(loss.Log))
-		var e *content.Error
+		var e *content.Violation
 		if got := errors.As(err, &e); got != want || got && e.Path != "turns.1" {
 			t.Errorf("%s: %v", model, err)
 		}

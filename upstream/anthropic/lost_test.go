@@ -24,7 +24,7 @@ func TestUnsignedThought(t *testing.T) {
 		{"role":"assistant","content":[` + thought + `{"type":"text","text":"yo"}]},{"role":"user","content":"again"}]}`
 	c, f := strict(t, anthropic.Options{}, fakes.Options{})
 	var told []string
-	h := messages.NewHandler(c, &messages.Options{Serving: upstream.Serving{OnLoss: func(_ context.Context, losses []content.Loss) {
+	h := messages.NewHandler(c, &messages.Options{HandlerOptions: upstream.HandlerOptions{OnLoss: func(_ context.Context, losses []content.Loss) {
 		for _, l := range losses {
 			told = append(told, l.Severity.String()+" "+l.Path)
 		}
@@ -64,8 +64,8 @@ func TestLinkTypes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, _ := strict(t, anthropic.Options{}, fakes.Options{})
-			n := &upstream.Request{Model: "claude-sonnet-5", Resolver: &files{}, PassLinks: tt.pass,
-				Turns: []content.Turn{{Role: content.User, Parts: parts(&content.Image{Source: tt.source}, text("hi"))}}}
+			n := &upstream.Request{Model: "claude-sonnet-5", Resolver: &files{}, ForwardLinks: tt.pass,
+				Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(&content.Image{Source: tt.source}, text("hi"))}}}
 			reply, err := upstream.Collect(t.Context(), c, n)
 			if err != nil {
 				t.Fatal(err)
@@ -86,15 +86,15 @@ func TestLinkTypes(t *testing.T) {
 func TestCountElsewhere(t *testing.T) {
 	link := &content.Image{Source: &content.URL{URL: "https://a.example/x.gif"}}
 	for name, n := range map[string]*upstream.Request{
-		"a link":               {Turns: []content.Turn{{Role: content.User, Parts: parts(link, text("hi"))}}},
-		"an id":                {Turns: []content.Turn{{Role: content.User, Parts: parts(&content.Document{Source: &content.File{ID: "x"}}, text("hi"))}}},
-		"a link of the system": {System: parts(link), Turns: []content.Turn{{Role: content.User, Parts: parts(text("hi"))}}},
+		"a link":               {Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(link, text("hi"))}}},
+		"an id":                {Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(&content.Document{Source: &content.File{ID: "x"}}, text("hi"))}}},
+		"a link of the system": {System: parts(link), Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(text("hi"))}}},
 	} {
 		found := &files{}
 		n.Model, n.Resolver = "claude-sonnet-5", found
 		c, f := strict(t, anthropic.Options{}, fakes.Options{})
 		count, err := c.CountTokens(t.Context(), n)
-		if err != nil || !count.Estimate || count.Tokens <= 0 {
+		if err != nil || !count.Estimated || count.Tokens <= 0 {
 			t.Errorf("%s: %+v, %v", name, count, err)
 		}
 		if len(found.asked) > 0 || len(f.Last().Body) > 0 {

@@ -104,10 +104,10 @@ func TestFiles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, f := strict(t, anthropic.Options{}, fakes.Options{})
-			n := &upstream.Request{Model: "claude-sonnet-5", Turns: []content.Turn{{Role: content.User, Parts: parts(tt.part, text("hi"))}},
-				Resolver: &files{}, PassLinks: tt.pass}
+			n := &upstream.Request{Model: "claude-sonnet-5", Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(tt.part, text("hi"))}},
+				Resolver: &files{}, ForwardLinks: tt.pass}
 			_, err := upstream.Collect(t.Context(), c, n)
-			var e *content.Error
+			var e *content.Violation
 			if errors.As(err, &e) != (tt.fault != "") || e != nil && e.Path != tt.fault || e == nil && err != nil {
 				t.Errorf("error %v, want one at %q", err, tt.fault)
 			}
@@ -125,7 +125,7 @@ func TestLinksOfTheFormat(t *testing.T) {
 	for _, pass := range []bool{false, true} {
 		c, got := vendor(t, "application/json", reply, anthropic.Options{})
 		found := &files{}
-		h := messages.NewHandler(c, &messages.Options{Serving: upstream.Serving{PassLinks: pass, Links: found}})
+		h := messages.NewHandler(c, &messages.Options{HandlerOptions: upstream.HandlerOptions{ForwardLinks: pass, Links: found}})
 		if code, answer := ask2(h, body, nil); code != http.StatusOK {
 			t.Fatal(code, answer)
 		}
@@ -152,7 +152,7 @@ func TestLookalike(t *testing.T) {
 				continue // what has no type is taken to be what was asked for
 			}
 			c, _ := vendor(t, tt.kind, tt.answer, anthropic.Options{})
-			n := &upstream.Request{Model: "local", Stream: stream, Turns: []content.Turn{{Role: content.User, Parts: parts(text("hi"))}}}
+			n := &upstream.Request{Model: "local", Stream: stream, Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(text("hi"))}}}
 			r, err := upstream.Collect(t.Context(), c, n)
 			if err != nil {
 				t.Errorf("%s, streamed %v: %v", tt.name, stream, err)

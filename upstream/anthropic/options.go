@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/messages"
 )
 
@@ -42,7 +42,7 @@ type Options struct {
 
 	// Header goes with every exchange. Of a client's own headers only the version
 	// and betas do, see Beta, and those that the handler forwards and that are not
-	// in Header: see [upstream.Serving].
+	// in Header: see [upstream.HandlerOptions].
 	Header http.Header
 
 	// Model maps the name of the model that was asked for to the one to ask;
@@ -78,11 +78,11 @@ func New(o Options) (*Client, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
-	limits, faults := backend.NewOutputLimits(o.OutputLimits)
+	limits, faults := adapter.NewOutputLimits(o.OutputLimits)
 	if o.MaxTokens < 0 {
 		faults = append(faults, "limit MaxTokens: it is negative")
 	}
-	conf := backend.Config{
+	conf := adapter.Config{
 		Name: cmp.Or(o.Name, "anthropic"), Base: o.BaseURL, Versions: []string{"v1"}, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
 		// About rates; those about the host's account are not for
@@ -93,7 +93,7 @@ func New(o Options) (*Client, error) {
 	if o.Bearer {
 		conf.KeyHeader = ""
 	}
-	server, err := backend.New(conf, faults...)
+	server, err := adapter.New(conf, faults...)
 	if err != nil {
 		return nil, err
 	}

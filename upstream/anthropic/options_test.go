@@ -50,7 +50,7 @@ func TestBaseURL(t *testing.T) {
 
 // greeting is a request of no format.
 func greeting() *upstream.Request {
-	return &upstream.Request{Model: "m", Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi."}}}}}
+	return &upstream.Request{Model: "m", Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi."}}}}}
 }
 
 // What is wrong with options is told on one line that repeats no key.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
@@ -72,7 +72,7 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 		p.clients(p.wire.Header)
 		return p, nil
 	}
-	if err := backend.Kept(n, messages.Format); err != nil {
+	if err := adapter.Kept(n, messages.Format); err != nil {
 		return p, err
 	}
 	var log loss.Log
@@ -92,17 +92,17 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 			return p, err
 		}
 	}
-	r, losses := messages.RequestOf(say)
+	r, losses := messages.RequestFromUpstream(say)
 	if err := refused(losses); err != nil {
 		return p, err
 	}
-	if f := familyOf(p.model); !own && !f.opens() && len(r.Messages) > 0 && r.Messages[0].Role == content.Assistant {
+	if f := familyOf(p.model); !own && !f.opens() && len(r.Messages) > 0 && r.Messages[0].Role == content.RoleAssistant {
 		opening := &content.Text{Text: "(The conversation begins with the assistant.)"}
-		r.Messages = slices.Insert(slices.Clone(r.Messages), 0, content.Turn{Role: content.User, Parts: []content.Part{opening}})
+		r.Messages = slices.Insert(slices.Clone(r.Messages), 0, content.Turn{Role: content.RoleUser, Parts: []content.Part{opening}})
 		log.Add(&modelLosses[lostOpening], "turns.0")
 	}
-	fault := backend.Asked(n, losses, len(r.Messages) > 0, speaks)
-	if !n.PassLinks {
+	fault := adapter.Asked(n, losses, len(r.Messages) > 0, speaks)
+	if !n.ForwardLinks {
 		losses, p.linked = apart(losses)
 	}
 	log.Losses = append(log.Losses, losses...)
@@ -135,13 +135,13 @@ func ours(fields []upstream.Field) bool {
 
 // speaks reports whether anything of a request can be said.
 func speaks(n *upstream.Request) bool {
-	r, _ := messages.RequestOf(n)
+	r, _ := messages.RequestFromUpstream(n)
 	return len(r.Messages) > 0
 }
 
 // refused makes errors of losses without which the answer would be wrong.
 func refused(losses []content.Loss) error {
-	var faults content.Faults
+	var faults content.ViolationList
 	for _, l := range losses {
 		if codec.MessagesSound.Of(l) || codec.MessagesImageType.Of(l) || codec.MessagesDocumentType.Of(l) {
 			faults.Add(content.CodeUnsupported, l.Path, l.Reason)
@@ -229,17 +229,17 @@ func (p *plan) query() string {
 }
 
 // body writes the document.
-func (p *plan) body() (backend.Body, error) {
+func (p *plan) body() (adapter.Body, error) {
 	if p.wire == nil {
 		return p.say.Body()
 	}
-	members := []backend.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, p.model))}}
+	members := []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, p.model))}}
 	if p.from.Stream {
-		members = append(members, backend.Member{Name: "stream", Value: "true"})
+		members = append(members, adapter.Member{Name: "stream", Value: "true"})
 	} else if slices.ContainsFunc(p.wire.Spans, func(s upstream.Span) bool { return s.Name == "stream" }) {
-		members = append(members, backend.Member{Name: "stream", Value: "false"})
+		members = append(members, adapter.Member{Name: "stream", Value: "false"})
 	}
-	return backend.Splice(p.wire, members...), nil
+	return adapter.Splice(p.wire, members...), nil
 }
 
 func (p *plan) restore(events []upstream.Event) bool { return p.names.Restore(events) }

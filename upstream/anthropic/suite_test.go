@@ -18,7 +18,7 @@ func TestSuite(t *testing.T) {
 	c, f := strict(t, anthropic.Options{}, fakes.Options{})
 	f.Answer(scripted)
 	ask := func(s string) *upstream.Request {
-		return &upstream.Request{Model: "claude-sonnet-5", Turns: []content.Turn{{Role: content.User, Parts: parts(text(s))}}}
+		return &upstream.Request{Model: "claude-sonnet-5", Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(text(s))}}}
 	}
 	call := ask("script call")
 	call.Tools = []content.Tool{{Name: "weather", Input: content.Schema{JSON: `{"type":"object","properties":{"city":{"type":"string"}}}`}}}

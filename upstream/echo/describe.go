@@ -11,7 +11,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -27,7 +27,7 @@ type description struct {
 	results strings.Builder   // what tools answered, quoted
 	called  map[string]string // names of tools by the ids of their calls
 	files   int
-	faults  content.Faults
+	faults  content.ViolationList
 	failed  error // what is no fault of the request
 }
 
@@ -196,8 +196,8 @@ func (d *description) source(path, kind string, s content.Source) []string {
 		}
 	case *content.URL:
 		if s != nil {
-			facts := []string{kind, "url", clip(strconv.Quote(scrub.Line(s.URL)), 200)}
-			if d.req.PassLinks {
+			facts := []string{kind, "url", clip(strconv.Quote(redact.Line(s.URL)), 200)}
+			if d.req.ForwardLinks {
 				d.files++
 				return append(facts, s.MediaType, extra(s.Extra))
 			}

@@ -26,7 +26,7 @@ func everything() *upstream.Request {
 		Model:  "demo",
 		System: []content.Part{&content.Text{Text: "Be kind.", Cache: &content.Cache{TTL: "5m"}}},
 		Turns: []content.Turn{
-			{Role: content.User, Parts: []content.Part{
+			{Role: content.RoleUser, Parts: []content.Part{
 				&content.Text{Text: "What is\nthis?", Extra: x(`{ "x": 1 }`)},
 				&content.Image{Source: &content.Base64{MediaType: "image/png", Data: b64(picture)}},
 				&content.Document{Title: "T", Context: "C", Citations: true, Source: &content.PlainText{Text: "plain"}},
@@ -35,7 +35,7 @@ func everything() *upstream.Request {
 				&content.Media{Source: &content.Base64{MediaType: "audio/wav", Data: b64("RIFF")}},
 				&content.SearchResult{Source: "s", Title: "t", Parts: []content.Part{&content.Text{Text: "found"}}},
 			}},
-			{Role: content.Assistant, Extra: x(`{"y":2}`), Parts: []content.Part{
+			{Role: content.RoleAssistant, Extra: x(`{"y":2}`), Parts: []content.Part{
 				&content.Thinking{Text: "hm", Signature: content.Signature{Format: "messages", Data: "abc"}},
 				&content.Thinking{Redacted: content.Signature{Format: "messages", Data: "secret"}},
 				&content.Text{Text: "cited", Citations: make([]content.Citation, 2)},
@@ -44,7 +44,7 @@ func everything() *upstream.Request {
 				&content.Unknown{Format: "messages", Kind: "novel", Raw: `{"type":"novel"}`},
 				&content.ToolUse{ID: "call", Name: "look", Input: `{"a":1}`},
 			}},
-			{Role: content.User, Parts: []content.Part{
+			{Role: content.RoleUser, Parts: []content.Part{
 				&content.ToolResult{ID: "call", Error: true, Parts: []content.Part{
 					&content.Text{Text: "no luck"},
 					&content.Image{Source: &content.Base64{MediaType: "image/png", Data: b64(picture)}},
@@ -161,7 +161,7 @@ func (f files) Resolve(_ context.Context, s content.Source) (content.Blob, error
 	case name == "broken":
 		return content.Blob{}, errDisk
 	case !ok:
-		return content.Blob{}, &content.Error{Code: content.CodeValue, Text: "no such file"}
+		return content.Blob{}, &content.Violation{Code: content.CodeValue, Text: "no such file"}
 	}
 	return content.Blob{MediaType: "image/png", Data: []byte(data)}, nil
 }
@@ -187,7 +187,7 @@ func TestFiles(t *testing.T) {
 	}
 
 	_, err := upstream.Collect(t.Context(), echo.New(), with(&content.URL{URL: "https://example.com/"}))
-	var e *content.Error
+	var e *content.Violation
 	if !errors.As(err, &e) || e.Code != content.CodeUnsupported || e.Path != "turns.0.parts.1.source" {
 		t.Errorf("a link without a Resolver: got %v", err)
 	}
@@ -216,7 +216,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	r := &upstream.Request{Turns: []content.Turn{{Role: content.User, Parts: []content.Part{
+	r := &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{
 		&content.Text{Text: "echo: say 123456"}, // 6 bytes are said
 		&content.Document{Source: &content.Base64{Data: b64(strings.Repeat("x", 2400))}},
 	}}}}
@@ -233,7 +233,7 @@ func TestUsage(t *testing.T) {
 func Example() {
 	request := &upstream.Request{
 		Model: "demo",
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hello!"}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hello!"}}}},
 	}
 	reply, err := upstream.Collect(context.Background(), echo.New(), request)
 	if err != nil {

@@ -42,7 +42,7 @@
 // [upstream.Request.Load], and measured; a file id that nobody knows, and a
 // link that may be passed on, are described as they came. A file that cannot be
 // had, such as a link without a Resolver, makes the request fail with a
-// [*content.Error] that has its path. Whether the answer is streamed is not said:
+// [*content.Violation] that has its path. Whether the answer is streamed is not said:
 // it makes no difference.
 //
 //	echo of demo: 1 turn
@@ -56,7 +56,7 @@
 // An image is a PNG of some hundred bytes in Output.AspectRatio, 1:1 if there
 // is none, with the longer side of 64 pixels or a little less, so that the ratio
 // is exact. Any two whole numbers will do, in lowest terms up to 64; everything
-// else fails the request with a [*content.Error]. Other sizes than that are not
+// else fails the request with a [*content.Violation]. Other sizes than that are not
 // drawn: an Output.ImageSize is a [content.Loss], and so are modalities that
 // are neither text nor image. The same description is drawn in the same way,
 // another one in another way. An image is signed, as thoughts are. There is
@@ -92,7 +92,7 @@
 // Texts that follow each other are parted by a line break. The instructions
 // stall, pause, fail and cut leave the rest of the answer what it would have
 // been, and so does stop. An instruction that cannot be carried out fails the
-// request with a [*content.Error] that lists the known ones or says what is
+// request with a [*content.Violation] that lists the known ones or says what is
 // wrong.
 //
 // # Limits and counts

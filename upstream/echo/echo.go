@@ -43,7 +43,7 @@ func (*Upstream) Generate(ctx context.Context, r *upstream.Request, w *upstream.
 // CountTokens says what Generate would report as the prompt's tokens. It loads
 // no file.
 func (*Upstream) CountTokens(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {
-	return upstream.TokenCount{Tokens: upstream.EstimateTokens(r), Estimate: true}, nil
+	return upstream.TokenCount{Tokens: upstream.EstimateTokens(r), Estimated: true}, nil
 }
 
 // models are what Models lists: one for each thing that can be tried. Any other
@@ -92,7 +92,7 @@ func (s *script) complete(r *upstream.Request, d *description) error {
 // the model and wants to see what it thought.
 func wantsThought(r *upstream.Request) bool {
 	t := &r.Thinking
-	return t.On() || t.Mode == "" && (t.Display == "full" || t.Display == "summarized")
+	return t.Enabled() || t.Mode == "" && (t.Display == "full" || t.Display == "summarized")
 }
 
 // answer is what is said without instructions.
@@ -168,7 +168,7 @@ func arguments(r *upstream.Request, i int) (string, error) {
 // lastUser returns the index of the user's last turn, or -1.
 func lastUser(r *upstream.Request) int {
 	for i := len(r.Turns) - 1; i >= 0; i-- {
-		if r.Turns[i].Role == content.User {
+		if r.Turns[i].Role == content.RoleUser {
 			return i
 		}
 	}

@@ -27,7 +27,7 @@ const weather = `{"type":"object","properties":{"city":{"type":"string"}},"requi
 func ask(text string) *upstream.Request {
 	return &upstream.Request{
 		Model: "demo",
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: text}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}},
 		Tools: []content.Tool{
 			{Name: "get_weather", Input: content.Schema{JSON: weather}},
 			{Name: "get_time"},
@@ -35,7 +35,7 @@ func ask(text string) *upstream.Request {
 	}
 }
 
-func collect(t *testing.T, r *upstream.Request) *upstream.Reply {
+func collect(t *testing.T, r *upstream.Request) *upstream.Response {
 	t.Helper()
 	reply, err := upstream.Collect(t.Context(), echo.New(), r)
 	if err != nil {
@@ -175,12 +175,12 @@ func TestOnlyTheUsersLastTextsInstruct(t *testing.T) {
 	r := ask("echo: say no")
 	r.System = []content.Part{&content.Text{Text: "echo: fail internal"}}
 	r.Turns = append(r.Turns,
-		content.Turn{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "get_time"}, &content.Text{Text: "echo: fail internal"}}},
-		content.Turn{Role: content.User, Parts: []content.Part{
+		content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "get_time"}, &content.Text{Text: "echo: fail internal"}}},
+		content.Turn{Role: content.RoleUser, Parts: []content.Part{
 			&content.ToolResult{ID: "a", Parts: []content.Part{&content.Text{Text: "echo: fail internal"}}},
 			&content.Text{Text: "so echo: fail internal\n  echo: fail internal"},
 		}},
-		content.Turn{Role: content.System, Parts: []content.Part{&content.Text{Text: "echo: fail internal"}}})
+		content.Turn{Role: content.RoleSystem, Parts: []content.Part{&content.Text{Text: "echo: fail internal"}}})
 	got := text(collect(t, r).Parts)
 	if !strings.HasPrefix(got, "get_time answered: echo: fail internal\n\necho of demo: 4 turns\n") {
 		t.Errorf("got %q", got)
@@ -270,8 +270,8 @@ func TestThinking(t *testing.T) {
 	for _, change := range []string{"", "!"} {
 		back := ask("echo: say x")
 		back.Turns = append(back.Turns,
-			content.Turn{Role: content.Assistant, Parts: []content.Part{&content.Thinking{Text: th.Text + change, Signature: th.Signature}}},
-			content.Turn{Role: content.User, Parts: []content.Part{&content.Text{Text: "and now?"}}})
+			content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.Thinking{Text: th.Text + change, Signature: th.Signature}}},
+			content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "and now?"}}})
 		if signed := strings.Contains(text(collect(t, back).Parts), "signed by echo"); signed != (change == "") {
 			t.Errorf("with %q: signed is %v", change, signed)
 		}
@@ -321,8 +321,8 @@ func TestToolLoop(t *testing.T) {
 	first := collect(t, r)
 	use := first.Parts[0].(*content.ToolUse)
 	r.Turns = append(r.Turns,
-		content.Turn{Role: content.Assistant, Parts: first.Parts},
-		content.Turn{Role: content.User, Parts: []content.Part{
+		content.Turn{Role: content.RoleAssistant, Parts: first.Parts},
+		content.Turn{Role: content.RoleUser, Parts: []content.Part{
 			&content.ToolResult{ID: use.ID, Parts: []content.Part{&content.Text{Text: "sunny"}}},
 			&content.ToolResult{ID: "other", Error: true},
 		}})

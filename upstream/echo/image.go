@@ -83,7 +83,7 @@ func (s *script) addImage(r *upstream.Request, d *description) error {
 	}
 	shape, ok := shapeOf(r.Output.AspectRatio)
 	if !ok {
-		return &content.Error{Code: content.CodeValue, Path: "output.aspect_ratio", Text: "echo cannot draw this: " + wrongShape}
+		return &content.Violation{Code: content.CodeValue, Path: "output.aspect_ratio", Text: "echo cannot draw this: " + wrongShape}
 	}
 	s.steps = append(s.steps, step{kind: stepImage, text: d.text(), shape: shape})
 	return nil

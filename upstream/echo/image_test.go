@@ -22,7 +22,7 @@ func paint(say, ratio string, more ...string) *upstream.Request {
 }
 
 // pixels decodes the image that an answer ends with.
-func pixels(t *testing.T, reply *upstream.Reply) (data []byte, width, height int) {
+func pixels(t *testing.T, reply *upstream.Response) (data []byte, width, height int) {
 	t.Helper()
 	if len(reply.Parts) == 0 {
 		t.Fatal("an empty answer")
@@ -103,8 +103,8 @@ func TestImagePlace(t *testing.T) {
 		{"loop ends", "A cat.", false, func(r *upstream.Request) {
 			r.Choice.Mode = content.ChoiceAny
 			r.Turns = append(r.Turns,
-				content.Turn{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "get_time"}}},
-				content.Turn{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "a"}}})
+				content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "get_time"}}},
+				content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "a"}}})
 		}, []string{image}, content.StopEnd},
 	}
 	for _, tt := range tests {
@@ -171,7 +171,7 @@ func TestImageIsAboutTheRequest(t *testing.T) {
 	first := collect(t, r)
 	data, _, _ := pixels(t, first)
 	back := ask("And?")
-	back.Turns = append(r.Turns, content.Turn{Role: content.Assistant, Parts: first.Parts}, back.Turns[0])
+	back.Turns = append(r.Turns, content.Turn{Role: content.RoleAssistant, Parts: first.Parts}, back.Turns[0])
 	want := fmt.Sprintf("\nturns.1.parts.0: image, base64, image/png, %d bytes, sha256 %s, signature echo 44 bytes sha256 ", len(data), short(data))
 	said := text(collect(t, back).Parts)
 	if !strings.Contains(said, want) || !strings.Contains(said, ", signed by echo\nturns.2: user") {
@@ -193,7 +193,7 @@ func TestImageLosses(t *testing.T) {
 	if diff := cmp.Diff(want, collect(t, r).Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
-	r.Refuse = content.LossDegraded
+	r.RejectLoss = content.LossDegraded
 	if reply, err := upstream.Collect(t.Context(), echo.New(), r); err == nil || len(reply.Parts) > 0 {
 		t.Errorf("answered although losses are refused: %v, %v", reply.Parts, err)
 	}

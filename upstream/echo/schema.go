@@ -31,12 +31,12 @@ const (
 func instance(schema string, object bool) (string, error) {
 	doc, err := jsonwire.Parse(schema, jsonwire.Limits{})
 	if err != nil {
-		return "", &content.Error{Code: content.CodeSyntax, Text: "the schema is not valid JSON"}
+		return "", &content.Violation{Code: content.CodeSyntax, Text: "the schema is not valid JSON"}
 	}
 	defer doc.Close()
 	root := doc.Root()
 	if k := root.Kind(); k != jsonwire.Object && k != jsonwire.True {
-		return "", &content.Error{Code: content.CodeType, Text: "the schema must be an object"}
+		return "", &content.Violation{Code: content.CodeType, Text: "the schema must be an object"}
 	}
 	list := []node{{v: root}}
 	if object {

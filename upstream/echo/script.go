@@ -75,7 +75,7 @@ func parseScript(r *upstream.Request) (*script, error) {
 	if n < 0 {
 		return s, nil
 	}
-	var faults content.Faults
+	var faults content.ViolationList
 	for i, p := range r.Turns[n].Parts {
 		t, ok := p.(*content.Text)
 		if !ok || t == nil || !strings.Contains(t.Text, prefix) {

@@ -178,7 +178,7 @@ func (s *speaker) calls(calls []call, weave bool) error {
 // weave writes calls side by side, one piece of each in turn.
 func (s *speaker) weave(calls []call) error {
 	type running struct {
-		to   *upstream.Call
+		to   *upstream.ToolCallWriter
 		rest string
 	}
 	open := make([]running, 0, len(calls))

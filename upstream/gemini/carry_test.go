@@ -58,7 +58,7 @@ func newCarrier(t *testing.T, o vendorfake.Options) *carrier {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.handlers = append(c.handlers, messages.NewHandler(up, &messages.Options{Serving: upstream.Serving{
+		c.handlers = append(c.handlers, messages.NewHandler(up, &messages.Options{HandlerOptions: upstream.HandlerOptions{
 			OnDone: func(_ context.Context, r *upstream.Report) {
 				for _, l := range r.Losses {
 					c.lost = append(c.lost, l.Severity.String()+" "+l.Path)

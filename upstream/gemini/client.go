@@ -7,7 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/upstream"
 )
@@ -16,9 +16,9 @@ import (
 // generation. It counts tokens, lists models and tells losses beforehand. It is
 // safe for concurrent use.
 type Client struct {
-	server *backend.Server
+	server *adapter.Server
 	closed bool
-	limits backend.OutputLimits
+	limits adapter.OutputLimits
 }
 
 // Generate implements [upstream.Upstream].
@@ -38,19 +38,19 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if req.Stream {
 		method = ":streamGenerateContent?alt=sse"
 	}
-	a, err := c.server.Do(ctx, &backend.Exchange{Path: pathOf(p.model) + method, Client: p.sends, Body: body, Stream: req.Stream})
+	a, err := c.server.Do(ctx, &adapter.Exchange{Path: pathOf(p.model) + method, Client: p.sends, Body: body, Stream: req.Stream})
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	if a.Stream || req.Stream { // the reader knows an array for itself
-		return backend.Relay(ctx, w, generatecontent.NewStreamReader(a, c.server.Limits()), a.Head(p.wire == nil), p.restore)
+		return adapter.Relay(ctx, w, generatecontent.NewStreamReader(a, c.server.Limits()), a.Head(p.wire == nil), p.restore)
 	}
-	f, err := a.Decode(generatecontent.DecodeReply)
+	f, err := a.Decode(generatecontent.DecodeResponse)
 	if err != nil {
 		return err
 	}
-	return backend.Reply(w, f, a.Head(p.wire == nil), p.restore)
+	return adapter.Reply(w, f, a.Head(p.wire == nil), p.restore)
 }
 
 // resource returns the name of a model as the API has it.
@@ -90,23 +90,23 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 
 func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (upstream.TokenCount, error) {
 	if p.wire == nil && absent(p.from) {
-		return backend.Estimate(req), nil
+		return adapter.Estimate(req), nil
 	}
 	body, err := p.countBody(ctx)
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	n, err := c.server.AskCount(ctx, &backend.Exchange{Path: pathOf(p.model) + ":countTokens", Client: p.sends, Body: body},
+	n, err := c.server.AskCount(ctx, &adapter.Exchange{Path: pathOf(p.model) + ":countTokens", Client: p.sends, Body: body},
 		func(text string) (upstream.TokenCount, error) { return generatecontent.DecodeCount([]byte(text)) })
-	if backend.NotServed(err) {
-		return backend.Estimate(req), nil
+	if adapter.NotServed(err) {
+		return adapter.Estimate(req), nil
 	}
 	return n, err
 }
 
 // Models asks the server for its models, page by page.
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	return backend.Models(ctx, c.page)
+	return adapter.Models(ctx, c.page)
 }
 
 func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
@@ -114,7 +114,7 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	if after != "" {
 		path += "&pageToken=" + url.QueryEscape(after)
 	}
-	_, err = c.server.Ask(ctx, &backend.Exchange{Path: path}, func(text string) (err error) {
+	_, err = c.server.Ask(ctx, &adapter.Exchange{Path: path}, func(text string) (err error) {
 		list, next, err = generatecontent.DecodeModels([]byte(text))
 		return err
 	})

@@ -95,7 +95,7 @@ func TestModelPath(t *testing.T) {
 	} {
 		c, got := vendor(t, "application/json", reply, gemini.Options{Model: func(string) string { return name }})
 		_, err := upstream.Collect(t.Context(), c, &upstream.Request{Model: "x", Turns: []content.Turn{
-			{Role: content.User, Parts: []content.Part{&content.Text{Text: "hi"}}}}})
+			{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "hi"}}}}})
 		if got.Path != want || (err == nil) != (want != "") {
 			t.Errorf("%.40q: sent to %q, want %q (%v)", name, got.Path, want, err)
 		}

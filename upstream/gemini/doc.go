@@ -7,11 +7,11 @@
 // A request that came in this format goes on byte for byte; answers come back
 // the same way. A request of another format is told in this one, and what that
 // loses is reported before anything is sent: see [upstream.Writer.Loss] and
-// [generatecontent.RequestFor].
+// [generatecontent.RequestForTarget].
 //
 // The model is asked what the user said last, or nothing: no other words stand
 // for it. If only another vendor understands what was said, that is reported as
-// lost, and the request fails with a [content.Error] that names the part. It
+// lost, and the request fails with a [content.Violation] that names the part. It
 // fails too, naming the turn, if there is nothing but empty texts, which the
 // vendor's models refuse.
 //
@@ -32,7 +32,7 @@
 // Links and files of the host's are put into the document after the losses were
 // told, unless links may be passed on. Files that the vendor keeps are named as
 // they are. A file of any other kind, or of a type that the vendor does not take,
-// is a [content.Error].
+// is a [content.Violation].
 //
 // # Other services
 //

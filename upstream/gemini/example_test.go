@@ -29,7 +29,7 @@ func ExampleNew() {
 	}
 	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{
 		Model: "gemini-3.5-pro",
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
 	})
 	if err != nil {
 		panic(err)
@@ -51,7 +51,7 @@ func ExampleClient_Preflight() {
 		System: []content.Part{
 			&content.Text{Text: "You help.", Cache: &content.Cache{}},
 		},
-		Turns:  []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+		Turns:  []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
 		Tools:  []content.Tool{{Name: "weather", Input: content.Schema{JSON: `{"type":"object"}`}}},
 		Choice: content.ToolChoice{NoParallel: true},
 	})

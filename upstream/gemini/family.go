@@ -3,7 +3,7 @@ package gemini
 import (
 	"strings"
 
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 )
 
 // A family is what the name of a model tells of what it takes. Names that tell
@@ -93,7 +93,7 @@ const mostBudget = 65535
 func (f family) thinks() bool { return !f.before(2, 5) && (f.major != 2 || f.kind != image) }
 
 // outputLimits are those of the vendor's models.
-var outputLimits = backend.OutputLimits{
+var outputLimits = adapter.OutputLimits{
 	"gemini-1.5": 8192, "gemini-2.0": 8192,
 	"gemini-2.5": 65536, "gemini-2.5-flash-image": 32768,
 	"gemini-3": 65536, "gemini-3-pro-image": 32768,

@@ -266,7 +266,7 @@ func TestEmptyAnswer(t *testing.T) {
 func TestRefusedLoss(t *testing.T) {
 	v := vendorfake.New(t, vendorfake.Options{})
 	c, _ := fronts(t, v.URL)
-	h := messages.NewHandler(c, &messages.Options{Serving: upstream.Serving{Refuse: content.LossDropped}})
+	h := messages.NewHandler(c, &messages.Options{HandlerOptions: upstream.HandlerOptions{RejectLoss: content.LossDropped}})
 	w := send(h, "/v1/messages", `{"model":"m","max_tokens":9,"stop_sequences":["a","b","c","d","e","f"],"messages":[{"role":"user","content":"q"}]}`)
 	if w.Code != http.StatusBadRequest || len(v.Requests()) > 0 {
 		t.Errorf("%d %s, %d requests", w.Code, w.Body, len(v.Requests()))

@@ -3,7 +3,7 @@ package gemini
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -11,8 +11,8 @@ import (
 // that could be had were put in: what the vendor cannot be sent. Paths are
 // neutral.
 func checkFiles(n *upstream.Request) error {
-	var faults content.Faults
-	for f := range backend.Files(n) {
+	var faults content.ViolationList
+	for f := range adapter.Files(n) {
 		if f.System() {
 			continue
 		}
@@ -24,7 +24,7 @@ func checkFiles(n *upstream.Request) error {
 			switch kind := typeOf(s); {
 			case kind == "":
 				faults.Add(content.CodeMedia, f.Path(), "the media type of the file is not known")
-			case !generatecontent.IsWelcome(kind):
+			case !generatecontent.IsSupportedMediaType(kind):
 				faults.Add(content.CodeUnsupported, f.Path(), "the model does not take files of this media type")
 			}
 		case *content.File:
@@ -49,13 +49,13 @@ func typeOf(s *content.Base64) string {
 // absent reports whether a request has files that would have to be had from
 // elsewhere to be sent.
 func absent(n *upstream.Request) bool {
-	for f := range backend.Files(n) {
+	for f := range adapter.Files(n) {
 		if f.System() {
 			continue
 		}
 		switch s := f.Source.(type) {
 		case *content.URL:
-			if s != nil && !n.PassLinks {
+			if s != nil && !n.ForwardLinks {
 				return true
 			}
 		case *content.File:

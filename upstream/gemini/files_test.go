@@ -25,7 +25,7 @@ func TestAbsent(t *testing.T) {
 		{"none", (*content.Image)(nil), false, false},
 	}
 	for _, tt := range tests {
-		n := &upstream.Request{PassLinks: tt.pass, Turns: []content.Turn{{Parts: []content.Part{tt.part}}}}
+		n := &upstream.Request{ForwardLinks: tt.pass, Turns: []content.Turn{{Parts: []content.Part{tt.part}}}}
 		if got := absent(n); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}

@@ -5,13 +5,13 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
-// What depends on the model, beyond what [generatecontent.RequestFor] tells.
+// What depends on the model, beyond what [generatecontent.RequestForTarget] tells.
 var (
 	noThinking = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDropped,
 		Reason: "the model does not think"}
@@ -38,11 +38,11 @@ var fitLosses = []*loss.Rule{
 // target says what a model takes.
 func (c *Client) target(f family) generatecontent.Target {
 	return generatecontent.Target{
-		ClosedSchemas: c.closed,
-		FilesBeside:   !f.since(3),
-		SignedCalls:   !f.before(3, 0),
-		NoMixedTools:  f.before(3, 0),
-		Filled:        true,
+		ClosedSchemas:     c.closed,
+		FilesAfterResults: !f.since(3),
+		SignedCalls:       !f.before(3, 0),
+		NoMixedTools:      f.before(3, 0),
+		FilesInlined:      true,
 	}
 }
 
@@ -53,7 +53,7 @@ func fit(r *generatecontent.Request, n *upstream.Request, f family, most int64, 
 	if g == nil {
 		return
 	}
-	low, lowered := backend.Lower(g.MaxOutputTokens, most)
+	low, lowered := adapter.Lower(g.MaxOutputTokens, most)
 	if g.MaxOutputTokens = low; lowered {
 		log.Add(limitLowered, "max_tokens")
 	}
@@ -84,7 +84,7 @@ func empty(g *generatecontent.GenerationConfig) bool {
 
 // think makes t what the model takes.
 func think(t *generatecontent.ThinkingConfig, n *upstream.Request, f family, log *loss.Log) {
-	if n.Thinking.On() && n.Thinking.Display == "" && !native(n) {
+	if n.Thinking.Enabled() && n.Thinking.Display == "" && !native(n) {
 		show := true // who asks for thinking elsewhere sees it
 		t.IncludeThoughts = &show
 	}
@@ -92,7 +92,7 @@ func think(t *generatecontent.ThinkingConfig, n *upstream.Request, f family, log
 	switch {
 	case !f.thinks():
 		forget(log, "thinking.mode", "thinking.budget", "thinking.effort", "thinking.display")
-		if n.Thinking.On() {
+		if n.Thinking.Enabled() {
 			log.Add(noThinking, "thinking.mode")
 		}
 		if n.Thinking.Effort != "" {

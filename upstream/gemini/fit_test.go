@@ -103,7 +103,7 @@ func TestThinkingFits(t *testing.T) {
 	for _, tt := range fits {
 		config, lost := fitted(t, tt.model, &upstream.Request{Thinking: tt.from})
 		want := `{"thinkingConfig":{` + tt.want + `}}`
-		if tt.from.On() {
+		if tt.from.Enabled() {
 			want = `{"thinkingConfig":{"includeThoughts":true,` + tt.want + `}}`
 		}
 		if tt.want == "" {
@@ -184,6 +184,6 @@ func TestFitLosses(t *testing.T) {
 }
 
 func mustSay(n *upstream.Request) *generatecontent.Request {
-	r, _ := generatecontent.RequestOf(n)
+	r, _ := generatecontent.RequestFromUpstream(n)
 	return r
 }

@@ -29,7 +29,7 @@ func FuzzPlan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		r, err := messages.ParseRequestString(body)
-		if err != nil || r.Validate(&messages.Rules{}) != nil {
+		if err != nil || r.Validate(&messages.ValidateOptions{}) != nil {
 			return
 		}
 		n := r.Upstream()

@@ -35,7 +35,7 @@ func newBench(t *testing.T, o vendorfake.Options) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.front = messages.NewHandler(c, &messages.Options{Serving: upstream.Serving{
+	b.front = messages.NewHandler(c, &messages.Options{HandlerOptions: upstream.HandlerOptions{
 		OnDone: func(_ context.Context, r *upstream.Report) { b.report = r },
 	}})
 	return b

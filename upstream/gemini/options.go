@@ -9,7 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 )
 
 // DefaultURL is where the vendor's own API is.
@@ -47,7 +47,7 @@ type Options struct {
 	HTTPClient *http.Client
 
 	// Header goes with every exchange. Of a client's own headers only those do that
-	// the handler forwards and that are not in Header: see [upstream.Serving].
+	// the handler forwards and that are not in Header: see [upstream.HandlerOptions].
 	Header http.Header
 
 	// Model maps the name of the model that was asked for to the one to ask;
@@ -82,11 +82,11 @@ func New(o Options) (*Client, error) {
 	if o.Version != "" {
 		versions = []string{o.Version}
 	}
-	limits, faults := backend.NewOutputLimits(o.OutputLimits)
+	limits, faults := adapter.NewOutputLimits(o.OutputLimits)
 	if strings.Trim(o.Version, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		faults = append(faults, fmt.Sprintf("version: %q is not made of small letters and digits", o.Version))
 	}
-	conf := backend.Config{
+	conf := adapter.Config{
 		Name: cmp.Or(o.Name, "gemini"), Base: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
 		Told:   []string{"Retry-After", "X-Gemini-Service-Tier", "Server-Timing"},
@@ -95,7 +95,7 @@ func New(o Options) (*Client, error) {
 	if o.Bearer {
 		conf.KeyHeader = ""
 	}
-	server, err := backend.New(conf, faults...)
+	server, err := adapter.New(conf, faults...)
 	if err != nil {
 		return nil, err
 	}

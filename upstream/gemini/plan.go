@@ -10,7 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
@@ -37,7 +37,7 @@ type plan struct {
 func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	p := &plan{client: c, model: c.server.Model(n.Model)}
 	if !legalPath(p.model) {
-		return p, &content.Error{Code: content.CodeValue, Path: "model", Text: "is not the name of a model"}
+		return p, &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not the name of a model"}
 	}
 	foreign := slices.ContainsFunc(n.Header, func(f upstream.Field) bool { return strings.EqualFold(f.Name, "anthropic-version") })
 	if !foreign && len(n.Header) > 0 {
@@ -49,7 +49,7 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if p.wire = upstream.WireOf(n, generatecontent.Format); p.wire != nil {
 		return p, nil
 	}
-	if err := cmp.Or(backend.Answers(n), backend.Kept(n, generatecontent.Format)); err != nil {
+	if err := cmp.Or(adapter.Answers(n), adapter.Kept(n, generatecontent.Format)); err != nil {
 		return p, err
 	}
 	var log loss.Log
@@ -58,8 +58,8 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	}
 	p.from, p.names = legal.Make(legal.Portable(n, generatecontent.Format, &log), rules, &log)
 	p.say = p.said(p.from, &log)
-	fault := backend.Asked(n, log.Losses, len(p.say.Contents) > 0, func(n *upstream.Request) bool {
-		r, _ := generatecontent.RequestFor(n, c.target(familyOf(p.model)))
+	fault := adapter.Asked(n, log.Losses, len(p.say.Contents) > 0, func(n *upstream.Request) bool {
+		r, _ := generatecontent.RequestForTarget(n, c.target(familyOf(p.model)))
 		return len(r.Contents) > 0
 	})
 	p.losses = loss.Bound(log.Losses)
@@ -83,7 +83,7 @@ func legalPath(model string) bool {
 // said says a request in words that the model understands.
 func (p *plan) said(n *upstream.Request, log *loss.Log) *generatecontent.Request {
 	f := familyOf(p.model)
-	r, losses := generatecontent.RequestFor(n, p.client.target(f))
+	r, losses := generatecontent.RequestForTarget(n, p.client.target(f))
 	log.Losses = append(log.Losses, losses...)
 	fit(r, n, f, p.client.most(p.model), log)
 	r.Model = "" // it stands in the path
@@ -109,7 +109,7 @@ func (p *plan) fill(ctx context.Context) error {
 }
 
 // body writes the document. Files that the vendor cannot fetch are loaded.
-func (p *plan) body(ctx context.Context) (backend.Body, error) {
+func (p *plan) body(ctx context.Context) (adapter.Body, error) {
 	if err := p.fill(ctx); err != nil {
 		return nil, err
 	}
@@ -138,18 +138,18 @@ func (p *plan) renamed() bool {
 
 // splice returns the document that came, with the name of the model in it if it
 // needs one.
-func (p *plan) splice(model bool) backend.Body {
-	var members []backend.Member
+func (p *plan) splice(model bool) adapter.Body {
+	var members []adapter.Member
 	if model {
-		members = []backend.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, resource(p.model)))}}
+		members = []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, resource(p.model)))}}
 	}
-	return backend.Splice(p.wire, members...)
+	return adapter.Splice(p.wire, members...)
 }
 
 // countBody writes the document that asks for a count. The vendor counts only
 // contents, unless the whole request is in the document; the vendor's other
 // service has no place for that, but takes what counts beside the contents.
-func (p *plan) countBody(ctx context.Context) (backend.Body, error) {
+func (p *plan) countBody(ctx context.Context) (adapter.Body, error) {
 	if err := p.fill(ctx); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ const (
 )
 
 // within is a document as a member of one that asks for a count.
-type within struct{ backend.Body }
+type within struct{ adapter.Body }
 
 // Len returns the length of the document in bytes.
 func (b within) Len() int64 { return int64(len(wrapOpen)+len(wrapClose)) + b.Body.Len() }

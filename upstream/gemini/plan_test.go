@@ -65,7 +65,7 @@ func bodyOf(t *testing.T, n *upstream.Request) (body string, losses []content.Lo
 }
 
 func withParts(parts ...content.Part) *upstream.Request {
-	return &upstream.Request{Model: "gemini-3.8-flash", Turns: []content.Turn{{Role: content.User, Parts: parts}}, Resolver: &store{}}
+	return &upstream.Request{Model: "gemini-3.8-flash", Turns: []content.Turn{{Role: content.RoleUser, Parts: parts}}, Resolver: &store{}}
 }
 
 func anImage(s content.Source) content.Part { return &content.Image{Source: s} }
@@ -76,7 +76,7 @@ func TestFiles(t *testing.T) {
 	const stored = "https://generativelanguage.googleapis.com/v1beta/files/x"
 	link := anImage(&content.URL{URL: "https://a.example/x"})
 	passed := withParts(link)
-	passed.PassLinks = true
+	passed.ForwardLinks = true
 	result := func(p content.Part) content.Part {
 		return &content.ToolResult{ID: "1", Name: "f", Parts: []content.Part{p}}
 	}
@@ -105,7 +105,7 @@ func TestFiles(t *testing.T) {
 			if len(losses) != tt.losses {
 				t.Errorf("lost %+v", losses)
 			}
-			var fault *content.Error
+			var fault *content.Violation
 			if errors.As(err, &fault) {
 				if path, code, _ := strings.Cut(tt.want, ": "); fault.Path != path || code != "files" && string(fault.Code) != code {
 					t.Errorf("%+v, want %s", fault, tt.want)
@@ -140,22 +140,22 @@ func TestSpeechless(t *testing.T) {
 		{"an empty text, which the vendor accepts", withParts(&content.Text{}), `[{"role":"user","parts":[{"text":""}]}]`},
 		{"no part", withParts(), "turns.0"},
 		{"white space", withParts(&content.Text{Text: " "}), `[{"role":"user","parts":[{"text":" "}]}]`},
-		{"an empty text at the end", turns(content.User, text, content.Assistant, text, content.User, &content.Text{}),
+		{"an empty text at the end", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, &content.Text{}),
 			`[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":""}]}]`},
-		{"a document of nothing else", turns(content.User, text, content.Assistant, text, content.User, &content.Document{Source: &content.Parts{Parts: []content.Part{upload}}}), "turns.2.parts.0.source.parts.0"},
-		{"only an answer, of nothing", turns(content.Assistant, &content.Text{}), "turns.0"},
+		{"a document of nothing else", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, &content.Document{Source: &content.Parts{Parts: []content.Part{upload}}}), "turns.2.parts.0.source.parts.0"},
+		{"only an answer, of nothing", turns(content.RoleAssistant, &content.Text{}), "turns.0"},
 		{"nothing left", withParts(&content.Text{}, upload), "turns.0.parts.1"},
 		{"a text beside it", withParts(upload, text), `[{"role":"user","parts":[{"text":"a"}]}]`},
 		{"a document beside it", withParts(upload, &content.Document{Title: "T", Source: &content.Base64{MediaType: "application/pdf", Data: "AAAA"}}),
 			`[{"role":"user","parts":[{"text":"T"},{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}]}]`},
-		{"nothing left at the end", turns(content.User, text, content.Assistant, text, content.User, upload), "turns.2.parts.0"},
-		{"nothing left of a turn in a row", turns(content.User, text, content.User, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
-		{"nothing left of a row", turns(content.User, text, content.Assistant, text, content.User, upload, content.User, upload), "turns.2.parts.0"},
-		{"system text behind nothing", turns(content.User, upload, content.System, text), "turns.0.parts.0"},
-		{"a system turn of which nothing is left", turns(content.User, text, content.System, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
-		{"the assistant's beginning", turns(content.User, upload, content.Assistant, text),
+		{"nothing left at the end", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, upload), "turns.2.parts.0"},
+		{"nothing left of a turn in a row", turns(content.RoleUser, text, content.RoleUser, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
+		{"nothing left of a row", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, upload, content.RoleUser, upload), "turns.2.parts.0"},
+		{"system text behind nothing", turns(content.RoleUser, upload, content.RoleSystem, text), "turns.0.parts.0"},
+		{"a system turn of which nothing is left", turns(content.RoleUser, text, content.RoleSystem, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
+		{"the assistant's beginning", turns(content.RoleUser, upload, content.RoleAssistant, text),
 			`[{"role":"user","parts":[{"text":"[Here was something that you cannot be shown.]"}]},{"role":"model","parts":[{"text":"a"}]}]`},
-		{"nothing left at the beginning", turns(content.User, upload, content.Assistant, text, content.User, text),
+		{"nothing left at the beginning", turns(content.RoleUser, upload, content.RoleAssistant, text, content.RoleUser, text),
 			`[{"role":"user","parts":[{"text":"[Here was something that you cannot be shown.]"}]},{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"a"}]}]`},
 	} {
 		tt.from.Model = "gemini-3.8-flash"
@@ -164,7 +164,7 @@ func TestSpeechless(t *testing.T) {
 		if strings.Contains(tt.want, ".parts.") && !slices.ContainsFunc(told, dropped) {
 			t.Errorf("%s: what is dropped is not told: %v", tt.name, told)
 		}
-		var fault *content.Error
+		var fault *content.Violation
 		if got = strings.TrimSuffix(strings.TrimPrefix(got, `{"contents":`), "}"); errors.As(err, &fault) {
 			got = fault.Path
 		}
@@ -179,7 +179,7 @@ func TestSpeechless(t *testing.T) {
 func TestNoTokens(t *testing.T) {
 	n := withParts(&content.Text{Text: "a"})
 	n.MaxTokens = new(int64)
-	var fault *content.Error
+	var fault *content.Violation
 	if body, _, err := bodyOf(t, n); !errors.As(err, &fault) || fault.Path != "max_tokens" {
 		t.Errorf("%s, %v", body, err)
 	}
@@ -194,7 +194,7 @@ func TestModelNames(t *testing.T) {
 		n := withParts(&content.Text{Text: "a"})
 		n.Model = name
 		_, _, err := bodyOf(t, n)
-		var fault *content.Error
+		var fault *content.Violation
 		if good != (err == nil) || !good && (!errors.As(err, &fault) || fault.Path != "model") {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/race"
-	"github.com/polywire/polywire/internal/wiretest"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream/gemini"
 )
@@ -50,7 +50,7 @@ func relayCanned(b testing.TB, stream string) func() {
 		r := httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Anthropic-Version", "2023-06-01")
-		h.ServeHTTP(&wiretest.Nobody{}, r)
+		h.ServeHTTP(&formattest.Nobody{}, r)
 	}
 }
 

@@ -62,7 +62,7 @@ func obey(r fake.Request) []fake.Piece {
 func told(text string) *upstream.Request {
 	most := int64(1000)
 	return &upstream.Request{Model: "gemini-3.8-flash", MaxTokens: &most,
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: text}}}}}
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}}}
 }
 
 // counting is a vendor that really counts, where the fake always says the same.

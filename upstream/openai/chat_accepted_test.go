@@ -20,10 +20,10 @@ func everything(id string) *upstream.Request {
 	n.System = []content.Part{&content.Text{Text: "Be brief.", Cache: &content.Cache{}}, &content.Text{Text: "Be kind."}}
 	n.Turns[0].Parts = append(n.Turns[0].Parts, png, &content.Text{})
 	n.Turns = append(n.Turns,
-		content.Turn{Role: content.Assistant, Parts: []content.Part{&content.Text{Text: "x"}, &content.ToolUse{ID: id, Name: "weather"}, &content.ToolUse{ID: "b", Name: "weather"}, &content.Text{Text: "y"}}},
-		content.Turn{Role: content.User, Parts: []content.Part{&content.Text{Text: "z"}, &content.ToolResult{ID: id, Parts: []content.Part{&content.Text{Text: "r"}, png}}}},
-		content.Turn{Role: content.System, Parts: []content.Part{&content.Text{Text: "Be brief now."}}},
-		content.Turn{Role: content.Assistant}, content.Turn{Role: content.User, Parts: []content.Part{&content.Text{Text: "so?"}}},
+		content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.Text{Text: "x"}, &content.ToolUse{ID: id, Name: "weather"}, &content.ToolUse{ID: "b", Name: "weather"}, &content.Text{Text: "y"}}},
+		content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "z"}, &content.ToolResult{ID: id, Parts: []content.Part{&content.Text{Text: "r"}, png}}}},
+		content.Turn{Role: content.RoleSystem, Parts: []content.Part{&content.Text{Text: "Be brief now."}}},
+		content.Turn{Role: content.RoleAssistant}, content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "so?"}}},
 	)
 	n.Tools = append(weather[:1:1], content.Tool{Name: strings.Repeat("n", 80), Strict: true})
 	n.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"weather", strings.Repeat("n", 80)}, NoParallel: true}

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // A call is one that the model made.
@@ -175,7 +175,7 @@ func (e *chatEncoder) recall(s content.Signature, at place, back *echo) {
 	if s.Format != ChatFormat || s.Data == "" || back.direct {
 		return
 	}
-	list, _ := seal.Split(ChatFormat, s.Data)
+	list, _ := envelope.Split(ChatFormat, s.Data)
 	for _, t := range list {
 		if !e.thought(t.Thinking, back) {
 			e.lose(lostThought, at)
@@ -189,8 +189,8 @@ func carriedText(run []content.Turn) string {
 	var b strings.Builder
 	for k := range run {
 		for _, p := range run[k].Parts {
-			if s := seal.Of(p); s.Format == ChatFormat {
-				list, _ := seal.Split(ChatFormat, s.Data)
+			if s := envelope.Of(p); s.Format == ChatFormat {
+				list, _ := envelope.Split(ChatFormat, s.Data)
 				for _, t := range list {
 					b.WriteString(t.Text)
 				}

@@ -107,7 +107,7 @@ func BenchmarkChatRequest(b *testing.B) {
 }
 
 func encodeAs(b *testing.B, n *upstream.Request) {
-	r, _ := generatecontent.RequestOf(n)
+	r, _ := generatecontent.RequestFromUpstream(n)
 	if _, err := r.Body(); err != nil {
 		b.Fatal(err)
 	}

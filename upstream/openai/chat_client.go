@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -34,7 +34,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 }
 
 // answer decodes what the server says, in the form that it comes in.
-func (c *Client) answer(ctx context.Context, a *backend.Answer, p *plan, w *upstream.Writer) error {
+func (c *Client) answer(ctx context.Context, a *adapter.Answer, p *plan, w *upstream.Writer) error {
 	tags := c.dialect.ThinkTags
 	if tags == ThinkTagsOpen && p.off {
 		tags = ThinkTagsLeading // templates close then what they open
@@ -42,7 +42,7 @@ func (c *Client) answer(ctx context.Context, a *backend.Answer, p *plan, w *upst
 	if streams(a.Buffer(), a.Stream) {
 		r := newChatReader(a, c.server.Limits(), tags)
 		r.logprobs = p.sent&fieldLogprobs != 0
-		return backend.Relay(ctx, w, r, a.Head(true), p.restore)
+		return adapter.Relay(ctx, w, r, a.Head(true), p.restore)
 	}
 	f, err := a.Decode(func(text string, l content.Limits) (*upstream.Frame, error) {
 		return decodeChat(text, l, tags, p.sent&fieldLogprobs != 0)
@@ -50,13 +50,13 @@ func (c *Client) answer(ctx context.Context, a *backend.Answer, p *plan, w *upst
 	if err != nil {
 		return err
 	}
-	return backend.Reply(w, f, a.Head(true), p.restore)
+	return adapter.Reply(w, f, a.Head(true), p.restore)
 }
 
 // CountTokens estimates: chat completions has no way to ask.
 func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream.TokenCount, error) {
-	if err := backend.Kept(req, ChatFormat); err != nil {
+	if err := adapter.Kept(req, ChatFormat); err != nil {
 		return upstream.TokenCount{}, err
 	}
-	return backend.Estimate(req), nil
+	return adapter.Estimate(req), nil
 }

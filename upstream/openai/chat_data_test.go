@@ -7,7 +7,7 @@ import (
 
 // simple is a request of one text.
 func simple(model, text string) *upstream.Request {
-	return &upstream.Request{Model: model, Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: text}}}}}
+	return &upstream.Request{Model: model, Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}}}
 }
 
 var weather = []content.Tool{{

@@ -237,7 +237,7 @@ func (d *chatDecoder) finish() error {
 		mused = mused || a.mused
 		empty = empty && !a.said && reason == content.StopEnd
 		d.add(upstream.Event{Kind: upstream.EventStop, Candidate: a.index, Stop: &upstream.Stop{
-			Reason: reason, Sequence: a.sequence, Format: ChatFormat, Word: a.finish,
+			Reason: reason, Sequence: a.sequence, Format: ChatFormat, RawReason: a.finish,
 		}})
 	}
 	if empty {

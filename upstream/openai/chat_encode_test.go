@@ -12,7 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -33,7 +33,7 @@ func documentOf(t *testing.T, p *plan) string {
 	return string(out)
 }
 
-var q = turnOf(content.User, sayText("q"))
+var q = turnOf(content.RoleUser, sayText("q"))
 
 // messageCases are requests and the messages that say them.
 var messageCases = []struct {
@@ -55,11 +55,11 @@ var messageCases = []struct {
 		r.System = partsOf(&content.Text{Text: "a", Cache: &content.Cache{}})
 	},
 		messages: `{"role":"developer","content":[{"type":"text","text":"a","prompt_cache_breakpoint":{"mode":"explicit"}}]},{"role":"user","content":"q"}`},
-	{name: "a system turn", change: says(q, turnOf(content.Assistant, sayText("a")), turnOf(content.System, sayText("s")), q),
+	{name: "a system turn", change: says(q, turnOf(content.RoleAssistant, sayText("a")), turnOf(content.RoleSystem, sayText("s")), q),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"system","content":"s"},{"role":"user","content":"q"}`},
-	{name: "a system turn of compatible servers", local: true, change: says(q, turnOf(content.Assistant, sayText("a")), turnOf(content.System, sayText("s")), q),
+	{name: "a system turn of compatible servers", local: true, change: says(q, turnOf(content.RoleAssistant, sayText("a")), turnOf(content.RoleSystem, sayText("s")), q),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"user","content":"s\n\nq"}`},
-	{name: "turns of one role", change: says(q, q, turnOf(content.Assistant, sayText("a")), turnOf(content.Assistant, sayText("b"))),
+	{name: "turns of one role", change: says(q, q, turnOf(content.RoleAssistant, sayText("a")), turnOf(content.RoleAssistant, sayText("b"))),
 		messages: `{"role":"user","content":"q"},{"role":"user","content":"q"},{"role":"assistant","content":"ab"}`},
 	{name: "turns of one role, compatible", local: true, change: says(q, q), messages: `{"role":"user","content":"q\n\nq"}`},
 	{name: "images", change: user(png), messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`},
@@ -73,19 +73,19 @@ var messageCases = []struct {
 		withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)(r)
 		user(png, &content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_HIGH")})(r)
 	}, messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"low"}},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"high"}}]}`},
-	{name: "a PDF that the server does not take", local: true, says: Dialect{Note: true}, change: user(&content.Document{Source: pdf, Title: "plan.pdf"}),
+	{name: "a PDF that the server does not take", local: true, says: Dialect{DescribeUnreadable: true}, change: user(&content.Document{Source: pdf, Title: "plan.pdf"}),
 		messages: `{"role":"user","content":"q\n\n[Here is a file that you cannot read: application/pdf, \"plan.pdf\".]"}`},
-	{name: "a PDF that is somewhere, and is not fetched", local: true, says: Dialect{Note: true}, change: user(&content.Document{Source: &content.URL{URL: "https://a.example/a.pdf"}}),
+	{name: "a PDF that is somewhere, and is not fetched", local: true, says: Dialect{DescribeUnreadable: true}, change: user(&content.Document{Source: &content.URL{URL: "https://a.example/a.pdf"}}),
 		messages: `{"role":"user","content":"q\n\n[Here is a file that you cannot read: application/pdf.]"}`},
-	{name: "files for a model that reads text", local: true, says: Dialect{Note: true, TextOnly: true}, change: called(resultOf("c1", sayText("r"), png)),
+	{name: "files for a model that reads text", local: true, says: Dialect{DescribeUnreadable: true, TextOnly: true}, change: called(resultOf("c1", sayText("r"), png)),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"r\n\n[Here is a file that you cannot read: an image.]"}`},
-	{name: "ids of nine letters and digits", local: true, says: Dialect{ShortIDs: true}, change: says(q, turnOf(content.Assistant, useOf("toolu_01", "f", "{}"), useOf("aB3dE6gH9", "f", "{}")), turnOf(content.User, resultOf("aB3dE6gH9", sayText("b")), resultOf("toolu_01", sayText("a")))),
+	{name: "ids of nine letters and digits", local: true, says: Dialect{ShortIDs: true}, change: says(q, turnOf(content.RoleAssistant, useOf("toolu_01", "f", "{}"), useOf("aB3dE6gH9", "f", "{}")), turnOf(content.RoleUser, resultOf("aB3dE6gH9", sayText("b")), resultOf("toolu_01", sayText("a")))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"` + shortOf("toolu_01") + `","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"aB3dE6gH9","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"` + shortOf("toolu_01") + `","content":"a"},{"role":"tool","tool_call_id":"aB3dE6gH9","content":"b"}`},
-	{name: "encrypted thoughts beside their text", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", `{"encrypted_content":"s"}`), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+	{name: "encrypted thoughts beside their text", local: true, change: says(q, turnOf(content.RoleAssistant, thoughtOf("hm", `{"encrypted_content":"s"}`), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","encrypted_content":"s","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "thoughts that were refused", local: true, known: refusals{fields: fieldReasoning}, change: says(q, turnOf(content.Assistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+	{name: "thoughts that were refused", local: true, known: refusals{fields: fieldReasoning}, change: says(q, turnOf(content.RoleAssistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "nothing but an empty text", change: says(turnOf(content.User, sayText(""))), messages: `{"role":"user","content":"` + codec.NoQuestion + `"}`},
+	{name: "nothing but an empty text", change: says(turnOf(content.RoleUser, sayText(""))), messages: `{"role":"user","content":"` + codec.NoQuestion + `"}`},
 	{name: "a PDF", change: user(&content.Document{Source: pdf, Title: "T"}),
 		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"file","file":{"filename":"T","file_data":"data:application/pdf;base64,JVBERi0="}}]}`},
 	{name: "a text document", local: true, change: user(&content.Document{Source: &content.Base64{MediaType: "text/markdown", Data: "IyBI"}, Title: "T", Context: "C"}),
@@ -95,12 +95,12 @@ var messageCases = []struct {
 	{name: "empty texts", change: user(sayText(""), sayText("b")), messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"text","text":"b"}]}`},
 	{name: "a call and its result", change: called(resultOf("c1", sayText("r")), sayText("x")),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"r"},{"role":"user","content":"x"}`},
-	{name: "results in another order and place", change: says(q, turnOf(content.Assistant, sayText("t"), useOf("a", "f", ""), useOf("b", "g", `{"x":"\n"}`)),
-		turnOf(content.User, sayText("x"), resultOf("b", sayText("B"))), turnOf(content.User, resultOf("a", sayText("A")))),
+	{name: "results in another order and place", change: says(q, turnOf(content.RoleAssistant, sayText("t"), useOf("a", "f", ""), useOf("b", "g", `{"x":"\n"}`)),
+		turnOf(content.RoleUser, sayText("x"), resultOf("b", sayText("B"))), turnOf(content.RoleUser, resultOf("a", sayText("A")))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":"t","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"g","arguments":"{\"x\":\"\\n\"}"}}]},{"role":"tool","tool_call_id":"a","content":"A"},{"role":"tool","tool_call_id":"b","content":"B"},{"role":"user","content":"x"}`},
 	{name: "no result, and one too many", change: called(resultOf("gone", sayText("r"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"There is no result of this call."},{"role":"user","content":[{"type":"text","text":"Result of a tool:"},{"type":"text","text":"r"}]}`},
-	{name: "calls at the end", change: says(q, turnOf(content.Assistant, useOf("c1", "f", ""))),
+	{name: "calls at the end", change: says(q, turnOf(content.RoleAssistant, useOf("c1", "f", ""))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"There is no result of this call."}`},
 	{name: "results of every kind", local: true, change: called(&content.ToolResult{ID: "c1", Error: true, Parts: partsOf(sayText("no"), png)}, sayText("x")),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"Error: no"},{"role":"user","content":[{"type":"text","text":"Files of the result of the call c1 of f:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}},{"type":"text","text":"x"}]}`},
@@ -108,22 +108,22 @@ var messageCases = []struct {
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"{\"a\":1}"}`},
 	{name: "an empty result", change: called(resultOf("c1")),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "thoughts go back where they came from", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+	{name: "thoughts go back where they came from", local: true, change: says(q, turnOf(content.RoleAssistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "never to the vendor", change: says(q, turnOf(content.Assistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+	{name: "never to the vendor", change: says(q, turnOf(content.RoleAssistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "lists of thoughts", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", `{"reasoning_details":[{"a":1}],"role":"system"}`),
-		&content.Thinking{Redacted: content.Signature{Format: ChatFormat, Data: `{"reasoning_details":[{"b":2}]}`}}, useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+	{name: "lists of thoughts", local: true, change: says(q, turnOf(content.RoleAssistant, thoughtOf("hm", `{"reasoning_details":[{"a":1}],"role":"system"}`),
+		&content.Thinking{Redacted: content.Signature{Format: ChatFormat, Data: `{"reasoning_details":[{"b":2}]}`}}, useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_details":[{"a":1},{"b":2}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "a member that is no thought's", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", "role"), useOf("c1", "f", "")), turnOf(content.User, resultOf("c1"))),
+	{name: "a member that is no thought's", local: true, change: says(q, turnOf(content.RoleAssistant, thoughtOf("hm", "role"), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "thoughts that a call carries", local: true, change: says(q, turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: ChatFormat,
-		Data: seal.Join([]seal.Thought{{Thinking: thoughtOf("hm", "reasoning_content")}})}}), turnOf(content.User, resultOf("c1"))),
+	{name: "thoughts that a call carries", local: true, change: says(q, turnOf(content.RoleAssistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: ChatFormat,
+		Data: envelope.Join([]envelope.Thought{{Thinking: thoughtOf("hm", "reasoning_content")}})}}), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "thoughts that two calls and a text carry", local: true, change: says(q, turnOf(content.Assistant, carrying("c1", thoughtOf("h", `{"reasoning_details":[{"a":1}]}`)),
-		carrying("c2", thoughtOf("m", `{"reasoning_details":[{"b":2}]}`)), &content.Text{Text: "x", Signature: carriedBy(thoughtOf("!", `{"reasoning_details":[{"c":3}]}`))}), turnOf(content.User, resultOf("c1"), resultOf("c2"))),
+	{name: "thoughts that two calls and a text carry", local: true, change: says(q, turnOf(content.RoleAssistant, carrying("c1", thoughtOf("h", `{"reasoning_details":[{"a":1}]}`)),
+		carrying("c2", thoughtOf("m", `{"reasoning_details":[{"b":2}]}`)), &content.Text{Text: "x", Signature: carriedBy(thoughtOf("!", `{"reasoning_details":[{"c":3}]}`))}), turnOf(content.RoleUser, resultOf("c1"), resultOf("c2"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":"x","reasoning_details":[{"a":1},{"b":2},{"c":3}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""},{"role":"tool","tool_call_id":"c2","content":""}`},
-	{name: "thoughts that come back twice", local: true, change: says(q, turnOf(content.Assistant, thoughtOf("hm", "reasoning"), carrying("c1", thoughtOf("hm", "reasoning"))), turnOf(content.User, resultOf("c1"))),
+	{name: "thoughts that come back twice", local: true, change: says(q, turnOf(content.RoleAssistant, thoughtOf("hm", "reasoning"), carrying("c1", thoughtOf("hm", "reasoning"))), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 	{name: "a server that demands thoughts", local: true, known: refusals{echo: "reasoning_content"}, change: called(resultOf("c1")),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
@@ -131,7 +131,7 @@ var messageCases = []struct {
 
 // carriedBy is a signature that brings a thought along, and carrying a call with it.
 func carriedBy(t *content.Thinking) content.Signature {
-	return content.Signature{Format: ChatFormat, Data: seal.Join([]seal.Thought{{Thinking: t}})}
+	return content.Signature{Format: ChatFormat, Data: envelope.Join([]envelope.Thought{{Thinking: t}})}
 }
 
 func carrying(id string, t *content.Thinking) *content.ToolUse {
@@ -264,14 +264,14 @@ func TestRefused(t *testing.T) {
 		{"a file that nobody has", false, "", user(&content.Image{Source: &content.File{ID: "file_1"}}), "turns.0.parts.1.source", content.CodeUnsupported},
 		{"a link that is not fetched", false, "", user(&content.Document{Source: &content.URL{URL: "https://a.example/a.pdf"}}), "turns.0.parts.1.source", content.CodeUnsupported},
 		{"a video in a result", false, "", called(resultOf("c1", video)), "turns.2.parts.0.parts.0.source.media_type", content.CodeUnsupported},
-		{"arguments that are no object", false, "", says(turnOf(content.Assistant, useOf("c1", "f", "1"))), "turns.0.parts.0.input", content.CodeType},
+		{"arguments that are no object", false, "", says(turnOf(content.RoleAssistant, useOf("c1", "f", "1"))), "turns.0.parts.0.input", content.CodeType},
 		{"no part", false, "", user(nil), "turns.0.parts.1", content.CodeValue},
 		{"tools on responses only", false, "gpt-6.2-sol", withTool(plainTool), "tools", content.CodeUnsupported},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			x := lossCase{local: test.local, model: test.model, change: test.change}
 			_, err := x.plan(t).body(t.Context())
-			var e *content.Error
+			var e *content.Violation
 			if !errors.As(err, &e) || e.Path != test.path || e.Code != test.code {
 				t.Errorf("%v, want %s at %s", err, test.code, test.path)
 			}
@@ -285,8 +285,8 @@ func TestTextOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Preflight(t.Context(), &upstream.Request{Model: "m", Turns: []content.Turn{turnOf(content.User, png)}})
-	var e *content.Error
+	_, err = c.Preflight(t.Context(), &upstream.Request{Model: "m", Turns: []content.Turn{turnOf(content.RoleUser, png)}})
+	var e *content.Violation
 	if !errors.As(err, &e) || e.Path != "turns.0.parts.0" {
 		t.Error(err)
 	}
@@ -296,9 +296,9 @@ func TestTextOnly(t *testing.T) {
 // a prefix of those after another turn.
 func TestPrefix(t *testing.T) {
 	turns := []content.Turn{
-		turnOf(content.User, sayText("q"), png), turnOf(content.Assistant, sayText("a"), useOf("", "f", "{}"), useOf("x y", "g", "{}")),
-		turnOf(content.User, &content.ToolResult{Name: "f", Parts: partsOf(png)}, resultOf("x y", sayText("r")), sayText("more")),
-		turnOf(content.Assistant, sayText("done")), turnOf(content.User, sayText("again")),
+		turnOf(content.RoleUser, sayText("q"), png), turnOf(content.RoleAssistant, sayText("a"), useOf("", "f", "{}"), useOf("x y", "g", "{}")),
+		turnOf(content.RoleUser, &content.ToolResult{Name: "f", Parts: partsOf(png)}, resultOf("x y", sayText("r")), sayText("more")),
+		turnOf(content.RoleAssistant, sayText("done")), turnOf(content.RoleUser, sayText("again")),
 	}
 	for _, local := range []bool{false, true} {
 		last := ""

@@ -8,39 +8,39 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
 const rd1 = `{"reasoning_details":[{"type":"reasoning.text","text":"Draw a boat.","format":"google-gemini-v1","index":0},{"type":"reasoning.encrypted","data":"Q2lR","id":"rd_1","index":1}]}`
 
 // chatExamples are the answers of the wire reference.
-var chatExamples = map[string]*upstream.Reply{
+var chatExamples = map[string]*upstream.Response{
 	"E06.json": {Start: upstream.Start{ID: "chatcmpl-A1", Model: "gpt-5.6-sol"}, Parts: partsOf(sayText(`{"name":"Oslo havn","country":"NO"}`)),
-		Stop: upstream.Stop{Reason: content.StopEnd, Word: "stop"}, Usage: content.Usage{Input: 76, CacheRead: 1024, CacheWrite: 100, Output: 26, Thinking: 64}},
+		Stop: upstream.Stop{Reason: content.StopEnd, RawReason: "stop"}, Usage: content.Usage{Input: 76, CacheRead: 1024, CacheWrite: 100, Output: 26, Thinking: 64}},
 	"E07.json": {Start: upstream.Start{ID: "chatcmpl-A2", Model: "gpt-6-luna"}, Parts: partsOf(useOf("call_b1", "depth_at", `{"buoy":"B8","unit":"m"}`)),
-		Stop: upstream.Stop{Reason: content.StopToolUse, Word: "tool_calls"}, Usage: content.Usage{Input: 80, Output: 30}, Losses: []content.Loss{lostCustom.At("parts")}},
+		Stop: upstream.Stop{Reason: content.StopToolUse, RawReason: "tool_calls"}, Usage: content.Usage{Input: 80, Output: 30}, Losses: []content.Loss{lostCustom.At("parts")}},
 	"E08.json": {Start: upstream.Start{ID: "chatcmpl-A3", Model: "gpt-5.2"}, Parts: partsOf(sayText("I can't help with that.")),
-		Stop: upstream.Stop{Reason: content.StopRefusal, Word: "stop"}, Usage: content.Usage{Input: 30, Output: 8}},
+		Stop: upstream.Stop{Reason: content.StopRefusal, RawReason: "stop"}, Usage: content.Usage{Input: 30, Output: 8}},
 	"E09.json": {Start: upstream.Start{ID: "cmpl-77", Model: "m"}, Parts: partsOf(thoughtOf("Call it.", "reasoning_content"), useOf("made", "clock", "{}")),
-		Stop: upstream.Stop{Reason: content.StopToolUse, Word: "stop"}, Usage: content.Usage{Input: 9, Output: 12}},
+		Stop: upstream.Stop{Reason: content.StopToolUse, RawReason: "stop"}, Usage: content.Usage{Input: 9, Output: 12}},
 	"E10.json": {Start: upstream.Start{ID: "gen-1", Model: "google/gemini-3.1-flash-image"},
 		Parts: partsOf(thoughtOf("Draw a boat.", rd1), sayText("Here."), &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}),
-		Stop:  upstream.Stop{Reason: content.StopEnd, Word: "stop"}, Usage: content.Usage{Input: 5, Output: 1300}},
+		Stop:  upstream.Stop{Reason: content.StopEnd, RawReason: "stop"}, Usage: content.Usage{Input: 5, Output: 1300}},
 	"E11.sse": {Start: upstream.Start{ID: "chatcmpl-S1", Model: "gpt-5.2"}, Parts: partsOf(sayText("Ahoy there.")),
-		Stop: upstream.Stop{Reason: content.StopEnd, Word: "stop"}, Usage: content.Usage{Input: 12, Output: 5}},
+		Stop: upstream.Stop{Reason: content.StopEnd, RawReason: "stop"}, Usage: content.Usage{Input: 12, Output: 5}},
 	"E12.sse": {Start: upstream.Start{ID: "chatcmpl-S2", Model: "gpt-6-luna"}, Parts: partsOf(useOf("call_c1", "depth_at", `{"buoy":"B7"}`), useOf("call_c2", "chart", "{}")),
-		Stop: upstream.Stop{Reason: content.StopToolUse, Word: "tool_calls"}},
+		Stop: upstream.Stop{Reason: content.StopToolUse, RawReason: "tool_calls"}},
 	"E13.sse": {Start: upstream.Start{ID: "x1", Model: "m"},
 		Parts: partsOf(thoughtOf("Two calls.", "reasoning"), useOf("call_q1", "depth_at", `{"buoy":"B7"}`), useOf("call_q2", "depth_at", `{"buoy":"B8"}`)),
-		Stop:  upstream.Stop{Reason: content.StopToolUse, Word: "stop"}, Usage: content.Usage{Input: 40, Output: 30}},
-	"E14.sse": {Start: upstream.Start{ID: "chatcmpl-AZ", Model: "gpt-5.2"}, Parts: partsOf(sayText("Hi.")), Stop: upstream.Stop{Reason: content.StopEnd, Word: "stop"}},
+		Stop:  upstream.Stop{Reason: content.StopToolUse, RawReason: "stop"}, Usage: content.Usage{Input: 40, Output: 30}},
+	"E14.sse": {Start: upstream.Start{ID: "chatcmpl-AZ", Model: "gpt-5.2"}, Parts: partsOf(sayText("Hi.")), Stop: upstream.Stop{Reason: content.StopEnd, RawReason: "stop"}},
 }
 
 // example returns one of the documents under testdata.
 func example(t testing.TB, name string) string {
 	t.Helper()
-	return wiretest.File(t, "testdata/"+name)
+	return formattest.File(t, "testdata/"+name)
 }
 
 func TestChatExamples(t *testing.T) {

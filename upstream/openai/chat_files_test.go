@@ -63,7 +63,7 @@ func TestFiles(t *testing.T) {
 			from := new(shelf)
 			req := simple("gpt-4.1", "look")
 			req.Turns[0].Parts = append(req.Turns[0].Parts, test.parts...)
-			req.Resolver, req.PassLinks = from, test.links
+			req.Resolver, req.ForwardLinks = from, test.links
 			if _, err := upstream.Collect(t.Context(), c, req); err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +159,7 @@ func TestModels(t *testing.T) {
 		t.Errorf("%v %v", list, err)
 	}
 	n, err := c.CountTokens(t.Context(), simple("a", "some words"))
-	if err != nil || !n.Estimate || n.Tokens == 0 {
+	if err != nil || !n.Estimated || n.Tokens == 0 {
 		t.Errorf("%v %v", n, err)
 	}
 }

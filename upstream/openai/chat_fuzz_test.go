@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -38,7 +38,7 @@ func FuzzChatReader(f *testing.F) {
 	for _, s := range fuzzSeeds {
 		f.Add(s)
 	}
-	for _, s := range wiretest.RecordedSeeds(f, "openai-chat", (*wiretest.Record).Stream) {
+	for _, s := range formattest.RecordedSeeds(f, "openai-chat", (*formattest.Record).Stream) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, stream string) {

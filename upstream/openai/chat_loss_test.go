@@ -43,7 +43,7 @@ func user(parts ...content.Part) func(*upstream.Request) {
 
 // called is a turn of a call and what comes behind.
 func called(behind ...content.Part) func(*upstream.Request) {
-	return says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, useOf("c1", "f", "{}")), turnOf(content.User, behind...))
+	return says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, useOf("c1", "f", "{}")), turnOf(content.RoleUser, behind...))
 }
 
 func withTool(t content.Tool) func(*upstream.Request) {
@@ -81,21 +81,21 @@ var partLosses = []lossCase{
 		r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
 	}},
 	{rule: legal.RenamedTool, path: "tools.0.name", change: withTool(content.Tool{Name: "a.b", Input: plainTool.Input})},
-	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, useOf("", "f", "{}")), turnOf(content.User, &content.ToolResult{Name: "f"}))},
+	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, useOf("", "f", "{}")), turnOf(content.RoleUser, &content.ToolResult{Name: "f"}))},
 	{rule: lostSystemFile, path: "system.0", change: func(r *upstream.Request) { r.System = partsOf(png) }},
-	{rule: lostSystemTurn, path: "turns.0", local: true, change: says(turnOf(content.System, sayText("s")), turnOf(content.User, sayText("q")))},
-	{rule: lostCallOrder, path: "turns.1.parts.1", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, useOf("c1", "f", "{}"), sayText("late")), turnOf(content.User, resultOf("c1")))},
-	{rule: lostSignature, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: "generatecontent", Data: "x"}}), turnOf(content.User, resultOf("c1")))},
+	{rule: lostSystemTurn, path: "turns.0", local: true, change: says(turnOf(content.RoleSystem, sayText("s")), turnOf(content.RoleUser, sayText("q")))},
+	{rule: lostCallOrder, path: "turns.1.parts.1", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, useOf("c1", "f", "{}"), sayText("late")), turnOf(content.RoleUser, resultOf("c1")))},
+	{rule: lostSignature, path: "turns.1.parts.0", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: "generatecontent", Data: "x"}}), turnOf(content.RoleUser, resultOf("c1")))},
 	{rule: lostCache, path: "turns.0.parts.1", change: user(&content.Text{Text: "x", Cache: &content.Cache{}})},
 	{rule: lostCacheTime, path: "turns.0.parts.1", model: "gpt-5.6-sol", change: user(&content.Text{Text: "x", Cache: &content.Cache{TTL: "1h"}})},
-	{rule: lostThought, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, thoughtOf("hm", ""), sayText("a")), turnOf(content.User, sayText("q")))},
+	{rule: lostThought, path: "turns.1.parts.0", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, thoughtOf("hm", ""), sayText("a")), turnOf(content.RoleUser, sayText("q")))},
 	{rule: lostThoughtGone, path: "turns.1.parts.0", local: true, known: refusals{echo: "reasoning_content"}, change: called(resultOf("c1"))},
 	{rule: lostThoughtless, path: "turns.1.parts.0", local: true, says: Dialect{Reasoning: "reasoning"}, change: called(resultOf("c1"))},
-	{rule: lostThought, path: "turns.1.parts.0", local: true, known: refusals{fields: fieldReasoning}, change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "{}")), turnOf(content.User, resultOf("c1")))},
+	{rule: lostThought, path: "turns.1.parts.0", local: true, known: refusals{fields: fieldReasoning}, change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "{}")), turnOf(content.RoleUser, resultOf("c1")))},
 	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", local: true, known: refusals{shortIDs: true}, change: called(resultOf("c1"))},
-	{rule: lostPrefill, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, sayText("It is")))},
-	{rule: lostUnread, path: "turns.0.parts.1", local: true, says: Dialect{Note: true}, change: user(&content.Document{Source: pdf})},
-	{rule: lostUnread, path: "turns.2.parts.0.parts.0", local: true, says: Dialect{Note: true, TextOnly: true}, change: called(resultOf("c1", png))},
+	{rule: lostPrefill, path: "turns.1.parts.0", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, sayText("It is")))},
+	{rule: lostUnread, path: "turns.0.parts.1", local: true, says: Dialect{DescribeUnreadable: true}, change: user(&content.Document{Source: pdf})},
+	{rule: lostUnread, path: "turns.2.parts.0.parts.0", local: true, says: Dialect{DescribeUnreadable: true, TextOnly: true}, change: called(resultOf("c1", png))},
 	{rule: lostDetail, path: "extra.generationConfig.mediaResolution", change: withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_MEDIUM"}}`)},
 	{rule: lostDetail, path: "extra.generationConfig.mediaResolution", local: true, change: withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)},
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: user(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_MEDIUM")})},
@@ -112,10 +112,10 @@ var partLosses = []lossCase{
 	{rule: lostOwn, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: &content.Extra{Format: ChatFormat, JSON: `{"x":1}`}})},
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo=", Extra: foreign}})},
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreign}})},
-	{rule: codec.EmptyQuestion, path: "turns.2", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, sayText("a")), turnOf(content.User, sayText("")))},
-	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant), turnOf(content.User, sayText("q")))},
-	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.User, sayText("q")), turnOf(content.User))},
-	{rule: lostHeldTurn, path: "turns.0", change: says(turnOf(content.User, upload), turnOf(content.Assistant, sayText("a")), turnOf(content.User, sayText("q")))},
+	{rule: codec.EmptyQuestion, path: "turns.2", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, sayText("a")), turnOf(content.RoleUser, sayText("")))},
+	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant), turnOf(content.RoleUser, sayText("q")))},
+	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleUser))},
+	{rule: lostHeldTurn, path: "turns.0", change: says(turnOf(content.RoleUser, upload), turnOf(content.RoleAssistant, sayText("a")), turnOf(content.RoleUser, sayText("q")))},
 	{rule: lostDetail, path: "turns.0.parts.1", change: func(r *upstream.Request) {
 		user(&content.Document{Source: pdf})(r)
 		withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)(r)
@@ -123,10 +123,10 @@ var partLosses = []lossCase{
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: user(&content.Image{Source: png.Source, Extra: &content.Extra{Format: "generatecontent", JSON: `{"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW","numTokens":5}}`}})},
 	{rule: lostEmptyText, path: "turns.0.parts.1", change: user(sayText(""))},
 	{rule: lostCiting, path: "turns.0.parts.1", change: user(&content.SearchResult{Title: "T", Citations: true})},
-	{rule: lostCache, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Cache: &content.Cache{}, Signature: content.Signature{Format: ChatFormat, Data: "[]"}}), turnOf(content.User, resultOf("c1")))},
+	{rule: lostCache, path: "turns.1.parts.0", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, &content.ToolUse{ID: "c1", Name: "f", Cache: &content.Cache{}, Signature: content.Signature{Format: ChatFormat, Data: "[]"}}), turnOf(content.RoleUser, resultOf("c1")))},
 	{rule: lostCacheTime, path: "turns.0.parts.1", model: "gpt-5.6-sol", change: user(&content.Text{Text: "x", Cache: &content.Cache{Extra: foreign}})},
-	{rule: lostCitations, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, &content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb}}}))},
-	{rule: lostByAssistant, path: "turns.1.parts.0", change: says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, png))},
+	{rule: lostCitations, path: "turns.1.parts.0", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, &content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb}}}))},
+	{rule: lostByAssistant, path: "turns.1.parts.0", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, png))},
 	{rule: lostDocumentText, path: "turns.0.parts.1", change: user(&content.Document{Source: &content.PlainText{Text: "x"}})},
 	{rule: lostDocumentTitle, path: "turns.0.parts.1", change: user(&content.Document{Source: &content.PlainText{Text: "x"}, Title: "T"})},
 	{rule: lostDocumentParts, path: "turns.0.parts.1", change: user(&content.Document{Source: &content.Parts{Parts: partsOf(sayText("x"))}})},
@@ -260,7 +260,7 @@ func (x *lossCase) plan(t *testing.T) *plan {
 		model = "qwen3"
 	}
 	c.memory.add(model, x.known)
-	r := &upstream.Request{Model: model, Turns: []content.Turn{turnOf(content.User, sayText("q"))}}
+	r := &upstream.Request{Model: model, Turns: []content.Turn{turnOf(content.RoleUser, sayText("q"))}}
 	x.change(r)
 	return c.plan(r, false)
 }

@@ -112,7 +112,7 @@ func (e *chatEncoder) image(p *content.Image, at place) {
 		return
 	}
 	detail := e.detail(p.Extra, at)
-	if u, ok := p.Source.(*content.URL); ok && u != nil && e.n.PassLinks && e.to.links() && web(u.URL) {
+	if u, ok := p.Source.(*content.URL); ok && u != nil && e.n.ForwardLinks && e.to.links() && web(u.URL) {
 		e.user = append(e.user, piece{kind: pieceImage, text: u.URL, detail: detail, mark: e.marked(p.Cache, at)})
 		return
 	}

@@ -11,30 +11,30 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/upstream"
 )
 
 // collect reads a stream into a reply, as a host would see it.
-func collectChat(t *testing.T, src io.Reader, tags ThinkTags) (*upstream.Reply, error) {
+func collectChat(t *testing.T, src io.Reader, tags ThinkTags) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		r := newChatReader(src, content.Limits{}, tags)
 		r.newID = func() string { return "made" }
-		return backend.Relay(t.Context(), w, r, backend.Head{}, nil)
+		return adapter.Relay(t.Context(), w, r, adapter.Head{}, nil)
 	})
 	return upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
 }
 
 // whole reads a whole answer.
-func wholeChat(t *testing.T, text string, tags ThinkTags) (*upstream.Reply, error) {
+func wholeChat(t *testing.T, text string, tags ThinkTags) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		f, err := decodeChat(text, content.Limits{}, tags, false)
 		if err != nil {
 			return err
 		}
-		return backend.Reply(w, f, backend.Head{}, nil)
+		return adapter.Reply(w, f, adapter.Head{}, nil)
 	})
 	return upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
 }

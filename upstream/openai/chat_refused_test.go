@@ -81,7 +81,7 @@ func TestRefusedLoss(t *testing.T) {
 	half := 0.5
 	c, seen := refuser(t, openai.Options{}, [2]string{`"temperature"`, `{"detail":[{"loc":["body","temperature"],"msg":"Extra inputs are not permitted","type":"extra_forbidden"}]}`})
 	req := simple("m", "q")
-	req.Temperature, req.Refuse = &half, content.LossDropped
+	req.Temperature, req.RejectLoss = &half, content.LossDropped
 	_, err := upstream.Collect(t.Context(), c, req)
 	if list, _ := content.Violations(err); len(list) != 1 || list[0].Path != "temperature" || len(*seen) != 1 {
 		t.Errorf("%v after %d requests", err, len(*seen))
@@ -138,8 +138,8 @@ var restCases = []struct {
 		`"role":"system"`, `"developer"`, ""},
 	{"ids of another form", `"toolu_1"`, `{"object":"error","message":"Tool call id was toolu_1 but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_request_error","param":null,"code":"3280"}`,
 		openai.Options{}, func(r *upstream.Request) {
-			r.Turns = append(r.Turns, content.Turn{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "toolu_1", Name: "weather"}}},
-				content.Turn{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "toolu_1"}}})
+			r.Turns = append(r.Turns, content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "toolu_1", Name: "weather"}}},
+				content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "toolu_1"}}})
 		}, `"tool_call_id":"`, "toolu_1", "turns.1.parts.0.id"},
 	{"JSON without a schema", `"json_object"`, `{"error":"'response_format.type' must be 'json_schema' or 'text'"}`,
 		openai.Options{}, func(r *upstream.Request) {
@@ -156,8 +156,8 @@ var restCases = []struct {
 		"", `"thinking":`, "thinking.mode"},
 	{"thoughts that have to come back", `"content":null,"tool_calls"`, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API.","type":"invalid_request_error","code":"invalid_request_error"}}`,
 		openai.Options{}, func(r *upstream.Request) {
-			r.Turns = append(r.Turns, content.Turn{Role: content.Assistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "weather"}}},
-				content.Turn{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: "a"}}})
+			r.Turns = append(r.Turns, content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "weather"}}},
+				content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "a"}}})
 		}, `"reasoning_content":""`, "", "turns.1.parts.0"},
 }
 

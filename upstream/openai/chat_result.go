@@ -15,7 +15,7 @@ func (e *chatEncoder) collect(i int) {
 	}
 	clear(e.results)
 	turns := e.n.Turns
-	for ; i < len(turns) && turns[i].Role != content.Assistant; i++ {
+	for ; i < len(turns) && turns[i].Role != content.RoleAssistant; i++ {
 		for j, p := range turns[i].Parts {
 			if r, ok := p.(*content.ToolResult); ok && r != nil && e.results[r.ID] == nil {
 				e.results[r.ID] = &result{part: r, at: place{turn: i, part: j}}

@@ -36,7 +36,7 @@ func (e *chatEncoder) thinking() string {
 // turned finds what the switch of thinking is to say, and reports whether that
 // is all there is to say.
 func (e *chatEncoder) turned(want string) bool {
-	on := want != "none" && (want != "" || e.n.Thinking.On())
+	on := want != "none" && (want != "" || e.n.Thinking.Enabled())
 	switch {
 	case e.to.thinks() == "":
 	case e.to.refused.has(fieldSwitch):
@@ -102,9 +102,9 @@ func (e *encoder) wanted() string {
 		return "medium"
 	case e.budget():
 		return effortOfBudget(*t.Budget)
-	case t.On() && e.to.family.byDefault == "none":
+	case t.Enabled() && e.to.family.byDefault == "none":
 		return "medium"
-	case t.On() && e.to.mute():
+	case t.Enabled() && e.to.mute():
 		e.log.Add(lostThinkingOn, "thinking.mode")
 	}
 	return ""

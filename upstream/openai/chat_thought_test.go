@@ -138,7 +138,7 @@ func TestCarriedQuiet(t *testing.T) {
 	} {
 		model := "model of " + name
 		c.memory.add(model, tt.known)
-		p := c.plan(&upstream.Request{Model: model, Turns: []content.Turn{q, turnOf(content.Assistant, tt.parts...), turnOf(content.User, resultOf("c1"))}}, false)
+		p := c.plan(&upstream.Request{Model: model, Turns: []content.Turn{q, turnOf(content.RoleAssistant, tt.parts...), turnOf(content.RoleUser, resultOf("c1"))}}, false)
 		if diff := cmp.Diff(tt.want, p.losses); diff != "" || p.fault != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, p.fault, diff)
 		}
@@ -151,7 +151,7 @@ func TestThoughtPieces(t *testing.T) {
 	own := func(text string) content.Part { return thoughtOf(text, "reasoning_content") }
 	pieces := func(list ...content.Part) (turns []content.Turn) {
 		for _, p := range list {
-			turns = append(turns, turnOf(content.Assistant, p))
+			turns = append(turns, turnOf(content.RoleAssistant, p))
 		}
 		return turns
 	}
@@ -161,7 +161,7 @@ func TestThoughtPieces(t *testing.T) {
 		want      string
 	}{
 		"pieces":             {"reasoning_content", pieces(thoughtOf("Not f", ""), thoughtOf("ar.", ""), useOf("c1", "f", "{}")), "Not far."},
-		"pieces in one turn": {"reasoning_content", []content.Turn{turnOf(content.Assistant, thoughtOf("Not f", ""), thoughtOf("ar.", ""), useOf("c1", "f", "{}"))}, "Not far."},
+		"pieces in one turn": {"reasoning_content", []content.Turn{turnOf(content.RoleAssistant, thoughtOf("Not f", ""), thoughtOf("ar.", ""), useOf("c1", "f", "{}"))}, "Not far."},
 		"two, a text between": {"reasoning_content", pieces(thoughtOf("a", ""), thoughtOf("b", ""), sayText("x"), thoughtOf("c", ""), useOf("c1", "f", "{}")),
 			`ab\n\nc`},
 		"two that are whole": {"", pieces(own("a"), own("b"), useOf("c1", "f", "{}")), `a\n\nb`},
@@ -172,7 +172,7 @@ func TestThoughtPieces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			turns := append(append([]content.Turn{q}, tt.turns...), turnOf(content.User, resultOf("c1")))
+			turns := append(append([]content.Turn{q}, tt.turns...), turnOf(content.RoleUser, resultOf("c1")))
 			p := c.plan(&upstream.Request{Model: "m", Turns: turns}, false)
 			if want := `"reasoning_content":"` + tt.want + `"`; !strings.Contains(p.doc.Text(), want) || p.fault != nil {
 				t.Errorf("%v: no %s in %s", p.fault, want, p.doc.Text())

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/cleared"
 )
 
@@ -13,20 +13,20 @@ func (e *chatEncoder) messages() {
 	before := e.w.Len()
 	e.systemText()
 	turns := e.n.Turns
-	e.first, e.end = backend.Question(turns)
+	e.first, e.end = adapter.Question(turns)
 	gone := cleared.Of(turns)
 	for i := 0; i < len(turns); {
 		t := &turns[i]
 		switch t.Role {
-		case content.Assistant:
+		case content.RoleAssistant:
 			end := i + 1
-			for end < len(turns) && turns[end].Role == content.Assistant {
+			for end < len(turns) && turns[end].Role == content.RoleAssistant {
 				end++
 			}
 			e.assistant(i, end)
 			i = end
 			continue
-		case content.System:
+		case content.RoleSystem:
 			if !gone.Has(i, t) {
 				e.systemTurn(i)
 			}
@@ -35,7 +35,7 @@ func (e *chatEncoder) messages() {
 		}
 		i++
 	}
-	if n := len(turns); n > 0 && turns[n-1].Role == content.Assistant && prefilled(turns[n-1].Parts) {
+	if n := len(turns); n > 0 && turns[n-1].Role == content.RoleAssistant && prefilled(turns[n-1].Parts) {
 		e.lose(lostPrefill, place{turn: n - 1, part: len(turns[n-1].Parts) - 1})
 	}
 	e.question(e.w.Len() > before || len(e.user) > 0)
@@ -111,7 +111,7 @@ func (e *chatEncoder) userTurn(i int) {
 // followsResults reports whether what the user says belongs to files that
 // tools gave back.
 func (e *chatEncoder) followsResults(i int) bool {
-	return i > 0 && e.n.Turns[i-1].Role == content.Assistant
+	return i > 0 && e.n.Turns[i-1].Role == content.RoleAssistant
 }
 
 // orphan tells a result without a call.

@@ -44,7 +44,7 @@ func TestHosts(t *testing.T) {
 func TestQuiet(t *testing.T) {
 	var turns []content.Turn
 	for _, id := range []string{"a", "b", "c"} {
-		turns = append(turns, q, turnOf(content.Assistant, thoughtOf("hm", ""), useOf(id, "f", "{}")), turnOf(content.User, resultOf(id)), turnOf(content.Assistant, thoughtOf("so", "reasoning"), sayText("a")))
+		turns = append(turns, q, turnOf(content.RoleAssistant, thoughtOf("hm", ""), useOf(id, "f", "{}")), turnOf(content.RoleUser, resultOf(id)), turnOf(content.RoleAssistant, thoughtOf("so", "reasoning"), sayText("a")))
 	}
 	bare := slices.Clone(turns)
 	for i := range bare {
@@ -90,15 +90,15 @@ func TestNote(t *testing.T) {
 		path string // of the fault
 		lost bool
 	}{
-		{"a PDF", &content.Document{Source: pdf}, Dialect{Note: true}, "", true},
+		{"a PDF", &content.Document{Source: pdf}, Dialect{DescribeUnreadable: true}, "", true},
 		{"a PDF, by default", &content.Document{Source: pdf}, Dialect{}, "turns.0.parts.0.source", false},
-		{"a PDF that is taken", &content.Document{Source: pdf}, Dialect{Note: true, Files: true}, "", false},
-		{"moving pictures", &content.Media{Source: &content.Base64{MediaType: "video/mp4", Data: "AAAA"}}, Dialect{Note: true}, "", true},
-		{"an archive", &content.Document{Source: &content.Base64{MediaType: "application/zip", Data: "AAAA"}}, Dialect{Note: true}, "", true},
-		{"an image for a model that reads text", png, Dialect{Note: true, TextOnly: true}, "", true},
-		{"a text for one", &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "YQ=="}}, Dialect{Note: true, TextOnly: true}, "", false},
-		{"what is no base64 of a text", &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "/w=="}}, Dialect{Note: true}, "turns.0.parts.0.source.data", false},
-		{"an image that turns out to be another", away, Dialect{Note: true}, "turns.0.parts.0.source.media_type", false},
+		{"a PDF that is taken", &content.Document{Source: pdf}, Dialect{DescribeUnreadable: true, Files: true}, "", false},
+		{"moving pictures", &content.Media{Source: &content.Base64{MediaType: "video/mp4", Data: "AAAA"}}, Dialect{DescribeUnreadable: true}, "", true},
+		{"an archive", &content.Document{Source: &content.Base64{MediaType: "application/zip", Data: "AAAA"}}, Dialect{DescribeUnreadable: true}, "", true},
+		{"an image for a model that reads text", png, Dialect{DescribeUnreadable: true, TextOnly: true}, "", true},
+		{"a text for one", &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "YQ=="}}, Dialect{DescribeUnreadable: true, TextOnly: true}, "", false},
+		{"what is no base64 of a text", &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "/w=="}}, Dialect{DescribeUnreadable: true}, "turns.0.parts.0.source.data", false},
+		{"an image that turns out to be another", away, Dialect{DescribeUnreadable: true}, "turns.0.parts.0.source.media_type", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestNote(t *testing.T) {
 				r.Resolver = found{MediaType: "application/zip", Data: []byte("x")}
 				losses, err := plan(r)
 				path := ""
-				var e *content.Error
+				var e *content.Violation
 				if errors.As(err, &e) {
 					path = e.Path
 				}

@@ -15,7 +15,7 @@
 //
 // The model is asked what the user said last, or nothing: no other words stand
 // for it. If only another vendor understands what was said, that is reported as
-// lost, and the request fails with a [content.Error] that names the part. Only for
+// lost, and the request fails with a [content.Violation] that names the part. Only for
 // an empty message a sentence is sent that says so.
 //
 // # Servers that resemble the vendor's

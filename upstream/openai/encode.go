@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -65,7 +65,7 @@ type encoder struct {
 	log     loss.Log
 	schemas schema.Spare
 
-	faults content.Faults
+	faults content.ViolationList
 
 	loaded bool // files that are not in the request by now never will be
 	load   bool // there are files to be loaded
@@ -190,7 +190,7 @@ func (e *encoder) question(told bool) {
 	case none:
 		first, end = 0, len(e.n.Turns)
 	}
-	dropped, fault := backend.Unasked(e.log.Losses, first, end)
+	dropped, fault := adapter.Unasked(e.log.Losses, first, end)
 	switch {
 	case dropped, none:
 		e.faults.Add(fault.Code, fault.Path, fault.Text)

@@ -20,7 +20,7 @@ func (e *encoder) readable(at place, kind, title string) bool {
 // request or, where the host wants that, is told of.
 func (e *encoder) unread(at place, kind, title string, code content.Code, member, text string) {
 	// What shows only when a file has been fetched comes too late to be reported.
-	if place := at.String(); !e.to.dialect.Note || e.loaded && !e.noted.has(place) {
+	if place := at.String(); !e.to.dialect.DescribeUnreadable || e.loaded && !e.noted.has(place) {
 		e.fault(code, at, member, text)
 		return
 	} else if !e.loaded {
@@ -51,7 +51,7 @@ func (e *encoder) unreadAway(p *content.Document, at place) bool {
 	default:
 		return false
 	}
-	if e.to.files() && !e.to.dialect.TextOnly || !e.to.dialect.Note || codec.IsText(kind) {
+	if e.to.files() && !e.to.dialect.TextOnly || !e.to.dialect.DescribeUnreadable || codec.IsText(kind) {
 		return false
 	}
 	if kind == "" {

@@ -165,12 +165,12 @@ var held0 = []content.Loss{resUnknownPart.At("turns.0.parts.0"), lostHeldTurn.At
 
 // turnCases are about turns, thinking and files.
 var turnCases = []bothCase{
-	{name: "a turn of which nothing is left", change: says(turnOf(content.User, upload), turnOf(content.Assistant, sayText("A1")), turnOf(content.User, sayText("T2"))),
+	{name: "a turn of which nothing is left", change: says(turnOf(content.RoleUser, upload), turnOf(content.RoleAssistant, sayText("A1")), turnOf(content.RoleUser, sayText("T2"))),
 		chat:      saying{has: `"messages":[{"role":"user","content":"` + held + `"},`, losses: []content.Loss{lostUnknownPart.At("turns.0.parts.0"), lostHeldTurn.At("turns.0")}},
 		responses: saying{has: `"input":[{"role":"user","content":"` + held + `"},`, losses: held0}},
-	{name: "system text that holds no longer", change: says(turnOf(content.User, sayText("T1")),
-		content.Turn{Role: content.System, Parts: partsOf(sayText("GONE")), Extra: ofMessages(`{"clear_at":"next_user_message"}`)},
-		turnOf(content.Assistant, sayText("A1")), turnOf(content.User, sayText("T2"))),
+	{name: "system text that holds no longer", change: says(turnOf(content.RoleUser, sayText("T1")),
+		content.Turn{Role: content.RoleSystem, Parts: partsOf(sayText("GONE")), Extra: ofMessages(`{"clear_at":"next_user_message"}`)},
+		turnOf(content.RoleAssistant, sayText("A1")), turnOf(content.RoleUser, sayText("T2"))),
 		chat: saying{not: "GONE"}, responses: saying{not: "GONE"}},
 	{name: "a budget for a model that does not think", model: "gpt-4.1", change: func(r *upstream.Request) {
 		r.Tools, r.Thinking = []content.Tool{fTool}, upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven}
@@ -180,7 +180,7 @@ var turnCases = []bothCase{
 	{name: "a budget and an effort", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven, Effort: "high", Display: "omitted"}),
 		chat:      saying{has: `"reasoning_effort":"high"`, losses: []content.Loss{lostNoBudget.At("thinking.budget")}},
 		responses: saying{has: `"reasoning":{"effort":"high"}`, losses: []content.Loss{lostNoBudget.At("thinking.budget")}}},
-	{name: "a text that is code", change: says(turnOf(content.User, &content.Document{Source: &content.Base64{MediaType: "application/x-javascript", Data: "bGV0IGE7"}})),
+	{name: "a text that is code", change: says(turnOf(content.RoleUser, &content.Document{Source: &content.Base64{MediaType: "application/x-javascript", Data: "bGV0IGE7"}})),
 		chat:      saying{has: `let a;`, losses: []content.Loss{lostDocumentText.At("turns.0.parts.0")}},
 		responses: saying{has: `let a;`, losses: []content.Loss{lostDocumentText.At("turns.0.parts.0")}}},
 	{name: "how closely files are looked at", change: func(r *upstream.Request) {
@@ -189,7 +189,7 @@ var turnCases = []bothCase{
 	},
 		chat:      saying{not: "detail", losses: []content.Loss{lostDetail.At("turns.0.parts.0")}},
 		responses: saying{has: `"file_data":"data:application/pdf;base64,JVBERi0=","detail":"low"`}},
-	{name: "how closely a file is looked at", change: says(turnOf(content.User, &content.Document{Title: "a.pdf", Source: pdf, Extra: resolution("MEDIA_RESOLUTION_HIGH")})),
+	{name: "how closely a file is looked at", change: says(turnOf(content.RoleUser, &content.Document{Title: "a.pdf", Source: pdf, Extra: resolution("MEDIA_RESOLUTION_HIGH")})),
 		chat:      saying{not: "detail", losses: []content.Loss{codec.ForeignMembers.At("turns.0.parts.0.extra")}},
 		responses: saying{has: `"detail":"high"`}},
 	{name: "settings of the other vendor's context", change: func(r *upstream.Request) {
@@ -201,8 +201,8 @@ var turnCases = []bothCase{
 
 // saysResult is a conversation whose only call gave back a result.
 func saysResult(object string, parts ...content.Part) func(*upstream.Request) {
-	return says(turnOf(content.User, sayText("q")), turnOf(content.Assistant, &content.ToolUse{ID: "c1", Name: "f", Input: "{}"}),
-		turnOf(content.User, &content.ToolResult{ID: "c1", Object: object, Parts: parts}))
+	return says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, &content.ToolUse{ID: "c1", Name: "f", Input: "{}"}),
+		turnOf(content.RoleUser, &content.ToolResult{ID: "c1", Object: object, Parts: parts}))
 }
 
 // namedImage is an image that another format has a name for, and maybe more.

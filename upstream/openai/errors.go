@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/scrub"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -127,13 +127,13 @@ func (f *vendorError) Error() string {
 	}
 	for _, s := range []string{f.kind, f.code, f.param} {
 		if s != "" {
-			fmt.Fprintf(&b, " (%s)", codec.Clip(scrub.Line(s)))
+			fmt.Fprintf(&b, " (%s)", codec.Clip(redact.Line(s)))
 		}
 	}
 	if f.message != "" {
 		b.WriteString(": " + f.message)
 	}
-	if id := scrub.Line(f.id); id != "" {
+	if id := redact.Line(f.id); id != "" {
 		fmt.Fprintf(&b, " [request %s]", codec.Clip(id))
 	}
 	return b.String()
@@ -162,19 +162,19 @@ func (f *vendorError) take(v jsonwire.Value) {
 		v = x
 		f.object = codec.Details(f.own, v)
 	case jsonwire.String:
-		f.found, f.message = true, scrub.Line(x.Str())
+		f.found, f.message = true, redact.Line(x.Str())
 		return
 	}
 	switch x := v.Get("detail"); x.Kind() {
 	case jsonwire.String:
-		f.found, f.message = true, scrub.Line(x.Str())
+		f.found, f.message = true, redact.Line(x.Str())
 		return
 	case jsonwire.Array:
 		f.details(x)
 		return
 	}
 	f.kind, f.param = v.Get("type").Str(), v.Get("param").Str()
-	f.message = scrub.Line(v.Get("message").Str())
+	f.message = redact.Line(v.Get("message").Str())
 	f.code = v.Get("code").Str()
 	f.number = int(count(v.Get("code")))
 	if n, err := strconv.Atoi(f.code); err == nil {
@@ -182,7 +182,7 @@ func (f *vendorError) take(v jsonwire.Value) {
 	}
 	f.reasons(v)
 	if raw := v.Get("metadata").Get("raw").Str(); raw != "" {
-		f.message = strings.TrimSpace(f.message + ": " + scrub.Line(raw))
+		f.message = strings.TrimSpace(f.message + ": " + redact.Line(raw))
 	}
 	f.found = f.message != "" || f.kind != "" || f.code != ""
 }
@@ -212,7 +212,7 @@ func (f *vendorError) details(list jsonwire.Value) {
 			}
 		}
 		f.found, f.param = true, strings.Join(at, ".")
-		f.message = scrub.Line(strings.TrimSpace(f.param + ": " + x.Get("msg").Str()))
+		f.message = redact.Line(strings.TrimSpace(f.param + ": " + x.Get("msg").Str()))
 		return
 	}
 }

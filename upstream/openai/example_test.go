@@ -26,7 +26,7 @@ func ExampleNew() {
 	}
 	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{
 		Model: "qwen3:8b",
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
 	})
 	if err != nil {
 		panic(err)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 )
 
 // A family is what is known of the vendor's models by their names: see §2.2 of
@@ -111,7 +111,7 @@ var families = []struct {
 }
 
 // outputLimits are those of the vendor's models.
-var outputLimits = backend.OutputLimits{
+var outputLimits = adapter.OutputLimits{
 	"gpt-3.5": 4096, "gpt-3.5-turbo": 4096,
 	"gpt-4": 8192, "gpt-4-turbo": 4096, "gpt-4-1106-preview": 4096, "gpt-4-0125-preview": 4096, "gpt-4-vision-preview": 4096,
 	"gpt-4.1": 32768, "gpt-4.5": 16384,
@@ -132,7 +132,7 @@ func (c *client) most(model string) int64 {
 
 // limit returns how many tokens the response may have, as the model accepts it.
 func (e *encoder) limit() *int64 {
-	n, lowered := backend.Lower(e.n.MaxTokens, e.to.most)
+	n, lowered := adapter.Lower(e.n.MaxTokens, e.to.most)
 	if lowered {
 		e.log.Add(lostLimit, "max_tokens")
 	}

@@ -77,7 +77,7 @@ func TestFilteredPrompt(t *testing.T) {
 				if err != nil {
 					return
 				}
-				want := upstream.Stop{Reason: content.StopSafety, Format: a.Stop.Format, Word: tt.word, Details: tt.details, Message: tt.text}
+				want := upstream.Stop{Reason: content.StopSafety, Format: a.Stop.Format, RawReason: tt.word, Details: tt.details, Message: tt.text}
 				if diff := cmp.Diff(want, a.Stop); diff != "" || len(a.Parts) > 0 || a.Stop.Format == "" {
 					t.Errorf("%d parts; the end (-want +got):\n%s", len(a.Parts), diff)
 				}

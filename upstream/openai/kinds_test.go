@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -28,9 +28,9 @@ func TestChatWrongKinds(t *testing.T) {
 		message  = `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi","refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3}}`
 		parts    = `{"choices":[{"index":0,"message":{"content":[{"type":"text","text":"hi"}]},"finish_reason":"stop"}]}`
 	)
-	list := func(document, says string) []wiretest.Needed {
+	list := func(document, says string) []formattest.Needed {
 		at := "choices.0." + says
-		return []wiretest.Needed{
+		return []formattest.Needed{
 			{document, "", "object array"}, {document, "choices", "null array"}, {document, "choices.0", "object"},
 			{document, at, "null object"}, {document, at + ".role", optional}, {document, at + ".content", "null string array"},
 			{document, at + ".refusal", optional}, {document, at + ".tool_calls", "null array"},
@@ -39,14 +39,14 @@ func TestChatWrongKinds(t *testing.T) {
 			{document, "choices.0.finish_reason", optional}, {document, "usage", "null object"},
 		}
 	}
-	wiretest.WrongKinds(t, list(delta, "delta"), func(t *testing.T, _ wiretest.Needed, broken string) {
+	formattest.WrongKinds(t, list(delta, "delta"), func(t *testing.T, _ formattest.Needed, broken string) {
 		_, err := collectChat(t, strings.NewReader(events(hi, broken, toolStop, done)), ThinkTagsOff)
 		wantBadGateway(t, err, broken)
 	})
 	whole := append(list(message, "message"),
-		wiretest.Needed{parts, "choices.0.message.content.0", "string object"},
-		wiretest.Needed{parts, "choices.0.message.content.0.text", optional})
-	wiretest.WrongKinds(t, whole, func(t *testing.T, _ wiretest.Needed, broken string) {
+		formattest.Needed{parts, "choices.0.message.content.0", "string object"},
+		formattest.Needed{parts, "choices.0.message.content.0.text", optional})
+	formattest.WrongKinds(t, whole, func(t *testing.T, _ formattest.Needed, broken string) {
 		_, err := wholeChat(t, broken, ThinkTagsOff)
 		wantBadGateway(t, err, broken)
 	})
@@ -84,29 +84,29 @@ func TestResponsesWrongKinds(t *testing.T) {
 	if _, err := readResponses(t, strings.NewReader(events(stream...))); err != nil {
 		t.Fatal(err)
 	}
-	var list []wiretest.Needed
+	var list []formattest.Needed
 	for _, s := range []string{resHi, argument, refusal, think, raw} {
-		list = append(list, wiretest.Needed{s, "delta", "string"}, wiretest.Needed{s, "output_index", index})
+		list = append(list, formattest.Needed{s, "delta", "string"}, formattest.Needed{s, "output_index", index})
 	}
 	for _, s := range []string{textDone, thought, rawDone} {
-		list = append(list, wiretest.Needed{s, "text", "string"})
+		list = append(list, formattest.Needed{s, "text", "string"})
 	}
 	list = append(list,
-		wiretest.Needed{resHi, "content_index", index}, wiretest.Needed{think, "summary_index", index},
-		wiretest.Needed{refused, "refusal", "string"}, wiretest.Needed{cite, "annotation", "object"},
-		wiretest.Needed{callDone, "arguments", "null string array object"},
-		wiretest.Needed{resCreated, "response", "object"}, wiretest.Needed{progress, "response", "object"},
-		wiretest.Needed{resAddMsg, "item", "object"}, wiretest.Needed{resMsgDone, "item", "object"},
-		wiretest.Needed{resMsgDone, "item.type", optional},
-		wiretest.Needed{resMsgDone, "item.content", "null string array"}, wiretest.Needed{resMsgDone, "item.content.0", "object"},
-		wiretest.Needed{resMsgDone, "item.content.0.text", optional},
-		wiretest.Needed{addCall, "item.name", optional},
-		wiretest.Needed{item, "item.summary", "null array"}, wiretest.Needed{item, "item.summary.0.text", optional},
-		wiretest.Needed{end, "response", "object"}, wiretest.Needed{end, "response.output", "null array"},
-		wiretest.Needed{end, "response.usage", "null object"}, wiretest.Needed{end, "response.status", optional},
-		wiretest.Needed{end, "response.incomplete_details", "null object"},
+		formattest.Needed{resHi, "content_index", index}, formattest.Needed{think, "summary_index", index},
+		formattest.Needed{refused, "refusal", "string"}, formattest.Needed{cite, "annotation", "object"},
+		formattest.Needed{callDone, "arguments", "null string array object"},
+		formattest.Needed{resCreated, "response", "object"}, formattest.Needed{progress, "response", "object"},
+		formattest.Needed{resAddMsg, "item", "object"}, formattest.Needed{resMsgDone, "item", "object"},
+		formattest.Needed{resMsgDone, "item.type", optional},
+		formattest.Needed{resMsgDone, "item.content", "null string array"}, formattest.Needed{resMsgDone, "item.content.0", "object"},
+		formattest.Needed{resMsgDone, "item.content.0.text", optional},
+		formattest.Needed{addCall, "item.name", optional},
+		formattest.Needed{item, "item.summary", "null array"}, formattest.Needed{item, "item.summary.0.text", optional},
+		formattest.Needed{end, "response", "object"}, formattest.Needed{end, "response.output", "null array"},
+		formattest.Needed{end, "response.usage", "null object"}, formattest.Needed{end, "response.status", optional},
+		formattest.Needed{end, "response.incomplete_details", "null object"},
 	)
-	wiretest.WrongKinds(t, list, func(t *testing.T, n wiretest.Needed, broken string) {
+	formattest.WrongKinds(t, list, func(t *testing.T, n formattest.Needed, broken string) {
 		i := slices.Index(stream, n[0])
 		_, err := readResponses(t, strings.NewReader(events(slices.Replace(slices.Clone(stream), i, i+1, broken)...)))
 		wantBadGateway(t, err, broken)
@@ -125,14 +125,14 @@ func TestResponsesWrongKinds(t *testing.T) {
 	if _, err := wholeResponses(t, body); err != nil {
 		t.Fatal(err)
 	}
-	wiretest.WrongKinds(t, []wiretest.Needed{
+	formattest.WrongKinds(t, []formattest.Needed{
 		{body, "", "object array"}, {body, "output", "null array"}, {body, "output.0", "object"},
 		{body, "output.0.content", "null string array"}, {body, "output.0.content.0", "object"},
 		{body, "output.0.content.0.text", optional}, {body, "output.0.content.1.refusal", optional},
 		{body, "output.0.role", optional}, {body, "output.1.name", optional},
 		{body, "output.2.summary", "null array"},
 		{body, "status", optional}, {body, "usage", "null object"},
-	}, func(t *testing.T, _ wiretest.Needed, broken string) {
+	}, func(t *testing.T, _ formattest.Needed, broken string) {
 		_, err := wholeResponses(t, broken)
 		wantBadGateway(t, err, broken)
 	})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -14,7 +14,7 @@ import (
 
 // Models asks the server for its models.
 func (c *client) Models(ctx context.Context) (list []upstream.Model, err error) {
-	_, err = c.server.Ask(ctx, &backend.Exchange{Path: "/models"}, func(text string) (err error) {
+	_, err = c.server.Ask(ctx, &adapter.Exchange{Path: "/models"}, func(text string) (err error) {
 		list, err = decodeModels(text)
 		return err
 	})

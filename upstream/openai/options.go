@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -80,13 +80,13 @@ type Options struct {
 	Reply  int64
 }
 
-// A Kind says whose rules a server follows.
-type Kind uint8
+// A ServerKind says whose rules a server follows.
+type ServerKind uint8
 
 const (
 	// KindByHost is KindVendor for hosts of the vendor's and of Azure, and
 	// KindCompatible for all others.
-	KindByHost Kind = iota
+	KindByHost ServerKind = iota
 
 	// KindVendor refuses what it does not know, and has rules for each family
 	// of its models.
@@ -117,7 +117,7 @@ const (
 // A Dialect says how a server differs from others, as far as that does not show
 // in its answers.
 type Dialect struct {
-	Kind Kind
+	Kind ServerKind
 
 	// Efforts are the values of reasoning_effort that the models take, in any
 	// order, out of "none", "minimal", "low", "medium", "high", "xhigh" and
@@ -157,24 +157,24 @@ type Dialect struct {
 	// images by link. The vendor does both.
 	Files, Links bool
 
-	// Note says that a file that the server does not take does not refuse the
+	// DescribeUnreadable says that a file that the server does not take does not refuse the
 	// request: in its place the model is told that there is a file which it cannot
 	// read, and that is reported as dropped. An agent whose history has a PDF goes
 	// on so, and may look for another way to read it.
-	Note bool
+	DescribeUnreadable bool
 }
 
 // server checks the options, puts in what the host is known for, and returns
 // the server that they say. own is the client's format, name the default of Name.
-func (o *Options) server(own content.Format, name string) (*backend.Server, error) {
+func (o *Options) server(own content.Format, name string) (*adapter.Server, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
-	limits, faults := backend.NewOutputLimits(o.OutputLimits)
+	limits, faults := adapter.NewOutputLimits(o.OutputLimits)
 	o.OutputLimits = limits
 	faults = append(faults, o.Dialect.faults()...)
 	o.Dialect.fit(o.host())
-	return backend.New(backend.Config{
+	return adapter.New(adapter.Config{
 		Name: cmp.Or(o.Name, name), Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
 		Model: o.Model, Client: o.HTTPClient, Header: o.headers(),
 		Told:   []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},

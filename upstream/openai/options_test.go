@@ -22,7 +22,7 @@ func TestBaseURL(t *testing.T) {
 		http.NotFound(w, r)
 	}))
 	defer ts.Close()
-	hello := &upstream.Request{Model: "m", Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi."}}}}}
+	hello := &upstream.Request{Model: "m", Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi."}}}}}
 	for _, tt := range []struct{ base, path, query string }{
 		{"", "", ""}, // some servers have no version
 		{"/", "", ""},

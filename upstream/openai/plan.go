@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
@@ -17,10 +17,10 @@ import (
 type client struct {
 	own     content.Format
 	path    string // that answers are asked for at
-	server  *backend.Server
+	server  *adapter.Server
 	vendor  bool
 	dialect Dialect
-	limits  backend.OutputLimits
+	limits  adapter.OutputLimits
 	memory  memory
 }
 
@@ -28,7 +28,7 @@ type client struct {
 const mostAttempts = 5
 
 // An answerer decodes what the server says, in the form that it comes in.
-type answerer func(context.Context, *backend.Answer, *plan, *upstream.Writer) error
+type answerer func(context.Context, *adapter.Answer, *plan, *upstream.Writer) error
 
 // generate asks the server.
 func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstream.Writer, answer answerer) error {
@@ -57,13 +57,13 @@ func (c *client) Preflight(_ context.Context, req *upstream.Request) ([]content.
 }
 
 // exchange sends a request, and again without what the server refuses.
-func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*backend.Answer, error) {
+func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*adapter.Answer, error) {
 	for attempt := 1; ; attempt++ {
 		body, err := p.body(ctx)
 		if err != nil {
 			return nil, err
 		}
-		a, err := c.server.Do(ctx, &backend.Exchange{Path: c.path, Body: body, Stream: p.from.Stream})
+		a, err := c.server.Do(ctx, &adapter.Exchange{Path: c.path, Body: body, Stream: p.from.Stream})
 		if err == nil {
 			return a, nil
 		}
@@ -143,7 +143,7 @@ func (p *plan) encode(n *upstream.Request, loaded bool) []content.Loss {
 		e = &chat.encoder
 		p.off = chat.turn == "disabled" || chat.effort == "none"
 	}
-	p.doc, p.fault, p.sent = e.w, cmp.Or(e.faults.Err(), backend.Answers(n), backend.Kept(n, p.own)), e.sent
+	p.doc, p.fault, p.sent = e.w, cmp.Or(e.faults.Err(), adapter.Answers(n), adapter.Kept(n, p.own)), e.sent
 	if !loaded {
 		p.load, p.others, p.noted = e.load, e.others, e.noted
 	}
@@ -209,7 +209,7 @@ func (p *plan) again() []content.Loss {
 }
 
 // body returns the document. Files that it names are loaded.
-func (p *plan) body(ctx context.Context) (backend.Body, error) {
+func (p *plan) body(ctx context.Context) (adapter.Body, error) {
 	if p.fault != nil {
 		return nil, p.fault
 	}
@@ -230,11 +230,11 @@ func (p *plan) body(ctx context.Context) (backend.Body, error) {
 
 func (p *plan) restore(events []upstream.Event) bool { return p.names.Restore(events) }
 
-// A document is a [backend.Body] of what a Writer has written.
+// A document is a [adapter.Body] of what a Writer has written.
 type document struct{ w *jsonwire.Writer }
 
-// Len implements [backend.Body].
+// Len implements [adapter.Body].
 func (d document) Len() int64 { return int64(d.w.Len()) }
 
-// Reader implements [backend.Body].
+// Reader implements [adapter.Body].
 func (d document) Reader() io.ReadCloser { return d.w.Reader() }

@@ -11,9 +11,9 @@ import (
 // TestQuestion checks what becomes of what the user says last, if there is
 // nothing in it, or nothing is left of it: no other words stand for it.
 func TestQuestion(t *testing.T) {
-	user := func(p ...content.Part) content.Turn { return turnOf(content.User, p...) }
-	hi, yes := user(sayText("hi")), turnOf(content.Assistant, sayText("yes?"))
-	system := turnOf(content.System, sayText("S"))
+	user := func(p ...content.Part) content.Turn { return turnOf(content.RoleUser, p...) }
+	hi, yes := user(sayText("hi")), turnOf(content.RoleAssistant, sayText("yes?"))
+	system := turnOf(content.RoleSystem, sayText("S"))
 	const last = `{"role":"user","content":"` + codec.NoQuestion + `"}]`
 	for _, tt := range []struct {
 		name  string
@@ -32,8 +32,8 @@ func TestQuestion(t *testing.T) {
 		{"in several turns", []content.Turn{hi, yes, user(sayText("")), user(upload), system}, "turns.3.parts.0", ""},
 		{"words in front of it", []content.Turn{yes, hi, user(upload)}, "", `{"role":"user","content":"hi"}]`},
 		{"words behind it", []content.Turn{hi, yes, user(upload), hi}, "", `{"role":"user","content":"hi"}]`},
-		{"only an answer, of nothing", []content.Turn{turnOf(content.Assistant, sayText(""))}, "turns.0", ""},
-		{"only an answer that is dropped", []content.Turn{turnOf(content.Assistant, upload)}, "turns.0.parts.0", ""},
+		{"only an answer, of nothing", []content.Turn{turnOf(content.RoleAssistant, sayText(""))}, "turns.0", ""},
+		{"only an answer that is dropped", []content.Turn{turnOf(content.RoleAssistant, upload)}, "turns.0.parts.0", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := lossCase{change: says(tt.turns...)}

@@ -47,7 +47,7 @@ var chatRefused = map[field]refusedCase{
 	fieldDescription: {"tools.0.description", Dialect{}, withTool(content.Tool{
 		Name: "f", Input: plainTool.Input, Description: strings.Repeat("x", longestDescription+1)})},
 	fieldDeveloper: {"", Dialect{Kind: KindVendor}, func(r *upstream.Request) { r.Model, r.System = "gpt-5", partsOf(sayText("s")) }},
-	fieldReasoning: {"turns.1.parts.0", Dialect{}, says(q, turnOf(content.Assistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "{}")), turnOf(content.User, resultOf("c1")))},
+	fieldReasoning: {"turns.1.parts.0", Dialect{}, says(q, turnOf(content.RoleAssistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "{}")), turnOf(content.RoleUser, resultOf("c1")))},
 	fieldSwitch:    {"thinking.mode", Dialect{Thinking: switchThinking, Efforts: []string{"low"}}, thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
 	fieldChoice:    {"choice.names", Dialect{Kind: KindVendor}, oneName},
 	fieldJSONObject: {"", Dialect{}, func(r *upstream.Request) {
@@ -64,7 +64,7 @@ var resRefused = map[field]refusedCase{
 	fieldUser:        chatRefused[fieldUser],
 	fieldPadding:     chatRefused[fieldPadding],
 	fieldDeveloper: {"", Dialect{Kind: KindVendor}, func(r *upstream.Request) {
-		r.Model, r.Turns = "gpt-5", append(r.Turns, turnOf(content.System, sayText("s")))
+		r.Model, r.Turns = "gpt-5", append(r.Turns, turnOf(content.RoleSystem, sayText("s")))
 	}},
 	fieldReasoning:   {"thinking", Dialect{}, func(*upstream.Request) {}},
 	fieldSummary:     {"thinking.display", Dialect{}, thinkingOf(upstream.Thinking{Effort: "low", Display: "summarized"})},

@@ -87,7 +87,7 @@ func BenchmarkResponsesRequest(b *testing.B) {
 			n := parsed()
 			own := func() { drainBody(b, c, n) }
 			other := func() {
-				r, _ := generatecontent.RequestOf(n)
+				r, _ := generatecontent.RequestFromUpstream(n)
 				doc, err := r.Body()
 				if err != nil {
 					b.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // Items that only the vendor understands travel as thoughts: a reasoning item
@@ -38,7 +38,7 @@ func (e *resEncoder) recall(run []content.Turn, first int) {
 	from := 0 // where items may stand that another part carries
 	for i := range run {
 		for j, p := range run[i].Parts {
-			if p == seal.Taken {
+			if p == envelope.Taken {
 				continue
 			}
 			at := place{turn: first + i, part: j}
@@ -64,11 +64,11 @@ func (e *resEncoder) recall(run []content.Turn, first int) {
 // restore puts the items that a signature stands for into their places among the
 // parts from an index on. It adds the texts of the thoughts to shown.
 func (e *resEncoder) restore(s string, from int, at place, shown []string) []string {
-	list, ok := seal.Split(ResponsesFormat, s)
+	list, ok := envelope.Split(ResponsesFormat, s)
 	if !ok {
 		e.lose(resBrokenState, at)
 	}
-	list = slices.DeleteFunc(list, func(t seal.Thought) bool {
+	list = slices.DeleteFunc(list, func(t envelope.Thought) bool {
 		if t.OfText {
 			return e.phaseOf(t.Signature.Data) == ""
 		}
@@ -84,11 +84,11 @@ func (e *resEncoder) restore(s string, from int, at place, shown []string) []str
 		return shown
 	}
 	stretch := slices.Clone(e.parts[from:])
-	places, moved := seal.Places(list, len(stretch), func(i int) content.Part { return stretch[i].Part })
+	places, moved := envelope.Places(list, len(stretch), func(i int) content.Part { return stretch[i].Part })
 	if moved {
 		e.lose(resMoved, at)
 	}
-	e.parts = seal.Weave(e.parts[:from], stretch, places,
+	e.parts = envelope.Weave(e.parts[:from], stretch, places,
 		func(k int) resAt {
 			if list[k].OfText { // stands behind its text, as said expects it
 				return resAt{Part: &content.Text{Signature: list[k].Signature}, at: at}

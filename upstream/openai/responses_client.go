@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -44,17 +44,17 @@ func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upst
 }
 
 // answer decodes what the server says, in the form that it comes in.
-func (c *Responses) answer(ctx context.Context, a *backend.Answer, p *plan, w *upstream.Writer) error {
+func (c *Responses) answer(ctx context.Context, a *adapter.Answer, p *plan, w *upstream.Writer) error {
 	cut := newCutter(p.from.StopSequences)
 	if streams(a.Buffer(), a.Stream) {
-		return backend.Relay(ctx, w, cut.frames(newResReader(a, c.server.Limits())), a.Head(true), p.restore)
+		return adapter.Relay(ctx, w, cut.frames(newResReader(a, c.server.Limits())), a.Head(true), p.restore)
 	}
 	f, err := a.Decode(decodeResponses)
 	if err != nil {
 		return err
 	}
 	cut.frame(f)
-	return backend.Reply(w, f, a.Head(true), p.restore)
+	return adapter.Reply(w, f, a.Head(true), p.restore)
 }
 
 // streams tells from how an answer begins whether it is a stream: servers name
@@ -92,20 +92,20 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 
 func (c *Responses) count(ctx context.Context, req *upstream.Request, p *plan) (upstream.TokenCount, error) {
 	if p.fault != nil || p.load {
-		return backend.Estimate(req), p.fault
+		return adapter.Estimate(req), p.fault
 	}
 	var n upstream.TokenCount
 	var err error
 	for attempt := 1; ; attempt++ {
-		n, err = c.server.AskCount(ctx, &backend.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}}, decodeCount)
+		n, err = c.server.AskCount(ctx, &adapter.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}}, decodeCount)
 		if err == nil || attempt == mostAttempts || !c.learned(p, err) {
 			break
 		}
 		p.again()
 	}
 	switch {
-	case backend.NotServed(err), invalidPath(err):
-		return backend.Estimate(req), nil
+	case adapter.NotServed(err), invalidPath(err):
+		return adapter.Estimate(req), nil
 	case err != nil:
 		return upstream.TokenCount{}, err
 	}

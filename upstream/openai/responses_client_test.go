@@ -94,9 +94,9 @@ func TestResponsesAccepted(t *testing.T) {
 	full.System = []content.Part{&content.Text{Text: "Be brief.", Cache: &content.Cache{}}}
 	full.Turns[0].Parts = append(full.Turns[0].Parts, png, &content.Document{Title: "t", Source: &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}})
 	full.Turns = append(full.Turns,
-		content.Turn{Role: content.Assistant, Parts: []content.Part{&content.Text{Text: "x"}, &content.Text{Text: "y"}, &content.ToolUse{ID: strings.Repeat("i", 80), Name: "weather"}, &content.ToolUse{ID: "b", Name: "weather"}}},
-		content.Turn{Role: content.User, Parts: []content.Part{&content.ToolResult{ID: strings.Repeat("i", 80), Parts: []content.Part{&content.Text{Text: "r"}, png}}, &content.Text{Text: "z"}}},
-		content.Turn{Role: content.System, Parts: []content.Part{&content.Text{Text: "Be brief now."}}},
+		content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.Text{Text: "x"}, &content.Text{Text: "y"}, &content.ToolUse{ID: strings.Repeat("i", 80), Name: "weather"}, &content.ToolUse{ID: "b", Name: "weather"}}},
+		content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: strings.Repeat("i", 80), Parts: []content.Part{&content.Text{Text: "r"}, png}}, &content.Text{Text: "z"}}},
+		content.Turn{Role: content.RoleSystem, Parts: []content.Part{&content.Text{Text: "Be brief now."}}},
 	)
 	full.Tools = append(weather[:1:1], content.Tool{Name: strings.Repeat("n", 80), Strict: true}, content.Tool{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","name":"web_search"}`})
 	full.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"weather", strings.Repeat("n", 80)}, NoParallel: true}
@@ -127,7 +127,7 @@ func TestResponsesAccepted(t *testing.T) {
 func TestResponsesCount(t *testing.T) {
 	c, s := responses(t, fakeopenai.Options{InputTokens: 17}, openai.Options{})
 	n := simple("gpt-6.2-sol", "hi")
-	if got, err := c.CountTokens(t.Context(), n); got.Tokens != 17 || got.Estimate || err != nil {
+	if got, err := c.CountTokens(t.Context(), n); got.Tokens != 17 || got.Estimated || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got := string(s.Last().Body); s.Last().Path != "/v1/responses/input_tokens" || got != `{"model":"gpt-6.2-sol","input":[{"role":"user","content":"hi"}]}` {
@@ -146,7 +146,7 @@ func TestResponsesCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.CountTokens(t.Context(), n); len(got.Losses) != 1 || got.Tokens == 0 || !got.Estimate || err != nil {
+	if got, err := c.CountTokens(t.Context(), n); len(got.Losses) != 1 || got.Tokens == 0 || !got.Estimated || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -178,7 +178,7 @@ func TestResponsesCountRefused(t *testing.T) {
 		`{"object":"response.input_tokens","input_tokens":7}`,
 	}
 	got, err := c.CountTokens(t.Context(), n)
-	if err != nil || got.Tokens != 7 || got.Estimate || !slices.ContainsFunc(got.Losses, func(l content.Loss) bool { return l.Path == "thinking.display" }) {
+	if err != nil || got.Tokens != 7 || got.Estimated || !slices.ContainsFunc(got.Losses, func(l content.Loss) bool { return l.Path == "thinking.display" }) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if len(bodies) != 2 || !strings.Contains(bodies[0], `"summary"`) || strings.Contains(bodies[1], `"summary"`) {
@@ -251,7 +251,7 @@ func TestResponsesStrangeThoughts(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := simple("gpt-6.2-sol", "hi")
-	n.Turns = append(n.Turns, content.Turn{Role: content.Assistant, Parts: []content.Part{
+	n.Turns = append(n.Turns, content.Turn{Role: content.RoleAssistant, Parts: []content.Part{
 		&content.Thinking{Redacted: content.Signature{Format: openai.ResponsesFormat, Data: `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"}`}},
 		&content.Text{Text: "a"},
 	}}, n.Turns[0])

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -15,7 +15,7 @@ import (
 // nothing.
 type cutter struct {
 	stops []string
-	from  backend.Frames
+	from  adapter.Frames
 
 	text   int   // the block that is looked at, -1 for none
 	open   []int // all that are
@@ -33,7 +33,7 @@ func newCutter(stops []string) *cutter {
 }
 
 // frames returns from with its end where a stop sequence is met.
-func (c *cutter) frames(from backend.Frames) backend.Frames {
+func (c *cutter) frames(from adapter.Frames) adapter.Frames {
 	if c == nil {
 		return from
 	}
@@ -41,7 +41,7 @@ func (c *cutter) frames(from backend.Frames) backend.Frames {
 	return c
 }
 
-// Next implements [backend.Frames].
+// Next implements [adapter.Frames].
 func (c *cutter) Next() (*upstream.Frame, error) {
 	for !c.over {
 		f, err := c.from.Next()
@@ -60,7 +60,7 @@ func (c *cutter) Next() (*upstream.Frame, error) {
 	return nil, io.EOF
 }
 
-// Buffered implements [backend.Frames].
+// Buffered implements [adapter.Frames].
 func (c *cutter) Buffered() bool { return c.over }
 
 // frame cuts a whole answer, whose usage is known.
@@ -135,7 +135,7 @@ func (c *cutter) look(e *upstream.Event) {
 	}
 	c.over = true
 	c.events = append(c.events, upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
-		Reason: content.StopSequence, Sequence: stop, Format: ResponsesFormat, Word: "stop_sequence",
+		Reason: content.StopSequence, Sequence: stop, Format: ResponsesFormat, RawReason: "stop_sequence",
 	}})
 }
 

@@ -38,7 +38,7 @@ func TestResponsesStops(t *testing.T) {
 			if tt.stop != "" {
 				want = content.StopSequence
 			}
-			check := func(form string, r *upstream.Reply, err error) {
+			check := func(form string, r *upstream.Response, err error) {
 				if err != nil {
 					t.Fatalf("%s: %v", form, err)
 				}

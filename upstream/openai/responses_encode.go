@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/cleared"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // A resEncoder writes a request in the format of responses, in one walk, and
@@ -99,18 +99,18 @@ func (e *resEncoder) items() {
 		e.user = append(e.user, piece{text: e.system})
 		e.message(e.role())
 	}
-	turns := seal.Rejoin(ResponsesFormat, e.n.Turns)
-	e.first, e.end = backend.Question(turns)
+	turns := envelope.Rejoin(ResponsesFormat, e.n.Turns)
+	e.first, e.end = adapter.Question(turns)
 	gone := cleared.Of(turns)
 	for i, end := 0, 0; i < len(turns); i = end {
 		end = i + 1
-		if turns[i].Role != content.Assistant {
+		if turns[i].Role != content.RoleAssistant {
 			if !gone.Has(i, &turns[i]) {
 				e.othersTurn(i)
 			}
 			continue
 		}
-		for end < len(turns) && turns[end].Role == content.Assistant {
+		for end < len(turns) && turns[end].Role == content.RoleAssistant {
 			end++
 		}
 		if i > 0 {
@@ -120,7 +120,7 @@ func (e *resEncoder) items() {
 	}
 	e.loose()
 	e.unanswered()
-	if n := len(turns); n > 0 && turns[n-1].Role == content.Assistant && prefilled(turns[n-1].Parts) {
+	if n := len(turns); n > 0 && turns[n-1].Role == content.RoleAssistant && prefilled(turns[n-1].Parts) {
 		e.lose(lostPrefill, place{turn: n - 1, part: len(turns[n-1].Parts) - 1})
 	}
 	e.question(e.w.Len() > before)
@@ -148,7 +148,7 @@ func (e *resEncoder) othersTurn(i int) {
 	t := &e.n.Turns[i]
 	e.turnExtra(t.Extra, i)
 	role := "user"
-	if t.Role == content.System {
+	if t.Role == content.RoleSystem {
 		if e.to.vendor {
 			role = e.role()
 		} else if len(t.Parts) > 0 {
@@ -171,7 +171,7 @@ func (e *resEncoder) othersTurn(i int) {
 		e.part(p, at)
 	}
 	switch {
-	case t.Role != content.User:
+	case t.Role != content.RoleUser:
 	case said || len(e.user) > 0:
 		e.asked = e.asked || i >= e.first
 	default:

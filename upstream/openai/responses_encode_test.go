@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/seal"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
 // bodyOf returns the document that a request becomes.
-func bodyOf(t testing.TB, n *upstream.Request, kind Kind) string {
+func bodyOf(t testing.TB, n *upstream.Request, kind ServerKind) string {
 	t.Helper()
 	body, err := planOf(t, n, kind, 0).body(t.Context())
 	if err != nil {
@@ -32,7 +32,7 @@ func bodyOf(t testing.TB, n *upstream.Request, kind Kind) string {
 }
 
 // inputOf returns the items of a conversation.
-func inputOf(t testing.TB, n *upstream.Request, kind Kind) string {
+func inputOf(t testing.TB, n *upstream.Request, kind ServerKind) string {
 	t.Helper()
 	var doc struct{ Input json.RawMessage }
 	if err := json.Unmarshal([]byte(bodyOf(t, n, kind)), &doc); err != nil {
@@ -51,7 +51,7 @@ const (
 // A resBody is a request and the document that it becomes.
 type resBody struct {
 	name string
-	kind Kind
+	kind ServerKind
 	req  *upstream.Request
 	want string
 }
@@ -143,7 +143,7 @@ func resOtherBodies() []resBody {
 			r.System = partsOf(sayText("s"), sayText("t"))
 		}), `{"model":"gpt-6.2-sol","instructions":"s\n\nt","input":[` + itemA + `,{"type":"message","role":"assistant","content":"x"},` + itemB + `]` + resTail},
 		{"system text amid a conversation", KindVendor, with(answered(sayText("x")), func(r *upstream.Request) {
-			r.Turns[2].Role = content.System
+			r.Turns[2].Role = content.RoleSystem
 		}), `{"model":"gpt-6.2-sol","input":[` + itemA + `,{"type":"message","role":"assistant","content":"x"},{"role":"developer","content":"b"}]` + resTail},
 	}
 }
@@ -196,7 +196,7 @@ func TestResponsesParts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			n := answered(useOf("c1", "f", ""))
-			n.PassLinks = true
+			n.ForwardLinks = true
 			n.Turns[2].Parts = tt.parts
 			want := `[` + itemA + `,{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},` + tt.want
 			if !strings.Contains(tt.want, "function_call_output") {
@@ -217,9 +217,9 @@ func TestResponsesCarried(t *testing.T) {
 		callC  = `{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"There is no result of this call."}`
 	)
 	said := func(s string) string { return `{"type":"message","role":"assistant","content":"` + s + `"}` }
-	join := func(list ...seal.Thought) content.Signature { return itemSignature(seal.Join(list)) }
-	at := func(item string, back int) seal.Thought {
-		return seal.Thought{Thinking: hidden(item), Back: back}
+	join := func(list ...envelope.Thought) content.Signature { return itemSignature(envelope.Join(list)) }
+	at := func(item string, back int) envelope.Thought {
+		return envelope.Thought{Thinking: hidden(item), Back: back}
 	}
 	signed := func(s content.Signature) *content.ToolUse {
 		return &content.ToolUse{ID: "c1", Name: "f", Signature: s}
@@ -237,14 +237,14 @@ func TestResponsesCarried(t *testing.T) {
 		{"by a call, of texts that were altered", partsOf(sayText("x"), signed(join(at(think1, 100)))), think1 + "," + said("x") + "," + callC},
 		{"by a call, and kept", partsOf(hidden(think1), signed(join(at(think1, 0)))), think1 + "," + callC},
 		{"by an empty text", partsOf(sayText("x"), &content.Text{Signature: join(at(think1, 1))}), think1 + "," + said("x")},
-		{"with the unsigned thought beside", partsOf(&content.Thinking{Text: "hm"}, signed(join(seal.Thought{Thinking: &content.Thinking{Text: "hm", Signature: itemSignature(think1)}}))), think1 + "," + callC},
+		{"with the unsigned thought beside", partsOf(&content.Thinking{Text: "hm"}, signed(join(envelope.Thought{Thinking: &content.Thinking{Text: "hm", Signature: itemSignature(think1)}}))), think1 + "," + callC},
 		{"phases", partsOf(phased("x", "commentary"), phased("y", "commentary"), phased("z", "final_answer")),
 			`{"type":"message","role":"assistant","content":"xy","phase":"commentary"},{"type":"message","role":"assistant","content":"z","phase":"final_answer"}`},
-		{"a phase beside its text", partsOf(&content.Thinking{Redacted: seal.Neighbour(ResponsesFormat, seal.Next, `{"phase":"commentary"}`)}, sayText("x")),
+		{"a phase beside its text", partsOf(&content.Thinking{Redacted: envelope.Neighbour(ResponsesFormat, envelope.Next, `{"phase":"commentary"}`)}, sayText("x")),
 			`{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
-		{"a phase behind its text", partsOf(sayText("w"), sayText("x"), &content.Thinking{Redacted: seal.Neighbour(ResponsesFormat, seal.Last, `{"phase":"commentary"}`)}),
+		{"a phase behind its text", partsOf(sayText("w"), sayText("x"), &content.Thinking{Redacted: envelope.Neighbour(ResponsesFormat, envelope.Last, `{"phase":"commentary"}`)}),
 			said("w") + `,{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
-		{"a phase whose text is gone", partsOf(&content.Thinking{Redacted: seal.Neighbour(ResponsesFormat, seal.Next, `{"phase":"commentary"}`)}, hidden(search), sayText("x")), search + "," + said("x")},
+		{"a phase whose text is gone", partsOf(&content.Thinking{Redacted: envelope.Neighbour(ResponsesFormat, envelope.Next, `{"phase":"commentary"}`)}, hidden(search), sayText("x")), search + "," + said("x")},
 		{"a phase behind one that is blank", partsOf(phased("x", "commentary"), phased("", "final_answer")), `{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
 		{"a phase behind the pieces of a stream", partsOf(sayText("w"), sayText("x"), phased("", "commentary"), sayText("y"), phased("", "final_answer")),
 			`{"type":"message","role":"assistant","content":"wx","phase":"commentary"},{"type":"message","role":"assistant","content":"y","phase":"final_answer"}`},
@@ -282,14 +282,14 @@ func TestResponsesLoaded(t *testing.T) {
 	for _, tt := range []struct {
 		source content.Source
 		pass   bool
-		kind   Kind
+		kind   ServerKind
 		want   string
 	}{
 		{link, false, KindVendor, loaded}, {link, true, KindVendor, passed}, {link, true, KindCompatible, loaded},
 		{id, false, KindVendor, loaded}, {id, true, KindVendor, loaded},
 	} {
 		n := asked("gpt-5.2", &content.Image{Source: tt.source})
-		n.PassLinks = tt.pass
+		n.ForwardLinks = tt.pass
 		n.Resolver = shelf{content.Blob{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}
 		if got := inputOf(t, n, tt.kind); got != "["+tt.want+"]" {
 			t.Errorf("%T, passed on %v, kind %d: %s", tt.source, tt.pass, tt.kind, got)

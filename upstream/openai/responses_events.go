@@ -219,13 +219,13 @@ func (d *resDecoder) match(k resKind, item jsonwire.Value) *resItem {
 
 // stop says why the answer ends.
 func (d *resDecoder) stop(kind string, details jsonwire.Value) *upstream.Stop {
-	s := &upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, Word: kind}
+	s := &upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, RawReason: kind}
 	if kind == "incomplete" {
-		s.Word = details.Get("reason").Str()
+		s.RawReason = details.Get("reason").Str()
 		if details.Kind() == jsonwire.Object {
 			s.Details = details.Raw()
 		}
-		switch s.Word {
+		switch s.RawReason {
 		case "max_output_tokens", "max_tokens":
 			s.Reason = content.StopMaxTokens
 		case "content_filter":
@@ -239,7 +239,7 @@ func (d *resDecoder) stop(kind string, details jsonwire.Value) *upstream.Stop {
 	case d.called && !d.nameless:
 		s.Reason = content.StopToolUse
 	case d.refused:
-		s.Reason, s.Word = content.StopRefusal, "refusal"
+		s.Reason, s.RawReason = content.StopRefusal, "refusal"
 	case d.nameless:
 		s.Reason = content.StopMalformedCall
 	}

@@ -29,7 +29,7 @@ func ExampleNewResponses() {
 	}
 	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{
 		Model: "gpt-oss",
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
 	})
 	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Stop.Reason, err)
 	// Output:

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/wiretest"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -33,14 +33,14 @@ func FuzzResponsesReader(f *testing.F) {
 	}
 	f.Add(events(resCreated, resAddMsg, resHi, resAddCall, resArg, resArgs, resCallDone, resThink("hm"), resMsgDone, resEnd), 3)
 	f.Add(events(another(resAddCall), resAddCall, another(resArg), resArgsDone, resEnding(`{"type":"image_generation_call","id":"i","result":"AAAA"}`)), 1)
-	for _, s := range wiretest.RecordedSeeds(f, "openai-responses", (*wiretest.Record).Stream) {
+	for _, s := range formattest.RecordedSeeds(f, "openai-responses", (*formattest.Record).Stream) {
 		f.Add(s, 15)
 	}
 	f.Fuzz(func(t *testing.T, stream string, size int) {
 		want, wantErr := resEvents(strings.NewReader(stream))
 		for name, src := range map[string]io.Reader{
 			"bytes":  iotest.OneByteReader(strings.NewReader(stream)),
-			"pieces": wiretest.Pieces(strings.NewReader(stream), size&63+1),
+			"pieces": formattest.Pieces(strings.NewReader(stream), size&63+1),
 		} {
 			got, err := resEvents(src)
 			if diff := cmp.Diff(want, got); diff != "" || wantErr.Error() != err.Error() {
@@ -51,7 +51,7 @@ func FuzzResponsesReader(f *testing.F) {
 		if wantErr != io.EOF && !errors.As(wantErr, &failed) {
 			t.Fatalf("the error is a %T", wantErr)
 		}
-		wiretest.Taken(t, newResReader(strings.NewReader(stream), content.Limits{}), nil, nil)
+		formattest.Taken(t, newResReader(strings.NewReader(stream), content.Limits{}), nil, nil)
 	})
 }
 
@@ -59,12 +59,12 @@ func FuzzResponsesReply(f *testing.F) {
 	for _, name := range []string{"E20.json", "E21.json", "E22.json", "E23.json"} {
 		f.Add(example(f, name))
 	}
-	for _, s := range wiretest.RecordedSeeds(f, "openai-responses", (*wiretest.Record).Whole) {
+	for _, s := range formattest.RecordedSeeds(f, "openai-responses", (*formattest.Record).Whole) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		frame, err := decodeResponses(text, content.Limits{})
-		wiretest.TakenWhole(t, frame, err)
+		formattest.TakenWhole(t, frame, err)
 	})
 }
 

@@ -2,15 +2,15 @@ package openai
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/seal"
 )
 
 // carriedItem returns an item as it goes back to the vendor, empty if it is not
 // to. fits is false for one that is too large to be carried.
 func carriedItem(item jsonwire.Value) (data string, fits bool) {
 	if !item.Get("type").Is("reasoning") {
-		return item.Raw(), len(item.Raw()) <= seal.MaxSize
+		return item.Raw(), len(item.Raw()) <= envelope.MaxSize
 	}
 	id, secret := item.Get("id"), item.Get("encrypted_content")
 	if id.Str() == "" || secret.Str() == "" {
@@ -37,7 +37,7 @@ func carriedItem(item jsonwire.Value) (data string, fits bool) {
 	w.Raw(secret.Raw())
 	w.EndObject()
 	data = w.Text()
-	return data, len(data) <= seal.MaxSize
+	return data, len(data) <= envelope.MaxSize
 }
 
 // wholeOther tells the item of a built-in tool, or of a kind that is not known.

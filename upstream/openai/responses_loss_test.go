@@ -9,14 +9,14 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/upstream"
 )
 
 // planOf says a request to a vendor's or another's server of nobody.
-func planOf(t testing.TB, n *upstream.Request, kind Kind, refused field) *plan {
+func planOf(t testing.TB, n *upstream.Request, kind ServerKind, refused field) *plan {
 	t.Helper()
 	return planWith(t, n, Dialect{Kind: kind, Files: true}, refused)
 }
@@ -38,13 +38,13 @@ func number[T any](n T) *T { return &n }
 
 // asked is a request of the user's parts.
 func asked(model string, parts ...content.Part) *upstream.Request {
-	return &upstream.Request{Model: model, Turns: []content.Turn{{Role: content.User, Parts: parts}}}
+	return &upstream.Request{Model: model, Turns: []content.Turn{{Role: content.RoleUser, Parts: parts}}}
 }
 
 // answered is a conversation with one answer.
 func answered(parts ...content.Part) *upstream.Request {
 	return &upstream.Request{Model: "gpt-6.2-sol", Turns: []content.Turn{
-		{Role: content.User, Parts: partsOf(sayText("a"))}, {Role: content.Assistant, Parts: parts}, {Role: content.User, Parts: partsOf(sayText("b"))},
+		{Role: content.RoleUser, Parts: partsOf(sayText("a"))}, {Role: content.RoleAssistant, Parts: parts}, {Role: content.RoleUser, Parts: partsOf(sayText("b"))},
 	}}
 }
 
@@ -63,7 +63,7 @@ const think1 = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content"
 type resLossCase struct {
 	rule    *loss.Rule
 	path    string
-	kind    Kind
+	kind    ServerKind
 	req     *upstream.Request
 	refused field
 }
@@ -87,7 +87,7 @@ func resPartLosses() []resLossCase {
 		{legal.RenamedCall, "turns.1.parts.0.id", v, answered(useOf(strings.Repeat("x", 65), "f", "")), 0},
 		{resSystemFile, "system.0", v, setting(func(r *upstream.Request) { r.System = partsOf(&content.Image{}) }), 0},
 		{lostSystemTurn, "turns.1", c, setting(func(r *upstream.Request) {
-			r.Turns = append(r.Turns, content.Turn{Role: content.System, Parts: partsOf(hi)})
+			r.Turns = append(r.Turns, content.Turn{Role: content.RoleSystem, Parts: partsOf(hi)})
 		}), 0},
 		{legal.ReferenceAsText, "turns.0.parts.0.parts.0", v, asked("m", resultOf("c1", &content.Unknown{Format: "messages", Kind: "tool_reference", Raw: `{"tool_name":"x"}`})), 0},
 		{legal.ToolAsFunction, "tools.0", v, setting(func(r *upstream.Request) {
@@ -122,7 +122,7 @@ func resPartLosses() []resLossCase {
 		{resRefusedThought, "turns.1.parts.0", v, answered(hidden(think1), hi), fieldReasoning},
 		{resBrokenState, "turns.1.parts.0", v, answered(hidden(`{"type":"message"}`), hi), 0},
 		{resUnaskedItem, "turns.1.parts.0", v, answered(hidden(`{"type":"additional_tools","role":"developer","tools":[]}`), hi), 0},
-		{resMoved, "turns.1.parts.1", v, answered(hi, &content.Text{Signature: content.Signature{Format: ResponsesFormat, Data: seal.Join([]seal.Thought{{Thinking: hidden(think1), Back: 3}})}}, hi), 0},
+		{resMoved, "turns.1.parts.1", v, answered(hi, &content.Text{Signature: content.Signature{Format: ResponsesFormat, Data: envelope.Join([]envelope.Thought{{Thinking: hidden(think1), Back: 3}})}}, hi), 0},
 		{resThoughtless, "thinking", v, asked("gpt-5.2", hi), fieldReasoning},
 		{lostEmptyTurn, "turns.1", v, answered(), 0},
 		{lostHeldTurn, "turns.0", v, with(answered(hi), func(r *upstream.Request) { r.Turns[0].Parts = partsOf(upload) }), 0},
@@ -271,7 +271,7 @@ func TestResponsesLosses(t *testing.T) {
 		}
 		fired[tt.rule] = true
 	}
-	noted := planWith(t, asked("m", &content.Document{Source: pdf}), Dialect{Note: true}, 0)
+	noted := planWith(t, asked("m", &content.Document{Source: pdf}), Dialect{DescribeUnreadable: true}, 0)
 	if fired[lostUnread] = slices.Contains(noted.losses, lostUnread.At("turns.0.parts.0")); noted.fault != nil {
 		t.Error(noted.fault)
 	}
@@ -292,7 +292,7 @@ func TestResponsesLosses(t *testing.T) {
 // the loss of the rule first.
 func resAnswerLosses(t *testing.T) map[*loss.Rule][]content.Loss {
 	t.Helper()
-	large := strings.Repeat("x", seal.MaxSize)
+	large := strings.Repeat("x", envelope.MaxSize)
 	streams := map[*loss.Rule][]string{
 		lostEmpty:      {resEnding("")},
 		lostCharacters: {strings.Replace(resHi, `"hi"`, `"\ud800"`, 1), resEnd},

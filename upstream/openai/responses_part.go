@@ -91,7 +91,7 @@ func (e *resEncoder) part(p content.Part, at place) {
 func (e *resEncoder) source(s content.Source, at place, image bool) (p piece, ok bool) {
 	switch s := s.(type) {
 	case *content.URL:
-		if s != nil && e.n.PassLinks && web(s.URL) && (e.to.vendor || image && e.to.links()) {
+		if s != nil && e.n.ForwardLinks && web(s.URL) && (e.to.vendor || image && e.to.links()) {
 			if image {
 				return piece{kind: pieceImage, text: s.URL}, true
 			}

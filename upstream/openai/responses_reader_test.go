@@ -11,23 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/backend"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/upstream"
 )
 
 // readResponses reads a stream into a reply, as a host would see it.
-func readResponses(t *testing.T, src io.Reader, stops ...string) (*upstream.Reply, error) {
+func readResponses(t *testing.T, src io.Reader, stops ...string) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		r := newResReader(src, content.Limits{})
 		r.newID = func() string { return "made" }
-		return backend.Relay(ctx, w, newCutter(stops).frames(r), backend.Head{}, nil)
+		return adapter.Relay(ctx, w, newCutter(stops).frames(r), adapter.Head{}, nil)
 	})
 	return upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
 }
 
 // wholeResponses reads a whole answer.
-func wholeResponses(t *testing.T, text string, stops ...string) (*upstream.Reply, error) {
+func wholeResponses(t *testing.T, text string, stops ...string) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		f, err := decodeResponses(text, content.Limits{})
@@ -35,7 +35,7 @@ func wholeResponses(t *testing.T, text string, stops ...string) (*upstream.Reply
 			return err
 		}
 		newCutter(stops).frame(f)
-		return backend.Reply(w, f, backend.Head{}, nil)
+		return adapter.Reply(w, f, adapter.Head{}, nil)
 	})
 	return upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
 }
@@ -64,9 +64,9 @@ const (
 // resExamples are the examples of the wire reference.
 var resExamples = []struct {
 	file string
-	want upstream.Reply
+	want upstream.Response
 }{
-	{"E20.json", upstream.Reply{
+	{"E20.json", upstream.Response{
 		Start: upstream.Start{ID: "resp_01", Model: "gpt-6.2-sol"},
 		Parts: []content.Part{
 			&content.Thinking{Text: "**Looking up B7**\n\nThe tool knows.", Signature: itemSignature(
@@ -74,16 +74,16 @@ var resExamples = []struct {
 			phased("Checking.", "commentary"),
 			&content.ToolUse{ID: "call_f1", Name: "depth_at", Input: `{"buoy":"B7"}`},
 		},
-		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, Word: "completed"},
+		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, RawReason: "completed"},
 		Usage: content.Usage{Input: 172, CacheRead: 128, Output: 40, Thinking: 80},
 	}},
-	{"E21.json", upstream.Reply{
+	{"E21.json", upstream.Response{
 		Start: upstream.Start{ID: "resp_02", Model: "gpt-6.1-sol"},
 		Parts: []content.Part{hidden(`{"type":"reasoning","id":"rs_03","summary":[],"encrypted_content":"gAAA"}`)},
-		Stop:  upstream.Stop{Reason: content.StopMaxTokens, Format: ResponsesFormat, Word: "max_output_tokens", Details: `{"reason":"max_output_tokens"}`},
+		Stop:  upstream.Stop{Reason: content.StopMaxTokens, Format: ResponsesFormat, RawReason: "max_output_tokens", Details: `{"reason":"max_output_tokens"}`},
 		Usage: content.Usage{Input: 20, Thinking: 64},
 	}},
-	{"E23.json", upstream.Reply{
+	{"E23.json", upstream.Response{
 		Start: upstream.Start{ID: "resp_04", Model: "gpt-6.1-sol"},
 		Parts: []content.Part{
 			&content.ServerToolUse{Format: ResponsesFormat, Kind: "web_search_call", ID: "ws_04", Name: "web_search",
@@ -93,10 +93,10 @@ var resExamples = []struct {
 				Signature: itemSignature(`{"type":"image_generation_call","id":"ig_04"}`)},
 			&content.Text{Text: "High tide is at 14:10 (tides.example).", Citations: []content.Citation{tideCitation()}},
 		},
-		Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, Word: "completed"},
+		Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, RawReason: "completed"},
 		Usage: content.Usage{Input: 2000, Output: 50, Thinking: 10},
 	}},
-	{"E24.sse", upstream.Reply{
+	{"E24.sse", upstream.Response{
 		Start: upstream.Start{ID: "resp_10", Model: "gpt-6.2-sol"},
 		Parts: []content.Part{
 			&content.Thinking{Text: "Need the depth.", Signature: itemSignature(
@@ -104,10 +104,10 @@ var resExamples = []struct {
 			phased("Checking.", "commentary"),
 			&content.ToolUse{ID: "call_g1", Name: "depth_at", Input: `{"buoy":"B7"}`},
 		},
-		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, Word: "completed"},
+		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, RawReason: "completed"},
 		Usage: content.Usage{Input: 50, Output: 20, Thinking: 20},
 	}},
-	{"E25.sse", upstream.Reply{
+	{"E25.sse", upstream.Response{
 		Start: upstream.Start{ID: "resp_11", Model: "gpt-6.1-sol"},
 		Parts: []content.Part{
 			&content.ServerToolUse{Format: ResponsesFormat, Kind: "web_search_call", ID: "ws_11", Name: "web_search",
@@ -115,7 +115,7 @@ var resExamples = []struct {
 			hidden(search11),
 			&content.Text{Text: "High tide is at 14:10.", Citations: []content.Citation{tideCitation()}},
 		},
-		Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, Word: "completed"},
+		Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, RawReason: "completed"},
 		Usage: content.Usage{Input: 900, Output: 12},
 	}},
 }
@@ -124,7 +124,7 @@ var resExamples = []struct {
 func TestResponsesExamples(t *testing.T) {
 	for _, tt := range resExamples {
 		t.Run(tt.file, func(t *testing.T) {
-			var got *upstream.Reply
+			var got *upstream.Response
 			var err error
 			if text := example(t, tt.file); strings.HasSuffix(tt.file, ".sse") {
 				got, err = readResponses(t, strings.NewReader(text))

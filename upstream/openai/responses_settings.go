@@ -37,7 +37,7 @@ func (e *resEncoder) reasoning() {
 // summary returns the kind of summaries to ask for, empty for none.
 func (e *resEncoder) summary(t *upstream.Thinking) string {
 	switch {
-	case t.Display == "omitted", t.Display == "" && !t.On(), e.effort == "none",
+	case t.Display == "omitted", t.Display == "" && !t.Enabled(), e.effort == "none",
 		t.Mode == upstream.ThinkingOff && e.to.mute(): // others may think nevertheless
 		return ""
 	case e.to.mute():

@@ -37,5 +37,5 @@ func (c *client) filtered(w *upstream.Writer, err error) error {
 	if word == "" {
 		word = "content_filter"
 	}
-	return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: c.own, Word: word, Details: f.why, Message: f.message})
+	return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: c.own, RawReason: word, Details: f.why, Message: f.message})
 }

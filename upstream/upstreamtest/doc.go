@@ -41,7 +41,7 @@
 //	late                   nothing is written after Generate returned
 //	leaks                  no goroutine is left by a call, be it whole, cancelled or failed
 //	unsupported            a part of an unknown kind is not dropped in silence
-//	losses                 losses have a severity, a reason and a place; the request's come first, and Request.Refuse is heeded
+//	losses                 losses have a severity, a reason and a place; the request's come first, and Request.RejectLoss is heeded
 //	refusals               faults of a request are told as such
 //	failures               failures have a Code, and no text of Go's or of the inside
 //	readonly               the request is what it was

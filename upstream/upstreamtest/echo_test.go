@@ -12,7 +12,7 @@ import (
 func tell(text string) *upstream.Request {
 	return &upstream.Request{
 		Model: "echo",
-		Turns: []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: text}}}},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}},
 	}
 }
 

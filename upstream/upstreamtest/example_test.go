@@ -40,5 +40,5 @@ func ExampleCheck() {
 		return nil
 	})
 	fmt.Println(upstreamtest.Check(context.Background(), u, nil))
-	// Output: unsupported: a part of an unknown kind at turns.0.parts.1 was dropped in silence: refuse it with a *content.Error, or tell Writer.Loss
+	// Output: unsupported: a part of an unknown kind at turns.0.parts.1 was dropped in silence: refuse it with a *content.Violation, or tell Writer.Loss
 }

@@ -67,11 +67,11 @@ func tellable(err error) error {
 	}
 	faults, _ := content.Violations(err)
 	if len(faults) == 0 {
-		return fmt.Errorf("a %T without an *upstream.Error or *content.Error reaches the client as an internal error without a text: %v", err, err)
+		return fmt.Errorf("a %T without an *upstream.Error or *content.Violation reaches the client as an internal error without a text: %v", err, err)
 	}
 	for _, f := range faults {
 		if f.Code == "" || f.Text == "" {
-			return fmt.Errorf("a *content.Error at %q lacks its Code or Text", f.Path)
+			return fmt.Errorf("a *content.Violation at %q lacks its Code or Text", f.Path)
 		}
 		if bad := sentence(f.Text); bad != nil {
 			return bad
@@ -159,8 +159,8 @@ func (k *record) keep(secrets []string, r *result) {
 	}
 	faults, _ := content.Violations(r.err)
 	for _, f := range faults {
-		look("the Text of a *content.Error", f.Text)
-		look("the Path of a *content.Error", f.Path)
+		look("the Text of a *content.Violation", f.Text)
+		look("the Path of a *content.Violation", f.Path)
 	}
 }
 

@@ -193,7 +193,7 @@ func (f *fake) finish(r *upstream.Request, w *upstream.Writer, verb string) erro
 	case "negative count":
 		u.CacheRead = -1
 	case "loses late":
-		if r.Refuse == 0 {
+		if r.RejectLoss == 0 {
 			if err := w.Loss([]content.Loss{{Path: "turns.0.parts.0", Severity: content.LossHint, Reason: "too late"}}); err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ func user(text string) *upstream.Request {
 	return &upstream.Request{
 		Model: "fake", MaxTokens: &max, TopK: &k, UserID: "somebody",
 		System: []content.Part{&content.Text{Text: "You are a fake."}},
-		Turns:  []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: text}}}},
+		Turns:  []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}},
 	}
 }
 
@@ -131,11 +131,11 @@ func (f *fake) prompt(r *upstream.Request) (verb, rest string, err error) {
 			switch f.flaw {
 			case "drops parts":
 			case "does not say where":
-				return "", "", &content.Error{Code: content.CodeUnsupported, Text: "is not text"}
+				return "", "", &content.Violation{Code: content.CodeUnsupported, Text: "is not text"}
 			case "plain refusal":
 				return "", "", errors.New("not text: " + path)
 			default:
-				return "", "", &content.Error{Code: content.CodeUnsupported, Path: path, Text: "is not text"}
+				return "", "", &content.Violation{Code: content.CodeUnsupported, Path: path, Text: "is not text"}
 			}
 		}
 	}
@@ -150,9 +150,9 @@ func (f *fake) bad() error {
 	case "refuses as internal":
 		return &upstream.Error{Code: upstream.CodeInternal}
 	case "refuses without a text":
-		return &content.Error{Code: content.CodeValue, Path: "turns.0.parts.0"}
+		return &content.Violation{Code: content.CodeValue, Path: "turns.0.parts.0"}
 	}
-	return &content.Error{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "is bad"}
+	return &content.Violation{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "is bad"}
 }
 
 func (f *fake) fail() error {
@@ -225,7 +225,7 @@ func (f *fake) lose(r *upstream.Request, w *upstream.Writer) error {
 		return nil
 	case "own words for refused losses":
 		err := w.Loss(list)
-		if err != nil && r.Refuse != 0 {
+		if err != nil && r.RejectLoss != 0 {
 			return errors.New("not like this")
 		}
 		return err

@@ -39,13 +39,13 @@ func (c *checker) unsupported() error {
 	if ref := c.reference("Text"); ref != nil && c.o.Deterministic && unlike(ref.answer.meaning(), a.meaning()) != "" {
 		return nil // it has reached the model
 	}
-	return fmt.Errorf("a part of an unknown kind at %s was dropped in silence: refuse it with a *content.Error, or tell Writer.Loss", path)
+	return fmt.Errorf("a part of an unknown kind at %s was dropped in silence: refuse it with a *content.Violation, or tell Writer.Loss", path)
 }
 
 // names reports whether an error says that something at path is at fault.
 func names(err error, path string) bool {
 	faults, _ := content.Violations(err)
-	if slices.ContainsFunc(faults, func(f *content.Error) bool { return under(f.Path, path) }) {
+	if slices.ContainsFunc(faults, func(f *content.Violation) bool { return under(f.Path, path) }) {
 		return true
 	}
 	var failure *upstream.Error
@@ -60,7 +60,7 @@ func under(path, top string) bool {
 // lossy returns the request that something of is lost, if there is one.
 func (c *checker) lossy() *upstream.Request {
 	r := cmp.Or(c.o.Lossy, rich(c.o.Model)).Clone()
-	r.Refuse = 0
+	r.RejectLoss = 0
 	return r
 }
 
@@ -104,7 +104,7 @@ func lossFaults(a *answer) (all []error) {
 		case i < a.early && l.Path == "":
 			fail("does not say where")
 		case i >= a.early && ofRequest(l.Path):
-			fail("is the request's, and was told after the answer had begun: Refuse comes too late for it")
+			fail("is the request's, and was told after the answer had begun: RejectLoss comes too late for it")
 		}
 		if err := sentence(l.Reason); err != nil {
 			all = append(all, fmt.Errorf("the loss at %q: %w", l.Path, err))
@@ -123,19 +123,19 @@ func ofRequest(path string) bool {
 // with all of them allowed by just one degree.
 func (c *checker) refuses(req *upstream.Request, early []content.Loss) error {
 	strict := req.Clone()
-	strict.Refuse = content.LossHint
+	strict.RejectLoss = content.LossHint
 	r := c.call(c.ctx, strict, nil, 0)
 	faults, _ := content.Violations(r.err)
 	switch {
 	case r.fault != nil:
 		return r.fault
 	case r.err == nil:
-		return errors.New("Generate returned nil although Refuse forbids the request's losses")
+		return errors.New("Generate returned nil although RejectLoss forbids the request's losses")
 	case len(r.events) > len(r.read().losses):
-		return errors.New("the answer had begun before Refuse was heeded: give Writer.Loss all losses first")
+		return errors.New("the answer had begun before RejectLoss was heeded: give Writer.Loss all losses first")
 	case len(faults) == 0:
-		return fmt.Errorf("Refuse forbids the request's losses, and Generate returned %q: return what Writer.Loss returned", r.err)
-	case len(faults) < min(len(early), content.MaxFaults):
+		return fmt.Errorf("RejectLoss forbids the request's losses, and Generate returned %q: return what Writer.Loss returned", r.err)
+	case len(faults) < min(len(early), content.MaxViolations):
 		return fmt.Errorf("%d losses were told, of %d that the request has: give Writer.Loss all of them at once", len(faults), len(early))
 	}
 	most := slices.MaxFunc(early, func(a, b content.Loss) int { return cmp.Compare(a.Severity, b.Severity) }).Severity
@@ -143,9 +143,9 @@ func (c *checker) refuses(req *upstream.Request, early []content.Loss) error {
 		return nil
 	}
 	mild := req.Clone()
-	mild.Refuse = most + 1
+	mild.RejectLoss = most + 1
 	if r := c.call(c.ctx, mild, nil, 0); r.run != nil {
-		return fmt.Errorf("no loss is as grave as %s, and still a request that refuses those fails: %w", mild.Refuse, r.run)
+		return fmt.Errorf("no loss is as grave as %s, and still a request that refuses those fails: %w", mild.RejectLoss, r.run)
 	}
 	return nil
 }

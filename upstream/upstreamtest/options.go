@@ -111,7 +111,7 @@ func ask(model, text string) *upstream.Request {
 	return &upstream.Request{
 		Model:     model,
 		MaxTokens: &max,
-		Turns:     []content.Turn{{Role: content.User, Parts: []content.Part{&content.Text{Text: text}}}},
+		Turns:     []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}},
 	}
 }
 
@@ -126,12 +126,12 @@ func rich(model string) *upstream.Request {
 		Model:  model,
 		System: []content.Part{&content.Text{Text: "Be brief.", Cache: &content.Cache{TTL: "5m"}}},
 		Turns: []content.Turn{
-			{Role: content.User, Parts: []content.Part{&content.Text{Text: "What is in the file?"}}},
-			{Role: content.Assistant, Parts: []content.Part{
+			{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "What is in the file?"}}},
+			{Role: content.RoleAssistant, Parts: []content.Part{
 				&content.Thinking{Text: "I had better look.", Signature: content.Signature{Format: foreign, Data: "c2lnbmVk"}},
 				&content.ToolUse{ID: "call_7", Name: "look", Input: `{"b":1,"a":[2]}`},
 			}},
-			{Role: content.User, Parts: []content.Part{
+			{Role: content.RoleUser, Parts: []content.Part{
 				&content.ToolResult{ID: "call_7", Name: "look", Parts: []content.Part{
 					&content.Text{Text: "a dot"}, &content.Image{Source: &content.Base64{MediaType: "image/png", Data: dot}},
 				}},
@@ -160,11 +160,11 @@ func withStream(r *upstream.Request, stream bool) *upstream.Request {
 // lastUser returns the index of the last turn of the user, made if need be.
 func lastUser(r *upstream.Request) int {
 	for i := len(r.Turns) - 1; i >= 0; i-- {
-		if r.Turns[i].Role == content.User {
+		if r.Turns[i].Role == content.RoleUser {
 			return i
 		}
 	}
-	r.Turns = append(r.Turns, content.Turn{Role: content.User})
+	r.Turns = append(r.Turns, content.Turn{Role: content.RoleUser})
 	return len(r.Turns) - 1
 }
 

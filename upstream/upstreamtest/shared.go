@@ -194,14 +194,14 @@ func (c *checker) odd() error {
 		req  *upstream.Request
 	}{
 		{"no turns", &upstream.Request{Model: c.o.Model}},
-		{"a turn without parts", &upstream.Request{Model: c.o.Model, Turns: turn(content.User)}},
-		{"a nil part", &upstream.Request{Model: c.o.Model, Turns: turn(content.User, nil)}},
-		{"an empty text", &upstream.Request{Model: c.o.Model, Turns: turn(content.User, &content.Text{})}},
-		{"a file without a source", &upstream.Request{Model: c.o.Model, Turns: turn(content.User, &content.Image{}, &content.Document{})}},
-		{"a result without a call", &upstream.Request{Model: c.o.Model, Turns: turn(content.User, &content.ToolResult{})}},
-		{"the model's turn", &upstream.Request{Model: c.o.Model, Turns: turn(content.Assistant, &content.Text{Text: "So"})}},
+		{"a turn without parts", &upstream.Request{Model: c.o.Model, Turns: turn(content.RoleUser)}},
+		{"a nil part", &upstream.Request{Model: c.o.Model, Turns: turn(content.RoleUser, nil)}},
+		{"an empty text", &upstream.Request{Model: c.o.Model, Turns: turn(content.RoleUser, &content.Text{})}},
+		{"a file without a source", &upstream.Request{Model: c.o.Model, Turns: turn(content.RoleUser, &content.Image{}, &content.Document{})}},
+		{"a result without a call", &upstream.Request{Model: c.o.Model, Turns: turn(content.RoleUser, &content.ToolResult{})}},
+		{"the model's turn", &upstream.Request{Model: c.o.Model, Turns: turn(content.RoleAssistant, &content.Text{Text: "So"})}},
 		{"an unknown role", &upstream.Request{Model: c.o.Model, Turns: turn("stranger", &content.Text{Text: "\x00\xff"})}},
-		{"a tool without a name", &upstream.Request{Model: c.o.Model, Turns: turn(content.User, &content.Text{Text: "Hi"}),
+		{"a tool without a name", &upstream.Request{Model: c.o.Model, Turns: turn(content.RoleUser, &content.Text{Text: "Hi"}),
 			Tools: make([]content.Tool, 1), Choice: content.ToolChoice{Mode: content.ChoiceAny}}},
 	} {
 		if r := c.call(c.ctx, k.req, nil, 0); r.fault != nil {

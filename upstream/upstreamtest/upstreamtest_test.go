@@ -137,7 +137,7 @@ var parrot = upstream.Func(func(_ context.Context, req *upstream.Request, w *ups
 		t, ok := p.(*content.Text)
 		if !ok {
 			path := fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i)
-			return &content.Error{Code: content.CodeUnsupported, Path: path, Text: "is not text"}
+			return &content.Violation{Code: content.CodeUnsupported, Path: path, Text: "is not text"}
 		}
 		if err := w.Text(t.Text); err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss/page"
-	"github.com/polywire/polywire/internal/seal"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -51,7 +51,7 @@ var parts = []content.Part{
 	&content.Text{Text: "a", Cache: &content.Cache{}, Extra: members(other, `{"a":1}`)},
 	&content.Text{Text: "a", Signature: content.Signature{Data: "nobody's"}},
 	&content.Text{Text: "a", Signature: signed(g, "!")},
-	&content.Text{Text: "a", Signature: signed(other, strings.Repeat("x", seal.MaxSize+1))},
+	&content.Text{Text: "a", Signature: signed(other, strings.Repeat("x", envelope.MaxSize+1))},
 	&content.Text{Text: "a", Citations: []content.Citation{{Kind: "odd"}}},
 	&content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://example.com", Text: "b"}}},
 	&content.Text{Text: "a", Citations: make([]content.Citation, 1001)},
@@ -62,7 +62,7 @@ var parts = []content.Part{
 
 // ends are ways in which answers end.
 var ends = []upstream.Stop{
-	{Reason: content.StopMalformedCall, Format: other, Word: "ODD", Details: `{"a":1}`},
+	{Reason: content.StopMalformedCall, Format: other, RawReason: "ODD", Details: `{"a":1}`},
 	{Reason: content.StopOther, Sequence: "x"},
 	{Reason: content.StopContext},
 }
@@ -139,12 +139,12 @@ func answers() (all []upstream.Upstream) {
 // A front reports nothing of an answer that is not in its table, and everything
 // that is, of one answer or another.
 func TestAnswersLose(t *testing.T) {
-	fronts := map[string]func(upstream.Upstream, upstream.Serving) http.Handler{
-		"messages-answer": func(up upstream.Upstream, s upstream.Serving) http.Handler {
-			return messages.NewHandler(up, &messages.Options{Serving: s})
+	fronts := map[string]func(upstream.Upstream, upstream.HandlerOptions) http.Handler{
+		"messages-answer": func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
 		},
-		"generatecontent-answer": func(up upstream.Upstream, s upstream.Serving) http.Handler {
-			return generatecontent.NewHandler(up, &generatecontent.Options{Serving: s})
+		"generatecontent-answer": func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
 		},
 	}
 	for table, front := range fronts {
@@ -182,10 +182,10 @@ func TestAnswersLose(t *testing.T) {
 }
 
 // lostOf returns what an answer loses in a front.
-func lostOf(t *testing.T, front func(upstream.Upstream, upstream.Serving) http.Handler, up upstream.Upstream, r *http.Request) []content.Loss {
+func lostOf(t *testing.T, front func(upstream.Upstream, upstream.HandlerOptions) http.Handler, up upstream.Upstream, r *http.Request) []content.Loss {
 	t.Helper()
 	var lost []content.Loss
-	serving := upstream.Serving{OnDone: func(_ context.Context, r *upstream.Report) {
+	serving := upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) {
 		lost = r.Losses
 		if r.Err != nil {
 			t.Errorf("an answer fails: %v", r.Err)

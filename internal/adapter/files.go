@@ -1,0 +1,78 @@
+package adapter
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A File is a file of a request.
+type File struct {
+	Part   content.Part // what holds it: an Image, a Document or Media
+	Source content.Source
+
+	steps []string // to the part
+}
+
+// Path returns the neutral path of the source.
+func (f *File) Path() string { return strings.Join(f.steps, ".") + ".source" }
+
+// System reports whether the file stands in the system text.
+func (f *File) System() bool { return f.steps[0] == "system" }
+
+// Files goes through the files of a request, those in tool results and in
+// documents made of parts too. A File is good until the next.
+func Files(n *upstream.Request) iter.Seq[*File] {
+	return func(yield func(*File) bool) {
+		f := File{steps: []string{"system"}}
+		if !f.walk(n.System, yield) {
+			return
+		}
+		for i := range n.Turns {
+			f.steps = append(f.steps[:0], "turns", strconv.Itoa(i), "parts")
+			if !f.walk(n.Turns[i].Parts, yield) {
+				return
+			}
+		}
+	}
+}
+
+// walk goes through a list of parts, to which the steps lead.
+func (f *File) walk(list []content.Part, yield func(*File) bool) bool {
+	depth := len(f.steps)
+	for i, p := range list {
+		if content.IsNil(p) {
+			continue
+		}
+		f.steps = append(f.steps[:depth], strconv.Itoa(i))
+		f.Part, f.Source = p, nil
+		switch p := p.(type) {
+		case *content.Image:
+			f.Source = p.Source
+		case *content.Document:
+			f.Source = p.Source
+		case *content.Media:
+			f.Source = p.Source
+		case *content.ToolResult:
+			f.steps = append(f.steps, "parts")
+			if !f.walk(p.Parts, yield) {
+				return false
+			}
+			continue
+		default:
+			continue
+		}
+		if s, ok := f.Source.(*content.Parts); ok && s != nil {
+			f.steps = append(f.steps, "source", "parts")
+			if !f.walk(s.Parts, yield) {
+				return false
+			}
+		} else if !yield(f) {
+			return false
+		}
+	}
+	return true
+}

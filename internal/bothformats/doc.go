@@ -1,3 +1,0 @@
-// Package bothformats holds tests that need more than one wire format at once:
-// the wire packages themselves do not know each other.
-package bothformats

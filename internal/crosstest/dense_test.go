@@ -1,0 +1,140 @@
+package crosstest
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/upstream"
+)
+
+// TestDenseLimits checks the limits of parts, tools and schemas: what they count,
+// that exactly as many pass, and that a host can change them.
+func TestDenseLimits(t *testing.T) {
+	onBoth(t, func(t *testing.T, s side) {
+		many := func(n int, element string) string { return strings.TrimSuffix(strings.Repeat(element+",", n), ",") }
+		user := func(n int) string {
+			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[` + many(n, `{"type":"text","text":"a"}`) + `]}]}`
+		}
+		turns := func(n int) string {
+			return `{"model":"m","max_tokens":9,"messages":[` + many(n, `{"role":"user","content":"a"}`) + `]}`
+		}
+		inResult := func(n int) string {
+			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` + many(n-3, `{"type":"text","text":"a"}`) + `]}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
+		}
+		members := func(n int) string {
+			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],` + numbers(n-4, `"m#":1`) + `}`
+		}
+		tools := func(n int) string {
+			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[` + numbers(n, `{"name":"f#","input_schema":{"type":"object"}}`) + `]}`
+		}
+		schema := func(n int) string { // of n values and names
+			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[{"name":"f","input_schema":{"type":"object","required":[` + numbers(n-5, `"m#"`) + `]}}]}`
+		}
+		if s.format == generatecontent.Format {
+			user = func(n int) string { return `{"contents":[{"parts":[` + many(n, `{"text":"a"}`) + `]}]}` }
+			turns = func(n int) string { return `{"contents":[` + many(n, `{"parts":{"text":"a"}}`) + `]}` }
+			inResult = func(n int) string {
+				return `{"contents":[{"parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"name":"f"}}]},{"parts":[{"functionResponse":{"name":"f","response":{},"parts":[` +
+					many(n-3, `{"fileData":{"mimeType":"image/png","fileUri":"gs://a/b"}}`) + `]}}]}]}`
+			}
+			members = func(n int) string {
+				return `{"contents":[{"parts":[{"text":"a"}]}],` + numbers(n-2, `"m#":1`) + `}`
+			}
+			tools = func(n int) string {
+				return `{"contents":[{"parts":[{"text":"a"}]}],"tools":[` + many(n, `{"googleSearch":{}}`) + `]}`
+			}
+			schema = func(n int) string {
+				return `{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","required":[` + numbers(n-5, `"m#"`) + `]}}]}]}`
+			}
+		}
+		limits := func(l content.Limits) upstream.HandlerOptions {
+			l.Files = 1000
+			return upstream.HandlerOptions{Limits: l, Links: nil, ForwardLinks: true}
+		}
+		for _, tt := range []struct {
+			name   string
+			body   func(n int) string
+			most   int
+			change func(n int) content.Limits
+			text   string
+		}{
+			{"parts", user, 100_000, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most "},
+			{"turns", turns, 100_000, func(n int) content.Limits { return content.Limits{Parts: n} }, "at most "},
+			{"parts of results", inResult, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most 200"},
+			{"unknown members", members, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "unknown members: at most 200"},
+			{"tools", tools, 10_000, func(n int) content.Limits { return content.Limits{Tools: n} }, "too many tools: at most "},
+			{"schemas", schema, 250_000, func(n int) content.Limits { return content.Limits{Schemas: n} }, "too many values and names in its schemas: at most "},
+		} {
+			status := func(n int, l content.Limits) int {
+				t.Helper()
+				code, answer, _ := post(t, s.handler(&model{}, limits(l)), s.path, tt.body(n))
+				if code != 200 && (code != 400 || !strings.Contains(answer, tt.text)) {
+					t.Errorf("%s: %d of them: %d %.300s", tt.name, n, code, answer)
+				}
+				return code
+			}
+			l := content.Limits{}
+			if tt.most == 200 { // files and members are few
+				l = tt.change(200)
+			}
+			if got := status(tt.most, l); got != 200 {
+				t.Errorf("%s: as many as are allowed: %d", tt.name, got)
+			}
+			if got := status(tt.most+1, l); got != 400 {
+				t.Errorf("%s: one more than is allowed: %d", tt.name, got)
+			}
+			if tt.name == "turns" && s.format != generatecontent.Format {
+				continue // the vendor's own limit, which stays
+			}
+			if got := status(tt.most+1, tt.change(tt.most+1)); got != 200 {
+				t.Errorf("%s: with a larger limit: %d", tt.name, got)
+			}
+		}
+	})
+}
+
+// TestDenseBudget checks that a document of very many parts takes more of the
+// budget than its bytes, and gives it back.
+func TestDenseBudget(t *testing.T) {
+	onBoth(t, func(t *testing.T, s side) {
+		const n = 50_000
+		body := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[` + strings.Repeat(`{"type":"text","text":"a"},`, n-1) + `{"type":"text","text":"a"}]}]}`
+		if s.format == generatecontent.Format {
+			body = `{"contents":[{"parts":[` + strings.Repeat(`{"text":"a"},`, n-1) + `{"text":"a"}]}]}`
+		}
+		for _, tt := range []struct {
+			budget int64
+			good   bool
+		}{{int64(len(body)) + n*1024, true}, {int64(len(body)) + n*256, false}} {
+			budget := &upstream.Budget{Bytes: tt.budget}
+			m := &model{}
+			status, answer, _ := post(t, s.handler(m, upstream.HandlerOptions{Budget: budget}), s.path, body)
+			want, word := s.overload()
+			if tt.good {
+				want, word = 200, "ok"
+			}
+			if status != want || !strings.Contains(answer, word) || (m.calls.Load() == 1) != tt.good {
+				t.Errorf("budget of %d: %d %.200s", tt.budget, status, answer)
+			}
+			if requests, bytes := budget.InFlight(); requests != 0 || bytes != 0 {
+				t.Errorf("still taken: %d requests, %d bytes", requests, bytes)
+			}
+		}
+	})
+}
+
+// numbers repeats an element of a list, with its number in place of #.
+func numbers(n int, element string) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strings.Replace(element, "#", strconv.Itoa(i), 1))
+	}
+	return b.String()
+}

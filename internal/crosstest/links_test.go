@@ -1,0 +1,354 @@
+package crosstest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/content/fetch"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A named file stands in a request: its link or id, and what the request says
+// that it is.
+type named struct{ link, id, mediaType string }
+
+// A side is one of the formats.
+type side struct {
+	name    string
+	format  content.Format
+	handler func(upstream.Upstream, upstream.HandlerOptions) http.Handler
+	path    string
+	count   string
+	body    func(files []named, bad bool) string
+	place   func(i int, f named) string // where a fault of the i-th file is told
+	results func(f named) (body, place string)
+}
+
+var sides = []side{
+	{
+		name: "messages", format: messages.Format, path: "/v1/messages", count: "/v1/messages/count_tokens",
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return messages.NewHandler(up, &messages.Options{HandlerOptions: s, FilesWithoutBeta: true})
+		},
+		body: func(files []named, bad bool) string {
+			blocks := ""
+			for _, f := range files {
+				blocks += messagesFile(f) + ","
+			}
+			kind := "user"
+			if bad {
+				kind = "nobody"
+			}
+			return `{"model":"m","max_tokens":9,"messages":[{"role":"` + kind + `","content":[` + blocks + `{"type":"text","text":"q"}]}]}`
+		},
+		place: func(i int, f named) string {
+			return "messages.0.content." + strconv.Itoa(i) + "." + messagesKind(f) + messagesEnd(f)
+		},
+		results: func(f named) (string, string) {
+			return `{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"q"},` +
+					`{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]},` +
+					`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":[{"type":"text","text":"x"},` + messagesFile(f) + `]}]}]}`,
+				"messages.2.content.0.tool_result.content.1." + messagesKind(f) + messagesEnd(f)
+		},
+	},
+	{
+		name: "generatecontent", format: generatecontent.Format, path: "/v1beta/models/m:generateContent", count: "/v1beta/models/m:countTokens",
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
+		},
+		body: func(files []named, bad bool) string {
+			parts := ""
+			for _, f := range files {
+				parts += fileData(f) + ","
+			}
+			role := "user"
+			if bad {
+				role = "nobody"
+			}
+			return `{"contents":[{"role":"` + role + `","parts":[` + parts + `{"text":"q"}]}]}`
+		},
+		place: func(i int, f named) string {
+			return "contents[0].parts[" + strconv.Itoa(i) + "].file_data.file_uri"
+		},
+		results: func(f named) (string, string) {
+			return `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},` +
+					`{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"},"parts":[` + fileData(f) + `]}}]}]}`,
+				"contents[2].parts[0].function_response.parts[0].file_data.file_uri"
+		},
+	},
+}
+
+func messagesKind(f named) string {
+	if strings.HasPrefix(f.mediaType, "image/") {
+		return "image"
+	}
+	return "document"
+}
+
+func messagesEnd(f named) string {
+	if f.id != "" {
+		return ".source.file.file_id"
+	}
+	return ".source.url"
+}
+
+func messagesFile(f named) string {
+	source := `{"type":"url","url":"` + f.link + `"}`
+	if f.id != "" {
+		source = `{"type":"file","file_id":"` + f.id + `"}`
+	}
+	return `{"type":"` + messagesKind(f) + `","source":` + source + `}`
+}
+
+func fileData(f named) string {
+	uri := f.link
+	if f.id != "" {
+		uri = "files/" + f.id
+	}
+	return `{"fileData":{"mimeType":"` + f.mediaType + `","fileUri":"` + uri + `"}}`
+}
+
+// onBoth runs a test on both formats.
+func onBoth(t *testing.T, f func(t *testing.T, s side)) {
+	for _, s := range sides {
+		t.Run(s.name, func(t *testing.T) { f(t, s) })
+	}
+}
+
+// A model remembers what it was asked, and answers "ok".
+type model struct {
+	calls atomic.Int32
+	asked func(ctx context.Context, r *upstream.Request) error // may be nil
+}
+
+func (m *model) Generate(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
+	m.calls.Add(1)
+	if m.asked != nil {
+		if err := m.asked(ctx, r); err != nil {
+			return err
+		}
+	}
+	return w.Text("ok")
+}
+
+// sources returns the sources of the last turn, those in results included.
+func sources(parts []content.Part) (list []content.Source) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *content.Image:
+			list = append(list, p.Source)
+		case *content.Document:
+			list = append(list, p.Source)
+		case *content.ToolResult:
+			list = append(list, sources(p.Parts)...)
+		}
+	}
+	return list
+}
+
+// An origin serves files on loopback and counts who asks.
+type origin struct {
+	*httptest.Server
+	asked atomic.Int32
+	left  chan struct{} // gets one for each client that leaves /slow
+}
+
+const pdfFile = "%PDF-1.7\n1 0 obj\n<<>>\nendobj\n"
+
+func pngFile(t *testing.T) string {
+	var b strings.Builder
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 3))); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func newOrigin(t *testing.T) *origin {
+	o := &origin{left: make(chan struct{}, 100)}
+	picture := pngFile(t)
+	mux := http.NewServeMux()
+	serve := func(path, mediaType, body string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", mediaType)
+			_, _ = w.Write([]byte(body))
+		})
+	}
+	serve("/a.png", "image/png", picture)
+	serve("/cut.png", "image/png", picture[:20])
+	serve("/a.pdf", "application/octet-stream", pdfFile)
+	serve("/page", "text/html; charset=utf-8", "<p>Log in.")
+	serve("/a.txt", "text/plain; charset=utf-8", "Ein Gedicht")
+	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/pdf")
+		for chunk := []byte(pdfFile + strings.Repeat("x", 1<<16)); ; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	})
+	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		o.left <- struct{}{}
+	})
+	mux.Handle("/redirect", http.RedirectHandler("/a.pdf", http.StatusFound))
+	mux.Handle("/metadata", http.RedirectHandler("http://169.254.169.254/latest/meta-data/", http.StatusFound))
+	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.asked.Add(1)
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(o.Close)
+	return o
+}
+
+// fetcher returns one that may fetch from the origin, with these times.
+func (o *origin) fetcher(t *testing.T, total time.Duration) *fetch.Fetcher {
+	t.Helper()
+	port := o.Listener.Addr().(*net.TCPAddr).Port
+	f, err := fetch.New(fetch.Options{
+		AllowHTTP: true, AllowPrivate: true, Ports: []uint16{uint16(port)},
+		Limits: fetch.Limits{File: 1 << 20}, Timeouts: fetch.Timeouts{Total: total},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// post sends a request to a handler and returns the status and the answer.
+func post(t *testing.T, h http.Handler, path, body string) (int, string, http.Header) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), "POST", path, strings.NewReader(body))
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code, w.Body.String(), w.Result().Header
+}
+
+// faults reads the paths of the faults in an answer of either format.
+func faults(t *testing.T, s side, answer string) (paths []string) {
+	t.Helper()
+	var doc struct {
+		Error struct {
+			Message string
+			Details []struct{ FieldViolations []struct{ Field string } }
+		}
+	}
+	if err := json.Unmarshal([]byte(answer), &doc); err != nil {
+		t.Fatalf("%v in %s", err, answer)
+	}
+	if s.format == generatecontent.Format {
+		for _, d := range doc.Error.Details {
+			for _, v := range d.FieldViolations {
+				paths = append(paths, v.Field)
+			}
+		}
+		return paths
+	}
+	for line := range strings.SplitSeq(doc.Error.Message, "\n") {
+		path, _, _ := strings.Cut(line, ": ")
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+func TestLinksAreFetched(t *testing.T) {
+	onBoth(t, func(t *testing.T, s side) {
+		o := newOrigin(t)
+		files := []named{
+			{link: o.URL + "/a.png", mediaType: "image/png"},
+			{link: o.URL + "/a.pdf", mediaType: "application/pdf"},
+			{link: o.URL + "/a.png", mediaType: "image/png"},
+			{link: o.URL + "/redirect", mediaType: "application/pdf"},
+			{link: o.URL + "/a.txt", mediaType: "text/plain"},
+		}
+		var got []string
+		m := &model{asked: func(ctx context.Context, r *upstream.Request) error {
+			before := o.asked.Load()
+			for _, src := range sources(r.Last()) {
+				if _, ok := src.(*content.URL); !ok {
+					t.Errorf("a %T, want a link", src)
+				}
+				b, err := r.Load(ctx, src)
+				got = append(got, fmt.Sprintf("%s %d %v", b.MediaType, len(b.Data), err))
+			}
+			if n := o.asked.Load() - before; n != 0 {
+				t.Errorf("%d requests for what had been fetched", n)
+			}
+			if upstream.WireOf(r, s.format) != nil || r.ForwardLinks {
+				t.Error("an adapter would send the links")
+			}
+			return nil
+		}}
+		h := s.handler(m, upstream.HandlerOptions{Links: o.fetcher(t, 0)})
+		if status, answer, _ := post(t, h, s.path, s.body(files, false)); status != 200 {
+			t.Fatalf("%d %s", status, answer)
+		}
+		picture := fmt.Sprintf("image/png %d <nil>", len(pngFile(t)))
+		pdf := fmt.Sprintf("application/pdf %d <nil>", len(pdfFile))
+		if diff := cmp.Diff([]string{picture, pdf, picture, pdf, "text/plain 11 <nil>"}, got); diff != "" {
+			t.Errorf("what the upstream could load (-want +got):\n%s", diff)
+		}
+		if n := o.asked.Load(); n != 5 { // the picture once, the redirect in two steps
+			t.Errorf("%d requests at the origin, want 5", n)
+		}
+	})
+}
+
+// Everything that is wrong with links is told at once, and before the upstream
+// costs anything.
+func TestLinksThatFail(t *testing.T) {
+	onBoth(t, func(t *testing.T, s side) {
+		o := newOrigin(t)
+		var files []named
+		for _, path := range []string{"/nothing", "/endless", "/slow", "/metadata", "/page", "/a.png"} {
+			files = append(files, named{link: o.URL + path + "?token=sesame#part", mediaType: "application/pdf"})
+		}
+		files = append(files,
+			named{link: o.URL + "/a.pdf", mediaType: "image/png"},
+			named{link: o.URL + "/cut.png", mediaType: "image/png"},
+			named{link: o.URL + "/a.png", mediaType: "image/png"}) // good
+		m := &model{}
+		h := s.handler(m, upstream.HandlerOptions{Links: o.fetcher(t, time.Second/5)})
+		status, answer, _ := post(t, h, s.path, s.body(files, false))
+		var want []string
+		for i, f := range files[:8] {
+			place := s.place(i, f)
+			if s.format == generatecontent.Format && (i >= 4 && i < 7) { // what was said is wrong
+				place = strings.TrimSuffix(place, "file_uri") + "mime_type"
+			}
+			want = append(want, place)
+		}
+		if diff := cmp.Diff(want, faults(t, s, answer)); status != 400 || diff != "" {
+			t.Errorf("%d (-want +got):\n%s\n%s", status, diff, answer)
+		}
+		if strings.Contains(answer, "sesame") || strings.Contains(answer, "169.254") {
+			t.Errorf("the answer tells more than it may: %s", answer)
+		}
+		path, body := s.path+"?alt=sse", s.body(files, false)
+		path = strings.Replace(path, ":generateContent", ":streamGenerateContent", 1)
+		body = strings.Replace(body, `"max_tokens":9`, `"max_tokens":9,"stream":true`, 1)
+		status, streamed, _ := post(t, h, path, body)
+		if diff := cmp.Diff(want, faults(t, s, streamed)); status != 400 || diff != "" {
+			t.Errorf("streamed: %d (-want +got):\n%s", status, diff)
+		}
+		if m.calls.Load() != 0 {
+			t.Error("the upstream was called")
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package crosstest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// failing is an upstream that fails in this way, counting included.
+type failing struct{ err error }
+
+func (f failing) Generate(context.Context, *upstream.Request, *upstream.Writer) error { return f.err }
+
+func (f failing) CountTokens(context.Context, *upstream.Request) (upstream.TokenCount, error) {
+	return upstream.TokenCount{}, f.err
+}
+
+// TestNoLogger checks that a handler without a logger tells the default one of a
+// panic, and does not bother it with what clients do wrong. Not parallel: there
+// is one default.
+func TestNoLogger(t *testing.T) {
+	before, flags, w := slog.Default(), log.Flags(), log.Writer()
+	defer func() {
+		slog.SetDefault(before)
+		log.SetFlags(flags)
+		log.SetOutput(w)
+	}()
+	onBoth(t, func(t *testing.T, s side) {
+		h := s.handler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
+			panic("a panic of the host's")
+		}), upstream.HandlerOptions{})
+		var seen bytes.Buffer
+		slog.SetDefault(slog.New(slog.NewTextHandler(&seen, nil))) // behind the handler is soon enough
+		if status, answer, _ := post(t, h, s.path, s.body(nil, true)); status != 400 || seen.Len() > 0 {
+			t.Errorf("%d %s\nlogged: %s", status, answer, seen.String())
+		}
+		status, answer, _ := post(t, h, s.path, s.body(nil, false))
+		if status != 500 || strings.Contains(answer, "panic") {
+			t.Errorf("%d %s", status, answer)
+		}
+		for _, want := range []string{"level=ERROR", "a panic of the host's", "stack=", "log_test.go"} {
+			if !strings.Contains(seen.String(), want) {
+				t.Errorf("%q is not in the log: %s", want, seen.String())
+			}
+		}
+	})
+}
+
+// TestFaultsAreLogged checks that the log tells the first fault of a request, and
+// no more of the client's than its place.
+func TestFaultsAreLogged(t *testing.T) {
+	for _, tt := range []struct{ format, body, want string }{
+		{"messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"hidden words"},{"type":"text"}]}]}`,
+			"faults=1 fault=missing at=messages.0.content.1.text.text "},
+		{"messages", `{"model":"hidden words","max_tokens":9,"messages":[{"role":"hidden words","content":"a"}],"stop_sequences":4}`,
+			"faults=2 fault="},
+		{"messages", `hidden words`, "faults=1 fault=syntax request="},
+		{"generatecontent", `{"contents":[{"parts":[{"text":"hidden words"}]}],"generationConfig":{"topP":"hidden words"}}`,
+			"faults=1 fault=type at=generation_config.top_p "},
+	} {
+		onBoth(t, func(t *testing.T, s side) {
+			if s.name != tt.format {
+				return
+			}
+			var seen bytes.Buffer
+			h := s.handler(&model{}, upstream.HandlerOptions{
+				Strict: true, Logger: slog.New(slog.NewTextHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			})
+			status, answer, _ := post(t, h, s.path, tt.body)
+			line := seen.String()
+			if status != 400 || !strings.Contains(line, tt.want) || !strings.Contains(line, `level=DEBUG msg="request refused" code=invalid `) {
+				t.Errorf("%d %.300s\nlogged %.500s\nwant %q", status, answer, line, tt.want)
+			}
+			if strings.Contains(line, "hidden") || len(line) > 800 || strings.Count(line, "\n") != 1 {
+				t.Errorf("logged %d bytes: %.500s", len(line), line)
+			}
+		})
+	}
+}
+
+// TestErrorsOfUpstreams checks that a client is told an error's Text and nothing
+// else of it, before and after the first byte and for a count, and that the log
+// has the cause and not the Text.
+func TestErrorsOfUpstreams(t *testing.T) {
+	cause := errors.New("hidden cause")
+	said := &upstream.Error{Code: upstream.CodeRateLimit, Text: "too fast", Err: cause}
+	for name, err := range map[string]error{
+		"plain": cause, "with a text": said, "wrapped": fmt.Errorf("hidden words: %w", said),
+		"without a text":     &upstream.Error{Code: upstream.CodeUnavailable, Err: cause},
+		"one within another": &upstream.Error{Code: upstream.CodeBadGateway, Text: "no luck", Err: said},
+		"joined":             errors.Join(said, cause),
+		"with a key":         &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("dial https://h.example/?key=k-1 with sk-ant-012345678: %w", cause)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, s side) {
+				late := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+					return errors.Join(w.Text("a word"), err)
+				})
+				body := s.body(nil, false)
+				stream := strings.Replace(s.path, ":generateContent", ":streamGenerateContent", 1) + "?alt=sse"
+				streamed := strings.Replace(body, `"max_tokens":9`, `"max_tokens":9,"stream":true`, 1)
+				for _, c := range []struct {
+					up         upstream.Upstream
+					path, body string
+				}{{failing{err}, s.path, body}, {failing{err}, s.count, body}, {late, s.path, body}, {late, stream, streamed}} {
+					var seen bytes.Buffer
+					h := s.handler(c.up, upstream.HandlerOptions{Logger: slog.New(slog.NewTextHandler(&seen, nil))})
+					_, answer, _ := post(t, h, c.path, c.body)
+					if strings.Contains(answer, "hidden") || strings.Contains(answer, "upstream:") {
+						t.Errorf("%s: %s", c.path, answer)
+					}
+					line := seen.String()
+					if !strings.Contains(line, "hidden cause") || strings.Contains(line, "too fast") || strings.Contains(line, "k-") {
+						t.Errorf("%s: logged %s", c.path, line)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,398 @@
+package crosstest
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A reply is one neutral answer, and what it is in both formats by the letter
+// of their references: of a Message content, stop_reason, stop_sequence and
+// stop_details (where they are no null), of a GenerateContentResponse the
+// candidates or promptFeedback; usage only where it is given.
+type reply struct {
+	name               string
+	up                 upstream.Func
+	messages, generate string
+	// What is lost, as "severity path".
+	messagesLost, generateLost []string
+	// What a streamed Message is, where it differs: arguments go out as they
+	// come from their first brace on, and so those that are broken behind it have
+	// gone out.
+	messagesStreamed string
+}
+
+func say(w func(w *upstream.Writer) error) upstream.Func {
+	return func(_ context.Context, _ *upstream.Request, to *upstream.Writer) error { return w(to) }
+}
+
+func ends(s upstream.Stop) upstream.Func {
+	return say(func(w *upstream.Writer) error {
+		_ = w.Text("a")
+		return w.Stop(s)
+	})
+}
+
+const (
+	textM = `"content":[{"type":"text","text":"a","citations":null}]`
+	textG = `"content":{"role":"model","parts":[{"text":"a"}]}`
+)
+
+// unreadable is an answer of nothing but a broken call.
+const unreadable = `{"candidates":[{"content":{"role":"model"},"finishReason":"MALFORMED_FUNCTION_CALL",` +
+	`"finishMessage":"The model wrote a function call that cannot be read.","index":0}]}`
+
+// stopped is the answer "a" with a reason to stop.
+func stopped(name string, s upstream.Stop, m, g string, lost ...string) reply {
+	r := reply{name: name, up: ends(s), messages: `{` + textM + `,` + m + `}`, generate: `{"candidates":[{` + textG + `,"index":0,` + g + `}]}`}
+	for _, l := range lost {
+		if l, ok := strings.CutPrefix(l, "m:"); ok {
+			r.messagesLost = append(r.messagesLost, l)
+		} else {
+			r.generateLost = append(r.generateLost, l)
+		}
+	}
+	return r
+}
+
+var replies = append([]reply{
+	{name: "text", up: say(func(w *upstream.Writer) error {
+		_ = w.Text("one, ")
+		return w.Text("\"two\"\n")
+	}),
+		messages: `{"content":[{"type":"text","text":"one, \"two\"\n","citations":null}],"stop_reason":"end_turn"}`,
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"one, \"two\"\n"}]},"finishReason":"STOP","index":0}]}`},
+	{name: "nothing", up: say(func(*upstream.Writer) error { return nil }),
+		messages: `{"content":[],"stop_reason":"end_turn"}`,
+		generate: `{"candidates":[{"content":{"role":"model"},"finishReason":"STOP","index":0}]}`},
+	{name: "citations", up: say(func(w *upstream.Writer) error {
+		_ = w.Text("They nest early")
+		_ = w.Cite(content.Citation{Kind: content.CiteChars, Text: "Herons nest early.", Title: "Notes", End: 18})
+		_ = w.Part(&content.ToolUse{ID: "t1", Name: "f", Input: `{}`})
+		return w.Part(&content.Text{Text: "é and eat", Citations: []content.Citation{
+			{Kind: content.CiteWeb, URL: "https://a.example/h", Title: "Herons"},
+			{Kind: content.CiteSearchResult, URL: "wiki/herons", Title: "Herons", Text: "Herons eat fish.", End: 1}}})
+	}),
+		messages: `{"content":[{"type":"text","text":"They nest early","citations":[{"type":"char_location","cited_text":"Herons nest early.",` +
+			`"document_index":0,"document_title":"Notes","file_id":null,"start_char_index":0,"end_char_index":18}]},` +
+			`{"type":"tool_use","id":"t1","name":"f","input":{},"caller":{"type":"direct"}},` +
+			`{"type":"text","text":"é and eat","citations":[{"type":"web_search_result_location","cited_text":"","url":"https://a.example/h","title":"Herons","encrypted_index":""},` +
+			`{"type":"search_result_location","cited_text":"Herons eat fish.","source":"wiki/herons","title":"Herons","search_result_index":0,"start_block_index":0,"end_block_index":1}]}],` +
+			`"stop_reason":"tool_use"}`,
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"They nest early"},{"functionCall":{"id":"t1","name":"f","args":{}}},{"text":"é and eat"}]},` +
+			`"finishReason":"STOP","index":0,"groundingMetadata":{"groundingChunks":[{"retrievedContext":{"title":"Notes","text":"Herons nest early."}},` +
+			`{"web":{"uri":"https://a.example/h","title":"Herons"}},{"retrievedContext":{"uri":"wiki/herons","title":"Herons","text":"Herons eat fish."}}],` +
+			`"groundingSupports":[{"segment":{"startIndex":0,"endIndex":15},"groundingChunkIndices":[0]},` +
+			`{"segment":{"partIndex":2,"startIndex":0,"endIndex":10},"groundingChunkIndices":[1,2]}]}}]}`,
+		generateLost: []string{"degraded parts.0", "degraded parts.2"}},
+	{name: "thinking signed in Messages", up: say(func(w *upstream.Writer) error {
+		_ = w.Thinking("Hm, ")
+		_ = w.Thinking("yes")
+		_ = w.Signature(content.Signature{Format: messages.Format, Data: "EqQBc2ln"})
+		_ = w.Part(&content.Thinking{Redacted: content.Signature{Format: messages.Format, Data: "b3BhcXVl"}})
+		return w.Text("391")
+	}),
+		messages: `{"content":[{"type":"thinking","thinking":"Hm, yes","signature":"EqQBc2ln"},{"type":"redacted_thinking","data":"b3BhcXVl"},` +
+			`{"type":"text","text":"391","citations":null}],"stop_reason":"end_turn"}`,
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm, yes","thought":true},{"text":"391","thoughtSignature":"` +
+			base64.StdEncoding.EncodeToString([]byte(envelopeOf(messages.Format, envelope.Thoughts,
+				`[{"text":"Hm, yes","signature":"EqQBc2ln","back":3,"first":true},{"redacted":"b3BhcXVl","back":3,"first":true}]`))) +
+			`"}]},"finishReason":"STOP","index":0}]}`},
+	{name: "signed in content generation", up: say(func(w *upstream.Writer) error {
+		_ = w.Thinking("Split it.")
+		_ = w.Text("391")
+		_ = w.Signature(content.Signature{Format: generatecontent.Format, Data: "CiQBc2lnLWM="})
+		return w.Part(&content.ToolUse{ID: "fc-1", Name: "f", Input: `{"b":1.0,"a":12345678901234567890}`,
+			Signature: content.Signature{Format: generatecontent.Format, Data: "CiQBc2lnLWE="}})
+	}),
+		messages: `{"content":[{"type":"text","text":"391","citations":null},` +
+			`{"type":"tool_use","id":"` + signedID("fc-1", "CiQBc2lnLWE=") + `","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
+		messagesLost: []string{"hint parts.0", "hint parts.1"}, // the request does not ask for thinking
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Split it.","thought":true},{"text":"391","thoughtSignature":"CiQBc2lnLWM="},` +
+			`{"functionCall":{"id":"fc-1","name":"f","args":{"b":1.0,"a":12345678901234567890}},"thoughtSignature":"CiQBc2lnLWE="}]},"finishReason":"STOP","index":0}]}`},
+	{name: "parallel calls", up: say(func(w *upstream.Writer) error {
+		_ = w.Text("Both.")
+		a, b := w.ToolCall("fc-1", "one"), w.ToolCall("fc-2", "two")
+		_ = a.Input(`{"city":`)
+		_ = b.Input(`{}`)
+		_ = a.Input(`"Lima"}`)
+		_ = a.Close()
+		return b.Close()
+	}),
+		messages: `{"content":[{"type":"text","text":"Both.","citations":null},{"type":"tool_use","id":"fc-1","name":"one","input":{"city":"Lima"},"caller":{"type":"direct"}},` +
+			`{"type":"tool_use","id":"fc-2","name":"two","input":{},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Both."},{"functionCall":{"id":"fc-1","name":"one","args":{"city":"Lima"}}},` +
+			`{"functionCall":{"id":"fc-2","name":"two","args":{}}}]},"finishReason":"STOP","index":0}]}`},
+	{name: "an image", up: say(func(w *upstream.Writer) error {
+		_ = w.Text("Here:")
+		return w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}})
+	}),
+		messages:     `{"content":[{"type":"text","text":"Here:","citations":null}],"stop_reason":"end_turn"}`,
+		generate:     `{"candidates":[{"content":{"role":"model","parts":[{"text":"Here:"},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]},"finishReason":"STOP","index":0}]}`,
+		messagesLost: []string{"dropped parts.1"}},
+	{name: "usage", up: say(func(w *upstream.Writer) error {
+		_ = w.Text("a")
+		return w.Usage(content.Usage{Input: 10, CacheRead: 100, CacheWrite: 20, CacheWrite1h: 5, ToolPrompt: 3, Output: 7, Thinking: 40})
+	}),
+		messages: `{` + textM + `,"stop_reason":"end_turn","usage":{"input_tokens":13,"cache_creation_input_tokens":25,"cache_read_input_tokens":100,` +
+			`"cache_creation":{"ephemeral_5m_input_tokens":20,"ephemeral_1h_input_tokens":5},"output_tokens":47,"output_tokens_details":{"thinking_tokens":40},` +
+			`"server_tool_use":null,"service_tier":null,"inference_geo":null,"speed":null}}`,
+		generate: `{"candidates":[{` + textG + `,"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":135,"cachedContentTokenCount":100,` +
+			`"candidatesTokenCount":7,"thoughtsTokenCount":40,"toolUsePromptTokenCount":3,"totalTokenCount":185}}`,
+		generateLost: []string{"hint usage"}},
+	{name: "a broken call", up: say(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`[1]`) }),
+		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
+		messagesLost: []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
+	{name: "a call without a name", up: say(func(w *upstream.Writer) error {
+		return w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "fc-1"}}, {Kind: upstream.EventInput, Text: "{}"}})
+	}),
+		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
+		messagesLost: []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
+	{name: "a call that is broken inside", up: say(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`{"a":x}`) }),
+		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
+		messagesStreamed: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":"{\"a\":x}","caller":{"type":"direct"}}],"stop_reason":"malformed_tool_use"}`,
+		messagesLost:     []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
+	{name: "a call that is cut", up: say(func(w *upstream.Writer) error {
+		_ = w.ToolCall("fc-1", "f").Input(`{"a":`)
+		return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
+	}),
+		messages: `{"content":[],"stop_reason":"max_tokens"}`, generate: `{"candidates":[{"content":{"role":"model"},"finishReason":"MAX_TOKENS","index":0}]}`,
+		messagesStreamed: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":"{\"a\":","caller":{"type":"direct"}}],"stop_reason":"max_tokens"}`,
+		messagesLost:     []string{"dropped parts.0"}, generateLost: []string{"dropped parts.0"}},
+	{name: "calls without arguments", up: say(func(w *upstream.Writer) error {
+		for i, args := range []string{"", "null", " \n"} {
+			_ = w.ToolCall("fc-"+strconv.Itoa(i), "f").Input(args)
+		}
+		return nil
+	}),
+		messages: `{"content":[{"type":"tool_use","id":"fc-0","name":"f","input":{},"caller":{"type":"direct"}},` +
+			`{"type":"tool_use","id":"fc-1","name":"f","input":{},"caller":{"type":"direct"}},` +
+			`{"type":"tool_use","id":"fc-2","name":"f","input":{},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"fc-0","name":"f","args":{}}},` +
+			`{"functionCall":{"id":"fc-1","name":"f","args":{}}},{"functionCall":{"id":"fc-2","name":"f","args":{}}}]},"finishReason":"STOP","index":0}]}`},
+	{name: "a wait for no call", up: say(func(w *upstream.Writer) error {
+		_ = w.Text("a")
+		return w.Stop(upstream.Stop{Reason: content.StopToolUse, Format: "other", RawReason: "tool_calls"})
+	}),
+		messages:     `{` + textM + `,"stop_reason":"malformed_tool_use"}`,
+		generate:     `{"candidates":[{` + textG + `,"index":0,"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The model wrote a function call that cannot be read."}]}`,
+		messagesLost: []string{"degraded stop"}},
+	{name: "a blocked prompt", up: say(func(w *upstream.Writer) error {
+		return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: generatecontent.Format, RawReason: "PROHIBITED_CONTENT",
+			Details: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`})
+	}),
+		messages: `{"content":[],"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":"A content filter stopped the answer."}}`,
+		generate: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`, messagesLost: []string{"hint stop"}},
+}, stops...)
+
+// envelopeOf is how one front carries what the other format's vendor needs back.
+func envelopeOf(f content.Format, k envelope.Kind, data string) string {
+	s, _ := envelope.Seal(f, k, data)
+	return s
+}
+
+// signedID is the id of a call that carries the signature of the call.
+func signedID(id, data string) string {
+	s, _ := envelope.EncodeID(id, envelope.Envelope{Format: generatecontent.Format, Kind: envelope.Own, Data: data})
+	return s
+}
+
+const refused = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":`
+
+var stops = []reply{
+	stopped("end", upstream.Stop{Reason: content.StopEnd}, `"stop_reason":"end_turn"`, `"finishReason":"STOP"`),
+	stopped("max_tokens", upstream.Stop{Reason: content.StopMaxTokens}, `"stop_reason":"max_tokens"`, `"finishReason":"MAX_TOKENS"`),
+	stopped("stop_sequence", upstream.Stop{Reason: content.StopSequence, Sequence: "END"}, `"stop_reason":"stop_sequence","stop_sequence":"END"`,
+		`"finishReason":"STOP"`, "hint stop"),
+	stopped("context", upstream.Stop{Reason: content.StopContext}, `"stop_reason":"model_context_window_exceeded"`,
+		`"finishReason":"MAX_TOKENS","finishMessage":"The context of the model is full."`, "degraded stop"),
+	stopped("pause", upstream.Stop{Reason: content.StopPause}, `"stop_reason":"pause_turn"`,
+		`"finishReason":"OTHER","finishMessage":"The model paused in a long turn."`, "degraded stop"),
+	stopped("refusal", upstream.Stop{Reason: content.StopRefusal}, refused+`null}`,
+		`"finishReason":"SAFETY","finishMessage":"The model declined to answer."`, "degraded stop"),
+	stopped("safety", upstream.Stop{Reason: content.StopSafety}, refused+`"A content filter stopped the answer."}`, `"finishReason":"SAFETY"`),
+	stopped("recitation", upstream.Stop{Reason: content.StopRecitation}, refused+`"The answer repeated protected text."}`, `"finishReason":"RECITATION"`),
+	stopped("malformed call", upstream.Stop{Reason: content.StopMalformedCall}, `"stop_reason":"malformed_tool_use"`,
+		`"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The model wrote a function call that cannot be read."`, "m:degraded stop"),
+	stopped("compaction", upstream.Stop{Reason: content.StopCompaction}, `"stop_reason":"compaction"`,
+		`"finishReason":"OTHER","finishMessage":"The answer is a summary of the conversation."`, "degraded stop"),
+	stopped("other", upstream.Stop{Reason: content.StopOther}, `"stop_reason":"other"`, `"finishReason":"OTHER"`, "m:degraded stop", "degraded stop"),
+}
+
+// TestReplies checks that one neutral answer is the right one in both formats,
+// whole and streamed.
+func TestReplies(t *testing.T) {
+	for _, tt := range replies {
+		for _, s := range fronts {
+			for _, streamed := range []bool{false, true} {
+				name, want, lost := tt.name+"/"+s.name, tt.messages, tt.messagesLost
+				if s.name == "generatecontent" {
+					want, lost = tt.generate, tt.generateLost
+				}
+				if streamed {
+					name += "/streamed"
+					if tt.messagesStreamed != "" && s.name == "messages" {
+						want = tt.messagesStreamed
+					}
+				}
+				t.Run(name, func(t *testing.T) {
+					w, report := s.ask(t, tt.up, streamed)
+					got := s.read(t, w, streamed)
+					wanted := object(t, want)
+					if wanted["usage"] == nil && wanted["usageMetadata"] == nil {
+						delete(got, "usage")
+						delete(got, "usageMetadata")
+					}
+					if diff := cmp.Diff(wanted, got); diff != "" {
+						t.Errorf("(-want +got):\n%s\n%s", diff, w.Body)
+					}
+					if diff := cmp.Diff(sorted(lost), lossesOf(report)); diff != "" {
+						t.Errorf("losses (-want +got):\n%s", diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A front is a handler of one of the formats, and how its answers are read.
+type front struct {
+	name, path, streamPath, body, streamBody string
+	handler                                  func(upstream.Upstream, upstream.HandlerOptions) http.Handler
+	whole, joined                            func(*testing.T, string) map[string]any
+}
+
+var fronts = []front{
+	{"messages", "/v1/messages", "/v1/messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"q"}]}`,
+		`{"model":"m","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"q"}]}`,
+		func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
+		}, messageOf, joinedMessage},
+	{"generatecontent", "/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent?alt=sse",
+		`{"contents":[{"parts":[{"text":"q"}]}]}`, `{"contents":[{"parts":[{"text":"q"}]}]}`,
+		func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
+		}, responseOf, joinedResponse},
+}
+
+func (s *front) ask(t *testing.T, up upstream.Upstream, streamed bool) (*httptest.ResponseRecorder, *upstream.Report) {
+	t.Helper()
+	var report *upstream.Report
+	h := s.handler(up, upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }})
+	path, body := s.path, s.body
+	if streamed {
+		path, body = s.streamPath, s.streamBody
+	}
+	r := httptest.NewRequest("POST", path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("anthropic-version", "2023-06-01")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if report == nil {
+		t.Fatal("there is no report")
+	}
+	return w, report
+}
+
+func (s *front) read(t *testing.T, w *httptest.ResponseRecorder, streamed bool) map[string]any {
+	t.Helper()
+	if w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if streamed {
+		return s.joined(t, w.Body.String())
+	}
+	return s.whole(t, w.Body.String())
+}
+
+func lossesOf(r *upstream.Report) []string {
+	var all []string
+	for _, l := range r.Losses {
+		all = append(all, l.Severity.String()+" "+l.Path)
+	}
+	return sorted(all)
+}
+
+func sorted(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func object(t *testing.T, doc string) map[string]any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(doc))
+	d.UseNumber()
+	var m map[string]any
+	if err := d.Decode(&m); err != nil {
+		t.Fatalf("%v\n%s", err, doc)
+	}
+	return m
+}
+
+// failures are what an upstream fails with, and how it is told: by the status,
+// and by the type or name of the error.
+var failures = []struct {
+	err                error
+	messages, generate string
+	status, generated  int
+}{
+	{&upstream.Error{Code: upstream.CodeInvalid, Text: "no"}, "invalid_request_error", "INVALID_ARGUMENT", 400, 400},
+	{&upstream.Error{Code: upstream.CodePermission}, "permission_error", "PERMISSION_DENIED", 403, 403},
+	{&upstream.Error{Code: upstream.CodeNotFound}, "not_found_error", "NOT_FOUND", 404, 404},
+	{&upstream.Error{Code: upstream.CodeRateLimit}, "rate_limit_error", "RESOURCE_EXHAUSTED", 429, 429},
+	{&upstream.Error{Code: upstream.CodeQuota}, "rate_limit_error", "RESOURCE_EXHAUSTED", 429, 429},
+	{&upstream.Error{Code: upstream.CodeOverloaded}, "overloaded_error", "UNAVAILABLE", 529, 503},
+	{&upstream.Error{Code: upstream.CodeTimeout}, "timeout_error", "DEADLINE_EXCEEDED", 504, 504},
+	{errors.New("secret"), "api_error", "INTERNAL", 500, 500},
+}
+
+// TestFailures checks how one failure is told in both formats, before the first
+// byte and behind it.
+func TestFailures(t *testing.T) {
+	for _, tt := range failures {
+		for _, s := range fronts {
+			status, word, member := tt.status, tt.messages, "type"
+			if s.name == "generatecontent" {
+				status, word, member = tt.generated, tt.generate, "status"
+			}
+			for _, streamed := range []bool{false, true} {
+				w, _ := s.ask(t, say(func(*upstream.Writer) error { return tt.err }), streamed)
+				e, _ := object(t, w.Body.String())["error"].(map[string]any)
+				if w.Code != status || e[member] != word || e["message"] == "" || strings.Contains(w.Body.String(), "secret") {
+					t.Errorf("%v in %s: %d %s", tt.err, s.name, w.Code, w.Body)
+				}
+			}
+			w, _ := s.ask(t, say(func(w *upstream.Writer) error {
+				_ = w.Text("a")
+				return tt.err
+			}), true)
+			// In both formats the failure is the last thing, as one JSON object:
+			// an event of its own, or bare.
+			body := strings.TrimRight(w.Body.String(), "\n")
+			_, last, _ := strings.Cut(body, "event: error\ndata: ")
+			if s.name == "generatecontent" {
+				_, last, _ = strings.Cut(body, "\r\n\r\n")
+			}
+			e, _ := object(t, last)["error"].(map[string]any)
+			if w.Code != 200 || e[member] != word {
+				t.Errorf("%v amid %s: %d %s", tt.err, s.name, w.Code, w.Body)
+			}
+		}
+	}
+}

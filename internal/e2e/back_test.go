@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/polywire/polywire/internal/fake"
+	vendoranthropic "github.com/polywire/polywire/internal/fake/anthropic"
+	vendorgemini "github.com/polywire/polywire/internal/fake/gemini"
+	vendoropenai "github.com/polywire/polywire/internal/fake/openai"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
+	"github.com/polywire/polywire/upstream/gemini"
+	"github.com/polywire/polywire/upstream/openai"
+)
+
+// hostKey is what the host shows to vendors. No client may ever see it.
+const hostKey = "sk-host-5e11d00r"
+
+// A back is an adapter in front of the fake of its vendor.
+type back struct {
+	name   string
+	format string // the front that speaks the vendor's own format, if any
+	model  string
+	start  func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server)
+	at     func(t testing.TB, url string, c *http.Client) upstream.Upstream
+}
+
+// A vendor says how strict a fake is.
+type vendor struct {
+	forbid []string // what must not reach it
+	trust  bool     // signatures of anybody's making are good
+	keep   bool     // everything that it signed has to come back
+	mixed  bool     // what other vendors made may stand between: dummies are good
+}
+
+var backs = []back{
+	{"anthropic", "messages", "claude-sonnet-4-5", startAnthropic, anthropicAt},
+	{"gemini", "generatecontent", "gemini-3.8-flash", startGemini, geminiAt},
+	{"chat", "", "gpt-4.1", startChat, chatAt},
+	{"responses", "", "gpt-5.6", startResponses, responsesAt},
+}
+
+func backNamed(t testing.TB, name string) back {
+	t.Helper()
+	for _, b := range backs {
+		if b.name == name {
+			return b
+		}
+	}
+	t.Skipf("there is no adapter %s", name)
+	return back{}
+}
+
+func startAnthropic(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
+	f := vendoranthropic.New(t, vendoranthropic.Options{
+		Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust, KeepThinking: v.keep,
+	})
+	return anthropicAt(t, f.URL, httpClient(t)), f.Server
+}
+
+func anthropicAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
+	up, err := anthropic.New(anthropic.Options{BaseURL: url, Key: hostKey, HTTPClient: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return up
+}
+
+func startGemini(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
+	f := vendorgemini.New(t, vendorgemini.Options{
+		Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust, KeepSignatures: v.keep, NoDummies: v.keep && !v.mixed,
+	})
+	return geminiAt(t, f.URL, httpClient(t)), f.Server
+}
+
+func geminiAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
+	up, err := gemini.New(gemini.Options{BaseURL: url, Key: hostKey, HTTPClient: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return up
+}
+
+func startChat(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
+	f := vendoropenai.New(t, vendoropenai.Options{Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust})
+	return chatAt(t, f.Base(), httpClient(t)), f.Server
+}
+
+func chatAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
+	up, err := openai.New(openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.KindVendor}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return up
+}
+
+func startResponses(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
+	f := vendoropenai.New(t, vendoropenai.Options{Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust})
+	return responsesAt(t, f.Base(), httpClient(t)), f.Server
+}
+
+func responsesAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
+	up, err := openai.NewResponses(openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.KindVendor}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return up
+}
+
+// httpClient returns a client that leaves no connection behind.
+func httpClient(t testing.TB) *http.Client {
+	tr := &http.Transport{}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &http.Client{Transport: tr}
+}

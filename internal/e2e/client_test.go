@@ -1,0 +1,216 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// A client holds a conversation the way a real one does: it alone knows the
+// history, and gives back what it would give back.
+type client interface {
+	front() string
+	mode() mode
+	say(text string)           // the user says something
+	results(list []outcome)    // of all calls of the last answer
+	take(a *answer)            // keeps an answer
+	members(think bool) string // the document to send, without model and stream
+}
+
+// An outcome is what a call brought.
+type outcome struct {
+	call   said
+	text   string
+	failed bool
+	pdf    string // base64 of a file that it found; empty: none
+}
+
+// tools of the conversations, in each front's words.
+const (
+	messagesToolbox = `"tools":[{"name":"get_weather","description":"Weather","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}},
+		{"name":"get_time","input_schema":{"type":"object","properties":{"tz":{"type":"string"}}}},
+		{"name":"read_file","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}]`
+	generateToolbox = `"tools":[{"functionDeclarations":[{"name":"get_weather","description":"Weather","parametersJsonSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}},
+		{"name":"get_time","parametersJsonSchema":{"type":"object","properties":{"tz":{"type":"string"}}}},
+		{"name":"read_file","parametersJsonSchema":{"type":"object","properties":{"path":{"type":"string"}}}}]}]`
+)
+
+// A messagesClient replays what assistants said word for word, and puts results
+// first, as coding agents do.
+type messagesClient struct {
+	how     mode
+	forgets bool // it drops thoughts, as clients do that compact their history
+	minds   bool // it drops signed thoughts of a model that it did not ask for
+	history []string
+}
+
+func (c *messagesClient) front() string { return "messages" }
+func (c *messagesClient) mode() mode    { return c.how }
+
+func (c *messagesClient) user(content string) {
+	c.history = append(c.history, `{"role":"user","content":`+content+`}`)
+}
+
+func (c *messagesClient) say(text string) { c.user(`[{"type":"text","text":` + quote(text) + `}]`) }
+
+func (c *messagesClient) results(list []outcome) {
+	var blocks, files []string
+	for _, o := range list {
+		b := `{"type":"tool_result","tool_use_id":` + quote(o.call.ID) + `,"content":` + quote(o.text)
+		if o.failed {
+			b += `,"is_error":true`
+		}
+		blocks = append(blocks, b+"}")
+		if o.pdf != "" {
+			files = append(files, `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"`+o.pdf+`"}}`)
+		}
+	}
+	c.user("[" + strings.Join(append(blocks, files...), ",") + "]")
+}
+
+func (c *messagesClient) take(a *answer) {
+	var blocks []string
+	for _, raw := range a.Turn {
+		var b messagesBlock
+		_ = json.Unmarshal(raw, &b)
+		// The coding agent takes what another model than the one it asked for has
+		// thought for worthless.
+		other := c.minds && a.Model != a.Report.Model && (b.Signature != "" || b.Data != "")
+		if (c.forgets || other) && strings.Contains(b.Type, "thinking") {
+			continue
+		}
+		blocks = append(blocks, string(raw))
+	}
+	c.history = append(c.history, `{"role":"assistant","content":[`+strings.Join(blocks, ",")+`]}`)
+}
+
+func (c *messagesClient) members(think bool) string {
+	s := `"system":[{"type":"text","text":"You help."}],` + messagesToolbox + `,"messages":[` + strings.Join(c.history, ",") + `]`
+	if think {
+		s += `,"thinking":{"type":"enabled","budget_tokens":2048}`
+	}
+	return s
+}
+
+// A generateClient speaks generateContent in one of the ways that are about.
+type generateClient struct {
+	how      mode
+	keep     func(chunks []json.RawMessage) []string // contents for the history
+	contents []string
+}
+
+func (c *generateClient) front() string { return "generatecontent" }
+func (c *generateClient) mode() mode    { return c.how }
+
+func (c *generateClient) user(parts ...string) {
+	c.contents = append(c.contents, `{"role":"user","parts":[`+strings.Join(parts, ",")+`]}`)
+}
+
+func (c *generateClient) say(text string) { c.user(`{"text":` + quote(text) + `}`) }
+
+func (c *generateClient) results(list []outcome) {
+	var parts, files []string
+	for _, o := range list {
+		member := "output"
+		if o.failed {
+			member = "error"
+		}
+		id := ""
+		if o.call.ID != "" {
+			id = `"id":` + quote(o.call.ID) + `,`
+		}
+		parts = append(parts, `{"functionResponse":{`+id+`"name":`+quote(o.call.Name)+`,"response":{"`+member+`":`+quote(o.text)+`}}}`)
+		if o.pdf != "" {
+			files = append(files, `{"inlineData":{"mimeType":"application/pdf","data":"`+o.pdf+`"}}`)
+		}
+	}
+	c.user(append(parts, files...)...)
+}
+
+func (c *generateClient) take(a *answer) { c.contents = append(c.contents, c.keep(a.Turn)...) }
+
+func (c *generateClient) members(think bool) string {
+	s := `"systemInstruction":{"role":"user","parts":[{"text":"You help."}]},` + generateToolbox + `,"contents":[` + strings.Join(c.contents, ",") + `]`
+	if think {
+		s += `,"generationConfig":{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":2048}}`
+	}
+	return s
+}
+
+type anyPart map[string]json.RawMessage
+
+func partsOf(chunks []json.RawMessage) (list []anyPart) {
+	for _, raw := range chunks {
+		var c struct{ Parts []anyPart }
+		_ = json.Unmarshal(raw, &c)
+		list = append(list, c.Parts...)
+	}
+	return list
+}
+
+func modelTurn(parts []anyPart) string {
+	b, _ := json.Marshal(parts)
+	return `{"role":"model","parts":` + string(b) + `}`
+}
+
+// keepAsCLI is the command-line agent's way: no thoughts, no signatures on
+// texts, texts joined; calls as they came.
+func keepAsCLI(chunks []json.RawMessage) []string {
+	var kept []anyPart
+	for _, p := range partsOf(chunks) {
+		if p["functionCall"] != nil {
+			kept = append(kept, p)
+			continue
+		}
+		text := ""
+		_ = json.Unmarshal(p["text"], &text)
+		if string(p["thought"]) == "true" || text == "" {
+			continue
+		}
+		if n := len(kept); n > 0 && kept[n-1]["text"] != nil {
+			before := ""
+			_ = json.Unmarshal(kept[n-1]["text"], &before)
+			kept[n-1] = anyPart{"text": json.RawMessage(quote(before + text))}
+			continue
+		}
+		kept = append(kept, anyPart{"text": json.RawMessage(quote(text))})
+	}
+	return []string{modelTurn(kept)}
+}
+
+// keepAsGoChat keeps every chunk as a turn of its own. Empty texts lose their
+// member, since Go leaves out what is empty.
+func keepAsGoChat(chunks []json.RawMessage) (turns []string) {
+	for _, raw := range chunks {
+		parts := partsOf([]json.RawMessage{raw})
+		for _, p := range parts {
+			if string(p["text"]) == `""` {
+				delete(p, "text")
+			}
+		}
+		if len(parts) > 0 {
+			turns = append(turns, modelTurn(parts))
+		}
+	}
+	return turns
+}
+
+// keepAsTSChat keeps every chunk as it came.
+func keepAsTSChat(chunks []json.RawMessage) (turns []string) {
+	for _, raw := range chunks {
+		turns = append(turns, string(raw))
+	}
+	return turns
+}
+
+// keepWords keeps no thought and no signature at all.
+func keepWords(chunks []json.RawMessage) []string {
+	var kept []anyPart
+	for _, p := range partsOf(chunks) {
+		if string(p["thought"]) == "true" || string(p["text"]) == `""` {
+			continue
+		}
+		delete(p, "thoughtSignature")
+		kept = append(kept, p)
+	}
+	return []string{modelTurn(kept)}
+}

@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/internal/fake"
+	"github.com/polywire/polywire/upstream"
+)
+
+// families are models whose vendors take different things.
+var families = map[string][]string{
+	toClaude: {"claude-opus-4-5", "claude-sonnet-4-5-20250929", "claude-haiku-4-5", "claude-opus-4-6", "claude-opus-4-7", "claude-opus-4-8",
+		"claude-opus-5", "claude-opus-5-5", "claude-sonnet-5", "claude-sonnet-5-5", "claude-fable-5", "claude-fable-5-1", "some-local-model"},
+	toGemini: {"gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-3-pro-preview", "gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-3.5-flash-lite", "gemma-local"},
+	toChat:   {"gpt-4o", "gpt-4.1", "o3", "o4-mini", "gpt-5", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.6", "gpt-6-sol", "gpt-6.1-terra", "gpt-5.1-chat-latest", "qwen-local"},
+	toResp:   {"gpt-4.1", "o3", "gpt-5", "gpt-5.1", "gpt-5.4", "gpt-5.6", "gpt-6-sol", "gpt-6-astra", "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6.2-sol", "gpt-5-pro", "qwen-local"},
+}
+
+// settings are what models of some family refuse.
+var settings = map[string][]string{
+	"messages": {
+		`"temperature":0.4`, `"temperature":1`, `"top_p":0.5`, `"top_k":5`, `"temperature":0.4,"top_p":0.9,"top_k":5`, `"stop_sequences":["END"]`,
+		`"max_tokens":1`, `"max_tokens":40000`,
+		`"thinking":{"type":"disabled"}`, `"thinking":{"type":"adaptive"}`, `"thinking":{"type":"enabled","budget_tokens":1024}`,
+		`"thinking":{"type":"enabled","budget_tokens":39999},"max_tokens":40000`,
+		`"thinking":{"type":"adaptive","display":"omitted"},"output_config":{"effort":"low"}`, `"thinking":{"type":"adaptive"},"output_config":{"effort":"xhigh"}`,
+		`"thinking":{"type":"adaptive"},"output_config":{"effort":"max"}`, `"thinking":{"type":"disabled"},"output_config":{"effort":"max"}`, `"output_config":{"effort":"medium"}`,
+		`"tools":[{"name":"t","input_schema":{"type":"object"}}]`,
+		`"tools":[{"name":"t","input_schema":{"type":"object"}}],"tool_choice":{"type":"any"}`,
+		`"tools":[{"name":"t","input_schema":{"type":"object"}}],"tool_choice":{"type":"tool","name":"t","disable_parallel_tool_use":true},"thinking":{"type":"adaptive"}`,
+		`"tools":[{"name":"t","input_schema":{"type":"object"}}],"thinking":{"type":"enabled","budget_tokens":2048},"output_config":{"effort":"high"}`,
+		`"tools":[{"name":"t","input_schema":{"type":"object"}}],"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}}}`,
+	},
+	"generatecontent": {
+		`"temperature":0.4`, `"temperature":2`, `"topP":0.5`, `"topK":5`, `"temperature":1,"topP":0.95,"topK":64`, `"stopSequences":["END"]`, `"maxOutputTokens":1`, `"maxOutputTokens":60000`,
+		`"seed":4,"presencePenalty":0.5,"frequencyPenalty":-0.5`, `"candidateCount":1`,
+		`"thinkingConfig":{"includeThoughts":true}`, `"thinkingConfig":{"thinkingBudget":0}`, `"thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true}`, `"thinkingConfig":{"thinkingBudget":512}`,
+		`"thinkingConfig":{"thinkingBudget":24576},"maxOutputTokens":1000`, `"thinkingConfig":{"thinkingLevel":"MINIMAL"}`, `"thinkingConfig":{"thinkingLevel":"LOW"}`,
+		`"thinkingConfig":{"thinkingLevel":"HIGH","includeThoughts":true},"temperature":1,"topP":0.95,"topK":64`,
+		`"responseMimeType":"application/json"`, `"responseMimeType":"application/json","responseSchema":{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`,
+	},
+}
+
+// TestFamilies asks every family for every setting that some family refuses.
+// The vendor never does: what it would refuse is left out, and reported.
+func TestFamilies(t *testing.T) {
+	each(t, func(t *testing.T, f front, b back) {
+		if b.format == f.name {
+			t.Skip("the bytes pass")
+		}
+		up, vendor := b.start(t, vendor{})
+		g := newGateway(f, up, upstream.HandlerOptions{})
+		for _, model := range families[b.name] {
+			for _, s := range settings[f.name] {
+				for _, tools := range []bool{false, true} {
+					if tools && f.name == "messages" {
+						continue
+					}
+					body := s + "," + askedT1
+					if f.name != "messages" {
+						body = `"generationConfig":{` + s + `},` + askedG1
+						if tools {
+							body = declaredT + `,"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},` + body
+						}
+					}
+					if a := g.ask(model, body, whole); a.Status != http.StatusOK || a.Broken != "" {
+						t.Errorf("%s refuses %s (tools %v): %d %s\nsent: %s", model, s, tools, a.Status, clip(a.Body), clip(string(vendor.Last().Body)))
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestModels lists the vendor's models through every front.
+func TestModels(t *testing.T) {
+	each(t, func(t *testing.T, f front, b back) {
+		up, _ := b.start(t, vendor{forbid: secrets})
+		g := newGateway(f, up, upstream.HandlerOptions{})
+		path, ids := "/v1/models", "data.#.id"
+		if f.name != "messages" {
+			path, ids = "/v1beta/models", "models.#.name"
+		}
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Header = f.request("m", "", whole).Header
+		w := httptest.NewRecorder()
+		g.handler.ServeHTTP(w, r)
+		<-g.reports
+		if n := len(gjson.Get(w.Body.String(), ids).Array()); w.Code != http.StatusOK || n != 3 {
+			t.Errorf("answered %d with %d models, want 3: %s", w.Code, n, clip(w.Body.String()))
+		}
+	})
+}
+
+// TestSwitchAmidCalls changes the vendor while calls are open: the new one has
+// never seen them, and takes them all the same.
+func TestSwitchAmidCalls(t *testing.T) {
+	each(t, func(t *testing.T, f front, first back) {
+		for _, second := range backs {
+			if second.name == first.name {
+				continue
+			}
+			for name, newClient := range clients() {
+				c := newClient()
+				if c.front() != f.name || first.format == f.name && strings.HasSuffix(name, " chat") {
+					continue
+				}
+				if unsaid(f, first, second) || unsaid(f, second, first) {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s→%s", name, second.name), func(t *testing.T) {
+					var gates []*gateway
+					var vendors []*fake.Server
+					for _, b := range []back{first, second} {
+						up, v := b.start(t, vendor{keep: true, mixed: true})
+						gates, vendors = append(gates, newGateway(f, up, upstream.HandlerOptions{})), append(vendors, v)
+					}
+					k := talk{client: c, think: true, ids: true, via: func(i int) (*gateway, back, *fake.Server) {
+						if i%2 == 0 {
+							return gates[0], first, vendors[0]
+						}
+						return gates[1], second, vendors[1]
+					}}
+					k.hold(t, conversation())
+				})
+			}
+		}
+	})
+}
+
+// unsaid says that one of the two speaks the client's own format and the other
+// leaves no trace in it: then the bytes pass, and the vendor itself refuses
+// calls that are not its own.
+func unsaid(f front, own, other back) bool { return own.format == f.name && other.name == toChat }
+
+// TestRenamed has the host answer with another model than the one that is asked
+// for: clients that mind the name still give back all that the vendor needs.
+func TestRenamed(t *testing.T) {
+	for _, b := range backs {
+		for name, newClient := range clients() {
+			c := newClient()
+			if b.format == c.front() {
+				continue
+			}
+			t.Run(name+"→"+b.name, func(t *testing.T) {
+				t.Parallel()
+				up, vendor := b.start(t, vendor{keep: true})
+				g := newGateway(frontNamed(c.front()), upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+					return r.WithModel(b.model), nil
+				}), upstream.HandlerOptions{})
+				asked := b
+				asked.model = "a-name-of-the-hosts-own"
+				k := talk{client: c, think: true, via: func(int) (*gateway, back, *fake.Server) { return g, asked, vendor }}
+				k.hold(t, conversation())
+				noLostThought(t, k.losses)
+			})
+		}
+	}
+}

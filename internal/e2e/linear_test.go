@@ -1,0 +1,176 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// hostiles are requests of n times the same thing, each made for something that
+// looks back, or at all of its kind.
+var hostiles = []struct {
+	name  string
+	front content.Format
+	body  func(n int) string
+}{
+	{"results in turns of their own", messages.Format, func(n int) string {
+		return messagesOf(callsOf(n) + `]},` + times(n, `{"role":"user","content":[`+aResult+`]}`))
+	}},
+	{"results the other way round", messages.Format, func(n int) string {
+		results := strings.Split(times(n, aResult), ",\n")
+		slices.Reverse(results)
+		return messagesOf(callsOf(n) + `]},{"role":"user","content":[` + strings.Join(results, ",") + `]}`)
+	}},
+	{"an answer in pieces", messages.Format, func(n int) string {
+		return messagesOf(times(n, `{"role":"assistant","content":"a"}`) + `,` + callsOf(1) + `]},{"role":"user","content":[` + times(1, aResult) + `]}`)
+	}},
+	{"system turns", messages.Format, func(n int) string {
+		return messagesOf(times(n, `{"role":"system","content":"s"}`))
+	}},
+	{"names of tools", messages.Format, func(n int) string {
+		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[` +
+			times(n, `{"name":"a#`+strings.Repeat("x", 100)+`","input_schema":{"type":"object"}}`) + `]}`
+	}},
+	{"calls of one id", generatecontent.Format, func(n int) string {
+		return contentsOf(times(n, `{"functionCall":{"id":"x","name":"f","args":{}}}`), times(n, `{"functionResponse":{"id":"x","name":"f","response":{}}}`))
+	}},
+	{"calls without an id", generatecontent.Format, func(n int) string {
+		return contentsOf(times(n, `{"functionCall":{"name":"f","args":{}}}`), times(n, `{"functionResponse":{"name":"f","response":{}}}`))
+	}},
+	{"calls without an id, results the other way round", generatecontent.Format, func(n int) string {
+		results := strings.Split(times(n, `{"functionResponse":{"name":"f#","response":{}}}`), ",\n")
+		slices.Reverse(results)
+		return contentsOf(times(n, `{"functionCall":{"name":"f#","args":{}}}`), strings.Join(results, ","))
+	}},
+	{"a wide step, and many narrow ones", messages.Format, func(n int) string {
+		return messagesOf(callsOf(n) + `]},{"role":"user","content":[` + times(n, aResult) + `]},` + times(n,
+			`{"role":"assistant","content":[{"type":"tool_use","id":"u#","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u#"}]}`))
+	}},
+	{"vendor's items", messages.Format, func(n int) string {
+		data, _ := envelope.Seal("openai-responses", envelope.Own, `{"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"}`)
+		return messagesOf(`{"role":"assistant","content":[` + times(n, `{"type":"redacted_thinking","data":"`+strings.ReplaceAll(data, `"`, `\"`)+`"}`) + `,` + strings.TrimPrefix(callsOf(1), `{"role":"assistant","content":[`) + `]},{"role":"user","content":[` + times(1, aResult) + `]}`)
+	}},
+	{"vendor's items of calls", generatecontent.Format, func(n int) string {
+		var said []string
+		for i := range n {
+			data, _ := envelope.SealBase64("openai-responses", envelope.Thoughts, fmt.Sprintf(`[{"redacted":"{\"type\":\"web_search_call\",\"id\":\"w%07d\"}"}]`, i))
+			said = append(said, fmt.Sprintf(`{"functionCall":{"id":"x%d","name":"f","args":{}},"thoughtSignature":"%s"}`, i, data))
+		}
+		return contentsOf(strings.Join(said, ","), times(n, `{"functionResponse":{"id":"x#","name":"f","response":{}}}`))
+	}},
+	{"a list of echoes", messages.Format, func(n int) string {
+		data, _ := envelope.Seal("openai-chat", envelope.Own, `{"reasoning_details":[`+strings.ReplaceAll(times(n, "#"), "\n", "")+`]}`)
+		return messagesOf(`{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"` + strings.ReplaceAll(data, `"`, `\"`) + `"},` +
+			strings.TrimPrefix(callsOf(1), `{"role":"assistant","content":[`) + `]},{"role":"user","content":[` + times(1, aResult) + `]}`)
+	}},
+	{"names of tools to choose from", generatecontent.Format, func(n int) string {
+		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[` + times(n, `{"name":"f é#"}`) +
+			`]}],"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":[` + times(n, `"f é#"`) + `]}}}`
+	}},
+	{"vendors' tools", messages.Format, func(n int) string {
+		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[` +
+			times(n, `{"type":"web_search_20250305","name":"w#"},{"type":"bash_20250124","name":"b#"}`) + `]}`
+	}},
+	{"white space", generatecontent.Format, func(n int) string {
+		return contentsOf(`{"text":"a"},`+times(n, `{"text":"`+strings.Repeat(" ", 50)+`"}`), `{"text":"b"}`)
+	}},
+	{"carried thoughts", generatecontent.Format, func(n int) string {
+		data, _ := envelope.SealBase64(messages.Format, envelope.Thoughts, `[{"text":"t","signature":"s","back":1000000000,"past":1000000}]`)
+		return contentsOf(times(n, `{"text":"abc","thoughtSignature":"`+data+`"}`), `{"text":"b"}`)
+	}},
+	{"thoughts that one call carries", generatecontent.Format, func(n int) string {
+		list := strings.ReplaceAll(times(n, `{"text":"t","signature":"s#","back":#}`), "\n", "")
+		data, _ := envelope.Seal(messages.Format, envelope.Thoughts, "["+list+"]")
+		return contentsOf(times(n, `{"text":"abc"}`)+`,{"functionCall":{"id":"x","name":"f","args":{}},"thoughtSignature":"`+
+			base64.StdEncoding.EncodeToString([]byte(data))+`"}`, `{"functionResponse":{"id":"x","name":"f","response":{}}}`)
+	}},
+}
+
+const aResult = `{"type":"tool_result","tool_use_id":"t#","content":"r"}`
+
+// times repeats an element of a list, with its number in place of each #.
+func times(n int, s string) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		b.WriteString(strings.ReplaceAll(s, "#", fmt.Sprint(i)))
+	}
+	return b.String()
+}
+
+func callsOf(n int) string {
+	return `{"role":"assistant","content":[` + times(n, `{"type":"tool_use","id":"t#","name":"f","input":{}}`)
+}
+
+func messagesOf(turns string) string {
+	return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},` + turns + `],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
+}
+
+func contentsOf(said, answer string) string {
+	return `{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[` + said + `]},{"role":"user","parts":[` + answer + `]}]}`
+}
+
+// TestHostileIsLinear checks that what a request costs grows as it does, towards
+// every vendor, whatever it is made of. What looks at everything again and
+// again without allocating shows as a test of minutes.
+func TestHostileIsLinear(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it is about memory")
+	}
+	for _, h := range hostiles {
+		for name, up := range map[string]upstream.Upstream{
+			"anthropic": anthropicAt(t, "http://localhost", nil), "gemini": geminiAt(t, "http://localhost", nil),
+			"chat": chatAt(t, "http://localhost", nil), "responses": responsesAt(t, "http://localhost", nil),
+		} {
+			const n = 2000
+			var cost [2]uint64
+			for i := range cost {
+				cost[i] = preflightCost(t, up, h.front, h.body(n<<i))
+			}
+			if cost[1] > 2*cost[0]+cost[0]/2+5<<20 {
+				t.Errorf("%s to %s: %d bytes, and for twice as many %d", h.name, name, cost[0], cost[1])
+			}
+		}
+	}
+}
+
+// preflightCost returns how many bytes are allocated to say a request, at best.
+func preflightCost(t *testing.T, up upstream.Upstream, front content.Format, body string) uint64 {
+	var req *upstream.Request
+	if front == messages.Format {
+		r, err := messages.ParseRequest([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req = r.Upstream()
+	} else {
+		r, err := generatecontent.ParseRequest([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req = r.Upstream().WithModel("m")
+	}
+	least := ^uint64(0)
+	for range 2 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := upstream.Preflight(t.Context(), up, req); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
+	}
+	return least
+}

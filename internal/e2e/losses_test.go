@@ -1,0 +1,29 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+)
+
+// toldOnce checks that nothing is reported twice of a place, and that the header
+// names no place twice.
+func toldOnce(t *testing.T, m mode, a *answer) {
+	t.Helper()
+	seen := map[content.Loss]bool{}
+	for _, l := range a.Report.Losses {
+		if seen[l] {
+			t.Errorf("%s: reported twice: %v", m, l)
+		}
+		seen[l] = true
+	}
+	paths := map[string]bool{}
+	for item := range strings.SplitSeq(a.Header.Get("Polywire-Loss"), "; ") {
+		_, path, found := strings.Cut(item, " ")
+		if found && paths[path] {
+			t.Errorf("%s: the header tells %s twice: %s", m, path, a.Header.Get("Polywire-Loss"))
+		}
+		paths[path] = true
+	}
+}

@@ -1,0 +1,108 @@
+package formattest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A Server is a real server over pipes, for bubbles: time is fake in it, and a
+// goroutine that is left over when the test ends fails the test. Its Client
+// asks it, whatever the host in the URL. Requests whose answers may be left half
+// read need the context of the test.
+type Server struct {
+	http.Client
+	line listener
+}
+
+// Dial returns the client's side of a new connection.
+func (s *Server) Dial() (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case s.line.conns <- server:
+		return client, nil
+	case <-s.line.over:
+		return nil, net.ErrClosed
+	}
+}
+
+// A listener hands out the connections that are dialled.
+type listener struct {
+	conns chan net.Conn
+	over  chan struct{}
+	once  sync.Once
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.over:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *listener) Close() error {
+	l.once.Do(func() { close(l.over) })
+	return nil
+}
+
+func (l *listener) Addr() net.Addr { return &net.UnixAddr{} }
+
+// Bubble runs f in a bubble, with a server for h. What the server does is over
+// when it returns, also where f ends the test amid an answer.
+func Bubble(t *testing.T, h http.Handler, f func(t *testing.T, s *Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{line: listener{conns: make(chan net.Conn), over: make(chan struct{})}}
+		transport := &http.Transport{
+			DisableCompression: true,
+			DialContext:        func(context.Context, string, string) (net.Conn, error) { return s.Dial() },
+		}
+		s.Transport = transport
+		srv := &http.Server{Handler: h}
+		served := make(chan error)
+		go func() { served <- srv.Serve(&s.line) }()
+		whole := false
+		defer func() {
+			stop := func() error { return srv.Shutdown(context.Background()) }
+			if !whole { // f has ended the test, and answers may be half read
+				stop = srv.Close
+			}
+			transport.CloseIdleConnections()
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+			if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+				t.Error(err)
+			}
+		}()
+		f(t, s)
+		whole = true
+	})
+}
+
+// Sleep waits, or fails when ctx ends.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Took checks that something took at least d, and not much longer.
+func Took(t *testing.T, what string, got, d, slack time.Duration) {
+	t.Helper()
+	if got < d || got > d+slack {
+		t.Errorf("%s took %v, want %v to %v", what, got, d, d+slack)
+	}
+}

@@ -1,0 +1,147 @@
+package formattest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/polywire/polywire/upstream"
+)
+
+// Pieces reads r, at most n bytes at a time.
+func Pieces(r io.Reader, n int) io.Reader { return &pieces{r, n} }
+
+type pieces struct {
+	r io.Reader
+	n int
+}
+
+func (p *pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.n)]) }
+
+// A Counter is a reader that counts what is read.
+type Counter struct {
+	io.Reader
+	N int
+}
+
+// Read implements [io.Reader].
+func (c *Counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.N += n
+	return n, err
+}
+
+// Nobody is the least a response writer can do. It is one for one request.
+type Nobody struct {
+	Flushes int
+	header  http.Header
+}
+
+// Header implements [http.ResponseWriter].
+func (n *Nobody) Header() http.Header {
+	if n.header == nil {
+		n.header = http.Header{}
+	}
+	return n.header
+}
+
+// Write implements [http.ResponseWriter].
+func (n *Nobody) Write(p []byte) (int, error) { return len(p), nil }
+
+// WriteHeader implements [http.ResponseWriter].
+func (n *Nobody) WriteHeader(int) {}
+
+// FlushError is for a [http.ResponseController], as are the deadlines.
+func (n *Nobody) FlushError() error { n.Flushes++; return nil }
+
+// SetReadDeadline does nothing.
+func (n *Nobody) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline does nothing.
+func (n *Nobody) SetWriteDeadline(time.Time) error { return nil }
+
+// Able is an Upstream with abilities.
+type Able struct {
+	upstream.Func
+	Count func(ctx context.Context, r *upstream.Request) (upstream.TokenCount, error)
+	List  func(ctx context.Context) ([]upstream.Model, error)
+}
+
+// CountTokens implements [upstream.TokenCounter].
+func (a *Able) CountTokens(ctx context.Context, r *upstream.Request) (upstream.TokenCount, error) {
+	return a.Count(ctx, r)
+}
+
+// Models implements [upstream.ModelLister].
+func (a *Able) Models(ctx context.Context) ([]upstream.Model, error) { return a.List(ctx) }
+
+// IdleStreams checks what a stream holds that waits for its upstream, and that
+// nothing of it is left. ask makes a request for a stream.
+func IdleStreams(t *testing.T, handler func(upstream.Upstream) http.Handler, ask func() *http.Request) {
+	t.Helper()
+	const streams = 100
+	var begun, over sync.WaitGroup
+	begun.Add(streams)
+	h := handler(upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		err := w.Text("a")
+		begun.Done()
+		<-c.Done()
+		return err
+	}))
+	measure := func() (bytes uint64, goroutines int) {
+		runtime.GC()
+		runtime.GC() // once more for what pools hold
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse, runtime.NumGoroutine()
+	}
+	before, routines := measure()
+	ctx, cancel := context.WithCancel(t.Context())
+	for range streams {
+		over.Go(func() { h.ServeHTTP(&Nobody{}, ask().WithContext(ctx)) })
+	}
+	begun.Wait()
+	after, more := measure()
+	if each := (after - before) / streams; after > before && each > 64<<10 {
+		t.Errorf("an idle stream takes %d bytes", each)
+	}
+	if each := float64(more-routines) / streams; each > 3 {
+		t.Errorf("an idle stream takes %v goroutines", each)
+	}
+	cancel()
+	over.Wait()
+	// What ends needs a moment, more so under the race detector.
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if runtime.NumGoroutine() <= routines {
+			return
+		}
+	}
+	t.Errorf("%d goroutines are left over", runtime.NumGoroutine()-routines)
+}
+
+// BenchmarkEvents is what one event costs from Writer.Text to a response writer
+// that does nothing. ask is a request for a stream.
+func BenchmarkEvents(b *testing.B, handler func(upstream.Upstream) http.Handler, ask *http.Request) {
+	n := b.N
+	h := handler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("a")
+		b.ResetTimer()
+		for range n {
+			if err := w.Text(" and then the"); err != nil {
+				return err
+			}
+		}
+		b.StopTimer()
+		return nil
+	}))
+	b.ReportAllocs()
+	w := &Nobody{}
+	h.ServeHTTP(w, ask)
+	if w.Flushes < n {
+		b.Errorf("%d flushes for %d events", w.Flushes, n)
+	}
+}

@@ -1,0 +1,158 @@
+package formattest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A Record is one recorded exchange with a vendor. Package internal/recorded
+// describes the recordings.
+type Record struct {
+	ID             string            `json:"id"`
+	Repo           string            `json:"repo"` // where it was recorded
+	Path           string            `json:"path"`
+	N              int               `json:"n"`        // number of the exchange in the file at Path
+	Endpoint       string            `json:"endpoint"` // "models", "count", or another for those that generate
+	Host           string            `json:"host"`
+	URL            string            `json:"url"` // path and query
+	Method         string            `json:"method"`
+	Status         int               `json:"status"`
+	RequestHeaders map[string]string `json:"request_headers"`
+	Request        string            `json:"request_body"`
+	ResponseType   string            `json:"response_type"`
+	Response       string            `json:"response_body"`
+}
+
+// Events reports whether the response is an event stream.
+func (r *Record) Events() bool {
+	b := strings.TrimLeft(r.Response, " \r\n\ufeff")
+	return strings.Contains(r.ResponseType, "event-stream") ||
+		strings.HasPrefix(b, "data:") || strings.HasPrefix(b, "event:") || strings.HasPrefix(b, ": ")
+}
+
+// Stream returns the response if it is an event stream.
+func (r *Record) Stream() string {
+	if r.Status == http.StatusOK && r.Events() {
+		return r.Response
+	}
+	return ""
+}
+
+// Whole returns the response if it is not an event stream and not an error.
+func (r *Record) Whole() string {
+	if r.Status == http.StatusOK && !r.Events() {
+		return r.Response
+	}
+	return ""
+}
+
+// RecordingsFolder returns the folder of the recordings, which is next to the
+// repository, or "" if there is none.
+func RecordingsFolder() string {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			folder := filepath.Join(dir, "..", "shared", "corpus", "recorded")
+			if _, err := os.Stat(folder); err == nil {
+				return folder
+			}
+			return ""
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	return ""
+}
+
+var (
+	recordsLock sync.Mutex
+	records     = make(map[string][]*Record)
+)
+
+// Records returns the exchanges of a format, by the name of its file:
+// "messages", "generatecontent", "openai-chat" or "openai-responses". There are
+// none if there is no folder of recordings. They are shared: do not change them.
+func Records(tb testing.TB, file string) []*Record {
+	tb.Helper()
+	folder := RecordingsFolder()
+	if folder == "" {
+		return nil
+	}
+	recordsLock.Lock()
+	defer recordsLock.Unlock()
+	list, read := records[file]
+	if !read {
+		var err error
+		if list, err = readRecords(filepath.Join(folder, file+".jsonl")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			tb.Fatal(err)
+		}
+		records[file] = list
+	}
+	return list
+}
+
+func readRecords(path string) ([]*Record, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var list []*Record
+	for r := bufio.NewReaderSize(f, 1<<20); ; {
+		line, err := r.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			rec := new(Record)
+			if err := json.Unmarshal(line, rec); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			list = append(list, rec)
+		}
+		if err == io.EOF {
+			return list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Bounds of what [RecordedSeeds] returns.
+const (
+	maxSeed  = 2 << 10 // bytes of a seed
+	maxSeeds = 100
+)
+
+// RecordedSeeds returns recorded documents for a fuzz target: up to 100 of at
+// most 2 KB, from all over the recordings of a format. pick returns a record's
+// document, or "" for none.
+func RecordedSeeds(tb testing.TB, file string, pick func(*Record) string) []string {
+	tb.Helper()
+	var all []string
+	for _, r := range Records(tb, file) {
+		if s := pick(r); s != "" && len(s) <= maxSeed {
+			all = append(all, s)
+		}
+	}
+	if len(all) <= maxSeeds {
+		return all
+	}
+	seeds := make([]string, maxSeeds)
+	for i := range seeds {
+		seeds[i] = all[i*len(all)/maxSeeds]
+	}
+	return seeds
+}
