@@ -70,7 +70,7 @@ func writable(p content.Part, lost lose) content.Part {
 	var w jsonwire.Writer
 	e := newEncoder(&w, nil)
 	e.part(p)
-	if e.Faults.Len() > 0 {
+	if e.Violations.Len() > 0 {
 		lost(unsaidBroken)
 		return nil
 	}
@@ -179,7 +179,7 @@ func answerSource(s content.Source, lost lose) content.Source {
 func answerData(s *content.Base64, lost lose) content.Source {
 	c := *s
 	if c.Extra != nil && (c.Extra.Format != Format || !jsonwire.ValidObject(c.Extra.JSON)) {
-		codec.UnsaidOfPart(c.Extra, lost)
+		codec.UnsupportedOfPart(c.Extra, lost)
 		c.Extra = nil
 	}
 	if jsonwire.CheckBase64(c.Data) != 0 {
@@ -209,7 +209,7 @@ func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature,
 		lost(unsaidCache)
 	}
 	if x := *extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
-		codec.UnsaidOfPart(x, lost)
+		codec.UnsupportedOfPart(x, lost)
 		*extra = nil
 	}
 	*sig = answerSignature(*sig, lost)

@@ -9,61 +9,61 @@ import (
 
 // What an answer can lose on its way into this format.
 var (
-	unsaidTool = &loss.Rule{Feature: loss.AnswerVendorPart, Severity: content.LossDropped,
+	unsaidTool = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
 		Reason: "an answer in this format cannot hold a built-in tool of another format: it is left out"}
-	unsaidPart = &loss.Rule{Feature: loss.AnswerUnknown, Severity: content.LossDropped,
+	unsaidPart = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
 		Reason: "an answer in this format cannot hold a part of this kind: it is left out"}
-	unsaidBroken = &loss.Rule{Feature: loss.AnswerUnknown, Severity: content.LossDropped,
+	unsaidBroken = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
 		Reason: "the JSON of the part is broken, or the vendor does not have it: it is left out"}
-	unsaidName = &loss.Rule{Feature: loss.AnswerCall, Severity: content.LossDropped,
+	unsaidName = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
 		Reason: "the call has no name: it is left out"}
-	unsaidInput = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
+	unsaidInput = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
 		Reason: "the arguments of the call are not a JSON object: it is left out"}
-	unsaidCut = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDropped,
+	unsaidCut = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
 		Reason: "the answer was cut before the arguments of the call began: it is left out"}
-	unsaidTitle = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDegraded,
+	unsaidTitle = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDegraded,
 		Reason: "a document has no title and no context in this format: they are left out"}
-	unsaidFile = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDropped,
+	unsaidFile = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDropped,
 		Reason: "the file is not here, or of a kind that this format does not have: it is left out"}
-	unsaidData = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDropped,
+	unsaidData = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDropped,
 		Reason: "the file is empty or not base64 and is left out"}
-	unsaidType = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDropped,
+	unsaidType = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDropped,
 		Reason: "the type of the file is not known: it is left out"}
-	unsaidGuessed = &loss.Rule{Feature: loss.AnswerFile, Severity: content.LossDegraded,
+	unsaidGuessed = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDegraded,
 		Reason: "the type of the file was not said; it is told by its first bytes"}
-	unsaidSignature = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDropped,
+	unsaidSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDropped,
 		Reason: "the signature is not base64 and is left out"}
-	unsaidLate = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDegraded,
+	unsaidLate = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
 		Reason: "the signature came when its part was sent: it stands behind it"}
-	unsaidSource = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
+	unsaidSource = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "the source of the citation has no name: it is left out"}
-	unsaidPassage = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDegraded,
+	unsaidPassage = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDegraded,
 		Reason: "this format names sources as a whole: the place in the source is left out"}
-	unsaidNothing = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
+	unsaidNothing = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "the citations are of a text that says nothing and are left out"}
-	unsaidBeside = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
+	unsaidBeside = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "citations beside the vendor's own " + grounding}
-	unsaidCites = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
+	unsaidCites = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "the citations are not of a text, or too many, and are left out"}
-	unsaidReason = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossDegraded,
+	unsaidReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
 		Reason: "the format has no word for the reason to stop: it says that there is another"}
-	unsaidOwnReason = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossDegraded,
+	unsaidOwnReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
 		Reason: "the format has no word of its own for the reason to stop: it tells the nearest"}
-	unsaidSequence = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossHint,
+	unsaidSequence = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
 		Reason: "the format does not tell which stop sequence was met"}
-	unsaidDetails = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossHint,
+	unsaidDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
 		Reason: "the details of the reason to stop are another format's and are left out"}
-	unsaidCounts = &loss.Rule{Feature: loss.AnswerUsage, Severity: content.LossHint,
+	unsaidCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
 		Reason: "counts, or words about them, are left out, or stand as part of a sum only"}
-	unsaidCache = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
+	unsaidCache = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "an answer has no place for a cache mark"}
-	unsaidPlace = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
+	unsaidPlace = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "members that have no place here are left out"}
-	unsaidEventMembers = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
+	unsaidEventMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "members of an event have no place here and are left out"}
-	unsaidAbout = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
+	unsaidAbout = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "something about a part that only its vendor knows is left out"}
-	unsaidEvent = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
+	unsaidEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "an event that only its vendor knows is left out"}
 )
 
@@ -75,7 +75,7 @@ var answerLosses = []*loss.Rule{
 	unsaidSource, unsaidPassage, unsaidNothing, unsaidBeside, unsaidCites,
 	unsaidReason, unsaidOwnReason, unsaidSequence, unsaidDetails, unsaidCounts,
 	unsaidCache, unsaidPlace, unsaidEventMembers, unsaidAbout, unsaidEvent,
-	codec.UnsaidLogprobs, codec.UnsaidResume, codec.UnsaidMembers,
+	codec.UnsupportedLogprobs, codec.UnsupportedResume, codec.UnsupportedMembers,
 }
 
 // unsayable returns the rule for a part that an answer cannot hold.

@@ -69,7 +69,7 @@ func (r *Request) unchanged(n *upstream.Request) bool {
 	case len(f.body) >= codec.SealFrom:
 		return false
 	}
-	q, err := parseRequest(r.Form.body, reading{limits: codec.AnyRequest})
+	q, err := parseRequest(r.Form.body, reading{limits: codec.UnlimitedRequest})
 	if err != nil {
 		return false
 	}
@@ -152,7 +152,7 @@ func textFormat(format string) (mediaType, schema string) {
 	if format == "" {
 		return "", ""
 	}
-	doc, err := jsonwire.Parse(format, codec.AnyDocument)
+	doc, err := jsonwire.Parse(format, codec.UnlimitedJSON)
 	if err != nil {
 		return "", ""
 	}

@@ -70,9 +70,9 @@ func RequestForTarget(n *upstream.Request, t Target) (*Request, []content.Loss) 
 	c.config()
 	c.tier()
 	if n.UserID != "" {
-		c.Lose(userName, "user_id")
+		c.Report(userName, "user_id")
 	}
-	return r, loss.Once(c.Losses.Losses)
+	return r, loss.Unique(c.Losses.Losses)
 }
 
 // fragment reads back what leftover has made. Whoever writes an Extra by hand
@@ -115,7 +115,7 @@ type converter struct {
 }
 
 // lost notes a loss at the path, or at a member there.
-func (c *converter) lost(r *loss.Rule, names ...string) { c.Lose(r, c.path.At(names...)) }
+func (c *converter) lost(r *loss.Rule, names ...string) { c.Report(r, c.path.At(names...)) }
 
 // foreign notes members of another format.
 func (c *converter) foreign(x *content.Extra) {
@@ -188,18 +188,18 @@ func inRange[T int64 | float64](c *converter, n *T, low, high T, r *loss.Rule, p
 	if n == nil || *n >= low && *n <= high {
 		return n
 	}
-	c.Lose(r, path)
+	c.Report(r, path)
 	return nil
 }
 
 func (c *converter) stops(g *GenerationConfig) {
 	list := c.from.StopSequences
 	if slices.Contains(list, "") {
-		c.Lose(stopEmpty, "stop_sequences")
+		c.Report(stopEmpty, "stop_sequences")
 		list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
 	}
 	if len(list) > maxStops {
-		c.Lose(stopMany, "stop_sequences")
+		c.Report(stopMany, "stop_sequences")
 		list = list[:maxStops:maxStops]
 	}
 	g.StopSequences = list
@@ -217,7 +217,7 @@ func (c *converter) tier() {
 		return
 	}
 	if t != "" && !slices.Contains(serviceTier.values, t) {
-		c.Lose(tierUnknown, "service_tier")
+		c.Report(tierUnknown, "service_tier")
 		return
 	}
 	c.to.ServiceTier = t

@@ -41,11 +41,11 @@ var (
 		Reason: "the title and the context of the document are told as a text in front of it"}
 	documentCitations = &loss.Rule{Feature: loss.DocumentCitations, Severity: content.LossDropped,
 		Reason: "content generation does not cite what stands in a request"}
-	foreignThought = &loss.Rule{Feature: loss.ThoughtHistory, Severity: content.LossHint,
+	foreignThought = &loss.Rule{Feature: loss.ThinkingHistory, Severity: content.LossHint,
 		Reason: "the thought is another vendor's and is left out"}
-	lostThought = &loss.Rule{Feature: loss.LostThought, Severity: content.LossDegraded,
+	lostThought = &loss.Rule{Feature: loss.LostThinking, Severity: content.LossDegraded,
 		Reason: "the thought before this call is not known: the model goes on without it"}
-	lostEarlier = &loss.Rule{Feature: loss.LostThought, Severity: content.LossHint,
+	lostEarlier = &loss.Rule{Feature: loss.LostThinking, Severity: content.LossHint,
 		Reason: "the thought before this call of an earlier turn is not known"}
 	resultTextsJoined = &loss.Rule{Feature: loss.ResultParts, Severity: content.LossDegraded,
 		Reason: "a result has one text here, in front of its files"}

@@ -25,7 +25,7 @@ func (c *converter) output(g *GenerationConfig) {
 		}
 	}
 	if g.ResponseMimeType = o.MediaType; o.MediaType != "" && !slices.Contains(mimeTypes, o.MediaType) {
-		c.Lose(outputType, "output.media_type")
+		c.Report(outputType, "output.media_type")
 		g.ResponseMimeType = ""
 	}
 	c.answerSchema(g)
@@ -39,7 +39,7 @@ func (c *converter) answerSchema(g *GenerationConfig) {
 	}
 	if g.ResponseMimeType == "" {
 		g.ResponseMimeType = "application/json"
-		c.Lose(impliedType, "output.media_type")
+		c.Report(impliedType, "output.media_type")
 	}
 	s, losses := c.schemas.Output(c.dialect(o.Schema), o.Schema)
 	c.Within("output.schema", losses)
@@ -70,11 +70,11 @@ func (c *converter) image(g *GenerationConfig) {
 		is = *g.ImageConfig
 	}
 	if is.AspectRatio = o.AspectRatio; o.AspectRatio != "" && !slices.Contains(aspectRatios, o.AspectRatio) {
-		c.Lose(outputImage, "output.aspect_ratio")
+		c.Report(outputImage, "output.aspect_ratio")
 		is.AspectRatio = ""
 	}
 	if is.ImageSize = o.ImageSize; o.ImageSize != "" && !slices.Contains(imageSizes, o.ImageSize) {
-		c.Lose(outputImage, "output.image_size")
+		c.Report(outputImage, "output.image_size")
 		is.ImageSize = ""
 	}
 	if is != (ImageConfig{}) {
@@ -88,7 +88,7 @@ func (c *converter) modalities(g *GenerationConfig) []string {
 		if word := modality.find(m); word != "" {
 			list = append(list, word)
 		} else {
-			c.Lose(outputModality, "output.modalities")
+			c.Report(outputModality, "output.modalities")
 		}
 	}
 	if slices.Equal(list, slices.DeleteFunc(slices.Clone(g.ResponseModalities), modality.unset)) {
@@ -100,11 +100,11 @@ func (c *converter) modalities(g *GenerationConfig) []string {
 func (c *converter) thinking() *ThinkingConfig {
 	n := &c.from.Thinking
 	c.Foreign(n.Extra, "thinking.extra")
-	t := &ThinkingConfig{Extra: c.Ours(n.Extra)}
+	t := &ThinkingConfig{Extra: c.Own(n.Extra)}
 	switch n.Mode {
 	case "":
 		if n.Budget != nil {
-			c.Lose(budgetWithoutMode, "thinking.budget")
+			c.Report(budgetWithoutMode, "thinking.budget")
 		}
 		c.effort(t)
 	case upstream.ThinkingOff:
@@ -113,7 +113,7 @@ func (c *converter) thinking() *ThinkingConfig {
 	case upstream.ThinkingBudget:
 		if t.ThinkingBudget = n.Budget; n.Budget == nil {
 			t.ThinkingBudget = asMuch()
-			c.Lose(budgetUnsaid, "thinking.budget")
+			c.Report(budgetUnsaid, "thinking.budget")
 		}
 		c.noEffort(effortBesideBudget)
 	case upstream.ThinkingAuto, upstream.ThinkingBetweenTools:
@@ -121,10 +121,10 @@ func (c *converter) thinking() *ThinkingConfig {
 			t.ThinkingBudget = asMuch()
 		}
 		if n.Mode == upstream.ThinkingBetweenTools {
-			c.Lose(thinkingBetween, "thinking.mode")
+			c.Report(thinkingBetween, "thinking.mode")
 		}
 	default:
-		c.Lose(thinkingMode, "thinking.mode")
+		c.Report(thinkingMode, "thinking.mode")
 		c.effort(t)
 	}
 	c.display(t)
@@ -155,17 +155,17 @@ func (c *converter) effort(t *ThinkingConfig) {
 	case "minimal", "low", "medium", "high":
 		t.ThinkingLevel = strings.ToUpper(e)
 	case "xhigh", "max":
-		c.Lose(effortHighest, "thinking.effort")
+		c.Report(effortHighest, "thinking.effort")
 		t.ThinkingLevel = "HIGH"
 	default:
-		c.Lose(effortUnknown, "thinking.effort")
+		c.Report(effortUnknown, "thinking.effort")
 	}
 }
 
 // noEffort notes that the effort is not said.
 func (c *converter) noEffort(r *loss.Rule) {
 	if c.from.Thinking.Effort != "" {
-		c.Lose(r, "thinking.effort")
+		c.Report(r, "thinking.effort")
 	}
 }
 
@@ -178,9 +178,9 @@ func (c *converter) display(t *ThinkingConfig) {
 		show = false
 	case "summarized":
 	case "full", "updates":
-		c.Lose(displaySummary, "thinking.display")
+		c.Report(displaySummary, "thinking.display")
 	default:
-		c.Lose(displayUnknown, "thinking.display")
+		c.Report(displayUnknown, "thinking.display")
 		return
 	}
 	t.IncludeThoughts = &show

@@ -40,7 +40,7 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 			break
 		}
 		c.foreign(s.Extra)
-		if s.MediaType != "" || usual == "" || c.Ours(s.Extra) != nil || c.target.FilesInlined && !c.from.ForwardLinks {
+		if s.MediaType != "" || usual == "" || c.Own(s.Extra) != nil || c.target.FilesInlined && !c.from.ForwardLinks {
 			break
 		}
 		copied := *s

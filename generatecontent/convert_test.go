@@ -96,7 +96,7 @@ func TestTextFormats(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.config, diff)
 		}
 		var lost []string
-		for at, rule := range codec.Lost(n.Extra, "extra") {
+		for at, rule := range codec.LostMembers(n.Extra, "extra") {
 			lost = append(lost, rule.Severity.String()+" "+at)
 		}
 		if diff := cmp.Diff(tt.lost, lost); diff != "" {

@@ -66,10 +66,10 @@ func (c *converter) function(t *content.Tool, i int) (changed bool) {
 	path := "tools." + strconv.Itoa(i)
 	c.Foreign(t.Extra, path+".extra")
 	if t.Cache != nil {
-		c.Lose(cacheMark, path+".cache")
+		c.Report(cacheMark, path+".cache")
 	}
 	if t.Strict {
-		c.Lose(strictTool, path+".strict")
+		c.Report(strictTool, path+".strict")
 	}
 	input, losses := c.schemas.Input(c.dialect(t.Input), t.Input)
 	c.Within(path+".input", losses)
@@ -128,13 +128,13 @@ func (c *converter) builtIn(t *content.Tool, i int) (own content.Tool, keep bool
 	}
 	kind := substitutes[n].kind
 	if c.target.NoMixedTools && c.functions {
-		c.Lose(toolBesideFunctions, path)
+		c.Report(toolBesideFunctions, path)
 		return *t, false
 	}
-	c.Lose(mappedTool, path)
+	c.Report(mappedTool, path)
 	c.bounds(t.Raw, path)
 	if t.Cache != nil {
-		c.Lose(cacheMark, path+".cache")
+		c.Report(cacheMark, path+".cache")
 	}
 	return content.Tool{Kind: kind, Format: Format, Raw: "{}"}, true
 }
@@ -177,7 +177,7 @@ func (c *converter) substituted() map[string]bool {
 
 // bounds notes what the definition of a tool says besides what it is.
 func (c *converter) bounds(raw, path string) {
-	doc, err := jsonwire.Parse(raw, codec.AnyDocument)
+	doc, err := jsonwire.Parse(raw, codec.UnlimitedJSON)
 	if err != nil {
 		return
 	}
@@ -191,7 +191,7 @@ func (c *converter) bounds(raw, path string) {
 			r = nil
 		}
 		if r != nil && x.Kind() != jsonwire.Null {
-			c.Lose(r, path)
+			c.Report(r, path)
 		}
 	}
 }
@@ -201,9 +201,9 @@ func (c *converter) choice() {
 	c.Foreign(n.Extra, "choice.extra")
 	functions := slices.ContainsFunc(c.to.Tools, callersOwn)
 	if n.NoParallel && functions {
-		c.Lose(choiceParallel, "choice.no_parallel")
+		c.Report(choiceParallel, "choice.no_parallel")
 	}
-	f := FunctionCalling{AllowedFunctionNames: n.Names, Extra: c.Ours(n.Extra)}
+	f := FunctionCalling{AllowedFunctionNames: n.Names, Extra: c.Own(n.Extra)}
 	switch n.Mode {
 	case "":
 		if len(n.Names) == 0 && f.Extra == nil {
@@ -212,7 +212,7 @@ func (c *converter) choice() {
 	case content.ChoiceAuto, content.ChoiceAny, content.ChoiceNone, content.ChoiceValidated:
 		f.Mode = strings.ToUpper(string(n.Mode))
 	default:
-		c.Lose(choiceMode, "choice.mode")
+		c.Report(choiceMode, "choice.mode")
 		return
 	}
 	if !c.choosable(&f, functions) {
@@ -230,20 +230,20 @@ func (c *converter) choosable(f *FunctionCalling, functions bool) bool {
 	demands := f.Mode == "ANY"
 	switch {
 	case !functions && demands && len(c.to.Tools) > 0:
-		c.Lose(choiceForced, "choice.mode")
+		c.Report(choiceForced, "choice.mode")
 		return false
 	case len(c.to.Tools) == 0 && f.Mode == "NONE" && len(c.from.Tools) > 0:
 		return f.Extra != nil // those that may not be called are not told
 	case !functions:
-		c.Lose(choiceNoTools, "choice.mode")
+		c.Report(choiceNoTools, "choice.mode")
 		return f.Extra != nil && !demands && f.Mode != "VALIDATED"
 	case len(f.AllowedFunctionNames) == 0:
 		if demands && c.mapped {
-			c.Lose(choiceForced, "choice.mode") // it cannot be one of these
+			c.Report(choiceForced, "choice.mode") // it cannot be one of these
 		}
 		return true
 	case f.Mode == "NONE":
-		c.Lose(choiceNoneNames, "choice.names")
+		c.Report(choiceNoneNames, "choice.names")
 		f.AllowedFunctionNames = nil
 		return true
 	}
@@ -268,10 +268,10 @@ func (c *converter) among(f *FunctionCalling, demands bool) bool {
 		return name, false, functions[name]
 	})
 	if unknown {
-		c.Lose(choiceNames, "choice.names")
+		c.Report(choiceNames, "choice.names")
 	}
 	if others && demands {
-		c.Lose(choiceForced, "choice.mode")
+		c.Report(choiceForced, "choice.mode")
 	}
 	f.AllowedFunctionNames = declared
 	switch {
@@ -281,7 +281,7 @@ func (c *converter) among(f *FunctionCalling, demands bool) bool {
 		return false
 	case len(declared) == 0:
 	case f.Mode == "" || f.Mode == "AUTO":
-		c.Lose(choiceValidated, "choice.mode")
+		c.Report(choiceValidated, "choice.mode")
 		f.Mode = "VALIDATED"
 	}
 	return true

@@ -45,7 +45,7 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 				c.lost(emptyTurn)
 			}
 			changed = true
-		case joins && codec.Ours(t.Extra, Format) != nil:
+		case joins && codec.Own(t.Extra, Format) != nil:
 			c.lost(joinedMembers, "extra")
 		}
 		c.path.Pop()
@@ -152,7 +152,7 @@ func (c *converter) joins(last, t *content.Turn) bool {
 		c.lost(joinedCalls)
 		return true
 	}
-	return t.Role == content.RoleAssistant && codec.Ours(t.Extra, Format) == nil
+	return t.Role == content.RoleAssistant && codec.Own(t.Extra, Format) == nil
 }
 
 // signed gives the first call of a step a signature if the target needs one and

@@ -16,7 +16,7 @@ func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler
 			return nil, err
 		}
 		call := &handler.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
-		call.Request, call.Lost = req.passOn(handler.Forwarded(r, d.forward))
+		call.Request, call.Losses = req.passOn(handler.Forwarded(r, d.forward))
 		call.Within, _ = patience(r) // head has judged it
 		call.Count(Format, isCount, writeCount)
 		return call, nil

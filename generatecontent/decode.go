@@ -50,7 +50,7 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 	for i := range d.answers {
 		if !d.answers[i].finished && !d.blocked {
 			d.odd = true // command-line agents need one
-			d.lose(codec.AnswerNoReason, candidatePath(i, "stop"))
+			d.lose(codec.ResponseNoReason, candidatePath(i, "stop"))
 			break
 		}
 	}
@@ -82,7 +82,7 @@ type decoder struct {
 	closings  int        // of these, how many are closed
 	counts    counts
 	told      []toldMember
-	lost      loss.Told
+	lost      loss.Reported
 }
 
 // A toldMember is a member of the whole answer that was told already: vendors
@@ -311,7 +311,7 @@ func (d *decoder) word(v jsonwire.Value) string {
 // fill fills f with the document at hand and its events.
 func (d *decoder) fill(f *upstream.Frame) {
 	if d.doc.Replaced() > 0 {
-		d.lose(codec.AnswerNotUnicode, "parts")
+		d.lose(codec.ResponseNotUnicode, "parts")
 	}
 	f.Format, f.Data, f.Events = Format, d.source, d.events
 	if d.odd {
@@ -323,7 +323,7 @@ func (d *decoder) add(e upstream.Event) { d.events = append(d.events, e) }
 
 // lose tells what a rule has met at path.
 func (d *decoder) lose(r *loss.Rule, path string) {
-	if l := d.lost.News(r, path); l != nil {
+	if l := d.lost.New(r, path); l != nil {
 		d.add(upstream.Event{Kind: upstream.EventLoss, Loss: l})
 	}
 }

@@ -24,7 +24,7 @@ func (h *heldPieces) add(d *decoder) bool {
 		return false
 	}
 	if d.doc.Replaced() > 0 {
-		d.lose(codec.AnswerNotUnicode, "parts")
+		d.lose(codec.ResponseNotUnicode, "parts")
 	}
 	h.size += len(d.source)
 	h.data = append(h.data, d.source)

@@ -34,11 +34,11 @@ func TestReadLosses(t *testing.T) {
 		rule   *loss.Rule
 		path   string
 	}{
-		"not Unicode":                {streamOf(`{"text":"a\ud800"}`, `{"text":"b\ud800"}`), codec.AnswerNotUnicode, "parts"},
-		"no reason":                  {`{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`, codec.AnswerNoReason, "stop"},
-		"arguments as a string":      {parts(`{"functionCall":{"name":"f","args":"{\"a\":1}"}}`), codec.AnswerStringInput, "parts.0"},
-		"a member of the wrong type": {parts(`{"text":"a"},{"functionCall":{"name":"f","id":5}}`), codec.AnswerWrongType, "parts.1"},
-		"many counts":                {strings.Replace(parts(`{"text":"a"}`), `{`, `{"usageMetadata":{`+many.String()+`"promptTokenCount":1},`, 1), codec.AnswerManyCounts, "usage"},
+		"not Unicode":                {streamOf(`{"text":"a\ud800"}`, `{"text":"b\ud800"}`), codec.ResponseNotUnicode, "parts"},
+		"no reason":                  {`{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`, codec.ResponseNoReason, "stop"},
+		"arguments as a string":      {parts(`{"functionCall":{"name":"f","args":"{\"a\":1}"}}`), codec.ResponseStringInput, "parts.0"},
+		"a member of the wrong type": {parts(`{"text":"a"},{"functionCall":{"name":"f","id":5}}`), codec.ResponseWrongType, "parts.1"},
+		"many counts":                {strings.Replace(parts(`{"text":"a"}`), `{`, `{"usageMetadata":{`+many.String()+`"promptTokenCount":1},`, 1), codec.ResponseManyCounts, "usage"},
 		"no place":                   {streamOf(begins, piece("$.a.b[0]"), piece("$.a"), piece("$.a"), `{"functionCall":{}}`), readLostPiece, "parts.0"},
 		"cut arguments":              {strings.Replace(streamOf(begins, piece("$.a")), "STOP", "MAX_TOKENS", 1), readCutCall, "parts.0"},
 		"no count":                   {strings.Replace(parts(`{"text":"a"}`), `{`, `{"usageMetadata":{"promptTokenCount":"many","candidatesTokenCount":{}},`, 1), readNoCount, "usage"},

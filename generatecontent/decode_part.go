@@ -165,7 +165,7 @@ func (d *decoder) deviations(path string, v jsonwire.Value, list []*content.Viol
 		}
 		d.odd = true
 		if f.Code == content.CodeType && !badArguments(v) {
-			d.lose(codec.AnswerWrongType, path)
+			d.lose(codec.ResponseWrongType, path)
 			return
 		}
 	}
@@ -197,7 +197,7 @@ func (d *decoder) arguments(path string, v jsonwire.Value) (good, bad string) {
 			return "", ""
 		}
 		if jsonwire.Valid(s, d.limits) == nil && jsonwire.IsObject(s) {
-			d.lose(codec.AnswerStringInput, path)
+			d.lose(codec.ResponseStringInput, path)
 			return s, ""
 		}
 	}

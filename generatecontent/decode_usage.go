@@ -121,7 +121,7 @@ func (d *decoder) details(i int, v jsonwire.Value) {
 	}
 	for k, x := range v.Elems() {
 		if k == mostDetails {
-			d.lose(codec.AnswerManyCounts, "usage")
+			d.lose(codec.ResponseManyCounts, "usage")
 			break
 		}
 		one := content.ModalityCount{Of: detailsOf[i], Modality: modalityWord(modalities.read(x.Get("modality")))}
@@ -171,7 +171,7 @@ func (d *decoder) usageExtra(v jsonwire.Value) {
 			name = usageFields.camel[i]
 		}
 		if len(b)+len(name)+len(x.Raw()) > mostUsageExtra {
-			d.lose(codec.AnswerManyCounts, "usage")
+			d.lose(codec.ResponseManyCounts, "usage")
 			continue
 		}
 		b = codec.AppendMember(b, name, x.Raw())

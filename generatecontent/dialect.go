@@ -191,7 +191,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 			return nil, err
 		}
 		c := &handler.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
-		c.Request, c.Lost = req.passOn(handler.Forwarded(r, d.forward))
+		c.Request, c.Losses = req.passOn(handler.Forwarded(r, d.forward))
 		c.Within, _ = patience(r) // head has judged it
 		id := rand.Text()         // not the request's, which may be an edge's, and come again
 		if f != nil {
@@ -201,7 +201,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 			c.Stream, c.Apart = s, apart
 			return c, nil
 		}
-		c.Reply = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+		c.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
 			res, lost := responseOf(r, signsCalls(t.model))
 			if res.ResponseID == "" {
 				res.ResponseID = id

@@ -33,7 +33,7 @@ func (r *Request) write(w *jsonwire.Writer) error {
 	e.contents(r)
 	e.rest(r)
 	w.EndObject()
-	return e.Faults.Err()
+	return e.Violations.Err()
 }
 
 // An encoder writes a request.
@@ -102,7 +102,7 @@ func (e *encoder) role(t *content.Turn) {
 	case t.Role == content.RoleAssistant:
 		e.Must("role", "model")
 	case t.Role != content.RoleUser:
-		e.Fault(content.CodeValue, "role", "the roles are user and assistant")
+		e.Violation(content.CodeValue, "role", "the roles are user and assistant")
 	case !noted:
 		e.Must("role", "user")
 	case raw != codec.Absent:
@@ -200,7 +200,7 @@ func (e *encoder) tool(list []content.Tool) {
 		t := &list[0]
 		if t.Kind != "" {
 			if t.Format != Format {
-				e.Fault(content.CodeUnsupported, "", "the tool is another vendor's own")
+				e.Violation(content.CodeUnsupported, "", "the tool is another vendor's own")
 			} else {
 				e.Raw(t.Kind, t.Raw)
 			}

@@ -12,7 +12,7 @@ import (
 // part writes one part.
 func (e *encoder) part(p content.Part) {
 	if content.IsNil(p) {
-		e.Fault(content.CodeMissing, "", "the part is nil")
+		e.Violation(content.CodeMissing, "", "the part is nil")
 		return
 	}
 	if u, ok := p.(*content.Unknown); ok {
@@ -46,7 +46,7 @@ func (e *encoder) part(p content.Part) {
 	case *content.ServerToolResult:
 		e.serverResult(p)
 	default:
-		e.Fault(content.CodeUnsupported, "", "a part of this kind cannot be said in this format")
+		e.Violation(content.CodeUnsupported, "", "a part of this kind cannot be said in this format")
 	}
 }
 
@@ -54,9 +54,9 @@ func (e *encoder) part(p content.Part) {
 func (e *encoder) unknown(u *content.Unknown) {
 	switch {
 	case u.Format != Format:
-		e.Fault(content.CodeUnsupported, "", "a part of another format cannot be said in this format")
+		e.Violation(content.CodeUnsupported, "", "a part of another format cannot be said in this format")
 	case !jsonwire.IsObject(u.Raw):
-		e.Fault(content.CodeType, "", "the part must be a JSON object")
+		e.Violation(content.CodeType, "", "the part must be a JSON object")
 	case e.Valid("", u.Raw):
 		e.W.Raw(u.Raw)
 	}
@@ -79,7 +79,7 @@ func (e *encoder) inner(x *content.Extra, name string, m *message, typed int) {
 	if x == nil || x.Format != Format || !strings.Contains(x.JSON, name) {
 		return
 	}
-	doc, err := jsonwire.Parse(x.JSON, codec.AnyDocument)
+	doc, err := jsonwire.Parse(x.JSON, codec.UnlimitedJSON)
 	if err != nil {
 		return // side tells
 	}
@@ -91,7 +91,7 @@ func (e *encoder) inner(x *content.Extra, name string, m *message, typed int) {
 
 func (e *encoder) thought(p *content.Thinking) {
 	if p.Redacted != (content.Signature{}) {
-		e.Fault(content.CodeUnsupported, "", "a redacted thought cannot be said in this format")
+		e.Violation(content.CodeUnsupported, "", "a redacted thought cannot be said in this format")
 		return
 	}
 	e.partText(p, p.Text)
@@ -131,7 +131,7 @@ func (e *encoder) source(s content.Source) {
 			return
 		}
 	}
-	e.Fault(content.CodeMissing, "", "the source is nil or of a kind that this format does not have")
+	e.Violation(content.CodeMissing, "", "the source is nil or of a kind that this format does not have")
 }
 
 func (e *encoder) fileData(node any, mediaType, uri string, x *content.Extra) {
@@ -210,7 +210,7 @@ func (e *encoder) response(p *content.ToolResult, texts []string) {
 // tells reports whether the object of a result tells just what its texts and
 // its Error do.
 func tells(p *content.ToolResult, said string) bool {
-	doc, err := jsonwire.Parse(p.Object, codec.AnyDocument)
+	doc, err := jsonwire.Parse(p.Object, codec.UnlimitedJSON)
 	if err != nil {
 		return true // it will be told that it is no JSON
 	}
@@ -244,7 +244,7 @@ func (e *encoder) responsePart(p content.Part) {
 	}
 	e.W.BeginObject()
 	if s == nil {
-		e.Fault(content.CodeUnsupported, "", "a result holds texts and files in this format")
+		e.Violation(content.CodeUnsupported, "", "a result holds texts and files in this format")
 	} else {
 		e.source(s)
 		if x != nil {
@@ -272,7 +272,7 @@ func sourceOf(p content.Part) (content.Source, *content.Extra) {
 
 func (e *encoder) serverCall(p *content.ServerToolUse) {
 	if p.Format != Format || !e.isServer(p.Kind, fCode, fServerCall) {
-		e.Fault(content.CodeUnsupported, "", "a tool of another format cannot be said in this format")
+		e.Violation(content.CodeUnsupported, "", "a tool of another format cannot be said in this format")
 		return
 	}
 	e.Begin(p.Kind)
@@ -294,7 +294,7 @@ func (e *encoder) serverCall(p *content.ServerToolUse) {
 
 func (e *encoder) serverResult(p *content.ServerToolResult) {
 	if p.Format != Format || !e.isServer(p.Kind, fCodeResult, fServerResponse) {
-		e.Fault(content.CodeUnsupported, "", "a result of another format cannot be said in this format")
+		e.Violation(content.CodeUnsupported, "", "a result of another format cannot be said in this format")
 		return
 	}
 	e.Begin(p.Kind)

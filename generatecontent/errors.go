@@ -111,10 +111,10 @@ func lineOf(e *content.Violation) line {
 // there are. star tells that one of them is not of reading.
 func violations(f *handler.Failure) (list []line, more int, star bool) {
 	size := 0
-	for i, e := range f.Faults {
+	for i, e := range f.Violations {
 		l := lineOf(e)
 		if size += len(l.whole); size > maxMessage {
-			return list, f.More + len(f.Faults) - i, star
+			return list, f.More + len(f.Violations) - i, star
 		}
 		star = star || l.whole != l.text
 		list = append(list, l)

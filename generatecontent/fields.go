@@ -154,10 +154,10 @@ func (m *message) likely(name string) string {
 		name = name[:i]
 	}
 	if !isASCII(name) { // some letters fold to others of another length
-		if s := codec.LookAlike(name, m.camel); s != "" {
+		if s := codec.SimilarName(name, m.camel); s != "" {
 			return s
 		}
-		return codec.LookAlike(name, m.snake)
+		return codec.SimilarName(name, m.snake)
 	}
 	if len(name) <= longestName {
 		for _, s := range m.byLen[len(name)] {

@@ -49,7 +49,7 @@ type wrong struct {
 // Equal says true: spelling is not meaning.
 func (*Form) Equal(*Form) bool { return true }
 
-func (w *wrong) err() error { return codec.FaultList(w.list, w.more) }
+func (w *wrong) err() error { return codec.ViolationsError(w.list, w.more) }
 
 // spellings returns the notes by node and name; nil if there are none.
 func (f *Form) spellings() map[codec.NoteKey]string {
@@ -130,7 +130,7 @@ func (r *Request) faults(later *content.ViolationList, strict bool) error {
 			all = append(all, e)
 		}
 	}
-	return codec.FaultList(all, more)
+	return codec.ViolationsError(all, more)
 }
 
 // made returns what is odd about the document that a request made by hand
@@ -140,7 +140,7 @@ func (r *Request) made() *Form {
 	if err != nil {
 		return nil
 	}
-	again, _ := parseRequest(string(doc), reading{limits: codec.AnyRequest})
+	again, _ := parseRequest(string(doc), reading{limits: codec.UnlimitedRequest})
 	if again == nil {
 		return nil
 	}

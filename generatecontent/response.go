@@ -91,7 +91,7 @@ func responseOf(r *upstream.Response, signs bool) (*Response, []content.Loss) {
 		res.Candidates = list
 	}
 	a.rest(res, note)
-	return res, loss.Once(lost)
+	return res, loss.Unique(lost)
 }
 
 // parts returns those of one answer that can be said.
@@ -109,7 +109,7 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 			thoughts.Whole(i, t, &room)
 		}
 		path := answerPath(a.candidates[k].index, i)
-		if i == len(parts)-1 && codec.Unbegun(p, ended) {
+		if i == len(parts)-1 && codec.NotStarted(p, ended) {
 			note(path, unsaidCut)
 			break
 		}
@@ -248,7 +248,7 @@ func (a *answer) unsaid(foreign bool, x *content.Extra, path string, note noter)
 	if !foreign {
 		return
 	}
-	for at, r := range codec.Unsaid(x, path) {
+	for at, r := range codec.Unsupported(x, path) {
 		note(at, r)
 	}
 }
@@ -354,7 +354,7 @@ func (r *Response) write(w *jsonwire.Writer) error {
 	}
 	e.Encoder.Extra(r.Extra, Format, responseMember)
 	w.EndObject()
-	return e.Faults.Err()
+	return e.Violations.Err()
 }
 
 func (e *encoder) candidate(c *Candidate) {

@@ -91,7 +91,7 @@ func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 	}
 	x := e.Extra
 	if x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
-		codec.UnsaidOfPart(x, func(r *loss.Rule) { s.lose(b, r) })
+		codec.UnsupportedOfPart(x, func(r *loss.Rule) { s.lose(b, r) })
 		x = nil
 	}
 	return s.piece(dst, b, e.Text, x)
@@ -194,7 +194,7 @@ func (s *stream) closes(dst []byte, block int) []byte {
 	case b.raw || b.kind == noBlock:
 	case b.kind == wholeBlock:
 		p := b.complete()
-		if block == s.said[b.k].newest && codec.Unbegun(p, content.StopMaxTokens) {
+		if block == s.said[b.k].newest && codec.NotStarted(p, content.StopMaxTokens) {
 			b.waits = true
 			return dst
 		}
@@ -217,7 +217,7 @@ func (s *stream) lastCall(dst []byte, k int, ended content.StopReason) []byte {
 	if b == nil || b.k != k || !b.waits {
 		return dst
 	}
-	if p := b.complete(); codec.Unbegun(p, ended) {
+	if p := b.complete(); codec.NotStarted(p, ended) {
 		s.lose(b, unsaidCut)
 	} else {
 		dst = s.whole(dst, b, p)

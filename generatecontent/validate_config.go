@@ -106,7 +106,7 @@ func (v *validator) speech(config string) {
 	if config == "" {
 		return
 	}
-	doc, err := jsonwire.Parse(config, codec.AnyDocument)
+	doc, err := jsonwire.Parse(config, codec.UnlimitedJSON)
 	if err != nil {
 		v.fault(content.CodeSyntax, "speech_config is not JSON", "speech_config")
 		return

@@ -19,7 +19,7 @@ func (v *validator) video(x *content.Extra) {
 	if x == nil || x.Format != Format || !strings.Contains(x.JSON, name) {
 		return
 	}
-	doc, err := jsonwire.Parse(x.JSON, codec.AnyDocument)
+	doc, err := jsonwire.Parse(x.JSON, codec.UnlimitedJSON)
 	if err != nil {
 		return // the encoder's to tell
 	}
@@ -35,7 +35,7 @@ func (v *validator) search(t *content.Tool) {
 	if t.Kind != "googleSearch" || !strings.Contains(t.Raw, name) {
 		return
 	}
-	doc, err := jsonwire.Parse(t.Raw, codec.AnyDocument)
+	doc, err := jsonwire.Parse(t.Raw, codec.UnlimitedJSON)
 	if err != nil {
 		return // the encoder's to tell
 	}

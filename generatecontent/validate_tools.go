@@ -92,7 +92,7 @@ func (v *validator) schema(s content.Schema, name string, object bool) {
 	if v.unclear() {
 		return
 	}
-	doc, err := jsonwire.Parse(s.JSON, codec.AnyDocument)
+	doc, err := jsonwire.Parse(s.JSON, codec.UnlimitedJSON)
 	if err != nil || !jsonwire.IsObject(s.JSON) {
 		v.fault(content.CodeSyntax, "the schema is not a JSON object")
 		return

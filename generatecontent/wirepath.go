@@ -301,7 +301,7 @@ func (r *Request) outputField(name, usual string) string {
 	}
 	field := map[string]string{"output.schema": "schema", "output.media_type": "mime_type"}[name]
 	place := ""
-	if doc, err := jsonwire.Parse(c.ResponseFormat, codec.AnyDocument); err == nil {
+	if doc, err := jsonwire.Parse(c.ResponseFormat, codec.UnlimitedJSON); err == nil {
 		defer doc.Close()
 		for i, x := range doc.Root().Elems() {
 			if place == "" && x.Get("text").Exists() {

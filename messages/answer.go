@@ -115,7 +115,7 @@ func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature,
 		lost(unsaidCache)
 	}
 	if extra != nil && *extra != nil && (*extra).Format != Format {
-		codec.UnsaidOfPart(*extra, lost)
+		codec.UnsupportedOfPart(*extra, lost)
 		*extra = nil
 	}
 	if sig != nil && sig.Data != "" && !foreign(*sig) {
@@ -151,7 +151,7 @@ func unmade(r *loss.Rule) bool { return r == unsaidName || r == unsaidInput }
 func answerCitation(c *content.Citation, lost lose) bool {
 	if citeFormOf("", c.Kind) != nil {
 		if c.Extra != nil && c.Extra.Format != Format {
-			lost(codec.UnsaidMembers)
+			lost(codec.UnsupportedMembers)
 		}
 		return true
 	}

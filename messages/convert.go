@@ -87,7 +87,7 @@ func (r *Request) seal() {
 // again parses the document again. If it says what n says, but for Model and
 // Stream, it returns a copy of n that has the document, else nil.
 func (f *Form) again(n *upstream.Request) *upstream.Request {
-	q, err := parseRequest(f.body, codec.AnyRequest)
+	q, err := parseRequest(f.body, codec.UnlimitedRequest)
 	if err != nil {
 		return nil
 	}

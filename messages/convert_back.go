@@ -43,7 +43,7 @@ func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
 	c.userID()
 	c.tier()
 	c.unsaid()
-	return r, loss.Once(c.Losses.Losses)
+	return r, loss.Unique(c.Losses.Losses)
 }
 
 // fragment reads back what leftover has made. Whoever writes an Extra by hand
@@ -120,7 +120,7 @@ func weighs(penalty *float64) bool { return penalty != nil && *penalty != 0 }
 func (c *converter) thinking() *Thinking {
 	n := &c.from.Thinking
 	c.Foreign(n.Extra, "thinking.extra")
-	t := &Thinking{BudgetTokens: n.Budget, Display: n.Display, Extra: c.Ours(n.Extra)}
+	t := &Thinking{BudgetTokens: n.Budget, Display: n.Display, Extra: c.Own(n.Extra)}
 	switch n.Mode {
 	case upstream.ThinkingBudget:
 		t.Type = "enabled"

@@ -71,7 +71,7 @@ func (c *converter) document(p *content.Document, path string) content.Part {
 	case *content.PlainText:
 		if s != nil && s.Type() != plainType {
 			c.lose(lostTextType, path+".source.media_type")
-			q.Source = &content.PlainText{Text: s.Text, Extra: c.Ours(s.Extra)}
+			q.Source = &content.PlainText{Text: s.Text, Extra: c.Own(s.Extra)}
 		}
 	}
 	q.Citations = q.Citations && !c.uncited(q.Citations, path)
@@ -117,7 +117,7 @@ func (c *converter) readable(s *content.Base64, path string) content.Source {
 	} else {
 		c.lose(lostTextSource, path+".source")
 	}
-	return &content.PlainText{Text: string(b), Extra: c.Ours(s.Extra)}
+	return &content.PlainText{Text: string(b), Extra: c.Own(s.Extra)}
 }
 
 // cut returns no more than n characters of s.

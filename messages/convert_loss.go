@@ -127,15 +127,15 @@ var requestLosses = [...]loss.Rule{
 	lostEmptyMark:   {Feature: loss.CacheMarks, Severity: content.LossHint, Reason: "the cache mark stands on a text that is left out"},
 	lostSpace:       {Feature: loss.EmptyText, Severity: content.LossHint, Reason: "an answer to be continued does not end in white space in Messages"},
 
-	lostThought:     {Feature: loss.ThoughtHistory, Severity: content.LossHint, Reason: "the thought is not signed by this vendor and is left out"},
-	lostPlace:       {Feature: loss.LostThought, Severity: content.LossDegraded, Reason: "the texts around thoughts came back altered, so that these may stand elsewhere among them"},
-	lostState:       {Feature: loss.LostThought, Severity: content.LossDegraded, Reason: "the thoughts that the signature stands for cannot be read"},
+	lostThought:     {Feature: loss.ThinkingHistory, Severity: content.LossHint, Reason: "the thought is not signed by this vendor and is left out"},
+	lostPlace:       {Feature: loss.LostThinking, Severity: content.LossDegraded, Reason: "the texts around thoughts came back altered, so that these may stand elsewhere among them"},
+	lostState:       {Feature: loss.LostThinking, Severity: content.LossDegraded, Reason: "the thoughts that the signature stands for cannot be read"},
 	lostImageMoved:  {Feature: loss.ImageByAssistant, Severity: content.LossDegraded, Reason: "Messages takes images from the user only: it stands in the next turn of the user"},
 	lostImage:       {Feature: loss.ImageByAssistant, Severity: content.LossDropped, Reason: "Messages takes images from the user only, and no turn of the user follows"},
 	lostImageType:   *codec.MessagesImageType,
 	lostTyped:       {Feature: loss.ImageType, Severity: content.LossHint, Reason: "the media type is not that of the bytes and is corrected"},
 	lostLinkType:    *codec.MessagesLinkType,
-	lostSound:       *codec.MessagesSound,
+	lostSound:       *codec.MessagesAudioVideo,
 	lostDocument:    *codec.MessagesDocumentType,
 	lostTextSource:  {Feature: loss.DocumentType, Severity: content.LossHint, Reason: "Messages accepts plain text as a text source only: the base64 is decoded"},
 	lostTextType:    {Feature: loss.DocumentType, Severity: content.LossHint, Reason: "Messages knows one type of texts: it is told as plain text"},
@@ -148,7 +148,7 @@ var requestLosses = [...]loss.Rule{
 }
 
 // lose notes that a rule of the table has met what stands at path.
-func (c *converter) lose(rule int, path string) { c.Lose(&requestLosses[rule], path) }
+func (c *converter) lose(rule int, path string) { c.Report(&requestLosses[rule], path) }
 
 // drop is lose for a part of which nothing is left.
 func (c *converter) drop(rule int, path string) content.Part {

@@ -184,7 +184,7 @@ func (c *converter) text(p *content.Text, path string) content.Part {
 // web must bring what the vendor has put into them.
 func citable(c *content.Citation) bool {
 	if c.Kind == "" || c.Kind == content.CiteWeb {
-		return codec.Ours(c.Extra, Format) != nil && !unindexed(c)
+		return codec.Own(c.Extra, Format) != nil && !unindexed(c)
 	}
 	return citeFormOf("", c.Kind) != nil
 }

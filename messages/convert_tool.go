@@ -177,7 +177,7 @@ func likeTool(kind, name, theirs string) string {
 	w.String(kind)
 	w.Name("name")
 	w.String(name)
-	if doc, err := jsonwire.Parse(theirs, codec.AnyDocument); err == nil && name == "web_search" {
+	if doc, err := jsonwire.Parse(theirs, codec.UnlimitedJSON); err == nil && name == "web_search" {
 		if domains := doc.Root().Get("filters").Get("allowed_domains"); domains.Len() > 0 {
 			w.Name("allowed_domains")
 			w.Raw(domains.Raw())
@@ -200,7 +200,7 @@ func (c *converter) choice() *ToolChoice {
 		n.NoParallel == t.DisableParallelToolUse {
 		return t
 	}
-	t := &ToolChoice{DisableParallelToolUse: n.NoParallel, Extra: c.Ours(n.Extra)}
+	t := &ToolChoice{DisableParallelToolUse: n.NoParallel, Extra: c.Own(n.Extra)}
 	if n.Mode == "" && !n.NoParallel && t.Extra == nil && len(n.Names) == 0 {
 		return nil
 	}

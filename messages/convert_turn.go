@@ -97,7 +97,7 @@ func (c *converter) roles(turns []content.Turn) []content.Role {
 // native reports whether a system turn has something that only this format has,
 // so that it comes from there.
 func (c *converter) native(t *content.Turn) bool {
-	if len(t.Parts) == 0 || t.Extra != nil && c.Ours(t.Extra) != nil {
+	if len(t.Parts) == 0 || t.Extra != nil && c.Own(t.Extra) != nil {
 		return true
 	}
 	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
@@ -134,7 +134,7 @@ func (c *converter) other(list []content.Turn, t content.Turn, i int) []content.
 		return append(list, t)
 	}
 	parts, _ := c.parts(t.Parts, turnPath(i)+".parts", t.Role)
-	if t.Parts = tidy(parts); len(t.Parts) == 0 && c.Ours(t.Extra) == nil {
+	if t.Parts = tidy(parts); len(t.Parts) == 0 && c.Own(t.Extra) == nil {
 		return list
 	}
 	return append(list, t)
@@ -224,7 +224,7 @@ func (c *converter) joined(run []content.Turn, first int, role content.Role) con
 		n += len(run[k].Parts)
 		if x := run[k].Extra; all.Extra == nil {
 			all.Extra = x
-		} else if k > 0 && c.Ours(x) != nil {
+		} else if k > 0 && c.Own(x) != nil {
 			c.lose(lostJoined, turnPath(first+k)+".extra")
 		}
 	}

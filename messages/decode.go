@@ -50,7 +50,7 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 	}
 	if !d.stopped {
 		d.odd = true // clients need one
-		d.lose(codec.AnswerNoReason, "stop")
+		d.lose(codec.ResponseNoReason, "stop")
 	}
 	f := &upstream.Frame{Whole: true}
 	d.finish(f)
@@ -74,7 +74,7 @@ type decoder struct {
 	counts  counts
 	open    []openBlock
 	next    int // the index that a block without one has
-	told    loss.Told
+	told    loss.Reported
 }
 
 // An openBlock is a block of which deltas may come.
@@ -111,7 +111,7 @@ func (d *decoder) parse(data string) error {
 // finish fills f with the document at hand and its events.
 func (d *decoder) finish(f *upstream.Frame) {
 	if d.doc.Replaced() > 0 {
-		d.lose(codec.AnswerNotUnicode, "parts")
+		d.lose(codec.ResponseNotUnicode, "parts")
 	}
 	f.Format, f.Data, f.Events = Format, d.doc.Source(), d.events
 	if d.odd {
@@ -123,7 +123,7 @@ func (d *decoder) add(e upstream.Event) { d.events = append(d.events, e) }
 
 // lose tells what a rule has met at path.
 func (d *decoder) lose(r *loss.Rule, path string) {
-	if l := d.told.News(r, path); l != nil {
+	if l := d.told.New(r, path); l != nil {
 		d.add(upstream.Event{Kind: upstream.EventLoss, Loss: l})
 	}
 }

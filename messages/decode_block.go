@@ -93,7 +93,7 @@ func (d *decoder) faults(index int) {
 	}
 	for _, f := range list {
 		if f.Code == content.CodeType && !strings.HasSuffix(f.Path, ".input") {
-			d.lose(codec.AnswerWrongType, partPath(index))
+			d.lose(codec.ResponseWrongType, partPath(index))
 			return
 		}
 	}
@@ -133,7 +133,7 @@ func (d *decoder) arguments(index int, v jsonwire.Value) string {
 			return ""
 		}
 		if jsonwire.ValidObject(s) {
-			d.lose(codec.AnswerStringInput, partPath(index))
+			d.lose(codec.ResponseStringInput, partPath(index))
 			return s
 		}
 	}

@@ -153,7 +153,7 @@ func (d *decoder) messageStop(v jsonwire.Value) {
 		d.lose(readStopMembers, "message_stop")
 	}
 	if !d.stopped {
-		d.lose(codec.AnswerNoReason, "stop")
+		d.lose(codec.ResponseNoReason, "stop")
 	}
 }
 

@@ -46,11 +46,11 @@ func TestReadLosses(t *testing.T) {
 		rule   *loss.Rule
 		path   string
 	}{
-		"not Unicode":                {changed(line(lineText0), strings.ReplaceAll(twice, `"hi"`, `"h\ud83d"`)), codec.AnswerNotUnicode, "parts"},
-		"no reason":                  {changed(`"delta":{"stop_reason":"tool_use","stop_sequence":null},`, ""), codec.AnswerNoReason, "stop"},
-		"arguments as a string":      {call(`"{\"a\":1}"`), codec.AnswerStringInput, "parts.1"},
-		"a member of the wrong type": {changed(`"name":"f"`, `"name":"f","cache_control":5`), codec.AnswerWrongType, "parts.1"},
-		"many counts":                {changed(`"usage":{`, `"usage":{`+many.String()), codec.AnswerManyCounts, "usage"},
+		"not Unicode":                {changed(line(lineText0), strings.ReplaceAll(twice, `"hi"`, `"h\ud83d"`)), codec.ResponseNotUnicode, "parts"},
+		"no reason":                  {changed(`"delta":{"stop_reason":"tool_use","stop_sequence":null},`, ""), codec.ResponseNoReason, "stop"},
+		"arguments as a string":      {call(`"{\"a\":1}"`), codec.ResponseStringInput, "parts.1"},
+		"a member of the wrong type": {changed(`"name":"f"`, `"name":"f","cache_control":5`), codec.ResponseWrongType, "parts.1"},
+		"many counts":                {changed(`"usage":{`, `"usage":{`+many.String()), codec.ResponseManyCounts, "usage"},
 		"the end has members":        {changed(line(lineEnd), line(`message_stop {"type":"message_stop","a":1}`)), readStopMembers, "message_stop"},
 		"events without names":       {changed(line(lineText0), "data: {\"a\":1}\n\n"+line(lineText0)+"data: {\"a\":2}\n\n"), readNowhere, "events"},
 	} {

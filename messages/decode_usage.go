@@ -35,7 +35,7 @@ func (d *decoder) usage(v jsonwire.Value) {
 	u := c.usage()
 	d.add(upstream.Event{Kind: upstream.EventUsage, Usage: &u})
 	if c.tooMany {
-		d.lose(codec.AnswerManyCounts, "usage")
+		d.lose(codec.ResponseManyCounts, "usage")
 	}
 }
 

@@ -202,7 +202,7 @@ func (d *dialect) call(id string, r *http.Request, body string) (*handler.Call, 
 		c.Stream = s
 		return c, nil
 	}
-	c.Reply = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+	c.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
 		res, lost := responseOf(r, c.Request.Turns, where)
 		if res.ID == "" {
 			res.ID = message
@@ -236,7 +236,7 @@ const (
 // vendor's own that are not sent are losses. where is for the response.
 func (d *dialect) passOn(c *handler.Call, r *http.Request, req *Request, rules *ValidateOptions) (where carriage) {
 	sent := handler.Forwarded(r, d.forward, workspaceHeader, profileHeader)
-	c.Request, where, c.Lost = req.passOn(append(rules.header(), sent...))
+	c.Request, where, c.Losses = req.passOn(append(rules.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
 		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.Field) bool { return f.Name == name }) {
 			continue
@@ -245,7 +245,7 @@ func (d *dialect) passOn(c *handler.Call, r *http.Request, req *Request, rules *
 		if name == profileHeader && req.BillingPolicy != "" {
 			rule = legal.NeededHeader
 		}
-		c.Lost = append(c.Lost, rule.At(legal.HeaderPath(name)))
+		c.Losses = append(c.Losses, rule.At(legal.HeaderPath(name)))
 	}
 	return where
 }

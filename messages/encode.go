@@ -34,7 +34,7 @@ func (r *Request) write(w *jsonwire.Writer) error {
 	e.turns(r.Messages)
 	e.extra(r, r.Extra, &requestNames)
 	w.EndObject()
-	return e.Faults.Err()
+	return e.Violations.Err()
 }
 
 // An encoder writes a request.
@@ -103,7 +103,7 @@ func (e *encoder) turns(turns []content.Turn) {
 // optNumber is OptNumber in the vendor's words.
 func (e *encoder) optNumber(r *Request, name string, f *float64) {
 	if f != nil && (math.IsNaN(*f) || math.IsInf(*f, 0)) {
-		e.Fault(content.CodeRange, name, textFinite)
+		e.Violation(content.CodeRange, name, textFinite)
 		return
 	}
 	e.OptNumber(r, name, f)
@@ -115,7 +115,7 @@ func (e *encoder) free(name, json string) {
 		json = "{}"
 	}
 	if !jsonwire.IsObject(json) {
-		e.Fault(content.CodeType, name, textFree)
+		e.Violation(content.CodeType, name, textFree)
 		return
 	}
 	if e.unchanged(json) {

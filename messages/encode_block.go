@@ -36,7 +36,7 @@ func (e *encoder) parts(parts []content.Part, tagged bool) {
 
 func (e *encoder) part(p content.Part, tagged bool) {
 	if content.IsNil(p) {
-		e.Fault(content.CodeMissing, "", "the part is nil")
+		e.Violation(content.CodeMissing, "", "the part is nil")
 		return
 	}
 	if u, ok := p.(*content.Unknown); ok {
@@ -45,7 +45,7 @@ func (e *encoder) part(p content.Part, tagged bool) {
 	}
 	kind := kindOf(p)
 	if kind == "" {
-		e.Fault(content.CodeUnsupported, "", "a part of this kind cannot be said in the Messages format")
+		e.Violation(content.CodeUnsupported, "", "a part of this kind cannot be said in the Messages format")
 		return
 	}
 	e.W.BeginObject()
@@ -98,9 +98,9 @@ func kindOf(p content.Part) string {
 func (e *encoder) unknown(u *content.Unknown) {
 	switch {
 	case u.Format != Format:
-		e.Fault(content.CodeUnsupported, "", "a part of another format cannot be said in the Messages format")
+		e.Violation(content.CodeUnsupported, "", "a part of another format cannot be said in the Messages format")
 	case !jsonwire.IsObject(u.Raw):
-		e.Fault(content.CodeType, "", textObject)
+		e.Violation(content.CodeType, "", textObject)
 	case e.Valid("", u.Raw):
 		e.W.Raw(u.Raw)
 	}
@@ -155,7 +155,7 @@ func (e *encoder) thought(p *content.Thinking) {
 // ours returns the data of a signature, which must not be another vendor's.
 func (e *encoder) ours(s content.Signature, name string) string {
 	if s.Format != Format && s.Data != "" {
-		e.Fault(content.CodeUnsupported, name, "the signature is another vendor's")
+		e.Violation(content.CodeUnsupported, name, "the signature is another vendor's")
 	}
 	return s.Data
 }
@@ -231,7 +231,7 @@ func (e *encoder) citing(node any, on bool, x *content.Extra) {
 		e.W.Bool(true)
 	}
 	if err := e.W.MembersExcept(rest, citationsNames.Has); err != nil && rest != "" {
-		e.Fault(content.CodeSyntax, name, "is not valid JSON: "+err.Error())
+		e.Violation(content.CodeSyntax, name, "is not valid JSON: "+err.Error())
 	}
 	e.W.EndObject()
 }
@@ -259,14 +259,14 @@ func (e *encoder) citations(t *content.Text) {
 func (e *encoder) citation(c *content.Citation) {
 	if c.Kind == "" { // all of it is in Extra
 		if c.Extra == nil || c.Extra.Format != Format {
-			e.Fault(content.CodeUnsupported, "", "a citation without a kind cannot be said in the Messages format")
+			e.Violation(content.CodeUnsupported, "", "a citation without a kind cannot be said in the Messages format")
 		}
 		e.extra(c, c.Extra, &codec.Names{})
 		return
 	}
 	f := citeFormOf("", c.Kind)
 	if f == nil {
-		e.Fault(content.CodeUnsupported, "", "a citation of this kind cannot be said in the Messages format")
+		e.Violation(content.CodeUnsupported, "", "a citation of this kind cannot be said in the Messages format")
 		return
 	}
 	e.Must("type", f.tag)

@@ -50,7 +50,7 @@ func (e *encoder) source(s content.Source) {
 			return
 		}
 	}
-	e.Fault(content.CodeMissing, "", "the source is nil or of a kind that the Messages format does not have")
+	e.Violation(content.CodeMissing, "", "the source is nil or of a kind that the Messages format does not have")
 }
 
 func (e *encoder) tools(r *Request) {
@@ -86,7 +86,7 @@ func (e *encoder) tool(t *content.Tool) {
 	e.Text(t, "description", t.Description)
 	switch {
 	case t.Input.OpenAPI:
-		e.Fault(content.CodeUnsupported, "input_schema", "the schema must be JSON Schema")
+		e.Violation(content.CodeUnsupported, "input_schema", "the schema must be JSON Schema")
 	case t.Input.JSON == "": // a tool must say something of its arguments
 		e.Raw("input_schema", `{"type":"object"}`)
 	default:

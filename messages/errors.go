@@ -98,7 +98,7 @@ func tooLong(text string) string {
 // message is what people read: the faults, one a line as the vendor tells
 // them, or the best sentence there is.
 func message(f *handler.Failure) string {
-	if len(f.Faults) == 0 {
+	if len(f.Violations) == 0 {
 		if f.Code == upstream.CodeInvalid && codec.TooLong(f.Text) {
 			return tooLong(f.Text)
 		}
@@ -113,10 +113,10 @@ func message(f *handler.Failure) string {
 	}
 	var b []byte
 	more := f.More
-	for i, e := range f.Faults {
+	for i, e := range f.Violations {
 		line := handler.OneLine(e.Error(), maxFault)
 		if len(b)+len(line) > maxMessage {
-			more += len(f.Faults) - i
+			more += len(f.Violations) - i
 			break
 		}
 		if i > 0 {

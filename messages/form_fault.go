@@ -11,7 +11,7 @@ import (
 )
 
 // err returns the faults that parsing found.
-func (w *wrong) err() error { return codec.FaultList(w.list, w.more) }
+func (w *wrong) err() error { return codec.ViolationsError(w.list, w.more) }
 
 // faults returns what parsing found together with what was found later, in the
 // order of the document. A later fault is left out where the parser has
@@ -35,14 +35,14 @@ func (r *Request) faults(later *content.ViolationList) error {
 		}
 	}
 	if len(all) == sorted || len(all) == 1 {
-		return codec.FaultList(all, more)
+		return codec.ViolationsError(all, more)
 	}
-	doc, err := jsonwire.Parse(f.body, codec.AnyDocument)
+	doc, err := jsonwire.Parse(f.body, codec.UnlimitedJSON)
 	if err != nil {
-		return codec.FaultList(all, more) // cannot be: it was parsed before
+		return codec.ViolationsError(all, more) // cannot be: it was parsed before
 	}
 	defer doc.Close()
-	return codec.FaultList(inOrder(doc, all), more)
+	return codec.ViolationsError(inOrder(doc, all), more)
 }
 
 // complained reports whether parsing found a fault at path, around it, or in

@@ -69,7 +69,7 @@ func responseOf(r *upstream.Response, turns []content.Turn, where carriage) (*Re
 			note(partPath(i), r)
 			a.broken = a.broken || unmade(r)
 		}
-		if i == len(r.Parts)-1 && codec.Unbegun(from, r.Stop.Reason) {
+		if i == len(r.Parts)-1 && codec.NotStarted(from, r.Stop.Reason) {
 			lose(unsaidCut)
 			break
 		}
@@ -88,7 +88,7 @@ func responseOf(r *upstream.Response, turns []content.Turn, where carriage) (*Re
 	}
 	res := a.response(note)
 	res.Content = parts
-	return res, loss.Once(lost)
+	return res, loss.Unique(lost)
 }
 
 // AppendJSON appends the answer as a JSON document. Every member that the
@@ -208,7 +208,7 @@ func (a *answer) take(x *content.Extra, lost func(path string, r *loss.Rule)) {
 
 // unsaidMembers tells what is lost of an answer's members of another format.
 func unsaidMembers(x *content.Extra, lost func(path string, r *loss.Rule)) {
-	for path, r := range codec.Unsaid(x, "") {
+	for path, r := range codec.Unsupported(x, "") {
 		lost(path, r)
 	}
 }

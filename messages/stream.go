@@ -276,7 +276,7 @@ const (
 // deltaExtra appends members of a delta that have no field.
 func (s *stream) deltaExtra(dst []byte, b *streamed, x *content.Extra) []byte {
 	if x.Format != Format {
-		codec.UnsaidOfPart(x, s.loser(b.in))
+		codec.UnsupportedOfPart(x, s.loser(b.in))
 		return dst
 	}
 	var list handler.Members

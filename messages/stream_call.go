@@ -219,7 +219,7 @@ func (s *stream) startCall(dst []byte, b *streamed) []byte {
 // its arguments began.
 func (s *stream) unbegun(b *streamed) bool {
 	return b.call != nil && b.in == s.newest && b.waiting() && codec.TrimBlank(b.call.all()) == "" &&
-		!b.call.known && codec.Unbegun(b.call.part, content.StopMaxTokens)
+		!b.call.known && codec.NotStarted(b.call.part, content.StopMaxTokens)
 }
 
 // lastCall appends the call that waits for what follows it, if there is one.
@@ -230,7 +230,7 @@ func (s *stream) lastCall(dst []byte, ended content.StopReason) []byte {
 		return dst
 	}
 	b.over = false
-	if codec.Unbegun(b.call.part, ended) {
+	if codec.NotStarted(b.call.part, ended) {
 		s.lose(b.in, unsaidCut)
 		s.last = streamed{in: b.in, out: -1}
 		s.forget(b.in)

@@ -269,7 +269,7 @@ func (v *validator) distinctFallbacks() {
 	if len(v.r.Fallbacks) < 2 || v.r.Fallbacks[0] != '[' {
 		return
 	}
-	doc, err := jsonwire.Parse(v.r.Fallbacks, codec.AnyDocument)
+	doc, err := jsonwire.Parse(v.r.Fallbacks, codec.UnlimitedJSON)
 	if err != nil {
 		return
 	}

@@ -218,7 +218,7 @@ func (v *validator) member(name string, x jsonwire.Value, fields []field) int {
 func (v *validator) open(text string, names ...string) *jsonwire.Doc {
 	lim := jsonwire.Limits{}
 	if !v.made {
-		lim = codec.AnyDocument
+		lim = codec.UnlimitedJSON
 		lim.Repeated = true
 	}
 	if v.doc == nil || v.doc.Root().Exists() { // none, or still in use

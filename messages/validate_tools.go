@@ -155,7 +155,7 @@ func isClosed(x jsonwire.Value, depth int) bool {
 
 // isTrue reports whether a member of an object is true.
 func (v *validator) isTrue(object, name string) bool {
-	doc, err := jsonwire.Parse(object, codec.AnyDocument)
+	doc, err := jsonwire.Parse(object, codec.UnlimitedJSON)
 	if err != nil {
 		return false
 	}

@@ -86,7 +86,7 @@ type Collector struct {
 	blocks []*collected
 	extras [][]*content.Extra // of the answer, by candidate
 	lost   []content.Loss     // that were found here
-	told   loss.Told          // the same
+	told   loss.Reported      // the same
 }
 
 // collected is a block of which deltas may still come.
@@ -184,7 +184,7 @@ func (c *Collector) extra(e *Event, b *collected) {
 }
 
 func (c *Collector) lose(r *loss.Rule, path string) {
-	if l := c.told.News(r, path); l != nil && len(c.lost) < maxCollected {
+	if l := c.told.New(r, path); l != nil && len(c.lost) < maxCollected {
 		c.lost = append(c.lost, *l)
 	}
 }

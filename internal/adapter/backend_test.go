@@ -96,7 +96,7 @@ func TestHead(t *testing.T) {
 			w.Header()[name] = []string{name + " 1", name + " 2"}
 		}
 		w.Header().Set("Content-Type", "application/json")
-	}, func(c *Config) { c.Told = []string{"X-Id", "X-Rate-", "X-None"} })
+	}, func(c *Config) { c.ForwardedHeaders = []string{"X-Id", "X-Rate-", "X-None"} })
 	a, err := s.Do(t.Context(), &Exchange{Path: "/"})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestFaults(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, `{"a":`)
 		}, nil, upstream.CodeBadGateway},
-		{"too long", say("application/json", strings.Repeat(" ", 101)), func(c *Config) { c.Reply = 100 }, upstream.CodeBadGateway},
+		{"too long", say("application/json", strings.Repeat(" ", 101)), func(c *Config) { c.MaxResponse = 100 }, upstream.CodeBadGateway},
 		{"headers too long", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Long", strings.Repeat("x", 2*mostHeader))
 		}, nil, upstream.CodeUnavailable},

@@ -58,7 +58,7 @@ func (c *Config) limits() []string {
 		name string
 		most int64
 	}{
-		{"Body", c.Limits.Body}, {"Depth", int64(c.Limits.Depth)}, {"Values", int64(c.Limits.Values)}, {"Reply", c.Reply},
+		{"Body", c.Limits.Body}, {"Depth", int64(c.Limits.Depth)}, {"Values", int64(c.Limits.Values)}, {"Reply", c.MaxResponse},
 	} {
 		if l.most < 0 {
 			faults = append(faults, fmt.Sprintf("limit %s: it is negative", l.name))

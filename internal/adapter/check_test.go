@@ -41,7 +41,7 @@ func TestNewRefuses(t *testing.T) {
 		{"two sources of a key", func(c *Config) { c.Key, c.KeyFunc = "secret", key }, "key: there is both a Key and a KeyFunc"},
 		{"no header for the key", func(c *Config) { c.KeyHeader = "x key" }, `key header: "x key" is no name of a header`},
 		{"a negative limit", func(c *Config) { c.Limits.Body = -1 }, "limit Body: it is negative"},
-		{"a negative reply", func(c *Config) { c.Reply = -1 }, "limit Reply: it is negative"},
+		{"a negative reply", func(c *Config) { c.MaxResponse = -1 }, "limit Reply: it is negative"},
 		{"a broken header", func(c *Config) { c.Header = http.Header{"X-A": {"b", "secret\r\nb"}} }, `header "X-A": ` + char},
 		{"no header's name", func(c *Config) { c.Header = http.Header{"X A": {"secret"}} }, `header "X A": it is no name of a header`},
 		{"a letter that no header's name has", func(c *Config) { c.Header = http.Header{"\u212a": {"a"}} }, "header \"\u212a\": it is no name of a header"},
@@ -134,7 +134,7 @@ func TestKeyFunc(t *testing.T) {
 			c.Name = "acme"
 			c.KeyFunc = func(context.Context) (string, error) { return key, nil }
 		})
-		_, err := s.Ask(t.Context(), &Exchange{Path: "/x"}, func(string) error { return nil })
+		_, err := s.Send(t.Context(), &Exchange{Path: "/x"}, func(string) error { return nil })
 		var e *upstream.Error
 		switch {
 		case cause == "":

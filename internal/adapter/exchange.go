@@ -27,8 +27,8 @@ type Exchange struct {
 	Stream bool        // the answer is wanted as events
 }
 
-// An Answer is what a server said with a status of 2xx. It has to be closed.
-type Answer struct {
+// An Response is what a server said with a status of 2xx. It has to be closed.
+type Response struct {
 	// Stream says that the answer comes as events, whatever was asked for.
 	Stream bool
 
@@ -68,7 +68,7 @@ func requestID(h http.Header, secrets *redact.Secrets) string {
 
 // Do sends a request. The error is an [*upstream.Error] that names the server, or
 // the cause of ctx's end.
-func (s *Server) Do(ctx context.Context, x *Exchange) (*Answer, error) {
+func (s *Server) Do(ctx context.Context, x *Exchange) (*Response, error) {
 	a, err := s.do(ctx, x)
 	if err != nil {
 		return nil, named(err, s.conf.Name, "")
@@ -97,7 +97,7 @@ func named(err error, name, id string) error {
 	return &c
 }
 
-func (s *Server) do(ctx context.Context, x *Exchange) (*Answer, error) {
+func (s *Server) do(ctx context.Context, x *Exchange) (*Response, error) {
 	req, err := s.request(ctx, x)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (s *Server) do(ctx context.Context, x *Exchange) (*Answer, error) {
 		}
 		return nil, clean(failed(err), s.secrets(req))
 	}
-	a := &Answer{server: s, ctx: ctx, sent: req, header: res.Header, body: res.Body}
+	a := &Response{server: s, ctx: ctx, sent: req, header: res.Header, body: res.Body}
 	if res.Request != nil {
 		a.sent = res.Request // with what the client's transport has added
 	}
@@ -136,7 +136,7 @@ func (s *Server) do(ctx context.Context, x *Exchange) (*Answer, error) {
 // refused returns the error of an answer with another status than 2xx. Where
 // there is nothing, the cause names the path that was asked for: as a rule it is
 // the base URL that ends too early, or too late.
-func (a *Answer) refused(res *http.Response, body []byte) *upstream.Error {
+func (a *Response) refused(res *http.Response, body []byte) *upstream.Error {
 	e := a.server.conf.Failure(res.StatusCode, cleanHeader(res.Header, a.hidden), []byte(a.hidden.Clean(string(body))))
 	if a.id != "" {
 		e.UpstreamID = a.id
@@ -249,7 +249,7 @@ func failed(err error) error {
 
 // Read reads what is to come of the answer, as an [io.Reader]. Once the context
 // of the exchange has ended, its cause is the error.
-func (a *Answer) Read(p []byte) (int, error) {
+func (a *Response) Read(p []byte) (int, error) {
 	n, err := a.body.Read(p)
 	if err != nil && err != io.EOF && a.ctx.Err() != nil {
 		err = context.Cause(a.ctx)
@@ -259,7 +259,7 @@ func (a *Answer) Read(p []byte) (int, error) {
 
 // Buffer puts a buffer in front of what is to come of the answer, for looking
 // at how it begins. Read goes on from it.
-func (a *Answer) Buffer() *bufio.Reader {
+func (a *Response) Buffer() *bufio.Reader {
 	b := bufio.NewReaderSize(a.body, 4<<10)
 	a.body = struct {
 		io.Reader
@@ -270,13 +270,13 @@ func (a *Answer) Buffer() *bufio.Reader {
 
 // Close gives the connection back if the answer was read to its end, and
 // closes it otherwise.
-func (a *Answer) Close() error { return a.body.Close() }
+func (a *Response) Close() error { return a.body.Close() }
 
 // Head returns what is known before the answer is read: the server's name and id,
 // and those of its headers that clients may receive.
-func (a *Answer) Head(asAsked bool) Head {
+func (a *Response) Head(asAsked bool) Head {
 	head := Head{ModelAsRequested: asAsked, Upstream: a.server.conf.Name, UpstreamID: a.id, answer: a}
-	for _, told := range a.server.conf.Told {
+	for _, told := range a.server.conf.ForwardedHeaders {
 		for name, values := range a.header {
 			if name != told && !(strings.HasSuffix(told, "-") && strings.HasPrefix(name, told)) {
 				continue
@@ -290,9 +290,9 @@ func (a *Answer) Head(asAsked bool) Head {
 }
 
 // Text reads a whole answer.
-func (a *Answer) Text() (string, error) {
+func (a *Response) Text() (string, error) {
 	var b strings.Builder
-	most := a.server.conf.Reply
+	most := a.server.conf.MaxResponse
 	n, err := io.Copy(&b, io.LimitReader(a, most+1))
 	switch {
 	case a.ctx.Err() != nil:
@@ -307,7 +307,7 @@ func (a *Answer) Text() (string, error) {
 
 // Decode reads a whole answer as a format has it, within the bounds of the
 // server.
-func (a *Answer) Decode(decode func(text string, l content.Limits) (*upstream.Frame, error)) (*upstream.Frame, error) {
+func (a *Response) Decode(decode func(text string, l content.Limits) (*upstream.Frame, error)) (*upstream.Frame, error) {
 	text, err := a.Text()
 	if err != nil {
 		return nil, err
@@ -317,16 +317,16 @@ func (a *Answer) Decode(decode func(text string, l content.Limits) (*upstream.Fr
 }
 
 // named adds to an error where it comes from: see [named].
-func (a *Answer) named(err error) error { return named(err, a.server.conf.Name, a.id) }
+func (a *Response) named(err error) error { return named(err, a.server.conf.Name, a.id) }
 
 // failure completes an error that was found in what the server sent: it removes
 // the host's secrets and adds where it comes from. Of nil it makes nil.
-func (a *Answer) failure(err error) error { return a.named(a.clean(err)) }
+func (a *Response) failure(err error) error { return a.named(a.clean(err)) }
 
-// Ask makes an exchange whose answer is wanted whole, and calls decode with its
+// Send makes an exchange whose answer is wanted whole, and calls decode with its
 // text. It returns the id that the server gave the exchange. The errors are those
-// of Do, of [Answer.Text] and of decode.
-func (s *Server) Ask(ctx context.Context, x *Exchange, decode func(text string) error) (id string, err error) {
+// of Do, of [Response.Text] and of decode.
+func (s *Server) Send(ctx context.Context, x *Exchange, decode func(text string) error) (id string, err error) {
 	a, err := s.Do(ctx, x)
 	if err != nil {
 		return "", err
@@ -339,11 +339,11 @@ func (s *Server) Ask(ctx context.Context, x *Exchange, decode func(text string) 
 	return a.id, a.failure(decode(text))
 }
 
-// AskCount asks for a count of tokens, which decode reads. The errors are those
+// SendCount asks for a count of tokens, which decode reads. The errors are those
 // of Ask.
-func (s *Server) AskCount(ctx context.Context, x *Exchange, decode func(text string) (upstream.TokenCount, error)) (upstream.TokenCount, error) {
+func (s *Server) SendCount(ctx context.Context, x *Exchange, decode func(text string) (upstream.TokenCount, error)) (upstream.TokenCount, error) {
 	var n upstream.TokenCount
-	id, err := s.Ask(ctx, x, func(text string) (err error) {
+	id, err := s.Send(ctx, x, func(text string) (err error) {
 		n, err = decode(text)
 		return err
 	})

@@ -29,7 +29,7 @@ type Head struct {
 	// Upstream is the server's name, UpstreamID the id that it gave the exchange.
 	Upstream, UpstreamID string
 
-	answer *Answer // whose secrets are removed from errors; nil if there are none
+	answer *Response // whose secrets are removed from errors; nil if there are none
 }
 
 // Relay writes the pieces of a stream as they come. change, if not nil, sees the events of
@@ -87,8 +87,8 @@ func (h *Head) complete(s *upstream.Start) {
 	s.Upstream, s.UpstreamID = h.Upstream, h.UpstreamID
 }
 
-// Reply writes a whole answer.
-func Reply(w *upstream.Writer, f *upstream.Frame, head Head, change func([]upstream.Event) bool) error {
+// WriteResponse writes a whole answer.
+func WriteResponse(w *upstream.Writer, f *upstream.Frame, head Head, change func([]upstream.Event) bool) error {
 	if _, err := begin(w, f, head); err != nil {
 		return err
 	}

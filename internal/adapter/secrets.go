@@ -47,7 +47,7 @@ func (s *Server) secrets(sent *http.Request) *redact.Secrets {
 }
 
 // clean removes secrets from an error about the answer. A nil Answer has none.
-func (a *Answer) clean(err error) error {
+func (a *Response) clean(err error) error {
 	if a == nil || err == nil {
 		return err
 	}

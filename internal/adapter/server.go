@@ -46,15 +46,15 @@ type Config struct {
 	// Header goes with every exchange, in front of what the format sets.
 	Header http.Header
 
-	// Told names the headers of answers that clients may be told, in canonical
+	// ForwardedHeaders names the headers of answers that clients may be told, in canonical
 	// form; a name that ends in "-" stands for all that begin with it. Fronts
 	// choose among them.
-	Told []string
+	ForwardedHeaders []string
 
 	// Limits bounds what the server answers: Body is for one event of a stream
 	// (0 means 32 MiB). Reply is for a whole answer; 0 means 64 MiB.
-	Limits content.Limits
-	Reply  int64
+	Limits      content.Limits
+	MaxResponse int64
 
 	// Failure reads an answer with another status than 2xx.
 	Failure func(status int, h http.Header, body []byte) *upstream.Error
@@ -81,8 +81,8 @@ func New(c Config, faults ...string) (*Server, error) {
 	if len(faults) > 0 {
 		return nil, errors.New(c.Name + ": " + strings.Join(faults, "; "))
 	}
-	if c.Reply == 0 {
-		c.Reply = mostReply
+	if c.MaxResponse == 0 {
+		c.MaxResponse = mostReply
 	}
 	c.Header = c.Header.Clone()
 	s := &Server{conf: c, base: base}
@@ -126,6 +126,6 @@ func (s *Server) Limits() content.Limits { return s.conf.Limits }
 // whole returns the bounds of a whole answer.
 func (s *Server) whole() content.Limits {
 	l := s.conf.Limits
-	l.Body = s.conf.Reply
+	l.Body = s.conf.MaxResponse
 	return l
 }

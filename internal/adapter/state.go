@@ -15,8 +15,8 @@ import (
 // adapter checks its requests with it. The error lists the members.
 func Kept(n *upstream.Request, own content.Format) error {
 	var list content.ViolationList
-	if codec.Ours(n.Extra, own) == nil {
-		for at, rule := range codec.Lost(n.Extra, "extra") {
+	if codec.Own(n.Extra, own) == nil {
+		for at, rule := range codec.LostMembers(n.Extra, "extra") {
 			if rule == codec.ForeignKept {
 				list.Add(content.CodeUnsupported, at, rule.Reason)
 			}

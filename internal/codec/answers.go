@@ -14,56 +14,56 @@ import (
 // What is lost of an answer, of whichever format, when it is read. Every
 // codec's table of what it reads has them.
 var (
-	AnswerNotUnicode = &loss.Rule{Feature: loss.AnswerText, Severity: content.LossDegraded,
+	ResponseNotUnicode = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossDegraded,
 		Reason: "text that is not Unicode became U+FFFD"}
-	AnswerNoReason = &loss.Rule{Feature: loss.AnswerStop, Severity: content.LossDegraded,
+	ResponseNoReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
 		Reason: "the answer does not say why it ended"}
-	AnswerStringInput = &loss.Rule{Feature: loss.AnswerArguments, Severity: content.LossDegraded,
+	ResponseStringInput = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDegraded,
 		Reason: "the arguments of a call came as a string: they are the object that it spells"}
-	AnswerWrongType = &loss.Rule{Feature: loss.AnswerBroken, Severity: content.LossDropped,
+	ResponseWrongType = &loss.Rule{Feature: loss.ResponseBroken, Severity: content.LossDropped,
 		Reason: "a member of the part is not of its type and is left out"}
-	AnswerManyCounts = &loss.Rule{Feature: loss.AnswerUsage, Severity: content.LossHint,
+	ResponseManyCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
 		Reason: "the usage has more members than are kept"}
 )
 
-// AnswerLosses is the table of them.
-var AnswerLosses = []*loss.Rule{
-	AnswerNotUnicode, AnswerNoReason, AnswerStringInput, AnswerWrongType, AnswerManyCounts,
+// ResponseLosses is the table of them.
+var ResponseLosses = []*loss.Rule{
+	ResponseNotUnicode, ResponseNoReason, ResponseStringInput, ResponseWrongType, ResponseManyCounts,
 }
 
 // What is lost of an answer, by whichever codec that says it in another format
 // than the vendor's. What a client asked for, or needs to go on, is no hint.
 var (
-	UnsaidSources = &loss.Rule{Feature: loss.AnswerCitations, Severity: content.LossDropped,
+	UnsupportedSources = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "sources that the vendor names beside the texts are left out"}
-	UnsaidLogprobs = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossDropped,
+	UnsupportedLogprobs = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossDropped,
 		Reason: "how likely the tokens were is left out"}
-	UnsaidResume = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossDropped,
+	UnsupportedResume = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossDropped,
 		Reason: "what the vendor needs to go on from here is left out"}
-	UnsaidMembers = &loss.Rule{Feature: loss.AnswerMembers, Severity: content.LossHint,
+	UnsupportedMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "members of another format are left out"}
 )
 
 // unsaid are the members of answers, and of their parts, whose loss is no hint.
 var unsaid = map[content.Format]map[string]*loss.Rule{
 	"generatecontent": {
-		"citationMetadata": UnsaidSources, "urlContextMetadata": UnsaidSources, "groundingAttributions": UnsaidSources,
-		"logprobsResult": UnsaidLogprobs, "continuationToken": UnsaidResume,
+		"citationMetadata": UnsupportedSources, "urlContextMetadata": UnsupportedSources, "groundingAttributions": UnsupportedSources,
+		"logprobsResult": UnsupportedLogprobs, "continuationToken": UnsupportedResume,
 	},
-	"messages":         {"container": UnsaidResume},
-	"openai-chat":      {"logprobs": UnsaidLogprobs},
-	"openai-responses": {"logprobs": UnsaidLogprobs},
+	"messages":         {"container": UnsupportedResume},
+	"openai-chat":      {"logprobs": UnsupportedLogprobs},
+	"openai-responses": {"logprobs": UnsupportedLogprobs},
 }
 
 // grounding is the member in which content generation tells sources of texts,
 // of which [Sources] knows more.
 const grounding = "groundingMetadata"
 
-// Unsaid yields the losses of members of an answer that is said in another
+// Unsupported yields the losses of members of an answer that is said in another
 // format: where they are, and by which rule. path is empty for
 // members of the answer, else that of a candidate. Members are told by name, or
 // as "members" where they have none to be told by.
-func Unsaid(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
+func Unsupported(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 	return func(yield func(string, *loss.Rule) bool) {
 		for name, rule := range unsaidMembers(x) {
 			if name == "" {
@@ -79,8 +79,8 @@ func Unsaid(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 	}
 }
 
-// UnsaidOfPart calls lost with the losses of the members of a part, each once.
-func UnsaidOfPart(x *content.Extra, lost func(*loss.Rule)) {
+// UnsupportedOfPart calls lost with the losses of the members of a part, each once.
+func UnsupportedOfPart(x *content.Extra, lost func(*loss.Rule)) {
 	var told []*loss.Rule
 	for _, rule := range unsaidMembers(x) {
 		if !slices.Contains(told, rule) {
@@ -90,7 +90,7 @@ func UnsaidOfPart(x *content.Extra, lost func(*loss.Rule)) {
 	}
 }
 
-// unsaidMembers yields the names of members that say anything, as [Told] does,
+// unsaidMembers yields the names of members that say anything, as [ReportedMembers] does,
 // and the rules by which they are lost.
 func unsaidMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 	return func(yield func(string, *loss.Rule) bool) {
@@ -98,7 +98,7 @@ func unsaidMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 		if doc != nil {
 			defer doc.Close()
 		}
-		for name := range Told(x) {
+		for name := range ReportedMembers(x) {
 			if name != "" && doc != nil {
 				v := doc.Root().Get(name)
 				if v.Kind() == jsonwire.Null || idle(v) || name == grounding && onlySources(v) {
@@ -107,7 +107,7 @@ func unsaidMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 			}
 			rule := unsaid[x.Format][name]
 			if rule == nil {
-				rule = UnsaidMembers
+				rule = UnsupportedMembers
 			}
 			if !yield(name, rule) {
 				return
@@ -196,7 +196,7 @@ func (s *Sources) Lost() iter.Seq2[string, *loss.Rule] {
 			lost = lost || !cited
 		}
 		if lost {
-			yield(grounding, UnsaidSources)
+			yield(grounding, UnsupportedSources)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func MoreThan(s *upstream.Stop, words string) bool {
 	if s.Details == "" {
 		return false
 	}
-	doc, err := jsonwire.Parse(s.Details, AnyDocument)
+	doc, err := jsonwire.Parse(s.Details, UnlimitedJSON)
 	if err != nil {
 		return true
 	}

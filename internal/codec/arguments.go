@@ -22,11 +22,11 @@ func Arguments(input string) (object string, ok bool) {
 	return input, jsonwire.ValidObject(input)
 }
 
-// Unbegun reports whether p, the last part of an answer, is a call that was cut
+// NotStarted reports whether p, the last part of an answer, is a call that was cut
 // before its arguments began. It looks like one without arguments, but for why
 // the answer ended: a model that is done with a call waits for its result. Vendors
 // that always tell whole calls tell arguments, if only an empty object.
-func Unbegun(p content.Part, ended content.StopReason) bool {
+func NotStarted(p content.Part, ended content.StopReason) bool {
 	t, ok := p.(*content.ToolUse)
 	if !ok || t == nil || TrimBlank(t.Input) != "" {
 		return false

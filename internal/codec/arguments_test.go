@@ -45,13 +45,13 @@ func TestUnbegun(t *testing.T) {
 		content.StopMaxTokens: true, content.StopContext: true, content.StopSafety: true, content.StopRefusal: true,
 		content.StopSequence: true, content.StopOther: true, "a new one": true,
 	} {
-		if got := Unbegun(bare, ended); got != want {
+		if got := NotStarted(bare, ended); got != want {
 			t.Errorf("ended by %q: %v, want %v", ended, got, want)
 		}
 	}
 	for _, p := range []content.Part{nil, (*content.ToolUse)(nil), &content.Text{}, &content.ToolUse{Name: "f", Input: "{}"},
 		&content.ToolUse{Name: "f", Input: "null"}, &content.ServerToolUse{Name: "f"}} {
-		if Unbegun(p, content.StopMaxTokens) {
+		if NotStarted(p, content.StopMaxTokens) {
 			t.Errorf("%#v: its arguments have not begun", p)
 		}
 	}

@@ -91,7 +91,7 @@ func TestNames(t *testing.T) {
 		if known != want || typed != (want == "model") {
 			t.Errorf("Find(%q) = %q, %v; want %q", name, known, typed, want)
 		}
-		if got := LookAlike(name, append(n.Typed, n.Kept...)); got != want {
+		if got := SimilarName(name, append(n.Typed, n.Kept...)); got != want {
 			t.Errorf("LookAlike(%q) = %q, want %q", name, got, want)
 		}
 	}
@@ -148,11 +148,11 @@ func TestAppend(t *testing.T) {
 }
 
 func TestFaultList(t *testing.T) {
-	if err := FaultList(nil, 0); err != nil {
+	if err := ViolationsError(nil, 0); err != nil {
 		t.Error(err)
 	}
 	list := slices.Repeat([]*content.Violation{{Code: content.CodeType, Path: "p", Text: "t"}}, content.MaxViolations)
-	got, more := content.Violations(FaultList(list, 7))
+	got, more := content.Violations(ViolationsError(list, 7))
 	if diff := cmp.Diff(list, got); diff != "" || more != 7 {
 		t.Errorf("more %d (-want +got):\n%s", more, diff)
 	}

@@ -36,7 +36,7 @@ func isTier(name string, v jsonwire.Value) bool {
 // f say anything that is lost. Nothing is lost of a count that is zero, of a word
 // for what is the case where nothing is said, and of what [Tier] tells.
 func Counts(x *content.Extra, f content.Format) bool {
-	if x == nil || Ours(x, f) != nil {
+	if x == nil || Own(x, f) != nil {
 		return false
 	}
 	doc := Open(x, x.Format)

@@ -13,19 +13,19 @@ import (
 // It goes on after a fault, so that all of them are told; what was written is
 // then worth nothing.
 type Encoder struct {
-	W      *jsonwire.Writer
-	Notes  map[NoteKey]string
-	Path   Path
-	Faults content.ViolationList
+	W          *jsonwire.Writer
+	Notes      map[NoteKey]string
+	Path       Path
+	Violations content.ViolationList
 
 	// Word tells a path with names as they are written in the words of paths;
 	// nil: as it is. It is asked only when there is a fault.
 	Word func(path string) string
 }
 
-// Fault notes what cannot be written: the member name of the object that the
+// Violation notes what cannot be written: the member name of the object that the
 // path is at, or that object if name is empty.
-func (e *Encoder) Fault(code content.Code, name, text string) {
+func (e *Encoder) Violation(code content.Code, name, text string) {
 	path := e.Path.At()
 	if name != "" {
 		path = e.Path.At(name)
@@ -33,7 +33,7 @@ func (e *Encoder) Fault(code content.Code, name, text string) {
 	if e.Word != nil {
 		path = e.Word(path)
 	}
-	e.Faults.Add(code, path, text)
+	e.Violations.Add(code, path, text)
 }
 
 // Noted returns how a member was spelled.
@@ -132,7 +132,7 @@ func (e *Encoder) OptNumber(node any, name string, f *float64) {
 		return
 	}
 	if math.IsNaN(*f) || math.IsInf(*f, 0) {
-		e.Fault(content.CodeRange, name, "must be a finite number")
+		e.Violation(content.CodeRange, name, "must be a finite number")
 		return
 	}
 	e.W.Name(name)
@@ -183,7 +183,7 @@ func (e *Encoder) Free(name, json string) {
 		json = "{}"
 	}
 	if !jsonwire.IsObject(json) {
-		e.Fault(content.CodeType, name, "must be a JSON object")
+		e.Violation(content.CodeType, name, "must be a JSON object")
 		return
 	}
 	e.Raw(name, json)
@@ -191,8 +191,8 @@ func (e *Encoder) Free(name, json string) {
 
 // Valid reports whether json is a JSON document, and notes a fault if not.
 func (e *Encoder) Valid(name, json string) bool {
-	if err := jsonwire.Valid(json, AnyDocument); err != nil {
-		e.Fault(content.CodeSyntax, name, "is not valid JSON: "+err.Error())
+	if err := jsonwire.Valid(json, UnlimitedJSON); err != nil {
+		e.Violation(content.CodeSyntax, name, "is not valid JSON: "+err.Error())
 		return false
 	}
 	return true
@@ -218,10 +218,10 @@ func (e *Encoder) Extra(x *content.Extra, f content.Format, skip func(name strin
 		return
 	}
 	if !jsonwire.IsObject(x.JSON) {
-		e.Fault(content.CodeType, "", "the extra members must be a JSON object")
+		e.Violation(content.CodeType, "", "the extra members must be a JSON object")
 		return
 	}
 	if err := e.W.MembersExcept(x.JSON, skip); err != nil {
-		e.Fault(content.CodeSyntax, "", "the extra members are not valid JSON: "+err.Error())
+		e.Violation(content.CodeSyntax, "", "the extra members are not valid JSON: "+err.Error())
 	}
 }

@@ -47,8 +47,8 @@ func TestEncoder(t *testing.T) {
 	w.EndObject()
 	want := `{"null":null,"empty":"","was":1.50,"whole":7.0,"changed":7,"none":null,"zero":0,"flag":false,"on":true,"list":["a"],` +
 		`"raw":[ 1],"free":{},"in":{"b":2}}`
-	if diff := cmp.Diff(want, w.Text()); diff != "" || e.Faults.Len() > 0 {
-		t.Errorf("%v (-want +got):\n%s", e.Faults.Err(), diff)
+	if diff := cmp.Diff(want, w.Text()); diff != "" || e.Violations.Len() > 0 {
+		t.Errorf("%v (-want +got):\n%s", e.Violations.Err(), diff)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestEncoderFaults(t *testing.T) {
 	e.Free("Free", `[]`)
 	e.Extra(&content.Extra{Format: "f", JSON: `[]`}, "f", nil)
 	e.Extra(&content.Extra{Format: "f", JSON: `{"a"}`}, "f", func(string) bool { return false })
-	list, _ := content.Violations(e.Faults.Err())
+	list, _ := content.Violations(e.Violations.Err())
 	var got []string
 	for _, f := range list {
 		got = append(got, string(f.Code)+" "+f.Path)

@@ -14,7 +14,7 @@ func OneOf(mediaType, schema string) string {
 	if mediaType != "text/x.enum" {
 		return ""
 	}
-	doc, err := jsonwire.Parse(schema, AnyDocument)
+	doc, err := jsonwire.Parse(schema, UnlimitedJSON)
 	if err != nil {
 		return ""
 	}

@@ -54,11 +54,11 @@ func AppendMember(dst []byte, name, json string) []byte {
 	return append(AppendName(dst, name), json...)
 }
 
-// AnyDocument lets pass what a host's own limits have let pass.
-var AnyDocument = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}
+// UnlimitedJSON lets pass what a host's own limits have let pass.
+var UnlimitedJSON = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}
 
-// AnyRequest is AnyDocument for a whole request.
-var AnyRequest = content.Limits{Depth: AnyDocument.Depth, Values: AnyDocument.Values, Parts: 1 << 30, Tools: 1 << 30, Schemas: 1 << 30}
+// UnlimitedRequest is AnyDocument for a whole request.
+var UnlimitedRequest = content.Limits{Depth: UnlimitedJSON.Depth, Values: UnlimitedJSON.Values, Parts: 1 << 30, Tools: 1 << 30, Schemas: 1 << 30}
 
 // Append appends the document that w holds to dst.
 func Append(dst []byte, w *jsonwire.Writer) ([]byte, error) {
@@ -80,9 +80,9 @@ func (a *appender) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// FaultList makes one error of faults that are in order already. more is how
+// ViolationsError makes one error of faults that are in order already. more is how
 // many there were besides.
-func FaultList(list []*content.Violation, more int) error {
+func ViolationsError(list []*content.Violation, more int) error {
 	var all content.ViolationList
 	for _, e := range list {
 		all.Add(e.Code, e.Path, e.Text)

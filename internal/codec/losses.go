@@ -20,18 +20,18 @@ var (
 		Reason: "the tool is another vendor's own and is left out"}
 )
 
-// EmptyQuestion is reported by formats that accept no empty question, where
-// content generation does. [NoQuestion] is sent instead.
-var EmptyQuestion = &loss.Rule{Feature: loss.EmptyText, Severity: content.LossDegraded,
+// EmptyMessage is reported by formats that accept no empty question, where
+// content generation does. [EmptyMessageText] is sent instead.
+var EmptyMessage = &loss.Rule{Feature: loss.EmptyText, Severity: content.LossDegraded,
 	Reason: "the last message of the user is empty: a sentence that says so is sent"}
 
-// NoQuestion is sent for an empty question: see [EmptyQuestion].
-const NoQuestion = "(The user's message is empty.)"
+// EmptyMessageText is sent for an empty question: see [EmptyMessage].
+const EmptyMessageText = "(The user's message is empty.)"
 
 // What Messages takes no form of. An adapter refuses requests with these:
 // without them the answer would be wrong.
 var (
-	MessagesSound = &loss.Rule{Feature: loss.Sound, Severity: content.LossDropped,
+	MessagesAudioVideo = &loss.Rule{Feature: loss.AudioVideo, Severity: content.LossDropped,
 		Reason: "Messages takes no sound and no moving pictures"}
 	MessagesImageType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossDropped,
 		Reason: "Messages takes images as JPEG, PNG, GIF and WebP only"}
@@ -49,8 +49,8 @@ type Losses struct {
 	Format content.Format
 }
 
-// Lose notes that a rule has met what stands at path.
-func (l *Losses) Lose(r *loss.Rule, path string) { l.Add(r, path) }
+// Report notes that a rule has met what stands at path.
+func (l *Losses) Report(r *loss.Rule, path string) { l.Add(r, path) }
 
 // Drop notes that a part is lost, and returns none.
 func (l *Losses) Drop(r *loss.Rule, path string) content.Part {
@@ -72,12 +72,12 @@ func (l *Losses) Within(path string, list []content.Loss) {
 	}
 }
 
-// Foreign notes members of another format, which are at path: see [Lost].
+// Foreign notes members of another format, which are at path: see [LostMembers].
 func (l *Losses) Foreign(x *content.Extra, path string) {
-	if x == nil || Ours(x, l.Format) != nil {
+	if x == nil || Own(x, l.Format) != nil {
 		return
 	}
-	for at, rule := range Lost(x, path) {
+	for at, rule := range LostMembers(x, path) {
 		l.Add(rule, at)
 	}
 }
@@ -85,10 +85,10 @@ func (l *Losses) Foreign(x *content.Extra, path string) {
 // mostTold bounds how many members are told by name.
 const mostTold = 64
 
-// Told yields the names of the members of x, in their order. An empty name
+// ReportedMembers yields the names of the members of x, in their order. An empty name
 // stands for members whose names are not told: no plain words, or too many, or
 // unreadable.
-func Told(x *content.Extra) iter.Seq[string] {
+func ReportedMembers(x *content.Extra) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		doc := Open(x, x.Format)
 		if doc == nil {
@@ -129,8 +129,8 @@ func plainWord(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// Ours returns x if its members are of the format, else nil.
-func (l *Losses) Ours(x *content.Extra) *content.Extra { return Ours(x, l.Format) }
+// Own returns x if its members are of the format, else nil.
+func (l *Losses) Own(x *content.Extra) *content.Extra { return Own(x, l.Format) }
 
 // Signature notes a signature of another format, of the part at path.
 func (l *Losses) Signature(s content.Signature, path string) {
@@ -157,9 +157,9 @@ func (l *Losses) Tool(t *content.Tool, path string) bool {
 	return t.Format == l.Format
 }
 
-// Ours returns x if its members are of the format f, or of whichever format
+// Own returns x if its members are of the format f, or of whichever format
 // they are written in, else nil.
-func Ours(x *content.Extra, f content.Format) *content.Extra {
+func Own(x *content.Extra, f content.Format) *content.Extra {
 	if x != nil && (x.Format == f || x.Format == "") {
 		return x
 	}
@@ -169,10 +169,10 @@ func Ours(x *content.Extra, f content.Format) *content.Extra {
 // Open returns the members of x as a document, which has to be closed; nil if
 // they are of another format than f, or no JSON.
 func Open(x *content.Extra, f content.Format) *jsonwire.Doc {
-	if x = Ours(x, f); x == nil {
+	if x = Own(x, f); x == nil {
 		return nil
 	}
-	doc, err := jsonwire.Parse(x.JSON, AnyDocument)
+	doc, err := jsonwire.Parse(x.JSON, UnlimitedJSON)
 	if err != nil {
 		return nil
 	}

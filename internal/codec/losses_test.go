@@ -25,7 +25,7 @@ func TestLosses(t *testing.T) {
 	if !l.Tool(&content.Tool{Format: "f"}, "k") || l.Tool(&content.Tool{Format: "g"}, "l") {
 		t.Error("want the format's own tool, and no other")
 	}
-	if l.Ours(own) != own || l.Ours(other) != nil || l.Ours(nil) != nil {
+	if l.Own(own) != own || l.Own(other) != nil || l.Own(nil) != nil {
 		t.Error("want the format's own members, and no others")
 	}
 	l.Within("m", []content.Loss{{Severity: content.LossHint}, {Path: "items", Severity: content.LossDegraded}})

@@ -31,7 +31,7 @@ var (
 		Reason: "the member is not known, and may change the answer: it is left out"}
 )
 
-// ForeignRules are the rules by which [Lost] loses members. Every codec's table
+// ForeignRules are the rules by which [LostMembers] loses members. Every codec's table
 // has them.
 var ForeignRules = []*loss.Rule{ForeignMembers, ForeignNuance, ForeignSafety, ForeignSetting, ForeignPlace, ForeignKept, ForeignUnknown}
 
@@ -117,20 +117,20 @@ var openAI = map[string]*loss.Rule{
 	"text": ForeignSetting, "n": ForeignSetting, "image": ForeignSetting,
 }
 
-// Lost yields the losses of an Extra that stands at a neutral path and is of
+// LostMembers yields the losses of an Extra that stands at a neutral path and is of
 // another format than the one that the request is to be said in: where they are,
 // and by which of [ForeignRules]. That of a request, at "extra", is told member by
 // member; elsewhere the members without an effect are one loss at path.
 //
 // A codec makes its reports of it, as they are:
 //
-//	for at, rule := range codec.Lost(x, "tools.2.extra") {
+//	for at, rule := range codec.LostMembers(x, "tools.2.extra") {
 //		log.Add(rule, at)
 //	}
 //
 // and leaves out those at which it does find a use for the member.
 // [Losses.Foreign] does just that.
-func Lost(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
+func LostMembers(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 	return func(yield func(string, *loss.Rule) bool) {
 		if x == nil || x.JSON == "" {
 			return
@@ -139,7 +139,7 @@ func Lost(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 		// A request may have very many of these, so they share what reads them.
 		doc := extraDocs.Get().(*jsonwire.Doc)
 		defer extraDocs.Put(doc)
-		if doc.Parse(x.JSON, AnyDocument) != nil || doc.Root().Kind() != jsonwire.Object {
+		if doc.Parse(x.JSON, UnlimitedJSON) != nil || doc.Root().Kind() != jsonwire.Object {
 			doc.Close()
 			yield(path, w.unknown())
 			return

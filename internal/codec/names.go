@@ -38,7 +38,7 @@ func (n *Names) Index() (x Index) {
 }
 
 // Find returns the known name that name is, or that a laxer reader would take
-// it for: see [LookAlike]. It returns "" if there is none. typed says that it
+// it for: see [SimilarName]. It returns "" if there is none. typed says that it
 // has a field.
 func (x *Index) Find(name string) (known string, typed bool) {
 	n, cut := len(name), name
@@ -81,10 +81,10 @@ func folded(name string, i int) (n int, cut string) {
 	return n, name[:i]
 }
 
-// LookAlike returns the first of the known names that a laxer reader would take
+// SimilarName returns the first of the known names that a laxer reader would take
 // name for: one that ignores case, or one whose strings end at a NUL. It
 // returns "" if there is none.
-func LookAlike(name string, known []string) string {
+func SimilarName(name string, known []string) string {
 	cut, _, _ := strings.Cut(name, "\x00")
 	for _, k := range known {
 		if strings.EqualFold(k, cut) {

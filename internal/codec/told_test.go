@@ -27,13 +27,13 @@ func TestTold(t *testing.T) {
 		{"no JSON", `{"a"`, []string{""}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := slices.Collect(Told(&content.Extra{Format: "other", JSON: tt.json}))
+			got := slices.Collect(ReportedMembers(&content.Extra{Format: "other", JSON: tt.json}))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
-	got := slices.Collect(Told(&content.Extra{Format: "other", JSON: strings.TrimSuffix(many, ",") + "}"}))
+	got := slices.Collect(ReportedMembers(&content.Extra{Format: "other", JSON: strings.TrimSuffix(many, ",") + "}"}))
 	if len(got) != mostTold+1 || got[mostTold] != "" {
 		t.Errorf("%d names are told of too many", len(got))
 	}

@@ -34,9 +34,9 @@ var generateTexts = []feature{
 		body:  `"systemInstruction":{"parts":[{"text":"S1"}]},"contents":[{"role":"user","parts":[{"text":""}]}]`,
 		marks: []string{"S1 @ system.0"},
 		sent: map[string][]string{
-			toClaude: {"messages.0.content.0.text = " + codec.NoQuestion},
-			toChat:   {"messages.1.content = " + codec.NoQuestion},
-			toResp:   {"input.0.content = " + codec.NoQuestion},
+			toClaude: {"messages.0.content.0.text = " + codec.EmptyMessageText},
+			toChat:   {"messages.1.content = " + codec.EmptyMessageText},
+			toResp:   {"input.0.content = " + codec.EmptyMessageText},
 		},
 		loss: map[string][]string{toClaude: {"degraded turns.0"}, toChat: {"degraded turns.0", "* turns.0.parts.0"}, toResp: {"degraded turns.0", "* turns.0.parts.0"}},
 	},
@@ -99,7 +99,7 @@ var generateFiles = []feature{
 		name: "a question of white space",
 		body: `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"model","parts":[{"text":"A1"}]},{"role":"user","parts":[{"text":" "}]}]`,
 		loss: map[string][]string{toClaude: {"degraded turns.2"}},
-		sent: map[string][]string{toClaude: {"messages.2.content.0.text = " + codec.NoQuestion}, toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
+		sent: map[string][]string{toClaude: {"messages.2.content.0.text = " + codec.EmptyMessageText}, toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
 	},
 	{
 		name:  "files by link",

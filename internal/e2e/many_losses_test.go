@@ -28,7 +28,7 @@ func everyUpstream(t *testing.T, c *http.Client) map[string]upstream.Upstream {
 // TestManyLosses checks that what holds in more than a thousand places is told of
 // a thousand, with the number of the others, and that nothing else changes.
 func TestManyLosses(t *testing.T) {
-	const n = 3*loss.MostPlaces + 7
+	const n = 3*loss.MaxPaths + 7
 	data, _ := envelope.Seal("nobody", envelope.Own, "s")
 	body := messagesOf(`{"role":"assistant","content":[` + times(n, `{"type":"redacted_thinking","data":"`+data+`"}`) + `,{"type":"text","text":"a"}]},{"role":"user","content":"a"}`)
 	for name, up := range everyUpstream(t, nil) {
@@ -46,8 +46,8 @@ func TestManyLosses(t *testing.T) {
 				rows, places = rows+1, places+1+l.More
 			}
 		}
-		if rows != loss.MostPlaces || places != n {
-			t.Errorf("%s: %d reports of %d places, want %d of %d", name, rows, places, loss.MostPlaces, n)
+		if rows != loss.MaxPaths || places != n {
+			t.Errorf("%s: %d reports of %d places, want %d of %d", name, rows, places, loss.MaxPaths, n)
 		}
 	}
 }

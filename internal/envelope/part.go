@@ -77,15 +77,15 @@ func With(p content.Part, s content.Signature) content.Part {
 // What fronts lose of signatures. Damaged is of requests, the others are of
 // answers.
 var (
-	Damaged = &loss.Rule{Feature: loss.LostThought, Severity: content.LossDropped,
+	Damaged = &loss.Rule{Feature: loss.LostThinking, Severity: content.LossDropped,
 		Reason: "the carried signature did not come back as it was sent"}
-	Nobodys = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossHint,
+	Nobodys = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
 		Reason: "a signature of no known format, or where this format has none"}
-	TooLarge = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDegraded,
+	TooLarge = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
 		Reason: "a signature of another format that is too large to be carried"}
-	TooLate = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDegraded,
+	TooLate = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
 		Reason: "a signature of another format that came too late to be carried"}
-	TwoVendors = &loss.Rule{Feature: loss.AnswerSignature, Severity: content.LossDegraded,
+	TwoVendors = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
 		Reason: "thoughts of two vendors in one answer cannot be carried together"}
 )
 

@@ -17,7 +17,7 @@ var errAsked = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the 
 // goroutine of its own, its panics caught, and no longer than the first byte
 // of an answer may take.
 func (x *exchange) ask(ctx context.Context, call *Call) {
-	x.find(ctx, call.Lost)
+	x.find(ctx, call.Losses)
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(errDone)
 	var doc *jsonwire.Writer // to be looked at once done has said something

@@ -100,9 +100,9 @@ type Call struct {
 	// are taken from the budget.
 	Cost int64
 
-	// Lost is what the front itself could not say of the request, in neutral
+	// Losses is what the front itself could not say of the request, in neutral
 	// paths. Like the losses that an upstream tells first, it may be refused.
-	Lost []content.Loss
+	Losses []content.Loss
 
 	// Own, if not nil, is the error of a request that can only be answered by an
 	// upstream that sends it in the dialect's own format: it depends on what that
@@ -128,8 +128,8 @@ type Call struct {
 	// Stream encodes a streamed answer; nil if the client wants it whole.
 	Stream Encoder
 
-	// Reply writes a whole answer and says what could not be said.
-	Reply func(r *upstream.Response) (*jsonwire.Writer, []content.Loss)
+	// Response writes a whole answer and says what could not be said.
+	Response func(r *upstream.Response) (*jsonwire.Writer, []content.Loss)
 
 	// Path, if not nil, is used in place of the dialect's: one that knows the
 	// document.

@@ -205,7 +205,7 @@ func (x *exchange) refused(err error, key string) (own error) {
 
 func refused(err error, key string) error {
 	f := Explain(err)
-	if f.Code != upstream.CodeUnauthenticated || len(f.Faults) > 0 {
+	if f.Code != upstream.CodeUnauthenticated || len(f.Violations) > 0 {
 		return err
 	}
 	own := *f

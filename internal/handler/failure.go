@@ -36,10 +36,10 @@ type Failure struct {
 	// format's usual sentence.
 	Text string
 
-	// Faults are those of the document, More how many more there were. Paths
+	// Violations are those of the document, More how many more there were. Paths
 	// are in the format's own words.
-	Faults []*content.Violation
-	More   int
+	Violations []*content.Violation
+	More       int
 
 	// Details are the error object of a vendor, or of the host; Status goes with
 	// them, and Header with the response: see [upstream.Error].
@@ -131,7 +131,7 @@ func Explain(err error) *Failure {
 	case nil:
 	default:
 		list, more := content.Violations(e)
-		return &Failure{Code: upstream.CodeInvalid, Faults: list, More: more, Err: err}
+		return &Failure{Code: upstream.CodeInvalid, Violations: list, More: more, Err: err}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Failure{Code: upstream.CodeTimeout, Err: err, byHost: true}

@@ -278,7 +278,7 @@ func unavailable(files []File, errs []error) error {
 	}
 	if err := faults.Err(); err != nil {
 		list, more := content.Violations(err)
-		return &Failure{Code: upstream.CodeInvalid, Faults: list, More: more, Err: errors.Join(errs...)}
+		return &Failure{Code: upstream.CodeInvalid, Violations: list, More: more, Err: errors.Join(errs...)}
 	}
 	return errors.Join(errs...)
 }

@@ -15,9 +15,9 @@ import (
 func (x *exchange) log(ctx context.Context, f *Failure, more ...slog.Attr) {
 	level, message := level(ctx, f)
 	attrs := []slog.Attr{slog.String("code", string(f.Code))}
-	if len(f.Faults) > 0 {
-		first := f.Faults[0]
-		attrs = append(attrs, slog.Int("faults", len(f.Faults)+f.More), slog.String("fault", string(first.Code)))
+	if len(f.Violations) > 0 {
+		first := f.Violations[0]
+		attrs = append(attrs, slog.Int("faults", len(f.Violations)+f.More), slog.String("fault", string(first.Code)))
 		if first.Path != "" {
 			attrs = append(attrs, slog.String("at", OneLine(first.Path, maxPath)))
 		}

@@ -48,11 +48,11 @@ func TestLog(t *testing.T) {
 			`level=DEBUG msg="request refused" code=not_found`},
 		{"texts within", t.Context(), Explain(&upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("why: %w",
 			&upstream.Error{Code: upstream.CodeNotFound, Text: "quotes the client"})}), `level=ERROR msg="request failed" code=internal cause=not_found`},
-		{"faults", t.Context(), &Failure{Code: upstream.CodeInvalid, Faults: fault("a.0"), More: 3},
+		{"faults", t.Context(), &Failure{Code: upstream.CodeInvalid, Violations: fault("a.0"), More: 3},
 			`level=DEBUG msg="request refused" code=invalid faults=5 fault=type at=a.0`},
-		{"of the whole", t.Context(), &Failure{Code: upstream.CodeInvalid, Faults: fault("")[:1]},
+		{"of the whole", t.Context(), &Failure{Code: upstream.CodeInvalid, Violations: fault("")[:1]},
 			`level=DEBUG msg="request refused" code=invalid faults=1 fault=type`},
-		{"a name of the client's", t.Context(), &Failure{Code: upstream.CodeInvalid, Faults: fault("a[x\n" + strings.Repeat("é", 5000))},
+		{"a name of the client's", t.Context(), &Failure{Code: upstream.CodeInvalid, Violations: fault("a[x\n" + strings.Repeat("é", 5000))},
 			`level=DEBUG msg="request refused" code=invalid faults=2 fault=type at="a[x ` + strings.Repeat("é", 124) + `…"`},
 	} {
 		var seen bytes.Buffer

@@ -39,7 +39,7 @@ func (x *exchange) reply(s *sink) error {
 	} else {
 		reply := s.collect.Response()
 		s.lose(reply.Losses[s.told:]) // those that were found in collecting
-		doc, lost := s.call.Reply(reply)
+		doc, lost := s.call.Response(reply)
 		s.lose(lost)
 		from, size = doc, doc.Len()
 	}

@@ -101,13 +101,13 @@ func (x *exchange) reachable(ctx context.Context, call *Call) error {
 
 // tellLost tells what the front lost of a request, as an upstream would.
 func (x *exchange) tellLost(ctx context.Context, call *Call, s *sink) error {
-	if len(call.Lost) == 0 {
+	if len(call.Losses) == 0 {
 		return nil
 	}
 	var refused content.ViolationList
-	events := make([]upstream.Event, len(call.Lost))
-	for i := range call.Lost {
-		l := &call.Lost[i]
+	events := make([]upstream.Event, len(call.Losses))
+	for i := range call.Losses {
+		l := &call.Losses[i]
 		events[i] = upstream.Event{Kind: upstream.EventLoss, Loss: l}
 		if r := call.Request.RejectLoss; r != 0 && l.Severity >= r {
 			refused.Add(content.CodeUnsupported, l.Path, l.Reason)

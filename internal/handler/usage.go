@@ -7,7 +7,7 @@ import (
 )
 
 // lostCounts is the loss of a response without usage.
-var lostCounts = &loss.Rule{Feature: loss.AnswerUsage, Severity: content.LossDegraded,
+var lostCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
 	Reason: "the server did not report how many tokens were used: the counts are estimates"}
 
 // A tally is what is known of the tokens of a response.

@@ -6,17 +6,17 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// MostPlaces is how many losses of one rule keep a place of their own.
-const MostPlaces = 1000
+// MaxPaths is how many losses of one rule keep a place of their own.
+const MaxPaths = 1000
 
-// Bound returns losses with at most [MostPlaces] of each rule, the first ones.
+// Bound returns losses with at most [MaxPaths] of each rule, the first ones.
 // The last of these says in More in how many other places the same holds, so
 // that nothing is said of no place, and all severities are there. A document of
 // nothing but what is lost would otherwise take several times its own memory in
 // reports. It may use the list's memory, but holds on to none that it needs no
 // more.
 func Bound(list []content.Loss) []content.Loss {
-	if len(list) <= MostPlaces {
+	if len(list) <= MaxPaths {
 		return list
 	}
 	type rule struct {
@@ -33,7 +33,7 @@ func Bound(list []content.Loss) []content.Loss {
 			t = new(told)
 			rules[r] = t
 		}
-		if t.n == MostPlaces {
+		if t.n == MaxPaths {
 			kept[t.last].More += 1 + l.More
 			continue
 		}
@@ -46,9 +46,9 @@ func Bound(list []content.Loss) []content.Loss {
 	return slices.Clone(kept)
 }
 
-// News returns the losses that are not among those that were told before. It may
+// New returns the losses that are not among those that were told before. It may
 // use the list's memory.
-func News(list, told []content.Loss) []content.Loss {
+func New(list, told []content.Loss) []content.Loss {
 	known := make(map[content.Loss]struct{}, len(told))
 	for _, l := range told {
 		known[l] = struct{}{}

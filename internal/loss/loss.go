@@ -40,9 +40,9 @@ func (l *Log) Add(r *Rule, path string) {
 	l.Losses = append(l.Losses, r.At(path))
 }
 
-// Once returns losses without those that are in the list twice. It may use the
+// Unique returns losses without those that are in the list twice. It may use the
 // list's memory.
-func Once(list []content.Loss) []content.Loss {
+func Unique(list []content.Loss) []content.Loss {
 	const few = 16 // of which each can be compared with each
 	if len(list) <= few {
 		once := list[:0]
@@ -73,15 +73,15 @@ func Once(list []content.Loss) []content.Loss {
 	return once
 }
 
-// Told knows what was told of one answer. The pieces of an answer mostly lose the
+// Reported knows what was told of one answer. The pieces of an answer mostly lose the
 // same things, which are told once.
-type Told struct{ losses []content.Loss }
+type Reported struct{ losses []content.Loss }
 
 // mostTold bounds what is remembered. Beyond that it is told again.
 const mostTold = 64
 
-// News returns the loss of what stands at path, or nil if it was told before.
-func (t *Told) News(r *Rule, path string) *content.Loss {
+// New returns the loss of what stands at path, or nil if it was told before.
+func (t *Reported) New(r *Rule, path string) *content.Loss {
 	l := r.At(path)
 	if slices.Contains(t.losses, l) {
 		return nil

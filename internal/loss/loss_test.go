@@ -19,11 +19,11 @@ func TestOnce(t *testing.T) {
 			want = append(want, x, y)
 			list = append(list, x, y, x)
 		}
-		if diff := cmp.Diff(want, Once(list)); diff != "" {
+		if diff := cmp.Diff(want, Unique(list)); diff != "" {
 			t.Errorf("%d: (-want +got):\n%s", n, diff)
 		}
 	}
-	if got := Once(nil); got != nil {
+	if got := Unique(nil); got != nil {
 		t.Errorf("of none: %v", got)
 	}
 }

@@ -56,7 +56,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if err != nil {
 		return err
 	}
-	return adapter.Reply(w, f, a.Head(p.renamed()), p.restore)
+	return adapter.WriteResponse(w, f, a.Head(p.renamed()), p.restore)
 }
 
 // CountTokens asks the server. It is estimated, by [upstream.EstimateTokens],
@@ -79,7 +79,7 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, body adapter.
 	if body == nil {
 		return adapter.Estimate(req), nil
 	}
-	n, err := c.server.AskCount(ctx, &adapter.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Client: p.sends, Body: body},
+	n, err := c.server.SendCount(ctx, &adapter.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Client: p.sends, Body: body},
 		func(text string) (upstream.TokenCount, error) { return messages.DecodeCount([]byte(text)) })
 	if adapter.NotServed(err) {
 		return adapter.Estimate(req), nil
@@ -138,7 +138,7 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	}
 	h := make(http.Header)
 	h.Set(versionHeader, defaultVersion)
-	_, err = c.server.Ask(ctx, &adapter.Exchange{Path: path, Header: h}, func(text string) (err error) {
+	_, err = c.server.Send(ctx, &adapter.Exchange{Path: path, Header: h}, func(text string) (err error) {
 		list, _, next, err = messages.DecodeModels([]byte(text))
 		return err
 	})

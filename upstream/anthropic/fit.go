@@ -108,8 +108,8 @@ func question(n *upstream.Request, log *loss.Log) *upstream.Request {
 	}
 	c := *n
 	c.Turns = slices.Clone(n.Turns)
-	c.Turns[last].Parts = []content.Part{&content.Text{Text: codec.NoQuestion}}
-	log.Add(codec.EmptyQuestion, "turns."+strconv.Itoa(last))
+	c.Turns[last].Parts = []content.Part{&content.Text{Text: codec.EmptyMessageText}}
+	log.Add(codec.EmptyMessage, "turns."+strconv.Itoa(last))
 	return &c
 }
 

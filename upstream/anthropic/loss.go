@@ -45,7 +45,7 @@ var modelLosses = [...]loss.Rule{
 	lostBudgetSize:    {Feature: loss.ThinkingBudget, Severity: content.LossDegraded, Reason: "a budget is at least 1024 and below the limit of tokens: the nearest is told, or the model does not think"},
 	lostImplied:       {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the model thinks by a budget: the effort became one"},
 	lostForcedThought: {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "a model that thinks by a budget cannot be made to call a tool: it does not think"},
-	lostThought:       {Feature: loss.LostThought, Severity: content.LossDegraded, Reason: "the thoughts in front of the calls are lost: the model does not think in this answer"},
+	lostThought:       {Feature: loss.LostThinking, Severity: content.LossDegraded, Reason: "the thoughts in front of the calls are lost: the model does not think in this answer"},
 	lostEffort:        {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the model takes no effort: it is left out"},
 	lostEffortOff:     {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "without thinking the most effort of the model is high"},
 	lostForced:        {Feature: loss.ChoiceMode, Severity: content.LossDegraded, Reason: "the model cannot be made to call a tool: it may"},

@@ -87,8 +87,8 @@ func New(o Options) (*Client, error) {
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
 		// About rates; those about the host's account are not for
 		// clients.
-		Told:   []string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
-		Limits: o.Limits, Reply: o.Reply, Failure: messages.DecodeError,
+		ForwardedHeaders: []string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
+		Limits:           o.Limits, MaxResponse: o.Reply, Failure: messages.DecodeError,
 	}
 	if o.Bearer {
 		conf.KeyHeader = ""

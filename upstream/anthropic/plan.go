@@ -143,7 +143,7 @@ func speaks(n *upstream.Request) bool {
 func refused(losses []content.Loss) error {
 	var faults content.ViolationList
 	for _, l := range losses {
-		if codec.MessagesSound.Of(l) || codec.MessagesImageType.Of(l) || codec.MessagesDocumentType.Of(l) {
+		if codec.MessagesAudioVideo.Of(l) || codec.MessagesImageType.Of(l) || codec.MessagesDocumentType.Of(l) {
 			faults.Add(content.CodeUnsupported, l.Path, l.Reason)
 		}
 	}

@@ -50,7 +50,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if err != nil {
 		return err
 	}
-	return adapter.Reply(w, f, a.Head(p.wire == nil), p.restore)
+	return adapter.WriteResponse(w, f, a.Head(p.wire == nil), p.restore)
 }
 
 // resource returns the name of a model as the API has it.
@@ -96,7 +96,7 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (ups
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	n, err := c.server.AskCount(ctx, &adapter.Exchange{Path: pathOf(p.model) + ":countTokens", Client: p.sends, Body: body},
+	n, err := c.server.SendCount(ctx, &adapter.Exchange{Path: pathOf(p.model) + ":countTokens", Client: p.sends, Body: body},
 		func(text string) (upstream.TokenCount, error) { return generatecontent.DecodeCount([]byte(text)) })
 	if adapter.NotServed(err) {
 		return adapter.Estimate(req), nil
@@ -114,7 +114,7 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	if after != "" {
 		path += "&pageToken=" + url.QueryEscape(after)
 	}
-	_, err = c.server.Ask(ctx, &adapter.Exchange{Path: path}, func(text string) (err error) {
+	_, err = c.server.Send(ctx, &adapter.Exchange{Path: path}, func(text string) (err error) {
 		list, next, err = generatecontent.DecodeModels([]byte(text))
 		return err
 	})

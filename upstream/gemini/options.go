@@ -89,8 +89,8 @@ func New(o Options) (*Client, error) {
 	conf := adapter.Config{
 		Name: cmp.Or(o.Name, "gemini"), Base: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
 		Model: o.Model, Client: o.HTTPClient, Header: o.Header,
-		Told:   []string{"Retry-After", "X-Gemini-Service-Tier", "Server-Timing"},
-		Limits: o.Limits, Reply: o.Reply, Failure: generatecontent.DecodeError,
+		ForwardedHeaders: []string{"Retry-After", "X-Gemini-Service-Tier", "Server-Timing"},
+		Limits:           o.Limits, MaxResponse: o.Reply, Failure: generatecontent.DecodeError,
 	}
 	if o.Bearer {
 		conf.KeyHeader = ""

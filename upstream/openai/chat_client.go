@@ -34,7 +34,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 }
 
 // answer decodes what the server says, in the form that it comes in.
-func (c *Client) answer(ctx context.Context, a *adapter.Answer, p *plan, w *upstream.Writer) error {
+func (c *Client) answer(ctx context.Context, a *adapter.Response, p *plan, w *upstream.Writer) error {
 	tags := c.dialect.ThinkTags
 	if tags == ThinkTagsOpen && p.off {
 		tags = ThinkTagsLeading // templates close then what they open
@@ -50,7 +50,7 @@ func (c *Client) answer(ctx context.Context, a *adapter.Answer, p *plan, w *upst
 	if err != nil {
 		return err
 	}
-	return adapter.Reply(w, f, a.Head(true), p.restore)
+	return adapter.WriteResponse(w, f, a.Head(true), p.restore)
 }
 
 // CountTokens estimates: chat completions has no way to ask.

@@ -85,7 +85,7 @@ var messageCases = []struct {
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","encrypted_content":"s","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 	{name: "thoughts that were refused", local: true, known: refusals{fields: fieldReasoning}, change: says(q, turnOf(content.RoleAssistant, thoughtOf("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "nothing but an empty text", change: says(turnOf(content.RoleUser, sayText(""))), messages: `{"role":"user","content":"` + codec.NoQuestion + `"}`},
+	{name: "nothing but an empty text", change: says(turnOf(content.RoleUser, sayText(""))), messages: `{"role":"user","content":"` + codec.EmptyMessageText + `"}`},
 	{name: "a PDF", change: user(&content.Document{Source: pdf, Title: "T"}),
 		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"file","file":{"filename":"T","file_data":"data:application/pdf;base64,JVBERi0="}}]}`},
 	{name: "a text document", local: true, change: user(&content.Document{Source: &content.Base64{MediaType: "text/markdown", Data: "IyBI"}, Title: "T", Context: "C"}),

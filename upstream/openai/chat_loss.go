@@ -27,9 +27,9 @@ var (
 	lostSignature   = hint(loss.Signature, "the signature is another vendor's and is left out")
 	lostCache       = hint(loss.CacheMarks, "the model has no cache marks in this place")
 	lostCacheTime   = hint(loss.CacheMarks, "how long the cache keeps is left to the server")
-	lostThought     = hint(loss.ThoughtHistory, "the server takes no earlier thoughts, or not this one, and it is left out")
-	lostThoughtGone = degraded(loss.LostThought, "the server wants the thoughts that led to calls, and some are gone: it is told empty ones")
-	lostThoughtless = hint(loss.LostThought, "calls without a thought are told with an empty one")
+	lostThought     = hint(loss.ThinkingHistory, "the server takes no earlier thoughts, or not this one, and it is left out")
+	lostThoughtGone = degraded(loss.LostThinking, "the server wants the thoughts that led to calls, and some are gone: it is told empty ones")
+	lostThoughtless = hint(loss.LostThinking, "calls without a thought are told with an empty one")
 	lostVendorPart  = dropped(loss.VendorPart, "only another vendor understands this part")
 	lostUnknownPart = dropped(loss.UnknownPart, "chat completions does not have this kind of part")
 	lostOwn         = hint(loss.Members, "members of a part or of a tool that this format may have are left out, as the vendor refuses those that it does not know")
@@ -106,24 +106,24 @@ var (
 
 // What may get lost of an answer.
 var (
-	lostEmpty      = degraded(loss.AnswerText, "the model wrote nothing that can be shown")
-	lostCharacters = hint(loss.AnswerText, "text that is not UTF-8 was replaced by U+FFFD")
-	lostUsage      = hint(loss.AnswerUsage, "the server refuses to say how many tokens were used")
-	lostDetails    = hint(loss.AnswerSignature, "what the server wants back of its thoughts is too large to be carried")
-	lostCitation   = hint(loss.AnswerCitations, "a citation without a text that it belongs to")
-	lostPiece      = dropped(loss.AnswerUnknown, "a piece of the answer that is of no known kind")
-	lostInput      = degraded(loss.AnswerArguments, "more arguments came for a call that was whole")
-	lostCustom     = dropped(loss.AnswerUnknown, "a call that is not one of a function")
-	lostNameless   = dropped(loss.AnswerCall, "a call without a name")
-	lostFile       = dropped(loss.AnswerFile, "a file that cannot be read")
-	lostExecuted   = dropped(loss.AnswerVendorPart, "calls of the server's own tools and their results are dropped")
-	lostSigned     = hint(loss.AnswerSignature, "the signature of a message is dropped")
+	lostEmpty      = degraded(loss.ResponseText, "the model wrote nothing that can be shown")
+	lostCharacters = hint(loss.ResponseText, "text that is not UTF-8 was replaced by U+FFFD")
+	lostUsage      = hint(loss.ResponseUsage, "the server refuses to say how many tokens were used")
+	lostDetails    = hint(loss.ResponseSignature, "what the server wants back of its thoughts is too large to be carried")
+	lostCitation   = hint(loss.ResponseCitations, "a citation without a text that it belongs to")
+	lostPiece      = dropped(loss.ResponseUnknown, "a piece of the answer that is of no known kind")
+	lostInput      = degraded(loss.ResponseArguments, "more arguments came for a call that was whole")
+	lostCustom     = dropped(loss.ResponseUnknown, "a call that is not one of a function")
+	lostNameless   = dropped(loss.ResponseCall, "a call without a name")
+	lostFile       = dropped(loss.ResponseFile, "a file that cannot be read")
+	lostExecuted   = dropped(loss.ResponseVendorPart, "calls of the server's own tools and their results are dropped")
+	lostSigned     = hint(loss.ResponseSignature, "the signature of a message is dropped")
 )
 
 // chatLosses are all that chat completions can report, but for what is lost of
 // schemas, which their own package has a table of.
 var chatLosses = append([]*loss.Rule{
-	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyQuestion, legal.DroppedHeader,
+	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.DroppedHeader,
 	lostSystemFile, lostSystemTurn, lostCallOrder, lostSignature, lostCache, lostCacheTime, lostThought, lostThoughtGone, lostThoughtless, lostPrefill,
 	lostVendorPart, lostUnknownPart, lostOwn, lostWritten, lostDetail, lostUnread, lostCitations, lostByAssistant,
 	lostDocumentText, lostDocumentTitle, lostDocumentParts, lostCiting, lostSearch,

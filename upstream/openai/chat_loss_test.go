@@ -112,7 +112,7 @@ var partLosses = []lossCase{
 	{rule: lostOwn, path: "turns.0.parts.1.extra", change: user(&content.Text{Text: "x", Extra: &content.Extra{Format: ChatFormat, JSON: `{"x":1}`}})},
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo=", Extra: foreign}})},
 	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: user(&content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreign}})},
-	{rule: codec.EmptyQuestion, path: "turns.2", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, sayText("a")), turnOf(content.RoleUser, sayText("")))},
+	{rule: codec.EmptyMessage, path: "turns.2", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant, sayText("a")), turnOf(content.RoleUser, sayText("")))},
 	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleAssistant), turnOf(content.RoleUser, sayText("q")))},
 	{rule: lostEmptyTurn, path: "turns.1", change: says(turnOf(content.RoleUser, sayText("q")), turnOf(content.RoleUser))},
 	{rule: lostHeldTurn, path: "turns.0", change: says(turnOf(content.RoleUser, upload), turnOf(content.RoleAssistant, sayText("a")), turnOf(content.RoleUser, sayText("q")))},

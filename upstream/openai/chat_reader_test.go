@@ -34,7 +34,7 @@ func wholeChat(t *testing.T, text string, tags ThinkTags) (*upstream.Response, e
 		if err != nil {
 			return err
 		}
-		return adapter.Reply(w, f, adapter.Head{}, nil)
+		return adapter.WriteResponse(w, f, adapter.Head{}, nil)
 	})
 	return upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
 }

@@ -90,7 +90,7 @@ func (e *chatEncoder) logprobs(free bool) {
 	n, isInt := top.Int()
 	valid := on && (isInt && n >= 0 && n <= maxTopLogprobs || top.Kind() <= jsonwire.Null)
 	if !valid || !free || e.to.refused.has(fieldLogprobs) {
-		for at, rule := range codec.Lost(x, "extra") {
+		for at, rule := range codec.LostMembers(x, "extra") {
 			if isLogprobs(at) {
 				e.log.Add(rule, at)
 			}

@@ -93,10 +93,10 @@ type encoder struct {
 func (e *encoder) foreign(x *content.Extra, path string) {
 	switch {
 	case x == nil || x.JSON == "" || x.JSON == "{}":
-	case codec.Ours(x, e.own) != nil:
+	case codec.Own(x, e.own) != nil:
 		e.log.Add(lostOwn, path)
 	default:
-		for at, rule := range codec.Lost(x, path) {
+		for at, rule := range codec.LostMembers(x, path) {
 			e.log.Add(rule, at)
 		}
 	}
@@ -105,7 +105,7 @@ func (e *encoder) foreign(x *content.Extra, path string) {
 // more writes the request's members of the own format, but for those that are
 // written from elsewhere.
 func (e *encoder) more(x *content.Extra, written func(name string) bool) {
-	if codec.Ours(x, e.own) == nil || x.JSON == "" {
+	if codec.Own(x, e.own) == nil || x.JSON == "" {
 		return
 	}
 	skip := func(name string) bool {
@@ -124,10 +124,10 @@ func (e *encoder) more(x *content.Extra, written func(name string) bool) {
 
 // foreignMembers notes the request's members of another format, one by one.
 func (e *encoder) foreignMembers(x *content.Extra) {
-	if x == nil || codec.Ours(x, e.own) != nil {
+	if x == nil || codec.Own(x, e.own) != nil {
 		return
 	}
-	for at, rule := range codec.Lost(x, "extra") {
+	for at, rule := range codec.LostMembers(x, "extra") {
 		switch {
 		case e.own == ChatFormat && isLogprobs(at): // see chatEncoder.logprobs
 		case at != "extra.generationConfig.mediaResolution":
@@ -195,8 +195,8 @@ func (e *encoder) question(told bool) {
 	case dropped, none:
 		e.faults.Add(fault.Code, fault.Path, fault.Text)
 	case len(e.user) == 0:
-		e.log.Add(codec.EmptyQuestion, place{turn: end - 1}.turnPath())
-		e.user = append(e.user, piece{text: codec.NoQuestion})
+		e.log.Add(codec.EmptyMessage, place{turn: end - 1}.turnPath())
+		e.user = append(e.user, piece{text: codec.EmptyMessageText})
 	}
 }
 
@@ -266,7 +266,7 @@ func (e *encoder) noChoice() {
 // that is written together with what the request says itself; empty if there is
 // none of the kind.
 func (e *encoder) ownMember(name string, kind jsonwire.Kind) string {
-	x := codec.Ours(e.n.Extra, e.own)
+	x := codec.Own(e.n.Extra, e.own)
 	if x == nil {
 		return ""
 	}

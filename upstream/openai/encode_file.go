@@ -67,14 +67,14 @@ func (e *encoder) detail(x *content.Extra, at place) string {
 	if x == nil || x.JSON == "" || x.JSON == "{}" {
 		return e.closer
 	}
-	own, word := codec.Ours(x, e.own) != nil, ""
+	own, word := codec.Own(x, e.own) != nil, ""
 	doc := codec.Open(x, x.Format)
 	if doc == nil {
 		e.extra(x, at)
 		return e.closer
 	}
 	defer doc.Close()
-	names := slices.Collect(codec.Told(x))
+	names := slices.Collect(codec.ReportedMembers(x))
 	said := doc.Root().Get("mediaResolution")
 	switch {
 	case own:

@@ -231,7 +231,7 @@ func repeats(object, text string) bool {
 	if object == "" || object == text {
 		return object != ""
 	}
-	doc, err := jsonwire.Parse(object, codec.AnyDocument)
+	doc, err := jsonwire.Parse(object, codec.UnlimitedJSON)
 	if err != nil {
 		return false
 	}

@@ -14,7 +14,7 @@ import (
 
 // Models asks the server for its models.
 func (c *client) Models(ctx context.Context) (list []upstream.Model, err error) {
-	_, err = c.server.Ask(ctx, &adapter.Exchange{Path: "/models"}, func(text string) (err error) {
+	_, err = c.server.Send(ctx, &adapter.Exchange{Path: "/models"}, func(text string) (err error) {
 		list, err = decodeModels(text)
 		return err
 	})

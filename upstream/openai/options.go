@@ -177,8 +177,8 @@ func (o *Options) server(own content.Format, name string) (*adapter.Server, erro
 	return adapter.New(adapter.Config{
 		Name: cmp.Or(o.Name, name), Base: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
 		Model: o.Model, Client: o.HTTPClient, Header: o.headers(),
-		Told:   []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
-		Limits: o.Limits, Reply: o.Reply,
+		ForwardedHeaders: []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
+		Limits:           o.Limits, MaxResponse: o.Reply,
 		Failure: func(status int, h http.Header, body []byte) *upstream.Error { return decodeError(own, status, h, body) },
 	}, faults...)
 }

@@ -28,7 +28,7 @@ type client struct {
 const mostAttempts = 5
 
 // An answerer decodes what the server says, in the form that it comes in.
-type answerer func(context.Context, *adapter.Answer, *plan, *upstream.Writer) error
+type answerer func(context.Context, *adapter.Response, *plan, *upstream.Writer) error
 
 // generate asks the server.
 func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstream.Writer, answer answerer) error {
@@ -57,7 +57,7 @@ func (c *client) Preflight(_ context.Context, req *upstream.Request) ([]content.
 }
 
 // exchange sends a request, and again without what the server refuses.
-func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*adapter.Answer, error) {
+func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*adapter.Response, error) {
 	for attempt := 1; ; attempt++ {
 		body, err := p.body(ctx)
 		if err != nil {
@@ -147,7 +147,7 @@ func (p *plan) encode(n *upstream.Request, loaded bool) []content.Loss {
 	if !loaded {
 		p.load, p.others, p.noted = e.load, e.others, e.noted
 	}
-	return loss.Bound(loss.Once(e.log.Losses))
+	return loss.Bound(loss.Unique(e.log.Losses))
 }
 
 // sizeOf returns about how many bytes a request takes, up to a limit: long
@@ -203,7 +203,7 @@ func (p *plan) learn(err error) (again, keep bool) {
 // again writes the request anew, with what has been learned, and returns what
 // is lost by that besides.
 func (p *plan) again() []content.Loss {
-	more := loss.News(loss.Bound(p.encode(p.from, false)), p.losses)
+	more := loss.New(loss.Bound(p.encode(p.from, false)), p.losses)
 	p.losses = append(p.losses, more...)
 	return more
 }

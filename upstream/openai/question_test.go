@@ -14,7 +14,7 @@ func TestQuestion(t *testing.T) {
 	user := func(p ...content.Part) content.Turn { return turnOf(content.RoleUser, p...) }
 	hi, yes := user(sayText("hi")), turnOf(content.RoleAssistant, sayText("yes?"))
 	system := turnOf(content.RoleSystem, sayText("S"))
-	const last = `{"role":"user","content":"` + codec.NoQuestion + `"}]`
+	const last = `{"role":"user","content":"` + codec.EmptyMessageText + `"}]`
 	for _, tt := range []struct {
 		name  string
 		turns []content.Turn

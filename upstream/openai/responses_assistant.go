@@ -161,7 +161,7 @@ func (e *resEncoder) call(p *content.ToolUse, at place) {
 	e.member("call_id", p.ID)
 	e.member("name", p.Name)
 	e.member("arguments", e.callInput(p.Input, at))
-	if x := codec.Ours(p.Extra, ResponsesFormat); x != nil {
+	if x := codec.Own(p.Extra, ResponsesFormat); x != nil {
 		_ = w.MembersExcept(x.JSON, func(name string) bool { return !slices.Contains(callExtras[:], name) }) // what is no JSON has no members
 	}
 	w.EndObject()

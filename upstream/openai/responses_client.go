@@ -44,7 +44,7 @@ func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upst
 }
 
 // answer decodes what the server says, in the form that it comes in.
-func (c *Responses) answer(ctx context.Context, a *adapter.Answer, p *plan, w *upstream.Writer) error {
+func (c *Responses) answer(ctx context.Context, a *adapter.Response, p *plan, w *upstream.Writer) error {
 	cut := newCutter(p.from.StopSequences)
 	if streams(a.Buffer(), a.Stream) {
 		return adapter.Relay(ctx, w, cut.frames(newResReader(a, c.server.Limits())), a.Head(true), p.restore)
@@ -54,7 +54,7 @@ func (c *Responses) answer(ctx context.Context, a *adapter.Answer, p *plan, w *u
 		return err
 	}
 	cut.frame(f)
-	return adapter.Reply(w, f, a.Head(true), p.restore)
+	return adapter.WriteResponse(w, f, a.Head(true), p.restore)
 }
 
 // streams tells from how an answer begins whether it is a stream: servers name
@@ -97,7 +97,7 @@ func (c *Responses) count(ctx context.Context, req *upstream.Request, p *plan) (
 	var n upstream.TokenCount
 	var err error
 	for attempt := 1; ; attempt++ {
-		n, err = c.server.AskCount(ctx, &adapter.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}}, decodeCount)
+		n, err = c.server.SendCount(ctx, &adapter.Exchange{Path: "/responses/input_tokens", Body: document{p.doc}}, decodeCount)
 		if err == nil || attempt == mostAttempts || !c.learned(p, err) {
 			break
 		}

@@ -14,13 +14,13 @@ var (
 	resCitations      = hint(loss.TextCitations, "citations of earlier answers are left out")
 	resByAssistant    = degraded(loss.ImageByAssistant, "only the user gives files: what an earlier answer had is told as the user's")
 	resCiting         = dropped(loss.DocumentCitations, "responses cannot be asked to cite documents")
-	resForeignThought = hint(loss.ThoughtHistory, "the thought is not one that this vendor can read and is left out")
-	resLooseThought   = hint(loss.ThoughtHistory, "a thought that nothing of the answer follows any more is left out")
-	resRefusedThought = degraded(loss.LostThought, "the vendor cannot read its earlier thoughts any more: they are left out")
-	resBrokenState    = dropped(loss.LostThought, "what the vendor wanted back did not come back as it was sent")
+	resForeignThought = hint(loss.ThinkingHistory, "the thought is not one that this vendor can read and is left out")
+	resLooseThought   = hint(loss.ThinkingHistory, "a thought that nothing of the answer follows any more is left out")
+	resRefusedThought = degraded(loss.LostThinking, "the vendor cannot read its earlier thoughts any more: they are left out")
+	resBrokenState    = dropped(loss.LostThinking, "what the vendor wanted back did not come back as it was sent")
 	resUnaskedItem    = dropped(loss.VendorPart, "an item that nothing in the request brings about: a client can have made it up")
-	resMoved          = degraded(loss.LostThought, "the texts around thoughts came back altered, so that these may stand elsewhere among them")
-	resThoughtless    = hint(loss.LostThought, "the server does not give its thoughts out: later turns do without them")
+	resMoved          = degraded(loss.LostThinking, "the texts around thoughts came back altered, so that these may stand elsewhere among them")
+	resThoughtless    = hint(loss.LostThinking, "the server does not give its thoughts out: later turns do without them")
 
 	resVendorTool   = dropped(loss.VendorTool, "the server does not have this built-in tool")
 	resMappedTool   = degraded(loss.VendorTool, "the tool of another vendor is told as this vendor's own of the same purpose")
@@ -46,16 +46,16 @@ var (
 
 // What may get lost of an answer.
 var (
-	resNoImage   = dropped(loss.AnswerImage, "an image that was not made")
-	resCut       = hint(loss.AnswerUsage, "the answer was cut at a stop sequence before the server told how many tokens it has")
-	resLateItem  = hint(loss.AnswerText, "the server told of a piece of the answer in two ways that differ; the first stands")
-	resUnknownIt = hint(loss.AnswerUnknown, "an item of the answer that only the vendor understands")
+	resNoImage   = dropped(loss.ResponseImage, "an image that was not made")
+	resCut       = hint(loss.ResponseUsage, "the answer was cut at a stop sequence before the server told how many tokens it has")
+	resLateItem  = hint(loss.ResponseText, "the server told of a piece of the answer in two ways that differ; the first stands")
+	resUnknownIt = hint(loss.ResponseUnknown, "an item of the answer that only the vendor understands")
 )
 
 // responsesLosses are all that responses can report, but for what is lost of
 // schemas, which their own package has a table of.
 var responsesLosses = append([]*loss.Rule{
-	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyQuestion, legal.DroppedHeader,
+	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.DroppedHeader,
 	resSystemFile, lostSystemTurn, resUnknownPart, lostVendorPart, lostOwn, lostWritten, lostDetail, lostUnread, resCitations, resByAssistant, resCiting,
 	lostPrefill, resForeignThought, resLooseThought, resRefusedThought, resBrokenState, resUnaskedItem, resMoved, resThoughtless, lostEmptyText, lostEmptyTurn, lostHeldTurn,
 	lostSignature, lostCache, lostCacheTime, lostDocumentText, lostDocumentTitle, lostDocumentParts, lostSearch,

@@ -94,7 +94,7 @@ func resPartLosses() []resLossCase {
 			r.Tools = []content.Tool{{Format: "messages", Kind: "memory_20250818", Name: "memory", Raw: `{"type":"memory_20250818","name":"memory"}`}}
 		}), 0},
 		{legal.SummaryAsText, "turns.0.parts.0", v, asked("m", &content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`}), 0},
-		{codec.EmptyQuestion, "turns.0", v, asked("m", &content.Text{}), 0},
+		{codec.EmptyMessage, "turns.0", v, asked("m", &content.Text{}), 0},
 		{resUnknownPart, "turns.0.parts.0", v, asked("m", &content.Unknown{Format: "alien", Kind: "x"}), 0},
 		{lostVendorPart, "turns.1.parts.0", v, answered(&content.ServerToolUse{Format: "alien"}, hi), 0},
 		{codec.ForeignMembers, "turns.0.parts.0.extra", v, asked("m", &content.Text{Text: "a", Extra: alienExtra}), 0},

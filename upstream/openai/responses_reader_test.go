@@ -35,7 +35,7 @@ func wholeResponses(t *testing.T, text string, stops ...string) (*upstream.Respo
 			return err
 		}
 		newCutter(stops).frame(f)
-		return adapter.Reply(w, f, adapter.Head{}, nil)
+		return adapter.WriteResponse(w, f, adapter.Head{}, nil)
 	})
 	return upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
 }

@@ -167,7 +167,7 @@ func (e *resEncoder) include() {
 	if e.sent&fieldReasoning != 0 {
 		w.String(encrypted)
 	}
-	if doc, err := jsonwire.Parse(more, codec.AnyDocument); err == nil {
+	if doc, err := jsonwire.Parse(more, codec.UnlimitedJSON); err == nil {
 		defer doc.Close()
 		for _, v := range doc.Root().Elems() {
 			if !v.Is(encrypted) {

@@ -147,7 +147,7 @@ func (e *resEncoder) like(t *content.Tool, kind, path string) string {
 		w.Name("container")
 		w.Raw(`{"type":"auto"}`)
 	}
-	if doc, err := jsonwire.Parse(t.Raw, codec.AnyDocument); err == nil {
+	if doc, err := jsonwire.Parse(t.Raw, codec.UnlimitedJSON); err == nil {
 		defer doc.Close()
 		for name, x := range doc.Root().Members() {
 			r, known := toolSettings[name]

@@ -49,7 +49,7 @@ var (
 // What a request of a format cannot say at all.
 var (
 	notInMessages = []string{
-		loss.Sound, loss.ResultObject, loss.ToolOutput, loss.Seed, loss.Penalties, loss.Candidates,
+		loss.AudioVideo, loss.ResultObject, loss.ToolOutput, loss.Seed, loss.Penalties, loss.Candidates,
 		loss.OutputType, loss.OutputModalities, loss.OutputImage,
 	}
 	notInGenerateContent = []string{
@@ -71,8 +71,8 @@ var Answers = []Way{
 
 // What an answer of Messages, and one of responses, cannot say at all.
 var (
-	notAnswered    = []string{loss.AnswerImage, loss.AnswerFile, loss.AnswerCandidates}
-	notInResponses = []string{loss.AnswerCandidates}
+	notAnswered    = []string{loss.ResponseImage, loss.ResponseFile, loss.ResponseCandidates}
+	notInResponses = []string{loss.ResponseCandidates}
 )
 
 // A Matrix says of each feature what becomes of it on each way.
