@@ -241,9 +241,9 @@ func (d *dialect) passOn(c *handler.Call, r *http.Request, req *Request, rules *
 		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.Field) bool { return f.Name == name }) {
 			continue
 		}
-		rule := legal.DroppedHeader
+		rule := legal.HeaderNotSent
 		if name == profileHeader && req.BillingPolicy != "" {
-			rule = legal.NeededHeader
+			rule = legal.RequiredHeaderNotSent
 		}
 		c.Losses = append(c.Losses, rule.At(legal.HeaderPath(name)))
 	}

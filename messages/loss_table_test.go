@@ -12,7 +12,7 @@ import (
 // TestLossTable keeps what the page of losses says of requests and answers in this
 // format.
 func TestLossTable(t *testing.T) {
-	rules := append([]*loss.Rule{legal.DroppedHeader, legal.NeededHeader, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}, codec.ForeignRules...)
+	rules := append([]*loss.Rule{legal.HeaderNotSent, legal.RequiredHeaderNotSent, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}, codec.ForeignRules...)
 	for i := range requestLosses {
 		rules = append(rules, &requestLosses[i])
 	}

@@ -11,64 +11,64 @@
 //
 //	                                           M to G    M to C    M to R    G to M    G to C    G to R
 //	files in system text                       dropped   dropped   dropped   dropped   dropped   dropped
-//	system turn amid a conversation            degraded  degraded  degraded  –         –         –
+//	system turn within the conversation        degraded  degraded  degraded  –         –         –
 //	order of turns                             hint      degraded  degraded  degraded  degraded  degraded
 //	empty text                                 hint      degraded  degraded  degraded  degraded  degraded
-//	citations in earlier answers               hint      hint      hint      –         –         –
+//	citations in earlier responses             hint      hint      hint      –         –         –
 //	signatures of another vendor               hint      hint      hint      hint      hint      hint
 //	cache marks                                hint      hint      hint      –         –         –
 //	image by link or id                        degraded
 //	image types                                hint                          dropped
-//	image in earlier answers                             dropped   degraded  dropped   dropped   degraded
+//	image in earlier responses                           dropped   degraded  dropped   dropped   degraded
 //	document by link or id                     dropped
 //	document types                                       dropped   dropped   dropped   dropped   dropped
 //	document as a list of parts                degraded  degraded  degraded  –         –         –
 //	title and context of a document            degraded  degraded  degraded  –         –         –
-//	citations asked for                        dropped   dropped   dropped   –         –         –
+//	requested citations                        dropped   dropped   dropped   –         –         –
 //	audio and video                            –         –         –         dropped
-//	thoughts of earlier answers                hint      hint      hint      hint      hint      hint
-//	thoughts that the client lost              dropped   dropped   dropped   dropped   dropped   dropped
-//	ids of calls                               hint      hint      hint      hint      hint      hint
-//	order of text and calls                              degraded                      degraded
-//	calls and results that do not pair                   degraded  degraded  degraded  degraded  degraded
-//	names of tools                             hint      hint      hint      hint      hint      hint
-//	image in a tool's result                   degraded  degraded                      degraded
-//	document in a tool's result                          degraded                      degraded
-//	several parts in a tool's result           degraded  hint      hint                hint      hint
-//	tool's result as an object                 –         –         –         hint
-//	failed tools                                         degraded  degraded            degraded  degraded
+//	thinking of earlier responses              hint      hint      hint      hint      hint      hint
+//	thinking that the client dropped           dropped   dropped   dropped   dropped   dropped   dropped
+//	tool call ids                              hint      hint      hint      hint      hint      hint
+//	order of text and tool calls                         degraded                      degraded
+//	unpaired tool calls and results                      degraded  degraded  degraded  degraded  degraded
+//	tool names                                 hint      hint      hint      hint      hint      hint
+//	image in a tool result                     degraded  degraded                      degraded
+//	document in a tool result                            degraded                      degraded
+//	several parts in a tool result             degraded  hint      hint                hint      hint
+//	tool result as an object                   –         –         –         hint
+//	tool errors                                          degraded  degraded            degraded  degraded
 //	order of tool results                      hint      hint                hint      hint
 //	search results                             degraded  degraded  degraded  –         –         –
-//	vendor's own tools                         dropped   dropped   dropped   dropped   dropped   dropped
-//	calls and results of a vendor's own tools  dropped   dropped   dropped   dropped   dropped   dropped
+//	vendor-defined tools                       dropped   dropped   dropped   dropped   dropped   dropped
+//	calls and results of vendor-defined tools  dropped   dropped   dropped   dropped   dropped   dropped
 //	parts of unknown kinds                               dropped   dropped             dropped   dropped
-//	schema of a tool's arguments               dropped   dropped   dropped   dropped   dropped   dropped
-//	schema of a tool's result                  –         –         –         hint      hint      hint
-//	strict arguments                           degraded  degraded  degraded  –         –         –
-//	other members of a tool                              degraded                      degraded
+//	schema of tool arguments                   dropped   dropped   dropped   dropped   dropped   dropped
+//	schema of tool results                     –         –         –         hint      hint      hint
+//	strict tool arguments                      degraded  degraded  degraded  –         –         –
+//	other members of tools                               degraded                      degraded
 //	tool choice                                dropped   degraded  degraded  dropped   degraded  degraded
-//	tool choice by names                       dropped   dropped   dropped   degraded  dropped   dropped
-//	parallel calls off                         dropped   degraded  degraded  –         –         –
-//	limit of tokens                            degraded  degraded  degraded  degraded  degraded  degraded
+//	tool choice by name                        dropped   dropped   dropped   degraded  dropped   dropped
+//	parallel tool calls turned off             dropped   degraded  degraded  –         –         –
+//	token limit                                degraded  degraded  degraded  degraded  degraded  degraded
 //	temperature                                dropped   dropped   dropped   dropped   dropped   dropped
 //	top_p                                      dropped   dropped   dropped   dropped   dropped   dropped
 //	top_k                                      dropped   dropped   dropped   dropped   dropped   dropped
 //	seed                                       –         –         –         dropped   dropped   dropped
-//	presence and frequency penalty             –         –         –         dropped   dropped   dropped
+//	presence and frequency penalties           –         –         –         dropped   dropped   dropped
 //	stop sequences                             dropped   dropped   degraded  dropped   dropped   degraded
 //	several candidates                         –         –         –         dropped             dropped
 //	thinking mode                              dropped   degraded  degraded  dropped   degraded  degraded
 //	thinking budget                            dropped   degraded  degraded  dropped   degraded  degraded
 //	thinking effort                            dropped   degraded  degraded  dropped   degraded  degraded
-//	display of thoughts                        degraded  hint      degraded  degraded  hint      degraded
-//	schema of the answer                       dropped   dropped   dropped   dropped   dropped   dropped
-//	media type of the answer                   –         –         –         dropped   dropped   dropped
+//	thinking display                           degraded  hint      degraded  degraded  hint      degraded
+//	schema of the response                     dropped   dropped   dropped   dropped   dropped   dropped
+//	media type of the response                 –         –         –         dropped   dropped   dropped
 //	image and audio output                     –         –         –         dropped   dropped   dropped
 //	aspect ratio and size of images            –         –         –         dropped   dropped   dropped
-//	name of the client's user                  hint      hint      hint      –         –         –
+//	user id                                    hint      hint      hint      –         –         –
 //	service tier                               hint      hint      hint      hint      hint      hint
-//	members that only one format has           dropped   dropped   dropped   dropped   dropped   dropped
-//	headers of the client                      hint      hint      hint      dropped   hint      hint
+//	members of one format only                 dropped   dropped   dropped   dropped   dropped   dropped
+//	client headers                             hint      hint      hint      dropped   hint      hint
 //
 // And what answers can lose on their way back:
 //
@@ -76,17 +76,17 @@
 //	text                                       degraded  degraded  degraded  degraded  degraded  degraded
 //	citations                                  dropped   dropped   dropped   dropped   dropped   dropped
 //	signatures                                 degraded  degraded  degraded  dropped   dropped   dropped
-//	calls of tools                             dropped   dropped   dropped   dropped   dropped   dropped
-//	arguments that are no JSON object          dropped   dropped   dropped   dropped   dropped   dropped
+//	tool calls                                 dropped   dropped   dropped   dropped   dropped   dropped
+//	tool arguments that are not a JSON object  dropped   dropped   dropped   dropped   dropped   dropped
 //	images                                     dropped   dropped   dropped   –                   dropped
 //	other files                                dropped   dropped   dropped   –         dropped   dropped
-//	calls and results of a vendor's own tools  dropped   dropped   dropped   dropped   dropped   dropped
+//	calls and results of vendor-defined tools  dropped   dropped   dropped   dropped   dropped   dropped
 //	parts of unknown kinds                     dropped   dropped   dropped   dropped   dropped   dropped
 //	several candidates                         dropped   dropped   –         –                   –
-//	reason to stop                             degraded  degraded  degraded  degraded  degraded  degraded
+//	stop reason                                degraded  degraded  degraded  degraded  degraded  degraded
 //	usage                                      hint      hint      hint      hint      hint      hint
-//	what is not as its own format has it       dropped                       dropped
-//	members that only one format has           dropped   dropped   dropped   dropped   dropped   dropped
+//	invalid in its own format                  dropped                       dropped
+//	members of one format only                 dropped   dropped   dropped   dropped   dropped   dropped
 //
 // LOSSES.md lists the sentences of all reports.
 package upstream

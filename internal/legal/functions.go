@@ -10,12 +10,12 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// A clientTool is a tool of Messages that the client runs and whose arguments the
-// vendor has published.
+// A clientTool is a tool of Messages that the client runs, with the schema that the
+// vendor published for it.
 type clientTool struct{ prefix, description, schema string }
 
-// clientTools are known by the beginnings of their types: what follows is a date.
-// Of two that fit the first counts.
+// clientTools are identified by the prefix of their type; a date follows it. The
+// first that matches is used.
 var clientTools = [...]clientTool{
 	{"bash_", "Runs a command in a persistent bash session on the user's machine and returns its output. Restart the session if it no longer responds.",
 		`{"type":"object","properties":{"command":{"type":"string","description":"The command to run. Required unless restart is true."},` +
@@ -35,8 +35,8 @@ var clientTools = [...]clientTool{
 			`"new_path":{"type":"string","description":"For rename: the path as it is to be."}},"required":["command"]}`},
 }
 
-// What the schemas of the text editors and of memory have in common, and the
-// text editors up to 20250124, which insert new_str and can undo edits.
+// Common members of the schemas of the text editors and of memory, and the text
+// editors up to 20250124, which insert new_str and can undo edits.
 const (
 	editorPath  = `"path":{"type":"string","description":"The absolute path of a file or directory."},`
 	editorText  = `"file_text":{"type":"string","description":"For create: the content of the file."},"old_str":{"type":"string","description":"For str_replace: the text to replace, which the file has exactly once."},`
@@ -49,8 +49,8 @@ const (
 		editorLine + editorRange + `},"required":["command","path"]}`
 )
 
-// functions returns tools, or a copy in which those of Messages that the client
-// runs by the vendor's schema are functions.
+// functions returns tools, or a copy in which the clientTools of Messages are
+// functions.
 func functions(tools []content.Tool, log *loss.Log) (list []content.Tool, changed bool) {
 	list = tools
 	for i := range tools {
@@ -66,22 +66,22 @@ func functions(tools []content.Tool, log *loss.Log) (list []content.Tool, change
 			list, changed = slices.Clone(tools), true
 		}
 		list[i] = content.Tool{Name: t.Name, Description: clientTools[at].description, Input: content.Schema{JSON: clientTools[at].schema}}
-		besides(&list[i], t.Raw)
+		addMembers(&list[i], t.Raw)
 		log.Add(ToolAsFunction, "tools."+strconv.Itoa(i))
 	}
 	return list, changed
 }
 
-// besides gives a function what else the definition of a tool has.
-func besides(t *content.Tool, raw string) {
-	doc, err := jsonwire.Parse(raw, jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}) // the host's own have let it pass
+// addMembers adds the other members of a tool's definition to a function.
+func addMembers(t *content.Tool, raw string) {
+	doc, err := jsonwire.Parse(raw, jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}) // the limits of the request were checked before
 	if err != nil {
 		return
 	}
 	defer doc.Close()
 	var w jsonwire.Writer
 	w.BeginObject()
-	some := false
+	hasMembers := false
 	for name, v := range doc.Root().Members() {
 		switch name {
 		case "type", "name":
@@ -89,7 +89,7 @@ func besides(t *content.Tool, raw string) {
 			if v.Kind() == jsonwire.Object {
 				t.Cache = &content.Cache{TTL: v.Get("ttl").Str()}
 			}
-		case "strict": // the schema is not one of strict functions
+		case "strict": // the schema does not fit strict functions
 		case "max_characters":
 			if v.Kind() == jsonwire.Number {
 				t.Description += " A view shows at most " + v.Raw() + " characters."
@@ -97,11 +97,11 @@ func besides(t *content.Tool, raw string) {
 		default:
 			w.Name(name)
 			w.Raw(v.Raw())
-			some = true
+			hasMembers = true
 		}
 	}
 	w.EndObject()
-	if some {
+	if hasMembers {
 		t.Extra = &content.Extra{Format: messagesFormat, JSON: w.Text()}
 	}
 }

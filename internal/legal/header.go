@@ -9,27 +9,28 @@ import (
 )
 
 var (
-	// DroppedHeader is the loss of a header of the client that its handler would
-	// forward, or that selects something at its vendor.
-	DroppedHeader = &loss.Rule{Feature: loss.Headers, Severity: content.LossHint,
-		Reason: "the client's header goes only to its own vendor, and is not sent"}
+	// HeaderNotSent reports a client header that the handler would forward to the
+	// vendor of its own format.
+	HeaderNotSent = &loss.Rule{Feature: loss.Headers, Severity: content.LossHint,
+		Reason: "the header is only for the vendor of the client's format; it is not sent"}
 
-	// NeededHeader is the loss of one that the body depends on.
-	NeededHeader = &loss.Rule{Feature: loss.Headers, Severity: content.LossDropped,
-		Reason: "the body needs the client's header, which is not sent"}
+	// RequiredHeaderNotSent reports a client header on which the body depends.
+	RequiredHeaderNotSent = &loss.Rule{Feature: loss.Headers, Severity: content.LossDropped,
+		Reason: "the body depends on a client header that is not sent"}
 )
 
 // HeaderPath returns the neutral path of a header.
 func HeaderPath(name string) string { return "headers." + strings.ToLower(name) }
 
-// Headers reports the headers of a request of another format, which are not sent,
-// but for the version and the betas: what those are about is reported by itself.
+// Headers reports the headers of a request of another format, which are not sent.
+// It omits the version and the betas: losses of the features that they select are
+// reported where these features are used.
 func Headers(n *upstream.Request, log *loss.Log) {
 	for _, f := range n.Header {
 		switch strings.ToLower(f.Name) {
 		case "anthropic-version", "anthropic-beta":
 		default:
-			log.Add(DroppedHeader, HeaderPath(f.Name))
+			log.Add(HeaderNotSent, HeaderPath(f.Name))
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// turns walks through the calls and results in their order.
-func (m *maker) turns() {
+// turns renames the tool calls and results of all turns, in order.
+func (m *renamer) turns() {
 	m.used = make(map[string]string)
 	own := false
 	for i := range m.to.Turns {
@@ -23,8 +23,8 @@ func (m *maker) turns() {
 	}
 }
 
-// parts returns the parts of a turn, or a changed copy of them.
-func (m *maker) parts(t *content.Turn, turn int) (list []content.Part, changed bool) {
+// parts returns the parts of a turn, or a changed copy.
+func (m *renamer) parts(t *content.Turn, turn int) (list []content.Part, changed bool) {
 	parts := t.Parts
 	pairs := m.pair(t)
 	list = parts
@@ -51,9 +51,9 @@ func (m *maker) parts(t *content.Turn, turn int) (list []content.Part, changed b
 	return list, changed
 }
 
-// pair returns the calls of the results in a turn. What the assistant says until
-// the user does is one step, whose calls wait for their results from then on.
-func (m *maker) pair(t *content.Turn) []int {
+// pair returns the tool call of each result in a turn. Adjacent assistant turns are
+// one step; its calls are open from the next user turn on.
+func (m *renamer) pair(t *content.Turn) []int {
 	results := slices.ContainsFunc(t.Parts, isResult)
 	if m.rules.AnyID || !results && t.Role != content.RoleUser {
 		return nil
@@ -73,9 +73,9 @@ func isResult(p content.Part) bool {
 	return ok && r != nil
 }
 
-// call returns p, or a changed copy of it.
-func (m *maker) call(p *content.ToolUse, turn, part int) content.Part {
-	id, name := p.ID, m.nameAt(p.Name, turn, part)
+// call returns p, or a renamed copy.
+func (m *renamer) call(p *content.ToolUse, turn, part int) content.Part {
+	id, name := p.ID, m.partName(p.Name, turn, part)
 	if !m.rules.AnyID {
 		id = m.callID(p.ID)
 		m.calls = append(m.calls, p)
@@ -84,17 +84,17 @@ func (m *maker) call(p *content.ToolUse, turn, part int) content.Part {
 	if id == p.ID && name == p.Name {
 		return p
 	}
-	m.tell(id != p.ID, turn, part)
+	m.reportID(id != p.ID, turn, part)
 	q := *p
 	q.ID, q.Name = id, name
 	return &q
 }
 
-// result returns p, or a changed copy of it.
-func (m *maker) result(p *content.ToolResult, pairs []int, turn, part int) content.Part {
+// result returns p, or a renamed copy.
+func (m *renamer) result(p *content.ToolResult, pairs []int, turn, part int) content.Part {
 	id, name := p.ID, p.Name
 	if name != "" {
-		name = m.nameAt(name, turn, part)
+		name = m.partName(name, turn, part)
 	}
 	if !m.rules.AnyID {
 		if k := pairs[part]; k >= 0 {
@@ -106,57 +106,57 @@ func (m *maker) result(p *content.ToolResult, pairs []int, turn, part int) conte
 	if id == p.ID && name == p.Name {
 		return p
 	}
-	// An id put in for a name changes nothing that was said.
-	m.tell(id != p.ID && (p.ID != "" || p.Name == ""), turn, part)
+	// Adding an id to a result that had only a name is not a loss.
+	m.reportID(id != p.ID && (p.ID != "" || p.Name == ""), turn, part)
 	q := *p
 	q.ID, q.Name = id, name
 	return &q
 }
 
-func (m *maker) nameAt(name string, turn, part int) string {
-	return m.name(name, func() string { return placeOf(turn, part) + ".name" })
+func (m *renamer) partName(name string, turn, part int) string {
+	return m.name(name, func() string { return partPath(turn, part) + ".name" })
 }
 
-func (m *maker) tell(id bool, turn, part int) {
-	if id && !m.told {
-		m.told = true
-		m.log.Add(RenamedCall, placeOf(turn, part)+".id")
+func (m *renamer) reportID(id bool, turn, part int) {
+	if id && !m.idReported {
+		m.idReported = true
+		m.log.Add(RenamedCall, partPath(turn, part)+".id")
 	}
 }
 
-func placeOf(turn, part int) string {
+func partPath(turn, part int) string {
 	return "turns." + strconv.Itoa(turn) + ".parts." + strconv.Itoa(part)
 }
 
-// callID returns a legal id for a call, one that no call before it has. It does
-// not look at calls behind it: what a conversation begins with must stay the
-// same while it grows.
-func (m *maker) callID(id string) string {
-	legal := m.fresh(id)
-	m.used[legal] = id
-	return legal
+// callID returns a valid id for a tool call that no earlier call has. It ignores
+// later calls, so that the beginning of a conversation stays the same while the
+// conversation grows: prompt caches depend on it.
+func (m *renamer) callID(id string) string {
+	valid := m.newID(id)
+	m.used[valid] = id
+	return valid
 }
 
-func (m *maker) fresh(id string) string {
+func (m *renamer) newID(id string) string {
 	from := m.salts[id]
 	for salt := from; ; salt++ {
-		var legal string
+		var valid string
 		if id == "" {
-			m.minted++
-			legal = "call_" + strconv.Itoa(m.minted)
+			m.generated++
+			valid = "call_" + strconv.Itoa(m.generated)
 		} else {
-			legal = m.rules.ID.Make(id, salt)
+			valid = m.rules.ID.Convert(id, salt)
 		}
-		if _, used := m.used[legal]; !used {
-			remember(&m.salts, id, from, salt)
-			return legal
+		if _, used := m.used[valid]; !used {
+			rememberSalt(&m.salts, id, from, salt)
+			return valid
 		}
 	}
 }
 
-// remember notes how far a search has come that began further in front, so that
-// an id that comes again and again is not looked for in the same places.
-func remember(salts *map[string]int, id string, from, salt int) {
+// rememberSalt records the salt at which a search ended. The next search for the same
+// id starts there.
+func rememberSalt(salts *map[string]int, id string, from, salt int) {
 	if salt == from {
 		return
 	}
@@ -166,15 +166,15 @@ func remember(salts *map[string]int, id string, from, salt int) {
 	(*salts)[id] = salt
 }
 
-// orphanID returns a legal id for a result that belongs to no open call: that
-// of a call with another id would make it belong to that one.
-func (m *maker) orphanID(id string) string {
+// orphanID returns a valid id for a result without an open tool call. The id
+// differs from those of all calls with another original id.
+func (m *renamer) orphanID(id string) string {
 	from := m.orphans[id]
 	for salt := from; ; salt++ {
-		legal := m.rules.ID.Make(id, salt)
-		if own, used := m.used[legal]; !used || own == id {
-			remember(&m.orphans, id, from, salt)
-			return legal
+		valid := m.rules.ID.Convert(id, salt)
+		if own, used := m.used[valid]; !used || own == id {
+			rememberSalt(&m.orphans, id, from, salt)
+			return valid
 		}
 	}
 }

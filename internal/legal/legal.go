@@ -9,35 +9,35 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Rules are those of a format.
+// Rules are the rules of a format for names of tools and ids of tool calls.
 type Rules struct {
 	Name Rule
 	ID   Rule
 
-	// AnyID says that ids may be missing, and may be anything.
+	// AnyID allows any id, and none.
 	AnyID bool
 }
 
-// The losses that are reported. Every codec's table has them.
+// The rules by which Rename reports. The table of every codec includes them.
 var (
 	RenamedTool = &loss.Rule{Feature: loss.ToolName, Severity: content.LossHint,
-		Reason: "the tool's name is not legal there: the model is told another, and calls come back under the tool's own"}
+		Reason: "the tool name is not valid in the target format; a converted name is sent, and tool calls return with the original name"}
 	RenamedCall = &loss.Rule{Feature: loss.CallID, Severity: content.LossHint,
-		Reason: "some ids of calls are missing, unknown, repeated or not legal there, and are told in another form"}
+		Reason: "tool call ids are missing, unknown, repeated or not valid in the target format; converted ids are sent"}
 )
 
-// Names is the way back of names that were changed. Nil has changed none.
+// Names maps converted tool names to the original ones. A nil Names maps none.
 type Names struct{ original map[string]string }
 
-// Make returns n if all its names and ids are legal, else a copy in which they
-// are, and each result has the id of its call: see [Pairing]. A turn is always
-// changed in the same way, whatever comes behind it. log hears of it: of each
-// name once, where it stands first, and of the first id.
-func Make(n *upstream.Request, rules *Rules, log *loss.Log) (*upstream.Request, *Names) {
-	if rules.fit(n) {
+// Rename returns n if all names and ids in it are valid, otherwise a copy in which
+// they are and in which each result has the id of its tool call: see [Pairing]. A
+// turn is changed in the same way whatever follows it. Rename adds one loss to log
+// for each name, at its first place, and one for the first id.
+func Rename(n *upstream.Request, rules *Rules, log *loss.Log) (*upstream.Request, *Names) {
+	if rules.valid(n) {
 		return n, nil
 	}
-	m := maker{rules: rules, log: log, to: *n}
+	m := renamer{rules: rules, log: log, to: *n}
 	m.tools()
 	m.choice()
 	m.turns()
@@ -47,48 +47,48 @@ func Make(n *upstream.Request, rules *Rules, log *loss.Log) (*upstream.Request, 
 	return &m.to, m.names
 }
 
-type maker struct {
+type renamer struct {
 	rules   *Rules
 	log     *loss.Log
 	to      upstream.Request
 	changed bool
 
-	names *Names
-	given map[string]string // legal names by their originals, where they differ
-	legal map[string]bool   // the names of tools that are legal as they are; by need
+	names      *Names
+	renamed    map[string]string // by original name, where the two differ
+	validNames map[string]bool   // names of tools that need no conversion; built on first use
 
-	pairs   Pairing
-	calls   []*content.ToolUse // since the last results
-	callIDs []string           // the legal ids of all calls so far, in their order
-	used    map[string]string  // the calls' own ids by these
-	salts   map[string]int     // by the ids of calls: those below are used
-	orphans map[string]int     // the same by the ids of orphans, by calls with other ids
-	minted  int                // ids that were made up
-	told    bool               // that ids are changed
+	pairs      Pairing
+	calls      []*content.ToolUse // tool calls since the last results
+	callIDs    []string           // the valid ids of all tool calls so far, in order
+	used       map[string]string  // original ids by valid ids
+	salts      map[string]int     // by original id: lower salts are in use
+	orphans    map[string]int     // the same for ids of results without a call
+	generated  int                // number of generated ids
+	idReported bool               // a changed id was reported
 }
 
-// fit reports whether nothing in a request needs to be changed.
-func (r *Rules) fit(n *upstream.Request) bool {
+// valid reports whether all names and ids of a request are valid.
+func (r *Rules) valid(n *upstream.Request) bool {
 	for i := range n.Tools {
-		if n.Tools[i].Kind == "" && !r.Name.Fits(n.Tools[i].Name) {
+		if n.Tools[i].Kind == "" && !r.Name.Valid(n.Tools[i].Name) {
 			return false
 		}
 	}
 	for _, s := range n.Choice.Names {
-		if !r.Name.Fits(s) {
+		if !r.Name.Valid(s) {
 			return false
 		}
 	}
-	open := make(map[string]bool) // by the ids of calls: whether it has no result yet
+	open := make(map[string]bool) // by tool call id: true while it has no result
 	for i := range n.Turns {
 		for _, p := range n.Turns[i].Parts {
 			switch p := p.(type) {
 			case *content.ToolUse:
-				if p != nil && !r.fitCall(p, open) {
+				if p != nil && !r.validCall(p, open) {
 					return false
 				}
 			case *content.ToolResult:
-				if p != nil && !r.fitResult(p, open) {
+				if p != nil && !r.validResult(p, open) {
 					return false
 				}
 			}
@@ -97,8 +97,8 @@ func (r *Rules) fit(n *upstream.Request) bool {
 	return true
 }
 
-func (r *Rules) fitCall(p *content.ToolUse, open map[string]bool) bool {
-	if !r.Name.Fits(p.Name) {
+func (r *Rules) validCall(p *content.ToolUse, open map[string]bool) bool {
+	if !r.Name.Valid(p.Name) {
 		return false
 	}
 	if r.AnyID {
@@ -106,11 +106,11 @@ func (r *Rules) fitCall(p *content.ToolUse, open map[string]bool) bool {
 	}
 	_, twice := open[p.ID]
 	open[p.ID] = true
-	return !twice && r.ID.Fits(p.ID)
+	return !twice && r.ID.Valid(p.ID)
 }
 
-func (r *Rules) fitResult(p *content.ToolResult, open map[string]bool) bool {
-	if p.Name != "" && !r.Name.Fits(p.Name) {
+func (r *Rules) validResult(p *content.ToolResult, open map[string]bool) bool {
+	if p.Name != "" && !r.Name.Valid(p.Name) {
 		return false
 	}
 	known := open[p.ID]
@@ -120,12 +120,12 @@ func (r *Rules) fitResult(p *content.ToolResult, open map[string]bool) bool {
 	return known || r.AnyID
 }
 
-// tools gives every tool a legal name that no other has.
-func (m *maker) tools() {
+// tools gives every tool a valid, unique name.
+func (m *renamer) tools() {
 	own := false
 	for i := range m.to.Tools {
 		t := &m.to.Tools[i]
-		if t.Kind != "" || m.rules.Name.Fits(t.Name) {
+		if t.Kind != "" || m.rules.Name.Valid(t.Name) {
 			continue
 		}
 		if !own {
@@ -136,56 +136,56 @@ func (m *maker) tools() {
 	}
 }
 
-// name returns the legal form of a name, and remembers it. at says where the
-// name stands.
-func (m *maker) name(s string, at func() string) string {
-	if m.rules.Name.Fits(s) {
+// name returns the valid form of a name and records it. at returns the path of the
+// name.
+func (m *renamer) name(s string, at func() string) string {
+	if m.rules.Name.Valid(s) {
 		return s
 	}
-	if legal, ok := m.given[s]; ok {
-		return legal
+	if valid, ok := m.renamed[s]; ok {
+		return valid
 	}
-	legal := m.rules.Name.Make(s, 0)
-	for salt := 1; m.usedName(legal); salt++ {
-		legal = m.rules.Name.Make(s, salt)
+	valid := m.rules.Name.Convert(s, 0)
+	for salt := 1; m.usedName(valid); salt++ {
+		valid = m.rules.Name.Convert(s, salt)
 	}
-	if m.given == nil {
-		m.given, m.names = make(map[string]string), &Names{make(map[string]string)}
+	if m.renamed == nil {
+		m.renamed, m.names = make(map[string]string), &Names{make(map[string]string)}
 	}
-	m.given[s], m.names.original[legal] = legal, s
+	m.renamed[s], m.names.original[valid] = valid, s
 	m.log.Add(RenamedTool, at())
-	return legal
+	return valid
 }
 
-func (m *maker) usedName(legal string) bool {
-	if m.names != nil && m.names.original[legal] != "" {
+func (m *renamer) usedName(valid string) bool {
+	if m.names != nil && m.names.original[valid] != "" {
 		return true
 	}
-	if m.legal == nil {
-		m.legal = make(map[string]bool, len(m.to.Tools))
+	if m.validNames == nil {
+		m.validNames = make(map[string]bool, len(m.to.Tools))
 		for i := range m.to.Tools {
-			m.legal[m.to.Tools[i].Name] = true
+			m.validNames[m.to.Tools[i].Name] = true
 		}
 	}
-	return m.legal[legal]
+	return m.validNames[valid]
 }
 
-func (m *maker) choice() {
+func (m *renamer) choice() {
 	own := false
 	for i, s := range m.to.Choice.Names {
-		legal := m.name(s, func() string { return "choice.names" })
-		if legal == s {
+		valid := m.name(s, func() string { return "choice.names" })
+		if valid == s {
 			continue
 		}
 		if !own {
 			m.to.Choice.Names, own, m.changed = slices.Clone(m.to.Choice.Names), true, true
 		}
-		m.to.Choice.Names[i] = legal
+		m.to.Choice.Names[i] = valid
 	}
 }
 
-// Restore gives calls in an answer the names of the tools that were meant, and
-// reports whether it changed anything.
+// Restore sets the original names in the tool calls of a response. It reports
+// whether it changed any.
 func (n *Names) Restore(events []upstream.Event) bool {
 	if n == nil {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-var short = &Rules{Name: Rule{Most: 16, Others: "_-"}, ID: Rule{Most: 16, Others: "_-"}}
+var short = &Rules{Name: Rule{MaxBytes: 16, Punctuation: "_-"}, ID: Rule{MaxBytes: 16, Punctuation: "_-"}}
 
 func use(id, name string) *content.ToolUse { return &content.ToolUse{ID: id, Name: name} }
 
@@ -48,46 +48,46 @@ func pairs(n *upstream.Request) (calls, results []string) {
 }
 
 func TestRule(t *testing.T) {
-	r := Rule{Most: 16, Others: "_-", Letter: true}
+	r := Rule{MaxBytes: 16, Punctuation: "_-", LetterFirst: true}
 	for _, s := range []string{"a", "_", "get-weather_2", "Z123456789012345"} {
-		if !r.Fits(s) || r.Make(s, 0) != s {
-			t.Errorf("%q is legal, and becomes %q", s, r.Make(s, 0))
+		if !r.Valid(s) || r.Convert(s, 0) != s {
+			t.Errorf("%q is valid but became %q", s, r.Convert(s, 0))
 		}
 	}
 	seen := map[string]string{}
 	for _, s := range []string{"", "1st", "a.b", "a b", "a:b", "é", "Z1234567890123456", "Z1234567890123457", strings.Repeat("x", 300)} {
-		got := r.Make(s, 0)
-		if r.Fits(s) {
-			t.Errorf("%q is not legal", s)
+		got := r.Convert(s, 0)
+		if r.Valid(s) {
+			t.Errorf("%q is not valid", s)
 		}
-		if !r.Fits(got) {
-			t.Errorf("%q became %q, which is not legal", s, got)
+		if !r.Valid(got) {
+			t.Errorf("%q became %q, which is not valid", s, got)
 		}
 		if other, ok := seen[got]; ok {
 			t.Errorf("%q and %q both became %q", s, other, got)
 		}
 		seen[got] = s
-		if again := r.Make(s, 0); again != got {
+		if again := r.Convert(s, 0); again != got {
 			t.Errorf("%q became %q, and then %q", s, got, again)
 		}
-		if next := r.Make(s, 1); next == got || !r.Fits(next) {
+		if next := r.Convert(s, 1); next == got || !r.Valid(next) {
 			t.Errorf("%q became %q, and after that %q", s, got, next)
 		}
 	}
 }
 
-func TestMakeLegalIsSame(t *testing.T) {
+func TestRenameValid(t *testing.T) {
 	n := &upstream.Request{
 		Tools: []content.Tool{{Name: "a"}, {Name: "web.search", Kind: "web_search"}},
 		Turns: turns(parts(use("c1", "a"), use("c2", "a")), parts(result("c1", ""), result("c2", "a"))),
 	}
 	var log loss.Log
-	if got, names := Make(n, short, &log); got != n || names != nil || log.Losses != nil {
-		t.Errorf("a legal request was changed: %v %v", got, log.Losses)
+	if got, names := Rename(n, short, &log); got != n || names != nil || log.Losses != nil {
+		t.Errorf("a valid request was changed: %v %v", got, log.Losses)
 	}
 }
 
-func TestMakeNames(t *testing.T) {
+func TestRenameNames(t *testing.T) {
 	long := "mcp__server__a_tool_with_a_long_name"
 	n := &upstream.Request{
 		Tools:  []content.Tool{{Name: "ok"}, {Name: long}, {Name: "a.b"}},
@@ -96,19 +96,19 @@ func TestMakeNames(t *testing.T) {
 	}
 	before := n.Clone()
 	var log loss.Log
-	got, names := Make(n, short, &log)
+	got, names := Rename(n, short, &log)
 	if diff := cmp.Diff(before, n); diff != "" {
 		t.Errorf("the request itself was changed:\n%s", diff)
 	}
 	for i, tool := range got.Tools {
-		if !short.Name.Fits(tool.Name) {
+		if !short.Name.Valid(tool.Name) {
 			t.Errorf("tool %d is called %q", i, tool.Name)
 		}
 	}
-	legal := got.Tools[1].Name
+	valid := got.Tools[1].Name
 	first, back := got.Turns[0].Parts[0].(*content.ToolUse), got.Turns[1].Parts[0].(*content.ToolResult)
-	if got.Choice.Names[0] != legal || first.Name != legal || back.Name != legal {
-		t.Errorf("one tool has the names %q, %q, %q and %q", legal, got.Choice.Names[0], first.Name, back.Name)
+	if got.Choice.Names[0] != valid || first.Name != valid || back.Name != valid {
+		t.Errorf("one tool has the names %q, %q, %q and %q", valid, got.Choice.Names[0], first.Name, back.Name)
 	}
 	want := []content.Loss{RenamedTool.At("tools.1.name"), RenamedTool.At("tools.2.name"), RenamedTool.At("turns.0.parts.1.name")}
 	if diff := cmp.Diff(want, log.Losses); diff != "" {
@@ -116,7 +116,7 @@ func TestMakeNames(t *testing.T) {
 	}
 
 	events := []upstream.Event{
-		{Kind: upstream.EventOpen, Part: use("x", legal)},
+		{Kind: upstream.EventOpen, Part: use("x", valid)},
 		{Kind: upstream.EventOpen, Part: use("y", "ok")},
 	}
 	kept := events[1].Part
@@ -125,19 +125,19 @@ func TestMakeNames(t *testing.T) {
 	}
 }
 
-// TestMakeNamesTold checks that each name that is changed is told once, where it
-// stands first.
-func TestMakeNamesTold(t *testing.T) {
-	for _, rules := range []*Rules{short, {Name: Rule{Most: 16, Others: "_-"}, AnyID: true}} {
+// TestRenameReports checks that each converted name is reported once, at its first
+// place.
+func TestRenameReports(t *testing.T) {
+	for _, rules := range []*Rules{short, {Name: Rule{MaxBytes: 16, Punctuation: "_-"}, AnyID: true}} {
 		n := &upstream.Request{
 			Tools:  []content.Tool{{Name: "a.b"}},
 			Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"a.b", "other.tool"}},
 			Turns: turns(
 				parts(use("c1", "gone tool é"), use("c2", "a.b")), parts(result("c1", "gone tool é"), result("c2", "a.b")),
-				parts(use("c3", "gone tool é"), use("c4", "")), parts(result("c3", ""), result("c4", "lost.tool"))),
+				parts(use("c3", "gone tool é"), use("c4", "")), parts(result("c3", ""), result("c4", "other.name"))),
 		}
 		var log loss.Log
-		got, _ := Make(n, rules, &log)
+		got, _ := Rename(n, rules, &log)
 		var paths []string
 		for _, l := range log.Losses {
 			if RenamedTool.Of(l) {
@@ -150,7 +150,7 @@ func TestMakeNamesTold(t *testing.T) {
 		}
 		for _, turn := range got.Turns {
 			for _, p := range turn.Parts {
-				if u, ok := p.(*content.ToolUse); ok && !rules.Name.Fits(u.Name) {
+				if u, ok := p.(*content.ToolUse); ok && !rules.Name.Valid(u.Name) {
 					t.Errorf("a call of %q", u.Name)
 				}
 			}
@@ -158,37 +158,36 @@ func TestMakeNamesTold(t *testing.T) {
 	}
 }
 
-// TestMakeManyNames has so many names made legal that looking through all tools
-// for each would take minutes.
-func TestMakeManyNames(t *testing.T) {
+// TestRenameManyNames checks that many names do not take quadratic time.
+func TestRenameManyNames(t *testing.T) {
 	const n = 100_000
 	list := make([]content.Tool, n)
 	for i := range list {
 		list[i].Name = "f." + strconv.Itoa(i)
 	}
-	got, names := Make(&upstream.Request{Tools: list}, short, new(loss.Log))
+	got, names := Rename(&upstream.Request{Tools: list}, short, new(loss.Log))
 	seen := make(map[string]bool, n)
 	for i, tool := range got.Tools {
-		if !short.Name.Fits(tool.Name) || seen[tool.Name] || names.original[tool.Name] != list[i].Name {
+		if !short.Name.Valid(tool.Name) || seen[tool.Name] || names.original[tool.Name] != list[i].Name {
 			t.Fatalf("%q became %q", list[i].Name, tool.Name)
 		}
 		seen[tool.Name] = true
 	}
 }
 
-func TestMakeNamesCollide(t *testing.T) {
-	first := short.Name.Make("a.b", 0)
+func TestRenameCollision(t *testing.T) {
+	first := short.Name.Convert("a.b", 0)
 	n := &upstream.Request{Tools: []content.Tool{{Name: "a.b"}, {Name: first}}}
-	got, _ := Make(n, short, new(loss.Log))
+	got, _ := Rename(n, short, new(loss.Log))
 	if got.Tools[0].Name == got.Tools[1].Name || got.Tools[1].Name != first {
 		t.Errorf("the tools are called %q and %q", got.Tools[0].Name, got.Tools[1].Name)
 	}
 }
 
 func TestAnyID(t *testing.T) {
-	rules := &Rules{Name: Rule{Most: 16}, AnyID: true}
+	rules := &Rules{Name: Rule{MaxBytes: 16}, AnyID: true}
 	n := &upstream.Request{Turns: turns(parts(use("", "a"), use("x y", "a"), use("x y", "a")), parts(result("", "a")))}
-	if got, _ := Make(n, rules, new(loss.Log)); got != n {
+	if got, _ := Rename(n, rules, new(loss.Log)); got != n {
 		t.Error("ids that may be anything were changed")
 	}
 }

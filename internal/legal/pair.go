@@ -6,28 +6,29 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// A Pairing finds the calls that results belong to: by id if an open call has
-// it, else by name and position. Of several open calls with one id, or one name,
-// the first is meant. A result that says neither belongs to the first open call
-// that no other result of its turn names.
+// A Pairing finds the tool call of each result: by id if an open call has it,
+// otherwise by name and position. If several open calls have the same id or name,
+// the first is used. A result with neither belongs to the first open call that no
+// other result of its turn names.
 //
-// Ids are looked for in all calls, the latest first; names, and calls as such,
-// only among those that were opened last. The zero value has no calls.
+// Ids are looked up in all calls, latest first. Names and positions are looked up
+// only in the calls that were opened last. The zero value has no calls.
 type Pairing struct {
 	calls []pairCall
-	heads map[callKey]int // the first call of a chain, and 1
-	names []string        // that have a chain
+	heads map[callKey]int // index of the first call of a chain, plus 1
+	names []string        // names that have a chain
 	step  int             // calls[step:] were opened last
 	list  []int
 }
 
-// A pairCall is a call and those behind it with the same id, and the same name.
+// A pairCall is a tool call, linked to the next ones with the same id and with the
+// same name.
 type pairCall struct {
-	answered         bool
-	nextID, nextName int // and 1
+	closed           bool
+	nextID, nextName int // index plus 1
 }
 
-// A callKey is what a result may say of its call.
+// A callKey is an id or a name by which a result refers to its call.
 type callKey struct {
 	byID bool
 	text string
@@ -44,8 +45,8 @@ func (p *Pairing) Reset() {
 	clear(p.heads)
 }
 
-// Open adds calls that wait for their results. They are counted from 0, over
-// all that were added.
+// Open adds calls that have no result yet. They are numbered from 0 in the order in
+// which they are added.
 func (p *Pairing) Open(calls []*content.ToolUse) {
 	if p.heads == nil {
 		p.heads = make(map[callKey]int, 2*len(calls))
@@ -70,15 +71,14 @@ func (p *Pairing) Open(calls []*content.ToolUse) {
 	}
 }
 
-// Pair returns for each of the parts of a turn the number of the call that it
-// is the result of, -1 if it is none, or belongs to no open call. The list holds
-// until the next use.
+// Pair returns, for each part of a turn, the number of the tool call whose result it
+// is, or -1. The list is valid until the next call of Pair.
 func (p *Pairing) Pair(parts []content.Part) []int {
 	p.list = append(p.list[:0], make([]int, len(parts))...)
 	for i := range p.list {
 		p.list[i] = -1
 	}
-	// What says more about its call comes first, wherever it stands.
+	// Results with ids come first, then those with names, wherever they are.
 	p.pair(parts, func(r *content.ToolResult) int { return p.take(callKey{true, r.ID}) })
 	p.pair(parts, func(r *content.ToolResult) int { return p.take(callKey{false, r.Name}) })
 	p.pair(parts, func(r *content.ToolResult) int {
@@ -90,7 +90,7 @@ func (p *Pairing) Pair(parts []content.Part) []int {
 	return p.list
 }
 
-// pair looks for the calls of the results that have none yet.
+// pair looks up the calls of the results that are not paired yet.
 func (p *Pairing) pair(parts []content.Part, call func(*content.ToolResult) int) {
 	for i, part := range parts {
 		if r, ok := part.(*content.ToolResult); ok && r != nil && p.list[i] < 0 {
@@ -99,20 +99,20 @@ func (p *Pairing) pair(parts []content.Part, call func(*content.ToolResult) int)
 	}
 }
 
-// take answers the first open call of a chain and returns its number, -1 if
-// there is none.
+// take closes the first open call of a chain and returns its number, or -1 if the
+// chain has none.
 func (p *Pairing) take(k callKey) int {
 	at := p.heads[k]
 	if at == 0 {
 		return -1
 	}
-	for at > 0 && p.calls[at-1].answered {
+	for at > 0 && p.calls[at-1].closed {
 		at = p.next(k, at)
 	}
 	if at > 0 {
-		p.calls[at-1].answered = true
+		p.calls[at-1].closed = true
 	}
-	p.heads[k] = at // what is answered need not be passed again
+	p.heads[k] = at // skip closed calls next time
 	return at - 1
 }
 
@@ -123,13 +123,13 @@ func (p *Pairing) next(k callKey, at int) int {
 	return p.calls[at-1].nextName
 }
 
-// first answers the first open call of those that were opened last.
+// first closes the first open call of those that were opened last.
 func (p *Pairing) first() int {
 	for p.step < len(p.calls) {
 		c := &p.calls[p.step]
 		p.step++
-		if !c.answered {
-			c.answered = true
+		if !c.closed {
+			c.closed = true
 			return p.step - 1
 		}
 	}

@@ -15,16 +15,16 @@ func TestPairing(t *testing.T) {
 	tests := []struct {
 		name  string
 		steps [][]*content.ToolUse
-		turns [][]content.Part // of the user, one behind each step, more behind the last
+		turns [][]content.Part // user turns: one after each step, more after the last
 		want  [][]int
 	}{
 		{"ids in another order", [][]*content.ToolUse{calls(use("1", "f"), use("2", "f"))},
 			[][]content.Part{parts(text, result("2", "f"), result("1", "f"))}, [][]int{{-1, 1, 0}}},
-		{"an id goes before a name that stands in front of it", [][]*content.ToolUse{calls(use("1", "f"), use("2", "f"))},
+		{"an id is preferred to an earlier name", [][]*content.ToolUse{calls(use("1", "f"), use("2", "f"))},
 			[][]content.Part{parts(result("", "f"), result("1", "f"))}, [][]int{{1, 0}}},
-		{"an id goes before another name", [][]*content.ToolUse{calls(use("1", "f"), use("2", "g"))},
+		{"an id is preferred to another name", [][]*content.ToolUse{calls(use("1", "f"), use("2", "g"))},
 			[][]content.Part{parts(result("2", "f"), result("1", "g"))}, [][]int{{1, 0}}},
-		{"a name goes before nothing", [][]*content.ToolUse{calls(use("1", "f"), use("2", "g"))},
+		{"a name is preferred to a position", [][]*content.ToolUse{calls(use("1", "f"), use("2", "g"))},
 			[][]content.Part{parts(result("", ""), result("", "f"))}, [][]int{{1, 0}}},
 		{"more results than calls", [][]*content.ToolUse{calls(use("1", "f"))},
 			[][]content.Part{parts(result("", "f"), result("", "f"), result("1", "f"), result("", ""))}, [][]int{{-1, -1, 0, -1}}},
@@ -37,10 +37,10 @@ func TestPairing(t *testing.T) {
 		{"steps", [][]*content.ToolUse{calls(use("1", "f"), use("2", "g")), calls(use("1", "f"), use("3", "h"))},
 			[][]content.Part{parts(result("", "f")), parts(result("", "g"), result("2", "g"), result("1", "f"), result("", ""))},
 			[][]int{{0}, {-1, 1, 2, 3}}},
-		{"none of them a result", [][]*content.ToolUse{calls(use("1", "f"))},
+		{"no results", [][]*content.ToolUse{calls(use("1", "f"))},
 			[][]content.Part{parts(text, nil, (*content.ToolResult)(nil))}, [][]int{{-1, -1, -1}}},
 	}
-	var p Pairing // one for all: what it has forgotten has no effect
+	var p Pairing // shared by all cases: Reset must clear it
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p.Reset()

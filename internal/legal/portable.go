@@ -10,29 +10,28 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// messagesFormat is the format whose parts [Portable] represents.
+// messagesFormat is the format whose parts [Portable] converts.
 const messagesFormat content.Format = "messages"
 
-// These are reported by [Portable]. Every codec's table but that of Messages has
-// them.
+// The rules by which [Portable] reports. The table of every codec except Messages
+// includes them.
 var (
 	SummaryAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
 		Reason: "the summary of the earlier conversation is sent as text"}
 	ReferenceAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
-		Reason: "the reference to a tool is sent as the tool's name"}
+		Reason: "the tool reference is sent as the name of the tool"}
 	ToolAsFunction = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
-		Reason: "the tool that the client runs by the vendor's schema is sent as a function with that schema"}
+		Reason: "the vendor-defined tool that the client runs is sent as a function with the vendor's schema"}
 )
 
-// Portable returns n if it is for Messages, or has none of the parts that only
-// Messages has but any model can use; else a copy in which these are neutral. Each
-// part stays one part, at its place.
+// Portable converts parts that only Messages has, but that any model can use, to
+// neutral ones. It returns n if own is Messages or if n has no such parts,
+// otherwise a copy. Each part stays one part, at its index.
 //
-// A compaction block, which stands for the conversation before it, becomes its
-// text. One whose content only the vendor can read stays: see backend.Kept. A
-// reference to a tool becomes the tool's name. Tools that the client runs, but
-// whose schema is the vendor's (bash, the text editor, memory), become functions
-// of their names: calls come back as calls of these tools.
+// A compaction block becomes its summary as text. A compaction block that is
+// encrypted stays: adapters refuse it. A tool reference becomes the name of the
+// tool. Vendor-defined tools that the client runs (bash, the text editor, memory)
+// become functions with the same names, so that clients recognize the tool calls.
 func Portable(n *upstream.Request, own content.Format, log *loss.Log) *upstream.Request {
 	if own == messagesFormat {
 		return n
@@ -57,7 +56,7 @@ func Portable(n *upstream.Request, own content.Format, log *loss.Log) *upstream.
 	return to
 }
 
-// portableParts returns parts, or a changed copy of them. at says where they are.
+// portableParts returns parts, or a changed copy. at returns their path.
 func portableParts(parts []content.Part, at func() string, log *loss.Log) (list []content.Part, changed bool) {
 	list = parts
 	for i, p := range parts {
@@ -94,8 +93,8 @@ func portableParts(parts []content.Part, at func() string, log *loss.Log) (list 
 	return list, changed
 }
 
-// asText returns the text that represents a block of Messages, and the rule by
-// which that is reported; no rule if there is none.
+// asText returns the text for a block of Messages and the rule that reports it. The
+// rule is nil if the block has no text form.
 func asText(u *content.Unknown) (string, *loss.Rule) {
 	switch u.Kind {
 	case "compaction":
@@ -110,17 +109,17 @@ func asText(u *content.Unknown) (string, *loss.Rule) {
 	return "", nil
 }
 
-// Encrypted reports whether a part stands for earlier turns of the conversation
-// in a form that only the vendor of Messages can read.
+// Encrypted reports whether a part is an encrypted summary of earlier turns, which
+// only the vendor of Messages can read.
 func Encrypted(p content.Part) bool {
 	u, ok := p.(*content.Unknown)
 	return ok && u != nil && u.Format == messagesFormat && u.Kind == "compaction" &&
 		member(u, "content") == "" && member(u, "encrypted_content") != ""
 }
 
-// member returns a member of a block that is a string; "" if there is none.
+// member returns a string member of a block, or "".
 func member(u *content.Unknown, name string) string {
-	doc, err := jsonwire.Parse(u.Raw, jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}) // the host's own have let it pass
+	doc, err := jsonwire.Parse(u.Raw, jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}) // the limits of the request were checked before
 	if err != nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
-// Package legal makes the names of tools and the ids of calls fit the rules of
-// the format that a request is going to, and finds the way back. It also finds
-// the call that a result is of, by its id or else by its name and place.
+// Package legal converts tool names and tool call ids to those that are valid in a
+// target format, and back. It pairs tool results with their tool calls, by id or
+// otherwise by name and position. It also converts parts of Messages that any model
+// can use to neutral ones.
 package legal
 
 import (
@@ -10,16 +11,16 @@ import (
 	"strings"
 )
 
-// A Rule says what a name or an id may look like.
+// A Rule describes valid names or ids.
 type Rule struct {
-	Most   int    // bytes; 0: any number
-	Others string // what may stand in it besides ASCII letters and digits
-	Letter bool   // it begins with a letter or an underscore
+	MaxBytes    int    // 0 means no limit
+	Punctuation string // characters that are allowed besides ASCII letters and digits
+	LetterFirst bool   // the first character is a letter or an underscore
 }
 
-// Fits reports whether s is legal. Nothing at all never is.
-func (r *Rule) Fits(s string) bool {
-	if s == "" || r.Most > 0 && len(s) > r.Most || r.Letter && !opens(s[0]) {
+// Valid reports whether s is valid. The empty string is not.
+func (r *Rule) Valid(s string) bool {
+	if s == "" || r.MaxBytes > 0 && len(s) > r.MaxBytes || r.LetterFirst && !isFirst(s[0]) {
 		return false
 	}
 	for i := range len(s) {
@@ -30,18 +31,18 @@ func (r *Rule) Fits(s string) bool {
 	return true
 }
 
-func opens(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isFirst(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func (r *Rule) allows(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte(r.Others, c) >= 0
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte(r.Punctuation, c) >= 0
 }
 
-// Make returns s if it fits, else a legal text that begins like it and ends in
-// a digest of all of it, so that it is the same in every turn and on every
-// replica, and hardly ever that of another text. salt, if not 0, gives the next
-// one, for when it is all the same.
-func (r *Rule) Make(s string, salt int) string {
-	if salt == 0 && r.Fits(s) {
+// Convert returns s if it is valid and salt is 0. Otherwise it returns a valid text
+// that begins like s and ends with a digest of s and salt. The result is the same in
+// every turn and on every replica, and two texts hardly ever have the same. Callers
+// increase salt if it is in use nevertheless.
+func (r *Rule) Convert(s string, salt int) string {
+	if salt == 0 && r.Valid(s) {
 		return s
 	}
 	own := s
@@ -51,11 +52,11 @@ func (r *Rule) Make(s string, salt int) string {
 	sum := sha256.Sum256([]byte(own))
 	tail := "_" + hex.EncodeToString(sum[:4])
 	var b strings.Builder
-	if r.Letter && (s == "" || !opens(s[0])) {
+	if r.LetterFirst && (s == "" || !isFirst(s[0])) {
 		b.WriteByte('_')
 	}
 	for i := range len(s) {
-		if r.Most > 0 && b.Len()+len(tail) >= r.Most {
+		if r.MaxBytes > 0 && b.Len()+len(tail) >= r.MaxBytes {
 			break
 		}
 		if c := s[i]; r.allows(c) {

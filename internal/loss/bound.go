@@ -6,15 +6,13 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// MaxPaths is how many losses of one rule keep a place of their own.
+// MaxPaths is the number of losses of one rule that keep their own path.
 const MaxPaths = 1000
 
-// Bound returns losses with at most [MaxPaths] of each rule, the first ones.
-// The last of these says in More in how many other places the same holds, so
-// that nothing is said of no place, and all severities are there. A document of
-// nothing but what is lost would otherwise take several times its own memory in
-// reports. It may use the list's memory, but holds on to none that it needs no
-// more.
+// Bound returns the first [MaxPaths] losses of each rule. More of the last of
+// them counts the rest. Without this bound, the reports of a dense document would
+// need several times its memory. Bound may reuse the list's memory; the result
+// does not keep more of it than it needs.
 func Bound(list []content.Loss) []content.Loss {
 	if len(list) <= MaxPaths {
 		return list
@@ -23,14 +21,14 @@ func Bound(list []content.Loss) []content.Loss {
 		severity content.Severity
 		reason   string
 	}
-	type told struct{ n, last int } // how many, and where the last one is
-	rules := make(map[rule]*told)
+	type count struct{ n, last int } // number of losses, and the index of the last
+	rules := make(map[rule]*count)
 	kept := list[:0]
 	for _, l := range list {
 		r := rule{l.Severity, l.Reason}
 		t := rules[r]
 		if t == nil {
-			t = new(told)
+			t = new(count)
 			rules[r] = t
 		}
 		if t.n == MaxPaths {
@@ -46,11 +44,11 @@ func Bound(list []content.Loss) []content.Loss {
 	return slices.Clone(kept)
 }
 
-// New returns the losses that are not among those that were told before. It may
-// use the list's memory.
-func New(list, told []content.Loss) []content.Loss {
-	known := make(map[content.Loss]struct{}, len(told))
-	for _, l := range told {
+// New returns the losses of list that are not in reported. It may reuse the
+// memory of list.
+func New(list, reported []content.Loss) []content.Loss {
+	known := make(map[content.Loss]struct{}, len(reported))
+	for _, l := range reported {
 		known[l] = struct{}{}
 	}
 	return slices.DeleteFunc(list, func(l content.Loss) bool {

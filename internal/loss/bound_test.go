@@ -37,8 +37,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestBoundAgain checks that what has been bounded counts all the same.
-func TestBoundAgain(t *testing.T) {
+// TestBoundTwice checks that Bound counts losses of lists that are already bounded.
+func TestBoundTwice(t *testing.T) {
 	r := &Rule{Severity: content.LossHint, Reason: "a"}
 	many := func() (list []content.Loss) {
 		for i := range 5 * MaxPaths {
@@ -51,6 +51,6 @@ func TestBoundAgain(t *testing.T) {
 		t.Errorf("%d losses, the last of %d more places", len(got), got[len(got)-1].More)
 	}
 	if cap(got) > 2*MaxPaths {
-		t.Errorf("it holds on to memory for %d losses", cap(got))
+		t.Errorf("the result keeps memory for %d losses", cap(got))
 	}
 }

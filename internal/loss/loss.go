@@ -1,5 +1,5 @@
-// Package loss keeps what a codec can lose in one table, which is the source
-// of its reports, of their tests and of the page that shows them.
+// Package loss defines the rules by which codecs report losses. Each codec has one
+// table of rules. Its reports, their tests and the documentation are made from it.
 package loss
 
 import (
@@ -9,10 +9,10 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// A Rule is one thing that a codec cannot say, or only in another way.
+// A Rule is one thing that a codec cannot represent, or cannot represent exactly.
 type Rule struct {
-	// Feature is what is lost, in words that all codecs share, so that a
-	// matrix has one row for it: see the constants of this package.
+	// Feature names what is lost. All codecs use the same names, the constants of
+	// this package, which are the rows of the loss matrix.
 	Feature string
 
 	Severity content.Severity
@@ -21,18 +21,18 @@ type Rule struct {
 	Reason string
 }
 
-// At returns the loss of what stands at a neutral path.
+// At returns the loss at a neutral path.
 func (r *Rule) At(path string) content.Loss {
 	return content.Loss{Path: path, Severity: r.Severity, Reason: r.Reason}
 }
 
-// Of reports whether a loss was reported by the rule.
+// Of reports whether the rule reported the loss l.
 func (r *Rule) Of(l content.Loss) bool { return l.Severity == r.Severity && l.Reason == r.Reason }
 
-// A Log collects losses in the order in which they are met.
+// A Log collects losses in the order of their reports.
 type Log struct{ Losses []content.Loss }
 
-// Add notes that a rule has met what stands at path.
+// Add appends the loss of r at path.
 func (l *Log) Add(r *Rule, path string) {
 	if n := len(l.Losses); n == cap(l.Losses) {
 		l.Losses = slices.Grow(l.Losses, n) // append leaves more garbage than doubling
@@ -40,10 +40,10 @@ func (l *Log) Add(r *Rule, path string) {
 	l.Losses = append(l.Losses, r.At(path))
 }
 
-// Unique returns losses without those that are in the list twice. It may use the
+// Unique returns the list without duplicates, in the same order. It may reuse the
 // list's memory.
 func Unique(list []content.Loss) []content.Loss {
-	const few = 16 // of which each can be compared with each
+	const few = 16 // up to this length, pairwise comparison is faster than a map
 	if len(list) <= few {
 		once := list[:0]
 		for _, l := range list {
@@ -53,8 +53,8 @@ func Unique(list []content.Loss) []content.Loss {
 		}
 		return once
 	}
-	// The map is of hashes, which take a third of the memory of losses. once has
-	// the places of the losses that are kept.
+	// The map holds hashes and indexes into once. It needs a third of the memory of
+	// a map of losses.
 	seed := maphash.MakeSeed()
 	seen := make(map[uint64]int32, len(list))
 	once := list[:0]
@@ -64,7 +64,7 @@ func Unique(list []content.Loss) []content.Loss {
 		if known && once[i] == l {
 			continue
 		}
-		if !known { // of two with one hash the first is remembered
+		if !known { // of two losses with the same hash, the map keeps the first
 			seen[h] = int32(len(once))
 		}
 		once = append(once, l)
@@ -73,20 +73,21 @@ func Unique(list []content.Loss) []content.Loss {
 	return once
 }
 
-// Reported knows what was told of one answer. The pieces of an answer mostly lose the
-// same things, which are told once.
+// Reported holds the losses that were reported for one response. Most chunks of a
+// stream have the same losses; each is reported once.
 type Reported struct{ losses []content.Loss }
 
-// mostTold bounds what is remembered. Beyond that it is told again.
-const mostTold = 64
+// maxReported bounds the losses that Reported holds. Further losses may be reported
+// more than once.
+const maxReported = 64
 
-// New returns the loss of what stands at path, or nil if it was told before.
+// New returns the loss of r at path, or nil if it was already reported.
 func (t *Reported) New(r *Rule, path string) *content.Loss {
 	l := r.At(path)
 	if slices.Contains(t.losses, l) {
 		return nil
 	}
-	if len(t.losses) < mostTold {
+	if len(t.losses) < maxReported {
 		t.losses = append(t.losses, l)
 	}
 	return &l

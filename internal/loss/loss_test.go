@@ -9,7 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-func TestOnce(t *testing.T) {
+func TestUnique(t *testing.T) {
 	a := &Rule{Severity: content.LossHint, Reason: "a"}
 	b := &Rule{Severity: content.LossDropped, Reason: "a"}
 	for _, n := range []int{1, 5, 6, 200} { // few, and many
@@ -24,6 +24,6 @@ func TestOnce(t *testing.T) {
 		}
 	}
 	if got := Unique(nil); got != nil {
-		t.Errorf("of none: %v", got)
+		t.Errorf("Unique(nil) = %v", got)
 	}
 }

@@ -2,8 +2,8 @@ package loss
 
 import "strings"
 
-// EventPath returns the path of the loss of an event of a stream: its name, if
-// that can be told, else "events".
+// EventPath returns the path of a loss in an event of a stream: the event's name
+// if it is short and plain, otherwise "events".
 func EventPath(name string) string {
 	if name == "" || len(name) > 64 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
 		return "events"

@@ -11,7 +11,7 @@ import (
 
 // TestLossTable keeps what the page of losses says of the vendor's models.
 func TestLossTable(t *testing.T) {
-	rules := []*loss.Rule{legal.RenamedTool, legal.RenamedCall, codec.EmptyMessage, legal.DroppedHeader}
+	rules := []*loss.Rule{legal.RenamedTool, legal.RenamedCall, codec.EmptyMessage, legal.HeaderNotSent}
 	for i := range modelLosses {
 		rules = append(rules, &modelLosses[i])
 	}

@@ -40,8 +40,8 @@ type plan struct {
 
 // rules are the format's for names and ids.
 var rules = &legal.Rules{
-	Name: legal.Rule{Most: 128, Others: "_-"},
-	ID:   legal.Rule{Others: "_-"},
+	Name: legal.Rule{MaxBytes: 128, Punctuation: "_-"},
+	ID:   legal.Rule{Punctuation: "_-"},
 }
 
 // rulesFor returns the rules for a request: the calls of results may be in a
@@ -80,7 +80,7 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if !own {
 		n = question(n, &log)
 	}
-	say, names := legal.Make(n, rulesFor(n), &log)
+	say, names := legal.Rename(n, rulesFor(n), &log)
 	p.names = names
 	if own {
 		p.clients(n.Header)

@@ -135,4 +135,4 @@ func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.
 }
 
 // rules are the format's for names; ids may be anything.
-var rules = &legal.Rules{Name: legal.Rule{Most: 128, Others: "_.:-", Letter: true}, AnyID: true}
+var rules = &legal.Rules{Name: legal.Rule{MaxBytes: 128, Punctuation: "_.:-", LetterFirst: true}, AnyID: true}

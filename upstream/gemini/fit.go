@@ -31,7 +31,7 @@ var (
 
 // fitLosses is the table of what this package loses by itself.
 var fitLosses = []*loss.Rule{
-	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, legal.DroppedHeader,
+	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, legal.HeaderNotSent,
 	noThinking, neverOff, budgetBounds, noEfforts, effortLow, noJSONBesideTools, limitLowered,
 }
 

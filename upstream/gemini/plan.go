@@ -56,7 +56,7 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if foreign {
 		legal.Headers(n, &log)
 	}
-	p.from, p.names = legal.Make(legal.Portable(n, generatecontent.Format, &log), rules, &log)
+	p.from, p.names = legal.Rename(legal.Portable(n, generatecontent.Format, &log), rules, &log)
 	p.say = p.said(p.from, &log)
 	fault := adapter.Asked(n, log.Losses, len(p.say.Contents) > 0, func(n *upstream.Request) bool {
 		r, _ := generatecontent.RequestForTarget(n, c.target(familyOf(p.model)))

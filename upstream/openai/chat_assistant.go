@@ -329,7 +329,7 @@ func (b *echo) add(object string) (some, whole bool) {
 // callID returns the id that a call is told by.
 func (e *chatEncoder) callID(c *call) string {
 	id := c.part.ID
-	if !e.to.dialect.ShortIDs && !e.to.refused.shortIDs || len(id) == shortID && wordRule.Fits(id) {
+	if !e.to.dialect.ShortIDs && !e.to.refused.shortIDs || len(id) == shortID && wordRule.Valid(id) {
 		return id
 	}
 	if !e.renamed {

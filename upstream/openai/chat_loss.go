@@ -123,7 +123,7 @@ var (
 // chatLosses are all that chat completions can report, but for what is lost of
 // schemas, which their own package has a table of.
 var chatLosses = append([]*loss.Rule{
-	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.DroppedHeader,
+	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.HeaderNotSent,
 	lostSystemFile, lostSystemTurn, lostCallOrder, lostSignature, lostCache, lostCacheTime, lostThought, lostThoughtGone, lostThoughtless, lostPrefill,
 	lostVendorPart, lostUnknownPart, lostOwn, lostWritten, lostDetail, lostUnread, lostCitations, lostByAssistant,
 	lostDocumentText, lostDocumentTitle, lostDocumentParts, lostCiting, lostSearch,

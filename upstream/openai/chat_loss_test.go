@@ -77,7 +77,7 @@ func withMembers(object string) func(*upstream.Request) {
 }
 
 var partLosses = []lossCase{
-	{rule: legal.DroppedHeader, path: "headers.anthropic-workspace-id", change: func(r *upstream.Request) {
+	{rule: legal.HeaderNotSent, path: "headers.anthropic-workspace-id", change: func(r *upstream.Request) {
 		r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
 	}},
 	{rule: legal.RenamedTool, path: "tools.0.name", change: withTool(content.Tool{Name: "a.b", Input: plainTool.Input})},

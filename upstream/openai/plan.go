@@ -121,7 +121,7 @@ func (c *client) plan(n *upstream.Request, counting bool) *plan {
 	}}
 	var log loss.Log
 	legal.Headers(n, &log)
-	p.from, p.names = legal.Make(legal.Portable(n, p.own, &log), rules, &log)
+	p.from, p.names = legal.Rename(legal.Portable(n, p.own, &log), rules, &log)
 	p.losses = loss.Bound(append(log.Losses, p.encode(p.from, false)...))
 	return p
 }

@@ -55,7 +55,7 @@ var (
 // responsesLosses are all that responses can report, but for what is lost of
 // schemas, which their own package has a table of.
 var responsesLosses = append([]*loss.Rule{
-	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.DroppedHeader,
+	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.HeaderNotSent,
 	resSystemFile, lostSystemTurn, resUnknownPart, lostVendorPart, lostOwn, lostWritten, lostDetail, lostUnread, resCitations, resByAssistant, resCiting,
 	lostPrefill, resForeignThought, resLooseThought, resRefusedThought, resBrokenState, resUnaskedItem, resMoved, resThoughtless, lostEmptyText, lostEmptyTurn, lostHeldTurn,
 	lostSignature, lostCache, lostCacheTime, lostDocumentText, lostDocumentTitle, lostDocumentParts, lostSearch,

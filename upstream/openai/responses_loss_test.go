@@ -80,7 +80,7 @@ func resPartLosses() []resLossCase {
 	alienExtra := &content.Extra{Format: "alien", JSON: `{"x":1}`}
 	pdf := &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}
 	return []resLossCase{
-		{legal.DroppedHeader, "headers.anthropic-workspace-id", v, setting(func(r *upstream.Request) {
+		{legal.HeaderNotSent, "headers.anthropic-workspace-id", v, setting(func(r *upstream.Request) {
 			r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
 		}), 0},
 		{legal.RenamedTool, "tools.0.name", v, setting(func(r *upstream.Request) { r.Tools = []content.Tool{{Name: "a.b"}} }), 0},

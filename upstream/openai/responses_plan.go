@@ -10,8 +10,8 @@ import (
 
 // responsesRules are the vendor's for names and ids.
 var responsesRules = &legal.Rules{
-	Name: legal.Rule{Most: 64, Others: "_-"},
-	ID:   legal.Rule{Most: 64, Others: "_-.:/|+=@#"},
+	Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
+	ID:   legal.Rule{MaxBytes: 64, Punctuation: "_-.:/|+=@#"},
 }
 
 // resFamily is familyOf with what models take over responses only.

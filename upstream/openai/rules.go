@@ -6,11 +6,11 @@ import "github.com/polywire/polywire/internal/legal"
 // their own ids back as they were.
 var (
 	chatRules = &legal.Rules{
-		Name: legal.Rule{Most: 64, Others: "_-"},
-		ID:   legal.Rule{Most: 40, Others: "_-.:/|+=@#"},
+		Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
+		ID:   legal.Rule{MaxBytes: 40, Punctuation: "_-.:/|+=@#"},
 	}
 	compatibleRules = &legal.Rules{
-		Name: legal.Rule{Most: 64, Others: "_-"},
-		ID:   legal.Rule{Others: "_-.:/|+=@#"},
+		Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
+		ID:   legal.Rule{Punctuation: "_-.:/|+=@#"},
 	}
 )

@@ -94,7 +94,7 @@ type Cell struct {
 }
 
 // answer is how the features of answers begin.
-const answer = "answer: "
+const answer = "response: "
 
 // Of makes the matrix of requests or of answers. Features that nothing happens to
 // are left out.

@@ -192,7 +192,7 @@ func TestMatrix(t *testing.T) {
 		Ways: []page.Way{{From: "messages", To: "openai"}, {From: "generatecontent", To: "messages"}},
 		Rows: []page.Row{
 			{Feature: "seed", Cells: []page.Cell{{Cannot: true}, {Worst: content.LossDropped}}},
-			{Feature: "answer: text", Cells: []page.Cell{{}, {Worst: content.LossHint}}},
+			{Feature: "response: text", Cells: []page.Cell{{}, {Worst: content.LossHint}}},
 		},
 	}
 	markdown := strings.Join([]string{
