@@ -121,7 +121,7 @@ func (c *converter) builtIn(t *content.Tool, i int) (own content.Tool, keep bool
 	}
 	n := substituteOf(t.Kind)
 	if n < 0 {
-		return *t, c.Tool(t, path)
+		return *t, c.KeepTool(t, path)
 	}
 	if c.barred(t) {
 		return *t, false // where it comes from, the choice concerns it; here, it would concern functions only
@@ -187,7 +187,7 @@ func (c *converter) bounds(raw, path string) {
 		switch {
 		case !known:
 			r = mappedToolBounds
-		case name == "allowed_callers" && codec.Direct(x):
+		case name == "allowed_callers" && codec.OnlyDirect(x):
 			r = nil
 		}
 		if r != nil && x.Kind() != jsonwire.Null {

@@ -248,7 +248,7 @@ func (f *vendorError) neutral(status int) upstream.Code {
 		}
 	}
 	c := codec.StatusCode(status)
-	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.TooLong(f.message) {
+	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.IsPromptTooLong(f.message) {
 		return upstream.CodeInvalid
 	}
 	return c

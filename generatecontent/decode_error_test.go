@@ -192,7 +192,7 @@ func TestDecodeReplyErrors(t *testing.T) {
 	if err != nil || f.Format == Format {
 		t.Fatalf("no reason to stop: %v, %v", f, err)
 	}
-	if diff := cmp.Diff(losing("stop", content.LossDegraded, "the answer does not say why it ended"), f.Events[len(f.Events)-1]); diff != "" {
+	if diff := cmp.Diff(losing("stop", content.LossDegraded, "the response has no stop reason"), f.Events[len(f.Events)-1]); diff != "" {
 		t.Errorf("no reason to stop (-want +got):\n%s", diff)
 	}
 }

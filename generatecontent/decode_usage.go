@@ -151,7 +151,7 @@ func (c *counts) join() {
 	}
 	c.splits = nil
 	if n > 0 {
-		c.splits = c.lists.Take(n, 16)
+		c.splits = c.lists.List(n, 16)
 		for i := range c.details {
 			c.splits = append(c.splits, c.details[i]...)
 		}

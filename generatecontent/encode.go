@@ -40,7 +40,7 @@ func (r *Request) write(w *jsonwire.Writer) error {
 type encoder struct{ codec.Encoder }
 
 func newEncoder(w *jsonwire.Writer, notes map[codec.NoteKey]string) *encoder {
-	return &encoder{codec.Encoder{W: w, Notes: notes, Path: codec.Path{Style: codec.Bracketed}, Word: snake}}
+	return &encoder{codec.Encoder{W: w, Notes: notes, Path: codec.Path{Style: codec.Bracketed}, DisplayPath: snake}}
 }
 
 // rest writes what stands at the top level besides model and contents.

@@ -207,7 +207,7 @@ func appendError(dst []byte, f *handler.Failure, limit int64) []byte {
 		text = joined(list, more, star)
 	case text == "":
 		text = w.text
-	case f.Code == upstream.CodeInvalid && codec.TooLong(text):
+	case f.Code == upstream.CodeInvalid && codec.IsPromptTooLong(text):
 		text = tooLong(text)
 	}
 	dst = jsonwire.AppendInt(append(dst, `{"error":{"code":`...), int64(w.status))

@@ -62,7 +62,7 @@ func (p *parser) response(data member, side *sideMembers) content.Part {
 	if !p.quota.Parts(what + size(files)) {
 		return t
 	}
-	t.Parts = p.lists.Take(what+size(files), p.size)
+	t.Parts = p.lists.List(what+size(files), p.size)
 	if what > 0 {
 		s := p.texts.New(p.size)
 		s.Text = text

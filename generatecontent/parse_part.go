@@ -19,7 +19,7 @@ func (p *parser) parts(node any, v jsonwire.Value) []content.Part {
 	if !p.quota.Parts(n) {
 		return nil
 	}
-	list := p.lists.Take(n, p.size)
+	list := p.lists.List(n, p.size)
 	dropped := &p.form.dropped
 	if p.turn < 0 {
 		dropped = &p.form.droppedSystem

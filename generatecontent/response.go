@@ -295,7 +295,7 @@ func (a *answer) rest(to *Response, note noter) {
 // lostCounts reports what usage cannot say.
 func (a *answer) lostCounts(note noter) {
 	u := &a.usage
-	if u.CacheWrite != 0 || u.CacheWrite1h != 0 || codec.Counts(u.Extra, Format) {
+	if u.CacheWrite != 0 || u.CacheWrite1h != 0 || codec.HasCounts(u.Extra, Format) {
 		note("usage", unsaidCounts)
 	}
 }

@@ -48,7 +48,7 @@ func (e *ending) callless() bool {
 // the answer ends with what cut it.
 func (e *ending) words(lost func(r *loss.Rule)) (word, message string) {
 	s := &e.stop
-	if s.Format != Format && codec.MoreThan(s, s.Message) {
+	if s.Format != Format && codec.HasMoreThan(s, s.Message) {
 		lost(unsaidDetails)
 	}
 	if s.Sequence != "" {

@@ -18,7 +18,7 @@ type streamed struct {
 	raw  bool // written by the vendor's own frames
 
 	part      content.Part   // what a whole block opened with
-	input     *codec.Pieces  // the arguments of a call that come in pieces
+	input     *codec.Builder // the arguments of a call that come in pieces
 	waits     bool           // a call that closed, but may have been cut: see lastCall
 	extra     *content.Extra // of a text, to be said with its first piece
 	signature content.Signature
@@ -139,7 +139,7 @@ func (s *stream) input(e *upstream.Event) {
 		return
 	}
 	if b.input == nil {
-		b.input = new(codec.Pieces)
+		b.input = new(codec.Builder)
 	}
 	b.input.Add(e.Text)
 }

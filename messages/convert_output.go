@@ -48,7 +48,7 @@ func (c *converter) output() {
 	case t == jsonType:
 		c.lose(lostJSONMode, "output.media_type")
 	default:
-		words := codec.OneOf(t, n.Schema.JSON)
+		words := codec.EnumPrompt(t, n.Schema.JSON)
 		if words == "" {
 			c.lose(lostMediaType, "output.media_type")
 			break

@@ -111,7 +111,7 @@ func (c *converter) visible(p content.Part, path string, role content.Role) cont
 
 // vendors drops what only another vendor understands.
 func (c *converter) vendors(p content.Part, f content.Format, x *content.Extra, path string) content.Part {
-	if p = c.Vendors(p, f, path); p != nil {
+	if p = c.KeepPart(p, f, path); p != nil {
 		c.alien(x, path)
 	}
 	return p

@@ -43,7 +43,7 @@ func (c *converter) labelled(parts []content.Part, path string) []content.Part {
 			list = append(list, p)
 			continue
 		}
-		name, alone := codec.FileName(p) // what p becomes may have none
+		name, alone := codec.DisplayName(p) // what p becomes may have none
 		at, before := path+"."+strconv.Itoa(i), len(c.Losses.Losses)
 		q := c.part(p, at, content.RoleUser)
 		switch {

@@ -140,7 +140,7 @@ func (c *converter) vendorTool(t content.Tool, path string) (left content.Tool, 
 		c.lose(lostToolMapped, path)
 		return content.Tool{Kind: like.kind, Format: Format, Name: like.name, Raw: likeTool(like.kind, like.name, t.Raw)}, true, true
 	}
-	c.Tool(&t, path)
+	c.KeepTool(&t, path)
 	return t, false, false
 }
 

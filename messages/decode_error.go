@@ -180,7 +180,7 @@ func (f *vendorError) code(c upstream.Code) upstream.Code {
 	case "authentication_error", "permission_error", "billing_error":
 		return upstream.CodeBadGateway
 	}
-	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.TooLong(f.message) {
+	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.IsPromptTooLong(f.message) {
 		return upstream.CodeInvalid
 	}
 	switch f.detail {

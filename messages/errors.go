@@ -99,7 +99,7 @@ func tooLong(text string) string {
 // them, or the best sentence there is.
 func message(f *handler.Failure) string {
 	if len(f.Violations) == 0 {
-		if f.Code == upstream.CodeInvalid && codec.TooLong(f.Text) {
+		if f.Code == upstream.CodeInvalid && codec.IsPromptTooLong(f.Text) {
 			return tooLong(f.Text)
 		}
 		if f.Text != "" {

@@ -25,7 +25,7 @@ func (p *parser) content(node any, v jsonwire.Value, name string, tagged bool) [
 		if p.form.body != "" { // else nobody will encode it again
 			p.plain(t)
 		}
-		return append(p.lists.Take(1, p.size), t)
+		return append(p.lists.List(1, p.size), t)
 	case jsonwire.Array:
 		if v.Len() == 0 {
 			p.note(node, name, "[]")
@@ -57,7 +57,7 @@ func (p *parser) parts(v jsonwire.Value, tagged bool) []content.Part {
 	if !p.quota.Parts(v.Len()) {
 		return nil
 	}
-	list := p.lists.Take(v.Len(), p.size)
+	list := p.lists.List(v.Len(), p.size)
 	p.depth++
 	for i, x := range v.Elems() {
 		p.path.PushIndex(i)

@@ -180,7 +180,7 @@ type answer struct {
 func (a *answer) response(lost func(path string, r *loss.Rule)) *Response {
 	r := &Response{ID: a.start.ID, Model: a.start.Model, Usage: a.usage}
 	r.StopReason, r.StopSequence, r.StopDetails = a.stopWords(lost)
-	if codec.Counts(a.usage.Extra, Format) || slices.ContainsFunc(a.usage.Modalities, apart) {
+	if codec.HasCounts(a.usage.Extra, Format) || slices.ContainsFunc(a.usage.Modalities, apart) {
 		lost("usage", unsaidCounts)
 	}
 	for path, r := range a.sources.Lost() {

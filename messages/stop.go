@@ -59,7 +59,7 @@ func (a *answer) stopWords(lost func(path string, r *loss.Rule)) (word, sequence
 		told = s.Message
 		details = refusalDetails(cmp.Or(told, why))
 	}
-	if s.Format != Format && (s.Message != told || codec.MoreThan(s, told)) {
+	if s.Format != Format && (s.Message != told || codec.HasMoreThan(s, told)) {
 		lost("stop", unsaidDetails)
 	}
 	if reason == content.StopMalformedCall || word == "other" {

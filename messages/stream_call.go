@@ -29,7 +29,7 @@ type streamedCall struct {
 	part      content.Part      // a copy, without arguments
 	input     string            // that it opened with; pieces replace them
 	doubtful  bool              // that is broken
-	args      codec.Pieces      // unless it is known
+	args      codec.Builder     // unless it is known
 	first     byte              // of what they are beside white space; 0: nothing yet
 	known     bool              // as it has come with its beginning
 	broken    bool              // as is known

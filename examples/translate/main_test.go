@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 		{name: "another server", args: "-from messages -to openai -url http://localhost:1/v1", in: hello, code: done, stdout: []string{`"max_tokens":9`}},
 		{name: "what cannot be said", args: back, code: failed,
 			in:     `{"contents":[{"parts":[{"text":""},{"inlineData":{"mimeType":"audio/wav","data":"UklGRgAAAABXQVZF"}}]}]}`,
-			stderr: []string{"contents[0].parts[1]: Messages takes no sound"}},
+			stderr: []string{"contents[0].parts[1]: Messages does not accept audio or video"}},
 		{name: "a link that is not fetched", args: "-from messages -to openai", code: done,
 			in:     `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}]}]}`,
 			stdout: []string{`"url":"https://example.com/a.png"`}},

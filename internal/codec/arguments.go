@@ -10,10 +10,9 @@ import (
 // TrimBlank returns text without the white space of JSON around it.
 func TrimBlank(text string) string { return strings.Trim(text, " \t\r\n") }
 
-// Arguments returns the arguments of a call as an answer may tell them: the
-// object that they are, or empty where there are none, which vendors also tell
-// by white space or null. It reports whether they are one of the two. All others
-// are broken: nobody should run a call with them.
+// Arguments returns the arguments of a tool call for a response: a JSON object, or
+// "" if there are no arguments, which vendors also represent by white space or null.
+// ok is false if input is anything else; clients should not run such a call.
 func Arguments(input string) (object string, ok bool) {
 	switch TrimBlank(input) {
 	case "", "null":
@@ -22,10 +21,10 @@ func Arguments(input string) (object string, ok bool) {
 	return input, jsonwire.ValidObject(input)
 }
 
-// NotStarted reports whether p, the last part of an answer, is a call that was cut
-// before its arguments began. It looks like one without arguments, but for why
-// the answer ended: a model that is done with a call waits for its result. Vendors
-// that always tell whole calls tell arguments, if only an empty object.
+// NotStarted reports whether p, the last part of a response, is a tool call that was
+// cut before its arguments began. Only the stop reason distinguishes it from a call
+// without arguments: a model that completes a call stops to wait for its result.
+// Vendors that send whole calls always send arguments, at least an empty object.
 func NotStarted(p content.Part, ended content.StopReason) bool {
 	t, ok := p.(*content.ToolUse)
 	if !ok || t == nil || TrimBlank(t.Input) != "" {
@@ -38,13 +37,13 @@ func NotStarted(p content.Part, ended content.StopReason) bool {
 	return true
 }
 
-// A Pieces is a text that comes in many small pieces. It allocates seldom.
-type Pieces struct{ strings.Builder }
+// A Builder is a [strings.Builder] for many small strings. It grows in large steps.
+type Builder struct{ strings.Builder }
 
-// Add appends a piece.
-func (p *Pieces) Add(piece string) {
-	if p.Cap()-p.Len() < len(piece) {
-		p.Grow(max(len(piece), 1<<10)) // which doubles it besides
+// Add appends s.
+func (p *Builder) Add(s string) {
+	if p.Cap()-p.Len() < len(s) {
+		p.Grow(max(len(s), 1<<10)) // Grow at least doubles the capacity
 	}
-	p.WriteString(piece)
+	p.WriteString(s)
 }

@@ -38,7 +38,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-func TestUnbegun(t *testing.T) {
+func TestNotStarted(t *testing.T) {
 	bare := &content.ToolUse{Name: "f", Input: " \n"}
 	for ended, want := range map[content.StopReason]bool{
 		"": false, content.StopEnd: false, content.StopToolUse: false, content.StopPause: false,
@@ -52,18 +52,18 @@ func TestUnbegun(t *testing.T) {
 	for _, p := range []content.Part{nil, (*content.ToolUse)(nil), &content.Text{}, &content.ToolUse{Name: "f", Input: "{}"},
 		&content.ToolUse{Name: "f", Input: "null"}, &content.ServerToolUse{Name: "f"}} {
 		if NotStarted(p, content.StopMaxTokens) {
-			t.Errorf("%#v: its arguments have not begun", p)
+			t.Errorf("%#v: reported as not started", p)
 		}
 	}
 }
 
-// TestPieces checks that many pieces cost few allocations, and little room
-// beside the text.
-func TestPieces(t *testing.T) {
+// TestBuilder checks that many small strings need few allocations and little extra
+// memory.
+func TestBuilder(t *testing.T) {
 	const piece, n = "and then the f", 1 << 16
 	var got string
 	allocs := testing.AllocsPerRun(10, func() {
-		var p Pieces
+		var p Builder
 		for range n {
 			p.Add(piece)
 		}
@@ -75,7 +75,7 @@ func TestPieces(t *testing.T) {
 	if allocs > 12 || got != strings.Repeat(piece, n) {
 		t.Errorf("%v allocations; whole: %v", allocs, got == strings.Repeat(piece, n))
 	}
-	var p Pieces
+	var p Builder
 	p.Add(strings.Repeat(piece, n))
 	if p.Cap() > 2*p.Len() {
 		t.Errorf("one piece of %d bytes takes %d", p.Len(), p.Cap())

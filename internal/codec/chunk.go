@@ -1,17 +1,16 @@
 package codec
 
-// A Chunk hands out values of one type from arrays that grow from one to the
-// next, so that many nodes cost few allocations. The zero Chunk is ready. It is
-// for one goroutine at a time.
+// A Chunk allocates many values of one type in few arrays of growing size. The zero
+// Chunk is ready to use. It must not be used concurrently.
 type Chunk[T any] struct {
 	free []T
 	last int // size of the newest array
 }
 
-// LargestChunk bounds how many values are allocated ahead.
+// LargestChunk is the maximum number of values that are allocated in advance.
 const LargestChunk = 256
 
-// Seed gives the chunk its first array, whose values must be zero.
+// Seed sets the first array. Its values must be zero.
 func (c *Chunk[T]) Seed(free []T) { c.free = free }
 
 // New returns a zero value. first is the size of the first array.
@@ -24,9 +23,8 @@ func (c *Chunk[T]) New(first int) *T {
 	return p
 }
 
-// Take returns an empty list with room for n. What is appended beyond that
-// does not reach its neighbours.
-func (c *Chunk[T]) Take(n, first int) []T {
+// List returns an empty list with capacity n. Appending more reallocates it.
+func (c *Chunk[T]) List(n, first int) []T {
 	if len(c.free) < n {
 		if n >= LargestChunk {
 			return make([]T, 0, n)

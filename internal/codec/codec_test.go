@@ -23,13 +23,13 @@ func TestChunk(t *testing.T) {
 		}
 		*p, seen[p] = 1, true
 	}
-	a, b := c.Take(3, 1), c.Take(3, 1)
+	a, b := c.List(3, 1), c.List(3, 1)
 	a = append(a, 1, 2, 3, 4)
 	b = append(b, 7)
-	if a[3] != 4 || b[0] != 7 || cap(c.Take(0, 1)) != 0 {
+	if a[3] != 4 || b[0] != 7 || cap(c.List(0, 1)) != 0 {
 		t.Errorf("Take: neighbours reach each other: %v %v", a, b)
 	}
-	if got := c.Take(5000, 1); len(got) != 0 || cap(got) < 5000 {
+	if got := c.List(5000, 1); len(got) != 0 || cap(got) < 5000 {
 		t.Errorf("Take(5000): %d of %d", len(got), cap(got))
 	}
 	if n := testing.AllocsPerRun(10, func() {
@@ -147,7 +147,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-func TestFaultList(t *testing.T) {
+func TestViolationsError(t *testing.T) {
 	if err := ViolationsError(nil, 0); err != nil {
 		t.Error(err)
 	}

@@ -1,7 +1,6 @@
-// Package codec holds what the codecs of all wire formats share: nodes from few
-// allocations, places in documents, tables of member names, members that have
-// no field, the memory of what a parsed request said, what is lost on the way
-// from one format to another, and how vendors fail.
+// Package codec has what the codecs of all wire formats share: allocation of nodes,
+// paths in documents, tables of member names, members that have no field, losses
+// between formats, limits of parsed requests, and errors of vendors.
 //
-// Nothing in it knows a format's words. It keeps no state of its own.
+// It keeps no global state.
 package codec

@@ -18,9 +18,9 @@ type Encoder struct {
 	Path       Path
 	Violations content.ViolationList
 
-	// Word tells a path with names as they are written in the words of paths;
+	// DisplayPath tells a path with names as they are written in the words of paths;
 	// nil: as it is. It is asked only when there is a fault.
-	Word func(path string) string
+	DisplayPath func(path string) string
 }
 
 // Violation notes what cannot be written: the member name of the object that the
@@ -30,8 +30,8 @@ func (e *Encoder) Violation(code content.Code, name, text string) {
 	if name != "" {
 		path = e.Path.At(name)
 	}
-	if e.Word != nil {
-		path = e.Word(path)
+	if e.DisplayPath != nil {
+		path = e.DisplayPath(path)
 	}
 	e.Violations.Add(code, path, text)
 }

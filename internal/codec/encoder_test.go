@@ -52,13 +52,13 @@ func TestEncoder(t *testing.T) {
 	}
 }
 
-func TestEncoderFaults(t *testing.T) {
+func TestEncoderViolations(t *testing.T) {
 	var w jsonwire.Writer
-	e := Encoder{W: &w, Path: Path{Style: Bracketed}, Word: strings.ToLower}
+	e := Encoder{W: &w, Path: Path{Style: Bracketed}, DisplayPath: strings.ToLower}
 	nan := math.NaN()
 	w.BeginObject()
 	e.Begin("In")
-	e.OptNumber(nil, "Heat", &nan)
+	e.OptNumber(nil, "Temperature", &nan)
 	e.Raw("Raw", `{`)
 	e.Free("Free", `[]`)
 	e.Extra(&content.Extra{Format: "f", JSON: `[]`}, "f", nil)
@@ -68,7 +68,7 @@ func TestEncoderFaults(t *testing.T) {
 	for _, f := range list {
 		got = append(got, string(f.Code)+" "+f.Path)
 	}
-	want := []string{"range in.heat", "syntax in.raw", "type in.free", "type in", "syntax in"}
+	want := []string{"range in.temperature", "syntax in.raw", "type in.free", "type in", "syntax in"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// OneOf returns the sentence that asks for one of the values that a schema
-// allows, for formats that cannot hold an answer to them unless it is JSON; empty
-// if another type of answers is asked for, or there are no values, or they are
-// not texts of a line. Whatever else there is of a schema is not about such texts.
-func OneOf(mediaType, schema string) string {
+// EnumPrompt returns an instruction to respond with one of the values of an enum
+// schema. It is for formats without the media type text/x.enum. It returns "" for
+// other media types, and if the schema has no values or a value is not one line of
+// text.
+func EnumPrompt(mediaType, schema string) string {
 	if mediaType != "text/x.enum" {
 		return ""
 	}

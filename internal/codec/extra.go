@@ -5,19 +5,19 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// Extras makes the [content.Extra] values of one document. They share a few
-// allocations. The zero Extras is ready; it is for one goroutine at a time.
+// Extras allocates the [content.Extra] values of one document in few allocations.
+// The zero Extras is ready to use. It must not be used concurrently.
 type Extras struct {
 	nodes   Chunk[content.Extra]
 	arena   jsonwire.Arena
 	scratch []byte
 }
 
-// Begin returns the beginning of an object, for members to be appended to with
-// [AppendMember]. [Extras.End] takes what became of it.
+// Begin returns the beginning of an object. The caller appends members with
+// [AppendMember] and passes the result to [Extras.End].
 func (x *Extras) Begin() []byte { return append(x.scratch[:0], '{') }
 
-// End ends an object that Begin began and returns it; "" if it has no members.
+// End returns the object that Begin began, or "" if it has no members.
 func (x *Extras) End(b []byte) string {
 	b = append(b, '}')
 	x.scratch = b[:0]
@@ -30,7 +30,7 @@ func (x *Extras) End(b []byte) string {
 	return x.arena.Bytes(b)
 }
 
-// maxScratch bounds how much memory is kept for the next object.
+// maxScratch is the maximum memory that is kept for the next object.
 const maxScratch = 64 << 10
 
 // New returns an Extra with the members of json.
@@ -40,8 +40,8 @@ func (x *Extras) New(f content.Format, json string) *content.Extra {
 	return e
 }
 
-// AppendName appends the name of the next member of an object, with a comma
-// before it where one is due.
+// AppendName appends the name of the next member of an object, after a comma if it is
+// not the first.
 func AppendName(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
@@ -54,20 +54,20 @@ func AppendMember(dst []byte, name, json string) []byte {
 	return append(AppendName(dst, name), json...)
 }
 
-// UnlimitedJSON lets pass what a host's own limits have let pass.
+// UnlimitedJSON is for documents that have passed the limits of the host.
 var UnlimitedJSON = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}
 
-// UnlimitedRequest is AnyDocument for a whole request.
+// UnlimitedRequest is for requests that have passed the limits of the host.
 var UnlimitedRequest = content.Limits{Depth: UnlimitedJSON.Depth, Values: UnlimitedJSON.Values, Parts: 1 << 30, Tools: 1 << 30, Schemas: 1 << 30}
 
-// Append appends the document that w holds to dst.
+// Append appends the document in w to dst.
 func Append(dst []byte, w *jsonwire.Writer) ([]byte, error) {
 	a := appender{dst}
 	_, err := w.WriteTo(&a)
 	return a.b, err
 }
 
-// An appender collects what is written to it.
+// An appender is a writer that appends to b.
 type appender struct{ b []byte }
 
 func (a *appender) Write(p []byte) (int, error) {
@@ -80,8 +80,8 @@ func (a *appender) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// ViolationsError makes one error of faults that are in order already. more is how
-// many there were besides.
+// ViolationsError returns one error for violations in their order. more is the number
+// of further violations.
 func ViolationsError(list []*content.Violation, more int) error {
 	var all content.ViolationList
 	for _, e := range list {
@@ -89,16 +89,15 @@ func ViolationsError(list []*content.Violation, more int) error {
 	}
 	if len(list) >= content.MaxViolations {
 		for range more {
-			all.Add("", "", "") // is only counted
+			all.Add("", "", "") // only counted
 		}
 	}
 	return all.Err()
 }
 
-// FileName returns the name that a format gives to the file in a part, by which
-// the object of a result can point at it; "" if there is none. alone reports
-// whether the format says nothing else of the file.
-func FileName(p content.Part) (name string, alone bool) {
+// DisplayName returns the display name of the file in a part, to which the object of a
+// tool result can refer, or "". alone reports whether the file has no other members.
+func DisplayName(p content.Part) (name string, alone bool) {
 	var s content.Source
 	switch p := p.(type) {
 	case *content.Image:

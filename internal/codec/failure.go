@@ -16,12 +16,12 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// BadGateway returns what is wrong with an answer that cannot be read.
+// BadGateway returns the error for a response that cannot be read.
 func BadGateway(err error) *upstream.Error {
 	return &upstream.Error{Code: upstream.CodeBadGateway, Err: err}
 }
 
-// StatusCode is the table from the statuses with which vendors fail to codes.
+// StatusCode returns the code for the HTTP status of a vendor's error.
 func StatusCode(status int) upstream.Code {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
@@ -42,13 +42,13 @@ func StatusCode(status int) upstream.Code {
 	if status >= 500 && status <= 599 {
 		return upstream.CodeUnavailable
 	}
-	// 401, 402 and 403 among them: they are about the host's key.
+	// Includes 401, 402 and 403, which are about the host's key.
 	return upstream.CodeBadGateway
 }
 
-// RetryAfter returns how long the headers of a failure ask to wait, 0 if they do
-// not. Milliseconds come first, then seconds. A date is as far away as it was when
-// the response was made, or from now if that has no date.
+// RetryAfter returns the wait that the headers of an error request, or 0. The header
+// with milliseconds takes precedence. A date is relative to the Date of the response,
+// or to now if it has none.
 func RetryAfter(h http.Header) time.Duration {
 	if d := wait(h.Get("Retry-After-Ms"), time.Millisecond); d > 0 {
 		return d
@@ -65,7 +65,7 @@ func RetryAfter(h http.Header) time.Duration {
 	return max(0, at.Sub(now))
 }
 
-// wait reads a number of units. More than a Duration holds is the longest one.
+// wait parses a number of units. Values that overflow become the maximum Duration.
 func wait(value string, unit time.Duration) time.Duration {
 	value = strings.TrimSpace(value)
 	if strings.Trim(value, "0123456789.") != "" {
@@ -81,9 +81,8 @@ func wait(value string, unit time.Duration) time.Duration {
 	return time.Duration(n * float64(unit))
 }
 
-// ErrorHeader returns the headers of a failure that its client needs to know when
-// to try again, sorted by name: those that all vendors have, and those that begin
-// with one of prefixes.
+// ErrorHeader returns the headers of an error by which clients schedule retries,
+// sorted by name: those that all vendors have, and those with one of the prefixes.
 func ErrorHeader(h http.Header, prefixes ...string) []upstream.Field {
 	var list []upstream.Field
 	for _, name := range slices.Sorted(maps.Keys(h)) {
@@ -101,13 +100,13 @@ func ErrorHeader(h http.Header, prefixes ...string) []upstream.Field {
 	return list
 }
 
-// largestError bounds the bodies of failures that are looked at.
-const largestError = 1 << 20
+// maxErrorBody is the maximum size of an error body that is parsed.
+const maxErrorBody = 1 << 20
 
-// ErrorBody calls take with the document in the body of a failure, if it is
-// one and of a size that errors have.
-func ErrorBody(body []byte, take func(jsonwire.Value)) {
-	if len(body) > largestError {
+// ErrorBody calls read with the JSON document in the body of an error. It does nothing
+// if the body is not JSON or is larger than 1 MiB.
+func ErrorBody(body []byte, read func(jsonwire.Value)) {
+	if len(body) > maxErrorBody {
 		return
 	}
 	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{Lenient: true})
@@ -115,15 +114,14 @@ func ErrorBody(body []byte, take func(jsonwire.Value)) {
 		return
 	}
 	defer doc.Close()
-	take(doc.Root())
+	read(doc.Root())
 }
 
-// maxDetails bounds an error object that is kept.
+// maxDetails is the maximum size of an error object that is kept.
 const maxDetails = 64 << 10
 
-// Details returns the error object v for [upstream.Error.Details]: on one line,
-// with all strings cleaned. It returns nil if v is not an object, or of more than
-// 64 KiB.
+// Details returns the error object v for [upstream.Error.Details], on one line and with
+// all strings redacted. It returns nil if v is not an object or is larger than 64 KiB.
 func Details(f content.Format, v jsonwire.Value) *content.Extra {
 	if v.Kind() != jsonwire.Object || len(v.Raw()) > maxDetails {
 		return nil
@@ -155,11 +153,10 @@ func writeClean(w *jsonwire.Writer, name string, v jsonwire.Value) {
 	}
 }
 
-// KeyRefused reports whether a vendor refuses the host's key: with the status 401,
-// or by a code or a text that is about the key. Servers use the status 400 for it,
-// too. codes are the names that the error has; place is the member of the request
-// that it is about, if the vendor names one. A status of 0 is that of an error
-// in a stream.
+// KeyRefused reports whether a vendor refuses the host's key: by the status 401, or by
+// a code or a message about the key, which some servers send with the status 400.
+// codes are the codes and types of the error. place is the member of the request that
+// the vendor names, or "". The status of an error in a stream is 0.
 func KeyRefused(status int, codes []string, place, text string) bool {
 	if status == http.StatusUnauthorized {
 		return true
@@ -178,7 +175,7 @@ func KeyRefused(status int, codes []string, place, text string) bool {
 	return place == "" && aboutKey(text, status == http.StatusForbidden)
 }
 
-// keyCodes are codes and types of errors about the key.
+// keyCodes has the codes and types of errors about the key.
 var keyCodes = map[string]bool{
 	"authentication_error": true, "authenticationerror": true, "unauthenticated": true, "unauthorized": true, "invalid_authentication": true,
 	"invalid_api_key": true, "incorrect_api_key": true, "missing_api_key": true, "expired_api_key": true, "no_api_key": true, "wrong_api_key": true,
@@ -186,19 +183,19 @@ var keyCodes = map[string]bool{
 	"invalid_credentials": true, "account_deactivated": true,
 }
 
-// keyNames are what vendors call a key, keyFaults what may be wrong with one.
+// keyNames and keyProblems have the words that vendors use for a key, and for a
+// problem with it.
 var (
 	keyNames = []string{"api key", "apikey", "subscription key", "access key", "bearer token", "access token", "auth token", "api token",
 		"authentication token", "authentication credential", "authorization header", "unregistered callers", "authentication fails"}
-	keyFaults = []string{"invalid", "incorrect", "not valid", "missing", "expired", "revoked", "leaked", "wrong", "not found", "unauthorized",
+	keyProblems = []string{"invalid", "incorrect", "not valid", "missing", "expired", "revoked", "leaked", "wrong", "not found", "unauthorized",
 		"disabled", "deactivated", "suspended", "unregistered", "provide", "require", "no api key", "rejected", "malformed", "blocked",
 		"fail", "inactive", "unknown", "unrecognized", "not exist", "denied", "not allowed"}
 )
 
-// aboutKey reports whether a text is about the key: names it in the same sentence
-// as what is wrong with it. any says that the name alone will do. A text about a
-// member of the request, or about a key that the client sent for something else,
-// is not.
+// aboutKey reports whether a message is about the host's key: a sentence has one of
+// keyNames and, unless any is true, one of keyProblems. It reports false for messages
+// about a member of the request and about keys that the client sent for MCP servers.
 func aboutKey(text string, any bool) bool {
 	text = strings.NewReplacer("-", " ", "_", " ").Replace(strings.ToLower(text))
 	if place, _, ok := strings.Cut(text, ": "); ok && !strings.ContainsAny(place, " ") && strings.ContainsAny(place, ".[") {
@@ -211,7 +208,7 @@ func aboutKey(text string, any bool) bool {
 		has := func(words []string) bool {
 			return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(sentence, w) })
 		}
-		if has(keyNames) && (any || has(keyFaults)) {
+		if has(keyNames) && (any || has(keyProblems)) {
 			return true
 		}
 	}

@@ -166,7 +166,7 @@ func TestOverflow(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "Invalid 'metadata': string too long.", "max_tokens: 9 > 8", "tools.0: too many", "Request exceeds the maximum size"} {
-		if TooLong(text) {
+		if IsPromptTooLong(text) {
 			t.Errorf("%q is taken for a prompt that is too long", text)
 		}
 	}

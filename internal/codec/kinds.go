@@ -9,8 +9,8 @@ import (
 // Kinds is a set of kinds of JSON values.
 type Kinds uint16
 
-// The sets that readers of responses need. Optional is that of members that are
-// missing or null, Missing that of missing ones only.
+// Optional is for members that may be missing or null, Missing for those that may be
+// missing.
 const (
 	Optional = Kinds(1<<jsonwire.None | 1<<jsonwire.Null)
 	Missing  = Kinds(1 << jsonwire.None)
@@ -23,8 +23,8 @@ const (
 // Has reports whether k is in the set.
 func (s Kinds) Has(k jsonwire.Kind) bool { return s&(1<<k) != 0 }
 
-// Expect returns an error if v is of no kind in want. The error names the
-// member, such as "messages: stop_reason".
+// Expect returns an error if the kind of v is not in want. The error names the member,
+// for example "messages: stop_reason".
 func Expect(member string, v jsonwire.Value, want Kinds) error {
 	if want.Has(v.Kind()) {
 		return nil

@@ -9,57 +9,58 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// The losses that all codecs report with what is here. Every codec's table has
-// them, and [ForeignRules].
+// The rules by which [Losses] reports. The table of every codec includes them and
+// [ForeignRules].
 var (
 	ForeignSignature = &loss.Rule{Feature: loss.Signature, Severity: content.LossHint,
-		Reason: "the signature is another vendor's and is left out"}
+		Reason: "signatures are valid only at the vendor that made them; the signature was dropped"}
 	ForeignPart = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDropped,
-		Reason: "only another vendor understands this part: it is left out"}
+		Reason: "the part is specific to another vendor and was dropped"}
 	ForeignTool = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
-		Reason: "the tool is another vendor's own and is left out"}
+		Reason: "the tool is defined by another vendor and was dropped"}
 )
 
-// EmptyMessage is reported by formats that accept no empty question, where
-// content generation does. [EmptyMessageText] is sent instead.
+// EmptyMessage is reported by formats that do not accept an empty user message, which
+// content generation accepts. [EmptyMessageText] is sent instead.
 var EmptyMessage = &loss.Rule{Feature: loss.EmptyText, Severity: content.LossDegraded,
-	Reason: "the last message of the user is empty: a sentence that says so is sent"}
+	Reason: "the last user message is empty; a sentence that states this is sent"}
 
-// EmptyMessageText is sent for an empty question: see [EmptyMessage].
+// EmptyMessageText is sent for an empty user message: see [EmptyMessage].
 const EmptyMessageText = "(The user's message is empty.)"
 
-// What Messages takes no form of. An adapter refuses requests with these:
-// without them the answer would be wrong.
+// Files that Messages cannot represent. Adapters refuse requests that have them: a
+// response without them would be wrong.
 var (
 	MessagesAudioVideo = &loss.Rule{Feature: loss.AudioVideo, Severity: content.LossDropped,
-		Reason: "Messages takes no sound and no moving pictures"}
+		Reason: "Messages does not accept audio or video"}
 	MessagesImageType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossDropped,
-		Reason: "Messages takes images as JPEG, PNG, GIF and WebP only"}
+		Reason: "Messages accepts only JPEG, PNG, GIF and WebP images"}
 	MessagesDocumentType = &loss.Rule{Feature: loss.DocumentType, Severity: content.LossDropped,
-		Reason: "Messages takes documents as PDF and plain text only"}
+		Reason: "Messages accepts only PDF and plain text documents"}
 )
 
-// MessagesLinkType is of no account for a file that is put into the document.
+// MessagesLinkType is reported for links only. It does not apply to files that are
+// inlined.
 var MessagesLinkType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossHint,
-	Reason: "Messages does not say the media type of a file that is elsewhere"}
+	Reason: "Messages has no media type for linked files"}
 
-// Losses collects what a format cannot say of a request in neutral words.
+// Losses collects the losses of a neutral request in a format.
 type Losses struct {
 	loss.Log
 	Format content.Format
 }
 
-// Report notes that a rule has met what stands at path.
+// Report adds the loss of r at path.
 func (l *Losses) Report(r *loss.Rule, path string) { l.Add(r, path) }
 
-// Drop notes that a part is lost, and returns none.
+// Drop adds the loss of a part and returns nil.
 func (l *Losses) Drop(r *loss.Rule, path string) content.Part {
 	l.Add(r, path)
 	return nil
 }
 
-// Within notes losses that tell their paths from path on, such as those of
-// internal/schema, whose reasons are in a table of its own.
+// Within adds losses whose paths are relative to path, such as those of
+// internal/schema.
 func (l *Losses) Within(path string, list []content.Loss) {
 	l.Losses = slices.Grow(l.Losses, len(list))
 	for _, x := range list {
@@ -72,7 +73,7 @@ func (l *Losses) Within(path string, list []content.Loss) {
 	}
 }
 
-// Foreign notes members of another format, which are at path: see [LostMembers].
+// Foreign adds the losses of members of another format, at path: see [LostMembers].
 func (l *Losses) Foreign(x *content.Extra, path string) {
 	if x == nil || Own(x, l.Format) != nil {
 		return
@@ -82,12 +83,12 @@ func (l *Losses) Foreign(x *content.Extra, path string) {
 	}
 }
 
-// mostTold bounds how many members are told by name.
-const mostTold = 64
+// maxReported is the maximum number of members that are reported by name.
+const maxReported = 64
 
-// ReportedMembers yields the names of the members of x, in their order. An empty name
-// stands for members whose names are not told: no plain words, or too many, or
-// unreadable.
+// ReportedMembers yields the names of the members of x, in order. It yields "" for all
+// members that are not reported by name: their names are not plain, there are too
+// many, or x is not valid JSON.
 func ReportedMembers(x *content.Extra) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		doc := Open(x, x.Format)
@@ -98,7 +99,7 @@ func ReportedMembers(x *content.Extra) iter.Seq[string] {
 		defer doc.Close()
 		n, unnamed := 0, false
 		for name := range doc.Root().Members() {
-			if n++; n > mostTold || !plainWord(name) {
+			if n++; n > maxReported || !isPlain(name) {
 				unnamed = true
 			} else if !yield(name) {
 				return
@@ -110,7 +111,7 @@ func ReportedMembers(x *content.Extra) iter.Seq[string] {
 	}
 }
 
-// Below returns the path of a member.
+// Below returns the path of a member. An empty name means path itself.
 func Below(path, name string) string {
 	if name == "" {
 		return path
@@ -118,8 +119,8 @@ func Below(path, name string) string {
 	return path + "." + name
 }
 
-// plainWord reports whether a name is like those of formats.
-func plainWord(s string) bool {
+// isPlain reports whether a name looks like the names of formats.
+func isPlain(s string) bool {
 	for i := range len(s) {
 		c := s[i] | 0x20
 		if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '_' && s[i] != '-' {
@@ -129,36 +130,36 @@ func plainWord(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// Own returns x if its members are of the format, else nil.
+// Own returns x if its members are of the format, otherwise nil.
 func (l *Losses) Own(x *content.Extra) *content.Extra { return Own(x, l.Format) }
 
-// Signature notes a signature of another format, of the part at path.
+// Signature adds the loss of a signature of another format, of the part at path.
 func (l *Losses) Signature(s content.Signature, path string) {
 	if s.Data != "" && s.Format != l.Format {
 		l.Add(ForeignSignature, path+".signature")
 	}
 }
 
-// Vendors returns a part that only the vendor of f understands, or none if that
-// is another format.
-func (l *Losses) Vendors(p content.Part, f content.Format, path string) content.Part {
+// KeepPart returns p, a part that is specific to the vendor of f, if f is the format.
+// Otherwise it adds a loss and returns nil.
+func (l *Losses) KeepPart(p content.Part, f content.Format, path string) content.Part {
 	if f != l.Format {
 		return l.Drop(ForeignPart, path)
 	}
 	return p
 }
 
-// Tool notes a built-in tool of another format, and reports whether it is one
-// of this.
-func (l *Losses) Tool(t *content.Tool, path string) bool {
+// KeepTool reports whether a vendor-defined tool is of the format. If not, it adds a
+// loss.
+func (l *Losses) KeepTool(t *content.Tool, path string) bool {
 	if t.Format != l.Format {
 		l.Add(ForeignTool, path)
 	}
 	return t.Format == l.Format
 }
 
-// Own returns x if its members are of the format f, or of whichever format
-// they are written in, else nil.
+// Own returns x if its members are of the format f or of no particular format,
+// otherwise nil.
 func Own(x *content.Extra, f content.Format) *content.Extra {
 	if x != nil && (x.Format == f || x.Format == "") {
 		return x
@@ -166,8 +167,8 @@ func Own(x *content.Extra, f content.Format) *content.Extra {
 	return nil
 }
 
-// Open returns the members of x as a document, which has to be closed; nil if
-// they are of another format than f, or no JSON.
+// Open parses the members of x. The caller must close the document. Open returns nil
+// if they are of another format than f or not valid JSON.
 func Open(x *content.Extra, f content.Format) *jsonwire.Doc {
 	if x = Own(x, f); x == nil {
 		return nil
@@ -179,8 +180,8 @@ func Open(x *content.Extra, f content.Format) *jsonwire.Doc {
 	return doc
 }
 
-// Rewrite returns what change makes of the elements of a list, in a new list
-// if it makes anything of them. It reports whether it has.
+// Rewrite applies change to the elements of a list. It returns a new list and true if
+// an element was changed or dropped, otherwise the list and false.
 func Rewrite[T any](list []T, change func(i int, x T) (y T, changed, keep bool)) (to []T, other bool) {
 	for i, x := range list {
 		y, changed, keep := change(i, x)

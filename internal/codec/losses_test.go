@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,10 +21,10 @@ func TestLosses(t *testing.T) {
 	l.Signature(content.Signature{Format: "f", Data: "x"}, "d")
 	l.Signature(content.Signature{Format: "g"}, "e") // is none
 	l.Signature(content.Signature{Format: "g", Data: "x"}, "g")
-	if l.Vendors(p, "f", "h") != p || l.Vendors(p, "g", "i") != nil || l.Drop(ForeignPart, "j") != nil {
+	if l.KeepPart(p, "f", "h") != p || l.KeepPart(p, "g", "i") != nil || l.Drop(ForeignPart, "j") != nil {
 		t.Error("want the format's own part, and no other")
 	}
-	if !l.Tool(&content.Tool{Format: "f"}, "k") || l.Tool(&content.Tool{Format: "g"}, "l") {
+	if !l.KeepTool(&content.Tool{Format: "f"}, "k") || l.KeepTool(&content.Tool{Format: "g"}, "l") {
 		t.Error("want the format's own tool, and no other")
 	}
 	if l.Own(own) != own || l.Own(other) != nil || l.Own(nil) != nil {
@@ -83,5 +85,33 @@ func TestRewrite(t *testing.T) {
 		if !other && len(got) > 0 && &got[0] != &tt.in[0] {
 			t.Errorf("%s: want the list itself", tt.name)
 		}
+	}
+}
+
+// TestReportedMembers checks which members are reported by name.
+func TestReportedMembers(t *testing.T) {
+	many := "{"
+	for i := range maxReported + 2 {
+		many += `"m` + strconv.Itoa(i) + `":0,`
+	}
+	for _, tt := range []struct {
+		name, json string
+		want       []string
+	}{
+		{"in order", `{"speed":1,"cachedContent":{},"x_new-1":null}`, []string{"speed", "cachedContent", "x_new-1"}},
+		{"names that are not plain", `{"a b":1,"ok":1,"":1,"` + strings.Repeat("n", 65) + `":1}`, []string{"ok", ""}},
+		{"empty", `{}`, nil},
+		{"not JSON", `{"a"`, []string{""}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := slices.Collect(ReportedMembers(&content.Extra{Format: "other", JSON: tt.json}))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	got := slices.Collect(ReportedMembers(&content.Extra{Format: "other", JSON: strings.TrimSuffix(many, ",") + "}"}))
+	if len(got) != maxReported+1 || got[maxReported] != "" {
+		t.Errorf("%d names are reported", len(got))
 	}
 }

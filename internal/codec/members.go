@@ -10,46 +10,45 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// By these rules a member is lost that only another format has. They say what
-// the answer is like without it, since a host that refuses what is dropped
-// relies on that: a member that changes the answer, or where it may be made, is no hint.
+// Rules for members that only another format has. The severity depends on the effect
+// of the member, because hosts reject requests by it: a member that changes the
+// response, or where it may be processed, is more than a hint.
 var (
 	ForeignMembers = &loss.Rule{Feature: loss.Members, Severity: content.LossHint,
-		Reason: "members that only another format has are left out"}
+		Reason: "the members exist only in another format and were dropped"}
 	ForeignNuance = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,
-		Reason: "the member bears on how the answer is made, and only another format has it"}
+		Reason: "the member influences the response but exists only in another format; it was dropped"}
 	ForeignSafety = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,
-		Reason: "the safety settings are another vendor's: this vendor's own hold"}
+		Reason: "the safety settings are for another vendor; the defaults of this vendor apply"}
 	ForeignSetting = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "the member changes the answer, and only another format has it"}
+		Reason: "the member changes the response but exists only in another format; it was dropped"}
 	ForeignPlace = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "where the request may be processed cannot be said: only another format has it"}
-	// A codec drops the member; adapters refuse the request: see backend.Kept.
+		Reason: "the member restricts where the request is processed but exists only in another format; it was dropped"}
+	// Codecs drop the member; adapters refuse the request.
 	ForeignKept = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "the member names state of the conversation that another vendor keeps; it is not kept here"}
+		Reason: "the member refers to conversation state at another vendor, which is not available here"}
 	ForeignUnknown = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "the member is not known, and may change the answer: it is left out"}
+		Reason: "the member is unknown and may change the response; it was dropped"}
 )
 
-// ForeignRules are the rules by which [LostMembers] loses members. Every codec's table
-// has them.
+// ForeignRules are the rules by which [LostMembers] reports. The table of every codec
+// includes them.
 var ForeignRules = []*loss.Rule{ForeignMembers, ForeignNuance, ForeignSafety, ForeignSetting, ForeignPlace, ForeignKept, ForeignUnknown}
 
 var (
-	told   = &loss.Rule{} // the neutral request says it too, so nothing is lost
-	inside = &loss.Rule{} // an object whose members stand in the table
+	noLoss = &loss.Rule{} // the neutral request has a field for it
+	nested = &loss.Rule{} // an object whose members are in the table
 )
 
-// foreign is what each format's members are that the neutral request has no
-// field for: this is the one place that says so, for all codecs. The names are
-// those of an Extra, with "tools.", "turns.", "parts.", "choice.", "thinking."
-// or "output." in front of those that do not stand on the request itself.
+// foreign has the members of each format for which the neutral request has no field,
+// with the rules by which the other formats lose them. The names are those in an
+// Extra, prefixed with "tools.", "turns.", "parts.", "choice.", "thinking." or
+// "output." if they are not members of the request itself.
 //
-// What is not in it, nobody knows. Among the settings of a request that is
-// dropped, not a hint: agents send none but those that are listed here, so that
-// the rule raises no false alarm, and a host that refuses what is dropped is not
-// to learn of a new setting by wrong answers. In turns and parts it is a hint:
-// clients send back what an answer had, and that has done its work.
+// Members that are not in the table are unknown. Unknown settings of a request are
+// dropped, not a hint: agents send only settings that are listed here, and a host that
+// rejects dropped settings must not get wrong responses because of a new one. Unknown
+// members of turns and parts are a hint: clients return what a response had.
 var foreign = map[content.Format]map[string]*loss.Rule{
 	"messages": {
 		"inference_geo": ForeignPlace, "speed": ForeignMembers, "cache_control": ForeignMembers,
@@ -58,9 +57,9 @@ var foreign = map[content.Format]map[string]*loss.Rule{
 
 		"fallbacks": ForeignNuance, "thread": ForeignKept, "container": ForeignSetting, "mcp_servers": ForeignSetting,
 		"context_management": ForeignSetting, "compaction": ForeignSetting,
-		"output_format": ForeignSetting, "output_config": inside, "output_config.format": ForeignSetting,
+		"output_format": ForeignSetting, "output_config": nested, "output_config.format": ForeignSetting,
 		"output_config.task_budget": ForeignSetting,
-		"thinking":                  ForeignSetting, "tool_choice": ForeignSetting, // of a type that is not known
+		"thinking":                  ForeignSetting, "tool_choice": ForeignSetting, // of an unknown type
 
 		"thinking.block_binding": ForeignMembers,
 
@@ -75,33 +74,33 @@ var foreign = map[content.Format]map[string]*loss.Rule{
 		"safetySettings": ForeignSafety, "modelArmorConfig": ForeignSafety,
 		"cachedContent": ForeignKept, "continuationToken": ForeignKept, "generationOutputConfig": ForeignSetting,
 
-		"systemInstruction": inside,
-		"toolConfig":        inside, "toolConfig.includeServerSideToolInvocations": ForeignMembers,
+		"systemInstruction": nested,
+		"toolConfig":        nested, "toolConfig.includeServerSideToolInvocations": ForeignMembers,
 		"toolConfig.retrievalConfig": ForeignSetting,
 
-		"generationConfig": inside, "generationConfig.mediaResolution": ForeignMembers,
+		"generationConfig": nested, "generationConfig.mediaResolution": ForeignMembers,
 		"generationConfig.responseLogprobs": ForeignSetting, "generationConfig.logprobs": ForeignSetting,
 		"generationConfig.speechConfig": ForeignSetting, "generationConfig.audioTranscriptionConfig": ForeignSetting,
 		"generationConfig.audioTimestamp": ForeignSetting, "generationConfig.translationConfig": ForeignSetting,
 		"generationConfig.enableAffectiveDialog":      ForeignSetting,
 		"generationConfig.enableEnhancedCivicAnswers": ForeignNuance,
 		"generationConfig.routingConfig":              ForeignSetting, "generationConfig.modelConfig": ForeignSetting,
-		"generationConfig.responseSchema": ForeignSetting, "generationConfig.responseMimeType": told,
-		"generationConfig.responseModalities": told, "generationConfig.thinkingConfig": told,
-		"generationConfig.responseFormat": inside, "generationConfig.responseFormat.text": ForeignSetting,
+		"generationConfig.responseSchema": ForeignSetting, "generationConfig.responseMimeType": noLoss,
+		"generationConfig.responseModalities": noLoss, "generationConfig.thinkingConfig": noLoss,
+		"generationConfig.responseFormat": nested, "generationConfig.responseFormat.text": ForeignSetting,
 		"generationConfig.responseFormat.image": ForeignSetting, "generationConfig.responseFormat.audio": ForeignSetting,
 		"generationConfig.imageConfig": ForeignSetting,
 
 		"choice.streamFunctionCallArguments": ForeignMembers,
 		"tools.behavior":                     ForeignMembers,
 
-		"parts.functionCall": inside, "parts.functionCall.partialArgs": ForeignSetting, "parts.videoMetadata": ForeignSetting,
+		"parts.functionCall": nested, "parts.functionCall.partialArgs": ForeignSetting, "parts.videoMetadata": ForeignSetting,
 	},
 	"openai-chat":      openAI,
 	"openai-responses": openAI,
 }
 
-// openAI is of both of that vendor's formats, which share most members.
+// openAI is for both formats of the vendor, which share most members.
 var openAI = map[string]*loss.Rule{
 	"metadata": ForeignMembers, "store": ForeignMembers, "user": ForeignMembers, "safety_identifier": ForeignMembers,
 	"prompt_cache_key": ForeignMembers, "prompt_cache_options": ForeignMembers, "prompt_cache_retention": ForeignMembers,
@@ -117,26 +116,19 @@ var openAI = map[string]*loss.Rule{
 	"text": ForeignSetting, "n": ForeignSetting, "image": ForeignSetting,
 }
 
-// LostMembers yields the losses of an Extra that stands at a neutral path and is of
-// another format than the one that the request is to be said in: where they are,
-// and by which of [ForeignRules]. That of a request, at "extra", is told member by
-// member; elsewhere the members without an effect are one loss at path.
+// LostMembers yields the path and the rule of each loss in x, an Extra of another
+// format at a neutral path. Members of the request, at "extra", are reported one by
+// one. Elsewhere the members without an effect are one loss at path.
 //
-// A codec makes its reports of it, as they are:
-//
-//	for at, rule := range codec.LostMembers(x, "tools.2.extra") {
-//		log.Add(rule, at)
-//	}
-//
-// and leaves out those at which it does find a use for the member.
-// [Losses.Foreign] does just that.
+// [Losses.Foreign] adds these losses. A codec that uses some of the members skips
+// them.
 func LostMembers(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 	return func(yield func(string, *loss.Rule) bool) {
 		if x == nil || x.JSON == "" {
 			return
 		}
-		w := loser{table: foreign[x.Format], place: place(path), top: path, yield: yield}
-		// A request may have very many of these, so they share what reads them.
+		w := memberWalker{table: foreign[x.Format], prefix: tablePrefix(path), top: path, yield: yield}
+		// A request may have many Extras: reuse the parser.
 		doc := extraDocs.Get().(*jsonwire.Doc)
 		defer extraDocs.Put(doc)
 		if doc.Parse(x.JSON, UnlimitedJSON) != nil || doc.Root().Kind() != jsonwire.Object {
@@ -146,7 +138,7 @@ func LostMembers(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 		}
 		defer doc.Close()
 		w.root = doc.Root()
-		if w.members(w.root, w.place, path) && w.harmless {
+		if w.members(w.root, w.prefix, path) && w.idle {
 			yield(path, ForeignMembers)
 		}
 	}
@@ -154,9 +146,8 @@ func LostMembers(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 
 var extraDocs = sync.Pool{New: func() any { return new(jsonwire.Doc) }}
 
-// place returns what stands in front of the names of members at a path, in the
-// table.
-func place(path string) string {
+// tablePrefix returns the prefix of names in the table for members at a path.
+func tablePrefix(path string) string {
 	first, rest, _ := strings.Cut(path, ".")
 	switch {
 	case first == "extra":
@@ -169,22 +160,22 @@ func place(path string) string {
 	return first + "."
 }
 
-// A loser walks through the members of an Extra.
-type loser struct {
-	table      map[string]*loss.Rule
-	root       jsonwire.Value
-	place, top string
-	n          int
-	harmless   bool // there are some without an effect, which are told together
-	yield      func(string, *loss.Rule) bool
+// A memberWalker yields the losses of the members of an Extra.
+type memberWalker struct {
+	table       map[string]*loss.Rule
+	root        jsonwire.Value
+	prefix, top string
+	n           int
+	idle        bool // there are members without an effect, which are reported together
+	yield       func(string, *loss.Rule) bool
 }
 
-// members tells what is lost of the members of v. key is what stands in front
-// of their names in the table. It reports whether the caller wants more.
-func (w *loser) members(v jsonwire.Value, key, path string) bool {
+// members yields the losses of the members of v. key is the prefix of their names in
+// the table. It returns false if the caller stops.
+func (w *memberWalker) members(v jsonwire.Value, key, path string) bool {
 	unnamed := false
 	for name, x := range v.Members() {
-		if w.n++; w.n > mostTold || !plainWord(name) {
+		if w.n++; w.n > maxReported || !isPlain(name) {
 			unnamed = true
 			continue
 		}
@@ -192,53 +183,53 @@ func (w *loser) members(v jsonwire.Value, key, path string) bool {
 			return false
 		}
 	}
-	return !unnamed || w.tell(w.unknown(), path)
+	return !unnamed || w.report(w.unknown(), path)
 }
 
-func (w *loser) member(v jsonwire.Value, key, path string) bool {
+func (w *memberWalker) member(v jsonwire.Value, key, path string) bool {
 	switch r := w.rule(v, key); {
-	case r == told:
+	case r == noLoss:
 		return true
-	case r == inside && v.Kind() == jsonwire.Object:
+	case r == nested && v.Kind() == jsonwire.Object:
 		return w.members(v, key+".", path)
-	case r == inside && v.Kind() == jsonwire.Array:
+	case r == nested && v.Kind() == jsonwire.Array:
 		for _, x := range v.Elems() {
 			if !w.members(x, key+".", path) {
 				return false
 			}
 		}
 		return true
-	case r == inside:
-		return w.tell(w.unknown(), path)
+	case r == nested:
+		return w.report(w.unknown(), path)
 	default:
-		return w.tell(r, path)
+		return w.report(r, path)
 	}
 }
 
-func (w *loser) tell(r *loss.Rule, path string) bool {
-	if r == ForeignMembers && w.place != "" {
-		w.harmless = true
+func (w *memberWalker) report(r *loss.Rule, path string) bool {
+	if r == ForeignMembers && w.prefix != "" {
+		w.idle = true
 		return true
 	}
 	return w.yield(path, r)
 }
 
-// unknown is the rule for a member that is not in the table.
-func (w *loser) unknown() *loss.Rule {
-	if w.place == "turns." || w.place == "parts." {
+// unknown returns the rule for a member that is not in the table.
+func (w *memberWalker) unknown() *loss.Rule {
+	if w.prefix == "turns." || w.prefix == "parts." {
 		return ForeignMembers
 	}
 	return ForeignUnknown
 }
 
-// rule returns the rule for a member by its value, too: one that says nothing
-// changes nothing.
-func (w *loser) rule(v jsonwire.Value, key string) *loss.Rule {
+// rule returns the rule for a member, by its name and value. An empty value has no
+// effect.
+func (w *memberWalker) rule(v jsonwire.Value, key string) *loss.Rule {
 	r := w.table[key]
 	switch {
-	case r == told, r == inside && v.Kind() != jsonwire.Null:
+	case r == noLoss, r == nested && v.Kind() != jsonwire.Null:
 		return r
-	case v.Kind() == jsonwire.Null, r != nil && idle(v):
+	case v.Kind() == jsonwire.Null, r != nil && isIdle(v):
 		return ForeignMembers
 	case r == nil:
 		return w.unknown()
@@ -246,32 +237,32 @@ func (w *loser) rule(v jsonwire.Value, key string) *loss.Rule {
 	switch key {
 	case "turns.clear_at":
 		if v.Is("never") || v.Is("next_user_message") {
-			return told // every codec goes by it: see [Clearing]
+			return noLoss // every codec follows it
 		}
 	case "inference_geo":
 		if v.Is("global") {
 			return ForeignMembers // anywhere
 		}
 	case "context_management":
-		if clearsThoughts(v) {
+		if clearsThinking(v) {
 			return ForeignMembers
 		}
 	case "output_format", "output_config.format":
 		if v.Get("type").Is("json_schema") {
-			return told // as the schema of the answer
+			return noLoss // the schema of the response
 		}
 	case "generationConfig.responseFormat.text":
 		kind := v.Get("mimeType")
 		known := kind.Is("APPLICATION_JSON") || kind.Is("TEXT_PLAIN")
 		if known && !w.root.Get("generationConfig").Get("responseMimeType").Exists() {
-			return told // as the media type and the schema of the answer
+			return noLoss // the media type and the schema of the response
 		}
 	}
 	return r
 }
 
-// idle reports whether a member says no more than if it were not there.
-func idle(v jsonwire.Value) bool {
+// isIdle reports whether a member has no effect: it is false or empty.
+func isIdle(v jsonwire.Value) bool {
 	switch v.Kind() {
 	case jsonwire.False:
 		return true
@@ -281,10 +272,10 @@ func idle(v jsonwire.Value) bool {
 	return v.Is("")
 }
 
-// clearsThoughts reports whether the settings of a context do no more than to
-// clear earlier thoughts, or to keep them. Some agents send that with every
-// request. It changes nothing elsewhere, since thoughts are their vendor's own.
-func clearsThoughts(v jsonwire.Value) bool {
+// clearsThinking reports whether context_management only clears or keeps earlier
+// thinking. Some agents send that with every request. It has no effect at other
+// vendors, since they do not get the thinking.
+func clearsThinking(v jsonwire.Value) bool {
 	for name := range v.Members() {
 		if name != "edits" {
 			return false
@@ -298,10 +289,9 @@ func clearsThoughts(v jsonwire.Value) bool {
 	return true
 }
 
-// Direct reports whether only the model itself may call a tool, as it may call
-// tools in formats that do not say who may. callers are the "allowed_callers" of
-// Messages.
-func Direct(callers jsonwire.Value) bool {
+// OnlyDirect reports whether only the model may call a tool, which is the case for all
+// tools of other formats. callers is the member "allowed_callers" of Messages.
+func OnlyDirect(callers jsonwire.Value) bool {
 	for _, x := range callers.Elems() {
 		if !x.Is("direct") {
 			return false

@@ -14,7 +14,7 @@ import (
 
 // TestLost checks by the documents of the formats which members change the
 // answer. What agents send with every request must be no more than a hint.
-func TestLost(t *testing.T) {
+func TestLostMembers(t *testing.T) {
 	const m, g, c, r = "messages", "generatecontent", "openai-chat", "openai-responses"
 	for _, tt := range []struct {
 		name         string
@@ -38,15 +38,15 @@ func TestLost(t *testing.T) {
 		{"anywhere, and how fast", m, "extra", `{"inference_geo":"global","speed":"fast","diagnostics":{},"billing_policy":{},"metadata":{"a":1}}`,
 			"hint .inference_geo, hint .speed, hint .diagnostics, hint .billing_policy, hint .metadata", ForeignMembers},
 		{"fallbacks", m, "extra", `{"fallbacks":"default"}`, "degraded .fallbacks", ForeignNuance},
-		{"budget of a task", m, "extra", `{"output_config":{"task_budget":{"type":"tokens","total":20000}}}`, "dropped .output_config.task_budget", ForeignSetting},
-		{"formats of an answer", m, "extra", `{"output_format":{"type":"json_schema","schema":{}},"output_config":{"format":{"type":"odd"}}}`,
+		{"task budget", m, "extra", `{"output_config":{"task_budget":{"type":"tokens","total":20000}}}`, "dropped .output_config.task_budget", ForeignSetting},
+		{"response formats", m, "extra", `{"output_format":{"type":"json_schema","schema":{}},"output_config":{"format":{"type":"odd"}}}`,
 			"dropped .output_config.format", ForeignSetting},
 		{"effort of a turn", m, "turns.1.extra", `{"output_config":{"effort":"low"}}`, "dropped .output_config", ForeignSetting},
 		{"when to clear", m, "turns.1.extra", `{"clear_at":"next_user_message"}`, "", nil},
-		{"when to clear, in words that are not known", m, "turns.1.extra", `{"clear_at":"soon"}`, "hint ", ForeignMembers},
+		{"unknown time to clear", m, "turns.1.extra", `{"clear_at":"soon"}`, "hint ", ForeignMembers},
 		{"callers", m, "tools.0.extra", `{"allowed_callers":["code_execution_20250825"]}`, "degraded .allowed_callers", ForeignNuance},
-		{"how a tool is told", m, "tools.0.extra", `{"defer_loading":true,"eager_input_streaming":true}`, "hint ", ForeignMembers},
-		{"parts that came from an answer", m, "turns.0.parts.1.extra", `{"caller":{"type":"direct"},"x":1}`, "hint ", ForeignMembers},
+		{"loading of a tool", m, "tools.0.extra", `{"defer_loading":true,"eager_input_streaming":true}`, "hint ", ForeignMembers},
+		{"parts of an earlier response", m, "turns.0.parts.1.extra", `{"caller":{"type":"direct"},"x":1}`, "hint ", ForeignMembers},
 
 		{"harmless", g, "extra", `{"store":true,"labels":{"a":"b"},"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`,
 			"hint .store, hint .labels, hint .generationConfig.mediaResolution", ForeignMembers},
@@ -57,18 +57,18 @@ func TestLost(t *testing.T) {
 			`{"generationConfig":{"routingConfig":{"a":1},"enableAffectiveDialog":true,"translationConfig":{"targetLanguageCode":"de"},"audioTranscriptionConfig":{"mode":"SMART"}}}`,
 			"dropped .generationConfig.routingConfig, dropped .generationConfig.enableAffectiveDialog, " +
 				"dropped .generationConfig.translationConfig, dropped .generationConfig.audioTranscriptionConfig", ForeignSetting},
-		{"switched off", g, "extra", `{"generationConfig":{"enableAffectiveDialog":false}}`, "hint .generationConfig.enableAffectiveDialog", ForeignMembers},
+		{"setting turned off", g, "extra", `{"generationConfig":{"enableAffectiveDialog":false}}`, "hint .generationConfig.enableAffectiveDialog", ForeignMembers},
 		{"where to look", g, "extra", `{"toolConfig":{"retrievalConfig":{"languageCode":"de"},"includeServerSideToolInvocations":true}}`,
 			"dropped .toolConfig.retrievalConfig, hint .toolConfig.includeServerSideToolInvocations", nil},
-		{"form of an image", g, "extra", `{"generationConfig":{"responseFormat":{"text":{"mimeType":"TEXT_PLAIN"},"image":{"mimeType":"IMAGE_JPEG"}}}}`,
+		{"image format", g, "extra", `{"generationConfig":{"responseFormat":{"text":{"mimeType":"TEXT_PLAIN"},"image":{"mimeType":"IMAGE_JPEG"}}}}`,
 			"dropped .generationConfig.responseFormat.image", ForeignSetting},
-		{"forms in a list", g, "extra", `{"generationConfig":{"responseFormat":[{"audio":{"mimeType":"AUDIO_WAV"}}]}}`,
+		{"formats in a list", g, "extra", `{"generationConfig":{"responseFormat":[{"audio":{"mimeType":"AUDIO_WAV"}}]}}`,
 			"dropped .generationConfig.responseFormat.audio", ForeignSetting},
-		{"two forms of a text", g, "extra", `{"generationConfig":{"responseMimeType":"text/plain","responseFormat":{"text":{"mimeType":"APPLICATION_JSON"}}}}`,
+		{"two text formats", g, "extra", `{"generationConfig":{"responseMimeType":"text/plain","responseFormat":{"text":{"mimeType":"APPLICATION_JSON"}}}}`,
 			"dropped .generationConfig.responseFormat.text", ForeignSetting},
-		{"a form of a text that is not known", g, "extra", `{"generationConfig":{"responseFormat":{"text":{"mimeType":"TEXT_XML"}}}}`,
+		{"unknown text format", g, "extra", `{"generationConfig":{"responseFormat":{"text":{"mimeType":"TEXT_XML"}}}}`,
 			"dropped .generationConfig.responseFormat.text", ForeignSetting},
-		{"pieces of a call", g, "turns.1.parts.0.extra", `{"functionCall":{"partialArgs":[{"jsonPath":"$.a"}],"willContinue":true}}`,
+		{"partial arguments of a tool call", g, "turns.1.parts.0.extra", `{"functionCall":{"partialArgs":[{"jsonPath":"$.a"}],"willContinue":true}}`,
 			"dropped .functionCall.partialArgs, hint ", nil},
 		{"metadata of a part", g, "turns.1.parts.0.extra", `{"partMetadata":{"a":1}}`, "hint ", ForeignMembers},
 		{"streamed arguments", g, "choice.extra", `{"streamFunctionCallArguments":true}`, "hint ", ForeignMembers},
@@ -76,22 +76,22 @@ func TestLost(t *testing.T) {
 		{"chat", c, "extra", `{"metadata":{},"logit_bias":{"1":2},"verbosity":"low"}`, "hint .metadata, dropped .logit_bias, degraded .verbosity", nil},
 		{"responses", r, "extra", `{"previous_response_id":"r"}`, "dropped .previous_response_id", ForeignKept},
 
-		{"nobody knows", m, "extra", `{"frobnicate":false}`, "dropped .frobnicate", ForeignUnknown},
-		{"nobody knows, and it says nothing", m, "extra", `{"frobnicate":null}`, "hint .frobnicate", ForeignMembers},
+		{"unknown", m, "extra", `{"frobnicate":false}`, "dropped .frobnicate", ForeignUnknown},
+		{"unknown and null", m, "extra", `{"frobnicate":null}`, "hint .frobnicate", ForeignMembers},
 		{"another format's", c, "extra", `{"thread":{"type":"create"}}`, "dropped .thread", ForeignUnknown},
-		{"a format that nobody knows", "house", "extra", `{"safetySettings":[{}]}`, "dropped .safetySettings", ForeignUnknown},
-		{"settings of a tool that nobody knows", g, "tools.0.extra", `{"x":1}`, "dropped .x", ForeignUnknown},
-		{"no object", g, "extra", `[1]`, "dropped ", ForeignUnknown},
-		{"no object where one should be", g, "extra", `{"generationConfig":7}`, "dropped .generationConfig", ForeignUnknown},
-		{"no JSON", g, "turns.0.extra", `{"a`, "hint ", ForeignMembers},
-		{"odd names", m, "extra", `{"b":1,"a b":2,"speed":"fast"}`, "dropped .b, hint .speed, dropped ", nil},
+		{"unknown format", "house", "extra", `{"safetySettings":[{}]}`, "dropped .safetySettings", ForeignUnknown},
+		{"unknown member of a tool", g, "tools.0.extra", `{"x":1}`, "dropped .x", ForeignUnknown},
+		{"not an object", g, "extra", `[1]`, "dropped ", ForeignUnknown},
+		{"wrong type", g, "extra", `{"generationConfig":7}`, "dropped .generationConfig", ForeignUnknown},
+		{"not JSON", g, "turns.0.extra", `{"a`, "hint ", ForeignMembers},
+		{"names that are not plain", m, "extra", `{"b":1,"a b":2,"speed":"fast"}`, "dropped .b, hint .speed, dropped ", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
 			for at, rule := range LostMembers(&content.Extra{Format: tt.format, JSON: tt.json}, tt.path) {
 				got = append(got, rule.Severity.String()+" "+strings.TrimPrefix(at, tt.path))
 				if tt.wantThatRule != nil && rule != tt.wantThatRule {
-					t.Errorf("%s: lost by %q", at, rule.Reason)
+					t.Errorf("%s: reported by %q", at, rule.Reason)
 				}
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(got, ", ")); diff != "" {
@@ -100,15 +100,15 @@ func TestLost(t *testing.T) {
 		})
 	}
 	for range LostMembers(nil, "extra") {
-		t.Error("want nothing to be lost of nothing")
+		t.Error("a nil Extra has losses")
 	}
 }
 
-// TestLostMany checks that reports are bounded, and that whoever has enough of
-// them gets no more.
-func TestLostMany(t *testing.T) {
+// TestLostMembersBound checks that the number of reports is bounded and that the
+// iteration can stop.
+func TestLostMembersBound(t *testing.T) {
 	json := "{"
-	for i := range 3 * mostTold {
+	for i := range 3 * maxReported {
 		json += `"m` + strconv.Itoa(i) + `":1,`
 	}
 	x := &content.Extra{Format: "messages", JSON: json + `"z":1}`}
@@ -116,19 +116,19 @@ func TestLostMany(t *testing.T) {
 	for at := range LostMembers(x, "extra") {
 		n, last = n+1, at
 	}
-	if n != mostTold+1 || last != "extra" {
-		t.Errorf("%d losses, the last at %s; want %d and one for the rest", n, last, mostTold)
+	if n != maxReported+1 || last != "extra" {
+		t.Errorf("%d losses, the last at %s; want %d and one for the rest", n, last, maxReported)
 	}
 	for range LostMembers(x, "extra") {
 		n--
 		break
 	}
-	if n != mostTold {
-		t.Error("want none after the first")
+	if n != maxReported {
+		t.Error("the iteration went on after break")
 	}
 }
 
-func TestDirect(t *testing.T) {
+func TestOnlyDirect(t *testing.T) {
 	for text, want := range map[string]bool{
 		`["direct"]`: true, `[]`: true, `null`: true, `["direct","code_execution_20250825"]`: false, `[1]`: false,
 	} {
@@ -136,7 +136,7 @@ func TestDirect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Direct(doc.Root()); got != want {
+		if got := OnlyDirect(doc.Root()); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 		doc.Close()

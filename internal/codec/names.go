@@ -9,17 +9,16 @@ import (
 	"github.com/polywire/polywire/internal/redact"
 )
 
-// Names are the members that one object of an API has: typed ones have a field
-// in Go, kept ones are known to the API and live in an Extra. Tables of names
-// are never changed.
+// Names has the names of the members of one object of an API. Typed members have a
+// field in Go. Kept members are in an Extra. Tables of names are read-only.
 type Names struct{ Typed, Kept []string }
 
-// Has reports whether name has a field.
+// Has reports whether the member has a field.
 func (n *Names) Has(name string) bool { return slices.Contains(n.Typed, name) }
 
-// An Index of names finds those that a name could be taken for. It has one bit
-// for each, by their length; a table has 64 names at most. It is made for an
-// object whose members nobody knows, of which there may be very many.
+// An Index finds known names that are equal or similar to a name. It has one bit for
+// each known name, by length, and holds at most 64 names. It is for objects with many
+// unknown members.
 type Index struct {
 	names    *Names
 	byLength [16]uint64
@@ -37,9 +36,9 @@ func (n *Names) Index() (x Index) {
 	return x
 }
 
-// Find returns the known name that name is, or that a laxer reader would take
-// it for: see [SimilarName]. It returns "" if there is none. typed says that it
-// has a field.
+// Find returns the known name that is equal to name or similar to it: see
+// [SimilarName]. It returns "" if there is none. typed reports whether the known
+// member has a field.
 func (x *Index) Find(name string) (known string, typed bool) {
 	n, cut := len(name), name
 	for i := range len(name) {
@@ -67,9 +66,9 @@ func (x *Index) Find(name string) (known string, typed bool) {
 	return "", false
 }
 
-// folded returns how many characters name has before a NUL, and these. Before i
-// all of it is ASCII. Of other characters only two are letters of ASCII when
-// their case is folded: a name with others is like none and has no characters.
+// folded returns the number of characters of name before a NUL, and these characters.
+// name[:i] is ASCII. Only two other characters fold to ASCII letters; for a name with
+// any others, folded returns 0.
 func folded(name string, i int) (n int, cut string) {
 	for n = i; i < len(name) && name[i] != 0; n++ {
 		r, size := utf8.DecodeRuneInString(name[i:])
@@ -81,9 +80,9 @@ func folded(name string, i int) (n int, cut string) {
 	return n, name[:i]
 }
 
-// SimilarName returns the first of the known names that a laxer reader would take
-// name for: one that ignores case, or one whose strings end at a NUL. It
-// returns "" if there is none.
+// SimilarName returns the first known name that a lenient parser would read name as:
+// one that ignores case, or one whose strings end at a NUL. It returns "" if there is
+// none.
 func SimilarName(name string, known []string) string {
 	cut, _, _ := strings.Cut(name, "\x00")
 	for _, k := range known {
@@ -94,11 +93,14 @@ func SimilarName(name string, known []string) string {
 	return ""
 }
 
-// MaxQuoted bounds what an error repeats of the document.
+// MaxModelName is the maximum length of a model name in a request, in bytes.
+const MaxModelName = 1024
+
+// MaxQuoted is the maximum length of text of the document that an error quotes.
 const MaxQuoted = 64
 
-// Clip returns s as an error may repeat it: its beginning if it is long, and
-// URLs without user-info, query and fragment.
+// Clip returns s for quoting in an error: shortened if it is long, and with URLs
+// without user-info, query and fragment.
 func Clip(s string) string {
 	if strings.Contains(s, "//") {
 		s = redact.Line(s)

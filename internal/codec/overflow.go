@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// overflows are what vendors write about a prompt that does not fit into the
-// context of a model, in small letters.
+// overflows has what vendors write about a prompt that exceeds the context window of a
+// model, in lower case.
 var overflows = []string{
 	"prompt is too long", "prompt too long", "input is too long", "length of all messages is too long",
 	"context length", "maximum context", "context window", "context size", "context limit", "n_ctx",
@@ -16,19 +16,19 @@ var overflows = []string{
 	"exceeded model token limit", "reduce the length of the messages", "reduce the length of your prompt",
 }
 
-// TooLong reports whether the message of an error is about a prompt that does not
-// fit into the context of its model.
-func TooLong(message string) bool {
+// IsPromptTooLong reports whether the message of an error is about a prompt that
+// exceeds the context window of the model.
+func IsPromptTooLong(message string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) })
 }
 
-// PromptTooLong is how messages of Messages about such a prompt begin. Clients
-// shorten a conversation when they read it.
+// PromptTooLong is the beginning of error messages of Messages about such a prompt.
+// Clients compact the conversation when they read it.
 const PromptTooLong = "prompt is too long"
 
-// Overflow returns the tokens of the prompt and the limit that a message about a
-// prompt that is too long names; ok is false if that is not clear.
+// Overflow returns the tokens of the prompt and the limit in an error message about a
+// prompt that is too long. ok is false unless the message has exactly two such numbers.
 func Overflow(message string) (tokens, limit int64, ok bool) {
 	var found []int64
 	for i := 0; i < len(message); {
@@ -40,10 +40,10 @@ func Overflow(message string) (tokens, limit int64, ok bool) {
 		for end < len(message) && (message[end] >= '0' && message[end] <= '9' || message[end] == ',' && isDigit(message, end+1)) {
 			end++
 		}
-		// Names of models and versions hold digits too.
+		// Names of models and versions have digits, too.
 		alone := (i == 0 || !inName(message[i-1])) && (end == len(message) || !inName(message[end]) || message[end] == '.' && !isDigit(message, end+1))
 		n, err := strconv.ParseInt(strings.ReplaceAll(message[i:end], ",", ""), 10, 64)
-		if alone && err == nil && n >= leastContext && !slices.Contains(found, n) {
+		if alone && err == nil && n >= minContext && !slices.Contains(found, n) {
 			found = append(found, n)
 		}
 		i = end
@@ -54,8 +54,8 @@ func Overflow(message string) (tokens, limit int64, ok bool) {
 	return max(found[0], found[1]), min(found[0], found[1]), true
 }
 
-// leastContext is the smallest number that is taken for one of tokens.
-const leastContext = 512
+// minContext is the smallest number that is read as a number of tokens.
+const minContext = 512
 
 func isDigit(s string, i int) bool { return i < len(s) && s[i] >= '0' && s[i] <= '9' }
 

@@ -2,7 +2,7 @@ package codec
 
 import "strconv"
 
-// A Style is how a place in a document is told.
+// A Style is a notation for paths.
 type Style uint8
 
 const (
@@ -10,14 +10,13 @@ const (
 	Bracketed              // contents[2].parts[0].inline_data
 )
 
-// A Path is where a reader or validator is in a document. It costs a few
-// stores on the way and makes a string only when something is wrong. The zero
-// Path is at the whole document, in the dotted style.
+// A Path is the position of a parser or validator in a document. It makes a string
+// only on request. The zero Path is the whole document, in the dotted style.
 type Path struct {
 	Style Style
 	n     int
-	first [8]Step // in here, so that a reader on the stack stays there
-	more  []Step  // all behind first
+	first [8]Step // an array, so that a parser on the stack stays there
+	more  []Step  // the steps after first
 }
 
 // A Step is one step of a [Path]: a member, an element if Name is empty, or a
@@ -27,23 +26,23 @@ type Step struct {
 	Index int
 }
 
-// Push goes to a member.
+// Push enters a member.
 func (p *Path) Push(name string) { p.add(Step{Name: name}) }
 
-// PushKey goes to a member of a map, whose name is the client's own: in the
-// bracketed style it stands in brackets.
+// PushKey enters a member of a map, whose name the client chose. The bracketed style
+// puts it in brackets.
 func (p *Path) PushKey(name string) { p.add(Step{Name: name, Index: -1}) }
 
-// PushIndex goes to an element.
+// PushIndex enters an element.
 func (p *Path) PushIndex(i int) { p.add(Step{Index: i}) }
 
-// Pop goes back one step.
+// Pop removes the last step.
 func (p *Path) Pop() { p.n-- }
 
 // Depth returns the number of steps.
 func (p *Path) Depth() int { return p.n }
 
-// Truncate goes back to a depth.
+// Truncate removes the steps beyond depth.
 func (p *Path) Truncate(depth int) { p.n = depth }
 
 func (p *Path) add(s Step) {
@@ -62,7 +61,7 @@ func (p *Path) step(i int) Step {
 	return p.more[i-len(p.first)]
 }
 
-// At returns the path, with more names behind it.
+// At returns the path, followed by names.
 func (p *Path) At(names ...string) string {
 	var b []byte
 	for i := range p.n {

@@ -10,16 +10,16 @@ import (
 const (
 	maxParts = 100_000
 	maxTools = 10_000
-	// maxSchemas is of values and names. A schema takes ten times its own memory
-	// when it is rewritten for another vendor.
+	// maxSchemas counts values and names. Rewriting a schema for another vendor takes
+	// ten times its memory.
 	maxSchemas = 250_000
-	// fewMembers of one object are not counted.
+	// fewMembers is the number of members of one object that are not counted.
 	fewMembers = 100
 )
 
-// A Quota bounds how many turns, parts and tools a parser makes of a document.
-// Each takes much more memory than the few bytes that it may have there. The
-// zero Quota has no limits.
+// A Quota bounds the number of turns, parts and tools in a document. Each needs much
+// more memory than the few bytes that it may have in the document. The zero Quota has
+// no limits.
 type Quota struct {
 	maxParts, maxTools, maxSchemas int
 	turns, parts, tools, schemas   int
@@ -41,14 +41,14 @@ func NewQuota(l content.Limits) Quota {
 	return q
 }
 
-// Turns counts n turns. It reports whether there may be so many.
+// Turns counts n turns. It reports whether the limit allows them.
 func (q *Quota) Turns(n int) bool { return q.count(&q.turns, n, q.maxParts, "turns") }
 
-// Parts counts n parts of content, or n of what takes as much memory. It reports
-// whether there may be so many.
+// Parts counts n parts, or n values that need as much memory. It reports whether the
+// limit allows them.
 func (q *Quota) Parts(n int) bool { return q.count(&q.parts, n, q.maxParts, "parts of content") }
 
-// Tools counts n tools. It reports whether there may be so many.
+// Tools counts n tools. It reports whether the limit allows them.
 func (q *Quota) Tools(n int) bool { return q.count(&q.tools, n, q.maxTools, "tools") }
 
 // Members counts the n members of an object as parts if they are many. It is for
@@ -57,14 +57,14 @@ func (q *Quota) Members(n int) bool {
 	return n <= fewMembers || q.count(&q.parts, n, q.maxParts, "parts of content and unknown members")
 }
 
-// Schema counts a schema of n values and names. It reports whether there may be
-// so many.
+// Schema counts a schema of n values and names. It reports whether the limit allows
+// them.
 func (q *Quota) Schema(n int) bool {
 	return q.count(&q.schemas, n, q.maxSchemas, "values and names in its schemas")
 }
 
-// What things take besides their bytes in the document, at most, until they have
-// been translated and sent; and how much of that a request has for free.
+// The maximum memory of each value beyond its bytes in the document, in bytes, until it
+// is translated and sent, and the amount that is not counted.
 const (
 	costPart   = 512
 	costTool   = 2 << 10
@@ -72,15 +72,14 @@ const (
 	costFree   = 1 << 20
 )
 
-// Cost returns how many bytes of memory the document takes besides its own, if
-// that is much.
+// Cost returns the memory that the document needs beyond its size, in bytes. It is 0
+// for small amounts.
 func (q *Quota) Cost() int64 {
 	n := costPart*int64(q.parts+q.turns) + costTool*int64(q.tools) + costSchema*int64(q.schemas)
 	return max(0, n-costFree)
 }
 
-// Err returns the error about the first limit that was exceeded; nil if none
-// was. A document with an error is not worth reading on.
+// Err returns the error about the first limit that was exceeded, or nil.
 func (q *Quota) Err() error {
 	if q.err == nil {
 		return nil

@@ -2,8 +2,8 @@ package codec
 
 import "strings"
 
-// IsText reports whether files of a media type, in lower case and without
-// parameters, are sent as text by formats that accept no such files.
+// IsText reports whether files of a media type are sent as text in formats that do not
+// accept such files. The media type is in lower case and has no parameters.
 func IsText(mediaType string) bool {
 	switch mediaType {
 	case "application/json", "application/x-ndjson", "application/xml", "application/yaml", "application/x-yaml", "application/toml",

@@ -170,7 +170,7 @@ func TestKept(t *testing.T) {
 							}
 							continue
 						}
-						if a.Status != http.StatusBadRequest || !strings.Contains(a.Body, tt.path) || !strings.Contains(a.Body, "that another vendor keeps") {
+						if a.Status != http.StatusBadRequest || !strings.Contains(a.Body, tt.path) || !strings.Contains(a.Body, "conversation state at another vendor") {
 							t.Errorf("%s: answered %d %s", m, a.Status, clip(a.Body))
 						}
 					}

@@ -63,7 +63,7 @@ func (e *encoder) formLosses(other *loss.Rule) {
 // otherForm deals with a form that the vendor does not have. One of a few words
 // can be asked for.
 func (e *encoder) otherForm(r *loss.Rule) {
-	if words := codec.OneOf(e.n.Output.MediaType, e.n.Output.Schema.JSON); words != "" {
+	if words := codec.EnumPrompt(e.n.Output.MediaType, e.n.Output.Schema.JSON); words != "" {
 		r, e.system = lostOutputEnum, words
 	}
 	e.log.Add(r, "output.media_type")

@@ -197,7 +197,7 @@ func (e *encoder) label(p content.Part, s content.Source, at place) {
 		return
 	}
 	if e.refs {
-		name, alone := codec.FileName(p)
+		name, alone := codec.DisplayName(p)
 		if name != "" {
 			e.user = append(e.user, piece{text: name + ":", head: true})
 			if alone {

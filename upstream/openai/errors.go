@@ -316,7 +316,7 @@ func (f *vendorError) filtered() bool {
 
 // tooLong reports whether the prompt does not fit into the model's context.
 func (f *vendorError) tooLong() bool {
-	return f.code == "context_length_exceeded" || f.kind == "too_many_prompt_tokens" || f.kind == "exceed_context_size_error" || codec.TooLong(f.message)
+	return f.code == "context_length_exceeded" || f.kind == "too_many_prompt_tokens" || f.kind == "exceed_context_size_error" || codec.IsPromptTooLong(f.message)
 }
 
 // told reports whether the server's words may go to the client under a code.
@@ -334,7 +334,7 @@ func (f *vendorError) told(c upstream.Code) bool {
 // text returns the server's message. Where only a code reports that a prompt is
 // too long, the text does, too: handlers know it by the text.
 func (f *vendorError) text() string {
-	if f.tooLong() && !codec.TooLong(f.message) {
+	if f.tooLong() && !codec.IsPromptTooLong(f.message) {
 		return strings.TrimSuffix(codec.PromptTooLong+": "+f.message, ": ")
 	}
 	return f.message

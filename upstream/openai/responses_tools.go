@@ -164,7 +164,7 @@ func (e *resEncoder) like(t *content.Tool, kind, path string) string {
 				w.Raw(x.Raw())
 			case !known:
 				e.log.Add(resToolBounds, path)
-			case r != nil && !(name == "allowed_callers" && codec.Direct(x)):
+			case r != nil && !(name == "allowed_callers" && codec.OnlyDirect(x)):
 				e.log.Add(r, path)
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// Tier returns the tier of service that the members of a usage name, if it is
-// one that all formats know: "standard" or "priority". Otherwise it is empty.
+// Tier returns the service tier in the members of a usage if it is "standard" or
+// "priority", which all formats have. Otherwise it returns "".
 func Tier(x *content.Extra) string {
-	if x == nil || !strings.Contains(x.JSON, `ier"`) { // to spare those that name none
+	if x == nil || !strings.Contains(x.JSON, `ier"`) { // most have none: do not parse them
 		return ""
 	}
 	doc := Open(x, x.Format)
@@ -26,16 +26,16 @@ func Tier(x *content.Extra) string {
 	return ""
 }
 
-// isTier reports whether a member of a usage names such a tier, as one format or
-// the other calls it.
+// isTier reports whether a member of a usage is such a tier, by the name of either
+// format.
 func isTier(name string, v jsonwire.Value) bool {
 	return (name == "service_tier" || name == "serviceTier") && (v.Is("standard") || v.Is("priority"))
 }
 
-// Counts reports whether the members of a usage that are of another format than
-// f say anything that is lost. Nothing is lost of a count that is zero, of a word
-// for what is the case where nothing is said, and of what [Tier] tells.
-func Counts(x *content.Extra, f content.Format) bool {
+// HasCounts reports whether the members of a usage are of another format than f and
+// have content that is lost. Zero counts, default values and the tier that [Tier]
+// returns are not lost.
+func HasCounts(x *content.Extra, f content.Format) bool {
 	if x == nil || Own(x, f) != nil {
 		return false
 	}
@@ -45,15 +45,15 @@ func Counts(x *content.Extra, f content.Format) bool {
 	}
 	defer doc.Close()
 	for name, v := range doc.Root().Members() {
-		if !isTier(name, v) && says(v, usual, 0) {
+		if !isTier(name, v) && hasContent(v, isDefault, 0) {
 			return true
 		}
 	}
 	return false
 }
 
-// usual reports whether a value in a usage is what it is if nothing is said.
-func usual(v jsonwire.Value) bool {
+// isDefault reports whether a value in a usage is a default.
+func isDefault(v jsonwire.Value) bool {
 	if v.Kind() == jsonwire.Number {
 		n, ok := v.Float()
 		return ok && n == 0
@@ -65,13 +65,13 @@ func usual(v jsonwire.Value) bool {
 	return false
 }
 
-// mostNested bounds how deep a value is looked at.
-const mostNested = 16
+// maxNested is the depth to which values are examined.
+const maxNested = 16
 
-// says reports whether a value says anything that is not known: null, false and
-// what is empty do not.
-func says(v jsonwire.Value, known func(jsonwire.Value) bool, depth int) bool {
-	if depth > mostNested {
+// hasContent reports whether a value has any leaf that is not null, false, empty or
+// known.
+func hasContent(v jsonwire.Value, known func(jsonwire.Value) bool, depth int) bool {
+	if depth > maxNested {
 		return true
 	}
 	switch v.Kind() {
@@ -79,14 +79,14 @@ func says(v jsonwire.Value, known func(jsonwire.Value) bool, depth int) bool {
 		return false
 	case jsonwire.Object:
 		for _, x := range v.Members() {
-			if says(x, known, depth+1) {
+			if hasContent(x, known, depth+1) {
 				return true
 			}
 		}
 		return false
 	case jsonwire.Array:
 		for _, x := range v.Elems() {
-			if says(x, known, depth+1) {
+			if hasContent(x, known, depth+1) {
 				return true
 			}
 		}

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// HeaderList returns the values of comma-separated header lines in their order,
-// each once and without the white space around it. Empty values are left out.
-// Its time is linear in the length of the lines.
+// HeaderList returns the values of comma-separated header lines in order, trimmed and
+// without duplicates and empty values. Its time is linear in the length of the lines.
 func HeaderList(lines ...string) []string {
-	const few = 16 // of which each can be compared with each
+	const few = 16 // up to this length, pairwise comparison is faster than a map
 	var list []string
 	var seen map[string]bool
 	for _, line := range lines {

@@ -11,41 +11,41 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// What is lost of an answer, of whichever format, when it is read. Every
-// codec's table of what it reads has them.
+// Rules that every codec reports by when it reads a response.
 var (
 	ResponseNotUnicode = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossDegraded,
-		Reason: "text that is not Unicode became U+FFFD"}
+		Reason: "text that is not valid Unicode was replaced by U+FFFD"}
 	ResponseNoReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
-		Reason: "the answer does not say why it ended"}
+		Reason: "the response has no stop reason"}
 	ResponseStringInput = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDegraded,
-		Reason: "the arguments of a call came as a string: they are the object that it spells"}
+		Reason: "the tool arguments are a string; the object that it encodes is used"}
 	ResponseWrongType = &loss.Rule{Feature: loss.ResponseBroken, Severity: content.LossDropped,
-		Reason: "a member of the part is not of its type and is left out"}
+		Reason: "a member of the part has the wrong type and was dropped"}
 	ResponseManyCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
-		Reason: "the usage has more members than are kept"}
+		Reason: "the usage has too many members; the rest was dropped"}
 )
 
-// ResponseLosses is the table of them.
+// ResponseLosses lists the rules for reading responses.
 var ResponseLosses = []*loss.Rule{
 	ResponseNotUnicode, ResponseNoReason, ResponseStringInput, ResponseWrongType, ResponseManyCounts,
 }
 
-// What is lost of an answer, by whichever codec that says it in another format
-// than the vendor's. What a client asked for, or needs to go on, is no hint.
+// Rules that codecs report by when they write a response of another format. Members
+// that a client requested, or needs to continue, are more than a hint.
 var (
 	UnsupportedSources = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
-		Reason: "sources that the vendor names beside the texts are left out"}
+		Reason: "sources that are not cited in a text were dropped"}
 	UnsupportedLogprobs = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossDropped,
-		Reason: "how likely the tokens were is left out"}
+		Reason: "log probabilities were dropped"}
 	UnsupportedResume = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossDropped,
-		Reason: "what the vendor needs to go on from here is left out"}
+		Reason: "state that the vendor needs to continue the response was dropped"}
 	UnsupportedMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "members of another format are left out"}
+		Reason: "members of another format were dropped"}
 )
 
-// unsaid are the members of answers, and of their parts, whose loss is no hint.
-var unsaid = map[content.Format]map[string]*loss.Rule{
+// unsupported has the members of responses and their parts whose loss is more than a
+// hint.
+var unsupported = map[content.Format]map[string]*loss.Rule{
 	"generatecontent": {
 		"citationMetadata": UnsupportedSources, "urlContextMetadata": UnsupportedSources, "groundingAttributions": UnsupportedSources,
 		"logprobsResult": UnsupportedLogprobs, "continuationToken": UnsupportedResume,
@@ -55,17 +55,16 @@ var unsaid = map[content.Format]map[string]*loss.Rule{
 	"openai-responses": {"logprobs": UnsupportedLogprobs},
 }
 
-// grounding is the member in which content generation tells sources of texts,
-// of which [Sources] knows more.
+// grounding is the member of content generation that has the sources of texts: see
+// [Sources].
 const grounding = "groundingMetadata"
 
-// Unsupported yields the losses of members of an answer that is said in another
-// format: where they are, and by which rule. path is empty for
-// members of the answer, else that of a candidate. Members are told by name, or
-// as "members" where they have none to be told by.
+// Unsupported yields the path and the rule of each loss in the members of a response
+// that is written in another format. path is the path of a candidate, or empty for
+// members of the response. Members without a plain name are reported as "members".
 func Unsupported(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 	return func(yield func(string, *loss.Rule) bool) {
-		for name, rule := range unsaidMembers(x) {
+		for name, rule := range unsupportedMembers(x) {
 			if name == "" {
 				name = "members"
 			}
@@ -79,20 +78,21 @@ func Unsupported(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 	}
 }
 
-// UnsupportedOfPart calls lost with the losses of the members of a part, each once.
+// UnsupportedOfPart calls lost once with each rule by which members of a part are
+// lost.
 func UnsupportedOfPart(x *content.Extra, lost func(*loss.Rule)) {
-	var told []*loss.Rule
-	for _, rule := range unsaidMembers(x) {
-		if !slices.Contains(told, rule) {
-			told = append(told, rule)
+	var reported []*loss.Rule
+	for _, rule := range unsupportedMembers(x) {
+		if !slices.Contains(reported, rule) {
+			reported = append(reported, rule)
 			lost(rule)
 		}
 	}
 }
 
-// unsaidMembers yields the names of members that say anything, as [ReportedMembers] does,
-// and the rules by which they are lost.
-func unsaidMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
+// unsupportedMembers yields the names of members that are not empty, as
+// [ReportedMembers] does, and the rules by which they are lost.
+func unsupportedMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 	return func(yield func(string, *loss.Rule) bool) {
 		doc := Open(x, x.Format)
 		if doc != nil {
@@ -101,11 +101,11 @@ func unsaidMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 		for name := range ReportedMembers(x) {
 			if name != "" && doc != nil {
 				v := doc.Root().Get(name)
-				if v.Kind() == jsonwire.Null || idle(v) || name == grounding && onlySources(v) {
+				if v.Kind() == jsonwire.Null || isIdle(v) || name == grounding && onlySources(v) {
 					continue
 				}
 			}
-			rule := unsaid[x.Format][name]
+			rule := unsupported[x.Format][name]
 			if rule == nil {
 				rule = UnsupportedMembers
 			}
@@ -116,39 +116,38 @@ func unsaidMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 	}
 }
 
-// onlySources reports whether grounding says nothing besides what [Sources]
-// looks at.
+// onlySources reports whether grounding has only the members that [Sources] reads.
 func onlySources(v jsonwire.Value) bool {
 	for name, x := range v.Members() {
-		if name != "groundingChunks" && name != "groundingSupports" && !idle(x) && x.Kind() != jsonwire.Null {
+		if name != "groundingChunks" && name != "groundingSupports" && !isIdle(x) && x.Kind() != jsonwire.Null {
 			return false
 		}
 	}
 	return v.Kind() == jsonwire.Object
 }
 
-// Sources finds out whether the sources that a vendor names of an answer, beside
-// its texts, are all told in citations of these. The zero Sources knows of none.
+// Sources tracks whether all sources in the grounding of a response appear in
+// citations of its texts. The zero Sources has none.
 type Sources struct {
-	cited map[string]bool // the links of those that were named, or cited
+	cited map[string]bool // by link: true if a citation has it
 	size  int
-	lost  bool // one has no link, or there are too many
+	lost  bool // a source has no link, or there are too many
 }
 
-// What is remembered of an answer's sources.
+// Bounds of Sources.
 const (
-	mostSources    = 1000
-	mostSourceSize = 256 << 10 // bytes
+	maxSources     = 1000
+	maxSourceBytes = 256 << 10 // bytes
 )
 
-// Cite notes a citation that is told.
+// Cite adds a citation that the response has.
 func (s *Sources) Cite(c *content.Citation) {
 	if c.URL != "" && c.Extra != nil && c.Extra.Format == "generatecontent" {
 		s.note(c.URL, true)
 	}
 }
 
-// Name notes the sources that the members of an answer name.
+// Name adds the sources in the members of a response.
 func (s *Sources) Name(x *content.Extra) {
 	if x.Format != "generatecontent" || !strings.Contains(x.JSON, grounding) {
 		return
@@ -178,17 +177,17 @@ func (s *Sources) note(link string, cited bool) {
 		}
 		return
 	}
-	if s.size += len(link); len(s.cited) == mostSources || s.size > mostSourceSize {
+	if s.size += len(link); len(s.cited) == maxSources || s.size > maxSourceBytes {
 		s.lost = s.lost || !cited
 		return
 	}
 	if s.cited == nil {
 		s.cited = make(map[string]bool)
 	}
-	s.cited[strings.Clone(link)] = cited // not the document that it came in
+	s.cited[strings.Clone(link)] = cited // do not keep the whole document
 }
 
-// Lost yields the loss of sources that no citation tells.
+// Lost yields a loss if a source appears in no citation.
 func (s *Sources) Lost() iter.Seq2[string, *loss.Rule] {
 	return func(yield func(string, *loss.Rule) bool) {
 		lost := s.lost
@@ -201,10 +200,9 @@ func (s *Sources) Lost() iter.Seq2[string, *loss.Rule] {
 	}
 }
 
-// MoreThan reports whether the details of a stop say more than the words that are
-// told. That they repeat the vendor's word for the reason, as their own kind, is
-// nothing more.
-func MoreThan(s *upstream.Stop, words string) bool {
+// HasMoreThan reports whether the details of a stop have more content than words and
+// the raw reason.
+func HasMoreThan(s *upstream.Stop, words string) bool {
 	if s.Details == "" {
 		return false
 	}
@@ -213,12 +211,12 @@ func MoreThan(s *upstream.Stop, words string) bool {
 		return true
 	}
 	defer doc.Close()
-	told := func(v jsonwire.Value) bool { return v.Is(words) }
+	known := func(v jsonwire.Value) bool { return v.Is(words) }
 	if doc.Root().Kind() != jsonwire.Object {
-		return says(doc.Root(), told, 0)
+		return hasContent(doc.Root(), known, 0)
 	}
 	for _, v := range doc.Root().Members() {
-		if !v.Is(s.RawReason) && says(v, told, 1) {
+		if !v.Is(s.RawReason) && hasContent(v, known, 1) {
 			return true
 		}
 	}

@@ -24,14 +24,14 @@ func TestCounts(t *testing.T) {
 		`{"a":` + strings.Repeat("[", 50) + strings.Repeat("]", 50) + `}`: true, // who knows
 		`{"made":`: true,
 	} {
-		if got := Counts(&content.Extra{Format: "theirs", JSON: json}, "ours"); got != want {
+		if got := HasCounts(&content.Extra{Format: "theirs", JSON: json}, "ours"); got != want {
 			t.Errorf("%s: %v", json, got)
 		}
-		if Counts(&content.Extra{Format: "ours", JSON: json}, "ours") {
+		if HasCounts(&content.Extra{Format: "ours", JSON: json}, "ours") {
 			t.Errorf("%s of this format is lost", json)
 		}
 	}
-	if Counts(nil, "ours") {
+	if HasCounts(nil, "ours") {
 		t.Error("nothing is lost of nothing")
 	}
 }

@@ -1,4 +1,0 @@
-package codec
-
-// MaxModelName is how many bytes a model name may have in a request.
-const MaxModelName = 1024
