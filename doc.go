@@ -1,44 +1,41 @@
-// Package polywire is the map of this module: a library with which a Go
-// service speaks the wire formats of model vendors over any model it has.
+// Package polywire is an index of this module. The module lets a Go service offer the
+// APIs of model vendors over any model.
 //
-// A service supplies an upstream.Upstream, which answers requests in no
-// vendor's words, and mounts a handler of a format's package in front of it.
-// Clients made for that vendor, SDKs and agents, then work with the service
-// unchanged.
+// A service implements upstream.Upstream, or uses one of the adapters for vendors,
+// and mounts the handler of a wire format for it. Clients of that vendor's API, such as
+// SDKs and coding agents, then work with the service unchanged.
 //
 // # Packages
 //
-//   - [github.com/polywire/polywire/content] is the shared vocabulary: parts,
-//     turns, tools, usage, and how to say that something is wrong or was lost.
-//   - [github.com/polywire/polywire/content/fetch] downloads the files that
-//     requests name by link, and guards what can be reached in that way.
-//   - [github.com/polywire/polywire/upstream] is where a host plugs its models
-//     in: the Upstream interface, middleware, and what all handlers take from a
-//     host.
-//   - [github.com/polywire/polywire/upstream/echo] is the built-in model, which
-//     describes what it was sent.
+//   - [github.com/polywire/polywire/content] defines the neutral form of conversations:
+//     parts, turns, tools, usage, violations and losses.
+//   - [github.com/polywire/polywire/content/fetch] downloads the files that requests
+//     refer to by link, and restricts which hosts and addresses they may use.
+//   - [github.com/polywire/polywire/upstream] defines the Upstream interface, ways to
+//     combine upstreams, and the options that all handlers have in common.
+//   - [github.com/polywire/polywire/upstream/echo] is an upstream without a model. It
+//     describes the request that it received.
 //   - [github.com/polywire/polywire/upstream/anthropic],
 //     [github.com/polywire/polywire/upstream/gemini] and
-//     [github.com/polywire/polywire/upstream/openai] are upstreams that ask the
-//     servers of vendors, or servers that resemble them.
-//   - [github.com/polywire/polywire/upstream/upstreamtest] is a suite to run on an
-//     upstream of the host's.
-//   - [github.com/polywire/polywire/messages] is the Messages format (POST
-//     /v1/messages): parser, validator, encoder, handler, and the client side.
-//   - [github.com/polywire/polywire/generatecontent] is the content generation
-//     format (POST …/models/{model}:generateContent), in the same way.
+//     [github.com/polywire/polywire/upstream/openai] are adapters: upstreams that call
+//     the servers of vendors, or compatible servers.
+//   - [github.com/polywire/polywire/upstream/upstreamtest] tests an upstream.
+//   - [github.com/polywire/polywire/messages] implements the Messages format (POST
+//     /v1/messages): parser, validator, encoder, handler and client.
+//   - [github.com/polywire/polywire/generatecontent] implements the content generation
+//     format (POST …/models/{model}:generateContent) in the same way.
 //
-// The programs under examples run as they stand: gateway is a server, validate
-// judges a request body, translate shows what becomes of one in another format,
-// embed is a small service with a model of its own, tools answers calls of
-// tools by itself, and relay measures the gateway against a plain proxy.
+// The examples directory contains programs: gateway is a server, validate checks a
+// request body, translate prints a request in another format, embed is a service with
+// its own model, tools runs tool calls itself, and relay compares the gateway with a
+// plain proxy.
 //
-// # Which way things point
+// # Design
 //
-// Imports point one way: content, then upstream, then the formats, then
-// programs. Formats never import each other, so a new one costs one package.
-// Nothing here holds global state, or starts a goroutine that outlives the call
-// it was started for, save where an Upstream of the host's ignores that it was
-// told to stop. The environment is read for one thing: the proxy through which
-// upstreams reach a vendor, unless the host gives them an HTTP client of its own.
+// Imports have one direction: content, upstream, formats, programs. Formats do not
+// import each other, so a new format is one package.
+//
+// There is no global state. No goroutine outlives the call that started it, unless an
+// Upstream of the host ignores its context. The only environment variables used are
+// those of the HTTP proxy for upstreams, unless the host provides an HTTP client.
 package polywire

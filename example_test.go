@@ -22,21 +22,21 @@ import (
 	"github.com/polywire/polywire/upstream/gemini"
 )
 
-// A service that speaks Messages.
+// A service that serves the Messages format.
 func Example() {
 	http.Handle("/v1/", messages.NewHandler(echo.New(), nil))
 	log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))
 }
 
-// A model is one function. The same one serves plain and streamed answers.
+// A model is one function. It serves plain and streamed responses.
 func Example_upstream() {
 	reverse := upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-		for _, p := range req.Last() {
+		for _, p := range req.LastParts() {
 			if t, ok := p.(*content.Text); ok {
 				words := strings.Fields(t.Text)
 				for i := len(words) - 1; i >= 0; i-- {
 					if err := w.Text(words[i] + " "); err != nil {
-						return err // nobody is listening any more
+						return err // the client has left
 					}
 				}
 			}
@@ -60,8 +60,7 @@ func Example_upstream() {
 	// "home "
 }
 
-// Middleware changes requests on their way in; what it wraps keeps all its
-// abilities.
+// Middleware that changes requests. The wrapped Upstream keeps its optional methods.
 func Example_middleware() {
 	brief := upstream.Edit(echo.New(), func(ctx context.Context, r *upstream.Request) (*upstream.Request, error) {
 		r = r.Clone()
@@ -79,7 +78,7 @@ func Example_middleware() {
 	// system.0: text, 9 bytes, sha256 213c22ed7234, "Be brief."
 }
 
-// Several models behind one service.
+// A service with several models.
 func Example_mux() {
 	brief := upstream.Edit(echo.New(), func(ctx context.Context, r *upstream.Request) (*upstream.Request, error) {
 		r = r.Clone()
@@ -89,7 +88,7 @@ func Example_mux() {
 
 	var models upstream.Mux
 	models.Handle("small", echo.New())
-	models.HandleAs("fast-*", echo.New(), "*") // "fast-x" is asked for as "x"
+	models.HandleAs("fast-*", echo.New(), "*") // receives "fast-x" as "x"
 	models.Handle("*", brief)
 
 	for _, name := range []string{"small", "fast-x", "other"} {
@@ -106,20 +105,20 @@ func Example_mux() {
 	// echo of other: 0 turns
 }
 
-// The clients of two vendors talk to the models of one of them.
+// Clients of two vendors use the models of one of them.
 func Example_vendor() {
 	up, err := gemini.New(gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
 	if err != nil {
-		log.Fatal(err) // an option is no good
+		log.Fatal(err) // an option is invalid
 	}
-	m := messages.NewHandler(up, nil)        // for clients of the one vendor
-	g := generatecontent.NewHandler(up, nil) // and of the other
+	m := messages.NewHandler(up, nil)        // for clients of Anthropic
+	g := generatecontent.NewHandler(up, nil) // for clients of Google
 	fmt.Printf("%T %T\n", m, g)
 	// Output: *messages.Handler *generatecontent.Handler
 }
 
-// Several vendors behind one name: the first that can say a request without a loss
-// that it refuses. What would get lost is known without anything being sent.
+// Several vendors with one name: the first one that can represent a request within
+// RejectLoss receives it. Preflight reports losses without sending the request.
 func Example_first() {
 	claude, err := anthropic.New(anthropic.Options{Model: func(string) string { return "claude-sonnet-5" }})
 	if err != nil {
@@ -139,7 +138,7 @@ func Example_first() {
 			Model:      name,
 			Turns:      []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hello."}}}},
 			Seed:       &seed,
-			RejectLoss: content.LossDropped, // in a service, what HandlerOptions says
+			RejectLoss: content.LossDropped, // in a service, handlers set it from HandlerOptions
 		})
 		if err != nil {
 			log.Fatal(err)
@@ -155,13 +154,13 @@ func Example_first() {
 	// smart 0
 }
 
-// relay passes on what a vendor's server streams.
+// relay forwards the stream of a vendor's server.
 func relay(response *http.Response, w *upstream.Writer) error {
 	reader := messages.NewStreamReader(response.Body, content.Limits{})
 	for {
 		frame, err := reader.Next()
 		if err == io.EOF {
-			return nil // a positive end; a stream that is cut off is another error
+			return nil // the stream is complete; a truncated stream returns another error
 		}
 		if err != nil {
 			return err
@@ -172,7 +171,7 @@ func relay(response *http.Response, w *upstream.Writer) error {
 	}
 }
 
-// The client side of the format: a service that is another one's client.
+// The client side of the format: a service that is the client of another service.
 func Example_client() {
 	server := httptest.NewServer(messages.NewHandler(echo.New(), nil))
 	defer server.Close()
@@ -216,7 +215,7 @@ func Example_client() {
 	// Over there. end
 }
 
-// Both formats on one port: each knows its own paths.
+// Both formats on one port. Each handler matches its own paths.
 func Example_bothFormats() {
 	up := echo.New()
 
@@ -241,8 +240,8 @@ func Example_bothFormats() {
 	// 200 true
 }
 
-// Links may lead to a file store of the service's own, besides public hosts, and
-// ids name files of a directory.
+// Links may refer to public hosts and to a file store of the service. File ids refer to
+// files in a directory.
 func Example_files() {
 	dir, err := os.MkdirTemp("", "files")
 	if err != nil {
@@ -289,14 +288,14 @@ func Example_files() {
 	// 400
 }
 
-// Requests can be read and judged without any HTTP.
+// Requests can be parsed and validated without HTTP.
 func Example_validate() {
 	body := `{"model": "demo", "max_tokens": "many", "messages": [
 	  {"role": "user", "content": [{"type": "text", "text": ""}]}]}`
 
 	req, err := messages.ParseRequest([]byte(body))
 	if req != nil {
-		err = req.Validate(nil) // tells what parsing found, too
+		err = req.Validate(nil) // includes the violations found by ParseRequest
 	}
 	violations, _ := content.Violations(err)
 	for _, v := range violations {

@@ -8,53 +8,54 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// A Base64Rule says which spellings of base64 are taken. Under the first two
-// rules empty data, line breaks, white space, characters of no alphabet, anything
-// behind the padding and bits behind the last byte are faults.
+// A Base64Rule specifies which forms of base64 are valid. Under Base64Strict and
+// Base64Any the data must not be empty and must not contain line breaks, white space,
+// other characters outside the alphabet, data after the padding, or nonzero bits after
+// the last byte.
 type Base64Rule uint8
 
 const (
-	// Base64Strict takes the standard alphabet, padded.
+	// Base64Strict allows the standard alphabet with padding.
 	Base64Strict Base64Rule = iota
 
-	// Base64Any takes the standard or the URL-safe alphabet, though not both
-	// at once, padded or not.
+	// Base64Any allows the standard or the URL-safe alphabet, but not both in one
+	// value, with or without padding.
 	Base64Any
 
-	// Base64Checked takes everything: the caller has checked the data by one
-	// of the other rules.
+	// Base64Checked allows everything. It is for data that was already checked by
+	// another rule.
 	Base64Checked
 )
 
-// Check returns what is wrong with data by the rule, as words that continue
-// "the data ", or "" if it is good. It looks at every character, decodes
-// nothing and allocates nothing.
+// Check validates data. It returns "" if data is valid, and otherwise a phrase that
+// continues "the data ", such as "is empty". It reads every character, decodes nothing
+// and does not allocate.
 func (r Base64Rule) Check(data string) string {
 	switch r {
 	case Base64Checked:
 		return ""
 	case Base64Any:
-		return jsonwire.CheckBase64Any(data).String()
+		return jsonwire.CheckLenientBase64(data).String()
 	}
 	return jsonwire.CheckBase64(data).String()
 }
 
-// Size returns the number of bytes that the data stands for. It looks at the
-// length and the padding only, so it is right for data that can be decoded.
+// Size returns the length of the decoded data in bytes. It is computed from the length
+// of Data and its padding. If Data is not valid base64 the result has no meaning.
 func (s *Base64) Size() int64 {
 	n := int64(len(trimPadding(s.Data)))
 	return n/4*3 + n%4*3/4
 }
 
-// Bytes decodes the data, by [Base64Any]. Each call decodes again; the bytes
-// are the caller's. The error is an [*Violation] without a path.
+// Bytes decodes the data by the rule [Base64Any]. It decodes again on each call, and
+// the caller owns the result. The error is a [*Violation] without a path.
 func (s *Base64) Bytes() ([]byte, error) {
 	data := trimPadding(s.Data)
 	padded := len(data) < len(s.Data)
-	// The decoder skips line breaks; everything else it refuses by itself.
-	if data != "" && !(padded && len(s.Data)%4 != 0) && !has(data, '\n') && !has(data, '\r') {
+	// The decoder skips line breaks. It rejects all other invalid characters.
+	if data != "" && !(padded && len(s.Data)%4 != 0) && !containsByte(data, '\n') && !containsByte(data, '\r') {
 		enc := base64.RawStdEncoding
-		if has(data, '-') || has(data, '_') {
+		if containsByte(data, '-') || containsByte(data, '_') {
 			enc = base64.RawURLEncoding
 		}
 		if b, err := enc.Strict().DecodeString(data); err == nil {
@@ -64,22 +65,22 @@ func (s *Base64) Bytes() ([]byte, error) {
 	return nil, &Violation{Code: CodeMedia, Text: "invalid base64 data: it " + Base64Any.Check(s.Data)}
 }
 
-func has(s string, c byte) bool { return strings.IndexByte(s, c) >= 0 }
+func containsByte(s string, c byte) bool { return strings.IndexByte(s, c) >= 0 }
 
-// Lead decodes the first len(dst) bytes into dst and returns how many there
-// are, fewer only if the data is shorter. No more is looked at than that takes.
-// The error is an [*Violation] without a path.
-func (s *Base64) Lead(dst []byte) (int, error) {
-	w := windowOf(s.Data)
+// DecodePrefix decodes the first len(dst) bytes into dst and returns the number of
+// bytes decoded, which is less than len(dst) only if the data is shorter. It reads no
+// more than it needs. The error is a [*Violation] without a path.
+func (s *Base64) DecodePrefix(dst []byte) (int, error) {
+	w := newWindow(s.Data)
 	n := 0
 	for n < len(dst) {
 		p := w.bytes(n, 1)
 		if p == nil {
 			break
 		}
-		n += copy(dst[n:], w.rest(n))
+		n += copy(dst[n:], w.buffered(n))
 	}
-	if w.bad {
+	if w.invalid {
 		return n, &Violation{Code: CodeMedia, Text: "invalid base64 data"}
 	}
 	return n, nil
@@ -92,26 +93,27 @@ func trimPadding(s string) string {
 	return s
 }
 
-// windowChars is how many characters are decoded at a time: a multiple of 4,
-// large enough that walking through small pieces costs no more than decoding.
+// windowChars is the number of characters decoded at a time. It is a multiple of 4, and
+// large enough that reading a file in small pieces costs no more than decoding it at
+// once.
 const windowChars = 680
 
-// A window gives access to any place of a file without decoding the rest. Its
-// file is text, unpadded base64 of either alphabet, or else data.
+// A window gives access to any offset of a file without decoding the rest. The file is
+// either text, unpadded base64 of either alphabet, or data.
 type window struct {
-	text string
-	data []byte
-	bad  bool // text that had to be decoded is not base64
+	text    string
+	data    []byte
+	invalid bool // text that had to be decoded is not valid base64
 
 	buf  [windowChars / 4 * 3]byte
-	from int // buf[:n] are the bytes from here on
+	from int // offset of buf[0] in the file
 	n    int
 }
 
-func windowOf(data string) window { return window{text: trimPadding(data)} }
+func newWindow(data string) window { return window{text: trimPadding(data)} }
 
-// bytes returns n bytes from off on, or nil if the file ends before. They are
-// good until the next call. n must be far less than a window.
+// bytes returns n bytes at offset off, or nil if the file ends before off+n. The result
+// is valid until the next call. n must be far smaller than the window.
 func (w *window) bytes(off, n int) []byte {
 	if w.text == "" {
 		if off > len(w.data) || n > len(w.data)-off {
@@ -128,24 +130,23 @@ func (w *window) bytes(off, n int) []byte {
 	return nil
 }
 
-// rest returns what is at hand from off on.
-func (w *window) rest(off int) []byte {
+// buffered returns the bytes from offset off on that are already decoded.
+func (w *window) buffered(off int) []byte {
 	if w.text == "" {
 		return w.data[off:]
 	}
 	return w.buf[off-w.from : w.n]
 }
 
-// fill decodes the piece that begins with the byte at off.
+// fill decodes the piece that contains the byte at offset off.
 func (w *window) fill(off int) {
 	w.from, w.n = off/3*3, 0
 	at := off / 3 * 4
 	if at >= len(w.text) {
 		return
 	}
-	// The alphabets differ in two characters. With those made equal one
-	// encoding reads both, and it is cheaper to do so here than to search
-	// megabytes for them beforehand.
+	// The alphabets differ in two characters. Replacing them lets one decoder read
+	// both, and costs less here than searching megabytes for them beforehand.
 	var src [windowChars]byte
 	size := copy(src[:], w.text[at:])
 	for i, c := range src[:size] {
@@ -155,43 +156,43 @@ func (w *window) fill(off int) {
 		case '_':
 			src[i] = '/'
 		case '\r', '\n': // the decoder would skip them
-			size, w.bad = i&^3, true
+			size, w.invalid = i&^3, true
 		}
-		if w.bad {
+		if w.invalid {
 			break
 		}
 	}
 	n, err := base64.RawStdEncoding.Decode(w.buf[:], src[:size])
-	w.n, w.bad = n, w.bad || err != nil
+	w.n, w.invalid = n, w.invalid || err != nil
 }
 
-// isText reports whether the decoded data is UTF-8.
-func (w *window) isText() bool {
+// isUTF8 reports whether the decoded data is valid UTF-8.
+func (w *window) isUTF8() bool {
 	for off := 0; ; {
 		if w.bytes(off, 1) == nil {
-			return !w.bad
+			return !w.invalid
 		}
-		p := w.rest(off)
+		p := w.buffered(off)
 		off += len(p)
 		if utf8.Valid(p) {
 			continue
 		}
-		// The last character may go on behind the window: then everything
-		// before it is valid, and the next window begins with it.
-		cut := incomplete(p)
+		// The last character may continue after the window. Then everything before it
+		// is valid, and the next window begins with it.
+		cut := incompleteSuffix(p)
 		if cut == 0 || !utf8.Valid(p[:len(p)-cut]) {
 			return false
 		}
 		off -= cut
 		if next := w.bytes(off, cut+1); next == nil {
-			return false // it does not go on
+			return false // the last character is incomplete
 		}
 	}
 }
 
-// incomplete returns how many bytes at the end of p are the beginning of a
-// character that could go on, 0 if there are none.
-func incomplete(p []byte) int {
+// incompleteSuffix returns the number of bytes at the end of p that begin a character
+// without completing it.
+func incompleteSuffix(p []byte) int {
 	for n := 1; n <= 3 && n <= len(p); n++ {
 		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {
 			if utf8.FullRune(tail) {

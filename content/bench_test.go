@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The check of a whole file against the standard library's decoder and against
-// gjson.Valid (V) on the same text.
+// BenchmarkCheckFile compares CheckFile with the decoder of the standard library and
+// with gjson.Valid (V) on the same text.
 func BenchmarkCheckFile(b *testing.B) {
 	data := base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n" + strings.Repeat("stream of bytes\x00\xff\xfe", 60000)))
 	f := &Base64{MediaType: "application/pdf", Data: data}
@@ -29,7 +29,7 @@ func BenchmarkCheckFile(b *testing.B) {
 	b.ReportMetric(bytes/std, "Bytes/decoding")
 }
 
-// floor returns the nanoseconds that f takes at best.
+// floor returns the lowest time of f in nanoseconds.
 func floor(b *testing.B, f func()) float64 {
 	b.Helper()
 	best := time.Hour

@@ -14,42 +14,42 @@ func TestCheckBlob(t *testing.T) {
 		gif = "GIF89a\x02\x00\x03\x00\x00\x00\x00"
 		zip = "PK\x03\x04\x14"
 	)
-	fault := func(f content.FileViolation, declared, actual string) content.FileReport {
+	report := func(f content.FileViolation, declared, actual string) content.FileReport {
 		return content.FileReport{Violation: f, Declared: declared, Actual: actual}
 	}
-	good := func(mediaType, actual string) content.FileReport { return fault(0, mediaType, actual) }
+	good := func(mediaType, actual string) content.FileReport { return report(0, mediaType, actual) }
 	const office = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	for _, tt := range []struct {
 		name, label, declared, data string
 		want                        content.FileReport
 	}{
-		{"empty", "image/gif", "image/gif", "", fault(content.FileEmpty, "image/gif", "")},
-		{"nobody knows", "", "", "x", good("", "")},
-		{"the bytes tell", "", "", pdf, good("application/pdf", "application/pdf")},
-		{"a label that says nothing", "application/octet-stream", "", pdf, good("application/pdf", "application/pdf")},
+		{"empty", "image/gif", "image/gif", "", report(content.FileEmpty, "image/gif", "")},
+		{"unknown", "", "", "x", good("", "")},
+		{"type from bytes", "", "", pdf, good("application/pdf", "application/pdf")},
+		{"generic label", "application/octet-stream", "", pdf, good("application/pdf", "application/pdf")},
 		{"a label", "text/plain; charset=UTF-8", "", "x", good("text/plain", "")},
 		{"a label in capitals", "Application/PDF", "", pdf, good("application/pdf", "application/pdf")},
-		{"a label that lies", "image/png", "", pdf, fault(content.FileType, "image/png", "application/pdf")},
-		{"a label that lies of one of five", "text/html", "application/pdf", pdf, fault(content.FileType, "text/html", "application/pdf")},
-		{"a label of one of five that is none", "image/png", "", "x", fault(content.FileType, "image/png", "")},
+		{"wrong label", "image/png", "", pdf, report(content.FileType, "image/png", "application/pdf")},
+		{"wrong label for a detectable type", "text/html", "application/pdf", pdf, report(content.FileType, "text/html", "application/pdf")},
+		{"detectable label for unknown bytes", "image/png", "", "x", report(content.FileType, "image/png", "")},
 		{"declared", "", "application/pdf", pdf, good("application/pdf", "application/pdf")},
-		{"declared wrongly", "", "image/png", pdf, fault(content.FileType, "image/png", "application/pdf")},
-		{"declared wrongly, label right", "application/pdf", "image/png", pdf, fault(content.FileType, "image/png", "application/pdf")},
-		{"a page for a document", "text/html", "application/pdf", "<p>", fault(content.FileType, "application/pdf", "text/html")},
-		{"a page for a sound", "text/html", "audio/mp3", "<p>", fault(content.FileType, "audio/mp3", "text/html")},
-		{"a page for an office document", "text/html", office, "<p>", fault(content.FileType, office, "text/html")},
-		{"names of sounds", "audio/mpeg", "audio/mp3", "ID3", good("audio/mp3", "")},
-		{"a sound by another class", "application/ogg", "audio/ogg", "OggS", good("audio/ogg", "")},
+		{"declared wrongly", "", "image/png", pdf, report(content.FileType, "image/png", "application/pdf")},
+		{"declared wrongly, label right", "application/pdf", "image/png", pdf, report(content.FileType, "image/png", "application/pdf")},
+		{"HTML for a document", "text/html", "application/pdf", "<p>", report(content.FileType, "application/pdf", "text/html")},
+		{"HTML for audio", "text/html", "audio/mp3", "<p>", report(content.FileType, "audio/mp3", "text/html")},
+		{"HTML for an office document", "text/html", office, "<p>", report(content.FileType, office, "text/html")},
+		{"audio under another name", "audio/mpeg", "audio/mp3", "ID3", good("audio/mp3", "")},
+		{"audio as application", "application/ogg", "audio/ogg", "OggS", good("audio/ogg", "")},
 		{"JSON as text", "text/plain", "application/json", "{}", good("application/json", "")},
 		{"text as JSON", "application/json", "text/plain", "{}", good("text/plain", "")},
 		{"RTF as text", "text/plain", "application/rtf", "{\\rtf1", good("application/rtf", "")},
 		{"an office document", office, office, zip, good(office, "")},
-		{"an office document as something", "application/octet-stream", office, zip, good(office, "")},
+		{"office document, generic label", "application/octet-stream", office, zip, good(office, "")},
 		{"an office document as an archive", "application/zip", office, zip, good(office, "")},
-		{"an office document as another", "application/msword", office, zip, fault(content.FileType, office, "application/msword")},
-		{"a PDF as an archive", "application/zip", "application/pdf", zip, fault(content.FileType, "application/pdf", "application/zip")},
-		{"a text that is none", "text/plain", "", "\xff\xfe", fault(content.FileNotText, "text/plain", "")},
-		{"half an image", "image/gif", "", gif[:8], fault(content.FileHeader, "image/gif", "image/gif")},
+		{"an office document as another", "application/msword", office, zip, report(content.FileType, office, "application/msword")},
+		{"a PDF as an archive", "application/zip", "application/pdf", zip, report(content.FileType, "application/pdf", "application/zip")},
+		{"text with invalid UTF-8", "text/plain", "", "\xff\xfe", report(content.FileNotText, "text/plain", "")},
+		{"truncated image", "image/gif", "", gif[:8], report(content.FileHeader, "image/gif", "image/gif")},
 		{"an image", "image/gif", "", gif, content.FileReport{Declared: "image/gif", Actual: "image/gif", Width: 2, Height: 3}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

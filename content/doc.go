@@ -1,33 +1,27 @@
-// Package content holds what a conversation is made of: parts and their
-// sources, turns, tools, usage, and the two ways of saying that something is
-// wrong with them, [Violation] and [Loss].
+// Package content defines the neutral form of a conversation: turns and their
+// parts, sources of files, tools, citations and token usage. It also defines how
+// problems are reported: a [Violation] says why a document is invalid, a [Loss]
+// says what another format cannot represent.
 //
-// The types are neutral: a superset of what the Messages, content generation,
-// chat completions and responses formats can say, with no format's spelling.
-// The package knows no wire format and no HTTP. Wire packages parse into these
-// types and write them; upstreams read them.
+// The types cover what the Messages, content generation (generateContent), chat
+// completions and responses formats have in common, and most of what only one of
+// them has. The package knows no wire format and no HTTP. The packages of the
+// formats parse requests into these types and write responses from them.
 //
 // # Ownership
 //
-// Values handed out by a parser are read-only by custom, and their strings may
-// share memory with the document they were parsed from: a short string that is
-// kept keeps the whole document. Use [strings.Clone] for what outlives the
-// request. Values may be read from several goroutines at once.
+// Values returned by a parser are read-only. Several goroutines may read them at
+// once. Their strings may share memory with the parsed document, so a short string
+// keeps the whole document in memory. Use [strings.Clone] for strings that outlive
+// the request.
 //
-// # Free JSON
+// # JSON text
 //
-// Tool inputs, schemas and everything else whose members belong to the caller
-// stay JSON text, exactly as it came: no digit, no key order and no spelling
-// is changed on the way.
+// Tool inputs, schemas and other values whose members the caller defines are kept
+// as JSON text. Numbers, the order of keys and white space are unchanged.
 //
-// # What was not modelled
+// # Unknown members
 //
-// A node keeps the members that this package has no field for in its Extra.
-// Nothing that a client sent is thrown away by parsing.
-//
-// # Errors and losses
-//
-// An [Violation] says why a document is refused. A [Loss] says what did not survive,
-// or only in another form, where a document goes on in another format. There is
-// a Loss for each place; [FoldHints] makes of them a list that people can read.
+// Members that have no field in these types are kept in the Extra of the value that
+// contains them. Parsing drops nothing.
 package content

@@ -1,23 +1,26 @@
 package content
 
-// A FileViolation says what is wrong with a file.
-type FileViolation uint8
-
-// The faults of files, in the order in which they are looked for; a
-// [FileReport] tells the first.
-const (
-	FileEmpty    FileViolation = iota + 1 // there is no data
-	FileTooLarge                          // more bytes than [Limits.FileBytes]
-	FileEncoding                          // the data is not base64 by the rule
-	FileType                              // the bytes are of another type than was said
-	FileNotText                           // a text that is not UTF-8
-	FileHeader                            // an image whose header is cut short, or makes no sense
-	FileSide                              // an image wider or higher than [Limits.ImageSide]
-	FilePixels                            // an image of more pixels than [Limits.ImagePixels]
+import (
+	"strings"
 )
 
-// String returns a phrase for people that continues "the file ", or "" if there
-// is no fault.
+// A FileViolation is a reason why a file is invalid.
+type FileViolation uint8
+
+// The reasons, in the order in which they are checked. A [FileReport] has the first
+// one.
+const (
+	FileEmpty    FileViolation = iota + 1 // no data
+	FileTooLarge                          // more bytes than Limits.FileBytes
+	FileEncoding                          // invalid base64 by the [Base64Rule]
+	FileType                              // the bytes do not match the media type
+	FileNotText                           // a text file that is not valid UTF-8
+	FileHeader                            // an image with an incomplete or invalid header
+	FileSide                              // an image wider or higher than Limits.ImageSide
+	FilePixels                            // an image with more pixels than Limits.ImagePixels
+)
+
+// String returns a phrase that continues "the file ", or "" for 0.
 func (f FileViolation) String() string {
 	switch f {
 	case FileEmpty:
@@ -31,48 +34,48 @@ func (f FileViolation) String() string {
 	case FileNotText:
 		return "is not UTF-8 text"
 	case FileHeader:
-		return "has an incomplete or broken image header"
+		return "has an incomplete or invalid image header"
 	case FileSide:
-		return "is an image with too long a side"
+		return "is an image that is too wide or too high"
 	case FilePixels:
 		return "is an image with too many pixels"
 	}
 	return ""
 }
 
-// A FileReport is what [CheckFile] has found. Formats word it in their own way.
+// A FileReport is the result of [CheckFile] and [CheckBlob]. Each format makes its own
+// error text from it.
 type FileReport struct {
-	Violation FileViolation // 0 if nothing is wrong
+	Violation FileViolation // 0 if the file is valid
 
-	// Declared is the canonical form of the type that was said.
+	// Declared is the media type that the document specifies, in its canonical form.
 	Declared string
 
-	// Actual is the type that the leading bytes show, as [DetectMediaType]
-	// tells it; empty if they show none or were not looked at. [CheckBlob]
-	// tells the file's label where that is what differs.
+	// Actual is the media type found by [DetectMediaType]. It is empty if the leading
+	// bytes are of no known type or were not read. If [CheckBlob] reports FileType
+	// because of the label of a file, Actual is that label.
 	Actual string
 
 	// Size is the number of bytes of the decoded file.
 	Size int64
 
-	// Width and Height of an image whose header could be read, in pixels.
+	// Width and Height are in pixels. They are 0 unless the file is an image whose
+	// header was read.
 	Width, Height int
 
-	// Detail continues "the data " where Fault is FileEncoding.
+	// Detail continues "the data " if Violation is FileEncoding.
 	Detail string
 }
 
-// CheckFile looks for what is wrong with a file in a document: its encoding,
-// its size, whether its bytes are what its media type says, and whether an
-// image has a whole header and a bearable size.
+// CheckFile validates a file in a document: its encoding, its size, whether its bytes
+// match its media type, and the header and dimensions of an image.
 //
-// The five types that can be told by their bytes are compared with them both
-// ways: what is called one must be one, and what is called anything else must
-// not be one. Texts must be UTF-8. Which types are welcome is not judged here.
+// A file declared as one of the five types that [DetectMediaType] recognizes must be of
+// that type, and a file declared as any other type must not be one of the five. Text
+// and JSON must be UTF-8. CheckFile does not check whether a format supports the type.
 //
-// A zero limit is not checked; formats fill in their defaults beforehand. All
-// characters are looked at, but only a header, or a text, is decoded. Nothing
-// is allocated.
+// A zero limit is not checked; formats set their defaults before the call. CheckFile
+// reads all characters but decodes only headers and text. It does not allocate.
 func CheckFile(f *Base64, rule Base64Rule, lim Limits) FileReport {
 	r := FileReport{Declared: CanonicalMediaType(f.MediaType), Size: f.Size()}
 	if f.Data == "" {
@@ -87,24 +90,24 @@ func CheckFile(f *Base64, rule Base64Rule, lim Limits) FileReport {
 		r.Violation = FileEncoding
 		return r
 	}
-	w := windowOf(f.Data)
+	w := newWindow(f.Data)
 	r.Violation = r.inspect(&w, lim)
 	return r
 }
 
-// inspect judges the bytes of a file whose encoding is good.
+// inspect checks the bytes of a file whose encoding is valid.
 func (r *FileReport) inspect(w *window, lim Limits) FileViolation {
 	r.Actual = detect(w)
-	if r.Actual != r.Declared && (r.Actual != "" || recognised(r.Declared)) {
+	if r.Actual != r.Declared && (r.Actual != "" || Detectable(r.Declared)) {
 		return FileType
 	}
-	if textual(r.Declared) && !w.isText() {
+	if isTextual(r.Declared) && !w.isUTF8() {
 		return FileNotText
 	}
-	if !hasSize(r.Declared) {
+	if !isImage(r.Declared) {
 		return 0
 	}
-	r.Width, r.Height = sizeOf(r.Declared, w)
+	r.Width, r.Height = readSize(r.Declared, w)
 	switch {
 	case r.Width == 0:
 		return FileHeader
@@ -114,4 +117,73 @@ func (r *FileReport) inspect(w *window, lim Limits) FileViolation {
 		return FilePixels
 	}
 	return 0
+}
+
+// CheckBlob validates a file that was loaded from outside the document, as [CheckFile]
+// does for files in it. declared is the media type in the document, empty if it has
+// none. b.MediaType is the label that the origin of the file gave it, for example a
+// Content-Type.
+//
+// If declared is empty the label is the type. If the label is empty as well, or generic
+// such as application/octet-stream, the leading bytes decide. A label that names one of
+// the five types that [DetectMediaType] recognizes must match the bytes. Other labels
+// are often vague, so they only need to be compatible with declared, such as any audio
+// type with any other.
+//
+// If the file is valid, Declared in the report is its type, empty if it is unknown.
+// CheckBlob decodes nothing.
+func CheckBlob(b Blob, declared string, lim Limits) FileReport {
+	r := FileReport{Declared: CanonicalMediaType(declared), Size: int64(len(b.Data))}
+	if r.Size == 0 {
+		r.Violation = FileEmpty
+		return r
+	}
+	if lim.FileBytes > 0 && r.Size > lim.FileBytes {
+		r.Violation = FileTooLarge
+		return r
+	}
+	w := window{data: b.Data}
+	actual, label := detect(&w), labelMediaType(b.MediaType)
+	switch {
+	case label != "" && label != actual && (actual != "" || Detectable(label)):
+		r.Declared, r.Actual, r.Violation = label, actual, FileType
+		return r
+	case r.Declared == "" && label != "":
+		r.Declared = label
+	case r.Declared == "":
+		r.Declared = actual
+	case !isCompatible(r.Declared, label):
+		r.Actual, r.Violation = label, FileType
+		return r
+	}
+	r.Violation = r.inspect(&w, lim)
+	return r
+}
+
+// labelMediaType returns the media type in a label without parameters. It returns ""
+// for generic types.
+func labelMediaType(label string) string {
+	label, _, _ = strings.Cut(label, ";")
+	label = strings.ToLower(strings.TrimSpace(label))
+	switch label {
+	case "application/octet-stream", "binary/octet-stream", "application/binary", "application/unknown", "unknown/unknown":
+		return ""
+	}
+	return CanonicalMediaType(label)
+}
+
+// isCompatible reports whether a file of the declared type may have the label.
+func isCompatible(declared, label string) bool {
+	if label == "" || label == declared {
+		return true
+	}
+	class, name, _ := strings.Cut(declared, "/")
+	labelClass, labelName, _ := strings.Cut(label, "/")
+	switch {
+	case class == labelClass && class != "application", name == labelName:
+		return true
+	case class == "application" && (label == "text/plain" || label == "application/zip"):
+		return !Detectable(declared) // many formats are text or an archive underneath
+	}
+	return isTextual(declared) && isTextual(label)
 }

@@ -14,7 +14,7 @@ type colorModel = color.Color
 
 func rgba(grey uint8) color.Color { return color.RGBA{grey, grey, grey, 255} }
 
-// Every type under every label: only its own will do.
+// TestCheckFileLabels checks each type of file under each media type.
 func TestCheckFileLabels(t *testing.T) {
 	labels := []string{"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp", "application/pdf",
 		"text/plain", "audio/wav", "image/heic", "IMAGE/PNG", "image/png ", ""}
@@ -26,16 +26,16 @@ func TestCheckFileLabels(t *testing.T) {
 				want = 0
 			}
 			if got := CheckFile(f, Base64Strict, Limits{}); got.Violation != want || got.Actual != s.mediaType {
-				t.Errorf("%s called %q: %+v, want fault %v", name, label, got, want)
+				t.Errorf("%s called %q: %+v, want violation %v", name, label, got, want)
 			}
 		}
 	}
-	// Unrecognised bytes are none of the five, and pass as anything else.
+	// Unknown bytes are of none of the five types, so any other media type is accepted.
 	for _, label := range labels {
 		f := &Base64{MediaType: label, Data: base64.StdEncoding.EncodeToString([]byte("RIFF1234WAVEfmt "))}
 		got := CheckFile(f, Base64Strict, Limits{})
-		if want := recognised(CanonicalMediaType(label)); (got.Violation == FileType) != want {
-			t.Errorf("a sound called %q: %+v, want a fault: %v", label, got, want)
+		if want := Detectable(CanonicalMediaType(label)); (got.Violation == FileType) != want {
+			t.Errorf("audio called %q: %+v, want a violation: %v", label, got, want)
 		}
 	}
 }
@@ -64,19 +64,19 @@ func TestCheckFile(t *testing.T) {
 			FileReport{Violation: FileSide, Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
 		{"one pixel too many", Base64{MediaType: "image/png", Data: pngData}, 0, Limits{ImagePixels: 90},
 			FileReport{Violation: FilePixels, Declared: "image/png", Actual: "image/png", Size: int64(len(all["png"].data)), Width: 13, Height: 7}},
-		{"great claims", Base64{MediaType: "image/png", Data: enc(big)}, 0, Limits{ImagePixels: 1e8},
+		{"huge dimensions", Base64{MediaType: "image/png", Data: enc(big)}, 0, Limits{ImagePixels: 1e8},
 			FileReport{Violation: FilePixels, Declared: "image/png", Actual: "image/png", Size: int64(len(big)), Width: 1<<31 - 1, Height: 1<<31 - 1}},
 		{"no padding", Base64{MediaType: "application/pdf", Data: "JVBERi0"}, 0, Limits{},
 			FileReport{Violation: FileEncoding, Declared: "application/pdf", Size: 5, Detail: "has missing or misplaced base64 padding"}},
-		{"no padding, by the other rule", Base64{MediaType: "application/pdf", Data: "JVBERi0"}, Base64Any, Limits{},
+		{"no padding, Base64Any", Base64{MediaType: "application/pdf", Data: "JVBERi0"}, Base64Any, Limits{},
 			FileReport{Declared: "application/pdf", Actual: "application/pdf", Size: 5}},
 		{"text", Base64{MediaType: "text/plain", Data: enc([]byte(strings.Repeat("é", 2000)))}, 0, Limits{},
 			FileReport{Declared: "text/plain", Size: 4000}},
-		{"text that is cut", Base64{MediaType: "text/plain", Data: enc([]byte(strings.Repeat("é", 2000))[:3999])}, 0, Limits{},
+		{"truncated text", Base64{MediaType: "text/plain", Data: enc([]byte(strings.Repeat("é", 2000))[:3999])}, 0, Limits{},
 			FileReport{Violation: FileNotText, Declared: "text/plain", Size: 3999}},
 		{"JSON is text", Base64{MediaType: "application/json", Data: enc([]byte("{\"a\":\"\xff\"}"))}, 0, Limits{},
 			FileReport{Violation: FileNotText, Declared: "application/json", Size: 9}},
-		{"cut header", Base64{MediaType: "image/gif", Data: enc(all["gif"].data[:12])}, 0, Limits{},
+		{"truncated header", Base64{MediaType: "image/gif", Data: enc(all["gif"].data[:12])}, 0, Limits{},
 			FileReport{Violation: FileHeader, Declared: "image/gif", Actual: "image/gif", Size: 12}},
 	}
 	for _, tt := range tests {
@@ -88,12 +88,12 @@ func TestCheckFile(t *testing.T) {
 	}
 	for f := FileEmpty; f <= FilePixels; f++ {
 		if f.String() == "" {
-			t.Errorf("fault %d has no words", f)
+			t.Errorf("violation %d has no text", f)
 		}
 	}
 }
 
-// A character may lie across any of the places where a piece ends.
+// TestTextAcrossPieces checks characters that are split across windows.
 func TestTextAcrossPieces(t *testing.T) {
 	for at := 500; at < 520; at++ {
 		for _, r := range []string{"é", "€", "😀"} {
@@ -104,7 +104,7 @@ func TestTextAcrossPieces(t *testing.T) {
 			}
 			f.Data = base64.StdEncoding.EncodeToString([]byte(text[:at+len(r)-1] + "b" + text[at+len(r):]))
 			if got := CheckFile(f, Base64Strict, Limits{}); got.Violation != FileNotText {
-				t.Fatalf("a broken %q at %d: %v, want %v", r, at, got.Violation, FileNotText)
+				t.Fatalf("an invalid %q at %d: %v, want %v", r, at, got.Violation, FileNotText)
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func TestBase64(t *testing.T) {
 		{"", false, false, ""},
 		{"=", false, false, ""},
 		{"a", false, false, ""},
-		{"aGl=", false, false, ""}, // bits behind the end
+		{"aGl=", false, false, ""}, // nonzero bits after the last byte
 		{"aGk=\n", false, false, ""},
 		{"aG\nk=", false, false, ""},
 		{"aG\r\nk=", false, false, ""},
@@ -146,8 +146,8 @@ func TestBase64(t *testing.T) {
 		if string(b) != tt.want || (err == nil) != tt.any {
 			t.Errorf("Bytes of %q = %q, %v; want %q", tt.data, b, err, tt.want)
 		}
-		var fault *Violation
-		if err != nil && (!errors.As(err, &fault) || fault.Code != CodeMedia) {
+		var violation *Violation
+		if err != nil && (!errors.As(err, &violation) || violation.Code != CodeMedia) {
 			t.Errorf("Bytes of %q: the error is %v, want one of CodeMedia", tt.data, err)
 		}
 		if tt.any && s.Size() != int64(len(tt.want)) {
@@ -164,18 +164,18 @@ func TestBase64Lead(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 11, 509, 510, 511, 2999, 3000, 3001} {
 		s := &Base64{Data: base64.StdEncoding.EncodeToString(want)}
 		dst := make([]byte, n)
-		got, err := s.Lead(dst)
+		got, err := s.DecodePrefix(dst)
 		if diff := cmp.Diff(want[:min(n, 3000)], dst[:got]); diff != "" || err != nil {
 			t.Errorf("Lead of %d: %v (-want +got):\n%s", n, err, diff)
 		}
 	}
 	for _, data := range []string{"aG k", "aG\nk", "a", "aG=k"} {
-		if n, err := (&Base64{Data: data}).Lead(make([]byte, 8)); err == nil {
+		if n, err := (&Base64{Data: data}).DecodePrefix(make([]byte, 8)); err == nil {
 			t.Errorf("Lead of %q = %d bytes and no error", data, n)
 		}
 	}
-	// Only the beginning is looked at.
-	if n, err := (&Base64{Data: strings.Repeat("aGho", 1000) + "!"}).Lead(make([]byte, 8)); n != 8 || err != nil {
+	// Only the beginning is decoded.
+	if n, err := (&Base64{Data: strings.Repeat("aGho", 1000) + "!"}).DecodePrefix(make([]byte, 8)); n != 8 || err != nil {
 		t.Errorf("Lead = %d, %v", n, err)
 	}
 }

@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// Files is a [Resolver] of the files in a file system: what a request names by
-// id is the file of that name. How files get there is the host's affair.
+// Files is a [Resolver] that finds the files of requests in a file system, by their id.
 //
-// An id is a slash-separated path below the root of FS, as [fs.ValidPath] has
-// it. Of an id that begins with "files/", and of an https address with "/files/"
-// in its path, what stands behind that is the name. No name leads out of FS, nor
-// to a file or directory whose name begins with a dot; only regular files are
-// read. What a symbolic link leads to is for FS to say: that of [os.DirFS]
-// follows links anywhere, that of [os.Root] stays below its root.
+// An id is a slash-separated path below the root of FS that satisfies [fs.ValidPath].
+// In an id that begins with "files/", and in an https URL that contains "/files/", the
+// path is the rest. A path cannot leave FS, and no element of it may begin with a dot.
+// Only regular files are read. FS decides about symbolic links: [os.DirFS] follows them
+// anywhere, the FS of an [os.Root] stays below its root.
 //
-// An id that names no file is an [*Violation]. Links, and addresses of any other
-// kind, are [ErrUnresolved]. A file's type is shown by its leading bytes or
-// else by the end of its name; it is empty if neither does.
+// For an id that names no file, Resolve returns a [*Violation]. For links and other
+// URLs it returns [ErrUnresolved]. The media type is detected from the leading bytes,
+// or else taken from the file name extension; otherwise it is empty.
+//
+// Files is safe for concurrent use if FS is.
 type Files struct {
-	FS fs.FS // nil has no files
+	FS fs.FS // nil contains no files
 
-	// MaxBytes is how long a file may be; 0 means 32 MiB.
+	// MaxBytes is the maximum size of a file. 0 means 32 MiB.
 	MaxBytes int64
 }
 
 const maxFileBytes = 32 << 20
 
-// Resolve returns the bytes of a file.
+// Resolve returns the contents of a file.
 func (f Files) Resolve(ctx context.Context, s Source) (Blob, error) {
 	file, ok := s.(*File)
 	if !ok || file == nil {
@@ -41,16 +41,16 @@ func (f Files) Resolve(ctx context.Context, s Source) (Blob, error) {
 	if !known {
 		return Blob{}, ErrUnresolved
 	}
-	if f.FS == nil || !fs.ValidPath(name) || hidden(name) {
-		return Blob{}, noFile(nil)
+	if f.FS == nil || !fs.ValidPath(name) || isHidden(name) {
+		return Blob{}, fileNotFound(nil)
 	}
-	// Opening what is no file, such as a pipe, may block.
+	// Opening something other than a regular file, such as a pipe, may block.
 	info, err := fs.Stat(f.FS, name)
 	if err != nil {
-		return Blob{}, noFile(err)
+		return Blob{}, fileNotFound(err)
 	}
 	if !info.Mode().IsRegular() {
-		return Blob{}, noFile(nil)
+		return Blob{}, fileNotFound(nil)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return Blob{}, err
@@ -61,13 +61,12 @@ func (f Files) Resolve(ctx context.Context, s Source) (Blob, error) {
 	}
 	b := Blob{Data: data, MediaType: DetectMediaType(data)}
 	if b.MediaType == "" {
-		b.MediaType = endings[strings.ToLower(path.Ext(name))]
+		b.MediaType = extensionTypes[strings.ToLower(path.Ext(name))]
 	}
 	return b, nil
 }
 
-// fileName returns the name of the file that an id means. Addresses of other
-// places are not known.
+// fileName returns the file name in an id. ok is false for URLs of other places.
 func fileName(id string) (name string, known bool) {
 	if name, ok := strings.CutPrefix(id, "files/"); ok {
 		return name, true
@@ -80,29 +79,28 @@ func fileName(id string) (name string, known bool) {
 	return name, found && strings.EqualFold(scheme, "https")
 }
 
-// hidden reports whether a name is not to be found although it may exist: one
-// that begins with a dot, or that some system would take for a path of its own
-// kind.
-func hidden(name string) bool {
+// isHidden reports whether a name must not be served: one with an element that begins
+// with a dot, or one that an operating system may read as a path of its own syntax.
+func isHidden(name string) bool {
 	return name[0] == '.' || strings.Contains(name, "/.") || strings.ContainsAny(name, "\\:\x00")
 }
 
 func (f Files) read(name string) ([]byte, error) {
 	file, err := f.FS.Open(name)
 	if err != nil {
-		return nil, noFile(err)
+		return nil, fileNotFound(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	most := f.MaxBytes
-	if most == 0 {
-		most = maxFileBytes
+	maxBytes := f.MaxBytes
+	if maxBytes == 0 {
+		maxBytes = maxFileBytes
 	}
-	if info.Size() > most {
-		return nil, &Violation{Code: CodeLimit, Text: fmt.Sprintf("the file has %d bytes, at most %d are allowed", info.Size(), most)}
+	if info.Size() > maxBytes {
+		return nil, &Violation{Code: CodeLimit, Text: fmt.Sprintf("the file has %d bytes, at most %d are allowed", info.Size(), maxBytes)}
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(file, data); err != nil {
@@ -111,14 +109,14 @@ func (f Files) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// noFile tells the client no more than that there is no file. The host is told
-// why, if err is not nil.
-func noFile(err error) error {
+// fileNotFound returns the error for an id that names no file. The client gets only the
+// text; err is for the host's log and may be nil.
+func fileNotFound(err error) error {
 	return &Violation{Code: CodeValue, Text: "there is no file with this id", Err: err}
 }
 
-// endings are the media types that the end of a name shows.
-var endings = map[string]string{
+// extensionTypes maps file name extensions to media types.
+var extensionTypes = map[string]string{
 	".txt": "text/plain", ".text": "text/plain", ".log": "text/plain", ".md": "text/markdown", ".csv": "text/csv",
 	".html": "text/html", ".htm": "text/html", ".css": "text/css", ".xml": "text/xml", ".json": "application/json",
 	".rtf": "application/rtf", ".js": "text/javascript", ".py": "text/x-python",

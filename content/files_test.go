@@ -67,7 +67,7 @@ func TestFilesThatAreNotThere(t *testing.T) {
 	} {
 		var e *content.Violation
 		if _, err := files.Resolve(t.Context(), &content.File{ID: tt.id}); !errors.As(err, &e) || e.Code != tt.want || errors.Is(err, content.ErrUnresolved) {
-			t.Errorf("%q: got %v, want a fault of code %s", tt.id, err, tt.want)
+			t.Errorf("%q: got %v, want a violation of code %s", tt.id, err, tt.want)
 		}
 	}
 	for _, s := range []content.Source{
@@ -88,7 +88,7 @@ func TestFilesThatAreNotThere(t *testing.T) {
 	}
 }
 
-// What a link in a directory leads to is found or not as the file system says.
+// TestFilesBehindLinks checks symbolic links, which the file system decides about.
 func TestFilesBehindLinks(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
 	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {

@@ -5,21 +5,25 @@ import (
 	"strings"
 )
 
-// A Severity says how much a [Loss] matters. The zero Severity is none.
+// A Severity is how much a [Loss] matters. Larger values are more severe. The zero
+// Severity means no loss.
 type Severity uint8
 
 const (
-	// LossHint: what is asked and answered is still said, in an equivalent form
-	// or without what belongs to cost, caching, bookkeeping or the way to an
-	// answer, such as a cache mark or an earlier thought. Answers may differ in
-	// their words, as they do from one model to another.
+	// LossHint means that the meaning is kept. The form is equivalent, or the loss
+	// concerns only cost, caching, bookkeeping or earlier thinking. The words of a
+	// response may differ, as they do between models.
 	LossHint Severity = iota + 1
 
-	LossDegraded // said in another way, such as an image moved out of a tool result
-	LossDropped  // meaning lost, such as a sampling parameter
+	// LossDegraded means that the meaning is kept in another form, such as an image
+	// that is moved out of a tool result.
+	LossDegraded
+	// LossDropped means that the meaning is lost, such as a sampling parameter that the
+	// server does not support.
+	LossDropped
 )
 
-// String returns "hint", "degraded" or "dropped".
+// String returns "hint", "degraded" or "dropped", and "none" for any other value.
 func (s Severity) String() string {
 	switch s {
 	case LossHint:
@@ -32,32 +36,37 @@ func (s Severity) String() string {
 	return "none"
 }
 
-// A Loss reports that something did not survive on its way from one format to
-// another, or only in another form. Reports are made place by place, and say
-// nothing of a place twice.
+// A Loss reports something that another format cannot represent, or only in another
+// form. There is one Loss for each place, and no place is reported twice for one
+// reason.
 type Loss struct {
-	// Path is neutral, such as "turns.3.parts.1", "system.0", "tools.2" or
-	// "top_k" for requests. For answers it is the part, numbered as it comes,
-	// "parts.2" ("parts" if it is not known which), "stop" for why the answer
-	// ended, "usage", or the vendor's own name for any other member or event,
-	// such as "logprobsResult" ("members" and "events" for those that cannot be
-	// named), with "candidates.1." in front for answers but the first. It is
-	// never empty for answers, and the same for streamed and whole ones. Fronts
-	// tell it in their own words.
+	// Path is the neutral path of the place.
+	//
+	// In a request it is a path such as "turns.3.parts.1", "system.0", "tools.2" or
+	// "top_k".
+	//
+	// In a response it is the part, "parts.2", numbered in the order of the response
+	// ("parts" if the part is unknown); "stop" for the stop reason; "usage"; or the
+	// vendor's name of a member or event, such as "logprobsResult" ("members" or
+	// "events" if it has no usable name). Candidates after the first have a prefix:
+	// "candidates.1.parts.0". Path is never empty in a response, and it is the same for
+	// streamed and whole responses.
+	//
+	// Handlers report paths to clients in the client's format.
 	Path string
 
 	Severity Severity
 
-	// Reason is a sentence for people. It holds no content and no secret.
+	// Reason is a sentence for people. It contains no content and no secret.
 	Reason string
 
-	// More is how many other places the same holds in: 0 but in what
-	// [FoldHints] returns, and in the last of a thousand reports of one thing.
+	// More is the number of further places with the same loss. It is 0 except in
+	// results of [FoldHints] and in the last of a thousand losses of one kind.
 	More int
 }
 
-// String returns the loss in one line, such as "hint turns.1.parts.0, and in 3
-// more places: the thought is another vendor's and is left out".
+// String returns the loss in one line, such as "hint turns.1.parts.0, and in 3 more
+// places: …".
 func (l Loss) String() string {
 	where := l.Severity.String()
 	if l.Path != "" {
@@ -72,16 +81,15 @@ func (l Loss) String() string {
 	return where + ": " + l.Reason
 }
 
-// FoldHints returns losses for people to read: the same hint, which may hold
-// throughout a conversation, once, at the first of its places in turns, system,
-// tools and parts, with the number of the others in More. Whatever is degraded or
-// dropped keeps a loss for each place, and so does every setting. The order
-// stays; losses is left as it is.
+// FoldHints shortens a list of losses for people. Equal hints in turns, system, tools
+// and parts are combined into the first one, with the number of the others in More. All
+// other losses are kept: degraded and dropped ones, and those of settings. The order is
+// kept, and losses is not changed.
 func FoldHints(losses []Loss) []Loss {
 	list := make([]Loss, 0, len(losses))
 	first := map[string]int{} // by reason
 	for _, l := range losses {
-		if l.Severity == LossHint && repeats(l.Path) {
+		if l.Severity == LossHint && isListPath(l.Path) {
 			if i, ok := first[l.Reason]; ok {
 				list[i].More += 1 + l.More
 				continue
@@ -93,8 +101,8 @@ func FoldHints(losses []Loss) []Loss {
 	return list
 }
 
-// repeats reports whether a neutral path is of those that there may be many of.
-func repeats(path string) bool {
+// isListPath reports whether path is in a list that may have many elements.
+func isListPath(path string) bool {
 	if rest, ok := strings.CutPrefix(path, "candidates."); ok {
 		_, path, _ = strings.Cut(rest, ".")
 	}

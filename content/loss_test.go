@@ -10,7 +10,7 @@ import (
 )
 
 func TestFoldHints(t *testing.T) {
-	thought, mark, pattern := "the thought is left out", "there are no cache marks", "the pattern is left out"
+	thought, mark, pattern := "the thinking was omitted", "there are no cache marks", "the pattern is left out"
 	member := "members that only another format has are left out"
 	hint := func(path, reason string, more int) content.Loss {
 		return content.Loss{Path: path, Severity: content.LossHint, Reason: reason, More: more}
@@ -46,14 +46,14 @@ func TestFoldHints(t *testing.T) {
 
 func ExampleFoldHints() {
 	for _, l := range content.FoldHints([]content.Loss{
-		{Path: "turns.1.parts.0", Severity: content.LossHint, Reason: "the thought is another vendor's and is left out"},
-		{Path: "turns.3.parts.0", Severity: content.LossHint, Reason: "the thought is another vendor's and is left out"},
-		{Path: "turns.5.parts.0", Severity: content.LossHint, Reason: "the thought is another vendor's and is left out"},
+		{Path: "turns.1.parts.0", Severity: content.LossHint, Reason: "the thinking of another vendor was omitted"},
+		{Path: "turns.3.parts.0", Severity: content.LossHint, Reason: "the thinking of another vendor was omitted"},
+		{Path: "turns.5.parts.0", Severity: content.LossHint, Reason: "the thinking of another vendor was omitted"},
 		{Path: "top_k", Severity: content.LossDropped, Reason: "the server does not have top_k"},
 	}) {
 		fmt.Println(l)
 	}
 	// Output:
-	// hint turns.1.parts.0, and in 2 more places: the thought is another vendor's and is left out
+	// hint turns.1.parts.0, and in 2 more places: the thinking of another vendor was omitted
 	// dropped top_k: the server does not have top_k
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A sample is a file of one of the five types, and where its header ends.
+// A sample is a file of one of the five types, and the end of its header.
 type sample struct {
 	mediaType     string
 	data          []byte
@@ -51,7 +51,7 @@ func webp(kind, chunk string) []byte {
 	return b
 }
 
-// longJPEG has n bytes of comments between its start and its frame header.
+// longJPEG returns a JPEG with n bytes of comments before its frame header.
 func longJPEG(n int) []byte {
 	b := []byte{0xFF, 0xD8}
 	for n > 0 {
@@ -69,12 +69,12 @@ func longJPEG(n int) []byte {
 
 func TestDetectMediaType(t *testing.T) {
 	for name, s := range samples(t) {
-		if got := DetectMediaType(s.data[:MediaLead]); got != s.mediaType {
+		if got := DetectMediaType(s.data[:SniffLen]); got != s.mediaType {
 			t.Errorf("%s: DetectMediaType = %q, want %q", name, got, s.mediaType)
 		}
 		// Only offset 0 counts.
 		if got := DetectMediaType(append([]byte{' '}, s.data...)); got != "" {
-			t.Errorf("%s behind a space: DetectMediaType = %q, want none", name, got)
+			t.Errorf("%s after a space: DetectMediaType = %q, want none", name, got)
 		}
 	}
 	for _, lead := range []string{"", "GIF", "GIF88a", "RIFF", "RIFF....WEB", "RIFF....WAVE", "\x89PNG\r\n\x1a", "%PDF", "BM", "<svg>", "II*\x00"} {
@@ -98,14 +98,14 @@ func TestImageSize(t *testing.T) {
 	}
 }
 
-// A header that is cut anywhere has no size; one that is just whole has.
+// TestImageSizeCut checks that a truncated header has no size and a complete one has.
 func TestImageSizeCut(t *testing.T) {
 	for name, s := range samples(t) {
 		if s.width == 0 {
 			continue
 		}
 		from := 0
-		if s.header > 2000 { // the frame header is what matters
+		if s.header > 2000 { // the comments before the frame header are the same
 			from = s.header - 11
 		}
 		for n := from; n < s.header; n++ {
@@ -131,7 +131,7 @@ func TestImageSizeBroken(t *testing.T) {
 		copy(b[at:], with)
 		return b
 	}
-	frame := all["jpeg"].header - 17 // three components: the header has 17 bytes behind its marker
+	frame := all["jpeg"].header - 17 // three components: the header has 17 bytes after its marker
 	tests := map[string][]byte{
 		"png of no width":                edit("png", 16, "\x00\x00\x00\x00"),
 		"png of no height":               edit("png", 20, "\x00\x00\x00\x00"),
@@ -151,7 +151,7 @@ func TestImageSizeBroken(t *testing.T) {
 		"jpeg with no marker":            edit("jpeg", 2, "\xff\xe0\x00\x02\x00"),
 		"jpeg with its frame too far in": longJPEG(maxFrameOffset + 3),
 		"vp8 without its mark":           edit("vp8", 23, "\x9d\x01\x2b"),
-		"vp8 that is no key frame":       edit("vp8", 20, "\x11"),
+		"vp8 without a key frame":        edit("vp8", 20, "\x11"),
 		"vp8 of no width":                edit("vp8", 26, "\x00\x40"),
 		"vp8l without its mark":          edit("vp8l", 20, "\x2e"),
 		"webp of another kind":           edit("vp8x", 12, "VP9 "),
@@ -171,8 +171,8 @@ func TestImageSizeBroken(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, reading a header neither panics nor depends on how
-// the file is held, and what it finds is sane.
+// FuzzImageSize checks that reading a header does not panic, that the result is the
+// same for base64 and bytes, and that it is plausible.
 func FuzzImageSize(f *testing.F) {
 	for _, s := range samples(f) {
 		f.Add(s.data[:min(len(s.data), 2048)])

@@ -1,30 +1,30 @@
 package content
 
-// A Part is one piece of a turn or of an answer: a [*Text], [*Image],
-// [*Document], [*Media], [*Thinking], [*ToolUse], [*ToolResult],
-// [*SearchResult], [*ServerToolUse], [*ServerToolResult] or [*Unknown]. Later
-// versions may add kinds, so a switch over a Part needs a default case.
+// A Part is a piece of a turn or of a response: a [*Text], [*Image], [*Document],
+// [*Media], [*Thinking], [*ToolUse], [*ToolResult], [*SearchResult], [*ServerToolUse],
+// [*ServerToolResult] or [*Unknown]. Later versions may add kinds, so a type switch
+// over a Part needs a default case.
 //
-// A nil Part, or a nil pointer in one, is a mistake that encoders and
-// validators report as an error.
+// A nil Part, and a nil pointer in a Part, is an error that encoders and validators
+// report. See [IsNil].
 type Part interface{ part() }
 
 // Text is plain text.
 type Text struct {
 	Text string
 
-	// Citations say where the text comes from. On the way in they stand on
-	// what an assistant said earlier.
+	// Citations are the sources of the text. In a request they belong to earlier
+	// responses.
 	Citations []Citation
 
-	// Signature is set by vendors that sign answers part by part.
+	// Signature is set by vendors that sign the parts of a response.
 	Signature Signature
 
 	Cache *Cache
 	Extra *Extra
 }
 
-// Image is a still picture.
+// Image is a still image.
 type Image struct {
 	Source    Source
 	Signature Signature
@@ -32,24 +32,24 @@ type Image struct {
 	Extra     *Extra
 }
 
-// Document is a file to be read: a PDF, plain text, or a list of parts.
+// Document is a file to read: a PDF, plain text, or a list of parts.
 type Document struct {
 	Source Source
 
-	// Title and Context describe the document to the model; neither is cited.
+	// Title and Context describe the document to the model. They are not cited.
 	Title, Context string
 
-	// Citations asks that the answer cites this document.
+	// Citations asks the model to cite the document.
 	Citations bool
 
-	// Signature is set where a model made the document.
+	// Signature is set if a model created the document.
 	Signature Signature
 
 	Cache *Cache
 	Extra *Extra
 }
 
-// Media is sound or moving pictures; its source's media type tells which.
+// Media is audio or video. The media type of its source says which.
 type Media struct {
 	Source    Source
 	Signature Signature
@@ -57,31 +57,31 @@ type Media struct {
 	Extra     *Extra
 }
 
-// Thinking is what a model thought before it answered.
+// Thinking is the reasoning of a model before its response. Messages calls it a
+// thinking or redacted_thinking block, content generation a part with thought set.
 type Thinking struct {
-	// Text is what may be shown. It may be empty although there was a thought.
+	// Text is the visible thinking. It may be empty.
 	Text string
 
-	// Signature lets the vendor that made the thought recognise it when it
-	// comes back. It must come back unchanged.
+	// Signature lets the vendor recognize its thinking when the client returns it. It
+	// must be returned unchanged.
 	Signature Signature
 
-	// Redacted holds the thought in a form that only its vendor can read.
-	// A redacted thought has no Text. Its Format tells whose it is.
+	// Redacted is thinking that only its vendor can read. If it is set, Text is empty.
+	// Redacted.Format is the format of that vendor.
 	Redacted Signature
 
 	Extra *Extra
 }
 
-// ToolUse is a call of one of the caller's tools.
+// ToolUse is a call of a tool that the client runs.
 type ToolUse struct {
-	ID   string // pairs the call with its [ToolResult]; empty where the format has none
+	ID   string // matches the ID of its [ToolResult]; empty if the format has no ids
 	Name string
 
-	// Input holds the arguments as JSON text: an object, as the model wrote
-	// it. Empty means no arguments, the same as "{}". What a model wrote of
-	// another kind, or broke off, stays what it is in an answer, and is no call
-	// to be run: clients are told of a malformed one.
+	// Input holds the arguments, a JSON object as text, as the model wrote it. Empty
+	// means "{}". In a response it may be other text, if the model wrote something else
+	// or was cut off; clients then get a malformed tool call, which they must not run.
 	Input string
 
 	Signature Signature
@@ -89,64 +89,63 @@ type ToolUse struct {
 	Extra     *Extra
 }
 
-// ToolResult is what the caller's tool gave back.
+// ToolResult is the result of a tool call.
 type ToolResult struct {
-	ID   string // of the call
-	Name string // of the tool, where the format says it
+	ID   string // ID of the [ToolUse]
+	Name string // name of the tool; empty if the format has none
 
-	// Parts is what the tool returned; it may be empty.
+	// Parts is what the tool returned. It may be empty.
 	Parts []Part
 
-	// Object is the result as a JSON object, for formats that carry one and
-	// where it says more than Parts does; Parts then holds its text.
+	// Object is the result as a JSON object, for formats that carry one. It is set only
+	// if it contains more than Parts; Parts then holds its text.
 	Object string
 
-	// Error says that the tool failed; Parts tell how.
+	// Error reports that the tool failed. Parts describes the failure.
 	Error bool
 
 	Cache *Cache
 	Extra *Extra
 }
 
-// SearchResult is something found by the caller's own search, given to the
-// model to be read and cited.
+// SearchResult is a result of the client's own search, for the model to read and cite.
 type SearchResult struct {
 	Source string // where it was found, such as a URL
 	Title  string
-	Parts  []Part // texts
+	Parts  []Part // texts only
 
-	// Citations asks that the answer cites this result.
+	// Citations asks the model to cite the result.
 	Citations bool
 
 	Cache *Cache
 	Extra *Extra
 }
 
-// ServerToolUse is a call of a tool that the vendor runs itself, such as web
-// search or code execution.
+// ServerToolUse is a call of a tool that the vendor runs, such as web search or code
+// execution.
 type ServerToolUse struct {
-	// Format and Kind say in which vendor's words the call is told.
-	// Kind is the wire's type name, such as "server_tool_use".
+	// Format is the wire format of the vendor. Kind is the type name in that format,
+	// such as "server_tool_use".
 	Format Format
 	Kind   string
 
 	ID    string
 	Name  string
-	Input string // as in [ToolUse]
+	Input string // see [ToolUse]
 
 	Signature Signature
 	Cache     *Cache
 	Extra     *Extra
 }
 
-// ServerToolResult is what a vendor's own tool gave back.
+// ServerToolResult is the result of a tool that the vendor ran.
 type ServerToolResult struct {
-	// Format and Kind say whose it is and what: Kind is the wire's type name,
+	// Format is the wire format of the vendor. Kind is the type name in that format,
 	// such as "web_search_tool_result".
 	Format Format
 	Kind   string
 
-	ID      string // of the call
+	ID      string // ID of the [ServerToolUse]
 	Content string // JSON text, as the vendor wrote it
 
 	Signature Signature
@@ -154,12 +153,12 @@ type ServerToolResult struct {
 	Extra     *Extra
 }
 
-// Unknown is a part that has no kind here: one that this version does not
-// know, or one that only a single vendor has. Raw holds all of it.
+// Unknown is a part that has no type in this package: a kind that is newer than this
+// version, or one that only one vendor has.
 type Unknown struct {
 	Format Format
-	Kind   string // the wire's type name
-	Raw    string // JSON text, as it was sent
+	Kind   string // type name in that format
+	Raw    string // the whole part as JSON text, as received
 }
 
 func (*Text) part()             {}
@@ -174,32 +173,33 @@ func (*ServerToolUse) part()    {}
 func (*ServerToolResult) part() {}
 func (*Unknown) part()          {}
 
-// A Signature is a vendor's mark on something that its model made, opaque to
-// everyone else. The zero value means that there is none.
+// A Signature is an opaque value that a vendor attaches to the output of its model. The
+// zero value means that there is no signature.
 type Signature struct {
-	Format Format // whose it is
+	Format Format // wire format of the vendor
 	Data   string // as the vendor wrote it
 }
 
-// Cache marks the end of a prefix that the vendor should keep for later
-// requests.
+// Cache marks the end of a prefix of the request that the vendor should cache. Messages
+// calls it cache_control.
 type Cache struct {
-	// TTL is how long to keep it, in the format's own words, such as "5m" or
-	// "1h"; empty for the vendor's default.
+	// TTL is how long the prefix stays cached, in the form of the vendor, such as "5m"
+	// or "1h". Empty means the vendor's default.
 	TTL   string
 	Extra *Extra
 }
 
-// A Format names a wire format. Each wire package has a constant for its own.
+// A Format is the name of a wire format. The package of each format has a constant for
+// it.
 type Format string
 
-// Extra holds the members of a node that have no field here.
+// Extra holds members of a JSON object that have no field in the Go type.
 type Extra struct {
-	Format Format // whose members they are; empty means whichever format they are written in
-	JSON   string // a JSON object with just these members, in the order they came
+	Format Format // wire format of the members; empty means the format in which they are written
+	JSON   string // a JSON object of these members, in their original order
 }
 
-// IsNil reports whether p is nil or a nil pointer.
+// IsNil reports whether p is nil or contains a nil pointer.
 func IsNil(p Part) bool {
 	switch p := p.(type) {
 	case nil:

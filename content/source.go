@@ -4,43 +4,43 @@ import (
 	"context"
 )
 
-// A Source says where the bytes of a file are: a [*Base64], [*URL], [*File],
-// [*PlainText] or [*Parts]. Later versions may add kinds, so a switch over a
-// Source needs a default case.
+// A Source is where the bytes of a file are: a [*Base64], [*URL], [*File], [*PlainText]
+// or [*Parts]. Later versions may add kinds, so a type switch over a Source needs a
+// default case.
 type Source interface{ source() }
 
-// Base64 is a file inside the document.
+// Base64 is a file in the document, encoded as base64.
 type Base64 struct {
 	MediaType string
 
-	// Data is still encoded, exactly as it came. [Base64.Bytes] decodes it.
+	// Data is the encoded file, unchanged. [Base64.Bytes] decodes it.
 	Data string
 
 	Extra *Extra
 }
 
-// URL is a file somewhere on the web.
+// URL is a link to a file.
 type URL struct {
 	URL       string
-	MediaType string // empty where the format does not say
+	MediaType string // empty if the format has none
 	Extra     *Extra
 }
 
 // File is a file that was uploaded before.
 type File struct {
-	ID        string // an id or a URI, in the words of the service that keeps it
-	MediaType string // empty where the format does not say
+	ID        string // an id or URI, as the service that stores the file defines it
+	MediaType string // empty if the format has none
 	Extra     *Extra
 }
 
-// PlainText is a document given as text.
+// PlainText is the text of a document.
 type PlainText struct {
 	Text      string
 	MediaType string // empty means text/plain
 	Extra     *Extra
 }
 
-// Parts is a document given as a list of texts and images.
+// Parts is a document given as texts and images.
 type Parts struct {
 	Parts []Part
 	Extra *Extra
@@ -52,30 +52,32 @@ func (*File) source()      {}
 func (*PlainText) source() {}
 func (*Parts) source()     {}
 
-// A Blob is the bytes of a file.
+// A Blob is the contents of a file.
 type Blob struct {
 	MediaType string // empty if unknown
 	Data      []byte // read-only
 }
 
-// A Resolver finds the bytes behind a source that does not hold them itself,
-// a [*URL] or a [*File]. A host brings one to serve its own files. It must be
-// safe for concurrent use, and heed ctx.
+// A Resolver loads the file of a source that does not contain it: a [*URL] or a
+// [*File]. Hosts implement it to serve their own files. It must be safe for concurrent
+// use and must return soon after ctx is done.
 //
-// An [*Violation] from it is told to the client as a fault of the request, under
-// the path of the source, so it needs none; any other error is not told.
-// [ErrUnresolved] says that the source is not the Resolver's to find.
+// If Resolve returns a [*Violation] the client gets it as an error of the request, with
+// the path of the source. Its own path should be empty. If Resolve returns
+// [ErrUnresolved] the Resolver does not know the source. The text of any other error is
+// not sent to the client.
+//
+// The caller must not change Blob.Data.
 type Resolver interface {
 	Resolve(ctx context.Context, s Source) (Blob, error)
 }
 
-// ErrUnresolved is what a [Resolver] returns, wrapped or not, for a source that
-// it does not know about. It is then as if there were no Resolver: the source
-// reaches the upstream as it is, and one that cannot use it refuses the request
-// with this error, which is an [*Violation].
-var ErrUnresolved error = &Violation{Code: CodeUnsupported, Text: "files are not kept here; send the file as base64"}
+// ErrUnresolved is the error that a [Resolver] returns, wrapped or not, for a source
+// that it does not know. The upstream then gets the source unchanged. An upstream that
+// cannot use the source returns this error, which is a [*Violation].
+var ErrUnresolved error = &Violation{Code: CodeUnsupported, Text: "files are not stored here; send the file as base64"}
 
-// Type returns the media type, text/plain if none was said.
+// Type returns the media type, text/plain by default.
 func (s *PlainText) Type() string {
 	if s.MediaType == "" {
 		return "text/plain"

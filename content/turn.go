@@ -1,41 +1,43 @@
 package content
 
-// A Role says who speaks in a [Turn].
+// A Role is the author of a [Turn].
 type Role string
 
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
-	RoleSystem    Role = "system" // in the middle of a conversation; most system text is not a turn
+	RoleSystem    Role = "system" // inside a conversation; most system text is not in a turn
 )
 
-// A Turn is one message of a conversation. What the assistant says in turns that
-// follow one another is one answer, its texts one text with nothing in between:
-// clients keep each piece of a streamed answer as a turn of its own. Adapters say
-// it so to every vendor. What the user says in such turns stays as many texts.
+// A Turn is one message of a conversation.
+//
+// Consecutive turns of the assistant are one response, and their texts are one text
+// with nothing in between, because some clients keep each piece of a streamed response
+// as a turn. Adapters join them for every vendor. Texts in consecutive turns of the
+// user stay separate.
 type Turn struct {
 	Role  Role
 	Parts []Part
 	Extra *Extra
 }
 
-// A Tool is something that the model may call.
+// A Tool is a function that the model may call.
 type Tool struct {
-	// Name is what the model calls the tool by. Some built-in tools have none.
+	// Name is the name that the model uses. Some tools of vendors have none.
 	Name        string
 	Description string
 
-	// Input describes the arguments, Output the result where a format can say
-	// that. The zero Schema means that nothing was said.
+	// Input describes the arguments, and Output the result if the format supports that.
+	// The zero Schema means that there is no schema.
 	Input, Output Schema
 
-	// Strict asks that the arguments satisfy Input to the letter.
+	// Strict requires that arguments satisfy Input exactly.
 	Strict bool
 
-	// Kind is empty for a tool that the caller runs. A tool that the vendor
-	// runs or defines has the vendor's word for it here, such as
-	// "web_search_20250305", its Format, and in Raw the whole definition as
-	// it was sent.
+	// Kind is empty for a tool that the client runs. For a tool that a vendor runs or
+	// defines it is the vendor's name of the tool type, such as "web_search_20250305".
+	// Format is then the wire format of the vendor, and Raw the whole definition as
+	// JSON text.
 	Kind   string
 	Format Format
 	Raw    string
@@ -44,68 +46,69 @@ type Tool struct {
 	Extra *Extra
 }
 
-// A Schema is a description of JSON data.
+// A Schema describes JSON values.
 type Schema struct {
-	// JSON is the schema as it was sent; empty if there is none.
+	// JSON is the text of the schema, unchanged. It is empty if there is none.
 	JSON string
 
-	// OpenAPI says that it is written in the closed dialect of content
-	// generation's Schema message instead of JSON Schema.
+	// OpenAPI reports that the schema is written in the dialect of the Schema object of
+	// content generation instead of JSON Schema.
 	OpenAPI bool
 }
 
-// A ChoiceMode says how free the model is in calling tools.
+// A ChoiceMode specifies whether the model may or must call tools.
 type ChoiceMode string
 
 const (
-	ChoiceAuto      ChoiceMode = "auto"      // as the model likes
-	ChoiceAny       ChoiceMode = "any"       // at least one call
-	ChoiceNone      ChoiceMode = "none"      // no call
-	ChoiceValidated ChoiceMode = "validated" // as the model likes, but arguments satisfy their schema
+	ChoiceAuto      ChoiceMode = "auto"      // the model decides
+	ChoiceAny       ChoiceMode = "any"       // at least one tool call
+	ChoiceNone      ChoiceMode = "none"      // no tool calls
+	ChoiceValidated ChoiceMode = "validated" // the model decides; arguments must satisfy their schema
 )
 
-// ToolChoice constrains which tools are called. The zero value leaves it to
-// the vendor's default.
+// ToolChoice restricts the tool calls of a response. The zero value means the vendor's
+// default.
 type ToolChoice struct {
 	Mode ChoiceMode
 
-	// Names, with ChoiceAny or ChoiceValidated, are the only tools that may be
-	// called; empty means all of them.
+	// Names lists the tools that may be called, with ChoiceAny or ChoiceValidated.
+	// Empty means all tools.
 	Names []string
 
-	// NoParallel asks for at most one call in a turn.
+	// NoParallel limits a response to one tool call.
 	NoParallel bool
 
 	Extra *Extra
 }
 
-// A CitationKind says what a [Citation] points at.
+// A CitationKind is the kind of source that a [Citation] refers to. It determines the
+// units of Start and End.
 type CitationKind string
 
 const (
 	CiteChars        CitationKind = "chars"         // characters of a plain text document
 	CitePages        CitationKind = "pages"         // pages of a PDF
-	CiteParts        CitationKind = "parts"         // parts of a document given as parts
-	CiteSearchResult CitationKind = "search_result" // parts of a SearchResult
+	CiteParts        CitationKind = "parts"         // parts of a document given as [Parts]
+	CiteSearchResult CitationKind = "search_result" // parts of a [SearchResult]
 	CiteWeb          CitationKind = "web"           // a web page
 )
 
-// A Citation says where a text comes from.
+// A Citation is a source of a text.
 type Citation struct {
 	Kind CitationKind
 
-	// Text is the passage that is cited, Title what it stands in.
+	// Text is the cited passage, and Title the title of its source.
 	Text, Title string
 
-	// Index counts from 0 among the documents (or the search results) of the
-	// request. Start and End bound the passage in the kind's own units; End is
-	// exclusive; pages count from 1, all else from 0.
+	// Index is the position of the source among the documents, or the search results,
+	// of the request, from 0. Start and End are the bounds of the passage in the units
+	// of Kind. End is exclusive. Pages count from 1, other units from 0.
 	Index, Start, End int64
 
-	// URL is the page or the search result's source.
+	// URL is the address of the web page, or the Source of the search result.
 	URL string
 
-	// FileID is the document's, where it was a [*File].
+	// FileID is the ID of the document if its source is a [*File].
 	FileID string
 
 	Extra *Extra

@@ -1,55 +1,55 @@
 package content
 
-// Usage counts tokens. No count is inside another: a format that reports sums
-// adds up what it needs. Counts that are not known are zero.
+// Usage counts tokens. No token is in two counts, so formats that report sums add them
+// up. A count that is unknown is 0.
 type Usage struct {
-	Input        int64 // of the prompt, without what caches gave or took
+	Input        int64 // of the prompt, without tokens read from or written to caches
 	CacheRead    int64 // of the prompt, read from a cache
-	CacheWrite   int64 // of the prompt, written to a cache for the default time
-	CacheWrite1h int64 // of the prompt, written to a cache for an hour
-	ToolPrompt   int64 // of results that built-in tools put into the prompt
-	Output       int64 // of the answer, without thinking
-	Thinking     int64
+	CacheWrite   int64 // of the prompt, written to a cache with the default lifetime
+	CacheWrite1h int64 // of the prompt, written to a cache with a lifetime of an hour
+	ToolPrompt   int64 // of the prompt, results of the vendor's own tools
+	Output       int64 // of the response, without thinking
+	Thinking     int64 // of the response
 
-	// Estimated reports that the counts are estimates, because the server that
-	// responded did not report any.
+	// Estimated reports that the counts are estimates, because the server reported
+	// none.
 	Estimated bool
 
-	// Modalities splits counts by what was counted, where the vendor says so.
+	// Modalities splits counts by modality, if the vendor reports it.
 	Modalities []ModalityCount
 
 	Extra *Extra
 }
 
-// Prompt is everything that the model read.
+// Prompt returns the number of tokens in the prompt.
 func (u Usage) Prompt() int64 {
 	return u.Input + u.CacheRead + u.CacheWrite + u.CacheWrite1h + u.ToolPrompt
 }
 
-// Answer is everything that the model wrote, thinking included.
-func (u Usage) Answer() int64 { return u.Output + u.Thinking }
+// Completion returns the number of tokens in the response, thinking included.
+func (u Usage) Completion() int64 { return u.Output + u.Thinking }
 
-// A ModalityCount is a part of one count of a [Usage].
+// A ModalityCount is the share of one modality in a count of a [Usage].
 type ModalityCount struct {
-	Of       string // "prompt", "cache", "output" or "tool"
+	Kind     string // "prompt", "cache", "output" or "tool"
 	Modality string // "text", "image", "audio", "video" or "document"
 	Tokens   int64
 }
 
-// A StopReason says why an answer ended.
+// A StopReason is the reason why a response ended.
 type StopReason string
 
 const (
-	StopEnd           StopReason = "end"            // the model was done
-	StopToolUse       StopReason = "tool_use"       // it waits for the results of its calls
-	StopMaxTokens     StopReason = "max_tokens"     // the caller's or the model's limit of the answer
-	StopSequence      StopReason = "stop_sequence"  // one of the caller's stop sequences
-	StopContext       StopReason = "context_window" // the model's context is full
-	StopPause         StopReason = "pause"          // a long turn was interrupted and may be resumed
-	StopRefusal       StopReason = "refusal"        // the model or its vendor declined
-	StopSafety        StopReason = "safety"         // a filter cut the answer, or blocked the prompt
-	StopRecitation    StopReason = "recitation"     // the answer repeated protected text
-	StopMalformedCall StopReason = "malformed_call" // the model wrote a call that cannot be read
-	StopCompaction    StopReason = "compaction"     // the answer is a summary that was asked for
-	StopOther         StopReason = "other"          // see the vendor's own word
+	StopEnd           StopReason = "end"            // the model finished
+	StopToolUse       StopReason = "tool_use"       // the response contains tool calls, and the model waits for the results
+	StopMaxTokens     StopReason = "max_tokens"     // the limit of tokens, of the request or of the model, was reached
+	StopSequence      StopReason = "stop_sequence"  // a stop sequence of the request was generated
+	StopContext       StopReason = "context_window" // the context window of the model is full
+	StopPause         StopReason = "pause"          // a long turn was interrupted and can be continued
+	StopRefusal       StopReason = "refusal"        // the model or its vendor declined the request
+	StopSafety        StopReason = "safety"         // a safety filter blocked the prompt or ended the response
+	StopRecitation    StopReason = "recitation"     // the response repeated protected text
+	StopMalformedCall StopReason = "malformed_call" // the model wrote an invalid tool call
+	StopCompaction    StopReason = "compaction"     // the response is a requested summary of the conversation
+	StopOther         StopReason = "other"          // another reason of the vendor
 )

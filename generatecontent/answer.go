@@ -68,7 +68,7 @@ func forAnswer(p content.Part, lost lose) content.Part {
 // writable returns p if it can be written, else nil.
 func writable(p content.Part, lost lose) content.Part {
 	var w jsonwire.Writer
-	e := newEncoder(&w, nil)
+	e := newEncoder(&w)
 	e.part(p)
 	if e.Violations.Len() > 0 {
 		lost(unsaidBroken)
@@ -99,14 +99,14 @@ func answerText(p *content.Text, lost lose) content.Part {
 // vendor has signed is for the caller to carry.
 func answerThinking(p *content.Thinking, lost lose) content.Part {
 	if p.Redacted.Data != "" {
-		if !foreign(p.Redacted) {
-			lost(envelope.Nobodys)
+		if !isForeign(p.Redacted) {
+			lost(envelope.UnknownFormat)
 		}
 		return nil
 	}
 	c := *p
 	c.Redacted = content.Signature{} // of which nothing is redacted
-	plainly(&c, lost)
+	visibleOnly(&c, lost)
 	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
 		return nil
 	}
@@ -183,15 +183,15 @@ func answerData(s *content.Base64, lost lose) content.Source {
 		c.Extra = nil
 	}
 	if jsonwire.CheckBase64(c.Data) != 0 {
-		if jsonwire.CheckBase64Any(c.Data) != 0 {
+		if jsonwire.CheckLenientBase64(c.Data) != 0 {
 			lost(unsaidData)
 			return nil
 		}
 		c.Data = standardBase64(c.Data)
 	}
 	if c.MediaType == "" {
-		lead := make([]byte, content.MediaLead)
-		n, _ := c.Lead(lead) // of good data
+		lead := make([]byte, content.SniffLen)
+		n, _ := c.DecodePrefix(lead) // of good data
 		c.MediaType = content.DetectMediaType(lead[:n])
 		if c.MediaType == "" {
 			lost(unsaidType)
@@ -220,13 +220,13 @@ func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature,
 func answerSignature(sig content.Signature, lost lose) content.Signature {
 	switch {
 	case sig.Data == "":
-	case foreign(sig):
-		return sealed(sig, lost)
+	case isForeign(sig):
+		return encodeSignature(sig, lost)
 	case sig.Format != Format:
-		lost(envelope.Nobodys)
+		lost(envelope.UnknownFormat)
 	case jsonwire.CheckBase64(sig.Data) == 0:
 		return sig
-	case jsonwire.CheckBase64Any(sig.Data) == 0:
+	case jsonwire.CheckLenientBase64(sig.Data) == 0:
 		sig.Data = standardBase64(sig.Data)
 		return sig
 	default:

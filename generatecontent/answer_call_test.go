@@ -71,7 +71,7 @@ func TestCallWaits(t *testing.T) {
 			if out != tt.out || s.held != 0 {
 				t.Errorf("it goes out with batch %d, want %d; %d bytes are held\n%s", out, tt.out, s.held, all)
 			}
-			lost := slices.DeleteFunc(s.Lost(), func(l content.Loss) bool { return l.Path == "stop" })
+			lost := slices.DeleteFunc(s.Losses(), func(l content.Loss) bool { return l.Path == "stop" })
 			if diff := cmp.Diff(tt.losses, lost, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}

@@ -69,7 +69,7 @@ var (
 
 // answerLosses is the table of all of them.
 var answerLosses = []*loss.Rule{
-	envelope.Nobodys, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors,
 	unsaidTool, unsaidPart, unsaidBroken, unsaidName, unsaidInput, unsaidCut,
 	unsaidTitle, unsaidFile, unsaidData, unsaidType, unsaidGuessed, unsaidSignature, unsaidLate,
 	unsaidSource, unsaidPassage, unsaidNothing, unsaidBeside, unsaidCites,

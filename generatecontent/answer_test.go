@@ -25,7 +25,7 @@ func TestAnswerPath(t *testing.T) {
 		"turns.3.parts.1":      "contents[3].parts[1]",
 		"top_k":                "generation_config.top_k",
 	} {
-		if got := d.Path(neutral); got != want {
+		if got := d.WirePath(neutral); got != want {
 			t.Errorf("%q: got %q, want %q", neutral, got, want)
 		}
 	}

@@ -23,7 +23,7 @@ var answers = []struct {
 		_ = w.Text("A \"quoted\"\nline\u2028 and \x00\xff")
 		_ = w.Text(" more")
 		_ = w.Usage(content.Usage{Input: 12, CacheRead: 3, Output: 6, Thinking: 7, ToolPrompt: 8, Modalities: []content.ModalityCount{
-			{Of: "prompt", Modality: "TEXT", Tokens: 11}, {Of: "output", Modality: "image", Tokens: 6}, {Of: "prompt", Modality: "IMAGE", Tokens: 1}},
+			{Kind: "prompt", Modality: "TEXT", Tokens: 11}, {Kind: "output", Modality: "image", Tokens: 6}, {Kind: "prompt", Modality: "IMAGE", Tokens: 1}},
 			Extra: extra(`{"serviceTier":"flex"}`)})
 		return w.Stop(upstream.Stop{Reason: content.StopSequence, Sequence: "END"})
 	}, losses: []string{"hint stop"}},

@@ -85,7 +85,8 @@ func BenchmarkParseRelay(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if upstream.WireOf(r.Upstream(), Format) == nil {
+			n, _ := r.withDocument(nil)
+			if upstream.WireOf(n, Format) == nil {
 				b.Fatal("no Wire")
 			}
 		}
@@ -114,6 +115,10 @@ func BenchmarkWorst(b *testing.B) {
 			manyQuoted(20_000) + `]}}}`},
 		{"every second part", `{"contents":[` + user + `[` + many(`{},{"text":"x"}`, 50_000) + `]}]}`},
 		{"faults", `{"contents":[` + many("1", 100_000) + `]}`},
+		{"faults and turns", `{"contents":[` + many("1", 1_000) + `,` + many(user+`[{"text":"x"}]}`, 100_000) + `]}`},
+		{"faults and calls", `{"contents":[` + many("1", 1_000) + `,` + many(user+`[{"functionCall":{}}]}`, 50_000) + `]}`},
+		{"faults and settings", `{"contents":[` + many("1", 1_000) + `],"safetySettings":[` + many(`{"category":8}`, 100_000) + `]}`},
+		{"faults and tools", `{"contents":[` + many("1", 1_000) + `],"tools":[{"functionDeclarations":[` + many(`{"name":"n","parameters":{"type":"OBJECT"}}`, 9_000) + `]}]}`},
 		{"settings", `{"contents":[],"safetySettings":[` + many(`{"category":7}`, 100_000) + `]}`},
 	} {
 		b.Run(tt.name, func(b *testing.B) {

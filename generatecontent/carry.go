@@ -10,22 +10,20 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// What another vendor needs back goes out sealed as thoughtSignature. The one
-// place from where every client gives it back is a call, and some give back
-// nothing else of what was thought. So the thoughts of another vendor go out
-// whole in the signature of the next call, or in that of a text at the end of an
-// answer without one; the client still sees them as thoughts. What is promised
-// of this is said at [envelope.Thought]. The signature of a text is in its own
-// thoughtSignature, and its copy in the signature of the next call.
+// State of other vendors is sent as thoughtSignature; see [envelope]. Every client
+// returns the signature of a function call, and some return nothing else of the
+// thinking. Therefore the next call carries all thinking before it or, in a
+// response without a later call, the last text does; see [envelope.State]. The
+// client also receives the thinking as thought parts. The signature of a text is in
+// its own thoughtSignature, with a copy in the signature of the next call.
 
-// foreign reports whether a signature is one of another format, which is
-// sealed.
-func foreign(s content.Signature) bool { return envelope.Foreign(s, Format) }
+// isForeign reports whether a signature is of another format and must be carried.
+func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }
 
-// sealed returns the signature that carries a foreign one, the zero one if it
-// cannot be sealed.
-func sealed(s content.Signature, lost lose) content.Signature {
-	data, ok := envelope.SealBase64(s.Format, envelope.Own, s.Data)
+// encodeSignature returns the signature that carries a signature of another format, or
+// the zero Signature if that is too large.
+func encodeSignature(s content.Signature, lost lose) content.Signature {
+	data, ok := envelope.EncodeBase64(s.Format, envelope.KindPart, s.Data)
 	if !ok {
 		lost(envelope.TooLarge)
 		return content.Signature{}
@@ -33,54 +31,54 @@ func sealed(s content.Signature, lost lose) content.Signature {
 	return content.Signature{Format: Format, Data: data}
 }
 
-// thinks begins a thought.
-func (s *stream) thinks(dst []byte, b *streamed, p *content.Thinking) []byte {
+// openThinking opens a thinking block.
+func (s *stream) openThinking(dst []byte, b *streamed, p *content.Thinking) []byte {
 	lost := func(r *loss.Rule) { s.lose(b, r) }
-	if p.Redacted.Data != "" && !foreign(p.Redacted) {
-		lost(envelope.Nobodys)
+	if p.Redacted.Data != "" && !isForeign(p.Redacted) {
+		lost(envelope.UnknownFormat)
 		return dst
 	}
-	s.said[b.k].thoughts.Add(b.in, b.n, p, &s.room)
+	s.said[b.k].thoughts.Open(b.in, b.n, p, &s.room)
 	if p.Redacted.Data != "" {
 		return dst
 	}
 	b.kind = thoughtBlock
 	c := *p
-	plainly(&c, lost)
+	visibleOnly(&c, lost)
 	b.extra, b.signature = c.Extra, c.Signature
 	return s.piece(dst, b, c.Text, nil)
 }
 
-// plainly leaves of a thought what this format can say of it in the open.
-func plainly(p *content.Thinking, lost lose) {
-	if foreign(p.Signature) {
+// visibleOnly removes the parts of thinking that this format cannot represent.
+func visibleOnly(p *content.Thinking, lost lose) {
+	if isForeign(p.Signature) {
 		p.Signature = content.Signature{}
 		if p.Extra != nil && p.Extra.Format != Format {
-			p.Extra = nil // it goes with the signature
+			p.Extra = nil // carried with the signature
 		}
 	}
 	hints(nil, &p.Extra, &p.Signature, lost)
 }
 
-// keep keeps what was said of a thought.
-func (s *stream) keep(b *streamed, text string) {
-	s.said[b.k].thoughts.Write(b.in, text, &s.room)
+// appendThinking stores text of a thinking block.
+func (s *stream) appendThinking(b *streamed, text string) {
+	s.said[b.k].thoughts.AppendText(b.in, text, &s.room)
 }
 
-// signThought keeps the signature of a thought, and reports whether that is
-// all there is to be done with it.
-func (s *stream) signThought(b *streamed, sig content.Signature) bool {
-	if !s.said[b.k].thoughts.Sign(b.in, sig, &s.room) && foreign(sig) {
+// signThinking stores the signature of a thinking block. It reports whether the
+// signature is of another format, and thus complete.
+func (s *stream) signThinking(b *streamed, sig content.Signature) bool {
+	if !s.said[b.k].thoughts.Sign(b.in, sig, &s.room) && isForeign(sig) {
 		s.note(answerPath(s.candidates[b.k].index, b.n), envelope.TooLate)
 	}
-	return foreign(sig)
+	return isForeign(sig)
 }
 
-// take returns the signature that carries the thinking of a candidate, the zero
-// one if there is none.
-func take(t *envelope.Pending, room *int, lost func(n int, r *loss.Rule)) content.Signature {
+// takeState returns the signature that carries the pending state of a candidate, or
+// the zero Signature if there is none.
+func takeState(t *envelope.Pending, room *int, lost func(n int, r *loss.Rule)) content.Signature {
 	encode := func(f content.Format, data string) (string, bool) {
-		return envelope.SealBase64(f, envelope.Thoughts, data)
+		return envelope.EncodeBase64(f, envelope.KindThinking, data)
 	}
 	if data := t.Take(room, encode, lost); data != "" {
 		return content.Signature{Format: Format, Data: data}
@@ -88,9 +86,8 @@ func take(t *envelope.Pending, room *int, lost func(n int, r *loss.Rule)) conten
 	return content.Signature{}
 }
 
-// signsCalls reports whether a model is one whose vendor signs the first call of
-// every response. Clients that know its name take a response without such a
-// signature for a mistake.
+// signsCalls reports whether a vendor signs the first call of every response of a
+// model. Clients treat such a response without the signature as an error.
 func signsCalls(model string) bool {
 	version, ok := strings.CutPrefix(strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]), "gemini-")
 	n := 0
@@ -104,54 +101,53 @@ func signsCalls(model string) bool {
 	return ok && err == nil && major >= 3
 }
 
-// unsigned returns the signature of a call that no vendor has signed: one that
-// carries nothing where clients expect a signature, else none.
-func (a *answer) unsigned(k int) content.Signature {
+// unsignedCall returns the signature of a call that no vendor has signed: an empty
+// envelope if clients expect a signature, otherwise the zero Signature.
+func (a *answer) unsignedCall(k int) content.Signature {
 	if !a.signs || a.candidates[k].calls != 1 {
 		return content.Signature{}
 	}
 	return content.Signature{Format: Format, Data: envelope.UnsignedBase64}
 }
 
-// carried returns the signature that carries the thoughts before it.
-func (s *stream) carried(k int) content.Signature {
-	return take(&s.said[k].thoughts, &s.room, func(n int, r *loss.Rule) {
+// takeCarried returns the signature that carries the state before a part.
+func (s *stream) takeCarried(k int) content.Signature {
+	return takeState(&s.said[k].thoughts, &s.room, func(n int, r *loss.Rule) {
 		s.note(answerPath(s.candidates[k].index, n), r)
 	})
 }
 
-// appendCarrier appends an empty text that carries the thoughts before it, if
-// there are any.
+// appendCarrier appends an empty text that carries the state before it, if there is
+// any.
 func (s *stream) appendCarrier(dst []byte, k int) []byte {
-	if !s.said[k].thoughts.Any() {
+	if !s.said[k].thoughts.NeedsCarrier() {
 		return dst
 	}
-	sig := s.carried(k)
+	sig := s.takeCarried(k)
 	if sig.Data == "" {
 		return dst
 	}
 	dst = append(s.part(dst, k), `{"text":"","thoughtSignature":`...)
 	s.said[k].told++
 	s.said[k].kind = noBlock
-	s.said[k].thoughts.Begin()
 	return append(jsonwire.AppendString(dst, sig.Data), '}')
 }
 
-// unseal opens what other vendors need back. It returns the turns themselves if
-// there is nothing of it.
-func unseal(turns []content.Turn) (list []content.Turn, changed bool, lost []content.Loss) {
-	return envelope.Turns(turns, func(_ int, p content.Part) (content.Part, bool) {
-		sig := envelope.Of(p)
-		if sig.Format != Format || !envelope.SealedBase64(sig.Data) {
+// decodeState decodes the state of other vendors in turns. It returns turns itself if
+// there is none.
+func decodeState(turns []content.Turn) (list []content.Turn, changed bool, lost []content.Loss) {
+	return envelope.DecodeTurns(turns, func(_ int, p content.Part) (content.Part, bool) {
+		sig := envelope.SignatureOf(p)
+		if sig.Format != Format || !envelope.IsEnvelopeBase64(sig.Data) {
 			return p, false
 		}
-		e, ok := envelope.OpenBase64(sig.Data)
-		if !ok || e.Kind != envelope.Own && e.Kind != envelope.Thoughts {
-			return envelope.With(p, envelope.Broken(sig)), true
+		e, ok := envelope.DecodeBase64(sig.Data)
+		if !ok || e.Kind != envelope.KindPart && e.Kind != envelope.KindThinking {
+			return envelope.WithSignature(p, envelope.WithoutFormat(sig)), true
 		}
 		if e.Format == envelope.UnsignedFormat {
-			return envelope.With(p, content.Signature{}), false
+			return envelope.WithSignature(p, content.Signature{}), false
 		}
-		return envelope.With(p, content.Signature{Format: e.Format, Data: e.Data}), false
+		return envelope.WithSignature(p, content.Signature{Format: e.Format, Data: e.Data}), false
 	})
 }

@@ -19,7 +19,7 @@ func TestCarriedMemory(t *testing.T) {
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventOpen, Block: n, Part: &content.Thinking{}}})
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventText, Block: n, Text: text}})
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventClose, Block: n}})
-		if k, _ := s.said[0].thoughts.Kept(); k > len(s.closed)+1 {
+		if k, _ := s.said[0].thoughts.Size(); k > len(s.closed)+1 {
 			t.Fatalf("%d thoughts are kept", k)
 		}
 	}
@@ -48,19 +48,19 @@ func TestSignedMemory(t *testing.T) {
 				if n%500 != 0 && many > 20 {
 					continue
 				}
-				if _, kept := s.said[0].thoughts.Kept(); kept > envelope.MaxSize+size || s.room < 0 || s.room > envelope.MaxSize {
+				if _, kept := s.said[0].thoughts.Size(); kept > envelope.MaxSize+size || s.room < 0 || s.room > envelope.MaxSize {
 					t.Fatalf("%d thoughts of %d bytes: %d bytes are kept, with room for %d more", n, size, kept, s.room)
 				}
 			}
-			_ = s.Lost()
+			_ = s.Losses()
 			_ = s.Events(out[:0], []upstream.Event{
 				{Kind: upstream.EventOpen, Block: many, Part: &content.ToolUse{ID: "c", Name: "f", Input: "{}"}},
 				{Kind: upstream.EventClose, Block: many}})
-			lost := s.Lost()
+			lost := s.Losses()
 			if !slices.ContainsFunc(lost, func(l content.Loss) bool { return l.Reason == envelope.TooLarge.Reason }) {
 				t.Errorf("thoughts of %d bytes: %v", size, lost)
 			}
-			if s.room != envelope.MaxSize || s.said[0].thoughts.Any() {
+			if s.room != envelope.MaxSize || s.said[0].thoughts.NeedsCarrier() {
 				t.Errorf("thoughts of %d bytes: room for %d bytes behind the call", size, s.room)
 			}
 		}

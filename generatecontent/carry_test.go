@@ -226,8 +226,9 @@ func given(t *testing.T, turns []any) (parts []content.Part) {
 	return parts
 }
 
-// recalled says what parts are, letter by letter, with the thoughts that they
-// carry in their places; thoughts that nobody signed are left out.
+// recalled describes parts, with the thinking that they carry. It lists the
+// thinking of each step first, then the letters of its texts and its other parts.
+// It leaves out thinking that no vendor has signed.
 func recalled(parts []content.Part) (list []string) {
 	own := func(s content.Signature) string {
 		if s.Data == "" || s.Format == Format {
@@ -238,37 +239,34 @@ func recalled(parts []content.Part) (list []string) {
 	thought := func(p *content.Thinking) string {
 		return fmt.Sprintf("thought %.40q %d%s%s", p.Text, len(p.Text), own(p.Signature), own(p.Redacted))
 	}
+	var rest []string // of the step
 	for _, p := range parts {
-		sig := envelope.Of(p)
-		var behind []envelope.Thought
-		if thoughts, ok := envelope.Split(sig.Format, sig.Data); ok && sig.Format != Format {
+		sig := envelope.SignatureOf(p)
+		if states, ok := envelope.DecodeThinking(sig.Format, sig.Data); ok && sig.Format != Format {
 			sig = content.Signature{}
-			if _, call := p.(*content.ToolUse); call {
-				list = restored(list, thoughts, thought)
-			} else {
-				behind = thoughts
+			for _, s := range states {
+				list = append(list, thought(s.Thinking))
 			}
 		}
 		switch p := p.(type) {
 		case *content.Text:
 			for i := range len(p.Text) {
-				list = append(list, p.Text[i:i+1])
+				rest = append(rest, p.Text[i:i+1])
 			}
 			if s := own(sig); s != "" {
-				list = append(list, "text"+s)
+				rest = append(rest, "text"+s)
 			}
-			list = restored(list, behind, thought)
 		case *content.Thinking:
 			if own(p.Signature)+own(p.Redacted) != "" {
 				list = append(list, thought(p))
 			}
 		case *content.ToolUse:
-			list = append(list, "call "+p.ID+own(sig))
+			list, rest = append(append(list, rest...), "call "+p.ID+own(sig)), nil
 		default:
-			list = append(list, fmt.Sprintf("%T%s", p, own(sig)))
+			rest = append(rest, fmt.Sprintf("%T%s", p, own(sig)))
 		}
 	}
-	return list
+	return append(list, rest...)
 }
 
 // onlyCalls leaves what a client gives back that knows of calls only.
@@ -356,10 +354,10 @@ func encode(f framing, all []upstream.Event, n int) (stream string, lost []conte
 	var out []byte
 	for batch := range slices.Chunk(slices.Clone(all), n) {
 		out = s.Events(out, batch)
-		lost = append(lost, s.Lost()...)
+		lost = append(lost, s.Losses()...)
 	}
 	out = s.End(out, nil)
-	return string(out), append(lost, s.Lost()...)
+	return string(out), append(lost, s.Losses()...)
 }
 
 // TestCarriedBytes pins what a stream looks like that carries.
@@ -374,16 +372,16 @@ func TestCarriedBytes(t *testing.T) {
 		return w.Text("é")
 	})
 	sealed := func(data string) string {
-		s, _ := envelope.SealBase64(other, envelope.Thoughts, data)
+		s, _ := envelope.EncodeBase64(other, envelope.KindThinking, data)
 		return s
 	}
 	piece := func(parts, stop string) string {
 		return `data: {"candidates":[{"content":{"role":"model","parts":[` + parts + `]}` + stop + `,"index":0}],"modelVersion":"asked","responseId":"r-1"}` + "\r\n\r\n"
 	}
 	want := piece(`{"text":"Hm","thought":true}`, "") + piece(`{"text":"Hi"}`, "") +
-		piece(`{"functionCall":{"id":"a","name":"f","args":{}},"thoughtSignature":"`+sealed(`[{"text":"Hm","signature":"s1","back":2,"first":true}]`)+`"}`, "") +
+		piece(`{"functionCall":{"id":"a","name":"f","args":{}},"thoughtSignature":"`+sealed(`[{"text":"Hm","signature":"s1"}]`)+`"}`, "") +
 		piece(`{"functionCall":{"id":"b","name":"f","args":{}}}`, "") + piece(`{"text":"é"}`, "") +
-		piece(`{"text":"","thoughtSignature":"`+sealed(`[{"redacted":"s2","back":2,"first":true}]`)+`"}`, `,"finishReason":"STOP"`)
+		piece(`{"text":"","thoughtSignature":"`+sealed(`[{"redacted":"s2"}]`)+`"}`, `,"finishReason":"STOP"`)
 	if diff := cmp.Diff(want, stream); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -415,9 +413,9 @@ func TestCarriedCandidates(t *testing.T) {
 // TestDamagedEnvelopes checks what becomes of signatures that did not come back
 // as they were.
 func TestDamagedEnvelopes(t *testing.T) {
-	good, _ := envelope.SealBase64(other, envelope.Thoughts, `[{"text":"a","signature":"b"}]`)
-	own, _ := envelope.SealBase64(Format, envelope.Own, "c2ln")
-	wrong, _ := envelope.SealBase64(other, envelope.Next, "x")
+	good, _ := envelope.EncodeBase64(other, envelope.KindThinking, `[{"text":"a","signature":"b"}]`)
+	own, _ := envelope.EncodeBase64(Format, envelope.KindPart, "c2ln")
+	wrong, _ := envelope.EncodeBase64(other, envelope.KindNextText, "x")
 	bad := good[:len(good)-8] + "AAAA" + good[len(good)-4:]
 	body := fmt.Sprintf(`{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[`+
 		`{"functionCall":{"name":"f"},"thoughtSignature":%q},{"text":"b","thoughtSignature":%q},{"text":"c","thoughtSignature":%q},`+
@@ -433,7 +431,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 	n := r.Upstream()
 	var got []content.Signature
 	for _, p := range n.Turns[1].Parts {
-		got = append(got, envelope.Of(p))
+		got = append(got, envelope.SignatureOf(p))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -441,7 +439,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 	if upstream.WireOf(n, Format) != nil {
 		t.Error("the document is passed on")
 	}
-	if n.Turns[1].Parts[4] != r.Contents[1].Parts[4] || &n.Turns[2].Parts[0] != &r.Contents[2].Parts[0] || !envelope.SealedBase64(envelope.Of(r.Contents[1].Parts[0]).Data) {
+	if n.Turns[1].Parts[4] != r.Contents[1].Parts[4] || &n.Turns[2].Parts[0] != &r.Contents[2].Parts[0] || !envelope.IsEnvelopeBase64(envelope.SignatureOf(r.Contents[1].Parts[0]).Data) {
 		t.Error("more was copied than had to be, or the request itself changed")
 	}
 	for _, refuse := range []content.Severity{0, content.LossDropped} {

@@ -1,7 +1,6 @@
 package generatecontent
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -11,75 +10,75 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Upstream returns the request in neutral words. Turns and parts are the
-// request's own and stand one to one for those of Contents. What the neutral
-// request has no field for is in its Extra, under the names of the wire.
+// DecodeRequest parses and validates a request document and returns the neutral
+// request with the document. An adapter of this format sends the bytes of body
+// unless the request is changed: see [upstream.WireOf]. Batch workers and bridges
+// keep the vendor's prompt caches that way. [Handler] calls the same code.
 //
-// Signatures that an answer has carried for another vendor are opened: they are
-// plain, and of that vendor's format, in copies of the turns and parts that hold
-// them. Such a request brings no document along. A signature that did not come
-// back whole has no Format, so that every format takes it for another's.
+// The URL of a request names the model and selects streaming. The caller sets
+// Model and Stream of the result; the document remains valid. Model is that of the
+// document, and usually empty.
 //
-// A request that [ParseRequest] made, and that nobody has changed since but
-// for Model, brings its document along: see [upstream.WireOf].
+// The error is that of [ParseRequest] or [Request.Validate] and lists all
+// violations, those of parsing first. opts may be nil. The limits in opts apply to
+// parsing too. If opts.Count is set, body is that of countTokens.
+//
+// The request has no document if it carries signatures for another vendor, which
+// are opened as [Request.Upstream] describes, or if body is that of countTokens
+// with a generateContentRequest in it.
+func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, error) {
+	r, err := readRequest(string(body), "", opts)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := r.withDocument(nil)
+	return n, nil
+}
+
+// readRequest parses and validates a document. version is that of [reading].
+func readRequest(body, version string, opts *ValidateOptions) (*Request, error) {
+	how := reading{version: version}
+	if opts != nil {
+		how.limits, how.count = opts.Limits, opts.Count
+	}
+	r, err := parseRequest(body, how)
+	if r == nil {
+		return nil, err
+	}
+	if err := r.Validate(opts); err != nil { // includes the violations of parsing
+		return nil, err
+	}
+	return r, nil
+}
+
+// withDocument returns the neutral request with the document that r was parsed
+// from, and what was lost of carried signatures. r must not have been changed
+// since, except for Model.
+func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, []content.Loss) {
+	n := new(upstream.Request)
+	r.neutral(n)
+	turns, changed, losses := decodeState(n.Turns)
+	n.Turns, n.Header = turns, header
+	if !changed && !r.origin.nested {
+		w := r.origin.wire()
+		n.SetWire(&w)
+	}
+	return n, losses
+}
+
+// Upstream returns the neutral request. Turns and parts are shared with r and
+// correspond one to one to those of Contents. Members without a neutral field are
+// in Extra, under their wire names. The result has no document; use
+// [DecodeRequest] to send a document on as it is.
+//
+// Signatures that a response carried for another vendor are opened: in copies of
+// the turns and parts they are plain again, with that vendor's Format. A carried
+// signature that is damaged has no Format, and no format accepts it.
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.neutral(n)
-	if turns, changed, _ := unseal(n.Turns); changed {
-		n.Turns = turns
-	} else if r.unchanged(n) {
-		w := r.Form.document()
-		n.Remember(&w)
-	}
+	n.Turns, _, _ = decodeState(n.Turns)
 	return n
-}
-
-// passOn is Upstream for the handler, which knows that the request is as it
-// was parsed but for Model, which it has from the URL. It also returns what was
-// lost of the request.
-func (r *Request) passOn(header []upstream.Field) (*upstream.Request, []content.Loss) {
-	n := new(upstream.Request)
-	r.neutral(n)
-	turns, changed, lost := unseal(n.Turns)
-	n.Turns, n.Header = turns, header
-	if r.Form != nil && !changed && !r.Form.nested {
-		w := r.Form.document()
-		n.Remember(&w)
-	}
-	return n, lost
-}
-
-// seal remembers what the request says, so that unchanged can tell.
-func (r *Request) seal() {
-	if f := r.Form; len(f.body) >= codec.SealFrom && !f.nested {
-		var n upstream.Request
-		r.neutral(&n)
-		f.sealed = codec.Seal(&n, f.document())
-	}
-}
-
-// unchanged reports whether the request, which is n in neutral words, still
-// says what it said when it was parsed, but for Model.
-func (r *Request) unchanged(n *upstream.Request) bool {
-	switch f := r.Form; {
-	case f == nil || f.nested:
-		return false
-	case f.sealed != nil:
-		return f.sealed.Same(n)
-	case len(f.body) >= codec.SealFrom:
-		return false
-	}
-	q, err := parseRequest(r.Form.body, reading{limits: codec.UnlimitedRequest})
-	if err != nil {
-		return false
-	}
-	q.Model = r.Model
-	was, err := q.AppendJSON(nil)
-	if err != nil {
-		return false
-	}
-	is, err := r.AppendJSON(nil)
-	return err == nil && bytes.Equal(was, is)
 }
 
 // neutral says the request in neutral words.
@@ -229,7 +228,7 @@ func (r *Request) leftover() *content.Extra {
 	// What a host made and is no JSON is left out here; an encoder of the
 	// request itself tells.
 	var w jsonwire.Writer
-	e := newEncoder(&w, nil)
+	e := newEncoder(&w)
 	w.BeginObject()
 	e.rest(&f)
 	e.extra(r.Extra, requestFields, requestTyped)

@@ -81,7 +81,7 @@ func fragment(x *content.Extra) *Request {
 	w := &whole{}
 	if doc := codec.Open(x, Format); doc != nil {
 		defer doc.Close()
-		p := parser{form: &w.form, size: 1}
+		p := parser{origin: &w.origin, size: 1}
 		if doc.Root().Kind() == jsonwire.Object {
 			p.request(doc.Root(), w)
 		}

@@ -85,7 +85,7 @@ func (c *converter) image(g *GenerationConfig) {
 func (c *converter) modalities(g *GenerationConfig) []string {
 	var list []string
 	for _, m := range c.from.Output.Modalities {
-		if word := modality.find(m); word != "" {
+		if word := modality.find(m); modality.has(word) {
 			list = append(list, word)
 		} else {
 			c.Report(outputModality, "output.modalities")

@@ -12,7 +12,7 @@ import (
 func (c *converter) parts(parts []content.Part, role content.Role) (list []content.Part, changed bool) {
 	l := partList{from: parts, to: parts[:0]}
 	for i, p := range parts {
-		if p == envelope.Taken {
+		if p == envelope.Removed {
 			l.change()
 			continue
 		}

@@ -41,9 +41,9 @@ func (r *talker) thought() content.Part {
 	case 1:
 		return &content.Thinking{Text: "x", Signature: ownMark("YQ==")}
 	case 2:
-		return neighbour(envelope.Next, "Yg==")
+		return neighbour(envelope.KindNextText, "Yg==")
 	case 3:
-		return neighbour(envelope.Last, "Yw==")
+		return neighbour(envelope.KindPreviousText, "Yw==")
 	case 4:
 		return &content.Thinking{Redacted: content.Signature{Format: elsewhere, Data: "s"}}
 	}

@@ -64,8 +64,8 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 
 // detected says the type of a file that only its bytes tell.
 func (c *converter) detected(s *content.Base64) content.Source {
-	var lead [content.MediaLead]byte
-	n, _ := s.Lead(lead[:])
+	var lead [content.SniffLen]byte
+	n, _ := s.DecodePrefix(lead[:])
 	t := content.DetectMediaType(lead[:n])
 	if t == "" {
 		return s

@@ -9,7 +9,7 @@ import (
 
 // allTaken reports whether parts were nothing but signatures of other parts.
 func allTaken(parts []content.Part) bool {
-	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p content.Part) bool { return p != envelope.Taken })
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p content.Part) bool { return p != envelope.Removed })
 }
 
 // A partList is a list of parts that is being converted. It is the beginning of

@@ -38,7 +38,7 @@ func ownMark(data string) content.Signature { return content.Signature{Format: F
 func ptrTo[T any](v T) *T { return &v }
 
 func neighbour(kind envelope.Kind, data string) content.Part {
-	return &content.Thinking{Redacted: envelope.Neighbour(Format, kind, data)}
+	return &content.Thinking{Redacted: envelope.AdjacentSignature(Format, kind, data)}
 }
 
 var (

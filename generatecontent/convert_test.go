@@ -1,13 +1,13 @@
 package generatecontent
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -65,7 +65,7 @@ func TestThinkingBothWays(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.config, diff)
 		}
 		back, losses := RequestFromUpstream(n)
-		if diff := cmp.Diff(r, back); diff != "" || losses != nil {
+		if diff := cmp.Diff(r, back, ignoreOrigin); diff != "" || losses != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.config, losses, diff)
 		}
 	}
@@ -175,50 +175,66 @@ func TestRequestFromUpstream(t *testing.T) {
 	}
 }
 
-// Whatever is changed after parsing, the old document is not passed on.
-func TestUpstreamWire(t *testing.T) {
-	long := `"x":"` + strings.Repeat("y", codec.SealFrom) + `"`
-	for name, doc := range map[string]string{
-		"short": `{"model": "m" ,"contents":[` + ask + `],"generationConfig":{"topK":1,"responseModalities":["TEXT"]},"tools":[{"googleSearch":{}}],"labels":{"a":"b"}}`,
-		"long": `{"model": "m" ,"contents":[` + ask + `],"generationConfig":{"topK":1,"responseModalities":["TEXT"]},"tools":[{"googleSearch":{}}],"labels":{"a":"b"},` +
-			long + `}`,
+// A decoded request has its document until it is changed. A request that a host
+// made of a parsed one has none.
+func TestDecodeRequest(t *testing.T) {
+	const doc = `{"model": "m" ,"contents":[` + ask + `],"generation_config":{"topK":1.0},"tools":[{"googleSearch":{}}],"labels":{"a":"b"}}`
+	n, err := DecodeRequest([]byte(doc), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Model, n.Stream = "other", true
+	w := upstream.WireOf(n, Format)
+	if w == nil || w.Body != doc || len(w.Spans) != 1 || w.Body[w.Spans[0].From:w.Spans[0].To] != `"m"` {
+		t.Errorf("Wire is %+v", w)
+	}
+	n.Turns[0].Parts[0].(*content.Text).Text = "b"
+	if upstream.WireOf(n, Format) != nil {
+		t.Error("a changed request has its old document")
+	}
+	r, err := ParseRequestString(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if upstream.WireOf(r.Upstream(), Format) != nil {
+		t.Error("a parsed request has its document")
+	}
+}
+
+func TestDecodeRequestWithoutDocument(t *testing.T) {
+	carried, _ := envelope.EncodeBase64(other, envelope.KindPart, "sig")
+	for name, tt := range map[string]struct {
+		doc  string
+		opts *ValidateOptions
+	}{
+		"signature of another vendor": {`{"contents":[` + ask + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"` + carried + `"}]}]}`, nil},
+		"nested in a count":           {`{"generateContentRequest":{"contents":[` + ask + `]}}`, &ValidateOptions{Count: true}},
 	} {
-		if (len(doc) >= codec.SealFrom) != (name == "long") {
-			t.Fatalf("%s: %d bytes", name, len(doc))
+		n, err := DecodeRequest([]byte(tt.doc), tt.opts)
+		if err != nil || len(n.Turns) == 0 || n.Wire != nil {
+			t.Errorf("%s: got %+v, %v", name, n, err)
 		}
-		parse := func() *Request {
-			r, err := ParseRequestString(doc)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r
+	}
+}
+
+func TestDecodeRequestViolations(t *testing.T) {
+	const doc = `{"contents":[{"role":"user","parts":[]}],"generationConfig":{"topK":"many","temperature":3},"x":1}`
+	for name, tt := range map[string]struct {
+		opts *ValidateOptions
+		want []string
+	}{
+		"defaults": {nil, []string{"generation_config.top_k", "contents[0].parts", "generation_config.temperature"}},
+		"strict":   {&ValidateOptions{Strict: true}, []string{"generation_config.top_k", "", "contents[0].parts", "generation_config.temperature"}},
+		"limits":   {&ValidateOptions{Limits: content.Limits{Depth: 1}}, []string{""}},
+	} {
+		n, err := DecodeRequest([]byte(doc), tt.opts)
+		list, _ := content.Violations(err)
+		var got []string
+		for _, v := range list {
+			got = append(got, v.Path)
 		}
-		r := parse()
-		r.Model = "other"
-		passed, _ := r.passOn(nil)
-		for _, n := range []*upstream.Request{r.Upstream(), passed} {
-			w := upstream.WireOf(n, Format)
-			if w == nil || w.Body != doc || len(w.Spans) != 1 || w.Body[w.Spans[0].From:w.Spans[0].To] != `"m"` {
-				t.Errorf("%s: Wire is %+v", name, w)
-			}
-		}
-		one := int64(1)
-		for what, change := range map[string]func(r *Request){
-			"text":       func(r *Request) { r.Contents[0].Parts[0].(*content.Text).Text = "b" },
-			"turns":      func(r *Request) { r.Contents = append(r.Contents, r.Contents[0]) },
-			"top_k":      func(r *Request) { *r.GenerationConfig.TopK = 2 },
-			"seed":       func(r *Request) { r.GenerationConfig.Seed = &one },
-			"modalities": func(r *Request) { r.GenerationConfig.ResponseModalities[0] = "IMAGE" },
-			"labels":     func(r *Request) { r.Labels = "" },
-			"tool":       func(r *Request) { r.Tools[0].Raw = `{"x":1}` },
-			"system":     func(r *Request) { r.SystemInstruction = &Instruction{Parts: r.Contents[0].Parts} },
-			"choice":     func(r *Request) { r.ToolConfig = &ToolConfig{FunctionCalling: &FunctionCalling{Mode: "ANY"}} },
-		} {
-			r := parse()
-			change(r)
-			if upstream.WireOf(r.Upstream(), Format) != nil {
-				t.Errorf("%s, %s changed: the old document is passed on", name, what)
-			}
+		if diff := cmp.Diff(tt.want, got); diff != "" || n != nil {
+			t.Errorf("%s: got %v (-want +got):\n%s", name, n, diff)
 		}
 	}
 }
@@ -231,7 +247,7 @@ func TestChangedResult(t *testing.T) {
 	}
 	r.Contents[0].Parts[0].(*content.ToolResult).Parts = []content.Part{plainText("***")}
 	got, err := r.AppendJSON(nil)
-	if want := `{"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"output":"***"}}}]}]}`; err != nil || string(got) != want {
+	if want := `{"contents":[{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"***"}}}]}]}`; err != nil || string(got) != want {
 		t.Errorf("got %s, %v", got, err)
 	}
 }

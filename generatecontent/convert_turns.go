@@ -17,8 +17,8 @@ const bypass = "skip_thought_signature_validator"
 // says in turns that follow one another is one turn. The vendor wants the results
 // of a step in one turn, too, right behind that of the calls.
 func (c *converter) turns(turns []content.Turn) []content.Turn {
-	turns = envelope.Rejoin(Format, turns)
-	gone := cleared.Of(turns)
+	turns = envelope.AttachSignatures(Format, turns)
+	gone := cleared.Find(turns)
 	c.current = currentTurn(turns, gone)
 	for c.answers = len(turns) - 1; c.answers >= 0 && turns[c.answers].Role != content.RoleAssistant; {
 		c.answers--
@@ -27,7 +27,7 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 	own := false
 	var grown, called bool // the last of list: whether its parts are its own, and whether there is a call among them
 	for i := range turns {
-		if gone.Has(i, &turns[i]) {
+		if gone.Contains(i, &turns[i]) {
 			if !own {
 				own, list = true, append(make([]content.Turn, 0, len(turns)), list...)
 			}
@@ -93,7 +93,7 @@ func (c *converter) turn(from *content.Turn, last *content.Turn) (t content.Turn
 	if t.Role == content.RoleAssistant && (last == nil || last.Role != content.RoleAssistant) {
 		c.calls, c.byID, c.results = nil, nil, 0
 	}
-	c.empty = t.Role == content.RoleUser && silent(t.Parts)
+	c.empty = t.Role == content.RoleUser && isSilent(t.Parts)
 	told := len(c.Losses.Losses)
 	c.path.Push("parts")
 	parts, other := c.parts(t.Parts, from.Role)
@@ -191,7 +191,7 @@ func (c *converter) signed(from, t *content.Turn, later bool, i int) bool {
 // vendor sees it: with the last words of the user that are not results.
 func currentTurn(turns []content.Turn, gone cleared.Turns) int {
 	for i := len(turns) - 1; i >= 0; i-- {
-		if turns[i].Role == content.RoleAssistant || gone.Has(i, &turns[i]) {
+		if turns[i].Role == content.RoleAssistant || gone.Contains(i, &turns[i]) {
 			continue
 		}
 		for _, p := range turns[i].Parts {

@@ -89,27 +89,27 @@ var turnMappings = []mapping{
 			`{"text":"","thought":true,"thoughtSignature":"Yg=="},{"text":"a"}]}]}`,
 		lost: []string{"hint turns.1.parts.3", "hint turns.1.parts.4", "hint turns.1.parts.5"}, rules: []*loss.Rule{emptyText, foreignThought, foreignThought}},
 	{name: "carried signatures", from: said(asked, replies(
-		neighbour(envelope.Next, "YQ=="), plainText("a"), neighbour(envelope.Last, "Yg=="), neighbour(envelope.NextCall, "Yw=="), aCall, neighbour(envelope.Next, "ZA=="), &content.Image{Source: picture},
-		neighbour(envelope.Next, "ZQ==")), asks(&content.ToolResult{ID: "1"})),
+		neighbour(envelope.KindNextText, "YQ=="), plainText("a"), neighbour(envelope.KindPreviousText, "Yg=="), neighbour(envelope.KindNextCall, "Yw=="), aCall, neighbour(envelope.KindNextText, "ZA=="), &content.Image{Source: picture},
+		neighbour(envelope.KindNextText, "ZQ==")), asks(&content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="},{"text":"","thoughtSignature":"Yg=="},{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"Yw=="},` +
 			`{"text":"","thoughtSignature":"ZA=="},{"inlineData":{"mimeType":"image/png","data":"AAAA"}},{"text":"","thoughtSignature":"ZQ=="}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
-	{name: "a signature behind its part", from: said(asked, replies(plainText("a"), neighbour(envelope.Last, "YQ=="))),
+	{name: "a signature behind its part", from: said(asked, replies(plainText("a"), neighbour(envelope.KindPreviousText, "YQ=="))),
 		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="}]}]}`},
-	{name: "a signature of nothing", from: said(asked, replies(neighbour(envelope.Last, "YQ=="))),
+	{name: "a signature of nothing", from: said(asked, replies(neighbour(envelope.KindPreviousText, "YQ=="))),
 		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="}]}]}`},
-	{name: "signatures in turns of their own", target: Target{SignedCalls: true}, from: said(asked, replies(neighbour(envelope.NextCall, "YQ==")), replies(aCall),
-		replies(&content.Text{Text: "a"}), replies(neighbour(envelope.Last, "Yg==")), asks(&content.ToolResult{ID: "1"}),
-		replies(another), replies(neighbour(envelope.LastCall, "Yw==")), asks(&content.ToolResult{ID: "2"})),
+	{name: "signatures in turns of their own", target: Target{SignedCalls: true}, from: said(asked, replies(neighbour(envelope.KindNextCall, "YQ==")), replies(aCall),
+		replies(&content.Text{Text: "a"}), replies(neighbour(envelope.KindPreviousText, "Yg==")), asks(&content.ToolResult{ID: "1"}),
+		replies(another), replies(neighbour(envelope.KindPreviousCall, "Yw==")), asks(&content.ToolResult{ID: "2"})),
 		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"YQ=="},{"text":"a","thoughtSignature":"Yg=="}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},{"role":"model","parts":[{"functionCall":{"id":"2","name":"g"},"thoughtSignature":"Yw=="}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"2","name":"g","response":{}}}]}]}`,
 		lost: []string{"hint turns.3"}, rules: []*loss.Rule{joinedCalls}},
-	{name: "a signature of a text that is gone, before a call", from: said(asked, replies(neighbour(envelope.Next, "YQ=="), aCall, neighbour(envelope.Last, "Yg==")), asks(&content.ToolResult{ID: "1"})),
+	{name: "a signature of a text that is gone, before a call", from: said(asked, replies(neighbour(envelope.KindNextText, "YQ=="), aCall, neighbour(envelope.KindPreviousText, "Yg==")), asks(&content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="},{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"text":"","thoughtSignature":"Yg=="}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
-	{name: "signatures whose parts are gone", from: said(asked, replies(neighbour(envelope.Next, "YQ=="), &content.Thinking{Text: "b"}, neighbour(envelope.Last, "Yg=="), neighbour(envelope.NextCall, "Yw=="), neighbour(envelope.NextCall, "ZA=="), aCall),
-		asks(&content.ToolResult{ID: "1"}, neighbour(envelope.Last, "ZQ==")), replies(neighbour(envelope.Last, "Zg=="))),
+	{name: "signatures whose parts are gone", from: said(asked, replies(neighbour(envelope.KindNextText, "YQ=="), &content.Thinking{Text: "b"}, neighbour(envelope.KindPreviousText, "Yg=="), neighbour(envelope.KindNextCall, "Yw=="), neighbour(envelope.KindNextCall, "ZA=="), aCall),
+		asks(&content.ToolResult{ID: "1"}, neighbour(envelope.KindPreviousText, "ZQ==")), replies(neighbour(envelope.KindPreviousText, "Zg=="))),
 		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="},{"text":"b","thought":true},{"text":"","thoughtSignature":"Yg=="},{"text":"","thoughtSignature":"Yw=="},` +
 			`{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"ZA=="}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},` +
 			`{"role":"model","parts":[{"text":"","thoughtSignature":"Zg=="}]}]}`,

@@ -9,16 +9,16 @@ import (
 )
 
 // count makes calls of the bodies of countTokens.
-func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler.Call, error) {
-	return func(_ string, r *http.Request, body string) (*handler.Call, error) {
+func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
 		req, err := d.request(t, body, true)
 		if err != nil {
 			return nil, err
 		}
-		call := &handler.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
-		call.Request, call.Losses = req.passOn(handler.Forwarded(r, d.forward))
-		call.Within, _ = patience(r) // head has judged it
-		call.Count(Format, isCount, writeCount)
+		call := &handler.Operation{WirePath: req.path, Files: d.elsewhere(req), Memory: req.origin.cost}
+		call.Request, call.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		call.Timeout, _ = patience(r) // head has judged it
+		call.CountTokens(Format, isCount, writeCount)
 		return call, nil
 	}
 }

@@ -54,7 +54,7 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 			break
 		}
 	}
-	f := &upstream.Frame{Whole: true}
+	f := &upstream.Frame{Complete: true}
 	d.fill(f)
 	return f, nil
 }
@@ -64,8 +64,8 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 type decoder struct {
 	doc    jsonwire.Doc
 	limits jsonwire.Limits
-	parser parser // reads parts; its faults and notes are looked at part by part
-	form   Form
+	parser parser // reads parts; its violations are looked at part by part
+	origin origin
 	inner  jsonwire.Limits // of a usage taken alone
 	whole  bool            // a whole reply is read, not a stream
 
@@ -106,7 +106,7 @@ const (
 func newDecoder(lim content.Limits) *decoder {
 	const depth = 256 // the default
 	return &decoder{
-		limits: jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, Lenient: true},
+		limits: jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true},
 		inner:  jsonwire.Limits{Depth: cmp.Or(max(lim.Depth, 0), depth) - 1, Values: lim.Values},
 		parser: parser{size: 1, version: "v1beta", path: codec.Path{Style: codec.Bracketed}},
 	}
@@ -155,7 +155,7 @@ func (d *decoder) read(data string) error {
 	}
 	clear(d.events)
 	d.events, d.odd, d.parts, d.plainText = d.events[:0], false, 0, jsonwire.Value{}
-	d.parser.form = &d.form
+	d.parser.origin = &d.origin
 	if err := d.doc.Parse(data, d.limits); err != nil {
 		return codec.BadGateway(fmt.Errorf("generatecontent: the answer is not JSON as it should be: %w", err))
 	}
@@ -310,7 +310,7 @@ func (d *decoder) word(v jsonwire.Value) string {
 
 // fill fills f with the document at hand and its events.
 func (d *decoder) fill(f *upstream.Frame) {
-	if d.doc.Replaced() > 0 {
+	if d.doc.Replacements() > 0 {
 		d.lose(codec.ResponseNotUnicode, "parts")
 	}
 	f.Format, f.Data, f.Events = Format, d.source, d.events

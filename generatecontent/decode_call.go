@@ -61,7 +61,7 @@ func (d *decoder) callPiece(i int, v jsonwire.Value) bool {
 		return false
 	}
 	d.odd = d.odd || d.whole || c.call != nil && c.call.split
-	signature, _, _ := v.Get("thoughtSignature").Base64Any()
+	signature, _, _ := v.Get("thoughtSignature").LenientBase64()
 	if c.call == nil {
 		t := &content.ToolUse{ID: call.Get("id").Str(), Name: name}
 		if signature != "" {

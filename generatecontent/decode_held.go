@@ -23,7 +23,7 @@ func (h *heldPieces) add(d *decoder) bool {
 	if h.size+len(d.source) > maxHeldPieces {
 		return false
 	}
-	if d.doc.Replaced() > 0 {
+	if d.doc.Replacements() > 0 {
 		d.lose(codec.ResponseNotUnicode, "parts")
 	}
 	h.size += len(d.source)
@@ -35,7 +35,7 @@ func (h *heldPieces) add(d *decoder) bool {
 
 // release puts the run in front of what f has, and forgets it.
 func (h *heldPieces) release(f *upstream.Frame) {
-	f.Before = h.data
+	f.Preceding = h.data
 	if len(h.data) == 0 {
 		return
 	}

@@ -102,7 +102,7 @@ var (
 
 // object reads a document that has to be an object and no error envelope.
 func (d *decoder) object(body string) error {
-	d.parser.form = &d.form
+	d.parser.origin = &d.origin
 	if err := d.doc.Parse(body, d.limits); err != nil {
 		return codec.BadGateway(fmt.Errorf("generatecontent: the answer is not JSON as it should be: %w", err))
 	}

@@ -38,7 +38,7 @@ func (d *decoder) plain(v jsonwire.Value) (t piece, ok bool) {
 			}
 			t.thought = b
 		case "thoughtSignature":
-			s, standard, e := x.Base64Any()
+			s, standard, e := x.LenientBase64()
 			if e != 0 && e != jsonwire.Base64Empty {
 				return t, false
 			}
@@ -64,8 +64,8 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 	n := d.answers[i].blocks // what of the answer's parts it becomes
 	part := d.parser.part(v)
 	var list []*content.Violation
-	if d.parser.faults.Len() > 0 {
-		list, _ = content.Violations(d.parser.faults.Err())
+	if d.parser.violations.Len() > 0 {
+		list, _ = content.Violations(d.parser.violations.Err())
 	}
 	d.forget()
 	var signature string
@@ -145,15 +145,14 @@ func standardData(p content.Part, v jsonwire.Value) bool {
 	if _, inline := source.(*content.Base64); !inline {
 		return true
 	}
-	_, standard, e := spelled(spelled(v, partFields, fInline), blobFields, fBlobData).Base64Any()
+	_, standard, e := spelled(spelled(v, partFields, fInline), blobFields, fBlobData).LenientBase64()
 	return e != 0 || standard // what is none was told
 }
 
-// forget drops what the parser noted of a part: nobody will encode it again by
-// its spelling, and large files should not be held on to.
+// forget drops what the parser recorded about a part, such as large files.
 func (d *decoder) forget() {
-	d.parser.faults = content.ViolationList{}
-	d.form = Form{odd: d.form.odd} // which is bounded: beyond that, names cost nothing
+	d.parser.violations = content.ViolationList{}
+	d.origin = origin{unknown: d.origin.unknown} // which is bounded: beyond that, names cost nothing
 }
 
 // deviations tells what the parser could not read of a part, and finds out

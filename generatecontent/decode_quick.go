@@ -26,7 +26,7 @@ const (
 // learn makes a mould of the document at hand, if it says just that: if it is
 // well-formed, goes on with an open text, and holds one part.
 func (d *decoder) learn(data string, usage jsonwire.Value) {
-	if d.whole || d.odd || d.parts != 1 || len(data) > longestMould || d.doc.Replaced() > 0 || !d.plainText.Exists() {
+	if d.whole || d.odd || d.parts != 1 || len(data) > longestMould || d.doc.Replacements() > 0 || !d.plainText.Exists() {
 		return
 	}
 	n := len(d.events)

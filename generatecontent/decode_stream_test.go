@@ -29,7 +29,7 @@ func outline(frames [][]upstream.Event) string {
 			b = append(b, byte('a'+e.Kind), byte('0'+e.Block))
 			b = append(b, e.Text...)
 			if e.Usage != nil {
-				b = fmt.Append(b, e.Usage.Prompt(), e.Usage.Answer())
+				b = fmt.Append(b, e.Usage.Prompt(), e.Usage.Completion())
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func TestStreamPassesVerbatim(t *testing.T) {
 			if f.Format != Format {
 				t.Errorf("%s: this deviates: %s", name, f.Data)
 			}
-			sent = append(append(sent, f.Before...), f.Data)
+			sent = append(append(sent, f.Preceding...), f.Data)
 			return nil
 		}))
 		if err != nil {

@@ -104,7 +104,7 @@ func extraWith(json string) *content.Extra {
 func vendorMark(data string) content.Signature { return content.Signature{Format: Format, Data: data} }
 
 func split(of, modality string, n int64) []content.ModalityCount {
-	return []content.ModalityCount{{Of: of, Modality: modality, Tokens: n}}
+	return []content.ModalityCount{{Kind: of, Modality: modality, Tokens: n}}
 }
 
 // membersOf returns an object with some members of the first candidate of an
@@ -183,8 +183,8 @@ func TestDecodeResponse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Format != Format || f.Data != body || !f.Whole || f.Name != "" {
-				t.Errorf("the frame is %q %q, whole %v", f.Format, f.Data, f.Whole)
+			if f.Format != Format || f.Data != body || !f.Complete || f.Name != "" {
+				t.Errorf("the frame is %q %q, whole %v", f.Format, f.Data, f.Complete)
 			}
 			if diff := cmp.Diff(slices.Concat(tt.head, tt.body, tt.tail), f.Events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
@@ -241,7 +241,7 @@ func TestStreamReader(t *testing.T) {
 				if diff := cmp.Diff(want.events, f.Events); diff != "" {
 					t.Errorf("frame %d (-want +got):\n%s", i, diff)
 				}
-				if odd := f.Format != Format; odd != want.odd || f.Whole || f.Name != "" || !gjson.Valid(f.Data) || !strings.Contains(stream, f.Data) {
+				if odd := f.Format != Format; odd != want.odd || f.Complete || f.Name != "" || !gjson.Valid(f.Data) || !strings.Contains(stream, f.Data) {
 					t.Errorf("frame %d: format %q, data %q", i, f.Format, f.Data)
 				}
 			}

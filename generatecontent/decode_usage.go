@@ -124,7 +124,7 @@ func (d *decoder) details(i int, v jsonwire.Value) {
 			d.lose(codec.ResponseManyCounts, "usage")
 			break
 		}
-		one := content.ModalityCount{Of: detailsOf[i], Modality: modalityWord(modalities.read(x.Get("modality")))}
+		one := content.ModalityCount{Kind: detailsOf[i], Modality: modalityWord(modalities.read(x.Get("modality")))}
 		if n, ok := wholeNumber(x.Get("tokenCount"), 64); ok {
 			one.Tokens = min(max(n, 0), mostTokens)
 		}

@@ -54,8 +54,8 @@ func TestUsage(t *testing.T) {
 			`"promptTokensDetails":[{"modality":"TEXT","tokenCount":8},{"modality":"IMAGE","tokenCount":2}],"cacheTokensDetails":` + details("cache", "VIDEO") +
 			`,"candidatesTokensDetails":` + details("output", "AUDIO") + `,"toolUsePromptTokensDetails":` + details("tool", "DOCUMENT") + `,"serviceTier":"flex","trafficType":"ON_DEMAND","new":{"a":1}}`},
 			content.Usage{Input: 6, CacheRead: 4, ToolPrompt: 2, Output: 7, Thinking: 5, Modalities: []content.ModalityCount{
-				{Of: "prompt", Modality: "text", Tokens: 8}, {Of: "prompt", Modality: "image", Tokens: 2}, {Of: "cache", Modality: "video", Tokens: 3},
-				{Of: "output", Modality: "audio", Tokens: 3}, {Of: "tool", Modality: "document", Tokens: 3}},
+				{Kind: "prompt", Modality: "text", Tokens: 8}, {Kind: "prompt", Modality: "image", Tokens: 2}, {Kind: "cache", Modality: "video", Tokens: 3},
+				{Kind: "output", Modality: "audio", Tokens: 3}, {Kind: "tool", Modality: "document", Tokens: 3}},
 				Extra: extraWith(`{"serviceTier":"flex","trafficType":"ON_DEMAND","new":{"a":1}}`)}, false},
 		{"running totals", uses{`{"promptTokenCount":10,"totalTokenCount":10}`, `{"promptTokenCount":10,"thoughtsTokenCount":3}`, `{"promptTokenCount":10,"candidatesTokenCount":4,"thoughtsTokenCount":3}`},
 			content.Usage{Input: 10, Output: 4, Thinking: 3}, false},
@@ -65,7 +65,7 @@ func TestUsage(t *testing.T) {
 			content.Usage{Modalities: split("output", "text", 9)}, false},
 		{"details end", uses{`{"candidatesTokensDetails":` + details("output", "TEXT") + `}`, `{"candidatesTokensDetails":[]}`}, content.Usage{}, false},
 		{"an unknown modality", uses{`{"promptTokensDetails":[{"modality":"SMELL","tokenCount":1},{"tokenCount":2}]}`},
-			content.Usage{Modalities: []content.ModalityCount{{Of: "prompt", Modality: "smell", Tokens: 1}, {Of: "prompt", Tokens: 2}}}, false},
+			content.Usage{Modalities: []content.ModalityCount{{Kind: "prompt", Modality: "smell", Tokens: 1}, {Kind: "prompt", Tokens: 2}}}, false},
 		{"more from the cache than there is", uses{`{"promptTokenCount":3,"cachedContentTokenCount":5}`}, content.Usage{CacheRead: 3}, false},
 		{"from the cache of nobody knows how much", uses{`{"cachedContentTokenCount":5}`}, content.Usage{CacheRead: 5}, false},
 		{"negative", uses{`{"promptTokenCount":-1,"cachedContentTokenCount":-2,"candidatesTokenCount":-3,"thoughtsTokenCount":-4,"toolUsePromptTokenCount":-5,"promptTokensDetails":[{"modality":"TEXT","tokenCount":-6}]}`},
@@ -83,7 +83,7 @@ func TestUsage(t *testing.T) {
 			if diff := cmp.Diff(&tt.want, got); diff != "" || losses != nil || odd != tt.odd {
 				t.Errorf("losses %v, odd %v (-want +got):\n%s", losses, odd, diff)
 			}
-			if got.Prompt() < 0 || got.Answer() < 0 {
+			if got.Prompt() < 0 || got.Completion() < 0 {
 				t.Error("a sum is negative")
 			}
 		})

@@ -16,7 +16,7 @@ import (
 )
 
 // A dialect says everything that is the format's around an answer. It
-// implements [handler.Dialect].
+// implements [handler.Protocol].
 type dialect struct {
 	limits     content.Limits
 	body       int64 // the limit of bodies
@@ -27,15 +27,15 @@ type dialect struct {
 
 func (d *dialect) Format() content.Format { return Format }
 
-// Path tells paths of answers; those of requests are told by who knows the
+// WirePath tells paths of answers; those of requests are told by who knows the
 // document.
-func (d *dialect) Path(neutral string) string { return new(Request).path(neutral) }
+func (d *dialect) WirePath(neutral string) string { return new(Request).path(neutral) }
 
-// Header sets the request's id. The vendor sends none; its clients ignore it.
-func (d *dialect) Header(h http.Header, id string) { h.Set("X-Request-Id", id) }
+// SetHeader sets the request's id. The vendor sends none; its clients ignore it.
+func (d *dialect) SetHeader(h http.Header, id string) { h.Set("X-Request-Id", id) }
 
-// Forward lets through which tier has answered.
-func (d *dialect) Forward(name string) bool { return name == "X-Gemini-Service-Tier" }
+// ForwardsHeader lets through which tier has answered.
+func (d *dialect) ForwardsHeader(name string) bool { return name == "X-Gemini-Service-Tier" }
 
 func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
 	return statusFor(f, d.body), appendError(nil, f, d.body)
@@ -60,22 +60,22 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	route := &handler.Route{Method: http.MethodPost, Head: head, Error: d.errorOf(t, false)}
+	route := &handler.Route{Method: http.MethodPost, CheckHeader: head, Error: d.errorOf(t, false)}
 	switch {
 	case t.list != "":
-		route.Method, route.Call = http.MethodGet, d.models(t)
+		route.Method, route.Parse = http.MethodGet, d.models(t)
 	case t.method == "":
-		route.Method, route.Call = http.MethodGet, d.model(t)
+		route.Method, route.Parse = http.MethodGet, d.model(t)
 	case t.method == "countTokens":
-		route.Call = d.count(t)
+		route.Parse = d.count(t)
 	case t.method == "generateContent":
-		route.Call = d.generate(t, nil)
+		route.Parse = d.generate(t, nil)
 	default:
 		f := inArray
 		if alt(r.URL.Query()) == "sse" {
 			f = inEvents
 		}
-		route.Call = d.generate(t, &f)
+		route.Parse = d.generate(t, &f)
 		route.Error = d.errorOf(t, f == inArray)
 	}
 	return route, nil
@@ -162,20 +162,16 @@ func (d *dialect) request(t *target, body string, count bool) (*Request, error) 
 	if !isModelName(t.model) {
 		return nil, &content.Violation{Code: content.CodeValue, Path: "model", Text: "unexpected model name format"}
 	}
-	req, err := parseRequest(body, reading{limits: d.limits, version: t.version, count: count})
-	if req == nil {
+	req, err := readRequest(body, t.version, &ValidateOptions{Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits})
+	if err != nil {
 		return nil, err
-	}
-	rules := &ValidateOptions{Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits}
-	if faults := req.Validate(rules); faults != nil {
-		return nil, faults // those of parsing are among them
 	}
 	if req.Model != "" && req.Model != t.name && req.Model != t.model && strings.TrimPrefix(req.Model, "models/") != t.model {
 		return nil, &content.Violation{Code: content.CodeConflict, Path: "model",
 			Text: "the model in the body is another than that in the URL, " + handler.OneLine(t.name, 256)}
 	}
 	req.Model = t.model
-	return req, err
+	return req, nil
 }
 
 // isModelName reports whether a URL names a model. What upstreams are asked for
@@ -184,21 +180,21 @@ func isModelName(s string) bool { return s != "" && isModel(s) }
 
 // generate makes calls of the bodies of requests. f is how to stream the
 // answer; nil if it is wanted whole.
-func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, string) (*handler.Call, error) {
-	return func(_ string, r *http.Request, body string) (*handler.Call, error) {
+func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
 		req, err := d.request(t, body, false)
 		if err != nil {
 			return nil, err
 		}
-		c := &handler.Call{Path: req.path, Files: d.elsewhere(req), Cost: req.Form.cost}
-		c.Request, c.Losses = req.passOn(handler.Forwarded(r, d.forward))
-		c.Within, _ = patience(r) // head has judged it
-		id := rand.Text()         // not the request's, which may be an edge's, and come again
+		c := &handler.Operation{WirePath: req.path, Files: d.elsewhere(req), Memory: req.origin.cost}
+		c.Request, c.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		c.Timeout, _ = patience(r) // head has judged it
+		id := rand.Text()          // not the request's, which may be an edge's, and come again
 		if f != nil {
 			c.Request.Stream = true
 			s := newStream(*f, id, t.model, d.body)
 			s.signs = signsCalls(t.model)
-			c.Stream, c.Apart = s, apart
+			c.Stream, c.ErrorPause = s, apart
 			return c, nil
 		}
 		c.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {

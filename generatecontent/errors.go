@@ -26,20 +26,20 @@ const invalidArgument = "INVALID_ARGUMENT"
 // statuses. limit is that of bodies.
 func tellFailure(f *handler.Failure, limit int64) wording {
 	switch f.Detail {
-	case handler.DetailNoKey:
+	case handler.DetailMissingKey:
 		return wording{403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers (callers without established identity). " +
 			"Please use API Key or other form of API consumer identity to call this API."}
-	case handler.DetailBadKey:
+	case handler.DetailInvalidKey:
 		return wording{400, invalidArgument, textBadKey}
-	case handler.DetailTwoKeys:
+	case handler.DetailConflictingKeys:
 		return wording{400, invalidArgument, "The request has API keys that differ: x-goog-api-key, key and Authorization must agree. Please send one."}
 	case handler.DetailMediaType:
 		return wording{400, invalidArgument, "Content-Type must be application/json."}
 	case handler.DetailCharset:
 		return wording{400, invalidArgument, "The charset of the request body is not supported. Please send UTF-8."}
-	case handler.DetailEncoding:
+	case handler.DetailContentEncoding:
 		return wording{400, invalidArgument, "Compressed request bodies are not supported."}
-	case handler.DetailBodyTime:
+	case handler.DetailBodyTimeout:
 		return wording{400, invalidArgument, "The request body took too long to arrive."}
 	}
 	if f.Code == upstream.CodeTooLarge {
@@ -135,7 +135,7 @@ func readDetails(f *handler.Failure) (d errorDetails) {
 	if f.Details == nil || f.Details.Format != Format {
 		return d
 	}
-	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{Lenient: true})
+	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{AllowInvalidUTF8: true})
 	if err != nil {
 		return d
 	}
@@ -287,7 +287,7 @@ func appendDetails(dst []byte, f *handler.Failure, list []line, text string) []b
 		}
 		dst = append(dst, `]},`...)
 	}
-	if f.Detail == handler.DetailBadKey || f.Detail == handler.DetailTwoKeys {
+	if f.Detail == handler.DetailInvalidKey || f.Detail == handler.DetailConflictingKeys {
 		dst = append(dst, typeHead+`ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com",`+
 			`"metadata":{"service":"generativelanguage.googleapis.com"}},`...)
 		dst = append(dst, typeHead+`LocalizedMessage","locale":"en-US","message":`...)

@@ -51,12 +51,12 @@ func TestErrorCodes(t *testing.T) {
 		upstream.CodeBadGateway:      "502 UNAVAILABLE",
 		"of a later version":         "500 INTERNAL",
 	} {
-		status, e := toldOf(t, handler.Explain(&upstream.Error{Code: code, Err: errors.New("secret")}))
+		status, e := toldOf(t, handler.FailureOf(&upstream.Error{Code: code, Err: errors.New("secret")}))
 		text, _ := e["message"].(string)
 		if got := fmt.Sprint(status, " ", e["status"]); got != want || text == "" || strings.Contains(text, "secret") {
 			t.Errorf("%s: got %s %q, want %s", code, got, text, want)
 		}
-		_, e = toldOf(t, handler.Explain(&upstream.Error{Code: code, Text: "said"}))
+		_, e = toldOf(t, handler.FailureOf(&upstream.Error{Code: code, Text: "said"}))
 		if e["message"] != "said" && code != "" {
 			t.Errorf("%s: the upstream's words became %q", code, e["message"])
 		}
@@ -92,7 +92,7 @@ func TestErrorFaults(t *testing.T) {
 			"Unknown name\n* GenerateContentRequest.contents: b\n", []any{violation("", "Unknown name"), violation("contents", "b")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			status, e := toldOf(t, handler.Explain(tt.err))
+			status, e := toldOf(t, handler.FailureOf(tt.err))
 			want := map[string]any{"code": e["code"], "status": "INVALID_ARGUMENT", "message": tt.message,
 				"details": []any{map[string]any{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": tt.want}}}
 			if diff := cmp.Diff(want, e); diff != "" || status != 400 {
@@ -100,18 +100,18 @@ func TestErrorFaults(t *testing.T) {
 			}
 		})
 	}
-	_, e := toldOf(t, handler.Explain(many.Err()))
+	_, e := toldOf(t, handler.FailureOf(many.Err()))
 	if text := e["message"].(string); len(text) > 17<<10 || !strings.HasSuffix(text, " more\n") {
 		t.Errorf("%d bytes that end in %q", len(text), text[len(text)-20:])
 	}
-	_, e = toldOf(t, handler.Explain(&content.Violation{Code: content.CodeSyntax, Text: strings.Repeat("é", 5000)}))
+	_, e = toldOf(t, handler.FailureOf(&content.Violation{Code: content.CodeSyntax, Text: strings.Repeat("é", 5000)}))
 	if text := e["message"].(string); len(text) > 2<<10 || !utf8.ValidString(text) {
 		t.Errorf("%d bytes, valid: %v", len(text), utf8.ValidString(text))
 	}
 }
 
 func TestErrorDetails(t *testing.T) {
-	status, e := toldOf(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailBadKey})
+	status, e := toldOf(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailInvalidKey})
 	want := []any{
 		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com",
 			"metadata": map[string]any{"service": "generativelanguage.googleapis.com"}},
@@ -120,7 +120,7 @@ func TestErrorDetails(t *testing.T) {
 	if diff := cmp.Diff(want, e["details"]); diff != "" || status != 400 {
 		t.Errorf("%d (-want +got):\n%s", status, diff)
 	}
-	_, e = toldOf(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailBadKey, Text: "it has expired"})
+	_, e = toldOf(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailInvalidKey, Text: "it has expired"})
 	if e["message"] != "it has expired" {
 		t.Errorf("the host's words became %q", e["message"])
 	}

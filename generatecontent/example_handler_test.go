@@ -105,6 +105,6 @@ func ExampleResponseFromUpstream() {
 	fmt.Println(string(doc), err)
 	fmt.Println(lost)
 	// Output:
-	// {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true},{"functionCall":{"id":"1","name":"wave","args":{"hand":"left"}},"thoughtSignature":"cHcxLm90aGVyLmQ0YjhjNTJkNDNjNmY5MGEudFt7InRleHQiOiJBIGdyZWV0aW5nLiIsInNpZ25hdHVyZSI6IngiLCJmaXJzdCI6dHJ1ZX1d"}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":2,"candidatesTokenCount":3,"thoughtsTokenCount":4,"totalTokenCount":17}} <nil>
+	// {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true},{"functionCall":{"id":"1","name":"wave","args":{"hand":"left"}},"thoughtSignature":"cHcxLm90aGVyLjllMTUyODQzOTE4NDRhYWQudFt7InRleHQiOiJBIGdyZWV0aW5nLiIsInNpZ25hdHVyZSI6IngifV0="}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":2,"candidatesTokenCount":3,"thoughtsTokenCount":4,"totalTokenCount":17}} <nil>
 	// [hint usage: counts, or words about them, are left out, or stand as part of a sum only]
 }

@@ -19,7 +19,26 @@ func ExampleParseRequest() {
 	fmt.Println(string(canonical), err)
 	// Output:
 	// Capital of Peru? 20
-	// {"contents":[{"parts":[{"text":"Capital of Peru?"}]}],"generationConfig":{"maxOutputTokens":20}} <nil>
+	// {"contents":[{"role":"user","parts":[{"text":"Capital of Peru?"}]}],"generationConfig":{"maxOutputTokens":20}} <nil>
+}
+
+// A batch worker sends a request on byte for byte, for a model of its choice.
+func ExampleDecodeRequest() {
+	body := []byte(`{ "contents": [{"parts": [{"text": "Capital of Peru?"}]}], "generation_config": {"temperature": 1.0} }`)
+	r, err := generatecontent.DecodeRequest(body, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r.Model, r.Stream = "gemini-3.8-flash", true // both are in the URL, not in the document
+	if w := upstream.WireOf(r, generatecontent.Format); w != nil {
+		fmt.Println(w.Body == string(body))
+	}
+	r.MaxTokens = new(int64(20)) // the request differs from the document now
+	fmt.Println(upstream.WireOf(r, generatecontent.Format) == nil)
+	// Output:
+	// true
+	// true
 }
 
 func ExampleParseCountRequest() {

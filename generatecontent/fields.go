@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/internal/codec"
@@ -17,11 +18,11 @@ type message struct {
 	fields []field
 
 	// byLen are the fields by the length of their names, both spellings.
-	byLen [longestName + 1][]spelling
+	byLen [maxNameLength + 1][]spelling
 }
 
-// longestName is how long the longest name of any field is.
-const longestName = 40
+// maxNameLength is how long the longest name of any field is.
+const maxNameLength = 40
 
 // A spelling is one name of a field.
 type spelling struct {
@@ -50,24 +51,22 @@ const (
 	kInt64
 	kFloat
 	kBytes
-	kDuration
 	kTime
 	kEnum
 	kMessage
 	kStruct  // any object, its names are free
 	kValue   // any value
-	kTextMap // names are free, values are texts
 	kSelf    // the message that the field is in
 	kSelfMap // names are free, values are the message that the field is in
 )
 
-// An enum is a set of names. Those at the front have their place for number;
-// the numbers of the others are not public.
+// An enum is a set of names. The index of the first ones is their number; the
+// numbers of the others are not public.
 type enum struct {
 	name     string
 	values   []string
 	numbered int
-	open     bool // other names are taken as they are
+	open     bool // other strings are accepted; Strict refuses them
 }
 
 // A named field is an entry of a table.
@@ -94,6 +93,16 @@ func object(name string, fields ...named) *message {
 	return m
 }
 
+// namesOnly makes a message whose members Polywire does not use. Only their names are
+// known; the vendor checks the values.
+func namesOnly(name, members string) *message {
+	var fields []named
+	for _, s := range strings.Fields(members) {
+		fields = append(fields, value(s))
+	}
+	return object(name, fields...)
+}
+
 // snake returns the other spelling of a name.
 func snake(camel string) string {
 	var b strings.Builder
@@ -114,12 +123,10 @@ func int32s(name string) named          { return named{name, field{kind: kInt32}
 func int64s(name string) named          { return named{name, field{kind: kInt64}} }
 func number(name string) named          { return named{name, field{kind: kFloat}} }
 func data(name string) named            { return named{name, field{kind: kBytes}} }
-func duration(name string) named        { return named{name, field{kind: kDuration}} }
 func instant(name string) named         { return named{name, field{kind: kTime}} }
 func free(name string) named            { return named{name, field{kind: kStruct}} }
 func value(name string) named           { return named{name, field{kind: kValue}} }
 func texts(name string) named           { return named{name, field{kind: kString, list: true}} }
-func textMap(name string) named         { return named{name, field{kind: kTextMap}} }
 func one(name string, m *message) named { return named{name, field{kind: kMessage, of: m}} }
 func many(name string, m *message) named {
 	return named{name, field{kind: kMessage, of: m, list: true}}
@@ -127,17 +134,25 @@ func many(name string, m *message) named {
 func either(name string, m *message) named {
 	return named{name, field{kind: kMessage, of: m, list: true, either: true}}
 }
-func choice(name string, e *enum) named        { return named{name, field{kind: kEnum, enum: e}} }
-func choices(name string, e *enum) named       { return named{name, field{kind: kEnum, enum: e, list: true}} }
-func itself(name string, k kind) named         { return named{name, field{kind: k}} }
-func itselfs(name string) named                { return named{name, field{kind: kSelf, list: true}} }
-func closed(name string, v ...string) *enum    { return &enum{name: name, values: v, numbered: len(v)} }
-func unnumbered(name, v string) *enum          { return &enum{name: name, values: strings.Fields(v)} }
-func open(name string, values ...string) *enum { return &enum{name: name, values: values, open: true} }
+func choice(name string, e *enum) named  { return named{name, field{kind: kEnum, enum: e}} }
+func choices(name string, e *enum) named { return named{name, field{kind: kEnum, enum: e, list: true}} }
+func itself(name string, k kind) named   { return named{name, field{kind: k}} }
+func itselfs(name string) named          { return named{name, field{kind: kSelf, list: true}} }
+
+// closed makes an enum whose names the code depends on.
+func closed(name string, v ...string) *enum { return &enum{name: name, values: v, numbered: len(v)} }
+
+// open makes an enum that accepts other strings too.
+func open(name string, v ...string) *enum {
+	return &enum{name: name, values: v, numbered: len(v), open: true}
+}
+
+// unnumbered makes an open enum whose numbers are not public.
+func unnumbered(name string, v ...string) *enum { return &enum{name: name, values: v, open: true} }
 
 // find returns the field of a name in either spelling, -1 if there is none.
 func (m *message) find(name string) int {
-	if len(name) <= longestName {
+	if len(name) <= maxNameLength {
 		for _, s := range m.byLen[len(name)] {
 			if s.name == name {
 				return s.field
@@ -147,9 +162,9 @@ func (m *message) find(name string) int {
 	return -1
 }
 
-// likely returns the known name that a laxer reader would take an unknown name
+// similar returns the known name that a laxer reader would take an unknown name
 // for, or "".
-func (m *message) likely(name string) string {
+func (m *message) similar(name string) string {
 	if i := strings.IndexByte(name, 0); i >= 0 {
 		name = name[:i]
 	}
@@ -159,7 +174,7 @@ func (m *message) likely(name string) string {
 		}
 		return codec.SimilarName(name, m.snake)
 	}
-	if len(name) <= longestName {
+	if len(name) <= maxNameLength {
 		for _, s := range m.byLen[len(name)] {
 			if strings.EqualFold(s.name, name) {
 				return s.name
@@ -178,38 +193,30 @@ func isASCII(s string) bool {
 	return true
 }
 
-// find returns the canonical form of a name of the enum, "" if it is none.
+// find returns the canonical form of a name of the enum, "" if it is not accepted.
 func (e *enum) find(name string) string {
 	for _, v := range e.values {
 		if strings.EqualFold(v, name) {
 			return v
 		}
 	}
-	if e.open && isWord(name) {
+	if e.open {
 		return name
 	}
 	return ""
 }
 
+// has reports whether a canonical name is one of the vendor's.
+func (e *enum) has(name string) bool { return slices.Contains(e.values, name) }
+
 // unset reports whether a canonical name stands for no choice at all.
 func (e *enum) unset(name string) bool { return e.numbered > 0 && name == e.values[0] }
-
-// isWord reports whether s could be a name of an enum.
-func isWord(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if !(c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_') {
-			return false
-		}
-	}
-	return s != ""
-}
 
 // typeName returns a field's type in the vendor's words.
 func (p *parser) typeName(f *field, m *message) string {
 	const known = "type.googleapis.com/google.protobuf."
 	switch f.kind {
-	case kString, kTextMap:
+	case kString:
 		return "TYPE_STRING"
 	case kBool:
 		return "TYPE_BOOL"
@@ -221,8 +228,6 @@ func (p *parser) typeName(f *field, m *message) string {
 		return "TYPE_FLOAT"
 	case kBytes:
 		return "TYPE_BYTES"
-	case kDuration:
-		return known + "Duration"
 	case kTime:
 		return known + "Timestamp"
 	case kStruct:
@@ -240,3 +245,314 @@ func (p *parser) typeName(f *field, m *message) string {
 func (p *parser) vendorType(name string) string {
 	return "type.googleapis.com/google.ai.generativelanguage." + p.version + "." + name
 }
+
+// The fields of a request that have a Go field, in the order of the tables.
+const (
+	fModel = iota
+	fContents
+	fSystem
+	fTools
+	fToolConfig
+	fSafety
+	fGenConfig
+	fCached
+	fTier
+	fStore
+	fLabels
+	fContinuation
+	fProcessing
+	requestTyped
+)
+
+const (
+	fRole = iota
+	fParts
+	contentTyped
+)
+
+const (
+	fTemperature = iota
+	fTopP
+	fTopK
+	fCandidates
+	fMaxTokens
+	fStop
+	fPresence
+	fFrequency
+	fSeed
+	fLogprobsOn
+	fLogprobs
+	fMimeType
+	fSchema
+	fJSONSchema
+	fFormat
+	fModalities
+	fImage
+	fThinking
+	fSpeech
+	fResolution
+	configTyped
+)
+
+const (
+	fAspectRatio = iota
+	fImageSize
+	imageTyped
+)
+
+const (
+	fIncludeThoughts = iota
+	fBudget
+	fLevel
+	thinkingTyped
+)
+
+const (
+	fCalling = iota
+	fRetrieval
+	fServerSide
+	toolConfigTyped
+)
+
+const (
+	fMode = iota
+	fAllowed
+	callingTyped
+)
+
+const (
+	fCategory = iota
+	fThreshold
+	safetyTyped
+)
+
+const (
+	fCountContents = iota
+	fCountRequest
+	countTyped
+)
+
+// unsetName is the first name of most enums.
+func unsetName(prefix string) string { return prefix + "_UNSPECIFIED" }
+
+var (
+	harmCategory = &enum{name: "HarmCategory", open: true, numbered: 12, values: []string{
+		unsetName("HARM_CATEGORY"), "HARM_CATEGORY_DEROGATORY", "HARM_CATEGORY_TOXICITY", "HARM_CATEGORY_VIOLENCE",
+		"HARM_CATEGORY_SEXUAL", "HARM_CATEGORY_MEDICAL", "HARM_CATEGORY_DANGEROUS", "HARM_CATEGORY_HARASSMENT",
+		"HARM_CATEGORY_HATE_SPEECH", "HARM_CATEGORY_SEXUALLY_EXPLICIT", "HARM_CATEGORY_DANGEROUS_CONTENT",
+		"HARM_CATEGORY_CIVIC_INTEGRITY", "HARM_CATEGORY_JAILBREAK", "HARM_CATEGORY_IMAGE_HATE",
+		"HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT", "HARM_CATEGORY_IMAGE_HARASSMENT", "HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT",
+	}}
+	harmThreshold = open("SafetySetting.HarmBlockThreshold", "HARM_BLOCK_THRESHOLD_UNSPECIFIED", "BLOCK_LOW_AND_ABOVE",
+		"BLOCK_MEDIUM_AND_ABOVE", "BLOCK_ONLY_HIGH", "BLOCK_NONE", "OFF")
+	callingMode = closed("FunctionCallingConfig.Mode", unsetName("MODE"), "AUTO", "ANY", "NONE", "VALIDATED")
+	modality    = &enum{name: "GenerationConfig.Modality", open: true, numbered: 4,
+		values: []string{unsetName("MODALITY"), "TEXT", "IMAGE", "AUDIO", "VIDEO"}}
+	resolution = open("GenerationConfig.MediaResolution", unsetName("MEDIA_RESOLUTION"), "MEDIA_RESOLUTION_LOW",
+		"MEDIA_RESOLUTION_MEDIUM", "MEDIA_RESOLUTION_HIGH")
+	thinkingLevel = &enum{name: "ThinkingConfig.ThinkingLevel", numbered: 1,
+		values: []string{unsetName("THINKING_LEVEL"), "MINIMAL", "LOW", "MEDIUM", "HIGH"}}
+	serviceTier = open("ServiceTier", "unspecified", "standard", "flex", "priority")
+	textMime    = unnumbered("TextResponseFormat.MimeType", "APPLICATION_JSON", "TEXT_PLAIN")
+	schemaType  = closed("Type", unsetName("TYPE"), "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
+)
+
+var requestFields = object("GenerateContentRequest",
+	text("model"), many("contents", contentFields), one("systemInstruction", contentFields), many("tools", toolFields),
+	one("toolConfig", toolConfigFields), many("safetySettings", safetyFields), one("generationConfig", configFields),
+	text("cachedContent"), choice("serviceTier", serviceTier), flag("store"), free("labels"), data("continuationToken"),
+	free("processingOptions"),
+	free("modelArmorConfig"), free("generationOutputConfig"),
+)
+
+var countFields = object("CountTokensRequest",
+	many("contents", contentFields), one("generateContentRequest", requestFields),
+)
+
+var contentFields = object("Content", text("role"), many("parts", partFields))
+
+var safetyFields = object("SafetySetting",
+	choice("category", harmCategory), choice("threshold", harmThreshold), value("method"))
+
+var configFields = object("GenerationConfig",
+	number("temperature"), number("topP"), int32s("topK"), int32s("candidateCount"), int32s("maxOutputTokens"),
+	texts("stopSequences"), number("presencePenalty"), number("frequencyPenalty"), int32s("seed"),
+	flag("responseLogprobs"), int32s("logprobs"), text("responseMimeType"), one("responseSchema", schemaFields),
+	value("responseJsonSchema"), either("responseFormat", formatFields), choices("responseModalities", modality),
+	one("imageConfig", imageFields), one("thinkingConfig", thinkingFields), one("speechConfig", speechFields),
+	choice("mediaResolution", resolution),
+	value("_responseJsonSchema"),
+	one("audioTranscriptionConfig", namesOnly("AudioTranscriptionConfig", "languageCodes customVocabulary diarization wordTimestamp mode")),
+	value("enableEnhancedCivicAnswers"), value("enableAffectiveDialog"),
+	one("translationConfig", namesOnly("TranslationConfig", "targetLanguageCode echoTargetLanguage")),
+	free("routingConfig"), free("modelConfig"), value("audioTimestamp"),
+)
+
+// fOlderSchema is the second name of responseJsonSchema, the first of the
+// fields without a Go field.
+const fOlderSchema = configTyped
+
+var imageFields = object("ImageConfig", text("aspectRatio"), text("imageSize"),
+	value("personGeneration"), value("prominentPeople"), value("outputMimeType"), value("outputCompressionQuality"),
+	one("imageOutputOptions", namesOnly("ImageOutputOptions", "mimeType compressionQuality"))) // Vertex
+
+var thinkingFields = object("ThinkingConfig",
+	flag("includeThoughts"), int32s("thinkingBudget"), choice("thinkingLevel", thinkingLevel))
+
+var voiceFields = object("VoiceConfig",
+	one("prebuiltVoiceConfig", namesOnly("PrebuiltVoiceConfig", "voiceName")), free("replicatedVoiceConfig"), value("voice"))
+
+var speechFields = object("SpeechConfig",
+	one("voiceConfig", voiceFields),
+	one("multiSpeakerVoiceConfig", object("MultiSpeakerVoiceConfig",
+		many("speakerVoiceConfigs", object("SpeakerVoiceConfig", value("speaker"), one("voiceConfig", voiceFields))))),
+	value("languageCode"))
+
+var formatFields = object("ResponseFormat",
+	one("text", object("TextResponseFormat", choice("mimeType", textMime), value("schema"))),
+	one("image", namesOnly("ImageResponseFormat", "mimeType aspectRatio imageSize delivery")),
+	one("audio", namesOnly("AudioResponseFormat", "mimeType sampleRate bitRate delivery")))
+
+var toolConfigFields = object("ToolConfig",
+	one("functionCallingConfig", callingFields),
+	one("retrievalConfig", object("RetrievalConfig",
+		one("latLng", namesOnly("LatLng", "latitude longitude")), value("languageCode"))),
+	flag("includeServerSideToolInvocations"))
+
+var callingFields = object("FunctionCallingConfig",
+	choice("mode", callingMode), texts("allowedFunctionNames"), value("streamFunctionCallArguments"))
+
+// schemaFields is the closed set of the vendor's own schema dialect.
+var schemaFields = object("Schema",
+	choice("type", schemaType), text("format"), text("title"), text("description"), flag("nullable"), texts("enum"),
+	itself("items", kSelf), int64s("maxItems"), int64s("minItems"), itself("properties", kSelfMap), texts("required"),
+	int64s("minProperties"), int64s("maxProperties"), int64s("minLength"), int64s("maxLength"), text("pattern"),
+	number("minimum"), number("maximum"), itselfs("anyOf"), texts("propertyOrdering"), value("default"), value("example"))
+
+// The fields of a part. Those before partData are its data members, of which a
+// part has one.
+const (
+	fText = iota
+	fInline
+	fFile
+	fCall
+	fResponse
+	fCode
+	fCodeResult
+	fServerCall
+	fServerResponse
+	partData
+)
+
+const (
+	fThought = partData + iota
+	fSignature
+)
+
+const (
+	fBlobType = iota
+	fBlobData
+	blobTyped
+)
+
+const (
+	fFileType = iota
+	fFileURI
+	fileTyped
+)
+
+const (
+	fCallID = iota
+	fCallName
+	fCallArgs
+	callTyped
+)
+
+const (
+	fRespID = iota
+	fRespName
+	fRespObject
+	fRespParts
+	responseTyped
+)
+
+// The calls and results of the vendor's own tools have their id first, then
+// what they are called by.
+const (
+	fServerID = iota
+	fServerType
+	fServerObject
+)
+
+const fDeclarations = 0
+
+const (
+	fDeclName = iota
+	fDeclText
+	fDeclParams
+	fDeclParamsJSON
+	fDeclResponse
+	fDeclResponseJSON
+	declTyped
+)
+
+var (
+	language = open("ExecutableCode.Language", unsetName("LANGUAGE"), "PYTHON")
+	outcome  = open("CodeExecutionResult.Outcome", unsetName("OUTCOME"), "OUTCOME_OK", "OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED")
+	toolType = unnumbered("ToolType", "GOOGLE_SEARCH_WEB", "GOOGLE_SEARCH_IMAGE", "URL_CONTEXT", "GOOGLE_MAPS", "FILE_SEARCH", "MEDIA_PROCESSING")
+	level    = &enum{name: "MediaResolution.Level", open: true, numbered: 4, values: []string{unsetName("MEDIA_RESOLUTION"),
+		"MEDIA_RESOLUTION_LOW", "MEDIA_RESOLUTION_MEDIUM", "MEDIA_RESOLUTION_HIGH", "MEDIA_RESOLUTION_ULTRA_HIGH"}}
+)
+
+var partFields = object("Part",
+	text("text"), one("inlineData", blobFields), one("fileData", fileFields), one("functionCall", callFields),
+	one("functionResponse", responseFields), one("executableCode", codeFields), one("codeExecutionResult", codeResultFields),
+	one("toolCall", serverCallFields), one("toolResponse", serverResponseFields),
+	flag("thought"), data("thoughtSignature"),
+	free("partMetadata"), one("videoMetadata", namesOnly("VideoMetadata", "startOffset endOffset fps")),
+	one("mediaResolution", object("MediaResolution", choice("level", level), value("numTokens"))),
+	value("mediaProcessing"), one("speechMetadata", namesOnly("SpeechMetadata", "speaker style")),
+	value("audioTranscription"),
+)
+
+var (
+	blobFields = object("Blob", text("mimeType"), data("data"), text("displayName"))
+	fileFields = object("FileData", text("mimeType"), text("fileUri"), text("displayName"))
+	callFields = object("FunctionCall", text("id"), text("name"), free("args"),
+		value("partialArgs"), flag("willContinue"))
+	responseFields = object("FunctionResponse", text("id"), text("name"), free("response"), many("parts", responsePartFields),
+		flag("willContinue"), value("scheduling"))
+	responsePartFields   = object("FunctionResponsePart", one("inlineData", blobFields), one("fileData", fileFields))
+	codeFields           = object("ExecutableCode", text("id"), choice("language", language), text("code"))
+	codeResultFields     = object("CodeExecutionResult", text("id"), choice("outcome", outcome), text("output"))
+	serverCallFields     = object("ToolCall", text("id"), choice("toolType", toolType), free("args"), text("toolName"))
+	serverResponseFields = object("ToolResponse", text("id"), choice("toolType", toolType), free("response"), text("toolName"))
+)
+
+const (
+	fRespInline = iota
+	fRespFile
+)
+
+var toolFields = object("Tool",
+	many("functionDeclarations", declFields),
+	one("googleSearch", searchFields), one("googleSearchRetrieval", object("GoogleSearchRetrieval",
+		one("dynamicRetrievalConfig", namesOnly("DynamicRetrievalConfig", "mode dynamicThreshold")))),
+	one("codeExecution", object("CodeExecution")), one("urlContext", object("UrlContext")),
+	one("computerUse", namesOnly("ComputerUse",
+		"environment excludedPredefinedFunctions enablePromptInjectionDetection disabledSafetyPolicies")),
+	one("fileSearch", namesOnly("FileSearch", "fileSearchStoreNames topK metadataFilter")),
+	one("googleMaps", object("GoogleMaps", value("enableWidget"), value("groundingTypes"), free("authConfig"))),
+	many("mcpServers", object("McpServer", value("name"), one("streamableHttpTransport",
+		namesOnly("StreamableHttpTransport", "url headers timeout sseReadTimeout terminateOnClose")))),
+	free("retrieval"), free("enterpriseWebSearch"), free("parallelAiSearch"), free("exaAiSearch"),
+)
+
+var searchFields = object("GoogleSearch",
+	one("searchTypes", object("SearchTypes", free("webSearch"), free("imageSearch"))),
+	one("timeRangeFilter", namesOnly("Interval", "startTime endTime")),
+	value("excludeDomains"), value("blockingConfidence"))
+
+var declFields = object("FunctionDeclaration",
+	text("name"), text("description"), one("parameters", schemaFields), value("parametersJsonSchema"),
+	one("response", schemaFields), value("responseJsonSchema"), value("behavior"))

@@ -58,7 +58,7 @@ type Options struct {
 // The header x-server-timeout bounds a request, in seconds: after that it
 // fails with 504.
 type Handler struct {
-	front   *handler.Server
+	front   *handler.Handler
 	dialect *dialect
 }
 

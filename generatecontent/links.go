@@ -39,7 +39,7 @@ type linkFinder struct {
 // document.
 func (d *dialect) elsewhere(r *Request) []handler.File {
 	f := linkFinder{path: codec.Path{Style: codec.Bracketed}, lim: fileLimits(d.limits)}
-	if r.Form != nil && r.Form.nested {
+	if r.origin != nil && r.origin.nested {
 		f.path.Push("generate_content_request")
 	}
 	if s := r.SystemInstruction; s != nil {

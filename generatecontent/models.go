@@ -28,28 +28,28 @@ type page struct {
 }
 
 // models makes calls of requests for the list of models.
-func (d *dialect) models(t *target) func(string, *http.Request, string) (*handler.Call, error) {
-	return func(_ string, r *http.Request, _ string) (*handler.Call, error) {
+func (d *dialect) models(t *target) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
 		p, err := pageOf(r.URL.Query())
 		if err != nil {
 			return nil, err
 		}
-		c := &handler.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+		c := &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 			list, err := listed(ctx, up)
 			if err != nil {
 				return nil, err
 			}
 			return p.document(list, t.list)
 		}}
-		c.Within, _ = patience(r) // head has judged it
+		c.Timeout, _ = patience(r) // head has judged it
 		return c, nil
 	}
 }
 
 // model makes calls of requests for one model.
-func (d *dialect) model(t *target) func(string, *http.Request, string) (*handler.Call, error) {
-	return func(_ string, r *http.Request, _ string) (*handler.Call, error) {
-		c := &handler.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+func (d *dialect) model(t *target) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
+		c := &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 			list, err := listed(ctx, up)
 			if err != nil {
 				return nil, err
@@ -63,7 +63,7 @@ func (d *dialect) model(t *target) func(string, *http.Request, string) (*handler
 			}
 			return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: "the upstream lists no model of this name"} // told by the route
 		}}
-		c.Within, _ = patience(r) // head has judged it
+		c.Timeout, _ = patience(r) // head has judged it
 		return c, nil
 	}
 }

@@ -6,51 +6,39 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// ParseRequest reads a request document. It copies body once, because the
-// parts of the request share its memory; [ParseRequestString] does without.
+// ParseRequest parses a request document. It copies body once, because strings of
+// the request share its memory; [ParseRequestString] does not copy.
 //
-// What is no JSON object by the letter of RFC 8259, is not UTF-8, has a
-// member name twice in one object, is nested deeper than 256 or holds more
-// than a million values, is refused as a whole: the request is nil and the
-// error a [*content.Violation] that says what is wrong, and where; a body without
-// anything in it lacks its contents. Everything else
-// is read to the end. The error then lists every fault ([content.Violations])
-// and the request holds what could be read all the same; [Request.Validate]
-// tells these faults again, together with its own.
+// The request is nil if body is not a JSON object as RFC 8259 defines it, is not
+// UTF-8, repeats a member name in one object, or exceeds the default Limits of
+// [Options]. The error is then a [*content.Violation]. An empty body is a request
+// without contents, and fails as one.
 //
-// Fields are known in camelCase and in snake_case at every depth; one field in
-// both spellings is a fault, and so is a name that differs from a known one
-// only in case or behind a NUL. One object stands for a list of one; enums may
-// be in any case, or numbers where the vendor's numbers are public; numbers may
-// be strings; base64 may be of either alphabet; null is no value. Inline data in
-// another spelling of base64 is rewritten to the standard one. Parts without
-// data, and empty texts, are left out unless they are signed or nothing else
-// remains. Names that are not known are kept; see [ValidateOptions] for refusing them.
+// Otherwise ParseRequest reads the whole document. It returns the request with
+// everything that it could read, and an error that lists all violations
+// ([content.Violations]): values of a wrong type, parts with two data members, and
+// unknown roles, function calling modes and thinking levels. [Request.Validate] reports these again, followed by
+// the violations of all other rules.
 //
-// ParseRequest reports what a [Request] cannot hold: values of the wrong type,
-// parts with two data members, roles and enum names that do not exist. A
-// document beyond the defaults of Limits in [Options] is an error without a
-// request. All other rules are Validate's.
+// Names are accepted in camelCase and snake_case at every depth. A member in both
+// spellings is a violation, and so is a name that differs from a known one only in
+// case or after a NUL. An object is accepted as a list of one, enums in any case and,
+// where the vendor's numbers are public, as numbers, numbers as strings, and base64 in
+// both alphabets; null is no value. Inline data in another spelling of base64 is
+// rewritten to the standard one. Parts without data and empty texts are dropped unless
+// they are signed or nothing else remains. Unknown names are kept; see
+// [ValidateOptions] for refusing them.
 func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
 
 // ParseRequestString is [ParseRequest] without the copy.
 func ParseRequestString(body string) (*Request, error) {
-	r, err := parseRequest(body, reading{})
-	if r != nil && err == nil {
-		r.seal()
-	}
-	return r, err
+	return parseRequest(body, reading{})
 }
 
-// ParseCountRequest reads the body of countTokens: the members of a request, or
-// a whole request as "generateContentRequest", never both. Otherwise it is as
-// [ParseRequest]. A request of the second form has no Wire.
+// ParseCountRequest is [ParseRequest] for the body of countTokens: the members of a
+// request, or a whole request as "generateContentRequest", but not both.
 func ParseCountRequest(body []byte) (*Request, error) {
-	r, err := parseRequest(string(body), reading{count: true})
-	if r != nil && err == nil {
-		r.seal()
-	}
-	return r, err
+	return parseRequest(string(body), reading{count: true})
 }
 
 // reading is how to read a document.
@@ -60,20 +48,19 @@ type reading struct {
 	count   bool           // the body is that of countTokens
 }
 
-// parseRequest reads a document. It does not seal the request: who changes it
-// before Upstream loses the document.
+// parseRequest reads a document.
 func parseRequest(body string, how reading) (*Request, error) {
 	w := &whole{}
 	doc := &w.doc
-	if err := doc.ParseOnce(body, jsonwire.Limits{Depth: how.limits.Depth, Values: how.limits.Values}); err != nil {
-		return nil, syntaxError(err)
+	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: how.limits.Depth, Values: how.limits.Values}); err != nil {
+		return nil, syntaxViolation(err)
 	}
 	defer doc.Close()
 	root := doc.Root()
 	if root.Kind() != jsonwire.Object {
 		return nil, &content.Violation{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
 	}
-	p := parser{form: &w.form, size: 1, version: how.version, quota: codec.NewQuota(how.limits)}
+	p := parser{origin: &w.origin, size: 1, version: how.version, quota: codec.NewQuota(how.limits)}
 	if p.version == "" {
 		p.version = "v1beta"
 	}
@@ -81,8 +68,8 @@ func parseRequest(body string, how reading) (*Request, error) {
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	r := &w.request
-	r.Form = &w.form
-	w.form.body, w.form.notes = body, w.notes[:0]
+	r.origin = &w.origin
+	w.origin.body = body
 	if how.count {
 		p.counted(root, w)
 	} else {
@@ -91,44 +78,42 @@ func parseRequest(body string, how reading) (*Request, error) {
 	if err := p.quota.Err(); err != nil {
 		return nil, err
 	}
-	w.form.cost = p.quota.Cost()
-	if p.faults.Len() == 0 {
+	w.origin.cost = p.quota.Cost()
+	if p.violations.Len() == 0 {
 		return r, nil
 	}
-	list, more := content.Violations(p.faults.Err())
-	w.form.wrong = &wrong{list, more}
-	return r, w.form.wrong.err()
+	w.origin.violations = newParseViolations(p.violations.Err())
+	return r, w.origin.violations.err()
 }
 
 // whole is a request with everything that it has once, in one allocation.
 type whole struct {
-	request   Request
-	form      Form
-	doc       jsonwire.Doc
-	config    GenerationConfig
-	system    Instruction
-	maxTokens int64
-	topK      int64
-	heat      float64
-	topP      float64
+	request     Request
+	origin      origin
+	doc         jsonwire.Doc
+	config      GenerationConfig
+	system      Instruction
+	maxTokens   int64
+	topK        int64
+	temperature float64
+	topP        float64
 	// What a question without a history needs.
 	turns [1]content.Turn
 	texts [1]content.Text
 	parts [1]content.Part
-	notes [2]codec.Note
 }
 
 // A parser makes a Request of a checked document. It goes on after a fault:
 // what has one is left zero, or stands in as an Unknown, so that places keep
 // their numbers.
 type parser struct {
-	path    codec.Path
-	faults  content.ViolationList
-	form    *Form
-	quota   codec.Quota
-	version string
-	size    int // how much of everything to expect
-	turn    int // the turn that is being read
+	path       codec.Path
+	violations content.ViolationList
+	origin     *origin
+	quota      codec.Quota
+	version    string
+	size       int // how much of everything to expect
+	turn       int // the turn that is being read
 
 	emptyText bool // its parts have a text, which is empty
 
@@ -154,11 +139,11 @@ type opened struct {
 func (p *parser) field(o *opened, name string) int {
 	i := o.m.find(name)
 	if i < 0 {
-		p.unknown(o.m, name)
+		p.unknownName(o.m, name)
 		return -1
 	}
 	if o.seen&(1<<i) != 0 {
-		p.fault(content.CodeUnknown, p.unknownName(name, "The field is already set as \""+o.m.camel[i]+
+		p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set as \""+o.m.camel[i]+
 			"\" or \""+o.m.snake[i]+"\"."))
 	}
 	o.seen |= 1 << i
@@ -175,13 +160,13 @@ func (p *parser) counted(v jsonwire.Value, w *whole) {
 		p.request(v, w)
 		return
 	}
-	w.form.nested = true
+	w.origin.nested = true
 	o := opened{m: countFields}
 	for other := range v.Members() {
 		if i := p.field(&o, other); i == fCountContents {
-			p.fault(content.CodeType, "Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'")
+			p.violation(content.CodeType, "Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'")
 		} else if i < 0 && requestFields.find(other) >= 0 {
-			p.fault(content.CodeUnknown, p.unknownName(other, "It stands in \""+name+"\"."))
+			p.violation(content.CodeUnknown, p.unknownNameText(other, "It stands in \""+name+"\"."))
 		}
 	}
 	if p.enter(inner, countFields, fCountRequest, name) {
@@ -197,9 +182,9 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 		i := p.field(&o, name)
 		switch i {
 		case fModel:
-			r.Model = p.text(r, x, m, i, name)
-			if !w.form.nested {
-				w.form.model = codec.ExtentOf(x)
+			r.Model = p.text(x, m, i, name)
+			if !w.origin.nested {
+				w.origin.model = codec.ExtentOf(x)
 			}
 		case fContents:
 			p.contents(w, x)
@@ -214,9 +199,9 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 		case fGenConfig:
 			p.config(w, x, name)
 		case fCached:
-			r.CachedContent = p.text(r, x, m, i, name)
+			r.CachedContent = p.text(x, m, i, name)
 		case fTier:
-			r.ServiceTier = p.choice(r, x, m, i, name)
+			r.ServiceTier = p.choice(x, m, i, name)
 		case fStore:
 			r.Store = p.optFlag(x, m, i, name)
 		case fLabels:
@@ -224,7 +209,7 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 				r.Labels = p.kept(x, m, i, name)
 			}
 		case fContinuation:
-			r.ContinuationToken = p.bytes(r, x, m, i, name)
+			r.ContinuationToken = p.bytes(x, m, i, name)
 		case fProcessing:
 			r.ProcessingOptions = p.kept(x, m, i, name)
 		default:
@@ -240,7 +225,6 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 func (p *parser) contents(w *whole, v jsonwire.Value) {
 	n := size(v)
 	if n == 0 {
-		p.noteEmpty(&w.request, v, "contents")
 		return
 	}
 	if !p.quota.Turns(n) {
@@ -268,54 +252,45 @@ func (p *parser) content(t *content.Turn, v jsonwire.Value) {
 	if !p.isObject(v, contentFields) {
 		return
 	}
-	o, more, role := opened{m: contentFields}, false, codec.Absent
+	o, more := opened{m: contentFields}, false
 	t.Role = content.RoleUser
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
 		case fRole:
-			role = p.role(t, x, name)
+			p.role(t, x, name)
 		case fParts:
-			t.Parts = p.parts(t, x)
+			t.Parts = p.parts(x)
 		default:
 			more = true
 		}
-	}
-	if role != "user" && t.Role == content.RoleUser {
-		p.note(t, "role", role)
 	}
 	if more {
 		t.Extra = p.extra(v, contentFields, contentTyped)
 	}
 }
 
-// role reads who speaks, and returns how that was spelled if not in the usual
-// way.
-func (p *parser) role(t *content.Turn, x jsonwire.Value, name string) (spelled string) {
+// role reads the role of a turn, which is the user's unless it is "model". An
+// invalid role is left empty.
+func (p *parser) role(t *content.Turn, x jsonwire.Value, name string) {
 	switch {
-	case x.Is("user"):
-		return "user"
+	case x.Is("user"), x.Is(""), x.Is("function"), x.Kind() == jsonwire.Null:
 	case x.Is("model"):
 		t.Role = content.RoleAssistant
-		return "user"
-	case x.Kind() == jsonwire.Null:
-		return codec.Absent
-	case x.Is(""), x.Is("function"):
-		return x.Raw()
 	case x.Is("tool"): // of other vendors; clients use it for results
 		p.path.Push("role")
-		if odd := &p.form.odd; odd.Len() < content.MaxViolations {
+		if odd := &p.origin.unknown; odd.Len() < content.MaxViolations {
 			odd.Add(content.CodeValue, p.path.At(), "Please use a valid role: user, model.")
 		}
 		p.path.Pop()
-		return `"function"`
 	case x.Kind() == jsonwire.String:
 		p.path.Push("role")
-		p.fault(content.CodeValue, "Please use a valid role: user, model.")
+		p.violation(content.CodeValue, "Please use a valid role: user, model.")
 		p.path.Pop()
+		t.Role = ""
 	default:
 		p.mismatch(x, contentFields, fRole, name)
+		t.Role = ""
 	}
-	return "user"
 }
 
 // system reads the system instruction.
@@ -328,13 +303,11 @@ func (p *parser) system(w *whole, v jsonwire.Value, name string) {
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
 		case fRole:
-			if x.Kind() == jsonwire.String {
-				p.note(s, "role", x.Raw())
-			} else if x.Kind() != jsonwire.Null {
+			if x.Kind() != jsonwire.String && x.Kind() != jsonwire.Null {
 				p.mismatch(x, contentFields, i, name)
 			}
 		case fParts:
-			s.Parts = p.parts(s, x)
+			s.Parts = p.parts(x)
 		default:
 			more = true
 		}
@@ -344,4 +317,341 @@ func (p *parser) system(w *whole, v jsonwire.Value, name string) {
 	}
 	w.request.SystemInstruction = s
 	p.path.Pop()
+}
+
+// config reads how to answer.
+func (p *parser) config(w *whole, v jsonwire.Value, name string) {
+	if !p.enter(v, requestFields, fGenConfig, name) {
+		return
+	}
+	defer p.path.Pop()
+	c, m, o, more := &w.config, configFields, opened{m: configFields}, false
+	w.request.GenerationConfig = c
+	for name, x := range v.Members() {
+		i := p.field(&o, name)
+		switch i {
+		case fTemperature:
+			c.Temperature = p.number(x, m, i, name, &w.temperature)
+		case fTopP:
+			c.TopP = p.number(x, m, i, name, &w.topP)
+		case fTopK:
+			c.TopK = p.integer(x, m, i, name, &w.topK)
+		case fMaxTokens:
+			c.MaxOutputTokens = p.integer(x, m, i, name, &w.maxTokens)
+		case fStop:
+			c.StopSequences = p.strings(x, m, i)
+		case fMimeType:
+			c.ResponseMimeType = p.text(x, m, i, name)
+		case fModalities:
+			c.ResponseModalities = p.modalities(x)
+		case fImage:
+			c.ImageConfig = p.imageConfig(x, name)
+		case fThinking:
+			c.ThinkingConfig = p.thinking(x, name)
+		default:
+			if !p.rareConfig(c, i, x, name) {
+				more = true
+			}
+		}
+	}
+	if more {
+		c.Extra = p.extraBut(v, m, 1<<configTyped-1|1<<fOlderSchema)
+	}
+}
+
+// rareConfig reads the fields that few requests have.
+func (p *parser) rareConfig(c *GenerationConfig, i int, x jsonwire.Value, name string) bool {
+	m := configFields
+	switch i {
+	case fCandidates:
+		var n int64
+		p.integer(x, m, i, name, &n)
+		c.CandidateCount = n
+	case fPresence:
+		c.PresencePenalty = p.number(x, m, i, name, new(float64))
+	case fFrequency:
+		c.FrequencyPenalty = p.number(x, m, i, name, new(float64))
+	case fSeed:
+		c.Seed = p.integer(x, m, i, name, new(int64))
+	case fLogprobsOn:
+		c.ResponseLogprobs = p.flag(x, m, i, name)
+	case fLogprobs:
+		c.Logprobs = p.integer(x, m, i, name, new(int64))
+	case fSchema:
+		if p.quota.Schema(x.Size()) {
+			c.ResponseSchema = p.kept(x, m, i, name)
+		}
+	case fJSONSchema, fOlderSchema:
+		if x.Kind() == jsonwire.Null || !p.quota.Schema(x.Size()) {
+			break
+		}
+		if c.ResponseJSONSchema != "" {
+			p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set in another spelling."))
+		}
+		c.ResponseJSONSchema = x.Raw()
+	case fFormat:
+		if p.quota.Schema(x.Size()) {
+			c.ResponseFormat = p.kept(x, m, i, name)
+		}
+	case fSpeech:
+		c.SpeechConfig = p.kept(x, m, i, name)
+	case fResolution:
+		c.MediaResolution = p.choice(x, m, i, name)
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) modalities(v jsonwire.Value) []string {
+	n := size(v)
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
+	p.each(v, configFields, fModalities, func(k int, x jsonwire.Value) {
+		f := &configFields.fields[fModalities]
+		if list[k] = modality.read(x); list[k] == "" {
+			p.wrongKind(x, f, configFields)
+		} else if !modality.has(list[k]) {
+			p.unknownValue(x, f, configFields)
+		}
+	})
+	return list
+}
+
+func (p *parser) imageConfig(v jsonwire.Value, name string) *ImageConfig {
+	if !p.enter(v, configFields, fImage, name) {
+		return nil
+	}
+	defer p.path.Pop()
+	c, m, o, more := &ImageConfig{}, imageFields, opened{m: imageFields}, false
+	for name, x := range v.Members() {
+		switch i := p.field(&o, name); i {
+		case fAspectRatio:
+			c.AspectRatio = p.text(x, m, i, name)
+		case fImageSize:
+			c.ImageSize = p.text(x, m, i, name)
+		default:
+			more = true
+		}
+	}
+	if more {
+		c.Extra = p.extra(v, m, imageTyped)
+	}
+	return c
+}
+
+func (p *parser) thinking(v jsonwire.Value, name string) *ThinkingConfig {
+	if !p.enter(v, configFields, fThinking, name) {
+		return nil
+	}
+	defer p.path.Pop()
+	c, m, o, more := &ThinkingConfig{}, thinkingFields, opened{m: thinkingFields}, false
+	for name, x := range v.Members() {
+		switch i := p.field(&o, name); i {
+		case fIncludeThoughts:
+			c.IncludeThoughts = p.optFlag(x, m, i, name)
+		case fBudget:
+			c.ThinkingBudget = p.integer(x, m, i, name, new(int64))
+		case fLevel:
+			c.ThinkingLevel = p.choice(x, m, i, name)
+		default:
+			more = true
+		}
+	}
+	if more {
+		c.Extra = p.extra(v, m, thinkingTyped)
+	}
+	return c
+}
+
+// tools reads all tool objects into one list, and remembers where each tool
+// stood.
+func (p *parser) tools(r *Request, v jsonwire.Value) {
+	if size(v) == 0 {
+		return
+	}
+	n := countTools(v)
+	if !p.quota.Tools(max(n, size(v))) {
+		return
+	}
+	p.expect(n)
+	if n > 0 {
+		r.Tools = make([]content.Tool, 0, n)
+		p.origin.tools = make([]place, 0, n)
+	}
+	p.each(v, requestFields, fTools, func(k int, x jsonwire.Value) {
+		if p.isObject(x, toolFields) {
+			p.tool(r, x, k)
+		}
+	})
+}
+
+// countTools returns how many tools there are in all objects, or more.
+func countTools(v jsonwire.Value) (n int) {
+	add := func(x jsonwire.Value) {
+		for name, y := range x.Members() {
+			if toolFields.find(name) == fDeclarations {
+				n += size(y)
+			} else {
+				n++
+			}
+		}
+	}
+	add(v)
+	for _, x := range v.Elems() {
+		add(x)
+	}
+	return n
+}
+
+// tool reads the k-th tool object.
+func (p *parser) tool(r *Request, v jsonwire.Value, k int) {
+	o := opened{m: toolFields}
+	for name, x := range v.Members() {
+		i := p.field(&o, name)
+		switch {
+		case i == fDeclarations:
+			if size(x) > 0 {
+				p.each(x, toolFields, i, func(n int, y jsonwire.Value) {
+					r.Tools = append(r.Tools, content.Tool{})
+					p.origin.tools = append(p.origin.tools, place{k, n})
+					p.declaration(&r.Tools[len(r.Tools)-1], y)
+				})
+			}
+		case x.Kind() == jsonwire.Null:
+		case name == "": // a tool without a kind would be a function
+			p.violation(content.CodeUnknown, p.unknownNameText(name, "Cannot find field."))
+		default:
+			t := content.Tool{Kind: name, Format: Format, Raw: x.Raw()}
+			if i >= 0 {
+				t.Kind, t.Raw = toolFields.camel[i], p.kept(x, toolFields, i, name)
+			}
+			r.Tools = append(r.Tools, t)
+			p.origin.tools = append(p.origin.tools, place{k, builtIn})
+		}
+	}
+}
+
+// declaration reads a function declaration.
+func (p *parser) declaration(t *content.Tool, v jsonwire.Value) {
+	m := declFields
+	if !p.isObject(v, m) {
+		return
+	}
+	o, more := opened{m: m}, false
+	for name, x := range v.Members() {
+		switch i := p.field(&o, name); i {
+		case fDeclName:
+			t.Name = p.text(x, m, i, name)
+		case fDeclText:
+			t.Description = p.text(x, m, i, name)
+		case fDeclParams, fDeclParamsJSON:
+			p.schema(&t.Input, x, i, name)
+		case fDeclResponse, fDeclResponseJSON:
+			p.schema(&t.Output, x, i, name)
+		default:
+			more = true
+		}
+	}
+	if more {
+		t.Extra = p.extra(v, m, declTyped)
+	}
+}
+
+// schema reads a schema in either dialect, of which a function has one.
+func (p *parser) schema(s *content.Schema, x jsonwire.Value, i int, name string) {
+	text, openAPI := "", declFields.fields[i].kind == kMessage
+	if x.Kind() != jsonwire.Null && p.quota.Schema(x.Size()) {
+		text = p.kept(x, declFields, i, name)
+	}
+	switch {
+	case text == "":
+	case s.JSON != "":
+		old := i ^ 1 // the two dialects of a schema are neighbours in the table
+		p.violation(content.CodeConflict, declFields.snake[min(i, old)]+" and "+declFields.snake[max(i, old)]+
+			" must not both be set")
+	default:
+		s.JSON, s.OpenAPI = text, openAPI
+	}
+}
+
+// toolConfig reads how tools may be used.
+func (p *parser) toolConfig(r *Request, v jsonwire.Value, name string) *ToolConfig {
+	if !p.enter(v, requestFields, fToolConfig, name) {
+		return nil
+	}
+	defer p.path.Pop()
+	c, m, o, more := &ToolConfig{}, toolConfigFields, opened{m: toolConfigFields}, false
+	for name, x := range v.Members() {
+		switch i := p.field(&o, name); i {
+		case fCalling:
+			c.FunctionCalling = p.calling(c, x, name)
+		case fRetrieval:
+			c.RetrievalConfig = p.kept(x, m, i, name)
+		case fServerSide:
+			c.IncludeServerSideToolInvocations = p.flag(x, m, i, name)
+		default:
+			more = true
+		}
+	}
+	if more {
+		c.Extra = p.extra(v, m, toolConfigTyped)
+	}
+	return c
+}
+
+// calling reads which functions to call.
+func (p *parser) calling(c *ToolConfig, v jsonwire.Value, name string) *FunctionCalling {
+	if !p.enter(v, toolConfigFields, fCalling, name) {
+		return nil
+	}
+	defer p.path.Pop()
+	f, m, o, more := &FunctionCalling{}, callingFields, opened{m: callingFields}, false
+	for name, x := range v.Members() {
+		switch i := p.field(&o, name); i {
+		case fMode:
+			f.Mode = p.choice(x, m, i, name)
+		case fAllowed:
+			f.AllowedFunctionNames = p.strings(x, m, i)
+		default:
+			more = true
+		}
+	}
+	if more {
+		f.Extra = p.extra(v, m, callingTyped)
+	}
+	return f
+}
+
+// safety reads the filters.
+func (p *parser) safety(r *Request, v jsonwire.Value) {
+	n := size(v)
+	if n == 0 {
+		return
+	}
+	if !p.quota.Parts(n) {
+		return
+	}
+	r.SafetySettings = make([]SafetySetting, n)
+	p.each(v, requestFields, fSafety, func(k int, x jsonwire.Value) {
+		s, m, o, more := &r.SafetySettings[k], safetyFields, opened{m: safetyFields}, false
+		if !p.isObject(x, m) {
+			return
+		}
+		for name, y := range x.Members() {
+			switch i := p.field(&o, name); i {
+			case fCategory:
+				s.Category = p.choice(y, m, i, name)
+			case fThreshold:
+				s.Threshold = p.choice(y, m, i, name)
+			default:
+				more = true
+			}
+		}
+		if more {
+			s.Extra = p.extra(x, m, safetyTyped)
+		}
+	})
 }

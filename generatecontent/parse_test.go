@@ -94,7 +94,7 @@ func TestParseWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, ignoreOrigin); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	checkRoundTrip(t, got)
@@ -134,20 +134,20 @@ func TestParseRefused(t *testing.T) {
 	if _, err := parseRequest(`{"x":[[]]}`, reading{limits: content.Limits{Depth: 2}}); err == nil {
 		t.Error("a lower limit of depth has no effect")
 	}
-	_, err := parseRequest(`{"serviceTier":"x"}`, reading{version: "v1"})
-	if got := formattest.Faults(err); len(got) != 1 || !strings.Contains(got[0], "generativelanguage.v1.ServiceTier") {
+	_, err := parseRequest(`{"generationConfig":{"mediaResolution":99}}`, reading{version: "v1"})
+	if got := formattest.Faults(err); len(got) != 1 || !strings.Contains(got[0], "generativelanguage.v1.GenerationConfig.MediaResolution") {
 		t.Errorf("the version is not in %q", got)
 	}
 }
 
 func TestParseCount(t *testing.T) {
 	r, err := ParseCountRequest([]byte(`{"contents":[{"parts":[{"text":"a"}]}],"systemInstruction":{"parts":[{"text":"s"}]}}`))
-	if err != nil || len(r.Contents) != 1 || r.SystemInstruction == nil || r.Upstream().Wire == nil {
+	if err != nil || len(r.Contents) != 1 || r.SystemInstruction == nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	nested := `{"generate_content_request":{"model":"models/m","contents":[{"parts":[{}]}]}}`
 	r, err = ParseCountRequest([]byte(nested))
-	if err != nil || r.Model != "models/m" || r.Upstream().Wire != nil {
+	if err != nil || r.Model != "models/m" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	want := []string{"missing generate_content_request.contents[0].parts[0].data: " + textNoData}
@@ -188,6 +188,41 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
+// Unknown values are accepted and kept. Strict refuses them in the vendor's words.
+func TestUnknownValues(t *testing.T) {
+	const doc = `{"contents":[` + ask + `],"safetySettings":[{"category":"HARM_CATEGORY_NEW","threshold":"a b"}],` +
+		`"generationConfig":{"responseMimeType":"text/new","responseModalities":["text","HOLOGRAM"],"imageConfig":{"aspectRatio":"5:3","imageSize":"8K"},` +
+		`"mediaResolution":"new"},"serviceTier":"turbo-2"}`
+	r, err := ParseRequestString(doc)
+	if err == nil {
+		err = r.Validate(nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.AppendJSON(nil)
+	if diff := sameJSON(t, strings.Replace(doc, `"text",`, `"TEXT",`, 1), string(got)); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	checkRoundTrip(t, r)
+	const head = "Invalid value at '"
+	enums := []string{
+		"type safety_settings[0].category: " + head + "safety_settings[0].category' (" + api + `HarmCategory), "HARM_CATEGORY_NEW"`,
+		"type safety_settings[0].threshold: " + head + "safety_settings[0].threshold' (" + api + `SafetySetting.HarmBlockThreshold), "a b"`,
+		"type generation_config.response_modalities[1]: " + head + "generation_config.response_modalities[1]' (" + api + `GenerationConfig.Modality), "HOLOGRAM"`,
+		"type generation_config.media_resolution: " + head + "generation_config.media_resolution' (" + api + `GenerationConfig.MediaResolution), "new"`,
+		"type service_tier: " + head + "service_tier' (" + api + `ServiceTier), "turbo-2"`,
+	}
+	rules := []string{
+		"value generation_config.image_config.aspect_ratio: '5:3' is not supported: allowed values are '" + strings.Join(aspectRatios, "', '") + "'",
+		"value generation_config.image_config.image_size: '8K' is not supported: allowed values are '512', '1K', '2K', '4K'",
+		"value generation_config.response_mime_type: 'text/new' is not supported: allowed values are '" + strings.Join(mimeTypes, "', '") + "'",
+	}
+	if diff := cmp.Diff(append(enums, rules...), formattest.Faults(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
+		t.Errorf("strict (-want +got):\n%s", diff)
+	}
+}
+
 func TestParseAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("pools forget under the race detector")
@@ -221,5 +256,74 @@ func TestParseAllocations(t *testing.T) {
 				t.Errorf("%d bytes allocated, want at most %d", n, limit)
 			}
 		})
+	}
+}
+
+const api = "type.googleapis.com/google.ai.generativelanguage.v1beta."
+
+var faultTests = []struct {
+	body string
+	want []string
+}{
+	{`{"contents":[{"parts":[{"text":"a","inlineData":{}}]}]}`, []string{
+		`type contents[0].parts[0]: Invalid value at 'contents[0].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'inlineData'`}},
+	{`{"systemInstruction":"be brief"}`, []string{
+		`type system_instruction: Invalid value at 'system_instruction' (` + api + `Content), "be brief"`}},
+	{`{"toolConfig":{"functionCallingConfig":{"mode":"SOME"}}}`, []string{
+		`type tool_config.function_calling_config.mode: Invalid value at 'tool_config.function_calling_config.mode' (` + api + `FunctionCallingConfig.Mode), "SOME"`}},
+	{`{"safetySettings":[{"threshold":["SOME"]},{"category":99}]}`, []string{
+		`type safety_settings[0]: Invalid JSON payload received. Unknown name "threshold" at 'safety_settings[0]': Proto field is not repeating, cannot start list.`,
+		`type safety_settings[1].category: Invalid value at 'safety_settings[1].category' (` + api + `HarmCategory), 99`}},
+	{`{"generationConfig":{"thinkingConfig":{"thinkingLevel":"BOGUS","thinkingBudget":1.5}}}`, []string{
+		`type generation_config.thinking_config.thinking_level: Invalid value at 'generation_config.thinking_config.thinking_level' (` + api + `ThinkingConfig.ThinkingLevel), "BOGUS"`,
+		`type generation_config.thinking_config.thinking_budget: Invalid value at 'generation_config.thinking_config.thinking_budget' (TYPE_INT32), 1.5`}},
+	{`{"generationConfig":{"maxOutputTokens":"abc","topK":3000000000,"seed":1e2,"temperature":"NaN","logprobs":{}}}`, []string{
+		`type generation_config.max_output_tokens: Invalid value at 'generation_config.max_output_tokens' (TYPE_INT32), "abc"`,
+		`type generation_config.top_k: Invalid value at 'generation_config.top_k' (TYPE_INT32), 3000000000`,
+		`type generation_config.seed: Invalid value at 'generation_config.seed' (TYPE_INT32), 1e2`,
+		`type generation_config.temperature: Invalid value at 'generation_config.temperature' (TYPE_FLOAT), "NaN"`,
+		`type generation_config.logprobs: Invalid value at 'generation_config.logprobs' (TYPE_INT32), Starting an object on a scalar field`}},
+	{`{"contents":[{"parts":[{"inlineData":{"mimeType":"image/png","data":"a b"},"thoughtSignature":"!"}]}]}`, []string{
+		`type contents[0].parts[0].thought_signature: Invalid value at 'contents[0].parts[0].thought_signature' (TYPE_BYTES), Base64 decoding failed for "!"`,
+		`type contents[0].parts[0].inline_data.data: Invalid value at 'contents[0].parts[0].inline_data.data' (TYPE_BYTES), Base64 decoding failed for "a b"`}},
+	{`{"generationConfig":{"responseSchema":{"type":["STRING"],"properties":{"a":{"type":"odd"}}}}}`, []string{
+		`type generation_config.response_schema: Invalid JSON payload received. Unknown name "type" at 'generation_config.response_schema': Proto field is not repeating, cannot start list.`,
+		`type generation_config.response_schema.properties[0].value.type: Invalid value at 'generation_config.response_schema.properties[0].value.type' (` + api + `Type), "odd"`}},
+	// Names that a laxer reader would know, and both spellings at once.
+	{`{"Contents":[],"generation_config":{"TopK":1},"generationConfig":{}}`, []string{
+		`unknown : Invalid JSON payload received. Unknown name "Contents": Cannot find field. Did you mean "contents"?`,
+		`unknown generation_config: Invalid JSON payload received. Unknown name "TopK" at 'generation_config': Cannot find field. Did you mean "topK"?`,
+		`unknown : Invalid JSON payload received. Unknown name "generationConfig": The field is already set as "generationConfig" or "generation_config".`}},
+	{`{"contents":[{"parts":[{"inlineData\u0000x":{}}]}]}`, []string{
+		"unknown contents[0].parts[0]: Invalid JSON payload received. Unknown name \"inlineData\x00x\" at 'contents[0].parts[0]': Cannot find field. Did you mean \"inlineData\"?"}},
+	// null is no element; roles are few; a schema has one dialect.
+	{`{"contents":[null,{"role":"assistant","parts":[null]}]}`, []string{
+		`type contents[0]: Invalid value at 'contents[0]' (` + api + `Content), null`,
+		`value contents[1].role: Please use a valid role: user, model.`,
+		`type contents[1].parts[0]: Invalid value at 'contents[1].parts[0]' (` + api + `Part), null`}},
+	{`{"tools":[{"functionDeclarations":[{"name":"f","parameters":{},"parametersJsonSchema":{}}]}]}`, []string{
+		`conflict tools[0].function_declarations[0]: parameters and parameters_json_schema must not both be set`}},
+	{`{"contents":[{"parts":[{"functionCall":{"args":"{}"}},{"functionResponse":{"response":[]}},{"functionResponse":{"parts":[1]}}]}]}`, []string{
+		`type contents[0].parts[0].function_call.args: Invalid value at 'contents[0].parts[0].function_call.args' (type.googleapis.com/google.protobuf.Struct), "{}"`,
+		`type contents[0].parts[1].function_response: Invalid JSON payload received. Unknown name "response" at 'contents[0].parts[1].function_response': Proto field is not repeating, cannot start list.`,
+		`type contents[0].parts[2].function_response.parts[0]: Invalid value at 'contents[0].parts[2].function_response.parts[0]' (` + api + `FunctionResponsePart), 1`}},
+	{`{"labels":[1],"store":"true","continuationToken":"*","contents":[{"parts":[{"videoMetadata":"1s","text":"a"}]}]}`, []string{
+		`type : Invalid JSON payload received. Unknown name "labels": Proto field is not repeating, cannot start list.`,
+		`type store: Invalid value at 'store' (TYPE_BOOL), "true"`,
+		`type continuation_token: Invalid value at 'continuation_token' (TYPE_BYTES), Base64 decoding failed for "*"`,
+		`type contents[0].parts[0].video_metadata: Invalid value at 'contents[0].parts[0].video_metadata' (` + api + `VideoMetadata), "1s"`}},
+}
+
+func TestParseFaults(t *testing.T) {
+	for _, tt := range faultTests {
+		r, err := ParseRequestString(tt.body)
+		if diff := cmp.Diff(tt.want, formattest.Faults(err)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.body, diff)
+		}
+		// Validate tells them again, and does not repeat them in other words.
+		got := formattest.Faults(r.Validate(nil))
+		if len(got) < len(tt.want) || !cmp.Equal(got[:len(tt.want)], tt.want) {
+			t.Errorf("%s: Validate tells\n%q", tt.body, got)
+		}
 	}
 }

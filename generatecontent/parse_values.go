@@ -9,16 +9,16 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// fault notes a fault at the path.
-func (p *parser) fault(code content.Code, text string) {
+// violation records a violation at the path.
+func (p *parser) violation(code content.Code, text string) {
 	if !p.full(code) {
-		p.faults.Add(code, p.path.At(), text)
+		p.violations.Add(code, p.path.At(), text)
 	}
 }
 
-// unknownName tells that the object at the path has a member that it should
-// not have.
-func (p *parser) unknownName(name, why string) string {
+// unknownNameText returns the vendor's text for a member that the object at the path
+// must not have.
+func (p *parser) unknownNameText(name, why string) string {
 	text := "Invalid JSON payload received. Unknown name \"" + codec.Clip(name) + "\""
 	if at := p.path.At(); at != "" {
 		text += " at '" + at + "'"
@@ -26,50 +26,73 @@ func (p *parser) unknownName(name, why string) string {
 	return text + ": " + why
 }
 
-// unknown notes a name that is not known. It is a fault at once if a laxer
-// reader would take it for another, and else only where the rules are strict.
-func (p *parser) unknown(m *message, name string) {
-	if known := m.likely(name); known != "" {
+// unknownName records an unknown name. It is a violation if a lenient parser would
+// take it for a known one, or else under Strict only.
+func (p *parser) unknownName(m *message, name string) {
+	if known := m.similar(name); known != "" {
 		if p.full(content.CodeUnknown) {
 			return
 		}
-		p.fault(content.CodeUnknown, p.unknownName(name, "Cannot find field. Did you mean \""+known+"\"?"))
+		p.violation(content.CodeUnknown, p.unknownNameText(name, "Cannot find field. Did you mean \""+known+"\"?"))
 		return
 	}
-	odd := &p.form.odd
+	odd := &p.origin.unknown
 	if odd.Len() >= content.MaxViolations {
 		odd.Add(content.CodeUnknown, "", "") // is only counted
 		return
 	}
-	odd.Add(content.CodeUnknown, p.path.At(), p.unknownName(name, "Cannot find field."))
+	odd.Add(content.CodeUnknown, p.path.At(), p.unknownNameText(name, "Cannot find field."))
 }
 
-// full reports whether there are so many faults that the next is only counted.
-// It counts it then: to word a fault costs more than all the rest.
+// unknownValue records the unknown value of an open enum at the path. It is a
+// violation under Strict.
+func (p *parser) unknownValue(x jsonwire.Value, f *field, m *message) {
+	list := &p.origin.unknown
+	if list.Len() >= content.MaxViolations {
+		list.Add(content.CodeType, "", "") // is only counted
+		return
+	}
+	list.Add(content.CodeType, p.path.At(), p.invalidValueText(f, m, quoted(x)))
+}
+
+// full reports whether the next violation is only counted, and counts it then. The
+// text of a violation costs more than everything else.
 func (p *parser) full(code content.Code) bool {
-	if p.faults.Len() < content.MaxViolations {
+	if p.violations.Len() < content.MaxViolations {
 		return false
 	}
-	p.faults.Add(code, "", "")
+	p.violations.Add(code, "", "")
 	return true
 }
 
-// invalid tells that the value at the path is not of a field's type.
+// invalid records that the value at the path does not have a field's type.
 func (p *parser) invalid(f *field, m *message, why string) {
 	if p.full(content.CodeType) {
 		return
 	}
-	p.fault(content.CodeType, "Invalid value at '"+p.path.At()+"' ("+p.typeName(f, m)+"), "+why)
+	p.violation(content.CodeType, p.invalidValueText(f, m, why))
 }
 
-// mismatch reports a value of the wrong kind for a field. The path is at the
-// object that the field is in; name is how the client wrote it.
+func (p *parser) invalidValueText(f *field, m *message, why string) string {
+	return "Invalid value at '" + p.path.At() + "' (" + p.typeName(f, m) + "), " + why
+}
+
+// quoted returns a value as texts of violations quote it.
+func quoted(x jsonwire.Value) string {
+	if x.Kind() == jsonwire.String && len(x.Raw()) > 64 {
+		return "\"" + codec.Clip(x.Str()) + "\""
+	}
+	return codec.Clip(x.Raw())
+}
+
+// mismatch records a value of the wrong kind for a field of the object at the path.
+// name is the client's spelling of the field.
 func (p *parser) mismatch(x jsonwire.Value, m *message, i int, name string) {
 	if p.full(content.CodeType) {
 		return
 	}
 	if x.Kind() == jsonwire.Array {
-		p.fault(content.CodeType, p.unknownName(name, "Proto field is not repeating, cannot start list."))
+		p.violation(content.CodeType, p.unknownNameText(name, "Proto field is not repeating, cannot start list."))
 		return
 	}
 	p.path.Push(m.snake[i])
@@ -77,39 +100,28 @@ func (p *parser) mismatch(x jsonwire.Value, m *message, i int, name string) {
 	p.path.Pop()
 }
 
-// wrongKind is mismatch for a value that the path is at.
+// wrongKind is mismatch for the value at the path.
 func (p *parser) wrongKind(x jsonwire.Value, f *field, m *message) {
 	switch {
 	case x.Kind() == jsonwire.Object && !f.isMessage():
 		p.invalid(f, m, "Starting an object on a scalar field")
 	case x.Kind() == jsonwire.Array:
 		p.invalid(f, m, "Proto field is not repeating, cannot start list.")
-	case x.Kind() == jsonwire.String && len(x.Raw()) > 64:
-		p.invalid(f, m, "\""+codec.Clip(x.Str())+"\"")
 	default:
-		p.invalid(f, m, codec.Clip(x.Raw()))
+		p.invalid(f, m, quoted(x))
 	}
 }
 
 func (f *field) isMessage() bool {
 	switch f.kind {
-	case kMessage, kStruct, kTextMap, kSelf, kSelfMap:
+	case kMessage, kStruct, kSelf, kSelfMap:
 		return true
 	}
 	return false
 }
 
-// note remembers how a member was spelled.
-func (p *parser) note(node any, name, raw string) { p.form.notes.Add(node, name, raw, 2*p.size) }
-
-// noteEmpty notes a list with nothing in it.
-func (p *parser) noteEmpty(node any, v jsonwire.Value, name string) {
-	if v.Kind() == jsonwire.Array {
-		p.note(node, name, "[]")
-	}
-}
-
-// isObject reports whether v, which the path is at, is an object of the API.
+// isObject reports whether v, the value at the path, is an object, and records a
+// violation if not.
 func (p *parser) isObject(v jsonwire.Value, m *message) bool {
 	if v.Kind() == jsonwire.Object {
 		return true
@@ -121,8 +133,8 @@ func (p *parser) isObject(v jsonwire.Value, m *message) bool {
 	return false
 }
 
-// enter reports whether a member is an object to be read, and goes there. Null
-// is none.
+// enter reports whether a member is an object, and moves the path to it. It records
+// a violation for other values but null.
 func (p *parser) enter(x jsonwire.Value, m *message, i int, name string) bool {
 	switch x.Kind() {
 	case jsonwire.Object:
@@ -135,7 +147,7 @@ func (p *parser) enter(x jsonwire.Value, m *message, i int, name string) bool {
 	return false
 }
 
-// size returns the length of a list, or of the one that a value stands for.
+// size returns the length of a list. A single value is a list of one.
 func size(v jsonwire.Value) int {
 	switch v.Kind() {
 	case jsonwire.Array:
@@ -146,8 +158,7 @@ func size(v jsonwire.Value) int {
 	return 1
 }
 
-// each calls read for the elements of a list, or for the one value that stands
-// for it.
+// each calls read for the elements of a list, or for a single value.
 func (p *parser) each(v jsonwire.Value, m *message, i int, read func(k int, x jsonwire.Value)) {
 	p.path.Push(m.snake[i])
 	if v.Kind() == jsonwire.Array {
@@ -164,16 +175,11 @@ func (p *parser) each(v jsonwire.Value, m *message, i int, read func(k int, x js
 	p.path.Pop()
 }
 
-// text reads a string. Null is no value, and so is an empty string, but that is
-// written again.
-func (p *parser) text(node any, x jsonwire.Value, m *message, i int, name string) string {
+// text reads a string. Null is no value.
+func (p *parser) text(x jsonwire.Value, m *message, i int, name string) string {
 	switch x.Kind() {
 	case jsonwire.String:
-		s := x.Str()
-		if s == "" {
-			p.note(node, m.camel[i], `""`)
-		}
-		return s
+		return x.Str()
 	case jsonwire.Null:
 	default:
 		p.mismatch(x, m, i, name)
@@ -182,10 +188,9 @@ func (p *parser) text(node any, x jsonwire.Value, m *message, i int, name string
 }
 
 // strings reads a list of strings.
-func (p *parser) strings(node any, v jsonwire.Value, m *message, i int) []string {
+func (p *parser) strings(v jsonwire.Value, m *message, i int) []string {
 	n := size(v)
 	if n == 0 {
-		p.noteEmpty(node, v, m.camel[i])
 		return nil
 	}
 	list := make([]string, n)
@@ -200,15 +205,9 @@ func (p *parser) strings(node any, v jsonwire.Value, m *message, i int) []string
 }
 
 // flag reads a boolean.
-func (p *parser) flag(node any, x jsonwire.Value, m *message, i int, name string) bool {
+func (p *parser) flag(x jsonwire.Value, m *message, i int, name string) bool {
 	b := p.optFlag(x, m, i, name)
-	if b == nil {
-		return false
-	}
-	if !*b {
-		p.note(node, m.camel[i], "false")
-	}
-	return *b
+	return b != nil && *b
 }
 
 // optFlag reads a boolean and returns nil for null.
@@ -223,8 +222,8 @@ func (p *parser) optFlag(x jsonwire.Value, m *message, i int, name string) *bool
 	return &b
 }
 
-// wholeNumber reads a whole number, which may be a string, for a field of the given
-// number of bits.
+// wholeNumber returns an integer of the given number of bits, which may be written as
+// a string.
 func wholeNumber(x jsonwire.Value, bits int) (int64, bool) {
 	n, ok := x.Int()
 	if s := x.Str(); x.Kind() == jsonwire.String && isNumber(s) {
@@ -244,8 +243,7 @@ func isNumber(s string) bool {
 	return jsonwire.Valid(s, jsonwire.Limits{}) == nil
 }
 
-// integer reads a whole number into to, and returns nil for null and for what
-// is no such number.
+// integer reads an integer into to. It returns nil for null and invalid values.
 func (p *parser) integer(x jsonwire.Value, m *message, i int, name string, to *int64) *int64 {
 	if x.Kind() == jsonwire.Null {
 		return nil
@@ -259,9 +257,8 @@ func (p *parser) integer(x jsonwire.Value, m *message, i int, name string, to *i
 	return to
 }
 
-// number is integer for any number. It notes the spelling always: to find out
-// whether it is the encoder's own costs more.
-func (p *parser) number(node any, x jsonwire.Value, m *message, i int, name string, to *float64) *float64 {
+// number is integer for any number.
+func (p *parser) number(x jsonwire.Value, m *message, i int, name string, to *float64) *float64 {
 	if x.Kind() == jsonwire.Null {
 		return nil
 	}
@@ -270,14 +267,11 @@ func (p *parser) number(node any, x jsonwire.Value, m *message, i int, name stri
 		p.mismatch(x, m, i, name)
 		return nil
 	}
-	if x.Kind() == jsonwire.Number {
-		p.note(node, m.camel[i], x.Raw())
-	}
 	*to = f
 	return to
 }
 
-// decimal reads a number, which may be a string.
+// decimal returns a number, which may be written as a string.
 func decimal(x jsonwire.Value) (float64, bool) {
 	if x.Kind() != jsonwire.String {
 		return x.Float()
@@ -289,8 +283,8 @@ func decimal(x jsonwire.Value) (float64, bool) {
 	return 0, false
 }
 
-// choice reads an enum. One that is not set is noted.
-func (p *parser) choice(node any, x jsonwire.Value, m *message, i int, name string) string {
+// choice reads an enum. It returns "" for a value that is not set.
+func (p *parser) choice(x jsonwire.Value, m *message, i int, name string) string {
 	if x.Kind() == jsonwire.Null {
 		return ""
 	}
@@ -300,13 +294,16 @@ func (p *parser) choice(node any, x jsonwire.Value, m *message, i int, name stri
 	case s == "":
 		p.mismatch(x, m, i, name)
 	case e.unset(s):
-		p.note(node, m.camel[i], `"`+s+`"`)
 		return ""
+	case !e.has(s):
+		p.path.Push(m.snake[i])
+		p.unknownValue(x, &m.fields[i], m)
+		p.path.Pop()
 	}
 	return s
 }
 
-// read returns the canonical name of a value of an enum, "" if it is none.
+// read returns the canonical name of a value of an enum, or "" if it is not valid.
 func (e *enum) read(x jsonwire.Value) string {
 	if x.Kind() == jsonwire.String {
 		return e.find(x.Str())
@@ -317,17 +314,16 @@ func (e *enum) read(x jsonwire.Value) string {
 	return ""
 }
 
-// bytes reads base64 and leaves its spelling alone.
-func (p *parser) bytes(node any, x jsonwire.Value, m *message, i int, name string) string {
+// bytes reads base64 and keeps its spelling.
+func (p *parser) bytes(x jsonwire.Value, m *message, i int, name string) string {
 	if x.Kind() == jsonwire.Null {
 		return ""
 	}
-	s, _, e := x.Base64Any()
+	s, _, e := x.LenientBase64()
 	switch e {
 	case 0:
 		return s
 	case jsonwire.Base64Empty:
-		p.note(node, m.camel[i], `""`)
 	case jsonwire.Base64NotString:
 		p.mismatch(x, m, i, name)
 	default:
@@ -338,13 +334,13 @@ func (p *parser) bytes(node any, x jsonwire.Value, m *message, i int, name strin
 	return ""
 }
 
-// notBase64 reports a string that the path is at.
+// notBase64 records that the string at the path is not base64.
 func (p *parser) notBase64(x jsonwire.Value, m *message, i int) {
 	p.invalid(&m.fields[i], m, "Base64 decoding failed for \""+codec.Clip(x.Str())+"\"")
 }
 
-// syntaxError tells why a body was refused.
-func syntaxError(err error) *content.Violation {
+// syntaxViolation returns the violation for a document that is not valid JSON.
+func syntaxViolation(err error) *content.Violation {
 	const head = "Invalid JSON payload received. "
 	e, ok := err.(*jsonwire.SyntaxError)
 	if !ok {
@@ -352,7 +348,7 @@ func syntaxError(err error) *content.Violation {
 	}
 	code := content.CodeSyntax
 	switch e.Reason {
-	case jsonwire.Empty: // no body is no member, as the vendor has it
+	case jsonwire.Empty: // the vendor treats an empty body as one without members
 		return &content.Violation{Code: content.CodeMissing, Path: "contents", Text: textNoContents}
 	case jsonwire.TooDeep, jsonwire.TooManyValues, jsonwire.TooLong:
 		code = content.CodeLimit

@@ -47,7 +47,7 @@ type StreamReader struct {
 // Of lim count Body, for the bytes of one event (0 means 32 MiB), Depth and
 // Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	r := &StreamReader{limit: sse.Limit(lim.Body), decoder: *newDecoder(lim)}
+	r := &StreamReader{limit: sse.EventLimit(lim.Body), decoder: *newDecoder(lim)}
 	r.lines.src = src
 	r.source = sse.NewReader(&r.lines, r.limit)
 	return r

@@ -6,15 +6,18 @@ import "github.com/polywire/polywire/content"
 // signatures and frames.
 const Format content.Format = "generatecontent"
 
-// Request is the body of POST models/{model}:generateContent, fields in the
-// order in which the vendor documents them. [ParseRequest] makes one of a
-// document; one made by hand is as good. What a field's doc does not say is the
-// vendor's.
+// Request is the body of POST models/{model}:generateContent, with fields in the
+// order of the vendor's documentation. [ParseRequest] makes one of a document, and a
+// caller may make one by hand. The vendor's documentation applies where a field has no
+// comment.
 //
-// Names of enums are the vendor's, in its own case; an enum that is "unspecified"
-// is empty here. Members that no field stands for are in Extra, at every depth:
-// those that the vendor knows in camelCase and canonical form, others as the
-// client wrote them.
+// Enum values are the vendor's names, in the vendor's case; an "unspecified" value is
+// empty. Members without a field are in Extra, at every depth: known members in
+// camelCase and canonical form, unknown members as the client wrote them.
+//
+// A parsed request also records the places of its parts and tools in the document and
+// the violations that parsing found, for [Request.Validate] and [Request.Path]. Compare
+// requests with cmpopts.IgnoreUnexported.
 type Request struct {
 	// Model is "models/x", or whatever else the client wrote. In most requests
 	// it stands in the URL only, and is empty here.
@@ -39,15 +42,13 @@ type Request struct {
 	CachedContent     string
 	ServiceTier       string // "standard", "flex" or "priority"
 	Store             *bool
-	Labels            string // JSON text of an object of strings; empty: none
+	Labels            string // JSON text of an object; empty: none
 	ContinuationToken string // base64
 	ProcessingOptions string // JSON text of an object; empty: none
 
 	Extra *content.Extra
 
-	// Form is how the document spelled what the fields say. It is nil for a
-	// request that was not parsed.
-	Form *Form
+	origin *origin // nil for a request that was not parsed
 }
 
 // Instruction is the system instruction. The role that it may have in a

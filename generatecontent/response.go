@@ -97,16 +97,16 @@ func responseOf(r *upstream.Response, signs bool) (*Response, []content.Loss) {
 // parts returns those of one answer that can be said.
 func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, note noter) []content.Part {
 	var list []content.Part
-	thoughts := envelope.Pending{Own: Format}
+	thoughts := envelope.Pending{ClientFormat: Format}
 	room := envelope.MaxSize
 	carried := func() content.Signature {
-		return take(&thoughts, &room, func(n int, r *loss.Rule) {
+		return takeState(&thoughts, &room, func(n int, r *loss.Rule) {
 			note(answerPath(a.candidates[k].index, n), r)
 		})
 	}
 	for i, p := range parts {
 		if t, ok := p.(*content.Thinking); ok && t != nil {
-			thoughts.Whole(i, t, &room)
+			thoughts.Add(i, t, &room)
 		}
 		path := answerPath(a.candidates[k].index, i)
 		if i == len(parts)-1 && codec.NotStarted(p, ended) {
@@ -120,21 +120,17 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 		switch q := p.(type) {
 		case nil:
 		case *content.Text:
-			thoughts.Text(width(q.Text))
-			thoughts.CopyText(i, envelope.Of(parts[i]), &room)
+			thoughts.CopyTextSignature(i, envelope.SignatureOf(parts[i]), &room)
 		case *content.ToolUse: // a copy
 			a.candidates[k].calls++
 			if q.Signature.Data == "" {
 				if q.Signature = carried(); q.Signature.Data == "" {
-					q.Signature = a.unsigned(k)
+					q.Signature = a.unsignedCall(k)
 				}
 			} else {
 				list = signLast(list, &thoughts, carried)
 				thoughts.DropCopies(&room)
 			}
-			thoughts.Passed(p)
-		default:
-			thoughts.Passed(p)
 		}
 		if p != nil {
 			list = append(list, p)
@@ -152,7 +148,7 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 // clients drop the turn from their history, and so it is only made where the
 // last part is none, or signed.
 func signLast(list []content.Part, thoughts *envelope.Pending, carried func() content.Signature) []content.Part {
-	if !thoughts.Any() {
+	if !thoughts.NeedsCarrier() {
 		return list
 	}
 	sig := carried()
@@ -325,7 +321,7 @@ func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 
 // write writes the answer.
 func (r *Response) write(w *jsonwire.Writer) error {
-	e := newEncoder(w, nil)
+	e := newEncoder(w)
 	w.BeginObject()
 	if len(r.Candidates) > 0 {
 		w.Name("candidates")
@@ -360,7 +356,7 @@ func (r *Response) write(w *jsonwire.Writer) error {
 func (e *encoder) candidate(c *Candidate) {
 	e.W.BeginObject()
 	e.Begin("content")
-	e.parts(nil, c.Parts)
+	e.parts(c.Parts)
 	e.Must("role", "model")
 	e.End()
 	if c.FinishReason != "" {

@@ -132,7 +132,7 @@ func (e *ending) message() string {
 
 // counted reports whether anything is known of the tokens that were used.
 func counted(u *content.Usage) bool {
-	return u.Prompt() != 0 || u.Answer() != 0 || len(u.Modalities) > 0 || u.Extra != nil
+	return u.Prompt() != 0 || u.Completion() != 0 || len(u.Modalities) > 0 || u.Extra != nil
 }
 
 // appendUsage appends usage: the prompt with what caches gave and took, the
@@ -144,7 +144,7 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 	dst = appendCount(dst, `,"candidatesTokenCount":`, u.Output, true)
 	dst = appendCount(dst, `,"thoughtsTokenCount":`, u.Thinking, false)
 	dst = appendCount(dst, `,"toolUsePromptTokenCount":`, u.ToolPrompt, false)
-	dst = appendCount(dst, `,"totalTokenCount":`, u.Prompt()+u.Answer(), true)
+	dst = appendCount(dst, `,"totalTokenCount":`, u.Prompt()+u.Completion(), true)
 	for i := range modalityLists {
 		dst = appendModalities(dst, u.Modalities, &modalityLists[i])
 	}
@@ -181,7 +181,7 @@ func appendModalities(dst []byte, counts []content.ModalityCount, l *modalityLis
 	some := false
 	for i := range counts {
 		c := &counts[i]
-		if c.Of != l.of {
+		if c.Kind != l.of {
 			continue
 		}
 		if some {

@@ -76,9 +76,9 @@ func TestUsageMembers(t *testing.T) {
 			`{"promptTokenCount":15,"cachedContentTokenCount":2,"candidatesTokenCount":32,"thoughtsTokenCount":64,` +
 				`"toolUsePromptTokenCount":16,"totalTokenCount":127}`},
 		{content.Usage{Input: 3, Output: 4, Extra: extra(`{"trafficType":"ON_DEMAND","totalTokenCount":99,"cacheTokensDetails":[]}`),
-			Modalities: []content.ModalityCount{{Of: "tool", Modality: "text", Tokens: 1}, {Of: "prompt", Modality: "TEXT", Tokens: 2},
-				{Of: "odd", Modality: "TEXT", Tokens: 9}, {Of: "prompt", Modality: "IMAGE", Tokens: 1}, {Of: "cache", Modality: "AUDIO", Tokens: 5},
-				{Of: "output", Modality: "DOCUMENT", Tokens: 4}}},
+			Modalities: []content.ModalityCount{{Kind: "tool", Modality: "text", Tokens: 1}, {Kind: "prompt", Modality: "TEXT", Tokens: 2},
+				{Kind: "odd", Modality: "TEXT", Tokens: 9}, {Kind: "prompt", Modality: "IMAGE", Tokens: 1}, {Kind: "cache", Modality: "AUDIO", Tokens: 5},
+				{Kind: "output", Modality: "DOCUMENT", Tokens: 4}}},
 			`{"promptTokenCount":3,"candidatesTokenCount":4,"totalTokenCount":7,` +
 				`"promptTokensDetails":[{"modality":"TEXT","tokenCount":2},{"modality":"IMAGE","tokenCount":1}],` +
 				`"cacheTokensDetails":[{"modality":"AUDIO","tokenCount":5}],"candidatesTokensDetails":[{"modality":"DOCUMENT","tokenCount":4}],` +

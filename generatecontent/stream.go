@@ -134,13 +134,13 @@ func (s *stream) ended() bool {
 	return len(s.said) > 0
 }
 
-func (s *stream) Lost() []content.Loss {
+func (s *stream) Losses() []content.Loss {
 	l := s.lost
 	s.lost = nil
 	return l
 }
 
-// Err implements [handler.Failer].
+// Err implements [handler.FallibleEncoder].
 func (s *stream) Err() error { return s.err }
 
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
@@ -181,7 +181,7 @@ func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 	return append(appendError(s.beginElement(dst), f, s.limit), ']')
 }
 
-// Repeat implements [handler.Repeater]: the failure once more, in the form that End did
+// Repeat implements [handler.ErrorRepeater]: the failure once more, in the form that End did
 // not use; usually as an event. AI SDK reads data lines only. Clients that have read
 // both in one piece do not take the end of the body for the end of the answer.
 func (s *stream) Repeat(dst []byte, f *handler.Failure) []byte {
@@ -214,7 +214,7 @@ func (s *stream) lose(b *streamed, r *loss.Rule) {
 func (s *stream) place(index int) int {
 	k := s.answer.at(index)
 	for len(s.said) <= k {
-		s.said = append(s.said, progress{thoughts: envelope.Pending{Own: Format}})
+		s.said = append(s.said, progress{thoughts: envelope.Pending{ClientFormat: Format}})
 	}
 	return k
 }
@@ -479,7 +479,7 @@ func (s *stream) due() bool {
 // dueOf reports whether anything is left to be said of a candidate.
 func (s *stream) dueOf(k int) bool {
 	c := &s.candidates[k]
-	return s.said[k].word == "" || len(c.members) > 0 || c.grounds.pending() > 0 || s.said[k].thoughts.Any()
+	return s.said[k].word == "" || len(c.members) > 0 || c.grounds.pending() > 0 || s.said[k].thoughts.NeedsCarrier()
 }
 
 // appendEnd appends how a candidate ends.
@@ -487,7 +487,7 @@ func (s *stream) appendEnd(dst []byte, k int, comma bool) []byte {
 	if comma {
 		dst = append(dst, ',')
 	}
-	if sig := s.carried(k); sig.Data != "" {
+	if sig := s.takeCarried(k); sig.Data != "" {
 		dst = append(dst, `{"content":{"role":"model","parts":[{"text":"","thoughtSignature":`...)
 		dst = append(jsonwire.AppendString(dst, sig.Data), "}]}"...)
 	} else if s.spoken {

@@ -23,7 +23,7 @@ type streamed struct {
 	extra     *content.Extra // of a text, to be said with its first piece
 	signature content.Signature
 	phase     content.Signature // of a text: the signature of another vendor that signature encodes
-	tail      handler.Tail
+	tail      handler.PartialRune
 	cites     []content.Citation
 	citesSize int     // bytes
 	over      bool    // some were too many
@@ -74,7 +74,7 @@ func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
 		}
 		return s.piece(dst, b, c.Text, nil)
 	case *content.Thinking:
-		return s.thinks(dst, b, p)
+		return s.openThinking(dst, b, p)
 	}
 	b.kind, b.part = wholeBlock, e.Part
 	return dst
@@ -87,7 +87,7 @@ func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 		return dst
 	}
 	if b.kind == thoughtBlock && !b.raw {
-		s.keep(b, e.Text)
+		s.appendThinking(b, e.Text)
 	}
 	x := e.Extra
 	if x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
@@ -100,7 +100,7 @@ func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 // piece appends a piece of a text with the members of x, if that says
 // anything.
 func (s *stream) piece(dst []byte, b *streamed, text string, x *content.Extra) []byte {
-	text = b.tail.Whole(text)
+	text = b.tail.Join(text)
 	if text == "" && x == nil {
 		return dst
 	}
@@ -118,8 +118,6 @@ func (s *stream) beginText(dst []byte, b *streamed, text string) []byte {
 	dst = jsonwire.AppendString(dst, text)
 	if b.kind == thoughtBlock {
 		dst = append(dst, `,"thought":true`...)
-	} else {
-		s.said[b.k].thoughts.Text(width(text))
 	}
 	if b.extra != nil {
 		dst = appendMembers(dst, &s.scratch, b.extra)
@@ -157,7 +155,7 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 	if b == nil {
 		return dst
 	}
-	if b.kind == thoughtBlock && s.signThought(b, *e.Signature) {
+	if b.kind == thoughtBlock && s.signThinking(b, *e.Signature) {
 		return dst
 	}
 	sig := answerSignature(*e.Signature, func(r *loss.Rule) { s.lose(b, r) })
@@ -178,7 +176,7 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 func (s *stream) sign(dst []byte, b *streamed, text string, sig content.Signature) []byte {
 	dst = append(s.beginText(dst, b, text), `,"thoughtSignature":`...)
 	if b.kind == textBlock {
-		s.said[b.k].thoughts.CopyText(b.n, b.phase, &s.room)
+		s.said[b.k].thoughts.CopyTextSignature(b.n, b.phase, &s.room)
 	}
 	s.said[b.k].kind = noBlock // what is signed stays by itself
 	return append(jsonwire.AppendString(dst, sig.Data), '}')
@@ -190,7 +188,7 @@ func (s *stream) closes(dst []byte, block int) []byte {
 	if b == nil {
 		return dst
 	}
-	switch rest := b.tail.Rest(); {
+	switch rest := b.tail.Flush(); {
 	case b.raw || b.kind == noBlock:
 	case b.kind == wholeBlock:
 		p := b.complete()
@@ -243,19 +241,18 @@ func (s *stream) whole(dst []byte, b *streamed, p content.Part) []byte {
 		s.candidates[b.k].calls++
 	}
 	if ok && t.Signature.Data == "" { // a copy
-		if t.Signature = s.carried(b.k); t.Signature.Data == "" {
-			t.Signature = s.unsigned(b.k)
+		if t.Signature = s.takeCarried(b.k); t.Signature.Data == "" {
+			t.Signature = s.unsignedCall(b.k)
 		}
 	} else if ok {
 		dst = s.appendCarrier(dst, b.k)
 		s.said[b.k].thoughts.DropCopies(&s.room)
 	}
 	s.scratch.Reset()
-	e := newEncoder(&s.scratch, nil)
+	e := newEncoder(&s.scratch)
 	e.part(p) // forAnswer leaves nothing that cannot be written
 	s.said[b.k].told++
 	s.said[b.k].kind = noBlock
-	s.said[b.k].thoughts.Passed(p)
 	return appendOneLine(s.part(dst, b.k), s.scratch.Bytes())
 }
 
@@ -263,7 +260,7 @@ func (s *stream) whole(dst []byte, b *streamed, p content.Part) []byte {
 func (b *streamed) complete() content.Part {
 	p := b.part
 	if b.signature.Data != "" {
-		p = envelope.With(p, b.signature)
+		p = envelope.WithSignature(p, b.signature)
 	}
 	if b.input != nil {
 		switch t := p.(type) {
@@ -290,7 +287,7 @@ func (s *stream) forget(block int) {
 			}
 			s.said[b.k].thoughts.Close(block)
 			if old := &s.closed[len(s.closed)-1]; old.in >= 0 {
-				s.said[old.k].thoughts.Drop(old.in, &s.room)
+				s.said[old.k].thoughts.DropIfUnsigned(old.in, &s.room)
 			}
 			b.part, b.input, b.cites, b.signature, b.phase = nil, nil, nil, content.Signature{}, content.Signature{}
 			copy(s.closed[1:], s.closed[:])

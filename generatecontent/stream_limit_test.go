@@ -46,7 +46,7 @@ func TestStreamBounded(t *testing.T) {
 				return nil
 			}), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 				out = s.Events(out[:0], events)
-				s.Lost()
+				s.Losses()
 				n := len(s.open) + len(s.said) + len(s.members)
 				for k := range s.candidates {
 					n += len(s.candidates[k].members) + len(s.candidates[k].grounds.known)

@@ -36,19 +36,19 @@ func driveSlowly(t *testing.T, f framing, up upstream.Func, pings int) (stream s
 	wait()
 	err := upstream.Run(t.Context(), up, &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 		out = s.Events(out, events)
-		lost = append(lost, s.Lost()...)
+		lost = append(lost, s.Losses()...)
 		wait()
 		return s.Err()
 	}))
 	var fail *handler.Failure
 	if err != nil {
-		fail = handler.Explain(err)
+		fail = handler.FailureOf(err)
 	}
 	out = s.End(out, fail)
 	if fail != nil {
 		out = s.Repeat(out, fail)
 	}
-	return string(out), append(lost, s.Lost()...)
+	return string(out), append(lost, s.Losses()...)
 }
 
 // checkSlowly checks that keep-alives add white space to a stream, and nothing else.
@@ -395,7 +395,7 @@ func TestPings(t *testing.T) {
 				}
 			}
 			if tt.fails {
-				f := handler.Explain(&upstream.Error{Code: upstream.CodeUnavailable})
+				f := handler.FailureOf(&upstream.Error{Code: upstream.CodeUnavailable})
 				out = s.Repeat(s.End(out, f), f)
 			} else {
 				out = s.End(out, nil)
@@ -416,7 +416,7 @@ func TestPings(t *testing.T) {
 }
 
 func TestStreamAllocates(t *testing.T) {
-	usage := content.Usage{Input: 3, Output: 3, Modalities: []content.ModalityCount{{Of: "prompt", Modality: "TEXT", Tokens: 3}}}
+	usage := content.Usage{Input: 3, Output: 3, Modalities: []content.ModalityCount{{Kind: "prompt", Modality: "TEXT", Tokens: 3}}}
 	for _, f := range []framing{inEvents, inArray} {
 		s := newStream(f, "r-1", "m", maxBody)
 		out := s.Events(nil, []upstream.Event{

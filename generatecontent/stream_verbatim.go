@@ -13,12 +13,12 @@ import (
 // it is of this format and a piece of a stream, if it belongs to the answer
 // that the client knows of, and if nothing is held back that comes before it.
 func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
-	if f.Format != Format || f.Whole {
+	if f.Format != Format || f.Complete {
 		return false
 	}
 	own := s.own
 	for k := range s.said {
-		if s.said[k].thoughts.Any() {
+		if s.said[k].thoughts.NeedsCarrier() {
 			return false
 		}
 	}
@@ -64,7 +64,7 @@ func (s *stream) verbatim(dst []byte, f *upstream.Frame, events []upstream.Event
 	for i := range events {
 		s.follow(&events[i])
 	}
-	for _, data := range f.Before {
+	for _, data := range f.Preceding {
 		dst = s.appendFrame(dst, data)
 	}
 	return s.appendFrame(dst, f.Data)

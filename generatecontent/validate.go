@@ -3,55 +3,62 @@ package generatecontent
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
 )
 
-// ValidateOptions is what a host has to say to a validator. The zero value, like nil,
-// holds the defaults.
+// ValidateOptions configures [Request.Validate] and [DecodeRequest]. The zero value,
+// like nil, holds the defaults.
 type ValidateOptions struct {
-	// Strict refuses names that the format does not know, all of them at every
-	// depth, in the vendor's words. The default lets them pass, because clients
-	// send what is newer than this package. Free JSON has no such names: schemas
-	// in JSON Schema, arguments and responses of functions, metadata, labels, and
-	// the few objects whose members the vendor does not publish. A parsed request
-	// is judged by its document, one made by hand by the document that it makes.
-	// Query parameters are not judged. Strict also refuses results of one step in
-	// several turns, and the role "tool", which the vendor refuses and clients send.
+	// Strict refuses unknown names at every depth, in the vendor's words. By default
+	// they are accepted, because clients send members that are newer than this package.
+	// Free JSON has no unknown names: JSON Schemas, arguments and responses of functions,
+	// metadata, labels, and a few objects whose members the vendor does not publish. The
+	// names of a parsed request are those of its document, those of a request made by
+	// hand are those of the document that it encodes to. Query parameters are not
+	// checked.
+	//
+	// Strict also refuses unknown values of enums and of members such as aspectRatio,
+	// imageSize and responseMimeType. By default any string is accepted where no rule
+	// depends on the value; the mode of function calling and the thinking level must
+	// always be known. Values in objects that are only carried are not checked.
+	//
+	// Strict also refuses results of one step in several turns, and the role "tool",
+	// which clients send although the vendor refuses them.
 	Strict bool
 
-	// Count judges the body of countTokens: calls need no results, and nothing
-	// but contents is needed.
+	// Count selects the rules for the body of countTokens: tool calls need no results,
+	// and nothing but contents is required.
 	Count bool
 
-	// MediaTypes are types of files that are welcome besides the usual ones:
-	// images, sound, moving pictures, texts, PDF, JSON, RTF.
+	// MediaTypes are media types that files may have in addition to the usual ones:
+	// images, audio, video, text, PDF, JSON, RTF.
 	MediaTypes []string
 
-	// Limits bounds files and images: 100 files of 75 MiB each (decoded), and
-	// images of 24,000 by 24,000 and 100,000,000 pixels, unless told otherwise.
-	// Depth and values are ParseRequest's.
+	// Limits bounds files and images: by default 100 files of 75 MiB each (decoded),
+	// and images of 24,000 by 24,000 and 100,000,000 pixels. The limits of documents,
+	// such as Depth and Values, apply to DecodeRequest only.
 	Limits content.Limits
 }
 
-// Validate reports everything that is wrong with the request, what parsing it
-// has found included: nil, or an error whose faults [content.Violations] lists.
-// Faults of reading come first, as the vendor has it, then names that are not
-// known if the rules are strict, then all others. What could not be read is told
-// once: what depends on it is not judged, nor is a schema with a fault of reading
-// in it. How paths and texts make the vendor's message is told in the package
-// comment.
+// Validate reports everything that is wrong with the request, including what parsing
+// found. It returns nil or an error whose violations [content.Violations] lists: first
+// those of parsing, then unknown names if the rules are strict, then all others. Each
+// is reported once: values that could not be read, and rules that depend on them, are
+// not checked again. The package comment describes how paths and texts make the vendor's
+// message.
 //
-// rules may be nil. The request is not changed, and may be validated from
-// several goroutines at once. Validate does no I/O. Its time is linear in the
-// size of the request, and base64 data is not decoded but for image headers and
-// texts.
+// rules may be nil. Validate does not change the request, does no I/O, and may be
+// called from several goroutines at once. Its time is linear in the size of the request.
+// It decodes base64 data only for image headers and texts.
 //
-// Rules that depend on a model are the upstream's: whether it thinks, sees,
-// signs, or takes built-in tools besides functions. In a request made by hand,
-// nil parts and sources are faults too; free JSON is judged by the encoder.
+// Rules that depend on a model are left to the upstream: whether it thinks, reads images,
+// signs, or accepts built-in tools besides functions. In a request made by hand, nil
+// parts and sources are violations too; encoding checks its free JSON.
 func (r *Request) Validate(rules *ValidateOptions) error {
 	v := validator{r: r}
 	if rules != nil {
@@ -59,7 +66,7 @@ func (r *Request) Validate(rules *ValidateOptions) error {
 	}
 	v.rules.Limits = fileLimits(v.rules.Limits)
 	v.path.Style = codec.Bracketed
-	if r.Form != nil && r.Form.nested {
+	if r.origin != nil && r.origin.nested {
 		v.path.Push("generate_content_request")
 	}
 	v.model()
@@ -70,7 +77,7 @@ func (r *Request) Validate(rules *ValidateOptions) error {
 	v.safety()
 	v.config()
 	v.cached()
-	return r.faults(&v.faults, v.rules.Strict)
+	return r.allViolations(&v.violations, v.rules.Strict)
 }
 
 func orDefault[T int | int64](n, def T) T {
@@ -82,33 +89,33 @@ func orDefault[T int | int64](n, def T) T {
 
 // A validator walks over one request.
 type validator struct {
-	r      *Request
-	rules  ValidateOptions
-	path   codec.Path
-	faults content.ViolationList
+	r          *Request
+	rules      ValidateOptions
+	path       codec.Path
+	violations content.ViolationList
 
-	sound int // how many of Form.sound are behind
-	files int
-	pairs legal.Pairing // of the calls of the latest turn of the model
+	base64 int // how many of origin.base64 were passed
+	files  int
+	pairs  legal.Pairing // of the calls of the latest turn of the model
 }
 
-// fault notes a fault at the path, with more names behind it.
-func (v *validator) fault(code content.Code, text string, names ...string) {
-	if v.faults.Len() >= content.MaxViolations {
-		v.faults.Add(code, "", "") // is only counted
+// violation records a violation at the path, followed by names.
+func (v *validator) violation(code content.Code, text string, names ...string) {
+	if v.violations.Len() >= content.MaxViolations {
+		v.violations.Add(code, "", "") // is only counted
 		return
 	}
-	v.faults.Add(code, v.path.At(names...), text)
+	v.violations.Add(code, v.path.At(names...), text)
 }
 
-// complained reports whether parsing found a fault at the path, with more names
-// behind it, or around that.
-func (v *validator) complained(names ...string) bool {
-	f := v.r.Form
-	return f != nil && f.wrong != nil && f.complained(v.path.At(names...))
+// parsingReported reports whether parsing found a violation at the path, followed by
+// names, or around it.
+func (v *validator) parsingReported(names ...string) bool {
+	o := v.r.origin
+	return o != nil && o.violations != nil && o.violations.has(v.path.At(names...))
 }
 
-// oneOf reports a string that is none of the allowed ones; empty means absent.
+// oneOf records a violation for a string that is neither allowed nor empty.
 func (v *validator) oneOf(s string, allowed []string, names ...string) {
 	if s == "" || slices.Contains(allowed, s) {
 		return
@@ -120,22 +127,22 @@ func (v *validator) oneOf(s string, allowed []string, names ...string) {
 		}
 		text += "'" + a + "'"
 	}
-	v.fault(content.CodeValue, "'"+codec.Clip(s)+"' is not supported: "+text, names...)
+	v.violation(content.CodeValue, "'"+codec.Clip(s)+"' is not supported: "+text, names...)
 }
 
-// between reports a number out of bounds.
+// between records a violation for a number that is out of range.
 func (v *validator) between(f *float64, low, high float64, name string) {
 	if f != nil && !(*f >= low && *f <= high) {
-		v.fault(content.CodeRange, name+" must be in the range ["+bound(low)+", "+bound(high)+"]", name)
+		v.violation(content.CodeRange, name+" must be in the range ["+bound(low)+", "+bound(high)+"]", name)
 	}
 }
 
 func bound(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
 
-// atLeast reports a whole number that is too small.
+// atLeast records a violation for an integer that is too small.
 func (v *validator) atLeast(n *int64, low int64, name string) {
 	if n != nil && *n < low {
-		v.fault(content.CodeRange, name+" must be at least "+strconv.FormatInt(low, 10), name)
+		v.violation(content.CodeRange, name+" must be at least "+strconv.FormatInt(low, 10), name)
 	}
 }
 
@@ -143,16 +150,15 @@ func (v *validator) atLeast(n *int64, low int64, name string) {
 func (v *validator) model() {
 	switch s := v.r.Model; {
 	case len(s) > codec.MaxModelName:
-		v.fault(content.CodeLimit, textModelName, "model")
+		v.violation(content.CodeLimit, textModelName, "model")
 	case s != "" && !isModel(s):
-		v.fault(content.CodeValue, "unexpected model name format", "model")
+		v.violation(content.CodeValue, "unexpected model name format", "model")
 	}
 }
 
 var textModelName = "a model name must not be longer than " + strconv.Itoa(codec.MaxModelName) + " bytes"
 
-// isModel reports whether s could be the name of a model: what a URL could not
-// hold is none.
+// isModel reports whether s can be the name of a model in a URL.
 func isModel(s string) bool {
 	if s[0] == '/' || s[len(s)-1] == '/' {
 		return false
@@ -168,12 +174,12 @@ func isModel(s string) bool {
 	return true
 }
 
-// cached checks that what a cache brings along does not stand in the request.
+// cached checks that the request does not contain what cached content provides.
 func (v *validator) cached() {
 	r := v.r
 	if r.CachedContent != "" && (r.SystemInstruction != nil && len(r.SystemInstruction.Parts) > 0 ||
 		len(r.Tools) > 0 || r.ToolConfig != nil) {
-		v.fault(content.CodeConflict, "CachedContent can not be used with GenerateContent request setting "+
+		v.violation(content.CodeConflict, "CachedContent can not be used with GenerateContent request setting "+
 			"system_instruction, tools or tool_config.", "cached_content")
 	}
 }
@@ -185,28 +191,313 @@ func (v *validator) safety() {
 		s := &list[i]
 		v.path.Push("safety_settings")
 		v.path.PushIndex(i)
-		if v.complained("category") {
-			// it is none, or nobody knows which
-		} else if !slices.Contains(safetyCategories, s.Category) {
-			text := "element predicate failed: $.category in ("
-			for k, c := range safetyCategories {
-				if k > 0 {
-					text += ", "
-				}
-				text += c
-			}
-			v.fault(content.CodeValue, text+")")
+		if v.parsingReported("category") {
+			// the document has a category that could not be read
+		} else if s.Category == "" || slices.Contains(olderCategories, s.Category) {
+			v.violation(content.CodeValue, "element predicate failed: $.category in ("+strings.Join(safetyCategories, ", ")+")")
 		} else if slices.ContainsFunc(list[:i], func(o SafetySetting) bool { return o.Category == s.Category }) {
-			v.fault(content.CodeConflict, "there is more than one setting for "+s.Category, "category")
+			v.violation(content.CodeConflict, "there is more than one setting for "+s.Category, "category")
 		}
 		v.path.Pop()
 		v.path.Pop()
-		if v.faults.Len() > content.MaxViolations {
+		if v.violations.Len() > content.MaxViolations {
 			return // very many settings would be compared with each other
 		}
 	}
 }
 
-// safetyCategories are the categories that have filters: those behind the older
-// ones, which only parse.
-var safetyCategories = harmCategory.values[7:]
+// olderCategories have no filters; the vendor parses and refuses them.
+// safetyCategories are the others.
+var olderCategories, safetyCategories = harmCategory.values[:7], harmCategory.values[7:]
+
+var (
+	mimeTypes    = []string{"text/plain", "application/json", "application/xml", "application/yaml", "text/x.enum"}
+	aspectRatios = []string{"1:1", "1:4", "4:1", "1:8", "8:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"}
+	imageSizes   = []string{"512", "1K", "2K", "4K"}
+)
+
+const (
+	maxStops   = 5
+	maxBudget  = 65535
+	maxLogprob = 20
+)
+
+// config checks the generation config.
+func (v *validator) config() {
+	c := v.r.GenerationConfig
+	if c == nil {
+		return
+	}
+	v.path.Push("generation_config")
+	defer v.path.Pop()
+	v.between(c.Temperature, 0, 2, "temperature")
+	v.between(c.TopP, 0, 1, "top_p")
+	v.between(c.PresencePenalty, -2, 2, "presence_penalty")
+	v.between(c.FrequencyPenalty, -2, 2, "frequency_penalty")
+	v.atLeast(c.TopK, 1, "top_k")
+	v.atLeast(c.MaxOutputTokens, 1, "max_output_tokens")
+	v.atLeast(&c.CandidateCount, 0, "candidate_count")
+	if len(c.StopSequences) > maxStops {
+		v.violation(content.CodeLimit, "the number of stop_sequences must not exceed 5", "stop_sequences")
+	}
+	if n := c.Logprobs; n != nil {
+		switch {
+		case *n < 0 || *n > maxLogprob:
+			v.violation(content.CodeRange, "logprobs must be in the range [0, 20]", "logprobs")
+		case !c.ResponseLogprobs && !v.parsingReported("response_logprobs"):
+			v.violation(content.CodeConflict, "logprobs needs response_logprobs to be true", "logprobs")
+		}
+	}
+	v.modalities(c.ResponseModalities)
+	if i := c.ImageConfig; i != nil && v.rules.Strict {
+		v.oneOf(i.AspectRatio, aspectRatios, "image_config", "aspect_ratio")
+		v.oneOf(i.ImageSize, imageSizes, "image_config", "image_size")
+	}
+	v.format(c)
+	v.thinking(c.ThinkingConfig)
+}
+
+func (v *validator) modalities(list []string) {
+	v.path.Push("response_modalities")
+	for i, m := range list {
+		v.path.PushIndex(i)
+		if m == "" {
+			v.violation(content.CodeValue, "a modality must not be empty")
+		}
+		v.path.Pop()
+	}
+	v.path.Pop()
+}
+
+// format checks the form of the response.
+func (v *validator) format(c *GenerationConfig) {
+	if v.rules.Strict {
+		v.oneOf(c.ResponseMimeType, mimeTypes, "response_mime_type")
+	}
+	structured := c.ResponseMimeType == "application/json" || c.ResponseMimeType == "text/x.enum" || v.parsingReported("response_mime_type")
+	switch {
+	case c.ResponseSchema != "" && c.ResponseJSONSchema != "":
+		v.violation(content.CodeConflict, "response_schema and response_json_schema must not both be set", "response_json_schema")
+	case c.ResponseSchema != "" && !structured:
+		v.violation(content.CodeConflict, "a schema needs response_mime_type 'application/json' or 'text/x.enum'", "response_schema")
+	case c.ResponseJSONSchema != "" && !structured:
+		v.violation(content.CodeConflict, "a schema needs response_mime_type 'application/json' or 'text/x.enum'", "response_json_schema")
+	}
+	v.schema(content.Schema{JSON: c.ResponseSchema, OpenAPI: true}, "response_schema", false)
+}
+
+func (v *validator) thinking(t *ThinkingConfig) {
+	if t == nil {
+		return
+	}
+	v.path.Push("thinking_config")
+	v.oneOf(t.ThinkingLevel, thinkingLevel.values[1:], "thinking_level")
+	if b := t.ThinkingBudget; b != nil {
+		if t.ThinkingLevel != "" {
+			v.violation(content.CodeConflict, "You can only set only one of thinking budget and thinking level.")
+		}
+		if *b < -1 || *b > maxBudget {
+			v.violation(content.CodeRange, "thinking_budget must be in the range [-1, 65535]", "thinking_budget")
+		}
+	}
+	v.path.Pop()
+}
+
+const (
+	maxFunctions = 512
+	maxName      = 128
+	maxSchema    = 10_000 // steps of a path: more than any document that was parsed has
+)
+
+const textFunctionName = "Invalid function name. It must start with a letter or an underscore, followed by letters, " +
+	"digits, underscores, dots, colons or dashes, at most 128 characters in all."
+
+// tools checks the declarations of functions. Built-in tools were read by their
+// own types.
+func (v *validator) tools() {
+	places := v.r.toolPlaces()
+	if len(places) == 0 {
+		return
+	}
+	seen := make(map[string]bool, len(places))
+	v.path.Push("tools")
+	functions := 0
+	for i := range v.r.Tools {
+		t := &v.r.Tools[i]
+		v.path.PushIndex(places[i].outer)
+		switch {
+		case t.Kind == "":
+			functions++
+			v.path.Push("function_declarations")
+			v.path.PushIndex(places[i].inner)
+			v.declaration(t, seen)
+			v.path.Pop()
+			v.path.Pop()
+		case t.Format != Format:
+			v.violation(content.CodeUnsupported, "the tool is built into another vendor's API")
+		}
+		v.path.Pop()
+	}
+	if functions > maxFunctions {
+		v.violation(content.CodeLimit, "at most "+strconv.Itoa(maxFunctions)+" function declarations can be specified, not "+
+			strconv.Itoa(functions))
+	}
+	v.path.Pop()
+}
+
+func (v *validator) declaration(t *content.Tool, seen map[string]bool) {
+	switch {
+	case v.parsingReported():
+		return
+	case !isFunction(t.Name):
+		v.violation(content.CodeValue, textFunctionName, "name")
+	case seen[t.Name]:
+		if v.violations.Len() <= content.MaxViolations { // the text is not for nothing
+			v.violation(content.CodeConflict, "Duplicate function declaration found: "+codec.Clip(t.Name), "name")
+		}
+	}
+	seen[t.Name] = true
+	v.schema(t.Input, "parameters", true)
+	v.schema(t.Output, "response", false)
+}
+
+// isFunction reports whether s is a valid name of a function.
+func isFunction(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'
+		other := c >= '0' && c <= '9' || c == '.' || c == ':' || c == '-'
+		if !letter && (i == 0 || !other) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxName
+}
+
+// schema checks a schema in the vendor's own dialect.
+func (v *validator) schema(s content.Schema, name string, object bool) {
+	if !s.OpenAPI || s.JSON == "" {
+		return
+	}
+	v.path.Push(name)
+	defer v.path.Pop()
+	if v.isUnclear() {
+		return
+	}
+	doc, err := jsonwire.Parse(s.JSON, codec.UnlimitedJSON)
+	if err != nil || !jsonwire.IsObject(s.JSON) {
+		v.violation(content.CodeSyntax, "the schema is not a JSON object")
+		return
+	}
+	defer doc.Close()
+	root := doc.Root()
+	if t := root.Get("type"); object && (!t.Is("OBJECT") || root.Get("nullable").Kind() == jsonwire.True) {
+		v.violation(content.CodeValue, "the schema must be a non-nullable OBJECT")
+	}
+	v.schemaNode(root)
+}
+
+// schemaNode checks a schema and the schemas in it.
+func (v *validator) schemaNode(s jsonwire.Value) {
+	switch {
+	case s.Kind() != jsonwire.Object:
+		return
+	case v.path.Depth() > maxSchema:
+		v.violation(content.CodeLimit, "the schema is nested too deep")
+		return
+	}
+	var kind, items, enum, required, anyOf, properties jsonwire.Value
+	for name, x := range s.Members() {
+		switch name {
+		case "type":
+			kind = x
+		case "items":
+			items = x
+		case "enum":
+			enum = x
+		case "required":
+			required = x
+		case "anyOf":
+			anyOf = x
+		case "properties":
+			properties = x
+		}
+	}
+	if kind.Is("ARRAY") && !items.Exists() {
+		v.violation(content.CodeMissing, "missing field.", "items")
+	}
+	if enum.Len() > 0 && kind.Exists() && !kind.Is("STRING") {
+		v.violation(content.CodeConflict, "only allowed for STRING type", "enum")
+	}
+	v.required(required, properties)
+	v.path.Push("items")
+	v.schemaNode(items)
+	v.path.Pop()
+	v.path.Push("any_of")
+	for i, x := range anyOf.Elems() {
+		v.path.PushIndex(i)
+		v.schemaNode(x)
+		v.path.Pop()
+	}
+	v.path.Pop()
+	v.path.Push("properties")
+	for name, x := range properties.Members() {
+		v.path.PushKey(name)
+		v.schemaNode(x)
+		v.path.Pop()
+	}
+	v.path.Pop()
+}
+
+// required checks that required properties are defined.
+func (v *validator) required(names, properties jsonwire.Value) {
+	const few = 8 // are found as fast without a table
+	var table map[string]bool
+	if names.Len() > few && properties.Len() > few {
+		table = make(map[string]bool, properties.Len())
+		for name := range properties.Members() {
+			table[name] = true
+		}
+	}
+	v.path.Push("required")
+	for i, x := range names.Elems() {
+		if table == nil && !properties.Get(x.Str()).Exists() || table != nil && !table[x.Str()] {
+			v.path.PushIndex(i)
+			v.violation(content.CodeValue, "property is not defined")
+			v.path.Pop()
+		}
+	}
+	v.path.Pop()
+}
+
+// toolConfig checks the function calling config.
+func (v *validator) toolConfig() {
+	c := v.r.ToolConfig
+	if c == nil || c.FunctionCalling == nil {
+		return
+	}
+	f, unclear := c.FunctionCalling, v.isUnclear("tools")
+	v.path.Push("tool_config")
+	v.path.Push("function_calling_config")
+	v.oneOf(f.Mode, callingMode.values[1:], "mode")
+	if len(f.AllowedFunctionNames) > 0 && !v.r.hasCachedTools() {
+		if f.Mode != "ANY" && f.Mode != "VALIDATED" && !v.parsingReported("mode") {
+			v.violation(content.CodeConflict, "allowed_function_names should only be set when the mode is ANY or VALIDATED",
+				"allowed_function_names")
+		}
+		known := make(map[string]bool, len(v.r.Tools))
+		for i := range v.r.Tools {
+			known[v.r.Tools[i].Name] = v.r.Tools[i].Kind == ""
+		}
+		unclear = unclear || v.isUnclear("allowed_function_names")
+		if !unclear && slices.ContainsFunc(f.AllowedFunctionNames, func(s string) bool { return !known[s] }) {
+			v.violation(content.CodeValue, "allowed_function_names should be a subset of the provided function_declarations",
+				"allowed_function_names")
+		}
+	}
+	v.path.Pop()
+	v.path.Pop()
+}
+
+// hasCachedTools reports whether cached content may provide tools.
+func (r *Request) hasCachedTools() bool { return r.CachedContent != "" }

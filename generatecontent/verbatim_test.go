@@ -256,14 +256,14 @@ func TestHeldPieces(t *testing.T) {
 				break
 			}
 			size := 0
-			for _, s := range f.Before {
+			for _, s := range f.Preceding {
 				size += len(s)
 			}
 			if size > most {
 				t.Errorf("%d MiB of pieces in one frame", size>>20)
 			}
 			if f.Format == Format {
-				pieces += len(f.Before)
+				pieces += len(f.Preceding)
 			}
 			for i := range f.Events {
 				if f.Events[i].Kind == upstream.EventInput {

@@ -337,12 +337,12 @@ func (r *Request) thinkingField(usual string) string {
 
 // original returns where a part stood in the document.
 func (r *Request) original(turn, part int) int {
-	if r.Form == nil {
+	if r.origin == nil {
 		return part
 	}
-	all := r.Form.dropped
+	all := r.origin.dropped
 	if turn < 0 {
-		all = r.Form.droppedSystem
+		all = r.origin.droppedSystem
 	}
 	if len(all) == 0 {
 		return part

@@ -84,14 +84,14 @@ func answerThinking(p *content.Thinking, lost lose) content.Part {
 	hints(nil, &c.Extra, &none, lost)
 	if p.Redacted.Data != "" {
 		c.Signature = none
-		if optional(p.Redacted) { // of a vendor that has no such blocks
-			lost(envelope.Nobodys)
+		if isOptional(p.Redacted) { // of a vendor that has no such blocks
+			lost(envelope.UnknownFormat)
 			return nil
 		}
-		if foreign(p.Redacted) {
-			c.Redacted = content.Signature{Format: Format, Data: sealed(p.Redacted, envelope.Own, lost)}
+		if isForeign(p.Redacted) {
+			c.Redacted = content.Signature{Format: Format, Data: encodeEnvelope(p.Redacted, envelope.KindPart, lost)}
 		} else if p.Redacted.Format != Format {
-			lost(envelope.Nobodys)
+			lost(envelope.UnknownFormat)
 			return nil
 		}
 		if c.Redacted.Data == "" {
@@ -99,8 +99,8 @@ func answerThinking(p *content.Thinking, lost lose) content.Part {
 		}
 		return &c
 	}
-	if foreign(p.Signature) {
-		c.Signature = content.Signature{Format: Format, Data: sealed(p.Signature, envelope.Own, lost)}
+	if isForeign(p.Signature) {
+		c.Signature = content.Signature{Format: Format, Data: encodeEnvelope(p.Signature, envelope.KindPart, lost)}
 	} else if p.Signature.Format != Format {
 		hints(nil, nil, &c.Signature, lost)
 	}
@@ -118,8 +118,8 @@ func hints(cache **content.Cache, extra **content.Extra, sig *content.Signature,
 		codec.UnsupportedOfPart(*extra, lost)
 		*extra = nil
 	}
-	if sig != nil && sig.Data != "" && !foreign(*sig) {
-		lost(envelope.Nobodys)
+	if sig != nil && sig.Data != "" && !isForeign(*sig) {
+		lost(envelope.UnknownFormat)
 	}
 	if sig != nil {
 		*sig = content.Signature{}

@@ -65,7 +65,7 @@ var (
 
 // answerLosses is the table of all of them.
 var answerLosses = []*loss.Rule{
-	envelope.Nobodys, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, unsaidLast, unsaidTextSignature, unsaidState, unsaidThinking,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, unsaidLast, unsaidTextSignature, unsaidState, unsaidThinking,
 	unsaidImage, unsaidDocument, unsaidMedia, unsaidTool, unsaidPart, unsaidResult, unsaidName, unsaidInput, unsaidSent, unsaidCut, unsaidQuery, unsaidID, unsaidCitation,
 	unsaidCandidates, unsaidReason, unsaidDetails, unsaidCounts,
 	unsaidCache, unsaidEventMembers, unsaidManyMembers, unsaidEvent, unsaidDelta,

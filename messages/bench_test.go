@@ -91,3 +91,12 @@ func mustParse(tb testing.TB, body string) *Request {
 	}
 	return r
 }
+
+func mustDecode(tb testing.TB, body string) *upstream.Request {
+	tb.Helper()
+	n, err := DecodeRequest([]byte(body), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}

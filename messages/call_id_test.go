@@ -38,11 +38,11 @@ func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, list := responseOf(reply, turns, carriage{})
+	res, list := responseOf(reply, turns, placement{})
 	for _, p := range res.Content {
 		whole = append(whole, p.(*content.ToolUse).ID)
 	}
-	return streamed, whole, [2][]content.Loss{s.Lost(), list}
+	return streamed, whole, [2][]content.Loss{s.Losses(), list}
 }
 
 // TestRepeatedIDs checks that a call whose id another call of the conversation
@@ -115,7 +115,7 @@ func TestNamelessCall(t *testing.T) {
 					named++
 				}
 			}
-			res, losses := responseOf(r, nil, carriage{})
+			res, losses := responseOf(r, nil, placement{})
 			var lost []string
 			for _, l := range losses {
 				lost = append(lost, l.Severity.String()+" "+l.Path)

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
@@ -10,108 +9,106 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// State that another vendor needs back goes out where clients of this format
-// return what they received. Every client returns the ids of tool calls; not
-// every client returns thinking blocks; and a client that did not ask for
-// thinking may not be able to read a response with one. So a carriage decides
-// for each response, from its request alone:
+// State of other vendors is sent in fields that Messages clients return unaltered;
+// see [envelope]. Every client returns the ids of tool calls. Some clients drop
+// thinking blocks, and some cannot read a response with thinking blocks that they
+// did not ask for. A placement is derived from each request:
 //
-//   - The signature of thinking is that of its thinking block.
-//   - The signature of a call is in the signature of a thinking block with text
-//     before it, if the client asked for thinking, the block has no signature of
-//     its own and is still open to one, and the history shows no call that came
-//     back without its block. Otherwise it is in the id of the call.
-//   - Thinking that the client does not see, or whose block it does not return,
+//   - The signature of thinking is in the signature of its thinking block.
+//   - The signature of a tool call is in the signature of the thinking block before
+//     it, if the client asked for thinking, the block has text, no signature, and
+//     is still open, and every earlier call was returned with its block. Otherwise
+//     it is in the id of the call.
+//   - Thinking that the client does not receive, or whose block it does not return,
 //     and the signatures of texts before a call, are in the id of the call.
-//   - Where the client asked for thinking and returns blocks, thinking without
-//     a text and signatures of texts are in blocks of redacted_thinking: that of
-//     a text before it or, where the signature came late, behind it.
+//   - If the client asked for thinking and returns blocks, thinking without text and
+//     the signatures of texts are in redacted_thinking blocks: before the text or,
+//     if the signature came late, after it.
 //
-// The promise: a client that returns calls in their order with their ids returns
-// each signature of a call, byte for byte, and the thinking before it in its place
-// (see [envelope.Thought]). A client that returns the blocks of a response, too,
-// returns everything else. It may leave out texts of nothing but white space; it
-// may return each block as a turn of its own. The vendor has to sign a part once,
-// before another part opens, and a call before its block begins.
+// A client that returns tool calls in order with their ids returns each signature
+// of a call and the thinking before it, byte for byte; see [envelope.State]. A
+// client that also returns the blocks of a response returns all other state. It may
+// drop blank texts and return each block in a turn. The vendor has to sign a part
+// once, before the next part opens, and a call before its block begins.
 //
-// Everything else is reported at the part that it is of:
-//   - The signatures of texts of content generation, which that vendor does not
-//     need.
-//   - State that would have to follow the text that ends a response, since agents
-//     print the last block: see unsaidLast. A whole response drops only what is
-//     signed behind that text, or on white space.
-//   - Thinking and signatures of texts behind the last call, where there are no
-//     blocks for them.
-//   - A signature that comes too late, and one that is too large.
-//   - The signature of a part that this format has no block for.
+// All other state is dropped and reported:
+//   - Signatures of texts of generateContent, which that vendor does not need.
+//   - State after the text that ends a response, since agents print the last
+//     block: see unsaidLast. A whole response drops only state that is signed after
+//     that text, or on white space.
+//   - Thinking and signatures of texts after the last call, if the client does not
+//     return blocks.
+//   - Signatures that come too late or are too large.
+//   - Signatures of parts that Messages has no block for.
 
-// A carriage is where state goes in a response. The zero carriage is for
-// responses whose request is not known: thinking is sent, and state is in ids.
-type carriage struct {
-	hidden bool // the request did not ask for thinking: no thinking block is sent
-	blocks bool // the client returns thinking blocks, as far as its request shows
+// A placement defines where a response carries state. The zero placement is for
+// responses without a known request: thinking is sent, and state is in ids.
+type placement struct {
+	hideThinking  bool // the request did not ask for thinking: no thinking block is sent
+	returnsBlocks bool // the client returns thinking blocks, as far as its request shows
 }
 
-// carriageOf returns the carriage for a request whose calls came back without the
-// blocks that held their state, or with them.
-func carriageOf(n *upstream.Request, dropped bool) carriage {
+// placementOf returns the placement for the response to a request. dropped reports
+// that a call was returned without the thinking block that held its state.
+func placementOf(n *upstream.Request, dropped bool) placement {
 	on := n.Thinking.Enabled()
-	return carriage{hidden: !on, blocks: on && !dropped}
+	return placement{hideThinking: !on, returnsBlocks: on && !dropped}
 }
 
-// foreign reports whether a signature is one of another format, which is
-// carried.
-func foreign(s content.Signature) bool { return envelope.Foreign(s, Format) }
+// isForeign reports whether a signature is of another format and must be carried.
+func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }
 
-// collects reports whether the id of the next call may have to carry thinking
-// with a signature, or the signature of a text.
-func (c carriage) collects(s content.Signature) bool {
-	return !c.blocks && foreign(s) && envelope.CarriesThinking(s.Format)
+// carriesInID reports whether the id of the next call carries thinking or a text with
+// the signature s.
+func (c placement) carriesInID(s content.Signature) bool {
+	return !c.returnsBlocks && isForeign(s) && envelope.CallsCarryThinking(s.Format)
 }
 
-// optional reports whether the signature of a text or of thinking is one that its
-// vendor does not need back.
-func optional(s content.Signature) bool { return foreign(s) && !envelope.CarriesThinking(s.Format) }
+// isOptional reports whether the vendor of a text or of thinking does not need the
+// signature.
+func isOptional(s content.Signature) bool {
+	return isForeign(s) && !envelope.CallsCarryThinking(s.Format)
+}
 
-// sealed returns an envelope with a signature that is foreign, empty if it
-// cannot be sealed.
-func sealed(s content.Signature, k envelope.Kind, lost lose) string {
-	data, ok := envelope.Seal(s.Format, k, s.Data)
+// encodeEnvelope returns an envelope with a signature of another format, or an empty
+// string if the signature is too large.
+func encodeEnvelope(s content.Signature, k envelope.Kind, lost lose) string {
+	data, ok := envelope.Encode(s.Format, k, s.Data)
 	if !ok {
 		lost(envelope.TooLarge)
 	}
 	return data
 }
 
-// beside returns the signature of a part that has to be carried beside it, or in
-// its id.
-func beside(p content.Part) content.Signature {
+// adjacentSignature returns the signature of a text or a tool call that is carried
+// next to the part or in its id.
+func adjacentSignature(p content.Part) content.Signature {
 	switch p.(type) {
 	case *content.Text, *content.ToolUse:
-		if s := envelope.Of(p); foreign(s) {
+		if s := envelope.SignatureOf(p); isForeign(s) {
 			return s
 		}
 	}
 	return content.Signature{}
 }
 
-// envelopeBlock returns a block that carries an envelope.
+// envelopeBlock returns a redacted thinking block that holds an envelope.
 func envelopeBlock(data string) *content.Thinking {
 	return &content.Thinking{Redacted: content.Signature{Format: Format, Data: data}}
 }
 
-// callID returns the id of a call with the state that it carries: the signature
-// sig of the call or, without one, what is pending. marked says that state is in
-// blocks before the call.
+// callID returns the id of a tool call with its state: the signature sig of the call
+// or, if sig is empty, the pending thinking. marked reports that blocks before the
+// call hold its state.
 func callID(id string, sig content.Signature, marked bool, pending *envelope.Pending, room *int, lost func(n int, r *loss.Rule), own lose) string {
 	if sig.Data != "" {
-		if s, ok := envelope.EncodeID(id, envelope.Envelope{Format: sig.Format, Kind: envelope.Own, Data: sig.Data}); ok {
+		if s, ok := envelope.EncodeID(id, envelope.Envelope{Format: sig.Format, Kind: envelope.KindPart, Data: sig.Data}); ok {
 			return s
 		}
 		own(envelope.TooLarge)
-	} else if pending.Any() {
+	} else if pending.NeedsCarrier() {
 		encode := func(f content.Format, data string) (string, bool) {
-			return envelope.EncodeID(id, envelope.Envelope{Format: f, Kind: envelope.Thoughts, Data: data})
+			return envelope.EncodeID(id, envelope.Envelope{Format: f, Kind: envelope.KindThinking, Data: data})
 		}
 		if s := pending.Take(room, encode, lost); s != "" {
 			return s
@@ -122,8 +119,8 @@ func callID(id string, sig content.Signature, marked bool, pending *envelope.Pen
 			return s
 		}
 	}
-	if envelope.ReservedID(id) {
-		if s, ok := envelope.EncodeID(id, envelope.Envelope{Kind: envelope.ID}); ok {
+	if envelope.IsReservedID(id) {
+		if s, ok := envelope.EncodeID(id, envelope.Envelope{Kind: envelope.KindIDOnly}); ok {
 			return s
 		}
 		return envelope.HashedID(id)
@@ -131,24 +128,23 @@ func callID(id string, sig content.Signature, marked bool, pending *envelope.Pen
 	return id
 }
 
-// ahead returns the signature of a block that opens, if it has one that must be
-// carried beside it and is known by now: other events of the batch may bring
-// it, which then are done with, up to where another block opens behind this one.
-// It also reports whether the batch says something in the block, which p is, and
-// whether the block is over with nothing said at all.
-func (s *stream) ahead(open *upstream.Event, p content.Part, events []upstream.Event) (sig content.Signature, says, nothing bool) {
+// lookAhead returns the signature of a block that opens, if it must be carried next to
+// the block and is known: events of the batch may sign the block, before another
+// block opens. Such events are consumed. lookAhead also reports whether the batch
+// has text for the part p that is not blank, and whether the block closes empty.
+func (s *stream) lookAhead(open *upstream.Event, p content.Part, events []upstream.Event) (sig content.Signature, says, nothing bool) {
 	if _, own := open.Part.(*content.Thinking); own {
 		return sig, false, false
 	}
-	sig = beside(open.Part)
+	sig = adjacentSignature(open.Part)
 	t, isText := p.(*content.Text)
-	some := !isText || !saysNothing(t)
-	says = !isText || !skipped(t.Text)
+	some := !isText || !isEmptyText(t)
+	says = !isText || !mayBeDropped(t.Text)
 	over := false
 	for i := range events {
 		e := &events[i]
 		if over && e.Kind == upstream.EventOpen {
-			break // a whole answer may have very many blocks
+			break // a whole response may have many blocks
 		}
 		if e.Block != open.Block {
 			continue
@@ -156,22 +152,22 @@ func (s *stream) ahead(open *upstream.Event, p content.Part, events []upstream.E
 		switch e.Kind {
 		case upstream.EventText:
 			some = true
-			says = says || !skipped(e.Text)
+			says = says || !mayBeDropped(e.Text)
 		case upstream.EventCitation, upstream.EventBlockExtra:
 			some = true
 		case upstream.EventClose:
 			over, nothing = true, !some
 		case upstream.EventSignature:
-			if foreign(*e.Signature) && e.Extra == nil {
+			if isForeign(*e.Signature) && e.Extra == nil {
 				sig = *e.Signature
-				*e = upstream.Event{} // no event at all
+				*e = upstream.Event{} // consumed
 			}
 		}
 	}
 	return sig, says, nothing
 }
 
-// appendCarrier appends a block that carries an envelope, if there is one.
+// appendCarrier appends a block that holds an envelope, unless data is empty.
 func (s *stream) appendCarrier(dst []byte, data string) []byte {
 	if data == "" {
 		return dst
@@ -184,31 +180,31 @@ func (s *stream) appendCarrier(dst []byte, data string) []byte {
 	return dst
 }
 
-// hides reports whether a block of thinking that opens is not sent, since the
-// request did not ask for it. What this format's own vendor sends is sent on.
-func (s *stream) hides(p content.Part) bool {
+// hidesThinking reports whether a thinking block that opens is not sent because the
+// request did not ask for thinking. Thinking of Messages vendors is always sent.
+func (s *stream) hidesThinking(p content.Part) bool {
 	t, ok := p.(*content.Thinking)
-	return ok && t != nil && s.hidden && !s.own && t.Redacted.Format != Format && t.Signature.Format != Format && !optional(t.Redacted)
+	return ok && t != nil && s.hideThinking && !s.own && t.Redacted.Format != Format && t.Signature.Format != Format && !isOptional(t.Redacted)
 }
 
-// hide notes a block of thinking that is not sent.
-func (s *stream) hide(e *upstream.Event) {
+// openHidden opens a thinking block that is not sent.
+func (s *stream) openHidden(e *upstream.Event) {
 	t := e.Part.(*content.Thinking)
 	s.last = streamed{in: e.Block, out: -1, kind: thinkingBlock, hidden: true}
 	s.open = append(s.open, s.last)
 	s.collect(e.Block, t)
 }
 
-// collectsOnly reports whether a block of thinking has nothing but state that the
-// id of the next call carries.
-func (c carriage) collectsOnly(p content.Part) bool {
+// isOnlyState reports whether a thinking block holds only state that the id of the
+// next call carries.
+func (c placement) isOnlyState(p content.Part) bool {
 	t, ok := p.(*content.Thinking)
-	return ok && t != nil && foreign(t.Redacted) && !optional(t.Redacted) && !c.blocks
+	return ok && t != nil && isForeign(t.Redacted) && !isOptional(t.Redacted) && !c.returnsBlocks
 }
 
-// toCollect returns thinking without a signature that no id carries.
-func toCollect(t *content.Thinking) *content.Thinking {
-	if envelope.CarriesThinking(t.Signature.Format) {
+// withoutOptionalSignature returns thinking without a signature that no id carries.
+func withoutOptionalSignature(t *content.Thinking) *content.Thinking {
+	if envelope.CallsCarryThinking(t.Signature.Format) {
 		return t
 	}
 	c := *t
@@ -216,66 +212,41 @@ func toCollect(t *content.Thinking) *content.Thinking {
 	return &c
 }
 
-// collect keeps thinking for the id of the next call.
+// collect stores thinking for the id of the next call.
 func (s *stream) collect(block int, t *content.Thinking) {
-	t = toCollect(t)
-	if s.pending.Add(block, block, t, &s.room) {
-		s.pending.Write(block, t.Text, &s.room)
+	t = withoutOptionalSignature(t)
+	if s.pending.Open(block, block, t, &s.room) {
+		s.pending.AppendText(block, t.Text, &s.room)
 	}
 }
 
-// settleHidden reports the thinking before a block that opens or begins, or before
-// the end, which was not sent and which no vendor has signed.
-func (s *stream) settleHidden() {
+// dropUnsigned drops and reports the hidden thinking that no vendor has signed. It is
+// called before a block begins and at the end.
+func (s *stream) dropUnsigned() {
 	if s.pending.Empty() {
 		return
 	}
-	s.pending.Settle(&s.room, func(n int) {
-		if s.hidden {
+	s.pending.DropUnsigned(&s.room, func(n int) {
+		if s.hideThinking {
 			s.lose(n, unsaidThinking)
 		}
 	})
 }
 
-// passText counts text that the client gets, in front of a call that may carry
-// what is pending.
-func (c carriage) passText(pending *envelope.Pending, text string) {
-	switch {
-	case c.blocks:
-	case pending.Empty(): // only whether there is any counts
-		pending.Text(len(text))
-	default:
-		pending.Text(width(text))
-	}
-}
-
-// rest reports what was to be carried, and no call has come to carry it.
-func (c carriage) rest(pending *envelope.Pending, lost func(n int, r *loss.Rule)) {
-	if n, ok := pending.Large(); ok {
+// dropPending drops and reports the state after the last call.
+func (c placement) dropPending(pending *envelope.Pending, lost func(n int, r *loss.Rule)) {
+	if n, ok := pending.Oversized(); ok {
 		lost(n, envelope.TooLarge)
 	}
-	pending.Rest(func(n int, p *content.Thinking) {
-		if p == nil || c.hidden || p.Redacted.Data != "" {
-			lost(n, unsaidState) // else it is in a block, too
+	pending.DropAll(func(n int, p *content.Thinking) {
+		if p == nil || c.hideThinking || p.Redacted.Data != "" {
+			lost(n, unsaidState) // otherwise the client has the block
 		}
 	})
 }
 
-// width returns the length of a text as it is written, where every byte that is
-// not UTF-8 is replaced.
-func width(s string) int {
-	if utf8.ValidString(s) {
-		return len(s)
-	}
-	n := 0
-	for _, r := range s {
-		n += utf8.RuneLen(r)
-	}
-	return n
-}
-
-// signature keeps the signature of a block until it stops. One that comes
-// later follows it.
+// signature stores the signature of a block until the block stops. A later signature
+// is carried after the block.
 func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 	b, sig, lost := s.at(e.Block), *e.Signature, s.loser(e.Block)
 	late := b == nil && s.last.in == e.Block
@@ -287,24 +258,24 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 	case sig.Data == "":
 	case of != nil && of.hidden && sig.Format == Format:
 		return s.reveal(dst, e.Block, sig, lost)
-	case of != nil && of.hidden && envelope.CarriesThinking(sig.Format):
-		s.sign(e.Block, sig, lost)
-	case b != nil && b.waiting() && foreign(sig):
+	case of != nil && of.hidden && envelope.CallsCarryThinking(sig.Format):
+		s.signPending(e.Block, sig, lost)
+	case b != nil && b.waiting() && isForeign(sig):
 		b.call.signature = sig
 	case b != nil && b.waiting():
-		lost(envelope.Nobodys)
-	case of != nil && of.kind == textBlock && optional(sig):
+		lost(envelope.UnknownFormat)
+	case of != nil && of.kind == textBlock && isOptional(sig):
 		lost(unsaidTextSignature)
 	case of != nil && of.out < 0:
 	case thought && !b.signed && sig.Format == Format:
 		b.signature = sig.Data
-	case !foreign(sig):
-		lost(envelope.Nobodys)
+	case !isForeign(sig):
+		lost(envelope.UnknownFormat)
 	case thought && !b.signed:
-		b.signature, s.carried = sealed(sig, envelope.Own, lost), true
-		s.sign(e.Block, sig, lost)
+		b.signature, s.carried = encodeEnvelope(sig, envelope.KindPart, lost), true
+		s.signPending(e.Block, sig, lost)
 	case late && of.kind == textBlock && !of.signed && of.out == s.next-1:
-		return s.behind(dst, of, sig)
+		return s.carryAfter(dst, of, sig)
 	case b != nil && b.kind == textBlock && !b.signed && b.out == s.next-1:
 		b.beside = sig
 	default:
@@ -313,16 +284,16 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 	return dst
 }
 
-// reveal appends thinking that was not sent, but that is of this format's own
-// vendor, as its signature shows: that vendor knows when to think.
+// reveal appends hidden thinking that a Messages vendor has signed: the vendor decides
+// whether to think.
 func (s *stream) reveal(dst []byte, block int, sig content.Signature, lost lose) []byte {
-	text, ok := s.pending.Withdraw(block, &s.room)
+	text, ok := s.pending.Remove(block, &s.room)
 	if !ok {
 		lost(unsaidThinking)
 		return dst
 	}
 	s.own, s.said, s.endsText = true, false, false
-	dst = s.catchUp(s.release(dst, block))
+	dst = s.writeOwed(s.release(dst, block))
 	b := streamed{in: block, out: s.next, kind: thinkingBlock, signature: sig.Data}
 	s.next++
 	dst = s.startBlock(dst, b.out, &content.Thinking{})
@@ -331,38 +302,37 @@ func (s *stream) reveal(dst []byte, block int, sig content.Signature, lost lose)
 	return s.stopBlock(s.ending(dst, &b), b.out)
 }
 
-// sign keeps the signature of thinking that the next call may have to carry.
-func (s *stream) sign(block int, sig content.Signature, lost lose) {
+// signPending stores the signature of thinking that the next call may have to carry.
+func (s *stream) signPending(block int, sig content.Signature, lost lose) {
 	switch {
-	case s.blocks:
-	case !foreign(sig):
-		lost(envelope.Nobodys)
-	case s.collects(sig) && !s.pending.Sign(block, sig, &s.room):
+	case s.returnsBlocks:
+	case !isForeign(sig):
+		lost(envelope.UnknownFormat)
+	case s.carriesInID(sig) && !s.pending.Sign(block, sig, &s.room):
 		lost(envelope.TooLate)
 	}
 }
 
-// behind keeps the signature of a text that is over, or will be followed by
-// another block.
-func (s *stream) behind(dst []byte, b *streamed, sig content.Signature) []byte {
+// carryAfter stores the signature of a text that is complete, or that another block
+// follows.
+func (s *stream) carryAfter(dst []byte, b *streamed, sig content.Signature) []byte {
 	b.signed = true
-	if s.blocks {
-		s.held.hold(b.in, sig, besideText(b.says), s.loser(b.in))
+	if s.returnsBlocks {
+		s.held.hold(b.in, sig, heldKind(b.says), s.loser(b.in))
 	} else {
-		s.pending.AddText(b.in, sig, &s.room)
+		s.pending.AddTextSignature(b.in, sig, &s.room)
 	}
 	return dst
 }
 
-// catchUp appends what has to be said before another block begins: the end of a
-// thought, what carries the signatures of texts, and of a block that is still
-// open and soon is no longer the last.
-func (s *stream) catchUp(dst []byte) []byte {
-	dst = s.settle(dst)
-	if b := s.unsaid(); b != nil {
+// writeOwed appends everything owed to earlier blocks before another block begins: the
+// end of thinking and the envelopes with signatures of texts.
+func (s *stream) writeOwed(dst []byte) []byte {
+	dst = s.stopThinking(dst)
+	if b := s.blockToCarry(); b != nil {
 		sig := b.beside
 		b.beside = content.Signature{}
-		dst = s.behind(dst, b, sig)
+		dst = s.carryAfter(dst, b, sig)
 	}
 	for _, h := range s.held.take() {
 		dst = s.appendCarrier(dst, h.data)
@@ -370,9 +340,9 @@ func (s *stream) catchUp(dst []byte) []byte {
 	return dst
 }
 
-// settle appends the ends of thoughts that are over: they were open to late
+// stopThinking appends the ends of closed thinking blocks, which were open to late
 // signatures.
-func (s *stream) settle(dst []byte) []byte {
+func (s *stream) stopThinking(dst []byte) []byte {
 	for i := 0; i < len(s.open); {
 		if b := &s.open[i]; b.over && b.kind == thinkingBlock {
 			dst = s.stopped(dst, b)
@@ -383,9 +353,9 @@ func (s *stream) settle(dst []byte) []byte {
 	return dst
 }
 
-// unsaid returns the open block whose signature has to be carried behind it,
-// or nil. It is the last one that was written.
-func (s *stream) unsaid() *streamed {
+// blockToCarry returns the open block whose signature must be carried after it, or
+// nil. It is the block that was written last.
+func (s *stream) blockToCarry() *streamed {
 	for i := range s.open {
 		if s.open[i].beside.Data != "" {
 			return &s.open[i]
@@ -394,13 +364,13 @@ func (s *stream) unsaid() *streamed {
 	return nil
 }
 
-// inBlock puts the signature of a call whose block is about to begin into the
-// block of thinking that was written last, if it is open to it. The id of the call
+// carryInBlock puts the signature of a call that is about to begin into the thinking
+// block that was written last, if that is still open and unsigned. The id of the call
 // is marked then.
-func (s *stream) inBlock(b *streamed) {
+func (s *stream) carryInBlock(b *streamed) {
 	c := b.call
 	t, ok := c.part.(*content.ToolUse)
-	if !ok || !s.blocks || c.signature.Data == "" {
+	if !ok || !s.returnsBlocks || c.signature.Data == "" {
 		return
 	}
 	for i := range s.open {
@@ -412,16 +382,16 @@ func (s *stream) inBlock(b *streamed) {
 		if _, ok := envelope.MarkID(t.ID); !ok {
 			return
 		}
-		if data, ok := envelope.SealCall(c.signature, t.ID); ok {
+		if data, ok := envelope.EncodeCall(c.signature, t.ID); ok {
 			o.signature, c.signature, s.carried = data, content.Signature{}, true
 		}
 		return
 	}
 }
 
-// nameCall gives a call the id by which its vendor knows it.
+// nameCall sets the id of a call to the id of its vendor.
 func (s *stream) nameCall(b *streamed) {
-	t, ok := b.call.part.(*content.ToolUse) // a copy of our own
+	t, ok := b.call.part.(*content.ToolUse) // a copy
 	if !ok || b.call.named {
 		return
 	}
@@ -432,59 +402,58 @@ func (s *stream) nameCall(b *streamed) {
 	}
 }
 
-// unseal opens what other vendors need back. It returns the turns themselves if
-// there is nothing of it. dropped reports whether a call came back without the
-// thinking block that held its state.
-func unseal(turns []content.Turn) (list []content.Turn, changed, dropped bool, lost []content.Loss) {
-	o := opener{turns: turns, turn: -1}
+// decodeState decodes the state of other vendors in turns. It returns turns itself if
+// there is none. dropped reports whether a call was returned without the thinking
+// block that held its state.
+func decodeState(turns []content.Turn) (list []content.Turn, changed, dropped bool, lost []content.Loss) {
+	o := stateDecoder{turns: turns, turn: -1}
 	o.decodeIDs()
-	list, changed, lost = envelope.Turns(turns, o.open)
+	list, changed, lost = envelope.DecodeTurns(turns, o.decodePart)
 	return list, changed, o.dropped, lost
 }
 
-// An opener opens what came back in the turns of a request.
-type opener struct {
+// A stateDecoder decodes the state in the turns of a request.
+type stateDecoder struct {
 	turns []content.Turn
 
-	// By the id of a call as it came, if any is encoded or marked: the id inside,
-	// the state that it carries, and whether it is damaged.
+	// By the id of a call in the request, if any is encoded or marked: the decoded
+	// id, the state, and whether the id is damaged.
 	ids     map[string]string
 	state   map[string]content.Signature
 	damaged map[string]bool
 
-	turn    int          // that is being opened
-	calls   []signedCall // the state of calls of the assistant's turns in a row
-	carried bool         // a block with state came back since the last call
-	dropped bool         // a call came back without the block that held its state
+	turn    int          // that is being decoded
+	calls   []signedCall // of the assistant turns in a row
+	carried bool         // the client returned a block with state since the last call
+	dropped bool         // the client dropped a block that held the state of a call
 }
 
-// A signedCall is what a thinking block carries for a call behind it.
+// A signedCall is the state that a thinking block holds for a later call.
 type signedCall struct {
 	id        string
 	signature content.Signature
 }
 
-// decodeIDs decodes the ids of calls. Every id of a request stays different from
-// all others, whatever a client has made of them: one that would become the id
-// of another call counts as damaged.
-func (o *opener) decodeIDs() {
+// decodeIDs decodes the ids of calls. The ids of a request stay distinct: an id that
+// would decode to the id of another call is treated as damaged.
+func (o *stateDecoder) decodeIDs() {
 	some := false
-	each(o.turns, func(id string) {
-		some = some || envelope.ReservedID(id)
+	eachCallID(o.turns, func(id string) {
+		some = some || envelope.IsReservedID(id)
 	})
 	if !some {
 		return
 	}
 	o.ids = make(map[string]string)
 	o.state, o.damaged = make(map[string]content.Signature), make(map[string]bool)
-	whose := make(map[string]string) // by the id inside: the id that came
-	each(o.turns, func(id string) {
-		if !envelope.ReservedID(id) {
+	whose := make(map[string]string) // by decoded id: the id in the request
+	eachCallID(o.turns, func(id string) {
+		if !envelope.IsReservedID(id) {
 			whose[id] = id
 		}
 	})
-	each(o.turns, func(id string) {
-		if _, known := o.ids[id]; known || !envelope.ReservedID(id) {
+	eachCallID(o.turns, func(id string) {
+		if _, known := o.ids[id]; known || !envelope.IsReservedID(id) {
 			return
 		}
 		inner, e, ok := decodeID(id)
@@ -501,24 +470,23 @@ func (o *opener) decodeIDs() {
 	})
 }
 
-// decodeID returns the id that is inside an encoded or marked id, and what it
-// carries.
+// decodeID returns the id in an encoded or marked id, and the state that it holds.
 func decodeID(s string) (id string, e envelope.Envelope, ok bool) {
-	if id, ok := envelope.MarkedID(s); ok {
+	if id, ok := envelope.UnmarkID(s); ok {
 		if again, ok := envelope.MarkID(id); ok && again == s {
 			return id, e, true
 		}
 		return envelope.DamagedID(s), e, false
 	}
 	id, e, ok = envelope.DecodeID(s)
-	if !ok || e.Kind == envelope.Thoughts && !envelope.CarriesThinking(e.Format) {
+	if !ok || e.Kind == envelope.KindThinking && !envelope.CallsCarryThinking(e.Format) {
 		return envelope.DamagedID(s), envelope.Envelope{}, false
 	}
 	return id, e, true
 }
 
-// each calls f with the id of every call and result.
-func each(turns []content.Turn, f func(id string)) {
+// eachCallID calls f with the id of every call and result.
+func eachCallID(turns []content.Turn, f func(id string)) {
 	for i := range turns {
 		for _, p := range turns[i].Parts {
 			switch p := p.(type) {
@@ -535,8 +503,8 @@ func each(turns []content.Turn, f func(id string)) {
 	}
 }
 
-// open opens one part.
-func (o *opener) open(turn int, p content.Part) (q content.Part, damaged bool) {
+// decodePart decodes the state of a part.
+func (o *stateDecoder) decodePart(turn int, p content.Part) (q content.Part, damaged bool) {
 	for o.turn < turn {
 		if o.turn++; o.turns[o.turn].Role == content.RoleUser {
 			o.calls, o.carried = o.calls[:0], false
@@ -545,11 +513,11 @@ func (o *opener) open(turn int, p content.Part) (q content.Part, damaged bool) {
 	switch p := p.(type) {
 	case *content.Thinking:
 		if p != nil {
-			return o.thinking(p)
+			return o.decodeThinking(p)
 		}
 	case *content.ToolUse:
 		if p != nil {
-			return o.call(p)
+			return o.decodeCall(p)
 		}
 	case *content.ToolResult:
 		if p == nil {
@@ -564,8 +532,8 @@ func (o *opener) open(turn int, p content.Part) (q content.Part, damaged bool) {
 	return p, false
 }
 
-// call opens the id of a call, and signs the call with what was carried.
-func (o *opener) call(p *content.ToolUse) (q content.Part, damaged bool) {
+// decodeCall decodes the id of a call, and sets the signature that was carried.
+func (o *stateDecoder) decodeCall(p *content.ToolUse) (q content.Part, damaged bool) {
 	carried := o.carried
 	o.carried = false
 	id, ok := o.ids[p.ID]
@@ -576,7 +544,7 @@ func (o *opener) call(p *content.ToolUse) (q content.Part, damaged bool) {
 	c.ID = id
 	if sig, ok := o.state[p.ID]; ok {
 		c.Signature = sig
-	} else if _, marked := envelope.MarkedID(p.ID); marked && !o.damaged[p.ID] {
+	} else if _, marked := envelope.UnmarkID(p.ID); marked && !o.damaged[p.ID] {
 		at := slices.IndexFunc(o.calls, func(s signedCall) bool { return s.id == id })
 		switch {
 		case at >= 0:
@@ -589,57 +557,57 @@ func (o *opener) call(p *content.ToolUse) (q content.Part, damaged bool) {
 	return &c, o.damaged[p.ID]
 }
 
-// thinking opens what a thinking block carries.
-func (o *opener) thinking(t *content.Thinking) (q content.Part, damaged bool) {
+// decodeThinking decodes the state that a thinking block holds.
+func (o *stateDecoder) decodeThinking(t *content.Thinking) (q content.Part, damaged bool) {
 	switch {
-	case t.Redacted.Format == Format && envelope.Sealed(t.Redacted.Data):
-		q, damaged = openRedacted(t)
+	case t.Redacted.Format == Format && envelope.IsEnvelope(t.Redacted.Data):
+		q, damaged = decodeRedacted(t)
 		o.carried = o.carried || !damaged
 		return q, damaged
-	case t.Redacted.Data == "" && t.Signature.Format == Format && envelope.Sealed(t.Signature.Data):
+	case t.Redacted.Data == "" && t.Signature.Format == Format && envelope.IsEnvelope(t.Signature.Data):
 	default:
 		return t, false
 	}
 	c := *t
-	e, ok := envelope.Open(t.Signature.Data)
+	e, ok := envelope.Decode(t.Signature.Data)
 	switch {
-	case ok && e.Kind == envelope.Call:
-		id, sig := e.CallOf()
+	case ok && e.Kind == envelope.KindCall:
+		id, sig := e.CallSignature()
 		o.calls = append(o.calls, signedCall{id, sig})
 		c.Signature = content.Signature{}
-	case ok && e.Kind == envelope.Own && e.Format == envelope.UnsignedFormat:
+	case ok && e.Kind == envelope.KindPart && e.Format == envelope.UnsignedFormat:
 		c.Signature = content.Signature{}
 		return &c, false
-	case ok && e.Kind == envelope.Own:
+	case ok && e.Kind == envelope.KindPart:
 		c.Signature = content.Signature{Format: e.Format, Data: e.Data}
 	default:
-		c.Signature = envelope.Broken(t.Signature)
+		c.Signature = envelope.WithoutFormat(t.Signature)
 		return &c, true
 	}
 	o.carried = true
 	return &c, false
 }
 
-func openRedacted(t *content.Thinking) (q content.Part, damaged bool) {
+func decodeRedacted(t *content.Thinking) (q content.Part, damaged bool) {
 	c := *t
-	e, ok := envelope.Open(t.Redacted.Data)
+	e, ok := envelope.Decode(t.Redacted.Data)
 	switch {
-	case ok && e.Kind == envelope.Own:
+	case ok && e.Kind == envelope.KindPart:
 		c.Redacted = content.Signature{Format: e.Format, Data: e.Data}
-	case ok && e.Kind.Beside():
-		c.Redacted = envelope.Neighbour(e.Format, e.Kind, e.Data)
-	case ok && e.Kind == envelope.Alone:
+	case ok && e.Kind.IsAdjacent():
+		c.Redacted = envelope.AdjacentSignature(e.Format, e.Kind, e.Data)
+	case ok && e.Kind == envelope.KindEmptyText:
 		return &content.Text{Signature: content.Signature{Format: e.Format, Data: e.Data}, Extra: t.Extra}, false
 	default:
-		c.Redacted = envelope.Broken(t.Redacted)
+		c.Redacted = envelope.WithoutFormat(t.Redacted)
 		return &c, true
 	}
 	return &c, false
 }
 
-// unsigned reports whether the signature of a thought is empty, or a citation of
-// the web has no index. Responses of other vendors bring these about, and clients
-// return them. It also reports texts in base64.
+// unsigned reports whether turns have thinking with an empty signature, a citation of
+// the web without an index, or a text in base64. Clients return such parts of other
+// vendors' responses, and the Messages vendor refuses them.
 func unsigned(turns []content.Turn) bool {
 	for i := range turns {
 		for _, p := range turns[i].Parts {
@@ -649,11 +617,11 @@ func unsigned(turns []content.Turn) bool {
 					return true
 				}
 			case *content.Document:
-				if encodedText(p) {
+				if isBase64Text(p) {
 					return true
 				}
 			case *content.ToolResult:
-				if p != nil && slices.ContainsFunc(p.Parts, encodedText) {
+				if p != nil && slices.ContainsFunc(p.Parts, isBase64Text) {
 					return true
 				}
 			case *content.Text:
@@ -666,9 +634,9 @@ func unsigned(turns []content.Turn) bool {
 	return false
 }
 
-// encodedText reports whether a part is a text in base64, which the handler
-// accepts and the vendor only as a text source.
-func encodedText(p content.Part) bool {
+// isBase64Text reports whether a part is a text in base64, which the handler accepts
+// and the vendor accepts as a text source only.
+func isBase64Text(p content.Part) bool {
 	d, ok := p.(*content.Document)
 	if !ok || d == nil {
 		return false

@@ -41,7 +41,7 @@ func checkCarried(t *testing.T, ops []byte, data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, where := range []carriage{{}, {blocks: true}, {hidden: true}} {
+	for _, where := range []placement{{}, {returnsBlocks: true}, {hideThinking: true}} {
 		res, lost := responseOf(reply, nil, where)
 		doc, err := res.AppendJSON(nil)
 		if err != nil {
@@ -74,7 +74,7 @@ func checkCarried(t *testing.T, ops []byte, data string) {
 // A carriedAnswer is one way in which an answer reaches a client.
 type carriedAnswer struct {
 	name   string
-	where  carriage
+	where  placement
 	parts  []content.Part // what the vendor said
 	blocks []any          // what the client has
 	lost   []content.Loss
@@ -106,22 +106,22 @@ func (a carriedAnswer) check(t *testing.T, whole bool) {
 			if q.Signature.Data != "" && !take(unsaidTextSignature.At(path)) {
 				t.Errorf("%s: the loss of the signature of part %d is not told: %v", a.name, i, a.lost)
 			}
-			p = envelope.With(p, content.Signature{})
+			p = envelope.WithSignature(p, content.Signature{})
 		case *content.ToolUse:
 			if late := take(envelope.TooLate.At(path)); late && (whole || q.Signature.Data == "") {
 				t.Errorf("%s: part %d is told to be too late", a.name, i)
 			} else if late {
-				p = envelope.With(p, content.Signature{})
+				p = envelope.WithSignature(p, content.Signature{})
 			}
 		case *content.Thinking:
 			if o := others(p); o != "" {
-				if told := take(unsaidState.At(path)); told && a.where.blocks {
+				if told := take(unsaidState.At(path)); told && a.where.returnsBlocks {
 					t.Errorf("%s: part %d is told to be lost: %v", a.name, i, a.lost)
 				}
 				wantOthers = append(wantOthers, o)
 				continue
 			}
-			if a.where.hidden {
+			if a.where.hideThinking {
 				if !take(unsaidThinking.At(path)) {
 					t.Errorf("%s: the loss of part %d is not told: %v", a.name, i, a.lost)
 				}
@@ -135,10 +135,10 @@ func (a carriedAnswer) check(t *testing.T, whole bool) {
 	}
 	for _, b := range a.blocks {
 		b := b.(map[string]any)
-		if kind := b["type"]; a.where.hidden && kind != "text" && kind != "tool_use" || !a.where.blocks && kind == "redacted_thinking" {
+		if kind := b["type"]; a.where.hideThinking && kind != "text" && kind != "tool_use" || !a.where.returnsBlocks && kind == "redacted_thinking" {
 			t.Errorf("%s: a block of %v", a.name, kind)
 		}
-		if id, ok := b["id"].(string); ok && !envelope.PlainID(id) || b["signature"] == "" {
+		if id, ok := b["id"].(string); ok && !envelope.IsPlainID(id) || b["signature"] == "" {
 			t.Errorf("%s: %v", a.name, b)
 		}
 	}
@@ -147,7 +147,7 @@ func (a carriedAnswer) check(t *testing.T, whole bool) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s, %s (-want +got):\n%s\n%v\n%v", a.name, c.name, diff, a.blocks, a.lost)
 		}
-		if diff := cmp.Diff(wantOthers, gotOthers); diff != "" && a.where.blocks {
+		if diff := cmp.Diff(wantOthers, gotOthers); diff != "" && a.where.returnsBlocks {
 			t.Errorf("%s, %s, thoughts (-want +got):\n%s\n%v", a.name, c.name, diff, a.blocks)
 		}
 	}
@@ -164,10 +164,10 @@ func sayable(p content.Part) bool {
 // signedAs says what a part is and who signed it. Texts of white space are nothing
 // but their signatures.
 func signedAs(p content.Part) []string {
-	text, sig := "", envelope.Of(p)
+	text, sig := "", envelope.SignatureOf(p)
 	switch p := p.(type) {
 	case *content.Text:
-		if text = p.Text; skipped(text) {
+		if text = p.Text; mayBeDropped(text) {
 			text = ""
 		}
 		if text == "" && sig.Data == "" {
@@ -207,7 +207,7 @@ var keepers = []struct {
 	{"leaves out blank texts", func(blocks []any) [][]any {
 		return [][]any{slices.DeleteFunc(slices.Clone(blocks), func(b any) bool {
 			text, ok := b.(map[string]any)["text"].(string)
-			return ok && skipped(text)
+			return ok && mayBeDropped(text)
 		})}
 	}},
 	{"gives back each block", func(blocks []any) (turns [][]any) {
@@ -326,7 +326,7 @@ func (s *signing) sig() content.Signature {
 // part writes a whole part.
 func (s *signing) part(p content.Part, signed bool) {
 	if signed {
-		p = envelope.With(p, s.sig())
+		p = envelope.WithSignature(p, s.sig())
 	}
 	_ = s.w.Part(p)
 	s.kind, s.some, s.last = 0, true, signed

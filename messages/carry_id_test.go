@@ -16,7 +16,7 @@ import (
 
 func ownID(t testing.TB, id, data string) string {
 	t.Helper()
-	s, ok := envelope.EncodeID(id, envelope.Envelope{Format: theirs, Kind: envelope.Own, Data: data})
+	s, ok := envelope.EncodeID(id, envelope.Envelope{Format: theirs, Kind: envelope.KindPart, Data: data})
 	if !ok {
 		t.Fatalf("%q cannot be encoded", id)
 	}
@@ -29,8 +29,8 @@ func ownID(t testing.TB, id, data string) string {
 func TestDecodedIDs(t *testing.T) {
 	a, b, plain := ownID(t, "a", "QQ=="), ownID(t, "b", "Qg=="), ownID(t, "p", "UA==")
 	long := ownID(t, "l", strings.Repeat("QUJD", 100))
-	forged, _ := envelope.EncodeID("a", envelope.Envelope{Format: theirs, Kind: envelope.Own, Data: "WA=="})
-	thoughts, _ := envelope.EncodeID("t", envelope.Envelope{Format: theirs, Kind: envelope.Thoughts, Data: "[]"})
+	forged, _ := envelope.EncodeID("a", envelope.Envelope{Format: theirs, Kind: envelope.KindPart, Data: "WA=="})
+	thoughts, _ := envelope.EncodeID("t", envelope.Envelope{Format: theirs, Kind: envelope.KindThinking, Data: "[]"})
 	for name, tt := range map[string]struct {
 		ids     []string
 		want    []string // id and signature
@@ -60,7 +60,7 @@ func TestDecodedIDs(t *testing.T) {
 			if err := r.Validate(nil); err != nil {
 				t.Fatal(err)
 			}
-			n, _, lost := r.passOn(nil)
+			n, _, lost := r.withDocument(nil)
 			var got, paired []string
 			for i, p := range n.Turns[1].Parts {
 				c := p.(*content.ToolUse)
@@ -73,7 +73,7 @@ func TestDecodedIDs(t *testing.T) {
 			var want []content.Loss
 			for _, i := range tt.damaged {
 				want = append(want, envelope.Damaged.At(fmt.Sprintf("turns.1.parts.%d.signature", i)))
-				if path := r.Path(want[len(want)-1].Path); path != fmt.Sprintf("messages.1.content.%d.id", i) && envelope.EncodedID(tt.ids[i]) {
+				if path := r.Path(want[len(want)-1].Path); path != fmt.Sprintf("messages.1.content.%d.id", i) && envelope.IsEncodedID(tt.ids[i]) {
 					t.Errorf("the loss is at %s", path)
 				}
 			}
@@ -87,7 +87,7 @@ func TestDecodedIDs(t *testing.T) {
 // TestWhereStateGoes checks which requests have the state of a call in its id, and
 // which in the thinking before it.
 func TestWhereStateGoes(t *testing.T) {
-	kept, _ := envelope.SealCall(theirSign("QQ=="), "a")
+	kept, _ := envelope.EncodeCall(theirSign("QQ=="), "a")
 	block := func(signature string) string {
 		return fmt.Sprintf(`{"type":"thinking","thinking":"Hm","signature":%q},`, signature)
 	}
@@ -97,30 +97,30 @@ func TestWhereStateGoes(t *testing.T) {
 	history := func(before string) string {
 		return `,{"role":"assistant","content":[` + before + call + `]},` + result
 	}
-	own, _ := envelope.Seal(responses, envelope.Own, "{}")
+	own, _ := envelope.Encode(responses, envelope.KindPart, "{}")
 	const asks = `"thinking":{"type":"adaptive"},`
 	for name, tt := range map[string]struct {
 		members, history string
-		want             carriage
+		want             placement
 	}{
-		"not asked":                           {"", "", carriage{hidden: true}},
-		"switched off":                        {`"thinking":{"type":"disabled"},`, "", carriage{hidden: true}},
-		"asked":                               {asks, "", carriage{blocks: true}},
-		"asked, and the block came back":      {asks, history(block(kept)), carriage{blocks: true}},
-		"asked, and the block is gone":        {asks, history(""), carriage{}},
-		"asked, and the signature is gone":    {asks, history(unsigned), carriage{}},
-		"asked, and the signature is empty":   {asks, history(block("")), carriage{}},
-		"asked, and the signature is damaged": {asks, history(block(kept[:len(kept)-1])), carriage{}},
-		"asked, and thinking came back":       {asks, history(block(own)), carriage{blocks: true}},
-		"asked, and one of two is gone":       {asks, history(block(kept)) + `,{"role":"assistant","content":[` + strings.ReplaceAll(call, "_a", "_b") + `]},` + strings.ReplaceAll(result, "_a", "_b"), carriage{}},
-		"asked, and the call has another id":  {asks, strings.ReplaceAll(history(block(kept)), "toolu_pwblk_a", "toolu_1"), carriage{blocks: true}},
+		"not asked":                           {"", "", placement{hideThinking: true}},
+		"switched off":                        {`"thinking":{"type":"disabled"},`, "", placement{hideThinking: true}},
+		"asked":                               {asks, "", placement{returnsBlocks: true}},
+		"asked, and the block came back":      {asks, history(block(kept)), placement{returnsBlocks: true}},
+		"asked, and the block is gone":        {asks, history(""), placement{}},
+		"asked, and the signature is gone":    {asks, history(unsigned), placement{}},
+		"asked, and the signature is empty":   {asks, history(block("")), placement{}},
+		"asked, and the signature is damaged": {asks, history(block(kept[:len(kept)-1])), placement{}},
+		"asked, and thinking came back":       {asks, history(block(own)), placement{returnsBlocks: true}},
+		"asked, and one of two is gone":       {asks, history(block(kept)) + `,{"role":"assistant","content":[` + strings.ReplaceAll(call, "_a", "_b") + `]},` + strings.ReplaceAll(result, "_a", "_b"), placement{}},
+		"asked, and the call has another id":  {asks, strings.ReplaceAll(history(block(kept)), "toolu_pwblk_a", "toolu_1"), placement{returnsBlocks: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := ParseRequestString(`{"model":"m","max_tokens":9,` + tt.members + `"messages":[{"role":"user","content":"a"}` + tt.history + `]}`)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, got, _ := r.passOn(nil); got != tt.want {
+			if _, got, _ := r.withDocument(nil); got != tt.want {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})
@@ -168,14 +168,14 @@ func TestUnsignedThinking(t *testing.T) {
 // redacted_thinking still opens, and that a signature which comes back twice is
 // sent once.
 func TestOldCarriers(t *testing.T) {
-	for _, k := range []envelope.Kind{envelope.Next, envelope.Last, envelope.NextCall, envelope.LastCall, envelope.Alone, envelope.Own} {
-		data, _ := envelope.Seal(theirs, k, "QQ==")
+	for _, k := range []envelope.Kind{envelope.KindNextText, envelope.KindPreviousText, envelope.KindNextCall, envelope.KindPreviousCall, envelope.KindEmptyText, envelope.KindPart} {
+		data, _ := envelope.Encode(theirs, k, "QQ==")
 		r, err := ParseRequestString(fmt.Sprintf(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
 			`{"type":"redacted_thinking","data":%q},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]}`, data))
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, _, lost := r.passOn(nil)
+		n, _, lost := r.withDocument(nil)
 		if len(lost) > 0 {
 			t.Errorf("%c: losses %v", k, lost)
 		}
@@ -198,7 +198,7 @@ func TestOldCarriers(t *testing.T) {
 // thinking before them: a request whose calls and results match is never refused,
 // and ids stay different.
 func FuzzIDs(f *testing.F) {
-	kept, _ := envelope.SealCall(theirSign("QQ=="), "a")
+	kept, _ := envelope.EncodeCall(theirSign("QQ=="), "a")
 	for _, id := range []string{ownID(f, "a", "QQ=="), ownID(f, "a", strings.Repeat("QUJD", 100)), "toolu_pwblk_a", "toolu_pwcut_a", "a"} {
 		f.Add(id, id+"x", kept)
 		f.Add(id[:len(id)/2], strings.ToLower(id), kept[:len(kept)/2])
@@ -210,7 +210,7 @@ func FuzzIDs(f *testing.F) {
 		if err != nil || r.Validate(nil) != nil {
 			return // such as the same id twice
 		}
-		n, _, _ := r.passOn(nil)
+		n, _, _ := r.withDocument(nil)
 		calls, results := n.Turns[1].Parts, n.Turns[2].Parts
 		seen := map[string]bool{}
 		for i, p := range results {
@@ -219,7 +219,7 @@ func FuzzIDs(f *testing.F) {
 				t.Errorf("%q %q: call %q, result %q", one, two, id, got)
 			}
 			seen[id] = true
-			if came := r.Messages[1].Parts[i+1].(*content.ToolUse).ID; envelope.ReservedID(came) && len(id) > max(36, len(came)) {
+			if came := r.Messages[1].Parts[i+1].(*content.ToolUse).ID; envelope.IsReservedID(came) && len(id) > max(36, len(came)) {
 				t.Errorf("%q became %q", came, id)
 			}
 		}

@@ -10,26 +10,26 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// Nothing is carried behind the text that ends an answer: agents print the last
-// block, and would print nothing. Vendors that sign such texts do not ask for
-// the signature. What is carried behind texts waits until something follows.
+// A response carries nothing after the text that ends it: agents print the last
+// block. Vendors do not need the signature of that text. Envelopes after a text are
+// held until another block follows.
 
-// A heldBack is an envelope that waits.
-type heldBack struct {
-	part int // whose signature it is
+// A heldEnvelope is an envelope that is held.
+type heldEnvelope struct {
+	part int // the index of the part with the signature
 	data string
 }
 
-// A heldList is what waits. It is bounded, for streams that never end.
-type heldList struct {
-	list []heldBack
+// heldEnvelopes is the list of held envelopes. Its size is limited, for streams that
+// never end.
+type heldEnvelopes struct {
+	list []heldEnvelope
 	size int
 }
 
-// hold keeps what carries the signature of a text, or of what stood in its
-// place.
-func (w *heldList) hold(part int, sig content.Signature, k envelope.Kind, lost lose) {
-	data := sealed(sig, k, lost)
+// hold adds an envelope with the signature of a text, or of an empty text.
+func (w *heldEnvelopes) hold(part int, sig content.Signature, k envelope.Kind, lost lose) {
+	data := encodeEnvelope(sig, k, lost)
 	if data == "" {
 		return
 	}
@@ -38,53 +38,53 @@ func (w *heldList) hold(part int, sig content.Signature, k envelope.Kind, lost l
 		lost(envelope.TooLarge)
 		return
 	}
-	w.list = append(w.list, heldBack{part, data})
+	w.list = append(w.list, heldEnvelope{part, data})
 }
 
-const heldCost = 256 // bytes of an envelope in the list beside its data, at most
+const heldCost = 256 // upper bound of the bytes of a held envelope besides its data
 
-// take empties the list, which is valid until the next hold.
-func (w *heldList) take() []heldBack {
+// take empties the list and returns it. The result is valid until the next hold.
+func (w *heldEnvelopes) take() []heldEnvelope {
 	list := w.list
 	w.list, w.size = w.list[:0], 0
 	return list
 }
 
-// besideText is how the signature of a text is carried behind it. Clients leave
-// out texts that say nothing, and then it must not be taken for another part's.
-func besideText(says bool) envelope.Kind {
+// heldKind returns the kind of the envelope after a text. Clients drop blank texts;
+// the signature must not be attached to another text then.
+func heldKind(says bool) envelope.Kind {
 	if says {
-		return envelope.Last
+		return envelope.KindPreviousText
 	}
-	return envelope.Alone
+	return envelope.KindEmptyText
 }
 
-// skipped reports whether clients may leave out a text: it is nothing but white
-// space to one of them.
-func skipped(s string) bool {
+// mayBeDropped reports whether clients may drop a text: some client regards it as
+// white space.
+func mayBeDropped(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && r != '\uFEFF' })
 }
 
-func saysNothing(t *content.Text) bool {
+func isEmptyText(t *content.Text) bool {
 	return t.Text == "" && len(t.Citations) == 0 && t.Extra == nil
 }
 
-// letGo gives up what nothing follows.
-func (s *stream) letGo() {
+// dropHeld drops and reports the envelopes that no block follows.
+func (s *stream) dropHeld() {
 	for _, h := range s.held.take() {
 		s.lose(h.part, unsaidLast)
 	}
 }
 
-// A blockList is the blocks of a whole answer. It has the blocks that a stream
-// has whose events come at once.
+// A blockList is the blocks of a whole response. They are the blocks of a stream whose
+// events arrive at once.
 type blockList struct {
-	carriage
+	placement
 	list    []content.Part
-	held    heldList
-	pending envelope.Pending // what the id of the next call carries
+	held    heldEnvelopes
+	pending envelope.Pending // the state for the id of the next call
 	room    int
-	free    *content.Thinking // the last one with a text and without a signature, which can carry that of a call
+	free    *content.Thinking // the last unsigned block with text, which can carry the signature of a call
 	carried bool              // blocks before the next call carry state
 	own     bool              // the response is of this format's own vendor
 	ids     idMaker
@@ -92,68 +92,65 @@ type blockList struct {
 	note    func(path string, r *loss.Rule)
 }
 
-// lose notes the loss of a part.
+// lose reports the loss of a part.
 func (l *blockList) lose(part int, r *loss.Rule) { l.note(partPath(part), r) }
 
-// add adds the block that p is, which was from, the answer's part with the given
-// number. An empty text, which clients could not give back, is nothing but its
-// signature.
+// add adds the block p for the part from, which has the given index in the response.
+// For an empty text, which clients drop, it adds only the signature.
 func (l *blockList) add(part int, from, p content.Part, lost lose) {
 	switch p := p.(type) {
 	case *content.Thinking: // a copy
 		l.thinking(part, from.(*content.Thinking), p, lost)
 		return
 	case *content.ToolUse: // a copy
-		l.call(part, beside(from), p, lost)
+		l.call(part, adjacentSignature(from), p, lost)
 		return
-	case *content.Text:
-		l.carriage.passText(&l.pending, p.Text)
 	}
-	sig := beside(from)
+	sig := adjacentSignature(from)
 	t, isText := p.(*content.Text)
-	empty := isText && saysNothing(t)
+	empty := isText && isEmptyText(t)
 	switch {
 	case sig.Data == "":
-		l.follow(p)
-	case optional(sig):
+		l.appendHeld(p)
+	case isOptional(sig):
 		lost(unsaidTextSignature)
 		if !empty {
-			l.follow(p)
+			l.appendHeld(p)
 		}
-	case !l.blocks:
+	case !l.returnsBlocks:
 		if !empty {
-			l.follow(p)
+			l.appendHeld(p)
 		}
-		l.pending.AddText(part, sig, &l.room)
+		l.pending.AddTextSignature(part, sig, &l.room)
 	case empty:
-		l.held.hold(part, sig, envelope.Alone, lost)
-	case skipped(t.Text):
-		l.follow(p)
-		l.held.hold(part, sig, envelope.Alone, lost)
+		l.held.hold(part, sig, envelope.KindEmptyText, lost)
+	case mayBeDropped(t.Text):
+		l.appendHeld(p)
+		l.held.hold(part, sig, envelope.KindEmptyText, lost)
 	default:
-		l.follow(nil)
-		if data := sealed(sig, envelope.Next, lost); data != "" {
+		l.appendHeld(nil)
+		if data := encodeEnvelope(sig, envelope.KindNextText, lost); data != "" {
 			l.carry(data)
 		}
 		l.list = append(l.list, p)
 	}
 }
 
-// thinking adds a block of thinking, or keeps what the next call carries.
+// thinking adds a thinking block, or stores it for the next call.
 func (l *blockList) thinking(part int, from, p *content.Thinking, lost lose) {
-	hidden := l.hidden && !l.own && from.Redacted.Format != Format && from.Signature.Format != Format
-	if !l.blocks {
-		l.pending.Whole(part, toCollect(from), &l.room)
+	hidden := l.hideThinking && !l.own && from.Redacted.Format != Format && from.Signature.Format != Format
+	if !l.returnsBlocks {
+		l.pending.Add(part, withoutOptionalSignature(from), &l.room)
 	}
 	switch {
-	case hidden && !l.collects(from.Signature) && !l.collects(from.Redacted):
+	case hidden && !l.carriesInID(from.Signature) && !l.carriesInID(from.Redacted):
 		lost(unsaidThinking)
 		return
-	case hidden || l.collectsOnly(from):
+	case hidden || l.isOnlyState(from):
 		return
 	}
-	l.follow(p)
-	l.carried = l.carried || foreign(from.Redacted) || foreign(from.Signature)
+	l.appendHeld(p)
+	l.carried = l.carried || isForeign(from.Redacted) || isForeign(from.Signature)
 	if p.Redacted.Data == "" && p.Signature.Data == "" {
 		p.Signature = content.Signature{Format: Format, Data: envelope.Unsigned}
 		if p.Text != "" {
@@ -162,33 +159,32 @@ func (l *blockList) thinking(part int, from, p *content.Thinking, lost lose) {
 	}
 }
 
-// call adds a call, with its state in its id or in the thinking before it.
+// call adds a tool call, with its state in its id or in the thinking before it.
 func (l *blockList) call(part int, sig content.Signature, p *content.ToolUse, lost lose) {
-	l.follow(nil)
+	l.appendHeld(nil)
 	l.calls++
 	if l.ids.name(p) {
 		lost(unsaidID)
 	}
-	if _, ok := envelope.MarkID(p.ID); ok && l.blocks && l.free != nil && sig.Data != "" {
-		if data, ok := envelope.SealCall(sig, p.ID); ok {
+	if _, ok := envelope.MarkID(p.ID); ok && l.returnsBlocks && l.free != nil && sig.Data != "" {
+		if data, ok := envelope.EncodeCall(sig, p.ID); ok {
 			l.free.Signature.Data, l.free = data, nil
 			sig, l.carried = content.Signature{}, true
 		}
 	}
-	p.ID = callID(p.ID, sig, l.blocks && l.carried, &l.pending, &l.room, l.lose, lost)
+	p.ID = callID(p.ID, sig, l.returnsBlocks && l.carried, &l.pending, &l.room, l.lose, lost)
 	l.carried = false
-	l.pending.Passed(p)
 	l.list = append(l.list, p)
 }
 
-// carry adds a block that carries an envelope.
+// carry adds a block that holds an envelope.
 func (l *blockList) carry(data string) {
 	l.list = append(l.list, envelopeBlock(data))
 	l.carried = true
 }
 
-// follow adds what waits, and a block behind it.
-func (l *blockList) follow(p content.Part) {
+// appendHeld adds the held envelopes, and p after them unless p is nil.
+func (l *blockList) appendHeld(p content.Part) {
 	for _, h := range l.held.take() {
 		l.carry(h.data)
 	}
@@ -197,19 +193,19 @@ func (l *blockList) follow(p content.Part) {
 	}
 }
 
-// end returns all blocks, and what is lost behind the last text.
+// end returns all blocks, and the losses after the last text.
 func (l *blockList) end() (blocks []content.Part, lost []content.Loss) {
-	l.carriage.rest(&l.pending, l.lose)
+	l.placement.dropPending(&l.pending, l.lose)
 	if n := len(l.list); n > 0 {
 		if _, ok := l.list[n-1].(*content.Text); ok {
-			return l.list, losses(l.held.take(), unsaidLast)
+			return l.list, heldLosses(l.held.take(), unsaidLast)
 		}
 	}
-	l.follow(nil)
+	l.appendHeld(nil)
 	return l.list, nil
 }
 
-func losses(list []heldBack, r *loss.Rule) (lost []content.Loss) {
+func heldLosses(list []heldEnvelope, r *loss.Rule) (lost []content.Loss) {
 	for _, h := range list {
 		lost = append(lost, r.At("parts."+strconv.Itoa(h.part)))
 	}

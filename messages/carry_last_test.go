@@ -14,7 +14,7 @@ import (
 
 // keeps is where state goes for a client that asked for thinking and returns
 // blocks.
-var keeps = carriage{blocks: true}
+var keeps = placement{returnsBlocks: true}
 
 // phaseSign returns a signature of a vendor whose texts need theirs back.
 func phaseSign(data string) content.Signature {
@@ -143,12 +143,12 @@ func TestLastTextLosses(t *testing.T) {
 // not pile up without end.
 func TestHeldBounded(t *testing.T) {
 	s := newStream("req_1", "msg_1", "asked", nil)
-	s.carriage = keeps
+	s.placement = keeps
 	big := phaseSign(strings.Repeat("QUJD", 1<<18))
 	var lost []content.Loss
 	for i := range 20 {
 		s.Events(nil, []upstream.Event{{Kind: upstream.EventOpen, Block: i, Part: &content.Text{Signature: big}}, {Kind: upstream.EventClose, Block: i}})
-		lost = append(lost, s.Lost()...)
+		lost = append(lost, s.Losses()...)
 	}
 	if len(lost) != 13 || lost[0] != envelope.TooLarge.At("parts.7") {
 		t.Errorf("%d losses: %v", len(lost), lost)
@@ -171,7 +171,7 @@ func TestLateThought(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, _ := envelope.Seal(responses, envelope.Own, "MQ==")
+	own, _ := envelope.Encode(responses, envelope.KindPart, "MQ==")
 	want := []any{
 		map[string]any{"type": "thinking", "thinking": "Hm", "signature": own},
 		map[string]any{"type": "tool_use", "id": "toolu_pwblk_a", "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},

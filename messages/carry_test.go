@@ -127,19 +127,19 @@ func eventsOf(t *testing.T, up upstream.Func) (all []upstream.Event) {
 
 // encode streams events that arrive in batches.
 func encode(batches [][]upstream.Event) (stream string, lost []content.Loss) {
-	return encodeIn(carriage{}, batches)
+	return encodeIn(placement{}, batches)
 }
 
-func encodeIn(where carriage, batches [][]upstream.Event) (stream string, lost []content.Loss) {
+func encodeIn(where placement, batches [][]upstream.Event) (stream string, lost []content.Loss) {
 	s := newStream("req_1", "msg_1", "asked", nil)
-	s.carriage = where
+	s.placement = where
 	var out []byte
 	for _, batch := range batches {
 		out = s.Events(out, batch)
-		lost = append(lost, s.Lost()...)
+		lost = append(lost, s.Losses()...)
 	}
 	out = s.End(out, nil)
-	return string(out), append(lost, s.Lost()...)
+	return string(out), append(lost, s.Losses()...)
 }
 
 // given returns the parts of an assistant's turn in neutral words, from the
@@ -164,20 +164,20 @@ func restored(t *testing.T, parts []content.Part) (list []content.Part) {
 	next := content.Signature{}
 	for _, p := range parts {
 		if th, ok := p.(*content.Thinking); ok && th.Redacted.Format == theirs {
-			if k, data, ok := envelope.OfNeighbour(th.Redacted); ok {
+			if k, data, ok := envelope.ParseAdjacentSignature(th.Redacted); ok {
 				sig := theirSign(data)
-				if k == envelope.Next || k == envelope.NextCall {
+				if k == envelope.KindNextText || k == envelope.KindNextCall {
 					next = sig
 				} else if last := len(list) - 1; last < 0 {
 					t.Error("a signature of nothing")
 				} else {
-					list[last] = envelope.With(list[last], sig)
+					list[last] = envelope.WithSignature(list[last], sig)
 				}
 				continue
 			}
 		}
 		if next.Data != "" {
-			p, next = envelope.With(p, next), content.Signature{}
+			p, next = envelope.WithSignature(p, next), content.Signature{}
 		}
 		if text, ok := p.(*content.Text); ok && text.Text == "" && text.Signature.Data == "" {
 			continue
@@ -196,7 +196,7 @@ func signs(parts []content.Part, skip func(i int) bool) (list []string) {
 		if skip != nil && skip(i) {
 			continue
 		}
-		text, sig := "", envelope.Of(p)
+		text, sig := "", envelope.SignatureOf(p)
 		switch p := p.(type) {
 		case *content.Text:
 			text = p.Text
@@ -218,7 +218,7 @@ func signs(parts []content.Part, skip func(i int) bool) (list []string) {
 // saysNothingAt reports whether a part is nothing but its signature.
 func saysNothingAt(p content.Part) bool {
 	t, ok := p.(*content.Text)
-	return ok && saysNothing(t)
+	return ok && isEmptyText(t)
 }
 
 func TestCarried(t *testing.T) {
@@ -234,7 +234,7 @@ func TestCarried(t *testing.T) {
 				severity, path, _ := strings.Cut(l, " ")
 				_, _ = fmt.Sscanf(path, "parts.%d", &at)
 				th, thought := reply.Parts[at].(*content.Thinking)
-				if want[at] = signs([]content.Part{envelope.With(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || saysNothingAt(reply.Parts[at]) {
+				if want[at] = signs([]content.Part{envelope.WithSignature(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || saysNothingAt(reply.Parts[at]) {
 					want[at] = ""
 				}
 			}
@@ -284,7 +284,7 @@ func TestCarriedBytes(t *testing.T) {
 		return w.ToolCall("b", "f").Close()
 	})
 	encoded := func(id, data string) string {
-		s, _ := envelope.EncodeID(id, envelope.Envelope{Format: theirs, Kind: envelope.Own, Data: data})
+		s, _ := envelope.EncodeID(id, envelope.Envelope{Format: theirs, Kind: envelope.KindPart, Data: data})
 		return s
 	}
 	thinking := func(signature string) any {
@@ -293,12 +293,12 @@ func TestCarriedBytes(t *testing.T) {
 	call := func(id string) any {
 		return map[string]any{"type": "tool_use", "id": id, "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}}
 	}
-	inBlock, _ := envelope.SealCall(theirSign("Yg=="), "a")
+	inBlock, _ := envelope.EncodeCall(theirSign("Yg=="), "a")
 	text := map[string]any{"type": "text", "text": "Bye", "citations": nil}
-	for where, want := range map[carriage][]any{
-		{}:             {thinking(envelope.Unsigned), call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
-		{blocks: true}: {thinking(inBlock), call("toolu_pwblk_a"), call(encoded("c", "ZA==")), text, call("b")},
-		{hidden: true}: {call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
+	for where, want := range map[placement][]any{
+		{}:                    {thinking(envelope.Unsigned), call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
+		{returnsBlocks: true}: {thinking(inBlock), call("toolu_pwblk_a"), call(encoded("c", "ZA==")), text, call("b")},
+		{hideThinking: true}:  {call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
 	} {
 		stream, lost := encodeIn(where, batchesOf(t, up))
 		a, err := accumulate(stream)
@@ -325,7 +325,7 @@ func TestCarriedBytes(t *testing.T) {
 			t.Errorf("%+v, whole (-want +got):\n%s", where, diff)
 		}
 		wantLost := []string{"hint parts.3"}
-		if where.hidden {
+		if where.hideThinking {
 			wantLost = []string{"hint parts.0", "hint parts.3"}
 		}
 		if diff := cmp.Diff([][]string{wantLost, wantLost}, [][]string{lossNames(lost), lossNames(wholeLost)}); diff != "" {
@@ -432,9 +432,9 @@ func replayed(t *testing.T, stream bool, body string) (turn string, ids []string
 // damage is a conversation whose envelopes did not all come back as they were.
 func damage(t *testing.T) string {
 	t.Helper()
-	good, _ := envelope.Seal(theirs, envelope.Own, "Z29vZA==")
-	wrong, _ := envelope.Seal(theirs, envelope.Thoughts, "[]")
-	own, _ := envelope.Seal(Format, envelope.Own, "b3du")
+	good, _ := envelope.Encode(theirs, envelope.KindPart, "Z29vZA==")
+	wrong, _ := envelope.Encode(theirs, envelope.KindThinking, "[]")
+	own, _ := envelope.Encode(Format, envelope.KindPart, "b3du")
 	return fmt.Sprintf(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
 		`{"type":"thinking","thinking":"1","signature":%q},{"type":"thinking","thinking":"2","signature":%q},`+
 		`{"type":"redacted_thinking","data":%q},{"type":"thinking","thinking":"3","signature":%q},`+
@@ -471,7 +471,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 	if n.Turns[1].Parts[6] != r.Messages[1].Parts[6] || n.Turns[1].Parts[4] != r.Messages[1].Parts[4] || &n.Turns[0].Parts[0] != &r.Messages[0].Parts[0] {
 		t.Error("more was copied than had to be")
 	}
-	if sig := r.Messages[1].Parts[0].(*content.Thinking).Signature; sig.Format != Format || !envelope.Sealed(sig.Data) {
+	if sig := r.Messages[1].Parts[0].(*content.Thinking).Signature; sig.Format != Format || !envelope.IsEnvelope(sig.Data) {
 		t.Errorf("the request itself was changed: %v", sig)
 	}
 }

@@ -7,101 +7,83 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Upstream returns the request in neutral words. Turns and parts are the
-// request's own and stand one to one for those of the document. What the
-// neutral request has no field for is in its Extra, under the names of the
-// wire.
+// DecodeRequest parses and validates a request document and returns the neutral
+// request with the document. An adapter of this format sends the bytes of body
+// unless the request is changed: see [upstream.WireOf]. Batch workers and bridges
+// keep the vendor's prompt caches that way. [Handler] calls the same code.
 //
-// Signatures that an answer has carried for another vendor are opened: they are
-// plain, and of that vendor's format, in copies of the turns and parts that hold
-// them; the ids of calls and results are those of the vendor. Such a request
-// brings no document along. A signature that did not come back whole has no
-// Format, so that every format takes it for another's. A thought without a
-// signature has no Format either. Nor does a request bring its document along in
-// which a thought has an empty signature, which Messages would refuse.
+// The error is that of [ParseRequest] or [Request.Validate] and lists all
+// violations, those of parsing first. opts may be nil. The limits in opts apply to
+// parsing too. The version and the betas in opts become headers of the request.
 //
-// A request that [ParseRequest] made, and that nobody has changed since but
-// for Model and Stream, brings its document along: see [upstream.WireOf]. To
-// find out costs little, but for small documents and those of very many tiny
-// parts, which are parsed again.
+// The request has no document if it carries signatures for another vendor, which
+// are opened as [Request.Upstream] describes, or content that the vendor refuses:
+// thinking with an empty signature, web citations with an empty index, texts in
+// base64. Nor has a request of tens of thousands of tiny parts.
+func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, error) {
+	if opts == nil {
+		opts = &defaultOptions
+	}
+	r, err := decodeRequest(string(body), opts)
+	if err != nil {
+		return nil, err
+	}
+	n, _, _ := r.withDocument(opts.header())
+	return n, nil
+}
+
+// decodeRequest parses and validates a request document. The request is nil if the
+// body is not a JSON document or is beyond a limit.
+func decodeRequest(body string, opts *ValidateOptions) (*Request, error) {
+	r, err := parseRequest(body, opts.Limits)
+	if r == nil {
+		return nil, err
+	}
+	return r, r.Validate(opts) // includes the violations of parsing
+}
+
+// Upstream returns the neutral form of the request. Its turns and parts are those
+// of r, one for each of the document. Members without a neutral field are in its
+// Extra, under their wire names.
+//
+// Signatures of other vendors that a response has carried are opened: turns and
+// parts that hold them are replaced by copies in which signatures and ids are those
+// of the vendor. A damaged signature has no Format, so that every format treats it
+// as another vendor's. Thinking without a signature has no Format either.
+//
+// The neutral request has no document: an adapter of this format encodes it again.
+// [DecodeRequest] keeps the document.
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.neutral(n)
-	turns, changed, _, _ := unseal(n.Turns)
-	switch f := r.Form; {
-	case changed:
-		n.Turns = turns
-	case unsigned(n.Turns):
-	case f == nil || f.wrong != nil:
-	case f.sealed == nil:
-		if same := f.again(n); same != nil {
-			return same
-		}
-	case f.sealed.Same(n):
-		w := f.document(nil)
-		n.Remember(&w)
-	}
+	n.Turns, _, _, _ = decodeState(n.Turns)
 	return n
 }
 
-// passOn is Upstream for the handler, which knows that the request is as it
-// was parsed, and which headers belong to the document. A dense request leaves
-// its document behind. It also returns where the response carries state, and what
-// was lost of the request.
-func (r *Request) passOn(header []upstream.Field) (*upstream.Request, carriage, []content.Loss) {
+// withDocument returns the neutral form of a request that was parsed and not changed
+// since, with its document and the headers that belong to it. It also returns
+// where the response carries state, and what was dropped from the request.
+func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, placement, []content.Loss) {
 	n := new(upstream.Request)
 	r.neutral(n)
-	turns, changed, dropped, lost := unseal(n.Turns)
+	turns, changed, dropped, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
-	if r.Form != nil && !changed && !unsigned(turns) && !r.dense() {
-		w := r.Form.document(header)
-		n.Remember(&w)
+	if !changed && !unsigned(turns) && !r.isDense() {
+		n.SetWire(r.origin.document(header))
 	}
-	return n, carriageOf(n, dropped), lost
+	return n, placementOf(n, dropped), losses
 }
 
-// dense reports whether there are so many parts, and so little in each, that
-// remembering them would take more memory than the request itself. Nobody
-// sends such requests but to do harm.
-func (r *Request) dense() bool {
+// isDense reports whether the request has so many parts, and so little in each,
+// that remembering them would take more memory than the request itself. Only
+// hostile requests are dense.
+func (r *Request) isDense() bool {
 	const many, each = 20_000, 200
 	n := len(r.Tools) + len(r.StopSequences)
 	for i := range r.Messages {
 		n += 1 + len(r.Messages[i].Parts)
 	}
-	return n > many && len(r.Form.body) < n*each
-}
-
-// seal remembers what the request says, so that Upstream can tell whether it
-// still does.
-func (r *Request) seal() {
-	f := r.Form
-	if len(f.body) < codec.SealFrom || r.dense() {
-		return
-	}
-	var n upstream.Request
-	r.neutral(&n)
-	f.sealed = codec.Seal(&n, f.document(nil))
-}
-
-// again parses the document again. If it says what n says, but for Model and
-// Stream, it returns a copy of n that has the document, else nil.
-func (f *Form) again(n *upstream.Request) *upstream.Request {
-	q, err := parseRequest(f.body, codec.UnlimitedRequest)
-	if err != nil {
-		return nil
-	}
-	was := new(upstream.Request)
-	q.neutral(was)
-	w := f.document(nil)
-	was.Remember(&w)
-	// Now it says what n says, and upstream tells whether that is the same.
-	*was = *n
-	was.Wire = &w
-	if upstream.WireOf(was, Format) == nil {
-		return nil
-	}
-	return was
+	return n > many && len(r.origin.body) < n*each
 }
 
 // neutral says the request in neutral words.
@@ -193,7 +175,7 @@ func (r *Request) leftover() *content.Extra {
 		Compaction: r.Compaction, OutputFormat: r.OutputFormat, Thread: r.Thread, Fallbacks: r.Fallbacks,
 		FallbackCreditToken: r.FallbackCreditToken, BillingPolicy: r.BillingPolicy,
 	}
-	if m := r.Metadata; m != nil && (m.Extra != nil || m.UserID == "") {
+	if m := r.Metadata; m != nil && m.Extra != nil {
 		f.Metadata = &Metadata{Extra: m.Extra}
 	}
 	if c := r.ToolChoice; c != nil && !c.known() {
@@ -213,10 +195,10 @@ func (r *Request) leftover() *content.Extra {
 	// What a host made and is no JSON is left out here; an encoder of the
 	// request itself tells.
 	var w jsonwire.Writer
-	e := encoder{Encoder: codec.Encoder{W: &w}}
+	e := encoder{codec.Encoder{W: &w}}
 	w.BeginObject()
 	e.rest(&f)
-	e.extra(r, r.Extra, &requestNames)
+	e.extra(r.Extra, &requestNames)
 	w.EndObject()
 	return &content.Extra{Format: Format, JSON: w.Text()}
 }
@@ -242,7 +224,7 @@ func (c *OutputConfig) leftover(twice bool) *OutputConfig {
 	rest := &OutputConfig{Extra: c.Extra}
 	switch f := c.Format; {
 	case f == nil:
-		if c.Extra == nil && c.Effort != "" {
+		if c.Extra == nil {
 			return nil
 		}
 	case twice || f.schema() == "":

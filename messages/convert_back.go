@@ -52,7 +52,7 @@ func fragment(x *content.Extra) *Request {
 	w := &whole{}
 	if doc := codec.Open(x, Format); doc != nil {
 		defer doc.Close()
-		p := parser{form: &w.form, size: 1}
+		p := parser{size: 1}
 		p.request(doc.Root(), w)
 	}
 	return &w.request

@@ -36,7 +36,7 @@ func (c *converter) image(p *content.Image, path string) content.Part {
 
 // shownType returns the type that a file shows by its first bytes.
 func shownType(data string) string {
-	const lead = (content.MediaLead + 2) / 3 * 4
+	const lead = (content.SniffLen + 2) / 3 * 4
 	if len(data) < lead {
 		return ""
 	}

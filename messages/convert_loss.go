@@ -58,7 +58,7 @@ const (
 
 	lostThought
 	lostState
-	lostPlace
+	lostTrailing
 	lostImageMoved
 	lostImage
 	lostImageType
@@ -128,7 +128,7 @@ var requestLosses = [...]loss.Rule{
 	lostSpace:       {Feature: loss.EmptyText, Severity: content.LossHint, Reason: "an answer to be continued does not end in white space in Messages"},
 
 	lostThought:     {Feature: loss.ThinkingHistory, Severity: content.LossHint, Reason: "the thought is not signed by this vendor and is left out"},
-	lostPlace:       {Feature: loss.LostThinking, Severity: content.LossDegraded, Reason: "the texts around thoughts came back altered, so that these may stand elsewhere among them"},
+	lostTrailing:    {Feature: loss.ThinkingHistory, Severity: content.LossHint, Reason: "an assistant turn cannot end with thinking; the thinking was dropped"},
 	lostState:       {Feature: loss.LostThinking, Severity: content.LossDegraded, Reason: "the thoughts that the signature stands for cannot be read"},
 	lostImageMoved:  {Feature: loss.ImageByAssistant, Severity: content.LossDegraded, Reason: "Messages takes images from the user only: it stands in the next turn of the user"},
 	lostImage:       {Feature: loss.ImageByAssistant, Severity: content.LossDropped, Reason: "Messages takes images from the user only, and no turn of the user follows"},

@@ -176,10 +176,8 @@ func partLosses() []lossCase {
 	doc := func(kind string) *content.Document {
 		return &content.Document{Source: &content.Base64{MediaType: kind, Data: "aGk="}}
 	}
-	carried := content.Signature{Format: Format, Data: envelope.Join([]envelope.Thought{
+	carried := content.Signature{Format: Format, Data: envelope.EncodeThinking([]envelope.State{
 		{Thinking: &content.Thinking{Text: "why", Signature: content.Signature{Format: Format, Data: "sig"}}}})}
-	cut := content.Signature{Format: Format, Data: envelope.Join([]envelope.Thought{
-		{Thinking: &content.Thinking{Text: "why", Signature: content.Signature{Format: Format, Data: "sig"}}, Back: 2}})}
 	call := &content.ToolUse{ID: "i", Name: "n"}
 	named := func(extra string) *content.Image {
 		return img(&content.Base64{MediaType: "image/jpeg", Data: jpeg, Extra: &content.Extra{Format: "generatecontent", JSON: extra}})
@@ -210,9 +208,7 @@ func partLosses() []lossCase {
 			[]string{"hint turns.1.parts.0", "hint turns.1.parts.1", "hint turns.1.parts.2"}},
 		{"a thought that is carried", amid(&content.Thinking{Text: "wh"}, &content.Thinking{Text: "y"},
 			&content.Text{Text: "t", Signature: carried}), nil},
-		{"a thought in front of a text that was longer", amid(&content.Text{Text: "t", Signature: cut}),
-			[]string{"degraded turns.1.parts.0.signature"}},
-		{"a thought whose texts are gone", amid(&content.Text{Signature: cut}), nil},
+		{"carried thinking at the end of a turn", amid(&content.Text{Signature: carried}), []string{"hint turns.1.parts.0"}},
 		{"damaged state", amid(&content.Text{Text: "t", Signature: content.Signature{Format: Format, Data: "odd"}}),
 			[]string{"degraded turns.1.parts.0.signature"}},
 		{"foreign parts", amid(&content.ServerToolUse{Format: "alien"}, &content.ServerToolResult{Format: "alien"},

@@ -157,7 +157,7 @@ func (c *converter) uncited(asked bool, path string) bool {
 
 // text leaves out the citations that the format cannot say.
 func (c *converter) text(p *content.Text, path string) content.Part {
-	if isBlank(p.Text) && carrier(p).Data == "" {
+	if isBlank(p.Text) && carrierSignature(p).Data == "" {
 		c.lose(lostEmpty, path)
 		if p.Cache != nil {
 			c.lose(lostEmptyMark, path+".cache")

@@ -8,47 +8,64 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 )
 
-// recall puts the thoughts that the signature s of the part at path stands for
-// into their places among the parts of out from the one at an index on, but for
-// those that the client has kept.
-func (c *converter) recall(out []content.Part, from int, s content.Signature, path string) []content.Part {
-	list, ok := envelope.Split(Format, s.Data)
+// restoreThinking restores the thinking that the signature s of the part at path carries,
+// except blocks that the client returned. The parts of out from an index on are
+// the step that the thinking belongs to.
+func (c *converter) restoreThinking(out []content.Part, from int, s content.Signature, path string) []content.Part {
+	list, ok := envelope.DecodeThinking(Format, s.Data)
 	if !ok {
 		c.lose(lostState, path+".signature")
 		return out
 	}
-	list = slices.DeleteFunc(list, func(t envelope.Thought) bool {
-		m := mark(t.Thinking)
-		old := c.kept[m]
-		c.kept[m] = true
-		return old || m.Data == "" || t.OfText
+	list = slices.DeleteFunc(list, func(s envelope.State) bool {
+		m := thinkingKey(s.Thinking)
+		at, kept := c.kept[m]
+		if !kept {
+			c.kept[m] = -1
+		}
+		return kept && at < from || m.Data == "" || s.TextSignature
 	})
 	if len(list) == 0 {
 		return out
 	}
-	stretch := slices.Clone(out[from:])
-	places, moved := envelope.Places(list, len(stretch), func(i int) content.Part { return stretch[i] })
-	if moved {
-		c.lose(lostPlace, path+".signature")
-	}
-	return envelope.Weave(out[:from], stretch, places, func(k int) content.Part { return list[k].Thinking }, piece)
+	return envelope.Restore(out[:from], slices.Clone(out[from:]), list,
+		func(s *envelope.State) int { return c.kept[thinkingKey(s.Thinking)] - from },
+		func(s *envelope.State) content.Part { return s.Thinking })
 }
 
-// piece returns the bytes of a text from one place to another, -1 for its end.
-// What belongs to the text stays with the end.
-func piece(p content.Part, from, to int) content.Part {
-	text := p.(*content.Text)
-	if to >= 0 {
-		return &content.Text{Text: text.Text[from:to]}
+// noteReturned notes the index of a thinking block that the client returned.
+func (c *converter) noteReturned(p content.Part, at int) {
+	if t, ok := p.(*content.Thinking); ok && t != nil && c.kept != nil {
+		c.kept[thinkingKey(t)] = at
 	}
-	q := *text
-	q.Text = text.Text[from:]
-	return &q
 }
 
-// carrier returns the signature of a part that this format never signs, if it
-// stands for thoughts of this format.
-func carrier(p content.Part) content.Signature {
+// dropTrailing drops the thinking at the end of a turn, which the vendor refuses.
+// Blank texts behind it are dropped later. path is that of the last part.
+func (c *converter) dropTrailing(parts []content.Part, path string) []content.Part {
+	end := len(parts)
+	for i := end - 1; i >= 0; i-- {
+		switch p := parts[i].(type) {
+		case *content.Thinking:
+			end = i
+			continue
+		case *content.Text:
+			if p != nil && isBlank(p.Text) {
+				continue
+			}
+		}
+		break
+	}
+	if end < len(parts) {
+		c.lose(lostTrailing, path)
+	}
+	return parts[:end]
+}
+
+// carrierSignature returns the signature of a part that carries thinking. Messages
+// does not sign such parts: a signature of this format on them is a list of
+// [envelope.State].
+func carrierSignature(p content.Part) content.Signature {
 	var s content.Signature
 	if content.IsNil(p) {
 		return s
@@ -71,21 +88,21 @@ func carrier(p content.Part) content.Signature {
 	return s
 }
 
-func carries(t content.Turn) bool {
-	return slices.ContainsFunc(t.Parts, func(p content.Part) bool { return carrier(p).Data != "" })
+func hasCarrier(t content.Turn) bool {
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool { return carrierSignature(p).Data != "" })
 }
 
-// carried notes the thoughts of a run: those that it holds, and the texts of
-// those that its signatures stand for.
-func (c *converter) carried(run []content.Turn) {
-	c.kept = make(map[content.Signature]bool)
+// noteThinking stores the thinking blocks in the turns of a run, and the texts of those
+// that its signatures carry.
+func (c *converter) noteThinking(run []content.Turn) {
+	c.kept = make(map[content.Signature]int)
 	var texts strings.Builder
 	for k := range run {
 		for _, p := range run[k].Parts {
 			if t, ok := p.(*content.Thinking); ok && t != nil {
-				c.kept[mark(t)] = true
+				c.kept[thinkingKey(t)] = -1
 			}
-			thoughts, _ := envelope.Split(Format, carrier(p).Data)
+			thoughts, _ := envelope.DecodeThinking(Format, carrierSignature(p).Data)
 			for _, t := range thoughts {
 				texts.WriteString(t.Text)
 			}
@@ -95,8 +112,9 @@ func (c *converter) carried(run []content.Turn) {
 	c.shown = texts.String()
 }
 
-// mark returns what tells a thought of this vendor from others.
-func mark(t *content.Thinking) content.Signature {
+// thinkingKey returns the signature or redacted data of this format, which identifies
+// a thinking block. It is zero for other blocks.
+func thinkingKey(t *content.Thinking) content.Signature {
 	switch Format {
 	case t.Redacted.Format:
 		return t.Redacted

@@ -40,17 +40,12 @@ func asValue(t *testing.T, text string) any {
 }
 
 // standing returns the signature of a part that stands for thoughts.
-func standing(list ...envelope.Thought) content.Signature {
-	return content.Signature{Format: Format, Data: envelope.Join(list)}
+func standing(list ...envelope.State) content.Signature {
+	return content.Signature{Format: Format, Data: envelope.EncodeThinking(list)}
 }
 
-func signed(text, signature string, back int) envelope.Thought {
-	return envelope.Thought{Thinking: &content.Thinking{Text: text, Signature: content.Signature{Format: Format, Data: signature}}, Back: back}
-}
-
-func atFirst(t envelope.Thought) envelope.Thought {
-	t.First = true
-	return t
+func signed(text, signature string) envelope.State {
+	return envelope.State{Thinking: &content.Thinking{Text: text, Signature: content.Signature{Format: Format, Data: signature}}}
 }
 
 func TestRequestOfTurns(t *testing.T) {
@@ -72,7 +67,7 @@ func TestRequestOfTurns(t *testing.T) {
 	}
 	const pointing = `{"a":{"$ref":"one.jpg"},"b":{"$ref":"two.jpg"}}`
 	carrying := call("1")
-	carrying.Signature = standing(signed("first", "s1", 8), signed("", "s2", 0))
+	carrying.Signature = standing(signed("first", "s1"), signed("", "s2"))
 	tests := []struct {
 		name  string
 		turns []content.Turn
@@ -133,49 +128,51 @@ func TestRequestOfTurns(t *testing.T) {
 			`[{'role':'assistant','content':[{'type':'text','text':'Look'}]},{'role':'user','content':[` + image + `,{'type':'text','text':'q'}]}]`},
 		{"the assistant begins with what is lost", []content.Turn{turn(a, &content.ServerToolUse{Format: "alien"}), turn(u, text("q"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]}]`},
-		{"thoughts that a call stands for", []content.Turn{turn(u, text("q")), turn(a, &content.Thinking{Text: "first"}), turn(a, text("So, now ")),
+		{"thinking that a call carries", []content.Turn{turn(u, text("q")), turn(a, &content.Thinking{Text: "first"}), turn(a, text("So, now ")),
 			turn(a, text("then:")), turn(a, carrying), turn(u, result("1", "a"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
-			{'role':'assistant','content':[{'type':'text','text':'So, n'},{'type':'thinking','thinking':'first','signature':'s1'},{'type':'text','text':'ow '},
-			{'type':'text','text':'then:'},{'type':'thinking','thinking':'','signature':'s2'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'assistant','content':[{'type':'thinking','thinking':'first','signature':'s1'},{'type':'thinking','thinking':'','signature':'s2'},
+			{'type':'text','text':'So, now '},{'type':'text','text':'then:'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},
-		{"a thought that is there already", []content.Turn{turn(u, text("q")), turn(a, signed("first", "s1", 0).Thinking, carrying), turn(u, result("1", "a"))},
+		{"carried thinking of which the client returned a block", []content.Turn{turn(u, text("q")), turn(a, signed("first", "s1").Thinking, carrying), turn(u, result("1", "a"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'thinking','thinking':'first','signature':'s1'},{'type':'thinking','thinking':'','signature':'s2'},
 			{'type':'tool_use','id':'1','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},
-		{"thoughts at the end of an answer without calls", []content.Turn{turn(u, text("q")), turn(a, text("Answer"),
-			&content.Text{Signature: standing(signed("why", "s", 6))}), turn(u, text("more"))},
+		{"thinking between a text and a returned block", []content.Turn{turn(u, text("q")),
+			turn(a, text("A"), signed("", "s2").Thinking, text("B")), turn(a, carrying), turn(u, result("1", "a"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'thinking','thinking':'first','signature':'s1'},{'type':'text','text':'A'},
+			{'type':'thinking','thinking':'','signature':'s2'},{'type':'text','text':'B'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},
+		{"thinking of the second of two calls", []content.Turn{turn(u, text("q")), turn(a, text("A"), call("2"), text("B"), carrying),
+			turn(u, result("2", "b"), result("1", "a"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'text','text':'A'},{'type':'tool_use','id':'2','name':'n','input':{}},
+			{'type':'thinking','thinking':'first','signature':'s1'},{'type':'thinking','thinking':'','signature':'s2'},
+			{'type':'text','text':'B'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'2','content':[{'type':'text','text':'b'}]},
+			{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},
+		{"thinking at the end of a turn", []content.Turn{turn(u, text("q")), turn(a, call("2"),
+			&content.Text{Text: " ", Signature: standing(signed("why", "s"))}), turn(u, result("2", "b"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},
+			{'role':'assistant','content':[{'type':'tool_use','id':'2','name':'n','input':{}}]},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'2','content':[{'type':'text','text':'b'}]}]}]`},
+		{"turn of nothing but thinking", []content.Turn{turn(u, text("q")), turn(a,
+			&content.Text{Signature: standing(signed("why", "s"))}), turn(u, text("more"))},
+			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'user','content':[{'type':'text','text':'more'}]}]`},
+		{"thinking of a response without tool calls", []content.Turn{turn(u, text("q")), turn(a, text("Answer"),
+			&content.Text{Signature: standing(signed("why", "s"))}), turn(u, text("more"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'Answer'}]},
 			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
-		{"a place in the middle of a letter", []content.Turn{turn(u, text("q")), turn(a, text("aé"),
-			&content.Text{Signature: standing(signed("why", "s", 1))}), turn(u, text("more"))},
+		{"thinking of the last text of a response", []content.Turn{turn(u, text("q")), turn(a,
+			text("A"), &content.Text{Text: "B", Signature: standing(signed("why", "s"), signed("so", "s2"))}), turn(u, text("more"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
-			{'role':'assistant','content':[{'type':'text','text':'a'},{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'é'}]},
+			{'role':'assistant','content':[{'type':'thinking','thinking':'why','signature':'s'},{'type':'thinking','thinking':'so','signature':'s2'},
+			{'type':'text','text':'A'},{'type':'text','text':'B'}]},
 			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
-		{"texts that were cut by the client", []content.Turn{turn(u, text("q")), turn(a, text("A"),
-			&content.Text{Signature: standing(signed("why", "s", 600))}), turn(u, text("more"))},
-			`[{'role':'user','content':[{'type':'text','text':'q'}]},
-			{'role':'assistant','content':[{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'A'}]},
-			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
-		{"an answer that began with a thought, and is longer now", []content.Turn{turn(u, text("q")), turn(a, text("Ahem. A"),
-			&content.Text{Text: "B", Signature: standing(atFirst(signed("why", "s", 2)), signed("so", "s2", 1))}), turn(u, text("more"))},
-			`[{'role':'user','content':[{'type':'text','text':'q'}]},
-			{'role':'assistant','content':[{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'Ahem. A'},
-			{'type':'thinking','thinking':'so','signature':'s2'},{'type':'text','text':'B'}]},
-			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
-		{"two answers in a row that began with thoughts", []content.Turn{turn(u, text("q")), turn(a, text("A")),
-			turn(a, text("B"), &content.Text{Signature: standing(atFirst(signed("why", "s", 1)))}), turn(u, text("more"))},
-			`[{'role':'user','content':[{'type':'text','text':'q'}]},
-			{'role':'assistant','content':[{'type':'text','text':'A'},{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'B'}]},
-			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
-		{"a signed text that the client has joined with the one before", []content.Turn{turn(u, text("q")), turn(a,
-			&content.Text{Text: "AB", Signature: standing(signed("why", "s", 1))}), turn(u, text("more"))},
-			`[{'role':'user','content':[{'type':'text','text':'q'}]},
-			{'role':'assistant','content':[{'type':'text','text':'A'},{'type':'thinking','thinking':'why','signature':'s'},{'type':'text','text':'B'}]},
-			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
-		{"a redacted thought", []content.Turn{turn(u, text("q")), turn(a, &content.ToolUse{ID: "1", Name: "n", Signature: standing(envelope.Thought{
+		{"a redacted thought", []content.Turn{turn(u, text("q")), turn(a, &content.ToolUse{ID: "1", Name: "n", Signature: standing(envelope.State{
 			Thinking: &content.Thinking{Redacted: content.Signature{Format: Format, Data: "opaque"}}})}), turn(u, result("1", "a"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'redacted_thinking','data':'opaque'},{'type':'tool_use','id':'1','name':'n','input':{}}]},

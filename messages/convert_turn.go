@@ -17,8 +17,8 @@ type dialogue struct {
 	moved   []content.Part // files that the next turn of the user is to hold
 	movedAt []string       // where they stood
 
-	kept  map[content.Signature]bool // signed thoughts of the run at hand
-	shown string                     // what is left of the texts of thoughts that it carries
+	kept  map[content.Signature]int // the thinking of the run at hand: its index among the parts of the turn, -1 until it has one
+	shown string                    // what is left of the texts of thinking that the run carries
 }
 
 // A pending call and where it stands.
@@ -182,9 +182,9 @@ func (c *converter) user(list []content.Turn, run []content.Turn, first int) []c
 // are joined where calls need it; the vendor itself takes them as one.
 func (c *converter) said(run []content.Turn, first int, role content.Role) []content.Turn {
 	c.kept, c.shown = nil, ""
-	carries := role == content.RoleAssistant && slices.ContainsFunc(run, carries)
+	carries := role == content.RoleAssistant && slices.ContainsFunc(run, hasCarrier)
 	if carries {
-		c.carried(run)
+		c.noteThinking(run)
 	}
 	for k := range run {
 		if x := run[k].Extra; x != nil {
@@ -229,28 +229,32 @@ func (c *converter) joined(run []content.Turn, first int, role content.Role) con
 		}
 	}
 	all.Parts = make([]content.Part, 0, n)
-	from := 0 // where thoughts may stand that another part carries
+	from, path := 0, "" // where the step begins; the part at hand
 	for k := range run {
 		for i, p := range run[k].Parts {
-			path := placeOf(first+k, i)
+			path = placeOf(first+k, i)
 			var s content.Signature
 			if role == content.RoleAssistant {
-				s = carrier(p)
+				s = carrierSignature(p)
 			}
 			_, behind := p.(*content.Text)
 			if s.Data != "" && !behind {
-				all.Parts = c.recall(all.Parts, from, s, path)
+				all.Parts = c.restoreThinking(all.Parts, from, s, path)
 			}
 			if q := c.part(p, path, role); q != nil || p == nil {
+				c.noteReturned(q, len(all.Parts))
 				all.Parts = append(all.Parts, q)
 			}
 			if s.Data != "" && behind {
-				all.Parts = c.recall(all.Parts, from, s, path)
+				all.Parts = c.restoreThinking(all.Parts, from, s, path)
 			}
 			if _, call := p.(*content.ToolUse); call || s.Data != "" {
 				from = len(all.Parts)
 			}
 		}
+	}
+	if c.kept != nil {
+		all.Parts = c.dropTrailing(all.Parts, path)
 	}
 	return all
 }
@@ -262,7 +266,7 @@ func bound(t content.Turn) bool {
 		case *content.ToolUse, *content.ToolResult, *content.Thinking:
 			return true
 		}
-		return carrier(p).Data != ""
+		return carrierSignature(p).Data != ""
 	})
 }
 

@@ -9,12 +9,12 @@ import (
 )
 
 // count makes a call of a body of count_tokens.
-func (d *dialect) count(_ string, r *http.Request, body string) (*handler.Call, error) {
+func (d *dialect) count(_ string, r *http.Request, body string) (*handler.Operation, error) {
 	_, call, _, err := d.request(r, body, true)
 	if err != nil {
 		return nil, err
 	}
-	call.Count(Format, countNames.Has, func(w *jsonwire.Writer, n upstream.TokenCount) {
+	call.CountTokens(Format, countNames.Has, func(w *jsonwire.Writer, n upstream.TokenCount) {
 		w.Name("input_tokens")
 		w.Int(n.Tokens)
 	})

@@ -52,7 +52,7 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 		d.odd = true // clients need one
 		d.lose(codec.ResponseNoReason, "stop")
 	}
-	f := &upstream.Frame{Whole: true}
+	f := &upstream.Frame{Complete: true}
 	d.finish(f)
 	return f, nil
 }
@@ -62,8 +62,7 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 type decoder struct {
 	doc    jsonwire.Doc
 	limits jsonwire.Limits
-	parser parser // reads blocks; its faults and notes are looked at block by block
-	form   Form
+	parser parser // reads blocks; its violations are looked at block by block
 
 	events  []upstream.Event // of the document at hand
 	odd     bool             // it deviates from the format: clients should not see it as it is
@@ -94,8 +93,7 @@ func newDecoder(lim content.Limits) *decoder {
 }
 
 func (d *decoder) init(lim content.Limits) {
-	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, Lenient: true}
-	d.parser.form = &d.form
+	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true}
 }
 
 // parse begins a new document.
@@ -110,7 +108,7 @@ func (d *decoder) parse(data string) error {
 
 // finish fills f with the document at hand and its events.
 func (d *decoder) finish(f *upstream.Frame) {
-	if d.doc.Replaced() > 0 {
+	if d.doc.Replacements() > 0 {
 		d.lose(codec.ResponseNotUnicode, "parts")
 	}
 	f.Format, f.Data, f.Events = Format, d.doc.Source(), d.events

@@ -42,8 +42,7 @@ func (d *decoder) closed(i int) {
 // block reads a block as the parser of requests does, and adds its event and
 // what was lost.
 func (d *decoder) block(index int, v jsonwire.Value) content.Part {
-	d.form.notes = nil
-	d.parser.faults = content.ViolationList{}
+	d.parser.violations = content.ViolationList{}
 	part := d.parser.block(v, true)
 	at := len(d.events)
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: index, Part: part})
@@ -81,11 +80,11 @@ func (d *decoder) text(index int, s string) {
 // faults tells what the parser could not read. What is merely missing is not
 // lost.
 func (d *decoder) faults(index int) {
-	if d.parser.faults.Len() == 0 {
+	if d.parser.violations.Len() == 0 {
 		return
 	}
 	d.odd = true
-	list, _ := content.Violations(d.parser.faults.Err())
+	list, _ := content.Violations(d.parser.violations.Err())
 	for _, f := range list {
 		if f.Code == content.CodeType && neededOfBlock(f.Path) && d.broken == nil {
 			d.broken = fmt.Errorf("messages: the %s of content block %d is of the wrong type", f.Path, index)
@@ -261,8 +260,7 @@ func (d *decoder) deltaValue(e *upstream.Event, f *deltaForm, v jsonwire.Value) 
 
 func (d *decoder) citation(block int, v jsonwire.Value) *content.Citation {
 	c := new(content.Citation)
-	d.form.notes = nil
-	d.parser.faults = content.ViolationList{}
+	d.parser.violations = content.ViolationList{}
 	d.parser.citation(c, v)
 	d.faults(block)
 	return c

@@ -323,7 +323,7 @@ func TestStreamReaderUsage(t *testing.T) {
 			if diff := cmp.Diff(&tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if got.Prompt() < 0 || got.Answer() < 0 {
+			if got.Prompt() < 0 || got.Completion() < 0 {
 				t.Error("a sum is negative")
 			}
 		})

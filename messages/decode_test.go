@@ -182,8 +182,8 @@ func TestDecodeResponse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !f.Whole || f.Format != Format || f.Data != body {
-				t.Errorf("the frame is not the reply: whole %v, format %q, %d of %d bytes", f.Whole, f.Format, len(f.Data), len(body))
+			if !f.Complete || f.Format != Format || f.Data != body {
+				t.Errorf("the frame is not the reply: whole %v, format %q, %d of %d bytes", f.Complete, f.Format, len(f.Data), len(body))
 			}
 			if diff := cmp.Diff(textApart(tt.want), f.Events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)

@@ -16,7 +16,7 @@ import (
 )
 
 // A dialect says everything that is the format's around an answer. It
-// implements [handler.Dialect].
+// implements [handler.Protocol].
 type dialect struct {
 	limits content.Limits
 	files  bool
@@ -28,13 +28,13 @@ type dialect struct {
 
 func (d *dialect) Format() content.Format { return Format }
 
-func (d *dialect) Path(neutral string) string { return wirePath(neutral) }
+func (d *dialect) WirePath(neutral string) string { return wirePath(neutral) }
 
-// Header sets the request's id.
-func (d *dialect) Header(h http.Header, id string) { h.Set("Request-Id", id) }
+// SetHeader sets the request's id.
+func (d *dialect) SetHeader(h http.Header, id string) { h.Set("Request-Id", id) }
 
-// Forward reports whether a header of the vendor is about rates.
-func (d *dialect) Forward(name string) bool {
+// ForwardsHeader reports whether a header of the vendor is about rates.
+func (d *dialect) ForwardsHeader(name string) bool {
 	for _, prefix := range [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -58,14 +58,14 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	last := len(path) - 1
 	switch {
 	case path[last] == "messages":
-		return &handler.Route{Method: http.MethodPost, Head: head, Call: d.call}, nil
+		return &handler.Route{Method: http.MethodPost, CheckHeader: head, Parse: d.call}, nil
 	case path[last] == "count_tokens" && last > 0 && path[last-1] == "messages":
-		return &handler.Route{Method: http.MethodPost, Head: head, Call: d.count}, nil
+		return &handler.Route{Method: http.MethodPost, CheckHeader: head, Parse: d.count}, nil
 	case path[last] == "models":
-		return &handler.Route{Method: http.MethodGet, Head: head, Call: d.models}, nil
+		return &handler.Route{Method: http.MethodGet, CheckHeader: head, Parse: d.models}, nil
 	}
 	if id, ok := modelID(path); ok {
-		return &handler.Route{Method: http.MethodGet, Head: head, Call: d.model(id)}, nil
+		return &handler.Route{Method: http.MethodGet, CheckHeader: head, Parse: d.model(id)}, nil
 	}
 	text := "there is nothing at this path"
 	for _, name := range slices.Backward(path) {
@@ -142,31 +142,23 @@ func invalid(text string) error {
 	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
 }
 
-// request parses and validates a body. The call has what is wrong with a thread
-// alone: see [errThread]. where is for the response.
-func (d *dialect) request(r *http.Request, body string, count bool) (req *Request, c *handler.Call, where carriage, err error) {
-	req, err = parseRequest(body, d.limits)
-	if req == nil {
-		return nil, nil, where, err
-	}
-	c = &handler.Call{}
-	rules := &ValidateOptions{
+// request parses and validates a body. If all violations are in the thread, they
+// become those of the call: see [errThread]. where is for the response.
+func (d *dialect) request(r *http.Request, body string, count bool) (req *Request, c *handler.Operation, where placement, err error) {
+	opts := &ValidateOptions{
 		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
 		AllowFiles: d.files, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
 	}
-	if req.Thread != "" {
-		c.Own = errThread
-	}
-	switch faults := req.Validate(rules); {
-	case faults == nil && err != nil:
+	req, err = decodeRequest(body, opts)
+	if req == nil || err != nil && !ofThread(err) {
 		return nil, nil, where, err
-	case faults != nil && !ofThread(faults):
-		return nil, nil, where, faults // those of parsing are among them
-	case faults != nil:
-		c.Own, c.Fault = errThread, faults
 	}
-	c.Files, c.Cost = d.elsewhere(req), req.Form.cost
-	return req, c, d.passOn(c, r, req, rules), nil
+	c = &handler.Operation{SameFormatErr: err}
+	if req.Thread != "" || err != nil {
+		c.OtherFormatErr = errThread
+	}
+	c.Files, c.Memory = d.elsewhere(req), req.origin.cost
+	return req, c, d.passOn(c, r, req, opts), nil
 }
 
 // errThread refuses a request with a thread, whose messages the vendor keeps,
@@ -188,17 +180,17 @@ func ofThread(err error) bool {
 }
 
 // call makes a call of the body of a request.
-func (d *dialect) call(id string, r *http.Request, body string) (*handler.Call, error) {
+func (d *dialect) call(id string, r *http.Request, body string) (*handler.Operation, error) {
 	req, c, where, err := d.request(r, body, false)
 	if err != nil {
 		return nil, err
 	}
-	c.Path = req.Path
+	c.WirePath = req.Path
 	message := "msg_" + rand.Text() // not of the id, which may be an edge's, and come again
 	if req.Stream {
 		s := newStream(id, message, req.Model, c.Request.Turns)
 		s.prompt = func() int64 { return upstream.EstimateTokens(c.Request) }
-		s.carriage = where
+		s.placement = where
 		c.Stream = s
 		return c, nil
 	}
@@ -217,11 +209,16 @@ func (d *dialect) call(id string, r *http.Request, body string) (*handler.Call, 
 	return c, nil
 }
 
-// header returns what belongs to a body of these rules.
-func (r *ValidateOptions) header() []upstream.Field {
-	header := []upstream.Field{{Name: "anthropic-version", Value: r.Version}}
-	if len(r.Betas) > 0 {
-		header = append(header, upstream.Field{Name: betaHeader, Value: strings.Join(r.Betas, ",")})
+// header returns the headers that belong to a body that was validated by these
+// options.
+func (o *ValidateOptions) header() []upstream.Field {
+	version := o.Version
+	if version == "" {
+		version = version2023
+	}
+	header := []upstream.Field{{Name: "anthropic-version", Value: version}}
+	if len(o.Betas) > 0 {
+		header = append(header, upstream.Field{Name: betaHeader, Value: strings.Join(o.Betas, ",")})
 	}
 	return header
 }
@@ -234,9 +231,9 @@ const (
 
 // passOn makes the request of a call, with the headers that belong to it. The
 // vendor's own that are not sent are losses. where is for the response.
-func (d *dialect) passOn(c *handler.Call, r *http.Request, req *Request, rules *ValidateOptions) (where carriage) {
-	sent := handler.Forwarded(r, d.forward, workspaceHeader, profileHeader)
-	c.Request, where, c.Losses = req.passOn(append(rules.header(), sent...))
+func (d *dialect) passOn(c *handler.Operation, r *http.Request, req *Request, opts *ValidateOptions) (where placement) {
+	sent := handler.ForwardedHeaders(r, d.forward, workspaceHeader, profileHeader)
+	c.Request, where, c.Losses = req.withDocument(append(opts.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
 		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.Field) bool { return f.Name == name }) {
 			continue

@@ -1,30 +1,38 @@
-// Package messages speaks the Messages wire format, POST /v1/messages and
-// what belongs to it, for any model: it parses and validates requests, writes
-// whole and streamed answers, and serves an [upstream.Upstream] over HTTP. It is
-// the client side of the format, too, for upstreams that ask a server.
+// Package messages implements the Messages wire format, POST /v1/messages and
+// the endpoints around it, for any model. It parses and validates requests, writes
+// whole and streamed responses, and serves an [upstream.Upstream] over HTTP. It is
+// also the client side of the format, for upstreams that call a server.
 //
 // # Serving
 //
 //	http.Handle("/v1/", messages.NewHandler(up, nil))
 //
-// That is a service that the vendor's own clients can talk to. See [Options]
-// for limits, keys and hooks, and [upstream.HandlerOptions] for those that all formats
-// share. Why an answer failed is told to its Logger, or else to slog.Default.
+// The vendor's own clients can use this service. See [Options] for limits, keys and
+// hooks, and [upstream.HandlerOptions] for those that all formats share. Errors are
+// logged to its Logger, by default to slog.Default.
 //
 // A request needs the header anthropic-version. The Content-Type of a body is
-// application/json or missing. Where another format's handler is mounted below the same path,
-// [Handler.Match] tells whose a request is.
+// application/json or missing. If another format's handler is mounted below the same
+// path, [Handler.Match] reports which requests are in this format.
 //
 // # Without HTTP
 //
-// [ParseRequest] reads a request document and [Request.Validate] tells
-// everything that is wrong with it. [Request.Upstream] says it in neutral
-// words, [RequestFromUpstream] the other way round, and [ResponseFromUpstream] makes an answer of
-// an [upstream.Response].
+// [DecodeRequest] parses and validates a request document and returns an
+// [upstream.Request], as the handler does. An adapter of this format sends the bytes
+// of the document, so prompt caches stay valid.
 //
-// [Request.Body] writes a request for a server. What that answers is read by
+// [ParseRequest] returns a [Request] with the fields of the format, which the caller
+// may change. [Request.Validate] reports every violation of the vendor's rules.
+// [Request.Upstream] and [RequestFromUpstream] convert between a Request and the
+// neutral form, [ResponseFromUpstream] converts an [upstream.Response].
+//
+// [Request.Body] and [Request.AppendJSON] encode a Request. Parsing the document
+// again gives an equal Request. Key order and numbers of free JSON, such as schemas
+// and inputs of tool calls, are kept; null, default values and the spelling of the
+// format's own members are not.
+//
 // [NewStreamReader], [DecodeResponse], [DecodeError], [DecodeCount] and
-// [DecodeModels].
+// [DecodeModels] read the responses of a server.
 //
 // # Signatures of other vendors
 //
@@ -58,10 +66,10 @@
 // other: the first opens the state that the second has put into an id, and drops
 // it with a hint.
 //
-// # What is lost
+// # Losses
 //
-// Whatever an answer says that this format cannot is reported as a
-// [content.Loss]: parts without a block, answers beyond the first. A reason to
-// stop that the vendor has no word for is told as one that no client takes for
-// an ordinary end; "malformed_tool_use" and "other" are no words of the vendor's.
+// Content of a response that this format cannot represent is reported as a
+// [content.Loss], such as audio or a second candidate. A stop reason that the vendor
+// does not have is sent as one that no client takes for a normal end: the vendor
+// does not define "malformed_tool_use" and "other".
 package messages

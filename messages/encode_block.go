@@ -6,22 +6,12 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// content writes a list of parts, or the one text that was written as a plain
-// string, if it still is no more than that.
+// content writes a list of parts.
 func (e *encoder) content(name string, parts []content.Part, tagged bool) {
 	e.W.Name(name)
-	if t := onlyText(parts); t != nil && e.plain[t] && plain(t) {
-		e.W.String(t.Text)
-		return
-	}
 	e.Path.Push(name)
 	e.parts(parts, tagged)
 	e.Path.Pop()
-}
-
-// plain reports whether a plain string says all that t says.
-func plain(t *content.Text) bool {
-	return len(t.Citations) == 0 && t.Cache == nil && (t.Extra == nil || t.Extra.Format != Format)
 }
 
 func (e *encoder) parts(parts []content.Part, tagged bool) {
@@ -112,26 +102,26 @@ func (e *encoder) fields(p content.Part) {
 	case *content.Text:
 		e.Must("text", p.Text)
 		e.citations(p)
-		e.cache(p, p.Cache)
-		e.extra(p, p.Extra, &textNames)
+		e.cache(p.Cache)
+		e.extra(p.Extra, &textNames)
 	case *content.Image:
 		e.source(p.Source)
-		e.cache(p, p.Cache)
-		e.extra(p, p.Extra, &imageNames)
+		e.cache(p.Cache)
+		e.extra(p.Extra, &imageNames)
 	case *content.Document:
 		e.source(p.Source)
-		e.Text(p, "title", p.Title)
-		e.Text(p, "context", p.Context)
-		e.citing(p, p.Citations, p.Extra)
-		e.cache(p, p.Cache)
-		e.extra(p, p.Extra, &documentNames)
+		e.Text("title", p.Title)
+		e.Text("context", p.Context)
+		e.citing(p.Citations, p.Extra)
+		e.cache(p.Cache)
+		e.extra(p.Extra, &documentNames)
 	case *content.SearchResult:
 		e.Must("source", p.Source)
 		e.Must("title", p.Title)
 		e.content("content", p.Parts, false)
-		e.citing(p, p.Citations, p.Extra)
-		e.cache(p, p.Cache)
-		e.extra(p, p.Extra, &searchResultNames)
+		e.citing(p.Citations, p.Extra)
+		e.cache(p.Cache)
+		e.extra(p.Extra, &searchResultNames)
 	case *content.Thinking:
 		e.thought(p)
 	default:
@@ -142,14 +132,14 @@ func (e *encoder) fields(p content.Part) {
 func (e *encoder) thought(p *content.Thinking) {
 	if p.Redacted != (content.Signature{}) {
 		e.Must("data", e.ours(p.Redacted, "data"))
-		e.extra(p, p.Extra, &redactedNames)
+		e.extra(p.Extra, &redactedNames)
 		return
 	}
 	e.Must("thinking", p.Text)
 	if p.Signature != (content.Signature{}) {
 		e.Must("signature", e.ours(p.Signature, "signature"))
 	}
-	e.extra(p, p.Extra, &thinkingBlockNames)
+	e.extra(p.Extra, &thinkingBlockNames)
 }
 
 // ours returns the data of a signature, which must not be another vendor's.
@@ -167,55 +157,48 @@ func (e *encoder) toolFields(p content.Part) {
 		e.Must("id", p.ID)
 		e.Must("name", p.Name)
 		e.free("input", p.Input)
-		e.cache(p, p.Cache)
-		e.extra(p, p.Extra, &toolUseNames)
+		e.cache(p.Cache)
+		e.extra(p.Extra, &toolUseNames)
 	case *content.ServerToolUse:
 		e.Must("id", p.ID)
 		e.Must("name", p.Name)
 		e.free("input", p.Input)
-		e.cache(p, p.Cache)
-		e.extra(p, p.Extra, &serverToolUseNames)
+		e.cache(p.Cache)
+		e.extra(p.Extra, &serverToolUseNames)
 	case *content.ToolResult:
 		e.Must("tool_use_id", p.ID)
 		if len(p.Parts) > 0 {
 			e.content("content", p.Parts, true)
-		} else {
-			e.AsNoted(p, "content")
 		}
-		e.Flag(p, "is_error", p.Error)
-		e.cache(p, p.Cache)
-		e.extra(p, p.Extra, &toolResultNames)
+		e.Flag("is_error", p.Error)
+		e.cache(p.Cache)
+		e.extra(p.Extra, &toolResultNames)
 	case *content.ServerToolResult:
 		e.Must("tool_use_id", p.ID)
-		e.OptRaw(p, "content", p.Content)
-		e.cache(p, p.Cache)
-		e.extra(p, p.Extra, &serverToolResNames)
+		e.OptRaw("content", p.Content)
+		e.cache(p.Cache)
+		e.extra(p.Extra, &serverToolResNames)
 	}
 }
 
-func (e *encoder) cache(node any, c *content.Cache) {
+func (e *encoder) cache(c *content.Cache) {
 	if c == nil {
-		e.AsNoted(node, "cache_control")
 		return
 	}
 	e.W.Name("cache_control")
 	e.Path.Push("cache_control")
 	e.W.BeginObject()
 	e.Must("type", "ephemeral")
-	e.Text(c, "ttl", c.TTL)
-	e.extra(c, c.Extra, &cacheNames)
+	e.Text("ttl", c.TTL)
+	e.extra(c.Extra, &cacheNames)
 	e.W.EndObject()
 	e.Path.Pop()
 }
 
 // citing writes {"enabled": true}, with the members of its own that the Extra
 // of the block keeps.
-func (e *encoder) citing(node any, on bool, x *content.Extra) {
+func (e *encoder) citing(on bool, x *content.Extra) {
 	const name = "citations"
-	if raw, _ := e.Noted(node, name); !on && raw != "" {
-		e.AsNoted(node, name)
-		return
-	}
 	rest := "" // of the members
 	if doc := codec.Open(x, Format); doc != nil {
 		rest = doc.Root().Get(name).Raw()
@@ -238,7 +221,6 @@ func (e *encoder) citing(node any, on bool, x *content.Extra) {
 
 func (e *encoder) citations(t *content.Text) {
 	if len(t.Citations) == 0 {
-		e.AsNoted(t, "citations")
 		return
 	}
 	e.W.Name("citations")
@@ -261,7 +243,7 @@ func (e *encoder) citation(c *content.Citation) {
 		if c.Extra == nil || c.Extra.Format != Format {
 			e.Violation(content.CodeUnsupported, "", "a citation without a kind cannot be said in the Messages format")
 		}
-		e.extra(c, c.Extra, &codec.Names{})
+		e.extra(c.Extra, &codec.Names{})
 		return
 	}
 	f := citeFormOf("", c.Kind)
@@ -271,8 +253,8 @@ func (e *encoder) citation(c *content.Citation) {
 	}
 	e.Must("type", f.tag)
 	e.Must("cited_text", c.Text)
-	if _, noted := e.Noted(c, f.title); noted || c.Title != "" {
-		e.Text(c, f.title, c.Title)
+	if c.Title != "" {
+		e.Must(f.title, c.Title)
 	} else {
 		e.W.Name(f.title)
 		e.W.Null()
@@ -281,12 +263,12 @@ func (e *encoder) citation(c *content.Citation) {
 		e.Must(f.url, c.URL)
 	}
 	if f.index != "" {
-		e.Int(c, f.index, c.Index)
-		e.Int(c, f.start, c.Start)
-		e.Int(c, f.end, c.End)
+		e.Int(f.index, c.Index)
+		e.Int(f.start, c.Start)
+		e.Int(f.end, c.End)
 	}
 	if f.file {
-		e.Text(c, "file_id", c.FileID)
+		e.Text("file_id", c.FileID)
 	}
-	e.extra(c, c.Extra, f.names)
+	e.extra(c.Extra, f.names)
 }

@@ -8,15 +8,12 @@ import (
 // document at first.
 const (
 	aroundText = 48
-	mostAhead  = 512 << 10
+	maxAhead   = 512 << 10
 )
 
 // size returns about how long the document will be, not counting long texts,
 // which the writer does not copy.
 func (r *Request) size() int {
-	if r.Form != nil {
-		return r.Form.size()
-	}
 	n := 512 + sizeOf(r.System)
 	if c := r.OutputConfig.format(); c != nil {
 		n += copied(c.Schema)
@@ -28,7 +25,7 @@ func (r *Request) size() int {
 	for i := range r.Messages {
 		n += aroundText + sizeOf(r.Messages[i].Parts)
 	}
-	return min(n, mostAhead)
+	return min(n, maxAhead)
 }
 
 // copied returns about how many bytes a text takes that the writer copies.

@@ -15,21 +15,21 @@ func (e *encoder) source(s content.Source) {
 			e.Must("type", "base64")
 			e.Must("media_type", s.MediaType)
 			e.Must("data", s.Data)
-			e.extra(s, s.Extra, &base64Names)
+			e.extra(s.Extra, &base64Names)
 			return
 		}
 	case *content.URL:
 		if s != nil {
 			e.Must("type", "url")
 			e.Must("url", s.URL)
-			e.extra(s, s.Extra, &urlNames)
+			e.extra(s.Extra, &urlNames)
 			return
 		}
 	case *content.File:
 		if s != nil {
 			e.Must("type", "file")
 			e.Must("file_id", s.ID)
-			e.extra(s, s.Extra, &fileNames)
+			e.extra(s.Extra, &fileNames)
 			return
 		}
 	case *content.PlainText:
@@ -37,7 +37,7 @@ func (e *encoder) source(s content.Source) {
 			e.Must("type", "text")
 			e.Must("media_type", s.Type())
 			e.Must("data", s.Text)
-			e.extra(s, s.Extra, &base64Names)
+			e.extra(s.Extra, &base64Names)
 			return
 		}
 	case *content.Parts:
@@ -46,7 +46,7 @@ func (e *encoder) source(s content.Source) {
 			e.Path.Push("content")
 			e.content("content", s.Parts, true)
 			e.Path.Pop()
-			e.extra(s, s.Extra, &contentNames)
+			e.extra(s.Extra, &contentNames)
 			return
 		}
 	}
@@ -55,14 +55,10 @@ func (e *encoder) source(s content.Source) {
 
 func (e *encoder) tools(r *Request) {
 	if len(r.Tools) == 0 {
-		e.AsNoted(r, "tools")
 		return
 	}
 	e.W.Name("tools")
 	e.Path.Push("tools")
-	if e.form != nil {
-		e.next = e.form.tools
-	}
 	e.W.BeginArray()
 	for i := range r.Tools {
 		e.Path.PushIndex(i)
@@ -81,9 +77,8 @@ func (e *encoder) tool(t *content.Tool) {
 	e.Path.Push("custom")
 	defer e.Path.Pop()
 	e.W.BeginObject()
-	e.AsNoted(t, "type")
 	e.Must("name", t.Name)
-	e.Text(t, "description", t.Description)
+	e.Text("description", t.Description)
 	switch {
 	case t.Input.OpenAPI:
 		e.Violation(content.CodeUnsupported, "input_schema", "the schema must be JSON Schema")
@@ -92,75 +87,70 @@ func (e *encoder) tool(t *content.Tool) {
 	default:
 		e.free("input_schema", t.Input.JSON)
 	}
-	e.Flag(t, "strict", t.Strict)
-	e.cache(t, t.Cache)
-	e.extra(t, t.Extra, &toolNames)
+	e.Flag("strict", t.Strict)
+	e.cache(t.Cache)
+	e.extra(t.Extra, &toolNames)
 	e.W.EndObject()
 }
 
 func (e *encoder) metadata(r *Request) {
 	if r.Metadata == nil {
-		e.AsNoted(r, "metadata")
 		return
 	}
 	m := r.Metadata
 	e.Begin("metadata")
-	e.Text(m, "user_id", m.UserID)
-	e.extra(m, m.Extra, &metadataNames)
+	e.Text("user_id", m.UserID)
+	e.extra(m.Extra, &metadataNames)
 	e.End()
 }
 
 func (e *encoder) toolChoice(r *Request) {
 	if r.ToolChoice == nil {
-		e.AsNoted(r, "tool_choice")
 		return
 	}
 	c := r.ToolChoice
 	e.Begin("tool_choice")
-	e.Text(c, "type", c.Type)
-	e.Text(c, "name", c.Name)
-	e.Flag(c, "disable_parallel_tool_use", c.DisableParallelToolUse)
-	e.extra(c, c.Extra, &choiceNames)
+	e.Text("type", c.Type)
+	e.Text("name", c.Name)
+	e.Flag("disable_parallel_tool_use", c.DisableParallelToolUse)
+	e.extra(c.Extra, &choiceNames)
 	e.End()
 }
 
 func (e *encoder) thinking(r *Request) {
 	if r.Thinking == nil {
-		e.AsNoted(r, "thinking")
 		return
 	}
 	t := r.Thinking
 	e.Begin("thinking")
-	e.Text(t, "type", t.Type)
-	e.OptInt(t, "budget_tokens", t.BudgetTokens)
-	e.Text(t, "display", t.Display)
-	e.extra(t, t.Extra, &thinkingNames)
+	e.Text("type", t.Type)
+	e.OptInt("budget_tokens", t.BudgetTokens)
+	e.Text("display", t.Display)
+	e.extra(t.Extra, &thinkingNames)
 	e.End()
 }
 
 func (e *encoder) outputConfig(r *Request) {
 	if r.OutputConfig == nil {
-		e.AsNoted(r, "output_config")
 		return
 	}
 	c := r.OutputConfig
 	e.Begin("output_config")
-	e.Text(c, "effort", c.Effort)
-	e.outputFormat(c, "format", c.Format)
-	e.extra(c, c.Extra, &outputConfigNames)
+	e.Text("effort", c.Effort)
+	e.outputFormat("format", c.Format)
+	e.extra(c.Extra, &outputConfigNames)
 	e.End()
 }
 
-func (e *encoder) outputFormat(node any, name string, f *OutputFormat) {
+func (e *encoder) outputFormat(name string, f *OutputFormat) {
 	if f == nil {
-		e.AsNoted(node, name)
 		return
 	}
 	e.Begin(name)
-	e.Text(f, "type", f.Type)
+	e.Text("type", f.Type)
 	if f.Schema != "" {
 		e.free("schema", f.Schema)
 	}
-	e.extra(f, f.Extra, &outputFormatNames)
+	e.extra(f.Extra, &outputFormatNames)
 	e.End()
 }

@@ -60,19 +60,19 @@ func tell(c upstream.Code) wording {
 // found; either may be empty.
 func detail(d handler.Detail) (text, code string) {
 	switch d {
-	case handler.DetailNoKey:
+	case handler.DetailMissingKey:
 		return "x-api-key header is required", ""
-	case handler.DetailBadKey:
+	case handler.DetailInvalidKey:
 		return "invalid x-api-key", ""
-	case handler.DetailTwoKeys:
+	case handler.DetailConflictingKeys:
 		return "authorization and x-api-key hold different keys; send one", ""
 	case handler.DetailMediaType:
 		return "content-type: must be application/json", ""
 	case handler.DetailCharset:
 		return "content-type: the charset of the request body is not supported; send UTF-8", "unsupported_charset"
-	case handler.DetailEncoding:
+	case handler.DetailContentEncoding:
 		return "content-encoding: compressed request bodies are not supported", "request_body_encoding_unsupported"
-	case handler.DetailBodyTime:
+	case handler.DetailBodyTimeout:
 		return "The request body took too long to arrive", "request_body_timeout"
 	}
 	return "", ""
@@ -143,7 +143,7 @@ func readDetails(f *handler.Failure) (d errorDetails) {
 	if f.Details == nil || f.Details.Format != Format {
 		return d
 	}
-	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{Lenient: true})
+	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{AllowInvalidUTF8: true})
 	if err != nil {
 		return d
 	}

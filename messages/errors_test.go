@@ -70,15 +70,15 @@ func TestErrorTexts(t *testing.T) {
 		{"joined", errors.Join(errors.New("secret"), &upstream.Error{Code: upstream.CodeNotFound, Text: "model: x"}), "model: x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := message(handler.Explain(tt.err)); got != tt.want {
+			if got := message(handler.FailureOf(tt.err)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
-	if got := message(handler.Explain(many.Err())); len(got) > 17<<10 || !strings.HasSuffix(got, " more") {
+	if got := message(handler.FailureOf(many.Err())); len(got) > 17<<10 || !strings.HasSuffix(got, " more") {
 		t.Errorf("%d bytes that end in %q", len(got), got[len(got)-20:])
 	}
-	long := message(handler.Explain(&upstream.Error{Code: upstream.CodeInvalid, Text: strings.Repeat("é", 5000)}))
+	long := message(handler.FailureOf(&upstream.Error{Code: upstream.CodeInvalid, Text: strings.Repeat("é", 5000)}))
 	if len(long) > 2<<10 || !utf8.ValidString(long) {
 		t.Errorf("%d bytes, valid: %v", len(long), utf8.ValidString(long))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
 )
 
 func ExampleParseRequest() {
@@ -78,6 +79,30 @@ func ExampleRequest_Body() {
 	req.ContentLength = body.Len()
 	var b strings.Builder
 	_ = req.Write(&b)
-	fmt.Println(strings.Contains(b.String(), "Content-Length: 91"), strings.HasSuffix(b.String(), `"Hello!"}]}`))
+	fmt.Println(strings.Contains(b.String(), "Content-Length: 116"), strings.HasSuffix(b.String(), `"Hello!"}]}]}`))
 	// Output: true true
+}
+
+// A batch worker decodes request documents and calls an upstream without HTTP. An
+// adapter of the same format sends the bytes of the document, in which white space
+// and the order of members are those that the vendor has cached.
+func ExampleDecodeRequest() {
+	body := []byte(`{"model": "claude-sonnet-5", "max_tokens": 64, "messages": [{"role": "user", "content": "Hello!"}]}`)
+	n, err := messages.DecodeRequest(body, &messages.ValidateOptions{Version: "2023-06-01"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	wire := upstream.WireOf(n, messages.Format)
+	fmt.Println(wire.Body == string(body))
+
+	_, err = messages.DecodeRequest([]byte(`{"model": "claude-sonnet-5", "max_tokens": -1}`), nil)
+	violations, _ := content.Violations(err)
+	for _, v := range violations {
+		fmt.Println(v)
+	}
+	// Output:
+	// true
+	// messages: Field required
+	// max_tokens: Input should be greater than or equal to 0
 }

@@ -8,18 +8,17 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// extra returns the members of v, which node stands for, that have no field, in
-// their order and with their values as they came; nil if there are none.
-// Defaults that were written out are noted instead. Names that a laxer reader
-// would take for known ones are faults.
-func (p *parser) extra(node any, v jsonwire.Value, n *codec.Names) *content.Extra {
-	return p.extraCiting(node, v, n, jsonwire.Value{})
+// extra returns the members of v that have no field, in their order and with the
+// bytes of their values; nil if there are none. Requests drop known members that
+// have their default value. Names that a lenient reader would take for known ones
+// are violations.
+func (p *parser) extra(v jsonwire.Value, n *codec.Names) *content.Extra {
+	return p.extraCiting(v, n, jsonwire.Value{})
 }
 
-// extraCiting is extra for an object whose member "citations", odd, has
-// members besides the one that is known. They become a "citations" of their
-// own in the Extra.
-func (p *parser) extraCiting(node any, v jsonwire.Value, n *codec.Names, odd jsonwire.Value) *content.Extra {
+// extraCiting is extra for an object whose member "citations", odd, has unknown
+// members. They become a member "citations" of the Extra.
+func (p *parser) extraCiting(v jsonwire.Value, n *codec.Names, odd jsonwire.Value) *content.Extra {
 	if !p.quota.Members(v.Len()) {
 		return nil
 	}
@@ -28,10 +27,8 @@ func (p *parser) extraCiting(node any, v jsonwire.Value, n *codec.Names, odd jso
 	for name, x := range v.Members() {
 		known, typed := names.Find(name)
 		switch {
-		case known == name && !typed && p.form.body != "" && isDefault(name, x):
-			p.note(node, name, x.Raw())
-		case p.form.body == "" && name == "caller" && isDefault(name, x):
-			// Answers always say it, and it is written by itself.
+		case known == name && !typed && isDefault(name, x) && (p.origin != nil || name == "caller"):
+			// Responses always have a caller, and the encoder of responses writes it.
 		case known != name || !typed:
 			p.lookAlike(name, known)
 			b = codec.AppendMember(b, name, x.Raw())
@@ -118,7 +115,11 @@ func (p *parser) lookAlikes(v jsonwire.Value, n *codec.Names) {
 // lookAlike reports a name that is not the known one that it could be taken
 // for.
 func (p *parser) lookAlike(name, known string) {
-	if known != "" && known != name {
-		p.fault(content.CodeUnknown, codec.Clip(name), textExtra+": did you mean '"+known+"'?")
+	switch {
+	case known == "", known == name:
+	case p.violations.Len() >= content.MaxViolations:
+		p.violations.Add(content.CodeUnknown, "", "") // is only counted
+	default:
+		p.violation(content.CodeUnknown, codec.Clip(name), textExtra+": did you mean '"+known+"'?")
 	}
 }

@@ -51,7 +51,7 @@ type Options struct {
 // with "toolu_pwsig_" and has up to 64 KiB, or with "toolu_pwblk_" and has less than
 // 64 bytes. See the package documentation.
 type Handler struct {
-	front   *handler.Server
+	front   *handler.Handler
 	dialect *dialect
 }
 

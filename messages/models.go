@@ -30,12 +30,12 @@ type page struct {
 }
 
 // models makes a call of a request for the list of models.
-func (d *dialect) models(_ string, r *http.Request, _ string) (*handler.Call, error) {
+func (d *dialect) models(_ string, r *http.Request, _ string) (*handler.Operation, error) {
 	p, err := pageOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	return &handler.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+	return &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 		list, err := listed(ctx, up)
 		if err != nil {
 			return nil, err
@@ -45,9 +45,9 @@ func (d *dialect) models(_ string, r *http.Request, _ string) (*handler.Call, er
 }
 
 // model makes calls of requests for one model.
-func (d *dialect) model(id string) func(string, *http.Request, string) (*handler.Call, error) {
-	return func(string, *http.Request, string) (*handler.Call, error) {
-		return &handler.Call{Mode: "models", Ask: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+func (d *dialect) model(id string) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(string, *http.Request, string) (*handler.Operation, error) {
+		return &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 			list, err := listed(ctx, up)
 			if err != nil {
 				return nil, err

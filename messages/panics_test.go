@@ -230,7 +230,7 @@ func TestReportCode(t *testing.T) {
 		for _, body := range []string{smallBody, streamBody} {
 			var got []upstream.Code
 			h := NewHandler(tt.up, &Options{HandlerOptions: upstream.HandlerOptions{
-				Timeouts: upstream.Timeouts{Silence: 20 * time.Millisecond, FirstByte: 20 * time.Millisecond},
+				Timeouts: upstream.Timeouts{Idle: 20 * time.Millisecond, FirstByte: 20 * time.Millisecond},
 				OnDone:   func(_ context.Context, r *upstream.Report) { got = append(got, r.Code) },
 			}})
 			r := post(body)

@@ -1,8 +1,6 @@
 package messages
 
 import (
-	"slices"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -12,23 +10,20 @@ import (
 // levels. Deeper ones stay as they are.
 const deepestPart = 16
 
-// content reads a string or a list of blocks. tagged tells whether the blocks
-// are of a union, whose tag then stands in paths.
-func (p *parser) content(node any, v jsonwire.Value, name string, tagged bool) []content.Part {
+// content reads a list of blocks, or a string, which becomes one text. An empty
+// string becomes no parts, as an empty list does. Paths include the tags of blocks
+// if tagged is set.
+func (p *parser) content(v jsonwire.Value, name string, tagged bool) []content.Part {
 	switch v.Kind() {
 	case jsonwire.String:
-		if !p.quota.Parts(1) {
+		if v.Is("") || !p.quota.Parts(1) {
 			return nil
 		}
 		t := p.texts.New(p.size)
 		t.Text = v.Str()
-		if p.form.body != "" { // else nobody will encode it again
-			p.plain(t)
-		}
 		return append(p.lists.List(1, p.size), t)
 	case jsonwire.Array:
 		if v.Len() == 0 {
-			p.note(node, name, "[]")
 			return nil
 		}
 		p.path.Push(name)
@@ -36,20 +31,10 @@ func (p *parser) content(node any, v jsonwire.Value, name string, tagged bool) [
 		p.path.Pop()
 		return list
 	case jsonwire.Null:
-		p.note(node, name, "null")
 	default:
-		p.fault(content.CodeType, name, textList)
+		p.violation(content.CodeType, name, textList)
 	}
 	return nil
-}
-
-// plain remembers a text that was a plain string.
-func (p *parser) plain(t *content.Text) {
-	f := p.form
-	if len(f.plain) == cap(f.plain) {
-		f.plain = slices.Grow(f.plain, max(len(f.plain), 2*p.size))
-	}
-	f.plain = append(f.plain, t)
 }
 
 // parts reads a list of blocks.
@@ -73,7 +58,7 @@ func (p *parser) parts(v jsonwire.Value, tagged bool) []content.Part {
 func (p *parser) block(v jsonwire.Value, tagged bool) content.Part {
 	kind, ok := p.tag(v)
 	switch {
-	case !ok && p.faults.Len() > content.MaxViolations:
+	case !ok && p.violations.Len() > content.MaxViolations:
 		// Very many that are nothing must not take very much memory.
 		if p.nothing == nil {
 			p.nothing = p.unknown(v, "")
@@ -149,17 +134,17 @@ func otherBlock(kind string) bool {
 // object: some clients write it last.
 func (p *parser) tag(v jsonwire.Value) (string, bool) {
 	if v.Kind() != jsonwire.Object {
-		p.fault(content.CodeType, "", textObject)
+		p.violation(content.CodeType, "", textObject)
 		return "", false
 	}
 	t := v.Get("type")
 	switch {
 	case !t.Exists():
-		p.fault(content.CodeMissing, "type", textRequired)
+		p.violation(content.CodeMissing, "type", textRequired)
 	case t.Kind() != jsonwire.String:
-		p.fault(content.CodeType, "type", textString)
+		p.violation(content.CodeType, "type", textString)
 	case t.Is(""):
-		p.fault(content.CodeValue, "type", textNotEmpty)
+		p.violation(content.CodeValue, "type", textNotEmpty)
 	default:
 		return t.Str(), true
 	}
@@ -174,20 +159,29 @@ func (p *parser) textBlock(v jsonwire.Value) content.Part {
 		case "text":
 			t.Text = p.text(x, name)
 		case "citations":
-			t.Citations = p.citations(t, x)
+			t.Citations = p.citations(x)
 		case "cache_control":
-			t.Cache = p.cache(t, x)
+			t.Cache = p.cache(x)
 		default:
 			more++
 		}
 	}
 	if t.Text == "" {
 		p.need(v, "text")
+		p.markUnread(t, v.Get("text"))
 	}
 	if more > 0 {
-		t.Extra = p.extra(t, v, &textNames)
+		t.Extra = p.extra(v, &textNames)
 	}
 	return t
+}
+
+// markUnread marks a part if v, the value of one of its fields, is not a string. At
+// most as many are marked as there are violations that are not only counted.
+func (p *parser) markUnread(part content.Part, v jsonwire.Value) {
+	if o := p.origin; o != nil && v.Kind() != jsonwire.String && len(o.unread) < content.MaxViolations {
+		o.unread = append(o.unread, part)
+	}
 }
 
 func (p *parser) toolUse(v jsonwire.Value) content.Part {
@@ -202,14 +196,14 @@ func (p *parser) toolUse(v jsonwire.Value) content.Part {
 		case "input":
 			t.Input = p.free(x, name)
 		case "cache_control":
-			t.Cache = p.cache(t, x)
+			t.Cache = p.cache(x)
 		default:
 			more++
 		}
 	}
 	p.needCall(v, t.ID, t.Name, t.Input)
 	if more > 0 {
-		t.Extra = p.extra(t, v, &toolUseNames)
+		t.Extra = p.extra(v, &toolUseNames)
 	}
 	return t
 }
@@ -239,14 +233,14 @@ func (p *parser) serverToolUse(v jsonwire.Value, kind string) content.Part {
 		case "input":
 			t.Input = p.free(x, name)
 		case "cache_control":
-			t.Cache = p.cache(t, x)
+			t.Cache = p.cache(x)
 		default:
 			more++
 		}
 	}
 	p.needCall(v, t.ID, t.Name, t.Input)
 	if more > 0 {
-		t.Extra = p.extra(t, v, &serverToolUseNames)
+		t.Extra = p.extra(v, &serverToolUseNames)
 	}
 	return t
 }
@@ -259,11 +253,11 @@ func (p *parser) toolResult(v jsonwire.Value) content.Part {
 		case "tool_use_id":
 			t.ID = p.text(x, name)
 		case "content":
-			t.Parts = p.content(t, x, name, true)
+			t.Parts = p.content(x, name, true)
 		case "is_error":
-			t.Error = p.flag(t, x, name)
+			t.Error = p.flag(x, name)
 		case "cache_control":
-			t.Cache = p.cache(t, x)
+			t.Cache = p.cache(x)
 		default:
 			more++
 		}
@@ -272,7 +266,7 @@ func (p *parser) toolResult(v jsonwire.Value) content.Part {
 		p.need(v, "tool_use_id")
 	}
 	if more > 0 {
-		t.Extra = p.extra(t, v, &toolResultNames)
+		t.Extra = p.extra(v, &toolResultNames)
 	}
 	return t
 }
@@ -287,7 +281,7 @@ func (p *parser) serverToolResult(v jsonwire.Value, kind string) content.Part {
 		case "content":
 			t.Content = x.Raw()
 		case "cache_control":
-			t.Cache = p.cache(t, x)
+			t.Cache = p.cache(x)
 		default:
 			more++
 		}
@@ -299,7 +293,7 @@ func (p *parser) serverToolResult(v jsonwire.Value, kind string) content.Part {
 		p.need(v, "content")
 	}
 	if more > 0 {
-		t.Extra = p.extra(t, v, &serverToolResNames)
+		t.Extra = p.extra(v, &serverToolResNames)
 	}
 	return t
 }
@@ -315,6 +309,7 @@ func (p *parser) thinkingBlock(v jsonwire.Value) content.Part {
 			t.Text = p.text(x, name)
 		case "signature":
 			t.Signature = content.Signature{Format: Format, Data: p.text(x, name)}
+			p.markUnread(t, x)
 		default:
 			more++
 		}
@@ -323,7 +318,7 @@ func (p *parser) thinkingBlock(v jsonwire.Value) content.Part {
 		p.need(v, "thinking")
 	}
 	if more > 0 {
-		t.Extra = p.extra(t, v, &thinkingBlockNames)
+		t.Extra = p.extra(v, &thinkingBlockNames)
 	}
 	return t
 }
@@ -344,7 +339,7 @@ func (p *parser) redacted(v jsonwire.Value) content.Part {
 		p.need(v, "data")
 	}
 	if more > 0 {
-		t.Extra = p.extra(t, v, &redactedNames)
+		t.Extra = p.extra(v, &redactedNames)
 	}
 	return t
 }

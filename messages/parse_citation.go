@@ -41,8 +41,8 @@ func citeFormOf(tag string, kind content.CitationKind) *citeForm {
 }
 
 // citations reads the citations of a text.
-func (p *parser) citations(node any, v jsonwire.Value) []content.Citation {
-	if !p.list(node, v, "citations") || !p.quota.Parts(v.Len()) {
+func (p *parser) citations(v jsonwire.Value) []content.Citation {
+	if !p.list(v, "citations") || !p.quota.Parts(v.Len()) {
 		return nil
 	}
 	list := make([]content.Citation, v.Len())
@@ -70,7 +70,7 @@ func (p *parser) citation(c *content.Citation, v jsonwire.Value) {
 	}
 	p.path.Push(f.tag)
 	c.Kind = f.kind
-	more, title := 0, false
+	more := 0
 	for name, x := range v.Members() {
 		switch name {
 		case "": // is what f has for members that it lacks
@@ -79,18 +79,18 @@ func (p *parser) citation(c *content.Citation, v jsonwire.Value) {
 		case "cited_text":
 			c.Text = p.text(x, name)
 		case f.title:
-			c.Title, title = p.title(c, x, name), true
+			c.Title = p.optText(x, name)
 		case f.url:
 			c.URL = p.text(x, name)
 		case f.index:
-			c.Index, _ = p.integer(c, x, name)
+			c.Index, _ = p.integer(x, name)
 		case f.start:
-			c.Start, _ = p.integer(c, x, name)
+			c.Start, _ = p.integer(x, name)
 		case f.end:
-			c.End, _ = p.integer(c, x, name)
+			c.End, _ = p.integer(x, name)
 		case "file_id":
 			if f.file {
-				c.FileID = p.optText(c, x, name)
+				c.FileID = p.optText(x, name)
 				continue
 			}
 			more++
@@ -98,23 +98,11 @@ func (p *parser) citation(c *content.Citation, v jsonwire.Value) {
 			more++
 		}
 	}
-	if !title {
-		p.note(c, f.title, codec.Absent)
-	}
 	p.needCitation(c, v, f)
 	if more > 0 {
-		c.Extra = p.extra(c, v, f.names)
+		c.Extra = p.extra(v, f.names)
 	}
 	p.path.Pop()
-}
-
-// title reads a title that may be null, which is what the encoder writes for
-// none.
-func (p *parser) title(node any, v jsonwire.Value, name string) string {
-	if v.Kind() == jsonwire.Null {
-		return ""
-	}
-	return p.optText(node, v, name)
 }
 
 // needCitation reports what a citation lacks.

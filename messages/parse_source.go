@@ -19,7 +19,7 @@ func (p *parser) image(v jsonwire.Value) content.Part {
 		case "source":
 			t.Source = p.source(x, imageSources)
 		case "cache_control":
-			t.Cache = p.cache(t, x)
+			t.Cache = p.cache(x)
 		default:
 			more++
 		}
@@ -28,7 +28,7 @@ func (p *parser) image(v jsonwire.Value) content.Part {
 		p.need(v, "source")
 	}
 	if more > 0 {
-		t.Extra = p.extra(t, v, &imageNames)
+		t.Extra = p.extra(v, &imageNames)
 	}
 	return t
 }
@@ -42,16 +42,16 @@ func (p *parser) document(v jsonwire.Value) content.Part {
 		case "source":
 			t.Source = p.source(x, documentSources)
 		case "title":
-			t.Title = p.optText(t, x, name)
+			t.Title = p.optText(x, name)
 			if x.Is("") {
-				p.fault(content.CodeRange, name, textNotEmpty)
+				p.violation(content.CodeRange, name, textNotEmpty)
 			}
 		case "context":
-			t.Context = p.optText(t, x, name)
+			t.Context = p.optText(x, name)
 		case "citations":
-			t.Citations, odd = p.citing(t, x)
+			t.Citations, odd = p.citing(x)
 		case "cache_control":
-			t.Cache = p.cache(t, x)
+			t.Cache = p.cache(x)
 		default:
 			more++
 		}
@@ -60,7 +60,7 @@ func (p *parser) document(v jsonwire.Value) content.Part {
 		p.need(v, "source")
 	}
 	if more > 0 || odd.Exists() {
-		t.Extra = p.extraCiting(t, v, &documentNames, odd)
+		t.Extra = p.extraCiting(v, &documentNames, odd)
 	}
 	return t
 }
@@ -77,14 +77,14 @@ func (p *parser) searchResult(v jsonwire.Value) content.Part {
 			t.Title = p.text(x, name)
 		case "content":
 			if x.Kind() != jsonwire.Array {
-				p.fault(content.CodeType, name, textList)
+				p.violation(content.CodeType, name, textList)
 				continue
 			}
-			t.Parts = p.content(t, x, name, false)
+			t.Parts = p.content(x, name, false)
 		case "citations":
-			t.Citations, odd = p.citing(t, x)
+			t.Citations, odd = p.citing(x)
 		case "cache_control":
-			t.Cache = p.cache(t, x)
+			t.Cache = p.cache(x)
 		default:
 			more++
 		}
@@ -99,15 +99,15 @@ func (p *parser) searchResult(v jsonwire.Value) content.Part {
 		p.need(v, "content")
 	}
 	if more > 0 || odd.Exists() {
-		t.Extra = p.extraCiting(t, v, &searchResultNames, odd)
+		t.Extra = p.extraCiting(v, &searchResultNames, odd)
 	}
 	return t
 }
 
 // citing reads {"enabled": …}. odd is the object if it has members that are
 // not known; they go to the Extra of what it stands in.
-func (p *parser) citing(node any, v jsonwire.Value) (on bool, odd jsonwire.Value) {
-	if !p.object(node, v, "citations") {
+func (p *parser) citing(v jsonwire.Value) (on bool, odd jsonwire.Value) {
+	if !p.object(v, "citations") {
 		return false, odd
 	}
 	p.path.Push("citations")
@@ -118,16 +118,13 @@ func (p *parser) citing(node any, v jsonwire.Value) (on bool, odd jsonwire.Value
 		}
 		var ok bool
 		if on, ok = x.Bool(); !ok && x.Kind() != jsonwire.Null {
-			p.fault(content.CodeType, name, textBoolean)
+			p.violation(content.CodeType, name, textBoolean)
 		}
 	}
 	if odd.Exists() {
 		p.lookAlikes(v, &citationsNames)
 	}
 	p.path.Pop()
-	if !on {
-		p.note(node, "citations", v.Raw())
-	}
 	return on, odd
 }
 
@@ -142,7 +139,7 @@ func (p *parser) source(v jsonwire.Value, expected string) content.Source {
 	}
 	image := expected == imageSources
 	if known := sourceKind(kind); known == 0 || image && known > 1 {
-		p.fault(content.CodeValue, "", quoteTag(kind, expected))
+		p.violation(content.CodeValue, "", quoteTag(kind, expected))
 		if known == 0 {
 			return nil
 		}
@@ -195,7 +192,7 @@ func (p *parser) base64(v jsonwire.Value) content.Source {
 		p.need(v, "data")
 	}
 	if more > 0 {
-		s.Extra = p.extra(s, v, &base64Names)
+		s.Extra = p.extra(v, &base64Names)
 	}
 	return s
 }
@@ -215,7 +212,7 @@ func (p *parser) url(v jsonwire.Value) content.Source {
 		p.need(v, "url")
 	}
 	if more > 0 {
-		s.Extra = p.extra(s, v, &urlNames)
+		s.Extra = p.extra(v, &urlNames)
 	}
 	return s
 }
@@ -235,7 +232,7 @@ func (p *parser) file(v jsonwire.Value) content.Source {
 		p.need(v, "file_id")
 	}
 	if more > 0 {
-		s.Extra = p.extra(s, v, &fileNames)
+		s.Extra = p.extra(v, &fileNames)
 	}
 	return s
 }
@@ -248,7 +245,7 @@ func (p *parser) plainText(v jsonwire.Value) content.Source {
 		case "media_type":
 			// "" stands for text/plain in the field, but not on the wire.
 			if s.MediaType = p.text(x, name); x.Is("") {
-				p.fault(content.CodeValue, name, "Input should be 'text/plain'")
+				p.violation(content.CodeValue, name, "Input should be 'text/plain'")
 			}
 		case "data":
 			s.Text = p.text(x, name)
@@ -263,7 +260,7 @@ func (p *parser) plainText(v jsonwire.Value) content.Source {
 		p.need(v, "data")
 	}
 	if more > 0 {
-		s.Extra = p.extra(s, v, &base64Names)
+		s.Extra = p.extra(v, &base64Names)
 	}
 	return s
 }
@@ -275,10 +272,10 @@ func (p *parser) partsSource(v jsonwire.Value) content.Source {
 		case "type":
 		case "content":
 			if x.Kind() == jsonwire.Null {
-				p.fault(content.CodeType, name, textList)
+				p.violation(content.CodeType, name, textList)
 				continue
 			}
-			s.Parts = p.content(s, x, name, true)
+			s.Parts = p.content(x, name, true)
 		default:
 			more++
 		}
@@ -287,15 +284,15 @@ func (p *parser) partsSource(v jsonwire.Value) content.Source {
 		p.need(v, "content")
 	}
 	if more > 0 {
-		s.Extra = p.extra(s, v, &contentNames)
+		s.Extra = p.extra(v, &contentNames)
 	}
 	return s
 }
 
 // cache reads a cache mark, which may be null.
-func (p *parser) cache(node any, v jsonwire.Value) *content.Cache {
+func (p *parser) cache(v jsonwire.Value) *content.Cache {
 	const name = "cache_control"
-	if !p.object(node, v, name) {
+	if !p.object(v, name) {
 		return nil
 	}
 	p.path.Push(name)
@@ -305,19 +302,19 @@ func (p *parser) cache(node any, v jsonwire.Value) *content.Cache {
 		switch name {
 		case "type":
 			if typed = true; !x.Is("ephemeral") {
-				p.fault(content.CodeValue, name, "Input should be 'ephemeral'")
+				p.violation(content.CodeValue, name, "Input should be 'ephemeral'")
 			}
 		case "ttl":
-			c.TTL = p.choice(c, x, name, "'5m' or '1h'")
+			c.TTL = p.choice(x, name, "'5m' or '1h'")
 		default:
 			more++
 		}
 	}
 	if !typed {
-		p.fault(content.CodeMissing, "type", textRequired)
+		p.violation(content.CodeMissing, "type", textRequired)
 	}
 	if more > 0 {
-		c.Extra = p.extra(c, v, &cacheNames)
+		c.Extra = p.extra(v, &cacheNames)
 	}
 	return c
 }

@@ -80,7 +80,7 @@ func TestParseWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, ignoreOrigin); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // tools reads the list of tools.
 func (p *parser) tools(r *Request, v jsonwire.Value) {
-	if !p.list(r, v, "tools") {
+	if !p.list(v, "tools") {
 		return
 	}
 	n := v.Len()
@@ -16,7 +16,6 @@ func (p *parser) tools(r *Request, v jsonwire.Value) {
 		return
 	}
 	p.expect(n)
-	p.form.tools = len(p.form.free)
 	r.Tools = make([]content.Tool, n)
 	p.path.Push("tools")
 	for i, x := range v.Elems() {
@@ -30,7 +29,7 @@ func (p *parser) tools(r *Request, v jsonwire.Value) {
 // tool reads a tool of the caller's, or keeps one of the vendor's.
 func (p *parser) tool(t *content.Tool, v jsonwire.Value) {
 	if v.Kind() != jsonwire.Object {
-		p.fault(content.CodeType, "", textObject)
+		p.violation(content.CodeType, "", textObject)
 		return
 	}
 	kind := v.Get("type")
@@ -38,10 +37,10 @@ func (p *parser) tool(t *content.Tool, v jsonwire.Value) {
 	case !kind.Exists(), kind.Is("custom"):
 	case kind.Kind() == jsonwire.Null:
 	case kind.Kind() != jsonwire.String:
-		p.fault(content.CodeType, "type", textString)
+		p.violation(content.CodeType, "type", textString)
 		return
 	case kind.Is(""):
-		p.fault(content.CodeValue, "type", textNotEmpty)
+		p.violation(content.CodeValue, "type", textNotEmpty)
 		return
 	default:
 		p.serverTool(t, v, kind.Str())
@@ -57,17 +56,16 @@ func (p *parser) customTool(t *content.Tool, v jsonwire.Value) {
 	for name, x := range v.Members() {
 		switch name {
 		case "type":
-			p.note(t, name, x.Raw())
 		case "name":
 			t.Name = p.text(x, name)
 		case "description":
-			t.Description = p.optText(t, x, name)
+			t.Description = p.optText(x, name)
 		case "input_schema":
 			t.Input.JSON = p.schema(x, name)
 		case "strict":
-			t.Strict = p.flag(t, x, name)
+			t.Strict = p.flag(x, name)
 		case "cache_control":
-			t.Cache = p.cache(t, x)
+			t.Cache = p.cache(x)
 		default:
 			more++
 		}
@@ -79,7 +77,7 @@ func (p *parser) customTool(t *content.Tool, v jsonwire.Value) {
 		p.need(v, "input_schema")
 	}
 	if more > 0 {
-		t.Extra = p.extra(t, v, &toolNames)
+		t.Extra = p.extra(v, &toolNames)
 	}
 }
 
@@ -94,18 +92,18 @@ func (p *parser) serverTool(t *content.Tool, v jsonwire.Value, kind string) {
 	p.path.Pop()
 }
 
-func (p *parser) toolChoice(r *Request, v jsonwire.Value) *ToolChoice {
+func (p *parser) toolChoice(v jsonwire.Value) *ToolChoice {
 	c, more := &ToolChoice{}, 0
-	if !p.union(r, v, "tool_choice", &c.Type) {
+	if !p.union(v, "tool_choice", &c.Type) {
 		return nil
 	}
 	for name, x := range v.Members() {
 		switch name {
 		case "type":
 		case "name":
-			c.Name = p.optText(c, x, name)
+			c.Name = p.optText(x, name)
 		case "disable_parallel_tool_use":
-			c.DisableParallelToolUse = p.flag(c, x, name)
+			c.DisableParallelToolUse = p.flag(x, name)
 		default:
 			more++
 		}
@@ -114,30 +112,30 @@ func (p *parser) toolChoice(r *Request, v jsonwire.Value) *ToolChoice {
 		p.need(v, "name")
 	}
 	if more > 0 {
-		c.Extra = p.extra(c, v, &choiceNames)
+		c.Extra = p.extra(v, &choiceNames)
 	}
 	p.leave()
 	return c
 }
 
-func (p *parser) thinking(r *Request, v jsonwire.Value) *Thinking {
+func (p *parser) thinking(v jsonwire.Value) *Thinking {
 	t, more := &Thinking{}, 0
-	if !p.union(r, v, "thinking", &t.Type) {
+	if !p.union(v, "thinking", &t.Type) {
 		return nil
 	}
 	for name, x := range v.Members() {
 		switch name {
 		case "type":
 		case "budget_tokens":
-			t.BudgetTokens = p.optInteger(t, x, name, new(int64))
+			t.BudgetTokens = p.optInteger(x, name, new(int64))
 		case "display":
-			t.Display = p.choice(t, x, name, "'summarized' or 'omitted'")
+			t.Display = p.choice(x, name, "'summarized' or 'omitted'")
 		default:
 			more++
 		}
 	}
 	if more > 0 {
-		t.Extra = p.extra(t, v, &thinkingNames)
+		t.Extra = p.extra(v, &thinkingNames)
 	}
 	p.leave()
 	return t
@@ -146,8 +144,8 @@ func (p *parser) thinking(r *Request, v jsonwire.Value) *Thinking {
 // union begins the reading of an optional member that is a tagged object: it
 // reads its tag and puts both into the path. If it reports false there is
 // nothing to read; else leave ends the reading.
-func (p *parser) union(r *Request, v jsonwire.Value, name string, tag *string) bool {
-	if !p.object(r, v, name) {
+func (p *parser) union(v jsonwire.Value, name string, tag *string) bool {
+	if !p.object(v, name) {
 		return false
 	}
 	p.path.Push(name)
@@ -161,32 +159,31 @@ func (p *parser) leave() {
 	p.path.Pop()
 }
 
-func (p *parser) metadata(r *Request, v jsonwire.Value) *Metadata {
-	if !p.object(r, v, "metadata") {
+func (p *parser) metadata(v jsonwire.Value) *Metadata {
+	if !p.object(v, "metadata") {
 		return nil
 	}
 	p.path.Push("metadata")
 	m, more := &Metadata{}, 0
 	for name, x := range v.Members() {
 		if name == "user_id" {
-			m.UserID = p.optText(m, x, name)
+			m.UserID = p.optText(x, name)
 		} else {
 			more++
 		}
 	}
 	if more > 0 {
-		m.Extra = p.extra(m, v, &metadataNames)
+		m.Extra = p.extra(v, &metadataNames)
 	}
 	p.path.Pop()
-	if *m == (Metadata{}) && p.form.body != "" { // it says nothing
-		p.note(r, "metadata", v.Raw())
+	if *m == (Metadata{}) {
 		return nil
 	}
 	return m
 }
 
-func (p *parser) outputConfig(r *Request, v jsonwire.Value) *OutputConfig {
-	if !p.object(r, v, "output_config") {
+func (p *parser) outputConfig(v jsonwire.Value) *OutputConfig {
+	if !p.object(v, "output_config") {
 		return nil
 	}
 	p.path.Push("output_config")
@@ -194,19 +191,18 @@ func (p *parser) outputConfig(r *Request, v jsonwire.Value) *OutputConfig {
 	for name, x := range v.Members() {
 		switch name {
 		case "effort":
-			c.Effort = p.choice(c, x, name, efforts)
+			c.Effort = p.choice(x, name, efforts)
 		case "format":
-			c.Format = p.outputFormat(c, x, name)
+			c.Format = p.outputFormat(x, name)
 		default:
 			more++
 		}
 	}
 	if more > 0 {
-		c.Extra = p.extra(c, v, &outputConfigNames)
+		c.Extra = p.extra(v, &outputConfigNames)
 	}
 	p.path.Pop()
-	if *c == (OutputConfig{}) && p.form.body != "" { // it says nothing
-		p.note(r, "output_config", v.Raw())
+	if *c == (OutputConfig{}) {
 		return nil
 	}
 	return c
@@ -214,8 +210,8 @@ func (p *parser) outputConfig(r *Request, v jsonwire.Value) *OutputConfig {
 
 const efforts = "'low', 'medium', 'high', 'xhigh' or 'max'"
 
-func (p *parser) outputFormat(node any, v jsonwire.Value, member string) *OutputFormat {
-	if !p.object(node, v, member) {
+func (p *parser) outputFormat(v jsonwire.Value, member string) *OutputFormat {
+	if !p.object(v, member) {
 		return nil
 	}
 	p.path.Push(member)
@@ -234,7 +230,7 @@ func (p *parser) outputFormat(node any, v jsonwire.Value, member string) *Output
 		p.need(v, "schema")
 	}
 	if more > 0 {
-		f.Extra = p.extra(f, v, &outputFormatNames)
+		f.Extra = p.extra(v, &outputFormatNames)
 	}
 	p.path.Pop()
 	return f

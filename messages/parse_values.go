@@ -2,7 +2,6 @@ package messages
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -24,105 +23,88 @@ const (
 	textExtra    = "Extra inputs are not permitted"
 )
 
-// fault notes a fault of the member name of the object that the path is at; an
+// violation notes a fault of the member name of the object that the path is at; an
 // empty name stands for the object itself.
-func (p *parser) fault(code content.Code, name, text string) {
-	if p.faults.Len() >= content.MaxViolations {
-		p.faults.Add(code, "", "") // is only counted
+func (p *parser) violation(code content.Code, name, text string) {
+	if p.violations.Len() >= content.MaxViolations {
+		p.violations.Add(code, "", "") // is only counted
 		return
 	}
 	if name == "" {
-		p.faults.Add(code, p.path.At(), text)
+		p.violations.Add(code, p.path.At(), text)
 		return
 	}
-	p.faults.Add(code, p.path.At(name), text)
+	p.violations.Add(code, p.path.At(name), text)
 }
 
 // need notes that v lacks a required member. It is called for members whose
 // field is still zero, so that a whole document costs no look-up.
 func (p *parser) need(v jsonwire.Value, name string) {
 	if !v.Get(name).Exists() {
-		p.fault(content.CodeMissing, name, textRequired)
+		p.violation(content.CodeMissing, name, textRequired)
 	}
-}
-
-// note remembers how a member was spelled.
-func (p *parser) note(node any, name, raw string) {
-	p.form.notes.Add(node, name, raw, max(len(p.form.notes), 2*p.size))
 }
 
 // text reads a string that must be there.
 func (p *parser) text(v jsonwire.Value, name string) string {
 	if v.Kind() != jsonwire.String {
-		p.fault(content.CodeType, name, textString)
+		p.violation(content.CodeType, name, textString)
 		return ""
 	}
 	return v.Str()
 }
 
-// optText reads a string that may be null.
-func (p *parser) optText(node any, v jsonwire.Value, name string) string {
+// optText reads a string that may be null. An empty string counts as absent.
+func (p *parser) optText(v jsonwire.Value, name string) string {
 	switch v.Kind() {
 	case jsonwire.String:
-		s := v.Str()
-		if s == "" {
-			p.note(node, name, `""`)
-		}
-		return s
+		return v.Str()
 	case jsonwire.Null:
-		p.note(node, name, "null")
 	default:
-		p.fault(content.CodeType, name, textString)
+		p.violation(content.CodeType, name, textString)
 	}
 	return ""
 }
 
 // choice is optText where "" is none of the values that are allowed. The
 // field cannot hold that, so the fault is told here and not by Validate.
-func (p *parser) choice(node any, v jsonwire.Value, name, allowed string) string {
+func (p *parser) choice(v jsonwire.Value, name, allowed string) string {
 	if v.Is("") {
-		p.fault(content.CodeValue, name, "Input should be "+allowed)
+		p.violation(content.CodeValue, name, "Input should be "+allowed)
 		return ""
 	}
-	return p.optText(node, v, name)
+	return p.optText(v, name)
 }
 
 // flag reads a boolean that may be null.
-func (p *parser) flag(node any, v jsonwire.Value, name string) bool {
+func (p *parser) flag(v jsonwire.Value, name string) bool {
 	switch v.Kind() {
 	case jsonwire.True:
 		return true
 	case jsonwire.False:
-		p.note(node, name, "false")
 	case jsonwire.Null:
-		p.note(node, name, "null")
 	default:
-		p.fault(content.CodeType, name, textBoolean)
+		p.violation(content.CodeType, name, textBoolean)
 	}
 	return false
 }
 
-// integer reads a whole number. Its spelling is noted unless it is the one
-// that the encoder writes.
-func (p *parser) integer(node any, v jsonwire.Value, name string) (n int64, ok bool) {
+// integer reads a whole number.
+func (p *parser) integer(v jsonwire.Value, name string) (n int64, ok bool) {
 	if n, ok = v.Int(); !ok {
-		p.fault(content.CodeType, name, textInteger)
+		p.violation(content.CodeType, name, textInteger)
 		return 0, false
-	}
-	if raw := v.Raw(); n == 0 && raw != "0" || strings.IndexByte(raw, '.') >= 0 {
-		p.note(node, name, raw)
 	}
 	return n, true
 }
 
 // optInteger reads a whole number that may be null into to, and returns nil
 // for null and for what is no such number.
-func (p *parser) optInteger(node any, v jsonwire.Value, name string, to *int64) *int64 {
+func (p *parser) optInteger(v jsonwire.Value, name string, to *int64) *int64 {
 	if v.Kind() == jsonwire.Null {
-		p.note(node, name, "null")
 		return nil
 	}
-	i, ok := p.integer(node, v, name)
+	i, ok := p.integer(v, name)
 	if !ok {
 		return nil
 	}
@@ -130,24 +112,21 @@ func (p *parser) optInteger(node any, v jsonwire.Value, name string, to *int64) 
 	return to
 }
 
-// optNumber is optInteger for any number. It notes the spelling always: to
-// find out whether it is the encoder's own costs more.
-func (p *parser) optNumber(node any, v jsonwire.Value, name string, to *float64) *float64 {
+// optNumber is optInteger for any number.
+func (p *parser) optNumber(v jsonwire.Value, name string, to *float64) *float64 {
 	switch v.Kind() {
 	case jsonwire.Null:
-		p.note(node, name, "null")
 		return nil
 	case jsonwire.Number:
 	default:
-		p.fault(content.CodeType, name, textNumber)
+		p.violation(content.CodeType, name, textNumber)
 		return nil
 	}
 	f, ok := v.Float()
 	if !ok {
-		p.fault(content.CodeRange, name, textFinite)
+		p.violation(content.CodeRange, name, textFinite)
 		return nil
 	}
-	p.note(node, name, v.Raw())
 	*to = f
 	return to
 }
@@ -155,14 +134,10 @@ func (p *parser) optNumber(node any, v jsonwire.Value, name string, to *float64)
 // free reads free JSON, which must be an object.
 func (p *parser) free(v jsonwire.Value, name string) string {
 	if v.Kind() != jsonwire.Object {
-		p.fault(content.CodeType, name, textFree)
+		p.violation(content.CodeType, name, textFree)
 		return ""
 	}
-	raw := v.Raw()
-	if f := p.form; f.body != "" {
-		f.free = append(f.free, raw)
-	}
-	return raw
+	return v.Raw()
 }
 
 // schema keeps a schema as it is.
@@ -174,43 +149,37 @@ func (p *parser) schema(v jsonwire.Value, name string) string {
 }
 
 // raw keeps an optional member of one of two kinds as it is.
-func (p *parser) raw(node any, v jsonwire.Value, name string, a, b jsonwire.Kind, text string) string {
+func (p *parser) raw(v jsonwire.Value, name string, a, b jsonwire.Kind, text string) string {
 	switch v.Kind() {
 	case jsonwire.Null:
-		p.note(node, name, "null")
 		return ""
 	case a, b:
 		return v.Raw()
 	}
-	p.fault(content.CodeType, name, text)
+	p.violation(content.CodeType, name, text)
 	return ""
 }
 
 // object reports whether an optional member is an object to be read.
-func (p *parser) object(node any, v jsonwire.Value, name string) bool {
+func (p *parser) object(v jsonwire.Value, name string) bool {
 	switch v.Kind() {
 	case jsonwire.Object:
 		return true
 	case jsonwire.Null:
-		p.note(node, name, "null")
 	default:
-		p.fault(content.CodeType, name, textObject)
+		p.violation(content.CodeType, name, textObject)
 	}
 	return false
 }
 
 // list reports whether an optional member is a list with something in it.
-func (p *parser) list(node any, v jsonwire.Value, name string) bool {
+func (p *parser) list(v jsonwire.Value, name string) bool {
 	switch v.Kind() {
 	case jsonwire.Array:
-		if v.Len() > 0 {
-			return true
-		}
-		p.note(node, name, "[]")
+		return v.Len() > 0
 	case jsonwire.Null:
-		p.note(node, name, "null")
 	default:
-		p.fault(content.CodeType, name, textList)
+		p.violation(content.CodeType, name, textList)
 	}
 	return false
 }

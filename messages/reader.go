@@ -38,7 +38,7 @@ type StreamReader struct {
 // Of lim count Body, for the bytes of one event (0 means 32 MiB), Depth and
 // Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	r := &StreamReader{source: sse.NewReader(src, sse.Limit(lim.Body))}
+	r := &StreamReader{source: sse.NewReader(src, sse.EventLimit(lim.Body))}
 	r.init(lim)
 	return r
 }

@@ -8,11 +8,11 @@ import (
 // frames.
 const Format content.Format = "messages"
 
-// Request is the body of POST /v1/messages, fields in the order in which the
-// vendor documents them. [ParseRequest] makes one of a document; one made by
-// hand is as good. What a field's doc does not say is the vendor's.
+// Request is the body of POST /v1/messages. Its fields are in the order of the
+// vendor's reference, which defines them. [ParseRequest] returns one for a document;
+// a host can also make one by hand.
 //
-// Members that no field stands for are in Extra, at every depth.
+// At every depth, Extra holds the members without a field.
 type Request struct {
 	Model     string
 	MaxTokens *int64 // nil: missing, which Validate reports
@@ -43,7 +43,7 @@ type Request struct {
 	MCPServers          string
 	ContextManagement   string
 	Compaction          string
-	OutputFormat        *OutputFormat // older spelling of OutputConfig.Format
+	OutputFormat        *OutputFormat // older name of OutputConfig.Format
 	Thread              string
 	Fallbacks           string
 	FallbackCreditToken string
@@ -51,9 +51,7 @@ type Request struct {
 
 	Extra *content.Extra
 
-	// Form is how the document spelled what the fields say. It is nil for a
-	// request that was not parsed.
-	Form *Form
+	origin *origin // nil for a request that was not parsed
 }
 
 // Metadata is the request's metadata.
@@ -62,7 +60,7 @@ type Metadata struct {
 	Extra  *content.Extra
 }
 
-// ToolChoice says which tools to call.
+// ToolChoice selects the tools that the model may or must call.
 type ToolChoice struct {
 	Type                   string // "auto", "any", "tool" or "none"
 	Name                   string // with "tool"
@@ -70,7 +68,7 @@ type ToolChoice struct {
 	Extra                  *content.Extra
 }
 
-// Thinking says how the model should think.
+// Thinking configures the thinking of the model.
 type Thinking struct {
 	Type         string // "enabled", "adaptive", "disabled" or "between_tools"
 	BudgetTokens *int64 // with "enabled"
@@ -78,14 +76,14 @@ type Thinking struct {
 	Extra        *content.Extra
 }
 
-// OutputConfig says what the answer should be like.
+// OutputConfig configures the response.
 type OutputConfig struct {
 	Effort string // "low", "medium", "high", "xhigh" or "max"; empty: the default
 	Format *OutputFormat
 	Extra  *content.Extra // such as the beta member "task_budget"
 }
 
-// OutputFormat asks for an answer that satisfies a schema.
+// OutputFormat requests a response that satisfies a schema.
 type OutputFormat struct {
 	Type   string // "json_schema"
 	Schema string // JSON text

@@ -50,20 +50,20 @@ type Response struct {
 // to know it again. Signatures of calls of other formats, and thinking before
 // calls, are in the ids of calls: see the package documentation.
 func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
-	return responseOf(r, nil, carriage{})
+	return responseOf(r, nil, placement{})
 }
 
 // responseOf is ResponseFromUpstream for an answer to a conversation, whose calls have
 // other ids than the answer's, and that decides where state goes.
-func responseOf(r *upstream.Response, turns []content.Turn, where carriage) (*Response, []content.Loss) {
+func responseOf(r *upstream.Response, turns []content.Turn, where placement) (*Response, []content.Loss) {
 	var lost []content.Loss
 	a := answer{start: r.Start, stop: r.Stop, usage: r.Usage}
 	note := func(path string, r *loss.Rule) {
 		lost = append(lost, r.At(path))
 	}
 	a.take(r.Extra, note)
-	list := blockList{carriage: where, list: make([]content.Part, 0, len(r.Parts)), ids: idMaker{turns: turns}, note: note,
-		pending: envelope.Pending{Own: Format, Bare: true}, room: envelope.MaxID, own: r.Stop.Format == Format}
+	list := blockList{placement: where, list: make([]content.Part, 0, len(r.Parts)), ids: idMaker{turns: turns}, note: note,
+		pending: envelope.Pending{ClientFormat: Format, OmitText: true}, room: envelope.MaxIDSize, own: r.Stop.Format == Format}
 	for i, from := range r.Parts {
 		lose := func(r *loss.Rule) {
 			note(partPath(i), r)

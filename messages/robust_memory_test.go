@@ -37,7 +37,7 @@ func TestChild(t *testing.T) {
 		if faults := r.Validate(rules); faults != nil {
 			err = faults
 		}
-		n, _, _ = r.passOn(rules.header())
+		n, _, _ = r.withDocument(rules.header())
 	}
 	runtime.ReadMemStats(&after)
 	list, _ := content.Violations(err)

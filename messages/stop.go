@@ -120,7 +120,7 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 	number("cache_creation_input_tokens", u.CacheWrite+u.CacheWrite1h)
 	number("cache_read_input_tokens", u.CacheRead)
 	writeCounts(w, "cache_creation", &cacheCreationNames, more.Take("cache_creation"), u.CacheWrite, u.CacheWrite1h)
-	number("output_tokens", u.Answer())
+	number("output_tokens", u.Completion())
 	writeCounts(w, "output_tokens_details", &outputDetailsNames, more.Take("output_tokens_details"), u.Thinking)
 	if tier := codec.Tier(u.Extra); tier != "" && more.Get("service_tier") == "" {
 		more.Set("service_tier", `"`+tier+`"`)

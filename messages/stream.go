@@ -24,7 +24,7 @@ type stream struct {
 	model   string       // that was asked
 	prompt  func() int64 // estimates the prompt's tokens; nil: no estimate
 	answer
-	carriage
+	placement
 
 	starting bool // an EventStart came
 	begun    bool // message_start is written
@@ -34,7 +34,7 @@ type stream struct {
 	newest   int              // the number of the block that opened last
 	last     streamed         // the last block that was opened, as far as its signature goes
 	endsText bool             // the last block that was written is a text
-	held     heldList         // what carries signatures of texts, for when something follows
+	held     heldEnvelopes    // what carries signatures of texts, for when something follows
 	pending  envelope.Pending // what the id of the next call carries
 	room     int              // bytes that may be kept for it besides
 	carried  bool             // blocks before the next call carry state
@@ -53,16 +53,16 @@ type stream struct {
 type streamed struct {
 	in, out   int // the event's number and the wire's; out is -1 for one that cannot be said
 	kind      blockKind
-	thought   bool              // a thinking_delta is written
-	signed    bool              // a signature is written
-	raw       bool              // written by the vendor's own frames
-	says      bool              // a text that clients do not leave out, or thinking with a text
-	over      bool              // it closed, but a thought may be signed yet, and a call have been cut
-	hidden    bool              // thinking that is not sent
-	signature string            // of a thought: to be written before it stops
-	beside    content.Signature // another vendor's of no thought: to be carried behind the block
-	tail      handler.Tail      // the beginning of a character whose end has not come
-	call      *streamedCall     // of a call that the vendor's own frames do not tell
+	thought   bool                // a thinking_delta is written
+	signed    bool                // a signature is written
+	raw       bool                // written by the vendor's own frames
+	says      bool                // a text that clients do not leave out, or thinking with a text
+	over      bool                // it closed, but a thought may be signed yet, and a call have been cut
+	hidden    bool                // thinking that is not sent
+	signature string              // of a thought: to be written before it stops
+	beside    content.Signature   // another vendor's of no thought: to be carried behind the block
+	tail      handler.PartialRune // the beginning of a character whose end has not come
+	call      *streamedCall       // of a call that the vendor's own frames do not tell
 }
 
 type blockKind uint8
@@ -78,7 +78,7 @@ const (
 // so that they differ from those in turns.
 func newStream(request, id, model string, turns []content.Turn) *stream {
 	return &stream{request: request, id: id, model: model, ids: idMaker{turns: turns},
-		pending: envelope.Pending{Own: Format, Bare: true}, room: envelope.MaxID}
+		pending: envelope.Pending{ClientFormat: Format, OmitText: true}, room: envelope.MaxIDSize}
 }
 
 // ContentType implements [handler.Encoder], as the other methods do.
@@ -88,7 +88,7 @@ func (s *stream) Ping(dst []byte) []byte {
 	return append(dst, "event: ping\ndata: {\"type\":\"ping\"}\n\n"...)
 }
 
-func (s *stream) Lost() []content.Loss {
+func (s *stream) Losses() []content.Loss {
 	l := s.lost
 	s.lost = nil
 	return l
@@ -119,13 +119,13 @@ func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 	if !s.begun {
 		dst = s.begin(dst)
 	}
-	dst = s.settle(s.lastCall(dst, s.stop.Reason))
+	dst = s.stopThinking(s.lastCall(dst, s.stop.Reason))
 	if s.endsText {
-		s.letGo()
+		s.dropHeld()
 	}
-	dst = s.catchUp(dst)
-	s.settleHidden()
-	s.carriage.rest(&s.pending, s.lose)
+	dst = s.writeOwed(dst)
+	s.dropUnsigned()
+	s.placement.dropPending(&s.pending, s.lose)
 	if !s.said {
 		dst = s.messageDelta(dst)
 	}
@@ -236,7 +236,7 @@ const maxDelta = 1 << 20
 
 // deltas appends a text that may come in any pieces, in as many as it takes.
 func (s *stream) deltas(dst []byte, b *streamed, head string, e *upstream.Event) []byte {
-	text := b.tail.Whole(e.Text)
+	text := b.tail.Join(e.Text)
 	for len(text) > maxDelta {
 		cut := maxDelta
 		for !utf8.RuneStart(text[cut]) && cut > maxDelta-utf8.UTFMax {
@@ -253,9 +253,6 @@ func (s *stream) deltas(dst []byte, b *streamed, head string, e *upstream.Event)
 
 // delta appends a delta with one text.
 func (s *stream) delta(dst []byte, b *streamed, head, text string, x *content.Extra) []byte {
-	if b.kind == textBlock {
-		s.carriage.passText(&s.pending, text)
-	}
 	dst = append(dst, deltaHead...)
 	dst = jsonwire.AppendInt(dst, int64(b.out))
 	dst = append(dst, head...)
@@ -294,15 +291,15 @@ func (s *stream) deltaExtra(dst []byte, b *streamed, x *content.Extra) []byte {
 
 func (s *stream) text(dst []byte, e *upstream.Event) []byte {
 	b := s.at(e.Block)
-	if b != nil && b.kind == thinkingBlock && !s.blocks {
-		s.pending.Write(e.Block, e.Text, &s.room)
+	if b != nil && b.kind == thinkingBlock && !s.returnsBlocks {
+		s.pending.AppendText(e.Block, e.Text, &s.room)
 	}
 	if b == nil || b.out < 0 {
 		return dst
 	}
 	switch b.kind {
 	case textBlock:
-		b.says = b.says || !skipped(e.Text)
+		b.says = b.says || !mayBeDropped(e.Text)
 		return s.deltas(dst, b, textDelta, e)
 	case thinkingBlock:
 		b.thought, b.says = true, b.says || e.Text != ""

@@ -30,9 +30,9 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 	}
 	dst = s.lastCall(dst, "")
 	s.newest = e.Block
-	s.settleHidden()
-	if s.hides(e.Part) || s.collectsOnly(e.Part) {
-		s.hide(e)
+	s.dropUnsigned()
+	if s.hidesThinking(e.Part) || s.isOnlyState(e.Part) {
+		s.openHidden(e)
 		return dst
 	}
 	part, input, call := split(e.Part)
@@ -42,10 +42,10 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 			s.breaks()
 		}
 	})
-	sig, says, nothing := s.ahead(e, p, rest)
+	sig, says, nothing := s.lookAhead(e, p, rest)
 	_, isText := part.(*content.Text)
 	switch {
-	case isText && optional(sig):
+	case isText && isOptional(sig):
 		s.lose(e.Block, unsaidTextSignature)
 		sig = content.Signature{}
 		if nothing {
@@ -53,10 +53,10 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 		}
 	case nothing && sig.Data != "":
 		dst = s.release(dst, e.Block)
-		if s.blocks {
-			s.held.hold(e.Block, sig, envelope.Alone, s.loser(e.Block))
+		if s.returnsBlocks {
+			s.held.hold(e.Block, sig, envelope.KindEmptyText, s.loser(e.Block))
 		} else {
-			s.pending.AddText(e.Block, sig, &s.room)
+			s.pending.AddTextSignature(e.Block, sig, &s.room)
 		}
 		p = nil
 	}
@@ -69,14 +69,14 @@ func (s *stream) opened(dst []byte, e *upstream.Event, rest []upstream.Event) []
 		return s.openCall(dst, e, &streamedCall{part: p, input: input, signature: sig}, rest)
 	}
 	s.said = false // an end that was written already was none
-	dst = s.catchUp(s.release(dst, e.Block))
-	signed := sig.Data != "" && says && s.blocks
+	dst = s.writeOwed(s.release(dst, e.Block))
+	signed := sig.Data != "" && says && s.returnsBlocks
 	if signed {
-		dst = s.appendCarrier(dst, sealed(sig, envelope.Next, s.loser(e.Block)))
+		dst = s.appendCarrier(dst, encodeEnvelope(sig, envelope.KindNextText, s.loser(e.Block)))
 	}
 	if t, ok := e.Part.(*content.Thinking); ok {
-		s.carried = s.carried || foreign(t.Redacted) || foreign(t.Signature)
-		if !s.blocks && !s.own {
+		s.carried = s.carried || isForeign(t.Redacted) || isForeign(t.Signature)
+		if !s.returnsBlocks && !s.own {
 			s.collect(e.Block, t)
 		}
 	}
@@ -110,7 +110,7 @@ func (s *stream) beginning(dst []byte, b *streamed, p content.Part) []byte {
 	switch p := p.(type) {
 	case *content.Text:
 		if p.Text != "" {
-			b.says = !skipped(p.Text)
+			b.says = !mayBeDropped(p.Text)
 			dst = s.delta(dst, b, textDelta, p.Text, nil)
 		}
 		for i := range p.Citations {
@@ -154,7 +154,7 @@ func (s *stream) stopped(dst []byte, b *streamed) []byte {
 		dst = s.stopBlock(s.ending(dst, b), b.out)
 	}
 	if b.beside.Data != "" {
-		dst = s.behind(dst, b, b.beside)
+		dst = s.carryAfter(dst, b, b.beside)
 	}
 	if s.last.in == b.in {
 		s.last.says, s.last.signed = b.says, b.signed
@@ -173,7 +173,7 @@ func (s *stream) ending(dst []byte, b *streamed) []byte {
 		case callBlock:
 			head = inputDelta
 		}
-		dst = s.delta(dst, b, head, b.tail.Rest(), nil)
+		dst = s.delta(dst, b, head, b.tail.Flush(), nil)
 	}
 	if b.kind != thinkingBlock {
 		return dst

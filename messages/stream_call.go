@@ -44,7 +44,7 @@ const maxHeld = 32 << 20
 var errHeld = &upstream.Error{Code: upstream.CodeBadGateway,
 	Err: errors.New("messages: the arguments of calls are over " + strconv.Itoa(maxHeld>>20) + " MiB")}
 
-// Err implements [handler.Failer].
+// Err implements [handler.FallibleEncoder].
 func (s *stream) Err() error { return s.err }
 
 // split returns a call without its arguments, and what they are. Other parts it
@@ -180,8 +180,8 @@ func (s *stream) release(dst []byte, block int) []byte {
 			dst = s.startCall(dst, b)
 		default:
 			ready = true
-			s.inBlock(b)
-			dst = s.catchUp(dst)
+			s.carryInBlock(b)
+			dst = s.writeOwed(dst)
 			i = -1 // blocks that were over are gone
 		}
 	}
@@ -191,8 +191,8 @@ func (s *stream) release(dst []byte, block int) []byte {
 // beginCall appends the beginning of the block of a call that waits.
 func (s *stream) beginCall(dst []byte, block int) ([]byte, *streamed) {
 	dst = s.release(dst, block)
-	s.inBlock(s.at(block))
-	dst = s.catchUp(dst)
+	s.carryInBlock(s.at(block))
+	dst = s.writeOwed(dst)
 	b := s.at(block)
 	return s.startCall(dst, b), b
 }
@@ -206,10 +206,9 @@ func (s *stream) startCall(dst []byte, b *streamed) []byte {
 	s.last, s.endsText = streamed{in: b.in, out: b.out, kind: callBlock}, false
 	s.nameCall(b)
 	if t, ok := c.part.(*content.ToolUse); ok { // a copy of our own
-		s.settleHidden()
-		t.ID = callID(t.ID, c.signature, s.blocks && s.carried, &s.pending, &s.room, s.lose, s.loser(b.in))
+		s.dropUnsigned()
+		t.ID = callID(t.ID, c.signature, s.returnsBlocks && s.carried, &s.pending, &s.room, s.lose, s.loser(b.in))
 		s.carried = false
-		s.pending.Passed(t)
 	}
 	dst = s.startBlock(dst, b.out, c.part)
 	return s.delta(dst, b, inputDelta, "", nil)

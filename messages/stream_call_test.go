@@ -103,7 +103,7 @@ func TestCallBegins(t *testing.T) {
 // comes before its block begins, and goes with a call that is left out.
 func TestSignedCallWaits(t *testing.T) {
 	sign := upstream.Event{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSign("MQ=="))}
-	id, _ := envelope.EncodeID("f", envelope.Envelope{Format: theirs, Kind: envelope.Own, Data: "MQ=="})
+	id, _ := envelope.EncodeID("f", envelope.Envelope{Format: theirs, Kind: envelope.KindPart, Data: "MQ=="})
 	for args, want := range map[string][]any{
 		"{}": {
 			map[string]any{"type": "tool_use", "id": id, "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},

@@ -218,7 +218,7 @@ func TestCallIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, _ := responseOf(reply, turns, carriage{})
+	res, _ := responseOf(reply, turns, placement{})
 	for _, p := range res.Content {
 		plain = append(plain, p.(*content.ToolUse).ID)
 	}

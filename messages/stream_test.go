@@ -23,15 +23,15 @@ func drive(t *testing.T, up upstream.Func) (stream string, lost []content.Loss) 
 	var out []byte
 	err := upstream.Run(t.Context(), up, &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 		out = s.Events(out, events)
-		lost = append(lost, s.Lost()...)
+		lost = append(lost, s.Losses()...)
 		return nil
 	}))
 	var f *handler.Failure
 	if err != nil {
-		f = handler.Explain(err)
+		f = handler.FailureOf(err)
 	}
 	out = s.End(out, f)
-	return string(out), append(lost, s.Lost()...)
+	return string(out), append(lost, s.Losses()...)
 }
 
 // answers are upstreams that say everything there is. A plain reply to each is
@@ -126,13 +126,13 @@ var answers = []struct {
 		_ = w.Text("a")
 		return w.Send([]upstream.Event{
 			{Kind: upstream.EventExtra, Extra: &content.Extra{Format: "other", JSON: `{"x":1}`}},
-			{Kind: upstream.EventUsage, Usage: &content.Usage{Output: 1, Modalities: []content.ModalityCount{{Of: "output", Modality: "audio", Tokens: 1}}}},
+			{Kind: upstream.EventUsage, Usage: &content.Usage{Output: 1, Modalities: []content.ModalityCount{{Kind: "output", Modality: "audio", Tokens: 1}}}},
 		})
 	}, losses: []string{"hint usage", "hint x"}},
 	{name: "counts that only repeat others", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("a")
 		return w.Usage(content.Usage{Output: 1,
-			Modalities: []content.ModalityCount{{Of: "output", Modality: "text", Tokens: 1}, {Of: "prompt", Modality: "image"}},
+			Modalities: []content.ModalityCount{{Kind: "output", Modality: "text", Tokens: 1}, {Kind: "prompt", Modality: "image"}},
 			Extra:      &content.Extra{Format: "other", JSON: `{"tier":"standard","made":{"a":0,"b":null},"list":[]}`}})
 	}},
 	{name: "counts of another format", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {

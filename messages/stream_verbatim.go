@@ -13,7 +13,7 @@ import (
 // fits reports whether a vendor's own frame says here what its events say: if
 // it is of this format and a piece of a stream, and if numbers agree.
 func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
-	if f.Format != Format || f.Whole || len(f.Before) > 0 || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
+	if f.Format != Format || f.Complete || len(f.Preceding) > 0 || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
 		return false
 	}
 	next := s.next
@@ -32,7 +32,7 @@ func (s *stream) fits(f *upstream.Frame, events []upstream.Event) bool {
 				return false // blocks end before the message does, and it with a reason of ours
 			}
 		case upstream.EventOpen:
-			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.unsaid() != nil || len(s.held.list) > 0 ||
+			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.blockToCarry() != nil || len(s.held.list) > 0 ||
 				slices.ContainsFunc(s.open, func(b streamed) bool { return b.waiting() }) {
 				return false
 			}
@@ -60,7 +60,7 @@ func (s *stream) verbatim(dst []byte, f *upstream.Frame, events []upstream.Event
 	if !start && !s.begun {
 		dst = s.begin(dst)
 	}
-	dst = s.settle(dst)
+	dst = s.stopThinking(dst)
 	for i := range events {
 		s.follow(&events[i])
 	}
@@ -100,12 +100,12 @@ func (s *stream) follow(e *upstream.Event) {
 	case upstream.EventText, upstream.EventInput, upstream.EventSignature:
 		if b := s.at(e.Block); b != nil {
 			b.thought = b.thought || e.Kind == upstream.EventText
-			b.says = b.says || e.Kind == upstream.EventText && !skipped(e.Text)
+			b.says = b.says || e.Kind == upstream.EventText && !mayBeDropped(e.Text)
 			b.signed = b.signed || e.Kind == upstream.EventSignature
 			if b.call != nil && s.keep(b.call, e.Text) {
 				b.call.said = true
 			}
-			b.tail = handler.Tail{}
+			b.tail = handler.PartialRune{}
 		}
 	case upstream.EventClose:
 		if b := s.at(e.Block); b != nil && s.last.in == b.in {

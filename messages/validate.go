@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// The values of the header anthropic-version that judge a request differently.
+// The versions in the header anthropic-version whose rules differ.
 const (
 	version2023 = "2023-06-01"
 	version2026 = "2026-10-21"
@@ -22,73 +22,75 @@ const (
 	betaInterleaved = "interleaved-thinking-2025-05-14"
 )
 
-// ValidateOptions is what HTTP would have told a validator. The zero value, like nil,
-// holds the defaults.
+// ValidateOptions holds what a validator would know from HTTP headers and from the
+// options of a handler. The zero value and nil mean the defaults.
 type ValidateOptions struct {
-	// Version is the header anthropic-version; empty means 2023-06-01. Only
-	// 2026-10-21 is judged differently: it has no temperature, top_p and top_k,
-	// no documents directly in assistant messages, and no citations on texts of
-	// the user. Whether a version exists is not judged here.
+	// Version is the header anthropic-version; empty means 2023-06-01. Only the
+	// rules of 2026-10-21 differ: it does not have temperature, top_p and top_k,
+	// documents directly in assistant messages, or citations in texts of the user.
+	// Validate does not check that the version exists.
 	Version string
 
-	// Betas are the values of the header anthropic-beta. Only two matter:
-	// files-api-2025-04-14, without which no version but 2026-10-21 has file
-	// sources (see AllowFiles), and interleaved-thinking-2025-05-14, which lets
-	// budget_tokens exceed max_tokens.
+	// Betas are the values of the header anthropic-beta. Validate uses two:
+	// files-api-2025-04-14 allows file sources, which 2026-10-21 always allows (see
+	// AllowFiles). interleaved-thinking-2025-05-14 lets budget_tokens exceed
+	// max_tokens.
 	Betas []string
 
-	// AllowFiles lets file sources pass without their beta.
+	// AllowFiles allows file sources without their beta.
 	AllowFiles bool
 
-	// Strict judges by the letter of the vendor's own contract. It refuses
+	// Strict applies the vendor's own contract to the letter. It refuses
 	// members, block types, tool types and citation types that the format does
-	// not know; ids of calls that do not match the vendor's patterns; thinking
-	// without a signature; names of the vendor's own tools in calls and titles
-	// of documents that are out of bounds; and in the body of count_tokens the
-	// members that only messages has.
+	// not define, and values that it does not define for settings such as
+	// service_tier, speed, effort and ttl. It also refuses tool call ids that do not
+	// match the vendor's patterns, thinking without a signature, unknown names in
+	// calls of the vendor's own tools, documents whose title is too long, and, in
+	// the body of count_tokens, members that only messages has.
 	//
-	// The default lets all of these pass, because clients send what is newer
-	// than this package and echo what upstreams other than the vendor made up.
+	// By default all of these are accepted, because clients send what is newer
+	// than this package and return what upstreams other than the vendor produced.
 	Strict bool
 
-	// Count judges the body of count_tokens: max_tokens is not needed.
+	// Count applies the rules of count_tokens, which does not need max_tokens.
 	Count bool
 
-	// MediaTypes are types of documents that are accepted in base64 besides PDF and,
-	// but for Strict, text/plain: what the upstream can read.
+	// MediaTypes are types of documents in base64 that the upstream can read,
+	// besides PDF and, without Strict, text/plain.
 	MediaTypes []string
 
-	// Limits bounds files and images: 100 files of 32 MiB each (decoded), and
-	// images of 8000 by 8000 pixels, unless told otherwise. ImagePixels is not
-	// bounded by default. Depth and values are ParseRequest's.
+	// Limits bounds files and images. The defaults are 100 files of 32 MiB each
+	// (decoded) and images of 8000 by 8000 pixels; ImagePixels has no default.
+	// [DecodeRequest] also applies the limits of parsing.
 	Limits content.Limits
 }
 
-// Validate reports everything that is wrong with the request, what parsing it
-// has found included: nil, or an error whose faults [content.Violations] lists,
-// in the order of the document for a parsed request. Paths and words are the
-// vendor's where its own are known. Faults that would only repeat that
-// something could not be read are left out, and where the vendor tells a fault
-// of the whole list, as for empty texts, it is told once.
+// Validate reports everything that is wrong with the request: nil, or an error
+// whose violations [content.Violations] lists. Those that parsing found come first,
+// followed by those of the vendor's rules in the order in which the vendor evaluates
+// them: tools, system, messages, then the other settings. Paths and texts are the
+// vendor's where they are known. Violations that follow from one that parsing found
+// are left out. Violations that the vendor reports for a whole list, such as empty
+// texts, are reported once.
 //
-// rules may be nil. The request is not changed, and may be validated from
-// several goroutines at once. Validate does no I/O. Its time is linear in the
-// size of the request, and base64 data is not decoded but for image headers.
+// opts may be nil. Validate does not change the request, may be called by several
+// goroutines, and does no I/O. Its time is linear in the size of the request. It
+// decodes base64 data only for the headers of images.
 //
-// Rules that depend on a model are the upstream's: no name of a model is judged
-// here, nor are signatures, nor (but for Strict) schemas beyond their "type". Members of a beta
-// need no beta header, but for file sources.
+// Validate does not check what depends on the model, such as its name, nor
+// signatures, nor, without Strict, schemas beyond their "type". Members of a beta do
+// not need the beta header, except file sources.
 //
-// In a request made by hand, nil parts and sources are faults, and so is free
-// JSON (inputs of calls, schemas, raw members) that is not JSON. In one that was
-// parsed, free JSON counts as checked.
-func (r *Request) Validate(rules *ValidateOptions) error {
-	if rules == nil {
-		rules = &noRules
+// In a request that was made by hand, nil parts and sources are violations, and so
+// is free JSON (inputs of tool calls, schemas, raw members) that is not valid JSON.
+// In one that was parsed, free JSON is not checked again.
+func (r *Request) Validate(opts *ValidateOptions) error {
+	if opts == nil {
+		opts = &defaultOptions
 	}
 	var v validator
-	v.r, v.rules, v.made = r, rules, r.Form == nil
-	v.lim = fileLimits(rules.Limits)
+	v.r, v.opts, v.made = r, opts, r.origin == nil
+	v.lim = fileLimits(opts.Limits)
 	v.limits()
 	v.tools()
 	v.system()
@@ -96,39 +98,38 @@ func (r *Request) Validate(rules *ValidateOptions) error {
 	v.marksInAll()
 	v.settings()
 	v.raws()
-	return r.faults(&v.faults)
+	return r.withoutRepeats(&v.violations)
 }
 
-// noRules is what nil stands for. It is never changed.
-var noRules ValidateOptions
+// defaultOptions replaces nil options. It is never changed.
+var defaultOptions ValidateOptions
 
 // A validator walks over one request in the order in which the vendor
 // evaluates it: tools, system, messages, then what depends on them.
 type validator struct {
-	r      *Request
-	rules  *ValidateOptions
-	lim    content.Limits // with the defaults
-	made   bool           // by hand: free JSON has not been checked
-	path   codec.Path
-	faults content.ViolationList
+	r          *Request
+	opts       *ValidateOptions
+	lim        content.Limits // with the defaults
+	made       bool           // by hand, so free JSON was not checked
+	path       codec.Path
+	violations content.ViolationList
 
 	once  [onceCount]bool
-	plain map[*content.Text]bool // texts that were plain strings, by need
-
 	marks int  // cache marks so far
 	short bool // one of them was for 5 minutes
 
-	sound      int // how many of Form.sound are behind
+	sound      int // how many of origin.base64 have been passed
 	files      int
 	cited      bool         // a document or search result asks for citations
 	firstFound content.Part // the first search result
 	hasCalls   bool         // a message has a tool_use or tool_result
 	added      bool         // a system message defines a tool
 
-	doc *jsonwire.Doc // for JSON text, one after another; by need
+	doc    *jsonwire.Doc         // for JSON text, one after another; by need
+	unread map[content.Part]bool // those of origin.unread; by need
 }
 
-// Faults that the vendor tells of the whole request, not of a place in it.
+// Violations that the vendor reports once for the whole request, without a place.
 const (
 	onceEmptyText = iota
 	onceBlankText
@@ -137,19 +138,19 @@ const (
 	onceCount
 )
 
-// fault notes a fault at the path, with more names behind it.
-func (v *validator) fault(code content.Code, text string, names ...string) {
-	if v.faults.Len() >= content.MaxViolations {
-		v.faults.Add(code, "", "") // is only counted
+// violation adds a violation at the path followed by names.
+func (v *validator) violation(code content.Code, text string, names ...string) {
+	if v.violations.Len() >= content.MaxViolations {
+		v.violations.Add(code, "", "") // is only counted
 		return
 	}
-	v.faults.Add(code, v.path.At(names...), text)
+	v.violations.Add(code, v.path.At(names...), text)
 }
 
-// whole notes a fault at a path of the top level.
-func (v *validator) whole(code content.Code, path, text string) { v.faults.Add(code, path, text) }
+// whole adds a violation at a path of the top level.
+func (v *validator) whole(code content.Code, path, text string) { v.violations.Add(code, path, text) }
 
-// wholeOnce is whole for a fault that is told once.
+// wholeOnce is whole for a violation that is reported once.
 func (v *validator) wholeOnce(which int, code content.Code, path, text string) {
 	if !v.once[which] {
 		v.once[which] = true
@@ -157,64 +158,58 @@ func (v *validator) wholeOnce(which int, code content.Code, path, text string) {
 	}
 }
 
-// told reports whether the parser has complained about the member name of what
-// the path is at, or may have done so when it had so many faults that it only
-// counted them.
-func (v *validator) told(name string) bool {
-	f := v.r.Form
-	if f == nil || f.wrong == nil {
+// isUnread reports whether parsing found a violation in a field of p that is empty
+// now, or may have found one when it had so many that it only counted them.
+func (v *validator) isUnread(p content.Part) bool {
+	o := v.r.origin
+	if o == nil || len(o.violations) == 0 {
 		return false
 	}
-	return f.wrong.more > 0 || v.r.complained(v.path.At(name))
+	if v.unread == nil {
+		v.unread = make(map[content.Part]bool, len(o.unread))
+		for _, p := range o.unread {
+			v.unread[p] = true
+		}
+	}
+	return o.more > 0 || v.unread[p]
 }
 
-// need reports an empty string that is required. In a document it was there,
-// or the parser has told so.
+// need reports a required string that is empty. In a document it is present, or
+// the parser has reported it.
 func (v *validator) need(s string, names ...string) bool {
 	if s != "" {
 		return true
 	}
 	if v.made {
-		v.fault(content.CodeMissing, textRequired, names...)
+		v.violation(content.CodeMissing, textRequired, names...)
 	} else {
-		v.fault(content.CodeRange, textNotEmpty, names...)
+		v.violation(content.CodeRange, textNotEmpty, names...)
 	}
 	return false
 }
 
-// atMost reports a string of more than n characters.
+// atMost reports a string that has more than n characters.
 func (v *validator) atMost(s string, n int, names ...string) {
 	if len(s) > n && utf8.RuneCountInString(s) > n {
-		v.fault(content.CodeRange, textAtMost(n, "character"), names...)
+		v.violation(content.CodeRange, textAtMost(n, "character"), names...)
 	}
 }
 
-// oneOf reports a string that is none of the allowed ones; empty means absent.
-func (v *validator) oneOf(s string, allowed []string, names ...string) {
-	if s != "" && !slices.Contains(allowed, s) {
-		v.fault(content.CodeValue, textOneOf(allowed), names...)
+// oneOf reports a string that is not one of the known values, which only Strict
+// refuses. An empty string means that the member is absent.
+func (v *validator) oneOf(s string, known []string, names ...string) {
+	if v.opts.Strict && s != "" && !slices.Contains(known, s) {
+		v.violation(content.CodeValue, textOneOf(known), names...)
 	}
-}
-
-// emptyString reports whether parts are an empty plain string.
-func (v *validator) emptyString(parts []content.Part) bool {
-	t := onlyText(parts)
-	if t == nil || t.Text != "" {
-		return false
-	}
-	if v.plain == nil {
-		v.plain = v.r.Form.plainTexts()
-	}
-	return v.plain[t]
 }
 
 // beta reports whether the client named a beta.
-func (v *validator) beta(name string) bool { return slices.Contains(v.rules.Betas, name) }
+func (v *validator) beta(name string) bool { return slices.Contains(v.opts.Betas, name) }
 
-// is2026 reports whether the request is judged by the newer version.
-func (v *validator) is2026() bool { return v.rules.Version == version2026 }
+// is2026 reports whether the rules of version 2026-10-21 apply.
+func (v *validator) is2026() bool { return v.opts.Version == version2026 }
 
-// limits checks what a whole request must have.
+// limits checks the members that each request needs.
 func (v *validator) limits() {
 	r := v.r
 	v.need(r.Model, "model")
@@ -223,7 +218,7 @@ func (v *validator) limits() {
 	}
 	switch {
 	case r.MaxTokens == nil:
-		if !v.rules.Count {
+		if !v.opts.Count {
 			v.whole(content.CodeMissing, "max_tokens", textRequired)
 		}
 	case *r.MaxTokens < 0:
@@ -255,7 +250,7 @@ func (v *validator) prewarm() {
 	with(r.forced(), "a `tool_choice` that forces tool use")
 }
 
-// format returns the form that the answer should have, however it was spelled.
+// format returns the output format of output_config or of output_format.
 func (r *Request) format() *OutputFormat {
 	if r.OutputConfig != nil && r.OutputConfig.Format != nil {
 		return r.OutputConfig.Format
@@ -263,7 +258,7 @@ func (r *Request) format() *OutputFormat {
 	return r.OutputFormat
 }
 
-// forced reports whether the tool choice makes the model call a tool.
+// forced reports whether the tool choice forces a tool call.
 func (r *Request) forced() bool {
 	return r.ToolChoice != nil && (r.ToolChoice.Type == "any" || r.ToolChoice.Type == "tool")
 }

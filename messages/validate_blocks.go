@@ -74,7 +74,7 @@ func formatOf(p content.Part) content.Format {
 // part checks one block. The path is at it, without its tag.
 func (v *validator) part(p content.Part, where places) {
 	if content.IsNil(p) {
-		v.fault(content.CodeMissing, textObject)
+		v.violation(content.CodeMissing, textObject)
 		return
 	}
 	kind, allowed := v.kindOf(p)
@@ -89,7 +89,7 @@ func (v *validator) part(p content.Part, where places) {
 	case allowed&where == 0:
 		v.badTag(content.CodeOrder, kind, where)
 		return
-	case raw && v.rules.Strict && rawBlockOf(kind) == nil:
+	case raw && v.opts.Strict && rawBlockOf(kind) == nil:
 		v.badTag(content.CodeUnknown, kind, where)
 		return
 	}
@@ -101,10 +101,10 @@ func (v *validator) part(p content.Part, where places) {
 // badTag reports a block that may not stand here.
 func (v *validator) badTag(code content.Code, kind string, where places) {
 	text := ""
-	if v.faults.Len() < content.MaxViolations { // else it is not looked at
+	if v.violations.Len() < content.MaxViolations { // else it is not looked at
 		text = quoteTag(kind, tagsIn(where))
 	}
-	v.fault(code, text)
+	v.violation(code, text)
 }
 
 // block checks a block that is where it may be.
@@ -123,8 +123,8 @@ func (v *validator) block(p content.Part, where places) {
 		v.thought(p)
 	case *content.ToolUse:
 		v.hasCalls = true
-		if v.need(p.ID, "id") && v.rules.Strict && !isName(p.ID, len(p.ID)) {
-			v.fault(content.CodeValue, textPattern(idPattern), "id")
+		if v.need(p.ID, "id") && v.opts.Strict && !isName(p.ID, len(p.ID)) {
+			v.violation(content.CodeValue, textPattern(idPattern), "id")
 		}
 		v.callName(p.Name)
 		v.input(p.Input)
@@ -169,16 +169,16 @@ func cacheOf(p content.Part) *content.Cache {
 }
 
 func (v *validator) text(t *content.Text, where places) {
-	if t.Text == "" && v.told("text") {
-		// It is not empty: it could not be read.
-	} else if t.Text == "" {
-		v.wholeOnce(onceEmptyText, content.CodeRange, "messages", "text content blocks must be non-empty")
-		v.emptyMark(t)
+	if t.Text == "" {
+		if (t.Cache != nil || !v.once[onceEmptyText]) && !v.isUnread(t) {
+			v.wholeOnce(onceEmptyText, content.CodeRange, "messages", "text content blocks must be non-empty")
+			v.emptyMark(t)
+		}
 	} else if where&(inResult|inContent) == 0 && where != inAssistant && isBlank(t.Text) { // the vendor writes blank texts itself
 		v.wholeOnce(onceBlankText, content.CodeValue, "messages", "text content blocks must contain non-whitespace text")
 	}
 	if where == inUser && v.is2026() && len(t.Citations) > 0 {
-		v.fault(content.CodeUnsupported, textUserCitations, "citations")
+		v.violation(content.CodeUnsupported, textUserCitations, "citations")
 	}
 	v.citations(t)
 	v.extra(t.Extra, nil)
@@ -199,7 +199,7 @@ func (v *validator) citing(p *content.SearchResult, on bool) {
 	if !ok {
 		v.firstFound = p
 	} else if first.Citations != on {
-		v.fault(content.CodeConflict, "citations must be enabled for all search results or for none", "citations")
+		v.violation(content.CodeConflict, "citations must be enabled for all search results or for none", "citations")
 	}
 }
 
@@ -208,20 +208,20 @@ func (v *validator) thought(t *content.Thinking) {
 	case t.Redacted != (content.Signature{}):
 		v.need(t.Redacted.Data, "data")
 		if t.Text != "" {
-			v.fault(content.CodeUnknown, textExtra, "thinking")
+			v.violation(content.CodeUnknown, textExtra, "thinking")
 		}
-	case t.Signature == (content.Signature{}) && v.rules.Strict:
-		v.fault(content.CodeMissing, textRequired, "signature")
-	case t.Signature.Data == "" && v.rules.Strict && !v.told("signature"):
+	case t.Signature == (content.Signature{}) && v.opts.Strict:
+		v.violation(content.CodeMissing, textRequired, "signature")
+	case t.Signature.Data == "" && v.opts.Strict && !v.isUnread(t):
 		v.path.Pop()
-		v.fault(content.CodeValue, "Invalid `signature` in `thinking` block")
+		v.violation(content.CodeValue, "Invalid `signature` in `thinking` block")
 		v.path.Push("thinking")
 	}
 	if t.Extra == nil {
 		return
 	}
-	if text, found := memberText(t.Extra.JSON, cacheName); found && text != "null" && !v.rules.Strict {
-		v.fault(content.CodeUnknown, textExtra, cacheName)
+	if text, found := memberText(t.Extra.JSON, cacheName); found && text != "null" && !v.opts.Strict {
+		v.violation(content.CodeUnknown, textExtra, cacheName)
 	}
 	v.extra(t.Extra, nil)
 }
@@ -243,7 +243,7 @@ func (v *validator) input(json string) {
 func (v *validator) toolResult(t *content.ToolResult) {
 	v.hasCalls = true
 	v.need(t.ID, "tool_use_id")
-	if !v.emptyString(t.Parts) {
+	if len(t.Parts) > 0 {
 		v.path.Push("content")
 		for i, p := range t.Parts {
 			v.path.PushIndex(i)
@@ -265,16 +265,16 @@ func (v *validator) serverToolUse(t *content.ServerToolUse) {
 	switch {
 	case t.Kind == "mcp_tool_use":
 		if _, found := extraMember(t.Extra, "server_name"); !found {
-			v.fault(content.CodeMissing, textRequired, "server_name")
+			v.violation(content.CodeMissing, textRequired, "server_name")
 		}
 		v.extra(t.Extra, mcpUseFields)
 		return
 	case t.Kind != "server_tool_use":
 		v.strictKind(t.Kind)
-	case v.rules.Strict:
+	case v.opts.Strict:
 		rest, ok := strings.CutPrefix(t.ID, "srvtoolu_")
 		if id && !(ok && isName(rest, len(rest)) && !strings.Contains(rest, "-")) {
-			v.fault(content.CodeValue, textPattern(serverIDPattern), "id")
+			v.violation(content.CodeValue, textPattern(serverIDPattern), "id")
 		}
 		v.oneOf(t.Name, serverCalls, "name")
 	}
@@ -283,7 +283,7 @@ func (v *validator) serverToolUse(t *content.ServerToolUse) {
 
 // strictKind refuses a kind of call or result that the format does not know.
 func (v *validator) strictKind(kind string) {
-	if !v.rules.Strict {
+	if !v.opts.Strict {
 		return
 	}
 	v.path.Pop()
@@ -307,13 +307,13 @@ func (v *validator) serverToolResult(t *content.ServerToolResult) {
 	switch {
 	case t.Content == "":
 		if !mcp {
-			v.fault(content.CodeMissing, textRequired, "content")
+			v.violation(content.CodeMissing, textRequired, "content")
 		}
 	case !v.isJSON(t.Content, "content"): // it has told
 	case mcp && strings.IndexByte(`"[`, t.Content[0]) < 0:
-		v.fault(content.CodeType, textOrList.kinds.text(), "content")
+		v.violation(content.CodeType, textOrList.kinds.text(), "content")
 	case !mcp && strings.IndexByte("{[", t.Content[0]) < 0:
-		v.fault(content.CodeType, notText.kinds.text(), "content")
+		v.violation(content.CodeType, notText.kinds.text(), "content")
 	}
 	if mcp {
 		v.extra(t.Extra, mcpResFields)
@@ -335,7 +335,7 @@ func (v *validator) rawBlock(u *content.Unknown) {
 	defer doc.Close()
 	x := doc.Root()
 	if x.Kind() != jsonwire.Object {
-		v.fault(content.CodeType, textObject)
+		v.violation(content.CodeType, textObject)
 		return
 	}
 	if b != nil {

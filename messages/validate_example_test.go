@@ -17,14 +17,14 @@ func ExampleRequest_Validate() {
 		fmt.Println(err) // not JSON at all
 		return
 	}
-	// Validate tells what parsing has found, too.
+	// Validate repeats the violations that parsing found.
 	list, _ := content.Violations(r.Validate(&messages.ValidateOptions{Version: "2023-06-01"}))
 	for _, e := range list {
 		fmt.Printf("%s %s\n", e.Code, e)
 	}
 	// Output:
-	// missing Requests which include `tool_use` or `tool_result` blocks must define tools.
-	// range thinking.enabled.budget_tokens: Input should be greater than or equal to 1024
 	// media messages.0.content.0.image.source.base64: The image was specified using the image/png media type, but the image appears to be a image/gif image
 	// pairing messages.0.content.1: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.
+	// missing Requests which include `tool_use` or `tool_result` blocks must define tools.
+	// range thinking.enabled.budget_tokens: Input should be greater than or equal to 1024
 }

@@ -76,9 +76,9 @@ func TestValidateMade(t *testing.T) {
 
 // syntaxOf is what the reader of JSON says of a text.
 func syntaxOf(text string) string {
-	v := validator{made: true, rules: &noRules}
+	v := validator{made: true, opts: &defaultOptions}
 	v.open(text)
-	list, _ := content.Violations(v.faults.Err())
+	list, _ := content.Violations(v.violations.Err())
 	return strings.TrimPrefix(list[0].Text, "must be JSON: ")
 }
 
@@ -204,7 +204,7 @@ func FuzzValidate(f *testing.F) {
 		}
 		// The same without the document behind it: other faults, but no panic.
 		bare := *r
-		bare.Form = nil
+		bare.origin = nil
 		bare.Validate(rules)
 	})
 }

@@ -75,18 +75,18 @@ func (v *validator) pairing() {
 
 // unread reports whether the parser could not read what a message says, or who.
 func (p *pairing) unread(i int) bool {
-	f := p.v.r.Form
-	if f == nil || f.wrong == nil {
+	o := p.v.r.origin
+	if o == nil || len(o.violations) == 0 {
 		return false
 	}
 	if p.broken == nil {
-		p.broken = make(map[string]bool, len(f.wrong.list))
-		for _, e := range f.wrong.list {
+		p.broken = make(map[string]bool, len(o.violations))
+		for _, e := range o.violations {
 			p.broken[e.Path] = true
 		}
 	}
 	at := "messages." + strconv.Itoa(i)
-	return f.wrong.more > 0 || p.broken[at] || p.broken[at+".role"] || p.broken[at+".content"]
+	return o.more > 0 || p.broken[at] || p.broken[at+".role"] || p.broken[at+".content"]
 }
 
 // maxIDs bounds how many ids one fault names.
@@ -115,7 +115,7 @@ func (p *pairing) endTurns() {
 		ids = append(ids, strconv.Itoa(n-maxIDs)+" more")
 	}
 	p.at(turn, -1)
-	p.v.fault(content.CodePairing, "`tool_use` ids were found without `tool_result` blocks immediately after: "+
+	p.v.violation(content.CodePairing, "`tool_use` ids were found without `tool_result` blocks immediately after: "+
 		strings.Join(ids, ", ")+". Each `tool_use` block must have a corresponding `tool_result` block in the next message.")
 	p.v.path.Truncate(0)
 }
@@ -133,7 +133,7 @@ func (p *pairing) at(turn, part int) {
 
 func (p *pairing) fault(turn, part int, text string, names ...string) {
 	p.at(turn, part)
-	p.v.fault(content.CodePairing, text, names...)
+	p.v.violation(content.CodePairing, text, names...)
 	p.v.path.Truncate(0)
 }
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// The closed sets of the top level. They are never changed.
+// Known values of settings. The types are closed; of the others only Strict refuses
+// unknown ones. The lists are never changed.
 var (
 	serviceTiers  = []string{"auto", "standard_only"}
 	speeds        = []string{"standard", "fast"}
@@ -28,7 +28,7 @@ func (v *validator) settings() {
 		v.extraAt(m.Extra, nil, "metadata")
 	}
 	for i, s := range r.StopSequences {
-		if isBlank(s) && !r.complained("stop_sequences."+strconv.Itoa(i)) {
+		if isBlank(s) && !r.violated("stop_sequences."+strconv.Itoa(i)) {
 			v.whole(content.CodeValue, "stop_sequences", "each stop sequence must contain non-whitespace")
 			break
 		}
@@ -40,7 +40,7 @@ func (v *validator) settings() {
 	v.oneOf(r.ServiceTier, serviceTiers, "service_tier")
 	v.oneOf(r.Speed, speeds, "speed")
 	v.extra(r.Extra, nil)
-	if v.rules.Count && v.rules.Strict {
+	if v.opts.Count && v.opts.Strict {
 		v.countOnly()
 	}
 }
@@ -123,14 +123,14 @@ func (v *validator) toolChoice() {
 	v.path.Push(c.Type)
 	switch {
 	case c.Type == "tool":
-		if v.need(c.Name, "name") && !v.defines(c.Name) && !v.r.unclear("tools") {
-			v.fault(content.CodeValue, "Tool '"+codec.Clip(c.Name)+"' not found in provided tools", "name")
+		if v.need(c.Name, "name") && !v.defines(c.Name) && !v.r.unreadable("tools") {
+			v.violation(content.CodeValue, "Tool '"+codec.Clip(c.Name)+"' not found in provided tools", "name")
 		}
 	case c.Name != "":
-		v.fault(content.CodeUnknown, textExtra, "name")
+		v.violation(content.CodeUnknown, textExtra, "name")
 	}
 	if c.Type == "none" && c.DisableParallelToolUse {
-		v.fault(content.CodeUnknown, textExtra, "disable_parallel_tool_use")
+		v.violation(content.CodeUnknown, textExtra, "disable_parallel_tool_use")
 	}
 	v.extra(c.Extra, nil)
 	if !v.hasTools() {
@@ -144,7 +144,7 @@ func (v *validator) toolChoice() {
 // unionTag checks the tag of the object that the path is at.
 func (v *validator) unionTag(tag string, known []string) bool {
 	if tag == "" {
-		v.fault(content.CodeMissing, textRequired, "type")
+		v.violation(content.CodeMissing, textRequired, "type")
 		return false
 	}
 	for _, k := range known {
@@ -152,7 +152,7 @@ func (v *validator) unionTag(tag string, known []string) bool {
 			return true
 		}
 	}
-	v.fault(content.CodeValue, quoteTag(tag, quoteTags(known)))
+	v.violation(content.CodeValue, quoteTag(tag, quoteTags(known)))
 	return false
 }
 
@@ -170,7 +170,7 @@ func (v *validator) thinking() {
 	if t.Type == "enabled" {
 		v.budget(t.BudgetTokens)
 	} else if t.BudgetTokens != nil {
-		v.fault(content.CodeUnknown, textExtra, "budget_tokens")
+		v.violation(content.CodeUnknown, textExtra, "budget_tokens")
 	}
 	if t.Type == "enabled" || t.Type == "adaptive" {
 		v.oneOf(t.Display, displays, "display")
@@ -178,7 +178,7 @@ func (v *validator) thinking() {
 		return
 	}
 	if t.Display != "" {
-		v.fault(content.CodeUnknown, textExtra, "display")
+		v.violation(content.CodeUnknown, textExtra, "display")
 	}
 	v.extra(t.Extra, nil)
 }
@@ -186,9 +186,9 @@ func (v *validator) thinking() {
 func (v *validator) budget(n *int64) {
 	switch most := v.r.MaxTokens; {
 	case n == nil:
-		v.fault(content.CodeMissing, textRequired, "budget_tokens")
+		v.violation(content.CodeMissing, textRequired, "budget_tokens")
 	case *n < 1024:
-		v.fault(content.CodeRange, textAtLeast(1024), "budget_tokens")
+		v.violation(content.CodeRange, textAtLeast(1024), "budget_tokens")
 	case most != nil && *most > 0 && *n >= *most && !v.beta(betaInterleaved):
 		v.whole(content.CodeConflict, "", "`max_tokens` must be greater than `thinking.budget_tokens`.")
 	}
@@ -227,12 +227,12 @@ func (v *validator) outputConfig() {
 
 func (v *validator) outputFormat(f *OutputFormat) {
 	if f.Type == "" {
-		v.fault(content.CodeMissing, textRequired, "type")
+		v.violation(content.CodeMissing, textRequired, "type")
 	} else if f.Type != "json_schema" {
-		v.fault(content.CodeValue, "Input should be 'json_schema'", "type")
+		v.violation(content.CodeValue, "Input should be 'json_schema'", "type")
 	}
 	if f.Schema == "" {
-		v.fault(content.CodeMissing, textRequired, "schema")
+		v.violation(content.CodeMissing, textRequired, "schema")
 	} else if v.object(f.Schema, "schema") {
 		v.closed(f.Schema, "schema")
 	}
@@ -255,32 +255,10 @@ func (v *validator) raws() {
 	v.judgeRaw(r.Fallbacks, fallbacksShape, "fallbacks")
 	v.judgeRaw(r.FallbackCreditToken, creditShape, "fallback_credit_token")
 	v.judgeRaw(r.BillingPolicy, billingShape, "billing_policy")
-	v.distinctFallbacks()
 	if r.Compaction != "" && r.ContextManagement != "" {
 		v.whole(content.CodeConflict, "compaction", "`compaction` may not be given together with `context_management`")
 	}
 	if r.FallbackCreditToken != "" && r.Fallbacks != "" {
 		v.whole(content.CodeConflict, "fallback_credit_token", "`fallback_credit_token` may not be given together with `fallbacks`")
-	}
-}
-
-// distinctFallbacks checks that no model is named twice.
-func (v *validator) distinctFallbacks() {
-	if len(v.r.Fallbacks) < 2 || v.r.Fallbacks[0] != '[' {
-		return
-	}
-	doc, err := jsonwire.Parse(v.r.Fallbacks, codec.UnlimitedJSON)
-	if err != nil {
-		return
-	}
-	defer doc.Close()
-	seen := map[string]bool{}
-	for _, x := range doc.Root().Elems() {
-		model := x.Get("model").Str()
-		if model != "" && seen[model] {
-			v.whole(content.CodeConflict, "fallbacks", "the models must be distinct")
-			return
-		}
-		seen[model] = true
 	}
 }

@@ -14,7 +14,8 @@ import (
 type shape struct {
 	kinds    kinds
 	min, max int64    // length of a text or list, value of a number; max 0: no bound
-	enum     []string // of a text
+	enum     []string // known values of a text; without closed, only Strict refuses others
+	closed   bool     // refuse other values even without Strict
 	elem     *shape   // of a list
 	values   *shape   // of an object with any names
 	fields   []field  // of an object; nil: any
@@ -25,7 +26,7 @@ type shape struct {
 type field struct {
 	name string
 	must bool
-	is   *shape
+	is   *shape // nil: any value
 }
 
 // A variant is what an object holds besides "type" if that is tag.
@@ -89,7 +90,7 @@ func (k kinds) text() string {
 func (v *validator) judge(x jsonwire.Value, s *shape) {
 	k := kindsOf(x)
 	if k&s.kinds == 0 {
-		v.fault(content.CodeType, s.kinds.text())
+		v.violation(content.CodeType, s.kinds.text())
 		return
 	}
 	switch k {
@@ -98,15 +99,15 @@ func (v *validator) judge(x jsonwire.Value, s *shape) {
 	case integerKind:
 		n, _ := x.Int()
 		if n < s.min {
-			v.fault(content.CodeRange, textAtLeast(s.min))
+			v.violation(content.CodeRange, textAtLeast(s.min))
 		} else if s.max != 0 && n > s.max {
-			v.fault(content.CodeRange, textUpTo(s.max))
+			v.violation(content.CodeRange, textUpTo(s.max))
 		}
 	case listKind:
 		if n := int64(x.Len()); s.max != 0 && n > s.max {
-			v.fault(content.CodeLimit, textItems(int(s.max), int(n)))
+			v.violation(content.CodeLimit, textItems(int(s.max), int(n)))
 		} else if n < s.min {
-			v.fault(content.CodeRange, "List should have at least "+counted(int(s.min), "item"))
+			v.violation(content.CodeRange, "List should have at least "+counted(int(s.min), "item"))
 		}
 		if s.elem == nil {
 			return
@@ -123,8 +124,8 @@ func (v *validator) judge(x jsonwire.Value, s *shape) {
 
 func (v *validator) judgeText(x jsonwire.Value, s *shape) {
 	if s.enum != nil {
-		if !slices.ContainsFunc(s.enum, x.Is) {
-			v.fault(content.CodeValue, textOneOf(s.enum))
+		if (s.closed || v.opts.Strict) && !slices.ContainsFunc(s.enum, x.Is) {
+			v.violation(content.CodeValue, textOneOf(s.enum))
 		}
 		return
 	}
@@ -133,9 +134,9 @@ func (v *validator) judgeText(x jsonwire.Value, s *shape) {
 	}
 	n := int64(utf8.RuneCountInString(x.Str()))
 	if n < s.min {
-		v.fault(content.CodeRange, textNotEmpty)
+		v.violation(content.CodeRange, textNotEmpty)
 	} else if s.max != 0 && n > s.max {
-		v.fault(content.CodeRange, textAtMost(int(s.max), "character"))
+		v.violation(content.CodeRange, textAtMost(int(s.max), "character"))
 	}
 }
 
@@ -159,9 +160,9 @@ func (v *validator) judgeTagged(x jsonwire.Value, tags []variant) {
 	t := x.Get("type")
 	if t.Kind() != jsonwire.String {
 		if t.Exists() {
-			v.fault(content.CodeType, textString, "type")
+			v.violation(content.CodeType, textString, "type")
 		} else {
-			v.fault(content.CodeMissing, textRequired, "type")
+			v.violation(content.CodeMissing, textRequired, "type")
 		}
 		return
 	}
@@ -177,7 +178,7 @@ func (v *validator) judgeTagged(x jsonwire.Value, tags []variant) {
 	for i := range tags {
 		names[i] = tags[i].tag
 	}
-	v.fault(content.CodeValue, quoteTag(t.Str(), quoteTags(names)))
+	v.violation(content.CodeValue, quoteTag(t.Str(), quoteTags(names)))
 }
 
 // judgeFields checks the members of an object. tagged says that it has a
@@ -192,7 +193,7 @@ func (v *validator) judgeFields(x jsonwire.Value, fields []field, tagged bool) {
 	}
 	for i := range fields {
 		if f := &fields[i]; f.must && seen>>i&1 == 0 {
-			v.fault(content.CodeMissing, textRequired, f.name)
+			v.violation(content.CodeMissing, textRequired, f.name)
 		}
 	}
 }
@@ -202,14 +203,16 @@ func (v *validator) judgeFields(x jsonwire.Value, fields []field, tagged bool) {
 func (v *validator) member(name string, x jsonwire.Value, fields []field) int {
 	for i := range fields {
 		if fields[i].name == name {
-			v.path.Push(name)
-			v.judge(x, fields[i].is)
-			v.path.Pop()
+			if is := fields[i].is; is != nil {
+				v.path.Push(name)
+				v.judge(x, is)
+				v.path.Pop()
+			}
 			return i + 1
 		}
 	}
-	if v.rules.Strict {
-		v.fault(content.CodeUnknown, textExtra, codec.Clip(name))
+	if v.opts.Strict {
+		v.violation(content.CodeUnknown, textExtra, codec.Clip(name))
 	}
 	return 0
 }
@@ -219,14 +222,14 @@ func (v *validator) open(text string, names ...string) *jsonwire.Doc {
 	lim := jsonwire.Limits{}
 	if !v.made {
 		lim = codec.UnlimitedJSON
-		lim.Repeated = true
+		lim.AllowDuplicateNames = true
 	}
 	if v.doc == nil || v.doc.Root().Exists() { // none, or still in use
 		v.doc = new(jsonwire.Doc)
 	}
 	doc := v.doc
 	if err := doc.Parse(text, lim); err != nil {
-		v.fault(content.CodeSyntax, "must be JSON: "+err.Error(), names...)
+		v.violation(content.CodeSyntax, "must be JSON: "+err.Error(), names...)
 		return nil
 	}
 	return doc
@@ -251,7 +254,7 @@ func (v *validator) object(text string, names ...string) bool {
 		return false
 	}
 	if !jsonwire.IsObject(text) {
-		v.fault(content.CodeType, textFree, names...)
+		v.violation(content.CodeType, textFree, names...)
 		return false
 	}
 	return true
@@ -276,7 +279,7 @@ func (v *validator) extra(e *content.Extra, fields []field) {
 	if e == nil || e.Format != Format && e.Format != "" || e.JSON == directCaller && fields != nil {
 		return
 	}
-	if fields == nil && !v.made && !v.rules.Strict {
+	if fields == nil && !v.made && !v.opts.Strict {
 		return // nothing is known of them, and everything is let pass
 	}
 	doc := v.open(e.JSON)
@@ -285,7 +288,7 @@ func (v *validator) extra(e *content.Extra, fields []field) {
 	}
 	defer doc.Close()
 	if doc.Root().Kind() != jsonwire.Object {
-		v.fault(content.CodeType, textObject)
+		v.violation(content.CodeType, textObject)
 		return
 	}
 	for name, m := range doc.Root().Members() {

@@ -22,6 +22,11 @@ var (
 
 func enum(values ...string) *shape { return &shape{kinds: textKind, enum: values} }
 
+// constant returns the shape of a text that has only one value.
+func constant(value string) *shape {
+	return &shape{kinds: textKind, enum: []string{value}, closed: true}
+}
+
 func maybeEnum(values ...string) *shape { return &shape{kinds: textKind | nullKind, enum: values} }
 
 func object(fields ...field) *shape { return &shape{kinds: objectKind, fields: fields} }
@@ -29,6 +34,21 @@ func object(fields ...field) *shape { return &shape{kinds: objectKind, fields: f
 func maybe(fields ...field) *shape { return &shape{kinds: objectKind | nullKind, fields: fields} }
 
 func union(variants ...variant) *shape { return &shape{kinds: objectKind, tags: variants} }
+
+// named returns the shape of an object that is only carried to the vendor,
+// which checks its members. Strict validation refuses members with other names.
+func named(names ...string) *shape {
+	return &shape{kinds: objectKind, fields: namedFields(names...)}
+}
+
+// namedFields returns fields whose values are not checked.
+func namedFields(names ...string) []field {
+	list := make([]field, len(names))
+	for i, name := range names {
+		list[i].name = name
+	}
+	return list
+}
 
 func list(elem *shape) *shape { return &shape{kinds: listKind, elem: elem} }
 
@@ -47,7 +67,7 @@ var (
 	}}
 	diagnosticsShape = object(may("previous_message_id", &shape{kinds: textKind | nullKind, max: 256}))
 	mcpServersShape  = list(object(
-		must("type", enum("url")),
+		must("type", constant("url")),
 		must("name", someText),
 		must("url", someText),
 		may("authorization_token", optionalText),
@@ -78,29 +98,21 @@ var (
 		}},
 	)
 	managementShape = object(may("edits", list(managementEdit)))
-	compactionShape = object(must("type", enum("summarize")), may("instructions", optionalText))
-	threadShape     = union(
-		variant{"create", []field{}},
-		variant{"continue", []field{must("previous_message_id", someText)}},
-	)
-	fallbacksShape = &shape{kinds: textKind | listKind, enum: []string{"default"}, min: 1, max: 3, elem: object(
-		must("model", someText),
-		may("max_tokens", maybeCount),
-		may("thinking", maybeObject),
-		may("output_config", maybeObject),
-		may("speed", maybeEnum(speeds...)),
-	)}
+	compactionShape = object(must("type", constant("summarize")), may("instructions", optionalText))
+	threadShape     = named("type", "previous_message_id")
+	fallbacksShape  = &shape{kinds: textKind | listKind,
+		elem: named("model", "max_tokens", "thinking", "output_config", "speed")}
 	creditShape = &shape{kinds: textKind | objectKind, fields: []field{
 		must("token", someText), may("mode", maybeEnum("strict", "best_effort")),
 	}}
-	billingShape = object(must("type", enum("billing_policy")), may("bill_to", maybeEnum("self", "user_profile")))
+	billingShape = named("type", "bill_to")
 
 	// Members of typed objects that have no Go field.
 	thinkingFields = []field{
 		may("block_binding", maybe(may("prefix_mismatch_behavior", maybeEnum("error", "drop_block")))),
 	}
 	outputConfigFields = []field{may("task_budget", maybe(
-		must("type", enum("tokens")),
+		must("type", constant("tokens")),
 		must("total", &shape{kinds: integerKind, min: 20000}),
 		may("remaining", &shape{kinds: integerKind | nullKind}),
 	))}
@@ -126,5 +138,5 @@ var (
 	mcpResFields     = []field{may("is_error", anyFlag)}
 	webCiteFields    = []field{may("encrypted_index", anyText)}
 
-	cacheShape = maybe(must("type", enum("ephemeral")), may("ttl", maybeEnum(ttls...)))
+	cacheShape = maybe(must("type", constant("ephemeral")), may("ttl", maybeEnum(ttls...)))
 )

@@ -32,14 +32,14 @@ func (v *validator) source(s content.Source, image bool) {
 	case kind == "":
 		// A path that ends in "source" is where the parser has told of what it
 		// could not read.
-		v.fault(content.CodeMissing, textRequired)
+		v.violation(content.CodeMissing, textRequired)
 		return
 	case !known || image && sourceKind(kind) != 1:
-		v.fault(content.CodeValue, quoteTag(kind, tags))
+		v.violation(content.CodeValue, quoteTag(kind, tags))
 		return
 	case kind == "file" && !v.filesAllowed():
 		without := strings.TrimSuffix(tags, ", 'file'")
-		v.fault(content.CodeUnsupported, quoteTag(kind, without)+
+		v.violation(content.CodeUnsupported, quoteTag(kind, without)+
 			" (a file source needs the anthropic-beta value "+betaFiles+")")
 		return
 	}
@@ -90,18 +90,18 @@ func tagUnless(tag string, missing bool) string {
 }
 
 func (v *validator) filesAllowed() bool {
-	return v.rules.AllowFiles || v.is2026() || v.beta(betaFiles)
+	return v.opts.AllowFiles || v.is2026() || v.beta(betaFiles)
 }
 
 // inline checks a file in the document against its media type and the limits.
 func (v *validator) inline(s *content.Base64, image bool) {
 	what, types := "document", textTypes
-	if v.rules.Strict {
+	if v.opts.Strict {
 		types = documentTypes
 	}
 	if image {
 		what, types = "image", imageTypes
-	} else if more := v.rules.MediaTypes; len(more) > 0 {
+	} else if more := v.opts.MediaTypes; len(more) > 0 {
 		types = slices.Concat(types, more)
 	}
 	v.extra(s.Extra, nil)
@@ -110,7 +110,7 @@ func (v *validator) inline(s *content.Base64, image bool) {
 	}
 	welcome := slices.Contains(types, content.CanonicalMediaType(s.MediaType))
 	if !welcome {
-		v.fault(content.CodeValue, textOneOf(types), "media_type")
+		v.violation(content.CodeValue, textOneOf(types), "media_type")
 	}
 	if !v.need(s.Data, "data") {
 		return
@@ -125,7 +125,7 @@ func (v *validator) inline(s *content.Base64, image bool) {
 		}
 	default:
 		code, text := fileText(what, &r, lim)
-		v.fault(code, text, "data")
+		v.violation(code, text, "data")
 	}
 }
 
@@ -133,21 +133,21 @@ func (v *validator) inline(s *content.Base64, image bool) {
 // is base64: a second look would cost more than the rest of a validation.
 const soundSize = 4 << 10
 
-// checked remembers a long text that is base64. The reader has found out
-// already while it looked for the end of the text.
+// checked remembers a long text that is valid base64, which the JSON reader found
+// out while it looked for the end of the string.
 func (p *parser) checked(x jsonwire.Value, data string) {
-	if len(data) < soundSize {
+	if p.origin == nil || len(data) < soundSize {
 		return
 	}
 	if _, fault := x.Base64(); fault == 0 {
-		p.form.sound = append(p.form.sound, data)
+		p.origin.base64 = append(p.origin.base64, data)
 	}
 }
 
 // ruleFor returns how to check base64 data: not again, if it is what the reader
 // has found good. Comparing it costs nothing, since it shares its memory.
 func (v *validator) ruleFor(data string) content.Base64Rule {
-	if len(data) < soundSize || v.made || v.sound >= len(v.r.Form.sound) || v.r.Form.sound[v.sound] != data {
+	if len(data) < soundSize || v.made || v.sound >= len(v.r.origin.base64) || v.r.origin.base64[v.sound] != data {
 		return content.Base64Strict
 	}
 	v.sound++
@@ -157,7 +157,7 @@ func (v *validator) ruleFor(data string) content.Base64Rule {
 // mismatch reports bytes that are not of the type that was said.
 func (v *validator) mismatch(what, said, actual string) {
 	if what == "image" && strings.HasPrefix(actual, "image/") { // in the vendor's words, at the vendor's path
-		v.fault(content.CodeMedia, "The image was specified using the "+codec.Clip(said)+" media type, but the image appears to be a "+actual+" image")
+		v.violation(content.CodeMedia, "The image was specified using the "+codec.Clip(said)+" media type, but the image appears to be a "+actual+" image")
 		return
 	}
 	text := strings.ToUpper(what[:1]) + what[1:] + " does not match the provided media type " + codec.Clip(said)
@@ -168,7 +168,7 @@ func (v *validator) mismatch(what, said, actual string) {
 	if what == "image" {
 		member = "data"
 	}
-	v.fault(content.CodeMedia, text, member)
+	v.violation(content.CodeMedia, text, member)
 }
 
 func megabytes(n int64) string {
@@ -187,7 +187,7 @@ func (v *validator) url(s *content.URL) {
 	}
 	switch text, host := "", hostOf(s.URL); {
 	case len(s.URL) > maxURL:
-		v.fault(content.CodeRange, "URL should have at most "+strconv.Itoa(maxURL)+" characters", "url")
+		v.violation(content.CodeRange, "URL should have at most "+strconv.Itoa(maxURL)+" characters", "url")
 	case host == "":
 		text = "Input should be a valid URL with the scheme http or https and a host"
 		fallthrough
@@ -195,7 +195,7 @@ func (v *validator) url(s *content.URL) {
 		if text == "" {
 			text = "Input should be a valid URL without white space, control characters and backslashes"
 		}
-		v.fault(content.CodeValue, text, "url")
+		v.violation(content.CodeValue, text, "url")
 	}
 }
 
@@ -218,23 +218,23 @@ func hostOf(url string) string {
 
 func (v *validator) plainText(s *content.PlainText) {
 	if s.MediaType != "" && s.MediaType != "text/plain" {
-		v.fault(content.CodeValue, "Input should be 'text/plain'", "media_type")
+		v.violation(content.CodeValue, "Input should be 'text/plain'", "media_type")
 	}
-	n := min(len(s.Text), content.MediaLead)
-	var lead [content.MediaLead]byte
+	n := min(len(s.Text), content.SniffLen)
+	var lead [content.SniffLen]byte
 	copy(lead[:], s.Text[:n])
 	if actual := content.DetectMediaType(lead[:n]); actual != "" {
 		v.mismatch("document", "text/plain", actual)
 	}
 	if int64(len(s.Text)) > v.lim.FileBytes {
-		v.fault(content.CodeLimit, "document exceeds "+megabytes(v.lim.FileBytes)+" maximum", "data")
+		v.violation(content.CodeLimit, "document exceeds "+megabytes(v.lim.FileBytes)+" maximum", "data")
 	}
 	v.extra(s.Extra, nil)
 }
 
 // parts checks a document that is given as texts and images.
 func (v *validator) parts(s *content.Parts) {
-	if !v.emptyString(s.Parts) {
+	if len(s.Parts) > 0 {
 		v.path.Push("content")
 		for i, p := range s.Parts {
 			v.path.PushIndex(i)
@@ -248,7 +248,7 @@ func (v *validator) parts(s *content.Parts) {
 
 func (v *validator) document(d *content.Document) {
 	v.source(d.Source, false)
-	if v.rules.Strict {
+	if v.opts.Strict {
 		v.atMost(d.Title, 500, "title")
 	}
 	v.cited = v.cited || d.Citations
@@ -273,10 +273,10 @@ func (v *validator) citation(c *content.Citation) {
 	f := citeFormOf("", c.Kind)
 	if f == nil {
 		if c.Kind != "" || v.made && c.Extra == nil {
-			v.fault(content.CodeValue, quoteTag(string(c.Kind), citeTags()))
-		} else if v.rules.Strict && c.Extra != nil {
+			v.violation(content.CodeValue, quoteTag(string(c.Kind), citeTags()))
+		} else if v.opts.Strict && c.Extra != nil {
 			tag, _ := memberText(c.Extra.JSON, "type")
-			v.fault(content.CodeUnknown, quoteTag(strings.Trim(tag, `"`), citeTags()))
+			v.violation(content.CodeUnknown, quoteTag(strings.Trim(tag, `"`), citeTags()))
 		}
 		return
 	}
@@ -301,7 +301,7 @@ func (v *validator) citation(c *content.Citation) {
 
 func (v *validator) atLeast(n, least int64, name string) {
 	if n < least {
-		v.fault(content.CodeRange, textAtLeast(least), name)
+		v.violation(content.CodeRange, textAtLeast(least), name)
 	}
 }
 

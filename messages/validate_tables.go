@@ -34,7 +34,7 @@ var (
 		may("eager_input_streaming", optionalFlag),
 	}
 
-	toggles       = maybe(may("enabled", optionalFlag), may("defer_loading", optionalFlag))
+	toggles       = maybe(namedFields("enabled", "defer_loading")...)
 	toggleTable   = &shape{kinds: objectKind | nullKind, values: toggles}
 	toolsetFields = []field{
 		may("configs", toggleTable), may("cache_control", cacheShape), may("allowed_callers", directOnly),
@@ -46,11 +46,11 @@ var (
 	domainFields = fieldsOf(commonFields,
 		may("max_uses", maybeCount), may("allowed_domains", texts), may("blocked_domains", texts))
 	searchFields = fieldsOf(domainFields, may("user_location", maybe(
-		must("type", enum("approximate")), may("city", optionalText), may("region", optionalText),
+		must("type", constant("approximate")), may("city", optionalText), may("region", optionalText),
 		may("country", optionalText), may("timezone", optionalText))))
 	allOrNone    = variant{"all", []field{}}
 	none         = variant{"none", []field{}}
-	chosenTools  = []field{must("tools", list(object(must("type", enum("tool_reference")), must("name", someText))))}
+	chosenTools  = []field{must("tools", list(object(must("type", constant("tool_reference")), must("name", someText))))}
 	resultFilter = &shape{kinds: objectKind | nullKind,
 		tags: []variant{allOrNone, none, {"only", chosenTools}, {"except", chosenTools}}}
 	fetchFields = fieldsOf(domainFields,
@@ -149,21 +149,12 @@ var (
 	}
 	additions = append(slices.Clip(references),
 		variant{"tool_definition", []field{must("definition", anyObject)}})
-	downloadFields = []field{must("download_id", someText), must("url", anyText)}
-	modelOnly      = object(must("model", someText))
+	modelOnly = object(must("model", someText))
 
 	rawBlocks = []rawBlock{
 		{"container_upload", inUser | inAssistant, []field{must("file_id", someText), cacheField}},
 		{"tool_reference", inResult, []field{must("tool_name", someText), cacheField}},
-		{"browser_state", inResult, []field{
-			must("tabs", list(object(must("tab_id", anyText), must("title", anyText), must("url", anyText),
-				may("active", optionalFlag)))),
-			may("state_changes", &shape{kinds: listKind | nullKind, elem: union(
-				variant{"tab_opened", []field{must("tab_id", anyText)}},
-				variant{"download_started", downloadFields},
-				variant{"download_completed", downloadFields},
-				variant{"download_failed", downloadFields})}),
-			cacheField}},
+		{"browser_state", inResult, append(namedFields("tabs", "state_changes"), cacheField)},
 		{"mcp_tool_listing", inAssistant, []field{
 			must("mcp_server_name", someText),
 			must("tools", list(object(must("name", someText), may("description", optionalText),

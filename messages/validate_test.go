@@ -20,6 +20,9 @@ type ruleTest struct {
 
 // Bodies around what a row is about.
 
+// strictly is the options of rows about values that only Strict refuses.
+var strictly = &ValidateOptions{Strict: true}
+
 // topWith is a good request with more members.
 func topWith(members string) string {
 	return `{"model":"m","max_tokens":5000,"messages":[{"role":"user","content":"hi"}],` + members + `}`
@@ -147,11 +150,11 @@ func TestValidateTop(t *testing.T) {
 			oneFault(content.CodeRange, "metadata.user_id", "String should have at most 512 characters")},
 		{"user_id at its limit", topWith(`"metadata":{"user_id":"` + strings.Repeat("é", 512) + `"}`), nil, nil},
 		{"stop sequence", topWith(`"stop_sequences":["x"," \n","",3]`), nil, []content.Violation{
-			{Code: content.CodeValue, Path: "stop_sequences", Text: "each stop sequence must contain non-whitespace"},
-			{Code: content.CodeType, Path: "stop_sequences.3", Text: "Input should be a valid string"}}},
-		{"service tier", topWith(`"service_tier":"cheap"`), nil,
+			{Code: content.CodeType, Path: "stop_sequences.3", Text: "Input should be a valid string"},
+			{Code: content.CodeValue, Path: "stop_sequences", Text: "each stop sequence must contain non-whitespace"}}},
+		{"service tier", topWith(`"service_tier":"cheap"`), strictly,
 			oneFault(content.CodeValue, "service_tier", "Input should be 'auto' or 'standard_only'")},
-		{"speed", topWith(`"speed":"slow"`), nil, oneFault(content.CodeValue, "speed", "Input should be 'standard' or 'fast'")},
+		{"speed", topWith(`"speed":"slow"`), strictly, oneFault(content.CodeValue, "speed", "Input should be 'standard' or 'fast'")},
 		{"unknown member", topWith(`"x_new":{"a":1}`), nil, nil},
 		{"unknown member, strict", topWith(`"x_new":{"a":1}`), &ValidateOptions{Strict: true},
 			oneFault(content.CodeUnknown, "x_new", "Extra inputs are not permitted")},
@@ -190,6 +193,23 @@ func TestValidateSampling(t *testing.T) {
 	})
 }
 
+// Without Strict, settings accept values that are newer than this package.
+func TestValidateUnknownValues(t *testing.T) {
+	var tests []ruleTest
+	for _, m := range []string{
+		`"speed":"turbo"`, `"service_tier":"priority"`, `"thinking":{"type":"adaptive","display":"full"}`,
+		`"output_config":{"effort":"ultra"}`, `"cache_control":{"type":"ephemeral","ttl":"1d"}`,
+		`"container":{"skills":[{"type":"own","skill_id":"s"}]}`,
+		`"tools":[{"name":"a",` + schema + `,"allowed_callers":["code_execution_20990101"]}]`,
+	} {
+		tests = append(tests, ruleTest{m, topWith(m), nil, nil})
+	}
+	runRules(t, append(tests,
+		ruleTest{"unknown ttl between known ones", userSays(`{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1d"}},` +
+			`{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}`), nil, nil},
+		ruleTest{"speed of the wrong type", topWith(`"speed":1`), nil, oneFault(content.CodeType, "speed", "Input should be a valid string")}))
+}
+
 func TestValidateThinking(t *testing.T) {
 	runRules(t, []ruleTest{
 		{"budget", topWith(`"thinking":{"type":"enabled","budget_tokens":1023}`), nil,
@@ -202,7 +222,7 @@ func TestValidateThinking(t *testing.T) {
 		{"interleaved", topWith(`"thinking":{"type":"enabled","budget_tokens":9000}`), &ValidateOptions{Betas: []string{betaInterleaved}}, nil},
 		{"budget of another kind", topWith(`"thinking":{"type":"adaptive","budget_tokens":2000}`), nil,
 			oneFault(content.CodeUnknown, "thinking.adaptive.budget_tokens", "Extra inputs are not permitted")},
-		{"display", topWith(`"thinking":{"type":"adaptive","display":"loud"}`), nil,
+		{"display", topWith(`"thinking":{"type":"adaptive","display":"loud"}`), strictly,
 			oneFault(content.CodeValue, "thinking.adaptive.display", "Input should be 'summarized', 'omitted' or 'updates'")},
 		{"display, off", topWith(`"thinking":{"type":"disabled","display":"omitted"}`), nil,
 			oneFault(content.CodeUnknown, "thinking.disabled.display", "Extra inputs are not permitted")},
@@ -210,7 +230,7 @@ func TestValidateThinking(t *testing.T) {
 			oneFault(content.CodeUnknown, "thinking.between_tools.display", "Extra inputs are not permitted")},
 		{"tag", topWith(`"thinking":{"type":"on"}`), nil, oneFault(content.CodeValue, "thinking",
 			"Input tag 'on' found using 'type' does not match any of the expected tags: 'adaptive', 'enabled', 'disabled', 'between_tools'")},
-		{"binding", topWith(`"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"x"}}`), nil,
+		{"binding", topWith(`"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"x"}}`), strictly,
 			oneFault(content.CodeValue, "thinking.adaptive.block_binding.prefix_mismatch_behavior", "Input should be 'error' or 'drop_block'")},
 		{"forced", topWith(`"thinking":{"type":"enabled","budget_tokens":1024},"tools":[{"name":"t",` + schema + `}],"tool_choice":{"type":"any"}`), nil,
 			oneFault(content.CodeConflict, "", "Thinking may not be enabled when tool_choice forces tool use.")},

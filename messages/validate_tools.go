@@ -66,7 +66,7 @@ func (v *validator) tool(t *content.Tool) (deferred bool) {
 		v.path.Push("custom")
 		deferred = v.customTool(t)
 	case t.Format != "" && t.Format != Format:
-		v.fault(content.CodeUnsupported, "'"+codec.Clip(t.Kind)+"' is not a tool of this format")
+		v.violation(content.CodeUnsupported, "'"+codec.Clip(t.Kind)+"' is not a tool of this format")
 		return false
 	default:
 		v.path.Push(t.Kind)
@@ -78,10 +78,10 @@ func (v *validator) tool(t *content.Tool) (deferred bool) {
 
 func (v *validator) customTool(t *content.Tool) (deferred bool) {
 	if v.need(t.Name, "name") && !isName(t.Name, maxToolName) {
-		v.fault(content.CodeValue, textPattern(namePattern), "name")
+		v.violation(content.CodeValue, textPattern(namePattern), "name")
 	}
 	if t.Input.JSON == "" {
-		v.fault(content.CodeMissing, textRequired, "input_schema")
+		v.violation(content.CodeMissing, textRequired, "input_schema")
 	} else if v.object(t.Input.JSON, "input_schema") {
 		v.schemaType(t.Input.JSON)
 		if t.Strict {
@@ -93,7 +93,7 @@ func (v *validator) customTool(t *content.Tool) (deferred bool) {
 		v.extra(t.Extra, customFields)
 	}
 	if deferred && t.Cache != nil {
-		v.fault(content.CodeConflict, deferredCache, cacheName)
+		v.violation(content.CodeConflict, deferredCache, cacheName)
 	}
 	v.mark(t.Cache)
 	return deferred
@@ -103,16 +103,16 @@ func (v *validator) customTool(t *content.Tool) (deferred bool) {
 func (v *validator) schemaType(schema string) {
 	switch kind, found := memberText(schema, "type"); {
 	case !found:
-		v.fault(content.CodeMissing, textRequired, "input_schema", "type")
+		v.violation(content.CodeMissing, textRequired, "input_schema", "type")
 	case kind != `"object"`:
-		v.fault(content.CodeValue, "Input should be 'object'", "input_schema", "type")
+		v.violation(content.CodeValue, "Input should be 'object'", "input_schema", "type")
 	}
 }
 
 // closed checks, by strict rules, that every object in a schema that answers
 // are constrained by says which members it has.
 func (v *validator) closed(schema, name string) {
-	if !v.rules.Strict {
+	if !v.opts.Strict {
 		return
 	}
 	doc := v.open(schema, name)
@@ -121,7 +121,7 @@ func (v *validator) closed(schema, name string) {
 	}
 	defer doc.Close()
 	if !isClosed(doc.Root(), 0) {
-		v.fault(content.CodeValue, "For 'object' type, 'additionalProperties' must be explicitly set to false", name)
+		v.violation(content.CodeValue, "For 'object' type, 'additionalProperties' must be explicitly set to false", name)
 	}
 }
 
@@ -167,7 +167,7 @@ func (v *validator) isTrue(object, name string) bool {
 // builtinTool checks one of the vendor's own tools.
 func (v *validator) builtinTool(t *content.Tool) (deferred bool) {
 	if t.Raw == "" {
-		v.fault(content.CodeMissing, "the definition is missing: Raw must hold it")
+		v.violation(content.CodeMissing, "the definition is missing: Raw must hold it")
 		return false
 	}
 	doc := v.open(t.Raw)
@@ -177,16 +177,16 @@ func (v *validator) builtinTool(t *content.Tool) (deferred bool) {
 	defer doc.Close()
 	x := doc.Root()
 	if x.Kind() != jsonwire.Object {
-		v.fault(content.CodeType, textObject)
+		v.violation(content.CodeType, textObject)
 		return false
 	}
 	b := builtinOf(t.Kind)
 	switch {
 	case b != nil:
 		v.judgeFields(x, b.all(), true)
-	case v.rules.Strict:
+	case v.opts.Strict:
 		v.path.Pop()
-		v.fault(content.CodeUnknown, quoteTag(t.Kind, quoteTags(builtinTags())))
+		v.violation(content.CodeUnknown, quoteTag(t.Kind, quoteTags(builtinTags())))
 		v.path.Push(t.Kind)
 	}
 	var allowed, blocked bool
@@ -204,11 +204,11 @@ func (v *validator) builtinTool(t *content.Tool) (deferred bool) {
 		}
 	}
 	if allowed && blocked {
-		v.fault(content.CodeConflict, "allowed_domains and blocked_domains may not both be given")
+		v.violation(content.CodeConflict, "allowed_domains and blocked_domains may not both be given")
 	}
 	if mark.Kind() == jsonwire.Object {
 		if deferred {
-			v.fault(content.CodeConflict, deferredCache, cacheName)
+			v.violation(content.CodeConflict, deferredCache, cacheName)
 		}
 		v.markRaw(mark)
 	}
@@ -220,7 +220,7 @@ func (b *builtin) all() []field {
 	if b.name == "" {
 		return b.fields
 	}
-	return fieldsOf(b.fields, must("name", enum(b.name)))
+	return fieldsOf(b.fields, must("name", constant(b.name)))
 }
 
 func builtinTags() []string {
@@ -234,7 +234,7 @@ func builtinTags() []string {
 // hasTools reports whether the model has any tools. Servers bring theirs, so
 // does a thread that goes on, and a system message may define some.
 func (v *validator) hasTools() bool {
-	return len(v.r.Tools) > 0 || v.r.MCPServers != "" || v.added || v.continues() || v.r.complained("tools")
+	return len(v.r.Tools) > 0 || v.r.MCPServers != "" || v.added || v.continues() || v.r.violated("tools")
 }
 
 // defines reports whether a tool of that name may be there.

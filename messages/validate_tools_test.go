@@ -27,7 +27,7 @@ func TestValidateTools(t *testing.T) {
 		{"type last", oneTool(`{"name":"a","input_schema":{"$schema":"x\"}","properties":{"a":[{"b":"]"}]} , "n":-1.5e3,"type" : "object"}}`), nil, nil},
 		{"schema is text", oneTool(`{"name":"a","input_schema":"x"}`), nil,
 			oneFault(content.CodeType, "tools.0.custom.input_schema", "Input should be a valid dictionary")},
-		{"callers", oneTool(`{"name":"a",` + schema + `,"allowed_callers":["direct","x"]}`), nil, oneFault(content.CodeValue, "tools.0.custom.allowed_callers.1",
+		{"callers", oneTool(`{"name":"a",` + schema + `,"allowed_callers":["direct","x"]}`), strictly, oneFault(content.CodeValue, "tools.0.custom.allowed_callers.1",
 			"Input should be 'direct', 'code_execution_20250825', 'code_execution_20260120' or 'code_execution_20260521'")},
 		{"all deferred", oneTool(`{"name":"a",` + schema + `,"defer_loading":true}`), nil,
 			oneFault(content.CodeConflict, "tools", "At least one tool must not have defer_loading: true")},
@@ -65,13 +65,13 @@ func TestValidateBuiltinTools(t *testing.T) {
 			oneFault(content.CodeRange, "tools.0.web_fetch_20250910.max_uses", "Input should be greater than or equal to 1")},
 		{"location", oneTool(`{"type":"web_search_20250305","name":"web_search","user_location":{"type":"exact"}}`), nil,
 			oneFault(content.CodeValue, "tools.0.web_search_20250305.user_location.type", "Input should be 'approximate'")},
-		{"inclusion", oneTool(`{"type":"web_search_20260318","name":"web_search","response_inclusion":"x"}`), nil,
+		{"inclusion", oneTool(`{"type":"web_search_20260318","name":"web_search","response_inclusion":"x"}`), strictly,
 			oneFault(content.CodeValue, "tools.0.web_search_20260318.response_inclusion", "Input should be 'full' or 'excluded'")},
 		{"computer", oneTool(`{"type":"computer_20250124","name":"computer","display_width_px":0}`), nil, []content.Violation{
-			{Code: content.CodeMissing, Path: "tools.0.computer_20250124.display_height_px", Text: "Field required"},
-			{Code: content.CodeRange, Path: "tools.0.computer_20250124.display_width_px", Text: "Input should be greater than or equal to 1"}}},
-		{"toolset", oneTool(`{"type":"computer_toolset_20260801","configs":{"zoom":{"enabled":1}},"allowed_callers":["direct","code_execution_20250825"]}`), nil, []content.Violation{
-			{Code: content.CodeType, Path: "tools.0.computer_toolset_20260801.configs.zoom.enabled", Text: "Input should be a valid boolean"},
+			{Code: content.CodeRange, Path: "tools.0.computer_20250124.display_width_px", Text: "Input should be greater than or equal to 1"},
+			{Code: content.CodeMissing, Path: "tools.0.computer_20250124.display_height_px", Text: "Field required"}}},
+		{"toolset", oneTool(`{"type":"computer_toolset_20260801","configs":{"zoom":{"enabled":1},"click":true},"allowed_callers":["direct","code_execution_20250825"]}`), strictly, []content.Violation{
+			{Code: content.CodeType, Path: "tools.0.computer_toolset_20260801.configs.click", Text: "Input should be an object"},
 			{Code: content.CodeValue, Path: "tools.0.computer_toolset_20260801.allowed_callers.1", Text: "Input should be 'direct'"}}},
 		{"sources of links", oneTool(`{"type":"web_fetch_20260318","name":"web_fetch","url_sources":{"user_input":{"type":"some"}}}`), nil,
 			oneFault(content.CodeValue, "tools.0.web_fetch_20260318.url_sources.user_input",
@@ -80,7 +80,7 @@ func TestValidateBuiltinTools(t *testing.T) {
 			oneFault(content.CodeMissing, "tools.0.advisor_20260301.model", "Field required")},
 		{"MCP toolset", topWith(mcp + `"tools":[{"type":"mcp_toolset"}]`), nil,
 			oneFault(content.CodeMissing, "tools.0.mcp_toolset.mcp_server_name", "Field required")},
-		{"ttl", oneTool(`{"type":"bash_20250124","name":"bash","cache_control":{"type":"ephemeral","ttl":"1d"}}`), nil,
+		{"ttl", oneTool(`{"type":"bash_20250124","name":"bash","cache_control":{"type":"ephemeral","ttl":"1d"}}`), strictly,
 			oneFault(content.CodeValue, "tools.0.bash_20250124.cache_control.ttl", "Input should be '5m' or '1h'")},
 		{"unknown member, strict", oneTool(`{"type":"bash_20250124","name":"bash","x":1}`), &ValidateOptions{Strict: true},
 			oneFault(content.CodeUnknown, "tools.0.bash_20250124.x", "Extra inputs are not permitted")},
@@ -98,7 +98,7 @@ func TestValidateBuiltinTools(t *testing.T) {
 func TestValidateOutput(t *testing.T) {
 	format := `{"type":"json_schema","schema":{"type":"object"}}`
 	runRules(t, []ruleTest{
-		{"effort", topWith(`"output_config":{"effort":"more"}`), nil,
+		{"effort", topWith(`"output_config":{"effort":"more"}`), strictly,
 			oneFault(content.CodeValue, "output_config.effort", "Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")},
 		{"type", topWith(`"output_config":{"format":{"type":"xml","schema":{}}}`), nil,
 			oneFault(content.CodeValue, "output_config.format.type", "Input should be 'json_schema'")},
@@ -119,13 +119,16 @@ func TestValidateRawMembers(t *testing.T) {
 	fault := func(name, value string, code content.Code, path, text string) ruleTest {
 		return ruleTest{name + " " + value, topWith(`"` + name + `":` + value), nil, oneFault(code, path, text)}
 	}
+	strict := func(name, value, path, text string) ruleTest {
+		return ruleTest{name + " " + value + ", strict", topWith(`"` + name + `":` + value), strictly, oneFault(content.CodeValue, path, text)}
+	}
 	good := func(name, value string) ruleTest {
 		return ruleTest{name + " " + value, topWith(`"` + name + `":` + value), nil, nil}
 	}
 	skill := `{"type":"custom","skill_id":"s"}`
 	runRules(t, []ruleTest{
 		good("container", `"container_01"`), good("container", `{"id":null,"skills":[`+skill+`]}`),
-		fault("container", `{"skills":[{"type":"own","skill_id":"s"}]}`, content.CodeValue, "container.skills.0.type", "Input should be 'anthropic' or 'custom'"),
+		strict("container", `{"skills":[{"type":"own","skill_id":"s"}]}`, "container.skills.0.type", "Input should be 'anthropic' or 'custom'"),
 		fault("container", `{"skills":[{"type":"custom"}]}`, content.CodeMissing, "container.skills.0.skill_id", "Field required"),
 		fault("container", `{"skills":[{"type":"custom","skill_id":"`+strings.Repeat("s", 65)+`"}]}`, content.CodeRange,
 			"container.skills.0.skill_id", "String should have at most 64 characters"),
@@ -138,7 +141,7 @@ func TestValidateRawMembers(t *testing.T) {
 		fault("mcp_servers", `[{"type":"stdio","name":"a","url":"b"}]`, content.CodeValue, "mcp_servers.0.type", "Input should be 'url'"),
 		good("context_management", `{"edits":[{"type":"clear_tool_uses_20250919","clear_tool_inputs":["a"],"keep":{"type":"tool_uses","value":3}}]}`),
 		good("context_management", `{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":1}}]}`),
-		fault("context_management", `{"edits":[{"type":"clear_thinking_20251015","keep":"some"}]}`, content.CodeValue,
+		strict("context_management", `{"edits":[{"type":"clear_thinking_20251015","keep":"some"}]}`,
 			"context_management.edits.0.clear_thinking_20251015.keep", "Input should be 'all'"),
 		fault("context_management", `{"edits":[{"type":"compact_20260112","trigger":{"type":"input_tokens","value":49999}}]}`, content.CodeRange,
 			"context_management.edits.0.compact_20260112.trigger.input_tokens.value", "Input should be greater than or equal to 50000"),
@@ -147,18 +150,19 @@ func TestValidateRawMembers(t *testing.T) {
 		fault("compaction", `{"type":"zip"}`, content.CodeValue, "compaction.type", "Input should be 'summarize'"),
 		fault("compaction", `{"type":"summarize"},"context_management":{}`, content.CodeConflict, "compaction",
 			"`compaction` may not be given together with `context_management`"),
-		fault("thread", `{"type":"continue"}`, content.CodeMissing, "thread.continue.previous_message_id", "Field required"),
+		good("thread", `{"type":"continue"}`), good("thread", `{"previous_message_id":1}`),
+		fault("thread", `["create"]`, content.CodeType, "thread", "Input should be an object"),
 		good("thread", `{"type":"create"}`), good("fallbacks", `"default"`), good("fallbacks", `[{"model":"a"},{"model":"b","max_tokens":5}]`),
-		fault("fallbacks", `"other"`, content.CodeValue, "fallbacks", "Input should be 'default'"),
-		fault("fallbacks", `[]`, content.CodeRange, "fallbacks", "List should have at least 1 item"),
-		fault("fallbacks", `[{"model":"a"},{"model":"b"},{"model":"c"},{"model":"d"}]`, content.CodeLimit, "fallbacks",
-			"List should have at most 3 items after validation, not 4"),
-		fault("fallbacks", `[{"model":"a"},{"model":"a"}]`, content.CodeConflict, "fallbacks", "the models must be distinct"),
-		fault("fallback_credit_token", `{"token":"t","mode":"maybe"}`, content.CodeValue, "fallback_credit_token.mode", "Input should be 'strict' or 'best_effort'"),
+		good("fallbacks", `"other"`), good("fallbacks", `[]`), good("fallbacks", `[{},{"model":1},{"model":"a"},{"model":"a"}]`),
+		fault("fallbacks", `[{"model":"a"},"b"]`, content.CodeType, "fallbacks.1", "Input should be an object"),
+		strict("fallback_credit_token", `{"token":"t","mode":"maybe"}`, "fallback_credit_token.mode", "Input should be 'strict' or 'best_effort'"),
 		fault("fallback_credit_token", `"t","fallbacks":"default"`, content.CodeConflict, "fallback_credit_token",
 			"`fallback_credit_token` may not be given together with `fallbacks`"),
-		fault("billing_policy", `{"type":"billing_policy","bill_to":"you"}`, content.CodeValue, "billing_policy.bill_to", "Input should be 'self' or 'user_profile'"),
-		{"unknown member, strict", topWith(`"thread":{"type":"create","x":1}`), &ValidateOptions{Strict: true},
-			oneFault(content.CodeUnknown, "thread.create.x", "Extra inputs are not permitted")},
+		good("billing_policy", `{"bill_to":1}`),
+		fault("billing_policy", `"self"`, content.CodeType, "billing_policy", "Input should be an object"),
+		{"unknown members of carried objects, strict", topWith(`"thread":{"type":"create","x":1},"fallbacks":[{"model":1},{"y":2}],"billing_policy":{"z":3}`), &ValidateOptions{Strict: true}, []content.Violation{
+			{Code: content.CodeUnknown, Path: "thread.x", Text: "Extra inputs are not permitted"},
+			{Code: content.CodeUnknown, Path: "fallbacks.1.y", Text: "Extra inputs are not permitted"},
+			{Code: content.CodeUnknown, Path: "billing_policy.z", Text: "Extra inputs are not permitted"}}},
 	})
 }

@@ -16,22 +16,12 @@ var roles = []string{string(content.RoleUser), string(content.RoleAssistant), st
 // system checks the system prompt, a list of texts.
 func (v *validator) system() {
 	parts := v.r.System
-	if len(parts) == 0 || v.emptyString(parts) {
+	if len(parts) == 0 {
 		return
 	}
 	v.path.Push("system")
 	v.texts(parts, true)
 	v.path.Truncate(0)
-}
-
-// onlyText returns the text that is all of parts, as a plain string is read,
-// or nil.
-func onlyText(parts []content.Part) *content.Text {
-	if len(parts) != 1 {
-		return nil
-	}
-	t, _ := parts[0].(*content.Text)
-	return t
 }
 
 // texts checks a list that may hold texts only, and is no union.
@@ -40,19 +30,19 @@ func (v *validator) texts(parts []content.Part, system bool) {
 		v.path.PushIndex(i)
 		switch t, ok := p.(*content.Text); {
 		case content.IsNil(p):
-			v.fault(content.CodeMissing, textRequired)
+			v.violation(content.CodeMissing, textRequired)
 		case !ok:
 			if u, raw := p.(*content.Unknown); !raw || u.Kind != "" || v.made {
-				v.fault(content.CodeValue, "Input should be 'text'", "type")
+				v.violation(content.CodeValue, "Input should be 'text'", "type")
 			}
 		default:
-			if t.Text == "" && !v.told("text") {
-				v.fault(content.CodeRange, textNotEmpty, "text")
+			if t.Text == "" && !v.isUnread(t) {
+				v.violation(content.CodeRange, textNotEmpty, "text")
 				v.emptyMark(t)
 			}
 			v.citations(t)
 			if !system && v.is2026() && len(t.Citations) > 0 {
-				v.fault(content.CodeUnsupported, textUserCitations, "citations")
+				v.violation(content.CodeUnsupported, textUserCitations, "citations")
 			}
 			v.mark(t.Cache)
 			v.extra(t.Extra, nil)
@@ -93,14 +83,14 @@ func (v *validator) message(i int, t *content.Turn) {
 		where = inSystem
 	default:
 		if v.need(string(t.Role), "role") {
-			v.fault(content.CodeValue, textOneOf(roles), "role")
+			v.violation(content.CodeValue, textOneOf(roles), "role")
 		}
 	}
 	scoped := v.turnMembers(t)
 	if v.empty(t) {
 		last := t.Role == content.RoleAssistant && i == len(v.r.Messages)-1
-		if !last && !configures(t) && (v.faults.Len() >= content.MaxViolations || !v.r.complained(v.path.At("content"))) {
-			v.fault(content.CodeRange, "all messages must have non-empty content except for the optional final assistant message")
+		if !last && !configures(t) && (v.violations.Len() >= content.MaxViolations || !v.r.violated(v.path.At("content"))) {
+			v.violation(content.CodeRange, "all messages must have non-empty content except for the optional final assistant message")
 		}
 		return
 	}
@@ -118,7 +108,7 @@ func (v *validator) message(i int, t *content.Turn) {
 
 // empty reports whether a message says nothing.
 func (v *validator) empty(t *content.Turn) bool {
-	return len(t.Parts) == 0 || v.emptyString(t.Parts)
+	return len(t.Parts) == 0
 }
 
 // configures reports whether a message may be empty, and stand anywhere,
@@ -141,12 +131,12 @@ func (v *validator) turnMembers(t *content.Turn) (scoped bool) {
 	for _, name := range []string{"clear_at", "output_config"} {
 		text, found := memberText(t.Extra.JSON, name)
 		if found && t.Role != content.RoleSystem {
-			v.fault(content.CodeOrder, name+" is only permitted on role 'system' messages", name)
+			v.violation(content.CodeOrder, name+" is only permitted on role 'system' messages", name)
 		}
 		scoped = scoped || name == "clear_at" && text == `"`+nextUserMessage+`"`
 	}
 	if scoped = scoped && t.Role == content.RoleSystem; scoped && configures(t) {
-		v.fault(content.CodeConflict,
+		v.violation(content.CodeConflict,
 			"output_config is not permitted on a turn-scoped system message (clear_at: 'next_user_message')", "output_config")
 	}
 	return scoped
@@ -159,7 +149,7 @@ func (v *validator) scoped(p content.Part) {
 		v.whole(content.CodeOrder, v.place(),
 			"a turn-scoped system message supports text blocks only (clear_at: 'next_user_message')")
 	} else if t != nil && t.Cache != nil {
-		v.fault(content.CodeConflict,
+		v.violation(content.CodeConflict,
 			"cache_control is not permitted on a turn-scoped system message (clear_at: 'next_user_message')")
 	}
 }
@@ -194,7 +184,7 @@ func (v *validator) placing() {
 		if instructs && before != nil && !fits(before, after) {
 			v.path.Push("messages")
 			v.path.PushIndex(from)
-			v.fault(content.CodeOrder, "a system message must follow a user turn, or an assistant turn that ends in"+
+			v.violation(content.CodeOrder, "a system message must follow a user turn, or an assistant turn that ends in"+
 				" a server tool result, and be last or followed by an assistant turn")
 			v.path.Truncate(0)
 		}
@@ -258,10 +248,11 @@ func (v *validator) markRaw(x jsonwire.Value) {
 
 func (v *validator) countMark(ttl string) {
 	v.marks++
-	if ttl != "1h" {
+	switch {
+	case orDefaultTTL(ttl) == "5m":
 		v.short = true
-	} else if v.short {
-		v.fault(content.CodeOrder, "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block."+
+	case ttl == "1h" && v.short:
+		v.violation(content.CodeOrder, "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block."+
 			" Note that blocks are processed in the following order: `tools`, `system`, `messages`.", "ttl")
 	}
 }
@@ -269,7 +260,7 @@ func (v *validator) countMark(ttl string) {
 // emptyMark reports a mark on an empty text.
 func (v *validator) emptyMark(t *content.Text) {
 	if t.Cache != nil {
-		v.fault(content.CodeConflict, "cache_control cannot be set for empty text blocks")
+		v.violation(content.CodeConflict, "cache_control cannot be set for empty text blocks")
 	}
 }
 

@@ -34,7 +34,7 @@ func (r *Request) signaturePath(block string) string {
 		return block + ".signature"
 	}
 	parts := r.Messages[i].Parts
-	if u, ok := parts[k].(*content.ToolUse); ok && u != nil && envelope.EncodedID(u.ID) {
+	if u, ok := parts[k].(*content.ToolUse); ok && u != nil && envelope.IsEncodedID(u.ID) {
 		return block + ".id"
 	}
 	if t, ok := parts[k].(*content.Thinking); ok && t != nil {
@@ -67,10 +67,10 @@ func holdsSignature(p content.Part, behind bool) bool {
 	if !ok || t == nil {
 		return false
 	}
-	switch e, _ := envelope.Open(t.Redacted.Data); e.Kind {
-	case envelope.Next, envelope.NextCall:
+	switch e, _ := envelope.Decode(t.Redacted.Data); e.Kind {
+	case envelope.KindNextText, envelope.KindNextCall:
 		return behind
-	case envelope.Last, envelope.LastCall:
+	case envelope.KindPreviousText, envelope.KindPreviousCall:
 		return !behind
 	}
 	return false

@@ -9,7 +9,7 @@ import (
 // What is lost of a signature is told at a place that the client's body has.
 func TestPathOfSignature(t *testing.T) {
 	envelopeOf := func(k envelope.Kind) string {
-		data, ok := envelope.Seal("vendor", k, "c2ln")
+		data, ok := envelope.Encode("vendor", k, "c2ln")
 		if !ok {
 			t.Fatal("no envelope")
 		}
@@ -17,8 +17,8 @@ func TestPathOfSignature(t *testing.T) {
 	}
 	const call = `{"type":"tool_use","id":"toolu_1","name":"f","input":{}}`
 	r, err := ParseRequestString(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
-		`{"type":"thinking","thinking":"h","signature":"AAAA"},` + envelopeOf(envelope.NextCall) + `,` + call + `,` + envelopeOf(envelope.Own) + `,` +
-		call + `,` + envelopeOf(envelope.LastCall) + `,` + call + `,{"type":"text","text":"b"}]}]}`)
+		`{"type":"thinking","thinking":"h","signature":"AAAA"},` + envelopeOf(envelope.KindNextCall) + `,` + call + `,` + envelopeOf(envelope.KindPart) + `,` +
+		call + `,` + envelopeOf(envelope.KindPreviousCall) + `,` + call + `,{"type":"text","text":"b"}]}]}`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,6 +68,9 @@ var worsts = []worst{
 	{"deep", 4_000, func(n int) string {
 		return withInput(`[` + many(strings.Repeat("[", 240)+strings.Repeat("]", 240), n) + `]`)
 	}},
+	{"empty texts after unreadable ones", 99_000, func(n int) string {
+		return withBlocks(many(`{"type":"text","text":5}`, 99) + "," + many(`{"type":"text","text":""}`, n))
+	}},
 	{"members", 100_000, func(n int) string {
 		return `{"model":"m","max_tokens":9,"messages":[` + userHead + `"x"}],` + numbered(`"model_#":1`, n) + `}`
 	}},

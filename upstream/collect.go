@@ -13,7 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// A Response is a whole answer.
+// A Response is a whole response.
 type Response struct {
 	Start  Start
 	Parts  []content.Part
@@ -21,43 +21,42 @@ type Response struct {
 	Usage  content.Usage
 	Losses []content.Loss
 
-	// MoreCandidates holds the answers beyond the first, from vendors that give several.
+	// MoreCandidates holds the candidates after the first.
 	MoreCandidates []Candidate
 
-	// Extra holds the vendor's members of the whole reply that have no field
-	// here. Those of parts are in the parts.
+	// Extra holds the vendor's members of the response that have no field here.
 	Extra *content.Extra
 }
 
-// A Candidate is one of several answers.
+// A Candidate is one of several alternative responses.
 type Candidate struct {
 	Parts []content.Part
 	Stop  Stop
 	Extra *content.Extra
 }
 
-// Collect calls u and returns the whole answer, never nil. If it fails midway,
-// the Reply holds what had come until then.
+// Collect calls u and returns the whole response. If u fails, Collect returns the error
+// and what it received before. The Response is never nil.
 func Collect(ctx context.Context, u Upstream, req *Request) (*Response, error) {
 	var c Collector
 	err := Run(ctx, u, req, &c)
 	return c.Response(), err
 }
 
-// Events calls u and iterates over its answer. No goroutine is started: u runs
-// between the steps of the loop, and leaving the loop ends it. An error comes
-// at most once, last, with a zero Event; there is none after leaving. The
-// sequence is meant to be used once: each use calls u again.
+// Events calls u and returns an iterator over the events of the response. It starts no
+// goroutine: u runs between the steps of the loop, and leaving the loop makes the
+// Writer of u fail. If u fails, the last pair is a zero Event and the error. Each use
+// of the iterator calls u again. Events have no Frame.
 func Events(ctx context.Context, u Upstream, req *Request) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		left := false
 		err := Run(ctx, u, req, SinkFunc(func(events []Event) error {
 			for i := range events {
 				e := events[i]
-				e.Frame = nil // not valid for longer than the Send
+				e.Frame = nil // valid only during Send
 				if !yield(e, nil) {
 					left = true
-					return errLeft
+					return errLoopLeft
 				}
 			}
 			return nil
@@ -68,29 +67,29 @@ func Events(ctx context.Context, u Upstream, req *Request) iter.Seq2[Event, erro
 	}
 }
 
-var errLeft = errors.New("upstream: the caller left the loop")
+var errLoopLeft = errors.New("upstream: loop ended early")
 
-// A Collector is a [Sink] that puts a whole answer together. The zero value is
-// ready to use. It is for one answer, and for one goroutine at a time.
+// A Collector is a [Sink] that builds a [Response]. The zero value is ready to use. A
+// Collector is for one response and must not be used by several goroutines at once.
 //
-// What can only be told piece by piece, such as an event of a kind that a
-// vendor alone knows, is no part of a whole answer: the Reply's Losses name it,
-// behind those that were sent.
+// Some events have no place in a whole response, such as events that only one vendor
+// defines. The Collector omits them and adds a loss to the Losses of the Response,
+// after those that it received.
 type Collector struct {
-	// Limit bounds the bytes that are collected; zero means no limit. Send
-	// fails beyond it.
+	// Limit is the maximum size of the response in bytes. If it is exceeded, Send
+	// returns an error. 0 means no limit.
 	Limit int64
 
-	size   int64
-	reply  Response
-	blocks []*collected
-	extras [][]*content.Extra // of the answer, by candidate
-	lost   []content.Loss     // that were found here
-	told   loss.Reported      // the same
+	size     int64
+	resp     Response
+	blocks   []*collectedBlock
+	extras   [][]*content.Extra // members of the response, by candidate
+	losses   []content.Loss     // found by the Collector
+	reported loss.Reported      // the same losses
 }
 
-// collected is a block of which deltas may still come.
-type collected struct {
+// A collectedBlock is a block that is being collected.
+type collectedBlock struct {
 	candidate int
 	part      content.Part
 	text      strings.Builder
@@ -98,101 +97,102 @@ type collected struct {
 }
 
 const (
-	maxCandidates = 1000
-	maxCollected  = 1000 // losses that were found here
-	keptCost      = 64   // bytes that everything costs beside its text, about
+	maxCandidates      = 1000
+	maxCollectedLosses = 1000 // losses found by the Collector
+	entryOverhead      = 64   // approximate memory of a value in addition to its text, in bytes
 )
 
 var (
-	errReplySize  = &Error{Code: CodeBadGateway, Text: "the answer is too large"}
-	errCandidates = &Error{Code: CodeBadGateway, Err: errors.New("upstream: too many candidates")}
+	errTooLarge          = &Error{Code: CodeBadGateway, Text: "the response is too large"}
+	errTooManyCandidates = &Error{Code: CodeBadGateway, Err: errors.New("upstream: more than 1000 candidates")}
 )
 
-// Send takes events. See [Sink].
+// Send adds events to the response. It returns an error if the response is larger than
+// Limit or has more than 1,000 candidates.
 func (c *Collector) Send(events []Event) error {
 	for i := range events {
-		if err := c.event(&events[i]); err != nil {
+		if err := c.add(&events[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *Collector) event(e *Event) error {
+func (c *Collector) add(e *Event) error {
 	if e.Candidate >= maxCandidates {
-		return errCandidates
+		return errTooManyCandidates
 	}
 	if c.size += eventSize(e); c.Limit > 0 && c.size > c.Limit {
-		return errReplySize
+		return errTooLarge
 	}
 	switch e.Kind {
 	case EventStart:
-		c.reply.Start = *e.Start
+		c.resp.Start = *e.Start
 	case EventOpen:
-		c.blocks = append(c.blocks, &collected{candidate: e.Candidate, part: clonePart(e.Part)})
+		c.blocks = append(c.blocks, &collectedBlock{candidate: e.Candidate, part: clonePart(e.Part)})
 	case EventUsage:
-		c.reply.Usage = *e.Usage
+		c.resp.Usage = *e.Usage
 	case EventStop:
-		c.candidate(e.Candidate).Stop = *e.Stop
+		c.candidateAt(e.Candidate).Stop = *e.Stop
 	case EventLoss:
-		c.reply.Losses = append(c.reply.Losses, *e.Loss)
+		c.resp.Losses = append(c.resp.Losses, *e.Loss)
 	}
-	b := c.block(e)
+	b := c.blockOf(e)
 	if b != nil {
-		b.event(e)
+		b.add(e)
 	}
-	c.extra(e, b)
+	c.addExtra(e, b)
 	return nil
 }
 
-// eventSize returns about how many bytes of an event are kept.
+// eventSize returns the approximate number of bytes that are kept of an event.
 func eventSize(e *Event) int64 {
 	n := int64(len(e.Text)) + partSize(e.Part)
 	if e.Extra != nil {
-		n += int64(len(e.Extra.JSON)) + keptCost
+		n += int64(len(e.Extra.JSON)) + entryOverhead
 	}
 	switch e.Kind {
 	case EventOpen:
-		n += keptCost
+		n += entryOverhead
 	case EventCitation:
 		n += citationSize(e.Citation)
 	case EventLoss:
-		n += int64(len(e.Loss.Path)+len(e.Loss.Reason)) + keptCost
+		n += int64(len(e.Loss.Path)+len(e.Loss.Reason)) + entryOverhead
 	}
 	return n
 }
 
-// extra keeps members that have no field where they belong.
-func (c *Collector) extra(e *Event, b *collected) {
+// addExtra adds the members of e to the part or candidate to which they belong.
+func (c *Collector) addExtra(e *Event, b *collectedBlock) {
 	whole := (e.Kind == EventExtra || e.Kind == EventBlockExtra) && e.Text != ""
 	switch {
 	case e.Extra == nil && !whole:
 	case whole && b == nil:
-		c.lose(lostEvent, loss.EventPath(e.Text))
+		c.addLoss(vendorEventLoss, loss.EventPath(e.Text))
 	case whole:
-		c.lose(lostPiece, partPath(e.Block))
+		c.addLoss(vendorBlockEventLoss, partPath(e.Block))
 	case b == nil:
 		for len(c.extras) <= e.Candidate {
 			c.extras = append(c.extras, nil)
 		}
 		c.extras[e.Candidate] = append(c.extras[e.Candidate], e.Extra)
 	case extraOf(b.part) == nil:
-		c.lose(lostMembers, partPath(e.Block))
+		c.addLoss(eventMembersLoss, partPath(e.Block))
 	default:
 		b.extras = append(b.extras, e.Extra)
 	}
 }
 
-func (c *Collector) lose(r *loss.Rule, path string) {
-	if l := c.told.New(r, path); l != nil && len(c.lost) < maxCollected {
-		c.lost = append(c.lost, *l)
+func (c *Collector) addLoss(r *loss.Rule, path string) {
+	if l := c.reported.New(r, path); l != nil && len(c.losses) < maxCollectedLosses {
+		c.losses = append(c.losses, *l)
 	}
 }
 
 func partPath(n int) string { return "parts." + strconv.Itoa(n) }
 
-// event takes what concerns a block.
-func (b *collected) event(e *Event) {
+// add adds an event to the block.
+func (b *collectedBlock) add(e *Event) {
 	switch e.Kind {
 	case EventText, EventInput:
 		b.text.WriteString(e.Text)
@@ -205,8 +205,8 @@ func (b *collected) event(e *Event) {
 	}
 }
 
-// block returns the block that an event is about, or nil.
-func (c *Collector) block(e *Event) *collected {
+// blockOf returns the block of an event, or nil.
+func (c *Collector) blockOf(e *Event) *collectedBlock {
 	switch e.Kind {
 	case EventOpen, EventText, EventInput, EventCitation, EventSignature, EventBlockExtra, EventClose:
 		if e.Block >= 0 && e.Block < len(c.blocks) {
@@ -216,39 +216,39 @@ func (c *Collector) block(e *Event) *collected {
 	return nil
 }
 
-// candidate returns the given answer, of which the first is kept in More[0]
-// until Reply moves it to its place.
-func (c *Collector) candidate(n int) *Candidate {
-	for len(c.reply.MoreCandidates) <= n {
-		c.reply.MoreCandidates = append(c.reply.MoreCandidates, Candidate{})
+// candidateAt returns candidate i. The first candidate is kept in MoreCandidates[0]
+// until Response moves it.
+func (c *Collector) candidateAt(i int) *Candidate {
+	for len(c.resp.MoreCandidates) <= i {
+		c.resp.MoreCandidates = append(c.resp.MoreCandidates, Candidate{})
 	}
-	return &c.reply.MoreCandidates[n]
+	return &c.resp.MoreCandidates[i]
 }
 
-// Response returns what was collected. The Collector must not be used after it.
+// Response returns the collected response. The Collector must not be used afterwards.
 func (c *Collector) Response() *Response {
 	for _, b := range c.blocks {
 		addText(b.part, b.text.String())
 		if x := extraOf(b.part); x != nil && len(b.extras) > 0 {
 			*x = joinExtras(append([]*content.Extra{*x}, b.extras...))
 		}
-		to := c.candidate(b.candidate)
+		to := c.candidateAt(b.candidate)
 		to.Parts = append(to.Parts, b.part)
 	}
 	for i, list := range c.extras {
-		c.candidate(i).Extra = joinExtras(list)
+		c.candidateAt(i).Extra = joinExtras(list)
 	}
-	c.reply.Losses = append(c.reply.Losses, c.lost...)
-	first := c.candidate(0)
-	c.reply.Parts, c.reply.Stop, c.reply.Extra = first.Parts, first.Stop, first.Extra
-	c.reply.MoreCandidates = c.reply.MoreCandidates[1:]
-	if len(c.reply.MoreCandidates) == 0 {
-		c.reply.MoreCandidates = nil
+	c.resp.Losses = append(c.resp.Losses, c.losses...)
+	first := c.candidateAt(0)
+	c.resp.Parts, c.resp.Stop, c.resp.Extra = first.Parts, first.Stop, first.Extra
+	c.resp.MoreCandidates = c.resp.MoreCandidates[1:]
+	if len(c.resp.MoreCandidates) == 0 {
+		c.resp.MoreCandidates = nil
 	}
-	return &c.reply
+	return &c.resp
 }
 
-// addText appends the deltas of a block to what it opened with.
+// addText appends the text of a block to its part.
 func addText(p content.Part, s string) {
 	if s == "" {
 		return
@@ -259,7 +259,7 @@ func addText(p content.Part, s string) {
 	case *content.Thinking:
 		p.Text += s
 	case *content.ToolUse:
-		p.Input = s // a call that opens with arguments and then streams them means the latter
+		p.Input = s // streamed arguments replace those of the EventOpen
 	case *content.ServerToolUse:
 		p.Input = s
 	}
@@ -286,7 +286,7 @@ func sign(p content.Part, s content.Signature) {
 	}
 }
 
-// extraOf returns where a part keeps its Extra, or nil if it has none.
+// extraOf returns a pointer to the Extra field of a part, or nil if the part has none.
 func extraOf(p content.Part) **content.Extra {
 	switch p := p.(type) {
 	case *content.Text:
@@ -313,10 +313,10 @@ func extraOf(p content.Part) **content.Extra {
 	return nil
 }
 
-// joinExtras returns the members of all, each name once: of several values the
-// last counts. Extras of two formats cannot be joined: the last format counts.
-// What is no object has no members. Nil entries are skipped; the result is nil
-// if there is nothing else.
+// joinExtras returns the members of all elements of list. Of several members with one
+// name the last is kept. If the formats differ, only elements of the last format are
+// kept. Elements that are nil or not valid JSON are skipped. The result is nil if list
+// has no other elements.
 func joinExtras(list []*content.Extra) *content.Extra {
 	list = slices.DeleteFunc(slices.Clone(list), func(x *content.Extra) bool { return x == nil })
 	if len(list) == 0 {
@@ -325,9 +325,9 @@ func joinExtras(list []*content.Extra) *content.Extra {
 	format := list[len(list)-1].Format
 	list = slices.DeleteFunc(list, func(x *content.Extra) bool { return x.Format != format })
 	if len(list) == 1 {
-		return ptr(list[0])
+		return clonePtr(list[0])
 	}
-	last := map[string]int{} // where the value is that counts
+	last := map[string]int{} // index of the last element with a name
 	for i, x := range list {
 		doc, err := jsonwire.Parse(x.JSON, jsonwire.Limits{})
 		if err != nil {
@@ -346,3 +346,105 @@ func joinExtras(list []*content.Extra) *content.Extra {
 	w.EndObject()
 	return &content.Extra{Format: format, JSON: w.Text()}
 }
+
+// partsSize returns the approximate number of bytes in parts.
+func partsSize(ps []content.Part) (n int64) {
+	for _, p := range ps {
+		n += entryOverhead + partSize(p)
+	}
+	return n
+}
+
+func partSize(p content.Part) int64 {
+	if content.IsNil(p) {
+		return 0
+	}
+	switch p := p.(type) {
+	case *content.Text:
+		n := textSize(p.Text, p.Signature.Data)
+		for i := range p.Citations {
+			n += citationSize(&p.Citations[i])
+		}
+		return n + extraSize(p.Extra)
+	case *content.Thinking:
+		return textSize(p.Text, p.Signature.Data, p.Redacted.Data) + extraSize(p.Extra)
+	case *content.Image:
+		return sourceSize(p.Source) + textSize(p.Signature.Data) + extraSize(p.Extra)
+	case *content.Document:
+		return sourceSize(p.Source) + textSize(p.Title, p.Context, p.Signature.Data) + extraSize(p.Extra)
+	case *content.Media:
+		return sourceSize(p.Source) + textSize(p.Signature.Data) + extraSize(p.Extra)
+	case *content.ToolUse:
+		return textSize(p.ID, p.Name, p.Input, p.Signature.Data) + extraSize(p.Extra)
+	case *content.ToolResult:
+		return textSize(p.ID, p.Name, p.Object) + partsSize(p.Parts) + extraSize(p.Extra)
+	case *content.SearchResult:
+		return textSize(p.Source, p.Title) + partsSize(p.Parts) + extraSize(p.Extra)
+	case *content.ServerToolUse:
+		return textSize(p.ID, p.Name, p.Input, p.Signature.Data) + extraSize(p.Extra)
+	case *content.ServerToolResult:
+		return textSize(p.ID, p.Content, p.Signature.Data) + extraSize(p.Extra)
+	case *content.Unknown:
+		return textSize(p.Kind, p.Raw)
+	}
+	return 0
+}
+
+func citationSize(c *content.Citation) int64 {
+	return entryOverhead + textSize(c.Text, c.Title, c.URL, c.FileID) + extraSize(c.Extra)
+}
+
+func sourceSize(s content.Source) int64 {
+	switch s := s.(type) {
+	case *content.Base64:
+		if s != nil {
+			return textSize(s.Data) + extraSize(s.Extra)
+		}
+	case *content.URL:
+		if s != nil {
+			return textSize(s.URL) + extraSize(s.Extra)
+		}
+	case *content.File:
+		if s != nil {
+			return textSize(s.ID) + extraSize(s.Extra)
+		}
+	case *content.PlainText:
+		if s != nil {
+			return textSize(s.Text) + extraSize(s.Extra)
+		}
+	case *content.Parts:
+		if s != nil {
+			return partsSize(s.Parts) + extraSize(s.Extra)
+		}
+	}
+	return 0
+}
+
+func extraSize(x *content.Extra) int64 {
+	if x == nil {
+		return 0
+	}
+	return int64(len(x.JSON))
+}
+
+func textSize(texts ...string) (n int64) {
+	for _, s := range texts {
+		n += int64(len(s))
+	}
+	return n
+}
+
+// Losses of responses of every vendor.
+var (
+	omittedBlockLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "a vendor's members of an omitted block were omitted"}
+	vendorEventLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "a whole response cannot contain events that only the vendor defines; the event was omitted"}
+	vendorBlockEventLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "a part of a whole response cannot contain deltas that only the vendor defines; the delta was omitted"}
+	eventMembersLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "the part cannot contain a vendor's members of the event; they were omitted"}
+)
+
+// responseRules lists the losses for the table in docs/losses.md.
+var responseRules = []*loss.Rule{omittedBlockLoss, vendorEventLoss, vendorBlockEventLoss, eventMembersLoss}

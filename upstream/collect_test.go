@@ -70,7 +70,7 @@ func TestCollect(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	// What was collected belongs to the caller.
+	// The caller owns the collected parts.
 	got.Parts[2].(*content.Image).Source.(*content.URL).URL = "changed"
 	if image.Source.(*content.URL).URL != "u" {
 		t.Error("the upstream's own part was changed")
@@ -122,7 +122,7 @@ func TestCollectorLimit(t *testing.T) {
 	}
 }
 
-// TestCollectPieces checks what becomes of events that only a stream can tell.
+// TestCollectPieces checks events that have no place in a whole response.
 func TestCollectPieces(t *testing.T) {
 	x := func(json string) *content.Extra { return &content.Extra{Format: "f", JSON: json} }
 	u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -142,9 +142,9 @@ func TestCollectPieces(t *testing.T) {
 		Stop:  upstream.Stop{Reason: content.StopEnd},
 		Losses: []content.Loss{
 			{Path: "sent"},
-			{Path: "news", Severity: content.LossHint, Reason: "an event that only its vendor knows has no place in a whole answer"},
-			{Path: "parts.0", Severity: content.LossHint, Reason: "a piece of a part that only its vendor knows has no place in a whole answer"},
-			{Path: "parts.1", Severity: content.LossHint, Reason: "members of an event have no place in the part that it is about"},
+			{Path: "news", Severity: content.LossHint, Reason: "a whole response cannot contain events that only the vendor defines; the event was omitted"},
+			{Path: "parts.0", Severity: content.LossHint, Reason: "a part of a whole response cannot contain deltas that only the vendor defines; the delta was omitted"},
+			{Path: "parts.1", Severity: content.LossHint, Reason: "the part cannot contain a vendor's members of the event; they were omitted"},
 		},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -152,8 +152,8 @@ func TestCollectPieces(t *testing.T) {
 	}
 }
 
-// TestCollectManyExtras checks that members that come one by one do not cost
-// more the more there are: this takes minutes if each is joined to all before.
+// TestCollectManyExtras checks that collecting members takes linear time. With quadratic
+// time it takes minutes.
 func TestCollectManyExtras(t *testing.T) {
 	const n = 100_000
 	u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -223,7 +223,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What a part holds counts against the limit, at whatever depth.
+// TestCollectorLimitDepth checks that nested parts count toward Limit.
 func TestCollectorLimitDepth(t *testing.T) {
 	big := strings.Repeat("x", 1000)
 	text := &content.Text{Text: big}

@@ -9,80 +9,81 @@ import (
 	"github.com/polywire/polywire/internal/redact"
 )
 
-// A Code says how an answer failed. Each format has its own type and status
-// for it. An [*Error] with another Code, or without one, is a mistake of the
-// Upstream: it is reported as CodeInternal, and log and report name the mistake.
+// A Code classifies an [Error]. Each wire format has an error type and an HTTP status
+// for it. An Error with any other Code, or with none, is handled as CodeInternal; the
+// log and the Report name the invalid Code.
 type Code string
 
 const (
-	CodeInvalid         Code = "invalid"         // the request is at fault
-	CodeUnauthenticated Code = "unauthenticated" // no key, or a bad one: the client's
-	CodeBilling         Code = "billing"         // payment is due
-	CodePermission      Code = "permission"      // the key may not do this
-	CodeNotFound        Code = "not_found"       // no such model or file
-	CodeMethod          Code = "method"          // the path exists, but not for this HTTP method
-	CodeConflict        Code = "conflict"        // another request is in the way
-	CodeTooLarge        Code = "too_large"       // the body is over the limit
+	CodeInvalid         Code = "invalid"         // the request is invalid
+	CodeUnauthenticated Code = "unauthenticated" // the client sent no API key, or an invalid one
+	CodeBilling         Code = "billing"         // a payment is required
+	CodePermission      Code = "permission"      // the API key does not permit the request
+	CodeNotFound        Code = "not_found"       // the model or file does not exist
+	CodeMethod          Code = "method"          // the path does not support the HTTP method
+	CodeConflict        Code = "conflict"        // the request conflicts with another one
+	CodeTooLarge        Code = "too_large"       // the body is too large
 	CodeRateLimit       Code = "rate_limit"      // too many requests
-	CodeQuota           Code = "quota"           // a quota that waiting does not refill
-	CodeInternal        Code = "internal"        // a fault of ours
-	CodeUnavailable     Code = "unavailable"     // the upstream cannot be reached, or does not work
-	CodeTimeout         Code = "timeout"         // it took too long
-	CodeOverloaded      Code = "overloaded"      // more load than can be served now
-	CodeUnsupported     Code = "unsupported"     // not available here
-	CodeBadGateway      Code = "bad_gateway"     // the upstream answered nonsense, or refused the host
-	CodeCanceled        Code = "canceled"        // the client left before the answer was whole; only in a Report
+	CodeQuota           Code = "quota"           // a quota is exhausted, and waiting does not help
+	CodeInternal        Code = "internal"        // an error of the host
+	CodeUnavailable     Code = "unavailable"     // the upstream cannot be reached or does not work
+	CodeTimeout         Code = "timeout"         // a timeout expired
+	CodeOverloaded      Code = "overloaded"      // the host or upstream has too much load
+	CodeUnsupported     Code = "unsupported"     // not supported here
+	CodeBadGateway      Code = "bad_gateway"     // the upstream sent an invalid response, or refused the host's own credentials
+	CodeCanceled        Code = "canceled"        // the client left; used in a [Report] only
 )
 
-// An Error says how an answer failed.
+// An Error is a failure of an Upstream. Handlers send it to the client in the error
+// format of the wire format.
 type Error struct {
 	Code Code
 
-	// Text goes out to the client: a sentence without secrets. Empty means the
-	// format's usual sentence for the Code.
+	// Text is sent to the client. It must not contain secrets. If it is empty, the
+	// format's default text for the Code is sent.
 	Text string
 
-	// RetryAfter, if not zero, tells the client how long to wait.
+	// RetryAfter is how long the client should wait before it tries again. 0 means
+	// unspecified.
 	RetryAfter time.Duration
 
-	// Upstream is the name of the adapter that failed, and UpstreamID the id
-	// that its server gave the exchange. Handlers send the id to the client in
-	// the header Upstream-Request-Id; both are in the log and in the [Report].
-	// They are empty where unknown.
+	// Upstream is the name of the adapter that failed, and UpstreamID the id that its
+	// server gave the exchange. Handlers send the id to the client in the header
+	// Upstream-Request-Id, and write both to the log and to the [Report]. They are
+	// empty if unknown.
 	Upstream, UpstreamID string
 
-	// Details, if not nil, is a JSON object of a format that programs read. Handlers
-	// of that format send it, others ignore it. It holds no key and no request id.
+	// Details, if not nil, is a JSON object with details for programs. Handlers of its
+	// format send it; others ignore it. It must not contain a key or a request id.
 	//
-	// A host gives its own error the details of the format: for Messages the value
-	// of error.details, such as {"error_code":"thread_not_found"}; for content
-	// generation an element of error.details, an object with "@type".
+	// A host may set the details of its own errors: for Messages the value of
+	// error.details, such as {"error_code":"thread_not_found"}; for content generation
+	// an element of error.details, an object with "@type".
 	//
-	// Adapters give the vendor's whole error object, which is known by its members
-	// message and type (Messages) or code (content generation). It is sent in place
-	// of the handler's own as long as it means what Code and Text mean; where they
-	// were changed, type, status and message are theirs, and the other members those
-	// of Details.
+	// Adapters set the vendor's whole error object, recognized by its members message
+	// and type (Messages) or code (content generation). Handlers send it instead of
+	// their own error object as long as it has the same meaning as Code and Text. If
+	// these were changed, the handler takes type, status and message from them, and the
+	// other members from Details.
 	Details *content.Extra
 
-	// Status is the HTTP status that goes with a vendor's error object in Details; 0
-	// means that of Code. It counts as long as it means the same as Code.
+	// Status is the HTTP status of a vendor's error object in Details. It is used only
+	// if it has the same meaning as Code. 0 means the status of Code.
 	Status int
 
-	// Header holds headers of the vendor's response, or of the host's, for the
-	// client: Retry-After, Retry-After-Ms, X-Should-Retry, those that begin with
-	// X-Ratelimit- or Ratelimit, and those that the handler's format has for rates.
-	// Others are not sent. X-Ratelimit- of another format's vendor is not sent
-	// either. A Retry-After in it gives way to RetryAfter where the two differ.
+	// Header holds headers for the client, from the vendor's response or from the host.
+	// Handlers send Retry-After, Retry-After-Ms, X-Should-Retry, headers that begin
+	// with X-Ratelimit- or Ratelimit, and the rate limit headers of their format. They
+	// omit all others, and X-Ratelimit- headers from a vendor of another format. If
+	// Retry-After differs from RetryAfter, RetryAfter is sent.
 	Header []Field
 
-	// Err is the cause. It goes to the host's log and to nobody else.
+	// Err is the cause. It is written to the log and never sent to the client.
 	Err error
 }
 
-// Error returns all that is known, in one line of at most 2 KiB: the code, the
-// text and the cause. It is for the host: clients are told the Text alone. What
-// looks like a key, and the queries of URLs, are taken out.
+// Error returns the code, the text and the cause in one line of at most 2 KiB, for the
+// host. Possible keys and the queries of URLs are removed.
 func (e *Error) Error() string {
 	s, cause := "upstream: "+string(e.Code), ""
 	if e.Err != nil {
@@ -94,8 +95,8 @@ func (e *Error) Error() string {
 	return redact.Line(s + cause)
 }
 
-// Unwrap returns the cause.
+// Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrClosed is what the methods of a Writer return after Generate returned.
-var ErrClosed = errors.New("upstream: the answer is over")
+// ErrClosed is the error of all methods of a [Writer] after Generate has returned.
+var ErrClosed = errors.New("upstream: Writer used after Generate returned")

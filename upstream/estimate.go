@@ -6,53 +6,53 @@ import (
 	"github.com/polywire/polywire/internal/tokencount"
 )
 
-// EstimateTokens guesses how many tokens a request has, for upstreams that
-// cannot count. It reads every text once, fetches nothing and allocates next
-// to nothing.
+// EstimateTokens estimates the number of tokens in a request, for upstreams that cannot
+// count them. It reads every text once, loads no files and hardly allocates.
 //
-// Texts are estimated by the shape of their words. Measured on 484 samples of
-// some 6 KB against a published tokenizer of the Messages vendor, four fifths
-// of the estimates were within 5 % for English prose, 10 % for program code and
-// JSON, and 12 % for Chinese and Japanese, while Russian came out 10 to 29 %
-// low; against a newer public tokenizer (o200k) they were 0 to 20 % high, and 13
-// to 40 % for Chinese and Japanese. Images cost what the Messages vendor's
-// formula gives for the size in their header, and as much as the largest image
-// where the header is out of reach. PDFs stay unopened: a token for each
-// 24 bytes, as a page of 60 KB has some 2,500.
+// The estimate of a text depends on the shapes of its words. It was measured on 484
+// samples of about 6 KB against a published tokenizer of the Messages vendor. Four
+// fifths of the estimates were within 5 % for English prose, 10 % for program code and
+// JSON, and 12 % for Chinese and Japanese; Russian was 10 to 29 % too low. Against a
+// newer public tokenizer (o200k) the estimates were 0 to 20 % too high, and 13 to 40 %
+// for Chinese and Japanese.
 //
-// System turns of Messages that no longer hold, since the user has spoken again,
-// do not count. What a request asks the vendor to clear by its context_management
-// does: only the vendor knows when it is due.
+// An image is estimated by the formula of the Messages vendor from the size in its
+// header, and as the largest image if its header is not available. A PDF is estimated
+// as a token for each 24 bytes, about 2,500 for a page of 60 KB.
+//
+// Excluded are system turns of Messages that no longer apply because a turn of the user
+// follows. Included is content that the request asks the vendor to clear
+// (context_management), because only the vendor knows when.
 func EstimateTokens(r *Request) int64 {
 	n := estimateParts(r.System)
-	gone := cleared.Of(r.Turns)
+	gone := cleared.Find(r.Turns)
 	for i := range r.Turns {
-		if !gone.Has(i, &r.Turns[i]) {
-			n += perTurn + estimateParts(r.Turns[i].Parts)
+		if !gone.Contains(i, &r.Turns[i]) {
+			n += turnTokens + estimateParts(r.Turns[i].Parts)
 		}
 	}
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		n += perTool + tokencount.Text(t.Name) + tokencount.Text(t.Description) +
+		n += toolTokens + tokencount.Text(t.Name) + tokencount.Text(t.Description) +
 			tokencount.Text(t.Input.JSON) + tokencount.Text(t.Output.JSON)
 		if t.Kind != "" {
-			n += builtIn
+			n += vendorToolTokens
 		}
 	}
 	if len(r.Tools) > 0 {
-		n += anyTools
+		n += toolsOverhead
 	}
 	return n + tokencount.Text(r.Output.Schema.JSON)
 }
 
-// What the vendor's templates put around things, in tokens: rounded from the
-// counts that it documents.
+// Tokens that a vendor's prompt template adds, rounded from the counts that the vendor
+// documents.
 const (
-	perTurn  = 4
-	perTool  = 12
-	anyTools = 300
-	builtIn  = 400 // a tool of the vendor's own brings its description along
-	perBlock = 3
+	turnTokens       = 4
+	toolTokens       = 12
+	toolsOverhead    = 300
+	vendorToolTokens = 400 // description of a tool that the vendor defines
+	blockTokens      = 3
 )
 
 func estimateParts(ps []content.Part) (n int64) {
@@ -72,21 +72,21 @@ func estimatePart(p content.Part) int64 {
 	case *content.Image:
 		return estimateSource(p.Source, true)
 	case *content.Document:
-		return perBlock + tokencount.Text(p.Title) + tokencount.Text(p.Context) + estimateSource(p.Source, false)
+		return blockTokens + tokencount.Text(p.Title) + tokencount.Text(p.Context) + estimateSource(p.Source, false)
 	case *content.Media:
 		return estimateSource(p.Source, false)
 	case *content.Thinking:
 		return tokencount.Text(p.Text) + int64(len(p.Redacted.Data)/6)
 	case *content.ToolUse:
-		return perTool + tokencount.Text(p.Name) + tokencount.Text(p.Input)
+		return toolTokens + tokencount.Text(p.Name) + tokencount.Text(p.Input)
 	case *content.ToolResult:
-		return perTool + estimateParts(p.Parts)
+		return toolTokens + estimateParts(p.Parts)
 	case *content.SearchResult:
-		return perBlock + tokencount.Text(p.Source) + tokencount.Text(p.Title) + estimateParts(p.Parts)
+		return blockTokens + tokencount.Text(p.Source) + tokencount.Text(p.Title) + estimateParts(p.Parts)
 	case *content.ServerToolUse:
-		return perTool + tokencount.Text(p.Name) + tokencount.Text(p.Input)
+		return toolTokens + tokencount.Text(p.Name) + tokencount.Text(p.Input)
 	case *content.ServerToolResult:
-		return perTool + tokencount.Text(p.Content)
+		return toolTokens + tokencount.Text(p.Content)
 	case *content.Unknown:
 		return tokencount.Text(p.Raw)
 	}
@@ -117,10 +117,11 @@ func estimateSource(s content.Source, image bool) int64 {
 		return 0
 	}
 	if image {
-		return tokencount.MaxImage
+		return tokencount.MaxImageTokens
 	}
-	return unseenFile
+	return unknownFileTokens
 }
 
-// unseenFile stands for a document that is not here: some twenty pages.
-const unseenFile = 20 * 2500
+// unknownFileTokens is the estimate for a document that is not available: about 20
+// pages.
+const unknownFileTokens = 20 * 2500

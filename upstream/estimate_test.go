@@ -8,8 +8,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestEstimateCleared checks that a system text which no longer holds does not
-// count, and one that still holds does.
+// TestEstimateCleared checks that system turns count only while they apply.
 func TestEstimateCleared(t *testing.T) {
 	say := func(r content.Role, s string) content.Turn {
 		return content.Turn{Role: r, Parts: []content.Part{&content.Text{Text: s}}}

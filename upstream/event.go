@@ -4,47 +4,48 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// An EventKind says what an [Event] tells, and which of its fields are set.
+// An EventKind is the kind of an [Event]. It determines which fields of the Event are
+// set.
 //
-// The legal order of an answer is: an optional EventStart; then blocks, each
-// EventOpen, any number of deltas with the same Block, EventClose. Blocks are
-// numbered from 0 without gaps in the order they open, across all Candidates,
-// and may overlap. EventUsage and EventStop stand anywhere after EventStart,
-// EventExtra and EventLoss stand anywhere. Of several usages, and of several
-// stops of one candidate, the last counts, and so does the last signature of a
-// block.
+// The events of a response are in this order: an optional EventStart; then blocks. A
+// block is an EventOpen, any number of events with the same Block, and an EventClose.
+// Blocks are numbered from 0 without gaps in the order in which they open, across all
+// candidates, and may overlap. EventUsage and EventStop may appear anywhere after
+// EventStart, EventExtra and EventLoss anywhere. The last EventUsage counts, the last
+// EventStop of each candidate, and the last EventSignature of each block.
 //
-// Texts and thoughts come in EventText only: the Part of an EventOpen has none,
-// and a [Writer] that is given one with text splits it. Everything else that is
-// known of a part from the start is in the Part, arguments of calls included.
-// EventText stands only in blocks that opened with a Text or Thinking,
-// EventInput only in those of a ToolUse or ServerToolUse, EventCitation in
-// those of a Text, EventBlockExtra in any. EventSignature may come after its
-// block was closed, since vendors sign late: then the block is one of the last
-// four that were. The field that a kind names is never nil, but for an Extra.
+// Text and thinking are only in EventText: the Part of an EventOpen contains none, and
+// a [Writer] splits a Part that does. Everything else that is known of a part when it
+// opens is in that Part, including complete arguments of a tool call. EventText belongs
+// to blocks that open with a Text or Thinking, EventInput to those of a ToolUse or
+// ServerToolUse, EventCitation to those of a Text, and EventBlockExtra to any block.
+// EventSignature may follow the EventClose of its block, if the block is one of the
+// last four that were closed.
+//
+// The fields named for each kind are not nil, except Extra.
 type EventKind uint8
 
 const (
 	EventStart      EventKind = iota + 1 // Start
-	EventOpen                            // Block, Part: a block begins; what Part holds is its beginning
-	EventText                            // Block, Text: more of a Text or Thinking block
-	EventInput                           // Block, Text: more of a call's arguments, as JSON text split anywhere
-	EventCitation                        // Block, Citation: one more citation of a Text block
-	EventSignature                       // Block, Signature: of the whole block; at most one
-	EventBlockExtra                      // Block, Text, Extra: as EventExtra, about a block
-	EventClose                           // Block: the block is whole
+	EventOpen                            // Block, Part: a block begins with Part
+	EventText                            // Block, Text: text to append to a Text or Thinking block
+	EventInput                           // Block, Text: JSON text, split anywhere, to append to the arguments of a tool call
+	EventCitation                        // Block, Citation: a citation to append to a Text block
+	EventSignature                       // Block, Signature: signature of the whole block
+	EventBlockExtra                      // Block, Text, Extra: see Event.Extra
+	EventClose                           // Block: the block is complete
 	EventUsage                           // Usage: totals so far
-	EventStop                            // Stop: why the answer ends
+	EventStop                            // Stop: why the candidate ended
 	EventLoss                            // Loss
-	EventExtra                           // Text, Extra: something only one format knows
+	EventExtra                           // Text, Extra: see Event.Extra
 )
 
-// An Event is one step of an answer. It is a plain comparable value: == tells
-// whether somebody changed it. What its pointers point at is read-only.
+// An Event is one step of a response. Events are comparable: == reports whether an
+// event was changed. Values that its pointers refer to are read-only.
 type Event struct {
 	Kind      EventKind
-	Block     int // which block, from 0, in order of opening, across all candidates
-	Candidate int // which of several answers; 0 but for vendors that give more
+	Block     int // number of the block, from 0 in the order of opening, across all candidates
+	Candidate int // number of the candidate, from 0
 
 	Text      string
 	Part      content.Part
@@ -55,56 +56,55 @@ type Event struct {
 	Stop      *Stop
 	Loss      *content.Loss
 
-	// Extra holds members of a vendor's event that have no field here. With
-	// EventExtra and EventBlockExtra, Text says what it is: the name of a
-	// vendor's event, all of whose data is in Extra, or empty for members of
-	// the answer, or of the block.
+	// Extra holds members of a vendor's event that have no field here. With EventExtra
+	// and EventBlockExtra, Text is the name of a vendor's event whose data is in Extra.
+	// If Text is empty, Extra holds members of the response, or of the block.
 	Extra *content.Extra
 
-	// Frame, on the first event of a batch, is what the vendor sent. Nobody
-	// but sinks of the same format need look at it: see [FrameOf].
+	// Frame, in the first event of a call of Send, is what the vendor sent. Only sinks
+	// of the same format need it: see [FrameOf].
 	Frame *Frame
 }
 
-// Start is what is known of an answer when it begins. All of it is optional.
+// Start describes a response when it begins. All fields are optional.
 type Start struct {
-	ID    string // the vendor's id of the answer
-	Model string // the model that answers, which may be another than the one asked
+	ID    string // the vendor's id of the response
+	Model string // the model that responds, which may differ from the requested one
 
-	// ModelAsRequested has clients told the model that they asked for in place of Model,
-	// which the [Report] still has: there are agents that take their own history
-	// for another model's if the names differ, and drop thoughts out of it.
+	// ModelAsRequested makes handlers send the requested model to the client instead of
+	// Model. Some agents drop the thinking in their history if the two differ. The
+	// [Report] contains Model in either case.
 	ModelAsRequested bool
 
-	// Upstream is the name of the adapter that answers, and UpstreamID the id that
-	// its server gave the exchange: see [Error]. They are empty where unknown.
+	// Upstream is the name of the adapter that responds, and UpstreamID the id that its
+	// server gave the exchange: see [Error]. They are empty if unknown.
 	Upstream, UpstreamID string
 
 	Extra *content.Extra
 
-	// Header holds what the vendor said in response headers and the client
-	// should hear, such as rate limits.
+	// Header holds headers of the vendor's response for the client, such as rate
+	// limits.
 	Header []Field
 
-	// Usage is what is known of the prompt's tokens by then: some formats have
-	// a place for them at the start only. [Writer.Start] tells it as an
-	// EventUsage right behind the EventStart, whose own Usage is nil.
+	// Usage is what is known of the tokens of the prompt, or nil. Some formats report
+	// them only at the start. [Writer.Start] sends it as an EventUsage after the
+	// EventStart, whose own Usage is nil.
 	Usage *content.Usage
 }
 
-// A Field is one header line.
+// A Field is a header field.
 type Field struct{ Name, Value string }
 
-// Stop says why an answer ended.
+// A Stop is the reason why a response ended.
 type Stop struct {
 	Reason content.StopReason
 
-	// Sequence is the stop sequence that was met.
+	// Sequence is the stop sequence that was generated, with StopSequence.
 	Sequence string
 
-	// Format and Word are the vendor's own word for the reason, and
-	// Details its details as JSON text, if there are any. Message is the
-	// sentence for people among them.
+	// RawReason is the vendor's name of the reason, in the wire format Format. Details
+	// is the vendor's object with details as JSON text, and Message a sentence for
+	// people from it. They are empty if the vendor reported none.
 	Format             content.Format
 	RawReason, Details string
 	Message            string
@@ -112,28 +112,28 @@ type Stop struct {
 	Extra *content.Extra
 }
 
-// A Frame is one piece of a vendor's answer, and what it means. An adapter
-// fills it and calls [Writer.Frame].
+// A Frame is a piece of a vendor's response and the events decoded from it. Adapters
+// pass it to [Writer.Frame], so that a handler of the same format can send the piece
+// unchanged.
 type Frame struct {
-	Format content.Format // empty: no client should be shown Data as it is
-	Name   string         // the event's name, where the format has one
-	Data   string         // checked JSON
-	Before []string       // Data of pieces of the stream before this one; Events has their meaning, too
-	Whole  bool           // a whole reply, not a piece of a stream
-	Events []Event        // what it was decoded into, in order
+	Format    content.Format // wire format of Data; empty if Data must not be sent to clients
+	Name      string         // name of the event, if the format has one
+	Data      string         // validated JSON
+	Preceding []string       // Data of earlier pieces whose meaning is included in Events
+	Complete  bool           // Data is a whole response, not a piece of a stream
+	Events    []Event        // decoded from Data, in order
 
-	// More says that the next piece is here already, and will be written at
-	// once: a sink may hold this one back until then, so that both go out
-	// together.
+	// More reports that the next piece has already been received and will be written
+	// next. A sink may hold this piece back to send both at once.
 	More bool
 }
 
-// Equal says true: frames are how something was said, not what.
+// Equal returns true. With it, cmp.Diff compares events by meaning and not by encoding.
 func (*Frame) Equal(*Frame) bool { return true }
 
-// FrameOf returns the frame that events were decoded from, or nil if they are
-// not exactly the events of one: if any was changed, dropped, added or moved.
-// A sink of the frame's format may write its Data instead of the events.
+// FrameOf returns the frame from which events were decoded. It returns nil if events
+// are not exactly the events of one frame: if one was changed, dropped, added or moved.
+// A sink of the frame's format may send its Data instead of encoding events.
 func FrameOf(events []Event) *Frame {
 	if len(events) == 0 {
 		return nil
@@ -150,20 +150,20 @@ func FrameOf(events []Event) *Frame {
 	return f
 }
 
-// A Sink takes an answer.
+// A Sink receives the events of a response.
 type Sink interface {
-	// Send takes the events that arrived together: those of one call on the
-	// Writer, or of one frame of a vendor. It may change the slice and what is
-	// in it, and keeps neither the slice nor a Frame after it returns; strings
-	// and what pointers point at may be kept. An error means that nobody is
-	// listening any more; the Writer sticks to it.
+	// Send receives events that arrived together: from one call of a method of a
+	// Writer, or from one frame of a vendor. It may change the slice and its elements.
+	// It must not keep the slice or a Frame after it returns, but may keep strings and
+	// the values that pointers refer to. If Send returns an error, the Writer returns
+	// it from all later calls, and Send is not called again.
 	//
-	// Calls never overlap.
+	// Calls of Send do not overlap.
 	Send(events []Event) error
 }
 
-// SinkFunc makes a Sink of a function.
+// A SinkFunc is a function that implements [Sink].
 type SinkFunc func(events []Event) error
 
-// Send calls f.
+// Send calls f(events).
 func (f SinkFunc) Send(events []Event) error { return f(events) }

@@ -2,20 +2,24 @@ package upstream_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
-// parrot is a whole upstream: it repeats what the user said last, and refuses
-// what it cannot repeat.
+// parrot is a complete Upstream. It repeats the texts of the last turn and refuses
+// all other parts.
 var parrot = upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	for i, p := range req.Last() {
+	for i, p := range req.LastParts() {
 		t, ok := p.(*content.Text)
 		if !ok {
-			return &content.Violation{Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i), Text: "parrots know texts only"}
+			return &content.Violation{Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i), Text: "must be a text"}
 		}
 		if err := w.Text(t.Text); err != nil {
 			return err
@@ -31,7 +35,7 @@ func user(text string) *upstream.Request {
 	}
 }
 
-// A whole upstream of 15 lines.
+// A complete Upstream.
 func Example() {
 	reply, err := upstream.Collect(context.Background(), parrot, user("Hello!"))
 	if err != nil {
@@ -48,7 +52,7 @@ func ExampleCollect() {
 		call := w.ToolCall("", "get_weather")
 		call.Input(`{"city":`)
 		call.Input(`"Paris"}`)
-		return call.Close() // errors stick: the last one tells of all
+		return call.Close() // returns the first error of all calls
 	})
 	reply, err := upstream.Collect(context.Background(), u, user("How is the weather?"))
 	if err != nil {
@@ -88,8 +92,8 @@ func ExampleEvents() {
 	// stop: end
 }
 
-// A middleware that keeps a word from getting out. It sees the words of one
-// event at a time; a careful one would hold back what may be half a word.
+// Middleware that masks a word in responses. It does not find words that are split
+// across events; the next example does.
 func ExampleTap() {
 	masked := upstream.Tap(parrot, func(ctx context.Context, r *upstream.Request, to upstream.Sink) upstream.Sink {
 		return upstream.SinkFunc(func(events []upstream.Event) error {
@@ -108,7 +112,7 @@ func ExampleTap() {
 	// Output: The password is *********.
 }
 
-// A middleware that adds to every request, and refuses some.
+// Middleware that changes requests and refuses some.
 func ExampleEdit() {
 	polite := upstream.Edit(parrot, func(ctx context.Context, r *upstream.Request) (*upstream.Request, error) {
 		if r.MaxTokens != nil && *r.MaxTokens > 4096 {
@@ -163,4 +167,142 @@ func ExampleMux() {
 	// another answers as gemini-flash
 	// our own answers as llama
 	// upstream: not_found: model: unheard-of
+}
+
+// words returns the words of a remote model, which fails after two of them.
+func words(ctx context.Context) (<-chan string, <-chan error) {
+	out, failed := make(chan string), make(chan error, 1)
+	go func() {
+		defer close(out)
+		for _, word := range []string{"Once ", "upon "} {
+			select {
+			case out <- word:
+			case <-ctx.Done():
+				return
+			}
+		}
+		failed <- errors.New("gpu 7 at 10.0.0.9 is gone")
+	}()
+	return out, failed
+}
+
+// A model that streams from a channel and fails halfway. The client receives the
+// written text, then the Code and Text of the error. Err is only logged.
+func ExampleFunc() {
+	up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop() // stops the sender
+		out, failed := words(ctx)
+		for word := range out {
+			if err := w.Text(word); err != nil {
+				return err // the client has left
+			}
+		}
+		select {
+		case err := <-failed:
+			return &upstream.Error{Code: upstream.CodeUnavailable, Text: "The storyteller is away.", Err: err}
+		default:
+			return ctx.Err()
+		}
+	})
+
+	r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(`{"model": "m", "max_tokens": 99,
+	  "stream": true, "messages": [{"role": "user", "content": "A story, please."}]}`))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("anthropic-version", "2023-06-01")
+	client := httptest.NewRecorder()
+	messages.NewHandler(up, nil).ServeHTTP(client, r)
+	for line := range strings.Lines(client.Body.String()) {
+		if strings.Contains(line, `"text_delta"`) || strings.Contains(line, `"error"`) {
+			line, _, _ = strings.Cut(line, `,"request_id"`)
+			fmt.Println(strings.TrimSpace(line))
+		}
+	}
+	// Output:
+	// data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Once "}}
+	// data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"upon "}}
+	// data: {"type":"error","error":{"type":"api_error","message":"The storyteller is away."}
+}
+
+// A service that accepts two API keys.
+func ExampleKeys() {
+	h := messages.NewHandler(parrot, &messages.Options{HandlerOptions: upstream.HandlerOptions{
+		Authenticate: upstream.Keys("k-ada", "k-bob"),
+	}})
+	for _, key := range []string{"k-bob", "k-eve", ""} {
+		r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(`{"model": "parrot", "max_tokens": 99,
+		  "messages": [{"role": "user", "content": "Hello!"}]}`))
+		r.Header = http.Header{
+			"Content-Type":      {"application/json"},
+			"Anthropic-Version": {"2023-06-01"},
+			"X-Api-Key":         {key},
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		fmt.Println(w.Code)
+	}
+	// Output:
+	// 200
+	// 401
+	// 401
+}
+
+const secret = "swordfish"
+
+// A mask masks a word in responses, even if it is split across events. It holds back
+// the end of a text that may be the beginning of the word.
+type mask struct {
+	to   upstream.Sink
+	held map[int]string // by block
+}
+
+func (m *mask) Send(events []upstream.Event) error {
+	var out []upstream.Event
+	for _, e := range events {
+		switch e.Kind {
+		case upstream.EventText:
+			text := strings.ReplaceAll(m.held[e.Block]+e.Text, secret, "*********")
+			n := len(text) - partial(text)
+			m.held[e.Block], e.Text = text[n:], text[:n]
+		case upstream.EventClose:
+			out = append(out, upstream.Event{
+				Kind: upstream.EventText, Block: e.Block, Candidate: e.Candidate, Text: m.held[e.Block],
+			})
+			delete(m.held, e.Block)
+		}
+		out = append(out, e)
+	}
+	return m.to.Send(out)
+}
+
+// partial returns the number of bytes at the end of a text that may begin the secret.
+func partial(text string) int {
+	for n := min(len(text), len(secret)-1); n > 0; n-- {
+		if strings.HasSuffix(text, secret[:n]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// Middleware that masks a word in responses, even if it is split across events.
+func ExampleTap_pieces() {
+	slow := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		for _, piece := range []string{"The password is sw", "ordf", "ish, not swor", "d."} {
+			if err := w.Text(piece); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	masked := upstream.Tap(slow, func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
+		return &mask{to: to, held: map[int]string{}}
+	})
+	reply, err := upstream.Collect(context.Background(), masked, user("What is it?"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(reply.Parts[0].(*content.Text).Text)
+	// Output: The password is *********, not sword.
 }

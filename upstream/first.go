@@ -8,47 +8,47 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// First returns an Upstream that hands each request to the first of ups that
-// can say it without a loss that the request refuses:
+// First returns an Upstream that sends each request to the first of ups that can
+// represent it without a loss that Request.RejectLoss does not allow:
 //
 //	models.Handle("smart", upstream.First(claude, gemini, local))
 //
-// What would be lost is asked of [Preflight], of one after the other, until one
-// will do. An Upstream whose Preflight fails, because the request holds what it
-// cannot take at all or a model that it does not have, is passed over; one that
-// cannot tell counts as losing nothing. A request that refuses no loss, as its
-// RejectLoss is zero, goes to the first that can take it, so who wants the choice to
-// depend on losses sets [HandlerOptions] RejectLoss, or RejectLoss in an [Edit] around First.
-// If none will do, the request goes to the first of the list, which says what is
-// wrong in its own words.
+// First calls [Preflight] for one Upstream after the other until the losses are
+// allowed. It skips an Upstream whose Preflight fails, for example because it does not
+// support the request or the model. An Upstream without Preflight counts as having no
+// losses. If no Upstream can be used, the request goes to the first of ups, which
+// reports the error.
 //
-// The choice is made by the request alone. One that fails later, say because a
-// server is down, is not tried with the next.
+// By default RejectLoss is 0 and allows all losses, so the first Upstream whose
+// Preflight succeeds is used. To select by losses set HandlerOptions.RejectLoss, or
+// Request.RejectLoss in an [Edit] around First.
 //
-// All of ups are asked for the same model. One that knows it by another name is
-// given that by its own options, or by an Edit with [Request.WithModel].
+// The selection depends on the request alone. If Generate fails, for example because a
+// server is down, the next Upstream is not tried.
 //
-// Tokens are counted, and losses told beforehand, by the Upstream that would
-// answer. The models are those of the first that can list its own. First panics
-// if there is no Upstream, or one of them is nil.
+// All upstreams receive the same model name. An Upstream that needs another name gets
+// it from its own options, or from an Edit with [Request.WithModel].
+//
+// CountTokens, Preflight and FormatOf use the Upstream that would be selected. Models
+// returns the list of the first Upstream that has one. First panics if ups is empty or
+// contains nil.
 func First(ups ...Upstream) Upstream {
 	if len(ups) == 0 || slices.Contains(ups, nil) {
-		panic("upstream: First: no Upstream, or a nil one")
+		panic("upstream: First: no Upstream or a nil Upstream")
 	}
 	return &first{slices.Clone(ups)}
 }
 
 type first struct{ ups []Upstream }
 
-// A choice is what answers a request, and what its Preflight said.
+// A choice is the Upstream for a request, and the result of its Preflight.
 type choice struct {
 	up     Upstream
 	losses []content.Loss
 	err    error
 }
 
-// choose returns the Upstream for a request. The error is that of a context that
-// has ended.
+// choose returns the Upstream for a request. It returns an error if ctx is done.
 func (f *first) choose(ctx context.Context, r *Request) (choice, error) {
 	var none choice
 	for i, up := range f.ups {
@@ -57,7 +57,7 @@ func (f *first) choose(ctx context.Context, r *Request) (choice, error) {
 		if ctx.Err() != nil {
 			return choice{}, context.Cause(ctx)
 		}
-		if errors.Is(c.err, ErrUnsupported) || c.err == nil && !refuses(r, c.losses) {
+		if errors.Is(c.err, ErrUnsupported) || c.err == nil && !rejects(r, c.losses) {
 			return c, nil
 		}
 		if i == 0 {
@@ -67,12 +67,11 @@ func (f *first) choose(ctx context.Context, r *Request) (choice, error) {
 	return none, nil
 }
 
-// refuses reports whether the request is not to be answered with these losses.
-func refuses(r *Request, losses []content.Loss) bool {
+// rejects reports whether the request does not allow the losses.
+func rejects(r *Request, losses []content.Loss) bool {
 	return r.RejectLoss != 0 && slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Severity >= r.RejectLoss })
 }
 
-// Generate has the Upstream answer that is chosen.
 func (f *first) Generate(ctx context.Context, r *Request, w *Writer) error {
 	c, err := f.choose(ctx, r)
 	if err != nil {
@@ -81,7 +80,6 @@ func (f *first) Generate(ctx context.Context, r *Request, w *Writer) error {
 	return c.up.Generate(ctx, r, w)
 }
 
-// CountTokens has the Upstream count that would answer.
 func (f *first) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
 	c, err := f.choose(ctx, r)
 	if err != nil {
@@ -90,7 +88,6 @@ func (f *first) CountTokens(ctx context.Context, r *Request) (TokenCount, error)
 	return CountTokens(ctx, c.up, r)
 }
 
-// Preflight tells what the Upstream has said that would answer.
 func (f *first) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
 	c, err := f.choose(ctx, r)
 	if err != nil {
@@ -99,7 +96,6 @@ func (f *first) Preflight(ctx context.Context, r *Request) ([]content.Loss, erro
 	return c.losses, c.err
 }
 
-// FormatOf asks the Upstream that would answer.
 func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
 	c, err := f.choose(ctx, r)
 	if err != nil {
@@ -108,10 +104,10 @@ func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error
 	return FormatOf(ctx, c.up, r)
 }
 
-// Models lists the models of the first Upstream that can. Those in front of it
-// that failed are holes: see [Mux.Models].
+// Models returns the list of the first Upstream that has one. It reports the errors of
+// the upstreams before it as [Mux.Models] does.
 func (f *first) Models(ctx context.Context) ([]Model, error) {
-	var holes holes
+	var holes listErrors
 	for _, up := range f.ups {
 		list, err := Models(ctx, up)
 		switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A lossy is an upstream that loses something of every request, or refuses it.
-// It notes what it was asked.
+// A lossy is an Upstream with losses for every request, or with an error. It records the
+// calls of its methods.
 type lossy struct {
 	name   string
 	losses []content.Loss
@@ -54,7 +54,7 @@ func fails(name string, err error) *lossy { return &lossy{name: name, err: err} 
 
 func TestFirst(t *testing.T) {
 	const hint, degraded, dropped = content.LossHint, content.LossDegraded, content.LossDropped
-	fault := &content.Violation{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "is sound"}
+	violation := &content.Violation{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "is sound"}
 	var other upstream.Mux
 	other.Handle("other", loses("other"))
 	tests := []struct {
@@ -63,18 +63,18 @@ func TestFirst(t *testing.T) {
 		refuse content.Severity
 		want   string
 	}{
-		{"nothing refused", []upstream.Upstream{loses("a", dropped), loses("bb")}, 0, "a:m"},
-		{"the first will do", []upstream.Upstream{loses("a", hint, degraded), loses("bb")}, dropped, "a:m"},
-		{"the first loses too much", []upstream.Upstream{loses("a", hint, dropped), loses("bb", degraded)}, dropped, "bb:m"},
-		{"no loss at all", []upstream.Upstream{loses("a", hint), loses("bb", degraded), loses("ccc")}, hint, "ccc:m"},
-		{"in their order", []upstream.Upstream{loses("a", dropped), loses("bb", hint), loses("ccc")}, degraded, "bb:m"},
-		{"none", []upstream.Upstream{loses("a", degraded), loses("bb", dropped)}, degraded, "top_k: a does not have it"},
-		{"what cannot be said at all", []upstream.Upstream{fails("a", fault), loses("bb", dropped)}, 0, "bb:m"},
-		{"what nobody can say", []upstream.Upstream{fails("a", fault), loses("bb", dropped)}, dropped, fault.Error()},
-		{"a model of another's", []upstream.Upstream{&other, loses("bb")}, 0, "bb:m"},
-		{"one that cannot tell", []upstream.Upstream{loses("a", hint), plain, loses("ccc")}, hint, "plain:m"},
-		{"one in another", []upstream.Upstream{upstream.First(loses("a", dropped), loses("bb", degraded)), loses("ccc", hint)}, degraded, "ccc:m"},
-		{"the only one", []upstream.Upstream{loses("a", hint)}, hint, "top_k: a does not have it"},
+		{"all losses allowed", []upstream.Upstream{loses("a", dropped), loses("bb")}, 0, "a:m"},
+		{"first is allowed", []upstream.Upstream{loses("a", hint, degraded), loses("bb")}, dropped, "a:m"},
+		{"first is not allowed", []upstream.Upstream{loses("a", hint, dropped), loses("bb", degraded)}, dropped, "bb:m"},
+		{"no losses allowed", []upstream.Upstream{loses("a", hint), loses("bb", degraded), loses("ccc")}, hint, "ccc:m"},
+		{"order", []upstream.Upstream{loses("a", dropped), loses("bb", hint), loses("ccc")}, degraded, "bb:m"},
+		{"no upstream is allowed", []upstream.Upstream{loses("a", degraded), loses("bb", dropped)}, degraded, "top_k: a does not have it"},
+		{"first fails", []upstream.Upstream{fails("a", violation), loses("bb", dropped)}, 0, "bb:m"},
+		{"first fails, second is not allowed", []upstream.Upstream{fails("a", violation), loses("bb", dropped)}, dropped, violation.Error()},
+		{"unknown model", []upstream.Upstream{&other, loses("bb")}, 0, "bb:m"},
+		{"no Preflight", []upstream.Upstream{loses("a", hint), plain, loses("ccc")}, hint, "plain:m"},
+		{"nested", []upstream.Upstream{upstream.First(loses("a", dropped), loses("bb", degraded)), loses("ccc", hint)}, degraded, "ccc:m"},
+		{"single upstream", []upstream.Upstream{loses("a", hint)}, hint, "top_k: a does not have it"},
 	}
 	for _, tt := range tests {
 		var m upstream.Mux
@@ -86,8 +86,8 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// Counting and preflight are those of the Upstream that would answer, and none
-// of them answers.
+// TestFirstAbilities checks that CountTokens and Preflight use the Upstream that would be
+// selected, and that Generate is not called.
 func TestFirstAbilities(t *testing.T) {
 	a, b := loses("a", content.LossDropped), loses("bb", content.LossHint)
 	u := upstream.First(a, b)
@@ -98,7 +98,7 @@ func TestFirstAbilities(t *testing.T) {
 	}{
 		{0, 1, a.losses},
 		{content.LossDegraded, 2, b.losses},
-		{content.LossHint, 1, a.losses}, // neither: the first is to say so
+		{content.LossHint, 1, a.losses}, // no upstream is allowed: the first reports it
 	} {
 		r := &upstream.Request{RejectLoss: tt.refuse}
 		if n, err := upstream.CountTokens(t.Context(), u, r); n.Tokens != tt.tokens || err != nil {
@@ -111,15 +111,15 @@ func TestFirstAbilities(t *testing.T) {
 	}
 	for _, asked := range append(a.asked, b.asked...) {
 		if asked == "generate" {
-			t.Error("an answer was asked for")
+			t.Error("Generate was called")
 		}
 	}
 	if _, err := upstream.Preflight(t.Context(), upstream.First(plain, a), &upstream.Request{}); !errors.Is(err, upstream.ErrUnsupported) {
-		t.Errorf("Preflight of one that cannot tell: %v", err)
+		t.Errorf("Preflight of an upstream without Preflight: %v", err)
 	}
 	n, err := upstream.CountTokens(t.Context(), upstream.First(plain, a), user("Hi."))
 	if !n.Estimated || err != nil {
-		t.Errorf("CountTokens of one that cannot count: %v, %v", n, err)
+		t.Errorf("CountTokens of an upstream without CountTokens: %v, %v", n, err)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestFirstEnds(t *testing.T) {
 	}
 }
 
-func TestFirstMistakes(t *testing.T) {
+func TestFirstPanics(t *testing.T) {
 	for name, ups := range map[string][]upstream.Upstream{"none": nil, "nil": {plain, nil}} {
 		func() {
 			defer func() {
@@ -185,18 +185,18 @@ func TestFirstMistakes(t *testing.T) {
 	}
 }
 
-// Two models behind one name: the cheap one answers what it can be told, and the
-// other what would lose its meaning there.
+// Two models with one name: the cheap one receives the requests that it can represent,
+// the expensive one all others.
 func ExampleFirst() {
 	answer := func(who string) upstream.Upstream {
 		return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return w.Text(who) })
 	}
 	var models upstream.Mux
-	models.Handle("smart", upstream.First(seedless{answer("cheap")}, answer("dear")))
+	models.Handle("smart", upstream.First(seedless{answer("cheap")}, answer("expensive")))
 
 	ask := func(r *upstream.Request) {
 		r.Model = "smart"
-		r.RejectLoss = content.LossDropped // handlers set what HandlerOptions says
+		r.RejectLoss = content.LossDropped // handlers set it from HandlerOptions
 		reply, err := upstream.Collect(context.Background(), &models, r)
 		if err != nil {
 			fmt.Println(err)
@@ -209,15 +209,15 @@ func ExampleFirst() {
 	ask(&upstream.Request{Seed: &seed})
 	// Output:
 	// cheap
-	// dear
+	// expensive
 }
 
-// A seedless Upstream cannot honour a seed, and says so beforehand.
+// A seedless Upstream does not support seeds.
 type seedless struct{ upstream.Upstream }
 
 func (seedless) Preflight(_ context.Context, r *upstream.Request) ([]content.Loss, error) {
 	if r.Seed == nil {
 		return nil, nil
 	}
-	return []content.Loss{{Path: "seed", Severity: content.LossDropped, Reason: "there are no seeds here"}}, nil
+	return []content.Loss{{Path: "seed", Severity: content.LossDropped, Reason: "seeds are not supported; the seed was dropped"}}, nil
 }

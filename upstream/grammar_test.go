@@ -11,15 +11,14 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A grammar is a Sink that checks what EventKind promises, written from its
-// comment alone.
+// A grammar is a Sink that checks the rules in the comment of EventKind.
 type grammar struct {
 	kinds   []content.Part // by block
 	open    map[int]bool
-	started bool // a Start, or something after which none may come
+	started bool // an EventStart is no longer allowed
 	stopped bool
 	events  int
-	err     error // the first violation
+	err     error // the first error
 }
 
 func (g *grammar) Send(events []upstream.Event) error {
@@ -30,7 +29,7 @@ func (g *grammar) Send(events []upstream.Event) error {
 		g.events++
 		g.event(&events[i])
 	}
-	for i := range events { // a sink may do as it likes with them
+	for i := range events { // a sink may change events
 		events[i] = upstream.Event{Kind: 99, Block: -7}
 	}
 	return nil
@@ -101,7 +100,7 @@ func (g *grammar) event(e *upstream.Event) {
 	g.started = g.started || late
 }
 
-// whole checks the end of an answer that ended well.
+// whole checks the end of a complete response.
 func (g *grammar) whole() error {
 	if len(g.open) > 0 {
 		g.fail("blocks %v are open at the end", g.open)
@@ -112,15 +111,15 @@ func (g *grammar) whole() error {
 	return g.err
 }
 
-// program makes an Upstream that calls the Writer as the bytes say, and
-// remembers what the calls returned.
+// program returns an Upstream that calls the methods of the Writer that the bytes
+// select, and records their errors.
 func program(code []byte, results *[]error) upstream.Upstream {
 	return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		var calls []*upstream.ToolCallWriter
 		for len(code) >= 2 {
 			op, arg := code[0], int(code[1])
 			code = code[2:]
-			err := w.Text("") // says what sticks
+			err := w.Text("") // returns an earlier error
 			switch op % 16 {
 			case 0:
 				err = w.Text("t")
@@ -174,11 +173,11 @@ func program(code []byte, results *[]error) upstream.Upstream {
 
 var errWanted = errors.New("wanted")
 
-// event makes any event, right or wrong.
+// event returns any event, valid or not.
 func event(kind, detail byte) upstream.Event {
 	e := upstream.Event{Kind: upstream.EventKind(kind % 13), Block: int(detail%8) - 1, Candidate: int(detail / 8 % 2)}
 	if detail >= 240 {
-		return e // without its field
+		return e // the field for its kind is nil
 	}
 	e.Text, e.Citation, e.Signature = "x", &content.Citation{}, &content.Signature{}
 	e.Start, e.Usage, e.Stop, e.Loss = &upstream.Start{}, &content.Usage{}, &upstream.Stop{}, &content.Loss{}

@@ -11,18 +11,17 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// Inline returns r with the files that it names by link or id put in: links as
-// [content.Base64], a document of plain text as [content.PlainText]. It is for
-// upstreams that send a request on to a vendor. r itself is not changed; if
-// nothing has to be put in, it is what is returned, else a copy that shares all
-// that stays and has no Wire.
+// Inline returns r with links and file ids replaced by the files: as [content.Base64],
+// or as [content.PlainText] for a plain text document. It is for adapters. r is not
+// changed. If nothing is replaced, Inline returns r; otherwise it returns a copy that
+// shares unchanged values with r and has no Wire.
 //
-// With takesLinks, for a vendor that fetches links itself, they stay if
-// ForwardLinks is set. Files that are [content.ErrUnresolved] stay in any case: the
-// vendor may know them, or the upstream refuses them. What cannot be had is told
-// as one error, whose faults have neutral paths, "turns.0.parts.1.source".
-func (r *Request) Inline(ctx context.Context, takesLinks bool) (*Request, error) {
-	in := inliner{req: r, ctx: ctx, keep: takesLinks && r.ForwardLinks}
+// If keepLinks is true and r.ForwardLinks is set, links are kept, for vendors that
+// fetch links themselves. File ids for which Load returns [content.ErrUnresolved] are
+// always kept. If files are not available, the error contains a [*content.Violation]
+// for each, with a neutral path such as "turns.0.parts.1.source".
+func (r *Request) Inline(ctx context.Context, keepLinks bool) (*Request, error) {
+	in := inliner{req: r, ctx: ctx, keepLinks: keepLinks && r.ForwardLinks}
 	system, changed := in.parts("system", r.System)
 	turns := r.Turns
 	own := false
@@ -47,25 +46,25 @@ func (r *Request) Inline(ctx context.Context, takesLinks bool) (*Request, error)
 	return &c, nil
 }
 
-// An inliner walks through the parts of a request.
+// An inliner replaces the sources of a request.
 type inliner struct {
-	req    *Request
-	ctx    context.Context
-	keep   bool // links
-	faults content.ViolationList
-	failed error
-	known  map[string]string // what was encoded, by what was named
+	req        *Request
+	ctx        context.Context
+	keepLinks  bool
+	violations content.ViolationList
+	otherErr   error             // first error that is not a violation
+	encoded    map[string]string // base64 data by source, because a file may be used several times
 }
 
-// err returns what went wrong; a fault of the request comes first.
+// err returns the violations or, if there are none, otherErr.
 func (in *inliner) err() error {
-	if err := in.faults.Err(); err != nil {
+	if err := in.violations.Err(); err != nil {
 		return err
 	}
-	return in.failed
+	return in.otherErr
 }
 
-// parts returns the list with the files put in, and whether it is another one.
+// parts returns list with replaced sources, and whether it is a changed copy.
 func (in *inliner) parts(path string, list []content.Part) ([]content.Part, bool) {
 	own := false
 	for i, p := range list {
@@ -81,7 +80,7 @@ func (in *inliner) parts(path string, list []content.Part) ([]content.Part, bool
 	return list, own
 }
 
-// part returns p, or a copy with its files put in.
+// part returns p, or a copy of p with replaced sources.
 func (in *inliner) part(path string, i int, p content.Part) content.Part {
 	if content.IsNil(p) {
 		return p
@@ -116,13 +115,13 @@ func (in *inliner) part(path string, i int, p content.Part) content.Part {
 	return p
 }
 
-// source returns s, or what it stands for.
+// source returns s, or the source that replaces it.
 func (in *inliner) source(at func() string, s content.Source, document bool) content.Source {
 	var extra *content.Extra
 	name := ""
 	switch s := s.(type) {
 	case *content.URL:
-		if s == nil || in.keep {
+		if s == nil || in.keepLinks {
 			return s
 		}
 		extra, name = s.Extra, "url "+s.URL
@@ -145,39 +144,39 @@ func (in *inliner) source(at func() string, s content.Source, document bool) con
 	}
 	b, err := in.req.Load(in.ctx, s)
 	if err != nil {
-		in.fault(at, s, err)
+		in.addError(at, s, err)
 		return s
 	}
 	if document && b.MediaType == "text/plain" {
 		return &content.PlainText{Text: string(b.Data), MediaType: b.MediaType, Extra: extra}
 	}
-	data, ok := in.known[name]
+	data, ok := in.encoded[name]
 	if !ok {
-		data = encode(b.Data)
-		if in.known == nil {
-			in.known = make(map[string]string)
+		data = encodeBase64(b.Data)
+		if in.encoded == nil {
+			in.encoded = make(map[string]string)
 		}
-		in.known[name] = data
+		in.encoded[name] = data
 	}
 	return &content.Base64{MediaType: b.MediaType, Data: data, Extra: extra}
 }
 
-// fault notes why a file cannot be had.
-func (in *inliner) fault(at func() string, s content.Source, err error) {
+// addError records why a file is not available.
+func (in *inliner) addError(at func() string, s content.Source, err error) {
 	if _, file := s.(*content.File); file && errors.Is(err, content.ErrUnresolved) {
 		return
 	}
 	list, _ := content.Violations(content.AtPath(err, at()+".source"))
-	if len(list) == 0 && in.failed == nil {
-		in.failed = err
+	if len(list) == 0 && in.otherErr == nil {
+		in.otherErr = err
 	}
 	for _, e := range list {
-		in.faults.Add(e.Code, e.Path, e.Text)
+		in.violations.Add(e.Code, e.Path, e.Text)
 	}
 }
 
-// encode returns data in base64, in memory that is allocated once.
-func encode(data []byte) string {
+// encodeBase64 returns data in base64 with a single allocation.
+func encodeBase64(data []byte) string {
 	var b strings.Builder
 	b.Grow(base64.StdEncoding.EncodedLen(len(data)))
 	const piece = 3 << 10

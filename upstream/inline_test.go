@@ -14,7 +14,7 @@ import (
 
 var errStore = errors.New("the store is on fire")
 
-// shelf finds what the end of a link or an id says.
+// shelf resolves links and ids by their ending.
 func shelf(s content.Source) (content.Blob, error) {
 	name := ""
 	switch s := s.(type) {
@@ -44,7 +44,7 @@ func withSources(sources ...content.Source) *upstream.Request {
 		r.Turns[0].Parts = append(r.Turns[0].Parts, &content.Document{Source: s, Title: "t"})
 	}
 	r.Resolver = resolver(shelf)
-	r.Remember(&upstream.Wire{Format: "f"})
+	r.SetWire(&upstream.Wire{Format: "f"})
 	return r
 }
 
@@ -98,11 +98,11 @@ func TestInlineStays(t *testing.T) {
 		stays      bool
 	}{
 		{"a link", link, false, false, false},
-		{"a link that the vendor would take", link, false, true, false},
-		{"a link that may be passed to another", link, true, false, false},
-		{"a link that may be passed", link, true, true, true},
+		{"link, the vendor fetches links", link, false, true, false},
+		{"link with ForwardLinks, the vendor does not fetch links", link, true, false, false},
+		{"link with ForwardLinks, the vendor fetches links", link, true, true, true},
 		{"a file", &content.File{ID: "gif"}, true, true, false},
-		{"a file that nobody knows", &content.File{ID: "foreign"}, false, false, true},
+		{"unknown file", &content.File{ID: "foreign"}, false, false, true},
 		{"base64", &content.Base64{Data: "QQ=="}, false, false, true},
 		{"nil", nil, false, false, true},
 		{"no link", (*content.URL)(nil), false, false, true},

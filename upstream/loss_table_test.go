@@ -10,12 +10,12 @@ import (
 	"github.com/polywire/polywire/internal/loss/losstable"
 )
 
-// TestLossTable keeps what the page of losses says of this package.
-func TestLossTable(t *testing.T) { losstable.Check(t, "upstream", answerLosses...) }
+// TestLossTable compares the losses of this package with the table for docs/losses.md.
+func TestLossTable(t *testing.T) { losstable.Check(t, "upstream", responseRules...) }
 
-// All that the package reports is of its table, whose rules are all met, and the
-// same is told once.
-func TestAnswerLosses(t *testing.T) {
+// TestResponseLosses checks that the package reports all losses of its table and no
+// others, each once.
+func TestResponseLosses(t *testing.T) {
 	x := &content.Extra{Format: "vendor", JSON: `{"a":1}`}
 	u := Func(func(_ context.Context, _ *Request, w *Writer) error {
 		var list []Event
@@ -42,18 +42,18 @@ func TestAnswerLosses(t *testing.T) {
 	met := map[*loss.Rule]bool{}
 	seen := map[content.Loss]bool{}
 	for _, l := range reply.Losses {
-		i := slices.IndexFunc(answerLosses, func(r *loss.Rule) bool { return r.Of(l) })
+		i := slices.IndexFunc(responseRules, func(r *loss.Rule) bool { return r.Of(l) })
 		if i < 0 {
 			t.Errorf("the table does not have %v", l)
 			continue
 		}
-		met[answerLosses[i]] = true
+		met[responseRules[i]] = true
 		if seen[l] {
-			t.Errorf("told twice: %v", l)
+			t.Errorf("reported twice: %v", l)
 		}
 		seen[l] = true
 	}
-	for _, r := range answerLosses {
+	for _, r := range responseRules {
 		if !met[r] {
 			t.Errorf("nothing reports: %s", r.Reason)
 		}

@@ -13,86 +13,83 @@ import (
 	"github.com/polywire/polywire/internal/reqctx"
 )
 
-// A Mux is an Upstream of Upstreams: it hands each request to one of them, by
-// the name of the model that is asked for. What its patterns do not cover is
-// refused with an [*Error] of CodeNotFound.
+// A Mux is an Upstream that selects another Upstream for each request by the name of
+// the model. If no pattern matches the name, it returns an [*Error] with CodeNotFound.
+// It also counts tokens, reports losses and lists models.
 //
-// It counts tokens, makes preflights and lists models as the Upstreams behind
-// it do. Where several could answer for one name, [First] chooses by what each
-// would lose of the request.
+// To select among several upstreams for one name by losses, use [First].
 //
-// The zero Mux covers nothing. Patterns are added before the Mux is used;
-// from then on it is safe for concurrent use.
+// The zero Mux has no patterns. Add patterns before the Mux is used; afterwards it is
+// safe for concurrent use.
 type Mux struct {
-	routes []*route // in the order they were added
+	routes []*route // in the order of Handle
 	exact  map[string]*route
-	prefix []*route // the longest first
-	groups int
+	prefix []*route // longest pattern first
+	groups int      // number of different upstreams
 }
 
-// A route is a pattern and what stands behind it.
+// A route is a pattern and its Upstream.
 type route struct {
-	pattern string // without the star
-	star    bool
-	up      Upstream
-	group   int // the same for routes to one and the same Upstream
+	pattern  string // without the star
+	wildcard bool   // the pattern ends in a star
+	up       Upstream
+	group    int // equal for routes to the same Upstream
 
-	renames bool
-	to      string // what the request is to ask for, without the star
-	toStar  bool
+	renames        bool   // target is set
+	target         string // name of the model for the Upstream, without the star
+	targetWildcard bool   // the target ends in a star
 }
 
-// Handle sends requests for the models that a pattern covers to up. A pattern
-// is the whole name of a model, "name", or the beginning of names and a star,
-// "prefix*". A whole name wins over beginnings, and a longer beginning over a
-// shorter one; "*" covers everything that nothing else does.
+// Handle registers up for models that match pattern. A pattern is the full name of a
+// model, "name", or a prefix followed by a star, "prefix*". A full name takes
+// precedence over prefixes, and a longer prefix over a shorter one. "*" matches every
+// model.
 //
-// Handle panics if up is nil, and if the pattern is empty, was added before or
-// has a star anywhere but at its end.
+// Handle panics if up is nil, or if pattern is empty, is already registered or has a
+// star before its end.
 func (m *Mux) Handle(pattern string, up Upstream) { m.add(newRoute(pattern, up)) }
 
-// HandleAs is Handle for models that up knows by other names: model is the one
-// that it is asked for. A star at the end of model stands for what the star of
-// the pattern stands for, so
+// HandleAs registers up for models that up knows by another name. Requests that match
+// pattern are sent to up with the name model. A star at the end of model is replaced by
+// the text that the star of pattern matches:
 //
 //	m.HandleAs("fast", up, "model-3-mini")
 //	m.HandleAs("vendor/*", up, "*")
 //
-// gives a model a name of the host's own, and takes a prefix away. Requests
-// keep their Wire: see [Request.WithModel]. Answers name the model as the
-// Upstream does.
+// The first line defines an alias, the second removes a prefix. Requests keep their
+// Wire: see [Request.WithModel]. Responses contain the name that up reports.
 //
-// HandleAs panics as Handle does, and if model is empty, or has a star where
-// the pattern has none.
+// HandleAs panics in the same cases as Handle, and if model is empty or has a star that
+// pattern does not have.
 func (m *Mux) HandleAs(pattern string, up Upstream, model string) {
 	r := newRoute(pattern, up)
 	r.renames = true
-	r.to, r.toStar = strings.CutSuffix(model, "*")
-	if model == "" || strings.Contains(r.to, "*") || r.toStar && !r.star {
-		panic(fmt.Sprintf("upstream: Mux: bad model %q for pattern %q", model, pattern))
+	r.target, r.targetWildcard = strings.CutSuffix(model, "*")
+	if model == "" || strings.Contains(r.target, "*") || r.targetWildcard && !r.wildcard {
+		panic(fmt.Sprintf("upstream: Mux: invalid model %q for pattern %q", model, pattern))
 	}
 	m.add(r)
 }
 
 func newRoute(pattern string, up Upstream) *route {
 	r := &route{up: up}
-	r.pattern, r.star = strings.CutSuffix(pattern, "*")
+	r.pattern, r.wildcard = strings.CutSuffix(pattern, "*")
 	switch {
 	case up == nil:
 		panic(fmt.Sprintf("upstream: Mux: nil Upstream for pattern %q", pattern))
 	case pattern == "" || strings.Contains(r.pattern, "*"):
-		panic(fmt.Sprintf("upstream: Mux: bad pattern %q", pattern))
+		panic(fmt.Sprintf("upstream: Mux: invalid pattern %q", pattern))
 	}
 	return r
 }
 
 func (m *Mux) add(r *route) {
-	same := func(o *route) bool { return o.pattern == r.pattern && o.star == r.star }
+	same := func(o *route) bool { return o.pattern == r.pattern && o.wildcard == r.wildcard }
 	if slices.ContainsFunc(m.routes, same) {
-		panic(fmt.Sprintf("upstream: Mux: pattern %q twice", r.pattern))
+		panic(fmt.Sprintf("upstream: Mux: pattern %q is already registered", r.pattern))
 	}
-	// One list of models is enough for all routes to an Upstream. Functions
-	// cannot be compared, and each counts as another.
+	// Routes to one Upstream share its list of models. Functions cannot be compared, so
+	// each counts as a different Upstream.
 	r.group = m.groups
 	if comparable := reflect.ValueOf(r.up).Comparable(); comparable {
 		for _, o := range m.routes {
@@ -105,7 +102,7 @@ func (m *Mux) add(r *route) {
 		m.groups++
 	}
 	m.routes = append(m.routes, r)
-	if !r.star {
+	if !r.wildcard {
 		if m.exact == nil {
 			m.exact = map[string]*route{}
 		}
@@ -116,8 +113,8 @@ func (m *Mux) add(r *route) {
 	m.prefix = slices.Insert(m.prefix, i, r)
 }
 
-// find returns the route for a model, or nil.
-func (m *Mux) find(model string) *route {
+// match returns the route for a model, or nil.
+func (m *Mux) match(model string) *route {
 	if r := m.exact[model]; r != nil {
 		return r
 	}
@@ -129,15 +126,15 @@ func (m *Mux) find(model string) *route {
 	return nil
 }
 
-// route returns whom to ask, and the request in words that it understands.
+// route returns the Upstream for r, and r with the model name for that Upstream.
 func (m *Mux) route(r *Request) (Upstream, *Request, error) {
-	to := m.find(r.Model)
+	to := m.match(r.Model)
 	if to == nil {
 		return nil, nil, &Error{Code: CodeNotFound, Text: "model: " + r.Model}
 	}
 	if to.renames {
-		name := to.to
-		if to.toStar {
+		name := to.target
+		if to.targetWildcard {
 			name += r.Model[len(to.pattern):]
 		}
 		r = r.WithModel(name)
@@ -145,7 +142,7 @@ func (m *Mux) route(r *Request) (Upstream, *Request, error) {
 	return to.up, r, nil
 }
 
-// Generate has the Upstream answer that the request's model belongs to.
+// Generate generates the response with the Upstream for r.Model.
 func (m *Mux) Generate(ctx context.Context, r *Request, w *Writer) error {
 	up, r, err := m.route(r)
 	if err != nil {
@@ -154,7 +151,7 @@ func (m *Mux) Generate(ctx context.Context, r *Request, w *Writer) error {
 	return up.Generate(ctx, r, w)
 }
 
-// CountTokens has the Upstream count that the request's model belongs to.
+// CountTokens counts the tokens of r with the Upstream for r.Model.
 func (m *Mux) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
 	up, r, err := m.route(r)
 	if err != nil {
@@ -163,7 +160,7 @@ func (m *Mux) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
 	return CountTokens(ctx, up, r)
 }
 
-// Preflight asks the Upstream that the request's model belongs to.
+// Preflight returns the losses of r with the Upstream for r.Model.
 func (m *Mux) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
 	up, r, err := m.route(r)
 	if err != nil {
@@ -172,7 +169,7 @@ func (m *Mux) Preflight(ctx context.Context, r *Request) ([]content.Loss, error)
 	return Preflight(ctx, up, r)
 }
 
-// FormatOf asks the Upstream that the request's model belongs to.
+// FormatOf returns the wire format of the Upstream for r.Model.
 func (m *Mux) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
 	up, r, err := m.route(r)
 	if err != nil {
@@ -181,22 +178,21 @@ func (m *Mux) FormatOf(ctx context.Context, r *Request) (content.Format, error) 
 	return FormatOf(ctx, up, r)
 }
 
-// Models lists every model that can be asked for by name, under the name to
-// ask for, once: those that patterns name in full, and of the Upstreams' own
-// lists all that a pattern leads to. Upstreams that cannot list their models
-// are skipped.
+// Models returns all models that a request can name, each once, under the name for
+// requests: models whose full name is a pattern, and models in the lists of the
+// upstreams that match a pattern. It skips upstreams that cannot list their models.
 //
-// An Upstream that fails, or takes longer than 10 s where there are several, leaves
-// a hole: the list has no models of it but those that patterns name in full. The
-// handlers of this module log the error at LevelWarn and report a loss at the path
-// "models". Models returns an error only if there is nothing to list: that of the
-// Upstreams that failed, or one that wraps [ErrUnsupported].
+// If an Upstream fails, or takes longer than 10 s while there are several, the list has
+// only those of its models whose full name is a pattern. The handlers of this module
+// then log the error at LevelWarn and report a loss at the path "models". Models
+// returns an error only if the list would be empty: the errors of the upstreams that
+// failed, or one that wraps [ErrUnsupported].
 func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 	lists := make([][]Model, m.groups)
 	asked := make([]bool, m.groups)
 	seen := map[string]bool{}
 	var out []Model
-	var holes holes
+	var holes listErrors
 	listed := false
 	for _, r := range m.routes {
 		if !asked[r.group] {
@@ -209,7 +205,7 @@ func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 				lists[r.group], listed = list, true
 			}
 		}
-		for _, model := range m.exposed(r, lists[r.group]) {
+		for _, model := range m.visibleModels(r, lists[r.group]) {
 			if !seen[model.ID] {
 				seen[model.ID] = true
 				out = append(out, model)
@@ -226,37 +222,37 @@ func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 	return nil, holes.err()
 }
 
-// listTime is how long one of several Upstreams may take to list its models.
-const listTime = 10 * time.Second
+// maxListTime limits how long one of several upstreams may take to list its models.
+const maxListTime = 10 * time.Second
 
-var errListTime = &Error{Code: CodeTimeout, Err: fmt.Errorf("the models were not listed within %v", listTime)}
+var errListTimeout = &Error{Code: CodeTimeout, Err: fmt.Errorf("the models were not listed within %v", maxListTime)}
 
-// list asks one of the Upstreams for its models.
+// list returns the models of one Upstream.
 func (m *Mux) list(ctx context.Context, up Upstream) ([]Model, error) {
 	if m.groups > 1 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, listTime, errListTime)
+		ctx, cancel = context.WithTimeoutCause(ctx, maxListTime, errListTimeout)
 		defer cancel()
 	}
 	return Models(ctx, up)
 }
 
-// holes are the errors of Upstreams whose models a list does not have.
-type holes []error
+// listErrors are the errors of upstreams whose models are missing from a list.
+type listErrors []error
 
-// report reports the holes of a list to the handler that serves ctx, if any.
-func (h holes) report(ctx context.Context) {
-	lost := reqctx.From(ctx).Lost
+// report reports the errors to the handler that serves ctx, if any.
+func (h listErrors) report(ctx context.Context) {
+	lost := reqctx.From(ctx).ReportLoss
 	if lost == nil {
 		return
 	}
 	for _, err := range h {
-		lost(content.Loss{Path: "models", Severity: content.LossDropped, Reason: "the models of an upstream that failed are not in the list"}, err)
+		lost(content.Loss{Path: "models", Severity: content.LossDropped, Reason: "the list does not contain the models of an upstream that failed"}, err)
 	}
 }
 
-// err returns the error of a list that could not be made.
-func (h holes) err() error {
+// err returns the errors as one, for a list that is empty.
+func (h listErrors) err() error {
 	switch len(h) {
 	case 0:
 		return fmt.Errorf("listing models: %w", ErrUnsupported)
@@ -266,15 +262,15 @@ func (h holes) err() error {
 	return errors.Join(h...)
 }
 
-// exposed returns what of an Upstream's models can be reached by a route,
-// under the names of this side.
-func (m *Mux) exposed(r *route, list []Model) []Model {
-	to, star := r.pattern, r.star
+// visibleModels returns the models in list that r can select, under the names for
+// requests.
+func (m *Mux) visibleModels(r *route, list []Model) []Model {
+	to, star := r.pattern, r.wildcard
 	if r.renames {
-		to, star = r.to, r.toStar
+		to, star = r.target, r.targetWildcard
 	}
-	if !r.star {
-		// The name is known even where no list has it.
+	if !r.wildcard {
+		// The model exists even if no list contains it.
 		model := Model{}
 		if i := slices.IndexFunc(list, func(m Model) bool { return m.ID == to }); i >= 0 {
 			model = list[i]
@@ -289,7 +285,7 @@ func (m *Mux) exposed(r *route, list []Model) []Model {
 			continue
 		}
 		model.ID = r.pattern + rest
-		if m.find(model.ID) == r { // and no other pattern has it
+		if m.match(model.ID) == r { // no other pattern takes precedence
 			out = append(out, model)
 		}
 	}

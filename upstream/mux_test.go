@@ -12,7 +12,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A vendor has all abilities. It answers with its name and the model asked for.
+// A vendor has all optional methods. Its response contains its name and the model.
 type vendor struct {
 	name   string
 	models []upstream.Model
@@ -78,7 +78,7 @@ func TestMux(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := &upstream.Request{Model: tt.model}
-		r.Remember(&upstream.Wire{Format: format})
+		r.SetWire(&upstream.Wire{Format: format})
 		if got := say(t, &m, r); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.model, got, tt.want)
 		}
@@ -148,7 +148,7 @@ func TestMuxModels(t *testing.T) {
 		{ID: "fast", Name: "A one", Created: created},
 		{ID: "vendor/a-1", Name: "A one", Created: created}, {ID: "vendor/a-2"}, {ID: "vendor/z"},
 		{ID: "exact"},
-		{ID: "b-1"}, // a-9 and exact lead elsewhere
+		{ID: "b-1"}, // other patterns match a-9 and exact
 	}
 	got, err := upstream.Models(t.Context(), &m)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -159,7 +159,7 @@ func TestMuxModels(t *testing.T) {
 	}
 
 	b.err = errors.New("down")
-	want = want[:len(want)-1] // all but what only b lists
+	want = want[:len(want)-1] // without the models that only b lists
 	got, err = upstream.Models(t.Context(), &m)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("one is down: %v (-want +got):\n%s", err, diff)
@@ -191,7 +191,7 @@ func TestMuxModels(t *testing.T) {
 	}
 }
 
-func TestMuxMistakes(t *testing.T) {
+func TestMuxPanics(t *testing.T) {
 	for name, f := range map[string]func(m *upstream.Mux){
 		"nil":             func(m *upstream.Mux) { m.Handle("a", nil) },
 		"empty":           func(m *upstream.Mux) { m.Handle("", plain) },
@@ -209,7 +209,7 @@ func TestMuxMistakes(t *testing.T) {
 			f(&upstream.Mux{})
 		}()
 	}
-	var m upstream.Mux // the same text with and without a star are two patterns
+	var m upstream.Mux // patterns with and without a star are different
 	m.Handle("a", plain)
 	m.Handle("a*", plain)
 }

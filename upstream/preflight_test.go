@@ -15,7 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// A counter counts whatever an adapter asks of the world.
+// A counter counts HTTP requests and loaded files of an adapter.
 type counter struct{ sent, fetched, keys int }
 
 func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -36,7 +36,7 @@ func (c *counter) key(context.Context) (string, error) {
 	return "k", nil
 }
 
-// adapters are all upstreams for vendors.
+// adapters returns all adapters.
 func adapters(t *testing.T, c *counter) map[string]upstream.Upstream {
 	t.Helper()
 	client := &http.Client{Transport: c}
@@ -50,7 +50,7 @@ func adapters(t *testing.T, c *counter) map[string]upstream.Upstream {
 	return map[string]upstream.Upstream{"claude": claude, "gemini": gem, "chat": chat, "responses": responses}
 }
 
-// everything is a request of which every vendor loses something, with a link.
+// everything is a request with losses for every vendor, and with a link.
 func everything(model string) *upstream.Request {
 	k, seed := int64(3), int64(7)
 	return &upstream.Request{
@@ -67,8 +67,8 @@ func everything(model string) *upstream.Request {
 	}
 }
 
-// Every adapter tells the losses of a request that it reports when it answers,
-// through a Mux and through a wrapper, without a look at the world.
+// TestPreflightOfAdapters checks that Preflight of each adapter returns the losses that
+// Generate reports, also through a Mux and an Edit, without sending anything.
 func TestPreflightOfAdapters(t *testing.T) {
 	var c counter
 	same := func(_ context.Context, r *upstream.Request) (*upstream.Request, error) { return r, nil }
@@ -84,19 +84,19 @@ func TestPreflightOfAdapters(t *testing.T) {
 				t.Fatalf("%d losses, %v", len(losses), err)
 			}
 			if c != (counter{}) {
-				t.Errorf("asked of the world: %+v", c)
+				t.Errorf("sent or loaded: %+v", c)
 			}
-			var told []content.Loss
+			var reported []content.Loss
 			err = upstream.Run(t.Context(), &m, r, upstream.SinkFunc(func(events []upstream.Event) error {
 				for _, e := range events {
 					if e.Loss != nil {
-						told = append(told, *e.Loss)
+						reported = append(reported, *e.Loss)
 					}
 				}
 				return nil
 			}))
-			if diff := cmp.Diff(told, losses); diff != "" {
-				t.Errorf("Preflight says something else than what gets lost (-lost +told):\n%s", diff)
+			if diff := cmp.Diff(reported, losses); diff != "" {
+				t.Errorf("losses (-Generate +Preflight):\n%s", diff)
 			}
 			if c.sent == 0 {
 				t.Errorf("the request was not sent: %v", err)
@@ -105,7 +105,8 @@ func TestPreflightOfAdapters(t *testing.T) {
 	}
 }
 
-// A loss that is refused ends an answer before anything is sent or fetched.
+// TestRefusedByAdapters checks that a loss that is not allowed ends Generate before
+// anything is sent or fetched.
 func TestRefusedByAdapters(t *testing.T) {
 	var c counter
 	for name, up := range adapters(t, &c) {
@@ -114,7 +115,7 @@ func TestRefusedByAdapters(t *testing.T) {
 		c = counter{}
 		_, err := upstream.Collect(t.Context(), up, r)
 		if list, _ := content.Violations(err); len(list) == 0 || c.sent+c.fetched != 0 {
-			t.Errorf("%s: %v, and asked of the world: %+v", name, err, c)
+			t.Errorf("%s: %v, and sent or loaded: %+v", name, err, c)
 		}
 	}
 }

@@ -8,15 +8,14 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// A Request is what a client asks, in no vendor's words.
+// A Request is a request to a model in neutral form.
 //
-// It is read-only by custom: whoever wants another request makes a
-// [Request.Clone] and changes that, or asks for another model with
-// [Request.WithModel]. A request that is changed all the same is honoured:
-// [WireOf] notices.
+// A Request is read-only. To change one, change a [Request.Clone], or use
+// [Request.WithModel]. If a Request is changed anyway, adapters detect it (see
+// [WireOf]) and send the changed request.
 //
-// Turns and parts stand one to one for those of the document that the request
-// was parsed from, so that "turns.3.parts.1" names the same thing to everyone.
+// Turns and parts correspond one to one to those of the parsed document, so a path such
+// as "turns.3.parts.1" means the same place in both.
 type Request struct {
 	Model string
 
@@ -26,11 +25,11 @@ type Request struct {
 	Tools  []content.Tool
 	Choice content.ToolChoice
 
-	// MaxTokens bounds the answer, thinking included. Nil leaves it to the
-	// upstream, as in every other pointer here. Zero asks for no answer: clients
-	// of Messages fill caches so, over servers that speak it. For any other way the
-	// adapters of this module refuse it, and less than zero, with a
-	// [*content.Violation] at "max_tokens": no limit of their own stands for it.
+	// MaxTokens limits the tokens of the response, thinking included. Nil means the
+	// default of the upstream, as in the other pointer fields. 0 asks for no response;
+	// clients of Messages use it to fill caches. Where that is unsupported, and for
+	// negative values, the adapters of this module return a [*content.Violation] at
+	// "max_tokens".
 	MaxTokens        *int64
 	Temperature      *float64
 	TopP             *float64
@@ -39,83 +38,80 @@ type Request struct {
 	PresencePenalty  *float64
 	FrequencyPenalty *float64
 	StopSequences    []string
-	Candidates       int // how many answers; 0 means one
+	Candidates       int // number of candidates in the response; 0 means 1
 
 	Thinking Thinking
 	Output   Output
 
-	UserID      string // the client's own name for its user
-	ServiceTier string // in the format's own words
+	UserID      string // identifies the client's user
+	ServiceTier string // as the format specifies it
 
-	// Stream says that the client wants the answer piece by piece. An upstream
-	// need not look at it: it may write piece by piece always.
+	// Stream reports whether the client asked for a streamed response. Upstreams may
+	// ignore it and always write in pieces.
 	Stream bool
 
-	// Resolver finds files for [Request.Load]. Handlers set it.
+	// Resolver loads files for [Request.Load]. Handlers set it.
 	Resolver content.Resolver
 
-	// ForwardLinks says that an upstream may leave links to a vendor that takes
-	// them. If it is false, what a link leads to must be sent with the request:
-	// [Request.Load] has it. Handlers set it; a vendor that takes no links needs
-	// Load in any case.
+	// ForwardLinks allows an upstream to send links to a vendor that fetches them. If
+	// it is false the upstream must send the file itself, which [Request.Load] returns.
+	// Handlers set it.
 	ForwardLinks bool
 
-	// RejectLoss is the mildest loss that must not happen: [Writer.Loss] fails for
-	// it. Zero refuses none.
+	// RejectLoss is the least severe loss that is not allowed: [Writer.Loss] returns an
+	// error for it. 0 allows all losses.
 	RejectLoss content.Severity
 
-	// Header holds headers of the client's format that belong to what the request
-	// says, such as the version and the betas of its members, and those that
-	// [HandlerOptions.ForwardHeaders] names; nil if there are none. An upstream of the same format sends them along even if the request
-	// has been changed; others ignore them. Fronts set it. There is never a
-	// credential in it.
+	// Header holds headers of the client that belong to its request: the version and
+	// betas of the format, and those listed in HandlerOptions.ForwardHeaders. It
+	// contains no credentials. Upstreams of the same format send them, even for a
+	// changed request; others ignore them. Handlers set it. Nil means none.
 	Header []Field
 
-	// Wire is the document that the request was parsed from. Read it with
-	// [WireOf] only.
+	// Wire is the document from which the request was parsed. Use [WireOf] to read it.
 	Wire *Wire
 
 	Extra *content.Extra
 }
 
-// A ThinkingMode says whether a model thinks before it answers.
+// A ThinkingMode specifies whether a model thinks before it responds.
 type ThinkingMode string
 
 const (
 	ThinkingOff          ThinkingMode = "off"
-	ThinkingAuto         ThinkingMode = "auto"          // as much as the model sees fit
-	ThinkingBudget       ThinkingMode = "budget"        // up to Budget tokens
-	ThinkingBetweenTools ThinkingMode = "between_tools" // only between calls
+	ThinkingAuto         ThinkingMode = "auto"          // the model decides how much
+	ThinkingBudget       ThinkingMode = "budget"        // at most Thinking.Budget tokens
+	ThinkingBetweenTools ThinkingMode = "between_tools" // only between tool calls
 )
 
-// Thinking says how a model should think. The zero value leaves it to the
+// Thinking configures the thinking of a model. The zero value means the default of the
 // model.
 type Thinking struct {
 	Mode   ThinkingMode
-	Budget *int64 // tokens, with ThinkingBudget
+	Budget *int64 // tokens; with ThinkingBudget
 
-	// Effort is how hard to try: "minimal", "low", "medium", "high", "xhigh"
-	// or "max". It may stand without a Mode.
+	// Effort is "minimal", "low", "medium", "high", "xhigh" or "max". It may be set
+	// without a Mode.
 	Effort string
 
-	// Display says what the client wants to see of it: "full", "summarized",
-	// "omitted" or, in a format's own words, something else.
+	// Display specifies what the client receives of the thinking: "full", "summarized",
+	// "omitted" or a value of one format.
 	Display string
 
 	Extra *content.Extra
 }
 
-// Output says what form the answer should have. The zero value is plain text.
+// Output specifies the form of the response. The zero value means plain text.
 type Output struct {
-	Modalities  []string // "text", "image", "audio"; empty means text
-	MediaType   string   // of texts, such as application/json
+	Modalities  []string // "text", "image", "audio"; empty means text only
+	MediaType   string   // of text, such as application/json
 	Schema      content.Schema
 	AspectRatio string // of images, such as "16:9"
 	ImageSize   string // of images, such as "2K"
 	Extra       *content.Extra
 }
 
-// Enabled reports whether the request asks for thinking.
+// Enabled reports whether the Mode turns thinking on.
 func (t Thinking) Enabled() bool {
 	switch t.Mode {
 	case ThinkingAuto, ThinkingBudget, ThinkingBetweenTools:
@@ -124,17 +120,16 @@ func (t Thinking) Enabled() bool {
 	return false
 }
 
-// Last returns the parts of the last turn, or nil if there is none.
-func (r *Request) Last() []content.Part {
+// LastParts returns the parts of the last turn, or nil if there are no turns.
+func (r *Request) LastParts() []content.Part {
 	if len(r.Turns) == 0 {
 		return nil
 	}
 	return r.Turns[len(r.Turns)-1].Parts
 }
 
-// Clone returns a copy that may be changed at will, down to every part. It
-// shares nothing with r but strings, the Resolver, and what is immutable. The
-// copy has no Wire.
+// Clone returns a deep copy of r that the caller may change. It shares only strings and
+// the Resolver with r. The copy has no Wire.
 func (r *Request) Clone() *Request {
 	c := *r
 	c.Wire = nil
@@ -142,45 +137,45 @@ func (r *Request) Clone() *Request {
 	c.Turns = slices.Clone(r.Turns)
 	for i := range c.Turns {
 		t := &c.Turns[i]
-		t.Parts, t.Extra = cloneParts(t.Parts), ptr(t.Extra)
+		t.Parts, t.Extra = cloneParts(t.Parts), clonePtr(t.Extra)
 	}
 	c.Tools = slices.Clone(r.Tools)
 	for i := range c.Tools {
 		t := &c.Tools[i]
-		t.Cache, t.Extra = cloneCache(t.Cache), ptr(t.Extra)
+		t.Cache, t.Extra = cloneCache(t.Cache), clonePtr(t.Extra)
 	}
-	c.Choice.Names, c.Choice.Extra = slices.Clone(r.Choice.Names), ptr(r.Choice.Extra)
-	c.MaxTokens, c.Temperature, c.TopP, c.TopK = ptr(r.MaxTokens), ptr(r.Temperature), ptr(r.TopP), ptr(r.TopK)
-	c.Seed, c.PresencePenalty, c.FrequencyPenalty = ptr(r.Seed), ptr(r.PresencePenalty), ptr(r.FrequencyPenalty)
+	c.Choice.Names, c.Choice.Extra = slices.Clone(r.Choice.Names), clonePtr(r.Choice.Extra)
+	c.MaxTokens, c.Temperature, c.TopP, c.TopK = clonePtr(r.MaxTokens), clonePtr(r.Temperature), clonePtr(r.TopP), clonePtr(r.TopK)
+	c.Seed, c.PresencePenalty, c.FrequencyPenalty = clonePtr(r.Seed), clonePtr(r.PresencePenalty), clonePtr(r.FrequencyPenalty)
 	c.StopSequences = slices.Clone(r.StopSequences)
-	c.Thinking.Budget, c.Thinking.Extra = ptr(r.Thinking.Budget), ptr(r.Thinking.Extra)
-	c.Output.Modalities, c.Output.Extra = slices.Clone(r.Output.Modalities), ptr(r.Output.Extra)
-	c.Header, c.Extra = slices.Clone(r.Header), ptr(r.Extra)
+	c.Thinking.Budget, c.Thinking.Extra = clonePtr(r.Thinking.Budget), clonePtr(r.Thinking.Extra)
+	c.Output.Modalities, c.Output.Extra = slices.Clone(r.Output.Modalities), clonePtr(r.Output.Extra)
+	c.Header, c.Extra = slices.Clone(r.Header), clonePtr(r.Extra)
 	return &c
 }
 
-// WithModel returns a shallow copy of r that asks for another model. Unlike a
-// Clone it keeps the Wire.
+// WithModel returns a shallow copy of r with another model name. Unlike a Clone it
+// keeps the Wire.
 func (r *Request) WithModel(name string) *Request {
 	c := *r
 	c.Model = name
-	if r.Wire != nil && r.Wire.of == r {
+	if r.Wire != nil && r.Wire.request == r {
 		w := *r.Wire
-		w.of = &c
+		w.request = &c
 		c.Wire = &w
 	}
 	return &c
 }
 
-// Load returns the bytes of a source: decoded, or from the request's Resolver.
-// Every call does the work again but for what the Resolver remembers; the
-// handlers' remember everything while the request lives, and have the files of
-// the request at hand when the upstream is called (but for links that may be
-// passed on).
+// Load returns the file of a source. Base64 data is decoded; links and file ids are
+// loaded by r.Resolver. The Resolver that handlers set caches files for the duration of
+// the request, and it has loaded all files of the request before the upstream is
+// called, except links if ForwardLinks is set.
 //
-// A source that cannot be had is a [*content.Violation] without a path: the caller
-// knows where the source stands. [content.AtPath] adds it. A file that nobody
-// here knows about is [content.ErrUnresolved]: a vendor may know it.
+// If the file is not available, the error is a [*content.Violation] without a path;
+// [content.AtPath] adds one. For a file id that is unknown here, the error is
+// [content.ErrUnresolved]; a vendor may know the id. The caller must not change
+// Blob.Data.
 func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, error) {
 	known := false
 	switch s := s.(type) {
@@ -195,7 +190,7 @@ func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, err
 		}
 	case *content.URL:
 		if known = s != nil; known && r.Resolver == nil {
-			return content.Blob{}, errLink
+			return content.Blob{}, errNoLinks
 		}
 	case *content.File:
 		if known = s != nil; known && r.Resolver == nil {
@@ -203,27 +198,138 @@ func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, err
 		}
 	}
 	if !known {
-		return content.Blob{}, errBytes
+		return content.Blob{}, errNoBytes
 	}
 	if err := context.Cause(ctx); err != nil {
 		return content.Blob{}, err
 	}
 	b, err := r.Resolver.Resolve(ctx, s)
 	if _, link := s.(*content.URL); link && errors.Is(err, content.ErrUnresolved) {
-		err = errLink
+		err = errNoLinks
 	}
 	return b, err
 }
 
 var (
-	errLink  error = &content.Violation{Code: content.CodeUnsupported, Text: "links are not fetched here; send the file as base64"}
-	errBytes error = &content.Violation{Code: content.CodeUnsupported, Text: "this kind of source holds no bytes"}
+	errNoLinks error = &content.Violation{Code: content.CodeUnsupported, Text: "links are not fetched here; send the file as base64"}
+	errNoBytes error = &content.Violation{Code: content.CodeUnsupported, Text: "the source contains no file; send base64, text, a link or a file id"}
 )
 
-func ptr[T any](p *T) *T {
+func clonePtr[T any](p *T) *T {
 	if p == nil {
 		return nil
 	}
 	c := *p
 	return &c
+}
+
+func cloneParts(ps []content.Part) []content.Part {
+	ps = slices.Clone(ps)
+	for i, p := range ps {
+		ps[i] = clonePart(p)
+	}
+	return ps
+}
+
+// clonePart returns a deep copy of p. Nil parts stay nil.
+func clonePart(p content.Part) content.Part {
+	switch p := p.(type) {
+	case *content.Text:
+		if c := clonePtr(p); c != nil {
+			c.Citations = slices.Clone(c.Citations)
+			for i := range c.Citations {
+				c.Citations[i].Extra = clonePtr(c.Citations[i].Extra)
+			}
+			c.Cache, c.Extra = cloneCache(c.Cache), clonePtr(c.Extra)
+			return c
+		}
+	case *content.Image:
+		if c := clonePtr(p); c != nil {
+			c.Source, c.Cache, c.Extra = cloneSource(c.Source), cloneCache(c.Cache), clonePtr(c.Extra)
+			return c
+		}
+	case *content.Document:
+		if c := clonePtr(p); c != nil {
+			c.Source, c.Cache, c.Extra = cloneSource(c.Source), cloneCache(c.Cache), clonePtr(c.Extra)
+			return c
+		}
+	case *content.Media:
+		if c := clonePtr(p); c != nil {
+			c.Source, c.Cache, c.Extra = cloneSource(c.Source), cloneCache(c.Cache), clonePtr(c.Extra)
+			return c
+		}
+	case *content.Thinking:
+		if c := clonePtr(p); c != nil {
+			c.Extra = clonePtr(c.Extra)
+			return c
+		}
+	case *content.ToolUse:
+		if c := clonePtr(p); c != nil {
+			c.Cache, c.Extra = cloneCache(c.Cache), clonePtr(c.Extra)
+			return c
+		}
+	case *content.ToolResult:
+		if c := clonePtr(p); c != nil {
+			c.Parts, c.Cache, c.Extra = cloneParts(c.Parts), cloneCache(c.Cache), clonePtr(c.Extra)
+			return c
+		}
+	case *content.SearchResult:
+		if c := clonePtr(p); c != nil {
+			c.Parts, c.Cache, c.Extra = cloneParts(c.Parts), cloneCache(c.Cache), clonePtr(c.Extra)
+			return c
+		}
+	case *content.ServerToolUse:
+		if c := clonePtr(p); c != nil {
+			c.Cache, c.Extra = cloneCache(c.Cache), clonePtr(c.Extra)
+			return c
+		}
+	case *content.ServerToolResult:
+		if c := clonePtr(p); c != nil {
+			c.Cache, c.Extra = cloneCache(c.Cache), clonePtr(c.Extra)
+			return c
+		}
+	case *content.Unknown:
+		if c := clonePtr(p); c != nil {
+			return c
+		}
+	}
+	return p
+}
+
+func cloneSource(s content.Source) content.Source {
+	switch s := s.(type) {
+	case *content.Base64:
+		if c := clonePtr(s); c != nil {
+			c.Extra = clonePtr(c.Extra)
+			return c
+		}
+	case *content.URL:
+		if c := clonePtr(s); c != nil {
+			c.Extra = clonePtr(c.Extra)
+			return c
+		}
+	case *content.File:
+		if c := clonePtr(s); c != nil {
+			c.Extra = clonePtr(c.Extra)
+			return c
+		}
+	case *content.PlainText:
+		if c := clonePtr(s); c != nil {
+			c.Extra = clonePtr(c.Extra)
+			return c
+		}
+	case *content.Parts:
+		if c := clonePtr(s); c != nil {
+			c.Parts, c.Extra = cloneParts(c.Parts), clonePtr(c.Extra)
+			return c
+		}
+	}
+	return s
+}
+
+func cloneCache(c *content.Cache) *content.Cache {
+	if c == nil {
+		return nil
+	}
+	return &content.Cache{TTL: c.TTL, Extra: clonePtr(c.Extra)}
 }

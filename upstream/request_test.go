@@ -57,7 +57,7 @@ func TestLoad(t *testing.T) {
 	cause := errors.New("the client left")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
-	r := &upstream.Request{Resolver: resolver(func(content.Source) (content.Blob, error) { panic("asked for nobody") })}
+	r := &upstream.Request{Resolver: resolver(func(content.Source) (content.Blob, error) { panic("Resolve called after the context was done") })}
 	if _, err := r.Load(ctx, &content.URL{}); err != cause {
 		t.Errorf("got %v", err)
 	}
@@ -86,10 +86,10 @@ func TestBudget(t *testing.T) {
 	b := upstream.Budget{Bytes: 10, Requests: 2}
 	first, second, third := b.Enter(), b.Enter(), b.Enter()
 	if !first || !second || third {
-		t.Error("two may enter, not three")
+		t.Error("want room for two requests, not three")
 	}
 	if !b.Take(6) || b.Take(5) || !b.Take(4) || b.Take(1) {
-		t.Error("ten bytes are to be had, no more")
+		t.Error("want room for ten bytes, no more")
 	}
 	b.Leave(6)
 	if n, bytes := b.InFlight(); n != 1 || bytes != 4 {
@@ -101,7 +101,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// An error tells its host all that there is to know, but no secrets.
+// TestErrorText checks that the text of an Error contains its causes but no secrets.
 func TestErrorText(t *testing.T) {
 	cause := errors.New("dial 10.0.0.1:\nrefused")
 	for want, e := range map[string]*upstream.Error{

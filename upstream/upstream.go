@@ -1,47 +1,180 @@
 package upstream
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
 
-// An Upstream answers requests. It must be safe for concurrent use.
+	"github.com/polywire/polywire/content"
+)
+
+// An Upstream generates responses. It must be safe for concurrent use.
 type Upstream interface {
-	// Generate answers req through w and returns once the answer is complete.
+	// Generate writes the response to req with the methods of w and returns when the
+	// response is complete.
 	//
-	// A nil return is the end signal: blocks are closed, and an answer without
-	// a Stop ends with StopToolUse if it holds a call of a tool, else with
-	// StopEnd. An [*Error] is told to the client as its Code says; a
-	// [*content.Violation] as a fault of the request; any other error as an
-	// internal one, without its text. What was written before an error stands.
+	// If Generate returns nil, open blocks are closed. A response without a Stop ends
+	// with StopToolUse if it contains a tool call, and with StopEnd otherwise. If
+	// Generate returns an [*Error], the client receives its Code and Text. A
+	// [*content.Violation] is sent as an error of the request. Any other error is sent
+	// as an internal error without its text. Output written before an error has already
+	// been sent.
 	//
-	// If a method of w fails, nobody is listening any more, or the request
-	// must not be answered: return that error. ctx ends when the client leaves
-	// or time is up; an Upstream that does not return within Timeouts.Grace of
-	// that, a second by default, is left behind, and what it still writes is
-	// dropped.
+	// If a method of w returns an error, the client has left or the request must not be
+	// answered; Generate should return that error.
 	//
-	// req is read-only and is valid until Generate returns. w may be used from
-	// several goroutines until then; their order is their own to keep, and a
-	// Call belongs to one of them.
+	// ctx is done when the client leaves or a timeout expires. If Generate does not
+	// return within Timeouts.Grace after that, the handler stops waiting for it and
+	// drops further output.
+	//
+	// req is read-only and valid until Generate returns. Several goroutines may use w
+	// until then, but only one may use a given [ToolCallWriter]. The order of their
+	// output is the order of their calls.
 	Generate(ctx context.Context, req *Request, w *Writer) error
 }
 
-// Func makes an Upstream of a function.
+// A Func is a function that implements [Upstream].
 type Func func(ctx context.Context, req *Request, w *Writer) error
 
-// Generate calls f.
+// Generate calls f(ctx, req, w).
 func (f Func) Generate(ctx context.Context, req *Request, w *Writer) error { return f(ctx, req, w) }
 
-// Run calls u with req and sends the answer to sink. It is the one way to call
-// an Upstream: handlers, [Tap], [Collect] and [Events] all use it. It does not
-// start a goroutine and does not recover panics. The error is that of Generate
-// or, if Generate returned nil, what a method of the Writer failed with, such
-// as sink's error.
+// Run calls u.Generate with req and sends the events of the response to sink. Handlers,
+// [Tap], [Collect] and [Events] use it. Run starts no goroutine and does not recover
+// panics. It returns the error of Generate or, if that is nil, the first error of a
+// method of the Writer, such as an error of sink.
 //
-// sink gets events in legal order only: see [EventKind]. Calls of its Send
-// never overlap, and none comes after Run has returned. If Run returns nil,
-// every block is closed and the last [EventStop] is the answer's.
+// The events are in valid order: see [EventKind]. Calls of sink.Send do not overlap,
+// and none is made after Run returns. If Run returns nil, every block is closed and the
+// last [EventStop] of each candidate is its stop reason.
 func Run(ctx context.Context, u Upstream, req *Request, sink Sink) error {
 	w := newWriter(req, sink)
-	defer w.end() // a panic, too, is the end of the answer
+	defer w.invalidate() // also after a panic
 	err := u.Generate(ctx, req, w)
 	return w.finish(err)
+}
+
+// A TokenCounter is an Upstream that can count the tokens of a request without
+// generating a response. Use [CountTokens] to call it.
+type TokenCounter interface {
+	CountTokens(ctx context.Context, r *Request) (TokenCount, error)
+}
+
+// A TokenCount is the number of tokens in a request.
+type TokenCount struct {
+	Tokens    int64
+	Cached    int64 // tokens that would be read from a cache, included in Tokens
+	Estimated bool  // the count does not come from the vendor of the model
+
+	// Upstream is the name of the adapter that counted, and UpstreamID the id that its
+	// server gave the exchange: see [Error]. They are empty if unknown.
+	Upstream, UpstreamID string
+
+	// Losses are the losses of the request in the format in which it was counted. An
+	// estimate may count the whole request and have none. Request.RejectLoss does not
+	// apply to counting.
+	Losses []content.Loss
+
+	// Extra holds the other members of the vendor's response.
+	Extra *content.Extra
+}
+
+// A ModelLister is an Upstream that can list its models. Use [Models] to call it.
+type ModelLister interface {
+	Models(ctx context.Context) ([]Model, error)
+}
+
+// A Model describes a model of an Upstream. Only ID is required.
+type Model struct {
+	ID          string
+	Name        string // display name
+	Description string
+	Created     time.Time
+	MaxInput    int64 // tokens; 0 if unknown
+	MaxOutput   int64 // tokens; 0 if unknown
+	Thinking    bool  // the model supports thinking
+	Extra       *content.Extra
+}
+
+// A Preflighter is an Upstream that can report the losses of a request without sending
+// it. Use [Preflight] to call it.
+type Preflighter interface {
+	Preflight(ctx context.Context, r *Request) ([]content.Loss, error)
+}
+
+// A FormatReporter is an Upstream that sends requests to a server in one wire format.
+// Use [FormatOf] to call it.
+type FormatReporter interface {
+	// FormatOf returns the wire format in which r would be sent. If r was parsed from a
+	// document of that format, the document is sent unchanged, or encoded again with
+	// all of its members. FormatOf sends nothing. It returns an error if r would be
+	// refused in every format.
+	FormatOf(ctx context.Context, r *Request) (content.Format, error)
+}
+
+// FormatOf returns the wire format in which u would send r. It uses the first Upstream
+// in the chain of wrapped upstreams that is a [FormatReporter]. [Edit] changes r first;
+// a [Mux] and [First] use the Upstream that they select for r. It returns "" if there
+// is no FormatReporter: such an Upstream uses only the fields of the Request.
+//
+// Handlers use it for requests that refer to state at a vendor, which only an Upstream
+// of the same format can use: see messages.Handler.
+func FormatOf(ctx context.Context, u Upstream, r *Request) (content.Format, error) {
+	if f, ok := findAs[FormatReporter](u); ok {
+		return f.FormatOf(ctx, r)
+	}
+	return "", nil
+}
+
+// ErrUnsupported is the error that [Models] and [Preflight] return, wrapped, if neither
+// u nor an Upstream that it wraps has the method. It wraps [errors.ErrUnsupported].
+var ErrUnsupported = fmt.Errorf("upstream: %w", errors.ErrUnsupported)
+
+// CountTokens returns the number of tokens in r. It uses the first Upstream in the
+// chain of wrapped upstreams that is a [TokenCounter]. If there is no TokenCounter, the
+// result is [EstimateTokens] of r, after the changes of each [Edit] in the chain.
+func CountTokens(ctx context.Context, u Upstream, r *Request) (TokenCount, error) {
+	if c, ok := findAs[TokenCounter](u); ok {
+		return c.CountTokens(ctx, r)
+	}
+	return TokenCount{Tokens: EstimateTokens(r), Estimated: true}, nil
+}
+
+// Models returns the models of u. It uses the first Upstream in the chain of wrapped
+// upstreams that is a [ModelLister]. If there is no ModelLister, the error wraps
+// [ErrUnsupported].
+func Models(ctx context.Context, u Upstream) ([]Model, error) {
+	if l, ok := findAs[ModelLister](u); ok {
+		return l.Models(ctx)
+	}
+	return nil, fmt.Errorf("listing models: %w", ErrUnsupported)
+}
+
+// Preflight returns the losses of r, as u would pass them to [Writer.Loss]. It sends
+// nothing. It uses the first Upstream in the chain of wrapped upstreams that is a
+// [Preflighter]; if there is no Preflighter, the error wraps [ErrUnsupported]. The
+// adapters of this module report each loss for at most 1,000 places.
+func Preflight(ctx context.Context, u Upstream, r *Request) ([]content.Loss, error) {
+	if p, ok := findAs[Preflighter](u); ok {
+		return p.Preflight(ctx, r)
+	}
+	return nil, fmt.Errorf("preflight: %w", ErrUnsupported)
+}
+
+// findAs returns the first Upstream of type T in the chain of u and the upstreams that
+// it wraps.
+func findAs[T any](u Upstream) (T, bool) {
+	for u != nil {
+		if t, ok := u.(T); ok {
+			return t, true
+		}
+		w, ok := u.(interface{ Unwrap() Upstream })
+		if !ok {
+			break
+		}
+		u = w.Unwrap()
+	}
+	var none T
+	return none, false
 }

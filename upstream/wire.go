@@ -1,52 +1,479 @@
 package upstream
 
 import (
+	"math"
+
 	"github.com/polywire/polywire/content"
 )
 
-// A Wire is the document that a request was parsed from. An adapter of the
-// same format sends these very bytes, with the members at Spans replaced.
+// A Wire is the document from which a request was parsed. An adapter of the same format
+// sends Body with the members at Spans replaced.
 type Wire struct {
 	Format content.Format
 	Body   string
-	Header []Field // what belongs to the bytes, such as the format's version and betas
-	Spans  []Span  // of the members that adapters replace
+	Header []Field // headers that belong to the document, such as the version and betas of the format
+	Spans  []Span  // members that adapters replace
 
-	of   *Request
-	seen snapshot
+	request  *Request // the only request that the document represents
+	snapshot snapshot // of request, when it was parsed
 }
 
-// Equal says true: the bytes are how a request was said, not what.
+// Equal returns true. With it, cmp.Diff compares requests by meaning and not by
+// document.
 func (*Wire) Equal(*Wire) bool { return true }
 
-// A Span is where the value of a top-level member stands in a document.
+// A Span is the position of the value of a top-level member in a document:
+// Body[From:To].
 type Span struct {
 	Name     string
 	From, To int
 }
 
-// Remember notes that r, as it is now, says what w says. A wire package calls
-// it when it has made r of a document; w is read-only from then on, and is for
-// this r alone. It costs a walk through r and two allocations.
-func (r *Request) Remember(w *Wire) {
-	w.of = r
-	w.seen = snapshot{}
-	w.seen.take(r)
+// SetWire sets r.Wire to w and records the current values of r, so that [WireOf] can
+// detect changes. The packages of wire formats call it after they have parsed r from
+// w.Body. Afterwards w is read-only and belongs to r alone. SetWire visits all values
+// of r and allocates twice.
+func (r *Request) SetWire(w *Wire) {
+	w.request = r
+	w.snapshot = snapshot{}
+	w.snapshot.record(r)
 	r.Wire = w
 }
 
-// WireOf returns what r was parsed from, or nil if r is not in that format, is
-// a copy, or says anything else by now: every field and part is compared, but
-// for Model, Stream, Resolver, ForwardLinks and RejectLoss, which are not the document's
-// or are written by the encoder always. A part that was replaced by an equal one is
-// no change, nor is a nil list by an empty one.
+// WireOf returns the document from which r was parsed if r still represents it. It
+// returns nil if the document is of another format than f, if r is a copy, or if a
+// field or part of r has changed. Changes of Model, Stream, Resolver, ForwardLinks and
+// RejectLoss do not count, because the document does not contain them or adapters
+// replace them. Neither does replacing a part by an equal one, or a nil list by an
+// empty one.
 //
-// It costs a walk through r and no allocation. Texts that still share memory
-// with the document are not read.
+// WireOf visits all values of r and does not allocate. It compares strings that still
+// share memory with the document without reading them.
 func WireOf(r *Request, f content.Format) *Wire {
 	w := r.Wire
-	if w == nil || w.of != r || w.Format != f || !w.seen.same(r) {
+	if w == nil || w.request != r || w.Format != f || !w.snapshot.matches(r) {
 		return nil
 	}
 	return w
+}
+
+// A snapshot records the values of a request: every nonempty string and every nonzero
+// number, each with its position in the order of a walk. Unchanged strings share memory
+// with the recorded ones, so comparing them takes two words each.
+type snapshot struct {
+	texts   []textAt
+	numbers []numberAt
+}
+
+type textAt struct {
+	place uint32
+	text  string
+}
+
+type numberAt struct {
+	place  uint32
+	number uint64
+}
+
+// record records the values of r.
+func (s *snapshot) record(r *Request) {
+	w := walk{mode: counting}
+	w.request(r)
+	w = walk{mode: recording, snapshot: snapshot{
+		texts:   make([]textAt, 0, w.t),
+		numbers: make([]numberAt, 0, w.n),
+	}}
+	w.request(r)
+	*s = w.snapshot
+}
+
+// matches reports whether the values of r are those recorded.
+func (s *snapshot) matches(r *Request) bool {
+	w := walk{mode: comparing, snapshot: *s}
+	w.request(r)
+	return !w.differs && w.t == len(s.texts) && w.n == len(s.numbers)
+}
+
+// A walk visits all values of a request in a fixed order. It calls text and number for
+// each field, and number for each length, presence and kind, so two walks assign the
+// same positions as long as the values are equal.
+type walk struct {
+	mode     walkMode
+	differs  bool
+	place    uint32
+	t, n     int // number of texts and numbers visited
+	snapshot snapshot
+}
+
+type walkMode uint8
+
+const (
+	counting walkMode = iota
+	recording
+	comparing
+)
+
+func (w *walk) text(s string) {
+	w.place++
+	if s != "" {
+		w.nonEmptyText(s)
+	}
+}
+
+func (w *walk) nonEmptyText(s string) {
+	switch w.mode {
+	case recording:
+		w.snapshot.texts = append(w.snapshot.texts, textAt{w.place, s})
+	case comparing:
+		if w.t >= len(w.snapshot.texts) || w.snapshot.texts[w.t] != (textAt{w.place, s}) {
+			w.differs = true
+		}
+	}
+	w.t++
+}
+
+func (w *walk) number(n uint64) {
+	w.place++
+	if n != 0 {
+		w.nonZeroNumber(n)
+	}
+}
+
+func (w *walk) nonZeroNumber(n uint64) {
+	switch w.mode {
+	case recording:
+		w.snapshot.numbers = append(w.snapshot.numbers, numberAt{w.place, n})
+	case comparing:
+		if w.n >= len(w.snapshot.numbers) || w.snapshot.numbers[w.n] != (numberAt{w.place, n}) {
+			w.differs = true
+		}
+	}
+	w.n++
+}
+
+func (w *walk) bool(b bool) {
+	n := uint64(0)
+	if b {
+		n = 1
+	}
+	w.number(n)
+}
+
+// list visits the length of a list. It reports whether to visit the elements: after a
+// difference that is pointless, and a changed list may be long.
+func (w *walk) list(n int) bool {
+	w.number(uint64(n))
+	return !w.differs
+}
+
+func (w *walk) strings(list []string) {
+	if w.list(len(list)) {
+		for _, s := range list {
+			w.text(s)
+		}
+	}
+}
+
+func (w *walk) int64Ptr(p *int64) {
+	w.bool(p != nil)
+	if p != nil {
+		w.number(uint64(*p))
+	}
+}
+
+func (w *walk) float64Ptr(p *float64) {
+	w.bool(p != nil)
+	if p != nil {
+		w.number(math.Float64bits(*p))
+	}
+}
+
+func (w *walk) extra(x *content.Extra) {
+	w.bool(x != nil)
+	if x != nil {
+		w.text(string(x.Format))
+		w.text(x.JSON)
+	}
+}
+
+func (w *walk) cache(c *content.Cache) {
+	w.bool(c != nil)
+	if c != nil {
+		w.text(c.TTL)
+		w.extra(c.Extra)
+	}
+}
+
+func (w *walk) signature(s *content.Signature) {
+	w.text(string(s.Format))
+	w.text(s.Data)
+}
+
+func (w *walk) schema(s *content.Schema) {
+	w.text(s.JSON)
+	w.bool(s.OpenAPI)
+}
+
+// request visits r without Model, Stream, Resolver, ForwardLinks, RejectLoss and Wire:
+// see [WireOf].
+func (w *walk) request(r *Request) {
+	w.parts(r.System)
+	if w.list(len(r.Turns)) {
+		for i := range r.Turns {
+			t := &r.Turns[i]
+			w.text(string(t.Role))
+			w.parts(t.Parts)
+			w.extra(t.Extra)
+		}
+	}
+	if w.list(len(r.Tools)) {
+		for i := range r.Tools {
+			w.tool(&r.Tools[i])
+		}
+	}
+	w.text(string(r.Choice.Mode))
+	w.strings(r.Choice.Names)
+	w.bool(r.Choice.NoParallel)
+	w.extra(r.Choice.Extra)
+
+	w.int64Ptr(r.MaxTokens)
+	w.float64Ptr(r.Temperature)
+	w.float64Ptr(r.TopP)
+	w.int64Ptr(r.TopK)
+	w.int64Ptr(r.Seed)
+	w.float64Ptr(r.PresencePenalty)
+	w.float64Ptr(r.FrequencyPenalty)
+	w.strings(r.StopSequences)
+	w.number(uint64(r.Candidates))
+
+	w.text(string(r.Thinking.Mode))
+	w.int64Ptr(r.Thinking.Budget)
+	w.text(r.Thinking.Effort)
+	w.text(r.Thinking.Display)
+	w.extra(r.Thinking.Extra)
+
+	w.strings(r.Output.Modalities)
+	w.text(r.Output.MediaType)
+	w.schema(&r.Output.Schema)
+	w.text(r.Output.AspectRatio)
+	w.text(r.Output.ImageSize)
+	w.extra(r.Output.Extra)
+
+	w.text(r.UserID)
+	w.text(r.ServiceTier)
+	if w.list(len(r.Header)) {
+		for i := range r.Header {
+			w.text(r.Header[i].Name)
+			w.text(r.Header[i].Value)
+		}
+	}
+	w.extra(r.Extra)
+}
+
+func (w *walk) tool(t *content.Tool) {
+	w.text(t.Name)
+	w.text(t.Description)
+	w.schema(&t.Input)
+	w.schema(&t.Output)
+	w.bool(t.Strict)
+	w.text(t.Kind)
+	w.text(string(t.Format))
+	w.text(t.Raw)
+	w.cache(t.Cache)
+	w.extra(t.Extra)
+}
+
+// The kinds of parts and sources in a snapshot. Nil is a separate kind.
+const (
+	kindNil uint64 = iota + 1
+	kindText
+	kindImage
+	kindDocument
+	kindMedia
+	kindThinking
+	kindToolUse
+	kindToolResult
+	kindSearchResult
+	kindServerToolUse
+	kindServerToolResult
+	kindUnknown
+	kindBase64
+	kindURL
+	kindFile
+	kindPlainText
+	kindParts
+	kindOther
+)
+
+func (w *walk) parts(list []content.Part) {
+	if w.list(len(list)) {
+		for _, p := range list {
+			w.part(p)
+		}
+	}
+}
+
+func (w *walk) part(p content.Part) {
+	if content.IsNil(p) {
+		w.number(kindNil)
+		return
+	}
+	switch p := p.(type) {
+	case *content.Text:
+		w.number(kindText)
+		w.text(p.Text)
+		w.citations(p.Citations)
+		w.signature(&p.Signature)
+		w.cache(p.Cache)
+		w.extra(p.Extra)
+	case *content.Image:
+		w.number(kindImage)
+		w.file(p.Source, &p.Signature, p.Cache, p.Extra)
+	case *content.Document:
+		w.number(kindDocument)
+		w.text(p.Title)
+		w.text(p.Context)
+		w.bool(p.Citations)
+		w.file(p.Source, &p.Signature, p.Cache, p.Extra)
+	case *content.Media:
+		w.number(kindMedia)
+		w.file(p.Source, &p.Signature, p.Cache, p.Extra)
+	case *content.Thinking:
+		w.number(kindThinking)
+		w.text(p.Text)
+		w.signature(&p.Signature)
+		w.signature(&p.Redacted)
+		w.extra(p.Extra)
+	case *content.ToolUse:
+		w.number(kindToolUse)
+		w.text(p.ID)
+		w.text(p.Name)
+		w.text(p.Input)
+		w.signature(&p.Signature)
+		w.cache(p.Cache)
+		w.extra(p.Extra)
+	case *content.ToolResult:
+		w.number(kindToolResult)
+		w.text(p.ID)
+		w.text(p.Name)
+		w.parts(p.Parts)
+		w.text(p.Object)
+		w.bool(p.Error)
+		w.cache(p.Cache)
+		w.extra(p.Extra)
+	case *content.SearchResult:
+		w.number(kindSearchResult)
+		w.text(p.Source)
+		w.text(p.Title)
+		w.parts(p.Parts)
+		w.bool(p.Citations)
+		w.cache(p.Cache)
+		w.extra(p.Extra)
+	case *content.ServerToolUse:
+		w.number(kindServerToolUse)
+		w.text(string(p.Format))
+		w.text(p.Kind)
+		w.text(p.ID)
+		w.text(p.Name)
+		w.text(p.Input)
+		w.signature(&p.Signature)
+		w.cache(p.Cache)
+		w.extra(p.Extra)
+	case *content.ServerToolResult:
+		w.number(kindServerToolResult)
+		w.text(string(p.Format))
+		w.text(p.Kind)
+		w.text(p.ID)
+		w.text(p.Content)
+		w.signature(&p.Signature)
+		w.cache(p.Cache)
+		w.extra(p.Extra)
+	case *content.Unknown:
+		w.number(kindUnknown)
+		w.text(string(p.Format))
+		w.text(p.Kind)
+		w.text(p.Raw)
+	default:
+		w.unknownKind()
+	}
+}
+
+// unknownKind visits a value of an unknown type. It counts as changed, because it
+// cannot be compared.
+func (w *walk) unknownKind() {
+	w.number(kindOther)
+	w.differs = w.mode == comparing
+}
+
+func (w *walk) file(s content.Source, sig *content.Signature, c *content.Cache, x *content.Extra) {
+	w.source(s)
+	w.signature(sig)
+	w.cache(c)
+	w.extra(x)
+}
+
+func (w *walk) source(s content.Source) {
+	switch s := s.(type) {
+	case *content.Base64:
+		if w.kindOf(kindBase64, s != nil) {
+			w.text(s.MediaType)
+			w.text(s.Data)
+			w.extra(s.Extra)
+		}
+	case *content.URL:
+		if w.kindOf(kindURL, s != nil) {
+			w.text(s.URL)
+			w.text(s.MediaType)
+			w.extra(s.Extra)
+		}
+	case *content.File:
+		if w.kindOf(kindFile, s != nil) {
+			w.text(s.ID)
+			w.text(s.MediaType)
+			w.extra(s.Extra)
+		}
+	case *content.PlainText:
+		if w.kindOf(kindPlainText, s != nil) {
+			w.text(s.Text)
+			w.text(s.MediaType)
+			w.extra(s.Extra)
+		}
+	case *content.Parts:
+		if w.kindOf(kindParts, s != nil) {
+			w.parts(s.Parts)
+			w.extra(s.Extra)
+		}
+	case nil:
+		w.number(kindNil)
+	default:
+		w.unknownKind()
+	}
+}
+
+// kindOf visits the kind of a source, or kindNil if present is false. It returns
+// present.
+func (w *walk) kindOf(kind uint64, present bool) bool {
+	if !present {
+		kind = kindNil
+	}
+	w.number(kind)
+	return present
+}
+
+func (w *walk) citations(list []content.Citation) {
+	if !w.list(len(list)) {
+		return
+	}
+	for i := range list {
+		c := &list[i]
+		w.text(string(c.Kind))
+		w.text(c.Text)
+		w.text(c.Title)
+		w.number(uint64(c.Index))
+		w.number(uint64(c.Start))
+		w.number(uint64(c.End))
+		w.text(c.URL)
+		w.text(c.FileID)
+		w.extra(c.Extra)
+	}
 }

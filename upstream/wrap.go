@@ -7,13 +7,16 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// Edit returns an Upstream that changes every request before next sees it, in
-// whatever operation: generating, counting tokens, preflight. f returns the
-// request to go on with, usually r itself or a changed [Request.Clone], or an
-// error to refuse it with: an [*Error] or a [*content.Violation] is told to the
-// client as it says. It must be safe for concurrent use. The losses that the
-// request it returns refuses are those that fail; a [Tap] around the Edit goes
-// by the request that it was given itself. Edit panics if next or f is nil.
+// Edit returns an Upstream that passes each request through f before next receives it,
+// in every operation: generating, counting tokens, preflight and FormatOf.
+//
+// f returns the request to use, usually r itself or a changed [Request.Clone]. If f
+// returns an error, the operation fails with it: the client receives an [*Error] or a
+// [*content.Violation] as from Generate. RejectLoss of the returned request applies to
+// next; a [Tap] around the Edit uses that of the original request. f must be safe for
+// concurrent use.
+//
+// Edit panics if next or f is nil.
 func Edit(next Upstream, f func(ctx context.Context, r *Request) (*Request, error)) Upstream {
 	if next == nil || f == nil {
 		panic("upstream: Edit: nil Upstream or function")
@@ -26,11 +29,11 @@ type edit struct {
 	f    func(ctx context.Context, r *Request) (*Request, error)
 }
 
-// edit returns the request to go on with.
+// edit returns the request for next.
 func (e *edit) edit(ctx context.Context, r *Request) (*Request, error) {
 	r, err := e.f(ctx, r)
 	if err == nil && r == nil {
-		err = errors.New("upstream: the function of an Edit returned neither a request nor an error")
+		err = errors.New("upstream: the function of an Edit returned a nil request and no error")
 	}
 	return r, err
 }
@@ -41,7 +44,7 @@ func (e *edit) Generate(ctx context.Context, r *Request, w *Writer) error {
 		return err
 	}
 	if changed != r {
-		w.serve(changed)
+		w.setRequest(changed)
 	}
 	return e.next.Generate(ctx, changed, w)
 }
@@ -72,17 +75,17 @@ func (e *edit) FormatOf(ctx context.Context, r *Request) (content.Format, error)
 
 func (e *edit) Unwrap() Upstream { return e.next }
 
-// Tap returns an Upstream whose answers pass through a sink of the host's on
-// their way out. f makes it, once for each call of Generate; what that sink
-// sends on to the sink it was given is the answer. An event that it changes is
-// told as changed, whatever the vendor's own bytes were.
+// Tap returns an Upstream whose responses pass through a sink of the host. For each
+// call of Generate, f returns that sink. The events that it sends to the sink "to" are
+// the response. A handler sends a changed event as changed, even if it would otherwise
+// send the vendor's bytes.
 //
-// All text of answers and thoughts is in the Text of EventText events, in pieces
-// that may end anywhere. What pointers in an event point at is read-only: who
-// changes a part or a citation replaces it by a changed copy.
+// All text and thinking is in the Text of EventText events, which may be split
+// anywhere. Values that pointers in an event refer to are read-only: replace a part or
+// citation by a changed copy.
 //
-// f itself must be safe for concurrent use, and must not return nil; a sink it
-// makes is used by one call only. Tap panics if next or f is nil.
+// f must be safe for concurrent use and must not return nil. Each sink is used by one
+// call of Generate. Tap panics if next or f is nil.
 func Tap(next Upstream, f func(ctx context.Context, r *Request, to Sink) Sink) Upstream {
 	if next == nil || f == nil {
 		panic("upstream: Tap: nil Upstream or function")
@@ -98,7 +101,7 @@ type tap struct {
 func (t *tap) Generate(ctx context.Context, r *Request, w *Writer) error {
 	sink := t.f(ctx, r, w)
 	if sink == nil {
-		return errors.New("upstream: the function of a Tap returned no Sink")
+		return errors.New("upstream: the function of a Tap returned a nil Sink")
 	}
 	return Run(ctx, t.next, r, sink)
 }

@@ -48,7 +48,7 @@ func TestEdit(t *testing.T) {
 			}
 		}
 	}
-	// What cannot count is estimated, as it was edited.
+	// The estimate is of the changed request.
 	long := []content.Part{&content.Text{Text: strings.Repeat("word ", 1000)}}
 	plainEdit := upstream.Edit(plain, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
 		r = r.Clone()
@@ -60,9 +60,9 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// The request that an Edit returns decides what losses are refused and which
-// ids are taken.
-func TestEditSetsRefuse(t *testing.T) {
+// TestEditSetsRejectLoss checks that RejectLoss and the ids of the request that an Edit
+// returns apply.
+func TestEditSetsRejectLoss(t *testing.T) {
 	lossy := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		if err := w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossHint}}); err != nil {
 			return err
@@ -94,7 +94,8 @@ func TestTapAbilities(t *testing.T) {
 	}
 }
 
-// A Tap that drops everything still gives a whole answer, one that fails ends it.
+// TestTapDropsAndFails checks that a Tap may drop everything, and that its error ends
+// the response.
 func TestTapDropsAndFails(t *testing.T) {
 	none := tap(func([]upstream.Event, upstream.Sink) error { return nil })(adapter)
 	if got, err := run(t, &upstream.Request{}, none.Generate); got != "stop:end" || err != nil {
@@ -110,7 +111,7 @@ func TestTapDropsAndFails(t *testing.T) {
 	if _, err := run(t, &upstream.Request{}, fails.Generate); err != errNo {
 		t.Errorf("got %v", err)
 	}
-	// One that leaves out a beginning but not the rest is told.
+	// A Tap that drops only the EventOpen of a block is an error.
 	half := tap(func(e []upstream.Event, to upstream.Sink) error {
 		if e[0].Kind == upstream.EventOpen {
 			return nil

@@ -11,59 +11,59 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// A Writer takes an answer from an [Upstream]. It opens, numbers and closes
-// blocks by itself, so that no illegal order can be written.
+// A Writer receives a response from an [Upstream]. It opens, numbers and closes blocks,
+// so the order of events is always valid.
 //
-// Its first error sticks: later calls return it and do nothing, so a caller
-// may check only the last one. Every method returns when what it wrote has
-// been taken, and flushed to the client where there is one; there is no queue.
-// At most 1,000 blocks may be open at once.
-// Calls from several goroutines are serialised. After Generate has returned,
-// every method returns [ErrClosed].
+// After a method has returned an error, all later calls return that error and do
+// nothing, so it is sufficient to check the last one. A method returns after its output
+// was written to the sink; in a handler that includes flushing it to the client. There
+// is no queue. At most 1,000 blocks may be open at once.
+//
+// A Writer is safe for concurrent use until Generate returns. Afterwards its methods
+// return [ErrClosed].
 type Writer struct {
 	mu   sync.Mutex
 	sink Sink
 	req  *Request
 	err  error
 
-	next    int             // number of the next block
-	open    []block         // blocks that are open, in the order they opened
-	closed  [4]block        // the last ones that are not, since signatures come late
-	text    int             // number of the open block that Text or Thinking appends to, -1
-	last    block           // opened last; out is -1 if there is none
-	ids     int             // number of the next id
-	seen    bool            // ids counts on from those in the request
-	given   map[string]bool // ids of the calls that were written here
-	calls   bool            // there was a call of a tool
-	begun   bool            // something but losses was sent
-	started bool            // it is too late for a Start
-	stopped bool            // a Stop was sent
-	batch   []Event         // reused for each Send
+	nextBlock      int             // number of the next block
+	open           []block         // open blocks in the order of opening
+	recentlyClosed [4]block        // because signatures may follow their block
+	text           int             // number of the open block for Text or Thinking, or -1
+	last           block           // opened last; out is -1 if there is no block
+	nextID         int             // number of the next generated id
+	idsScanned     bool            // nextID is greater than the ids in the request
+	usedIDs        map[string]bool // ids of tool calls written here
+	hasToolCalls   bool
+	begun          bool    // an event other than EventLoss was sent
+	started        bool    // an EventStart is no longer allowed
+	stopped        bool    // an EventStop with a reason was sent
+	batch          []Event // events of the current call, reused
 }
 
-// A block is open, and known to whoever sends events by the number in.
+// A block is an open block. in is its number in events passed to Send and Frame, and
+// out its number in the response.
 type block struct {
 	candidate, in, out int
-	kind               content.Part // what it was opened with
+	kind               content.Part // as opened
 }
 
-// maxOpen bounds the blocks that are open at once, and with them what finding
-// one of them costs.
-const maxOpen = 1000
+// maxOpenBlocks limits open blocks, and with them the cost of finding a block.
+const maxOpenBlocks = 1000
 
 var errTooManyOpen = errors.New("upstream: more than 1000 blocks are open at once")
 
 func newWriter(req *Request, sink Sink) *Writer {
 	w := &Writer{sink: sink, req: req, text: -1, last: block{in: -1, out: -1}}
-	for i := range w.closed {
-		w.closed[i].in = -1
+	for i := range w.recentlyClosed {
+		w.recentlyClosed[i].in = -1
 	}
 	return w
 }
 
-// Start says what is known of the answer. It is optional, and comes first: it
-// fails, and so the whole answer does, if anything but losses was written
-// before it.
+// Start describes the response. It is optional. It returns an error if anything except
+// losses was written before, and the response then fails.
 func (w *Writer) Start(s Start) error {
 	return w.do(func() error {
 		if w.started {
@@ -79,14 +79,13 @@ func (w *Writer) Start(s Start) error {
 	})
 }
 
-var errLateStart = errors.New("upstream: Start comes first, and once")
+var errLateStart = errors.New("upstream: Start must be called once, before other output")
 
-// Text appends to the answer's text. The block that holds it opens with the
-// first piece and closes when something else is written. An empty piece does
-// nothing.
+// Text appends s to the text of the response. The first call opens a text block, and
+// writing anything else closes it. An empty s is ignored.
 func (w *Writer) Text(s string) error { return w.delta(s, false) }
 
-// Thinking appends to what the model thinks, in the same way.
+// Thinking appends s to the thinking of the response, in the same way as Text.
 func (w *Writer) Thinking(s string) error { return w.delta(s, true) }
 
 func (w *Writer) delta(s string, thinking bool) error {
@@ -96,131 +95,131 @@ func (w *Writer) delta(s string, thinking bool) error {
 		return w.err
 	}
 	w.batch = w.batch[:0]
-	if b := w.at(w.text); b == nil || thinking != isThinking(b.kind) {
+	if b := w.ownBlock(w.text); b == nil || thinking != isThinking(b.kind) {
 		w.closeText()
 		if thinking {
-			w.text = w.opened(&content.Thinking{})
+			w.text = w.openBlock(&content.Thinking{})
 		} else {
-			w.text = w.opened(&content.Text{})
+			w.text = w.openBlock(&content.Text{})
 		}
 	}
 	w.batch = append(w.batch, Event{Kind: EventText, Block: w.text, Text: s})
 	return w.flush()
 }
 
-// Signature signs the open block, or the one that was written last. With no
-// block at all it makes an empty thinking block to sign. A signed thinking
-// block is closed. A block has one signature: the last one counts. A Signature
-// without a Format is of no format, and fronts cannot tell it; use the front's,
-// such as messages.Format, for one that a client of it shall send back.
+// Signature sets the signature of the open block, or of the block that was written
+// last. If there is no block, it writes an empty thinking block. It closes an open
+// thinking block. If it is called again for a block, the last signature counts.
+//
+// s.Format should be the format of the client, such as messages.Format, if the client
+// has to return the signature. Handlers drop signatures without a Format.
 func (w *Writer) Signature(s content.Signature) error {
 	return w.do(func() error {
 		if w.last.out < 0 {
-			w.text = w.opened(&content.Thinking{})
+			w.text = w.openBlock(&content.Thinking{})
 		}
 		w.batch = append(w.batch, Event{Kind: EventSignature, Block: w.last.out, Candidate: w.last.candidate, Signature: &s})
-		if b := w.at(w.text); b != nil && isThinking(b.kind) {
+		if b := w.ownBlock(w.text); b != nil && isThinking(b.kind) {
 			w.closeText()
 		}
 		return nil
 	})
 }
 
-// Cite adds a citation to the open text block, or opens one for it.
+// Cite adds a citation to the open text block. If no text block is open, it opens one.
 func (w *Writer) Cite(c content.Citation) error {
 	return w.do(func() error {
-		if b := w.at(w.text); b == nil || isThinking(b.kind) {
+		if b := w.ownBlock(w.text); b == nil || isThinking(b.kind) {
 			w.closeText()
-			w.text = w.opened(&content.Text{})
+			w.text = w.openBlock(&content.Text{})
 		}
 		return w.add(Event{Kind: EventCitation, Block: w.text, Citation: &c})
 	})
 }
 
-// ToolCall begins a call of one of the request's tools. Calls may be written
-// side by side. An empty id is replaced by one that is unique in the
-// conversation. A call without a name, or with the id of another call of the
-// answer, is an error: clients cannot send its result. Errors show at the
-// methods of the Call.
+// ToolCall begins a call of a tool of the request. Several tool calls may be written at
+// the same time. If id is empty, an id that is unique in the conversation is generated.
+// An empty name, and the id of another tool call of the response, are errors; the
+// methods of the ToolCallWriter return them.
 func (w *Writer) ToolCall(id, name string) *ToolCallWriter {
 	c := &ToolCallWriter{w: w}
 	_ = w.do(func() error {
 		w.closeText()
-		if len(w.open) >= maxOpen {
+		if len(w.open) >= maxOpenBlocks {
 			return errTooManyOpen
 		}
-		id, err := w.callID(id, name)
+		id, err := w.toolCallID(id, name)
 		if err != nil {
 			return err
 		}
-		c.block = w.opened(&content.ToolUse{ID: id, Name: name})
+		c.block = w.openBlock(&content.ToolUse{ID: id, Name: name})
 		return nil
 	})
 	return c
 }
 
-// callID returns an id for a call: the given one, or "call_" and a number one
-// higher than in any such id of the conversation.
-func (w *Writer) callID(id, name string) (string, error) {
-	w.calls = true
+// toolCallID returns id or, if it is empty, "call_" and a number greater than those of
+// all such ids in the conversation.
+func (w *Writer) toolCallID(id, name string) (string, error) {
+	w.hasToolCalls = true
 	if name == "" {
-		return "", errors.New("upstream: a call without a name")
+		return "", errors.New("upstream: tool call without a name")
 	}
-	if w.given[id] {
-		return "", fmt.Errorf("upstream: two calls with the id %q", id)
+	if w.usedIDs[id] {
+		return "", fmt.Errorf("upstream: two tool calls with the id %q", id)
 	}
 	if id == "" {
-		if !w.seen {
-			w.seen = true
+		if !w.idsScanned {
+			w.idsScanned = true
 			for i := range w.req.Turns {
-				w.seeIDs(w.req.Turns[i].Parts)
+				w.scanIDs(w.req.Turns[i].Parts)
 			}
 		}
-		id = idPrefix + strconv.Itoa(w.ids)
+		id = idPrefix + strconv.Itoa(w.nextID)
 	}
-	w.seeID(id)
-	if w.given == nil {
-		w.given = make(map[string]bool)
+	w.reserveID(id)
+	if w.usedIDs == nil {
+		w.usedIDs = make(map[string]bool)
 	}
-	w.given[id] = true
+	w.usedIDs[id] = true
 	return id, nil
 }
 
 const idPrefix = "call_"
 
-func (w *Writer) seeIDs(parts []content.Part) {
+func (w *Writer) scanIDs(parts []content.Part) {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *content.ToolUse:
 			if p != nil {
-				w.seeID(p.ID)
+				w.reserveID(p.ID)
 			}
 		case *content.ToolResult:
 			if p != nil {
-				w.seeID(p.ID)
+				w.reserveID(p.ID)
 			}
 		}
 	}
 }
 
-func (w *Writer) seeID(id string) {
+func (w *Writer) reserveID(id string) {
 	if digits, ok := strings.CutPrefix(id, idPrefix); ok {
-		// Numbers too large for an id of ours cannot meet one.
-		if n, err := strconv.Atoi(digits); err == nil && n >= w.ids && n < 1<<30 {
-			w.ids = n + 1
+		// Generated ids never have larger numbers.
+		if n, err := strconv.Atoi(digits); err == nil && n >= w.nextID && n < 1<<30 {
+			w.nextID = n + 1
 		}
 	}
 }
 
-// Part writes a whole part of any kind.
+// Part writes a complete part of any kind.
 func (w *Writer) Part(p content.Part) error {
 	return w.do(func() error {
 		if content.IsNil(p) {
-			return errors.New("upstream: a nil part was written")
+			return errors.New("upstream: nil Part")
 		}
 		w.closeText()
 		if t, ok := p.(*content.ToolUse); ok {
-			id, err := w.callID(t.ID, t.Name)
+			id, err := w.toolCallID(t.ID, t.Name)
 			if err != nil {
 				return err
 			}
@@ -230,35 +229,35 @@ func (w *Writer) Part(p content.Part) error {
 				p = &c
 			}
 		}
-		n := w.opened(p)
+		n := w.openBlock(p)
 		w.splitText()
-		w.close(n)
+		w.closeBlock(n)
 		return nil
 	})
 }
 
-// Usage says how many tokens were used so far. It replaces what was said
-// before as a whole, so fields that are not set count as zero. Who bills by it
-// says it as the answer grows: what was said last stands if the client leaves.
+// Usage sets the token usage so far. It replaces all counts of earlier calls, also by
+// 0. A host that bills by usage should call it while the response grows: if the client
+// leaves, the last call counts.
 func (w *Writer) Usage(u content.Usage) error {
 	return w.do(func() error { return w.add(Event{Kind: EventUsage, Usage: &u}) })
 }
 
-// Stop says why the answer ends; the last one counts, and one without a Reason
-// is as if there were none. Returning nil without it is enough to say that the
-// model was done or waits for its calls. A Stop that is given is not compared
-// with what was written: clients wait for nothing after a StopToolUse without
-// a call.
+// Stop sets the reason why the response ends. If it is called again, the last call
+// counts. A Stop without a Reason is ignored, and the default applies: StopToolUse if
+// the response contains a tool call, and StopEnd otherwise. The reason is not checked
+// against the response; with StopToolUse and no tool call, clients wait for nothing.
 func (w *Writer) Stop(s Stop) error {
 	return w.do(func() error { return w.add(Event{Kind: EventStop, Stop: &s}) })
 }
 
-// Loss reports what was lost on the way. Before the answer begins these are
-// the request's losses: give all of them at once, before anything is sent or
-// fetched, and return if Loss fails, since the request's RejectLoss may forbid
-// them. The error is then a list of [*content.Violation], one for each loss
-// that is refused. The adapters of this module tell each thing that is lost for
-// 1,000 places at most, the last of them with the number of the others in More.
+// Loss reports losses. Losses reported before the response begins are those of the
+// request. Report all of them in one call, before anything is sent or fetched, and
+// return if Loss returns an error. If Request.RejectLoss does not allow a loss, the
+// error contains a [*content.Violation] for each loss that is not allowed.
+//
+// The adapters of this module report each loss for at most 1,000 places. More of the
+// last one counts the other places.
 func (w *Writer) Loss(ls []content.Loss) error {
 	if len(ls) == 0 {
 		return w.do(func() error { return nil })
@@ -272,7 +271,7 @@ func (w *Writer) Loss(ls []content.Loss) error {
 	})
 }
 
-// do runs f, which fills the batch, and sends that.
+// do calls f, which fills the batch, and sends the batch.
 func (w *Writer) do(f func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -292,33 +291,33 @@ func (w *Writer) add(e Event) error {
 	return nil
 }
 
-// opened notes a new block, adds its event and returns its number.
-func (w *Writer) opened(p content.Part) int {
-	n := w.next
-	w.next++
-	// in is negative: a block of ours is not addressed by the events of others.
+// openBlock opens a block, adds its event to the batch and returns its number.
+func (w *Writer) openBlock(p content.Part) int {
+	n := w.nextBlock
+	w.nextBlock++
+	// in is negative because no event passed to Send or Frame refers to the block.
 	w.last = block{in: -1, out: n, kind: p}
 	w.open = append(w.open, w.last)
 	w.batch = append(w.batch, Event{Kind: EventOpen, Block: n, Part: p})
 	return n
 }
 
-func (w *Writer) close(out int) {
-	w.forget(out)
+func (w *Writer) closeBlock(out int) {
+	w.removeBlock(out)
 	w.batch = append(w.batch, Event{Kind: EventClose, Block: out})
 }
 
 func (w *Writer) closeText() {
 	if w.text >= 0 {
-		w.close(w.text)
+		w.closeBlock(w.text)
 	}
 }
 
-func (w *Writer) forget(out int) {
+func (w *Writer) removeBlock(out int) {
 	for i := range w.open {
 		if w.open[i].out == out {
-			copy(w.closed[1:], w.closed[:])
-			w.closed[0] = w.open[i]
+			copy(w.recentlyClosed[1:], w.recentlyClosed[:])
+			w.recentlyClosed[0] = w.open[i]
 			w.open = slices.Delete(w.open, i, i+1)
 			break
 		}
@@ -328,9 +327,9 @@ func (w *Writer) forget(out int) {
 	}
 }
 
-// at returns the open block of ours with the given number.
-func (w *Writer) at(out int) *block {
-	for i := len(w.open) - 1; i >= 0; i-- { // it is one of the last, mostly
+// ownBlock returns the open block with the number out, or nil.
+func (w *Writer) ownBlock(out int) *block {
+	for i := len(w.open) - 1; i >= 0; i-- { // usually one of the last
 		if w.open[i].out == out {
 			return &w.open[i]
 		}
@@ -338,8 +337,8 @@ func (w *Writer) at(out int) *block {
 	return nil
 }
 
-// flush sends the batch. Losses before everything else are the request's, and
-// may be refused; they are told all the same.
+// flush sends the batch. Losses before any other event belong to the request. They are
+// sent even if the request does not allow them.
 func (w *Writer) flush() error {
 	if len(w.batch) == 0 {
 		return nil
@@ -363,7 +362,7 @@ func (w *Writer) flush() error {
 		w.begun = true
 	}
 	err := w.sink.Send(w.batch)
-	clear(w.batch) // hold on to nothing
+	clear(w.batch) // keep no references
 	if err == nil {
 		err = refused.Err()
 	}
@@ -371,7 +370,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// finish ends the answer after Generate returned err.
+// finish ends the response after Generate returned err.
 func (w *Writer) finish(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -379,16 +378,16 @@ func (w *Writer) finish(err error) error {
 		w.batch = w.batch[:0]
 		for len(w.open) > 0 {
 			w.batch = append(w.batch, Event{Kind: EventClose, Block: w.open[0].out, Candidate: w.open[0].candidate})
-			w.forget(w.open[0].out)
+			w.removeBlock(w.open[0].out)
 		}
 		if !w.stopped {
 			s := Stop{Reason: content.StopEnd}
-			if w.calls {
+			if w.hasToolCalls {
 				s.Reason = content.StopToolUse
 			}
 			w.batch = append(w.batch, Event{Kind: EventStop, Stop: &s})
 		}
-		_ = w.flush() // shows in w.err
+		_ = w.flush() // sets w.err
 	}
 	if err == nil {
 		err = w.err
@@ -397,19 +396,18 @@ func (w *Writer) finish(err error) error {
 	return err
 }
 
-// end makes the Writer useless, also where Generate panicked.
-func (w *Writer) end() {
+// invalidate makes all methods return ErrClosed, also after a panic in Generate.
+func (w *Writer) invalidate() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.err = ErrClosed
 }
 
-// serve tells that the answer is to another request than it was asked for,
-// with an eye on losses and ids.
-func (w *Writer) serve(r *Request) {
+// setRequest replaces the request to which losses and ids refer.
+func (w *Writer) setRequest(r *Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.req, w.seen = r, false
+	w.req, w.idsScanned = r, false
 }
 
 func isThinking(p content.Part) bool {
@@ -417,37 +415,250 @@ func isThinking(p content.Part) bool {
 	return ok
 }
 
-// A ToolCallWriter is a tool call that is being written.
+// A ToolCallWriter writes a tool call. It must not be used by several goroutines at
+// once.
 type ToolCallWriter struct {
-	w     *Writer
-	block int
-	over  bool
+	w      *Writer
+	block  int
+	closed bool
 }
 
-// Input appends to the call's arguments: JSON text, split anywhere. All of it
-// together is one object; nothing at all means no arguments.
+// Input appends to the arguments of the tool call. The fragments together must be a
+// JSON object; they may be split anywhere. Without fragments the tool call has no
+// arguments.
 func (c *ToolCallWriter) Input(fragment string) error {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	if c.w.err != nil || fragment == "" {
 		return c.w.err
 	}
-	if c.over {
-		c.w.err = errors.New("upstream: Input after Close of a call")
+	if c.closed {
+		c.w.err = errors.New("upstream: Input called after Close of a tool call")
 		return c.w.err
 	}
 	c.w.batch = append(c.w.batch[:0], Event{Kind: EventInput, Block: c.block, Text: fragment})
 	return c.w.flush()
 }
 
-// Close says that the arguments are whole. Calls that are not closed are so
-// at the end of the answer.
+// Close completes the tool call. Open tool calls are closed when Generate returns.
 func (c *ToolCallWriter) Close() error {
 	return c.w.do(func() error {
-		if !c.over {
-			c.over = true
-			c.w.close(c.block)
+		if !c.closed {
+			c.closed = true
+			c.w.closeBlock(c.block)
 		}
 		return nil
 	})
+}
+
+// Send writes events, as [Tap] does. Events must be in the order that [EventKind]
+// defines; otherwise Send returns an error. Blocks are renumbered, so a caller may omit
+// all events of a block, or add blocks with unused numbers. An EventBlockExtra of a
+// block that is not open becomes a loss. Send changes the Block of events and does not
+// keep the slice.
+func (w *Writer) Send(events []Event) error {
+	return w.do(func() error {
+		_, err := w.forward(events)
+		return err
+	})
+}
+
+// Frame writes the events of a piece of a vendor's response together with the piece.
+// The blocks in f.Events have the vendor's numbers; Frame changes them. It does not
+// keep f or f.Events, so an adapter may reuse one Frame for all pieces.
+func (w *Writer) Frame(f *Frame) error {
+	return w.do(func() error {
+		if f == nil {
+			return errNilFrame
+		}
+		for i := range f.Events {
+			f.Events[i].Frame = nil // set by an earlier call
+		}
+		same, err := w.forward(f.Events)
+		if err != nil {
+			return err
+		}
+		if same && len(f.Events) > 0 {
+			f.Events[0].Frame = f
+			w.batch[0].Frame = f
+		}
+		return nil
+	})
+}
+
+// forward validates events, renumbers their blocks and adds them to the batch. same
+// reports whether all numbers stayed the same.
+func (w *Writer) forward(events []Event) (same bool, err error) {
+	same = true
+	for i := range events {
+		e := &events[i]
+		before := e.Block
+		switch e.Kind {
+		case EventOpen:
+			err = w.forwardOpen(e)
+		case EventText, EventInput, EventCitation, EventClose:
+			err = w.forwardDelta(e)
+		case EventBlockExtra:
+			if w.forwardedBlock(e) == nil {
+				// The caller may omit a block without knowing which extra events a
+				// vendor sends for it.
+				l := omittedBlockLoss.At("parts")
+				*e, same = Event{Kind: EventLoss, Loss: &l}, false
+				w.batch = append(w.batch, *e)
+				continue
+			}
+			err = w.forwardDelta(e)
+		case EventSignature:
+			err = w.forwardSignature(e)
+		default:
+			err = w.forwardOther(e)
+		}
+		if err != nil {
+			return false, err
+		}
+		same = same && e.Block == before
+		w.batch = append(w.batch, *e)
+		if e.Kind == EventOpen && w.splitText() {
+			same = false
+		}
+	}
+	return same, nil
+}
+
+// splitText moves the text of the EventOpen at the end of the batch into an EventText,
+// so that sinks find all text in EventText. It reports whether there was text.
+func (w *Writer) splitText() bool {
+	open := &w.batch[len(w.batch)-1]
+	text := ""
+	switch p := open.Part.(type) {
+	case *content.Text:
+		if text = p.Text; text != "" {
+			c := *p
+			c.Text, open.Part = "", &c
+		}
+	case *content.Thinking:
+		if text = p.Text; text != "" {
+			c := *p
+			c.Text, open.Part = "", &c
+		}
+	}
+	if text == "" {
+		return false
+	}
+	w.batch = append(w.batch, Event{Kind: EventText, Block: open.Block, Candidate: open.Candidate, Text: text})
+	return true
+}
+
+func (w *Writer) forwardOpen(e *Event) error {
+	switch {
+	case content.IsNil(e.Part):
+		return errors.New("upstream: EventOpen with a nil Part")
+	case e.Block < 0 || e.Candidate < 0:
+		return fmt.Errorf("upstream: EventOpen with block %d and candidate %d, want 0 or more", e.Block, e.Candidate)
+	case len(w.open) >= maxOpenBlocks:
+		return errTooManyOpen
+	case w.forwardedBlock(e) != nil:
+		return fmt.Errorf("upstream: block %d is already open", e.Block)
+	}
+	w.started = true
+	w.last = block{e.Candidate, e.Block, w.nextBlock, e.Part}
+	w.open = append(w.open, w.last)
+	e.Block = w.nextBlock
+	w.nextBlock++
+	if t, ok := e.Part.(*content.ToolUse); ok {
+		w.hasToolCalls = true
+		w.reserveID(t.ID)
+	}
+	return nil
+}
+
+func (w *Writer) forwardDelta(e *Event) error {
+	b := w.forwardedBlock(e)
+	if b == nil {
+		return fmt.Errorf("upstream: event for block %d, which is not open", e.Block)
+	}
+	ok := true
+	switch e.Kind {
+	case EventText:
+		switch b.kind.(type) {
+		case *content.Text, *content.Thinking:
+		default:
+			ok = false
+		}
+	case EventInput:
+		switch b.kind.(type) {
+		case *content.ToolUse, *content.ServerToolUse:
+		default:
+			ok = false
+		}
+	case EventCitation:
+		_, ok = b.kind.(*content.Text)
+		ok = ok && e.Citation != nil
+	}
+	if !ok {
+		return fmt.Errorf("upstream: block %d opened with a %T, which does not allow an event of kind %d", e.Block, b.kind, e.Kind)
+	}
+	e.Block = b.out
+	if e.Kind == EventClose {
+		w.removeBlock(b.out)
+	}
+	return nil
+}
+
+func (w *Writer) forwardSignature(e *Event) error {
+	if e.Signature == nil {
+		return errNilField
+	}
+	if b := w.forwardedBlock(e); b != nil {
+		e.Block = b.out
+		return nil
+	}
+	for _, b := range append(w.recentlyClosed[:], w.last) {
+		if e.Block >= 0 && b.in == e.Block && b.candidate == e.Candidate {
+			e.Block = b.out
+			return nil
+		}
+	}
+	return fmt.Errorf("upstream: signature of block %d, which is neither open nor one of the last four closed", e.Block)
+}
+
+var errNilFrame = errors.New("upstream: nil Frame")
+
+var errNilField = errors.New("upstream: the field for the kind of an event is nil")
+
+func (w *Writer) forwardOther(e *Event) error {
+	ok := true
+	switch e.Kind {
+	case EventStart:
+		if w.started {
+			return errLateStart
+		}
+		w.started, ok = true, e.Start != nil
+	case EventUsage:
+		w.started, ok = true, e.Usage != nil
+	case EventStop:
+		w.started, ok = true, e.Stop != nil
+	case EventLoss:
+		ok = e.Loss != nil
+	case EventExtra:
+	default:
+		return fmt.Errorf("upstream: event of unknown kind %d", e.Kind)
+	}
+	switch {
+	case !ok:
+		return errNilField
+	case e.Candidate < 0:
+		return fmt.Errorf("upstream: event of kind %d for candidate %d, want 0 or more", e.Kind, e.Candidate)
+	}
+	return nil
+}
+
+// forwardedBlock returns the open block that an event refers to, or nil.
+func (w *Writer) forwardedBlock(e *Event) *block {
+	for i := len(w.open) - 1; i >= 0; i-- { // usually one of the last
+		if b := &w.open[i]; b.in == e.Block && b.in >= 0 && b.candidate == e.Candidate {
+			return b
+		}
+	}
+	return nil
 }

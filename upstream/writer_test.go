@@ -17,8 +17,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// run calls an Upstream made of f and returns its answer, one short word for
-// each event and a bar between batches.
+// run calls an Upstream made of f and returns its response, a short text for each event
+// and a bar between batches.
 func run(t *testing.T, r *upstream.Request, f upstream.Func) (string, error) {
 	t.Helper()
 	var g grammar
@@ -34,7 +34,7 @@ func run(t *testing.T, r *upstream.Request, f upstream.Func) (string, error) {
 		g.whole()
 	}
 	if g.err != nil {
-		t.Errorf("illegal: %v", g.err)
+		t.Errorf("invalid order: %v", g.err)
 	}
 	return strings.TrimSuffix(strings.Join(words, " "), " |"), err
 }
@@ -82,11 +82,11 @@ func TestWriter(t *testing.T) {
 			"0(thinking 0:a | 0) 1(text 1:b | 1) 2(thinking 2:c | 2) stop:end"},
 		{"signed thinking", func(w *upstream.Writer) { w.Thinking("a"); w.Signature(sig); w.Thinking("b") },
 			"0(thinking 0:a | 0!s 0) | 1(thinking 1:b | 1) stop:end"},
-		{"signature of nothing", func(w *upstream.Writer) { w.Signature(sig); w.Text("a") }, "0(thinking 0!s 0) | 1(text 1:a | 1) stop:end"},
+		{"signature without a block", func(w *upstream.Writer) { w.Signature(sig); w.Text("a") }, "0(thinking 0!s 0) | 1(text 1:a | 1) stop:end"},
 		{"late signature", func(w *upstream.Writer) { w.Thinking("a"); w.Text("b"); w.Signature(sig); w.Text("c") },
 			"0(thinking 0:a | 0) 1(text 1:b | 1!s | 1:c | 1) stop:end"},
 		{"signed part", func(w *upstream.Writer) { w.Part(&content.Image{}); w.Signature(sig) }, "0(image 0) | 0!s | stop:end"},
-		{"signed call", func(w *upstream.Writer) {
+		{"signed tool call", func(w *upstream.Writer) {
 			c := w.ToolCall("a", "x")
 			w.Signature(sig)
 			c.Input("{}")
@@ -94,7 +94,7 @@ func TestWriter(t *testing.T) {
 			w.Signature(sig)
 		},
 			"0(a | 0!s | 0:{} | 0) | 0!s | stop:tool_use"},
-		{"calls side by side", func(w *upstream.Writer) {
+		{"concurrent tool calls", func(w *upstream.Writer) {
 			w.Text("t")
 			a, b := w.ToolCall("a", "x"), w.ToolCall("b", "x")
 			b.Input("{")
@@ -109,7 +109,7 @@ func TestWriter(t *testing.T) {
 			"0(thinking 0:h | 0) 1(text 1^c | 1:a | 1) stop:end"},
 		{"parts", func(w *upstream.Writer) { w.Text("a"); w.Part(&content.Text{Text: "b"}); w.Text("c") },
 			"0(text 0:a | 0) 1(text 1:b 1) | 2(text 2:c | 2) stop:end"},
-		{"a call as a part", func(w *upstream.Writer) { w.Part(&content.ToolUse{Name: "x", Input: "{}"}) }, "0(call_0 0) | stop:tool_use"},
+		{"tool call as a part", func(w *upstream.Writer) { w.Part(&content.ToolUse{Name: "x", Input: "{}"}) }, "0(call_0 0) | stop:tool_use"},
 		{"start, usage, stops", func(w *upstream.Writer) {
 			w.Start(upstream.Start{Model: "m"})
 			w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
@@ -136,7 +136,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-func TestWriterRefusesNonsense(t *testing.T) {
+func TestWriterInvalidEvents(t *testing.T) {
 	ev := func(events ...upstream.Event) func(*upstream.Writer) error {
 		return func(w *upstream.Writer) error { return w.Send(events) }
 	}
@@ -168,17 +168,17 @@ func TestWriterRefusesNonsense(t *testing.T) {
 			w.Text("a")
 			return ev(upstream.Event{Kind: upstream.EventText, Block: -1})(w)
 		},
-		"signature of nothing":  ev(upstream.Event{Kind: upstream.EventSignature, Signature: &content.Signature{}}),
-		"signature without one": ev(open, upstream.Event{Kind: upstream.EventSignature}),
-		"citation without one":  ev(open, upstream.Event{Kind: upstream.EventCitation}),
-		"usage without one":     ev(upstream.Event{Kind: upstream.EventUsage}),
-		"loss without one":      ev(upstream.Event{Kind: upstream.EventLoss}),
-		"no frame":              func(w *upstream.Writer) error { return w.Frame(nil) },
-		"negative start":        ev(upstream.Event{Kind: upstream.EventStart, Candidate: -1, Start: &upstream.Start{}}),
-		"negative usage":        ev(upstream.Event{Kind: upstream.EventUsage, Candidate: -1, Usage: &content.Usage{}}),
-		"negative stop":         ev(upstream.Event{Kind: upstream.EventStop, Candidate: -1, Stop: &upstream.Stop{}}),
-		"negative extra":        ev(upstream.Event{Kind: upstream.EventExtra, Candidate: -1, Extra: &content.Extra{}}),
-		"late start event":      ev(open, upstream.Event{Kind: upstream.EventStart, Start: &upstream.Start{}}),
+		"signature without a block": ev(upstream.Event{Kind: upstream.EventSignature, Signature: &content.Signature{}}),
+		"signature without one":     ev(open, upstream.Event{Kind: upstream.EventSignature}),
+		"citation without one":      ev(open, upstream.Event{Kind: upstream.EventCitation}),
+		"usage without one":         ev(upstream.Event{Kind: upstream.EventUsage}),
+		"loss without one":          ev(upstream.Event{Kind: upstream.EventLoss}),
+		"no frame":                  func(w *upstream.Writer) error { return w.Frame(nil) },
+		"negative start":            ev(upstream.Event{Kind: upstream.EventStart, Candidate: -1, Start: &upstream.Start{}}),
+		"negative usage":            ev(upstream.Event{Kind: upstream.EventUsage, Candidate: -1, Usage: &content.Usage{}}),
+		"negative stop":             ev(upstream.Event{Kind: upstream.EventStop, Candidate: -1, Stop: &upstream.Stop{}}),
+		"negative extra":            ev(upstream.Event{Kind: upstream.EventExtra, Candidate: -1, Extra: &content.Extra{}}),
+		"late start event":          ev(open, upstream.Event{Kind: upstream.EventStart, Start: &upstream.Start{}}),
 	}
 	for name, f := range tests {
 		_, err := run(t, &upstream.Request{}, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -208,14 +208,14 @@ func TestErrorsStick(t *testing.T) {
 	})
 	err := upstream.Run(t.Context(), upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		w.Text("a")
-		c := w.ToolCall("", "x") // fails, and tells at the next call
+		c := w.ToolCall("", "x") // fails; the next call returns the error
 		for _, got := range []error{c.Input("{}"), c.Close(), w.Text(""), w.Usage(content.Usage{}), w.Loss(nil),
 			w.Send(nil), w.Frame(&upstream.Frame{}), w.Stop(upstream.Stop{})} {
 			if got != errGone {
 				t.Errorf("got %v", got)
 			}
 		}
-		return nil // for all that, Run tells
+		return nil // Run still returns the error
 	}), &upstream.Request{}, sink)
 	if err != errGone || sends != 2 {
 		t.Errorf("got %v after %d sends", err, sends)
@@ -254,8 +254,8 @@ func TestRefusedLosses(t *testing.T) {
 			if len(list) != want || want == 0 && err != nil {
 				t.Errorf("%s, refuse %v: got %v", name, refuse, err)
 			}
-			if told := strings.HasPrefix(got, "loss:top_k loss:system.0 loss:turns.0.parts.1"); !told {
-				t.Errorf("%s, refuse %v: the losses were not told: %s", name, refuse, got)
+			if reported := strings.HasPrefix(got, "loss:top_k loss:system.0 loss:turns.0.parts.1"); !reported {
+				t.Errorf("%s, refuse %v: the losses were not reported: %s", name, refuse, got)
 			}
 			if paid := strings.Contains(got, "paid"); paid != (want == 0) {
 				t.Errorf("%s, refuse %v: got %s", name, refuse, got)
@@ -267,7 +267,7 @@ func TestRefusedLosses(t *testing.T) {
 			}
 		}
 	}
-	// What is lost of the answer has been paid for.
+	// RejectLoss does not apply to losses of the response.
 	_, err := run(t, &upstream.Request{RejectLoss: content.LossHint}, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		w.Text("a")
 		return w.Loss(losses)
@@ -277,21 +277,20 @@ func TestRefusedLosses(t *testing.T) {
 	}
 }
 
-// Mistakes of an upstream that would cost the client its next turn, or part of
-// this one, are errors.
-func TestCallMistakes(t *testing.T) {
+// TestToolCallErrors checks that invalid tool calls are errors.
+func TestToolCallErrors(t *testing.T) {
 	for want, f := range map[string]func(w *upstream.Writer){
-		"upstream: Input after Close of a call": func(w *upstream.Writer) {
+		"upstream: Input called after Close of a tool call": func(w *upstream.Writer) {
 			a := w.ToolCall("a", "x")
 			a.Close()
 			a.Input("{}")
 		},
-		`upstream: two calls with the id "a"`: func(w *upstream.Writer) { w.ToolCall("a", "x"); w.ToolCall("a", "y") },
-		`upstream: two calls with the id "b"`: func(w *upstream.Writer) {
+		`upstream: two tool calls with the id "a"`: func(w *upstream.Writer) { w.ToolCall("a", "x"); w.ToolCall("a", "y") },
+		`upstream: two tool calls with the id "b"`: func(w *upstream.Writer) {
 			w.Part(&content.ToolUse{ID: "b", Name: "x"})
 			w.Part(&content.ToolUse{ID: "b", Name: "x"})
 		},
-		"upstream: a call without a name": func(w *upstream.Writer) { w.ToolCall("a", "") },
+		"upstream: tool call without a name": func(w *upstream.Writer) { w.ToolCall("a", "") },
 	} {
 		_, err := run(t, &upstream.Request{}, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			f(w)
@@ -320,7 +319,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// What comes late or from several goroutines harms nobody: run with -race.
+// TestLateAndConcurrent uses the Writer late and from several goroutines. Run it with -race.
 func TestLateAndConcurrent(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		var g grammar
@@ -335,7 +334,7 @@ func TestLateAndConcurrent(t *testing.T) {
 		})
 		func() {
 			defer func() {
-				over = true // unsynchronised: the race detector watches
+				over = true // unsynchronized, for the race detector
 				if r := recover(); (r != nil) != panics {
 					t.Errorf("recovered %v", r)
 				}
@@ -386,7 +385,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// A slow sink makes a slow upstream: nothing is queued.
+// TestNoQueue checks that a slow sink blocks the upstream.
 func TestNoQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -439,7 +438,7 @@ func TestCmpIgnoresFrames(t *testing.T) {
 	}
 }
 
-// What is known of the prompt at the start travels with it.
+// TestStartUsage checks the Usage of a Start.
 func TestStartUsage(t *testing.T) {
 	var got [][]upstream.Event
 	up := upstream.Func(func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// refusedAddresses is one address of each class that is not public.
+// refusedAddresses lists an address of each class that is not public.
 var refusedAddresses = []string{
 	"0.0.0.0", "10.0.0.1", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",
 	"192.0.0.192", "192.0.2.1", "192.31.196.1", "192.52.193.1", "192.88.99.1", "192.168.0.1", "192.175.48.1", "198.18.0.1",
@@ -25,8 +25,7 @@ var refusedAddresses = []string{
 	"2606:4700::5efe:127.0.0.1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1",
 }
 
-// redirector answers /to?<link> with a redirect there, and all else with an
-// image.
+// redirector redirects /to?<link> to the link, and sends an image for all other paths.
 func redirector() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/to" {
@@ -41,7 +40,7 @@ func redirector() http.Handler {
 
 func toLink(link string) string { return "https://files.example.com/to?" + url.QueryEscape(link) }
 
-// literal returns the host of a link for an address.
+// literal returns an address as the host of a link.
 func literal(addr string) string {
 	if strings.Contains(addr, ":") {
 		return "[" + addr + "]"
@@ -49,9 +48,9 @@ func literal(addr string) string {
 	return addr
 }
 
-// TestEveryWayToAnAddress has each class of address in a link, behind a name,
-// in a redirect, behind a name in a redirect, and in the second of two answers
-// for a name: nothing but the origin is ever dialled.
+// TestEveryWayToAnAddress checks each class of address in a link, behind a name, in a
+// redirect, behind a name in a redirect, and as the second of two addresses of a name.
+// Only the origin may be dialed.
 func TestEveryWayToAnAddress(t *testing.T) {
 	w := newWorld(t, redirector())
 	f := w.fetcher(nil)
@@ -62,7 +61,7 @@ func TestEveryWayToAnAddress(t *testing.T) {
 			t.Errorf("%s: %v", direct, err)
 		}
 		if d := w.took(); len(d) != 0 {
-			t.Errorf("%s: dialled %q", direct, d)
+			t.Errorf("%s: dialed %q", direct, d)
 		}
 
 		name := fmt.Sprintf("n%d.example.com", i)
@@ -83,13 +82,14 @@ func TestEveryWayToAnAddress(t *testing.T) {
 			t.Errorf("one good address and %s: %v", addr, err)
 		}
 		if d := w.took(); !onlyPublic(d) {
-			t.Errorf("one good address and %s: dialled %q", addr, d)
+			t.Errorf("one good address and %s: dialed %q", addr, d)
 		}
 	}
 	w.quiet()
 }
 
-// blocked checks that a link fails as any other that cannot be fetched.
+// blocked checks that a link fails with the same text as any link that cannot be
+// fetched.
 func blocked(t *testing.T, w *world, f *Fetcher, link string) {
 	t.Helper()
 	_, err := fetch(t, f, link)
@@ -100,11 +100,12 @@ func blocked(t *testing.T, w *world, f *Fetcher, link string) {
 		t.Errorf("%s: %v, want: %s", link, err, want)
 	}
 	if d := w.took(); !onlyPublic(d) {
-		t.Errorf("%s: dialled %q", link, d)
+		t.Errorf("%s: dialed %q", link, d)
 	}
 }
 
-// TestRebindingBetweenRedirects lets a name move while it redirects to itself.
+// TestRebindingBetweenRedirects changes the address of a name while it redirects to
+// itself.
 func TestRebindingBetweenRedirects(t *testing.T) {
 	w := newWorld(t, redirector())
 	w.names.set("moving.example.com", public, "127.0.0.1")
@@ -112,9 +113,8 @@ func TestRebindingBetweenRedirects(t *testing.T) {
 	w.quiet()
 }
 
-// TestRealSockets leaves dialling to the Fetcher, with listeners on this
-// machine: what is refused is never connected to, and it is the same link that
-// works once the host allows it.
+// TestRealSockets lets the Fetcher dial listeners on this machine. It must not connect
+// to refused addresses, and the same link must work once the host allows it.
 func TestRealSockets(t *testing.T) {
 	names := newNameServer(t)
 	secret4 := newSecret(t)
@@ -126,7 +126,7 @@ func TestRealSockets(t *testing.T) {
 		listeners = append(listeners, newSecretOn(t, fmt.Sprintf("[::1]:%d", port)))
 		addrs = append(addrs, "::1")
 	}
-	strict := Options{AllowHTTP: true, AnyPort: true, LookUp: names.resolver().LookupNetIP}
+	strict := Options{AllowHTTP: true, AnyPort: true, Lookup: names.resolver().LookupNetIP}
 	open := strict
 	open.AllowPrivate = true
 	for i, addr := range addrs {
@@ -141,7 +141,7 @@ func TestRealSockets(t *testing.T) {
 			if _, err := fetch(t, f, link); err == nil {
 				t.Errorf("%s can be fetched", link)
 			}
-			// What Check and dial refuse, the socket would refuse too.
+			// The check of the socket refuses the same addresses.
 			if conn, err := f.attempt(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(addr), port), 1); err == nil {
 				conn.Close()
 				t.Errorf("a socket was connected to %s", addr)
@@ -152,7 +152,7 @@ func TestRealSockets(t *testing.T) {
 				}
 			}
 			if addr == "0.0.0.0" {
-				continue // not private; some systems take it for this machine
+				continue // not private; on some systems it is this machine
 			}
 			if f, err = New(open); err != nil {
 				t.Fatal(err)
@@ -167,15 +167,15 @@ func TestRealSockets(t *testing.T) {
 	}
 }
 
-// TestConvertedNames has hosts that are something else once they are in ASCII,
-// or cannot be converted.
+// TestConvertedNames checks hosts that change when they are converted to ASCII, or
+// cannot be converted.
 func TestConvertedNames(t *testing.T) {
 	w := newWorld(t, redirector())
 	var asked, lookedUp []string
 	f := w.fetcher(func(o *Options) {
 		o.Hosts = func(host string) bool { asked = append(asked, host); return true }
-		lookUp := o.LookUp
-		o.LookUp = func(ctx context.Context, network, host string) ([]netip.Addr, error) {
+		lookUp := o.Lookup
+		o.Lookup = func(ctx context.Context, network, host string) ([]netip.Addr, error) {
 			lookedUp = append(lookedUp, host)
 			return lookUp(ctx, network, host)
 		}
@@ -191,7 +191,7 @@ func TestConvertedNames(t *testing.T) {
 			t.Errorf("%s: %v", link, err)
 		}
 		if d := w.took(); len(d) != 0 {
-			t.Errorf("%s: dialled %q", link, d)
+			t.Errorf("%s: dialed %q", link, d)
 		}
 	}
 	if len(lookedUp) != 0 {

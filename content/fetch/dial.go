@@ -13,13 +13,12 @@ import (
 	"time"
 )
 
-// maxAttempts bounds how many addresses of one name are tried.
+// maxAttempts limits the addresses that are tried for a host name.
 const maxAttempts = 8
 
-// transport returns what carries one request, and a function that ends it all
-// when the answer is done with. A transport serves a single request: that keeps
-// connections from being used again, and lets each dial end with its request,
-// which [http.Transport] does not see to.
+// transport returns the transport for one request, and a function that releases it.
+// Each request has a new transport, so that no connection is reused and every dial ends
+// with its request, which [http.Transport] does not guarantee.
 func (f *Fetcher) transport(ctx context.Context, req *http.Request) (http.RoundTripper, func(), error) {
 	if f.o.Transport != nil {
 		return f.o.Transport, func() {}, nil
@@ -50,11 +49,11 @@ func (f *Fetcher) transport(ctx context.Context, req *http.Request) (http.RoundT
 	return t, t.CloseIdleConnections, nil
 }
 
-// dial connects to a host, whose name [http.Transport] has converted to ASCII:
-// this is where names and addresses are judged in the form that counts.
+// dial connects to a host. [http.Transport] has converted its name to ASCII, so this is
+// where names and addresses are checked in their final form.
 func (f *Fetcher) dial(ctx context.Context, address string) (conn net.Conn, err error) {
-	// This runs on a goroutine of the transport, where a panic of the host's
-	// functions would end the process.
+	// dial runs on a goroutine of the transport, where a panic of the host's functions
+	// would end the process.
 	defer func() {
 		if v := recover(); v != nil {
 			conn, err = nil, fmt.Errorf("panic while connecting: %v", v)
@@ -69,33 +68,33 @@ func (f *Fetcher) dial(ctx context.Context, address string) (conn net.Conn, err 
 		return nil, err
 	}
 	if !isASCII(host) {
-		return nil, errors.New("the host's name cannot be converted to ASCII")
+		return nil, errors.New("the host name cannot be converted to ASCII")
 	}
-	if fault := f.guard.judgeHost(host); fault != "" {
-		return nil, errors.New("the link, converted, " + fault)
+	if problem := f.guard.checkHost(host); problem != "" {
+		return nil, errors.New("the link with its host converted to ASCII " + problem)
 	}
-	addrs, err := f.lookUp(ctx, host)
+	addrs, err := f.lookup(ctx, host)
 	if err != nil {
 		return nil, err
 	}
 	return f.connect(ctx, addrs, uint16(port))
 }
 
-// lookUp returns the addresses of a host.
-func (f *Fetcher) lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
+// lookup returns the addresses of a host.
+func (f *Fetcher) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, f.o.Timeouts.LookUp)
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeouts.Lookup)
 	defer cancel()
-	look := f.o.LookUp
+	look := f.o.Lookup
 	if look == nil {
 		look = net.DefaultResolver.LookupNetIP
 	}
-	return look(ctx, "ip", f.guard.absolute(host))
+	return look(ctx, "ip", f.guard.lookupName(host))
 }
 
-// connect connects to the first of the addresses that is permitted and answers.
+// connect connects to the first allowed address that accepts a connection.
 func (f *Fetcher) connect(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.o.Timeouts.Connect)
 	defer cancel()
@@ -121,8 +120,8 @@ func (f *Fetcher) connect(ctx context.Context, addrs []netip.Addr, port uint16) 
 	return nil, errors.Join(errs...)
 }
 
-// attempt connects to one address, in its share of the time that is left for
-// so many.
+// attempt connects to one address. It uses an equal share of the time that is left for
+// the given number of attempts.
 func (f *Fetcher) attempt(ctx context.Context, to netip.AddrPort, left int) (net.Conn, error) {
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -136,9 +135,8 @@ func (f *Fetcher) attempt(ctx context.Context, to netip.AddrPort, left int) (net
 	return d.DialContext(ctx, "tcp", to.String())
 }
 
-// control judges what a socket is about to be connected to. It cannot differ
-// from what was judged before, unless something in between does not do what it
-// is trusted with.
+// control checks the address of a socket before it connects. It repeats the check of
+// connect in case something in between changes the address.
 func (f *Fetcher) control(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -1,42 +1,37 @@
-// Package fetch downloads files that requests name by link, from their origin
-// and from nowhere else: strangers choose the links, and the machine that
-// follows them stands inside somebody's network.
+// Package fetch downloads files that requests refer to by link, safely: clients choose
+// the links, and the host that follows them is usually inside a private network.
 //
-// A [Fetcher] is a [content.Resolver]. With the zero [Options]
+// A [Fetcher] is a [content.Resolver]. With the zero [Options] it applies these rules:
 //
-//   - a link begins with https and has no port but 443, no user-info, no
-//     characters that parsers read differently, and a host that is neither of
-//     special use nor a number in disguise;
-//   - a name is converted to ASCII, judged, and looked up as an absolute name;
-//   - an address is judged where it is dialled, for every attempt and every
-//     redirect: it must be public unicast by the IANA registries and none of the
-//     service addresses of clouds; IPv4 addresses are taken out of what hides
-//     them;
-//   - at most three redirects are followed, each judged like the first, none
-//     from https to http;
-//   - the request is a GET that says nothing of whom it is for: no cookie, key or
-//     Referer, no proxy from the environment, a connection of its own, HTTP/1.1;
-//   - the answer must have status 200, no content coding, at most 64 KiB of
-//     headers and 32 MiB of body, whole, within 30 seconds in all. Memory follows
-//     what has arrived.
+//   - A link must begin with https://. It must not contain a user name or password, a
+//     port other than 443, or characters that URL parsers treat differently. Its host
+//     must not be a special-use name or an address in an unusual notation.
+//   - A host name is converted to ASCII, checked, and looked up as an absolute name.
+//   - Each address is checked when it is dialed, for every attempt and every redirect.
+//     It must be a public unicast address by the IANA registries and not a service
+//     address of a cloud. IPv4 addresses embedded in IPv6 addresses are checked.
+//   - At most three redirects are followed. The rules for links apply to each, and a
+//     redirect from https to http is refused.
+//   - The request is a GET over HTTP/1.1 on a new connection, without cookies, keys,
+//     Referer or proxy.
+//   - The response must have status 200, no Content-Encoding, at most 64 KiB of headers
+//     and at most 32 MiB of body. It must be complete within 30 seconds. Memory is
+//     allocated as data arrives.
 //
-// What stands behind the end of a body that has a length is not looked at, and
-// that a body without length or chunks was cut can only be told over https.
+// Bytes after the end of a body with a Content-Length are ignored. A truncated body that
+// has neither a Content-Length nor chunked encoding is detected over https only.
 //
-// Rules of the network that keep this machine from what it need not reach are
-// advised besides, not instead.
+// Use network policy as well, so that the host can reach only what it needs.
 //
-// # Own files
+// # Other sources of files
 //
-// A host that keeps some files itself, caches them, or fetches in another way
-// wraps a Fetcher in a Resolver of its own: see the example. [Off] switches
-// fetching off.
+// A host that stores some files itself, caches them or downloads them in another way
+// wraps a Fetcher in its own Resolver: see the example. [Off] disables fetching.
 //
-// # Why the list of addresses is our own
+// # Address tables
 //
-// The library code.dny.dev/ssrf would guard a dialer as well, but the tables are
-// a few lines, a host's prefixes have to be judged unmapped and behind
-// translators, and the module gets no further requirement. A test outside of it
-// compares every edge of both tables with that library, which is generated
-// from the registries.
+// The tables of addresses are part of this package so that the module needs no further
+// dependency, and because prefixes of the host must also apply to embedded IPv4
+// addresses. A test compares them with the library code.dny.dev/ssrf, which is
+// generated from the registries.
 package fetch

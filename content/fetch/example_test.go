@@ -27,7 +27,7 @@ func Example() {
 	defer stop()
 	link := &content.URL{URL: fmt.Sprintf("http://%v/cat.gif?size=2", addr)}
 
-	// By default files come from public hosts over https.
+	// By default, files are fetched from public hosts over https.
 	public, err := fetch.New(fetch.Options{})
 	if err != nil {
 		panic(err)
@@ -35,7 +35,7 @@ func Example() {
 	_, err = public.Resolve(context.Background(), link)
 	fmt.Println(err)
 
-	// This host keeps files of its own, on one port of one machine.
+	// This host also has a file server, on one port of one machine.
 	own, err := fetch.New(fetch.Options{
 		AllowHTTP:     true,
 		AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
@@ -67,8 +67,7 @@ func ExampleCheck() {
 	// the link must not contain a user name or password
 }
 
-// A cache remembers files by their link. One that is in use for longer would
-// bound what it keeps, and for how long.
+// A cache caches files by link. A real cache would limit its size and the age of files.
 type cache struct {
 	next  *fetch.Fetcher
 	files sync.Map
@@ -89,7 +88,7 @@ func (c *cache) Resolve(ctx context.Context, s content.Source) (content.Blob, er
 	return b, err
 }
 
-// Check lets links be refused by their text before the request is worked on.
+// Check lets handlers refuse invalid links before anything is fetched.
 func (c *cache) Check(link string) error { return c.next.Check(link) }
 
 func ExampleFetcher_cache() {
@@ -113,7 +112,7 @@ func ExampleFetcher_cache() {
 
 func ExampleFetcher_Resolve_failure() {
 	f, err := fetch.New(fetch.Options{
-		LookUp: func(context.Context, string, string) ([]netip.Addr, error) {
+		Lookup: func(context.Context, string, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
 		},
 	})
@@ -122,9 +121,9 @@ func ExampleFetcher_Resolve_failure() {
 	}
 	_, err = f.Resolve(context.Background(), &content.URL{URL: "https://intranet.example.com/plan.pdf?sig=secret"})
 	fmt.Println("to the client:", err)
-	var fault *content.Violation
-	if errors.As(err, &fault) {
-		fmt.Println("to the log:", fault.Err)
+	var problem *content.Violation
+	if errors.As(err, &problem) {
+		fmt.Println("to the log:", problem.Err)
 	}
 	// Output:
 	// to the client: the file at https://intranet.example.com/plan.pdf could not be fetched; make sure that the link is public and works

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,109 +15,110 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// A Fetcher is a [content.Resolver] of url sources: it downloads them from
-// their origin. It is safe for concurrent use; make one with [New].
+// A Fetcher is a [content.Resolver] for links: it downloads files from their origin.
+// Use [New] to create one. It is safe for concurrent use.
 type Fetcher struct {
 	guard *guard
-	room  chan struct{} // a place for each file that is under way
-	o     Options       // settled
+	slots chan struct{} // one slot for each file that is being fetched
+	o     Options       // with defaults set
 
-	arrived func(bytes int64) error // nil unless it is metered
+	arrived func(bytes int64) error // see Metered
 }
 
-// New returns a Fetcher. It does not connect to anything, and is cheap.
+// New returns a Fetcher. It returns an error if o is invalid. It does not connect to
+// anything.
 func New(o Options) (*Fetcher, error) {
-	if err := o.settle(); err != nil {
+	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
 	g, err := newGuard(&o)
 	if err != nil {
 		return nil, err
 	}
-	return &Fetcher{guard: g, room: make(chan struct{}, o.Limits.AtOnce), o: o}, nil
+	return &Fetcher{guard: g, slots: make(chan struct{}, o.Limits.Concurrency), o: o}, nil
 }
 
-// Check reports what the text of a link shows to be wrong with it, as a
-// [*content.Violation] without a path. Nothing is looked up or connected to: a link
-// that passes may still be refused by Resolve.
+// Check validates the text of a link. The error is a [*content.Violation] without a
+// path. Check looks up nothing and does not connect, so Resolve may still refuse a link
+// that passes.
 func (f *Fetcher) Check(link string) error {
-	if _, fault := f.guard.parse(link); fault != "" {
-		return refused(fault)
+	if _, problem := f.guard.parse(link); problem != "" {
+		return newLinkError(problem)
 	}
 	return nil
 }
 
-// Check is [Fetcher.Check] with the defaults of [Options].
+// Check validates the text of a link as [Fetcher.Check] does with the zero [Options].
 func Check(link string) error {
-	g := guard{length: usualURL}
-	if _, fault := g.parse(link); fault != "" {
-		return refused(fault)
+	g := guard{maxURL: defaultURL}
+	if _, problem := g.parse(link); problem != "" {
+		return newLinkError(problem)
 	}
 	return nil
 }
 
-// ErrBusy says that a file was not fetched because too many others were under
-// way ([Limits.AtOnce]) for half of its time. It is no fault of the request.
+// ErrBusy is the error for a file that waited for half of Timeouts.Total because
+// Limits.Concurrency other files were being fetched. It is not an error of the request.
 var ErrBusy = errors.New("fetch: too many files are being fetched")
 
-// errTime is why a fetch ends that took too long.
-var errTime = errors.New("fetch: the time for the file is over")
+// errTimeout is the cause of contexts that end after Timeouts.Total.
+var errTimeout = errors.New("fetch: timeout")
 
-// Resolve downloads the file behind a [*content.URL]. Of any other source it
-// knows nothing ([content.ErrUnresolved]).
+// Resolve downloads the file of a [*content.URL]. For any other source it returns
+// [content.ErrUnresolved].
 //
-// A file that cannot be had is a [*content.Violation] without a path. Its text is
-// for the client: it names the link without query and fragment, and does not
-// tell apart what was learnt by looking up names and connecting. Its Err is for
-// the host's log. Where ctx ends, its cause is returned; where there was no
-// room, [ErrBusy].
+// If the file is not available, the error is a [*content.Violation] without a path. Its
+// Text, for the client, contains the link without query and fragment. It is the same
+// for all failures of looking up names and connecting, so that clients cannot explore
+// the network. Its Err, for the log of the host, is the cause. If ctx is done, Resolve
+// returns its cause. If too many files are being fetched, it returns [ErrBusy].
 //
-// The type of the file is what its leading bytes show, or else what the origin
-// says without parameters; it may be empty. What the source declares is not
-// compared with it: the caller knows what the file is for.
+// MediaType of the result is detected from the leading bytes, or else taken from the
+// Content-Type without parameters; it may be empty. It is not compared with the
+// MediaType of s.
 func (f *Fetcher) Resolve(ctx context.Context, s content.Source) (content.Blob, error) {
 	link, ok := s.(*content.URL)
 	if !ok || link == nil {
 		return content.Blob{}, content.ErrUnresolved
 	}
-	u, fault := f.guard.parse(link.URL)
-	if fault != "" {
-		return content.Blob{}, refused(fault)
+	u, problem := f.guard.parse(link.URL)
+	if problem != "" {
+		return content.Blob{}, newLinkError(problem)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, f.o.Timeouts.Total, errTime)
+	limited, cancel := context.WithTimeoutCause(ctx, f.o.Timeouts.Total, errTimeout)
 	defer cancel()
-	if err := f.enter(ctx); err != nil {
+	if err := f.acquire(ctx); err != nil {
 		return content.Blob{}, err
 	}
-	defer func() { <-f.room }()
+	defer func() { <-f.slots }()
 	blob, err := f.follow(limited, u)
 	if err != nil && ctx.Err() != nil {
 		return content.Blob{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return content.Blob{}, explain(u, err)
+		return content.Blob{}, newFetchError(u, err)
 	}
 	return blob, nil
 }
 
-// enter takes a place among the files that are under way.
-func (f *Fetcher) enter(ctx context.Context) error {
+// acquire waits for a free slot.
+func (f *Fetcher) acquire(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	patience := time.NewTimer(f.o.Timeouts.Total / 2)
-	defer patience.Stop()
+	timer := time.NewTimer(f.o.Timeouts.Total / 2)
+	defer timer.Stop()
 	select {
-	case f.room <- struct{}{}:
+	case f.slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-patience.C:
+	case <-timer.C:
 		return ErrBusy
 	}
 }
 
-// follow fetches a file from where its link leads to in the end.
+// follow fetches a file, following redirects.
 func (f *Fetcher) follow(ctx context.Context, u *url.URL) (content.Blob, error) {
 	for n := 0; ; n++ {
 		blob, next, err := f.get(ctx, u)
@@ -123,13 +126,13 @@ func (f *Fetcher) follow(ctx context.Context, u *url.URL) (content.Blob, error) 
 			return blob, err
 		}
 		if n == f.o.Limits.Redirects || f.o.NoRedirects {
-			return content.Blob{}, errors.New("one redirect more than allowed")
+			return content.Blob{}, errors.New("too many redirects")
 		}
 		u = next
 	}
 }
 
-// get makes one request, and returns a file or where it has gone.
+// get sends one request. It returns the file, or the target of a redirect.
 func (f *Fetcher) get(ctx context.Context, u *url.URL) (blob content.Blob, next *url.URL, err error) {
 	req := newRequest(ctx, u)
 	t, end, err := f.transport(ctx, req)
@@ -144,19 +147,19 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (blob content.Blob, next 
 	defer resp.Body.Close()
 	switch resp.StatusCode {
 	case http.StatusOK:
-		blob, err = f.receive(resp)
+		blob, err = f.readFile(resp)
 		return blob, nil, err
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
 		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		next, err = f.redirect(u, resp)
 		return blob, next, err
 	}
-	return blob, nil, &verdict{content.CodeValue, fmt.Sprintf("was answered with status %d instead of 200", resp.StatusCode)}
+	return blob, nil, &responseError{content.CodeValue, fmt.Sprintf("could not be fetched: the server returned status %d instead of 200", resp.StatusCode)}
 }
 
 const userAgent = "Polywire (+https://github.com/polywire/polywire)"
 
-// newRequest returns a request that says nothing about whom it is for.
+// newRequest returns a request that contains nothing about the client.
 func newRequest(ctx context.Context, u *url.URL) *http.Request {
 	target := *u
 	target.Fragment, target.RawFragment = "", ""
@@ -177,8 +180,7 @@ func newRequest(ctx context.Context, u *url.URL) *http.Request {
 	return req.WithContext(ctx)
 }
 
-// escapeQuery returns a query as it may be sent: in ASCII. Its escapes stay as
-// they are.
+// escapeQuery returns a query in ASCII. Existing escapes are unchanged.
 func escapeQuery(query string) string {
 	if isASCII(query) {
 		return query
@@ -194,18 +196,18 @@ func escapeQuery(query string) string {
 	return b.String()
 }
 
-// redirect reads where an answer leads to.
+// redirect returns the target of a redirect.
 func (f *Fetcher) redirect(from *url.URL, resp *http.Response) (*url.URL, error) {
 	locations := resp.Header["Location"]
 	if len(locations) != 1 {
-		return nil, errors.New("a redirect without one Location")
+		return nil, errors.New("a redirect must have exactly one Location")
 	}
-	next, fault := f.guard.refer(from, locations[0])
-	if fault != "" {
+	next, problem := f.guard.parseRedirect(from, locations[0])
+	if problem != "" {
 		if next != nil {
-			fault += ": " + nameOf(next)
+			problem += ": " + displayURL(next)
 		}
-		return nil, errors.New("a redirect whose link " + fault)
+		return nil, errors.New("the target of a redirect " + problem)
 	}
 	if from.Scheme == "https" && next.Scheme != "https" {
 		return nil, errors.New("a redirect from https to http")
@@ -213,8 +215,8 @@ func (f *Fetcher) redirect(from *url.URL, resp *http.Response) (*url.URL, error)
 	return next, nil
 }
 
-// Off is a [content.Resolver] that fetches nothing: a [*content.URL] is a
-// [*content.Violation], and any other source is not its own.
+// Off is a [content.Resolver] that fetches nothing. For a [*content.URL] it returns a
+// [*content.Violation], for any other source [content.ErrUnresolved].
 type Off struct{}
 
 // Resolve returns an error.
@@ -224,4 +226,131 @@ func (Off) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
 	}
 	return content.Blob{}, &content.Violation{Code: content.CodeUnsupported,
 		Text: "links are not fetched here; send the file as base64"}
+}
+
+// readFile reads the file in a response.
+func (f *Fetcher) readFile(resp *http.Response) (content.Blob, error) {
+	if isEncoded(resp) {
+		return content.Blob{}, &responseError{content.CodeMedia, "was sent with a Content-Encoding; it must be sent uncompressed"}
+	}
+	data, err := f.readBody(f.meter(resp.Body), resp.ContentLength)
+	if err != nil {
+		return content.Blob{}, err
+	}
+	if len(data) == 0 {
+		return content.Blob{}, &responseError{content.CodeMedia, "is empty"}
+	}
+	kind := content.DetectMediaType(data)
+	if kind == "" {
+		kind = contentType(resp)
+		if content.Detectable(kind) {
+			return content.Blob{}, &responseError{content.CodeMedia, "does not match its Content-Type, " + kind}
+		}
+	}
+	return content.Blob{MediaType: kind, Data: data}, nil
+}
+
+func isEncoded(resp *http.Response) bool {
+	for _, line := range resp.Header["Content-Encoding"] {
+		for coding := range strings.SplitSeq(line, ",") {
+			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+				return true
+			}
+		}
+	}
+	return resp.Uncompressed
+}
+
+// contentType returns the Content-Type of a response without parameters.
+func contentType(resp *http.Response) string {
+	lines := resp.Header["Content-Type"]
+	if len(lines) != 1 {
+		return ""
+	}
+	kind, _, err := mime.ParseMediaType(lines[0])
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !strings.Contains(kind, "/") {
+		return ""
+	}
+	return content.CanonicalMediaType(kind)
+}
+
+const initialBuffer = 64 << 10
+
+// readBody reads a body of length bytes, or of unknown length if length is -1. It
+// allocates memory as data arrives; length only limits the last allocation.
+func (f *Fetcher) readBody(body io.Reader, length int64) ([]byte, error) {
+	maxBytes := f.o.Limits.File
+	if length > maxBytes {
+		return nil, f.tooLarge()
+	}
+	limit := maxBytes + 1 // one more byte shows that the file is too large
+	if length >= 0 {
+		limit = length + 1
+	}
+	data := make([]byte, 0, min(limit, initialBuffer))
+	for {
+		n, err := body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case int64(len(data)) > maxBytes:
+			return nil, f.tooLarge()
+		case err == io.EOF && length >= 0 && int64(len(data)) != length:
+			return nil, fmt.Errorf("the body ended after %d of %d bytes", len(data), length)
+		case err == io.EOF:
+			return compact(data), nil
+		case err != nil:
+			return nil, err
+		case int64(len(data)) == limit:
+			return nil, errors.New("the body is longer than its Content-Length")
+		case len(data) == cap(data):
+			next := make([]byte, len(data), min(limit, 2*int64(cap(data))))
+			copy(next, data)
+			data = next
+		}
+	}
+}
+
+// compact returns data without unused capacity, if that is large.
+func compact(data []byte) []byte {
+	if cap(data)-len(data) <= len(data)/4 {
+		return data
+	}
+	return append(make([]byte, 0, len(data)), data...)
+}
+
+func (f *Fetcher) tooLarge() error {
+	return &responseError{content.CodeLimit, fmt.Sprintf("is larger than %d bytes", f.o.Limits.File)}
+}
+
+// Metered returns a Resolver that downloads files as f does and calls arrived with the
+// number of bytes of each piece that it receives. If arrived returns an error, Resolve
+// stops and fails. arrived is called by the goroutine that calls Resolve. The returned
+// Resolver has the method Check of f and shares its Limits.Concurrency.
+func (f *Fetcher) Metered(arrived func(bytes int64) error) content.Resolver {
+	m := *f
+	m.arrived = arrived
+	return &m
+}
+
+// meter returns body, wrapped if f is metered.
+func (f *Fetcher) meter(body io.Reader) io.Reader {
+	if f.arrived == nil {
+		return body
+	}
+	return &meteredReader{body, f.arrived}
+}
+
+type meteredReader struct {
+	body    io.Reader
+	arrived func(int64) error
+}
+
+func (r *meteredReader) Read(p []byte) (int, error) {
+	n, err := r.body.Read(p)
+	if n > 0 {
+		if refused := r.arrived(int64(n)); refused != nil {
+			return 0, refused
+		}
+	}
+	return n, err
 }

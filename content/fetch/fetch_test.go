@@ -17,10 +17,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 )
 
-// TestRequest looks at all that reaches an origin, after a redirect.
+// TestRequest checks everything that an origin receives, also after a redirect.
 func TestRequest(t *testing.T) {
 	got := make(chan string, 2)
 	w := newWorld(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +56,7 @@ func TestMediaTypes(t *testing.T) {
 	for _, tt := range []struct {
 		body  string
 		label []string
-		want  string // "" and ok false: refused
+		want  string // if ok
 		ok    bool
 	}{
 		{png, []string{"image/png"}, "image/png", true},
@@ -88,7 +89,7 @@ func TestMediaTypes(t *testing.T) {
 		case tt.ok && (err != nil || b.MediaType != tt.want || string(b.Data) != tt.body):
 			t.Errorf("%q as %q: %q, %v; want %q", tt.body, tt.label, b.MediaType, err, tt.want)
 		case !tt.ok && (!errors.As(err, &e) || e.Code != content.CodeMedia):
-			t.Errorf("%q as %q: %q, %v; want a fault", tt.body, tt.label, b.MediaType, err)
+			t.Errorf("%q as %q: %q, %v; want a violation", tt.body, tt.label, b.MediaType, err)
 		}
 		w.origin.Close()
 	}
@@ -119,7 +120,7 @@ func TestOtherSources(t *testing.T) {
 	}
 }
 
-// TestSecretsOfLinks looks for what must not be repeated.
+// TestSecretsOfLinks checks that error texts contain no secrets of links.
 func TestSecretsOfLinks(t *testing.T) {
 	w := newWorld(t, http.NotFoundHandler())
 	for link, want := range map[string]string{
@@ -129,7 +130,7 @@ func TestSecretsOfLinks(t *testing.T) {
 		"https://files.example.com/" + strings.Repeat("a", 600) + "?": "https://files.example.com/" + strings.Repeat("a", 486) + "…",
 	} {
 		_, err := fetch(t, w.fetcher(nil), link)
-		if got, want := err.Error(), "the file at "+want+" was answered with status 404 instead of 200"; got != want {
+		if got, want := err.Error(), "the file at "+want+" could not be fetched: the server returned status 404 instead of 200"; got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", link, got, want)
 		}
 		u, err := url.Parse(link)
@@ -148,30 +149,30 @@ func TestSecretsOfLinks(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	lookUp := new(net.Resolver).LookupNetIP
 	for name, o := range map[string]Options{
-		"Limits.URL":       {Limits: Limits{URL: -1}},
-		"Limits.File":      {Limits: Limits{File: 1 << 60}},
-		"Limits.Header":    {Limits: Limits{Header: -1}},
-		"Limits.Redirects": {Limits: Limits{Redirects: 1000}},
-		"Limits.AtOnce":    {Limits: Limits{AtOnce: -64}},
-		"Timeouts.LookUp":  {Timeouts: Timeouts{LookUp: -1}},
-		"Timeouts.Connect": {Timeouts: Timeouts{Connect: -1}},
-		"Timeouts.TLS":     {Timeouts: Timeouts{TLS: -1}},
-		"Timeouts.Header":  {Timeouts: Timeouts{Header: -1}},
-		"Timeouts.Total":   {Timeouts: Timeouts{Total: 2 * time.Hour}},
-		"Ports":            {Ports: []uint16{8443, 0}},
-		"AllowPrefixes":    {AllowPrefixes: []netip.Prefix{{}}},
-		"DenyPrefixes":     {DenyPrefixes: prefixList("::ffff:0:0/90")},
-		"NAT64Prefixes":    {NAT64Prefixes: prefixList("64:ff9b::/95")},
-		"NAT64Prefixes ":   {NAT64Prefixes: prefixList("10.0.0.0/32")},
-		"AllowNames":       {AllowNames: []string{""}},
-		"AllowNames ":      {AllowNames: []string{"."}},
-		"AllowNames  ":     {AllowNames: []string{"a b"}},
-		"AllowNames   ":    {AllowNames: []string{"10.0.0.1"}},
-		"AllowNames    ":   {AllowNames: []string{"*.corp"}},
-		"RootCAs":          {Transport: panicTripper{}, RootCAs: x509.NewCertPool()},
-		"LookUp":           {Transport: panicTripper{}, LookUp: lookUp},
-		"Dial":             {Transport: panicTripper{}, Dial: new(net.Dialer).DialContext},
-		"Proxy":            {Transport: panicTripper{}, Proxy: http.ProxyFromEnvironment},
+		"Limits.URL":         {Limits: Limits{URL: -1}},
+		"Limits.File":        {Limits: Limits{File: 1 << 60}},
+		"Limits.Header":      {Limits: Limits{Header: -1}},
+		"Limits.Redirects":   {Limits: Limits{Redirects: 1000}},
+		"Limits.Concurrency": {Limits: Limits{Concurrency: -64}},
+		"Timeouts.Lookup":    {Timeouts: Timeouts{Lookup: -1}},
+		"Timeouts.Connect":   {Timeouts: Timeouts{Connect: -1}},
+		"Timeouts.TLS":       {Timeouts: Timeouts{TLS: -1}},
+		"Timeouts.Header":    {Timeouts: Timeouts{Header: -1}},
+		"Timeouts.Total":     {Timeouts: Timeouts{Total: 2 * time.Hour}},
+		"Ports":              {Ports: []uint16{8443, 0}},
+		"AllowPrefixes":      {AllowPrefixes: []netip.Prefix{{}}},
+		"DenyPrefixes":       {DenyPrefixes: prefixList("::ffff:0:0/90")},
+		"NAT64Prefixes":      {NAT64Prefixes: prefixList("64:ff9b::/95")},
+		"NAT64Prefixes ":     {NAT64Prefixes: prefixList("10.0.0.0/32")},
+		"AllowNames":         {AllowNames: []string{""}},
+		"AllowNames ":        {AllowNames: []string{"."}},
+		"AllowNames  ":       {AllowNames: []string{"a b"}},
+		"AllowNames   ":      {AllowNames: []string{"10.0.0.1"}},
+		"AllowNames    ":     {AllowNames: []string{"*.corp"}},
+		"RootCAs":            {Transport: panicTripper{}, RootCAs: x509.NewCertPool()},
+		"Lookup":             {Transport: panicTripper{}, Lookup: lookUp},
+		"Dial":               {Transport: panicTripper{}, Dial: new(net.Dialer).DialContext},
+		"Proxy":              {Transport: panicTripper{}, Proxy: http.ProxyFromEnvironment},
 	} {
 		name = strings.TrimSpace(name)
 		if f, err := New(o); f != nil || err == nil || !strings.Contains(err.Error(), name) {
@@ -180,8 +181,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// TestProxy sends what is asked through a proxy, which may be anywhere, and
-// still judges links by their text.
+// TestProxy sends requests through a proxy. The texts of links are still checked.
 func TestProxy(t *testing.T) {
 	asked := make(chan string, 1)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -200,7 +200,7 @@ func TestProxy(t *testing.T) {
 		}
 		return at, nil
 	}}
-	o.LookUp = func(context.Context, string, string) ([]netip.Addr, error) {
+	o.Lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 	}
 	f, err := New(o)
@@ -223,13 +223,12 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestPanics has functions of the host's that panic where the transport calls
-// them.
+// TestPanics checks functions of the host that panic on goroutines of the transport.
 func TestPanics(t *testing.T) {
 	w := newWorld(t, redirector())
 	for name, change := range map[string]func(*Options){
-		"LookUp": func(o *Options) {
-			o.LookUp = func(context.Context, string, string) ([]netip.Addr, error) { panic("x") }
+		"Lookup": func(o *Options) {
+			o.Lookup = func(context.Context, string, string) ([]netip.Addr, error) { panic("x") }
 		},
 		"Dial": func(o *Options) {
 			o.Dial = func(context.Context, string, string) (net.Conn, error) { panic("x") }
@@ -244,7 +243,7 @@ func TestPanics(t *testing.T) {
 	w.quiet()
 }
 
-// TestTransport has a transport of the host's, which may do anything.
+// TestTransport checks a Transport of the host that misbehaves.
 func TestTransport(t *testing.T) {
 	var answer http.Response
 	f, err := New(Options{Transport: tripper(func(r *http.Request) (*http.Response, error) {
@@ -265,9 +264,9 @@ func TestTransport(t *testing.T) {
 		{"of unknown length", http.Response{StatusCode: 200, ContentLength: -1, Body: body(png)}, true},
 		{"decoded", http.Response{StatusCode: 200, ContentLength: -1, Body: body(png), Uncompressed: true}, false},
 		{"too long", http.Response{StatusCode: 200, ContentLength: -1, Body: body(png + png)}, false},
-		{"longer than promised", http.Response{StatusCode: 200, ContentLength: 12, Body: body(png + "x")}, false},
-		{"endless behind what was promised", http.Response{StatusCode: 200, ContentLength: 12, Body: io.NopCloser(endless{})}, false},
-		{"shorter than promised", http.Response{StatusCode: 200, ContentLength: 13, Body: body(png)}, false},
+		{"longer than Content-Length", http.Response{StatusCode: 200, ContentLength: 12, Body: body(png + "x")}, false},
+		{"endless after Content-Length", http.Response{StatusCode: 200, ContentLength: 12, Body: io.NopCloser(endless{})}, false},
+		{"shorter than Content-Length", http.Response{StatusCode: 200, ContentLength: 13, Body: body(png)}, false},
 		{"inwards", http.Response{StatusCode: 302, Header: http.Header{"Location": {"https://127.0.0.1/"}}, Body: body("")}, false},
 	} {
 		answer = tt.answer
@@ -277,7 +276,7 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// endless is a body that does not end.
+// endless is a body without an end.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { return len(b), nil }
@@ -285,3 +284,38 @@ func (endless) Read(b []byte) (int, error) { return len(b), nil }
 type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestMetered(t *testing.T) {
+	const size = 300_000
+	w := newWorld(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			http.Redirect(rw, r, "/", http.StatusFound)
+			return
+		}
+		_, _ = rw.Write([]byte(strings.Repeat("x", size)))
+	}))
+	f := w.fetcher(nil)
+	for _, tt := range []struct {
+		path  string
+		limit int64
+	}{{"/", size}, {"/moved", size}, {"/", size - 1}, {"/", 0}} {
+		var bytes int64
+		full := errors.New("limit reached")
+		m := f.Metered(func(n int64) error {
+			if bytes += n; bytes > tt.limit {
+				return full
+			}
+			return nil
+		})
+		b, err := m.Resolve(t.Context(), &content.URL{URL: "https://files.example.com" + tt.path})
+		if tt.limit == size && (err != nil || len(b.Data) != size || bytes != size) {
+			t.Errorf("%s: %d bytes, %d were reported: %v", tt.path, len(b.Data), bytes, err)
+		}
+		if tt.limit < size && (err == nil || len(b.Data) != 0) {
+			t.Errorf("at most %d: %d bytes, %v", tt.limit, len(b.Data), err)
+		}
+	}
+	if c, ok := f.Metered(nil).(interface{ Check(string) error }); !ok || c.Check("https://localhost") == nil {
+		t.Error("it has another Check")
+	}
+}

@@ -14,12 +14,12 @@ func newTestGuard(t testing.TB, o Options) *guard {
 	return f.guard
 }
 
-// TestAddresses walks over the edges of every range that is not public: the
-// last address before it, its first, its last, and the first behind it.
+// TestAddresses checks the edges of every range that is not public: the address before
+// it, its first and last, and the address after it.
 func TestAddresses(t *testing.T) {
 	g := newTestGuard(t, Options{})
 	for _, tt := range []struct{ before, first, last, behind string }{
-		// Where a neighbour is not public either, it stands in a range of its own.
+		// A neighbor that is not public is in another range.
 		{"", "0.0.0.0", "0.255.255.255", "1.0.0.0"},
 		{"9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"},
 		{"100.63.255.255", "100.64.0.0", "100.127.255.255", "100.128.0.0"},
@@ -67,8 +67,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestAddressForms has the ways in which an address hides what it is, and
-// addresses that are known for what they serve.
+// TestAddressForms checks addresses that embed other addresses, and well-known service
+// addresses.
 func TestAddressForms(t *testing.T) {
 	g := newTestGuard(t, Options{})
 	for addr, want := range map[string]bool{
@@ -108,7 +108,7 @@ func TestAddressForms(t *testing.T) {
 		}
 	}
 	if g.permits(netip.Addr{}) {
-		t.Error("no address at all is permitted")
+		t.Error("no address is permitted")
 	}
 }
 
@@ -149,7 +149,7 @@ func TestWidenedAddresses(t *testing.T) {
 				"2001:67c:27e4:64::192.168.0.1", "2a00:1:2:3:a:1:200:0"},
 		},
 		{
-			// The rows of RFC 6052, section 2.4, with a public address in them.
+			// The rows of RFC 6052, section 2.4, with a public address.
 			"lengths of translators", Options{NAT64Prefixes: prefixList("2a00:db8::/32", "2a01:db8:100::/40",
 				"2a02:db8:122::/48", "2a03:db8:122:300::/56", "2a04:db8:122:344::/64", "2a05:db8:122:344::/96")},
 			[]string{"2a00:db8:808:808::", "2a01:db8:108:808:8::", "2a02:db8:122:808:8:800::", "2a03:db8:122:308:8:808::",
@@ -158,7 +158,7 @@ func TestWidenedAddresses(t *testing.T) {
 				"2a04:db8:122:344:a:0:100:0", "2a05:db8:122:344::10.0.0.1"},
 		},
 		{
-			"denied behind a translator", Options{
+			"denied, embedded in a NAT64 address", Options{
 				NAT64Prefixes: prefixList("64:ff9b::/96"),
 				AllowPrefixes: prefixList("64:ff9b::/96", "10.0.0.0/8"),
 				DenyPrefixes:  prefixList("8.8.8.8/32"),
@@ -181,7 +181,7 @@ func TestWidenedAddresses(t *testing.T) {
 	}
 }
 
-// parseAddr reads an address; IPv4 with a zone stands for the mapped form.
+// parseAddr parses an address. An IPv4 address with a zone means the IPv4-mapped form.
 func parseAddr(t *testing.T, text string) netip.Addr {
 	a, err := netip.ParseAddr(text)
 	if err != nil {

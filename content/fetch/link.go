@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// What can be wrong with the text of a link; it continues "the link ".
+// Problems of links. They continue "the link ".
 const (
 	linkEmpty     = "must not be empty"
 	linkLong      = "is too long"
@@ -26,41 +26,41 @@ const (
 	linkElsewhere = "names a host that is not allowed here"
 )
 
-// parse reads a link. All that judges or fetches it later works on the result,
-// never on the text again. fault is empty if the link is good.
-func (g *guard) parse(text string) (u *url.URL, fault string) {
-	if fault := g.glance(text); fault != "" {
-		return nil, fault
+// parse parses and checks a link. Later steps use only the result, never the text.
+// problem is empty if the link is valid.
+func (g *guard) parse(text string) (u *url.URL, problem string) {
+	if problem := g.checkCharacters(text); problem != "" {
+		return nil, problem
 	}
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, linkBroken
 	}
-	return u, g.judge(u)
+	return u, g.checkURL(u)
 }
 
-// refer reads where a redirect leads to. The result may be there although there
-// is a fault.
-func (g *guard) refer(base *url.URL, text string) (u *url.URL, fault string) {
-	if fault := g.glance(text); fault != "" {
-		return nil, fault
+// parseRedirect parses and checks the target of a redirect. u may be set even if there
+// is a problem.
+func (g *guard) parseRedirect(base *url.URL, text string) (u *url.URL, problem string) {
+	if problem := g.checkCharacters(text); problem != "" {
+		return nil, problem
 	}
 	u, err := base.Parse(text)
 	if err != nil {
 		return nil, linkBroken
 	}
-	if len(u.String()) > g.length {
+	if len(u.String()) > g.maxURL {
 		return nil, linkLong
 	}
-	return u, g.judge(u)
+	return u, g.checkURL(u)
 }
 
-// glance judges the characters of a link, before anything parses it.
-func (g *guard) glance(text string) (fault string) {
+// checkCharacters checks the characters of a link before it is parsed.
+func (g *guard) checkCharacters(text string) (problem string) {
 	switch {
 	case text == "":
 		return linkEmpty
-	case len(text) > g.length:
+	case len(text) > g.maxURL:
 		return linkLong
 	case !utf8.ValidString(text):
 		return linkText
@@ -73,10 +73,10 @@ func (g *guard) glance(text string) (fault string) {
 	return ""
 }
 
-// judge judges a link by what its text shows.
-func (g *guard) judge(u *url.URL) (fault string) {
+// checkURL checks a parsed link.
+func (g *guard) checkURL(u *url.URL) (problem string) {
 	switch {
-	case u.Scheme != "https" && !g.http:
+	case u.Scheme != "https" && !g.allowHTTP:
 		return linkHTTPS
 	case u.Scheme != "https" && u.Scheme != "http":
 		return linkHTTP
@@ -89,7 +89,7 @@ func (g *guard) judge(u *url.URL) (fault string) {
 	case !g.portAllowed(u):
 		return linkPort
 	}
-	return g.judgeHost(u.Hostname())
+	return g.checkHost(u.Hostname())
 }
 
 func (g *guard) portAllowed(u *url.URL) bool {
@@ -107,40 +107,40 @@ func (g *guard) portAllowed(u *url.URL) bool {
 	return n != 0 && (g.anyPort || slices.Contains(g.ports, uint16(n)))
 }
 
-// judgeHost judges a host by its text. It is asked for the host as it was
-// written, and again for that which is looked up.
-func (g *guard) judgeHost(host string) (fault string) {
+// checkHost checks a host by its text: as written in the link, and again as it is
+// looked up.
+func (g *guard) checkHost(host string) (problem string) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		if !g.permits(a) {
 			return linkSpecial
 		}
-		return g.judgeHere(a.Unmap().String())
+		return g.checkHosts(a.Unmap().String())
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	ascii, ok := hostName(name)
 	switch {
 	case !ok || endsInNumber(name):
 		return linkHost
-	case !ascii && g.blind:
-		// Whoever converts it could make it anything.
+	case !ascii && g.delegatesDial:
+		// The proxy or Transport may convert it to any name.
 		return linkHost
 	case !ascii:
-		return "" // judged where it has been converted, which is before it is looked up
-	case !g.listed(name) && g.special(name):
+		return "" // checked after conversion, before it is looked up
+	case !g.isAllowedName(name) && g.isSpecial(name):
 		return linkSpecial
 	}
-	return g.judgeHere(name)
+	return g.checkHosts(name)
 }
 
-func (g *guard) judgeHere(host string) (fault string) {
+// checkHosts calls Options.Hosts.
+func (g *guard) checkHosts(host string) (problem string) {
 	if g.hosts != nil && !g.hosts(host) {
 		return linkElsewhere
 	}
 	return ""
 }
 
-// hostName reports whether a name is made of labels of a sensible length, and
-// whether it is ASCII.
+// hostName reports whether a name consists of valid labels, and whether it is ASCII.
 func hostName(name string) (ascii, ok bool) {
 	if len(name) > 253 {
 		return false, false
@@ -154,7 +154,7 @@ func hostName(name string) (ascii, ok bool) {
 			switch {
 			case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
 			case c >= utf8.RuneSelf && c != utf8.RuneError && unicode.IsPrint(c), c == '\u200c', c == '\u200d':
-				ascii = false // some languages need the two that join and part letters
+				ascii = false // some languages need the zero width joiner and non-joiner
 			default:
 				return false, false
 			}
@@ -172,9 +172,9 @@ func isASCII(s string) bool {
 	return true
 }
 
-// endsInNumber reports whether the last label of a name is a number as systems
-// read them in addresses: such a name is an address to some, and a name to
-// others.
+// endsInNumber reports whether the last label of a name is a number in one of the
+// notations for addresses. Some systems read such a name as an address, others as a
+// name.
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	digits := "0123456789"
@@ -184,32 +184,32 @@ func endsInNumber(name string) bool {
 	return strings.Trim(last, digits) == ""
 }
 
-// special reports whether a name is for special use, or of no domain.
-func (g *guard) special(name string) bool {
+// isSpecial reports whether a name is a special-use name or has a single label.
+func (g *guard) isSpecial(name string) bool {
 	for _, s := range serviceNames {
-		if below(name, s) {
+		if inDomain(name, s) {
 			return true
 		}
 	}
-	if g.private {
-		return below(name, "onion") || below(name, "invalid") || below(name, "alt")
+	if g.allowPrivate {
+		return inDomain(name, "onion") || inDomain(name, "invalid") || inDomain(name, "alt")
 	}
 	for _, s := range specialNames {
-		if below(name, s) {
+		if inDomain(name, s) {
 			return true
 		}
 	}
 	return !strings.Contains(name, ".")
 }
 
-// below reports whether a name is a domain or in it.
-func below(name, domain string) bool {
+// inDomain reports whether a name is domain or is below it.
+func inDomain(name, domain string) bool {
 	rest, ok := strings.CutSuffix(name, domain)
 	return ok && (rest == "" || rest[len(rest)-1] == '.')
 }
 
-// listed reports whether the host has named a name.
-func (g *guard) listed(name string) bool {
+// isAllowedName reports whether AllowNames contains a name.
+func (g *guard) isAllowedName(name string) bool {
 	for _, n := range g.names {
 		if n == name || n[0] == '.' && strings.HasSuffix(name, n) {
 			return true
@@ -218,17 +218,17 @@ func (g *guard) listed(name string) bool {
 	return false
 }
 
-// allowedName reads an entry of AllowNames.
-func allowedName(text string) (name string, ok bool) {
+// parseAllowedName parses an element of AllowNames.
+func parseAllowedName(text string) (name string, ok bool) {
 	name = strings.ToLower(strings.TrimSuffix(text, "."))
 	ascii, ok := hostName(strings.TrimPrefix(name, "."))
 	return name, ok && ascii && !endsInNumber(name)
 }
 
-// absolute returns the form in which a name is looked up.
-func (g *guard) absolute(name string) string {
+// lookupName returns a name in the form in which it is looked up.
+func (g *guard) lookupName(name string) string {
 	bare := strings.ToLower(strings.TrimSuffix(name, "."))
-	if g.listed(bare) || g.private && !strings.Contains(bare, ".") || strings.HasSuffix(name, ".") {
+	if g.isAllowedName(bare) || g.allowPrivate && !strings.Contains(bare, ".") || strings.HasSuffix(name, ".") {
 		return name
 	}
 	return name + "."

@@ -12,146 +12,144 @@ import (
 	"time"
 )
 
-// Options configures a [Fetcher]. The zero value holds the defaults: public
-// hosts, https, port 443.
+// Options configures a [Fetcher]. The zero value contains the defaults: public hosts,
+// https, port 443.
 type Options struct {
-	// AllowHTTP lets links and redirects begin with http, port 80. A redirect
-	// from https to http is not followed all the same.
+	// AllowHTTP allows links and redirects that begin with http://, on port 80. A
+	// redirect from https to http is still refused.
 	AllowHTTP bool
 
-	// Ports are allowed besides 443 for https and 80 for http; AnyPort allows
-	// all.
+	// Ports lists allowed ports in addition to 443 for https and 80 for http. AnyPort
+	// allows all ports.
 	Ports   []uint16
 	AnyPort bool
 
-	// AllowPrivate lets files be fetched from the machine itself and from
-	// private networks: loopback, RFC 1918, shared (100.64.0.0/10) and unique
-	// local addresses, and names such as localhost or files.internal. What only
-	// a link can reach, and the service addresses and names of clouds, where
-	// credentials are to be had, stay refused.
+	// AllowPrivate allows this machine and private networks: loopback, RFC 1918, shared
+	// (100.64.0.0/10) and unique local addresses, and names such as localhost or
+	// files.internal. Link-local addresses, and the service addresses and names of
+	// clouds, which provide credentials, are still refused.
 	AllowPrivate bool
 
-	// AllowPrefixes are addresses that are allowed whatever they are for,
-	// DenyPrefixes addresses that are refused although they are public or
-	// otherwise allowed. Those of both are refused.
+	// AllowPrefixes lists addresses that are allowed for any purpose: private,
+	// link-local and service addresses as well. DenyPrefixes lists addresses that are
+	// refused. An address in both is refused.
 	AllowPrefixes, DenyPrefixes []netip.Prefix
 
-	// NAT64Prefixes are the prefixes under which this network translates to
-	// IPv4, 64:ff9b::/96 or its own (RFC 6052). An address below one is judged
-	// by the IPv4 address in it.
+	// NAT64Prefixes lists the prefixes that this network translates to IPv4:
+	// 64:ff9b::/96 or its own (RFC 6052). For an address with such a prefix, the
+	// embedded IPv4 address is checked.
 	NAT64Prefixes []netip.Prefix
 
-	// AllowNames are names that are allowed although they are of special use or
-	// have a single label, "files.internal", or with a leading dot all names
-	// below one, ".internal". Their addresses have to be allowed as well. They
-	// are looked up as they are; all others as absolute names, so that no search
-	// list leads elsewhere.
+	// AllowNames lists host names that are allowed although they are special-use names
+	// or have a single label, such as "files.internal". A name with a leading dot,
+	// ".internal", allows all names below it. The addresses of these names must be
+	// allowed as well. These names are looked up as written; all others are looked up
+	// as absolute names, so that DNS search lists do not apply.
 	AllowNames []string
 
-	// Hosts, if not nil, says which hosts may be fetched from. It is asked for
-	// each link and redirect with the name, in lower case, without a dot at its
-	// end and as it is looked up, or the address in its usual form. It only
-	// narrows: what is refused otherwise stays refused.
+	// Hosts, if not nil, reports whether files may be fetched from a host. It is called
+	// for each link and redirect with the host name as it is looked up, in lower case
+	// without a trailing dot, or with the address in its canonical form. All other
+	// rules still apply. It must be safe for concurrent use.
 	Hosts func(host string) bool
 
-	// RootCAs are the authorities that hosts must be certified by. Nil means
-	// those of the system.
+	// RootCAs are the certificate authorities for hosts. Nil means those of the system.
 	RootCAs *x509.CertPool
 
-	// LookUp finds the addresses of a name; network is "ip", and an absolute
-	// host ends in a dot. Nil means [net.DefaultResolver]; the method
-	// LookupNetIP of a [net.Resolver] fits.
-	LookUp func(ctx context.Context, network, host string) ([]netip.Addr, error)
+	// Lookup returns the addresses of a host name. network is "ip", and host ends in a
+	// dot if it is absolute. Nil means [net.DefaultResolver]. The method LookupNetIP of
+	// a [net.Resolver] is suitable.
+	Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-	// Dial connects to an address that was allowed, "203.0.113.7:443"; it must
-	// not connect to another. Nil means a [net.Dialer].
+	// Dial connects to an allowed address such as "203.0.113.7:443". It must not
+	// connect to any other address. Nil means a [net.Dialer].
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Proxy says which proxy to ask, if any, as [http.Transport] takes it;
-	// [http.ProxyFromEnvironment] fits. Nil means none. A proxy looks up and
-	// connects by itself, so addresses behind names are then its to judge.
+	// Proxy returns the proxy for a request, or nil, as in [http.Transport]. Nil means
+	// no proxy; [http.ProxyFromEnvironment] is suitable. A proxy looks up and connects
+	// to host names itself, so addresses are not checked here.
 	Proxy func(*http.Request) (*url.URL, error)
 
-	// Transport replaces everything that connects, RootCAs, LookUp, Dial and
-	// Proxy, which must be nil then, and judging addresses behind names is its
-	// affair. The text of each link and redirect is judged as ever, and Limits
-	// and Timeouts.Total hold as far as it heeds the context of a request. It must
-	// not follow redirects, nor decode bodies.
+	// Transport sends the requests, instead of RootCAs, Lookup, Dial and Proxy, which
+	// must then be nil. The rules for links and redirects apply, but the Transport is
+	// responsible for checking the addresses of host names. Limits apply to its
+	// responses, and Timeouts.Total if it stops when the context of the request is
+	// done. It must not follow redirects or decode bodies.
 	Transport http.RoundTripper
 
 	Limits   Limits
 	Timeouts Timeouts
 
-	// NoRedirects makes any redirect a failure.
+	// NoRedirects refuses all redirects.
 	NoRedirects bool
 }
 
-// Limits bounds what is fetched. A zero field stands for the default.
+// Limits bounds links and files. A zero field means the default.
 type Limits struct {
-	URL       int   // bytes of a link: 8 KiB
-	File      int64 // bytes of a file: 32 MiB
-	Header    int64 // bytes of the headers of an answer: 64 KiB
-	Redirects int   // that are followed for a file: 3
-	AtOnce    int   // files that are fetched at the same time; others wait: 64
+	URL         int   // bytes of a link; default 8 KiB
+	File        int64 // bytes of a file; default 32 MiB
+	Header      int64 // bytes of response headers; default 64 KiB
+	Redirects   int   // redirects for a file; default 3
+	Concurrency int   // files fetched at the same time, others wait; default 64
 }
 
-// Timeouts bounds waiting. A zero field stands for the default.
+// Timeouts bounds the time of each step. A zero field means the default.
 type Timeouts struct {
-	LookUp  time.Duration // for the addresses of a name: 3 s
-	Connect time.Duration // for a connection, whatever addresses there are: 5 s
-	TLS     time.Duration // for its handshake: 5 s
-	Header  time.Duration // for the headers of the answer: 10 s
-	Total   time.Duration // for a file, with all redirects and waiting for a place: 30 s
+	Lookup  time.Duration // to look up a host name; default 3 s
+	Connect time.Duration // to connect, all addresses together; default 5 s
+	TLS     time.Duration // for the TLS handshake; default 5 s
+	Header  time.Duration // to receive response headers; default 10 s
+	Total   time.Duration // for a file, including redirects and waiting for Concurrency; default 30 s
 }
 
-const usualURL = 8 << 10
+const defaultURL = 8 << 10
 
-// The most that can be asked for.
+// The largest allowed values.
 const (
-	maxURL       = 1 << 20
-	maxFile      = 16 << 30
-	maxHeader    = 16 << 20
-	maxRedirects = 20
-	maxAtOnce    = 1 << 20
-	maxTime      = time.Hour
+	maxURL         = 1 << 20
+	maxFile        = 16 << 30
+	maxHeader      = 16 << 20
+	maxRedirects   = 20
+	maxConcurrency = 1 << 20
+	maxTime        = time.Hour
 )
 
-// settle fills in the defaults and says what is wrong.
-func (o *Options) settle() error {
+// setDefaults sets zero fields to their defaults and validates the others.
+func (o *Options) setDefaults() error {
 	l, t := &o.Limits, &o.Timeouts
 	return errors.Join(
-		setting("Limits.URL", &l.URL, usualURL, maxURL),
-		setting("Limits.File", &l.File, 32<<20, maxFile),
-		setting("Limits.Header", &l.Header, 64<<10, maxHeader),
-		setting("Limits.Redirects", &l.Redirects, 3, maxRedirects),
-		setting("Limits.AtOnce", &l.AtOnce, 64, maxAtOnce),
-		setting("Timeouts.LookUp", &t.LookUp, 3*time.Second, maxTime),
-		setting("Timeouts.Connect", &t.Connect, 5*time.Second, maxTime),
-		setting("Timeouts.TLS", &t.TLS, 5*time.Second, maxTime),
-		setting("Timeouts.Header", &t.Header, 10*time.Second, maxTime),
-		setting("Timeouts.Total", &t.Total, 30*time.Second, maxTime),
-		o.clash())
+		setDefault("Limits.URL", &l.URL, defaultURL, maxURL),
+		setDefault("Limits.File", &l.File, 32<<20, maxFile),
+		setDefault("Limits.Header", &l.Header, 64<<10, maxHeader),
+		setDefault("Limits.Redirects", &l.Redirects, 3, maxRedirects),
+		setDefault("Limits.Concurrency", &l.Concurrency, 64, maxConcurrency),
+		setDefault("Timeouts.Lookup", &t.Lookup, 3*time.Second, maxTime),
+		setDefault("Timeouts.Connect", &t.Connect, 5*time.Second, maxTime),
+		setDefault("Timeouts.TLS", &t.TLS, 5*time.Second, maxTime),
+		setDefault("Timeouts.Header", &t.Header, 10*time.Second, maxTime),
+		setDefault("Timeouts.Total", &t.Total, 30*time.Second, maxTime),
+		o.checkConflicts())
 }
 
-func setting[T int | int64 | time.Duration](name string, v *T, usual, most T) error {
-	if *v < 0 || *v > most {
-		return fmt.Errorf("fetch: Options.%s is %v, want 0 to %v", name, *v, most)
+func setDefault[T int | int64 | time.Duration](name string, v *T, def, limit T) error {
+	if *v < 0 || *v > limit {
+		return fmt.Errorf("fetch: Options.%s is %v, want 0 to %v", name, *v, limit)
 	}
 	if *v == 0 {
-		*v = usual
+		*v = def
 	}
 	return nil
 }
 
-// clash finds options that would do nothing.
-func (o *Options) clash() error {
+// checkConflicts returns an error if a Transport would make other options useless.
+func (o *Options) checkConflicts() error {
 	switch {
 	case o.Transport == nil:
 		return nil
 	case o.RootCAs != nil:
 		return errors.New("fetch: Options has both Transport and RootCAs")
-	case o.LookUp != nil:
-		return errors.New("fetch: Options has both Transport and LookUp")
+	case o.Lookup != nil:
+		return errors.New("fetch: Options has both Transport and Lookup")
 	case o.Dial != nil:
 		return errors.New("fetch: Options has both Transport and Dial")
 	case o.Proxy != nil:

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
-// panicTripper is a transport that must not be asked.
+// A panicTripper is a transport that must not be used.
 type panicTripper struct{}
 
 func (panicTripper) RoundTrip(*http.Request) (*http.Response, error) {
@@ -35,22 +35,21 @@ func (panicTripper) RoundTrip(*http.Request) (*http.Response, error) {
 const (
 	png    = "\x89PNG\r\n\x1a\nrest"
 	pdf    = "%PDF-1.7\nrest"
-	public = "93.184.216.34" // stands for the origin
+	public = "93.184.216.34" // the address of the origin
 )
 
-// A world is what a Fetcher sees of the internet: a name server that is asked
-// over UDP, an origin with a certificate for *.example.com at the address
-// public, and a listener that stands for every other address. Nothing may
-// connect to that one.
+// A world replaces the internet for a Fetcher: a name server over UDP, an origin with a
+// certificate for *.example.com at the address public, and a listener for every other
+// address, to which nothing may connect.
 type world struct {
 	t      *testing.T
 	origin *httptest.Server
 	names  *nameServer
 	secret *countingListener
 
-	mu      sync.Mutex
-	dialled []string
-	open    atomic.Int32 // connections
+	mu     sync.Mutex
+	dialed []string
+	open   atomic.Int32 // connections
 }
 
 func newWorld(t *testing.T, h http.Handler) *world {
@@ -62,11 +61,11 @@ func newWorld(t *testing.T, h http.Handler) *world {
 	return w
 }
 
-// options returns options under which only the world is seen.
+// options returns Options for a Fetcher that sees only the world.
 func (w *world) options() Options {
 	roots := x509.NewCertPool()
 	roots.AddCert(w.origin.Certificate())
-	return Options{RootCAs: roots, LookUp: w.names.resolver().LookupNetIP, Dial: w.dial}
+	return Options{RootCAs: roots, Lookup: w.names.resolver().LookupNetIP, Dial: w.dial}
 }
 
 func (w *world) fetcher(change func(*Options)) *Fetcher {
@@ -84,7 +83,7 @@ func (w *world) fetcher(change func(*Options)) *Fetcher {
 
 func (w *world) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	w.mu.Lock()
-	w.dialled = append(w.dialled, address)
+	w.dialed = append(w.dialed, address)
 	w.mu.Unlock()
 	to := w.secret.Addr().String()
 	if host, _, _ := net.SplitHostPort(address); host == public {
@@ -98,27 +97,27 @@ func (w *world) dial(ctx context.Context, network, address string) (net.Conn, er
 	return &countedConn{Conn: conn, open: &w.open}, nil
 }
 
-// took returns what was dialled since it was asked last.
+// took returns the addresses dialed since the last call.
 func (w *world) took() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	d := w.dialled
-	w.dialled = nil
+	d := w.dialed
+	w.dialed = nil
 	return d
 }
 
-// quiet checks that nothing is left of what was fetched, and that nothing got
-// where it should not.
+// quiet checks that no connection or goroutine of a fetch is left, and that nothing
+// connected to the secret listener.
 func (w *world) quiet() {
 	w.t.Helper()
 	ended(w.t, &w.open)
 	if n := w.secret.accepted.Load(); n != 0 {
-		w.t.Errorf("%d connections to what must not be reached", n)
+		w.t.Errorf("%d connections to refused addresses", n)
 	}
 }
 
-// ended checks that connections are closed, and that no goroutine of a fetch is
-// left. Those that only have to notice get the time for it.
+// ended checks that connections are closed and that no goroutine of a fetch is left. It
+// waits up to 5 s.
 func ended(t *testing.T, open *atomic.Int32) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -157,7 +156,7 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// A countingListener answers everybody with a secret.
+// A countingListener sends a secret on every connection.
 type countingListener struct {
 	net.Listener
 	accepted atomic.Int32
@@ -186,13 +185,13 @@ func newSecretOn(t *testing.T, address string) *countingListener {
 	return l
 }
 
-// A nameServer answers questions for A and AAAA over UDP.
+// A nameServer answers queries for A and AAAA records over UDP.
 type nameServer struct {
 	conn net.PacketConn
 
 	mu      sync.Mutex
-	answers map[string][][]netip.Addr // one after the other; the last one stays
-	asked   []string                  // A questions
+	answers map[string][][]netip.Addr // one list for each lookup; the last is repeated
+	asked   []string                  // names of A queries
 }
 
 func newNameServer(t *testing.T) *nameServer {
@@ -207,8 +206,8 @@ func newNameServer(t *testing.T) *nameServer {
 	return s
 }
 
-// set lets a name have addresses, separated by spaces; several lists follow
-// each other, a look-up each.
+// set sets the addresses of a name, separated by spaces. With several lists, each lookup
+// gets the next one.
 func (s *nameServer) set(name string, lists ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,8 +271,7 @@ func (s *nameServer) reply(q []byte) []byte {
 	return out
 }
 
-// next returns the answer to a question. The two questions of a look-up get
-// the same list.
+// next returns the addresses for a query. The two queries of a lookup get the same list.
 func (s *nameServer) next(name string, kind uint16) []netip.Addr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,7 +295,7 @@ func fetch(t testing.TB, f *Fetcher, link string) (content.Blob, error) {
 	return f.Resolve(t.Context(), &content.URL{URL: link})
 }
 
-// onlyPublic reports whether addresses that were dialled are all the origin's.
-func onlyPublic(dialled []string) bool {
-	return !slices.ContainsFunc(dialled, func(a string) bool { return a != public+":443" })
+// onlyPublic reports whether all dialed addresses are the origin's.
+func onlyPublic(dialed []string) bool {
+	return !slices.ContainsFunc(dialed, func(a string) bool { return a != public+":443" })
 }

@@ -53,7 +53,7 @@ func TestRedirects(t *testing.T) {
 	for _, tt := range []struct {
 		name, link string
 		change     func(*Options)
-		conns      int // to the origin; one more request than redirects that were followed
+		conns      int // to the origin; one more than redirects that were followed
 		ok         bool
 	}{
 		{"301", base + "/status/301", nil, 2, true},
@@ -67,7 +67,7 @@ func TestRedirects(t *testing.T) {
 		{"to another name", toLink("https://other.example.com/a/file.png"), nil, 2, true},
 		{"relative", base + "/a/relative", nil, 2, true},
 		{"without a scheme", toLink("//other.example.com/a/file.png"), nil, 2, true},
-		{"without a scheme, inwards", toLink("//127.0.0.1/a/file.png"), nil, 1, false},
+		{"without a scheme, to loopback", toLink("//127.0.0.1/a/file.png"), nil, 1, false},
 		{"three", base + "/down/3", nil, 4, true},
 		{"four", base + "/down/4", nil, 4, false},
 		{"one of one", base + "/down/1", func(o *Options) { o.Limits.Redirects = 1 }, 2, true},
@@ -96,7 +96,7 @@ func TestRedirects(t *testing.T) {
 		{"to a host that is not listed", toLink("https://other.example.com/a/file.png"), func(o *Options) {
 			o.Hosts = func(host string) bool { return host == "files.example.com" }
 		}, 1, false},
-		{"inwards, where that is allowed", toLink("https://169.254.169.254/latest/meta-data/"), func(o *Options) {
+		{"to metadata with AllowPrivate", toLink("https://169.254.169.254/latest/meta-data/"), func(o *Options) {
 			o.AllowPrivate, o.AllowHTTP, o.AnyPort = true, true, true
 		}, 1, false},
 	} {
@@ -108,10 +108,10 @@ func TestRedirects(t *testing.T) {
 		case !tt.ok && !errors.As(err, &e):
 			t.Errorf("%s: %q, %v", tt.name, b, err)
 		case !tt.ok && (strings.Contains(e.Text, "?") || strings.Contains(e.Text, "pw")):
-			t.Errorf("%s: the text tells too much: %s", tt.name, e.Text)
+			t.Errorf("%s: the text contains secrets: %s", tt.name, e.Text)
 		}
 		if d := w.took(); len(d) != tt.conns || !onlyPublic(d) {
-			t.Errorf("%s: dialled %q, want the origin %d times", tt.name, d, tt.conns)
+			t.Errorf("%s: dialed %q, want the origin %d times", tt.name, d, tt.conns)
 		}
 	}
 	w.quiet()

@@ -15,21 +15,21 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// A clocked origin lives at the other end of a pipe, in a bubble of time.
+// A clocked origin is at the other end of a pipe, in a synctest bubble.
 type clocked struct {
-	lookUp  time.Duration // how long a look-up takes; it heeds its context
-	connect time.Duration // and a connection
-	addrs   int           // of the name; 1 if zero
+	lookUp  time.Duration // duration of a lookup
+	connect time.Duration // duration of a connection attempt
+	addrs   int           // addresses of the name; 0 means 1
 	play    func(w net.Conn)
 
 	mu    sync.Mutex
-	conns []net.Conn // that were given out
+	conns []net.Conn // returned by Dial
 }
 
 func (c *clocked) options() Options {
 	return Options{
 		AllowHTTP: true,
-		LookUp: func(ctx context.Context, _, _ string) ([]netip.Addr, error) {
+		Lookup: func(ctx context.Context, _, _ string) ([]netip.Addr, error) {
 			addrs := []netip.Addr{netip.MustParseAddr(public)}
 			for range c.addrs - 1 {
 				addrs = append(addrs, addrs[len(addrs)-1].Next())
@@ -40,15 +40,15 @@ func (c *clocked) options() Options {
 			if err := sleep(ctx, c.connect); err != nil {
 				return nil, err
 			}
-			ours, theirs := net.Pipe()
+			client, server := net.Pipe()
 			c.mu.Lock()
-			c.conns = append(c.conns, theirs)
+			c.conns = append(c.conns, server)
 			c.mu.Unlock()
 			go func() {
-				defer theirs.Close()
-				c.play(theirs)
+				defer server.Close()
+				c.play(server)
 			}()
-			return ours, nil
+			return client, nil
 		},
 	}
 }
@@ -74,10 +74,10 @@ func asked(c net.Conn) {
 	}
 }
 
-// hush reads on and says nothing.
+// hush reads and writes nothing.
 func hush(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
-// trickle says a beginning, and then a byte a second.
+// trickle writes head and then a byte per second.
 func trickle(head, again string) func(net.Conn) {
 	return func(c net.Conn) {
 		asked(c)
@@ -89,23 +89,23 @@ func trickle(head, again string) func(net.Conn) {
 	}
 }
 
-func TestTimes(t *testing.T) {
+func TestTimeouts(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		c    *clocked
 		link string
 		want time.Duration
 	}{
-		{"a slow look-up", &clocked{lookUp: time.Hour}, "https://files.io/", 3 * time.Second},
+		{"slow lookup", &clocked{lookUp: time.Hour}, "https://files.io/", 3 * time.Second},
 		{"a slow connection", &clocked{connect: time.Hour}, "https://files.io/", 5 * time.Second},
 		{"twelve slow connections", &clocked{connect: time.Hour, addrs: 12}, "https://files.io/", 5 * time.Second},
-		{"look-up and connection", &clocked{lookUp: 2 * time.Second, connect: time.Hour}, "https://files.io/", 7 * time.Second},
+		{"slow lookup and connection", &clocked{lookUp: 2 * time.Second, connect: time.Hour}, "https://files.io/", 7 * time.Second},
 		{"a silent handshake", &clocked{play: hush}, "https://files.io/", 5 * time.Second},
-		{"silence", &clocked{play: hush}, "http://files.io/", 10 * time.Second},
+		{"no response", &clocked{play: hush}, "http://files.io/", 10 * time.Second},
 		{"a request that is not read", &clocked{play: func(net.Conn) { time.Sleep(40 * time.Second) }}, "http://files.io/", 30 * time.Second},
 		{"a trickle of headers", &clocked{play: trickle("HTTP/1.1 200 OK\r\n", "X: a\r\n")}, "http://files.io/", 10 * time.Second},
-		{"a trickle of interim answers", &clocked{play: trickle("", "HTTP/1.1 103 x\r\n\r\n")}, "http://files.io/", 10 * time.Second},
-		{"silence for a body", &clocked{play: func(c net.Conn) {
+		{"a trickle of interim responses", &clocked{play: trickle("", "HTTP/1.1 103 x\r\n\r\n")}, "http://files.io/", 10 * time.Second},
+		{"no body", &clocked{play: func(c net.Conn) {
 			asked(c)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n")
 			hush(c)
@@ -140,14 +140,13 @@ func TestTimes(t *testing.T) {
 						t.Error("the connection is still open")
 					}
 				}
-				time.Sleep(time.Minute) // for the origin to wake up
+				time.Sleep(time.Minute) // lets the origin end
 			})
 		})
 	}
 }
 
-// still checks, in a bubble, that no goroutine of a fetch is left at this very
-// moment.
+// still checks, in a bubble, that no goroutine of a fetch is left.
 func still(t *testing.T) {
 	t.Helper()
 	synctest.Wait()
@@ -156,8 +155,7 @@ func still(t *testing.T) {
 	}
 }
 
-// TestSecondAddress connects to the next address when the first does not
-// answer.
+// TestSecondAddress checks that the next address is used if the first does not respond.
 func TestSecondAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clocked{addrs: 2, play: func(c net.Conn) {
@@ -186,8 +184,8 @@ func TestSecondAddress(t *testing.T) {
 	})
 }
 
-// TestClientLeaves ends the caller's context at each stage: the fetch ends in
-// that moment, with the caller's own cause.
+// TestClientLeaves cancels the caller's context at each stage. The fetch must end at
+// once with the caller's cause.
 func TestClientLeaves(t *testing.T) {
 	left := errors.New("the client left")
 	for name, c := range map[string]*clocked{
@@ -216,23 +214,23 @@ func TestClientLeaves(t *testing.T) {
 				t.Errorf("%s: it took %v to notice", name, took-1500*time.Millisecond)
 			}
 			still(t)
-			time.Sleep(time.Minute) // for the origin to wake up
+			time.Sleep(time.Minute) // lets the origin end
 		})
 	}
 }
 
-// TestDeafFunctions has functions of the host's that do not heed their
-// context: the fetch does, and what they return late is closed.
-func TestDeafFunctions(t *testing.T) {
+// TestUnresponsiveFunctions checks functions of the host that ignore their context. The
+// fetch must still end, and close what they return late.
+func TestUnresponsiveFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clocked{}
 		o := c.options()
 		late := make(chan net.Conn, 1)
 		o.Dial = func(context.Context, string, string) (net.Conn, error) {
 			time.Sleep(time.Hour)
-			ours, theirs := net.Pipe()
-			late <- theirs
-			return ours, nil
+			client, server := net.Pipe()
+			late <- server
+			return client, nil
 		}
 		f, err := New(o)
 		if err != nil {
@@ -240,7 +238,7 @@ func TestDeafFunctions(t *testing.T) {
 		}
 		start := time.Now()
 		if _, err := fetch(t, f, "http://files.io/"); err == nil {
-			t.Error("a file came from nowhere")
+			t.Error("no error")
 		}
 		if took := time.Since(start); took != 30*time.Second {
 			t.Errorf("it took %v", took)
@@ -253,8 +251,8 @@ func TestDeafFunctions(t *testing.T) {
 	})
 }
 
-// TestRoom has more files than are fetched at once.
-func TestRoom(t *testing.T) {
+// TestConcurrency fetches more files than Limits.Concurrency.
+func TestConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clocked{play: func(c net.Conn) {
 			asked(c)
@@ -262,7 +260,7 @@ func TestRoom(t *testing.T) {
 			_, _ = io.WriteString(c, "HTTP/1.0 200 OK\r\n\r\n"+png)
 		}}
 		o := c.options()
-		o.Limits.AtOnce = 2
+		o.Limits.Concurrency = 2
 		f, err := New(o)
 		if err != nil {
 			t.Fatal(err)

@@ -1,11 +1,10 @@
-// Embed is a small service with a model of its own behind the Messages format:
-// what it takes to know who asks, to log every request and to bill for it.
+// Embed serves its own model in the Messages format. It authenticates tenants,
+// logs every request and bills for its tokens.
 //
 //	go run ./examples/embed
 //
-// The model shouts: it answers the last message in capitals, word by word.
-// There are two tenants, ada (key k-ada) and bob (key k-bob); GET /bill tells
-// what they owe.
+// The model returns the last message in capitals, word by word. There are two
+// tenants, ada (key k-ada) and bob (key k-bob). GET /bill returns their bills.
 package main
 
 import (
@@ -40,7 +39,7 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// service is the whole service: the model under /ai/, and the bill.
+// service returns a handler with the model under /ai/ and the bills at /bill.
 func service(tenants map[string]string, logger *slog.Logger) http.Handler {
 	var owed bill
 	mux := http.NewServeMux()
@@ -55,37 +54,37 @@ func service(tenants map[string]string, logger *slog.Logger) http.Handler {
 	return mux
 }
 
-// shout is the model.
+// shout is an upstream.Func, the model.
 func shout(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	var said int64
-	for _, p := range req.Last() {
+	var words int64
+	for _, p := range req.LastParts() {
 		if t, ok := p.(*content.Text); ok {
 			for word := range strings.FieldsSeq(t.Text) {
 				if err := w.Text(strings.ToUpper(word) + " "); err != nil {
-					return err // nobody is listening any more
+					return err // the client has disconnected
 				}
-				said++
+				words++
 			}
 		}
 	}
-	return w.Usage(content.Usage{Input: said, Output: said})
+	return w.Usage(content.Usage{Input: words, Output: words})
 }
 
-// tenantKey is what the tenant's name has in a context.
+// tenantKey is the context key of the name of the tenant.
 type tenantKey struct{}
 
-// tenant says who asks; also the model may want to know.
+// tenant returns the name of the tenant, or "" for a request without a valid key.
 func tenant(ctx context.Context) string {
 	name, _ := ctx.Value(tenantKey{}).(string)
 	return name
 }
 
-// authenticate finds out whose key a request has and puts the name into the
-// context.
+// authenticate accepts requests with a key of tenants, and puts the name of the
+// tenant into the context.
 func authenticate(tenants map[string]string) func(context.Context, *http.Request, string) (context.Context, error) {
-	known := upstream.Keys(slices.Collect(maps.Keys(tenants))...) // in constant time, whatever the key
+	hasKey := upstream.Keys(slices.Collect(maps.Keys(tenants))...) // compares in constant time
 	return func(ctx context.Context, r *http.Request, key string) (context.Context, error) {
-		ctx, err := known(ctx, r, key)
+		ctx, err := hasKey(ctx, r, key)
 		if err != nil {
 			return nil, err
 		}
@@ -93,17 +92,17 @@ func authenticate(tenants map[string]string) func(context.Context, *http.Request
 	}
 }
 
-// account writes a line for every request, and its tokens onto the bill.
-func account(owed *bill, logger *slog.Logger) func(context.Context, *upstream.Report) {
+// account logs every request and adds its tokens to the bill.
+func account(b *bill, logger *slog.Logger) func(context.Context, *upstream.Report) {
 	return func(ctx context.Context, r *upstream.Report) {
 		logger.InfoContext(ctx, "request", "id", r.ID, "tenant", tenant(ctx),
-			"mode", r.Mode, "status", r.Status, "error", r.Code, "took", r.Duration,
-			"read", r.Usage.Prompt(), "written", r.Usage.Answer())
-		owed.add(tenant(ctx), r.Usage)
+			"mode", r.Mode, "status", r.Status, "error", r.Code, "duration", r.Duration,
+			"prompt_tokens", r.Usage.Prompt(), "response_tokens", r.Usage.Completion())
+		b.add(tenant(ctx), r.Usage)
 	}
 }
 
-// A bill says how many tokens every tenant owes for.
+// A bill counts the tokens of each tenant.
 type bill struct {
 	mu     sync.Mutex
 	tokens map[string]int64
@@ -111,14 +110,14 @@ type bill struct {
 
 func (b *bill) add(name string, u content.Usage) {
 	if name == "" {
-		return // a stranger was refused
+		return // the key was invalid
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.tokens == nil {
 		b.tokens = map[string]int64{}
 	}
-	b.tokens[name] += u.Prompt() + u.Answer()
+	b.tokens[name] += u.Prompt() + u.Completion()
 }
 
 func (b *bill) serve(w http.ResponseWriter, _ *http.Request) {

@@ -14,7 +14,7 @@ import (
 // A client of one tenant.
 type client struct{ url, key string }
 
-func (c client) ask(t *testing.T, body string) (status int, answer string) {
+func (c client) send(t *testing.T, body string) (status int, response string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, c.url+"/ai/v1/messages", strings.NewReader(body))
 	if err != nil {
@@ -34,20 +34,20 @@ func (c client) ask(t *testing.T, body string) (status int, answer string) {
 	return resp.StatusCode, string(b)
 }
 
-// A locked buffer: handlers write to it, the test reads it.
-type locked struct {
+// A lockedBuffer is a buffer for several goroutines.
+type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *locked) Write(p []byte) (int, error) {
+func (l *lockedBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
 func TestService(t *testing.T) {
-	var lines locked
+	var lines lockedBuffer
 	s := httptest.NewServer(service(
 		map[string]string{"k-ada": "ada", "k-bob": "bob"},
 		slog.New(slog.NewTextHandler(&lines, nil)),
@@ -56,21 +56,21 @@ func TestService(t *testing.T) {
 	const plain = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"come home now"}]}`
 	const streamed = `{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"hush1 hush1"}]}`
 
-	status, answer := ada.ask(t, plain)
-	if status != http.StatusOK || !strings.Contains(answer, `"COME HOME NOW "`) {
-		t.Errorf("plain: %d %s", status, answer)
+	status, response := ada.send(t, plain)
+	if status != http.StatusOK || !strings.Contains(response, `"COME HOME NOW "`) {
+		t.Errorf("plain: got %d %s", status, response)
 	}
 	for range 2 {
-		status, answer = bob.ask(t, streamed)
-		if status != http.StatusOK || strings.Count(answer, `"text":"HUSH1 "`) != 2 || !strings.Contains(answer, "event: message_stop\n") {
-			t.Errorf("streamed: %d %s", status, answer)
+		status, response = bob.send(t, streamed)
+		if status != http.StatusOK || strings.Count(response, `"text":"HUSH1 "`) != 2 || !strings.Contains(response, "event: message_stop\n") {
+			t.Errorf("streamed: got %d %s", status, response)
 		}
 	}
-	status, answer = eve.ask(t, plain)
-	if status != http.StatusUnauthorized || !strings.Contains(answer, "authentication_error") {
-		t.Errorf("a stranger: %d %s", status, answer)
+	status, response = eve.send(t, plain)
+	if status != http.StatusUnauthorized || !strings.Contains(response, "authentication_error") {
+		t.Errorf("unknown key: got %d %s", status, response)
 	}
-	s.Close() // every request has been accounted for by now
+	s.Close() // waits for OnDone of every request
 
 	rec := httptest.NewRecorder()
 	s.Config.Handler.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/bill", nil))
@@ -79,14 +79,14 @@ func TestService(t *testing.T) {
 	}
 	log := lines.b.String()
 	for _, want := range []string{
-		"tenant=ada mode=plain status=200", "read=3 written=3",
+		"tenant=ada mode=plain status=200", "prompt_tokens=3 response_tokens=3",
 		"tenant=bob mode=stream status=200", `status=401 error=unauthenticated`,
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("no %q in the log:\n%s", want, log)
 		}
 	}
-	// The model's words have a digit that no random id has.
+	// The streamed words have a digit, so that no random id contains them.
 	for _, secret := range []string{"k-ada", "k-bob", "k-eve", "home", "HUSH1"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log:\n%s", secret, log)

@@ -22,70 +22,71 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// config is what the command line says.
+// A config holds the values of the flags.
 type config struct {
 	listen, debug string
-	name, model   string // of the upstream, and of its model
-	base          string // where the upstream is
-	reads, unread string // which files its models read, and what is done with others
-	keyAt, log    string // where the key is that clients must send
-	refuse        string // the mildest loss that a request must not have
+	name, model   string // of the upstream, and the model to use
+	base          string // URL of the upstream
+	reads, unread string // kinds of files that the models read, and the action for others
+	keySource     string // where to find the key that clients must send
+	log           string // format of the log
+	rejectLoss    string // least severity of a loss that fails a request
 	maxBody       int64
-	times         upstream.Timeouts
-	links         string // what is done with files that are given by link
-	private       bool
-	origins       []origin // that links may lead to although they are private
-	resolver      origin   // of the names in links; empty: the system's
-	files         string   // a directory, or empty
-	reasons       bool     // whether the log says why something got lost
-	types         string   // of documents that requests may hold besides the usual ones
+	timeouts      upstream.Timeouts
+	links         string // action for files given by link
+	allowPrivate  bool
+	origins       []origin // private servers from which links may be fetched
+	resolver      origin   // DNS server for the hosts of links; empty means the system's
+	files         string   // directory of files by id, or empty
+	reasons       bool     // log the reasons of losses
+	types         string   // further media types of documents
 
-	key     string       // what stands at keyAt
-	root    *os.Root     // of files, if there are any
-	fetcher *linkFetcher // nil: the library's own
+	key     string       // from keySource
+	root    *os.Root     // of files; nil without the flag
+	fetcher *linkFetcher // nil means the library's own
 }
 
-// month is the longest that the library waits for anything.
-const month = 31 * 24 * time.Hour
+// maxTime is the longest time-out that the library accepts.
+const maxTime = 31 * 24 * time.Hour
 
-// errUsage is returned for a command line that is wrong; the reason has been
-// printed.
-var errUsage = errors.New("wrong usage")
+// errUsage is the error of an invalid command line, after its cause was printed.
+var errUsage = errors.New("invalid usage")
 
+// parse reads the command line. It prints errors and the help text to stderr.
 func parse(args []string, stderr io.Writer) (*config, error) {
 	var c config
 	f := flag.NewFlagSet("gateway", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&c.listen, "listen", "127.0.0.1:8080", "`address` to serve on; port 0 picks a free one")
-	f.StringVar(&c.name, "upstream", "echo", "what answers, by `name`: "+names+"; its key is taken from the variable "+keyVariable)
-	f.StringVar(&c.base, "upstream-url", "", "where it is, if not at the vendor's own `URL`; with the version (/v1) for openai and openai-responses, with it or without for the others")
-	f.StringVar(&c.model, "model", "", "`name` of the model to ask the upstream for, whatever the client asks")
-	f.StringVar(&c.reads, "reads", "images", "the most that models of openai and openai-responses read, by `word`: text, images or pdf; OpenAI's own read PDFs")
-	f.StringVar(&c.unread, "unread", "refuse", "`what` to do with files that these do not read: refuse the request, or note, which tells the model that there is one")
-	f.StringVar(&c.keyAt, "key", "", "`place` of the key that clients must send: env:NAME, a variable of the environment, or file:PATH, a file; without the flag everybody may come in")
-	f.StringVar(&c.log, "log", "text", "`form` of the log on standard error: text, json or off")
-	f.StringVar(&c.refuse, "refuse", "never", "the mildest `loss` by which a request fails in place of being answered: degraded, dropped or never")
-	f.BoolVar(&c.reasons, "reasons", false, "log why something got lost, too, a line for each loss")
-	f.StringVar(&c.debug, "debug", "", "loopback `address` to serve profiles (pprof) on; none by default")
-	f.Int64Var(&c.maxBody, "max-body", 0, "`bytes` that a request body may have; 0 is the format's own limit")
-	f.StringVar(&c.links, "links", "fetch", "`what` to do with files given by link: fetch, pass (to an upstream that fetches) or off")
-	f.BoolVar(&c.private, "allow-private", false, "fetch links that lead to this machine and private networks, too, by http and on any port")
-	f.Func("allow-origin", "`host:port` that links may lead to although it is private, by https or http; may be given several times", func(s string) error {
+	f.StringVar(&c.name, "upstream", "echo", "`name` of the upstream: "+upstreamNames+"; its key is read from the environment variable "+keyVariable)
+	f.StringVar(&c.base, "upstream-url", "", "base `URL` of the upstream, if not the vendor's; with the version (/v1) for openai and openai-responses, with or without it for the others")
+	f.StringVar(&c.model, "model", "", "`name` of the model to use instead of the one that the client names")
+	f.StringVar(&c.reads, "reads", "images", "`kind` of files that models of openai and openai-responses read: text (no files), images, or pdf (images and PDFs); OpenAI's own models read PDFs in any case")
+	f.StringVar(&c.unread, "unread", "refuse", "`action` for a file that the models do not read: refuse (the request fails) or note (the model gets a note in its place)")
+	f.StringVar(&c.keySource, "key", "", "`source` of the key that clients must send: env:NAME for an environment variable or file:PATH for a file; without this flag no key is required")
+	f.StringVar(&c.log, "log", "text", "`format` of the log on standard error: text, json or off")
+	f.StringVar(&c.rejectLoss, "refuse", "never", "least `severity` of a loss that fails a request: degraded, dropped or never")
+	f.BoolVar(&c.reasons, "reasons", false, "log the reason of each loss, one line each")
+	f.StringVar(&c.debug, "debug", "", "loopback `address` for profiles (pprof); not served by default")
+	f.Int64Var(&c.maxBody, "max-body", 0, "limit of a request body in `bytes`; 0 means the default of the format")
+	f.StringVar(&c.links, "links", "fetch", "`action` for files given by link: fetch, pass (leave them to an upstream that fetches) or off (reject the request)")
+	f.BoolVar(&c.allowPrivate, "allow-private", false, "also fetch links to this machine and to private networks, by http and on any port")
+	f.Func("allow-origin", "`host:port` of a private server from which links may be fetched, by https or http; repeatable", func(s string) error {
 		o, err := parseOrigin(s)
 		c.origins = append(c.origins, o)
 		return err
 	})
-	f.Func("resolver", "`host:port` of the DNS server that finds the hosts of links; by default the system decides", func(s string) (err error) {
+	f.Func("resolver", "`host:port` of the DNS server for the hosts of links; the default is the system's", func(s string) (err error) {
 		c.resolver, err = parseOrigin(s)
 		return err
 	})
-	f.StringVar(&c.files, "files", "", "`directory` of the files that requests may name by id; by default ids are left to the upstream")
-	f.StringVar(&c.types, "media-types", "", "media `types` of documents that requests may hold besides the usual ones, with commas between them; for upstreams that read them")
-	f.DurationVar(&c.times.Body, "body-timeout", 0, "`time` to read a body in; 0 is 1m")
-	f.DurationVar(&c.times.Write, "write-timeout", 0, "`time` for one write to a client; 0 is 30s")
-	f.DurationVar(&c.times.FirstByte, "first-byte", 0, "`time` for the upstream to begin its answer; 0 is 10m")
-	f.DurationVar(&c.times.Silence, "idle", 0, "`time` between two events of the upstream; 0 is 5m")
-	f.DurationVar(&c.times.Total, "total", 0, "`time` for a whole answer; 0 is 1h")
+	f.StringVar(&c.files, "files", "", "`directory` of the files that requests name by id; by default the upstream gets the ids")
+	f.StringVar(&c.types, "media-types", "", "comma-separated media `types` of documents to accept besides the usual ones, for upstreams that read them")
+	f.DurationVar(&c.timeouts.Body, "body-timeout", 0, "`time` to read a request body; 0 means 1m")
+	f.DurationVar(&c.timeouts.Write, "write-timeout", 0, "`time` for one write to a client; 0 means 30s")
+	f.DurationVar(&c.timeouts.FirstByte, "first-byte", 0, "`time` until the upstream's first event; 0 means 10m")
+	f.DurationVar(&c.timeouts.Idle, "idle", 0, "`time` between two events of the upstream; 0 means 5m")
+	f.DurationVar(&c.timeouts.Total, "total", 0, "`time` for a whole response; 0 means 1h")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, err
@@ -94,11 +95,11 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	}
 	err := c.check()
 	if f.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q: everything is said with flags", f.Arg(0))
+		err = fmt.Errorf("unexpected argument %q: gateway has only flags", f.Arg(0))
 	}
 	f.Visit(func(f *flag.Flag) {
 		if f.Name == "key" && err == nil {
-			c.key, err = readKey(c.keyAt)
+			c.key, err = readKey(c.keySource)
 		}
 	})
 	if err != nil {
@@ -108,6 +109,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	return &c, nil
 }
 
+// check returns an error if a value is invalid.
 func (c *config) check() error {
 	if _, err := c.upstream(); err != nil {
 		return err
@@ -115,58 +117,58 @@ func (c *config) check() error {
 	switch c.log {
 	case "text", "json", "off":
 	default:
-		return fmt.Errorf("-log: unknown form %q; want text, json or off", c.log)
+		return fmt.Errorf("-log: unknown format %q; want text, json or off", c.log)
 	}
-	if _, known := refusals[c.refuse]; !known {
-		return fmt.Errorf("-refuse: unknown loss %q; want degraded, dropped or never", c.refuse)
+	if _, known := severities[c.rejectLoss]; !known {
+		return fmt.Errorf("-refuse: unknown severity %q; want degraded, dropped or never", c.rejectLoss)
 	}
 	switch c.links {
 	case "fetch", "pass", "off":
 	default:
-		return fmt.Errorf("-links: unknown word %q; want fetch, pass or off", c.links)
+		return fmt.Errorf("-links: unknown action %q; want fetch, pass or off", c.links)
 	}
-	if c.private && c.links == "off" {
-		return errors.New("-allow-private: nothing is fetched with -links off")
+	if c.allowPrivate && c.links == "off" {
+		return errors.New("-allow-private: with -links off nothing is fetched")
 	}
 	if len(c.origins) > 0 && c.links == "off" {
-		return errors.New("-allow-origin: nothing is fetched with -links off")
+		return errors.New("-allow-origin: with -links off nothing is fetched")
 	}
 	if c.resolver != "" && c.links == "off" {
-		return errors.New("-resolver: nothing is fetched with -links off")
+		return errors.New("-resolver: with -links off nothing is fetched")
 	}
-	if c.debug != "" && !loopback(c.debug) {
-		return fmt.Errorf("-debug: %q is not a loopback address; profiles are not for strangers, want 127.0.0.1:port", c.debug)
+	if c.debug != "" && !isLoopback(c.debug) {
+		return fmt.Errorf("-debug: %q is not a loopback address; want 127.0.0.1:port, since profiles are not protected by a key", c.debug)
 	}
 	if c.maxBody < 0 || c.maxBody > math.MaxInt32 {
-		return fmt.Errorf("-max-body: %d; want 1 to %d bytes", c.maxBody, math.MaxInt32)
+		return fmt.Errorf("-max-body: %d is out of range; want 1 to %d bytes, or 0", c.maxBody, math.MaxInt32)
 	}
 	for _, t := range []struct {
 		flag string
 		time time.Duration
 	}{
-		{"body-timeout", c.times.Body},
-		{"write-timeout", c.times.Write},
-		{"first-byte", c.times.FirstByte},
-		{"idle", c.times.Silence},
-		{"total", c.times.Total},
+		{"body-timeout", c.timeouts.Body},
+		{"write-timeout", c.timeouts.Write},
+		{"first-byte", c.timeouts.FirstByte},
+		{"idle", c.timeouts.Idle},
+		{"total", c.timeouts.Total},
 	} {
-		if t.time != 0 && (t.time < time.Millisecond || t.time > month) {
-			return fmt.Errorf("-%s: %v; want 1ms to %v", t.flag, t.time, month)
+		if t.time != 0 && (t.time < time.Millisecond || t.time > maxTime) {
+			return fmt.Errorf("-%s: %v is out of range; want 1ms to %v", t.flag, t.time, maxTime)
 		}
 	}
 	return nil
 }
 
-// refusals are the words of -refuse.
-var refusals = map[string]content.Severity{
+// severities are the values of -refuse.
+var severities = map[string]content.Severity{
 	"never": 0, "degraded": content.LossDegraded, "dropped": content.LossDropped,
 }
 
-// readKey returns the key at a place. A key itself is not taken for one: a
-// command line is read by everybody on the machine.
-func readKey(place string) (string, error) {
+// readKey returns the key from a source. It does not accept the key itself, because
+// every user of the machine can read a command line.
+func readKey(source string) (string, error) {
 	var key string
-	switch kind, name, _ := strings.Cut(place, ":"); kind {
+	switch kind, name, _ := strings.Cut(source, ":"); kind {
 	case "env":
 		key = os.Getenv(name)
 	case "file":
@@ -175,20 +177,20 @@ func readKey(place string) (string, error) {
 			return "", fmt.Errorf("-key: %w", err)
 		}
 		key = strings.TrimRight(string(text), "\r\n")
-	default: // it may be a key, and is not repeated
-		return "", errors.New("-key: want env:NAME or file:PATH, and not the key itself")
+	default: // do not quote source, which may be a key
+		return "", errors.New("-key: want env:NAME or file:PATH, not the key itself")
 	}
 	switch {
 	case key == "":
-		return "", fmt.Errorf("-key: there is nothing at %s, which would let everybody in; leave the flag out to say that", place)
+		return "", fmt.Errorf("-key: %s is empty; to serve without a key, omit the flag", source)
 	case strings.ContainsAny(key, "\r\n"):
-		return "", fmt.Errorf("-key: there is more than one line at %s", place)
+		return "", fmt.Errorf("-key: %s has more than one line; want one key", source)
 	}
 	return key, nil
 }
 
-// loopback reports whether nobody but this machine can reach the address.
-func loopback(address string) bool {
+// isLoopback reports whether only this machine can reach address.
+func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return false
@@ -200,16 +202,16 @@ func loopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// handler serves an upstream in both formats. The path decides between them, and
-// the header of a vendor only where the path does not: both have /v1/models.
+// handler returns a handler of both formats over up. It chooses the format by path,
+// and by a header of the vendor for paths that both formats have, such as /v1/models.
 func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
-	s := c.serving(logger)
+	s := c.handlerOptions(logger)
 	types := strings.FieldsFunc(c.types, func(r rune) bool { return r == ',' || r == ' ' })
 	m := messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: types})
 	g := generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: types})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case generates(r.URL.Path):
+		case isGenerateContent(r.URL.Path):
 			g.ServeHTTP(w, r)
 		case m.Match(r):
 			m.ServeHTTP(w, r)
@@ -225,9 +227,9 @@ func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler
 	})
 }
 
-// generates reports whether a path is below a version that only content generation
-// has.
-func generates(path string) bool {
+// isGenerateContent reports whether path begins with a version that only
+// generateContent has.
+func isGenerateContent(path string) bool {
 	version, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch version {
 	case "v1beta", "v1alpha", "v1beta1":
@@ -236,43 +238,40 @@ func generates(path string) bool {
 	return false
 }
 
-// budget bounds the bytes of bodies and files that are in flight.
+// budget bounds the bytes of bodies and files in flight.
 const budget = 512 << 20
 
-// memoryLimit is what the collector stays below if it can. Beside a full budget,
-// all of it in use, there must be room for garbage, or the collector runs all the
-// time: with ten PDFs of 30 MB at once it ran 195 times for 60 requests under
-// 192 MiB, 8 times under half as much again as the budget, and 6 times under twice
-// the budget.
+// memoryLimit is the soft memory limit of the runtime. It leaves room for garbage
+// besides a full budget; otherwise the garbage collector runs all the time. With
+// concurrent PDFs of 30 MB it ran 195 times for 60 requests under a limit of 192 MiB, 8
+// times under 1.5 budgets and 6 times under 2 budgets.
 const memoryLimit = budget + budget/2
 
-// serving says how to serve it. What is in flight counts for both formats
-// together.
-func (c *config) serving(logger *slog.Logger) upstream.HandlerOptions {
+// handlerOptions returns the options of both handlers, which share a Budget.
+func (c *config) handlerOptions(logger *slog.Logger) upstream.HandlerOptions {
 	s := upstream.HandlerOptions{
 		Limits:     content.Limits{Body: c.maxBody},
-		RejectLoss: refusals[c.refuse],
+		RejectLoss: severities[c.rejectLoss],
 		Budget:     &upstream.Budget{Bytes: budget},
-		Timeouts:   c.times,
+		Timeouts:   c.timeouts,
 		Logger:     logger,
 		OnDone: func(ctx context.Context, r *upstream.Report) {
-			record(ctx, logger, r)
+			logRequest(ctx, logger, r)
 			if c.reasons {
-				explain(ctx, logger, r)
+				logLosses(ctx, logger, r)
 			}
 		},
 	}
 	if c.key != "" {
 		s.Authenticate = upstream.Keys(c.key)
 	}
-	c.findFiles(&s)
+	c.setFiles(&s)
 	return s
 }
 
-// findFiles says where files come from that are not in a request. Ids are names
-// of files in the directory; whether two clients may see the same files is for
-// a real service to decide.
-func (c *config) findFiles(s *upstream.HandlerOptions) {
+// setFiles configures files that are not in the request. All clients may read all
+// files of the directory; a real service would decide by client.
+func (c *config) setFiles(s *upstream.HandlerOptions) {
 	switch c.links {
 	case "pass":
 		s.ForwardLinks = true
@@ -287,29 +286,31 @@ func (c *config) findFiles(s *upstream.HandlerOptions) {
 	}
 }
 
-// open opens what serving needs; close it when that is over.
+// open opens the directory of files and builds the fetcher. Call close afterwards.
 func (c *config) open() (err error) {
 	if c.files != "" {
 		if c.root, err = os.OpenRoot(c.files); err != nil {
 			return fmt.Errorf("-files: %w", err)
 		}
 	}
-	if c.private || len(c.origins) > 0 || c.resolver != "" {
+	if c.allowPrivate || len(c.origins) > 0 || c.resolver != "" {
 		c.fetcher, err = newLinkFetcher(fetch.Options{
-			AllowPrivate: c.private, AllowHTTP: c.private, AnyPort: c.private, LookUp: lookUp(c.resolver),
+			AllowPrivate: c.allowPrivate, AllowHTTP: c.allowPrivate, AnyPort: c.allowPrivate, Lookup: lookUp(c.resolver),
 		}, c.origins)
 	}
 	return err
 }
 
+// close closes what open opened.
 func (c *config) close() {
 	if c.root != nil {
 		c.root.Close()
 	}
 }
 
+// logger returns a logger that writes to w in the configured format.
 func (c *config) logger(w io.Writer) *slog.Logger {
-	o := &slog.HandlerOptions{Level: slog.LevelDebug} // why requests were refused, too
+	o := &slog.HandlerOptions{Level: slog.LevelDebug} // includes the reasons of rejected requests
 	switch c.log {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, o))
@@ -319,10 +320,9 @@ func (c *config) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// record writes the line that every request gets. Why one failed stands in the
-// handler's own line, which has the same id; the error in a report may quote
-// what the client sent.
-func record(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
+// logRequest logs a request that is done. It leaves out r.Err, which may quote the
+// client: the handler logs the cause with the same request id.
+func logRequest(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 	attrs := []slog.Attr{
 		slog.String("request", r.ID),
 		slog.String("method", r.Method),
@@ -331,9 +331,9 @@ func record(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 		slog.Int("status", r.Status),
 		slog.Duration("duration", r.Duration),
 		slog.Int64("input_tokens", r.Usage.Prompt()),
-		slog.Int64("output_tokens", r.Usage.Answer()),
+		slog.Int64("output_tokens", r.Usage.Completion()),
 	}
-	if r.Model != "" { // the client's word, of any length
+	if r.Model != "" { // chosen by the client, of any length
 		attrs = append(attrs, slog.String("model", r.Model[:min(len(r.Model), 100)]))
 	}
 	if r.Upstream != "" {
@@ -342,11 +342,11 @@ func record(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 	if r.UpstreamID != "" {
 		attrs = append(attrs, slog.String("upstream_request", r.UpstreamID))
 	}
-	if r.Code != "" { // the status of a stream does not say so
+	if r.Code != "" { // a failed stream may have status 200
 		attrs = append(attrs, slog.String("error", string(r.Code)))
 	}
-	if lost := summary(r.Losses); lost != "" {
-		attrs = append(attrs, slog.String("losses", lost))
+	if s := summary(r.Losses); s != "" {
+		attrs = append(attrs, slog.String("losses", s))
 	}
 	logger.LogAttrs(ctx, slog.LevelInfo, "request done", attrs...)
 }

@@ -13,8 +13,9 @@ import (
 
 const pdf = "%PDF-1.7\n"
 
-// ask sends one document in a format and returns the status and the answer.
-func (g *gateway) ask(t *testing.T, format, link string) (int, string) {
+// postDocument sends a request with one document in a format, and returns the status and body
+// of the response.
+func (g *gateway) postDocument(t *testing.T, format, link string) (int, string) {
 	t.Helper()
 	path, body := "/v1/messages", `{"model":"m","max_tokens":900,"messages":[{"role":"user","content":[{"type":"document","source":{"type":"url","url":"`+link+`"}}]}]}`
 	if !strings.Contains(link, "://") {
@@ -46,7 +47,7 @@ func (g *gateway) ask(t *testing.T, format, link string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// Each flag decides what becomes of files that are not in the request.
+// Flags configure files that are not in the request.
 func TestFiles(t *testing.T) {
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, pdf) }))
 	defer origin.Close()
@@ -73,19 +74,19 @@ func TestFiles(t *testing.T) {
 			g := start(t, strings.Fields(tt.args)...)
 			defer g.stop(t)
 			for _, format := range []string{"messages", "generatecontent"} {
-				if status, answer := g.ask(t, format, tt.file); status != tt.status || !strings.Contains(answer, tt.text) {
-					t.Errorf("%s: %d %s, want %d and %q", format, status, answer, tt.status, tt.text)
+				if status, body := g.postDocument(t, format, tt.file); status != tt.status || !strings.Contains(body, tt.text) {
+					t.Errorf("%s: %d %s, want %d and %q", format, status, body, tt.status, tt.text)
 				}
 			}
 		})
 	}
 	if err := run(t.Context(), []string{"-files", filepath.Join(dir, "nothing")}, io.Discard, io.Discard); err == nil {
-		t.Error("a directory that is not there")
+		t.Error("a missing directory is not an error")
 	}
 }
 
-// nameServer starts a DNS server on loopback that finds every name at 127.0.0.1,
-// and returns its address.
+// nameServer starts a DNS server on loopback that resolves every name to 127.0.0.1. It
+// returns the address of the server.
 func nameServer(t *testing.T) string {
 	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -117,8 +118,7 @@ func nameServer(t *testing.T) string {
 	return c.LocalAddr().String()
 }
 
-// An origin that is allowed opens nothing else, and its name is found by the
-// resolver.
+// -allow-origin allows nothing but the origin, and -resolver looks up its name.
 func TestAllowOrigin(t *testing.T) {
 	serve := func(h http.HandlerFunc) (port string) {
 		s := httptest.NewServer(h)
@@ -158,8 +158,8 @@ func TestAllowOrigin(t *testing.T) {
 			g := start(t, strings.Fields(tt.args)...)
 			defer g.stop(t)
 			for _, format := range []string{"messages", "generatecontent"} {
-				if status, answer := g.ask(t, format, tt.link); status != tt.status || !strings.Contains(answer, tt.text) {
-					t.Errorf("%s: %d %s, want %d and %q", format, status, answer, tt.status, tt.text)
+				if status, body := g.postDocument(t, format, tt.link); status != tt.status || !strings.Contains(body, tt.text) {
+					t.Errorf("%s: %d %s, want %d and %q", format, status, body, tt.status, tt.text)
 				}
 			}
 		})

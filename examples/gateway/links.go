@@ -18,7 +18,7 @@ import (
 // An origin is a host and a port, as "files.internal:9000".
 type origin string
 
-// parseOrigin reads a value of -allow-origin or -resolver.
+// parseOrigin parses a value of -allow-origin or -resolver.
 func parseOrigin(s string) (origin, error) {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || host == "" {
@@ -30,11 +30,12 @@ func parseOrigin(s string) (origin, error) {
 	return newOrigin(host, port), nil
 }
 
+// newOrigin returns the canonical form of an origin.
 func newOrigin(host, port string) origin {
 	return origin(net.JoinHostPort(strings.ToLower(strings.TrimSuffix(host, ".")), port))
 }
 
-// originOf returns the origin that a link leads to; empty if it is not a link.
+// originOf returns the origin of a link, or "" if link is not a URL with a host.
 func originOf(link string) origin {
 	u, err := url.Parse(link)
 	if err != nil || u.Hostname() == "" {
@@ -51,8 +52,8 @@ func originOf(link string) origin {
 	return newOrigin(u.Hostname(), port)
 }
 
-// lookUp returns the function that finds addresses of names: that of the resolver
-// at an address, or nil for the system's.
+// lookUp returns a function that looks up names at a DNS server. It returns nil, which
+// means the system's, if resolver is empty.
 func lookUp(resolver origin) func(context.Context, string, string) ([]netip.Addr, error) {
 	if resolver == "" {
 		return nil
@@ -63,16 +64,17 @@ func lookUp(resolver origin) func(context.Context, string, string) ([]netip.Addr
 	return r.LookupNetIP
 }
 
-// A linkFetcher fetches links to public hosts, and those to origins that are
-// allowed. Each of these has a Fetcher of its own, so that what is allowed for one
-// opens nothing else: no other port, no other name with its address, and no
-// redirect.
+// A linkFetcher fetches links to public hosts and to the allowed origins. Each origin
+// has a Fetcher with its own options: allowing one origin allows no other port, no
+// other name with the same address, and no redirect.
 type linkFetcher struct {
 	public  *fetch.Fetcher
 	origins map[origin]*fetch.Fetcher
 	arrived func(int64) error
 }
 
+// newLinkFetcher returns a linkFetcher with the options for public hosts and the
+// allowed origins.
 func newLinkFetcher(public fetch.Options, allowed []origin) (*linkFetcher, error) {
 	f := &linkFetcher{origins: make(map[origin]*fetch.Fetcher)}
 	var err error
@@ -80,10 +82,10 @@ func newLinkFetcher(public fetch.Options, allowed []origin) (*linkFetcher, error
 		return nil, err
 	}
 	for _, o := range allowed {
-		host, port, _ := net.SplitHostPort(string(o)) // parseOrigin has checked it
+		host, port, _ := net.SplitHostPort(string(o)) // valid: from parseOrigin
 		n, _ := strconv.ParseUint(port, 10, 16)
 		only := fetch.Options{
-			AllowHTTP: true, AllowPrivate: true, NoRedirects: true, Ports: []uint16{uint16(n)}, LookUp: public.LookUp,
+			AllowHTTP: true, AllowPrivate: true, NoRedirects: true, Ports: []uint16{uint16(n)}, Lookup: public.Lookup,
 			Hosts: func(h string) bool { return strings.EqualFold(h, host) },
 		}
 		if _, err := netip.ParseAddr(host); err != nil {
@@ -96,7 +98,7 @@ func newLinkFetcher(public fetch.Options, allowed []origin) (*linkFetcher, error
 	return f, nil
 }
 
-// fetcher returns what fetches a link.
+// fetcher returns the Fetcher for a link.
 func (f *linkFetcher) fetcher(link string) *fetch.Fetcher {
 	if own := f.origins[originOf(link)]; own != nil {
 		return own
@@ -104,10 +106,11 @@ func (f *linkFetcher) fetcher(link string) *fetch.Fetcher {
 	return f.public
 }
 
-// Check implements the check that [upstream.HandlerOptions] Links describes.
+// Check implements the method that [upstream.HandlerOptions] Links describes.
 func (f *linkFetcher) Check(link string) error { return f.fetcher(link).Check(link) }
 
-// Metered returns a resolver that reports bytes as they arrive.
+// Metered returns a resolver that calls arrived with the bytes of a file as they
+// arrive.
 func (f *linkFetcher) Metered(arrived func(int64) error) content.Resolver {
 	m := *f
 	m.arrived = arrived

@@ -11,16 +11,14 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// summary says in one line what got lost, the worst first: settings by name,
-// what is found in many places by where that is, and hints by their number, as
-// in "dropped top_k; degraded tools 3, turns 1; hint 12". Each place is told to
-// the client in a header, as far as there is room; a host that wants all of
-// them uses OnLoss.
+// summary returns losses in one line, the most severe first, such as "dropped top_k;
+// degraded tools 3, turns 1; hint 12". Settings appear by name, other places by where
+// they are and their number, and hints by number only.
 func summary(losses []content.Loss) string {
-	var words []string
+	var items []string
 	for s := content.LossDropped; s > content.LossHint; s-- {
 		if list := places(losses, s); list != "" {
-			words = append(words, s.String()+" "+list)
+			items = append(items, s.String()+" "+list)
 		}
 	}
 	hints := 0
@@ -30,20 +28,19 @@ func summary(losses []content.Loss) string {
 		}
 	}
 	if hints > 0 {
-		words = append(words, fmt.Sprintf("hint %d", hints))
+		items = append(items, fmt.Sprintf("hint %d", hints))
 	}
-	return strings.Join(words, "; ")
+	return strings.Join(items, "; ")
 }
 
-// mostReasons bounds the lines of one request.
-const mostReasons = 100
+// maxReasons bounds the loss lines of one request.
+const maxReasons = 100
 
-// explain logs what got lost and why, a line for each loss; a hint that holds in
-// many places has one line.
-func explain(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
+// logLosses logs each loss with its reason. A hint at several places is one line.
+func logLosses(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 	list := content.FoldHints(r.Losses)
 	for i, l := range list {
-		if i == mostReasons {
+		if i == maxReasons {
 			logger.LogAttrs(ctx, slog.LevelInfo, "more losses", slog.String("request", r.ID), slog.Int("number", len(list)-i))
 			return
 		}
@@ -51,10 +48,10 @@ func explain(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 	}
 }
 
-// mostPlaces bounds the line.
-const mostPlaces = 12
+// maxPlaces bounds the places in a summary.
+const maxPlaces = 12
 
-// places says where the losses of a severity are.
+// places returns the places of the losses with severity s.
 func places(losses []content.Loss, s content.Severity) string {
 	var names []string
 	counts := map[string]int{}
@@ -70,8 +67,8 @@ func places(losses []content.Loss, s content.Severity) string {
 			counts[name]++
 		}
 	}
-	more := len(names) - mostPlaces
-	names = names[:min(len(names), mostPlaces)]
+	more := len(names) - maxPlaces
+	names = names[:min(len(names), maxPlaces)]
 	for i, name := range names {
 		if n := counts[name]; n > 0 {
 			names[i] = fmt.Sprint(name, " ", n)
@@ -83,15 +80,15 @@ func places(losses []content.Loss, s content.Severity) string {
 	return strings.Join(names, ", ")
 }
 
-// place returns what a path is counted under, or the path itself if there is one
-// of its kind in a request.
+// place returns the name of the group that a path is counted in. A path that a request
+// has only once is its own group, and many is false.
 func place(path string) (name string, many bool) {
 	first, rest, _ := strings.Cut(path, ".")
 	switch first {
 	case "system", "turns", "tools":
 		return first, rest != ""
 	case "", "parts", "candidates":
-		return "answer", true
+		return "response", true
 	}
 	return path, false
 }

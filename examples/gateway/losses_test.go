@@ -11,9 +11,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Reasons are told a line each, of a hint that holds in many places once, and no
-// request fills the log.
-func TestExplain(t *testing.T) {
+// Each loss is a line, equal hints at several places are one line, and the lines of a
+// request are bounded.
+func TestLogLosses(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	r := &upstream.Report{ID: "req_1", Losses: []content.Loss{
@@ -21,10 +21,10 @@ func TestExplain(t *testing.T) {
 		{Path: "top_k", Severity: content.LossDropped, Reason: "no top_k here"},
 		{Path: "turns.2.parts.0", Severity: content.LossHint, Reason: "no cache"},
 	}}
-	explain(t.Context(), logger, r)
+	logLosses(t.Context(), logger, r)
 	for _, want := range []string{"and in another place: no cache", "dropped top_k: no top_k here", "request=req_1"} {
 		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log lacks %q:\n%s", want, &log)
+			t.Errorf("no %q in the log:\n%s", want, &log)
 		}
 	}
 	if n := strings.Count(log.String(), "\n"); n != 2 {
@@ -34,9 +34,9 @@ func TestExplain(t *testing.T) {
 		r.Losses = append(r.Losses, content.Loss{Path: fmt.Sprint("extra.a", i), Severity: content.LossDropped})
 	}
 	log.Reset()
-	explain(t.Context(), logger, r)
-	if n := strings.Count(log.String(), "\n"); n != mostReasons+1 || !strings.Contains(log.String(), "number=402") {
-		t.Errorf("%d lines, want %d and how many more:\n%.300s", n, mostReasons+1, &log)
+	logLosses(t.Context(), logger, r)
+	if n := strings.Count(log.String(), "\n"); n != maxReasons+1 || !strings.Contains(log.String(), "number=402") {
+		t.Errorf("%d lines, want %d and the number of others:\n%.300s", n, maxReasons+1, &log)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestSummary(t *testing.T) {
 			{Path: "top_p", Severity: content.LossDropped},
 			{Path: "extra.a", Severity: content.LossHint},
 		},
-		"dropped answer 3; degraded stop": {
+		"dropped response 3; degraded stop": {
 			{Path: "parts.1", Severity: content.LossDropped},
 			{Path: "candidates.1.parts.0", Severity: content.LossDropped},
 			{Severity: content.LossDropped},

@@ -22,7 +22,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A gateway is a running one.
+// A gateway is a running gateway.
 type gateway struct {
 	url    string
 	stdout *bufio.Reader
@@ -31,7 +31,7 @@ type gateway struct {
 	done   chan error
 }
 
-// start runs the gateway in this process, on a free port.
+// start runs the gateway in this process on a free port.
 func start(t *testing.T, args ...string) *gateway {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -51,7 +51,7 @@ func start(t *testing.T, args ...string) *gateway {
 	return g
 }
 
-// stop ends the gateway as a signal does.
+// stop shuts the gateway down.
 func (g *gateway) stop(t *testing.T) {
 	t.Helper()
 	g.cancel()
@@ -60,8 +60,8 @@ func (g *gateway) stop(t *testing.T) {
 	}
 }
 
-// A gateway that strangers reach, and that asks nobody for a key, says so.
-func TestOpenToAll(t *testing.T) {
+// A gateway that other machines reach and that requires no key logs a warning.
+func TestWarnsWithoutKey(t *testing.T) {
 	t.Setenv("CLIENTS_KEY", "k")
 	for _, tt := range []struct {
 		args []string
@@ -73,7 +73,7 @@ func TestOpenToAll(t *testing.T) {
 	} {
 		g := start(t, tt.args...)
 		g.stop(t)
-		if warned := strings.Contains(g.stderr.String(), "-key demands a key"); warned != tt.warn {
+		if warned := strings.Contains(g.stderr.String(), "set -key to require a key"); warned != tt.warn {
 			t.Errorf("%q: warned %v, want %v:\n%s", tt.args, warned, tt.warn, g.stderr)
 		}
 	}
@@ -171,7 +171,7 @@ func TestMaxBody(t *testing.T) {
 	g := start(t, "-max-body", "200")
 	defer g.stop(t)
 	resp := post(t, g.url, plain)
-	want(t, "fits", resp.Status, "200")
+	want(t, "small", resp.Status, "200")
 	resp = post(t, g.url, strings.Replace(plain, "there", strings.Repeat("there", 50), 1))
 	want(t, "too large", resp.Status+read(t, resp), "413", "request_too_large")
 }
@@ -180,28 +180,29 @@ func TestIdle(t *testing.T) {
 	g := start(t, "-idle", "20ms", "-first-byte", "20ms")
 	defer g.stop(t)
 	resp := post(t, g.url, strings.Replace(plain, "echo: say", "echo: stall 1h\\necho: say", 1))
-	want(t, "no answer", resp.Status+read(t, resp), "504", "timeout_error")
+	want(t, "silent upstream", resp.Status+read(t, resp), "504", "timeout_error")
 	resp = post(t, g.url, strings.Replace(streamed, "echo: say", "echo: stall 1h after 1\\necho: say", 1))
-	want(t, "silence", resp.Status+read(t, resp), "200", "Ahoy", "event: error\n", "timeout_error")
+	want(t, "silent stream", resp.Status+read(t, resp), "200", "Ahoy", "event: error\n", "timeout_error")
 }
 
-// gate is a model that speaks, waits to be let on, and speaks again.
-type gate struct{ spoke, on chan struct{} }
+// gate is an upstream that writes "first", closes began, waits for resume, and writes
+// "second".
+type gate struct{ began, resume chan struct{} }
 
 func (m gate) Generate(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
 	if err := w.Text("first"); err != nil {
 		return err
 	}
-	close(m.spoke)
+	close(m.began)
 	select {
-	case <-m.on:
+	case <-m.resume:
 		return w.Text("second")
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// stream starts a server of a gate and asks it for a stream.
+// stream starts a server of m and requests a stream.
 func (m gate) stream(t *testing.T, ctx context.Context, grace time.Duration) (*http.Response, chan error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -212,18 +213,17 @@ func (m gate) stream(t *testing.T, ctx context.Context, grace time.Duration) (*h
 	s := new(config).server(m, slog.New(slog.DiscardHandler))
 	go func() { done <- serve(ctx, []*http.Server{s}, []net.Listener{l}, grace) }()
 	resp := post(t, "http://"+l.Addr().String(), streamed)
-	<-m.spoke
+	<-m.began
 	return resp, done
 }
 
-// A running stream finishes although the server has been told to end.
+// A running stream finishes after the shutdown has begun.
 func TestShutdown(t *testing.T) {
 	m := gate{make(chan struct{}), make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
 	resp, done := m.stream(t, ctx, time.Minute)
 	cancel()
-	// No new connection is taken any more; a server that still listens has not
-	// noticed yet.
+	// The shutdown has begun when the server refuses connections.
 	address := resp.Request.URL.Host
 	for {
 		conn, err := net.Dial("tcp", address)
@@ -237,14 +237,14 @@ func TestShutdown(t *testing.T) {
 		t.Fatalf("ended with a stream still running: %v", err)
 	default:
 	}
-	close(m.on)
+	close(m.resume)
 	want(t, "stream", read(t, resp), "first", "second", "event: message_stop\n")
 	if err := <-done; err != nil {
 		t.Errorf("ended with %v", err)
 	}
 }
 
-// A stream that does not finish in time ends with an error event, in order.
+// A stream that does not finish within the grace time ends with an error event.
 func TestGrace(t *testing.T) {
 	m := gate{make(chan struct{}), make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -259,9 +259,9 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// An upload that does not go on gets an error before running answers do, and does
-// not hold the end up.
-func TestEndOfUploads(t *testing.T) {
+// An upload that stops gets an error while running responses go on, and does not delay
+// the shutdown.
+func TestShutdownUploads(t *testing.T) {
 	m := gate{make(chan struct{}), make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -272,14 +272,14 @@ func TestEndOfUploads(t *testing.T) {
 	s := new(config).server(m, slog.New(slog.DiscardHandler))
 	go func() { done <- serve(ctx, []*http.Server{s}, []net.Listener{l}, time.Minute) }()
 	resp := post(t, "http://"+l.Addr().String(), streamed)
-	<-m.spoke
+	<-m.began
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	_, _ = io.WriteString(c, "POST /v1/messages HTTP/1.1\r\nHost: h\r\nanthropic-version: 2023-06-01\r\nContent-Length: 9000000\r\n\r\n{")
-	time.Sleep(50 * time.Millisecond) // for the server to begin reading
+	time.Sleep(50 * time.Millisecond) // the server begins to read
 	cancel()
 	_ = c.SetReadDeadline(time.Now().Add(uploadGrace + 10*time.Second))
 	b, err := io.ReadAll(c)
@@ -287,14 +287,14 @@ func TestEndOfUploads(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	close(m.on)
-	want(t, "the running answer", read(t, resp), "second", "event: message_stop\n")
+	close(m.resume)
+	want(t, "running response", read(t, resp), "second", "event: message_stop\n")
 	if err := <-done; err != nil {
 		t.Errorf("ended with %v", err)
 	}
 }
 
-// The limit of memory leaves room for garbage beside a full budget.
+// The memory limit leaves room for garbage besides a full budget.
 func TestTune(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	t.Setenv("GOGC", "")
@@ -304,7 +304,7 @@ func TestTune(t *testing.T) {
 		debug.SetMemoryLimit(limit)
 	}()
 	tune()
-	bytes := new(config).serving(slog.New(slog.DiscardHandler)).Budget.Bytes
+	bytes := new(config).handlerOptions(slog.New(slog.DiscardHandler)).Budget.Bytes
 	if got := debug.SetMemoryLimit(-1); bytes == 0 || got < bytes+bytes/2 {
 		t.Errorf("the limit is %d for a budget of %d", got, bytes)
 	}
@@ -314,15 +314,15 @@ func TestUsage(t *testing.T) {
 	t.Setenv(keyVariable, "")
 	tests := []struct{ args, stderr string }{
 		{"-upstream nonsense", `unknown name "nonsense"`},
-		{"-upstream anthropic", "the key of anthropic is missing"},
-		{"-upstream gemini", "put it into the environment as UPSTREAM_API_KEY"},
-		{"-upstream gemini -upstream-url ftp://x", "-upstream-url or UPSTREAM_API_KEY: gemini: base URL: "},
-		{"-upstream-url http://127.0.0.1:1", "-upstream-url: echo is nowhere"},
-		{"-upstream openai-responses", "the key of openai-responses is missing"},
-		{"-upstream openai -upstream-url http://127.0.0.1:1 -reads everything", `unknown word "everything"`},
-		{"-upstream openai -upstream-url http://127.0.0.1:1 -unread drop", `unknown word "drop"`},
+		{"-upstream anthropic", "anthropic needs a key"},
+		{"-upstream gemini", "set the environment variable UPSTREAM_API_KEY"},
+		{"-upstream gemini -upstream-url ftp://x", "-upstream-url or UPSTREAM_API_KEY: gemini: BaseURL: "},
+		{"-upstream-url http://127.0.0.1:1", "-upstream-url: echo has no URL"},
+		{"-upstream openai-responses", "openai-responses needs a key"},
+		{"-upstream openai -upstream-url http://127.0.0.1:1 -reads everything", `unknown kind "everything"`},
+		{"-upstream openai -upstream-url http://127.0.0.1:1 -unread drop", `unknown action "drop"`},
 		{"-unread note", "not for echo"},
-		{"-log loud", `unknown form "loud"`},
+		{"-log loud", `unknown format "loud"`},
 		{"-debug 0.0.0.0:6060", "not a loopback address"},
 		{"-debug :6060", "not a loopback address"},
 		{"-debug example.com:6060", "not a loopback address"},
@@ -334,19 +334,19 @@ func TestUsage(t *testing.T) {
 		{"-body-timeout 10000h", "-body-timeout"},
 		{"-key=", "want env:NAME or file:PATH"},
 		{"-key k-secret", "want env:NAME or file:PATH"},
-		{"-key env:", "there is nothing at env:"},
-		{"-key env:CLIENTS_KEY_IS_NOT_SET", "there is nothing at env:CLIENTS_KEY_IS_NOT_SET"},
+		{"-key env:", "-key: env: is empty"},
+		{"-key env:CLIENTS_KEY_IS_NOT_SET", "-key: env:CLIENTS_KEY_IS_NOT_SET is empty"},
 		{"-key file:nowhere", "open nowhere: no such file"},
-		{"-refuse hint", `unknown loss "hint"`},
-		{"-links maybe", `unknown word "maybe"`},
+		{"-refuse hint", `unknown severity "hint"`},
+		{"-links maybe", `unknown action "maybe"`},
 		{"-links off -allow-private", "nothing is fetched"},
 		{"-allow-origin files.internal", "want host:port"},
 		{"-allow-origin :80", "want host:port"},
 		{"-allow-origin files.internal:0", "is not a port"},
 		{"-allow-origin files.internal:https", "is not a port"},
-		{"-links off -allow-origin a:1", "-allow-origin: nothing is fetched"},
+		{"-links off -allow-origin a:1", "-allow-origin: with -links off nothing is fetched"},
 		{"-resolver 127.0.0.1", "want host:port"},
-		{"-links off -resolver 127.0.0.1:53", "-resolver: nothing is fetched"},
+		{"-links off -resolver 127.0.0.1:53", "-resolver: with -links off nothing is fetched"},
 		{"-unknown", "-unknown"},
 		{"extra", `unexpected argument "extra"`},
 	}
@@ -358,7 +358,7 @@ func TestUsage(t *testing.T) {
 				t.Errorf("got %v, want a usage error", err)
 			}
 			if strings.Contains(stderr.String(), "k-secret") {
-				t.Errorf("standard error tells the key: %q", stderr.String())
+				t.Errorf("standard error contains the key: %q", stderr.String())
 			}
 			if !strings.Contains(stderr.String(), tt.stderr) || stdout.String() != "" {
 				t.Errorf("standard error %q, want %q; standard output %q, want none", stderr.String(), tt.stderr, stdout.String())
@@ -384,8 +384,7 @@ func TestBusyPort(t *testing.T) {
 	}
 }
 
-// The program itself: one line on standard output, and an end on SIGTERM that
-// counts as success.
+// The program writes one line to standard output, and exits with status 0 on SIGTERM.
 func TestProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -419,8 +418,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// Both formats are served on one port, and errors are told in the format of who
-// asks.
+// Both formats are served on one port, with errors in the format of the client.
 func TestBothFormats(t *testing.T) {
 	t.Setenv("CLIENTS_KEY", "k")
 	g := start(t, "-key", "env:CLIENTS_KEY")

@@ -13,13 +13,13 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// keyVariable holds the key of the upstream: a command line is no place for
-// one, since everybody on the machine can read it.
+// keyVariable is the environment variable with the key of the upstream. There is no flag
+// for it, because every user of the machine can read a command line.
 const keyVariable = "UPSTREAM_API_KEY"
 
-const names = "echo, anthropic, gemini, openai or openai-responses"
+const upstreamNames = "echo, anthropic, gemini, openai or openai-responses"
 
-// upstream returns what answers.
+// upstream returns the configured upstream.
 func (c *config) upstream() (upstream.Upstream, error) {
 	up, err := c.vendor()
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *config) upstream() (upstream.Upstream, error) {
 	return up, nil
 }
 
-// vendor returns the upstream that the name stands for.
+// vendor returns the upstream with the configured name.
 func (c *config) vendor() (upstream.Upstream, error) {
 	key := os.Getenv(keyVariable)
 	dialect, err := c.dialect()
@@ -44,7 +44,7 @@ func (c *config) vendor() (upstream.Upstream, error) {
 	switch c.name {
 	case "echo":
 		if c.base != "" {
-			return nil, errors.New("-upstream-url: echo is nowhere; want -upstream with the name of a vendor")
+			return nil, errors.New("-upstream-url: echo has no URL; set -upstream to a vendor")
 		}
 		return echo.New(), nil
 	case "anthropic":
@@ -56,19 +56,18 @@ func (c *config) vendor() (upstream.Upstream, error) {
 	case "openai-responses":
 		up, err = openai.NewResponses(openai.Options{BaseURL: c.base, Key: key, Dialect: dialect})
 	default:
-		return nil, fmt.Errorf("-upstream: unknown name %q; want %s", c.name, names)
+		return nil, fmt.Errorf("-upstream: unknown name %q; want %s", c.name, upstreamNames)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("-upstream-url or %s: %w", keyVariable, err)
 	}
 	if c.base == "" && key == "" {
-		return nil, fmt.Errorf("-upstream: the key of %s is missing; put it into the environment as %s", c.name, keyVariable)
+		return nil, fmt.Errorf("-upstream: %s needs a key; set the environment variable %s", c.name, keyVariable)
 	}
 	return up, nil
 }
 
-// dialect returns what the flags say of a server that speaks one of OpenAI's
-// formats.
+// dialect returns the Dialect for -reads and -unread.
 func (c *config) dialect() (openai.Dialect, error) {
 	var d openai.Dialect
 	switch c.reads {
@@ -78,17 +77,17 @@ func (c *config) dialect() (openai.Dialect, error) {
 	case "pdf":
 		d.Files = true
 	default:
-		return d, fmt.Errorf("-reads: unknown word %q; want text, images or pdf", c.reads)
+		return d, fmt.Errorf("-reads: unknown kind %q; want text, images or pdf", c.reads)
 	}
 	switch c.unread {
 	case "refuse":
 	case "note":
 		d.DescribeUnreadable = true
 	default:
-		return d, fmt.Errorf("-unread: unknown word %q; want refuse or note", c.unread)
+		return d, fmt.Errorf("-unread: unknown action %q; want refuse or note", c.unread)
 	}
 	if (d.TextOnly || d.Files || d.DescribeUnreadable) && c.name != "openai" && c.name != "openai-responses" {
-		return d, fmt.Errorf("-reads and -unread: these are for -upstream openai and openai-responses, and not for %s", c.name)
+		return d, fmt.Errorf("-reads and -unread: only for -upstream openai and openai-responses, not for %s", c.name)
 	}
 	return d, nil
 }

@@ -12,29 +12,29 @@ import (
 	"github.com/polywire/polywire/internal/fake/openai"
 )
 
-// Every vendor answers the clients of both formats, with the host's key and
-// with the model that the command line names.
+// Every adapter serves the clients of both formats, with the host's key and the model of
+// -model.
 func TestVendors(t *testing.T) {
-	const key, asked = "host-key", "client-key"
+	const key, clientKey = "host-key", "client-key"
 	always := []fake.Piece{fake.Text("Ahoy there.")}
 	tests := map[string]func(*testing.T) string{
 		"anthropic": func(t *testing.T) string {
-			f := anthropic.New(t, anthropic.Options{Key: key, Forbid: []string{asked}, Models: []string{"m"}})
+			f := anthropic.New(t, anthropic.Options{Key: key, Forbid: []string{clientKey}, Models: []string{"m"}})
 			f.Always(always...)
 			return f.URL
 		},
 		"gemini": func(t *testing.T) string {
-			f := gemini.New(t, gemini.Options{Key: key, Forbid: []string{asked}, Models: []string{"m"}})
+			f := gemini.New(t, gemini.Options{Key: key, Forbid: []string{clientKey}, Models: []string{"m"}})
 			f.Always(always...)
 			return f.URL
 		},
 		"openai": func(t *testing.T) string {
-			f := openai.New(t, openai.Options{Key: key, Forbid: []string{asked}, Models: []string{"m"}})
+			f := openai.New(t, openai.Options{Key: key, Forbid: []string{clientKey}, Models: []string{"m"}})
 			f.Always(always...)
 			return f.Base()
 		},
 		"openai-responses": func(t *testing.T) string {
-			f := openai.New(t, openai.Options{Key: key, Forbid: []string{asked}, Models: []string{"m"}})
+			f := openai.New(t, openai.Options{Key: key, Forbid: []string{clientKey}, Models: []string{"m"}})
 			f.Always(always...)
 			return f.Base()
 		},
@@ -48,7 +48,7 @@ func TestVendors(t *testing.T) {
 				"/v1/messages": `{"model":"x","max_tokens":99,"messages":[{"role":"user","content":"Hi."}]}`,
 				"/v1beta/models/x:streamGenerateContent?alt=sse": `{"contents":[{"parts":[{"text":"Hi."}]}]}`,
 			} {
-				status, text := asks(t, g.url+path, asked, body)
+				status, text := send(t, g.url+path, clientKey, body)
 				if status != http.StatusOK || !strings.Contains(text, "Ahoy there.") {
 					t.Errorf("%s: %d %s", path, status, text)
 				}
@@ -57,8 +57,8 @@ func TestVendors(t *testing.T) {
 	}
 }
 
-// A PDF in the history of an agent refuses its requests at a server that takes
-// none, naming the block, unless the command line says otherwise.
+// A request with a PDF fails for a server that reads no PDFs, naming the block, unless
+// -reads or -unread allows it.
 func TestReads(t *testing.T) {
 	const pdf = "JVBERi0xLjQK"
 	body := `{"model":"x","max_tokens":99,"messages":[{"role":"user","content":[{"type":"document","title":"plan.pdf","source":{"type":"base64","media_type":"application/pdf","data":"` + pdf + `"}},{"type":"text","text":"Hi."}]}]}`
@@ -66,11 +66,11 @@ func TestReads(t *testing.T) {
 		name   string
 		flags  []string
 		status int
-		want   string // in what the server got or, where it got nothing, in the answer
+		want   string // in the request to the server or, if there is none, in the response
 	}{
-		{"by default", nil, http.StatusBadRequest, "messages.0.content.0"},
-		{"a note", []string{"-unread", "note"}, http.StatusOK, `[Here is a file that you cannot read: application/pdf, \"plan.pdf\".]`},
-		{"a server that takes PDFs", []string{"-reads", "pdf"}, http.StatusOK, "data:application/pdf;base64," + pdf},
+		{"default", nil, http.StatusBadRequest, "messages.0.content.0"},
+		{"note", []string{"-unread", "note"}, http.StatusOK, `[Here is a file that you cannot read: application/pdf, \"plan.pdf\".]`},
+		{"server that reads PDFs", []string{"-reads", "pdf"}, http.StatusOK, "data:application/pdf;base64," + pdf},
 		{"text only", []string{"-reads", "text"}, http.StatusBadRequest, "messages.0.content.0"},
 	} {
 		for _, name := range []string{"openai", "openai-responses"} {
@@ -79,7 +79,7 @@ func TestReads(t *testing.T) {
 				f.Always(fake.Text("Ahoy there."))
 				g := start(t, append([]string{"-upstream", name, "-upstream-url", f.Base(), "-model", "m", "-log", "off"}, tt.flags...)...)
 				defer g.stop(t)
-				status, got := asks(t, g.url+"/v1/messages", "any", body)
+				status, got := send(t, g.url+"/v1/messages", "any", body)
 				if sent := f.Requests(); len(sent) > 0 {
 					got = string(sent[0].Body)
 				}
@@ -91,8 +91,9 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// asks posts a body as clients of both formats do.
-func asks(t *testing.T, url, key, body string) (int, string) {
+// send posts body like a client of the format of url, and returns the status and body of
+// the response.
+func send(t *testing.T, url, key, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {

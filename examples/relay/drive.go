@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,31 +17,31 @@ import (
 	"github.com/polywire/polywire/internal/workload"
 )
 
-// A scenario is one way of using a relay.
+// A scenario is a load on a relay.
 type scenario struct {
 	name   string
-	unit   string // of what is counted in a second
+	unit   string // of the rate
 	body   string
 	conns  int
 	stream bool
 }
 
-// scenarios returns what is measured.
+// scenarios returns all scenarios.
 func scenarios() []scenario {
 	agent, pdf := workload.Agent(), workload.PDF()
 	return []scenario{
-		{"agent body, 1 connection", "requests/s", asking(agent, modelWhole), 1, false},
-		{"agent body, 8 connections", "requests/s", asking(agent, modelWhole), 8, false},
-		{"stream unpaced, 1 connection", "events/s", asking(workload.Small(), modelFlood), 1, true},
-		{"stream unpaced, 8 connections", "events/s", asking(workload.Small(), modelFlood), 8, true},
-		{"stream paced, 8 connections", "events/s", asking(workload.Small(), modelPaced), 8, true},
-		{"pdf, 4 connections", "requests/s", asking(pdf, modelWhole), 4, false},
+		{"agent body, 1 connection", "requests/s", requestFor(agent, modelWhole), 1, false},
+		{"agent body, 8 connections", "requests/s", requestFor(agent, modelWhole), 8, false},
+		{"stream unpaced, 1 connection", "events/s", requestFor(workload.Small(), modelFlood), 1, true},
+		{"stream unpaced, 8 connections", "events/s", requestFor(workload.Small(), modelFlood), 8, true},
+		{"stream paced, 8 connections", "events/s", requestFor(workload.Small(), modelPaced), 8, true},
+		{"pdf, 4 connections", "requests/s", requestFor(pdf, modelWhole), 4, false},
 	}
 }
 
-// asking returns a body that asks for a model, and for a stream where that is
-// what the model answers with. Both stand in front.
-func asking(body, model string) string {
+// requestFor returns body for another model, with "stream" set for models that stream. The
+// two members are the first.
+func requestFor(body, model string) string {
 	_, rest, _ := strings.Cut(body, ",") // the model
 	if cut, ok := strings.CutSuffix(rest, `,"stream":true}`); ok {
 		rest = cut + "}"
@@ -48,16 +49,16 @@ func asking(body, model string) string {
 	return `{"model":"` + model + `","stream":` + strconv.FormatBool(model != modelWhole) + `,` + rest
 }
 
-// A sample is what one measurement has found.
+// A sample is the result of one measurement.
 type sample struct {
 	rate float64       // units in a second
-	p50  time.Duration // for a request, or from the server to the client for an event
+	p50  time.Duration // of a request, or of an event from the server to the client
 }
 
-// drive sends requests for some time, and finishes those that were begun.
+// drive sends requests for the time d and waits for their responses.
 func (s *scenario) drive(ctx context.Context, url string, d time.Duration) (sample, error) {
-	// Streams have a connection each: of those on a connection that is used
-	// again, ReverseProxy of Go 1.26 breaks off one in twenty.
+	// Each stream has its own connection: ReverseProxy of Go 1.26 breaks off one in
+	// twenty streams on reused connections.
 	transport := &http.Transport{MaxIdleConnsPerHost: s.conns, DisableCompression: true, DisableKeepAlives: s.stream}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
@@ -65,17 +66,17 @@ func (s *scenario) drive(ctx context.Context, url string, d time.Duration) (samp
 		wg    sync.WaitGroup
 		mu    sync.Mutex
 		took  []time.Duration
-		fault error
+		first error
 	)
 	began := time.Now()
 	for range s.conns {
 		wg.Go(func() {
-			for first := true; first || time.Since(began) < d; first = false {
+			for again := true; again; again = time.Since(began) < d {
 				list, err := s.once(ctx, client, url)
 				mu.Lock()
 				took = append(took, list...)
-				if err != nil && fault == nil {
-					fault = err
+				if err != nil && first == nil {
+					first = err
 				}
 				mu.Unlock()
 				if err != nil {
@@ -86,15 +87,18 @@ func (s *scenario) drive(ctx context.Context, url string, d time.Duration) (samp
 	}
 	wg.Wait()
 	elapsed := time.Since(began)
-	if fault != nil || len(took) == 0 {
-		return sample{}, fmt.Errorf("nothing was measured: %w", fault)
+	if first != nil {
+		return sample{}, first
+	}
+	if len(took) == 0 {
+		return sample{}, errors.New("the responses have no events with a time")
 	}
 	slices.Sort(took)
 	return sample{float64(len(took)) / elapsed.Seconds(), took[len(took)/2]}, nil
 }
 
-// once sends one request and reads its answer. It returns how long that took,
-// or how long each event was on its way.
+// once sends one request and reads its response. It returns the time that this took, or the
+// travel time of each event of a stream.
 func (s *scenario) once(ctx context.Context, client *http.Client, url string) ([]time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/messages", strings.NewReader(s.body))
 	if err != nil {
@@ -119,20 +123,19 @@ func (s *scenario) once(ctx context.Context, client *http.Client, url string) ([
 	return []time.Duration{time.Since(began)}, err
 }
 
-// arrivals reads a stream, and returns how long each of its events was on its
-// way.
+// arrivals reads a stream and returns the travel times of its events.
 func arrivals(r io.Reader) (list []time.Duration, err error) {
 	lines := bufio.NewReader(r)
-	whole := false
+	complete := false
 	for {
 		line, err := lines.ReadSlice('\n')
-		if err == io.EOF && whole {
+		if err == io.EOF && complete {
 			return list, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the stream broke off: %w", err)
+			return nil, fmt.Errorf("reading the stream: %w", err)
 		}
-		whole = whole || bytes.Contains(line, []byte("event: message_stop"))
+		complete = complete || bytes.Contains(line, []byte("event: message_stop"))
 		_, rest, ok := bytes.Cut(line, []byte(mark))
 		if !ok {
 			continue

@@ -1,13 +1,12 @@
-// Relay measures what the example gateway costs against the standard library's
-// httputil.ReverseProxy, which only copies bytes: both stand between the same
-// clients and the same server on loopback, in turns of one run, so that the
-// ratios mean something on a busy machine too.
+// Relay compares the example gateway with httputil.ReverseProxy, which copies bytes without
+// reading them. Both stand between the same clients and the same server on loopback and
+// are measured alternately in one run, so that the ratios are useful on a busy machine.
 //
 //	go run ./examples/relay
 //
-// It prints a table, and with -svg draws it. The server answers in the Messages
-// format; the gateway checks every request, and passes it and the answer on.
-// Memory is read from /proc, so there is none on other systems than Linux.
+// It prints a table, and draws it with -svg. The server returns Messages responses; the
+// gateway validates every request and passes request and response on. Peak memory is read
+// from /proc, which only Linux has.
 package main
 
 import (
@@ -35,7 +34,7 @@ func main() {
 	}
 }
 
-// config is what the command line says.
+// A config holds the values of the flags.
 type config struct {
 	rounds int
 	time   time.Duration
@@ -44,20 +43,21 @@ type config struct {
 	only   string
 }
 
+// run measures and writes the table to stdout, and the names of scenarios to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var c config
 	f := flag.NewFlagSet("relay", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.IntVar(&c.rounds, "rounds", 7, "how `often` each measurement is taken; medians are shown")
-	f.DurationVar(&c.time, "time", time.Second, "`time` that one measurement takes")
-	f.StringVar(&c.svg, "svg", "", "`file` to draw the ratios into")
-	f.StringVar(&c.only, "only", "", "measure only what has this `word` in its name")
-	f.StringVar(&c.proxy, "proxy", "", "be the reverse proxy for this `URL` (what the program starts itself as)")
+	f.IntVar(&c.rounds, "rounds", 7, "`number` of measurements of each scenario; the table shows medians")
+	f.DurationVar(&c.time, "time", time.Second, "`time` of one measurement")
+	f.StringVar(&c.svg, "svg", "", "`file` for a drawing of the ratios")
+	f.StringVar(&c.only, "only", "", "measure only scenarios whose name contains this `text`")
+	f.StringVar(&c.proxy, "proxy", "", "run as the reverse proxy for this `URL` (the program starts itself with this flag)")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if c.rounds < 1 || c.time <= 0 || f.NArg() > 0 {
-		return errors.New("-rounds and -time have to be more than nothing, and there are no other arguments")
+		return errors.New("-rounds and -time must be positive, and there are no other arguments")
 	}
 	if c.proxy != "" {
 		return serveProxy(ctx, c.proxy, stdout)
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return os.WriteFile(c.svg, []byte(plot(results)), 0o644)
 }
 
-// measure takes all measurements, those of the two relays in turns.
+// measure measures both relays in all scenarios.
 func (c *config) measure(ctx context.Context, log io.Writer) ([]*result, error) {
 	v, err := startVendor()
 	if err != nil {
@@ -104,38 +104,38 @@ func (c *config) measure(ctx context.Context, log io.Writer) ([]*result, error) 
 	return results, nil
 }
 
-// compare takes one measurement of both relays, each in processes of their own
-// that nothing else has used.
-func (c *config) compare(ctx context.Context, s scenario, gateway, vendor string) (*result, error) {
-	ours, err := start(ctx, gateway, "-listen", "127.0.0.1:0", "-log", "off", "-upstream", "anthropic", "-upstream-url", vendor)
+// compare measures both relays in one scenario, alternately, each in a new process. path is
+// that of the gateway.
+func (c *config) compare(ctx context.Context, s scenario, path, vendor string) (*result, error) {
+	gateway, err := start(ctx, path, "-listen", "127.0.0.1:0", "-log", "off", "-upstream", "anthropic", "-upstream-url", vendor)
 	if err != nil {
 		return nil, err
 	}
-	defer ours.stop()
+	defer gateway.stop()
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := start(ctx, self, "-proxy", vendor)
+	proxy, err := start(ctx, self, "-proxy", vendor)
 	if err != nil {
 		return nil, err
 	}
-	defer theirs.stop()
+	defer proxy.stop()
 
 	r := &result{scenario: s}
 	for i := range c.rounds + 1 {
-		a, err := s.drive(ctx, ours.url, c.time)
+		a, err := s.drive(ctx, gateway.url, c.time)
 		if err != nil {
-			return nil, fmt.Errorf("the gateway: %w", err)
+			return nil, fmt.Errorf("gateway: %w", err)
 		}
-		b, err := s.drive(ctx, theirs.url, c.time)
+		b, err := s.drive(ctx, proxy.url, c.time)
 		if err != nil {
-			return nil, fmt.Errorf("the proxy: %w", err)
+			return nil, fmt.Errorf("proxy: %w", err)
 		}
-		if i > 0 { // the first round warms up
+		if i > 0 { // the first round is a warm-up
 			r.add(a, b)
 		}
 	}
-	r.ours.peak, r.theirs.peak = ours.peak(), theirs.peak()
+	r.gateway.peak, r.proxy.peak = gateway.peakMemory(), proxy.peakMemory()
 	return r, nil
 }

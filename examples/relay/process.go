@@ -28,13 +28,13 @@ func buildGateway(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// A process is a relay that runs.
+// A process is a running relay.
 type process struct {
 	cmd *exec.Cmd
 	url string
 }
 
-// start starts a program that says where it listens.
+// start starts a program and reads its address from the first line of its output.
 func start(ctx context.Context, path string, args ...string) (*process, error) {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -52,20 +52,20 @@ func start(ctx context.Context, path string, args ...string) (*process, error) {
 	where, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if err != nil || !ok {
 		p.stop()
-		return nil, errors.New("a relay did not start")
+		return nil, fmt.Errorf("%s did not start: its first line is %q", filepath.Base(path), strings.TrimSpace(line))
 	}
 	p.url = where
 	return p, nil
 }
 
-// stop ends the process.
+// stop kills the process.
 func (p *process) stop() {
-	_ = p.cmd.Process.Kill() // it has nothing to finish
+	_ = p.cmd.Process.Kill() // an error means that it has ended
 	_ = p.cmd.Wait()
 }
 
-// peak returns the most bytes that were resident, 0 if that cannot be had.
-func (p *process) peak() int64 {
+// peakMemory returns the peak of the resident memory in bytes, or 0 if it is unknown.
+func (p *process) peakMemory() int64 {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
 	if err != nil {
 		return 0
@@ -79,7 +79,7 @@ func (p *process) peak() int64 {
 	return 0
 }
 
-// serveProxy is the reverse proxy that is compared with.
+// serveProxy runs the reverse proxy until ctx ends.
 func serveProxy(ctx context.Context, to string, stdout io.Writer) error {
 	target, err := url.Parse(to)
 	if err != nil {
@@ -93,7 +93,7 @@ func serveProxy(ctx context.Context, to string, stdout io.Writer) error {
 	transport.MaxIdleConnsPerHost = 64
 	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		FlushInterval: -1, // at once, as streams need it
+		FlushInterval: -1, // flush each write, as streams need
 		Transport:     transport,
 	}}
 	fmt.Fprintf(stdout, "listening on http://%s\n", l.Addr())

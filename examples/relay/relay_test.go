@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the test binary be the proxy that it starts itself as.
+// TestMain runs the proxy if the test binary was started with -proxy.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "-proxy" {
 		main()
@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestRun measures for no time at all: what is left is whether every scenario
-// goes through both relays, and is told.
+// TestRun measures each scenario once, and checks that the table and the drawing contain
+// it.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the gateway")
@@ -38,30 +38,30 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := xml.Unmarshal(picture, new(struct{})); err != nil {
-		t.Errorf("the picture is no XML: %v", err)
+		t.Errorf("the drawing is not XML: %v", err)
 	}
 	for _, s := range scenarios() {
 		if !strings.Contains(out.String(), "| "+s.name+" |") || !strings.Contains(string(picture), s.name) {
-			t.Errorf("%s is not told", s.name)
+			t.Errorf("%s is missing", s.name)
 		}
 	}
 }
 
-// A stream that breaks off is not taken for a measurement.
+// A stream that breaks off is an error.
 func TestArrivals(t *testing.T) {
 	const event = "data: {\"text\":\"" + mark + "1\"}\n\n"
 	if list, err := arrivals(strings.NewReader(event + "event: message_stop\ndata: {}\n\n")); err != nil || len(list) != 1 {
-		t.Errorf("a whole stream: %v %v", list, err)
+		t.Errorf("complete stream: %v %v", list, err)
 	}
 	if _, err := arrivals(strings.NewReader(event)); err == nil {
-		t.Error("a broken stream is taken for a whole one")
+		t.Error("truncated stream: no error")
 	}
 }
 
-func TestRunRefuses(t *testing.T) {
+func TestInvalidFlags(t *testing.T) {
 	for _, args := range []string{"-rounds 0", "-time 0", "extra", "-nonsense"} {
 		if err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard); err == nil {
-			t.Errorf("%s is taken", args)
+			t.Errorf("%s: no error", args)
 		}
 	}
 }

@@ -11,48 +11,50 @@ import (
 // A result compares the two relays in one scenario.
 type result struct {
 	scenario
-	ours, theirs  series
-	slower, rates []float64 // ratios of the rounds, gateway to proxy
+	gateway, proxy        series
+	p50Ratios, rateRatios []float64 // gateway / proxy, of each round
 }
 
-// A series is what the rounds have found about one relay.
+// A series holds the measurements of one relay.
 type series struct {
 	rate []float64
 	p50  []time.Duration
 	peak int64
 }
 
-func (r *result) add(ours, theirs sample) {
-	r.ours.rate, r.ours.p50 = append(r.ours.rate, ours.rate), append(r.ours.p50, ours.p50)
-	r.theirs.rate, r.theirs.p50 = append(r.theirs.rate, theirs.rate), append(r.theirs.p50, theirs.p50)
-	r.slower = append(r.slower, float64(ours.p50)/float64(theirs.p50))
-	r.rates = append(r.rates, ours.rate/theirs.rate)
+// add adds the samples of a round.
+func (r *result) add(gateway, proxy sample) {
+	r.gateway.rate, r.gateway.p50 = append(r.gateway.rate, gateway.rate), append(r.gateway.p50, gateway.p50)
+	r.proxy.rate, r.proxy.p50 = append(r.proxy.rate, proxy.rate), append(r.proxy.p50, proxy.p50)
+	r.p50Ratios = append(r.p50Ratios, float64(gateway.p50)/float64(proxy.p50))
+	r.rateRatios = append(r.rateRatios, gateway.rate/proxy.rate)
 }
 
-// median returns the middle of a list.
+// median returns the median of list.
 func median[T float64 | time.Duration](list []T) T {
 	list = slices.Sorted(slices.Values(list))
 	return list[len(list)/2]
 }
 
-// table prints the results as a table of Markdown.
+// table writes the results as a Markdown table.
 func table(w io.Writer, results []*result) {
 	fmt.Fprintln(w, "| gateway against ReverseProxy | p50 | ratio | rate | ratio | peak memory |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- |")
 	for _, r := range results {
 		fmt.Fprintf(w, "| %s | %v / %v | **%.2f** | %.0f / %.0f %s | **%.2f** | %s / %s |\n", r.name,
-			brief(median(r.ours.p50)), brief(median(r.theirs.p50)), median(r.slower),
-			median(r.ours.rate), median(r.theirs.rate), r.unit, median(r.rates), megabytes(r.ours.peak), megabytes(r.theirs.peak))
+			round(median(r.gateway.p50)), round(median(r.proxy.p50)), median(r.p50Ratios),
+			median(r.gateway.rate), median(r.proxy.rate), r.unit, median(r.rateRatios), megabytes(r.gateway.peak), megabytes(r.proxy.peak))
 	}
 }
 
-func brief(d time.Duration) time.Duration {
+func round(d time.Duration) time.Duration {
 	if d > 10*time.Millisecond {
 		return d.Round(100 * time.Microsecond)
 	}
 	return d.Round(time.Microsecond)
 }
 
+// megabytes returns n in MB, or a dash if it is 0.
 func megabytes(n int64) string {
 	if n == 0 {
 		return "–"
@@ -60,11 +62,11 @@ func megabytes(n int64) string {
 	return fmt.Sprintf("%d MB", n>>20)
 }
 
-// plot draws the ratios: two bars for each scenario, and lines where the goals
-// are.
+// plot returns an SVG drawing of the ratios: two bars for each scenario, and lines at the
+// goals.
 func plot(results []*result) string {
 	const (
-		left, unit, row = 250, 220, 56 // pixels; unit is those of a ratio of 1
+		left, unit, row = 250, 220, 56 // pixels; a ratio of 1 is one unit
 		width           = left + 2*unit + 60
 	)
 	var b strings.Builder
@@ -87,7 +89,7 @@ func plot(results []*result) string {
 		for j, bar := range []struct {
 			ratio float64
 			color string
-		}{{median(r.slower), "#4477aa"}, {median(r.rates), "#228833"}} {
+		}{{median(r.p50Ratios), "#4477aa"}, {median(r.rateRatios), "#228833"}} {
 			at := y + j*20
 			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="16" fill="%s"/>`+"\n", left, at, int(min(bar.ratio, 2)*unit), bar.color)
 			fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="11">%.2f</text>`+"\n", left+int(min(bar.ratio, 2)*unit)+4, at+12, bar.ratio)

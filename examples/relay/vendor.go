@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// What the server does is said by the name of the model that is asked for,
-// since that goes through every relay.
+// The model in a request selects the response of the server.
 const (
 	modelWhole   = "claude-whole"
-	modelFlood   = "claude-flood" // a stream as fast as it goes
-	modelPaced   = "claude-paced" // a stream with a pause behind each event
+	modelFlood   = "claude-flood" // a stream without pauses
+	modelPaced   = "claude-paced" // a stream with a pause after each event
 	floodEvents  = 1000
 	pacedEvents  = 100
 	pause        = 5 * time.Millisecond
 	modelMarking = `"model":"`
 )
 
-// startVendor starts the server that is relayed to.
+// startVendor starts the server behind the relays.
 func startVendor() (*httptest.Server, error) {
-	return httptest.NewServer(http.HandlerFunc(answer)), nil
+	return httptest.NewServer(http.HandlerFunc(serveVendor)), nil
 }
 
-// answer reads a request and answers as its model says.
-func answer(w http.ResponseWriter, r *http.Request) {
-	start := make([]byte, 1<<10) // the model stands in front
+// serveVendor reads a request and writes the response of its model.
+func serveVendor(w http.ResponseWriter, r *http.Request) {
+	start := make([]byte, 1<<10) // contains the model
 	n, _ := io.ReadFull(r.Body, start)
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		return
@@ -46,7 +45,7 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// whole writes an answer of 2 KB.
+// whole writes a response of 2 KB.
 func whole(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprintf(w, `{"id":"msg_1","type":"message","role":"assistant","model":"claude-whole",`+
@@ -54,7 +53,7 @@ func whole(w http.ResponseWriter) {
 		`"usage":{"input_tokens":10,"output_tokens":400}}`, strings.Repeat("All work and no play. ", 90))
 }
 
-// stream writes events. Each text says when it was written.
+// stream writes events, each with the time of writing in its text.
 func stream(w http.ResponseWriter, events int, pause time.Duration) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	rc := http.NewResponseController(w)
@@ -77,5 +76,5 @@ func stream(w http.ResponseWriter, events int, pause time.Duration) {
 	send("message_stop", `{"type":"message_stop"}`)
 }
 
-// mark stands in front of the time in an event.
+// mark precedes the time in an event.
 const mark = "written at "

@@ -1,10 +1,11 @@
-// Tools is a service that runs its tools itself: the client asks, the model
-// calls, the service answers the calls, and the client sees only the end.
+// Tools wraps a model and runs its tools: the client sends a request, the model
+// calls tools, the wrapper sends their results to the model, and the client gets
+// only the last response.
 //
 //	go run ./examples/tools
 //
-// It asks the embedded model twice, once through a call of "add" and once
-// through a call that fails, and prints what comes back.
+// It sends two requests to the built-in model, one for a call of "add" and one
+// for a call that fails, and prints the responses.
 package main
 
 import (
@@ -31,16 +32,16 @@ func main() {
 
 func run(ctx context.Context, out io.Writer) error {
 	model := withTools(echo.New(), map[string]tool{"add": add})
-	for _, ask := range []string{`echo: call add {"a":19,"b":23}`, `echo: call add {"a":"many","b":1}`} {
-		reply, err := upstream.Collect(ctx, model, &upstream.Request{
+	for _, text := range []string{`echo: call add {"a":19,"b":23}`, `echo: call add {"a":"many","b":1}`} {
+		response, err := upstream.Collect(ctx, model, &upstream.Request{
 			Model: "demo",
 			Tools: []content.Tool{{Name: "add", Input: content.Schema{JSON: `{"type":"object"}`}}},
-			Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: ask}}}},
+			Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}},
 		})
 		if err != nil {
 			return err
 		}
-		for _, p := range reply.Parts {
+		for _, p := range response.Parts {
 			if t, ok := p.(*content.Text); ok {
 				fmt.Fprintf(out, "%s\n", t.Text)
 			}
@@ -49,10 +50,10 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// A tool takes its arguments as a JSON object and returns its result as one.
+// A tool accepts arguments and returns a result, both as JSON objects.
 type tool func(ctx context.Context, input string) (result string, err error)
 
-// add shows what gjson and sjson are for: a few members of a small document.
+// add uses gjson and sjson, which are convenient for small documents.
 func add(_ context.Context, input string) (string, error) {
 	a, b := gjson.Get(input, "a"), gjson.Get(input, "b")
 	if a.Type != gjson.Number || b.Type != gjson.Number {
@@ -61,35 +62,35 @@ func add(_ context.Context, input string) (string, error) {
 	return sjson.Set("", "sum", a.Num+b.Num)
 }
 
-// maxRounds bounds how often the model is asked before it has to have an answer.
+// maxRounds limits the requests to the model for one request of the client.
 const maxRounds = 8
 
-// withTools returns an upstream that answers calls of these tools by itself.
-// Calls of any other tool are the client's, and end the answer as usual.
+// withTools returns an Upstream that runs calls of the given tools. A call of
+// another tool is for the client and ends the response.
 func withTools(next upstream.Upstream, tools map[string]tool) upstream.Upstream {
 	return upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
 		var used content.Usage
 		for range maxRounds {
-			reply, err := upstream.Collect(ctx, next, req)
+			response, err := upstream.Collect(ctx, next, req)
 			if err != nil {
 				return err
 			}
-			used.Input, used.Output = used.Input+reply.Usage.Prompt(), used.Output+reply.Usage.Answer()
-			results, all := answer(ctx, tools, reply.Parts)
+			used.Input, used.Output = used.Input+response.Usage.Prompt(), used.Output+response.Usage.Completion()
+			results, all := runTools(ctx, tools, response.Parts)
 			if len(results) == 0 || !all {
-				return tell(reply, used, w)
+				return write(response, used, w)
 			}
 			req = req.Clone()
 			req.Turns = append(req.Turns,
-				content.Turn{Role: content.RoleAssistant, Parts: reply.Parts},
+				content.Turn{Role: content.RoleAssistant, Parts: response.Parts},
 				content.Turn{Role: content.RoleUser, Parts: results})
 		}
-		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("no answer after %d rounds of calls", maxRounds)}
+		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("the model still calls tools after %d requests", maxRounds)}
 	})
 }
 
-// answer runs the calls among parts. all is false if one is of another's tool.
-func answer(ctx context.Context, tools map[string]tool, parts []content.Part) (results []content.Part, all bool) {
+// runTools runs the calls in parts. all is false if one calls another tool.
+func runTools(ctx context.Context, tools map[string]tool, parts []content.Part) (results []content.Part, all bool) {
 	all = true
 	for _, p := range parts {
 		call, ok := p.(*content.ToolUse)
@@ -112,15 +113,15 @@ func answer(ctx context.Context, tools map[string]tool, parts []content.Part) (r
 	return results, all
 }
 
-// tell passes a whole reply on, with what all rounds have used.
-func tell(reply *upstream.Response, used content.Usage, w *upstream.Writer) error {
-	if err := w.Loss(reply.Losses); err != nil {
+// write writes a response, with the tokens of all requests.
+func write(r *upstream.Response, used content.Usage, w *upstream.Writer) error {
+	if err := w.Loss(r.Losses); err != nil {
 		return err
 	}
-	if err := w.Start(reply.Start); err != nil {
+	if err := w.Start(r.Start); err != nil {
 		return err
 	}
-	for _, p := range reply.Parts {
+	for _, p := range r.Parts {
 		if err := w.Part(p); err != nil {
 			return err
 		}
@@ -128,5 +129,5 @@ func tell(reply *upstream.Response, used content.Usage, w *upstream.Writer) erro
 	if err := w.Usage(used); err != nil {
 		return err
 	}
-	return w.Stop(reply.Stop)
+	return w.Stop(r.Stop)
 }

@@ -21,26 +21,24 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A call of the client's own tool reaches the client.
-func TestForeignCall(t *testing.T) {
-	asked := 0
+func TestCallOfOtherTool(t *testing.T) {
+	requests := 0
 	model := withTools(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		asked++
+		requests++
 		w.ToolCall("1", "add").Close()
 		return w.ToolCall("2", "open_door").Close()
 	}), map[string]tool{"add": add})
-	reply, err := upstream.Collect(t.Context(), model, &upstream.Request{})
-	if err != nil || asked != 1 || reply.Stop.Reason != content.StopToolUse || len(reply.Parts) != 2 {
-		t.Errorf("asked %d times; %+v, %v", asked, reply, err)
+	response, err := upstream.Collect(t.Context(), model, &upstream.Request{})
+	if err != nil || requests != 1 || response.Stop.Reason != content.StopToolUse || len(response.Parts) != 2 {
+		t.Errorf("after %d requests: got %+v, %v", requests, response, err)
 	}
 }
 
-// A model that never stops calling is given up.
-func TestEndless(t *testing.T) {
+func TestTooManyCalls(t *testing.T) {
 	model := withTools(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		return w.ToolCall("", "add").Close()
 	}), map[string]tool{"add": add})
 	if _, err := upstream.Collect(t.Context(), model, &upstream.Request{}); err == nil {
-		t.Error("no error")
+		t.Error("got no error")
 	}
 }

@@ -13,40 +13,40 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// A front is a format that clients speak.
-type front struct {
-	// parse reads a request and returns it in neutral words, with a function
-	// that says neutral paths in the format's.
-	parse func(body []byte) (*upstream.Request, func(string) string, error)
+// A clientFormat is a format that handlers serve.
+type clientFormat struct {
+	// parseRequest returns the neutral form of a request, and a function that
+	// converts neutral paths to those of the format.
+	parseRequest func(body []byte) (*upstream.Request, func(string) string, error)
 
-	// ask makes some request that an answer could be for.
-	ask func(model string, stream bool) (path string, body []byte, err error)
+	// prompt returns the path and body of a request to which a response can belong.
+	prompt func(model string, stream bool) (path string, body []byte, err error)
 
-	handler func(upstream.Upstream, upstream.HandlerOptions) http.Handler
-	path    func(neutral string) string // of answers
+	handler    func(upstream.Upstream, upstream.HandlerOptions) http.Handler
+	clientPath func(neutral string) string // of responses
 }
 
-var fronts = map[string]front{
+var clientFormats = map[string]clientFormat{
 	"messages": {
-		parse: parseMessages,
-		ask:   askMessages,
-		path:  new(messages.Request).Path,
+		parseRequest: parseMessages,
+		prompt:       messagesRequest,
+		clientPath:   new(messages.Request).Path,
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
 		},
 	},
 	"generatecontent": {
-		parse: parseGenerateContent,
-		ask:   askGenerateContent,
-		path:  new(generatecontent.Request).Path,
+		parseRequest: parseGenerateContent,
+		prompt:       generateContentRequest,
+		clientPath:   new(generatecontent.Request).Path,
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
 		},
 	},
 }
 
-// vendors make the upstream that speaks a format, over a transport.
-var vendors = map[string]func(base string, over http.RoundTripper) (upstream.Upstream, error){
+// adapters build the upstream for a format over a transport.
+var adapters = map[string]func(base string, over http.RoundTripper) (upstream.Upstream, error){
 	"messages": func(base string, over http.RoundTripper) (upstream.Upstream, error) {
 		return anthropic.New(anthropic.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
 	},
@@ -61,17 +61,13 @@ var vendors = map[string]func(base string, over http.RoundTripper) (upstream.Ups
 	},
 }
 
+// parseMessages implements clientFormat.parseRequest.
 func parseMessages(body []byte) (*upstream.Request, func(string) string, error) {
-	r, err := messages.ParseRequest(body)
-	if r == nil {
-		return nil, nil, err // no JSON, so there is nothing to look at
-	}
-	if err := r.Validate(&messages.ValidateOptions{AllowFiles: true}); err != nil { // tells what parsing found, too
-		return nil, nil, err
-	}
-	return r.Upstream(), r.Path, nil
+	n, err := messages.DecodeRequest(body, &messages.ValidateOptions{AllowFiles: true})
+	return n, new(messages.Request).Path, err
 }
 
+// parseGenerateContent implements clientFormat.parseRequest.
 func parseGenerateContent(body []byte) (*upstream.Request, func(string) string, error) {
 	r, err := generatecontent.ParseRequest(body)
 	if r == nil {
@@ -83,19 +79,21 @@ func parseGenerateContent(body []byte) (*upstream.Request, func(string) string, 
 	return r.Upstream(), r.Path, nil
 }
 
-// question is what the answer to be translated is said to be for.
-var question = []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "?"}}}}
+// prompt is the conversation before the response.
+var prompt = []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "?"}}}}
 
-// askMessages asks for thinking: without, none of it would be in the answer.
-func askMessages(model string, stream bool) (string, []byte, error) {
-	most := int64(1 << 20)
-	r := messages.Request{Model: model, MaxTokens: &most, Messages: question, Stream: stream, Thinking: &messages.Thinking{Type: "adaptive"}}
+// messagesRequest returns a request with thinking enabled. Without it, responses contain no
+// thinking.
+func messagesRequest(model string, stream bool) (string, []byte, error) {
+	maxTokens := int64(1 << 20)
+	r := messages.Request{Model: model, MaxTokens: &maxTokens, Messages: prompt, Stream: stream, Thinking: &messages.Thinking{Type: "adaptive"}}
 	body, err := r.AppendJSON(nil)
 	return "/v1/messages", body, err
 }
 
-func askGenerateContent(model string, stream bool) (string, []byte, error) {
-	r := generatecontent.Request{Contents: question}
+// generateContentRequest returns the path and body of a request.
+func generateContentRequest(model string, stream bool) (string, []byte, error) {
+	r := generatecontent.Request{Contents: prompt}
 	body, err := r.AppendJSON(nil)
 	path := "/v1beta/models/" + url.PathEscape(model)
 	if stream {

@@ -1,23 +1,22 @@
-// Translate says in one format what was said in another, and tells on standard
-// error what got lost by that. Nothing is sent anywhere: it shows what a service
-// with this front and that upstream would send, and what its client would see.
+// Translate converts a request or a response from one format to another, and prints the
+// losses on standard error. It sends nothing. The output is what an adapter would send to
+// a server, or what a handler would send to a client.
 //
-// A request, from the format of a front to that of any vendor:
+// A request, from the format of a client to that of a server:
 //
 //	go run ./examples/translate -from messages -to openai < request.json
 //
-// An answer that was recorded, from the format of any vendor to that of a front:
+// A recorded response, from the format of a server to that of a client:
 //
 //	go run ./examples/translate -reply -from openai -to messages < reply.json
 //	go run ./examples/translate -stream -from openai -to messages < events.txt
 //
-// Fronts are messages and generatecontent; vendors besides are openai (chat
-// completions) and openai-responses. With -refuse, a request that loses as much
-// is not translated. From a format to the same one everything is checked and
-// then written as it came.
+// Clients use messages or generatecontent. Servers use one of these, openai (chat
+// completions) or openai-responses. With -refuse, a request with such a loss is not
+// translated. Between equal formats the input is checked and then written unchanged.
 //
-// It exits with 0 if all is well, 1 if what it read is no good, cannot be said or
-// is refused, and 2 if it was not asked properly.
+// The exit status is 0 for success, 1 if the input is invalid, cannot be represented or is
+// refused, and 2 for wrong usage.
 package main
 
 import (
@@ -38,14 +37,14 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// What run returns.
+// Exit statuses.
 const (
 	done   = 0
 	failed = 1
 	usage  = 2
 )
 
-// A task is what the command line asks for.
+// A task holds the values of the flags.
 type task struct {
 	from, to      string
 	reply, stream bool
@@ -56,6 +55,7 @@ type task struct {
 	out, log io.Writer
 }
 
+// run executes the command and returns its exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	t := task{in: stdin, out: stdout, log: stderr}
 	if err := t.parse(args); errors.Is(err, flag.ErrHelp) {
@@ -65,36 +65,37 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	translate := t.request
 	if t.reply || t.stream {
-		translate = t.answer
+		translate = t.response
 	}
 	if err := translate(ctx); err != nil {
-		t.complain(err)
+		t.printError(err)
 		return failed
 	}
 	return done
 }
 
-// severities are the words of -refuse.
+// severities are the values of -refuse.
 var severities = map[string]content.Severity{
 	"": 0, "hint": content.LossHint, "degraded": content.LossDegraded, "dropped": content.LossDropped,
 }
 
+// parse reads the command line and prints errors to t.log.
 func (t *task) parse(args []string) error {
 	f := flag.NewFlagSet("translate", flag.ContinueOnError)
 	f.SetOutput(t.log)
-	f.StringVar(&t.from, "from", "", "the `format` of what is read: messages or generatecontent; of an answer, openai or openai-responses, too")
-	f.StringVar(&t.to, "to", "", "the `format` of what is written: messages, generatecontent, openai or openai-responses; of an answer, the first two")
-	f.BoolVar(&t.reply, "reply", false, "translate a whole answer, not a request")
-	f.BoolVar(&t.stream, "stream", false, "translate a streamed answer, not a request")
-	f.StringVar(&t.model, "model", "", "the `name` of the model to ask for, in place of the one that the request names")
-	f.StringVar(&t.url, "url", "", "the base `URL` of the server that a request is meant for, which is not called; some formats have dialects")
-	refuse := f.String("refuse", "", "the mildest `loss` that a request must not have: hint, degraded or dropped")
+	f.StringVar(&t.from, "from", "", "`format` of the input: messages or generatecontent; for a response also openai or openai-responses")
+	f.StringVar(&t.to, "to", "", "`format` of the output: messages, generatecontent, openai or openai-responses; for a response only the first two")
+	f.BoolVar(&t.reply, "reply", false, "translate a whole response instead of a request")
+	f.BoolVar(&t.stream, "stream", false, "translate a streamed response instead of a request")
+	f.StringVar(&t.model, "model", "", "`name` of the model to use instead of the one that the request names")
+	f.StringVar(&t.url, "url", "", "base `URL` of the server for which the request is written; it is not contacted, but some formats depend on the server")
+	refuse := f.String("refuse", "", "least `severity` of a loss that refuses a request: hint, degraded or dropped")
 	if err := f.Parse(args); err != nil {
-		return err // it has been printed
+		return err // Parse has printed it
 	}
 	err := t.check(*refuse)
 	if f.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q: what is to be translated comes on standard input", f.Arg(0))
+		err = fmt.Errorf("unexpected argument %q: the input is read from standard input", f.Arg(0))
 	}
 	if err != nil {
 		fmt.Fprintln(t.log, "translate:", err)
@@ -102,47 +103,48 @@ func (t *task) parse(args []string) error {
 	return err
 }
 
+// check returns an error if a value is invalid.
 func (t *task) check(refuse string) error {
-	fronts, all := slices.Sorted(maps.Keys(fronts)), slices.Sorted(maps.Keys(vendors))
-	from, to := fronts, all
-	answer := t.reply || t.stream
-	if answer {
+	clients, all := slices.Sorted(maps.Keys(clientFormats)), slices.Sorted(maps.Keys(adapters))
+	from, to := clients, all
+	response := t.reply || t.stream
+	if response {
 		from, to = to, from
 	}
 	var known bool
 	switch t.refuse, known = severities[refuse]; {
-	case !answer && slices.Contains(all, t.from) && !slices.Contains(from, t.from):
-		return fmt.Errorf("-from: requests are not read in the format %q; want %s, or -reply or -stream for an answer", t.from, or(from))
-	case answer && slices.Contains(all, t.to) && !slices.Contains(to, t.to):
-		return fmt.Errorf("-to: answers are not written in the format %q; want %s", t.to, or(to))
+	case !response && slices.Contains(all, t.from) && !slices.Contains(from, t.from):
+		return fmt.Errorf("-from: requests in the format %q are not supported; want %s, or -reply or -stream for a response", t.from, joinOr(from))
+	case response && slices.Contains(all, t.to) && !slices.Contains(to, t.to):
+		return fmt.Errorf("-to: responses in the format %q are not supported; want %s", t.to, joinOr(to))
 	case !slices.Contains(from, t.from):
-		return fmt.Errorf("-from: unknown format %q; want %s", t.from, or(from))
+		return fmt.Errorf("-from: unknown format %q; want %s", t.from, joinOr(from))
 	case !slices.Contains(to, t.to):
-		return fmt.Errorf("-to: unknown format %q; want %s", t.to, or(to))
+		return fmt.Errorf("-to: unknown format %q; want %s", t.to, joinOr(to))
 	case t.reply && t.stream:
-		return errors.New("-reply and -stream: an answer is the one or the other")
+		return errors.New("-reply and -stream: want only one of them")
 	case !known:
-		return fmt.Errorf("-refuse: unknown loss %q; want hint, degraded or dropped", refuse)
-	case answer && refuse != "":
-		return errors.New("-refuse: only requests can be refused; what an answer loses is told")
-	case answer && t.url != "":
-		return errors.New("-url: only requests are meant for a server")
+		return fmt.Errorf("-refuse: unknown severity %q; want hint, degraded or dropped", refuse)
+	case response && refuse != "":
+		return errors.New("-refuse: only requests can be refused")
+	case response && t.url != "":
+		return errors.New("-url: only for requests")
 	}
-	_, err := vendors[t.to](t.url, nil)
+	_, err := adapters[t.to](t.url, nil)
 	if err != nil {
 		return fmt.Errorf("-url: %w", err)
 	}
 	return nil
 }
 
-// or lists words as a sentence does.
-func or(words []string) string {
+// joinOr returns words as a list in a sentence, such as "a, b or c".
+func joinOr(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// complain tells why nothing was translated, one fault a line.
-func (t *task) complain(err error) {
+// printError prints an error, or its violations one per line.
+func (t *task) printError(err error) {
 	list, more := content.Violations(err)
 	for _, v := range list {
 		fmt.Fprintln(t.log, line(v.Error()))
@@ -155,14 +157,14 @@ func (t *task) complain(err error) {
 	}
 }
 
-// tell prints losses, with their paths as path says them. A hint that holds in many
-// places is told once.
-func (t *task) tell(losses []content.Loss, path func(string) string) {
+// printLosses prints losses, one per line, with paths converted by path. Equal hints at
+// several places are one line.
+func (t *task) printLosses(losses []content.Loss, path func(string) string) {
 	for _, l := range content.FoldHints(losses) {
 		l.Path = path(l.Path)
 		fmt.Fprintln(t.log, line(l.String()))
 	}
 }
 
-// line returns a text as one line, even if it quotes something longer.
+// line returns s with its line breaks escaped.
 func line(s string) string { return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(s) }

@@ -20,52 +20,52 @@ func TestRun(t *testing.T) {
 	tests := []struct {
 		name, args, in string
 		code           int
-		stdout, stderr []string // parts of it; none: nothing at all
+		stdout, stderr []string // substrings; nil means empty
 	}{
-		{name: "a loss", args: back, in: seeded, code: done,
+		{name: "loss", args: back, in: seeded, code: done,
 			stdout: []string{`"text":"Hi."`}, stderr: []string{"dropped generation_config.seed: "}},
-		{name: "a loss that is refused", args: back + " -refuse dropped", in: seeded, code: failed,
+		{name: "refused loss", args: back + " -refuse dropped", in: seeded, code: failed,
 			stderr: []string{"dropped generation_config.seed: ", "translate: refused: 1 of 1 losses are dropped or worse\n"}},
-		{name: "a milder one is refused", args: back + " -refuse hint", in: seeded, code: failed,
+		{name: "more severe than refused", args: back + " -refuse hint", in: seeded, code: failed,
 			stderr: []string{"refused: 1 of 1 losses are hint or worse\n"}},
-		{name: "nothing to refuse", args: there + " -refuse hint", in: hello, code: done, stdout: []string{`"text":"Hi."`}},
-		{name: "a model", args: back + " -model other", in: `{"contents":[{"parts":[{"text":"Hi."}]}]}`, code: done,
+		{name: "no loss", args: there + " -refuse hint", in: hello, code: done, stdout: []string{`"text":"Hi."`}},
+		{name: "other model", args: back + " -model other", in: `{"contents":[{"parts":[{"text":"Hi."}]}]}`, code: done,
 			stdout: []string{`"model":"other"`}},
-		{name: "another model in the same format", args: "-from messages -to messages -model other", in: hello, code: done,
+		{name: "other model, same format", args: "-from messages -to messages -model other", in: hello, code: done,
 			stdout: []string{strings.Replace(hello, `"m"`, `"other"`, 1) + "\n"}},
-		{name: "the vendor's own server", args: "-from messages -to openai", in: hello, code: done, stdout: []string{`"max_completion_tokens":9`}},
-		{name: "another server", args: "-from messages -to openai -url http://localhost:1/v1", in: hello, code: done, stdout: []string{`"max_tokens":9`}},
-		{name: "what cannot be said", args: back, code: failed,
+		{name: "server of the vendor", args: "-from messages -to openai", in: hello, code: done, stdout: []string{`"max_completion_tokens":9`}},
+		{name: "compatible server", args: "-from messages -to openai -url http://localhost:1/v1", in: hello, code: done, stdout: []string{`"max_tokens":9`}},
+		{name: "unsupported content", args: back, code: failed,
 			in:     `{"contents":[{"parts":[{"text":""},{"inlineData":{"mimeType":"audio/wav","data":"UklGRgAAAABXQVZF"}}]}]}`,
 			stderr: []string{"contents[0].parts[1]: Messages does not accept audio or video"}},
-		{name: "a link that is not fetched", args: "-from messages -to openai", code: done,
+		{name: "link", args: "-from messages -to openai", code: done,
 			in:     `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}]}]}`,
 			stdout: []string{`"url":"https://example.com/a.png"`}},
-		{name: "two faults", args: there, in: `{"max_tokens":"many","messages":[{"role":"user","content":"Hi."}]}`, code: failed,
+		{name: "two violations", args: there, in: `{"max_tokens":"many","messages":[{"role":"user","content":"Hi."}]}`, code: failed,
 			stderr: []string{"model: Field required\n", "max_tokens: Input should be a valid integer\n"}},
-		{name: "faults in the same format", args: "-from generatecontent -to generatecontent", in: `{"contents":[]}`, code: failed,
+		{name: "violation, same format", args: "-from generatecontent -to generatecontent", in: `{"contents":[]}`, code: failed,
 			stderr: []string{"contents"}},
-		{name: "no JSON", args: there, in: "{\n", code: failed, stderr: []string{"line 2"}},
-		{name: "nothing", args: there, in: "", code: failed, stderr: []string{"JSON"}},
-		{name: "no reply", args: "-reply " + back, in: "{}", code: failed,
+		{name: "invalid JSON", args: there, in: "{\n", code: failed, stderr: []string{"line 2"}},
+		{name: "empty input", args: there, in: "", code: failed, stderr: []string{"JSON"}},
+		{name: "empty response", args: "-reply " + back, in: "{}", code: failed,
 			stdout: []string{`"type":"error"`}, stderr: []string{"translate: "}},
-		{name: "an error for a reply", args: "-reply " + there, in: `{"type":"error","error":{"type":"overloaded_error","message":"later"}}`, code: failed,
+		{name: "error response", args: "-reply " + there, in: `{"type":"error","error":{"type":"overloaded_error","message":"later"}}`, code: failed,
 			stdout: []string{`"error":{"code":503`}, stderr: []string{"translate: "}},
-		{name: "a stream that was cut", args: "-stream " + back, in: "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hi\"}]}}]}\n\n", code: failed,
+		{name: "truncated stream", args: "-stream " + back, in: "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hi\"}]}}]}\n\n", code: failed,
 			stdout: []string{"text_delta", "event: error\n"}, stderr: []string{"unexpected EOF"}},
-		{name: "a cut stream of the same format", args: "-stream -from messages -to messages", in: "event: ping\ndata: {\"type\":\"ping\"}\n\n", code: failed,
+		{name: "truncated stream, same format", args: "-stream -from messages -to messages", in: "event: ping\ndata: {\"type\":\"ping\"}\n\n", code: failed,
 			stderr: []string{"unexpected EOF"}},
 
-		{name: "no formats", code: usage, stderr: []string{`-from: unknown format ""; want generatecontent or messages`}},
-		{name: "no such format", args: "-from messages -to xml", code: usage, stderr: []string{`-to: unknown format "xml"; want generatecontent`}},
-		{name: "no front to answer", args: "-reply -from messages -to openai", code: usage, stderr: []string{`-to: answers are not written in the format "openai"; want generatecontent or messages`}},
-		{name: "no front to ask", args: "-from openai -to messages", code: usage, stderr: []string{`-from: requests are not read in the format "openai"; want generatecontent or messages, or -reply or -stream`}},
-		{name: "two kinds of answers", args: "-reply -stream " + there, code: usage, stderr: []string{"-reply and -stream"}},
-		{name: "no such loss", args: "-refuse all " + there, code: usage, stderr: []string{"-refuse: unknown loss"}},
-		{name: "an answer refused", args: "-reply -refuse hint " + there, code: usage, stderr: []string{"-refuse: only requests"}},
-		{name: "an answer for a server", args: "-reply -url http://localhost " + there, code: usage, stderr: []string{"-url: only requests"}},
-		{name: "no URL", args: "-url ftp://localhost " + there, code: usage, stderr: []string{"-url: "}},
-		{name: "a file name", args: there + " body.json", code: usage, stderr: []string{"standard input"}},
+		{name: "missing formats", code: usage, stderr: []string{`-from: unknown format ""; want generatecontent or messages`}},
+		{name: "unknown format", args: "-from messages -to xml", code: usage, stderr: []string{`-to: unknown format "xml"; want generatecontent`}},
+		{name: "response format without handler", args: "-reply -from messages -to openai", code: usage, stderr: []string{`-to: responses in the format "openai" are not supported; want generatecontent or messages`}},
+		{name: "request format without handler", args: "-from openai -to messages", code: usage, stderr: []string{`-from: requests in the format "openai" are not supported; want generatecontent or messages, or -reply or -stream`}},
+		{name: "reply and stream", args: "-reply -stream " + there, code: usage, stderr: []string{"-reply and -stream"}},
+		{name: "unknown severity", args: "-refuse all " + there, code: usage, stderr: []string{"-refuse: unknown severity"}},
+		{name: "refuse with response", args: "-reply -refuse hint " + there, code: usage, stderr: []string{"-refuse: only requests"}},
+		{name: "URL with response", args: "-reply -url http://localhost " + there, code: usage, stderr: []string{"-url: only for requests"}},
+		{name: "invalid URL", args: "-url ftp://localhost " + there, code: usage, stderr: []string{"-url: "}},
+		{name: "argument", args: there + " body.json", code: usage, stderr: []string{"standard input"}},
 		{name: "unknown flag", args: "-x", code: usage, stderr: []string{"-x"}},
 		{name: "help", args: "-help", code: done, stderr: []string{"-stream"}},
 	}
@@ -80,11 +80,11 @@ func TestRun(t *testing.T) {
 				parts     []string
 			}{{"output", stdout, tt.stdout}, {"error", stderr, tt.stderr}} {
 				if len(o.parts) == 0 && o.got != "" {
-					t.Errorf("standard %s %q, want none", o.name, o.got)
+					t.Errorf("standard %s %q, want empty", o.name, o.got)
 				}
 				for _, part := range o.parts {
 					if !strings.Contains(o.got, part) {
-						t.Errorf("standard %s %q, want %q in it", o.name, o.got, part)
+						t.Errorf("standard %s %q, want it to contain %q", o.name, o.got, part)
 					}
 				}
 			}
@@ -92,8 +92,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Errors of reading and writing are told, whatever is translated.
-func TestBrokenPipes(t *testing.T) {
+// Errors of reading and writing are printed.
+func TestIOErrors(t *testing.T) {
 	reply := file(t, "reply", "messages.json")
 	broken := errors.New("broken pipe")
 	for _, args := range []string{there, "-reply " + there, "-stream " + there, "-reply -from messages -to messages"} {
@@ -122,27 +122,26 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// A stream is translated as it comes: what was read is written before more is
-// waited for.
-func TestLive(t *testing.T) {
+// A stream is translated as it arrives: each event is written before the next is read.
+func TestStreaming(t *testing.T) {
 	in := &source{t: t, events: strings.SplitAfter(file(t, "stream", "generatecontent.txt"), "\n\n")}
 	var stderr strings.Builder
 	code := run(t.Context(), strings.Fields("-stream "+back), in, in, &stderr)
-	if code != done || in.told != 3 {
-		t.Errorf("exit code %d, %d pieces: %s", code, in.told, stderr.String())
+	if code != done || in.checked != 3 {
+		t.Errorf("exit code %d, %d pieces: %s", code, in.checked, stderr.String())
 	}
 }
 
-// A source gives an event at a time, and wants each to be written before it is
-// asked for the next.
+// A source returns one event for each Read, and checks that the previous event was written
+// to it.
 type source struct {
 	t      *testing.T
 	events []string
 
-	mu   sync.Mutex
-	read int
-	out  strings.Builder
-	told int
+	mu      sync.Mutex
+	read    int
+	out     strings.Builder
+	checked int
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -153,7 +152,7 @@ func (s *source) Read(p []byte) (int, error) {
 		if !strings.Contains(s.out.String(), text) {
 			s.t.Errorf("event %d was not written before the next was read", s.read-1)
 		}
-		s.told++
+		s.checked++
 	}
 	if s.read == len(s.events) {
 		return 0, io.EOF
@@ -168,8 +167,8 @@ func (s *source) Write(p []byte) (int, error) {
 	return s.out.Write(p)
 }
 
-// A hint that holds in many places is told once, with their number.
-func TestTellFolds(t *testing.T) {
+// Equal hints at several places are one line with their number.
+func TestFoldedHints(t *testing.T) {
 	in := `{"model":"m","max_tokens":9,"messages":[` + strings.TrimSuffix(strings.Repeat(
 		`{"role":"user","content":[{"type":"text","text":"Hi.","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":"Hi."},`, 3), `,{"role":"assistant","content":"Hi."},`) + `]}`
 	code, _, log := translate(t, "-from messages -to openai", in)

@@ -31,8 +31,7 @@ func translate(t *testing.T, args, in string) (code int, out, log string) {
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 
-// wanted is what the requests of testdata are in each format: paths of gjson,
-// and values.
+// wanted are gjson paths and values of the requests in testdata, by target format.
 var wanted = map[string][][2]string{
 	"messages": {
 		{"max_tokens", "500"}, {"top_k", "5"}, {"stop_sequences.0", "END"},
@@ -71,16 +70,15 @@ var wanted = map[string][][2]string{
 	},
 }
 
-// lost is what must be told as lost of the requests of testdata, in the words of
-// the format that they are in.
+// lost are the losses of the requests in testdata, by source and target format.
 var lost = map[string]map[string]string{
 	"messages":        {"openai": "dropped top_k: ", "openai-responses": "dropped top_k: "},
 	"generatecontent": {"openai": "dropped generation_config.top_k: ", "openai-responses": "dropped generation_config.top_k: "},
 }
 
 func TestRequests(t *testing.T) {
-	for from := range fronts {
-		for to := range vendors {
+	for from := range clientFormats {
+		for to := range adapters {
 			t.Run(from+" to "+to, func(t *testing.T) {
 				args := "-from " + from + " -to " + to
 				if from == "generatecontent" && to != from {
@@ -95,26 +93,26 @@ func TestRequests(t *testing.T) {
 					t.Errorf("the same format was changed:\n%s\n%s", out, log)
 				}
 				if !gjson.Valid(out) {
-					t.Fatalf("no JSON: %s", out)
+					t.Fatalf("not JSON: %s", out)
 				}
 				for _, w := range wanted[to] {
 					if got := find(out, w[0]); got != w[1] {
 						t.Errorf("%s is %q, want %q, in\n%s", w[0], got, w[1], out)
 					}
 				}
-				told := lost[from][to]
-				if !strings.Contains("\n"+log, "\n"+told) || told == "" && strings.Contains(log, "dropped") {
-					t.Errorf("told %q, want a line with %q", log, told)
+				want := lost[from][to]
+				if !strings.Contains("\n"+log, "\n"+want) || want == "" && strings.Contains(log, "dropped") {
+					t.Errorf("losses %q, want a line with %q", log, want)
 				}
 				if len(wanted[to]) == 0 {
-					t.Error("nothing is known of this format")
+					t.Error("wanted has no values for this format")
 				}
 			})
 		}
 	}
 }
 
-// find returns what stands at a path. A text may be that of a list of parts.
+// find returns the value at a path, which may be a text in a list of parts.
 func find(doc, path string) string {
 	path, lists := strings.CutSuffix(path, "|@flatten|@tostr")
 	v := gjson.Get(doc, path)
@@ -124,16 +122,16 @@ func find(doc, path string) string {
 	return v.String()
 }
 
-// An answer is what the recordings of testdata say.
-type answer struct {
-	Thought, Text, Call, Input, Stop string
-	Prompt, Answered                 int64
+// A summary is the content of a recording in testdata.
+type summary struct {
+	Thinking, Text, Call, Input, Stop string
+	Prompt, Completion                int64
 }
 
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	for _, kind := range []struct{ name, extension string }{{"reply", ".json"}, {"stream", ".txt"}} {
-		for from := range vendors {
-			for to := range fronts {
+		for from := range adapters {
+			for to := range clientFormats {
 				t.Run(kind.name+" from "+from+" to "+to, func(t *testing.T) {
 					in := file(t, kind.name, from+kind.extension)
 					code, out, log := translate(t, "-"+kind.name+" -from "+from+" -to "+to, in)
@@ -143,7 +141,7 @@ func TestAnswers(t *testing.T) {
 					if from == to && out != in {
 						t.Errorf("the same format was changed:\n%s", out)
 					}
-					want := answer{"Look it up.", "Checking.", "depth_at", `{"buoy":"B7"}`, "tool_use", 40, 30}
+					want := summary{"Look it up.", "Checking.", "depth_at", `{"buoy":"B7"}`, "tool_use", 40, 30}
 					if to == "generatecontent" {
 						want.Stop = "STOP"
 					}
@@ -156,10 +154,10 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// readers read an answer, whole or streamed, as a client of the format does.
-var readers = map[string]func(string) answer{"messages": readMessages, "generatecontent": readGenerateContent}
+// readers read a whole or streamed response like a client of the format.
+var readers = map[string]func(string) summary{"messages": readMessages, "generatecontent": readGenerateContent}
 
-// pieces returns the documents of an answer: one, or the events of a stream.
+// pieces returns the documents of a response: one, or one for each event of a stream.
 func pieces(out string) (list []gjson.Result) {
 	if gjson.Valid(out) {
 		return []gjson.Result{gjson.Parse(out)}
@@ -172,28 +170,28 @@ func pieces(out string) (list []gjson.Result) {
 	return list
 }
 
-func readMessages(out string) (a answer) {
+func readMessages(out string) (s summary) {
 	block := func(b gjson.Result) {
-		a.Thought += b.Get("thinking").String()
-		a.Text += b.Get("text").String()
+		s.Thinking += b.Get("thinking").String()
+		s.Text += b.Get("text").String()
 		if b.Get("type").String() == "tool_use" {
-			a.Call = b.Get("name").String()
+			s.Call = b.Get("name").String()
 		}
 		if in := b.Get("input").Raw; in != "{}" { // of a stream
-			a.Input += in
+			s.Input += in
 		}
 	}
 	count := func(u gjson.Result) {
 		if n := u.Get("input_tokens"); n.Exists() {
-			a.Prompt = n.Int()
+			s.Prompt = n.Int()
 		}
-		a.Answered = u.Get("output_tokens").Int()
+		s.Completion = u.Get("output_tokens").Int()
 	}
 	for _, p := range pieces(out) {
 		switch p.Get("type").String() {
 		case "message":
 			p.Get("content").ForEach(func(_, b gjson.Result) bool { block(b); return true })
-			a.Stop = p.Get("stop_reason").String()
+			s.Stop = p.Get("stop_reason").String()
 			count(p.Get("usage"))
 		case "message_start":
 			count(p.Get("message.usage"))
@@ -201,33 +199,33 @@ func readMessages(out string) (a answer) {
 			block(p.Get("content_block"))
 		case "content_block_delta":
 			block(p.Get("delta"))
-			a.Input += p.Get("delta.partial_json").String()
+			s.Input += p.Get("delta.partial_json").String()
 		case "message_delta":
-			a.Stop = p.Get("delta.stop_reason").String()
+			s.Stop = p.Get("delta.stop_reason").String()
 			count(p.Get("usage"))
 		}
 	}
-	return a
+	return s
 }
 
-func readGenerateContent(out string) (a answer) {
+func readGenerateContent(out string) (s summary) {
 	for _, p := range pieces(out) {
 		p.Get("candidates.0.content.parts").ForEach(func(_, part gjson.Result) bool {
 			if part.Get("thought").Bool() {
-				a.Thought += part.Get("text").String()
+				s.Thinking += part.Get("text").String()
 			} else {
-				a.Text += part.Get("text").String()
+				s.Text += part.Get("text").String()
 			}
 			if call := part.Get("functionCall"); call.Exists() {
-				a.Call, a.Input = call.Get("name").String(), call.Get("args").Raw
+				s.Call, s.Input = call.Get("name").String(), call.Get("args").Raw
 			}
 			return true
 		})
-		a.Stop += p.Get("candidates.0.finishReason").String()
+		s.Stop += p.Get("candidates.0.finishReason").String()
 		if u := p.Get("usageMetadata"); u.Exists() {
-			a.Prompt = u.Get("promptTokenCount").Int()
-			a.Answered = u.Get("candidatesTokenCount").Int() + u.Get("thoughtsTokenCount").Int()
+			s.Prompt = u.Get("promptTokenCount").Int()
+			s.Completion = u.Get("candidatesTokenCount").Int() + u.Get("thoughtsTokenCount").Int()
 		}
 	}
-	return a
+	return s
 }

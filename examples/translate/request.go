@@ -11,13 +11,13 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// request translates a request, by asking an upstream that would send it.
+// request translates a request with the adapter of the target format.
 func (t *task) request(ctx context.Context) error {
 	body, err := io.ReadAll(t.in)
 	if err != nil {
 		return err
 	}
-	req, path, err := fronts[t.from].parse(body)
+	req, path, err := clientFormats[t.from].parseRequest(body)
 	if err != nil {
 		return err
 	}
@@ -26,29 +26,29 @@ func (t *task) request(ctx context.Context) error {
 		return err
 	}
 	req = req.WithModel(t.name(req.Model))
-	req.ForwardLinks = true // nothing is fetched
+	req.ForwardLinks = true // do not fetch links
 
 	sent := new(captured)
-	up, err := vendors[t.to](t.url, sent)
+	up, err := adapters[t.to](t.url, sent)
 	if err != nil {
 		return err
 	}
 	losses, err := upstream.Preflight(ctx, up, req)
-	t.tell(losses, path)
+	t.printLosses(losses, path)
 	if err != nil {
-		return inWords(err, path)
+		return withClientPaths(err, path)
 	}
 	if n := t.refused(losses); n > 0 {
 		return fmt.Errorf("refused: %d of %d losses are %s or worse", n, len(losses), t.refuse)
 	}
 	if err := upstream.Run(ctx, up, req, ignored); sent.body == nil {
-		return inWords(err, path)
+		return withClientPaths(err, path)
 	}
 	_, err = t.out.Write(append(sent.body, '\n'))
 	return err
 }
 
-// refused counts the losses that must not be.
+// refused returns the number of losses with a refused severity.
 func (t *task) refused(losses []content.Loss) (n int) {
 	for _, l := range losses {
 		if t.refuse != 0 && l.Severity >= t.refuse {
@@ -58,19 +58,18 @@ func (t *task) refused(losses []content.Loss) (n int) {
 	return n
 }
 
-// name returns the model to ask for: content generation names it outside of the
-// body.
-func (t *task) name(asked string) string {
+// name returns the name of the model. Bodies of generateContent have no model.
+func (t *task) name(requested string) string {
 	switch {
 	case t.model != "":
 		return t.model
-	case asked != "":
-		return asked
+	case requested != "":
+		return requested
 	}
 	return "model"
 }
 
-// captured is a transport that keeps what is to be sent and does not send it.
+// captured is a transport that keeps the body of a request and does not send it.
 type captured struct{ body []byte }
 
 var errCaptured = errors.New("nothing is sent")
@@ -85,20 +84,20 @@ func (c *captured) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errCaptured
 }
 
-// ignored is where the answer goes that never comes.
+// ignored is the sink of a response that never comes.
 var ignored = upstream.SinkFunc(func([]upstream.Event) error { return nil })
 
-// inWords tells the faults of a request in the words of its format.
-func inWords(err error, path func(string) string) error {
+// withClientPaths returns err with the paths of its violations converted by path.
+func withClientPaths(err error, path func(string) string) error {
 	list, _ := content.Violations(err)
 	if len(list) == 0 {
 		return err
 	}
-	told := make([]error, len(list))
+	converted := make([]error, len(list))
 	for i, v := range list {
 		other := *v
 		other.Path = path(v.Path)
-		told[i] = &other
+		converted[i] = &other
 	}
-	return errors.Join(told...)
+	return errors.Join(converted...)
 }

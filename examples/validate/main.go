@@ -1,13 +1,13 @@
-// Validate reads a request body from standard input and prints everything that
-// is wrong with it, one violation a line:
+// Validate reads a request body from standard input and prints its violations,
+// one per line:
 //
 //	$ echo '{"model":"m","messages":[]}' | go run ./examples/validate
 //	max_tokens: Field required
 //	messages: at least one message is required
 //
-// With -format generatecontent it judges a body of content generation. It exits
-// with 0 if there is nothing to say, 1 if there is, and 2 if it was
-// not asked properly. Nothing is sent anywhere.
+// With -format generatecontent it validates a body of generateContent. The exit
+// code is 0 for a valid body, 1 for an invalid one, and 2 for an error such as an
+// invalid flag. It sends nothing.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// What run returns.
+// Exit codes.
 const (
 	valid   = 0
 	invalid = 1
@@ -33,27 +33,27 @@ const (
 )
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	var rules messages.ValidateOptions
+	var opts messages.ValidateOptions
 	var betas string
 	f := flag.NewFlagSet("validate", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	format := f.String("format", "messages", "the `format` of the body: messages or generatecontent")
-	f.StringVar(&rules.Version, "version", "2023-06-01", "the anthropic-version `header` that the request has")
-	f.StringVar(&betas, "betas", "", "the anthropic-beta `header` that the request has: a comma list")
-	f.BoolVar(&rules.Strict, "strict", false, "refuse members and kinds that the format does not know")
-	f.BoolVar(&rules.Count, "count", false, "judge the body of a count: count_tokens or countTokens")
+	f.StringVar(&opts.Version, "version", "2023-06-01", "the anthropic-version `header` of the request")
+	f.StringVar(&betas, "betas", "", "the anthropic-beta `header` of the request, separated by commas")
+	f.BoolVar(&opts.Strict, "strict", false, "reject unknown members and kinds")
+	f.BoolVar(&opts.Count, "count", false, "validate a body of count_tokens or countTokens")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return valid
 	} else if err != nil {
 		return usage
 	}
 	if f.NArg() > 0 {
-		fmt.Fprintf(stderr, "validate: unexpected argument %q: the body comes on standard input\n", f.Arg(0))
+		fmt.Fprintf(stderr, "validate: unexpected argument %q; the body is read from standard input\n", f.Arg(0))
 		return usage
 	}
 	for b := range strings.SplitSeq(betas, ",") {
 		if b = strings.TrimSpace(b); b != "" {
-			rules.Betas = append(rules.Betas, b)
+			opts.Betas = append(opts.Betas, b)
 		}
 	}
 	body, err := io.ReadAll(stdin)
@@ -62,14 +62,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return usage
 	}
 
-	judge, known := map[string]func([]byte, *messages.ValidateOptions) error{
-		"messages": judgeMessages, "generatecontent": judgeGenerateContent,
+	validate, ok := map[string]func([]byte, *messages.ValidateOptions) error{
+		"messages": validateMessages, "generatecontent": validateGenerateContent,
 	}[*format]
-	if !known {
+	if !ok {
 		fmt.Fprintf(stderr, "validate: -format: unknown format %q; want messages or generatecontent\n", *format)
 		return usage
 	}
-	list, more := content.Violations(judge(body, &rules))
+	list, more := content.Violations(validate(body, &opts))
 	for _, v := range list {
 		fmt.Fprintln(stdout, line(v))
 	}
@@ -82,30 +82,29 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return valid
 }
 
-// judgeMessages returns everything that is wrong with a body.
-func judgeMessages(body []byte, rules *messages.ValidateOptions) error {
+// validateMessages returns the violations of a body of Messages.
+func validateMessages(body []byte, opts *messages.ValidateOptions) error {
 	r, err := messages.ParseRequest(body)
 	if r == nil {
-		return err // no JSON, so there is nothing to look at
+		return err // not valid JSON
 	}
-	return r.Validate(rules) // tells what parsing found, too
+	return r.Validate(opts) // includes the violations of ParseRequest
 }
 
-// judgeGenerateContent does the same for a body of content generation, which
-// has neither versions nor betas.
-func judgeGenerateContent(body []byte, rules *messages.ValidateOptions) error {
+// validateGenerateContent returns the violations of a body of generateContent.
+func validateGenerateContent(body []byte, opts *messages.ValidateOptions) error {
 	parse := generatecontent.ParseRequest
-	if rules.Count {
+	if opts.Count {
 		parse = generatecontent.ParseCountRequest
 	}
 	r, err := parse(body)
 	if r == nil {
 		return err
 	}
-	return r.Validate(&generatecontent.ValidateOptions{Strict: rules.Strict, Count: rules.Count})
+	return r.Validate(&generatecontent.ValidateOptions{Strict: opts.Strict, Count: opts.Count})
 }
 
-// line returns a violation as one line, even if it quotes something longer.
+// line returns a violation as one line.
 func line(v *content.Violation) string {
 	return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(v.Error())
 }

@@ -18,33 +18,33 @@ func TestRun(t *testing.T) {
 		stdout           string
 		stderr           string // a part of it
 	}{
-		{name: "valid", body: `{"model":"m","max_tokens":1,` + hello + `}`, code: valid},
+		{name: "valid body", body: `{"model":"m","max_tokens":1,` + hello + `}`, code: valid},
 		{
-			name: "several", code: invalid,
+			name: "several violations", code: invalid,
 			body:   `{"max_tokens":"many",` + hello + `,"stream":1}`,
-			stdout: "model: Field required\nmax_tokens: Input should be a valid integer\nstream: Input should be a valid boolean\n",
+			stdout: "max_tokens: Input should be a valid integer\nstream: Input should be a valid boolean\nmodel: Field required\n",
 		},
 		{
-			name: "content generation", args: "-format generatecontent", code: valid,
+			name: "generateContent", args: "-format generatecontent", code: valid,
 			body: `{"contents":[{"parts":[{"text":"Hi."}]}],"x":1}`,
 		},
 		{
-			name: "content generation, strict", args: "-format generatecontent -strict", code: invalid,
+			name: "generateContent with strict", args: "-format generatecontent -strict", code: invalid,
 			body: `{"contents":{"parts":{"text":"a","inline_data":{"mime_type":"image/png","data":"AA=="}}},"x":1}`,
 			stdout: "contents[0].parts[0]: Invalid value at 'contents[0].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'inlineData'\n" +
 				"Invalid JSON payload received. Unknown name \"x\": Cannot find field.\n",
 		},
 		{
-			name: "content generation, to count", args: "-format generatecontent -count", code: valid,
+			name: "generateContent with count", args: "-format generatecontent -count", code: valid,
 			body: `{"generateContentRequest":{"model":"models/m","contents":[{"parts":[{"text":"Hi."}]}]}}`,
 		},
-		{name: "no such format", args: "-format xml", code: usage, stderr: "unknown format"},
+		{name: "unknown format", args: "-format xml", code: usage, stderr: "unknown format"},
 		{
-			name: "no JSON", body: "{\n", code: invalid,
+			name: "invalid JSON", body: "{\n", code: invalid,
 			stdout: "…line 2",
 		},
 		{
-			name: "nothing", body: "", code: invalid,
+			name: "empty body", body: "", code: invalid,
 			stdout: "…JSON",
 		},
 		{
@@ -57,26 +57,26 @@ func TestRun(t *testing.T) {
 			stdout: "temperature: Extra inputs are not permitted\n",
 		},
 		{
-			name: "lax", code: valid,
+			name: "unknown member", code: valid,
 			body: `{"model":"m","max_tokens":1,"x":1,` + hello + `}`,
 		},
 		{
-			name: "strict", args: "-strict", code: invalid,
+			name: "unknown member with strict", args: "-strict", code: invalid,
 			body:   `{"model":"m","max_tokens":1,"x":1,` + hello + `}`,
 			stdout: "x: Extra inputs are not permitted\n",
 		},
 		{
-			name: "file without its beta", code: invalid,
+			name: "file without beta", code: invalid,
 			body:   `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"file","file_id":"f"}}]}]}`,
 			stdout: "…messages.0.content.0.image.source",
 		},
 		{
-			name: "file with its beta", args: "-betas other,files-api-2025-04-14", code: valid,
+			name: "file with beta", args: "-betas other,files-api-2025-04-14", code: valid,
 			body: `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"file","file_id":"f"}}]}]}`,
 		},
 		{name: "count", args: "-count", body: `{"model":"m",` + hello + `}`, code: valid},
 		{name: "unknown flag", args: "-x", code: usage, stderr: "-x"},
-		{name: "file name", args: "body.json", code: usage, stderr: "standard input"},
+		{name: "file name argument", args: "body.json", code: usage, stderr: "standard input"},
 		{name: "help", args: "-help", code: valid, stderr: "-strict"},
 	}
 	for _, tt := range tests {
@@ -84,7 +84,7 @@ func TestRun(t *testing.T) {
 			var stdout, stderr strings.Builder
 			code := run(strings.Fields(tt.args), strings.NewReader(tt.body), &stdout, &stderr)
 			if code != tt.code {
-				t.Errorf("exit code %d, want %d", code, tt.code)
+				t.Errorf("got exit code %d, want %d", code, tt.code)
 			}
 			if part, ok := strings.CutPrefix(tt.stdout, "…"); ok {
 				if !strings.Contains(stdout.String(), part) || strings.Count(stdout.String(), "\n") != 1 {
@@ -100,7 +100,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestUnreadable(t *testing.T) {
+func TestReadError(t *testing.T) {
 	var stdout, stderr strings.Builder
 	code := run(nil, iotest.ErrReader(errors.New("broken pipe")), &stdout, &stderr)
 	if code != usage || stdout.String() != "" || !strings.Contains(stderr.String(), "broken pipe") {

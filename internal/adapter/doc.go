@@ -1,5 +1,5 @@
-// Package adapter is what the adapters share: HTTP exchanges with the server
-// of a vendor, and the way of its answer into a Writer. It knows no format: how
-// a key is shown, how an error is told and how a stream is read, each adapter
-// says.
+// Package adapter is the client side that all adapters share: HTTP requests to a
+// vendor's server, and writing its responses to an upstream.Writer. Each adapter
+// supplies what depends on its format: the header of the key, and the decoders of
+// errors, responses and streams.
 package adapter

@@ -9,22 +9,22 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A File is a file of a request.
+// A File is a file in a request.
 type File struct {
-	Part   content.Part // what holds it: an Image, a Document or Media
+	Part   content.Part // an *Image, *Document or *Media
 	Source content.Source
 
-	steps []string // to the part
+	steps []string // path of the part
 }
 
 // Path returns the neutral path of the source.
 func (f *File) Path() string { return strings.Join(f.steps, ".") + ".source" }
 
-// System reports whether the file stands in the system text.
-func (f *File) System() bool { return f.steps[0] == "system" }
+// InSystem reports whether the file is in the system prompt.
+func (f *File) InSystem() bool { return f.steps[0] == "system" }
 
-// Files goes through the files of a request, those in tool results and in
-// documents made of parts too. A File is good until the next.
+// Files returns an iterator over the files of a request, including those in tool
+// results and in documents made of parts. A File is valid until the next iteration.
 func Files(n *upstream.Request) iter.Seq[*File] {
 	return func(yield func(*File) bool) {
 		f := File{steps: []string{"system"}}
@@ -40,7 +40,7 @@ func Files(n *upstream.Request) iter.Seq[*File] {
 	}
 }
 
-// walk goes through a list of parts, to which the steps lead.
+// walk visits the files in a list of parts whose path is f.steps.
 func (f *File) walk(list []content.Part, yield func(*File) bool) bool {
 	depth := len(f.steps)
 	for i, p := range list {

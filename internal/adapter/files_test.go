@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestFiles checks that every file is met, in order, with the path that it has.
+// TestFiles checks that Files returns every file in order with its path.
 func TestFiles(t *testing.T) {
 	file := func(id string) content.Source { return &content.File{ID: id} }
 	image := func(id string) content.Part { return &content.Image{Source: file(id)} }
@@ -32,22 +32,22 @@ func TestFiles(t *testing.T) {
 		{"turns.1.parts.0.parts.3.source.parts.1.source", "e"},
 		{"turns.1.parts.1.source", "f"},
 	}
-	for most := 1; most <= len(want); most++ { // stopping there
+	for count := 1; count <= len(want); count++ { // stopping there
 		var got [][2]string
 		for f := range adapter.Files(n) {
 			id := "none"
 			if s, ok := f.Source.(*content.File); ok {
 				id = s.ID
 			}
-			if f.System() != (id == "a") {
-				t.Errorf("%s: it is in the system text: %v", f.Path(), f.System())
+			if f.InSystem() != (id == "a") {
+				t.Errorf("%s: it is in the system text: %v", f.Path(), f.InSystem())
 			}
-			if got = append(got, [2]string{f.Path(), id}); len(got) == most {
+			if got = append(got, [2]string{f.Path(), id}); len(got) == count {
 				break
 			}
 		}
-		if diff := cmp.Diff(want[:most], got); diff != "" {
-			t.Errorf("the first %d (-want +got):\n%s", most, diff)
+		if diff := cmp.Diff(want[:count], got); diff != "" {
+			t.Errorf("the first %d (-want +got):\n%s", count, diff)
 		}
 	}
 }

@@ -12,25 +12,23 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A rereader is the cause of an error in the words of a vendor.
-type rereader interface {
-	// Original returns the JSON text that the error was read from, and what reads
-	// it. The text is empty if the whole body of a failure was read.
+// A reReader is a decoded error of a vendor that can be decoded again.
+type reReader interface {
+	// Original returns the JSON text of the error and its decoder. The text is empty
+	// if the error was decoded from a whole response body.
 	Original() (text string, read func(jsonwire.Value) *upstream.Error)
 }
 
-// secrets returns the values that only the host and the server know, as they
-// went with a request: the key, wherever it came from, headers of the host's and
-// of its client's transport that are named like secrets, and such parameters
-// of the base URL.
-func (s *Server) secrets(sent *http.Request) *redact.Secrets {
+// secrets returns the secrets in a request: the key, and the headers and the
+// parameters of the base URL that have the name of a secret.
+func (s *Client) secrets(sent *http.Request) *redact.Secrets {
 	var values []string
 	for name, list := range sent.Header {
 		for _, v := range list {
-			if name == http.CanonicalHeaderKey(s.conf.KeyHeader) {
-				values = append(values, redact.SecretValues(v)...)
+			if name == http.CanonicalHeaderKey(s.config.KeyHeader) {
+				values = append(values, redact.SecretsInValue(v)...)
 			} else {
-				values = append(values, redact.Values(name, v)...)
+				values = append(values, redact.SecretsOf(name, v)...)
 			}
 		}
 	}
@@ -39,19 +37,19 @@ func (s *Server) secrets(sent *http.Request) *redact.Secrets {
 			if strings.EqualFold(name, "code") {
 				values = append(values, v)
 			} else {
-				values = append(values, redact.Values(name, v)...)
+				values = append(values, redact.SecretsOf(name, v)...)
 			}
 		}
 	}
 	return redact.NewSecrets(values)
 }
 
-// clean removes secrets from an error about the answer. A nil Answer has none.
+// clean removes secrets from an error. A nil Response has none.
 func (a *Response) clean(err error) error {
 	if a == nil || err == nil {
 		return err
 	}
-	return clean(err, a.hidden)
+	return clean(err, a.secrets)
 }
 
 func clean(err error, secrets *redact.Secrets) error {
@@ -62,14 +60,14 @@ func clean(err error, secrets *redact.Secrets) error {
 	return err
 }
 
-// cleanError removes secrets from all that an error holds for clients and for
-// logs. What was read from JSON is read again from a text without them: a part of
-// a secret, where a text was cut, would not be found any more.
+// cleanError removes secrets from everything in an error that clients or logs
+// receive. An error that was decoded from JSON is decoded again from a clean text:
+// in a text that was cut, part of a secret would not be recognised.
 func cleanError(e *upstream.Error, secrets *redact.Secrets) {
 	if secrets == nil {
 		return
 	}
-	var r rereader
+	var r reReader
 	if errors.As(e.Err, &r) {
 		if text, read := r.Original(); text != "" {
 			if clean := secrets.Clean(text); clean != text {
@@ -78,7 +76,7 @@ func cleanError(e *upstream.Error, secrets *redact.Secrets) {
 		}
 	}
 	e.Text = secrets.Clean(e.Text)
-	// An envelope of more than 1 MiB is not read again.
+	// An error object of more than 1 MiB was not decoded again.
 	if e.Details != nil {
 		if clean := secrets.Clean(e.Details.JSON); clean != e.Details.JSON {
 			e.Details = &content.Extra{Format: e.Details.Format, JSON: clean}
@@ -90,21 +88,21 @@ func cleanError(e *upstream.Error, secrets *redact.Secrets) {
 	if e.Err != nil {
 		text := e.Err.Error()
 		if clean := secrets.Clean(text); clean != text {
-			e.Err = &cleanCause{clean, e.Err}
+			e.Err = &cleanedError{clean, e.Err}
 		}
 	}
 }
 
-// A cleanCause is an error whose text held a secret.
-type cleanCause struct {
+// A cleanedError is an error with secrets removed from its text.
+type cleanedError struct {
 	text string
 	err  error
 }
 
-func (e *cleanCause) Error() string { return e.text }
-func (e *cleanCause) Unwrap() error { return e.err }
+func (e *cleanedError) Error() string { return e.text }
+func (e *cleanedError) Unwrap() error { return e.err }
 
-// cleanHeader returns h without secrets. It is h itself if there are none.
+// cleanHeader returns h without secrets: h itself if it has none.
 func cleanHeader(h http.Header, secrets *redact.Secrets) http.Header {
 	copied := false
 	for name, list := range h {

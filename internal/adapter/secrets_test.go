@@ -13,7 +13,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An envelope is the cause of an error that was read from a stream.
+// An envelope is a decoded error of a stream.
 type envelope string
 
 func (e envelope) Error() string { return "the upstream failed" }
@@ -27,11 +27,11 @@ func (e envelope) Original() (string, func(jsonwire.Value) *upstream.Error) {
 	}
 }
 
-// TestCleanLargeEnvelope checks that an envelope which is too large to be read
-// again keeps no secret either.
+// TestCleanLargeEnvelope checks that an error object that is too large to be decoded
+// again has no secret.
 func TestCleanLargeEnvelope(t *testing.T) {
 	s := serve(t, nil, func(c *Config) { c.Key = "host-key-for-tests" })
-	sent, err := s.request(t.Context(), &Exchange{Path: "/"})
+	sent, err := s.request(t.Context(), &Request{Path: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +51,8 @@ func TestCleanLargeEnvelope(t *testing.T) {
 	}
 }
 
-// TestCauseIsNotChanged checks that the cause of a context's end remains as it is:
-// other exchanges have the same one, at the same time.
+// TestCauseIsNotChanged checks that the cause of a context is not modified: other
+// requests may share it.
 func TestCauseIsNotChanged(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := &upstream.Error{Code: upstream.CodeTimeout, Text: "about host-key-for-tests"}
@@ -60,7 +60,7 @@ func TestCauseIsNotChanged(t *testing.T) {
 		cancel(cause)
 		<-r.Context().Done()
 	}, func(c *Config) { c.Key, c.Name = "host-key-for-tests", "vendor" })
-	_, err := s.Do(ctx, &Exchange{Path: "/"})
+	_, err := s.Do(ctx, &Request{Path: "/"})
 	want := &upstream.Error{Code: upstream.CodeTimeout, Text: "about host-key-for-tests"}
 	if diff := cmp.Diff(want, cause); diff != "" {
 		t.Errorf("the cause has changed (-want +got):\n%s", diff)

@@ -1,4 +1,5 @@
-// Package cleared knows which turns of a conversation no longer hold.
+// Package cleared finds the system turns of a conversation that are no longer in
+// effect.
 package cleared
 
 import (
@@ -6,14 +7,13 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// Turns are those of a conversation that no longer hold. Messages has system
-// texts that a model sees only until the next message of the user: where one has
-// come, no other vendor's model may be told them either, as if they were to be
-// followed.
+// Turns are the turns of a conversation that are no longer in effect. Messages has
+// system texts that the model sees only until the next user message. After that
+// message they must not be sent to another vendor's model, which would follow them.
 type Turns struct{ lastUser int }
 
-// Of returns those of a conversation.
-func Of(turns []content.Turn) Turns {
+// Find returns the turns that are no longer in effect.
+func Find(turns []content.Turn) Turns {
 	i := len(turns) - 1
 	for i >= 0 && turns[i].Role != content.RoleUser {
 		i--
@@ -21,13 +21,13 @@ func Of(turns []content.Turn) Turns {
 	return Turns{i}
 }
 
-// Has reports whether the turn at i no longer holds. What leaves it out loses
-// nothing.
-func (c Turns) Has(i int, t *content.Turn) bool {
+// Contains reports whether turn i, which is t, is no longer in effect. Omitting it
+// is not a loss.
+func (c Turns) Contains(i int, t *content.Turn) bool {
 	if i > c.lastUser || t.Role != content.RoleSystem || t.Extra == nil || t.Extra.Format != "messages" {
 		return false
 	}
-	doc, err := jsonwire.Parse(t.Extra.JSON, jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}) // the host's own have let it pass
+	doc, err := jsonwire.Parse(t.Extra.JSON, jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}) // limits were checked when the request was parsed
 	if err != nil {
 		return false
 	}

@@ -24,14 +24,14 @@ func TestCleared(t *testing.T) {
 		turn(content.RoleSystem, `{"output_config":{"effort":"low"},"clear_at":"next_user_message"}`),
 		turn(content.RoleUser, ""), turn(content.RoleSystem, next), turn(content.RoleAssistant, ""),
 	}
-	c := Of(turns)
+	c := Find(turns)
 	for i := range turns {
-		if got, want := c.Has(i, &turns[i]), i == 1 || i == 7; got != want {
+		if got, want := c.Contains(i, &turns[i]), i == 1 || i == 7; got != want {
 			t.Errorf("turn %d: got %v, want %v", i, got, want)
 		}
 	}
 	alone := []content.Turn{turn(content.RoleSystem, next)}
-	if c := Of(alone); c.Has(0, &alone[0]) {
+	if c := Find(alone); c.Contains(0, &alone[0]) {
 		t.Error("cleared although no user has spoken")
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/upstream"
 )
 
 func TestChunk(t *testing.T) {
@@ -155,52 +154,6 @@ func TestViolationsError(t *testing.T) {
 	got, more := content.Violations(ViolationsError(list, 7))
 	if diff := cmp.Diff(list, got); diff != "" || more != 7 {
 		t.Errorf("more %d (-want +got):\n%s", more, diff)
-	}
-}
-
-func TestSealed(t *testing.T) {
-	made := func() *upstream.Request {
-		budget, heat := int64(3), 0.5
-		return &upstream.Request{
-			Turns:  []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "a"}}}},
-			System: []content.Part{&content.Text{Text: "s"}}, Temperature: &heat,
-			Thinking: upstream.Thinking{Budget: &budget}, Output: upstream.Output{Modalities: []string{"text"}},
-			Extra: &content.Extra{Format: "f", JSON: "{}"},
-		}
-	}
-	five, half := int64(5), 0.5
-	changes := map[string]func(*upstream.Request){
-		"text":        func(r *upstream.Request) { r.Turns[0].Parts[0].(*content.Text).Text = "b" },
-		"turns":       func(r *upstream.Request) { r.Turns = slices.Clone(r.Turns) },
-		"system":      func(r *upstream.Request) { r.System = nil },
-		"temperature": func(r *upstream.Request) { r.Temperature = &half },
-		"heat":        func(r *upstream.Request) { *r.Temperature = 1 },
-		"seed":        func(r *upstream.Request) { r.Seed = &five },
-		"candidates":  func(r *upstream.Request) { r.Candidates = 2 },
-		"names":       func(r *upstream.Request) { r.Choice.Names = []string{"n"} },
-		"mode":        func(r *upstream.Request) { r.Choice.Mode = "any" },
-		"effort":      func(r *upstream.Request) { r.Thinking.Effort = "low" },
-		"modalities":  func(r *upstream.Request) { r.Output.Modalities = []string{"image"} },
-		"schema":      func(r *upstream.Request) { r.Output.Schema.OpenAPI = true },
-		"ratio":       func(r *upstream.Request) { r.Output.AspectRatio = "1:1" },
-		"user":        func(r *upstream.Request) { r.UserID = "u" },
-		"tier":        func(r *upstream.Request) { r.ServiceTier = "t" },
-		"extra":       func(r *upstream.Request) { r.Extra = &content.Extra{Format: "f", JSON: `{"a":1}`} },
-	}
-	for name, change := range changes {
-		n := made()
-		s := Seal(n, upstream.Wire{Format: "f", Body: "{}"})
-		again := *n
-		again.Extra = &content.Extra{Format: "f", JSON: "{}"} // made anew, but says the same
-		again.Output.Modalities = slices.Clone(n.Output.Modalities)
-		again.Model, again.Stream = "other", true
-		if !s.Same(&again) {
-			t.Errorf("%s: not the same before the change", name)
-		}
-		change(&again)
-		if s.Same(&again) {
-			t.Errorf("%s: the same after the change", name)
-		}
 	}
 }
 

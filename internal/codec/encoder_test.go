@@ -12,40 +12,31 @@ import (
 )
 
 func TestEncoder(t *testing.T) {
-	var notes Notes
-	node := new(int)
-	for name, raw := range map[string]string{
-		"null": "null", "empty": `""`, "was": "1.50", "whole": "7.0", "changed": "8", "gone": "9", "zero": "0", "none": "null", "str": AsString,
-	} {
-		notes.Add(node, name, raw, 4)
-	}
 	var w jsonwire.Writer
-	e := Encoder{W: &w, Notes: notes.Table()}
+	e := Encoder{W: &w}
 	w.BeginObject()
 	f, n, yes := 1.5, int64(7), false
-	e.Text(node, "null", "")
-	e.Text(node, "empty", "")
-	e.Text(node, "unnoted", "")
-	e.Text(node, "str", "")
-	e.OptNumber(node, "was", &f)
-	e.OptInt(node, "whole", &n)
-	e.OptInt(node, "changed", &n)
-	e.OptInt(node, "gone", nil)
-	e.OptInt(node, "zero", nil) // is no longer 0
-	e.OptInt(node, "none", nil)
-	e.AsNoted(node, "zero")
-	e.OptFlag(node, "flag", &yes)
-	e.Flag(node, "on", true)
-	e.Flag(node, "off", false)
-	e.Strings(node, "list", []string{"a"})
-	e.OptRaw(node, "raw", `[ 1]`)
+	e.Text("empty", "")
+	e.Text("text", "a")
+	e.OptNumber("number", &f)
+	e.OptNumber("nil", nil)
+	e.OptInt("integer", &n)
+	e.OptInt("nil", nil)
+	e.OptFlag("nil", nil)
+	e.Strings("empty", nil)
+	e.OptRaw("empty", "")
+	e.OptFlag("flag", &yes)
+	e.Flag("on", true)
+	e.Flag("off", false)
+	e.Strings("list", []string{"a"})
+	e.OptRaw("raw", `[ 1]`)
 	e.Free("free", "")
 	e.Begin("in")
 	e.Extra(&content.Extra{Format: "f", JSON: `{"a":1,"b":2}`}, "f", func(n string) bool { return n == "a" })
 	e.Extra(&content.Extra{Format: "g", JSON: `{"c":1}`}, "f", nil)
 	e.End()
 	w.EndObject()
-	want := `{"null":null,"empty":"","was":1.50,"whole":7.0,"changed":7,"none":null,"zero":0,"flag":false,"on":true,"list":["a"],` +
+	want := `{"text":"a","number":1.5,"integer":7,"flag":false,"on":true,"list":["a"],` +
 		`"raw":[ 1],"free":{},"in":{"b":2}}`
 	if diff := cmp.Diff(want, w.Text()); diff != "" || e.Violations.Len() > 0 {
 		t.Errorf("%v (-want +got):\n%s", e.Violations.Err(), diff)
@@ -58,7 +49,7 @@ func TestEncoderViolations(t *testing.T) {
 	nan := math.NaN()
 	w.BeginObject()
 	e.Begin("In")
-	e.OptNumber(nil, "Temperature", &nan)
+	e.OptNumber("Temperature", &nan)
 	e.Raw("Raw", `{`)
 	e.Free("Free", `[]`)
 	e.Extra(&content.Extra{Format: "f", JSON: `[]`}, "f", nil)

@@ -109,7 +109,7 @@ func ErrorBody(body []byte, read func(jsonwire.Value)) {
 	if len(body) > maxErrorBody {
 		return
 	}
-	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{Lenient: true})
+	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{AllowInvalidUTF8: true})
 	if err != nil {
 		return
 	}
@@ -147,7 +147,7 @@ func writeClean(w *jsonwire.Writer, name string, v jsonwire.Value) {
 		}
 		w.EndArray()
 	case jsonwire.String:
-		w.String(redact.Member(name, v.Str()))
+		w.String(redact.MemberValue(name, v.Str()))
 	default:
 		w.Raw(v.Raw())
 	}

@@ -85,7 +85,7 @@ func startLenientGemini(t *testing.T) (upstream.Upstream, *fake.Server) {
 func startChat(t *testing.T) (upstream.Upstream, *fake.Server) {
 	f := fakeopenai.New(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}})
 	up, err := openai.New(openai.Options{
-		BaseURL: f.Base(), Key: vendorKey, HTTPClient: lone(t), Dialect: openai.Dialect{Kind: openai.KindVendor},
+		BaseURL: f.Base(), Key: vendorKey, HTTPClient: lone(t), Dialect: openai.Dialect{Kind: openai.ServerOpenAI},
 	})
 	return made(t, up, err), f.Server
 }
@@ -93,7 +93,7 @@ func startChat(t *testing.T) (upstream.Upstream, *fake.Server) {
 func startResponses(t *testing.T) (upstream.Upstream, *fake.Server) {
 	f := fakeopenai.New(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}})
 	up, err := openai.NewResponses(openai.Options{
-		BaseURL: f.Base(), Key: vendorKey, HTTPClient: lone(t), Dialect: openai.Dialect{Kind: openai.KindVendor},
+		BaseURL: f.Base(), Key: vendorKey, HTTPClient: lone(t), Dialect: openai.Dialect{Kind: openai.ServerOpenAI},
 	})
 	return made(t, up, err), f.Server
 }

@@ -55,8 +55,8 @@ func TestAdaptersMessages(t *testing.T) {
 				}
 				r := s.report(t)
 				v.nothingLost(t, i, r)
-				if a.Output == 0 || a.Output != r.Usage.Answer() || a.Input != r.Usage.Prompt() {
-					t.Errorf("turn %d: the client saw %d+%d tokens, the host %d+%d", i, a.Input, a.Output, r.Usage.Prompt(), r.Usage.Answer())
+				if a.Output == 0 || a.Output != r.Usage.Completion() || a.Input != r.Usage.Prompt() {
+					t.Errorf("turn %d: the client saw %d+%d tokens, the host %d+%d", i, a.Input, a.Output, r.Usage.Prompt(), r.Usage.Completion())
 				}
 				var calls []string
 				ids, names = nil, nil

@@ -207,7 +207,7 @@ func TestLeaving(t *testing.T) {
 		if r.Err == nil {
 			t.Error("reported without an error")
 		}
-		if took := r.Usage.Answer(); took >= 1000 {
+		if took := r.Usage.Completion(); took >= 1000 {
 			t.Errorf("the upstream went on for %d tokens", took)
 		}
 		s.stop() // waits for handlers

@@ -67,7 +67,7 @@ func TestGoogleUpstreamFailures(t *testing.T) {
 // toldTo is what echo says of an order to fail; what is no client's business is
 // not told.
 func toldTo(order string) string {
-	return "echo was told to fail: " + strings.Fields(order)[1]
+	return "echo failed as instructed: " + strings.Fields(order)[1]
 }
 
 // wantDelay checks how long the client is told to wait, if it is.

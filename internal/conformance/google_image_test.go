@@ -70,7 +70,7 @@ func TestGoogleDrawing(t *testing.T) {
 		if diff := cmp.Diff(want, a.usage.CandidatesTokensDetails); diff != "" || a.usage.CandidatesTokenCount != 1292 {
 			t.Errorf("%d tokens; details (-want +got):\n%s", a.usage.CandidatesTokenCount, diff)
 		}
-		_, err := s.ask(t, stream, genai.Text("A cat."), drawing("17:3", "IMAGE"))
+		_, err := s.ask(t, stream, genai.Text("A cat."), drawing("wide", "IMAGE"))
 		s.wantFailure(t, err, 400, "INVALID_ARGUMENT", "image_config.aspect_ratio")
 
 		large := drawing("1:1", "IMAGE")

@@ -54,7 +54,7 @@ func newVendorOfTurns(t *testing.T, b oracleBack, front, model string) *vendorOf
 	t.Cleanup(tr.CloseIdleConnections)
 	v := &vendorOfTurns{Server: fakeopenai.New(t, fakeopenai.Options{})}
 	up, err := b.make(openai.Options{BaseURL: v.Base(), Key: "k", HTTPClient: &http.Client{Transport: tr},
-		Model: func(string) string { return model }, Dialect: openai.Dialect{Kind: openai.KindVendor}})
+		Model: func(string) string { return model }, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,8 +91,8 @@ func (s *server) must(t *testing.T, c sdk, stream bool, params any) *answer {
 	if a.RequestID == "" || a.RequestID != r.ID {
 		t.Errorf("the client saw request id %q, the host %q", a.RequestID, r.ID)
 	}
-	if a.Input != r.Usage.Prompt() || a.Output != r.Usage.Answer() {
-		t.Errorf("the client saw %d+%d tokens, the host %d+%d", a.Input, a.Output, r.Usage.Prompt(), r.Usage.Answer())
+	if a.Input != r.Usage.Prompt() || a.Output != r.Usage.Completion() {
+		t.Errorf("the client saw %d+%d tokens, the host %d+%d", a.Input, a.Output, r.Usage.Prompt(), r.Usage.Completion())
 	}
 	mode := "plain"
 	if stream {

@@ -51,11 +51,11 @@ func TestResolversOfAllKinds(t *testing.T) {
 			text   string
 		}{
 			{"deaf", func(context.Context, content.Source) (content.Blob, error) { <-gate; return content.Blob{}, nil },
-				upstream.FileLimits{Time: 10 * time.Millisecond}, 400, all, "took too long together"},
+				upstream.FileLimits{Time: 10 * time.Millisecond}, 400, all, "could not be loaded in time"},
 			{"slow", func(ctx context.Context, _ content.Source) (content.Blob, error) {
 				<-ctx.Done()
 				return content.Blob{}, ctx.Err()
-			}, upstream.FileLimits{Time: 10 * time.Millisecond}, 400, all, "took too long together"},
+			}, upstream.FileLimits{Time: 10 * time.Millisecond}, 400, all, "could not be loaded in time"},
 			{"too much together", size(1000), upstream.FileLimits{Bytes: 2500, PerRequest: 1}, 400, all[2:],
 				"the files of the request are too large together: at most 2500 bytes are allowed"},
 			{"one is too much", func(_ context.Context, src content.Source) (content.Blob, error) {

@@ -85,7 +85,7 @@ func TestPassedLinks(t *testing.T) {
 			if !r.ForwardLinks || upstream.WireOf(r, s.format) == nil {
 				t.Error("the request is not as it came")
 			}
-			for _, src := range sources(r.Last()) {
+			for _, src := range sources(r.LastParts()) {
 				if b, err := r.Load(ctx, src); err != nil || b.MediaType != "image/png" {
 					t.Errorf("Load: %v, %v", b.MediaType, err)
 				}
@@ -104,7 +104,7 @@ func TestLinksInResults(t *testing.T) {
 	onBoth(t, func(t *testing.T, s side) {
 		o := newOrigin(t)
 		m := &model{asked: func(ctx context.Context, r *upstream.Request) error {
-			_, err := r.Load(ctx, sources(r.Last())[0])
+			_, err := r.Load(ctx, sources(r.LastParts())[0])
 			return err
 		}}
 		h := s.handler(m, upstream.HandlerOptions{Links: o.fetcher(t, 0)})
@@ -142,7 +142,7 @@ func TestFilesByID(t *testing.T) {
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				m := &model{asked: func(ctx context.Context, r *upstream.Request) error {
-					for _, src := range sources(r.Last()) {
+					for _, src := range sources(r.LastParts()) {
 						b, err := r.Load(ctx, src)
 						if tt.found && (err != nil || string(b.Data) != pdfFile) || !tt.found && !errors.Is(err, content.ErrUnresolved) {
 							t.Errorf("Load: %v", err)

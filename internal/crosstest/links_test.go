@@ -280,7 +280,7 @@ func TestLinksAreFetched(t *testing.T) {
 		var got []string
 		m := &model{asked: func(ctx context.Context, r *upstream.Request) error {
 			before := o.asked.Load()
-			for _, src := range sources(r.Last()) {
+			for _, src := range sources(r.LastParts()) {
 				if _, ok := src.(*content.URL); !ok {
 					t.Errorf("a %T, want a link", src)
 				}

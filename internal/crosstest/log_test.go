@@ -58,12 +58,12 @@ func TestNoLogger(t *testing.T) {
 func TestFaultsAreLogged(t *testing.T) {
 	for _, tt := range []struct{ format, body, want string }{
 		{"messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"hidden words"},{"type":"text"}]}]}`,
-			"faults=1 fault=missing at=messages.0.content.1.text.text "},
+			"violations=1 violation=missing at=messages.0.content.1.text.text "},
 		{"messages", `{"model":"hidden words","max_tokens":9,"messages":[{"role":"hidden words","content":"a"}],"stop_sequences":4}`,
-			"faults=2 fault="},
-		{"messages", `hidden words`, "faults=1 fault=syntax request="},
+			"violations=2 violation="},
+		{"messages", `hidden words`, "violations=1 violation=syntax request="},
 		{"generatecontent", `{"contents":[{"parts":[{"text":"hidden words"}]}],"generationConfig":{"topP":"hidden words"}}`,
-			"faults=1 fault=type at=generation_config.top_p "},
+			"violations=1 violation=type at=generation_config.top_p "},
 	} {
 		onBoth(t, func(t *testing.T, s side) {
 			if s.name != tt.format {

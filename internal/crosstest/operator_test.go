@@ -238,7 +238,7 @@ func TestReasons(t *testing.T) {
 		{"wrong key", "POST", [][2]string{{"Authorization", "Bearer hidden"}}, "", [2]int{401, 400}, "unauthenticated", "the key is not valid"},
 		{"two keys", "POST", [][2]string{{"Authorization", "Bearer hidden"}, {"X-Api-Key", "sk-right"}, {"X-Goog-Api-Key", "sk-right"}}, "", [2]int{401, 400},
 			"unauthenticated", "the request has two keys that differ"},
-		{"too large", "POST", nil, "", [2]int{413, 400}, "too_large", "more than Limits.Body, 20"},
+		{"too large", "POST", nil, "", [2]int{413, 400}, "too_large", "Limits.Body is 20"},
 		{"path", "POST", nil, "", [2]int{404, 404}, "not_found", "there is nothing at this path"},
 	} {
 		onBoth(t, func(t *testing.T, s side) {

@@ -110,8 +110,8 @@ var replies = append([]reply{
 		messages: `{"content":[{"type":"thinking","thinking":"Hm, yes","signature":"EqQBc2ln"},{"type":"redacted_thinking","data":"b3BhcXVl"},` +
 			`{"type":"text","text":"391","citations":null}],"stop_reason":"end_turn"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm, yes","thought":true},{"text":"391","thoughtSignature":"` +
-			base64.StdEncoding.EncodeToString([]byte(envelopeOf(messages.Format, envelope.Thoughts,
-				`[{"text":"Hm, yes","signature":"EqQBc2ln","back":3,"first":true},{"redacted":"b3BhcXVl","back":3,"first":true}]`))) +
+			base64.StdEncoding.EncodeToString([]byte(envelopeOf(messages.Format, envelope.KindThinking,
+				`[{"text":"Hm, yes","signature":"EqQBc2ln"},{"redacted":"b3BhcXVl"}]`))) +
 			`"}]},"finishReason":"STOP","index":0}]}`},
 	{name: "signed in content generation", up: say(func(w *upstream.Writer) error {
 		_ = w.Thinking("Split it.")
@@ -202,13 +202,13 @@ var replies = append([]reply{
 
 // envelopeOf is how one front carries what the other format's vendor needs back.
 func envelopeOf(f content.Format, k envelope.Kind, data string) string {
-	s, _ := envelope.Seal(f, k, data)
+	s, _ := envelope.Encode(f, k, data)
 	return s
 }
 
 // signedID is the id of a call that carries the signature of the call.
 func signedID(id, data string) string {
-	s, _ := envelope.EncodeID(id, envelope.Envelope{Format: generatecontent.Format, Kind: envelope.Own, Data: data})
+	s, _ := envelope.EncodeID(id, envelope.Envelope{Format: generatecontent.Format, Kind: envelope.KindPart, Data: data})
 	return s
 }
 

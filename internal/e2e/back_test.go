@@ -88,7 +88,7 @@ func startChat(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
 }
 
 func chatAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
-	up, err := openai.New(openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.KindVendor}})
+	up, err := openai.New(openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func startResponses(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
 }
 
 func responsesAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
-	up, err := openai.NewResponses(openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.KindVendor}})
+	up, err := openai.NewResponses(openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (r rubbish) fill(v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		if s, ok := v.Addr().Interface().(*content.Signature); ok && r.IntN(3) == 0 {
-			*s = envelope.Neighbour(content.Format(r.word()), envelope.Kind("npNPest"[r.IntN(7)]), r.word())
+			*s = envelope.AdjacentSignature(content.Format(r.word()), envelope.Kind("npNPest"[r.IntN(7)]), r.word())
 			return
 		}
 		for i := range v.NumField() {

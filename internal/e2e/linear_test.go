@@ -57,19 +57,19 @@ var hostiles = []struct {
 			`{"role":"assistant","content":[{"type":"tool_use","id":"u#","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u#"}]}`))
 	}},
 	{"vendor's items", messages.Format, func(n int) string {
-		data, _ := envelope.Seal("openai-responses", envelope.Own, `{"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"}`)
+		data, _ := envelope.Encode("openai-responses", envelope.KindPart, `{"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"}`)
 		return messagesOf(`{"role":"assistant","content":[` + times(n, `{"type":"redacted_thinking","data":"`+strings.ReplaceAll(data, `"`, `\"`)+`"}`) + `,` + strings.TrimPrefix(callsOf(1), `{"role":"assistant","content":[`) + `]},{"role":"user","content":[` + times(1, aResult) + `]}`)
 	}},
 	{"vendor's items of calls", generatecontent.Format, func(n int) string {
 		var said []string
 		for i := range n {
-			data, _ := envelope.SealBase64("openai-responses", envelope.Thoughts, fmt.Sprintf(`[{"redacted":"{\"type\":\"web_search_call\",\"id\":\"w%07d\"}"}]`, i))
+			data, _ := envelope.EncodeBase64("openai-responses", envelope.KindThinking, fmt.Sprintf(`[{"redacted":"{\"type\":\"web_search_call\",\"id\":\"w%07d\"}"}]`, i))
 			said = append(said, fmt.Sprintf(`{"functionCall":{"id":"x%d","name":"f","args":{}},"thoughtSignature":"%s"}`, i, data))
 		}
 		return contentsOf(strings.Join(said, ","), times(n, `{"functionResponse":{"id":"x#","name":"f","response":{}}}`))
 	}},
 	{"a list of echoes", messages.Format, func(n int) string {
-		data, _ := envelope.Seal("openai-chat", envelope.Own, `{"reasoning_details":[`+strings.ReplaceAll(times(n, "#"), "\n", "")+`]}`)
+		data, _ := envelope.Encode("openai-chat", envelope.KindPart, `{"reasoning_details":[`+strings.ReplaceAll(times(n, "#"), "\n", "")+`]}`)
 		return messagesOf(`{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"` + strings.ReplaceAll(data, `"`, `\"`) + `"},` +
 			strings.TrimPrefix(callsOf(1), `{"role":"assistant","content":[`) + `]},{"role":"user","content":[` + times(1, aResult) + `]}`)
 	}},
@@ -85,12 +85,12 @@ var hostiles = []struct {
 		return contentsOf(`{"text":"a"},`+times(n, `{"text":"`+strings.Repeat(" ", 50)+`"}`), `{"text":"b"}`)
 	}},
 	{"carried thoughts", generatecontent.Format, func(n int) string {
-		data, _ := envelope.SealBase64(messages.Format, envelope.Thoughts, `[{"text":"t","signature":"s","back":1000000000,"past":1000000}]`)
+		data, _ := envelope.EncodeBase64(messages.Format, envelope.KindThinking, `[{"text":"t","signature":"s"}]`)
 		return contentsOf(times(n, `{"text":"abc","thoughtSignature":"`+data+`"}`), `{"text":"b"}`)
 	}},
 	{"thoughts that one call carries", generatecontent.Format, func(n int) string {
-		list := strings.ReplaceAll(times(n, `{"text":"t","signature":"s#","back":#}`), "\n", "")
-		data, _ := envelope.Seal(messages.Format, envelope.Thoughts, "["+list+"]")
+		list := strings.ReplaceAll(times(n, `{"text":"t","signature":"s#"}`), "\n", "")
+		data, _ := envelope.Encode(messages.Format, envelope.KindThinking, "["+list+"]")
 		return contentsOf(times(n, `{"text":"abc"}`)+`,{"functionCall":{"id":"x","name":"f","args":{}},"thoughtSignature":"`+
 			base64.StdEncoding.EncodeToString([]byte(data))+`"}`, `{"functionResponse":{"id":"x","name":"f","response":{}}}`)
 	}},

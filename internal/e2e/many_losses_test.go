@@ -29,7 +29,7 @@ func everyUpstream(t *testing.T, c *http.Client) map[string]upstream.Upstream {
 // a thousand, with the number of the others, and that nothing else changes.
 func TestManyLosses(t *testing.T) {
 	const n = 3*loss.MaxPaths + 7
-	data, _ := envelope.Seal("nobody", envelope.Own, "s")
+	data, _ := envelope.Encode("nobody", envelope.KindPart, "s")
 	body := messagesOf(`{"role":"assistant","content":[` + times(n, `{"type":"redacted_thinking","data":"`+data+`"}`) + `,{"type":"text","text":"a"}]},{"role":"user","content":"a"}`)
 	for name, up := range everyUpstream(t, nil) {
 		r, err := messages.ParseRequest([]byte(body))
@@ -78,8 +78,8 @@ func TestDenseMemory(t *testing.T) {
 	if race.Enabled || testing.Short() {
 		t.Skip("it is about memory, and takes some")
 	}
-	own, _ := envelope.Seal("nobody", envelope.Own, "s")
-	next, _ := envelope.Seal(generatecontent.Format, envelope.Next, "s")
+	own, _ := envelope.Encode("nobody", envelope.KindPart, "s")
+	next, _ := envelope.Encode(generatecontent.Format, envelope.KindNextText, "s")
 	for kind, data := range map[string]string{"of nobody's": own, "of a neighbour": next} {
 		one := `{"type":"redacted_thinking","data":"` + data + `"},`
 		members := `"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +

@@ -87,7 +87,7 @@ var messagesTools = []feature{
 			toResp:   {"input.# = 7"},
 		},
 		loss: map[string][]string{
-			toGemini: {"degraded turns.1.parts.0", "hint turns.2.parts.1.parts.0"}, toChat: {"hint turns.2.parts.1.parts.0", "degraded turns.2.parts.2"}, toResp: {"hint turns.2.parts.1.parts.0", "degraded turns.2.parts.2"},
+			toGemini: {"degraded turns.1.parts.0"}, toChat: {"degraded turns.2.parts.2"}, toResp: {"degraded turns.2.parts.2"},
 		},
 	},
 	{

@@ -11,22 +11,22 @@ import (
 
 var plainID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-// TestEncodeID checks that what an id carries is restored letter by letter, and
-// that every client and vendor accepts the characters of the id.
+// TestEncodeID checks that the state in an id is restored byte for byte, and that
+// every client and vendor accepts the characters of the id.
 func TestEncodeID(t *testing.T) {
 	long := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s\xff", 2000)))
 	for _, id := range []string{"a", "call_0", "functions.get:0", "漢字", "a b", strings.Repeat("x", 256), "toolu_pwsig_x"} {
 		for _, e := range []Envelope{
-			{Kind: ID},
-			{Format: "generatecontent", Kind: Own, Data: "CiQBc2lnLWE="},
-			{Format: "generatecontent", Kind: Own, Data: long},
-			{Format: "generatecontent", Kind: Own, Data: "CiQBc2lnLWE"},      // without padding
-			{Format: "generatecontent", Kind: Own, Data: "CiQBc2lnLWF="},     // bits that base64 ignores
-			{Format: "generatecontent", Kind: Own, Data: "_-8="},             // the other alphabet
-			{Format: "generatecontent", Kind: Own, Data: "CiQB\nc2lnLWE=\n"}, // line breaks
-			{Format: "openai-responses", Kind: Thoughts, Data: `[{"redacted":"{}"}]`},
-			{Format: "a host's", Kind: Own, Data: "x"},
-			{Format: "some-host-format", Kind: Own, Data: "x"},
+			{Kind: KindIDOnly},
+			{Format: "generatecontent", Kind: KindPart, Data: "CiQBc2lnLWE="},
+			{Format: "generatecontent", Kind: KindPart, Data: long},
+			{Format: "generatecontent", Kind: KindPart, Data: "CiQBc2lnLWE"},      // without padding
+			{Format: "generatecontent", Kind: KindPart, Data: "CiQBc2lnLWF="},     // bits that base64 ignores
+			{Format: "generatecontent", Kind: KindPart, Data: "_-8="},             // the other alphabet
+			{Format: "generatecontent", Kind: KindPart, Data: "CiQB\nc2lnLWE=\n"}, // line breaks
+			{Format: "openai-responses", Kind: KindThinking, Data: `[{"redacted":"{}"}]`},
+			{Format: "a host's", Kind: KindPart, Data: "x"},
+			{Format: "some-host-format", Kind: KindPart, Data: "x"},
 		} {
 			s, ok := EncodeID(id, e)
 			if e.Format == "a host's" {
@@ -39,31 +39,31 @@ func TestEncodeID(t *testing.T) {
 			if !ok || !decoded || got != id || back != e {
 				t.Errorf("%q %v became %q %v, %v %v", id, e, got, back, ok, decoded)
 			}
-			if !plainID.MatchString(s) || len(s) > MaxID {
+			if !plainID.MatchString(s) || len(s) > MaxIDSize {
 				t.Errorf("%d bytes: %s", len(s), s)
 			}
 		}
 	}
 	for _, id := range []string{"", strings.Repeat("x", 257), "a\x00", "a\n", "\xff"} {
-		if s, ok := EncodeID(id, Envelope{Kind: ID}); ok {
+		if s, ok := EncodeID(id, Envelope{Kind: KindIDOnly}); ok {
 			t.Errorf("%q became %s", id, s)
 		}
 	}
-	if _, ok := EncodeID("a", Envelope{Format: "f", Kind: Own, Data: strings.Repeat("~", MaxID*3/4)}); ok {
-		t.Error("the length is not limited")
+	if _, ok := EncodeID("a", Envelope{Format: "f", Kind: KindPart, Data: strings.Repeat("~", MaxIDSize*3/4)}); ok {
+		t.Error("an id beyond MaxIDSize was encoded")
 	}
 }
 
 // TestIDLength checks the lengths that are documented: a signature of 150 bytes
 // fits into the 255 bytes of a file name, and a marked id is shorter than 64.
 func TestIDLength(t *testing.T) {
-	s, _ := EncodeID("8f3k2j1l", Envelope{Format: "generatecontent", Kind: Own, Data: base64.StdEncoding.EncodeToString(make([]byte, 150))})
+	s, _ := EncodeID("8f3k2j1l", Envelope{Format: "generatecontent", Kind: KindPart, Data: base64.StdEncoding.EncodeToString(make([]byte, 150))})
 	if len(s) > 250 {
 		t.Errorf("%d bytes for a signature of 150", len(s))
 	}
 	for _, id := range []string{"a", "call_" + strings.Repeat("x", 32), strings.Repeat("x", 51)} {
 		m, ok := MarkID(id)
-		got, marked := MarkedID(m)
+		got, marked := UnmarkID(m)
 		if !ok || !marked || got != id || len(m) >= 64 || !plainID.MatchString(m) {
 			t.Errorf("%q became %q and %q", id, m, got)
 		}
@@ -75,10 +75,10 @@ func TestIDLength(t *testing.T) {
 	}
 }
 
-// TestDecodeIDDamaged checks that an id with any byte changed or cut off is not
-// decoded, and what replaces it.
+// TestDecodeIDDamaged checks that DecodeID refuses an id with any byte changed or
+// cut off, and which id replaces it.
 func TestDecodeIDDamaged(t *testing.T) {
-	s, _ := EncodeID("call_0", Envelope{Format: "generatecontent", Kind: Own, Data: "CiQBc2lnLWECiQBc2lnLWECiQBc2lnLWEa"})
+	s, _ := EncodeID("call_0", Envelope{Format: "generatecontent", Kind: KindPart, Data: "CiQBc2lnLWECiQBc2lnLWECiQBc2lnLWEa"})
 	for i := range s {
 		for _, c := range "aAbB01_-=\n." {
 			d := s[:i] + string(c) + s[i+1:]
@@ -99,7 +99,7 @@ func TestDecodeIDDamaged(t *testing.T) {
 			t.Errorf("%q is replaced by %q", d, got)
 		}
 	}
-	for i := range 20 { // as some clients cut
+	for i := range 20 { // the length at which some clients cut
 		if a, b := DamagedID(s[:45+i]), DamagedID(s[:44+i]); a == b {
 			t.Errorf("two ids are both replaced by %s", a)
 		}
@@ -107,7 +107,7 @@ func TestDecodeIDDamaged(t *testing.T) {
 }
 
 func FuzzDecodeID(f *testing.F) {
-	for _, e := range []Envelope{{Kind: ID}, {Format: "generatecontent", Kind: Own, Data: "CiQBc2lnLWE="}, {Format: "host", Kind: Thoughts, Data: "[]"}} {
+	for _, e := range []Envelope{{Kind: KindIDOnly}, {Format: "generatecontent", Kind: KindPart, Data: "CiQBc2lnLWE="}, {Format: "host", Kind: KindThinking, Data: "[]"}} {
 		s, _ := EncodeID("call_0", e)
 		f.Add(s, "a")
 	}
@@ -118,8 +118,8 @@ func FuzzDecodeID(f *testing.F) {
 				t.Errorf("%q: %q %v, then %q %v", s, id, e, id2, e2)
 			}
 		}
-		if s, ok := EncodeID("x", Envelope{Format: content.Format("generatecontent"), Kind: Own, Data: data}); ok && data != "" {
-			if _, e, ok := DecodeID(s); ok != (e.Data == data) || !PlainID(s) {
+		if s, ok := EncodeID("x", Envelope{Format: content.Format("generatecontent"), Kind: KindPart, Data: data}); ok && data != "" {
+			if _, e, ok := DecodeID(s); ok != (e.Data == data) || !IsPlainID(s) {
 				t.Errorf("%q became %q", data, e.Data)
 			}
 		}

@@ -8,365 +8,333 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// A Pending is the thinking of one response that the next tool call may have to
-// carry; see [Thought]. Parts are identified by numbers of the caller's choice,
-// negative ones excepted.
+// A Pending collects the state of one response that the next tool call may have to
+// carry; see [State]. It collects all thinking, since a vendor may sign a block
+// after its last event.
+//
+// Methods identify a part by block, the number of its events, or by n, its index in
+// the response, which losses report. room is the number of bytes that all
+// collections of a response may still store.
 type Pending struct {
-	// Own is the format of the client, whose signatures need no carrier.
-	Own content.Format
+	// ClientFormat is the format of the client. State of this format is not carried.
+	ClientFormat content.Format
 
-	// Bare leaves the text of thinking out where the signature holds it, too.
-	Bare bool
+	// OmitText drops the text of thinking whose signature holds the text, too.
+	OmitText bool
 
-	list  []pending
-	told  since // where the response is
-	large int   // the number of a signed part with which they became too many, and 1: none is kept then
+	list      []pendingState
+	oversized int // 1 + the index of a signed part that was too large; nothing is stored until Take
 }
 
-// A since is how far a response is behind its last call, or behind the text that
-// carries the thinking before it.
-type since struct {
-	text  int // bytes
-	files int // parts that are neither texts, thinking nor calls
+// A pendingState is the state of one part.
+type pendingState struct {
+	block, n      int // block is -1 if no event can follow
+	open          bool
+	textSignature bool
+	copied        bool // the client receives the state in another field, too
+	dropped       bool // the state exceeded the room
+	cost          int  // bytes that count against the room
+	text          []byte
+	part          content.Thinking // without its text
 }
 
-// A pending thought may turn out to be signed by another vendor.
-type pending struct {
-	in, n  int // the number of its event, and which part of the response it is
-	at     since
-	open   bool
-	ofText bool // it is the signature of a text
-	copied bool // the client has it with its text, too
-	over   bool // it is too large
-	cost   int  // bytes that are kept, about
-	text   []byte
-	part   content.Thinking // all but the text
-}
+// stateCost counts against the room for each state, besides its bytes.
+const stateCost = 256
 
-// signature returns what makes thinking of use to its vendor.
-func (t *pending) signature() content.Signature {
-	if t.part.Redacted.Data != "" {
-		return t.part.Redacted
+// signature returns the signature or the redacted data.
+func (s *pendingState) signature() content.Signature {
+	if s.part.Redacted.Data != "" {
+		return s.part.Redacted
 	}
-	return t.part.Signature
+	return s.part.Signature
 }
 
-// size is what counts of a thought against MaxSize.
-func (t *pending) size() int {
-	n := len(t.text) + len(t.part.Signature.Data) + len(t.part.Redacted.Data)
-	if t.part.Extra != nil {
-		n += len(t.part.Extra.JSON)
+// size returns the number of bytes that count against MaxSize.
+func (s *pendingState) size() int {
+	n := len(s.text) + len(s.part.Signature.Data) + len(s.part.Redacted.Data)
+	if s.part.Extra != nil {
+		n += len(s.part.Extra.JSON)
 	}
 	return n
 }
 
-// thoughtCost is what a thought is counted as besides its bytes. room counts
-// what is kept of all candidates, for responses that never end.
-const thoughtCost = 256
+// appendText appends text unless the state is dropped.
+func (s *pendingState) appendText(text string, room *int) {
+	if s.charge(len(text), room); !s.dropped {
+		s.text = append(s.text, text...)
+	}
+}
 
-// Add keeps thinking that opens, the event's number being in and the part's
-// number n. Its text follows with Write. It returns false if there is no room.
-func (t *Pending) Add(in, n int, p *content.Thinking, room *int) bool {
-	if t.large > 0 {
+// charge counts n bytes against the room. If they exceed it, the state is dropped.
+func (s *pendingState) charge(n int, room *int) {
+	if s.dropped {
+		return
+	}
+	s.cost, *room = s.cost+n, *room-n
+	if *room < 0 {
+		*room += s.cost
+		s.dropped, s.cost, s.text, s.part.Extra = true, 0, nil, nil
+	}
+}
+
+// Open adds thinking whose events follow. It returns false if the state is too
+// large.
+func (p *Pending) Open(block, n int, t *content.Thinking, room *int) bool {
+	if p.oversized > 0 {
 		return false
 	}
-	one := pending{in: in, n: n, at: t.told, open: true, part: *p}
-	one.part.Text, one.part.Signature = "", content.Signature{}
-	if x := one.part.Extra; x != nil && (x.Format == t.Own || !jsonwire.ValidObject(x.JSON)) {
-		one.part.Extra = nil // it is sent with the text, or not valid
+	s := pendingState{block: block, n: n, open: true, part: *t}
+	s.part.Text, s.part.Signature = "", content.Signature{}
+	if x := s.part.Extra; x != nil && (x.Format == p.ClientFormat || !jsonwire.ValidObject(x.JSON)) {
+		s.part.Extra = nil // the client receives it with the text, or it is invalid
 	}
-	one.keep(thoughtCost+one.size(), room)
-	t.list = append(t.list, one)
-	t.sign(&t.list[len(t.list)-1], p.Signature, room)
-	return t.large == 0
+	s.charge(stateCost+s.size(), room)
+	p.list = append(p.list, s)
+	p.sign(&p.list[len(p.list)-1], t.Signature, room)
+	return p.oversized == 0
 }
 
-// AddText keeps the signature of a text that ends here.
-func (t *Pending) AddText(n int, sig content.Signature, room *int) {
-	if t.Add(-1, n, &content.Thinking{Signature: sig}, room) {
-		last := &t.list[len(t.list)-1]
-		last.open, last.ofText = false, true
+// AppendText appends to the text of a block.
+func (p *Pending) AppendText(block int, text string, room *int) {
+	if s := p.find(block); s != nil {
+		s.appendText(text, room)
+		p.checkSize(s, room)
 	}
 }
 
-// CopyText keeps a copy of the signature of a text that ends here. The client
-// receives the signature with the text; the next call carries it for clients that
-// return the signatures of calls only. Without room no copy is kept.
-func (t *Pending) CopyText(n int, sig content.Signature, room *int) {
-	if !Foreign(sig, t.Own) || !CarriesThinking(sig.Format) || *room < thoughtCost+len(sig.Data) {
+// Sign sets the signature of a block and replaces an earlier one. It returns false
+// if the block is no longer stored: the signature came too late.
+func (p *Pending) Sign(block int, sig content.Signature, room *int) bool {
+	if s := p.find(block); s != nil {
+		p.sign(s, sig, room)
+		return true
+	}
+	return p.oversized > 0
+}
+
+// Close marks a block as complete. A signature may still follow.
+func (p *Pending) Close(block int) {
+	if s := p.find(block); s != nil {
+		s.open = false
+	}
+}
+
+// Add adds complete thinking, if it has state of another format.
+func (p *Pending) Add(n int, t *content.Thinking, room *int) {
+	if !IsForeign(t.Signature, p.ClientFormat) && !IsForeign(t.Redacted, p.ClientFormat) {
 		return
 	}
-	t.AddText(n, sig, room)
-	if t.large == 0 {
-		t.list[len(t.list)-1].copied = true
+	if p.Open(-1, n, t, room) {
+		s := &p.list[len(p.list)-1]
+		s.open = false
+		s.appendText(t.Text, room)
+		p.checkSize(s, room)
 	}
 }
 
-// DropCopies forgets the copies of signatures before a call that does not carry
-// them.
-func (t *Pending) DropCopies(room *int) {
-	t.list = slices.DeleteFunc(t.list, func(one pending) bool {
-		if one.copied {
-			*room += one.cost
+// AddTextSignature adds the signature of a text.
+func (p *Pending) AddTextSignature(n int, sig content.Signature, room *int) {
+	if p.Open(-1, n, &content.Thinking{Signature: sig}, room) {
+		s := &p.list[len(p.list)-1]
+		s.open, s.textSignature = false, true
+	}
+}
+
+// CopyTextSignature adds the signature of a text that the client receives with the
+// text, too. The copy is for clients that return the signatures of tool calls only.
+// It is not added if it exceeds the room.
+func (p *Pending) CopyTextSignature(n int, sig content.Signature, room *int) {
+	if !IsForeign(sig, p.ClientFormat) || !CallsCarryThinking(sig.Format) || *room < stateCost+len(sig.Data) {
+		return
+	}
+	p.AddTextSignature(n, sig, room)
+	if p.oversized == 0 {
+		p.list[len(p.list)-1].copied = true
+	}
+}
+
+// DropCopies drops the copies of [Pending.CopyTextSignature]. It is called before a
+// tool call that cannot carry them.
+func (p *Pending) DropCopies(room *int) {
+	p.list = slices.DeleteFunc(p.list, func(s pendingState) bool {
+		if s.copied {
+			*room += s.cost
 		}
-		return one.copied
+		return s.copied
 	})
 }
 
-// Whole keeps thinking that is whole, if it is to be carried.
-func (t *Pending) Whole(n int, p *content.Thinking, room *int) {
-	if !Foreign(p.Signature, t.Own) && !Foreign(p.Redacted, t.Own) {
-		return
-	}
-	if t.Add(-1, n, p, room) {
-		one := &t.list[len(t.list)-1]
-		one.open = false
-		one.write(p.Text, room)
-		t.bound(one, room)
-	}
-}
-
-// Write keeps more of the text of a block. room is what may be kept besides.
-func (t *Pending) Write(in int, text string, room *int) {
-	if one := t.find(in); one != nil {
-		one.write(text, room)
-		t.bound(one, room)
-	}
-}
-
-// Sign keeps the signature of a block; the last one counts. It returns false if
-// the signature is too late for the block to be carried.
-func (t *Pending) Sign(in int, sig content.Signature, room *int) bool {
-	if one := t.find(in); one != nil {
-		t.sign(one, sig, room)
-		return true
-	}
-	return t.large > 0
-}
-
-// Close notes that a block is whole.
-func (t *Pending) Close(in int) {
-	if one := t.find(in); one != nil {
-		one.open = false
-	}
-}
-
-// sign keeps the signature of a thought; the last one counts.
-func (t *Pending) sign(one *pending, sig content.Signature, room *int) {
-	more := len(sig.Data) - len(one.part.Signature.Data)
-	one.part.Signature = sig
-	one.keep(more, room)
-	t.bound(one, room)
-}
-
-// bound keeps no thinking any longer if one that has to be carried is too large:
-// all of it is carried or nothing.
-func (t *Pending) bound(one *pending, room *int) {
-	if !one.over || !Foreign(one.signature(), t.Own) {
-		return
-	}
-	t.large = one.n + 1
-	for i := range t.list {
-		*room += t.list[i].cost
-	}
-	t.list = nil
-}
-
-// find returns the thought of a block; nil if it is not kept.
-func (t *Pending) find(in int) *pending {
-	for i := len(t.list) - 1; i >= 0; i-- {
-		if t.list[i].in == in {
-			return &t.list[i]
-		}
-	}
-	return nil
-}
-
-// write keeps more of the text.
-func (t *pending) write(text string, room *int) {
-	if t.keep(len(text), room); !t.over {
-		t.text = append(t.text, text...)
-	}
-}
-
-// keep counts so many bytes that are to be kept. Where there is no room nothing
-// of the thought is.
-func (t *pending) keep(n int, room *int) {
-	if t.over {
-		return
-	}
-	t.cost, *room = t.cost+n, *room-n
-	if *room < 0 {
-		*room += t.cost
-		t.over, t.cost, t.text, t.part.Extra = true, 0, nil, nil
-	}
-}
-
-// Any reports whether there is anything to be carried that the client does not
-// have otherwise.
-func (t *Pending) Any() bool {
-	if t.large > 0 {
-		return true
-	}
-	for i := range t.list {
-		if one := &t.list[i]; !one.copied && Foreign(one.signature(), t.Own) {
-			return true
-		}
-	}
-	return false
-}
-
-// Withdraw forgets a block of thinking that needs no carrier after all, and
-// returns its text. It returns false if the text has not been kept.
-func (t *Pending) Withdraw(in int, room *int) (text string, ok bool) {
-	i := slices.IndexFunc(t.list, func(one pending) bool { return one.in == in })
-	if i < 0 || t.list[i].over {
-		return "", false
-	}
-	text = string(t.list[i].text)
-	*room += t.list[i].cost
-	t.list = slices.Delete(t.list, i, i+1)
-	return text, true
-}
-
-// Settle forgets all blocks that are closed and that no vendor has signed, and
-// calls dropped with the number of each.
-func (t *Pending) Settle(room *int, dropped func(n int)) {
-	t.list = slices.DeleteFunc(t.list, func(one pending) bool {
-		if one.open || Foreign(one.signature(), t.Own) {
+// DropUnsigned drops all closed blocks without state of another format, and calls
+// dropped with the index of each.
+func (p *Pending) DropUnsigned(room *int, dropped func(n int)) {
+	p.list = slices.DeleteFunc(p.list, func(s pendingState) bool {
+		if s.open || IsForeign(s.signature(), p.ClientFormat) {
 			return false
 		}
-		*room += one.cost
-		dropped(one.n)
+		*room += s.cost
+		dropped(s.n)
 		return true
 	})
 }
 
-// Drop forgets a block that no vendor has signed.
-func (t *Pending) Drop(in int, room *int) {
-	for i := range slices.Backward(t.list) {
-		if one := &t.list[i]; one.in == in {
-			if !Foreign(one.signature(), t.Own) {
-				*room += one.cost
-				t.list = slices.Delete(t.list, i, i+1)
+// DropIfUnsigned drops a block that has no state of another format.
+func (p *Pending) DropIfUnsigned(block int, room *int) {
+	for i := range slices.Backward(p.list) {
+		if s := &p.list[i]; s.block == block {
+			if !IsForeign(s.signature(), p.ClientFormat) {
+				*room += s.cost
+				p.list = slices.Delete(p.list, i, i+1)
 			}
 			return
 		}
 	}
 }
 
-// Text counts bytes of text that the client gets.
-func (t *Pending) Text(n int) { t.told.text += n }
-
-// Passed counts a part that the client gets and that is not a text: a call, to
-// which all places behind it refer, or a file.
-func (t *Pending) Passed(p content.Part) {
-	switch p.(type) {
-	case *content.Thinking:
-	case *content.ToolUse:
-		t.Begin()
-	default:
-		t.told.files++
-	}
-}
-
-// Begin has all places that follow refer to this one.
-func (t *Pending) Begin() {
-	t.told = since{}
-	for i := range t.list {
-		t.list[i].at = since{}
-	}
-}
-
-// Empty reports whether nothing is kept at all.
-func (t *Pending) Empty() bool { return len(t.list) == 0 }
-
-// Rest calls lost for each part that nothing has carried. p is nil for the
-// signature of a text.
-func (t *Pending) Rest(lost func(n int, p *content.Thinking)) {
-	for i := range t.list {
-		switch one := &t.list[i]; {
-		case one.copied || !Foreign(one.signature(), t.Own):
-		case one.ofText:
-			lost(one.n, nil)
+// DropAll drops all states, and calls lost for each that the client does not
+// receive in another field. t is nil for the signature of a text.
+func (p *Pending) DropAll(lost func(n int, t *content.Thinking)) {
+	for i := range p.list {
+		switch s := &p.list[i]; {
+		case s.copied || !IsForeign(s.signature(), p.ClientFormat):
+		case s.textSignature:
+			lost(s.n, nil)
 		default:
-			lost(one.n, &one.part)
+			lost(s.n, &s.part)
 		}
 	}
-	t.list = nil
+	p.list = nil
 }
 
-// Large returns the number of a part that is too large to be carried, with which
-// nothing is kept until the next call.
-func (t *Pending) Large() (n int, ok bool) { return t.large - 1, t.large > 0 }
-
-// Take returns what carries all thinking that is closed, as encode makes it of
-// the format and of what [Join] returns; encode returns false for what is too
-// large. The thinking is forgotten then. All of it is carried or nothing: to its
-// vendor, a list with gaps is worth less than nothing. lost gets the part that a
-// loss is about.
-func (t *Pending) Take(room *int, encode func(f content.Format, data string) (string, bool), lost func(n int, r *loss.Rule)) string {
-	var list []Thought
-	var whose content.Format
-	first, size, large, rest := 0, 0, t.large-1, t.list[:0]
-	t.large = 0
-	for i := range t.list {
-		one := &t.list[i]
-		if one.open {
-			rest = append(rest, *one)
-			continue
-		}
-		*room += one.cost
-		sig := one.signature()
-		switch {
-		case !Foreign(sig, t.Own):
-			continue
-		case whose != "" && sig.Format != whose:
-			lost(one.n, TwoVendors)
-			continue
-		case whose == "":
-			first = one.n
-		}
-		whose = sig.Format
-		if size += one.size(); one.over || size > MaxSize {
-			large = one.n
-		}
-		p := one.part
-		if !t.Bare || !holdsText(sig) {
-			p.Text = string(one.text)
-		}
-		list = append(list, Thought{Thinking: &p, First: !one.ofText && one.at == since{}, OfText: one.ofText,
-			Back: t.told.text - one.at.text, Past: t.told.files - one.at.files})
+// Remove removes a block and returns its text. It returns false if the text is not
+// stored.
+func (p *Pending) Remove(block int, room *int) (text string, ok bool) {
+	i := slices.IndexFunc(p.list, func(s pendingState) bool { return s.block == block })
+	if i < 0 || p.list[i].dropped {
+		return "", false
 	}
-	clear(t.list[len(rest):])
-	t.list = rest
-	if len(list) == 0 && large < 0 {
+	text = string(p.list[i].text)
+	*room += p.list[i].cost
+	p.list = slices.Delete(p.list, i, i+1)
+	return text, true
+}
+
+// Empty reports whether nothing is stored.
+func (p *Pending) Empty() bool { return len(p.list) == 0 }
+
+// NeedsCarrier reports whether there is state that the client does not receive in
+// another field.
+func (p *Pending) NeedsCarrier() bool {
+	if p.oversized > 0 {
+		return true
+	}
+	for i := range p.list {
+		if s := &p.list[i]; !s.copied && IsForeign(s.signature(), p.ClientFormat) {
+			return true
+		}
+	}
+	return false
+}
+
+// Oversized returns the index of a part whose state was too large to be carried.
+// Then nothing is stored until the next call of [Pending.Take].
+func (p *Pending) Oversized() (n int, ok bool) { return p.oversized - 1, p.oversized > 0 }
+
+// Size returns the number of stored states, and about how many bytes they occupy.
+func (p *Pending) Size() (states, bytes int) {
+	for i := range p.list {
+		bytes += p.list[i].size() + stateCost
+	}
+	return len(p.list), bytes
+}
+
+// Take removes all closed states and returns their encoded form, or an empty string
+// if there are none. encode gets their format and the result of [EncodeThinking];
+// it returns false if that is too large. Take encodes all states or none: a vendor
+// refuses a list with gaps. lost gets the index of a part that a loss is about.
+func (p *Pending) Take(room *int, encode func(f content.Format, data string) (string, bool), lost func(n int, r *loss.Rule)) string {
+	var list []State
+	var format content.Format
+	first, size, oversized, open := 0, 0, p.oversized-1, p.list[:0]
+	p.oversized = 0
+	for i := range p.list {
+		s := &p.list[i]
+		if s.open {
+			open = append(open, *s)
+			continue
+		}
+		*room += s.cost
+		sig := s.signature()
+		switch {
+		case !IsForeign(sig, p.ClientFormat):
+			continue
+		case format != "" && sig.Format != format:
+			lost(s.n, TwoVendors)
+			continue
+		case format == "":
+			first = s.n
+		}
+		format = sig.Format
+		if size += s.size(); s.dropped || size > MaxSize {
+			oversized = s.n
+		}
+		t := s.part
+		if !p.OmitText || !holdsText(sig) {
+			t.Text = string(s.text)
+		}
+		list = append(list, State{Thinking: &t, TextSignature: s.textSignature})
+	}
+	clear(p.list[len(open):])
+	p.list = open
+	if len(list) == 0 && oversized < 0 {
 		return ""
 	}
-	if large < 0 {
-		if data, ok := encode(whose, Join(list)); ok {
+	if oversized < 0 {
+		if data, ok := encode(format, EncodeThinking(list)); ok {
 			return data
 		}
-		large = first // with all the escapes
+		oversized = first // JSON escapes count, too
 	}
-	lost(large, TooLarge)
+	lost(oversized, TooLarge)
 	return ""
 }
 
-// holdsText reports whether a signature of thinking holds the text as well: the
-// items of Responses do.
+// find returns the state of a block, or nil if it is not stored.
+func (p *Pending) find(block int) *pendingState {
+	for i := len(p.list) - 1; i >= 0; i-- {
+		if p.list[i].block == block {
+			return &p.list[i]
+		}
+	}
+	return nil
+}
+
+// sign sets the signature of a state.
+func (p *Pending) sign(s *pendingState, sig content.Signature, room *int) {
+	more := len(sig.Data) - len(s.part.Signature.Data)
+	s.part.Signature = sig
+	s.charge(more, room)
+	p.checkSize(s, room)
+}
+
+// checkSize drops all states if one that must be carried is too large.
+func (p *Pending) checkSize(s *pendingState, room *int) {
+	if !s.dropped || !IsForeign(s.signature(), p.ClientFormat) {
+		return
+	}
+	p.oversized = s.n + 1
+	for i := range p.list {
+		*room += p.list[i].cost
+	}
+	p.list = nil
+}
+
+// holdsText reports whether a signature of thinking holds the text, too, as items
+// of OpenAI Responses do.
 func holdsText(sig content.Signature) bool {
 	return sig.Format == "openai-responses" && len(sig.Data) > 0 && sig.Data[0] == '{'
 }
 
-// CarriesThinking reports whether the calls of a format carry the thinking before
-// them: those of content generation have signatures of their own.
-func CarriesThinking(f content.Format) bool { return f != "generatecontent" }
-
-// Kept returns how many parts are kept, and about how many bytes they take.
-func (t *Pending) Kept() (parts, bytes int) {
-	for i := range t.list {
-		bytes += t.list[i].size() + thoughtCost
-	}
-	return len(t.list), bytes
-}
+// CallsCarryThinking reports whether tool calls carry the thinking before them for
+// vendors of the format f. Calls of generateContent have signatures, and its
+// vendors need no others.
+func CallsCarryThinking(f content.Format) bool { return f != "generatecontent" }

@@ -1,5 +1,6 @@
-// Package floor measures benchmarks against the floor that the project's goals
-// are told in: V, the time that gjson.Valid takes for the same document.
+// Package floor runs benchmarks and reports their time as a multiple of a floor,
+// the time of another operation. Performance goals use the unit V: the time of
+// gjson.Valid for the same document.
 package floor
 
 import (
@@ -9,9 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Run benchmarks op in the usual way, and reports besides how long it takes in
-// units of V. Both are taken in turns, and the best of each counts, so that a
-// busy machine slows both.
+// Run benchmarks op, which processes doc, and also reports its time in V.
 func Run(b *testing.B, doc string, op func()) {
 	b.Helper()
 	Against(b, "V", func() { gjson.Valid(doc) }, func() {
@@ -23,22 +22,24 @@ func Run(b *testing.B, doc string, op func()) {
 	}, op)
 }
 
-// Against reports the time of op in units of another function's.
+// Against runs bench, and reports the time of op as a multiple of that of floor,
+// with the given unit. It runs op and floor alternately and compares their best
+// times, so that other load on the machine matters less.
 func Against(b *testing.B, unit string, floor, bench, op func()) {
 	b.Helper()
 	bench()
 	best := [2]time.Duration{1 << 62, 1 << 62}
 	for range 7 {
 		for i, f := range []func(){op, floor} {
-			best[i] = min(best[i], each(f))
+			best[i] = min(best[i], measure(f))
 		}
 	}
 	b.ReportMetric(float64(best[0])/float64(best[1]), unit)
 }
 
-// each returns the time of one call in picoseconds, from a run of some
-// milliseconds.
-func each(f func()) time.Duration {
+// measure returns the time of one call of f in picoseconds. It calls f for at
+// least 4 ms.
+func measure(f func()) time.Duration {
 	for n := 1; ; n *= 2 {
 		start := time.Now()
 		for range n {

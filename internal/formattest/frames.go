@@ -108,7 +108,7 @@ func Taken(t *testing.T, r FrameReader, before, after func(*upstream.Frame)) {
 		t.Fatalf("the Writer refused: %v", err)
 	}
 	n := reply.Usage
-	if min(n.Input, n.CacheRead, n.CacheWrite, n.CacheWrite1h, n.Output, n.Thinking, n.Prompt(), n.Answer()) < 0 {
+	if min(n.Input, n.CacheRead, n.CacheWrite, n.CacheWrite1h, n.Output, n.Thinking, n.Prompt(), n.Completion()) < 0 {
 		t.Errorf("negative usage: %+v", n)
 	}
 }

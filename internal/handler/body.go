@@ -18,37 +18,37 @@ import (
 )
 
 const (
-	bodyPiece = 32 << 10  // what one read may bring
-	bodyTrust = 256 << 10 // what must have come before Content-Length is believed,
-	bodyShare = 8         // or the share of it, if that is less, but a piece at least
+	pieceSize  = 32 << 10  // size of one read
+	trustAfter = 256 << 10 // bytes that must arrive before Content-Length is trusted,
+	trustShare = 8         // or this share of Content-Length if that is less, but at least one piece
 )
 
-// body reads the request's body. What is refused unread closes the connection,
-// and keeps its deadline.
+// body reads the request body. If it refuses the body unread, the connection closes
+// and its deadline stays.
 func (x *exchange) body() (string, error) {
-	ascii, err := mediaType(x.r.Header)
+	ascii, err := checkContentType(x.r.Header)
 	if err != nil {
 		return "", err
 	}
-	if !identity(x.r.Header) {
-		return "", &Failure{Code: upstream.CodeInvalid, Detail: DetailEncoding}
+	if !isIdentity(x.r.Header) {
+		return "", &Failure{Code: upstream.CodeInvalid, Detail: DetailContentEncoding}
 	}
-	limit := x.s.serving.Limits.Body
+	limit := x.s.options.Limits.Body
 	if x.r.ContentLength > limit {
-		return "", &Failure{Code: upstream.CodeTooLarge, Reason: fmt.Sprintf("the Content-Length is %d, more than Limits.Body, %d", x.r.ContentLength, limit)}
+		return "", &Failure{Code: upstream.CodeTooLarge, Reason: fmt.Sprintf("the Content-Length is %d; Limits.Body is %d", x.r.ContentLength, limit)}
 	}
 	if x.r.Body == nil {
 		return "", nil
 	}
-	_ = x.rc.SetReadDeadline(x.start.Add(x.s.serving.Timeouts.Body)) // where there is no deadline, there is none
-	defer x.interruptible()()
-	body, err := x.read(http.MaxBytesReader(nil, x.r.Body, limit))
-	x.report.BytesIn = x.came
+	_ = x.rc.SetReadDeadline(x.start.Add(x.s.options.Timeouts.Body)) // not every connection has deadlines
+	defer x.interruptReads()()
+	body, err := x.readAll(http.MaxBytesReader(nil, x.r.Body, limit))
+	x.report.BytesIn = x.bytesRead
 	if err != nil {
-		return "", x.unreadable(err)
+		return "", x.bodyError(err)
 	}
-	x.unread = false
-	// From here on the server reads only to see whether the client leaves.
+	x.bodyUnread = false
+	// From here on the server reads only to notice that the client leaves.
 	_ = x.rc.SetReadDeadline(time.Time{})
 	if ascii && !isASCII(body) {
 		return "", &Failure{Code: upstream.CodeInvalid, Detail: DetailCharset}
@@ -56,10 +56,10 @@ func (x *exchange) body() (string, error) {
 	return body, nil
 }
 
-// interruptible lets the end of the request's context end reading: a deadline or
-// the host, since the server does not look for clients that leave until the body
-// is read. The function it returns must be called when reading is over.
-func (x *exchange) interruptible() (over func()) {
+// interruptReads makes the end of the request's context interrupt reads. The server
+// notices clients that leave only after the body is read, but the host may cancel
+// the context before. The caller must call over when it is done reading.
+func (x *exchange) interruptReads() (over func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(x.r.Context(), func() {
 		_ = x.rc.SetReadDeadline(time.Unix(1, 0))
@@ -72,24 +72,23 @@ func (x *exchange) interruptible() (over func()) {
 	}
 }
 
-// read reads all of r into a string without a second copy, and takes the bytes
-// from the budget as they come. What comes before Content-Length is believed
-// waits in pieces that are used again, so that nothing is allocated but the
-// string. From then on the budget has all that was promised, since memory is
-// taken for that: a body that does not fit is refused before, not half-way.
-func (x *exchange) read(r io.Reader) (string, error) {
-	first := pieceList{pool: &x.s.scratch}
-	defer first.free()
-	promised := x.r.ContentLength // -1 if nothing is
-	trust := int64(bodyTrust)
+// readAll reads r into a string without a second copy, and reserves the bytes in the
+// budget. The first bytes are read into pooled pieces, so that only the string is
+// allocated. Once enough of them have arrived, the whole Content-Length is allocated
+// and reserved: a body that exceeds the budget is refused early.
+func (x *exchange) readAll(r io.Reader) (string, error) {
+	first := pieceList{pool: &x.s.pieces}
+	defer first.release()
+	promised := x.r.ContentLength // -1 if unknown
+	trust := int64(trustAfter)
 	if promised >= 0 {
-		trust = min(trust, max(promised/bodyShare, bodyPiece))
+		trust = min(trust, max(promised/trustShare, pieceSize))
 	}
-	for x.came < trust {
-		n, err := x.readPiece(r, first.room())
-		first.took(n)
+	for x.bytesRead < trust {
+		n, err := x.readPiece(r, first.free())
+		first.advance(n)
 		if err == io.EOF {
-			return first.text(x.came), nil
+			return first.text(x.bytesRead), nil
 		}
 		if err != nil {
 			return "", err
@@ -99,10 +98,10 @@ func (x *exchange) read(r io.Reader) (string, error) {
 		return "", overloaded()
 	}
 	var b strings.Builder
-	b.Grow(int(max(promised, 2*x.came)))
+	b.Grow(int(max(promised, 2*x.bytesRead)))
 	first.writeTo(&b)
-	first.free()
-	for piece := first.room(); ; {
+	first.release()
+	for piece := first.free(); ; {
 		n, err := x.readPiece(r, piece)
 		b.Write(piece[:n])
 		if err == io.EOF {
@@ -114,105 +113,97 @@ func (x *exchange) read(r io.Reader) (string, error) {
 	}
 }
 
-// readPiece reads once, and takes what came from the budget.
+// readPiece reads once and reserves the bytes.
 func (x *exchange) readPiece(r io.Reader, p []byte) (int, error) {
 	n, err := r.Read(p)
-	x.came += int64(n)
-	if !x.reserve(x.came) {
+	x.bytesRead += int64(n)
+	if !x.reserve(x.bytesRead) {
 		return 0, overloaded()
 	}
 	return n, err
 }
 
-// reserve takes n bytes of the budget in all. It reports whether there were so
-// many.
+// reserve raises the bytes reserved in the budget to n and reports whether it could.
 func (x *exchange) reserve(n int64) bool {
-	more := n - x.taken
+	more := n - x.reserved
 	if more <= 0 {
 		return true
 	}
-	if !x.s.serving.Budget.Take(more) {
+	if !x.s.options.Budget.Take(more) {
 		return false
 	}
-	x.taken = n
+	x.reserved = n
 	return true
 }
 
-// These bound how long a connection stays open behind an answer to a client
-// that is still sending, and how many bytes are thrown away meanwhile.
+// The handler reads and discards the rest of an unread body: before the response
+// to keep the connection, or after it so that the client can read the response.
 const (
-	lingerTime  = 2 * time.Second
-	lingerBytes = 256 << 20
+	discardTime = 2 * time.Second
+	drainBytes  = 256 << 10 // before the response
+	lingerBytes = 256 << 20 // after it
 )
 
-// These bound what is left of a body that is read only to keep the connection, and
-// the time for it.
-const (
-	drainBytes = 256 << 10
-	drainTime  = 2 * time.Second
-)
-
-// drain reads what is left of a body that is not wanted, if it is little and comes
-// soon. It reports whether all of it has come, so that the connection can serve
-// the next request.
+// drain reads and discards the rest of the body if it is short and arrives soon. It
+// reports whether the body was read to its end, so that the connection can serve the
+// next request.
 func (x *exchange) drain() bool {
-	switch left := x.r.ContentLength - x.came; {
-	case x.r.ContentLength >= 0 && left > drainBytes:
+	switch remaining := x.r.ContentLength - x.bytesRead; {
+	case x.r.ContentLength >= 0 && remaining > drainBytes:
 		return false
-	case x.came == 0 && x.r.Header.Get("Expect") != "": // it sends when it is asked to
+	case x.bytesRead == 0 && x.r.Header.Get("Expect") != "": // the client sends after "100 Continue"
 		return false
-	case x.cut || x.r.Context().Err() != nil:
+	case x.readFailed || x.r.Context().Err() != nil:
 		return false
 	}
-	if x.rc.SetReadDeadline(time.Now().Add(drainTime)) != nil {
-		return false // reading could take forever
+	if x.rc.SetReadDeadline(time.Now().Add(discardTime)) != nil {
+		return false // a read without a deadline might not return
 	}
 	n, err := io.CopyN(io.Discard, x.r.Body, drainBytes+1)
-	x.came += n
+	x.bytesRead += n
 	if err != io.EOF {
 		return false
 	}
-	x.unread = false
+	x.bodyUnread = false
 	_ = x.rc.SetReadDeadline(time.Time{})
 	return true
 }
 
-// linger lets a client whose body was not read come to the answer. A connection
-// that is closed with bytes on the way is reset, and that takes the answer away
-// from under the client: many look at it only when they have sent everything.
-// Afterwards nothing is read any more, or the server would go on for as long as
-// the client likes.
+// linger reads and discards what the client is still sending, so that it can read
+// the response. Closing a connection with unread bytes resets it, and a client that
+// reads only after sending would lose the response. Afterwards the connection reads
+// nothing more, or the server would drain it without a limit.
 func (x *exchange) linger() {
-	if !x.lingers {
+	if !x.lingering {
 		return
 	}
-	_ = x.rc.Flush()                                         // what cannot be flushed goes out in the end
-	idle := x.came == 0 && x.r.Header.Get("Expect") != ""    // it sends when it is told to
-	late := time.Since(x.start) >= x.s.serving.Timeouts.Body // it had its time
-	if !idle && !late && x.rc.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+	_ = x.rc.Flush()                                           // without Flush, the server sends it in the end
+	idle := x.bytesRead == 0 && x.r.Header.Get("Expect") != "" // the client sends after "100 Continue"
+	late := time.Since(x.start) >= x.s.options.Timeouts.Body   // the time for the body is over
+	if !idle && !late && x.rc.SetReadDeadline(time.Now().Add(discardTime)) == nil {
 		_, _ = io.CopyN(io.Discard, x.r.Body, lingerBytes)
 	}
 	_ = x.rc.SetReadDeadline(time.Unix(1, 0))
 }
 
-// A pieceList holds what has come so far, in pieces of a pool. All but the last
-// are full.
+// A pieceList holds the first bytes of a body in pooled pieces. All but the last
+// piece are full.
 type pieceList struct {
-	pool *sync.Pool // of *[bodyPiece]byte
-	list []*[bodyPiece]byte
+	pool *sync.Pool // of *[pieceSize]byte
+	list []*[pieceSize]byte
 	last int // bytes in the last piece
 }
 
-// room returns where to read to.
-func (p *pieceList) room() []byte {
-	if len(p.list) == 0 || p.last == bodyPiece {
-		p.list = append(p.list, p.pool.Get().(*[bodyPiece]byte))
+// free returns the free part of the last piece.
+func (p *pieceList) free() []byte {
+	if len(p.list) == 0 || p.last == pieceSize {
+		p.list = append(p.list, p.pool.Get().(*[pieceSize]byte))
 		p.last = 0
 	}
 	return p.list[len(p.list)-1][p.last:]
 }
 
-func (p *pieceList) took(n int) { p.last += n }
+func (p *pieceList) advance(n int) { p.last += n }
 
 func (p *pieceList) writeTo(b *strings.Builder) {
 	for i, piece := range p.list {
@@ -231,42 +222,41 @@ func (p *pieceList) text(size int64) string {
 	return b.String()
 }
 
-// free gives the pieces back.
-func (p *pieceList) free() {
+// release returns the pieces to the pool.
+func (p *pieceList) release() {
 	for _, piece := range p.list {
 		p.pool.Put(piece)
 	}
 	p.list, p.last = nil, 0
 }
 
-// unreadable says what it means that reading the body failed.
-func (x *exchange) unreadable(err error) error {
+// bodyError returns the error for a body that could not be read.
+func (x *exchange) bodyError(err error) error {
 	var f *Failure
 	var tooLarge *http.MaxBytesError
-	x.cut = !errors.As(err, &f) && !errors.As(err, &tooLarge) // nothing more can be read
+	x.readFailed = !errors.As(err, &f) && !errors.As(err, &tooLarge) // no more bytes can be read
 	var broken *net.OpError
 	switch {
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &tooLarge):
 		return &Failure{Code: upstream.CodeTooLarge, Err: err}
-	case errors.As(x.ended(x.r.Context()), &f):
+	case errors.As(x.contextError(x.r.Context()), &f):
 		return f
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &Failure{Code: upstream.CodeInvalid, Detail: DetailBodyTime, Err: err}
+		return &Failure{Code: upstream.CodeInvalid, Detail: DetailBodyTimeout, Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken), x.r.Context().Err() != nil:
-		x.report.Status = statusGone // what is written all the same is for one who only stopped sending
+		x.report.Status = statusGone // the response is for clients that only stopped sending
 	}
 	return &Failure{
-		Code: upstream.CodeInvalid, Text: "The request body could not be read to its end",
+		Code: upstream.CodeInvalid, Text: "The request body could not be read completely",
 		Err: fmt.Errorf("reading the body: %w", err),
 	}
 }
 
-// mediaType checks that the body is said to be JSON, or nothing is said. ascii
-// reports that it is in a charset that is only understood as far as it is
-// ASCII.
-func mediaType(h http.Header) (ascii bool, err error) {
+// checkContentType checks that the Content-Type is absent or JSON. ascii reports
+// that the declared charset agrees with UTF-8 only for ASCII.
+func checkContentType(h http.Header) (ascii bool, err error) {
 	lines := h.Values("Content-Type")
 	if len(lines) == 0 {
 		return false, nil
@@ -284,8 +274,8 @@ func mediaType(h http.Header) (ascii bool, err error) {
 	return false, &Failure{Code: upstream.CodeInvalid, Detail: DetailCharset}
 }
 
-// identity reports whether the body is not compressed.
-func identity(h http.Header) bool {
+// isIdentity reports whether the body has no content coding.
+func isIdentity(h http.Header) bool {
 	for _, line := range h.Values("Content-Encoding") {
 		for coding := range strings.SplitSeq(line, ",") {
 			if c := strings.TrimSpace(coding); c != "" && !strings.EqualFold(c, "identity") {

@@ -1,18 +1,16 @@
-// Package handler is what the handlers of all formats share: keys and ids,
-// reading the body within its limits, running the upstream, keeping time, and
-// the connection to the client. A wire package gives it a [Dialect] and, for
-// each request, an [Encoder]: functions from requests and events to bytes that
-// do no I/O and know no clock.
+// Package handler is the server side that both formats share. It checks keys, reads
+// bodies within their limits, runs the upstream, enforces timeouts and writes to the
+// client. A wire package supplies a [Protocol] and, for each request, an [Encoder].
+// These turn requests and events into bytes; they do no I/O and read no clock.
 //
-// # Who does what
+// # Goroutines
 //
-// The texts of links are judged with the request. Its files are found, and then
-// Generate runs, on a goroutine of its own; the handler's goroutine is the timer:
-// it sends signs of life, ends a silent or endless call, and gives up on an
-// upstream that does not return. Both write to the client, never at once: a token
-// goes from hand to hand. Only the handler's goroutine sets deadlines.
+// A request first has its links checked. Then a goroutine of its own loads the files
+// and calls Generate, while the handler's goroutine keeps time: it sends
+// keep-alives, ends silent or endless responses, and abandons an upstream that does
+// not return. Both goroutines write to the client, one at a time: the holder of the
+// sink's token writes. Only the handler's goroutine sets deadlines.
 //
-// An upstream that ignores its context is left behind after a grace. What it
-// still writes is dropped, and the bytes of its request stay in the budget
-// until it returns.
+// An upstream that ignores its context is abandoned after Timeouts.Grace. Its later
+// writes are dropped. The bytes of its request stay in the budget until it returns.
 package handler

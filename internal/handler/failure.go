@@ -4,69 +4,68 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"log/slog"
 	"time"
-	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
-// A Detail says more about a failure than its code, where formats have words
-// for it.
+// A Detail refines the code of a failure, for formats that have a text or code for
+// it.
 type Detail uint8
 
 const (
-	NoDetail        Detail = iota
-	DetailNoKey            // there was no key
-	DetailBadKey           // the key is wrong
-	DetailTwoKeys          // there were two keys that differ
-	DetailMediaType        // the body is not said to be JSON
-	DetailCharset          // the body is in a charset that is not understood
-	DetailEncoding         // the body is compressed
-	DetailBodyTime         // the body took too long
+	NoDetail              Detail = iota
+	DetailMissingKey             // the request has no key
+	DetailInvalidKey             // the key is invalid
+	DetailConflictingKeys        // the request has two different keys
+	DetailMediaType              // the Content-Type is not JSON
+	DetailCharset                // the charset is not supported
+	DetailContentEncoding        // the body has a Content-Encoding
+	DetailBodyTimeout            // the body took longer than Timeouts.Body
 )
 
-// A Failure is what a client is told about a request that failed.
+// A Failure is the error response to a request.
 type Failure struct {
 	Code   upstream.Code
 	Detail Detail
 
-	// Text goes out. It is one line of bounded length, or empty for the
-	// format's usual sentence.
+	// Text is for the client: one line of bounded length, or empty for the format's
+	// default text.
 	Text string
 
-	// Violations are those of the document, More how many more there were. Paths
-	// are in the format's own words.
+	// Violations are the violations of the document with wire paths, More the number
+	// of further ones.
 	Violations []*content.Violation
 	More       int
 
-	// Details are the error object of a vendor, or of the host; Status goes with
-	// them, and Header with the response: see [upstream.Error].
+	// Details is the error object of a vendor or of the host, Status its HTTP
+	// status. Header is added to the response: see [upstream.Error].
 	Details *content.Extra
 	Status  int
 	Header  []upstream.Field
 
 	RetryAfter time.Duration
-	Allow      string // with CodeMethod: the methods that are allowed
-	Err        error  // the cause; for the host only
+	Allow      string // the allowed methods, with CodeMethod
+	Err        error  // the cause, for the host only
 
-	// Reason is what is wrong in words that quote no client: for the log and the
-	// report, where neither Detail nor Err shows it.
+	// Reason describes the error in logs and reports if neither Detail nor Err does.
+	// It contains no text of the client.
 	Reason string
 
 	Upstream, UpstreamID string // see [upstream.Error]
 
-	byHost bool // a context of the host's ended the call, or a deadline within it
+	byHost bool // the host's context or deadline ended the request
 }
 
-// Error returns what the failure is about, for logs: the code, and the cause
-// where one is known.
+// Error returns the code and the cause, for logs.
 func (f *Failure) Error() string {
 	cause := f.Err
 	var e *upstream.Error
 	if errors.As(cause, &e) {
-		cause = e.Err // what went wrong, instead of what the client is told
+		cause = e.Err // the cause, not the text for the client
 	}
 	text := string(f.Code)
 	if r := f.reason(); r != "" {
@@ -81,25 +80,25 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// reason returns what is wrong, as far as the handler found it by itself.
+// reason returns the handler's own description of the error, or "".
 func (f *Failure) reason() string {
 	if f.Reason != "" {
 		return f.Reason
 	}
 	switch f.Detail {
-	case DetailNoKey:
+	case DetailMissingKey:
 		return "the request has no key"
-	case DetailBadKey:
+	case DetailInvalidKey:
 		return "the key is not valid"
-	case DetailTwoKeys:
+	case DetailConflictingKeys:
 		return "the request has two keys that differ"
 	case DetailMediaType:
 		return "the Content-Type is not application/json"
 	case DetailCharset:
 		return "the charset of the body is not UTF-8"
-	case DetailEncoding:
+	case DetailContentEncoding:
 		return "the body has a Content-Encoding"
-	case DetailBodyTime:
+	case DetailBodyTimeout:
 		return "the body took longer than Timeouts.Body"
 	}
 	return ""
@@ -108,14 +107,14 @@ func (f *Failure) reason() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// maxText bounds the text of an upstream's error.
+// maxText bounds the text of an upstream's error, in bytes.
 const maxText = 2 << 10
 
-// Explain finds out what a client is told about err, which is not nil. What is
-// outermost in err counts: a [*Failure], an [*upstream.Error] or the faults of
-// a document. Everything else is an internal error without its text.
-func Explain(err error) *Failure {
-	switch e := outermost(err).(type) {
+// FailureOf returns the error response for err, which must not be nil. The outermost
+// [*Failure], [*upstream.Error] or violations in err decide. Other errors are
+// internal errors, whose text is not sent.
+func FailureOf(err error) *Failure {
+	switch e := clientError(err).(type) {
 	case *Failure:
 		return e
 	case *upstream.Error:
@@ -139,7 +138,7 @@ func Explain(err error) *Failure {
 	return &Failure{Code: upstream.CodeInternal, Err: err}
 }
 
-// isCode reports whether an upstream can fail with c.
+// isCode reports whether c is a code of an [upstream.Error].
 func isCode(c upstream.Code) bool {
 	switch c {
 	case upstream.CodeInvalid, upstream.CodeUnauthenticated, upstream.CodeBilling, upstream.CodePermission,
@@ -151,15 +150,15 @@ func isCode(c upstream.Code) bool {
 	return false
 }
 
-// outermost returns the first error in err, from the outside in, that says
-// something to clients. A list of faults is returned as a whole.
-func outermost(err error) error {
+// clientError returns the outermost error in err that has a response of its own, or
+// nil. It returns a list of violations as a whole.
+func clientError(err error) error {
 	for err != nil {
 		switch e := err.(type) {
 		case *Failure, *upstream.Error, *content.Violation:
 			return e
 		case interface{ Unwrap() []error }:
-			return first(err, e.Unwrap())
+			return firstClientError(err, e.Unwrap())
 		case interface{ Unwrap() error }:
 			err = e.Unwrap()
 		default:
@@ -169,9 +168,9 @@ func outermost(err error) error {
 	return nil
 }
 
-func first(joined error, errs []error) error {
+func firstClientError(joined error, errs []error) error {
 	for _, err := range errs {
-		switch e := outermost(err).(type) {
+		switch e := clientError(err).(type) {
 		case nil:
 		case *Failure, *upstream.Error:
 			return e
@@ -182,20 +181,94 @@ func first(joined error, errs []error) error {
 	return nil
 }
 
-// OneLine makes s fit for one line of at most limit bytes.
-func OneLine(s string, limit int) string {
-	if len(s) > limit {
-		cut := limit - len("…")
-		for cut > 0 && !utf8.RuneStart(s[cut]) {
-			cut--
+// logFailure logs the code and the cause of a failure, but not the text for the
+// client, which may quote its request. Of violations it logs the number, and the
+// code and path of the first.
+func (x *exchange) logFailure(ctx context.Context, f *Failure, more ...slog.Attr) {
+	level, message := logLevel(ctx, f)
+	attrs := []slog.Attr{slog.String("code", string(f.Code))}
+	if len(f.Violations) > 0 {
+		first := f.Violations[0]
+		attrs = append(attrs, slog.Int("violations", len(f.Violations)+f.More), slog.String("violation", string(first.Code)))
+		if first.Path != "" {
+			attrs = append(attrs, slog.String("at", OneLine(first.Path, maxPath)))
 		}
-		s = s[:cut] + "…"
+	} else if cause := causeText(f); cause != "" {
+		attrs = append(attrs, slog.String("cause", cause))
 	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r < ' ', r == 0x7f, r == '\u0085', r == '\u2028', r == '\u2029':
-			return ' '
+	var p *panicError
+	if errors.As(f.Err, &p) {
+		attrs = append(attrs, slog.String("stack", string(p.stack)))
+	}
+	x.logLine(ctx, level, message, append(attrs, more...)...)
+}
+
+// maxPath bounds the path of a violation, in bytes. Paths may contain the client's
+// names.
+const maxPath = 256
+
+// logLevel returns the level and the message for a failure. Errors that clients
+// cause are for debugging only, so that clients cannot fill the log.
+func logLevel(ctx context.Context, f *Failure) (slog.Level, string) {
+	switch f.Code {
+	case upstream.CodeTimeout:
+		if context.Cause(ctx) == errClientTimeout { // the client chose it
+			return slog.LevelDebug, "request failed"
 		}
-		return r
-	}, s)
+		fallthrough
+	case upstream.CodeInternal, upstream.CodeUnavailable, upstream.CodeBadGateway:
+		if f.byHost {
+			return slog.LevelWarn, "request failed"
+		}
+		return slog.LevelError, "request failed"
+	case upstream.CodeOverloaded, upstream.CodeRateLimit, upstream.CodeQuota, upstream.CodeBilling, upstream.CodeUnsupported:
+		return slog.LevelWarn, "request failed"
+	}
+	return slog.LevelDebug, "request refused"
+}
+
+// causeText returns the cause of a failure without texts for the client. If only the
+// code is known, that is the cause.
+func causeText(f *Failure) string {
+	reason, err, code := f.reason(), f.Err, f.Code
+	for e := (*upstream.Error)(nil); errors.As(err, &e); {
+		err, code = e.Err, e.Code
+	}
+	switch {
+	case err != nil && reason != "":
+		return reason + ": " + textOf(err)
+	case err != nil:
+		return textOf(err)
+	case reason != "":
+		return reason
+	case code != f.Code:
+		return string(code)
+	}
+	return ""
+}
+
+// textOf returns the text of an error of the host in bounded length and without
+// keys: it may quote what another server sent or received. A panic of the error's
+// methods is reported instead.
+func textOf(err error) (s string) {
+	defer func() {
+		if v := recover(); v != nil {
+			s = "an error whose Error method panics"
+		}
+	}()
+	return redact.Line(err.Error())
+}
+
+// logLine logs one line. A panic of the host's logger is ignored.
+func (x *exchange) logLine(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
+	l := x.s.options.Logger
+	if l == nil {
+		l = slog.Default() // at the time of the call: a program may set it after it makes handlers
+	}
+	defer func() { _ = recover() }()
+	attrs = append(attrs,
+		slog.String("request", x.id),
+		slog.String("format", string(x.s.protocol.Format())),
+		slog.String("path", x.r.URL.Path))
+	l.LogAttrs(ctx, level, message, attrs...)
 }

@@ -3,48 +3,52 @@ package handler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/content/fetch"
+	"github.com/polywire/polywire/upstream"
 )
 
-// A File is one that a request names and does not hold.
+// A File is a file that a request references by link or id.
 type File struct {
 	Source content.Source // a *content.URL or *content.File, not nil
 
-	// Path is where the source stands, in the format's own words.
+	// Path is the wire path of the source.
 	Path string
 
-	// Check judges what was found. Faults have paths in the format's own words;
-	// Path is put in for an empty one.
+	// Check validates the loaded file. Violations have wire paths; an empty path
+	// becomes Path.
 	Check func(b content.Blob) error
 }
 
-var errFilesLate error = &content.Violation{Code: content.CodeLimit, Text: "the files of the request took too long together"}
+var errFilesTimeout error = &content.Violation{Code: content.CodeLimit, Text: "the files of the request could not be loaded in time"}
 
-// A finding is what became of one source.
-type finding struct {
+// A loadResult is the result of loading one source.
+type loadResult struct {
 	place int
 	blob  content.Blob
 	err   error
 }
 
-// load finds the files of a request before the upstream is called, and checks
-// them. It reports all faults at once.
-func (x *exchange) load(ctx context.Context, l *loader, call *Call) error {
-	files := x.needed(call.Files)
+// loadFiles loads and checks the files of a request before the upstream is called.
+// It reports all violations at once.
+func (x *exchange) loadFiles(ctx context.Context, l *loader, op *Operation) error {
+	files := x.filesToLoad(op.Files)
 	if len(files) == 0 {
 		return nil
 	}
 	sources, place := distinct(files)
-	found := x.findAll(ctx, l, sources)
+	found := x.loadAll(ctx, l, sources)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	alone := slices.ContainsFunc(found, func(f finding) bool { return errors.Is(f.err, l.alone) })
+	alone := slices.ContainsFunc(found, func(f loadResult) bool { return errors.Is(f.err, l.errFile) })
 	var bad []File
 	var errs []error
 	for i, f := range files {
@@ -52,28 +56,28 @@ func (x *exchange) load(ctx context.Context, l *loader, call *Call) error {
 		err := got.err
 		_, link := f.Source.(*content.URL)
 		switch {
-		case alone && errors.Is(err, l.both):
-			err = nil // one file is too large for all: it is the one to be told
+		case alone && errors.Is(err, l.errFiles):
+			err = nil // only the file that alone exceeds the limit is reported
 		case err == nil:
-			call.Request.Wire = nil // or an adapter would send the link
+			op.Request.Wire = nil // otherwise an adapter would send the link
 			err = f.Check(got.blob)
 		case !errors.Is(err, content.ErrUnresolved):
-			x.hearFile(ctx, f, err)
+			x.logFileError(ctx, f, err)
 		case link:
-			_, err = call.Request.Load(ctx, f.Source) // in its words
+			_, err = op.Request.Load(ctx, f.Source) // for the text of its error
 		default:
-			err = nil // for the upstream to know
+			err = nil // the upstream may resolve the id
 		}
 		if err != nil {
 			bad, errs = append(bad, f), append(errs, err)
 		}
 	}
-	return unavailable(bad, errs)
+	return filesError(bad, errs)
 }
 
-// needed returns the files that are to be found before the upstream is called.
-func (x *exchange) needed(files []File) []File {
-	s := &x.s.serving
+// filesToLoad returns the files that the handler loads itself.
+func (x *exchange) filesToLoad(files []File) []File {
+	s := &x.s.options
 	if !s.ForwardLinks && s.Resolver != nil {
 		return files
 	}
@@ -86,8 +90,8 @@ func (x *exchange) needed(files []File) []File {
 	return list
 }
 
-// distinct returns the sources of files, each once, and for each file which of
-// them is its.
+// distinct returns the distinct sources of files, and for each file the index of its
+// source.
 func distinct(files []File) (sources []content.Source, place []int) {
 	seen := make(map[string]int, len(files))
 	place = make([]int, len(files))
@@ -104,42 +108,42 @@ func distinct(files []File) (sources []content.Source, place []int) {
 	return sources, place
 }
 
-// findAll finds sources, several at a time. It comes back in time whatever a
-// resolver of the host's does: one that ignores its context is left behind.
-func (x *exchange) findAll(ctx context.Context, l *loader, sources []content.Source) []finding {
+// loadAll loads sources, several at a time. It returns in time even if a resolver of
+// the host ignores its context.
+func (x *exchange) loadAll(ctx context.Context, l *loader, sources []content.Source) []loadResult {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(errDone)
-	ctx, cancel := context.WithTimeoutCause(ctx, x.s.serving.FileLimits.Time, errFilesLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, x.s.options.FileLimits.Time, errFilesTimeout)
 	defer cancel()
 	jobs := make(chan int, len(sources))
 	for i := range sources {
 		jobs <- i
 	}
 	close(jobs)
-	results := make(chan finding, len(sources))
-	for range min(cap(l.room), len(sources)) {
+	results := make(chan loadResult, len(sources))
+	for range min(cap(l.requestSlots), len(sources)) {
 		go func() {
 			for i := range jobs {
 				b, err := l.load(ctx, sources[i])
-				if errors.Is(err, l.alone) || errors.Is(err, l.both) {
-					stop(l.both) // the others would be refused as well
+				if errors.Is(err, l.errFile) || errors.Is(err, l.errFiles) {
+					stop(l.errFiles) // the others would fail, too
 				}
-				results <- finding{i, b, err}
+				results <- loadResult{i, b, err}
 			}
 		}()
 	}
-	return gather(ctx, results, len(sources), x.s.serving.Timeouts.Grace)
+	return awaitResults(ctx, results, len(sources), x.s.options.Timeouts.Grace)
 }
 
-// gather takes n results, but waits for none longer than grace after ctx has
-// ended.
-func gather(ctx context.Context, results <-chan finding, n int, grace time.Duration) []finding {
-	found := make([]finding, n)
+// awaitResults receives n results. After the end of ctx it waits for no more than
+// grace.
+func awaitResults(ctx context.Context, results <-chan loadResult, n int, grace time.Duration) []loadResult {
+	found := make([]loadResult, n)
 	for i := range found {
-		found[i].err = errFilesLate
+		found[i].err = errFilesTimeout
 	}
 	ended := ctx.Done()
-	var late <-chan time.Time
+	var deadline <-chan time.Time
 	for left := n; left > 0; {
 		select {
 		case r := <-results:
@@ -149,26 +153,317 @@ func gather(ctx context.Context, results <-chan finding, n int, grace time.Durat
 			ended = nil
 			t := time.NewTimer(grace)
 			defer t.Stop()
-			late = t.C
-		case <-late:
+			deadline = t.C
+		case <-deadline:
 			return found
 		}
 	}
 	return found
 }
 
-// hearFile tells the host's log why a file cannot be had, where the client is
-// not told all of it.
-func (x *exchange) hearFile(ctx context.Context, f File, err error) {
+// logFileError logs why a file could not be loaded if the client does not receive
+// the cause.
+func (x *exchange) logFileError(ctx context.Context, f File, err error) {
 	var e *content.Violation
 	if errors.As(err, &e) {
 		err = e.Err
 	}
 	if err != nil {
-		level := slog.LevelDebug // mostly it is what the client named
+		level := slog.LevelDebug // usually the client's mistake
 		if errors.Is(err, fs.ErrPermission) {
-			level = slog.LevelWarn // the host's store
+			level = slog.LevelWarn // a problem of the host's store
 		}
-		x.say(ctx, level, "file cannot be had", slog.String("file", f.Path), slog.String("cause", textOf(err)))
+		x.logLine(ctx, level, "file could not be loaded", slog.String("file", f.Path), slog.String("cause", textOf(err)))
 	}
 }
+
+// A loader is the resolver of one request. It calls the host's resolver once for
+// each source, bounds the number of concurrent calls, and caches the results. It
+// starts no goroutine.
+type loader struct {
+	files        content.Resolver // nil without a Resolver
+	links        content.Resolver
+	withRequest  func(context.Context) (context.Context, context.CancelFunc) // adds the end of the request to a context
+	requestSlots chan struct{}                                               // limits the concurrent calls of the request
+	handlerSlots chan struct{}                                               // limits the concurrent calls of the handler
+	reserve      func(int64) bool                                            // reserves bytes of the budget
+	maxBytes     int64                                                       // limit of all files together
+	errFile      error                                                       // one file exceeds maxBytes
+	errFiles     error                                                       // the files together exceed maxBytes
+
+	mu       sync.Mutex
+	entries  map[string]*entry
+	bytes    int64 // loaded so far, or received of files that are being loaded
+	reserved int64 // bytes of the budget: at least bytes
+}
+
+// An entry is the cached result for one source. The holder of lock may use it.
+type entry struct {
+	lock chan struct{}
+	done bool
+	blob content.Blob
+	err  error
+}
+
+// newLoader returns a loader for the request that ends with ctx. take reserves bytes
+// of the budget.
+func (s *Handler) newLoader(ctx context.Context, take func(int64) bool) *loader {
+	return &loader{
+		files:        s.options.Resolver,
+		links:        s.options.Links,
+		requestSlots: make(chan struct{}, s.options.FileLimits.PerRequest),
+		handlerSlots: s.loadSlots,
+		reserve:      take,
+		maxBytes:     s.options.FileLimits.Bytes,
+		errFile:      tooLarge("the file is too large: at most %d bytes are allowed for all files of a request", s.options.FileLimits.Bytes),
+		errFiles:     tooLarge("the files of the request are too large together: at most %d bytes are allowed", s.options.FileLimits.Bytes),
+		entries:      make(map[string]*entry),
+		withRequest: func(caller context.Context) (context.Context, context.CancelFunc) {
+			both, cancel := context.WithCancelCause(caller)
+			stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+			return both, func() { stop(); cancel(nil) }
+		},
+	}
+}
+
+// Resolve returns the data of src with the media type that src declares, or else
+// with the detected one.
+func (l *loader) Resolve(ctx context.Context, src content.Source) (content.Blob, error) {
+	b, err := l.load(ctx, src)
+	if err != nil {
+		return b, err
+	}
+	declared := ""
+	switch src := src.(type) {
+	case *content.URL:
+		declared = src.MediaType
+	case *content.File:
+		declared = src.MediaType
+	}
+	r := content.CheckBlob(b, declared, content.Limits{})
+	if r.Violation != 0 { // not checked before: the file is not one of Operation.Files
+		return content.Blob{}, &content.Violation{Code: content.CodeMedia, Text: "the file " + r.Violation.String()}
+	}
+	b.MediaType = r.Declared
+	return b, nil
+}
+
+// load returns the data of src without checking it.
+func (l *loader) load(ctx context.Context, src content.Source) (content.Blob, error) {
+	ctx, cancel := l.withRequest(ctx)
+	defer cancel()
+	s := l.entry(sourceKey(src))
+	if s == nil {
+		return content.Blob{}, content.ErrUnresolved
+	}
+	select {
+	case s.lock <- struct{}{}: // one caller resolves, the others wait
+	case <-ctx.Done():
+		return content.Blob{}, context.Cause(ctx)
+	}
+	defer func() { <-s.lock }()
+	if s.done {
+		return s.blob, s.err
+	}
+	blob, err := l.resolve(ctx, src)
+	if err != nil && ctx.Err() != nil {
+		// The end of this caller's context does not concern the next caller, which
+		// tries again.
+		return content.Blob{}, context.Cause(ctx)
+	}
+	s.done, s.blob, s.err = true, blob, err
+	return blob, err
+}
+
+// sourceKey returns the cache key of a source, or "" for a source that contains its
+// data.
+func sourceKey(src content.Source) string {
+	switch src := src.(type) {
+	case *content.URL:
+		return "url " + src.URL
+	case *content.File:
+		return "file " + src.ID
+	}
+	return ""
+}
+
+// entry returns the cache entry for a key, or nil for "".
+func (l *loader) entry(key string) *entry {
+	if key == "" {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.entries[key]
+	if s == nil {
+		s = &entry{lock: make(chan struct{}, 1)}
+		l.entries[key] = s
+	}
+	return s
+}
+
+// resolve calls the host's resolver when the limits of concurrent calls permit it.
+func (l *loader) resolve(ctx context.Context, src content.Source) (blob content.Blob, err error) {
+	next := l.files
+	if _, link := src.(*content.URL); link {
+		next = l.links
+	}
+	if next == nil {
+		return content.Blob{}, content.ErrUnresolved
+	}
+	for _, room := range [...]chan struct{}{l.requestSlots, l.handlerSlots} {
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		case <-ctx.Done():
+			return content.Blob{}, context.Cause(ctx)
+		}
+	}
+	defer func() {
+		// An upstream may call this on its own goroutine, where a panic would end
+		// the process.
+		if v := recover(); v != nil {
+			blob, err = content.Blob{}, fmt.Errorf("Resolver: %w", newPanic(v))
+		}
+	}()
+	m := meter{l: l}
+	if f, ok := next.(metered); ok {
+		next = f.Metered(m.arrived)
+	}
+	blob, err = next.Resolve(ctx, src)
+	if err == nil {
+		err = m.arrived(int64(len(blob.Data)) - m.bytes)
+	}
+	switch {
+	case m.refused != nil:
+		err = m.refused // overrides the resolver's error
+	case isBusy(err):
+		err = overloaded()
+	}
+	if err != nil {
+		m.discard()
+		return content.Blob{}, err
+	}
+	return blob, nil
+}
+
+// metered is a resolver that reports how many bytes of a file have arrived.
+type metered interface {
+	Metered(arrived func(bytes int64) error) content.Resolver
+}
+
+// A meter counts the bytes of one file.
+type meter struct {
+	l       *loader
+	bytes   int64
+	refused error
+}
+
+func (m *meter) arrived(n int64) error {
+	if m.refused == nil {
+		m.refused = m.l.count(n, m.bytes+n)
+	}
+	if m.refused == nil {
+		m.bytes += n
+	}
+	return m.refused
+}
+
+// discard subtracts a file that could not be loaded. Its reserved bytes remain for
+// the next file.
+func (m *meter) discard() {
+	m.l.mu.Lock()
+	defer m.l.mu.Unlock()
+	m.l.bytes -= m.bytes
+}
+
+// count adds n bytes of a file that has file bytes now. It returns an error if a
+// limit is exceeded.
+func (l *loader) count(n, file int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case file > l.maxBytes:
+		return l.errFile
+	case n > l.maxBytes-l.bytes:
+		return l.errFiles
+	}
+	if more := l.bytes + n - l.reserved; more > 0 {
+		if !l.reserve(more) {
+			return overloaded()
+		}
+		l.reserved += more
+	}
+	l.bytes += n
+	return nil
+}
+
+func tooLarge(format string, limit int64) error {
+	return &content.Violation{Code: content.CodeLimit, Text: fmt.Sprintf(format, limit)}
+}
+
+// checkLinks validates the links of files before any file is loaded. It uses the
+// Check method of the host's resolver if there is one, and otherwise the default
+// check if links may be forwarded.
+func (s *Handler) checkLinks(files []File) error {
+	check := checkLink
+	if c, ok := s.options.Links.(interface{ Check(link string) error }); ok {
+		check = c.Check
+	} else if !s.options.ForwardLinks {
+		return nil
+	}
+	var bad []File
+	var errs []error
+	for _, f := range files {
+		if u, link := f.Source.(*content.URL); link {
+			if err := check(u.URL); err != nil {
+				bad, errs = append(bad, f), append(errs, err)
+			}
+		}
+	}
+	return filesError(bad, errs)
+}
+
+// filesError returns one error for files that could not be loaded: the violations of
+// the request, or else an error of the handler or the host.
+func filesError(files []File, errs []error) error {
+	var violations content.ViolationList
+	for i, err := range errs {
+		switch e := clientError(err).(type) {
+		case *Failure, *upstream.Error: // not a violation of the request
+			return e
+		case nil:
+			continue
+		default:
+			list, _ := content.Violations(e)
+			for _, v := range list {
+				path := v.Path
+				if path == "" {
+					path = files[i].Path
+				}
+				violations.Add(v.Code, path, v.Text)
+			}
+		}
+	}
+	if err := violations.Err(); err != nil {
+		list, more := content.Violations(err)
+		return &Failure{Code: upstream.CodeInvalid, Violations: list, More: more, Err: errors.Join(errs...)}
+	}
+	return errors.Join(errs...)
+}
+
+// newFetcher returns the default resolver of links.
+func newFetcher() content.Resolver {
+	f, err := fetch.New(fetch.Options{})
+	if err != nil {
+		panic(err) // the zero value is valid
+	}
+	return f
+}
+
+// checkLink validates a link as the default resolver does.
+func checkLink(link string) error { return fetch.Check(link) }
+
+// isBusy reports whether a file could not be fetched because too many fetches are
+// running.
+func isBusy(err error) bool { return errors.Is(err, fetch.ErrBusy) }

@@ -14,16 +14,16 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-type namedFormat struct{ Dialect }
+type namedFormat struct{ Protocol }
 
 func (namedFormat) Format() content.Format { return "f" }
 
-// TestLog checks what a failure is told as: at which level, and with which words.
+// TestLog checks the level and the attributes of failures in the log.
 func TestLog(t *testing.T) {
 	broken := errors.New("broken")
 	hasty, cancel := context.WithCancelCause(t.Context())
-	cancel(errWithin)
-	fault := func(path string) []*content.Violation {
+	cancel(errClientTimeout)
+	violations := func(path string) []*content.Violation {
 		return []*content.Violation{{Code: content.CodeType, Path: path, Text: "quotes the client"}, {Code: content.CodeValue}}
 	}
 	for _, tt := range []struct {
@@ -36,35 +36,35 @@ func TestLog(t *testing.T) {
 		{"upstream's", t.Context(), &Failure{Code: upstream.CodeBadGateway, Err: &upstream.Error{Code: upstream.CodeBadGateway, Err: broken}},
 			`level=ERROR msg="request failed" code=bad_gateway cause=broken`},
 		{"slow", t.Context(), &Failure{Code: upstream.CodeTimeout, Err: errSilence},
-			`level=ERROR msg="request failed" code=timeout cause="the upstream was silent for too long"`},
+			`level=ERROR msg="request failed" code=timeout cause="the upstream was silent for longer than Timeouts.Silence"`},
 		{"impatient", hasty, &Failure{Code: upstream.CodeTimeout, Err: context.DeadlineExceeded},
 			`level=DEBUG msg="request failed" code=timeout cause="context deadline exceeded"`},
 		{"busy", t.Context(), overloaded().(*Failure),
-			`level=WARN msg="request failed" code=overloaded cause="the budget of bytes or requests in flight is used up"`},
+			`level=WARN msg="request failed" code=overloaded cause="the Budget for bytes or requests in flight is exhausted"`},
 		{"poor", t.Context(), &Failure{Code: upstream.CodeBilling}, `level=WARN msg="request failed" code=billing`},
-		{"no key", t.Context(), &Failure{Code: upstream.CodeUnauthenticated, Text: "quotes the client"},
+		{"missing key", t.Context(), &Failure{Code: upstream.CodeUnauthenticated, Text: "quotes the client"},
 			`level=DEBUG msg="request refused" code=unauthenticated`},
-		{"no model", t.Context(), Explain(&upstream.Error{Code: upstream.CodeNotFound, Text: "quotes the client"}),
+		{"unknown model", t.Context(), FailureOf(&upstream.Error{Code: upstream.CodeNotFound, Text: "quotes the client"}),
 			`level=DEBUG msg="request refused" code=not_found`},
-		{"texts within", t.Context(), Explain(&upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("why: %w",
+		{"nested texts", t.Context(), FailureOf(&upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("why: %w",
 			&upstream.Error{Code: upstream.CodeNotFound, Text: "quotes the client"})}), `level=ERROR msg="request failed" code=internal cause=not_found`},
-		{"faults", t.Context(), &Failure{Code: upstream.CodeInvalid, Violations: fault("a.0"), More: 3},
-			`level=DEBUG msg="request refused" code=invalid faults=5 fault=type at=a.0`},
-		{"of the whole", t.Context(), &Failure{Code: upstream.CodeInvalid, Violations: fault("")[:1]},
-			`level=DEBUG msg="request refused" code=invalid faults=1 fault=type`},
-		{"a name of the client's", t.Context(), &Failure{Code: upstream.CodeInvalid, Violations: fault("a[x\n" + strings.Repeat("é", 5000))},
-			`level=DEBUG msg="request refused" code=invalid faults=2 fault=type at="a[x ` + strings.Repeat("é", 124) + `…"`},
+		{"violations", t.Context(), &Failure{Code: upstream.CodeInvalid, Violations: violations("a.0"), More: 3},
+			`level=DEBUG msg="request refused" code=invalid violations=5 violation=type at=a.0`},
+		{"violation of the whole document", t.Context(), &Failure{Code: upstream.CodeInvalid, Violations: violations("")[:1]},
+			`level=DEBUG msg="request refused" code=invalid violations=1 violation=type`},
+		{"long path from the client", t.Context(), &Failure{Code: upstream.CodeInvalid, Violations: violations("a[x\n" + strings.Repeat("é", 5000))},
+			`level=DEBUG msg="request refused" code=invalid violations=2 violation=type at="a[x ` + strings.Repeat("é", 124) + `…"`},
 	} {
 		var seen bytes.Buffer
 		l := slog.New(slog.NewTextHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		x := &exchange{s: &Server{serving: upstream.HandlerOptions{Logger: l}, dialect: namedFormat{}}, r: httptest.NewRequest("POST", "/p", nil), id: "r"}
-		x.log(tt.ctx, tt.f)
+		x := &exchange{s: &Handler{options: upstream.HandlerOptions{Logger: l}, protocol: namedFormat{}}, r: httptest.NewRequest("POST", "/p", nil), id: "r"}
+		x.logFailure(tt.ctx, tt.f)
 		_, got, _ := strings.Cut(seen.String(), " ") // without the time
 		if want := tt.want + " request=r format=f path=/p\n"; got != want {
 			t.Errorf("%s:\ngot  %swant %s", tt.name, got, want)
 		}
 		if text := tt.f.Error(); strings.Count(text, string(tt.f.Code)) != 1 {
-			t.Errorf("%s: the report says %q", tt.name, text)
+			t.Errorf("%s: the report has %q", tt.name, text)
 		}
 	}
 }

@@ -5,17 +5,16 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// Members are members of objects, from one or more Extras, in the order they
-// came. Of several values of one name the last counts, in the first one's
-// place. Adding an Extra takes time in proportion to what there is then; the
-// other methods look at all members.
+// Members are members of one or more Extras, in order. If a name occurs again, its
+// value replaces the earlier one in place. Adding an Extra takes time in proportion
+// to the members present; the other methods scan all members.
 type Members []Member
 
 // A Member is a name and its value as JSON text.
 type Member struct{ Name, JSON string }
 
-// Add adds the members of x, if they are of the format f. It reports whether
-// they are another's. What is no object has no members.
+// Add adds the members of x if x has the format f, and reports whether it has
+// another format. If x is not a valid object, nothing is added.
 func (m *Members) Add(x *content.Extra, f content.Format) (foreign bool) {
 	if x == nil {
 		return false
@@ -28,17 +27,17 @@ func (m *Members) Add(x *content.Extra, f content.Format) (foreign bool) {
 		return false
 	}
 	defer doc.Close()
-	if doc.Root().Len() < fewMembers {
+	if doc.Root().Len() < maxLinearMembers {
 		for name, v := range doc.Root().Members() {
 			m.Set(name, v.Raw())
 		}
 		return false
 	}
-	at := make(map[string]int, len(*m)) // of those that were there
+	at := make(map[string]int, len(*m)) // index of each member that was present
 	for i, x := range *m {
 		at[x.Name] = i
 	}
-	for name, v := range doc.Root().Members() { // each once
+	for name, v := range doc.Root().Members() { // names are distinct
 		if i, ok := at[name]; ok {
 			(*m)[i].JSON = v.Raw()
 		} else {
@@ -48,10 +47,10 @@ func (m *Members) Add(x *content.Extra, f content.Format) (foreign bool) {
 	return false
 }
 
-// fewMembers are compared one after another.
-const fewMembers = 16
+// Up to maxLinearMembers, names are compared one by one.
+const maxLinearMembers = 16
 
-// Set sets a member.
+// Set adds or replaces a member.
 func (m *Members) Set(name, json string) {
 	for i := range *m {
 		if (*m)[i].Name == name {
@@ -62,7 +61,7 @@ func (m *Members) Set(name, json string) {
 	*m = append(*m, Member{name, json})
 }
 
-// Get returns the value of a member; "" if there is none.
+// Get returns the value of a member, or "".
 func (m Members) Get(name string) string {
 	for i := range m {
 		if m[i].Name == name {
@@ -72,8 +71,7 @@ func (m Members) Get(name string) string {
 	return ""
 }
 
-// Take returns the value of a member and removes it; "" if there is none, or
-// if it is null.
+// Take removes a member and returns its value, or "" if it is absent or null.
 func (m *Members) Take(name string) string {
 	for i := range *m {
 		if (*m)[i].Name == name {
@@ -88,7 +86,7 @@ func (m *Members) Take(name string) string {
 	return ""
 }
 
-// Extra returns all members as an Extra of the format f; nil if there is none.
+// Extra returns all members as an Extra of format f, or nil if there are no members.
 func (m Members) Extra(f content.Format) *content.Extra {
 	if len(m) == 0 {
 		return nil

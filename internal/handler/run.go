@@ -9,121 +9,123 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
 
-// Why a call is given up.
+// Causes for ending an operation.
 var (
-	errLeft      = errors.New("the client has left")
-	errFirstByte = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream's first event took too long")}
-	errSilence   = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream was silent for too long")}
-	errTotal     = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the call took too long in all")}
-	errWithin    = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the call took longer than the client waits")}
-	errGoexit    = errors.New("Generate ended its goroutine")
-	errDone      = errors.New("the answer is over")
-	errCanceled  = errors.New("the host canceled the context of the request")
+	errClientLeft    = errors.New("the client left")
+	errFirstByte     = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream sent no event within Timeouts.FirstByte")}
+	errSilence       = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream was silent for longer than Timeouts.Silence")}
+	errTotal         = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the request took longer than Timeouts.Total")}
+	errClientTimeout = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the request took longer than the client waits")}
+	errGoexit        = errors.New("Generate called runtime.Goexit")
+	errDone          = errors.New("the response has ended")
+	errCanceled      = errors.New("the host canceled the context of the request")
 )
 
-// A watch is what the handler's goroutine remembers between two looks.
-type watch struct {
-	began  time.Time // of the call
-	sends  int64     // seen last
-	quiet  time.Time // since when the upstream is
-	writes int64     // seen last
+// A progress is the state of the timer between two ticks.
+type progress struct {
+	began  time.Time // start of the operation
+	sends  int64     // at the last tick
+	quiet  time.Time // since when the upstream is silent
+	writes int64     // at the last tick
 	still  time.Time // since when nothing was written
 }
 
-// run calls the upstream and answers the client.
-func (x *exchange) run(ctx context.Context, call *Call) {
+// generate calls Generate and writes the response.
+func (x *exchange) generate(ctx context.Context, op *Operation) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(errDone)
-	loader := x.s.newLoader(inner, x.take)
-	call.Request.Resolver = loader
-	s := newSink(x, call, cancel)
+	loader := x.s.newLoader(inner, x.reserveFile)
+	op.Request.Resolver = loader
+	s := newSink(x, op, cancel)
 	now := time.Now()
-	x.deadline(now.Add(x.s.serving.Timeouts.Write + x.s.step))
-	done := x.generate(inner, call, loader, s)
-	shut := false
+	x.deadline(now.Add(x.s.options.Timeouts.Write + x.s.tick))
+	done := x.startGenerate(inner, op, loader, s)
+	isShut := false
 	defer func() {
-		if !shut { // a panic of ours: nobody else may use the client's connection
+		if !isShut { // on a panic of the handler, the upstream must not use the connection any more
 			cancel(errDone)
-			s.shut(x.s.serving.Timeouts.Grace)
+			s.shutDown(x.s.options.Timeouts.Grace)
 		}
 	}()
-	err, returned := x.wait(ctx, s, done, watch{began: now, quiet: now, still: now})
+	err, returned := x.wait(ctx, s, done, progress{began: now, quiet: now, still: now})
 	if !returned {
 		cancel(err)
 	}
-	s.shut(x.s.serving.Timeouts.Grace)
-	shut = true
-	x.end(ctx, s, err)
+	s.shutDown(x.s.options.Timeouts.Grace)
+	isShut = true
+	x.respond(ctx, s, err)
 	if !returned {
-		x.abandon(ctx, done)
+		x.awaitReturn(ctx, done)
 	}
 }
 
-// generate starts the upstream, once it has the files of the request. What it returns comes through the channel,
-// which has room for it, since there may be nobody left to take it.
-func (x *exchange) generate(ctx context.Context, call *Call, l *loader, s *sink) <-chan error {
-	return x.aside(func() error {
-		if err := x.reachable(ctx, call); err != nil {
+// startGenerate loads the files of the request and calls Generate on a new
+// goroutine. The returned channel is buffered: its receiver may be gone.
+func (x *exchange) startGenerate(ctx context.Context, op *Operation, l *loader, s *sink) <-chan error {
+	return x.startGuarded(func() error {
+		if err := x.checkFormat(ctx, op); err != nil {
 			return err
 		}
-		if err := x.tellLost(ctx, call, s); err != nil {
+		if err := x.sendLosses(ctx, op, s); err != nil {
 			return err
 		}
-		if err := x.load(ctx, l, call); err != nil {
+		if err := x.loadFiles(ctx, l, op); err != nil {
 			return err
 		}
-		return upstream.Run(ctx, x.s.up, call.Request, upstream.SinkFunc(func(events []upstream.Event) error {
+		return upstream.Run(ctx, x.s.up, op.Request, upstream.SinkFunc(func(events []upstream.Event) error {
 			lost, err := s.send(events)
-			x.hearLoss(ctx, lost)
+			x.callOnLoss(ctx, lost)
 			return err
 		}))
 	})
 }
 
-// reachable returns the error of a call that depends on what the vendor of its
-// format keeps, if the upstream would not ask that vendor.
-func (x *exchange) reachable(ctx context.Context, call *Call) error {
-	if call.Own == nil {
+// checkFormat returns the error of an operation that requires the upstream to use
+// this format, or to use another.
+func (x *exchange) checkFormat(ctx context.Context, op *Operation) error {
+	if op.OtherFormatErr == nil {
 		return nil
 	}
-	f, err := upstream.FormatOf(ctx, x.s.up, call.Request)
+	f, err := upstream.FormatOf(ctx, x.s.up, op.Request)
 	switch {
 	case err != nil:
 		return err
-	case f != x.s.dialect.Format():
-		return call.Own
+	case f != x.s.protocol.Format():
+		return op.OtherFormatErr
 	}
-	return call.Fault
+	return op.SameFormatErr
 }
 
-// tellLost tells what the front lost of a request, as an upstream would.
-func (x *exchange) tellLost(ctx context.Context, call *Call, s *sink) error {
-	if len(call.Losses) == 0 {
+// sendLosses sends the handler's own losses of a request to the sink, and applies
+// RejectLoss.
+func (x *exchange) sendLosses(ctx context.Context, op *Operation, s *sink) error {
+	if len(op.Losses) == 0 {
 		return nil
 	}
-	var refused content.ViolationList
-	events := make([]upstream.Event, len(call.Losses))
-	for i := range call.Losses {
-		l := &call.Losses[i]
+	var rejected content.ViolationList
+	events := make([]upstream.Event, len(op.Losses))
+	for i := range op.Losses {
+		l := &op.Losses[i]
 		events[i] = upstream.Event{Kind: upstream.EventLoss, Loss: l}
-		if r := call.Request.RejectLoss; r != 0 && l.Severity >= r {
-			refused.Add(content.CodeUnsupported, l.Path, l.Reason)
+		if r := op.Request.RejectLoss; r != 0 && l.Severity >= r {
+			rejected.Add(content.CodeUnsupported, l.Path, l.Reason)
 		}
 	}
 	lost, err := s.send(events)
-	x.hearLoss(ctx, lost)
+	x.callOnLoss(ctx, lost)
 	if err != nil {
 		return err
 	}
-	return refused.Err()
+	return rejected.Err()
 }
 
-// aside calls what is the upstream's on a goroutine of its own, which keeps what
-// was taken of the budget until it is back. Panics are caught.
-func (x *exchange) aside(f func() error) <-chan error {
+// startGuarded calls f on a new goroutine and recovers its panics. The goroutine
+// keeps the reserved bytes until f returns.
+func (x *exchange) startGuarded(f func() error) <-chan error {
 	done := make(chan error, 1)
 	x.users.Add(1)
 	go func() {
@@ -132,40 +134,40 @@ func (x *exchange) aside(f func() error) <-chan error {
 			if v := recover(); v != nil {
 				err = newPanic(v)
 			}
-			x.release()
-			done <- x.kept(err)
+			x.releaseBudget()
+			done <- x.safeError(err)
 		}()
 		err = f()
 	}()
 	return done
 }
 
-// wait keeps time until the upstream returns or is given up.
-func (x *exchange) wait(ctx context.Context, s *sink, done <-chan error, w watch) (err error, returned bool) {
-	tick := time.NewTicker(x.s.step)
+// wait waits until the upstream returns, a timeout expires or the context ends.
+func (x *exchange) wait(ctx context.Context, s *sink, done <-chan error, w progress) (err error, returned bool) {
+	tick := time.NewTicker(x.s.tick)
 	defer tick.Stop()
 	for {
 		select {
 		case err := <-done:
 			return err, true
 		case <-x.r.Context().Done():
-			return x.ended(ctx), false
-		case <-ctx.Done(): // of Authenticate
-			return x.ended(ctx), false
+			return x.contextError(ctx), false
+		case <-ctx.Done(): // the context that Authenticate returned
+			return x.contextError(ctx), false
 		case now := <-tick.C:
-			if err := x.look(s, &w, now); err != nil {
+			if err := x.checkTimeouts(s, &w, now); err != nil {
 				return err, false
 			}
 		}
 	}
 }
 
-// look looks whether a limit is reached or a sign of life is due. No clock is
-// read for an event, so times are known to within a step, and never taken for
-// longer than they were.
-func (x *exchange) look(s *sink, w *watch, now time.Time) error {
-	t := &x.s.serving.Timeouts
-	idle := s.try()
+// checkTimeouts returns an error if a timeout has expired, and writes a keep-alive
+// if one is due. Events do not read the clock, so times are accurate to one tick; an
+// interval is never overestimated.
+func (x *exchange) checkTimeouts(s *sink, w *progress, now time.Time) error {
+	t := &x.s.options.Timeouts
+	idle := s.tryLock()
 	if idle {
 		defer func() { s.token <- struct{}{} }()
 	}
@@ -175,70 +177,70 @@ func (x *exchange) look(s *sink, w *watch, now time.Time) error {
 		w.sends, w.quiet = sends, now
 	}
 	if moved || idle {
-		// A write that began since the last look, or will begin before the
-		// next one. The deadline of one that is stuck stays.
-		x.deadline(now.Add(t.Write + x.s.step))
+		// For a write that began since the last tick or begins before the next one.
+		// A blocked write keeps its deadline.
+		x.deadline(now.Add(t.Write + x.s.tick))
 	}
 	switch {
 	case now.Sub(w.began) >= t.Total:
 		return errTotal
 	case !idle:
 		return nil
-	case !s.first && now.Sub(w.began) >= t.FirstByte:
+	case !s.started && now.Sub(w.began) >= t.FirstByte:
 		return errFirstByte
-	case s.first && now.Sub(w.quiet) >= t.Silence:
+	case s.started && now.Sub(w.quiet) >= t.Idle:
 		return errSilence
 	}
 	if s.writes != w.writes {
 		w.writes, w.still = s.writes, now
 	}
-	if s.held > 0 && s.err == nil { // an upstream that promised more did not keep its word
+	if s.held > 0 && s.err == nil { // the upstream announced more events but did not send them in time
 		s.buf = s.pending()
 		s.flush()
 	}
-	if s.call.Stream != nil && s.err == nil && now.Sub(w.still) >= t.KeepAlive {
-		s.buf = s.call.Stream.Ping(s.buf[:0])
+	if s.op.Stream != nil && s.err == nil && now.Sub(w.still) >= t.KeepAlive {
+		s.buf = s.op.Stream.Ping(s.buf[:0])
 		s.flush()
 		w.writes, w.still = s.writes, now
 	}
 	return nil
 }
 
-// end answers the client when the call is over. The sink is shut.
-func (x *exchange) end(ctx context.Context, s *sink, err error) {
-	var gone *goneError
-	if s.err != nil && !errors.As(err, &gone) {
-		err = s.err // what the upstream made of it does not matter
+// respond completes the response after Generate. The sink is shut down.
+func (x *exchange) respond(ctx context.Context, s *sink, err error) {
+	var clientGone *goneError
+	if s.err != nil && !errors.As(err, &clientGone) {
+		err = s.err // the sink's error is the cause of err
 	}
-	err = x.left(ctx, err)
-	x.deadline(time.Now().Add(x.s.serving.Timeouts.Write))
-	x.unreported(s, err == nil)
+	err = x.endError(ctx, err)
+	x.deadline(time.Now().Add(x.s.options.Timeouts.Write))
+	x.estimateUsage(s, err == nil)
 	if err == nil {
-		x.succeed(ctx, s)
+		x.finishResponse(ctx, s)
 		return
 	}
-	f := x.explain(ctx, err)
-	left := errors.As(err, &gone)
-	if errors.As(s.err, &gone) {
-		return // no write can succeed
+	f := x.recordError(ctx, err)
+	clientLeft := errors.As(err, &clientGone)
+	if errors.As(s.err, &clientGone) {
+		return // no further write can succeed
 	}
 	switch {
-	case !x.begun:
-		x.write(f)
-	case s.call.Stream != nil:
-		if s.held > 0 && s.call.Apart > 0 {
+	case !x.headerSent:
+		x.writeFailure(f)
+	case s.op.Stream != nil:
+		if s.held > 0 && s.op.ErrorPause > 0 {
 			s.buf = s.pending()
 			s.flush()
 		}
-		apart := s.call.Apart
-		if left {
-			apart = 0
+		pause := s.op.ErrorPause
+		if clientLeft {
+			pause = 0
 		}
-		x.pause(apart)
-		s.buf = s.call.Stream.End(s.pending(), f)
+		x.pause(pause)
+		s.buf = s.op.Stream.End(s.pending(), f)
 		s.flush()
-		if r, ok := s.call.Stream.(Repeater); ok && s.err == nil {
-			x.pause(apart)
+		if r, ok := s.op.Stream.(ErrorRepeater); ok && s.err == nil {
+			x.pause(pause)
 			s.buf = r.Repeat(s.pending(), f)
 			if len(s.buf) > 0 {
 				s.flush()
@@ -247,27 +249,27 @@ func (x *exchange) end(ctx context.Context, s *sink, err error) {
 	}
 }
 
-// pause waits, unless the client leaves.
+// pause waits for d, or until the client leaves.
 func (x *exchange) pause(d time.Duration) {
 	if d == 0 {
 		return
 	}
-	left := x.r.Context().Done()
+	clientLeft := x.r.Context().Done()
 	if x.r.Context().Err() != nil {
-		left = nil // the context has ended, and the client has not left
+		clientLeft = nil // the context ended, but the client did not leave
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-left:
+	case <-clientLeft:
 	}
 }
 
-// left returns the error to report for a call that failed with err. If a context
-// of the call has ended, that is why, whatever the upstream made of it: it may
-// return before the handler looks.
-func (x *exchange) left(ctx context.Context, err error) error {
+// endError returns the error to report for an operation that failed with err. If a
+// context has ended, that is the cause: an upstream may return before the timer
+// notices.
+func (x *exchange) endError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -275,48 +277,47 @@ func (x *exchange) left(ctx context.Context, err error) error {
 	if errors.As(err, &gone) && errors.Is(gone.err, http.ErrHandlerTimeout) {
 		return x.hostDeadline(gone.err)
 	}
-	if ended := x.ended(ctx); ended != nil {
+	if ended := x.contextError(ctx); ended != nil {
 		return ended
 	}
 	return err
 }
 
-// ended returns why the context of the request, or ctx, which the host made of it,
-// has ended; nil if neither has.
-func (x *exchange) ended(ctx context.Context) error {
+// contextError returns the error for the end of the request's context, or of ctx,
+// which the host derived from it. It returns nil if neither has ended.
+func (x *exchange) contextError(ctx context.Context) error {
 	for _, c := range [...]context.Context{x.r.Context(), ctx} {
 		if c.Err() == nil {
 			continue
 		}
 		cause := context.Cause(c)
 		switch {
-		case cause == errWithin:
-			return errWithin
+		case cause == errClientTimeout:
+			return errClientTimeout
 		case errors.Is(c.Err(), context.DeadlineExceeded):
 			return x.hostDeadline(cause)
 		case cause != context.Canceled:
 			return hostCanceled(cause)
-		case c == x.r.Context(): // as the server does it
-			return &goneError{errLeft}
+		case c == x.r.Context(): // canceled by the server
+			return &goneError{errClientLeft}
 		}
 		return hostCanceled(cause)
 	}
 	return nil
 }
 
-// hostDeadline returns the failure of a request for which the host has set a
-// deadline that passed.
+// hostDeadline returns the failure for a deadline that the host set.
 func (x *exchange) hostDeadline(cause error) *Failure {
 	return &Failure{Code: upstream.CodeTimeout, byHost: true, Err: fmt.Errorf(
 		"the deadline that the host set (http.TimeoutHandler, timeout middleware or context.WithTimeout around the handler) passed after %v: %w",
 		time.Since(x.start).Round(time.Millisecond), cause)}
 }
 
-// hostCanceled returns the failure of a request whose context the host has
-// canceled. A cause that is an [*upstream.Error] is what the client receives.
+// hostCanceled returns the failure for a context that the host canceled. If the
+// cause is an [*upstream.Error], the client receives that.
 func hostCanceled(cause error) *Failure {
 	e := upstream.Error{Code: upstream.CodeUnavailable, Err: cause}
-	if own, ok := outermost(cause).(*upstream.Error); ok {
+	if own, ok := clientError(cause).(*upstream.Error); ok {
 		e = *own
 	}
 	if e.Err == nil {
@@ -324,14 +325,13 @@ func hostCanceled(cause error) *Failure {
 	} else {
 		e.Err = fmt.Errorf("%w: %w", errCanceled, e.Err)
 	}
-	f := Explain(&e)
+	f := FailureOf(&e)
 	f.byHost = true
 	return f
 }
 
-// kept returns an error of the host's as one that is safe to look at: its own
-// methods were asked, and did not panic.
-func (x *exchange) kept(err error) (safe error) {
+// safeError converts an error of the host to one whose methods cannot panic.
+func (x *exchange) safeError(err error) (safe error) {
 	defer func() {
 		if v := recover(); v != nil {
 			safe = &Failure{Code: upstream.CodeInternal, Err: newPanic(v)}
@@ -341,39 +341,133 @@ func (x *exchange) kept(err error) (safe error) {
 	if err == nil || errors.As(err, &gone) {
 		return err
 	}
-	return x.settled(err)
+	return x.failureOf(err)
 }
 
-// explain finds out what the client is told about a call that failed, and
-// tells the host.
-func (x *exchange) explain(ctx context.Context, err error) *Failure {
+// recordError records and logs the error of an operation and returns the error
+// response.
+func (x *exchange) recordError(ctx context.Context, err error) *Failure {
 	var gone *goneError
 	if !errors.As(err, &gone) {
-		f := x.settled(err)
-		x.failed(f)
-		x.log(ctx, f, x.origin()...)
+		f := x.failureOf(err)
+		x.noteFailure(f)
+		x.logFailure(ctx, f, x.upstreamAttrs()...)
 		return f
 	}
-	x.canceled(err)
-	x.say(ctx, slog.LevelDebug, "client left", append(x.origin(), slog.String("cause", gone.err.Error()))...)
-	if !x.begun {
+	x.noteCanceled(err)
+	x.logLine(ctx, slog.LevelDebug, "client left", append(x.upstreamAttrs(), slog.String("cause", gone.err.Error()))...)
+	if !x.headerSent {
 		x.report.Status = statusGone
 	}
-	// A context that ends may also mean that the server is stopped, with the
-	// client still there. It is not waited for.
-	x.deadline(time.Now().Add(x.s.serving.Timeouts.Grace))
+	// The client may still be there if the server is stopping, but the handler does
+	// not wait for it.
+	x.deadline(time.Now().Add(x.s.options.Timeouts.Grace))
 	return &Failure{Code: upstream.CodeUnavailable, Err: err}
 }
 
-// abandon waits for an upstream that was told to stop, and leaves it behind if
-// it does not.
-func (x *exchange) abandon(ctx context.Context, done <-chan error) {
-	t := time.NewTimer(x.s.serving.Timeouts.Grace)
+// awaitReturn waits for a canceled upstream, but no longer than Timeouts.Grace.
+func (x *exchange) awaitReturn(ctx context.Context, done <-chan error) {
+	t := time.NewTimer(x.s.options.Timeouts.Grace)
 	defer t.Stop()
 	select {
 	case <-done:
 	case <-t.C:
-		x.say(ctx, slog.LevelWarn, "upstream did not return when told to; it is left behind",
-			slog.Duration("grace", x.s.serving.Timeouts.Grace))
+		x.logLine(ctx, slog.LevelWarn, "upstream did not return after its context ended; its goroutine is abandoned",
+			slog.Duration("grace", x.s.options.Timeouts.Grace))
+	}
+}
+
+var errNoResponse = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream did not respond in time")}
+
+// runOperation serves an operation that does not generate. It has the same
+// protection: Run is called on a goroutine of its own, its panics are recovered, and
+// it may take no longer than the first byte of a response.
+func (x *exchange) runOperation(ctx context.Context, op *Operation) {
+	x.addLosses(ctx, op.Losses)
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(errDone)
+	var doc *jsonwire.Writer // valid after a receive from done
+	done := x.startGuarded(func() (err error) {
+		if err = x.checkFormat(inner, op); err != nil {
+			return err
+		}
+		doc, err = op.Run(inner, x.s.up)
+		return err
+	})
+	times := &x.s.options.Timeouts
+	late := time.NewTimer(min(times.FirstByte, times.Total))
+	defer late.Stop()
+	var err error
+	returned := false
+	select {
+	case err = <-done:
+		returned = true
+	case <-x.r.Context().Done():
+		err = x.contextError(ctx)
+	case <-ctx.Done(): // the context that Authenticate returned
+		err = x.contextError(ctx)
+	case <-late.C:
+		err = errNoResponse
+	}
+	cancel(err)
+	if returned {
+		x.addLosses(ctx, op.RunLosses)
+		x.addModelLosses(ctx)
+		x.setUpstream(op.Upstream, op.UpstreamID)
+	}
+	x.deadline(time.Now().Add(times.Write))
+	if err = x.endError(ctx, err); err == nil {
+		if err := x.writeDocument(doc, doc.Len()); err != nil {
+			x.recordError(ctx, x.endError(ctx, err))
+		}
+	} else {
+		x.writeFailure(x.recordError(ctx, err))
+	}
+	if !returned {
+		x.awaitReturn(ctx, done)
+	}
+}
+
+// addLosses reports losses that were found outside of Generate.
+func (x *exchange) addLosses(ctx context.Context, losses []content.Loss) {
+	var news []content.Loss
+	for _, l := range losses {
+		if x.addLoss(l) {
+			news = append(news, l)
+		}
+	}
+	x.callOnLoss(ctx, news)
+}
+
+// A modelLoss is a loss in a list of models, and its cause.
+type modelLoss struct {
+	loss  content.Loss
+	cause error
+}
+
+// maxModelLosses bounds the model losses of one request.
+const maxModelLosses = 100
+
+// addModelLoss stores a loss for the handler's goroutine. It is safe for concurrent
+// use.
+func (x *exchange) addModelLoss(l content.Loss, cause error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.modelLosses) < maxModelLosses {
+		x.modelLosses = append(x.modelLosses, modelLoss{l, cause})
+	}
+}
+
+// addModelLosses logs and reports the stored losses.
+func (x *exchange) addModelLosses(ctx context.Context) {
+	x.mu.Lock()
+	list := x.modelLosses
+	x.modelLosses = nil
+	x.mu.Unlock()
+	for _, h := range list {
+		f := x.failureOf(h.cause)
+		x.logLine(ctx, slog.LevelWarn, "the list of models is incomplete",
+			slog.String("code", string(f.Code)), slog.String("cause", causeText(f)), slog.String("upstream", f.Upstream))
+		x.addLosses(ctx, []content.Loss{h.loss})
 	}
 }

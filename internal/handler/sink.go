@@ -10,80 +10,80 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
 const (
-	maxReply = 64 << 20 // of a whole answer
-	keepBuf  = 16 << 10 // what an idle stream may keep
-	holdMost = 8 << 10  // what may wait for what follows at once
+	maxResponse   = 64 << 20 // bytes of a whole response
+	maxIdleBuffer = 16 << 10 // bytes of buffer that an idle stream keeps
+	maxHeld       = 8 << 10  // bytes that may wait for events that follow at once
 )
 
-// errOver is what an upstream hears that is no longer listened to.
-var errOver = errors.New("front: nobody is listening any more")
+// errClosed is the error of events that arrive after the response ended.
+var errClosed = errors.New("the response has ended; later events are dropped")
 
-// A goneError says that a write to the client failed.
+// A goneError is a failed write to the client.
 type goneError struct{ err error }
 
-func (e *goneError) Error() string { return "the client is gone: " + e.err.Error() }
+func (e *goneError) Error() string { return "writing to the client failed: " + e.err.Error() }
 func (e *goneError) Unwrap() error { return e.err }
 
-// A sink takes the answer of one call. Everything in it but over and sends is
-// for whoever holds the token.
+// A sink receives the events of one response. The holder of the token may use it;
+// closed and sends need no token.
 type sink struct {
 	x      *exchange
-	call   *Call
+	op     *Operation
 	cancel context.CancelCauseFunc
 
-	token chan struct{} // has one element when nobody is at work
-	over  chan struct{} // closed when nobody listens any more
-	sends atomic.Int64  // that are done
+	token  chan struct{} // holds one element while no goroutine works
+	closed chan struct{} // closed when the response has ended
+	sends  atomic.Int64  // completed sends
 
-	first  bool  // the upstream has sent something but losses
-	writes int64 // to the client
-	err    error // sticks
+	started bool  // the upstream has sent more than losses
+	writes  int64 // number of writes to the client
+	err     error // the first error
 
-	buf     []byte
-	held    int            // bytes of it that wait for what follows at once
-	lost    []content.Loss // that OnLoss has not heard of
-	collect upstream.Collector
-	whole   string // the vendor's own reply, if that is all there is
-	batches int    // of a whole answer, losses aside
-	told    int    // losses that were collected with it
-	tally   tally
+	buf             []byte
+	held            int            // bytes of buf that wait for events that follow at once
+	newLosses       []content.Loss // not yet passed to OnLoss
+	collect         upstream.Collector
+	wholeBody       string // the vendor's own document, if it is the whole response
+	batches         int    // batches of a whole response, without those of losses only
+	collectedLosses int    // losses that collect has received
+	tally           tally
 }
 
-func newSink(x *exchange, call *Call, cancel context.CancelCauseFunc) *sink {
+func newSink(x *exchange, op *Operation, cancel context.CancelCauseFunc) *sink {
 	s := &sink{
-		x: x, call: call, cancel: cancel,
-		token: make(chan struct{}, 1), over: make(chan struct{}),
+		x: x, op: op, cancel: cancel,
+		token: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
-	s.collect.Limit = maxReply
-	s.tally.format = x.s.dialect.Format()
+	s.collect.Limit = maxResponse
+	s.tally.format = x.s.protocol.Format()
 	s.token <- struct{}{}
 	return s
 }
 
-// send takes events from the upstream's goroutine. It returns the losses that
-// OnLoss is to hear of, which is done without the token: a host that blocks
-// there must not hold up the handler.
+// send consumes events on the upstream's goroutine. It returns the losses for
+// OnLoss, which is called without the token: a host that blocks in OnLoss must not
+// block the handler.
 func (s *sink) send(events []upstream.Event) (lost []content.Loss, err error) {
 	select {
 	case <-s.token:
 	default:
 		select {
 		case <-s.token:
-		case <-s.over:
-			return nil, errOver
+		case <-s.closed:
+			return nil, errClosed
 		}
 	}
-	return s.take(events)
+	return s.consume(events)
 }
 
-// take uses the token and gives it back. A panic ends the answer and nothing
-// else: upstreams may write from goroutines of their own, where nobody would
-// catch it.
-func (s *sink) take(events []upstream.Event) (lost []content.Loss, err error) {
+// consume uses the token and returns it. A panic ends only this response: upstreams
+// may write from their own goroutines, where a panic would end the process.
+func (s *sink) consume(events []upstream.Event) (lost []content.Loss, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.err = newPanic(v)
@@ -94,163 +94,171 @@ func (s *sink) take(events []upstream.Event) (lost []content.Loss, err error) {
 		s.token <- struct{}{}
 	}()
 	select {
-	case <-s.over:
-		return nil, errOver
+	case <-s.closed:
+		return nil, errClosed
 	default:
 	}
 	if s.err != nil {
 		return nil, s.err
 	}
-	s.note(events)
-	if s.call.Stream != nil {
-		s.buf = s.call.Stream.Events(s.pending(), events)
-		s.lose(s.call.Stream.Lost())
-		if s.x.begun && len(s.buf) < holdMost && more(events) {
+	s.record(events)
+	if s.op.Stream != nil {
+		s.buf = s.op.Stream.Events(s.pending(), events)
+		s.addLosses(s.op.Stream.Losses())
+		if s.x.headerSent && len(s.buf) < maxHeld && moreFollow(events) {
 			s.held = len(s.buf)
 		} else if len(s.buf) > 0 {
 			s.flush()
 		}
-		if e, ok := s.call.Stream.(Failer); ok && s.err == nil {
+		if e, ok := s.op.Stream.(FallibleEncoder); ok && s.err == nil {
 			s.err = e.Err()
 		}
 	} else {
-		s.gather(events)
+		s.collectEvents(events)
 	}
-	lost, s.lost = s.lost, nil
+	lost, s.newLosses = s.newLosses, nil
 	return lost, s.err
 }
 
-// note keeps what the report tells.
-func (s *sink) note(events []upstream.Event) {
+// record records events in the report.
+func (s *sink) record(events []upstream.Event) {
 	r := &s.x.report
-	s.tally.add(events)
+	s.tally.addFrame(events)
 	for i := range events {
 		switch e := &events[i]; e.Kind {
 		case upstream.EventLoss:
-			s.lose([]content.Loss{*e.Loss})
+			s.addLosses([]content.Loss{*e.Loss})
 			continue
 		case upstream.EventStart:
 			r.ResponseModel = e.Start.Model
-			s.x.answeredBy(e.Start.Upstream, e.Start.UpstreamID)
-			s.forward(e.Start.Header)
+			s.x.setUpstream(e.Start.Upstream, e.Start.UpstreamID)
+			s.forwardHeader(e.Start.Header)
 			if e.Start.ModelAsRequested && e.Start.Model != "" {
-				asked := *e.Start
-				asked.Model = "" // formats put in the one that was asked for
-				e.Start = &asked
+				start := *e.Start
+				start.Model = "" // formats insert the requested model
+				e.Start = &start
 			}
+		case upstream.EventText, upstream.EventInput:
+			s.tally.written += int64(len(e.Text))
+		case upstream.EventOpen:
+			s.tally.addPart(e.Part)
 		case upstream.EventUsage:
 			r.Usage = *e.Usage
+			s.tally.reported = true // even if all counts are zero
 		case upstream.EventStop:
 			if e.Candidate == 0 {
 				r.Stop = *e.Stop
 			}
 		}
-		s.first = true
+		s.started = true
 	}
 }
 
-// forward hands on the vendor's headers that are for the client.
-func (s *sink) forward(fields []upstream.Field) {
-	if s.x.begun {
+// forwardHeader forwards the vendor's headers that are for clients.
+func (s *sink) forwardHeader(fields []upstream.Field) {
+	if s.x.headerSent {
 		return
 	}
 	h := s.x.w.Header()
 	for _, f := range fields {
-		if name := http.CanonicalHeaderKey(f.Name); s.x.s.dialect.Forward(name) {
+		if name := http.CanonicalHeaderKey(f.Name); s.x.s.protocol.ForwardsHeader(name) {
 			h.Set(name, f.Value)
 		}
 	}
 }
 
-func (s *sink) lose(ls []content.Loss) {
+func (s *sink) addLosses(ls []content.Loss) {
 	for _, l := range ls {
-		if s.x.lose(l) && s.x.s.serving.OnLoss != nil {
-			s.lost = append(s.lost, l)
+		if s.x.addLoss(l) && s.x.s.options.OnLoss != nil {
+			s.newLosses = append(s.newLosses, l)
 		}
 	}
 }
 
-// gather adds to a whole answer.
-func (s *sink) gather(events []upstream.Event) {
+// collectEvents adds events to a whole response.
+func (s *sink) collectEvents(events []upstream.Event) {
 	meaning := false
 	for i := range events {
 		if events[i].Kind == upstream.EventLoss {
-			s.told++
+			s.collectedLosses++
 		} else {
 			meaning = true
 		}
 	}
 	if meaning {
 		s.batches++
-		s.whole = ""
-		if f := upstream.FrameOf(events); f != nil && f.Whole && f.Format == s.x.s.dialect.Format() && s.batches == 1 {
-			s.whole = f.Data
+		s.wholeBody = ""
+		if f := upstream.FrameOf(events); f != nil && f.Complete && f.Format == s.x.s.protocol.Format() && s.batches == 1 {
+			s.wholeBody = f.Data
 		}
 	}
 	s.err = s.collect.Send(events)
 }
 
-// more reports whether other events follow at once.
-func more(events []upstream.Event) bool {
+// moreFollow reports whether more events follow at once.
+func moreFollow(events []upstream.Event) bool {
 	return len(events) > 0 && events[0].Frame != nil && events[0].Frame.More
 }
 
-// pending returns the buffer with what is held back, to be appended to.
+// pending returns the held bytes of the buffer.
 func (s *sink) pending() []byte { return s.buf[:s.held] }
 
 // flush writes the buffer to the client.
 func (s *sink) flush() {
 	x := s.x
 	s.held = 0
-	if !x.begun {
+	if !x.headerSent {
 		h := x.w.Header()
-		x.s.dialect.Header(h, x.id)
-		h.Set("Content-Type", s.call.Stream.ContentType())
+		x.s.protocol.SetHeader(h, x.id)
+		h.Set("Content-Type", s.op.Stream.ContentType())
 		h.Set("Cache-Control", "no-cache")
 		h.Set("X-Accel-Buffering", "no")
-		x.lossHeader(h)
+		x.setLossHeader(h)
 		x.header(http.StatusOK)
 	}
 	s.writes++
 	if len(s.buf) > 0 {
 		n, err := x.w.Write(s.buf)
 		x.report.BytesOut += int64(n)
-		s.gone(err)
+		s.noteWrite(err)
 	}
 	if s.err == nil {
-		// A writer that cannot flush gives all of it in the end: late, but
-		// whole.
+		// A writer that cannot flush delivers everything at the end.
 		if err := x.rc.Flush(); errors.Is(err, http.ErrNotSupported) {
-			x.unflushable()
+			x.logUnflushable()
 		} else {
-			s.gone(err)
+			s.noteWrite(err)
 		}
 	}
-	if cap(s.buf) > keepBuf {
+	if cap(s.buf) > maxIdleBuffer {
 		s.buf = nil
 	}
 }
 
-// unflushable reports, once for each handler, that streams are held back.
-func (x *exchange) unflushable() {
-	x.s.unflushable.Do(func() {
-		x.say(x.context(x.r.Context()), slog.LevelWarn, "streams are held back until they are complete: "+
+// logUnflushable logs, once for each handler, that streams are delivered only at the
+// end.
+func (x *exchange) logUnflushable() {
+	x.s.warnUnflushable.Do(func() {
+		x.logLine(x.context(x.r.Context()), slog.LevelWarn, "streams are delivered only when they are complete: "+
 			"the http.ResponseWriter cannot flush; middleware that wraps it needs an Unwrap method",
 			slog.String("writer", fmt.Sprintf("%T", x.w)))
 	})
 }
 
-// gone notes that the client has left, if err says so.
-func (s *sink) gone(err error) {
-	s.x.wrote(err)
-	if err != nil && s.err == nil {
+// noteWrite ends the response if a write to the client failed.
+func (s *sink) noteWrite(err error) {
+	if err == nil {
+		return
+	}
+	s.x.noteWriteError(err)
+	if s.err == nil {
 		s.err = &goneError{err}
 		s.cancel(s.err)
 	}
 }
 
-// try takes the token if nobody is at work. The caller gives it back.
-func (s *sink) try() bool {
+// tryLock takes the token if it is free. The caller returns it.
+func (s *sink) tryLock() bool {
 	select {
 	case <-s.token:
 		return true
@@ -259,11 +267,11 @@ func (s *sink) try() bool {
 	}
 }
 
-// shut keeps the upstream away from the client for good: the token is taken
-// and not given back. Whoever has it now gets some time to finish; then what
-// is being written is cut off.
-func (s *sink) shut(patience time.Duration) {
-	close(s.over)
+// shutDown ends the upstream's access to the client: it takes the token and does not
+// return it. It waits for the current holder, and after patience it interrupts its
+// write.
+func (s *sink) shutDown(patience time.Duration) {
+	close(s.closed)
 	t := time.NewTimer(patience)
 	defer t.Stop()
 	select {
@@ -273,7 +281,76 @@ func (s *sink) shut(patience time.Duration) {
 	}
 	s.x.deadline(time.Unix(1, 0))
 	<-s.token
-	s.gone(errStuck)
+	s.noteWrite(errStuck)
 }
 
-var errStuck = errors.New("a write did not end in time")
+var errStuck = errors.New("a write was blocked for too long")
+
+// estimatedUsage is the loss of a response without usage.
+var estimatedUsage = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
+	Reason: "the upstream reported no token usage; the counts are estimates"}
+
+// A tally is what is known about the tokens of a response.
+type tally struct {
+	format     content.Format // of the handler
+	reported   bool           // the upstream reported usage
+	fromServer bool           // the response came from a server, not from the host's own Upstream
+	foreign    bool           // part of the response came in another format
+	written    int64          // bytes of text, thinking and arguments
+}
+
+// addFrame records where events that arrived together came from.
+func (t *tally) addFrame(events []upstream.Event) {
+	if len(events) > 0 && events[0].Frame != nil {
+		t.fromServer = true
+		t.foreign = t.foreign || events[0].Frame.Format != t.format
+	}
+}
+
+func (t *tally) addPart(p content.Part) {
+	if content.IsNil(p) {
+		return
+	}
+	switch p := p.(type) {
+	case *content.Text:
+		t.written += int64(len(p.Text))
+	case *content.Thinking:
+		t.written += int64(len(p.Text))
+	case *content.ToolUse:
+		t.written += int64(len(p.Input))
+	}
+}
+
+// bytesPerToken is the average of English text and JSON.
+const bytesPerToken = 4
+
+// estimate returns estimated counts for a request and its response.
+func (t *tally) estimate(r *upstream.Request) content.Usage {
+	return content.Usage{
+		Input: upstream.EstimateTokens(r), Output: (t.written + bytesPerToken - 1) / bytesPerToken, Estimated: true,
+	}
+}
+
+// estimateUsage adds an estimate to the report if the upstream responded without
+// usage. The client receives the estimate, too, if the response is complete and came
+// from a server, unless it gets the vendor's own document. An Upstream of the host
+// decides itself what clients get.
+func (x *exchange) estimateUsage(s *sink, whole bool) {
+	if s.tally.reported || !s.started || s.op.Request == nil {
+		return
+	}
+	u := s.tally.estimate(s.op.Request)
+	x.report.Usage = u
+	if !whole || !s.tally.fromServer || !s.tally.foreign {
+		return
+	}
+	s.addLosses([]content.Loss{estimatedUsage.At("usage")})
+	events := []upstream.Event{{Kind: upstream.EventUsage, Usage: &u}}
+	if s.op.Stream == nil {
+		s.err = s.collect.Send(events)
+		return
+	}
+	s.buf = s.op.Stream.Events(s.pending(), events)
+	s.held = len(s.buf)
+	s.addLosses(s.op.Stream.Losses())
+}

@@ -8,25 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// AppendString appends s as a JSON string. Quotes, backslashes and control
-// characters are escaped, all other characters stay as they are; each byte that
-// is not part of UTF-8 becomes U+FFFD. So what is appended is valid and on one
-// line, whatever s holds.
+// AppendString appends s as a JSON string. It escapes quotes, backslashes and
+// control characters, and replaces each byte that is not valid UTF-8 by U+FFFD. The
+// result is valid JSON on one line for any s.
 func AppendString(dst []byte, s string) []byte {
 	from := len(dst)
 	dst, high := appendEscaped(append(dst, '"'), s)
 	if high && !utf8.ValidString(s) {
-		// Rare enough to begin again.
+		// Rare, so the slow path starts over.
 		dst, _ = appendEscaped(append(dst[:from], '"'), toUTF8(s))
 	}
 	return append(dst, '"')
 }
 
-// appendEscaped appends s escaped, without quotes, and reports whether there
-// was a byte that is not ASCII. If s is not UTF-8, nor is the result.
+// appendEscaped appends s escaped, without quotes, and reports whether it has bytes
+// other than ASCII. If s is not valid UTF-8, neither is the result.
 func appendEscaped(dst []byte, s string) (_ []byte, high bool) {
-	// There is always room for the rest of s as it is, and for one escape and
-	// the word that is written ahead.
+	// There is always room for the rest of s unescaped, one escape, and one word
+	// that is written ahead.
 	const spare = 16
 	n := len(dst)
 	dst = slices.Grow(dst, len(s)+spare)
@@ -43,9 +42,9 @@ func appendEscaped(dst []byte, s string) (_ []byte, high bool) {
 				n += 8
 				continue
 			}
-			seen |= x & below(m)
-			i += first(m)
-			n += first(m)
+			seen |= x & belowMarked(m)
+			i += firstMarked(m)
+			n += firstMarked(m)
 		} else if c := s[i]; c != '"' && c != '\\' && c >= ' ' {
 			seen |= uint64(c)
 			dst[n] = c
@@ -53,7 +52,7 @@ func appendEscaped(dst []byte, s string) (_ []byte, high bool) {
 			n++
 			continue
 		}
-		for i < len(s) && letters[s[i]] != 0 && len(dst)-n >= len(s)-i+spare {
+		for i < len(s) && escapeLetters[s[i]] != 0 && len(dst)-n >= len(s)-i+spare {
 			n += putEscape(dst[n:], s[i])
 			i++
 		}
@@ -65,8 +64,8 @@ func appendEscaped(dst []byte, s string) (_ []byte, high bool) {
 	return dst[:n], seen&highs != 0
 }
 
-// letters has for each character that must be escaped the letter that does it.
-var letters = [256]byte{
+// escapeLetters maps each byte that must be escaped to the letter of its escape.
+var escapeLetters = [256]byte{
 	'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't',
 	0: 'u', 1: 'u', 2: 'u', 3: 'u', 4: 'u', 5: 'u', 6: 'u', 7: 'u', 11: 'u', 14: 'u', 15: 'u',
 	16: 'u', 17: 'u', 18: 'u', 19: 'u', 20: 'u', 21: 'u', 22: 'u', 23: 'u', 24: 'u', 25: 'u',
@@ -78,7 +77,7 @@ var letters = [256]byte{
 func putEscape(dst []byte, c byte) int {
 	const hex = "0123456789abcdef"
 	_ = dst[5]
-	dst[0], dst[1] = '\\', letters[c]
+	dst[0], dst[1] = '\\', escapeLetters[c]
 	if dst[1] != 'u' {
 		return 2
 	}
@@ -86,21 +85,21 @@ func putEscape(dst []byte, c byte) int {
 	return 6
 }
 
-// toUTF8 returns s with U+FFFD for each byte that is not part of UTF-8.
+// toUTF8 returns s with each invalid byte replaced by U+FFFD.
 func toUTF8(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 16)
-	for _, r := range s { // which yields U+FFFD for each such byte
+	for _, r := range s { // range yields U+FFFD for an invalid byte
 		b.WriteRune(r)
 	}
 	return b.String()
 }
 
-// AppendInt appends n.
+// AppendInt appends n in decimal.
 func AppendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 
-// AppendFloat appends f in as few digits as tell it from its neighbours. JSON
-// has no infinities and no NaN: they become null.
+// AppendFloat appends f in the fewest digits that identify it. Infinities and NaN
+// become null.
 func AppendFloat(dst []byte, f float64) []byte {
 	if f-f != 0 {
 		return append(dst, "null"...)
@@ -112,8 +111,8 @@ func AppendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, format, -1, 64)
 }
 
-// AppendCompact appends json, a checked document, without the white space
-// between its tokens. So the result has no line breaks.
+// AppendCompact appends json, a valid document, without the white space between its
+// tokens. The result has no line breaks.
 func AppendCompact(dst []byte, json string) []byte {
 	from := 0
 	for i := 0; i < len(json); {
@@ -122,7 +121,7 @@ func AppendCompact(dst []byte, json string) []byte {
 			i = stringEnd(json, i)
 		case c <= ' ':
 			dst = append(dst, json[from:i]...)
-			// In a checked document it is white space.
+			// In a valid document it is white space.
 			for i++; i < len(json) && json[i] <= ' '; {
 				i++
 			}
@@ -134,7 +133,7 @@ func AppendCompact(dst []byte, json string) []byte {
 	return append(dst, json[from:]...)
 }
 
-// stringEnd returns the index behind the checked string that begins at i.
+// stringEnd returns the index after the valid string that begins at i.
 func stringEnd(json string, i int) int {
 	for i++; i < len(json); {
 		if i <= len(json)-8 {
@@ -143,7 +142,7 @@ func stringEnd(json string, i int) int {
 				i += 8
 				continue
 			}
-			i += first(m)
+			i += firstMarked(m)
 		}
 		switch json[i] {
 		case '"':

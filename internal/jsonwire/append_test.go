@@ -29,8 +29,8 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-// TestAppendStringPlaces puts each byte at each place of strings of some
-// words, behind a destination with every bit of room.
+// TestAppendStringPlaces puts each byte at each index of strings of some words, with
+// every amount of room in dst.
 func TestAppendStringPlaces(t *testing.T) {
 	for size := range 26 {
 		for at := range size {
@@ -103,7 +103,7 @@ func TestAppendCompact(t *testing.T) {
 	if !bytes.Equal(AppendCompact(nil, body), want.Bytes()) {
 		t.Error("AppendCompact: the agent body comes out wrong")
 	}
-	// What is not a document must not be able to stop the program.
+	// Invalid documents must not panic.
 	for _, bad := range []string{`"`, `"\`, `"abcdefg\`, `{"a`, " ", "\x01", "\x01 \x02", `\`} {
 		AppendCompact(nil, bad)
 	}

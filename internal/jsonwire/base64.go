@@ -1,24 +1,23 @@
 package jsonwire
 
-// A Base64Error says why a text is not base64 by the rule it was checked by. 0
-// means that it is.
+// A Base64Error is the reason why a string is not valid base64; 0 means that it is
+// valid.
 type Base64Error uint8
 
-// The faults of base64.
+// The reasons.
 const (
-	Base64NotString    Base64Error = iota + 1 // the value is no String
-	Base64Empty                               // there is nothing
+	Base64NotString    Base64Error = iota + 1 // the value is not a String
+	Base64Empty                               // the string is empty
 	Base64Escaped                             // the JSON string has escapes
 	Base64LineBreak                           // CR or LF
 	Base64Alphabet                            // any other character outside the alphabet
 	Base64Mixed                               // characters of both alphabets
 	Base64Padding                             // '=' missing, too many, or not at the end
-	Base64Length                              // one character is left over
-	Base64TrailingBits                        // the last character has bits behind the end
+	Base64Length                              // one character too many
+	Base64TrailingBits                        // the last character has nonzero unused bits
 )
 
-// String returns a phrase that continues "the data …", or "" if there is no
-// fault.
+// String returns a phrase that continues "the data …", or "" for 0.
 func (e Base64Error) String() string {
 	switch e {
 	case Base64NotString:
@@ -36,17 +35,16 @@ func (e Base64Error) String() string {
 	case Base64Padding:
 		return "has missing or misplaced base64 padding"
 	case Base64Length:
-		return "is not whole base64: its length is impossible"
+		return "has an impossible length for base64"
 	case Base64TrailingBits:
-		return "has bits behind the end of its base64"
+		return "has nonzero bits after the end of its base64"
 	}
 	return ""
 }
 
-// Base64 returns the text of a String that is base64 by the rule of
-// [CheckBase64], which also forbids escapes. Nothing is decoded. A long text
-// was looked at when the document was parsed, and is not looked at again unless
-// there is a fault.
+// Base64 returns the text of a String that is valid as in [CheckBase64] and has no
+// escapes. It does not decode the text. Parse has checked long texts already, so
+// they are not scanned again unless they are invalid.
 func (v Value) Base64() (data string, e Base64Error) {
 	n := v.node()
 	switch {
@@ -67,9 +65,10 @@ func (v Value) Base64() (data string, e Base64Error) {
 	return data, 0
 }
 
-// Base64Any is like Base64, but takes the standard or the URL-safe alphabet,
-// not both, padded or not. If standard is true, data is good for Base64 too.
-func (v Value) Base64Any() (data string, standard bool, e Base64Error) {
+// LenientBase64 is like Base64, but accepts either the standard or the URL-safe
+// alphabet, with or without padding. standard reports whether data is also valid for
+// Base64.
+func (v Value) LenientBase64() (data string, standard bool, e Base64Error) {
 	data, e = v.Base64()
 	if e == 0 {
 		return data, true, 0
@@ -85,12 +84,12 @@ func (v Value) Base64Any() (data string, standard bool, e Base64Error) {
 	return data, false, 0
 }
 
-// CheckBase64 checks that s is strict base64: standard alphabet, padded, not
-// empty, nothing in between or behind, no line breaks, no bits left over.
+// CheckBase64 checks that s is strict base64: the standard alphabet with padding,
+// not empty, without line breaks or nonzero unused bits.
 func CheckBase64(s string) Base64Error {
 	body := trimPadding(s)
 	if i := base64Span(body, 0); i < len(body) {
-		return base64Fault(body[i])
+		return characterError(body[i])
 	}
 	return base64End(s)
 }
@@ -103,7 +102,7 @@ func checkBase64Any(s string) Base64Error {
 			break
 		}
 		if c := body[i]; c != '-' && c != '_' {
-			return base64Fault(c)
+			return characterError(c)
 		}
 		minus = true
 	}
@@ -123,8 +122,8 @@ func checkBase64Any(s string) Base64Error {
 	return trailingBits(body)
 }
 
-// base64Fault names the fault of a character outside the alphabet.
-func base64Fault(c byte) Base64Error {
+// characterError returns the error for a character outside of the alphabet.
+func characterError(c byte) Base64Error {
 	switch c {
 	case '\r', '\n':
 		return Base64LineBreak
@@ -134,7 +133,7 @@ func base64Fault(c byte) Base64Error {
 	return Base64Alphabet
 }
 
-// trimPadding cuts off up to two '='.
+// trimPadding removes up to two '=' from the end.
 func trimPadding(s string) string {
 	for range 2 {
 		if s != "" && s[len(s)-1] == '=' {
@@ -145,7 +144,7 @@ func trimPadding(s string) string {
 }
 
 // base64End checks the length, the padding and the last character of s, which
-// is of the standard alphabet and up to two '=' at the end.
+// consists of the standard alphabet and up to two '='.
 func base64End(s string) Base64Error {
 	body := trimPadding(s)
 	switch {
@@ -159,8 +158,7 @@ func base64End(s string) Base64Error {
 	return trailingBits(body)
 }
 
-// trailingBits checks that the last character of body has no bits that are not
-// part of a byte.
+// trailingBits checks that the unused bits of the last character of body are zero.
 func trailingBits(body string) Base64Error {
 	if len(body) == 0 {
 		return Base64Padding
@@ -172,8 +170,7 @@ func trailingBits(body string) Base64Error {
 	return 0
 }
 
-// base64Bits returns the six bits that a character of either alphabet stands
-// for.
+// base64Bits returns the six bits that a character of either alphabet encodes.
 func base64Bits(c byte) byte {
 	switch {
 	case c >= 'a':
@@ -190,11 +187,11 @@ func base64Bits(c byte) byte {
 	return 63
 }
 
-// isBase64 reports whether all eight bytes are of the standard alphabet. For
-// each of its ranges there are two sums that carry into the top bit from the
-// range's first byte on, and from the one behind its last: where they differ,
-// the byte is in the range. '/' is next to the digits. A sum runs over only if
-// a top bit is set beforehand, and that alone fails.
+// isBase64 reports whether all eight bytes are in the standard alphabet. Each range
+// has two sums that carry into the top bit of a byte: one from the range's first
+// byte on, and one from the byte after its last. A byte is in the range where they
+// differ. '/' extends the range of digits. A sum can overflow only if a top bit is
+// set in x, which fails anyway.
 func isBase64(x uint64) bool {
 	l := x | 0x20*lows // lower case
 	letter := (l + (0x80-'a')*lows) ^ (l + (0x80-'z'-1)*lows)
@@ -203,8 +200,8 @@ func isBase64(x uint64) bool {
 	return (notPlus&^(letter|digit)|x)&highs == 0
 }
 
-// base64Span returns the index of the first byte of s from i on that is not of
-// the standard alphabet.
+// base64Span returns the index of the first byte of s from i on that is not in the
+// standard alphabet.
 func base64Span(s string, i int) int {
 	for i <= len(s)-8 && isBase64(load(s, i)) {
 		i += 8
@@ -218,3 +215,7 @@ func base64Span(s string, i int) int {
 func base64Byte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '/' && c <= '9' || c == '+'
 }
+
+// CheckLenientBase64 is like [CheckBase64], but accepts either the standard or the
+// URL-safe alphabet, with or without padding.
+func CheckLenientBase64(s string) Base64Error { return checkBase64Any(s) }

@@ -9,8 +9,8 @@ import (
 
 var longBase64 = strings.Repeat("QUJD", 100)
 
-// base64Faults lists texts and what is wrong with them by the two rules.
-var base64Faults = []struct {
+// base64Errors lists texts and their errors by the two rules.
+var base64Errors = []struct {
 	s           string
 	strict, any Base64Error
 }{
@@ -60,12 +60,12 @@ var base64Faults = []struct {
 	{longBase64 + "=" + longBase64, Base64Padding, Base64Padding},
 }
 
-func TestBase64Faults(t *testing.T) {
-	for _, tt := range base64Faults {
+func TestBase64Errors(t *testing.T) {
+	for _, tt := range base64Errors {
 		if got := CheckBase64(tt.s); got != tt.strict {
 			t.Errorf("CheckBase64(%q): %v, want %v", tt.s, got, tt.strict)
 		}
-		if got := CheckBase64Any(tt.s); got != tt.any {
+		if got := CheckLenientBase64(tt.s); got != tt.any {
 			t.Errorf("CheckBase64Any(%q): %v, want %v", tt.s, got, tt.any)
 		}
 		if strings.ContainsAny(tt.s, "\r\n\x00") {
@@ -83,14 +83,14 @@ func TestBase64Faults(t *testing.T) {
 			if data, got := v.Base64(); got != tt.strict || got == 0 && data != tt.s {
 				t.Errorf("Base64 of %s: %q %v, want %v", v.Raw(), data, got, tt.strict)
 			}
-			if data, standard, got := v.Base64Any(); got != tt.any || got == 0 && data != tt.s || standard != (tt.strict == 0) {
+			if data, standard, got := v.LenientBase64(); got != tt.any || got == 0 && data != tt.s || standard != (tt.strict == 0) {
 				t.Errorf("Base64Any of %s: %q %v %v, want %v", v.Raw(), data, standard, got, tt.any)
 			}
 		}
 	}
 }
 
-// TestBase64EveryByte puts each byte at each place of a word.
+// TestBase64EveryByte puts each byte at each index of a word.
 func TestBase64EveryByte(t *testing.T) {
 	for c := range 256 {
 		for at := range 16 {
@@ -104,8 +104,8 @@ func TestBase64EveryByte(t *testing.T) {
 	}
 }
 
-// TestBase64Swept wants that long base64 is remembered from the scan, which is
-// what makes Base64 independent of length.
+// TestBase64Swept checks that the scan remembers long base64, so that Base64 takes
+// constant time.
 func TestBase64Swept(t *testing.T) {
 	for _, n := range []int{17, 18, 19, 20, 100, 10_000} {
 		for _, end := range []string{"", "QQ==", "QUI="} {
@@ -136,6 +136,6 @@ func TestBase64ErrorStrings(t *testing.T) {
 		seen[e.String()] = true
 	}
 	if Base64Error(0).String() != "" {
-		t.Error("no fault has a text")
+		t.Error("0 has a text")
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// floor returns the best time of several runs of f, each long enough to be
-// measured.
+// floor returns the best time of several runs of f, each long enough to measure.
 func floor(f func()) time.Duration {
 	best := time.Duration(1 << 62)
 	for range 7 {
@@ -27,8 +26,8 @@ func floor(f func()) time.Duration {
 	return best
 }
 
-// against runs f as a benchmark, and reports its best time as a multiple of
-// that of gjson.Valid on the same body. The two take turns.
+// against benchmarks f and reports its best time as a multiple of that of
+// gjson.Valid on the same body. The two alternate.
 func against(b *testing.B, body string, f func()) {
 	if !gjson.Valid(body) {
 		b.Fatal("gjson refuses the body")
@@ -45,7 +44,7 @@ func against(b *testing.B, body string, f func()) {
 	b.ReportMetric(float64(own)/float64(v), "V")
 }
 
-// bodies returns the documents that benchmarks run on.
+// bodies returns the documents of the benchmarks.
 func bodies() []struct{ name, body string } {
 	return []struct{ name, body string }{
 		{"small", smallBody()},
@@ -68,7 +67,7 @@ func bodies() []struct{ name, body string } {
 
 var words = map[string]string{
 	"english": "the quick model reads a long letter and answers it with care, because " +
-		"nobody knows beforehand which of the many questions will matter in the end",
+		"no one knows beforehand which of the many questions will matter in the end",
 	"japanese": "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。何でも薄暗いじめじめした所で",
 	"russian":  "все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему",
 	"greek":    "άνδρα μοι έννεπε μούσα πολύτροπον ος μάλα πολλά πλάγχθη επεί Τροίης ιερόν πτολίεθρον",
@@ -118,8 +117,7 @@ func chatBody(vocabulary string, turns int) string {
 	return w.Text()
 }
 
-// code returns text that looks like a source file: one byte in fifteen needs
-// escaping.
+// code returns text like a source file: one byte in fifteen needs escaping.
 func code(r *rand.Rand, size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -220,7 +218,7 @@ func membersBody(n int) string {
 	return w.Text()
 }
 
-// spaced returns a checked document with every member on a line of its own.
+// spaced returns a valid document with every member on its own line.
 func spaced(json string) string {
 	d, err := Parse(json, Limits{})
 	if err != nil {
@@ -252,7 +250,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkStr is Parse and the text of every string and name.
+// BenchmarkStr parses a document and decodes every string and name.
 func BenchmarkStr(b *testing.B) {
 	for _, bb := range bodies()[:10] {
 		b.Run(bb.name, func(b *testing.B) {
@@ -299,7 +297,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkCheckBase64 has the standard decoder for a floor.
+// BenchmarkCheckBase64 compares with the standard decoder.
 func BenchmarkCheckBase64(b *testing.B) {
 	s := base64.StdEncoding.EncodeToString(make([]byte, 1<<20))
 	dst := make([]byte, 1<<20)
@@ -309,7 +307,7 @@ func BenchmarkCheckBase64(b *testing.B) {
 			b.Fatal(e)
 		}
 	}
-	var fault Base64Error
+	var reason Base64Error
 	decode := floor(func() { _, _ = base64.StdEncoding.Strict().Decode(dst, []byte(s)) })
-	b.ReportMetric(float64(floor(func() { fault |= CheckBase64(s) }))/float64(decode), "decode")
+	b.ReportMetric(float64(floor(func() { reason |= CheckBase64(s) }))/float64(decode), "decode")
 }

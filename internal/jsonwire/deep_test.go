@@ -11,9 +11,9 @@ import (
 
 const deepChild = "JSONWIRE_TEST_DEEP"
 
-// TestDeep lets a child process deal with the deepest permitted and the deepest
-// possible documents, on a stack too small for anything that recurses: one that
-// overflows ends the process, and no test could catch it.
+// TestDeep parses the deepest accepted and the deepest possible documents in a child
+// process, on a stack too small for recursion. A stack overflow ends the process, so
+// a test cannot recover from it.
 func TestDeep(t *testing.T) {
 	if os.Getenv(deepChild) != "" {
 		debug.SetMaxStack(64 << 10)
@@ -41,7 +41,7 @@ func TestDeep(t *testing.T) {
 }
 
 func deepDocuments(t *testing.T) {
-	const most = 1 << 25
+	const depth = 1 << 25
 	reason := func(src string, lim Limits) Reason {
 		var e *SyntaxError
 		if err := Valid(src, lim); errors.As(err, &e) {
@@ -54,13 +54,13 @@ func deepDocuments(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	arrays := strings.Repeat("[", most)
-	objects := strings.Repeat(`{"":`, most/4)
-	for _, lim := range []Limits{{}, {Lenient: true}, {Depth: 1 << 18, Values: 1 << 20}} {
+	arrays := strings.Repeat("[", depth)
+	objects := strings.Repeat(`{"":`, depth/4)
+	for _, lim := range []Limits{{}, {AllowInvalidUTF8: true}, {Depth: 1 << 18, Values: 1 << 20}} {
 		check("arrays", reason(arrays, lim), TooDeep)
 		check("objects", reason(objects, lim), TooDeep)
-		check("escaped names", reason(strings.Repeat(`{"\u0061":`, most/16), lim), TooDeep)
-		check("behind a fault", reason("[\"\\ud800\xff\","+arrays, lim), map[bool]Reason{true: TooDeep, false: LoneSurrogate}[lim.Lenient])
+		check("escaped names", reason(strings.Repeat(`{"\u0061":`, depth/16), lim), TooDeep)
+		check("after a violation", reason("[\"\\ud800\xff\","+arrays, lim), map[bool]Reason{true: TooDeep, false: LoneSurrogate}[lim.AllowInvalidUTF8])
 	}
 	check("the deepest permitted", reason(nested(256, "{}")[1:], Limits{}), Trailing)
 	check("the deepest permitted", reason(nested(255, "{}"), Limits{}), 0)

@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// A Reason says which rule a document breaks.
+// A Reason is the rule that a document violates.
 type Reason uint8
 
-// The reasons for which a document is refused.
+// The reasons.
 const (
-	Syntax        Reason = iota + 1 // not the grammar of RFC 8259
-	Empty                           // nothing, or nothing but white space
-	Truncated                       // the end comes too early
-	Trailing                        // something follows the document
-	TooDeep                         // more nesting than Limits.Depth
+	Syntax        Reason = iota + 1 // not in the grammar of RFC 8259
+	Empty                           // empty, or only white space
+	Truncated                       // ends too early
+	Trailing                        // text follows the document
+	TooDeep                         // deeper than Limits.Depth
 	TooManyValues                   // more values than Limits.Values
 	TooLong                         // more than 2 GiB of text
-	DuplicateName                   // an object has two members of one name
-	InvalidUTF8                     // a string is not UTF-8
+	DuplicateName                   // an object has two members with the same name
+	InvalidUTF8                     // a string is not valid UTF-8
 	LoneSurrogate                   // an escape is half of a surrogate pair
 	ByteOrderMark                   // the text begins with a byte order mark
 )
@@ -53,29 +53,27 @@ func (r Reason) String() string {
 	return "none"
 }
 
-// A SyntaxError says why and where a document was refused. It is the type of
-// every error that [Parse] and [Valid] return.
+// A SyntaxError describes an invalid document. All errors of [Parse] and [Valid]
+// have this type.
 //
-// Offset counts bytes from 0. Line and Column count from 1; a line ends with a
-// line feed, and a column is one code point (a byte, where the text is not
-// UTF-8). If lenient parsing has repaired the document, they speak of the
-// repaired text.
+// Offset counts bytes from 0. Line and Column count from 1. Lines end with a line
+// feed. Columns count code points, or bytes where the text is not valid UTF-8. If
+// parsing replaced invalid UTF-8, the positions are those in the repaired text.
 type SyntaxError struct {
 	Offset, Line, Column int
 	Reason               Reason
 
-	// Text is a sentence of this package without the place. The only thing in
-	// it that comes from the document is the name that occurs twice: quoted as
-	// in Go, without line breaks or control characters, and cut at 64 bytes.
+	// Text is a sentence without the position. The only part of the document in it
+	// is a duplicate member name: quoted as in Go, and cut at 64 bytes.
 	Text string
 }
 
-// Error returns the text and the place.
+// Error returns the text and the position.
 func (e *SyntaxError) Error() string {
 	return e.Text + " (line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(e.Column) + ")"
 }
 
-// newError works out line and column, which nothing needs before.
+// newError returns an error with line and column, which are computed only now.
 func newError(src string, at int, r Reason, text string) *SyntaxError {
 	before := src[:at]
 	return &SyntaxError{
@@ -87,11 +85,11 @@ func newError(src string, at int, r Reason, text string) *SyntaxError {
 	}
 }
 
-// maxQuoted is the number of bytes of a name that an error repeats.
+// maxQuoted is the maximum length of a member name in an error, in bytes.
 const maxQuoted = 64
 
-// quoteName quotes a name for an error. What is not printable, line breaks and
-// the marks that turn the direction of text included, comes out escaped.
+// quoteName quotes a name for an error. Characters that are not printable are
+// escaped, including line breaks and marks that change the direction of text.
 func quoteName(name string) string {
 	if len(name) <= maxQuoted {
 		return strconv.Quote(name)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// sameAsStandard wants that src, once parsed, reads as what encoding/json makes
-// of standard.
+// sameAsStandard checks that src parses to the same values as standard with
+// encoding/json.
 func sameAsStandard(t *testing.T, src, standard string, lim Limits) {
 	t.Helper()
 	d, err := Parse(src, lim)
@@ -27,8 +27,7 @@ func sameAsStandard(t *testing.T, src, standard string, lim Limits) {
 	}
 }
 
-// sameValue compares v with the next value of dec. Nesting is bounded by what
-// the parser accepts.
+// sameValue compares v with the next value of dec. The parser bounds the nesting.
 func sameValue(t *testing.T, dec *json.Decoder, v Value) {
 	t.Helper()
 	token, err := dec.Token()
@@ -95,8 +94,7 @@ func sameChildren(t *testing.T, dec *json.Decoder, v Value, begin json.Delim) {
 	}
 }
 
-// checkRaw wants that the raw text of a value is where it is said to be and
-// is a document.
+// checkRaw checks that the raw text of a value is at its offset and is a document.
 func checkRaw(t *testing.T, v Value) {
 	t.Helper()
 	if v.Raw() == "" || v.d.Source()[v.Offset():v.End()] != v.Raw() || strings.TrimSpace(v.Raw()) != v.Raw() {
@@ -127,26 +125,26 @@ func FuzzParse(f *testing.F) {
 		case valid && (e.Reason < TooDeep || e.Reason == ByteOrderMark):
 			t.Fatalf("refused %q, encoding/json does not: %v", src, e)
 		}
-		d, err := Parse(src, Limits{Lenient: true})
+		d, err := Parse(src, Limits{AllowInvalidUTF8: true})
 		if err != nil {
 			if e == nil {
 				t.Fatalf("refused only by the lenient reader: %q: %v", src, err)
 			}
 			return
 		}
-		if (d.Replaced() > 0) != (e != nil) {
-			t.Errorf("%q: %d replaced, strict reader: %v", src, d.Replaced(), e)
+		if (d.Replacements() > 0) != (e != nil) {
+			t.Errorf("%q: %d replaced, strict reader: %v", src, d.Replacements(), e)
 		}
 		if err := Valid(d.Source(), Limits{}); err != nil {
 			t.Errorf("%q: repaired to %q: %v", src, d.Source(), err)
 		}
 		d.Close()
-		// The standard decoder repairs strings in the same way.
-		sameAsStandard(t, src, src, Limits{Lenient: true})
+		// encoding/json repairs strings in the same way.
+		sameAsStandard(t, src, src, Limits{AllowInvalidUTF8: true})
 	})
 }
 
-// compact checks AppendCompact on a checked document.
+// compact checks AppendCompact on a valid document.
 func compact(t *testing.T, src string) {
 	t.Helper()
 	var want bytes.Buffer
@@ -189,7 +187,7 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// replaceEach returns s with U+FFFD for each byte that is not part of UTF-8.
+// replaceEach returns s with each invalid byte replaced by U+FFFD.
 func replaceEach(s string) string { return string([]rune(s)) }
 
 func FuzzBase64(f *testing.F) {
@@ -209,7 +207,7 @@ func FuzzBase64(f *testing.F) {
 		if !utf8.ValidString(s) {
 			return
 		}
-		// Not every s is plain in JSON; what is escaped must not pass.
+		// Text that must be escaped must not be accepted unescaped.
 		src := string(AppendString(nil, s))
 		d, err := Parse(src, Limits{})
 		if err != nil {
@@ -220,7 +218,7 @@ func FuzzBase64(f *testing.F) {
 		if (e == 0) != want || want && data != s {
 			t.Errorf("Base64 of %s: %q %v, want %v", src, data, e, want)
 		}
-		data, standard, e := d.Root().Base64Any()
+		data, standard, e := d.Root().LenientBase64()
 		wantAny := s != "" && oneLine && anyBase64(s)
 		if (e == 0) != wantAny || standard != want || wantAny && data != s {
 			t.Errorf("Base64Any of %s: %q %v %v, want %v %v", src, data, standard, e, wantAny, want)
@@ -228,7 +226,7 @@ func FuzzBase64(f *testing.F) {
 	})
 }
 
-// anyBase64 reports whether one of the four decoders takes s.
+// anyBase64 reports whether one of the four standard decoders accepts s.
 func anyBase64(s string) bool {
 	for _, enc := range []*base64.Encoding{
 		base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding,

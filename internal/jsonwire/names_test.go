@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// object returns an object with these names, in their JSON spelling.
+// object returns an object with the given names as JSON text.
 func object(names ...string) string {
 	var b strings.Builder
 	for i, n := range names {
@@ -55,7 +55,7 @@ func TestDuplicateNames(t *testing.T) {
 		{`[` + object(many...) + `,` + object(many...) + `]`, false},
 		{`{"a":` + object(many...) + `,"b":` + object(append(many, "member 7")...) + `}`, true},
 	}
-	// A duplicate at every distance, on both sides of every limit.
+	// A duplicate at every distance, around every limit.
 	for n := range 40 {
 		for k := range n {
 			names := numbered(n)
@@ -76,8 +76,7 @@ func TestDuplicateNames(t *testing.T) {
 	}
 }
 
-// TestNamesWithinValues has objects that are open at the same time and all of
-// which need the table.
+// TestNamesWithinValues has several open objects that all need the hash table.
 func TestNamesWithinValues(t *testing.T) {
 	inner := `0`
 	for depth := range 50 {
@@ -94,8 +93,8 @@ func TestNamesWithinValues(t *testing.T) {
 	}
 }
 
-// TestNamesLinear compares the time per name of objects of 10^3 and of 10^5
-// members, for names that are alike in all that a cheap hash looks at.
+// TestNamesLinear compares the time per name for objects of 10^3 and 10^5 members
+// whose names collide in a cheap hash.
 func TestNamesLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures time")
@@ -123,7 +122,8 @@ func TestNamesLinear(t *testing.T) {
 			return best
 		}
 		few, many := perName(1_000), perName(100_000)
-		// Cache misses cost some; a quadratic search would cost a hundredfold.
+		// Cache misses cost something; a quadratic search would cost a hundred times
+		// as much.
 		if many > 15*few {
 			t.Errorf("%s: %v a name among 10^5, %v among 10^3", name, many, few)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// refusal parses src and returns the error, which must be a *SyntaxError.
+// refusal returns the error for src, which must be a *SyntaxError.
 func refusal(t *testing.T, src string, lim Limits) *SyntaxError {
 	t.Helper()
 	d, err := Parse(src, lim)
@@ -46,7 +46,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// refused lists documents and why and where they are refused.
+// refused lists invalid documents with the reason and the position.
 var refused = []struct {
 	src    string
 	reason Reason
@@ -246,8 +246,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestStringEnds puts a special byte at every place of strings of every length
-// up to some words, so that each path of the scanner meets each of them.
+// TestStringEnds puts a special byte at every index of strings of every length up to
+// some words, to reach every path of the scanner.
 func TestStringEnds(t *testing.T) {
 	for size := range 40 {
 		for at := range size {
@@ -294,7 +294,7 @@ func TestLenient(t *testing.T) {
 	}
 	for _, tt := range tests {
 		src := `{"x":[` + tt.src + `]}`
-		d, err := Parse(src, Limits{Lenient: true})
+		d, err := Parse(src, Limits{AllowInvalidUTF8: true})
 		if err != nil {
 			t.Errorf("Parse(%q): %v", src, err)
 			continue
@@ -305,8 +305,8 @@ func TestLenient(t *testing.T) {
 				t.Errorf("Parse(%q): %q, want %q", src, e.Str(), tt.want)
 			}
 		}
-		if d.Replaced() != tt.replaced {
-			t.Errorf("Parse(%q): %d replaced, want %d", src, d.Replaced(), tt.replaced)
+		if d.Replacements() != tt.replaced {
+			t.Errorf("Parse(%q): %d replaced, want %d", src, d.Replacements(), tt.replaced)
 		}
 		if err := Valid(v.Raw(), Limits{}); err != nil {
 			t.Errorf("Parse(%q): raw text %q: %v", src, v.Raw(), err)
@@ -324,13 +324,13 @@ func TestLenient(t *testing.T) {
 		"\xef\xbb\xbf\"\xff\"":               ByteOrderMark,
 		"[\"\xff\"," + nested(300, "") + "]": TooDeep,
 	} {
-		if e := refusal(t, src, Limits{Lenient: true}); e == nil || e.Reason != reason {
+		if e := refusal(t, src, Limits{AllowInvalidUTF8: true}); e == nil || e.Reason != reason {
 			t.Errorf("Parse(%.40q): %v, want %v", src, e, reason)
 		}
 	}
 }
 
-// nested returns inner inside of n arrays.
+// nested returns inner inside n arrays.
 func nested(n int, inner string) string {
 	return strings.Repeat("[", n) + inner + strings.Repeat("]", n)
 }
@@ -368,7 +368,7 @@ func TestClose(t *testing.T) {
 	var none *Doc
 	none.Close()
 
-	// One that is closed while somebody ranges over it just ends.
+	// An iteration over a document that is closed just ends.
 	d, _ = Parse(`{"a":1,"b":2}`, Limits{})
 	for range d.Root().Members() {
 		d.Close()

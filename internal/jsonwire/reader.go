@@ -5,34 +5,34 @@ import (
 	"io"
 )
 
-// A Reader reads what a [Writer] has written. Several can read one document at
-// the same time, while the Writer is left alone. It is an [io.ReadSeekCloser]
-// and an [io.WriterTo], good for the body of an HTTP request.
+// A Reader reads the document of a [Writer]. Several Readers may read one document
+// at the same time while the Writer is not used. It implements [io.ReadSeekCloser]
+// and [io.WriterTo], and can be the body of an HTTP request.
 type Reader struct {
-	full [][]byte // of the Writer, like buf, refs and size
+	full [][]byte // these fields are the Writer's
 	buf  []byte
 	refs []ref
 	size int64
 	pos  int64
 
-	// The reader has passed i refs; what is behind them begins at from in the
-	// buffer with the number chunk, and has the place base in the document. This
-	// goes on with pos, so that a document is read in linear time.
+	// The reader has passed i refs. The bytes after them begin at index from of
+	// buffer number chunk, and at offset base of the document. The fields advance
+	// with pos, so that reading takes linear time.
 	i, chunk, from int
 	base           int64
 }
 
-// Reader returns a new reader of the document as it is now. It is good until
-// the Writer is reset.
+// Reader returns a new reader of the current document. It is valid until the Writer
+// is reset.
 func (w *Writer) Reader() *Reader {
 	return &Reader{full: w.full, buf: w.buf, refs: w.refs, size: int64(w.Len())}
 }
 
-// Len returns the number of bytes that are still to be read.
+// Len returns the number of unread bytes.
 func (r *Reader) Len() int { return int(max(0, r.size-r.pos)) }
 
-// segment returns what begins at the reader's position: bytes of the buffer or
-// a text, one of which is empty. Both are at the end.
+// segment returns the bytes at the reader's position: a part of the buffer or a
+// text, one of which is empty. At the end both are.
 func (r *Reader) segment() (owned []byte, text string) {
 	for ; r.i < len(r.refs); r.i++ {
 		next := r.refs[r.i]
@@ -40,8 +40,8 @@ func (r *Reader) segment() (owned []byte, text string) {
 		if at < 0 {
 			at = ^at
 		}
-		behind := r.base + int64(at-r.from) // where the text begins
-		if r.pos < behind {
+		textStart := r.base + int64(at-r.from) // where the text begins
+		if r.pos < textStart {
 			buf := r.buf
 			if r.chunk < len(r.full) {
 				buf = r.full[r.chunk]
@@ -49,14 +49,14 @@ func (r *Reader) segment() (owned []byte, text string) {
 			return buf[r.from+int(r.pos-r.base) : at], ""
 		}
 		if next.at < 0 {
-			r.chunk, r.from, r.base = r.chunk+1, 0, behind
+			r.chunk, r.from, r.base = r.chunk+1, 0, textStart
 			continue
 		}
-		if k := r.pos - behind; k < int64(len(next.text)) {
+		if k := r.pos - textStart; k < int64(len(next.text)) {
 			return nil, next.text[k:]
 		}
 		r.from = next.at
-		r.base = behind + int64(len(next.text))
+		r.base = textStart + int64(len(next.text))
 	}
 	if r.pos >= r.size {
 		return nil, ""
@@ -83,12 +83,13 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// copyBuffer is the size of the pieces in which a long text goes to a writer
-// that takes no strings.
+// copyBuffer is the size in which a long text is written to a writer without
+// WriteString.
 const copyBuffer = 32 << 10
 
-// WriteTo implements [io.WriterTo]. A long text goes out as one string if dst
-// takes strings, else in pieces, and is never copied as a whole.
+// WriteTo implements [io.WriterTo]. It writes a long text as one string if dst is an
+// [io.StringWriter], and otherwise in pieces. It never copies a long text as a
+// whole.
 func (r *Reader) WriteTo(dst io.Writer) (int64, error) {
 	var total int64
 	var piece []byte
@@ -143,5 +144,5 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Close does nothing. It makes the Reader a body.
+// Close implements [io.Closer]. It does nothing.
 func (r *Reader) Close() error { return nil }

@@ -26,11 +26,11 @@ func TestReuse(t *testing.T) {
 	if len(texts) != 3 || texts[0] != "x\n1" || texts[1] != "x\n2" || texts[2] != "x\n3" {
 		t.Errorf("texts: %q", texts)
 	}
-	if err := d.Parse(`"\ud800"`, Limits{Lenient: true}); err != nil || d.Replaced() != 1 {
-		t.Errorf("lenient: %v, %d replaced", err, d.Replaced())
+	if err := d.Parse(`"\ud800"`, Limits{AllowInvalidUTF8: true}); err != nil || d.Replacements() != 1 {
+		t.Errorf("lenient: %v, %d replaced", err, d.Replacements())
 	}
-	if err := d.Parse(`1`, Limits{Lenient: true}); err != nil || d.Replaced() != 0 {
-		t.Errorf("%d replaced are left over (%v)", d.Replaced(), err)
+	if err := d.Parse(`1`, Limits{AllowInvalidUTF8: true}); err != nil || d.Replacements() != 0 {
+		t.Errorf("%d replaced are left over (%v)", d.Replacements(), err)
 	}
 	if race.Enabled {
 		return // pools drop things at random under the race detector

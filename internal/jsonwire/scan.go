@@ -1,17 +1,22 @@
 package jsonwire
 
-// A node is one entry of the tape: a value or a name. The nodes of an object
-// are its own, then for each member the name and the nodes of the value; those
-// of an array are its own and then those of the elements.
+import (
+	"hash/maphash"
+	"math/bits"
+)
+
+// A node is one entry of the tape: a value or a name. An object's node is followed
+// by the name and the nodes of the value of each member, an array's by the nodes of
+// its elements.
 type node struct {
-	start, end uint32 // the text in the source, quotes included
-	next       uint32 // index of the node behind the whole value
-	meta       uint32 // kind, flag and, above them, a number of 24 bits
+	start, end uint32 // of the text in the source, with quotes
+	next       uint32 // index of the node after the whole value
+	meta       uint32 // kind, flag, and a 24-bit number above them
 }
 
 const (
 	kindMask   = 15
-	flagBase64 = 16 // a string of nothing but the standard alphabet and at most two '=' at its end
+	flagBase64 = 16 // a string of only the standard base64 alphabet and up to two '=' at its end
 	numShift   = 8
 	numMax     = 1<<24 - 1
 )
@@ -21,35 +26,34 @@ const firstNodes = 128
 
 func (n *node) kind() Kind { return Kind(n.meta & kindMask) }
 
-// num is, for an object or array, how many members or elements it has; for a
-// string how many bytes its text is longer in the source than decoded, not
-// counting the quotes, or numMax if that or more. It is 0 only if there are no
-// escapes.
+// num returns the number of members or elements of an object or array. For a string
+// it returns by how many bytes the source text, without quotes, is longer than the
+// decoded text, but at most numMax. It is 0 if there are no escapes.
 func (n *node) num() int { return int(n.meta >> numShift) }
 
-// A frame is an object or array that is still open.
+// A frame is an object or array that is not closed yet.
 type frame struct {
-	bloom  uint64 // the names so far, by nameBit
+	bloom  uint64 // set of the names so far, by nameBit
 	node   uint32
-	count  uint32 // members or elements so far
+	count  uint32 // number of members or elements so far
 	object bool
-	many   bool // compare the names when the object closes
+	hash   bool // compare the names by hash when the object closes
 }
 
-// A scanner holds the state of one pass over a document.
+// A scanner is the state of one pass over a document.
 type scanner struct {
 	*tape
 	src    string
 	limits Limits
-	top    frame // the innermost open frame; what is around it is in open
+	top    frame // the innermost frame; the outer ones are in open
 	values int
 
-	at     int // of the fault
+	at     int // position of the violation
 	reason Reason
 	text   string
 }
 
-// fail notes a fault and returns -1, the place that stands for one.
+// fail records a violation and returns -1, which callers return as an index.
 func (s *scanner) fail(at int, r Reason, text string) int {
 	s.at, s.reason, s.text = at, r, text
 	return -1
@@ -57,16 +61,16 @@ func (s *scanner) fail(at int, r Reason, text string) int {
 
 const textTruncated = "unexpected end of the document"
 
-// truncated notes the fault of text that ends at its end, or if it does not end
-// there, another fault.
-func (s *scanner) truncated(at int, otherwise string) int {
+// failAt records the violation at an index: a truncated document at the end of the
+// source, and otherwise the given text.
+func (s *scanner) failAt(at int, otherwise string) int {
 	if at >= len(s.src) {
 		return s.fail(len(s.src), Truncated, textTruncated)
 	}
 	return s.fail(at, Syntax, otherwise)
 }
 
-// document scans the whole source and reports whether it passes.
+// document scans the whole source and reports whether it is valid.
 func (s *scanner) document() bool {
 	if s.limits.Depth <= 0 {
 		s.limits.Depth = defaultDepth
@@ -89,7 +93,7 @@ func (s *scanner) document() bool {
 		s.fail(i, Empty, "the document is empty")
 		return false
 	}
-	i = s.scan(i)
+	i = s.scanValue(i)
 	if i < 0 {
 		return false
 	}
@@ -100,19 +104,19 @@ func (s *scanner) document() bool {
 	return true
 }
 
-// scan scans one value, and returns the index behind it. Each turn of the loop
-// deals with one member or element, or opens an object or array.
-func (s *scanner) scan(i int) int {
+// scanValue scans one value and returns the index after it. Each iteration scans one
+// member or element, or opens an object or array.
+func (s *scanner) scanValue(i int) int {
 	src := s.src
 	for {
 		if s.top.object {
-			if i = s.name(i); i < 0 {
+			if i = s.scanName(i); i < 0 {
 				return i
 			}
 		}
 		i = skipSpace(src, i)
 		if i >= len(src) {
-			return s.truncated(i, "")
+			return s.failAt(i, "")
 		}
 		if s.values++; s.values > s.limits.Values {
 			return s.fail(i, TooManyValues, "the document has too many values")
@@ -120,19 +124,19 @@ func (s *scanner) scan(i int) int {
 		s.top.count++
 		switch c := src[i]; {
 		case c == '"':
-			i = s.str(i)
+			i = s.scanString(i)
 		case c == '{' || c == '[':
 			if i = s.begin(i); i < 0 {
 				return i
 			}
 			if i = skipSpace(src, i); i < len(src) && src[i] == c+2 {
-				break // it is empty: the bracket is dealt with below
+				break // empty: afterValue closes it
 			}
 			continue
 		case c-'0' < 10 || c == '-':
-			i = s.number(i)
+			i = s.scanNumber(i)
 		default:
-			i = s.literal(i)
+			i = s.scanLiteral(i)
 		}
 		if i < 0 {
 			return i
@@ -141,13 +145,13 @@ func (s *scanner) scan(i int) int {
 			i++
 			continue
 		}
-		if i = s.behind(i); i < 0 || len(s.open) == 0 {
+		if i = s.afterValue(i); i < 0 || len(s.open) == 0 {
 			return i
 		}
 	}
 }
 
-// begin opens the object or array whose bracket is at i.
+// begin opens the object or array at i.
 func (s *scanner) begin(i int) int {
 	if len(s.open) == s.limits.Depth {
 		return s.fail(i, TooDeep, "objects and arrays are nested too deeply")
@@ -158,19 +162,19 @@ func (s *scanner) begin(i int) int {
 	return i + 1
 }
 
-// behind goes on behind a value that ends at i: it closes all that ends there,
-// and returns the index behind the comma that must follow, or behind the
-// outermost value.
-func (s *scanner) behind(i int) int {
+// afterValue continues after a value that ends at i. It closes the objects and
+// arrays that end there, and returns the index after the following comma, or after
+// the top-level value.
+func (s *scanner) afterValue(i int) int {
 	for len(s.open) > 0 {
 		if i = skipSpace(s.src, i); i >= len(s.src) {
-			return s.truncated(i, "")
+			return s.failAt(i, "")
 		}
 		switch c := s.src[i]; {
 		case c == ',':
 			return i + 1
 		case c == '}' && s.top.object:
-			if s.top.many && !s.distinctNames() {
+			if s.top.hash && !s.distinctNames() {
 				return -1
 			}
 			s.end(i+1, Object)
@@ -186,7 +190,7 @@ func (s *scanner) behind(i int) int {
 	return i
 }
 
-// end completes the node of the innermost frame and leaves the frame.
+// end completes the node of the innermost frame and removes the frame.
 func (s *scanner) end(end int, k Kind) {
 	n := &s.nodes[s.top.node]
 	n.end = uint32(end)
@@ -210,14 +214,14 @@ func (s *scanner) push(n node) {
 	s.nodes = append(s.nodes, n)
 }
 
-// extrapolate is the number of nodes from which on the tape grows by what the
-// document has shown so far.
+// extrapolate is the number of nodes from which the tape grows in proportion to the
+// rest of the document.
 const extrapolate = 1 << 12
 
-// grow makes room on the tape, for a node that begins at from. Left to itself
-// append would take small steps, and leave several times as much garbage.
-// Doubling would leave as much again, so a tape that is large already gets the
-// size that it will have if the rest of the document is like its beginning.
+// grow enlarges the tape for a node that begins at from. append would grow in small
+// steps and leave several times as much garbage, and doubling would leave as much
+// again. A large tape is therefore sized as if the rest of the document resembled
+// its beginning.
 func (s *scanner) grow(from uint32) {
 	n := cap(s.nodes)
 	size := max(firstNodes, 2*n)
@@ -228,8 +232,8 @@ func (s *scanner) grow(from uint32) {
 	s.nodes = append(make([]node, 0, size), s.nodes...)
 }
 
-// literal scans what can only be true, false or null.
-func (s *scanner) literal(i int) int {
+// scanLiteral scans true, false or null.
+func (s *scanner) scanLiteral(i int) int {
 	var want string
 	var k Kind
 	switch s.src[i] {
@@ -249,14 +253,14 @@ func (s *scanner) literal(i int) int {
 	}
 	for j := range len(want) {
 		if i+j >= len(s.src) || s.src[i+j] != want[j] {
-			return s.truncated(i+j, "expected a value")
+			return s.failAt(i+j, "expected a value")
 		}
 	}
 	return s.fail(i, Syntax, "expected a value")
 }
 
-// number scans a number that begins at i with a digit or a minus sign.
-func (s *scanner) number(i int) int {
+// scanNumber scans the number that begins at i.
+func (s *scanner) scanNumber(i int) int {
 	const wrong = "invalid number"
 	src, start := s.src, i
 	if src[i] == '-' {
@@ -267,13 +271,13 @@ func (s *scanner) number(i int) int {
 		i++
 	default:
 		if i = digits(src, i); i == from {
-			return s.truncated(i, wrong)
+			return s.failAt(i, wrong)
 		}
 	}
 	if i < len(src) && src[i] == '.' {
 		from := i + 1
 		if i = digits(src, from); i == from {
-			return s.truncated(i, wrong)
+			return s.failAt(i, wrong)
 		}
 	}
 	if i < len(src) && src[i]|0x20 == 'e' {
@@ -282,7 +286,7 @@ func (s *scanner) number(i int) int {
 			from++
 		}
 		if i = digits(src, from); i == from {
-			return s.truncated(i, wrong)
+			return s.failAt(i, wrong)
 		}
 	}
 	if i < len(src) && src[i]-'0' < 10 {
@@ -291,7 +295,7 @@ func (s *scanner) number(i int) int {
 	return s.add(start, i, uint32(Number))
 }
 
-// digits returns the index of the first byte from i on that is no digit.
+// digits returns the index of the first byte from i on that is not a digit.
 func digits(src string, i int) int {
 	for i < len(src) && src[i]-'0' < 10 {
 		i++
@@ -299,11 +303,125 @@ func digits(src string, i int) int {
 	return i
 }
 
-// skipSpace returns the index of the first byte from i on that is no white
-// space.
+// skipSpace returns the index of the first byte from i on that is not white space.
 func skipSpace(src string, i int) int {
 	for i < len(src) && src[i] <= ' ' && (src[i] == ' ' || src[i] == '\n' || src[i] == '\r' || src[i] == '\t') {
 		i++
 	}
 	return i
+}
+
+// Up to maxLinearNames names of an object are compared one by one. If there are
+// more, or one has escapes, the names are compared by hash when the object closes.
+const maxLinearNames = 16
+
+// scanName scans a member name and the colon after it, from i on.
+func (s *scanner) scanName(i int) int {
+	src := s.src
+	if i = skipSpace(src, i); i >= len(src) || src[i] != '"' {
+		return s.failAt(i, "expected a member name in quotes")
+	}
+	n := uint32(len(s.nodes))
+	if i = s.scanString(i); i < 0 {
+		return i
+	}
+	if !s.top.hash && !s.limits.AllowDuplicateNames {
+		nd := s.nodes[n]
+		text := src[nd.start+1 : nd.end-1]
+		switch bit := nameBit(text); {
+		case nd.num() > 0 || s.top.count >= maxLinearNames:
+			s.top.hash = true
+		case s.top.bloom&bit != 0 && s.hasName(n, text):
+			return s.failDuplicate(n)
+		default:
+			s.top.bloom |= bit
+		}
+	}
+	if i = skipSpace(src, i); i >= len(src) || src[i] != ':' {
+		return s.failAt(i, "expected a colon after a member name")
+	}
+	return i + 1
+}
+
+// nameBit returns one bit of a hash of a name.
+func nameBit(name string) uint64 {
+	if name == "" {
+		return 1
+	}
+	h := uint(len(name)) + uint(name[0])*3 + uint(name[len(name)-1])*7 + uint(name[len(name)/2])*11
+	return 1 << (h & 63)
+}
+
+// hasName reports whether the open object has a member named text before node n.
+// None of its names has escapes.
+func (s *scanner) hasName(n uint32, text string) bool {
+	for k := s.top.node + 1; k < n; k = s.nodes[k+1].next {
+		if nd := &s.nodes[k]; s.src[nd.start+1:nd.end-1] == text {
+			return true
+		}
+	}
+	return false
+}
+
+// failDuplicate records the duplicate name at node n.
+func (s *scanner) failDuplicate(n uint32) int {
+	nd := &s.nodes[n]
+	name := quoteName(decode(s.src[nd.start+1 : nd.end-1]))
+	return s.fail(int(nd.start), DuplicateName, "duplicate member name "+name)
+}
+
+// distinctNames compares the names of the innermost object by hash after all its
+// members were scanned. It reads each name once. The hash has a random seed, so that
+// clients cannot choose names that collide.
+func (s *scanner) distinctNames() bool {
+	if !s.seeded {
+		s.seed, s.seeded = maphash.MakeSeed(), true
+	}
+	size := 1 << bits.Len(uint(s.top.count)*2)
+	if cap(s.table) < size {
+		s.table = make([]uint64, size)
+	}
+	table := s.table[:size]
+	clear(table)
+	// A slot holds the upper half of the hash, and the node, which is never 0.
+	for k := s.top.node + 1; int(k) < len(s.nodes); k = s.nodes[k+1].next {
+		h := s.hashName(k)
+		for slot := int(h) & (size - 1); ; slot = (slot + 1) & (size - 1) {
+			e := table[slot]
+			if e == 0 {
+				table[slot] = h&^(1<<32-1) | uint64(k)
+				break
+			}
+			if e>>32 == h>>32 && s.sameName(uint32(e), k) {
+				s.failDuplicate(k)
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// hashName returns the hash of the unescaped name at node k.
+func (s *scanner) hashName(k uint32) uint64 {
+	nd := &s.nodes[k]
+	text := s.src[nd.start+1 : nd.end-1]
+	if nd.num() == 0 {
+		return maphash.String(s.seed, text)
+	}
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	buf := s.buffer()
+	for len(text) > 0 {
+		n, used := unescape(buf, text)
+		h.Write(buf[:n])
+		text = text[used:]
+	}
+	return h.Sum64()
+}
+
+// sameName compares two names with equal hashes. Different names with equal hashes
+// are too rare to matter.
+func (s *scanner) sameName(a, b uint32) bool {
+	x, y := &s.nodes[a], &s.nodes[b]
+	return decode(s.src[x.start+1:x.end-1]) == decode(s.src[y.start+1:y.end-1])
 }

@@ -9,7 +9,7 @@ import (
 // A Kind is the kind of a [Value].
 type Kind uint8
 
-// The kinds of values. None is that of a Value that does not exist.
+// The kinds of values. None is the kind of a missing Value.
 const (
 	None Kind = iota
 	Null
@@ -21,8 +21,8 @@ const (
 	Object
 )
 
-// String returns the kind as JSON Schema names it, "boolean" for True and
-// False, and "nothing" for None.
+// String returns the kind as in JSON Schema: "boolean" for True and False, and
+// "nothing" for None.
 func (k Kind) String() string {
 	switch k {
 	case Null:
@@ -41,15 +41,15 @@ func (k Kind) String() string {
 	return "nothing"
 }
 
-// A Value is one value of a [Doc], until that is closed. It is two words, to be
-// passed by value. The zero Value is of Kind None; every method works on it and
-// returns nothing. So do the methods that do not fit a value's kind.
+// A Value is one value of a [Doc]. It is valid until the Doc is closed. It is two
+// words long and passed by value. The zero Value has Kind None. Methods that do not
+// fit the kind of a value return zero values.
 type Value struct {
 	d *Doc
 	i uint32
 }
 
-// node returns the value's node; that of a closed document is zero.
+// node returns the value's node, or a zero node if the document is closed.
 func (v Value) node() (n node) {
 	if v.d != nil && int(v.i) < len(v.d.nodes) {
 		n = v.d.nodes[v.i]
@@ -63,11 +63,11 @@ func (v Value) Kind() Kind {
 	return n.kind()
 }
 
-// Exists reports whether v is a value at all. Null is one.
+// Exists reports whether v is a value, including Null.
 func (v Value) Exists() bool { return v.Kind() != None }
 
-// Raw returns the text of v in the source, byte for byte, without the white
-// space around it. It shares the source's memory.
+// Raw returns the source text of v, without the white space around it. It shares the
+// source's memory.
 func (v Value) Raw() string {
 	n := v.node()
 	if n.end == 0 {
@@ -79,12 +79,12 @@ func (v Value) Raw() string {
 // Offset returns the index of v's first byte in the source.
 func (v Value) Offset() int { return int(v.node().start) }
 
-// End returns the index behind v's last byte in the source.
+// End returns the index after v's last byte in the source.
 func (v Value) End() int { return int(v.node().end) }
 
-// Str returns the text of a String, decoded. Without escapes it is part of the
-// source; else it is made anew at each call, in memory that several strings of
-// the document share.
+// Str returns the decoded text of a String. Without escapes it is a substring of the
+// source. Otherwise each call decodes it again, into memory that strings of the
+// document share.
 func (v Value) Str() string {
 	n := v.node()
 	if n.kind() != String {
@@ -108,7 +108,7 @@ func (d *Doc) text(n *node) string {
 	return d.arena.Bytes(buf[:k])
 }
 
-// Is reports whether v is a String with the text s, without allocating.
+// Is reports whether v is a String with the text s. It does not allocate.
 func (v Value) Is(s string) bool {
 	n := v.node()
 	return n.kind() == String && v.d.textIs(&n, s)
@@ -142,7 +142,7 @@ func (v Value) Len() int {
 	return 0
 }
 
-// Size returns how many values and names v is made of, with all that it holds.
+// Size returns the number of values and names in v, including v itself.
 func (v Value) Size() int {
 	n := v.node()
 	if n.end == 0 {
@@ -151,8 +151,8 @@ func (v Value) Size() int {
 	return int(n.next - v.i)
 }
 
-// Members ranges over the members of an Object in their order, with names
-// decoded.
+// Members returns an iterator over the members of an Object in source order, with
+// decoded names.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		n := v.node()
@@ -162,7 +162,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 		d := v.d
 		for i := v.i + 1; i < n.next; {
 			if int(i)+1 >= len(d.nodes) {
-				return // closed meanwhile
+				return // closed by the loop body
 			}
 			nd := d.nodes[i]
 			next := d.nodes[i+1].next
@@ -174,7 +174,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 	}
 }
 
-// Elems ranges over the elements of an Array, with their indices.
+// Elems returns an iterator over the indices and elements of an Array.
 func (v Value) Elems() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		n := v.node()
@@ -185,7 +185,7 @@ func (v Value) Elems() iter.Seq2[int, Value] {
 		k := 0
 		for i := v.i + 1; i < n.next; k++ {
 			if int(i) >= len(d.nodes) {
-				return // closed meanwhile
+				return // closed by the loop body
 			}
 			next := d.nodes[i].next
 			if !yield(k, Value{d, i}) {
@@ -196,8 +196,8 @@ func (v Value) Elems() iter.Seq2[int, Value] {
 	}
 }
 
-// Get returns the member of an Object that has exactly this name. It looks at
-// the names one after another: to read many, range over Members.
+// Get returns the member of an Object with the given name. It compares names one by
+// one; to read many members, use Members.
 func (v Value) Get(name string) Value {
 	n := v.node()
 	if n.kind() != Object {
@@ -211,21 +211,20 @@ func (v Value) Get(name string) Value {
 	return Value{}
 }
 
-// Bool returns the value of a True or False; for all others ok is false.
+// Bool returns the value of a True or False; otherwise ok is false.
 func (v Value) Bool() (b, ok bool) {
 	k := v.Kind()
 	return k == True, k == True || k == False
 }
 
-// Int returns the value of a Number that is a whole one and fits. It may have
-// a fraction of zeros; a Number with an exponent is refused, whatever it
-// amounts to. No digit is lost on the way.
+// Int returns the value of a Number that is an integer in the range of int64. A
+// fraction of zeros is accepted, an exponent is not. The result is exact.
 func (v Value) Int() (int64, bool) {
 	if v.Kind() != Number {
 		return 0, false
 	}
 	raw := v.Raw()
-	if n, ok := fewDigits(raw); ok {
+	if n, ok := parseShortInt(raw); ok {
 		return n, true
 	}
 	whole, fraction, _ := strings.Cut(raw, ".")
@@ -238,9 +237,9 @@ func (v Value) Int() (int64, bool) {
 	return n, err == nil
 }
 
-// fewDigits reads a number of nothing but digits, and not too many of them,
-// which is what nearly all are.
-func fewDigits(s string) (n int64, ok bool) {
+// parseShortInt parses a number of up to 18 digits and nothing else: the common
+// case.
+func parseShortInt(s string) (n int64, ok bool) {
 	if len(s) > 18 {
 		return 0, false
 	}
@@ -254,8 +253,8 @@ func fewDigits(s string) (n int64, ok bool) {
 	return n, true
 }
 
-// Float returns the float64 nearest to a Number. One that is too large for any
-// is refused.
+// Float returns the float64 nearest to a Number. It returns false if the number is
+// out of range.
 func (v Value) Float() (float64, bool) {
 	if v.Kind() != Number {
 		return 0, false

@@ -31,7 +31,7 @@ func TestZeroValue(t *testing.T) {
 	_, isInt := v.Int()
 	_, isFloat := v.Float()
 	_, e := v.Base64()
-	_, _, any := v.Base64Any()
+	_, _, any := v.LenientBase64()
 	if v.Kind() != None || v.Exists() || v.Raw() != "" || v.Offset() != 0 || v.End() != 0 || v.Str() != "" ||
 		v.Is("") || v.Len() != 0 || v.Get("").Exists() || isBool || isInt || isFloat ||
 		e != Base64NotString || any != Base64NotString {
@@ -145,8 +145,7 @@ func TestFloat(t *testing.T) {
 	}
 }
 
-// TestStr decodes strings of all lengths around the sizes at which the way
-// changes.
+// TestStr decodes strings of lengths around each threshold.
 func TestStr(t *testing.T) {
 	for _, piece := range []struct{ raw, text string }{
 		{`\n`, "\n"},

@@ -8,46 +8,45 @@ import (
 )
 
 const (
-	// refSize is the length from which a text is kept by reference.
+	// refSize is the length from which texts are kept by reference.
 	refSize = 4 << 10
-	// chunkSize is the length from which the buffer is not grown any more, which
-	// would copy it each time: another one follows it. chunkRoom is how much
-	// room a buffer has for the next value.
+	// chunkSize is the length from which a buffer does not grow, since that would
+	// copy it: another buffer follows. chunkRoom is the free space of a buffer for
+	// the next value.
 	chunkSize = 256 << 10
 	chunkRoom = 2 * refSize
-	// maxGrow bounds what is allocated at once for a document to come.
+	// maxGrow bounds the memory that Grow allocates.
 	maxGrow = 1 << 20
-	// keepBuffer bounds the buffer that a Writer keeps for its next document.
+	// keepBuffer bounds the buffer that Reset keeps.
 	keepBuffer = 512 << 10
 	keepRefs   = 1 << 10
 )
 
-// A Writer writes one JSON document. Commas are its own business; that names
-// stand only in objects, and that what was begun is ended, is the caller's.
+// A Writer writes one JSON document. It inserts commas. The caller must write names
+// only in objects, and end what it begins.
 //
-// Texts of 4 KB and more that need no change are kept by reference, not copied.
-// The zero Writer is ready. A Writer is for one goroutine at a time.
+// Texts of 4 KB and more that need no escaping are kept by reference. The zero
+// Writer is ready to use. A Writer must be used by one goroutine at a time.
 type Writer struct {
-	full  [][]byte // buffers that are full, in their order
+	full  [][]byte // full buffers, in order
 	buf   []byte   // the last buffer
 	refs  []ref
-	long  int  // bytes in refs and in full
-	comma bool // a value was just written at this level
+	long  int  // total length of refs and full
+	comma bool // the next value or name needs a comma
 }
 
-// A ref is a text that is in the document before buf[at:] of the buffer that it
-// is about. If at is negative, the buffer ends at ^at, and the refs behind are
-// about the next one.
+// A ref is a text in the document before buf[at:] of its buffer. If at is negative,
+// the buffer ends at ^at, and the following refs belong to the next buffer.
 type ref struct {
 	at   int
 	text string
 }
 
-// Grow makes room for n more bytes, not counting texts that are kept by
-// reference. Of very many it makes room for the first.
+// Grow makes room for n more bytes, not counting texts kept by reference. It
+// allocates at most maxGrow bytes.
 func (w *Writer) Grow(n int) { w.buf = slices.Grow(w.buf, min(n, maxGrow)) }
 
-// next begins another buffer.
+// next starts another buffer.
 func (w *Writer) next() {
 	w.full = append(w.full, w.buf)
 	w.refs = append(w.refs, ref{at: ^len(w.buf)})
@@ -55,16 +54,16 @@ func (w *Writer) next() {
 	w.buf = make([]byte, 0, chunkSize+chunkRoom)
 }
 
-// room begins another buffer if the last one is full. It is called before a
-// value, and before a piece of one that is long.
+// room starts another buffer if the last one is full. It is called before each
+// value, and before each piece of a long one.
 func (w *Writer) room() {
 	if len(w.buf) >= chunkSize && cap(w.buf)-len(w.buf) < chunkRoom {
 		w.next()
 	}
 }
 
-// separate writes the comma that is due before a value or name, and notes that
-// after a value one is due again.
+// separate writes the comma before a value or name if one is needed. next is whether
+// the next value or name needs one.
 func (w *Writer) separate(next bool) {
 	w.room()
 	if w.comma {
@@ -73,7 +72,7 @@ func (w *Writer) separate(next bool) {
 	w.comma = next
 }
 
-// add appends text as it is.
+// add appends text verbatim.
 func (w *Writer) add(text string) {
 	if len(text) < refSize {
 		w.buf = append(w.buf, text...)
@@ -83,7 +82,7 @@ func (w *Writer) add(text string) {
 	w.long += len(text)
 }
 
-// BeginObject begins an object, to which Name and values then add members.
+// BeginObject begins an object. Name and values add its members.
 func (w *Writer) BeginObject() {
 	w.separate(false)
 	w.buf = append(w.buf, '{')
@@ -95,7 +94,7 @@ func (w *Writer) EndObject() {
 	w.comma = true
 }
 
-// BeginArray begins an array, to which values then add elements.
+// BeginArray begins an array. Values add its elements.
 func (w *Writer) BeginArray() {
 	w.separate(false)
 	w.buf = append(w.buf, '[')
@@ -107,7 +106,7 @@ func (w *Writer) EndArray() {
 	w.comma = true
 }
 
-// Name writes the name of the next value.
+// Name writes a member name.
 func (w *Writer) Name(name string) {
 	w.separate(false)
 	w.buf = append(AppendString(w.buf, name), ':')
@@ -125,8 +124,8 @@ func (w *Writer) String(s string) {
 	w.buf = append(w.buf, '"')
 }
 
-// Joined writes the texts, one behind the other, as one String.
-func (w *Writer) Joined(texts ...string) {
+// JoinedString writes the concatenation of texts as one string.
+func (w *Writer) JoinedString(texts ...string) {
 	w.separate(true)
 	w.buf = append(w.buf, '"')
 	for _, s := range texts {
@@ -135,8 +134,8 @@ func (w *Writer) Joined(texts ...string) {
 	w.buf = append(w.buf, '"')
 }
 
-// text writes a piece of a string. Long stretches without escapes are
-// referenced; what is between them is escaped together.
+// text writes a part of a string. It references long stretches without escapes and
+// escapes the rest.
 func (w *Writer) text(s string) {
 	w.room()
 	if len(s) < refSize {
@@ -158,7 +157,7 @@ func (w *Writer) text(s string) {
 	}
 }
 
-// escaped writes a piece of a string that is not referenced.
+// escaped writes a part of a string without references.
 func (w *Writer) escaped(s string) {
 	const piece = chunkSize / 8
 	for len(s) > piece {
@@ -171,9 +170,9 @@ func (w *Writer) escaped(s string) {
 	w.buf, _ = appendEscaped(w.buf, s)
 }
 
-// longPlain returns the bounds of the first stretch of s from i on that needs
-// no escaping and is long enough to be referenced. If there is none, both are
-// len(s).
+// longPlain returns the bounds of the first stretch of s from i on that needs no
+// escaping and is long enough to be referenced. If there is none, it returns len(s)
+// twice.
 func longPlain(s string, i int) (from, end int) {
 	for i < len(s) {
 		end = plainEnd(s, i)
@@ -189,7 +188,7 @@ func longPlain(s string, i int) (from, end int) {
 func plainEnd(s string, i int) int {
 	for i <= len(s)-8 {
 		if m := special(load(s, i)); m != 0 {
-			return i + first(m)
+			return i + firstMarked(m)
 		}
 		i += 8
 	}
@@ -199,7 +198,7 @@ func plainEnd(s string, i int) int {
 	return i
 }
 
-// Raw writes json, a checked document, verbatim.
+// Raw writes json, a valid document, verbatim.
 func (w *Writer) Raw(json string) {
 	w.separate(true)
 	w.add(json)
@@ -229,8 +228,8 @@ func (w *Writer) Bool(b bool) {
 // Null writes null.
 func (w *Writer) Null() { w.Raw("null") }
 
-// Members writes the members of object, a checked document, verbatim into the
-// open object. If it is empty or no object, nothing is written.
+// Members writes the members of object, a valid document, verbatim into the open
+// object. If object is empty or not an object, it writes nothing.
 func (w *Writer) Members(object string) {
 	object = strings.Trim(object, " \t\r\n")
 	if len(object) < 2 || object[0] != '{' || object[len(object)-1] != '}' {
@@ -242,8 +241,8 @@ func (w *Writer) Members(object string) {
 	}
 }
 
-// MembersExcept is Members without those whose names skip reports. It parses
-// object; if that fails, nothing is written and the error is a [*SyntaxError].
+// MembersExcept is like Members without the members for whose names skip returns
+// true. If object is not valid, it writes nothing and returns a [*SyntaxError].
 func (w *Writer) MembersExcept(object string, skip func(name string) bool) error {
 	d, err := Parse(object, Limits{Depth: maxSource, Values: maxValues})
 	if err != nil {
@@ -259,11 +258,11 @@ func (w *Writer) MembersExcept(object string, skip func(name string) bool) error
 	return nil
 }
 
-// Len returns the length of the document so far.
+// Len returns the length of the document so far, in bytes.
 func (w *Writer) Len() int { return len(w.buf) + w.long }
 
-// Bytes returns the document. The slice is valid until the Writer is used
-// again; long texts are copied into it.
+// Bytes returns the document. The slice is valid until the Writer is used again.
+// Texts kept by reference are copied.
 func (w *Writer) Bytes() []byte {
 	if len(w.refs) == 0 {
 		return w.buf
@@ -288,11 +287,11 @@ func (w *Writer) Text() string {
 	return b.String()
 }
 
-// WriteTo writes the document to dst. It can be called again.
+// WriteTo implements [io.WriterTo]. It does not consume the document.
 func (w *Writer) WriteTo(dst io.Writer) (int64, error) { return w.Reader().WriteTo(dst) }
 
-// Reset begins a new document. It keeps a buffer of bounded size, and no text
-// of the old one. What Bytes and Reader returned is invalid from here on.
+// Reset starts a new document. It keeps a buffer of bounded size and no texts.
+// Results of Bytes and Reader become invalid.
 func (w *Writer) Reset() {
 	clear(w.refs)
 	buf, refs := w.buf[:0], w.refs[:0]

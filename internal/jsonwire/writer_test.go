@@ -62,7 +62,7 @@ func TestWriter(t *testing.T) {
 	checkOutput(t, &w, `{"a":1,"b":2}`)
 }
 
-// checkOutput wants the same document in every form.
+// checkOutput checks that all ways to read the document give the same text.
 func checkOutput(t *testing.T, w *Writer, want string) {
 	t.Helper()
 	if err := Valid(want, Limits{}); err != nil {
@@ -93,7 +93,7 @@ func checkOutput(t *testing.T, w *Writer, want string) {
 	}
 }
 
-// mixed writes a document of short and long texts and returns what it must be.
+// mixed writes a document of short and long texts and returns the expected text.
 func mixed(w *Writer) string {
 	plain := strings.Repeat("plain text. ", 1000)
 	escaped := strings.Repeat("line\n", 2000)
@@ -204,8 +204,8 @@ func TestWriteToFails(t *testing.T) {
 	}
 }
 
-// TestJoined checks that several texts make one string, whatever is in them.
-func TestJoined(t *testing.T) {
+// TestJoinedString checks that several texts become one string.
+func TestJoinedString(t *testing.T) {
 	long := strings.Repeat("x", 2*refSize)
 	for _, texts := range [][]string{nil, {""}, {"a", "\"b\n", "ü\xff"}, {"data:,", long, "\\"}, {long + "\"", long}} {
 		var want, got Writer
@@ -214,7 +214,7 @@ func TestJoined(t *testing.T) {
 			w.Int(1)
 		}
 		want.String(strings.Join(texts, ""))
-		got.Joined(texts...)
+		got.JoinedString(texts...)
 		for _, w := range []*Writer{&want, &got} {
 			w.Int(2)
 			w.EndArray()
@@ -225,8 +225,8 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestWriterChunks checks documents of many buffers, with texts between them,
-// and that a document is not copied as it grows.
+// TestWriterChunks checks documents of many buffers with texts between them, and
+// that a growing document is not copied.
 func TestWriterChunks(t *testing.T) {
 	var w Writer
 	escaped := strings.Repeat("line\n\x01", 40_000)

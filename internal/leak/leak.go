@@ -1,4 +1,4 @@
-// Package leak finds goroutines that the tests of a package leave behind.
+// Package leak reports goroutines that the tests of a package leave running.
 package leak
 
 import (
@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// patience is how long goroutines may take to end behind the last test.
-const patience = 5 * time.Second
+// grace is how long goroutines may run after the last test.
+const grace = 5 * time.Second
 
-// Main runs the tests of a package, and fails if goroutines are left when they
-// have passed. Handlers without a logger are silent meanwhile, since tests make
-// much fail on purpose. It is what a TestMain consists of:
+// Main runs the tests of a package and fails if goroutines are left after them.
+// It discards the output of slog.Default, the logger of handlers without one,
+// because many tests cause errors on purpose. A TestMain consists of
 //
 //	func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 func Main(m interface{ Run() int }) (code int) {
 	w := log.Writer()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	log.SetOutput(w) // as it was: package log is for what must not happen
+	log.SetOutput(w) // SetDefault redirects package log
 	if code = m.Run(); code != 0 {
 		return code
 	}
-	if left := Wait(patience); len(left) > 0 {
-		fmt.Fprintf(os.Stderr, "FAIL: %d goroutines are left over\n\n%s\n", len(left), strings.Join(left, "\n\n"))
+	if left := Wait(grace); len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "FAIL: %d goroutines are left\n\n%s\n", len(left), strings.Join(left, "\n\n"))
 		return 1
 	}
 	return 0
 }
 
-// Wait returns the stacks of the goroutines that are left after d beside its
-// caller, or as soon as there are none.
+// Wait waits until no other goroutine runs, for d at most. It returns the
+// stacks of those that are left.
 func Wait(d time.Duration) []string {
 	for end := time.Now().Add(d); ; time.Sleep(10 * time.Millisecond) {
 		left := others()
@@ -45,7 +45,7 @@ func Wait(d time.Duration) []string {
 }
 
 // others returns the stacks of all goroutines but the caller's and those that
-// the system keeps once it has started them.
+// package os/signal never ends.
 func others() (left []string) {
 	b := make([]byte, 1<<20)
 	for runtime.Stack(b, true) == len(b) {

@@ -10,41 +10,40 @@ type suite func() int
 
 func (f suite) Run() int { return f() }
 
-// A testing goroutine waits for each test, so the checks are made where only
-// what this package's own tests have started can be left.
-func leaked(t *testing.T, d time.Duration) (ours int) {
+// leaked waits until no goroutine runs stay, for d at most. It returns how many
+// are left. Goroutines of package testing are not counted.
+func leaked(t *testing.T, d time.Duration) (count int) {
 	t.Helper()
 	for end := time.Now().Add(d); ; time.Sleep(time.Millisecond) {
-		ours = 0
+		count = 0
 		for _, s := range others() {
 			if strings.Contains(s, "leak.stay") {
-				ours++
+				count++
 			}
 		}
-		if ours == 0 || time.Now().After(end) {
-			return ours
+		if count == 0 || time.Now().After(end) {
+			return count
 		}
 	}
 }
 
-func stay(here, until chan struct{}) { close(here); <-until }
+func stay(started, stop chan struct{}) { close(started); <-stop }
 
-func TestLeftOver(t *testing.T) {
-	here, until := make(chan struct{}), make(chan struct{})
-	go stay(here, until)
-	<-here
+func TestOthers(t *testing.T) {
+	started, stop := make(chan struct{}), make(chan struct{})
+	go stay(started, stop)
+	<-started
 	if n := leaked(t, 50*time.Millisecond); n != 1 {
-		t.Errorf("%d goroutines found, want the one that stays", n)
+		t.Errorf("got %d goroutines, want 1", n)
 	}
-	close(until)
-	if n := leaked(t, patience); n != 0 {
-		t.Errorf("%d goroutines found after they ended", n)
+	close(stop)
+	if n := leaked(t, grace); n != 0 {
+		t.Errorf("got %d goroutines after the last has ended, want 0", n)
 	}
 }
 
-// TestCode checks that a failure stays one, unlooked at.
-func TestCode(t *testing.T) {
+func TestMainReturnsExitCode(t *testing.T) {
 	if code := Main(suite(func() int { return 3 })); code != 3 {
-		t.Errorf("code %d, want 3", code)
+		t.Errorf("got code %d, want 3", code)
 	}
 }

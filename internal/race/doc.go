@@ -1,4 +1,4 @@
-// Package race tells tests whether the race detector is on. Under it pools
-// drop what they are given at random, so that allocations cannot be counted, and
-// everything takes several times as long.
+// Package race reports whether the race detector is enabled. Tests of allocations
+// cannot run with it, because sync.Pool then drops values at random. All code
+// takes several times as long.
 package race

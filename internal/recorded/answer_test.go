@@ -128,7 +128,7 @@ func answerOf(r *upstream.Response) *answer {
 			a.addImage(sourceData(p.Source))
 		}
 	}
-	a.usage = &usage{prompt: r.Usage.Prompt(), output: r.Usage.Answer(), cached: r.Usage.CacheRead}
+	a.usage = &usage{prompt: r.Usage.Prompt(), output: r.Usage.Completion(), cached: r.Usage.CacheRead}
 	return a
 }
 

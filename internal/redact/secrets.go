@@ -9,33 +9,33 @@ import (
 	"strings"
 )
 
-// leastSecret is the length of the shortest secret. Shorter values are found in
+// minSecret is the minimum length of a secret in bytes. Shorter values occur in
 // ordinary words.
-const leastSecret = 6
+const minSecret = 6
 
-// Secrets removes known values from texts of another server. A nil *Secrets
-// knows none. It is not safe for concurrent use.
+// Secrets removes known secrets from texts of another server. A nil *Secrets removes
+// nothing. It is not safe for concurrent use.
 type Secrets struct {
-	values  []string // the longest first
-	needles []needle // their encoded forms, which are not shorter; made when needed
+	values  []string // longest first
+	needles []needle // encoded forms of the values, none shorter than the value; created on first use
 }
 
 // A needle is an encoded form of a secret.
 type needle struct {
 	text string
-	fold bool // letters match in either case
+	fold bool // ignore case
 
-	// base64 marks characters that base64 makes of a secret wherever the secret
-	// begins in what is encoded. The characters around them are removed as well.
+	// base64 marks the characters that encode a secret at some offset of a longer
+	// text. The base64 characters around them are removed, too.
 	base64 bool
 }
 
-// NewSecrets returns a Secrets of the values. Those of fewer than 6 bytes are
-// ignored.
+// NewSecrets returns a Secrets that removes values. It ignores values of fewer than
+// 6 bytes, and returns nil if none is left.
 func NewSecrets(values []string) *Secrets {
 	s := new(Secrets)
 	for _, v := range values {
-		if len(v) >= leastSecret && !slices.Contains(s.values, v) {
+		if len(v) >= minSecret && !slices.Contains(s.values, v) {
 			s.values = append(s.values, v)
 		}
 	}
@@ -46,7 +46,7 @@ func NewSecrets(values []string) *Secrets {
 	return s
 }
 
-// encode makes the needles.
+// encode creates the needles.
 func (s *Secrets) encode() {
 	for _, v := range s.values {
 		s.needles = append(s.needles, needle{text: v, fold: true}, needle{text: hex.EncodeToString([]byte(v)), fold: true})
@@ -56,8 +56,8 @@ func (s *Secrets) encode() {
 	}
 }
 
-// base64 adds the characters that encode v alone if offset bytes of the same
-// group of three come before it.
+// base64 adds the characters that depend only on v if v begins at the given offset
+// in a group of three bytes.
 func (s *Secrets) base64(v string, offset int) {
 	encoded := base64.RawStdEncoding.EncodeToString([]byte("\x00\x00"[:offset] + v))
 	from := (offset*8 + 5) / 6
@@ -69,11 +69,10 @@ func (s *Secrets) base64(v string, offset int) {
 	}
 }
 
-// Clean returns text with "[removed]" in place of every secret: as it is, in
-// capitals or small letters, with escapes of JSON, URLs, HTML and string
-// literals, in base64, also of a longer text, and in hexadecimal. The end of a
-// text that was cut within a secret is removed, too. A JSON document remains
-// one.
+// Clean returns text with "[removed]" in place of every secret. It finds secrets in
+// any case, with escapes of JSON, URLs, HTML and string literals, in hexadecimal,
+// and in base64, also of a longer text. It also removes part of a secret at the end
+// of a text that was cut. Valid JSON stays valid.
 func (s *Secrets) Clean(text string) string {
 	if s == nil || len(text) < len(s.values[len(s.values)-1]) {
 		return text
@@ -101,8 +100,8 @@ func (s *Secrets) Clean(text string) string {
 	return b.String()
 }
 
-// step returns how far the next place is at which a secret can begin. A run of
-// backslashes belongs to what follows it.
+// step returns the distance to the next index at which a secret can begin.
+// Backslashes belong to the character after them.
 func step(text string, i int) int {
 	n := 1
 	if text[i] == '\\' {
@@ -113,8 +112,8 @@ func step(text string, i int) int {
 	return n
 }
 
-// find returns where the secret that begins at i, or at whose core i is, begins
-// and ends; end is negative if there is none.
+// find returns the bounds of the secret at i. For base64, i may be within the run to
+// remove. If there is none, end is negative.
 func (s *Secrets) find(text string, i int) (begin, end int) {
 	for k := range s.needles {
 		n := &s.needles[k]
@@ -134,8 +133,8 @@ func (s *Secrets) find(text string, i int) (begin, end int) {
 	return 0, -1
 }
 
-// base64Begin returns where the run of base64 begins that i is in. An escape
-// sequence stays whole.
+// base64Begin returns the beginning of the base64 run around i. It does not split an
+// escape sequence.
 func base64Begin(text string, i int) int {
 	begin := i
 	for begin > 0 && isBase64(text[begin-1]) {
@@ -157,7 +156,7 @@ func isBase64(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("+/-_=", c) >= 0
 }
 
-// match returns where n ends in text if it begins at i, or a negative number.
+// match returns the end of n in text if n begins at i, or a negative number.
 func (n *needle) match(text string, i int) int {
 	switch c := text[i]; c {
 	case n.text[0], '%', '\\', '&':
@@ -175,7 +174,7 @@ func (n *needle) match(text string, i int) int {
 func (n *needle) matchWith(text string, i int, next func(string, int) (byte, int)) int {
 	for k := range len(n.text) {
 		if i >= len(text) || strings.HasPrefix(text[i:], "…") {
-			// It was cut here.
+			// The text was cut here.
 			if k >= 8 && k >= len(n.text)/2 {
 				return i
 			}
@@ -199,7 +198,7 @@ func lower(c byte) byte {
 
 func literal(text string, i int) (c byte, width int) { return text[i], 1 }
 
-// decode reads a character that may be escaped, also several times.
+// decode returns the character at i, which may be escaped several times.
 func decode(text string, i int) (c byte, width int) {
 	switch text[i] {
 	case '%':
@@ -228,7 +227,7 @@ func decode(text string, i int) (c byte, width int) {
 	return text[i], 1
 }
 
-// entity reads a character reference of HTML.
+// entity returns the character of an HTML character reference.
 func entity(text string, i int) (c byte, width int) {
 	const longest = len("&#00000;") + 2
 	name, _, ok := strings.Cut(text[i+1:min(i+longest, len(text))], ";")
@@ -268,22 +267,22 @@ func isHex(text string, i, n int) bool {
 }
 
 func hexByte(digits string) byte {
-	n, _ := strconv.ParseUint(digits, 16, 8) // isHex has looked at them
+	n, _ := strconv.ParseUint(digits, 16, 8) // valid: see isHex
 	return byte(n)
 }
 
-// Values returns what is secret in a member, a header or a parameter of this
-// name: nothing if it is not named like a secret, else the value and the parts
-// of it that are secrets by themselves, such as the token behind "Bearer".
-func Values(name, value string) []string {
+// SecretsOf returns the secrets in the value of a member, header or parameter. If
+// the name is not that of a secret, it returns nil. Otherwise it returns the value
+// and its parts that are secrets themselves, such as the token after "Bearer".
+func SecretsOf(name, value string) []string {
 	if !IsSecretName(name) {
 		return nil
 	}
-	return SecretValues(value)
+	return SecretsInValue(value)
 }
 
-// SecretValues is Values for a name that is known to be one of a secret.
-func SecretValues(value string) []string {
+// SecretsInValue is like SecretsOf for a name that is known to be that of a secret.
+func SecretsInValue(value string) []string {
 	list := []string{value}
 	scheme, _, _ := strings.Cut(value, " ")
 	for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(" ;,", r) }) {
@@ -304,8 +303,8 @@ func SecretValues(value string) []string {
 	return list
 }
 
-// IsSecretName reports whether the values of a header, parameter or member of
-// this name are secrets.
+// IsSecretName reports whether a header, parameter or member with this name holds a
+// secret.
 func IsSecretName(name string) bool {
 	if isSecretName(name) {
 		return true
@@ -319,9 +318,9 @@ func IsSecretName(name string) bool {
 	return false
 }
 
-// Member returns the value of a member of a vendor's error: as Text has it, or
-// nothing of it if the name is one of passwords and keys.
-func Member(name, value string) string {
+// MemberValue returns the value of a member of a vendor's error cleaned as by
+// [Text], or "[removed]" if the name is that of a key or password.
+func MemberValue(name, value string) string {
 	if len(name) >= len("secret") && value != "" && isSecretName(name) && !strings.HasSuffix(strings.ToLower(name), "signature") {
 		return mask
 	}

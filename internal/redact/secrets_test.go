@@ -19,7 +19,7 @@ func escaped(format, s string) string {
 	return b.String()
 }
 
-// quotations are the ways in which a server may quote a value.
+// quotations are forms in which a server may quote a value.
 func quotations(v string) map[string]string {
 	std, raw := base64.StdEncoding, base64.RawURLEncoding
 	inJSON, _ := json.Marshal(map[string]string{"key": v})
@@ -81,7 +81,7 @@ func TestValues(t *testing.T) {
 		{"cf-aig-authorization", "Bearer c", "Bearer c|c"}, {"api-version", "2024-10-21", ""}, {"User-Agent", "polywire", ""},
 		{"Anthropic-Beta", "x", ""}, {"OpenAI-Project", "p", ""},
 	} {
-		if got := strings.Join(Values(tt.name, tt.value), "|"); got != tt.want {
+		if got := strings.Join(SecretsOf(tt.name, tt.value), "|"); got != tt.want {
 			t.Errorf("%s: %s: got %q, want %q", tt.name, tt.value, got, tt.want)
 		}
 	}

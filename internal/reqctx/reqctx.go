@@ -1,5 +1,5 @@
-// Package reqctx carries data of one served request in its context: from the
-// handlers, which add it, to package upstream, which reads it.
+// Package reqctx carries the data of one request in its context, from the handlers
+// to package upstream.
 package reqctx
 
 import (
@@ -13,13 +13,13 @@ type Values struct {
 	// ID is the request's id.
 	ID string
 
-	// Lost receives a loss that has no other way to the handler, and its cause.
-	// It is safe for concurrent use. Nil drops both.
-	Lost func(l content.Loss, cause error)
+	// ReportLoss reports a loss that has no other way to the handler, and its cause.
+	// It is safe for concurrent use. It may be nil.
+	ReportLoss func(l content.Loss, cause error)
 
-	// Asks receives the name of an adapter that sends a request to its server. It
-	// is safe for concurrent use. Nil drops it.
-	Asks func(name string)
+	// ReportSend reports the name of an adapter that sends a request to its server.
+	// It is safe for concurrent use. It may be nil.
+	ReportSend func(name string)
 }
 
 type key struct{}
@@ -29,8 +29,7 @@ func With(ctx context.Context, v *Values) context.Context {
 	return context.WithValue(ctx, key{}, v)
 }
 
-// From returns the data of ctx, or empty data if it has none. It never returns
-// nil.
+// From returns the values in ctx, or empty values. It never returns nil.
 func From(ctx context.Context) *Values {
 	if v, ok := ctx.Value(key{}).(*Values); ok {
 		return v
@@ -38,10 +37,10 @@ func From(ctx context.Context) *Values {
 	return new(Values)
 }
 
-// MaxID is the longest id in bytes.
-const MaxID = 128
+// MaxIDSize is the maximum length of an id, in bytes.
+const MaxIDSize = 128
 
-// IsID reports whether s can be the id of a request: 1 to MaxID bytes of visible
+// IsID reports whether s is a valid request id: 1 to MaxIDSize bytes of visible
 // ASCII.
 func IsID(s string) bool {
 	for i := range len(s) {
@@ -49,5 +48,5 @@ func IsID(s string) bool {
 			return false
 		}
 	}
-	return s != "" && len(s) <= MaxID
+	return s != "" && len(s) <= MaxIDSize
 }

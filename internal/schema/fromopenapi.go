@@ -8,7 +8,7 @@ import (
 
 // openAPILimits are for what fromOpenAPI returns: an example that became a list
 // of examples stands one level deeper than it did in the checked document.
-var openAPILimits = jsonwire.Limits{Depth: 256 + 1, Repeated: true}
+var openAPILimits = jsonwire.Limits{Depth: 256 + 1, AllowDuplicateNames: true}
 
 // fromOpenAPI rewrites what the closed set has that the other dialects cannot
 // tell from a mistake or do not have: counts in strings, the type that is none,

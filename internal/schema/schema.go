@@ -49,7 +49,7 @@ func translate(d Dialect, s content.Schema, input bool, spare *Spare) (string, [
 	c := converters.Get().(*converter)
 	defer c.release()
 	// The text was checked with the document that it came in.
-	text, limits := s.JSON, jsonwire.Limits{Repeated: true}
+	text, limits := s.JSON, jsonwire.Limits{AllowDuplicateNames: true}
 	if s.OpenAPI {
 		text, limits = c.fromOpenAPI(text, d), openAPILimits
 	}

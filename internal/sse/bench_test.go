@@ -10,8 +10,8 @@ import (
 	"github.com/polywire/polywire/internal/floor"
 )
 
-// BenchmarkReader reports how much longer it takes to read a stream's events
-// than to copy the stream in pieces and look for its line feeds.
+// BenchmarkReader compares reading a stream's events with copying the stream in
+// pieces and searching its line feeds.
 func BenchmarkReader(b *testing.B) {
 	for _, size := range []int{16, 1000, 100_000} {
 		var stream strings.Builder
@@ -60,8 +60,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// BenchmarkReaderLineEnds shows that reading stays linear where every byte is
-// a line end.
+// BenchmarkReaderLineEnds shows that reading is linear if every byte is a line end.
 func BenchmarkReaderLineEnds(b *testing.B) {
 	for _, unit := range []string{"\n", "\r", "\r\n", "data\r"} {
 		in := strings.Repeat(unit, 1<<18)

@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pieces cuts a text into reads whose sizes are those of the cuts, again and
-// again.
+// pieces returns a text in reads of the given sizes, which repeat.
 type pieces struct {
 	text string
 	cuts []byte
@@ -31,7 +30,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// written returns an event as it stands in a stream.
+// written returns the wire form of an event.
 func written(e Event) string {
 	name := ""
 	if e.Name != "" {
@@ -40,7 +39,7 @@ func written(e Event) string {
 	return name + "data: " + strings.ReplaceAll(e.Data, "\n", "\ndata: ") + "\n\n"
 }
 
-// reference reads a whole stream by the words of the standard, slowly.
+// reference is a slow reader that follows the standard's wording.
 func reference(in string) ([]Event, error) {
 	in = strings.TrimPrefix(in, "\uFEFF")
 	in = strings.ReplaceAll(strings.ReplaceAll(in, "\r\n", "\n"), "\r", "\n")
@@ -93,7 +92,7 @@ func FuzzReader(f *testing.F) {
 				t.Errorf("%s: error %v, want %v; events (-want +got):\n%s", name, err, wantErr, diff)
 			}
 		}
-		// What was read can be written and read again.
+		// Events can be written and read again.
 		var again strings.Builder
 		for _, e := range want {
 			again.WriteString(written(e))

@@ -1,5 +1,4 @@
-// Package sse reads event streams as the WHATWG standard defines them
-// (server-sent events).
+// Package sse reads server-sent events as specified by the WHATWG.
 package sse
 
 import (
@@ -11,84 +10,81 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// Limit returns how many bytes one event may have where a host says n: 32 MiB
-// if that is none, and never more than 2 GiB.
-func Limit(n int64) int {
+// EventLimit returns the limit of one event for a configured limit n: 32 MiB if n is
+// not positive, and at most 2 GiB.
+func EventLimit(n int64) int {
 	if n <= 0 {
 		n = 32 << 20
 	}
 	return int(min(n, math.MaxInt32))
 }
 
-// ErrTooLarge is what a Reader returns for an event over its limit.
+// ErrTooLarge is the error for an event that exceeds the limit of its Reader.
 var ErrTooLarge = errors.New("sse: an event is over the limit")
 
-// An Event is one event of a stream. Its strings are valid for ever.
+// An Event is one event of a stream. Its strings stay valid.
 type Event struct {
-	Name string // of the last "event" field; empty if there was none, which the standard calls "message"
+	Name string // the last "event" field, or "", for which the standard uses "message"
 	Data string // the "data" fields, joined by LF
 }
 
 const (
-	firstBuffer = 1 << 10  // of a stream that brings little at once
-	usualBuffer = 16 << 10 // of all others
-	keepBuffer  = 32 << 10 // what grew beyond this is given up once it is not needed
-	maxName     = 64       // longer names are not remembered
+	firstBuffer = 1 << 10  // for streams with little data
+	usualBuffer = 16 << 10 // for all others
+	keepBuffer  = 32 << 10 // a larger buffer is released when it is no longer needed
+	maxName     = 64       // longer names are not cached
 
 	byteOrderMark = "\uFEFF"
 )
 
-// A Reader reads the events of a stream. It is for one goroutine at a time.
+// A Reader reads the events of a stream. It must be used by one goroutine at a time.
 //
-// Lines end with LF, CR or CRLF. A byte order mark at the beginning, comments
-// and fields other than "event" and "data" are skipped, "id" and "retry" among
-// them, since nothing here reconnects; so are events without a "data" field.
-// Bytes are handed on as they came, UTF-8 or not.
+// Lines end with LF, CR or CRLF. The Reader skips a byte order mark at the
+// beginning, comments, events without a "data" field, and fields other than "event"
+// and "data": it does not reconnect, so it needs neither "id" nor "retry". It does
+// not validate UTF-8.
 //
-// It allocates once for about 32 KB of data; one of more than 8 KB gets memory
-// of its own.
+// It allocates once for about 32 KB of data. An event of more than 8 KB is allocated
+// separately.
 type Reader struct {
 	src   io.Reader
 	limit int
-	err   error // what src ended with
-	over  bool  // an event is over the limit
+	err   error // the error that ended src
+	over  bool  // an event exceeds the limit
 
-	buf      []byte // what was read; buf[pos:] is not used yet
+	buf      []byte // read bytes; buf[pos:] is unused
 	pos      int
 	feed     int  // there is no LF in buf[pos:feed]
 	searched int  // there is no CR in buf[pos:searched]
-	begun    bool // the first line is over
-	skipFeed bool // the last line ended with CR: an LF that follows belongs to it
+	begun    bool // the first line was read
+	skipFeed bool // the last line ended with CR: a following LF belongs to it
 
-	// Of the event that is being read.
+	// State of the current event.
 	size   int    // bytes of its lines
-	fields bool   // it has a line that is no comment
-	lines  int    // of data
-	span   []byte // its only data, still in buf
-	data   []byte // else all of its data
+	fields bool   // it has a line that is not a comment
+	lines  int    // number of data lines
+	span   []byte // its only data line, still in buf
+	data   []byte // otherwise its data so far
 	name   string
 
-	ready  bool // next is an event that Buffered has found
+	ready  bool // next holds an event
 	next   Event
-	names  [8]string // seen lately
+	names  [8]string // recently seen
 	oldest int
 	arena  jsonwire.Arena
 }
 
-// NewReader returns a reader of src. limit is how many bytes the lines of one
-// event may have, comments and line ends not counted, and how long a comment
-// may be; see [Limit].
+// NewReader returns a Reader of src. limit bounds the lines of one event in bytes,
+// without comments and line ends, and the length of a comment: see [EventLimit].
 func NewReader(src io.Reader, limit int) *Reader {
-	return &Reader{src: src, limit: Limit(int64(limit))}
+	return &Reader{src: src, limit: EventLimit(int64(limit))}
 }
 
-// Next returns the next event, as soon as the empty line that ends it has
-// come.
+// Next returns the next event as soon as the empty line that ends it was read.
 //
-// The error is [io.EOF] where the stream ends between two events,
-// [io.ErrUnexpectedEOF] where it ends within one, which is then lost as the
-// standard demands, [ErrTooLarge], or the error of the source. It stays the
-// same from then on.
+// The error is [io.EOF] if the stream ends between events, [io.ErrUnexpectedEOF] if
+// it ends within an event, which the standard discards, [ErrTooLarge], or the error
+// of the source. Later calls return the same error.
 func (r *Reader) Next() (Event, error) {
 	for !r.Buffered() {
 		r.fill()
@@ -100,8 +96,7 @@ func (r *Reader) Next() (Event, error) {
 	return Event{}, r.end()
 }
 
-// Buffered reports whether Next has something to return without another read,
-// be it an event or an error.
+// Buffered reports whether Next would return without a read.
 func (r *Reader) Buffered() bool {
 	for !r.ready && !r.over {
 		line, ok := r.line()
@@ -113,7 +108,7 @@ func (r *Reader) Buffered() bool {
 	return true
 }
 
-// Peek returns the event that Next will return, if that takes no read.
+// Peek returns the next event if that needs no read.
 func (r *Reader) Peek() (Event, bool) {
 	if r.Buffered() && r.ready {
 		return r.next, true
@@ -121,7 +116,7 @@ func (r *Reader) Peek() (Event, bool) {
 	return Event{}, false
 }
 
-// end returns why there are no more events.
+// end returns the error after the last event.
 func (r *Reader) end() error {
 	rest := r.buf[r.pos:]
 	if !r.begun {
@@ -138,7 +133,7 @@ func (r *Reader) end() error {
 	return io.EOF
 }
 
-// line returns the next line without its end, if all of it has been read.
+// line returns the next line without its end, if it was read completely.
 func (r *Reader) line() ([]byte, bool) {
 	if r.skipFeed && r.pos < len(r.buf) {
 		r.skipFeed = false
@@ -146,9 +141,8 @@ func (r *Reader) line() ([]byte, bool) {
 			r.pos++
 		}
 	}
-	// Both searches go on where they stopped, or one long line that comes in
-	// small pieces, or many that end with CR, would be searched again and
-	// again.
+	// Both searches resume where they stopped. Otherwise a long line in small
+	// pieces, or many lines that end with CR, would be searched repeatedly.
 	r.feed = max(r.feed, r.pos)
 	if r.feed < len(r.buf) && r.buf[r.feed] != '\n' {
 		if i := bytes.IndexByte(r.buf[r.feed:], '\n'); i >= 0 {
@@ -171,7 +165,7 @@ func (r *Reader) line() ([]byte, bool) {
 	return r.cut(r.feed), true
 }
 
-// cut takes the line that ends at the index end, and its line end.
+// cut consumes the line that ends at index end, with its line end.
 func (r *Reader) cut(end int) []byte {
 	line := r.buf[r.pos:end]
 	r.pos = end + 1
@@ -182,7 +176,7 @@ func (r *Reader) cut(end int) []byte {
 	return line
 }
 
-// take deals with a line and reports whether it completes an event.
+// take processes a line and reports whether it completes an event.
 func (r *Reader) take(line []byte) bool {
 	if len(line) == 0 {
 		return r.dispatch()
@@ -211,7 +205,7 @@ func (r *Reader) take(line []byte) bool {
 	return false
 }
 
-// add adds a line of data.
+// add adds a data line.
 func (r *Reader) add(value []byte) {
 	r.lines++
 	if r.lines == 1 {
@@ -222,7 +216,7 @@ func (r *Reader) add(value []byte) {
 	r.data = append(append(r.data, '\n'), value...)
 }
 
-// settle copies data that is still in the buffer.
+// settle copies a data line that is still in the buffer.
 func (r *Reader) settle() {
 	if r.span != nil {
 		r.data = append(r.data, r.span...)
@@ -230,7 +224,7 @@ func (r *Reader) settle() {
 	}
 }
 
-// dispatch ends an event and reports whether there is one.
+// dispatch ends an event and reports whether it has data.
 func (r *Reader) dispatch() bool {
 	found := r.lines > 0
 	switch {
@@ -247,7 +241,7 @@ func (r *Reader) dispatch() bool {
 	return found
 }
 
-// intern returns name as a string, mostly one that was seen before.
+// intern returns name as a string, usually a cached one.
 func (r *Reader) intern(name []byte) string {
 	for _, s := range r.names {
 		if s == string(name) {
@@ -262,7 +256,7 @@ func (r *Reader) intern(name []byte) string {
 	return s
 }
 
-// fill reads once. What it reads, or an error, is in the Reader then.
+// fill reads once, and records an error.
 func (r *Reader) fill() {
 	r.settle()
 	r.compact()
@@ -271,7 +265,7 @@ func (r *Reader) fill() {
 		r.over = true
 		return
 	}
-	const attempts = 100 // as many as bufio allows a source that gives nothing
+	const attempts = 100 // as in package bufio
 	for range attempts {
 		n, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
 		r.buf = r.buf[:len(r.buf)+n]
@@ -282,14 +276,13 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// compact moves what is not used yet to the beginning of a buffer that has
-// room behind it.
+// compact moves the unused bytes to the beginning of a buffer with room for more.
 func (r *Reader) compact() {
 	rest := r.buf[r.pos:]
 	switch {
 	case r.buf == nil:
 		r.buf = make([]byte, 0, firstBuffer)
-	case len(r.buf) == cap(r.buf) && cap(r.buf) < usualBuffer: // there may be more where this came from
+	case len(r.buf) == cap(r.buf) && cap(r.buf) < usualBuffer: // the source probably has more data
 		r.buf = append(make([]byte, 0, 4*cap(r.buf)), rest...)
 	case cap(r.buf) > keepBuffer && len(rest) < usualBuffer/2:
 		r.buf = append(make([]byte, 0, usualBuffer), rest...)

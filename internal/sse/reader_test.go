@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// readAll returns all events and the error behind them.
+// readAll returns all events and the error after them.
 func readAll(src io.Reader, limit int) ([]Event, error) {
 	r := NewReader(src, limit)
 	var list []Event
@@ -60,7 +60,7 @@ func TestReader(t *testing.T) {
 		{"empty data", "event: a\ndata:\n\n", []Event{{"a", ""}}, io.EOF},
 		{"two empty data", "data\ndata\n\n", []Event{{"", "\n"}}, io.EOF},
 		{"empty lines", "\n\r\n\r\ndata: a\n\n\n\n", []Event{{"", "a"}}, io.EOF},
-		{"bytes that are no UTF-8", "data: \xff\x00\xfe\n\n", []Event{{"", "\xff\x00\xfe"}}, io.EOF},
+		{"bytes that are not valid UTF-8", "data: \xff\x00\xfe\n\n", []Event{{"", "\xff\x00\xfe"}}, io.EOF},
 		{"no empty line at the end", "data: a\n\ndata: b\n", []Event{{"", "a"}}, io.ErrUnexpectedEOF},
 		{"a line without end", "data: a\n\ndata: b", []Event{{"", "a"}}, io.ErrUnexpectedEOF},
 		{"cut in a field name", "data: a\n\nda", []Event{{"", "a"}}, io.ErrUnexpectedEOF},
@@ -153,7 +153,7 @@ func TestReaderLimit(t *testing.T) {
 	})
 }
 
-// endless is a source that repeats itself for ever.
+// endless is a source that repeats itself.
 type endless string
 
 func (e endless) Read(p []byte) (int, error) {
@@ -180,7 +180,7 @@ type silent struct{}
 
 func (silent) Read([]byte) (int, error) { return 0, nil }
 
-// reads gives its pieces one by one, and fails the test for a read too many.
+// reads returns its pieces one by one and fails the test for an extra read.
 type reads struct {
 	t      *testing.T
 	pieces []string
@@ -254,14 +254,14 @@ func TestReaderAllocations(t *testing.T) {
 	}
 	short, long := stream(1000), stream(2000)
 	more := measure(long) - measure(short)
-	if most := float64(len(long)-len(short))/(16<<10) + 1; more > most {
-		t.Errorf("%d more bytes took %v more allocations, want at most %.1f", len(long)-len(short), more, most)
+	if limit := float64(len(long)-len(short))/(16<<10) + 1; more > limit {
+		t.Errorf("%d more bytes took %v more allocations, want at most %.1f", len(long)-len(short), more, limit)
 	}
 }
 
 func TestLimit(t *testing.T) {
 	for n, want := range map[int64]int{-1: 32 << 20, 0: 32 << 20, 1: 1, 100 << 20: 100 << 20, 1 << 40: 1<<31 - 1} {
-		if got := Limit(n); got != want {
+		if got := EventLimit(n); got != want {
 			t.Errorf("Limit(%d) = %d, want %d", n, got, want)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// The functions here give the bodies of workload.go in the content generation
-// format: the same conversations, said as that vendor's clients say them.
+// The functions in this file return the conversations of workload.go as bodies of
+// generateContent.
 
-// GenerateSmall returns a content generation body of 0.3 KB with one text.
+// GenerateSmall returns a generateContent body of 0.3 KB with one text.
 func GenerateSmall() string {
 	return `{"contents":[{"role":"user","parts":[{"text":` +
 		`"Write two sentences about a lighthouse that is kept by one person and a cat, in the voice of somebody ` +
@@ -19,20 +19,20 @@ func GenerateSmall() string {
 		`"generationConfig":{"temperature":0.5,"maxOutputTokens":256}}`
 }
 
-// GenerateChat returns the content generation body of [Chat].
+// GenerateChat returns the generateContent body of [Chat].
 func GenerateChat() string { return generateChat(rand.New(rand.NewPCG(1, 1)), english) }
 
-// GenerateIntl returns the content generation body of [Intl].
+// GenerateIntl returns the generateContent body of [Intl].
 func GenerateIntl() string {
 	return generateChat(rand.New(rand.NewPCG(2, 2)), japanese+" "+russian+" "+greek)
 }
 
-// GenerateImage returns the content generation body of [Image].
+// GenerateImage returns the generateContent body of [Image].
 func GenerateImage() string {
 	return generateFile("image/png", png(768<<10), "What does the sign in the picture say?")
 }
 
-// GeneratePDF returns the content generation body of [PDF].
+// GeneratePDF returns the generateContent body of [PDF].
 func GeneratePDF() string {
 	data := make([]byte, 25_000_000)
 	n := copy(data, "%PDF-1.7\n%\xE2\xE3\xCF\xD3\n")
@@ -40,13 +40,13 @@ func GeneratePDF() string {
 	return generateFile("application/pdf", data, "Summarise the report.")
 }
 
-func generateFile(mediaType string, data []byte, question string) string {
+func generateFile(mediaType string, data []byte, prompt string) string {
 	return `{"contents":[{"role":"user","parts":[{"inlineData":{"mimeType":"` + mediaType + `","data":"` +
-		base64.StdEncoding.EncodeToString(data) + `"}},{"text":"` + question + `"}]}],` +
+		base64.StdEncoding.EncodeToString(data) + `"}},{"text":"` + prompt + `"}]}],` +
 		`"generationConfig":{"maxOutputTokens":1024}}`
 }
 
-// A turn is what stands in contents.
+// beginTurn begins an element of contents.
 func beginTurn(w *jsonwire.Writer, role string) {
 	w.BeginObject()
 	text(w, "role", role)
@@ -100,8 +100,8 @@ func generateChat(r *rand.Rand, words string) string {
 	return w.Text()
 }
 
-// GenerateAgent returns the content generation body of [Agent]: thoughts carry
-// no signature here, the first call of each step does.
+// GenerateAgent returns the generateContent body of [Agent]. Signatures are on the
+// first call of each step, not on thoughts.
 func GenerateAgent() string {
 	r := rand.New(rand.NewPCG(3, 3))
 	var w jsonwire.Writer
@@ -120,7 +120,7 @@ func GenerateAgent() string {
 	w.EndArray()
 	w.Name("contents")
 	w.BeginArray()
-	calls := []string(nil) // the functions that were called last
+	calls := []string(nil) // functions called in the turn before
 	for i := range 30 {
 		responses(&w, r, i, calls)
 		calls = modelTurn(&w, r, i)

@@ -1,5 +1,5 @@
-// Package workload makes the request bodies that benchmarks run on, of the
-// sizes and shapes that people send. Every call gives the same bytes.
+// Package workload generates request bodies for benchmarks, with the sizes and
+// shapes of real requests. Each function always returns the same bytes.
 package workload
 
 import (
@@ -30,7 +30,7 @@ func Intl() string {
 }
 
 // Agent returns a Messages body of 350 KB: 40 tools, 60 turns with thinking,
-// tool calls and their results, system blocks with cache marks.
+// tool calls and tool results, and system blocks with cache marks.
 func Agent() string {
 	r := rand.New(rand.NewPCG(3, 3))
 	var w jsonwire.Writer
@@ -74,19 +74,19 @@ func PDF() string {
 	return file("document", "application/pdf", data, "Summarise the report.")
 }
 
-func file(kind, mediaType string, data []byte, question string) string {
+func file(kind, mediaType string, data []byte, prompt string) string {
 	var w jsonwire.Writer
 	w.BeginObject()
 	text(&w, "model", "claude-sonnet-5")
 	number(&w, "max_tokens", 1024)
 	w.Name("messages")
 	w.Raw(`[{"role":"user","content":[{"type":"` + kind + `","source":{"type":"base64","media_type":"` + mediaType +
-		`","data":"` + base64.StdEncoding.EncodeToString(data) + `"}},{"type":"text","text":"` + question + `"}]}]`)
+		`","data":"` + base64.StdEncoding.EncodeToString(data) + `"}},{"type":"text","text":"` + prompt + `"}]}]`)
 	w.EndObject()
 	return w.Text()
 }
 
-// png returns size bytes that begin as a PNG does. What follows is noise.
+// png returns size bytes that begin like a PNG. The pixels are noise.
 func png(size int) []byte {
 	data := make([]byte, size)
 	n := copy(data, "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x04\x00\x00\x00\x03\x00\x08\x02\x00\x00\x00")
@@ -113,7 +113,7 @@ func chat(r *rand.Rand, words string) string {
 	text(&w, "system", prose(r, words, 400))
 	w.Name("messages")
 	w.BeginArray()
-	for i := range 21 { // the last one asks
+	for i := range 21 { // 10 pairs and a last user turn
 		w.BeginObject()
 		if i%2 == 0 {
 			text(&w, "role", "user")
@@ -263,7 +263,7 @@ func number(w *jsonwire.Writer, name string, n int64) {
 	w.Int(n)
 }
 
-// prose returns about size bytes of words, with a line break here and there.
+// prose returns about size bytes of words, with a few line breaks.
 func prose(r *rand.Rand, words string, size int) string {
 	all := strings.Fields(words)
 	var b strings.Builder
@@ -278,7 +278,7 @@ func prose(r *rand.Rand, words string, size int) string {
 	return strings.TrimSpace(b.String()) + "."
 }
 
-// code returns about size bytes that look like a listing: short lines with
+// code returns about size bytes that look like source code: short lines with
 // tabs, quotes and numbers.
 func code(r *rand.Rand, size int) string {
 	all := strings.Fields(english)
@@ -293,7 +293,7 @@ func code(r *rand.Rand, size int) string {
 
 const (
 	english = "the keeper of a quiet harbour writes down every ship that passes and every light that is seen " +
-		"from the tower while small boats return with what they found between two storms and nobody hurries " +
+		"from the tower while small boats return with what they found between two storms and seldom hurries " +
 		"because morning comes slowly here as it always did when wind turned north over grey water"
 	japanese = "灯台の番人は毎晩海を見ている。小さな船が港に帰るとき、鐘を二度鳴らす。風が北に変わると、 朝はゆっくり来る。誰も急がない。" +
 		"窓の外では波の音が続き、 猫は階段の上で眠っている。昨日の手紙はまだ机の上にある。"

@@ -113,10 +113,10 @@ func TestAccepted(t *testing.T) {
 				if _, err := c.CountTokens(t.Context(), n); err != nil {
 					t.Errorf("%s: counting: %v", name, err)
 				}
-				told, err := c.Preflight(t.Context(), n)
+				losses, err := c.Preflight(t.Context(), n)
 				r, _ := upstream.Collect(t.Context(), c, n)
-				if diff := cmp.Diff(told, r.Losses); diff != "" || err != nil {
-					t.Errorf("%s: what Preflight tells and Generate reports: %v\n%s", name, err, diff)
+				if diff := cmp.Diff(losses, r.Losses); diff != "" || err != nil {
+					t.Errorf("%s: Preflight and Generate report: %v\n%s", name, err, diff)
 				}
 			}
 			if s := refusals(f); s != "" {
@@ -126,9 +126,9 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// TestSpeechless checks that a request of which nothing is left that the model
-// could answer is not sent, and that the fault names what is in the way.
-func TestSpeechless(t *testing.T) {
+// TestEmptyLastMessage checks that a request without content for the model is not sent, and
+// that the violation names the part or the turn.
+func TestEmptyLastMessage(t *testing.T) {
 	const u, a = content.RoleUser, content.RoleAssistant
 	alien := &content.Unknown{Format: "generatecontent", Kind: "x", Raw: `{"x":1}`}
 	turn := func(r content.Role, p ...content.Part) content.Turn { return content.Turn{Role: r, Parts: p} }
@@ -139,32 +139,32 @@ func TestSpeechless(t *testing.T) {
 		turns []content.Turn
 		want  string
 	}{
-		{"only an unknown part", []content.Turn{turn(u, alien)}, "turns.0.parts.0"},
-		{"only white space", []content.Turn{turn(u, text(" \n"))}, ""},
-		{"the last question", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, text(""), alien)}, "turns.2.parts.1"},
-		{"an empty last question", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u)}, "turns.2"},
-		{"system text behind nothing", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(content.RoleSystem, text("S"))}, "turns.2.parts.0"},
-		{"a last question in two turns", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(u, text(" "))}, "turns.2.parts.0"},
-		{"one of them says something", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(u, text("go on"))}, ""},
-		{"an earlier question", []content.Turn{turn(u, alien), turn(a, text("yes?")), turn(u, text("hi"))}, ""},
-		{"words behind it", []content.Turn{turn(u, alien, text("hi"))}, ""},
-		{"an answer to be continued", []content.Turn{turn(u, text("hi")), turn(a, text("So"))}, ""},
+		{"last message with only an unknown part", []content.Turn{turn(u, alien)}, "turns.0.parts.0"},
+		{"last message with only white space", []content.Turn{turn(u, text(" \n"))}, ""},
+		{"unsupported last message", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, text(""), alien)}, "turns.2.parts.1"},
+		{"empty last message", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u)}, "turns.2"},
+		{"system turn after an empty message", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(content.RoleSystem, text("S"))}, "turns.2.parts.0"},
+		{"last message in two turns", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(u, text(" "))}, "turns.2.parts.0"},
+		{"last message with one text", []content.Turn{turn(u, text("hi")), turn(a, text("yes?")), turn(u, alien), turn(u, text("go on"))}, ""},
+		{"unsupported earlier message", []content.Turn{turn(u, alien), turn(a, text("yes?")), turn(u, text("hi"))}, ""},
+		{"assistant turn last", []content.Turn{turn(u, alien, text("hi"))}, ""},
+		{"prefill", []content.Turn{turn(u, text("hi")), turn(a, text("So"))}, ""},
 	} {
 		n := &upstream.Request{Model: "claude-haiku-4-5", Turns: tt.turns}
-		told, err := c.Preflight(t.Context(), n)
-		var fault *content.Violation
-		if got := errors.As(err, &fault); got != (tt.want != "") || got && (fault.Path != tt.want || fault.Code != content.CodeUnsupported) {
-			t.Errorf("%s: %v, want a fault at %q", tt.name, err, tt.want)
+		losses, err := c.Preflight(t.Context(), n)
+		var violation *content.Violation
+		if got := errors.As(err, &violation); got != (tt.want != "") || got && (violation.Path != tt.want || violation.Code != content.CodeUnsupported) {
+			t.Errorf("%s: %v, want a violation at %q", tt.name, err, tt.want)
 		}
 		r, again := upstream.Collect(t.Context(), c, n)
 		if (again == nil) != (err == nil) {
 			t.Errorf("%s: Preflight says %v, Generate %v", tt.name, err, again)
 		}
-		if diff := cmp.Diff(told, r.Losses, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s: what Preflight tells and Generate reports:\n%s", tt.name, diff)
+		if diff := cmp.Diff(losses, r.Losses, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: Preflight and Generate report:\n%s", tt.name, diff)
 		}
-		if strings.Contains(tt.want, "parts") && !slices.ContainsFunc(told, func(l content.Loss) bool { return l.Path == tt.want && l.Severity == content.LossDropped }) {
-			t.Errorf("%s: what is dropped is not told: %v", tt.name, told)
+		if strings.Contains(tt.want, "parts") && !slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Path == tt.want && l.Severity == content.LossDropped }) {
+			t.Errorf("%s: the dropped part is not reported: %v", tt.name, losses)
 		}
 	}
 	if s := refusals(f); s != "" {
@@ -172,9 +172,9 @@ func TestSpeechless(t *testing.T) {
 	}
 }
 
-// TestNoAnswer checks that a request for no answer is passed on for a client of
-// the format, and for nobody else: neither does the default limit stand for it.
-func TestNoAnswer(t *testing.T) {
+// TestMaxTokensZero checks that max_tokens 0 is sent for clients of the format only, and
+// that the default does not replace it.
+func TestMaxTokensZero(t *testing.T) {
 	c, f := strict(t, anthropic.Options{}, fakes.Options{})
 	f.Always(fake.Text("yes"))
 	client := []upstream.Field{{Name: "Anthropic-Version", Value: "2023-06-01"}}
@@ -185,10 +185,10 @@ func TestNoAnswer(t *testing.T) {
 	}{{0, nil, false}, {-1, nil, false}, {1, nil, true}, {0, client, true}} {
 		n := &upstream.Request{Model: "claude-haiku-4-5", MaxTokens: &tt.limit, Header: tt.header,
 			Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(text("hi"))}}}
-		told, err := c.Preflight(t.Context(), n)
-		var fault *content.Violation
-		if got := errors.As(err, &fault); got == tt.good || got && (fault.Path != "max_tokens" || fault.Code != content.CodeUnsupported) || len(told) > 0 {
-			t.Errorf("%d: %v, lost %v", tt.limit, err, told)
+		losses, err := c.Preflight(t.Context(), n)
+		var violation *content.Violation
+		if got := errors.As(err, &violation); got == tt.good || got && (violation.Path != "max_tokens" || violation.Code != content.CodeUnsupported) || len(losses) > 0 {
+			t.Errorf("%d: %v, lost %v", tt.limit, err, losses)
 		}
 		if _, err := upstream.Collect(t.Context(), c, n); (err == nil) != tt.good {
 			t.Errorf("%d: %v", tt.limit, err)

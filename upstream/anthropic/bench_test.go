@@ -50,11 +50,11 @@ func translate(t testing.TB, c *Client, body string) {
 
 // relay passes a request of this format on.
 func relay(t testing.TB, c *Client, body string) {
-	r, err := messages.ParseRequestString(body)
+	n, err := messages.DecodeRequest([]byte(body), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.plan(r.Upstream())
+	p, err := c.plan(n)
 	if err != nil || p.wire == nil {
 		t.Fatal("the document is not passed on", err)
 	}
@@ -89,11 +89,11 @@ func events(n int) string {
 	return head + strings.Repeat(delta, n) + tail
 }
 
-// stream relays a stream to nobody.
+// stream relays a stream to a client that reads nothing.
 func stream(t testing.TB, body string) {
 	p := plan{}
 	read := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return adapter.Relay(ctx, w, messages.NewStreamReader(strings.NewReader(body), content.Limits{}), adapter.Head{}, p.restore)
+		return adapter.Relay(ctx, w, messages.NewStreamReader(strings.NewReader(body), content.Limits{}), adapter.StartInfo{}, p.restore)
 	})
 	if err := upstream.Run(context.Background(), read, &upstream.Request{}, upstream.SinkFunc(func([]upstream.Event) error { return nil })); err != nil {
 		t.Fatal(err)
@@ -120,8 +120,8 @@ func TestStreamAllocations(t *testing.T) {
 	few := testing.AllocsPerRun(5, func() { stream(t, short) })
 	many := testing.AllocsPerRun(5, func() { stream(t, long) })
 	bytes := len(long) - len(short)
-	if most := float64(bytes/(16<<10) + 1); many-few > most {
-		t.Errorf("2000 events more take %v allocations more, want at most %v", many-few, most)
+	if limit := float64(bytes/(16<<10) + 1); many-few > limit {
+		t.Errorf("2000 events more take %v allocations more, want at most %v", many-few, limit)
 	}
 }
 

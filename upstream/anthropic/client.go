@@ -12,24 +12,24 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A Client is an [upstream.Upstream] that asks a server which speaks Messages.
-// It counts tokens, lists models and tells losses beforehand. It is safe for
-// concurrent use.
+// A Client is an [upstream.Upstream] that sends requests to a Messages server. It
+// also implements [upstream.TokenCounter], [upstream.ModelLister] and [upstream.Preflighter].
+// It is safe for concurrent use.
 type Client struct {
-	server    *adapter.Server
-	beta      func(string) bool
-	maxTokens int64
-	limits    adapter.OutputLimits
+	client       *adapter.Client
+	allowBeta    func(string) bool
+	maxTokens    int64
+	outputLimits adapter.OutputLimits
 }
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p, fault := c.plan(req)
+	p, violation := c.plan(req)
 	if err := w.Loss(p.losses); err != nil {
 		return err
 	}
-	if fault != nil {
-		return fault
+	if violation != nil {
+		return violation
 	}
 	p, err := p.load(ctx)
 	if err != nil {
@@ -42,27 +42,27 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if err != nil {
 		return err
 	}
-	a, err := c.server.Do(ctx, &adapter.Exchange{
-		Path: "/messages" + p.query(), Header: p.header, Client: p.sends, Body: body, Stream: req.Stream,
+	a, err := c.client.Do(ctx, &adapter.Request{
+		Path: "/messages" + p.query(), Header: p.header, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream,
 	})
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	if a.Stream {
-		return adapter.Relay(ctx, w, messages.NewStreamReader(a, c.server.Limits()), a.Head(p.renamed()), p.restore)
+		return adapter.Relay(ctx, w, messages.NewStreamReader(a, c.client.Limits()), a.StartInfo(p.renamed()), p.restore)
 	}
 	f, err := a.Decode(messages.DecodeResponse)
 	if err != nil {
 		return err
 	}
-	return adapter.WriteResponse(w, f, a.Head(p.renamed()), p.restore)
+	return adapter.WriteResponse(w, f, a.StartInfo(p.renamed()), p.restore)
 }
 
-// CountTokens asks the server. It is estimated, by [upstream.EstimateTokens],
-// for servers that cannot count, and for requests of other formats that name
-// files by link or id: nothing is fetched merely to count, and the vendor does
-// not count them.
+// CountTokens asks the server for the number of input tokens. It returns an
+// estimate, as [upstream.EstimateTokens] does, if the server cannot count, or if a
+// request of another format references files by link or id: files are not fetched to
+// count their tokens.
 func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
 	body, p, err := c.countBody(req)
 	if err != nil {
@@ -77,58 +77,58 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 
 func (c *Client) count(ctx context.Context, req *upstream.Request, body adapter.Body, p *plan) (upstream.TokenCount, error) {
 	if body == nil {
-		return adapter.Estimate(req), nil
+		return adapter.EstimatedCount(req), nil
 	}
-	n, err := c.server.SendCount(ctx, &adapter.Exchange{Path: "/messages/count_tokens" + p.query(), Header: p.header, Client: p.sends, Body: body},
+	n, err := c.client.SendCount(ctx, &adapter.Request{Path: "/messages/count_tokens" + p.query(), Header: p.header, ClientHeader: p.clientHeader, Body: body},
 		func(text string) (upstream.TokenCount, error) { return messages.DecodeCount([]byte(text)) })
-	if adapter.NotServed(err) {
-		return adapter.Estimate(req), nil
+	if adapter.IsNotServed(err) {
+		return adapter.EstimatedCount(req), nil
 	}
 	return n, err
 }
 
-// countBody writes the document that asks for a count; nil if the vendor cannot
-// count it.
+// countBody returns the document of a count request, or nil if the vendor cannot
+// count the request.
 func (c *Client) countBody(req *upstream.Request) (adapter.Body, *plan, error) {
 	p, err := c.plan(req)
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.say != nil {
-		p.onlyInput()
+	if p.request != nil {
+		p.dropOutputMembers()
 	}
-	if p.say != nil && !ours(req.Header) {
-		if elsewhere(req) {
+	if p.request != nil && !isNative(req.Header) {
+		if hasExternalFiles(req) {
 			return nil, p, nil
 		}
-		p.countable()
+		p.dropUncounted()
 	}
 	body, err := p.body()
 	return body, p, err
 }
 
-// onlyInput leaves out members that a request for a count does not have. A host's
-// [upstream.Edit] sets them for all requests.
-func (p *plan) onlyInput() {
-	p.say.MaxTokens, p.say.Stream, p.say.Metadata, p.say.StopSequences = nil, false, nil, nil
+// dropOutputMembers removes members that a count request does not have. They may
+// come from an [upstream.Edit] of the host.
+func (p *plan) dropOutputMembers() {
+	p.request.MaxTokens, p.request.Stream, p.request.Metadata, p.request.StopSequences = nil, false, nil, nil
 }
 
-// countable leaves out what the vendor does not count, or takes only to
-// generate.
-func (p *plan) countable() {
-	r := p.say
+// dropUncounted removes members that the vendor does not count, or accepts only for
+// generation.
+func (p *plan) dropUncounted() {
+	r := p.request
 	r.Temperature, r.TopP, r.TopK, r.ServiceTier = nil, nil, nil, ""
 	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) {
 		r.Tools = slices.DeleteFunc(slices.Clone(r.Tools), func(t content.Tool) bool { return t.Kind != "" })
 		if len(r.Tools) == 0 {
-			r.Tools, r.ToolChoice = called(r.Messages), nil
+			r.Tools, r.ToolChoice = calledTools(r.Messages), nil
 		}
 	}
 }
 
-// Models asks the server for its models, page by page.
+// Models returns all models that the server lists.
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	return adapter.Models(ctx, c.page)
+	return adapter.ListModels(ctx, c.page)
 }
 
 func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
@@ -138,20 +138,20 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	}
 	h := make(http.Header)
 	h.Set(versionHeader, defaultVersion)
-	_, err = c.server.Send(ctx, &adapter.Exchange{Path: path, Header: h}, func(text string) (err error) {
+	_, err = c.client.Send(ctx, &adapter.Request{Path: path, Header: h}, func(text string) (err error) {
 		list, _, next, err = messages.DecodeModels([]byte(text))
 		return err
 	})
 	return list, next, err
 }
 
-// FormatOf implements [upstream.FormatReporter]: requests are sent as Messages.
+// FormatOf implements [upstream.FormatReporter]. It returns [messages.Format].
 func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, error) {
 	return messages.Format, nil
 }
 
-// Preflight tells what would be lost. Nothing is sent or fetched. The error is
-// that of a request that cannot be told at all.
+// Preflight returns the losses that Generate would report. It sends and fetches
+// nothing. It returns an error if the request cannot be represented in Messages.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p, err := c.plan(req)
 	return p.losses, err

@@ -39,7 +39,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Usage.Prompt(), reply.Usage.Answer())
+	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Usage.Prompt(), reply.Usage.Completion())
 	// Output:
 	// /v1/messages k-host
 	// Hello! 8 3

@@ -14,7 +14,7 @@ import (
 
 const hostKey = "sk-test-host-key"
 
-// strict starts a strict vendor and returns a client of it.
+// strict starts a strict fake of the vendor and returns a client for it.
 func strict(t *testing.T, o anthropic.Options, fo fakes.Options) (*anthropic.Client, *fakes.Server) {
 	t.Helper()
 	fo.Key = hostKey
@@ -27,7 +27,7 @@ func strict(t *testing.T, o anthropic.Options, fo fakes.Options) (*anthropic.Cli
 	return c, f
 }
 
-// refusals tells what the vendor has refused, and why.
+// refusals returns what the fake refused, and why.
 func refusals(f *fakes.Server) string {
 	var b strings.Builder
 	for _, r := range f.Refused() {
@@ -36,7 +36,7 @@ func refusals(f *fakes.Server) string {
 	return b.String()
 }
 
-// post sends a body to a front.
+// post sends a body to a handler.
 func post(h http.Handler, path, body string) *httptest.ResponseRecorder {
 	r := newAsk(body)
 	path, query, _ := strings.Cut(path, "?")

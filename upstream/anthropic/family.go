@@ -2,15 +2,14 @@ package anthropic
 
 import "strings"
 
-// A family is what a model's name tells of what the model takes. The zero
-// family is that of names that are not known.
+// A family describes a model by its name. The zero family is that of unknown names.
 type family struct {
 	line    string // "opus", "sonnet", "haiku", "fable" or "mythos"
 	version int    // 45 is 4.5
 }
 
-// familyOf reads a model's name, whatever stands in front of "claude-" and
-// behind the version.
+// familyOf parses a model name. Text before "claude-" and after the version is
+// ignored.
 func familyOf(model string) family {
 	_, rest, ok := strings.Cut(strings.ToLower(model), "claude-")
 	if !ok {
@@ -27,13 +26,13 @@ func familyOf(model string) family {
 				digits = append(digits, int(step[0]-'0'))
 			}
 		case f.line != "" && len(digits) > 0:
-			return f.of(digits) // a date, or a name of the host's
+			return f.withVersion(digits) // a date or a suffix
 		}
 	}
-	return f.of(digits)
+	return f.withVersion(digits)
 }
 
-func (f family) of(digits []int) family {
+func (f family) withVersion(digits []int) family {
 	if f.line == "" || len(digits) == 0 {
 		return family{}
 	}
@@ -44,70 +43,71 @@ func (f family) of(digits []int) family {
 	return f
 }
 
-func (f family) known() bool { return f.version > 0 }
+func (f family) isKnown() bool { return f.version > 0 }
 
 func (f family) is(line string, version int) bool { return f.line == line && f.version == version }
 
-// mythical reports whether f is of the lines whose thinking is always on.
-func (f family) mythical() bool { return f.line == "fable" || f.line == "mythos" }
+// alwaysThinks reports whether thinking is always on.
+func (f family) alwaysThinks() bool { return f.line == "fable" || f.line == "mythos" }
 
-// budgets reports whether thinking can have a budget.
-func (f family) budgets() bool { return !f.known() || f.version >= 37 && f.version <= 46 }
+// hasBudgets reports whether the model accepts a thinking budget.
+func (f family) hasBudgets() bool { return !f.isKnown() || f.version >= 37 && f.version <= 46 }
 
-// adapts reports whether a model can think as much as it sees fit.
-func (f family) adapts() bool { return !f.known() || f.version >= 46 }
+// isAdaptive reports whether the model has adaptive thinking.
+func (f family) isAdaptive() bool { return !f.isKnown() || f.version >= 46 }
 
-// ponders reports whether a model thinks without being told to.
-func (f family) ponders() bool { return f.mythical() || f.version >= 50 }
+// thinksByDefault reports whether the model thinks without a thinking member.
+func (f family) thinksByDefault() bool { return f.alwaysThinks() || f.version >= 50 }
 
-// rests reports whether thinking can be switched off.
-func (f family) rests() bool {
-	return !f.known() || !f.mythical() && !f.is("opus", 55) && !f.is("sonnet", 55)
+// hasThinkingOff reports whether thinking can be disabled.
+func (f family) hasThinkingOff() bool {
+	return !f.isKnown() || !f.alwaysThinks() && !f.is("opus", 55) && !f.is("sonnet", 55)
 }
 
-// between reports whether a model can think between calls only.
-func (f family) between() bool { return !f.known() || f.is("sonnet", 55) }
+// hasBetweenTools reports whether thinking can be limited to the time between tool
+// calls.
+func (f family) hasBetweenTools() bool { return !f.isKnown() || f.is("sonnet", 55) }
 
-// thinks reports whether a model can think at all.
-func (f family) thinks() bool { return !f.known() || f.version >= 37 }
+// hasThinking reports whether the model can think.
+func (f family) hasThinking() bool { return !f.isKnown() || f.version >= 37 }
 
-// efforts reports whether a model takes an effort.
-func (f family) efforts() bool { return !f.known() || f.version >= 46 || f.is("opus", 45) }
+// hasEffort reports whether the model accepts an effort.
+func (f family) hasEffort() bool { return !f.isKnown() || f.version >= 46 || f.is("opus", 45) }
 
-// samples reports whether a model takes sampling parameters.
-func (f family) samples() bool { return f.version <= 46 }
+// hasSampling reports whether the model accepts sampling parameters.
+func (f family) hasSampling() bool { return f.version <= 46 }
 
-// oneSampler reports whether a model takes temperature or top_p, not both.
-func (f family) oneSampler() bool { return f.version >= 45 }
+// hasOneSampler reports whether the model accepts either temperature or top_p, but
+// not both.
+func (f family) hasOneSampler() bool { return f.version >= 45 }
 
-// continues reports whether a model goes on with an answer that was begun.
-func (f family) continues() bool { return f.version < 46 }
+// hasPrefill reports whether the model continues a response that the request begins.
+func (f family) hasPrefill() bool { return f.version < 46 }
 
-// opens reports whether a conversation may begin with the assistant.
-func (f family) opens() bool { return !f.known() || f.version >= 45 }
+// hasAssistantFirst reports whether a conversation may begin with the assistant.
+func (f family) hasAssistantFirst() bool { return !f.isKnown() || f.version >= 45 }
 
-// forced reports whether a model can be made to call a tool.
-func (f family) forced() bool {
-	return !f.is("opus", 55) && !f.is("sonnet", 55) && (!f.mythical() || f.version < 51)
+// hasForcedTools reports whether the request can require a tool call.
+func (f family) hasForcedTools() bool {
+	return !f.is("opus", 55) && !f.is("sonnet", 55) && (!f.alwaysThinks() || f.version < 51)
 }
 
-// systemTurns reports whether a model surely takes system turns amid a
-// conversation.
-func (f family) systemTurns() bool {
-	return f.mythical() || f.is("opus", 48) || f.is("opus", 50) || f.is("opus", 55)
+// hasSystemTurns reports whether the model is known to accept system turns within
+// the conversation.
+func (f family) hasSystemTurns() bool {
+	return f.alwaysThinks() || f.is("opus", 48) || f.is("opus", 50) || f.is("opus", 55)
 }
 
-// most returns how many tokens a response of a model can have, 0 if that is not
-// known.
-func (c *Client) most(model string) int64 {
-	if n, ok := c.limits.Of(model); ok {
+// maxOutput returns the maximum output tokens of a model, or 0 if unknown.
+func (c *Client) maxOutput(model string) int64 {
+	if n, ok := c.outputLimits.Lookup(model); ok {
 		return n
 	}
-	return familyOf(model).most()
+	return familyOf(model).maxOutput()
 }
 
-// most returns how many tokens a response can have, 0 if that is not known.
-func (f family) most() int64 {
+// maxOutput returns the maximum output tokens, or 0 if unknown.
+func (f family) maxOutput() int64 {
 	switch {
 	case f.version == 0:
 		return 0

@@ -14,38 +14,38 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A fitter makes a request one that the model takes. It works on a copy of the
-// request's own fields; what these point at is copied before it is changed.
+// A fitter changes a request so that a model accepts it. It works on a shallow copy,
+// and copies what the fields reference before it changes that.
 type fitter struct {
 	family
-	most  int64 // tokens of a response; 0: no limit is known
-	asked bool  // the limit of tokens is the client's
-	n     upstream.Request
-	log   *loss.Log
+	maxOutput  int64 // 0 means unknown
+	limitGiven bool  // the client set max_tokens
+	n          upstream.Request
+	log        *loss.Log
 }
 
-func (f *fitter) lose(rule int, path string) { f.log.Add(&modelLosses[rule], path) }
+func (f *fitter) addLoss(rule int, path string) { f.log.Add(&modelLosses[rule], path) }
 
-// fit returns n as a model of the family accepts it. limit is that of responses
-// where n has none; 0 means the default. most is the model's own; 0 means that it
-// is not known.
-func fit(n *upstream.Request, of family, limit, most int64, log *loss.Log) (*upstream.Request, error) {
-	f := fitter{family: of, most: most, asked: n.MaxTokens != nil, n: *n, log: log}
+// fit returns n as a model of the family accepts it. limit is max_tokens for
+// requests without it; 0 means the default. maxOutput is the model's maximum; 0
+// means unknown.
+func fit(n *upstream.Request, of family, limit, maxOutput int64, log *loss.Log) (*upstream.Request, error) {
+	f := fitter{family: of, maxOutput: maxOutput, limitGiven: n.MaxTokens != nil, n: *n, log: log}
 	f.n.Wire = nil
-	if err := cmp.Or(adapter.Answers(n), f.turns()); err != nil {
+	if err := cmp.Or(adapter.CheckMaxTokens(n), f.turns()); err != nil {
 		return nil, err
 	}
 	f.limit(limit)
 	f.tools()
 	f.thinking()
 	f.budget()
-	f.forcing()
+	f.toolChoice()
 	f.effort()
 	f.sampling()
 	return &f.n, nil
 }
 
-// defaultLimit is that of answers, thinking included.
+// defaultLimit is the default of max_tokens, which includes thinking.
 const defaultLimit = 32000
 
 // limit sets max_tokens, which the vendor requires.
@@ -57,48 +57,48 @@ func (f *fitter) limit(limit int64) {
 	if n == nil {
 		n = &limit
 	}
-	low, lowered := adapter.Lower(n, f.most)
+	low, lowered := adapter.CapTokens(n, f.maxOutput)
 	if lowered && n != &limit {
-		f.lose(lostLimit, "max_tokens")
+		f.addLoss(lossLimit, "max_tokens")
 	}
 	f.n.MaxTokens = low
 }
 
-// turns tells system turns as the user's where the model takes none, or may not
-// take any. A conversation that ends in the assistant's words is refused where
-// the vendor refuses it.
+// turns converts system turns to user turns if the model may not accept them. It
+// returns an error if the conversation ends with the assistant and the model does
+// not continue a response.
 func (f *fitter) turns() error {
-	own := false
+	copied := false
 	begun := false
 	for i := range f.n.Turns {
 		if f.n.Turns[i].Role != content.RoleSystem {
 			begun = true
-		} else if begun && !f.systemTurns() {
-			if !own {
-				own, f.n.Turns = true, slices.Clone(f.n.Turns)
+		} else if begun && !f.hasSystemTurns() {
+			if !copied {
+				copied, f.n.Turns = true, slices.Clone(f.n.Turns)
 			}
 			f.n.Turns[i].Role = content.RoleUser
-			f.lose(lostSystemTurn, "turns."+strconv.Itoa(i))
+			f.addLoss(lossSystemTurn, "turns."+strconv.Itoa(i))
 		}
 	}
-	if i := len(f.n.Turns) - 1; i >= 0 && f.n.Turns[i].Role == content.RoleAssistant && f.known() && !f.continues() {
+	if i := len(f.n.Turns) - 1; i >= 0 && f.n.Turns[i].Role == content.RoleAssistant && f.isKnown() && !f.hasPrefill() {
 		return &content.Violation{Code: content.CodeUnsupported, Path: "turns." + strconv.Itoa(i),
-			Text: "This model does not continue an answer that was begun. The conversation must end with a user message."}
+			Text: "This model does not continue a response that the request begins. The conversation must end with a user message."}
 	}
 	return nil
 }
 
-// question returns n, or a copy with a sentence in the place of an empty question:
-// the vendor refuses blank texts of the user.
-func question(n *upstream.Request, log *loss.Log) *upstream.Request {
-	first, end := adapter.Question(n.Turns)
+// fillEmptyMessage returns n, or a copy with a sentence as the last user message if
+// that is blank, which the vendor refuses.
+func fillEmptyMessage(n *upstream.Request, log *loss.Log) *upstream.Request {
+	first, end := adapter.LastMessage(n.Turns)
 	last := -1
 	for i := first; i < end; i++ {
 		t := &n.Turns[i]
 		if t.Role != content.RoleUser || len(t.Parts) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(t.Parts, says) {
+		if slices.ContainsFunc(t.Parts, hasMeaning) {
 			return n
 		}
 		last = i
@@ -113,27 +113,26 @@ func question(n *upstream.Request, log *loss.Log) *upstream.Request {
 	return &c
 }
 
-// says reports whether a part is anything but a blank text.
-func says(p content.Part) bool {
+// hasMeaning reports whether a part is anything but a blank text.
+func hasMeaning(p content.Part) bool {
 	t, ok := p.(*content.Text)
 	return !ok || t == nil || strings.TrimSpace(t.Text) != ""
 }
 
-// tools names the tools of earlier calls, without which the vendor takes no
-// calls at all.
+// tools declares the tools of earlier tool calls: the vendor requires a declaration.
 func (f *fitter) tools() {
 	if len(f.n.Tools) > 0 {
 		return
 	}
-	f.n.Tools = called(f.n.Turns)
+	f.n.Tools = calledTools(f.n.Turns)
 	if len(f.n.Tools) > 0 {
-		f.lose(lostTools, "tools")
+		f.addLoss(lossUndeclaredTools, "tools")
 		f.n.Choice = content.ToolChoice{Mode: content.ChoiceNone}
 	}
 }
 
-// called returns the tools of earlier calls, by their names alone.
-func called(turns []content.Turn) (tools []content.Tool) {
+// calledTools returns the tools of earlier tool calls, without schemas.
+func calledTools(turns []content.Turn) (tools []content.Tool) {
 	known := make(map[string]bool)
 	for i := range turns {
 		for _, p := range turns[i].Parts {
@@ -146,11 +145,11 @@ func called(turns []content.Turn) (tools []content.Tool) {
 	return tools
 }
 
-// thinking chooses a mode that the model has.
+// thinking selects a mode that the model supports.
 func (f *fitter) thinking() {
 	t := &f.n.Thinking
 	if t.Mode == "" {
-		f.implied()
+		f.inferMode()
 	}
 	switch t.Mode {
 	case upstream.ThinkingOff:
@@ -158,148 +157,147 @@ func (f *fitter) thinking() {
 	case upstream.ThinkingAuto:
 		f.auto(-1)
 	case upstream.ThinkingBudget:
-		if f.thinks() && !f.budgets() || t.Budget == nil {
-			f.auto(lostBudget)
+		if f.hasThinking() && !f.hasBudgets() || t.Budget == nil {
+			f.auto(lossBudget)
 		} else {
 			f.auto(-1)
 		}
 	case upstream.ThinkingBetweenTools:
-		if !f.between() {
-			f.auto(lostBetween)
+		if !f.hasBetweenTools() {
+			f.auto(lossBetweenTools)
 		}
 	}
 }
 
-// implied says what it means that thoughts are to be shown, or that there is an
-// effort: models of other vendors that take one think.
-func (f *fitter) implied() {
+// inferMode enables thinking if a request without a mode has an effort or shows
+// thinking: models of other vendors with an effort think.
+func (f *fitter) inferMode() {
 	t := &f.n.Thinking
 	switch {
-	case !f.known():
-	case f.ponders() && t.Display != "" && t.Display != "omitted":
-		t.Mode = upstream.ThinkingAuto // as without a word, but for what is shown
+	case !f.isKnown():
+	case f.thinksByDefault() && t.Display != "" && t.Display != "omitted":
+		t.Mode = upstream.ThinkingAuto // the default, but with a display
 	case t.Effort == "", t.Effort == "minimal":
-	case f.adapts():
+	case f.isAdaptive():
 		t.Mode = upstream.ThinkingAuto
-	case f.thinks():
-		f.lose(lostImplied, "thinking.effort")
+	case f.hasThinking():
+		f.addLoss(lossEffortAsBudget, "thinking.effort")
 		n := f.effortBudget(t.Effort)
-		if t.Mode, t.Budget = upstream.ThinkingBudget, &n; !f.efforts() {
+		if t.Mode, t.Budget = upstream.ThinkingBudget, &n; !f.hasEffort() {
 			t.Effort = ""
 		}
 	}
 }
 
-// effortBudgets are the budgets that represent efforts, in tokens.
+// effortBudgets maps efforts to thinking budgets in tokens.
 var effortBudgets = map[string]int64{"low": 1024, "medium": 8192, "high": 24576, "xhigh": 32768, "max": 49152}
 
-// effortBudget returns the budget for an effort. Unlike a budget of the client's,
-// it leaves half of the limit of tokens to the rest of the response. A limit that
-// is not the client's is raised for it.
+// effortBudget returns the budget for an effort. It leaves half of max_tokens to the
+// rest of the response. If the client did not set max_tokens, it is raised.
 func (f *fitter) effortBudget(effort string) int64 {
 	n, ok := effortBudgets[effort]
 	if !ok {
 		n = effortBudgets["medium"]
 	}
-	if !f.asked && *f.n.MaxTokens < 2*n {
+	if !f.limitGiven && *f.n.MaxTokens < 2*n {
 		limit := n + *f.n.MaxTokens
-		if f.most > 0 {
-			limit = min(limit, f.most)
+		if f.maxOutput > 0 {
+			limit = min(limit, f.maxOutput)
 		}
 		f.n.MaxTokens = &limit
 	}
-	return max(min(n, *f.n.MaxTokens/2), min(leastBudget, *f.n.MaxTokens-1))
+	return max(min(n, *f.n.MaxTokens/2), min(minBudget, *f.n.MaxTokens-1))
 }
 
-// off switches thinking off, if that can be.
+// off disables thinking if the model supports that.
 func (f *fitter) off() {
 	t := &f.n.Thinking
 	switch {
-	case f.rests():
-	case f.between():
+	case f.hasThinkingOff():
+	case f.hasBetweenTools():
 		t.Mode = upstream.ThinkingBetweenTools
-		f.lose(lostOff, "thinking.mode")
+		f.addLoss(lossThinkingOff, "thinking.mode")
 	default:
 		t.Mode = upstream.ThinkingAuto
-		f.lose(lostOff, "thinking.mode")
+		f.addLoss(lossThinkingOff, "thinking.mode")
 	}
-	if f.rests() && !f.thinks() {
-		t.Mode = "" // there is nothing to switch off
+	if f.hasThinkingOff() && !f.hasThinking() {
+		t.Mode = "" // there is nothing to disable
 	}
 }
 
-// auto makes the mode one that the model has, and reports the rule if that is
-// another one.
+// auto selects a supported mode. It reports the loss rule, if that is not negative,
+// or else the loss of the requested mode.
 func (f *fitter) auto(rule int) {
 	t := &f.n.Thinking
 	switch {
-	case !f.thinks():
+	case !f.hasThinking():
 		*t = upstream.Thinking{Effort: t.Effort, Extra: t.Extra}
-		f.lose(lostNoThinking, "thinking.mode")
+		f.addLoss(lossNoThinking, "thinking.mode")
 		return
 	case t.Mode == upstream.ThinkingBudget && rule < 0:
 		return
 	}
 	if rule >= 0 {
 		path := "thinking.mode"
-		if rule == lostBudget {
+		if rule == lossBudget {
 			path = "thinking.budget"
 		}
-		f.lose(rule, path)
+		f.addLoss(rule, path)
 	}
 	t.Mode, t.Budget = upstream.ThinkingAuto, nil
-	if !f.adapts() {
+	if !f.isAdaptive() {
 		all := *f.n.MaxTokens - 1
 		t.Mode, t.Budget = upstream.ThinkingBudget, &all
 		if rule < 0 {
-			f.lose(lostMode, "thinking.mode")
+			f.addLoss(lossAdaptive, "thinking.mode")
 		}
 	}
 }
 
-// leastBudget is the vendor's.
-const leastBudget = 1024
+// minBudget is the vendor's minimum.
+const minBudget = 1024
 
-// budget makes a budget one that the vendor takes.
+// budget moves a budget into the vendor's range.
 func (f *fitter) budget() {
 	t := &f.n.Thinking
 	if t.Mode != upstream.ThinkingBudget {
 		t.Budget = nil
 		return
 	}
-	was, now := *t.Budget, max(*t.Budget, leastBudget)
-	if now >= *f.n.MaxTokens && !f.asked {
+	was, now := *t.Budget, max(*t.Budget, minBudget)
+	if now >= *f.n.MaxTokens && !f.limitGiven {
 		limit := now + *f.n.MaxTokens
-		if f.most > 0 {
-			limit = min(limit, f.most)
+		if f.maxOutput > 0 {
+			limit = min(limit, f.maxOutput)
 		}
 		f.n.MaxTokens = &limit
 	}
 	now = min(now, *f.n.MaxTokens-1)
-	if now != was || now < leastBudget {
-		f.lose(lostBudgetSize, "thinking.budget")
+	if now != was || now < minBudget {
+		f.addLoss(lossBudgetSize, "thinking.budget")
 	}
-	if now < leastBudget { // the whole answer is shorter than the least budget
+	if now < minBudget { // max_tokens is below the minimum budget
 		*t = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: t.Effort, Extra: t.Extra}
 		return
 	}
 	t.Budget = &now
 }
 
-// forcing lets go of a choice that the model does not take.
-func (f *fitter) forcing() {
+// toolChoice relaxes a choice that the model does not support.
+func (f *fitter) toolChoice() {
 	c := &f.n.Choice
 	if c.Mode != content.ChoiceAny {
 		return
 	}
-	if !f.forced() {
+	if !f.hasForcedTools() {
 		c.Mode = content.ChoiceAuto
-		f.lose(lostForced, "choice.mode")
+		f.addLoss(lossForcedTool, "choice.mode")
 		return
 	}
 	if t := &f.n.Thinking; t.Mode == upstream.ThinkingBudget {
 		*t = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: t.Effort, Extra: t.Extra}
-		f.lose(lostForcedThought, "thinking.mode")
+		f.addLoss(lossThinkingForced, "thinking.mode")
 	}
 }
 
@@ -307,52 +305,52 @@ func (f *fitter) effort() {
 	t := &f.n.Thinking
 	switch {
 	case t.Effort == "":
-	case !f.efforts():
+	case !f.hasEffort():
 		t.Effort = ""
-		f.lose(lostEffort, "thinking.effort")
+		f.addLoss(lossEffort, "thinking.effort")
 	case f.is("opus", 50) && t.Mode == upstream.ThinkingOff && (t.Effort == "xhigh" || t.Effort == "max"):
 		t.Effort = "high"
-		f.lose(lostEffortOff, "thinking.effort")
+		f.addLoss(lossEffortWithoutThinking, "thinking.effort")
 	}
 }
 
-// sampling leaves out what the model refuses. A temperature of 1 is what it has
-// without being told.
+// sampling removes parameters that the model refuses. A temperature of 1 is the
+// default, so removing it loses nothing.
 func (f *fitter) sampling() {
 	n := &f.n
-	none := f.known() && !f.samples()
-	if none || n.Thinking.Mode == upstream.ThinkingAuto || n.Thinking.Mode == upstream.ThinkingBudget {
-		temperature, topP, topK := lostThinkingTemperature, lostThinkingTopP, lostThinkingTopK
-		if none {
-			temperature, topP, topK = lostTemperature, lostTopP, lostTopK
+	unsupported := f.isKnown() && !f.hasSampling()
+	if unsupported || n.Thinking.Mode == upstream.ThinkingAuto || n.Thinking.Mode == upstream.ThinkingBudget {
+		temperature, topP, topK := lossThinkingTemperature, lossThinkingTopP, lossThinkingTopK
+		if unsupported {
+			temperature, topP, topK = lossTemperature, lossTopP, lossTopK
 		}
-		f.without(n.Temperature != nil && *n.Temperature != 1, temperature, "temperature")
-		f.without(n.TopP != nil && *n.TopP != 1, topP, "top_p")
-		f.without(n.TopK != nil, topK, "top_k")
+		f.reportIf(n.Temperature != nil && *n.Temperature != 1, temperature, "temperature")
+		f.reportIf(n.TopP != nil && *n.TopP != 1, topP, "top_p")
+		f.reportIf(n.TopK != nil, topK, "top_k")
 		n.Temperature, n.TopP, n.TopK = nil, nil, nil
 		return
 	}
-	if n.Temperature == nil || n.TopP == nil || !f.known() || !f.oneSampler() {
+	if n.Temperature == nil || n.TopP == nil || !f.isKnown() || !f.hasOneSampler() {
 		return
 	}
 	if *n.Temperature == 1 {
 		n.Temperature = nil
 		return
 	}
-	f.without(*n.TopP != 1, lostOneSampler, "top_p")
+	f.reportIf(*n.TopP != 1, lossOneSampler, "top_p")
 	n.TopP = nil
 }
 
-func (f *fitter) without(lost bool, rule int, path string) {
+func (f *fitter) reportIf(lost bool, rule int, path string) {
 	if lost {
-		f.lose(rule, path)
+		f.addLoss(rule, path)
 	}
 }
 
-// remember switches thinking off if the client has lost the thought that the
-// open tool loop has to begin with: the vendor refuses that where thinking has a
-// budget. Later steps of the loop need none of their own.
-func remember(r *messages.Request, log *loss.Log) {
+// checkToolLoop disables thinking with a budget if the open tool loop does not begin
+// with a thinking block, which the vendor requires. Later steps of the loop need no
+// thinking.
+func checkToolLoop(r *messages.Request, log *loss.Log) {
 	if r.Thinking == nil || r.Thinking.Type != "enabled" {
 		return
 	}
@@ -364,18 +362,18 @@ func remember(r *messages.Request, log *loss.Log) {
 		return
 	}
 	r.Thinking = &messages.Thinking{Type: "disabled"}
-	log.Add(&modelLosses[lostThought], "thinking.mode")
+	log.Add(&modelLosses[lossThinkingMissing], "thinking.mode")
 }
 
-// openLoop returns the first turn of the assistant in the tool loop that the
-// request goes on with, or -1. It goes back over turns of nothing but results,
-// and over one that holds other words besides, but not beyond that.
+// openLoop returns the first assistant turn of the tool loop that the request
+// continues, or -1. Going back, it passes turns of only tool results. It stops at
+// one with other parts.
 func openLoop(turns []content.Turn) int {
 	step := -1
 	for end := len(turns); end > 0; {
-		end = before(turns, end, content.RoleSystem)
-		user := before(turns, end, content.RoleUser)
-		said := before(turns, before(turns, user, content.RoleSystem), content.RoleAssistant)
+		end = startOfRun(turns, end, content.RoleSystem)
+		user := startOfRun(turns, end, content.RoleUser)
+		assistant := startOfRun(turns, startOfRun(turns, user, content.RoleSystem), content.RoleAssistant)
 		results, others := 0, 0
 		for _, t := range turns[user:end] {
 			for _, p := range t.Parts {
@@ -386,10 +384,10 @@ func openLoop(turns []content.Turn) int {
 				}
 			}
 		}
-		if results == 0 || said == user {
+		if results == 0 || assistant == user {
 			break
 		}
-		step, end = said, said
+		step, end = assistant, assistant
 		if others > 0 {
 			break
 		}
@@ -397,10 +395,66 @@ func openLoop(turns []content.Turn) int {
 	return step
 }
 
-// before returns where the turns of a role begin that stand in front of end.
-func before(turns []content.Turn, end int, role content.Role) int {
+// startOfRun returns the start of the run of turns with a role that ends at end.
+func startOfRun(turns []content.Turn, end int, role content.Role) int {
 	for end > 0 && turns[end-1].Role == role {
 		end--
 	}
 	return end
+}
+
+// Indices of modelLosses.
+const (
+	lossLimit = iota
+	lossSystemTurn
+	lossAssistantFirst
+	lossAdaptive
+	lossNoThinking
+	lossThinkingOff
+	lossBetweenTools
+	lossBudget
+	lossBudgetSize
+	lossEffortAsBudget
+	lossThinkingForced
+	lossThinkingMissing
+	lossEffort
+	lossEffortWithoutThinking
+	lossForcedTool
+	lossTemperature
+	lossTopP
+	lossTopK
+	lossThinkingTemperature
+	lossThinkingTopP
+	lossThinkingTopK
+	lossOneSampler
+	lossUndeclaredTools
+)
+
+// modelLosses are the losses that depend on the model, not on the format.
+var modelLosses = [...]loss.Rule{
+	lossLimit:                 {Feature: loss.MaxTokens, Severity: content.LossDegraded, Reason: "max_tokens exceeds the model's maximum; it was lowered to the maximum"},
+	lossSystemTurn:            {Feature: loss.SystemTurn, Severity: content.LossDegraded, Reason: "the model does not accept system turns within the conversation; the text was sent in a user turn"},
+	lossAssistantFirst:        {Feature: loss.TurnOrder, Severity: content.LossDegraded, Reason: "the model requires a user turn first; a turn with a note was added"},
+	lossAdaptive:              {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model has no adaptive thinking; a budget just below max_tokens was sent"},
+	lossNoThinking:            {Feature: loss.ThinkingMode, Severity: content.LossDropped, Reason: "the model cannot think; thinking was dropped"},
+	lossThinkingOff:           {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model's thinking cannot be disabled; it thinks"},
+	lossBetweenTools:          {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model cannot limit thinking to the time between tool calls; it thinks at any time"},
+	lossBudget:                {Feature: loss.ThinkingBudget, Severity: content.LossDegraded, Reason: "the model does not accept a thinking budget, or none was given; it decides how much to think"},
+	lossBudgetSize:            {Feature: loss.ThinkingBudget, Severity: content.LossDegraded, Reason: "a thinking budget must be at least 1024 and below max_tokens; the nearest one was sent, or thinking was disabled"},
+	lossEffortAsBudget:        {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the model has no effort; a thinking budget was sent instead"},
+	lossThinkingForced:        {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model cannot think with a budget when a tool call is required; thinking was disabled"},
+	lossThinkingMissing:       {Feature: loss.LostThinking, Severity: content.LossDegraded, Reason: "the thinking before the tool calls is missing; thinking was disabled for this response"},
+	lossEffort:                {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the model does not accept an effort; it was dropped"},
+	lossEffortWithoutThinking: {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "without thinking, the model's highest effort is high; it was sent"},
+	lossForcedTool:            {Feature: loss.ChoiceMode, Severity: content.LossDegraded, Reason: "the model does not accept a required tool call; it may call tools"},
+	lossTemperature:           {Feature: loss.Temperature, Severity: content.LossDropped, Reason: "the model does not accept a temperature; it was dropped"},
+	lossTopP:                  {Feature: loss.TopP, Severity: content.LossDropped, Reason: "the model does not accept top_p; it was dropped"},
+	lossTopK:                  {Feature: loss.TopK, Severity: content.LossDropped, Reason: "the model does not accept top_k; it was dropped"},
+
+	lossThinkingTemperature: {Feature: loss.Temperature, Severity: content.LossDropped, Reason: "the model does not accept a temperature while it thinks; it was dropped"},
+	lossThinkingTopP:        {Feature: loss.TopP, Severity: content.LossDropped, Reason: "the model does not accept top_p while it thinks; it was dropped"},
+	lossThinkingTopK:        {Feature: loss.TopK, Severity: content.LossDropped, Reason: "the model does not accept top_k while it thinks; it was dropped"},
+	lossOneSampler:          {Feature: loss.TopP, Severity: content.LossDropped, Reason: "the model accepts temperature or top_p, not both; top_p was dropped"},
+
+	lossUndeclaredTools: {Feature: loss.VendorPart, Severity: content.LossHint, Reason: "earlier tool calls use tools that the request does not declare; they were declared without a schema, and the model cannot call them"},
 }

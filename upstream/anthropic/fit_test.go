@@ -39,7 +39,7 @@ func TestFamilyOf(t *testing.T) {
 	}
 }
 
-// A fitted is what a test looks at of a request that was made to fit.
+// A fitted is the part of a fitted request that tests compare.
 type fitted struct {
 	Thinking upstream.ThinkingMode
 	Budget   int64
@@ -75,63 +75,63 @@ func fitCases() []fitCase {
 	return []fitCase{
 		{"default limit", "claude-sonnet-5", upstream.Request{}, fitted{Max: def}},
 		{"default limit of an old model", "claude-3-haiku-20240307", upstream.Request{}, fitted{Max: 4096}},
-		{"limit over the cap", "claude-opus-4-1", upstream.Request{MaxTokens: ptr(int64(65536))},
+		{"limit above the model's maximum", "claude-opus-4-1", upstream.Request{MaxTokens: ptr(int64(65536))},
 			fitted{Max: 32000, Losses: []string{"degraded max_tokens"}}},
 		{"limit of an unknown model", "house", upstream.Request{MaxTokens: ptr(int64(999999))}, fitted{Max: 999999}},
 
 		{"budget", "claude-sonnet-4-5", think(budget(8192)), fitted{Thinking: "budget", Budget: 8192, Max: def}},
-		{"budget where none is taken", "claude-opus-4-8", think(budget(8192)),
+		{"budget for a model without budgets", "claude-opus-4-8", think(budget(8192)),
 			fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.budget"}}},
 		{"small budget", "claude-sonnet-4-5", think(budget(512)),
 			fitted{Thinking: "budget", Budget: 1024, Max: def, Losses: []string{"degraded thinking.budget"}}},
-		{"budget over the default limit", "claude-sonnet-4-5", think(budget(40000)), fitted{Thinking: "budget", Budget: 40000, Max: 64000}},
-		{"budget over the limit of the model", "claude-opus-4-5", think(budget(65535)),
+		{"budget above the default limit", "claude-sonnet-4-5", think(budget(40000)), fitted{Thinking: "budget", Budget: 40000, Max: 64000}},
+		{"budget above the model's maximum", "claude-opus-4-5", think(budget(65535)),
 			fitted{Thinking: "budget", Budget: 63999, Max: 64000, Losses: []string{"degraded thinking.budget"}}},
-		{"budget of the model's limit", "claude-opus-4-5", think(budget(64000)),
+		{"budget equal to the model's maximum", "claude-opus-4-5", think(budget(64000)),
 			fitted{Thinking: "budget", Budget: 63999, Max: 64000, Losses: []string{"degraded thinking.budget"}}},
-		{"budget over the client's limit", "claude-sonnet-4-5", upstream.Request{Thinking: budget(8192), MaxTokens: ptr(int64(4000))},
+		{"budget above the client's limit", "claude-sonnet-4-5", upstream.Request{Thinking: budget(8192), MaxTokens: ptr(int64(4000))},
 			fitted{Thinking: "budget", Budget: 3999, Max: 4000, Losses: []string{"degraded thinking.budget"}}},
-		{"no room for a budget", "claude-sonnet-4-5", upstream.Request{Thinking: budget(8192), MaxTokens: ptr(int64(500))},
+		{"limit below the minimum budget", "claude-sonnet-4-5", upstream.Request{Thinking: budget(8192), MaxTokens: ptr(int64(500))},
 			fitted{Thinking: "off", Max: 500, Losses: []string{"degraded thinking.budget"}}},
-		{"as it sees fit", "claude-opus-4-6", think(auto), fitted{Thinking: "auto", Max: def}},
-		{"as it sees fit, by a budget", "claude-haiku-4-5", upstream.Request{Thinking: auto, MaxTokens: ptr(int64(9000))},
+		{"adaptive thinking", "claude-opus-4-6", think(auto), fitted{Thinking: "auto", Max: def}},
+		{"adaptive thinking for a model with budgets", "claude-haiku-4-5", upstream.Request{Thinking: auto, MaxTokens: ptr(int64(9000))},
 			fitted{Thinking: "budget", Budget: 8999, Max: 9000, Losses: []string{"degraded thinking.mode"}}},
-		{"a model that does not think", "claude-3-5-sonnet", think(auto), fitted{Max: 8192, Losses: []string{"dropped thinking.mode"}}},
+		{"model without thinking", "claude-3-5-sonnet", think(auto), fitted{Max: 8192, Losses: []string{"dropped thinking.mode"}}},
 		{"off", "claude-sonnet-5", think(off), fitted{Thinking: "off", Max: def}},
-		{"off where it does not think", "claude-3-5-sonnet", think(off), fitted{Max: 8192}},
-		{"off where it cannot be", "claude-fable-5", think(off), fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.mode"}}},
-		{"off but for between calls", "claude-sonnet-5-5", think(off),
+		{"thinking off for a model without thinking", "claude-3-5-sonnet", think(off), fitted{Max: 8192}},
+		{"thinking off for a model that always thinks", "claude-fable-5", think(off), fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.mode"}}},
+		{"thinking off for a model that thinks between tool calls", "claude-sonnet-5-5", think(off),
 			fitted{Thinking: "between_tools", Max: def, Losses: []string{"degraded thinking.mode"}}},
-		{"between calls", "claude-sonnet-5-5", think(between), fitted{Thinking: "between_tools", Max: def}},
-		{"between calls elsewhere", "claude-opus-5", think(between), fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.mode"}}},
-		{"an effort means thinking", "claude-opus-4-8", think(upstream.Thinking{Effort: "high", Display: "summarized"}),
+		{"thinking between tool calls", "claude-sonnet-5-5", think(between), fitted{Thinking: "between_tools", Max: def}},
+		{"thinking between tool calls for another model", "claude-opus-5", think(between), fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.mode"}}},
+		{"effort without a mode", "claude-opus-4-8", think(upstream.Thinking{Effort: "high", Display: "summarized"}),
 			fitted{Thinking: "auto", Effort: "high", Display: "summarized", Max: def}},
-		{"thoughts are to be shown", "claude-opus-5", think(upstream.Thinking{Display: "summarized"}),
+		{"display without a mode", "claude-opus-5", think(upstream.Thinking{Display: "summarized"}),
 			fitted{Thinking: "auto", Display: "summarized", Max: def}},
-		{"thoughts are to be shown at the least effort", "claude-opus-5-5", think(upstream.Thinking{Effort: "minimal", Display: "summarized"}),
+		{"display at the lowest effort", "claude-opus-5-5", think(upstream.Thinking{Effort: "minimal", Display: "summarized"}),
 			fitted{Thinking: "auto", Effort: "minimal", Display: "summarized", Max: def}},
-		{"thoughts are not to be shown", "claude-opus-5", think(upstream.Thinking{Display: "omitted"}), fitted{Display: "omitted", Max: def}},
-		{"thoughts to be shown where there are none", "claude-opus-4-8", think(upstream.Thinking{Display: "summarized"}),
+		{"omitted display", "claude-opus-5", think(upstream.Thinking{Display: "omitted"}), fitted{Display: "omitted", Max: def}},
+		{"display for a model without thinking", "claude-opus-4-8", think(upstream.Thinking{Display: "summarized"}),
 			fitted{Display: "summarized", Max: def}}, // RequestFromUpstream reports that
-		{"an effort of a model that has budgets too", "claude-opus-4-5", think(upstream.Thinking{Effort: "low", Display: "summarized"}),
+		{"effort for a model with budgets and efforts", "claude-opus-4-5", think(upstream.Thinking{Effort: "low", Display: "summarized"}),
 			fitted{Thinking: "budget", Budget: 1024, Effort: "low", Display: "summarized", Max: def, Losses: []string{"degraded thinking.effort"}}},
-		{"an effort of a model with budgets", "claude-haiku-4-5", think(upstream.Thinking{Effort: "high"}),
+		{"effort for a model with budgets", "claude-haiku-4-5", think(upstream.Thinking{Effort: "high"}),
 			fitted{Thinking: "budget", Budget: 24576, Max: 24576 + def, Losses: []string{"degraded thinking.effort"}}},
-		{"a medium effort of a model with budgets", "claude-sonnet-4-5", think(upstream.Thinking{Effort: "medium"}),
+		{"medium effort for a model with budgets", "claude-sonnet-4-5", think(upstream.Thinking{Effort: "medium"}),
 			fitted{Thinking: "budget", Budget: 8192, Max: def, Losses: []string{"degraded thinking.effort"}}},
-		{"the most effort, and room for it", "claude-sonnet-4-5", upstream.Request{Thinking: upstream.Thinking{Effort: "high"}, MaxTokens: ptr(int64(64000))},
+		{"high effort with a large limit", "claude-sonnet-4-5", upstream.Request{Thinking: upstream.Thinking{Effort: "high"}, MaxTokens: ptr(int64(64000))},
 			fitted{Thinking: "budget", Budget: 24576, Max: 64000, Losses: []string{"degraded thinking.effort"}}},
-		{"an effort and a small limit", "claude-sonnet-4-5", upstream.Request{Thinking: upstream.Thinking{Effort: "high"}, MaxTokens: ptr(int64(1500))},
+		{"effort with a small limit", "claude-sonnet-4-5", upstream.Request{Thinking: upstream.Thinking{Effort: "high"}, MaxTokens: ptr(int64(1500))},
 			fitted{Thinking: "budget", Budget: 1024, Max: 1500, Losses: []string{"degraded thinking.effort"}}},
-		{"an effort and no room for a budget", "claude-sonnet-4-5", upstream.Request{Thinking: upstream.Thinking{Effort: "high"}, MaxTokens: ptr(int64(500))},
+		{"effort with a limit below the minimum budget", "claude-sonnet-4-5", upstream.Request{Thinking: upstream.Thinking{Effort: "high"}, MaxTokens: ptr(int64(500))},
 			fitted{Thinking: "off", Max: 500, Losses: []string{"degraded thinking.effort", "degraded thinking.budget"}}},
-		{"the least effort of a model with budgets", "claude-sonnet-4-5", think(upstream.Thinking{Effort: "minimal"}),
+		{"lowest effort for a model with budgets", "claude-sonnet-4-5", think(upstream.Thinking{Effort: "minimal"}),
 			fitted{Max: def, Losses: []string{"degraded thinking.effort"}}},
-		{"an effort beside a budget", "claude-sonnet-4-5", think(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptr(int64(2000)), Effort: "low"}),
+		{"effort and budget", "claude-sonnet-4-5", think(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptr(int64(2000)), Effort: "low"}),
 			fitted{Thinking: "budget", Budget: 2000, Max: def, Losses: []string{"degraded thinking.effort"}}},
 		{"effort without thinking", "claude-opus-5", think(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}),
 			fitted{Thinking: "off", Effort: "high", Max: def, Losses: []string{"degraded thinking.effort"}}},
-		{"an unknown model is asked as the client asks", "house", upstream.Request{Thinking: upstream.Thinking{Effort: "high"},
+		{"unknown model", "house", upstream.Request{Thinking: upstream.Thinking{Effort: "high"},
 			Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(int64(3))},
 			fitted{Effort: "high", T: 0.5, P: 0.9, K: 3, Max: def}},
 
@@ -143,20 +143,20 @@ func fitCases() []fitCase {
 			fitted{Thinking: "budget", Budget: 2000, Max: def, Losses: []string{"dropped temperature"}}},
 		{"all sampling while it thinks", "claude-sonnet-4-5", upstream.Request{Temperature: ptr(0.2), TopP: ptr(0.9), TopK: ptr(int64(3)), Thinking: budget(2000)},
 			fitted{Thinking: "budget", Budget: 2000, Max: def, Losses: []string{"dropped temperature", "dropped top_p", "dropped top_k"}}},
-		{"a temperature of a model that takes none", "claude-sonnet-5", upstream.Request{Temperature: ptr(0.2)},
+		{"temperature for a model without sampling", "claude-sonnet-5", upstream.Request{Temperature: ptr(0.2)},
 			fitted{Max: def, Losses: []string{"dropped temperature"}}},
 
-		{"must call", "claude-sonnet-5", upstream.Request{Choice: must, Tools: tool}, fitted{Choice: "any", Tools: 1, Max: def}},
-		{"must call where it cannot be made to", "claude-opus-5-5", upstream.Request{Choice: must, Tools: tool},
+		{"required tool call", "claude-sonnet-5", upstream.Request{Choice: must, Tools: tool}, fitted{Choice: "any", Tools: 1, Max: def}},
+		{"required tool call for a model without it", "claude-opus-5-5", upstream.Request{Choice: must, Tools: tool},
 			fitted{Choice: "auto", Tools: 1, Max: def, Losses: []string{"degraded choice.mode"}}},
-		{"must call, and think by a budget", "claude-sonnet-4-5", upstream.Request{Choice: must, Tools: tool, Thinking: budget(2000)},
+		{"required tool call with a thinking budget", "claude-sonnet-4-5", upstream.Request{Choice: must, Tools: tool, Thinking: budget(2000)},
 			fitted{Thinking: "off", Choice: "any", Tools: 1, Max: def, Losses: []string{"degraded thinking.mode"}}},
 		{"system turns", "claude-opus-5-5", upstream.Request{Turns: system}, fitted{Roles: "user system ", Max: def}},
-		{"system turns where none are taken", "claude-sonnet-5", upstream.Request{Turns: system},
+		{"system turns for a model without them", "claude-sonnet-5", upstream.Request{Turns: system},
 			fitted{Roles: "user user ", Max: def, Losses: []string{"degraded turns.1"}}},
 		{"system turns of an unknown model", "house", upstream.Request{Turns: system},
 			fitted{Roles: "user user ", Max: def, Losses: []string{"degraded turns.1"}}},
-		{"calls without tools", "house", upstream.Request{Turns: []content.Turn{
+		{"tool calls without tools", "house", upstream.Request{Turns: []content.Turn{
 			{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "1", Name: "a"}, &content.ToolUse{ID: "2", Name: "b"}, &content.ToolUse{ID: "3", Name: "a"}}},
 			{Role: content.RoleUser}}}, fitted{Roles: "assistant user ", Tools: 2, Choice: "none", Max: def, Losses: []string{"hint tools"}}},
 	}
@@ -175,7 +175,7 @@ func TestFit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			before := tt.n.Clone()
 			var log loss.Log
-			n, err := fit(&tt.n, familyOf(tt.model), 0, new(Client).most(tt.model), &log)
+			n, err := fit(&tt.n, familyOf(tt.model), 0, new(Client).maxOutput(tt.model), &log)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,8 +197,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// opening returns the losses of a conversation that begins with the assistant,
-// which models from 4.5 on accept.
+// opening returns the losses of a conversation that begins with the assistant, which
+// models from 4.5 on accept.
 func opening(t *testing.T) []content.Loss {
 	t.Helper()
 	n := &upstream.Request{Turns: []content.Turn{
@@ -212,8 +212,8 @@ func opening(t *testing.T) []content.Loss {
 	var losses []content.Loss
 	for model, want := range map[string]int{"claude-opus-4-1": 3, "claude-sonnet-4-5": 2, "house": 2} {
 		p, err := c.plan(n.WithModel(model))
-		if err != nil || len(p.say.Messages) != want {
-			t.Errorf("%s: %d messages, want %d; %v", model, len(p.say.Messages), want, err)
+		if err != nil || len(p.request.Messages) != want {
+			t.Errorf("%s: %d messages, want %d; %v", model, len(p.request.Messages), want, err)
 		}
 		losses = append(losses, p.losses...)
 	}
@@ -243,7 +243,7 @@ func look(n *upstream.Request, losses []content.Loss) fitted {
 	return f
 }
 
-// forgotten checks when thinking is switched off for thoughts that are lost.
+// forgotten checks when missing thinking disables thinking.
 func forgotten(t *testing.T) (all []content.Loss) {
 	t.Helper()
 	use, result := &content.ToolUse{ID: "1", Name: "n"}, &content.ToolResult{ID: "1"}
@@ -258,10 +258,10 @@ func forgotten(t *testing.T) (all []content.Loss) {
 		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Text{}}, {&content.Text{}}}, false},
 		{"adaptive", [][]content.Part{{&content.Text{}}, {use}, {result}}, false},
 		{"enabled", [][]content.Part{{&content.Text{}}}, false},
-		// Only the loop has to begin with a thought, not each of its steps.
+		// Only the first step of a tool loop must begin with thinking.
 		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}, {use}, {result}}, false},
 		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Thinking{}, use}, {result}}, true},
-		// Other words beside results end a loop at the step that they answer.
+		// Other parts beside results end a loop.
 		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}, {use}, {result, &content.Text{}}}, true},
 		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Thinking{}, use}, {result, &content.Text{}}}, false},
 	} {
@@ -274,7 +274,7 @@ func forgotten(t *testing.T) (all []content.Loss) {
 			r.Messages = append(r.Messages, content.Turn{Role: role, Parts: p})
 		}
 		var log loss.Log
-		remember(r, &log)
+		checkToolLoop(r, &log)
 		if got := r.Thinking.Type == "disabled"; got != tt.forgot || (len(log.Losses) > 0) != tt.forgot {
 			t.Errorf("%s %v: off is %v", tt.mode, tt.turns, got)
 		}
@@ -286,7 +286,7 @@ func forgotten(t *testing.T) (all []content.Loss) {
 func TestFitRefusesPrefill(t *testing.T) {
 	n := &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser}, {Role: content.RoleAssistant}}}
 	for model, want := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-6": true, "claude-sonnet-5": true, "house": false} {
-		_, err := fit(n, familyOf(model), 0, new(Client).most(model), new(loss.Log))
+		_, err := fit(n, familyOf(model), 0, new(Client).maxOutput(model), new(loss.Log))
 		var e *content.Violation
 		if got := errors.As(err, &e); got != want || got && e.Path != "turns.1" {
 			t.Errorf("%s: %v", model, err)

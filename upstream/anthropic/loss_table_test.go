@@ -9,7 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/loss/losstable"
 )
 
-// TestLossTable keeps what the page of losses says of the vendor's models.
+// TestLossTable compares the losses of this package with their table.
 func TestLossTable(t *testing.T) {
 	rules := []*loss.Rule{legal.RenamedTool, legal.RenamedCall, codec.EmptyMessage, legal.HeaderNotSent}
 	for i := range modelLosses {

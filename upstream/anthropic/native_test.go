@@ -16,8 +16,8 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 
-// TestEdited checks that a request of this format that a host has changed still
-// says what its client said, with its version and betas, and is not made to fit.
+// TestEdited checks that an edited request of this format keeps its form, version
+// and betas, and is not fitted to the model.
 func TestEdited(t *testing.T) {
 	const body = `{"model":"claude-sonnet-5","max_tokens":100,"x_new":{"b":1},"thinking":{"type":"enabled","budget_tokens":50},
 		"temperature":0.5,"output_config":{"effort":"low","task_budget":{"type":"tokens","total":20000}},"messages":[{"role":"user","content":"hi"},
@@ -30,7 +30,7 @@ func TestEdited(t *testing.T) {
 	})
 	h := messages.NewHandler(edit, nil)
 	code, answer := ask2(h, body, http.Header{"Anthropic-Version": {"2026-10-21"}, "Anthropic-Beta": {"one", "two,one"}})
-	if code != http.StatusBadRequest { // the newer version has no temperature: the front tells
+	if code != http.StatusBadRequest { // the newer version has no temperature: the handler reports it
 		t.Fatal(code, answer)
 	}
 	code, answer = ask2(h, strings.Replace(strings.Replace(body, `"temperature":0.5,`, "", 1), `50}`, `2000},"z":1`, 1), http.Header{
@@ -61,7 +61,7 @@ func ask2(h http.Handler, body string, header http.Header) (code int, answer str
 	return w.Code, w.Body.String()
 }
 
-// files finds one text by a link, and knows nothing of others.
+// files resolves links to one text and nothing else.
 type files struct{ asked []string }
 
 func (f *files) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
@@ -78,28 +78,28 @@ func (f *files) Resolve(_ context.Context, s content.Source) (content.Blob, erro
 	return content.Blob{}, content.ErrUnresolved
 }
 
-// TestFiles checks where files come from: links are loaded unless they may be
-// passed on, ids of the vendor's go as they are, and others are refused.
+// TestFiles checks how files are sent: links are inlined unless they may be
+// forwarded, ids of the vendor are sent, and other ids are refused.
 func TestFiles(t *testing.T) {
 	image := func(s content.Source) content.Part { return &content.Image{Source: s} }
 	document := func(s content.Source) content.Part { return &content.Document{Source: s} }
 	tests := []struct {
-		name  string
-		part  content.Part
-		pass  bool
-		want  string // in the body
-		fault string // path
+		name      string
+		part      content.Part
+		pass      bool
+		want      string // in the body
+		violation string // its path
 	}{
-		{"a link", image(&content.URL{URL: "https://a.example/x.jpg"}), false, `"source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhAQABAAAAADs="}`, ""},
-		{"a link that may be passed on", image(&content.URL{URL: "https://a.example/x.jpg"}), true, `"source":{"type":"url","url":"https://a.example/x.jpg"}`, ""},
-		{"a link that nobody can fetch", image(&content.URL{URL: "gs://a/x.jpg"}), true, "", "turns.0.parts.0.source"},
-		{"a text", document(&content.URL{URL: "https://a.example/x.txt"}), false, `"source":{"type":"text","media_type":"text/plain","data":"hello"}`, ""},
-		{"an id of the vendor's", document(&content.File{ID: "file_011CNha8iCJcU1wXNR6q4V8w"}), false, `"source":{"type":"file","file_id":"file_011CNha8iCJcU1wXNR6q4V8w"}`, ""},
-		{"an id of another's", document(&content.File{ID: "file-abc"}), false, "", "turns.0.parts.0.source"},
-		{"a URI of another's", image(&content.File{ID: "https://vendor.example/v1beta/files/abc"}), false, "", "turns.0.parts.0.source"},
+		{"link", image(&content.URL{URL: "https://a.example/x.jpg"}), false, `"source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhAQABAAAAADs="}`, ""},
+		{"forwarded link", image(&content.URL{URL: "https://a.example/x.jpg"}), true, `"source":{"type":"url","url":"https://a.example/x.jpg"}`, ""},
+		{"link with an unknown scheme", image(&content.URL{URL: "gs://a/x.jpg"}), true, "", "turns.0.parts.0.source"},
+		{"text file", document(&content.URL{URL: "https://a.example/x.txt"}), false, `"source":{"type":"text","media_type":"text/plain","data":"hello"}`, ""},
+		{"id of the vendor", document(&content.File{ID: "file_011CNha8iCJcU1wXNR6q4V8w"}), false, `"source":{"type":"file","file_id":"file_011CNha8iCJcU1wXNR6q4V8w"}`, ""},
+		{"id of another vendor", document(&content.File{ID: "file-abc"}), false, "", "turns.0.parts.0.source"},
+		{"URI of another vendor", image(&content.File{ID: "https://vendor.example/v1beta/files/abc"}), false, "", "turns.0.parts.0.source"},
 		{"sound", &content.Media{Source: &content.Base64{MediaType: "audio/mpeg"}}, false, "", "turns.0.parts.0"},
-		{"an office document", document(&content.Base64{MediaType: "application/vnd.ms-excel", Data: "aGk="}), false, "", "turns.0.parts.0"},
-		{"a bitmap in a result", &content.ToolResult{ID: "i", Parts: parts(image(&content.Base64{MediaType: "image/bmp", Data: "aGk="}))}, false, "", "turns.0.parts.0.parts.0"},
+		{"office document", document(&content.Base64{MediaType: "application/vnd.ms-excel", Data: "aGk="}), false, "", "turns.0.parts.0"},
+		{"bitmap in a tool result", &content.ToolResult{ID: "i", Parts: parts(image(&content.Base64{MediaType: "image/bmp", Data: "aGk="}))}, false, "", "turns.0.parts.0.parts.0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,18 +108,18 @@ func TestFiles(t *testing.T) {
 				Resolver: &files{}, ForwardLinks: tt.pass}
 			_, err := upstream.Collect(t.Context(), c, n)
 			var e *content.Violation
-			if errors.As(err, &e) != (tt.fault != "") || e != nil && e.Path != tt.fault || e == nil && err != nil {
-				t.Errorf("error %v, want one at %q", err, tt.fault)
+			if errors.As(err, &e) != (tt.violation != "") || e != nil && e.Path != tt.violation || e == nil && err != nil {
+				t.Errorf("error %v, want one at %q", err, tt.violation)
 			}
-			if body := string(f.Last().Body); !strings.Contains(body, tt.want) || (tt.fault != "") != (body == "") {
+			if body := string(f.Last().Body); !strings.Contains(body, tt.want) || (tt.violation != "") != (body == "") {
 				t.Errorf("sent %s, want %s", body, tt.want)
 			}
 		})
 	}
 }
 
-// TestLinksOfTheFormat checks that links in a document of this format do not
-// reach the vendor unless they may, and that nothing is fetched to count.
+// TestLinksOfTheFormat checks that links in a document of this format are sent only
+// if they may be forwarded, and that nothing is fetched to count.
 func TestLinksOfTheFormat(t *testing.T) {
 	const body = `{"model":"claude-sonnet-5","max_tokens":100,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://a.example.com/x.jpg"}}]}]}`
 	for _, pass := range []bool{false, true} {
@@ -135,7 +135,7 @@ func TestLinksOfTheFormat(t *testing.T) {
 	}
 }
 
-// TestLookalike checks answers of servers that only resemble the vendor.
+// TestLookalike checks responses of servers that resemble the vendor.
 func TestLookalike(t *testing.T) {
 	plain := `{"content":[{"type":"text","text":"Hi","odd":1}],"stop_reason":"stop","extra":[]}`
 	events := "data: {\"type\":\"message_start\",\"message\":{}}\n\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\"}}\n\n" +

@@ -13,8 +13,8 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 
-// A base URL may end in the version or not, and in a slash or not. Where there is
-// nothing, the cause names the path that was asked for, and no more of the URL.
+// TestBaseURL checks base URLs with and without version and slash. The cause of a
+// 404 has the path, and nothing else of the URL.
 func TestBaseURL(t *testing.T) {
 	var asked string
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("%q: asked for %s", tt.base, asked)
 		}
 		var e *upstream.Error
-		if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", asked for "+tt.path) {
+		if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", requested path "+tt.path) {
 			t.Errorf("%q: %v", tt.base, err)
 		}
 	}
@@ -53,17 +53,17 @@ func greeting() *upstream.Request {
 	return &upstream.Request{Model: "m", Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi."}}}}}
 }
 
-// What is wrong with options is told on one line that repeats no key.
+// TestRefusedOptions checks that problems are on one line without a key.
 func TestRefusedOptions(t *testing.T) {
 	key := func(context.Context) (string, error) { return "", nil }
 	for _, tt := range []struct {
 		o    anthropic.Options
 		want string
 	}{
-		{anthropic.Options{BaseURL: "http://u:secret@h/v1"}, "anthropic: base URL: it has no place for user-info or a fragment"},
-		{anthropic.Options{Key: "secret\n"}, "anthropic: key: no header can hold it: there is a line break or another control character in it"},
-		{anthropic.Options{Key: "secret", KeyFunc: key}, "anthropic: key: there is both a Key and a KeyFunc"},
-		{anthropic.Options{MaxTokens: -1, Reply: -1}, "anthropic: limit MaxTokens: it is negative; limit Reply: it is negative"},
+		{anthropic.Options{BaseURL: "http://u:secret@h/v1"}, "anthropic: BaseURL: must not contain user-info or a fragment"},
+		{anthropic.Options{Key: "secret\n"}, "anthropic: Key: contains a line break or another control character"},
+		{anthropic.Options{Key: "secret", KeyFunc: key}, "anthropic: Key: only one of Key and KeyFunc may be set"},
+		{anthropic.Options{MaxTokens: -1, Reply: -1}, "anthropic: MaxTokens: is negative; Reply: is negative"},
 	} {
 		if _, err := anthropic.New(tt.o); err == nil || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)

@@ -22,98 +22,96 @@ const (
 	defaultVersion = "2023-06-01"
 )
 
-// A plan is a request on its way: what is sent, and what is lost by that.
-// Nothing is fetched or written until its body is asked for.
+// A plan is a converted request and its losses. Making it fetches and writes
+// nothing.
 type plan struct {
-	client *Client
-	from   *upstream.Request
-	header http.Header
-	sends  http.Header // headers of the client
-	losses []content.Loss
-	linked []content.Loss // those that are none if the file is put in
+	client       *Client
+	source       *upstream.Request
+	header       http.Header
+	clientHeader http.Header // forwarded from the client
+	losses       []content.Loss
+	linkLosses   []content.Loss // losses of links; void once a file is inlined
 
-	wire  *upstream.Wire // the very document, if it may go as it is
-	model string
-	say   *messages.Request // otherwise
-	names *legal.Names
+	wire    *upstream.Wire // the original document, if it can be sent
+	model   string
+	request *messages.Request // otherwise
+	names   *legal.Names
 }
 
-// rules are the format's for names and ids.
-var rules = &legal.Rules{
+// nameRules are the format's rules for tool names and ids.
+var nameRules = &legal.Rules{
 	Name: legal.Rule{MaxBytes: 128, Punctuation: "_-"},
 	ID:   legal.Rule{Punctuation: "_-"},
 }
 
-// rulesFor returns the rules for a request: the calls of results may be in a
-// thread, which the vendor keeps, and keep their ids then.
-func rulesFor(n *upstream.Request) *legal.Rules {
-	doc := codec.Open(n.Extra, messages.Format)
+// nameRulesFor returns the rules for a request. In a thread, which the vendor
+// stores, tool results keep their ids: their tool calls may be there.
+func nameRulesFor(req *upstream.Request) *legal.Rules {
+	doc := codec.Open(req.Extra, messages.Format)
 	if doc == nil {
-		return rules
+		return nameRules
 	}
 	defer doc.Close()
 	if !doc.Root().Get("thread").Get("previous_message_id").Exists() {
-		return rules
+		return nameRules
 	}
-	return &legal.Rules{Name: rules.Name, AnyID: true}
+	return &legal.Rules{Name: nameRules.Name, AnyID: true}
 }
 
-// plan says a request in the format, and finds what it loses. The error is
-// about what the format takes no form of. There is a plan beside it: if nothing
-// is left to be answered, it has what was lost.
+// plan converts a request. It returns an error for what the format cannot represent.
+// The plan is never nil; with an error it has the losses found so far.
 //
-// A request that came in this format goes as its client said it, even if it was
-// changed on the way, with its version and betas. Another is made one that the
-// model takes. All that is said of it is generally available in the version
-// 2023-06-01, so it needs no betas.
+// A request that arrived in this format keeps its form, even if it was changed, with
+// its version and betas. Other requests are changed so that the model accepts them.
+// They use only members of version 2023-06-01, so they need no betas.
 func (c *Client) plan(n *upstream.Request) (*plan, error) {
-	p := &plan{client: c, from: n, header: make(http.Header), model: c.server.Model(n.Model)}
+	p := &plan{client: c, source: n, header: make(http.Header), model: c.client.Model(n.Model)}
 	if p.wire = upstream.WireOf(n, messages.Format); p.wire != nil {
-		p.clients(p.wire.Header)
+		p.setHeader(p.wire.Header)
 		return p, nil
 	}
-	if err := adapter.Kept(n, messages.Format); err != nil {
+	if err := adapter.CheckForeignState(n, messages.Format); err != nil {
 		return p, err
 	}
 	var log loss.Log
-	own := ours(n.Header)
+	own := isNative(n.Header)
 	if !own {
-		n = question(n, &log)
+		n = fillEmptyMessage(n, &log)
 	}
-	say, names := legal.Rename(n, rulesFor(n), &log)
+	fitted, names := legal.Rename(n, nameRulesFor(n), &log)
 	p.names = names
 	if own {
-		p.clients(n.Header)
+		p.setHeader(n.Header)
 	} else {
 		legal.Headers(n, &log)
 		p.header.Set(versionHeader, defaultVersion)
 		var err error
-		if say, err = fit(say, familyOf(p.model), c.maxTokens, c.most(p.model), &log); err != nil {
+		if fitted, err = fit(fitted, familyOf(p.model), c.maxTokens, c.maxOutput(p.model), &log); err != nil {
 			return p, err
 		}
 	}
-	r, losses := messages.RequestFromUpstream(say)
-	if err := refused(losses); err != nil {
+	r, losses := messages.RequestFromUpstream(fitted)
+	if err := unsupportedFiles(losses); err != nil {
 		return p, err
 	}
-	if f := familyOf(p.model); !own && !f.opens() && len(r.Messages) > 0 && r.Messages[0].Role == content.RoleAssistant {
+	if f := familyOf(p.model); !own && !f.hasAssistantFirst() && len(r.Messages) > 0 && r.Messages[0].Role == content.RoleAssistant {
 		opening := &content.Text{Text: "(The conversation begins with the assistant.)"}
 		r.Messages = slices.Insert(slices.Clone(r.Messages), 0, content.Turn{Role: content.RoleUser, Parts: []content.Part{opening}})
-		log.Add(&modelLosses[lostOpening], "turns.0")
+		log.Add(&modelLosses[lossAssistantFirst], "turns.0")
 	}
-	fault := adapter.Asked(n, losses, len(r.Messages) > 0, speaks)
+	violation := adapter.CheckLastMessage(n, losses, len(r.Messages) > 0, hasMessages)
 	if !n.ForwardLinks {
-		losses, p.linked = apart(losses)
+		losses, p.linkLosses = splitLinkLosses(losses)
 	}
 	log.Losses = append(log.Losses, losses...)
-	remember(r, &log)
+	checkToolLoop(r, &log)
 	r.Model = p.model
-	p.say, p.losses = r, loss.Bound(log.Losses)
-	return p, fault
+	p.request, p.losses = r, loss.Bound(log.Losses)
+	return p, violation
 }
 
-// renamed reports whether the model has another name than the client asked
-// for, as far as that is known.
+// renamed reports whether the sent model differs from the one in the document.
+// Without a document it returns true.
 func (p *plan) renamed() bool {
 	if p.wire == nil {
 		return true
@@ -126,33 +124,33 @@ func (p *plan) renamed() bool {
 	return false
 }
 
-// ours reports whether headers are those of a client of this format.
-func ours(fields []upstream.Field) bool {
+// isNative reports whether the headers are those of a Messages client.
+func isNative(fields []upstream.Field) bool {
 	return slices.ContainsFunc(fields, func(f upstream.Field) bool {
 		return http.CanonicalHeaderKey(f.Name) == versionHeader
 	})
 }
 
-// speaks reports whether anything of a request can be said.
-func speaks(n *upstream.Request) bool {
+// hasMessages reports whether any turn of a request can be represented.
+func hasMessages(n *upstream.Request) bool {
 	r, _ := messages.RequestFromUpstream(n)
 	return len(r.Messages) > 0
 }
 
-// refused makes errors of losses without which the answer would be wrong.
-func refused(losses []content.Loss) error {
-	var faults content.ViolationList
+// unsupportedFiles returns violations for lost files without which the response
+// would be wrong.
+func unsupportedFiles(losses []content.Loss) error {
+	var violations content.ViolationList
 	for _, l := range losses {
 		if codec.MessagesAudioVideo.Of(l) || codec.MessagesImageType.Of(l) || codec.MessagesDocumentType.Of(l) {
-			faults.Add(content.CodeUnsupported, l.Path, l.Reason)
+			violations.Add(content.CodeUnsupported, l.Path, l.Reason)
 		}
 	}
-	return faults.Err()
+	return violations.Err()
 }
 
-// apart takes those losses out of a list that only files have which stay where
-// they are.
-func apart(losses []content.Loss) (rest, linked []content.Loss) {
+// splitLinkLosses separates the losses that apply only to files that stay links.
+func splitLinkLosses(losses []content.Loss) (rest, linked []content.Loss) {
 	for _, l := range losses {
 		if codec.MessagesLinkType.Of(l) {
 			linked = append(linked, l)
@@ -164,9 +162,9 @@ func apart(losses []content.Loss) (rest, linked []content.Loss) {
 	return losses, linked
 }
 
-// clients sets the version and the betas that came with a document, and the
-// headers of its client that go on.
-func (p *plan) clients(fields []upstream.Field) {
+// setHeader sets the version and the betas of a document, and its client's forwarded
+// headers.
+func (p *plan) setHeader(fields []upstream.Field) {
 	c, h := p.client, p.header
 	var lines []string
 	for _, f := range fields {
@@ -176,13 +174,13 @@ func (p *plan) clients(fields []upstream.Field) {
 		case betaHeader:
 			lines = append(lines, f.Value)
 		default:
-			if p.sends == nil {
-				p.sends = make(http.Header)
+			if p.clientHeader == nil {
+				p.clientHeader = make(http.Header)
 			}
-			p.sends.Add(f.Name, f.Value)
+			p.clientHeader.Add(f.Name, f.Value)
 		}
 	}
-	betas := slices.DeleteFunc(codec.HeaderList(lines...), func(b string) bool { return !c.beta(b) })
+	betas := slices.DeleteFunc(codec.HeaderList(lines...), func(b string) bool { return !c.allowBeta(b) })
 	if len(betas) > 0 {
 		h.Set(betaHeader, strings.Join(betas, ","))
 	}
@@ -191,36 +189,35 @@ func (p *plan) clients(fields []upstream.Field) {
 	}
 }
 
-// load puts in the files that the vendor is not to fetch, or cannot. It returns
-// the plan of what is then said; its losses are those that were not told yet.
+// load inlines the files that the vendor must not or cannot fetch. It returns the
+// plan for the result; its losses are those that p has not reported.
 func (p *plan) load(ctx context.Context) (*plan, error) {
-	n, err := p.from.Inline(ctx, true)
+	n, err := p.source.Inline(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	if p.wire == nil || n != p.from {
+	if p.wire == nil || n != p.source {
 		if err := checkFiles(n); err != nil {
 			return nil, err
 		}
 	}
-	if n == p.from {
-		p.losses = p.linked
+	if n == p.source {
+		p.losses = p.linkLosses
 		return p, nil
 	}
-	q, err := p.client.plan(n)
+	next, err := p.client.plan(n)
 	if err != nil {
 		return nil, err
 	}
-	told := make(map[content.Loss]bool, len(p.losses))
+	reported := make(map[content.Loss]bool, len(p.losses))
 	for _, l := range p.losses {
-		told[l] = true
+		reported[l] = true
 	}
-	q.losses = slices.DeleteFunc(append(q.losses, q.linked...), func(l content.Loss) bool { return told[l] })
-	return q, nil
+	next.losses = slices.DeleteFunc(append(next.losses, next.linkLosses...), func(l content.Loss) bool { return reported[l] })
+	return next, nil
 }
 
-// query says that the body is in the beta form of the format, as the vendor's
-// SDKs do.
+// query returns the query that the vendor's SDKs add if there are betas.
 func (p *plan) query() string {
 	if p.header.Get(betaHeader) != "" {
 		return "?beta=true"
@@ -228,13 +225,13 @@ func (p *plan) query() string {
 	return ""
 }
 
-// body writes the document.
+// body returns the document.
 func (p *plan) body() (adapter.Body, error) {
 	if p.wire == nil {
-		return p.say.Body()
+		return p.request.Body()
 	}
 	members := []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, p.model))}}
-	if p.from.Stream {
+	if p.source.Stream {
 		members = append(members, adapter.Member{Name: "stream", Value: "true"})
 	} else if slices.ContainsFunc(p.wire.Spans, func(s upstream.Span) bool { return s.Name == "stream" }) {
 		members = append(members, adapter.Member{Name: "stream", Value: "false"})

@@ -13,7 +13,7 @@ import (
 	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
-// TestSuite runs the suite that hosts run on their own upstreams.
+// TestSuite runs the conformance suite.
 func TestSuite(t *testing.T) {
 	c, f := strict(t, anthropic.Options{}, fakes.Options{})
 	f.Answer(scripted)
@@ -30,14 +30,14 @@ func TestSuite(t *testing.T) {
 	think.Thinking.Mode = upstream.ThinkingAuto
 	upstreamtest.Run(t, c, &upstreamtest.Options{
 		Model: "claude-sonnet-5", Text: ask("script text"), Long: ask("script long"), Silent: ask("script silent"),
-		Call: call, Think: think, Lossy: lossy, Bad: []*upstream.Request{bad}, Fail: []*upstream.Request{ask("script fail")},
+		Call: call, Think: think, Lossy: lossy, Invalid: []*upstream.Request{bad}, Fail: []*upstream.Request{ask("script fail")},
 		Marked:  func(mark string) *upstream.Request { return ask("script mark " + mark) },
 		Skip:    []string{"count"}, // the fake counts to the same number always
 		Secrets: []string{hostKey, strings.TrimPrefix(f.URL, "http://")},
 	})
 }
 
-// scripted answers what the last text of a request says.
+// scripted responds as the last text of a request demands.
 func scripted(r fake.Request) []fake.Piece {
 	var v struct {
 		Messages []struct{ Content []struct{ Text string } }
@@ -65,5 +65,5 @@ func scripted(r fake.Request) []fake.Piece {
 	case what == "fail":
 		return []fake.Piece{fake.Status{Code: 529}}
 	}
-	return []fake.Piece{fake.Text("It is a fine day in the mountains, and nobody is in a hurry.")}
+	return []fake.Piece{fake.Text("It is a fine day in the mountains, and no one is in a hurry.")}
 }

@@ -6,109 +6,81 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
-// A description says what a request holds, line by line.
+const (
+	maxLines   = 10_000  // of a description
+	maxFact    = 1024    // bytes of a fact
+	maxName    = 200     // bytes of a name or URL
+	maxQuote   = 4096    // bytes quoted of a text in a tool result
+	maxResults = 1 << 20 // bytes quoted of all tool results, about
+)
+
+// A description lists the content of a request, line by line.
 type description struct {
 	ctx context.Context
 	req *upstream.Request
 
-	head    string
 	lines   strings.Builder
-	written int               // lines
-	more    int               // lines that are left out
-	results strings.Builder   // what tools answered, quoted
-	called  map[string]string // names of tools by the ids of their calls
+	written int // lines
+	omitted int // lines
 	files   int
-	faults  content.ViolationList
-	failed  error // what is no fault of the request
+	results strings.Builder   // tool results of the user's last turn
+	tools   map[string]string // names of tools by the ids of their calls
+	err     error             // the first error
 }
 
-// maxFact is how many characters of one fact are written.
-const maxFact = 1024
-
-// maxLines is how many lines a description has.
-const maxLines = 10_000
-
-func (d *description) text() string {
-	text := d.head + d.lines.String()
-	if d.more > 0 {
-		text += "… and " + count(d.more, "more line") + "\n"
-	}
-	return text
-}
-
-// thought is what echo thinks when nobody tells it what to think.
-func (d *description) thought() string {
-	return "I look at what arrived: " + count(len(d.req.Turns), "turn") + ", " +
-		count(len(d.req.Tools), "tool") + ", " + count(d.files, "file") + "."
-}
-
-// at appends an index to the path of a list.
-func at(path string, i int) string { return path + "." + strconv.Itoa(i) }
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
-
-// describe describes r. It fails if a file cannot be had or a part is nil.
+// describe describes r. It fails if a file cannot be loaded or a part is nil.
 func describe(ctx context.Context, r *upstream.Request) (*description, error) {
-	d := &description{ctx: ctx, req: r}
-	d.head = "echo of " + oneLine(cmp.Or(r.Model, "no model")) + ": " + count(len(r.Turns), "turn") + "\n"
+	d := &description{ctx: ctx, req: r, written: -1} // the title does not count
+	d.line("echo of "+cmp.Or(r.Model, "no model"), count(len(r.Turns), "turn"))
 	d.parts("system", r.System)
-	quote := lastUser(r)
+	last := lastUser(r)
 	for i := range r.Turns {
 		t := &r.Turns[i]
 		path := at("turns", i)
 		d.line(path, string(t.Role), count(len(t.Parts), "part"), extra(t.Extra))
 		d.parts(path+".parts", t.Parts)
-		if i == quote {
+		if i == last {
 			d.quote(t.Parts)
 		}
 	}
-	d.tools()
 	d.parameters()
-	if d.failed != nil {
-		return nil, d.failed
-	}
-	return d, d.faults.Err()
+	return d, d.err
 }
 
-// line adds a line about the thing at path. Empty facts are left out.
+func (d *description) text() string {
+	text := d.lines.String()
+	if d.omitted > 0 {
+		text += "… and " + count(d.omitted, "more line") + "\n"
+	}
+	return text
+}
+
+// thinking is the default text of a thinking block.
+func (d *description) thinking() string {
+	return "I look at what arrived: " + count(len(d.req.Turns), "turn") + ", " +
+		count(len(d.req.Tools), "tool") + ", " + count(d.files, "file") + "."
+}
+
+// line adds a line about the node at path, if there are facts.
 func (d *description) line(path string, facts ...string) {
 	if d.written == maxLines {
-		d.more++
+		d.omitted++
 		return
 	}
-	d.written++
-	d.lines.WriteString(path)
-	sep := ": "
-	for _, f := range facts {
-		if f != "" {
-			d.lines.WriteString(sep)
-			d.lines.WriteString(oneLine(clip(f, maxFact)))
-			sep = ", "
-		}
+	if text := join(facts...); text != "" {
+		d.lines.WriteString(oneLine(path+": "+text) + "\n")
+		d.written++
 	}
-	d.lines.WriteByte('\n')
-}
-
-// oneLine keeps names with line breaks in them from looking like lines of ours.
-func oneLine(s string) string {
-	if !strings.ContainsAny(s, "\r\n") {
-		return s
-	}
-	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
 }
 
 func (d *description) parts(path string, parts []content.Part) {
@@ -119,175 +91,218 @@ func (d *description) parts(path string, parts []content.Part) {
 
 func (d *description) part(path string, p content.Part) {
 	if content.IsNil(p) {
-		d.faults.Add(content.CodeMissing, path, "a part must not be nil")
+		d.fail(&content.Violation{Code: content.CodeMissing, Path: path, Text: "the part must not be nil"})
 		return
 	}
 	if d.written == maxLines {
-		switch p.(type) {
-		case *content.Image, *content.Document, *content.Media: // files are looked at
-		default:
-			d.more++
-			return
-		}
+		d.omitted++
+		return
 	}
 	switch p := p.(type) {
 	case *content.Text:
-		cited := ""
-		if len(p.Citations) > 0 {
-			cited = count(len(p.Citations), "citation")
-		}
-		d.line(path, d.say("text", p.Text), cited, signature("signature", p.Signature), cache(p.Cache), extra(p.Extra))
+		d.line(path, text("text", p.Text), flag(len(p.Citations) > 0, count(len(p.Citations), "citation")), common(p.Signature, p.Cache, p.Extra))
 	case *content.Image:
-		d.file(path, "image", p.Source, signature("signature", p.Signature), d.own(p), cache(p.Cache), extra(p.Extra))
+		own := ""
+		if b, ok := p.Source.(*content.Base64); ok && b != nil {
+			own = d.signed(p.Signature, b.Data)
+		}
+		d.file(path, "image", p.Source, common(p.Signature, p.Cache, p.Extra), own)
 	case *content.Document:
-		d.file(path, "document", p.Source, d.named("title", p.Title), d.named("context", p.Context),
-			flag(p.Citations, "to be cited"), signature("signature", p.Signature), cache(p.Cache), extra(p.Extra))
+		d.file(path, "document", p.Source, optional("title", p.Title), optional("context", p.Context),
+			flag(p.Citations, "to be cited"), common(p.Signature, p.Cache, p.Extra))
 	case *content.Media:
-		d.file(path, "media", p.Source, signature("signature", p.Signature), cache(p.Cache), extra(p.Extra))
+		d.file(path, "media", p.Source, common(p.Signature, p.Cache, p.Extra))
 	case *content.Thinking:
-		own := flag(p.Signature.Data != "" && p.Signature.Data == sign(d.req, p.Text).Data, "signed by echo")
-		d.line(path, d.say("thinking", p.Text), signature("signature", p.Signature), own,
-			signature("redacted", p.Redacted), extra(p.Extra))
+		d.line(path, text("thinking", p.Text), common(p.Signature, nil, p.Extra), d.signed(p.Signature, p.Text),
+			signature("redacted", p.Redacted))
 	case *content.ToolUse:
-		d.line(path, "tool use "+p.Name, id(p.ID), d.say("input", p.Input),
-			signature("signature", p.Signature), cache(p.Cache), extra(p.Extra))
+		d.line(path, "tool use "+p.Name, quoted("id ", p.ID), text("input", p.Input), common(p.Signature, p.Cache, p.Extra))
 	case *content.ToolResult:
-		d.line(path, strings.TrimSpace("tool result "+p.Name), id(p.ID), flag(p.Error, "error"),
-			count(len(p.Parts), "part"), d.named("object", p.Object), cache(p.Cache), extra(p.Extra))
+		d.line(path, strings.TrimSpace("tool result "+p.Name), quoted("id ", p.ID), flag(p.Error, "error"),
+			count(len(p.Parts), "part"), optional("object", p.Object), common(content.Signature{}, p.Cache, p.Extra))
 		d.parts(path+".parts", p.Parts)
 	case *content.SearchResult:
-		d.line(path, "search result", d.named("source", p.Source), d.named("title", p.Title),
-			flag(p.Citations, "to be cited"), count(len(p.Parts), "part"), cache(p.Cache), extra(p.Extra))
+		d.line(path, "search result", optional("source", p.Source), optional("title", p.Title),
+			flag(p.Citations, "to be cited"), count(len(p.Parts), "part"), common(content.Signature{}, p.Cache, p.Extra))
 		d.parts(path+".parts", p.Parts)
 	case *content.ServerToolUse:
-		d.line(path, string(p.Format)+" "+p.Kind+" "+p.Name, id(p.ID), d.say("input", p.Input),
-			signature("signature", p.Signature), cache(p.Cache), extra(p.Extra))
+		d.line(path, string(p.Format)+" "+p.Kind+" "+p.Name, quoted("id ", p.ID), text("input", p.Input), common(p.Signature, p.Cache, p.Extra))
 	case *content.ServerToolResult:
-		d.line(path, string(p.Format)+" "+p.Kind, id(p.ID), d.say("content", p.Content),
-			signature("signature", p.Signature), cache(p.Cache), extra(p.Extra))
+		d.line(path, string(p.Format)+" "+p.Kind, quoted("id ", p.ID), text("content", p.Content), common(p.Signature, p.Cache, p.Extra))
 	case *content.Unknown:
-		d.line(path, "unknown", d.say(string(p.Format)+" "+p.Kind, p.Raw))
+		d.line(path, "unknown", text(string(p.Format)+" "+p.Kind, p.Raw))
 	default:
-		d.line(path, "a part that echo does not know")
+		d.line(path, fmt.Sprintf("%T", p))
 	}
 }
 
-// own tells an image of echo's that came back unharmed.
-func (d *description) own(p *content.Image) string {
-	b, ok := p.Source.(*content.Base64)
-	return flag(ok && b != nil && p.Signature.Data != "" && p.Signature.Data == sign(d.req, b.Data).Data, "signed by echo")
+// signed reports as a fact that s is the signature that echo gives text.
+func (d *description) signed(s content.Signature, text string) string {
+	return flag(s.Data != "" && s.Data == sign(d.req, text).Data, "signed by echo")
 }
 
-// file describes a part that is made of a source.
+func (d *description) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// file describes a part that has a source.
 func (d *description) file(path, kind string, s content.Source, facts ...string) {
-	facts = append(d.source(path+".source", kind, s), facts...)
-	d.line(path, facts...)
+	d.line(path, append(d.source(path+".source", kind, s), facts...)...)
 	if p, ok := s.(*content.Parts); ok && p != nil {
 		d.parts(path+".source.parts", p.Parts)
 	}
 }
 
-// source returns what there is to say about a source.
 func (d *description) source(path, kind string, s content.Source) []string {
 	switch s := s.(type) {
 	case *content.Base64:
 		if s != nil {
-			return append([]string{kind, "base64"}, d.load(path, s, s.MediaType, extra(s.Extra))...)
+			return append([]string{kind, "base64"}, d.load(path, s, s.MediaType, s.Extra)...)
 		}
 	case *content.URL:
 		if s != nil {
-			facts := []string{kind, "url", clip(strconv.Quote(redact.Line(s.URL)), 200)}
-			if d.req.ForwardLinks {
-				d.files++
-				return append(facts, s.MediaType, extra(s.Extra))
-			}
-			return append(facts, d.load(path, s, s.MediaType, extra(s.Extra))...)
+			return append([]string{kind, "url", quoted("", redact.Line(s.URL))}, d.load(path, s, s.MediaType, s.Extra)...)
 		}
 	case *content.File:
 		if s != nil {
-			facts := []string{kind, "file", id(s.ID)}
-			return append(facts, d.load(path, s, s.MediaType, extra(s.Extra))...)
+			return append([]string{kind, "file", quoted("id ", s.ID)}, d.load(path, s, s.MediaType, s.Extra)...)
 		}
 	case *content.PlainText:
 		if s != nil {
 			d.files++
-			return []string{kind, s.Type(), d.say("plain text", s.Text), extra(s.Extra)}
+			return []string{kind, s.Type(), text("plain text", s.Text), extra(s.Extra)}
 		}
 	case *content.Parts:
 		if s != nil {
 			return []string{kind, count(len(s.Parts), "part"), extra(s.Extra)}
 		}
 	}
-	d.faults.Add(content.CodeMissing, path, "a source must not be nil")
-	return []string{kind}
+	d.fail(&content.Violation{Code: content.CodeMissing, Path: path, Text: "the source must not be nil"})
+	return nil
 }
 
-// load measures a file. said is the media type that the request has for it.
-func (d *description) load(path string, s content.Source, said, more string) []string {
+// load measures a file. It does not load links that may be forwarded, nor files
+// after the first error.
+func (d *description) load(path string, s content.Source, mediaType string, x *content.Extra) []string {
 	d.files++
-	if d.failed != nil || d.faults.Len() > 0 {
-		return nil // the request fails, so nothing more need be fetched
+	if _, link := s.(*content.URL); d.err != nil || link && d.req.ForwardLinks {
+		return []string{mediaType, extra(x)}
 	}
 	b, err := d.req.Load(d.ctx, s)
-	if errors.Is(err, content.ErrUnresolved) {
-		return []string{said, more}
-	}
 	if err != nil {
-		list, _ := content.Violations(content.AtPath(err, path))
-		if len(list) == 0 {
-			d.failed = err
+		if !errors.Is(err, content.ErrUnresolved) {
+			d.fail(content.AtPath(err, path))
 		}
-		for _, e := range list {
-			d.faults.Add(e.Code, e.Path, e.Text)
-		}
-		return nil
+		return []string{mediaType, extra(x)}
 	}
-	sum := sha256.Sum256(b.Data)
-	kind := cmp.Or(said, b.MediaType)
-	if b.MediaType != "" && b.MediaType != kind {
-		kind += " (found " + b.MediaType + ")"
-	}
-	return []string{kind, size(len(b.Data)), digest(sum), more}
+	return []string{cmp.Or(mediaType, b.MediaType), count(len(b.Data), "byte"), digest(b.Data), extra(x)}
 }
 
-// say describes a text.
-func (d *description) say(kind, text string) string {
+// quote adds the results of the caller's tools.
+func (d *description) quote(parts []content.Part) {
+	for i, p := range parts {
+		t, ok := p.(*content.ToolResult)
+		if !ok || t == nil {
+			continue
+		}
+		if d.results.Len() > maxResults {
+			d.results.WriteString("…\n")
+			return
+		}
+		outcome := " answered"
+		if t.Error {
+			outcome = " failed"
+		}
+		d.results.WriteString(cmp.Or(clip(d.toolName(t), maxName), "tool "+strconv.Itoa(i)) + outcome)
+		quoted := false
+		for _, p := range t.Parts {
+			if text, ok := p.(*content.Text); ok && text != nil && d.results.Len() <= maxResults {
+				d.results.WriteString(": " + clip(text.Text, maxQuote))
+				quoted = true
+			}
+		}
+		if !quoted && t.Object != "" {
+			d.results.WriteString(": " + clip(t.Object, maxQuote))
+		}
+		d.results.WriteByte('\n')
+	}
+}
+
+// toolName returns the name of the tool that a result is from, or "".
+func (d *description) toolName(t *content.ToolResult) string {
+	if d.tools == nil {
+		d.tools = map[string]string{}
+		for i := range d.req.Turns {
+			for _, p := range d.req.Turns[i].Parts {
+				if u, ok := p.(*content.ToolUse); ok && u != nil && u.ID != "" {
+					d.tools[u.ID] = u.Name
+				}
+			}
+		}
+	}
+	return cmp.Or(t.Name, d.tools[t.ID])
+}
+
+// parameters describes everything but the system text and the turns.
+func (d *description) parameters() {
+	r := d.req
+	for i := range r.Tools {
+		t := &r.Tools[i]
+		d.line(at("tools", i), "tool "+t.Name, optional(strings.TrimSpace(string(t.Format)+" "+t.Kind), t.Raw),
+			optional("description", t.Description), schema("input", t.Input), schema("output", t.Output),
+			flag(t.Strict, "strict"), cache(t.Cache), extra(t.Extra))
+	}
+	c, t, o := &r.Choice, &r.Thinking, &r.Output
+	d.line("choice", string(c.Mode), quoted("only ", c.Names...), flag(c.NoParallel, "one at a time"), extra(c.Extra))
+	d.line("max_tokens", number(r.MaxTokens))
+	d.line("temperature", number(r.Temperature))
+	d.line("top_p", number(r.TopP))
+	d.line("top_k", number(r.TopK))
+	d.line("seed", number(r.Seed))
+	d.line("presence_penalty", number(r.PresencePenalty))
+	d.line("frequency_penalty", number(r.FrequencyPenalty))
+	d.line("stop_sequences", quoted("", r.StopSequences...))
+	if r.Candidates != 0 {
+		d.line("candidates", number(&r.Candidates))
+	}
+	budget := ""
+	if t.Budget != nil {
+		budget = "up to " + count(int(*t.Budget), "token")
+	}
+	d.line("thinking", string(t.Mode), budget, label("effort ", t.Effort), label("display ", t.Display), extra(t.Extra))
+	d.line("output", quoted("modalities ", o.Modalities...), o.MediaType, schema("schema", o.Schema),
+		label("aspect ratio ", o.AspectRatio), label("size ", o.ImageSize), extra(o.Extra))
+	d.line("user_id", quoted("", r.UserID))
+	d.line("service_tier", r.ServiceTier)
+	d.line("extra", strings.TrimPrefix(extra(r.Extra), "extra "))
+}
+
+// at appends an index to the path of a list.
+func at(path string, i int) string { return path + "." + strconv.Itoa(i) }
+
+// The functions below return one fact, or "" where there is nothing to report.
+
+func text(kind, text string) string {
 	if text == "" {
 		return kind + ", empty"
 	}
-	return kind + ", " + size(len(text)) + ", " + digest(sum(text)) + ", " + strconv.Quote(clip(text, 40))
+	return kind + ", " + count(len(text), "byte") + ", " + digest(text) + ", " + strconv.Quote(clip(text, 40))
 }
 
-// sum returns the digest of a text without a copy of it.
-func sum(text string) (out [sha256.Size]byte) {
-	h := sha256.New()
-	var piece [4 << 10]byte
-	for text != "" {
-		n := copy(piece[:], text)
-		_, _ = h.Write(piece[:n])
-		text = text[n:]
-	}
-	h.Sum(out[:0])
-	return out
-}
-
-// named is say for what is only sometimes there.
-func (d *description) named(kind, text string) string {
-	if text == "" {
+func optional(kind, s string) string {
+	if s == "" {
 		return ""
 	}
-	return d.say(kind, text)
+	return text(kind, s)
 }
 
-func size(n int) string { return count(n, "byte") }
-
-func digest(sum [sha256.Size]byte) string { return "sha256 " + hex.EncodeToString(sum[:6]) }
-
-func id(id string) string {
-	if id == "" {
-		return ""
+func schema(kind string, s content.Schema) string {
+	if s.OpenAPI {
+		kind += " in OpenAPI"
 	}
-	return "id " + strconv.Quote(clip(id, 80))
+	return optional(kind, s.JSON)
 }
 
 func flag(b bool, fact string) string {
@@ -297,11 +312,56 @@ func flag(b bool, fact string) string {
 	return ""
 }
 
+func label(name, value string) string { return flag(value != "", name+value) }
+
+// quoted lists names, 20 at most.
+func quoted(label string, names ...string) string {
+	const maxNames = 20
+	var list []string
+	for _, name := range names[:min(len(names), maxNames)] {
+		if name != "" || len(names) > 1 {
+			list = append(list, strconv.Quote(clip(name, maxName)))
+		}
+	}
+	if len(names) > maxNames {
+		list = append(list, "and "+strconv.Itoa(len(names)-maxNames)+" more")
+	}
+	return flag(len(list) > 0, label+strings.Join(list, " "))
+}
+
+func number[T int | int64 | float64](n *T) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
 func signature(kind string, s content.Signature) string {
 	if s == (content.Signature{}) {
 		return ""
 	}
-	return kind + " " + string(s.Format) + " " + size(len(s.Data)) + " " + digest(sha256.Sum256([]byte(s.Data)))
+	return kind + " " + string(s.Format) + " " + count(len(s.Data), "byte") + " " + digest(s.Data)
+}
+
+// common describes what most parts have.
+func common(s content.Signature, c *content.Cache, x *content.Extra) string {
+	return join(signature("signature", s), cache(c), extra(x))
+}
+
+// join joins the beginnings of facts. It leaves out empty facts.
+func join(facts ...string) string {
+	facts = slices.DeleteFunc(facts, func(f string) bool { return f == "" })
+	for i := range facts {
+		facts[i] = clip(facts[i], maxFact)
+	}
+	return strings.Join(facts, ", ")
 }
 
 func cache(c *content.Cache) string {
@@ -311,18 +371,34 @@ func cache(c *content.Cache) string {
 	return strings.TrimSpace("cache " + c.TTL + " " + extra(c.Extra))
 }
 
-// extra tells unmodelled members, the short ones whole.
+// extra describes members without a field.
 func extra(x *content.Extra) string {
 	if x == nil {
 		return ""
 	}
-	return "extra " + strings.TrimSpace(string(x.Format)+" "+raw(x.JSON))
+	return strings.TrimSpace("extra "+string(x.Format)) + " " + clip(x.JSON, maxName)
 }
 
-// raw tells JSON text, a short one whole and on one line.
-func raw(json string) string {
-	if len(json) <= 200 && jsonwire.Valid(json, jsonwire.Limits{}) == nil {
-		return string(jsonwire.AppendCompact(nil, json))
+// digest returns the beginning of the SHA-256 of data. It makes no copy of all
+// of data.
+func digest[T string | []byte](data T) string {
+	h := sha256.New()
+	var piece [4 << 10]byte
+	for len(data) > 0 {
+		n := copy(piece[:], data)
+		_, _ = h.Write(piece[:n])
+		data = data[n:]
 	}
-	return size(len(json)) + " " + digest(sha256.Sum256([]byte(json)))
+	return "sha256 " + hex.EncodeToString(h.Sum(piece[:0])[:6])
+}
+
+// oneLine replaces line breaks in s.
+func oneLine(s string) string { return strings.NewReplacer("\r", " ", "\n", " ").Replace(s) }
+
+// clip returns the beginning of s.
+func clip(s string, bytes int) string {
+	if len(s) > bytes {
+		return strings.ToValidUTF8(s[:bytes], "") + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
 }

@@ -19,7 +19,7 @@ const picture = "\x89PNG\r\n\x1a\nnot much of one"
 
 func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
-// everything is a request with something of each kind.
+// everything returns a request with every kind of part and parameter.
 func everything() *upstream.Request {
 	x := func(json string) *content.Extra { return &content.Extra{Format: "messages", JSON: json} }
 	return &upstream.Request{
@@ -27,7 +27,7 @@ func everything() *upstream.Request {
 		System: []content.Part{&content.Text{Text: "Be kind.", Cache: &content.Cache{TTL: "5m"}}},
 		Turns: []content.Turn{
 			{Role: content.RoleUser, Parts: []content.Part{
-				&content.Text{Text: "What is\nthis?", Extra: x(`{ "x": 1 }`)},
+				&content.Text{Text: "What is\nthis?", Extra: x(`{"x":1}`)},
 				&content.Image{Source: &content.Base64{MediaType: "image/png", Data: b64(picture)}},
 				&content.Document{Title: "T", Context: "C", Citations: true, Source: &content.PlainText{Text: "plain"}},
 				&content.Document{Source: &content.Parts{Parts: []content.Part{&content.Text{Text: "inner"}}}},
@@ -71,12 +71,10 @@ func everything() *upstream.Request {
 		Output:           upstream.Output{Modalities: []string{"text"}, MediaType: "text/plain", AspectRatio: "16:9", ImageSize: "2K"},
 		UserID:           "someone",
 		ServiceTier:      "auto",
-		Extra:            x(`{"z":[1, 2]}`),
+		Extra:            x(`{"z":[1,2]}`),
 	}
 }
 
-// Every line, written by hand from the package comment. Digests are checked
-// against the bytes they are of.
 func TestDescription(t *testing.T) {
 	want := strings.Join([]string{
 		`look failed: no luck`,
@@ -136,11 +134,11 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-func TestStreamIsNotSaid(t *testing.T) {
+func TestStreamMakesNoDifference(t *testing.T) {
 	plain, streamed := ask("x"), ask("x")
 	streamed.Stream = true
 	if diff := cmp.Diff(collect(t, plain), collect(t, streamed)); diff != "" {
-		t.Errorf("a streamed answer differs:\n%s", diff)
+		t.Errorf("streamed response (-plain +streamed):\n%s", diff)
 	}
 }
 
@@ -189,17 +187,17 @@ func TestFiles(t *testing.T) {
 	_, err := upstream.Collect(t.Context(), echo.New(), with(&content.URL{URL: "https://example.com/"}))
 	var e *content.Violation
 	if !errors.As(err, &e) || e.Code != content.CodeUnsupported || e.Path != "turns.0.parts.1.source" {
-		t.Errorf("a link without a Resolver: got %v", err)
+		t.Errorf("URL without a Resolver: got %v", err)
 	}
-	r = with(&content.File{ID: "none"})
+	r = with(&content.File{ID: "missing"})
 	r.Resolver = files{}
 	if _, err = upstream.Collect(t.Context(), echo.New(), r); !errors.As(err, &e) || e.Path != "turns.0.parts.1.source" || e.Code != content.CodeValue {
-		t.Errorf("a file that is not there: got %v", err)
+		t.Errorf("missing file: got %v", err)
 	}
 	r = with(&content.File{ID: "broken"})
 	r.Resolver = files{}
 	if _, err = upstream.Collect(t.Context(), echo.New(), r); !errors.Is(err, errDisk) {
-		t.Errorf("a broken Resolver: got %v", err)
+		t.Errorf("failing Resolver: got %v", err)
 	}
 	for _, s := range []content.Source{nil, (*content.Base64)(nil), (*content.Parts)(nil), &content.Base64{Data: "%"}} {
 		if _, err = upstream.Collect(t.Context(), echo.New(), with(s)); !errors.As(err, &e) || e.Path != "turns.0.parts.1.source" {
@@ -217,7 +215,7 @@ func TestFiles(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	r := &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{
-		&content.Text{Text: "echo: say 123456"}, // 6 bytes are said
+		&content.Text{Text: "echo: say 123456"}, // 6 bytes
 		&content.Document{Source: &content.Base64{Data: b64(strings.Repeat("x", 2400))}},
 	}}}}
 	want := content.Usage{Input: upstream.EstimateTokens(r), Output: 2, Estimated: true}
@@ -235,20 +233,20 @@ func Example() {
 		Model: "demo",
 		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hello!"}}}},
 	}
-	reply, err := upstream.Collect(context.Background(), echo.New(), request)
+	response, err := upstream.Collect(context.Background(), echo.New(), request)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(reply.Parts[0].(*content.Text).Text)
+	fmt.Print(response.Parts[0].(*content.Text).Text)
 
 	request.Turns[0].Parts[0] = &content.Text{Text: "echo: say Good morning."}
-	reply, err = upstream.Collect(context.Background(), echo.New(), request)
+	response, err = upstream.Collect(context.Background(), echo.New(), request)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(reply.Parts[0].(*content.Text).Text)
+	fmt.Println(response.Parts[0].(*content.Text).Text)
 	// Output:
 	// echo of demo: 1 turn
 	// turns.0: user, 1 part

@@ -1,49 +1,51 @@
-// Package echo is a model that needs no key, no network and no weights: an
-// [upstream.Upstream] that says what reached it. It is what a gateway serves
-// before it has anything better, and what tests of clients and of handlers
-// talk to.
+// Package echo is a model that needs no key and no network: an
+// [upstream.Upstream] that describes its requests. A gateway can serve it before
+// it has another model, and tests of clients and handlers can use it as a fake.
 //
-// It is deterministic: the same request gets the same answer, event by event.
-// It reads no clock and no random number; only the instructions stall and
-// pause wait.
+// It is deterministic: equal requests get equal responses, event by event.
+// Only the instructions stall and pause wait.
 //
-// # What it answers
+// # Responses
 //
-// By the first of these that applies:
+// A response is the first of these that applies:
 //
-//   - An instance of the schema, where Request.Output has one. With the media
+//   - An instance of the schema, if Request.Output has one. With the media
 //     type application/json and no schema, an object whose member "echo" is
-//     the description below.
-//   - The results of tools, quoted, and then the description, where the last
-//     turn of the user holds any. So a loop of calls ends even if its requests
-//     go on forcing one.
-//   - One call of a tool, where the tool choice forces one (ChoiceAny): the
-//     first name that is allowed, with arguments that satisfy its schema.
-//     Tools that a vendor defines have no schema to go by; they are not called.
+//     the description.
+//   - The results of tools, quoted, and the description, if the last turn of
+//     the user has tool results. This ends a tool loop even if its requests
+//     force a call.
+//   - One tool call, if the tool choice forces one (ChoiceAny): the first
+//     allowed tool that is not one of a vendor, with an instance of its schema
+//     as arguments.
 //   - The description.
 //
-// Where Request.Output asks for images, one follows the text: see below. Where
-// it asks for images and no texts, the image takes the place of every text
-// that is not an instruction's.
+// An instance is the simplest value of its schema: the const, the default or
+// the first enum value if there is one, an object with its required properties,
+// an array of minItems elements, the name of the property for a string, the
+// minimum or 0 for a number. Where that is not enough, as for references and
+// alternatives, the value is {}.
 //
-// When the request asks for thinking, or asks to see thoughts and leaves the
-// rest to the model, a thought and its signature come first.
-// The signature has the format of the document that the request was parsed
-// from, if there is one, and "echo" if not; so clients of every format
-// can send it back, and the description of the next turn says whether it came
-// back unharmed. A client that wants thoughts omitted gets the signature only.
+// If Request.Output asks for images, an image follows the text. If it asks for
+// no texts, the image replaces every text but those of instructions.
 //
-// # The description
+// If the request enables thinking, or asks to see it and leaves the mode to the
+// model, a thinking block with a signature comes first. With the display
+// "omitted" it has the signature only. Signatures have the format of the
+// document that the request was parsed from, or [Format], so that clients of
+// every format send them back. The description of the next request reports
+// whether they came back unchanged.
 //
-// The description has one line for each thing in the request. A line begins
-// with the thing's path, as in "turns.0.parts.1", and goes on with what it is:
-// kind, size in bytes, the first twelve hex digits of its SHA-256, and the
-// beginning of a text. Files are decoded, or fetched through
-// [upstream.Request.Load], and measured; a file id that nobody knows, and a
-// link that may be passed on, are described as they came. A file that cannot be
-// had, such as a link without a Resolver, makes the request fail with a
-// [*content.Violation] that has its path. Whether the answer is streamed is not said:
-// it makes no difference.
+// # Description
+//
+// The description has one line for each part, turn, tool and parameter of the
+// request. After 10,000 lines, parts are only counted. A line is a path, as in
+// "turns.0.parts.1", and facts: the kind, the size in bytes, the first twelve hex
+// digits of the SHA-256, the beginning of a text. Files are decoded, or loaded with
+// [upstream.Request.Load]. File ids that the Resolver does not know, and links
+// that may be forwarded, are not loaded. If another file cannot be loaded, the
+// request fails with a [*content.Violation] that has the path.
+// Request.Stream makes no difference.
 //
 //	echo of demo: 1 turn
 //	turns.0: user, 2 parts
@@ -53,55 +55,51 @@
 //
 // # Images
 //
-// An image is a PNG of some hundred bytes in Output.AspectRatio, 1:1 if there
-// is none, with the longer side of 64 pixels or a little less, so that the ratio
-// is exact. Any two whole numbers will do, in lowest terms up to 64; everything
-// else fails the request with a [*content.Violation]. Other sizes than that are not
-// drawn: an Output.ImageSize is a [content.Loss], and so are modalities that
-// are neither text nor image. The same description is drawn in the same way,
-// another one in another way. An image is signed, as thoughts are. There is
-// none behind a call or a refusal.
+// An image is a PNG of about a hundred bytes with the ratio Output.AspectRatio,
+// default 1:1, and a longer side of at most 64 pixels. A ratio is two whole
+// numbers, in lowest terms up to 64; others fail the request with a
+// [*content.Violation]. Output.ImageSize, and modalities other than text and
+// image, are reported as a [content.Loss]. Equal descriptions give equal images.
+// An image is signed like thinking. Responses with a call or a refusal have no
+// image.
 //
 // # Instructions
 //
-// A line in a text of the user's last turn that begins with "echo: " tells it
-// what to do instead. The lines are carried out in their order:
+// Lines that begin with "echo: ", in the texts of the user's last turn, replace
+// the response. They are carried out in order:
 //
-//	echo: say TEXT             answer TEXT
-//	echo: repeat N TEXT        answer TEXT N times
-//	echo: think TEXT           think TEXT, whether or not it was asked to
-//	echo: describe             answer the description
+//	echo: say TEXT             write TEXT
+//	echo: repeat N TEXT        write TEXT N times
+//	echo: think TEXT           write TEXT as thinking
+//	echo: describe             write the description
 //	echo: call NAME, NAME …    call these tools, one after another
-//	echo: weave NAME, NAME …   call these tools, their arguments interleaved
-//	echo: image [RATIO]        answer an image, whether or not one was asked for
-//	echo: refuse [TEXT]        answer TEXT and stop with a refusal
+//	echo: weave NAME, NAME …   call these tools, with their arguments interleaved
+//	echo: image [RATIO]        write an image
+//	echo: refuse [TEXT]        write TEXT and stop with a refusal
 //	echo: stop REASON          stop with this reason, such as max_tokens
 //	echo: fail CODE [after N] [retry DURATION]
 //	                           fail with this code, such as overloaded
 //	echo: cut [after N]        fail as if the connection to a model broke
 //	echo: stall DURATION [after N]
-//	                           write nothing for so long
-//	echo: pause DURATION       wait so long between two pieces
+//	                           write nothing for this time
+//	echo: pause DURATION       wait between every two pieces
 //
-// A NAME may be followed by a JSON object, which is then the arguments. N
-// counts the pieces that come first, an image being one; what comes after more
-// than there are happens at the end. Without N, a failure comes before anything
-// else, so that a handler can tell it by an HTTP status. REASON is one of the
-// [content.StopReason] values, CODE one of the [upstream.Code] values, a
-// DURATION is written as for [time.ParseDuration] and a RATIO as in "16:9".
-// Texts that follow each other are parted by a line break. The instructions
-// stall, pause, fail and cut leave the rest of the answer what it would have
-// been, and so does stop. An instruction that cannot be carried out fails the
-// request with a [*content.Violation] that lists the known ones or says what is
-// wrong.
+// A NAME may be followed by a JSON object, the arguments. N is a number of
+// pieces, such as words and images; if the response has fewer, the instruction
+// is carried out at its end. Without N, a failure comes before the response, so
+// that a handler can answer with an HTTP status. REASON is a
+// [content.StopReason], CODE an [upstream.Code], DURATION a duration as in
+// [time.ParseDuration] up to 24h, RATIO a ratio as in "16:9". A line break
+// separates consecutive texts. The instructions stop, fail, cut, stall and pause
+// keep the rest of the response as it is. An invalid instruction fails the
+// request with a [*content.Violation].
 //
-// # Limits and counts
+// # Limits and usage
 //
-// The prompt counts as [upstream.EstimateTokens] says, both in the usage of an
-// answer and for who counts tokens only. In answers and thoughts a token is
-// four bytes, rounded up; arguments of calls count with the answer, and an
-// image counts as 1290 tokens. It is not drawn where MaxTokens leaves less.
-// MaxTokens ends the answer after four times as many bytes, at a character.
-// A stop sequence is looked for in what each instruction (or the description,
-// or the instance) says; it and what follows is left out.
+// All token counts are marked as estimated. The prompt counts as
+// [upstream.EstimateTokens], in Generate and in CountTokens. In texts, thinking
+// and arguments a token is four bytes, rounded up; an image counts as 1290
+// tokens. MaxTokens ends the response after four times as many bytes, at a
+// character; an image needs 1290 tokens. A stop sequence in the text of a single
+// instruction, in the description or in an instance ends the response before it.
 package echo

@@ -23,7 +23,7 @@ import (
 
 const weather = `{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`
 
-// ask makes a request with two tools out of the user's words.
+// ask returns a request with a text and two tools.
 func ask(text string) *upstream.Request {
 	return &upstream.Request{
 		Model: "demo",
@@ -37,11 +37,11 @@ func ask(text string) *upstream.Request {
 
 func collect(t *testing.T, r *upstream.Request) *upstream.Response {
 	t.Helper()
-	reply, err := upstream.Collect(t.Context(), echo.New(), r)
+	response, err := upstream.Collect(t.Context(), echo.New(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reply
+	return response
 }
 
 func text(parts []content.Part) string {
@@ -73,42 +73,42 @@ func TestInstructions(t *testing.T) {
 		stop      upstream.Stop
 	}{
 		{"say", "echo: say hello  world", nil, []content.Part{say("hello  world")}, upstream.Stop{Reason: content.StopEnd}},
-		{"say nothing", "echo: say", nil, nil, upstream.Stop{Reason: content.StopEnd}},
+		{"empty text", "echo: say", nil, nil, upstream.Stop{Reason: content.StopEnd}},
 		{"two lines", "First\r\necho: say a\r\nbetween\necho: say b", nil, []content.Part{say("a\nb")}, upstream.Stop{Reason: content.StopEnd}},
 		{"repeat", "echo: repeat 3 ab", nil, []content.Part{say("ababab")}, upstream.Stop{Reason: content.StopEnd}},
 		{"call", "echo: call get_weather", nil, []content.Part{call("call_0", "get_weather", `{"city":"city"}`)}, upstream.Stop{Reason: content.StopToolUse}},
-		{"calls", "echo: call get_weather, get_time", nil,
+		{"two calls", "echo: call get_weather, get_time", nil,
 			[]content.Part{call("call_0", "get_weather", `{"city":"city"}`), call("call_1", "get_time", `{}`)}, upstream.Stop{Reason: content.StopToolUse}},
-		{"arguments", `echo: call get_weather {"city": "a,}\"{b"} , get_time {}`, nil,
+		{"calls with arguments", `echo: call get_weather {"city": "a,}\"{b"} , get_time {}`, nil,
 			[]content.Part{call("call_0", "get_weather", `{"city": "a,}\"{b"}`), call("call_1", "get_time", `{}`)}, upstream.Stop{Reason: content.StopToolUse}},
 		{"weave", "echo: weave get_weather, get_time", nil,
 			[]content.Part{call("call_0", "get_weather", `{"city":"city"}`), call("call_1", "get_time", `{}`)}, upstream.Stop{Reason: content.StopToolUse}},
-		{"in order", "echo: say a\necho: call get_time\necho: say b", nil,
+		{"text, call, text", "echo: say a\necho: call get_time\necho: say b", nil,
 			[]content.Part{say("a"), call("call_0", "get_time", `{}`), say("b")}, upstream.Stop{Reason: content.StopToolUse}},
 		{"refuse", "echo: refuse", nil, []content.Part{say("This request is refused.")}, upstream.Stop{Reason: content.StopRefusal}},
-		{"refuse so", "echo: refuse No.", nil, []content.Part{say("No.")}, upstream.Stop{Reason: content.StopRefusal}},
+		{"refuse with text", "echo: refuse No.", nil, []content.Part{say("No.")}, upstream.Stop{Reason: content.StopRefusal}},
 		{"stop", "echo: say x\necho: stop context_window", nil, []content.Part{say("x")}, upstream.Stop{Reason: content.StopContext}},
-		{"stop sequence by order", "echo: say x\necho: stop stop_sequence", func(r *upstream.Request) { r.StopSequences = []string{"END"} },
+		{"stop for a stop sequence", "echo: say x\necho: stop stop_sequence", func(r *upstream.Request) { r.StopSequences = []string{"END"} },
 			[]content.Part{say("x")}, upstream.Stop{Reason: content.StopSequence, Sequence: "END"}},
 		{"max tokens", "echo: say one two three", func(r *upstream.Request) { r.MaxTokens = p(int64(2)) },
 			[]content.Part{say("one two ")}, upstream.Stop{Reason: content.StopMaxTokens}},
 		{"max tokens inside a character", "echo: say 日本語", func(r *upstream.Request) { r.MaxTokens = p(int64(1)) },
 			[]content.Part{say("日")}, upstream.Stop{Reason: content.StopMaxTokens}},
-		{"just enough", "echo: say 12345678", func(r *upstream.Request) { r.MaxTokens = p(int64(2)) },
+		{"max tokens exactly", "echo: say 12345678", func(r *upstream.Request) { r.MaxTokens = p(int64(2)) },
 			[]content.Part{say("12345678")}, upstream.Stop{Reason: content.StopEnd}},
-		{"no room", "echo: call get_time", func(r *upstream.Request) { r.MaxTokens = p(int64(0)) },
+		{"max tokens of zero", "echo: call get_time", func(r *upstream.Request) { r.MaxTokens = p(int64(0)) },
 			nil, upstream.Stop{Reason: content.StopMaxTokens}},
-		{"arguments cut", "echo: call get_weather, get_time", func(r *upstream.Request) { r.MaxTokens = p(int64(2)) },
+		{"max tokens inside arguments", "echo: call get_weather, get_time", func(r *upstream.Request) { r.MaxTokens = p(int64(2)) },
 			[]content.Part{call("call_0", "get_weather", `{"city":`)}, upstream.Stop{Reason: content.StopMaxTokens}},
 		{"stop sequence", "echo: say one END two\necho: call get_time", func(r *upstream.Request) { r.StopSequences = []string{"x", "", "two", "EN"} },
 			[]content.Part{say("one ")}, upstream.Stop{Reason: content.StopSequence, Sequence: "EN"}},
 		{"stop sequence across copies", "echo: repeat 5 ab", func(r *upstream.Request) { r.StopSequences = []string{"baba"} },
 			[]content.Part{say("a")}, upstream.Stop{Reason: content.StopSequence, Sequence: "baba"}},
-		{"stop sequence not quite", "echo: repeat 2 ab", func(r *upstream.Request) { r.StopSequences = []string{"ababa"} },
+		{"stop sequence longer than the text", "echo: repeat 2 ab", func(r *upstream.Request) { r.StopSequences = []string{"ababa"} },
 			[]content.Part{say("abab")}, upstream.Stop{Reason: content.StopEnd}},
-		{"forced", "hello", func(r *upstream.Request) { r.Choice = content.ToolChoice{Mode: content.ChoiceAny} },
+		{"forced call", "hello", func(r *upstream.Request) { r.Choice = content.ToolChoice{Mode: content.ChoiceAny} },
 			[]content.Part{call("call_0", "get_weather", `{"city":"city"}`)}, upstream.Stop{Reason: content.StopToolUse}},
-		{"forced by name", "hello", func(r *upstream.Request) {
+		{"forced call by name", "hello", func(r *upstream.Request) {
 			r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"get_time"}}
 		}, []content.Part{call("call_0", "get_time", `{}`)}, upstream.Stop{Reason: content.StopToolUse}},
 		{"schema", "hello", func(r *upstream.Request) { r.Output.Schema.JSON = weather },
@@ -131,26 +131,26 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-func TestWrongInstructions(t *testing.T) {
+func TestInvalidInstructions(t *testing.T) {
 	tests := []struct{ say, want string }{
-		{"echo: dance", `echo: "dance" is no instruction; known are call, cut, describe, fail, image, pause, refuse, repeat, say, stall, stop, think, weave`},
-		{"echo: ", `echo: "" is no instruction`},
-		{"echo: repeat x y", "echo: repeat takes a number from 1 to 1000000 and a text"},
-		{"echo: repeat 3", "echo: repeat takes"},
-		{"echo: call", "echo: call takes the names of the tools to call"},
-		{"echo: call nobody", `echo: call: the request has no tool "nobody"; it has get_weather, get_time`},
+		{"echo: dance", `echo: "dance" is not an instruction; the instructions are call, cut, describe, fail, image, pause, refuse, repeat, say, stall, stop, think, weave`},
+		{"echo: ", `echo: "" is not an instruction`},
+		{"echo: repeat x y", "echo: repeat needs a number from 1 to 1000000 and a text"},
+		{"echo: repeat 3", "echo: repeat needs"},
+		{"echo: call", "echo: call: the name of a tool is needed"},
+		{"echo: call unknown", `echo: call: the request has no tool "unknown"`},
 		{"echo: call get_time {]", "echo: call: arguments must be a JSON object"},
-		{"echo: call get_time {} x", "parted by commas"},
-		{"echo: fail", "echo: fail takes one of invalid, unauthenticated,"},
-		{"echo: fail often", "echo: fail takes one of"},
-		{"echo: fail overloaded after x", "takes a number of pieces"},
-		{"echo: fail overloaded later", `echo: fail does not understand "later"`},
-		{"echo: fail overloaded retry soon", "takes a duration"},
-		{"echo: cut retry 5s", "takes a duration"},
-		{"echo: stall", "echo: stall takes a duration"},
-		{"echo: stall -5s", "echo: stall takes a duration"},
-		{"echo: pause 48h", "echo: pause takes a duration"},
-		{"echo: stop now", "echo: stop takes one of end, tool_use,"},
+		{"echo: call get_time {} x", "echo: call: tools must be separated by commas"},
+		{"echo: fail", "echo: fail needs one of [invalid unauthenticated "},
+		{"echo: fail often", "echo: fail needs one of"},
+		{"echo: fail overloaded after x", "echo: fail: after needs a number of pieces"},
+		{"echo: fail overloaded later", `echo: fail has no option "later"`},
+		{"echo: fail overloaded retry soon", "echo: fail: retry needs a duration"},
+		{"echo: cut retry 5s", `echo: cut has no option "retry"`},
+		{"echo: stall", "echo: stall needs a duration"},
+		{"echo: stall -5s", "echo: stall needs a duration"},
+		{"echo: pause 48h", "echo: pause needs a duration"},
+		{"echo: stop now", "echo: stop needs one of [end tool_use "},
 	}
 	for _, tt := range tests {
 		_, err := upstream.Collect(t.Context(), echo.New(), ask(tt.say))
@@ -162,16 +162,16 @@ func TestWrongInstructions(t *testing.T) {
 	r := ask("echo: call get_time")
 	r.Choice.Mode = content.ChoiceNone
 	if _, err := upstream.Collect(t.Context(), echo.New(), r); err == nil {
-		t.Error("a call in spite of the choice none")
+		t.Error("call with the tool choice none: got no error")
 	}
 	r = ask("echo: call get_time, get_weather")
 	r.Choice.NoParallel = true
 	if _, err := upstream.Collect(t.Context(), echo.New(), r); err == nil {
-		t.Error("two calls in spite of NoParallel")
+		t.Error("two calls with NoParallel: got no error")
 	}
 }
 
-func TestOnlyTheUsersLastTextsInstruct(t *testing.T) {
+func TestInstructionsElsewhere(t *testing.T) {
 	r := ask("echo: say no")
 	r.System = []content.Part{&content.Text{Text: "echo: fail internal"}}
 	r.Turns = append(r.Turns,
@@ -193,29 +193,29 @@ func TestFail(t *testing.T) {
 		pieces string
 		want   upstream.Error
 	}{
-		{"echo: fail overloaded", "", upstream.Error{Code: upstream.CodeOverloaded, Text: "echo was told to fail: overloaded"}},
-		{"echo: fail rate_limit retry 7s", "", upstream.Error{Code: upstream.CodeRateLimit, Text: "echo was told to fail: rate_limit", RetryAfter: 7 * time.Second}},
-		{"echo: say a b c\necho: fail internal after 2", "a b ", upstream.Error{Code: upstream.CodeInternal, Text: "echo was told to fail: internal"}},
-		{"echo: say a b c\necho: fail internal after 99", "a b c", upstream.Error{Code: upstream.CodeInternal, Text: "echo was told to fail: internal"}},
+		{"echo: fail overloaded", "", upstream.Error{Code: upstream.CodeOverloaded, Text: "echo failed as instructed: overloaded"}},
+		{"echo: fail rate_limit retry 7s", "", upstream.Error{Code: upstream.CodeRateLimit, Text: "echo failed as instructed: rate_limit", RetryAfter: 7 * time.Second}},
+		{"echo: say a b c\necho: fail internal after 2", "a b ", upstream.Error{Code: upstream.CodeInternal, Text: "echo failed as instructed: internal"}},
+		{"echo: say a b c\necho: fail internal after 99", "a b c", upstream.Error{Code: upstream.CodeInternal, Text: "echo failed as instructed: internal"}},
 		{"echo: say a b c\necho: cut after 1", "a ", upstream.Error{Code: upstream.CodeUnavailable, Text: "the connection to the model broke", Err: io.ErrUnexpectedEOF}},
-		{"echo: say a b c\necho: fail internal after 2\necho: fail timeout after 1", "a ", upstream.Error{Code: upstream.CodeTimeout, Text: "echo was told to fail: timeout"}},
+		{"echo: say a b c\necho: fail internal after 2\necho: fail timeout after 1", "a ", upstream.Error{Code: upstream.CodeTimeout, Text: "echo failed as instructed: timeout"}},
 	}
 	for _, tt := range tests {
-		reply, err := upstream.Collect(t.Context(), echo.New(), ask(tt.say))
+		response, err := upstream.Collect(t.Context(), echo.New(), ask(tt.say))
 		var got *upstream.Error
 		if !errors.As(err, &got) || !reflect.DeepEqual(*got, tt.want) {
 			t.Errorf("%s: got %#v", tt.say, err)
 		}
-		if got := text(reply.Parts); got != tt.pieces {
-			t.Errorf("%s: got %q before, want %q", tt.say, got, tt.pieces)
+		if got := text(response.Parts); got != tt.pieces {
+			t.Errorf("%s: got text %q, want %q", tt.say, got, tt.pieces)
 		}
-		if tt.pieces == "" && reply.Start.Model != "" {
-			t.Errorf("%s: the answer had begun", tt.say)
+		if tt.pieces == "" && response.Start.Model != "" {
+			t.Errorf("%s: the response has started", tt.say)
 		}
 	}
 }
 
-func TestWaiting(t *testing.T) {
+func TestPauseAndStall(t *testing.T) {
 	tests := []struct {
 		say  string
 		want time.Duration
@@ -241,8 +241,8 @@ func TestWaiting(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(cause) })
 		began := time.Now()
-		reply, err := upstream.Collect(ctx, echo.New(), ask("echo: say a b\necho: stall 1h after 1"))
-		if !errors.Is(err, cause) || time.Since(began) != time.Second || text(reply.Parts) != "a " {
+		response, err := upstream.Collect(ctx, echo.New(), ask("echo: say a b\necho: stall 1h after 1"))
+		if !errors.Is(err, cause) || time.Since(began) != time.Second || text(response.Parts) != "a " {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
 	})
@@ -266,7 +266,7 @@ func TestThinking(t *testing.T) {
 		t.Errorf("usage: %+v", got.Usage)
 	}
 
-	// What came back unharmed is said to be so; anything else is not.
+	// The description reports unchanged thinking only.
 	for _, change := range []string{"", "!"} {
 		back := ask("echo: say x")
 		back.Turns = append(back.Turns,
@@ -283,9 +283,9 @@ func TestThinking(t *testing.T) {
 		t.Errorf("omitted: got %+v", th)
 	}
 
-	// The format of the client's document, if there is one.
+	// The signature has the format of the client's document.
 	r = ask("echo: think hm\necho: say x")
-	r.Remember(&upstream.Wire{Format: "messages"})
+	r.SetWire(&upstream.Wire{Format: "messages"})
 	th = collect(t, r).Parts[0].(*content.Thinking)
 	if th.Text != "hm" || th.Signature.Format != "messages" {
 		t.Errorf("got %+v", th)
@@ -351,7 +351,7 @@ func TestDeterministic(t *testing.T) {
 	first := run()
 	for range 3 {
 		if diff := cmp.Diff(first, run()); diff != "" {
-			t.Fatalf("two answers differ:\n%s", diff)
+			t.Fatalf("two responses differ:\n%s", diff)
 		}
 	}
 	longest := 0
@@ -359,12 +359,12 @@ func TestDeterministic(t *testing.T) {
 		longest = max(longest, len(e.Text))
 	}
 	if longest > 32 || len(first) < 100 {
-		t.Errorf("%d events, the longest of %d bytes: not small pieces", len(first), longest)
+		t.Errorf("got %d events, the longest of %d bytes", len(first), longest)
 	}
 }
 
-// Formats that tell the prompt's tokens when an answer begins need them then.
-func TestUsageComesWithTheStart(t *testing.T) {
+// Messages reports the tokens of the prompt when a stream starts.
+func TestUsageFollowsStart(t *testing.T) {
 	var first []upstream.EventKind
 	err := upstream.Run(t.Context(), echo.New(), ask("echo: say x"), upstream.SinkFunc(func(events []upstream.Event) error {
 		for i := range events {
@@ -388,8 +388,8 @@ func TestJSONMode(t *testing.T) {
 	}
 }
 
-// Who wants to see thoughts, without saying how to think, gets one.
-func TestThoughtShown(t *testing.T) {
+// A display without a mode is enough for thinking.
+func TestThinkingDisplay(t *testing.T) {
 	for _, tt := range []struct {
 		thinking upstream.Thinking
 		want     bool
@@ -405,7 +405,7 @@ func TestThoughtShown(t *testing.T) {
 		r.Thinking = tt.thinking
 		_, got := collect(t, r).Parts[0].(*content.Thinking)
 		if got != tt.want {
-			t.Errorf("%+v: a thought: %v", tt.thinking, got)
+			t.Errorf("%+v: got thinking: %v", tt.thinking, got)
 		}
 	}
 }

@@ -14,22 +14,22 @@ import (
 	"github.com/polywire/polywire/upstream/echo"
 )
 
-// paint asks for images, and for texts too if there are other modalities.
+// paint returns a request for images, and for more modalities.
 func paint(say, ratio string, more ...string) *upstream.Request {
 	r := ask(say)
 	r.Output = upstream.Output{Modalities: append(more, "image"), AspectRatio: ratio}
 	return r
 }
 
-// pixels decodes the image that an answer ends with.
-func pixels(t *testing.T, reply *upstream.Response) (data []byte, width, height int) {
+// pixels decodes the image that a response ends with.
+func pixels(t *testing.T, response *upstream.Response) (data []byte, width, height int) {
 	t.Helper()
-	if len(reply.Parts) == 0 {
-		t.Fatal("an empty answer")
+	if len(response.Parts) == 0 {
+		t.Fatal("the response is empty")
 	}
-	part, ok := reply.Parts[len(reply.Parts)-1].(*content.Image)
+	part, ok := response.Parts[len(response.Parts)-1].(*content.Image)
 	if !ok {
-		t.Fatalf("the answer ends with %T, want an image", reply.Parts[len(reply.Parts)-1])
+		t.Fatalf("the response ends with %T, want an image", response.Parts[len(response.Parts)-1])
 	}
 	source := part.Source.(*content.Base64)
 	blob, err := source.Bytes()
@@ -41,12 +41,12 @@ func pixels(t *testing.T, reply *upstream.Response) (data []byte, width, height 
 		t.Fatal(err)
 	}
 	if part.Signature.Data == "" || part.Signature.Format != echo.Format {
-		t.Errorf("signed with %+v", part.Signature)
+		t.Errorf("got signature %+v", part.Signature)
 	}
 	return blob, m.Bounds().Dx(), m.Bounds().Dy()
 }
 
-// Every ratio that a vendor lists is drawn to the pixel.
+// The first ratios are those that a vendor documents.
 func TestImageRatios(t *testing.T) {
 	for _, ratio := range []string{
 		"1:1", "1:4", "4:1", "1:8", "8:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9",
@@ -65,7 +65,7 @@ func TestImageRatios(t *testing.T) {
 	}
 }
 
-func TestImageRatioFaults(t *testing.T) {
+func TestInvalidImageRatio(t *testing.T) {
 	for _, ratio := range []string{"16", "16:", ":9", "0:1", "1:0", "-1:1", "1.5:1", "16x9", "65:1", "1:99999", "16:9:1", " 1:1"} {
 		_, err := upstream.Collect(t.Context(), echo.New(), paint("A cat.", ratio))
 		list, _ := content.Violations(err)
@@ -74,12 +74,12 @@ func TestImageRatioFaults(t *testing.T) {
 		}
 	}
 	r := paint("A cat.", "wide")
-	r.Output.Modalities = nil // then nothing is drawn
+	r.Output.Modalities = nil // ignores the ratio
 	collect(t, r)
 }
 
-func TestImagePlace(t *testing.T) {
-	const text, thought, call, image = "text", "thought", "call", "image"
+func TestImagePosition(t *testing.T) {
+	const text, thinking, call, image = "text", "thinking", "call", "image"
 	tests := []struct {
 		name, say string
 		texts     bool
@@ -89,18 +89,18 @@ func TestImagePlace(t *testing.T) {
 	}{
 		{"text and image", "A cat.", true, nil, []string{text, image}, content.StopEnd},
 		{"image alone", "A cat.", false, nil, []string{image}, content.StopEnd},
-		{"said and drawn", "echo: say Look.", true, nil, []string{text, image}, content.StopEnd},
-		{"told to speak", "echo: say Look.", false, nil, []string{text, image}, content.StopEnd},
-		{"told where", "echo: image\necho: say Look.", true, nil, []string{image, text}, content.StopEnd},
+		{"text instruction", "echo: say Look.", true, nil, []string{text, image}, content.StopEnd},
+		{"text instruction without the text modality", "echo: say Look.", false, nil, []string{text, image}, content.StopEnd},
+		{"image instruction", "echo: image\necho: say Look.", true, nil, []string{image, text}, content.StopEnd},
 		{"call", "echo: call get_time", true, nil, []string{call}, content.StopToolUse},
 		{"forced call", "A cat.", false, func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }, []string{call}, content.StopToolUse},
 		{"refusal", "echo: refuse", true, nil, []string{text}, content.StopRefusal},
-		{"thought", "A cat.", false, func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }, []string{thought, image}, content.StopEnd},
-		{"schema and texts", "A cat.", true, func(r *upstream.Request) { r.Output.Schema.JSON = weather }, []string{text, image}, content.StopEnd},
-		{"schema and no texts", "A cat.", false, func(r *upstream.Request) { r.Output.Schema.JSON = weather }, []string{image}, content.StopEnd},
-		{"no room", "echo: say Look.", true, func(r *upstream.Request) { r.MaxTokens = p(int64(1291)) }, []string{text}, content.StopMaxTokens},
-		{"just enough room", "echo: say Look.", true, func(r *upstream.Request) { r.MaxTokens = p(int64(1292)) }, []string{text, image}, content.StopEnd},
-		{"loop ends", "A cat.", false, func(r *upstream.Request) {
+		{"thinking", "A cat.", false, func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }, []string{thinking, image}, content.StopEnd},
+		{"schema with texts", "A cat.", true, func(r *upstream.Request) { r.Output.Schema.JSON = weather }, []string{text, image}, content.StopEnd},
+		{"schema without texts", "A cat.", false, func(r *upstream.Request) { r.Output.Schema.JSON = weather }, []string{image}, content.StopEnd},
+		{"too few tokens", "echo: say Look.", true, func(r *upstream.Request) { r.MaxTokens = p(int64(1291)) }, []string{text}, content.StopMaxTokens},
+		{"tokens exactly", "echo: say Look.", true, func(r *upstream.Request) { r.MaxTokens = p(int64(1292)) }, []string{text, image}, content.StopEnd},
+		{"tool result", "A cat.", false, func(r *upstream.Request) {
 			r.Choice.Mode = content.ChoiceAny
 			r.Turns = append(r.Turns,
 				content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "get_time"}}},
@@ -118,7 +118,7 @@ func TestImagePlace(t *testing.T) {
 			}
 			got := collect(t, r)
 			if diff := cmp.Diff(tt.want, kinds(got.Parts)); diff != "" || got.Stop.Reason != tt.stop {
-				t.Errorf("ended with %s, want %s; parts (-want +got):\n%s", got.Stop.Reason, tt.stop, diff)
+				t.Errorf("stopped with %s, want %s; parts (-want +got):\n%s", got.Stop.Reason, tt.stop, diff)
 			}
 		})
 	}
@@ -130,7 +130,7 @@ func kinds(parts []content.Part) (list []string) {
 		case *content.Text:
 			list = append(list, "text")
 		case *content.Thinking:
-			list = append(list, "thought")
+			list = append(list, "thinking")
 		case *content.ToolUse:
 			list = append(list, "call")
 		case *content.Image:
@@ -146,25 +146,23 @@ func TestImageUsage(t *testing.T) {
 		if texts {
 			r = paint("echo: say 12345678", "", "text")
 			want.Output += 2
-			want.Modalities = []content.ModalityCount{{Of: "output", Modality: "text", Tokens: 2}}
+			want.Modalities = []content.ModalityCount{{Kind: "output", Modality: "text", Tokens: 2}}
 		}
 		want.Input = upstream.EstimateTokens(r)
-		want.Modalities = append(want.Modalities, content.ModalityCount{Of: "output", Modality: "image", Tokens: 1290})
+		want.Modalities = append(want.Modalities, content.ModalityCount{Kind: "output", Modality: "image", Tokens: 1290})
 		if diff := cmp.Diff(want, collect(t, r).Usage); diff != "" {
 			t.Errorf("usage (-want +got):\n%s", diff)
 		}
 	}
 }
 
-// The same words give the same picture, other words another one. What comes
-// back is known again.
-func TestImageIsAboutTheRequest(t *testing.T) {
+func TestImageDependsOnRequest(t *testing.T) {
 	draw := func(say string) []byte {
 		data, _, _ := pixels(t, collect(t, paint(say, "")))
 		return data
 	}
 	if !bytes.Equal(draw("A cat."), draw("A cat.")) || bytes.Equal(draw("A cat."), draw("A dog.")) {
-		t.Error("the picture is not about the request")
+		t.Error("got a different image for an equal request, or an equal image for a different request")
 	}
 
 	r := paint("A cat.", "")
@@ -173,13 +171,13 @@ func TestImageIsAboutTheRequest(t *testing.T) {
 	back := ask("And?")
 	back.Turns = append(r.Turns, content.Turn{Role: content.RoleAssistant, Parts: first.Parts}, back.Turns[0])
 	want := fmt.Sprintf("\nturns.1.parts.0: image, base64, image/png, %d bytes, sha256 %s, signature echo 44 bytes sha256 ", len(data), short(data))
-	said := text(collect(t, back).Parts)
-	if !strings.Contains(said, want) || !strings.Contains(said, ", signed by echo\nturns.2: user") {
-		t.Errorf("no line %q in:\n%s", want, said)
+	description := text(collect(t, back).Parts)
+	if !strings.Contains(description, want) || !strings.Contains(description, ", signed by echo\nturns.2: user") {
+		t.Errorf("no line %q in:\n%s", want, description)
 	}
 	first.Parts[0].(*content.Image).Signature.Data = "other"
-	if said := text(collect(t, back).Parts); strings.Contains(said, "signed by echo") {
-		t.Errorf("another signature is taken for echo's:\n%s", said)
+	if description := text(collect(t, back).Parts); strings.Contains(description, "signed by echo") {
+		t.Errorf("a changed signature is reported as echo's:\n%s", description)
 	}
 }
 
@@ -187,37 +185,36 @@ func TestImageLosses(t *testing.T) {
 	r := paint("A cat.", "", "audio", "video")
 	r.Output.ImageSize = "2K"
 	want := []content.Loss{
-		{Path: "output.modalities", Severity: content.LossDropped, Reason: "echo answers with texts and images only"},
-		{Path: "output.image_size", Severity: content.LossDegraded, Reason: "echo draws small images only"},
+		{Path: "output.modalities", Severity: content.LossDropped, Reason: "echo generates only texts and images; the other modalities were dropped"},
+		{Path: "output.image_size", Severity: content.LossDegraded, Reason: "echo draws images of at most 64 by 64 pixels; the image size was ignored"},
 	}
 	if diff := cmp.Diff(want, collect(t, r).Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 	r.RejectLoss = content.LossDegraded
-	if reply, err := upstream.Collect(t.Context(), echo.New(), r); err == nil || len(reply.Parts) > 0 {
-		t.Errorf("answered although losses are refused: %v, %v", reply.Parts, err)
+	if response, err := upstream.Collect(t.Context(), echo.New(), r); err == nil || len(response.Parts) > 0 {
+		t.Errorf("losses over RejectLoss: got %v, %v", response.Parts, err)
 	}
 	if got := collect(t, paint("A cat.", "16:9", "text")).Losses; got != nil {
-		t.Errorf("lost %v without reason", got)
+		t.Errorf("got losses %v, want none", got)
 	}
-	r = ask("echo: say x") // sound alone: echo answers with a text
+	r = ask("echo: say x")
 	r.Output.Modalities = []string{"audio"}
 	if got := collect(t, r); len(got.Losses) != 1 || text(got.Parts) != "x" {
 		t.Errorf("got %q with losses %v", text(got.Parts), got.Losses)
 	}
 }
 
-// An image is one piece, between others.
-func TestImageIsAPiece(t *testing.T) {
-	reply, err := upstream.Collect(t.Context(), echo.New(), ask("echo: say a b \necho: image 2:1\necho: say c\necho: fail internal after 3"))
-	if diff := cmp.Diff([]string{"text", "image"}, kinds(reply.Parts)); err == nil || diff != "" {
+func TestImageIsOnePiece(t *testing.T) {
+	response, err := upstream.Collect(t.Context(), echo.New(), ask("echo: say a b \necho: image 2:1\necho: say c\necho: fail internal after 3"))
+	if diff := cmp.Diff([]string{"text", "image"}, kinds(response.Parts)); err == nil || diff != "" {
 		t.Errorf("%v; parts (-want +got):\n%s", err, diff)
 	}
-	if _, w, h := pixels(t, reply); w != 2*h {
-		t.Errorf("%d by %d pixels", w, h)
+	if _, w, h := pixels(t, response); w != 2*h {
+		t.Errorf("got %d by %d pixels", w, h)
 	}
 	_, err = upstream.Collect(t.Context(), echo.New(), ask("echo: image wide"))
-	if list, _ := content.Violations(err); len(list) != 1 || !strings.HasPrefix(list[0].Text, "echo: image: an aspect ratio is") {
+	if list, _ := content.Violations(err); len(list) != 1 || !strings.HasPrefix(list[0].Text, "echo: image: the aspect ratio must be") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package echo
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,138 +15,50 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A script is what is to be done.
+// A script holds the steps and triggers of the instructions in a request.
 type script struct {
 	steps    []step
-	triggers []trigger
+	triggers []trigger // by after
 	pause    time.Duration
 	stop     content.StopReason
 }
 
-// A step adds to the answer.
+// A step writes a part of the response.
 type step struct {
 	kind  stepKind
-	text  string // of an image, what it is about
+	text  string
 	times int
-	calls []call
-	shape shape
+	calls []call // written side by side
+	ratio ratio
 }
 
 type stepKind uint8
 
 const (
 	stepText stepKind = iota
+	stepDescribe
 	stepThink
-	stepDescribe // becomes stepText once there is a description
 	stepCall
-	stepWeave
 	stepImage
 )
 
+func (t *step) isText() bool { return t.kind == stepText || t.kind == stepDescribe }
+
 type call struct{ name, input string }
 
-// A trigger happens once so many pieces were written.
+// A trigger waits, or ends the response with an error, after a number of pieces.
 type trigger struct {
 	after int
 	stall time.Duration
 	err   error
 }
 
-// answers reports whether there is a step that stands for the answer.
-func (s *script) answers() bool {
-	return slices.ContainsFunc(s.steps, func(t step) bool { return t.kind != stepThink })
-}
-
-func (s *script) thinks() bool {
-	return slices.ContainsFunc(s.steps, func(t step) bool { return t.kind == stepThink })
-}
-
 const (
-	prefix  = "echo: "
-	known   = "call, cut, describe, fail, image, pause, refuse, repeat, say, stall, stop, think, weave"
-	maxWait = 24 * time.Hour
-	// maxRepeat bounds how many pieces a single line can ask for.
-	maxRepeat = 1_000_000
+	prefix       = "echo: "
+	instructions = "call, cut, describe, fail, image, pause, refuse, repeat, say, stall, stop, think, weave"
+	maxWait      = 24 * time.Hour
+	maxRepeat    = 1_000_000
 )
-
-// parseScript reads the instructions in the texts of the user's last turn.
-func parseScript(r *upstream.Request) (*script, error) {
-	s := &script{}
-	n := lastUser(r)
-	if n < 0 {
-		return s, nil
-	}
-	var faults content.ViolationList
-	for i, p := range r.Turns[n].Parts {
-		t, ok := p.(*content.Text)
-		if !ok || t == nil || !strings.Contains(t.Text, prefix) {
-			continue
-		}
-		for line := range strings.Lines(t.Text) {
-			order, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), prefix)
-			if !ok {
-				continue
-			}
-			if text := s.line(r, order); text != "" {
-				faults.Add(content.CodeValue, at("turns", n)+at(".parts", i), text)
-			}
-		}
-	}
-	slices.SortStableFunc(s.triggers, func(a, b trigger) int { return cmp.Compare(a.after, b.after) })
-	return s, faults.Err()
-}
-
-// line reads one instruction. It returns what is wrong with it.
-func (s *script) line(r *upstream.Request, order string) (fault string) {
-	verb, rest, _ := strings.Cut(order, " ")
-	switch verb {
-	case "say":
-		s.steps = append(s.steps, step{kind: stepText, text: rest, times: 1})
-	case "think":
-		s.steps = append(s.steps, step{kind: stepThink, text: rest, times: 1})
-	case "describe":
-		s.steps = append(s.steps, step{kind: stepDescribe, times: 1})
-	case "repeat":
-		count, text, _ := strings.Cut(rest, " ")
-		n, err := strconv.Atoi(count)
-		if err != nil || n < 1 || n > maxRepeat || text == "" {
-			return fmt.Sprintf("echo: repeat takes a number from 1 to %d and a text", maxRepeat)
-		}
-		s.steps = append(s.steps, step{kind: stepText, text: text, times: n})
-	case "call":
-		return s.callLine(r, stepCall, verb, rest)
-	case "image":
-		shape, ok := shapeOf(strings.TrimSpace(rest))
-		if !ok {
-			return "echo: image: " + wrongShape
-		}
-		s.steps = append(s.steps, step{kind: stepImage, shape: shape})
-	case "weave":
-		return s.callLine(r, stepWeave, verb, rest)
-	case "refuse":
-		if rest == "" {
-			rest = "This request is refused."
-		}
-		s.steps = append(s.steps, step{kind: stepText, text: rest, times: 1})
-		s.stop = content.StopRefusal
-	case "stop":
-		s.stop = content.StopReason(strings.TrimSpace(rest))
-		if !slices.Contains(stopReasons, s.stop) {
-			return "echo: stop takes one of " + join(stopReasons)
-		}
-	case "pause":
-		d, err := time.ParseDuration(strings.TrimSpace(rest))
-		if err != nil || d < 0 || d > maxWait {
-			return "echo: pause takes a duration up to 24h, such as 100ms"
-		}
-		s.pause = d
-	case "fail", "cut", "stall":
-		return s.triggerLine(verb, strings.Fields(rest))
-	default:
-		return fmt.Sprintf("echo: %s is no instruction; known are %s", strconv.Quote(clip(verb, 32)), known)
-	}
-	return ""
-}
 
 var stopReasons = []content.StopReason{
 	content.StopEnd, content.StopToolUse, content.StopMaxTokens, content.StopSequence, content.StopContext,
@@ -160,78 +73,156 @@ var codes = []upstream.Code{
 	upstream.CodeTimeout, upstream.CodeOverloaded, upstream.CodeUnsupported, upstream.CodeBadGateway,
 }
 
-func join[S ~string](list []S) string {
-	var b strings.Builder
-	for i, s := range list {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(string(s))
+// parseScript parses the instructions in the texts of the user's last turn.
+func parseScript(r *upstream.Request) (*script, error) {
+	s := &script{}
+	n := lastUser(r)
+	if n < 0 {
+		return s, nil
 	}
-	return b.String()
+	var violations content.ViolationList
+	for i, p := range r.Turns[n].Parts {
+		t, ok := p.(*content.Text)
+		if !ok || t == nil || !strings.Contains(t.Text, prefix) {
+			continue
+		}
+		for line := range strings.Lines(t.Text) {
+			line, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), prefix)
+			if !ok {
+				continue
+			}
+			if err := s.parseLine(r, line); err != nil {
+				violations.Add(content.CodeValue, at("turns", n)+at(".parts", i), "echo: "+err.Error())
+			}
+		}
+	}
+	slices.SortStableFunc(s.triggers, func(a, b trigger) int { return cmp.Compare(a.after, b.after) })
+	return s, violations.Err()
 }
 
-// triggerLine reads fail, cut and stall.
-func (s *script) triggerLine(verb string, words []string) (fault string) {
+// lastUser returns the index of the user's last turn, or -1.
+func lastUser(r *upstream.Request) int {
+	for i := len(r.Turns) - 1; i >= 0; i-- {
+		if r.Turns[i].Role == content.RoleUser {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *script) parseLine(r *upstream.Request, line string) (err error) {
+	verb, rest, _ := strings.Cut(line, " ")
+	trimmed := strings.TrimSpace(rest)
+	switch verb {
+	case "say":
+		s.add(step{text: rest, times: 1})
+	case "think":
+		s.add(step{kind: stepThink, text: rest})
+	case "describe":
+		s.add(step{kind: stepDescribe, times: 1})
+	case "repeat":
+		count, text, _ := strings.Cut(rest, " ")
+		times, err := strconv.Atoi(count)
+		if err != nil || times < 1 || times > maxRepeat || text == "" {
+			return fmt.Errorf("repeat needs a number from 1 to %d and a text", maxRepeat)
+		}
+		s.add(step{text: text, times: times})
+	case "call", "weave":
+		calls, err := parseCalls(r, trimmed)
+		if err != nil {
+			return fmt.Errorf("%s: %w", verb, err)
+		}
+		if verb == "weave" {
+			s.add(step{kind: stepCall, calls: calls})
+			break
+		}
+		for _, c := range calls {
+			s.add(step{kind: stepCall, calls: []call{c}})
+		}
+	case "image":
+		ratio, err := parseRatio(trimmed)
+		if err != nil {
+			return fmt.Errorf("image: %w", err)
+		}
+		s.add(step{kind: stepImage, ratio: ratio})
+	case "refuse":
+		s.add(step{text: cmp.Or(rest, "This request is refused."), times: 1})
+		s.stop = content.StopRefusal
+	case "stop":
+		s.stop = content.StopReason(trimmed)
+		if !slices.Contains(stopReasons, s.stop) {
+			return fmt.Errorf("stop needs one of %v", stopReasons)
+		}
+	case "pause":
+		if s.pause, err = parseWait(trimmed); err != nil {
+			return fmt.Errorf("pause %w", err)
+		}
+	case "fail", "cut", "stall":
+		return s.parseTrigger(verb, strings.Fields(rest))
+	default:
+		return fmt.Errorf("%q is not an instruction; the instructions are %s", clip(verb, 32), instructions)
+	}
+	return nil
+}
+
+func (s *script) add(t step) { s.steps = append(s.steps, t) }
+
+// parseTrigger parses the instructions fail, cut and stall.
+func (s *script) parseTrigger(verb string, args []string) (err error) {
+	arg, options := "", args
+	if verb != "cut" && len(args) > 0 {
+		arg, options = args[0], args[1:]
+	}
 	var t trigger
-	failure := &upstream.Error{}
+	var failure upstream.Error
 	switch verb {
 	case "cut":
-		failure.Code, failure.Err = upstream.CodeUnavailable, io.ErrUnexpectedEOF
-		failure.Text = "the connection to the model broke"
-		t.err = failure
+		failure = upstream.Error{Code: upstream.CodeUnavailable, Text: "the connection to the model broke", Err: io.ErrUnexpectedEOF}
+		t.err = &failure
 	case "fail":
-		if len(words) == 0 || !slices.Contains(codes, upstream.Code(words[0])) {
-			return "echo: fail takes one of " + join(codes)
+		failure = upstream.Error{Code: upstream.Code(arg), Text: "echo failed as instructed: " + arg}
+		t.err = &failure
+		if !slices.Contains(codes, failure.Code) {
+			return fmt.Errorf("fail needs one of %v", codes)
 		}
-		failure.Code = upstream.Code(words[0])
-		failure.Text = "echo was told to fail: " + words[0]
-		t.err, words = failure, words[1:]
 	case "stall":
-		var ok bool
-		if t.stall, ok = duration(words, 0); !ok {
-			return "echo: stall takes a duration up to 24h, such as 30s"
+		if t.stall, err = parseWait(arg); err != nil {
+			return fmt.Errorf("stall %w", err)
 		}
-		words = words[1:]
 	}
-	for ; len(words) >= 2; words = words[2:] {
-		switch words[0] {
-		case "after":
-			n, err := strconv.Atoi(words[1])
-			if err != nil || n < 0 {
-				return "echo: " + verb + " … after takes a number of pieces"
-			}
-			t.after = n
-			continue
-		case "retry":
-			d, ok := duration(words, 1)
-			if !ok || verb != "fail" {
-				return "echo: fail … retry takes a duration up to 24h, such as 5s"
-			}
-			failure.RetryAfter = d
-			continue
+	for len(options) > 0 {
+		name, value := options[0], ""
+		if options = options[1:]; len(options) > 0 {
+			value, options = options[0], options[1:]
 		}
-		break
-	}
-	if len(words) > 0 {
-		return fmt.Sprintf("echo: %s does not understand %s", verb, strconv.Quote(clip(words[0], 32)))
+		switch {
+		case name == "after":
+			if t.after, err = strconv.Atoi(value); err != nil || t.after < 0 {
+				return fmt.Errorf("%s: after needs a number of pieces, such as 2", verb)
+			}
+		case name == "retry" && verb == "fail":
+			if failure.RetryAfter, err = parseWait(value); err != nil {
+				return fmt.Errorf("fail: retry %w", err)
+			}
+		default:
+			return fmt.Errorf("%s has no option %q", verb, clip(name, 32))
+		}
 	}
 	s.triggers = append(s.triggers, t)
-	return ""
+	return nil
 }
 
-func duration(words []string, i int) (time.Duration, bool) {
-	if i >= len(words) {
-		return 0, false
+func parseWait(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > maxWait {
+		return 0, errors.New("needs a duration from 0 to 24h, such as 100ms")
 	}
-	d, err := time.ParseDuration(words[i])
-	return d, err == nil && d > 0 && d <= maxWait
+	return d, nil
 }
 
-// callLine reads a list of tools, each with or without arguments.
-func (s *script) callLine(r *upstream.Request, kind stepKind, verb, rest string) (fault string) {
-	t := step{kind: kind}
-	for rest = strings.TrimSpace(rest); rest != ""; {
+// parseCalls parses a list of tool names, each with or without arguments.
+func parseCalls(r *upstream.Request, rest string) (calls []call, err error) {
+	for rest != "" {
 		end := strings.IndexAny(rest, ",{")
 		if end < 0 {
 			end = len(rest)
@@ -239,64 +230,37 @@ func (s *script) callLine(r *upstream.Request, kind stepKind, verb, rest string)
 		c := call{name: strings.TrimSpace(rest[:end])}
 		rest = rest[end:]
 		if strings.HasPrefix(rest, "{") {
-			n := objectEnd(rest)
-			c.input = rest[:n]
-			rest = strings.TrimSpace(rest[n:])
-			if err := jsonwire.Valid(c.input, jsonwire.Limits{}); err != nil {
-				return "echo: " + verb + ": arguments must be a JSON object"
+			end := objectEnd(rest)
+			c.input, rest = rest[:end], strings.TrimSpace(rest[end:])
+			if !jsonwire.ValidObject(c.input) {
+				return nil, errors.New("arguments must be a JSON object")
 			}
 		}
-		if !strings.HasPrefix(rest, ",") && rest != "" {
-			return "echo: " + verb + " takes names of tools, each with or without a JSON object, parted by commas"
+		if rest != "" && rest[0] != ',' {
+			return nil, errors.New("tools must be separated by commas")
 		}
 		rest = strings.TrimSpace(strings.TrimPrefix(rest, ","))
-		if fault := c.check(r, verb); fault != "" {
-			return fault
+		tool := slices.IndexFunc(r.Tools, func(t content.Tool) bool { return t.Name == c.name && c.name != "" })
+		if tool < 0 {
+			return nil, fmt.Errorf("the request has no tool %q", clip(c.name, 64))
 		}
-		t.calls = append(t.calls, c)
+		if c.input == "" {
+			c.input = arguments(&r.Tools[tool])
+		}
+		calls = append(calls, c)
 	}
 	switch {
-	case len(t.calls) == 0:
-		return "echo: " + verb + " takes the names of the tools to call"
+	case len(calls) == 0:
+		return nil, errors.New("the name of a tool is needed")
 	case r.Choice.Mode == content.ChoiceNone:
-		return "echo: " + verb + ": the tool choice forbids calls"
-	case r.Choice.NoParallel && len(t.calls) > 1:
-		return "echo: " + verb + ": the tool choice forbids several calls"
+		return nil, errors.New("the tool choice forbids calls")
+	case r.Choice.NoParallel && len(calls) > 1:
+		return nil, errors.New("the tool choice forbids more than one call")
 	}
-	s.steps = append(s.steps, t)
-	return ""
+	return calls, nil
 }
 
-// check finds the tool that is to be called, and makes its arguments if the
-// line has none.
-func (c *call) check(r *upstream.Request, verb string) (fault string) {
-	for i := range r.Tools {
-		if r.Tools[i].Name != c.name || c.name == "" {
-			continue
-		}
-		if c.input != "" {
-			return ""
-		}
-		input, err := arguments(r, i)
-		if err != nil {
-			return "echo: " + verb + ": no arguments for " + c.name + ": " + err.Error()
-		}
-		c.input = input
-		return ""
-	}
-	names := make([]string, 0, len(r.Tools))
-	for i := range r.Tools {
-		names = append(names, r.Tools[i].Name)
-	}
-	has := "it has no tools"
-	if len(names) > 0 {
-		has = "it has " + clip(join(names), 400)
-	}
-	return fmt.Sprintf("echo: %s: the request has no tool %s; %s", verb, strconv.Quote(clip(c.name, 64)), has)
-}
-
-// objectEnd returns the length of the JSON object that s begins with, or of s.
-// What is in between is checked by others.
+// objectEnd returns the length of the JSON object that s begins with.
 func objectEnd(s string) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(s); i++ {
@@ -305,10 +269,9 @@ func objectEnd(s string) int {
 			i++
 		case c == '"':
 			quoted = !quoted
-		case quoted:
-		case c == '{':
+		case c == '{' && !quoted:
 			depth++
-		case c == '}':
+		case c == '}' && !quoted:
 			if depth--; depth == 0 {
 				return i + 1
 			}

@@ -10,8 +10,7 @@ import (
 	"github.com/polywire/polywire/messages"
 )
 
-// BenchmarkTranslate parses a request of Messages, says it for the vendor and
-// writes that out.
+// BenchmarkTranslate parses a Messages request, converts it and writes the document.
 func BenchmarkTranslate(b *testing.B) {
 	c, err := New(Options{})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/polywire/polywire/upstream/gemini"
 )
 
-// keepers are how clients of Messages keep a response: what they return of a
-// block, nil for nothing.
+// keepers are the ways in which clients of Messages keep a response: the form of a
+// block in the next request, or nil.
 var keepers = map[string]func(block map[string]any) map[string]any{
 	"everything": func(b map[string]any) map[string]any { return b },
 	"text and calls": func(b map[string]any) map[string]any {
@@ -41,7 +41,7 @@ var keepers = map[string]func(block map[string]any) map[string]any{
 	},
 }
 
-// A carrier holds conversations, each turn at another of its handlers.
+// A carrier runs conversations whose turns alternate between its handlers.
 type carrier struct {
 	t        *testing.T
 	vendor   *vendorfake.Server
@@ -70,8 +70,8 @@ func newCarrier(t *testing.T, o vendorfake.Options) *carrier {
 
 var validID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-// ask sends a conversation, and adds to it what the client keeps of the response.
-// It returns the ids of the calls.
+// ask sends a conversation and adds to it what the client keeps of the response. It
+// returns the ids of the tool calls.
 func (c *carrier) ask(d *dialogue, thinking bool, keep func(map[string]any) map[string]any) (ids []string) {
 	c.t.Helper()
 	b := &bench{t: c.t, vendor: c.vendor, front: c.handlers[c.turn%len(c.handlers)]}
@@ -112,8 +112,8 @@ func (c *carrier) ask(d *dialogue, thinking bool, keep func(map[string]any) map[
 	return ids
 }
 
-// carriedTalk is a loop of five steps with single and parallel calls, with texts
-// and without.
+// carriedTalk is a loop of five steps with single and parallel tool calls, with and
+// without texts.
 func (c *carrier) carriedTalk(head string, thinking bool, keep func(map[string]any) map[string]any) {
 	d := &dialogue{head: head + tools}
 	d.user(text("What is the weather?"))
@@ -139,10 +139,10 @@ func (c *carrier) carriedTalk(head string, thinking bool, keep func(map[string]a
 	}
 }
 
-// TestCarriedBy holds tool loops with clients that return all of a response, only
-// texts and calls, and thinking without signatures, over two processes in turn.
-// The vendor gets its own signatures back; a client that drops thinking blocks
-// costs one signature, and from then on none.
+// TestCarriedBy runs tool loops over two processes with clients that return all of a
+// response, only texts and tool calls, or thinking without signatures. The vendor
+// gets its own signatures back. A client that drops thinking blocks costs one
+// signature, and none after that.
 func TestCarriedBy(t *testing.T) {
 	for name, keep := range keepers {
 		for _, stream := range []bool{false, true} {
@@ -180,8 +180,8 @@ func TestCarriedBy(t *testing.T) {
 							short++
 						}
 					}
-					// Unsigned is the second call of the first step. With blocks, those
-					// right behind a thinking block are short too.
+					// The second tool call of the first step has no signature. With
+					// blocks, neither have those right after a thinking block.
 					want := 1
 					switch {
 					case thinking && name == "everything" && stream:
@@ -200,8 +200,7 @@ func TestCarriedBy(t *testing.T) {
 	}
 }
 
-// eachOnce checks that no signature is sent twice, since the vendor bills each
-// copy.
+// eachOnce checks that no signature is sent twice, since the vendor bills each copy.
 func (c *carrier) eachOnce(body string) {
 	c.t.Helper()
 	seen := map[string]bool{}
@@ -213,8 +212,8 @@ func (c *carrier) eachOnce(body string) {
 	}
 }
 
-// TestAlteredIDs has clients that cut or change the ids of calls and results
-// alike: the vendor gets the bypass, which is reported, and nothing is refused.
+// TestAlteredIDs has clients that cut or change the ids of tool calls and results:
+// the vendor gets its placeholder, which is reported, and nothing is refused.
 func TestAlteredIDs(t *testing.T) {
 	for name, alter := range map[string]func(string) string{
 		"cut at 64":  func(s string) string { return s[:min(64, len(s))] },

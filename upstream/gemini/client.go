@@ -12,23 +12,23 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A Client is an [upstream.Upstream] that asks a server which speaks content
-// generation. It counts tokens, lists models and tells losses beforehand. It is
-// safe for concurrent use.
+// A Client is an [upstream.Upstream] that sends requests to a generateContent
+// server. It also implements [upstream.TokenCounter], [upstream.ModelLister] and
+// [upstream.Preflighter]. It is safe for concurrent use.
 type Client struct {
-	server *adapter.Server
-	closed bool
-	limits adapter.OutputLimits
+	client        *adapter.Client
+	closedSchemas bool
+	outputLimits  adapter.OutputLimits
 }
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p, fault := c.plan(req)
+	p, violation := c.plan(req)
 	if err := w.Loss(p.losses); err != nil {
 		return err
 	}
-	if fault != nil {
-		return fault
+	if violation != nil {
+		return violation
 	}
 	body, err := p.body(ctx)
 	if err != nil {
@@ -38,22 +38,22 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if req.Stream {
 		method = ":streamGenerateContent?alt=sse"
 	}
-	a, err := c.server.Do(ctx, &adapter.Exchange{Path: pathOf(p.model) + method, Client: p.sends, Body: body, Stream: req.Stream})
+	a, err := c.client.Do(ctx, &adapter.Request{Path: pathOf(p.model) + method, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream})
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	if a.Stream || req.Stream { // the reader knows an array for itself
-		return adapter.Relay(ctx, w, generatecontent.NewStreamReader(a, c.server.Limits()), a.Head(p.wire == nil), p.restore)
+	if a.Stream || req.Stream { // the reader accepts a JSON array, too
+		return adapter.Relay(ctx, w, generatecontent.NewStreamReader(a, c.client.Limits()), a.StartInfo(p.wire == nil), p.restore)
 	}
 	f, err := a.Decode(generatecontent.DecodeResponse)
 	if err != nil {
 		return err
 	}
-	return adapter.WriteResponse(w, f, a.Head(p.wire == nil), p.restore)
+	return adapter.WriteResponse(w, f, a.StartInfo(p.wire == nil), p.restore)
 }
 
-// resource returns the name of a model as the API has it.
+// resource returns the resource name of a model.
 func resource(model string) string {
 	switch root, _, _ := strings.Cut(model, "/"); root {
 	case "models", "tunedModels", "publishers", "projects", "dynamic":
@@ -62,8 +62,8 @@ func resource(model string) string {
 	return "models/" + model
 }
 
-// pathOf returns the path of a model. A colon in a name is escaped, since the
-// API ends the name at the colon before the method.
+// pathOf returns the URL path of a model. Colons are escaped, since the API
+// separates the method by a colon.
 func pathOf(model string) string {
 	steps := strings.Split(resource(model), "/")
 	for i, s := range steps {
@@ -72,9 +72,10 @@ func pathOf(model string) string {
 	return "/" + strings.Join(steps, "/")
 }
 
-// CountTokens asks the server. Servers that cannot count get
-// [upstream.EstimateTokens], and so do requests with links or ids of files that
-// the vendor cannot be sent: nothing is fetched merely to count.
+// CountTokens asks the server for the number of input tokens. It returns an
+// estimate, as [upstream.EstimateTokens] does, if the server cannot count, or if the
+// request references files that cannot be sent as they are: files are not fetched to
+// count their tokens.
 func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
 	p, err := c.plan(req)
 	if err != nil {
@@ -89,24 +90,24 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 }
 
 func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (upstream.TokenCount, error) {
-	if p.wire == nil && absent(p.from) {
-		return adapter.Estimate(req), nil
+	if p.wire == nil && hasExternalFiles(p.source) {
+		return adapter.EstimatedCount(req), nil
 	}
 	body, err := p.countBody(ctx)
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	n, err := c.server.SendCount(ctx, &adapter.Exchange{Path: pathOf(p.model) + ":countTokens", Client: p.sends, Body: body},
+	n, err := c.client.SendCount(ctx, &adapter.Request{Path: pathOf(p.model) + ":countTokens", ClientHeader: p.clientHeader, Body: body},
 		func(text string) (upstream.TokenCount, error) { return generatecontent.DecodeCount([]byte(text)) })
-	if adapter.NotServed(err) {
-		return adapter.Estimate(req), nil
+	if adapter.IsNotServed(err) {
+		return adapter.EstimatedCount(req), nil
 	}
 	return n, err
 }
 
-// Models asks the server for its models, page by page.
+// Models returns all models that the server lists.
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	return adapter.Models(ctx, c.page)
+	return adapter.ListModels(ctx, c.page)
 }
 
 func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
@@ -114,25 +115,26 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	if after != "" {
 		path += "&pageToken=" + url.QueryEscape(after)
 	}
-	_, err = c.server.Send(ctx, &adapter.Exchange{Path: path}, func(text string) (err error) {
+	_, err = c.client.Send(ctx, &adapter.Request{Path: path}, func(text string) (err error) {
 		list, next, err = generatecontent.DecodeModels([]byte(text))
 		return err
 	})
 	return list, next, err
 }
 
-// FormatOf implements [upstream.FormatReporter]: requests are sent as content
-// generation.
+// FormatOf implements [upstream.FormatReporter]. It returns
+// [generatecontent.Format].
 func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, error) {
 	return generatecontent.Format, nil
 }
 
-// Preflight tells what would be lost. Nothing is sent or fetched. The error is
-// that of a request that cannot be told at all.
+// Preflight returns the losses that Generate would report. It sends and fetches
+// nothing. It returns an error if the request cannot be represented in
+// generateContent.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p, err := c.plan(req)
 	return p.losses, err
 }
 
-// rules are the format's for names; ids may be anything.
-var rules = &legal.Rules{Name: legal.Rule{MaxBytes: 128, Punctuation: "_.:-", LetterFirst: true}, AnyID: true}
+// nameRules are the format's rules for tool names. Ids are not restricted.
+var nameRules = &legal.Rules{Name: legal.Rule{MaxBytes: 128, Punctuation: "_.:-", LetterFirst: true}, AnyID: true}

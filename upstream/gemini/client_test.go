@@ -19,11 +19,11 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
-// seen is what the vendor was sent.
+// seen is a request that the vendor received.
 type seen struct{ Path, Query, Body, Key, Cookie, Client string }
 
-// vendor starts a server that answers everything with the same words, and
-// returns a client of it. What it was sent last is in the seen.
+// vendor starts a server with a fixed response and returns a client for it. The last
+// request is in the seen.
 func vendor(t *testing.T, kind, answer string, o gemini.Options) (*gemini.Client, *seen) {
 	t.Helper()
 	got := new(seen)
@@ -43,7 +43,7 @@ func vendor(t *testing.T, kind, answer string, o gemini.Options) (*gemini.Client
 	return c, got
 }
 
-// ask sends a body through a front to the client, and returns the answer.
+// ask sends a body through a handler to the client and returns the response.
 func ask(t *testing.T, c *gemini.Client, path, body string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
@@ -64,8 +64,8 @@ data: {"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finish
 
 `
 
-// TestVerbatim checks that between two sides of one format nothing changes, and
-// that nothing of the client's headers goes along.
+// TestVerbatim checks that requests and responses of one format are not changed, and
+// that no header of the client is sent.
 func TestVerbatim(t *testing.T) {
 	c, got := vendor(t, "text/event-stream", stream, gemini.Options{
 		Key: "host-key", Model: func(string) string { return "gemini y" },
@@ -82,8 +82,8 @@ func TestVerbatim(t *testing.T) {
 	}
 }
 
-// TestModelPath checks that a model name is one part of the path, whatever it
-// contains, and that the handler reads the same name from it.
+// TestModelPath checks that a model name is one path element, whatever it contains,
+// and that the handler reads the same name from it.
 func TestModelPath(t *testing.T) {
 	for name, want := range map[string]string{
 		"m":                       "/v1beta/models/m:generateContent",
@@ -105,8 +105,8 @@ func TestModelPath(t *testing.T) {
 const reply = `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP","avgLogprobs":-0.1}],
  "usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5,"x":1},"modelVersion":"gemini-y","responseId":"r1","z":{"b":1}}`
 
-// TestVerbatimModel checks that a body which names the model that is asked passes
-// as it came, in whichever form it names it.
+// TestVerbatimModel checks that a body that names the requested model in any form is
+// not changed.
 func TestVerbatimModel(t *testing.T) {
 	for _, name := range []string{"gemini-x", "models/gemini-x"} {
 		body := `{"model":"` + name + `","contents":[{"role":"user","parts":[{"text":"hi"}]}]}`

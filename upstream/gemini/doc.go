@@ -1,38 +1,36 @@
-// Package gemini lets any front ask servers that speak the content generation
-// format: the vendor's own API, and other servers that resemble it.
+// Package gemini sends requests to servers that speak the generateContent format:
+// the vendor's API, and other servers with a compatible API.
 //
 //	up, err := gemini.New(gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
-// A request that came in this format goes on byte for byte; answers come back
-// the same way. A request of another format is told in this one, and what that
-// loses is reported before anything is sent: see [upstream.Writer.Loss] and
+// A request that arrived in this format is sent byte for byte, and responses return
+// in the same way. A request of another format is converted to generateContent, and
+// losses are reported before anything is sent: see [upstream.Writer.Loss] and
 // [generatecontent.RequestForTarget].
 //
-// The model is asked what the user said last, or nothing: no other words stand
-// for it. If only another vendor understands what was said, that is reported as
-// lost, and the request fails with a [content.Violation] that names the part. It
-// fails too, naming the turn, if there is nothing but empty texts, which the
-// vendor's models refuse.
+// The last user message must reach the model; no substitute text is sent. If all of
+// it is specific to another vendor, or it has no parts, the losses are reported and
+// the request fails with a [content.Violation] that names the part or the turn.
 //
 // # Models
 //
-// What a model takes is read from its name. Models of the third generation think
-// by levels, sign their calls, and take files in results. Where a call of theirs
-// has no signature, because another vendor made it or the client lost it, the
-// value stands that the vendor has for this. Those of 2.5 think by budgets, and
-// files stand behind results; older ones do not think. Names that tell nothing
-// are asked as new models are, but with files behind results.
+// The Client derives what a model accepts from its name. Models of the third
+// generation have thinking levels, sign their tool calls, and accept files in tool
+// results. A tool call without a signature, from another vendor or a client that
+// dropped it, is sent with the vendor's placeholder. Models of version 2.5 have
+// thinking budgets, and files follow tool results. Older models do not think. Unknown
+// names are treated as new models, but with files after tool results.
 //
-// Who asks for thinking in another format and does not say how much of it to
-// show is shown the vendor's summaries.
+// If a request of another format asks for thinking and not for a display, the
+// vendor's thinking summaries are included.
 //
 // # Files
 //
-// Links and files of the host's are put into the document after the losses were
-// told, unless links may be passed on. Files that the vendor keeps are named as
-// they are. A file of any other kind, or of a type that the vendor does not take,
-// is a [content.Violation].
+// Links and the host's files are inlined after the losses were reported, unless links
+// may be forwarded. Files that the vendor stores are referenced by their names. Any
+// other file, and a file of a type that the vendor does not accept, is a
+// [content.Violation].
 //
 // # Other services
 //

@@ -12,8 +12,7 @@ import (
 	"github.com/polywire/polywire/upstream/gemini"
 )
 
-// A server is asked by its base URL, without a version. An empty one is the
-// vendor's own.
+// The base URL has no version. The default is the vendor's own API.
 func ExampleNew() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Println(r.URL.Path, r.Header.Get("X-Goog-Api-Key"))
@@ -34,13 +33,13 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Usage.Prompt(), reply.Usage.Answer())
+	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Usage.Prompt(), reply.Usage.Completion())
 	// Output:
 	// /v1beta/models/gemini-3.5-pro:generateContent k-host
 	// Hello! 8 3
 }
 
-// What a request would lose is known without anything being sent.
+// Preflight returns the losses of a request without sending it.
 func ExampleClient_Preflight() {
 	up, err := gemini.New(gemini.Options{})
 	if err != nil {

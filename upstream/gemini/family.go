@@ -6,15 +6,14 @@ import (
 	"github.com/polywire/polywire/internal/adapter"
 )
 
-// A family is what the name of a model tells of what it takes. Names that tell
-// nothing are those of new models, or of other vendors' on servers that only
-// resemble this one.
+// A family describes a model by its name. Unknown names are treated as new models,
+// or as those of other vendors with a compatible server.
 type family struct {
-	major, minor int // 0.0 is unknown
+	major, minor int // 0.0 if unknown
 	kind         kind
 }
 
-// A kind is one of the sizes that a generation comes in.
+// A kind is a size within a generation of models.
 type kind uint8
 
 const (
@@ -25,8 +24,8 @@ const (
 	image
 )
 
-// familyOf reads a name such as "gemini-2.5-flash-lite-preview", whatever
-// stands before its last slash.
+// familyOf parses a name such as "gemini-2.5-flash-lite-preview". Text up to the
+// last slash is ignored.
 func familyOf(model string) family {
 	name := model[strings.LastIndexByte(model, '/')+1:]
 	rest, ok := strings.CutPrefix(name, "gemini-")
@@ -51,7 +50,7 @@ func familyOf(model string) family {
 	return f
 }
 
-// digits reads a number of up to three digits, and returns what is behind it.
+// digits parses a number of up to three digits and returns the rest of s.
 func digits(s string) (n int, rest string) {
 	i := 0
 	for i < len(s) && i < 3 && '0' <= s[i] && s[i] <= '9' {
@@ -61,16 +60,17 @@ func digits(s string) (n int, rest string) {
 	return n, s[i:]
 }
 
-// before reports whether the family is known, and older than a version.
-func (f family) before(major, minor int) bool {
+// isBefore reports whether the version is known and lower than major.minor.
+func (f family) isBefore(major, minor int) bool {
 	return f.major > 0 && (f.major < major || f.major == major && f.minor < minor)
 }
 
-// since reports whether the family is known to be a version or newer.
-func (f family) since(major int) bool { return f.major >= major }
+// isSince reports whether the version is known and at least major.0.
+func (f family) isSince(major int) bool { return f.major >= major }
 
-// budgets returns the bounds of thinking of a model that takes budgets only,
-// and whether it can do without.
+// budgets returns the range of thinking budgets of a model without levels. off
+// reports whether thinking can be disabled, known whether the model has such a
+// range.
 func (f family) budgets() (low, high int64, off, known bool) {
 	if f.major != 2 || f.minor != 5 {
 		return 0, 0, false, false
@@ -83,28 +83,27 @@ func (f family) budgets() (low, high int64, off, known bool) {
 	case flashLite:
 		return 512, 24576, true, true
 	}
-	return 1, mostBudget, true, true
+	return 1, maxBudget, true, true
 }
 
-// mostBudget is the highest budget of all.
-const mostBudget = 65535
+// maxBudget is the highest budget of any model.
+const maxBudget = 65535
 
-// thinks reports whether a model may be told how to think.
-func (f family) thinks() bool { return !f.before(2, 5) && (f.major != 2 || f.kind != image) }
+// hasThinking reports whether the model accepts a thinking configuration.
+func (f family) hasThinking() bool { return !f.isBefore(2, 5) && (f.major != 2 || f.kind != image) }
 
-// outputLimits are those of the vendor's models.
+// outputLimits are the maximum output tokens of the vendor's models.
 var outputLimits = adapter.OutputLimits{
 	"gemini-1.5": 8192, "gemini-2.0": 8192,
 	"gemini-2.5": 65536, "gemini-2.5-flash-image": 32768,
 	"gemini-3": 65536, "gemini-3-pro-image": 32768,
 }
 
-// most returns how many tokens a response of a model can have, 0 if that is not
-// known.
-func (c *Client) most(model string) int64 {
-	n, ok := c.limits.Of(model)
+// maxOutput returns the maximum output tokens of a model, or 0 if unknown.
+func (c *Client) maxOutput(model string) int64 {
+	n, ok := c.outputLimits.Lookup(model)
 	if !ok {
-		n, _ = outputLimits.Of(model)
+		n, _ = outputLimits.Lookup(model)
 	}
 	return n
 }

@@ -7,13 +7,12 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// checkFiles returns what is wrong with the files of a request to which those
-// that could be had were put in: what the vendor cannot be sent. Paths are
-// neutral.
+// checkFiles returns violations for files that the vendor does not accept, after
+// files were inlined. Paths are neutral.
 func checkFiles(n *upstream.Request) error {
-	var faults content.ViolationList
+	var violations content.ViolationList
 	for f := range adapter.Files(n) {
-		if f.System() {
+		if f.InSystem() {
 			continue
 		}
 		switch s := f.Source.(type) {
@@ -23,34 +22,34 @@ func checkFiles(n *upstream.Request) error {
 			}
 			switch kind := typeOf(s); {
 			case kind == "":
-				faults.Add(content.CodeMedia, f.Path(), "the media type of the file is not known")
+				violations.Add(content.CodeMedia, f.Path(), "the media type of the file is unknown; set it")
 			case !generatecontent.IsSupportedMediaType(kind):
-				faults.Add(content.CodeUnsupported, f.Path(), "the model does not take files of this media type")
+				violations.Add(content.CodeUnsupported, f.Path(), "the model does not accept files of this media type")
 			}
 		case *content.File:
 			if s != nil && !generatecontent.IsStored(s.ID) {
-				faults.Add(content.CodeUnsupported, f.Path(), "the file is not kept by the vendor of the model; send it as base64")
+				violations.Add(content.CodeUnsupported, f.Path(), "the file is not stored by the model's vendor; send it as base64")
 			}
 		}
 	}
-	return faults.Err()
+	return violations.Err()
 }
 
-// typeOf returns the media type of a file, as far as it is said or shows.
+// typeOf returns the declared or detected media type of a file.
 func typeOf(s *content.Base64) string {
 	if s.MediaType != "" {
 		return s.MediaType
 	}
-	var lead [content.MediaLead]byte
-	n, _ := s.Lead(lead[:])
+	var lead [content.SniffLen]byte
+	n, _ := s.DecodePrefix(lead[:])
 	return content.DetectMediaType(lead[:n])
 }
 
-// absent reports whether a request has files that would have to be had from
-// elsewhere to be sent.
-func absent(n *upstream.Request) bool {
+// hasExternalFiles reports whether the request references files that must be loaded
+// before it can be sent.
+func hasExternalFiles(n *upstream.Request) bool {
 	for f := range adapter.Files(n) {
-		if f.System() {
+		if f.InSystem() {
 			continue
 		}
 		switch s := f.Source.(type) {

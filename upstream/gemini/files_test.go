@@ -15,10 +15,10 @@ func TestAbsent(t *testing.T) {
 		pass bool
 		want bool
 	}{
-		{"a link", &content.Image{Source: link}, false, true},
-		{"a link that is passed on", &content.Image{Source: link}, true, false},
-		{"another's id", &content.Document{Source: id}, true, true},
-		{"the vendor's id", &content.Media{Source: &content.File{ID: "https://generativelanguage.googleapis.com/v1beta/files/a"}}, false, false},
+		{"link", &content.Image{Source: link}, false, true},
+		{"forwarded link", &content.Image{Source: link}, true, false},
+		{"id of another vendor", &content.Document{Source: id}, true, true},
+		{"id of the vendor", &content.Media{Source: &content.File{ID: "https://generativelanguage.googleapis.com/v1beta/files/a"}}, false, false},
 		{"in a result", &content.ToolResult{Parts: []content.Part{&content.Image{Source: id}}}, false, true},
 		{"in a document", &content.Document{Source: &content.Parts{Parts: []content.Part{&content.Image{Source: link}}}}, false, true},
 		{"bytes", &content.Image{Source: &content.Base64{Data: "AAAA"}}, false, false},
@@ -26,7 +26,7 @@ func TestAbsent(t *testing.T) {
 	}
 	for _, tt := range tests {
 		n := &upstream.Request{ForwardLinks: tt.pass, Turns: []content.Turn{{Parts: []content.Part{tt.part}}}}
-		if got := absent(n); got != tt.want {
+		if got := hasExternalFiles(n); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}

@@ -11,87 +11,88 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// What depends on the model, beyond what [generatecontent.RequestForTarget] tells.
+// Losses that depend on the model. [generatecontent.RequestForTarget] reports the
+// others.
 var (
 	noThinking = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDropped,
-		Reason: "the model does not think"}
-	neverOff = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDegraded,
-		Reason: "the model cannot do without thinking: it thinks as little as it can"}
+		Reason: "the model cannot think; thinking was dropped"}
+	alwaysThinks = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDegraded,
+		Reason: "the model's thinking cannot be disabled; it thinks as little as possible"}
 	budgetBounds = &loss.Rule{Feature: loss.ThinkingBudget, Severity: content.LossDegraded,
-		Reason: "the model takes another range of budgets: it gets the nearest"}
-	noEfforts = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
-		Reason: "the model takes budgets only: it decides how much to think"}
-	effortLow = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
-		Reason: "the least effort of the model is low"}
+		Reason: "the thinking budget is outside the model's range; the nearest one was sent"}
+	noEffort = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
+		Reason: "the model has thinking budgets instead of efforts; it decides how much to think"}
+	minEffort = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
+		Reason: "the model's lowest effort is low; it was sent"}
 	noJSONBesideTools = &loss.Rule{Feature: loss.OutputSchema, Severity: content.LossDropped,
-		Reason: "the model does not take a form of the answer beside functions"}
-	limitLowered = &loss.Rule{Feature: loss.MaxTokens, Severity: content.LossDegraded,
-		Reason: "the model's responses have fewer tokens: the limit is lowered"}
+		Reason: "the model does not accept a response format together with functions; the format was dropped"}
+	loweredLimit = &loss.Rule{Feature: loss.MaxTokens, Severity: content.LossDegraded,
+		Reason: "the token limit exceeds the model's maximum; it was lowered to the maximum"}
 )
 
-// fitLosses is the table of what this package loses by itself.
+// fitLosses are all losses that this package itself reports.
 var fitLosses = []*loss.Rule{
 	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, legal.HeaderNotSent,
-	noThinking, neverOff, budgetBounds, noEfforts, effortLow, noJSONBesideTools, limitLowered,
+	noThinking, alwaysThinks, budgetBounds, noEffort, minEffort, noJSONBesideTools, loweredLimit,
 }
 
-// target says what a model takes.
+// target returns what the models of a family accept.
 func (c *Client) target(f family) generatecontent.Target {
 	return generatecontent.Target{
-		ClosedSchemas:     c.closed,
-		FilesAfterResults: !f.since(3),
-		SignedCalls:       !f.before(3, 0),
-		NoMixedTools:      f.before(3, 0),
+		ClosedSchemas:     c.closedSchemas,
+		FilesAfterResults: !f.isSince(3),
+		SignedCalls:       !f.isBefore(3, 0),
+		NoMixedTools:      f.isBefore(3, 0),
 		FilesInlined:      true,
 	}
 }
 
-// fit makes a request one that the model accepts. most is how many tokens its
-// responses have; 0 means that it is not known.
-func fit(r *generatecontent.Request, n *upstream.Request, f family, most int64, log *loss.Log) {
+// fit changes a request so that the model accepts it. maxOutput is the model's
+// maximum; 0 means unknown.
+func fit(r *generatecontent.Request, n *upstream.Request, f family, maxOutput int64, log *loss.Log) {
 	g := r.GenerationConfig
 	if g == nil {
 		return
 	}
-	low, lowered := adapter.Lower(g.MaxOutputTokens, most)
+	low, lowered := adapter.CapTokens(g.MaxOutputTokens, maxOutput)
 	if g.MaxOutputTokens = low; lowered {
-		log.Add(limitLowered, "max_tokens")
+		log.Add(loweredLimit, "max_tokens")
 	}
 	if g.ThinkingConfig != nil {
 		t := *g.ThinkingConfig
 		g.ThinkingConfig = &t
-		think(&t, n, f, log)
-		if !f.thinks() {
+		fitThinking(&t, n, f, log)
+		if !f.hasThinking() {
 			g.ThinkingConfig = nil
 		}
 	}
 	functions := slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind == "" })
-	if functions && f.before(3, 0) && g.ResponseMimeType == "application/json" {
+	if functions && f.isBefore(3, 0) && g.ResponseMimeType == "application/json" {
 		log.Add(noJSONBesideTools, "output")
 		g.ResponseMimeType, g.ResponseSchema, g.ResponseJSONSchema = "", "", ""
 	}
-	if g.ThinkingConfig == nil && empty(g) {
+	if g.ThinkingConfig == nil && isEmptyConfig(g) {
 		r.GenerationConfig = nil
 	}
 }
 
-// empty reports whether a configuration says nothing.
-func empty(g *generatecontent.GenerationConfig) bool {
+// isEmptyConfig reports whether a configuration has no members.
+func isEmptyConfig(g *generatecontent.GenerationConfig) bool {
 	r := generatecontent.Request{GenerationConfig: g}
 	b, err := r.AppendJSON(nil)
 	return err == nil && string(b) == `{"generationConfig":{}}`
 }
 
-// think makes t what the model takes.
-func think(t *generatecontent.ThinkingConfig, n *upstream.Request, f family, log *loss.Log) {
-	if n.Thinking.Enabled() && n.Thinking.Display == "" && !native(n) {
-		show := true // who asks for thinking elsewhere sees it
+// fitThinking changes t so that the model accepts it.
+func fitThinking(t *generatecontent.ThinkingConfig, n *upstream.Request, f family, log *loss.Log) {
+	if n.Thinking.Enabled() && n.Thinking.Display == "" && !isNative(n) {
+		show := true // in other formats, thinking is shown by default
 		t.IncludeThoughts = &show
 	}
 	low, high, off, known := f.budgets()
 	switch {
-	case !f.thinks():
-		forget(log, "thinking.mode", "thinking.budget", "thinking.effort", "thinking.display")
+	case !f.hasThinking():
+		removeLosses(log, "thinking.mode", "thinking.budget", "thinking.effort", "thinking.display")
 		if n.Thinking.Enabled() {
 			log.Add(noThinking, "thinking.mode")
 		}
@@ -100,28 +101,27 @@ func think(t *generatecontent.ThinkingConfig, n *upstream.Request, f family, log
 		}
 	case known:
 		if t.ThinkingLevel != "" {
-			forget(log, "thinking.effort")
-			log.Add(noEfforts, "thinking.effort")
+			removeLosses(log, "thinking.effort")
+			log.Add(noEffort, "thinking.effort")
 			t.ThinkingLevel, t.ThinkingBudget = "", number(-1)
 		}
-		bound(t, low, high, off, log)
-	case f.since(3):
-		leveled(t, f, log)
+		boundBudget(t, low, high, off, log)
+	case f.isSince(3):
+		fitLevel(t, f, log)
 	}
 }
 
-// forget takes back what was told of how the format says what is not said at
-// all.
-func forget(log *loss.Log, paths ...string) {
+// removeLosses removes losses of members that are not sent at all.
+func removeLosses(log *loss.Log, paths ...string) {
 	log.Losses = slices.DeleteFunc(log.Losses, func(l content.Loss) bool { return slices.Contains(paths, l.Path) })
 }
 
-// bound puts a budget into bounds.
-func bound(t *generatecontent.ThinkingConfig, low, high int64, off bool, log *loss.Log) {
+// boundBudget moves a budget into a range.
+func boundBudget(t *generatecontent.ThinkingConfig, low, high int64, off bool, log *loss.Log) {
 	switch b := t.ThinkingBudget; {
 	case b == nil || *b == -1, *b == 0 && off, *b >= low && *b <= high:
 	case *b == 0:
-		log.Add(neverOff, "thinking.mode")
+		log.Add(alwaysThinks, "thinking.mode")
 		t.ThinkingBudget = number(low)
 	default:
 		log.Add(budgetBounds, "thinking.budget")
@@ -129,27 +129,27 @@ func bound(t *generatecontent.ThinkingConfig, low, high int64, off bool, log *lo
 	}
 }
 
-// leveled makes t what a model takes that thinks by levels. It takes budgets,
+// fitLevel changes t for a model with thinking levels. Such models accept budgets,
 // too.
-func leveled(t *generatecontent.ThinkingConfig, f family, log *loss.Log) {
-	least := "MINIMAL"
+func fitLevel(t *generatecontent.ThinkingConfig, f family, log *loss.Log) {
+	minLevel := "MINIMAL"
 	if f.kind == pro {
-		least = "LOW"
+		minLevel = "LOW"
 	}
 	if b := t.ThinkingBudget; b != nil && *b == 0 {
-		log.Add(neverOff, "thinking.mode")
-		t.ThinkingBudget, t.ThinkingLevel = nil, least
+		log.Add(alwaysThinks, "thinking.mode")
+		t.ThinkingBudget, t.ThinkingLevel = nil, minLevel
 		return
 	}
-	if t.ThinkingLevel == "MINIMAL" && least != "MINIMAL" {
-		log.Add(effortLow, "thinking.effort")
-		t.ThinkingLevel = least
+	if t.ThinkingLevel == "MINIMAL" && minLevel != "MINIMAL" {
+		log.Add(minEffort, "thinking.effort")
+		t.ThinkingLevel = minLevel
 	}
-	bound(t, 1, mostBudget, true, log)
+	boundBudget(t, 1, maxBudget, true, log)
 }
 
-// native reports whether a request came in this format, as far as one can see.
-func native(n *upstream.Request) bool {
+// isNative reports whether a request seems to have arrived in this format.
+func isNative(n *upstream.Request) bool {
 	return n.Wire != nil && n.Wire.Format == generatecontent.Format || n.Extra != nil && n.Extra.Format == generatecontent.Format
 }
 

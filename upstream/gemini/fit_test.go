@@ -46,7 +46,7 @@ func fitted(t *testing.T, model string, n *upstream.Request) (config string, los
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := generatecontent.Request{GenerationConfig: p.say.GenerationConfig}
+	r := generatecontent.Request{GenerationConfig: p.request.GenerationConfig}
 	b, err := r.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func budget(n int64) upstream.Thinking {
 	return upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &n, Display: "summarized"}
 }
 
-// A fit is what becomes of how a model is told to think.
+// A fitCase is a thinking configuration and the expected result.
 type fitCase struct {
 	model string
 	from  upstream.Thinking
@@ -115,9 +115,9 @@ func TestThinkingFits(t *testing.T) {
 	}
 }
 
-// A request that came in this format, and was changed, says of thoughts what it
-// said.
-func TestThoughtsOfOwn(t *testing.T) {
+// TestNativeThinking checks that an edited request of this format keeps its thinking
+// configuration.
+func TestNativeThinking(t *testing.T) {
 	r, err := generatecontent.ParseRequestString(`{"contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"thinkingConfig":{"thinkingBudget":128}},"safetySettings":[` +
 		`{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],"labels":{"a":"b"},"x":1}`)
 	if err != nil {
@@ -133,7 +133,7 @@ func TestThoughtsOfOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.say.AppendJSON(nil)
+	got, err := p.request.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,12 +158,12 @@ func TestFormBesideFunctions(t *testing.T) {
 	}
 }
 
-// Every rule of this package's own is met by the tests above.
+// TestFitLosses checks that the tests above report every loss of this package.
 func TestFitLosses(t *testing.T) {
 	var all []content.Loss
 	fitting := func(model string, q *upstream.Request) {
 		var log loss.Log
-		fit(mustSay(q), q, familyOf(model), new(Client).most(model), &log)
+		fit(mustSay(q), q, familyOf(model), new(Client).maxOutput(model), &log)
 		all = append(all, log.Losses...)
 	}
 	for _, tt := range fits {

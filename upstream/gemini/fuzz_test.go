@@ -9,8 +9,8 @@ import (
 	"github.com/polywire/polywire/messages"
 )
 
-// Whatever a client of Messages may ask becomes a document that the format's own
-// parser reads, or a fault of the request; and it is the same a second time.
+// FuzzPlan checks that any Messages request becomes a document that the format's
+// parser accepts, or a violation, and that the result is deterministic.
 func FuzzPlan(f *testing.F) {
 	for _, body := range []string{
 		`{"model":"gemini-3.8-flash","max_tokens":9,"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"q"}]}`,
@@ -42,7 +42,7 @@ func FuzzPlan(f *testing.F) {
 			b, err := p.body(t.Context())
 			if err != nil {
 				if list, _ := content.Violations(err); len(list) == 0 {
-					t.Errorf("%v is no fault of the request", err)
+					t.Errorf("%v is not a violation of the request", err)
 				}
 				return ""
 			}

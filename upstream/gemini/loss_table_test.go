@@ -6,5 +6,5 @@ import (
 	"github.com/polywire/polywire/internal/loss/losstable"
 )
 
-// TestLossTable keeps what the page of losses says of the vendor's models.
+// TestLossTable compares the losses of this package with their table.
 func TestLossTable(t *testing.T) { losstable.Check(t, "gemini", fitLosses...) }

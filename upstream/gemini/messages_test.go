@@ -20,7 +20,7 @@ import (
 	"github.com/polywire/polywire/upstream/gemini"
 )
 
-// A bench is a Messages front in front of the vendor.
+// A bench is a Messages handler with a client of the vendor.
 type bench struct {
 	t      *testing.T
 	vendor *vendorfake.Server
@@ -41,7 +41,7 @@ func newBench(t *testing.T, o vendorfake.Options) *bench {
 	return b
 }
 
-// post sends a body to the front, and returns what it answers.
+// post sends a body to the handler and returns the response.
 func (b *bench) post(path, body string) *httptest.ResponseRecorder {
 	b.t.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
@@ -53,8 +53,8 @@ func (b *bench) post(path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// answer is post for an answer that has to be whole. It returns the message,
-// however it was sent.
+// answer sends a body and returns the message, streamed or not. The response must be
+// complete.
 func (b *bench) answer(body string) message {
 	b.t.Helper()
 	w := b.post("/v1/messages", body)
@@ -75,7 +75,7 @@ func read[T any](t *testing.T, doc string) (v T) {
 	return v
 }
 
-// A message is an answer as clients read it.
+// A message is a response as clients read it.
 type message struct {
 	Content    []json.RawMessage `json:"content"`
 	StopReason string            `json:"stop_reason"`
@@ -85,7 +85,7 @@ type message struct {
 	} `json:"usage"`
 }
 
-// joined puts a stream together as clients do.
+// joined collects a stream as clients do.
 func joined(t *testing.T, stream string) message {
 	t.Helper()
 	var m message
@@ -137,8 +137,7 @@ func joined(t *testing.T, stream string) message {
 	return m
 }
 
-// A dialogue is a conversation that a client of Messages has, keeping all that
-// it was told.
+// A dialogue is the conversation of a Messages client that keeps everything.
 type dialogue struct {
 	head  string // what stands in front of the messages
 	turns []string
@@ -150,7 +149,7 @@ func (d *dialogue) user(blocks ...string) {
 
 func (d *dialogue) body() string { return d.head + `"messages":[` + strings.Join(d.turns, ",") + `]}` }
 
-// ask sends the conversation, and adds the answer to it.
+// ask sends the conversation and adds the response to it.
 func (d *dialogue) ask(b *bench) message {
 	b.t.Helper()
 	m := b.answer(d.body())
@@ -162,7 +161,7 @@ func (d *dialogue) ask(b *bench) message {
 	return m
 }
 
-// calls returns the ids of the calls of an answer.
+// calls returns the ids of the tool calls in a response.
 func (m message) calls(t *testing.T) (ids []string) {
 	for _, raw := range m.Content {
 		if c := read[struct{ Type, ID string }](t, string(raw)); c.Type == "tool_use" {
@@ -188,9 +187,9 @@ const (
 		`{"name":"now","input_schema":{"type":"object"}}],`
 )
 
-// An agent that speaks Messages talks with the vendor for many turns: thoughts,
-// parallel calls, files in results, in all families and both ways of answering.
-// The fake refuses missing and damaged signatures, and such as stand elsewhere.
+// TestLongConversation runs an agent that speaks Messages for many turns: thinking,
+// parallel tool calls, files in results, in all families, streamed and whole. The
+// fake refuses signatures that are missing, damaged or misplaced.
 func TestLongConversation(t *testing.T) {
 	for _, model := range []string{"gemini-3.8-flash", "gemini-3.1-pro-preview", "gemini-2.5-flash", "gemini-2.5-pro", "gemini-flash-latest"} {
 		for _, stream := range []bool{false, true} {
@@ -225,8 +224,8 @@ func TestLongConversation(t *testing.T) {
 	}
 }
 
-// checkPrefixes checks that the contents of each request begin as those of the
-// one before it.
+// checkPrefixes checks that the contents of each request begin with those of the one
+// before it.
 func checkPrefixes(t *testing.T, b *bench) {
 	t.Helper()
 	before := ""
@@ -274,9 +273,9 @@ func severities(r *upstream.Report) (list []string) {
 	return list
 }
 
-// A conversation that another vendor began goes on with this one. What it
-// thought is left out, and where signatures are missing the vendor's own value
-// stands, the same in each turn.
+// TestVendorSwitch continues a conversation of another vendor. Its thinking is
+// dropped, and missing signatures are replaced by the vendor's placeholder, the same
+// in each turn.
 func TestVendorSwitch(t *testing.T) {
 	for _, model := range []string{"gemini-3.8-flash", "gemini-2.5-flash"} {
 		b := newBench(t, vendorfake.Options{})
@@ -310,7 +309,7 @@ func TestVendorSwitch(t *testing.T) {
 	}
 }
 
-// Tokens are counted with all that counts, and models listed, through the front.
+// TestCountAndModels counts tokens and lists models through the handler.
 func TestCountAndModels(t *testing.T) {
 	b := newBench(t, vendorfake.Options{TotalTokens: 77, Models: []string{"gemini-3.8-flash"}})
 	w := b.post("/v1/messages/count_tokens", `{"model":"gemini-3.8-flash","system":"s",`+tools+`"messages":[{"role":"user","content":"q"}]}`)
@@ -336,7 +335,7 @@ func TestCountAndModels(t *testing.T) {
 			t.Errorf("%s: losses (-want +got):\n%s", name, diff)
 		}
 		if got, want := w.Header().Get("Polywire-Loss"), "dropped messages.0.content.1; degraded tools.0"; got != want {
-			t.Errorf("%s: the header tells %q, want %q", name, got, want)
+			t.Errorf("%s: the header has %q, want %q", name, got, want)
 		}
 	}
 	r := httptest.NewRequest(http.MethodGet, "/v1/models", nil)
@@ -348,8 +347,8 @@ func TestCountAndModels(t *testing.T) {
 	}
 }
 
-// What a command-line agent sends goes to the vendor as it is: the body of the
-// workload has tools of all kinds, thoughts of another vendor and cache marks.
+// TestAgent sends requests of a command-line agent, with tools of all kinds,
+// thinking of another vendor and cache marks.
 func TestAgent(t *testing.T) {
 	for _, model := range []string{"gemini-3.8-flash", "gemini-2.5-pro"} {
 		b := newBench(t, vendorfake.Options{Key: "host-key"})
@@ -367,7 +366,7 @@ func lostOf(r *upstream.Report) (lost []string) {
 	return lost
 }
 
-// The side request of an agent that searches the web.
+// TestWebSearch sends the request of an agent that searches the web.
 func TestWebSearch(t *testing.T) {
 	b := newBench(t, vendorfake.Options{})
 	m := b.answer(`{"model":"gemini-3.8-flash","max_tokens":100,"stream":true,"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":8}],` +
@@ -381,7 +380,7 @@ func TestWebSearch(t *testing.T) {
 	}
 }
 
-// What the vendor says of its sources reaches clients as citations.
+// TestWebCitations checks that the vendor's sources become citations.
 func TestWebCitations(t *testing.T) {
 	const grounds = `{"groundingChunks":[{"web":{"uri":"https://a.example/","title":"A"}}],` +
 		`"groundingSupports":[{"segment":{"startIndex":0,"endIndex":6,"text":"Herons"},"groundingChunkIndices":[0]}]}`

@@ -13,8 +13,8 @@ import (
 	"github.com/polywire/polywire/upstream/gemini"
 )
 
-// A base URL may end in a version or not, and in a slash or not. Where there is
-// nothing, the cause names the path that was asked for, and no more of the URL.
+// TestBaseURL checks base URLs with and without version and slash. The cause of a
+// 404 has the path, and nothing else of the URL.
 func TestBaseURL(t *testing.T) {
 	var asked string
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("%q, version %q: asked for %s", tt.base, tt.version, asked)
 		}
 		var e *upstream.Error
-		if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", asked for "+tt.path+method) {
+		if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", requested path "+tt.path+method) {
 			t.Errorf("%q: %v", tt.base, err)
 		}
 	}
@@ -59,17 +59,17 @@ func greeting() *upstream.Request {
 	return &upstream.Request{Model: "m", Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi."}}}}}
 }
 
-// What is wrong with options is told on one line that repeats no key.
+// TestRefusedOptions checks that problems are on one line without a key.
 func TestRefusedOptions(t *testing.T) {
 	key := func(context.Context) (string, error) { return "", nil }
 	for _, tt := range []struct {
 		o    gemini.Options
 		want string
 	}{
-		{gemini.Options{BaseURL: "http://u:secret@h/v1"}, "gemini: base URL: it has no place for user-info or a fragment"},
-		{gemini.Options{Key: "secret\n"}, "gemini: key: no header can hold it: there is a line break or another control character in it"},
-		{gemini.Options{Key: "secret", KeyFunc: key}, "gemini: key: there is both a Key and a KeyFunc"},
-		{gemini.Options{Version: "V/1", Reply: -1}, `gemini: version: "V/1" is not made of small letters and digits; limit Reply: it is negative`},
+		{gemini.Options{BaseURL: "http://u:secret@h/v1"}, "gemini: BaseURL: must not contain user-info or a fragment"},
+		{gemini.Options{Key: "secret\n"}, "gemini: Key: contains a line break or another control character"},
+		{gemini.Options{Key: "secret", KeyFunc: key}, "gemini: Key: only one of Key and KeyFunc may be set"},
+		{gemini.Options{Version: "V/1", Reply: -1}, `gemini: Version: "V/1" must consist of lower-case letters and digits; Reply: is negative`},
 	} {
 		if _, err := gemini.New(tt.o); err == nil || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)

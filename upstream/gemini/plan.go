@@ -18,57 +18,57 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A plan is a request on its way: what is sent, and what is lost by that.
-// Nothing is fetched or written until its body is asked for.
+// A plan is a converted request and its losses. Making it fetches and writes
+// nothing.
 type plan struct {
-	client *Client
-	sends  http.Header // headers of the client
-	losses []content.Loss
+	client       *Client
+	clientHeader http.Header // forwarded from the client
+	losses       []content.Loss
 
-	wire  *upstream.Wire // the very document, if it may go as it is
-	model string
-	from  *upstream.Request        // otherwise: with names that are legal,
-	say   *generatecontent.Request // and in words of the format
-	names *legal.Names
+	wire    *upstream.Wire // the original document, if it can be sent
+	model   string
+	source  *upstream.Request        // otherwise: the neutral request with valid names,
+	request *generatecontent.Request // and its wire form
+	names   *legal.Names
 }
 
-// plan says a request in the format, and finds what it loses. There is a plan
-// beside an error: if nothing is left to be answered, it has what was lost.
+// plan converts a request. The plan is never nil; with an error it has the losses
+// found so far.
 func (c *Client) plan(n *upstream.Request) (*plan, error) {
-	p := &plan{client: c, model: c.server.Model(n.Model)}
-	if !legalPath(p.model) {
-		return p, &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not the name of a model"}
+	p := &plan{client: c, model: c.client.Model(n.Model)}
+	if !isModelPath(p.model) {
+		return p, &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid model name"}
 	}
 	foreign := slices.ContainsFunc(n.Header, func(f upstream.Field) bool { return strings.EqualFold(f.Name, "anthropic-version") })
 	if !foreign && len(n.Header) > 0 {
-		p.sends = make(http.Header)
+		p.clientHeader = make(http.Header)
 		for _, f := range n.Header {
-			p.sends.Add(f.Name, f.Value)
+			p.clientHeader.Add(f.Name, f.Value)
 		}
 	}
 	if p.wire = upstream.WireOf(n, generatecontent.Format); p.wire != nil {
 		return p, nil
 	}
-	if err := cmp.Or(adapter.Answers(n), adapter.Kept(n, generatecontent.Format)); err != nil {
+	if err := cmp.Or(adapter.CheckMaxTokens(n), adapter.CheckForeignState(n, generatecontent.Format)); err != nil {
 		return p, err
 	}
 	var log loss.Log
 	if foreign {
 		legal.Headers(n, &log)
 	}
-	p.from, p.names = legal.Rename(legal.Portable(n, generatecontent.Format, &log), rules, &log)
-	p.say = p.said(p.from, &log)
-	fault := adapter.Asked(n, log.Losses, len(p.say.Contents) > 0, func(n *upstream.Request) bool {
+	p.source, p.names = legal.Rename(legal.Portable(n, generatecontent.Format, &log), nameRules, &log)
+	p.request = p.convert(p.source, &log)
+	violation := adapter.CheckLastMessage(n, log.Losses, len(p.request.Contents) > 0, func(n *upstream.Request) bool {
 		r, _ := generatecontent.RequestForTarget(n, c.target(familyOf(p.model)))
 		return len(r.Contents) > 0
 	})
 	p.losses = loss.Bound(log.Losses)
-	return p, fault
+	return p, violation
 }
 
-// legalPath reports whether the steps of a model's name lead to it and nowhere
-// else, and whether it is short enough for a path.
-func legalPath(model string) bool {
+// isModelPath reports whether a model name is valid in a URL path: not too long, and
+// without empty, "." and ".." elements.
+func isModelPath(model string) bool {
 	if len(model) > codec.MaxModelName {
 		return false
 	}
@@ -80,47 +80,47 @@ func legalPath(model string) bool {
 	return true
 }
 
-// said says a request in words that the model understands.
-func (p *plan) said(n *upstream.Request, log *loss.Log) *generatecontent.Request {
+// convert converts a request to the wire form that the model accepts.
+func (p *plan) convert(n *upstream.Request, log *loss.Log) *generatecontent.Request {
 	f := familyOf(p.model)
 	r, losses := generatecontent.RequestForTarget(n, p.client.target(f))
 	log.Losses = append(log.Losses, losses...)
-	fit(r, n, f, p.client.most(p.model), log)
-	r.Model = "" // it stands in the path
+	fit(r, n, f, p.client.maxOutput(p.model), log)
+	r.Model = "" // it is in the path
 	return r
 }
 
-// fill puts in the files that the vendor cannot fetch.
-func (p *plan) fill(ctx context.Context) error {
+// loadFiles inlines the files that the vendor cannot fetch.
+func (p *plan) loadFiles(ctx context.Context) error {
 	if p.wire != nil {
 		return nil
 	}
-	n, err := p.from.Inline(ctx, true)
+	n, err := p.source.Inline(ctx, true)
 	if err != nil {
 		return err
 	}
 	if err := checkFiles(n); err != nil {
 		return err
 	}
-	if n != p.from {
-		p.say = p.said(n, new(loss.Log)) // the losses were told
+	if n != p.source {
+		p.request = p.convert(n, new(loss.Log)) // the losses were reported before
 	}
 	return nil
 }
 
-// body writes the document. Files that the vendor cannot fetch are loaded.
+// body returns the document, with files inlined that the vendor cannot fetch.
 func (p *plan) body(ctx context.Context) (adapter.Body, error) {
-	if err := p.fill(ctx); err != nil {
+	if err := p.loadFiles(ctx); err != nil {
 		return nil, err
 	}
 	if p.wire == nil {
-		return p.say.Body()
+		return p.request.Body()
 	}
 	return p.splice(p.renamed()), nil
 }
 
-// renamed reports whether the document names another model than is asked, in
-// whatever form.
+// renamed reports whether the document has a model member with another model than
+// the one to send.
 func (p *plan) renamed() bool {
 	for _, s := range p.wire.Spans {
 		doc, err := jsonwire.Parse(p.wire.Body[s.From:s.To], jsonwire.Limits{})
@@ -136,8 +136,8 @@ func (p *plan) renamed() bool {
 	return false
 }
 
-// splice returns the document that came, with the name of the model in it if it
-// needs one.
+// splice returns the original document, with the model's name in it if model is
+// true.
 func (p *plan) splice(model bool) adapter.Body {
 	var members []adapter.Member
 	if model {
@@ -146,24 +146,24 @@ func (p *plan) splice(model bool) adapter.Body {
 	return adapter.Splice(p.wire, members...)
 }
 
-// countBody writes the document that asks for a count. The vendor counts only
-// contents, unless the whole request is in the document; the vendor's other
-// service has no place for that, but takes what counts beside the contents.
+// countBody returns the document of a count request. The vendor counts only
+// contents, unless the document contains the whole request. The vendor's cloud
+// service does not accept that, but counts members beside the contents.
 func (p *plan) countBody(ctx context.Context) (adapter.Body, error) {
-	if err := p.fill(ctx); err != nil {
+	if err := p.loadFiles(ctx); err != nil {
 		return nil, err
 	}
-	elsewhere := strings.HasPrefix(p.model, "publishers/") || strings.HasPrefix(p.model, "projects/")
+	cloud := strings.HasPrefix(p.model, "publishers/") || strings.HasPrefix(p.model, "projects/")
 	if p.wire != nil {
-		if elsewhere || onlyContents(p.wire.Body) {
+		if cloud || hasOnlyContents(p.wire.Body) {
 			return p.splice(p.renamed()), nil
 		}
-		return within{p.splice(true)}, nil
+		return wrapped{p.splice(true)}, nil
 	}
-	r := *p.say
-	if elsewhere {
+	r := *p.request
+	if cloud {
 		r = generatecontent.Request{Contents: r.Contents, SystemInstruction: r.SystemInstruction, Tools: r.Tools,
-			GenerationConfig: r.GenerationConfig, Form: r.Form}
+			GenerationConfig: r.GenerationConfig}
 		return r.Body()
 	}
 	r.Model = resource(p.model)
@@ -171,12 +171,12 @@ func (p *plan) countBody(ctx context.Context) (adapter.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	return within{b}, nil
+	return wrapped{b}, nil
 }
 
-// onlyContents reports whether a document has nothing else that counts, or is
-// one that asks for a count already.
-func onlyContents(body string) bool {
+// hasOnlyContents reports whether a document has only contents, or is a count
+// request already.
+func hasOnlyContents(body string) bool {
 	doc, err := jsonwire.Parse(body, jsonwire.Limits{})
 	if err != nil {
 		return true
@@ -199,14 +199,14 @@ const (
 	wrapClose = `}`
 )
 
-// within is a document as a member of one that asks for a count.
-type within struct{ adapter.Body }
+// A wrapped is a document as a member of a count request.
+type wrapped struct{ adapter.Body }
 
 // Len returns the length of the document in bytes.
-func (b within) Len() int64 { return int64(len(wrapOpen)+len(wrapClose)) + b.Body.Len() }
+func (b wrapped) Len() int64 { return int64(len(wrapOpen)+len(wrapClose)) + b.Body.Len() }
 
 // Reader returns a reader of the whole document.
-func (b within) Reader() io.ReadCloser {
+func (b wrapped) Reader() io.ReadCloser {
 	return io.NopCloser(io.MultiReader(strings.NewReader(wrapOpen), b.Body.Reader(), strings.NewReader(wrapClose)))
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A store knows the files a and b, and every link.
+// A store resolves the files a and b, and every link.
 type store struct{ asked []string }
 
 func (s *store) Resolve(_ context.Context, src content.Source) (content.Blob, error) {
@@ -38,8 +38,8 @@ func (s *store) Resolve(_ context.Context, src content.Source) (content.Blob, er
 	return content.Blob{}, content.ErrUnresolved
 }
 
-// bodyOf returns what is sent for a request, its losses before anything was
-// loaded, and what is wrong with it.
+// bodyOf returns the document of a request, the losses before files were loaded, and
+// the error.
 func bodyOf(t *testing.T, n *upstream.Request) (body string, losses []content.Loss, err error) {
 	t.Helper()
 	c, err := New(Options{})
@@ -51,7 +51,7 @@ func bodyOf(t *testing.T, n *upstream.Request) (body string, losses []content.Lo
 		return "", p.losses, err
 	}
 	if s, ok := n.Resolver.(*store); ok && len(s.asked) > 0 {
-		t.Errorf("%q was loaded before the losses were told", s.asked)
+		t.Errorf("%q was loaded before the losses were reported", s.asked)
 	}
 	b, err := p.body(t.Context())
 	if err != nil {
@@ -86,14 +86,14 @@ func TestFiles(t *testing.T) {
 		from       *upstream.Request
 		losses     int
 	}{
-		{"a link", inline, withParts(link), 0},
-		{"a link that may be passed on", `{"fileData":{"mimeType":"image/jpeg","fileUri":"https://a.example/x"}}`, passed, 1},
-		{"a file", inline, withParts(anImage(&content.File{ID: "a"})), 0},
-		{"a file without a type", inline, withParts(anImage(&content.File{ID: "nameless"})), 0},
-		{"a file of the vendor", `{"fileData":{"fileUri":"` + stored + `"}}`, withParts(anImage(&content.File{ID: stored})), 0},
+		{"link", inline, withParts(link), 0},
+		{"forwarded link", `{"fileData":{"mimeType":"image/jpeg","fileUri":"https://a.example/x"}}`, passed, 1},
+		{"file", inline, withParts(anImage(&content.File{ID: "a"})), 0},
+		{"file without a type", inline, withParts(anImage(&content.File{ID: "nameless"})), 0},
+		{"file of the vendor", `{"fileData":{"fileUri":"` + stored + `"}}`, withParts(anImage(&content.File{ID: stored})), 0},
 		{"in a result", `{"functionResponse":{"id":"1","name":"f","response":{},"parts":[` + inline + `]}}`, withParts(result(anImage(&content.File{ID: "a"}))), 0},
 
-		{"a file that nobody knows", "turns.0.parts.0.source: files", withParts(anImage(&content.File{ID: "b"})), 0},
+		{"unknown file", "turns.0.parts.0.source: files", withParts(anImage(&content.File{ID: "b"})), 0},
 		{"a file of no type", "turns.0.parts.0.source: media", withParts(anImage(&content.File{ID: "shapeless"})), 0},
 		{"in a result, unknown", "turns.0.parts.0.parts.0.source: unsupported", withParts(result(anImage(&content.File{ID: "b"}))), 0},
 		{"in a document, unknown", "turns.0.parts.0.source.parts.0.source: unsupported", withParts(document), 1},
@@ -105,10 +105,10 @@ func TestFiles(t *testing.T) {
 			if len(losses) != tt.losses {
 				t.Errorf("lost %+v", losses)
 			}
-			var fault *content.Violation
-			if errors.As(err, &fault) {
-				if path, code, _ := strings.Cut(tt.want, ": "); fault.Path != path || code != "files" && string(fault.Code) != code {
-					t.Errorf("%+v, want %s", fault, tt.want)
+			var violation *content.Violation
+			if errors.As(err, &violation) {
+				if path, code, _ := strings.Cut(tt.want, ": "); violation.Path != path || code != "files" && string(violation.Code) != code {
+					t.Errorf("%+v, want %s", violation, tt.want)
 				}
 				return
 			}
@@ -120,9 +120,9 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A model that is not shown what the user said last is not asked; where it is
-// something that was said before, the conversation goes on.
-func TestSpeechless(t *testing.T) {
+// TestEmptyLastMessage checks that a request fails if nothing of its last user
+// message can be sent. If an earlier message is empty, the conversation continues.
+func TestEmptyLastMessage(t *testing.T) {
 	upload := &content.Unknown{Format: "messages", Kind: "container_upload", Raw: `{"type":"container_upload","file_id":"f"}`}
 	text := &content.Text{Text: "a"}
 	turns := func(list ...any) *upstream.Request {
@@ -137,36 +137,36 @@ func TestSpeechless(t *testing.T) {
 		from *upstream.Request
 		want string // the path of the error, or the contents
 	}{
-		{"an empty text, which the vendor accepts", withParts(&content.Text{}), `[{"role":"user","parts":[{"text":""}]}]`},
+		{"empty text", withParts(&content.Text{}), `[{"role":"user","parts":[{"text":""}]}]`},
 		{"no part", withParts(), "turns.0"},
 		{"white space", withParts(&content.Text{Text: " "}), `[{"role":"user","parts":[{"text":" "}]}]`},
-		{"an empty text at the end", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, &content.Text{}),
+		{"empty text in the last message", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, &content.Text{}),
 			`[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":""}]}]`},
-		{"a document of nothing else", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, &content.Document{Source: &content.Parts{Parts: []content.Part{upload}}}), "turns.2.parts.0.source.parts.0"},
-		{"only an answer, of nothing", turns(content.RoleAssistant, &content.Text{}), "turns.0"},
-		{"nothing left", withParts(&content.Text{}, upload), "turns.0.parts.1"},
-		{"a text beside it", withParts(upload, text), `[{"role":"user","parts":[{"text":"a"}]}]`},
-		{"a document beside it", withParts(upload, &content.Document{Title: "T", Source: &content.Base64{MediaType: "application/pdf", Data: "AAAA"}}),
+		{"document of only an unsupported part", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, &content.Document{Source: &content.Parts{Parts: []content.Part{upload}}}), "turns.2.parts.0.source.parts.0"},
+		{"only an empty assistant turn", turns(content.RoleAssistant, &content.Text{}), "turns.0"},
+		{"empty text and unsupported part", withParts(&content.Text{}, upload), "turns.0.parts.1"},
+		{"unsupported part and text", withParts(upload, text), `[{"role":"user","parts":[{"text":"a"}]}]`},
+		{"unsupported part and document", withParts(upload, &content.Document{Title: "T", Source: &content.Base64{MediaType: "application/pdf", Data: "AAAA"}}),
 			`[{"role":"user","parts":[{"text":"T"},{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}]}]`},
-		{"nothing left at the end", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, upload), "turns.2.parts.0"},
-		{"nothing left of a turn in a row", turns(content.RoleUser, text, content.RoleUser, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
-		{"nothing left of a row", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, upload, content.RoleUser, upload), "turns.2.parts.0"},
-		{"system text behind nothing", turns(content.RoleUser, upload, content.RoleSystem, text), "turns.0.parts.0"},
-		{"a system turn of which nothing is left", turns(content.RoleUser, text, content.RoleSystem, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
-		{"the assistant's beginning", turns(content.RoleUser, upload, content.RoleAssistant, text),
+		{"unsupported last message", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, upload), "turns.2.parts.0"},
+		{"unsupported turn after a user turn", turns(content.RoleUser, text, content.RoleUser, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
+		{"two unsupported user turns", turns(content.RoleUser, text, content.RoleAssistant, text, content.RoleUser, upload, content.RoleUser, upload), "turns.2.parts.0"},
+		{"system turn after an unsupported message", turns(content.RoleUser, upload, content.RoleSystem, text), "turns.0.parts.0"},
+		{"unsupported system turn", turns(content.RoleUser, text, content.RoleSystem, upload), `[{"role":"user","parts":[{"text":"a"}]}]`},
+		{"unsupported message before the assistant", turns(content.RoleUser, upload, content.RoleAssistant, text),
 			`[{"role":"user","parts":[{"text":"[Here was something that you cannot be shown.]"}]},{"role":"model","parts":[{"text":"a"}]}]`},
-		{"nothing left at the beginning", turns(content.RoleUser, upload, content.RoleAssistant, text, content.RoleUser, text),
+		{"unsupported first message", turns(content.RoleUser, upload, content.RoleAssistant, text, content.RoleUser, text),
 			`[{"role":"user","parts":[{"text":"[Here was something that you cannot be shown.]"}]},{"role":"model","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"a"}]}]`},
 	} {
 		tt.from.Model = "gemini-3.8-flash"
-		got, told, err := bodyOf(t, tt.from)
+		got, losses, err := bodyOf(t, tt.from)
 		dropped := func(l content.Loss) bool { return l.Path == tt.want && l.Severity == content.LossDropped }
-		if strings.Contains(tt.want, ".parts.") && !slices.ContainsFunc(told, dropped) {
-			t.Errorf("%s: what is dropped is not told: %v", tt.name, told)
+		if strings.Contains(tt.want, ".parts.") && !slices.ContainsFunc(losses, dropped) {
+			t.Errorf("%s: the dropped part is not reported: %v", tt.name, losses)
 		}
-		var fault *content.Violation
-		if got = strings.TrimSuffix(strings.TrimPrefix(got, `{"contents":`), "}"); errors.As(err, &fault) {
-			got = fault.Path
+		var violation *content.Violation
+		if got = strings.TrimSuffix(strings.TrimPrefix(got, `{"contents":`), "}"); errors.As(err, &violation) {
+			got = violation.Path
 		}
 		if got != tt.want {
 			t.Errorf("%s: %s, %v; want %s", tt.name, got, err, tt.want)
@@ -174,18 +174,19 @@ func TestSpeechless(t *testing.T) {
 	}
 }
 
-// What only fills the caches of the vendor of Messages is not asked of another,
-// whose answer would be without a limit.
-func TestNoTokens(t *testing.T) {
+// TestMaxTokensZero checks that a request that only fills the Messages vendor's
+// caches is refused.
+func TestMaxTokensZero(t *testing.T) {
 	n := withParts(&content.Text{Text: "a"})
 	n.MaxTokens = new(int64)
-	var fault *content.Violation
-	if body, _, err := bodyOf(t, n); !errors.As(err, &fault) || fault.Path != "max_tokens" {
+	var violation *content.Violation
+	if body, _, err := bodyOf(t, n); !errors.As(err, &violation) || violation.Path != "max_tokens" {
 		t.Errorf("%s, %v", body, err)
 	}
 }
 
-// A name that leads elsewhere must not reach the server with the host's key.
+// TestModelNames checks that a model name with another path is refused: it must not
+// reach the server with the host's key.
 func TestModelNames(t *testing.T) {
 	for name, good := range map[string]bool{
 		"x": true, "models/x": true, "a/b": true, "projects/p/locations/l/publishers/google/models/x": true, "..x": true,
@@ -194,8 +195,8 @@ func TestModelNames(t *testing.T) {
 		n := withParts(&content.Text{Text: "a"})
 		n.Model = name
 		_, _, err := bodyOf(t, n)
-		var fault *content.Violation
-		if good != (err == nil) || !good && (!errors.As(err, &fault) || fault.Path != "model") {
+		var violation *content.Violation
+		if good != (err == nil) || !good && (!errors.As(err, &violation) || violation.Path != "model") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -203,11 +204,10 @@ func TestModelNames(t *testing.T) {
 
 func TestCountBody(t *testing.T) {
 	parsed := func(doc string) *upstream.Request {
-		r, err := generatecontent.ParseRequestString(doc)
+		n, err := generatecontent.DecodeRequest([]byte(doc), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := r.Upstream()
 		n.Model = "m"
 		return n.WithModel("m")
 	}

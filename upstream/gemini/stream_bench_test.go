@@ -15,7 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream/gemini"
 )
 
-// A canned vendor answers everything with the same stream.
+// A canned vendor sends the same stream for every request.
 type canned string
 
 // RoundTrip implements [http.RoundTripper].
@@ -54,8 +54,8 @@ func relayCanned(b testing.TB, stream string) func() {
 	}
 }
 
-// BenchmarkEvents reads a stream of the vendor and writes it in Messages, in
-// units of the time to check the events' JSON.
+// BenchmarkEvents converts a stream of the vendor to Messages, in multiples of the
+// time to validate the JSON of the events.
 func BenchmarkEvents(b *testing.B) {
 	const events = 2000
 	stream, docs := cannedStream(events)
@@ -63,8 +63,8 @@ func BenchmarkEvents(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/events, "ns/event")
 }
 
-// The events of a stream cost hardly any memory of their own: at most an
-// allocation for 16 KiB of it, where each event brings new counts.
+// TestEventAllocations checks that the events of a stream take at most one
+// allocation for 16 KiB, although each event has new counts.
 func TestEventAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("allocations are not counted under the race detector")
@@ -72,7 +72,7 @@ func TestEventAllocations(t *testing.T) {
 	short, _ := cannedStream(1000)
 	long, _ := cannedStream(4000)
 	few, many := testing.AllocsPerRun(5, relayCanned(t, short)), testing.AllocsPerRun(5, relayCanned(t, long))
-	if most := float64(len(long)-len(short)) / (16 << 10); many-few > most {
+	if limit := float64(len(long)-len(short)) / (16 << 10); many-few > limit {
 		t.Errorf("%v allocations for %d bytes, %v for %d", few, len(short), many, len(long))
 	}
 }

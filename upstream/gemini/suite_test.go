@@ -35,7 +35,7 @@ func lastWords(r fake.Request) string {
 	return ""
 }
 
-// obey answers as the last words of a request demand.
+// obey responds as the last text of a request demands.
 func obey(r fake.Request) []fake.Piece {
 	order, rest, _ := strings.Cut(lastWords(r), " ")
 	switch order {
@@ -59,13 +59,13 @@ func obey(r fake.Request) []fake.Piece {
 	return []fake.Piece{fake.Text("Hello there.")}
 }
 
-func told(text string) *upstream.Request {
-	most := int64(1000)
-	return &upstream.Request{Model: "gemini-3.8-flash", MaxTokens: &most,
+func request(text string) *upstream.Request {
+	limit := int64(1000)
+	return &upstream.Request{Model: "gemini-3.8-flash", MaxTokens: &limit,
 		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}}}
 }
 
-// counting is a vendor that really counts, where the fake always says the same.
+// counting is a vendor that counts, unlike the fake, which returns a constant.
 type counting struct{ *vendorfake.Server }
 
 // ServeHTTP answers one request.
@@ -81,7 +81,7 @@ func (c counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, strings.Replace(rec.Body.String(), `"totalTokens":42`, `"totalTokens":`+strconv.Itoa(len(c.Last().Body)/4), 1))
 }
 
-// The adapter keeps every promise of an Upstream.
+// TestSuite runs the conformance suite.
 func TestSuite(t *testing.T) {
 	vendor := vendorfake.NewHandler(vendorfake.Options{Key: "host-key-1234567"})
 	vendor.Answer(obey)
@@ -91,20 +91,20 @@ func TestSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := told("CALL")
+	call := request("CALL")
 	call.Tools = []content.Tool{{Name: "weather", Input: content.Schema{JSON: `{"type":"object","properties":{"city":{"type":"string"}}}`}}}
-	think := told("THINK")
+	think := request("THINK")
 	think.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "summarized"}
-	lossy := told("SAY lossy")
+	lossy := request("SAY lossy")
 	lossy.UserID, lossy.StopSequences = "u", []string{"a", "b", "c", "d", "e", "f"}
-	bad := told("a file")
+	bad := request("a file")
 	bad.Turns[0].Parts = append(bad.Turns[0].Parts, &content.Image{Source: &content.File{ID: "file_1"}})
-	hot := told("SAY hot")
+	hot := request("SAY hot")
 	hot.Model = "no/../model"
 	upstreamtest.Run(t, c, &upstreamtest.Options{
-		Model: "gemini-3.8-flash", Text: told("hello"), Long: told("LONG"), Silent: told("SILENT"), Call: call, Think: think, Lossy: lossy,
-		Bad: []*upstream.Request{bad, hot}, Fail: []*upstream.Request{told("BUSY"), told("QUOTA"), told("PAGE")},
-		Marked:  func(mark string) *upstream.Request { return told("SAY " + mark) },
+		Model: "gemini-3.8-flash", Text: request("hello"), Long: request("LONG"), Silent: request("SILENT"), Call: call, Think: think, Lossy: lossy,
+		Invalid: []*upstream.Request{bad, hot}, Fail: []*upstream.Request{request("BUSY"), request("QUOTA"), request("PAGE")},
+		Marked:  func(mark string) *upstream.Request { return request("SAY " + mark) },
 		Secrets: []string{"host-key-1234567", strings.TrimPrefix(ts.URL, "http://"), "10.0.0.7"},
 		Grace:   20 * time.Second,
 	})

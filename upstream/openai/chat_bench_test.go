@@ -15,7 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// deltas is a stream of n chunks as the vendor sends them.
+// deltas returns a stream of n chunks in OpenAI's form.
 func deltas(n int, member string) string {
 	var b strings.Builder
 	const head = `data: {"id":"chatcmpl-AbCdEfGh","object":"chat.completion.chunk","created":1795219200,"model":"gpt-4.1","service_tier":"default","system_fingerprint":"fp_1234567890","choices":[{"index":0,"delta":`
@@ -43,7 +43,7 @@ func drain(tb testing.TB, stream string) int {
 	}
 }
 
-// TestDeltaAllocs checks that deltas cost no allocations of their own.
+// TestDeltaAllocs checks that deltas do not allocate.
 func TestDeltaAllocs(t *testing.T) {
 	if race.Enabled {
 		t.Skip("pools forget at random under the race detector")
@@ -52,9 +52,9 @@ func TestDeltaAllocs(t *testing.T) {
 		few, many := deltas(10, member), deltas(1010, member)
 		base := testing.AllocsPerRun(10, func() { drain(t, few) })
 		all := testing.AllocsPerRun(10, func() { drain(t, many) })
-		// 1,000 deltas are some 240 KB of data, of which 16 KB cost one allocation.
+		// 1,000 deltas are about 240 KB; 16 KB cost one allocation.
 		if per := (all - base) / 1000; per > 0.05 {
-			t.Errorf("%s: %.3f allocations for each delta", member, per)
+			t.Errorf("%s: %.3f allocations per delta", member, per)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func BenchmarkChatDeltas(b *testing.B) {
 	for _, member := range []string{"content", "reasoning_content"} {
 		b.Run(member, func(b *testing.B) {
 			stream := deltas(1000, member)
-			// The floor is that of the chunks, one by one.
+			// The floor is the time to read the chunks one by one.
 			floor.Run(b, "["+strings.Join(chunksOf(stream), ",")+"]", func() { drain(b, stream) })
 		})
 	}
@@ -79,8 +79,8 @@ func chunksOf(stream string) []string {
 	return list
 }
 
-// BenchmarkChatRequest compares the translation of a request with that to the
-// other front's format, as "of-other".
+// BenchmarkChatRequest compares the translation of a request with that to the handler's
+// other format, as "of-other".
 func BenchmarkChatRequest(b *testing.B) {
 	for name, body := range map[string]string{"agent": workload.Agent(), "chat": workload.Chat(), "pdf": workload.PDF()} {
 		r, err := messages.ParseRequestString(body)
@@ -96,8 +96,8 @@ func BenchmarkChatRequest(b *testing.B) {
 			}
 			to := n.WithModel("gpt-4.1")
 			own := func() {
-				if p := c.plan(to, false); p.fault != nil {
-					b.Fatal(p.fault)
+				if p := c.plan(to, false); p.err != nil {
+					b.Fatal(p.err)
 				}
 			}
 			floor.Run(b, body, own)

@@ -1,28 +1,31 @@
 package openai
 
 import (
+	"strings"
+
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// thinking returns the effort to send, empty for none.
-func (e *chatEncoder) thinking() string {
-	t := &e.n.Thinking
-	e.foreign(t.Extra, "thinking.extra")
-	if t.Display != "" && t.Display != "omitted" && e.to.vendor {
-		e.log.Add(lostDisplay, "thinking.display")
+// thinkingEffort returns the effort to send, or "".
+func (e *chatEncoder) thinkingEffort() string {
+	t := &e.req.Thinking
+	e.checkExtra(t.Extra, "thinking.extra")
+	if t.Display != "" && t.Display != "omitted" && e.target.isOpenAI {
+		e.log.Add(lossDisplay, "thinking.display")
 	}
-	want := e.wanted()
-	if e.turned(want) {
+	want := e.requestedEffort()
+	if e.setThinkingMode(want) {
 		return ""
 	}
 	if e.hasTools() {
 		switch rule := e.toolRule(); {
-		case rule == toolsElsewhere:
-			e.faults.Add(content.CodeUnsupported, "tools", "this model takes tools over the responses format only, not over chat completions")
-		case rule == toolsNone, rule == toolsOmitted && want != "":
+		case rule == toolsResponsesOnly:
+			e.violations.Add(content.CodeUnsupported, "tools", "this model accepts tools over responses only, not over chat completions")
+		case rule == toolsWithNone, rule == toolsNoneOrOmitted && want != "":
 			if want != "none" {
-				e.log.Add(lostEffortTools, "thinking")
+				e.log.Add(lossEffortTools, "thinking")
 			}
 			return "none"
 		}
@@ -30,130 +33,350 @@ func (e *chatEncoder) thinking() string {
 	if want == "" {
 		return ""
 	}
-	return e.allowed(want)
+	return e.supportedEffort(want)
 }
 
-// turned finds what the switch of thinking is to say, and reports whether that
-// is all there is to say.
-func (e *chatEncoder) turned(want string) bool {
-	on := want != "none" && (want != "" || e.n.Thinking.Enabled())
+// setThinkingMode sets thinkingMode for servers with a thinking switch. It reports
+// whether no effort is needed in addition.
+func (e *chatEncoder) setThinkingMode(want string) bool {
+	on := want != "none" && (want != "" || e.req.Thinking.Enabled())
 	switch {
-	case e.to.thinks() == "":
-	case e.to.refused.has(fieldSwitch):
+	case e.target.thinkingMember() == "":
+	case e.target.refusals.has(fieldThinkingSwitch):
 		if on && want == "" {
-			e.log.Add(lostThinkingOn, "thinking.mode")
+			e.log.Add(lossThinkingOn, "thinking.mode")
 		}
 	case on:
-		e.turn = "enabled"
+		e.thinkingMode = "enabled"
 	case want == "none":
-		e.turn = "disabled"
+		e.thinkingMode = "disabled"
 		return true
 	}
 	return false
 }
 
-// thinkingSwitch writes it.
+// thinkingSwitch writes the member that turns thinking on or off.
 func (e *chatEncoder) thinkingSwitch() {
-	if e.turn == "" {
+	if e.thinkingMode == "" {
 		return
 	}
-	e.sent |= fieldSwitch
-	e.w.Name(e.to.thinks())
+	e.sent |= fieldThinkingSwitch
+	e.w.Name(e.target.thinkingMember())
 	e.w.BeginObject()
-	if e.to.thinks() == switchThinking {
-		e.member("type", e.turn)
-	} else { // templates look at one of the two
+	if e.target.thinkingMember() == thinkingObject {
+		e.member("type", e.thinkingMode)
+	} else { // templates use one of the two
 		e.w.Name("enable_thinking")
-		e.w.Bool(e.turn == "enabled")
+		e.w.Bool(e.thinkingMode == "enabled")
 		e.w.Name("thinking")
-		e.w.Bool(e.turn == "enabled")
+		e.w.Bool(e.thinkingMode == "enabled")
 	}
 	e.w.EndObject()
 }
 
-// toolRule returns how the model takes tools. Gateways may have lifted what the
-// vendor's own models are known for.
+// toolRule returns the rule for tools. Gateways may have lifted the rules of OpenAI's
+// models.
 func (e *chatEncoder) toolRule() toolRule {
 	switch {
-	case e.to.refused.effortNone:
-		return toolsNone
-	case e.to.vendor:
-		return e.to.family.tools
+	case e.target.refusals.toolsWithNone:
+		return toolsWithNone
+	case e.target.isOpenAI:
+		return e.target.family.tools
 	}
 	return toolsAny
 }
 
-// wanted returns the effort that the request asks for, whatever the model.
-func (e *encoder) wanted() string {
-	t := &e.n.Thinking
-	switch {
-	case t.Mode == upstream.ThinkingOff:
-		if t.Effort != "" {
-			e.log.Add(lostEffortOff, "thinking.effort")
-		}
-		return "none"
-	case t.Mode == upstream.ThinkingBetweenTools:
-		e.log.Add(lostBetween, "thinking.mode")
-	}
-	switch {
-	case rank(t.Effort) >= 0:
-		return t.Effort
-	case t.Effort != "":
-		return "medium"
-	case e.budget():
-		return effortOfBudget(*t.Budget)
-	case t.Enabled() && e.to.family.byDefault == "none":
-		return "medium"
-	case t.Enabled() && e.to.mute():
-		e.log.Add(lostThinkingOn, "thinking.mode")
-	}
-	return ""
+// The members that return thinking unchanged.
+const (
+	detailsName   = "reasoning_details"
+	blocksName    = "thinking_blocks"
+	encryptedName = "encrypted_content" // a string, sent in addition to the text
+)
+
+// A thinkingState is received thinking that is not signed yet.
+type thinkingState struct {
+	member    string // the member of the text, or "" if the server does not need it back
+	details   []thinkingDetail
+	blocks    []thinkingDetail
+	encrypted string
+	size      int
 }
 
-// budget reports whether the request says how many tokens to think.
-func (e *encoder) budget() bool {
-	return e.n.Thinking.Mode == upstream.ThinkingBudget && e.n.Thinking.Budget != nil
+// maxDetails bounds the size of thinking lists in bytes.
+const maxDetails = 1 << 20
+
+// A thinkingDetail is an element of a thinking list, merged from its deltas.
+type thinkingDetail struct {
+	kind       string
+	index      int64
+	names      []string
+	values     []string // raw JSON
+	textMember string   // the member to which deltas append
+	text       strings.Builder
+	signed     bool
 }
 
-// allowed returns the effort that the model has for the one that is wanted.
-func (e *encoder) allowed(want string) string {
-	got := nearest(e.to.efforts(), want)
-	switch {
-	case e.to.refused.has(fieldEffort):
-		e.log.Add(lostEffortField, "thinking")
-	case got == "none" && want == "none":
-	case want == "none":
-		if got != "" || e.to.vendor && !e.to.family.known || e.to.dialect.Efforts != nil {
-			e.log.Add(lostThinkingOff, "thinking.mode")
+// readThinking reads the thinking of a choice. Servers send the same thinking in
+// several members; it is shown once.
+func (d *chatDecoder) readThinking(cand *chatCandidate, s *choiceMembers) {
+	if encrypted := s.encrypted.Str(); encrypted != "" {
+		if cand.size += len(encrypted); cand.size > maxDetails {
+			d.addLoss(lossThinkingState, "parts")
+			cand.encrypted = ""
+		} else {
+			cand.encrypted += encrypted
 		}
-	case got == "" || got == "none":
-		if e.n.Thinking.Mode != "" {
-			e.log.Add(lostThinkingOn, "thinking.mode")
+	}
+	text, member := "", ""
+	for i, v := range s.reasoning {
+		if text = v.Str(); text != "" {
+			member = reasoningMembers[i]
+			break
 		}
-		if e.n.Thinking.Effort != "" {
-			e.log.Add(lostThinkingOn, "thinking.effort")
+	}
+	for _, v := range s.reasoning {
+		if !(codec.Texts | codec.Optional).Has(v.Kind()) && (v.Len() > 0 || v.Kind() < jsonwire.Array) {
+			d.addLoss(lossUnknownPiece, "")
 		}
-		if e.budget() {
-			e.log.Add(lostNoBudget, "thinking.budget")
+	}
+	shown := text != ""
+	for _, list := range [...]struct {
+		v  jsonwire.Value
+		to *[]thinkingDetail
+	}{{s.details, &cand.details}, {s.blocks, &cand.blocks}} {
+		if list.v.Len() == 0 {
+			continue
 		}
+		more := d.readDetails(cand, list.v, list.to, s.complete)
+		if !shown {
+			text += more
+		}
+		shown = shown || more != ""
+	}
+	if text == "" {
+		return
+	}
+	d.addDelta(cand, blockThinking, text)
+	if member != "" {
+		cand.member = member
+	}
+}
+
+// readDetails adds the elements of a list, complete or deltas, and returns their text.
+func (d *chatDecoder) readDetails(cand *chatCandidate, v jsonwire.Value, to *[]thinkingDetail, complete bool) string {
+	text := ""
+	for _, x := range v.Elems() {
+		if x.Kind() != jsonwire.Object {
+			continue
+		}
+		cand.size += len(x.Raw())
+		for _, name := range textMembers {
+			text += x.Get(name).Str()
+		}
+		if cand.size > maxDetails {
+			d.addLoss(lossThinkingState, "parts")
+			cand.details, cand.blocks = nil, nil
+			continue
+		}
+		*to = addDetail(*to, x, complete)
+	}
+	return text
+}
+
+// textMembers are the members to which deltas append.
+var textMembers = [...]string{"text", "summary", "thinking"}
+
+// addDetail adds an element, or merges it with the last one if that has the same type,
+// index and text member. Without an index, a text after a signature begins another
+// element.
+func addDetail(list []thinkingDetail, v jsonwire.Value, complete bool) []thinkingDetail {
+	kind, index, text := v.Get("type").Str(), int64(-1), ""
+	if n, ok := v.Get("index").Int(); ok {
+		index = n
+	}
+	for _, name := range textMembers {
+		if v.Get(name).Kind() == jsonwire.String {
+			text = name
+		}
+	}
+	n := len(list) - 1
+	if complete || n < 0 || list[n].kind != kind || list[n].index != index || list[n].textMember == "" ||
+		index < 0 && list[n].signed && v.Get(list[n].textMember).Str() != "" {
+		list = append(list, thinkingDetail{kind: strings.Clone(kind), index: index, textMember: text})
+	}
+	list[len(list)-1].merge(v)
+	return list
+}
+
+// merge merges the members of a delta. Texts are appended; for other members the last
+// value wins.
+func (x *thinkingDetail) merge(v jsonwire.Value) {
+	for name, m := range v.Members() {
+		switch name {
+		case x.textMember:
+			x.text.WriteString(m.Str())
+		case "signature":
+			x.signed = x.signed || m.Str() != ""
+		}
+		at := -1
+		for i := range x.names {
+			if x.names[i] == name {
+				at = i
+			}
+		}
+		switch {
+		case at < 0:
+			x.names = append(x.names, strings.Clone(name))
+			x.values = append(x.values, strings.Clone(m.Raw()))
+		case m.Kind() != jsonwire.Null:
+			x.values[at] = strings.Clone(m.Raw())
+		}
+	}
+}
+
+// takeSignature returns the signature of the thinking that ends, or "", and resets t.
+func (t *thinkingState) takeSignature() string {
+	data := t.member
+	if t.hasState() {
+		var w jsonwire.Writer
+		w.BeginObject()
+		if t.encrypted != "" {
+			w.Name(encryptedName)
+			w.String(t.encrypted)
+		}
+		writeDetails(&w, detailsName, t.details)
+		writeDetails(&w, blocksName, t.blocks)
+		w.EndObject()
+		data = w.Text()
+	}
+	*t = thinkingState{size: t.size}
+	return data
+}
+
+// hasState reports whether there is more than text.
+func (t *thinkingState) hasState() bool { return len(t.details)+len(t.blocks)+len(t.encrypted) > 0 }
+
+func writeDetails(w *jsonwire.Writer, name string, list []thinkingDetail) {
+	if len(list) == 0 {
+		return
+	}
+	w.Name(name)
+	w.BeginArray()
+	for i := range list {
+		x := &list[i]
+		w.BeginObject()
+		for k, member := range x.names {
+			w.Name(member)
+			if member == x.textMember {
+				w.String(x.text.String())
+			} else {
+				w.Raw(x.values[k])
+			}
+		}
+		w.EndObject()
+	}
+	w.EndArray()
+}
+
+// flushThinking adds a redacted block for thinking without text.
+func (d *chatDecoder) flushThinking(cand *chatCandidate) {
+	if cand.openKind == blockThinking || !cand.hasState() {
+		return
+	}
+	cand.hasThinking = true
+	d.addPart(cand, &content.Thinking{Redacted: content.Signature{Format: ChatFormat, Data: cand.thinkingState.takeSignature()}})
+}
+
+// The tags around thinking in text.
+const (
+	tagOpen  = "<think>"
+	tagClose = "</think>"
+)
+
+// A tagParser splits text that may begin with thinking between tags.
+type tagParser struct {
+	mode    ThinkTags
+	state   tagState
+	pending string // possibly the beginning of a tag
+	trim    bool   // skip blanks before the next text
+}
+
+type tagState uint8
+
+const (
+	tagStart  tagState = iota
+	tagInside          // in thinking
+	tagAfter           // in text
+)
+
+// splitTags adds the thinking and the text in s.
+func (d *chatDecoder) splitTags(cand *chatCandidate, s string) {
+	t := &cand.tags
+	s = t.pending + s
+	t.pending = ""
+	if t.state == tagStart {
+		if s = t.start(s); s == "" {
+			return
+		}
+	}
+	if t.state == tagInside {
+		thinking, rest, closed := strings.Cut(s, tagClose)
+		if !closed {
+			n := partialTag(s, tagClose)
+			thinking, t.pending = s[:len(s)-n], s[len(s)-n:]
+		}
+		d.addDelta(cand, blockThinking, t.trimBlanks(thinking))
+		if !closed {
+			return
+		}
+		t.state, t.trim, s = tagAfter, true, rest
+	}
+	d.addDelta(cand, blockText, t.trimBlanks(s))
+}
+
+// start determines how the text begins. It holds back text that is not decided yet.
+func (t *tagParser) start(s string) string {
+	begin := strings.TrimLeft(s, " \t\r\n")
+	switch rest, found := strings.CutPrefix(begin, tagOpen); {
+	case found:
+		t.state, t.trim = tagInside, true
+		return rest
+	case strings.HasPrefix(tagOpen, begin):
+		t.pending = s
+		return ""
+	case t.mode == ThinkTagsOpen:
+		t.state, t.trim = tagInside, true
 	default:
-		e.tried(got)
+		t.state = tagAfter
 	}
-	return got
+	return s
 }
 
-// tried notes how an effort differs from what the request says.
-func (e *encoder) tried(effort string) {
-	t := &e.n.Thinking
-	switch {
-	case t.Effort != "" && e.budget():
-		e.log.Add(lostNoBudget, "thinking.budget")
-	case e.budget():
-		e.log.Add(lostBudget, "thinking.budget")
-	case t.Effort == "":
-		e.log.Add(lostThinkingAuto, "thinking.mode")
+func (t *tagParser) trimBlanks(s string) string {
+	if t.trim {
+		s = strings.TrimLeft(s, " \t\r\n")
+		t.trim = s == ""
 	}
-	if t.Effort != "" && t.Effort != effort {
-		e.log.Add(lostEffort, "thinking.effort")
+	return s
+}
+
+// partialTag returns the length of the longest suffix of s that may begin a tag.
+func partialTag(s, tag string) int {
+	for n := min(len(s), len(tag)-1); n > 0; n-- {
+		if strings.HasSuffix(s, tag[:n]) {
+			return n
+		}
 	}
+	return 0
+}
+
+// flushTags adds the text that was held back.
+func (d *chatDecoder) flushTags(cand *chatCandidate) {
+	t := &cand.tags
+	kind := blockText
+	if t.state == tagInside {
+		kind = blockThinking
+	}
+	d.addDelta(cand, kind, t.pending)
+	t.pending = ""
 }

@@ -1,49 +1,55 @@
 package openai
 
 import (
+	"cmp"
+	"crypto/rand"
+	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
 )
 
 // tools writes the tools and reports whether there are any.
 func (e *chatEncoder) tools() bool {
-	some := false
-	for i := range e.n.Tools {
-		t := &e.n.Tools[i]
+	wrote := false
+	for i := range e.req.Tools {
+		t := &e.req.Tools[i]
 		path := "tools." + strconv.Itoa(i)
 		if t.Kind != "" {
-			e.log.Add(lostVendorTool, path)
+			e.log.Add(lossVendorTool, path)
 			continue
 		}
-		if !some {
-			some = true
+		if !wrote {
+			wrote = true
 			e.w.Name("tools")
 			e.w.BeginArray()
 		}
 		e.tool(t, path)
 	}
-	if some {
+	if wrote {
 		e.w.EndArray()
 	}
-	return some
+	return wrote
 }
 
-// hasTools reports whether any tool will be told.
+// hasTools reports whether the document will have tools.
 func (e *chatEncoder) hasTools() bool {
-	return slices.ContainsFunc(e.n.Tools, func(t content.Tool) bool { return t.Kind == "" })
+	return slices.ContainsFunc(e.req.Tools, func(t content.Tool) bool { return t.Kind == "" })
 }
 
 func (e *chatEncoder) tool(t *content.Tool, path string) {
-	e.foreign(t.Extra, path+".extra")
+	e.checkExtra(t.Extra, path+".extra")
 	if t.Cache != nil {
-		e.log.Add(lostToolCache, path)
+		e.log.Add(lossToolCache, path)
 	}
 	if t.Output.JSON != "" {
-		e.log.Add(lostToolOutput, path+".output")
+		e.log.Add(lossToolOutput, path+".output")
 	}
 	w := e.w
 	w.BeginObject()
@@ -54,7 +60,7 @@ func (e *chatEncoder) tool(t *content.Tool, path string) {
 	if text := e.description(t.Description, path); text != "" {
 		e.member("description", text)
 	}
-	strict, input := e.arguments(t, path)
+	strict, input := e.toolSchema(t, path)
 	w.Name("parameters")
 	w.Raw(input)
 	if strict {
@@ -65,54 +71,363 @@ func (e *chatEncoder) tool(t *content.Tool, path string) {
 	w.EndObject()
 }
 
-// arguments returns the schema of a tool's arguments and whether it is strict.
-func (e *encoder) arguments(t *content.Tool, path string) (bool, string) {
-	path += ".input"
-	if t.Strict {
-		if schema.Fits(schema.OpenAIStrict, t.Input) {
-			return true, t.Input.JSON
-		}
-		if input, losses := e.schemas.Input(schema.OpenAIStrict, t.Input); len(losses) == 0 && input != "" {
-			return true, input
-		}
-		e.log.Add(lostToolStrict, path)
-	}
-	input, losses := e.schemas.Input(schema.JSONSchema, t.Input)
-	e.schemaLosses(losses, path)
-	return false, input
-}
-
-func (e *encoder) schemaLosses(losses []content.Loss, path string) {
-	for _, l := range losses {
-		if l.Path != "" {
-			l.Path = "." + l.Path
-		}
-		l.Path = path + l.Path
-		e.log.Losses = append(e.log.Losses, l)
-	}
-}
-
-// longestDescription is what some models take, in characters.
-const longestDescription = 1024
+// maxDescription is the limit of some models in characters.
+const maxDescription = 1024
 
 func (e *chatEncoder) description(text, path string) string {
-	if len(text) <= longestDescription {
+	if len(text) <= maxDescription {
 		return text
 	}
-	if !e.to.refused.has(fieldDescription) {
+	if !e.target.refusals.has(fieldDescription) {
 		e.sent |= fieldDescription
 		return text
 	}
-	if utf8.RuneCountInString(text) <= longestDescription {
+	if utf8.RuneCountInString(text) <= maxDescription {
 		return text
 	}
-	e.log.Add(lostDescription, path+".description")
+	e.log.Add(lossDescription, path+".description")
 	n := 0
 	for i := range text {
-		if n == longestDescription {
+		if n == maxDescription {
 			return text[:i]
 		}
 		n++
 	}
 	return text
+}
+
+// collectResults finds the results in the turns from i to the next assistant turn.
+func (e *chatEncoder) collectResults(i int) {
+	const maxReused = 64 // a large map is slow to clear
+	if e.results == nil || len(e.results) > maxReused {
+		e.results = make(map[string]*toolResult)
+	}
+	clear(e.results)
+	turns := e.req.Turns
+	for ; i < len(turns) && turns[i].Role != content.RoleAssistant; i++ {
+		for j, p := range turns[i].Parts {
+			if r, ok := p.(*content.ToolResult); ok && r != nil && e.results[r.ID] == nil {
+				e.results[r.ID] = &toolResult{part: r, at: partPath{turn: i, part: j}}
+			}
+		}
+	}
+}
+
+const missingResultText = "There is no result of this call."
+
+// toolMessages writes a tool message for each call. Files are added to the next user
+// message.
+func (e *chatEncoder) toolMessages() {
+	w := e.w
+	for i := range e.calls {
+		c := &e.calls[i]
+		text := missingResultText
+		if r := e.results[c.part.ID]; r != nil {
+			r.written = true
+			var media []piece
+			text, media = e.resultText(r.part, r.at)
+			if len(media) > 0 {
+				e.pieces = append(e.pieces, piece{text: "Files of the result of the call " + e.toolCallID(c) + " of " + c.part.Name + ":"})
+				e.pieces = append(e.pieces, media...)
+			}
+		} else {
+			e.addLoss(lossResultMissing, c.at)
+		}
+		w.BeginObject()
+		e.member("role", "tool")
+		e.member("tool_call_id", e.toolCallID(c))
+		e.member("content", text)
+		w.EndObject()
+	}
+}
+
+// resultText returns the text of a result and its files.
+func (e *chatEncoder) resultText(r *content.ToolResult, at partPath) (string, []piece) {
+	e.checkPartExtra(r.Extra, at)
+	e.dropCacheMark(r.Cache, at)
+	// The parts become pieces of the next user message first, and are then sorted.
+	start := len(e.pieces)
+	e.resultParts(r, at, e.resultPart) // texts have no cache marks here
+	pieces := e.pieces[start:]
+	var texts []string
+	if r.Object != "" { // it contains more than the texts
+		texts = append(texts, r.Object)
+	}
+	var media []piece
+	for i := range pieces {
+		named := pieces[i].isLabel && i+1 < len(pieces) && pieces[i+1].kind != pieceText
+		if pieces[i].kind == pieceText && !named {
+			texts = append(texts, pieces[i].text)
+		} else {
+			media = append(media, pieces[i])
+		}
+	}
+	e.pieces = e.pieces[:start]
+	if len(texts) > 1 {
+		e.addLoss(lossResultParts, at)
+	}
+	text := strings.Join(texts, "\n\n")
+	if r.Error {
+		e.addLoss(lossResultError, at)
+		text = strings.TrimSpace("Error: " + text)
+	}
+	if text == "" && len(media) > 0 {
+		text = "The result is in the files that the next message of the user holds."
+	}
+	return text, media
+}
+
+func (e *chatEncoder) dropCacheMark(c *content.Cache, at partPath) {
+	if c != nil {
+		e.addLoss(lossCache, at)
+	}
+}
+
+// resultPart adds a part of a tool result.
+func (e *chatEncoder) resultPart(p content.Part, at partPath) {
+	before := len(e.pieces)
+	e.part(p, at)
+	for i := before; i < len(e.pieces); i++ {
+		if e.pieces[i].cacheMark {
+			e.pieces[i].cacheMark = false // a tool message is a string
+			e.addLoss(lossCache, at)
+		}
+		switch e.pieces[i].kind {
+		case pieceText:
+		case pieceImage:
+			e.addLoss(lossResultImage, at)
+		default:
+			e.addLoss(lossResultDocument, at)
+		}
+	}
+}
+
+// A chatCall is a tool call that is received in fragments. Its block opens once the id,
+// the name and the first arguments are known. Servers omit any of them, or send them
+// late.
+type chatCall struct {
+	index     int
+	id, name  string // as received
+	sentID    string // of the opened block
+	block     int    // negative until it is open
+	namedLate bool   // a fragment named it after its arguments were complete
+	closed    bool
+	input     jsonSpan
+	pending   strings.Builder // arguments received before the block is open
+}
+
+// newCallID returns an id for a tool call without one.
+func newCallID() string { return "call_" + strings.ToLower(rand.Text()[:24]) }
+
+// addFragment reads a tool call or a fragment of one. v is the element of tool_calls, f
+// its function.
+func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, complete bool) error {
+	if err := cmp.Or(
+		codec.Expect("openai: a tool call", v, codec.Objects|codec.Missing),
+		codec.Expect("openai: the function of a tool call", f, codec.Objects|codec.Optional),
+		codec.Expect("openai: the name of a tool call", f.Get("name"), codec.Texts|codec.Optional),
+	); err != nil {
+		return codec.BadGateway(err)
+	}
+	if f.Kind() != jsonwire.Object {
+		if v.Get("custom").Kind() == jsonwire.Object {
+			d.addLoss(lossCustomCall, "parts")
+		}
+		return nil
+	}
+	id, name, args, index := v.Get("id").Str(), f.Get("name").Str(), argumentText(f.Get("arguments")), 0
+	if n, ok := v.Get("index").Int(); ok && n > 0 {
+		index = int(min(n, 1<<30))
+	}
+	c := cand.callAt(index)
+	if complete || c == nil || c.startsAnother(id, name, args) {
+		if id == "" && name == "" && args == "" {
+			return nil
+		}
+		if len(cand.calls) >= maxCalls {
+			return codec.BadGateway(errors.New("openai: the response has too many tool calls"))
+		}
+		if !complete && c != nil && c.namedLate && name == "" && (id == "" || id == c.id) {
+			id, name = c.id, c.name // named before its arguments arrived
+		}
+		d.closeBlock(cand)
+		if c != nil {
+			d.closeCall(cand, c)
+		}
+		d.closeCalls(cand, false)
+		d.flushThinking(cand)
+		cand.calls = append(cand.calls, chatCall{index: index, block: -1})
+		c = &cand.calls[len(cand.calls)-1]
+	}
+	c.setName(id, name)
+	d.addInput(cand, c, args)
+	if complete {
+		d.closeCall(cand, c)
+	}
+	return nil
+}
+
+// callAt returns the last call with an index, or nil.
+func (cand *chatCandidate) callAt(index int) *chatCall {
+	for i := len(cand.calls) - 1; i >= 0; i-- {
+		if cand.calls[i].index == index {
+			return &cand.calls[i]
+		}
+	}
+	return nil
+}
+
+// startsAnother reports whether a fragment with the index of c begins another call.
+// Some servers give all calls the same index and id. Others repeat the name in each
+// fragment. So a repeated name begins another call only if the arguments of c are
+// complete and the fragment has more.
+func (c *chatCall) startsAnother(id, name, args string) bool {
+	switch {
+	case id != "" && c.id != "" && id != c.id:
+		return true
+	case name != "" && !strings.HasPrefix(name, c.name):
+		return true
+	case !c.input.isComplete():
+		return false
+	case name != "" && c.name != "" && (id == "" || c.id == "" || name != c.name):
+		return true
+	}
+	return (name != "" || c.namedLate) && strings.TrimSpace(args) != ""
+}
+
+// setName sets the id and the name, which may arrive late, repeatedly, or extended.
+func (c *chatCall) setName(id, name string) {
+	c.namedLate = c.namedLate || name != "" && c.input.isComplete()
+	if c.id == "" && id != "" {
+		c.id = strings.Clone(id)
+	}
+	if c.block < 0 && len(name) > len(c.name) && strings.HasPrefix(name, c.name) {
+		c.name = strings.Clone(name)
+	}
+}
+
+// argumentText returns a fragment of arguments. They should be a string of JSON, but
+// some servers send the JSON itself.
+func argumentText(v jsonwire.Value) string {
+	switch v.Kind() {
+	case jsonwire.String:
+		return v.Str()
+	case jsonwire.None, jsonwire.Null:
+		return ""
+	}
+	return string(jsonwire.AppendCompact(nil, v.Raw()))
+}
+
+// addInput adds arguments to a tool call.
+func (d *chatDecoder) addInput(cand *chatCandidate, c *chatCall, s string) {
+	if s == "" {
+		return
+	}
+	if c.closed {
+		if strings.TrimSpace(s) != "" {
+			d.addLoss(lossLateInput, "parts")
+		}
+		return
+	}
+	c.input.add(s)
+	if c.block < 0 {
+		c.pending.WriteString(s)
+		if c.id != "" && c.name != "" {
+			d.openCall(cand, c)
+		}
+		return
+	}
+	d.add(upstream.Event{Kind: upstream.EventInput, Block: c.block, Candidate: cand.index, Text: s})
+}
+
+// openCall opens the block of a tool call.
+func (d *chatDecoder) openCall(cand *chatCandidate, c *chatCall) {
+	if c.sentID = c.id; c.id == "" {
+		c.sentID = d.newID()
+	}
+	c.sentID = d.uniqueID(cand, c.sentID)
+	cand.hasContent = true
+	c.block = d.openPart(cand, &content.ToolUse{ID: c.sentID, Name: c.name})
+	if c.pending.Len() > 0 {
+		d.add(upstream.Event{Kind: upstream.EventInput, Block: c.block, Candidate: cand.index, Text: c.pending.String()})
+		c.pending.Reset()
+	}
+}
+
+// uniqueID returns id, or another id if a previous tool call has it.
+func (d *chatDecoder) uniqueID(cand *chatCandidate, id string) string {
+	n, taken := cand.countCalls(id)
+	if taken {
+		id += "_" + strconv.Itoa(n+1)
+		if _, taken = cand.countCalls(id); taken {
+			id = d.newID()
+		}
+	}
+	return id
+}
+
+// countCalls returns the number of open and closed blocks of tool calls, and whether
+// one has an id.
+func (cand *chatCandidate) countCalls(id string) (n int, taken bool) {
+	for i := range cand.calls {
+		if c := &cand.calls[i]; c.block >= 0 {
+			n++
+			taken = taken || c.sentID == id
+		}
+	}
+	return n, taken
+}
+
+// closeCalls closes the tool calls whose arguments are complete, or all.
+func (d *chatDecoder) closeCalls(cand *chatCandidate, all bool) {
+	for i := range cand.calls {
+		if c := &cand.calls[i]; !c.closed && (all || c.input.isComplete()) {
+			d.closeCall(cand, c)
+		}
+	}
+}
+
+// closeCall closes a tool call. A call without a name is dropped.
+func (d *chatDecoder) closeCall(cand *chatCandidate, c *chatCall) {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	if c.name == "" {
+		cand.namelessCall = true
+		d.addLoss(lossNamelessCall, "parts."+strconv.Itoa(d.next))
+		return
+	}
+	if c.block < 0 {
+		d.openCall(cand, c)
+	}
+	d.add(upstream.Event{Kind: upstream.EventClose, Block: c.block, Candidate: cand.index})
+}
+
+// A jsonSpan scans JSON in fragments to find the end of an object or array.
+type jsonSpan struct {
+	depth             int
+	started           bool
+	quoted, backslash bool
+}
+
+func (s *jsonSpan) isComplete() bool { return s.started && s.depth <= 0 && !s.quoted }
+
+func (s *jsonSpan) add(text string) {
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case s.backslash:
+			s.backslash = false
+		case s.quoted:
+			s.quoted, s.backslash = c != '"', c == '\\'
+		case c == '"':
+			s.quoted = true
+		case c == '{' || c == '[':
+			s.started = true
+			s.depth++
+		case c == '}' || c == ']':
+			s.depth--
+		}
+	}
 }

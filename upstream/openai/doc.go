@@ -1,38 +1,38 @@
-// Package openai lets any front ask servers that speak chat completions or
-// responses: the vendor's own API, and the many servers that resemble it,
-// local ones among them.
+// Package openai implements [upstream.Upstream] for servers that speak OpenAI's chat
+// completions or responses: OpenAI itself, and the many servers that implement the same
+// formats, local ones included.
 //
 //	up, err := openai.New(openai.Options{BaseURL: "http://localhost:8000/v1"})
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
-// [New] speaks chat completions, [NewResponses] responses. The vendor's newest
-// models take tools over responses only; most other servers know chat
-// completions best.
+// [New] returns a client for chat completions, [NewResponses] one for responses.
+// OpenAI's newest models accept tools over responses only. Most other servers support
+// chat completions best.
 //
-// A request is told in the format of the server, and what that loses is
-// reported before anything is sent: see [upstream.Writer.Loss]. Nothing of a
-// client's headers goes along.
+// A client converts each request to the format of the server. Before it sends the
+// request, it reports the losses of the conversion: see [upstream.Writer.Loss]. It
+// never forwards a client's headers.
 //
-// The model is asked what the user said last, or nothing: no other words stand
-// for it. If only another vendor understands what was said, that is reported as
-// lost, and the request fails with a [content.Violation] that names the part. Only for
-// an empty message a sentence is sent that says so.
+// The last user message is never replaced. If a part of it cannot be represented and
+// nothing is left of the message, the request fails with a [content.Violation] that
+// names the part. For a message that was empty from the start, a placeholder
+// sentence is sent.
 //
-// # Servers that resemble the vendor's
+// # Compatible servers
 //
-// A server whose host is not the vendor's counts as compatible: it is not sent
-// what only the vendor knows, and some members go by their older names. What its
-// answers show need not be configured: where thoughts stand, how calls are
-// numbered and named, whether and where usage comes, how the answer ends.
-// [Dialect] holds the rest: how thinking is turned on and off, which files the
-// models read, and what becomes of a request with others. What DeepSeek's and
-// Mistral's own hosts want is known.
+// A server is treated as compatible if its host is neither OpenAI's nor Azure's. A
+// compatible server is not sent members that only OpenAI knows, and some members are
+// sent under their older names. The client detects how a server responds: where it puts
+// thinking, how it numbers and names tool calls, whether and where it reports usage,
+// and how it ends a response. [Dialect] configures the rest: how to turn thinking on
+// and off, which files the models read, and how to treat other files. The rules of
+// DeepSeek's and Mistral's own hosts are built in.
 //
-// If a server refuses a field by name, with a status of 400 or 422, the request
-// is sent once more without it, or with it said in another way. This happens
-// before the answer begins, at most four times for a request, and only with
-// fields that do not change what is asked. What is lost by it is reported. The
-// client remembers it for the model: later requests are right at once, and
-// report the same. Over responses a request is also sent once more without
-// earlier thoughts, if the server says that it cannot read them.
+// If a server rejects a member by name, with status 400 or 422, the client sends the
+// request again without it or with an equivalent. It does so before the response
+// begins, at most four times per request, and only for members that do not change the
+// task. It reports what is lost. The client remembers the rejection for the model, so
+// that later requests omit the member from the start and report the same loss. Over
+// responses, a request is also sent again without earlier thinking if the server
+// reports that it cannot read it.
 package openai

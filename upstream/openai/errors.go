@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -14,31 +15,29 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// decodeError reads an answer with a status other than 2xx in the format own:
-// header and body as they came, the body perhaps cut, empty, or not JSON.
+// decodeError decodes an error response. The body may be cut, empty, or not JSON.
 //
-// The Code follows the status, then the vendor's code and type. What is between
-// the host and its vendor, such as a key that is refused, is
-// [upstream.CodeBadGateway]; credit that is used up is [upstream.CodeQuota],
-// which clients do not try again. The server's words become the Text where the
-// request is at fault, or for limits of rates: as one line without secrets. Err,
-// for logs, is a *vendorError.
-func decodeError(own content.Format, status int, header http.Header, body []byte) *upstream.Error {
-	f := vendorError{own: own, status: status, size: len(body), id: header.Get("x-request-id")}
-	codec.ErrorBody(body, f.take)
-	f.after = f.wait(header)
-	e := &upstream.Error{Code: f.better(codec.StatusCode(status)), Err: &f}
-	if f.refused() {
+// The Code depends on the status and on the error's code and type. Errors of the host's
+// account, such as an invalid key, are [upstream.CodeBadGateway]. Used-up credit is
+// [upstream.CodeQuota], which clients do not retry. For invalid requests and rate
+// limits, Text is the server's message on one line without secrets. Err, for logs, is a
+// *vendorError.
+func decodeError(format content.Format, status int, header http.Header, body []byte) *upstream.Error {
+	f := vendorError{format: format, status: status, bodySize: len(body), requestID: header.Get("x-request-id")}
+	codec.ErrorBody(body, f.decode)
+	f.retryAfter = f.parseRetryAfter(header)
+	e := &upstream.Error{Code: f.upstreamCode(codec.StatusCode(status)), Err: &f}
+	if f.isKeyRefused() {
 		return e
 	}
-	rates := []string{"X-Ratelimit-", "Ratelimit"}
+	forwarded := []string{"X-Ratelimit-", "Ratelimit"}
 	if f.object == nil {
-		rates = nil // a handler would take them for its own
+		forwarded = nil // a handler would take them for its own
 	} else if status >= 400 && status <= 599 {
 		e.Details, e.Status = f.object, status
 	}
-	e.Header = codec.ErrorHeader(header, rates...)
-	if f.told(e.Code) {
+	e.Header = codec.ErrorHeader(header, forwarded...)
+	if f.canShowText(e.Code) {
 		e.Text = f.text()
 	}
 	final := strings.EqualFold(header.Get("x-should-retry"), "false")
@@ -48,74 +47,74 @@ func decodeError(own content.Format, status int, header http.Header, body []byte
 			e.Code = upstream.CodeQuota
 			break
 		}
-		e.RetryAfter = f.after
+		e.RetryAfter = f.retryAfter
 	case upstream.CodeUnavailable, upstream.CodeOverloaded:
 		if final {
 			e.Code = upstream.CodeBadGateway
 			break
 		}
-		e.RetryAfter = f.after
+		e.RetryAfter = f.retryAfter
 	}
 	return e
 }
 
-// failure returns the error that v tells in place of an answer, or within a
-// stream: an error object, or something that holds one.
-func failure(v jsonwire.Value) *upstream.Error {
-	f := vendorError{own: ChatFormat, original: v.Raw(), read: failure}
-	f.take(v)
-	f.after = f.wait(nil)
-	status := f.number
+// decodeErrorObject decodes an error in place of a response or within a stream: an
+// error object, or an object that contains one.
+func decodeErrorObject(v jsonwire.Value) *upstream.Error {
+	f := vendorError{format: ChatFormat, original: v.Raw(), read: decodeErrorObject}
+	f.decode(v)
+	f.retryAfter = f.parseRetryAfter(nil)
+	status := f.numericCode
 	if status < 400 || status > 599 {
 		status = http.StatusInternalServerError
 		if f.kind == "invalid_request_error" {
 			status = http.StatusBadRequest
 		}
 	}
-	e := &upstream.Error{Code: f.better(codec.StatusCode(status)), Err: &f}
-	if f.refused() {
+	e := &upstream.Error{Code: f.upstreamCode(codec.StatusCode(status)), Err: &f}
+	if f.isKeyRefused() {
 		return e
 	}
 	e.Details = f.object
-	if f.told(e.Code) {
+	if f.canShowText(e.Code) {
 		e.Text = f.text()
 	}
 	if e.Code == upstream.CodeRateLimit {
-		e.RetryAfter = f.after
+		e.RetryAfter = f.retryAfter
 	}
 	return e
 }
 
-// A vendorError is an error in the server's words, for the host's log and for
-// those who try again in other words.
+// A vendorError holds the server's error, for logs and for retries.
 type vendorError struct {
-	own     content.Format
-	status  int // 0 within an answer
-	found   bool
-	kind    string
-	code    string
-	number  int // a code that is a number: an HTTP status
-	param   string
-	message string // cleaned
-	flagged bool   // a filter tells its reasons
-	why     string // what a filter says besides, as JSON
-	after   time.Duration
-	id      string // of the request
-	size    int    // of a body that tells nothing
+	format      content.Format
+	status      int // 0 within a response
+	found       bool
+	kind        string
+	code        string
+	numericCode int // a code that is an HTTP status
+	param       string
+	message     string // on one line, without secrets
+	flagged     bool   // by a filter
+	reasons     string // of a filter, as JSON
+	retryAfter  time.Duration
+	requestID   string
+	bodySize    int // of a body without an error object
 
-	object *content.Extra // the error object
+	object *content.Extra
 
-	// Of an error that is not the body of a failure: its JSON, and what reads it.
+	// The JSON and the decoder of an error within a response.
 	original string
 	read     func(jsonwire.Value) *upstream.Error
 }
 
-// Original lets adapters remove their keys before the error is read.
+// Original returns the JSON and its decoder, for adapters that remove their keys from
+// an error.
 func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
 	return f.original, f.read
 }
 
-// Error returns all of it on one line.
+// Error returns all fields on one line.
 func (f *vendorError) Error() string {
 	var b strings.Builder
 	b.WriteString("the upstream failed")
@@ -123,7 +122,7 @@ func (f *vendorError) Error() string {
 		fmt.Fprintf(&b, " with status %d", f.status)
 	}
 	if !f.found {
-		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.size)
+		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.bodySize)
 	}
 	for _, s := range []string{f.kind, f.code, f.param} {
 		if s != "" {
@@ -133,17 +132,17 @@ func (f *vendorError) Error() string {
 	if f.message != "" {
 		b.WriteString(": " + f.message)
 	}
-	if id := redact.Line(f.id); id != "" {
+	if id := redact.Line(f.requestID); id != "" {
 		fmt.Fprintf(&b, " [request %s]", codec.Clip(id))
 	}
 	return b.String()
 }
 
-// take reads the envelopes of all servers that are known.
-func (f *vendorError) take(v jsonwire.Value) {
+// decode decodes the error envelopes of all known servers.
+func (f *vendorError) decode(v jsonwire.Value) {
 	if v.Kind() == jsonwire.Array {
 		for _, x := range v.Elems() {
-			f.take(x)
+			f.decode(x)
 			return
 		}
 	}
@@ -151,7 +150,7 @@ func (f *vendorError) take(v jsonwire.Value) {
 		return
 	}
 	x := v.Get("error")
-	f.object = codec.Details(f.own, v)
+	f.object = codec.Details(f.format, v)
 	for _, first := range v.Get("errors").Elems() {
 		if !x.Exists() {
 			x = first
@@ -160,7 +159,7 @@ func (f *vendorError) take(v jsonwire.Value) {
 	switch x.Kind() {
 	case jsonwire.Object:
 		v = x
-		f.object = codec.Details(f.own, v)
+		f.object = codec.Details(f.format, v)
 	case jsonwire.String:
 		f.found, f.message = true, redact.Line(x.Str())
 		return
@@ -170,40 +169,41 @@ func (f *vendorError) take(v jsonwire.Value) {
 		f.found, f.message = true, redact.Line(x.Str())
 		return
 	case jsonwire.Array:
-		f.details(x)
+		f.decodeDetails(x)
 		return
 	}
 	f.kind, f.param = v.Get("type").Str(), v.Get("param").Str()
 	f.message = redact.Line(v.Get("message").Str())
 	f.code = v.Get("code").Str()
-	f.number = int(count(v.Get("code")))
+	f.numericCode = int(toCount(v.Get("code")))
 	if n, err := strconv.Atoi(f.code); err == nil {
-		f.number, f.code = n, ""
+		f.numericCode, f.code = n, ""
 	}
-	f.reasons(v)
+	f.decodeReasons(v)
 	if raw := v.Get("metadata").Get("raw").Str(); raw != "" {
 		f.message = strings.TrimSpace(f.message + ": " + redact.Line(raw))
 	}
 	f.found = f.message != "" || f.kind != "" || f.code != ""
 }
 
-// mostReasons bounds what is kept of a filter's reasons.
-const mostReasons = 8 << 10
+// maxReasons bounds the recorded JSON of a filter's reasons, in bytes.
+const maxReasons = 8 << 10
 
-// reasons reads those of a filter.
-func (f *vendorError) reasons(v jsonwire.Value) {
+// decodeReasons decodes the reasons of a filter.
+func (f *vendorError) decodeReasons(v jsonwire.Value) {
 	inner := v.Get("innererror")
 	f.flagged = v.Get("metadata").Get("reasons").Len() > 0 || inner.Get("code").Is("ResponsibleAIPolicyViolation")
 	for _, x := range [...]jsonwire.Value{inner, v.Get("misalignment"), v.Get("metadata")} {
-		if x.Kind() == jsonwire.Object && len(x.Raw()) <= mostReasons {
-			f.why = x.Raw()
+		if x.Kind() == jsonwire.Object && len(x.Raw()) <= maxReasons {
+			f.reasons = x.Raw()
 			return
 		}
 	}
 }
 
-// details reads a list of what is wrong, as some servers validate.
-func (f *vendorError) details(list jsonwire.Value) {
+// decodeDetails decodes the first element of a list of validation errors, as FastAPI
+// sends them.
+func (f *vendorError) decodeDetails(list jsonwire.Value) {
 	for _, x := range list.Elems() {
 		var at []string
 		for _, step := range x.Get("loc").Elems() {
@@ -217,18 +217,18 @@ func (f *vendorError) details(list jsonwire.Value) {
 	}
 }
 
-// refused reports whether the server refuses the host's key.
-func (f *vendorError) refused() bool {
+// isKeyRefused reports whether the server rejects the API key.
+func (f *vendorError) isKeyRefused() bool {
 	status := f.status
 	if status == 0 {
-		status = f.number
+		status = f.numericCode
 	}
 	return codec.KeyRefused(status, []string{f.code, f.kind}, f.param, f.message)
 }
 
-// better returns a better code than that of the status, if there is one.
-func (f *vendorError) better(c upstream.Code) upstream.Code {
-	if f.refused() {
+// upstreamCode returns the Code for an error. c is the Code of its status.
+func (f *vendorError) upstreamCode(c upstream.Code) upstream.Code {
+	if f.isKeyRefused() {
 		return upstream.CodeBadGateway
 	}
 	switch f.code {
@@ -241,24 +241,24 @@ func (f *vendorError) better(c upstream.Code) upstream.Code {
 	case "model_not_found":
 		return upstream.CodeNotFound
 	case "rate_limit_exceeded":
-		return rate(c)
+		return rateLimitCode(c)
 	case "slow_down":
 		if f.status == http.StatusTooManyRequests {
-			return rate(c)
+			return rateLimitCode(c)
 		}
 		return upstream.CodeOverloaded
 	case "server_is_overloaded":
 		return upstream.CodeOverloaded
 	case "tool_use_failed":
-		return upstream.CodeUnavailable // the model's fault: another attempt may do
+		return upstream.CodeUnavailable // the model's error: a retry may succeed
 	case "server_error", "vector_store_timeout":
 		return upstream.CodeUnavailable
 	}
-	return f.byKind(c)
+	return f.codeByType(c)
 }
 
-// byKind goes by the type, then by words of the message.
-func (f *vendorError) byKind(c upstream.Code) upstream.Code {
+// codeByType returns the Code by the error's type, then by its message.
+func (f *vendorError) codeByType(c upstream.Code) upstream.Code {
 	switch f.kind {
 	case "insufficient_quota":
 		return upstream.CodeQuota
@@ -267,43 +267,43 @@ func (f *vendorError) byKind(c upstream.Code) upstream.Code {
 	case "service_unavailable_error":
 		return upstream.CodeOverloaded
 	case "tokens", "requests", "rate_limit_error":
-		return rate(c)
+		return rateLimitCode(c)
 	}
 	switch {
-	case c == upstream.CodeRateLimit && f.spent():
+	case c == upstream.CodeRateLimit && f.isQuotaSpent():
 		return upstream.CodeQuota
 	case c == upstream.CodeBadGateway && f.flagged:
 		return upstream.CodeInvalid
-	case f.status == http.StatusPaymentRequired || f.number == http.StatusPaymentRequired:
+	case f.status == http.StatusPaymentRequired || f.numericCode == http.StatusPaymentRequired:
 		return upstream.CodeQuota
 	case f.status == 425 || f.status == 498:
 		return upstream.CodeOverloaded
-	case f.tooLong() && (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge || c == upstream.CodeBadGateway):
+	case f.isTooLong() && (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge || c == upstream.CodeBadGateway):
 		return upstream.CodeInvalid
 	}
 	return c
 }
 
-// rate returns the code of a limit of rates. A request that is over such a limit
-// by itself is too large, however long one waits.
-func rate(c upstream.Code) upstream.Code {
+// rateLimitCode returns the Code of a rate limit. A single request above the limit
+// remains too large: a retry cannot succeed.
+func rateLimitCode(c upstream.Code) upstream.Code {
 	if c == upstream.CodeTooLarge {
 		return c
 	}
 	return upstream.CodeRateLimit
 }
 
-// spent reports whether the message is about a quota that waiting does not
-// refill. Others say the word of rates too, but then how long to wait.
-func (f *vendorError) spent() bool {
+// isQuotaSpent reports whether the message is about a quota that waiting does not
+// refill. Some rate limits have a similar text, but with a time to wait.
+func (f *vendorError) isQuotaSpent() bool {
 	text := strings.ToLower(f.message)
-	return f.after == 0 && strings.Contains(text, "quota") && !strings.Contains(text, "retry in ") &&
+	return f.retryAfter == 0 && strings.Contains(text, "quota") && !strings.Contains(text, "retry in ") &&
 		(strings.Contains(text, "billing") || strings.Contains(text, "insufficient") || strings.Contains(text, "credit"))
 }
 
-// filtered reports whether a filter has refused the prompt, or has stopped the
-// answer. Some servers say that a prompt is invalid, and mean that it is flagged.
-func (f *vendorError) filtered() bool {
+// isFiltered reports whether a filter rejected the prompt or stopped the response. Some
+// servers report a flagged prompt as invalid_prompt.
+func (f *vendorError) isFiltered() bool {
 	switch f.code {
 	case "content_filter", "content_policy_violation", "image_content_policy_violation", "bio_policy", "misalignment_policy_violation":
 		return true
@@ -314,15 +314,15 @@ func (f *vendorError) filtered() bool {
 	return f.flagged
 }
 
-// tooLong reports whether the prompt does not fit into the model's context.
-func (f *vendorError) tooLong() bool {
+// isTooLong reports whether the prompt exceeds the model's context.
+func (f *vendorError) isTooLong() bool {
 	return f.code == "context_length_exceeded" || f.kind == "too_many_prompt_tokens" || f.kind == "exceed_context_size_error" || codec.IsPromptTooLong(f.message)
 }
 
-// told reports whether the server's words may go to the client under a code.
-func (f *vendorError) told(c upstream.Code) bool {
-	if f.status == http.StatusPaymentRequired || f.status == 0 && f.number == http.StatusPaymentRequired {
-		return false // it is about the host's account
+// canShowText reports whether the client may see the server's message.
+func (f *vendorError) canShowText(c upstream.Code) bool {
+	if f.status == http.StatusPaymentRequired || f.status == 0 && f.numericCode == http.StatusPaymentRequired {
+		return false // about the host's account
 	}
 	switch c {
 	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeRateLimit, upstream.CodeQuota:
@@ -331,25 +331,63 @@ func (f *vendorError) told(c upstream.Code) bool {
 	return false
 }
 
-// text returns the server's message. Where only a code reports that a prompt is
-// too long, the text does, too: handlers know it by the text.
+// text returns the server's message. If only the code reports that the prompt is too
+// long, text adds it: handlers detect that by the text.
 func (f *vendorError) text() string {
-	if f.tooLong() && !codec.IsPromptTooLong(f.message) {
+	if f.isTooLong() && !codec.IsPromptTooLong(f.message) {
 		return strings.TrimSuffix(codec.PromptTooLong+": "+f.message, ": ")
 	}
 	return f.message
 }
 
-// wait returns how long the server asks to wait.
-func (f *vendorError) wait(h http.Header) time.Duration {
+// parseRetryAfter returns the time that the server asks to wait.
+func (f *vendorError) parseRetryAfter(h http.Header) time.Duration {
 	if d := codec.RetryAfter(h); d > 0 {
 		return d
 	}
 	if _, rest, ok := strings.Cut(f.message, "try again in "); ok {
-		word, _, _ := strings.Cut(rest, " ")
-		if d, err := time.ParseDuration(strings.TrimRight(word, ".,")); err == nil && d > 0 {
+		duration, _, _ := strings.Cut(rest, " ")
+		if d, err := time.ParseDuration(strings.TrimRight(duration, ".,")); err == nil && d > 0 {
 			return d
 		}
 	}
 	return 0
+}
+
+// decodeResponsesError decodes an error event, a failed response or an error object.
+func decodeResponsesError(v jsonwire.Value) *upstream.Error {
+	e := decodeErrorObject(v)
+	var f *vendorError
+	if !errors.As(e.Err, &f) {
+		return e
+	}
+	f.read = decodeResponsesError
+	if e.Details != nil {
+		e.Details.Format = ResponsesFormat
+	}
+	if e.Code != upstream.CodeUnavailable {
+		return e
+	}
+	// These errors have no status. Codes with these prefixes are errors of the request.
+	for _, s := range [...]string{"invalid_", "image_", "unsupported_", "empty_image", "failed_to_download", "data_residency"} {
+		if strings.HasPrefix(f.code, s) {
+			e.Code, e.Text = upstream.CodeInvalid, f.text()
+			break
+		}
+	}
+	return e
+}
+
+// stopIfFiltered ends the response normally if err means that a filter rejected the
+// prompt or stopped the response. It returns all other errors.
+func (c *client) stopIfFiltered(w *upstream.Writer, err error) error {
+	var f *vendorError
+	if !errors.As(err, &f) || !f.isFiltered() {
+		return err
+	}
+	rawReason := f.code
+	if rawReason == "" {
+		rawReason = "content_filter"
+	}
+	return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: c.format, RawReason: rawReason, Details: f.reasons, Message: f.message})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// A base URL brings its version, and ends in a slash or not. Where there is
-// nothing, the cause names the path that was asked for, and no more of the URL.
+// TestBaseURL checks base URLs with and without a trailing slash. The error of a wrong
+// one names the path, but not the rest of the URL.
 func TestBaseURL(t *testing.T) {
 	var asked string
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +24,7 @@ func TestBaseURL(t *testing.T) {
 	defer ts.Close()
 	hello := &upstream.Request{Model: "m", Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi."}}}}}
 	for _, tt := range []struct{ base, path, query string }{
-		{"", "", ""}, // some servers have no version
+		{"", "", ""}, // some servers have no version segment
 		{"/", "", ""},
 		{"/v1", "/v1", ""},
 		{"/v1/", "/v1", ""},
@@ -41,37 +41,40 @@ func TestBaseURL(t *testing.T) {
 		for at, up := range map[string]upstream.Upstream{"/chat/completions": chat, "/responses": responses} {
 			_, err := upstream.Collect(t.Context(), up, hello)
 			if asked != tt.path+at+tt.query {
-				t.Errorf("%q: asked for %s", tt.base, asked)
+				t.Errorf("%q: requested %s", tt.base, asked)
 			}
 			var e *upstream.Error
-			if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", asked for "+tt.path+at) {
+			if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", requested path "+tt.path+at) {
 				t.Errorf("%q: %v", tt.base, err)
 			}
 		}
 	}
 }
 
-// What is wrong with options is told on one line that repeats no key.
-func TestRefusedOptions(t *testing.T) {
-	const char = "there is a line break or another control character in it"
+// TestInvalidOptions checks that all errors of options are on one line that does not
+// contain the key.
+func TestInvalidOptions(t *testing.T) {
+	const char = "contains a line break or another control character"
 	key := func(context.Context) (string, error) { return "", nil }
 	for _, tt := range []struct {
 		o    openai.Options
 		want string
 	}{
-		{openai.Options{BaseURL: "localhost:8000/v1"}, "openai chat: base URL: it has to begin with http:// or https:// and a host"},
-		{openai.Options{BaseURL: "http://u:secret@h/v1"}, "openai chat: base URL: it has no place for user-info or a fragment"},
-		{openai.Options{Key: "secret\r\n"}, "openai chat: key: no header can hold it: " + char},
-		{openai.Options{Key: "secret", KeyFunc: key}, "openai chat: key: there is both a Key and a KeyFunc"},
-		{openai.Options{KeyHeader: "api key"}, `openai chat: key header: "api key" is no name of a header`},
-		{openai.Options{Project: "secret\n"}, `openai chat: header "Openai-Project": ` + char},
-		{openai.Options{Reply: -1}, "openai chat: limit Reply: it is negative"},
-		{openai.Options{Dialect: openai.Dialect{Kind: 9}}, "openai chat: kind: 9 is none"},
+		{openai.Options{BaseURL: "localhost:8000/v1"}, "openai chat: BaseURL: must begin with http:// or https:// and a host"},
+		{openai.Options{BaseURL: "http://u:secret@h/v1"}, "openai chat: BaseURL: must not contain user-info or a fragment"},
+		{openai.Options{Key: "secret\r\n"}, "openai chat: Key: " + char},
+		{openai.Options{Key: "secret", KeyFunc: key}, "openai chat: Key: only one of Key and KeyFunc may be set"},
+		{openai.Options{KeyHeader: "api key"}, `openai chat: KeyHeader: "api key" is not a valid header name`},
+		{openai.Options{Project: "secret\n"}, `openai chat: Header: the value of "Openai-Project" ` + char},
+		{openai.Options{Reply: -1}, "openai chat: Reply: is negative"},
+		{openai.Options{Dialect: openai.Dialect{Kind: 9}}, "openai chat: Dialect.Kind: 9 is not a ServerKind"},
 		{openai.Options{BaseURL: "h", Dialect: openai.Dialect{
 			Efforts: []string{"low", "lots"}, Reasoning: "role", Thinking: "temperature", ThinkTags: 9,
-		}}, `openai chat: efforts: "lots" is none; reasoning: thoughts cannot go back as "role"; ` +
-			`thinking: "temperature" does not turn it on and off; think tags: 9 are none; ` +
-			"base URL: it has to begin with http:// or https:// and a host"},
+		}}, `openai chat: Dialect.Efforts: "lots" is not an effort; want one of none, minimal, low, medium, high, xhigh, max; ` +
+			`Dialect.Reasoning: "role" is not supported; want reasoning_content, reasoning or -; ` +
+			`Dialect.Thinking: "temperature" is not supported; want thinking, chat_template_kwargs or -; ` +
+			`Dialect.ThinkTags: 9 is not valid; ` +
+			"BaseURL: must begin with http:// or https:// and a host"},
 	} {
 		_, err1 := openai.New(tt.o)
 		_, err2 := openai.NewResponses(tt.o)

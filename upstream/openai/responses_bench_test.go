@@ -14,8 +14,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// resStream is a stream of n deltas.
-func resStream(n int, open, delta string) string {
+// responsesStream returns a stream of n deltas.
+func responsesStream(n int, open, delta string) string {
 	list := []string{resCreated, open}
 	for range n {
 		list = append(list, delta)
@@ -30,7 +30,7 @@ const (
 )
 
 func drainResponses(tb testing.TB, stream string) {
-	r := newResReader(strings.NewReader(stream), content.Limits{})
+	r := newResponsesReader(strings.NewReader(stream), content.Limits{})
 	for {
 		if _, err := r.Next(); err != nil {
 			if err != io.EOF {
@@ -41,17 +41,16 @@ func drainResponses(tb testing.TB, stream string) {
 	}
 }
 
-// TestResponsesAllocations checks that deltas take no memory but what holds
-// their text.
+// TestResponsesAllocations checks that deltas allocate only for their text.
 func TestResponsesAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
 	for name, s := range map[string][2]string{"text": {resAddMsg, resTextDelta}, "input": {resAddCall, resInputDelta}, "thought": {resCreated, resSlowDelta}} {
-		short, long := resStream(1000, s[0], s[1]), resStream(2000, s[0], s[1])
+		short, long := responsesStream(1000, s[0], s[1]), responsesStream(2000, s[0], s[1])
 		allocs := func(stream string) float64 { return testing.AllocsPerRun(10, func() { drainResponses(t, stream) }) }
 		chunks := float64(len(long)-len(short)) / (16 << 10)
-		// One for 16 KB of the stream, and one for the texts that have escapes.
+		// One for 16 KB of the stream, and one for the texts with escapes.
 		if more := allocs(long) - allocs(short); more > 2*chunks+1 {
 			t.Errorf("%s: %.0f KB more took %v more allocations", name, 16*chunks, more)
 		}
@@ -60,18 +59,18 @@ func TestResponsesAllocations(t *testing.T) {
 
 func BenchmarkResponsesReader(b *testing.B) {
 	for name, s := range map[string][2]string{"text": {resAddMsg, resTextDelta}, "input": {resAddCall, resInputDelta}, "thought": {resCreated, resSlowDelta}} {
-		stream := resStream(1000, s[0], s[1])
+		stream := responsesStream(1000, s[0], s[1])
 		b.Run(name, func(b *testing.B) {
-			// V is that of the data of the events.
+			// The floor is the time to read the data of the events.
 			floor.Run(b, "["+strings.Repeat(s[1]+",", 999)+s[1]+"]", func() { drainResponses(b, stream) })
 		})
 	}
 }
 
-// BenchmarkResponsesRequest compares the translation of a request with that to
-// the other front's format, as "of-other".
+// BenchmarkResponsesRequest compares the translation of a request with that to the
+// handler's other format, as "of-other".
 func BenchmarkResponsesRequest(b *testing.B) {
-	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: Dialect{Kind: KindVendor}})
+	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: Dialect{Kind: ServerOpenAI}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
-// responses starts a fake and returns it with a client of it.
+// responses starts a fake server and returns it with a client.
 func responses(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Responses, *fakeopenai.Server) {
 	t.Helper()
 	s := fakeopenai.New(t, f)
@@ -28,7 +28,7 @@ func responses(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Re
 		o.Key = "host-key"
 	}
 	if !f.Local {
-		o.Dialect.Kind = openai.KindVendor
+		o.Dialect.Kind = openai.ServerOpenAI
 	}
 	c, err := openai.NewResponses(o)
 	if err != nil {
@@ -37,30 +37,30 @@ func responses(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Re
 	return c, s
 }
 
-// TestResponsesConformance runs the suite on a client of the fake.
+// TestResponsesConformance runs the conformance suite with a fake server.
 func TestResponsesConformance(t *testing.T) {
 	for model, local := range map[string]bool{"gpt-6.2-sol": false, "local-model": true} {
 		t.Run(model, func(t *testing.T) {
 			c, s := responses(t, fakeopenai.Options{Local: local}, openai.Options{Key: "secret-key"})
-			s.Answer(resScript)
-			req := func(text string) *upstream.Request { return simple(model, text) }
+			s.Answer(responsesScript)
+			req := func(text string) *upstream.Request { return simpleRequest(model, text) }
 			call, think := req("call"), req("think")
 			call.Tools, think.Thinking = weather, upstream.Thinking{Mode: upstream.ThinkingAuto}
-			lossy := lossy()
+			lossy := lossyRequest()
 			lossy.Model, lossy.Seed = model, new(int64)
 			upstreamtest.Run(t, c, &upstreamtest.Options{
 				Model: model, Text: req("hello"), Long: req("long"), Silent: req("silent"), Call: call, Think: think,
-				Lossy: lossy, Bad: []*upstream.Request{bad()}, Fail: []*upstream.Request{req("fail"), req("failed")},
+				Lossy: lossy, Invalid: []*upstream.Request{invalidRequest()}, Fail: []*upstream.Request{req("fail"), req("failed")},
 				Marked:  func(mark string) *upstream.Request { return req("mark " + mark) },
 				Secrets: []string{"secret-key", s.URL},
-				Skip:    []string{"count"}, // the fake counts nothing: see TestResponsesCount
+				Skip:    []string{"count"}, // the fake cannot count: see TestResponsesCount
 			})
 		})
 	}
 }
 
-// resScript answers by the first word that the user says.
-func resScript(r fake.Request) []fake.Piece {
+// responsesScript returns the response to the first word of the user.
+func responsesScript(r fake.Request) []fake.Piece {
 	doc, err := fake.Parse(r.Body)
 	list := doc.List("input")
 	if err != nil || len(list) == 0 {
@@ -85,12 +85,12 @@ func resScript(r fake.Request) []fake.Piece {
 	return []fake.Piece{fake.Text("Hello there.")}
 }
 
-// TestResponsesAccepted sends requests of all kinds to a server that refuses what
-// the vendor refuses.
+// TestResponsesAccepted sends all kinds of requests to a server that rejects what
+// OpenAI rejects.
 func TestResponsesAccepted(t *testing.T) {
-	budget, heat, few := int64(2000), 0.5, int64(1)
+	budget, temperature, few := int64(2000), 0.5, int64(1)
 	png := &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}
-	full := simple("", "hi")
+	full := simpleRequest("", "hi")
 	full.System = []content.Part{&content.Text{Text: "Be brief.", Cache: &content.Cache{}}}
 	full.Turns[0].Parts = append(full.Turns[0].Parts, png, &content.Document{Title: "t", Source: &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}})
 	full.Turns = append(full.Turns,
@@ -100,15 +100,15 @@ func TestResponsesAccepted(t *testing.T) {
 	)
 	full.Tools = append(weather[:1:1], content.Tool{Name: strings.Repeat("n", 80), Strict: true}, content.Tool{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","name":"web_search"}`})
 	full.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"weather", strings.Repeat("n", 80)}, NoParallel: true}
-	full.Temperature, full.TopP, full.MaxTokens, full.UserID, full.ServiceTier = &heat, &heat, &few, strings.Repeat("u", 300), "auto"
+	full.Temperature, full.TopP, full.MaxTokens, full.UserID, full.ServiceTier = &temperature, &temperature, &few, strings.Repeat("u", 300), "auto"
 	full.Output = upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string"}}}`}}
 	thinking := map[string]upstream.Thinking{
-		"unsaid": {}, "off": {Mode: upstream.ThinkingOff}, "auto": {Mode: upstream.ThinkingAuto}, "minimal": {Effort: "minimal"},
+		"unset": {}, "off": {Mode: upstream.ThinkingOff}, "auto": {Mode: upstream.ThinkingAuto}, "minimal": {Effort: "minimal"},
 		"budget": {Mode: upstream.ThinkingBudget, Budget: &budget}, "max": {Mode: upstream.ThinkingAuto, Effort: "max", Display: "full"},
 	}
 	for _, model := range []string{"gpt-4.1", "gpt-5.5-chat-latest", "o3", "o3-pro", "gpt-5", "gpt-5-pro", "gpt-5.5", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.6-sol", "gpt-6-luna", "gpt-6-astra", "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6.2-sol", "tuned"} {
 		for name, th := range thinking {
-			for _, base := range []*upstream.Request{simple("", "hi"), full} {
+			for _, base := range []*upstream.Request{simpleRequest("", "hi"), full} {
 				c, s := responses(t, fakeopenai.Options{}, openai.Options{})
 				n := *base
 				n.Model, n.Thinking = model, th
@@ -123,22 +123,22 @@ func TestResponsesAccepted(t *testing.T) {
 	}
 }
 
-// TestResponsesCount checks where counts come from.
+// TestResponsesCount checks the sources of token counts.
 func TestResponsesCount(t *testing.T) {
 	c, s := responses(t, fakeopenai.Options{InputTokens: 17}, openai.Options{})
-	n := simple("gpt-6.2-sol", "hi")
+	n := simpleRequest("gpt-6.2-sol", "hi")
 	if got, err := c.CountTokens(t.Context(), n); got.Tokens != 17 || got.Estimated || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got := string(s.Last().Body); s.Last().Path != "/v1/responses/input_tokens" || got != `{"model":"gpt-6.2-sol","input":[{"role":"user","content":"hi"}]}` {
-		t.Errorf("asked %s with %s", s.Last().Path, got)
+		t.Errorf("requested %s with %s", s.Last().Path, got)
 	}
-	n = simple("gpt-6.2-sol", "hi")
+	n = simpleRequest("gpt-6.2-sol", "hi")
 	n.Tools = []content.Tool{{Kind: "computer_20250124", Name: "computer", Format: "messages", Raw: `{"type":"computer_20250124","name":"computer"}`}}
 	got, err := c.CountTokens(t.Context(), n)
-	want := []content.Loss{{Path: "tools.0", Severity: content.LossDropped, Reason: "the server does not have this built-in tool"}}
+	want := []content.Loss{{Path: "tools.0", Severity: content.LossDropped, Reason: "the server does not have this built-in tool; it was dropped"}}
 	if diff := cmp.Diff(want, got.Losses); diff != "" || err != nil {
-		t.Errorf("what the count does not see: %v (-want +got):\n%s", err, diff)
+		t.Errorf("losses of the count: %v (-want +got):\n%s", err, diff)
 	}
 	missing := httptest.NewServer(http.NotFoundHandler())
 	defer missing.Close()
@@ -151,8 +151,8 @@ func TestResponsesCount(t *testing.T) {
 	}
 }
 
-// TestResponsesCountRefused checks that a count does without what the server
-// refuses, and that nothing else stands for a count.
+// TestResponsesCountRefused checks that a count is repeated without rejected members,
+// and that other errors are not replaced by estimates.
 func TestResponsesCountRefused(t *testing.T) {
 	var answers []string
 	var bodies []string
@@ -167,11 +167,11 @@ func TestResponsesCountRefused(t *testing.T) {
 		answers = answers[1:]
 	}))
 	defer ts.Close()
-	c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.KindVendor}})
+	c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := simple("gpt-6.2-sol", "hi")
+	n := simpleRequest("gpt-6.2-sol", "hi")
 	n.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "low", Display: "summarized"}
 	answers = []string{
 		`{"error":{"message":"Your organization must be verified to generate reasoning summaries.","param":"reasoning.summary","code":"unsupported_value"}}`,
@@ -182,7 +182,7 @@ func TestResponsesCountRefused(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if len(bodies) != 2 || !strings.Contains(bodies[0], `"summary"`) || strings.Contains(bodies[1], `"summary"`) {
-		t.Errorf("asked %q", bodies)
+		t.Errorf("requested %q", bodies)
 	}
 	for _, bad := range []string{`{"error":{"message":"Bad.","type":"invalid_request_error"}}`, `{}`, `{"input_tokens":-1}`, `{"input_tokens":"7"}`, `<html>`} {
 		answers = []string{bad}
@@ -192,8 +192,8 @@ func TestResponsesCountRefused(t *testing.T) {
 	}
 }
 
-// TestResponsesRefusals checks that a field which a model refuses is left out,
-// and is so from then on.
+// TestResponsesRefusals checks that a rejected field is omitted, also in later
+// requests.
 func TestResponsesRefusals(t *testing.T) {
 	refused, sent := "", 0
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -210,14 +210,14 @@ func TestResponsesRefusals(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`))
 	}))
 	defer ts.Close()
-	heat := 0.5
+	temperature := 0.5
 	for _, name := range []string{"temperature", "reasoning.effort", "reasoning.summary", "parallel_tool_calls", "safety_identifier", "include"} {
-		c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.KindVendor, Efforts: []string{"low"}}})
+		c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.ServerOpenAI, Efforts: []string{"low"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := simple("tuned", "hi")
-		n.Temperature, n.UserID, n.Tools, n.Choice.NoParallel = &heat, "u", weather, true
+		n := simpleRequest("tuned", "hi")
+		n.Temperature, n.UserID, n.Tools, n.Choice.NoParallel = &temperature, "u", weather, true
 		n.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "low"}
 		refused, sent = name, 0
 		first, err := upstream.Collect(t.Context(), c, n)
@@ -230,9 +230,9 @@ func TestResponsesRefusals(t *testing.T) {
 	}
 }
 
-// TestResponsesStrangeThoughts checks that thoughts which the vendor cannot read
-// any more are left out once, and new ones are asked for all the same.
-func TestResponsesStrangeThoughts(t *testing.T) {
+// TestResponsesUnreadableThinking checks that thinking that the server cannot read is
+// omitted from the request, and that new thinking is still requested.
+func TestResponsesUnreadableThinking(t *testing.T) {
 	var bodies []string
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -246,11 +246,11 @@ func TestResponsesStrangeThoughts(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`))
 	}))
 	defer ts.Close()
-	c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.KindVendor}})
+	c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := simple("gpt-6.2-sol", "hi")
+	n := simpleRequest("gpt-6.2-sol", "hi")
 	n.Turns = append(n.Turns, content.Turn{Role: content.RoleAssistant, Parts: []content.Part{
 		&content.Thinking{Redacted: content.Signature{Format: openai.ResponsesFormat, Data: `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"}`}},
 		&content.Text{Text: "a"},
@@ -262,13 +262,13 @@ func TestResponsesStrangeThoughts(t *testing.T) {
 			t.Fatalf("time %d: sent %d times: %v, %v", i, len(bodies), err, got.Losses)
 		}
 		if !strings.Contains(bodies[1], "reasoning.encrypted_content") {
-			t.Errorf("no new thoughts are asked for: %s", bodies[1])
+			t.Errorf("new thinking is not requested: %s", bodies[1])
 		}
 	}
 }
 
-// TestResponsesNames checks that calls come back under the names that the client
-// knows, and that long ids are legal on the way.
+// TestResponsesNames checks that the client receives tool calls under its own names,
+// and that long ids become valid.
 func TestResponsesNames(t *testing.T) {
 	name := "a.name:with/others." + strings.Repeat("x", 80)
 	for _, stream := range []bool{false, true} {
@@ -277,7 +277,7 @@ func TestResponsesNames(t *testing.T) {
 			doc, _ := fake.Parse(r.Body)
 			return []fake.Piece{fake.Call(doc.List("tools")[0].Text("name"), "{}")}
 		})
-		n := simple("gpt-6.2-sol", "hi")
+		n := simpleRequest("gpt-6.2-sol", "hi")
 		n.Tools, n.Stream = []content.Tool{{Name: name}}, stream
 		got, err := upstream.Collect(t.Context(), c, n)
 		if err != nil || len(got.Parts) != 1 {
@@ -289,8 +289,9 @@ func TestResponsesNames(t *testing.T) {
 	}
 }
 
-// TestResponsesForms checks that an answer is read in the form that it comes in.
-func TestResponsesForms(t *testing.T) {
+// TestResponsesContentTypes checks that streams and documents are detected by their
+// content.
+func TestResponsesContentTypes(t *testing.T) {
 	const (
 		doc     = `{"id":"resp_1","model":"m","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`
 		stream  = "data: {\"type\":\"response.completed\",\"response\":" + doc + "}\n\n"
@@ -310,7 +311,7 @@ func TestResponsesForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, stream := range []bool{false, true} {
-			n := simple("m", "hi")
+			n := simpleRequest("m", "hi")
 			n.Stream = stream
 			got := ""
 			reply, err := upstream.Collect(t.Context(), c, n)
@@ -329,27 +330,27 @@ func TestResponsesForms(t *testing.T) {
 	}
 }
 
-// TestResponsesWireFaults checks that an answer which goes wrong on its way never
-// looks whole.
-func TestResponsesWireFaults(t *testing.T) {
+// TestResponsesWireErrors checks that a response with a transport error never looks
+// complete.
+func TestResponsesWireErrors(t *testing.T) {
 	text := fake.Text(strings.Repeat("Some words. ", 20))
 	for name, turn := range map[string][]fake.Piece{
-		"cut":           {text, fake.Cut{}, text},
-		"cut in events": {fake.CutEvent{}, text},
-		"ended":         {text, fake.End{}, text},
-		"malformed":     {fake.Malformed{}, text},
-		"a page":        {fake.Reply{Code: 200, ContentType: "text/html", Body: "<html>no</html>"}},
-		"a bad gateway": {fake.Reply{Code: 502, ContentType: "text/html", Body: "<html>no</html>"}},
-		"nothing":       {fake.Reply{Code: 200, ContentType: "application/json"}},
-		"an error":      {text, fake.Status{Code: 500}},
+		"cut":               {text, fake.Cut{}, text},
+		"cut within events": {fake.CutEvent{}, text},
+		"ended":             {text, fake.End{}, text},
+		"malformed":         {fake.Malformed{}, text},
+		"HTML page":         {fake.Reply{Code: 200, ContentType: "text/html", Body: "<html>no</html>"}},
+		"bad gateway":       {fake.Reply{Code: 502, ContentType: "text/html", Body: "<html>no</html>"}},
+		"nothing":           {fake.Reply{Code: 200, ContentType: "application/json"}},
+		"error":             {text, fake.Status{Code: 500}},
 	} {
 		for _, stream := range []bool{false, true} {
 			if name == "ended" && !stream {
-				continue // a whole answer has no end of its own
+				continue // a complete response has no end event
 			}
 			c, s := responses(t, fakeopenai.Options{}, openai.Options{})
 			s.Always(turn...)
-			n := simple("gpt-6.2-sol", "hi")
+			n := simpleRequest("gpt-6.2-sol", "hi")
 			n.Stream = stream
 			_, err := upstream.Collect(t.Context(), c, n)
 			var e *upstream.Error

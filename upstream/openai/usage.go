@@ -5,15 +5,15 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// usageOf reads a usage of chat completions or of responses. Counts may be
-// missing, null or have fractions. It reports false if v says nothing.
-func usageOf(v jsonwire.Value) (u content.Usage, ok bool) {
+// toUsage decodes a usage of chat completions or responses. Counts may be missing, null
+// or fractional. ok is false if v has no counts.
+func toUsage(v jsonwire.Value) (u content.Usage, ok bool) {
 	if v.Kind() != jsonwire.Object {
 		return u, false
 	}
 	c := counts{prompt: -1}
 	for name, x := range v.Members() {
-		c.member(name, x)
+		c.add(name, x)
 		ok = ok || x.Kind() == jsonwire.Number
 	}
 	if !ok {
@@ -23,60 +23,60 @@ func usageOf(v jsonwire.Value) (u content.Usage, ok bool) {
 		c.prompt = c.hit + c.miss
 	}
 	c.cached = max(c.cached, c.hit)
-	// Both are parts of the prompt. Some servers count tokens in both, or more
-	// than there are: what is left adds up to the prompt.
+	// Cache reads and writes are parts of the prompt. Some servers count tokens in
+	// both, or more than there are: the three parts always add up to the prompt.
 	u.CacheRead = min(c.cached, c.prompt)
-	u.CacheWrite = min(c.written, c.prompt-u.CacheRead)
+	u.CacheWrite = min(c.cacheWritten, c.prompt-u.CacheRead)
 	u.Input = c.prompt - u.CacheRead - u.CacheWrite
 	u.Thinking = c.reasoning
-	u.Output = max(c.answer-c.reasoning, 0)
-	if c.reasoning > 0 && c.total == c.prompt+c.answer+c.reasoning {
-		u.Output = c.answer // this server does not count thoughts among the answer
+	u.Output = max(c.completion-c.reasoning, 0)
+	if c.reasoning > 0 && c.total == c.prompt+c.completion+c.reasoning {
+		u.Output = c.completion // this server counts thinking in addition to the completion
 	}
 	return u, true
 }
 
-// counts are the numbers of a usage as servers send them: sums.
+// counts are the totals of a usage as servers send them.
 type counts struct {
-	prompt, answer, total      int64
-	cached, written, reasoning int64
-	hit, miss                  int64
+	prompt, completion, total       int64
+	cached, cacheWritten, reasoning int64
+	hit, miss                       int64
 }
 
-func (c *counts) member(name string, v jsonwire.Value) {
+func (c *counts) add(name string, v jsonwire.Value) {
 	switch name {
 	case "prompt_tokens", "input_tokens":
 		if v.Kind() == jsonwire.Number {
-			c.prompt = count(v)
+			c.prompt = toCount(v)
 		}
 	case "completion_tokens", "output_tokens":
-		c.answer = count(v)
+		c.completion = toCount(v)
 	case "total_tokens":
-		c.total = count(v)
+		c.total = toCount(v)
 	case "prompt_cache_hit_tokens":
-		c.hit = count(v)
+		c.hit = toCount(v)
 	case "prompt_cache_miss_tokens":
-		c.miss = count(v)
+		c.miss = toCount(v)
 	case "reasoning_tokens":
-		c.reasoning = max(c.reasoning, count(v))
+		c.reasoning = max(c.reasoning, toCount(v))
 	case "prompt_tokens_details", "input_tokens_details":
-		c.cached, c.written = count(v.Get("cached_tokens")), count(v.Get("cache_write_tokens"))
+		c.cached, c.cacheWritten = toCount(v.Get("cached_tokens")), toCount(v.Get("cache_write_tokens"))
 	case "completion_tokens_details", "output_tokens_details":
-		c.reasoning = max(c.reasoning, count(v.Get("reasoning_tokens")))
+		c.reasoning = max(c.reasoning, toCount(v.Get("reasoning_tokens")))
 	}
 }
 
-// timingsOf reads what one server tells where others have a usage.
-func timingsOf(v jsonwire.Value) (u content.Usage, ok bool) {
+// usageFromTimings decodes the timings of llama.cpp, which replace a usage.
+func usageFromTimings(v jsonwire.Value) (u content.Usage, ok bool) {
 	if v.Kind() != jsonwire.Object {
 		return u, false
 	}
-	u.Input, u.CacheRead, u.Output = count(v.Get("prompt_n")), count(v.Get("cache_n")), count(v.Get("predicted_n"))
+	u.Input, u.CacheRead, u.Output = toCount(v.Get("prompt_n")), toCount(v.Get("cache_n")), toCount(v.Get("predicted_n"))
 	return u, u.Prompt()+u.Output > 0
 }
 
-// count returns a number of tokens; what is no such number is 0.
-func count(v jsonwire.Value) int64 {
+// toCount returns a token count, or 0 if v is not one.
+func toCount(v jsonwire.Value) int64 {
 	if n, ok := v.Int(); ok {
 		return max(n, 0)
 	}

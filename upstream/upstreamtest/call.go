@@ -14,79 +14,80 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A result is how one call of Generate went.
+// A result is the result of one call of Generate.
 type result struct {
-	req    *upstream.Request
-	label  string
-	events []upstream.Event // without their frames
-	frames []string         // what is wrong with frames
-	sends  int              // Sends before Generate returned
-	late   int              // Sends after it had
-	failed error            // what the sink failed with before Generate returned
-	err    error            // of Generate
-	run    error            // of Run
-	fault  error            // what no Upstream may do: panic, not return
+	request       *upstream.Request
+	label         string
+	events        []upstream.Event // without frames
+	frameProblems []string         // problems of frames and of calls of Send
+	sends         int              // calls of Send before Generate returned
+	late          int              // calls of Send after Generate returned
+	sinkErr       error            // first error of the Sink before Generate returned
+	generateErr   error            // returned by Generate
+	runErr        error            // returned by Run
+	abortErr      error            // Generate panicked or did not return
 }
 
-// A sending is told of each Send but those that only close the answer: n
-// counts from 1, text says that there was some text. Its error is the sink's.
-type sending func(n int, text bool) error
+// A sendFunc is called for each Send but the last, which closes the response. n
+// counts from 1; text reports whether there was a text event. The Sink returns
+// its error.
+type sendFunc func(n int, text bool) error
 
-// A tape is a Sink that records.
-type tape struct {
-	sending sending
-	fails   chan struct{} // closed at the first failure of the sink
+// A recorder is a Sink that records events.
+type recorder struct {
+	onSend     sendFunc
+	sinkFailed chan struct{} // closed by the first error of the Sink
 
 	mu       sync.Mutex
-	r        result
-	busy     bool // in Send
-	returned bool // Generate has
-	shut     bool // Run has, or was given up
+	result   result
+	busy     bool // a Send is running
+	returned bool // Generate has returned
+	closed   bool // Run has returned, or was abandoned
 }
 
-var errShut = errors.New("upstreamtest: the call is over")
+var errClosed = errors.New("upstreamtest: the call of Generate has ended")
 
-func (t *tape) Send(events []upstream.Event) error {
-	n, err := t.take(events)
-	if err == nil && t.sending != nil {
-		err = t.sending(n, hasText(events))
+func (t *recorder) Send(events []upstream.Event) error {
+	n, err := t.record(events)
+	if err == nil && t.onSend != nil {
+		err = t.onSend(n, hasText(events))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.busy = false
-	if err != nil && t.r.failed == nil && !t.returned {
-		t.r.failed = err
-		close(t.fails)
+	if err != nil && t.result.sinkErr == nil && !t.returned {
+		t.result.sinkErr = err
+		close(t.sinkFailed)
 	}
 	return err
 }
 
-func (t *tape) take(events []upstream.Event) (n int, err error) {
+func (t *recorder) record(events []upstream.Event) (n int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.shut {
-		return 0, errShut
+	if t.closed {
+		return 0, errClosed
 	}
 	if t.busy {
-		t.r.frames = append(t.r.frames, "Send was called while another Send was under way")
+		t.result.frameProblems = append(t.result.frameProblems, "Send was called during another Send")
 	}
 	t.busy = true
 	if f := upstream.FrameOf(events); f != nil {
-		if fault := frameFault(f); fault != "" {
-			t.r.frames = append(t.r.frames, fault)
+		if problem := checkFrame(f); problem != "" {
+			t.result.frameProblems = append(t.result.frameProblems, problem)
 		}
 	}
 	for i := range events {
 		e := events[i]
-		e.Frame = nil // not valid for longer than the Send
-		t.r.events = append(t.r.events, e)
+		e.Frame = nil // is valid during Send only
+		t.result.events = append(t.result.events, e)
 	}
 	if t.returned {
-		t.r.late++
+		t.result.late++
 	} else {
-		t.r.sends++
+		t.result.sends++
 	}
-	return t.r.sends, nil
+	return t.result.sends, nil
 }
 
 func hasText(events []upstream.Event) bool {
@@ -98,106 +99,106 @@ func hasText(events []upstream.Event) bool {
 	return false
 }
 
-// finish returns what there is, and lets nothing more in.
-func (t *tape) finish(run, fault error) *result {
+// close returns the result. Later calls of Send fail.
+func (t *recorder) close(runErr, abortErr error) *result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.shut = true
-	r := t.r
-	r.run, r.fault = run, fault
+	t.closed = true
+	r := t.result
+	r.runErr, r.abortErr = runErr, abortErr
 	return &r
 }
 
-// A probe stands between Run and the Upstream, to see what Generate returns,
-// and what is written after it has.
+// A probe wraps an Upstream. It records when and with which error Generate
+// returns. linger delays the return to Run.
 type probe struct {
-	u      upstream.Upstream
-	t      *tape
-	linger func()
+	u        upstream.Upstream
+	recorder *recorder
+	linger   func()
 }
 
 func (p *probe) Generate(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
 	err := p.u.Generate(ctx, r, w)
-	p.t.mu.Lock()
-	p.t.returned = true
-	p.t.r.err = err
-	p.t.mu.Unlock()
+	p.recorder.mu.Lock()
+	p.recorder.returned = true
+	p.recorder.result.generateErr = err
+	p.recorder.mu.Unlock()
 	if p.linger != nil {
 		p.linger()
-		p.t.mu.Lock()
-		p.t.shut = true // what Run adds to end the answer is not late
-		p.t.mu.Unlock()
+		p.recorder.mu.Lock()
+		p.recorder.closed = true // events of Run are not late
+		p.recorder.mu.Unlock()
 	}
 	return err
 }
 
 const labelName = "upstreamtest"
 
-// call has the Upstream answer req. It returns when Run has, or when the
-// Upstream is overdue: Grace after ctx has ended or the sink has failed.
-func (c *checker) call(ctx context.Context, req *upstream.Request, s sending, linger time.Duration) *result {
+// call calls Generate for req. It returns when Generate has returned, at the
+// latest Grace after ctx has ended or the Sink has failed.
+func (c *checker) call(ctx context.Context, req *upstream.Request, s sendFunc, linger time.Duration) *result {
 	label := rand.Text()
 	ctx, cancel := context.WithCancel(pprof.WithLabels(ctx, pprof.Labels(labelName, label)))
 	defer cancel()
-	t := &tape{sending: s, fails: make(chan struct{})}
-	t.r.req, t.r.label = req, label
-	p := &probe{u: c.u, t: t}
+	rec := &recorder{onSend: s, sinkFailed: make(chan struct{})}
+	rec.result.request, rec.result.label = req, label
+	p := &probe{u: c.u, recorder: rec}
 	if linger > 0 {
-		p.linger = func() { alone(label, linger) }
+		p.linger = func() { waitAlone(label, linger) }
 	}
-	done := make(chan error, 1) // what went wrong, or nil
-	var run error
+	done := make(chan error, 1)
+	var runErr error
 	go func() {
 		pprof.SetGoroutineLabels(ctx)
-		fault := errors.New("Generate ended its goroutine, as t.FailNow does, instead of returning")
+		abortErr := errors.New("Generate ended its goroutine, as t.FailNow does, and did not return")
 		defer func() {
 			if v := recover(); v != nil {
-				fault = fmt.Errorf("Generate panicked: %v\n%s", v, debug.Stack())
+				abortErr = fmt.Errorf("Generate panicked: %v\n%s", v, debug.Stack())
 			}
-			done <- fault
+			done <- abortErr
 		}()
-		run = upstream.Run(ctx, p, req, t)
-		fault = nil
+		runErr = upstream.Run(ctx, p, req, rec)
+		abortErr = nil
 	}()
-	fault, returned := c.wait(ctx, cancel, t, done)
+	abortErr, returned := c.wait(ctx, cancel, rec, done)
 	var r *result
 	if returned {
-		r = t.finish(run, fault)
+		r = rec.close(runErr, abortErr)
 	} else {
-		r = t.finish(fault, fault)
+		r = rec.close(abortErr, abortErr)
 	}
-	c.record.keep(c.o.Secrets, r)
+	c.secretLeaks.inspect(c.options.Secrets, r)
 	return r
 }
 
-// wait returns what is on done, or what kept it from coming.
-func (c *checker) wait(ctx context.Context, cancel func(), t *tape, done <-chan error) (fault error, returned bool) {
-	total := time.NewTimer(c.o.Timeout)
+// wait waits for done, and reports whether Generate has returned in time.
+func (c *checker) wait(ctx context.Context, cancel func(), rec *recorder, done <-chan error) (abortErr error, returned bool) {
+	total := time.NewTimer(c.options.Timeout)
 	defer total.Stop()
 	var late error
 	select {
-	case fault := <-done:
-		return fault, true
+	case abortErr := <-done:
+		return abortErr, true
 	case <-ctx.Done():
-		late = fmt.Errorf("Generate did not return within %v of the end of its context", c.o.Grace)
-	case <-t.fails:
-		late = fmt.Errorf("Generate did not return within %v of an error of the Writer", c.o.Grace)
+		late = fmt.Errorf("Generate did not return within %v of the end of its context", c.options.Grace)
+	case <-rec.sinkFailed:
+		late = fmt.Errorf("Generate did not return within %v of an error of the Writer", c.options.Grace)
 	case <-total.C:
-		late = fmt.Errorf("Generate did not return within %v", c.o.Timeout)
+		late = fmt.Errorf("Generate did not return within %v", c.options.Timeout)
 		cancel()
-		defer func() { fault = cmp.Or(fault, late) }() // also if the end of ctx has helped
+		defer func() { abortErr = cmp.Or(abortErr, late) }() // even if it returns now
 	}
-	grace := time.NewTimer(c.o.Grace)
+	grace := time.NewTimer(c.options.Grace)
 	defer grace.Stop()
 	select {
-	case fault := <-done:
-		return fault, true
+	case abortErr := <-done:
+		return abortErr, true
 	case <-grace.C:
 		return late, false
 	}
 }
 
-// within calls f, with a bound on its time, and turns panics into errors.
+// within calls f. It returns an error if f panics or takes longer than d.
 func within[T any](ctx context.Context, d time.Duration, f func(ctx context.Context) (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -207,7 +208,7 @@ func within[T any](ctx context.Context, d time.Duration, f func(ctx context.Cont
 	defer cancel()
 	done := make(chan outcome, 1)
 	go func() {
-		o := outcome{err: errors.New("it ended its goroutine instead of returning")}
+		o := outcome{err: errors.New("it ended its goroutine and did not return")}
 		defer func() {
 			if v := recover(); v != nil {
 				o.err = fmt.Errorf("it panicked: %v\n%s", v, debug.Stack())

@@ -8,212 +8,212 @@ import (
 	"time"
 )
 
-// errGone is what contexts end with here.
-var errGone = errors.New("upstreamtest: the client left")
+// errCanceled is the cause of canceled contexts.
+var errCanceled = errors.New("upstreamtest: the client has disconnected")
 
-func (c *checker) cancelBefore() error {
+func (c *checker) checkCancelBefore() error {
 	ctx, cancel := context.WithCancelCause(c.ctx)
-	cancel(errGone)
-	r := c.call(ctx, withStream(c.o.Text, true), whileListening(ctx), 0)
-	if r.fault == nil && r.err == nil {
-		return errors.New("Generate returned nil although its context had ended before: that says the answer is whole")
+	cancel(errCanceled)
+	r := c.call(ctx, withStream(c.options.Text, true), untilDone(ctx), 0)
+	if r.abortErr == nil && r.generateErr == nil {
+		return errors.New("Generate returned nil, which marks the response as complete; its context had ended before the call")
 	}
-	return r.fault
+	return r.abortErr
 }
 
-// whileListening takes Sends until ctx ends.
-func whileListening(ctx context.Context) sending {
+// untilDone accepts writes until ctx ends.
+func untilDone(ctx context.Context) sendFunc {
 	return func(int, bool) error { return context.Cause(ctx) }
 }
 
-// settle is how long something may take to happen that need not happen.
-const settle = 50 * time.Millisecond
+// settleTime is how long the suite waits for something that may not happen.
+const settleTime = 50 * time.Millisecond
 
-func (c *checker) cancelSilent() error {
-	if c.o.Silent == nil {
-		return skip("it needs Options.Silent")
+func (c *checker) checkCancelSilent() error {
+	if c.options.Silent == nil {
+		return skip("Options.Silent is nil")
 	}
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(settle, func() { cancel(errGone) })
+	timer := time.AfterFunc(settleTime, func() { cancel(errCanceled) })
 	defer timer.Stop()
-	r := c.call(ctx, withStream(c.o.Silent, true), whileListening(ctx), 0)
+	r := c.call(ctx, withStream(c.options.Silent, true), untilDone(ctx), 0)
 	switch {
-	case r.fault != nil:
-		return r.fault
+	case r.abortErr != nil:
+		return r.abortErr
 	case ctx.Err() == nil:
-		return fmt.Errorf("Options.Silent was answered: Generate returned %v before its context ended", r.err)
-	case r.err == nil:
-		return errors.New("Generate returned nil when its context ended: that says the answer is whole")
+		return fmt.Errorf("Options.Silent: Generate returned %v before its context ended", r.generateErr)
+	case r.generateErr == nil:
+		return errors.New("Generate returned nil, which marks the response as complete; its context had ended before anything was written")
 	}
 	return nil
 }
 
-func (c *checker) cancelMidway() error {
+func (c *checker) checkCancelMidway() error {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
 	gone := false
-	r := c.call(ctx, withStream(c.o.Long, true), func(_ int, text bool) error {
+	r := c.call(ctx, withStream(c.options.Long, true), func(_ int, text bool) error {
 		if gone {
-			return errGone
+			return errCanceled
 		}
 		if text {
 			gone = true
-			cancel(errGone) // this piece has still arrived
+			cancel(errCanceled)
 		}
 		return nil
 	}, 0)
 	switch {
-	case r.fault != nil:
-		return r.fault
-	case ctx.Err() == nil && r.err == nil:
-		return skip("Options.Long was answered without a text")
-	case r.err == nil && c.cutShort(r):
-		return errors.New("Generate returned nil when its context ended midway: that says the answer is whole")
+	case r.abortErr != nil:
+		return r.abortErr
+	case ctx.Err() == nil && r.generateErr == nil:
+		return skip("the response to Options.Long has no text")
+	case r.generateErr == nil && c.cutShort(r):
+		return errors.New("Generate returned nil, which marks the response as complete; its context had ended between two writes")
 	}
 	return nil
 }
 
-// cutShort reports whether r cannot be the whole of the answer to Long.
+// cutShort reports whether r cannot be a complete response to Long.
 func (c *checker) cutShort(r *result) bool {
-	if r.failed != nil {
+	if r.sinkErr != nil {
 		return true
 	}
-	if c.o.Brief {
-		return false // there is nothing to compare it with
+	if c.options.Brief {
+		return false
 	}
 	ref := c.reference("Long")
 	if ref == nil {
 		return false
 	}
-	if c.o.Deterministic {
+	if c.options.Deterministic {
 		return r.sends < ref.result.sends
 	}
 	return r.sends*2 < ref.result.sends
 }
 
-func (c *checker) cancelBlocked() error {
+func (c *checker) checkCancelBlocked() error {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
-	r := c.call(ctx, withStream(c.o.Long, true), func(_ int, text bool) error {
+	r := c.call(ctx, withStream(c.options.Long, true), func(_ int, text bool) error {
 		if !text {
 			return context.Cause(ctx)
 		}
-		cancel(errGone)
-		return errGone // the write was cut, as handlers do it
+		cancel(errCanceled)
+		return errCanceled // handlers interrupt the write
 	}, 0)
 	switch {
-	case r.fault != nil:
-		return r.fault
-	case r.failed != nil && r.err == nil:
-		return errors.New("Generate returned nil although its context had ended while the client took nothing")
+	case r.abortErr != nil:
+		return r.abortErr
+	case r.sinkErr != nil && r.generateErr == nil:
+		return errors.New("Generate returned nil, which marks the response as complete; its context had ended during a write")
 	}
 	return nil
 }
 
-// errSink is what sinks fail with here.
-var errSink = errors.New("upstreamtest: the sink fails")
+// errSink is the error of failing Sinks.
+var errSink = errors.New("upstreamtest: the write failed")
 
-func (c *checker) writer() error {
+func (c *checker) checkWriter() error {
 	at := []int{1, 2}
-	if c.o.Brief {
+	if c.options.Brief {
 		at = []int{2}
 	} else if ref := c.reference("Long"); ref != nil && ref.result.sends > 4 {
 		at = append(at, ref.result.sends/2)
 	}
 	var all []error
 	for _, n := range at {
-		r := c.call(c.ctx, withStream(c.o.Long, true), func(i int, _ bool) error {
+		r := c.call(c.ctx, withStream(c.options.Long, true), func(i int, _ bool) error {
 			if i >= n {
 				return errSink
 			}
 			return nil
 		}, 0)
 		switch {
-		case r.fault != nil:
-			all = append(all, r.fault)
-		case r.failed == nil: // the answer was over before
-		case r.err == nil:
-			all = append(all, fmt.Errorf("Generate returned nil although the Writer had failed at Send %d", n))
-		case !errors.Is(r.err, errSink):
-			all = append(all, fmt.Errorf("the Writer failed with %q at Send %d, and Generate returned %q, which does not wrap it", errSink, n, r.err))
+		case r.abortErr != nil:
+			all = append(all, r.abortErr)
+		case r.sinkErr == nil: // the response ended before
+		case r.generateErr == nil:
+			all = append(all, fmt.Errorf("Generate returned nil although write %d had failed", n))
+		case !errors.Is(r.generateErr, errSink):
+			all = append(all, fmt.Errorf("write %d failed with %q, but Generate returned %q, which does not wrap it", n, errSink, r.generateErr))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// backpressure holds an answer up for a while and looks at the heap.
-func (c *checker) backpressure() error {
+// checkBackpressure blocks a write for a while and measures the heap.
+func (c *checker) checkBackpressure() error {
 	var full error
-	before := heap()
+	before := heapSize()
 	held := false
-	r := c.call(c.ctx, withStream(c.o.Long, true), func(_ int, text bool) error {
+	r := c.call(c.ctx, withStream(c.options.Long, true), func(_ int, text bool) error {
 		if held || !text {
 			return nil
 		}
 		held = true
 		for range 8 {
-			time.Sleep(settle / 2)
-			if n := heap() - before; n > c.o.Buffer {
-				full = fmt.Errorf("the heap has grown by %d bytes while the client took nothing, more than Options.Buffer, %d", n, c.o.Buffer)
+			time.Sleep(settleTime / 2)
+			if n := heapSize() - before; n > c.options.Buffer {
+				full = fmt.Errorf("the heap grew by %d bytes during a blocked write; Options.Buffer allows %d", n, c.options.Buffer)
 				break
 			}
 		}
-		return errSink // enough was seen
+		return errSink
 	}, 0)
-	return errors.Join(r.fault, full)
+	return errors.Join(r.abortErr, full)
 }
 
-func heap() int64 {
+func heapSize() int64 {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// linger is how long it is waited for what may come late.
-const linger = 250 * time.Millisecond
+// lingerTime is how long the suite waits for late writes.
+const lingerTime = 250 * time.Millisecond
 
-// late looks for what is written after Generate returned. A handler drops it
-// without a trace; here the Writer stays open for a while.
-func (c *checker) late() error {
-	whole := c.call(c.ctx, withStream(c.o.Long, true), nil, linger)
+// checkLate looks for writes after Generate has returned. Handlers drop them;
+// here the Writer stays open for a while.
+func (c *checker) checkLate() error {
+	whole := c.call(c.ctx, withStream(c.options.Long, true), nil, lingerTime)
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
-	cut := c.call(ctx, withStream(c.o.Long, true), func(_ int, text bool) error {
+	cut := c.call(ctx, withStream(c.options.Long, true), func(_ int, text bool) error {
 		if text {
-			cancel(errGone)
+			cancel(errCanceled)
 		}
-		return nil // a client that left may take more
-	}, linger)
+		return nil // the Upstream may write more
+	}, lingerTime)
 	var all []error
 	for _, r := range []*result{whole, cut} {
-		if r.fault != nil {
-			all = append(all, r.fault)
+		if r.abortErr != nil {
+			all = append(all, r.abortErr)
 		}
 		if r.late > 0 {
-			how := "Generate had returned"
+			how := "Generate returned"
 			if r == cut {
-				how = "its context had ended and Generate had returned"
+				how = "its context ended and Generate returned"
 			}
-			all = append(all, fmt.Errorf("%d times something was written after %s: wait for goroutines that write", r.late, how))
+			all = append(all, fmt.Errorf("%d writes after %s; Generate must wait for its goroutines that write", r.late, how))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// leaks looks for goroutines that each call of a kind leaves. What the first
-// one leaves may be kept for later calls, such as idle connections.
-func (c *checker) leaks() error {
+// checkLeaks looks for goroutines that every call leaves. Those of the first call,
+// such as idle connections, may stay for later calls.
+func (c *checker) checkLeaks() error {
 	const calls = 4
 	kinds := []struct {
 		name string
 		call func() *result
 	}{
-		{"after a whole answer", func() *result { return c.call(c.ctx, withStream(c.o.Text, true), nil, 0) }},
-		{"after an answer whose context ended", c.leave},
-		{"after an answer whose Writer failed", func() *result {
-			return c.call(c.ctx, withStream(c.o.Long, true), func(_ int, text bool) error {
+		{"after a complete response", func() *result { return c.call(c.ctx, withStream(c.options.Text, true), nil, 0) }},
+		{"after the context ended", c.cancelMidway},
+		{"after a write failed", func() *result {
+			return c.call(c.ctx, withStream(c.options.Long, true), func(_ int, text bool) error {
 				if text {
 					return errSink
 				}
@@ -227,38 +227,38 @@ func (c *checker) leaks() error {
 		var labels []string
 		for range calls {
 			r := k.call()
-			if r.fault != nil {
-				all = append(all, r.fault)
+			if r.abortErr != nil {
+				all = append(all, r.abortErr)
 			}
 			labels = append(labels, r.label)
-			time.Sleep(look) // connections go back to their pool behind the answer
+			time.Sleep(pollInterval) // connections return to their pool later
 		}
-		stacks := leftBy(labels, c.o.Grace)
+		stacks := leakedBy(labels, c.options.Grace)
 		if len(stacks) == calls {
-			all = append(all, fmt.Errorf("a goroutine is left behind by each call, %s:\n%s", k.name, stacks[0]))
+			all = append(all, fmt.Errorf("each call leaves a goroutine %s:\n%s", k.name, stacks[0]))
 		}
 	}
 	return errors.Join(all...)
 }
 
-func (c *checker) leave() *result {
+func (c *checker) cancelMidway() *result {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
-	return c.call(ctx, withStream(c.o.Long, true), func(_ int, text bool) error {
+	return c.call(ctx, withStream(c.options.Long, true), func(_ int, text bool) error {
 		if text {
-			cancel(errGone)
+			cancel(errCanceled)
 		}
 		return context.Cause(ctx)
 	}, 0)
 }
 
-// leftBy returns the stack of one goroutine for each call that left any, after
-// d or as soon as one of the calls left none.
-func leftBy(labels []string, d time.Duration) []string {
-	for pause := look; ; pause *= 2 {
+// leakedBy returns the stack of one goroutine for each call that has left any. It
+// waits for d, or until one of the calls has left none.
+func leakedBy(labels []string, d time.Duration) []string {
+	for pause := pollInterval; ; pause *= 2 {
 		var stacks []string
 		for _, l := range labels {
-			if of := labelled(l); len(of) > 0 {
+			if of := goroutinesOf(l); len(of) > 0 {
 				stacks = append(stacks, of[0])
 			}
 		}

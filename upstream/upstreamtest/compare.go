@@ -9,17 +9,17 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// changed returns how r differs from before, or "". Wire and Resolver are not
-// looked at.
-func changed(before, r *upstream.Request) string {
+// requestChange returns how r differs from before, or "". It ignores Wire and
+// Resolver.
+func requestChange(before, r *upstream.Request) string {
 	a, b := *before, *r
 	a.Wire, a.Resolver, b.Wire, b.Resolver = nil, nil, nil, nil
-	return differ("", reflect.ValueOf(a), reflect.ValueOf(b))
+	return difference("", reflect.ValueOf(a), reflect.ValueOf(b))
 }
 
-// differ returns the path of the first difference, and what it is. Only
-// exported fields are looked at.
-func differ(path string, a, b reflect.Value) string {
+// difference returns the path of the first difference and its description, or
+// "". It ignores unexported fields.
+func difference(path string, a, b reflect.Value) string {
 	switch a.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		switch {
@@ -30,14 +30,14 @@ func differ(path string, a, b reflect.Value) string {
 		case a.Kind() == reflect.Interface && a.Elem().Type() != b.Elem().Type():
 			return fmt.Sprintf("%s: %s became %s", path, a.Elem().Type(), b.Elem().Type())
 		}
-		return differ(path, a.Elem(), b.Elem())
+		return difference(path, a.Elem(), b.Elem())
 	case reflect.Struct:
 		for i := range a.NumField() {
 			f := a.Type().Field(i)
 			if !f.IsExported() {
 				continue
 			}
-			if d := differ(join(path, f.Name), a.Field(i), b.Field(i)); d != "" {
+			if d := difference(join(path, f.Name), a.Field(i), b.Field(i)); d != "" {
 				return d
 			}
 		}
@@ -47,7 +47,7 @@ func differ(path string, a, b reflect.Value) string {
 			return fmt.Sprintf("%s: %d became %d", path, a.Len(), b.Len())
 		}
 		for i := range a.Len() {
-			if d := differ(join(path, strconv.Itoa(i)), a.Index(i), b.Index(i)); d != "" {
+			if d := difference(join(path, strconv.Itoa(i)), a.Index(i), b.Index(i)); d != "" {
 				return d
 			}
 		}
@@ -66,49 +66,50 @@ func join(path, step string) string {
 	return path + "." + step
 }
 
-// roomy returns a copy of r whose lists have room behind their ends, so that
-// an append to one of them is not lost to sight: see [spilled].
-func roomy(r *upstream.Request) *upstream.Request {
+// withSpareCapacity returns a copy of r with lists whose capacity is greater than
+// their length. [appendedList] finds elements appended to them.
+func withSpareCapacity(r *upstream.Request) *upstream.Request {
 	c := r.Clone()
-	grow(&c.System)
-	grow(&c.Turns)
+	addCapacity(&c.System)
+	addCapacity(&c.Turns)
 	for i := range c.Turns {
-		grow(&c.Turns[i].Parts)
+		addCapacity(&c.Turns[i].Parts)
 	}
-	grow(&c.Tools)
-	grow(&c.StopSequences)
-	grow(&c.Choice.Names)
+	addCapacity(&c.Tools)
+	addCapacity(&c.StopSequences)
+	addCapacity(&c.Choice.Names)
 	return c
 }
 
-func grow[T any](s *[]T) {
+func addCapacity[T any](s *[]T) {
 	if *s == nil {
-		return // an append to it harms nobody
+		return // an append to it copies
 	}
 	*s = append(make([]T, 0, len(*s)+1), *s...)
 }
 
-// spilled returns which list of a roomy request something was appended to.
-func spilled(r *upstream.Request) string {
+// appendedList returns the names of the lists of a request with spare capacity
+// that have an element after their end.
+func appendedList(r *upstream.Request) string {
 	var at []string
-	behind(&at, "System", r.System)
-	behind(&at, "Turns", r.Turns)
+	checkTail(&at, "System", r.System)
+	checkTail(&at, "Turns", r.Turns)
 	for i := range r.Turns {
-		behind(&at, "Turns."+strconv.Itoa(i)+".Parts", r.Turns[i].Parts)
+		checkTail(&at, "Turns."+strconv.Itoa(i)+".Parts", r.Turns[i].Parts)
 	}
-	behind(&at, "Tools", r.Tools)
-	behind(&at, "StopSequences", r.StopSequences)
-	behind(&at, "Choice.Names", r.Choice.Names)
+	checkTail(&at, "Tools", r.Tools)
+	checkTail(&at, "StopSequences", r.StopSequences)
+	checkTail(&at, "Choice.Names", r.Choice.Names)
 	return strings.Join(at, ", ")
 }
 
-func behind[T any](at *[]string, name string, s []T) {
+func checkTail[T any](at *[]string, name string, s []T) {
 	if cap(s) > len(s) && !reflect.ValueOf(&s[:len(s)+1][len(s)]).Elem().IsZero() {
 		*at = append(*at, name)
 	}
 }
 
-// eachString calls f for every string that v leads to, through exported fields.
+// eachString calls f for every string in exported fields of v.
 func eachString(path string, v reflect.Value, f func(path, s string)) {
 	switch v.Kind() {
 	case reflect.String:

@@ -1,66 +1,66 @@
-// Package upstreamtest checks that an [upstream.Upstream] keeps the promises
-// that handlers and clients rely on. A host runs it on its own:
+// Package upstreamtest tests implementations of [upstream.Upstream]: it checks
+// the rules that handlers and clients rely on.
 //
 //	func TestUpstream(t *testing.T) {
 //		upstreamtest.Run(t, mymodel.New(), &upstreamtest.Options{
 //			Model: "my-model",
-//			Call:  weatherRequest, // a request that is answered with a call
+//			Call:  weatherRequest, // the response to it has a tool call
 //		})
 //	}
 //
-// Outside of tests [Check] does the same, and returns what is wrong.
+// Outside of tests, [Check] runs the same checks and returns an error.
 //
-// # What is asked
+// # Requests
 //
-// With nil Options the requests are simple ones in plain English, which a real
-// model can answer as well as a fake. The suite cannot know how to make an
-// Upstream think, call a tool, wait or fail: who can do it says with which
-// request in the [Options], and checks that lack theirs are skipped. A fake
-// that is scripted by the text of its prompt can fill in all of them. A model
-// that costs money is asked with Brief set: then some six answers are
-// begun, most of which are cut off at once.
+// With nil Options the requests are short English prompts, for real models and
+// for fakes. The suite cannot know which request makes an Upstream think, call
+// a tool, wait or fail: the [Options] have a field for each, and a check whose
+// field is nil is skipped. A fake that is scripted by its prompt can set all of
+// them. For a model that costs money, set Brief: the suite then requests about
+// six responses and cancels most of them early.
 //
-// # The checks
+// # Checks
 //
-// Each is a subtest of Run, and the Check of a [Failure].
+// Each check is a subtest of Run. Its name is the Check of a [Failure], and can
+// be used in Options.Skip.
 //
-//	answer                 requests are answered, without an error
-//	sequence               events come in the order that upstream.EventKind describes
-//	stop                   the answer says why it ended, and that fits what is in it
-//	text                   texts and arguments are UTF-8 when put together
-//	usage                  counts are not negative, do not shrink, and the last one is whole
-//	calls                  calls have ids that differ, names of tools that the request has, and whole arguments
-//	thinking               thoughts come as such, and signatures are not empty
-//	stream                 plain and streamed answers say the same
-//	cancellation/before    a context that ended before the call
-//	cancellation/silent    one that ends before anything was written
-//	cancellation/midway    one that ends between two pieces
-//	cancellation/blocked   one that ends while the client takes nothing
-//	writer                 an error of the Writer ends the answer and is returned
-//	backpressure           a client that takes nothing does not fill the memory
-//	late                   nothing is written after Generate returned
-//	leaks                  no goroutine is left by a call, be it whole, cancelled or failed
-//	unsupported            a part of an unknown kind is not dropped in silence
-//	losses                 losses have a severity, a reason and a place; the request's come first, and Request.RejectLoss is heeded
-//	refusals               faults of a request are told as such
-//	failures               failures have a Code, and no text of Go's or of the inside
-//	readonly               the request is what it was
-//	concurrency            answers at the same time do not mix
-//	odd                    odd requests do not make it panic
-//	count                  counting tokens counts, and does not generate
-//	models                 listed models have ids that differ
-//	preflight              Preflight tells the losses that Generate reports, and sends nothing
-//	secrets                nothing marked as secret is in anything that clients see
+//	response               requests get responses with text, without an error
+//	sequence               events have the order that upstream.EventKind documents
+//	stop                   a response has a stop reason, which fits its parts
+//	text                   joined texts and arguments are valid UTF-8
+//	usage                  counts are totals: not negative, never smaller than before
+//	calls                  tool calls have unique ids, tools of the request, complete arguments
+//	thinking               thinking is in thinking blocks; signatures are not empty
+//	stream                 plain and streamed responses have the same content
+//	cancellation/before    the context ends before Generate is called
+//	cancellation/silent    the context ends before anything is written
+//	cancellation/midway    the context ends between two writes
+//	cancellation/blocked   the context ends while a write blocks
+//	writer                 Generate stops and returns the error when the Writer fails
+//	backpressure           memory does not grow while a write blocks
+//	late                   nothing is written after Generate has returned
+//	leaks                  calls leave no goroutines, whether complete, canceled or failed
+//	unsupported            a part of an unknown kind is not dropped without a loss or an error
+//	losses                 losses have a severity, a reason and a path; those of the request come first and respect Request.RejectLoss
+//	invalid                invalid requests get an error that blames the request
+//	failures               other errors have a Code and a text for clients
+//	readonly               the request is not changed
+//	concurrency            concurrent responses do not mix
+//	malformed              malformed requests cause no panic
+//	count                  CountTokens counts, and generates nothing
+//	models                 listed models have unique ids
+//	preflight              Preflight reports the losses that Generate reports, and sends nothing
+//	secrets                events and errors contain none of Options.Secrets
 //
-// A panic in Generate is a failure of the check that met it. A panic in a
-// goroutine that the Upstream starts ends the process, as it does everywhere.
+// A panic in Generate fails the check that called it. A panic in a goroutine
+// that the Upstream has started ends the process.
 //
 // # Time and goroutines
 //
-// Nothing is timed but what would not end otherwise: an Upstream is to return
-// within Options.Grace of being told to. An Upstream that does not is left
-// behind, and its goroutine with it. Goroutines are told apart by a profiler
-// label that they inherit, so other tests may run at the same time; only for
-// backpressure, which looks at the size of the heap, they had better not.
-// The suite runs in a testing/synctest bubble if the Upstream does.
+// An Upstream must return within Options.Grace after its context has ended or
+// the Writer has failed. The suite abandons one that does not, with its
+// goroutine. Nothing else depends on time. The suite recognizes the goroutines
+// of a call by a profiler label that they inherit, so that other tests may run
+// in parallel. Only backpressure measures the heap of the whole process. Run and
+// Check work in a bubble of testing/synctest if the Upstream does.
 package upstreamtest

@@ -11,26 +11,26 @@ import (
 	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
-// A host tests its own Upstream, a fake vendor behind it, with requests that
-// the fake knows how to answer.
+// A host tests its Upstream with requests that the fake vendor behind it
+// understands.
 func Example() {
 	TestUpstream := func(t *testing.T) {
 		upstreamtest.Run(t, echo.New(), &upstreamtest.Options{
-			Long:          tell("echo: repeat 300 word "),
-			Silent:        tell("echo: stall 1h"),
-			Bad:           []*upstream.Request{tell("echo: sing")},
-			Fail:          []*upstream.Request{tell("echo: fail overloaded")},
-			Marked:        func(mark string) *upstream.Request { return tell("echo: say " + mark) },
+			Long:          prompt("echo: repeat 300 word "),
+			Silent:        prompt("echo: stall 1h"),
+			Invalid:       []*upstream.Request{prompt("echo: sing")},
+			Fail:          []*upstream.Request{prompt("echo: fail overloaded")},
+			Marked:        func(mark string) *upstream.Request { return prompt("echo: say " + mark) },
 			Deterministic: true,
 		})
 	}
 	_ = TestUpstream
 }
 
-// An Upstream that looks at texts only, and tells nobody about the rest.
+// This Upstream ignores all parts but texts, without reporting a loss.
 func ExampleCheck() {
 	u := upstream.Func(func(_ context.Context, req *upstream.Request, w *upstream.Writer) error {
-		for _, p := range req.Last() {
+		for _, p := range req.LastParts() {
 			if t, ok := p.(*content.Text); ok {
 				if err := w.Text(t.Text); err != nil {
 					return err
@@ -40,5 +40,5 @@ func ExampleCheck() {
 		return nil
 	})
 	fmt.Println(upstreamtest.Check(context.Background(), u, nil))
-	// Output: unsupported: a part of an unknown kind at turns.0.parts.1 was dropped in silence: refuse it with a *content.Violation, or tell Writer.Loss
+	// Output: unsupported: a part of an unknown kind at turns.0.parts.1 was dropped silently; return a *content.Violation or call Writer.Loss
 }

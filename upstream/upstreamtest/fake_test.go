@@ -13,20 +13,20 @@ import (
 	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
-// A fake does as the last word of the user says, and keeps every promise but
-// for its flaw.
+// A fake responds as the text of the user instructs. It follows all rules but
+// one, if it has a flaw.
 type fake struct {
 	flaw string
-	end  chan struct{} // ends what leaks
+	end  chan struct{} // ends leaked goroutines
 	mu   sync.Mutex
-	last string // what was asked last
-	said string // what was to be said last
+	last string // last verb
+	text string // last text
 }
 
 func user(text string) *upstream.Request {
 	max, k := int64(100), int64(4)
 	return &upstream.Request{
-		Model: "fake", MaxTokens: &max, TopK: &k, UserID: "somebody",
+		Model: "fake", MaxTokens: &max, TopK: &k, UserID: "user-1",
 		System: []content.Part{&content.Text{Text: "You are a fake."}},
 		Turns:  []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: text}}}},
 	}
@@ -37,8 +37,8 @@ func withTool(r *upstream.Request) *upstream.Request {
 	return r
 }
 
-// all is what a scripted fake fills in.
-func all() *upstreamtest.Options {
+// allOptions returns the Options for a fake.
+func allOptions() *upstreamtest.Options {
 	return &upstreamtest.Options{
 		Model:         "fake",
 		Text:          user("say hello"),
@@ -47,7 +47,7 @@ func all() *upstreamtest.Options {
 		Call:          withTool(user("call")),
 		Think:         user("think"),
 		Lossy:         user("say less"),
-		Bad:           []*upstream.Request{user("bad")},
+		Invalid:       []*upstream.Request{user("bad")},
 		Fail:          []*upstream.Request{user("fail")},
 		Marked:        func(mark string) *upstream.Request { return user("say " + mark) },
 		Deterministic: true,
@@ -66,7 +66,7 @@ func (f *fake) Generate(ctx context.Context, r *upstream.Request, w *upstream.Wr
 	f.mu.Lock()
 	f.last = verb
 	f.mu.Unlock()
-	if err := f.lose(r, w); err != nil {
+	if err := f.reportLosses(r, w); err != nil {
 		return err
 	}
 	if err := f.start(w); err != nil {
@@ -78,10 +78,10 @@ func (f *fake) Generate(ctx context.Context, r *upstream.Request, w *upstream.Wr
 	case "count":
 		err = f.count(ctx, w)
 	case "wait":
-		if f.flaw == "sleeps" {
+		if f.flaw == "ignores its context" {
 			<-f.end
 		}
-		if f.flaw != "talks in silence" {
+		if f.flaw != "responds to the silent request" {
 			<-ctx.Done()
 		}
 		err = context.Cause(ctx)
@@ -98,27 +98,27 @@ func (f *fake) Generate(ctx context.Context, r *upstream.Request, w *upstream.Wr
 	return f.finish(r, w, verb)
 }
 
-// before does what is done first. It reports whether the answer is over.
+// before runs the flaws that come first. It reports whether the response ends.
 func (f *fake) before(ctx context.Context, r *upstream.Request) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch f.flaw {
-	case "nil if it is over":
+	case "nil for an ended context":
 		return ctx.Err() != nil
-	case "forgets the user":
+	case "changes the user id":
 		r.UserID = ""
-	case "appends to the system text":
+	case "appends to the system parts":
 		_ = append(r.System, &content.Text{Text: "more"})
-	case "leaks":
+	case "leaves a goroutine":
 		go func() { <-f.end }()
-	case "no turns":
+	case "panics without turns":
 		_ = r.Turns[len(r.Turns)-1]
 	}
 	return false
 }
 
 func (f *fake) prompt(r *upstream.Request) (verb, rest string, err error) {
-	at, parts := len(r.Turns)-1, r.Last()
+	at, parts := len(r.Turns)-1, r.LastParts()
 	for i, p := range parts {
 		path := fmt.Sprintf("turns.%d.parts.%d", at, i)
 		switch p := p.(type) {
@@ -129,10 +129,10 @@ func (f *fake) prompt(r *upstream.Request) (verb, rest string, err error) {
 		case nil, *content.ToolResult, *content.Image, *content.Document:
 		default:
 			switch f.flaw {
-			case "drops parts":
-			case "does not say where":
+			case "drops parts silently":
+			case "error without a path":
 				return "", "", &content.Violation{Code: content.CodeUnsupported, Text: "is not text"}
-			case "plain refusal":
+			case "untyped error for a part":
 				return "", "", errors.New("not text: " + path)
 			default:
 				return "", "", &content.Violation{Code: content.CodeUnsupported, Path: path, Text: "is not text"}
@@ -147,9 +147,9 @@ func (f *fake) prompt(r *upstream.Request) (verb, rest string, err error) {
 
 func (f *fake) bad() error {
 	switch f.flaw {
-	case "refuses as internal":
+	case "internal error":
 		return &upstream.Error{Code: upstream.CodeInternal}
-	case "refuses without a text":
+	case "violation without a text":
 		return &content.Violation{Code: content.CodeValue, Path: "turns.0.parts.0"}
 	}
 	return &content.Violation{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "is bad"}
@@ -157,35 +157,35 @@ func (f *fake) bad() error {
 
 func (f *fake) fail() error {
 	switch f.flaw {
-	case "tells Go's text":
+	case "text of a Go error":
 		return &upstream.Error{Code: upstream.CodeUnavailable, Text: "dial tcp 10.1.2.3:443: connect: connection refused"}
-	case "own code":
+	case "unknown code":
 		return &upstream.Error{Code: "oops"}
-	case "untyped failure":
+	case "untyped error":
 		return errors.New("something broke")
-	case "tells a secret in an error":
-		return &upstream.Error{Code: upstream.CodeUnavailable, Text: "the model with the key s3cret is away"}
+	case "secret in an error":
+		return &upstream.Error{Code: upstream.CodeUnavailable, Text: "the model with the key s3cret is not available"}
 	}
 	return &upstream.Error{Code: upstream.CodeOverloaded, Text: "too much to do", RetryAfter: time.Second}
 }
 
-// failed makes what Generate returns for an error of the Writer, or another.
+// failed returns the error of Generate for an error.
 func (f *fake) failed(ctx context.Context, err error) error {
 	gone := ctx.Err() != nil
 	switch f.flaw {
-	case "nil when the write failed":
+	case "nil for a failed write":
 		if !gone && !errors.As(err, new(*upstream.Error)) {
 			return nil
 		}
-	case "another error":
+	case "replaces the error of the Writer":
 		if !gone && !errors.As(err, new(*upstream.Error)) {
 			return errors.New("could not write")
 		}
-	case "nil when blocked":
+	case "nil for a blocked write":
 		if gone && f.counting() && !errors.Is(err, context.Canceled) {
 			return nil
 		}
-	case "nil midway":
+	case "nil for a context that ends midway":
 		if f.counting() && errors.Is(err, context.Canceled) {
 			return nil
 		}
@@ -199,13 +199,13 @@ func (f *fake) counting() bool {
 	return f.last == "count"
 }
 
-// lost is what a fake cannot say.
-func (f *fake) lost(r *upstream.Request) (list []content.Loss) {
+// losses returns the losses of a request.
+func (f *fake) losses(r *upstream.Request) (list []content.Loss) {
 	if r.TopK != nil {
-		list = append(list, content.Loss{Path: "top_k", Severity: content.LossDegraded, Reason: "it has no such parameter"})
+		list = append(list, content.Loss{Path: "top_k", Severity: content.LossDegraded, Reason: "the fake has no top_k; it was dropped"})
 	}
 	if len(r.System) > 0 {
-		list = append(list, content.Loss{Path: "system.0", Severity: content.LossHint, Reason: "it does as it likes"})
+		list = append(list, content.Loss{Path: "system.0", Severity: content.LossHint, Reason: "the fake ignores the system text"})
 	}
 	if f.flaw == "loss without severity" && len(list) > 0 {
 		list[0].Severity = 0
@@ -213,8 +213,8 @@ func (f *fake) lost(r *upstream.Request) (list []content.Loss) {
 	return list
 }
 
-func (f *fake) lose(r *upstream.Request, w *upstream.Writer) error {
-	list := f.lost(r)
+func (f *fake) reportLosses(r *upstream.Request, w *upstream.Writer) error {
+	list := f.losses(r)
 	switch f.flaw {
 	case "one loss at a time":
 		for _, l := range list {
@@ -223,7 +223,7 @@ func (f *fake) lose(r *upstream.Request, w *upstream.Writer) error {
 			}
 		}
 		return nil
-	case "own words for refused losses":
+	case "replaces the error of Writer.Loss":
 		err := w.Loss(list)
 		if err != nil && r.RejectLoss != 0 {
 			return errors.New("not like this")
@@ -236,9 +236,9 @@ func (f *fake) lose(r *upstream.Request, w *upstream.Writer) error {
 func (f *fake) CountTokens(ctx context.Context, r *upstream.Request) (upstream.TokenCount, error) {
 	n := upstream.EstimateTokens(r)
 	switch f.flaw {
-	case "counts nothing":
+	case "zero tokens":
 		n = 0
-	case "counts everything alike":
+	case "constant tokens":
 		n = 12
 	case "generates to count":
 		_, _ = upstream.Collect(ctx, upstream.Func(f.Generate), r)
@@ -248,9 +248,9 @@ func (f *fake) CountTokens(ctx context.Context, r *upstream.Request) (upstream.T
 
 func (f *fake) Models(context.Context) ([]upstream.Model, error) {
 	switch f.flaw {
-	case "a model without an id":
+	case "model without an id":
 		return []upstream.Model{{ID: "fake"}, {Name: "Fake"}}, nil
-	case "a model twice":
+	case "duplicate model":
 		return []upstream.Model{{ID: "fake"}, {ID: "fake"}}, nil
 	}
 	return []upstream.Model{{ID: "fake"}}, nil
@@ -258,10 +258,10 @@ func (f *fake) Models(context.Context) ([]upstream.Model, error) {
 
 func (f *fake) Preflight(ctx context.Context, r *upstream.Request) ([]content.Loss, error) {
 	switch f.flaw {
-	case "foresees nothing":
+	case "no losses":
 		return nil, nil
-	case "generates to foresee":
+	case "generates in Preflight":
 		_, _ = upstream.Collect(ctx, upstream.Func(f.Generate), r)
 	}
-	return f.lost(r), nil
+	return f.losses(r), nil
 }

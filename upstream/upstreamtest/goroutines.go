@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// labelled returns the stacks of the goroutines that bear a call's label: the
-// one that made the call, if it is not over, and all that were started by it.
-func labelled(label string) (stacks []string) {
+// goroutinesOf returns the stacks of the goroutines with the label of a call: the
+// goroutine that runs the call, and those that it has started.
+func goroutinesOf(label string) (stacks []string) {
 	var b bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
 		return nil
 	}
 	mark := strconv.Quote(labelName) + ":" + strconv.Quote(label)
-	_, records, _ := strings.Cut(b.String(), "\n") // behind the title
+	_, records, _ := strings.Cut(b.String(), "\n") // without the title
 	for record := range strings.SplitSeq(records, "\n\n") {
 		head, stack, _ := strings.Cut(record, "\n")
 		labels, stack, _ := strings.Cut(stack, "\n")
@@ -32,15 +32,15 @@ func labelled(label string) (stacks []string) {
 	return stacks
 }
 
-const look = 5 * time.Millisecond
+const pollInterval = 5 * time.Millisecond
 
-// alone waits until the goroutine that calls it is the only one of its call,
-// for d at most.
-func alone(label string, d time.Duration) {
-	for range d / look {
-		if len(labelled(label)) <= 1 {
+// waitAlone waits until its goroutine is the only one with the label, at most
+// for d.
+func waitAlone(label string, d time.Duration) {
+	for range d / pollInterval {
+		if len(goroutinesOf(label)) <= 1 {
 			return
 		}
-		time.Sleep(look)
+		time.Sleep(pollInterval)
 	}
 }

@@ -11,51 +11,50 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A reference is the answer to one of the Options' requests. Many checks look
-// at it, and it is asked for once.
+// A reference is the response to a request of Options. It is requested once and
+// used by many checks.
 type reference struct {
-	name   string
-	req    *upstream.Request
-	result *result
-	answer *answer
-	err    error // why it cannot be used; the check "answer" tells it
+	name     string
+	request  *upstream.Request
+	result   *result
+	response *response
+	err      error // reported by the check "response"
 }
 
-// references asks for all answers that were not asked for.
+// references returns all references.
 func (c *checker) references() []*reference {
-	if c.refs != nil {
-		return c.refs
+	if c.allReferences != nil {
+		return c.allReferences
 	}
 	add := func(name string, r *upstream.Request) {
 		if r != nil {
-			c.refs = append(c.refs, c.refer(name, r))
+			c.allReferences = append(c.allReferences, c.newReference(name, r))
 		}
 	}
-	add("Text", withStream(c.o.Text, true))
-	if !c.o.Brief {
-		add("Text, not streamed", withStream(c.o.Text, false))
-		add("Long", withStream(c.o.Long, true))
+	add("Text", withStream(c.options.Text, true))
+	if !c.options.Brief {
+		add("Text, not streamed", withStream(c.options.Text, false))
+		add("Long", withStream(c.options.Long, true))
 	}
-	if c.o.Call != nil {
-		add("Call", withStream(c.o.Call, true))
+	if c.options.Call != nil {
+		add("Call", withStream(c.options.Call, true))
 	}
-	if c.o.Think != nil {
-		add("Think", withStream(c.o.Think, true))
+	if c.options.Think != nil {
+		add("Think", withStream(c.options.Think, true))
 	}
-	return c.refs
+	return c.allReferences
 }
 
-func (c *checker) refer(name string, r *upstream.Request) *reference {
-	res := c.call(c.ctx, r, nil, 0)
-	ref := &reference{name: name, req: r, result: res, answer: res.read()}
-	ref.err = res.fault
-	if ref.err == nil {
-		ref.err = res.run
+func (c *checker) newReference(name string, req *upstream.Request) *reference {
+	r := c.call(c.ctx, req, nil, 0)
+	err := r.abortErr
+	if err == nil {
+		err = r.runErr
 	}
-	return ref
+	return &reference{name: name, request: req, result: r, response: r.response(), err: err}
 }
 
-// reference returns the usable answer of the given name, or nil.
+// reference returns the reference with a name, or nil if it has an error.
 func (c *checker) reference(name string) *reference {
 	for _, r := range c.references() {
 		if r.name == name && r.err == nil {
@@ -65,8 +64,8 @@ func (c *checker) reference(name string) *reference {
 	return nil
 }
 
-// each calls f for every usable answer and joins what it finds.
-func (c *checker) each(f func(a *answer) []error) error {
+// each calls f for every reference without an error, and joins the errors of f.
+func (c *checker) each(f func(resp *response) []error) error {
 	var all []error
 	usable := false
 	for _, r := range c.references() {
@@ -74,24 +73,24 @@ func (c *checker) each(f func(a *answer) []error) error {
 			continue
 		}
 		usable = true
-		for _, err := range f(r.answer) {
+		for _, err := range f(r.response) {
 			all = append(all, fmt.Errorf("%s: %w", r.name, err))
 		}
 	}
 	if !usable {
-		return errUnanswered
+		return errNoResponse
 	}
 	return errors.Join(all...)
 }
 
-var errUnanswered = skip("nothing was answered")
+var errNoResponse = skip("there is no complete response")
 
-func (c *checker) answer() error {
+func (c *checker) checkResponse() error {
 	var all []error
 	for _, r := range c.references() {
 		err := r.err
-		if err == nil && r.answer.said() == "" && r.name != "Call" && r.name != "Think" {
-			err = errors.New("the answer has no text")
+		if err == nil && r.response.text() == "" && r.name != "Call" && r.name != "Think" {
+			err = errors.New("the response has no text")
 		}
 		if err != nil {
 			all = append(all, fmt.Errorf("%s: %w", r.name, err))
@@ -100,8 +99,8 @@ func (c *checker) answer() error {
 	return errors.Join(all...)
 }
 
-func (c *checker) sequence() error {
-	return c.each(func(a *answer) []error { return a.faults })
+func (c *checker) checkSequence() error {
+	return c.each(func(resp *response) []error { return resp.problems })
 }
 
 var stopReasons = []content.StopReason{
@@ -110,15 +109,15 @@ var stopReasons = []content.StopReason{
 	content.StopMalformedCall, content.StopCompaction, content.StopOther,
 }
 
-func (c *checker) stop() error {
-	return c.each(func(a *answer) (all []error) {
-		calls := map[int]bool{0: false} // by candidate; the first is always there
-		for _, b := range a.blocks {
+func (c *checker) checkStop() error {
+	return c.each(func(resp *response) (all []error) {
+		calls := map[int]bool{0: false} // by candidate; there is always a first one
+		for _, b := range resp.blocks {
 			_, call := b.part.(*content.ToolUse)
 			calls[b.candidate] = calls[b.candidate] || call
 		}
 		for n, called := range calls {
-			if err := stopFault(a.req, a.stops[n], called); err != nil {
+			if err := checkStopReason(resp.request, resp.stops[n], called); err != nil {
 				all = append(all, fmt.Errorf("candidate %d: %w", n, err))
 			}
 		}
@@ -126,48 +125,48 @@ func (c *checker) stop() error {
 	})
 }
 
-func stopFault(r *upstream.Request, s *upstream.Stop, called bool) error {
+func checkStopReason(r *upstream.Request, s *upstream.Stop, called bool) error {
 	switch {
 	case s == nil:
-		return errors.New("there is no Stop")
+		return errors.New("the response has no Stop")
 	case !slices.Contains(stopReasons, s.Reason):
-		return fmt.Errorf("the stop reason %q is none of content's; StopOther and the Stop's Word tell a vendor's own", s.Reason)
+		return fmt.Errorf("the stop reason %q is not one of package content; use StopOther and RawReason for those of a vendor", s.Reason)
 	case called && s.Reason == content.StopEnd:
-		return errors.New("the answer holds a call and stops with StopEnd: clients do not run it; StopToolUse tells them to")
+		return errors.New("the response has a tool call but stops with StopEnd, so that clients ignore the call; use StopToolUse")
 	case !called && s.Reason == content.StopToolUse:
-		return errors.New("the answer stops with StopToolUse and holds no call: clients wait for nothing")
+		return errors.New("the response stops with StopToolUse but has no tool call, so that clients have nothing to run")
 	case s.Sequence != "" && !slices.Contains(r.StopSequences, s.Sequence):
-		return fmt.Errorf("the stop sequence %q is none of the request's", s.Sequence)
+		return fmt.Errorf("the stop sequence %q is not one of the request", s.Sequence)
 	}
 	return nil
 }
 
-func (c *checker) text() error {
-	return c.each(func(a *answer) (all []error) {
-		for i, b := range a.blocks {
+func (c *checker) checkText() error {
+	return c.each(func(resp *response) (all []error) {
+		for i, b := range resp.blocks {
 			if !utf8.ValidString(b.text.String()) {
-				all = append(all, fmt.Errorf("block %d, a %T, is not UTF-8 when its pieces are put together", i, b.part))
+				all = append(all, fmt.Errorf("block %d, a %T, is not valid UTF-8 when its pieces are joined", i, b.part))
 			}
 		}
 		return all
 	})
 }
 
-func (c *checker) usage() error {
-	return c.each(func(a *answer) (all []error) {
+func (c *checker) checkUsage() error {
+	return c.each(func(resp *response) (all []error) {
 		var last content.Usage
-		for i, u := range a.usages {
+		for i, u := range resp.usages {
 			for _, n := range []int64{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.ToolPrompt, u.Output, u.Thinking} {
 				if n < 0 {
 					all = append(all, fmt.Errorf("Usage %d has a negative count: %+v", i, u))
 					break
 				}
 			}
-			if u.Answer() < last.Answer() {
-				all = append(all, fmt.Errorf("Usage %d has %d tokens of the answer after %d; counts are totals so far", i, u.Answer(), last.Answer()))
+			if u.Completion() < last.Completion() {
+				all = append(all, fmt.Errorf("Usage %d has %d tokens of the response, less than %d before; counts must be totals", i, u.Completion(), last.Completion()))
 			}
 			if u.Prompt() == 0 && last.Prompt() > 0 {
-				all = append(all, fmt.Errorf("Usage %d lacks the prompt's tokens that the one before had; each replaces the last as a whole", i))
+				all = append(all, fmt.Errorf("Usage %d has no tokens of the prompt, but the one before had; each Usage must be complete", i))
 			}
 			last = u
 		}
@@ -175,17 +174,17 @@ func (c *checker) usage() error {
 	})
 }
 
-func (c *checker) calls() error {
-	if c.o.Call == nil {
-		return skip("it needs Options.Call")
+func (c *checker) checkCalls() error {
+	if c.options.Call == nil {
+		return skip("Options.Call is nil")
 	}
 	ref := c.reference("Call")
 	if ref == nil {
-		return errUnanswered
+		return errNoResponse
 	}
-	all := callFaults(ref.answer)
-	if !slices.ContainsFunc(ref.answer.blocks, isCall) {
-		all = append(all, errors.New("Options.Call was answered without a call"))
+	all := callProblems(ref.response)
+	if !slices.ContainsFunc(ref.response.blocks, isCall) {
+		all = append(all, errors.New("the response to Options.Call has no tool call"))
 	}
 	return errors.Join(all...)
 }
@@ -195,42 +194,42 @@ func isCall(b *block) bool {
 	return ok
 }
 
-func callFaults(a *answer) (all []error) {
+func callProblems(resp *response) (all []error) {
 	used := map[string]bool{}
-	for i := range a.req.Turns {
-		for _, p := range a.req.Turns[i].Parts {
+	for i := range resp.request.Turns {
+		for _, p := range resp.request.Turns[i].Parts {
 			if t, ok := p.(*content.ToolUse); ok && t != nil {
 				used[t.ID] = true
 			}
 		}
 	}
-	for i, b := range a.blocks {
+	for i, b := range resp.blocks {
 		t, ok := b.part.(*content.ToolUse)
 		if !ok {
 			continue
 		}
 		fail := func(format string, args ...any) {
-			all = append(all, fmt.Errorf("block %d, a call of %q: %s", i, t.Name, fmt.Sprintf(format, args...)))
+			all = append(all, fmt.Errorf("block %d, a call of tool %q: %s", i, t.Name, fmt.Sprintf(format, args...)))
 		}
 		switch {
 		case t.ID == "":
-			fail("has no id")
+			fail("the id is empty")
 		case used[t.ID]:
-			fail("the id %q was in use before", t.ID)
+			fail("the id %q is not unique in the conversation", t.ID)
 		}
 		used[t.ID] = true
-		if !slices.ContainsFunc(a.req.Tools, func(tool content.Tool) bool { return tool.Name == t.Name }) {
-			fail("is no tool of the request")
+		if !slices.ContainsFunc(resp.request.Tools, func(tool content.Tool) bool { return tool.Name == t.Name }) {
+			fail("the request has no such tool")
 		}
-		if in := b.input(); in != "" && whole(a.stops[b.candidate]) && !jsonwire.ValidObject(in) {
-			fail("the arguments are no JSON object: %s", clip(in))
+		if in := b.input(); in != "" && isComplete(resp.stops[b.candidate]) && !jsonwire.ValidObject(in) {
+			fail("the arguments are not a JSON object: %s", clip(in))
 		}
 	}
 	return all
 }
 
-// whole reports whether an answer that stops so was not cut short.
-func whole(s *upstream.Stop) bool {
+// isComplete reports whether a response with this Stop was not cut short.
+func isComplete(s *upstream.Stop) bool {
 	if s == nil {
 		return true
 	}
@@ -241,18 +240,18 @@ func whole(s *upstream.Stop) bool {
 	return false
 }
 
-func (c *checker) thinking() error {
-	if c.o.Think == nil {
-		return skip("it needs Options.Think")
+func (c *checker) checkThinking() error {
+	if c.options.Think == nil {
+		return skip("Options.Think is nil")
 	}
 	ref := c.reference("Think")
 	if ref == nil {
-		return errUnanswered
+		return errNoResponse
 	}
 	var all []error
 	thought := false
-	for i, b := range ref.answer.blocks {
-		for _, s := range b.signed {
+	for i, b := range ref.response.blocks {
+		for _, s := range b.signatures {
 			if s.Data == "" {
 				all = append(all, fmt.Errorf("block %d has an empty signature", i))
 			}
@@ -262,29 +261,29 @@ func (c *checker) thinking() error {
 			continue
 		}
 		thought = true
-		switch signed := len(b.signed) > 0 || t.Signature.Data != ""; {
+		switch signed := len(b.signatures) > 0 || t.Signature.Data != ""; {
 		case t.Redacted.Data != "" && b.text.Len() > 0:
-			all = append(all, fmt.Errorf("block %d is a redacted thought with a text", i))
+			all = append(all, fmt.Errorf("block %d is redacted thinking with a text", i))
 		case t.Redacted.Data == "" && b.text.Len() == 0 && !signed && t.Extra == nil:
-			all = append(all, fmt.Errorf("block %d is a thought without text and signature", i))
+			all = append(all, fmt.Errorf("block %d is thinking without text and signature", i))
 		}
 	}
 	if !thought {
-		all = append(all, errors.New("Options.Think was answered without a thought"))
+		all = append(all, errors.New("the response to Options.Think has no thinking"))
 	}
 	return errors.Join(all...)
 }
 
-func (c *checker) stream() error {
-	if !c.o.Deterministic {
-		return skip("it needs Options.Deterministic")
+func (c *checker) checkStream() error {
+	if !c.options.Deterministic {
+		return skip("Options.Deterministic is false")
 	}
 	streamed, plain := c.reference("Text"), c.reference("Text, not streamed")
 	if streamed == nil || plain == nil {
-		return errUnanswered
+		return errNoResponse
 	}
-	if d := unlike(streamed.answer.meaning(), plain.answer.meaning()); d != "" {
-		return fmt.Errorf("the answer with Stream differs from that without: %s", d)
+	if d := firstDifference(streamed.response.summary(), plain.response.summary()); d != "" {
+		return fmt.Errorf("the streamed response differs from the plain one: %s", d)
 	}
 	return nil
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Run checks u, each check as a subtest. The package comment lists them. Run
-// does not return before all of them are done. u must be fit for use, as
-// always from several goroutines. opts may be nil.
+// Run runs all checks on u, each as a subtest. It returns when they are done. u
+// must be safe for concurrent use. opts may be nil.
 func Run(t *testing.T, u upstream.Upstream, opts *Options) {
 	t.Helper()
 	c, err := newChecker(t.Context(), u, opts)
@@ -26,16 +25,15 @@ func Run(t *testing.T, u upstream.Upstream, opts *Options) {
 			if errors.As(err, &skip) {
 				t.Skip(skip.why)
 			}
-			for _, err := range list(err) {
+			for _, err := range unjoin(err) {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// Check checks u as [Run] does. The error joins a [*Failure] for everything
-// that is wrong; it is nil if nothing is. Checks that the Options leave no way
-// to make are passed over. opts may be nil.
+// Check runs all checks on u, as [Run] does, and returns the joined [*Failure]
+// values, or nil. It skips checks whose Options are not set. opts may be nil.
 func Check(ctx context.Context, u upstream.Upstream, opts *Options) error {
 	c, err := newChecker(ctx, u, opts)
 	if err != nil {
@@ -48,72 +46,72 @@ func Check(ctx context.Context, u upstream.Upstream, opts *Options) error {
 		if errors.As(err, &skip) {
 			continue
 		}
-		for _, err := range list(err) {
+		for _, err := range unjoin(err) {
 			all = append(all, &Failure{Check: k.name, Err: err})
 		}
 	}
 	return errors.Join(all...)
 }
 
-// A Failure is something that an Upstream does wrong.
+// A Failure is a rule that an Upstream breaks.
 type Failure struct {
-	Check string // which check found it, as in the package comment
+	Check string // name of the check
 	Err   error
 }
 
-// Error returns the check and what is wrong.
+// Error returns the name of the check and the problem.
 func (f *Failure) Error() string { return f.Check + ": " + f.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns f.Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// A check makes calls of its own and judges one thing only.
+// A check checks one rule.
 type check struct {
 	name   string
 	f      func(c *checker) error
-	costly bool // left out of a Brief run
+	costly bool // skipped with Options.Brief
 }
 
 func checks() []check {
 	return []check{
-		{"answer", (*checker).answer, false},
-		{"sequence", (*checker).sequence, false},
-		{"stop", (*checker).stop, false},
-		{"text", (*checker).text, false},
-		{"usage", (*checker).usage, false},
-		{"calls", (*checker).calls, false},
-		{"thinking", (*checker).thinking, false},
-		{"stream", (*checker).stream, true},
-		{"cancellation/before", (*checker).cancelBefore, false},
-		{"cancellation/silent", (*checker).cancelSilent, false},
-		{"cancellation/midway", (*checker).cancelMidway, false},
-		{"cancellation/blocked", (*checker).cancelBlocked, true},
-		{"writer", (*checker).writer, false},
-		{"backpressure", (*checker).backpressure, true},
-		{"late", (*checker).late, true},
-		{"leaks", (*checker).leaks, true},
-		{"unsupported", (*checker).unsupported, false},
-		{"losses", (*checker).losses, true},
-		{"refusals", (*checker).refusals, false},
-		{"failures", (*checker).failures, false},
-		{"readonly", (*checker).readonly, true},
-		{"concurrency", (*checker).concurrency, true},
-		{"odd", (*checker).odd, true},
-		{"count", (*checker).count, false},
-		{"models", (*checker).models, false},
-		{"preflight", (*checker).preflight, true},
-		{"secrets", (*checker).secrets, false},
+		{"response", (*checker).checkResponse, false},
+		{"sequence", (*checker).checkSequence, false},
+		{"stop", (*checker).checkStop, false},
+		{"text", (*checker).checkText, false},
+		{"usage", (*checker).checkUsage, false},
+		{"calls", (*checker).checkCalls, false},
+		{"thinking", (*checker).checkThinking, false},
+		{"stream", (*checker).checkStream, true},
+		{"cancellation/before", (*checker).checkCancelBefore, false},
+		{"cancellation/silent", (*checker).checkCancelSilent, false},
+		{"cancellation/midway", (*checker).checkCancelMidway, false},
+		{"cancellation/blocked", (*checker).checkCancelBlocked, true},
+		{"writer", (*checker).checkWriter, false},
+		{"backpressure", (*checker).checkBackpressure, true},
+		{"late", (*checker).checkLate, true},
+		{"leaks", (*checker).checkLeaks, true},
+		{"unsupported", (*checker).checkUnsupported, false},
+		{"losses", (*checker).checkLosses, true},
+		{"invalid", (*checker).checkInvalid, false},
+		{"failures", (*checker).checkFailures, false},
+		{"readonly", (*checker).checkReadonly, true},
+		{"concurrency", (*checker).checkConcurrency, true},
+		{"malformed", (*checker).checkMalformed, true},
+		{"count", (*checker).checkCount, false},
+		{"models", (*checker).checkModels, false},
+		{"preflight", (*checker).checkPreflight, true},
+		{"secrets", (*checker).checkSecrets, false},
 	}
 }
 
 // A checker checks one Upstream.
 type checker struct {
-	ctx context.Context
-	u   upstream.Upstream
-	o   Options
+	ctx     context.Context
+	u       upstream.Upstream
+	options Options
 
-	refs   []*reference // what Text and its like are answered with
-	record record
+	allReferences []*reference // responses to the requests of Options
+	secretLeaks   secretLeaks
 }
 
 func newChecker(ctx context.Context, u upstream.Upstream, opts *Options) (*checker, error) {
@@ -123,35 +121,35 @@ func newChecker(ctx context.Context, u upstream.Upstream, opts *Options) (*check
 	if opts != nil {
 		for _, name := range opts.Skip {
 			if !slices.ContainsFunc(checks(), func(k check) bool { return k.name == name }) {
-				return nil, fmt.Errorf("upstreamtest: Options.Skip: there is no check %q", name)
+				return nil, fmt.Errorf("upstreamtest: Options.Skip: no check has the name %q", name)
 			}
 		}
 		if opts.Grace < 0 || opts.Timeout < 0 || opts.Buffer < 0 {
 			return nil, errors.New("upstreamtest: Options: Grace, Timeout and Buffer must not be negative")
 		}
 	}
-	return &checker{ctx: ctx, u: u, o: opts.filled(ctx, u)}, nil
+	return &checker{ctx: ctx, u: u, options: opts.withDefaults(ctx, u)}, nil
 }
 
 func (c *checker) run(k check) error {
 	switch {
-	case slices.Contains(c.o.Skip, k.name):
-		return skip("Options.Skip names it")
-	case k.costly && c.o.Brief:
-		return skip("Options.Brief leaves it out")
+	case slices.Contains(c.options.Skip, k.name):
+		return skip("skipped by Options.Skip")
+	case k.costly && c.options.Brief:
+		return skip("skipped by Options.Brief")
 	}
 	return k.f(c)
 }
 
-// skipped says why a check was not made.
+// skipped is the reason why a check was skipped.
 type skipped struct{ why string }
 
 func (s *skipped) Error() string { return "skipped: " + s.why }
 
 func skip(why string) error { return &skipped{why} }
 
-// list returns the errors that were joined.
-func list(err error) []error {
+// unjoin returns the errors that err joins.
+func unjoin(err error) []error {
 	if j, ok := err.(interface{ Unwrap() []error }); ok {
 		return j.Unwrap()
 	}

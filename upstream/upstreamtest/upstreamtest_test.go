@@ -18,66 +18,66 @@ import (
 	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
-// broken lists what can be wrong with an Upstream, by the only check that sees
-// it.
-var broken = []struct{ check, flaw string }{
-	{"answer", "breaks off"},
-	{"sequence", "a usage in the start"},
-	{"sequence", "a frame that is no JSON"},
-	{"stop", "always waits for a result"},
-	{"stop", "is done after a call"},
-	{"stop", "a reason of its own"},
-	{"stop", "a second answer without a stop"},
-	{"text", "half a character"},
-	{"usage", "counts down"},
-	{"usage", "forgets the prompt"},
+// flaws lists what can be wrong with an Upstream, and the only check that must
+// find it.
+var flaws = []struct{ check, flaw string }{
+	{"response", "error after half of the response"},
+	{"sequence", "usage in the start event"},
+	{"sequence", "frame that is not JSON"},
+	{"stop", "always stops for tool use"},
+	{"stop", "stops with end after a call"},
+	{"stop", "unknown stop reason"},
+	{"stop", "second candidate without a stop"},
+	{"text", "incomplete character"},
+	{"usage", "decreasing count"},
+	{"usage", "no prompt tokens at the end"},
 	{"usage", "negative count"},
-	{"calls", "no id"},
-	{"calls", "an id twice"},
-	{"calls", "no tool of the request"},
-	{"calls", "half of the arguments"},
-	{"calls", "a list of arguments"},
+	{"calls", "empty id"},
+	{"calls", "duplicate id"},
+	{"calls", "unknown tool"},
+	{"calls", "incomplete arguments"},
+	{"calls", "arguments in a list"},
 	{"calls", "no call"},
-	{"thinking", "thinks aloud"},
-	{"thinking", "signs with nothing"},
-	{"thinking", "an empty thought"},
-	{"stream", "says less at once"},
-	{"cancellation/before", "nil if it is over"},
-	{"cancellation/silent", "sleeps"},
-	{"cancellation/silent", "talks in silence"},
-	{"cancellation/midway", "nil midway"},
-	{"cancellation/blocked", "nil when blocked"},
-	{"writer", "nil when the write failed"},
-	{"writer", "another error"},
-	{"backpressure", "reads ahead"},
-	{"late", "writes late"},
-	{"late", "writes on"},
-	{"leaks", "leaks"},
-	{"unsupported", "drops parts"},
-	{"unsupported", "does not say where"},
-	{"unsupported", "plain refusal"},
-	{"losses", "loses late"},
+	{"thinking", "thinking as text"},
+	{"thinking", "empty signature"},
+	{"thinking", "empty thinking block"},
+	{"stream", "shorter plain response"},
+	{"cancellation/before", "nil for an ended context"},
+	{"cancellation/silent", "ignores its context"},
+	{"cancellation/silent", "responds to the silent request"},
+	{"cancellation/midway", "nil for a context that ends midway"},
+	{"cancellation/blocked", "nil for a blocked write"},
+	{"writer", "nil for a failed write"},
+	{"writer", "replaces the error of the Writer"},
+	{"backpressure", "unbounded buffer"},
+	{"late", "writes after the response"},
+	{"late", "writes after the context ended"},
+	{"leaks", "leaves a goroutine"},
+	{"unsupported", "drops parts silently"},
+	{"unsupported", "error without a path"},
+	{"unsupported", "untyped error for a part"},
+	{"losses", "late loss"},
 	{"losses", "loss without severity"},
 	{"losses", "one loss at a time"},
-	{"losses", "own words for refused losses"},
-	{"refusals", "refuses as internal"},
-	{"refusals", "refuses without a text"},
-	{"failures", "tells Go's text"},
-	{"failures", "own code"},
-	{"failures", "untyped failure"},
-	{"readonly", "forgets the user"},
-	{"readonly", "appends to the system text"},
-	{"concurrency", "mixes answers up"},
-	{"odd", "no turns"},
-	{"count", "counts nothing"},
-	{"count", "counts everything alike"},
+	{"losses", "replaces the error of Writer.Loss"},
+	{"invalid", "internal error"},
+	{"invalid", "violation without a text"},
+	{"failures", "text of a Go error"},
+	{"failures", "unknown code"},
+	{"failures", "untyped error"},
+	{"readonly", "changes the user id"},
+	{"readonly", "appends to the system parts"},
+	{"concurrency", "mixes responses"},
+	{"malformed", "panics without turns"},
+	{"count", "zero tokens"},
+	{"count", "constant tokens"},
 	{"count", "generates to count"},
-	{"models", "a model without an id"},
-	{"models", "a model twice"},
-	{"preflight", "foresees nothing"},
-	{"preflight", "generates to foresee"},
-	{"secrets", "tells a secret in a header"},
-	{"secrets", "tells a secret in an error"},
+	{"models", "model without an id"},
+	{"models", "duplicate model"},
+	{"preflight", "no losses"},
+	{"preflight", "generates in Preflight"},
+	{"secrets", "secret in a header"},
+	{"secrets", "secret in an error"},
 }
 
 // found returns the names of the checks that failed.
@@ -88,7 +88,7 @@ func found(t *testing.T, err error) []string {
 		for _, err := range err.(interface{ Unwrap() []error }).Unwrap() {
 			var f *upstreamtest.Failure
 			if !errors.As(err, &f) {
-				t.Fatalf("a %T: %v", err, err)
+				t.Fatalf("got a %T, want a *Failure: %v", err, err)
 			}
 			seen[f.Check] = true
 		}
@@ -96,18 +96,18 @@ func found(t *testing.T, err error) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-func TestBroken(t *testing.T) {
-	for _, tt := range broken {
+func TestFlaws(t *testing.T) {
+	for _, tt := range flaws {
 		t.Run(tt.check+"/"+tt.flaw, func(t *testing.T) {
 			bubble := synctest.Test
 			if tt.check == "late" {
-				// Who waits for the Writer's mutex stops the clock of a bubble.
+				// Waiting for the mutex of the Writer stops the clock of a bubble.
 				bubble = func(t *testing.T, f func(*testing.T)) { f(t) }
 			}
 			bubble(t, func(t *testing.T) {
 				f := &fake{flaw: tt.flaw, end: make(chan struct{})}
 				defer close(f.end)
-				o := all()
+				o := allOptions()
 				o.Buffer = 2 << 20
 				err := upstreamtest.Check(t.Context(), f, o)
 				if diff := cmp.Diff([]string{tt.check}, found(t, err)); diff != "" {
@@ -119,21 +119,21 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-func TestEveryCheckHasItsBroken(t *testing.T) {
-	doc := map[string]bool{}
-	for _, b := range broken {
-		doc[b.check] = true
+func TestEveryCheckHasAFlaw(t *testing.T) {
+	tested := map[string]bool{}
+	for _, b := range flaws {
+		tested[b.check] = true
 	}
 	for _, name := range upstreamtest.Names() {
-		if !doc[name] {
-			t.Errorf("no broken Upstream for the check %q", name)
+		if !tested[name] {
+			t.Errorf("no flaw for the check %q", name)
 		}
 	}
 }
 
 // parrot is an Upstream of 15 lines.
 var parrot = upstream.Func(func(_ context.Context, req *upstream.Request, w *upstream.Writer) error {
-	for i, p := range req.Last() {
+	for i, p := range req.LastParts() {
 		t, ok := p.(*content.Text)
 		if !ok {
 			path := fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i)
@@ -169,11 +169,11 @@ func wrapped(u upstream.Upstream) map[string]upstream.Upstream {
 	}
 }
 
-func TestGood(t *testing.T) {
+func TestNoFlaw(t *testing.T) {
 	for name, u := range wrapped(&fake{}) {
 		t.Run("fake/"+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				if err := upstreamtest.Check(t.Context(), u, all()); err != nil {
+				if err := upstreamtest.Check(t.Context(), u, allOptions()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -184,8 +184,8 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// TestBadEnds checks that what ends a goroutine is told, and ends nothing else.
-func TestBadEnds(t *testing.T) {
+// TestPanic checks that a panic and runtime.Goexit fail a check and nothing else.
+func TestPanic(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do   func()
 		want string
@@ -209,7 +209,7 @@ func TestMisuse(t *testing.T) {
 		o *upstreamtest.Options
 	}{
 		"nil Upstream":   {nil, nil},
-		"unknown check":  {parrot, &upstreamtest.Options{Skip: []string{"lates"}}},
+		"unknown check":  {parrot, &upstreamtest.Options{Skip: []string{"latest"}}},
 		"negative Grace": {parrot, &upstreamtest.Options{Grace: -1}},
 	} {
 		if err := upstreamtest.Check(t.Context(), tt.u, tt.o); err == nil {
@@ -218,20 +218,18 @@ func TestMisuse(t *testing.T) {
 	}
 	o := &upstreamtest.Options{Skip: []string{"unsupported"}}
 	silent := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
-		return w.Text("whatever you say")
+		return w.Text("always the same")
 	})
 	if err := upstreamtest.Check(t.Context(), silent, o); err != nil {
 		t.Errorf("with Skip: %v", err)
 	}
 }
 
-// An Upstream that returns nil at once fails the checks that it breaks, and no
-// check panics.
-func TestNilAtOnce(t *testing.T) {
+func TestEmptyResponse(t *testing.T) {
 	up := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { return nil })
-	for name, o := range map[string]*upstreamtest.Options{"no options": nil, "all options": all(), "deterministic": {Deterministic: true}} {
+	for name, o := range map[string]*upstreamtest.Options{"no options": nil, "all options": allOptions(), "deterministic": {Deterministic: true}} {
 		err := upstreamtest.Check(t.Context(), up, o)
-		if err == nil || strings.Contains(err.Error(), "panic") || !slices.Contains(found(t, err), "answer") {
+		if err == nil || strings.Contains(err.Error(), "panic") || !slices.Contains(found(t, err), "response") {
 			t.Errorf("%s: %.2000v", name, err)
 		}
 	}

@@ -14,19 +14,19 @@ var sections = []struct {
 	tables       []string
 	answers      bool
 }{
-	{"Requests from anywhere", "Found by a front in what its clients gave back.", []string{"front"}, false},
+	{"Requests of every client", "Found by a handler in state that the client returned.", []string{"front"}, false},
 	{"Requests to Messages", "", []string{"messages", "anthropic"}, false},
 	{"Requests to content generation", "", []string{"generatecontent", "gemini"}, false},
 	{"Requests to chat completions", "", []string{"openai-chat"}, false},
 	{"Requests to responses", "", []string{"openai-responses"}, false},
-	{"Schemas", "Of arguments and of answers, to every format whose own dialect differs.", []string{"schema"}, false},
-	{"Answers from anywhere", "", []string{"upstream", "front-answer"}, true},
-	{"Answers of Messages", "", []string{"messages-read"}, true},
-	{"Answers of content generation", "", []string{"generatecontent-read"}, true},
-	{"Answers of chat completions", "", []string{"openai-chat"}, true},
-	{"Answers of responses", "", []string{"openai-responses"}, true},
-	{"Answers in Messages", "", []string{"messages-answer"}, true},
-	{"Answers in content generation", "", []string{"generatecontent-answer"}, true},
+	{"Schemas", "Of tool arguments and of output, for every format with a different schema dialect.", []string{"schema"}, false},
+	{"Responses of every server", "", []string{"upstream", "front-answer"}, true},
+	{"Responses of Messages", "", []string{"messages-read"}, true},
+	{"Responses of content generation", "", []string{"generatecontent-read"}, true},
+	{"Responses of chat completions", "", []string{"openai-chat"}, true},
+	{"Responses of responses", "", []string{"openai-responses"}, true},
+	{"Responses in Messages", "", []string{"messages-answer"}, true},
+	{"Responses in content generation", "", []string{"generatecontent-answer"}, true},
 }
 
 // List writes every loss that can be reported, as Markdown.

@@ -16,12 +16,12 @@ type Way struct {
 	cannot   []string // features that From cannot say, so that nothing can get lost
 }
 
-// titles name the formats to people, and letters where there is little room.
-var titles = map[string][2]string{
-	"messages":         {"Messages", "M"},
-	"generatecontent":  {"content generation", "G"},
-	"openai":           {"chat completions", "C"},
-	"openai-responses": {"responses", "R"},
+// titles are the names of formats in the page.
+var titles = map[string]string{
+	"messages":         "Messages",
+	"generatecontent":  "content generation",
+	"openai":           "chat completions",
+	"openai-responses": "responses",
 }
 
 // Requests are the ways of requests, from each front to each vendor of another
@@ -145,7 +145,7 @@ func (m *Matrix) Markdown() string {
 	var b strings.Builder
 	b.WriteString("| |")
 	for _, w := range m.Ways {
-		fmt.Fprintf(&b, " %s → %s |", titles[w.From][0], titles[w.To][0])
+		fmt.Fprintf(&b, " %s → %s |", titles[w.From], titles[w.To])
 	}
 	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(m.Ways)) + "\n")
 	for _, r := range m.Rows {
@@ -157,37 +157,6 @@ func (m *Matrix) Markdown() string {
 			b.WriteString(" |")
 		}
 		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// Comment writes the matrix as the lines of a Go comment.
-func (m *Matrix) Comment() string {
-	width := 0
-	for _, r := range m.Rows {
-		width = max(width, len(strings.TrimPrefix(r.Feature, answer)))
-	}
-	var b strings.Builder
-	line := func(first string, rest []string) {
-		fmt.Fprintf(&b, "//\t%-*s", width, first)
-		for _, s := range rest {
-			fmt.Fprintf(&b, "  %-8s", s)
-		}
-		text := strings.TrimRight(b.String(), " ")
-		b.Reset()
-		b.WriteString(text + "\n")
-	}
-	head := make([]string, len(m.Ways))
-	for i, w := range m.Ways {
-		head[i] = titles[w.From][1] + " to " + titles[w.To][1]
-	}
-	line("", head)
-	for _, r := range m.Rows {
-		cells := make([]string, len(r.Cells))
-		for i, c := range r.Cells {
-			cells[i] = c.String()
-		}
-		line(strings.TrimPrefix(r.Feature, answer), cells)
 	}
 	return b.String()
 }

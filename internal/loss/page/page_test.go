@@ -205,8 +205,4 @@ func TestMatrix(t *testing.T) {
 	if got := m.Markdown(); got != markdown {
 		t.Errorf("got\n%s", got)
 	}
-	comment := "//\t      M to C    G to M\n//\tseed  –         dropped\n//\ttext            hint\n"
-	if got := m.Comment(); got != comment {
-		t.Errorf("got\n%s", got)
-	}
 }

@@ -1,0 +1,326 @@
+package polywire_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream/echo"
+)
+
+var update = flag.Bool("update", false, "rewrite the outputs in README.md and docs")
+
+// pages returns the paths and texts of the documents for users and contributors.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := make(map[string]string)
+	for _, path := range append(paths, "README.md", "CONTRIBUTING.md") {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[filepath.ToSlash(path)] = string(b)
+	}
+	return texts
+}
+
+// blocks returns the fenced blocks of a language, without their fences.
+func blocks(page, language string) []string {
+	var found []string
+	for {
+		_, rest, ok := strings.Cut(page, "\n```"+language+"\n")
+		if !ok {
+			return found
+		}
+		block, after, ok := strings.Cut(rest, "\n```\n")
+		if !ok {
+			return found
+		}
+		found, page = append(found, block+"\n"), "\n```\n"+after
+	}
+}
+
+// TestSnippets checks that each Go snippet of a page is part of an example, where
+// it is compiled and usually run.
+func TestSnippets(t *testing.T) {
+	var code []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		if path != "example_test.go" && filepath.Dir(filepath.Dir(path)) != "examples" {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		code = append(code, unindent(string(b)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for path, text := range pages(t) {
+		for _, snippet := range blocks(text, "go") {
+			total++
+			if !slices.ContainsFunc(code, func(c string) bool { return strings.Contains(c, unindent(snippet)) }) {
+				t.Errorf("%s: no example contains this snippet:\n%s", path, snippet)
+			}
+		}
+	}
+	if total == 0 {
+		t.Error("no page has a Go snippet")
+	}
+}
+
+// unindent removes the indentation of every line, which differs between a snippet and
+// its example.
+func unindent(code string) string {
+	var b strings.Builder
+	for line := range strings.Lines(code) {
+		b.WriteString(strings.TrimLeft(line, "\t "))
+	}
+	return b.String()
+}
+
+// TestCommands runs the commands of the pages and compares their output. The flag
+// -update rewrites the outputs; review them like code.
+func TestCommands(t *testing.T) {
+	s := httptest.NewServer(messages.NewHandler(echo.New(), nil))
+	defer s.Close()
+	for path, text := range pages(t) {
+		changed := text
+		for _, block := range blocks(text, "console") {
+			command, want := split(block)
+			var got string
+			var err error
+			switch {
+			case strings.HasPrefix(command, "curl "):
+				got, err = curl(words(command), s.URL)
+			case strings.Contains(command, " | go run "):
+				if testing.Short() {
+					continue
+				}
+				got, err = pipe(words(command))
+			case command == "go run ./examples/gateway": // tested in examples/gateway
+				got = want
+			default:
+				err = errors.New("this test cannot run the command")
+			}
+			if err != nil {
+				t.Errorf("%s: $ %s\n%v", path, command, err)
+				continue
+			}
+			if *update {
+				changed = strings.Replace(changed, block, strings.TrimSuffix(block, want)+got, 1)
+			} else if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: $ %s\nprints something else; run this test with -update (-want +got):\n%s", path, command, diff)
+			}
+		}
+		if *update && changed != text && !t.Failed() {
+			if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// expected are paths that the pages name and that do not exist yet.
+var expected []string
+
+// TestLinks checks that relative links, and the headings that they name, exist.
+func TestLinks(t *testing.T) {
+	texts := pages(t)
+	for path, text := range texts {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			target, heading, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, ":") {
+				continue
+			}
+			if target == "" {
+				target = path
+			} else {
+				target = filepath.ToSlash(filepath.Join(filepath.Dir(path), target))
+			}
+			if slices.Contains(expected, target) {
+				continue
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", path, m[1])
+				continue
+			}
+			if heading != "" && !slices.Contains(headings(texts[target]), heading) {
+				t.Errorf("%s: %s has no heading for the link %s", path, target, m[1])
+			}
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// headings returns the names by which links refer to the headings of a page.
+func headings(text string) (names []string) {
+	for line := range strings.Lines(text) {
+		if title := strings.TrimLeft(line, "#"); title != line && strings.HasPrefix(title, " ") {
+			name := strings.ToLower(strings.TrimSpace(title))
+			name = regexp.MustCompile("[^a-z0-9 _-]").ReplaceAllString(name, "")
+			names = append(names, strings.ReplaceAll(name, " ", "-"))
+		}
+	}
+	return names
+}
+
+// TestPaths checks that the paths of files and directories that a page names in
+// backquotes exist.
+func TestPaths(t *testing.T) {
+	for path, text := range pages(t) {
+		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+			name := m[1]
+			top, _, _ := strings.Cut(name, "/")
+			if info, err := os.Stat(top); err != nil || !info.IsDir() || strings.Contains(name, "NAME") || slices.Contains(expected, name) {
+				continue // a URL path, a media type, or a name to choose
+			}
+			if _, err := os.Stat(name); err != nil {
+				t.Errorf("%s: %s does not exist", path, name)
+			}
+		}
+	}
+}
+
+var quoted = regexp.MustCompile("`([a-z0-9.]+(?:/[A-Za-z0-9_.-]+)+)`")
+
+// TestLength bounds README.md: it is for somebody who decides in two minutes.
+func TestLength(t *testing.T) {
+	const maxLines = 250
+	if n := strings.Count(pages(t)["README.md"], "\n"); n > maxLines {
+		t.Errorf("README.md has %d lines, more than %d; move details to docs", n, maxLines)
+	}
+}
+
+// split separates the command of a block from its output.
+func split(block string) (command, output string) {
+	command = strings.TrimPrefix(block, "$ ")
+	quoted := false
+	for i, c := range command {
+		switch {
+		case c == '\'':
+			quoted = !quoted
+		case c == '\n' && !quoted && !strings.HasSuffix(command[:i], `\`):
+			return command[:i], command[i+1:]
+		}
+	}
+	return command, ""
+}
+
+// words splits a command like a shell, as far as the pages need it.
+func words(command string) []string {
+	command = strings.ReplaceAll(command, "\\\n", " ")
+	var list []string
+	for command = strings.TrimSpace(command); command != ""; command = strings.TrimSpace(command) {
+		end := strings.IndexAny(command, " '")
+		switch {
+		case end < 0:
+			end = len(command)
+			list = append(list, command)
+		case command[end] == '\'':
+			quoted, rest, _ := strings.Cut(command[end+1:], "'")
+			list = append(list, command[:end]+quoted)
+			command = rest
+			continue
+		default:
+			list = append(list, command[:end])
+		}
+		command = command[end:]
+	}
+	return list
+}
+
+// curl sends a request like the program of that name, with the options that the
+// pages use. It replaces ids, which differ from run to run.
+func curl(args []string, server string) (string, error) {
+	var url, body string
+	header := http.Header{}
+	for i := 1; i < len(args); i++ {
+		switch a := args[i]; a {
+		case "-s", "-sN":
+		case "-H":
+			i++
+			name, value, _ := strings.Cut(args[i], ": ")
+			header.Set(name, value)
+		case "-d":
+			i++
+			body = args[i]
+			if header.Get("content-type") == "" {
+				header.Set("content-type", "application/x-www-form-urlencoded")
+			}
+		default:
+			if url != "" || strings.HasPrefix(a, "-") {
+				return "", fmt.Errorf("curl: this test does not implement %q", a)
+			}
+			url = a
+		}
+	}
+	path, ok := strings.CutPrefix(url, "http://127.0.0.1:8080")
+	if !ok {
+		return "", fmt.Errorf("curl: %q is not a URL of the gateway", url)
+	}
+	req, err := http.NewRequest(http.MethodPost, server+path, strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	req.Header = header
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return "", err
+	}
+	out := strings.TrimRight(string(b), "\n") + "\n"
+	return ids.ReplaceAllString(out, "${1}_…"), nil
+}
+
+var ids = regexp.MustCompile(`\b(msg|req)_[0-9A-Za-z]+`)
+
+// pipe runs echo TEXT | go run DIRECTORY FLAGS, which may end in 2>&1. A program
+// that prints something may exit with any status.
+func pipe(args []string) (string, error) {
+	if len(args) < 6 || args[0] != "echo" || args[2] != "|" {
+		return "", fmt.Errorf("this test runs echo TEXT | go run DIRECTORY FLAGS only")
+	}
+	rest, merged := args[3:], args[len(args)-1] == "2>&1"
+	if merged {
+		rest = rest[:len(rest)-1]
+	}
+	cmd := exec.Command(rest[0], rest[1:]...)
+	cmd.Stdin = strings.NewReader(args[1] + "\n")
+	var out, errout bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errout
+	if merged {
+		cmd.Stderr = &out
+	}
+	if err := cmd.Run(); err != nil && out.Len() == 0 {
+		return "", fmt.Errorf("%v\n%s", err, errout.String())
+	}
+	return out.String(), nil
+}

@@ -1,0 +1,274 @@
+package adapter
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/redact"
+	"github.com/polywire/polywire/internal/reqctx"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Response is a response with a 2xx status. The caller must close it.
+type Response struct {
+	// Stream reports whether the response is a stream.
+	Stream bool
+
+	client  *Client
+	ctx     context.Context
+	sent    *http.Request
+	secrets *redact.Secrets // of the host, to be removed from the response
+	header  http.Header
+	id      string // the server's id of the request
+	body    io.ReadCloser
+}
+
+// idHeaders are the headers with the id of a request that vendors, clouds and
+// proxies send, in order of precedence.
+var idHeaders = []string{
+	"Request-Id",        // Anthropic
+	"X-Request-Id",      // OpenAI and most others
+	"X-Goog-Request-Id", // Google Cloud
+	"Apim-Request-Id",   // Azure
+	"X-Amzn-Requestid",  // AWS
+	"X-Ds-Trace-Id",     // DeepSeek
+	"X-Generation-Id",   // OpenRouter
+	"X-Vercel-Id",       // Vercel
+	"Cf-Ray",            // Cloudflare
+}
+
+// requestID returns the server's id of a request, or "". An id that contains a
+// secret is not returned.
+func requestID(h http.Header, secrets *redact.Secrets) string {
+	for _, name := range idHeaders {
+		if id := h.Get(name); reqctx.IsID(id) && secrets.Clean(id) == id {
+			return id
+		}
+	}
+	return ""
+}
+
+// withUpstream adds the name of the adapter and the server's id of the request to an
+// [*upstream.Error]. Other errors are returned unchanged.
+func withUpstream(err error, name, id string) error {
+	e, ok := err.(*upstream.Error)
+	if !ok || e.Upstream != "" || name == "" {
+		return err
+	}
+	c := *e
+	c.Upstream = name
+	if id != "" { // from the headers, which all responses have, rather than from the error object
+		c.UpstreamID = id
+	}
+	if c.Err != nil {
+		c.Err = fmt.Errorf("%s: %w", name, c.Err)
+	} else {
+		c.Err = errors.New(name + ": the response is an error")
+	}
+	return &c
+}
+
+// statusError returns the error for a response with a status other than 2xx. For 404
+// and 405 the cause includes the path, since the base URL is usually wrong.
+func (a *Response) statusError(res *http.Response, body []byte) *upstream.Error {
+	e := a.client.config.DecodeError(res.StatusCode, cleanHeader(res.Header, a.secrets), []byte(a.secrets.Clean(string(body))))
+	if a.id != "" {
+		e.UpstreamID = a.id
+	}
+	switch res.StatusCode {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		e.Err = fmt.Errorf("%w, requested path %s", e.Err, logPath(a.sent.URL))
+	}
+	cleanError(e, a.secrets)
+	return e
+}
+
+// logPath returns the path of a URL without keys.
+func logPath(u *url.URL) string {
+	steps := strings.Split(u.EscapedPath(), "/")
+	for i, s := range steps {
+		steps[i] = redact.Line(s)
+	}
+	return redact.Line(strings.Join(steps, "/"))
+}
+
+// Read reads the body, as an [io.Reader]. After the end of the request's context it
+// returns the cause of that.
+func (a *Response) Read(p []byte) (int, error) {
+	n, err := a.body.Read(p)
+	if err != nil && err != io.EOF && a.ctx.Err() != nil {
+		err = context.Cause(a.ctx)
+	}
+	return n, err
+}
+
+// Buffer returns a buffered reader of the body, with which the caller can peek at
+// its beginning. Read continues from it.
+func (a *Response) Buffer() *bufio.Reader {
+	b := bufio.NewReaderSize(a.body, 4<<10)
+	a.body = struct {
+		io.Reader
+		io.Closer
+	}{b, a.body}
+	return b
+}
+
+// Close closes the body. The connection is reused if the body was read to its end.
+func (a *Response) Close() error { return a.body.Close() }
+
+// StartInfo returns what is known before the body is read: the names of the server
+// and the request, and the headers that clients may receive.
+func (a *Response) StartInfo(modelAsRequested bool) StartInfo {
+	head := StartInfo{ModelAsRequested: modelAsRequested, Upstream: a.client.config.Name, UpstreamID: a.id, response: a}
+	for _, pattern := range a.client.config.ForwardedHeaders {
+		for name, values := range a.header {
+			if name != pattern && !(strings.HasSuffix(pattern, "-") && strings.HasPrefix(name, pattern)) {
+				continue
+			}
+			for _, v := range values {
+				head.Header = append(head.Header, upstream.Field{Name: name, Value: a.secrets.Clean(v)})
+			}
+		}
+	}
+	return head
+}
+
+// Text reads the whole body.
+func (a *Response) Text() (string, error) {
+	var b strings.Builder
+	limit := a.client.config.MaxResponse
+	n, err := io.Copy(&b, io.LimitReader(a, limit+1))
+	switch {
+	case a.ctx.Err() != nil:
+		return "", context.Cause(a.ctx)
+	case err != nil:
+		return "", a.withUpstream(codec.BadGateway(fmt.Errorf("the response ended early: %w", err)))
+	case n > limit:
+		return "", a.withUpstream(codec.BadGateway(fmt.Errorf("the response has more than %d bytes", limit)))
+	}
+	return b.String(), nil
+}
+
+// Decode reads and decodes the whole body within the client's limits.
+func (a *Response) Decode(decode func(text string, l content.Limits) (*upstream.Frame, error)) (*upstream.Frame, error) {
+	text, err := a.Text()
+	if err != nil {
+		return nil, err
+	}
+	f, err := decode(text, a.client.responseLimits())
+	return f, a.complete(err)
+}
+
+// withUpstream adds the name and the id of the response to an error: see the
+// function.
+func (a *Response) withUpstream(err error) error {
+	return withUpstream(err, a.client.config.Name, a.id)
+}
+
+// complete removes the host's secrets from an error that decoding found, and adds
+// the name and the id. It returns nil for nil.
+func (a *Response) complete(err error) error { return a.withUpstream(a.clean(err)) }
+
+// A FrameReader decodes a stream in one format.
+type FrameReader interface {
+	// Next returns the next frame. The error is [io.EOF] after a complete response,
+	// and otherwise an [*upstream.Error] or an error of the source.
+	Next() (*upstream.Frame, error)
+
+	// Buffered reports whether Next would return without a read.
+	Buffered() bool
+}
+
+// A StartInfo is what the HTTP headers add to the start of a response.
+type StartInfo struct {
+	// Header are the vendor's headers for the client.
+	Header []upstream.Field
+
+	// ModelAsRequested means that the client requested the model by another name or
+	// in another format: see [upstream.Start].
+	ModelAsRequested bool
+
+	// Upstream is the server's name, UpstreamID its id of the request.
+	Upstream, UpstreamID string
+
+	response *Response // its secrets are removed from errors; may be nil
+}
+
+// Relay writes the frames of a stream to w as they arrive. change, if not nil, may
+// edit the events of a frame; it reports whether it did.
+func Relay(ctx context.Context, w *upstream.Writer, from FrameReader, head StartInfo, change func([]upstream.Event) bool) error {
+	begun := false
+	for {
+		f, err := from.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return withUpstream(head.response.clean(err), head.Upstream, head.UpstreamID)
+		}
+		if !begun {
+			if begun, err = ensureStart(w, f, head); err != nil {
+				return err
+			}
+		}
+		f.More = from.Buffered()
+		if err := writeFrame(w, f, change); err != nil {
+			return err
+		}
+	}
+}
+
+// ensureStart adds head to the start event in f, or writes a start before the first
+// frame with content. It reports whether the start is done.
+func ensureStart(w *upstream.Writer, f *upstream.Frame, head StartInfo) (begun bool, err error) {
+	meaning := false
+	for i := range f.Events {
+		switch e := &f.Events[i]; e.Kind {
+		case upstream.EventStart:
+			head.apply(e.Start)
+			return true, nil
+		case upstream.EventLoss, upstream.EventExtra:
+		default:
+			meaning = true
+		}
+	}
+	if !meaning || len(head.Header) == 0 && head.Upstream == "" && head.UpstreamID == "" {
+		return false, nil
+	}
+	var s upstream.Start
+	head.apply(&s)
+	return true, w.Start(s)
+}
+
+// apply sets the fields of s.
+func (h *StartInfo) apply(s *upstream.Start) {
+	s.Header, s.ModelAsRequested = h.Header, h.ModelAsRequested
+	s.Upstream, s.UpstreamID = h.Upstream, h.UpstreamID
+}
+
+// WriteResponse writes a whole response to w.
+func WriteResponse(w *upstream.Writer, f *upstream.Frame, head StartInfo, change func([]upstream.Event) bool) error {
+	if _, err := ensureStart(w, f, head); err != nil {
+		return err
+	}
+	return writeFrame(w, f, change)
+}
+
+// writeFrame writes a frame. An edited frame is no longer the vendor's.
+func writeFrame(w *upstream.Writer, f *upstream.Frame, change func([]upstream.Event) bool) error {
+	if change != nil && change(f.Events) {
+		f.Format = ""
+	}
+	return w.Frame(f)
+}

@@ -1,0 +1,182 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/upstream"
+)
+
+// finishResponse completes a successful response.
+func (x *exchange) finishResponse(ctx context.Context, s *sink) {
+	if s.op.Stream != nil {
+		s.buf = s.op.Stream.End(s.pending(), nil)
+		s.addLosses(s.op.Stream.Losses())
+		s.flush()
+		if s.err != nil {
+			x.recordError(ctx, x.endError(ctx, s.err))
+		}
+	} else if err := x.writeResponse(s); err != nil {
+		x.recordError(ctx, x.endError(ctx, err))
+	}
+	x.callOnLoss(ctx, s.newLosses)
+}
+
+// writeResponse writes a whole response.
+func (x *exchange) writeResponse(s *sink) error {
+	var from io.WriterTo
+	var size int
+	if s.wholeBody != "" {
+		from, size = strings.NewReader(s.wholeBody), len(s.wholeBody)
+	} else {
+		reply := s.collect.Response()
+		s.addLosses(reply.Losses[s.collectedLosses:]) // found by the Collector
+		doc, lost := s.op.Response(reply)
+		s.addLosses(lost)
+		from, size = doc, doc.Len()
+	}
+	return x.writeDocument(from, size)
+}
+
+// writeDocument writes a JSON document as the whole response.
+func (x *exchange) writeDocument(from io.WriterTo, size int) error {
+	h := x.w.Header()
+	x.s.protocol.SetHeader(h, x.id)
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(size))
+	x.setLossHeader(h)
+	x.header(http.StatusOK)
+	n, err := from.WriteTo(&pieceWriter{x})
+	x.report.BytesOut += n
+	x.noteWriteError(err)
+	if err != nil {
+		return &goneError{err}
+	}
+	return nil
+}
+
+// A pieceWriter writes in pieces, each with its own write deadline. A slow client
+// may read a long response as long as it makes progress.
+type pieceWriter struct{ x *exchange }
+
+const writeSize = 64 << 10
+
+func (p *pieceWriter) Write(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		p.x.deadline(time.Now().Add(p.x.s.options.Timeouts.Write))
+		var k int
+		k, err = p.x.w.Write(b[n:min(len(b), n+writeSize)])
+		n += k
+	}
+	return n, err
+}
+
+func (p *pieceWriter) WriteString(s string) (n int, err error) {
+	for n < len(s) && err == nil {
+		p.x.deadline(time.Now().Add(p.x.s.options.Timeouts.Write))
+		var k int
+		k, err = io.WriteString(p.x.w, s[n:min(len(s), n+writeSize)])
+		n += k
+	}
+	return n, err
+}
+
+// mapPaths converts the paths of violations in err to the format's style.
+func mapPaths(err error, path func(string) string) error {
+	switch e := clientError(err).(type) {
+	case nil, *Failure, *upstream.Error:
+		return err
+	default:
+		return content.MapPaths(e, path)
+	}
+}
+
+// writeFailure writes a failure as the whole response.
+func (x *exchange) writeFailure(f *Failure) {
+	encode := x.s.protocol.Error
+	if x.route != nil && x.route.Error != nil {
+		encode = x.route.Error
+	}
+	status, body := encode(x.id, f)
+	h := x.w.Header()
+	x.s.protocol.SetHeader(h, x.id)
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if f.Allow != "" {
+		h.Set("Allow", f.Allow)
+	}
+	x.setFailureHeader(f)
+	if f.Code == upstream.CodeQuota && h.Get("X-Should-Retry") == "" && (f.Status == 0 || f.Details.Format != x.s.protocol.Format()) {
+		h.Set("X-Should-Retry", "false") // without it, SDKs that know the header retry because of the status
+	}
+	x.header(status)
+	x.deadline(time.Now().Add(x.s.options.Timeouts.Write))
+	n, err := x.w.Write(body)
+	x.report.BytesOut += int64(n)
+	x.noteWriteError(err)
+}
+
+// noteWriteError corrects the status in the report if a write failed with
+// http.ErrHandlerTimeout.
+func (x *exchange) noteWriteError(err error) {
+	if errors.Is(err, http.ErrHandlerTimeout) {
+		x.report.Status = http.StatusServiceUnavailable // http.TimeoutHandler has sent this status
+	}
+}
+
+// setFailureHeader sets the headers of a failure, and Retry-After.
+func (x *exchange) setFailureHeader(f *Failure) {
+	h := x.w.Header()
+	foreign := f.Details != nil && f.Details.Format != x.s.protocol.Format()
+	wait := make(http.Header)
+	for _, field := range f.Header {
+		switch name := http.CanonicalHeaderKey(field.Name); {
+		case name == "Retry-After", name == "Retry-After-Ms":
+			wait.Add(name, field.Value)
+		case name == "X-Should-Retry", x.s.protocol.ForwardsHeader(name) && name != "Request-Id", !foreign && isRate(name):
+			h[name] = append(h[name], field.Value)
+		}
+	}
+	if d := codec.RetryAfter(wait); f.RetryAfter > 0 && (d == 0 || (d-f.RetryAfter).Abs() > roundedWait) {
+		wait = http.Header{"Retry-After": {strconv.FormatInt(int64(math.Ceil(f.RetryAfter.Seconds())), 10)}}
+	}
+	maps.Copy(h, wait)
+}
+
+// roundedWait bounds the difference between a Retry-After date and the same wait
+// when it was parsed.
+const roundedWait = 2 * time.Second
+
+// isRate reports whether a header describes rate limits in a form that several
+// vendors share.
+func isRate(name string) bool {
+	return strings.HasPrefix(name, "X-Ratelimit-") || strings.HasPrefix(name, "Ratelimit")
+}
+
+// header writes the headers. If the body is unread, it drains the body or closes the
+// connection after the response.
+func (x *exchange) header(status int) {
+	if x.bodyUnread && x.r.ProtoMajor == 1 && !x.drain() {
+		x.w.Header().Set("Connection", "close")
+		x.lingering = true
+	}
+	x.headerSent = true
+	x.report.FirstByte = time.Since(x.start)
+	if x.report.Status == 0 {
+		x.report.Status = status
+	}
+	x.w.WriteHeader(status)
+}
+
+// deadline sets the write deadline. Writers without deadlines are expected to
+// enforce their own.
+func (x *exchange) deadline(t time.Time) { _ = x.rc.SetWriteDeadline(t) }

@@ -1,0 +1,479 @@
+package openai
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Client is an [upstream.Upstream] that sends requests to a server over chat
+// completions. It estimates token counts, lists models and reports losses in advance.
+// It is safe for concurrent use.
+type Client struct{ client }
+
+// New returns a client for chat completions. It returns an error that names the invalid
+// option.
+func New(o Options) (*Client, error) {
+	server, err := o.newServer(ChatFormat, "openai chat")
+	if err != nil {
+		return nil, err
+	}
+	return &Client{client{format: ChatFormat, path: "/chat/completions", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, limits: o.OutputLimits}}, nil
+}
+
+// Generate implements [upstream.Upstream].
+//
+// A response without a finish_reason is an error. So is an empty response, unless the
+// server reports output tokens. If a filter rejects the prompt, Generate writes an
+// empty response that stopped for [content.StopSafety] with the server's message.
+func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+	return c.generate(ctx, req, w, c.decode)
+}
+
+// decode decodes a response, streamed or not, and writes it to w.
+func (c *Client) decode(ctx context.Context, resp *adapter.Response, p *plan, w *upstream.Writer) error {
+	tags := c.dialect.ThinkTags
+	if tags == ThinkTagsOpen && p.thinkingOff {
+		tags = ThinkTagsLeading // the template closes the tag that it opens
+	}
+	if isStream(resp.Buffer(), resp.Stream) {
+		r := newChatReader(resp, c.server.Limits(), tags)
+		r.logprobs = p.sent&fieldLogprobs != 0
+		return adapter.Relay(ctx, w, r, resp.StartInfo(true), p.restoreNames)
+	}
+	f, err := resp.Decode(func(text string, l content.Limits) (*upstream.Frame, error) {
+		return decodeChat(text, l, tags, p.sent&fieldLogprobs != 0)
+	})
+	if err != nil {
+		return err
+	}
+	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.restoreNames)
+}
+
+// CountTokens returns an estimate: chat completions has no endpoint that counts tokens.
+func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream.TokenCount, error) {
+	if err := adapter.CheckForeignState(req, ChatFormat); err != nil {
+		return upstream.TokenCount{}, err
+	}
+	return adapter.EstimatedCount(req), nil
+}
+
+// Responses is an [upstream.Upstream] that sends requests to a server over responses.
+// It counts tokens, lists models and reports losses in advance. It is safe for
+// concurrent use.
+//
+// Nothing is stored at the server: each request contains the whole conversation.
+// Thinking is received encrypted, carried in signatures of [ResponsesFormat], and
+// returned in order with the next request. The same holds for the items of built-in
+// tools.
+type Responses struct{ client }
+
+// NewResponses returns a client for responses. It returns an error that names the
+// invalid option. It ignores the fields Reasoning, ThinkTags, Thinking and ShortIDs of
+// Dialect.
+func NewResponses(o Options) (*Responses, error) {
+	server, err := o.newServer(ResponsesFormat, "openai responses")
+	if err != nil {
+		return nil, err
+	}
+	return &Responses{client{format: ResponsesFormat, path: "/responses", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, limits: o.OutputLimits}}, nil
+}
+
+// Generate implements [upstream.Upstream].
+//
+// A stream without its last event is an error, and so is a response with the status
+// failed. Responses has no stop sequences; the client finds them in the text, ends the
+// response there and does not read the rest. If a filter rejects the prompt, Generate
+// writes an empty response that stopped for [content.StopSafety] with the server's
+// message.
+func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+	return c.generate(ctx, req, w, c.decode)
+}
+
+// decode decodes a response, streamed or not, and writes it to w.
+func (c *Responses) decode(ctx context.Context, resp *adapter.Response, p *plan, w *upstream.Writer) error {
+	cut := newStopCutter(p.req.StopSequences)
+	if isStream(resp.Buffer(), resp.Stream) {
+		return adapter.Relay(ctx, w, cut.wrap(newResponsesReader(resp, c.server.Limits())), resp.StartInfo(true), p.restoreNames)
+	}
+	f, err := resp.Decode(decodeResponses)
+	if err != nil {
+		return err
+	}
+	cut.cutFrame(f)
+	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.restoreNames)
+}
+
+// isStream reports whether a response body is a stream of events. It looks at the first
+// byte, because servers send wrong content types, most often with errors. declared is
+// the answer of the content type.
+func isStream(src *bufio.Reader, declared bool) bool {
+	for {
+		b, err := src.Peek(1)
+		if err != nil {
+			return declared
+		}
+		switch b[0] {
+		case ' ', '\t', '\r', '\n':
+			_, _ = src.Discard(1) // peeked above
+		case '{', '[':
+			return false
+		case ':', 'd', 'e', 'i', 'r': // a comment or a field of an event
+			return true
+		default:
+			return declared
+		}
+	}
+}
+
+// CountTokens asks the server for the count. If the server has no such endpoint, or if
+// files would have to be fetched, it returns the estimate of [upstream.EstimateTokens].
+func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
+	p := c.plan(req, true)
+	n, err := c.countTokens(ctx, req, p)
+	if err == nil {
+		n.Losses = p.losses
+	}
+	return n, err
+}
+
+func (c *Responses) countTokens(ctx context.Context, req *upstream.Request, p *plan) (upstream.TokenCount, error) {
+	if p.err != nil || p.needsFiles {
+		return adapter.EstimatedCount(req), p.err
+	}
+	var n upstream.TokenCount
+	var err error
+	for attempt := 1; ; attempt++ {
+		n, err = c.server.SendCount(ctx, &adapter.Request{Path: "/responses/input_tokens", Body: encodedBody{p.doc}}, decodeCount)
+		if err == nil || attempt == maxAttempts || !c.learnRefusal(p, err) {
+			break
+		}
+		p.reencode()
+	}
+	switch {
+	case adapter.IsNotServed(err), invalidPath(err):
+		return adapter.EstimatedCount(req), nil
+	case err != nil:
+		return upstream.TokenCount{}, err
+	}
+	return n, nil
+}
+
+// decodeCount decodes a token count.
+func decodeCount(text string) (upstream.TokenCount, error) {
+	doc, err := jsonwire.Parse(text, jsonwire.Limits{AllowInvalidUTF8: true})
+	if err != nil {
+		return upstream.TokenCount{}, codec.BadGateway(err)
+	}
+	defer doc.Close()
+	n, ok := doc.Root().Get("input_tokens").Int()
+	if !ok || n < 0 {
+		return upstream.TokenCount{}, codec.BadGateway(errors.New("openai: the response has no token count"))
+	}
+	return upstream.TokenCount{Tokens: n}, nil
+}
+
+// invalidPath reports whether the server has no such endpoint. The format's error for
+// that is otherwise the error for an unknown model.
+func invalidPath(err error) bool {
+	var f *vendorError
+	return errors.As(err, &f) && (f.status == 404 || f.status == 405 || f.status == 501) && f.code != "model_not_found"
+}
+
+// A client is the common part of Client and Responses.
+type client struct {
+	format   content.Format
+	path     string // of generation requests
+	server   *adapter.Client
+	isOpenAI bool
+	dialect  Dialect
+	limits   adapter.OutputLimits
+	refusals refusalMemory
+}
+
+// maxAttempts bounds how often one request is sent.
+const maxAttempts = 5
+
+// A decodeFunc decodes a response, streamed or not, and writes it to w.
+type decodeFunc func(context.Context, *adapter.Response, *plan, *upstream.Writer) error
+
+// generate sends a request and decodes the response.
+func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstream.Writer, decode decodeFunc) error {
+	p := c.plan(req, false)
+	if err := w.Loss(p.losses); err != nil {
+		return err
+	}
+	resp, err := c.exchange(ctx, p, w)
+	if err != nil {
+		return c.stopIfFiltered(w, err)
+	}
+	defer resp.Close()
+	return c.stopIfFiltered(w, decode(ctx, resp, p, w))
+}
+
+// FormatOf implements [upstream.FormatReporter].
+func (c *client) FormatOf(context.Context, *upstream.Request) (content.Format, error) {
+	return c.format, nil
+}
+
+// Preflight returns the losses of a request without sending or fetching anything. It
+// returns an error if the request cannot be represented.
+func (c *client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
+	p := c.plan(req, false)
+	return p.losses, p.err
+}
+
+// exchange sends a request. If the server rejects a member, it sends the request again
+// without it.
+func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*adapter.Response, error) {
+	for attempt := 1; ; attempt++ {
+		body, err := p.body(ctx)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.path, Body: body, Stream: p.req.Stream})
+		if err == nil {
+			return resp, nil
+		}
+		if attempt == maxAttempts || !c.learnRefusal(p, err) {
+			return nil, err
+		}
+		if err := w.Loss(p.reencode()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// learnRefusal records why the server rejected a request, also for later requests of
+// the model. It reports whether a changed request may succeed.
+func (c *client) learnRefusal(p *plan, err error) bool {
+	retry, remember := p.learn(err)
+	if retry && remember {
+		c.refusals.add(p.target.model, p.target.refusals)
+	}
+	return retry
+}
+
+// Models returns the models that the server lists.
+func (c *client) Models(ctx context.Context) (list []upstream.Model, err error) {
+	_, err = c.server.Send(ctx, &adapter.Request{Path: "/models"}, func(text string) (err error) {
+		list, err = decodeModels(text)
+		return err
+	})
+	return list, err
+}
+
+// decodeModels decodes a list of models. Servers agree on the id only.
+func decodeModels(text string) ([]upstream.Model, error) {
+	doc, err := jsonwire.Parse(text, jsonwire.Limits{AllowInvalidUTF8: true})
+	if err != nil {
+		return nil, codec.BadGateway(err)
+	}
+	defer doc.Close()
+	list := doc.Root()
+	if list.Kind() == jsonwire.Object {
+		if list.Get("error").Kind() > jsonwire.Null || list.Get("object").Is("error") {
+			return nil, decodeErrorObject(list)
+		}
+		list = list.Get("data") // null if a server has no models
+	}
+	if !list.Exists() {
+		return nil, codec.BadGateway(errors.New("openai: the response is not a list of models"))
+	}
+	var all []upstream.Model
+	for _, v := range list.Elems() {
+		m := upstream.Model{ID: strings.Clone(v.Get("id").Str())}
+		if m.ID == "" {
+			continue
+		}
+		if at := toCount(v.Get("created")); at > 0 {
+			m.Created = time.Unix(at, 0).UTC()
+		}
+		m.MaxInput = max(toCount(v.Get("max_model_len")), toCount(v.Get("context_length")), toCount(v.Get("meta").Get("n_ctx_train")))
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// A plan is a request on its way to the server: the document, its losses, and the
+// reasons for retries. No file is fetched before body is called.
+type plan struct {
+	format       content.Format
+	req          *upstream.Request // with valid names and ids
+	names        *legal.Names
+	target       target
+	counting     bool // tokens are counted; responses only
+	dropThinking bool // the server cannot read earlier thinking; responses only
+	thinkingOff  bool // thinking is turned off; chat completions only
+	losses       []content.Loss
+	err          error
+
+	doc            *jsonwire.Writer
+	sent           field
+	described      textSet // paths of files that are replaced with a description
+	needsFiles     bool    // files have to be fetched
+	needsDocuments bool    // some of these files are not images
+}
+
+// plan encodes a request and collects its losses.
+func (c *client) plan(req *upstream.Request, counting bool) *plan {
+	model := c.server.Model(req.Model)
+	rules, knownFamily := chatNameRules, familyOf(model)
+	if c.format == ResponsesFormat {
+		rules, knownFamily = responsesNameRules, responsesFamilyOf(model)
+	}
+	if !c.isOpenAI {
+		rules = compatibleNameRules
+	}
+	p := &plan{format: c.format, counting: counting, target: target{
+		model: model, isOpenAI: c.isOpenAI, family: knownFamily, dialect: c.dialect, refusals: c.refusals.get(model), maxTokens: c.maxTokens(model),
+	}}
+	var log loss.Log
+	legal.Headers(req, &log)
+	p.req, p.names = legal.Rename(legal.Portable(req, p.format, &log), rules, &log)
+	p.losses = loss.Bound(append(log.Losses, p.encode(p.req, false)...))
+	return p
+}
+
+// encode encodes req and returns the losses.
+func (p *plan) encode(req *upstream.Request, filesLoaded bool) []content.Loss {
+	base := encoder{w: new(jsonwire.Writer), req: req, target: &p.target, format: p.format, filesLoaded: filesLoaded, described: p.described}
+	base.w.Grow(estimateSize(req))
+	var e *encoder
+	if p.format == ResponsesFormat {
+		base.partLosses = &responsesPartLosses
+		res := responsesEncoder{encoder: base, counting: p.counting, dropThinking: p.dropThinking}
+		res.encode()
+		e = &res.encoder
+	} else {
+		base.partLosses = &chatPartLosses
+		chat := chatEncoder{encoder: base}
+		chat.encode()
+		e = &chat.encoder
+		p.thinkingOff = chat.thinkingMode == "disabled" || chat.effort == "none"
+	}
+	p.doc, p.err, p.sent = e.w, cmp.Or(e.violations.Err(), adapter.CheckMaxTokens(req), adapter.CheckForeignState(req, p.format)), e.sent
+	if !filesLoaded {
+		p.needsFiles, p.needsDocuments, p.described = e.needsFiles, e.needsDocuments, e.described
+	}
+	return loss.Bound(loss.Unique(e.log.Losses))
+}
+
+// estimateSize returns the approximate size of the document in bytes, up to a limit.
+// Long texts do not count because they are not copied.
+func estimateSize(req *upstream.Request) int {
+	size := 1 << 10
+	for i := range req.Turns {
+		for _, p := range req.Turns[i].Parts {
+			switch p := p.(type) {
+			case *content.Text:
+				if p != nil && len(p.Text) < 4<<10 {
+					size += len(p.Text)
+				}
+			case *content.ToolUse:
+				if p != nil && len(p.Input) < 4<<10 {
+					size += len(p.Input)
+				}
+			case *content.ToolResult:
+				size += estimateResultSize(p)
+			}
+			size += 64
+		}
+	}
+	for i := range req.Tools {
+		size += 128 + len(req.Tools[i].Description) + len(req.Tools[i].Input.JSON)
+	}
+	return min(size+size/8, 1<<20)
+}
+
+func estimateResultSize(p *content.ToolResult) int {
+	size := 128
+	if p == nil {
+		return size
+	}
+	for _, q := range p.Parts {
+		if t, ok := q.(*content.Text); ok && t != nil && len(t.Text) < 4<<10 {
+			size += len(t.Text)
+		}
+	}
+	return size
+}
+
+// learn records why the server rejected the request. It reports whether a changed
+// request may succeed, and whether the reason holds for later requests of the model.
+func (p *plan) learn(err error) (retry, remember bool) {
+	if p.format == ResponsesFormat {
+		return p.learnResponses(err)
+	}
+	retry = p.target.refusals.learn(err, p.sent)
+	return retry, retry
+}
+
+// reencode encodes the request again after learn, and returns the additional losses.
+func (p *plan) reencode() []content.Loss {
+	added := loss.New(loss.Bound(p.encode(p.req, false)), p.losses)
+	p.losses = append(p.losses, added...)
+	return added
+}
+
+// body returns the document. It fetches the files that the document needs.
+func (p *plan) body(ctx context.Context) (adapter.Body, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	if p.needsFiles {
+		// Chat completions accepts URLs of images only.
+		links := p.target.acceptsLinks() && !p.needsDocuments || p.target.isOpenAI && p.format == ResponsesFormat
+		n, err := p.req.Inline(ctx, links)
+		if err != nil {
+			return nil, err
+		}
+		p.encode(n, true)
+		if p.err != nil {
+			return nil, p.err
+		}
+	}
+	return encodedBody{p.doc}, nil
+}
+
+func (p *plan) restoreNames(events []upstream.Event) bool { return p.names.Restore(events) }
+
+// An encodedBody is an [adapter.Body] that a Writer holds.
+type encodedBody struct{ w *jsonwire.Writer }
+
+// Len implements [adapter.Body].
+func (d encodedBody) Len() int64 { return int64(d.w.Len()) }
+
+// Reader implements [adapter.Body].
+func (d encodedBody) Reader() io.ReadCloser { return d.w.Reader() }
+
+// Valid names of tools and ids of tool calls. Compatible servers may need their own ids
+// back unchanged.
+var (
+	chatNameRules = &legal.Rules{
+		Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
+		ID:   legal.Rule{MaxBytes: 40, Punctuation: "_-.:/|+=@#"},
+	}
+	compatibleNameRules = &legal.Rules{
+		Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
+		ID:   legal.Rule{Punctuation: "_-.:/|+=@#"},
+	}
+)
+
+// responsesNameRules are OpenAI's rules for responses.
+var responsesNameRules = &legal.Rules{
+	Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
+	ID:   legal.Rule{MaxBytes: 64, Punctuation: "_-.:/|+=@#"},
+}

@@ -1,0 +1,312 @@
+package openai
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/internal/adapter"
+)
+
+// A ServerKind selects the rules that a server follows.
+type ServerKind uint8
+
+const (
+	// ServerByHost means ServerOpenAI for the hosts of OpenAI and Azure, and
+	// ServerCompatible for all others.
+	ServerByHost ServerKind = iota
+
+	// ServerOpenAI rejects members that it does not know, and has rules for each model
+	// family.
+	ServerOpenAI
+
+	// ServerCompatible ignores members that it does not know. It supports max_tokens,
+	// the role "system" for the first message only, and images as base64.
+	ServerCompatible
+)
+
+// ThinkTags selects the meaning of <think> and </think> in response text.
+type ThinkTags uint8
+
+const (
+	// ThinkTagsOff keeps them as text.
+	ThinkTagsOff ThinkTags = iota
+
+	// ThinkTagsLeading converts the text between them to thinking if the response
+	// begins with <think>.
+	ThinkTagsLeading
+
+	// ThinkTagsOpen is for chat templates that end with <think>: a response begins with
+	// thinking, and only the text after </think> is text. For requests that turn
+	// thinking off it means ThinkTagsLeading.
+	ThinkTagsOpen
+)
+
+// A Dialect describes how a server differs from others, where its responses do not show
+// it.
+type Dialect struct {
+	// Kind selects the rules of the server. The zero value decides by the host.
+	Kind ServerKind
+
+	// Efforts lists the values of reasoning_effort that the models support, in any
+	// order, out of "none", "minimal", "low", "medium", "high", "xhigh" and "max". Nil
+	// means the efforts of the OpenAI model family of that name, and "none", "low",
+	// "medium" and "high" for other models. With an empty list that is not nil no
+	// effort is sent.
+	Efforts []string
+
+	// Reasoning is the member of assistant messages that returns earlier thinking to
+	// the server: "reasoning_content", "reasoning", or "-" for none. Empty returns the
+	// thinking that led to tool calls in the member in which it was received, to
+	// compatible servers only. If Reasoning names a member, all messages with tool
+	// calls have it.
+	Reasoning string
+
+	// ThinkTags is for servers that leave thinking in the text. Chat completions only.
+	ThinkTags ThinkTags
+
+	// Thinking is the member that turns thinking on and off on a compatible server, in
+	// addition to the effort. "thinking" is DeepSeek's, whose models ignore sampling
+	// parameters while they think. "chat_template_kwargs" is for chat templates that
+	// use enable_thinking or thinking, as vLLM passes them on. "-" means none. Empty
+	// means "thinking" for DeepSeek's own host and none for all others. Chat
+	// completions only.
+	Thinking string
+
+	// ShortIDs limits the ids of tool calls to nine letters and digits. It is set for
+	// Mistral's own host. If another server rejects an id for that reason, the request
+	// is sent again with short ids. Chat completions only.
+	ShortIDs bool
+
+	// TextOnly declares that the models read text only: a request with other files is
+	// rejected with the path of the part.
+	TextOnly bool
+
+	// Files declares that a compatible server accepts PDFs, and Links that it fetches
+	// images by URL. OpenAI does both.
+	Files, Links bool
+
+	// DescribeUnreadable replaces each file that the server does not accept with a
+	// sentence that the file cannot be read, and reports it as dropped. Otherwise such
+	// a file is an error. An agent with a PDF in its history can then continue, and
+	// look for another way to read the file.
+	DescribeUnreadable bool
+}
+
+// problems returns the errors of d, one line each.
+func (d *Dialect) problems() []string {
+	var problems []string
+	for _, e := range d.Efforts {
+		if effortRank(e) < 0 {
+			problems = append(problems, fmt.Sprintf("Dialect.Efforts: %q is not an effort; want one of %s", e, strings.Join(effortOrder, ", ")))
+		}
+	}
+	switch d.Reasoning {
+	case "", "-", "reasoning_content", "reasoning":
+	default:
+		problems = append(problems, fmt.Sprintf("Dialect.Reasoning: %q is not supported; want reasoning_content, reasoning or -", d.Reasoning))
+	}
+	switch d.Thinking {
+	case "", "-", thinkingObject, templateArguments:
+	default:
+		problems = append(problems, fmt.Sprintf("Dialect.Thinking: %q is not supported; want thinking, chat_template_kwargs or -", d.Thinking))
+	}
+	if d.Kind > ServerCompatible {
+		problems = append(problems, fmt.Sprintf("Dialect.Kind: %d is not a ServerKind", d.Kind))
+	}
+	if d.ThinkTags > ThinkTagsOpen {
+		problems = append(problems, fmt.Sprintf("Dialect.ThinkTags: %d is not valid", d.ThinkTags))
+	}
+	return problems
+}
+
+// The members that turn thinking on and off.
+const (
+	thinkingObject    = "thinking"
+	templateArguments = "chat_template_kwargs"
+)
+
+// setHostDefaults sets the options that a known host needs, where they are not set.
+func (d *Dialect) setHostDefaults(host string) {
+	switch host {
+	case "api.deepseek.com":
+		if d.Thinking == "" {
+			d.Thinking = thinkingObject
+		}
+		if d.Efforts == nil {
+			d.Efforts = []string{"none", "low", "high", "max"}
+		}
+	case "api.mistral.ai":
+		d.ShortIDs = true
+	}
+}
+
+// A family holds the rules of one family of OpenAI's models, found by the model name.
+type family struct {
+	known bool
+
+	// efforts are the supported values of reasoning_effort. defaultEffort applies
+	// without one; it is empty if the models do not think.
+	efforts       []string
+	defaultEffort string
+
+	sampling    samplingRule
+	noStop      bool // stop is rejected
+	noMaxTokens bool // max_tokens is rejected in favor of max_completion_tokens
+	noParallel  bool // parallel_tool_calls is rejected
+	developer   bool // system text has the role developer
+	cacheMarks  bool // prompt_cache_breakpoint is supported
+	tools       toolRule
+}
+
+// A samplingRule specifies when sampling parameters are accepted.
+type samplingRule uint8
+
+const (
+	sampleAlways   samplingRule = iota
+	sampleWithNone              // only with the effort none
+	sampleNever
+)
+
+// A toolRule specifies when tools are accepted over chat completions.
+type toolRule uint8
+
+const (
+	toolsAny           toolRule = iota
+	toolsNoneOrOmitted          // with the effort none, or without an effort
+	toolsWithNone               // only with an explicit effort none
+	toolsResponsesOnly          // only over responses
+)
+
+// effortOrder lists the efforts from the least to the most.
+var effortOrder = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+
+// effortRank returns the index of an effort in effortOrder, or -1.
+func effortRank(effort string) int { return slices.Index(effortOrder, effort) }
+
+// familyOf returns the rules of a model. The name may have the prefix of a gateway,
+// such as "openai/".
+func familyOf(model string) family {
+	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	if strings.HasSuffix(name, "-chat-latest") {
+		return family{known: true}
+	}
+	for _, r := range families {
+		for _, p := range r.prefixes {
+			if rest, ok := strings.CutPrefix(name, p); ok && (rest == "" || rest[0] == '-' || rest[0] == ':') {
+				return r.family
+			}
+		}
+	}
+	return family{}
+}
+
+func effortRange(first, last string) []string {
+	return effortOrder[effortRank(first) : effortRank(last)+1]
+}
+
+// Common ranges of efforts.
+var (
+	lowToHigh   = effortRange("low", "high")
+	minToHigh   = effortRange("minimal", "high")
+	lowToXHigh  = effortRange("low", "xhigh")
+	noneToHigh  = append([]string{"none"}, lowToHigh...)
+	noneToXHigh = append([]string{"none"}, lowToXHigh...)
+)
+
+// families is searched from the top: longer names come before their prefixes.
+var families = []struct {
+	prefixes []string
+	family
+}{
+	{[]string{"gpt-3.5", "gpt-3.5-turbo", "gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-4", "chatgpt-4o",
+		"gpt-5-chat", "gpt-5.1-chat", "gpt-5.2-chat", "gpt-5.4-chat"}, family{known: true}},
+	{[]string{"o1", "o3", "o4-mini", "o3-mini", "o1-mini"}, family{known: true, efforts: lowToHigh, defaultEffort: "medium",
+		sampling: sampleNever, noStop: true, noMaxTokens: true, noParallel: true, developer: true}},
+	{[]string{"gpt-5.1"}, family{known: true, efforts: noneToHigh, defaultEffort: "none",
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true}},
+	{[]string{"gpt-5.2"}, family{known: true, efforts: noneToXHigh, defaultEffort: "none",
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true}},
+	{[]string{"gpt-5.4", "gpt-5.5"}, family{known: true, efforts: noneToXHigh, defaultEffort: "none",
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, tools: toolsNoneOrOmitted}},
+	{[]string{"gpt-5.6"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsWithNone}},
+	{[]string{"gpt-5"}, family{known: true, efforts: minToHigh, defaultEffort: "medium",
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true}},
+	{[]string{"gpt-6-astra"}, family{known: true, efforts: effortRange("low", "max"), defaultEffort: "medium",
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsResponsesOnly}},
+	{[]string{"gpt-6.1-sol"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsResponsesOnly}},
+	{[]string{"gpt-6.1-terra"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsWithNone}},
+	{[]string{"gpt-6.2"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsResponsesOnly}},
+	{[]string{"gpt-6", "gpt-6.1"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsWithNone}},
+}
+
+// knownOutputLimits are the limits of OpenAI's models.
+var knownOutputLimits = adapter.OutputLimits{
+	"gpt-3.5": 4096, "gpt-3.5-turbo": 4096,
+	"gpt-4": 8192, "gpt-4-turbo": 4096, "gpt-4-1106-preview": 4096, "gpt-4-0125-preview": 4096, "gpt-4-vision-preview": 4096,
+	"gpt-4.1": 32768, "gpt-4.5": 16384,
+	"gpt-4o": 16384, "gpt-4o-2024-05-13": 4096, "chatgpt-4o": 16384,
+	"o1": 100000, "o1-mini": 65536, "o1-preview": 32768, "o3": 100000, "o3-mini": 100000, "o4-mini": 100000,
+	"gpt-5": 128000, "gpt-5-chat": 16384, "gpt-5.1-chat": 16384, "gpt-5.2-chat": 16384,
+}
+
+// maxTokens returns the limit of output tokens of a model, or 0 if it is unknown.
+func (c *client) maxTokens(model string) int64 {
+	n, ok := c.limits.Lookup(model)
+	if !ok {
+		n, _ = knownOutputLimits.Lookup(model)
+	}
+	return n
+}
+
+// defaultEfforts are the efforts of models of other vendors.
+var defaultEfforts = noneToHigh
+
+// nearestEffort returns the effort in list that is closest to want, the smaller of two,
+// or "" if list is empty. It turns thinking off or on only if there is no other choice.
+func nearestEffort(list []string, want string) string {
+	best, distance := "", 3*len(effortOrder)
+	for _, e := range list {
+		d := effortRank(e) - effortRank(want)
+		if d < 0 {
+			d = -d
+		}
+		if (e == "none") != (want == "none") {
+			d += len(effortOrder) // last resort
+		}
+		if d < distance || d == distance && effortRank(e) < effortRank(best) {
+			best, distance = e, d
+		}
+	}
+	return best
+}
+
+// effortOfBudget returns the effort for a budget of thinking tokens.
+func effortOfBudget(tokens int64) string {
+	switch {
+	case tokens <= 1024:
+		return "low"
+	case tokens <= 8192:
+		return "medium"
+	case tokens <= 24576:
+		return "high"
+	}
+	return "xhigh"
+}
+
+// responsesFamilyOf is familyOf for responses, which accepts more efforts.
+func responsesFamilyOf(model string) family {
+	f := familyOf(model)
+	switch name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]); {
+	case strings.HasPrefix(name, "gpt-6.1-sol"):
+		f.efforts = effortRange("low", "max")
+	case strings.HasPrefix(name, "gpt-5-pro"):
+		f.efforts, f.defaultEffort = []string{"high"}, "high"
+	}
+	return f
+}

@@ -1,0 +1,687 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/loss/losstable"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A lossCase is a request with one loss.
+type lossCase struct {
+	rule       *loss.Rule
+	path       string
+	model      string // default gpt-4.1
+	compatible bool
+	refusals   refusals
+	dialect    Dialect // Kind is ignored
+	change     func(r *upstream.Request)
+}
+
+func turnOf(role content.Role, parts ...content.Part) content.Turn {
+	return content.Turn{Role: role, Parts: parts}
+}
+
+func resultOf(id string, parts ...content.Part) *content.ToolResult {
+	return &content.ToolResult{ID: id, Parts: parts}
+}
+
+// withTurns replaces the turns.
+func withTurns(turns ...content.Turn) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Turns = turns }
+}
+
+// withUserParts adds parts to the only turn.
+func withUserParts(parts ...content.Part) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Turns[0].Parts = append(r.Turns[0].Parts, parts...) }
+}
+
+// withCall sets a turn with a tool call and the parts after it.
+func withCall(after ...content.Part) func(*upstream.Request) {
+	return withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, useOf("c1", "f", "{}")), turnOf(content.RoleUser, after...))
+}
+
+func withTool(t content.Tool) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Tools = append(r.Tools, t) }
+}
+
+var (
+	plainTool = content.Tool{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{}}`}}
+	foreign   = &content.Extra{Format: "messages", JSON: `{"x":1}`}
+	png       = &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}
+	pdf       = &content.Base64{MediaType: "application/pdf", Data: "JVBERi0="}
+	half      = 0.5
+	seven     = int64(7)
+)
+
+// resolution returns generateContent's resolution of an image.
+func resolution(level string) *content.Extra {
+	return &content.Extra{Format: "generatecontent", JSON: `{"mediaResolution":{"level":"` + level + `"}}`}
+}
+
+func thinkingOf(t upstream.Thinking) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Thinking = t }
+}
+
+func ofMessages(object string) *content.Extra {
+	return &content.Extra{Format: "messages", JSON: object}
+}
+
+func withMembers(object string) func(*upstream.Request) {
+	return func(r *upstream.Request) { r.Extra = &content.Extra{Format: "generatecontent", JSON: object} }
+}
+
+var partLossCases = []lossCase{
+	{rule: legal.HeaderNotSent, path: "headers.anthropic-workspace-id", change: func(r *upstream.Request) {
+		r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
+	}},
+	{rule: legal.RenamedTool, path: "tools.0.name", change: withTool(content.Tool{Name: "a.b", Input: plainTool.Input})},
+	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, useOf("", "f", "{}")), turnOf(content.RoleUser, &content.ToolResult{Name: "f"}))},
+	{rule: lossSystemFile, path: "system.0", change: func(r *upstream.Request) { r.System = partsOf(png) }},
+	{rule: lossSystemTurn, path: "turns.0", compatible: true, change: withTurns(turnOf(content.RoleSystem, textOf("s")), turnOf(content.RoleUser, textOf("q")))},
+	{rule: lossCallOrder, path: "turns.1.parts.1", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, useOf("c1", "f", "{}"), textOf("late")), turnOf(content.RoleUser, resultOf("c1")))},
+	{rule: lossSignature, path: "turns.1.parts.0", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: "generatecontent", Data: "x"}}), turnOf(content.RoleUser, resultOf("c1")))},
+	{rule: lossCache, path: "turns.0.parts.1", change: withUserParts(&content.Text{Text: "x", Cache: &content.Cache{}})},
+	{rule: lossCacheTime, path: "turns.0.parts.1", model: "gpt-5.6-sol", change: withUserParts(&content.Text{Text: "x", Cache: &content.Cache{TTL: "1h"}})},
+	{rule: lossThinking, path: "turns.1.parts.0", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, thinkingPart("hm", ""), textOf("a")), turnOf(content.RoleUser, textOf("q")))},
+	{rule: lossThinkingMissing, path: "turns.1.parts.0", compatible: true, refusals: refusals{thinkingMember: "reasoning_content"}, change: withCall(resultOf("c1"))},
+	{rule: lossThinkingEmpty, path: "turns.1.parts.0", compatible: true, dialect: Dialect{Reasoning: "reasoning"}, change: withCall(resultOf("c1"))},
+	{rule: lossThinking, path: "turns.1.parts.0", compatible: true, refusals: refusals{fields: fieldReasoning}, change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, thinkingPart("hm", "reasoning"), useOf("c1", "f", "{}")), turnOf(content.RoleUser, resultOf("c1")))},
+	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", compatible: true, refusals: refusals{shortIDs: true}, change: withCall(resultOf("c1"))},
+	{rule: lossPrefill, path: "turns.1.parts.0", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, textOf("It is")))},
+	{rule: lossUnreadableFile, path: "turns.0.parts.1", compatible: true, dialect: Dialect{DescribeUnreadable: true}, change: withUserParts(&content.Document{Source: pdf})},
+	{rule: lossUnreadableFile, path: "turns.2.parts.0.parts.0", compatible: true, dialect: Dialect{DescribeUnreadable: true, TextOnly: true}, change: withCall(resultOf("c1", png))},
+	{rule: lossDetail, path: "extra.generationConfig.mediaResolution", change: withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_MEDIUM"}}`)},
+	{rule: lossDetail, path: "extra.generationConfig.mediaResolution", compatible: true, change: withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_MEDIUM")})},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", compatible: true, change: withUserParts(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")})},
+	{rule: lossOwnMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Image{Source: png.Source, Extra: &content.Extra{Format: ChatFormat, JSON: `{"detail":"low","x":1}`}})},
+	{rule: lossVendorPart, path: "turns.0.parts.1", change: withUserParts(&content.ServerToolResult{Format: "messages", Kind: "x", Content: "{}"})},
+	{rule: legal.ReferenceAsText, path: "turns.2.parts.0.parts.0", change: withCall(resultOf("c1", &content.Unknown{Format: "messages", Kind: "tool_reference", Raw: `{"tool_name":"x"}`}))},
+	{rule: legal.ToolAsFunction, path: "tools.0", change: func(r *upstream.Request) {
+		r.Tools = []content.Tool{{Format: "messages", Kind: "bash_20250124", Name: "bash", Raw: `{"type":"bash_20250124","name":"bash"}`}}
+	}},
+	{rule: legal.SummaryAsText, path: "turns.0.parts.1", change: withUserParts(&content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`})},
+	{rule: lossUnknownPart, path: "turns.0.parts.1", change: withUserParts(&content.Unknown{Format: "messages", Kind: "x", Raw: "{}"})},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Text{Text: "x", Extra: foreign})},
+	{rule: lossOwnMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Text{Text: "x", Extra: &content.Extra{Format: ChatFormat, JSON: `{"x":1}`}})},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: withUserParts(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo=", Extra: foreign}})},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: withUserParts(&content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreign}})},
+	{rule: codec.EmptyMessage, path: "turns.2", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, textOf("a")), turnOf(content.RoleUser, textOf("")))},
+	{rule: lossEmptyTurn, path: "turns.1", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant), turnOf(content.RoleUser, textOf("q")))},
+	{rule: lossEmptyTurn, path: "turns.1", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleUser))},
+	{rule: lossTurnPlaceholder, path: "turns.0", change: withTurns(turnOf(content.RoleUser, vendorPart), turnOf(content.RoleAssistant, textOf("a")), turnOf(content.RoleUser, textOf("q")))},
+	{rule: lossDetail, path: "turns.0.parts.1", change: func(r *upstream.Request) {
+		withUserParts(&content.Document{Source: pdf})(r)
+		withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)(r)
+	}},
+	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Image{Source: png.Source, Extra: &content.Extra{Format: "generatecontent", JSON: `{"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW","numTokens":5}}`}})},
+	{rule: lossEmptyText, path: "turns.0.parts.1", change: withUserParts(textOf(""))},
+	{rule: lossDocumentCitations, path: "turns.0.parts.1", change: withUserParts(&content.SearchResult{Title: "T", Citations: true})},
+	{rule: lossCache, path: "turns.1.parts.0", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, &content.ToolUse{ID: "c1", Name: "f", Cache: &content.Cache{}, Signature: content.Signature{Format: ChatFormat, Data: "[]"}}), turnOf(content.RoleUser, resultOf("c1")))},
+	{rule: lossCacheTime, path: "turns.0.parts.1", model: "gpt-5.6-sol", change: withUserParts(&content.Text{Text: "x", Cache: &content.Cache{Extra: foreign}})},
+	{rule: lossCitations, path: "turns.1.parts.0", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, &content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb}}}))},
+	{rule: lossAssistantFile, path: "turns.1.parts.0", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, png))},
+	{rule: lossDocumentText, path: "turns.0.parts.1", change: withUserParts(&content.Document{Source: &content.PlainText{Text: "x"}})},
+	{rule: lossDocumentTitle, path: "turns.0.parts.1", change: withUserParts(&content.Document{Source: &content.PlainText{Text: "x"}, Title: "T"})},
+	{rule: lossDocumentParts, path: "turns.0.parts.1", change: withUserParts(&content.Document{Source: &content.Parts{Parts: partsOf(textOf("x"))}})},
+	{rule: lossDocumentCitations, path: "turns.0.parts.1", change: withUserParts(&content.Document{Source: pdf, Citations: true})},
+	{rule: lossSearchResult, path: "turns.0.parts.1", change: withUserParts(&content.SearchResult{Title: "T", Source: "https://a.example/", Parts: partsOf(textOf("x"))})},
+	{rule: lossResultImage, path: "turns.2.parts.0.parts.0", change: withCall(resultOf("c1", png))},
+	{rule: lossResultDocument, path: "turns.2.parts.0.parts.0", change: withCall(resultOf("c1", &content.Document{Source: pdf}))},
+	{rule: lossResultParts, path: "turns.2.parts.0", change: withCall(resultOf("c1", textOf("a"), textOf("b")))},
+	{rule: lossResultError, path: "turns.2.parts.0", change: withCall(&content.ToolResult{ID: "c1", Error: true})},
+	{rule: lossResultOrder, path: "turns.2.parts.1", change: withCall(textOf("x"), resultOf("c1"))},
+	{rule: lossResultMissing, path: "turns.1.parts.0", change: withCall(textOf("x"))},
+	{rule: lossResultOrphan, path: "turns.0.parts.1", change: withUserParts(resultOf("gone", textOf("x")))},
+}
+
+var requestLossCases = []lossCase{
+	{rule: lossVendorTool, path: "tools.0", change: withTool(content.Tool{Name: "web_search", Kind: "web_search_20250305"})},
+	{rule: lossToolOutput, path: "tools.0.output", change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Output: plainTool.Input})},
+	{rule: lossToolStrict, path: "tools.0.input", change: withTool(content.Tool{Name: "f", Strict: true, Input: content.Schema{JSON: `{"type":"object","patternProperties":{"^a":{"type":"string"}}}`}})},
+	{rule: lossToolCache, path: "tools.0", change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Cache: &content.Cache{}})},
+	{rule: lossDescription, path: "tools.0.description", refusals: refusals{fields: fieldDescription}, change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Description: strings.Repeat("x", 1025)})},
+	{rule: lossChoiceValidated, path: "choice.mode", change: func(r *upstream.Request) {
+		r.Tools, r.Choice.Mode = []content.Tool{plainTool}, content.ChoiceValidated
+	}},
+	{rule: lossChoice, path: "choice.mode", change: func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }},
+	{rule: lossChoiceOther, path: "choice.mode", change: func(r *upstream.Request) {
+		r.Tools, r.Choice.Mode = []content.Tool{plainTool}, "odd"
+	}},
+	{rule: codec.ForeignMembers, path: "extra.labels", change: withMembers(`{"labels":{}}`)},
+	{rule: codec.ForeignKept, path: "extra.cachedContent", change: withMembers(`{"cachedContent":"c"}`)},
+	{rule: codec.ForeignPlace, path: "extra.inference_geo", change: func(r *upstream.Request) {
+		r.Extra = &content.Extra{Format: "messages", JSON: `{"inference_geo":"eu"}`}
+	}},
+	{rule: codec.ForeignSafety, path: "extra.safetySettings", change: withMembers(`{"safetySettings":[{}]}`)},
+	{rule: codec.ForeignSetting, path: "extra.generationConfig.responseLogprobs", model: "o3", change: withMembers(`{"generationConfig":{"responseLogprobs":true}}`)},
+	{rule: lossChoiceNames, path: "choice.names", compatible: true, change: func(r *upstream.Request) {
+		r.Tools = []content.Tool{plainTool, {Name: "g", Input: plainTool.Input}, {Name: "h"}}
+		r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "g"}}
+	}},
+	{rule: lossChoiceNames, path: "choice.names", refusals: refusals{fields: fieldToolChoice}, change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool, {Name: "g"}}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+	}},
+	{rule: lossChoiceNamesSome, path: "choice.names", change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "gone"}}
+	}},
+	{rule: lossChoiceForced, path: "choice.names", change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"gone"}}
+	}},
+	{rule: lossChoiceNames, path: "choice.names", change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"gone"}}
+	}},
+	{rule: codec.ForeignNuance, path: "tools.0.extra.allowed_callers", change: withTool(content.Tool{Name: "f", Extra: ofMessages(`{"allowed_callers":["code_execution_20250825"]}`)})},
+	{rule: codec.ForeignUnknown, path: "extra.x", change: func(r *upstream.Request) { r.Extra = foreign }},
+	{rule: lossChoiceTrust, path: "choice.names", compatible: true, change: func(r *upstream.Request) {
+		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+	}},
+	{rule: lossMemberReplaced, path: "extra.store", change: func(r *upstream.Request) { r.Extra = &content.Extra{Format: ChatFormat, JSON: `{"store":true}`} }},
+	{rule: lossTemperature, path: "temperature", compatible: true, dialect: Dialect{Thinking: "thinking"}, change: func(r *upstream.Request) { r.Temperature = &half }},
+	{rule: lossThinkingOff, path: "thinking.mode", compatible: true, dialect: Dialect{Thinking: "thinking", Efforts: []string{"low"}}, refusals: refusals{fields: fieldThinkingSwitch}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
+	{rule: lossThinkingOn, path: "thinking.mode", compatible: true, dialect: Dialect{Thinking: "thinking"}, refusals: refusals{fields: fieldThinkingSwitch}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
+	{rule: lossParallel, path: "choice.no_parallel", model: "o3", change: func(r *upstream.Request) {
+		r.Tools, r.Choice.NoParallel = []content.Tool{plainTool}, true
+	}},
+	{rule: lossTemperature, path: "temperature", model: "gpt-6.2-sol", change: func(r *upstream.Request) { r.Temperature = &half }},
+	{rule: lossTopP, path: "top_p", model: "gpt-5", change: func(r *upstream.Request) { r.TopP = &half }},
+	{rule: lossLimit, path: "max_tokens", model: "gpt-4o", change: func(r *upstream.Request) { r.MaxTokens = number(int64(16385)) }},
+	{rule: lossTopK, path: "top_k", change: func(r *upstream.Request) { r.TopK = &seven }},
+	{rule: lossSeed, path: "seed", refusals: refusals{fields: fieldSeed}, change: func(r *upstream.Request) { r.Seed = &seven }},
+	{rule: lossPenalties, path: "presence_penalty", model: "o3", change: func(r *upstream.Request) { r.PresencePenalty = &half }},
+	{rule: lossStop, path: "stop_sequences", model: "o3", change: func(r *upstream.Request) { r.StopSequences = []string{"a"} }},
+	{rule: lossStopsOverLimit, path: "stop_sequences", change: func(r *upstream.Request) { r.StopSequences = strings.Split("abcde", "") }},
+	{rule: lossThinkingOff, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
+	{rule: lossThinkingOn, path: "thinking.mode", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
+	{rule: lossThinkingOn, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"})},
+	{rule: lossThinkingOn, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Effort: "high"})},
+	{rule: lossThinkingAuto, path: "thinking.mode", model: "gpt-5.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
+	{rule: lossThinkingBetween, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBetweenTools})},
+	{rule: lossBudget, path: "thinking.budget", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven})},
+	{rule: lossNoBudget, path: "thinking.budget", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven, Effort: "low"})},
+	{rule: lossEffortOff, path: "thinking.effort", model: "gpt-5.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"})},
+	{rule: lossEffort, path: "thinking.effort", model: "gpt-5", change: thinkingOf(upstream.Thinking{Effort: "max"})},
+	{rule: lossEffortTools, path: "thinking", model: "gpt-5.6-sol", change: withTool(plainTool)},
+	{rule: lossEffortRefused, path: "thinking", compatible: true, refusals: refusals{fields: fieldEffort}, change: thinkingOf(upstream.Thinking{Effort: "low"})},
+	{rule: lossDisplay, path: "thinking.display", change: thinkingOf(upstream.Thinking{Display: "full"})},
+	{rule: lossSchemaStrict, path: "output.schema", change: func(r *upstream.Request) {
+		r.Output.Schema.JSON = `{"type":"object","patternProperties":{"^a":{"type":"string"}}}`
+	}},
+	{rule: lossSchemaUnsatisfiable, path: "output.schema", change: func(r *upstream.Request) { r.Output.Schema.JSON = "false" }},
+	{rule: lossJSONObject, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "application/json" }},
+	{rule: lossOutputType, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }},
+	{rule: lossOutputEnum, path: "output.media_type", change: func(r *upstream.Request) {
+		r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"STRING","enum":["a","b"]}`, OpenAPI: true}}
+	}},
+	{rule: lossModalities, path: "output.modalities", change: func(r *upstream.Request) { r.Output.Modalities = []string{"text", "image"} }},
+	{rule: lossOutputImage, path: "output.aspect_ratio", change: func(r *upstream.Request) { r.Output.AspectRatio = "16:9" }},
+	{rule: lossUserDigest, path: "user_id", change: func(r *upstream.Request) { r.UserID = strings.Repeat("u", 129) }},
+	{rule: lossUser, path: "user_id", compatible: true, change: func(r *upstream.Request) { r.UserID = "u" }},
+	{rule: lossTier, path: "service_tier", change: func(r *upstream.Request) { r.ServiceTier = "unheard" }},
+	{rule: lossUsage, path: "stream", refusals: refusals{fields: fieldStreamOptions}, change: func(r *upstream.Request) { r.Stream = true }},
+}
+
+// chatResponseLosses are streams with one loss.
+var chatResponseLosses = map[*loss.Rule]string{
+	lossEmptyResponse:    events(`{"choices":[],"usage":{"completion_tokens":3}}`, stopped),
+	lossCharacters:       events(chunkOf(`{"content":"a\ud800"}`), stopped),
+	lossThinkingState:    events(chunkOf(`{"content":"a","reasoning_details":[{"type":"x","data":"`+strings.Repeat("x", maxDetails)+`"}]}`), stopped),
+	lossResponseCitation: events(chunkOf(`{"annotations":[{"url_citation":{"url":"https://a.example/"}}]}`), chunkOf(`{"content":"a"}`), stopped),
+	lossUnknownPiece:     events(chunkOf(`{"content":[{"type":"reference","ids":[1]},{"type":"text","text":"a"}]}`), stopped),
+	lossLateInput:        events(fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"a"}`), fragmentOf(`"index":0,"function":{"arguments":"more"}`), stopped),
+	lossNamelessCall:     events(fragmentOf(`"index":0,"id":"a","function":{"arguments":"{}"}`), toolStop),
+	lossExecutedTools:    events(chunkOf(`{"content":"a","executed_tools":[{"index":0,"type":"search","arguments":"{}","output":"x"}]}`), stopped),
+	lossMessageSignature: events(chunkOf(`{"content":"a","extra_content":{"google":{"thought_signature":"c2ln"}}}`), stopped),
+	lossCustomCall:       events(fragmentOf(`"index":0,"id":"a","custom":{"name":"f","input":"x"}`), chunkOf(`{"content":"a"}`), stopped),
+	lossResponseFile:     events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
+}
+
+func (x *lossCase) plan(t *testing.T) *plan {
+	t.Helper()
+	o := Options{Dialect: x.dialect}
+	if x.compatible {
+		o.BaseURL = "http://localhost/v1"
+	}
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := x.model
+	if model == "" {
+		model = "gpt-4.1"
+	}
+	if x.compatible {
+		model = "qwen3"
+	}
+	c.refusals.add(model, x.refusals)
+	r := &upstream.Request{Model: model, Turns: []content.Turn{turnOf(content.RoleUser, textOf("q"))}}
+	x.change(r)
+	return c.plan(r, false)
+}
+
+// TestLosses checks the path of every loss in the table, and that there are no others.
+func TestLosses(t *testing.T) {
+	reported := map[*loss.Rule]bool{}
+	known := map[string]bool{}
+	for _, r := range chatLosses {
+		known[r.Reason] = true
+	}
+	for _, x := range slices.Concat(partLossCases, requestLossCases) {
+		p := x.plan(t)
+		if !slices.Contains(p.losses, x.rule.At(x.path)) {
+			t.Errorf("%s: want %v in %v", x.rule.Feature, x.rule.At(x.path), p.losses)
+		}
+		if kept := x.rule == codec.ForeignKept; kept != (p.err != nil) {
+			t.Errorf("%s: %v", x.rule.Feature, p.err)
+		}
+		for _, l := range p.losses {
+			if !known[l.Reason] && !strings.Contains(l.Path, ".input") && !strings.HasPrefix(l.Path, "output.schema") {
+				t.Errorf("%v is not in the table", l)
+			}
+		}
+		reported[x.rule] = true
+	}
+	for r, stream := range chatResponseLosses {
+		path := "parts"
+		switch r {
+		case lossNamelessCall:
+			path = "parts.0"
+		case lossExecutedTools:
+			path = "executed_tools"
+		case lossMessageSignature:
+			path = "extra_content"
+		}
+		got, err := collectChat(t, strings.NewReader(stream), ThinkTagsOff)
+		if err != nil || !slices.Contains(got.Losses, r.At(path)) {
+			t.Errorf("%s: %v: %v", r.Reason, err, got.Losses)
+		}
+		reported[r] = true
+	}
+	for _, r := range chatLosses {
+		if !reported[r] {
+			t.Errorf("no test reports %q", r.Reason)
+		}
+	}
+}
+
+// TestNoLoss checks a request without losses.
+func TestNoLoss(t *testing.T) {
+	for name, change := range map[string]func(*upstream.Request){
+		"texts":          withUserParts(textOf("b")),
+		"image":          withUserParts(png),
+		"a PDF":          withUserParts(&content.Document{Source: pdf, Title: "a.pdf"}),
+		"tool call":      withCall(resultOf("c1", textOf("r")), textOf("next")),
+		"tool":           withTool(plainTool),
+		"default values": func(r *upstream.Request) { one := 1.0; r.Model, r.Temperature = "gpt-5", &one },
+		"schema": func(r *upstream.Request) {
+			r.Output.Schema.JSON = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+		},
+	} {
+		x := lossCase{change: change}
+		if p := x.plan(t); len(p.losses) > 0 || p.err != nil {
+			t.Errorf("%s: %v %v", name, p.losses, p.err)
+		}
+	}
+}
+
+// newPlan returns the plan of a responses request for OpenAI or a compatible server.
+func newPlan(t testing.TB, n *upstream.Request, kind ServerKind, refused field) *plan {
+	t.Helper()
+	return newPlanWith(t, n, Dialect{Kind: kind, Files: true}, refused)
+}
+
+// newPlanWith is newPlan with any dialect.
+func newPlanWith(t testing.TB, n *upstream.Request, dialect Dialect, refused field) *plan {
+	t.Helper()
+	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: dialect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused != 0 {
+		c.refusals.add(n.Model, refusals{fields: refused})
+	}
+	return c.plan(n, false)
+}
+
+func number[T any](n T) *T { return &n }
+
+// newRequest returns a request with one user turn.
+func newRequest(model string, parts ...content.Part) *upstream.Request {
+	return &upstream.Request{Model: model, Turns: []content.Turn{{Role: content.RoleUser, Parts: parts}}}
+}
+
+// newConversation returns a request with an assistant turn.
+func newConversation(parts ...content.Part) *upstream.Request {
+	return &upstream.Request{Model: "gpt-6.2-sol", Turns: []content.Turn{
+		{Role: content.RoleUser, Parts: partsOf(textOf("a"))}, {Role: content.RoleAssistant, Parts: parts}, {Role: content.RoleUser, Parts: partsOf(textOf("b"))},
+	}}
+}
+
+func with(r *upstream.Request, change func(*upstream.Request)) *upstream.Request {
+	change(r)
+	return r
+}
+
+const openSchema = `{"type":"object","properties":{"a":{"type":"string"}}}`
+
+var fTool = content.Tool{Name: "f", Input: content.Schema{JSON: openSchema}}
+
+const think1 = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"}`
+
+// A responsesLossCase is a request with one loss.
+type responsesLossCase struct {
+	rule    *loss.Rule
+	path    string
+	kind    ServerKind
+	req     *upstream.Request
+	refused field
+}
+
+// requestWith returns a request with a change.
+func requestWith(change func(*upstream.Request)) *upstream.Request {
+	return with(newRequest("gpt-5.2", textOf("hi")), change)
+}
+
+func responsesPartLossCases() []responsesLossCase {
+	const v, c = ServerOpenAI, ServerCompatible
+	hi := textOf("hi")
+	foreignPart := content.Signature{Format: "alien", Data: "s"}
+	foreignExtra := &content.Extra{Format: "alien", JSON: `{"x":1}`}
+	pdf := &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}
+	return []responsesLossCase{
+		{legal.HeaderNotSent, "headers.anthropic-workspace-id", v, requestWith(func(r *upstream.Request) {
+			r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
+		}), 0},
+		{legal.RenamedTool, "tools.0.name", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{{Name: "a.b"}} }), 0},
+		{legal.RenamedCall, "turns.1.parts.0.id", v, newConversation(useOf(strings.Repeat("x", 65), "f", "")), 0},
+		{lossResponsesSystemFile, "system.0", v, requestWith(func(r *upstream.Request) { r.System = partsOf(&content.Image{}) }), 0},
+		{lossSystemTurn, "turns.1", c, requestWith(func(r *upstream.Request) {
+			r.Turns = append(r.Turns, content.Turn{Role: content.RoleSystem, Parts: partsOf(hi)})
+		}), 0},
+		{legal.ReferenceAsText, "turns.0.parts.0.parts.0", v, newRequest("m", resultOf("c1", &content.Unknown{Format: "messages", Kind: "tool_reference", Raw: `{"tool_name":"x"}`})), 0},
+		{legal.ToolAsFunction, "tools.0", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Format: "messages", Kind: "memory_20250818", Name: "memory", Raw: `{"type":"memory_20250818","name":"memory"}`}}
+		}), 0},
+		{legal.SummaryAsText, "turns.0.parts.0", v, newRequest("m", &content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`}), 0},
+		{codec.EmptyMessage, "turns.0", v, newRequest("m", &content.Text{}), 0},
+		{lossResponsesUnknownPart, "turns.0.parts.0", v, newRequest("m", &content.Unknown{Format: "alien", Kind: "x"}), 0},
+		{lossVendorPart, "turns.1.parts.0", v, newConversation(&content.ServerToolUse{Format: "alien"}, hi), 0},
+		{codec.ForeignMembers, "turns.0.parts.0.extra", v, newRequest("m", &content.Text{Text: "a", Extra: foreignExtra}), 0},
+		{lossOwnMembers, "turns.0.parts.0.extra", v, newRequest("m", &content.Text{Text: "a", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"x":1}`}}), 0},
+		{codec.ForeignMembers, "turns.0.parts.0.source.extra", v, newRequest("m", &content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreignExtra}}), 0},
+		{codec.ForeignKept, "extra.cachedContent", v, requestWith(withMembers(`{"cachedContent":"c"}`)), 0},
+		{codec.ForeignPlace, "extra.inference_geo", v, requestWith(func(r *upstream.Request) {
+			r.Extra = &content.Extra{Format: "messages", JSON: `{"inference_geo":"eu"}`}
+		}), 0},
+		{codec.ForeignSafety, "extra.safetySettings", v, requestWith(withMembers(`{"safetySettings":[{}]}`)), 0},
+		{codec.ForeignSetting, "extra.generationConfig.speechConfig", v, requestWith(withMembers(`{"generationConfig":{"speechConfig":{"languageCode":"de"}}}`)), 0},
+		{lossDetail, "extra.generationConfig.mediaResolution", v, requestWith(withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_MEDIUM"}}`)), 0},
+		{codec.ForeignMembers, "turns.0.parts.0.extra", c, newRequest("m", &content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")}), 0},
+		{lossMemberReplaced, "extra.text.format", v, requestWith(func(r *upstream.Request) {
+			r.Extra = &content.Extra{Format: ResponsesFormat, JSON: `{"text":{"format":{"type":"text"}}}`}
+		}), 0},
+		{lossMemberReplaced, "extra.store", v, requestWith(func(r *upstream.Request) { r.Extra = &content.Extra{Format: ResponsesFormat, JSON: `{"store":true}`} }), 0},
+		{lossResponsesDocumentCitations, "turns.0.parts.0", v, newRequest("m", &content.SearchResult{Citations: true}), 0},
+		{lossResponsesCitations, "turns.1.parts.0", v, newConversation(&content.Text{Text: "a", Citations: []content.Citation{{}}}), 0},
+		{lossResponsesAssistantFile, "turns.1.parts.0", v, newConversation(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}), 0},
+		{lossResponsesDocumentCitations, "turns.0.parts.0", v, newRequest("m", &content.Document{Source: pdf, Citations: true}), 0},
+		{lossPrefill, "turns.1.parts.0", v, with(newConversation(hi), func(r *upstream.Request) { r.Turns = r.Turns[:2] }), 0},
+		{lossForeignThinking, "turns.1.parts.0", v, newConversation(&content.Thinking{Text: "hm", Signature: foreignPart}, hi), 0},
+		{lossTrailingThinking, "turns.1.parts.0", v, newConversation(redactedPart(think1)), 0},
+		{lossThinkingRefused, "turns.1.parts.0", v, newConversation(redactedPart(think1), hi), fieldReasoning},
+		{lossBrokenState, "turns.1.parts.0", v, newConversation(redactedPart(`{"type":"message"}`), hi), 0},
+		{lossUnrequestedItem, "turns.1.parts.0", v, newConversation(redactedPart(`{"type":"additional_tools","role":"developer","tools":[]}`), hi), 0},
+		{lossThinkingNotReturned, "thinking", v, newRequest("gpt-5.2", hi), fieldReasoning},
+		{lossEmptyTurn, "turns.1", v, newConversation(), 0},
+		{lossTurnPlaceholder, "turns.0", v, with(newConversation(hi), func(r *upstream.Request) { r.Turns[0].Parts = partsOf(vendorPart) }), 0},
+		{codec.ForeignNuance, "tools.0.extra.input_examples", v, requestWith(withTool(content.Tool{Name: "f", Extra: ofMessages(`{"input_examples":[{}]}`)})), 0},
+		{codec.ForeignUnknown, "extra.x", v, requestWith(func(r *upstream.Request) { r.Extra = foreign }), 0},
+		{lossEmptyText, "turns.0.parts.0", v, newRequest("m", textOf(""), hi), 0},
+		{lossSignature, "turns.1.parts.0", v, newConversation(&content.Text{Text: "a", Signature: foreignPart}), 0},
+		{lossCache, "turns.0.parts.0", v, newRequest("gpt-5.2", &content.Text{Text: "a", Cache: &content.Cache{}}), 0},
+		{lossCacheTime, "turns.0.parts.0", v, newRequest("gpt-6.2-sol", &content.Text{Text: "a", Cache: &content.Cache{TTL: "1h"}}), 0},
+		{lossDocumentText, "turns.0.parts.0", v, newRequest("m", &content.Document{Source: &content.PlainText{Text: "a"}}), 0},
+		{lossDocumentTitle, "turns.0.parts.0", v, newRequest("m", &content.Document{Context: "c", Source: pdf}), 0},
+		{lossDocumentParts, "turns.0.parts.0", v, newRequest("m", &content.Document{Source: &content.Parts{Parts: partsOf(hi)}}), 0},
+		{lossSearchResult, "turns.0.parts.0", v, newRequest("m", &content.SearchResult{Parts: partsOf(hi)}), 0},
+		{lossResultParts, "turns.2.parts.0", c, with(newConversation(useOf("c1", "f", "")), func(r *upstream.Request) {
+			r.Turns[2].Parts = partsOf(&content.ToolResult{ID: "c1", Parts: partsOf(hi, hi)})
+		}), 0},
+		{lossResultError, "turns.2.parts.0", v, with(newConversation(useOf("c1", "f", "")), func(r *upstream.Request) {
+			r.Turns[2].Parts = partsOf(&content.ToolResult{ID: "c1", Error: true})
+		}), 0},
+		{lossResultMissing, "turns.1.parts.0", v, newConversation(useOf("c1", "f", "")), 0},
+		{lossResultOrphan, "turns.0.parts.0", v, newRequest("m", &content.ToolResult{ID: "c1", Parts: partsOf(hi)}), 0},
+	}
+}
+
+var googleSearch = content.Tool{Kind: "googleSearch", Format: "generatecontent", Raw: "{}"}
+
+func responsesToolLossCases() []responsesLossCase {
+	const v = ServerOpenAI
+	hi := textOf("hi")
+	return []responsesLossCase{
+		{lossResponsesVendorTool, "tools.0", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{{Kind: "bash_20250124", Format: "messages"}} }), 0},
+		{lossMappedTool, "tools.0", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Kind: "googleSearch", Format: "generatecontent", Raw: "{}"}}
+		}), 0},
+		{lossToolRestrictions, "tools.0", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","max_uses":3}`}}
+		}), 0},
+		{lossResponsesToolOutput, "tools.0.output", ServerCompatible, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Name: "f", Output: content.Schema{JSON: openSchema}}}
+		}), 0},
+		{lossResponsesToolCache, "tools.0", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{{Name: "f", Cache: &content.Cache{}}} }), 0},
+		{lossToolStrict, "tools.0.input", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Name: "f", Strict: true, Input: content.Schema{JSON: `{"type":"object","patternProperties":{"^a":{}}}`}}}
+		}), 0},
+		{lossChoice, "choice.mode", v, requestWith(func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }), 0},
+		{lossChoiceOther, "choice.mode", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{fTool}; r.Choice.Mode = "odd" }), 0},
+		{lossChoiceValidated, "choice.mode", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool}
+			r.Choice.Mode = content.ChoiceValidated
+		}), 0},
+		{lossChoiceTrust, "choice.names", ServerCompatible, requestWith(func(r *upstream.Request) {
+			r.Tools, r.Choice = []content.Tool{fTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+		}), 0},
+		{lossChoiceNames, "choice.names", v, requestWith(func(r *upstream.Request) {
+			r.Tools, r.Choice = []content.Tool{fTool, {Name: "g"}}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
+		}), fieldToolChoice},
+		{lossResponsesToolOutput, "tools.0.output", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Name: "f", Output: content.Schema{JSON: openSchema}}}
+		}), fieldOutputSchema},
+		{lossChoiceForced, "choice.names", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool}
+			r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"g"}}
+		}), 0},
+		{lossChoiceNamesSome, "choice.names", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool}
+			r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "g"}}
+		}), 0},
+		{lossChoiceFree, "choice.mode", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool, googleSearch}
+			r.Choice.Mode = content.ChoiceNone
+		}), fieldToolChoice},
+		{lossDuplicateTool, "tools.1", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{googleSearch, googleSearch} }), 0},
+		{lossToolSettings, "tools.0", v, requestWith(func(r *upstream.Request) {
+			r.Tools = []content.Tool{{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","user_location":{"type":"exact"}}`}}
+		}), 0},
+		{lossParallel, "choice.no_parallel", v, with(newRequest("o3", hi), func(r *upstream.Request) {
+			r.Tools = []content.Tool{fTool}
+			r.Choice.NoParallel = true
+		}), 0},
+	}
+}
+
+func responsesSettingLossCases() []responsesLossCase {
+	const v, c = ServerOpenAI, ServerCompatible
+	hi := textOf("hi")
+	return []responsesLossCase{
+		{lossTemperature, "temperature", v, with(newRequest("gpt-6.2-sol", hi), func(r *upstream.Request) { r.Temperature = number(0.5) }), 0},
+		{lossTopP, "top_p", v, with(newRequest("gpt-6.2-sol", hi), func(r *upstream.Request) { r.TopP = number(0.5) }), 0},
+		{lossResponsesTopK, "top_k", v, requestWith(func(r *upstream.Request) { r.TopK = number(int64(5)) }), 0},
+		{lossResponsesSeed, "seed", v, requestWith(func(r *upstream.Request) { r.Seed = number(int64(5)) }), 0},
+		{lossResponsesPenalties, "presence_penalty", v, requestWith(func(r *upstream.Request) { r.PresencePenalty = number(0.5) }), 0},
+		{lossResponsesStops, "stop_sequences", v, requestWith(func(r *upstream.Request) { r.StopSequences = []string{"x"} }), 0},
+		{lossCandidates, "candidates", v, requestWith(func(r *upstream.Request) { r.Candidates = 2 }), 0},
+		{lossLimit, "max_tokens", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) { r.MaxTokens = number(int64(32769)) }), 0},
+		{lossMinTokens, "max_tokens", v, requestWith(func(r *upstream.Request) { r.MaxTokens = number(int64(1)) }), 0},
+		{lossThinkingOff, "thinking.mode", v, with(newRequest("gpt-6.2-sol", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingOff }), 0},
+		{lossThinkingOn, "thinking.mode", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},
+		{lossThinkingOn, "thinking.effort", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) {
+			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"}
+		}), 0},
+		{lossThinkingAuto, "thinking.mode", v, requestWith(func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},
+		{lossThinkingBetween, "thinking.mode", v, requestWith(func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingBetweenTools }), 0},
+		{lossBudget, "thinking.budget", v, requestWith(func(r *upstream.Request) {
+			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: number(int64(5000))}
+		}), 0},
+		{lossNoBudget, "thinking.budget", v, requestWith(func(r *upstream.Request) {
+			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: number(int64(2000)), Effort: "high"}
+		}), 0},
+		{lossEffortOff, "thinking.effort", v, requestWith(func(r *upstream.Request) {
+			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}
+		}), 0},
+		{lossDisplayNoThinking, "thinking.display", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) { r.Thinking.Display = "summarized" }), 0},
+		{lossFullDisplay, "thinking.display", v, requestWith(func(r *upstream.Request) { r.Thinking = upstream.Thinking{Effort: "low", Display: "updates"} }), 0},
+		{lossEffort, "thinking.effort", v, requestWith(func(r *upstream.Request) { r.Thinking.Effort = "max" }), 0},
+		{lossEffortRefused, "thinking", v, requestWith(func(r *upstream.Request) { r.Thinking.Effort = "low" }), fieldEffort},
+		{lossFullDisplay, "thinking.display", v, requestWith(func(r *upstream.Request) { r.Thinking = upstream.Thinking{Effort: "low", Display: "full"} }), 0},
+		{lossSummaryRefused, "thinking.display", v, requestWith(func(r *upstream.Request) { r.Thinking = upstream.Thinking{Effort: "low", Display: "summarized"} }), fieldSummary},
+		{lossSchemaStrict, "output.schema", v, requestWith(func(r *upstream.Request) { r.Output.Schema.JSON = `{"type":"object","patternProperties":{"^a":{}}}` }), 0},
+		{lossSchemaUnsatisfiable, "output.schema", v, requestWith(func(r *upstream.Request) { r.Output.Schema.JSON = "false" }), 0},
+		{lossJSONObject, "output.media_type", v, requestWith(func(r *upstream.Request) { r.Output.MediaType = jsonType }), 0},
+		{lossResponsesOutputType, "output.media_type", v, requestWith(func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }), 0},
+		{lossOutputEnum, "output.media_type", v, requestWith(func(r *upstream.Request) {
+			r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"string","enum":["a"]}`}}
+		}), 0},
+		{lossResponsesModalities, "output.modalities", v, requestWith(func(r *upstream.Request) { r.Output.Modalities = []string{"text", "image"} }), 0},
+		{lossResponsesOutputImage, "output.aspect_ratio", v, requestWith(func(r *upstream.Request) { r.Output.AspectRatio = "1:1" }), 0},
+		{lossUserDigest, "user_id", v, requestWith(func(r *upstream.Request) { r.UserID = strings.Repeat("u", 129) }), 0},
+		{lossUser, "user_id", c, requestWith(func(r *upstream.Request) { r.UserID = "u" }), 0},
+		{lossTier, "service_tier", v, requestWith(func(r *upstream.Request) { r.ServiceTier = "gold" }), 0},
+	}
+}
+
+// TestResponsesLosses checks every loss of requests.
+func TestResponsesLosses(t *testing.T) {
+	tests := slices.Concat(responsesPartLossCases(), responsesToolLossCases(), responsesSettingLossCases())
+	reported := map[*loss.Rule]bool{}
+	for _, tt := range tests {
+		got := newPlan(t, tt.req, tt.kind, tt.refused).losses
+		if !slices.Contains(got, tt.rule.At(tt.path)) {
+			t.Errorf("want %q at %s, got %v", tt.rule.Reason, tt.path, got)
+		}
+		for _, l := range got {
+			if !slices.ContainsFunc(responsesLosses, func(r *loss.Rule) bool { return r.At(l.Path) == l }) && !strings.Contains(l.Path, ".input") && !strings.HasPrefix(l.Path, "output.schema") {
+				t.Errorf("%v is not in the table", l)
+			}
+		}
+		reported[tt.rule] = true
+	}
+	got := newPlanWith(t, newRequest("m", &content.Document{Source: pdf}), Dialect{DescribeUnreadable: true}, 0)
+	if reported[lossUnreadableFile] = slices.Contains(got.losses, lossUnreadableFile.At("turns.0.parts.0")); got.err != nil {
+		t.Error(got.err)
+	}
+	for r, at := range responsesResponseLosses(t) {
+		if !slices.Contains(at, r.At(at[0].Path)) {
+			t.Errorf("want %q, got %v", r.Reason, at)
+		}
+		reported[r] = true
+	}
+	for _, r := range responsesLosses {
+		if !reported[r] {
+			t.Errorf("%s, %q: no test reports it", r.Feature, r.Reason)
+		}
+	}
+}
+
+// responsesResponseLosses returns the losses of responses, by rule. The loss of the
+// rule comes first.
+func responsesResponseLosses(t *testing.T) map[*loss.Rule][]content.Loss {
+	t.Helper()
+	large := strings.Repeat("x", envelope.MaxSize)
+	streams := map[*loss.Rule][]string{
+		lossEmptyResponse:    {completedWith("")},
+		lossCharacters:       {strings.Replace(resHi, `"hi"`, `"\ud800"`, 1), resEnd},
+		lossThinkingState:    {`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"` + large + `"}}`, resHi, resEnd},
+		lossResponseCitation: {`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"type":"output_text","text":"","annotations":[{"type":"url_citation"}]}]}}`, resEnd},
+		lossCustomCall:       {`{"type":"response.output_item.done","output_index":0,"item":{"type":"custom_tool_call","call_id":"c","name":"n","input":"x"}}`, resEnd},
+		lossNamelessCall:     {`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c"}}`, resEnd},
+		lossImageFailed:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"image_generation_call","id":"ig_1","result":null}}`, resEnd},
+		lossUsageCut:         {strings.Replace(resHi, "hi", "a STOP b", 1), resEnd},
+		lossConflictingText:  {resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"ho"`, 1), resEnd},
+		lossUnknownItem:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"new_call"}}`, resEnd},
+	}
+	got := map[*loss.Rule][]content.Loss{}
+	for r, list := range streams {
+		reply, err := readResponses(t, strings.NewReader(events(list...)), "STOP")
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses := reply.Losses
+		i := slices.IndexFunc(losses, func(l content.Loss) bool { return l.Reason == r.Reason })
+		if i < 0 {
+			t.Errorf("want %q, got %v", r.Reason, losses)
+			continue
+		}
+		losses[0], losses[i] = losses[i], losses[0]
+		got[r] = losses
+	}
+	return got
+}
+
+// TestResponsesViolations checks requests that cannot be represented.
+func TestResponsesViolations(t *testing.T) {
+	image := func(kind string) content.Part {
+		return &content.Image{Source: &content.Base64{MediaType: kind, Data: "AAAA"}}
+	}
+	doc := func(kind, data string) content.Part {
+		return &content.Document{Source: &content.Base64{MediaType: kind, Data: data}}
+	}
+	tests := []struct {
+		name  string
+		parts []content.Part
+		want  string
+	}{
+		{"sound", partsOf(&content.Media{Source: &content.Base64{MediaType: "audio/wav", Data: "AAAA"}}), "turns.0.parts.0"},
+		{"unsupported image type", partsOf(textOf("a"), image("image/heic")), "turns.0.parts.1.source.media_type"},
+		{"unsupported file type", partsOf(doc("application/zip", "AAAA")), "turns.0.parts.0.source.media_type"},
+		{"invalid text file", partsOf(doc("text/plain", "/w==")), "turns.0.parts.0.source.data"},
+		{"nil part", partsOf((*content.Text)(nil)), "turns.0.parts.0"},
+		{"nil part in result", partsOf(&content.ToolResult{ID: "x", Parts: partsOf(image("image/heic"))}), "turns.0.parts.0.parts.0.source.media_type"},
+		{"result in result", partsOf(&content.ToolResult{ID: "x", Parts: partsOf(&content.ToolResult{})}), "turns.0.parts.0.parts.0"},
+		{"tool call in user turn", partsOf(useOf("a", "f", "")), "turns.0.parts.0"},
+		{"unknown source", partsOf(&content.Image{}), "turns.0.parts.0.source"},
+		{"file of another vendor", partsOf(&content.Image{Source: &content.File{ID: "file_011"}}), "turns.0.parts.0.source"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := newPlan(t, newRequest("gpt-5.2", tt.parts...), ServerOpenAI, 0).body(t.Context())
+			list, _ := content.Violations(err)
+			var got []string
+			for _, e := range list {
+				got = append(got, e.Path)
+			}
+			if diff := cmp.Diff([]string{tt.want}, got); diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// TestLossTable checks the stored tables of losses of both formats.
+func TestLossTable(t *testing.T) {
+	losstable.Check(t, "openai-chat", chatLosses...)
+	losstable.Check(t, "openai-responses", responsesLosses...)
+}

@@ -1,0 +1,247 @@
+package openai
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A field is a set of members that a request can omit, or represent in another way,
+// without changing the task.
+type field uint32
+
+const (
+	fieldTemperature field = 1 << iota
+	fieldTopP
+	fieldTopK
+	fieldPresencePenalty
+	fieldFrequencyPenalty
+	fieldSeed
+	fieldStop
+	fieldEffort
+	fieldParallel
+	fieldStreamOptions
+	fieldUser
+	fieldMaxTokens      // use the other name of the limit
+	fieldDescription    // cut long descriptions
+	fieldDeveloper      // use the role system
+	fieldReasoning      // omit earlier thinking
+	fieldSummary        // of thinking; responses only
+	fieldThinkingSwitch // do not turn thinking on or off
+	fieldToolChoice     // do not choose tools by name
+	fieldJSONObject     // use a schema for any JSON object
+	fieldOutputSchema   // of tool results; responses only
+	fieldObfuscation    // do not turn padding off
+	fieldLogprobs       // chat completions only
+)
+
+// A fieldName is a name that servers use for a field in errors.
+type fieldName struct {
+	name string
+	field
+}
+
+// chatFieldNames are the names in chat completions, in the order of the search.
+var chatFieldNames = []fieldName{
+	{"max_completion_tokens", fieldMaxTokens},
+	{"max_tokens", fieldMaxTokens},
+	{"temperature", fieldTemperature},
+	{"top_p", fieldTopP},
+	{"top_k", fieldTopK},
+	{"presence_penalty", fieldPresencePenalty},
+	{"frequency_penalty", fieldFrequencyPenalty},
+	{"seed", fieldSeed},
+	{"stop", fieldStop},
+	{"reasoning_effort", fieldEffort},
+	{"parallel_tool_calls", fieldParallel},
+	{"include_obfuscation", fieldObfuscation},
+	{"stream_options", fieldStreamOptions},
+	{"safety_identifier", fieldUser},
+	{"description", fieldDescription},
+	{"developer", fieldDeveloper},
+	{"reasoning_content", fieldReasoning},
+	{"reasoning", fieldReasoning},
+	{"thinking", fieldThinkingSwitch},
+	{"chat_template_kwargs", fieldThinkingSwitch},
+	{"tool_choice", fieldToolChoice},
+	{"top_logprobs", fieldLogprobs},
+	{"logprobs", fieldLogprobs},
+}
+
+// refusals are the members and values that a model rejects.
+type refusals struct {
+	fields         field
+	toolsWithNone  bool   // with tools, any effort but none
+	shortIDs       bool   // ids other than nine letters and digits
+	thinkingMember string // the member that must return thinking to the server
+}
+
+func (r *refusals) has(f field) bool { return r.fields&f != 0 }
+
+// learn records why a request was rejected, and reports whether a changed request may
+// succeed. sent are the fields of the request.
+func (r *refusals) learn(err error, sent field) bool {
+	var f *vendorError
+	if !errors.As(err, &f) || f.status != http.StatusBadRequest && f.status != http.StatusUnprocessableEntity || f.isTooLong() || f.isFiltered() {
+		return false
+	}
+	before := *r
+	r.add(f, sent)
+	return *r != before
+}
+
+func (r *refusals) add(f *vendorError, sent field) {
+	text := strings.ToLower(f.message)
+	switch {
+	case strings.Contains(text, "must be passed back") && strings.Contains(text, "reasoning"):
+		r.thinkingMember = "reasoning"
+		if strings.Contains(text, "reasoning_content") {
+			r.thinkingMember = "reasoning_content"
+		}
+	case strings.Contains(text, "function tools with reasoning_effort"),
+		(f.param == "reasoning_effort" || strings.Contains(text, "reasoning_effort")) && strings.Contains(text, "to 'none'"):
+		r.toolsWithNone = true
+	case strings.Contains(text, "tool call id") && strings.Contains(text, "9"):
+		r.shortIDs = true
+	case sent&fieldJSONObject != 0 && strings.Contains(text, "response_format") && strings.Contains(text, "json_schema"):
+		r.fields |= fieldJSONObject
+	case strings.Contains(text, "does not support thinking") && sent&fieldEffort != 0:
+		r.fields |= fieldEffort
+	default:
+		r.fields |= refusedField(f, text, sent)
+	}
+}
+
+// refusedField returns the field that an error names, if the request has it.
+func refusedField(f *vendorError, text string, sent field) field {
+	if !f.rejectsField(text) {
+		return 0
+	}
+	for _, x := range chatFieldNames {
+		if sent&x.field != 0 && namesField(f, x.name, text) {
+			return x.field
+		}
+	}
+	return 0
+}
+
+// rejectsField reports whether an error is about an unsupported member, not about one
+// invalid value. Otherwise one bad request would turn off the member for all.
+func (f *vendorError) rejectsField(text string) bool {
+	switch f.code {
+	case "unsupported_parameter", "unsupported_value", "unknown_parameter", "string_above_max_length":
+		return true
+	}
+	for _, words := range []string{"support", "recogni", "unknown", "unexpected", "permitted", "not allowed"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesField reports whether an error names a field in its param or as a word of its
+// text.
+func namesField(f *vendorError, name, text string) bool {
+	if f.param != "" {
+		last := f.param[strings.LastIndexByte(f.param, '.')+1:]
+		if name != "developer" || last != "role" {
+			return last == name
+		}
+	}
+	return slices.Contains(strings.FieldsFunc(text, func(c rune) bool {
+		return c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9')
+	}), name)
+}
+
+// maxModels bounds the number of remembered models.
+const maxModels = 256
+
+// A refusalMemory holds the refusals of each model. It is safe for concurrent use.
+type refusalMemory struct {
+	mu     sync.Mutex
+	models map[string]refusals
+}
+
+func (m *refusalMemory) get(model string) refusals {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.models[model]
+}
+
+// add records refusals of a model. At the limit it forgets all models: only invented
+// names reach it.
+func (m *refusalMemory) add(model string, r refusals) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.models == nil || len(m.models) >= maxModels {
+		m.models = make(map[string]refusals)
+	}
+	old := m.models[model]
+	r.fields |= old.fields
+	r.toolsWithNone = r.toolsWithNone || old.toolsWithNone
+	r.shortIDs = r.shortIDs || old.shortIDs
+	if r.thinkingMember == "" {
+		r.thinkingMember = old.thinkingMember
+	}
+	m.models[strings.Clone(model)] = r
+}
+
+// responsesFieldNames are the names in responses, in the order of the search.
+var responsesFieldNames = []fieldName{
+	{"temperature", fieldTemperature},
+	{"top_p", fieldTopP},
+	{"effort", fieldEffort},
+	{"summary", fieldSummary},
+	{"parallel_tool_calls", fieldParallel},
+	{"safety_identifier", fieldUser},
+	{"developer", fieldDeveloper},
+	{"include", fieldReasoning},
+	{"include[0]", fieldReasoning},
+	{"tool_choice", fieldToolChoice},
+	{"output_schema", fieldOutputSchema},
+	{"json_object", fieldJSONObject},
+	{"include_obfuscation", fieldObfuscation},
+	{"stream_options", fieldObfuscation},
+}
+
+// learnResponses implements learn for responses.
+func (p *plan) learnResponses(err error) (retry, remember bool) {
+	var f *vendorError
+	if !errors.As(err, &f) {
+		return false, false
+	}
+	text := strings.ToLower(f.message)
+	if isThinkingUnreadable(f, text) {
+		retry, p.dropThinking = !p.dropThinking, true
+		return retry, false
+	}
+	if f.status != http.StatusBadRequest && f.status != http.StatusUnprocessableEntity || f.isTooLong() || f.isFiltered() || !f.rejectsField(text) {
+		return false, false
+	}
+	if strings.Contains(text, "encrypted content is not supported") {
+		text += " include" // the message does not name the member
+	}
+	for _, x := range responsesFieldNames {
+		if p.sent&x.field != 0 && !p.target.refusals.has(x.field) && namesField(f, x.name, text) {
+			p.target.refusals.fields |= x.field
+			return true, true
+		}
+	}
+	return false, false
+}
+
+// isThinkingUnreadable reports whether the server cannot use the returned thinking: it
+// is altered, belongs to another organization, or does not match the items next to it.
+func isThinkingUnreadable(f *vendorError, text string) bool {
+	switch {
+	case f.code == "invalid_encrypted_content":
+		return f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity
+	case f.status != http.StatusBadRequest && f.status != http.StatusNotFound:
+		return false
+	}
+	return strings.Contains(text, "reasoning") && strings.Contains(text, "without its required") ||
+		strings.Contains(text, "items are not persisted when store is set to false")
+}

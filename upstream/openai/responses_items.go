@@ -1,0 +1,503 @@
+package openai
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// itemAdded decodes the beginning of an item.
+func (d *responsesDecoder) itemAdded(v jsonwire.Value) error {
+	item, output := v.Get("item"), toIndex(v.Get("output_index"))
+	k := itemKindOf(item)
+	if k == itemOther || d.sameItem(output, k, item, true) != nil {
+		return nil // added when it is complete, or a duplicate
+	}
+	if err := checkItem(k, item); err != nil {
+		return codec.BadGateway(err)
+	}
+	it, err := d.beginItem(output, k)
+	if err != nil {
+		return err
+	}
+	d.startItem(it, item)
+	d.reportReplaced()
+	return nil
+}
+
+// startItem reads what the beginning of an item contains.
+func (d *responsesDecoder) startItem(it *outputItem, item jsonwire.Value) {
+	it.id = digestOf(item.Get("id").Str())
+	switch it.kind {
+	case itemMessage:
+		it.signature = phaseSignature(item)
+	case itemReasoning:
+		it.awaitsState = item.Get("encrypted_content").Str() != ""
+	case itemCall:
+		it.pending = toArguments(item.Get("arguments"))
+		it.call = digestOf(item.Get("call_id").Str())
+		d.openCall(it, item, "")
+	}
+}
+
+// carriedCallMembers are the members of a tool call that are returned to the server
+// unchanged.
+var carriedCallMembers = [...]string{"namespace", "async", "caller"}
+
+// openCall opens the block of a tool call if its name is known.
+func (d *responsesDecoder) openCall(it *outputItem, item jsonwire.Value, input string) {
+	name := item.Get("name").Str()
+	if name == "" {
+		return
+	}
+	p := &content.ToolUse{ID: item.Get("call_id").Str(), Name: name, Input: input}
+	if p.ID == "" {
+		p.ID = item.Get("id").Str()
+	}
+	if p.ID == "" {
+		p.ID = d.newID()
+	}
+	p.ID, it.sentID = d.uniqueID(p.ID)
+	var w jsonwire.Writer
+	for _, m := range carriedCallMembers {
+		if x := item.Get(m); x.Kind() > jsonwire.Null {
+			if w.Len() == 0 {
+				w.BeginObject()
+			}
+			w.Name(m)
+			w.Raw(x.Raw())
+		}
+	}
+	if w.Len() > 0 {
+		w.EndObject()
+		p.Extra = &content.Extra{Format: ResponsesFormat, JSON: w.Text()}
+	}
+	it.block = d.openPart(p)
+	d.hasCall, d.hasContent = true, true
+}
+
+// uniqueID returns id, or another id if a previous tool call has it, and its digest.
+func (d *responsesDecoder) uniqueID(id string) (string, uint64) {
+	n, taken := d.countCalls(id)
+	if taken {
+		id += "_" + strconv.Itoa(n+1)
+		if _, taken = d.countCalls(id); taken {
+			id = d.newID()
+		}
+	}
+	return id, digestOf(id)
+}
+
+// countCalls returns the number of blocks of tool calls, and whether one has an id.
+func (d *responsesDecoder) countCalls(id string) (n int, taken bool) {
+	sum := digestOf(id)
+	for i := range d.items {
+		if sentID := d.items[i].sentID; sentID != 0 {
+			n++
+			taken = taken || sentID == sum
+		}
+	}
+	return n, taken
+}
+
+// phaseSignature returns the signature for the texts of a message: its phase.
+func phaseSignature(item jsonwire.Value) content.Signature {
+	switch phase := item.Get("phase").Str(); phase {
+	case "commentary", "final_answer":
+		return content.Signature{Format: ResponsesFormat, Data: `{"phase":"` + phase + `"}`}
+	}
+	return content.Signature{}
+}
+
+// sameItem returns the known item that an event repeats or completes, or nil. isStart
+// reports that the event begins an item.
+func (d *responsesDecoder) sameItem(output int64, k itemKind, item jsonwire.Value, isStart bool) *outputItem {
+	id, call := digestOf(item.Get("id").Str()), uint64(0)
+	if k == itemCall {
+		call = digestOf(item.Get("call_id").Str())
+	}
+	var open *outputItem
+	for i := len(d.items) - 1; i >= 0; i-- {
+		it := &d.items[i]
+		switch {
+		case it.kind != k:
+		case call != 0 && it.call != 0:
+			switch {
+			case call != it.call:
+			case it.isRepeatedBy(output, id):
+				return it
+			case !it.done && !isStart && open == nil:
+				open = it // the index is not reliable
+			}
+		case id != 0 && it.id == id:
+			return it
+		case id == 0 && it.id == 0 && output >= 0 && it.index == output:
+			return it
+		}
+	}
+	return open
+}
+
+// isRepeatedBy reports whether an item with the same call_id is a duplicate. Some
+// servers give all calls the same call_id, but hardly also the same index and item id.
+func (it *outputItem) isRepeatedBy(output int64, id uint64) bool {
+	if it.index >= 0 && output >= 0 && it.index != output {
+		return false
+	}
+	return !it.done || id == 0 || it.id == 0 || it.id == id
+}
+
+// itemDone decodes a complete item.
+func (d *responsesDecoder) itemDone(v jsonwire.Value) error {
+	item, output := v.Get("item"), toIndex(v.Get("output_index"))
+	k := itemKindOf(item)
+	it := d.sameItem(output, k, item, false)
+	if it == nil {
+		// Some servers send an item with another id each time.
+		if open := d.findOpen(output, k); open != nil && !(k == itemCall && open.call != 0 && item.Get("call_id").Str() != "") {
+			it = open
+		}
+	}
+	if it != nil && it.done {
+		return nil
+	}
+	return d.completeItem(it, output, item)
+}
+
+// completeItem adds the rest of an item. it is nil if the item is new.
+func (d *responsesDecoder) completeItem(it *outputItem, output int64, item jsonwire.Value) error {
+	k := itemKindOf(item)
+	if err := checkItem(k, item); err != nil {
+		return codec.BadGateway(err)
+	}
+	isNew := it == nil
+	if isNew {
+		var err error
+		if it, err = d.beginItem(output, k); err != nil {
+			return err
+		}
+		it.id = digestOf(item.Get("id").Str())
+	}
+	switch k {
+	case itemMessage:
+		d.completeMessage(it, item)
+	case itemReasoning:
+		d.completeReasoning(it, item)
+	case itemCall:
+		d.completeCall(it, item)
+	default:
+		d.completeOther(item)
+	}
+	d.endItem(it)
+	d.reportReplaced()
+	return nil
+}
+
+// checkItem returns an error if item is not an object, or has a member of the wrong
+// type.
+func checkItem(k itemKind, item jsonwire.Value) error {
+	if err := cmp.Or(
+		codec.Expect("openai: an item", item, codec.Objects),
+		codec.Expect("openai: the type of an item", item.Get("type"), codec.Texts|codec.Optional),
+	); err != nil {
+		return err
+	}
+	switch k {
+	case itemMessage:
+		list := item.Get("content")
+		if err := cmp.Or(
+			codec.Expect("openai: role", item.Get("role"), codec.Texts|codec.Optional),
+			codec.Expect("openai: content", list, codec.Lists|codec.Texts|codec.Optional),
+		); err != nil {
+			return err
+		}
+		for _, x := range list.Elems() {
+			if err := cmp.Or(
+				codec.Expect("openai: a part of content", x, codec.Objects),
+				codec.Expect("openai: the text of a part", x.Get("text"), codec.Texts|codec.Optional),
+				codec.Expect("openai: the refusal of a part", x.Get("refusal"), codec.Texts|codec.Optional),
+			); err != nil {
+				return err
+			}
+		}
+	case itemReasoning:
+		for _, name := range [...]string{"summary", "content"} {
+			for _, x := range item.Get(name).Elems() {
+				if err := codec.Expect("openai: the text of a thinking part", x.Get("text"), codec.Texts|codec.Optional); err != nil {
+					return err
+				}
+			}
+			if err := codec.Expect("openai: the content or summary of an item", item.Get(name), codec.Lists|codec.Optional); err != nil {
+				return err
+			}
+		}
+	case itemCall:
+		return codec.Expect("openai: the name of a tool call", item.Get("name"), codec.Texts|codec.Optional)
+	}
+	return nil
+}
+
+// completeMessage adds the rest of a message.
+func (d *responsesDecoder) completeMessage(it *outputItem, item jsonwire.Value) {
+	if s := phaseSignature(item); s != it.signature {
+		it.signature = s
+		if it.block >= 0 && !it.signed && s.Data != "" {
+			it.signed = true
+			d.add(upstream.Event{Kind: upstream.EventSignature, Block: it.block, Signature: &s})
+		}
+	}
+	list := item.Get("content")
+	if list.Kind() == jsonwire.String {
+		d.reconcile(it, 0, list.Str())
+		return
+	}
+	for i, x := range list.Elems() {
+		part := int64(i)
+		switch t := x.Get("type"); {
+		case t.Is("refusal"):
+			d.refused = true
+			d.reconcile(it, part, x.Get("refusal").Str())
+		case t.Is("output_text"), t.Is("text"), !t.Exists():
+			d.reconcile(it, part, x.Get("text").Str())
+			d.addCitations(it, part, x.Get("annotations"))
+		}
+	}
+}
+
+// addCitations adds the new citations of a part.
+func (d *responsesDecoder) addCitations(it *outputItem, part int64, list jsonwire.Value) {
+	if part < it.part {
+		return
+	}
+	for i, x := range list.Elems() {
+		if i >= it.citations {
+			d.addCitation(it, x)
+		}
+	}
+	it.citations = max(it.citations, list.Len())
+}
+
+// addCitation adds a citation.
+func (d *responsesDecoder) addCitation(it *outputItem, v jsonwire.Value) {
+	if it.block < 0 {
+		d.addLoss(lossResponseCitation, d.blockPath(-1))
+		return
+	}
+	c := &content.Citation{Title: v.Get("title").Str(), URL: v.Get("url").Str(), FileID: v.Get("file_id").Str()}
+	switch kind := v.Get("type"); {
+	case kind.Is("url_citation"):
+		c.Kind = content.CiteWeb
+	default:
+		if c.Title == "" {
+			c.Title = v.Get("filename").Str()
+		}
+		c.Extra = &content.Extra{Format: ResponsesFormat, JSON: v.Raw()}
+		if v.Kind() != jsonwire.Object {
+			c.Extra = nil
+		}
+	}
+	d.add(upstream.Event{Kind: upstream.EventCitation, Block: it.block, Citation: c})
+}
+
+// completeReasoning adds the rest of the thinking and the state that identifies it to
+// the server.
+func (d *responsesDecoder) completeReasoning(it *outputItem, item jsonwire.Value) {
+	list, member := item.Get("summary"), "summary_text"
+	if it.hasText && it.isRaw || !it.hasText && !hasText(list) {
+		list, member = item.Get("content"), "reasoning_text"
+	}
+	for i, x := range list.Elems() {
+		if x.Get("type").Is(member) || !x.Get("type").Exists() {
+			d.reconcile(it, int64(i), x.Get("text").Str())
+		}
+	}
+	data, fits := carriedItem(item)
+	switch {
+	case !fits:
+		d.addLoss(lossThinkingState, d.blockPath(it.block))
+	case data == "":
+	case it.block >= 0:
+		d.add(upstream.Event{Kind: upstream.EventSignature, Block: it.block,
+			Signature: &content.Signature{Format: ResponsesFormat, Data: data}})
+	default:
+		d.addCarried(data)
+	}
+}
+
+// addCarried adds an item that only the server can read.
+func (d *responsesDecoder) addCarried(data string) {
+	d.addPart(&content.Thinking{Redacted: content.Signature{Format: ResponsesFormat, Data: data}})
+}
+
+// hasText reports whether a list of texts contains text.
+func hasText(list jsonwire.Value) bool {
+	for _, x := range list.Elems() {
+		if x.Get("text").Str() != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// completeCall adds the rest of a tool call.
+func (d *responsesDecoder) completeCall(it *outputItem, item jsonwire.Value) {
+	args := toArguments(item.Get("arguments"))
+	if it.call == 0 {
+		it.call = digestOf(item.Get("call_id").Str())
+	}
+	it.pending = ""
+	if it.block >= 0 {
+		d.completeInput(it, args)
+		return
+	}
+	if d.openCall(it, item, args); it.block < 0 {
+		d.namelessCall = true
+		d.addLoss(lossNamelessCall, d.blockPath(-1))
+	}
+}
+
+// completeInput adds the rest of the arguments after their deltas.
+func (d *responsesDecoder) completeInput(it *outputItem, full string) {
+	switch {
+	case len(full) > it.size && appendDigest(digestSeed, full[:it.size]) == it.sum:
+		d.add(upstream.Event{Kind: upstream.EventInput, Block: it.block, Text: full[it.size:]})
+		it.sum, it.size = appendDigest(digestSeed, full), len(full)
+	case full != "" && (len(full) != it.size || appendDigest(digestSeed, full) != it.sum):
+		d.addLoss(lossConflictingText, d.blockPath(it.block))
+	}
+}
+
+// toArguments returns the arguments of a tool call. Some servers send the JSON itself
+// instead of a string.
+func toArguments(v jsonwire.Value) string {
+	switch v.Kind() {
+	case jsonwire.String:
+		return v.Str()
+	case jsonwire.None, jsonwire.Null:
+		return ""
+	}
+	return strings.TrimSpace(v.Raw())
+}
+
+// carriedItem returns an item in the form in which the server accepts it back, or "" if
+// it does not. fits is false if the item is too large to be carried.
+func carriedItem(item jsonwire.Value) (data string, fits bool) {
+	if !item.Get("type").Is("reasoning") {
+		return item.Raw(), len(item.Raw()) <= envelope.MaxSize
+	}
+	id, secret := item.Get("id"), item.Get("encrypted_content")
+	if id.Str() == "" || secret.Str() == "" {
+		return "", true // the server could not identify it
+	}
+	// Only these members: servers reject others that they send themselves.
+	var w jsonwire.Writer
+	w.BeginObject()
+	w.Name("type")
+	w.String("reasoning")
+	w.Name("id")
+	w.Raw(id.Raw())
+	w.Name("summary")
+	if s := item.Get("summary"); s.Kind() == jsonwire.Array {
+		w.Raw(s.Raw())
+	} else {
+		w.Raw("[]")
+	}
+	if c := item.Get("content"); c.Kind() == jsonwire.Array && c.Len() > 0 {
+		w.Name("content")
+		w.Raw(c.Raw())
+	}
+	w.Name("encrypted_content")
+	w.Raw(secret.Raw())
+	w.EndObject()
+	data = w.Text()
+	return data, len(data) <= envelope.MaxSize
+}
+
+// completeOther adds the item of a built-in tool, or of an unknown kind.
+func (d *responsesDecoder) completeOther(item jsonwire.Value) {
+	if item.Kind() != jsonwire.Object {
+		return
+	}
+	kind := item.Get("type").Str()
+	switch kind {
+	case "image_generation_call":
+		d.addImage(item)
+		return
+	case "custom_tool_call":
+		d.addLoss(lossCustomCall, d.blockPath(-1))
+		d.addPart(&content.Unknown{Format: ResponsesFormat, Kind: kind, Raw: item.Raw()})
+		return
+	case "web_search_call":
+		d.addToolUse(item, kind, "web_search", item.Get("action").Raw())
+	case "file_search_call":
+		d.addToolUse(item, kind, "file_search", objectWith("queries", item.Get("queries")))
+		d.addToolResult(item, kind, item.Get("results"))
+	case "code_interpreter_call":
+		d.addToolUse(item, kind, "code_interpreter", objectWith("code", item.Get("code")))
+		d.addToolResult(item, kind, item.Get("outputs"))
+	case "mcp_call":
+		d.addToolUse(item, kind, item.Get("name").Str(), item.Get("arguments").Str())
+		d.addToolResult(item, kind, item.Get("output"))
+	case "compaction":
+	default:
+		d.addPart(&content.Unknown{Format: ResponsesFormat, Kind: kind, Raw: item.Raw()})
+	}
+	if _, isCarried := itemTools[kind]; !isCarried {
+		d.addLoss(lossUnknownItem, d.blockPath(-1))
+		return
+	}
+	if data, fits := carriedItem(item); fits {
+		d.addCarried(data)
+	} else {
+		d.addLoss(lossThinkingState, d.blockPath(-1))
+	}
+}
+
+// addToolUse adds the call of a built-in tool.
+func (d *responsesDecoder) addToolUse(item jsonwire.Value, kind, name, input string) {
+	if !jsonwire.ValidObject(input) {
+		input = ""
+	}
+	d.addPart(&content.ServerToolUse{Format: ResponsesFormat, Kind: kind, ID: item.Get("id").Str(), Name: name, Input: input})
+}
+
+// addToolResult adds the result of a built-in tool, if there is one.
+func (d *responsesDecoder) addToolResult(item jsonwire.Value, kind string, v jsonwire.Value) {
+	if v.Kind() > jsonwire.Null {
+		d.addPart(&content.ServerToolResult{Format: ResponsesFormat, Kind: kind, ID: item.Get("id").Str(), Content: v.Raw()})
+	}
+}
+
+// objectWith returns an object with one member, or {} if v is missing or null.
+func objectWith(name string, v jsonwire.Value) string {
+	if v.Kind() <= jsonwire.Null {
+		return "{}"
+	}
+	return `{"` + name + `":` + v.Raw() + `}`
+}
+
+// addImage adds a generated image.
+func (d *responsesDecoder) addImage(item jsonwire.Value) {
+	data := item.Get("result").Str()
+	if jsonwire.CheckBase64(data) != 0 {
+		d.addLoss(lossImageFailed, d.blockPath(-1))
+		return
+	}
+	kind := "image/png"
+	switch f := item.Get("output_format").Str(); f {
+	case "jpeg", "webp", "png":
+		kind = "image/" + f
+	}
+	d.hasContent = true
+	p := &content.Image{Source: &content.Base64{MediaType: kind, Data: data}}
+	if id := item.Get("id"); id.Str() != "" {
+		p.Signature = content.Signature{Format: ResponsesFormat, Data: `{"type":"image_generation_call","id":` + id.Raw() + `}`}
+	}
+	d.addPart(p)
+}

@@ -1,0 +1,529 @@
+package openai
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+// endOfResponse is the error with which the last event is decoded.
+var endOfResponse = io.EOF
+
+// decodeResponses decodes a complete response.
+func decodeResponses(text string, lim content.Limits) (*upstream.Frame, error) {
+	var d responsesDecoder
+	d.init(lim)
+	defer d.doc.Close()
+	if err := d.parse(text); err != nil {
+		return nil, err
+	}
+	root := d.doc.Root()
+	switch {
+	case root.Kind() != jsonwire.Object:
+		if root.Kind() == jsonwire.Array && root.Len() > 0 {
+			return nil, decodeResponsesError(root)
+		}
+		return nil, codec.BadGateway(errors.New("openai: the document is not a response object"))
+	case root.Get("error").Kind() > jsonwire.Null && !root.Get("status").Exists(), root.Get("object").Is("error"):
+		return nil, decodeResponsesError(root)
+	case root.Get("output").Kind() != jsonwire.Array && !root.Get("status").Exists():
+		return nil, codec.BadGateway(errors.New("openai: the document is not a response object"))
+	}
+	if err := d.readEnd("completed", root); err != endOfResponse {
+		return nil, err
+	}
+	return &upstream.Frame{Format: ResponsesFormat, Data: d.doc.Source(), Complete: true, Events: d.events}, nil
+}
+
+// A responsesDecoder decodes a response into events. It keeps the state between the
+// events of a stream.
+type responsesDecoder struct {
+	doc    jsonwire.Doc
+	limits jsonwire.Limits
+	newID  func() string    // for a call without an id
+	events []upstream.Event // of the current document
+
+	emitted bool // events were returned: it is too late for a start event
+	started bool // there was a start event
+
+	items      []outputItem // in the order in which they began
+	next       int          // number of the next block
+	refused    bool
+	hasCall    bool
+	hasContent bool // other than thinking
+
+	namelessCall bool // a call was dropped because it has no name
+}
+
+// An outputItem is the state of an item of the response. Finished items remain, to
+// detect duplicates.
+type outputItem struct {
+	kind    itemKind
+	index   int64  // output_index, or -1
+	id      uint64 // digest of the item's id, or 0
+	call    uint64 // digest of the call_id, or 0
+	sentID  uint64 // digest of the id of the opened block, or 0
+	done    bool
+	matched bool // found in the complete response
+
+	block       int    // open block, or -1
+	part        int64  // current part, to which the following fields belong
+	size        int    // bytes of the part's text
+	sum         uint64 // digest of the part's text
+	hasText     bool   // in any part
+	isRaw       bool   // the text is the thinking itself, not its summary
+	awaitsState bool   // the block stays open for the state in the complete item
+	citations   int    // number of the part's citations
+	signature   content.Signature
+	pending     string // arguments at the beginning of the item
+	signed      bool
+}
+
+// An itemKind is the kind of an output item.
+type itemKind uint8
+
+const (
+	itemOther itemKind = iota
+	itemMessage
+	itemReasoning
+	itemCall
+)
+
+func itemKindOf(v jsonwire.Value) itemKind {
+	switch t := v.Get("type"); {
+	case t.Is("message"):
+		return itemMessage
+	case t.Is("reasoning"):
+		return itemReasoning
+	case t.Is("function_call"):
+		return itemCall
+	case !t.Exists() && v.Get("role").Is("assistant"):
+		return itemMessage
+	}
+	return itemOther
+}
+
+// maxItems bounds the items of a response.
+const maxItems = 4096
+
+// appendDigest continues an FNV-1a digest. The first sum is digestSeed.
+func appendDigest(sum uint64, s string) uint64 {
+	for i := range len(s) {
+		sum = (sum ^ uint64(s[i])) * 1099511628211
+	}
+	return sum
+}
+
+const digestSeed = 14695981039346656037
+
+func digestOf(s string) uint64 {
+	if s == "" {
+		return 0
+	}
+	return appendDigest(digestSeed, s)
+}
+
+func (d *responsesDecoder) init(lim content.Limits) {
+	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true}
+	d.newID = newCallID
+}
+
+// parse parses the next document.
+func (d *responsesDecoder) parse(data string) error {
+	clear(d.events)
+	d.events = d.events[:0]
+	if err := d.doc.Parse(data, d.limits); err != nil {
+		return codec.BadGateway(fmt.Errorf("openai: invalid JSON in the response: %w", err))
+	}
+	return nil
+}
+
+// reportReplaced adds a loss if invalid UTF-8 was replaced.
+func (d *responsesDecoder) reportReplaced() {
+	if d.doc.Replacements() > 0 && len(d.events) > 0 {
+		d.addLoss(lossCharacters, "parts")
+	}
+}
+
+func (d *responsesDecoder) add(e upstream.Event) { d.events = append(d.events, e) }
+
+func (d *responsesDecoder) addLoss(r *loss.Rule, path string) {
+	l := r.At(path)
+	d.add(upstream.Event{Kind: upstream.EventLoss, Loss: &l})
+}
+
+// blockPath returns the path of a block, or of the next block if block is negative.
+func (d *responsesDecoder) blockPath(block int) string {
+	if block < 0 {
+		block = d.next
+	}
+	return "parts." + strconv.Itoa(block)
+}
+
+// start adds the start event, once.
+func (d *responsesDecoder) start(response jsonwire.Value) {
+	if d.emitted || d.started || response.Kind() != jsonwire.Object {
+		return
+	}
+	d.started = true
+	d.add(upstream.Event{Kind: upstream.EventStart, Start: &upstream.Start{
+		ID: response.Get("id").Str(), Model: response.Get("model").Str(),
+	}})
+}
+
+// toIndex returns an index, or -1.
+func toIndex(v jsonwire.Value) int64 {
+	if n, ok := v.Int(); ok && n >= 0 && n <= math.MaxInt32 {
+		return n
+	}
+	return -1
+}
+
+// findOpen returns the last unfinished item of a kind that has the index, or that lacks
+// an index. It returns nil if there is none.
+func (d *responsesDecoder) findOpen(output int64, k itemKind) *outputItem {
+	for i := len(d.items) - 1; i >= 0; i-- {
+		if it := &d.items[i]; !it.done && it.kind == k && (output < 0 || it.index < 0 || it.index == output) {
+			return it
+		}
+	}
+	return nil
+}
+
+// beginItem adds an item.
+func (d *responsesDecoder) beginItem(output int64, k itemKind) (*outputItem, error) {
+	if len(d.items) >= maxItems {
+		return nil, codec.BadGateway(errors.New("openai: the response has too many items"))
+	}
+	for i := range d.items {
+		it := &d.items[i]
+		switch {
+		case it.done:
+		case output >= 0 && it.index == output:
+			d.endItem(it) // the server omitted its end
+		case it.kind == itemMessage, it.kind == itemReasoning && !it.awaitsState:
+			d.closeBlock(it) // a new text ends the previous one
+		}
+	}
+	d.items = append(d.items, outputItem{kind: k, index: output, block: -1, part: -1, sum: digestSeed})
+	return &d.items[len(d.items)-1], nil
+}
+
+// closeBlock closes the block of an item if one is open.
+func (d *responsesDecoder) closeBlock(it *outputItem) {
+	if it.block >= 0 {
+		d.add(upstream.Event{Kind: upstream.EventClose, Block: it.block})
+		it.block = -1
+	}
+}
+
+// endItem finishes an item.
+func (d *responsesDecoder) endItem(it *outputItem) {
+	if it.kind == itemCall && it.block >= 0 && it.size == 0 && it.pending != "" {
+		d.add(upstream.Event{Kind: upstream.EventInput, Block: it.block, Text: it.pending})
+	}
+	d.closeBlock(it)
+	it.done, it.pending = true, ""
+}
+
+// openPart opens a block and returns its number.
+func (d *responsesDecoder) openPart(p content.Part) int {
+	n := d.next
+	d.next++
+	d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Part: p})
+	return n
+}
+
+// addPart adds a complete part.
+func (d *responsesDecoder) addPart(p content.Part) {
+	d.add(upstream.Event{Kind: upstream.EventClose, Block: d.openPart(p)})
+}
+
+// addText adds text to a part of a message or reasoning item.
+func (d *responsesDecoder) addText(it *outputItem, part int64, s string) {
+	if part != it.part {
+		if it.kind == itemMessage {
+			d.closeBlock(it)
+		}
+		it.part, it.size, it.sum, it.citations = part, 0, digestSeed, 0
+	}
+	if s == "" {
+		return
+	}
+	if it.block < 0 {
+		it.block = d.openPart(d.textPart(it))
+	}
+	if it.kind == itemReasoning && it.hasText && it.size == 0 {
+		d.add(upstream.Event{Kind: upstream.EventText, Block: it.block, Text: "\n\n"})
+	}
+	it.hasText = true
+	d.hasContent = d.hasContent || it.kind == itemMessage
+	it.size += len(s)
+	it.sum = appendDigest(it.sum, s)
+	d.add(upstream.Event{Kind: upstream.EventText, Block: it.block, Text: s})
+}
+
+// textPart returns the part that opens the block of an item.
+func (d *responsesDecoder) textPart(it *outputItem) content.Part {
+	if it.kind == itemReasoning {
+		return &content.Thinking{}
+	}
+	t := &content.Text{Signature: it.signature}
+	it.signed = it.signature.Data != ""
+	return t
+}
+
+// reconcile adds the rest of a part's text after its deltas.
+func (d *responsesDecoder) reconcile(it *outputItem, part int64, full string) {
+	switch {
+	case part < it.part:
+	case part > it.part:
+		d.addText(it, part, full)
+	case len(full) > it.size && appendDigest(digestSeed, full[:it.size]) == it.sum:
+		d.addText(it, part, full[it.size:])
+	case len(full) != it.size || appendDigest(digestSeed, full) != it.sum:
+		d.addLoss(lossConflictingText, d.blockPath(it.block))
+	}
+}
+
+// itemOfPart returns the item and the part to which an event belongs. It begins the
+// item if its beginning is missing. For arguments of an unknown call, it returns nil.
+func (d *responsesDecoder) itemOfPart(kind string, v jsonwire.Value) (it *outputItem, part int64, err error) {
+	k, at := itemMessage, "content_index"
+	switch kind[:10] {
+	case "reasoning_":
+		k = itemReasoning
+		if kind[10] == 's' {
+			at = "summary_index"
+		}
+	case "function_c":
+		k = itemCall
+	}
+	output := toIndex(v.Get("output_index"))
+	if it = d.findOpen(output, k); it == nil && k != itemCall {
+		it, err = d.beginItem(output, k)
+	}
+	return it, max(toIndex(v.Get(at)), 0), err
+}
+
+// readDelta decodes a delta of text or arguments.
+func (d *responsesDecoder) readDelta(kind string, v jsonwire.Value) error {
+	piece := v.Get("delta").Str()
+	if piece == "" {
+		return nil
+	}
+	it, part, err := d.itemOfPart(kind, v)
+	if err != nil || it == nil {
+		return err // the complete call will follow
+	}
+	switch kind {
+	case "function_call_arguments.delta":
+		d.addInput(it, piece)
+	case "reasoning_text.delta", "reasoning_summary_text.delta":
+		raw := kind == "reasoning_text.delta"
+		if it.hasText && it.isRaw != raw {
+			return nil // text and summary are alternatives
+		}
+		it.isRaw = raw
+		d.addText(it, part, piece)
+	default:
+		d.refused = d.refused || kind == "refusal.delta"
+		d.addText(it, part, piece)
+	}
+	d.reportReplaced()
+	return nil
+}
+
+// addInput adds arguments to an open call.
+func (d *responsesDecoder) addInput(it *outputItem, piece string) {
+	if it.block >= 0 {
+		it.size += len(piece)
+		it.sum = appendDigest(it.sum, piece)
+		d.add(upstream.Event{Kind: upstream.EventInput, Block: it.block, Text: piece})
+	}
+}
+
+// readDone decodes a complete text or complete arguments. It does not close the block,
+// since the complete item follows.
+func (d *responsesDecoder) readDone(kind string, v jsonwire.Value) error {
+	member := "text"
+	switch kind {
+	case "refusal.done":
+		member = "refusal"
+	case "function_call_arguments.done":
+		if it := d.findOpen(toIndex(v.Get("output_index")), itemCall); it != nil && it.block >= 0 {
+			d.completeInput(it, toArguments(v.Get("arguments")))
+		}
+		d.reportReplaced()
+		return nil
+	}
+	full := v.Get(member).Str()
+	if full == "" {
+		return nil
+	}
+	if d.findOpen(toIndex(v.Get("output_index")), itemMessage) == nil && kind[:10] != "reasoning_" && d.isMessageDone(v) {
+		return nil
+	}
+	it, part, err := d.itemOfPart(kind, v)
+	if err != nil {
+		return err
+	}
+	raw := kind == "reasoning_text.done"
+	if it.kind == itemReasoning && it.hasText && it.isRaw != raw {
+		return nil
+	}
+	it.isRaw = raw
+	d.refused = d.refused || member == "refusal"
+	d.reconcile(it, part, full)
+	d.reportReplaced()
+	return nil
+}
+
+// isMessageDone reports whether the message of an event is finished.
+func (d *responsesDecoder) isMessageDone(v jsonwire.Value) bool {
+	output := toIndex(v.Get("output_index"))
+	for i := range d.items {
+		if it := &d.items[i]; it.done && it.kind == itemMessage && it.index == output {
+			return true
+		}
+	}
+	return false
+}
+
+// readAnnotation decodes a citation.
+func (d *responsesDecoder) readAnnotation(v jsonwire.Value) {
+	it := d.findOpen(toIndex(v.Get("output_index")), itemMessage)
+	if it == nil {
+		return
+	}
+	// A lower index repeats a citation. Without an index it is new.
+	if n := toIndex(v.Get("annotation_index")); n >= 0 && n < int64(it.citations) {
+		return
+	}
+	it.citations++
+	d.addCitation(it, v.Get("annotation"))
+	d.reportReplaced()
+}
+
+// readEnd decodes the end of a response. kind is the type of the event, if it has one.
+func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
+	if err := cmp.Or(
+		codec.Expect("openai: the response", response, codec.Objects),
+		codec.Expect("openai: status", response.Get("status"), codec.Texts|codec.Optional),
+		codec.Expect("openai: output", response.Get("output"), codec.Lists|codec.Optional),
+		codec.Expect("openai: usage", response.Get("usage"), codec.Objects|codec.Optional),
+		codec.Expect("openai: incomplete_details", response.Get("incomplete_details"), codec.Objects|codec.Optional),
+	); err != nil {
+		return codec.BadGateway(err)
+	}
+	d.start(response)
+	if s := response.Get("status").Str(); s != "" {
+		kind = s
+	}
+	failed := response.Get("error")
+	switch {
+	case kind == "failed", kind == "cancelled", failed.Kind() > jsonwire.False:
+		switch failed.Kind() {
+		case jsonwire.Object:
+			return decodeResponsesError(failed)
+		case jsonwire.String:
+			return decodeResponsesError(response)
+		}
+		return &upstream.Error{Code: upstream.CodeUnavailable, Err: fmt.Errorf("openai: the response has the status %s", codec.Clip(kind))}
+	case kind == "in_progress", kind == "queued":
+		return codec.BadGateway(errors.New("openai: the response is not complete"))
+	}
+	if err := d.readRemaining(response.Get("output")); err != nil {
+		return err
+	}
+	for i := range d.items {
+		if !d.items[i].done {
+			d.endItem(&d.items[i])
+		}
+	}
+	if u, ok := toUsage(response.Get("usage")); ok {
+		d.add(upstream.Event{Kind: upstream.EventUsage, Usage: &u})
+	}
+	stop := d.toStop(kind, response.Get("incomplete_details"))
+	if !d.hasContent && stop.Reason == content.StopEnd {
+		d.addLoss(lossEmptyResponse, "parts")
+	}
+	d.add(upstream.Event{Kind: upstream.EventStop, Stop: stop})
+	d.reportReplaced()
+	return endOfResponse
+}
+
+// readRemaining adds the items of a complete response that were not streamed. It
+// matches items by kind and order, since indexes are not reliable.
+func (d *responsesDecoder) readRemaining(output jsonwire.Value) error {
+	for i, item := range output.Elems() {
+		it := d.matchItem(itemKindOf(item), item)
+		if it != nil {
+			it.matched = true
+			if it.done {
+				continue
+			}
+		}
+		if err := d.completeItem(it, int64(i), item); err != nil {
+			return err
+		}
+		if it == nil {
+			d.items[len(d.items)-1].matched = true
+		}
+	}
+	return nil
+}
+
+// matchItem returns the first unmatched item of a kind, for a tool call one with the
+// same call_id. It returns nil if there is none.
+func (d *responsesDecoder) matchItem(k itemKind, item jsonwire.Value) *outputItem {
+	call := uint64(0)
+	if k == itemCall {
+		call = digestOf(item.Get("call_id").Str())
+	}
+	for i := range d.items {
+		it := &d.items[i]
+		if it.kind == k && !it.matched && (call == 0 || it.call == 0 || it.call == call) {
+			return it
+		}
+	}
+	return nil
+}
+
+// toStop returns the stop event.
+func (d *responsesDecoder) toStop(kind string, details jsonwire.Value) *upstream.Stop {
+	s := &upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, RawReason: kind}
+	if kind == "incomplete" {
+		s.RawReason = details.Get("reason").Str()
+		if details.Kind() == jsonwire.Object {
+			s.Details = details.Raw()
+		}
+		switch s.RawReason {
+		case "max_output_tokens", "max_tokens":
+			s.Reason = content.StopMaxTokens
+		case "content_filter":
+			s.Reason = content.StopSafety
+		default:
+			s.Reason = content.StopOther
+		}
+		return s
+	}
+	switch {
+	case d.hasCall && !d.namelessCall:
+		s.Reason = content.StopToolUse
+	case d.refused:
+		s.Reason, s.RawReason = content.StopRefusal, "refusal"
+	case d.namelessCall:
+		s.Reason = content.StopMalformedCall
+	}
+	return s
+}
