@@ -1,129 +1,130 @@
-// Package schema translates the schemas of tools and of structured answers
-// between the dialects that vendors take. It works on JSON text: nothing is
-// compiled, evaluated or fetched, members keep their order, and default,
-// example, examples, enum and const are carried byte for byte.
+// Package schema translates the JSON schemas of tools and of structured output
+// between the dialects that vendors accept. It works on JSON text. It does not
+// compile, evaluate or fetch schemas. Members keep their order. The values of
+// default, example, examples, enum and const are copied byte for byte.
 //
-// # Which dialect
+// # Dialects
 //
-//   - Messages: [Input] with JSONSchema for input_schema; MessagesStrict for a
-//     tool with strict, and [Output] with MessagesStrict for output_config.format.
-//   - Content generation: a schema that came as OpenAPI goes to "parameters" and
-//     "responseSchema" by GeminiSchema, as it is. JSON Schema goes to
-//     "parametersJsonSchema" and "responseJsonSchema" by GeminiJSON, which keeps
-//     nearly all of it. JSON Schema by GeminiSchema is for servers that know the
-//     closed set only: references are written out and much is lost.
-//   - OpenAI-style: JSONSchema where strict is false, OpenAIStrict only where the
-//     caller asked for strict. [Fits] tells whether a schema is strict already.
+//   - Messages: [Input] with JSONSchema for input_schema. Tools with strict use
+//     MessagesStrict, and so does [Output] for output_config.format.
+//   - Content generation: an OpenAPI schema is sent unchanged as "parameters" or
+//     "responseSchema", in GeminiSchema. A JSON Schema is sent as
+//     "parametersJsonSchema" or "responseJsonSchema", in GeminiJSON, which keeps
+//     nearly all of it. For servers that support OpenAPI schemas only, JSON Schema is
+//     translated to GeminiSchema: references are expanded and many keywords are dropped.
+//   - OpenAI-style: JSONSchema where strict is false, OpenAIStrict where the caller
+//     asked for strict. [Fits] reports whether a schema is strict already.
 //
-// # What is done
+// # Translation
 //
-// A root of arguments becomes an object without alternatives: allOf and a root
-// reference are merged into it, anyOf and oneOf become one object with all the
-// members. Types in capitals are spelled as JSON Schema has them; "nullable" is
-// taken as meant and becomes "null" among the types or alternatives; lists in
-// "items" and boolean exclusive bounds become what draft 2020-12 has for them.
-// A null where a keyword wants something else says nothing. Names of properties
-// are never keywords.
+// The root of tool arguments becomes an object without alternatives. allOf and a
+// reference at the root are merged into it; anyOf and oneOf become one object with
+// the properties of all alternatives. Types get the case that the dialect requires,
+// and "nullable" the form that it has there. A list in "items" and boolean
+// exclusive limits become their equivalents of draft 2020-12. A null value counts
+// as an absent keyword. Names of properties are never read as keywords.
 //
-// For GeminiSchema besides: alternatives stand alone in their schema, as the
-// vendor wants it, so what stands beside them is repeated in each, and the
-// description goes to those that have none. Literal alternatives become one
-// enum. Enumerated values that are not strings, up to 512 bytes, are named at
-// the end of the description, "Allowed values: 1, 2": of all that the dialect
-// cannot say, this is what a model needs. Nothing else is added to a description.
-// A required name that no property has gets an open property.
+// GeminiSchema requires alternatives to be the only keyword of their schema. The
+// keywords next to them are repeated in each alternative, and the description is
+// added to those without one. Alternatives that are constant strings become one
+// enum. Enumerated values that are not strings are listed at the end of the
+// description if they fit into 512 bytes: "Allowed values: 1, 2". Nothing else is
+// added to a description. A required name without a property gets an unconstrained
+// property. GeminiSchema cannot forbid unlisted properties. Most objects forbid
+// them, so this loss is a hint only.
 //
-// An object that forbids unlisted members, as most do, loses that as a Hint in
-// GeminiSchema, since there is no way to write others there.
+// In GeminiSchema all references are expanded. JSONSchema, GeminiJSON and
+// OpenAIStrict keep references. MessagesStrict keeps them unless they are
+// recursive. A definition is expanded at most twice on the path to a schema. Its
+// third occurrence keeps only type and description, and is reported. So is a
+// reference after 64 nested ones. The output is limited to 2,000 schemas plus one
+// per 4 bytes of source, to 64 KiB plus 4 times the source (exceeded by at most one
+// schema), and to 100 levels of expanded schemas. The rest is left unconstrained
+// and reported.
 //
-// A schema that contains itself is written out until one definition would stand
-// a third time on the way to a place; there it is cut, keeping its type, and
-// reported; so is a chain of more than 64 references. JSONSchema, GeminiJSON and
-// OpenAIStrict keep references; MessagesStrict keeps them unless they recur.
-// What is written out is bounded: by 2,000 schemas plus one for every 4 bytes of
-// source, and by 64 KiB plus 4 times the source, give or take one schema, and
-// 100 levels where references are written out. What does not fit is left open and reported. No more than 50 losses are listed,
-// then one that is as severe as the worst of the rest.
-//
-// OpenAIStrict keeps the formats that the vendor knows, as it refuses a strict
-// schema with another one. What says nothing of a text, such as int32 or enum,
-// goes as a Hint; others, such as uri, are Degraded. A schema inside that says
-// neither a type nor values, alternatives or a reference stays and is Degraded:
-// the vendor wants a type there, so that the whole should not be sent as strict.
+// OpenAIStrict keeps only the formats that the vendor supports, because the vendor
+// rejects strict schemas with others. Formats that do not constrain a string, such
+// as int32 and enum, are dropped with a hint. Others, such as uri, are degraded. A
+// nested schema without a type, values, alternatives or a reference is kept and
+// reported as degraded. The vendor requires a type there, so an adapter should not
+// send such a schema as strict.
 //
 // # Losses
 //
-// A Hint changes nothing that a model would do. Degraded is a weaker bound or
-// another way to say it. Dropped is a part of the shape that is gone.
+// A hint does not change what a model does. Degraded means that a constraint is weaker
+// or represented in another way. Dropped means that a part of the structure is
+// missing. At most 50 losses are listed; one more, with the highest severity of the
+// rest, represents those that are not.
 //
 // # Keywords
 //
-// JSONSchema keeps every keyword. In the other dialects a keyword stays, is
-// reworded, goes silently because it means nothing there, is ignored by the
-// vendor but sent, or goes; then the severity of the loss, if there is one. A
-// reworded keyword may still lose something, which is reported where it happens.
+// JSONSchema keeps every keyword, except that nullable and additionalItems are
+// rewritten. In the other dialects a keyword is kept, rewritten, omitted because it
+// has no meaning there, sent although the vendor ignores it, or removed. The severity
+// of the loss follows, if there is one. A rewritten keyword may have further losses,
+// which are reported where they occur.
 //
-//	                       GeminiSchema     GeminiJSON       MessagesStrict   OpenAIStrict
-//	(any other)            goes hint        stays            stays            stays
-//	$schema                silent           stays            stays            stays
-//	$id                    goes hint        stays            stays            stays
-//	$anchor                goes hint        stays            stays            stays
-//	$comment               goes hint        stays            stays            stays
-//	$ref                   reworded         stays            stays            stays
-//	$dynamicRef            goes dropped     ignored dropped  stays            stays
-//	$defs                  silent           stays            stays            stays
-//	definitions            silent           reworded         stays            stays
-//	type                   stays            stays            stays            stays
-//	format                 stays            stays            stays            stays
-//	title                  stays            stays            stays            stays
-//	description            stays            stays            stays            stays
-//	nullable               stays            reworded         reworded         reworded
-//	enum                   stays            stays            stays            stays
-//	const                  reworded         reworded         stays            stays
-//	default                stays            stays            stays            goes hint
-//	example                stays            stays            stays            stays
-//	examples               reworded         stays            stays            stays
-//	items                  stays            stays            stays            stays
-//	prefixItems            reworded         stays            stays            stays
-//	additionalItems        reworded         reworded         reworded         reworded
-//	contains               goes degraded    ignored degraded stays            stays
-//	minContains            goes degraded    ignored degraded stays            stays
-//	maxContains            goes degraded    ignored degraded stays            stays
-//	minItems               stays            stays            stays            stays
-//	maxItems               stays            stays            goes degraded    stays
-//	uniqueItems            goes degraded    ignored degraded stays            stays
-//	unevaluatedItems       goes degraded    ignored degraded stays            stays
-//	properties             stays            stays            stays            stays
-//	required               stays            stays            stays            stays
-//	additionalProperties   reworded         stays            stays            stays
-//	pattern                stays            ignored degraded stays            stays
-//	patternProperties      goes dropped     ignored dropped  stays            goes dropped
-//	propertyNames          goes degraded    ignored degraded stays            stays
-//	minProperties          stays            ignored degraded goes degraded    stays
-//	maxProperties          stays            ignored degraded goes degraded    stays
-//	unevaluatedProperties  goes degraded    ignored degraded stays            stays
-//	dependentRequired      goes degraded    ignored degraded stays            goes degraded
-//	dependentSchemas       goes dropped     ignored dropped  stays            goes dropped
-//	dependencies           goes dropped     ignored dropped  stays            goes dropped
-//	minLength              stays            ignored degraded goes degraded    stays
-//	maxLength              stays            ignored degraded goes degraded    stays
-//	minimum                stays            stays            goes degraded    stays
-//	maximum                stays            stays            goes degraded    stays
-//	exclusiveMinimum       reworded         reworded         goes degraded    stays
-//	exclusiveMaximum       reworded         reworded         goes degraded    stays
-//	multipleOf             goes degraded    ignored degraded goes degraded    stays
-//	anyOf                  stays            stays            stays            stays
-//	oneOf                  reworded degraded stays degraded   reworded degraded reworded degraded
-//	allOf                  reworded         reworded         reworded         reworded
-//	not                    goes dropped     ignored dropped  goes dropped     goes dropped
-//	if                     goes dropped     ignored dropped  goes dropped     goes dropped
-//	then                   goes dropped     ignored dropped  goes dropped     goes dropped
-//	else                   goes dropped     ignored dropped  goes dropped     goes dropped
-//	propertyOrdering       stays            stays            stays            stays
-//	deprecated             goes hint        stays            stays            stays
-//	readOnly               goes hint        stays            stays            stays
-//	writeOnly              goes hint        stays            stays            stays
-//	contentEncoding        goes hint        stays            stays            stays
-//	contentMediaType       goes hint        stays            stays            stays
-//	contentSchema          goes hint        stays            stays            stays
+//	                       GeminiSchema       GeminiJSON       MessagesStrict     OpenAIStrict
+//	(any other)            removed hint       kept             kept               kept
+//	$schema                omitted            kept             kept               kept
+//	$id                    removed hint       kept             kept               kept
+//	$anchor                removed hint       kept             kept               kept
+//	$comment               removed hint       kept             kept               kept
+//	$ref                   rewritten          kept             kept               kept
+//	$dynamicRef            removed dropped    ignored dropped  kept               kept
+//	$defs                  omitted            kept             kept               kept
+//	definitions            omitted            rewritten        kept               kept
+//	type                   kept               kept             kept               kept
+//	format                 kept               kept             kept               kept
+//	title                  kept               kept             kept               kept
+//	description            kept               kept             kept               kept
+//	nullable               kept               rewritten        rewritten          rewritten
+//	enum                   kept               kept             kept               kept
+//	const                  rewritten          rewritten        kept               kept
+//	default                kept               kept             kept               removed hint
+//	example                kept               kept             kept               kept
+//	examples               rewritten          kept             kept               kept
+//	items                  kept               kept             kept               kept
+//	prefixItems            rewritten          kept             kept               kept
+//	additionalItems        rewritten          rewritten        rewritten          rewritten
+//	contains               removed degraded   ignored degraded kept               kept
+//	minContains            removed degraded   ignored degraded kept               kept
+//	maxContains            removed degraded   ignored degraded kept               kept
+//	minItems               kept               kept             kept               kept
+//	maxItems               kept               kept             removed degraded   kept
+//	uniqueItems            removed degraded   ignored degraded kept               kept
+//	unevaluatedItems       removed degraded   ignored degraded kept               kept
+//	properties             kept               kept             kept               kept
+//	required               kept               kept             kept               kept
+//	additionalProperties   rewritten          kept             kept               kept
+//	pattern                kept               ignored degraded kept               kept
+//	patternProperties      removed dropped    ignored dropped  kept               removed dropped
+//	propertyNames          removed degraded   ignored degraded kept               kept
+//	minProperties          kept               ignored degraded removed degraded   kept
+//	maxProperties          kept               ignored degraded removed degraded   kept
+//	unevaluatedProperties  removed degraded   ignored degraded kept               kept
+//	dependentRequired      removed degraded   ignored degraded kept               removed degraded
+//	dependentSchemas       removed dropped    ignored dropped  kept               removed dropped
+//	dependencies           removed dropped    ignored dropped  kept               removed dropped
+//	minLength              kept               ignored degraded removed degraded   kept
+//	maxLength              kept               ignored degraded removed degraded   kept
+//	minimum                kept               kept             removed degraded   kept
+//	maximum                kept               kept             removed degraded   kept
+//	exclusiveMinimum       rewritten          rewritten        removed degraded   kept
+//	exclusiveMaximum       rewritten          rewritten        removed degraded   kept
+//	multipleOf             removed degraded   ignored degraded removed degraded   kept
+//	anyOf                  kept               kept             kept               kept
+//	oneOf                  rewritten degraded kept degraded    rewritten degraded rewritten degraded
+//	allOf                  rewritten          rewritten        rewritten          rewritten
+//	not                    removed dropped    ignored dropped  removed dropped    removed dropped
+//	if                     removed dropped    ignored dropped  removed dropped    removed dropped
+//	then                   removed dropped    ignored dropped  removed dropped    removed dropped
+//	else                   removed dropped    ignored dropped  removed dropped    removed dropped
+//	propertyOrdering       kept               kept             kept               kept
+//	deprecated             removed hint       kept             kept               kept
+//	readOnly               removed hint       kept             kept               kept
+//	writeOnly              removed hint       kept             kept               kept
+//	contentEncoding        removed hint       kept             kept               kept
+//	contentMediaType       removed hint       kept             kept               kept
+//	contentSchema          removed hint       kept             kept               kept
 package schema

@@ -10,18 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// An evaluator says which values satisfy a schema. It is for tests: small, slow,
-// and written from the drafts and the wire references alone.
+// An evaluator reports whether values satisfy a schema. It is small, slow, and based
+// on the JSON Schema drafts and the vendors' references only.
 type evaluator struct {
 	root any
-	// skip are keywords that are not looked at.
-	skip map[string]bool
-	// loose takes oneOf as anyOf.
-	loose bool
-	depth int
+	// ignored are keywords that have no effect.
+	ignored map[string]bool
+	// oneOfAsAnyOf treats oneOf as anyOf.
+	oneOfAsAnyOf bool
+	depth        int
 }
 
-// geminiSkips are the keywords that content generation does not look at.
+// geminiSkips are the keywords that content generation ignores.
 var geminiSkips = map[string]bool{
 	"const": true, "allOf": true, "not": true, "pattern": true, "minLength": true, "maxLength": true, "multipleOf": true,
 	"exclusiveMinimum": true, "exclusiveMaximum": true, "uniqueItems": true, "contains": true, "patternProperties": true,
@@ -36,11 +36,11 @@ func (e *evaluator) valid(schema, v any) bool {
 	if e.depth++; e.depth > 10_000 {
 		return true
 	}
-	if s["nullable"] == true && v == nil && !e.skip["nullable"] {
+	if s["nullable"] == true && v == nil && !e.ignored["nullable"] {
 		return true
 	}
 	for name, x := range s {
-		if !e.skip[name] && !e.keyword(s, name, x, v) {
+		if !e.ignored[name] && !e.keyword(s, name, x, v) {
 			return false
 		}
 	}
@@ -71,7 +71,7 @@ func (e *evaluator) keyword(s map[string]any, name string, x, v any) bool {
 				n++
 			}
 		}
-		return name == "allOf" && n == len(x.([]any)) || name == "anyOf" && n > 0 || name == "oneOf" && (n == 1 || n > 0 && e.loose)
+		return name == "allOf" && n == len(x.([]any)) || name == "anyOf" && n > 0 || name == "oneOf" && (n == 1 || n > 0 && e.oneOfAsAnyOf)
 	case "not":
 		return !e.valid(x, v)
 	}
@@ -104,8 +104,7 @@ func isType(t string, v any) bool {
 	return strings.EqualFold(t, "object")
 }
 
-// limit reads a bound, which is a string where it is a 64-bit number of
-// protobuf.
+// limit reads a limit, which is a string if it is a 64-bit integer of protobuf.
 func limit(x any) float64 {
 	if s, ok := x.(string); ok {
 		f, _ := strconv.ParseFloat(s, 64)

@@ -17,8 +17,8 @@ func ExampleInput() {
 	}
 	// Output:
 	// {"type":"OBJECT","properties":{"when":{"type":"STRING","format":"date","nullable":true},"step":{"type":"NUMBER"}}}
-	// hint additionalProperties: members that are not listed cannot be forbidden there
-	// degraded properties.step.multipleOf: the target has no such constraint
+	// hint additionalProperties: the target cannot forbid properties that are not listed; they are allowed
+	// degraded properties.step.multipleOf: the target does not support this constraint; it was dropped
 }
 
 func ExampleOutput() {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// A generator makes schemas and values of a small world, so that values often
-// nearly fit.
+// A generator makes schemas and values from a small set of names and values, so that
+// many values almost satisfy a schema.
 type generator struct {
 	*rand.Rand
-	// closed makes objects that strict dialects take.
-	closed bool
+	// strict makes objects that strict dialects accept.
+	strict bool
 }
 
 type object = map[string]any
@@ -24,14 +24,14 @@ func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
 
 var propNames = []string{"a", "b", "type", "$ref"}
 
-// root makes a schema with definitions, one of which contains itself.
+// root makes a schema with definitions, one of them recursive.
 func (g generator) root(input bool) any {
 	s := object{}
 	for _, name := range []string{"x", "y"} {
 		s[name] = g.schema(2, false)
 	}
 	s["n"] = object{"type": "object", "properties": object{"a": object{"$ref": "#/$defs/n"}, "b": g.schema(1, false)}}
-	if g.closed {
+	if g.strict {
 		s["n"] = object{"type": "array", "items": g.schema(1, false)}
 	}
 	r, _ := g.schema(3, true).(object)
@@ -148,7 +148,7 @@ func (g generator) object(depth int) object {
 		}
 		s["properties"] = p
 	}
-	if g.closed {
+	if g.strict {
 		list := []any{}
 		p, _ := s["properties"].(object)
 		for _, name := range propNames {
@@ -172,7 +172,7 @@ func (g generator) object(depth int) object {
 	return s
 }
 
-// some adds some of the pairs of names and values.
+// some adds some of the pairs of names and values to s.
 func (g generator) some(s object, pairs ...any) {
 	for pair := range slices.Chunk(pairs, 2) {
 		if g.chance(25) {
@@ -181,7 +181,7 @@ func (g generator) some(s object, pairs ...any) {
 	}
 }
 
-// value makes a value, whatever the schema.
+// value makes a random value.
 func (g generator) value(depth int) any {
 	if depth > 0 {
 		switch g.IntN(4) {
@@ -261,7 +261,7 @@ func (g generator) fittingOnce(e *evaluator, s object, depth int) any {
 	return g.value(1)
 }
 
-func text_(v any) string {
+func marshal(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -269,16 +269,16 @@ func text_(v any) string {
 	return string(b)
 }
 
-func value_(s string) (v any) {
+func unmarshal(s string) (v any) {
 	d := json.NewDecoder(strings.NewReader(s))
-	d.UseNumber() // any number is JSON, also one that a float64 cannot hold
+	d.UseNumber() // JSON numbers may exceed the range of float64
 	if err := d.Decode(&v); err != nil {
 		panic(err)
 	}
 	return floats(v)
 }
 
-// floats turns the numbers in v into float64s, infinite where they are too large.
+// floats converts the numbers in v to float64, infinite if they are too large.
 func floats(v any) any {
 	switch v := v.(type) {
 	case json.Number:

@@ -1,64 +1,64 @@
 package schema
 
-// A Dialect is a language that schemas are written in.
+// A Dialect is a variant of JSON Schema.
 type Dialect uint8
 
 const (
-	// JSONSchema is draft 2020-12, as Messages takes it for the input of tools,
-	// and OpenAI-style servers for parameters that are not strict.
+	// JSONSchema is draft 2020-12, which Messages accepts for the input of tools and
+	// OpenAI-style servers for parameters that are not strict.
 	JSONSchema Dialect = iota
-	// GeminiSchema is the closed Schema message of content generation:
-	// "parameters", "response" and "responseSchema".
+	// GeminiSchema is the Schema message of content generation, a fixed set of
+	// keywords: "parameters", "response" and "responseSchema".
 	GeminiSchema
-	// GeminiJSON is the part of JSON Schema that content generation looks at:
+	// GeminiJSON is the part of JSON Schema that content generation supports:
 	// "parametersJsonSchema" and "responseJsonSchema".
 	GeminiJSON
-	// MessagesStrict is what Messages takes for "strict" tools and for
+	// MessagesStrict is what Messages accepts for tools with "strict" and for
 	// "output_config.format".
 	MessagesStrict
-	// OpenAIStrict is what OpenAI-style servers take where "strict" is true.
+	// OpenAIStrict is what OpenAI-style servers accept where "strict" is true.
 	OpenAIStrict
 
-	dialects = int(OpenAIStrict) + 1
+	dialectCount = int(OpenAIStrict) + 1
 )
 
-// A shape is what the value of a keyword must be.
+// A shape is the form of a keyword's value.
 type shape uint8
 
 const (
-	free    shape = iota // anything, carried as it is
-	flag                 // a boolean
-	text                 // a string
-	number               // a number
-	count                // a whole number from 0 on
-	names                // a list of strings
-	list                 // a list of anything
-	oneType              // a type or a list of types
-	bound                // a number, or a boolean as draft 4 has it
-	schema               // a schema
-	schemas              // a list of schemas
-	members              // an object of schemas
-	either               // a schema or a list of them
+	shapeAny          shape = iota // any value, copied unchanged
+	shapeBool                      // a boolean
+	shapeString                    // a string
+	shapeNumber                    // a number
+	shapeCount                     // an integer of at least 0
+	shapeStrings                   // an array of strings
+	shapeList                      // an array
+	shapeType                      // a type or an array of types
+	shapeBound                     // a number, or a boolean as in draft 4
+	shapeSchema                    // a schema
+	shapeSchemas                   // an array of schemas
+	shapeSchemaMap                 // an object whose values are schemas
+	shapeSchemaOrList              // a schema or an array of schemas
 )
 
-// An action is what becomes of a keyword.
+// An action is the treatment of a keyword.
 type action uint8
 
 const (
-	keep    action = iota // stays, with the schemas in it translated
-	said                  // is said by other keywords, without a loss unless one is reported
-	without               // means nothing there, and goes without a report
-	ignored               // stays, but the target does not look at it
-	lost                  // goes
+	actionKeep    action = iota // copy it and translate the schemas in it
+	actionRewrite               // represent it by other keywords
+	actionOmit                  // omit it without a report; it has no meaning in the dialect
+	actionIgnore                // copy it; the target ignores it
+	actionRemove                // omit it
 )
 
-// A rule is what becomes of a keyword in a dialect, and what is reported.
+// A rule is the treatment of a keyword in a dialect, and the reason that is reported.
 type rule struct {
 	action action
 	reason reason
 }
 
-// A keyword is an index of the table.
+// A keyword is an index of keywordSpecs.
 type keyword uint8
 
 const (
@@ -93,13 +93,13 @@ const (
 	kUnevaluatedItems
 	kProperties
 	kRequired
-	kAdditional
+	kAdditionalProperties
 	kPattern
 	kPatternProperties
 	kPropertyNames
 	kMinProperties
 	kMaxProperties
-	kUnevaluated
+	kUnevaluatedProperties
 	kDependentRequired
 	kDependentSchemas
 	kDependencies
@@ -117,123 +117,124 @@ const (
 	kIf
 	kThen
 	kElse
-	kOrdering
+	kPropertyOrdering
 	kDeprecated
 	kReadOnly
 	kWriteOnly
 	kContentEncoding
 	kContentMediaType
 	kContentSchema
-	keywords = int(kContentSchema) + 1
+	keywordCount = int(kContentSchema) + 1
 )
 
 var (
-	stays = rule{keep, rNone}
-	told  = rule{said, rNone}
-	mute  = rule{without, rNone}
-	note  = rule{lost, rAnnotation}
-	weak  = rule{lost, rConstraint}
-	blind = rule{ignored, rIgnored}
-	part  = rule{ignored, rIgnoredPart}
-	cond  = rule{lost, rCondition}
+	kept              = rule{actionKeep, rNone}
+	rewritten         = rule{actionRewrite, rNone}
+	omitted           = rule{actionOmit, rNone}
+	annotation        = rule{actionRemove, rAnnotation}
+	constraint        = rule{actionRemove, rConstraint}
+	ignoredConstraint = rule{actionIgnore, rIgnored}
+	ignoredPart       = rule{actionIgnore, rIgnoredPart}
+	condition         = rule{actionRemove, rCondition}
 )
 
-// table is the one source of what is done with which keyword. JSONSchema takes
-// every keyword as it is, so it has no column.
-var table = [keywords]struct {
-	name                               string
-	shape                              shape
-	gemini, geminiJSON, messages, open rule
+// keywordSpecs defines the shape and the treatment of each keyword. JSONSchema accepts
+// every keyword and has no column.
+var keywordSpecs = [keywordCount]struct {
+	name  string
+	shape shape
+
+	geminiSchema, geminiJSON, messagesStrict, openAIStrict rule
 }{
-	kOther:             {"(any other)", free, note, stays, stays, stays},
-	kSchema:            {"$schema", text, mute, stays, stays, stays},
-	kID:                {"$id", text, note, stays, stays, stays},
-	kAnchor:            {"$anchor", text, note, stays, stays, stays},
-	kComment:           {"$comment", free, note, stays, stays, stays},
-	kRef:               {"$ref", text, told, stays, stays, stays},
-	kDynamicRef:        {"$dynamicRef", text, rule{lost, rRef}, part, stays, stays},
-	kDefs:              {"$defs", members, mute, stays, stays, stays},
-	kDefinitions:       {"definitions", members, mute, told, stays, stays},
-	kType:              {"type", oneType, stays, stays, stays, stays},
-	kFormat:            {"format", text, stays, stays, stays, stays},
-	kTitle:             {"title", text, stays, stays, stays, stays},
-	kDescription:       {"description", text, stays, stays, stays, stays},
-	kNullable:          {"nullable", flag, stays, told, told, told},
-	kEnum:              {"enum", list, stays, stays, stays, stays},
-	kConst:             {"const", free, told, told, stays, stays},
-	kDefault:           {"default", free, stays, stays, stays, note},
-	kExample:           {"example", free, stays, stays, stays, stays},
-	kExamples:          {"examples", list, told, stays, stays, stays},
-	kItems:             {"items", either, stays, stays, stays, stays},
-	kPrefixItems:       {"prefixItems", schemas, told, stays, stays, stays},
-	kAdditionalItems:   {"additionalItems", schema, told, told, told, told},
-	kContains:          {"contains", schema, weak, blind, stays, stays},
-	kMinContains:       {"minContains", count, weak, blind, stays, stays},
-	kMaxContains:       {"maxContains", count, weak, blind, stays, stays},
-	kMinItems:          {"minItems", count, stays, stays, stays, stays},
-	kMaxItems:          {"maxItems", count, stays, stays, weak, stays},
-	kUniqueItems:       {"uniqueItems", flag, weak, blind, stays, stays},
-	kUnevaluatedItems:  {"unevaluatedItems", schema, weak, blind, stays, stays},
-	kProperties:        {"properties", members, stays, stays, stays, stays},
-	kRequired:          {"required", names, stays, stays, stays, stays},
-	kAdditional:        {"additionalProperties", schema, told, stays, stays, stays},
-	kPattern:           {"pattern", text, stays, blind, stays, stays},
-	kPatternProperties: {"patternProperties", members, rule{lost, rMembers}, part, stays, rule{lost, rMembers}},
-	kPropertyNames:     {"propertyNames", schema, weak, blind, stays, stays},
-	kMinProperties:     {"minProperties", count, stays, blind, weak, stays},
-	kMaxProperties:     {"maxProperties", count, stays, blind, weak, stays},
-	kUnevaluated:       {"unevaluatedProperties", schema, weak, blind, stays, stays},
-	kDependentRequired: {"dependentRequired", free, weak, blind, stays, weak},
-	kDependentSchemas:  {"dependentSchemas", members, cond, part, stays, cond},
-	kDependencies:      {"dependencies", free, cond, part, stays, cond},
-	kMinLength:         {"minLength", count, stays, blind, weak, stays},
-	kMaxLength:         {"maxLength", count, stays, blind, weak, stays},
-	kMinimum:           {"minimum", number, stays, stays, weak, stays},
-	kMaximum:           {"maximum", number, stays, stays, weak, stays},
-	kExclusiveMinimum:  {"exclusiveMinimum", bound, told, told, weak, stays},
-	kExclusiveMaximum:  {"exclusiveMaximum", bound, told, told, weak, stays},
-	kMultipleOf:        {"multipleOf", number, weak, blind, weak, stays},
-	kAnyOf:             {"anyOf", schemas, stays, stays, stays, stays},
-	kOneOf:             {"oneOf", schemas, rule{said, rOneOf}, rule{keep, rOneOf}, rule{said, rOneOf}, rule{said, rOneOf}},
-	kAllOf:             {"allOf", schemas, told, told, told, told},
-	kNot:               {"not", schema, cond, part, cond, cond},
-	kIf:                {"if", schema, cond, part, cond, cond},
-	kThen:              {"then", schema, cond, part, cond, cond},
-	kElse:              {"else", schema, cond, part, cond, cond},
-	kOrdering:          {"propertyOrdering", names, stays, stays, stays, stays},
-	kDeprecated:        {"deprecated", flag, note, stays, stays, stays},
-	kReadOnly:          {"readOnly", flag, note, stays, stays, stays},
-	kWriteOnly:         {"writeOnly", flag, note, stays, stays, stays},
-	kContentEncoding:   {"contentEncoding", text, note, stays, stays, stays},
-	kContentMediaType:  {"contentMediaType", text, note, stays, stays, stays},
-	kContentSchema:     {"contentSchema", schema, note, stays, stays, stays},
+	kOther:                 {"(any other)", shapeAny, annotation, kept, kept, kept},
+	kSchema:                {"$schema", shapeString, omitted, kept, kept, kept},
+	kID:                    {"$id", shapeString, annotation, kept, kept, kept},
+	kAnchor:                {"$anchor", shapeString, annotation, kept, kept, kept},
+	kComment:               {"$comment", shapeAny, annotation, kept, kept, kept},
+	kRef:                   {"$ref", shapeString, rewritten, kept, kept, kept},
+	kDynamicRef:            {"$dynamicRef", shapeString, rule{actionRemove, rRef}, ignoredPart, kept, kept},
+	kDefs:                  {"$defs", shapeSchemaMap, omitted, kept, kept, kept},
+	kDefinitions:           {"definitions", shapeSchemaMap, omitted, rewritten, kept, kept},
+	kType:                  {"type", shapeType, kept, kept, kept, kept},
+	kFormat:                {"format", shapeString, kept, kept, kept, kept},
+	kTitle:                 {"title", shapeString, kept, kept, kept, kept},
+	kDescription:           {"description", shapeString, kept, kept, kept, kept},
+	kNullable:              {"nullable", shapeBool, kept, rewritten, rewritten, rewritten},
+	kEnum:                  {"enum", shapeList, kept, kept, kept, kept},
+	kConst:                 {"const", shapeAny, rewritten, rewritten, kept, kept},
+	kDefault:               {"default", shapeAny, kept, kept, kept, annotation},
+	kExample:               {"example", shapeAny, kept, kept, kept, kept},
+	kExamples:              {"examples", shapeList, rewritten, kept, kept, kept},
+	kItems:                 {"items", shapeSchemaOrList, kept, kept, kept, kept},
+	kPrefixItems:           {"prefixItems", shapeSchemas, rewritten, kept, kept, kept},
+	kAdditionalItems:       {"additionalItems", shapeSchema, rewritten, rewritten, rewritten, rewritten},
+	kContains:              {"contains", shapeSchema, constraint, ignoredConstraint, kept, kept},
+	kMinContains:           {"minContains", shapeCount, constraint, ignoredConstraint, kept, kept},
+	kMaxContains:           {"maxContains", shapeCount, constraint, ignoredConstraint, kept, kept},
+	kMinItems:              {"minItems", shapeCount, kept, kept, kept, kept},
+	kMaxItems:              {"maxItems", shapeCount, kept, kept, constraint, kept},
+	kUniqueItems:           {"uniqueItems", shapeBool, constraint, ignoredConstraint, kept, kept},
+	kUnevaluatedItems:      {"unevaluatedItems", shapeSchema, constraint, ignoredConstraint, kept, kept},
+	kProperties:            {"properties", shapeSchemaMap, kept, kept, kept, kept},
+	kRequired:              {"required", shapeStrings, kept, kept, kept, kept},
+	kAdditionalProperties:  {"additionalProperties", shapeSchema, rewritten, kept, kept, kept},
+	kPattern:               {"pattern", shapeString, kept, ignoredConstraint, kept, kept},
+	kPatternProperties:     {"patternProperties", shapeSchemaMap, rule{actionRemove, rMembers}, ignoredPart, kept, rule{actionRemove, rMembers}},
+	kPropertyNames:         {"propertyNames", shapeSchema, constraint, ignoredConstraint, kept, kept},
+	kMinProperties:         {"minProperties", shapeCount, kept, ignoredConstraint, constraint, kept},
+	kMaxProperties:         {"maxProperties", shapeCount, kept, ignoredConstraint, constraint, kept},
+	kUnevaluatedProperties: {"unevaluatedProperties", shapeSchema, constraint, ignoredConstraint, kept, kept},
+	kDependentRequired:     {"dependentRequired", shapeAny, constraint, ignoredConstraint, kept, constraint},
+	kDependentSchemas:      {"dependentSchemas", shapeSchemaMap, condition, ignoredPart, kept, condition},
+	kDependencies:          {"dependencies", shapeAny, condition, ignoredPart, kept, condition},
+	kMinLength:             {"minLength", shapeCount, kept, ignoredConstraint, constraint, kept},
+	kMaxLength:             {"maxLength", shapeCount, kept, ignoredConstraint, constraint, kept},
+	kMinimum:               {"minimum", shapeNumber, kept, kept, constraint, kept},
+	kMaximum:               {"maximum", shapeNumber, kept, kept, constraint, kept},
+	kExclusiveMinimum:      {"exclusiveMinimum", shapeBound, rewritten, rewritten, constraint, kept},
+	kExclusiveMaximum:      {"exclusiveMaximum", shapeBound, rewritten, rewritten, constraint, kept},
+	kMultipleOf:            {"multipleOf", shapeNumber, constraint, ignoredConstraint, constraint, kept},
+	kAnyOf:                 {"anyOf", shapeSchemas, kept, kept, kept, kept},
+	kOneOf:                 {"oneOf", shapeSchemas, rule{actionRewrite, rOneOf}, rule{actionKeep, rOneOf}, rule{actionRewrite, rOneOf}, rule{actionRewrite, rOneOf}},
+	kAllOf:                 {"allOf", shapeSchemas, rewritten, rewritten, rewritten, rewritten},
+	kNot:                   {"not", shapeSchema, condition, ignoredPart, condition, condition},
+	kIf:                    {"if", shapeSchema, condition, ignoredPart, condition, condition},
+	kThen:                  {"then", shapeSchema, condition, ignoredPart, condition, condition},
+	kElse:                  {"else", shapeSchema, condition, ignoredPart, condition, condition},
+	kPropertyOrdering:      {"propertyOrdering", shapeStrings, kept, kept, kept, kept},
+	kDeprecated:            {"deprecated", shapeBool, annotation, kept, kept, kept},
+	kReadOnly:              {"readOnly", shapeBool, annotation, kept, kept, kept},
+	kWriteOnly:             {"writeOnly", shapeBool, annotation, kept, kept, kept},
+	kContentEncoding:       {"contentEncoding", shapeString, annotation, kept, kept, kept},
+	kContentMediaType:      {"contentMediaType", shapeString, annotation, kept, kept, kept},
+	kContentSchema:         {"contentSchema", shapeSchema, annotation, kept, kept, kept},
 }
 
-// byName finds keywords. Nothing writes to it.
-var byName = func() map[string]keyword {
-	m := make(map[string]keyword, keywords)
-	for k := kOther + 1; int(k) < keywords; k++ {
-		m[table[k].name] = k
+// keywordsByName maps names to keywords. It is read-only.
+var keywordsByName = func() map[string]keyword {
+	m := make(map[string]keyword, keywordCount)
+	for k := kOther + 1; int(k) < keywordCount; k++ {
+		m[keywordSpecs[k].name] = k
 	}
 	m["$recursiveRef"] = kDynamicRef
 	return m
 }()
 
-// rule returns what becomes of k in d.
+// rule returns the rule for k in d.
 func (d Dialect) rule(k keyword) rule {
-	t := &table[k]
+	spec := &keywordSpecs[k]
 	switch d {
 	case GeminiSchema:
-		return t.gemini
+		return spec.geminiSchema
 	case GeminiJSON:
-		return t.geminiJSON
+		return spec.geminiJSON
 	case MessagesStrict:
-		return t.messages
+		return spec.messagesStrict
 	case OpenAIStrict:
-		return t.open
+		return spec.openAIStrict
 	}
 	if k == kNullable || k == kAdditionalItems {
-		return told
+		return rewritten
 	}
-	return stays
+	return kept
 }

@@ -8,29 +8,29 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// TestMeaning translates many schemas and looks whether the values that satisfy
-// them are those that the losses let expect: if everything that was lost only
-// widens, no value is refused that was allowed, and the other way round.
+// TestMeaning checks that a translated schema accepts the values that its losses
+// allow. If all losses only widen, it accepts every value that the source accepts. If
+// all losses only narrow, the source accepts every value that it accepts.
 func TestMeaning(t *testing.T) {
 	effects := map[string]effect{}
 	for _, r := range reasons {
 		effects[r.text] = r.effect
 	}
-	for d := JSONSchema; int(d) < dialects; d++ {
+	for d := JSONSchema; int(d) < dialectCount; d++ {
 		for _, input := range []bool{true, false} {
-			t.Run(fmt.Sprint(d, input), func(t *testing.T) { meaning(t, effects, d, input, false) })
+			t.Run(fmt.Sprint(d, input), func(t *testing.T) { checkMeaning(t, effects, d, input, false) })
 			if d != GeminiSchema {
-				t.Run(fmt.Sprint(d, input, "OpenAPI"), func(t *testing.T) { meaning(t, effects, d, input, true) })
+				t.Run(fmt.Sprint(d, input, "OpenAPI"), func(t *testing.T) { checkMeaning(t, effects, d, input, true) })
 			}
 		}
 	}
 }
 
-func meaning(t *testing.T, effects map[string]effect, d Dialect, input, openAPI bool) {
-	wide, narrow := 0, 0 // how often something was really compared
+func checkMeaning(t *testing.T, effects map[string]effect, d Dialect, input, openAPI bool) {
+	widened, narrowed := 0, 0 // numbers of comparisons
 	for seed := range uint64(300) {
 		g := generator{rand.New(rand.NewPCG(seed, uint64(d))), d >= MessagesStrict && seed%2 == 0}
-		source := text_(g.root(input))
+		source := marshal(g.root(input))
 		f := Output
 		if input {
 			f = Input
@@ -42,15 +42,15 @@ func meaning(t *testing.T, effects map[string]effect, d Dialect, input, openAPI 
 		if target == "" {
 			continue
 		}
-		widens_, narrows_ := true, true
+		onlyWidens, onlyNarrows := true, true
 		for _, l := range losses {
-			widens_ = widens_ && effects[l.Reason] <= widens
-			narrows_ = narrows_ && (effects[l.Reason] == same || effects[l.Reason] == narrows)
+			onlyWidens = onlyWidens && effects[l.Reason] <= widens
+			onlyNarrows = onlyNarrows && (effects[l.Reason] == sameValues || effects[l.Reason] == narrows)
 		}
-		from := &evaluator{root: value_(source)}
-		to := &evaluator{root: value_(target)}
+		from := &evaluator{root: unmarshal(source)}
+		to := &evaluator{root: unmarshal(target)}
 		if d == GeminiJSON {
-			to.skip, to.loose = geminiSkips, true
+			to.ignored, to.oneOfAsAnyOf = geminiSkips, true
 		}
 		for range 20 {
 			v := g.fitting(from, from.root, 4)
@@ -60,25 +60,25 @@ func meaning(t *testing.T, effects map[string]effect, d Dialect, input, openAPI 
 			from.depth, to.depth = 0, 0
 			a, b := from.valid(from.root, v), to.valid(to.root, v)
 			switch {
-			case a && widens_:
-				wide++
+			case a && onlyWidens:
+				widened++
 				if !b {
-					t.Fatalf("dialect %d input %t seed %d: %s\nsatisfies %s\nbut not   %s\nlosses %v", d, input, seed, text_(v), source, target, losses)
+					t.Fatalf("dialect %d input %t seed %d: %s\nsatisfies %s\nbut not   %s\nlosses %v", d, input, seed, marshal(v), source, target, losses)
 				}
-			case b && narrows_:
-				narrow++
+			case b && onlyNarrows:
+				narrowed++
 				if !a {
-					t.Fatalf("dialect %d input %t seed %d: %s\ndoes not satisfy %s\nbut %s\nlosses %v", d, input, seed, text_(v), source, target, losses)
+					t.Fatalf("dialect %d input %t seed %d: %s\ndoes not satisfy %s\nbut %s\nlosses %v", d, input, seed, marshal(v), source, target, losses)
 				}
 			}
-			if !a && narrows_ {
-				narrow++
+			if !a && onlyNarrows {
+				narrowed++
 			}
 		}
 	}
-	t.Logf("dialect %d input %t: %d, %d", d, input, wide, narrow)
-	// Strict dialects always narrow what came from the closed set.
-	if openAPI && wide+narrow < 200 || !openAPI && (wide < 80 || narrow < 10 && d != GeminiJSON) {
-		t.Errorf("dialect %d: too few comparisons: %d and %d", d, wide, narrow)
+	t.Logf("dialect %d input %t: %d, %d", d, input, widened, narrowed)
+	// Strict dialects always narrow OpenAPI schemas.
+	if openAPI && widened+narrowed < 200 || !openAPI && (widened < 80 || narrowed < 10 && d != GeminiJSON) {
+		t.Errorf("dialect %d: too few comparisons: %d and %d", d, widened, narrowed)
 	}
 }

@@ -2,17 +2,17 @@ package schema
 
 import "github.com/polywire/polywire/content"
 
-// An effect is what a loss does to the set of values that a schema accepts.
+// An effect is the change to the set of values that a schema accepts.
 type effect uint8
 
 const (
-	same    effect = iota // the same values
-	widens                // all that it accepted, and more
-	narrows               // some that it accepted, and no others
-	changes               // neither is sure
+	sameValues effect = iota // accepts the same values
+	widens                   // accepts more values
+	narrows                  // accepts fewer values
+	changes                  // may accept more, fewer or other values
 )
 
-// A reason is why a translation does not say quite what its source says.
+// A reason identifies why a translation differs from its source.
 type reason uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	rBesideUnion
 	rClosed
 	rInferred
-	rAdded
+	rClosedAdded
 	rNoMembers
 	rOneOf
 	rAlternatives
@@ -48,51 +48,51 @@ const (
 	rRef
 	rTooLarge
 	rRootType
-	rShut
+	rForbidden
 	rNotJSON
 	rMore
 )
 
-// reasons says for each reason how much it matters, what it does, and what
-// people are told. Hint: nobody would notice. Degraded: a bound is weaker or
-// said in another way, and the shape stands. Dropped: part of the shape is gone.
+// reasons defines the severity, the effect and the text of each reason. A hint does
+// not change what a model does. Degraded means that a constraint is weaker or
+// represented in another way. Dropped means that a part of the structure is missing.
 var reasons = [...]struct {
 	severity content.Severity
 	effect   effect
 	text     string
 }{
-	rAnnotation:      {content.LossHint, same, "this note has no place in the target's schemas"},
-	rSeveralExamples: {content.LossHint, same, "the target takes one example: the first is kept"},
-	rBesideUnion:     {content.LossHint, same, "the target has no place for it beside alternatives"},
-	rClosed:          {content.LossHint, widens, "members that are not listed cannot be forbidden there"},
-	rInferred:        {content.LossHint, narrows, "the target needs a type: it was taken from the other keywords"},
-	rAdded:           {content.LossHint, narrows, "strict schemas allow listed members only"},
-	rNoMembers:       {content.LossHint, narrows, "a schema that allows anything is omitted: to the target the tool has no arguments"},
-	rOneOf:           {content.LossDegraded, widens, "exactly one of the alternatives became at least one"},
-	rAlternatives:    {content.LossDegraded, widens, "the alternatives add conditions that the target cannot say beside the members; they are left out"},
-	rConstraint:      {content.LossDegraded, widens, "the target has no such constraint"},
-	rIgnored:         {content.LossDegraded, widens, "the target does not look at this constraint"},
-	rExclusive:       {content.LossDegraded, widens, "the bound itself became allowed"},
-	rTuple:           {content.LossDegraded, widens, "the elements of a tuple became alternatives for every element"},
-	rOpenTuple:       {content.LossDegraded, changes, "the elements of a tuple that may go on became alternatives for every element"},
-	rEnum:            {content.LossDegraded, widens, "the target enumerates strings only: the values are named in the description"},
-	rFreeForm:        {content.LossDegraded, widens, "the target knows listed members only, and this object lists none"},
-	rFalse:           {content.LossDegraded, widens, "the target cannot say that nothing is allowed here"},
-	rRecursion:       {content.LossDegraded, widens, "a schema that contains itself was unrolled, and is open from here on"},
-	rConflict:        {content.LossDegraded, changes, "schemas that must hold together cannot be said as one: the first is kept"},
-	rMalformed:       {content.LossDegraded, changes, "the value does not fit its keyword and was left out"},
-	rRootUnion:       {content.LossDegraded, widens, "alternatives at the root became one object with all their members"},
-	rRootOpen:        {content.LossDegraded, changes, "alternatives at the root, some open to any member, became one object with all their members"},
-	rOptional:        {content.LossDegraded, changes, "strict schemas require every member: this optional one may be null instead"},
-	rUntyped:         {content.LossDegraded, same, "strict schemas need a type here, and this one has none"},
-	rMembers:         {content.LossDropped, widens, "the target cannot describe members by anything but their name"},
-	rCondition:       {content.LossDropped, widens, "the target has no conditions of this kind"},
-	rIgnoredPart:     {content.LossDropped, widens, "the target does not look at this part of the schema"},
-	rSecondUnion:     {content.LossDropped, widens, "the target takes one set of alternatives: the first is kept"},
-	rRef:             {content.LossDropped, widens, "the reference leads nowhere in this schema"},
-	rTooLarge:        {content.LossDropped, widens, "the schema becomes too large when it is written out; the rest is open"},
-	rRootType:        {content.LossDropped, changes, "the root is an object there; what else this schema allows is left out"},
-	rShut:            {content.LossDropped, narrows, "strict schemas allow listed members only; these are forbidden now"},
-	rNotJSON:         {content.LossDropped, changes, "the schema is neither an object nor a boolean"},
-	rMore:            {0, changes, "more was lost than is listed"}, // as severe as the worst of it
+	rAnnotation:      {content.LossHint, sameValues, "the target does not support this annotation; it was dropped"},
+	rSeveralExamples: {content.LossHint, sameValues, "the target accepts one example; the first was kept"},
+	rBesideUnion:     {content.LossHint, sameValues, "the target does not accept this keyword next to alternatives; it was dropped"},
+	rClosed:          {content.LossHint, widens, "the target cannot forbid properties that are not listed; they are allowed"},
+	rInferred:        {content.LossHint, narrows, "the target requires a type; it was inferred from the other keywords"},
+	rClosedAdded:     {content.LossHint, narrows, "strict schemas must forbid properties that are not listed; additionalProperties false was added"},
+	rNoMembers:       {content.LossHint, narrows, "the schema allows any arguments; it was dropped, and the target receives a tool without arguments"},
+	rOneOf:           {content.LossDegraded, widens, "the target cannot require exactly one alternative; at least one must match"},
+	rAlternatives:    {content.LossDegraded, widens, "the target does not accept conditional alternatives next to properties; the alternatives were dropped"},
+	rConstraint:      {content.LossDegraded, widens, "the target does not support this constraint; it was dropped"},
+	rIgnored:         {content.LossDegraded, widens, "the target ignores this constraint; it is sent but has no effect"},
+	rExclusive:       {content.LossDegraded, widens, "the target does not support exclusive bounds; the bound itself is allowed"},
+	rTuple:           {content.LossDegraded, widens, "the target does not support tuples; every element may match any of the tuple's schemas"},
+	rOpenTuple:       {content.LossDegraded, changes, "the target does not support open tuples; every element must match one of the tuple's schemas"},
+	rEnum:            {content.LossDegraded, widens, "the target supports enum for strings only; the description lists the values unless they exceed 512 bytes"},
+	rFreeForm:        {content.LossDegraded, widens, "the target supports listed properties only; it receives an object without properties"},
+	rFalse:           {content.LossDegraded, widens, "the target does not support the schema false; any value is allowed"},
+	rRecursion:       {content.LossDegraded, widens, "the schema is recursive; it was expanded to a limited depth, and deeper values are unconstrained"},
+	rConflict:        {content.LossDegraded, changes, "combined schemas cannot be represented as one schema; the first was kept"},
+	rMalformed:       {content.LossDegraded, changes, "the value is not valid for this keyword; the keyword was dropped"},
+	rRootUnion:       {content.LossDegraded, widens, "the target does not accept alternatives at the root; they were merged into one object with all their properties"},
+	rRootOpen:        {content.LossDegraded, changes, "the target does not accept alternatives at the root; they were merged into one object, although some allow unlisted properties"},
+	rOptional:        {content.LossDegraded, changes, "strict schemas require every property; this optional property may be null instead"},
+	rUntyped:         {content.LossDegraded, sameValues, "strict schemas require a type; this schema is sent without one"},
+	rMembers:         {content.LossDropped, widens, "the target cannot describe properties that are not listed; their schema was dropped"},
+	rCondition:       {content.LossDropped, widens, "the target does not support this condition; it was dropped"},
+	rIgnoredPart:     {content.LossDropped, widens, "the target ignores this part of the schema; it is sent but has no effect"},
+	rSecondUnion:     {content.LossDropped, widens, "the target accepts one set of alternatives; the first was kept"},
+	rRef:             {content.LossDropped, widens, "the reference cannot be resolved within this schema; it was dropped"},
+	rTooLarge:        {content.LossDropped, widens, "the expanded schema is too large; the rest is unconstrained"},
+	rRootType:        {content.LossDropped, changes, "the target requires an object at the root; other types were dropped"},
+	rForbidden:       {content.LossDropped, narrows, "strict schemas allow listed properties only; the unlisted properties of this schema are forbidden"},
+	rNotJSON:         {content.LossDropped, changes, "the schema is neither a JSON object nor a boolean; it was dropped"},
+	rMore:            {0, changes, "further losses are not listed"}, // the highest severity of those
 }

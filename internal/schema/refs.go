@@ -7,21 +7,21 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// A target is what a reference within the document leads to.
+// A target is the schema that a reference within the document points to.
 type target struct {
-	v value // none if there is nothing, or no schema
-	// stands says that the translation is found by the same reference.
-	stands bool
+	v value // does not exist if the reference cannot be resolved
+	// samePlace reports that the same reference finds the schema in the translation.
+	samePlace bool
 }
 
-// target returns what a reference within the document leads to.
-func (c *converter) target(ref string) target {
+// resolve returns the target of a reference within the document.
+func (c *converter) resolve(ref string) target {
 	if t, ok := c.targets[ref]; ok {
 		return t
 	}
 	var t target
 	if path, ok := strings.CutPrefix(ref, "#"); ok {
-		t = c.follow(path)
+		t = c.followPointer(path)
 	}
 	if !isSchema(t.v) {
 		t = target{}
@@ -35,10 +35,10 @@ func (c *converter) target(ref string) target {
 
 var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~", "%24", "$", "%20", " ", "%25", "%", "%7E1", "/")
 
-// follow follows a JSON pointer.
-func (c *converter) follow(pointer string) target {
-	t := target{v: c.doc.Root(), stands: true}
-	at := schema // what is expected at the place
+// followPointer resolves a JSON pointer.
+func (c *converter) followPointer(pointer string) target {
+	t := target{v: c.doc.Root(), samePlace: true}
+	at := shapeSchema // the shape of t.v
 	for pointer != "" {
 		if pointer[0] != '/' {
 			return target{} // an anchor
@@ -53,102 +53,150 @@ func (c *converter) follow(pointer string) target {
 		}
 		if t.v.Kind() == jsonwire.Array {
 			i, err := strconv.Atoi(step)
-			if c.nodes -= i / 64; err != nil || c.nodes < 0 {
-				return target{} // no index here, so searching costs budget
+			if c.nodesLeft -= i / 64; err != nil || c.nodesLeft < 0 {
+				return target{} // arrays have no index, so the search is charged
 			}
-			t.v, at = elem(t.v, i), schema
+			t.v, at = elem(t.v, i), shapeSchema
 			continue
 		}
-		x := c.member(t.v, step)
+		x := c.lookup(t.v, step)
 		switch at {
-		case schema, either:
-			kw := byName[step]
-			t.stands = t.stands && c.keepsPlace(t.v, kw, x)
-			at = table[kw].shape
-		case members:
-			at = schema
+		case shapeSchema, shapeSchemaOrList:
+			kw := keywordsByName[step]
+			t.samePlace = t.samePlace && c.keepsPlace(t.v, kw, x)
+			at = keywordSpecs[kw].shape
+		case shapeSchemaMap:
+			at = shapeSchema
 		}
 		t.v = x
 	}
 	return t
 }
 
-// keepsPlace reports whether what is in x, the value of a keyword of v, is found
-// in the same place of the translation.
+// keepsPlace reports whether a pointer through keyword kw of v, whose value is x, is
+// also valid in the translation.
 func (c *converter) keepsPlace(v value, kw keyword, x value) bool {
 	root := v == c.doc.Root()
 	switch kw {
 	case kDefs, kDefinitions:
-		return (root || !c.dissolved(v)) && c.fitsOnce(table[kw].shape, x)
+		return (root || !c.isMerged(v)) && c.hasShapeCached(keywordSpecs[kw].shape, x)
 	case kItems:
 		if x.Kind() == jsonwire.Array {
-			return false // it has another name there
+			return false // it becomes prefixItems
 		}
-	case kAdditional:
-		if c.d == MessagesStrict || c.d == OpenAIStrict {
-			return false // it is false there
+	case kAdditionalProperties:
+		if c.dialect == MessagesStrict || c.dialect == OpenAIStrict {
+			return false // it becomes false
 		}
 	case kAnyOf:
 		if v.Get("$ref").Exists() {
-			return false // the reference may take its place
+			return false // the reference may become the anyOf
 		}
 	}
-	if r := c.d.rule(kw); r.action != keep && r.action != ignored {
+	if r := c.dialect.rule(kw); r.action != actionKeep && r.action != actionIgnore {
 		return false
 	}
-	return !(root && c.moved) && !c.dissolved(v) && c.fitsOnce(table[kw].shape, x)
+	return !(root && c.rootMerged) && !c.isMerged(v) && c.hasShapeCached(keywordSpecs[kw].shape, x)
 }
 
-// dissolved reports whether v is put together with what it refers to.
-func (c *converter) dissolved(v value) bool {
-	return c.d != JSONSchema && v.Get("allOf").Exists() || c.inline && v.Get("$ref").Exists()
+// isMerged reports whether v is merged with the schemas that it refers to.
+func (c *converter) isMerged(v value) bool {
+	return c.dialect != JSONSchema && v.Get("allOf").Exists() || c.inline && v.Get("$ref").Exists()
 }
 
-// fitsOnce is fits, with the answer kept for values that take long to look through.
-func (c *converter) fitsOnce(s shape, v value) bool {
-	if v.Len() < wide {
-		return fits(s, v)
+// hasShapeCached is like hasShape and caches the result for large values.
+func (c *converter) hasShapeCached(s shape, v value) bool {
+	if v.Len() < minIndexed {
+		return hasShape(s, v)
 	}
-	ok, known := c.fitting[v.Offset()]
+	ok, known := c.shapesByOffset[v.Offset()]
 	if !known {
-		ok = fits(s, v)
-		if c.fitting == nil {
-			c.fitting = make(map[int]bool)
+		ok = hasShape(s, v)
+		if c.shapesByOffset == nil {
+			c.shapesByOffset = make(map[int]bool)
 		}
-		c.fitting[v.Offset()] = ok
+		c.shapesByOffset[v.Offset()] = ok
 	}
 	return ok
 }
 
-// wide is the number of members from which an object that references lead into
-// gets an index, so that many of them do not search it again and again.
-const wide = 32
+// minIndexed is the number of members from which an object is indexed when a reference
+// leads through it. Many references would otherwise search it again and again.
+const minIndexed = 32
 
-// member returns a member of an object that a reference leads through.
-func (c *converter) member(v value, name string) value {
-	if v.Len() < wide {
+// lookup returns the member of an object that a reference leads through.
+func (c *converter) lookup(v value, name string) value {
+	if v.Len() < minIndexed {
 		return v.Get(name)
 	}
 	at := v.Offset()
-	m := c.indices[at]
+	m := c.indexes[at]
 	if m == nil {
 		m = make(map[string]value, v.Len())
 		for name, x := range v.Members() {
 			m[name] = x
 		}
-		if c.indices == nil {
-			c.indices = make(map[int]map[string]value)
+		if c.indexes == nil {
+			c.indexes = make(map[int]map[string]value)
 		}
-		c.indices[at] = m
+		c.indexes[at] = m
 	}
 	return m[name]
 }
 
-func elem(v value, at int) value {
-	for i, x := range v.Elems() {
-		if i == at {
-			return x
+// isCyclic reports whether references lead from v back to v. v is the root or the
+// target of a reference.
+func (c *converter) isCyclic(v value) bool {
+	w := walker{c: c, active: make(map[int]bool)}
+	return w.visit(v)
+}
+
+// A walker follows references. Its depth is bounded by the nesting of the document and
+// the number of references in it.
+type walker struct {
+	c      *converter
+	active map[int]bool // by offset: true during the walk, false after it
+	depth  int          // number of schemas on the current path
+}
+
+func (w *walker) visit(v value) bool {
+	at := v.Offset()
+	if open, seen := w.active[at]; seen {
+		return open
+	}
+	if w.depth++; w.depth > maxChain {
+		return true // a chain this long is cut like a cycle
+	}
+	w.active[at] = true
+	cycle := w.walk(v)
+	w.active[at] = false
+	w.depth--
+	return cycle
+}
+
+func (w *walker) walk(v value) (cycle bool) {
+	if w.c.nodesLeft--; w.c.nodesLeft < 0 {
+		return false
+	}
+	for name, x := range v.Members() {
+		switch s := keywordSpecs[keywordsByName[name]].shape; {
+		case keywordsByName[name] == kRef:
+			t := w.c.resolve(x.Str()).v
+			cycle = t.Exists() && w.visit(t)
+		case s == shapeSchema, s == shapeSchemaOrList && x.Kind() == jsonwire.Object:
+			cycle = w.walk(x)
+		case s == shapeSchemas, s == shapeSchemaOrList:
+			for _, y := range x.Elems() {
+				cycle = cycle || w.walk(y)
+			}
+		case s == shapeSchemaMap && keywordsByName[name] != kDefs && keywordsByName[name] != kDefinitions:
+			for _, y := range x.Members() {
+				cycle = cycle || w.walk(y)
+			}
+		}
+		if cycle {
+			return true
 		}
 	}
-	return value{}
+	return false
 }

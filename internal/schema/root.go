@@ -2,42 +2,42 @@ package schema
 
 import "github.com/polywire/polywire/internal/jsonwire"
 
-// mergeRoot makes one object of the alternatives that a root of arguments has
-// among the members from lo on: no vendor takes alternatives there. A property
-// that several of them describe becomes one with alternatives; required is what
-// all of them require.
+// mergeRoot merges the alternatives among the members from lo on into one object,
+// because no vendor accepts alternatives at the root of arguments. A property that
+// several alternatives describe gets alternatives itself. A property is required if
+// all alternatives require it.
 func (c *converter) mergeRoot(lo int) {
 	for i := lo; i < len(c.members); i++ {
 		if kw := c.members[i].kw; kw != kAnyOf && kw != kOneOf {
 			continue
 		}
 		m := c.members[i]
-		c.members[i] = member{gone: true}
+		c.members[i] = member{handled: true}
 		c.changed = true
-		if c.hasAny(lo, kProperties) && c.light(&m) {
-			c.lose(rAlternatives, m.name)
+		if c.hasAny(lo, kProperties) && c.isConditional(&m) {
+			c.report(rAlternatives, m.name)
 			continue
 		}
 		c.mergeUnion(&m)
 	}
 }
 
-// noArguments reports whether what is on the stack says of the root of arguments
-// that there are none, and besides only what is for people.
-func (c *converter) noArguments() bool {
+// hasNoArguments reports whether the members on the stack describe an object without
+// properties and have only annotations besides.
+func (c *converter) hasNoArguments() bool {
 	for i := range c.members {
 		switch m := &c.members[i]; m.kw {
 		case kProperties:
 			if m.v.Len() > 0 || len(m.props) > 0 {
 				return false
 			}
-		case kAdditional:
+		case kAdditionalProperties:
 			if m.v.Kind() != jsonwire.False {
 				return false
 			}
 		case kType, kNullable, kSchema, kID, kComment, kDefs, kDefinitions, kTitle, kDescription, kDefault, kExample, kExamples:
 		default:
-			if !m.gone {
+			if !m.handled {
 				return false
 			}
 		}
@@ -45,38 +45,38 @@ func (c *converter) noArguments() bool {
 	return true
 }
 
-// omitted reports what is on the stack besides the members of an object that
-// lists none, because the whole schema is left out. A schema without the type
-// object and without members allows anything, and so is not quite one of no
-// arguments.
-func (c *converter) omitted() {
-	if !c.hasAny(0, kType, kProperties, kAdditional) {
-		c.lose(rNoMembers)
+// reportOmitted reports the members that are dropped because the schema of a tool
+// without arguments is omitted. A schema with neither a type nor properties allows any
+// arguments, which is a loss too.
+func (c *converter) reportOmitted() {
+	if !c.hasAny(0, kType, kProperties, kAdditionalProperties) {
+		c.report(rNoMembers)
 	}
 	for i := range c.members {
 		switch m := &c.members[i]; m.kw {
 		case kTitle, kDescription, kDefault, kExample, kExamples, kID, kComment:
-			c.lose(rAnnotation, m.name)
+			c.report(rAnnotation, m.name)
 		case kMinProperties, kMaxProperties:
-			c.lose(rConstraint, m.name)
+			c.report(rConstraint, m.name)
 		}
 	}
 }
 
-// A merged is the object that alternatives become.
-type merged struct {
-	props    []prop
-	at       map[string]int
-	required []value
-	times    map[string]int // by how many a name is required
-	describe []int          // by how many a property is described
-	branches int
-	open     bool // one of them allows members that it does not list
-	closed   value
+// A mergedObject is the object that results from alternatives.
+type mergedObject struct {
+	props        []prop
+	index        map[string]int
+	required     []value
+	requiredBy   map[string]int // number of alternatives that require a name
+	describedBy  []int          // number of alternatives that describe a property
+	alternatives int
+	open         bool // an alternative allows properties that it does not list
+	closed       value
 }
 
+// mergeUnion merges the alternatives of m and pushes the members of the result.
 func (c *converter) mergeUnion(m *member) {
-	u := merged{at: map[string]int{}, times: map[string]int{}}
+	merged := mergedObject{index: map[string]int{}, requiredBy: map[string]int{}}
 	lo := len(c.members)
 	i := -1
 	for _, x := range m.alternatives() {
@@ -85,66 +85,66 @@ func (c *converter) mergeUnion(m *member) {
 		c.gather(x, false)
 		c.mergeRoot(lo)
 		if t, _ := c.typesIn(lo); t&tObject != 0 {
-			c.addBranch(&u, lo)
-		} else if c.answer {
-			c.lose(rRootType)
+			c.addAlternative(&merged, lo)
+		} else if c.strictOutput {
+			c.report(rRootType)
 		}
 		c.pop(2)
-		c.leave(lo, len(c.active))
+		c.leave(lo, len(c.expanding))
 	}
-	if u.branches == 0 {
-		c.lose(rRootType)
+	if merged.alternatives == 0 {
+		c.report(rRootType)
 		return
 	}
 	why := rRootUnion
-	for i := range u.props {
-		// An open alternative said nothing of what another one describes.
-		if u.open && u.describe[i] < u.branches {
+	for i := range merged.props {
+		// An open alternative allows any value for a property of another one.
+		if merged.open && merged.describedBy[i] < merged.alternatives {
 			why = rRootOpen
 		}
 	}
-	c.lose(why, m.name)
-	c.members = append(c.members, member{kw: kProperties, name: "properties", props: u.props})
+	c.report(why, m.name)
+	c.members = append(c.members, member{kw: kProperties, name: "properties", props: merged.props})
 	var all []value
-	for _, x := range u.required {
-		if u.times[x.Str()] == u.branches {
+	for _, x := range merged.required {
+		if merged.requiredBy[x.Str()] == merged.alternatives {
 			all = append(all, x)
 		}
 	}
 	if len(all) > 0 {
 		c.members = append(c.members, member{kw: kRequired, name: "required", elems: all})
 	}
-	if !u.open {
-		c.members = append(c.members, member{kw: kAdditional, name: "additionalProperties", v: u.closed})
+	if !merged.open {
+		c.members = append(c.members, member{kw: kAdditionalProperties, name: "additionalProperties", v: merged.closed})
 	}
 }
 
-// addBranch adds the alternative that stands on the stack from lo on.
-func (c *converter) addBranch(u *merged, lo int) {
-	u.branches++
+// addAlternative adds the alternative whose members are on the stack from lo on.
+func (c *converter) addAlternative(merged *mergedObject, lo int) {
+	merged.alternatives++
 	for _, p := range c.propsIn(lo) {
-		i, ok := u.at[p.name]
+		i, ok := merged.index[p.name]
 		if !ok {
-			i = len(u.props)
-			u.at[p.name] = i
-			u.props = append(u.props, prop{name: p.name})
-			u.describe = append(u.describe, 0)
+			i = len(merged.props)
+			merged.index[p.name] = i
+			merged.props = append(merged.props, prop{name: p.name})
+			merged.describedBy = append(merged.describedBy, 0)
 		}
-		u.describe[i]++
-		q := &u.props[i]
+		merged.describedBy[i]++
+		q := &merged.props[i]
 		if len(p.all) > 1 {
-			// What must hold together cannot be told from what is alone.
-			c.lose(rConflict, "properties", p.name)
+			// The alternatives of a property cannot represent several schemas that apply together.
+			c.report(rConflict, "properties", p.name)
 			p.all = p.all[:1]
 		}
 		for _, list := range [][]value{p.all, p.any} {
 			for _, x := range list {
-				if !has(q.any, x) {
+				if !containsValue(q.any, x) {
 					q.any = append(q.any, x)
 				}
 			}
 		}
-		c.nodes -= len(q.any)
+		c.nodesLeft -= len(q.any)
 	}
 	counted := map[string]bool{}
 	closed := false
@@ -158,14 +158,14 @@ func (c *converter) addBranch(u *merged, lo int) {
 					continue
 				}
 				counted[name] = true
-				if u.times[name] == 0 {
-					u.required = append(u.required, x)
+				if merged.requiredBy[name] == 0 {
+					merged.required = append(merged.required, x)
 				}
-				u.times[name]++
+				merged.requiredBy[name]++
 			}
-		case m.kw == kAdditional && m.v.Kind() == jsonwire.False:
-			closed, u.closed = true, m.v
+		case m.kw == kAdditionalProperties && m.v.Kind() == jsonwire.False:
+			closed, merged.closed = true, m.v
 		}
 	}
-	u.open = u.open || !closed
+	merged.open = merged.open || !closed
 }

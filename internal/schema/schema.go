@@ -7,25 +7,25 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// Input says in dialect d what s says of a tool's arguments, which are always
-// an object: the root is one in every result. Where nothing needs to change,
-// the result is s.JSON itself, and nothing is allocated. The same schema always
-// gives the same bytes.
+// Input translates the schema of a tool's arguments to dialect d. Arguments are always
+// an object, so the root of every result is one. If nothing needs to change, Input
+// returns s.JSON itself and does not allocate. The result depends on d and s only.
 //
-// An empty result means that the tool takes no arguments and that d's member is
-// to be left out; only GeminiSchema and GeminiJSON have it.
+// An empty result means that the tool has no arguments and that the member is omitted.
+// Only GeminiSchema and GeminiJSON return it.
 //
-// The losses' paths are relative to the schema, such as
-// "properties.mode.anyOf.1", and empty for the schema itself. A schema that is
-// not JSON is one that says nothing, and reported.
+// The paths of losses are relative to the schema, such as "properties.mode.anyOf.1";
+// the schema itself has the empty path. A schema that is not JSON counts as a schema
+// without arguments and is reported.
 func Input(d Dialect, s content.Schema) (string, []content.Loss) { return (*Spare)(nil).Input(d, s) }
 
-// Output is like [Input] for a schema of answers, whose root may be of any type
-// (but for OpenAIStrict). An empty schema stays empty.
+// Output translates the schema of a response to dialect d. It is like [Input], but the
+// root may have any type, except in OpenAIStrict. The translation of an empty schema
+// is empty.
 func Output(d Dialect, s content.Schema) (string, []content.Loss) { return (*Spare)(nil).Output(d, s) }
 
-// Fits reports whether s can be sent in dialect d as the input of a tool just
-// as it is. An adapter may ask it before it says that a schema is strict.
+// Fits reports whether s can be sent unchanged in dialect d as the schema of a tool's
+// arguments.
 func Fits(d Dialect, s content.Schema) bool {
 	if s.OpenAPI != (d == GeminiSchema) || s.JSON == "" {
 		return false
@@ -35,47 +35,47 @@ func Fits(d Dialect, s content.Schema) bool {
 }
 
 const (
-	noMembers   = `{"type":"object","properties":{}}`
-	noneAllowed = `{"type":"object","properties":{},"required":[],"additionalProperties":false}`
+	emptyObject       = `{"type":"object","properties":{}}`
+	closedEmptyObject = `{"type":"object","properties":{},"required":[],"additionalProperties":false}`
 )
 
 func translate(d Dialect, s content.Schema, input bool, spare *Spare) (string, []content.Loss) {
 	switch {
 	case s.JSON == "":
-		return nothing(d), nil
+		return emptySchema(d), nil
 	case s.OpenAPI && d == GeminiSchema:
 		return s.JSON, nil
 	}
 	c := converters.Get().(*converter)
 	defer c.release()
-	// The text was checked with the document that it came in.
+	// The schema was validated as part of its document, so names are unique.
 	text, limits := s.JSON, jsonwire.Limits{AllowDuplicateNames: true}
 	if s.OpenAPI {
 		text, limits = c.fromOpenAPI(text, d), openAPILimits
 	}
 	if err := c.doc.Parse(text, limits); err != nil {
-		c.lose(rNotJSON)
-		return nothing(d), c.takeLosses()
+		c.report(rNotJSON)
+		return emptySchema(d), c.takeLosses()
 	}
-	c.begin(d, input || d == OpenAIStrict, text)
-	spare.lend(c)
-	defer spare.take(c)
-	c.answer = d == OpenAIStrict && !input
+	c.start(d, input || d == OpenAIStrict, text)
+	spare.limit(c)
+	defer spare.charge(c)
+	c.strictOutput = d == OpenAIStrict && !input
 	root := c.doc.Root()
 	switch root.Kind() {
 	case jsonwire.Object, jsonwire.True, jsonwire.False:
 	default:
-		c.lose(rNotJSON)
-		return nothing(d), c.takeLosses()
+		c.report(rNotJSON)
+		return emptySchema(d), c.takeLosses()
 	}
-	if c.asIs(root) {
+	if c.isUnchanged(root) {
 		return text, c.takeLosses()
 	}
 	var omit bool
 	if d == GeminiSchema {
-		omit = c.flatRoot(root)
+		omit = c.writeGeminiRoot(root)
 	} else {
-		omit = c.treeRoot(root)
+		omit = c.writeRoot(root)
 	}
 	switch {
 	case omit:
@@ -86,16 +86,65 @@ func translate(d Dialect, s content.Schema, input bool, spare *Spare) (string, [
 	return text, c.takeLosses()
 }
 
-// nothing returns the schema of a tool without arguments.
-func nothing(d Dialect) string {
+// emptySchema returns the schema of a tool without arguments.
+func emptySchema(d Dialect) string {
 	switch d {
 	case GeminiSchema, GeminiJSON:
 		return ""
 	case OpenAIStrict, MessagesStrict:
-		return noneAllowed
+		return closedEmptyObject
 	}
-	return noMembers
+	return emptyObject
 }
 
-// converters keeps the memory of translations.
+// converters pools converters, for the memory that they keep.
 var converters = sync.Pool{New: func() any { return new(converter) }}
+
+// A Spare limits how much the schemas of one request grow in total when references are
+// expanded. The part of the limit that is proportional to a schema's size is not
+// counted. Without a common limit, thousands of small schemas could grow to many times
+// the request. When the limit is used up, further expansions are cut as in a schema
+// that is too large. The zero Spare is ready to use; a nil *Spare limits each schema
+// alone.
+type Spare struct{ nodes, bytes int } // used so far
+
+// maxSpareSchemas is the number of schemas of one request that may grow as far as a
+// single schema may.
+const maxSpareSchemas = 64
+
+// Input is like the function [Input], within the limit.
+func (s *Spare) Input(d Dialect, x content.Schema) (string, []content.Loss) {
+	return translate(d, x, true, s)
+}
+
+// Output is like the function [Output], within the limit.
+func (s *Spare) Output(d Dialect, x content.Schema) (string, []content.Loss) {
+	if x.JSON == "" {
+		return "", nil
+	}
+	return translate(d, x, false, s)
+}
+
+// remaining returns how much the next schema may grow.
+func (s *Spare) remaining() (nodes, bytes int) {
+	return min(extraNodes, maxSpareSchemas*extraNodes-s.nodes), min(extraBytes, maxSpareSchemas*extraBytes-s.bytes)
+}
+
+// limit lowers the limits of c to what remains.
+func (s *Spare) limit(c *converter) {
+	if s != nil {
+		nodes, bytes := s.remaining()
+		c.nodesLeft -= extraNodes - nodes
+		c.maxSize -= extraBytes - bytes
+	}
+}
+
+// charge counts what a finished translation used beyond the part that is proportional
+// to the schema's size.
+func (s *Spare) charge(c *converter) {
+	if s != nil {
+		nodes, bytes := s.remaining()
+		s.nodes += min(nodes, max(0, nodes-c.nodesLeft))
+		s.bytes += min(bytes, max(0, bytes-(c.maxSize-c.w.Len())))
+	}
+}

@@ -6,19 +6,19 @@ import (
 	"strconv"
 )
 
-// closedKeys is the closed set of the wire reference.
+// closedKeys are the keywords of the Schema message of content generation.
 var closedKeys = []string{"type", "format", "title", "description", "nullable", "enum", "items", "maxItems", "minItems",
 	"properties", "required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "minimum", "maximum",
 	"anyOf", "propertyOrdering", "default", "example"}
 
-// takes returns what a vendor that takes dialect d would refuse about s.
-func takes(d Dialect, s any, input bool) error {
+// checkDialect returns an error if a vendor that accepts dialect d would reject s.
+func checkDialect(d Dialect, s any, input bool) error {
 	if d == GeminiSchema {
 		o, ok := s.(object)
 		if input && (!ok || o["type"] != "OBJECT" || o["nullable"] != nil) {
 			return fmt.Errorf("the root must be a non-nullable OBJECT")
 		}
-		return closed(s)
+		return checkGeminiSchema(s)
 	}
 	if input {
 		o, _ := s.(object)
@@ -31,14 +31,14 @@ func takes(d Dialect, s any, input bool) error {
 			}
 		}
 	}
-	return open(d, s)
+	return checkJSONSchema(d, s)
 }
 
-// closed checks a schema of content generation's closed set.
-func closed(s any) error {
+// checkGeminiSchema validates an OpenAPI schema of content generation.
+func checkGeminiSchema(s any) error {
 	o, ok := s.(object)
 	if !ok {
-		return fmt.Errorf("%v is no object", s)
+		return fmt.Errorf("%v is not an object", s)
 	}
 	for name := range o {
 		if !slices.Contains(closedKeys, name) {
@@ -69,7 +69,7 @@ func closed(s any) error {
 	}
 	for _, name := range []string{"title", "description", "format", "pattern"} {
 		if _, ok := o[name].(string); o[name] != nil && !ok {
-			return fmt.Errorf("%s is no string", name)
+			return fmt.Errorf("%s is not a string", name)
 		}
 	}
 	props, _ := o["properties"].(object)
@@ -85,11 +85,11 @@ func closed(s any) error {
 	if list != nil && len(o) > 1 {
 		return fmt.Errorf("anyOf must be the only field in a schema node")
 	}
-	return inner(o, closed)
+	return checkInner(o, checkGeminiSchema)
 }
 
-// inner calls check for the schemas in o.
-func inner(o object, check func(any) error) error {
+// checkInner calls check for the schemas in o.
+func checkInner(o object, check func(any) error) error {
 	for _, name := range []string{"properties", "$defs", "definitions"} {
 		m, _ := o[name].(object)
 		for _, x := range m {
@@ -112,12 +112,12 @@ func inner(o object, check func(any) error) error {
 	return nil
 }
 
-// open checks a schema of one of the dialects of JSON Schema.
-func open(d Dialect, s any) error {
+// checkJSONSchema validates a schema of a dialect of JSON Schema.
+func checkJSONSchema(d Dialect, s any) error {
 	o, ok := s.(object)
 	if !ok {
 		if _, ok := s.(bool); !ok {
-			return fmt.Errorf("%v is no schema", s)
+			return fmt.Errorf("%v is not a schema", s)
 		}
 		return nil
 	}
@@ -138,14 +138,14 @@ func open(d Dialect, s any) error {
 			return fmt.Errorf("%s is a flag", name)
 		}
 	}
-	if err := strict(d, o, slices.Contains(list, "object")); err != nil {
+	if err := checkStrict(d, o, slices.Contains(list, "object")); err != nil {
 		return err
 	}
-	return inner(o, func(x any) error { return open(d, x) })
+	return checkInner(o, func(x any) error { return checkJSONSchema(d, x) })
 }
 
-// strict checks what only strict dialects demand.
-func strict(d Dialect, o object, isObject bool) error {
+// checkStrict validates what d requires beyond JSON Schema.
+func checkStrict(d Dialect, o object, isObject bool) error {
 	var banned []string
 	switch d {
 	case MessagesStrict:

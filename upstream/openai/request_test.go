@@ -152,11 +152,11 @@ var (
 	unsatisfiableLosses = []content.Loss{lossJSONObject.At("output.media_type"), lossSchemaUnsatisfiable.At("output.schema")}
 )
 
-var onlyListed = content.Loss{Severity: content.LossHint, Path: "output.schema", Reason: "strict schemas allow listed members only"}
+var onlyListed = content.Loss{Severity: content.LossHint, Path: "output.schema", Reason: "strict schemas must forbid properties that are not listed; additionalProperties false was added"}
 
 // noteAt returns the loss of an annotation in the response schema.
 func noteAt(member string) content.Loss {
-	return content.Loss{Severity: content.LossHint, Path: "output.schema.properties." + member, Reason: "this note has no place in the target's schemas"}
+	return content.Loss{Severity: content.LossHint, Path: "output.schema.properties." + member, Reason: "the target does not support this annotation; it was dropped"}
 }
 
 // vendorPart is a part of another vendor.

@@ -1,10 +1,10 @@
-// Package losstable lets the tests of each codec write down what the codec can lose,
-// where [page] reads it to make the loss matrix:
+// Package losstable compares the rules of each codec with the table files that [page]
+// makes the loss matrix from:
 //
 //	func TestLossTable(t *testing.T) { losstable.Check(t, "messages", requestLosses...) }
 //
-// With -update the test writes the file, else it fails if the file says anything
-// else than the codec's table. So no codec has to export what only a page needs.
+// With -update the test writes the file. Otherwise it fails if the file differs from
+// the rules. Codecs therefore need not export their rules.
 package losstable
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/polywire/polywire/internal/loss/page"
 )
 
-var update = flag.Bool("update", false, "write the table of losses that the page is made of")
+var update = flag.Bool("update", false, "write the tables of losses")
 
-// Check compares a codec's table with the file of a name.
+// Check compares the rules of a codec with the table of the given name.
 func Check(t *testing.T, name string, rules ...*loss.Rule) {
 	t.Helper()
 	text, err := page.Format(rules)
 	if err != nil {
-		t.Fatalf("the table is no good: %v", err)
+		t.Fatalf("the rules are not valid: %v", err)
 	}
 	path, err := page.File(name)
 	if err != nil {
@@ -42,12 +42,12 @@ func Check(t *testing.T, name string, rules ...*loss.Rule) {
 		t.Fatalf("%v; run this test with -update, then that of the module's root", err)
 	}
 	if string(kept) != text {
-		t.Errorf("the codec loses something else than the page says; run this test with -update, then that of the module's root (-page +codec):\n%s%s",
+		t.Errorf("the losses of the codec differ from its table; run this test with -update, then that of the module's root (-table +codec):\n%s%s",
 			only('-', string(kept), text), only('+', text, string(kept)))
 	}
 }
 
-// only returns the lines of a that b does not have.
+// only returns the lines of a that b lacks, each after sign.
 func only(sign rune, a, b string) string {
 	var out strings.Builder
 	for line := range strings.Lines(a) {

@@ -1,8 +1,8 @@
-// Package page makes the loss matrix: which features get lost between which
-// formats, at worst. It is used by tests only.
+// Package page generates the loss matrix: the most severe loss of each feature between
+// each pair of formats. Only tests use it.
 //
-// What the codecs can lose stands in the files of the directory tables, one for
-// each codec, which the codec's own test compares with its table of rules: see
+// The possible losses of the codecs are in the files of the directory tables, one or
+// more for each codec. The test of each codec compares its rules with its files, see
 // [github.com/polywire/polywire/internal/loss/losstable]. The test of the module's
-// root compares the matrix with the pages that show it.
+// root compares the matrix with the pages that contain it.
 package page

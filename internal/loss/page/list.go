@@ -8,11 +8,11 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// sections are the parts of the list of all losses, in order.
+// sections are the sections of the list of all losses, in order.
 var sections = []struct {
 	title, intro string
 	tables       []string
-	answers      bool
+	responses    bool
 }{
 	{"Requests of every client", "Found by a handler in state that the client returned.", []string{"front"}, false},
 	{"Requests to Messages", "", []string{"messages", "anthropic"}, false},
@@ -29,7 +29,7 @@ var sections = []struct {
 	{"Responses in content generation", "", []string{"generatecontent-answer"}, true},
 }
 
-// List writes every loss that can be reported, as Markdown.
+// List returns a Markdown list of every loss that can be reported.
 func List() (string, error) {
 	var b strings.Builder
 	for _, s := range sections {
@@ -37,7 +37,7 @@ func List() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		rules = slices.DeleteFunc(rules, func(r loss.Rule) bool { return strings.HasPrefix(r.Feature, answer) != s.answers })
+		rules = slices.DeleteFunc(rules, func(r loss.Rule) bool { return strings.HasPrefix(r.Feature, responsePrefix) != s.responses })
 		if rules, err = sorted(rules); err != nil {
 			return "", err
 		}
@@ -52,7 +52,7 @@ func List() (string, error) {
 		b.WriteString("| what | loss | why |\n| --- | --- | --- |\n")
 		last := ""
 		for _, r := range rules {
-			f := strings.TrimPrefix(r.Feature, answer)
+			f := strings.TrimPrefix(r.Feature, responsePrefix)
 			if f == last {
 				f = ""
 			} else {

@@ -9,14 +9,14 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// A Way leads from one format to another.
+// A Way is a conversion from one format to another.
 type Way struct {
-	From, To string // formats, by the names that they have here
-	tables   []string
-	cannot   []string // features that From cannot say, so that nothing can get lost
+	From, To    string // keys of titles
+	tables      []string
+	unsupported []string // features that From cannot represent, so there is no loss
 }
 
-// titles are the names of formats in the page.
+// titles are the names of formats on the page.
 var titles = map[string]string{
 	"messages":         "Messages",
 	"generatecontent":  "content generation",
@@ -24,19 +24,19 @@ var titles = map[string]string{
 	"openai-responses": "responses",
 }
 
-// Requests are the ways of requests, from each front to each vendor of another
-// format. A codec's losses do not depend on where a request comes from, but not
-// every format can say everything.
+// Requests are the conversions of requests, from each handler's format to each other
+// format. The losses of a codec do not depend on the source format, but not every
+// format can represent every feature.
 var Requests = []Way{
-	{From: "messages", To: "generatecontent", cannot: notInMessages, tables: toGenerateContent},
-	{From: "messages", To: "openai", cannot: notInMessages, tables: toChat},
-	{From: "messages", To: "openai-responses", cannot: notInMessages, tables: toResponses},
-	{From: "generatecontent", To: "messages", cannot: notInGenerateContent, tables: toMessages},
-	{From: "generatecontent", To: "openai", cannot: notInGenerateContent, tables: toChat},
-	{From: "generatecontent", To: "openai-responses", cannot: notInGenerateContent, tables: toResponses},
+	{From: "messages", To: "generatecontent", unsupported: notInMessages, tables: toGenerateContent},
+	{From: "messages", To: "openai", unsupported: notInMessages, tables: toChat},
+	{From: "messages", To: "openai-responses", unsupported: notInMessages, tables: toResponses},
+	{From: "generatecontent", To: "messages", unsupported: notInGenerateContent, tables: toMessages},
+	{From: "generatecontent", To: "openai", unsupported: notInGenerateContent, tables: toChat},
+	{From: "generatecontent", To: "openai-responses", unsupported: notInGenerateContent, tables: toResponses},
 }
 
-// Rules reads what can get lost on the way.
+// Rules returns the rules of the losses that the conversion can have.
 func (w Way) Rules() ([]loss.Rule, error) { return Rules(w.tables...) }
 
 var (
@@ -46,7 +46,7 @@ var (
 	toResponses       = []string{"front", "openai-responses", "schema"}
 )
 
-// What a request of a format cannot say at all.
+// Features that requests of a format cannot represent.
 var (
 	notInMessages = []string{
 		loss.AudioVideo, loss.ResultObject, loss.ToolOutput, loss.Seed, loss.Penalties, loss.Candidates,
@@ -58,47 +58,47 @@ var (
 	}
 )
 
-// Answers are the ways of answers, from each vendor to each front of another
-// format.
+// Answers are the conversions of responses, from each vendor's format to the format of
+// each handler with another format.
 var Answers = []Way{
 	{From: "generatecontent", To: "messages", tables: []string{"upstream", "generatecontent-read", "messages-answer"}},
 	{From: "openai", To: "messages", tables: []string{"upstream", "openai-chat", "messages-answer"}},
-	{From: "openai-responses", To: "messages", cannot: notInResponses, tables: []string{"upstream", "openai-responses", "messages-answer"}},
-	{From: "messages", To: "generatecontent", cannot: notAnswered, tables: []string{"upstream", "messages-read", "generatecontent-answer"}},
+	{From: "openai-responses", To: "messages", unsupported: notInOpenAIResponses, tables: []string{"upstream", "openai-responses", "messages-answer"}},
+	{From: "messages", To: "generatecontent", unsupported: notInMessagesResponses, tables: []string{"upstream", "messages-read", "generatecontent-answer"}},
 	{From: "openai", To: "generatecontent", tables: []string{"upstream", "openai-chat", "generatecontent-answer"}},
-	{From: "openai-responses", To: "generatecontent", cannot: notInResponses, tables: []string{"upstream", "openai-responses", "generatecontent-answer"}},
+	{From: "openai-responses", To: "generatecontent", unsupported: notInOpenAIResponses, tables: []string{"upstream", "openai-responses", "generatecontent-answer"}},
 }
 
-// What an answer of Messages, and one of responses, cannot say at all.
+// Features that responses of Messages and of OpenAI Responses cannot represent.
 var (
-	notAnswered    = []string{loss.ResponseImage, loss.ResponseFile, loss.ResponseCandidates}
-	notInResponses = []string{loss.ResponseCandidates}
+	notInMessagesResponses = []string{loss.ResponseImage, loss.ResponseFile, loss.ResponseCandidates}
+	notInOpenAIResponses   = []string{loss.ResponseCandidates}
 )
 
-// A Matrix says of each feature what becomes of it on each way.
+// A Matrix lists the most severe loss of each feature for each conversion.
 type Matrix struct {
 	Ways []Way
 	Rows []Row
 }
 
-// A Row is one feature, with a cell for each way.
+// A Row is one feature, with a cell for each conversion.
 type Row struct {
 	Feature string
 	Cells   []Cell
 }
 
-// A Cell is the worst that can happen to a feature; zero if nothing is lost.
+// A Cell is the most severe loss of a feature. It is zero if the feature is never
+// lost.
 type Cell struct {
-	Worst  content.Severity
-	Cannot bool // the format it comes from cannot say it
+	Worst       content.Severity
+	Unsupported bool // the source format cannot represent the feature
 }
 
-// answer is how the features of answers begin.
-const answer = "response: "
+// responsePrefix is the prefix of the features of responses.
+const responsePrefix = "response: "
 
-// Of makes the matrix of requests or of answers. Features that nothing happens to
-// are left out.
-func Of(ways []Way, answers bool) (*Matrix, error) {
+// Of returns the matrix of requests or of responses. It omits features without losses.
+func Of(ways []Way, responses bool) (*Matrix, error) {
 	all, err := features()
 	if err != nil {
 		return nil, err
@@ -111,27 +111,27 @@ func Of(ways []Way, answers bool) (*Matrix, error) {
 	}
 	m := &Matrix{Ways: ways}
 	for _, f := range all {
-		if strings.HasPrefix(f, answer) != answers {
+		if strings.HasPrefix(f, responsePrefix) != responses {
 			continue
 		}
 		row := Row{Feature: f}
-		lost := false
+		hasLoss := false
 		for i, w := range ways {
-			c := Cell{Cannot: slices.Contains(w.cannot, f)}
-			if !c.Cannot {
-				c.Worst = worst(tables[i], f)
+			c := Cell{Unsupported: slices.Contains(w.unsupported, f)}
+			if !c.Unsupported {
+				c.Worst = worstOf(tables[i], f)
 			}
-			lost = lost || c.Worst != 0
+			hasLoss = hasLoss || c.Worst != 0
 			row.Cells = append(row.Cells, c)
 		}
-		if lost {
+		if hasLoss {
 			m.Rows = append(m.Rows, row)
 		}
 	}
 	return m, nil
 }
 
-func worst(rules []loss.Rule, feature string) (s content.Severity) {
+func worstOf(rules []loss.Rule, feature string) (s content.Severity) {
 	for _, r := range rules {
 		if r.Feature == feature {
 			s = max(s, r.Severity)
@@ -140,7 +140,7 @@ func worst(rules []loss.Rule, feature string) (s content.Severity) {
 	return s
 }
 
-// Markdown writes the matrix as a table.
+// Markdown returns the matrix as a Markdown table.
 func (m *Matrix) Markdown() string {
 	var b strings.Builder
 	b.WriteString("| |")
@@ -149,7 +149,7 @@ func (m *Matrix) Markdown() string {
 	}
 	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(m.Ways)) + "\n")
 	for _, r := range m.Rows {
-		fmt.Fprintf(&b, "| %s |", strings.TrimPrefix(r.Feature, answer))
+		fmt.Fprintf(&b, "| %s |", strings.TrimPrefix(r.Feature, responsePrefix))
 		for _, c := range r.Cells {
 			if s := c.String(); s != "" {
 				b.WriteString(" " + s)
@@ -161,10 +161,10 @@ func (m *Matrix) Markdown() string {
 	return b.String()
 }
 
-// String returns the word for a cell.
+// String returns the text of a cell.
 func (c Cell) String() string {
 	switch {
-	case c.Cannot:
+	case c.Unsupported:
 		return "–"
 	case c.Worst == 0:
 		return ""

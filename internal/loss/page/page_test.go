@@ -21,15 +21,15 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// noServer is a transport that must not be used.
+// noServer is a transport that fails the test if it is used.
 type noServer struct{ t *testing.T }
 
 func (n noServer) RoundTrip(*http.Request) (*http.Response, error) {
-	n.t.Error("something was sent")
-	return nil, errors.New("there is no server")
+	n.t.Error("unexpected request")
+	return nil, errors.New("no server")
 }
 
-func vendors(t *testing.T) map[string]upstream.Upstream {
+func adapters(t *testing.T) map[string]upstream.Upstream {
 	t.Helper()
 	client := &http.Client{Transport: noServer{t}}
 	m, err1 := anthropic.New(anthropic.Options{HTTPClient: client})
@@ -42,10 +42,10 @@ func vendors(t *testing.T) map[string]upstream.Upstream {
 	return map[string]upstream.Upstream{"messages": m, "generatecontent": g, "openai": c, "openai-responses": r}
 }
 
-// requests returns the requests that the tests of a front have, by file.
-func requests(t *testing.T, front string) map[string]*upstream.Request {
+// requests returns the requests in the test data of a handler, by file.
+func requests(t *testing.T, format string) map[string]*upstream.Request {
 	t.Helper()
-	files, err := filepath.Glob("../../../" + front + "/testdata/*.json")
+	files, err := filepath.Glob("../../../" + format + "/testdata/*.json")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d requests, %v", len(files), err)
 	}
@@ -55,7 +55,7 @@ func requests(t *testing.T, front string) map[string]*upstream.Request {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch front {
+		switch format {
 		case "messages":
 			if r, err := messages.ParseRequest(body); err == nil {
 				all[filepath.Base(f)] = r.Upstream()
@@ -69,8 +69,8 @@ func requests(t *testing.T, front string) map[string]*upstream.Request {
 	return all
 }
 
-// agents returns the requests of coding agents: many turns with thoughts, calls and
-// cache marks.
+// agents returns the requests of coding agents: many turns with thinking, tool calls
+// and cache marks.
 func agents(t *testing.T) map[string]*upstream.Request {
 	t.Helper()
 	m, err1 := messages.ParseRequest([]byte(workload.Agent()))
@@ -81,27 +81,27 @@ func agents(t *testing.T) map[string]*upstream.Request {
 	return map[string]*upstream.Request{"messages": m.Upstream(), "generatecontent": g.Upstream()}
 }
 
-// Nothing is told twice of a place. What holds throughout a conversation, and has
-// no effect on its answer, is one line for people.
-func TestToldOnce(t *testing.T) {
-	ups, asked := vendors(t), agents(t)
-	met := 0
+// TestReportedOnce checks that a loss is reported once for each place, and that
+// folding leaves few hints.
+func TestReportedOnce(t *testing.T) {
+	servers, agentRequests := adapters(t), agents(t)
+	count := 0
 	for _, way := range page.Requests {
 		all := requests(t, way.From)
-		all["agent"] = asked[way.From]
+		all["agent"] = agentRequests[way.From]
 		for file, r := range all {
 			if r.Model == "" {
 				r.Model = "some-model"
 			}
-			losses, err := upstream.Preflight(t.Context(), ups[way.To], r)
+			losses, err := upstream.Preflight(t.Context(), servers[way.To], r)
 			if err != nil {
 				continue
 			}
-			met += len(losses)
+			count += len(losses)
 			seen := map[content.Loss]bool{}
 			for _, l := range losses {
 				if seen[l] {
-					t.Errorf("%s from %s to %s: told twice: %v", file, way.From, way.To, l)
+					t.Errorf("%s from %s to %s: reported twice: %v", file, way.From, way.To, l)
 				}
 				seen[l] = true
 			}
@@ -116,19 +116,20 @@ func TestToldOnce(t *testing.T) {
 			}
 		}
 	}
-	if met < 500 {
-		t.Errorf("only %d losses were met: the test looks at nothing", met)
+	if count < 500 {
+		t.Errorf("only %d losses were reported", count)
 	}
 }
 
-// Whatever an adapter tells of real requests stands in the matrix: it is a rule of
-// a table, of a feature that the front can say, and no worse than the cell.
+// TestMatrixHolds checks that the matrix covers the losses of real requests: each is a
+// rule of a table, its feature is supported by the source format, and the cell is at
+// least as severe.
 func TestMatrixHolds(t *testing.T) {
 	m, err := page.Of(page.Requests, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ups, met := vendors(t), 0
+	servers, count := adapters(t), 0
 	for column, way := range m.Ways {
 		rules, err := way.Rules()
 		if err != nil {
@@ -138,31 +139,31 @@ func TestMatrixHolds(t *testing.T) {
 			if r.Model == "" {
 				r.Model = "some-model"
 			}
-			losses, err := upstream.Preflight(t.Context(), ups[way.To], r)
+			losses, err := upstream.Preflight(t.Context(), servers[way.To], r)
 			if err != nil {
-				continue // what cannot be said at all is an error and no loss
+				continue // unsupported requests are errors, not losses
 			}
 			for _, l := range losses {
-				met++
-				told := func(rule loss.Rule) bool { return rule.Severity == l.Severity && rule.Reason == l.Reason }
+				count++
+				matches := func(rule loss.Rule) bool { return rule.Severity == l.Severity && rule.Reason == l.Reason }
 				known := slices.ContainsFunc(rules, func(rule loss.Rule) bool {
-					return told(rule) && holds(m, column, rule)
+					return matches(rule) && holds(m, column, rule)
 				})
 				if !known {
-					t.Errorf("%s from %s to %s: the page does not have %s %s: %s", file, way.From, way.To, l.Severity, l.Path, l.Reason)
+					t.Errorf("%s from %s to %s: the matrix does not contain %s %s: %s", file, way.From, way.To, l.Severity, l.Path, l.Reason)
 				}
 			}
 		}
 	}
-	if met < 100 {
-		t.Errorf("only %d losses were met: the test looks at nothing", met)
+	if count < 100 {
+		t.Errorf("only %d losses were reported", count)
 	}
 }
 
-// holds reports whether the cell of a rule's feature says that it may happen.
+// holds reports whether the cell of a rule's feature covers the rule.
 func holds(m *page.Matrix, column int, r loss.Rule) bool {
 	i := slices.IndexFunc(m.Rows, func(row page.Row) bool { return row.Feature == r.Feature })
-	return i >= 0 && !m.Rows[i].Cells[column].Cannot && m.Rows[i].Cells[column].Worst >= r.Severity
+	return i >= 0 && !m.Rows[i].Cells[column].Unsupported && m.Rows[i].Cells[column].Worst >= r.Severity
 }
 
 func TestFormat(t *testing.T) {
@@ -174,12 +175,12 @@ func TestFormat(t *testing.T) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	for name, bad := range map[string]loss.Rule{
-		"no feature":     {Severity: content.LossHint, Reason: "a"},
-		"another's":      {Feature: "colour", Severity: content.LossHint, Reason: "a"},
-		"no severity":    {Feature: loss.Seed, Reason: "a"},
-		"no reason":      {Feature: loss.Seed, Severity: content.LossHint},
-		"several lines":  {Feature: loss.Seed, Severity: content.LossHint, Reason: "a\nb"},
-		"a severity too": {Feature: loss.Seed, Severity: content.LossDropped + 1, Reason: "a"},
+		"missing feature":           {Severity: content.LossHint, Reason: "a"},
+		"unknown feature":           {Feature: "colour", Severity: content.LossHint, Reason: "a"},
+		"missing severity":          {Feature: loss.Seed, Reason: "a"},
+		"missing reason":            {Feature: loss.Seed, Severity: content.LossHint},
+		"reason with several lines": {Feature: loss.Seed, Severity: content.LossHint, Reason: "a\nb"},
+		"unknown severity":          {Feature: loss.Seed, Severity: content.LossDropped + 1, Reason: "a"},
 	} {
 		if _, err := page.Format([]*loss.Rule{&bad}); err == nil {
 			t.Errorf("%s: no error", name)
@@ -191,7 +192,7 @@ func TestMatrix(t *testing.T) {
 	m := &page.Matrix{
 		Ways: []page.Way{{From: "messages", To: "openai"}, {From: "generatecontent", To: "messages"}},
 		Rows: []page.Row{
-			{Feature: "seed", Cells: []page.Cell{{Cannot: true}, {Worst: content.LossDropped}}},
+			{Feature: "seed", Cells: []page.Cell{{Unsupported: true}, {Worst: content.LossDropped}}},
 			{Feature: "response: text", Cells: []page.Cell{{}, {Worst: content.LossHint}}},
 		},
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// Format writes a table as a file has it: a line for each rule, sorted by
-// feature, severity and reason. A rule that stands in it twice is written once.
+// Format returns the text of a table file: one line for each rule, sorted by feature,
+// severity and reason. Duplicate rules are written once.
 func Format(rules []*loss.Rule) (string, error) {
 	list := make([]loss.Rule, len(rules))
 	for i, r := range rules {
@@ -31,8 +31,8 @@ func Format(rules []*loss.Rule) (string, error) {
 	return b.String(), nil
 }
 
-// sorted sorts rules and leaves out those that are in the list twice. Rules that
-// no table can show are an error.
+// sorted sorts rules and removes duplicates. It returns an error if a rule cannot be
+// written to a table.
 func sorted(rules []loss.Rule) ([]loss.Rule, error) {
 	order, err := features()
 	if err != nil {
@@ -43,9 +43,9 @@ func sorted(rules []loss.Rule) ([]loss.Rule, error) {
 		case !slices.Contains(order, r.Feature):
 			return nil, fmt.Errorf("feature %q is not one of internal/loss: %s", r.Feature, r.Reason)
 		case r.Severity < content.LossHint || r.Severity > content.LossDropped:
-			return nil, fmt.Errorf("severity %d: %s", r.Severity, r.Reason)
+			return nil, fmt.Errorf("unknown severity %d: %s", r.Severity, r.Reason)
 		case r.Reason == "" || strings.ContainsAny(r.Reason, "\t\n"):
-			return nil, fmt.Errorf("reason %q is no sentence of one line", r.Reason)
+			return nil, fmt.Errorf("reason %q is empty or contains a tab or a newline", r.Reason)
 		}
 	}
 	slices.SortFunc(rules, func(a, b loss.Rule) int {
@@ -58,8 +58,8 @@ func sorted(rules []loss.Rule) ([]loss.Rule, error) {
 	return slices.Compact(rules), nil
 }
 
-// File returns where the table of a name is kept, seen from any directory of the
-// module.
+// File returns the path of the table with the given name. It works in any directory of
+// the module.
 func File(name string) (string, error) { return inModule("internal/loss/page/tables/" + name + ".txt") }
 
 func inModule(path string) (string, error) {
@@ -77,10 +77,10 @@ func inModule(path string) (string, error) {
 	return "", err
 }
 
-// feature finds a feature in the source that declares them all.
+// feature matches the declaration of a feature in the source of package loss.
 var feature = regexp.MustCompile(`(?m)^\t[A-Z]\w* += "(.+)"$`)
 
-// features returns all features, in the order in which they are declared.
+// features returns all features in the order of their declaration.
 func features() ([]string, error) {
 	path, err := inModule("internal/loss/features.go")
 	if err != nil {
@@ -97,7 +97,7 @@ func features() ([]string, error) {
 	return list, nil
 }
 
-// Rules reads the tables of some codecs.
+// Rules reads the tables with the given names.
 func Rules(names ...string) ([]loss.Rule, error) {
 	var rules []loss.Rule
 	for _, name := range names {

@@ -4,15 +4,20 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
+	losses "github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/loss/losstable"
 	"github.com/polywire/polywire/internal/race"
 )
 
-// unchanged are schemas that a dialect takes as they are, white space included.
+// unchanged are schemas that a dialect accepts unchanged, white space included.
 var unchanged = []struct {
 	d Dialect
 	s content.Schema
@@ -39,13 +44,13 @@ func TestUnchanged(t *testing.T) {
 	}
 	for _, s := range []string{"", `{"type":"object","properties":{"a":{"type":"string"}}}`} {
 		if Fits(OpenAIStrict, content.Schema{JSON: s}) {
-			t.Errorf("%q fits a strict dialect", s)
+			t.Errorf("%q fits OpenAIStrict", s)
 		}
 	}
 }
 
-// TestUnchangedAllocs holds the promise that a schema which stays as it is costs
-// no memory: agents send dozens of them in every turn.
+// TestUnchangedAllocs checks that unchanged schemas are translated without
+// allocations. Agents send dozens of them in every turn.
 func TestUnchangedAllocs(t *testing.T) {
 	if race.Enabled {
 		t.Skip("pools drop things at random under the race detector")
@@ -55,9 +60,9 @@ func TestUnchangedAllocs(t *testing.T) {
 		limit := 0.0
 		switch {
 		case tt.d == OpenAIStrict:
-			limit = 10 // it counts names to see that all are required
+			limit = 10 // it counts the required names
 		case tt.d == MessagesStrict, tt.d == GeminiJSON && strings.Contains(tt.s.JSON, "$ref"):
-			limit = 6 // references are looked up and remembered
+			limit = 6 // resolved references are cached
 		}
 		if n := testing.AllocsPerRun(50, func() { Input(tt.d, tt.s) }); n > limit {
 			t.Errorf("dialect %d: %v allocations for %.60s, want at most %v", tt.d, n, tt.s.JSON, limit)
@@ -65,8 +70,8 @@ func TestUnchangedAllocs(t *testing.T) {
 	}
 }
 
-// TestHostile translates what tries to be large. That it ends, and within the
-// bounds that every translation has, is the test.
+// TestHostile checks that the translation of hostile schemas ends and stays within its
+// limits.
 func TestHostile(t *testing.T) {
 	wide := func(n int, f string) string {
 		var b strings.Builder
@@ -91,16 +96,15 @@ func TestHostile(t *testing.T) {
 		"pointers nowhere": `{"type":"object","properties":{` + wide(5000, `"%d":{"$ref":"#/properties/x%d"}`) + `}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for d := JSONSchema; int(d) < dialects; d++ {
-				translated(t, d, true, content.Schema{JSON: s})
-				translated(t, d, false, content.Schema{JSON: s})
+			for d := JSONSchema; int(d) < dialectCount; d++ {
+				checkTranslation(t, d, true, content.Schema{JSON: s})
+				checkTranslation(t, d, false, content.Schema{JSON: s})
 			}
 		})
 	}
 }
 
-// TestDocumented compares the tables of the package's documentation with those
-// that the code works by.
+// TestDocumented compares the table in the package documentation with keywordSpecs.
 func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -111,25 +115,25 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// documentation returns the table of keywords as doc.go has it.
+// documentation returns the table of keywords in the form of doc.go.
 func documentation() string {
 	word := func(r rule) string {
-		s := [...]string{keep: "stays", said: "reworded", without: "silent", ignored: "ignored", lost: "goes"}[r.action]
+		s := [...]string{actionKeep: "kept", actionRewrite: "rewritten", actionOmit: "omitted", actionIgnore: "ignored", actionRemove: "removed"}[r.action]
 		if r.reason != rNone {
 			s += " " + reasons[r.reason].severity.String()
 		}
 		return s
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "//\t%-22s %-16s %-16s %-16s %s\n", "", "GeminiSchema", "GeminiJSON", "MessagesStrict", "OpenAIStrict")
-	for i := range table {
-		k := &table[i]
-		fmt.Fprintf(&b, "//\t%-22s %-16s %-16s %-16s %s\n", k.name, word(k.gemini), word(k.geminiJSON), word(k.messages), word(k.open))
+	fmt.Fprintf(&b, "//\t%-22s %-18s %-16s %-18s %s\n", "", "GeminiSchema", "GeminiJSON", "MessagesStrict", "OpenAIStrict")
+	for i := range keywordSpecs {
+		k := &keywordSpecs[i]
+		fmt.Fprintf(&b, "//\t%-22s %-18s %-16s %-18s %s\n", k.name, word(k.geminiSchema), word(k.geminiJSON), word(k.messagesStrict), word(k.openAIStrict))
 	}
 	return b.String()
 }
 
-// BenchmarkTools translates the tools of an agent: 68 of the corpus's shapes.
+// BenchmarkTools translates the 68 tools of an agent.
 func BenchmarkTools(b *testing.B) {
 	var tools []content.Schema
 	for i := range 68 {
@@ -149,4 +153,71 @@ func BenchmarkTools(b *testing.B) {
 			})
 		})
 	}
+}
+
+// TestSpare checks that the schemas of one request grow within a common limit, and
+// that the first ones are translated as if they were alone.
+func TestSpare(t *testing.T) {
+	var props, all strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&props, `"property%d":{"type":"string","description":"what it is"},`, i)
+		fmt.Fprintf(&all, `"p%d":{"$ref":"#/$defs/a"},`, i)
+	}
+	s := content.Schema{JSON: `{"type":"object","properties":{` + strings.TrimSuffix(all.String(), ",") + `},"$defs":{"a":{"type":"object","properties":{` +
+		strings.TrimSuffix(props.String(), ",") + `}}}}`}
+	alone, none := Input(GeminiSchema, s)
+	if grown := len(alone) / len(s.JSON); grown < 10 {
+		t.Fatalf("the schema grows by %d only", grown)
+	}
+	for _, d := range []Dialect{GeminiSchema, JSONSchema, GeminiJSON, OpenAIStrict, MessagesStrict} {
+		alone, none := Input(d, s)
+		var spare Spare
+		size, source, cut := 0, 0, false
+		for i := range 1000 {
+			text, losses := spare.Input(d, s)
+			if i < maxSpareSchemas/2 && (text != alone || !cmp.Equal(losses, none)) {
+				t.Fatalf("dialect %d: schema %d differs from its translation without a Spare", d, i)
+			}
+			if cut = text != alone; cut && !slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Reason == reasons[rTooLarge].text }) {
+				t.Fatalf("dialect %d: schema %d is cut without a loss", d, i)
+			}
+			size, source = size+len(text), source+len(s.JSON)
+		}
+		if limit := 5*source + 2*maxSpareSchemas*extraBytes; size > limit {
+			t.Errorf("dialect %d: %d bytes of schemas became %d, want at most %d", d, source, size, limit)
+		}
+		if d == GeminiSchema && !cut {
+			t.Error("no schema was cut")
+		}
+	}
+	small := content.Schema{JSON: `{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}`}
+	want, losses := Input(GeminiSchema, small)
+	var spare Spare
+	for i := range 5000 { // schemas that hardly grow do not use the limit
+		text, lost := spare.Input(GeminiSchema, small)
+		if text != want || !cmp.Equal(losses, lost) {
+			t.Fatalf("small schema %d became %s", i, text)
+		}
+	}
+	if got, lost := Input(GeminiSchema, s); got != alone || !cmp.Equal(lost, none) {
+		t.Error("a schema without a Spare has changed")
+	}
+}
+
+// TestLossTable compares the reasons with the table of losses, for arguments and for
+// responses.
+func TestLossTable(t *testing.T) {
+	var rules []*losses.Rule
+	for _, r := range reasons {
+		severity := r.severity
+		if severity == 0 { // rMore has the severity of the losses that it represents
+			severity = content.LossDropped
+		}
+		for _, feature := range []string{losses.ToolSchema, losses.OutputSchema} {
+			if r.text != "" {
+				rules = append(rules, &losses.Rule{Feature: feature, Severity: severity, Reason: r.text})
+			}
+		}
+	}
+	losstable.Check(t, "schema", rules...)
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// A translation is what a test wants: losses are told as "severity path".
-type translation struct {
+// A translationTest is a schema, its expected translation and the expected losses,
+// each as "severity path".
+type translationTest struct {
 	name, in, want string
 	losses         []string
 }
@@ -22,7 +23,7 @@ func severities(losses []content.Loss) []string {
 	return out
 }
 
-func check(t *testing.T, d Dialect, f func(Dialect, content.Schema) (string, []content.Loss), tests []translation) {
+func check(t *testing.T, d Dialect, f func(Dialect, content.Schema) (string, []content.Loss), tests []translationTest) {
 	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -37,22 +38,22 @@ func check(t *testing.T, d Dialect, f func(Dialect, content.Schema) (string, []c
 	}
 }
 
-func TestGeminiSchema(t *testing.T) { check(t, GeminiSchema, Output, closedRules) }
+func TestGeminiSchema(t *testing.T) { check(t, GeminiSchema, Output, geminiSchemaTests) }
 
-// closedRules has a line for each rule of the closed dialect.
-var closedRules = []translation{
-	{"type in capitals", `{"type":"string"}`, `{"type":"STRING"}`, nil},
-	{"type in capitals already", `{"type":"INTEGER"}`, `{"type":"INTEGER"}`, nil},
+// geminiSchemaTests cover the rules of GeminiSchema.
+var geminiSchemaTests = []translationTest{
+	{"lower-case type", `{"type":"string"}`, `{"type":"STRING"}`, nil},
+	{"upper-case type", `{"type":"INTEGER"}`, `{"type":"INTEGER"}`, nil},
 	{"null in types", `{"type":["string","null"]}`, `{"type":"STRING","nullable":true}`, nil},
 	{"several types", `{"type":["string","integer"],"description":"d","minLength":1,"minimum":2}`,
 		`{"anyOf":[{"type":"STRING","description":"d","minLength":"1"},{"type":"INTEGER","description":"d","minimum":2}]}`, nil},
-	{"null alone", `{"type":"null"}`, `{"type":"NULL"}`, nil},
+	{"null only", `{"type":"null"}`, `{"type":"NULL"}`, nil},
 	{"true", `true`, `{}`, nil},
 	{"false", `false`, `{}`, []string{"degraded "}},
 	{"nullable", `{"type":"string","nullable":true}`, `{"type":"STRING","nullable":true}`, nil},
-	{"counts are strings", `{"type":"array","items":{"type":"string","minLength":1,"maxLength":9},"minItems":1,"maxItems":3}`,
+	{"counts", `{"type":"array","items":{"type":"string","minLength":1,"maxLength":9},"minItems":1,"maxItems":3}`,
 		`{"type":"ARRAY","items":{"type":"STRING","minLength":"1","maxLength":"9"},"maxItems":"3","minItems":"1"}`, nil},
-	{"items are required", `{"type":"array"}`, `{"type":"ARRAY","items":{}}`, nil},
+	{"array without items", `{"type":"array"}`, `{"type":"ARRAY","items":{}}`, nil},
 	{"const", `{"const":"a"}`, `{"type":"STRING","enum":["a"]}`, nil},
 	{"const of a number", `{"type":"number","const":2.50,"description":"d"}`,
 		`{"type":"NUMBER","description":"d\nAllowed values: 2.50"}`, []string{"degraded const"}},
@@ -64,95 +65,95 @@ var closedRules = []translation{
 	{"enum of mixed types", `{"enum":["a",1]}`,
 		`{"anyOf":[{"type":"STRING","enum":["a"]},{"type":"INTEGER","description":"Allowed values: 1"}]}`,
 		[]string{"degraded anyOf.1.enum"}},
-	{"enum narrowed by type", `{"type":"string","enum":["a",1]}`, `{"type":"STRING","enum":["a"]}`, nil},
-	{"exclusive bounds of whole numbers", `{"type":"integer","exclusiveMinimum":0,"exclusiveMaximum":10}`,
+	{"enum with values of other types", `{"type":"string","enum":["a",1]}`, `{"type":"STRING","enum":["a"]}`, nil},
+	{"exclusive limits of integers", `{"type":"integer","exclusiveMinimum":0,"exclusiveMaximum":10}`,
 		`{"type":"INTEGER","minimum":1,"maximum":9}`, nil},
-	{"exclusive bound of fractions", `{"type":"number","exclusiveMinimum":0}`, `{"type":"NUMBER","minimum":0}`,
+	{"exclusive limit of numbers", `{"type":"number","exclusiveMinimum":0}`, `{"type":"NUMBER","minimum":0}`,
 		[]string{"degraded exclusiveMinimum"}},
 	{"exclusive flag of draft 4", `{"type":"integer","minimum":5,"exclusiveMinimum":true}`, `{"type":"INTEGER","minimum":6}`, nil},
-	{"optional of pydantic", `{"anyOf":[{"type":"string","maxLength":4},{"type":"null"}],"default":null,"title":"Name"}`,
+	{"optional field of pydantic", `{"anyOf":[{"type":"string","maxLength":4},{"type":"null"}],"default":null,"title":"Name"}`,
 		`{"type":"STRING","title":"Name","nullable":true,"maxLength":"4","default":null}`, nil},
-	{"anyOf stands alone", `{"description":"d","anyOf":[{"type":"string"},{"type":"integer","description":"own"}]}`,
+	{"anyOf with a description", `{"description":"d","anyOf":[{"type":"string"},{"type":"integer","description":"own"}]}`,
 		`{"anyOf":[{"type":"STRING","description":"d"},{"type":"INTEGER","description":"own"}]}`, nil},
 	{"anyOf with three and null", `{"anyOf":[{"type":"string"},{"type":"null"},{"type":"integer"}]}`,
 		`{"anyOf":[{"type":"STRING","nullable":true},{"type":"INTEGER"}]}`, nil},
-	{"what stands beside anyOf goes into it", `{"type":"string","anyOf":[{"format":"date"},{"pattern":"^x"}]}`,
+	{"anyOf with siblings", `{"type":"string","anyOf":[{"format":"date"},{"pattern":"^x"}]}`,
 		`{"anyOf":[{"type":"STRING","format":"date"},{"type":"STRING","pattern":"^x"}]}`, nil},
-	{"literals are an enum", `{"description":"d","anyOf":[{"const":"a"},{"type":"string","const":"b"}]}`,
+	{"constant alternatives", `{"description":"d","anyOf":[{"const":"a"},{"type":"string","const":"b"}]}`,
 		`{"type":"STRING","description":"d","enum":["a","b"]}`, nil},
 	{"oneOf", `{"oneOf":[{"type":"string"},{"type":"integer"}]}`, `{"anyOf":[{"type":"STRING"},{"type":"INTEGER"}]}`,
 		[]string{"degraded oneOf"}},
-	{"conditions beside members", `{"type":"object","properties":{"a":{"type":"string"}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`,
+	{"conditions next to properties", `{"type":"object","properties":{"a":{"type":"string"}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`,
 		`{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`, []string{"degraded anyOf"}},
 	{"allOf", `{"allOf":[{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]},` +
 		`{"properties":{"b":{"type":"integer"},"a":{"minLength":2}},"required":["b","a"]}]}`,
 		`{"type":"OBJECT","properties":{"a":{"type":"STRING","minLength":"2"},"b":{"type":"INTEGER"}},"required":["a","b"]}`, nil},
-	{"allOf takes the strictest", `{"type":"integer","allOf":[{"minimum":2,"maximum":9},{"minimum":3},{"type":"number","maximum":7.5}]}`,
+	{"limits in allOf", `{"type":"integer","allOf":[{"minimum":2,"maximum":9},{"minimum":3},{"type":"number","maximum":7.5}]}`,
 		`{"type":"INTEGER","minimum":3,"maximum":7.5}`, nil},
 	{"allOf of one reference", `{"allOf":[{"$ref":"#/$defs/c"}],"default":"r","$defs":{"c":{"type":"string","enum":["r","g"]}}}`,
 		`{"type":"STRING","enum":["r","g"],"default":"r"}`, nil},
-	{"allOf that contradicts", `{"allOf":[{"type":"string"},{"type":"integer"}]}`, `{}`, []string{"degraded "}},
-	{"reference with a neighbour", `{"type":"object","properties":{"p":{"$ref":"#/definitions/p","description":"own"}},` +
+	{"contradictory allOf", `{"allOf":[{"type":"string"},{"type":"integer"}]}`, `{}`, []string{"degraded "}},
+	{"reference with a sibling", `{"type":"object","properties":{"p":{"$ref":"#/definitions/p","description":"own"}},` +
 		`"definitions":{"p":{"type":"number","description":"general"}}}`,
 		`{"type":"OBJECT","properties":{"p":{"type":"NUMBER","description":"own"}}}`, nil},
-	{"reference to nothing", `{"type":"object","properties":{"p":{"$ref":"#/$defs/none"},"q":{"$ref":"https://x.example/s"}}}`,
+	{"unresolvable reference", `{"type":"object","properties":{"p":{"$ref":"#/$defs/none"},"q":{"$ref":"https://x.example/s"}}}`,
 		`{"type":"OBJECT","properties":{"p":{},"q":{}}}`, []string{"dropped properties.p.$ref", "dropped properties.q.$ref"}},
 	{"reference by pointer", `{"type":"object","properties":{"a/b":{"type":"string"},"c":{"$ref":"#/properties/a~1b"}}}`,
 		`{"type":"OBJECT","properties":{"a/b":{"type":"STRING"},"c":{"type":"STRING"}}}`, nil},
 	{"reference to itself only", `{"$ref":"#"}`, `{}`, []string{"degraded "}},
-	{"recursion is cut", `{"$defs":{"n":{"type":"object","properties":{"k":{"type":"array","items":{"$ref":"#/$defs/n"}}}}},"$ref":"#/$defs/n"}`,
+	{"recursion", `{"$defs":{"n":{"type":"object","properties":{"k":{"type":"array","items":{"$ref":"#/$defs/n"}}}}},"$ref":"#/$defs/n"}`,
 		`{"type":"OBJECT","properties":{"k":{"type":"ARRAY","items":{"type":"OBJECT","properties":{"k":{"type":"ARRAY","items":{"type":"OBJECT"}}}}}}}`,
 		[]string{"degraded properties.k.items.properties.k.items"}},
 	{"properties named like keywords", `{"type":"object","properties":{"type":{"type":"string"},"$ref":{"type":"string"},` +
 		`"const":{"type":"object","properties":{"enum":{"type":"integer"}}},"properties":{"type":"string"}},"required":["$ref","type"]}`,
 		`{"type":"OBJECT","properties":{"type":{"type":"STRING"},"$ref":{"type":"STRING"},` +
 			`"const":{"type":"OBJECT","properties":{"enum":{"type":"INTEGER"}}},"properties":{"type":"STRING"}},"required":["$ref","type"]}`, nil},
-	{"free values are not looked into", `{"type":"object","default":{"$ref":"#","type":"x","n":1.50},"examples":[{"const":1}]}`,
+	{"keywords in default and examples", `{"type":"object","default":{"$ref":"#","type":"x","n":1.50},"examples":[{"const":1}]}`,
 		`{"type":"OBJECT","default":{"$ref":"#","type":"x","n":1.50},"example":{"const":1}}`, nil},
 	{"several examples", `{"type":"string","examples":["a","b"]}`, `{"type":"STRING","example":"a"}`, []string{"hint examples"}},
 	{"closed object", `{"type":"object","properties":{"a":{}},"additionalProperties":false}`, `{"type":"OBJECT","properties":{"a":{}}}`,
 		[]string{"hint additionalProperties"}},
 	{"map", `{"type":"object","additionalProperties":{"type":"string"}}`, `{"type":"OBJECT"}`, []string{"dropped additionalProperties"}},
-	{"free object", `{"type":"object","additionalProperties":{}}`, `{"type":"OBJECT"}`, []string{"degraded additionalProperties"}},
+	{"arbitrary properties", `{"type":"object","additionalProperties":{}}`, `{"type":"OBJECT"}`, []string{"degraded additionalProperties"}},
 	{"required without a property", `{"type":"object","required":["x"]}`, `{"type":"OBJECT","properties":{"x":{}},"required":["x"]}`, nil},
 	{"forbidden property", `{"type":"object","properties":{"a":false,"b":true},"required":["b"]}`,
 		`{"type":"OBJECT","properties":{"b":{}},"required":["b"]}`, []string{"degraded properties.a"}},
 	{"forbidden properties only", `{"type":"object","properties":{"a":false}}`, `{"type":"OBJECT"}`, []string{"degraded properties.a"}},
-	{"order is kept where it is known", `{"type":"object","properties":{"a":{}},"propertyOrdering":["a","z"]}`,
+	{"property order with an unknown name", `{"type":"object","properties":{"a":{}},"propertyOrdering":["a","z"]}`,
 		`{"type":"OBJECT","properties":{"a":{}},"propertyOrdering":["a"]}`, nil},
 	{"closed tuple", `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":false}`,
 		`{"type":"ARRAY","items":{"anyOf":[{"type":"STRING"},{"type":"INTEGER"}]},"maxItems":"2"}`, []string{"degraded items"}},
 	{"tuple of draft 7", `{"type":"array","items":[{"type":"number"},{"type":"number"}],"additionalItems":false}`,
 		`{"type":"ARRAY","items":{"type":"NUMBER"},"maxItems":"2"}`, nil},
-	{"type from the keywords", `{"properties":{"a":{"type":"string"}}}`, `{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`,
+	{"inferred type", `{"properties":{"a":{"type":"string"}}}`, `{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`,
 		[]string{"hint "}},
-	{"constraints without a word", `{"type":"array","items":{"type":"number","multipleOf":2},"uniqueItems":true,"contains":{"const":2}}`,
+	{"unsupported constraints", `{"type":"array","items":{"type":"number","multipleOf":2},"uniqueItems":true,"contains":{"const":2}}`,
 		`{"type":"ARRAY","items":{"type":"NUMBER"}}`, []string{"degraded uniqueItems", "degraded contains", "degraded items.multipleOf"}},
 	{"conditions", `{"type":"string","not":{"const":"x"},"if":{"minLength":2},"then":{"pattern":"a"}}`, `{"type":"STRING"}`,
 		[]string{"dropped not", "dropped if", "dropped then"}},
-	{"patterns of names", `{"type":"object","patternProperties":{"^x":{"type":"string"}},"propertyNames":{"pattern":"a"}}`,
+	{"patternProperties and propertyNames", `{"type":"object","patternProperties":{"^x":{"type":"string"}},"propertyNames":{"pattern":"a"}}`,
 		`{"type":"OBJECT"}`, []string{"dropped patternProperties", "degraded propertyNames"}},
-	{"notes", `{"$schema":"s","$id":"i","$comment":"c","type":"string","readOnly":true,"x-order":1}`, `{"type":"STRING"}`,
+	{"annotations", `{"$schema":"s","$id":"i","$comment":"c","type":"string","readOnly":true,"x-order":1}`, `{"type":"STRING"}`,
 		[]string{"hint $id", "hint $comment", "hint readOnly", "hint x-order"}},
 	{"formats", `{"type":["string","integer"],"format":"int64"}`, `{"anyOf":[{"type":"STRING"},{"type":"INTEGER","format":"int64"}]}`, nil},
-	{"malformed", `{"type":"strange","properties":null,"required":"a","minLength":-1}`, `{}`,
+	{"malformed keywords", `{"type":"strange","properties":null,"required":"a","minLength":-1}`, `{}`,
 		[]string{"degraded type", "degraded required", "degraded minLength"}},
 	{"two sets of alternatives", `{"anyOf":[{"type":"string"},{"type":"integer"}],"allOf":[{"anyOf":[{"minLength":1},{"minimum":1}]}]}`,
 		`{"anyOf":[{"type":"STRING"},{"type":"INTEGER"}]}`, []string{"dropped anyOf"}},
 }
 
-// TestGeminiInput has the rules for the root of a function's parameters.
+// TestGeminiInput checks the rules for the root of a function's parameters.
 func TestGeminiInput(t *testing.T) {
-	check(t, GeminiSchema, Input, []translation{
+	check(t, GeminiSchema, Input, []translationTest{
 		{"no arguments", `{"type":"object","properties":{}}`, ``, nil},
-		{"nothing said", ``, ``, nil},
-		{"anything", `true`, ``, []string{"hint "}},
-		{"no arguments, and notes", `{"type":"object","description":"d","properties":{"a":false}}`, ``, []string{"degraded properties.a", "hint description"}},
-		{"free arguments", `{"type":"object","additionalProperties":true}`, ``, []string{"degraded additionalProperties"}},
-		{"type is added", `{"properties":{"a":{"type":"string"}}}`, `{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`, nil},
-		{"never null", `{"type":["object","null"],"properties":{"a":{"type":"string"}}}`,
+		{"empty text", ``, ``, nil},
+		{"schema without constraints", `true`, ``, []string{"hint "}},
+		{"annotated schema without arguments", `{"type":"object","description":"d","properties":{"a":false}}`, ``, []string{"degraded properties.a", "hint description"}},
+		{"arbitrary arguments", `{"type":"object","additionalProperties":true}`, ``, []string{"degraded additionalProperties"}},
+		{"missing type", `{"properties":{"a":{"type":"string"}}}`, `{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`, nil},
+		{"null in the root's types", `{"type":["object","null"],"properties":{"a":{"type":"string"}}}`,
 			`{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`, nil},
-		{"no object", `{"type":"string"}`, ``, []string{"dropped "}},
+		{"root that is not an object", `{"type":"string"}`, ``, []string{"dropped "}},
 		{"root reference", `{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}}`,
 			`{"type":"OBJECT","properties":{"b":{"type":"STRING"}}}`, nil},
 		{"root alternatives", `{"anyOf":[` +
@@ -161,6 +162,6 @@ func TestGeminiInput(t *testing.T) {
 			`{"type":"OBJECT","properties":{"kind":{"type":"STRING","enum":["a","b"]},"x":{"type":"STRING"}},"required":["kind"]}`,
 			[]string{"degraded anyOf", "hint additionalProperties"}},
 		{"not JSON", `{"a"`, ``, []string{"dropped "}},
-		{"no schema", `[]`, ``, []string{"dropped "}},
+		{"array instead of a schema", `[]`, ``, []string{"dropped "}},
 	})
 }

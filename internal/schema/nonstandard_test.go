@@ -12,26 +12,25 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// An oddity makes schemas that nobody would write: any keyword beside any other,
-// with values of its shape and of others. Names are unique, as in all checked
-// documents.
-type oddity struct{ *rand.Rand }
+// A nonstandardGenerator makes unusual schemas: any keyword next to any other, with
+// values of its shape and of others. Names are unique, as in all validated documents.
+type nonstandardGenerator struct{ *rand.Rand }
 
-func (g oddity) one(list ...string) string { return list[g.IntN(len(list))] }
+func (g nonstandardGenerator) one(list ...string) string { return list[g.IntN(len(list))] }
 
 // schema returns the text of a schema.
-func (g oddity) schema(depth int) string {
+func (g nonstandardGenerator) schema(depth int) string {
 	if g.IntN(12) == 0 {
 		return g.one("true", "false", "{}", "null", "1")
 	}
 	var members []string
 	used := map[string]bool{}
 	for range g.IntN(6) {
-		kw := keyword(g.IntN(keywords))
+		kw := keyword(g.IntN(keywordCount))
 		if g.IntN(3) == 0 {
 			kw = []keyword{kType, kProperties, kAnyOf, kEnum, kRef, kAllOf, kItems, kRequired}[g.IntN(8)]
 		}
-		name := table[kw].name
+		name := keywordSpecs[kw].name
 		if kw == kOther {
 			name = g.one("x-note", "", "Type", "a.b", "$dynamicAnchor")
 		}
@@ -39,37 +38,37 @@ func (g oddity) schema(depth int) string {
 			continue
 		}
 		used[name] = true
-		s := table[kw].shape
+		s := keywordSpecs[kw].shape
 		if g.IntN(6) == 0 {
-			s = shape(g.IntN(int(either) + 1))
+			s = shape(g.IntN(int(shapeSchemaOrList) + 1))
 		}
-		members = append(members, text_(name)+":"+g.value(kw, s, depth))
+		members = append(members, marshal(name)+":"+g.value(kw, s, depth))
 	}
 	return "{" + strings.Join(members, ",") + "}"
 }
 
 // value returns the text of a value of shape s.
-func (g oddity) value(kw keyword, s shape, depth int) string {
+func (g nonstandardGenerator) value(kw keyword, s shape, depth int) string {
 	if g.IntN(25) == 0 {
 		return "null"
 	}
 	switch s {
-	case flag:
+	case shapeBool:
 		return g.one("true", "false")
-	case text:
+	case shapeString:
 		if kw == kRef {
 			return g.one(`"#"`, `"#/$defs/x"`, `"#/$defs/y"`, `"#/definitions/x"`, `"#/properties/a"`, `"#/anyOf/1"`, `"#name"`, `"http://a.example/s"`, `""`)
 		}
 		return g.one(`"a"`, `""`, `"int64"`, `"A\u0000\"\\\u00e9"`)
-	case number, bound:
+	case shapeNumber, shapeBound:
 		return g.one("0", "-0", "1.0", "2.5", "-3", "1e400", "1e-7", "9007199254740993", `"4"`, "true", "false")
-	case count:
+	case shapeCount:
 		return g.one("0", "1", "7", "-1", "1.0", "2.5", `"3"`, `" 4 "`, "99999999999999999999")
-	case names:
+	case shapeStrings:
 		return g.list(3, func() string { return g.one(`"a"`, `"b"`, `"type"`, `"z"`) })
-	case list:
+	case shapeList:
 		return g.list(3, g.free)
-	case oneType:
+	case shapeType:
 		one := func() string {
 			return g.one(`"string"`, `"INTEGER"`, `"number"`, `"object"`, `"OBJECT"`, `"array"`, `"null"`, `"boolean"`, `"TYPE_UNSPECIFIED"`, `"odd"`)
 		}
@@ -77,7 +76,7 @@ func (g oddity) value(kw keyword, s shape, depth int) string {
 			return g.list(3, one)
 		}
 		return one()
-	case free:
+	case shapeAny:
 		return g.free()
 	}
 	if depth == 0 {
@@ -85,13 +84,13 @@ func (g oddity) value(kw keyword, s shape, depth int) string {
 	}
 	inner := func() string { return g.schema(depth - 1) }
 	switch {
-	case s == schemas, s == either && g.IntN(3) == 0:
+	case s == shapeSchemas, s == shapeSchemaOrList && g.IntN(3) == 0:
 		return g.list(4, inner)
-	case s == members:
+	case s == shapeSchemaMap:
 		var list []string
 		for _, name := range []string{"a", "b", "type", "x", "y"} {
 			if g.IntN(2) == 0 {
-				list = append(list, text_(name)+":"+inner())
+				list = append(list, marshal(name)+":"+inner())
 			}
 		}
 		return "{" + strings.Join(list, ",") + "}"
@@ -99,31 +98,31 @@ func (g oddity) value(kw keyword, s shape, depth int) string {
 	return inner()
 }
 
-func (g oddity) list(most int, f func() string) string {
+func (g nonstandardGenerator) list(maxLen int, f func() string) string {
 	var list []string
-	for range g.IntN(most + 1) {
+	for range g.IntN(maxLen + 1) {
 		list = append(list, f())
 	}
 	return "[" + strings.Join(list, ",") + "]"
 }
 
-func (g oddity) free() string {
+func (g nonstandardGenerator) free() string {
 	return g.one("null", "true", "false", "1", "1.5", `"a"`, `"b"`, `[1]`, `{"type":1}`, `{}`, `[]`, `{"a":["b"]}`)
 }
 
 var (
-	odd  = cmdline.Uint64("odd", 1000, "how many odd schemas TestOdd translates")
-	seed = cmdline.Uint64("seed", 0, "with which of them it begins")
+	nonstandardCount = cmdline.Uint64("nonstandard", 1000, "number of schemas that TestNonstandard translates")
+	firstSeed        = cmdline.Uint64("seed", 0, "first seed of TestNonstandard")
 )
 
-// TestOdd translates odd schemas to every dialect.
-func TestOdd(t *testing.T) {
-	for n := range *odd {
-		seed := *seed + n
-		g := oddity{rand.New(rand.NewPCG(seed, 7))}
+// TestNonstandard translates unusual schemas to every dialect.
+func TestNonstandard(t *testing.T) {
+	for n := range *nonstandardCount {
+		seed := *firstSeed + n
+		g := nonstandardGenerator{rand.New(rand.NewPCG(seed, 7))}
 		s := g.schema(1 + g.IntN(3))
 		for n := range byte(4) {
-			everywhere(t, s, n|byte(seed)<<2)
+			checkAll(t, s, n|byte(seed)<<2)
 		}
 		if t.Failed() {
 			t.Fatalf("seed %d: %s", seed, s)
@@ -131,42 +130,43 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// resolves checks that references lead somewhere in what a dialect looks at.
-func resolves(t *testing.T, d Dialect, s, out string) {
+// checkReferences checks that references resolve within the keywords that a dialect
+// does not ignore.
+func checkReferences(t *testing.T, d Dialect, s, out string) {
 	t.Helper()
 	var from, to jsonwire.Doc
 	if from.Parse(s, jsonwire.Limits{}) != nil || to.Parse(out, jsonwire.Limits{Depth: 1000}) != nil {
 		t.Fatal(s)
 	}
-	if ref := dangling(d, from.Root(), to.Root(), to.Root()); ref != "" {
-		t.Errorf("dialect %d: %s became\n%s, where %s leads nowhere", d, s, out, ref)
+	if ref := danglingRef(d, from.Root(), to.Root(), to.Root()); ref != "" {
+		t.Errorf("dialect %d: %s became\n%s, where %s cannot be resolved", d, s, out, ref)
 	}
 }
 
-// dangling returns a reference in v that leads nowhere in to, and did in from.
-func dangling(d Dialect, from, to, v value) string {
+// danglingRef returns a reference in v that resolves in from but not in to.
+func danglingRef(d Dialect, from, to, v value) string {
 	for name, x := range v.Members() {
-		kw := byName[name]
+		kw := keywordsByName[name]
 		var inner []value
-		switch s := table[kw].shape; {
+		switch s := keywordSpecs[kw].shape; {
 		case kw == kRef:
-			if ref := x.Str(); pointed(from, ref).Exists() && !pointed(to, ref).Exists() {
+			if ref := x.Str(); followPlain(from, ref).Exists() && !followPlain(to, ref).Exists() {
 				return ref
 			}
-		case d.rule(kw).action == ignored:
-		case s == schema, s == either && x.Kind() == jsonwire.Object:
+		case d.rule(kw).action == actionIgnore:
+		case s == shapeSchema, s == shapeSchemaOrList && x.Kind() == jsonwire.Object:
 			inner = append(inner, x)
-		case s == schemas || s == either:
+		case s == shapeSchemas || s == shapeSchemaOrList:
 			for _, y := range x.Elems() {
 				inner = append(inner, y)
 			}
-		case s == members:
+		case s == shapeSchemaMap:
 			for _, y := range x.Members() {
 				inner = append(inner, y)
 			}
 		}
 		for _, y := range inner {
-			if ref := dangling(d, from, to, y); ref != "" {
+			if ref := danglingRef(d, from, to, y); ref != "" {
 				return ref
 			}
 		}
@@ -174,8 +174,8 @@ func dangling(d Dialect, from, to, v value) string {
 	return ""
 }
 
-// pointed returns the schema that a plain pointer leads to.
-func pointed(root value, ref string) value {
+// followPlain resolves a pointer without escapes.
+func followPlain(root value, ref string) value {
 	steps := strings.Split(ref, "/")
 	if steps[0] != "#" {
 		return value{}
@@ -193,20 +193,21 @@ func pointed(root value, ref string) value {
 	return root
 }
 
-// everywhere checks the translations of s to every dialect: as the schema of
-// arguments if bit 0 of n is clear, as OpenAPI if bit 1 is set, and as a property
-// that is named like the keyword of the others.
-func everywhere(t *testing.T, s string, n byte) {
+// checkAll checks the translations of s to every dialect: as the schema of arguments
+// if bit 0 of n is clear, as OpenAPI if bit 1 is set, and as a property whose name is
+// the keyword in the other bits.
+func checkAll(t *testing.T, s string, n byte) {
 	t.Helper()
 	of := content.Schema{JSON: s, OpenAPI: n&2 != 0}
-	for d := JSONSchema; int(d) < dialects; d++ {
-		translated(t, d, n&1 == 0, of)
-		named(t, d, of, keyword(1+int(n>>2)%(keywords-1)))
+	for d := JSONSchema; int(d) < dialectCount; d++ {
+		checkTranslation(t, d, n&1 == 0, of)
+		checkNameIndependent(t, d, of, keyword(1+int(n>>2)%(keywordCount-1)))
 	}
 }
 
-// stable checks that what a dialect takes stays as it is in that dialect.
-func stable(t *testing.T, d Dialect, input bool, s content.Schema, out string) {
+// checkStable checks that the translation of a translation to the same dialect is the
+// same.
+func checkStable(t *testing.T, d Dialect, input bool, s content.Schema, out string) {
 	t.Helper()
 	f := Output
 	if input {
@@ -214,9 +215,9 @@ func stable(t *testing.T, d Dialect, input bool, s content.Schema, out string) {
 	}
 	if d == GeminiSchema {
 		if strings.Contains(out, `"propertyOrdering":`) || strings.Contains(out, `"type":"NULL"`) {
-			return // it becomes the order; and alternatives that are null become a flag
+			return // these have another form in JSON Schema
 		}
-		// As OpenAPI it is passed on, so it goes by way of JSON Schema.
+		// OpenAPI schemas are not translated to GeminiSchema, so the test translates to JSON Schema first.
 		wide, losses := f(JSONSchema, content.Schema{JSON: out, OpenAPI: true})
 		back, more := f(d, content.Schema{JSON: wide})
 		if losses = append(losses, more...); back != out || len(losses) > 0 {
@@ -226,30 +227,31 @@ func stable(t *testing.T, d Dialect, input bool, s content.Schema, out string) {
 	}
 	again, losses := f(d, content.Schema{JSON: out})
 	hints := !slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Severity != content.LossHint })
-	// A root without arguments is left out once it says nothing else any more.
+	// A root without arguments may be omitted after the first translation has dropped its other keywords.
 	if again != out && !(d == GeminiJSON && again == "" && hints) {
 		t.Errorf("dialect %d input %t: %s became\n%s, and that\n%s\n%v", d, input, s.JSON, out, again, losses)
 	}
 }
 
-// named checks that a property is translated alike, whatever its name.
-func named(t *testing.T, d Dialect, s content.Schema, kw keyword) {
+// checkNameIndependent checks that the translation of a property does not depend on
+// its name.
+func checkNameIndependent(t *testing.T, d Dialect, s content.Schema, kw keyword) {
 	t.Helper()
 	if strings.Contains(s.JSON, "$ref") || len(s.JSON) > 10_000 {
-		return // what a reference leads to would have to be named as well
+		return // pointers contain the name
 	}
 	wrap := func(name string) string {
-		return `{"type":"object","properties":{` + text_(name) + `:` + s.JSON + `}}`
+		return `{"type":"object","properties":{` + marshal(name) + `:` + s.JSON + `}}`
 	}
 	const plain = "q9"
 	s1, losses1 := Output(d, content.Schema{JSON: wrap(plain), OpenAPI: s.OpenAPI})
-	name := table[kw].name
+	name := keywordSpecs[kw].name
 	s2, losses2 := Output(d, content.Schema{JSON: wrap(name), OpenAPI: s.OpenAPI})
 	if i := strings.Index(s1, `"`+plain+`"`); i >= 0 {
-		s1 = s1[:i] + text_(name) + s1[i+len(plain)+2:]
+		s1 = s1[:i] + marshal(name) + s1[i+len(plain)+2:]
 		s1 = strings.Replace(s1, `"required":["`+plain+`"]`, `"required":["`+name+`"]`, 1)
 	}
-	// A long name may be what makes a schema too large, or a path too long.
+	// A longer name may exceed the limits of schemas and paths.
 	limited := func(l content.Loss) bool {
 		return l.Reason == reasons[rTooLarge].text || strings.HasSuffix(l.Path, "…")
 	}
@@ -261,9 +263,9 @@ func named(t *testing.T, d Dialect, s content.Schema, kw keyword) {
 	}
 }
 
-// accounted checks that each member of a source is in what became of it, or said
-// in other words, or reported.
-func accounted(t *testing.T, d Dialect, s content.Schema, out string, losses []content.Loss) {
+// checkAccounted checks that each member of a source is in the translation,
+// represented by other members, or reported.
+func checkAccounted(t *testing.T, d Dialect, s content.Schema, out string, losses []content.Loss) {
 	t.Helper()
 	if len(losses) > maxLosses {
 		return
@@ -272,67 +274,67 @@ func accounted(t *testing.T, d Dialect, s content.Schema, out string, losses []c
 	if from.Parse(s.JSON, jsonwire.Limits{}) != nil || to.Parse(out, jsonwire.Limits{Depth: 1000}) != nil {
 		return
 	}
-	a := accountant{d: d, openAPI: s.OpenAPI, lost: map[string]bool{}}
+	a := accountant{d: d, openAPI: s.OpenAPI, reported: map[string]bool{}}
 	for _, l := range losses {
 		if l.Reason == reasons[rTooLarge].text || l.Reason == reasons[rRootType].text {
-			return // tells of all the rest
+			return // this loss covers the rest
 		}
-		a.lost[l.Path] = true
+		a.reported[l.Path] = true
 	}
 	if path := a.schema(nil, from.Root(), to.Root()); path != "" {
-		t.Errorf("dialect %d: %s became\n%s, and nobody hears of %s: %v", d, s.JSON, out, path, losses)
+		t.Errorf("dialect %d: %s became\n%s, and %s is not reported: %v", d, s.JSON, out, path, losses)
 	}
 }
 
 // An accountant compares a schema with its translation.
 type accountant struct {
-	d       Dialect
-	openAPI bool
-	lost    map[string]bool
+	d        Dialect
+	openAPI  bool
+	reported map[string]bool
 }
 
-// schema returns the path of a member that is gone without a word.
+// schema returns the path of a member that is missing and not reported.
 func (a *accountant) schema(path []string, from, to value) string {
 	for name := range from.Members() {
-		switch byName[name] {
+		switch keywordsByName[name] {
 		case kAnyOf, kOneOf:
 			if a.d != OpenAIStrict || len(path) > 0 {
-				continue // the root is an object there, as that of arguments
+				continue // the root is an object, as that of arguments
 			}
 			return ""
 		case kRef, kAllOf:
-			return "" // it is put together with others
+			return "" // the schema is merged with others
 		}
 	}
 	for name, x := range from.Members() {
-		kw := byName[name]
+		kw := keywordsByName[name]
 		here := append(slices.Clip(path), name)
-		if a.lost[joined(here, nil)] || x.Kind() == jsonwire.Null && table[kw].shape != free {
+		if a.reported[joined(here, nil)] || x.Kind() == jsonwire.Null && keywordSpecs[kw].shape != shapeAny {
 			continue
 		}
-		if (kw == kEnum || kw == kConst) && (a.lost[joined(path, []string{"enum"})] || a.lost[joined(path, []string{"const"})]) {
-			continue // they contradict one another
+		if (kw == kEnum || kw == kConst) && (a.reported[joined(path, []string{"enum"})] || a.reported[joined(path, []string{"const"})]) {
+			continue // they contradict each other
 		}
 		y := to.Get(name)
 		if !y.Exists() {
-			if !a.reworded(kw, x, from, to) {
+			if !a.isRewritten(kw, x, from, to) {
 				return joined(here, nil)
 			}
 			continue
 		}
-		if bad := a.parts(here, table[kw].shape, x, y); bad != "" {
+		if bad := a.parts(here, keywordSpecs[kw].shape, x, y); bad != "" {
 			return bad
 		}
 	}
 	return ""
 }
 
-// parts does the same for the schemas in the value of a keyword.
+// parts implements schema for the schemas in the value of a keyword.
 func (a *accountant) parts(path []string, s shape, x, y value) string {
 	switch {
-	case s == schema, s == either && x.Kind() == jsonwire.Object:
+	case s == shapeSchema, s == shapeSchemaOrList && x.Kind() == jsonwire.Object:
 		return a.schema(path, x, y)
-	case s == members:
+	case s == shapeSchemaMap:
 		for name, z := range x.Members() {
 			if !y.Get(name).Exists() {
 				return joined(append(slices.Clip(path), name), nil)
@@ -345,29 +347,29 @@ func (a *accountant) parts(path []string, s shape, x, y value) string {
 	return ""
 }
 
-// reworded reports whether a member that is gone was said in other words, or
-// said nothing.
-func (a *accountant) reworded(kw keyword, x, from, to value) bool {
+// isRewritten reports whether a missing member is represented by other members or has
+// no effect.
+func (a *accountant) isRewritten(kw keyword, x, from, to value) bool {
 	has := func(name string) bool { return to.Get(name).Exists() }
 	rule := a.d.rule(kw)
 	switch {
-	case rule.action == lost && rule.reason != rNone:
-		return vacuous(member{kw: kw, v: x})
+	case rule.action == actionRemove && rule.reason != rNone:
+		return isVacuous(member{kw: kw, v: x})
 	case kw == kNullable, kw == kDefinitions && has("$defs"), kw == kConst && has("enum"):
 		return true
 	case kw == kOneOf && has("anyOf"):
 		return true
-	case a.openAPI && (kw == kExample && has("examples") || kw == kOrdering && fits(names, x) || kw == kType && x.Is("TYPE_UNSPECIFIED")):
+	case a.openAPI && (kw == kExample && has("examples") || kw == kPropertyOrdering && hasShape(shapeStrings, x) || kw == kType && x.Is("TYPE_UNSPECIFIED")):
 		return true
 	case kw == kDefs || kw == kDefinitions:
-		return a.d == MessagesStrict // they are written out where they are used
+		return a.d == MessagesStrict // references are expanded
 	case kw == kMinimum && from.Get("exclusiveMinimum").Kind() == jsonwire.True:
 		return has("exclusiveMinimum")
 	case kw == kMaximum && from.Get("exclusiveMaximum").Kind() == jsonwire.True:
 		return has("exclusiveMaximum")
 	case kw == kAdditionalItems:
 		items := from.Get("items")
-		return items.Kind() != jsonwire.Array || !fits(either, items) || has("items")
+		return items.Kind() != jsonwire.Array || !hasShape(shapeSchemaOrList, items) || has("items")
 	case kw == kItems && x.Kind() == jsonwire.Array:
 		return x.Len() == 0 || has("prefixItems")
 	case kw == kExclusiveMinimum || kw == kExclusiveMaximum:

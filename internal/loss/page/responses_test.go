@@ -35,7 +35,7 @@ func signed(f content.Format, data string) content.Signature {
 	return content.Signature{Format: f, Data: data}
 }
 
-// parts are those of answers that lose something in one format or the other.
+// parts are parts of responses with losses in at least one format.
 var parts = []content.Part{
 	&content.Image{Source: file("image/png", png), Cache: &content.Cache{}, Extra: members(other, `{"a":1}`)},
 	&content.Image{Source: file("", png)},
@@ -49,7 +49,7 @@ var parts = []content.Part{
 	&content.SearchResult{},
 	&content.Unknown{Format: g, Kind: "odd", Raw: "{"},
 	&content.Text{Text: "a", Cache: &content.Cache{}, Extra: members(other, `{"a":1}`)},
-	&content.Text{Text: "a", Signature: content.Signature{Data: "nobody's"}},
+	&content.Text{Text: "a", Signature: content.Signature{Data: "unknown"}},
 	&content.Text{Text: "a", Signature: signed(g, "!")},
 	&content.Text{Text: "a", Signature: signed(other, strings.Repeat("x", envelope.MaxSize+1))},
 	&content.Text{Text: "a", Citations: []content.Citation{{Kind: "odd"}}},
@@ -60,19 +60,19 @@ var parts = []content.Part{
 	&content.ServerToolUse{Format: m, Kind: "server_tool_use", ID: "s", Name: "web_search", Input: "[1]"},
 }
 
-// ends are ways in which answers end.
-var ends = []upstream.Stop{
+// stops are stop reasons with losses.
+var stops = []upstream.Stop{
 	{Reason: content.StopMalformedCall, Format: other, RawReason: "ODD", Details: `{"a":1}`},
 	{Reason: content.StopOther, Sequence: "x"},
 	{Reason: content.StopContext},
 }
 
-// events are answers that can only be told piece by piece.
+// events are streams with losses that cannot be expressed by whole parts.
 var events = [][]upstream.Event{
-	{ // another answer beside the first
+	{ // second candidate
 		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Candidate: 1, Part: &content.Text{}}, {Kind: upstream.EventClose, Block: 1, Candidate: 1}},
-	{ // members that are nobody's
+	{ // unknown members
 		{Kind: upstream.EventOpen, Part: &content.Text{}, Extra: members(other, `{"a":1}`)},
 		{Kind: upstream.EventText, Text: "a", Extra: members(other, `{"a":1}`)},
 		{Kind: upstream.EventBlockExtra, Text: "odd", Extra: members(other, `{"a":1}`)},
@@ -80,51 +80,52 @@ var events = [][]upstream.Event{
 		{Kind: upstream.EventExtra, Text: "odd", Extra: members(other, `{"a":1}`)},
 		{Kind: upstream.EventExtra, Extra: members(g, `{"content":{}}`)},
 		{Kind: upstream.EventExtra, Extra: members(m, `{"a":"`+strings.Repeat("x", 256<<10)+`"}`)}},
-	{ // what a client has asked for, and needs to go on
+	{ // requested members, and members that the next request needs
 		{Kind: upstream.EventExtra, Extra: members(g, `{"logprobsResult":{"a":1},"citationMetadata":{"a":1},"continuationToken":"eA=="}`)}},
 	{
 		{Kind: upstream.EventExtra, Extra: members(m, `{"container":{"id":"c"}}`)}},
 	{
 		{Kind: upstream.EventExtra, Extra: members("openai-chat", `{"logprobs":{"content":[1]}}`)}},
-	{ // sources in two ways
+	{ // citations in two forms
 		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"},
 		{Kind: upstream.EventCitation, Citation: &content.Citation{Kind: content.CiteWeb, URL: "https://example.com"}},
 		{Kind: upstream.EventClose},
 		{Kind: upstream.EventExtra, Extra: members(g, `{"groundingMetadata":{"a":1}}`)}},
-	{ // signatures that come late
+	{ // delayed signatures
 		{Kind: upstream.EventOpen, Part: &content.Thinking{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.Image{Source: file("image/png", png)}}, {Kind: upstream.EventClose, Block: 1},
 		{Kind: upstream.EventOpen, Block: 2, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 2},
 		{Kind: upstream.EventSignature, Signature: &content.Signature{Format: other, Data: "x"}},
 		{Kind: upstream.EventSignature, Block: 1, Signature: &content.Signature{Format: g, Data: "AAAA"}}},
-	{ // a call without a name
+	{ // tool call without a name
 		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c"}}},
-	{ // a call that is found to be broken when some of it has gone out
+	{ // malformed tool call in a stream
 		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c", Name: "t"}}, {Kind: upstream.EventInput, Text: "{x"}},
-	{ // a call that was cut before its arguments
+	{ // tool call that ends before its arguments
 		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c", Name: "t"}}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopMaxTokens}}},
-	{ // two calls of one id
+	{ // two tool calls with the same id
 		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 1}},
-	{ // a signature behind the last text
+	{ // signature after the last text
 		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{Signature: signed(other, "x")}}, {Kind: upstream.EventClose, Block: 1}},
-	{ // thoughts of two vendors
+	{ // thinking of two vendors
 		{Kind: upstream.EventOpen, Part: &content.Thinking{Signature: signed(other, "x")}}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.Thinking{Signature: signed(third, "x")}}, {Kind: upstream.EventClose, Block: 1},
 		{Kind: upstream.EventOpen, Block: 2, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 2}},
 }
 
-// answers are upstreams that say all of that, one thing each.
-func answers() (all []upstream.Upstream) {
+// responseUpstreams returns upstreams that respond with one part, stop reason or
+// stream each.
+func responseUpstreams() (all []upstream.Upstream) {
 	add := func(f func(w *upstream.Writer) error) {
 		all = append(all, upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return f(w) }))
 	}
 	for _, p := range parts {
 		add(func(w *upstream.Writer) error { return w.Part(p) })
 	}
-	for _, s := range ends {
+	for _, s := range stops {
 		add(func(w *upstream.Writer) error { return w.Stop(s) })
 	}
 	for _, list := range events {
@@ -136,10 +137,10 @@ func answers() (all []upstream.Upstream) {
 	return all
 }
 
-// A front reports nothing of an answer that is not in its table, and everything
-// that is, of one answer or another.
-func TestAnswersLose(t *testing.T) {
-	fronts := map[string]func(upstream.Upstream, upstream.HandlerOptions) http.Handler{
+// TestResponseLosses checks that each handler reports exactly the response losses of
+// its table.
+func TestResponseLosses(t *testing.T) {
+	handlers := map[string]func(upstream.Upstream, upstream.HandlerOptions) http.Handler{
 		"messages-answer": func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
 		},
@@ -147,7 +148,7 @@ func TestAnswersLose(t *testing.T) {
 			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
 		},
 	}
-	for table, front := range fronts {
+	for table, newHandler := range handlers {
 		rules, err := page.Rules(table)
 		if err != nil {
 			t.Fatal(err)
@@ -157,46 +158,46 @@ func TestAnswersLose(t *testing.T) {
 			missing[r.Severity.String()+" "+r.Reason] = true
 		}
 		known := maps.Clone(missing)
-		common, err := page.Rules("upstream", "front-answer") // those of whole responses, and of handlers
+		common, err := page.Rules("upstream", "front-answer") // losses that every handler can report
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range common {
 			known[r.Severity.String()+" "+r.Reason] = true
 		}
-		for _, up := range answers() {
-			for _, r := range asked(table) {
-				for _, l := range lostOf(t, front, up, r) {
-					said := l.Severity.String() + " " + l.Reason
-					if !known[said] {
-						t.Errorf("%s does not have %s (at %q)", table, said, l.Path)
+		for _, up := range responseUpstreams() {
+			for _, r := range clientRequests(table) {
+				for _, l := range lossesOf(t, newHandler, up, r) {
+					loss := l.Severity.String() + " " + l.Reason
+					if !known[loss] {
+						t.Errorf("%s does not have %s (at %q)", table, loss, l.Path)
 					}
-					delete(missing, said)
+					delete(missing, loss)
 				}
 			}
 		}
-		for said := range missing {
-			t.Errorf("%s: nothing reports %s", table, said)
+		for loss := range missing {
+			t.Errorf("%s: nothing reports %s", table, loss)
 		}
 	}
 }
 
-// lostOf returns what an answer loses in a front.
-func lostOf(t *testing.T, front func(upstream.Upstream, upstream.HandlerOptions) http.Handler, up upstream.Upstream, r *http.Request) []content.Loss {
+// lossesOf returns the losses that a handler reports for a response.
+func lossesOf(t *testing.T, newHandler func(upstream.Upstream, upstream.HandlerOptions) http.Handler, up upstream.Upstream, r *http.Request) []content.Loss {
 	t.Helper()
-	var lost []content.Loss
+	var losses []content.Loss
 	serving := upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) {
-		lost = r.Losses
+		losses = r.Losses
 		if r.Err != nil {
-			t.Errorf("an answer fails: %v", r.Err)
+			t.Errorf("the response failed: %v", r.Err)
 		}
 	}}
-	front(up, serving).ServeHTTP(httptest.NewRecorder(), r)
-	return lost
+	newHandler(up, serving).ServeHTTP(httptest.NewRecorder(), r)
+	return losses
 }
 
-// asked returns a plain and a streamed request.
-func asked(table string) []*http.Request {
+// clientRequests returns plain and streamed requests.
+func clientRequests(table string) []*http.Request {
 	if strings.HasPrefix(table, "generatecontent") {
 		body := `{"contents":[{"parts":[{"text":"Hi."}]}]}`
 		return []*http.Request{
