@@ -150,7 +150,7 @@ func Example_first() {
 	}
 	// Output:
 	// claude 1
-	// dropped seed - Messages has no seed
+	// dropped seed - Messages has no seed; it was dropped
 	// smart 0
 }
 

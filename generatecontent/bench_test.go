@@ -46,7 +46,7 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
-// BenchmarkParseValidate is what the goals are told for.
+// BenchmarkParseValidate parses and validates a request.
 func BenchmarkParseValidate(b *testing.B) {
 	each(b, func(b *testing.B, body string, _ *Request) func() {
 		return func() {
@@ -76,8 +76,8 @@ func BenchmarkEncode(b *testing.B) {
 	})
 }
 
-// BenchmarkParseRelay parses a request and finds the bytes to send on: against
-// BenchmarkParse this is what a relay costs.
+// BenchmarkParseRelay parses a request and finds the bytes to forward. The difference to
+// BenchmarkParse is the cost of forwarding.
 func BenchmarkParseRelay(b *testing.B) {
 	each(b, func(b *testing.B, body string, _ *Request) func() {
 		return func() {
@@ -93,7 +93,7 @@ func BenchmarkParseRelay(b *testing.B) {
 	})
 }
 
-// BenchmarkWorst parses and validates what strangers may think of.
+// BenchmarkWorst parses and validates hostile requests.
 func BenchmarkWorst(b *testing.B) {
 	const user = `{"role":"user","parts":`
 	many := func(s string, n int) string { return strings.Repeat(s+",", n-1) + s }
@@ -114,11 +114,11 @@ func BenchmarkWorst(b *testing.B) {
 		{"required", `{"contents":[],"generationConfig":{"responseSchema":{"properties":{"p":{}` + manySchemas(20_000) + `},"required":[` +
 			manyQuoted(20_000) + `]}}}`},
 		{"every second part", `{"contents":[` + user + `[` + many(`{},{"text":"x"}`, 50_000) + `]}]}`},
-		{"faults", `{"contents":[` + many("1", 100_000) + `]}`},
-		{"faults and turns", `{"contents":[` + many("1", 1_000) + `,` + many(user+`[{"text":"x"}]}`, 100_000) + `]}`},
-		{"faults and calls", `{"contents":[` + many("1", 1_000) + `,` + many(user+`[{"functionCall":{}}]}`, 50_000) + `]}`},
-		{"faults and settings", `{"contents":[` + many("1", 1_000) + `],"safetySettings":[` + many(`{"category":8}`, 100_000) + `]}`},
-		{"faults and tools", `{"contents":[` + many("1", 1_000) + `],"tools":[{"functionDeclarations":[` + many(`{"name":"n","parameters":{"type":"OBJECT"}}`, 9_000) + `]}]}`},
+		{"violations", `{"contents":[` + many("1", 100_000) + `]}`},
+		{"violations and turns", `{"contents":[` + many("1", 1_000) + `,` + many(user+`[{"text":"x"}]}`, 100_000) + `]}`},
+		{"violations and calls", `{"contents":[` + many("1", 1_000) + `,` + many(user+`[{"functionCall":{}}]}`, 50_000) + `]}`},
+		{"violations and settings", `{"contents":[` + many("1", 1_000) + `],"safetySettings":[` + many(`{"category":8}`, 100_000) + `]}`},
+		{"violations and tools", `{"contents":[` + many("1", 1_000) + `],"tools":[{"functionDeclarations":[` + many(`{"name":"n","parameters":{"type":"OBJECT"}}`, 9_000) + `]}]}`},
 		{"settings", `{"contents":[],"safetySettings":[` + many(`{"category":7}`, 100_000) + `]}`},
 	} {
 		b.Run(tt.name, func(b *testing.B) {

@@ -11,18 +11,18 @@ import (
 )
 
 // State of other vendors is sent as thoughtSignature; see [envelope]. Every client
-// returns the signature of a function call, and some return nothing else of the
-// thinking. Therefore the next call carries all thinking before it or, in a
-// response without a later call, the last text does; see [envelope.State]. The
-// client also receives the thinking as thought parts. The signature of a text is in
-// its own thoughtSignature, with a copy in the signature of the next call.
+// returns the signature of a tool call, and some return no other part of the thinking.
+// Therefore the next tool call carries all thinking before it. In a response without a
+// later tool call, the last text carries it; see [envelope.State]. The client also receives
+// the thinking as thought parts. The signature of a text is in its own thoughtSignature,
+// with a copy in the signature of the next tool call.
 
 // isForeign reports whether a signature is of another format and must be carried.
 func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }
 
 // encodeSignature returns the signature that carries a signature of another format, or
 // the zero Signature if that is too large.
-func encodeSignature(s content.Signature, lost lose) content.Signature {
+func encodeSignature(s content.Signature, lost lossFunc) content.Signature {
 	data, ok := envelope.EncodeBase64(s.Format, envelope.KindPart, s.Data)
 	if !ok {
 		lost(envelope.TooLarge)
@@ -32,51 +32,51 @@ func encodeSignature(s content.Signature, lost lose) content.Signature {
 }
 
 // openThinking opens a thinking block.
-func (s *stream) openThinking(dst []byte, b *streamed, p *content.Thinking) []byte {
-	lost := func(r *loss.Rule) { s.lose(b, r) }
+func (s *stream) openThinking(dst []byte, b *openBlock, p *content.Thinking) []byte {
+	lost := func(r *loss.Rule) { s.reportBlock(b, r) }
 	if p.Redacted.Data != "" && !isForeign(p.Redacted) {
 		lost(envelope.UnknownFormat)
 		return dst
 	}
-	s.said[b.k].thoughts.Open(b.in, b.n, p, &s.room)
+	s.progress[b.slot].state.Open(b.number, b.index, p, &s.stateBudget)
 	if p.Redacted.Data != "" {
 		return dst
 	}
-	b.kind = thoughtBlock
+	b.kind = thinkingBlock
 	c := *p
 	visibleOnly(&c, lost)
 	b.extra, b.signature = c.Extra, c.Signature
-	return s.piece(dst, b, c.Text, nil)
+	return s.appendText(dst, b, c.Text, nil)
 }
 
 // visibleOnly removes the parts of thinking that this format cannot represent.
-func visibleOnly(p *content.Thinking, lost lose) {
+func visibleOnly(p *content.Thinking, lost lossFunc) {
 	if isForeign(p.Signature) {
 		p.Signature = content.Signature{}
 		if p.Extra != nil && p.Extra.Format != Format {
 			p.Extra = nil // carried with the signature
 		}
 	}
-	hints(nil, &p.Extra, &p.Signature, lost)
+	dropHints(nil, &p.Extra, &p.Signature, lost)
 }
 
 // appendThinking stores text of a thinking block.
-func (s *stream) appendThinking(b *streamed, text string) {
-	s.said[b.k].thoughts.AppendText(b.in, text, &s.room)
+func (s *stream) appendThinking(b *openBlock, text string) {
+	s.progress[b.slot].state.AppendText(b.number, text, &s.stateBudget)
 }
 
 // signThinking stores the signature of a thinking block. It reports whether the
 // signature is of another format, and thus complete.
-func (s *stream) signThinking(b *streamed, sig content.Signature) bool {
-	if !s.said[b.k].thoughts.Sign(b.in, sig, &s.room) && isForeign(sig) {
-		s.note(answerPath(s.candidates[b.k].index, b.n), envelope.TooLate)
+func (s *stream) signThinking(b *openBlock, sig content.Signature) bool {
+	if !s.progress[b.slot].state.Sign(b.number, sig, &s.stateBudget) && isForeign(sig) {
+		s.report(responsePartPath(s.candidates[b.slot].index, b.index), envelope.TooLate)
 	}
 	return isForeign(sig)
 }
 
-// takeState returns the signature that carries the pending state of a candidate, or
+// encodeState returns the signature that carries the pending state of a candidate, or
 // the zero Signature if there is none.
-func takeState(t *envelope.Pending, room *int, lost func(n int, r *loss.Rule)) content.Signature {
+func encodeState(t *envelope.Pending, room *int, lost func(n int, r *loss.Rule)) content.Signature {
 	encode := func(f content.Format, data string) (string, bool) {
 		return envelope.EncodeBase64(f, envelope.KindThinking, data)
 	}
@@ -86,7 +86,7 @@ func takeState(t *envelope.Pending, room *int, lost func(n int, r *loss.Rule)) c
 	return content.Signature{}
 }
 
-// signsCalls reports whether a vendor signs the first call of every response of a
+// signsCalls reports whether the vendor signs the first tool call of every response of a
 // model. Clients treat such a response without the signature as an error.
 func signsCalls(model string) bool {
 	version, ok := strings.CutPrefix(strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]), "gemini-")
@@ -101,35 +101,35 @@ func signsCalls(model string) bool {
 	return ok && err == nil && major >= 3
 }
 
-// unsignedCall returns the signature of a call that no vendor has signed: an empty
+// unsignedCall returns the signature of a tool call that no vendor has signed: an empty
 // envelope if clients expect a signature, otherwise the zero Signature.
-func (a *answer) unsignedCall(k int) content.Signature {
-	if !a.signs || a.candidates[k].calls != 1 {
+func (a *responseBuilder) unsignedCall(k int) content.Signature {
+	if !a.expectSigned || a.candidates[k].calls != 1 {
 		return content.Signature{}
 	}
 	return content.Signature{Format: Format, Data: envelope.UnsignedBase64}
 }
 
-// takeCarried returns the signature that carries the state before a part.
-func (s *stream) takeCarried(k int) content.Signature {
-	return takeState(&s.said[k].thoughts, &s.room, func(n int, r *loss.Rule) {
-		s.note(answerPath(s.candidates[k].index, n), r)
+// takeState returns the signature that carries the state before a part.
+func (s *stream) takeState(k int) content.Signature {
+	return encodeState(&s.progress[k].state, &s.stateBudget, func(n int, r *loss.Rule) {
+		s.report(responsePartPath(s.candidates[k].index, n), r)
 	})
 }
 
 // appendCarrier appends an empty text that carries the state before it, if there is
 // any.
 func (s *stream) appendCarrier(dst []byte, k int) []byte {
-	if !s.said[k].thoughts.NeedsCarrier() {
+	if !s.progress[k].state.NeedsCarrier() {
 		return dst
 	}
-	sig := s.takeCarried(k)
+	sig := s.takeState(k)
 	if sig.Data == "" {
 		return dst
 	}
-	dst = append(s.part(dst, k), `{"text":"","thoughtSignature":`...)
-	s.said[k].told++
-	s.said[k].kind = noBlock
+	dst = append(s.beginPart(dst, k), `{"text":"","thoughtSignature":`...)
+	s.progress[k].parts++
+	s.progress[k].kind = droppedBlock
 	return append(jsonwire.AppendString(dst, sig.Data), '}')
 }
 

@@ -47,7 +47,7 @@ func FuzzCarried(f *testing.F) {
 				n = len(all) + 1
 			}
 			stream, lost := encode(inEvents, all, n)
-			h, err := hear(inEvents, stream)
+			h, err := receive(inEvents, stream)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,15 +63,14 @@ func FuzzCarried(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkThoughts(t, want, (&heard{pieces: []map[string]any{m}}).parts(), lost)
+		checkThoughts(t, want, (&receivedStream{pieces: []map[string]any{m}}).parts(), lost)
 	})
 }
 
-// thinkerOps are what a thinker can do. Other bytes mean one of them.
+// thinkerOps lists the operations of thinker. Other bytes are mapped to one of them.
 const thinkerOps = "xXnrtuT cCPwm"
 
-// thinker is an upstream that answers as ops say. All of its thoughts are
-// signed.
+// thinker returns an upstream that runs ops. All of its thinking is signed.
 func thinker(ops []byte, data string) upstream.Func {
 	return func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		for i, op := range ops {
@@ -122,9 +121,9 @@ func thinker(ops []byte, data string) upstream.Func {
 	}
 }
 
-// spoken says what an answer is to its vendor: thoughts and calls letter by
-// letter and the texts between them, however they are cut. White space is left
-// out, since the vendor refuses texts of nothing else.
+// spoken returns the thinking, calls and texts of a response in a form that does not depend
+// on how texts are split. It omits white space, because the vendor rejects texts of only
+// white space.
 func spoken(parts []content.Part) (list []string) {
 	text := ""
 	flush := func() {
@@ -153,12 +152,12 @@ func spoken(parts []content.Part) (list []string) {
 	return list
 }
 
-// A keeper is a client, by what it keeps of the parts of an answer.
+// A keeper is a client that keeps some parts of a response.
 type keeper struct {
 	name  string
-	turns bool // each piece is a turn
-	apart bool // the signatures of texts, and the thoughts behind the last call, are gone
-	mute  bool // so are texts
+	turns bool // each chunk is a turn
+	apart bool // drops signatures of texts, and thinking after the last call
+	mute  bool // also drops texts
 	keep  func(parts []map[string]any) []map[string]any
 }
 
@@ -204,7 +203,7 @@ func unsigned(parts []map[string]any) []map[string]any {
 	})
 }
 
-// joinTexts joins texts that follow each other up to one that is signed.
+// joinTexts joins consecutive texts up to a signed one.
 func joinTexts(parts []map[string]any) (list []map[string]any) {
 	for _, p := range parts {
 		if n := len(list); n > 0 && p["text"] != nil {
@@ -220,7 +219,7 @@ func joinTexts(parts []map[string]any) (list []map[string]any) {
 	return list
 }
 
-// splitTexts makes parts of the letters of texts. The last one keeps the rest.
+// splitTexts splits texts into parts of one letter. The last part keeps the members.
 func splitTexts(parts []map[string]any) (list []map[string]any) {
 	for _, p := range parts {
 		if text, ok := p["text"].(string); ok && p["thought"] == nil {
@@ -237,9 +236,8 @@ func splitTexts(parts []map[string]any) (list []map[string]any) {
 	return list
 }
 
-// left returns what the vendor gets of a response that the client returns: the
-// thinking of each step, then its texts, then the call. Thinking at the end of
-// the turn is dropped.
+// left returns the parts of a returned response that the vendor receives: the thinking of
+// each step, then its texts, then the call. Thinking at the end of the turn is dropped.
 func (k *keeper) left(want []string) (list []string) {
 	last := -1
 	for i, s := range want {
@@ -274,7 +272,7 @@ func (k *keeper) left(want []string) (list []string) {
 	return list
 }
 
-// checkThoughts gives an answer back as each client does.
+// checkThoughts returns a response as each client does, and checks the thinking.
 func checkThoughts(t *testing.T, want []string, pieces []any, lost []content.Loss) {
 	t.Helper()
 	for _, l := range lost {
@@ -302,7 +300,7 @@ func checkThoughts(t *testing.T, want []string, pieces []any, lost []content.Los
 	}
 }
 
-// history returns the contents that a client keeps of an answer.
+// history returns the contents that a client keeps of a response.
 func (k *keeper) history(pieces []any) (contents []any) {
 	var parts []map[string]any
 	turn := func() {
@@ -323,8 +321,7 @@ func (k *keeper) history(pieces []any) (contents []any) {
 	return contents
 }
 
-// returned makes a request of the vendor's of a conversation in which the same
-// was answered some times.
+// returned converts a conversation with repeated responses to a request of the vendor.
 func returned(t *testing.T, answer []any, times int) (*messages.Request, []content.Loss) {
 	t.Helper()
 	user := map[string]any{"role": "user", "parts": []any{map[string]any{"text": "go"}}}
@@ -344,8 +341,7 @@ func returned(t *testing.T, answer []any, times int) (*messages.Request, []conte
 	return messages.RequestFromUpstream(n)
 }
 
-// checkPrefix checks that what a conversation has become stays as it is when
-// the conversation goes on.
+// checkPrefix checks that a converted conversation is a prefix of its continuation.
 func checkPrefix(t *testing.T, r *messages.Request, answer []any) {
 	t.Helper()
 	longer, _ := returned(t, answer, 2)

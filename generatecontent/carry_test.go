@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
@@ -21,7 +20,7 @@ const other = content.Format("messages")
 
 func otherSign(data string) content.Signature { return content.Signature{Format: other, Data: data} }
 
-// carried are answers of another vendor, and what is lost of their signatures.
+// carried lists responses of another vendor, with the losses of their signatures.
 var carried = []struct {
 	name   string
 	up     upstream.Func
@@ -112,18 +111,17 @@ var carried = []struct {
 		_ = w.Part(&content.Thinking{Text: "two", Signature: content.Signature{Format: "third", Data: "2"}})
 		return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`})
 	}, losses: []string{"degraded parts.1"}},
-	{name: "of nobody", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	{name: "unknown format", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Part(&content.Thinking{Text: "one", Signature: content.Signature{Data: "1"}})
 		_ = w.Part(&content.Thinking{Redacted: content.Signature{Data: "1"}})
 		return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`, Signature: content.Signature{Data: "1"}})
 	}, losses: []string{"hint parts.0", "hint parts.1", "hint parts.2"}},
 }
 
-// clients are what is made of the pieces of an answer when they are given back:
-// a list of contents.
+// clients lists the ways in which clients return the chunks of a response as contents.
 var clients = []struct {
 	name  string
-	calls bool // only calls come back signed, and no thought at all
+	calls bool // only calls are returned signed, and no thinking
 	turns func(pieces []any) []any
 }{
 	{"everything in one turn", false, func(pieces []any) []any {
@@ -141,7 +139,7 @@ var clients = []struct {
 			if sig, ok := p["thoughtSignature"].(string); ok {
 				b, err := base64.StdEncoding.DecodeString(sig)
 				if err != nil {
-					panic(err) // as its users would see it
+					panic(err) // as users would see the error
 				}
 				p["thoughtSignature"] = base64.StdEncoding.EncodeToString(b)
 			}
@@ -169,7 +167,7 @@ var clients = []struct {
 	}},
 }
 
-// eachPart makes a turn of each piece, of what change leaves of its parts.
+// eachPart returns a turn for each chunk, with the result of change.
 func eachPart(pieces []any, change func(map[string]any) map[string]any) (turns []any) {
 	for _, list := range pieces {
 		var parts []any
@@ -189,8 +187,8 @@ func eachPart(pieces []any, change func(map[string]any) map[string]any) (turns [
 	return turns
 }
 
-// parts returns those of each piece.
-func (h *heard) parts() (list []any) {
+// parts returns the parts of each chunk.
+func (h *receivedStream) parts() (list []any) {
 	for _, p := range h.pieces {
 		for _, c := range p["candidates"].([]any) {
 			if parts, ok := c.(map[string]any)["content"].(map[string]any)["parts"]; ok {
@@ -201,7 +199,7 @@ func (h *heard) parts() (list []any) {
 	return list
 }
 
-// given returns the model's turns that a client gives back, in one.
+// given joins the model's turns that a client returns.
 func given(t *testing.T, turns []any) (parts []content.Part) {
 	t.Helper()
 	contents := []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "go"}}}}
@@ -228,7 +226,7 @@ func given(t *testing.T, turns []any) (parts []content.Part) {
 
 // recalled describes parts, with the thinking that they carry. It lists the
 // thinking of each step first, then the letters of its texts and its other parts.
-// It leaves out thinking that no vendor has signed.
+// It omits thinking that no vendor has signed.
 func recalled(parts []content.Part) (list []string) {
 	own := func(s content.Signature) string {
 		if s.Data == "" || s.Format == Format {
@@ -269,7 +267,7 @@ func recalled(parts []content.Part) (list []string) {
 	return append(list, rest...)
 }
 
-// onlyCalls leaves what a client gives back that knows of calls only.
+// onlyCalls returns the parts that a client returns if it keeps only calls.
 func onlyCalls(list []string) []string {
 	last := len(list)
 	for last > 0 && !strings.HasPrefix(list[last-1], "call ") {
@@ -296,13 +294,13 @@ func TestCarried(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := recalled(reply.Parts)
-			switch tt.name { // what is lost
+			switch tt.name { // thinking that is dropped
 			case "too long":
 				want = want[2:]
 				want = slices.DeleteFunc(want, func(s string) bool { return strings.HasPrefix(s, "text signed") })
 			case "of two vendors":
 				want = slices.Delete(want, 1, 2)
-			case "of nobody":
+			case "unknown format":
 				want = []string{"call a"}
 			}
 			check := func(t *testing.T, pieces []any, lost []content.Loss) {
@@ -328,7 +326,7 @@ func TestCarried(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, (&heard{pieces: []map[string]any{m}}).parts(), lost)
+			check(t, (&receivedStream{pieces: []map[string]any{m}}).parts(), lost)
 			var all []upstream.Event
 			for e, err := range upstream.Events(t.Context(), tt.up, &upstream.Request{}) {
 				if err != nil {
@@ -339,8 +337,8 @@ func TestCarried(t *testing.T) {
 			for _, f := range []framing{inEvents, inArray} {
 				for _, n := range []int{1, 3, len(all)} {
 					stream, lost := encode(f, all, n)
-					mustHear(t, f, stream) // it is a whole answer
-					h, _ := hear(f, stream)
+					mustHear(t, f, stream) // it is a complete response
+					h, _ := receive(f, stream)
 					check(t, h.parts(), lost)
 				}
 			}
@@ -348,7 +346,7 @@ func TestCarried(t *testing.T) {
 	}
 }
 
-// encode streams events that arrive n at a time.
+// encode encodes events in batches of n.
 func encode(f framing, all []upstream.Event, n int) (stream string, lost []content.Loss) {
 	s := newStream(f, "r-1", "asked", maxBody)
 	var out []byte
@@ -360,7 +358,7 @@ func encode(f framing, all []upstream.Event, n int) (stream string, lost []conte
 	return string(out), append(lost, s.Losses()...)
 }
 
-// TestCarriedBytes pins what a stream looks like that carries.
+// TestCarriedBytes checks the bytes of a stream with carried state.
 func TestCarriedBytes(t *testing.T) {
 	stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Thinking("Hm")
@@ -410,8 +408,7 @@ func TestCarriedCandidates(t *testing.T) {
 	}
 }
 
-// TestDamagedEnvelopes checks what becomes of signatures that did not come back
-// as they were.
+// TestDamagedEnvelopes checks signatures that the client returned changed.
 func TestDamagedEnvelopes(t *testing.T) {
 	good, _ := envelope.EncodeBase64(other, envelope.KindThinking, `[{"text":"a","signature":"b"}]`)
 	own, _ := envelope.EncodeBase64(Format, envelope.KindPart, "c2ln")
@@ -461,6 +458,114 @@ func TestDamagedEnvelopes(t *testing.T) {
 				t.Errorf("not refused: %d %s", w.Code, w.Body)
 			case refuse == 0 && (w.Code != 200 || upstream.WireOf(asked, Format) != nil || !strings.HasPrefix(w.Header().Get("Polywire-Loss"), "dropped contents")):
 				t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+			}
+		}
+	}
+}
+
+// TestUnsignedCalls checks that the first call of a response is signed if clients expect a
+// signature because of the model's name, and that such a signature is removed when it is
+// returned.
+func TestUnsignedCalls(t *testing.T) {
+	for model, signs := range map[string]bool{
+		"gemini-3-pro-preview": true, "gemini-3.1-flash": true, "Gemini-10-pro": true, "google/gemini-3-flash": true, "gemini-flash-latest": true,
+		"gemini-2.5-pro": false, "gemini-pro": false, "gpt-6.2": false, "my-gemini-3": false,
+	} {
+		for _, method := range []string{"generateContent", "streamGenerateContent?alt=sse", "streamGenerateContent"} {
+			for _, vendor := range []content.Format{"openai-chat", Format} {
+				var asked *upstream.Request
+				h := NewHandler(upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+					asked = r
+					for _, id := range []string{"a", "b"} {
+						events := []upstream.Event{{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: id, Name: "f", Input: "{}"}}, {Kind: upstream.EventClose}}
+						if err := w.Frame(&upstream.Frame{Format: vendor, Events: events}); err != nil {
+							return err
+						}
+					}
+					return w.Stop(upstream.Stop{Reason: content.StopToolUse, Format: vendor, RawReason: "STOP"})
+				}), nil)
+				ask := func(body string) string {
+					w := httptest.NewRecorder()
+					r := httptest.NewRequest("POST", "/v1beta/models/"+model+":"+method, strings.NewReader(body))
+					r.Header.Set("Content-Type", "application/json")
+					h.ServeHTTP(w, r)
+					if w.Code != 200 {
+						t.Fatalf("%d %s", w.Code, w.Body)
+					}
+					return w.Body.String()
+				}
+				const tools = `"tools":[{"functionDeclarations":[{"name":"f"}]}],`
+				got := ask(`{` + tools + `"contents":[{"role":"user","parts":[{"text":"a"}]}]}`)
+				want := 0
+				if signs && vendor != Format {
+					want = 1
+				}
+				first, _, _ := strings.Cut(got, `"id":"b"`)
+				if strings.Count(got, "thoughtSignature") != want || strings.Count(first, `"thoughtSignature":"`+envelope.UnsignedBase64+`"`) != want {
+					t.Errorf("%s %s over %s: %s", model, method, vendor, got)
+				}
+				ask(fmt.Sprintf(`{%s"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"f"},"thoughtSignature":%q}]},`+
+					`{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{}}}]}]}`, tools, envelope.UnsignedBase64))
+				if sig := asked.Turns[1].Parts[0].(*content.ToolUse).Signature; sig != (content.Signature{}) {
+					t.Errorf("the signature came back as %v", sig)
+				}
+			}
+		}
+	}
+}
+
+// TestCarriedMemory checks that the memory for thinking is limited.
+func TestCarriedMemory(t *testing.T) {
+	s := newStream(inEvents, "r-1", "m", maxBody)
+	var out []byte
+	text := strings.Repeat("x", 1<<10)
+	for n := range 20_000 {
+		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventOpen, Block: n, Part: &content.Thinking{}}})
+		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventText, Block: n, Text: text}})
+		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventClose, Block: n}})
+		if k, _ := s.progress[0].state.Size(); k > len(s.closed)+1 {
+			t.Fatalf("%d thoughts are kept", k)
+		}
+	}
+	if s.stateBudget < envelope.MaxSize-8<<10 {
+		t.Errorf("there is room for %d bytes more", s.stateBudget)
+	}
+}
+
+// TestSignedMemory checks that the memory for signed thinking is limited if no call
+// carries it, and that the limit is reported.
+func TestSignedMemory(t *testing.T) {
+	for size, many := range map[int]int{1: 20_000, 1 << 10: 10_000, 1 << 20: 20} {
+		for _, p := range []*content.Thinking{
+			{Signature: otherSign(strings.Repeat("s", size))},
+			{Redacted: otherSign(strings.Repeat("s", size))},
+			{Signature: otherSign("s"), Extra: &content.Extra{Format: other, JSON: `{"a":"` + strings.Repeat("x", size) + `"}`}},
+		} {
+			s := newStream(inEvents, "r-1", "m", maxBody)
+			var out []byte
+			for n := range many {
+				out = s.Events(out[:0], []upstream.Event{
+					{Kind: upstream.EventOpen, Block: n, Part: &content.Thinking{Redacted: p.Redacted, Extra: p.Extra}},
+					{Kind: upstream.EventText, Block: n, Text: "t"},
+					{Kind: upstream.EventSignature, Block: n, Signature: &p.Signature},
+					{Kind: upstream.EventClose, Block: n}})
+				if n%500 != 0 && many > 20 {
+					continue
+				}
+				if _, kept := s.progress[0].state.Size(); kept > envelope.MaxSize+size || s.stateBudget < 0 || s.stateBudget > envelope.MaxSize {
+					t.Fatalf("%d thoughts of %d bytes: %d bytes are kept, with room for %d more", n, size, kept, s.stateBudget)
+				}
+			}
+			_ = s.Losses()
+			_ = s.Events(out[:0], []upstream.Event{
+				{Kind: upstream.EventOpen, Block: many, Part: &content.ToolUse{ID: "c", Name: "f", Input: "{}"}},
+				{Kind: upstream.EventClose, Block: many}})
+			lost := s.Losses()
+			if !slices.ContainsFunc(lost, func(l content.Loss) bool { return l.Reason == envelope.TooLarge.Reason }) {
+				t.Errorf("thoughts of %d bytes: %v", size, lost)
+			}
+			if s.stateBudget != envelope.MaxSize || s.progress[0].state.NeedsCarrier() {
+				t.Errorf("thoughts of %d bytes: room for %d bytes behind the call", size, s.stateBudget)
 			}
 		}
 	}

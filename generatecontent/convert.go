@@ -7,6 +7,8 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -35,7 +37,7 @@ func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, error
 	return n, nil
 }
 
-// readRequest parses and validates a document. version is that of [reading].
+// readRequest parses and validates a document. version is the API version of the URL.
 func readRequest(body, version string, opts *ValidateOptions) (*Request, error) {
 	how := reading{version: version}
 	if opts != nil {
@@ -51,12 +53,11 @@ func readRequest(body, version string, opts *ValidateOptions) (*Request, error) 
 	return r, nil
 }
 
-// withDocument returns the neutral request with the document that r was parsed
-// from, and what was lost of carried signatures. r must not have been changed
-// since, except for Model.
+// withDocument returns the neutral request with the document that r was parsed from, and
+// the losses of carried signatures. Except for Model, r must be unchanged since parsing.
 func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
-	r.neutral(n)
+	r.toNeutral(n)
 	turns, changed, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
 	if !changed && !r.origin.nested {
@@ -76,13 +77,13 @@ func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, []co
 // signature that is damaged has no Format, and no format accepts it.
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
-	r.neutral(n)
+	r.toNeutral(n)
 	n.Turns, _, _ = decodeState(n.Turns)
 	return n
 }
 
-// neutral says the request in neutral words.
-func (r *Request) neutral(n *upstream.Request) {
+// toNeutral sets n to the neutral form of the request.
+func (r *Request) toNeutral(n *upstream.Request) {
 	*n = upstream.Request{
 		Model:       r.Model,
 		Turns:       r.Contents,
@@ -93,15 +94,15 @@ func (r *Request) neutral(n *upstream.Request) {
 		n.System = s.Parts
 	}
 	if c := r.ToolConfig; c != nil && c.FunctionCalling != nil {
-		n.Choice = c.FunctionCalling.neutral()
+		n.Choice = c.FunctionCalling.toNeutral()
 	}
 	if c := r.GenerationConfig; c != nil {
-		c.neutral(n)
+		c.toNeutral(n)
 	}
-	n.Extra = r.leftover()
+	n.Extra = r.unmappedMembers()
 }
 
-func (f *FunctionCalling) neutral() content.ToolChoice {
+func (f *FunctionCalling) toNeutral() content.ToolChoice {
 	n := content.ToolChoice{Names: f.AllowedFunctionNames, Extra: f.Extra}
 	switch f.Mode {
 	case "AUTO":
@@ -116,12 +117,12 @@ func (f *FunctionCalling) neutral() content.ToolChoice {
 	return n
 }
 
-func (c *GenerationConfig) neutral(n *upstream.Request) {
+func (c *GenerationConfig) toNeutral(n *upstream.Request) {
 	n.MaxTokens, n.Temperature, n.TopP, n.TopK, n.Seed = c.MaxOutputTokens, c.Temperature, c.TopP, c.TopK, c.Seed
 	n.PresencePenalty, n.FrequencyPenalty = c.PresencePenalty, c.FrequencyPenalty
 	n.StopSequences, n.Candidates = c.StopSequences, int(c.CandidateCount)
 	if t := c.ThinkingConfig; t != nil {
-		n.Thinking = t.neutral()
+		n.Thinking = t.toNeutral()
 	}
 	o := &n.Output
 	for _, m := range c.ResponseModalities {
@@ -143,10 +144,10 @@ func (c *GenerationConfig) neutral(n *upstream.Request) {
 	}
 }
 
-// The media types of texts, and what the newer responseFormat calls them.
+// textTypes maps the media types of responseFormat to the usual ones.
 var textTypes = [...][2]string{{"APPLICATION_JSON", "application/json"}, {"TEXT_PLAIN", "text/plain"}}
 
-// textFormat returns what a responseFormat says of texts.
+// textFormat returns the media type and the schema of texts in a responseFormat.
 func textFormat(format string) (mediaType, schema string) {
 	if format == "" {
 		return "", ""
@@ -173,18 +174,18 @@ func textFormat(format string) (mediaType, schema string) {
 	return mediaType, schema
 }
 
-// twoFormats reports whether a responseFormat says something else of texts than
-// the older members, which count.
-func (c *GenerationConfig) twoFormats() bool {
+// hasTwoFormats reports whether responseFormat differs from the older members for
+// texts. The older members take precedence.
+func (c *GenerationConfig) hasTwoFormats() bool {
 	mediaType, schema := textFormat(c.ResponseFormat)
 	return c.ResponseMimeType != "" && mediaType != "" &&
 		(mediaType != c.ResponseMimeType || schema != "" && schema != c.ResponseJSONSchema)
 }
 
-// thinkingLevels are the levels, and what they are in neutral words.
+// thinkingLevels maps thinking levels to neutral efforts.
 var thinkingLevels = map[string]string{"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high"}
 
-func (t *ThinkingConfig) neutral() upstream.Thinking {
+func (t *ThinkingConfig) toNeutral() upstream.Thinking {
 	n := upstream.Thinking{Effort: thinkingLevels[t.ThinkingLevel], Extra: t.Extra}
 	switch b := t.ThinkingBudget; {
 	case b == nil:
@@ -199,14 +200,14 @@ func (t *ThinkingConfig) neutral() upstream.Thinking {
 	case show != nil && *show:
 		n.Display = "summarized"
 	case show != nil, n.Mode != "" && n.Mode != upstream.ThinkingOff, n.Effort != "":
-		n.Display = "omitted" // thoughts come only if they are asked for
+		n.Display = "omitted" // the vendor's default
 	}
 	return n
 }
 
-// leftover returns the members that the neutral request has no field for, as
-// a fragment of a document, or nil.
-func (r *Request) leftover() *content.Extra {
+// unmappedMembers returns the members without a neutral field as part of a document, or
+// nil.
+func (r *Request) unmappedMembers() *content.Extra {
 	f := Request{
 		SafetySettings: r.SafetySettings, CachedContent: r.CachedContent, Store: r.Store, Labels: r.Labels,
 		ContinuationToken: r.ContinuationToken, ProcessingOptions: r.ProcessingOptions,
@@ -218,15 +219,15 @@ func (r *Request) leftover() *content.Extra {
 		f.ToolConfig = &ToolConfig{RetrievalConfig: c.RetrievalConfig,
 			IncludeServerSideToolInvocations: c.IncludeServerSideToolInvocations, Extra: c.Extra}
 	}
-	f.GenerationConfig = r.GenerationConfig.leftover()
+	f.GenerationConfig = r.GenerationConfig.unmappedMembers()
 	some := len(f.SafetySettings) > 0 || f.CachedContent != "" || f.Store != nil || f.Labels != "" ||
 		f.ContinuationToken != "" || f.ProcessingOptions != "" || f.SystemInstruction != nil ||
 		f.ToolConfig != nil || f.GenerationConfig != nil
 	if !some {
 		return r.Extra
 	}
-	// What a host made and is no JSON is left out here; an encoder of the
-	// request itself tells.
+	// Free JSON of a caller that is not valid is omitted here. Encoding the request itself
+	// reports it.
 	var w jsonwire.Writer
 	e := newEncoder(&w)
 	w.BeginObject()
@@ -236,8 +237,8 @@ func (r *Request) leftover() *content.Extra {
 	return &content.Extra{Format: Format, JSON: w.Text()}
 }
 
-// leftover returns what the neutral request has no field for, or nil.
-func (c *GenerationConfig) leftover() *GenerationConfig {
+// unmappedMembers returns the members without a neutral field, or nil.
+func (c *GenerationConfig) unmappedMembers() *GenerationConfig {
 	if c == nil {
 		return nil
 	}
@@ -254,13 +255,13 @@ func (c *GenerationConfig) leftover() *GenerationConfig {
 		f.ImageConfig, some = &ImageConfig{Extra: i.Extra}, true
 	}
 	if t := c.ThinkingConfig; t != nil {
-		both := t.ThinkingBudget != nil && t.ThinkingLevel != "" // which the format itself refuses
-		if both || t.IncludeThoughts == nil && t.neutral().Display != "" {
+		both := t.ThinkingBudget != nil && t.ThinkingLevel != "" // invalid, but Upstream converts any request
+		if both || t.IncludeThoughts == nil && t.toNeutral().Display != "" {
 			f.ThinkingConfig, some = t, true
 		}
 	}
-	if c.twoFormats() {
-		f.ResponseMimeType = c.ResponseMimeType // so that others see which one counts
+	if c.hasTwoFormats() {
+		f.ResponseMimeType = c.ResponseMimeType // shows other formats which one takes precedence
 	}
 	if slices.ContainsFunc(c.ResponseModalities, modality.unset) {
 		f.ResponseModalities, some = c.ResponseModalities, true
@@ -269,4 +270,131 @@ func (c *GenerationConfig) leftover() *GenerationConfig {
 		return nil
 	}
 	return f
+}
+
+// A Target describes the server that a request is sent to, as far as servers and models
+// of this format differ. The zero value is a server that supports the whole format.
+type Target struct {
+	// ClosedSchemas sends schemas in the vendor's own closed dialect: "parameters" instead
+	// of "parametersJsonSchema".
+	ClosedSchemas bool
+
+	// FilesAfterResults sends the files of a tool result after the result, in the same turn.
+	FilesAfterResults bool
+
+	// SignedCalls sends a signature with the first tool call of each step. If there is none,
+	// the vendor's placeholder is sent.
+	SignedCalls bool
+
+	// NoMixedTools drops built-in tools of other vendors if the request has functions.
+	// Built-in tools of this format are not dropped.
+	NoMixedTools bool
+
+	// FilesInlined states that [upstream.Request.Inline] is called before the request is
+	// sent. Limitations of linked and stored files are then not reported.
+	FilesInlined bool
+}
+
+// RequestFromUpstream converts a neutral request to this format and reports the losses.
+// The result shares parts and lists with n; those that must be changed are copied first.
+// Without losses, converting a [Request] to its neutral form and back gives an equal
+// request, except for empty configurations and the spelling of schemas.
+//
+// Tool names and tool call ids are not changed. [Request.Validate] checks them; adapters
+// map those that the format does not accept.
+//
+// The result of a turn does not depend on later turns. The beginning of a conversation
+// therefore stays equal, which vendors' caches require. A system text that applies only
+// until the next user message is omitted after it, which is not a loss.
+func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
+	return RequestForTarget(n, Target{})
+}
+
+// RequestForTarget is RequestFromUpstream for a server that does not support the whole
+// format.
+func RequestForTarget(n *upstream.Request, t Target) (*Request, []content.Loss) {
+	c := converter{Losses: codec.Losses{Format: Format}, target: t, from: n, to: requestFromExtra(n.Extra)}
+	r := c.to
+	c.Foreign(n.Extra, "extra")
+	r.Model = n.Model
+	c.system()
+	c.path.Push("turns")
+	r.Contents = c.turns(n.Turns)
+	c.path.Pop()
+	r.Tools = c.tools(n.Tools)
+	c.choice()
+	c.config()
+	c.tier()
+	if n.UserID != "" {
+		c.Report(unsupportedUserID, "user_id")
+	}
+	return r, loss.Unique(c.Losses.Losses)
+}
+
+// requestFromExtra parses the result of unmappedMembers. Invalid members of an Extra that
+// a caller made are left zero.
+func requestFromExtra(x *content.Extra) *Request {
+	w := &parsedRequest{}
+	if doc := codec.Open(x, Format); doc != nil {
+		defer doc.Close()
+		p := parser{origin: &w.origin, size: 1}
+		if doc.Root().Kind() == jsonwire.Object {
+			p.request(doc.Root(), w)
+		}
+	}
+	return &w.request
+}
+
+type converter struct {
+	codec.Losses
+	target         Target
+	schemas        schema.Spare
+	hasSubstitutes bool            // whether a tool of this vendor replaces one of another
+	chosen         map[string]bool // the names in the tool choice
+	choosesTool    bool            // whether one of them is the name of a tool
+	hasFunctions   bool            // whether the request has functions
+	from           *upstream.Request
+	to             *Request
+	path           codec.Path
+
+	emptyTurn     bool               // whether the turn has only empty texts, of which the first is kept
+	calls         []*content.ToolUse // the tool calls of the latest step
+	results       int                // the number of their results so far
+	namesByID     map[string]string  // their names by id; nil until needed
+	turnIndex     int                // the index of the turn
+	earlierNames  map[string]string  // the names of all earlier tool calls by id; nil until needed
+	indexedTurns  int                // the number of turns that earlierNames includes
+	currentTurn   int                // where the vendor's current turn begins: see currentTurn
+	lastAssistant int                // the index of the last assistant turn, or -1
+	runEnd        int                // the end of the run of assistant turns
+	runHasCall    bool               // whether the run has a tool call
+}
+
+// reportHere reports a loss at the path followed by names.
+func (c *converter) reportHere(r *loss.Rule, names ...string) { c.Report(r, c.path.At(names...)) }
+
+// reportForeign reports members of another format.
+func (c *converter) reportForeign(x *content.Extra) {
+	if x != nil && x.Format != Format {
+		c.Foreign(x, c.path.At("extra"))
+	}
+}
+
+// reportCache reports a cache mark, which the format does not have.
+func (c *converter) reportCache(m *content.Cache) {
+	if m != nil {
+		c.reportHere(cacheMark, "cache")
+	}
+}
+
+// system converts the system parts to texts.
+func (c *converter) system() {
+	c.path.Push("system")
+	parts, _ := c.parts(c.from.System, content.RoleSystem)
+	c.path.Pop()
+	if s := c.to.SystemInstruction; s != nil {
+		s.Parts = parts
+	} else if len(parts) > 0 {
+		c.to.SystemInstruction = &Instruction{Parts: parts}
+	}
 }

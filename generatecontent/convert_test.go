@@ -1,13 +1,17 @@
 package generatecontent
 
 import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -21,14 +25,14 @@ func TestUpstreamNeutral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heat, topP, low, half := 0.5, 0.25, 0.25, 0.5
+	temperature, topP, low, half := 0.5, 0.25, 0.25, 0.5
 	topK, maxTokens, seed, budget := int64(3), int64(9), int64(7), int64(1024)
 	want := &upstream.Request{
 		Model:     "m",
 		System:    []content.Part{&content.Text{Text: "s"}},
 		Turns:     []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "a"}}, Extra: extra(`{"x":1}`)}},
 		Choice:    content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"f"}},
-		MaxTokens: &maxTokens, Temperature: &heat, TopP: &topP, TopK: &topK, Seed: &seed, PresencePenalty: &half, FrequencyPenalty: &low,
+		MaxTokens: &maxTokens, Temperature: &temperature, TopP: &topP, TopK: &topK, Seed: &seed, PresencePenalty: &half, FrequencyPenalty: &low,
 		StopSequences: []string{"e"}, Candidates: 2, ServiceTier: "flex",
 		Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &budget, Display: "omitted"},
 		Output: upstream.Output{Modalities: []string{"text", "image"}, MediaType: "application/json",
@@ -43,7 +47,7 @@ func TestUpstreamNeutral(t *testing.T) {
 	}
 }
 
-func TestThinkingBothWays(t *testing.T) {
+func TestThinkingRoundTrip(t *testing.T) {
 	for _, tt := range []struct {
 		config string
 		want   upstream.Thinking
@@ -71,8 +75,8 @@ func TestThinkingBothWays(t *testing.T) {
 	}
 }
 
-// TestTextFormats checks what a responseFormat says of texts beside the older
-// members, and what of it is lost in another format.
+// TestTextFormats checks the conversion of responseFormat next to the older members,
+// and its losses in another format.
 func TestTextFormats(t *testing.T) {
 	const format = `"responseFormat":{"text":{"mimeType":"APPLICATION_JSON","schema":{"type":"object"}}}`
 	object := content.Schema{JSON: `{"type":"object"}`}
@@ -103,12 +107,12 @@ func TestTextFormats(t *testing.T) {
 			t.Errorf("%s, losses (-want +got):\n%s", tt.config, diff)
 		}
 		if back, losses := RequestFromUpstream(n); losses != nil || back.GenerationConfig.ResponseFormat != r.GenerationConfig.ResponseFormat {
-			t.Errorf("%s: it comes back as %+v, with %v", tt.config, back.GenerationConfig, losses)
+			t.Errorf("%s: converted back: %+v, with %v", tt.config, back.GenerationConfig, losses)
 		}
 	}
 }
 
-// What another format says comes out in this one's words, with its losses.
+// TestRequestFromUpstream converts a request of another format and checks the losses.
 func TestRequestFromUpstream(t *testing.T) {
 	text := func(s string) content.Part { return &content.Text{Text: s} }
 	const other = "messages"
@@ -175,8 +179,8 @@ func TestRequestFromUpstream(t *testing.T) {
 	}
 }
 
-// A decoded request has its document until it is changed. A request that a host
-// made of a parsed one has none.
+// TestDecodeRequest checks that a decoded request has its document until it is changed.
+// A request that a caller converts has none.
 func TestDecodeRequest(t *testing.T) {
 	const doc = `{"model": "m" ,"contents":[` + ask + `],"generation_config":{"topK":1.0},"tools":[{"googleSearch":{}}],"labels":{"a":"b"}}`
 	n, err := DecodeRequest([]byte(doc), nil)
@@ -239,8 +243,8 @@ func TestDecodeRequestViolations(t *testing.T) {
 	}
 }
 
-// A result whose text was changed does not come with its old object.
-func TestChangedResult(t *testing.T) {
+// TestChangedResultText checks that a result whose text was changed loses its old object.
+func TestChangedResultText(t *testing.T) {
 	r, err := ParseRequestString(`{"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"secret":1}}}]}]}`)
 	if err != nil {
 		t.Fatal(err)
@@ -279,6 +283,213 @@ func TestWirePath(t *testing.T) {
 	}
 	made := &Request{Tools: []content.Tool{{Name: "a"}, {Name: "b"}, {Kind: "googleSearch"}, {Name: "c"}}}
 	if got := made.wirePath("tools.3"); got != "tools[2].function_declarations[0]" {
-		t.Errorf("of a request made by hand: %q", got)
+		t.Errorf("of a constructed request: %q", got)
+	}
+}
+
+const foreignFormat = "messages"
+
+func foreignExtra(members string) *content.Extra {
+	return &content.Extra{Format: foreignFormat, JSON: members}
+}
+
+func userRequest(parts ...content.Part) *upstream.Request {
+	return &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser, Parts: parts}}}
+}
+
+func requestOf(turns ...content.Turn) *upstream.Request { return &upstream.Request{Turns: turns} }
+
+func userTurn(parts ...content.Part) content.Turn {
+	return content.Turn{Role: content.RoleUser, Parts: parts}
+}
+
+func replies(parts ...content.Part) content.Turn {
+	return content.Turn{Role: content.RoleAssistant, Parts: parts}
+}
+
+func ownMark(data string) content.Signature { return content.Signature{Format: Format, Data: data} }
+
+func ptrTo[T any](v T) *T { return &v }
+
+func neighbour(kind envelope.Kind, data string) content.Part {
+	return &content.Thinking{Redacted: envelope.AdjacentSignature(Format, kind, data)}
+}
+
+var (
+	picture = &content.Base64{MediaType: "image/png", Data: "AAAA"}
+	aCall   = &content.ToolUse{ID: "1", Name: "f", Input: `{"a":1}`}
+	another = &content.ToolUse{ID: "2", Name: "g"}
+	aTool   = []content.Tool{{Name: "f"}}
+	pngData = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"
+)
+
+// A mapping is a neutral request, the converted members at a path of the document (by
+// default "contents"), and the losses.
+type mapping struct {
+	name   string
+	target Target
+	from   *upstream.Request
+	want   string   // the document
+	lost   []string // severity and path
+	rules  []*loss.Rule
+}
+
+var mappings = slices.Concat(turnMappings, partMappings, toolMappings, settingMappings)
+
+// TestMappings converts neutral requests to this format.
+func TestMappings(t *testing.T) {
+	for _, tt := range mappings {
+		t.Run(tt.name, func(t *testing.T) {
+			n := tt.from
+			if len(n.Turns) == 0 {
+				c := *n
+				c.Turns = userRequest(plainText("q")).Turns
+				n = &c
+			}
+			before := n.Clone()
+			r, losses := RequestForTarget(n, tt.target)
+			got, err := r.AppendJSON(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := tt.want
+			if !strings.HasPrefix(want, `{"contents"`) {
+				want = `{"contents":[{"role":"user","parts":[{"text":"q"}]}]` + want + `}`
+			}
+			if diff := sameJSON(t, want, string(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			var lost []string
+			var rules []*loss.Rule
+			for _, l := range losses {
+				lost = append(lost, l.Severity.String()+" "+l.Path)
+				if i := slices.IndexFunc(requestLosses, func(r *loss.Rule) bool { return r.Reason == l.Reason && r.Severity == l.Severity }); i >= 0 {
+					rules = append(rules, requestLosses[i])
+				} else if !strings.Contains(l.Path, "input") && !strings.Contains(l.Path, "schema") {
+					t.Errorf("a loss without a rule in the table: %+v", l)
+				}
+			}
+			if diff := cmp.Diff(tt.lost, lost); diff != "" {
+				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+			if tt.rules != nil && !slices.Equal(tt.rules, rules) {
+				t.Errorf("the reasons are %+v", losses)
+			}
+			if diff := cmp.Diff(before, n.Clone()); diff != "" {
+				t.Errorf("the request was changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRequestLosses checks that the mappings report every rule of the table.
+func TestRequestLosses(t *testing.T) {
+	fired := make(map[string]bool)
+	for _, tt := range mappings {
+		_, losses := RequestForTarget(tt.from, tt.target)
+		for _, l := range losses {
+			fired[l.Severity.String()+l.Reason] = true
+		}
+	}
+	seen := make(map[string]bool)
+	for _, r := range requestLosses {
+		key := r.Severity.String() + r.Reason
+		if r.Feature == "" || r.Reason == "" || seen[key] {
+			t.Errorf("%+v is not a rule, or is twice in the table", r)
+		}
+		if seen[key] = true; !fired[key] {
+			t.Errorf("never reported: %+v", r)
+		}
+	}
+}
+
+// A conversationMaker generates conversations of clients of other formats.
+type conversationMaker struct {
+	*rand.Rand
+	calls int
+}
+
+func (r *conversationMaker) some() int { return r.IntN(3) }
+
+// part returns a part for any role.
+func (r *conversationMaker) part() content.Part {
+	switch r.IntN(6) {
+	case 0:
+		return &content.Image{Source: &content.Base64{MediaType: "image/png",
+			Data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="}}
+	case 1:
+		return &content.Document{Title: "T", Source: &content.PlainText{Text: "d"}}
+	case 2:
+		return plainText("")
+	}
+	return plainText("t" + strconv.Itoa(r.IntN(1000)))
+}
+
+// thought returns a part of another vendor, or one without a vendor.
+func (r *conversationMaker) thought() content.Part {
+	switch r.IntN(6) {
+	case 0:
+		return &content.Thinking{Text: "x", Signature: content.Signature{Format: foreignFormat, Data: "s"}}
+	case 1:
+		return &content.Thinking{Text: "x", Signature: ownMark("YQ==")}
+	case 2:
+		return neighbour(envelope.KindNextText, "Yg==")
+	case 3:
+		return neighbour(envelope.KindPreviousText, "Yw==")
+	case 4:
+		return &content.Thinking{Redacted: content.Signature{Format: foreignFormat, Data: "s"}}
+	}
+	return &content.Thinking{}
+}
+
+// step returns a turn of the model and the results of its tool calls.
+func (r *conversationMaker) step() (turns []content.Turn) {
+	var said, results []content.Part
+	for range r.some() {
+		said = append(said, r.thought(), r.part())
+	}
+	for range r.some() {
+		r.calls++
+		id := strconv.Itoa(r.calls % 5)
+		said = append(said, r.thought(), &content.ToolUse{ID: id, Name: "f" + id})
+		result := &content.ToolResult{ID: id, Error: r.IntN(4) == 0}
+		for range r.some() {
+			result.Parts = append(result.Parts, r.part())
+		}
+		results = append(results, result)
+	}
+	if len(results) == 0 || r.IntN(3) == 0 {
+		results = append(results, plainText("go on"), r.part())
+	}
+	return []content.Turn{{Role: content.RoleAssistant, Parts: said}, {Role: content.RoleUser, Parts: results}}
+}
+
+// TestStablePrefixes checks that the converted beginning of a conversation does not
+// change when the conversation grows, and that it is valid.
+func TestStablePrefixes(t *testing.T) {
+	targets := []Target{{}, {FilesAfterResults: true, SignedCalls: true}, {SignedCalls: true, FilesInlined: true}}
+	for seed := range uint64(300) {
+		r := &conversationMaker{Rand: rand.New(rand.NewPCG(seed, 7))}
+		n := &upstream.Request{Turns: []content.Turn{asked}}
+		target, before := targets[seed%3], ""
+		for range 6 {
+			n.Turns = append(n.Turns, r.step()...)
+			if r.IntN(4) == 0 {
+				n.Turns = append(n.Turns, content.Turn{Role: content.RoleSystem, Parts: []content.Part{plainText("s")}})
+			}
+			q, _ := RequestForTarget(n, target)
+			b, err := (&Request{Contents: q.Contents}).AppendJSON(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is := strings.TrimSuffix(string(b), "]}")
+			if !strings.HasPrefix(is, before) {
+				t.Fatalf("seed %d has another beginning:\n%s\n%s", seed, before, is)
+			}
+			before = is
+			if err := q.Validate(&ValidateOptions{}); err != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, err, is)
+			}
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -13,27 +14,26 @@ import (
 )
 
 const (
-	mostReply = 64 << 20 // bytes of a whole reply, if nothing else is said
-	mostInput = 32 << 20 // bytes of the arguments of a call that comes in pieces
+	maxResponseBody     = 64 << 20 // bytes of a whole response, by default
+	maxPartialArguments = 32 << 20 // bytes of the arguments of a partial tool call
 )
 
-// DecodeResponse reads the body of a successful answer that is no stream. The
-// frame is Whole and holds the events that say what the answer says: its
-// start, the usage, each part opened and closed, the reasons to stop, and
-// losses. It is ready for [upstream.Writer.Frame]. What the events hold is told
-// at [StreamReader]; other than there, each part is a block of its own.
+// DecodeResponse decodes the body of a successful response that is not a stream. It
+// returns a complete frame for [upstream.Writer.Frame] with the events of the response:
+// the start, the usage, the parts, the stops and the losses. The events are those of
+// [StreamReader.Next], except that each part is a separate block.
 //
-// Of lim count Body (0 means 64 MiB), Depth and Values; see [ParseRequest] for
-// what a document must be. Unlike there, half surrogate pairs and bytes that
-// are not UTF-8 become U+FFFD, which is a loss, and what deviates from the
-// format is read as far as it makes sense.
+// DecodeResponse uses three limits of lim: Body (default 64 MiB), Depth and Values. The
+// rules of [ParseRequest] for documents apply with two exceptions: unpaired surrogates
+// and invalid UTF-8 become U+FFFD, which is reported as a loss, and common deviations
+// from the format are accepted.
 //
-// The error is an [*upstream.Error]: the body's own if it is an error
-// envelope, which some servers send with status 200, else one with
+// The error is an [*upstream.Error]. It is the error of the body if that is an error
+// envelope, which some servers send with status 200. Otherwise its code is
 // [upstream.CodeBadGateway].
 func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
-	if most := cmp.Or(max(lim.Body, 0), mostReply); int64(len(body)) > most {
-		return nil, codec.BadGateway(fmt.Errorf("generatecontent: the answer has %d bytes, %d are allowed", len(body), most))
+	if maxBody := cmp.Or(max(lim.Body, 0), maxResponseBody); int64(len(body)) > maxBody {
+		return nil, codec.BadGateway(fmt.Errorf("generatecontent: the response has %d bytes; at most %d are allowed", len(body), maxBody))
 	}
 	d := newDecoder(lim)
 	d.whole = true
@@ -41,16 +41,16 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 	if err := d.read(body); err != nil {
 		return nil, err
 	}
-	if len(d.answers) == 0 && !d.blocked {
-		return nil, codec.BadGateway(errors.New("generatecontent: the answer has no candidate"))
+	if len(d.states) == 0 && !d.blocked {
+		return nil, codec.BadGateway(errors.New("generatecontent: the response has no candidates"))
 	}
-	for i := range d.answers {
-		d.endCall(i, false) // of a reply that gives no reason to end
+	for i := range d.states {
+		d.endCall(i, false) // of a response without a finishReason
 	}
-	for i := range d.answers {
-		if !d.answers[i].finished && !d.blocked {
-			d.odd = true // command-line agents need one
-			d.lose(codec.ResponseNoReason, candidatePath(i, "stop"))
+	for i := range d.states {
+		if !d.states[i].finished && !d.blocked {
+			d.deviates = true // command-line agents need a finishReason
+			d.lose(codec.ResponseNoReason, responseCandidatePath(i, "stop"))
 			break
 		}
 	}
@@ -59,60 +59,59 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 	return f, nil
 }
 
-// A decoder turns answers, or the pieces of one, into events. It holds what is
-// known from one piece of a stream to the next.
+// A decoder converts a response, or the chunks of a stream, to events. It holds the
+// state between chunks.
 type decoder struct {
-	doc    jsonwire.Doc
-	limits jsonwire.Limits
-	parser parser // reads parts; its violations are looked at part by part
-	origin origin
-	inner  jsonwire.Limits // of a usage taken alone
-	whole  bool            // a whole reply is read, not a stream
+	doc         jsonwire.Doc
+	limits      jsonwire.Limits
+	parser      parser // parses parts; its violations are reset for each part
+	origin      origin
+	usageLimits jsonwire.Limits // for a usage object parsed alone
+	whole       bool            // the response is not a stream
 
-	source    string           // the document at hand
-	events    []upstream.Event // that it was turned into
-	odd       bool             // it deviates from the format: clients should not see it as it is
-	parts     int              // that it has
-	plainText jsonwire.Value   // the last text of these
-	mould     mould
-	begun     bool       // the Start was told
-	blocked   bool       // the prompt was
-	answers   []answered // by candidate
-	opens     int        // blocks so far
-	closings  int        // of these, how many are closed
-	counts    counts
-	told      []toldMember
-	lost      loss.Reported
+	source      string           // the current document
+	events      []upstream.Event // of the current document
+	deviates    bool             // the document deviates from the format; clients must not receive it
+	partCount   int              // of the current document
+	plainText   jsonwire.Value   // the last text of the current document
+	template    template
+	begun       bool             // an EventStart was returned
+	blocked     bool             // the prompt was blocked
+	states      []candidateState // of candidates, by index
+	blockCount  int              // blocks that were opened
+	closedCount int              // blocks that were closed
+	counts      counts
+	known       []knownMember
+	lost        loss.Reported
 }
 
-// A toldMember is a member of the whole answer that was told already: vendors
-// repeat theirs in each piece.
-type toldMember struct{ name, raw string }
+// A knownMember is a member of the response that was already reported. Vendors repeat
+// such members in each chunk.
+type knownMember struct{ name, raw string }
 
-// What is remembered of these.
 const (
-	mostTold    = 32
-	longestTold = 1 << 10
+	maxKnownMembers    = 32
+	maxKnownMemberSize = 1 << 10
 )
 
 const (
-	// mostAnswers bounds the candidates; real answers have at most 8.
-	mostAnswers = 128
-	// mostClosed is how many blocks may have been closed since one that can
-	// still be signed: the Writer knows the last four.
-	mostClosed = 3
+	// maxDecodedCandidates limits candidates; vendors send at most 8.
+	maxDecodedCandidates = 128
+	// maxClosedSince limits the blocks that closed after a block that can still be
+	// signed. The Writer remembers the last four.
+	maxClosedSince = 3
 )
 
 func newDecoder(lim content.Limits) *decoder {
 	const depth = 256 // the default
 	return &decoder{
-		limits: jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true},
-		inner:  jsonwire.Limits{Depth: cmp.Or(max(lim.Depth, 0), depth) - 1, Values: lim.Values},
-		parser: parser{size: 1, version: "v1beta", path: codec.Path{Style: codec.Bracketed}},
+		limits:      jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true},
+		usageLimits: jsonwire.Limits{Depth: cmp.Or(max(lim.Depth, 0), depth) - 1, Values: lim.Values},
+		parser:      parser{size: 1, version: "v1beta", path: codec.Path{Style: codec.Bracketed}},
 	}
 }
 
-// The fields of an answer. What comes behind the typed ones is kept.
+// Indexes into responses' fields. Members after the typed fields go to Extra.
 const (
 	fReplyCandidates = iota
 	fReplyUsage
@@ -147,46 +146,45 @@ var (
 	feedbackFields = object("PromptFeedback", text("blockReason"))
 )
 
-// read reads one document, an answer or a piece of one. What it says is in the
-// events then, of which there may be none.
+// read decodes one document, a response or a chunk of one, and sets d.events.
 func (d *decoder) read(data string) error {
-	if d.quick(data) {
+	if d.readTemplate(data) {
 		return nil
 	}
 	clear(d.events)
-	d.events, d.odd, d.parts, d.plainText = d.events[:0], false, 0, jsonwire.Value{}
+	d.events, d.deviates, d.partCount, d.plainText = d.events[:0], false, 0, jsonwire.Value{}
 	d.parser.origin = &d.origin
 	if err := d.doc.Parse(data, d.limits); err != nil {
-		return codec.BadGateway(fmt.Errorf("generatecontent: the answer is not JSON as it should be: %w", err))
+		return codec.BadGateway(fmt.Errorf("generatecontent: the response is not valid JSON: %w", err))
 	}
 	root := d.doc.Root()
 	d.source = d.doc.Source()
-	if root.Kind() == jsonwire.Array { // as errors come where a stream is an array
+	if root.Kind() == jsonwire.Array { // an error in place of a stream is an array
 		for _, v := range root.Elems() {
 			root = v
 			break
 		}
 		if root.Get("error").Kind() != jsonwire.Object {
-			return codec.BadGateway(errors.New("generatecontent: the answer is a list"))
+			return codec.BadGateway(errors.New("generatecontent: the response is an array, not an object"))
 		}
 	}
 	if root.Kind() != jsonwire.Object {
-		return codec.BadGateway(errors.New("generatecontent: the answer is no object"))
+		return codec.BadGateway(errors.New("generatecontent: the response is not an object"))
 	}
 	var m [replyTyped]jsonwire.Value
 	more := d.members(root, replyFields, m[:])
 	if m[fReplyError].Exists() {
 		return d.failure(root)
 	}
-	if err := d.answer(root, &m, more); err != nil {
+	if err := d.response(root, &m, more); err != nil {
 		return codec.BadGateway(err)
 	}
-	d.learn(data, m[fReplyUsage])
+	d.learnTemplate(data, m[fReplyUsage])
 	return nil
 }
 
-// members puts the values of the first fields of m where into has them, and
-// reports whether v has other members. Null is no value.
+// members stores the values of the first len(into) fields of m in into. It reports
+// whether v has other members. It ignores null.
 func (d *decoder) members(v jsonwire.Value, m *message, into []jsonwire.Value) (more bool) {
 	for name, x := range v.Members() {
 		i := m.find(name)
@@ -195,17 +193,17 @@ func (d *decoder) members(v jsonwire.Value, m *message, into []jsonwire.Value) (
 		case i < 0 || i >= len(into):
 			more = true
 		case into[i].Exists():
-			d.odd = true // in both spellings
+			d.deviates = true // the field occurs in both spellings
 		default:
 			into[i] = x
-			d.odd = d.odd || name != m.camel[i] // clients know no other
+			d.deviates = d.deviates || name != m.camel[i] // clients know only camelCase
 		}
 	}
 	return more
 }
 
-// answer reads an answer or a piece of one.
-func (d *decoder) answer(root jsonwire.Value, m *[replyTyped]jsonwire.Value, more bool) error {
+// response decodes a response or a chunk of one.
+func (d *decoder) response(root jsonwire.Value, m *[replyTyped]jsonwire.Value, more bool) error {
 	if err := cmp.Or(
 		codec.Expect("generatecontent: usageMetadata", m[fReplyUsage], codec.Objects|codec.Optional),
 		codec.Expect("generatecontent: promptFeedback", m[fReplyFeedback], codec.Objects|codec.Optional),
@@ -219,32 +217,32 @@ func (d *decoder) answer(root jsonwire.Value, m *[replyTyped]jsonwire.Value, mor
 	reason := d.blockReason(m[fReplyFeedback])
 	if first {
 		d.begun = true
-		s := &upstream.Start{ID: d.word(m[fReplyID]), Model: d.word(m[fReplyModel])}
+		s := &upstream.Start{ID: d.str(m[fReplyID]), Model: d.str(m[fReplyModel])}
 		d.add(upstream.Event{Kind: upstream.EventStart, Start: s})
-		s.Extra = d.news(root, reason == "", true)
-		d.usage(m[fReplyUsage])
+		s.Extra = d.newMembers(root, reason == "", true)
+		d.addUsage(m[fReplyUsage])
 	}
 	if err := d.candidates(m[fReplyCandidates]); err != nil {
 		return err
 	}
 	if reason != "" {
-		d.block(reason, m[fReplyFeedback])
+		d.blockEvent(reason, m[fReplyFeedback])
 	}
 	if first {
 		return nil
 	}
 	if more || d.changed("responseId", m[fReplyID]) || d.changed("modelVersion", m[fReplyModel]) || m[fReplyFeedback].Exists() {
-		if x := d.news(root, reason == "", false); x != nil {
+		if x := d.newMembers(root, reason == "", false); x != nil {
 			d.add(upstream.Event{Kind: upstream.EventExtra, Extra: x})
 		}
 	}
-	d.usage(m[fReplyUsage])
+	d.addUsage(m[fReplyUsage])
 	return nil
 }
 
-// news returns the members of the whole answer that have no field, and that
-// were not told before.
-func (d *decoder) news(root jsonwire.Value, feedback, first bool) *content.Extra {
+// newMembers returns the members of the response that have no field and were not
+// reported before.
+func (d *decoder) newMembers(root jsonwire.Value, feedback, first bool) *content.Extra {
 	b := d.parser.extras.Begin()
 	for name, x := range root.Members() {
 		i := replyFields.find(name)
@@ -261,78 +259,401 @@ func (d *decoder) news(root jsonwire.Value, feedback, first bool) *content.Extra
 		case i >= 0 && i < replyTyped:
 			continue
 		}
-		if d.tell(name, x.Raw()) && !typed {
+		if d.isNew(name, x.Raw()) && !typed {
 			b = codec.AppendMember(b, name, x.Raw())
 		}
 	}
 	return d.parser.newExtra(b)
 }
 
-// tell reports whether a member of the whole answer is new, and remembers it.
-func (d *decoder) tell(name, raw string) bool {
-	for i := range d.told {
-		if t := &d.told[i]; t.name == name {
+// isNew reports whether a member of the response is new or changed, and remembers it.
+func (d *decoder) isNew(name, raw string) bool {
+	for i := range d.known {
+		if t := &d.known[i]; t.name == name {
 			same := t.raw == raw
-			if t.raw = raw; len(raw) > longestTold {
-				t.raw = "" // no JSON: it is new next time too
+			if t.raw = raw; len(raw) > maxKnownMemberSize {
+				t.raw = "" // not JSON, so that the member is new next time
 			}
 			return !same
 		}
 	}
-	if len(d.told) < mostTold && len(raw) <= longestTold && len(name) <= longestTold {
-		d.told = append(d.told, toldMember{name, raw})
+	if len(d.known) < maxKnownMembers && len(raw) <= maxKnownMemberSize && len(name) <= maxKnownMemberSize {
+		d.known = append(d.known, knownMember{name, raw})
 	}
 	return true
 }
 
-// changed reports whether a member is there and was not told.
+// changed reports whether a member exists and was not reported before.
 func (d *decoder) changed(name string, v jsonwire.Value) bool {
 	if !v.Exists() {
 		return false
 	}
-	for i := range d.told {
-		if d.told[i].name == name {
-			return d.told[i].raw != v.Raw()
+	for i := range d.known {
+		if d.known[i].name == name {
+			return d.known[i].raw != v.Raw()
 		}
 	}
 	return true
 }
 
-// word reads a string that may be missing.
-func (d *decoder) word(v jsonwire.Value) string {
+// str returns an optional string.
+func (d *decoder) str(v jsonwire.Value) string {
 	switch v.Kind() {
 	case jsonwire.String, jsonwire.None:
 	default:
-		d.odd = true
+		d.deviates = true
 	}
 	return v.Str()
 }
 
-// fill fills f with the document at hand and its events.
+// fill sets f to the current document and its events.
 func (d *decoder) fill(f *upstream.Frame) {
 	if d.doc.Replacements() > 0 {
 		d.lose(codec.ResponseNotUnicode, "parts")
 	}
 	f.Format, f.Data, f.Events = Format, d.source, d.events
-	if d.odd {
+	if d.deviates {
 		f.Format = ""
 	}
 }
 
 func (d *decoder) add(e upstream.Event) { d.events = append(d.events, e) }
 
-// lose tells what a rule has met at path.
+// lose reports a loss at path, unless it was reported before.
 func (d *decoder) lose(r *loss.Rule, path string) {
 	if l := d.lost.New(r, path); l != nil {
 		d.add(upstream.Event{Kind: upstream.EventLoss, Loss: l})
 	}
 }
 
-// extra returns the Extra that b, an object without its end, is: last, if that
-// is the same.
+// extra returns an Extra for b, an object without its closing brace. It returns last if
+// that is equal.
 func (d *decoder) extra(b []byte, last *content.Extra) *content.Extra {
 	if last != nil && len(last.JSON) == len(b)+1 && last.JSON[:len(b)] == string(b) {
 		return last
 	}
 	return d.parser.newExtra(b)
+}
+
+// A candidateState is the state of one candidate between chunks.
+type candidateState struct {
+	openText       int  // the open block of text or thinking, or -1
+	lastBlock      int  // the block that opened last, or -1
+	lastIsText     bool // lastBlock is text or thinking
+	lastIsThinking bool // lastBlock is thinking
+	lastIsSigned   bool // lastBlock has a signature
+	closedAt       int  // decoder.closedCount when lastBlock closed
+	blocks         int  // blocks that were opened
+
+	call     *partialCall // the tool call whose arguments are incomplete
+	hasCalls bool         // the candidate has tool calls
+	finished bool         // a finishReason was read, and no part after it
+	extra    *content.Extra
+
+	sources    sources
+	textAt     textPlace   // of the text that is open or was last
+	position   int         // in a stream, blocks that were opened; otherwise the index of the current part
+	pending    []support   // supports of the current document
+	firstChunk bool        // in a stream: no chunk before the current one had parts
+	partIndex  int         // index of the part in the current document
+	textPieces []textPlace // in a stream: parts of the current document in the open text, if pending is not empty
+	keptText   []byte      // in a stream: the open text, up to maxPassageText
+}
+
+// candidates decodes the candidates of a response or of a chunk.
+func (d *decoder) candidates(v jsonwire.Value) error {
+	switch v.Kind() {
+	case jsonwire.Array:
+		if d.whole {
+			d.growEvents(v)
+		}
+		for i, x := range v.Elems() {
+			if err := d.candidate(i, x, v.Len() > 1); err != nil {
+				return err
+			}
+		}
+	case jsonwire.Object: // in place of an array
+		d.deviates = true
+		return d.candidate(0, v, false)
+	case jsonwire.None:
+	default:
+		return fmt.Errorf("generatecontent: candidates must be an array; it is a %s", v.Kind())
+	}
+	return nil
+}
+
+// growEvents makes room for the events of a response that is not a stream.
+func (d *decoder) growEvents(v jsonwire.Value) {
+	n := 8
+	for _, x := range v.Elems() {
+		n += 3*x.Get("content").Get("parts").Len() + 4
+	}
+	d.events = append(make([]upstream.Event, 0, n), d.events...)
+}
+
+// candidate decodes the element at a position of a list of candidates.
+func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
+	if v.Kind() != jsonwire.Object {
+		return fmt.Errorf("generatecontent: candidate %d is not an object", place)
+	}
+	var m [candidateTyped]jsonwire.Value
+	more := d.members(v, candidateFields, m[:])
+	if err := codec.Expect("generatecontent: finishReason", m[fCandReason], codec.Texts|codec.Numbers|codec.Optional); err != nil {
+		return err
+	}
+	i, err := d.index(m[fCandIndex], place, several)
+	if err != nil {
+		return err
+	}
+	var supports []support
+	if more {
+		supports = d.readGrounding(i, memberOf(v, candidateFields, fCandGrounding))
+	}
+	c := &d.states[i]
+	c.pending = supports
+	c.firstChunk, c.partIndex = !d.whole && c.blocks == 0, 0
+	inner, err := d.content(i, m[fCandContent])
+	if err != nil {
+		return err
+	}
+	d.citeOpenText(i)
+	c.pending, c.textPieces = nil, nil // do not retain the document
+	word := d.finishReason(m[fCandReason])
+	if word != "" {
+		d.endCall(i, word == "STOP")
+		d.closeText(i)
+	}
+	unended := word == "" && (m[fCandMessage].Exists() || m[fCandRatings].Exists())
+	if more || inner || unended {
+		d.candidateMembers(i, v, m[fCandContent], word == "")
+	}
+	if word != "" {
+		d.stopEvent(i, word, &m)
+	}
+	return nil
+}
+
+// index returns the index of a candidate. The default is 0, or the position in a list of
+// several.
+func (d *decoder) index(v jsonwire.Value, place int, several bool) (int, error) {
+	i := 0
+	if v.Exists() {
+		n, ok := wholeNumber(v, 32)
+		if !ok || n < 0 || n >= maxDecodedCandidates {
+			return 0, fmt.Errorf("generatecontent: the index of a candidate is %s; it must be an integer from 0 to %d",
+				codec.Clip(v.Raw()), maxDecodedCandidates-1)
+		}
+		d.deviates = d.deviates || v.Kind() != jsonwire.Number
+		i = int(n)
+	} else if several && place > 0 {
+		d.deviates = true // clients would use index 0
+		i = place
+	}
+	if i >= maxDecodedCandidates {
+		return 0, fmt.Errorf("generatecontent: the response has more than %d candidates", maxDecodedCandidates)
+	}
+	for len(d.states) <= i {
+		d.states = append(d.states, candidateState{openText: -1, lastBlock: -1, finished: len(d.states) < i})
+	}
+	return i, nil
+}
+
+// content decodes the content of a candidate. It reports whether the content has unknown
+// members.
+func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
+	switch v.Kind() {
+	case jsonwire.Object:
+	case jsonwire.None:
+		return false, nil
+	default:
+		return false, fmt.Errorf("generatecontent: the content of candidate %d is not an object", i)
+	}
+	for name, x := range v.Members() {
+		switch k := contentFields.find(name); {
+		case k < 0:
+			more = true
+		case name != contentFields.camel[k]: // role and parts have one spelling
+		case x.Kind() == jsonwire.Null:
+		case k == fRole:
+			if err := codec.Expect("generatecontent: role", x, codec.Texts); err != nil {
+				return false, err
+			}
+		case x.Kind() == jsonwire.Array:
+			for k, y := range x.Elems() {
+				d.states[i].partIndex = k
+				if d.whole {
+					d.states[i].position = k
+				}
+				if err := d.part(i, y); err != nil {
+					return false, err
+				}
+			}
+		default: // a part in place of an array
+			d.deviates = true
+			if err := d.part(i, x); err != nil {
+				return false, err
+			}
+		}
+	}
+	return more, nil
+}
+
+// candidateMembers reports the members of a candidate without a field. Without a
+// finishReason (unended), these include finishMessage and safetyRatings.
+func (d *decoder) candidateMembers(i int, v, inner jsonwire.Value, unended bool) {
+	b := d.parser.extras.Begin()
+	for name, x := range v.Members() {
+		k := candidateFields.find(name)
+		if k >= 0 {
+			name = candidateFields.camel[k]
+		}
+		switch {
+		case k >= 0 && x.Kind() == jsonwire.Null:
+		case k == fCandMessage && unended, k == fCandRatings && unended, k < 0, k >= candidateTyped:
+			b = codec.AppendMember(b, name, x.Raw())
+		case k == fCandContent:
+			b = appendInner(b, inner)
+		}
+	}
+	if len(b) == 1 {
+		return
+	}
+	c := &d.states[i]
+	c.extra = d.extra(b, c.extra)
+	d.add(upstream.Event{Kind: upstream.EventExtra, Candidate: i, Extra: c.extra})
+}
+
+// appendInner appends the unknown members of a content as an object "content".
+func appendInner(b []byte, v jsonwire.Value) []byte {
+	some := false
+	for name, x := range v.Members() {
+		if contentFields.find(name) >= 0 {
+			continue
+		}
+		if !some {
+			some = true
+			b = append(codec.AppendName(b, "content"), '{')
+		}
+		b = codec.AppendMember(b, name, x.Raw())
+	}
+	if some {
+		b = append(b, '}')
+	}
+	return b
+}
+
+// finishReason returns the finishReason of a candidate, or "".
+func (d *decoder) finishReason(v jsonwire.Value) string {
+	if !v.Exists() {
+		return ""
+	}
+	word := v.Str()
+	if v.Kind() != jsonwire.String {
+		if word = finishReasons.read(v); word == "" {
+			d.deviates = true
+			word = codec.Clip(v.Raw()) // unknown, but the candidate has ended
+		}
+	}
+	if upper := strings.ToUpper(word); upper != word {
+		d.deviates = true
+		word = upper
+	}
+	if word == "FINISH_REASON_UNSPECIFIED" {
+		return ""
+	}
+	return word
+}
+
+// stopEvent adds the stop of a candidate.
+func (d *decoder) stopEvent(i int, word string, m *[candidateTyped]jsonwire.Value) {
+	c := &d.states[i]
+	c.finished = true
+	s := &upstream.Stop{Reason: fromFinishReason(word), Format: Format, RawReason: word}
+	if s.Reason == content.StopEnd && c.hasCalls {
+		s.Reason = content.StopToolUse // the format has no such finishReason
+	}
+	usual := s.Reason == content.StopToolUse && m[fCandMessage].Is(callMessage)
+	b := d.parser.extras.Begin()
+	for _, k := range [...]int{fCandMessage, fCandRatings} {
+		if m[k].Exists() && !(usual && k == fCandMessage) {
+			b = codec.AppendMember(b, candidateFields.camel[k], m[k].Raw())
+		}
+	}
+	if x := d.parser.newExtra(b); x != nil {
+		s.Details = x.JSON
+	}
+	if !usual {
+		s.Message = m[fCandMessage].Str()
+	}
+	d.add(upstream.Event{Kind: upstream.EventStop, Candidate: i, Stop: s})
+}
+
+// callMessage is the vendor's finishMessage of every response with tool calls. It is
+// omitted because the stop reason has the same information.
+const callMessage = "Model generated function call(s)."
+
+// The enums of responses in the order of the numbers that servers send on request.
+// Numbers of finish reasons above 5 are those of the Gemini API.
+var (
+	finishReasons = closed("FinishReason", "FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER",
+		"LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL",
+		"TOO_MANY_TOOL_CALLS")
+	blockReasons = closed("BlockReason", "BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY")
+	modalities   = &enum{name: "Modality", numbered: 6, open: true,
+		values: []string{"MODALITY_UNSPECIFIED", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUMENT"}}
+)
+
+// fromFinishReason returns the neutral stop reason for a finishReason. It is
+// [content.StopOther] for OTHER, ESCALATION, MISSING_THOUGHT_SIGNATURE and unknown
+// values.
+func fromFinishReason(word string) content.StopReason {
+	switch word {
+	case "STOP":
+		return content.StopEnd
+	case "MAX_TOKENS":
+		return content.StopMaxTokens
+	case "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "JAILBREAK", "PUP_LIMITED_DISABLED",
+		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT":
+		return content.StopSafety
+	case "LANGUAGE", "NO_IMAGE", "IMAGE_OTHER":
+		return content.StopRefusal // the model did not produce the requested output
+	case "RECITATION", "IMAGE_RECITATION":
+		return content.StopRecitation
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE":
+		return content.StopMalformedCall
+	case "CONTINUATION", "TOO_MANY_TOOL_CALLS": // the client may continue with the response so far
+		return content.StopPause
+	}
+	return content.StopOther
+}
+
+// blockReason returns the blockReason of a prompt that was blocked, or "".
+func (d *decoder) blockReason(v jsonwire.Value) string {
+	if v.Kind() != jsonwire.Object {
+		return ""
+	}
+	var m [1]jsonwire.Value
+	d.members(v, feedbackFields, m[:])
+	x := m[fFeedbackReason]
+	word := x.Str()
+	if x.Exists() && x.Kind() != jsonwire.String {
+		if word = blockReasons.read(x); word == "" {
+			d.deviates = true
+			word = codec.Clip(x.Raw())
+		}
+	}
+	if strings.EqualFold(word, "BLOCK_REASON_UNSPECIFIED") || strings.EqualFold(word, "BLOCKED_REASON_UNSPECIFIED") {
+		return ""
+	}
+	return word
+}
+
+// blockEvent adds the stop of a blocked prompt.
+func (d *decoder) blockEvent(word string, feedback jsonwire.Value) {
+	d.blocked = true
+	b := codec.AppendMember(d.parser.extras.Begin(), replyFields.camel[fReplyFeedback], feedback.Raw())
+	d.add(upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
+		Reason: content.StopSafety, Format: Format, RawReason: word, Details: d.parser.newExtra(b).JSON,
+		Message: feedback.Get("blockReasonMessage").Str(),
+	}})
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// chunks is a stream of n pieces of text and the end. Each has the usage that
-// usage gives.
+// chunks returns n chunks of text and a last one. Each has the result of usage.
 func chunks(n int, usage func(i int) string) (events, elements []string) {
 	for i := range n {
 		data := fmt.Sprintf(`{"candidates":[{"content":{"parts":[{"text":" word%d and\n more"}],"role":"model"},"index":0}]%s,"modelVersion":"gemini-3.8-flash","responseId":"r-1"}`, i, usage(i))
@@ -47,7 +46,7 @@ func TestStreamReaderAllocations(t *testing.T) {
 		name   string
 		usage  func(int) string
 		array  bool
-		usages bool // each piece has new counts
+		usages bool // each chunk has new counts
 	}{
 		{"events", noUsage, false, false}, {"array", noUsage, true, false},
 		{"same usage", func(int) string { return running(0) }, false, false},
@@ -73,23 +72,22 @@ func TestStreamReaderAllocations(t *testing.T) {
 			allocs1, bytes1 := run(short)
 			allocs2, bytes2 := run(long)
 			kb := float64(len(long)-len(short)) / (16 << 10)
-			mostAllocs, mostBytes := kb*1.05+2, (kb+1)*20*1024 // the last of each 16 KB is left over
-			if w.usages {                                      // 64 of 1000 usages come from one allocation
-				mostAllocs, mostBytes = mostAllocs+17, mostBytes+17*6144
+			maxAllocs, maxBytes := kb*1.05+2, (kb+1)*20*1024 // the last of each 16 KB is left over
+			if w.usages {                                    // 64 of 1000 usages come from one allocation
+				maxAllocs, maxBytes = maxAllocs+17, maxBytes+17*6144
 			}
 			t.Logf("%.1f KB more: %v allocations, %.0f bytes", 16*kb, allocs2-allocs1, bytes2-bytes1)
-			if allocs2-allocs1 > mostAllocs {
+			if allocs2-allocs1 > maxAllocs {
 				t.Errorf("%.1f KB more took %v more allocations", 16*kb, allocs2-allocs1)
 			}
-			if bytes2-bytes1 > mostBytes {
+			if bytes2-bytes1 > maxBytes {
 				t.Errorf("%.1f KB more took %.0f more bytes", 16*kb, bytes2-bytes1)
 			}
 		})
 	}
 }
 
-// BenchmarkStreamReader reports how long reading a stream's events takes, in V
-// of their data taken one by one.
+// BenchmarkStreamReader reports the time to read a stream, in V of the data of its events.
 func BenchmarkStreamReader(b *testing.B) {
 	whole := func(parts string) (events, elements []string) {
 		data := `{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"STOP"}]}`
@@ -139,7 +137,7 @@ func BenchmarkStreamReader(b *testing.B) {
 	}
 }
 
-// BenchmarkStreamThroughWriter is the whole way of a stream into a sink.
+// BenchmarkStreamThroughWriter measures a stream from the reader to a sink.
 func BenchmarkStreamThroughWriter(b *testing.B) {
 	events, elements := chunks(300, running)
 	stream := strings.Join(events, "")
@@ -161,8 +159,8 @@ func BenchmarkStreamThroughWriter(b *testing.B) {
 	}, run)
 }
 
-// BenchmarkDecodeResponse reports V for a reply with a long text, and for those
-// with very many of something.
+// BenchmarkDecodeResponse reports V for a response with a long text, and for responses with
+// many elements.
 func BenchmarkDecodeResponse(b *testing.B) {
 	wide := func(n int) string {
 		var s strings.Builder

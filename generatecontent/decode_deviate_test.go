@@ -13,16 +13,16 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An upshot is what an answer came to.
-type upshot struct {
+// A streamOutcome summarizes a decoded stream.
+type streamOutcome struct {
 	Text, Input string
 	Stop        content.StopReason
 	Losses      int
-	Odd         bool // a frame that clients should not be shown as it is
+	Odd         bool // a frame deviates from the format
 }
 
-// comesTo reads a stream to its end.
-func comesTo(stream string) (o upshot, err error) {
+// decodeOutcome reads a stream to its end.
+func decodeOutcome(stream string) (o streamOutcome, err error) {
 	r := NewStreamReader(strings.NewReader(stream), content.Limits{})
 	for {
 		f, err := r.Next()
@@ -36,7 +36,7 @@ func comesTo(stream string) (o upshot, err error) {
 	}
 }
 
-func (o *upshot) add(e upstream.Event) {
+func (o *streamOutcome) add(e upstream.Event) {
 	switch e.Kind {
 	case upstream.EventText:
 		o.Text += e.Text
@@ -56,10 +56,10 @@ func (o *upshot) add(e upstream.Event) {
 	}
 }
 
-// The framings that servers are seen with.
+// TestStreamFramings checks the framings that servers send.
 func TestStreamFramings(t *testing.T) {
 	one, two := `{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`, `{"candidates":[{"content":{"parts":[{"text":"b"}]},"finishReason":"STOP"}]}`
-	ok := upshot{Text: "ab", Stop: content.StopEnd}
+	ok := streamOutcome{Text: "ab", Stop: content.StopEnd}
 	tests := []struct {
 		name, stream string
 		whole        bool
@@ -70,8 +70,8 @@ func TestStreamFramings(t *testing.T) {
 		{"mixed", "data: " + one + "\n\ndata: " + two + "\r\n\r\n", true},
 		{"no space", "data:" + one + "\n\ndata:" + two + "\n\n", true},
 		{"white space before the JSON", "data:   \t" + one + "\r\n\r\ndata:  " + two + "\r\n\r\n", true},
-		{"no blank line at the end", "data: " + one + "\n\ndata: " + two, false},
-		{"no second line end", "data: " + one + "\n\ndata: " + two + "\n", false},
+		{"missing blank line at the end", "data: " + one + "\n\ndata: " + two, false},
+		{"missing second line end", "data: " + one + "\n\ndata: " + two + "\n", false},
 		{"stray line ends", "\n\r\ndata: " + one + "\n\n\n\n\r\ndata: " + two + "\n\n\n", true},
 		{"line breaks in the JSON", "data: " + strings.Replace(one, ":[", ":[\n", 1) + "\n\ndata: " + two + "\n\n", false},
 		{"several data lines", "data: " + strings.Replace(one, ":[", ":[\ndata: ", 1) + "\n\ndata: " + two + "\n\n", true},
@@ -84,21 +84,21 @@ func TestStreamFramings(t *testing.T) {
 		{"array", "[" + one + "," + two + "]", true},
 		{"array with line ends", "[" + one + "\r\n,\r\n" + two + "\r\n]\r\n", true},
 		{"array without commas", "[" + one + "\n" + two + "]", true},
-		{"array behind a byte order mark and spaces", "\uFEFF \r\n\t[ " + one + " , " + two + " ]", true},
-		{"array and more", "[" + one + "," + two + "] x", true},
+		{"array after byte order mark and spaces", "\uFEFF \r\n\t[ " + one + " , " + two + " ]", true},
+		{"text after array", "[" + one + "," + two + "] x", true},
 		{"array of arrays", "[[" + one + "," + two + "]]", false},
 		{"array of a string", `["a",` + one + "," + two + "]", false},
-		{"array of nothing", "[]", false},
+		{"empty array", "[]", false},
 		{"empty", "", false},
 		{"HTML", "<html>\n<body>data: x</body></html>\n\n", false},
-		{"no JSON", "data: hello\n\n", false},
-		{"a list as data", "data: [" + two + "]\n\n", false},
+		{"invalid JSON", "data: hello\n\n", false},
+		{"array as data", "data: [" + two + "]\n\n", false},
 		{"a number as data", "data: 5\n\n", false},
 		{"no candidate", "data: {\"usageMetadata\":{\"promptTokenCount\":3}}\n\n", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := comesTo(tt.stream)
+			got, err := decodeOutcome(tt.stream)
 			var failed *upstream.Error
 			switch {
 			case tt.whole && (err != io.EOF || got != ok):
@@ -110,10 +110,10 @@ func TestStreamFramings(t *testing.T) {
 	}
 }
 
-// Members that deviate from the format.
+// TestDeviations checks members that deviate from the format.
 func TestDeviations(t *testing.T) {
-	wrong := func(losses int, text, input string) upshot {
-		o := upshot{Text: text, Input: input, Stop: content.StopEnd, Losses: losses, Odd: true}
+	wrong := func(losses int, text, input string) streamOutcome {
+		o := streamOutcome{Text: text, Input: input, Stop: content.StopEnd, Losses: losses, Odd: true}
 		if input != "" {
 			o.Stop = content.StopToolUse
 		}
@@ -125,28 +125,28 @@ func TestDeviations(t *testing.T) {
 	parts := func(s string) string { return `{"content":{"parts":` + s + `},"finishReason":"STOP"}` }
 	tests := []struct {
 		name, candidate string
-		want            upshot
+		want            streamOutcome
 	}{
-		{"none", parts(`[{"text":"a"}]`), upshot{Text: "a", Stop: content.StopEnd}},
-		{"null members", `{"content":{"parts":[{"text":"a","thought":null,"thoughtSignature":null}],"role":null},"finishReason":"STOP","index":null,"safetyRatings":null}`, upshot{Text: "a", Stop: content.StopEnd}},
-		{"no role", parts(`[{"text":"a"}]`), upshot{Text: "a", Stop: content.StopEnd}},
+		{"none", parts(`[{"text":"a"}]`), streamOutcome{Text: "a", Stop: content.StopEnd}},
+		{"null members", `{"content":{"parts":[{"text":"a","thought":null,"thoughtSignature":null}],"role":null},"finishReason":"STOP","index":null,"safetyRatings":null}`, streamOutcome{Text: "a", Stop: content.StopEnd}},
+		{"no role", parts(`[{"text":"a"}]`), streamOutcome{Text: "a", Stop: content.StopEnd}},
 		{"snake_case", `{"content":{"parts":[{"text":"a"}]},"finish_reason":"STOP"}`, wrong(0, "a", "")},
 		{"snake_case in a part", parts(`[{"text":"a","thought_signature":"czE="}]`), wrong(0, "a", "")},
 		{"snake_case call", parts(`[{"function_call":{"name":"f","args":{"a":1}}}]`), wrong(0, "", `{"a":1}`)},
-		{"one part for a list", parts(`{"text":"a"}`), wrong(0, "a", "")},
+		{"part in place of an array", parts(`{"text":"a"}`), wrong(0, "a", "")},
 		{"a string index", `{"index":"0","content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}`, wrong(0, "a", "")},
 		{"reason in lower case", `{"content":{"parts":[{"text":"a"}]},"finishReason":"stop"}`, wrong(0, "a", "")},
-		{"numeric reason", `{"content":{"parts":[{"text":"a"}]},"finishReason":1}`, upshot{Text: "a", Stop: content.StopEnd}},
-		{"numeric reason of a limit", `{"content":{"parts":[{"text":"a"}]},"finishReason":2}`, upshot{Text: "a", Stop: content.StopMaxTokens}},
-		{"numeric reason that is not known", `{"content":{"parts":[{"text":"a"}]},"finishReason":77}`, upshot{Text: "a", Stop: content.StopOther, Odd: true}},
+		{"numeric reason", `{"content":{"parts":[{"text":"a"}]},"finishReason":1}`, streamOutcome{Text: "a", Stop: content.StopEnd}},
+		{"numeric reason of a limit", `{"content":{"parts":[{"text":"a"}]},"finishReason":2}`, streamOutcome{Text: "a", Stop: content.StopMaxTokens}},
+		{"unknown numeric reason", `{"content":{"parts":[{"text":"a"}]},"finishReason":77}`, streamOutcome{Text: "a", Stop: content.StopOther, Odd: true}},
 		{"numeric enum in a part", parts(`[{"text":"a"},{"codeExecutionResult":{"outcome":1}}]`), wrong(0, "a", "")},
-		{"a new enum in a part", parts(`[{"text":"a"},{"codeExecutionResult":{"outcome":"OUTCOME_NEW"}}]`), upshot{Text: "a", Stop: content.StopEnd}},
+		{"a new enum in a part", parts(`[{"text":"a"},{"codeExecutionResult":{"outcome":"OUTCOME_NEW"}}]`), streamOutcome{Text: "a", Stop: content.StopEnd}},
 		{"arguments as a string", call(`{"name":"f","args":"{\"a\":1}"}`), wrong(1, "", `{"a":1}`)},
-		{"arguments as an empty string", call(`{"name":"f","args":""}`), upshot{Input: "{}", Stop: content.StopToolUse, Odd: true}},
-		{"arguments as another string", call(`{"name":"f","args":"[1]"}`), upshot{Input: `"[1]"`, Stop: content.StopToolUse, Odd: true}}, // whoever tells it leaves it out
-		{"arguments as a list", call(`{"name":"f","args":[1]}`), upshot{Input: "[1]", Stop: content.StopToolUse, Odd: true}},
-		{"null arguments", call(`{"name":"f","args":null}`), upshot{Input: "{}", Stop: content.StopToolUse, Odd: true}},
-		{"no arguments", call(`{"name":"f"}`), upshot{Input: "{}", Stop: content.StopToolUse}},
+		{"arguments as an empty string", call(`{"name":"f","args":""}`), streamOutcome{Input: "{}", Stop: content.StopToolUse, Odd: true}},
+		{"arguments as another string", call(`{"name":"f","args":"[1]"}`), streamOutcome{Input: `"[1]"`, Stop: content.StopToolUse, Odd: true}}, // the client's encoder drops it
+		{"arguments as a list", call(`{"name":"f","args":[1]}`), streamOutcome{Input: "[1]", Stop: content.StopToolUse, Odd: true}},
+		{"null arguments", call(`{"name":"f","args":null}`), streamOutcome{Input: "{}", Stop: content.StopToolUse, Odd: true}},
+		{"no arguments", call(`{"name":"f"}`), streamOutcome{Input: "{}", Stop: content.StopToolUse}},
 		{"URL-safe signature", parts(`[{"text":"a","thoughtSignature":"_-8"}]`), wrong(0, "a", "")},
 		{"broken signature", parts(`[{"text":"a","thoughtSignature":"?"}]`), wrong(1, "a", "")},
 		{"unpadded signature of a call", parts(`[{"functionCall":{"name":"f","args":{"a":1}},"thoughtSignature":"czE"}]`), wrong(0, "", `{"a":1}`)},
@@ -154,14 +154,14 @@ func TestDeviations(t *testing.T) {
 		{"broken file", parts(`[{"text":"a"},{"inlineData":{"mimeType":"image/png","data":"?"}}]`), wrong(1, "a", "")},
 		{"thought as a string", parts(`[{"text":"a","thought":"true"}]`), wrong(1, "a", "")},
 		{"a part of two kinds", parts(`[{"text":"a","functionCall":{"name":"f"}}]`), wrong(1, "a", "")},
-		{"half a surrogate pair", parts(`[{"text":"a\ud800"}]`), upshot{Text: "a\uFFFD", Stop: content.StopEnd, Losses: 1}},
-		{"bytes that are not UTF-8", parts("[{\"text\":\"a\xff\"}]"), upshot{Text: "a\uFFFD", Stop: content.StopEnd, Losses: 1}},
+		{"unpaired surrogate", parts(`[{"text":"a\ud800"}]`), streamOutcome{Text: "a\uFFFD", Stop: content.StopEnd, Losses: 1}},
+		{"invalid UTF-8", parts("[{\"text\":\"a\xff\"}]"), streamOutcome{Text: "a\uFFFD", Stop: content.StopEnd, Losses: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			body := `{"candidates":[` + tt.candidate + `]}`
 			for form, stream := range map[string]string{"events": "data: " + body + "\n\n", "array": "[" + body + "]"} {
-				got, err := comesTo(stream)
+				got, err := decodeOutcome(stream)
 				if diff := cmp.Diff(tt.want, got); diff != "" || err != io.EOF {
 					t.Errorf("%s: %v (-want +got):\n%s", form, err, diff)
 				}
@@ -170,7 +170,7 @@ func TestDeviations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := upshot{Odd: f.Format != Format}
+			got := streamOutcome{Odd: f.Format != Format}
 			for _, e := range f.Events {
 				got.add(e)
 			}
@@ -180,19 +180,19 @@ func TestDeviations(t *testing.T) {
 		})
 	}
 	for _, candidates := range []string{"5", `"x"`, `[5]`, `[{"content":"a"}]`, `[{"content":[1]}]`} {
-		_, err := comesTo(`data: {"candidates":` + candidates + "}\n\n")
+		_, err := decodeOutcome(`data: {"candidates":` + candidates + "}\n\n")
 		var failed *upstream.Error
 		if !errors.As(err, &failed) || failed.Code != upstream.CodeBadGateway {
 			t.Errorf("candidates %s: %v", candidates, err)
 		}
 	}
-	if got, err := comesTo(`data: {"candidates":{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}}` + "\n\n"); err != io.EOF || got != wrong(0, "a", "") {
+	if got, err := decodeOutcome(`data: {"candidates":{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}}` + "\n\n"); err != io.EOF || got != wrong(0, "a", "") {
 		t.Errorf("one candidate for a list: %+v, %v", got, err)
 	}
 }
 
-// Arguments that come in pieces are put together. Those that are not whole are
-// no object.
+// TestArgumentsInPieces checks that pieces of arguments are joined, and that incomplete
+// arguments are not an object.
 func TestArgumentsInPieces(t *testing.T) {
 	part := func(more, pieces string) string {
 		return `{"functionCall":{` + more + `"partialArgs":[` + pieces + `],"willContinue":true}}`
@@ -202,27 +202,27 @@ func TestArgumentsInPieces(t *testing.T) {
 	tests := []struct {
 		name   string
 		pieces []string
-		want   upshot
+		want   streamOutcome
 	}{
-		{"none", []string{begin, end}, upshot{Input: "{}"}},
+		{"none", []string{begin, end}, streamOutcome{Input: "{}"}},
 		{"all kinds", []string{begin, part("", piece("$.s", `"stringValue":"é\"","willContinue":true`)+","+piece("$.s", `"stringValue":""`)), part("", piece("$.n", `"numberValue":1.50`)+","+piece("$.b", `"boolValue":false`)+","+piece("$.z", `"nullValue":null`)), end},
-			upshot{Input: `{"s":"é\"","n":1.50,"b":false,"z":null}`}},
+			streamOutcome{Input: `{"s":"é\"","n":1.50,"b":false,"z":null}`}},
 		{"deep", []string{begin, part("", piece("$.a.b[0].c", `"numberValue":1`)+","+piece("$.a.b[1]['d e']", `"stringValue":"x"`)+","+piece(`$["a"].f`, `"boolValue":true`)), end},
-			upshot{Input: `{"a":{"b":[{"c":1},{"d e":"x"}],"f":true}}`}},
-		{"all at once", []string{`{"functionCall":{"name":"f","partialArgs":[` + piece("$.a", `"numberValue":1`) + `]}}`}, upshot{Input: `{"a":1}`}},
-		{"a second call ends the first", []string{begin, part("", piece("$.a", `"numberValue":1`)), `{"functionCall":{"name":"g","args":{"b":2}}}`}, upshot{Input: `{"a":1}{"b":2}`}},
-		{"a text ends it", []string{begin, part("", piece("$.a", `"numberValue":1`)), `{"text":"x"}`}, upshot{Input: `{"a":1}`, Text: "x"}},
-		{"the answer ends it", []string{begin, part("", piece("$.a", `"numberValue":1`))}, upshot{Input: `{"a":1}`}},
+			streamOutcome{Input: `{"a":{"b":[{"c":1},{"d e":"x"}],"f":true}}`}},
+		{"all at once", []string{`{"functionCall":{"name":"f","partialArgs":[` + piece("$.a", `"numberValue":1`) + `]}}`}, streamOutcome{Input: `{"a":1}`}},
+		{"second call within the first", []string{begin, part("", piece("$.a", `"numberValue":1`)), `{"functionCall":{"name":"g","args":{"b":2}}}`}, streamOutcome{Input: `{"a":1}{"b":2}`}},
+		{"text within the call", []string{begin, part("", piece("$.a", `"numberValue":1`)), `{"text":"x"}`}, streamOutcome{Input: `{"a":1}`, Text: "x"}},
+		{"response ends within the call", []string{begin, part("", piece("$.a", `"numberValue":1`))}, streamOutcome{Input: `{"a":1}`}},
 		{"bad paths", []string{begin, part("", piece("a", `"numberValue":1`)+","+piece("$", `"numberValue":1`)+","+piece("$.", `"numberValue":1`)+","+piece("$[5]", `"numberValue":1`)+","+piece("$['x", `"numberValue":1`)+
-			","+piece("$.a", `"numberValue":1`)+","+piece("$.a.b", `"numberValue":1`)+","+piece("$["+strings.Repeat("0][", 200)+"0]", `"numberValue":1`)), end}, upshot{Input: `{"a":1`, Losses: 1, Odd: true}},
-		{"an unknown value", []string{begin, part("", piece("$.a", `"dateValue":1`)), end}, upshot{Input: `{"a":null`, Losses: 1, Odd: true}},
-		{"no value that has a place", []string{begin, part("", piece("a", `"numberValue":1`)), end}, upshot{Input: `{`, Losses: 1, Odd: true}},
-		{"a text that goes on", []string{begin, part("", piece("$.a", `"stringValue":"x","willContinue":true`)), end}, upshot{Input: `{"a":"x"`, Losses: 1, Odd: true}},
+			","+piece("$.a", `"numberValue":1`)+","+piece("$.a.b", `"numberValue":1`)+","+piece("$["+strings.Repeat("0][", 200)+"0]", `"numberValue":1`)), end}, streamOutcome{Input: `{"a":1`, Losses: 1, Odd: true}},
+		{"an unknown value", []string{begin, part("", piece("$.a", `"dateValue":1`)), end}, streamOutcome{Input: `{"a":null`, Losses: 1, Odd: true}},
+		{"only values with invalid paths", []string{begin, part("", piece("a", `"numberValue":1`)), end}, streamOutcome{Input: `{`, Losses: 1, Odd: true}},
+		{"unfinished string", []string{begin, part("", piece("$.a", `"stringValue":"x","willContinue":true`)), end}, streamOutcome{Input: `{"a":"x"`, Losses: 1, Odd: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.want.Stop = content.StopToolUse
-			got, err := comesTo(streamOf(tt.pieces...))
+			got, err := decodeOutcome(streamOf(tt.pieces...))
 			if diff := cmp.Diff(tt.want, got); diff != "" || err != io.EOF {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
@@ -235,7 +235,7 @@ func TestArgumentsInPieces(t *testing.T) {
 		piece("$.a", `"stringValue":"x","willContinue":true`): `{"a":"x"`,
 	} {
 		cut := strings.Replace(streamOf(begin, part("", pieces)), "STOP", "MAX_TOKENS", 1)
-		if got, err := comesTo(cut); err != io.EOF || got != (upshot{Input: want, Stop: content.StopMaxTokens, Losses: 1, Odd: true}) {
+		if got, err := decodeOutcome(cut); err != io.EOF || got != (streamOutcome{Input: want, Stop: content.StopMaxTokens, Losses: 1, Odd: true}) {
 			t.Errorf("cut arguments %s: %+v, %v", pieces, got, err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestArgumentsInPieces(t *testing.T) {
 	for i := range 100 {
 		many.WriteString(piece(fmt.Sprintf("$.m%d", i), `"stringValue":"a"`) + "," + piece(fmt.Sprintf("$.m%d", i/2), `"stringValue":"b"`) + ",")
 	}
-	got, err := comesTo(streamOf(begin, part("", many.String()+piece("$.m0", `"stringValue":"c"`)), end))
+	got, err := decodeOutcome(streamOf(begin, part("", many.String()+piece("$.m0", `"stringValue":"c"`)), end))
 	if err != io.EOF || !strings.HasPrefix(got.Input, `{"m0":"abbc","m1":"abb","m2":"abb"`) || strings.Count(got.Input, ":") != 100 {
 		t.Errorf("many arguments: %+v, %v", got, err)
 	}

@@ -13,69 +13,70 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// DecodeError reads the answer of a server with a status other than 2xx: header
-// and body as they came, the body perhaps cut, empty, in a list of one, or not
-// JSON.
+// DecodeError decodes a server's response with a status other than 2xx. The body may be
+// truncated, empty, an array with one element, or not JSON.
 //
-// The Code follows the status. What is between the host and its vendor, such as
-// a key that is refused (also under 400 and 403), payment that is due or a place
-// that is not served, is [upstream.CodeBadGateway]; a daily quota and one of
-// nothing are [upstream.CodeQuota]. The message of an error envelope under 400,
-// 404, 413, 422 and 429 becomes the Text: as one line of at most 2 KiB, out of
-// which keys, user-info and queries are taken.
+// The Code follows from the status, with two exceptions. It is
+// [upstream.CodeBadGateway] for errors between the host and its vendor, such as a
+// rejected key (also with status 400 and 403), missing payment, or an unsupported
+// location. It is [upstream.CodeQuota] for a daily quota and a quota of zero.
 //
-// Details and Status are the envelope's error object and the status, for handlers
-// of this format, whatever the status is; a refused key has none. Header has what
-// the vendor says about rates and about trying again. RetryAfter is that of the
-// envelope's details, of its message or of the header, in this order. Err, for
-// logs, has the status and the cleaned message.
+// The Text is the message of the error envelope if the status is 400, 404, 413, 422 or
+// 429. It is one line of at most 2 KiB without keys, user information and URL queries.
+//
+// Details and Status are the error object of the envelope and the status, for handlers
+// of this format. Errors about a rejected key have neither. Header has the vendor's
+// headers about rate limits and retries. RetryAfter is taken from the details of the
+// envelope, its message, or the header, in this order. Err, for logs, has the status and
+// the redacted message.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
-	f := vendorError{http: status, after: codec.RetryAfter(header), size: len(body)}
-	codec.ErrorBody(body, f.take)
-	e := f.error()
+	f := vendorError{httpStatus: status, after: codec.RetryAfter(header), size: len(body)}
+	codec.ErrorBody(body, f.read)
+	e := f.toUpstream()
 	if !f.refused() {
 		e.Header = codec.ErrorHeader(header, "X-Ratelimit-", "Ratelimit")
 	}
 	return e
 }
 
-// failure returns the error that an envelope in place of an answer, or in a
-// stream, tells.
-func (d *decoder) failure(v jsonwire.Value) *upstream.Error { return failureOf(v) }
+// failure returns the error of an envelope that was sent with status 200.
+func (d *decoder) failure(v jsonwire.Value) *upstream.Error { return envelopeError(v) }
 
-func failureOf(v jsonwire.Value) *upstream.Error {
+// envelopeError returns the error of an envelope.
+func envelopeError(v jsonwire.Value) *upstream.Error {
 	f := vendorError{original: v.Raw()}
-	f.take(v)
-	return f.error()
+	f.read(v)
+	return f.toUpstream()
 }
 
-// A vendorError is an error in the vendor's words, for the host's log.
+// A vendorError is a vendor's error as it was received, for the host's log.
 type vendorError struct {
-	http     int // the status of the answer, 0 within a stream
-	envelope bool
-	code     int    // in the envelope, 0 if it is no number
-	status   string // the name of the code
-	message  string // cleaned
-	reason   string // of the first ErrorInfo
-	delay    time.Duration
-	daily    bool           // the quota is one of a day, or of nothing
-	after    time.Duration  // by the headers
-	size     int            // of a body that is no envelope
-	details  *content.Extra // the error object
-	original string         // the envelope as JSON, if it was not the body of a failure
+	httpStatus int // the HTTP status, 0 in a stream
+	envelope   bool
+	code       int    // code of the envelope, 0 if it is not a number
+	status     string // status of the envelope, such as NOT_FOUND
+	message    string // redacted
+	reason     string // of the first ErrorInfo
+	delay      time.Duration
+	daily      bool           // the quota is per day, or zero
+	after      time.Duration  // of the headers
+	size       int            // of a body without an envelope
+	details    *content.Extra // the error object
+	original   string         // the envelope as JSON, if its HTTP status was 200
 }
 
-// Original lets adapters remove their keys before the error is read.
+// Original returns the envelope and a function that decodes it. Adapters use them to
+// remove their keys from the envelope.
 func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
-	return f.original, failureOf
+	return f.original, envelopeError
 }
 
-// Error returns all of it on one line.
+// Error returns the status, the code and the message on one line.
 func (f *vendorError) Error() string {
 	var b strings.Builder
 	b.WriteString("the upstream failed")
-	if f.http != 0 {
-		fmt.Fprintf(&b, " with status %d", f.http)
+	if f.httpStatus != 0 {
+		fmt.Fprintf(&b, " with status %d", f.httpStatus)
 	}
 	if !f.envelope {
 		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.size)
@@ -91,8 +92,8 @@ func (f *vendorError) Error() string {
 	return b.String()
 }
 
-// take reads an envelope, or a list that holds one.
-func (f *vendorError) take(v jsonwire.Value) {
+// read decodes an envelope, or the first element of an array of envelopes.
+func (f *vendorError) read(v jsonwire.Value) {
 	if v.Kind() == jsonwire.Array {
 		for _, x := range v.Elems() {
 			v = x
@@ -115,12 +116,12 @@ func (f *vendorError) take(v jsonwire.Value) {
 		f.detail(d)
 	}
 	if f.delay == 0 {
-		f.delay = retryIn(text)
+		f.delay = parseRetryIn(text)
 	}
-	f.daily = f.daily || ofNothing(text)
+	f.daily = f.daily || isZeroQuota(text)
 }
 
-// detail reads one of the details.
+// detail decodes one element of the details.
 func (f *vendorError) detail(v jsonwire.Value) {
 	kind := v.Get("@type").Str()
 	switch kind[strings.LastIndexByte(kind, '.')+1:] {
@@ -129,7 +130,7 @@ func (f *vendorError) detail(v jsonwire.Value) {
 			f.reason = v.Get("reason").Str()
 		}
 	case "RetryInfo":
-		f.delay = delayOf(v.Get("retryDelay").Str())
+		f.delay = parseDelay(v.Get("retryDelay").Str())
 	case "QuotaFailure":
 		for _, x := range v.Get("violations").Elems() {
 			id := strings.ToLower(x.Get("quotaId").Str())
@@ -138,8 +139,8 @@ func (f *vendorError) detail(v jsonwire.Value) {
 	}
 }
 
-// retryIn returns how long to wait by the words of a message.
-func retryIn(text string) time.Duration {
+// parseRetryIn returns the delay that a message asks for, or 0.
+func parseRetryIn(text string) time.Duration {
 	_, rest, found := strings.Cut(text, "Please retry in ")
 	if !found {
 		return 0
@@ -148,11 +149,11 @@ func retryIn(text string) time.Duration {
 	if n >= 0 {
 		rest = rest[:n]
 	}
-	return delayOf(strings.TrimRight(rest, "."))
+	return parseDelay(strings.TrimRight(rest, "."))
 }
 
-// delayOf reads a duration; all else is 0.
-func delayOf(s string) time.Duration {
+// parseDelay parses a duration. It returns 0 if s is invalid.
+func parseDelay(s string) time.Duration {
 	if len(s) > 32 {
 		return 0
 	}
@@ -163,29 +164,29 @@ func delayOf(s string) time.Duration {
 	return d
 }
 
-// ofNothing reports whether a message tells of a quota that is zero.
-func ofNothing(text string) bool {
+// isZeroQuota reports whether a message is about a quota of zero.
+func isZeroQuota(text string) bool {
 	_, rest, found := strings.Cut(text, "limit: 0")
 	return found && (rest == "" || rest[0] < '0' || rest[0] > '9') && !strings.HasPrefix(rest, ".")
 }
 
-// error says it in neutral words.
-func (f *vendorError) error() *upstream.Error {
-	status := f.http
+// toUpstream converts the error to the neutral form.
+func (f *vendorError) toUpstream() *upstream.Error {
+	status := f.httpStatus
 	if status < 400 {
-		status = f.meant()
+		status = f.envelopeStatus()
 	}
-	e := &upstream.Error{Code: f.neutral(status), Err: f}
+	e := &upstream.Error{Code: f.upstreamCode(status), Err: f}
 	if f.refused() {
 		return e
 	}
 	e.Details = f.details
-	if e.Details != nil && f.http >= 400 && f.http <= 599 {
-		e.Status = f.http
+	if e.Details != nil && f.httpStatus >= 400 && f.httpStatus <= 599 {
+		e.Status = f.httpStatus
 	}
 	switch e.Code {
 	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeQuota, upstream.CodeRateLimit:
-		e.Text = f.message // empty where there was no envelope
+		e.Text = f.message // empty without an envelope
 	}
 	switch e.Code {
 	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
@@ -196,8 +197,8 @@ func (f *vendorError) error() *upstream.Error {
 	return e
 }
 
-// statusNames are the names of codes, in the order of their numbers, and the
-// HTTP status of each.
+// statusNames lists the names of the gRPC codes in numeric order, with the HTTP status of
+// each.
 var statusNames = [...]struct {
 	name   string
 	status int
@@ -207,9 +208,9 @@ var statusNames = [...]struct {
 	{"OUT_OF_RANGE", 400}, {"UNIMPLEMENTED", 501}, {"INTERNAL", 500}, {"UNAVAILABLE", 503}, {"DATA_LOSS", 500}, {"UNAUTHENTICATED", 401},
 }
 
-// meant returns the HTTP status that an envelope means where the answer has
-// none that tells.
-func (f *vendorError) meant() int {
+// envelopeStatus returns the HTTP status for an envelope that was not sent with an error
+// status, or 0.
+func (f *vendorError) envelopeStatus() int {
 	if f.code >= 400 && f.code <= 599 {
 		return f.code
 	}
@@ -221,22 +222,22 @@ func (f *vendorError) meant() int {
 	return 0
 }
 
-// refused reports whether the vendor refuses the host's key.
+// refused reports whether the vendor rejected the host's key.
 func (f *vendorError) refused() bool {
-	return codec.KeyRefused(f.http, []string{f.status, f.reason}, "", f.message)
+	return codec.KeyRefused(f.httpStatus, []string{f.status, f.reason}, "", f.message)
 }
 
-// neutral is the table from statuses to codes.
-func (f *vendorError) neutral(status int) upstream.Code {
+// upstreamCode returns the neutral code for an HTTP status.
+func (f *vendorError) upstreamCode(status int) upstream.Code {
 	switch f.status {
 	case "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION":
-		return upstream.CodeBadGateway // about the host: its key, its place, its account
+		return upstream.CodeBadGateway // about the host's key, location or account
 	}
 	if f.refused() {
 		return upstream.CodeBadGateway
 	}
 	switch status {
-	case 499: // the vendor's own client left
+	case 499: // canceled at the vendor, not by this client
 		return upstream.CodeUnavailable
 	case http.StatusServiceUnavailable:
 		return upstream.CodeOverloaded

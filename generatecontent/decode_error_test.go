@@ -13,14 +13,14 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A failed is what of an error matters to others.
+// A failed holds the fields of an error that clients see.
 type failed struct {
 	Code  upstream.Code
 	Text  string
 	After time.Duration
 }
 
-// status makes an error envelope; more are members behind the message.
+// status returns an error envelope. more has the members after the message.
 func status(code, name, message, more string) string {
 	return `{"error":{"code":` + code + `,"message":"` + message + `","status":"` + name + `"` + more + `}}`
 }
@@ -127,8 +127,7 @@ func TestDecodeError(t *testing.T) {
 	}
 }
 
-// Errors in a stream, or with a status of success, say for themselves what
-// they are.
+// Errors in a stream, or with status 200, have their code and name in the envelope.
 func TestErrorsInAnswers(t *testing.T) {
 	tests := []struct {
 		name, body string

@@ -12,8 +12,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An upstream that passes on a stream as it comes from a server of this
-// format, be it events or an array.
+// An upstream that passes on a stream of a server of this format, in events or in an array.
 func ExampleStreamReader() {
 	up := func(body string) upstream.Upstream {
 		return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -50,7 +49,7 @@ func ExampleStreamReader() {
 	// Output:
 	// Hello end 3 2
 	// Hello end 3 2
-	// upstream: bad_gateway: generatecontent: the stream ended without a reason to: unexpected EOF
+	// upstream: bad_gateway: generatecontent: the stream ended without a finishReason: unexpected EOF
 }
 
 func ExampleDecodeResponse() {
@@ -79,7 +78,7 @@ func ExampleDecodeError() {
 	err := generatecontent.DecodeError(429, http.Header{}, []byte(
 		`{"error":{"code":429,"message":"Slow down.\nPlease retry in 7.5s.","status":"RESOURCE_EXHAUSTED"}}`))
 	fmt.Println(err.Code, err.RetryAfter, err.Text)
-	// A key that is refused is not the client's.
+	// A rejected key is the host's problem, not the client's.
 	err = generatecontent.DecodeError(400, nil, []byte(`{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT",`+
 		`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}`))
 	fmt.Println(err.Code, err.Text == "")

@@ -15,8 +15,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Pieces that are made in the mould of the last are read in another way than
-// all others. Both must say the same: white space breaks the mould.
+// Chunks that match the template of the last one are decoded by separate code. The result
+// must be the same. White space prevents the match.
 func TestQuickPiecesArePieces(t *testing.T) {
 	texts := []string{
 		`"b"`, `""`, `"é\n\ud83d\ude00"`, `"\"}}"`, `"\"}],\"role\":\"model\"}}]"`, `"}],role:model}}]"`, `"\ud800"`, "\"\xff\"", `"a","b":"c"`, `"a","text":"c"`,
@@ -33,7 +33,7 @@ func TestQuickPiecesArePieces(t *testing.T) {
 	forms := []struct{ usage, index, id string }{{"", "0", `"r"`}, {usages[1], "0", `"r"`}, {usages[1], "1", `"r"`}}
 	for _, form := range forms {
 		begin := piece("", form.index, `"a"`, form.usage, form.id)
-		begin += begin // the second makes the mould
+		begin += begin // the second chunk makes the template
 		for _, text := range texts {
 			for _, usage := range usages {
 				for _, id := range []string{`"r"`, `"s"`} {
@@ -49,7 +49,7 @@ func TestQuickPiecesArePieces(t *testing.T) {
 			}
 		}
 	}
-	// What stands between makes no difference.
+	// Text between them makes no difference.
 	between := streamOf(`{"functionCall":{"name":"f"}}`)
 	begin := piece("", "0", `"a"`, "", `"r"`)
 	quick, _ := readEvents(strings.NewReader(begin + begin + between + begin))
@@ -59,7 +59,7 @@ func TestQuickPiecesArePieces(t *testing.T) {
 	}
 }
 
-// plainError tells an error without the place in its document.
+// plainError returns an error text without the position in the document.
 func plainError(err error) string {
 	s := formattest.Causes(err)
 	if i := strings.Index(s, " at line "); i >= 0 {
@@ -118,8 +118,8 @@ func FuzzStreamReader(f *testing.F) {
 	})
 }
 
-// passes checks that the Writer refuses nothing that the reader gives, and
-// changes no number.
+// passes checks that the Writer accepts everything from the reader and does not change
+// numbers.
 func passes(t *testing.T, stream string) {
 	formattest.Taken(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
 		if f.Format == Format && !json.Valid([]byte(f.Data)) {
@@ -133,9 +133,8 @@ func passes(t *testing.T, stream string) {
 	})
 }
 
-// sound checks the arguments of calls. A model may write some that are no object;
-// they are passed on as they are, so that nobody takes them for none. An object
-// of which pieces are missing lacks the brace at its end, and nothing else.
+// sound checks the arguments of tool calls. Arguments that are not an object are passed on
+// unchanged. An object with missing pieces lacks only its closing brace.
 func sound(t *testing.T, f *upstream.Frame) {
 	t.Helper()
 	for _, e := range f.Events {

@@ -11,8 +11,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// DecodeCount reads the answer of countTokens. The error is an
-// [*upstream.Error]: the body's own if it is an error envelope, else one with
+// DecodeCount decodes the response of countTokens. The error is an [*upstream.Error]. It
+// is the error of the body if that is an error envelope. Otherwise its code is
 // [upstream.CodeBadGateway].
 func DecodeCount(body []byte) (upstream.TokenCount, error) {
 	d := newDecoder(content.Limits{})
@@ -25,7 +25,7 @@ func DecodeCount(body []byte) (upstream.TokenCount, error) {
 	d.members(root, countedFields, m[:])
 	n, ok := wholeNumber(m[fCountedTotal], 64)
 	if !ok || n < 0 {
-		return upstream.TokenCount{}, codec.BadGateway(errors.New("generatecontent: the answer has no count of tokens"))
+		return upstream.TokenCount{}, codec.BadGateway(errors.New("generatecontent: the response has no valid totalTokens"))
 	}
 	c := upstream.TokenCount{Tokens: n, Extra: d.parser.extra(root, countedFields, countedTyped)}
 	if cached, ok := wholeNumber(m[fCountedCached], 64); ok {
@@ -34,11 +34,9 @@ func DecodeCount(body []byte) (upstream.TokenCount, error) {
 	return c, nil
 }
 
-// DecodeModels reads a page of the model list, or of the list of tuned models.
-// next is the page token of the page behind it; it is empty on the last one. A
-// model's ID is its name without "models/". The error is an
-// [*upstream.Error]: the body's own if it is an error envelope, else one with
-// [upstream.CodeBadGateway].
+// DecodeModels decodes a page of the list of models or of tuned models. It returns the
+// models and the token of the next page, which is empty on the last page. The ID of a
+// model is its name without "models/". Errors are those of [DecodeCount].
 func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 	d := newDecoder(content.Limits{})
 	defer d.doc.Close()
@@ -52,9 +50,9 @@ func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 	if !page.Exists() {
 		page = m[fPageTuned]
 	}
-	// A list of nothing is left out by the vendor.
+	// The vendor omits empty lists.
 	if page.Kind() != jsonwire.Array && (page.Exists() || !m[fPageNext].Exists() && root.Len() > 0) {
-		return nil, "", codec.BadGateway(errors.New("generatecontent: the answer is no list of models"))
+		return nil, "", codec.BadGateway(errors.New("generatecontent: the response is not a list of models"))
 	}
 	list = make([]upstream.Model, 0, page.Len())
 	for i, v := range page.Elems() {
@@ -100,23 +98,24 @@ var (
 		number("maxTemperature"), number("topP"), int32s("topK"))
 )
 
-// object reads a document that has to be an object and no error envelope.
+// object parses a document. It returns an error unless the document is an object that is
+// not an error envelope.
 func (d *decoder) object(body string) error {
 	d.parser.origin = &d.origin
 	if err := d.doc.Parse(body, d.limits); err != nil {
-		return codec.BadGateway(fmt.Errorf("generatecontent: the answer is not JSON as it should be: %w", err))
+		return codec.BadGateway(fmt.Errorf("generatecontent: the response is not valid JSON: %w", err))
 	}
 	root := d.doc.Root()
 	switch {
 	case root.Get("error").Kind() == jsonwire.Object:
 		return d.failure(root)
 	case root.Kind() != jsonwire.Object:
-		return codec.BadGateway(errors.New("generatecontent: the answer is no object"))
+		return codec.BadGateway(errors.New("generatecontent: the response is not an object"))
 	}
 	return nil
 }
 
-// model reads one model.
+// model decodes one model.
 func (d *decoder) model(v jsonwire.Value) upstream.Model {
 	var f [modelTyped]jsonwire.Value
 	if d.members(v, modelFields, f[:]); v.Kind() != jsonwire.Object {

@@ -17,7 +17,7 @@ func TestDecodeCount(t *testing.T) {
 	}{
 		{"C03", answerFile(t, "C03.json"), upstream.TokenCount{Tokens: 11, Extra: extraWith(`{"promptTokensDetails":[{"modality":"TEXT","tokenCount":11}]}`)}, false},
 		{"cached", `{"totalTokens":11,"cachedContentTokenCount":4,"contentTokens":1}`, upstream.TokenCount{Tokens: 11, Cached: 4, Extra: extraWith(`{"contentTokens":1}`)}, false},
-		{"more cached than there is", `{"totalTokens":3,"cachedContentTokenCount":4}`, upstream.TokenCount{Tokens: 3, Cached: 3}, false},
+		{"more cached tokens than tokens", `{"totalTokens":3,"cachedContentTokenCount":4}`, upstream.TokenCount{Tokens: 3, Cached: 3}, false},
 		{"string", `{"totalTokens":"11"}`, upstream.TokenCount{Tokens: 11}, false},
 		{"snake_case", `{"total_tokens":11}`, upstream.TokenCount{Tokens: 11}, false},
 		{"none", `{}`, upstream.TokenCount{}, true},
@@ -55,9 +55,9 @@ func TestDecodeModels(t *testing.T) {
 		{"nothing", `{}`, []upstream.Model{}, "", false},
 		{"an empty page", `{"nextPageToken":"x"}`, []upstream.Model{}, "x", false},
 		{"another document", `{"data":[]}`, nil, "", true},
-		{"no list", `{"models":{"name":"a"}}`, nil, "", true},
+		{"models is an object", `{"models":{"name":"a"}}`, nil, "", true},
 		{"no name", `{"models":[{"name":"models/a"},{"displayName":"b"}]}`, nil, "", true},
-		{"no object", `{"models":[5]}`, nil, "", true},
+		{"model is a number", `{"models":[5]}`, nil, "", true},
 		{"list", `[{"name":"models/a"}]`, nil, "", true},
 		{"HTML", markup, nil, "", true},
 	}

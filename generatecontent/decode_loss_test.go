@@ -14,9 +14,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// All that reading an answer loses is of the table, once, and each rule of the
-// table is met.
-func TestReadLosses(t *testing.T) {
+// TestDecodeLosses checks that every loss of decoding is in decodeLosses and is reported
+// once, and that every rule in decodeLosses occurs.
+func TestDecodeLosses(t *testing.T) {
 	parts := func(s string) string {
 		return `{"candidates":[{"content":{"role":"model","parts":[` + s + `]},"finishReason":"STOP","index":0}]}`
 	}
@@ -30,7 +30,7 @@ func TestReadLosses(t *testing.T) {
 	}
 	met := map[*loss.Rule]bool{}
 	for name, tt := range map[string]struct {
-		stream string // a reply, if it is one document
+		stream string // a response if it is one document
 		rule   *loss.Rule
 		path   string
 	}{
@@ -39,25 +39,25 @@ func TestReadLosses(t *testing.T) {
 		"arguments as a string":      {parts(`{"functionCall":{"name":"f","args":"{\"a\":1}"}}`), codec.ResponseStringInput, "parts.0"},
 		"a member of the wrong type": {parts(`{"text":"a"},{"functionCall":{"name":"f","id":5}}`), codec.ResponseWrongType, "parts.1"},
 		"many counts":                {strings.Replace(parts(`{"text":"a"}`), `{`, `{"usageMetadata":{`+many.String()+`"promptTokenCount":1},`, 1), codec.ResponseManyCounts, "usage"},
-		"no place":                   {streamOf(begins, piece("$.a.b[0]"), piece("$.a"), piece("$.a"), `{"functionCall":{}}`), readLostPiece, "parts.0"},
-		"cut arguments":              {strings.Replace(streamOf(begins, piece("$.a")), "STOP", "MAX_TOKENS", 1), readCutCall, "parts.0"},
-		"no count":                   {strings.Replace(parts(`{"text":"a"}`), `{`, `{"usageMetadata":{"promptTokenCount":"many","candidatesTokenCount":{}},`, 1), readNoCount, "usage"},
+		"no place":                   {streamOf(begins, piece("$.a.b[0]"), piece("$.a"), piece("$.a"), `{"functionCall":{}}`), lossArgumentPiece, "parts.0"},
+		"cut arguments":              {strings.Replace(streamOf(begins, piece("$.a")), "STOP", "MAX_TOKENS", 1), lossCutArguments, "parts.0"},
+		"no count":                   {strings.Replace(parts(`{"text":"a"}`), `{`, `{"usageMetadata":{"promptTokenCount":"many","candidatesTokenCount":{}},`, 1), lossTokenCount, "usage"},
 	} {
 		want := []content.Loss{tt.rule.At(tt.path)}
-		if diff := cmp.Diff(want, lostReading(t, tt.stream)); diff != "" {
+		if diff := cmp.Diff(want, lossesOf(t, tt.stream)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		met[tt.rule] = true
 	}
-	for _, r := range readLosses {
+	for _, r := range decodeLosses {
 		if !met[r] {
-			t.Errorf("nothing reports: %s", r.Reason)
+			t.Errorf("no test case reports: %s", r.Reason)
 		}
 	}
 }
 
-// lostReading returns the losses of a stream, or of a reply.
-func lostReading(t *testing.T, s string) (lost []content.Loss) {
+// lossesOf returns the losses of a stream or response.
+func lossesOf(t *testing.T, s string) (lost []content.Loss) {
 	t.Helper()
 	var events []upstream.Event
 	if strings.HasPrefix(s, "{") {

@@ -10,16 +10,17 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A piece is a text or a thought, or more of one.
-type piece struct {
+// A textPiece is a piece of text or thinking.
+type textPiece struct {
 	text      string
 	thought   bool
 	signature string
 }
 
-// plain reads a part that is nothing but a text, as nearly all of a stream are.
-// It is what the parser would do, several times cheaper.
-func (d *decoder) plain(v jsonwire.Value) (t piece, ok bool) {
+// plainPart decodes a part of text or thinking without other members. Nearly all parts of
+// a stream are such parts, and this is several times faster than the parser. ok is false
+// for all other parts.
+func (d *decoder) plainPart(v jsonwire.Value) (t textPiece, ok bool) {
 	for name, x := range v.Members() {
 		if x.Kind() == jsonwire.Null {
 			continue
@@ -43,7 +44,7 @@ func (d *decoder) plain(v jsonwire.Value) (t piece, ok bool) {
 				return t, false
 			}
 			t.signature = s
-			d.odd = d.odd || e == 0 && !standard
+			d.deviates = d.deviates || e == 0 && !standard
 		default:
 			return t, false
 		}
@@ -51,68 +52,68 @@ func (d *decoder) plain(v jsonwire.Value) (t piece, ok bool) {
 	return t, ok
 }
 
-// part reads a part of a candidate.
+// part decodes a part of a candidate.
 func (d *decoder) part(i int, v jsonwire.Value) error {
-	d.parts++
-	if t, ok := d.plain(v); ok {
-		d.text(i, t, nil)
+	d.partCount++
+	if t, ok := d.plainPart(v); ok {
+		d.addText(i, t, nil)
 		return nil
 	}
 	if err := checkPart(v); err != nil {
 		return err
 	}
-	n := d.answers[i].blocks // what of the answer's parts it becomes
+	n := d.states[i].blocks // the index of the part in the response
 	part := d.parser.part(v)
 	var list []*content.Violation
 	if d.parser.violations.Len() > 0 {
 		list, _ = content.Violations(d.parser.violations.Err())
 	}
-	d.forget()
+	d.resetParser()
 	var signature string
 	switch q := part.(type) {
 	case nil:
 	case *content.Text:
-		d.text(i, piece{q.Text, false, q.Signature.Data}, q.Extra)
-		n = max(d.answers[i].blocks-1, 0)
+		d.addText(i, textPiece{q.Text, false, q.Signature.Data}, q.Extra)
+		n = max(d.states[i].blocks-1, 0)
 		signature = q.Signature.Data
 	case *content.Thinking:
-		d.text(i, piece{q.Text, true, q.Signature.Data}, q.Extra)
-		n = max(d.answers[i].blocks-1, 0)
+		d.addText(i, textPiece{q.Text, true, q.Signature.Data}, q.Extra)
+		n = max(d.states[i].blocks-1, 0)
 		signature = q.Signature.Data
 	case *content.ToolUse:
-		// What tells of pieces has no field.
-		if (q.Extra != nil || d.answers[i].call != nil) && d.callPiece(i, v) {
-			d.odd = d.odd || len(list) > 0 || !d.parser.checkMessage(v, partFields)
-			d.forget()
+		// Members of partial tool calls have no field: they are in Extra.
+		if (q.Extra != nil || d.states[i].call != nil) && d.callPiece(i, v) {
+			d.deviates = d.deviates || len(list) > 0 || !d.parser.checkMessage(v, partFields)
+			d.resetParser()
 			return nil
 		}
 		bad := ""
 		if q.Input != "" && q.Input[0] != '{' {
-			q.Input, bad = d.arguments(answerPath(i, n), v)
+			q.Input, bad = d.arguments(responsePartPath(i, n), v)
 		}
 		if q.Input == "" && bad == "" {
-			q.Input = "{}" // the call is whole, whatever ends the answer
+			q.Input = "{}" // the tool call is complete, even if the response was cut
 		}
-		d.answers[i].calls = true
+		d.states[i].hasCalls = true
 		signature = q.Signature.Data
-		d.opened(i, q)
-		if bad != "" { // as it comes from vendors that stream arguments
+		d.addWholeBlock(i, q)
+		if bad != "" { // as an EventInput, like streamed arguments
 			last := len(d.events) - 1
 			closing := d.events[last]
 			d.events[last] = upstream.Event{Kind: upstream.EventInput, Block: closing.Block, Candidate: i, Text: bad}
 			d.add(closing)
 		}
 	default:
-		d.opened(i, part)
+		d.addWholeBlock(i, part)
 		signature = v.Get(partFields.camel[fSignature]).Str()
 	}
-	d.deviations(answerPath(i, n), v, list)
-	d.odd = d.odd || signature != "" && jsonwire.CheckBase64(signature) != 0 || !standardData(part, v)
+	d.deviations(responsePartPath(i, n), v, list)
+	d.deviates = d.deviates || signature != "" && jsonwire.CheckBase64(signature) != 0 || !isStandardData(part, v)
 	return nil
 }
 
-// checkPart returns an error if a part is not an object, or if its data or the
-// name of a call is of the wrong type: nothing else could be read instead.
+// checkPart returns an error if a part is not an object, or if its data or the name of a
+// tool call has the wrong type.
 func checkPart(v jsonwire.Value) error {
 	if err := codec.Expect("generatecontent: a part", v, codec.Objects); err != nil {
 		return err
@@ -127,10 +128,10 @@ func checkPart(v jsonwire.Value) error {
 			want = codec.Texts
 		}
 		if !(want | codec.Optional).Has(x.Kind()) {
-			return fmt.Errorf("generatecontent: the %s of a part is of the wrong type: %s", partFields.camel[i], x.Kind())
+			return fmt.Errorf("generatecontent: the %s of a part has the wrong type: %s", partFields.camel[i], x.Kind())
 		}
 		if i == fCall {
-			if err := codec.Expect("generatecontent: a call's name", x.Get("name"), codec.Texts|codec.Optional); err != nil {
+			if err := codec.Expect("generatecontent: the name of a functionCall", x.Get("name"), codec.Texts|codec.Optional); err != nil {
 				return err
 			}
 		}
@@ -138,45 +139,44 @@ func checkPart(v jsonwire.Value) error {
 	return nil
 }
 
-// standardData reports whether a file has the base64 that clients read. The
-// parser has rewritten it.
-func standardData(p content.Part, v jsonwire.Value) bool {
+// isStandardData reports whether the data of a file is standard base64 in the document.
+// The parser has normalized it.
+func isStandardData(p content.Part, v jsonwire.Value) bool {
 	source, _ := sourceOf(p)
 	if _, inline := source.(*content.Base64); !inline {
 		return true
 	}
-	_, standard, e := spelled(spelled(v, partFields, fInline), blobFields, fBlobData).LenientBase64()
-	return e != 0 || standard // what is none was told
+	_, standard, e := memberOf(memberOf(v, partFields, fInline), blobFields, fBlobData).LenientBase64()
+	return e != 0 || standard // the parser reports invalid data
 }
 
-// forget drops what the parser recorded about a part, such as large files.
-func (d *decoder) forget() {
+// resetParser removes the parser's state of a part.
+func (d *decoder) resetParser() {
 	d.parser.violations = content.ViolationList{}
-	d.origin = origin{unknown: d.origin.unknown} // which is bounded: beyond that, names cost nothing
+	d.origin = origin{unknown: d.origin.unknown} // the limit of unknown applies to the response
 }
 
-// deviations tells what the parser could not read of a part, and finds out
-// whether clients can.
+// deviations reports the violations in a part as losses, and sets d.deviates if clients
+// must not receive the part.
 func (d *decoder) deviations(path string, v jsonwire.Value, list []*content.Violation) {
 	for _, f := range list {
 		if isOpenEnum(f.Path) {
-			continue // it is kept as it came, and clients bear it
+			continue // kept; clients accept it
 		}
-		d.odd = true
-		if f.Code == content.CodeType && !badArguments(v) {
+		d.deviates = true
+		if f.Code == content.CodeType && !hasInvalidArguments(v) {
 			d.lose(codec.ResponseWrongType, path)
 			return
 		}
 	}
-	if d.odd {
+	if d.deviates {
 		return
 	}
-	d.odd = !d.parser.checkMessage(v, partFields)
-	d.forget()
+	d.deviates = !d.parser.checkMessage(v, partFields)
+	d.resetParser()
 }
 
-// isOpenEnum reports whether a path is that of an enum to which the vendor adds
-// names.
+// isOpenEnum reports whether a path is that of an enum to which the vendor may add values.
 func isOpenEnum(path string) bool {
 	switch path[strings.LastIndexByte(path, '.')+1:] {
 	case "outcome", "language", "level", "scheduling":
@@ -185,10 +185,10 @@ func isOpenEnum(path string) bool {
 	return false
 }
 
-// arguments returns the arguments of a call whose arguments are no object: those
-// that they spell, or else what they are.
+// arguments returns the arguments of a tool call that are not an object: good if they are
+// a string that encodes an object, otherwise bad with their JSON.
 func (d *decoder) arguments(path string, v jsonwire.Value) (good, bad string) {
-	d.odd = true
+	d.deviates = true
 	x := argumentsOf(v)
 	if x.Kind() == jsonwire.String {
 		s := x.Str()
@@ -203,9 +203,9 @@ func (d *decoder) arguments(path string, v jsonwire.Value) (good, bad string) {
 	return "", x.Raw()
 }
 
-// badArguments reports whether the arguments of a call are no object, which is
-// told by whoever leaves them out.
-func badArguments(v jsonwire.Value) bool {
+// hasInvalidArguments reports whether the arguments of a tool call are not an object. The
+// encoder of the client's format reports this loss.
+func hasInvalidArguments(v jsonwire.Value) bool {
 	switch argumentsOf(v).Kind() {
 	case jsonwire.Object, jsonwire.None, jsonwire.Null:
 		return false
@@ -213,61 +213,62 @@ func badArguments(v jsonwire.Value) bool {
 	return true
 }
 
+// argumentsOf returns the arguments of a tool call.
 func argumentsOf(v jsonwire.Value) jsonwire.Value {
-	return spelled(spelled(v, partFields, fCall), callFields, fCallArgs)
+	return memberOf(memberOf(v, partFields, fCall), callFields, fCallArgs)
 }
 
-// spelled returns a member of v in whatever spelling it has.
-func spelled(v jsonwire.Value, m *message, i int) jsonwire.Value {
+// memberOf returns field i of v in either spelling.
+func memberOf(v jsonwire.Value, m *message, i int) jsonwire.Value {
 	if x := v.Get(m.camel[i]); x.Exists() {
 		return x
 	}
 	return v.Get(m.snake[i])
 }
 
-// text tells a text or a thought. In a stream it goes on where the last piece
-// ended, if that was of its kind and is not signed: signed pieces must come
-// back as they were.
-func (d *decoder) text(i int, t piece, x *content.Extra) {
+// addText adds text or thinking. In a stream it continues the open block if that is of
+// the same kind. A signed block is closed, because clients must return signed parts
+// unchanged.
+func (d *decoder) addText(i int, t textPiece, x *content.Extra) {
 	if t.text == "" && x == nil {
 		if t.signature != "" {
-			d.sign(i, t)
+			d.signEmptyText(i, t)
 		}
 		return
 	}
-	c := &d.answers[i]
+	c := &d.states[i]
 	if d.whole {
-		d.wholeText(i, t, x)
+		d.addWholeText(i, t, x)
 		return
 	}
 	d.endCall(i, true)
 	c.finished = false
-	if c.open < 0 || c.thought != t.thought {
+	if c.openText < 0 || c.lastIsThinking != t.thought {
 		d.closeText(i)
 		if !t.thought {
-			c.begins()
-			c.at.only = c.at.start == 0
+			c.beginText()
+			c.textAt.only = c.textAt.start == 0
 		}
-		c.open = d.open(i, piece{thought: t.thought}.part(nil))
-		c.text, c.thought = true, t.thought
+		c.openText = d.open(i, textPiece{thought: t.thought}.part(nil))
+		c.lastIsText, c.lastIsThinking = true, t.thought
 	}
 	if !t.thought {
-		if c.at.size += len(t.text); c.at.size <= mostText {
-			c.keep(t.text)
+		if c.textAt.size += len(t.text); c.textAt.size <= maxPassageText {
+			c.keepText(t.text)
 		}
 		if len(c.pending) > 0 {
-			c.piece(t.text)
+			c.addPiece(t.text)
 		}
 	}
-	d.add(upstream.Event{Kind: upstream.EventText, Block: c.open, Candidate: i, Text: t.text, Extra: x})
+	d.add(upstream.Event{Kind: upstream.EventText, Block: c.openText, Candidate: i, Text: t.text, Extra: x})
 	if t.signature != "" {
 		d.signature(i, t.signature)
 	}
 }
 
-// wholeText tells a text or a thought of a whole reply, which is a block of its
-// own.
-func (d *decoder) wholeText(i int, t piece, x *content.Extra) {
+// addWholeText adds text or thinking of a response that is not a stream, as a separate
+// block.
+func (d *decoder) addWholeText(i int, t textPiece, x *content.Extra) {
 	text := t.text
 	t.text = ""
 	d.endCall(i, true)
@@ -275,7 +276,7 @@ func (d *decoder) wholeText(i int, t piece, x *content.Extra) {
 	var p content.Part
 	if t.thought || t.signature != "" {
 		p = t.part(x)
-	} else { // there may be very many
+	} else { // from the arena: there may be very many
 		plain := d.parser.texts.New(1)
 		plain.Extra = x
 		p = plain
@@ -284,36 +285,36 @@ func (d *decoder) wholeText(i int, t piece, x *content.Extra) {
 	if text != "" {
 		d.add(upstream.Event{Kind: upstream.EventText, Block: n, Candidate: i, Text: text})
 	}
-	c := &d.answers[i]
+	c := &d.states[i]
 	if !t.thought {
-		c.begins()
-		c.at.size = len(text)
-		if len(text) <= mostText {
-			c.at.text = text
+		c.beginText()
+		c.textAt.size = len(text)
+		if len(text) <= maxPassageText {
+			c.textAt.text = text
 		}
 		d.cite(i, n)
 	}
 	d.close(i, n)
-	c.text, c.thought = true, t.thought
+	c.lastIsText, c.lastIsThinking = true, t.thought
 }
 
-// keep keeps more of the text that is open. Its memory grows fourfold up to
-// mostText, so that a stream allocates three times for it at most.
-func (c *answered) keep(text string) {
-	if n := len(c.kept) + len(text); n > cap(c.kept) {
-		c.kept = append(make([]byte, 0, max(n, 4*cap(c.kept), mostText>>4)), c.kept...)
+// keepText appends to the copy of the open text. The buffer grows fourfold up to
+// maxPassageText, so a stream allocates at most three times for it.
+func (c *candidateState) keepText(text string) {
+	if n := len(c.keptText) + len(text); n > cap(c.keptText) {
+		c.keptText = append(make([]byte, 0, max(n, 4*cap(c.keptText), maxPassageText>>4)), c.keptText...)
 	}
-	c.kept = append(c.kept, text...)
+	c.keptText = append(c.keptText, text...)
 }
 
-// begins notes the place of a text that begins.
-func (c *answered) begins() {
-	c.at, c.kept = textPlace{part: c.said, start: c.at.start + c.at.size}, c.kept[:0]
-	c.pieces = c.pieces[:0]
+// beginText records the place of a text that begins.
+func (c *candidateState) beginText() {
+	c.textAt, c.keptText = textPlace{part: c.position, start: c.textAt.start + c.textAt.size}, c.keptText[:0]
+	c.textPieces = c.textPieces[:0]
 }
 
-// part returns a whole part.
-func (t piece) part(x *content.Extra) content.Part {
+// part returns a part with the text and the signature.
+func (t textPiece) part(x *content.Extra) content.Part {
 	var s content.Signature
 	if t.signature != "" {
 		s = content.Signature{Format: Format, Data: t.signature}
@@ -324,32 +325,33 @@ func (t piece) part(x *content.Extra) content.Part {
 	return &content.Text{Text: t.text, Signature: s, Extra: x}
 }
 
-// sign tells a signature that stands on an empty text. It belongs to the text or
-// thought before it, if that has none. Else it stays where it is.
-func (d *decoder) sign(i int, t piece) {
-	c := &d.answers[i]
-	within := c.open >= 0 || d.closings-c.closedAt <= mostClosed
-	if c.last >= 0 && c.text && !c.signed && within && (c.thought || !t.thought) {
+// signEmptyText adds the signature of an empty text. It signs the block of text or
+// thinking before it, unless that has a signature. Otherwise the empty text is a separate
+// block.
+func (d *decoder) signEmptyText(i int, t textPiece) {
+	c := &d.states[i]
+	within := c.openText >= 0 || d.closedCount-c.closedAt <= maxClosedSince
+	if c.lastBlock >= 0 && c.lastIsText && !c.lastIsSigned && within && (c.lastIsThinking || !t.thought) {
 		d.signature(i, t.signature)
 		return
 	}
 	finished := c.finished
-	d.opened(i, t.part(nil))
-	c.text, c.thought, c.finished = true, t.thought, finished
+	d.addWholeBlock(i, t.part(nil))
+	c.lastIsText, c.lastIsThinking, c.finished = true, t.thought, finished
 }
 
-// signature signs the last block, which then is over.
+// signature signs the last block and closes it if it is open.
 func (d *decoder) signature(i int, data string) {
-	c := &d.answers[i]
-	d.citeOpen(i)
-	d.add(upstream.Event{Kind: upstream.EventSignature, Block: c.last, Candidate: i,
+	c := &d.states[i]
+	d.citeOpenText(i)
+	d.add(upstream.Event{Kind: upstream.EventSignature, Block: c.lastBlock, Candidate: i,
 		Signature: &content.Signature{Format: Format, Data: data}})
-	c.signed = true
+	c.lastIsSigned = true
 	d.closeText(i)
 }
 
-// opened opens a block that is whole, and closes it.
-func (d *decoder) opened(i int, p content.Part) {
+// addWholeBlock opens and closes a block.
+func (d *decoder) addWholeBlock(i int, p content.Part) {
 	d.endCall(i, true)
 	d.closeText(i)
 	d.close(i, d.open(i, p))
@@ -357,34 +359,33 @@ func (d *decoder) opened(i int, p content.Part) {
 
 // open opens a block and returns its number.
 func (d *decoder) open(i int, p content.Part) int {
-	c, n := &d.answers[i], d.opens
-	d.opens++
+	c, n := &d.states[i], d.blockCount
+	d.blockCount++
 	c.blocks++
 	if !d.whole {
-		c.said++
+		c.position++
 	}
-	c.last, c.text, c.signed, c.finished = n, false, isSigned(p), false
+	c.lastBlock, c.lastIsText, c.lastIsSigned, c.finished = n, false, isSigned(p), false
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Candidate: i, Part: p})
 	return n
 }
 
 func (d *decoder) close(i, n int) {
-	d.closings++
-	c := &d.answers[i]
-	c.closedAt = d.closings
+	d.closedCount++
+	c := &d.states[i]
+	c.closedAt = d.closedCount
 	d.add(upstream.Event{Kind: upstream.EventClose, Block: n, Candidate: i})
 }
 
 func (d *decoder) closeText(i int) {
-	if c := &d.answers[i]; c.open >= 0 {
-		d.citeOpen(i)
-		d.close(i, c.open)
-		c.open = -1
+	if c := &d.states[i]; c.openText >= 0 {
+		d.citeOpenText(i)
+		d.close(i, c.openText)
+		c.openText = -1
 	}
 }
 
-// isSigned reports whether a text or a thought has a signature. With others it
-// does not matter.
+// isSigned reports whether text or thinking has a signature.
 func isSigned(p content.Part) bool {
 	switch p := p.(type) {
 	case *content.Text:

@@ -13,8 +13,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// streamOf makes a stream of the parts of one candidate: each argument is what
-// stands in the parts of one piece. The last piece ends it.
+// streamOf returns a stream of one candidate. Each argument has the parts of one chunk. The
+// last chunk has a finishReason.
 func streamOf(pieces ...string) string {
 	var b strings.Builder
 	for i, parts := range pieces {
@@ -27,7 +27,7 @@ func streamOf(pieces ...string) string {
 	return b.String()
 }
 
-// How parts become blocks.
+// TestBlocks checks how parts become blocks.
 func TestBlocks(t *testing.T) {
 	const (
 		a, b, none = `{"text":"a"}`, `{"text":"b"}`, `{"text":""}`
@@ -48,17 +48,17 @@ func TestBlocks(t *testing.T) {
 		reason content.StopReason
 	}{
 		{"texts are one block", []string{a, b + "," + a, b}, list{opening(0, text), words(0, "a"), words(0, "b"), words(0, "a"), words(0, "b"), closing(0)}, content.StopEnd},
-		{"thoughts, then text", []string{think, think + "," + a}, list{opening(0, thought), words(0, "t"), words(0, "t"), closing(0), opening(1, text), words(1, "a"), closing(1)}, content.StopEnd},
-		{"empty texts say nothing", []string{a, none, `{}`, b + "," + none}, list{opening(0, text), words(0, "a"), words(0, "b"), closing(0)}, content.StopEnd},
-		{"a call ends a text", []string{a, call, b}, slices.Concat(list{opening(0, text), words(0, "a"), closing(0)}, wholePart(1, f), list{opening(2, text), words(2, "b"), closing(2)}), content.StopToolUse},
+		{"thinking, then text", []string{think, think + "," + a}, list{opening(0, thought), words(0, "t"), words(0, "t"), closing(0), opening(1, text), words(1, "a"), closing(1)}, content.StopEnd},
+		{"empty texts", []string{a, none, `{}`, b + "," + none}, list{opening(0, text), words(0, "a"), words(0, "b"), closing(0)}, content.StopEnd},
+		{"text, call, text", []string{a, call, b}, slices.Concat(list{opening(0, text), words(0, "a"), closing(0)}, wholePart(1, f), list{opening(2, text), words(2, "b"), closing(2)}), content.StopToolUse},
 		{"parallel calls", []string{callSigned + "," + call, call}, slices.Concat(wholePart(0, fSigned), wholePart(1, f), wholePart(2, f)), content.StopToolUse},
-		{"what is signed is not gone on with", []string{aSigned, b}, list{opening(0, text), words(0, "a"), s1(0), closing(0), opening(1, text), words(1, "b"), closing(1)}, content.StopEnd},
-		{"a late signature is that of the text", []string{a, b, mark}, list{opening(0, text), words(0, "a"), words(0, "b"), s2(0), closing(0)}, content.StopEnd},
-		{"a second signature stays where it is", []string{aSigned, mark}, slices.Concat(list{opening(0, text), words(0, "a"), s1(0), closing(0)}, wholePart(1, &content.Text{Signature: vendorMark("czI=")})), content.StopEnd},
-		{"a signature behind a call stays where it is", []string{call, mark}, slices.Concat(wholePart(0, f), wholePart(1, &content.Text{Signature: vendorMark("czI=")})), content.StopToolUse},
-		{"a signature of nothing", []string{mark}, wholePart(0, &content.Text{Signature: vendorMark("czI=")}), content.StopEnd},
-		{"a signature of a thought", []string{think, `{"text":"","thought":true,"thoughtSignature":"czI="}`, a}, list{opening(0, thought), words(0, "t"), s2(0), closing(0), opening(1, text), words(1, "a"), closing(1)}, content.StopEnd},
-		{"a thought's signature behind a text", []string{a, `{"text":"","thought":true,"thoughtSignature":"czI="}`}, slices.Concat(list{opening(0, text), words(0, "a"), closing(0)}, wholePart(1, &content.Thinking{Signature: vendorMark("czI=")})), content.StopEnd},
+		{"text after signed text", []string{aSigned, b}, list{opening(0, text), words(0, "a"), s1(0), closing(0), opening(1, text), words(1, "b"), closing(1)}, content.StopEnd},
+		{"late signature of a text", []string{a, b, mark}, list{opening(0, text), words(0, "a"), words(0, "b"), s2(0), closing(0)}, content.StopEnd},
+		{"second signature of a text", []string{aSigned, mark}, slices.Concat(list{opening(0, text), words(0, "a"), s1(0), closing(0)}, wholePart(1, &content.Text{Signature: vendorMark("czI=")})), content.StopEnd},
+		{"signature after a call", []string{call, mark}, slices.Concat(wholePart(0, f), wholePart(1, &content.Text{Signature: vendorMark("czI=")})), content.StopToolUse},
+		{"signature without a block", []string{mark}, wholePart(0, &content.Text{Signature: vendorMark("czI=")}), content.StopEnd},
+		{"signature of thinking", []string{think, `{"text":"","thought":true,"thoughtSignature":"czI="}`, a}, list{opening(0, thought), words(0, "t"), s2(0), closing(0), opening(1, text), words(1, "a"), closing(1)}, content.StopEnd},
+		{"signature of thinking after a text", []string{a, `{"text":"","thought":true,"thoughtSignature":"czI="}`}, slices.Concat(list{opening(0, text), words(0, "a"), closing(0)}, wholePart(1, &content.Thinking{Signature: vendorMark("czI=")})), content.StopEnd},
 		{"members of a text", []string{a, `{"text":"b","partMetadata":{"k":1},"n":[2]}`}, list{opening(0, text), words(0, "a"),
 			{Kind: upstream.EventText, Text: "b", Extra: extraWith(`{"partMetadata":{"k":1},"n":[2]}`)}, closing(0)}, content.StopEnd},
 		{"an unknown part", []string{a, `{"hologram":{"size":3}}`}, slices.Concat(list{opening(0, text), words(0, "a"), closing(0)},
@@ -80,9 +80,9 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// A signature that comes when the Writer no longer knows its block gets one of
-// its own.
-func TestVeryLateSignature(t *testing.T) {
+// TestSignatureAfterFourBlocks checks that a signature gets a separate block if the Writer
+// no longer remembers the signed block.
+func TestSignatureAfterFourBlocks(t *testing.T) {
 	piece := func(candidate int, parts, more string) string {
 		return fmt.Sprintf("data: {\"candidates\":[{\"index\":%d,\"content\":{\"parts\":[%s]}%s}]}\n\n", candidate, parts, more)
 	}
@@ -117,11 +117,11 @@ func TestCandidates(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != io.EOF {
 		t.Errorf("error %v; events (-want +got):\n%s", err, diff)
 	}
-	// Each of them has to end.
+	// Each candidate must end.
 	if _, err := readEvents(strings.NewReader(strings.Replace(stream, `,"finishReason":"MAX_TOKENS"`, "", 1))); err == io.EOF {
 		t.Error("one candidate has not ended")
 	}
-	// What comes behind an end needs another one.
+	// Parts after an end need another end.
 	early := streamOf(`{"toolCall":{"id":"t","toolType":"URL_CONTEXT"}}`)
 	if _, err := readEvents(strings.NewReader(early + strings.Replace(streamOf(`{"text":"a"}`), `,"finishReason":"STOP"`, "", 1))); err == io.EOF {
 		t.Error("the second part has not ended")
@@ -131,8 +131,8 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// Members that have no field are told once, where they belong.
-func TestMembersOfTheAnswer(t *testing.T) {
+// TestResponseMembers checks that members without a field are reported once.
+func TestResponseMembers(t *testing.T) {
 	stream := `data: {"candidates":[{"content":{"parts":[{"text":"a"}],"mood":"good"},"safetyRatings":[1],"finishMessage":null}],"createTime":"2026-01-01T00:00:00Z","x":{"y":1},"model_status":{"modelStage":"STABLE"},"responseId":"r","promptFeedback":{"safetyRatings":[]}}` + "\n\n" +
 		`data: {"candidates":[{"content":{"parts":[{"text":"b"}]},"citationMetadata":{"citationSources":[]}}],"createTime":"2026-01-01T00:00:00Z","x":{"y":1},"responseId":"r"}` + "\n\n" +
 		`data: {"candidates":[{"finishReason":"SAFETY","safetyRatings":[2],"finishMessage":"m"}],"x":{"y":2},"turnToken":"tt","responseId":"r2"}` + "\n\n"
@@ -166,7 +166,7 @@ func TestStopReasons(t *testing.T) {
 	}
 	for _, none := range []string{`"FINISH_REASON_UNSPECIFIED"`, `""`, "null", "0"} {
 		if _, err := readEvents(strings.NewReader(`data: {"candidates":[{"finishReason":` + none + "}]}\n\n")); err == io.EOF {
-			t.Errorf("%s ends the answer", none)
+			t.Errorf("%s ends the response", none)
 		}
 	}
 }

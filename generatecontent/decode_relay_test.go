@@ -10,8 +10,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// relayed passes a stream through the server's side, with the vendor's frames
-// or without, and returns what clients are sent.
+// relayed passes a stream through the encoder, with or without the vendor's frames, and
+// returns the output.
 func relayed(t *testing.T, f framing, stream string, frames bool) string {
 	t.Helper()
 	enc := newStream(f, "id", "m", 0)
@@ -29,8 +29,8 @@ func relayed(t *testing.T, f framing, stream string, frames bool) string {
 	return string(enc.End(out, nil))
 }
 
-// What this side reads, the other one says again: as it was, where nobody
-// changed it, and the same in other words.
+// TestRelay checks that the encoder writes a decoded stream verbatim if no event was
+// changed, and otherwise as an equivalent stream.
 func TestRelay(t *testing.T) {
 	streams := map[string]string{}
 	for _, name := range streamFiles {
@@ -43,7 +43,7 @@ func TestRelay(t *testing.T) {
 		f := framing(!strings.HasPrefix(stream, "["))
 		if name != "S08.sse" && name != "S07.array" {
 			if diff := cmp.Diff(stream, relayed(t, f, stream, true)); diff != "" {
-				t.Errorf("%s as it was (-want +sent):\n%s", name, diff)
+				t.Errorf("%s verbatim (-want +sent):\n%s", name, diff)
 			}
 		}
 		want, err := upstream.Collect(t.Context(), replay(stream), &upstream.Request{})
@@ -65,6 +65,5 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// sameAnswer leaves out which answer it is: a server may say that where the
-// vendor did not.
+// sameAnswer removes the identity of the response: a server may add one.
 var sameAnswer = cmpopts.IgnoreFields(upstream.Start{}, "ID", "Model")

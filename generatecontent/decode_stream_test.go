@@ -20,7 +20,7 @@ import (
 
 var streamFiles = []string{"S01.sse", "S02.sse", "S03.sse", "S04.sse", "S05.sse", "S07.array", "S08.sse"}
 
-// outline says what frames hold, cheaply.
+// outline returns a summary of frames.
 func outline(frames [][]upstream.Event) string {
 	var b []byte
 	for _, f := range frames {
@@ -36,8 +36,8 @@ func outline(frames [][]upstream.Event) string {
 	return string(b)
 }
 
-// A stream that is cut is never whole, wherever that is, and one that comes in
-// pieces is the same.
+// TestStreamCutAnywhere checks that a truncated stream is never complete, and that a
+// stream that arrives in small reads is decoded equally.
 func TestStreamCutAnywhere(t *testing.T) {
 	for _, name := range streamFiles {
 		for _, ending := range []string{"\r\n", "\n"} {
@@ -48,7 +48,7 @@ func TestStreamCutAnywhere(t *testing.T) {
 			}
 			last := len(stream)
 			if ending == "\r\n" && strings.HasSuffix(name, ".sse") {
-				last-- // a CR alone ends the last event too
+				last-- // a CR also ends the last event
 			}
 			for cut := range last {
 				for _, src := range []io.Reader{
@@ -60,7 +60,7 @@ func TestStreamCutAnywhere(t *testing.T) {
 					if !errors.As(err, &failed) || failed.Code != upstream.CodeBadGateway || failed.Text != "" {
 						t.Fatalf("%s cut at %d: got the error %v", name, cut, err)
 					}
-					// A call that is cut is what came of it; all else is whole frames.
+					// A truncated tool call has its first pieces; other frames are complete.
 					same := strings.HasPrefix(outline(whole), outline(frames))
 					if len(frames) > len(whole) || !same || name != "S08.sse" && outline(frames) != outline(whole[:len(frames)]) {
 						t.Fatalf("%s cut at %d: other frames", name, cut)
@@ -77,14 +77,14 @@ func TestStreamCutAnywhere(t *testing.T) {
 			}
 		}
 	}
-	// An array that is not closed is cut, whatever its candidates say.
+	// An array that is not closed is truncated, even if its candidates have ended.
 	if _, err := readEvents(strings.NewReader(`[{"candidates":[{"finishReason":"STOP"}]}`)); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("an array without its end: %v", err)
 	}
 }
 
-// Errors in a stream, in all forms that servers send them, and the cuts of
-// each.
+// TestStreamErrorForms checks errors in a stream, in all forms that servers send, and
+// truncations of each.
 func TestStreamErrorForms(t *testing.T) {
 	const (
 		once    = `{"candidates":[{"content":{"parts":[{"text":"Once"}],"role":"model"},"index":0}]}`
@@ -114,12 +114,12 @@ func TestStreamErrorForms(t *testing.T) {
 		{"C", "data: " + once + "\n\n" + failure, 1},
 		{"D", event + failure + "\r\n\r\n", 1},
 		{"D and more", event + failure + "\r\n\r\n" + event, 1},
-		{"without the blank line between", "data: " + once + "\n" + failure, 0},
+		{"missing blank line", "data: " + once + "\n" + failure, 0},
 		{"list", "[" + failure + "]", 0},
 		{"list, pretty", "[" + pretty + "]\r\n", 0},
 		{"bare list", event + "[" + failure + "]", 1},
 		{"last of an array", "[" + once + ",\r\n" + failure + "]", 1},
-		{"last of an array without its end", "[" + once + ",\r\n" + failure, 1},
+		{"last of an unclosed array", "[" + once + ",\r\n" + failure, 1},
 		{"in an array without a comma", "[" + once + "\r\n" + failure, 1},
 	}
 	for _, tt := range tests {
@@ -136,7 +136,7 @@ func TestStreamErrorForms(t *testing.T) {
 			end := strings.LastIndexByte(tt.stream, '}')
 			for cut := strings.Index(tt.stream, `{"error"`); cut > 0 && cut < end && !strings.Contains(tt.name, "behind"); cut++ {
 				if _, err := readFrames(strings.NewReader(tt.stream[:cut])); err == io.EOF {
-					t.Fatalf("cut at %d it is whole", cut)
+					t.Fatalf("cut at %d: no error", cut)
 				}
 			}
 		})
@@ -212,7 +212,7 @@ func TestStreamReaderLimits(t *testing.T) {
 		}
 		r = NewStreamReader(io.MultiReader(strings.NewReader(before), noProgress{}), content.Limits{})
 		if _, err := r.Next(); !errors.Is(err, io.ErrNoProgress) {
-			t.Errorf("a source that gives nothing behind %q: %v", before, err)
+			t.Errorf("a source without progress after %q: %v", before, err)
 		}
 	}
 }
@@ -252,7 +252,7 @@ func TestStreamReaderBuffered(t *testing.T) {
 					}
 				}
 			}
-			// Only the array says where it ends.
+			// Only an array marks its end.
 			want := []string{"a true", "b false", "c true", fmt.Sprint("d ", name == "array")}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -261,7 +261,8 @@ func TestStreamReaderBuffered(t *testing.T) {
 	}
 }
 
-// What nobody changes reaches a sink as the vendor wrote it.
+// TestStreamPassesVerbatim checks that unchanged events reach a sink with the vendor's
+// bytes.
 func TestStreamPassesVerbatim(t *testing.T) {
 	for _, name := range streamFiles {
 		stream := answerFile(t, name)
@@ -294,8 +295,9 @@ func TestStreamPassesVerbatim(t *testing.T) {
 	}
 }
 
-// A reply means the same whether it comes whole or as a stream of one piece.
-func TestReplyAndStreamAreEqual(t *testing.T) {
+// TestWholeResponseEqualsStream checks that a response and a stream of one chunk have the
+// same meaning.
+func TestWholeResponseEqualsStream(t *testing.T) {
 	for _, name := range []string{"A01", "A06", "A13", "A14", "A15", "A15b", "A16", "A17", "A18", "A19", "A20", "A21", "A22", "A23", "A24", "A25"} {
 		body := answerFile(t, name+".json")
 		f, err := DecodeResponse(body, content.Limits{})
@@ -318,7 +320,7 @@ func TestReplyAndStreamAreEqual(t *testing.T) {
 	}
 }
 
-// replay answers with the frames of a stream, as an adapter does.
+// replay returns an upstream that writes the frames of a stream, as an adapter does.
 func replay(stream string) upstream.Upstream {
 	return formattest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
 }

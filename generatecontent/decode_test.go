@@ -1,24 +1,25 @@
 package generatecontent
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidwall/gjson"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/upstream"
+	"github.com/tidwall/gjson"
 )
 
-// answerFile returns one of the examples of answers under testdata/decode.
+// answerFile returns an example response in testdata/decode.
 func answerFile(t testing.TB, name string) string { return formattest.File(t, "testdata/decode/"+name) }
 
-// readFrames returns the events of each frame of a stream, and the error behind
-// them.
+// readFrames returns the events of each frame of a stream, and the final error.
 func readFrames(src io.Reader) (frames [][]upstream.Event, err error) {
 	r := NewStreamReader(src, content.Limits{})
 	for {
@@ -36,7 +37,7 @@ func readEvents(src io.Reader) ([]upstream.Event, error) {
 	return slices.Concat(frames...), err
 }
 
-// What follows makes the events that tests expect.
+// The following functions return the events that tests expect.
 
 type list = []upstream.Event
 
@@ -54,8 +55,8 @@ func opening(n int, p content.Part) upstream.Event {
 
 func closing(n int) upstream.Event { return upstream.Event{Kind: upstream.EventClose, Block: n} }
 
-// wholePart is a part that is known when it opens. Texts have an event of their
-// own, as an upstream.Event says.
+// wholePart returns the events of a part that opens complete. Texts have a separate event;
+// see upstream.Event.
 func wholePart(n int, p content.Part) list {
 	said := ""
 	switch q := p.(type) {
@@ -107,8 +108,7 @@ func split(of, modality string, n int64) []content.ModalityCount {
 	return []content.ModalityCount{{Kind: of, Modality: modality, Tokens: n}}
 }
 
-// membersOf returns an object with some members of the first candidate of an
-// answer.
+// membersOf returns an object with some members of the first candidate.
 func membersOf(body string, names ...string) string {
 	var b strings.Builder
 	for i, name := range names {
@@ -193,9 +193,9 @@ func TestDecodeResponse(t *testing.T) {
 	}
 }
 
-// frame is what a frame of a stream is expected to be.
+// A frame is an expected frame of a stream.
 type frame struct {
-	odd    bool // clients should not be shown it as it is
+	odd    bool // it deviates from the format
 	events list
 }
 
@@ -251,5 +251,92 @@ func TestStreamReader(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWrongTypes checks that a response, or a chunk of one, is an error if a
+// required member has the wrong type.
+func TestWrongTypes(t *testing.T) {
+	const (
+		body = `{"candidates":[{"content":{"role":"model","parts":[{"text":"a"},{"functionCall":{"name":"f","args":{}}},` +
+			`{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":3}}`
+		blocked = `{"promptFeedback":{"blockReason":"SAFETY"}}`
+		parts   = "candidates.0.content.parts"
+	)
+	list := []formattest.Needed{
+		{body, "", "object"}, {body, "candidates", "null array object"}, {body, "candidates.0", "object"},
+		{body, "candidates.0.content", "null object"}, {body, "candidates.0.content.role", "null string"},
+		{body, parts, "null array object"}, {body, parts + ".0", "object"}, {body, parts + ".0.text", "null string"},
+		{body, parts + ".1.functionCall", "null object"}, {body, parts + ".1.functionCall.name", "null string"},
+		{body, parts + ".2.inlineData", "null object"},
+		{body, "candidates.0.finishReason", "null string number"}, {body, "usageMetadata", "null object"},
+		{blocked, "promptFeedback", "null object"},
+	}
+	for _, s := range []string{body, blocked} {
+		if _, err := DecodeResponse(s, content.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	formattest.WrongKinds(t, list, func(t *testing.T, _ formattest.Needed, broken string) {
+		_, err := DecodeResponse(broken, content.Limits{})
+		check := func(form string, err error) {
+			t.Helper()
+			var e *upstream.Error
+			if err == io.EOF || !errors.As(err, &e) || e.Code != upstream.CodeBadGateway {
+				t.Errorf("%s: got the error %v of %s", form, err, broken)
+			}
+		}
+		check("whole", err)
+		const last = `{"candidates":[{"finishReason":"STOP"}]}`
+		_, err = decodeOutcome("data: " + broken + "\n\ndata: " + last + "\n\n")
+		check("events", err)
+		_, err = decodeOutcome("[" + broken + "," + last + "]")
+		check("array", err)
+	})
+}
+
+// TestFunctionCallMessage checks that the vendor's finishMessage for tool calls is omitted,
+// and that every other finishMessage is kept.
+func TestFunctionCallMessage(t *testing.T) {
+	const call, text = `{"functionCall":{"name":"f","args":{}}}`, `{"text":"a"}`
+	for _, tt := range []struct{ part, reason, said, message, details string }{
+		{call, "STOP", `,"finishMessage":"Model generated function call(s)."`, "", ""},
+		{call, "STOP", `,"finishMessage":"Model generated function call(s).","safetyRatings":[1]`, "", `{"safetyRatings":[1]}`},
+		{call, "STOP", `,"finishMessage":"Enough."`, "Enough.", `{"finishMessage":"Enough."}`},
+		{text, "STOP", `,"finishMessage":"Model generated function call(s)."`, "Model generated function call(s).", `{"finishMessage":"Model generated function call(s)."}`},
+		{call, "MAX_TOKENS", `,"finishMessage":"Model generated function call(s)."`, "Model generated function call(s).", `{"finishMessage":"Model generated function call(s)."}`},
+	} {
+		f, err := DecodeResponse(fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[%s]},"finishReason":%q%s,"index":0}]}`, tt.part, tt.reason, tt.said), content.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got *upstream.Stop
+		for _, e := range f.Events {
+			if e.Kind == upstream.EventStop {
+				got = e.Stop
+			}
+		}
+		if got == nil || got.Message != tt.message || got.Details != tt.details {
+			t.Errorf("%s%s: got %+v", tt.reason, tt.said, got)
+		}
+	}
+}
+
+// TestStreamReaderStart checks that reading a response allocates a few times besides its
+// texts, for any number of chunks.
+func TestStreamReaderStart(t *testing.T) {
+	if race.Enabled {
+		t.Skip("allocations cannot be counted under the race detector")
+	}
+	for name, usage := range map[string]func(int) string{"no usage": noUsage, "running usage": running} {
+		for _, pieces := range []int{30, 300} {
+			events, _ := chunks(pieces, usage)
+			stream := strings.Join(events, "")
+			if n := testing.AllocsPerRun(20, func() { drain(t, stream) }); n > 36 {
+				t.Errorf("%s: %d pieces took %v allocations", name, pieces, n)
+			} else {
+				t.Logf("%s: %d pieces took %v allocations", name, pieces, n)
+			}
+		}
 	}
 }

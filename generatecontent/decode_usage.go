@@ -10,22 +10,22 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// The fields of usageMetadata: the counts, their sum, and how they are made up.
+// Indexes into usageFields: the counts, the total, and the details by modality.
 const (
 	fPromptCount = iota
 	fCachedCount
-	fAnswerCount
+	fCandidatesCount
 	fThoughtsCount
 	fToolCount
 	fTotalCount
 	fPromptDetails
 	fCacheDetails
-	fAnswerDetails
+	fCandidatesDetails
 	fToolDetails
 	usageTyped
 )
 
-const detailed = usageTyped - fPromptDetails
+const detailCount = usageTyped - fPromptDetails
 
 var usageFields = object("UsageMetadata",
 	int32s("promptTokenCount"), int32s("cachedContentTokenCount"), int32s("candidatesTokenCount"),
@@ -33,40 +33,39 @@ var usageFields = object("UsageMetadata",
 	value("promptTokensDetails"), value("cacheTokensDetails"), value("candidatesTokensDetails"), value("toolUsePromptTokensDetails"),
 	text("serviceTier"), text("trafficType"))
 
-// detailsOf says what the details split, in neutral words.
-var detailsOf = [detailed]string{"prompt", "cache", "output", "tool"}
+// detailKinds lists the neutral kinds of the details.
+var detailKinds = [detailCount]string{"prompt", "cache", "output", "tool"}
 
-// counts are the sums of usageMetadata as the wire tells them. Each piece of a
-// stream tells them anew; what it leaves out stays as it was.
+// counts holds the counts of usageMetadata in wire form. A chunk of a stream replaces the
+// counts that it has.
 type counts struct {
-	sums    [fTotalCount]int64
-	have    [fTotalCount]bool
-	raws    [detailed]string // of the details, to see whether they changed
-	details [detailed][]content.ModalityCount
-	splits  []content.ModalityCount // all of them
-	extra   *content.Extra
-	last    *content.Usage // that was told
+	sums       [fTotalCount]int64
+	have       [fTotalCount]bool
+	raws       [detailCount]string // JSON of the details, to detect changes
+	details    [detailCount][]content.ModalityCount
+	modalities []content.ModalityCount // all details
+	extra      *content.Extra
+	last       *content.Usage // the last usage that was added
 
 	usages codec.Chunk[content.Usage]
 	lists  codec.Chunk[content.ModalityCount]
 }
 
 const (
-	// mostTokens bounds a count, so that sums of counts stay far from the
-	// largest number.
-	mostTokens = 1 << 53
-	// mostDetails bounds how many details of one count are kept.
-	mostDetails = 64
-	// mostUsageExtra bounds the bytes of other members that are kept.
-	mostUsageExtra = 64 << 10
-	// usagesAhead is how many are allocated together, at first.
+	// maxTokenCount limits a count, so that sums of counts cannot overflow.
+	maxTokenCount = 1 << 53
+	// maxUsageDetails limits the details of one count.
+	maxUsageDetails = 64
+	// maxUsageExtra limits the bytes of other members.
+	maxUsageExtra = 64 << 10
+	// usagesAhead is the size of the first allocation of usages.
 	usagesAhead = 64
 )
 
-// usage reads usageMetadata and adds the event that tells it.
-func (d *decoder) usage(v jsonwire.Value) {
+// addUsage decodes usageMetadata and adds an EventUsage.
+func (d *decoder) addUsage(v jsonwire.Value) {
 	if v.Kind() != jsonwire.Object {
-		return // there is none
+		return // absent
 	}
 	var m [usageTyped]jsonwire.Value
 	more := d.members(v, usageFields, m[:])
@@ -79,62 +78,62 @@ func (d *decoder) usage(v jsonwire.Value) {
 	changed := false
 	for i := range c.details {
 		if x := m[fPromptDetails+i]; x.Exists() && x.Raw() != c.raws[i] {
-			if c.raws[i] = x.Raw(); len(c.raws[i]) > longestTold {
-				c.raws[i] = "" // is not held on to
+			if c.raws[i] = x.Raw(); len(c.raws[i]) > maxKnownMemberSize {
+				c.raws[i] = "" // do not retain it
 			}
 			d.details(i, x)
 			changed = true
 		}
 	}
 	if changed {
-		c.join()
+		c.joinDetails()
 	}
 	if more {
 		d.usageExtra(v)
 	}
 	u := c.usage()
-	if c.last == nil || !sameUsage(c.last, &u) {
+	if c.last == nil || !equalUsage(c.last, &u) {
 		c.last = c.usages.New(usagesAhead)
 		*c.last = u
 	}
 	d.add(upstream.Event{Kind: upstream.EventUsage, Usage: c.last})
 }
 
-// count reads one of the sums.
+// count decodes one count.
 func (d *decoder) count(i int, v jsonwire.Value) {
 	n, ok := v.Int()
 	if !ok {
-		d.odd = true
+		d.deviates = true
 		if n, ok = wholeNumber(v, 64); !ok {
-			d.lose(readNoCount, "usage")
+			d.lose(lossTokenCount, "usage")
 			return
 		}
 	}
-	d.counts.sums[i], d.counts.have[i] = min(max(n, 0), mostTokens), true
+	d.counts.sums[i], d.counts.have[i] = min(max(n, 0), maxTokenCount), true
 }
 
-// details reads how a count is made up.
+// details decodes the details of one count.
 func (d *decoder) details(i int, v jsonwire.Value) {
 	list := d.counts.details[i][:0]
 	if v.Kind() != jsonwire.Array {
-		d.odd = true
+		d.deviates = true
 	}
 	for k, x := range v.Elems() {
-		if k == mostDetails {
+		if k == maxUsageDetails {
 			d.lose(codec.ResponseManyCounts, "usage")
 			break
 		}
-		one := content.ModalityCount{Kind: detailsOf[i], Modality: modalityWord(modalities.read(x.Get("modality")))}
+		one := content.ModalityCount{Kind: detailKinds[i], Modality: fromModality(modalities.read(x.Get("modality")))}
 		if n, ok := wholeNumber(x.Get("tokenCount"), 64); ok {
-			one.Tokens = min(max(n, 0), mostTokens)
+			one.Tokens = min(max(n, 0), maxTokenCount)
 		}
 		list = append(list, one)
 	}
 	d.counts.details[i] = list
 }
 
-// modalityWord returns the neutral word for one of the vendor's.
-func modalityWord(s string) string {
+// fromModality returns the neutral form of a modality.
+func fromModality(s string) string {
 	for _, known := range [...][2]string{{"TEXT", "text"}, {"IMAGE", "image"}, {"AUDIO", "audio"}, {"VIDEO", "video"}, {"DOCUMENT", "document"}} {
 		if s == known[0] {
 			return known[1]
@@ -143,22 +142,22 @@ func modalityWord(s string) string {
 	return strings.ToLower(s)
 }
 
-// join makes one list of all details.
-func (c *counts) join() {
+// joinDetails sets modalities to the details of all counts.
+func (c *counts) joinDetails() {
 	n := 0
 	for i := range c.details {
 		n += len(c.details[i])
 	}
-	c.splits = nil
+	c.modalities = nil
 	if n > 0 {
-		c.splits = c.lists.List(n, 16)
+		c.modalities = c.lists.List(n, 16)
 		for i := range c.details {
-			c.splits = append(c.splits, c.details[i]...)
+			c.modalities = append(c.modalities, c.details[i]...)
 		}
 	}
 }
 
-// usageExtra keeps the members that have no field.
+// usageExtra sets extra to the members that have no field.
 func (d *decoder) usageExtra(v jsonwire.Value) {
 	b := d.parser.extras.Begin()
 	for name, x := range v.Members() {
@@ -170,7 +169,7 @@ func (d *decoder) usageExtra(v jsonwire.Value) {
 		default:
 			name = usageFields.camel[i]
 		}
-		if len(b)+len(name)+len(x.Raw()) > mostUsageExtra {
+		if len(b)+len(name)+len(x.Raw()) > maxUsageExtra {
 			d.lose(codec.ResponseManyCounts, "usage")
 			continue
 		}
@@ -181,16 +180,17 @@ func (d *decoder) usageExtra(v jsonwire.Value) {
 	}
 }
 
-// usage says the counts in neutral words, none inside another. The prompt's
-// holds what came from the cache; the candidates' does not hold the thoughts.
+// usage returns the counts in neutral form, where no count includes another. On the wire
+// the count of the prompt includes cached tokens, and the count of the candidates does not
+// include thinking.
 func (c *counts) usage() content.Usage {
 	u := content.Usage{
 		Input:      c.sums[fPromptCount],
 		CacheRead:  c.sums[fCachedCount],
 		ToolPrompt: c.sums[fToolCount],
-		Output:     c.sums[fAnswerCount],
+		Output:     c.sums[fCandidatesCount],
 		Thinking:   c.sums[fThoughtsCount],
-		Modalities: c.splits,
+		Modalities: c.modalities,
 		Extra:      c.extra,
 	}
 	if c.have[fPromptCount] {
@@ -200,9 +200,9 @@ func (c *counts) usage() content.Usage {
 	return u
 }
 
-// sameUsage reports whether two usages say the same. Lists and Extras are made
-// anew only where they changed.
-func sameUsage(a, b *content.Usage) bool {
+// equalUsage reports whether two usages are equal. It compares pointers of Extras, because
+// they are allocated only when they change.
+func equalUsage(a, b *content.Usage) bool {
 	return a.Input == b.Input && a.CacheRead == b.CacheRead && a.ToolPrompt == b.ToolPrompt &&
 		a.Output == b.Output && a.Thinking == b.Thinking && a.Extra == b.Extra && slices.Equal(a.Modalities, b.Modalities)
 }

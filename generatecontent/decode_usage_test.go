@@ -12,7 +12,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// lastUsage returns the last usage that a stream tells, and its losses.
+// lastUsage returns the last usage of a stream, and its losses.
 func lastUsage(t *testing.T, usages ...string) (last *content.Usage, losses []content.Loss, odd bool) {
 	t.Helper()
 	var b strings.Builder
@@ -59,19 +59,19 @@ func TestUsage(t *testing.T) {
 				Extra: extraWith(`{"serviceTier":"flex","trafficType":"ON_DEMAND","new":{"a":1}}`)}, false},
 		{"running totals", uses{`{"promptTokenCount":10,"totalTokenCount":10}`, `{"promptTokenCount":10,"thoughtsTokenCount":3}`, `{"promptTokenCount":10,"candidatesTokenCount":4,"thoughtsTokenCount":3}`},
 			content.Usage{Input: 10, Output: 4, Thinking: 3}, false},
-		{"what is left out stays", uses{`{"promptTokenCount":10,"cachedContentTokenCount":2,"serviceTier":"flex","promptTokensDetails":` + details("prompt", "TEXT") + `}`, `{"candidatesTokenCount":4}`, `{"candidatesTokenCount":null}`},
+		{"omitted counts", uses{`{"promptTokenCount":10,"cachedContentTokenCount":2,"serviceTier":"flex","promptTokensDetails":` + details("prompt", "TEXT") + `}`, `{"candidatesTokenCount":4}`, `{"candidatesTokenCount":null}`},
 			content.Usage{Input: 8, CacheRead: 2, Output: 4, Modalities: split("prompt", "text", 3), Extra: extraWith(`{"serviceTier":"flex"}`)}, false},
 		{"details change", uses{`{"candidatesTokensDetails":` + details("output", "TEXT") + `}`, `{"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":9}]}`},
 			content.Usage{Modalities: split("output", "text", 9)}, false},
 		{"details end", uses{`{"candidatesTokensDetails":` + details("output", "TEXT") + `}`, `{"candidatesTokensDetails":[]}`}, content.Usage{}, false},
 		{"an unknown modality", uses{`{"promptTokensDetails":[{"modality":"SMELL","tokenCount":1},{"tokenCount":2}]}`},
 			content.Usage{Modalities: []content.ModalityCount{{Kind: "prompt", Modality: "smell", Tokens: 1}, {Kind: "prompt", Tokens: 2}}}, false},
-		{"more from the cache than there is", uses{`{"promptTokenCount":3,"cachedContentTokenCount":5}`}, content.Usage{CacheRead: 3}, false},
-		{"from the cache of nobody knows how much", uses{`{"cachedContentTokenCount":5}`}, content.Usage{CacheRead: 5}, false},
+		{"more cached tokens than prompt tokens", uses{`{"promptTokenCount":3,"cachedContentTokenCount":5}`}, content.Usage{CacheRead: 3}, false},
+		{"cached tokens without prompt tokens", uses{`{"cachedContentTokenCount":5}`}, content.Usage{CacheRead: 5}, false},
 		{"negative", uses{`{"promptTokenCount":-1,"cachedContentTokenCount":-2,"candidatesTokenCount":-3,"thoughtsTokenCount":-4,"toolUsePromptTokenCount":-5,"promptTokensDetails":[{"modality":"TEXT","tokenCount":-6}]}`},
 			content.Usage{Modalities: split("prompt", "text", 0)}, false},
 		{"enormous", uses{`{"promptTokenCount":9223372036854775807,"candidatesTokenCount":9223372036854775807,"thoughtsTokenCount":9223372036854775807,"toolUsePromptTokenCount":9223372036854775807}`},
-			content.Usage{Input: mostTokens, ToolPrompt: mostTokens, Output: mostTokens, Thinking: mostTokens}, false},
+			content.Usage{Input: maxTokenCount, ToolPrompt: maxTokenCount, Output: maxTokenCount, Thinking: maxTokenCount}, false},
 		{"strings", uses{`{"promptTokenCount":"7","candidatesTokenCount":"3"}`}, content.Usage{Input: 7, Output: 3}, true},
 		{"snake_case", uses{`{"prompt_token_count":7,"service_tier":"x"}`}, content.Usage{Input: 7, Extra: extraWith(`{"serviceTier":"x"}`)}, true},
 		{"both spellings", uses{`{"promptTokenCount":7,"prompt_token_count":8}`}, content.Usage{Input: 7}, true},
@@ -94,8 +94,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// What a stream adds to its usage is bounded, and told once.
-func TestUsageIsBounded(t *testing.T) {
+// TestUsageBounds checks that the members of usage are limited, and reported once.
+func TestUsageBounds(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"promptTokensDetails":[` + strings.Repeat(`{"modality":"TEXT","tokenCount":1},`, 1000) + `{}]`)
 	for i := range 1000 {
@@ -103,13 +103,13 @@ func TestUsageIsBounded(t *testing.T) {
 	}
 	b.WriteString("}")
 	got, losses, _ := lastUsage(t, b.String(), b.String())
-	if len(losses) != 1 || losses[0].Path != "usage" || len(got.Modalities) != mostDetails || len(got.Extra.JSON) > mostUsageExtra {
+	if len(losses) != 1 || losses[0].Path != "usage" || len(got.Modalities) != maxUsageDetails || len(got.Extra.JSON) > maxUsageExtra {
 		t.Errorf("losses %v, %d details, %d bytes", losses, len(got.Modalities), len(got.Extra.JSON))
 	}
 }
 
-// A usage that says nothing new is not made anew.
-func TestUsageIsShared(t *testing.T) {
+// TestUsageShared checks that unchanged usage is not allocated again.
+func TestUsageShared(t *testing.T) {
 	u := `{"promptTokenCount":1,"serviceTier":"x","promptTokensDetails":[{"modality":"TEXT","tokenCount":1}]}`
 	events, _ := readEvents(strings.NewReader(strings.Repeat(`data: {"usageMetadata":`+u+"}\n\n", 3)))
 	var all []*content.Usage

@@ -15,8 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A dialect says everything that is the format's around an answer. It
-// implements [handler.Protocol].
+// A dialect implements [handler.Protocol] for this format.
 type dialect struct {
 	limits     content.Limits
 	body       int64 // the limit of bodies
@@ -27,22 +26,22 @@ type dialect struct {
 
 func (d *dialect) Format() content.Format { return Format }
 
-// WirePath tells paths of answers; those of requests are told by who knows the
-// document.
+// WirePath returns the path of a response in this format. Paths of requests depend on
+// their documents: see [Request.Path].
 func (d *dialect) WirePath(neutral string) string { return new(Request).path(neutral) }
 
-// SetHeader sets the request's id. The vendor sends none; its clients ignore it.
+// SetHeader sets the request's id. The vendor has no such header; its clients ignore it.
 func (d *dialect) SetHeader(h http.Header, id string) { h.Set("X-Request-Id", id) }
 
-// ForwardsHeader lets through which tier has answered.
+// ForwardsHeader forwards the header that names the service tier of the response.
 func (d *dialect) ForwardsHeader(name string) bool { return name == "X-Gemini-Service-Tier" }
 
 func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
 	return statusFor(f, d.body), appendError(nil, f, d.body)
 }
 
-// Keys reads all carriers, which mean the same; what is no bearer token is no
-// key.
+// Keys returns the keys in all headers and parameters that can carry one. It ignores
+// an Authorization header without a bearer token.
 func (d *dialect) Keys(r *http.Request) []string {
 	keys := handler.HeaderKeys(r.Header, "X-Goog-Api-Key")
 	if r.URL.RawQuery != "" {
@@ -54,13 +53,13 @@ func (d *dialect) Keys(r *http.Request) []string {
 	return keys
 }
 
-// Route finds out what the path wants.
+// Route returns the route of a request.
 func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	t, err := parseTarget(r.URL.Path, r.Method)
 	if err != nil {
 		return nil, err
 	}
-	route := &handler.Route{Method: http.MethodPost, CheckHeader: head, Error: d.errorOf(t, false)}
+	route := &handler.Route{Method: http.MethodPost, CheckHeader: checkHead, Error: d.errorOf(t, false)}
 	switch {
 	case t.list != "":
 		route.Method, route.Parse = http.MethodGet, d.models(t)
@@ -81,8 +80,8 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	return route, nil
 }
 
-// alt is the representation that the client wants. Google's generated REST
-// clients add that enums shall be numbers, although they read names, too.
+// alt returns the representation that the client requests. Google's generated REST
+// clients add a request for numeric enums, but also read names.
 func alt(q url.Values) string {
 	s := q.Get("alt")
 	if s == "" {
@@ -91,13 +90,14 @@ func alt(q url.Values) string {
 	return strings.TrimSuffix(s, ";enum-encoding=int")
 }
 
-// errorOf tells failures of requests about a target: an unknown model in the
-// vendor's words, and in a list where the answer would be one.
+// errorOf returns a function that writes an error of a request about t. It reports an
+// unknown model in the vendor's words. If list is set, the error is in a list, like
+// the response would be.
 func (d *dialect) errorOf(t *target, list bool) func(string, *handler.Failure) (int, []byte) {
 	return func(_ string, f *handler.Failure) (int, []byte) {
 		if f.Code == upstream.CodeNotFound && f.Text == "" && t.name != "" {
 			own := *f
-			own.Text = t.unknown()
+			own.Text = t.notFoundMessage()
 			f = &own
 		}
 		status, body := d.Error("", f)
@@ -108,8 +108,8 @@ func (d *dialect) errorOf(t *target, list bool) func(string, *handler.Failure) (
 	}
 }
 
-// unknown says that there is no such model.
-func (t *target) unknown() string {
+// notFoundMessage is the vendor's text for a model that does not exist.
+func (t *target) notFoundMessage() string {
 	version, method := t.version, t.method
 	if version == "" {
 		version = "v1beta"
@@ -121,8 +121,8 @@ func (t *target) unknown() string {
 		". Call ListModels to see the list of available models and their supported methods."
 }
 
-// head judges the headers and the query.
-func head(r *http.Request) error {
+// checkHead validates the headers and the query.
+func checkHead(r *http.Request) error {
 	q := r.URL.Query()
 	if a, b := q.Get("alt"), q.Get("$alt"); a != "" && b != "" && a != b {
 		return invalid("alt and $alt differ; send one")
@@ -130,9 +130,9 @@ func head(r *http.Request) error {
 	switch alt(q) {
 	case "", "json", "sse":
 	default:
-		return invalid("alt: only json and sse are served")
+		return invalid("alt: must be json or sse")
 	}
-	_, err := patience(r)
+	_, err := clientTimeout(r)
 	return err
 }
 
@@ -140,8 +140,8 @@ func invalid(text string) error {
 	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
 }
 
-// patience is how long the client says that it will wait; 0 if it does not.
-func patience(r *http.Request) (time.Duration, error) {
+// clientTimeout returns how long the client waits, or 0 if it sets no limit.
+func clientTimeout(r *http.Request) (time.Duration, error) {
 	s := r.Header.Get("X-Server-Timeout")
 	if s == "" {
 		return 0, nil
@@ -150,11 +150,11 @@ func patience(r *http.Request) (time.Duration, error) {
 	if err != nil || !(seconds > 0) {
 		return 0, invalid("x-server-timeout: must be a number of seconds")
 	}
-	const most = 1e6 // longer than any call may take
-	return time.Duration(min(seconds, most) * float64(time.Second)), nil
+	const maxSeconds = 1e6 // longer than any request may take
+	return time.Duration(min(seconds, maxSeconds) * float64(time.Second)), nil
 }
 
-// request makes a request of a body, if nothing is wrong with it.
+// request parses and validates a body.
 func (d *dialect) request(t *target, body string, count bool) (*Request, error) {
 	if len(t.model) > codec.MaxModelName {
 		return nil, &content.Violation{Code: content.CodeLimit, Path: "model", Text: textModelName}
@@ -168,37 +168,37 @@ func (d *dialect) request(t *target, body string, count bool) (*Request, error) 
 	}
 	if req.Model != "" && req.Model != t.name && req.Model != t.model && strings.TrimPrefix(req.Model, "models/") != t.model {
 		return nil, &content.Violation{Code: content.CodeConflict, Path: "model",
-			Text: "the model in the body is another than that in the URL, " + handler.OneLine(t.name, 256)}
+			Text: "the model in the body must be the one in the URL, " + handler.OneLine(t.name, 256)}
 	}
 	req.Model = t.model
 	return req, nil
 }
 
-// isModelName reports whether a URL names a model. What upstreams are asked for
-// never climbs out of where it stands.
+// isModelName reports whether a URL's model name is valid. Valid names have no steps
+// that lead out of their collection.
 func isModelName(s string) bool { return s != "" && isModel(s) }
 
-// generate makes calls of the bodies of requests. f is how to stream the
-// answer; nil if it is wanted whole.
+// generate returns a function that makes an operation of a request's body. f is the
+// framing of a streamed response, or nil for a whole one.
 func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
 		req, err := d.request(t, body, false)
 		if err != nil {
 			return nil, err
 		}
-		c := &handler.Operation{WirePath: req.path, Files: d.elsewhere(req), Memory: req.origin.cost}
+		c := &handler.Operation{WirePath: req.path, Files: d.linkedFiles(req), Memory: req.origin.cost}
 		c.Request, c.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
-		c.Timeout, _ = patience(r) // head has judged it
-		id := rand.Text()          // not the request's, which may be an edge's, and come again
+		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
+		id := rand.Text()               // not the request's id: a proxy may have set it, and may repeat it
 		if f != nil {
 			c.Request.Stream = true
 			s := newStream(*f, id, t.model, d.body)
-			s.signs = signsCalls(t.model)
-			c.Stream, c.ErrorPause = s, apart
+			s.expectSigned = signsCalls(t.model)
+			c.Stream, c.ErrorPause = s, errorPause
 			return c, nil
 		}
 		c.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-			res, lost := responseOf(r, signsCalls(t.model))
+			res, lost := convertResponse(r, signsCalls(t.model))
 			if res.ResponseID == "" {
 				res.ResponseID = id
 			}
@@ -206,13 +206,40 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 				res.ModelVersion = t.model
 			}
 			w := new(jsonwire.Writer)
-			_ = res.write(w) // ResponseFromUpstream leaves nothing that cannot be written
+			_ = res.write(w) // cannot fail after ResponseFromUpstream
 			return w, lost
 		}
 		return c, nil
 	}
 }
 
-// apart is how long a stream pauses before each form of a failure: some clients
-// recognize a bare error object only in a read of its own.
-const apart = 50 * time.Millisecond
+// errorPause is the pause of a stream before each form of an error. Some clients
+// recognize a bare error object only if they receive it in a separate read.
+const errorPause = 50 * time.Millisecond
+
+// count returns a function that makes an operation of a countTokens body.
+func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
+		req, err := d.request(t, body, true)
+		if err != nil {
+			return nil, err
+		}
+		call := &handler.Operation{WirePath: req.path, Files: d.linkedFiles(req), Memory: req.origin.cost}
+		call.Request, call.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		call.Timeout, _ = clientTimeout(r) // checkHead has validated it
+		call.CountTokens(Format, isCount, writeCount)
+		return call, nil
+	}
+}
+
+// isCount reports whether writeCount writes the member of that name.
+func isCount(name string) bool { return name == "totalTokens" || name == "cachedContentTokenCount" }
+
+func writeCount(w *jsonwire.Writer, n upstream.TokenCount) {
+	w.Name("totalTokens")
+	w.Int(n.Tokens)
+	if n.Cached != 0 {
+		w.Name("cachedContentTokenCount")
+		w.Int(n.Cached)
+	}
+}

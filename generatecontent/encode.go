@@ -137,8 +137,8 @@ func (e *encoder) parts(parts []content.Part) {
 	e.W.EndArray()
 }
 
-// tools writes adjacent functions into one tool object, and any other tool into an
-// object of its own. [canonicalPlaces] has the same order.
+// tools writes adjacent functions into one tool object, and any other tool into a separate
+// object. [canonicalPlaces] has the same order.
 func (e *encoder) tools(list []content.Tool) {
 	if len(list) == 0 {
 		return
@@ -351,8 +351,8 @@ func (e *encoder) unknown(u *content.Unknown) {
 	}
 }
 
-// side writes the members beside a part's data: a signature of this format, and the
-// members of its Extra except typed ones and inner.
+// side writes the members of a part other than its data: a signature of this format, and
+// the members of its Extra except typed ones and inner.
 func (e *encoder) side(s content.Signature, x *content.Extra, typed uint64, inner string) {
 	if s.Data != "" && s.Format == Format {
 		e.Must("thoughtSignature", s.Data)
@@ -363,7 +363,7 @@ func (e *encoder) side(s content.Signature, x *content.Extra, typed uint64, inne
 	}
 }
 
-// inner writes the members that an Extra has for the object of a name in it.
+// inner writes the members that an Extra has for the object of that name.
 func (e *encoder) inner(x *content.Extra, name string, m *message, typed int) {
 	if x == nil || x.Format != Format || !strings.Contains(x.JSON, name) {
 		return
@@ -420,7 +420,7 @@ func (e *encoder) source(s content.Source) {
 			return
 		}
 	}
-	e.Violation(content.CodeMissing, "", "the source is nil or of a kind that this format does not have")
+	e.Violation(content.CodeMissing, "", "the source is nil, or this format does not have its kind")
 }
 
 func (e *encoder) fileData(mediaType, uri string, x *content.Extra) {
@@ -494,14 +494,14 @@ func (e *encoder) response(p *content.ToolResult, texts []string) {
 
 // hasResultText reports whether the object of a result has the same text and Error as
 // the result itself.
-func hasResultText(p *content.ToolResult, said string) bool {
+func hasResultText(p *content.ToolResult, want string) bool {
 	doc, err := jsonwire.Parse(p.Object, codec.UnlimitedJSON)
 	if err != nil {
 		return true // encoding reports that it is not JSON
 	}
 	defer doc.Close()
 	text, failed, _ := resultText(doc.Root())
-	return text == said && failed == p.Error
+	return text == want && failed == p.Error
 }
 
 // files writes the parts of a result other than texts.
@@ -601,13 +601,12 @@ func (e *encoder) members(object string, m *message) {
 }
 
 const (
-	maxRoom  = 512 << 10 // that is made for a document before it is written
-	partRoom = 80        // of what stands around a part
+	maxRoom  = 512 << 10 // the largest initial buffer of a document
+	partRoom = 80        // the JSON around a part
 	toolRoom = 120
 )
 
-// size returns about how long the document of a request will be, not counting
-// files.
+// size estimates the length of the encoded request without files.
 func (r *Request) size() int {
 	n := 256
 	if s := r.SystemInstruction; s != nil {
@@ -646,14 +645,12 @@ func sizeOf(parts []content.Part) (n int) {
 	return n
 }
 
-// A Body is a request as a document, ready to be sent: large files in it are
-// referenced and not copied. It does not change when the request does, and
-// several goroutines may read it at the same time.
+// A Body is an encoded request. It references large files instead of copying them. It does
+// not change when the request does, and is safe for concurrent use.
 type Body struct{ w jsonwire.Writer }
 
-// Body writes the request as a document. It fails as [Request.AppendJSON]
-// does. Len is the Content-Length; a new Reader for each attempt is what GetBody
-// of an HTTP request wants.
+// Body encodes the request. It fails as [Request.AppendJSON] does. Len is the
+// Content-Length. GetBody of an HTTP request can return a new Reader for each attempt.
 func (r *Request) Body() (*Body, error) {
 	b := &Body{}
 	if err := r.write(&b.w); err != nil {
@@ -665,6 +662,6 @@ func (r *Request) Body() (*Body, error) {
 // Len returns the length of the document in bytes.
 func (b *Body) Len() int64 { return int64(b.w.Len()) }
 
-// Reader returns a new reader of the whole document. It is an [io.WriterTo]
-// and an [io.Seeker] too.
+// Reader returns a new reader of the whole document. It also implements [io.WriterTo] and
+// [io.Seeker].
 func (b *Body) Reader() io.ReadCloser { return b.w.Reader() }

@@ -29,15 +29,15 @@ func examples(t testing.TB) map[string]string {
 	return bodies
 }
 
-// sameJSON reports how two documents differ as values. Numbers count as they
-// are spelled.
+// sameJSON returns how two documents differ as values. Numbers are compared by their
+// spelling.
 func sameJSON(t *testing.T, a, b string) string {
 	t.Helper()
 	return cmp.Diff(formattest.Value(t, a), formattest.Value(t, b))
 }
 
-// Every example of the reference parses, is valid, and encodes to its canonical
-// form.
+// TestExamples checks that every example of the reference is valid and encodes to its
+// canonical form.
 func TestExamples(t *testing.T) {
 	for name, body := range examples(t) {
 		t.Run(name, func(t *testing.T) {
@@ -91,12 +91,12 @@ var spellings = []struct{ body, want string }{
 	// Numbers.
 	{`{"generationConfig":{"temperature":1.0,"topP":"0.5","topK":40.0,"maxOutputTokens":"20","seed":-1,"candidateCount":0,"presencePenalty":1e-1}}`,
 		`{"generationConfig":{"temperature":1,"topP":0.5,"topK":40,"maxOutputTokens":20,"presencePenalty":0.1,"seed":-1}}`},
-	// Null is no value; empty ones are.
+	// Null and empty values.
 	{`{"contents":null,"tools":null,"model":null,"store":null,"labels":null,"generationConfig":{"topK":null,"thinkingConfig":null,"responseSchema":null}}`,
 		`{"generationConfig":{}}`},
 	{`{"contents":[],"tools":[],"safetySettings":[],"cachedContent":"","store":false,"labels":{},"generationConfig":{"stopSequences":[],"imageConfig":{},"thinkingConfig":{"includeThoughts":false}}}`,
 		`{"generationConfig":{"imageConfig":{},"thinkingConfig":{"includeThoughts":false}},"store":false,"labels":{}}`},
-	// Parts that say nothing.
+	// Parts without data.
 	{`{"contents":[{"role":"model","parts":[{},{"text":"a"},{"text":""},{"thought":true},{"text":"","thoughtSignature":"AA=="}]}]}`,
 		`{"contents":[{"role":"model","parts":[{"text":"a"},{"text":"","thoughtSignature":"AA=="}]}]}`},
 	{`{"contents":[{"role":"model","parts":[{},{"text":""}]}]}`, `{"contents":[{"role":"model","parts":[{"text":""}]}]}`},
@@ -106,15 +106,15 @@ var spellings = []struct{ body, want string }{
 		`{"contents":[{"role":"model","parts":[{"text":"","thought":true,"thoughtSignature":"AA=="}]},{"role":"user","parts":[{"text":"","videoMetadata":{"fps":2}}]}]}`},
 	{`{"contents":[{"role":"model","parts":[]},{"role":"model"},{}]}`,
 		`{"contents":[{"role":"model"},{"role":"model"},{"role":"user"}]}`},
-	// Base64 of files is rewritten, that of signatures is not.
+	// Base64 of files is rewritten; that of signatures is not.
 	{`{"contents":[{"parts":[{"inline_data":{"mime_type":"audio/wav","data":"-_-_Zg","display_name":"n"},"thought_signature":"-_A"}]}]}`,
 		`{"contents":[{"role":"user","parts":[{"inlineData":{"mimeType":"audio/wav","data":"+/+/Zg==","displayName":"n"},"thoughtSignature":"-_A"}]}]}`},
-	// Thoughts, side members, free JSON.
+	// Thinking, side members, free JSON.
 	{`{"contents":[{"role":"model","parts":[{"text":"h","thought":true,"thoughtSignature":"AA==","partMetadata":{"snake_case":1}},{"text":"t","thought":false}]}]}`,
 		`{"contents":[{"role":"model","parts":[{"text":"h","thought":true,"thoughtSignature":"AA==","partMetadata":{"snake_case":1}},{"text":"t"}]}]}`},
 	{`{"contents":[{"parts":[{"file_data":{"file_uri":"gs://b/o","mime_type":"video/mp4"},"video_metadata":{"start_offset":"1.5s","fps":2},"media_resolution":{"level":"media_resolution_low"}}]}]}`,
 		`{"contents":[{"role":"user","parts":[{"fileData":{"mimeType":"video/mp4","fileUri":"gs://b/o"},"videoMetadata":{"startOffset":"1.5s","fps":2},"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW"}}]}]}`},
-	// Calls and results, those of the vendor's own tools too.
+	// Tool calls and results, including those of built-in tools.
 	{`{"contents":[{"role":"model","parts":[{"function_call":{"name":"f","args":{"a_b":[1.0,null]},"will_continue":true},"part_metadata":{"x":1}}]}]}`,
 		`{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":{"a_b":[1.0,null]},"willContinue":true},"partMetadata":{"x":1}}]}]}`},
 	{`{"contents":[{"role":"user","parts":[{"functionResponse":{"name":"f","response":{},"scheduling":"SILENT"},"thoughtSignature":"AA=="},` +
@@ -126,7 +126,7 @@ var spellings = []struct{ body, want string }{
 		`{"contents":[{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"c","id":"e"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"}},` +
 			`{"toolCall":{"toolType":"URL_CONTEXT","args":{"q":1},"id":"t","toolName":"n"},"thought":false},{"toolResponse":{"toolType":"URL_CONTEXT","response":{"a_b":1},"id":"t"}}]}]}`},
 	{`{"contents":[{"role":"model","parts":[{"newKind":{"a":1},"thought":true}]}]}`, ``},
-	// Tools keep their objects, and schemas their words.
+	// Tools keep their grouping, and schemas their spelling.
 	{`{"tools":[{"functionDeclarations":[{"name":"a"},{"name":"b","behavior":"BLOCKING"}],"codeExecution":{}},{"googleSearch":{}},{"functionDeclarations":[{"name":"c"}]},{"newTool":{"a_b":1}}]}`,
 		`{"tools":[{"functionDeclarations":[{"name":"a"},{"name":"b","behavior":"BLOCKING"}]},{"codeExecution":{}},{"googleSearch":{}},{"functionDeclarations":[{"name":"c"}]},{"newTool":{"a_b":1}}]}`},
 	{`{"tools":{"function_declarations":{"name":"a","parameters":{"type":"object","properties":{"a_b":{"type":6,"any_of":{"type":"string"},"max_items":3,"min_items":"4","nullable":null,"x":1}},"property_ordering":["a_b"]},"response_json_schema":{"max_items":1}}}}`,

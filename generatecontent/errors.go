@@ -13,89 +13,89 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// wording is how this format tells a failure.
-type wording struct {
+// errorWording is an error in this format.
+type errorWording struct {
 	status int
 	name   string // error.status
-	text   string // where nobody said anything better
+	text   string // the default message
 }
 
 const invalidArgument = "INVALID_ARGUMENT"
 
-// tellFailure is the one table from what failed to this format's names and
-// statuses. limit is that of bodies.
-func tellFailure(f *handler.Failure, limit int64) wording {
+// wordingOf maps failures to this format's names and statuses. limit is the limit of
+// bodies.
+func wordingOf(f *handler.Failure, limit int64) errorWording {
 	switch f.Detail {
 	case handler.DetailMissingKey:
-		return wording{403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers (callers without established identity). " +
+		return errorWording{403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers (callers without established identity). " +
 			"Please use API Key or other form of API consumer identity to call this API."}
 	case handler.DetailInvalidKey:
-		return wording{400, invalidArgument, textBadKey}
+		return errorWording{400, invalidArgument, textBadKey}
 	case handler.DetailConflictingKeys:
-		return wording{400, invalidArgument, "The request has API keys that differ: x-goog-api-key, key and Authorization must agree. Please send one."}
+		return errorWording{400, invalidArgument, "x-goog-api-key, key and Authorization hold different API keys. Please send one."}
 	case handler.DetailMediaType:
-		return wording{400, invalidArgument, "Content-Type must be application/json."}
+		return errorWording{400, invalidArgument, "Content-Type must be application/json."}
 	case handler.DetailCharset:
-		return wording{400, invalidArgument, "The charset of the request body is not supported. Please send UTF-8."}
+		return errorWording{400, invalidArgument, "The charset of the request body is not supported. Please send UTF-8."}
 	case handler.DetailContentEncoding:
-		return wording{400, invalidArgument, "Compressed request bodies are not supported."}
+		return errorWording{400, invalidArgument, "Compressed request bodies are not supported."}
 	case handler.DetailBodyTimeout:
-		return wording{400, invalidArgument, "The request body took too long to arrive."}
+		return errorWording{400, invalidArgument, "The request body took too long to arrive."}
 	}
 	if f.Code == upstream.CodeTooLarge {
-		return wording{400, invalidArgument, "Request payload size exceeds the limit: " + strconv.FormatInt(limit, 10) + " bytes."}
+		return errorWording{400, invalidArgument, "Request payload size exceeds the limit: " + strconv.FormatInt(limit, 10) + " bytes."}
 	}
-	return tellCode(f.Code)
+	return codeWording(f.Code)
 }
 
 const textBadKey = "API key not valid. Please pass a valid API key."
 
-func tellCode(c upstream.Code) wording {
+func codeWording(c upstream.Code) errorWording {
 	switch c {
 	case upstream.CodeInvalid:
-		return wording{400, invalidArgument, "Request contains an invalid argument."}
+		return errorWording{400, invalidArgument, "Request contains an invalid argument."}
 	case upstream.CodeUnauthenticated:
-		return wording{401, "UNAUTHENTICATED", "Request had invalid authentication credentials."}
+		return errorWording{401, "UNAUTHENTICATED", "Request had invalid authentication credentials."}
 	case upstream.CodeBilling:
-		return wording{402, "RESOURCE_EXHAUSTED", "Payment is due."}
+		return errorWording{402, "RESOURCE_EXHAUSTED", "A payment is required."}
 	case upstream.CodePermission:
-		return wording{403, "PERMISSION_DENIED", "The caller does not have permission."}
+		return errorWording{403, "PERMISSION_DENIED", "The caller does not have permission."}
 	case upstream.CodeNotFound:
-		return wording{404, "NOT_FOUND", "Requested entity was not found."}
+		return errorWording{404, "NOT_FOUND", "Requested entity was not found."}
 	case upstream.CodeMethod:
-		return wording{405, "UNIMPLEMENTED", "This HTTP method is not allowed here."}
+		return errorWording{405, "UNIMPLEMENTED", "This HTTP method is not allowed here."}
 	case upstream.CodeConflict:
-		return wording{409, "ABORTED", "The operation was aborted: another request is in the way."}
+		return errorWording{409, "ABORTED", "The operation was aborted because it conflicts with another request."}
 	case upstream.CodeRateLimit:
-		return wording{429, "RESOURCE_EXHAUSTED", "Resource has been exhausted: there are too many requests."}
+		return errorWording{429, "RESOURCE_EXHAUSTED", "Resource has been exhausted: there are too many requests."}
 	case upstream.CodeQuota:
-		return wording{429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan and billing details."}
+		return errorWording{429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan and billing details."}
 	case upstream.CodeUnavailable:
-		return wording{503, "UNAVAILABLE", "The service is currently unavailable."}
+		return errorWording{503, "UNAVAILABLE", "The service is currently unavailable."}
 	case upstream.CodeTimeout:
-		return wording{504, "DEADLINE_EXCEEDED", "Deadline expired before operation could complete."}
+		return errorWording{504, "DEADLINE_EXCEEDED", "Deadline expired before operation could complete."}
 	case upstream.CodeOverloaded:
-		return wording{503, "UNAVAILABLE", "The model is overloaded. Please try again later."}
+		return errorWording{503, "UNAVAILABLE", "The model is overloaded. Please try again later."}
 	case upstream.CodeUnsupported:
-		return wording{400, "FAILED_PRECONDITION", "This is not available here."}
+		return errorWording{400, "FAILED_PRECONDITION", "This feature is not supported."}
 	case upstream.CodeBadGateway:
-		return wording{502, "UNAVAILABLE", "The upstream gave no usable answer."}
+		return errorWording{502, "UNAVAILABLE", "The upstream returned an invalid response."}
 	}
-	return wording{500, "INTERNAL", "An internal error has occurred. Please retry."}
+	return errorWording{500, "INTERNAL", "An internal error has occurred. Please retry."}
 }
 
 const (
-	maxMessage = 16 << 10 // of all faults together
-	maxFault   = 2 << 10  // of one
+	maxMessage   = 16 << 10 // of all violations together
+	maxViolation = 2 << 10  // of one
 )
 
-// A line is how one fault is told.
-type line struct{ field, text, whole string }
+// A violationLine is a violation as this format reports it.
+type violationLine struct{ field, text, whole string }
 
-// lineOf tells a fault. What reading found has a text that says everything; all
-// else is told with the path in front.
-func lineOf(e *content.Violation) line {
-	l := line{field: handler.OneLine(e.Path, maxFault), text: handler.OneLine(e.Text, maxFault)}
+// toViolationLine formats a violation. A violation that parsing found has a complete
+// text. The text of any other follows its path.
+func toViolationLine(e *content.Violation) violationLine {
+	l := violationLine{field: handler.OneLine(e.Path, maxViolation), text: handler.OneLine(e.Text, maxViolation)}
 	switch {
 	case e.Path == "" && (e.Code == content.CodeSyntax || e.Code == content.CodeLimit), e.Code == content.CodeType, e.Code == content.CodeUnknown:
 		l.whole = l.text
@@ -107,12 +107,12 @@ func lineOf(e *content.Violation) line {
 	return l
 }
 
-// violations tells faults, as many as there is room for, and returns how many more
-// there are. star tells that one of them is not of reading.
-func violations(f *handler.Failure) (list []line, more int, star bool) {
+// violationLines formats violations up to the size limit, and returns the number of the
+// others. star reports whether parsing did not find one of them.
+func violationLines(f *handler.Failure) (list []violationLine, more int, star bool) {
 	size := 0
 	for i, e := range f.Violations {
-		l := lineOf(e)
+		l := toViolationLine(e)
 		if size += len(l.whole); size > maxMessage {
 			return list, f.More + len(f.Violations) - i, star
 		}
@@ -122,15 +122,15 @@ func violations(f *handler.Failure) (list []line, more int, star bool) {
 	return list, f.More, star
 }
 
-// An errorDetails is what the Details of a failure say in this format.
+// errorDetails are the Details of a failure in this format.
 type errorDetails struct {
-	same   bool   // they are a vendor's error object that still means what the failure means: it is written as it is
+	same   bool   // the vendor's error object still matches the failure and is written unchanged
 	status int    // of the response; 0 means that of the code
-	list   string // otherwise: a list of details, in place of those of the failure
-	rest   string // and other members, each with a comma in front
+	list   string // otherwise: a list of details that replaces those of the failure
+	rest   string // other members, each after a comma
 }
 
-// readDetails reads the Details of a failure.
+// readDetails parses the Details of a failure.
 func readDetails(f *handler.Failure) (d errorDetails) {
 	if f.Details == nil || f.Details.Format != Format {
 		return d
@@ -156,7 +156,7 @@ func readDetails(f *handler.Failure) (d errorDetails) {
 			e = DecodeError(d.status, nil, body)
 		} else {
 			d.status = int(n)
-			codec.ErrorBody(body, func(v jsonwire.Value) { e = failureOf(v) })
+			codec.ErrorBody(body, func(v jsonwire.Value) { e = envelopeError(v) })
 		}
 		if d.same = e != nil && e.Details != nil && e.Code == f.Code && e.Text == f.Text; d.same {
 			return d
@@ -187,28 +187,28 @@ func statusFor(f *handler.Failure, limit int64) int {
 	if status := readDetails(f).status; status != 0 {
 		return status
 	}
-	return tellFailure(f, limit).status
+	return wordingOf(f, limit).status
 }
 
-// appendError appends the envelope. The code is a number, and stands first:
-// clients read nothing else as an error. limit is that of bodies.
+// appendError appends the error object. Its code is a number and comes first, because
+// clients read nothing else as an error. limit is the limit of bodies.
 func appendError(dst []byte, f *handler.Failure, limit int64) []byte {
-	w, d := tellFailure(f, limit), readDetails(f)
+	w, d := wordingOf(f, limit), readDetails(f)
 	if d.same {
 		return append(jsonwire.AppendCompact(append(dst, `{"error":`...), f.Details.JSON), '}')
 	}
 	if d.status != 0 {
 		w.status = d.status
 	}
-	list, more, star := violations(f)
+	list, more, star := violationLines(f)
 	text := f.Text
 	switch {
 	case len(list) > 0:
-		text = joined(list, more, star)
+		text = joinLines(list, more, star)
 	case text == "":
 		text = w.text
 	case f.Code == upstream.CodeInvalid && codec.IsPromptTooLong(text):
-		text = tooLong(text)
+		text = tooLongMessage(text)
 	}
 	dst = jsonwire.AppendInt(append(dst, `{"error":{"code":`...), int64(w.status))
 	dst = jsonwire.AppendString(append(dst, `,"message":`...), text)
@@ -221,17 +221,17 @@ func appendError(dst []byte, f *handler.Failure, limit int64) []byte {
 	return append(append(dst, d.rest...), "}}"...)
 }
 
-// tooLong returns the message of an upstream about a prompt that is too long, in
-// the vendor's words and without those of Messages.
-func tooLong(text string) string {
+// tooLongMessage returns the message of an upstream about a prompt that is too long, in
+// the vendor's words. It removes those of Messages.
+func tooLongMessage(text string) string {
 	const open, exceeds = "The input token count", " exceeds the maximum number of tokens allowed"
 	if strings.Contains(text, exceeds) {
 		return text
 	}
-	said := open + exceeds
+	message := open + exceeds
 	tokens, limit, ok := codec.Overflow(text)
 	if ok {
-		said = fmt.Sprintf("%s (%d)%s (%d).", open, tokens, exceeds, limit)
+		message = fmt.Sprintf("%s (%d)%s (%d).", open, tokens, exceeds, limit)
 	}
 	rest := text
 	if len(rest) >= len(codec.PromptTooLong) && strings.EqualFold(rest[:len(codec.PromptTooLong)], codec.PromptTooLong) {
@@ -239,17 +239,17 @@ func tooLong(text string) string {
 	}
 	switch foreign := strings.Contains(strings.ToLower(rest), codec.PromptTooLong) || ok && len(rest) < len(text); {
 	case ok && foreign:
-		return said
+		return message
 	case rest == "" || foreign:
-		return said + "."
+		return message + "."
 	case ok:
-		return said + " " + rest
+		return message + " " + rest
 	}
-	return said + ": " + rest
+	return message + ": " + rest
 }
 
-// joined is the message about faults, one a line.
-func joined(list []line, more int, star bool) string {
+// joinLines returns the message about violations, one a line.
+func joinLines(list []violationLine, more int, star bool) string {
 	var b []byte
 	for i := range list {
 		if i > 0 {
@@ -268,12 +268,12 @@ func joined(list []line, more int, star bool) string {
 
 const typeHead = `{"@type":"type.googleapis.com/google.rpc.`
 
-// quotaFailure says that waiting does not refill a quota. Clients tell by the
-// quota's id whether to try again; that of a day is the longest that they know.
+// quotaFailure is the detail of a quota that waiting does not refill. Clients decide by
+// the quota's id whether to try again. The daily quota is the longest that they know.
 const quotaFailure = `QuotaFailure","violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_requests",` +
 	`"quotaId":"GenerateRequestsPerDayPerProjectPerModel"}]},`
 
-func appendDetails(dst []byte, f *handler.Failure, list []line, text string) []byte {
+func appendDetails(dst []byte, f *handler.Failure, list []violationLine, text string) []byte {
 	const open = `,"details":[`
 	from := len(dst)
 	dst = append(dst, open...)
@@ -307,7 +307,7 @@ func appendDetails(dst []byte, f *handler.Failure, list []line, text string) []b
 	return dst
 }
 
-func appendViolation(dst []byte, l *line) []byte {
+func appendViolation(dst []byte, l *violationLine) []byte {
 	dst = append(dst, '{')
 	if l.field != "" {
 		dst = append(jsonwire.AppendString(append(dst, `"field":`...), l.field), ',')
@@ -315,7 +315,7 @@ func appendViolation(dst []byte, l *line) []byte {
 	return append(jsonwire.AppendString(append(dst, `"description":`...), l.text), '}')
 }
 
-// appendDuration appends a duration as the vendor writes them: "1.5s".
+// appendDuration appends a duration in the vendor's form, such as "1.5s".
 func appendDuration(dst []byte, d time.Duration) []byte {
 	return append(strconv.AppendFloat(dst, d.Seconds(), 'f', -1, 64), 's')
 }

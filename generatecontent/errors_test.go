@@ -15,8 +15,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// toldOf returns what a client reads of an error.
-func toldOf(t *testing.T, f *handler.Failure) (status int, envelope map[string]any) {
+// writtenError returns an error as clients read it.
+func writtenError(t *testing.T, f *handler.Failure) (status int, envelope map[string]any) {
 	t.Helper()
 	status, doc := (&dialect{body: 99}).Error("", f)
 	m, err := decodeObject(doc)
@@ -29,8 +29,7 @@ func toldOf(t *testing.T, f *handler.Failure) (status int, envelope map[string]a
 	return status, m["error"].(map[string]any)
 }
 
-// TestErrorCodes checks the one table: every code has a status and a name that
-// fit, and a sentence.
+// TestErrorCodes checks that every code has a matching status, name and message.
 func TestErrorCodes(t *testing.T) {
 	for code, want := range map[upstream.Code]string{
 		upstream.CodeInvalid:         "400 INVALID_ARGUMENT",
@@ -49,21 +48,21 @@ func TestErrorCodes(t *testing.T) {
 		upstream.CodeOverloaded:      "503 UNAVAILABLE",
 		upstream.CodeUnsupported:     "400 FAILED_PRECONDITION",
 		upstream.CodeBadGateway:      "502 UNAVAILABLE",
-		"of a later version":         "500 INTERNAL",
+		"unknown code":               "500 INTERNAL",
 	} {
-		status, e := toldOf(t, handler.FailureOf(&upstream.Error{Code: code, Err: errors.New("secret")}))
+		status, e := writtenError(t, handler.FailureOf(&upstream.Error{Code: code, Err: errors.New("secret")}))
 		text, _ := e["message"].(string)
 		if got := fmt.Sprint(status, " ", e["status"]); got != want || text == "" || strings.Contains(text, "secret") {
 			t.Errorf("%s: got %s %q, want %s", code, got, text, want)
 		}
-		_, e = toldOf(t, handler.FailureOf(&upstream.Error{Code: code, Text: "said"}))
+		_, e = writtenError(t, handler.FailureOf(&upstream.Error{Code: code, Text: "said"}))
 		if e["message"] != "said" && code != "" {
-			t.Errorf("%s: the upstream's words became %q", code, e["message"])
+			t.Errorf("%s: the upstream's text became %q", code, e["message"])
 		}
 	}
 }
 
-func TestErrorFaults(t *testing.T) {
+func TestErrorViolations(t *testing.T) {
 	var many content.ViolationList
 	for i := range 150 {
 		many.Add(content.CodeValue, fmt.Sprintf("contents[%d].role", i), strings.Repeat("x", 300))
@@ -81,18 +80,18 @@ func TestErrorFaults(t *testing.T) {
 		message string
 		want    []any
 	}{
-		{"of reading", &content.Violation{Code: content.CodeType, Path: "contents[0]", Text: "Invalid value at 'contents[0]' (x)"},
+		{"of parsing", &content.Violation{Code: content.CodeType, Path: "contents[0]", Text: "Invalid value at 'contents[0]' (x)"},
 			"Invalid value at 'contents[0]' (x)", []any{violation("contents[0]", "Invalid value at 'contents[0]' (x)")}},
-		{"of the rules", &content.Violation{Code: content.CodeRange, Path: "generation_config.top_p", Text: "bad"},
+		{"of a rule", &content.Violation{Code: content.CodeRange, Path: "generation_config.top_p", Text: "bad"},
 			"* GenerateContentRequest.generation_config.top_p: bad\n", []any{violation("generation_config.top_p", "bad")}},
-		{"a schema that is none", &content.Violation{Code: content.CodeSyntax, Path: "tools[0]", Text: "bad"},
+		{"invalid schema", &content.Violation{Code: content.CodeSyntax, Path: "tools[0]", Text: "bad"},
 			"* GenerateContentRequest.tools[0]: bad\n", []any{violation("tools[0]", "bad")}},
-		{"of the whole", &content.Violation{Code: content.CodeConflict, Text: "bad"}, "* GenerateContentRequest: bad\n", []any{violation("", "bad")}},
+		{"of the whole document", &content.Violation{Code: content.CodeConflict, Text: "bad"}, "* GenerateContentRequest: bad\n", []any{violation("", "bad")}},
 		{"both", errors.Join(&content.Violation{Code: content.CodeUnknown, Text: "Unknown\nname"}, &content.Violation{Code: content.CodeMissing, Path: "contents", Text: "b"}),
 			"Unknown name\n* GenerateContentRequest.contents: b\n", []any{violation("", "Unknown name"), violation("contents", "b")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			status, e := toldOf(t, handler.FailureOf(tt.err))
+			status, e := writtenError(t, handler.FailureOf(tt.err))
 			want := map[string]any{"code": e["code"], "status": "INVALID_ARGUMENT", "message": tt.message,
 				"details": []any{map[string]any{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": tt.want}}}
 			if diff := cmp.Diff(want, e); diff != "" || status != 400 {
@@ -100,18 +99,18 @@ func TestErrorFaults(t *testing.T) {
 			}
 		})
 	}
-	_, e := toldOf(t, handler.FailureOf(many.Err()))
+	_, e := writtenError(t, handler.FailureOf(many.Err()))
 	if text := e["message"].(string); len(text) > 17<<10 || !strings.HasSuffix(text, " more\n") {
 		t.Errorf("%d bytes that end in %q", len(text), text[len(text)-20:])
 	}
-	_, e = toldOf(t, handler.FailureOf(&content.Violation{Code: content.CodeSyntax, Text: strings.Repeat("é", 5000)}))
+	_, e = writtenError(t, handler.FailureOf(&content.Violation{Code: content.CodeSyntax, Text: strings.Repeat("é", 5000)}))
 	if text := e["message"].(string); len(text) > 2<<10 || !utf8.ValidString(text) {
 		t.Errorf("%d bytes, valid: %v", len(text), utf8.ValidString(text))
 	}
 }
 
 func TestErrorDetails(t *testing.T) {
-	status, e := toldOf(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailInvalidKey})
+	status, e := writtenError(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailInvalidKey})
 	want := []any{
 		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com",
 			"metadata": map[string]any{"service": "generativelanguage.googleapis.com"}},
@@ -120,24 +119,24 @@ func TestErrorDetails(t *testing.T) {
 	if diff := cmp.Diff(want, e["details"]); diff != "" || status != 400 {
 		t.Errorf("%d (-want +got):\n%s", status, diff)
 	}
-	_, e = toldOf(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailInvalidKey, Text: "it has expired"})
+	_, e = writtenError(t, &handler.Failure{Code: upstream.CodeUnauthenticated, Detail: handler.DetailInvalidKey, Text: "it has expired"})
 	if e["message"] != "it has expired" {
-		t.Errorf("the host's words became %q", e["message"])
+		t.Errorf("the caller's text became %q", e["message"])
 	}
-	_, e = toldOf(t, &handler.Failure{Code: upstream.CodeTooLarge})
+	_, e = writtenError(t, &handler.Failure{Code: upstream.CodeTooLarge})
 	if e["message"] != "Request payload size exceeds the limit: 99 bytes." || e["details"] != nil {
 		t.Errorf("%v", e)
 	}
-	// E08: what clients take for a quota that waiting does not refill.
-	_, e = toldOf(t, &handler.Failure{Code: upstream.CodeQuota})
+	// E08: clients recognize a quota that waiting does not refill.
+	_, e = writtenError(t, &handler.Failure{Code: upstream.CodeQuota})
 	if got := fmt.Sprint(e["details"]); !strings.Contains(got, "google.rpc.QuotaFailure") || !strings.Contains(got, "PerDay") {
 		t.Errorf("a quota: %s", got)
 	}
-	if _, e = toldOf(t, &handler.Failure{Code: upstream.CodeRateLimit}); e["details"] != nil {
+	if _, e = writtenError(t, &handler.Failure{Code: upstream.CodeRateLimit}); e["details"] != nil {
 		t.Errorf("a rate: %v", e["details"])
 	}
 	for d, want := range map[time.Duration]string{31 * time.Second: "31s", 1500 * time.Millisecond: "1.5s", time.Hour: "3600s"} {
-		_, e = toldOf(t, &handler.Failure{Code: upstream.CodeQuota, RetryAfter: d})
+		_, e = writtenError(t, &handler.Failure{Code: upstream.CodeQuota, RetryAfter: d})
 		if got := fmt.Sprint(e["details"]); !strings.Contains(got, "retryDelay:"+want+"]") {
 			t.Errorf("%v: %s", d, got)
 		}

@@ -14,8 +14,8 @@ import (
 
 const question = `{"contents":[{"parts":[{"text":"Hi"}]}]}`
 
-// A whole service: an upstream of one's own, and the handler that lets the
-// vendor's clients talk to it.
+// A service consists of an upstream and a handler, which the vendor's clients can
+// use.
 func ExampleNewHandler() {
 	shout := upstream.Func(func(_ context.Context, req *upstream.Request, w *upstream.Writer) error {
 		return w.Text("HELLO FROM " + strings.ToUpper(req.Model))
@@ -32,7 +32,7 @@ func ExampleNewHandler() {
 	// 200 {"candidates":[{"content":{"parts":[{"text":"HELLO FROM DEMO"}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"demo"
 }
 
-// With alt=sse the answer is streamed as server-sent events, and without it as
+// With alt=sse the response is streamed as server-sent events, and without it as
 // a JSON array.
 func ExampleNewHandler_stream() {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -54,8 +54,8 @@ func ExampleNewHandler_stream() {
 	// {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"modelVersion":"demo","responseId":"r-1"}]
 }
 
-// A handler finds its resource from the right: below any prefix it works with
-// http.StripPrefix and without, and a model's name may hold slashes and colons.
+// A handler reads paths from the right. It works below any prefix, with and without
+// http.StripPrefix, and names of models may contain slashes and colons.
 func ExampleNewHandler_prefix() {
 	up := upstream.Func(func(_ context.Context, req *upstream.Request, w *upstream.Writer) error {
 		fmt.Print(req.Model, " ")
@@ -77,7 +77,7 @@ func ExampleNewHandler_prefix() {
 	// /ai/v9/models/m:generateContent 404
 }
 
-// Middleware of the host's own can answer in the format's way.
+// Middleware can write errors in this format.
 func ExampleHandler_WriteError() {
 	h := generatecontent.NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 		return nil
@@ -90,8 +90,8 @@ func ExampleHandler_WriteError() {
 	// 429 {"error":{"code":429,"message":"five a minute","status":"RESOURCE_EXHAUSTED"}}
 }
 
-// An answer from a reply in neutral words, and what it cannot say. Another
-// vendor's thought comes back with the call, whose signature carries it.
+// ResponseFromUpstream converts a neutral response and reports the losses. Thinking of
+// another vendor is carried by the signature of the tool call after it.
 func ExampleResponseFromUpstream() {
 	res, lost := generatecontent.ResponseFromUpstream(&upstream.Response{
 		Parts: []content.Part{
@@ -106,5 +106,5 @@ func ExampleResponseFromUpstream() {
 	fmt.Println(lost)
 	// Output:
 	// {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true},{"functionCall":{"id":"1","name":"wave","args":{"hand":"left"}},"thoughtSignature":"cHcxLm90aGVyLjllMTUyODQzOTE4NDRhYWQudFt7InRleHQiOiJBIGdyZWV0aW5nLiIsInNpZ25hdHVyZSI6IngifV0="}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":2,"candidatesTokenCount":3,"thoughtsTokenCount":4,"totalTokenCount":17}} <nil>
-	// [hint usage: counts, or words about them, are left out, or stand as part of a sum only]
+	// [hint usage: generateContent does not have some token counts or usage members; they were added to another count or dropped]
 }

@@ -7,12 +7,11 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 )
 
-// A message is one of the API's objects: its fields in both spellings and
-// their types. The tables of messages stand in fields_*.go and are never
-// changed. The first fields of a message are those that have a Go field of
-// their own; all others are kept as JSON text.
+// A message is an object of the API: its fields, in both spellings, and their types. The
+// tables of messages are never changed. The first fields of a message have a Go field; all
+// others are kept as JSON text.
 type message struct {
-	name   string // in errors, such as "GenerationConfig"
+	name   string // for errors, such as "GenerationConfig"
 	camel  []string
 	snake  []string
 	fields []field
@@ -21,10 +20,10 @@ type message struct {
 	byLen [maxNameLength + 1][]spelling
 }
 
-// maxNameLength is how long the longest name of any field is.
+// maxNameLength is the length of the longest field name.
 const maxNameLength = 40
 
-// A spelling is one name of a field.
+// A spelling is one of the two names of a field.
 type spelling struct {
 	name  string
 	field int
@@ -34,8 +33,7 @@ type spelling struct {
 type field struct {
 	kind kind
 	list bool
-	// either says that a list of one may be written without its brackets, and
-	// that both are canonical.
+	// either accepts a list of one element without brackets. Both forms are canonical.
 	either bool
 	of     *message
 	enum   *enum
@@ -69,14 +67,14 @@ type enum struct {
 	open     bool // other strings are accepted; Strict refuses them
 }
 
-// A named field is an entry of a table.
-type named struct {
+// A fieldEntry is an entry of a table.
+type fieldEntry struct {
 	name string
 	field
 }
 
-// object makes a message of a table.
-func object(name string, fields ...named) *message {
+// object makes a message from a table.
+func object(name string, fields ...fieldEntry) *message {
 	m := &message{name: name}
 	for _, f := range fields {
 		m.camel = append(m.camel, f.name)
@@ -96,14 +94,14 @@ func object(name string, fields ...named) *message {
 // namesOnly makes a message whose members Polywire does not use. Only their names are
 // known; the vendor checks the values.
 func namesOnly(name, members string) *message {
-	var fields []named
+	var fields []fieldEntry
 	for _, s := range strings.Fields(members) {
 		fields = append(fields, value(s))
 	}
 	return object(name, fields...)
 }
 
-// snake returns the other spelling of a name.
+// snake returns the snake_case name of a camelCase name.
 func snake(camel string) string {
 	var b strings.Builder
 	for i := range len(camel) {
@@ -117,32 +115,34 @@ func snake(camel string) string {
 	return b.String()
 }
 
-func text(name string) named            { return named{name, field{kind: kString}} }
-func flag(name string) named            { return named{name, field{kind: kBool}} }
-func int32s(name string) named          { return named{name, field{kind: kInt32}} }
-func int64s(name string) named          { return named{name, field{kind: kInt64}} }
-func number(name string) named          { return named{name, field{kind: kFloat}} }
-func data(name string) named            { return named{name, field{kind: kBytes}} }
-func instant(name string) named         { return named{name, field{kind: kTime}} }
-func free(name string) named            { return named{name, field{kind: kStruct}} }
-func value(name string) named           { return named{name, field{kind: kValue}} }
-func texts(name string) named           { return named{name, field{kind: kString, list: true}} }
-func one(name string, m *message) named { return named{name, field{kind: kMessage, of: m}} }
-func many(name string, m *message) named {
-	return named{name, field{kind: kMessage, of: m, list: true}}
+func text(name string) fieldEntry            { return fieldEntry{name, field{kind: kString}} }
+func flag(name string) fieldEntry            { return fieldEntry{name, field{kind: kBool}} }
+func int32s(name string) fieldEntry          { return fieldEntry{name, field{kind: kInt32}} }
+func int64s(name string) fieldEntry          { return fieldEntry{name, field{kind: kInt64}} }
+func number(name string) fieldEntry          { return fieldEntry{name, field{kind: kFloat}} }
+func data(name string) fieldEntry            { return fieldEntry{name, field{kind: kBytes}} }
+func instant(name string) fieldEntry         { return fieldEntry{name, field{kind: kTime}} }
+func free(name string) fieldEntry            { return fieldEntry{name, field{kind: kStruct}} }
+func value(name string) fieldEntry           { return fieldEntry{name, field{kind: kValue}} }
+func texts(name string) fieldEntry           { return fieldEntry{name, field{kind: kString, list: true}} }
+func one(name string, m *message) fieldEntry { return fieldEntry{name, field{kind: kMessage, of: m}} }
+func many(name string, m *message) fieldEntry {
+	return fieldEntry{name, field{kind: kMessage, of: m, list: true}}
 }
-func either(name string, m *message) named {
-	return named{name, field{kind: kMessage, of: m, list: true, either: true}}
+func either(name string, m *message) fieldEntry {
+	return fieldEntry{name, field{kind: kMessage, of: m, list: true, either: true}}
 }
-func choice(name string, e *enum) named  { return named{name, field{kind: kEnum, enum: e}} }
-func choices(name string, e *enum) named { return named{name, field{kind: kEnum, enum: e, list: true}} }
-func itself(name string, k kind) named   { return named{name, field{kind: k}} }
-func itselfs(name string) named          { return named{name, field{kind: kSelf, list: true}} }
+func choice(name string, e *enum) fieldEntry { return fieldEntry{name, field{kind: kEnum, enum: e}} }
+func choices(name string, e *enum) fieldEntry {
+	return fieldEntry{name, field{kind: kEnum, enum: e, list: true}}
+}
+func itself(name string, k kind) fieldEntry { return fieldEntry{name, field{kind: k}} }
+func itselfs(name string) fieldEntry        { return fieldEntry{name, field{kind: kSelf, list: true}} }
 
-// closed makes an enum whose names the code depends on.
+// closed makes an enum that accepts only these names.
 func closed(name string, v ...string) *enum { return &enum{name: name, values: v, numbered: len(v)} }
 
-// open makes an enum that accepts other strings too.
+// open makes an enum that also accepts other names.
 func open(name string, v ...string) *enum {
 	return &enum{name: name, values: v, numbered: len(v), open: true}
 }
@@ -150,7 +150,7 @@ func open(name string, v ...string) *enum {
 // unnumbered makes an open enum whose numbers are not public.
 func unnumbered(name string, v ...string) *enum { return &enum{name: name, values: v, open: true} }
 
-// find returns the field of a name in either spelling, -1 if there is none.
+// find returns the field of a name in either spelling, or -1.
 func (m *message) find(name string) int {
 	if len(name) <= maxNameLength {
 		for _, s := range m.byLen[len(name)] {
@@ -162,8 +162,8 @@ func (m *message) find(name string) int {
 	return -1
 }
 
-// similar returns the known name that a laxer reader would take an unknown name
-// for, or "".
+// similar returns the known name that a more lenient parser would read for an unknown
+// name, or "".
 func (m *message) similar(name string) string {
 	if i := strings.IndexByte(name, 0); i >= 0 {
 		name = name[:i]
@@ -193,7 +193,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// find returns the canonical form of a name of the enum, "" if it is not accepted.
+// find returns the canonical form of a name, or "" if the enum does not accept it.
 func (e *enum) find(name string) string {
 	for _, v := range e.values {
 		if strings.EqualFold(v, name) {
@@ -206,13 +206,13 @@ func (e *enum) find(name string) string {
 	return ""
 }
 
-// has reports whether a canonical name is one of the vendor's.
+// has reports whether a canonical name is one of the vendor's names.
 func (e *enum) has(name string) bool { return slices.Contains(e.values, name) }
 
-// unset reports whether a canonical name stands for no choice at all.
+// unset reports whether a canonical name means that no value is set.
 func (e *enum) unset(name string) bool { return e.numbered > 0 && name == e.values[0] }
 
-// typeName returns a field's type in the vendor's words.
+// typeName returns the vendor's name of a field's type.
 func (p *parser) typeName(f *field, m *message) string {
 	const known = "type.googleapis.com/google.protobuf."
 	switch f.kind {
@@ -388,8 +388,8 @@ var configFields = object("GenerationConfig",
 	free("routingConfig"), free("modelConfig"), value("audioTimestamp"),
 )
 
-// fOlderSchema is the second name of responseJsonSchema, the first of the
-// fields without a Go field.
+// fOlderSchema is the second name of responseJsonSchema. It is the first field without
+// a Go field.
 const fOlderSchema = configTyped
 
 var imageFields = object("ImageConfig", text("aspectRatio"), text("imageSize"),
@@ -476,8 +476,8 @@ const (
 	responseTyped
 )
 
-// The calls and results of the vendor's own tools have their id first, then
-// what they are called by.
+// The fields of calls and results of built-in tools: their id, and then those that
+// identify the tool.
 const (
 	fServerID = iota
 	fServerType

@@ -10,14 +10,15 @@ import (
 	"github.com/polywire/polywire/internal/formattest"
 )
 
-// A sample is a field of the tables somewhere in a request: the request with
-// nothing else, in canonical form, and with everything spelled otherwise; with
-// a name beside it that is not known, and with the field in both spellings.
+// A sample is a minimal request with one field of the tables: in canonical form, in
+// another spelling, with an unknown name next to the field, and with the field in both
+// spellings.
 type sample struct{ path, canonical, other, odd, both string }
 
-// samples walks over the tables, down to a depth that shows every field.
+// samples returns the samples of a message and of the messages in it, to a depth that
+// includes every field.
 func samples(m *message, path string, depth int, seen map[*message]int, wrap func(string) string, wrapOther func(string) string) (list []sample) {
-	if seen[m] >= 2 || depth > 8 { // schemas are in schemas
+	if seen[m] >= 2 || depth > 8 { // schemas contain schemas
 		return nil
 	}
 	seen[m]++
@@ -34,10 +35,10 @@ func samples(m *message, path string, depth int, seen map[*message]int, wrap fun
 		}
 		with := ""
 		if m == partFields && i >= partData {
-			with = `"text":"t",` // a part has data
+			with = `"text":"t",` // a part needs data
 		}
 		if m == blobFields && i != fBlobData {
-			with = `"data":"+/+/Zg==",` // so has a file
+			with = `"data":"+/+/Zg==",` // a file too
 		}
 		if m == contentFields && i != fRole && strings.HasPrefix(path, ".contents") {
 			with = `"role":"user",`
@@ -75,7 +76,7 @@ func samples(m *message, path string, depth int, seen map[*message]int, wrap fun
 	return list
 }
 
-// sampleValue is a value of a field's type, and the same in another spelling.
+// sampleValue returns a value of a field's type, in canonical form and in another spelling.
 func sampleValue(f *field) (canonical, other string) {
 	switch f.kind {
 	case kBool:
@@ -104,10 +105,10 @@ func sampleValue(f *field) (canonical, other string) {
 	return `"user"`, `"user"`
 }
 
-// TestEveryField checks every field of the tables, at every depth. In camelCase
-// it is canonical. In snake_case, with one value for a list, an enum in the other
-// case and a number as a string, it is the same request. Strict rules refuse an
-// unknown name beside it. Both spellings at once are refused.
+// TestEveryField checks every field of the tables, at every depth. The camelCase form is
+// canonical. The form with snake_case, one value for a list, enums in another case and
+// numbers as strings parses to the same request. Strict refuses an unknown name next to
+// the field. Both spellings at once are a violation.
 func TestEveryField(t *testing.T) {
 	same := func(s string) string { return s }
 	all := samples(requestFields, "", 0, map[*message]int{}, same, same)

@@ -24,7 +24,7 @@ func FuzzParseRequest(f *testing.F) {
 		f.Add(tt.body)
 		f.Add(tt.want)
 	}
-	for _, tt := range faultTests {
+	for _, tt := range violationTests {
 		f.Add(tt.body)
 	}
 	f.Add(workload.GenerateSmall())
@@ -38,7 +38,7 @@ func FuzzParseRequest(f *testing.F) {
 	}
 	f.Add(`{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{}}]}]}`)
 	f.Add(`{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"a":1}}]}]}`)
-	f.Add(`{"contents":[{"parts":[{"x":""},{"y":""}]}]}`) // empty texts with members of their own
+	f.Add(`{"contents":[{"parts":[{"x":""},{"y":""}]}]}`) // empty texts with extra members
 	f.Fuzz(func(t *testing.T, body string) {
 		r, err := ParseRequestString(body)
 		if r != nil && !json.Valid([]byte(body)) {
@@ -51,8 +51,8 @@ func FuzzParseRequest(f *testing.F) {
 			return
 		}
 		_ = r.Validate(&ValidateOptions{Strict: true})
-		// What could be read must not break anything. Of what is not valid, such as
-		// a result without a name, RequestFromUpstream makes something that is.
+		// A request that could be parsed must not cause a panic. RequestFromUpstream makes a
+		// valid request of one that is not valid, such as a result without a name.
 		if err != nil || r.Validate(nil) != nil {
 			_, _ = r.AppendJSON(nil)
 			_, _ = RequestFromUpstream(r.Upstream())
@@ -62,7 +62,7 @@ func FuzzParseRequest(f *testing.F) {
 	})
 }
 
-// ignoreOrigin ignores what a parsed request knows about its document.
+// ignoreOrigin ignores the unexported fields of parsed requests.
 var ignoreOrigin = cmpopts.IgnoreUnexported(Request{})
 
 // checkRoundTrip checks that parsing an encoded request gives an equal request with
@@ -97,7 +97,7 @@ func checkRoundTrip(t *testing.T, r *Request) {
 	}
 }
 
-// roundTrip goes through the neutral request, encoded and parsed.
+// roundTrip converts r to its neutral form and back, encodes it, and parses it.
 func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss) {
 	t.Helper()
 	back, losses := RequestFromUpstream(r.Upstream())
@@ -112,8 +112,8 @@ func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss) {
 	return again, losses
 }
 
-// bare returns a copy of r without configurations that have nothing in them, and
-// with schemas in one form.
+// bare returns a copy of r without empty configurations, and with schemas in one
+// form.
 func bare(r *Request) *Request {
 	c := *r
 	if g := r.GenerationConfig; g != nil {

@@ -28,12 +28,12 @@ const (
 	arrayPath  = "/v1beta/models/m:streamGenerateContent"
 )
 
-// hello answers with one word.
+// hello responds with one word.
 var hello = upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 	return w.Text("Hello")
 })
 
-// post returns a good request.
+// post returns a valid request.
 func post(path, body string) *http.Request {
 	r := httptest.NewRequest("POST", path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -52,7 +52,7 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// refused are requests that are refused.
+// refused are invalid requests.
 var refused = []struct {
 	name   string
 	path   string // plainPath if empty
@@ -60,15 +60,15 @@ var refused = []struct {
 	edit   func(*http.Request)
 	status int
 	word   string
-	text   string // what the message begins with
+	text   string // the beginning of the message
 }{
-	{name: "path", path: "/v1beta/nothing", status: 404, word: "NOT_FOUND", text: "there is nothing at this path; what is served is"},
-	{name: "embedding", path: "/v1beta/models/m:embedContent", status: 404, word: "NOT_FOUND", text: "embedContent: this part of the API is not served here; "},
-	{name: "files", path: "/v1beta/files/f1", status: 404, word: "NOT_FOUND", text: "files: this part of the API is not served here"},
+	{name: "path", path: "/v1beta/nothing", status: 404, word: "NOT_FOUND", text: "there is nothing at this path; this handler serves"},
+	{name: "embedding", path: "/v1beta/models/m:embedContent", status: 404, word: "NOT_FOUND", text: "embedContent: this part of the API is not supported; "},
+	{name: "files", path: "/v1beta/files/f1", status: 404, word: "NOT_FOUND", text: "files: this part of the API is not supported"},
 	{name: "upload", path: "/upload/v1beta/files", status: 404, word: "NOT_FOUND", text: "files: "},
 	{name: "batches", path: "/v1beta/batches/b1", status: 404, word: "NOT_FOUND", text: "batches: "},
 	{name: "caches", path: "/v1beta/cachedContents", status: 404, word: "NOT_FOUND", text: "cachedContents: "},
-	{name: "no method", path: "/v1beta/models/m:dance", status: 404, word: "NOT_FOUND", text: "there is no method dance"},
+	{name: "unknown method", path: "/v1beta/models/m:dance", status: 404, word: "NOT_FOUND", text: "there is no method dance"},
 	{name: "v9", path: "/v9/models/m:generateContent", status: 404, word: "NOT_FOUND", text: "there is no version v9"},
 	{name: "get", edit: func(r *http.Request) { r.Method = "GET" }, status: 405, word: "UNIMPLEMENTED"},
 	{name: "post to a model", path: "/v1beta/models/m", status: 405, word: "UNIMPLEMENTED"},
@@ -76,9 +76,9 @@ var refused = []struct {
 	{name: "alt with an unknown parameter", path: plainPath + "?alt=json%3Benum-encoding%3Dx", status: 400, word: "INVALID_ARGUMENT", text: "alt: "},
 	{name: "two alts", path: plainPath + "?alt=json&$alt=sse", status: 400, word: "INVALID_ARGUMENT", text: "alt and $alt differ"},
 	{name: "timeout", edit: header("x-server-timeout", "soon"), status: 400, word: "INVALID_ARGUMENT", text: "x-server-timeout: "},
-	{name: "no timeout", edit: header("x-server-timeout", "NaN"), status: 400, word: "INVALID_ARGUMENT", text: "x-server-timeout: "},
+	{name: "invalid timeout", edit: header("x-server-timeout", "NaN"), status: 400, word: "INVALID_ARGUMENT", text: "x-server-timeout: "},
 	{name: "no model", path: "/v1beta/models/:generateContent", status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: unexpected model name format\n"},
-	{name: "model that climbs", path: "/v1beta/models/%2e%2e/x:generateContent", status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: "},
+	{name: "model with path steps", path: "/v1beta/models/%2e%2e/x:generateContent", status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: "},
 	{name: "long model", path: "/v1beta/models/" + strings.Repeat("m", 1025) + ":generateContent", status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: a model name must not be longer than 1024 bytes\n"},
 	{name: "long model in the body", body: strings.Replace(smallBody, "{", `{"model":"`+strings.Repeat("m", 1025)+`",`, 1), status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: a model name must not be longer than 1024 bytes\n"},
 	{name: "another model", body: strings.Replace(smallBody, "{", `{"model":"models/n",`, 1), status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.model: the model in the body"},
@@ -88,16 +88,16 @@ var refused = []struct {
 	{name: "too long", edit: func(r *http.Request) { r.ContentLength = 100<<20 + 1 }, status: 400, word: "INVALID_ARGUMENT", text: "Request payload size exceeds the limit: 104857600 bytes."},
 	{name: "broken", body: `{"contents":`, status: 400, word: "INVALID_ARGUMENT", text: "Invalid JSON payload received. "},
 	{name: "empty", body: ` `, status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.contents: contents is not specified\n"},
-	{name: "no object", body: `[]`, status: 400, word: "INVALID_ARGUMENT", text: "Invalid JSON payload received. The request must be an object."},
+	{name: "not an object", body: `[]`, status: 400, word: "INVALID_ARGUMENT", text: "Invalid JSON payload received. The request must be an object."},
 	{name: "too deep", body: strings.Repeat("[", 300), status: 400, word: "INVALID_ARGUMENT", text: "Invalid JSON payload received. "},
 	{name: "no contents", body: `{}`, status: 400, word: "INVALID_ARGUMENT", text: "* GenerateContentRequest.contents: contents is not specified\n"},
 	{name: "two members", body: `{"contents":[{"parts":[{"text":"a","inlineData":{}}]}]}`, status: 400, word: "INVALID_ARGUMENT",
 		text: "Invalid value at 'contents[0].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'inlineData'"},
 }
 
-// TestRefused checks that a request that is refused gets its status and its
-// envelope, in a list where the answer would be one, and costs no call.
-func TestRefused(t *testing.T) {
+// TestRequestErrors checks the status and the body of errors, in a list where the
+// response would be one. The upstream is not called.
+func TestRequestErrors(t *testing.T) {
 	for _, tt := range refused {
 		t.Run(tt.name, func(t *testing.T) {
 			called, done := 0, 0
@@ -124,7 +124,7 @@ func TestRefused(t *testing.T) {
 				t.Errorf("Allow: %q", allow)
 			}
 			if h.Match(r) == (tt.word == "NOT_FOUND") {
-				t.Errorf("Match says %v", h.Match(r))
+				t.Errorf("Match returned %v", h.Match(r))
 			}
 		})
 	}
@@ -149,8 +149,7 @@ func checkError(t *testing.T, w *httptest.ResponseRecorder, status int, word, te
 	return e
 }
 
-// TestErrorInArray checks that where the answer is an array, the error is its
-// only element.
+// TestErrorInArray checks that an error is the only element if the response is an array.
 func TestErrorInArray(t *testing.T) {
 	for _, tt := range []struct{ path, body, key string }{
 		{arrayPath, "{}", "k"}, {arrayPath, smallBody, ""}, {arrayPath, smallBody, "k"},
@@ -162,31 +161,31 @@ func TestErrorInArray(t *testing.T) {
 		r.Header.Set("x-goog-api-key", tt.key)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		got, err := hearArray(w.Body.String())
+		got, err := receiveArray(w.Body.String())
 		if err != nil || w.Code < 400 || got.failure == nil || w.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%+v: %v, %d %s", tt, err, w.Code, w.Body)
 		}
 	}
 }
 
-// TestServed checks what must not be refused.
-func TestServed(t *testing.T) {
+// TestValidRequests checks unusual requests that must be accepted.
+func TestValidRequests(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
 		edit        func(*http.Request)
 	}{
-		{name: "as it is"},
+		{name: "plain"},
 		{name: "known and unknown parameters", query: "prettyPrint=false&x=1&fields=candidates"},
-		{name: "no type", edit: func(r *http.Request) { r.Header.Del("Content-Type") }},
+		{name: "no content type", edit: func(r *http.Request) { r.Header.Del("Content-Type") }},
 		{name: "unknown length", edit: func(r *http.Request) { r.ContentLength = -1 }},
 		{name: "timeout", edit: header("x-server-timeout", "2")},
-		{name: "a timeout longer than time", edit: header("x-server-timeout", "1e300")},
+		{name: "very long timeout", edit: header("x-server-timeout", "1e300")},
 		{name: "accept", edit: header("accept", "text/html")},
-		{name: "keys that differ, and nobody to judge", query: "key=a", edit: header("x-goog-api-key", "b")},
+		{name: "different keys without authentication", query: "key=a", edit: header("x-goog-api-key", "b")},
 	} {
 		for path, contentType := range map[string]string{plainPath: "application/json", eventsPath: "text/event-stream",
 			arrayPath: "application/json", arrayPath + "?%24alt=sse": "text/event-stream",
-			plainPath + "?%24alt=json%3Benum-encoding%3Dint": "application/json", // of every generated REST client of Google's
+			plainPath + "?%24alt=json%3Benum-encoding%3Dint": "application/json", // as sent by Google's generated REST clients
 			arrayPath + "?%24alt=json%3Benum-encoding%3Dint": "application/json", arrayPath + "?alt=json;enum-encoding=int": "application/json"} {
 			r := post(path, smallBody)
 			r.URL.RawQuery += "&" + tt.query
@@ -202,7 +201,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-func TestAnswerHeaders(t *testing.T) {
+func TestResponseHeaders(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Loss([]content.Loss{
 			{Path: "turns.0.parts.0", Severity: content.LossDegraded, Reason: "r"}, {Path: "top_k", Severity: content.LossDropped, Reason: "r"}})
@@ -215,7 +214,7 @@ func TestAnswerHeaders(t *testing.T) {
 		path:      {"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache"}, "X-Accel-Buffering": {"no"}},
 	} {
 		w := httptest.NewRecorder()
-		// The first part says nothing and is not counted in neutral paths.
+		// The first part is empty and not counted in neutral paths.
 		NewHandler(up, nil).ServeHTTP(w, post(p, `{"contents":[{"parts":[{},{"text":"Hi"}]}]}`))
 		got := w.Result().Header
 		want.Set("X-Gemini-Service-Tier", "flex")
@@ -231,7 +230,7 @@ func TestAnswerHeaders(t *testing.T) {
 	}
 }
 
-// TestKeys checks all carriers, and that no key is ever logged.
+// TestKeys checks all ways to send a key, and that no key is logged.
 func TestKeys(t *testing.T) {
 	const good = "marked-key-7f3c"
 	const noKey = "Method doesn't allow unregistered callers"
@@ -248,15 +247,15 @@ func TestKeys(t *testing.T) {
 		{"query", nil, "key=" + good, 200, "", ""},
 		{"token in the query", nil, "access_token=" + good, 200, "", ""},
 		{"bearer", http.Header{"Authorization": {"bearer  " + good}}, "", 200, "", ""},
-		{"all alike", http.Header{"X-Goog-Api-Key": {good}, "Authorization": {"Bearer " + good}}, "key=" + good, 200, "", ""},
+		{"all equal", http.Header{"X-Goog-Api-Key": {good}, "Authorization": {"Bearer " + good}}, "key=" + good, 200, "", ""},
 		{"none", nil, "", 403, "PERMISSION_DENIED", noKey},
 		{"empty", http.Header{"X-Goog-Api-Key": {""}}, "key=", 403, "PERMISSION_DENIED", noKey},
 		{"another vendor's header", http.Header{"X-Api-Key": {good}}, "", 403, "PERMISSION_DENIED", noKey},
 		{"basic", http.Header{"Authorization": {"Basic " + good}}, "", 403, "PERMISSION_DENIED", noKey},
 		{"wrong", http.Header{"X-Goog-Api-Key": {good + "x"}}, "", 400, "INVALID_ARGUMENT", badKey},
 		{"wrong in the query", nil, "key=" + good[:4], 400, "INVALID_ARGUMENT", badKey},
-		{"conflict", http.Header{"X-Goog-Api-Key": {good}}, "key=other", 400, "INVALID_ARGUMENT", "The request has API keys that differ"},
-		{"twice", nil, "key=other&key=" + good, 400, "INVALID_ARGUMENT", "The request has API keys that differ"},
+		{"conflict", http.Header{"X-Goog-Api-Key": {good}}, "key=other", 400, "INVALID_ARGUMENT", "x-goog-api-key, key and Authorization hold different API keys"},
+		{"twice", nil, "key=other&key=" + good, 400, "INVALID_ARGUMENT", "x-goog-api-key, key and Authorization hold different API keys"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -289,14 +288,14 @@ func TestKeys(t *testing.T) {
 				}
 			}
 			if strings.Contains(log.String()+w.Body.String(), good[:6]) {
-				t.Errorf("the key got out: %s %s", log.String(), w.Body)
+				t.Errorf("the key was logged: %s %s", log.String(), w.Body)
 			}
 		})
 	}
 }
 
-// TestAsked checks what an upstream is asked.
-func TestAsked(t *testing.T) {
+// TestUpstreamRequest checks the request that the upstream receives.
+func TestUpstreamRequest(t *testing.T) {
 	var got *upstream.Request
 	up := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
 		got = r
@@ -323,7 +322,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestStrict checks that unknown names are kept, or refused all together.
+// TestStrict checks that unknown names are kept, or all refused by Strict.
 func TestStrict(t *testing.T) {
 	body := strings.Replace(smallBody, "{", `{"foo":1,"generation_config":{"bar":2},`, 1)
 	w := httptest.NewRecorder()

@@ -8,17 +8,17 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 )
 
-// filesAPI is where the vendor keeps the files of its clients.
+// filesAPI is the address of the vendor's file storage.
 const filesAPI = "https://generativelanguage.googleapis.com/"
 
-// isLink reports whether a file is on the web, and not in a store.
+// isLink reports whether uri is a link to the web and not to a stored file.
 func isLink(uri string) bool {
 	scheme, _, _ := strings.Cut(uri, "://")
 	return len(scheme) < len(uri) && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) &&
 		!strings.HasPrefix(uri, filesAPI)
 }
 
-// isStored reports whether a file is one that a service keeps.
+// isStored reports whether uri is the id of a stored file.
 func isStored(uri string) bool {
 	for _, prefix := range [...]string{"files/", "gs://", filesAPI} {
 		if strings.HasPrefix(uri, prefix) && len(uri) > len(prefix) {
@@ -28,16 +28,15 @@ func isStored(uri string) bool {
 	return false
 }
 
-// A linkFinder lists the files that a request names and does not hold.
+// A linkFinder lists the files that a request links to.
 type linkFinder struct {
 	path  codec.Path
 	lim   content.Limits
 	files []handler.File
 }
 
-// elsewhere lists the files that r names and does not hold, in the order of the
-// document.
-func (d *dialect) elsewhere(r *Request) []handler.File {
+// linkedFiles lists the files that r links to, in document order.
+func (d *dialect) linkedFiles(r *Request) []handler.File {
 	f := linkFinder{path: codec.Path{Style: codec.Bracketed}, lim: fileLimits(d.limits)}
 	if r.origin != nil && r.origin.nested {
 		f.path.Push("generate_content_request")
@@ -75,8 +74,8 @@ func (f *linkFinder) parts(r *Request, turn int, list []content.Part) {
 	}
 }
 
-// results looks at the parts of a result, of which texts do not stand in its
-// list of parts.
+// results lists the files of a tool result. Its texts are not in the document's list of
+// parts.
 func (f *linkFinder) results(list []content.Part) {
 	f.path.Push("parts")
 	defer f.path.Pop()
@@ -106,8 +105,8 @@ func (f *linkFinder) source(p content.Part) {
 	}
 }
 
-// file notes a file. What is found must be of the type that was said, which is
-// known to be welcome.
+// file adds a file. The fetched file must have the declared media type, which is
+// known to be supported.
 func (f *linkFinder) file(s content.Source, declared string) {
 	place := f.path.At("file_data")
 	lim := f.lim
@@ -117,15 +116,15 @@ func (f *linkFinder) file(s content.Source, declared string) {
 		if text == "" {
 			return nil
 		}
-		fault := &content.Violation{Code: code, Text: text} // at the file
+		violation := &content.Violation{Code: code, Text: text} // of the file itself
 		if r.Violation == content.FileType && r.Declared == content.CanonicalMediaType(declared) {
-			fault.Path = place + ".mime_type"
+			violation.Path = place + ".mime_type"
 		}
-		return fault
+		return violation
 	}})
 }
 
-// fileLimits fills in the defaults for files.
+// fileLimits returns l with defaults for files.
 func fileLimits(l content.Limits) content.Limits {
 	l.Files = orDefault(l.Files, 100)
 	l.FileBytes = orDefault(l.FileBytes, 75<<20)

@@ -11,9 +11,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestLockstep checks that nothing is held back that can be said: the upstream
-// goes on only when the client has read what it wrote before. A call without
-// arguments, which may have been cut, goes out with what follows it.
+// TestLockstep checks that the handler sends everything as soon as possible: the upstream
+// continues only after the client has read what it wrote before. A tool call without
+// arguments, which may have been cut, is sent with the next event.
 func TestLockstep(t *testing.T) {
 	steps := []struct {
 		write func(w *upstream.Writer) error

@@ -16,9 +16,9 @@ type logprobs struct {
 	n   int
 }
 
-// own returns x with the log probabilities of chat completions as logprobsResult.
-// It returns x itself if that has anything else, or none.
-func (l *logprobs) own(x *content.Extra) *content.Extra {
+// convert converts the log probabilities of chat completions in x to logprobsResult. It
+// returns x itself if x has other members or no log probabilities.
+func (l *logprobs) convert(x *content.Extra) *content.Extra {
 	if x == nil || x.Format != "openai-chat" {
 		return x
 	}
@@ -73,13 +73,14 @@ func isTokens(v jsonwire.Value, withTop bool) bool {
 	return true
 }
 
+// appendToken appends a token with its log probability.
 func appendToken(b []byte, v jsonwire.Value) []byte {
 	b = jsonwire.AppendString(append(b, `{"token":`...), v.Get("token").Str())
 	b = append(append(b, `,"logProbability":`...), v.Get("logprob").Raw()...)
 	return append(b, '}')
 }
 
-// average returns avgLogprobs as JSON text, "" if there is none.
+// average returns avgLogprobs as JSON, or "" if there are no log probabilities.
 func (l *logprobs) average() string {
 	a := l.sum / float64(l.n)
 	if l.n == 0 || math.IsInf(a, 0) {

@@ -6,16 +6,16 @@ import (
 	"github.com/polywire/polywire/internal/loss/losstable"
 )
 
-// TestLossTable keeps what the page of losses says of requests and answers in this
-// format.
+// TestLossTable compares the package's losses with the tables of the page of losses.
+// Run it with -update after a change.
 func TestLossTable(t *testing.T) {
 	losstable.Check(t, "generatecontent", requestLosses...)
-	losstable.Check(t, "generatecontent-answer", answerLosses...)
-	losstable.Check(t, "generatecontent-read", readLosses...)
+	losstable.Check(t, "generatecontent-answer", responseLosses...)
+	losstable.Check(t, "generatecontent-read", decodeLosses...)
 }
 
-// A path of a request that was parsed is one of its document, with the parts that
-// say nothing, and those of one made by hand have no document to be of.
+// TestRequestPath checks that the paths of a parsed request count the empty parts of its
+// document, and that those of a constructed request do not.
 func TestRequestPath(t *testing.T) {
 	parsed, err := ParseRequest([]byte(`{"contents":[{"parts":[{"text":""},{"text":"Hi."}]}],"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"a"},{"name":"b"}]}]}`))
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	pageDefault = 50
-	pageMost    = 1000
+	defaultPageSize = 50
+	maxPageSize     = 1000
 )
 
-// A page says which models are wanted.
+// A page selects a range of the list of models.
 type page struct {
-	size  int
-	after string // the id of the last model of the page before
+	size    int
+	afterID string // the id of the last model of the previous page
 }
 
-// models makes calls of requests for the list of models.
+// models returns a function that makes an operation of a request for the list of models.
 func (d *dialect) models(t *target) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
 		p, err := pageOf(r.URL.Query())
@@ -35,22 +35,22 @@ func (d *dialect) models(t *target) func(string, *http.Request, string) (*handle
 			return nil, err
 		}
 		c := &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-			list, err := listed(ctx, up)
+			list, err := listModels(ctx, up)
 			if err != nil {
 				return nil, err
 			}
 			return p.document(list, t.list)
 		}}
-		c.Timeout, _ = patience(r) // head has judged it
+		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		return c, nil
 	}
 }
 
-// model makes calls of requests for one model.
+// model returns a function that makes an operation of a request for one model.
 func (d *dialect) model(t *target) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
 		c := &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-			list, err := listed(ctx, up)
+			list, err := listModels(ctx, up)
 			if err != nil {
 				return nil, err
 			}
@@ -61,25 +61,25 @@ func (d *dialect) model(t *target) func(string, *http.Request, string) (*handler
 					return w, nil
 				}
 			}
-			return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: "the upstream lists no model of this name"} // told by the route
+			return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: "the upstream lists no model of this name"} // the route writes the message
 		}}
-		c.Timeout, _ = patience(r) // head has judged it
+		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		return c, nil
 	}
 }
 
-// listed asks the upstream for its models.
-func listed(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
+// listModels returns the upstream's models.
+func listModels(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
 	list, err := upstream.Models(ctx, up)
 	if errors.Is(err, upstream.ErrUnsupported) {
-		return nil, &handler.Failure{Code: upstream.CodeNotFound, Text: "The models behind this service cannot be listed.", Err: err}
+		return nil, &handler.Failure{Code: upstream.CodeNotFound, Text: "The models of this service cannot be listed.", Err: err}
 	}
 	return list, err
 }
 
-// pageOf reads the query. Parameters that are not known are ignored.
+// pageOf parses the query. It ignores unknown parameters.
 func pageOf(q url.Values) (*page, error) {
-	p := &page{size: pageDefault}
+	p := &page{size: defaultPageSize}
 	get := func(camel, snake string) string {
 		if s := q.Get(camel); s != "" {
 			return s
@@ -94,8 +94,8 @@ func pageOf(q url.Values) (*page, error) {
 				Text: "Invalid value at 'page_size' (TYPE_INT32), " + strconv.Quote(handler.OneLine(s, 64))}
 		case n < 0:
 			return nil, &content.Violation{Code: content.CodeType, Path: "page_size", Text: "page_size must not be negative"}
-		case n > 0: // 0 is the default, and larger pages than there are, are as large as there are
-			p.size = min(n, pageMost)
+		case n > 0: // 0 is the default; a larger size means the maximum
+			p.size = min(n, maxPageSize)
 		}
 	}
 	if s := get("pageToken", "page_token"); s != "" {
@@ -103,18 +103,18 @@ func pageOf(q url.Values) (*page, error) {
 		if err != nil || len(id) == 0 {
 			return nil, errPageToken
 		}
-		p.after = string(id)
+		p.afterID = string(id)
 	}
 	return p, nil
 }
 
 var errPageToken = &content.Violation{Code: content.CodeType, Path: "page_token",
-	Text: "page_token is not one that this service has given, or its model is gone"}
+	Text: "page_token must be a nextPageToken of this service; it is not, or its model no longer exists"}
 
-// document writes the page of list.
+// document writes the page of list as a document.
 func (p *page) document(list []upstream.Model, collection string) (*jsonwire.Writer, error) {
-	if p.after != "" {
-		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == p.after })
+	if p.afterID != "" {
+		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == p.afterID })
 		if i < 0 {
 			return nil, errPageToken
 		}
@@ -141,7 +141,7 @@ func (p *page) document(list []upstream.Model, collection string) (*jsonwire.Wri
 	return w, nil
 }
 
-// writeModel writes a model. What is not known is left out, as the vendor does.
+// writeModel writes a model. Like the vendor, it omits unknown members.
 func writeModel(w *jsonwire.Writer, m *upstream.Model, name string) {
 	title := m.Name
 	if title == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// of lists n models, m1 to mn.
+// of returns an upstream that lists n models, m1 to mn.
 func of(n int) *formattest.Able {
 	list := make([]upstream.Model, n)
 	for i := range list {
@@ -35,7 +35,7 @@ func serve(up upstream.Upstream, method, path, body string) *httptest.ResponseRe
 	return w
 }
 
-// TestModelPages pages through lists, as clients do: by the token alone.
+// TestModelPages pages through lists by the token alone, as clients do.
 func TestModelPages(t *testing.T) {
 	for _, tt := range []struct {
 		n     int
@@ -91,7 +91,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-func TestModelsRefused(t *testing.T) {
+func TestModelsErrors(t *testing.T) {
 	fails := func(err error) *formattest.Able {
 		return &formattest.Able{List: func(context.Context) ([]upstream.Model, error) { return nil, err }}
 	}
@@ -103,9 +103,9 @@ func TestModelsRefused(t *testing.T) {
 		word, text string
 	}{
 		{"unknown", "/v1/models/nope", of(1), 404, "NOT_FOUND", "models/nope" + unknown},
-		{"cannot list", "/v1/models", hello, 404, "NOT_FOUND", "The models behind this service"},
+		{"cannot list", "/v1/models", hello, 404, "NOT_FOUND", "The models of this service"},
 		{"size", "/v1/models?pageSize=-1", of(1), 400, "INVALID_ARGUMENT", "page_size "},
-		{"no number", "/v1/models?pageSize=x", of(1), 400, "INVALID_ARGUMENT", `Invalid value at 'page_size' (TYPE_INT32), "x"`},
+		{"not a number", "/v1/models?pageSize=x", of(1), 400, "INVALID_ARGUMENT", `Invalid value at 'page_size' (TYPE_INT32), "x"`},
 		{"token", "/v1/models?pageToken=%21", of(1), 400, "INVALID_ARGUMENT", "page_token "},
 		{"token of another list", "/v1/models?pageToken=bm9wZQ", of(1), 400, "INVALID_ARGUMENT", "page_token "},
 		{"upstream's error", "/v1/models", fails(&upstream.Error{Code: upstream.CodeOverloaded}), 503, "UNAVAILABLE", "The model is overloaded"},
@@ -137,14 +137,14 @@ func TestCountTokens(t *testing.T) {
 		up               upstream.Upstream
 	}{
 		{"upstream", `{` + contents + `}`, `{"totalTokens":57}`, counts(upstream.TokenCount{Tokens: 57}, nil)},
-		{"upstream with more", `{` + contents + `}`,
+		{"upstream with cached tokens and details", `{` + contents + `}`,
 			`{"totalTokens":57,"cachedContentTokenCount":7,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`, counts(more, nil)},
 		{"whole request", `{"generateContentRequest":{"model":"models/m","systemInstruction":{"parts":[{"text":"s"}]},` + contents + `}}`,
 			`{"totalTokens":57}`, counts(upstream.TokenCount{Tokens: 57}, nil)},
-		// Eight words and a mark, and what stands around a turn.
+		// Eight words, a punctuation mark and the overhead of a turn.
 		{"estimate", `{` + contents + `}`, `{"totalTokens":12}`, hello},
-		// What agents send to have media counted: a result without its call.
-		{"a result alone", `{"contents":[{"parts":[{"functionResponse":{"id":"x","name":"f","response":{"output":"a"}}}]}]}`,
+		// Agents count media in this way: a result without its call.
+		{"result without call", `{"contents":[{"parts":[{"functionResponse":{"id":"x","name":"f","response":{"output":"a"}}}]}]}`,
 			`{"totalTokens":57}`, counts(upstream.TokenCount{Tokens: 57}, nil)},
 	} {
 		w := serve(tt.up, "POST", "/v1beta/models/m:countTokens", tt.body)

@@ -8,9 +8,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An origin is what parsing found out about a document and the fields of the
-// [Request] do not hold: violations, unknown names, and the indices of parts and
-// tools for paths. It is read-only, and may be used by several goroutines.
+// An origin holds what parsing found in a document and [Request] has no fields for:
+// violations, unknown names, and the indices of parts and tools for paths. It is read-only
+// and safe for concurrent use.
 type origin struct {
 	body   string
 	nested bool // the request is a member of the body of countTokens
@@ -101,7 +101,7 @@ func around(path string) iter.Seq[string] {
 	}
 }
 
-// wire returns the document as adapters want it.
+// wire returns the document for adapters.
 func (o *origin) wire() upstream.Wire {
 	w := upstream.Wire{Format: Format, Body: o.body}
 	if o.model.To > 0 {

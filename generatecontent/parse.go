@@ -17,16 +17,16 @@ import (
 // Otherwise ParseRequest reads the whole document. It returns the request with
 // everything that it could read, and an error that lists all violations
 // ([content.Violations]): values of a wrong type, parts with two data members, and
-// unknown roles, function calling modes and thinking levels. [Request.Validate] reports these again, followed by
-// the violations of all other rules.
+// unknown roles, function calling modes and thinking levels. [Request.Validate] reports
+// these again, followed by the violations of all other rules.
 //
 // Names are accepted in camelCase and snake_case at every depth. A member in both
 // spellings is a violation, and so is a name that differs from a known one only in
-// case or after a NUL. An object is accepted as a list of one, enums in any case and,
-// where the vendor's numbers are public, as numbers, numbers as strings, and base64 in
-// both alphabets; null is no value. Inline data in another spelling of base64 is
-// rewritten to the standard one. Parts without data and empty texts are dropped unless
-// they are signed or nothing else remains. Unknown names are kept; see
+// case or after a NUL. The parser accepts an object as a list of one, numbers as strings,
+// base64 in both alphabets, and enums in any case and, where the vendor's numbers are
+// public, as numbers. A null member counts as missing. Inline data in another spelling
+// of base64 is rewritten to the standard one. Parts without data and empty texts are
+// dropped unless they are signed or nothing else remains. Unknown names are kept; see
 // [ValidateOptions] for refusing them.
 func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
 
@@ -44,13 +44,13 @@ func ParseCountRequest(body []byte) (*Request, error) {
 // reading is how to read a document.
 type reading struct {
 	limits  content.Limits // depth, values, parts and tools count
-	version string         // of the API, as it stands in type names; empty: v1beta
+	version string         // of the API, for type names; empty: v1beta
 	count   bool           // the body is that of countTokens
 }
 
 // parseRequest reads a document.
 func parseRequest(body string, how reading) (*Request, error) {
-	w := &whole{}
+	w := &parsedRequest{}
 	doc := &w.doc
 	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: how.limits.Depth, Values: how.limits.Values}); err != nil {
 		return nil, syntaxViolation(err)
@@ -71,7 +71,7 @@ func parseRequest(body string, how reading) (*Request, error) {
 	r.origin = &w.origin
 	w.origin.body = body
 	if how.count {
-		p.counted(root, w)
+		p.countRequest(root, w)
 	} else {
 		p.request(root, w)
 	}
@@ -86,8 +86,8 @@ func parseRequest(body string, how reading) (*Request, error) {
 	return r, w.origin.violations.err()
 }
 
-// whole is a request with everything that it has once, in one allocation.
-type whole struct {
+// A parsedRequest is a request with everything that it has once, in one allocation.
+type parsedRequest struct {
 	request     Request
 	origin      origin
 	doc         jsonwire.Doc
@@ -97,25 +97,24 @@ type whole struct {
 	topK        int64
 	temperature float64
 	topP        float64
-	// What a question without a history needs.
+	// For requests with a single text.
 	turns [1]content.Turn
 	texts [1]content.Text
 	parts [1]content.Part
 }
 
-// A parser makes a Request of a checked document. It goes on after a fault:
-// what has one is left zero, or stands in as an Unknown, so that places keep
-// their numbers.
+// A parser makes a Request of a valid JSON document. It continues after a violation: an
+// invalid value is left zero, or becomes an Unknown to keep the indices of others.
 type parser struct {
 	path       codec.Path
 	violations content.ViolationList
 	origin     *origin
 	quota      codec.Quota
 	version    string
-	size       int // how much of everything to expect
+	size       int // the expected number of turns or tools
 	turn       int // the turn that is being read
 
-	emptyText bool // its parts have a text, which is empty
+	emptyText bool // whether its parts have an empty text
 
 	texts    codec.Chunk[content.Text]
 	calls    codec.Chunk[content.ToolUse]
@@ -128,15 +127,15 @@ type parser struct {
 	extras   codec.Extras
 }
 
-// An opened object is one whose members are being read.
-type opened struct {
+// An openObject is an object whose members are being parsed.
+type openObject struct {
 	m    *message
 	seen uint64
 }
 
-// field returns the number of the field that a member is, or -1. It reports
-// names that laxer readers would take for others, and fields that come twice.
-func (p *parser) field(o *opened, name string) int {
+// field returns the number of the field of a member, or -1. It records a violation for a
+// name that lenient parsers would read as another, and for a field that is set twice.
+func (p *parser) field(o *openObject, name string) int {
 	i := o.m.find(name)
 	if i < 0 {
 		p.unknownName(o.m, name)
@@ -150,8 +149,8 @@ func (p *parser) field(o *opened, name string) int {
 	return i
 }
 
-// counted reads the body of countTokens.
-func (p *parser) counted(v jsonwire.Value, w *whole) {
+// countRequest parses the body of countTokens.
+func (p *parser) countRequest(v jsonwire.Value, w *parsedRequest) {
 	inner, name := v.Get("generateContentRequest"), "generateContentRequest"
 	if !inner.Exists() {
 		inner, name = v.Get("generate_content_request"), "generate_content_request"
@@ -161,12 +160,12 @@ func (p *parser) counted(v jsonwire.Value, w *whole) {
 		return
 	}
 	w.origin.nested = true
-	o := opened{m: countFields}
+	o := openObject{m: countFields}
 	for other := range v.Members() {
 		if i := p.field(&o, other); i == fCountContents {
 			p.violation(content.CodeType, "Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'")
 		} else if i < 0 && requestFields.find(other) >= 0 {
-			p.violation(content.CodeUnknown, p.unknownNameText(other, "It stands in \""+name+"\"."))
+			p.violation(content.CodeUnknown, p.unknownNameText(other, "It belongs in \""+name+"\"."))
 		}
 	}
 	if p.enter(inner, countFields, fCountRequest, name) {
@@ -175,9 +174,9 @@ func (p *parser) counted(v jsonwire.Value, w *whole) {
 	}
 }
 
-// request reads the top level.
-func (p *parser) request(v jsonwire.Value, w *whole) {
-	r, m, o, more := &w.request, requestFields, opened{m: requestFields}, false
+// request parses the top level.
+func (p *parser) request(v jsonwire.Value, w *parsedRequest) {
+	r, m, o, more := &w.request, requestFields, openObject{m: requestFields}, false
 	for name, x := range v.Members() {
 		i := p.field(&o, name)
 		switch i {
@@ -206,12 +205,12 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 			r.Store = p.optFlag(x, m, i, name)
 		case fLabels:
 			if p.quota.Members(x.Len()) {
-				r.Labels = p.kept(x, m, i, name)
+				r.Labels = p.keptJSON(x, m, i, name)
 			}
 		case fContinuation:
 			r.ContinuationToken = p.bytes(x, m, i, name)
 		case fProcessing:
-			r.ProcessingOptions = p.kept(x, m, i, name)
+			r.ProcessingOptions = p.keptJSON(x, m, i, name)
 		default:
 			more = true
 		}
@@ -221,8 +220,8 @@ func (p *parser) request(v jsonwire.Value, w *whole) {
 	}
 }
 
-// contents reads the turns.
-func (p *parser) contents(w *whole, v jsonwire.Value) {
+// contents parses the turns.
+func (p *parser) contents(w *parsedRequest, v jsonwire.Value) {
 	n := size(v)
 	if n == 0 {
 		return
@@ -230,7 +229,7 @@ func (p *parser) contents(w *whole, v jsonwire.Value) {
 	if !p.quota.Turns(n) {
 		return
 	}
-	p.expect(n)
+	p.setExpected(n)
 	turns := w.turns[:]
 	if n > 1 {
 		turns = make([]content.Turn, n)
@@ -244,15 +243,15 @@ func (p *parser) contents(w *whole, v jsonwire.Value) {
 	})
 }
 
-// expect prepares for a list of n turns or tools.
-func (p *parser) expect(n int) { p.size = max(p.size, min(n/4, codec.LargestChunk/4)) }
+// setExpected prepares for a list of n turns or tools.
+func (p *parser) setExpected(n int) { p.size = max(p.size, min(n/4, codec.LargestChunk/4)) }
 
-// content reads one turn.
+// content parses one turn.
 func (p *parser) content(t *content.Turn, v jsonwire.Value) {
 	if !p.isObject(v, contentFields) {
 		return
 	}
-	o, more := opened{m: contentFields}, false
+	o, more := openObject{m: contentFields}, false
 	t.Role = content.RoleUser
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
@@ -269,8 +268,8 @@ func (p *parser) content(t *content.Turn, v jsonwire.Value) {
 	}
 }
 
-// role reads the role of a turn, which is the user's unless it is "model". An
-// invalid role is left empty.
+// role parses the role of a turn: "model" is the assistant, every other valid role is the
+// user. An invalid role is left empty.
 func (p *parser) role(t *content.Turn, x jsonwire.Value, name string) {
 	switch {
 	case x.Is("user"), x.Is(""), x.Is("function"), x.Kind() == jsonwire.Null:
@@ -293,12 +292,12 @@ func (p *parser) role(t *content.Turn, x jsonwire.Value, name string) {
 	}
 }
 
-// system reads the system instruction.
-func (p *parser) system(w *whole, v jsonwire.Value, name string) {
+// system parses the system instruction.
+func (p *parser) system(w *parsedRequest, v jsonwire.Value, name string) {
 	if !p.enter(v, requestFields, fSystem, name) {
 		return
 	}
-	s, o, more := &w.system, opened{m: contentFields}, false
+	s, o, more := &w.system, openObject{m: contentFields}, false
 	p.turn = -1
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
@@ -319,13 +318,13 @@ func (p *parser) system(w *whole, v jsonwire.Value, name string) {
 	p.path.Pop()
 }
 
-// config reads how to answer.
-func (p *parser) config(w *whole, v jsonwire.Value, name string) {
+// config parses the generation config.
+func (p *parser) config(w *parsedRequest, v jsonwire.Value, name string) {
 	if !p.enter(v, requestFields, fGenConfig, name) {
 		return
 	}
 	defer p.path.Pop()
-	c, m, o, more := &w.config, configFields, opened{m: configFields}, false
+	c, m, o, more := &w.config, configFields, openObject{m: configFields}, false
 	w.request.GenerationConfig = c
 	for name, x := range v.Members() {
 		i := p.field(&o, name)
@@ -348,59 +347,47 @@ func (p *parser) config(w *whole, v jsonwire.Value, name string) {
 			c.ImageConfig = p.imageConfig(x, name)
 		case fThinking:
 			c.ThinkingConfig = p.thinking(x, name)
-		default:
-			if !p.rareConfig(c, i, x, name) {
-				more = true
+		case fCandidates:
+			var n int64
+			p.integer(x, m, i, name, &n)
+			c.CandidateCount = n
+		case fPresence:
+			c.PresencePenalty = p.number(x, m, i, name, new(float64))
+		case fFrequency:
+			c.FrequencyPenalty = p.number(x, m, i, name, new(float64))
+		case fSeed:
+			c.Seed = p.integer(x, m, i, name, new(int64))
+		case fLogprobsOn:
+			c.ResponseLogprobs = p.flag(x, m, i, name)
+		case fLogprobs:
+			c.Logprobs = p.integer(x, m, i, name, new(int64))
+		case fSchema:
+			if p.quota.Schema(x.Size()) {
+				c.ResponseSchema = p.keptJSON(x, m, i, name)
 			}
+		case fJSONSchema, fOlderSchema:
+			if x.Kind() == jsonwire.Null || !p.quota.Schema(x.Size()) {
+				break
+			}
+			if c.ResponseJSONSchema != "" {
+				p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set in another spelling."))
+			}
+			c.ResponseJSONSchema = x.Raw()
+		case fFormat:
+			if p.quota.Schema(x.Size()) {
+				c.ResponseFormat = p.keptJSON(x, m, i, name)
+			}
+		case fSpeech:
+			c.SpeechConfig = p.keptJSON(x, m, i, name)
+		case fResolution:
+			c.MediaResolution = p.choice(x, m, i, name)
+		default:
+			more = true
 		}
 	}
 	if more {
-		c.Extra = p.extraBut(v, m, 1<<configTyped-1|1<<fOlderSchema)
+		c.Extra = p.extraWithout(v, m, 1<<configTyped-1|1<<fOlderSchema)
 	}
-}
-
-// rareConfig reads the fields that few requests have.
-func (p *parser) rareConfig(c *GenerationConfig, i int, x jsonwire.Value, name string) bool {
-	m := configFields
-	switch i {
-	case fCandidates:
-		var n int64
-		p.integer(x, m, i, name, &n)
-		c.CandidateCount = n
-	case fPresence:
-		c.PresencePenalty = p.number(x, m, i, name, new(float64))
-	case fFrequency:
-		c.FrequencyPenalty = p.number(x, m, i, name, new(float64))
-	case fSeed:
-		c.Seed = p.integer(x, m, i, name, new(int64))
-	case fLogprobsOn:
-		c.ResponseLogprobs = p.flag(x, m, i, name)
-	case fLogprobs:
-		c.Logprobs = p.integer(x, m, i, name, new(int64))
-	case fSchema:
-		if p.quota.Schema(x.Size()) {
-			c.ResponseSchema = p.kept(x, m, i, name)
-		}
-	case fJSONSchema, fOlderSchema:
-		if x.Kind() == jsonwire.Null || !p.quota.Schema(x.Size()) {
-			break
-		}
-		if c.ResponseJSONSchema != "" {
-			p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set in another spelling."))
-		}
-		c.ResponseJSONSchema = x.Raw()
-	case fFormat:
-		if p.quota.Schema(x.Size()) {
-			c.ResponseFormat = p.kept(x, m, i, name)
-		}
-	case fSpeech:
-		c.SpeechConfig = p.kept(x, m, i, name)
-	case fResolution:
-		c.MediaResolution = p.choice(x, m, i, name)
-	default:
-		return false
-	}
-	return true
 }
 
 func (p *parser) modalities(v jsonwire.Value) []string {
@@ -425,7 +412,7 @@ func (p *parser) imageConfig(v jsonwire.Value, name string) *ImageConfig {
 		return nil
 	}
 	defer p.path.Pop()
-	c, m, o, more := &ImageConfig{}, imageFields, opened{m: imageFields}, false
+	c, m, o, more := &ImageConfig{}, imageFields, openObject{m: imageFields}, false
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
 		case fAspectRatio:
@@ -447,7 +434,7 @@ func (p *parser) thinking(v jsonwire.Value, name string) *ThinkingConfig {
 		return nil
 	}
 	defer p.path.Pop()
-	c, m, o, more := &ThinkingConfig{}, thinkingFields, opened{m: thinkingFields}, false
+	c, m, o, more := &ThinkingConfig{}, thinkingFields, openObject{m: thinkingFields}, false
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
 		case fIncludeThoughts:
@@ -466,8 +453,7 @@ func (p *parser) thinking(v jsonwire.Value, name string) *ThinkingConfig {
 	return c
 }
 
-// tools reads all tool objects into one list, and remembers where each tool
-// stood.
+// tools parses all tool objects into one list and records the place of each tool.
 func (p *parser) tools(r *Request, v jsonwire.Value) {
 	if size(v) == 0 {
 		return
@@ -476,7 +462,7 @@ func (p *parser) tools(r *Request, v jsonwire.Value) {
 	if !p.quota.Tools(max(n, size(v))) {
 		return
 	}
-	p.expect(n)
+	p.setExpected(n)
 	if n > 0 {
 		r.Tools = make([]content.Tool, 0, n)
 		p.origin.tools = make([]place, 0, n)
@@ -488,7 +474,7 @@ func (p *parser) tools(r *Request, v jsonwire.Value) {
 	})
 }
 
-// countTools returns how many tools there are in all objects, or more.
+// countTools returns an upper bound of the number of tools in all objects.
 func countTools(v jsonwire.Value) (n int) {
 	add := func(x jsonwire.Value) {
 		for name, y := range x.Members() {
@@ -506,9 +492,9 @@ func countTools(v jsonwire.Value) (n int) {
 	return n
 }
 
-// tool reads the k-th tool object.
+// tool parses the k-th tool object.
 func (p *parser) tool(r *Request, v jsonwire.Value, k int) {
-	o := opened{m: toolFields}
+	o := openObject{m: toolFields}
 	for name, x := range v.Members() {
 		i := p.field(&o, name)
 		switch {
@@ -526,7 +512,7 @@ func (p *parser) tool(r *Request, v jsonwire.Value, k int) {
 		default:
 			t := content.Tool{Kind: name, Format: Format, Raw: x.Raw()}
 			if i >= 0 {
-				t.Kind, t.Raw = toolFields.camel[i], p.kept(x, toolFields, i, name)
+				t.Kind, t.Raw = toolFields.camel[i], p.keptJSON(x, toolFields, i, name)
 			}
 			r.Tools = append(r.Tools, t)
 			p.origin.tools = append(p.origin.tools, place{k, builtIn})
@@ -534,13 +520,13 @@ func (p *parser) tool(r *Request, v jsonwire.Value, k int) {
 	}
 }
 
-// declaration reads a function declaration.
+// declaration parses a function declaration.
 func (p *parser) declaration(t *content.Tool, v jsonwire.Value) {
 	m := declFields
 	if !p.isObject(v, m) {
 		return
 	}
-	o, more := opened{m: m}, false
+	o, more := openObject{m: m}, false
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
 		case fDeclName:
@@ -560,16 +546,16 @@ func (p *parser) declaration(t *content.Tool, v jsonwire.Value) {
 	}
 }
 
-// schema reads a schema in either dialect, of which a function has one.
+// schema parses a schema. A function has one of the two dialects.
 func (p *parser) schema(s *content.Schema, x jsonwire.Value, i int, name string) {
 	text, openAPI := "", declFields.fields[i].kind == kMessage
 	if x.Kind() != jsonwire.Null && p.quota.Schema(x.Size()) {
-		text = p.kept(x, declFields, i, name)
+		text = p.keptJSON(x, declFields, i, name)
 	}
 	switch {
 	case text == "":
 	case s.JSON != "":
-		old := i ^ 1 // the two dialects of a schema are neighbours in the table
+		old := i ^ 1 // the two dialects of a schema are adjacent in the table
 		p.violation(content.CodeConflict, declFields.snake[min(i, old)]+" and "+declFields.snake[max(i, old)]+
 			" must not both be set")
 	default:
@@ -577,19 +563,19 @@ func (p *parser) schema(s *content.Schema, x jsonwire.Value, i int, name string)
 	}
 }
 
-// toolConfig reads how tools may be used.
+// toolConfig parses the tool config.
 func (p *parser) toolConfig(r *Request, v jsonwire.Value, name string) *ToolConfig {
 	if !p.enter(v, requestFields, fToolConfig, name) {
 		return nil
 	}
 	defer p.path.Pop()
-	c, m, o, more := &ToolConfig{}, toolConfigFields, opened{m: toolConfigFields}, false
+	c, m, o, more := &ToolConfig{}, toolConfigFields, openObject{m: toolConfigFields}, false
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
 		case fCalling:
-			c.FunctionCalling = p.calling(c, x, name)
+			c.FunctionCalling = p.functionCalling(c, x, name)
 		case fRetrieval:
-			c.RetrievalConfig = p.kept(x, m, i, name)
+			c.RetrievalConfig = p.keptJSON(x, m, i, name)
 		case fServerSide:
 			c.IncludeServerSideToolInvocations = p.flag(x, m, i, name)
 		default:
@@ -602,13 +588,13 @@ func (p *parser) toolConfig(r *Request, v jsonwire.Value, name string) *ToolConf
 	return c
 }
 
-// calling reads which functions to call.
-func (p *parser) calling(c *ToolConfig, v jsonwire.Value, name string) *FunctionCalling {
+// functionCalling parses the function calling config.
+func (p *parser) functionCalling(c *ToolConfig, v jsonwire.Value, name string) *FunctionCalling {
 	if !p.enter(v, toolConfigFields, fCalling, name) {
 		return nil
 	}
 	defer p.path.Pop()
-	f, m, o, more := &FunctionCalling{}, callingFields, opened{m: callingFields}, false
+	f, m, o, more := &FunctionCalling{}, callingFields, openObject{m: callingFields}, false
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); i {
 		case fMode:
@@ -625,7 +611,7 @@ func (p *parser) calling(c *ToolConfig, v jsonwire.Value, name string) *Function
 	return f
 }
 
-// safety reads the filters.
+// safety parses the safety settings.
 func (p *parser) safety(r *Request, v jsonwire.Value) {
 	n := size(v)
 	if n == 0 {
@@ -636,7 +622,7 @@ func (p *parser) safety(r *Request, v jsonwire.Value) {
 	}
 	r.SafetySettings = make([]SafetySetting, n)
 	p.each(v, requestFields, fSafety, func(k int, x jsonwire.Value) {
-		s, m, o, more := &r.SafetySettings[k], safetyFields, opened{m: safetyFields}, false
+		s, m, o, more := &r.SafetySettings[k], safetyFields, openObject{m: safetyFields}, false
 		if !p.isObject(x, m) {
 			return
 		}

@@ -14,9 +14,9 @@ import (
 // computed before its members are collected.
 const measuredMembers = 100
 
-// kept checks a member that is carried as JSON text, and returns the text in
-// canonical form. It returns "" for null.
-func (p *parser) kept(x jsonwire.Value, m *message, i int, name string) string {
+// keptJSON validates a member that is carried as JSON text, and returns the text in canonical
+// form. It returns "" for null.
+func (p *parser) keptJSON(x jsonwire.Value, m *message, i int, name string) string {
 	if p.check(x, m, i, name) {
 		return x.Raw()
 	}
@@ -30,14 +30,14 @@ func (p *parser) kept(x jsonwire.Value, m *message, i int, name string) string {
 	return object[len(head) : len(object)-1]
 }
 
-// extra returns the members of v from the typed-th field on and those that are
-// not known, in their order.
+// extra returns the unknown members of v and those from the typed-th field on, in
+// their order.
 func (p *parser) extra(v jsonwire.Value, m *message, typed int) *content.Extra {
-	return p.extraBut(v, m, 1<<typed-1)
+	return p.extraWithout(v, m, 1<<typed-1)
 }
 
-// extraBut is extra for everything but a set of fields.
-func (p *parser) extraBut(v jsonwire.Value, m *message, but uint64) *content.Extra {
+// extraWithout is extra for all members except those of a set of fields.
+func (p *parser) extraWithout(v jsonwire.Value, m *message, but uint64) *content.Extra {
 	if !p.quota.Members(v.Len()) {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (p *parser) newExtra(b []byte) *content.Extra {
 	return nil
 }
 
-// appendExtra appends the members that extraBut has.
+// appendExtra appends the members of extraWithout.
 func (p *parser) appendExtra(b []byte, v jsonwire.Value, m *message, but uint64) []byte {
 	for name, x := range v.Members() {
 		switch i := m.find(name); {
@@ -77,8 +77,8 @@ func (p *parser) appendExtra(b []byte, v jsonwire.Value, m *message, but uint64)
 	return b
 }
 
-// check reports what is wrong with a member of a message, and whether it is in
-// canonical form. The path is at the message.
+// check records the violations of a member, and reports whether it is in canonical form.
+// The path is that of the object.
 func (p *parser) check(x jsonwire.Value, m *message, i int, name string) (canonical bool) {
 	f := &m.fields[i]
 	switch {
@@ -109,7 +109,7 @@ func (p *parser) check(x jsonwire.Value, m *message, i int, name string) (canoni
 	return canonical
 }
 
-// checkOne is check for one value, which the path is at.
+// checkOne is check for one value. The path is that of the value.
 func (p *parser) checkOne(x jsonwire.Value, f *field, m *message) (canonical bool) {
 	kind, ok := x.Kind(), true
 	switch f.kind {
@@ -120,7 +120,7 @@ func (p *parser) checkOne(x jsonwire.Value, f *field, m *message) (canonical boo
 	case kInt32:
 		_, ok = wholeNumber(x, 32)
 		canonical = kind == jsonwire.Number && strings.IndexByte(x.Raw(), '.') < 0
-	case kInt64: // the vendor itself writes strings
+	case kInt64: // the vendor writes strings
 		_, ok = wholeNumber(x, 64)
 		canonical = strings.IndexByte(x.Raw(), '.') < 0
 	case kFloat:
@@ -161,7 +161,7 @@ func (p *parser) checkMessage(x jsonwire.Value, m *message) (canonical bool) {
 	if !p.isObject(x, m) {
 		return true
 	}
-	o := opened{m: m}
+	o := openObject{m: m}
 	canonical = true
 	for name, y := range x.Members() {
 		if i := p.field(&o, name); i >= 0 {
@@ -171,8 +171,8 @@ func (p *parser) checkMessage(x jsonwire.Value, m *message) (canonical bool) {
 	return canonical
 }
 
-// checkMap checks an object whose names are free. Its members stand in paths
-// by their number, as the vendor has them.
+// checkMap checks an object with free names. Like the vendor's, the paths of its members
+// have their indices.
 func (p *parser) checkMap(x jsonwire.Value, f *field, m *message) (canonical bool) {
 	if x.Kind() != jsonwire.Object {
 		p.wrongKind(x, f, m)

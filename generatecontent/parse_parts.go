@@ -8,7 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// parts reads the parts of a turn. It drops parts without data. If nothing else
+// parts parses the parts of a turn. It drops parts without data. If nothing else
 // remains, the first of them becomes an empty text.
 func (p *parser) parts(v jsonwire.Value) []content.Part {
 	n := size(v)
@@ -50,20 +50,20 @@ type member struct {
 	value jsonwire.Value
 }
 
-// part reads one part. It returns nil for a part without data. A value that is not a
-// part becomes an Unknown without a kind, so that later parts keep their index.
+// part parses one part. It returns nil for a part without data. A value that is not a
+// part becomes an Unknown without a kind, which keeps the indices of later parts.
 func (p *parser) part(v jsonwire.Value) content.Part {
 	if !p.isObject(v, partFields) {
-		return p.other("", v)
+		return p.otherPart("", v)
 	}
-	o, data, side := opened{m: partFields}, member{field: -1}, sideMembers{part: v}
+	o, data, side := openObject{m: partFields}, member{field: -1}, sideMembers{part: v}
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); {
 		case i >= 0 && x.Kind() == jsonwire.Null:
 		case i < 0:
-			side.more = true
-			if side.odd.name == "" && x.Kind() == jsonwire.Object {
-				side.odd = member{-1, name, x}
+			side.hasMore = true
+			if side.unknown.name == "" && x.Kind() == jsonwire.Object {
+				side.unknown = member{-1, name, x}
 			}
 		case i < partData && data.field >= 0:
 			p.violation(content.CodeType, "Invalid value at '"+p.path.At()+
@@ -71,11 +71,11 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 		case i < partData:
 			data = member{i, name, x}
 		case i == fThought:
-			side.thought, side.said = p.optFlag(x, partFields, i, name), true
+			side.thought, side.hasThought = p.optFlag(x, partFields, i, name), true
 		case i == fSignature:
-			side.signature.Data, side.signed = p.signature(x, name), true
+			side.signature.Data, side.hasSignature = p.signature(x, name), true
 		default:
-			side.more = true
+			side.hasMore = true
 		}
 	}
 	if side.signature.Data != "" {
@@ -87,30 +87,30 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 	return p.dataPart(data, &side)
 }
 
-// other returns a part as an Unknown.
-func (p *parser) other(kind string, v jsonwire.Value) content.Part {
+// otherPart returns a part as an Unknown.
+func (p *parser) otherPart(kind string, v jsonwire.Value) content.Part {
 	u := p.others.New(1)
 	u.Format, u.Kind, u.Raw = Format, kind, v.Raw()
 	return u
 }
 
-// sideMembers are what a part has besides its data.
+// sideMembers are the members of a part other than its data.
 type sideMembers struct {
-	part      jsonwire.Value
-	said      bool // thought is there
-	thought   *bool
-	signed    bool // a signature is there
-	signature content.Signature
-	more      bool   // there are others
-	odd       member // the first object of a name that is not known
+	part         jsonwire.Value
+	hasThought   bool // the part has thought
+	thought      *bool
+	hasSignature bool // the part has a signature
+	signature    content.Signature
+	hasMore      bool   // the part has other members
+	unknown      member // the first object with an unknown name
 }
 
-// signature reads a signature.
+// signature parses a signature.
 func (p *parser) signature(x jsonwire.Value, name string) string {
 	return p.bytes(x, partFields, fSignature, name)
 }
 
-// textPart reads a text or thinking.
+// textPart parses a text or thinking.
 func (p *parser) textPart(data member, side *sideMembers) content.Part {
 	s := ""
 	if data.value.Exists() {
@@ -119,7 +119,7 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 		}
 		s = data.value.Str()
 	}
-	if s == "" && side.signature.Data == "" && !side.more {
+	if s == "" && side.signature.Data == "" && !side.hasMore {
 		p.emptyText = p.emptyText || data.value.Exists()
 		return nil
 	}
@@ -133,30 +133,30 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 	return t
 }
 
-// partExtra returns the side members of a part that have no Go field. but are
+// partExtra returns the side members of a part that have no Go field. but is the set of
 // those that have one.
 func (p *parser) partExtra(side *sideMembers, but uint64) *content.Extra {
-	if !side.more && (but&(1<<fThought) != 0 || !side.said) && (but&(1<<fSignature) != 0 || !side.signed) {
+	if !side.hasMore && (but&(1<<fThought) != 0 || !side.hasThought) && (but&(1<<fSignature) != 0 || !side.hasSignature) {
 		return nil
 	}
-	return p.extraBut(side.part, partFields, but|(1<<partData-1))
+	return p.extraWithout(side.part, partFields, but|(1<<partData-1))
 }
 
-// innerExtra is partExtra for a part whose data is an object with members of
-// its own that have no Go field. They stand in an object of the same name.
+// innerExtra is partExtra for a part whose data is an object. It includes the members of
+// the object that have no Go field, in an object of the same name.
 func (p *parser) innerExtra(side *sideMembers, but uint64, data member, m *message, typed int, more bool) *content.Extra {
 	if !more {
 		return p.partExtra(side, but)
 	}
 	b := codec.AppendName(p.extras.Begin(), partFields.camel[data.field])
 	b = append(p.appendExtra(append(b, '{'), data.value, m, 1<<typed-1), '}')
-	if strings.HasSuffix(string(b), `:{}`) { // there were only nulls
+	if strings.HasSuffix(string(b), `:{}`) { // all of them were null
 		return p.partExtra(side, but)
 	}
 	return p.newExtra(p.appendExtra(b, side.part, partFields, but|(1<<partData-1)))
 }
 
-// dataPart reads a part that is no text.
+// dataPart parses a part other than text.
 func (p *parser) dataPart(data member, side *sideMembers) content.Part {
 	switch data.field {
 	case fInline, fFile:
@@ -171,13 +171,13 @@ func (p *parser) dataPart(data member, side *sideMembers) content.Part {
 	case fCodeResult, fServerResponse:
 		return p.serverResponse(data, side)
 	}
-	if side.odd.name != "" {
-		return p.other(side.odd.name, side.part)
+	if side.unknown.name != "" {
+		return p.otherPart(side.unknown.name, side.part)
 	}
 	return p.textPart(data, side)
 }
 
-// source reads inline data or a file elsewhere. It never returns nil.
+// source parses inline data or a file reference. It never returns nil.
 func (p *parser) source(data member, in *message) content.Source {
 	m := in.fields[data.field].of
 	inline := m == blobFields
@@ -188,7 +188,7 @@ func (p *parser) source(data member, in *message) content.Source {
 		}
 		return s
 	}
-	o, more, uri := opened{m: m}, false, ""
+	o, more, uri := openObject{m: m}, false, ""
 	for name, x := range data.value.Members() {
 		switch i := p.field(&o, name); {
 		case i == fBlobType:
@@ -214,7 +214,7 @@ func (p *parser) source(data member, in *message) content.Source {
 	return &content.File{ID: uri, MediaType: s.MediaType, Extra: s.Extra}
 }
 
-// inlineData reads the data of a file, in the standard alphabet and padded.
+// inlineData parses the data of a file. The result is padded, in the standard alphabet.
 func (p *parser) inlineData(x jsonwire.Value, name string) string {
 	s, standard, e := x.LenientBase64()
 	switch {
@@ -237,7 +237,7 @@ func (p *parser) inlineData(x jsonwire.Value, name string) string {
 	return s
 }
 
-// standardBase64 returns good base64 in the standard alphabet, padded.
+// standardBase64 converts valid base64 to the standard alphabet with padding.
 func standardBase64(s string) string {
 	b := make([]byte, len(s), len(s)+2)
 	for i := range len(s) {
@@ -256,7 +256,7 @@ func standardBase64(s string) string {
 	return string(b)
 }
 
-// file makes the part that a file's media type makes of it.
+// file returns the part for a file, which depends on the media type.
 func (p *parser) file(s content.Source, sig content.Signature, x *content.Extra) content.Part {
 	t := mediaTypeOf(s)
 	switch {
@@ -270,7 +270,7 @@ func (p *parser) file(s content.Source, sig content.Signature, x *content.Extra)
 	return &content.Document{Source: s, Signature: sig, Extra: x}
 }
 
-// mediaTypeOf returns what a source says of its type.
+// mediaTypeOf returns the media type of a source.
 func mediaTypeOf(s content.Source) string {
 	switch s := s.(type) {
 	case *content.Base64:
@@ -289,14 +289,14 @@ func mediaTypeOf(s content.Source) string {
 	return ""
 }
 
-// call reads a function call.
+// call parses a function call.
 func (p *parser) call(data member, side *sideMembers) content.Part {
 	t := p.calls.New(p.size)
 	t.Signature = side.signature
 	if !p.enter(data.value, partFields, fCall, data.name) {
 		return t
 	}
-	m, o, more := callFields, opened{m: callFields}, false
+	m, o, more := callFields, openObject{m: callFields}, false
 	for name, x := range data.value.Members() {
 		switch i := p.field(&o, name); i {
 		case fCallID:
@@ -304,7 +304,7 @@ func (p *parser) call(data member, side *sideMembers) content.Part {
 		case fCallName:
 			t.Name = p.text(x, m, i, name)
 		case fCallArgs:
-			t.Input = p.kept(x, m, i, name)
+			t.Input = p.keptJSON(x, m, i, name)
 		default:
 			more = true
 		}
@@ -314,13 +314,13 @@ func (p *parser) call(data member, side *sideMembers) content.Part {
 	return t
 }
 
-// response reads a function response.
+// response parses a function response.
 func (p *parser) response(data member, side *sideMembers) content.Part {
 	t := p.results.New(p.size)
 	if !p.enter(data.value, partFields, fResponse, data.name) {
 		return t
 	}
-	m, o, more := responseFields, opened{m: responseFields}, false
+	m, o, more := responseFields, openObject{m: responseFields}, false
 	var object, files jsonwire.Value
 	for name, x := range data.value.Members() {
 		switch i := p.field(&o, name); i {
@@ -329,7 +329,7 @@ func (p *parser) response(data member, side *sideMembers) content.Part {
 		case fRespName:
 			t.Name = p.text(x, m, i, name)
 		case fRespObject:
-			if p.kept(x, m, i, name) != "" {
+			if p.keptJSON(x, m, i, name) != "" {
 				object = x
 			}
 		case fRespParts:
@@ -396,12 +396,12 @@ func resultText(v jsonwire.Value) (text string, failed bool, n int) {
 	return v.Raw(), failed, 1
 }
 
-// responsePart reads a file in the response of a function.
+// responsePart parses a file in a function response.
 func (p *parser) responsePart(v jsonwire.Value) content.Part {
 	if !p.isObject(v, responsePartFields) {
-		return p.other("", v)
+		return p.otherPart("", v)
 	}
-	o, data, odd, more := opened{m: responsePartFields}, member{field: -1}, "", false
+	o, data, odd, more := openObject{m: responsePartFields}, member{field: -1}, "", false
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); {
 		case i < 0:
@@ -415,16 +415,16 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 		}
 	}
 	if data.field < 0 {
-		return p.other(odd, v)
+		return p.otherPart(odd, v)
 	}
 	var extra *content.Extra
 	if more {
-		extra = p.extraBut(v, responsePartFields, 1<<fRespInline|1<<fRespFile)
+		extra = p.extraWithout(v, responsePartFields, 1<<fRespInline|1<<fRespFile)
 	}
 	return p.file(p.source(data, responsePartFields), content.Signature{}, extra)
 }
 
-// serverCall reads a call of a built-in tool.
+// serverCall parses a call of a built-in tool.
 func (p *parser) serverCall(data member, side *sideMembers) content.Part {
 	t := &content.ServerToolUse{Format: Format, Kind: partFields.camel[data.field], Signature: side.signature}
 	if !p.enter(data.value, partFields, data.field, data.name) {
@@ -438,7 +438,7 @@ func (p *parser) serverCall(data member, side *sideMembers) content.Part {
 		p.path.Pop()
 		return t
 	}
-	o, more := opened{m: m}, false
+	o, more := openObject{m: m}, false
 	for name, x := range data.value.Members() {
 		switch i := p.field(&o, name); i {
 		case fServerID:
@@ -446,7 +446,7 @@ func (p *parser) serverCall(data member, side *sideMembers) content.Part {
 		case fServerType:
 			t.Name = p.choice(x, m, i, name)
 		case fServerObject:
-			t.Input = p.kept(x, m, i, name)
+			t.Input = p.keptJSON(x, m, i, name)
 		default:
 			more = true
 		}
@@ -456,7 +456,7 @@ func (p *parser) serverCall(data member, side *sideMembers) content.Part {
 	return t
 }
 
-// serverResponse reads the result of a built-in tool.
+// serverResponse parses the result of a built-in tool.
 func (p *parser) serverResponse(data member, side *sideMembers) content.Part {
 	t := &content.ServerToolResult{Format: Format, Kind: partFields.camel[data.field], Signature: side.signature}
 	if p.enter(data.value, partFields, data.field, data.name) {

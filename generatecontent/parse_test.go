@@ -19,7 +19,7 @@ func plainText(s string) *content.Text { return &content.Text{Text: s} }
 
 func signed(s string) content.Signature { return content.Signature{Format: Format, Data: s} }
 
-func TestParseWhole(t *testing.T) {
+func TestParseAllFields(t *testing.T) {
 	body := `{"model":"models/m","contents":[
 	 {"role":"user","parts":[{"text":"a\n"},
 	  {"inlineData":{"mimeType":"image/png","data":"AAAA","displayName":"d"},"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW"}},
@@ -45,7 +45,7 @@ func TestParseWhole(t *testing.T) {
 	  "speechConfig":{"languageCode":"de"},"audioTimestamp":true},
 	 "cachedContent":"c","serviceTier":"flex","store":true,"labels":{"a":"b"},"continuationToken":"AAAA","processingOptions":{"p":1},"x":[1]}`
 	image := func() *content.Base64 { return &content.Base64{MediaType: "image/png", Data: "AAAA"} }
-	heat, topK, yes := 0.5, int64(3), true
+	temperature, topK, yes := 0.5, int64(3), true
 	want := &Request{
 		Model: "models/m",
 		Contents: []content.Turn{
@@ -82,7 +82,7 @@ func TestParseWhole(t *testing.T) {
 		ToolConfig: &ToolConfig{FunctionCalling: &FunctionCalling{Mode: "ANY", AllowedFunctionNames: []string{"f"}},
 			RetrievalConfig: `{"languageCode":"de"}`, IncludeServerSideToolInvocations: true},
 		SafetySettings: []SafetySetting{{Category: "HARM_CATEGORY_HARASSMENT", Threshold: "OFF", Extra: extra(`{"method":"SEVERITY"}`)}},
-		GenerationConfig: &GenerationConfig{Temperature: &heat, TopK: &topK, StopSequences: []string{"e"},
+		GenerationConfig: &GenerationConfig{Temperature: &temperature, TopK: &topK, StopSequences: []string{"e"},
 			ResponseModalities: []string{"TEXT", "IMAGE"}, ImageConfig: &ImageConfig{AspectRatio: "1:1"},
 			ThinkingConfig:   &ThinkingConfig{IncludeThoughts: &yes, ThinkingLevel: "LOW"},
 			ResponseMimeType: "application/json", ResponseSchema: `{"type":"STRING"}`,
@@ -100,19 +100,19 @@ func TestParseWhole(t *testing.T) {
 	checkRoundTrip(t, got)
 }
 
-// What stops the parser: no request, one error.
-func TestParseRefused(t *testing.T) {
+// TestParseSyntaxErrors checks errors after which ParseRequest returns no request.
+func TestParseSyntaxErrors(t *testing.T) {
 	tests := []struct {
 		name, body string
 		code       content.Code
 		text       string // its end
 	}{
 		{"empty", "", content.CodeMissing, "contents is not specified"},
-		{"no object", "[]", content.CodeType, "The request must be an object."},
+		{"not an object", "[]", content.CodeType, "The request must be an object."},
 		{"cut", "{\"model\":\n\"m\"", content.CodeSyntax, " at line 2, column 4"},
 		{"twice", `{"labels":{"a":"","\u0061":""}}`, content.CodeSyntax, `. Duplicate member name "a" at line 1, column 19`},
 		{"NaN", `{"generationConfig":{"topP":NaN}}`, content.CodeSyntax, " at line 1, column 29"},
-		{"half a pair", `{"model":"\ud800"}`, content.CodeSyntax, " at line 1, column 11"},
+		{"half a surrogate pair", `{"model":"\ud800"}`, content.CodeSyntax, " at line 1, column 11"},
 		{"deep", strings.Repeat("[", 257) + strings.Repeat("]", 257), content.CodeLimit, " at line 1, column 257"},
 	}
 	for _, tt := range tests {
@@ -157,7 +157,7 @@ func TestParseCount(t *testing.T) {
 	_, err = ParseCountRequest([]byte(`{"contents":[],"generateContentRequest":{"contents":[1]},"tools":[]}`))
 	want = []string{
 		`type : Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'`,
-		`unknown : Invalid JSON payload received. Unknown name "tools": It stands in "generateContentRequest".`,
+		`unknown : Invalid JSON payload received. Unknown name "tools": It belongs in "generateContentRequest".`,
 		`type generate_content_request.contents[0]: Invalid value at 'generate_content_request.contents[0]' (` + api + `Content), 1`,
 	}
 	if diff := cmp.Diff(want, formattest.Faults(err)); diff != "" {
@@ -165,7 +165,7 @@ func TestParseCount(t *testing.T) {
 	}
 }
 
-// All names that are not known, wherever they stand, are told together.
+// TestUnknownNames checks that all unknown names are reported, in every place.
 func TestUnknownNames(t *testing.T) {
 	r, err := ParseRequestString(`{"foo":1,"contents":[{"parts":[{"text":"a","bar":1}]}],"tools":[{"functionDeclarations":[{"name":"f",` +
 		`"parameters":{"type":"OBJECT","additionalProperties":false}}]}],"generationConfig":{"speechConfig":{"baz":1}}}`)
@@ -188,7 +188,7 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-// Unknown values are accepted and kept. Strict refuses them in the vendor's words.
+// TestUnknownValues checks that unknown values are kept, and that Strict refuses them.
 func TestUnknownValues(t *testing.T) {
 	const doc = `{"contents":[` + ask + `],"safetySettings":[{"category":"HARM_CATEGORY_NEW","threshold":"a b"}],` +
 		`"generationConfig":{"responseMimeType":"text/new","responseModalities":["text","HOLOGRAM"],"imageConfig":{"aspectRatio":"5:3","imageSize":"8K"},` +
@@ -261,7 +261,7 @@ func TestParseAllocations(t *testing.T) {
 
 const api = "type.googleapis.com/google.ai.generativelanguage.v1beta."
 
-var faultTests = []struct {
+var violationTests = []struct {
 	body string
 	want []string
 }{
@@ -289,14 +289,14 @@ var faultTests = []struct {
 	{`{"generationConfig":{"responseSchema":{"type":["STRING"],"properties":{"a":{"type":"odd"}}}}}`, []string{
 		`type generation_config.response_schema: Invalid JSON payload received. Unknown name "type" at 'generation_config.response_schema': Proto field is not repeating, cannot start list.`,
 		`type generation_config.response_schema.properties[0].value.type: Invalid value at 'generation_config.response_schema.properties[0].value.type' (` + api + `Type), "odd"`}},
-	// Names that a laxer reader would know, and both spellings at once.
+	// Names that a lenient parser would accept, and both spellings at once.
 	{`{"Contents":[],"generation_config":{"TopK":1},"generationConfig":{}}`, []string{
 		`unknown : Invalid JSON payload received. Unknown name "Contents": Cannot find field. Did you mean "contents"?`,
 		`unknown generation_config: Invalid JSON payload received. Unknown name "TopK" at 'generation_config': Cannot find field. Did you mean "topK"?`,
 		`unknown : Invalid JSON payload received. Unknown name "generationConfig": The field is already set as "generationConfig" or "generation_config".`}},
 	{`{"contents":[{"parts":[{"inlineData\u0000x":{}}]}]}`, []string{
 		"unknown contents[0].parts[0]: Invalid JSON payload received. Unknown name \"inlineData\x00x\" at 'contents[0].parts[0]': Cannot find field. Did you mean \"inlineData\"?"}},
-	// null is no element; roles are few; a schema has one dialect.
+	// Null elements, unknown roles, two dialects of a schema.
 	{`{"contents":[null,{"role":"assistant","parts":[null]}]}`, []string{
 		`type contents[0]: Invalid value at 'contents[0]' (` + api + `Content), null`,
 		`value contents[1].role: Please use a valid role: user, model.`,
@@ -314,16 +314,16 @@ var faultTests = []struct {
 		`type contents[0].parts[0].video_metadata: Invalid value at 'contents[0].parts[0].video_metadata' (` + api + `VideoMetadata), "1s"`}},
 }
 
-func TestParseFaults(t *testing.T) {
-	for _, tt := range faultTests {
+func TestParseViolations(t *testing.T) {
+	for _, tt := range violationTests {
 		r, err := ParseRequestString(tt.body)
 		if diff := cmp.Diff(tt.want, formattest.Faults(err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.body, diff)
 		}
-		// Validate tells them again, and does not repeat them in other words.
+		// Validate reports the same violations and adds no others for them.
 		got := formattest.Faults(r.Validate(nil))
 		if len(got) < len(tt.want) || !cmp.Equal(got[:len(tt.want)], tt.want) {
-			t.Errorf("%s: Validate tells\n%q", tt.body, got)
+			t.Errorf("%s: Validate reports\n%q", tt.body, got)
 		}
 	}
 }

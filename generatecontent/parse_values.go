@@ -175,7 +175,7 @@ func (p *parser) each(v jsonwire.Value, m *message, i int, read func(k int, x js
 	p.path.Pop()
 }
 
-// text reads a string. Null is no value.
+// text parses a string. It returns "" for null.
 func (p *parser) text(x jsonwire.Value, m *message, i int, name string) string {
 	switch x.Kind() {
 	case jsonwire.String:
@@ -187,7 +187,7 @@ func (p *parser) text(x jsonwire.Value, m *message, i int, name string) string {
 	return ""
 }
 
-// strings reads a list of strings.
+// strings parses a list of strings.
 func (p *parser) strings(v jsonwire.Value, m *message, i int) []string {
 	n := size(v)
 	if n == 0 {
@@ -204,13 +204,13 @@ func (p *parser) strings(v jsonwire.Value, m *message, i int) []string {
 	return list
 }
 
-// flag reads a boolean.
+// flag parses a boolean.
 func (p *parser) flag(x jsonwire.Value, m *message, i int, name string) bool {
 	b := p.optFlag(x, m, i, name)
 	return b != nil && *b
 }
 
-// optFlag reads a boolean and returns nil for null.
+// optFlag parses a boolean. It returns nil for null.
 func (p *parser) optFlag(x jsonwire.Value, m *message, i int, name string) *bool {
 	b, ok := x.Bool()
 	if !ok {
@@ -243,7 +243,7 @@ func isNumber(s string) bool {
 	return jsonwire.Valid(s, jsonwire.Limits{}) == nil
 }
 
-// integer reads an integer into to. It returns nil for null and invalid values.
+// integer parses an integer into to. It returns nil for null and invalid values.
 func (p *parser) integer(x jsonwire.Value, m *message, i int, name string, to *int64) *int64 {
 	if x.Kind() == jsonwire.Null {
 		return nil
@@ -283,7 +283,7 @@ func decimal(x jsonwire.Value) (float64, bool) {
 	return 0, false
 }
 
-// choice reads an enum. It returns "" for a value that is not set.
+// choice parses an enum. It returns "" for a value that is not set.
 func (p *parser) choice(x jsonwire.Value, m *message, i int, name string) string {
 	if x.Kind() == jsonwire.Null {
 		return ""
@@ -314,7 +314,7 @@ func (e *enum) read(x jsonwire.Value) string {
 	return ""
 }
 
-// bytes reads base64 and keeps its spelling.
+// bytes parses base64 and keeps its spelling.
 func (p *parser) bytes(x jsonwire.Value, m *message, i int, name string) string {
 	if x.Kind() == jsonwire.Null {
 		return ""

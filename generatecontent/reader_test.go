@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// This file reads streams for the tests without any code of the package: by
-// the letter of the wire's grammar, with encoding/json.
+// This file decodes streams for the tests without code of the package: strictly by the
+// grammar, with encoding/json.
 
-// A heard is what a client has heard of a stream.
-type heard struct {
+// A receivedStream is a stream as a client received it.
+type receivedStream struct {
 	pieces  []map[string]any
 	failure map[string]any // the error object
 	pings   int            // blanks before the JSON of events
 }
 
-// hear takes a stream apart. In events, each is one data line and an empty one,
+// receive splits a stream. Each event is one data line and an empty line,
 // with CRLF. Blanks before its JSON are keep-alives. A failure at the very end has two
 // forms: a bare object with a blank line, and the same object as an event. The event
-// is the first of them if a keep-alive has begun it, else the second.
-func hear(f framing, stream string) (*heard, error) {
+// comes first if a keep-alive has started it.
+func receive(f framing, stream string) (*receivedStream, error) {
 	if f == inArray {
-		return hearArray(stream)
+		return receiveArray(stream)
 	}
-	h := new(heard)
+	h := new(receivedStream)
 	for stream != "" {
 		if strings.HasPrefix(stream, `{"error":`) {
 			failure, rest, _ := strings.Cut(stream, "\r\n\r\n")
@@ -63,15 +63,15 @@ func hear(f framing, stream string) (*heard, error) {
 	return h, nil
 }
 
-// hearArray reads an array. A failure is its last element.
-func hearArray(stream string) (*heard, error) {
+// receiveArray reads an array. A failure is its last element.
+func receiveArray(stream string) (*receivedStream, error) {
 	d := json.NewDecoder(strings.NewReader(stream))
 	d.UseNumber()
 	var list []map[string]any
 	if err := d.Decode(&list); err != nil || d.More() {
 		return nil, fmt.Errorf("%v: not one array: %q", err, stream)
 	}
-	h := new(heard)
+	h := new(receivedStream)
 	for i, m := range list {
 		if m["error"] == nil {
 			h.pieces = append(h.pieces, m)
@@ -84,17 +84,17 @@ func hearArray(stream string) (*heard, error) {
 	return h, nil
 }
 
-// whole joins the pieces to one response, as clients do, and checks the grammar
-// on the way. The response is in its normal form.
-func (h *heard) whole() (map[string]any, error) {
+// whole joins the chunks to one response, as clients do, and checks the grammar. The
+// response is in normal form.
+func (h *receivedStream) whole() (map[string]any, error) {
 	if h.failure == nil && len(h.pieces) == 0 {
-		return nil, fmt.Errorf("nothing was said")
+		return nil, fmt.Errorf("no chunks")
 	}
 	all := map[string]any{}
 	for i, p := range h.pieces {
 		if p["responseId"] == nil || p["modelVersion"] == nil ||
 			p["responseId"] != h.pieces[0]["responseId"] || p["modelVersion"] != h.pieces[0]["modelVersion"] {
-			return nil, fmt.Errorf("piece %d is of another answer: %v", i, p)
+			return nil, fmt.Errorf("chunk %d is of another response: %v", i, p)
 		}
 		for name, v := range p {
 			if name != "candidates" {
@@ -103,7 +103,7 @@ func (h *heard) whole() (map[string]any, error) {
 			}
 			for _, c := range v.([]any) {
 				if err := join(all, c.(map[string]any)); err != nil {
-					return nil, fmt.Errorf("piece %d: %w", i, err)
+					return nil, fmt.Errorf("chunk %d: %w", i, err)
 				}
 			}
 		}
@@ -122,7 +122,7 @@ func (h *heard) whole() (map[string]any, error) {
 	return normal(all), nil
 }
 
-// join adds a candidate of a piece to those of the whole.
+// join adds a candidate of a chunk to the joined candidates.
 func join(all, c map[string]any) error {
 	index, ok := c["index"].(json.Number)
 	body, ok2 := c["content"].(map[string]any)
@@ -161,9 +161,8 @@ func join(all, c map[string]any) error {
 	return nil
 }
 
-// normal returns a response in the form that does not depend on how texts were
-// cut: texts of one kind are joined up to one that is signed, and those that
-// say nothing are left out.
+// normal returns a response in a form that does not depend on how texts were split: texts
+// of one kind are joined up to a signed one, and empty texts are omitted.
 func normal(res map[string]any) map[string]any {
 	list, _ := res["candidates"].([]any)
 	for _, c := range list {
@@ -200,7 +199,7 @@ func normal(res map[string]any) map[string]any {
 	return res
 }
 
-// decodeObject reads one JSON object with its digits, and nothing behind it.
+// decodeObject decodes a document of one JSON object. It keeps the digits of numbers.
 func decodeObject(doc []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()

@@ -19,21 +19,21 @@ const Format content.Format = "generatecontent"
 // the violations that parsing found, for [Request.Validate] and [Request.Path]. Compare
 // requests with cmpopts.IgnoreUnexported.
 type Request struct {
-	// Model is "models/x", or whatever else the client wrote. In most requests
-	// it stands in the URL only, and is empty here.
+	// Model is the model in the body, such as "models/x". Most requests name it only in the
+	// URL and leave it empty.
 	Model string
 
-	// Contents are the turns. The role "model" is [content.RoleAssistant];
-	// "function", "tool", and no role at all, are [content.RoleUser].
+	// Contents are the turns. The role "model" is [content.RoleAssistant]; "function", "tool"
+	// and a missing role are [content.RoleUser].
 	Contents []content.Turn
 
 	SystemInstruction *Instruction
 
-	// Tools are the tools of all tool objects, one after another. A function
-	// declaration is a tool of the caller's: "parameters" and "response" are
-	// OpenAPI schemas, "parametersJsonSchema" and "responseJsonSchema" are JSON
-	// Schema. Every other member of a tool object is a tool whose Kind is the
-	// member's name, such as "googleSearch", and whose Raw is its value.
+	// Tools are the tools of all tool objects, in order. A function declaration is a tool
+	// without a Kind: its "parameters" and "response" are OpenAPI schemas, and its
+	// "parametersJsonSchema" and "responseJsonSchema" are JSON Schemas. Every other member of
+	// a tool object is a tool whose Kind is the member's name, such as "googleSearch", and
+	// whose Raw is its value.
 	Tools []content.Tool
 
 	ToolConfig        *ToolConfig
@@ -51,14 +51,13 @@ type Request struct {
 	origin *origin // nil for a request that was not parsed
 }
 
-// Instruction is the system instruction. The role that it may have in a
-// document means nothing.
+// Instruction is the system instruction. Its role in a document has no meaning.
 type Instruction struct {
 	Parts []content.Part // texts
 	Extra *content.Extra
 }
 
-// ToolConfig says how tools may be used.
+// ToolConfig configures the use of tools.
 type ToolConfig struct {
 	FunctionCalling                  *FunctionCalling
 	RetrievalConfig                  string // JSON text; empty: none
@@ -66,26 +65,26 @@ type ToolConfig struct {
 	Extra                            *content.Extra
 }
 
-// FunctionCalling says which functions to call.
+// FunctionCalling selects the functions that the model may or must call.
 type FunctionCalling struct {
 	Mode                 string // "AUTO", "ANY", "NONE" or "VALIDATED"; empty: AUTO
 	AllowedFunctionNames []string
 	Extra                *content.Extra
 }
 
-// SafetySetting sets one filter.
+// SafetySetting configures one safety filter.
 type SafetySetting struct {
 	Category  string
 	Threshold string
 	Extra     *content.Extra
 }
 
-// GenerationConfig says how to answer. Nil and empty mean the model's default.
+// GenerationConfig configures the response. Nil and empty fields mean the model's default.
 type GenerationConfig struct {
 	Temperature        *float64
 	TopP               *float64
 	TopK               *int64
-	CandidateCount     int64 // 0: one
+	CandidateCount     int64 // 0: 1
 	MaxOutputTokens    *int64
 	StopSequences      []string
 	PresencePenalty    *float64
@@ -96,7 +95,7 @@ type GenerationConfig struct {
 	ResponseMimeType   string
 	ResponseSchema     string   // JSON text in the vendor's own dialect, in canonical form
 	ResponseJSONSchema string   // JSON text
-	ResponseFormat     string   // JSON text: a list of objects, or one
+	ResponseFormat     string   // JSON text of an object or a list of objects
 	ResponseModalities []string // "TEXT", "IMAGE", "AUDIO", "VIDEO"
 	ImageConfig        *ImageConfig
 	ThinkingConfig     *ThinkingConfig
@@ -105,17 +104,17 @@ type GenerationConfig struct {
 	Extra              *content.Extra
 }
 
-// ImageConfig says what images should be like.
+// ImageConfig configures generated images.
 type ImageConfig struct {
 	AspectRatio string // such as "16:9"
 	ImageSize   string // such as "2K"
 	Extra       *content.Extra
 }
 
-// ThinkingConfig says how the model should think.
+// ThinkingConfig configures thinking.
 type ThinkingConfig struct {
 	IncludeThoughts *bool
-	ThinkingBudget  *int64 // tokens; -1: as many as the model likes, 0: none
+	ThinkingBudget  *int64 // tokens; -1: the model decides, 0: off
 	ThinkingLevel   string // "MINIMAL", "LOW", "MEDIUM" or "HIGH"
 	Extra           *content.Extra
 }

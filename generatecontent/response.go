@@ -13,109 +13,108 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Response is the body of a whole answer, or of one piece of a streamed one.
-// Members that are empty are left out, as the vendor does.
+// A Response is the body of a response, or one chunk of a stream. Empty members are omitted
+// from the JSON, as the vendor does.
 type Response struct {
-	// Candidates are the answers, usually one. There is none where the prompt
-	// was blocked.
+	// Candidates usually has one element. It is empty if the prompt was blocked.
 	Candidates []Candidate
 
-	PromptFeedback string // JSON text of an object; empty: none
+	PromptFeedback string // JSON of an object, or empty
 
-	// Usage counts exclusively, as everywhere; the wire's sums are made of it.
+	// Usage has disjoint counts. The sums of usageMetadata are computed from it.
 	Usage content.Usage
 
-	ModelVersion string // that answered
+	ModelVersion string // the model that generated the response
 	ResponseID   string
 
 	Extra *content.Extra
 }
 
-// Candidate is one answer.
+// A Candidate is one of the alternatives in a response.
 type Candidate struct {
-	// Parts holds what the model said. The free JSON in it has to be valid.
+	// Parts is the content of the candidate. JSON in it must be valid.
 	Parts []content.Part
 
-	FinishReason  string // in the format's words
-	FinishMessage string // for people
+	FinishReason  string // such as STOP or MAX_TOKENS
+	FinishMessage string // a message for people
 	Index         int
 
 	// Extra holds the other members, such as "groundingMetadata".
 	Extra *content.Extra
 }
 
-// ResponseFromUpstream returns the answer that says what r says, and what it cannot say.
-// Paths of losses are neutral. r is left as it is; its parts may be shared.
+// ResponseFromUpstream converts r to this format. It returns the response and the losses,
+// with neutral paths. It does not modify r; the response may share its parts.
 //
-// Where r names no id or model, they are empty: the caller fills them in. A
-// call that has no name, or whose arguments are not a JSON object, because they
-// were cut or the model wrote them so, is left out; this is reported, and where
-// the answer would end in the ordinary way, it says so. Arguments that are nothing
-// but white space, or null, are none. A call without any that is the last part of
-// an answer that was cut is left out too, and so are texts that say nothing. Signatures and inline data in another spelling of
-// base64 are rewritten to the standard one.
+// The ResponseID and ModelVersion are empty if r does not have them; the caller sets them.
+// Empty texts are omitted. Base64 in another alphabet or without padding is converted to
+// standard base64.
 //
-// Members of r.Extra that belong to the response (promptFeedback, modelStatus,
-// createTime, turnToken) stand there, all others in the first candidate. Where
-// promptFeedback says that the prompt was blocked, and there is no part, there
-// is no candidate.
+// A tool call is dropped, and the loss reported, if it has no name or if its arguments are
+// not a JSON object. Then STOP becomes MALFORMED_FUNCTION_CALL. Arguments that are null or
+// white space are an empty object. A tool call without arguments is also dropped if it is
+// the last part of a response that was cut.
+//
+// The members promptFeedback, modelStatus, createTime and turnToken of r.Extra become
+// members of the response, and all others become members of the first candidate. If
+// promptFeedback has a blockReason and r has no parts, the response has no candidates.
 func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
-	return responseOf(r, false)
+	return convertResponse(r, false)
 }
 
-// responseOf is ResponseFromUpstream for clients that expect the first call to be signed, or
-// not.
-func responseOf(r *upstream.Response, signs bool) (*Response, []content.Loss) {
+// convertResponse implements ResponseFromUpstream. If signs is true, the client expects a
+// signature on the first tool call.
+func convertResponse(r *upstream.Response, signs bool) (*Response, []content.Loss) {
 	var lost []content.Loss
 	note := func(path string, r *loss.Rule) {
 		lost = append(lost, r.At(path))
 	}
-	a := answer{start: r.Start, usage: r.Usage, signs: signs && r.Stop.Format != Format}
-	a.unsaid(a.members.Add(r.Start.Extra, Format), r.Start.Extra, "", note)
+	a := responseBuilder{start: r.Start, usage: r.Usage, expectSigned: signs && r.Stop.Format != Format}
+	a.reportForeign(a.members.Add(r.Start.Extra, Format), r.Start.Extra, "", note)
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
 	list := make([]Candidate, len(all))
 	some := false
 	for i := range all {
-		k := a.at(i)
+		k := a.slot(i)
 		some = some || len(all[i].Parts) > 0
-		list[i].Parts = a.parts(all[i].Parts, all[i].Stop.Reason, k, note)
-		a.extra(all[i].Extra, k, note)
+		list[i].Parts = a.convertParts(all[i].Parts, all[i].Stop.Reason, k, note)
+		a.addMembers(all[i].Extra, k, note)
 		a.candidates[k].stop = all[i].Stop
-		a.feedback(&all[i].Stop)
+		a.takeFeedback(&all[i].Stop)
 	}
 	res := &Response{PromptFeedback: a.members.Take("promptFeedback")}
-	if some || !blocked(res.PromptFeedback) {
+	if some || !isBlocked(res.PromptFeedback) {
 		for i := range list {
-			a.end(i, &list[i], note)
+			a.endCandidate(i, &list[i], note)
 		}
 		res.Candidates = list
 	}
-	a.rest(res, note)
+	a.endResponse(res, note)
 	return res, loss.Unique(lost)
 }
 
-// parts returns those of one answer that can be said.
-func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, note noter) []content.Part {
+// convertParts converts the parts of candidate k. ended is its stop reason.
+func (a *responseBuilder) convertParts(parts []content.Part, ended content.StopReason, k int, note pathLossFunc) []content.Part {
 	var list []content.Part
 	thoughts := envelope.Pending{ClientFormat: Format}
 	room := envelope.MaxSize
 	carried := func() content.Signature {
-		return takeState(&thoughts, &room, func(n int, r *loss.Rule) {
-			note(answerPath(a.candidates[k].index, n), r)
+		return encodeState(&thoughts, &room, func(n int, r *loss.Rule) {
+			note(responsePartPath(a.candidates[k].index, n), r)
 		})
 	}
 	for i, p := range parts {
 		if t, ok := p.(*content.Thinking); ok && t != nil {
 			thoughts.Add(i, t, &room)
 		}
-		path := answerPath(a.candidates[k].index, i)
+		path := responsePartPath(a.candidates[k].index, i)
 		if i == len(parts)-1 && codec.NotStarted(p, ended) {
-			note(path, unsaidCut)
+			note(path, lossCutCall)
 			break
 		}
-		p = forAnswer(p, func(r *loss.Rule) {
+		p = toResponsePart(p, func(r *loss.Rule) {
 			note(path, r)
-			a.candidates[k].broken = a.candidates[k].broken || unmade(r)
+			a.candidates[k].broken = a.candidates[k].broken || isBrokenCall(r)
 		})
 		switch q := p.(type) {
 		case nil:
@@ -128,7 +127,7 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 					q.Signature = a.unsignedCall(k)
 				}
 			} else {
-				list = signLast(list, &thoughts, carried)
+				list = attachState(list, &thoughts, carried)
 				thoughts.DropCopies(&room)
 			}
 		}
@@ -136,18 +135,17 @@ func (a *answer) parts(parts []content.Part, ended content.StopReason, k int, no
 			list = append(list, p)
 		}
 		if t, ok := parts[i].(*content.Text); ok && t != nil && len(t.Citations) > 0 {
-			lost := once(func(r *loss.Rule) { note(path, r) })
-			a.candidates[k].grounds.cited(t.Citations, segment{len(list) - 1, 0, width(t.Text)}, t.Text, lost)
+			lost := oncePerRule(func(r *loss.Rule) { note(path, r) })
+			a.candidates[k].grounding.addCitations(t.Citations, segment{len(list) - 1, 0, encodedLen(t.Text)}, t.Text, lost)
 		}
 	}
-	return signLast(list, &thoughts, carried)
+	return attachState(list, &thoughts, carried)
 }
 
-// signLast has the end of an answer carry what is left of the thoughts: its last
-// text, as the vendor signs whole answers. An empty one, as in streams, makes
-// clients drop the turn from their history, and so it is only made where the
-// last part is none, or signed.
-func signLast(list []content.Part, thoughts *envelope.Pending, carried func() content.Signature) []content.Part {
+// attachState attaches pending state to the last text, as the vendor signs responses. If
+// the last part is not a text, or is signed, attachState appends an empty text. It avoids
+// empty texts, because some clients drop a turn with an empty text from their history.
+func attachState(list []content.Part, thoughts *envelope.Pending, carried func() content.Signature) []content.Part {
 	if !thoughts.NeedsCarrier() {
 		return list
 	}
@@ -156,7 +154,7 @@ func signLast(list []content.Part, thoughts *envelope.Pending, carried func() co
 		return list
 	}
 	i := len(list) - 1
-	for i >= 0 && isThought(list[i]) {
+	for i >= 0 && isThinking(list[i]) {
 		i--
 	}
 	if i >= 0 {
@@ -170,47 +168,48 @@ func signLast(list []content.Part, thoughts *envelope.Pending, carried func() co
 	return append(list, &content.Text{Signature: sig})
 }
 
-func isThought(p content.Part) bool {
+func isThinking(p content.Part) bool {
 	_, ok := p.(*content.Thinking)
 	return ok
 }
 
-// answerPath is where a part is, neutrally.
-func answerPath(candidate, part int) string {
-	return candidatePath(candidate, "parts."+strconv.Itoa(part))
+// responsePartPath returns the neutral path of a part.
+func responsePartPath(candidate, part int) string {
+	return responseCandidatePath(candidate, "parts."+strconv.Itoa(part))
 }
 
-// candidatePath is where something of a candidate is, neutrally.
-func candidatePath(candidate int, path string) string {
+// responseCandidatePath returns the neutral path of a member of a candidate.
+func responseCandidatePath(candidate int, path string) string {
 	if candidate > 0 {
 		path = strings.TrimSuffix("candidates."+strconv.Itoa(candidate)+"."+path, ".")
 	}
 	return path
 }
 
-// A noter notes a loss.
-type noter func(path string, r *loss.Rule)
+// A pathLossFunc reports a loss at a neutral path.
+type pathLossFunc func(path string, r *loss.Rule)
 
-// An answer is what is known of one besides its parts.
-type answer struct {
-	start      upstream.Start
-	usage      content.Usage
-	members    handler.Members // of the response
-	candidates []candidate     // in the order in which they came
-	signs      bool            // clients expect that the first call is signed, and the vendor is another one
+// A responseBuilder holds the state of a response, without the parts.
+type responseBuilder struct {
+	start        upstream.Start
+	usage        content.Usage
+	members      handler.Members // of the response
+	candidates   []candidate     // in order of arrival
+	expectSigned bool            // clients expect a signature on the first tool call, and the vendor is another one
 }
 
-// A candidate is what is known of one of the answers.
+// A candidate is the state of a candidate, without its parts.
 type candidate struct {
 	index int
 	ending
-	members handler.Members
-	grounds grounds
-	likely  logprobs
+	members   handler.Members
+	grounding groundingState
+	logprobs  logprobs
 }
 
-// at returns the place of the candidate with an index.
-func (a *answer) at(index int) int {
+// slot returns the position in candidates of the candidate with an index. It appends a
+// missing candidate.
+func (a *responseBuilder) slot(index int) int {
 	for k := range a.candidates {
 		if a.candidates[k].index == index {
 			return k
@@ -220,27 +219,26 @@ func (a *answer) at(index int) int {
 	return len(a.candidates) - 1
 }
 
-// extra takes members of the answer, which belong to the response or to one
-// of its candidates.
-func (a *answer) extra(x *content.Extra, k int, note noter) {
+// addMembers adds the members in x to the response or to candidate k.
+func (a *responseBuilder) addMembers(x *content.Extra, k int, note pathLossFunc) {
 	var all handler.Members
 	index := a.candidates[k].index
-	x = a.candidates[k].likely.own(x)
-	a.unsaid(all.Add(x, Format), x, candidatePath(index, ""), note)
+	x = a.candidates[k].logprobs.convert(x)
+	a.reportForeign(all.Add(x, Format), x, responseCandidatePath(index, ""), note)
 	for _, m := range all {
 		switch m.Name {
 		case "promptFeedback", "modelStatus", "createTime", "turnToken":
 			a.members.Set(m.Name, m.JSON)
-		case "content", "finishMessage", "responseId", "modelVersion": // of a candidate that goes on, or another answer
-			note(candidatePath(index, m.Name), unsaidPlace)
+		case "content", "finishMessage", "responseId", "modelVersion": // set elsewhere
+			note(responseCandidatePath(index, m.Name), lossMemberPlace)
 		default:
 			a.candidates[k].members.Set(m.Name, m.JSON)
 		}
 	}
 }
 
-// unsaid tells what is lost of members, if they are another format's.
-func (a *answer) unsaid(foreign bool, x *content.Extra, path string, note noter) {
+// reportForeign reports the losses of dropping x if foreign is true.
+func (a *responseBuilder) reportForeign(foreign bool, x *content.Extra, path string, note pathLossFunc) {
 	if !foreign {
 		return
 	}
@@ -249,9 +247,8 @@ func (a *answer) unsaid(foreign bool, x *content.Extra, path string, note noter)
 	}
 }
 
-// feedback takes what the vendor said about a prompt that was blocked. It is
-// the reason to stop then.
-func (a *answer) feedback(s *upstream.Stop) {
+// takeFeedback adds the promptFeedback in the details of a stop. Blocked prompts have it.
+func (a *responseBuilder) takeFeedback(s *upstream.Stop) {
 	if s.Format != Format || !strings.Contains(s.Details, "promptFeedback") {
 		return
 	}
@@ -262,42 +259,42 @@ func (a *answer) feedback(s *upstream.Stop) {
 	}
 }
 
-// end says why the answer at a place ends, and what else is known of it.
-func (a *answer) end(k int, to *Candidate, note noter) {
+// endCandidate sets the members of to that follow the parts of candidate k.
+func (a *responseBuilder) endCandidate(k int, to *Candidate, note pathLossFunc) {
 	from := &a.candidates[k]
-	path := candidatePath(from.index, "stop")
+	path := responseCandidatePath(from.index, "stop")
 	to.Index = from.index
-	to.FinishReason, to.FinishMessage = from.words(func(r *loss.Rule) { note(path, r) })
-	a.unsaid(from.members.Add(from.stop.Extra, Format), from.stop.Extra, candidatePath(from.index, ""), note)
+	to.FinishReason, to.FinishMessage = from.finishReason(func(r *loss.Rule) { note(path, r) })
+	a.reportForeign(from.members.Add(from.stop.Extra, Format), from.stop.Extra, responseCandidatePath(from.index, ""), note)
 	if from.stop.Format == Format {
 		from.members.Add(&content.Extra{Format: Format, JSON: from.stop.Details}, Format)
 	}
 	from.members.Take("finishMessage")
 	from.members.Take("promptFeedback")
-	if s := from.likely.average(); s != "" {
+	if s := from.logprobs.average(); s != "" {
 		from.members.Set("avgLogprobs", s)
 	}
-	from.ground(note)
+	from.flushGrounding(note)
 	to.Extra = from.members.Extra(Format)
 }
 
-// rest says what the whole response has.
-func (a *answer) rest(to *Response, note noter) {
+// endResponse sets the members of to that are not in candidates.
+func (a *responseBuilder) endResponse(to *Response, note pathLossFunc) {
 	to.Usage, to.ModelVersion, to.ResponseID = a.usage, a.start.Model, a.start.ID
-	a.lostCounts(note)
+	a.reportCounts(note)
 	to.Extra = a.members.Extra(Format)
 }
 
-// lostCounts reports what usage cannot say.
-func (a *answer) lostCounts(note noter) {
+// reportCounts reports a loss if the usage has counts without a member in this format.
+func (a *responseBuilder) reportCounts(note pathLossFunc) {
 	u := &a.usage
 	if u.CacheWrite != 0 || u.CacheWrite1h != 0 || codec.HasCounts(u.Extra, Format) {
-		note("usage", unsaidCounts)
+		note("usage", lossUsageCounts)
 	}
 }
 
-// blocked reports whether a feedback says that the prompt was blocked.
-func blocked(feedback string) bool {
+// isBlocked reports whether promptFeedback has a blockReason.
+func isBlocked(feedback string) bool {
 	if feedback == "" {
 		return false
 	}
@@ -309,8 +306,9 @@ func blocked(feedback string) bool {
 	return doc.Root().Get("blockReason").Str() != ""
 }
 
-// AppendJSON appends the answer as a JSON document. A part that is nil, or that
-// an answer cannot hold, is a [*content.Violation]; [ResponseFromUpstream] leaves none.
+// AppendJSON appends the JSON of the response to dst. It returns a [*content.Violation] if
+// a part is nil or cannot be in a response. It does not fail for responses of
+// [ResponseFromUpstream].
 func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 	var w jsonwire.Writer
 	if err := r.write(&w); err != nil {
@@ -319,7 +317,7 @@ func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 	return codec.Append(dst, &w)
 }
 
-// write writes the answer.
+// write writes the response to w.
 func (r *Response) write(w *jsonwire.Writer) error {
 	e := newEncoder(w)
 	w.BeginObject()
@@ -338,7 +336,7 @@ func (r *Response) write(w *jsonwire.Writer) error {
 	if r.PromptFeedback != "" {
 		e.Raw("promptFeedback", r.PromptFeedback)
 	}
-	if counted(&r.Usage) {
+	if hasUsage(&r.Usage) {
 		w.Name("usageMetadata")
 		w.Raw(string(appendUsage(nil, &r.Usage)))
 	}
@@ -348,11 +346,12 @@ func (r *Response) write(w *jsonwire.Writer) error {
 	if r.ResponseID != "" {
 		e.Must("responseId", r.ResponseID)
 	}
-	e.Encoder.Extra(r.Extra, Format, responseMember)
+	e.Encoder.Extra(r.Extra, Format, isResponseMember)
 	w.EndObject()
 	return e.Violations.Err()
 }
 
+// candidate writes a candidate.
 func (e *encoder) candidate(c *Candidate) {
 	e.W.BeginObject()
 	e.Begin("content")
@@ -367,12 +366,12 @@ func (e *encoder) candidate(c *Candidate) {
 	}
 	e.W.Name("index")
 	e.W.Int(int64(c.Index))
-	e.Encoder.Extra(c.Extra, Format, candidateMember)
+	e.Encoder.Extra(c.Extra, Format, isCandidateMember)
 	e.W.EndObject()
 }
 
-// responseMember reports whether name is a member that has a field.
-func responseMember(name string) bool {
+// isResponseMember reports whether Response has a field for a member.
+func isResponseMember(name string) bool {
 	switch name {
 	case "candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId":
 		return true
@@ -380,11 +379,269 @@ func responseMember(name string) bool {
 	return false
 }
 
-// candidateMember reports whether name is a member that has a field.
-func candidateMember(name string) bool {
+// isCandidateMember reports whether Candidate has a field for a member.
+func isCandidateMember(name string) bool {
 	switch name {
 	case "content", "finishReason", "finishMessage", "index":
 		return true
 	}
 	return false
+}
+
+// A lossFunc reports a loss at a fixed path.
+type lossFunc func(r *loss.Rule)
+
+// toResponsePart converts p to a part of a response. It returns nil if p was dropped. It
+// does not modify p. The encoder can write the result.
+func toResponsePart(p content.Part, lost lossFunc) content.Part {
+	if content.IsNil(p) {
+		lost(unsupportedPartLoss(nil))
+		return nil
+	}
+	switch p := p.(type) {
+	case *content.Text:
+		return toResponseText(p, lost)
+	case *content.Thinking:
+		return toResponseThinking(p, lost)
+	case *content.ToolUse:
+		return toResponseToolUse(p, lost)
+	case *content.Image:
+		c := *p
+		dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+		if c.Source = toResponseSource(p.Source, lost); c.Source == nil {
+			return nil
+		}
+		return checkWritable(&c, lost)
+	case *content.Media:
+		c := *p
+		dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+		if c.Source = toResponseSource(p.Source, lost); c.Source == nil {
+			return nil
+		}
+		return checkWritable(&c, lost)
+	case *content.Document:
+		return toResponseDocument(p, lost)
+	case *content.ServerToolUse:
+		if p.Format == Format {
+			c := *p
+			dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+			return checkWritable(&c, lost)
+		}
+	case *content.ServerToolResult:
+		if p.Format == Format {
+			c := *p
+			dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+			return checkWritable(&c, lost)
+		}
+	case *content.Unknown:
+		if p.Format == Format {
+			return checkWritable(p, lost)
+		}
+	}
+	lost(unsupportedPartLoss(p))
+	return nil
+}
+
+// checkWritable returns p if the encoder can write it, and nil otherwise.
+func checkWritable(p content.Part, lost lossFunc) content.Part {
+	var w jsonwire.Writer
+	e := newEncoder(&w)
+	e.part(p)
+	if e.Violations.Len() > 0 {
+		lost(lossInvalidPart)
+		return nil
+	}
+	return p
+}
+
+// toResponseText returns p itself if it has only text, and nil if it is empty.
+func toResponseText(p *content.Text, lost lossFunc) content.Part {
+	if p.Cache == nil && p.Extra == nil && p.Signature == (content.Signature{}) && len(p.Citations) == 0 {
+		if p.Text == "" {
+			return nil
+		}
+		return p
+	}
+	c := *p
+	dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+	c.Citations = nil // in groundingMetadata
+	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
+		return nil
+	}
+	return &c
+}
+
+// toResponseThinking returns nil if the thinking is empty. The caller carries signatures
+// of other formats.
+func toResponseThinking(p *content.Thinking, lost lossFunc) content.Part {
+	if p.Redacted.Data != "" {
+		if !isForeign(p.Redacted) {
+			lost(envelope.UnknownFormat)
+		}
+		return nil
+	}
+	c := *p
+	c.Redacted = content.Signature{} // it has a format but no data
+	visibleOnly(&c, lost)
+	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
+		return nil
+	}
+	return &c
+}
+
+// toResponseToolUse returns a copy of the tool call, or nil if it is broken; see
+// [isBrokenCall].
+func toResponseToolUse(p *content.ToolUse, lost lossFunc) content.Part {
+	c := *p
+	dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+	input, ok := codec.Arguments(p.Input)
+	switch {
+	case p.Name == "":
+		lost(lossCallName)
+		return nil
+	case !ok:
+		lost(lossCallArguments)
+		return nil
+	}
+	if c.Input = input; input == "" {
+		c.Input = "{}"
+	}
+	return &c
+}
+
+// isBrokenCall reports whether r is the loss of a tool call without a name or with
+// arguments that are not an object.
+func isBrokenCall(r *loss.Rule) bool { return r == lossCallName || r == lossCallArguments }
+
+// toResponseDocument returns a copy of the document without its title, or nil if it was
+// dropped.
+func toResponseDocument(p *content.Document, lost lossFunc) content.Part {
+	c := *p
+	dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+	if c.Title != "" || c.Context != "" || c.Citations {
+		c.Title, c.Context, c.Citations = "", "", false
+		lost(lossDocumentTitle)
+	}
+	if c.Source = toResponseSource(p.Source, lost); c.Source == nil {
+		return nil
+	}
+	return checkWritable(&c, lost)
+}
+
+// toResponseSource returns a source that clients accept, or nil. Data is standard base64
+// with a media type.
+func toResponseSource(s content.Source, lost lossFunc) content.Source {
+	switch s := s.(type) {
+	case *content.Base64:
+		if s == nil {
+			break
+		}
+		return toResponseData(s, lost)
+	case *content.PlainText:
+		if s != nil {
+			return s
+		}
+	case *content.URL:
+		if s != nil && s.URL != "" {
+			return s
+		}
+	case *content.File:
+		if s != nil && strings.Contains(s.ID, "://") {
+			return s
+		}
+	}
+	lost(lossFileSource)
+	return nil
+}
+
+// toResponseData normalizes base64 data. It returns nil if the data is invalid.
+func toResponseData(s *content.Base64, lost lossFunc) content.Source {
+	c := *s
+	if c.Extra != nil && (c.Extra.Format != Format || !jsonwire.ValidObject(c.Extra.JSON)) {
+		codec.UnsupportedOfPart(c.Extra, lost)
+		c.Extra = nil
+	}
+	if jsonwire.CheckBase64(c.Data) != 0 {
+		if jsonwire.CheckLenientBase64(c.Data) != 0 {
+			lost(lossFileData)
+			return nil
+		}
+		c.Data = standardBase64(c.Data)
+	}
+	if c.MediaType == "" {
+		lead := make([]byte, content.SniffLen)
+		n, _ := c.DecodePrefix(lead) // the data is valid
+		c.MediaType = content.DetectMediaType(lead[:n])
+		if c.MediaType == "" {
+			lost(lossFileType)
+			return nil
+		}
+		lost(lossFileTypeDetected)
+	}
+	return &c
+}
+
+// dropHints drops the cache mark, and the extra members and signature that clients cannot
+// receive.
+func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signature, lost lossFunc) {
+	if cache != nil && *cache != nil {
+		*cache = nil
+		lost(lossCacheMark)
+	}
+	if x := *extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
+		codec.UnsupportedOfPart(x, lost)
+		*extra = nil
+	}
+	*sig = toResponseSignature(*sig, lost)
+}
+
+// toResponseSignature converts a signature. A signature of another format is encoded as an
+// envelope.
+func toResponseSignature(sig content.Signature, lost lossFunc) content.Signature {
+	switch {
+	case sig.Data == "":
+	case isForeign(sig):
+		return encodeSignature(sig, lost)
+	case sig.Format != Format:
+		lost(envelope.UnknownFormat)
+	case jsonwire.CheckBase64(sig.Data) == 0:
+		return sig
+	case jsonwire.CheckLenientBase64(sig.Data) == 0:
+		sig.Data = standardBase64(sig.Data)
+		return sig
+	default:
+		lost(lossSignatureData)
+	}
+	return content.Signature{}
+}
+
+// appendMembers appends the members of x, except those of text parts.
+func appendMembers(dst []byte, scratch *jsonwire.Writer, x *content.Extra) []byte {
+	if x == nil || x.Format != Format {
+		return dst
+	}
+	scratch.Reset()
+	scratch.BeginObject()
+	_ = scratch.MembersExcept(x.JSON, isTextMember) // invalid JSON has no members
+	scratch.EndObject()
+	if b := scratch.Bytes(); len(b) > len("{}") {
+		from := len(dst)
+		dst = appendOneLine(dst, b)
+		dst[from] = ','
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}
+
+// isTextMember reports whether a text part has a field for the member or cannot have it.
+var isTextMember = partFields.has(1<<fThought | 1<<fSignature | (1<<partData - 1))
+
+// appendOneLine appends JSON without line breaks.
+func appendOneLine(dst, json []byte) []byte {
+	for _, c := range json {
+		if c == '\n' || c == '\r' {
+			return jsonwire.AppendCompact(dst, string(json))
+		}
+	}
+	return append(dst, json...)
 }

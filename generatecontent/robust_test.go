@@ -62,10 +62,9 @@ func TestKeepAlive(t *testing.T) {
 	})
 }
 
-// TestFailureApart checks that both forms of a failure after the first byte
-// come in a read of their own, some tens of milliseconds after each other, and
-// that nothing follows.
-func TestFailureApart(t *testing.T) {
+// TestErrorPause checks that both forms of an error after the first byte arrive in
+// separate reads, some tens of milliseconds apart, and that nothing follows.
+func TestErrorPause(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("Once")
 		return &upstream.Error{Code: upstream.CodeUnavailable}
@@ -89,9 +88,9 @@ func TestFailureApart(t *testing.T) {
 	})
 }
 
-// TestFailureAfterKeepAlive checks that a failure first completes the event that a
-// keep-alive has begun, before the first event and after it, and that the bare form
-// follows in a read of its own.
+// TestFailureAfterKeepAlive checks that an error first completes the event that a
+// keep-alive has begun, before and after the first event, and that the bare form follows
+// in a separate read.
 func TestFailureAfterKeepAlive(t *testing.T) {
 	for name, texts := range map[string]int{"before the first event": 0, "after an event": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -116,8 +115,8 @@ func TestFailureAfterKeepAlive(t *testing.T) {
 	}
 }
 
-// TestFailureApartLeft checks that nobody waits for a client that has left.
-func TestFailureApartLeft(t *testing.T) {
+// TestErrorPauseClientGone checks that there is no pause for a client that has left.
+func TestErrorPauseClientGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -131,8 +130,8 @@ func TestFailureApartLeft(t *testing.T) {
 	})
 }
 
-// TestServerTimeout checks that x-server-timeout bounds a request from when it
-// came: before the first byte with 504, later in the stream, and counting too.
+// TestServerTimeout checks that x-server-timeout limits a request from its arrival: with
+// 504 before the first byte, in the stream after it, and for countTokens.
 func TestServerTimeout(t *testing.T) {
 	late := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("a")
@@ -143,7 +142,7 @@ func TestServerTimeout(t *testing.T) {
 		<-c.Done()
 		return context.Cause(c)
 	})
-	deaf := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
+	unresponsive := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 		time.Sleep(10 * time.Second)
 		return nil
 	})
@@ -158,10 +157,10 @@ func TestServerTimeout(t *testing.T) {
 		begun      bool
 	}{
 		{"plain", plainPath, silent, 2 * time.Second, false},
-		{"plain, half an answer", plainPath, late, 2 * time.Second, false},
-		{"deaf", plainPath, deaf, 3 * time.Second, false}, // a second of grace
+		{"plain, half a response", plainPath, late, 2 * time.Second, false},
+		{"unresponsive", plainPath, unresponsive, 3 * time.Second, false}, // a second of grace
 		{"events", eventsPath, silent, 2 * time.Second, false},
-		{"events, half an answer", eventsPath, late, 2 * time.Second, true},
+		{"events, half a response", eventsPath, late, 2 * time.Second, true},
 		{"counting", "/v1beta/models/m:countTokens", counter, 2 * time.Second, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,7 +173,7 @@ func TestServerTimeout(t *testing.T) {
 				h := NewHandler(tt.up, &Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
 				h.ServeHTTP(w, r)
 				formattest.Took(t, "the call", time.Since(start), tt.after, 100*time.Millisecond)
-				time.Sleep(10 * time.Second) // until the deaf one returns
+				time.Sleep(10 * time.Second) // until the unresponsive upstream returns
 				if report == nil || report.Code != upstream.CodeTimeout {
 					t.Errorf("report: %+v", report)
 				}
@@ -182,7 +181,7 @@ func TestServerTimeout(t *testing.T) {
 					checkError(t, w, 504, "DEADLINE_EXCEEDED", "Deadline expired")
 					return
 				}
-				h2, err := hear(inEvents, w.Body.String())
+				h2, err := receive(inEvents, w.Body.String())
 				if err != nil || !strings.Contains(fmt.Sprint(h2.failure), "DEADLINE_EXCEEDED") {
 					t.Errorf("%v %s", err, w.Body)
 				}
@@ -191,8 +190,9 @@ func TestServerTimeout(t *testing.T) {
 	}
 }
 
-// TestLeave checks that the upstream's context ends with the client, midway.
-func TestLeave(t *testing.T) {
+// TestClientDisconnect checks that the upstream's context is canceled when the client
+// disconnects.
+func TestClientDisconnect(t *testing.T) {
 	ended := make(chan error, 1)
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("a")
@@ -217,7 +217,7 @@ func TestLeave(t *testing.T) {
 	})
 }
 
-// TestBudget checks how a handler says that there is no room.
+// TestBudget checks the error if the handler has no memory for a request.
 func TestBudget(t *testing.T) {
 	b := &upstream.Budget{Requests: 1}
 	b.Enter()
@@ -229,8 +229,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestPanics checks that an upstream that panics is an internal error, before
-// the first byte and after it.
+// TestPanics checks that a panic of the upstream is an internal error, before and after
+// the first byte.
 func TestPanics(t *testing.T) {
 	for path, said := range map[string]bool{plainPath: false, eventsPath: true} {
 		h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {

@@ -9,27 +9,26 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// The versions of the API, which are served alike.
+// versions are the versions of the API. All are served in the same way.
 var versions = []string{"v1beta", "v1", "v1alpha", "v1beta1"}
 
-// A target is what a path names.
+// A target is the resource that a path names.
 type target struct {
 	version string // "" if the path has none
-	list    string // the path of a collection of models, or
-	name    string // that of a model, such as "models/x"
-	model   string // the same as upstreams know it: "x"
-	method  string // what stands behind the last colon of a name, if it is a method
+	list    string // the path of a collection of models, or ""
+	name    string // the path of a model, such as "models/x", or ""
+	model   string // the name for the upstream, such as "x"
+	method  string // the text after the last colon of a name, if it is a method
 }
 
-const served = "; what is served is POST /v1beta/models/{model}:generateContent, :streamGenerateContent and :countTokens, " +
+const servedPaths = "; this handler serves POST /v1beta/models/{model}:generateContent, :streamGenerateContent and :countTokens, " +
 	"GET /v1beta/models and GET /v1beta/models/{model}"
 
 func notFound(text string) error {
-	return &handler.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text + served}
+	return &handler.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text + servedPaths}
 }
 
-// The methods of models, and the collections, that the vendor has and we have
-// not.
+// Methods and collections of the vendor that this package does not serve.
 var (
 	otherMethods = []string{"embedContent", "batchEmbedContents", "asyncBatchEmbedContent", "batchGenerateContent",
 		"generateAnswer", "generateText", "generateMessage", "embedText", "batchEmbedText", "countTextTokens",
@@ -39,7 +38,7 @@ var (
 		"operations", "generatedFiles", "interactions", "upload", "download", "media", "auth_tokens", "authTokens", "agents"}
 )
 
-// parseTarget finds out what a path names.
+// parseTarget parses a path.
 func parseTarget(path, method string) (*target, error) {
 	steps := strings.Split(strings.Trim(path, "/"), "/")
 	if strings.HasSuffix(path, "/") {
@@ -51,7 +50,7 @@ func parseTarget(path, method string) (*target, error) {
 	}
 	t := &target{version: version}
 	if !t.find(steps) {
-		return nil, unserved(steps)
+		return nil, unservedError(steps)
 	}
 	if t.list != "" {
 		return t, nil
@@ -64,17 +63,16 @@ func parseTarget(path, method string) (*target, error) {
 			t.model = t.model[:i]
 			t.name = t.name[:strings.LastIndexByte(t.name, ':')]
 		case slices.Contains(otherMethods, word):
-			return nil, notFound(word + ": this part of the API is not served here")
-		case method != http.MethodGet: // names of models may hold colons
+			return nil, notFound(word + ": this part of the API is not supported")
+		case method != http.MethodGet: // names of models may contain colons
 			return nil, notFound("there is no method " + handler.OneLine(word, 64))
 		}
 	}
 	return t, nil
 }
 
-// resource cuts off what stands before the resource. A known version is the
-// safest sign of where that is; a path without one is read from the right, so
-// that any prefix will do.
+// resource cuts off the steps before the resource. A known version marks its beginning
+// best. A path without one is parsed from the right, which allows any prefix.
 func resource(steps []string) (version string, rest []string, err error) {
 	for i := len(steps) - 2; i >= 0; i-- {
 		if slices.Contains(versions, steps[i]) && isRoot(steps[i+1]) {
@@ -103,12 +101,12 @@ func isCollection(step string) bool {
 	return step == "models" || step == "tunedModels" || step == "dynamic"
 }
 
-// isRoot reports whether a resource may begin with step.
+// isRoot reports whether step can be the first of a resource.
 func isRoot(step string) bool {
 	return isCollection(step) || step == "publishers" || step == "projects" || slices.Contains(otherCollections, step)
 }
 
-// find finds the model or the list of models that steps name.
+// find sets the model or the collection that steps name.
 func (t *target) find(steps []string) bool {
 	at := 0
 	place := ""
@@ -144,13 +142,12 @@ func (t *target) find(steps []string) bool {
 	return true
 }
 
-// unserved says why steps, which look like a resource, name none that is
-// served.
-func unserved(steps []string) error {
+// unservedError returns the error for steps that name a resource that is not served.
+func unservedError(steps []string) error {
 	for _, s := range steps {
 		s, _, _ = strings.Cut(s, ":")
 		if slices.Contains(otherCollections, s) || s == "tunedModels" {
-			return notFound(s + ": this part of the API is not served here")
+			return notFound(s + ": this part of the API is not supported")
 		}
 	}
 	return notFound("there is nothing at this path")

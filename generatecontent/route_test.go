@@ -52,7 +52,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func TestNoRoute(t *testing.T) {
+func TestUnknownRoutes(t *testing.T) {
 	h := NewHandler(hello, nil)
 	for _, path := range []string{
 		"/", "", "/v1beta", "/v1beta/", "/v1/messages", "/v9/models/m:generateContent", "/gw/v2/models", "/v1main/models/m",
@@ -70,7 +70,7 @@ func TestNoRoute(t *testing.T) {
 			t.Errorf("%q matches", path)
 		}
 		checkError(t, w, 404, "NOT_FOUND", "")
-		if !strings.Contains(w.Body.String(), "what is served is POST /v1beta/models/{model}:generateContent") {
+		if !strings.Contains(w.Body.String(), "this handler serves POST /v1beta/models/{model}:generateContent") {
 			t.Errorf("%q: %s", path, w.Body)
 		}
 	}

@@ -11,83 +11,82 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-const wordStop = "STOP"
+const finishReasonStop = "STOP"
 
-// An ending is why an answer ends, and what it is known by.
+// An ending is the stop of a candidate with the facts that affect its finishReason.
 type ending struct {
 	stop   upstream.Stop
-	calls  int  // parts that are calls
-	broken bool // one was left out
+	calls  int  // tool calls
+	broken bool // a tool call was dropped
 }
 
-// callless reports whether the answer claims to wait for calls that it does not
-// have. A word of this format is not ours to doubt.
-func (e *ending) callless() bool {
+// isMissingCalls reports whether the stop reason is tool_use but the candidate has no tool
+// calls. It returns false for a vendor's own finishReason.
+func (e *ending) isMissingCalls() bool {
 	return e.stop.Reason == content.StopToolUse && e.calls == 0 && (e.stop.Format != Format || e.stop.RawReason == "")
 }
 
-// words says why the answer ends. A word of this format stays what it was. All
-// other reasons are told as follows; the first three are the only ones that are
-// told as an ordinary end.
+// finishReason returns the finishReason and finishMessage. A finishReason of the vendor is
+// returned unchanged. Other reasons are converted as follows:
 //
 //	end             STOP
 //	tool_use        STOP
 //	stop_sequence   STOP
 //	max_tokens      MAX_TOKENS
-//	context_window  MAX_TOKENS, with a message if the vendor has none
-//	refusal         SAFETY, likewise
+//	context_window  MAX_TOKENS, with a default message
+//	refusal         SAFETY, with a default message
 //	safety          SAFETY
 //	recitation      RECITATION
 //	malformed_call  MALFORMED_FUNCTION_CALL
-//	pause           OTHER, likewise
-//	compaction      OTHER, likewise
+//	pause           OTHER, with a default message
+//	compaction      OTHER, with a default message
 //	anything else   OTHER
 //
-// An ordinary end with a call that is broken, and so was left out, is a
-// malformed_call, and so is tool_use without a call. A call that was cut is none:
-// the answer ends with what cut it.
-func (e *ending) words(lost func(r *loss.Rule)) (word, message string) {
+// The first three become MALFORMED_FUNCTION_CALL if a broken tool call was dropped, or if
+// tool_use has no tool call. A tool call that was cut is not broken: then the reason is
+// that of the cut.
+func (e *ending) finishReason(lost func(r *loss.Rule)) (reason, message string) {
 	s := &e.stop
 	if s.Format != Format && codec.HasMoreThan(s, s.Message) {
-		lost(unsaidDetails)
+		lost(lossStopDetails)
 	}
 	if s.Sequence != "" {
-		lost(unsaidSequence)
+		lost(lossStopSequence)
 	}
 	message = e.message()
 	if s.Format == Format && s.RawReason != "" {
-		if e.broken && s.RawReason == wordStop {
-			return stopWord(content.StopMalformedCall)
+		if e.broken && s.RawReason == finishReasonStop {
+			return toFinishReason(content.StopMalformedCall)
 		}
 		return s.RawReason, message
 	}
-	reason := s.Reason
-	if e.broken || e.callless() {
-		switch reason {
+	neutral := s.Reason
+	if e.broken || e.isMissingCalls() {
+		switch neutral {
 		case "", content.StopEnd, content.StopToolUse, content.StopSequence:
-			reason = content.StopMalformedCall
+			neutral = content.StopMalformedCall
 		}
 	}
-	word, ours := stopWord(reason)
+	reason, defaultMessage := toFinishReason(neutral)
 	if message == "" {
-		message = ours
+		message = defaultMessage
 	}
-	switch reason {
+	switch neutral {
 	case content.StopContext, content.StopRefusal:
-		lost(unsaidOwnReason)
+		lost(lossStopReasonNearest)
 	default:
-		if word == "OTHER" {
-			lost(unsaidReason)
+		if reason == "OTHER" {
+			lost(lossStopReason)
 		}
 	}
-	return word, message
+	return reason, message
 }
 
-// stopWord is the table; message is for people.
-func stopWord(r content.StopReason) (word, message string) {
+// toFinishReason returns the finishReason for a neutral reason, and a default message.
+func toFinishReason(r content.StopReason) (reason, message string) {
 	switch r {
 	case "", content.StopEnd, content.StopToolUse, content.StopSequence:
-		return wordStop, ""
+		return finishReasonStop, ""
 	case content.StopMaxTokens:
 		return "MAX_TOKENS", ""
 	case content.StopContext:
@@ -103,12 +102,12 @@ func stopWord(r content.StopReason) (word, message string) {
 	case content.StopPause:
 		return "OTHER", "The model paused in a long turn."
 	case content.StopCompaction:
-		return "OTHER", "The answer is a summary of the conversation."
+		return "OTHER", "The response is a summary of the conversation."
 	}
 	return "OTHER", ""
 }
 
-// message returns the vendor's own words about the end.
+// message returns the vendor's finishMessage, or "".
 func (e *ending) message() string {
 	var m handler.Members
 	if e.stop.Message != "" {
@@ -130,14 +129,14 @@ func (e *ending) message() string {
 	return doc.Root().Str()
 }
 
-// counted reports whether anything is known of the tokens that were used.
-func counted(u *content.Usage) bool {
+// hasUsage reports whether u has any counts or members.
+func hasUsage(u *content.Usage) bool {
 	return u.Prompt() != 0 || u.Completion() != 0 || len(u.Modalities) > 0 || u.Extra != nil
 }
 
-// appendUsage appends usage: the prompt with what caches gave and took, the
-// answer without thinking. Counts of zero that clients can do without are left
-// out, as the vendor does.
+// appendUsage appends usageMetadata. The count of the prompt includes tokens read from and
+// written to caches. The count of the candidates does not include thinking. Like the
+// vendor, it omits optional counts that are zero.
 func appendUsage(dst []byte, u *content.Usage) []byte {
 	dst = appendCount(dst, `{"promptTokenCount":`, u.Prompt()-u.ToolPrompt, true)
 	dst = appendCount(dst, `,"cachedContentTokenCount":`, u.CacheRead, false)
@@ -154,7 +153,7 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 		more.Set("serviceTier", `"`+tier+`"`)
 	}
 	for _, m := range more {
-		if !usageMember(m.Name) {
+		if !isUsageMember(m.Name) {
 			dst = append(jsonwire.AppendString(append(dst, ','), m.Name), ':')
 			dst = jsonwire.AppendCompact(dst, m.JSON)
 		}
@@ -162,6 +161,7 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 	return append(dst, '}')
 }
 
+// appendCount appends a count unless it is zero and always is false.
 func appendCount(dst []byte, name string, n int64, always bool) []byte {
 	if n == 0 && !always {
 		return dst
@@ -169,7 +169,7 @@ func appendCount(dst []byte, name string, n int64, always bool) []byte {
 	return jsonwire.AppendInt(append(dst, name...), n)
 }
 
-// A modalityList is a count that is split by what was counted.
+// A modalityList is the member of usageMetadata for a kind of modality counts.
 type modalityList struct{ of, name string }
 
 var modalityLists = [...]modalityList{
@@ -177,6 +177,7 @@ var modalityLists = [...]modalityList{
 	{"output", "candidatesTokensDetails"}, {"tool", "toolUsePromptTokensDetails"},
 }
 
+// appendModalities appends the member l with the counts of its kind.
 func appendModalities(dst []byte, counts []content.ModalityCount, l *modalityList) []byte {
 	some := false
 	for i := range counts {
@@ -199,8 +200,8 @@ func appendModalities(dst []byte, counts []content.ModalityCount, l *modalityLis
 	return dst
 }
 
-// usageMember reports whether name is a member that has a field.
-func usageMember(name string) bool {
+// isUsageMember reports whether appendUsage writes the member from a field.
+func isUsageMember(name string) bool {
 	switch name {
 	case "promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "thoughtsTokenCount",
 		"toolUsePromptTokenCount", "totalTokenCount":

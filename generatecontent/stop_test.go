@@ -39,7 +39,7 @@ func TestStopWords(t *testing.T) {
 		{stop: upstream.Stop{Reason: content.StopRecitation}, word: "RECITATION"},
 		{stop: upstream.Stop{Reason: content.StopMalformedCall}, word: "MALFORMED_FUNCTION_CALL", message: malformed},
 		{stop: upstream.Stop{Reason: content.StopPause}, word: "OTHER", message: "The model paused in a long turn.", losses: []string{"degraded "}},
-		{stop: upstream.Stop{Reason: content.StopCompaction}, word: "OTHER", message: "The answer is a summary of the conversation.", losses: []string{"degraded "}},
+		{stop: upstream.Stop{Reason: content.StopCompaction}, word: "OTHER", message: "The response is a summary of the conversation.", losses: []string{"degraded "}},
 		{stop: upstream.Stop{Reason: content.StopOther, Format: "other", RawReason: "STOP"}, word: "OTHER", losses: []string{"degraded "}},
 		{stop: upstream.Stop{Reason: "of a later version"}, word: "OTHER", losses: []string{"degraded "}},
 		{stop: upstream.Stop{Reason: content.StopOther, Format: Format, RawReason: "LANGUAGE", Details: `{"finishMessage":"No \"x\"."}`}, word: "LANGUAGE", message: `No "x".`},
@@ -54,7 +54,7 @@ func TestStopWords(t *testing.T) {
 	} {
 		e := ending{stop: tt.stop, calls: tt.calls, broken: tt.broken}
 		var lost []content.Loss
-		word, message := e.words(func(r *loss.Rule) {
+		word, message := e.finishReason(func(r *loss.Rule) {
 			lost = append(lost, r.At(""))
 		})
 		if word != tt.word || message != tt.message {
@@ -70,8 +70,8 @@ func TestUsageMembers(t *testing.T) {
 		want  string
 	}{
 		{content.Usage{}, `{"promptTokenCount":0,"candidatesTokenCount":0,"totalTokenCount":0}`},
-		// No count is inside another here; the wire's prompt has what caches gave
-		// and took, but not what tools put into it; its total has everything.
+		// Neutral counts are disjoint. On the wire, the count of the prompt includes
+		// cached tokens but not those of tool results; the total includes everything.
 		{content.Usage{Input: 1, CacheRead: 2, CacheWrite: 4, CacheWrite1h: 8, ToolPrompt: 16, Output: 32, Thinking: 64},
 			`{"promptTokenCount":15,"cachedContentTokenCount":2,"candidatesTokenCount":32,"thoughtsTokenCount":64,` +
 				`"toolUsePromptTokenCount":16,"totalTokenCount":127}`},

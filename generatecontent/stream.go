@@ -1,8 +1,11 @@
 package generatecontent
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
@@ -12,74 +15,73 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A framing is how the pieces of a stream are told from each other.
+// A framing is the way in which the chunks of a stream are separated.
 type framing bool
 
 const (
-	inEvents framing = true  // server-sent events, of data lines only
+	inEvents framing = true  // server-sent events with data lines only
 	inArray  framing = false // a JSON array
 )
 
-// A stream turns the events of one answer into pieces of the wire, each a
-// response of its own that holds what is new. It does no I/O and allocates
-// nothing for a text.
+// A stream encodes the events of a response as chunks. Each chunk is a response with the
+// new parts. The stream does no I/O and does not allocate for texts.
 //
-// Texts go out as they come. Calls go out when they are whole, since the format
-// has no halves of one. Why the answer ends is said at the end, unless it comes
-// together with a part: an error wins over it.
+// Before a part begins, everything pending for earlier parts is written, in order. Text is
+// written when it arrives. A tool call is written when it is complete, because the format
+// has no partial parts. The finishReason is written at the end, so that an error can
+// replace it, unless it arrives with a part.
 //
-// Clients keep what they get as a conversation, and some drop an answer that
-// has a piece without parts. So every piece of an answer that says anything has
-// one, if need be an empty text.
+// Some clients drop a response that has a chunk without parts. Therefore every chunk of a
+// response with parts has a part, which is an empty text if necessary.
 type stream struct {
 	framing
-	limit int64 // of bodies, for errors
-	answer
+	limit int64 // of request bodies, for error texts
+	responseBuilder
 
-	tail    []byte     // of every piece
-	begun   bool       // a piece is written
-	early   bool       // a keep-alive has written the beginning of the next event
-	own     bool       // the vendor's own frames say which answer this is
-	spoken  bool       // a part is written
-	blocked bool       // the vendor's own frames say that the prompt was
-	unsaid  bool       // usage is not written as it is now
-	recount bool       // counts are not usage as it is now
-	framed  bool       // events come from a server
-	counts  []byte     // usageMetadata, with its name; empty as long as it is unknown
-	said    []progress // of each candidate
+	suffix        []byte     // the end of every chunk
+	begun         bool       // a chunk was written
+	pingOpen      bool       // a keep-alive has written the start of the next event
+	verbatimStart bool       // verbatim frames have identified the response
+	hasParts      bool       // a part was written
+	blocked       bool       // verbatim frames have reported a blocked prompt
+	usagePending  bool       // usage has changed since it was written
+	countsStale   bool       // usage has changed since counts was encoded
+	hasFrames     bool       // the events come from a server
+	counts        []byte     // usageMetadata with its name; empty if unknown
+	progress      []progress // of each candidate, by slot
 
-	open   []streamed
-	closed [4]streamed // the last ones
-	held   int         // bytes of arguments
-	kept   int         // bytes of members that were not said, at most
-	room   int         // bytes of thoughts that may be kept besides
-	err    error
+	open          []openBlock
+	closed        [4]openBlock // the blocks that closed last
+	heldArguments int          // bytes of arguments in open blocks
+	heldMembers   int          // maximum bytes of members that are not written yet
+	stateBudget   int          // remaining bytes for carried state
+	err           error
 
-	at      int // the candidate whose piece is being written; -1
+	current int // the slot of the candidate whose chunk is being written, or -1
 	scratch jsonwire.Writer
 	lost    []content.Loss
 }
 
-// A progress is what a client was told of a candidate.
+// A progress records what was written of a candidate.
 type progress struct {
-	parts  int       // blocks that were opened
-	newest int       // the number of the last of them
-	text   segment   // that was written last, as clients join texts
-	kind   blockKind // what the last part is; none if nothing is joined to it
-	told   int       // parts, joined
-	fresh  bool      // the stop came with these events
-	word   string    // why it ended; empty: nothing yet
+	blocks       int       // number of blocks that were opened
+	newest       int       // number of the block that opened last
+	span         segment   // of the last text, as clients join texts
+	kind         blockKind // of the last part; droppedBlock if no text can be joined to it
+	parts        int       // number of parts after clients join texts
+	stopPending  bool      // the stop arrived with the current events
+	finishReason string    // that was written, or empty
 
-	thoughts envelope.Pending
+	state envelope.Pending
 }
 
-// newStream returns a stream. id and model are used where the upstream says
-// nothing about them.
+// newStream returns a stream. id and model are the defaults if the upstream does not
+// report them.
 func newStream(f framing, id, model string, limit int64) *stream {
-	s := &stream{framing: f, limit: limit, at: -1, room: envelope.MaxSize}
+	s := &stream{framing: f, limit: limit, current: -1, stateBudget: envelope.MaxSize}
 	s.start.ID, s.start.Model = id, model
 	for i := range s.closed {
-		s.closed[i].in = -1
+		s.closed[i].number = -1
 	}
 	return s
 }
@@ -111,12 +113,12 @@ func (s *stream) Ping(dst []byte) []byte {
 	switch {
 	case s.framing == inArray:
 		return append(dst, "\r\n\r\n"...)
-	case s.early:
+	case s.pingOpen:
 		return append(dst, ' ')
 	case s.begun && s.ended():
 		return dst
 	}
-	s.early = true
+	s.pingOpen = true
 	return append(dst, "data: "...)
 }
 
@@ -126,12 +128,12 @@ func (s *stream) ended() bool {
 	if s.blocked {
 		return true
 	}
-	for k := range s.said {
-		if s.said[k].word == "" {
+	for k := range s.progress {
+		if s.progress[k].finishReason == "" {
 			return false
 		}
 	}
-	return len(s.said) > 0
+	return len(s.progress) > 0
 }
 
 func (s *stream) Losses() []content.Loss {
@@ -146,30 +148,29 @@ func (s *stream) Err() error { return s.err }
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	from := len(dst)
 	f := upstream.FrameOf(events)
-	s.signs = s.signs && (f == nil || f.Format != Format)
-	s.framed = s.framed || len(events) > 0 && events[0].Frame != nil
-	if f != nil && s.fits(f, events) {
-		return s.oneLine(s.verbatim(dst, f, events), from)
+	s.expectSigned = s.expectSigned && (f == nil || f.Format != Format)
+	s.hasFrames = s.hasFrames || len(events) > 0 && events[0].Frame != nil
+	if f != nil && s.canPassFrame(f, events) {
+		return s.escapeSeparators(s.appendVerbatim(dst, f, events), from)
 	}
 	for i := range events {
 		dst = s.event(dst, &events[i])
 	}
-	dst = s.endPiece(dst)
-	for k := range s.said {
-		s.said[k].fresh = false
+	dst = s.endChunk(dst)
+	for k := range s.progress {
+		s.progress[k].stopPending = false
 	}
-	return s.oneLine(dst, from)
+	return s.escapeSeparators(dst, from)
 }
 
-// End appends how the answer ends. In events a failure is a bare object and a blank
-// line: in a read of its own the vendor's older TypeScript SDKs, LangChain and Genkit
-// JS recognize only this form. [stream.Repeat] appends the other one. If a keep-alive
-// has begun an event, the failure first completes it, and the bare object comes from
-// Repeat: clients that ignore a failure in an event read on, and the others need no
-// event that has nothing to report.
+// End appends the end of the response, or a failure. Among events, a failure is a bare
+// object followed by an empty line: the vendor's older TypeScript SDKs, LangChain and
+// Genkit JS recognize only this form, and only in a separate read. [stream.Repeat] appends
+// the failure as an event. If a keep-alive has started an event, End completes it with
+// the failure, and Repeat appends the bare object.
 func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 	if f == nil {
-		dst = s.oneLine(s.finish(dst), len(dst))
+		dst = s.escapeSeparators(s.finish(dst), len(dst))
 		if s.framing == inArray {
 			dst = append(dst, ']')
 		}
@@ -181,20 +182,19 @@ func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 	return append(appendError(s.beginElement(dst), f, s.limit), ']')
 }
 
-// Repeat implements [handler.ErrorRepeater]: the failure once more, in the form that End did
-// not use; usually as an event. AI SDK reads data lines only. Clients that have read
-// both in one piece do not take the end of the body for the end of the answer.
+// Repeat implements [handler.ErrorRepeater]. It appends the failure in the form that End
+// did not use, usually as an event, because AI SDK reads only data lines.
 func (s *stream) Repeat(dst []byte, f *handler.Failure) []byte {
 	if s.framing == inArray {
 		return dst
 	}
-	if !s.early {
+	if !s.pingOpen {
 		dst = append(dst, "data: "...)
 	}
 	return append(appendError(dst, f, s.limit), "\r\n\r\n"...)
 }
 
-// beginElement appends what stands before an element of the array.
+// beginElement appends the bracket or comma before an element of the array.
 func (s *stream) beginElement(dst []byte) []byte {
 	if s.begun {
 		return append(dst, ",\r\n"...)
@@ -202,19 +202,21 @@ func (s *stream) beginElement(dst []byte) []byte {
 	return append(dst, '[')
 }
 
-func (s *stream) note(path string, r *loss.Rule) {
+// report adds a loss at a neutral path.
+func (s *stream) report(path string, r *loss.Rule) {
 	s.lost = append(s.lost, r.At(path))
 }
 
-func (s *stream) lose(b *streamed, r *loss.Rule) {
-	s.note(answerPath(s.candidates[b.k].index, b.n), r)
+// reportBlock adds a loss of a block.
+func (s *stream) reportBlock(b *openBlock, r *loss.Rule) {
+	s.report(responsePartPath(s.candidates[b.slot].index, b.index), r)
 }
 
-// place returns the place of the candidate with an index.
-func (s *stream) place(index int) int {
-	k := s.answer.at(index)
-	for len(s.said) <= k {
-		s.said = append(s.said, progress{thoughts: envelope.Pending{ClientFormat: Format}})
+// slotFor returns the slot of the candidate with an index.
+func (s *stream) slotFor(index int) int {
+	k := s.slot(index)
+	for len(s.progress) <= k {
+		s.progress = append(s.progress, progress{state: envelope.Pending{ClientFormat: Format}})
 	}
 	return k
 }
@@ -222,56 +224,56 @@ func (s *stream) place(index int) int {
 // event appends one event.
 func (s *stream) event(dst []byte, e *upstream.Event) []byte {
 	if e.Candidate >= maxCandidates {
-		s.err = errCandidates
+		s.err = errTooManyCandidates
 		return dst
 	}
 	if e.Extra != nil || e.Kind == upstream.EventBlockExtra {
-		s.besides(e)
+		s.reportEventMembers(e)
 	}
 	switch e.Kind {
 	case upstream.EventText:
-		return s.text(dst, e)
+		return s.textEvent(dst, e)
 	case upstream.EventOpen:
-		dst = s.opened(dst, e)
+		dst = s.openEvent(dst, e)
 	case upstream.EventInput:
-		s.input(e)
+		s.inputEvent(e)
 	case upstream.EventClose:
-		dst = s.closes(dst, e.Block)
+		dst = s.closeEvent(dst, e.Block)
 	case upstream.EventSignature:
-		dst = s.signature(dst, e)
+		dst = s.signatureEvent(dst, e)
 	case upstream.EventCitation:
 		if b := s.find(e.Block); b != nil {
-			s.cite(b, e.Citation)
+			s.addCitation(b, e.Citation)
 		}
 	default:
-		return s.other(dst, e)
+		return s.otherEvent(dst, e)
 	}
 	return dst
 }
 
-// besides tells what is lost of an event about a part: its members, but for those
-// of a text.
-func (s *stream) besides(e *upstream.Event) {
+// reportEventMembers reports that the extra members of an event about a part are dropped.
+// Text events keep theirs.
+func (s *stream) reportEventMembers(e *upstream.Event) {
 	var rule *loss.Rule
 	switch e.Kind {
 	case upstream.EventBlockExtra:
-		rule = unsaidAbout
+		rule = lossBlockExtra
 	case upstream.EventOpen, upstream.EventInput, upstream.EventClose, upstream.EventSignature, upstream.EventCitation:
-		rule = unsaidEventMembers
+		rule = lossEventMembers
 	default:
 		return
 	}
-	path := "parts" // of one that was closed long ago
+	path := "parts" // of a block that closed earlier
 	if b := s.find(e.Block); b != nil {
-		path = answerPath(s.candidates[b.k].index, b.n)
+		path = responsePartPath(s.candidates[b.slot].index, b.index)
 	} else if e.Kind == upstream.EventOpen {
-		path = answerPath(e.Candidate, s.said[s.place(e.Candidate)].parts)
+		path = responsePartPath(e.Candidate, s.progress[s.slotFor(e.Candidate)].blocks)
 	}
-	s.note(path, rule)
+	s.report(path, rule)
 }
 
-// other takes what is said together with the next part, or at the end.
-func (s *stream) other(dst []byte, e *upstream.Event) []byte {
+// otherEvent handles events that are written with the next part or at the end.
+func (s *stream) otherEvent(dst []byte, e *upstream.Event) []byte {
 	switch e.Kind {
 	case upstream.EventStart:
 		id, model := s.start.ID, s.start.Model
@@ -282,103 +284,104 @@ func (s *stream) other(dst []byte, e *upstream.Event) []byte {
 		if s.start.Model == "" {
 			s.start.Model = model
 		}
-		s.answer.unsaid(s.members.Add(e.Start.Extra, Format), e.Start.Extra, "", s.note)
+		s.reportForeign(s.members.Add(e.Start.Extra, Format), e.Start.Extra, "", s.report)
 	case upstream.EventUsage:
-		s.usage, s.unsaid, s.recount = *e.Usage, counted(e.Usage), true
+		s.usage, s.usagePending, s.countsStale = *e.Usage, hasUsage(e.Usage), true
 	case upstream.EventStop:
-		k := s.place(e.Candidate)
+		k := s.slotFor(e.Candidate)
 		s.candidates[k].stop = *e.Stop
-		s.said[k].fresh, s.said[k].word = true, ""
-		s.answer.feedback(e.Stop)
-		dst = s.lastCall(dst, k, e.Stop.Reason)
+		s.progress[k].stopPending, s.progress[k].finishReason = true, ""
+		s.takeFeedback(e.Stop)
+		dst = s.flushWaiting(dst, k, e.Stop.Reason)
 	case upstream.EventBlockExtra:
 		return dst
 	}
 	switch {
 	case e.Kind == upstream.EventExtra && e.Text != "":
-		s.note(loss.EventPath(e.Text), unsaidEvent)
+		s.report(loss.EventPath(e.Text), lossVendorEvent)
 	case e.Extra != nil:
-		dst = s.say(dst, e)
+		dst = s.holdMembers(dst, e)
 	}
 	return dst
 }
 
-// say takes members of the answer. What a client is still to be told is not
-// overwritten: lists of sources, for one, hold only what is new.
-func (s *stream) say(dst []byte, e *upstream.Event) []byte {
-	k := s.place(e.Candidate)
-	full := s.kept > maxKept
-	x := s.candidates[k].likely.own(e.Extra)
+// holdMembers stores members until the next chunk. It first writes stored members with the
+// same names, because a member such as a list of sources has only new elements.
+func (s *stream) holdMembers(dst []byte, e *upstream.Event) []byte {
+	k := s.slotFor(e.Candidate)
+	full := s.heldMembers > maxHeldMembers
+	x := s.candidates[k].logprobs.convert(e.Extra)
 	var more handler.Members
 	more.Add(x, Format)
 	for _, m := range more {
 		full = full || s.candidates[k].members.Get(m.Name) != ""
 	}
 	if full {
-		dst = s.endPiece(s.emptyText(dst, k))
-		s.kept = 0
+		dst = s.endChunk(s.ensurePart(dst, k))
+		s.heldMembers = 0
 	}
-	s.kept += len(x.JSON)
-	s.extra(x, k, s.note)
+	s.heldMembers += len(x.JSON)
+	s.addMembers(x, k, s.report)
 	return dst
 }
 
-// part begins a part of the candidate at a place; it is for the caller to
-// append it.
-func (s *stream) part(dst []byte, k int) []byte {
-	s.spoken = true
-	if s.at == k {
+// beginPart appends everything before a part of candidate k. The caller appends the part.
+func (s *stream) beginPart(dst []byte, k int) []byte {
+	s.hasParts = true
+	if s.current == k {
 		return append(dst, ',')
 	}
-	dst = s.endPiece(dst)
-	dst = s.beginPiece(dst)
-	s.at = k
+	dst = s.endChunk(dst)
+	dst = s.beginChunk(dst)
+	s.current = k
 	return append(dst, `{"candidates":[{"content":{"role":"model","parts":[`...)
 }
 
-func (s *stream) emptyText(dst []byte, k int) []byte {
-	if s.at == k {
-		return dst // there is a part already
+// ensurePart appends an empty text to candidate k unless the chunk has a part.
+func (s *stream) ensurePart(dst []byte, k int) []byte {
+	if s.current == k {
+		return dst
 	}
-	return append(s.part(dst, k), `{"text":""}`...)
+	return append(s.beginPart(dst, k), `{"text":""}`...)
 }
 
-func (s *stream) beginPiece(dst []byte) []byte {
+// beginChunk appends the start of a chunk.
+func (s *stream) beginChunk(dst []byte) []byte {
 	switch {
 	case s.framing == inArray:
 		dst = s.beginElement(dst)
-	case s.early:
-		s.early = false
+	case s.pingOpen:
+		s.pingOpen = false
 	default:
 		dst = append(dst, "data: "...)
 	}
 	if !s.begun {
 		s.begun = true
-		s.tail = append(s.tail, `,"modelVersion":`...)
-		s.tail = jsonwire.AppendString(s.tail, s.start.Model)
-		s.tail = append(s.tail, `,"responseId":`...)
-		s.tail = jsonwire.AppendString(s.tail, s.start.ID)
-		s.tail = append(s.tail, '}')
+		s.suffix = append(s.suffix, `,"modelVersion":`...)
+		s.suffix = jsonwire.AppendString(s.suffix, s.start.Model)
+		s.suffix = append(s.suffix, `,"responseId":`...)
+		s.suffix = jsonwire.AppendString(s.suffix, s.start.ID)
+		s.suffix = append(s.suffix, '}')
 	}
 	return dst
 }
 
-// endPiece ends the piece that is being written, if there is one.
-func (s *stream) endPiece(dst []byte) []byte {
-	if s.at < 0 {
+// endChunk ends the chunk that is being written, if there is one.
+func (s *stream) endChunk(dst []byte) []byte {
+	if s.current < 0 {
 		return dst
 	}
-	k := s.at
-	if s.candidates[k].callless() {
-		s.said[k].fresh = false // a call may come yet
+	k := s.current
+	if s.candidates[k].isMissingCalls() {
+		s.progress[k].stopPending = false // a tool call may follow
 	}
-	// Without counts of a server the candidate ends in a chunk of its own: an
-	// estimate may follow, and no chunk may follow its finishReason.
-	ends := s.said[k].fresh && (!s.framed || counted(&s.usage))
+	// If the server has not sent usage, the candidate ends in a separate chunk: an
+	// estimate may follow, and no chunk may follow the finishReason.
+	ends := s.progress[k].stopPending && (!s.hasFrames || hasUsage(&s.usage))
 	if ends {
 		dst = s.appendCarrier(dst, k)
 	}
-	s.at = -1
+	s.current = -1
 	dst = append(dst, "]}"...)
 	if ends {
 		dst = s.appendStop(dst, k)
@@ -387,11 +390,11 @@ func (s *stream) endPiece(dst []byte) []byte {
 	return s.appendRest(dst)
 }
 
-// appendStop appends why a candidate ends.
+// appendStop appends the finishReason and finishMessage of a candidate.
 func (s *stream) appendStop(dst []byte, k int) []byte {
 	var to Candidate
-	s.end(k, &to, s.note)
-	s.said[k].fresh, s.said[k].word = false, to.FinishReason
+	s.endCandidate(k, &to, s.report)
+	s.progress[k].stopPending, s.progress[k].finishReason = false, to.FinishReason
 	dst = jsonwire.AppendString(append(dst, `,"finishReason":`...), to.FinishReason)
 	if to.FinishMessage != "" {
 		dst = jsonwire.AppendString(append(dst, `,"finishMessage":`...), to.FinishMessage)
@@ -399,37 +402,38 @@ func (s *stream) appendStop(dst []byte, k int) []byte {
 	return dst
 }
 
-// appendIndex appends which candidate it was, and what was held back for it.
+// appendIndex appends the index of a candidate and its stored members.
 func (s *stream) appendIndex(dst []byte, k int) []byte {
 	c := &s.candidates[k]
-	c.ground(s.note)
+	c.flushGrounding(s.report)
 	dst = jsonwire.AppendInt(append(dst, `,"index":`...), int64(c.index))
-	dst = appendHeld(dst, c.members, candidateMember)
+	dst = appendHeldMembers(dst, c.members, isCandidateMember)
 	c.members = c.members[:0]
 	return dst
 }
 
-// appendRest appends what a piece has beside its candidates.
+// appendRest appends the members of a chunk after its candidates.
 func (s *stream) appendRest(dst []byte) []byte {
-	dst = appendHeld(dst, s.members, func(name string) bool { return name != "promptFeedback" && responseMember(name) })
+	dst = appendHeldMembers(dst, s.members, func(name string) bool { return name != "promptFeedback" && isResponseMember(name) })
 	s.members = s.members[:0]
-	if s.unsaid = false; s.recount {
-		s.recount = false
-		if s.counts = s.counts[:0]; counted(&s.usage) {
+	if s.usagePending = false; s.countsStale {
+		s.countsStale = false
+		if s.counts = s.counts[:0]; hasUsage(&s.usage) {
 			s.counts = appendUsage(append(s.counts, `,"usageMetadata":`...), &s.usage)
 		}
 	}
-	// In every chunk, as the vendor does: some clients add the latest once more
-	// for each chunk without.
+	// Every chunk has usageMetadata, as the vendor's do: some clients add the latest
+	// usage again for each chunk without it.
 	dst = append(dst, s.counts...)
-	dst = append(dst, s.tail...)
+	dst = append(dst, s.suffix...)
 	if s.framing == inEvents {
 		dst = append(dst, "\r\n\r\n"...)
 	}
 	return dst
 }
 
-func appendHeld(dst []byte, list handler.Members, skip func(string) bool) []byte {
+// appendHeldMembers appends the members for which skip is false.
+func appendHeldMembers(dst []byte, list handler.Members, skip func(string) bool) []byte {
 	for i := range list {
 		if m := &list[i]; !skip(m.Name) {
 			dst = append(jsonwire.AppendString(append(dst, ','), m.Name), ':')
@@ -439,58 +443,58 @@ func appendHeld(dst []byte, list handler.Members, skip func(string) bool) []byte
 	return dst
 }
 
-// finish appends what has not been said yet.
+// finish appends everything that is pending at the end of the response.
 func (s *stream) finish(dst []byte) []byte {
-	s.lostCounts(s.note)
-	s.place(0) // of an answer that says nothing
-	for k := range s.said {
-		dst = s.lastCall(dst, k, s.candidates[k].stop.Reason)
+	s.reportCounts(s.report)
+	s.slotFor(0) // a response without events has one candidate
+	for k := range s.progress {
+		dst = s.flushWaiting(dst, k, s.candidates[k].stop.Reason)
 	}
-	dst = s.endPiece(dst)
-	if !s.spoken && (s.blocked || blocked(s.members.Get("promptFeedback"))) {
+	dst = s.endChunk(dst)
+	if !s.hasParts && (s.blocked || isBlocked(s.members.Get("promptFeedback"))) {
 		return s.appendBlocked(dst)
 	}
-	if !s.due() {
+	if !s.hasPending() {
 		return dst
 	}
-	dst = append(s.beginPiece(dst), `{"candidates":[`...)
+	dst = append(s.beginChunk(dst), `{"candidates":[`...)
 	some := false
-	for k := range s.said {
-		if s.dueOf(k) {
+	for k := range s.progress {
+		if s.candidatePending(k) {
 			dst = s.appendEnd(dst, k, some)
 			some = true
 		}
 	}
-	if !some { // only usage is due
+	if !some { // only usage is pending
 		dst = s.appendEnd(dst, 0, false)
 	}
 	return s.appendRest(append(dst, ']'))
 }
 
-// due reports whether anything is left to be said.
-func (s *stream) due() bool {
-	due := s.unsaid || len(s.members) > 0
-	for k := range s.said {
-		due = due || s.dueOf(k)
+// hasPending reports whether anything is pending.
+func (s *stream) hasPending() bool {
+	due := s.usagePending || len(s.members) > 0
+	for k := range s.progress {
+		due = due || s.candidatePending(k)
 	}
 	return due
 }
 
-// dueOf reports whether anything is left to be said of a candidate.
-func (s *stream) dueOf(k int) bool {
+// candidatePending reports whether anything is pending for a candidate.
+func (s *stream) candidatePending(k int) bool {
 	c := &s.candidates[k]
-	return s.said[k].word == "" || len(c.members) > 0 || c.grounds.pending() > 0 || s.said[k].thoughts.NeedsCarrier()
+	return s.progress[k].finishReason == "" || len(c.members) > 0 || c.grounding.pending() > 0 || s.progress[k].state.NeedsCarrier()
 }
 
-// appendEnd appends how a candidate ends.
+// appendEnd appends the end of a candidate.
 func (s *stream) appendEnd(dst []byte, k int, comma bool) []byte {
 	if comma {
 		dst = append(dst, ',')
 	}
-	if sig := s.takeCarried(k); sig.Data != "" {
+	if sig := s.takeState(k); sig.Data != "" {
 		dst = append(dst, `{"content":{"role":"model","parts":[{"text":"","thoughtSignature":`...)
 		dst = append(jsonwire.AppendString(dst, sig.Data), "}]}"...)
-	} else if s.spoken {
+	} else if s.hasParts {
 		dst = append(dst, `{"content":{"role":"model","parts":[{"text":""}]}`...)
 	} else {
 		dst = append(dst, `{"content":{"role":"model"}`...)
@@ -498,25 +502,183 @@ func (s *stream) appendEnd(dst []byte, k int, comma bool) []byte {
 	return append(s.appendIndex(s.appendStop(dst, k), k), '}')
 }
 
-// appendBlocked appends an answer to a prompt that was blocked.
+// appendBlocked appends the chunk for a blocked prompt, which has no candidates.
 func (s *stream) appendBlocked(dst []byte) []byte {
-	if s.blocked && !s.unsaid {
+	if s.blocked && !s.usagePending {
 		return dst
 	}
-	dst = append(s.beginPiece(dst), '{')
+	dst = append(s.beginChunk(dst), '{')
 	from := len(dst)
 	dst = s.appendRest(dst)
-	// There is always something behind the comma.
+	// appendRest begins with a comma.
 	return append(dst[:from], dst[from+1:]...)
 }
 
 const (
-	maxHeld       = 32 << 20 // bytes of the arguments of calls that are not whole yet
-	maxKept       = 16 << 10 // bytes of members, which then go out with an empty text
-	maxCandidates = 1000
+	maxHeldArguments = 32 << 20 // bytes of arguments of incomplete tool calls
+	maxHeldMembers   = 16 << 10 // bytes of members; more are written with an empty text
+	maxCandidates    = 1000
 )
 
-var errCandidates = &upstream.Error{Code: upstream.CodeBadGateway, Err: errors.New("generatecontent: too many candidates")}
+var errTooManyCandidates = &upstream.Error{Code: upstream.CodeBadGateway, Err: errors.New("generatecontent: the response has too many candidates")}
 
-var errHeld = &upstream.Error{Code: upstream.CodeBadGateway,
-	Err: errors.New("generatecontent: the arguments of calls are over " + strconv.Itoa(maxHeld>>20) + " MiB")}
+var errArgumentsTooLarge = &upstream.Error{Code: upstream.CodeBadGateway,
+	Err: errors.New("generatecontent: the tool arguments exceed " + strconv.Itoa(maxHeldArguments>>20) + " MiB")}
+
+// U+2028 and U+2029 in UTF-8 begin with separatorPrefix. Their last bytes differ in one
+// bit.
+const (
+	separatorPrefix = "\xe2\x80"
+	lineSeparator   = 0xa8
+)
+
+// escapeSeparators escapes U+2028 and U+2029 in dst[from:]. JSON allows them, but the
+// parser in some agents ends a line at them and then fails.
+func (s *stream) escapeSeparators(dst []byte, from int) []byte {
+	if s.framing != inEvents {
+		return dst
+	}
+	count := 0
+	for rest := dst[from:]; ; {
+		i := bytes.Index(rest, []byte(separatorPrefix))
+		if i < 0 {
+			break
+		}
+		rest = rest[i+len(separatorPrefix):]
+		if len(rest) > 0 && rest[0]&^1 == lineSeparator {
+			count++
+		}
+	}
+	if count == 0 {
+		return dst
+	}
+	// Working backward moves each byte once.
+	i, to := len(dst), len(dst)+3*count
+	dst = slices.Grow(dst, 3*count)[:to]
+	for i < to {
+		if i-3 >= from && string(dst[i-3:i-1]) == separatorPrefix && dst[i-1]&^1 == lineSeparator {
+			digit := '8' + dst[i-1]&1
+			i, to = i-3, to-6
+			copy(dst[to:], `\u202`)
+			dst[to+5] = digit
+			continue
+		}
+		i, to = i-1, to-1
+		dst[to] = dst[i]
+	}
+	return dst
+}
+
+// canPassFrame reports whether a frame can be written verbatim in place of its events. The
+// frame must be a chunk of this format and belong to the response that the client
+// receives, and nothing may be pending before it.
+func (s *stream) canPassFrame(f *upstream.Frame, events []upstream.Event) bool {
+	if f.Format != Format || f.Complete {
+		return false
+	}
+	own := s.verbatimStart
+	for k := range s.progress {
+		if s.progress[k].state.NeedsCarrier() {
+			return false
+		}
+	}
+	for i := range s.open {
+		b := &s.open[i]
+		if !b.verbatim && (b.kind == wholeBlock || b.extra != nil || b.signature.Data != "" || !b.tail.Empty()) {
+			return false
+		}
+	}
+	for i := range events {
+		if events[i].Candidate >= maxCandidates {
+			return false
+		}
+		switch e := &events[i]; e.Kind {
+		case upstream.EventStart:
+			if s.begun {
+				return false
+			}
+			own = true
+		case upstream.EventText, upstream.EventClose:
+			own = own && (s.find(e.Block) != nil || opensIn(events[:i], e.Block))
+		case upstream.EventInput:
+			b := s.find(e.Block)
+			own = own && (b != nil && b.verbatim || opensIn(events[:i], e.Block))
+		case upstream.EventStop:
+			own = own && !s.candidates[s.slotFor(e.Candidate)].broken // otherwise finishReason replaces the reason
+		}
+	}
+	return own
+}
+
+// opensIn reports whether one of the events opens a block.
+func opensIn(events []upstream.Event, block int) bool {
+	for i := range events {
+		if events[i].Kind == upstream.EventOpen && events[i].Block == block {
+			return true
+		}
+	}
+	return false
+}
+
+// appendVerbatim appends a frame and updates the state.
+func (s *stream) appendVerbatim(dst []byte, f *upstream.Frame, events []upstream.Event) []byte {
+	for i := range events {
+		s.track(&events[i])
+	}
+	for _, data := range f.Preceding {
+		dst = s.appendFrame(dst, data)
+	}
+	return s.appendFrame(dst, f.Data)
+}
+
+// appendFrame appends a chunk of the vendor.
+func (s *stream) appendFrame(dst []byte, data string) []byte {
+	dst = s.beginChunk(dst)
+	if strings.ContainsAny(data, "\r\n") {
+		dst = jsonwire.AppendCompact(dst, data)
+	} else {
+		dst = append(dst, data...)
+	}
+	if s.framing == inEvents {
+		dst = append(dst, "\r\n\r\n"...)
+	}
+	return dst
+}
+
+// track updates the state for an event whose frame is written verbatim.
+func (s *stream) track(e *upstream.Event) {
+	switch e.Kind {
+	case upstream.EventStart:
+		id, model := s.start.ID, s.start.Model
+		s.start, s.verbatimStart = *e.Start, true
+		if s.start.ID == "" {
+			s.start.ID = id
+		}
+		if s.start.Model == "" {
+			s.start.Model = model
+		}
+	case upstream.EventUsage:
+		s.usage, s.usagePending, s.countsStale = *e.Usage, false, true
+	case upstream.EventStop:
+		k := s.slotFor(e.Candidate)
+		s.candidates[k].stop = *e.Stop
+		s.progress[k].finishReason, _ = s.candidates[k].finishReason(func(*loss.Rule) {})
+		s.blocked = s.blocked || strings.Contains(e.Stop.Details, "promptFeedback")
+	case upstream.EventOpen:
+		b := s.addBlock(e)
+		b.verbatim, s.hasParts = true, true
+		switch e.Part.(type) {
+		case *content.ToolUse:
+			s.candidates[b.slot].calls++
+			b.kind = wholeBlock
+		case *content.Text:
+			b.kind = textBlock
+		case *content.Thinking:
+			b.kind = thinkingBlock
+		default:
+			b.kind = wholeBlock
+		}
+	case upstream.EventClose:
+		s.removeBlock(e.Block)
+	}
+}

@@ -11,8 +11,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// BenchmarkStreamEvent encodes one event after another. V is what gjson.Valid
-// takes for the data of the event that comes out.
+// BenchmarkStreamEvent encodes one event after another. V is the time that gjson.Valid
+// needs for the data of the encoded event.
 func BenchmarkStreamEvent(b *testing.B) {
 	call := &content.ToolUse{ID: "fc-1", Name: "read_file", Input: `{"path":"/src/main.go","limit":200}`}
 	for _, bb := range []struct {
@@ -35,7 +35,7 @@ func BenchmarkStreamEvent(b *testing.B) {
 	}
 }
 
-// BenchmarkReply writes a whole answer.
+// BenchmarkReply encodes a response that is not a stream.
 func BenchmarkReply(b *testing.B) {
 	reply := &upstream.Response{
 		Start: upstream.Start{ID: "r", Model: "m"},

@@ -10,69 +10,69 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A streamed is a block that is open.
-type streamed struct {
-	in   int // the event's number
-	k, n int // the place of its candidate, and which of that one's parts it is
-	kind blockKind
-	raw  bool // written by the vendor's own frames
+// An openBlock is an open block.
+type openBlock struct {
+	number      int // Block of the events
+	slot, index int // of the candidate, and of the part in the candidate
+	kind        blockKind
+	verbatim    bool // written by verbatim frames
 
-	part      content.Part   // what a whole block opened with
-	input     *codec.Builder // the arguments of a call that come in pieces
-	waits     bool           // a call that closed, but may have been cut: see lastCall
-	extra     *content.Extra // of a text, to be said with its first piece
-	signature content.Signature
-	phase     content.Signature // of a text: the signature of another vendor that signature encodes
-	tail      handler.PartialRune
-	cites     []content.Citation
-	citesSize int     // bytes
-	over      bool    // some were too many
-	told      segment // of a text
+	part             content.Part   // of a wholeBlock: the part of the EventOpen
+	input            *codec.Builder // arguments of EventInput
+	waiting          bool           // a tool call that closed but may have been cut; see flushWaiting
+	extra            *content.Extra // of a text: written with its first piece
+	signature        content.Signature
+	foreignSignature content.Signature // of a text: the signature of another vendor that signature carries
+	tail             handler.PartialRune
+	citations        []content.Citation
+	citationBytes    int     // size of citations
+	citationsDropped bool    // citations were dropped
+	span             segment // of a text
 }
 
 type blockKind uint8
 
 const (
-	noBlock      blockKind = iota // one that cannot be said
-	textBlock                     // goes out as it comes
-	thoughtBlock                  // likewise
-	wholeBlock                    // goes out when it is closed
+	droppedBlock  blockKind = iota // cannot be represented
+	textBlock                      // written when it arrives
+	thinkingBlock                  // written when it arrives
+	wholeBlock                     // written when it closes
 )
 
 // find returns the open block with the given number.
-func (s *stream) find(block int) *streamed {
+func (s *stream) find(block int) *openBlock {
 	for i := range s.open {
-		if s.open[i].in == block {
+		if s.open[i].number == block {
 			return &s.open[i]
 		}
 	}
 	return nil
 }
 
-// begins notes a block that opens.
-func (s *stream) begins(e *upstream.Event) *streamed {
-	k := s.place(e.Candidate)
-	s.open = append(s.open, streamed{in: e.Block, k: k, n: s.said[k].parts})
-	s.said[k].parts++
-	s.said[k].newest = e.Block
+// addBlock adds the block of an EventOpen.
+func (s *stream) addBlock(e *upstream.Event) *openBlock {
+	k := s.slotFor(e.Candidate)
+	s.open = append(s.open, openBlock{number: e.Block, slot: k, index: s.progress[k].blocks})
+	s.progress[k].blocks++
+	s.progress[k].newest = e.Block
 	return &s.open[len(s.open)-1]
 }
 
-// opened begins a block. What a text opened with is its first piece.
-func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
-	dst = s.lastCall(dst, s.place(e.Candidate), "")
-	b := s.begins(e)
-	lost := func(r *loss.Rule) { s.lose(b, r) }
+// openEvent opens a block. The text of the opening part is the first piece.
+func (s *stream) openEvent(dst []byte, e *upstream.Event) []byte {
+	dst = s.flushWaiting(dst, s.slotFor(e.Candidate), "")
+	b := s.addBlock(e)
+	lost := func(r *loss.Rule) { s.reportBlock(b, r) }
 	switch p := e.Part.(type) {
 	case *content.Text:
 		b.kind = textBlock
 		c := *p
-		hints(&c.Cache, &c.Extra, &c.Signature, lost)
-		b.extra, b.signature, b.phase = c.Extra, c.Signature, p.Signature
+		dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+		b.extra, b.signature, b.foreignSignature = c.Extra, c.Signature, p.Signature
 		for i := range p.Citations {
-			s.cite(b, &p.Citations[i])
+			s.addCitation(b, &p.Citations[i])
 		}
-		return s.piece(dst, b, c.Text, nil)
+		return s.appendText(dst, b, c.Text, nil)
 	case *content.Thinking:
 		return s.openThinking(dst, b, p)
 	}
@@ -80,26 +80,25 @@ func (s *stream) opened(dst []byte, e *upstream.Event) []byte {
 	return dst
 }
 
-// text appends more of a text.
-func (s *stream) text(dst []byte, e *upstream.Event) []byte {
+// textEvent appends a piece of text or thinking.
+func (s *stream) textEvent(dst []byte, e *upstream.Event) []byte {
 	b := s.find(e.Block)
-	if b == nil || b.kind != textBlock && b.kind != thoughtBlock {
+	if b == nil || b.kind != textBlock && b.kind != thinkingBlock {
 		return dst
 	}
-	if b.kind == thoughtBlock && !b.raw {
+	if b.kind == thinkingBlock && !b.verbatim {
 		s.appendThinking(b, e.Text)
 	}
 	x := e.Extra
 	if x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
-		codec.UnsupportedOfPart(x, func(r *loss.Rule) { s.lose(b, r) })
+		codec.UnsupportedOfPart(x, func(r *loss.Rule) { s.reportBlock(b, r) })
 		x = nil
 	}
-	return s.piece(dst, b, e.Text, x)
+	return s.appendText(dst, b, e.Text, x)
 }
 
-// piece appends a piece of a text with the members of x, if that says
-// anything.
-func (s *stream) piece(dst []byte, b *streamed, text string, x *content.Extra) []byte {
+// appendText appends a piece of text with the members of x, unless both are empty.
+func (s *stream) appendText(dst []byte, b *openBlock, text string, x *content.Extra) []byte {
 	text = b.tail.Join(text)
 	if text == "" && x == nil {
 		return dst
@@ -111,12 +110,12 @@ func (s *stream) piece(dst []byte, b *streamed, text string, x *content.Extra) [
 	return append(dst, '}')
 }
 
-// beginText appends a part of a text block but for its end.
-func (s *stream) beginText(dst []byte, b *streamed, text string) []byte {
-	dst = append(s.part(dst, b.k), `{"text":`...)
-	s.said[b.k].joins(b, text)
+// beginText appends a text part without its closing brace.
+func (s *stream) beginText(dst []byte, b *openBlock, text string) []byte {
+	dst = append(s.beginPart(dst, b.slot), `{"text":`...)
+	s.progress[b.slot].addText(b, text)
 	dst = jsonwire.AppendString(dst, text)
-	if b.kind == thoughtBlock {
+	if b.kind == thinkingBlock {
 		dst = append(dst, `,"thought":true`...)
 	}
 	if b.extra != nil {
@@ -126,14 +125,14 @@ func (s *stream) beginText(dst []byte, b *streamed, text string) []byte {
 	return dst
 }
 
-// input holds back more of a call's arguments.
-func (s *stream) input(e *upstream.Event) {
+// inputEvent stores a piece of tool arguments.
+func (s *stream) inputEvent(e *upstream.Event) {
 	b := s.find(e.Block)
-	if b == nil || b.kind != wholeBlock || b.raw {
+	if b == nil || b.kind != wholeBlock || b.verbatim {
 		return
 	}
-	if s.held += len(e.Text); s.held > maxHeld {
-		s.err = errHeld
+	if s.heldArguments += len(e.Text); s.heldArguments > maxHeldArguments {
+		s.err = errArgumentsTooLarge
 		return
 	}
 	if b.input == nil {
@@ -142,95 +141,95 @@ func (s *stream) input(e *upstream.Event) {
 	b.input.Add(e.Text)
 }
 
-// signature keeps the signature of a block until it is closed. If it comes
-// later than that, it stands on an empty text.
-func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
+// signatureEvent stores the signature of an open block. It writes the signature of a closed
+// block on an empty text.
+func (s *stream) signatureEvent(dst []byte, e *upstream.Event) []byte {
 	b := s.find(e.Block)
 	late := b == nil
 	for i := range s.closed {
-		if late && b == nil && s.closed[i].in == e.Block {
+		if late && b == nil && s.closed[i].number == e.Block {
 			b = &s.closed[i]
 		}
 	}
 	if b == nil {
 		return dst
 	}
-	if b.kind == thoughtBlock && s.signThinking(b, *e.Signature) {
+	if b.kind == thinkingBlock && s.signThinking(b, *e.Signature) {
 		return dst
 	}
-	sig := answerSignature(*e.Signature, func(r *loss.Rule) { s.lose(b, r) })
+	sig := toResponseSignature(*e.Signature, func(r *loss.Rule) { s.reportBlock(b, r) })
 	switch {
-	case b.kind == noBlock || sig.Data == "" && late:
+	case b.kind == droppedBlock || sig.Data == "" && late:
 		return dst
-	case !late && !b.raw:
-		b.signature, b.phase = sig, *e.Signature
+	case !late && !b.verbatim:
+		b.signature, b.foreignSignature = sig, *e.Signature
 		return dst
 	case b.kind == wholeBlock:
-		s.lose(b, unsaidLate)
+		s.reportBlock(b, lossLateSignature)
 	}
-	b.phase = *e.Signature
-	return s.sign(dst, b, "", sig)
+	b.foreignSignature = *e.Signature
+	return s.appendSigned(dst, b, "", sig)
 }
 
-// sign appends a part of a text, or an empty one, that bears a signature.
-func (s *stream) sign(dst []byte, b *streamed, text string, sig content.Signature) []byte {
+// appendSigned appends a text part with a signature. text may be empty.
+func (s *stream) appendSigned(dst []byte, b *openBlock, text string, sig content.Signature) []byte {
 	dst = append(s.beginText(dst, b, text), `,"thoughtSignature":`...)
 	if b.kind == textBlock {
-		s.said[b.k].thoughts.CopyTextSignature(b.n, b.phase, &s.room)
+		s.progress[b.slot].state.CopyTextSignature(b.index, b.foreignSignature, &s.stateBudget)
 	}
-	s.said[b.k].kind = noBlock // what is signed stays by itself
+	s.progress[b.slot].kind = droppedBlock // no text is joined to a signed part
 	return append(jsonwire.AppendString(dst, sig.Data), '}')
 }
 
-// closes ends a block.
-func (s *stream) closes(dst []byte, block int) []byte {
+// closeEvent closes a block.
+func (s *stream) closeEvent(dst []byte, block int) []byte {
 	b := s.find(block)
 	if b == nil {
 		return dst
 	}
 	switch rest := b.tail.Flush(); {
-	case b.raw || b.kind == noBlock:
+	case b.verbatim || b.kind == droppedBlock:
 	case b.kind == wholeBlock:
 		p := b.complete()
-		if block == s.said[b.k].newest && codec.NotStarted(p, content.StopMaxTokens) {
-			b.waits = true
+		if block == s.progress[b.slot].newest && codec.NotStarted(p, content.StopMaxTokens) {
+			b.waiting = true
 			return dst
 		}
-		dst = s.whole(dst, b, p)
+		dst = s.appendPart(dst, b, p)
 	case b.signature.Data != "":
-		dst = s.sign(dst, b, rest, b.signature)
+		dst = s.appendSigned(dst, b, rest, b.signature)
 	case rest != "" || b.extra != nil:
 		dst = append(s.beginText(dst, b, rest), '}')
 	}
-	s.cited(b)
-	s.forget(block)
+	s.flushCitations(b)
+	s.removeBlock(block)
 	return dst
 }
 
-// lastCall appends the call that waits for what follows it, if a candidate has
-// one: without arguments it may have been cut before they began. If it was, it is
-// left out.
-func (s *stream) lastCall(dst []byte, k int, ended content.StopReason) []byte {
-	b := s.find(s.said[k].newest)
-	if b == nil || b.k != k || !b.waits {
+// flushWaiting appends the waiting tool call of a candidate, if it has one. A tool call
+// without arguments waits, because the response may have been cut before they began. If
+// ended reports that it was cut, the tool call is dropped.
+func (s *stream) flushWaiting(dst []byte, k int, ended content.StopReason) []byte {
+	b := s.find(s.progress[k].newest)
+	if b == nil || b.slot != k || !b.waiting {
 		return dst
 	}
 	if p := b.complete(); codec.NotStarted(p, ended) {
-		s.lose(b, unsaidCut)
+		s.reportBlock(b, lossCutCall)
 	} else {
-		dst = s.whole(dst, b, p)
+		dst = s.appendPart(dst, b, p)
 	}
-	s.forget(b.in)
+	s.removeBlock(b.number)
 	return dst
 }
 
-// whole appends a block that was held back, p being all of it.
-func (s *stream) whole(dst []byte, b *streamed, p content.Part) []byte {
-	p = forAnswer(p, func(r *loss.Rule) {
-		s.lose(b, r)
-		if unmade(r) {
-			s.candidates[b.k].broken = true
-			s.said[b.k].word = ""
+// appendPart appends p, the complete part of a block.
+func (s *stream) appendPart(dst []byte, b *openBlock, p content.Part) []byte {
+	p = toResponsePart(p, func(r *loss.Rule) {
+		s.reportBlock(b, r)
+		if isBrokenCall(r) {
+			s.candidates[b.slot].broken = true
+			s.progress[b.slot].finishReason = ""
 		}
 	})
 	if p == nil {
@@ -238,26 +237,26 @@ func (s *stream) whole(dst []byte, b *streamed, p content.Part) []byte {
 	}
 	t, ok := p.(*content.ToolUse)
 	if ok {
-		s.candidates[b.k].calls++
+		s.candidates[b.slot].calls++
 	}
-	if ok && t.Signature.Data == "" { // a copy
-		if t.Signature = s.takeCarried(b.k); t.Signature.Data == "" {
-			t.Signature = s.unsignedCall(b.k)
+	if ok && t.Signature.Data == "" { // t is a copy
+		if t.Signature = s.takeState(b.slot); t.Signature.Data == "" {
+			t.Signature = s.unsignedCall(b.slot)
 		}
 	} else if ok {
-		dst = s.appendCarrier(dst, b.k)
-		s.said[b.k].thoughts.DropCopies(&s.room)
+		dst = s.appendCarrier(dst, b.slot)
+		s.progress[b.slot].state.DropCopies(&s.stateBudget)
 	}
 	s.scratch.Reset()
 	e := newEncoder(&s.scratch)
-	e.part(p) // forAnswer leaves nothing that cannot be written
-	s.said[b.k].told++
-	s.said[b.k].kind = noBlock
-	return appendOneLine(s.part(dst, b.k), s.scratch.Bytes())
+	e.part(p) // cannot fail after toResponsePart
+	s.progress[b.slot].parts++
+	s.progress[b.slot].kind = droppedBlock
+	return appendOneLine(s.beginPart(dst, b.slot), s.scratch.Bytes())
 }
 
-// complete returns the part with what came after it was opened.
-func (b *streamed) complete() content.Part {
+// complete returns the part with the signature and arguments that followed it.
+func (b *openBlock) complete() content.Part {
 	p := b.part
 	if b.signature.Data != "" {
 		p = envelope.WithSignature(p, b.signature)
@@ -277,24 +276,24 @@ func (b *streamed) complete() content.Part {
 	return p
 }
 
-// forget notes that a block is closed.
-func (s *stream) forget(block int) {
+// removeBlock moves an open block to closed.
+func (s *stream) removeBlock(block int) {
 	for i := range s.open {
-		if s.open[i].in == block {
+		if s.open[i].number == block {
 			b := s.open[i]
 			if b.input != nil {
-				s.held -= b.input.Len()
+				s.heldArguments -= b.input.Len()
 			}
-			s.said[b.k].thoughts.Close(block)
-			if old := &s.closed[len(s.closed)-1]; old.in >= 0 {
-				s.said[old.k].thoughts.DropIfUnsigned(old.in, &s.room)
+			s.progress[b.slot].state.Close(block)
+			if old := &s.closed[len(s.closed)-1]; old.number >= 0 {
+				s.progress[old.slot].state.DropIfUnsigned(old.number, &s.stateBudget)
 			}
-			b.part, b.input, b.cites, b.signature, b.phase = nil, nil, nil, content.Signature{}, content.Signature{}
+			b.part, b.input, b.citations, b.signature, b.foreignSignature = nil, nil, nil, content.Signature{}, content.Signature{}
 			copy(s.closed[1:], s.closed[:])
 			s.closed[0] = b
 			last := len(s.open) - 1
 			copy(s.open[i:], s.open[i+1:])
-			s.open[last] = streamed{}
+			s.open[last] = openBlock{}
 			s.open = s.open[:last]
 			return
 		}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
@@ -57,7 +57,7 @@ func checkSlowly(t *testing.T, f framing, up upstream.Func) {
 	want, _ := drive(t, f, up)
 	for pings := 1; pings <= 3; pings++ {
 		got, _ := driveSlowly(t, f, up, pings)
-		_, err := hear(f, got)
+		_, err := receive(f, got)
 		if f == inArray {
 			got = strings.ReplaceAll(got, "\r\n\r\n", "")
 		} else {
@@ -73,9 +73,9 @@ func checkSlowly(t *testing.T, f framing, up upstream.Func) {
 var keepAlive = regexp.MustCompile(`(?m)^(data: ) +`)
 
 // mustHear reads a stream to its end.
-func mustHear(t *testing.T, f framing, stream string) (*heard, map[string]any) {
+func mustHear(t *testing.T, f framing, stream string) (*receivedStream, map[string]any) {
 	t.Helper()
-	h, err := hear(f, stream)
+	h, err := receive(f, stream)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stream)
 	}
@@ -86,10 +86,9 @@ func mustHear(t *testing.T, f framing, stream string) (*heard, map[string]any) {
 	return h, res
 }
 
-// TestReplyIsStream checks that a plain reply is the stream put together, in
-// both framings.
+// TestReplyIsStream checks that a response equals the joined stream, in both framings.
 func TestReplyIsStream(t *testing.T) {
-	for _, tt := range answers {
+	for _, tt := range testResponses {
 		t.Run(tt.name, func(t *testing.T) {
 			reply, err := upstream.Collect(t.Context(), tt.up, &upstream.Request{})
 			if err != nil {
@@ -124,8 +123,8 @@ func TestReplyIsStream(t *testing.T) {
 	}
 }
 
-// grounded tells the segments of a reply as a stream does: without their texts,
-// and in texts that are joined.
+// grounded converts the segments of a response to those of a stream: without their texts,
+// and relative to joined texts.
 func grounded(res map[string]any) map[string]any {
 	list, _ := res["candidates"].([]any)
 	for _, c := range list {
@@ -183,8 +182,7 @@ func checkLosses(t *testing.T, want []string, lost []content.Loss) {
 	}
 }
 
-// TestStreamBytes pins the bytes of a small stream. Every chunk has the latest
-// counts.
+// TestStreamBytes checks the bytes of a small stream. Every chunk has the latest counts.
 func TestStreamBytes(t *testing.T) {
 	up := func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Start(upstream.Start{ID: "r-9", Model: "m", Usage: &content.Usage{Input: 2, CacheRead: 3}})
@@ -222,7 +220,7 @@ func TestStreamBytes(t *testing.T) {
 
 // TestStreamFailure checks the form of a failure: in events a bare object, a
 // blank line and the same object as an event; in an array the last element; and
-// never the end of a whole answer.
+// never the end of a complete response.
 func TestStreamFailure(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -241,7 +239,7 @@ func TestStreamFailure(t *testing.T) {
 			_ = w.Stop(upstream.Stop{Reason: content.StopEnd})
 			return errors.New("secret")
 		}, `{"error":{"code":500,"message":"An internal error has occurred. Please retry.","status":"INTERNAL"}}`},
-		{"calls without end", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		{"unclosed calls", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			c := w.ToolCall("", "f")
 			for range 33 {
 				if err := c.Input(strings.Repeat(" ", 1<<20)); err != nil {
@@ -249,7 +247,7 @@ func TestStreamFailure(t *testing.T) {
 				}
 			}
 			return nil
-		}, `{"error":{"code":502,"message":"The upstream gave no usable answer.","status":"UNAVAILABLE"}}`},
+		}, `{"error":{"code":502,"message":"The upstream returned an invalid response.","status":"UNAVAILABLE"}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events, _ := drive(t, inEvents, tt.up)
@@ -269,12 +267,12 @@ func TestStreamFailure(t *testing.T) {
 	}
 }
 
-// TestPieces checks how events that come together are told together.
+// TestPieces checks how a batch of events is combined in chunks.
 func TestPieces(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		up   upstream.Func
-		want []string // the candidates of each piece
+		want []string // the candidates of each chunk
 	}{
 		{"together", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			return w.Send([]upstream.Event{
@@ -309,7 +307,7 @@ func TestPieces(t *testing.T) {
 			})
 		}, []string{`[{"content":{"role":"model","parts":[{"text":"391"},{"text":"","thoughtSignature":"+/8="}]},"index":0}]`,
 			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]`}},
-		{"news of one name", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		{"repeated member", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			return w.Send([]upstream.Event{
 				{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"a":1}}`)},
 				{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"b":2}}`)},
@@ -334,8 +332,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestPings checks the bytes of keep-alives: between events they are the beginning of
-// the next one, which anything that is written later continues.
+// TestPings checks the bytes of keep-alives: between events they are the start of the next
+// event, which later output continues.
 func TestPings(t *testing.T) {
 	const (
 		tail    = `,"modelVersion":"m","responseId":"r"}` + "\r\n\r\n"
@@ -367,8 +365,8 @@ func TestPings(t *testing.T) {
 		{"several", []any{3, text}, false, "data:   " + a + "data: " + end},
 		{"between events and before the end", []any{text, 1, []upstream.Event{{Kind: upstream.EventText, Text: "a"}}, 2}, false,
 			"data: " + a + "data: " + a + "data:  " + end},
-		{"a batch without a piece", []any{1, []upstream.Event{start}, 1, text}, false, "data:  " + a + "data: " + end},
-		{"two pieces in a batch", []any{2, both}, false, "data:  " + a + "data: " + strings.Replace(strings.Replace(a, `"a"`, `"b"`, 1), `:0}`, `:1}`, 1) +
+		{"batch without a chunk", []any{1, []upstream.Event{start}, 1, text}, false, "data:  " + a + "data: " + end},
+		{"two chunks in a batch", []any{2, both}, false, "data:  " + a + "data: " + strings.Replace(strings.Replace(a, `"a"`, `"b"`, 1), `:0}`, `:1}`, 1) +
 			"data: " + strings.Replace(end, `]`+tail, `,{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":1}]`+tail, 1)},
 		{"no event", []any{2}, false, "data:  " + nothing},
 		{"the vendor's frames", []any{2, framed(frame, start, text[0]), 2, framed(last, stop)}, false,
@@ -403,14 +401,14 @@ func TestPings(t *testing.T) {
 			if diff := cmp.Diff(tt.want, string(out)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if h, err := hear(inEvents, string(out)); err != nil || (h.failure != nil) != tt.fails {
+			if h, err := receive(inEvents, string(out)); err != nil || (h.failure != nil) != tt.fails {
 				t.Errorf("%v %v", h, err)
 			}
 		})
 	}
 	s := newStream(inArray, "r", "m", maxBody)
 	out := s.Ping(s.Events(s.Ping(nil), text))
-	if h, err := hear(inArray, string(s.End(out, nil))); err != nil || len(h.pieces) != 2 || s.ContentType() != "application/json" {
+	if h, err := receive(inArray, string(s.End(out, nil))); err != nil || len(h.pieces) != 2 || s.ContentType() != "application/json" {
 		t.Errorf("%v %v", h, err)
 	}
 }
@@ -430,6 +428,126 @@ func TestStreamAllocates(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, func() { out = s.Events(s.Ping(out[:0]), batch) }); n != 0 {
 				t.Errorf("%s: %v allocations", name, n)
 			}
+		}
+	}
+}
+
+// TestLineSeparators checks that U+2028 and U+2029 are escaped in events, also at their
+// edges, and that nothing else changes.
+func TestLineSeparators(t *testing.T) {
+	const plain = "\u2028\u2028a\u2029 \u2027\u202aé世"
+	for _, tt := range []struct {
+		framing framing
+		want    string
+	}{
+		{inEvents, `\u2028\u2028a\u2029 ` + "\u2027\u202aé世"},
+		{inArray, "\u2028\u2028a\u2029 \u2027\u202aé世"},
+	} {
+		s := newStream(tt.framing, "id", "m", 1<<20)
+		var out []byte
+		sink := upstream.SinkFunc(func(events []upstream.Event) error {
+			out = s.Events(out, events)
+			return nil
+		})
+		err := upstream.Run(t.Context(), upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Text(plain)
+		}), &upstream.Request{}, sink)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(string(out), `"text":"`)
+		text, _, _ = strings.Cut(text, `"`)
+		if diff := cmp.Diff(tt.want, text); diff != "" {
+			t.Errorf("text (-want +got):\n%s", diff)
+		}
+	}
+
+	s := newStream(inEvents, "id", "m", 1<<20)
+	before := "data: \u2028"
+	got := string(s.escapeSeparators([]byte(before+"\u2029x\u2028"), len(before)))
+	if want := before + `\u2029x\u2028`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestStreamBounded checks that a stream limits the memory for pending events.
+func TestStreamBounded(t *testing.T) {
+	for name, flood := range map[string]func(w *upstream.Writer, i int) error{
+		"members": func(w *upstream.Writer, i int) error {
+			return w.Send([]upstream.Event{{Kind: upstream.EventExtra, Extra: extra(fmt.Sprintf(`{"m%d":1}`, i))}})
+		},
+		"members of one name": func(w *upstream.Writer, i int) error {
+			return w.Send([]upstream.Event{{Kind: upstream.EventExtra, Extra: extra(fmt.Sprintf(`{"m":%d}`, i))}})
+		},
+		"stops": func(w *upstream.Writer, i int) error {
+			return w.Stop(upstream.Stop{Reason: content.StopEnd, Extra: extra(`{"m":1}`)})
+		},
+		"blocks":     func(w *upstream.Writer, i int) error { return w.Part(&content.Text{Text: "a"}) },
+		"signatures": func(w *upstream.Writer, i int) error { return w.Signature(signed("c2ln")) },
+		"citations": func(w *upstream.Writer, i int) error {
+			return w.Cite(content.Citation{Kind: content.CiteWeb, URL: fmt.Sprint("https://a.example/", i)})
+		},
+		"cited texts": func(w *upstream.Writer, i int) error {
+			return w.Part(&content.Text{Text: "a", Citations: []content.Citation{{Title: fmt.Sprint(i)}}})
+		},
+		"usage": func(w *upstream.Writer, i int) error { return w.Usage(content.Usage{Input: int64(i)}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStream(inEvents, "r", "m", maxBody)
+			var out []byte
+			maxMemory := 0
+			err := upstream.Run(t.Context(), upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+				for i := range 20_000 {
+					if err := flood(w, i); err != nil {
+						return err
+					}
+				}
+				return nil
+			}), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
+				out = s.Events(out[:0], events)
+				s.Losses()
+				n := len(s.open) + len(s.progress) + len(s.members)
+				for k := range s.candidates {
+					n += len(s.candidates[k].members) + len(s.candidates[k].grounding.known)
+				}
+				for k := range s.open {
+					n += len(s.open[k].citations)
+				}
+				maxMemory = max(maxMemory, n)
+				return s.Err()
+			}))
+			out = s.End(out[:0], nil)
+			if err != nil || maxMemory > 3000 || len(out) > 1<<20 {
+				t.Errorf("%v; %d held, and %d bytes written at the end", err, maxMemory, len(out))
+			}
+		})
+	}
+}
+
+// TestStreamFails checks that exceeding a limit ends the response with an error.
+func TestStreamFails(t *testing.T) {
+	for name, up := range map[string]upstream.Func{
+		"candidates": func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Send([]upstream.Event{{Kind: upstream.EventStop, Candidate: 1 << 30, Stop: &upstream.Stop{}}})
+		},
+		"arguments": func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			a, b := w.ToolCall("", "f"), w.ToolCall("", "g")
+			piece := strings.Repeat(" ", 1<<20)
+			for range 17 {
+				_ = a.Input(piece)
+				if err := b.Input(piece); err != nil {
+					return nil // even if the upstream ignores the error
+				}
+			}
+			return w.Text("not reached")
+		},
+	} {
+		for _, path := range []string{eventsPath, plainPath} {
+			if name == "arguments" && path == plainPath {
+				continue // limited like any response that is not a stream
+			}
+			w := serve(up, "POST", path, smallBody)
+			checkError(t, w, 502, "UNAVAILABLE", "The upstream returned an invalid response.")
 		}
 	}
 }

@@ -94,15 +94,15 @@ type validator struct {
 	path       codec.Path
 	violations content.ViolationList
 
-	base64 int // how many of origin.base64 were passed
+	base64 int // the index of the next text in origin.base64
 	files  int
-	pairs  legal.Pairing // of the calls of the latest turn of the model
+	pairs  legal.Pairing // of the tool calls in the latest model turn
 }
 
 // violation records a violation at the path, followed by names.
 func (v *validator) violation(code content.Code, text string, names ...string) {
 	if v.violations.Len() >= content.MaxViolations {
-		v.violations.Add(code, "", "") // is only counted
+		v.violations.Add(code, "", "") // only counted
 		return
 	}
 	v.violations.Add(code, v.path.At(names...), text)
@@ -192,7 +192,7 @@ func (v *validator) safety() {
 		v.path.Push("safety_settings")
 		v.path.PushIndex(i)
 		if v.parsingReported("category") {
-			// the document has a category that could not be read
+			// parsing reported the category
 		} else if s.Category == "" || slices.Contains(olderCategories, s.Category) {
 			v.violation(content.CodeValue, "element predicate failed: $.category in ("+strings.Join(safetyCategories, ", ")+")")
 		} else if slices.ContainsFunc(list[:i], func(o SafetySetting) bool { return o.Category == s.Category }) {
@@ -201,7 +201,7 @@ func (v *validator) safety() {
 		v.path.Pop()
 		v.path.Pop()
 		if v.violations.Len() > content.MaxViolations {
-			return // very many settings would be compared with each other
+			return // bounds the comparisons
 		}
 	}
 }
@@ -306,14 +306,13 @@ func (v *validator) thinking(t *ThinkingConfig) {
 const (
 	maxFunctions = 512
 	maxName      = 128
-	maxSchema    = 10_000 // steps of a path: more than any document that was parsed has
+	maxSchema    = 10_000 // steps of a path: more than any parsed document has
 )
 
 const textFunctionName = "Invalid function name. It must start with a letter or an underscore, followed by letters, " +
 	"digits, underscores, dots, colons or dashes, at most 128 characters in all."
 
-// tools checks the declarations of functions. Built-in tools were read by their
-// own types.
+// tools checks function declarations. The parser has checked built-in tools.
 func (v *validator) tools() {
 	places := v.r.toolPlaces()
 	if len(places) == 0 {
@@ -352,7 +351,7 @@ func (v *validator) declaration(t *content.Tool, seen map[string]bool) {
 	case !isFunction(t.Name):
 		v.violation(content.CodeValue, textFunctionName, "name")
 	case seen[t.Name]:
-		if v.violations.Len() <= content.MaxViolations { // the text is not for nothing
+		if v.violations.Len() <= content.MaxViolations { // skips the text if it is only counted
 			v.violation(content.CodeConflict, "Duplicate function declaration found: "+codec.Clip(t.Name), "name")
 		}
 	}
@@ -403,7 +402,7 @@ func (v *validator) schemaNode(s jsonwire.Value) {
 	case s.Kind() != jsonwire.Object:
 		return
 	case v.path.Depth() > maxSchema:
-		v.violation(content.CodeLimit, "the schema is nested too deep")
+		v.violation(content.CodeLimit, "the schema is nested too deeply")
 		return
 	}
 	var kind, items, enum, required, anyOf, properties jsonwire.Value
@@ -451,7 +450,7 @@ func (v *validator) schemaNode(s jsonwire.Value) {
 
 // required checks that required properties are defined.
 func (v *validator) required(names, properties jsonwire.Value) {
-	const few = 8 // are found as fast without a table
+	const few = 8 // up to this number a list is as fast as a table
 	var table map[string]bool
 	if names.Len() > few && properties.Len() > few {
 		table = make(map[string]bool, properties.Len())

@@ -61,8 +61,8 @@ func (v *validator) turn(i int, t *content.Turn) {
 		v.part(p, t.Role)
 		v.path.Pop()
 	}
-	// The vendor accepts an empty text, but no part without data. The model may
-	// have said nothing, which Go's SDK writes as such a part.
+	// The vendor accepts an empty text, but not a part without data. Google's Go SDK writes
+	// an empty response of the model as such a part.
 	if t.Role == content.RoleUser && v.r.isMadeUp(i) && isSilent(t.Parts) && !v.isUnclear() {
 		v.path.PushIndex(v.r.original(i, 0))
 		v.violation(content.CodeMissing, textNoData, "data")
@@ -90,7 +90,7 @@ func isSilent(parts []content.Part) bool {
 	return true
 }
 
-// system checks the system instruction, which holds texts.
+// system checks the system instruction, which contains only texts.
 func (v *validator) system() {
 	s := v.r.SystemInstruction
 	if s == nil {
@@ -127,12 +127,12 @@ func (v *validator) part(p content.Part, role content.Role) {
 		v.source(q.Source)
 	case *content.ToolUse:
 		if role == content.RoleUser {
-			v.violation(content.CodeOrder, "function calls are made by the model", "function_call")
+			v.violation(content.CodeOrder, "only the model can make function calls", "function_call")
 		}
 		v.functionName(q.Name, "function_call")
 	case *content.ToolResult:
 		if role == content.RoleAssistant {
-			v.violation(content.CodeOrder, "function responses are given by the user", "function_response")
+			v.violation(content.CodeOrder, "only the user can send function responses", "function_response")
 		}
 		v.path.Push("function_response")
 		v.functionName(q.Name)
@@ -177,14 +177,13 @@ func (v *validator) response(r *content.ToolResult) {
 	}
 }
 
-// pairing checks that the calls of the model are answered in the next turn, all
-// of them and nothing else. What the model says in several turns is one. So is
-// what the user says, but for Strict: the vendor wants all results in one turn,
-// and clients send each in a turn of its own.
+// pairing checks that the turn after function calls has exactly one response for each.
+// Adjacent turns of the model count as one turn. So do adjacent user turns, except under
+// Strict: the vendor requires all responses in one turn, but clients send several.
 func (v *validator) pairing() {
 	turns := v.r.Contents
 	var calls []*content.ToolUse
-	first := 0 // the turn of the first of the calls
+	first := 0 // the turn of the first call
 	for i := 0; i < len(turns); i++ {
 		if turns[i].Role == content.RoleAssistant {
 			for _, p := range turns[i].Parts {
@@ -223,10 +222,10 @@ func (v *validator) turnViolation(turn int, code content.Code, text string) {
 	v.path.Pop()
 }
 
-// results checks the results in the user's turns from first up to end against the
-// calls before them.
+// results checks the results in the user turns from first up to end against the calls
+// before them.
 func (v *validator) results(first, end int, calls []*content.ToolUse) {
-	n, at := 0, first // the results, and the turn of the first of them
+	n, at := 0, first // the number of results, and the turn of the first
 	for i := first; i < end; i++ {
 		for _, p := range v.r.Contents[i].Parts {
 			if r, ok := p.(*content.ToolResult); ok && r != nil {
@@ -251,13 +250,13 @@ func (v *validator) results(first, end int, calls []*content.ToolUse) {
 		parts := v.r.Contents[i].Parts
 		for k, to := range v.pairs.Pair(parts) {
 			r, ok := parts[k].(*content.ToolResult)
-			if !ok || r == nil || r.Name == "" || to >= 0 { // a name that is missing was told
+			if !ok || r == nil || r.Name == "" || to >= 0 { // a missing name has been reported
 				continue
 			}
 			v.path.PushIndex(i)
 			v.path.Push("parts")
 			v.path.PushIndex(v.r.original(i, k))
-			v.violation(content.CodePairing, "the function call turn before has no open call of this function", "function_response", "name")
+			v.violation(content.CodePairing, "the previous function call turn has no call of this function without a response", "function_response", "name")
 			v.path.Pop()
 			v.path.Pop()
 			v.path.Pop()
@@ -268,8 +267,8 @@ func (v *validator) results(first, end int, calls []*content.ToolUse) {
 
 const maxURI = 8 << 10
 
-// minValidated is the length from which the parser records base64 texts that it
-// has validated: to validate them twice would cost more than all other rules.
+// minValidated is the length from which the parser records base64 texts that it has
+// validated. Validating them again would cost more than all other rules.
 const minValidated = 4 << 10
 
 // source checks the source of a file.
@@ -301,8 +300,8 @@ func (v *validator) source(s content.Source) {
 	v.violation(content.CodeMissing, textNoData, "data")
 }
 
-// fileData checks a file that is not in the document. Whether the link leads
-// anywhere, and whether anyone should go there, is for whoever fetches it.
+// fileData checks a file reference. It does not check that the file exists or may be
+// fetched.
 func (v *validator) fileData(uri, mediaType string) {
 	v.path.Push("file_data")
 	defer v.path.Pop()
@@ -344,7 +343,7 @@ func (v *validator) isSupported(t string) bool {
 	return IsSupportedMediaType(t) || slices.Contains(v.rules.MediaTypes, t)
 }
 
-// inline checks a file in the document against its media type and the limits.
+// inline checks inline data against its media type and the limits.
 func (v *validator) inline(s *content.Base64) {
 	good := v.mediaType(s.MediaType)
 	if s.Data == "" {
@@ -391,8 +390,8 @@ func fileText(r *content.FileReport, lim content.Limits) (string, content.Code) 
 	return "the file " + r.Violation.String(), content.CodeMedia
 }
 
-// ruleFor returns how to check base64 data: not again if the parser has
-// validated it. The comparison is cheap because both share their memory.
+// ruleFor returns how to check base64 data. It skips data that the parser has validated.
+// The comparison is fast because both share memory.
 func (v *validator) ruleFor(data string) content.Base64Rule {
 	o := v.r.origin
 	if len(data) < minValidated || o == nil || v.base64 >= len(o.base64) || o.base64[v.base64] != data {

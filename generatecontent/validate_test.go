@@ -28,10 +28,10 @@ func TestValidate(t *testing.T) {
 		{"no contents", `{}`, []string{"missing contents: contents is not specified"}},
 		{"no parts", body(`{"role":"user"},{"role":"user","parts":[]}`, ""), []string{
 			"missing contents[0].parts: contents.parts must not be empty", "missing contents[1].parts: contents.parts must not be empty"}},
-		{"an empty text, which the vendor accepts", body(`{"role":"user","parts":[{"text":""}]},{"role":"model","parts":[{"text":""}]},{"parts":[{"text":""},{"text":""}]}`, ""), nil},
-		{"nothing said", body(`{"parts":[{},{"thought":true}]}`, ""), []string{
+		{"empty text", body(`{"role":"user","parts":[{"text":""}]},{"role":"model","parts":[{"text":""}]},{"parts":[{"text":""},{"text":""}]}`, ""), nil},
+		{"user turn without data", body(`{"parts":[{},{"thought":true}]}`, ""), []string{
 			"missing contents[0].parts[0].data: required oneof field 'data' must have one initialized field"}},
-		{"the model said nothing", body(ask+`,{"role":"model","parts":[{}]},`+ask, ""), nil},
+		{"model turn without data", body(ask+`,{"role":"model","parts":[{}]},`+ask, ""), nil},
 		{"model name", body(ask, `,"model":"models/a?b"`), []string{"value model: unexpected model name format"}},
 		{"longest model name", body(ask, `,"model":"`+strings.Repeat("m", 1024)+`"`), nil},
 		{"long model name", body(ask, `,"model":"`+strings.Repeat("m", 1025)+`"`), []string{"limit model: a model name must not be longer than 1024 bytes"}},
@@ -53,12 +53,12 @@ func TestValidate(t *testing.T) {
 		{"audio and newer images", body(`{"parts":[{"inlineData":{"mimeType":"audio/L16;codec=pcm;rate=24000","data":"AAAA"}},`+
 			`{"inlineData":{"mimeType":"image/heic","data":"AAAA"}}]}`, ""), nil},
 		{"roles of calls", body(`{"parts":[{"functionCall":{"name":""}}]},{"role":"model","parts":[{"functionResponse":{}}]}`, ""), []string{
-			"order contents[0].parts[0].function_call: function calls are made by the model",
+			"order contents[0].parts[0].function_call: only the model can make function calls",
 			"missing contents[0].parts[0].function_call.name: Name cannot be empty.",
-			"order contents[1].parts[0].function_response: function responses are given by the user",
+			"order contents[1].parts[0].function_response: only the user can send function responses",
 			"missing contents[1].parts[0].function_response.name: Name cannot be empty.",
 		}},
-		{"files of results", body(ask+","+callF+`,{"parts":[{"functionResponse":{"name":"f","parts":[{"inlineData":{"mimeType":"image/png","data":"`+gif+`"}}]}}]}`, ""),
+		{"files in results", body(ask+","+callF+`,{"parts":[{"functionResponse":{"name":"f","parts":[{"inlineData":{"mimeType":"image/png","data":"`+gif+`"}}]}}]}`, ""),
 			[]string{"media contents[2].parts[0].function_response.parts[0].inline_data.mime_type: the bytes are not of type image/png but image/gif"}},
 		{"tools", body(ask, `,"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"1a"},{"name":"a.b:c-d"},{"name":"a.b:c-d"},{}]}]`), []string{
 			"value tools[1].function_declarations[0].name: " + textFunctionName,
@@ -102,7 +102,7 @@ func TestValidate(t *testing.T) {
 			"conflict generation_config.thinking_config: You can only set only one of thinking budget and thinking level.",
 			"range generation_config.thinking_config.thinking_budget: thinking_budget must be in the range [-1, 65535]",
 		}},
-		{"parse faults come first and are not repeated", `{"contents":[{"role":"bot","parts":[1]}],"generationConfig":{"topK":"x"}}`, []string{
+		{"parse violations first and not repeated", `{"contents":[{"role":"bot","parts":[1]}],"generationConfig":{"topK":"x"}}`, []string{
 			"value contents[0].role: Please use a valid role: user, model.",
 			"type contents[0].parts[0]: Invalid value at 'contents[0].parts[0]' (" + api + "Part), 1",
 			`type generation_config.top_k: Invalid value at 'generation_config.top_k' (TYPE_INT32), "x"`,
@@ -121,7 +121,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The order of turns. Both messages are the vendor's.
+// TestValidatePairing checks the order of turns. Both messages are the vendor's.
 func TestValidatePairing(t *testing.T) {
 	const (
 		after  = "order contents[2]: Please ensure that function response turn comes immediately after a function call turn."
@@ -134,28 +134,28 @@ func TestValidatePairing(t *testing.T) {
 		want           []string
 	}{
 		{"one", ask + "," + callF + "," + respF, nil},
-		{"parallel, in another order, one id made up", ask + "," + two + "," + twoRes, nil},
-		{"a step told in two turns", ask + "," + callF + "," + callG + "," + twoRes, nil},
+		{"parallel, in another order, one unknown id", ask + "," + two + "," + twoRes, nil},
+		{"results of a step in two turns", ask + "," + callF + "," + callG + "," + twoRes, nil},
 		{"two steps", ask + "," + callF + "," + respF + "," + callF + "," + respF, nil},
 		{"too few", ask + "," + two + "," + respF, []string{"pairing contents[2]: " + textResultCount}},
 		{"split", ask + "," + two + "," + respF + `,{"role":"tool","parts":[{"functionResponse":{"name":"g"}}]},` + ask, nil},
 		{"split, one twice", ask + "," + two + "," + respF + "," + respF, []string{
-			"pairing contents[3].parts[0].function_response.name: the function call turn before has no open call of this function"}},
+			"pairing contents[3].parts[0].function_response.name: the previous function call turn has no call of this function without a response"}},
 		{"split, and one too many", ask + "," + two + "," + respF + "," + respF + "," + respF, []string{"pairing contents[2]: " + textResultCount}},
 		{"none", ask + "," + callF + "," + ask, []string{"pairing contents[2]: " + textResultCount}},
 		{"at the end", ask + "," + callF, []string{"pairing contents[1]: " + textResultCount}},
 		{"at the beginning", callF + "," + respF, []string{
 			"order contents[0]: Please ensure that function call turn comes immediately after a user turn or after a function response turn."}},
-		{"without call", ask + `,{"role":"model","parts":[{"text":"x"}]},` + respF, []string{after}},
-		{"of another function", ask + "," + callG + "," + respF, []string{
-			"pairing contents[2].parts[0].function_response.name: the function call turn before has no open call of this function"}},
-		{"the same twice", ask + "," + two + `,{"parts":[{"functionResponse":{"name":"g"}},{"functionResponse":{"name":"g"}}]}`, []string{
-			"pairing contents[2].parts[1].function_response.name: the function call turn before has no open call of this function"}},
-		{"by id, and once more by name", ask + "," + two + `,{"parts":[{"functionResponse":{"name":"f"}},{"functionResponse":{"name":"f","id":"1"}}]}`, []string{
-			"pairing contents[2].parts[0].function_response.name: the function call turn before has no open call of this function"}},
+		{"response without call", ask + `,{"role":"model","parts":[{"text":"x"}]},` + respF, []string{after}},
+		{"response of another function", ask + "," + callG + "," + respF, []string{
+			"pairing contents[2].parts[0].function_response.name: the previous function call turn has no call of this function without a response"}},
+		{"same response twice", ask + "," + two + `,{"parts":[{"functionResponse":{"name":"g"}},{"functionResponse":{"name":"g"}}]}`, []string{
+			"pairing contents[2].parts[1].function_response.name: the previous function call turn has no call of this function without a response"}},
+		{"by id, and again by name", ask + "," + two + `,{"parts":[{"functionResponse":{"name":"f"}},{"functionResponse":{"name":"f","id":"1"}}]}`, []string{
+			"pairing contents[2].parts[0].function_response.name: the previous function call turn has no call of this function without a response"}},
 		{"one id for both", ask + "," + strings.ReplaceAll(two, `"id":"2"`, `"id":"1"`) +
 			`,{"parts":[{"functionResponse":{"name":"f","id":"1"}},{"functionResponse":{"name":"g","id":"1"}}]}`, nil},
-		{"an id of a step before", ask + "," + callF + "," + respF + "," + callG + `,{"parts":[{"functionResponse":{"name":"g","id":"1"}}]}`, nil},
+		{"id of an earlier step", ask + "," + callF + "," + respF + "," + callG + `,{"parts":[{"functionResponse":{"name":"g","id":"1"}}]}`, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -195,8 +195,8 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
-// Requests made by hand: nil values are faults and no panics.
-func TestValidateMade(t *testing.T) {
+// TestValidateConstructedRequest checks that nil values are violations and do not panic.
+func TestValidateConstructedRequest(t *testing.T) {
 	r := &Request{
 		SystemInstruction: &Instruction{Parts: []content.Part{nil, (*content.Text)(nil)}},
 		Contents: []content.Turn{{Role: content.RoleSystem, Parts: []content.Part{
@@ -233,8 +233,8 @@ func TestValidateMade(t *testing.T) {
 	}
 }
 
-// TestStrictResults checks that Strict wants all results of a step in one turn of
-// a role that the vendor knows.
+// TestStrictResults checks that Strict requires all results of a step in one turn with a
+// role of the vendor.
 func TestStrictResults(t *testing.T) {
 	two := `{"role":"model","parts":[{"functionCall":{"name":"f","id":"1"}},{"functionCall":{"name":"g","id":"2"}}]}`
 	for name, tt := range map[string]struct {
@@ -259,9 +259,9 @@ func TestStrictResults(t *testing.T) {
 	}
 }
 
-// TestStrictMade checks that strict rules see the names of a request that was
-// made by hand, wherever it can have some, and all of those of a document.
-func TestStrictMade(t *testing.T) {
+// TestStrictConstructedRequest checks that Strict finds the unknown names of a constructed
+// request in every place, and all names of a document.
+func TestStrictConstructedRequest(t *testing.T) {
 	odd := extra(`{"odd":1}`)
 	r := &Request{
 		Contents: []content.Turn{{Role: content.RoleUser, Extra: odd, Parts: []content.Part{
@@ -305,8 +305,8 @@ func TestStrictMade(t *testing.T) {
 	}
 }
 
-// faultless are documents without a fault that have all the unions of the format.
-var faultless = []string{
+// validDocuments are valid documents that contain all unions of the format.
+var validDocuments = []string{
 	`{"contents":[{"role":"user","parts":[{"text":"a"}]}]}`,
 	`{"contents":[{"role":"user","parts":[{"inlineData":{"mimeType":"image/gif","data":"` + gif + `","displayName":"d"}}]}]}`,
 	`{"contents":[{"role":"user","parts":[{"fileData":{"mimeType":"image/gif","fileUri":"https://a.example/b"}}]}]}`,
@@ -332,9 +332,10 @@ var faultless = []string{
 		"responseModalities":["TEXT"],"thinkingConfig":{"thinkingLevel":"LOW"},"stopSequences":["a"]}}`,
 }
 
-// A member or element of a wrong type is told once: no fault follows from it.
-func TestWrongTypesAreToldOnce(t *testing.T) {
-	formattest.WrongTypesAreToldOnce(t, faultless, func(body string) (validate func() error, parsed error) {
+// TestWrongTypesReportedOnce checks that a member or element of a wrong type is one
+// violation and causes no others.
+func TestWrongTypesReportedOnce(t *testing.T) {
+	formattest.WrongTypesAreToldOnce(t, validDocuments, func(body string) (validate func() error, parsed error) {
 		r, err := ParseRequestString(body)
 		return func() error { return r.Validate(nil) }, err
 	})

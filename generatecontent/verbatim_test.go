@@ -12,11 +12,11 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// frameTail is what every piece of the vendor has, with members and spacing
-// that only verbatim bytes keep.
+// frameTail is the end of every chunk of the vendor, with members and spacing that only
+// verbatim output preserves.
 const frameTail = `, "modelVersion":"v","responseId":"r-v","x":1}`
 
-// vendorFrames are those of a vendor's stream.
+// vendorFrames returns the frames of a vendor's stream.
 func vendorFrames() []*upstream.Frame {
 	sig := signed("c2ln")
 	candidate := func(part, end string) string {
@@ -45,7 +45,7 @@ func vendorFrames() []*upstream.Frame {
 	return list
 }
 
-// edits are what middleware may do to the vendor's stream.
+// edits lists changes that middleware may make to the vendor's stream.
 var edits = []struct {
 	name string
 	edit func(events []upstream.Event) []upstream.Event
@@ -67,7 +67,7 @@ var edits = []struct {
 			}
 			return false
 		})
-	}, changed: func(int) bool { return true }}, // the client knows the answer from us
+	}, changed: func(int) bool { return true }}, // the encoder has identified the response
 	{name: "another model", edit: func(es []upstream.Event) []upstream.Event {
 		for i := range es {
 			if es[i].Kind == upstream.EventStart {
@@ -81,16 +81,16 @@ var edits = []struct {
 			es[i].Text = strings.ReplaceAll(es[i].Text, "secret", "\xf0\x9f")
 		}
 		return es
-	}, changed: func(i int) bool { return i == 1 || i == 2 }}, // what was cut off is said first
-	{name: "a signature put on", edit: func(es []upstream.Event) []upstream.Event {
+	}, changed: func(i int) bool { return i == 1 || i == 2 }}, // the partial character is written first
+	{name: "added signature", edit: func(es []upstream.Event) []upstream.Event {
 		for i := range es {
 			if t, ok := es[i].Part.(*content.Text); ok {
 				es[i].Part = &content.Text{Text: t.Text, Signature: signed("c2ln")}
 			}
 		}
 		return es
-	}, changed: func(i int) bool { return i >= 1 && i < 4 }}, // it is said when the text ends
-	{name: "a call changed", edit: func(es []upstream.Event) []upstream.Event {
+	}, changed: func(i int) bool { return i >= 1 && i < 4 }}, // it is written when the text ends
+	{name: "changed call", edit: func(es []upstream.Event) []upstream.Event {
 		for i := range es {
 			if _, ok := es[i].Part.(*content.ToolUse); ok {
 				es[i].Part = &content.ToolUse{Name: "g", Input: "{}"}
@@ -136,8 +136,8 @@ func edited(edit func([]upstream.Event) []upstream.Event) upstream.Func {
 	return formattest.Edited(formattest.Frames(vendorFrames()...), edit).Generate
 }
 
-// TestVerbatimEnd checks that a vendor's own end is not said twice, and that
-// what comes after it is.
+// TestVerbatimEnd checks that a vendor's end is not repeated, and that later events are
+// written.
 func TestVerbatimEnd(t *testing.T) {
 	stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		for _, f := range vendorFrames() {
@@ -147,11 +147,11 @@ func TestVerbatimEnd(t *testing.T) {
 	})
 	h, res := mustHear(t, inEvents, stream)
 	if n := fmt.Sprint(res["usageMetadata"].(map[string]any)["candidatesTokenCount"]); n != "7" || len(h.pieces) != 6 {
-		t.Errorf("candidatesTokenCount is %s in %d pieces, want 7 in 6", n, len(h.pieces))
+		t.Errorf("candidatesTokenCount is %s in %d chunks, want 7 in 6", n, len(h.pieces))
 	}
 }
 
-// TestVerbatimLines checks that a frame of several lines goes out on one.
+// TestVerbatimLines checks that a frame of several lines is written on one line.
 func TestVerbatimLines(t *testing.T) {
 	stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		for _, f := range vendorFrames() {
@@ -161,11 +161,11 @@ func TestVerbatimLines(t *testing.T) {
 		return nil
 	})
 	if h, _ := mustHear(t, inEvents, stream); len(h.pieces) != 5 {
-		t.Errorf("%d pieces", len(h.pieces))
+		t.Errorf("%d chunks", len(h.pieces))
 	}
 }
 
-// TestVerbatimBlocked checks that a blocked prompt gets no candidate of ours.
+// TestVerbatimBlocked checks that no candidate is added to a blocked prompt.
 func TestVerbatimBlocked(t *testing.T) {
 	const data = `{"promptFeedback":{"blockReason":"SAFETY"}, "modelVersion":"v","responseId":"r-v"}`
 	stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -179,9 +179,9 @@ func TestVerbatimBlocked(t *testing.T) {
 	}
 }
 
-// TestVerbatimStopOfBroken checks that the vendor's ordinary end does not go out
-// behind a call that was left out.
-func TestVerbatimStopOfBroken(t *testing.T) {
+// TestVerbatimStopAfterBrokenCall checks that the vendor's STOP is not written after a
+// dropped call.
+func TestVerbatimStopAfterBrokenCall(t *testing.T) {
 	for input, want := range map[string]string{`{"a":1}`: "STOP", "[1]": "MALFORMED_FUNCTION_CALL"} {
 		stream, _ := drive(t, inEvents, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			_ = w.Frame(&upstream.Frame{Format: Format, Data: `{"responseId":"r","modelVersion":"m"}`,
@@ -196,8 +196,8 @@ func TestVerbatimStopOfBroken(t *testing.T) {
 	}
 }
 
-// TestVerbatimPieces checks that the pieces of a call are written as they came if
-// no event was changed, and that otherwise the events are.
+// TestVerbatimPieces checks that the chunks of a partial call are written verbatim if no
+// event was changed, and that otherwise the events are encoded.
 func TestVerbatimPieces(t *testing.T) {
 	file := answerFile(t, "S08.sse")
 	tests := []struct {
@@ -233,16 +233,16 @@ func TestVerbatimPieces(t *testing.T) {
 				t.Errorf("got %s\nwant %s", got, tt.want)
 			}
 			if tt.want != file && strings.Contains(got, "willContinue") || tt.failed && strings.Contains(got, "functionCall") {
-				t.Errorf("pieces of a call are in %s", got)
+				t.Errorf("the output contains chunks of a partial call: %s", got)
 			}
 		})
 	}
 }
 
-// TestHeldPieces checks that the pieces of a call that are held are bounded.
+// TestHeldPieces checks that the size of held chunks is limited.
 func TestHeldPieces(t *testing.T) {
 	piece := `{"functionCall":{"partialArgs":[{"jsonPath":"$.a","stringValue":"` + strings.Repeat("x", 1<<20) + `","willContinue":true}],"willContinue":true}}`
-	for n, most := range map[int]int{15: 1 << 24, 40: 1 << 24} {
+	for n, maxSize := range map[int]int{15: 1 << 24, 40: 1 << 24} {
 		parts := []string{`{"functionCall":{"name":"f","willContinue":true}}`}
 		for range n {
 			parts = append(parts, piece)
@@ -259,8 +259,8 @@ func TestHeldPieces(t *testing.T) {
 			for _, s := range f.Preceding {
 				size += len(s)
 			}
-			if size > most {
-				t.Errorf("%d MiB of pieces in one frame", size>>20)
+			if size > maxSize {
+				t.Errorf("%d MiB of chunks in one frame", size>>20)
 			}
 			if f.Format == Format {
 				pieces += len(f.Preceding)
@@ -272,7 +272,7 @@ func TestHeldPieces(t *testing.T) {
 			}
 		}
 		if want := n<<20 + len(`{"a":""}`); n == 15 && (input != want || pieces != n+1) || n == 40 && pieces != 0 {
-			t.Errorf("%d MiB: %d bytes of arguments, %d pieces as they came", n, input, pieces)
+			t.Errorf("%d MiB: %d bytes of arguments, %d verbatim chunks", n, input, pieces)
 		}
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// Path tells a neutral path, as a [content.Loss] of the request or of its answer
-// has it, in the words of the format and of the document that the request was
-// parsed from: "turns.3.parts.1" is "contents[3].parts[1]", or parts[2] where a
-// part that says nothing stood before it. What has no word of its own there stays
-// as it is.
+// Path returns a neutral path in the format's own names. neutral is the path of a
+// [content.Loss] of the request or of its response, such as "turns.3.parts.1". The result
+// is a path of the document that the request was parsed from: "contents[3].parts[1]",
+// or parts[2] after an empty part that parsing dropped. Unknown paths are returned
+// unchanged.
 func (r *Request) Path(neutral string) string { return r.path(neutral) }
 
-// path tells a neutral path of the request or of its answer.
+// path is [Request.Path].
 func (r *Request) path(neutral string) string {
 	steps := strings.Split(neutral, ".")
 	candidate := "0"
@@ -40,11 +40,8 @@ func (r *Request) path(neutral string) string {
 	return w.b.String()
 }
 
-// wirePath tells a neutral path, as losses and faults have it, in the words of
-// the format and of the document that r was parsed from: "turns.3.parts.1" is
-// "contents[3].parts[1]", or parts[2] where a part that says nothing stood
-// before it; "tools.2" is "tools[0].function_declarations[2]". What it does not
-// know stays as it is.
+// wirePath is [Request.Path] for paths of the request. For example, "tools.2" is
+// "tools[0].function_declarations[2]".
 func (r *Request) wirePath(neutral string) string {
 	steps := strings.Split(neutral, ".")
 	w := wirePath{r: r}
@@ -73,13 +70,13 @@ func (r *Request) wirePath(neutral string) string {
 	return w.b.String()
 }
 
-// A wirePath is one in the making.
+// A wirePath builds a path.
 type wirePath struct {
 	b strings.Builder
 	r *Request
 }
 
-// index returns the index that a path goes on with.
+// index parses the index at the beginning of steps.
 func index(steps []string) (int, bool) {
 	if len(steps) == 0 {
 		return 0, false
@@ -88,7 +85,7 @@ func index(steps []string) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// steps appends steps as they are.
+// steps appends steps unchanged.
 func (w *wirePath) steps(list []string) {
 	for _, s := range list {
 		if _, err := strconv.Atoi(s); err == nil {
@@ -102,8 +99,8 @@ func (w *wirePath) steps(list []string) {
 	}
 }
 
-// members appends the names of members that have no field, which are in an Extra
-// that no document has.
+// members appends the names of members in an Extra, without the step for the Extra,
+// which no document has.
 func (w *wirePath) members(list []string) {
 	if len(list) > 0 && list[0] == "extra" {
 		list = list[1:]
@@ -138,7 +135,7 @@ func (w *wirePath) turn(rest []string) {
 	w.part(p, rest[2:])
 }
 
-// part appends what is meant of a part.
+// part appends the path within a part.
 func (w *wirePath) part(p content.Part, rest []string) {
 	if len(rest) == 0 {
 		return
@@ -170,8 +167,8 @@ func (w *wirePath) part(p content.Part, rest []string) {
 	w.steps(rest)
 }
 
-// result appends what is meant of the result of a tool. What its response says
-// is the first of its parts, if it says anything.
+// result appends the path within a tool result. The first part of a result is the text
+// of its response, if there is one.
 func (w *wirePath) result(p *content.ToolResult, rest []string) {
 	w.b.WriteString(".function_response")
 	switch rest[0] {
@@ -198,7 +195,7 @@ func (w *wirePath) result(p *content.ToolResult, rest []string) {
 	}
 }
 
-// file appends what is meant of a file.
+// file appends the path within a file.
 func (w *wirePath) file(s content.Source, rest []string) {
 	link := ""
 	switch s.(type) {
@@ -260,7 +257,7 @@ func (w *wirePath) tool(k int, rest []string) {
 	w.steps(rest[1:])
 }
 
-// setting appends what is meant of the rest of the request.
+// setting appends the path of a setting.
 func (w *wirePath) setting(steps []string) {
 	for n := len(steps); n > 0; n-- {
 		name := strings.Join(steps[:n], ".")
@@ -287,8 +284,8 @@ func (w *wirePath) setting(steps []string) {
 
 const configPath = "generation_config."
 
-// outputField returns where the document says what texts are to be like: there
-// are three ways.
+// outputField returns the path of the response format. A document can specify it in
+// three ways.
 func (r *Request) outputField(name, usual string) string {
 	c := r.GenerationConfig
 	switch {
@@ -312,8 +309,8 @@ func (r *Request) outputField(name, usual string) string {
 	return configPath + "response_format" + place + ".text." + field
 }
 
-// thinkingField returns where the document says how to think, if it does not say
-// that in the usual way.
+// thinkingField returns the path of the thinking configuration, which is not always
+// the usual one.
 func (r *Request) thinkingField(usual string) string {
 	if r.GenerationConfig == nil || r.GenerationConfig.ThinkingConfig == nil {
 		return usual
@@ -335,7 +332,7 @@ func (r *Request) thinkingField(usual string) string {
 	return configPath + "thinking_config." + said
 }
 
-// original returns where a part stood in the document.
+// original returns the index of a part in the document.
 func (r *Request) original(turn, part int) int {
 	if r.origin == nil {
 		return part
@@ -347,14 +344,14 @@ func (r *Request) original(turn, part int) int {
 	if len(all) == 0 {
 		return part
 	}
-	// Both lists are in the order of the document. What stood before a part that
-	// was left out, and was not, is the part's place less those left out before.
+	// Both lists are in document order. The index of a dropped part, minus the number of
+	// dropped parts before it, is the number of kept parts before it.
 	from := sort.Search(len(all), func(i int) bool { return all[i].outer >= turn })
 	left := all[from : from+sort.Search(len(all)-from, func(i int) bool { return all[from+i].outer > turn })]
 	return part + sort.Search(len(left), func(i int) bool { return left[i].inner-i > part })
 }
 
-// fixedPaths are the neutral paths of settings.
+// fixedPaths maps the neutral paths of settings to the document's.
 var fixedPaths = map[string]string{
 	"max_tokens":          "generation_config.max_output_tokens",
 	"temperature":         "generation_config.temperature",

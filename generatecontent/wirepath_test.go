@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestOriginal checks where parts stood in the document, when others beside
-// them were left out.
+// TestOriginal checks the document's indices of parts after dropped ones.
 func TestOriginal(t *testing.T) {
 	r, err := ParseRequestString(`{"contents":[{"parts":[{},{"text":"1"},{},{},{"text":"4"},{}]},{"parts":[{"text":"0"}]}],` +
 		`"systemInstruction":{"parts":[{"text":"0"},{},{"text":"2"}]},` +
@@ -25,7 +24,7 @@ func TestOriginal(t *testing.T) {
 		"turns.0.parts.1": "contents[0].parts[4]", "system.1": "system_instruction.parts[2]", "turns.1.parts.0": "contents[1].parts[0]",
 	} {
 		if got := r.path(neutral); got != want {
-			t.Errorf("%s is told as %s, want %s", neutral, got, want)
+			t.Errorf("%s: got %s, want %s", neutral, got, want)
 		}
 	}
 	if got := (&Request{}).original(0, 2); got != 2 {
@@ -33,9 +32,8 @@ func TestOriginal(t *testing.T) {
 	}
 }
 
-// Paths name fields of the document that a client sent, by the names that they
-// have there.
-func TestPathsOfTheDocument(t *testing.T) {
+// TestPathMapping checks that paths have the document's names.
+func TestPathMapping(t *testing.T) {
 	const doc = `{"contents":[
 		{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}},{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/"}}]},
 		{"role":"model","parts":[{"functionCall":{"name":"f","args":{"a":1}}}]},
@@ -112,7 +110,7 @@ func TestPathsOfTheDocument(t *testing.T) {
 		}
 		for neutral, want := range tt.paths {
 			if got := r.Path(neutral); got != want {
-				t.Errorf("%s is told as %s, want %s", neutral, got, want)
+				t.Errorf("%s: got %s, want %s", neutral, got, want)
 			}
 		}
 	}

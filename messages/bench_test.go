@@ -44,7 +44,7 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
-// BenchmarkParseValidate is what the goals are told for.
+// BenchmarkParseValidate measures the documented performance goals.
 func BenchmarkParseValidate(b *testing.B) {
 	onWorkloads(b, func(_ *testing.B, body string) func() error {
 		return func() error { return parseValidate(body) }

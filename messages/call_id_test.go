@@ -10,8 +10,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// idsOf returns the ids that calls get in an answer to a conversation, streamed
-// and whole, and what is told to be lost.
+// idsOf returns the ids of the tool calls in a response to a conversation, streamed and
+// whole, and the reported losses.
 func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []string, lost [2][]content.Loss) {
 	t.Helper()
 	up := upstream.Func(func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
@@ -38,15 +38,15 @@ func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, list := responseOf(reply, turns, placement{})
+	res, list := convertResponse(reply, turns, placement{})
 	for _, p := range res.Content {
 		whole = append(whole, p.(*content.ToolUse).ID)
 	}
 	return streamed, whole, [2][]content.Loss{s.Losses(), list}
 }
 
-// TestRepeatedIDs checks that a call whose id another call of the conversation
-// has gets one of its own, and that this is told.
+// TestRepeatedIDs checks that a tool call with the id of another call of the conversation
+// gets a new id, which is reported.
 func TestRepeatedIDs(t *testing.T) {
 	turns := []content.Turn{
 		{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "call_0"}, &content.ToolUse{ID: "toolu_pw2"}}},
@@ -58,35 +58,35 @@ func TestRepeatedIDs(t *testing.T) {
 	if diff := cmp.Diff([][]string{want, want}, [][]string{streamed, whole}); diff != "" {
 		t.Errorf("streamed and whole (-want +got):\n%s", diff)
 	}
-	var told []content.Loss
+	var wantLosses []content.Loss
 	for i, id := range said {
 		if id != "" && want[i] != id {
-			told = append(told, unsaidID.At(fmt.Sprint("parts.", i)))
+			wantLosses = append(wantLosses, lossCallID.At(fmt.Sprint("parts.", i)))
 		}
 	}
-	if diff := cmp.Diff([2][]content.Loss{told, told}, lost); diff != "" {
+	if diff := cmp.Diff([2][]content.Loss{wantLosses, wantLosses}, lost); diff != "" {
 		t.Errorf("losses, streamed and whole (-want +got):\n%s", diff)
 	}
 }
 
-// TestManyIDs checks that ids stay unique beyond those that are remembered.
+// TestManyIDs checks that ids are unique beyond the number of stored ids.
 func TestManyIDs(t *testing.T) {
 	var said []string
-	for i := range mostIDs + 100 {
-		said = append(said, fmt.Sprintf("c%d", i), "c7", fmt.Sprintf("toolu_pw%d", mostIDs*2+i))
+	for i := range maxResponseIDs + 100 {
+		said = append(said, fmt.Sprintf("c%d", i), "c7", fmt.Sprintf("toolu_pw%d", maxResponseIDs*2+i))
 	}
 	streamed, whole, _ := idsOf(t, nil, said)
 	seen := map[string]bool{}
 	for i, id := range streamed {
 		if seen[id] || id != whole[i] {
-			t.Fatalf("call %d has the id %q, which is another's, or %q in the whole answer", i, id, whole[i])
+			t.Fatalf("call %d has the duplicate id %q, or %q in the whole response", i, id, whole[i])
 		}
 		seen[id] = true
 	}
 }
 
-// TestNamelessCall checks that a call without a name is left out, and that the
-// answer does not end in the ordinary way then.
+// TestNamelessCall checks that a tool call without a name is dropped, and that the stop
+// reason reports it.
 func TestNamelessCall(t *testing.T) {
 	for name, tt := range map[string]struct {
 		calls []string
@@ -94,14 +94,14 @@ func TestNamelessCall(t *testing.T) {
 		word  string
 		lost  []string
 	}{
-		"alone":          {[]string{""}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
-		"without reason": {[]string{""}, upstream.Stop{}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
-		"beside another": {[]string{"", "n"}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
+		"alone":              {[]string{""}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
+		"without reason":     {[]string{""}, upstream.Stop{}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
+		"after another call": {[]string{"", "n"}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
 		"an ordinary end": {[]string{""}, upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "end_turn"}, "malformed_tool_use",
 			[]string{"dropped parts.0", "degraded stop"}},
-		"cut":           {[]string{""}, upstream.Stop{Reason: content.StopMaxTokens}, "max_tokens", []string{"dropped parts.0"}},
-		"none":          {nil, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"degraded stop"}},
-		"vendor's word": {nil, upstream.Stop{Reason: content.StopToolUse, Format: Format, RawReason: "tool_use"}, "tool_use", nil},
+		"cut":                      {[]string{""}, upstream.Stop{Reason: content.StopMaxTokens}, "max_tokens", []string{"dropped parts.0"}},
+		"none":                     {nil, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"degraded stop"}},
+		"raw reason of the vendor": {nil, upstream.Stop{Reason: content.StopToolUse, Format: Format, RawReason: "tool_use"}, "tool_use", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var events []upstream.Event
@@ -115,7 +115,7 @@ func TestNamelessCall(t *testing.T) {
 					named++
 				}
 			}
-			res, losses := responseOf(r, nil, placement{})
+			res, losses := convertResponse(r, nil, placement{})
 			var lost []string
 			for _, l := range losses {
 				lost = append(lost, l.Severity.String()+" "+l.Path)

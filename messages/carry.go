@@ -2,6 +2,9 @@ package messages
 
 import (
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
@@ -34,7 +37,7 @@ import (
 // All other state is dropped and reported:
 //   - Signatures of texts of generateContent, which that vendor does not need.
 //   - State after the text that ends a response, since agents print the last
-//     block: see unsaidLast. A whole response drops only state that is signed after
+//     block: see lossLastSignature. A whole response drops only state that is signed after
 //     that text, or on white space.
 //   - Thinking and signatures of texts after the last call, if the client does not
 //     return blocks.
@@ -72,10 +75,10 @@ func isOptional(s content.Signature) bool {
 
 // encodeEnvelope returns an envelope with a signature of another format, or an empty
 // string if the signature is too large.
-func encodeEnvelope(s content.Signature, k envelope.Kind, lost lose) string {
+func encodeEnvelope(s content.Signature, k envelope.Kind, report lossFunc) string {
 	data, ok := envelope.Encode(s.Format, k, s.Data)
 	if !ok {
-		lost(envelope.TooLarge)
+		report(envelope.TooLarge)
 	}
 	return data
 }
@@ -100,7 +103,7 @@ func envelopeBlock(data string) *content.Thinking {
 // callID returns the id of a tool call with its state: the signature sig of the call
 // or, if sig is empty, the pending thinking. marked reports that blocks before the
 // call hold its state.
-func callID(id string, sig content.Signature, marked bool, pending *envelope.Pending, room *int, lost func(n int, r *loss.Rule), own lose) string {
+func callID(id string, sig content.Signature, marked bool, pending *envelope.Pending, room *int, report func(n int, r *loss.Rule), own lossFunc) string {
 	if sig.Data != "" {
 		if s, ok := envelope.EncodeID(id, envelope.Envelope{Format: sig.Format, Kind: envelope.KindPart, Data: sig.Data}); ok {
 			return s
@@ -110,7 +113,7 @@ func callID(id string, sig content.Signature, marked bool, pending *envelope.Pen
 		encode := func(f content.Format, data string) (string, bool) {
 			return envelope.EncodeID(id, envelope.Envelope{Format: f, Kind: envelope.KindThinking, Data: data})
 		}
-		if s := pending.Take(room, encode, lost); s != "" {
+		if s := pending.Take(room, encode, report); s != "" {
 			return s
 		}
 	}
@@ -132,18 +135,18 @@ func callID(id string, sig content.Signature, marked bool, pending *envelope.Pen
 // the block and is known: events of the batch may sign the block, before another
 // block opens. Such events are consumed. lookAhead also reports whether the batch
 // has text for the part p that is not blank, and whether the block closes empty.
-func (s *stream) lookAhead(open *upstream.Event, p content.Part, events []upstream.Event) (sig content.Signature, says, nothing bool) {
+func (s *stream) lookAhead(open *upstream.Event, p content.Part, events []upstream.Event) (sig content.Signature, hasText, empty bool) {
 	if _, own := open.Part.(*content.Thinking); own {
 		return sig, false, false
 	}
 	sig = adjacentSignature(open.Part)
 	t, isText := p.(*content.Text)
-	some := !isText || !isEmptyText(t)
-	says = !isText || !mayBeDropped(t.Text)
-	over := false
+	nonempty := !isText || !isEmptyText(t)
+	hasText = !isText || !mayBeDropped(t.Text)
+	closed := false
 	for i := range events {
 		e := &events[i]
-		if over && e.Kind == upstream.EventOpen {
+		if closed && e.Kind == upstream.EventOpen {
 			break // a whole response may have many blocks
 		}
 		if e.Block != open.Block {
@@ -151,12 +154,12 @@ func (s *stream) lookAhead(open *upstream.Event, p content.Part, events []upstre
 		}
 		switch e.Kind {
 		case upstream.EventText:
-			some = true
-			says = says || !mayBeDropped(e.Text)
+			nonempty = true
+			hasText = hasText || !mayBeDropped(e.Text)
 		case upstream.EventCitation, upstream.EventBlockExtra:
-			some = true
+			nonempty = true
 		case upstream.EventClose:
-			over, nothing = true, !some
+			closed, empty = true, !nonempty
 		case upstream.EventSignature:
 			if isForeign(*e.Signature) && e.Extra == nil {
 				sig = *e.Signature
@@ -164,7 +167,7 @@ func (s *stream) lookAhead(open *upstream.Event, p content.Part, events []upstre
 			}
 		}
 	}
-	return sig, says, nothing
+	return sig, hasText, empty
 }
 
 // appendCarrier appends a block that holds an envelope, unless data is empty.
@@ -172,7 +175,7 @@ func (s *stream) appendCarrier(dst []byte, data string) []byte {
 	if data == "" {
 		return dst
 	}
-	s.said = false // an end that was written already was none
+	s.endWritten = false // the written end was not the last one
 	dst = s.startBlock(dst, s.next, envelopeBlock(data))
 	dst = s.stopBlock(dst, s.next)
 	s.next++
@@ -190,7 +193,7 @@ func (s *stream) hidesThinking(p content.Part) bool {
 // openHidden opens a thinking block that is not sent.
 func (s *stream) openHidden(e *upstream.Event) {
 	t := e.Part.(*content.Thinking)
-	s.last = streamed{in: e.Block, out: -1, kind: thinkingBlock, hidden: true}
+	s.last = streamBlock{in: e.Block, out: -1, kind: thinkingBlock, hidden: true}
 	s.open = append(s.open, s.last)
 	s.collect(e.Block, t)
 }
@@ -228,19 +231,19 @@ func (s *stream) dropUnsigned() {
 	}
 	s.pending.DropUnsigned(&s.room, func(n int) {
 		if s.hideThinking {
-			s.lose(n, unsaidThinking)
+			s.lose(n, lossHiddenThinking)
 		}
 	})
 }
 
 // dropPending drops and reports the state after the last call.
-func (c placement) dropPending(pending *envelope.Pending, lost func(n int, r *loss.Rule)) {
+func (c placement) dropPending(pending *envelope.Pending, report func(n int, r *loss.Rule)) {
 	if n, ok := pending.Oversized(); ok {
-		lost(n, envelope.TooLarge)
+		report(n, envelope.TooLarge)
 	}
 	pending.DropAll(func(n int, p *content.Thinking) {
 		if p == nil || c.hideThinking || p.Redacted.Data != "" {
-			lost(n, unsaidState) // otherwise the client has the block
+			report(n, lossUncarriedState) // otherwise the client has the block
 		}
 	})
 }
@@ -248,77 +251,77 @@ func (c placement) dropPending(pending *envelope.Pending, lost func(n int, r *lo
 // signature stores the signature of a block until the block stops. A later signature
 // is carried after the block.
 func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
-	b, sig, lost := s.at(e.Block), *e.Signature, s.loser(e.Block)
-	late := b == nil && s.last.in == e.Block
+	b, sig, report := s.at(e.Block), *e.Signature, s.lossesOf(e.Block)
+	isLate := b == nil && s.last.in == e.Block
 	of := b
-	if late {
+	if isLate {
 		of = &s.last
 	}
-	switch thought := b != nil && b.kind == thinkingBlock; {
+	switch isThinking := b != nil && b.kind == thinkingBlock; {
 	case sig.Data == "":
 	case of != nil && of.hidden && sig.Format == Format:
-		return s.reveal(dst, e.Block, sig, lost)
+		return s.reveal(dst, e.Block, sig, report)
 	case of != nil && of.hidden && envelope.CallsCarryThinking(sig.Format):
-		s.signPending(e.Block, sig, lost)
-	case b != nil && b.waiting() && isForeign(sig):
+		s.signPending(e.Block, sig, report)
+	case b != nil && b.isWaiting() && isForeign(sig):
 		b.call.signature = sig
-	case b != nil && b.waiting():
-		lost(envelope.UnknownFormat)
+	case b != nil && b.isWaiting():
+		report(envelope.UnknownFormat)
 	case of != nil && of.kind == textBlock && isOptional(sig):
-		lost(unsaidTextSignature)
+		report(lossTextSignature)
 	case of != nil && of.out < 0:
-	case thought && !b.signed && sig.Format == Format:
+	case isThinking && !b.signed && sig.Format == Format:
 		b.signature = sig.Data
 	case !isForeign(sig):
-		lost(envelope.UnknownFormat)
-	case thought && !b.signed:
-		b.signature, s.carried = encodeEnvelope(sig, envelope.KindPart, lost), true
-		s.signPending(e.Block, sig, lost)
-	case late && of.kind == textBlock && !of.signed && of.out == s.next-1:
+		report(envelope.UnknownFormat)
+	case isThinking && !b.signed:
+		b.signature, s.carried = encodeEnvelope(sig, envelope.KindPart, report), true
+		s.signPending(e.Block, sig, report)
+	case isLate && of.kind == textBlock && !of.signed && of.out == s.next-1:
 		return s.carryAfter(dst, of, sig)
 	case b != nil && b.kind == textBlock && !b.signed && b.out == s.next-1:
-		b.beside = sig
+		b.textSignature = sig
 	default:
-		lost(envelope.TooLate)
+		report(envelope.TooLate)
 	}
 	return dst
 }
 
 // reveal appends hidden thinking that a Messages vendor has signed: the vendor decides
 // whether to think.
-func (s *stream) reveal(dst []byte, block int, sig content.Signature, lost lose) []byte {
+func (s *stream) reveal(dst []byte, block int, sig content.Signature, report lossFunc) []byte {
 	text, ok := s.pending.Remove(block, &s.room)
 	if !ok {
-		lost(unsaidThinking)
+		report(lossHiddenThinking)
 		return dst
 	}
-	s.own, s.said, s.endsText = true, false, false
-	dst = s.writeOwed(s.release(dst, block))
-	b := streamed{in: block, out: s.next, kind: thinkingBlock, signature: sig.Data}
+	s.own, s.endWritten, s.endsText = true, false, false
+	dst = s.writeOwed(s.startWaiting(dst, block))
+	b := streamBlock{in: block, out: s.next, kind: thinkingBlock, signature: sig.Data}
 	s.next++
 	dst = s.startBlock(dst, b.out, &content.Thinking{})
 	dst = s.deltas(dst, &b, thinkingDelta, &upstream.Event{Text: text})
-	b.thought = true
-	return s.stopBlock(s.ending(dst, &b), b.out)
+	b.thinkingWritten = true
+	return s.stopBlock(s.appendEnd(dst, &b), b.out)
 }
 
 // signPending stores the signature of thinking that the next call may have to carry.
-func (s *stream) signPending(block int, sig content.Signature, lost lose) {
+func (s *stream) signPending(block int, sig content.Signature, report lossFunc) {
 	switch {
 	case s.returnsBlocks:
 	case !isForeign(sig):
-		lost(envelope.UnknownFormat)
+		report(envelope.UnknownFormat)
 	case s.carriesInID(sig) && !s.pending.Sign(block, sig, &s.room):
-		lost(envelope.TooLate)
+		report(envelope.TooLate)
 	}
 }
 
 // carryAfter stores the signature of a text that is complete, or that another block
 // follows.
-func (s *stream) carryAfter(dst []byte, b *streamed, sig content.Signature) []byte {
+func (s *stream) carryAfter(dst []byte, b *streamBlock, sig content.Signature) []byte {
 	b.signed = true
 	if s.returnsBlocks {
-		s.held.hold(b.in, sig, heldKind(b.says), s.loser(b.in))
+		s.held.hold(b.in, sig, heldKind(b.hasText), s.lossesOf(b.in))
 	} else {
 		s.pending.AddTextSignature(b.in, sig, &s.room)
 	}
@@ -330,8 +333,8 @@ func (s *stream) carryAfter(dst []byte, b *streamed, sig content.Signature) []by
 func (s *stream) writeOwed(dst []byte) []byte {
 	dst = s.stopThinking(dst)
 	if b := s.blockToCarry(); b != nil {
-		sig := b.beside
-		b.beside = content.Signature{}
+		sig := b.textSignature
+		b.textSignature = content.Signature{}
 		dst = s.carryAfter(dst, b, sig)
 	}
 	for _, h := range s.held.take() {
@@ -344,8 +347,8 @@ func (s *stream) writeOwed(dst []byte) []byte {
 // signatures.
 func (s *stream) stopThinking(dst []byte) []byte {
 	for i := 0; i < len(s.open); {
-		if b := &s.open[i]; b.over && b.kind == thinkingBlock {
-			dst = s.stopped(dst, b)
+		if b := &s.open[i]; b.closed && b.kind == thinkingBlock {
+			dst = s.finishBlock(dst, b)
 		} else {
 			i++
 		}
@@ -355,9 +358,9 @@ func (s *stream) stopThinking(dst []byte) []byte {
 
 // blockToCarry returns the open block whose signature must be carried after it, or
 // nil. It is the block that was written last.
-func (s *stream) blockToCarry() *streamed {
+func (s *stream) blockToCarry() *streamBlock {
 	for i := range s.open {
-		if s.open[i].beside.Data != "" {
+		if s.open[i].textSignature.Data != "" {
 			return &s.open[i]
 		}
 	}
@@ -367,7 +370,7 @@ func (s *stream) blockToCarry() *streamed {
 // carryInBlock puts the signature of a call that is about to begin into the thinking
 // block that was written last, if that is still open and unsigned. The id of the call
 // is marked then.
-func (s *stream) carryInBlock(b *streamed) {
+func (s *stream) carryInBlock(b *streamBlock) {
 	c := b.call
 	t, ok := c.part.(*content.ToolUse)
 	if !ok || !s.returnsBlocks || c.signature.Data == "" {
@@ -375,7 +378,7 @@ func (s *stream) carryInBlock(b *streamed) {
 	}
 	for i := range s.open {
 		o := &s.open[i]
-		if o.kind != thinkingBlock || !o.over || o.out != s.next-1 || !o.says || o.signed || o.signature != "" {
+		if o.kind != thinkingBlock || !o.closed || o.out != s.next-1 || !o.hasText || o.signed || o.signature != "" {
 			continue
 		}
 		s.nameCall(b)
@@ -390,7 +393,7 @@ func (s *stream) carryInBlock(b *streamed) {
 }
 
 // nameCall sets the id of a call to the id of its vendor.
-func (s *stream) nameCall(b *streamed) {
+func (s *stream) nameCall(b *streamBlock) {
 	t, ok := b.call.part.(*content.ToolUse) // a copy
 	if !ok || b.call.named {
 		return
@@ -398,7 +401,7 @@ func (s *stream) nameCall(b *streamed) {
 	b.call.named = true
 	s.calls++
 	if s.ids.name(t) {
-		s.lose(b.in, unsaidID)
+		s.lose(b.in, lossCallID)
 	}
 }
 
@@ -625,7 +628,7 @@ func unsigned(turns []content.Turn) bool {
 					return true
 				}
 			case *content.Text:
-				if p != nil && slices.ContainsFunc(p.Citations, func(c content.Citation) bool { return unindexed(&c) }) {
+				if p != nil && slices.ContainsFunc(p.Citations, func(c content.Citation) bool { return isUnindexed(&c) }) {
 					return true
 				}
 			}
@@ -643,4 +646,206 @@ func isBase64Text(p content.Part) bool {
 	}
 	s, ok := d.Source.(*content.Base64)
 	return ok && s != nil && s.MediaType == plainType
+}
+
+// A response carries nothing after the text that ends it: agents print the last
+// block. Vendors do not need the signature of that text. Envelopes after a text are
+// held until another block follows.
+
+// A heldEnvelope is an envelope that is held.
+type heldEnvelope struct {
+	part int // the index of the part with the signature
+	data string
+}
+
+// heldEnvelopes is the list of held envelopes. Its size is limited, for streams that
+// never end.
+type heldEnvelopes struct {
+	list []heldEnvelope
+	size int
+}
+
+// hold adds an envelope with the signature of a text, or of an empty text.
+func (w *heldEnvelopes) hold(part int, sig content.Signature, k envelope.Kind, report lossFunc) {
+	data := encodeEnvelope(sig, k, report)
+	if data == "" {
+		return
+	}
+	if w.size += len(data) + heldCost; w.size > 2*envelope.MaxSize {
+		w.size -= len(data) + heldCost
+		report(envelope.TooLarge)
+		return
+	}
+	w.list = append(w.list, heldEnvelope{part, data})
+}
+
+const heldCost = 256 // upper bound of the bytes of a held envelope besides its data
+
+// take empties the list and returns it. The result is valid until the next hold.
+func (w *heldEnvelopes) take() []heldEnvelope {
+	list := w.list
+	w.list, w.size = w.list[:0], 0
+	return list
+}
+
+// heldKind returns the kind of the envelope after a text. Clients drop blank texts;
+// the signature must not be attached to another text then.
+func heldKind(hasText bool) envelope.Kind {
+	if hasText {
+		return envelope.KindPreviousText
+	}
+	return envelope.KindEmptyText
+}
+
+// mayBeDropped reports whether clients may drop a text: some client regards it as
+// white space.
+func mayBeDropped(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && r != '\uFEFF' })
+}
+
+func isEmptyText(t *content.Text) bool {
+	return t.Text == "" && len(t.Citations) == 0 && t.Extra == nil
+}
+
+// dropHeld drops and reports the envelopes that no block follows.
+func (s *stream) dropHeld() {
+	for _, h := range s.held.take() {
+		s.lose(h.part, lossLastSignature)
+	}
+}
+
+// A blockList is the blocks of a whole response. They are the blocks of a stream whose
+// events arrive at once.
+type blockList struct {
+	placement
+	list    []content.Part
+	held    heldEnvelopes
+	pending envelope.Pending // the state for the id of the next call
+	room    int
+	free    *content.Thinking // the last unsigned block with text, which can carry the signature of a call
+	carried bool              // blocks before the next call carry state
+	own     bool              // the response is of this format's own vendor
+	ids     idMaker
+	calls   int
+	report  func(path string, r *loss.Rule)
+}
+
+// lose reports the loss of a part.
+func (l *blockList) lose(part int, r *loss.Rule) { l.report(partPath(part), r) }
+
+// add adds the block p for the part from, which has the given index in the response.
+// For an empty text, which clients drop, it adds only the signature.
+func (l *blockList) add(part int, from, p content.Part, report lossFunc) {
+	switch p := p.(type) {
+	case *content.Thinking: // a copy
+		l.thinking(part, from.(*content.Thinking), p, report)
+		return
+	case *content.ToolUse: // a copy
+		l.call(part, adjacentSignature(from), p, report)
+		return
+	}
+	sig := adjacentSignature(from)
+	t, isText := p.(*content.Text)
+	empty := isText && isEmptyText(t)
+	switch {
+	case sig.Data == "":
+		l.appendHeld(p)
+	case isOptional(sig):
+		report(lossTextSignature)
+		if !empty {
+			l.appendHeld(p)
+		}
+	case !l.returnsBlocks:
+		if !empty {
+			l.appendHeld(p)
+		}
+		l.pending.AddTextSignature(part, sig, &l.room)
+	case empty:
+		l.held.hold(part, sig, envelope.KindEmptyText, report)
+	case mayBeDropped(t.Text):
+		l.appendHeld(p)
+		l.held.hold(part, sig, envelope.KindEmptyText, report)
+	default:
+		l.appendHeld(nil)
+		if data := encodeEnvelope(sig, envelope.KindNextText, report); data != "" {
+			l.carry(data)
+		}
+		l.list = append(l.list, p)
+	}
+}
+
+// thinking adds a thinking block, or stores it for the next call.
+func (l *blockList) thinking(part int, from, p *content.Thinking, report lossFunc) {
+	hidden := l.hideThinking && !l.own && from.Redacted.Format != Format && from.Signature.Format != Format
+	if !l.returnsBlocks {
+		l.pending.Add(part, withoutOptionalSignature(from), &l.room)
+	}
+	switch {
+	case hidden && !l.carriesInID(from.Signature) && !l.carriesInID(from.Redacted):
+		report(lossHiddenThinking)
+		return
+	case hidden || l.isOnlyState(from):
+		return
+	}
+	l.appendHeld(p)
+	l.carried = l.carried || isForeign(from.Redacted) || isForeign(from.Signature)
+	if p.Redacted.Data == "" && p.Signature.Data == "" {
+		p.Signature = content.Signature{Format: Format, Data: envelope.Unsigned}
+		if p.Text != "" {
+			l.free = p
+		}
+	}
+}
+
+// call adds a tool call, with its state in its id or in the thinking before it.
+func (l *blockList) call(part int, sig content.Signature, p *content.ToolUse, report lossFunc) {
+	l.appendHeld(nil)
+	l.calls++
+	if l.ids.name(p) {
+		report(lossCallID)
+	}
+	if _, ok := envelope.MarkID(p.ID); ok && l.returnsBlocks && l.free != nil && sig.Data != "" {
+		if data, ok := envelope.EncodeCall(sig, p.ID); ok {
+			l.free.Signature.Data, l.free = data, nil
+			sig, l.carried = content.Signature{}, true
+		}
+	}
+	p.ID = callID(p.ID, sig, l.returnsBlocks && l.carried, &l.pending, &l.room, l.lose, report)
+	l.carried = false
+	l.list = append(l.list, p)
+}
+
+// carry adds a block that holds an envelope.
+func (l *blockList) carry(data string) {
+	l.list = append(l.list, envelopeBlock(data))
+	l.carried = true
+}
+
+// appendHeld adds the held envelopes, and p after them unless p is nil.
+func (l *blockList) appendHeld(p content.Part) {
+	for _, h := range l.held.take() {
+		l.carry(h.data)
+	}
+	if p != nil {
+		l.list = append(l.list, p)
+	}
+}
+
+// end returns all blocks, and the losses after the last text.
+func (l *blockList) end() (blocks []content.Part, lost []content.Loss) {
+	l.placement.dropPending(&l.pending, l.lose)
+	if n := len(l.list); n > 0 {
+		if _, ok := l.list[n-1].(*content.Text); ok {
+			return l.list, heldLosses(l.held.take(), lossLastSignature)
+		}
+	}
+	l.appendHeld(nil)
+	return l.list, nil
+}
+
+func heldLosses(list []heldEnvelope, r *loss.Rule) (lost []content.Loss) {
+	for _, h := range list {
+		lost = append(lost, r.At("parts."+strconv.Itoa(h.part)))
+	}
+	return lost
 }

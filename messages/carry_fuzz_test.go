@@ -18,12 +18,11 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// FuzzCarried makes answers of bytes, as a vendor of content generation may
-// give them: it signs thoughts, texts, calls, images and its own tools' parts,
-// each once, at any time before the next part. Thoughts of a vendor of responses
-// stand between. Whatever way the answer comes, wherever its state goes,
-// and whoever of the clients gives it back, the vendor gets each signature of a
-// call on it again, but for those that are reported as too late.
+// FuzzCarried makes responses from bytes, as from a vendor of generateContent. It signs
+// thinking, texts, tool calls, images and parts of built-in tools, each once, at any
+// time before the next part. Thinking of a Responses vendor may be between them. For
+// every encoding, placement and client, the vendor receives the signature of each tool
+// call again, except those that are reported as too late.
 func FuzzCarried(f *testing.F) {
 	for _, ops := range []string{"xxstspCdisqt", "ccSdqsqsTryLst", "cCdLstLeLt", "xsm tsCSm", "t eLs", "tsmp", "e", "ye", "Ce", "tske", "dtsqs", "ns", "ystsys", "rRdsRtsr", "d s", "t s tsC",
 		"xC", "xdsiq", "xCC", "xtC", "rcRC", "rtRc", "xrCc"} {
@@ -42,7 +41,7 @@ func checkCarried(t *testing.T, ops []byte, data string) {
 		t.Fatal(err)
 	}
 	for _, where := range []placement{{}, {returnsBlocks: true}, {hideThinking: true}} {
-		res, lost := responseOf(reply, nil, where)
+		res, lost := convertResponse(reply, nil, where)
 		doc, err := res.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +50,7 @@ func checkCarried(t *testing.T, ops []byte, data string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := carriedAnswer{fmt.Sprintf("whole %+v", where), where, reply.Parts, m["content"].([]any), lost}
+		a := carriedResponse{fmt.Sprintf("whole %+v", where), where, reply.Parts, m["content"].([]any), lost}
 		a.check(t, true)
 		all := eventsOf(t, up)
 		cuts := [][][]upstream.Event{batchesOf(t, up)}
@@ -65,24 +64,24 @@ func checkCarried(t *testing.T, ops []byte, data string) {
 				t.Fatalf("%v\n%s", err, stream)
 			}
 			blocks, _ := acc.message["content"].([]any)
-			a := carriedAnswer{fmt.Sprintf("streamed %d %+v", i, where), where, reply.Parts, blocks, lost}
+			a := carriedResponse{fmt.Sprintf("streamed %d %+v", i, where), where, reply.Parts, blocks, lost}
 			a.check(t, false)
 		}
 	}
 }
 
-// A carriedAnswer is one way in which an answer reaches a client.
-type carriedAnswer struct {
+// A carriedResponse is one way in which a response reaches a client.
+type carriedResponse struct {
 	name   string
 	where  placement
-	parts  []content.Part // what the vendor said
-	blocks []any          // what the client has
+	parts  []content.Part // of the vendor
+	blocks []any          // of the client
 	lost   []content.Loss
 }
 
-// check checks all that is promised of carried signatures. Those of an answer
-// that is whole are known in time.
-func (a carriedAnswer) check(t *testing.T, whole bool) {
+// check checks the guarantees for carried signatures. In a whole response all signatures
+// are in time.
+func (a carriedResponse) check(t *testing.T, whole bool) {
 	t.Helper()
 	var want, wantOthers []string
 	rest := slices.Clone(a.lost)
@@ -95,35 +94,35 @@ func (a carriedAnswer) check(t *testing.T, whole bool) {
 	}
 	for i, p := range a.parts {
 		path := fmt.Sprint("parts.", i)
-		if !sayable(p) {
-			if !take(unsayable(p).At(path)) {
-				t.Errorf("%s: the loss of part %d is not told: %v", a.name, i, a.lost)
+		if !hasBlock(p) {
+			if !take(lossOfPart(p).At(path)) {
+				t.Errorf("%s: the loss of part %d is not reported: %v", a.name, i, a.lost)
 			}
 			continue
 		}
 		switch q := p.(type) {
 		case *content.Text:
-			if q.Signature.Data != "" && !take(unsaidTextSignature.At(path)) {
-				t.Errorf("%s: the loss of the signature of part %d is not told: %v", a.name, i, a.lost)
+			if q.Signature.Data != "" && !take(lossTextSignature.At(path)) {
+				t.Errorf("%s: the loss of the signature of part %d is not reported: %v", a.name, i, a.lost)
 			}
 			p = envelope.WithSignature(p, content.Signature{})
 		case *content.ToolUse:
 			if late := take(envelope.TooLate.At(path)); late && (whole || q.Signature.Data == "") {
-				t.Errorf("%s: part %d is told to be too late", a.name, i)
+				t.Errorf("%s: part %d is reported as too late", a.name, i)
 			} else if late {
 				p = envelope.WithSignature(p, content.Signature{})
 			}
 		case *content.Thinking:
-			if o := others(p); o != "" {
-				if told := take(unsaidState.At(path)); told && a.where.returnsBlocks {
-					t.Errorf("%s: part %d is told to be lost: %v", a.name, i, a.lost)
+			if o := foreignThinking(p); o != "" {
+				if reported := take(lossUncarriedState.At(path)); reported && a.where.returnsBlocks {
+					t.Errorf("%s: part %d is reported as lost: %v", a.name, i, a.lost)
 				}
 				wantOthers = append(wantOthers, o)
 				continue
 			}
 			if a.where.hideThinking {
-				if !take(unsaidThinking.At(path)) {
-					t.Errorf("%s: the loss of part %d is not told: %v", a.name, i, a.lost)
+				if !take(lossHiddenThinking.At(path)) {
+					t.Errorf("%s: the loss of part %d is not reported: %v", a.name, i, a.lost)
 				}
 				continue
 			}
@@ -142,18 +141,18 @@ func (a carriedAnswer) check(t *testing.T, whole bool) {
 			t.Errorf("%s: %v", a.name, b)
 		}
 	}
-	for _, c := range keepers {
+	for _, c := range returningClients {
 		got, gotOthers := vendorGets(t, c.turns(a.blocks))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s, %s (-want +got):\n%s\n%v\n%v", a.name, c.name, diff, a.blocks, a.lost)
 		}
 		if diff := cmp.Diff(wantOthers, gotOthers); diff != "" && a.where.returnsBlocks {
-			t.Errorf("%s, %s, thoughts (-want +got):\n%s\n%v", a.name, c.name, diff, a.blocks)
+			t.Errorf("%s, %s, thinking (-want +got):\n%s\n%v", a.name, c.name, diff, a.blocks)
 		}
 	}
 }
 
-func sayable(p content.Part) bool {
+func hasBlock(p content.Part) bool {
 	switch p.(type) {
 	case *content.Text, *content.Thinking, *content.ToolUse:
 		return true
@@ -161,8 +160,7 @@ func sayable(p content.Part) bool {
 	return false
 }
 
-// signedAs says what a part is and who signed it. Texts of white space are nothing
-// but their signatures.
+// signedAs describes a part and its signature. Only the signature of a blank text counts.
 func signedAs(p content.Part) []string {
 	text, sig := "", envelope.SignatureOf(p)
 	switch p := p.(type) {
@@ -188,9 +186,8 @@ func signedAs(p content.Part) []string {
 
 const responses = content.Format("openai-responses")
 
-// others says what a thought is that a vendor of responses gave, empty for
-// everything else.
-func others(p content.Part) string {
+// foreignThinking describes thinking of a Responses vendor. It returns an empty string for other parts.
+func foreignThinking(p content.Part) string {
 	th, ok := p.(*content.Thinking)
 	if !ok || th.Signature.Format != responses && th.Redacted.Format != responses {
 		return ""
@@ -198,19 +195,19 @@ func others(p content.Part) string {
 	return fmt.Sprintf("%q %q %q", th.Text, th.Signature.Data, th.Redacted.Data)
 }
 
-// keepers are clients that give back what they got, in its order.
-var keepers = []struct {
+// returningClients are clients that return all blocks in order.
+var returningClients = []struct {
 	name  string
 	turns func(blocks []any) (turns [][]any)
 }{
-	{"gives back all", func(blocks []any) [][]any { return [][]any{blocks} }},
-	{"leaves out blank texts", func(blocks []any) [][]any {
+	{"returns all", func(blocks []any) [][]any { return [][]any{blocks} }},
+	{"omits blank texts", func(blocks []any) [][]any {
 		return [][]any{slices.DeleteFunc(slices.Clone(blocks), func(b any) bool {
 			text, ok := b.(map[string]any)["text"].(string)
 			return ok && mayBeDropped(text)
 		})}
 	}},
-	{"gives back each block", func(blocks []any) (turns [][]any) {
+	{"returns each block in a turn", func(blocks []any) (turns [][]any) {
 		for _, b := range blocks {
 			turns = append(turns, []any{b})
 		}
@@ -218,9 +215,8 @@ var keepers = []struct {
 	}},
 }
 
-// vendorGets returns what the vendor gets of the assistant's turns, given back
-// in a conversation that says them twice. What it gets does not change as the
-// conversation goes on.
+// vendorGets returns what the vendor receives of assistant turns that a client returns twice
+// in a conversation. It must not change as the conversation continues.
 func vendorGets(t *testing.T, turns [][]any) (said, thoughts []string) {
 	t.Helper()
 	said, thoughts, before := sentBack(t, turns, 1)
@@ -255,7 +251,7 @@ func sentBack(t *testing.T, turns [][]any, times int) (said, thoughts []string, 
 	n := r.Upstream()
 	for _, turn := range n.Turns {
 		for _, p := range turn.Parts {
-			if o := others(p); o != "" {
+			if o := foreignThinking(p); o != "" {
 				thoughts = append(thoughts, o)
 			}
 		}
@@ -275,7 +271,7 @@ func sentBack(t *testing.T, turns [][]any, times int) (said, thoughts []string, 
 	return said, thoughts, string(bytes.TrimSuffix(b, []byte("]}")))
 }
 
-// batchesOf returns the events of an answer as its upstream sends them.
+// batchesOf returns the batches of events of a response.
 func batchesOf(t *testing.T, up upstream.Upstream) (list [][]upstream.Event) {
 	t.Helper()
 	err := upstream.Run(t.Context(), up, &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
@@ -288,11 +284,10 @@ func batchesOf(t *testing.T, up upstream.Upstream) (list [][]upstream.Event) {
 	return list
 }
 
-// signerOps are what a signer can do. Other bytes mean one of them.
+// signerOps are the operations of a signer. Other bytes select one of them.
 const signerOps = "xySt LeclkmnrRCdiqspuT"
 
-// signer is an upstream that does what ops say. It signs each part once, before
-// another one opens.
+// signer is an upstream that runs ops. It signs each part once, before the next part opens.
 func signer(ops []byte, data string) upstream.Func {
 	return func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		s := &signing{w: w, data: data}
@@ -306,21 +301,21 @@ func signer(ops []byte, data string) upstream.Func {
 	}
 }
 
-// A signing is an answer that a signer gives.
+// A signing is a response of a signer.
 type signing struct {
 	w     *upstream.Writer
 	data  string
 	n     int
 	calls []*upstream.ToolCallWriter
 	fed   *upstream.ToolCallWriter // has arguments
-	kind  byte                     // of the block that opened last, for pieces that go on with it
-	some  bool                     // there is one
-	last  bool                     // it is signed
+	kind  byte                     // kind of the last block, for its deltas
+	some  bool                     // a block is open
+	last  bool                     // the block is signed
 }
 
 func (s *signing) sig() content.Signature {
 	s.n++
-	return theirSign(base64.StdEncoding.EncodeToString(fmt.Append(nil, s.n, s.data)))
+	return vendorSignature(base64.StdEncoding.EncodeToString(fmt.Append(nil, s.n, s.data)))
 }
 
 // part writes a whole part.
@@ -332,7 +327,7 @@ func (s *signing) part(p content.Part, signed bool) {
 	s.kind, s.some, s.last = 0, true, signed
 }
 
-// piece notes a piece of a text or thought.
+// piece writes a piece of a text or of thinking.
 func (s *signing) piece(kind byte) {
 	if s.kind != kind {
 		s.kind, s.some, s.last = kind, true, false
@@ -375,7 +370,7 @@ func (s *signing) do(op byte, i int) {
 		}
 	case 'q':
 		if len(s.calls) > 0 {
-			_ = s.calls[0].Close() // those behind it are fed later
+			_ = s.calls[0].Close() // later calls receive their arguments afterwards
 			s.calls = s.calls[1:]
 		}
 	case 's':

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
@@ -18,9 +17,11 @@ import (
 
 const theirs = content.Format("generatecontent")
 
-func theirSign(data string) content.Signature { return content.Signature{Format: theirs, Data: data} }
+func vendorSignature(data string) content.Signature {
+	return content.Signature{Format: theirs, Data: data}
+}
 
-// carried are answers of another vendor, and what is lost of their signatures.
+// carried lists responses of another vendor, and the losses of their signatures.
 var carried = []struct {
 	name   string
 	up     upstream.Func
@@ -29,20 +30,20 @@ var carried = []struct {
 	{name: "thought and call", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Thinking("Let me")
 		_ = w.Thinking(" see.")
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "look", Input: `{"k":1}`, Signature: theirSign("CiQBc2lnLWE=")})
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "look", Input: `{"k":1}`, Signature: vendorSignature("CiQBc2lnLWE=")})
 		return w.Part(&content.ToolUse{ID: "b", Name: "look", Input: `{}`})
 	}},
 	{name: "every part signed", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Thinking("é漢\n")
-		_ = w.Signature(theirSign("_-8"))
+		_ = w.Signature(vendorSignature("_-8"))
 		_ = w.Text("Hello")
 		_ = w.Text(", you")
-		_ = w.Signature(theirSign("+/8="))
-		_ = w.Part(&content.Thinking{Signature: theirSign("b21pdHRlZA==")})
-		_ = w.Part(&content.Thinking{Redacted: theirSign("b3BhcXVl")})
-		_ = w.Part(&content.Text{Signature: theirSign("ZW1wdHk=")})
+		_ = w.Signature(vendorSignature("+/8="))
+		_ = w.Part(&content.Thinking{Signature: vendorSignature("b21pdHRlZA==")})
+		_ = w.Part(&content.Thinking{Redacted: vendorSignature("b3BhcXVl")})
+		_ = w.Part(&content.Text{Signature: vendorSignature("ZW1wdHk=")})
 		c := w.ToolCall("a", "look")
-		_ = w.Signature(theirSign("in\"quotes\n"))
+		_ = w.Signature(vendorSignature("in\"quotes\n"))
 		_ = c.Input(`{"q":`)
 		_ = c.Input(`"x"}`)
 		return c.Close()
@@ -52,13 +53,13 @@ var carried = []struct {
 			{Kind: upstream.EventOpen, Block: 0, Part: &content.Thinking{}},
 			{Kind: upstream.EventText, Block: 0, Text: "Hm"},
 			{Kind: upstream.EventClose, Block: 0},
-			{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSign("bGF0ZQ=="))},
+			{Kind: upstream.EventSignature, Block: 0, Signature: new(vendorSignature("bGF0ZQ=="))},
 			{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "a", Name: "f"}},
 			{Kind: upstream.EventClose, Block: 1},
 			{Kind: upstream.EventOpen, Block: 2, Part: &content.Text{}},
 			{Kind: upstream.EventText, Block: 2, Text: "Done"},
 			{Kind: upstream.EventClose, Block: 2},
-			{Kind: upstream.EventSignature, Block: 2, Signature: new(theirSign("dGV4dA=="))},
+			{Kind: upstream.EventSignature, Block: 2, Signature: new(vendorSignature("dGV4dA=="))},
 			{Kind: upstream.EventOpen, Block: 3, Part: &content.ToolUse{ID: "b", Name: "f"}},
 			{Kind: upstream.EventClose, Block: 3},
 		})
@@ -66,35 +67,35 @@ var carried = []struct {
 	{name: "side by side", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		return w.Send([]upstream.Event{
 			{Kind: upstream.EventOpen, Block: 0, Part: &content.ToolUse{ID: "a", Name: "f"}},
-			{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSign("Zmlyc3Q="))},
-			{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "b", Name: "f", Signature: theirSign("b3Blbg==")}},
+			{Kind: upstream.EventSignature, Block: 0, Signature: new(vendorSignature("Zmlyc3Q="))},
+			{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "b", Name: "f", Signature: vendorSignature("b3Blbg==")}},
 			{Kind: upstream.EventInput, Block: 0, Text: "{}"}, {Kind: upstream.EventInput, Block: 1, Text: `{"a":1}`},
 			{Kind: upstream.EventClose, Block: 0}, {Kind: upstream.EventClose, Block: 1},
 		})
 	}},
 	{name: "long", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign(strings.Repeat("QUJD", 16_000))})
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature(strings.Repeat("QUJD", 16_000))})
 		return w.Text("x")
 	}},
 	{name: "too long", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Part(&content.Thinking{Text: "a", Signature: theirSign(strings.Repeat("Q", envelope.MaxSize+1))})
-		_ = w.Part(&content.Thinking{Redacted: theirSign(strings.Repeat("Q", envelope.MaxSize+1))})
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign(strings.Repeat("Q", envelope.MaxSize+1))})
+		_ = w.Part(&content.Thinking{Text: "a", Signature: vendorSignature(strings.Repeat("Q", envelope.MaxSize+1))})
+		_ = w.Part(&content.Thinking{Redacted: vendorSignature(strings.Repeat("Q", envelope.MaxSize+1))})
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature(strings.Repeat("Q", envelope.MaxSize+1))})
 		return w.Text("x")
 	}, losses: []string{"degraded parts.0", "degraded parts.2", "hint parts.1"}},
-	{name: "of nobody", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	{name: "without format", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: content.Signature{Data: "x"}})
 		_ = w.Part(&content.Text{Text: "t", Signature: content.Signature{Format: Format, Data: "x"}})
 		return w.Part(&content.Thinking{Redacted: content.Signature{Data: "x"}})
 	}, losses: []string{"hint parts.0", "hint parts.1", "hint parts.2"}},
 	{name: "an image that is dropped", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Part(&content.Image{Source: &content.URL{URL: "https://a.example"}, Signature: theirSign("aW1n")})
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign("Zg==")})
+		_ = w.Part(&content.Image{Source: &content.URL{URL: "https://a.example"}, Signature: vendorSignature("aW1n")})
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature("Zg==")})
 		return nil
 	}, losses: []string{"dropped parts.0"}},
 }
 
-// divisions are ways in which the events of an answer may arrive together.
+// divisions are ways to divide events into batches.
 var divisions = []struct {
 	name string
 	cut  func(all []upstream.Event) [][]upstream.Event
@@ -105,7 +106,7 @@ var divisions = []struct {
 		}
 		return list
 	}},
-	{"by threes", func(all []upstream.Event) (list [][]upstream.Event) {
+	{"in threes", func(all []upstream.Event) (list [][]upstream.Event) {
 		for batch := range slices.Chunk(all, 3) {
 			list = append(list, slices.Clone(batch))
 		}
@@ -125,7 +126,7 @@ func eventsOf(t *testing.T, up upstream.Func) (all []upstream.Event) {
 	return all
 }
 
-// encode streams events that arrive in batches.
+// encode streams batches of events.
 func encode(batches [][]upstream.Event) (stream string, lost []content.Loss) {
 	return encodeIn(placement{}, batches)
 }
@@ -142,9 +143,8 @@ func encodeIn(where placement, batches [][]upstream.Event) (stream string, lost 
 	return string(out), append(lost, s.Losses()...)
 }
 
-// given returns the parts of an assistant's turn in neutral words, from the
-// blocks that a client gives back.
-func given(t *testing.T, blocks any) []content.Part {
+// neutralParts returns the neutral parts of an assistant turn that a client returns.
+func neutralParts(t *testing.T, blocks any) []content.Part {
 	t.Helper()
 	list, err := json.Marshal(blocks)
 	if err != nil {
@@ -157,15 +157,15 @@ func given(t *testing.T, blocks any) []content.Part {
 	return r.Upstream().Turns[0].Parts
 }
 
-// restored puts signatures where their vendor wants them, as its adapter does. It
-// leaves out empty texts that nobody signed, which vendors refuse.
-func restored(t *testing.T, parts []content.Part) (list []content.Part) {
+// withSignatures puts signatures at the places that their vendor requires, as its adapter does. It
+// omits empty texts without a signature, which vendors reject.
+func withSignatures(t *testing.T, parts []content.Part) (list []content.Part) {
 	t.Helper()
 	next := content.Signature{}
 	for _, p := range parts {
 		if th, ok := p.(*content.Thinking); ok && th.Redacted.Format == theirs {
 			if k, data, ok := envelope.ParseAdjacentSignature(th.Redacted); ok {
-				sig := theirSign(data)
+				sig := vendorSignature(data)
 				if k == envelope.KindNextText || k == envelope.KindNextCall {
 					next = sig
 				} else if last := len(list) - 1; last < 0 {
@@ -190,8 +190,8 @@ func restored(t *testing.T, parts []content.Part) (list []content.Part) {
 	return list
 }
 
-// signs says what parts are and who signed them.
-func signs(parts []content.Part, skip func(i int) bool) (list []string) {
+// signedParts describes parts and their signatures.
+func signedParts(parts []content.Part, skip func(i int) bool) (list []string) {
 	for i, p := range parts {
 		if skip != nil && skip(i) {
 			continue
@@ -215,8 +215,8 @@ func signs(parts []content.Part, skip func(i int) bool) (list []string) {
 	return list
 }
 
-// saysNothingAt reports whether a part is nothing but its signature.
-func saysNothingAt(p content.Part) bool {
+// isOnlySignature reports whether a part has only a signature.
+func isOnlySignature(p content.Part) bool {
 	t, ok := p.(*content.Text)
 	return ok && isEmptyText(t)
 }
@@ -228,13 +228,13 @@ func TestCarried(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := signs(reply.Parts, nil)
+			want := signedParts(reply.Parts, nil)
 			for _, l := range tt.losses {
 				var at int
 				severity, path, _ := strings.Cut(l, " ")
 				_, _ = fmt.Sscanf(path, "parts.%d", &at)
 				th, thought := reply.Parts[at].(*content.Thinking)
-				if want[at] = signs([]content.Part{envelope.WithSignature(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || saysNothingAt(reply.Parts[at]) {
+				if want[at] = signedParts([]content.Part{envelope.WithSignature(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || isOnlySignature(reply.Parts[at]) {
 					want[at] = ""
 				}
 			}
@@ -250,7 +250,7 @@ func TestCarried(t *testing.T) {
 			}
 			check := func(t *testing.T, blocks any, lost []content.Loss) {
 				t.Helper()
-				if diff := cmp.Diff(want, signs(restored(t, given(t, blocks)), nil)); diff != "" {
+				if diff := cmp.Diff(want, signedParts(withSignatures(t, neutralParts(t, blocks)), nil)); diff != "" {
 					t.Errorf("(-want +got):\n%s\n%.2000v", diff, blocks)
 				}
 				if diff := cmp.Diff(tt.losses, lossNames(lost)); diff != "" {
@@ -273,14 +273,14 @@ func TestCarried(t *testing.T) {
 	}
 }
 
-// TestCarriedBytes pins where a stream carries what.
+// TestCarriedBytes pins the places where a stream carries state.
 func TestCarriedBytes(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Thinking("Hm")
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: theirSign("Yg==")})
-		_ = w.Part(&content.ToolUse{ID: "c", Name: "f", Signature: theirSign("ZA==")})
+		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature("Yg==")})
+		_ = w.Part(&content.ToolUse{ID: "c", Name: "f", Signature: vendorSignature("ZA==")})
 		_ = w.Text("Bye")
-		_ = w.Signature(theirSign("Yw=="))
+		_ = w.Signature(vendorSignature("Yw=="))
 		return w.ToolCall("b", "f").Close()
 	})
 	encoded := func(id, data string) string {
@@ -293,7 +293,7 @@ func TestCarriedBytes(t *testing.T) {
 	call := func(id string) any {
 		return map[string]any{"type": "tool_use", "id": id, "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}}
 	}
-	inBlock, _ := envelope.EncodeCall(theirSign("Yg=="), "a")
+	inBlock, _ := envelope.EncodeCall(vendorSignature("Yg=="), "a")
 	text := map[string]any{"type": "text", "text": "Bye", "citations": nil}
 	for where, want := range map[placement][]any{
 		{}:                    {thinking(envelope.Unsigned), call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
@@ -315,7 +315,7 @@ func TestCarriedBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, wholeLost := responseOf(reply, nil, where)
+		res, wholeLost := convertResponse(reply, nil, where)
 		doc, _ := res.AppendJSON(nil)
 		m, err := decode(doc)
 		if err != nil {
@@ -334,8 +334,8 @@ func TestCarriedBytes(t *testing.T) {
 	}
 }
 
-// TestCarriedConversation lets a client give everything back through the
-// handler, and looks at what the upstream is asked then.
+// TestCarriedConversation returns everything through the handler, and checks the next request
+// to the upstream.
 func TestCarriedConversation(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for _, strict := range []bool{false, true} {
@@ -348,18 +348,18 @@ func testConversation(t *testing.T, late, strict bool) {
 	var asked *upstream.Request
 	up := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
 		asked = r
-		if !strict { // or it would have to be signed
+		if !strict { // otherwise it must be signed
 			_ = w.Thinking("Let me see.")
 		}
 		_ = w.Text("Both.")
 		id := fmt.Sprint("a", len(r.Turns)/2)
 		if late { // before the arguments
 			c := w.ToolCall(id, "f")
-			_ = w.Signature(theirSign("c2ln"))
+			_ = w.Signature(vendorSignature("c2ln"))
 			_ = c.Input(`{"x":1}`)
 			_ = c.Close()
 		} else {
-			_ = w.Part(&content.ToolUse{ID: id, Name: "f", Input: `{"x":1}`, Signature: theirSign("c2ln")})
+			_ = w.Part(&content.ToolUse{ID: id, Name: "f", Input: `{"x":1}`, Signature: vendorSignature("c2ln")})
 		}
 		return w.Part(&content.ToolUse{ID: fmt.Sprint("b", len(r.Turns)/2), Name: "f", Input: `{}`})
 	})
@@ -374,7 +374,7 @@ func testConversation(t *testing.T, late, strict bool) {
 			t.Fatalf("%d %q %s", w.Code, w.Header(), w.Body)
 		}
 		if n > 0 && upstream.WireOf(asked, Format) != nil {
-			t.Error("a document with envelopes is passed on")
+			t.Error("a document with envelopes is forwarded")
 		}
 		for i, turn := range asked.Turns {
 			if turn.Role != content.RoleAssistant {
@@ -386,19 +386,19 @@ func testConversation(t *testing.T, late, strict bool) {
 			}
 			want = append(want, `*content.Text "Both."  ""`,
 				`*content.ToolUse "a`+fmt.Sprint(i/2)+`" generatecontent "c2ln"`, `*content.ToolUse "b`+fmt.Sprint(i/2)+`"  ""`)
-			if diff := cmp.Diff(want, signs(restored(t, turn.Parts), nil)); diff != "" {
+			if diff := cmp.Diff(want, signedParts(withSignatures(t, turn.Parts), nil)); diff != "" {
 				t.Errorf("turn %d (-want +got):\n%s", i, diff)
 			}
 		}
-		said, ids := replayed(t, stream, w.Body.String())
+		said, ids := returnedTurn(t, stream, w.Body.String())
 		turns = append(turns, said, fmt.Sprintf(`{"role":"user","content":[`+
 			`{"type":"tool_result","tool_use_id":%q,"content":"1"},{"type":"tool_result","tool_use_id":%q,"content":"2"}]}`, ids[0], ids[1]))
 	}
 }
 
-// replayed returns the assistant's turn that a client makes of an answer, and the
-// ids of its calls.
-func replayed(t *testing.T, stream bool, body string) (turn string, ids []string) {
+// returnedTurn returns the assistant turn that a client makes of a response, and the ids of its
+// tool calls.
+func returnedTurn(t *testing.T, stream bool, body string) (turn string, ids []string) {
 	t.Helper()
 	var message map[string]any
 	if stream {
@@ -429,7 +429,7 @@ func replayed(t *testing.T, stream bool, body string) (turn string, ids []string
 	return string(doc), ids
 }
 
-// damage is a conversation whose envelopes did not all come back as they were.
+// damage is a conversation with some envelopes that the client has altered.
 func damage(t *testing.T) string {
 	t.Helper()
 	good, _ := envelope.Encode(theirs, envelope.KindPart, "Z29vZA==")
@@ -460,23 +460,23 @@ func TestDamagedEnvelopes(t *testing.T) {
 			got[i].Data = "damaged"
 		}
 	}
-	want := []content.Signature{theirSign("Z29vZA=="), {Data: "damaged"}, {Data: "redacted"}, {Data: "damaged"},
+	want := []content.Signature{vendorSignature("Z29vZA=="), {Data: "damaged"}, {Data: "redacted"}, {Data: "damaged"},
 		{Format: Format, Data: "plain"}, {Format: Format, Data: "b3du"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if upstream.WireOf(n, Format) != nil {
-		t.Error("the document is passed on")
+		t.Error("the document is forwarded")
 	}
 	if n.Turns[1].Parts[6] != r.Messages[1].Parts[6] || n.Turns[1].Parts[4] != r.Messages[1].Parts[4] || &n.Turns[0].Parts[0] != &r.Messages[0].Parts[0] {
-		t.Error("more was copied than had to be")
+		t.Error("unchanged turns were copied")
 	}
 	if sig := r.Messages[1].Parts[0].(*content.Thinking).Signature; sig.Format != Format || !envelope.IsEnvelope(sig.Data) {
 		t.Errorf("the request itself was changed: %v", sig)
 	}
 }
 
-func TestDamagedEnvelopesTold(t *testing.T) {
+func TestDamagedEnvelopesReported(t *testing.T) {
 	wantLosses := []content.Loss{envelope.Damaged.At("turns.1.parts.1.signature"), envelope.Damaged.At("turns.1.parts.2.signature"),
 		envelope.Damaged.At("turns.1.parts.3.signature")}
 	body := damage(t)
@@ -522,5 +522,392 @@ func TestDamagedEnvelopesCounted(t *testing.T) {
 	h.ServeHTTP(w, r)
 	if w.Code != 200 || len(heard) != 3 || w.Header().Get("Polywire-Loss") == "" {
 		t.Errorf("%d %v %v %s", w.Code, heard, w.Header(), w.Body)
+	}
+}
+
+func ownID(t testing.TB, id, data string) string {
+	t.Helper()
+	s, ok := envelope.EncodeID(id, envelope.Envelope{Format: theirs, Kind: envelope.KindPart, Data: data})
+	if !ok {
+		t.Fatalf("%q cannot be encoded", id)
+	}
+	return s
+}
+
+// TestDecodedIDs checks that decoded ids of tool calls and results are distinct, for every
+// change by a client, and at most 40 bytes long if they are damaged.
+func TestDecodedIDs(t *testing.T) {
+	a, b, plain := ownID(t, "a", "QQ=="), ownID(t, "b", "Qg=="), ownID(t, "p", "UA==")
+	long := ownID(t, "l", strings.Repeat("QUJD", 100))
+	forged, _ := envelope.EncodeID("a", envelope.Envelope{Format: theirs, Kind: envelope.KindPart, Data: "WA=="})
+	thoughts, _ := envelope.EncodeID("t", envelope.Envelope{Format: theirs, Kind: envelope.KindThinking, Data: "[]"})
+	for name, tt := range map[string]struct {
+		ids     []string
+		want    []string // id and signature
+		damaged []int
+	}{
+		"unchanged":                             {[]string{a, b, "c"}, []string{"a QQ==", "b Qg==", "c "}, nil},
+		"cut":                                   {[]string{long[:64], long[:40]}, []string{envelope.HashedID(long[:64]) + " ", long[:40] + " "}, []int{0, 1}},
+		"in lower case":                         {[]string{strings.ToLower(long)}, []string{envelope.HashedID(strings.ToLower(long)) + " "}, []int{0}},
+		"two encodings of one id":               {[]string{a, forged}, []string{"a QQ==", envelope.HashedID(forged) + " "}, []int{1}},
+		"contains the id of another call":       {[]string{plain, "p"}, []string{envelope.HashedID(plain) + " ", "p "}, []int{0}},
+		"the hash is the id of another":         {[]string{envelope.HashedID(plain), plain, "p"}, []string{envelope.HashedID(plain) + " ", envelope.HashedID(envelope.HashedID(plain)) + " ", "p "}, []int{1}},
+		"marked, block dropped":                 {[]string{"toolu_pwblk_m"}, []string{"m "}, nil},
+		"marked, forged":                        {[]string{"toolu_pwblk_", "toolu_pwblk_a.b", "toolu_pwblk_" + strings.Repeat("x", 60)}, []string{"toolu_pwblk_ ", "toolu_pwblk_a.b ", envelope.HashedID("toolu_pwblk_"+strings.Repeat("x", 60)) + " "}, []int{0, 1, 2}},
+		"thinking of a vendor that signs calls": {[]string{thoughts}, []string{envelope.DamagedID(thoughts) + " "}, []int{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calls, results []string
+			for _, id := range tt.ids {
+				calls = append(calls, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"f","input":{}}`, id))
+				results = append(results, fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q}`, id))
+			}
+			r, err := ParseRequestString(fmt.Sprintf(`{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[%s]},{"role":"user","content":[%s]}]}`,
+				strings.Join(calls, ","), strings.Join(results, ",")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Validate(nil); err != nil {
+				t.Fatal(err)
+			}
+			n, _, lost := r.withDocument(nil)
+			var got, paired []string
+			for i, p := range n.Turns[1].Parts {
+				c := p.(*content.ToolUse)
+				got = append(got, c.ID+" "+c.Signature.Data)
+				paired = append(paired, n.Turns[2].Parts[i].(*content.ToolResult).ID+" "+c.Signature.Data)
+			}
+			if diff := cmp.Diff([][]string{tt.want, tt.want}, [][]string{got, paired}); diff != "" {
+				t.Errorf("calls, results (-want +got):\n%s", diff)
+			}
+			var want []content.Loss
+			for _, i := range tt.damaged {
+				want = append(want, envelope.Damaged.At(fmt.Sprintf("turns.1.parts.%d.signature", i)))
+				if path := r.Path(want[len(want)-1].Path); path != fmt.Sprintf("messages.1.content.%d.id", i) && envelope.IsEncodedID(tt.ids[i]) {
+					t.Errorf("the loss is at %s", path)
+				}
+			}
+			if diff := cmp.Diff(want, lost); diff != "" {
+				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestPlacementOf checks for which requests the state of a tool call is in its id, and for
+// which in the thinking before it.
+func TestPlacementOf(t *testing.T) {
+	kept, _ := envelope.EncodeCall(vendorSignature("QQ=="), "a")
+	block := func(signature string) string {
+		return fmt.Sprintf(`{"type":"thinking","thinking":"Hm","signature":%q},`, signature)
+	}
+	unsigned := `{"type":"thinking","thinking":"Hm"},`
+	call := `{"type":"tool_use","id":"toolu_pwblk_a","name":"f","input":{}}`
+	result := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_pwblk_a"}]}`
+	history := func(before string) string {
+		return `,{"role":"assistant","content":[` + before + call + `]},` + result
+	}
+	own, _ := envelope.Encode(responses, envelope.KindPart, "{}")
+	const asks = `"thinking":{"type":"adaptive"},`
+	for name, tt := range map[string]struct {
+		members, history string
+		want             placement
+	}{
+		"thinking not requested":    {"", "", placement{hideThinking: true}},
+		"thinking off":              {`"thinking":{"type":"disabled"},`, "", placement{hideThinking: true}},
+		"asked":                     {asks, "", placement{returnsBlocks: true}},
+		"block returned":            {asks, history(block(kept)), placement{returnsBlocks: true}},
+		"block dropped":             {asks, history(""), placement{}},
+		"signature dropped":         {asks, history(unsigned), placement{}},
+		"signature empty":           {asks, history(block("")), placement{}},
+		"signature damaged":         {asks, history(block(kept[:len(kept)-1])), placement{}},
+		"thinking returned":         {asks, history(block(own)), placement{returnsBlocks: true}},
+		"one of two blocks dropped": {asks, history(block(kept)) + `,{"role":"assistant","content":[` + strings.ReplaceAll(call, "_a", "_b") + `]},` + strings.ReplaceAll(result, "_a", "_b"), placement{}},
+		"id of the call replaced":   {asks, strings.ReplaceAll(history(block(kept)), "toolu_pwblk_a", "toolu_1"), placement{returnsBlocks: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := ParseRequestString(`{"model":"m","max_tokens":9,` + tt.members + `"messages":[{"role":"user","content":"a"}` + tt.history + `]}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, got, _ := r.withDocument(nil); got != tt.want {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestUnsignedThinking checks that thinking without a signature passes to the same format with
+// its document, and is dropped with a hint where a signature is required.
+func TestUnsignedThinking(t *testing.T) {
+	for name, tt := range map[string]struct {
+		signature string
+		passes    bool
+	}{
+		"none":                             {``, true},
+		"block sent for unsigned thinking": {`,"signature":"` + envelope.Unsigned + `"`, false},
+		"empty":                            {`,"signature":""`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked *upstream.Request
+			h := NewHandler(upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+				asked = r
+				return w.Text("a")
+			}), nil)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, post(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"thinking","thinking":"Hm"`+
+				tt.signature+`},{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}`))
+			if w.Code != 200 || w.Header().Get("Polywire-Loss") != "" {
+				t.Fatalf("%d %s %s", w.Code, w.Header().Get("Polywire-Loss"), w.Body)
+			}
+			if passes := upstream.WireOf(asked, Format) != nil; passes != tt.passes {
+				t.Errorf("the document passes: %v", passes)
+			}
+			to, lost := RequestFromUpstream(asked)
+			if len(to.Messages[1].Parts) != 1 {
+				t.Errorf("parts of the request: %v", to.Messages[1].Parts)
+			}
+			if diff := cmp.Diff([]content.Loss{requestLosses[lossThinking].At("turns.1.parts.0")}, lost); diff != "" {
+				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestOldEnvelopes checks that redacted_thinking blocks of earlier versions are decoded, and
+// that a repeated signature is sent once.
+func TestOldEnvelopes(t *testing.T) {
+	for _, k := range []envelope.Kind{envelope.KindNextText, envelope.KindPreviousText, envelope.KindNextCall, envelope.KindPreviousCall, envelope.KindEmptyText, envelope.KindPart} {
+		data, _ := envelope.Encode(theirs, k, "QQ==")
+		r, err := ParseRequestString(fmt.Sprintf(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
+			`{"type":"redacted_thinking","data":%q},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]}`, data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _, lost := r.withDocument(nil)
+		if len(lost) > 0 {
+			t.Errorf("%c: losses %v", k, lost)
+		}
+		switch p := n.Turns[1].Parts[0].(type) {
+		case *content.Thinking:
+			if p.Redacted.Format != theirs {
+				t.Errorf("%c became %+v", k, p)
+			}
+		case *content.Text:
+			if p.Signature != vendorSignature("QQ==") {
+				t.Errorf("%c became %+v", k, p)
+			}
+		default:
+			t.Errorf("%c became %+v", k, p)
+		}
+	}
+}
+
+// FuzzIDs alters the ids of tool calls and the signature of the thinking before them. A request
+// with matching calls and results is never rejected, and ids remain distinct.
+func FuzzIDs(f *testing.F) {
+	kept, _ := envelope.EncodeCall(vendorSignature("QQ=="), "a")
+	for _, id := range []string{ownID(f, "a", "QQ=="), ownID(f, "a", strings.Repeat("QUJD", 100)), "toolu_pwblk_a", "toolu_pwcut_a", "a"} {
+		f.Add(id, id+"x", kept)
+		f.Add(id[:len(id)/2], strings.ToLower(id), kept[:len(kept)/2])
+	}
+	f.Fuzz(func(t *testing.T, one, two, signature string) {
+		r, err := ParseRequestString(fmt.Sprintf(`{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"thinking":{"type":"adaptive"},"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
+			`{"type":"thinking","thinking":"Hm","signature":%[3]s},{"type":"tool_use","id":%[1]s,"name":"f","input":{}},{"type":"tool_use","id":%[2]s,"name":"f","input":{}}]},`+
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":%[1]s},{"type":"tool_result","tool_use_id":%[2]s}]}]}`, quoted(one), quoted(two), quoted(signature)))
+		if err != nil || r.Validate(nil) != nil {
+			return // for example two equal ids
+		}
+		n, _, _ := r.withDocument(nil)
+		calls, results := n.Turns[1].Parts, n.Turns[2].Parts
+		seen := map[string]bool{}
+		for i, p := range results {
+			id := calls[i+1].(*content.ToolUse).ID
+			if got := p.(*content.ToolResult).ID; got != id || seen[id] || id == "" {
+				t.Errorf("%q %q: call %q, result %q", one, two, id, got)
+			}
+			seen[id] = true
+			if came := r.Messages[1].Parts[i+1].(*content.ToolUse).ID; envelope.IsReservedID(came) && len(id) > max(36, len(came)) {
+				t.Errorf("%q became %q", came, id)
+			}
+		}
+	})
+}
+
+func quoted(s string) string {
+	b := []byte{'"'}
+	for _, r := range s {
+		b = fmt.Appendf(b, `\u%04x`, min(r, 0xD7FF))
+	}
+	return string(append(b, '"'))
+}
+
+// keeps is the placement for a client that asked for thinking and returns blocks.
+var keeps = placement{returnsBlocks: true}
+
+// phaseSignature returns a signature of a vendor that needs those of texts again.
+func phaseSignature(data string) content.Signature {
+	return content.Signature{Format: responses, Data: data}
+}
+
+// TestLastText checks that no block follows the text that ends a response, whole or streamed:
+// agents print the last block.
+func TestLastText(t *testing.T) {
+	text := func(sig ...upstream.Event) []upstream.Event {
+		return append([]upstream.Event{
+			{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{}},
+			{Kind: upstream.EventText, Block: 0, Text: "Done"},
+		}, sig...)
+	}
+	closed := upstream.Event{Kind: upstream.EventClose, Block: 0}
+	signed := upstream.Event{Kind: upstream.EventSignature, Block: 0, Signature: new(phaseSignature("dGV4dA=="))}
+	tests := map[string][]upstream.Event{
+		"signed while open": text(signed, closed),
+		"signed late":       text(closed, signed),
+		"empty text after it": text(closed,
+			upstream.Event{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{Signature: phaseSignature("dGV4dA==")}},
+			upstream.Event{Kind: upstream.EventClose, Block: 1}),
+	}
+	for name, events := range tests {
+		t.Run(name, func(t *testing.T) {
+			var single [][]upstream.Event
+			for i := range events {
+				single = append(single, events[i:i+1])
+			}
+			if name == "empty text after it" { // known to be empty if the events arrive at once
+				single = append(single[:3], events[3:])
+			}
+			stream, lost := encodeIn(keeps, single)
+			a, err := accumulate(stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []any{map[string]any{"type": "text", "text": "Done", "citations": nil}}
+			if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(lost) != 1 || lost[0].Reason != lossLastSignature.Reason {
+				t.Errorf("losses: %v", lost)
+			}
+		})
+	}
+}
+
+func TestLastTextWhole(t *testing.T) {
+	res, lost := convertResponse(&upstream.Response{Parts: []content.Part{
+		&content.Text{Text: "Done"}, &content.Text{Signature: phaseSignature("dGV4dA==")},
+	}}, nil, keeps)
+	if diff := cmp.Diff([]content.Part{&content.Text{Text: "Done"}}, res.Content); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]content.Loss{lossLastSignature.At("parts.1")}, lost); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+}
+
+// TestLastTextLosses checks that losses after the last text are reported for each part, for
+// every division of the events.
+func TestLastTextLosses(t *testing.T) {
+	call := &content.ToolUse{ID: "a", Name: "f", Input: "{}"}
+	image := &content.Image{Source: &content.URL{URL: "https://a.example"}, Signature: phaseSignature("aW1n")}
+	text := func(text, sig string) content.Part { return &content.Text{Text: text, Signature: phaseSignature(sig)} }
+	tests := map[string]struct {
+		parts []content.Part
+		want  []string // paths of losses
+		types []string // of blocks
+	}{
+		"several parts after it": {[]content.Part{text("Done", "MQ=="), text("", "Mg=="), text("", "Mw==")},
+			[]string{"parts.1", "parts.2"}, []string{"redacted_thinking", "text"}},
+		"white space": {[]content.Part{call, text(" \n", "MQ==")}, []string{"parts.1"}, []string{"tool_use", "text"}},
+		"image after it": {[]content.Part{text("Done", "MQ=="), text("", "Mg=="), image},
+			[]string{"parts.2", "parts.1"}, []string{"redacted_thinking", "text"}},
+		"after a call":       {[]content.Part{text("a", "MQ=="), call, text("", "Mg==")}, nil, []string{"redacted_thinking", "text", "tool_use", "redacted_thinking"}},
+		"only an empty text": {[]content.Part{text("", "MQ==")}, nil, []string{"redacted_thinking"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			check := func(blocks any, lost []content.Loss) {
+				t.Helper()
+				var paths, types []string
+				for _, l := range lost {
+					paths = append(paths, l.Path)
+				}
+				for _, b := range blocks.([]any) {
+					types = append(types, b.(map[string]any)["type"].(string))
+				}
+				if diff := cmp.Diff(tt.want, paths); diff != "" {
+					t.Errorf("losses (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(tt.types, types); diff != "" {
+					t.Errorf("blocks (-want +got):\n%s", diff)
+				}
+			}
+			up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+				for _, p := range tt.parts {
+					_ = w.Part(p)
+				}
+				return w.Stop(upstream.Stop{Reason: content.StopEnd})
+			})
+			res, lost := convertResponse(&upstream.Response{Parts: tt.parts}, nil, keeps)
+			doc, err := res.AppendJSON(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := decode(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(m["content"], lost)
+			stream, lost := encodeIn(keeps, batchesOf(t, up))
+			a, err := accumulate(stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(a.message["content"], lost)
+		})
+	}
+}
+
+// TestHeldLimit checks that the memory of held signatures is limited.
+func TestHeldLimit(t *testing.T) {
+	s := newStream("req_1", "msg_1", "asked", nil)
+	s.placement = keeps
+	big := phaseSignature(strings.Repeat("QUJD", 1<<18))
+	var lost []content.Loss
+	for i := range 20 {
+		s.Events(nil, []upstream.Event{{Kind: upstream.EventOpen, Block: i, Part: &content.Text{Signature: big}}, {Kind: upstream.EventClose, Block: i}})
+		lost = append(lost, s.Losses()...)
+	}
+	if len(lost) != 13 || lost[0] != envelope.TooLarge.At("parts.7") {
+		t.Errorf("%d losses: %v", len(lost), lost)
+	}
+}
+
+// TestLateSignature checks that thinking may be signed until the next block.
+func TestLateSignature(t *testing.T) {
+	stream, lost := encodeIn(keeps, [][]upstream.Event{
+		{{Kind: upstream.EventOpen, Block: 0, Part: &content.Thinking{}}, {Kind: upstream.EventText, Block: 0, Text: "Hm"}, {Kind: upstream.EventClose, Block: 0}},
+		{{Kind: upstream.EventSignature, Block: 0, Signature: new(phaseSignature("MQ=="))}},
+		{{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "a", Name: "f"}}},
+		{{Kind: upstream.EventInput, Block: 1, Text: "{}"}}, // its block begins
+		{{Kind: upstream.EventSignature, Block: 0, Signature: new(phaseSignature("Mg=="))}},
+		{{Kind: upstream.EventClose, Block: 1}},
+		{{Kind: upstream.EventSignature, Block: 1, Signature: new(phaseSignature("Mw=="))}},
+		{{Kind: upstream.EventSignature, Block: 1, Signature: new(phaseSignature("NA=="))}},
+	})
+	a, err := accumulate(stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, _ := envelope.Encode(responses, envelope.KindPart, "MQ==")
+	want := []any{
+		map[string]any{"type": "thinking", "thinking": "Hm", "signature": own},
+		map[string]any{"type": "tool_use", "id": "toolu_pwblk_a", "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
+	}
+	if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]content.Loss{envelope.TooLate.At("parts.0"), envelope.TooLate.At("parts.1"), envelope.TooLate.At("parts.1")}, lost); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 }

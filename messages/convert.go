@@ -1,25 +1,34 @@
 package messages
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	dialects "github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
 
-// DecodeRequest parses and validates a request document and returns the neutral
-// request with the document. An adapter of this format sends the bytes of body
-// unless the request is changed: see [upstream.WireOf]. Batch workers and bridges
-// keep the vendor's prompt caches that way. [Handler] calls the same code.
+// DecodeRequest parses and validates a request document. It returns the neutral request
+// with the document. An adapter of this format sends the bytes of body unless the
+// request is changed: see [upstream.WireOf]. This keeps the vendor's prompt caches valid
+// for batch workers and bridges. [Handler] calls the same code.
 //
-// The error is that of [ParseRequest] or [Request.Validate] and lists all
-// violations, those of parsing first. opts may be nil. The limits in opts apply to
-// parsing too. The version and the betas in opts become headers of the request.
+// The error is that of [ParseRequest] or [Request.Validate]. It lists all violations,
+// those of parsing first. opts may be nil. The limits in opts apply to parsing too. The
+// version and the betas in opts become headers of the request.
 //
 // The request has no document if it carries signatures for another vendor, which
-// are opened as [Request.Upstream] describes, or content that the vendor refuses:
-// thinking with an empty signature, web citations with an empty index, texts in
-// base64. Nor has a request of tens of thousands of tiny parts.
+// are decoded as [Request.Upstream] describes, or content that the vendor rejects:
+// thinking with an empty signature, web citations with an empty index, or base64
+// texts. A request of tens of thousands of tiny parts has no document either.
 func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, error) {
 	if opts == nil {
 		opts = &defaultOptions
@@ -46,10 +55,10 @@ func decodeRequest(body string, opts *ValidateOptions) (*Request, error) {
 // of r, one for each of the document. Members without a neutral field are in its
 // Extra, under their wire names.
 //
-// Signatures of other vendors that a response has carried are opened: turns and
-// parts that hold them are replaced by copies in which signatures and ids are those
-// of the vendor. A damaged signature has no Format, so that every format treats it
-// as another vendor's. Thinking without a signature has no Format either.
+// Signatures of other vendors that a response has carried are decoded. Turns and parts
+// with such signatures are replaced by copies with the signatures and ids of the
+// vendor. A damaged signature has no Format, so every format treats it as a foreign
+// signature. Thinking without a signature has no Format either.
 //
 // The neutral request has no document: an adapter of this format encodes it again.
 // [DecodeRequest] keeps the document.
@@ -74,9 +83,8 @@ func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, plac
 	return n, placementOf(n, dropped), losses
 }
 
-// isDense reports whether the request has so many parts, and so little in each,
-// that remembering them would take more memory than the request itself. Only
-// hostile requests are dense.
+// isDense reports whether the request has so many small parts that remembering them takes
+// more memory than the request itself. Only hostile requests are dense.
 func (r *Request) isDense() bool {
 	const many, each = 20_000, 200
 	n := len(r.Tools) + len(r.StopSequences)
@@ -86,7 +94,7 @@ func (r *Request) isDense() bool {
 	return n > many && len(r.origin.body) < n*each
 }
 
-// neutral says the request in neutral words.
+// neutral sets n to the neutral form of the request.
 func (r *Request) neutral(n *upstream.Request) {
 	*n = upstream.Request{
 		Model:         r.Model,
@@ -123,7 +131,7 @@ func (r *Request) neutral(n *upstream.Request) {
 	n.Extra = r.leftover()
 }
 
-// schema returns the schema that the answer must satisfy, if f says that.
+// schema returns the schema of the response, or an empty string.
 func (f *OutputFormat) schema() string {
 	if f == nil || f.Type != jsonSchema {
 		return ""
@@ -166,8 +174,7 @@ func (t *Thinking) neutral() upstream.Thinking {
 	return n
 }
 
-// leftover returns the members that the neutral request has no field for, as
-// a fragment of a document, or nil.
+// leftover returns the members without a neutral field, as a document, or nil.
 func (r *Request) leftover() *content.Extra {
 	f := Request{
 		InferenceGeo: r.InferenceGeo, Speed: r.Speed, CacheControl: r.CacheControl, Container: r.Container,
@@ -178,7 +185,7 @@ func (r *Request) leftover() *content.Extra {
 	if m := r.Metadata; m != nil && m.Extra != nil {
 		f.Metadata = &Metadata{Extra: m.Extra}
 	}
-	if c := r.ToolChoice; c != nil && !c.known() {
+	if c := r.ToolChoice; c != nil && !c.isNeutral() {
 		f.ToolChoice = c
 	}
 	if t := r.Thinking; t != nil && t.neutral().Mode == "" {
@@ -192,19 +199,19 @@ func (r *Request) leftover() *content.Extra {
 	if !some {
 		return r.Extra
 	}
-	// What a host made and is no JSON is left out here; an encoder of the
-	// request itself tells.
+	// Free JSON that a host has set, and that is not valid, is dropped here. Encoding
+	// the request itself reports it.
 	var w jsonwire.Writer
 	e := encoder{codec.Encoder{W: &w}}
 	w.BeginObject()
-	e.rest(&f)
+	e.settings(&f)
 	e.extra(r.Extra, &requestNames)
 	w.EndObject()
 	return &content.Extra{Format: Format, JSON: w.Text()}
 }
 
-// known reports whether the neutral choice says all of c.
-func (c *ToolChoice) known() bool {
+// isNeutral reports whether the neutral choice represents all of c.
+func (c *ToolChoice) isNeutral() bool {
 	switch c.Type {
 	case "tool":
 		return true
@@ -214,10 +221,9 @@ func (c *ToolChoice) known() bool {
 	return false
 }
 
-// leftover returns what the neutral request has no field for. twice says that
-// there is an output_format too, and that the neutral schema does not tell
-// whose it is.
-func (c *OutputConfig) leftover(twice bool) *OutputConfig {
+// leftover returns the members without a neutral field, or nil. ambiguous reports that the
+// request has an output_format too, so that the neutral schema is ambiguous.
+func (c *OutputConfig) leftover(ambiguous bool) *OutputConfig {
 	if c == nil {
 		return nil
 	}
@@ -227,7 +233,7 @@ func (c *OutputConfig) leftover(twice bool) *OutputConfig {
 		if c.Extra == nil {
 			return nil
 		}
-	case twice || f.schema() == "":
+	case ambiguous || f.schema() == "":
 		rest.Format = f
 	case f.Extra != nil:
 		rest.Format = &OutputFormat{Extra: f.Extra}
@@ -235,4 +241,522 @@ func (c *OutputConfig) leftover(twice bool) *OutputConfig {
 		return nil
 	}
 	return rest
+}
+
+// RequestFromUpstream converts n to the Messages format. It returns the losses: what cannot
+// be represented, or only in another form. The request shares the parts of n, except
+// those that are converted. If there are no losses, converting a [Request] to its neutral
+// form and back returns an equal request.
+//
+// The request satisfies the rules that hold for all models. Tool results are at the
+// beginning of the turn after their calls. There are no empty texts, schemas are in the
+// dialect of the format, and thinking that a signature carries is restored. Consecutive
+// turns of a role are joined if they contain tool calls, results or thinking. A tool
+// call without a result gets a result that states this. Rules of single models are the
+// caller's task. Names and ids are kept.
+//
+// MaxTokens is nil if n has none, although the format requires it, because a useful
+// value depends on the model.
+func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
+	c := converter{Losses: codec.Losses{Format: Format}, from: n, to: fromExtra(n.Extra)}
+	r := c.to
+	c.Foreign(n.Extra, "extra")
+	r.Model, r.MaxTokens, r.Stream = n.Model, n.MaxTokens, n.Stream
+	c.sampling()
+	r.System = c.system(n.System)
+	r.Messages = c.turns(n.Turns)
+	r.Tools = c.tools(n.Tools)
+	r.ToolChoice = c.choice()
+	r.Thinking = c.thinking()
+	c.output()
+	c.userID()
+	c.tier()
+	c.unsupported()
+	return r, loss.Unique(c.Losses.Losses)
+}
+
+// fromExtra parses the members that leftover has written. Callers can set any Extra; members
+// that are not valid remain zero.
+func fromExtra(x *content.Extra) *Request {
+	w := &parsedRequest{}
+	if doc := codec.Open(x, Format); doc != nil {
+		defer doc.Close()
+		p := parser{size: 1}
+		p.request(doc.Root(), w)
+	}
+	return &w.request
+}
+
+type converter struct {
+	codec.Losses
+	from *upstream.Request
+	to   *Request
+	turnState
+	schemas   dialects.Spare
+	mapped    []content.Tool  // tools of other vendors that were replaced
+	toolNames map[string]bool // names of functions and of this vendor's tools; nil until needed
+}
+
+// sampling converts the sampling parameters.
+func (c *converter) sampling() {
+	n, r := c.from, c.to
+	r.Temperature, r.TopP, r.TopK = n.Temperature, n.TopP, n.TopK
+	if t := n.Temperature; t != nil && (*t > 1 || *t < 0) {
+		within := max(0, min(1, *t))
+		r.Temperature = &within
+		c.lose(lossTemperature, "temperature")
+	}
+	if p := n.TopP; p != nil && (*p > 1 || *p < 0) {
+		r.TopP = nil
+		c.lose(lossTopP, "top_p")
+	}
+	if k := n.TopK; k != nil && *k < 0 {
+		r.TopK = nil
+		c.lose(lossTopK, "top_k")
+	}
+	r.StopSequences = n.StopSequences
+	if slices.ContainsFunc(n.StopSequences, isBlank) {
+		r.StopSequences = slices.DeleteFunc(slices.Clone(n.StopSequences), isBlank)
+		c.lose(lossStop, "stop_sequences")
+	}
+}
+
+// unsupported reports parameters that the format does not have.
+func (c *converter) unsupported() {
+	n := c.from
+	for _, x := range [...]struct {
+		set  bool
+		path string
+		rule int
+	}{
+		{n.Seed != nil, "seed", lossSeed},
+		{isNonzero(n.PresencePenalty), "presence_penalty", lossPresence},
+		{isNonzero(n.FrequencyPenalty), "frequency_penalty", lossFrequency},
+		{n.Candidates > 1, "candidates", lossCandidates},
+		{n.Output.AspectRatio != "", "output.aspect_ratio", lossImageOutput},
+		{n.Output.ImageSize != "", "output.image_size", lossImageOutput},
+		{slices.ContainsFunc(n.Output.Modalities, func(m string) bool { return m != "text" }), "output.modalities", lossModalities},
+	} {
+		if x.set {
+			c.lose(x.rule, x.path)
+		}
+	}
+}
+
+// isNonzero reports whether a penalty has an effect.
+func isNonzero(penalty *float64) bool { return penalty != nil && *penalty != 0 }
+
+func (c *converter) thinking() *Thinking {
+	n := &c.from.Thinking
+	c.Foreign(n.Extra, "thinking.extra")
+	t := &Thinking{BudgetTokens: n.Budget, Display: n.Display, Extra: c.Own(n.Extra)}
+	switch n.Mode {
+	case upstream.ThinkingBudget:
+		t.Type = "enabled"
+	case upstream.ThinkingAuto:
+		t.Type = "adaptive"
+	case upstream.ThinkingOff:
+		t.Type = "disabled"
+	case upstream.ThinkingBetweenTools:
+		t.Type = "between_tools"
+	case "":
+		if old := c.to.Thinking; old != nil {
+			return old
+		}
+		if n.Budget != nil {
+			c.lose(lossBudget, "thinking.budget")
+		}
+		c.reportDisplay(false)
+		return nil
+	default:
+		c.lose(lossMode, "thinking.mode")
+		return nil
+	}
+	switch {
+	case n.Display == "full":
+		t.Display = "summarized"
+		c.lose(lossFullDisplay, "thinking.display")
+	case !hasDisplay(t.Type):
+		t.Display = ""
+		c.reportDisplay(t.Type == "between_tools")
+	}
+	return t
+}
+
+// reportDisplay reports a thinking display that is not sent. Hiding thinking is not a loss
+// if the model does not think.
+func (c *converter) reportDisplay(thinks bool) {
+	if d := c.from.Thinking.Display; d != "" && (thinks || d != "omitted") {
+		c.lose(lossDisplay, "thinking.display")
+	}
+}
+
+// hasDisplay reports whether a thinking mode accepts a display.
+func hasDisplay(mode string) bool { return mode == "enabled" || mode == "adaptive" }
+
+func (c *converter) effort() string {
+	switch e := c.from.Thinking.Effort; e {
+	case "", "low", "medium", "high", "xhigh", "max":
+		return e
+	case "minimal":
+		c.lose(lossMinimalEffort, "thinking.effort")
+		return "low"
+	}
+	c.lose(lossEffort, "thinking.effort")
+	return ""
+}
+
+// maxUserID limits a user id, in characters.
+const maxUserID = 512
+
+func (c *converter) userID() {
+	id := c.from.UserID
+	if id == "" {
+		return
+	}
+	if len(id) > maxUserID && utf8.RuneCountInString(id) > maxUserID {
+		sum := sha256.Sum256([]byte(id))
+		id = "sha256-" + hex.EncodeToString(sum[:])
+		c.lose(lossUserID, "user_id")
+	}
+	if c.to.Metadata == nil {
+		c.to.Metadata = &Metadata{}
+	}
+	c.to.Metadata.UserID = id
+}
+
+func (c *converter) tier() {
+	switch t := c.from.ServiceTier; t {
+	case "", "auto", "standard_only":
+		c.to.ServiceTier = t
+	case "unspecified": // the default
+	default:
+		c.lose(lossTier, "service_tier")
+	}
+}
+
+// tools converts the tools. If only some functions may be called, it returns only these
+// functions.
+func (c *converter) tools(tools []content.Tool) []content.Tool {
+	only, limited := c.allowedFunctions()
+	list, _ := codec.Rewrite(tools, func(i int, t content.Tool) (content.Tool, bool, bool) {
+		if limited && t.Kind == "" && !only[t.Name] {
+			return t, false, false
+		}
+		return c.tool(t, "tools."+strconv.Itoa(i))
+	})
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// allowedFunctions returns the names of the functions that are sent, if limited is true.
+func (c *converter) allowedFunctions() (names map[string]bool, limited bool) {
+	n := &c.from.Choice
+	if len(n.Names) > 0 {
+		names = make(map[string]bool, len(n.Names))
+		for _, name := range n.Names {
+			names[name] = true
+		}
+	}
+	known, others := false, false
+	for _, t := range c.from.Tools {
+		if t.Kind == "" {
+			named := names[t.Name]
+			known, others = known || named, others || !named
+		}
+	}
+	switch {
+	case n.Mode == content.ChoiceNone:
+		if (known || others) && c.hasFreeTools() {
+			c.lose(lossChoiceNone, "choice.mode")
+			return nil, true
+		}
+	case !others, len(n.Names) == 0, n.Mode == content.ChoiceAny && len(n.Names) == 1:
+	default:
+		c.lose(lossChoiceNames, "choice.names")
+		return names, known // without a known name the vendor reports the error
+	}
+	return nil, false
+}
+
+// hasFreeTools reports whether there are tools that the choice of their own vendor does not
+// limit, but that of Messages does.
+func (c *converter) hasFreeTools() bool {
+	return slices.ContainsFunc(c.from.Tools, func(t content.Tool) bool {
+		return slices.ContainsFunc(toolMappings[:], func(mapping toolMapping) bool { return mapping.foreignKind == t.Kind && mapping.ignoresChoice })
+	})
+}
+
+// tool converts a tool and reports its losses.
+func (c *converter) tool(t content.Tool, path string) (left content.Tool, changed, keep bool) {
+	if t.Kind != "" {
+		return c.vendorTool(t, path)
+	}
+	c.foreignExtra(t.Extra, path)
+	if t.Output.JSON != "" {
+		c.lose(lossToolOutput, path+".output")
+	}
+	if t.Input.JSON == "" {
+		return t, false, true
+	}
+	dialect := dialects.JSONSchema
+	if t.Strict {
+		dialect = dialects.MessagesStrict
+	}
+	text, lost := c.schemas.Input(dialect, t.Input)
+	c.Within(path+".input", lost)
+	if len(lost) == 0 && !t.Input.OpenAPI {
+		if text == t.Input.JSON || isUnchanged(dialect, t.Input.JSON) {
+			return t, false, true
+		}
+		c.lose(lossInputDialect, path+".input")
+	}
+	t.Input = content.Schema{JSON: text}
+	return t, true, true
+}
+
+// isUnchanged reports whether the only change to a schema would be a list of properties,
+// which this format does not require.
+func isUnchanged(d dialects.Dialect, schema string) bool {
+	end := strings.LastIndexByte(schema, '}')
+	return end > 0 && dialects.Fits(d, content.Schema{JSON: schema[:end] + `,"properties":{}}`})
+}
+
+// A toolMapping maps a built-in tool of another vendor to the tool of this vendor for the
+// same purpose.
+type toolMapping struct {
+	foreignKind, kind, name string
+	ignoresChoice           bool // the choice of the other vendor does not limit the tool
+}
+
+var toolMappings = [...]toolMapping{
+	{"googleSearch", "web_search_20250305", "web_search", true},
+	{"web_search", "web_search_20250305", "web_search", false},
+	{"web_search_2025_08_26", "web_search_20250305", "web_search", false},
+	{"web_search_preview", "web_search_20250305", "web_search", false},
+	{"codeExecution", "code_execution_20250825", "code_execution", true},
+	{"code_interpreter", "code_execution_20250825", "code_execution", false},
+	{"urlContext", "web_fetch_20250910", "web_fetch", true},
+}
+
+// vendorTool replaces a built-in tool of another vendor, if this vendor has one for the same
+// purpose.
+func (c *converter) vendorTool(t content.Tool, path string) (left content.Tool, changed, keep bool) {
+	if t.Format == Format {
+		return t, false, true
+	}
+	for _, mapping := range toolMappings {
+		if mapping.foreignKind != t.Kind {
+			continue
+		}
+		switch {
+		case slices.ContainsFunc(c.mapped, func(o content.Tool) bool { return o.Kind == t.Kind && o.Raw == t.Raw }):
+			c.lose(lossToolDuplicate, path)
+			return t, false, false
+		case c.isNameTaken(mapping.name):
+			c.lose(lossToolConflict, path)
+			return t, false, false
+		}
+		c.mapped = append(c.mapped, t)
+		c.lose(lossToolMapped, path)
+		return content.Tool{Kind: mapping.kind, Format: Format, Name: mapping.name, Raw: mappedTool(mapping.kind, mapping.name, t.Raw)}, true, true
+	}
+	c.KeepTool(&t, path)
+	return t, false, false
+}
+
+// isNameTaken reports whether another tool has the name of a built-in tool.
+func (c *converter) isNameTaken(name string) bool {
+	if c.toolNames == nil {
+		c.toolNames = make(map[string]bool, len(c.from.Tools))
+		for _, t := range c.from.Tools {
+			if t.Kind == "" || t.Format == Format {
+				c.toolNames[t.Name] = true
+			}
+		}
+	}
+	if c.toolNames[name] {
+		return true
+	}
+	for _, t := range c.mapped {
+		for _, mapping := range toolMappings {
+			if mapping.foreignKind == t.Kind && mapping.name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mappedTool returns the definition of a tool, with the settings of another vendor's tool
+// that have the same meaning.
+func mappedTool(kind, name, theirs string) string {
+	var w jsonwire.Writer
+	w.BeginObject()
+	w.Name("type")
+	w.String(kind)
+	w.Name("name")
+	w.String(name)
+	if doc, err := jsonwire.Parse(theirs, codec.UnlimitedJSON); err == nil && name == "web_search" {
+		if domains := doc.Root().Get("filters").Get("allowed_domains"); domains.Len() > 0 {
+			w.Name("allowed_domains")
+			w.Raw(domains.Raw())
+		}
+		if where := doc.Root().Get("user_location"); where.Get("type").Is("approximate") {
+			w.Name("user_location")
+			w.Raw(where.Raw())
+		}
+		doc.Close()
+	}
+	w.EndObject()
+	return w.Text()
+}
+
+// choice converts the tool choice. The tools must have been converted.
+func (c *converter) choice() *ToolChoice {
+	n := &c.from.Choice
+	c.Foreign(n.Extra, "choice.extra")
+	if t := c.to.ToolChoice; t != nil && n.Mode == t.neutral().Mode && len(n.Names) == 0 &&
+		n.NoParallel == t.DisableParallelToolUse {
+		return t
+	}
+	t := &ToolChoice{DisableParallelToolUse: n.NoParallel, Extra: c.Own(n.Extra)}
+	if n.Mode == "" && !n.NoParallel && t.Extra == nil && len(n.Names) == 0 {
+		return nil
+	}
+	if len(c.to.Tools) == 0 && c.to.MCPServers == "" {
+		c.lose(lossChoiceNoTools, "choice")
+		return nil
+	}
+	t.Type = "auto"
+	switch n.Mode {
+	case "", content.ChoiceAuto:
+	case content.ChoiceNone:
+		t.DisableParallelToolUse = false
+		if !c.hasFreeTools() {
+			t.Type = "none"
+		}
+	case content.ChoiceAny:
+		c.forceCall(t)
+	case content.ChoiceValidated:
+		c.lose(lossChoiceValidated, "choice.mode")
+	default:
+		c.lose(lossChoice, "choice.mode")
+	}
+	return t
+}
+
+// forceCall makes t require the call of a function.
+func (c *converter) forceCall(t *ToolChoice) {
+	names := c.from.Choice.Names
+	if len(names) != 1 && c.hasFreeTools() {
+		names = nil
+		for _, tool := range c.to.Tools {
+			if tool.Kind == "" {
+				names = append(names, tool.Name)
+			}
+		}
+		switch len(names) {
+		case 0:
+			c.lose(lossChoiceNoTools, "choice")
+			return
+		case 1:
+		default:
+			c.lose(lossChoiceAny, "choice.mode")
+		}
+	}
+	if t.Type = "any"; len(names) == 1 {
+		t.Type, t.Name = "tool", names[0]
+	}
+}
+
+// output sets OutputConfig and OutputFormat. Before, these hold the members that the neutral
+// request has no field for.
+func (c *converter) output() {
+	n, r := &c.from.Output, c.to
+	c.Foreign(n.Extra, "output.extra")
+	wanted := c.schema()
+	if wanted != "" && !hasSchema(wanted, r.OutputConfig.format(), r.OutputFormat) {
+		text, lost := dialects.Output(dialects.MessagesStrict, n.Schema)
+		c.Within("output.schema", lost)
+		switch text {
+		case "true": // any JSON value
+			text = "{}"
+		case "false": // no value
+			text = ""
+			c.lose(lossJSONMode, "output.schema")
+		}
+		if text != "" && len(lost) == 0 && !n.Schema.OpenAPI && text != wanted {
+			c.lose(lossOutputDialect, "output.schema")
+		}
+		wanted = text
+	}
+	cfg := r.OutputConfig
+	if cfg == nil {
+		cfg = &OutputConfig{}
+	}
+	cfg.Effort = c.effort()
+	if !hasSchema(wanted, cfg.Format, r.OutputFormat) {
+		if r.OutputFormat.schema() != "" {
+			r.OutputFormat = nil
+		}
+		cfg.Format = cfg.Format.withSchema(wanted)
+	}
+	if r.OutputConfig == nil && (cfg.Effort != "" || cfg.Format != nil) {
+		r.OutputConfig = cfg
+	}
+	switch t := n.MediaType; {
+	case t == "", t == plainType, t == jsonType && n.Schema.JSON != "":
+	case t == jsonType:
+		c.lose(lossJSONMode, "output.media_type")
+	default:
+		words := codec.EnumPrompt(t, n.Schema.JSON)
+		if words == "" {
+			c.lose(lossMediaType, "output.media_type")
+			break
+		}
+		c.lose(lossOutputEnum, "output.media_type")
+		r.System = append(slices.Clip(r.System), &content.Text{Text: words})
+	}
+}
+
+// schema returns the schema of the response, or an empty string if the response is of a type
+// that Messages cannot limit by a schema.
+func (c *converter) schema() string {
+	switch o := &c.from.Output; o.MediaType {
+	case "", plainType, jsonType:
+		return o.Schema.JSON
+	}
+	return ""
+}
+
+func (c *OutputConfig) format() *OutputFormat {
+	if c == nil {
+		return nil
+	}
+	return c.Format
+}
+
+// hasSchema reports whether the format, or only its older form, has the schema.
+func hasSchema(schema string, format, older *OutputFormat) bool {
+	if f := format.schema(); f != "" {
+		return f == schema
+	}
+	return older.schema() == schema && (format == nil || format.Type != "")
+}
+
+// withSchema returns f with another schema, without the other members for the old schema.
+func (f *OutputFormat) withSchema(schema string) *OutputFormat {
+	switch {
+	case schema == "" && f != nil && f.Type != "" && f.Type != jsonSchema:
+		return f
+	case schema == "":
+		return nil
+	case f == nil:
+		f = &OutputFormat{}
+	}
+	f.Type, f.Schema = jsonSchema, schema
+	return f
 }

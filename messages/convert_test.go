@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/upstream"
 )
 
-// there and back again: through the neutral request, encoded and parsed.
+// roundTrip returns the request after conversion to the neutral form, encoding and parsing.
 func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss) {
 	t.Helper()
 	back, losses := RequestFromUpstream(r.Upstream())
@@ -27,7 +26,7 @@ func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss) {
 	return again, losses
 }
 
-func TestConvertBackEqual(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	bodies := append(requestBodies(t), workload.Agent(), workload.Image())
 	for _, body := range bodies {
 		r, err := ParseRequestString(body)
@@ -41,7 +40,7 @@ func TestConvertBackEqual(t *testing.T) {
 			if legal {
 				t.Errorf("%.300s: losses %v", body, losses)
 			}
-			continue // the vendor refuses it as it is
+			continue // the vendor rejects it
 		}
 		if diff := cmp.Diff(r, got, ignoreOrigin); diff != "" {
 			t.Errorf("%.300s (-want +got):\n%s", body, diff)
@@ -58,9 +57,9 @@ func TestUpstreamNeutral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	budget, maxTokens, topK, heat := int64(1024), int64(9), int64(3), 0.5
+	budget, maxTokens, topK, temperature := int64(1024), int64(9), int64(3), 0.5
 	want := &upstream.Request{
-		Model: "m", MaxTokens: &maxTokens, TopK: &topK, Temperature: &heat, Stream: true, UserID: "u",
+		Model: "m", MaxTokens: &maxTokens, TopK: &topK, Temperature: &temperature, Stream: true, UserID: "u",
 		StopSequences: []string{"e"}, ServiceTier: "auto",
 		System: []content.Part{&content.Text{Text: "s"}},
 		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "a"}},
@@ -114,7 +113,7 @@ func TestDecodeRequest(t *testing.T) {
 	}
 	n.Turns[0].Parts[0].(*content.Text).Text = "b"
 	if upstream.WireOf(n, Format) != nil {
-		t.Error("a request that was changed has its old document")
+		t.Error("a changed request has its old document")
 	}
 	if r := mustParse(t, wired); upstream.WireOf(r.Upstream(), Format) != nil {
 		t.Error("Upstream returns a document")
@@ -130,9 +129,9 @@ func TestDecodeRequestErrors(t *testing.T) {
 		{"not JSON", `{`, nil, []string{"syntax The request body is not valid JSON: unexpected end of the document at line 1, column 2"}},
 		{"violations of parsing and of rules", `{"model":"m","max_tokens":-1,"messages":[{"role":"user","content":5}]}`, nil,
 			[]string{"type messages.0.content: Input should be a valid list", "range max_tokens: Input should be greater than or equal to 0"}},
-		{"strict", topWith(`"x":1`), strictly, []string{"unknown x: Extra inputs are not permitted"}},
+		{"strict", withMembers(`"x":1`), strictOptions, []string{"unknown x: Extra inputs are not permitted"}},
 		{"count", `{"model":"m","messages":[{"role":"user","content":"a"}]}`, &ValidateOptions{Count: true}, nil},
-		{"beyond a limit", topWith(`"x":[[1]]`), &ValidateOptions{Limits: content.Limits{Depth: 2}},
+		{"beyond a limit", withMembers(`"x":[[1]]`), &ValidateOptions{Limits: content.Limits{Depth: 2}},
 			[]string{"limit The request body is not valid JSON: objects and arrays are nested too deeply at line 1, column 44"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -140,22 +139,22 @@ func TestDecodeRequestErrors(t *testing.T) {
 			if (n == nil) != (err != nil) {
 				t.Errorf("request %v with error %v", n, err)
 			}
-			if diff := cmp.Diff(tt.want, faultsOf(err)); diff != "" {
+			if diff := cmp.Diff(tt.want, violationTexts(err)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// A thought that nobody has signed is refused by the vendor: the document with
-// it stays behind, and what is written instead does without.
-func TestUpstreamUnsigned(t *testing.T) {
+// TestUnsignedThinkingEncoded checks that a request with unsigned thinking, which the vendor rejects,
+// has no document, and is encoded without the thinking.
+func TestUnsignedThinkingEncoded(t *testing.T) {
 	const body = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
 		`{"type":"thinking","thinking":"hm","signature":"S"},{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}`
 	for signature, whole := range map[string]bool{"s": true, "": false} {
 		n := mustDecode(t, strings.Replace(body, "S", signature, 1))
 		if (upstream.WireOf(n, Format) != nil) != whole {
-			t.Errorf("signature %q: a document is there: %v", signature, !whole)
+			t.Errorf("signature %q: has a document: %v", signature, !whole)
 		}
 		r, losses := RequestFromUpstream(n)
 		if len(r.Messages[1].Parts) == 2 != whole || len(losses) == 0 != whole {
@@ -164,16 +163,16 @@ func TestUpstreamUnsigned(t *testing.T) {
 	}
 }
 
-// A citation of the web that another vendor's answer brought about has no index
-// that this vendor could read: it does not go back to it.
-func TestUpstreamUnindexed(t *testing.T) {
+// TestUnindexedCitation checks that a web citation from another vendor's response, which has no
+// index, is not sent to this vendor.
+func TestUnindexedCitation(t *testing.T) {
 	const body = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
 		`{"type":"text","text":"b","citations":[{"type":"web_search_result_location","url":"https://example.com/","title":"t",` +
 		`"cited_text":"","encrypted_index":"I"}]}]},{"role":"user","content":"c"}]}`
 	for index, whole := range map[string]bool{"i": true, "": false} {
 		n := mustDecode(t, strings.Replace(body, `"I"`, `"`+index+`"`, 1))
 		if (upstream.WireOf(n, Format) != nil) != whole {
-			t.Errorf("index %q: a document is there: %v", index, !whole)
+			t.Errorf("index %q: has a document: %v", index, !whole)
 		}
 		r, losses := RequestFromUpstream(n)
 		if cites := r.Messages[1].Parts[0].(*content.Text).Citations; (len(cites) == 1) != whole || (len(losses) == 0) != whole {
@@ -182,8 +181,8 @@ func TestUpstreamUnindexed(t *testing.T) {
 	}
 }
 
-// What is left out of a list is left out of a copy.
-func TestRequestOfLeavesItsSource(t *testing.T) {
+// TestRequestFromUpstreamCopies checks that parts are dropped from copies of lists only.
+func TestRequestFromUpstreamCopies(t *testing.T) {
 	n := &upstream.Request{
 		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "t"}, &content.Media{}}},
 			{Role: content.RoleAssistant, Parts: []content.Part{&content.Thinking{Text: "t"}}}},
@@ -235,8 +234,8 @@ func TestWirePath(t *testing.T) {
 	}
 }
 
-// Remembering very many tiny parts costs more memory than the request itself, so
-// such a request has no document.
+// A request of very many tiny parts has no document, which would need more memory than
+// the request itself.
 func TestDecodeRequestDense(t *testing.T) {
 	n, err := DecodeRequest([]byte(`{"model":"m","max_tokens":9,"stop_sequences":[`+many(`"x"`, 30_000)+`],"messages":[`+userHead+`"x"}]}`), nil)
 	if err != nil {
@@ -244,5 +243,80 @@ func TestDecodeRequestDense(t *testing.T) {
 	}
 	if n.Wire != nil {
 		t.Error("a dense request has a document")
+	}
+}
+
+// TestRequestFromUpstreamChoice checks the tools that are sent and the tool choice. In generateContent
+// mode and names limit functions only; in Messages they limit built-in tools too.
+func TestRequestFromUpstreamChoice(t *testing.T) {
+	const none, any, auto, checked = content.ChoiceNone, content.ChoiceAny, content.ChoiceAuto, content.ChoiceValidated
+	for _, tt := range []struct {
+		name, tools string // upper case for built-in tools
+		mode        content.ChoiceMode
+		names       string
+		wantTools   string
+		wantChoice  ToolChoice
+		wantLosses  string
+	}{
+		{"auto", "S f", auto, "", "S f", ToolChoice{Type: "auto"}, "degraded tools.0"},
+		{"two names", "S f g h", any, "f g", "S f g", ToolChoice{Type: "any"},
+			"degraded choice.names degraded tools.0 degraded choice.mode"},
+		{"two names of functions", "f g h", any, "f g", "f g", ToolChoice{Type: "any"}, "degraded choice.names"},
+		{"one name", "S f g", any, "f", "S f g", ToolChoice{Type: "tool", Name: "f"}, "degraded tools.0"},
+		{"one name, validated", "S f g", checked, "f", "S f", ToolChoice{Type: "auto"},
+			"degraded choice.names degraded tools.0 degraded choice.mode"},
+		{"all names", "f g", any, "g f", "f g", ToolChoice{Type: "any"}, ""},
+		{"unknown names", "S f g", any, "x y", "S f g", ToolChoice{Type: "any"},
+			"degraded choice.names degraded tools.0 degraded choice.mode"},
+		{"none", "f g", none, "", "f g", ToolChoice{Type: "none"}, ""},
+		{"none with a search", "S f", none, "", "S", ToolChoice{Type: "auto"}, "degraded choice.mode degraded tools.0"},
+		{"none with a search and a name", "S f", none, "f", "S", ToolChoice{Type: "auto"}, "degraded choice.mode degraded tools.0"},
+		{"none without functions", "S", none, "", "S", ToolChoice{Type: "auto"}, "degraded tools.0"},
+		{"required name with a search", "S f", any, "", "S f", ToolChoice{Type: "tool", Name: "f"}, "degraded tools.0"},
+		{"required call with a search", "S f g", any, "", "S f g", ToolChoice{Type: "any"}, "degraded tools.0 degraded choice.mode"},
+		{"required call without functions", "S", any, "", "S", ToolChoice{Type: "auto"}, "degraded tools.0 hint choice"},
+		{"built-in tool of this vendor", "W f", any, "", "W f", ToolChoice{Type: "any"}, ""},
+		{"none with a built-in tool of this vendor", "W f", none, "", "W f", ToolChoice{Type: "none"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := dialog(partsOf(said1))
+			n.Choice = content.ToolChoice{Mode: tt.mode, Names: strings.Fields(tt.names)}
+			for name := range strings.FieldsSeq(tt.tools) {
+				tool := content.Tool{Name: name}
+				switch name {
+				case "S":
+					tool = content.Tool{Kind: "googleSearch", Format: "generatecontent", Raw: "{}"}
+				case "W":
+					tool = content.Tool{Kind: "web_search_20250305", Format: Format, Name: "web_search", Raw: `{"type":"web_search_20250305","name":"web_search"}`}
+				}
+				n.Tools = append(n.Tools, tool)
+			}
+			r, list := RequestFromUpstream(n)
+			var tools, losses []string
+			for i, tool := range r.Tools {
+				if tool.Kind != "" {
+					tool.Name = strings.Fields(tt.tools)[i]
+				}
+				tools = append(tools, tool.Name)
+			}
+			for _, l := range list {
+				losses = append(losses, l.Severity.String()+" "+l.Path)
+			}
+			if diff := cmp.Diff(tt.wantTools, strings.Join(tools, " ")); diff != "" {
+				t.Errorf("tools (-want +got):\n%s", diff)
+			}
+			if r.ToolChoice == nil {
+				t.Fatal("no choice is sent")
+			}
+			if diff := cmp.Diff(tt.wantChoice, *r.ToolChoice); diff != "" {
+				t.Errorf("choice (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.wantLosses, strings.Join(losses, " ")); diff != "" {
+				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if r, _ := RequestFromUpstream(&upstream.Request{Choice: content.ToolChoice{Mode: checked}}); r.ToolChoice != nil {
+		t.Errorf("choice %v without tools", r.ToolChoice)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// deltaStream is a stream of n deltas of one kind.
+// deltaStream returns a stream of n deltas of one kind.
 func deltaStream(n int, open string, delta func(i int) string) string {
 	var b strings.Builder
 	b.WriteString(line(lineStart) + line(open))
@@ -73,7 +73,7 @@ func TestStreamReaderAllocations(t *testing.T) {
 	}
 }
 
-// TestShortStream checks that a short stream does not pay for a long one.
+// TestShortStream checks that a short stream does not allocate as much as a long one.
 func TestShortStream(t *testing.T) {
 	if race.Enabled {
 		t.Skip("allocations cannot be counted under the race detector")
@@ -88,12 +88,11 @@ func TestShortStream(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	if each := (after.TotalAlloc - before.TotalAlloc) / runs; each > 24<<10 {
-		t.Errorf("a stream of %d bytes takes %d bytes", len(stream), each)
+		t.Errorf("a stream of %d bytes allocates %d bytes", len(stream), each)
 	}
 }
 
-// BenchmarkStreamReader reports how long reading a stream's events takes, in V
-// of their data taken one by one.
+// BenchmarkStreamReader reports the time to read the events of a stream, in V of their data.
 func BenchmarkStreamReader(b *testing.B) {
 	for _, w := range []struct{ name, stream string }{
 		{"text1000", textStream(1000)}, {"input200", inputStream(200)}, {"tools", example(b, "E22.sse")},
@@ -123,8 +122,8 @@ func BenchmarkStreamReader(b *testing.B) {
 	}
 }
 
-// BenchmarkStreamRelay is the whole way of a stream: read, decode, Writer, and
-// encoded or written verbatim.
+// BenchmarkStreamRelay measures the whole path of a stream: read, decode, Writer, and encode
+// or forward.
 func BenchmarkStreamRelay(b *testing.B) {
 	stream := textStream(1000)
 	var data []string
@@ -163,8 +162,8 @@ func BenchmarkStreamRelay(b *testing.B) {
 	}
 }
 
-// BenchmarkDecodeResponse reports V for a reply with a long text, and for one with
-// very many blocks or members.
+// BenchmarkDecodeResponse reports V for a response with a long text, and for one with very many
+// blocks or members.
 func BenchmarkDecodeResponse(b *testing.B) {
 	wide := func(n int) string {
 		var s strings.Builder

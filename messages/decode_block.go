@@ -1,52 +1,54 @@
 package messages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
-// opened reads a block that begins, or a whole one, and opens it.
-func (d *decoder) opened(index int, v jsonwire.Value) error {
+// openBlock reads the start of a block, or a whole block, and opens it.
+func (d *decoder) openBlock(index int, v jsonwire.Value) error {
 	if v.Kind() != jsonwire.Object {
-		return fmt.Errorf("messages: content block %d is no object", index)
+		return fmt.Errorf("messages: content block %d is not an object", index)
 	}
 	for i := range d.open {
 		if d.open[i].index == index {
-			return fmt.Errorf("messages: content block %d began twice", index)
+			return fmt.Errorf("messages: content block %d is already open", index)
 		}
 	}
 	if len(d.open) >= maxOpen {
-		return errors.New("messages: too many content blocks are open at once")
+		return fmt.Errorf("messages: more than %d content blocks are open", maxOpen)
 	}
 	p := d.block(index, v)
-	if d.broken != nil {
-		return d.broken
+	if d.blockErr != nil {
+		return d.blockErr
 	}
-	d.open = append(d.open, openBlock{index, kindOfBlock(p)})
+	d.open = append(d.open, openBlock{index, blockKindOf(p)})
 	d.next = max(d.next, index+1)
 	return nil
 }
 
-// closed closes the i-th of the open blocks.
-func (d *decoder) closed(i int) {
+// closeBlock closes the i-th open block.
+func (d *decoder) closeBlock(i int) {
 	d.add(upstream.Event{Kind: upstream.EventClose, Block: d.open[i].index})
 	d.open = append(d.open[:i], d.open[i+1:]...)
 }
 
-// block reads a block as the parser of requests does, and adds its event and
-// what was lost.
+// block parses a block in the same way as blocks of requests. It adds an event and losses.
 func (d *decoder) block(index int, v jsonwire.Value) content.Part {
 	d.parser.violations = content.ViolationList{}
 	part := d.parser.block(v, true)
 	at := len(d.events)
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: index, Part: part})
-	d.faults(index)
+	d.reportViolations(index)
 	switch p := part.(type) {
 	case *content.Text:
 		d.text(index, p.Text)
@@ -54,7 +56,7 @@ func (d *decoder) block(index int, v jsonwire.Value) content.Part {
 	case *content.Thinking:
 		d.text(index, p.Text)
 		p.Text = ""
-		// A format alone is no signature.
+		// A format without data is not a signature.
 		if p.Signature.Data == "" {
 			p.Signature = content.Signature{}
 		}
@@ -77,17 +79,17 @@ func (d *decoder) text(index int, s string) {
 	}
 }
 
-// faults tells what the parser could not read. What is merely missing is not
-// lost.
-func (d *decoder) faults(index int) {
+// reportViolations reports members that the parser could not read. Missing members are not
+// losses.
+func (d *decoder) reportViolations(index int) {
 	if d.parser.violations.Len() == 0 {
 		return
 	}
-	d.odd = true
+	d.nonstandard = true
 	list, _ := content.Violations(d.parser.violations.Err())
 	for _, f := range list {
-		if f.Code == content.CodeType && neededOfBlock(f.Path) && d.broken == nil {
-			d.broken = fmt.Errorf("messages: the %s of content block %d is of the wrong type", f.Path, index)
+		if f.Code == content.CodeType && isRequired(f.Path) && d.blockErr == nil {
+			d.blockErr = fmt.Errorf("messages: the %s of content block %d is of the wrong type", f.Path, index)
 		}
 	}
 	for _, f := range list {
@@ -98,10 +100,9 @@ func (d *decoder) faults(index int) {
 	}
 }
 
-// neededOfBlock reports whether path is that of a member that a block or a
-// citation is nothing without. Paths begin with the block's type; an empty one
-// is that of the whole.
-func neededOfBlock(path string) bool {
+// isRequired reports whether path is a required member of a block or a citation. A path begins
+// with the type of the block; the empty path is that of the block itself.
+func isRequired(path string) bool {
 	if _, rest, ok := strings.Cut(path, "."); ok {
 		path = rest
 	}
@@ -112,8 +113,8 @@ func neededOfBlock(path string) bool {
 	return false
 }
 
-// arguments returns the arguments of a call. None, and an empty object in any
-// spelling, are what stands for those that come in deltas, or for none at all.
+// arguments returns the arguments of a tool call. It returns an empty string if there are
+// none, or an empty object, which deltas may replace.
 func (d *decoder) arguments(index int, v jsonwire.Value) string {
 	x := v.Get("input")
 	switch x.Kind() {
@@ -123,10 +124,10 @@ func (d *decoder) arguments(index int, v jsonwire.Value) string {
 		}
 		return x.Raw()
 	case jsonwire.None, jsonwire.Null:
-		d.odd = true
+		d.nonstandard = true
 		return ""
 	case jsonwire.String:
-		d.odd = true
+		d.nonstandard = true
 		s := x.Str()
 		if s == "" {
 			return ""
@@ -136,23 +137,23 @@ func (d *decoder) arguments(index int, v jsonwire.Value) string {
 			return s
 		}
 	}
-	// What clients are told of it is the same as if it came in deltas.
-	d.odd = true
+	// Clients receive the same as for arguments in deltas.
+	d.nonstandard = true
 	d.add(upstream.Event{Kind: upstream.EventInput, Block: index, Text: x.Raw()})
 	return ""
 }
 
-// find returns which of the open blocks an event is about. One without an
-// index is about the block that began last.
+// find returns the position of the open block with an index. The default is the block that
+// began last.
 func (d *decoder) find(index jsonwire.Value) (int, error) {
 	if err := codec.Expect("messages: the index of an event", index, codec.Numbers|codec.Optional); err != nil {
 		return 0, err
 	}
 	n, ok := index.Int()
 	if !ok {
-		d.odd = true
+		d.nonstandard = true
 		if len(d.open) == 0 {
-			return 0, errors.New("messages: an event for a content block, but none is open")
+			return 0, errors.New("messages: an event for a content block, but no block is open")
 		}
 		return len(d.open) - 1, nil
 	}
@@ -164,15 +165,15 @@ func (d *decoder) find(index jsonwire.Value) (int, error) {
 	return 0, fmt.Errorf("messages: an event for content block %d, which is not open", n)
 }
 
-// A deltaForm is how one kind of delta is told.
+// A deltaForm describes a kind of delta.
 type deltaForm struct {
 	tag   string
-	value string // the member that holds it
+	value string // the member with the value
 	event upstream.EventKind
 	names codec.Names
 }
 
-// The forms of deltas. The table is never changed.
+// deltaForms lists the kinds of deltas.
 var deltaForms = [...]deltaForm{
 	{"text_delta", "text", upstream.EventText, codec.Names{Typed: []string{"type", "text"}}},
 	{"input_json_delta", "partial_json", upstream.EventInput, codec.Names{Typed: []string{"type", "partial_json"}}},
@@ -182,8 +183,8 @@ var deltaForms = [...]deltaForm{
 	{"citations_delta", "citation", upstream.EventCitation, codec.Names{Typed: []string{"type", "citation"}}},
 }
 
-// suits reports whether a delta of this form can be added to a block.
-func (f *deltaForm) suits(k blockKind) bool {
+// accepts reports whether a block can have deltas of this form.
+func (f *deltaForm) accepts(k blockKind) bool {
 	switch f.tag {
 	case "text_delta", "citations_delta":
 		return k == textBlock
@@ -204,27 +205,26 @@ func (d *decoder) delta(v jsonwire.Value) error {
 	b := d.open[i]
 	x := v.Get("delta")
 	if x.Kind() != jsonwire.Object {
-		return fmt.Errorf("messages: the delta for content block %d is no object", b.index)
+		return fmt.Errorf("messages: the delta for content block %d is not an object", b.index)
 	}
 	if err := codec.Expect("messages: the type of a delta", x.Get("type"), codec.Texts); err != nil {
 		return err
 	}
 	form := deltaFormOf(x.Get("type"))
 	if form == nil || b.kind == wholeBlock {
-		// It cannot be added to anything, but is kept for clients of this
-		// format.
+		// It cannot be part of a block, but clients of this format receive it.
 		d.add(upstream.Event{Kind: upstream.EventBlockExtra, Block: b.index, Text: "content_block_delta",
 			Extra: &content.Extra{Format: Format, JSON: v.Raw()}})
 		return nil
 	}
-	if !form.suits(b.kind) {
-		return fmt.Errorf("messages: a %s for content block %d, which has none", form.tag, b.index)
+	if !form.accepts(b.kind) {
+		return fmt.Errorf("messages: content block %d cannot have a %s", b.index, form.tag)
 	}
 	e := upstream.Event{Kind: form.event, Block: b.index}
 	if err := d.deltaValue(&e, form, x.Get(form.value)); err != nil {
 		return err
 	}
-	if x.Len() > 2 || v.Len() > 3 || d.odd {
+	if x.Len() > 2 || v.Len() > 3 || d.nonstandard {
 		e.Extra = deltaRest(v, x, form)
 	}
 	d.add(e)
@@ -240,16 +240,16 @@ func deltaFormOf(tag jsonwire.Value) *deltaForm {
 	return nil
 }
 
-// deltaValue reads what a delta adds.
+// deltaValue reads the value of a delta.
 func (d *decoder) deltaValue(e *upstream.Event, f *deltaForm, v jsonwire.Value) error {
 	if f.event == upstream.EventCitation {
 		e.Citation = d.citation(e.Block, v)
-		return d.broken
+		return d.blockErr
 	}
 	if v.Kind() != jsonwire.String && v.Exists() {
 		return fmt.Errorf("messages: the %s of a %s is not a string", f.value, f.tag)
 	}
-	d.odd = d.odd || !v.Exists()
+	d.nonstandard = d.nonstandard || !v.Exists()
 	if f.event == upstream.EventSignature {
 		e.Signature = &content.Signature{Format: Format, Data: v.Str()}
 		return nil
@@ -262,16 +262,16 @@ func (d *decoder) citation(block int, v jsonwire.Value) *content.Citation {
 	c := new(content.Citation)
 	d.parser.violations = content.ViolationList{}
 	d.parser.citation(c, v)
-	d.faults(block)
+	d.reportViolations(block)
 	return c
 }
 
-// deltaRest returns the members of a delta that have no field, and those of
-// the event around it, of which the delta's hide the ones of the same name.
+// deltaRest returns the members of a delta, and of the event around it, that have no field.
+// Those of the delta take precedence.
 func deltaRest(event, delta jsonwire.Value, f *deltaForm) *content.Extra {
-	var r rest
+	var r extraBuilder
 	r.members(delta, &f.names)
-	if !r.some {
+	if !r.nonempty {
 		r.members(event, &deltaEventNames)
 		return r.extra()
 	}
@@ -288,3 +288,254 @@ func deltaRest(event, delta jsonwire.Value, f *deltaForm) *content.Extra {
 }
 
 var deltaEventNames = codec.Names{Typed: []string{"type", "index", "delta"}}
+
+// event reads the data of an event of a stream. kind is its type and name its name, which may
+// be empty.
+func (d *decoder) event(kind, name string, v jsonwire.Value) error {
+	if v.Kind() != jsonwire.Object && (isKnownEvent(kind) || name == "") {
+		return fmt.Errorf("messages: the data of an event (%s) is not an object", codec.Clip(kind))
+	}
+	switch kind {
+	case "content_block_delta":
+		return d.delta(v)
+	case "content_block_start":
+		return d.blockStart(v)
+	case "content_block_stop":
+		i, err := d.find(v.Get("index"))
+		if err != nil {
+			return err
+		}
+		d.closeBlock(i)
+		d.attach(v, &blockStopNames)
+	case "message_start":
+		return d.messageStart(v)
+	case "message_delta":
+		return d.messageDelta(v)
+	case "message_stop":
+		d.messageStop(v)
+	default:
+		d.unknown(name, v)
+	}
+	return nil
+}
+
+func isKnownEvent(kind string) bool {
+	switch kind {
+	case "content_block_delta", "content_block_start", "content_block_stop",
+		"message_start", "message_delta", "message_stop":
+		return true
+	}
+	return false
+}
+
+// Members of events.
+var (
+	messageStartNames = codec.Names{Typed: []string{"type", "message"}}
+	blockStartNames   = codec.Names{Typed: []string{"type", "index", "content_block"}}
+	blockStopNames    = codec.Names{Typed: []string{"type", "index"}}
+	messageDeltaNames = codec.Names{Typed: []string{"type", "delta", "usage"}}
+	messageStopNames  = codec.Names{Typed: []string{"type"}}
+)
+
+// attach adds the members of v that are not in n to the first event.
+func (d *decoder) attach(v jsonwire.Value, n *codec.Names) {
+	d.events[0].Extra = d.rest(v, n)
+}
+
+func (d *decoder) messageStart(v jsonwire.Value) error {
+	if d.begun {
+		return errors.New("messages: a second message_start")
+	}
+	d.begun = true
+	if err := d.message(v.Get("message"), false); err != nil {
+		return err
+	}
+	d.attach(v, &messageStartNames)
+	return nil
+}
+
+func (d *decoder) blockStart(v jsonwire.Value) error {
+	index := d.next
+	x := v.Get("index")
+	if err := codec.Expect("messages: the index of a content block", x, codec.Numbers|codec.Optional); err != nil {
+		return err
+	}
+	if x.Kind() == jsonwire.Number {
+		n, ok := x.Int()
+		if !ok || n < 0 || n > math.MaxInt32 {
+			return fmt.Errorf("messages: the index of a content block is %s, which is not from 0 to 2147483647", codec.Clip(x.Raw()))
+		}
+		index = int(n)
+	} else {
+		d.nonstandard = true
+	}
+	if err := d.openBlock(index, v.Get("content_block")); err != nil {
+		return err
+	}
+	d.attach(v, &blockStartNames)
+	return nil
+}
+
+// messageDelta reads a message_delta. It adds no event if there is nothing new.
+func (d *decoder) messageDelta(v jsonwire.Value) error {
+	delta, usage := v.Get("delta"), v.Get("usage")
+	if err := cmp.Or(
+		codec.Expect("messages: the delta of a message_delta", delta, codec.Objects|codec.Optional),
+		codec.Expect("messages: usage", usage, codec.Objects|codec.Optional),
+		codec.Expect("messages: stop_reason", delta.Get("stop_reason"), codec.Texts|codec.Optional),
+	); err != nil {
+		return err
+	}
+	if usage.Kind() == jsonwire.Object {
+		d.usage(usage)
+	} else {
+		d.nonstandard = true
+	}
+	// context_management and input_transformations belong to the stop; unknown members
+	// belong to the event.
+	var end, other extraBuilder
+	end.members(delta, &stopNames)
+	for name, x := range v.Members() {
+		switch {
+		case messageDeltaNames.Has(name):
+		case name == "context_management", name == "input_transformations":
+			if x.Kind() != jsonwire.Null && !delta.Get(name).Exists() {
+				end.add(name, x)
+			}
+		default:
+			other.add(name, x)
+		}
+	}
+	extra, stopped := end.extra(), d.stopped
+	if m := messageValuesOf(delta); !d.stop(&m, extra) {
+		// Clients would forget the earlier stop reason.
+		d.nonstandard = d.nonstandard || stopped || delta.Kind() != jsonwire.Object
+		if extra != nil {
+			d.add(upstream.Event{Kind: upstream.EventExtra, Extra: extra})
+		}
+	}
+	if x := other.extra(); x != nil {
+		d.add(upstream.Event{Kind: upstream.EventExtra, Extra: x})
+	}
+	return nil
+}
+
+// messageStop ends the stream. It adds no event, because encoders write the end themselves.
+func (d *decoder) messageStop(v jsonwire.Value) {
+	d.ended, d.nonstandard = true, true
+	if x := d.rest(v, &messageStopNames); x != nil {
+		d.lose(lossStopMembers, "message_stop")
+	}
+	if !d.stopped {
+		d.lose(codec.ResponseNoReason, "stop")
+	}
+}
+
+// unknown stores an unknown event.
+func (d *decoder) unknown(name string, v jsonwire.Value) {
+	if !d.begun || name == "" {
+		// Clients reject events before message_start, and events without a name.
+		d.nonstandard = true
+		d.lose(lossMisplacedEvent, loss.EventPath(name))
+		return
+	}
+	e := upstream.Event{Kind: upstream.EventExtra, Text: name}
+	if v.Kind() == jsonwire.Object {
+		e.Extra = &content.Extra{Format: Format, JSON: v.Raw()}
+	}
+	d.add(e)
+}
+
+// Prefixes of the deltas that make up most of a stream, as the vendor writes them.
+const (
+	fastHead = `{"type":"content_block_delta","index":`
+	fastMid  = `,"delta":{"type":"`
+)
+
+// readFast reads such a delta and adds its event. It is several times faster than event,
+// because it parses only the text. It returns false for any other data, and for invalid
+// data, which event must read.
+func (d *decoder) readFast(data string) bool {
+	rest, ok := strings.CutPrefix(data, fastHead)
+	if !ok {
+		return false
+	}
+	index, rest := fastIndex(rest)
+	if rest, ok = strings.CutPrefix(rest, fastMid); !ok {
+		return false
+	}
+	form, rest := fastForm(rest)
+	if form == nil {
+		return false
+	}
+	// The vendor adds spaces before the braces of some events.
+	for range 2 {
+		if rest, ok = strings.CutSuffix(strings.TrimRight(rest, " "), "}"); !ok {
+			return false
+		}
+	}
+	if len(rest) == 0 || rest[0] != '"' || !d.acceptsFast(index, form) {
+		return false
+	}
+	// If rest is a string, data is valid JSON without other members.
+	if d.doc.Parse(rest, jsonwire.Limits{}) != nil {
+		return false
+	}
+	d.nonstandard = false
+	if len(d.events) == 1 && d.events[0].Extra == nil &&
+		(d.events[0].Kind == upstream.EventText || d.events[0].Kind == upstream.EventInput) {
+		// The previous event was such a delta too. Events are large and full of pointers:
+		// setting some fields is faster than writing the whole event.
+		e := &d.events[0]
+		e.Kind, e.Block, e.Text, e.Frame = form.event, index, d.doc.Root().Str(), nil
+		return true
+	}
+	clear(d.events)
+	d.events = append(d.events[:0], upstream.Event{Kind: form.event, Block: index, Text: d.doc.Root().Str()})
+	return true
+}
+
+// acceptsFast reports whether the block with an index is open and can have deltas of a form.
+func (d *decoder) acceptsFast(index int, f *deltaForm) bool {
+	for i := len(d.open) - 1; i >= 0; i-- {
+		if d.open[i].index == index {
+			return f.accepts(d.open[i].kind)
+		}
+	}
+	return false
+}
+
+// fastIndex parses an index of a few digits. It returns -1 for any other.
+func fastIndex(s string) (int, string) {
+	n, i := 0, 0
+	for i < len(s) && i < 9 && s[i]-'0' < 10 {
+		n = 10*n + int(s[i]-'0')
+		i++
+	}
+	if i == 0 || i > 1 && s[0] == '0' {
+		return -1, s
+	}
+	return n, s[i:]
+}
+
+// fastForm parses the type of a delta and the name of its value.
+func fastForm(s string) (*deltaForm, string) {
+	for i := range deltaForms {
+		f := &deltaForms[i]
+		if f.event != upstream.EventText && f.event != upstream.EventInput {
+			continue
+		}
+		rest, ok := strings.CutPrefix(s, f.tag)
+		if !ok {
+			continue
+		}
+		if rest, ok = strings.CutPrefix(rest, `","`); ok {
+			if rest, ok = strings.CutPrefix(rest, f.value); ok {
+				if rest, ok = strings.CutPrefix(rest, `":`); ok {
+					return f, rest
+				}
+			}
+		}
+	}
+	return nil, s
+}

@@ -12,8 +12,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An upstream that passes on a stream as it comes from a server of this
-// format.
+// An upstream that forwards a stream of a server of this format.
 func ExampleStreamReader() {
 	const body = `event: message_start
 data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":3,"output_tokens":1}}}
@@ -83,7 +82,7 @@ func ExampleDecodeError() {
 	err := messages.DecodeError(429, http.Header{"Retry-After": {"7"}},
 		[]byte(`{"type":"error","error":{"type":"rate_limit_error","message":"Slow down."}}`))
 	fmt.Println(err.Code, err.RetryAfter, err.Text)
-	// A key that is refused is not the client's.
+	// A rejected key is not an error of the client.
 	err = messages.DecodeError(401, nil, []byte(`{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`))
 	fmt.Println(err.Code, err.Text == "")
 	// Output:

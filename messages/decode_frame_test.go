@@ -18,9 +18,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// relay reads a stream, passes its frames through Run and writes them with the
-// encoder of the server's side, as a gateway between clients and a vendor of
-// the same format does.
+// relay reads a stream, passes its frames through Run and writes them with the encoder of the
+// handler, as a gateway between clients and a vendor of the same format does.
 func relay(t testing.TB, stream string, taps ...func(*upstream.Event)) (string, error) {
 	t.Helper()
 	enc := newStream("req_1", "msg_1", "m", nil)
@@ -46,7 +45,7 @@ func withoutPings(stream string) string {
 	return strings.ReplaceAll(stream, "event: ping\ndata: {\"type\":\"ping\"}\n\n", "")
 }
 
-// long is a stream with members, events and deltas that nobody knows.
+// long is a stream with unknown members, events and deltas.
 var long = changed(
 	line(lineText0), line(lineText0)+
 		line(`content_block_delta {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"é\n😀","x_new":[1, 2]},"y_new":{"a":null}}`)+
@@ -56,7 +55,7 @@ var long = changed(
 	`"usage":{"output_tokens":9}`, `"context_management":null,"w":"w","usage":{"output_tokens":9,"v":{"u":1}}`,
 )
 
-func TestFramesPassVerbatim(t *testing.T) {
+func TestFramesForwarded(t *testing.T) {
 	streams := map[string]string{"long": long, "correct": changed()}
 	for _, name := range []string{"E21", "E22", "E23", "E25"} {
 		streams[name] = example(t, name+".sse")
@@ -74,8 +73,8 @@ func TestFramesPassVerbatim(t *testing.T) {
 	}
 }
 
-// A stream whose every frame is encoded anew says the same.
-func TestEventsSayWhatFramesSay(t *testing.T) {
+// A stream that is encoded anew has the same meaning.
+func TestEventsEqualFrames(t *testing.T) {
 	streams := map[string]string{}
 	for _, name := range []string{"E21", "E22", "E23", "E25"} {
 		streams[name] = example(t, name+".sse")
@@ -101,16 +100,16 @@ func TestEventsSayWhatFramesSay(t *testing.T) {
 	}
 }
 
-// What deviates is not shown to clients as it stands.
-func TestDeviatingFramesAreNotVerbatim(t *testing.T) {
+// Frames that deviate from the format are not forwarded.
+func TestDeviatingFramesNotForwarded(t *testing.T) {
 	for name, stream := range map[string]string{
-		"no index":         changed(`"index":1,`, ""),
-		"no text":          changed(`,"text":"hi"`, ``),
-		"no usage":         changed(`,"usage":{"output_tokens":9}`, ""),
-		"no content":       changed(`"content":[],`, ""),
-		"input as text":    changed(`"input":{}`, `"input":""`),
-		"no tool input":    changed(`,"input":{}`, ``),
-		"forgetting delta": changed(line(lineEnd), line(`message_delta {"type":"message_delta","delta":{},"usage":{"output_tokens":11}}`)+line(lineEnd)),
+		"no index":      changed(`"index":1,`, ""),
+		"no text":       changed(`,"text":"hi"`, ``),
+		"no usage":      changed(`,"usage":{"output_tokens":9}`, ""),
+		"no content":    changed(`"content":[],`, ""),
+		"input as text": changed(`"input":{}`, `"input":""`),
+		"no tool input": changed(`,"input":{}`, ``),
+		"message_delta without the earlier reason": changed(line(lineEnd), line(`message_delta {"type":"message_delta","delta":{},"usage":{"output_tokens":11}}`)+line(lineEnd)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, err := upstream.Collect(t.Context(), replay(stream), &upstream.Request{})
@@ -128,7 +127,7 @@ func TestDeviatingFramesAreNotVerbatim(t *testing.T) {
 					break
 				}
 				if f.Format != Format {
-					t.Errorf("this deviates still: %s", f.Data)
+					t.Errorf("still deviates: %s", f.Data)
 				}
 			}
 			got, err := upstream.Collect(t.Context(), replay(out), &upstream.Request{})
@@ -142,7 +141,7 @@ func TestDeviatingFramesAreNotVerbatim(t *testing.T) {
 	}
 }
 
-func TestStreamReaderKeepsWhatItDoesNotKnow(t *testing.T) {
+func TestStreamReaderUnknownMembers(t *testing.T) {
 	want := []upstream.Event{
 		evStart("m", "x", ""), evUsage(content.Usage{Input: 5, Output: 1}, ""),
 		evOpen(0, &content.Text{}), evText(0, "hi"), evText(0, "é\n😀"),
@@ -233,7 +232,7 @@ func TestStreamReaderLimits(t *testing.T) {
 	for i := range maxOpen + 1 {
 		open.WriteString(line(strings.Replace(lineOpen0, `"index":0`, fmt.Sprintf(`"index":%d`, i), 1)))
 	}
-	if err := read(line(lineStart)+open.String(), content.Limits{}); err == io.EOF || !strings.Contains(errors.Unwrap(err).Error(), "too many") {
+	if err := read(line(lineStart)+open.String(), content.Limits{}); err == io.EOF || !strings.Contains(errors.Unwrap(err).Error(), "content blocks are open") {
 		t.Errorf("over the number of open blocks: %v", err)
 	}
 	err := read(changed(), content.Limits{})
@@ -247,7 +246,7 @@ func TestStreamReaderLimits(t *testing.T) {
 	}
 	r = NewStreamReader(iotest.ErrReader(os.ErrDeadlineExceeded), content.Limits{})
 	if _, err := r.Next(); !errors.As(err, &timeout) || timeout.Code != upstream.CodeTimeout {
-		t.Errorf("a time-out: %v", err)
+		t.Errorf("timeout: %v", err)
 	}
 }
 
@@ -299,8 +298,8 @@ func TestStreamReaderUsage(t *testing.T) {
 		{"thinking over output", `{"output_tokens":3,"output_tokens_details":{"thinking_tokens":5}}`, nil, content.Usage{Thinking: 3}},
 		{"negative", `{"input_tokens":-1,"output_tokens":-2,"cache_read_input_tokens":-3,"cache_creation":{"ephemeral_1h_input_tokens":-3},"output_tokens_details":{"thinking_tokens":-5}}`, nil, content.Usage{}},
 		{"enormous", `{"input_tokens":9223372036854775807,"output_tokens":9223372036854775807,"cache_read_input_tokens":9223372036854775807}`, nil,
-			content.Usage{Input: mostTokens, Output: mostTokens, CacheRead: mostTokens}},
-		{"odd numbers", `{"input_tokens":1.0,"output_tokens":"2","cache_read_input_tokens":1.5}`, nil, content.Usage{Input: 1}},
+			content.Usage{Input: maxTokenCount, Output: maxTokenCount, CacheRead: maxTokenCount}},
+		{"invalid numbers", `{"input_tokens":1.0,"output_tokens":"2","cache_read_input_tokens":1.5}`, nil, content.Usage{Input: 1}},
 		{"members", `{"input_tokens":1,"service_tier":"standard","speed":"fast","output_tokens_details":{"x":1}}`, uses{`{"output_tokens":2,"speed":null,"service_tier":"batch","new":[1]}`},
 			content.Usage{Input: 1, Output: 2, Extra: mkExtra(`{"service_tier":"batch","speed":"fast","output_tokens_details":{"x":1},"new":[1]}`)}},
 	}
@@ -338,7 +337,7 @@ func TestStreamReaderUsage(t *testing.T) {
 	checkCrowded(t, line(`message_delta {"usage":{"large":"`+strings.Repeat("x", 100_000)+`"}}`))
 }
 
-// checkCrowded checks that a stream with too many members of usage is bounded.
+// checkCrowded checks that the stored members of usage are limited.
 func checkCrowded(t *testing.T, deltas string) {
 	t.Helper()
 	events, err := decodeStream(strings.NewReader(line(lineStart) + deltas + line(lineEnd)))
@@ -363,15 +362,15 @@ func TestStopReasons(t *testing.T) {
 		"model_context_window_exceeded": content.StopContext, "compaction": content.StopCompaction,
 		"something_new": content.StopOther, "": content.StopOther,
 	} {
-		if got := stopReason(word); got != want {
+		if got := toStopReason(word); got != want {
 			t.Errorf("%q is %q, want %q", word, got, want)
 		}
 	}
 }
 
-// Deltas that are spelled to the letter are read in another way than all
-// others. Both must say the same.
-func TestQuickDeltasAreDeltas(t *testing.T) {
+// Deltas in the vendor's spelling are read by readFast, others by event. Both must
+// have the same result.
+func TestFastDeltas(t *testing.T) {
 	for _, text := range []string{
 		`""`, `"hi"`, `"a\"b"`, `"\u00e9\n\ud83d\ude00"`, `"}}"`, `"\"}}"`, `"\\"`, `"\ud800"`, "\"\xff\"", `"a","b":"c"`,
 		`"a","text":"c"`, `5`, `null`, `"a`, `a"`, `"a"}`, `"a" `, ` "a"`, `"a","b":{"c":"d"}`, `"a" "b"`, `"\x"`, "\"\t\"",
@@ -388,10 +387,10 @@ func TestQuickDeltasAreDeltas(t *testing.T) {
 					quick, quickErr := decodeStream(strings.NewReader(open + line("content_block_delta "+head+tail)))
 					slow, slowErr := decodeStream(strings.NewReader(open + line("content_block_delta "+head+" "+tail)))
 					if diff := cmp.Diff(slow, quick); diff != "" {
-						t.Errorf("%s%s: events (-slow +quick):\n%s", head, tail, diff)
+						t.Errorf("%s%s: events (-slow +fast):\n%s", head, tail, diff)
 					}
-					// Places in the document differ by the space.
-					if a, b := errKind(quickErr), errKind(slowErr); a != b {
+					// Paths in the document differ by the space.
+					if a, b := errorKind(quickErr), errorKind(slowErr); a != b {
 						t.Errorf("%s%s: got the error %s, want %s", head, tail, a, b)
 					}
 				}
@@ -400,7 +399,7 @@ func TestQuickDeltasAreDeltas(t *testing.T) {
 	}
 }
 
-func errKind(err error) string {
+func errorKind(err error) string {
 	var broken *jsonwire.SyntaxError
 	if errors.As(err, &broken) {
 		return broken.Text

@@ -51,7 +51,7 @@ func FuzzStreamReader(f *testing.F) {
 			return
 		}
 
-		// What the server's side makes of it is a stream that passes unchanged.
+		// The encoder of the handler forwards its own stream unchanged.
 		once, err := relay(t, stream)
 		if err != nil {
 			t.Fatal(err)

@@ -3,21 +3,21 @@ package messages
 import (
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
-// example returns one of the examples of answers under testdata/decode.
+// example returns an example of a response in testdata/decode.
 func example(t testing.TB, name string) string { return formattest.File(t, "testdata/decode/"+name) }
 
-// decodeStream returns the events of all frames of a stream, and the error
-// behind them.
+// decodeStream returns the events of all frames of a stream, and its last error.
 func decodeStream(src io.Reader) ([]upstream.Event, error) {
 	r := NewStreamReader(src, content.Limits{})
 	var all []upstream.Event
@@ -30,7 +30,7 @@ func decodeStream(src io.Reader) ([]upstream.Event, error) {
 	}
 }
 
-// What follows makes the events that tests expect.
+// Constructors of expected events.
 
 func evStart(id, model, extra string) upstream.Event {
 	return upstream.Event{Kind: upstream.EventStart, Start: &upstream.Start{ID: id, Model: model, Extra: mkExtra(extra)}}
@@ -40,8 +40,7 @@ func evOpen(n int, p content.Part) upstream.Event {
 	return upstream.Event{Kind: upstream.EventOpen, Block: n, Part: p}
 }
 
-// textApart moves the text of blocks that open into events of their own, which
-// is where texts always are.
+// textApart moves the text of opening blocks into separate events, as the decoder does.
 func textApart(events []upstream.Event) (out []upstream.Event) {
 	for _, e := range events {
 		text := ""
@@ -183,7 +182,7 @@ func TestDecodeResponse(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !f.Complete || f.Format != Format || f.Data != body {
-				t.Errorf("the frame is not the reply: whole %v, format %q, %d of %d bytes", f.Complete, f.Format, len(f.Data), len(body))
+				t.Errorf("the frame is not the response: complete %v, format %q, %d of %d bytes", f.Complete, f.Format, len(f.Data), len(body))
 			}
 			if diff := cmp.Diff(textApart(tt.want), f.Events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
@@ -253,8 +252,8 @@ func TestStreamReader(t *testing.T) {
 	}
 }
 
-// same are answers told in both ways. What usage a stream begins with does not
-// matter.
+// same lists responses that are tested whole and streamed. The usage at the start of a stream
+// is ignored.
 var same = []struct{ name, reply, stream string }{
 	{"text", "E02.json", `message_start {"type":"message_start","message":{"id":"msg_01Qy7LmPz4","type":"message","role":"assistant","model":"claude-sonnet-5","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":15,"output_tokens":1,"service_tier":"standard","inference_geo":"global","speed":"standard"}}}
 content_block_start {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":null}}
@@ -275,7 +274,7 @@ content_block_delta {"type":"content_block_delta","index":2,"delta":{"type":"tex
 content_block_stop {"type":"content_block_stop","index":2}
 message_delta {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":55,"output_tokens_details":{"thinking_tokens":41}}}
 message_stop {"type":"message_stop"}`},
-	{"calls side by side", "E07.json", `message_start {"type":"message_start","message":{"id":"msg_01Tools","type":"message","role":"assistant","model":"claude-sonnet-5","content":[],"stop_reason":null,"usage":{"input_tokens":410,"output_tokens":1}}}
+	{"parallel calls", "E07.json", `message_start {"type":"message_start","message":{"id":"msg_01Tools","type":"message","role":"assistant","model":"claude-sonnet-5","content":[],"stop_reason":null,"usage":{"input_tokens":410,"output_tokens":1}}}
 content_block_start {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Checking both parts."}}
 content_block_start {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_01A","name":"stock_level","input":{},"caller":{"type":"direct"}}}
 content_block_start {"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"toolu_01B","name":"stock_level","input":{},"caller":{"type":"direct"}}}
@@ -310,7 +309,7 @@ message_delta {"type":"message_delta","context_management":{"applied_edits":[{"t
 message_stop {"type":"message_stop"}`},
 }
 
-// sseOf makes a stream of lines that are a name and data.
+// sseOf returns a stream of lines that are pairs of a name and data.
 func sseOf(lines string) string {
 	var b strings.Builder
 	for line := range strings.Lines(lines) {
@@ -320,7 +319,7 @@ func sseOf(lines string) string {
 	return b.String()
 }
 
-func TestReplyAndStreamAreEqual(t *testing.T) {
+func TestResponseEqualsStream(t *testing.T) {
 	for _, tt := range same {
 		t.Run(tt.name, func(t *testing.T) {
 			f, err := DecodeResponse(example(t, tt.reply), content.Limits{})
@@ -346,6 +345,270 @@ func TestReplyAndStreamAreEqual(t *testing.T) {
 			}
 			if diff := cmp.Diff(whole.Response(), pieces.Response()); diff != "" {
 				t.Errorf("(-reply +stream):\n%s", diff)
+			}
+		})
+	}
+}
+
+func errorJSON(kind, message string) string {
+	return `{"type":"error","error":{"type":"` + kind + `","message":"` + message + `"},"request_id":"req_9"}`
+}
+
+// failed is the part of an error that clients see.
+type failed struct {
+	Code  upstream.Code
+	Text  string
+	After time.Duration
+}
+
+func TestDecodeError(t *testing.T) {
+	const html = "<html><body>secret-host.internal</body></html>"
+	tests := []struct {
+		name   string
+		status int
+		after  string // in seconds, or as "7/1500" also in milliseconds
+		body   string
+		want   failed
+	}{
+		{"milliseconds", 429, "/1500", "", failed{upstream.CodeRateLimit, "", 1500 * time.Millisecond}},
+		{"milliseconds take precedence", 529, "7/1500", "", failed{upstream.CodeOverloaded, "", 1500 * time.Millisecond}},
+		{"invalid milliseconds", 429, "7/soon", "", failed{upstream.CodeRateLimit, "", 7 * time.Second}},
+		{"invalid", 400, "", errorJSON("invalid_request_error", "messages.1: Field required"), failed{upstream.CodeInvalid, "messages.1: Field required", 0}},
+		{"example", 400, "", example(t, "E26.json"), failed{upstream.CodeInvalid, "messages.1.content.0.tool_result.tool_use_id: Field required", 0}},
+		{"example with a code", 400, "", example(t, "E27.json"), failed{upstream.CodeInvalid, `messages.2.content.0.tool.name: tool "sql" is not defined here`, 0}},
+		{"key", 401, "", errorJSON("authentication_error", "invalid x-api-key"), failed{upstream.CodeBadGateway, "", 0}},
+		{"billing", 402, "", errorJSON("billing_error", "pay"), failed{upstream.CodeBadGateway, "", 0}},
+		{"permission", 403, "", errorJSON("permission_error", "no"), failed{upstream.CodeBadGateway, "", 0}},
+		{"not found", 404, "", errorJSON("not_found_error", "model: claude-nope"), failed{upstream.CodeNotFound, "model: claude-nope", 0}},
+		{"method", 405, "", errorJSON("invalid_request_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
+		{"slow", 408, "", errorJSON("timeout_error", "x"), failed{upstream.CodeTimeout, "", 0}},
+		{"conflict", 409, "", errorJSON("conflict_error", "x"), failed{upstream.CodeConflict, "", 0}},
+		{"too large", 413, "", errorJSON("request_too_large", "Request exceeds the maximum size"), failed{upstream.CodeTooLarge, "Request exceeds the maximum size", 0}},
+		{"media type", 415, "", errorJSON("invalid_request_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
+		{"unprocessable", 422, "", errorJSON("invalid_request_error", "x"), failed{upstream.CodeInvalid, "x", 0}},
+		{"rate", 429, "7", errorJSON("rate_limit_error", "slow down"), failed{upstream.CodeRateLimit, "slow down", 7 * time.Second}},
+		{"spend limit", 429, "", `{"type":"error","error":{"type":"rate_limit_error","message":"spent","details":{"error_code":"enforced_spend_limit_reached"}}}`, failed{upstream.CodeQuota, "spent", 0}},
+		{"internal", 500, "", errorJSON("api_error", "stack trace"), failed{upstream.CodeUnavailable, "", 0}},
+		{"gateway", 502, "", html, failed{upstream.CodeUnavailable, "", 0}},
+		{"unavailable", 503, "3", "", failed{upstream.CodeUnavailable, "", 3 * time.Second}},
+		{"gateway time-out", 504, "", errorJSON("timeout_error", "x"), failed{upstream.CodeTimeout, "", 0}},
+		{"overloaded", 529, "2", errorJSON("overloaded_error", "Overloaded"), failed{upstream.CodeOverloaded, "", 2 * time.Second}},
+		{"HTML", 400, "", html, failed{upstream.CodeInvalid, "", 0}},
+		{"empty", 429, "1", "", failed{upstream.CodeRateLimit, "", time.Second}},
+		{"JSON without an error object", 404, "", `{"message":"internal words"}`, failed{upstream.CodeNotFound, "", 0}},
+		{"error is a string", 400, "", `{"error":"internal words"}`, failed{upstream.CodeInvalid, "", 0}},
+		{"no message", 400, "", `{"error":{"type":"invalid_request_error"}}`, failed{upstream.CodeInvalid, "", 0}},
+		{"message of the wrong type", 400, "", `{"error":{"message":[1]}}`, failed{upstream.CodeInvalid, "", 0}},
+		{"rejected key with another status", 400, "", errorJSON("authentication_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
+		{"redirect", 302, "", html, failed{upstream.CodeBadGateway, "", 0}},
+		{"no status", 0, "", "", failed{upstream.CodeBadGateway, "", 0}},
+		{"several lines", 400, "", errorJSON("invalid_request_error", `a\r\nb\tc`), failed{upstream.CodeInvalid, "a b c", 0}},
+		{"secrets", 400, "", errorJSON("invalid_request_error", `got sk-ant-api03-abcdefgh from https://u:p@a.example/f?sig=1`), failed{upstream.CodeInvalid, "got [removed] from https://a.example/f", 0}},
+		{"unpaired surrogate", 400, "", errorJSON("invalid_request_error", `a\ud800`), failed{upstream.CodeInvalid, "a\uFFFD", 0}},
+		{"an hour", 429, "3600", "", failed{upstream.CodeRateLimit, "", time.Hour}},
+		{"a week", 429, "604800", "", failed{upstream.CodeRateLimit, "", 7 * 24 * time.Hour}},
+		{"half a second", 429, "0.5", "", failed{upstream.CodeRateLimit, "", time.Second / 2}},
+		{"a date", 429, "Fri, 31 Dec 1999 23:59:59 GMT", "", failed{upstream.CodeRateLimit, "", 0}},
+		{"negative", 429, "-5", "", failed{upstream.CodeRateLimit, "", 0}},
+		{"not finite", 429, "inf", "", failed{upstream.CodeRateLimit, "", 0}},
+		{"very many digits", 429, strings.Repeat("0", 1000) + "1", "", failed{upstream.CodeRateLimit, "", time.Second}},
+		{"not with other statuses", 400, "7", "", failed{upstream.CodeInvalid, "", 0}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := http.Header{"Request-Id": {"req_1"}}
+			if seconds, ms, ok := strings.Cut(tt.after, "/"); seconds != "" || ok {
+				h.Set("Retry-After", seconds)
+				h.Set("Retry-After-Ms", ms)
+			}
+			e := DecodeError(tt.status, h, []byte(tt.body))
+			if diff := cmp.Diff(tt.want, failed{e.Code, e.Text, e.RetryAfter}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			cause := errors.Unwrap(e).Error()
+			for _, no := range []string{"secret-host", "sk-ant", "u:p@", "sig=", "\n", "internal words"} {
+				if strings.Contains(cause, no) {
+					t.Errorf("the cause holds %q: %s", no, cause)
+				}
+			}
+			if !strings.Contains(cause, "req_1") {
+				t.Errorf("the cause does not name the request: %s", cause)
+			}
+		})
+	}
+	e := DecodeError(400, nil, []byte(errorJSON("invalid_request_error", strings.Repeat("long ", 10_000))))
+	if len(e.Text) > 2<<10 || !strings.HasPrefix(e.Text, "long long") {
+		t.Errorf("a text of %d bytes", len(e.Text))
+	}
+	if e := DecodeError(400, nil, []byte(strings.Repeat("[", 10<<20))); e.Code != upstream.CodeInvalid {
+		t.Errorf("deep nesting: %v", e)
+	}
+}
+
+func TestStreamErrors(t *testing.T) {
+	tests := []struct {
+		kind string
+		want failed
+	}{
+		{"invalid_request_error", failed{upstream.CodeInvalid, "words", 0}},
+		{"not_found_error", failed{upstream.CodeNotFound, "words", 0}},
+		{"request_too_large", failed{upstream.CodeTooLarge, "words", 0}},
+		{"rate_limit_error", failed{upstream.CodeRateLimit, "words", 0}},
+		{"authentication_error", failed{upstream.CodeBadGateway, "", 0}},
+		{"billing_error", failed{upstream.CodeBadGateway, "", 0}},
+		{"permission_error", failed{upstream.CodeBadGateway, "", 0}},
+		{"conflict_error", failed{upstream.CodeConflict, "", 0}},
+		{"api_error", failed{upstream.CodeUnavailable, "", 0}},
+		{"timeout_error", failed{upstream.CodeTimeout, "", 0}},
+		{"overloaded_error", failed{upstream.CodeOverloaded, "", 0}},
+		{"new_error", failed{upstream.CodeBadGateway, "", 0}},
+		{"", failed{upstream.CodeBadGateway, "", 0}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.kind, func(t *testing.T) {
+			data := errorJSON(tt.kind, "words")
+			_, inStream := decodeStream(strings.NewReader(line(lineStart) + line("error "+data)))
+			_, inReply := DecodeResponse(data, content.Limits{})
+			for where, err := range map[string]error{"stream": inStream, "reply": inReply} {
+				var e *upstream.Error
+				if !errors.As(err, &e) {
+					t.Fatalf("%s: %v", where, err)
+				}
+				if diff := cmp.Diff(tt.want, failed{e.Code, e.Text, e.RetryAfter}); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", where, diff)
+				}
+				if cause := errors.Unwrap(e).Error(); !strings.Contains(cause, tt.kind) || !strings.Contains(cause, "req_9") {
+					t.Errorf("%s: the cause is %s", where, cause)
+				}
+			}
+		})
+	}
+}
+
+func TestDecodeResponseErrors(t *testing.T) {
+	tests := []struct{ name, body string }{
+		{"empty", ""},
+		{"HTML", "<html>"},
+		{"cut", `{"type":"message","content":[`},
+		{"not an object", `[1]`},
+		{"no message", `{"input_tokens":5}`},
+		{"error without details", `{"type":"error"}`},
+		{"block that is not an object", `{"content":[5]}`},
+		{"duplicate member", `{"content":[],"content":[]}`},
+		{"nesting over the limit", `{"content":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`},
+		{"trailing text", `{"content":[]} x`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := DecodeResponse(tt.body, content.Limits{})
+			var e *upstream.Error
+			if f != nil || !errors.As(err, &e) || e.Code != upstream.CodeBadGateway || e.Text != "" || e.Err == nil {
+				t.Errorf("got %v and %v", f, err)
+			}
+		})
+	}
+	body := example(t, "E02.json")
+	if _, err := DecodeResponse(body, content.Limits{Body: int64(len(body)) - 1}); err == nil {
+		t.Error("a response over the limit was accepted")
+	}
+	if _, err := DecodeResponse(body, content.Limits{Body: int64(len(body))}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDecodeResponseDeviations(t *testing.T) {
+	tests := []struct {
+		name, body string
+		want       outcome
+	}{
+		{"text as content", `{"content":"hi","stop_reason":"end_turn"}`, outcome{Text: "hi", Stop: content.StopEnd}},
+		{"no stop reason", `{"content":[{"type":"text","text":"hi"}],"usage":{"input_tokens":1,"output_tokens":2}}`,
+			outcome{Text: "hi", Stop: content.StopEnd, Usage: content.Usage{Input: 1, Output: 2}, Losses: 1}},
+		{"input as text", `{"content":[{"type":"tool_use","id":"t","name":"f","input":"{\"a\":1}"}],"stop_reason":"tool_use"}`,
+			outcome{Input: `{"a":1}`, Stop: content.StopToolUse, Losses: 1}},
+		{"no input", `{"content":[{"type":"tool_use","id":"t","name":"f"}],"stop_reason":"tool_use"}`, outcome{Stop: content.StopToolUse}},
+		{"unpaired surrogate", `{"content":[{"type":"text","text":"h\ud800i"}],"stop_reason":"end_turn","usage":{}}`,
+			outcome{Text: "h\uFFFDi", Stop: content.StopEnd, Losses: 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := DecodeResponse(tt.body, content.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if repaired := strings.Contains(tt.body, `\ud800`); (f.Format == Format) != repaired {
+				t.Errorf("the frame has the format %q", f.Format)
+			}
+			reply, err := upstream.Collect(t.Context(), formattest.Frames(f), &upstream.Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, summary(reply)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDecodeCount(t *testing.T) {
+	tests := []struct {
+		body string
+		want upstream.TokenCount
+		ok   bool
+	}{
+		{`{"input_tokens":57}`, upstream.TokenCount{Tokens: 57}, true},
+		{example(t, "E30.json"), upstream.TokenCount{Tokens: 57, Extra: mkExtra(`{"context_management":{"original_input_tokens":57}}`)}, true},
+		{`{"input_tokens":0,"context_management":null}`, upstream.TokenCount{}, true},
+		{`{}`, upstream.TokenCount{}, false},
+		{`{"input_tokens":-1}`, upstream.TokenCount{}, false},
+		{`{"input_tokens":"5"}`, upstream.TokenCount{}, false},
+		{`[]`, upstream.TokenCount{}, false},
+		{``, upstream.TokenCount{}, false},
+	}
+	for _, tt := range tests {
+		got, err := DecodeCount([]byte(tt.body))
+		if diff := cmp.Diff(tt.want, got); diff != "" || (err == nil) != tt.ok {
+			t.Errorf("%s: error %v (-want +got):\n%s", tt.body, err, diff)
+		}
+		var e *upstream.Error
+		if err != nil && (!errors.As(err, &e) || e.Code != upstream.CodeBadGateway || e.Text != "") {
+			t.Errorf("%s: got the error %v", tt.body, err)
+		}
+	}
+}
+
+func TestDecodeModels(t *testing.T) {
+	opus := upstream.Model{
+		ID: "claude-opus-5-5", Name: "Claude Opus 5.5", Created: time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC),
+		MaxInput: 1000000, MaxOutput: 128000, Extra: mkExtra(`{"lifecycle":"active","line":"opus"}`),
+	}
+	tests := []struct {
+		name, body string
+		want       []upstream.Model
+		more       bool
+		last       string
+		ok         bool
+	}{
+		{"page", example(t, "E31.json"), []upstream.Model{opus}, false, "", true},
+		{"empty", `{"data":[],"has_more":false,"first_id":null,"last_id":null}`, []upstream.Model{}, false, "", true},
+		{"more", `{"data":[{"id":"a"}],"has_more":true,"last_id":"a"}`, []upstream.Model{{ID: "a"}}, true, "a", true},
+		{"more without last", `{"data":[{"id":"a"}],"has_more":true,"last_id":null}`, []upstream.Model{{ID: "a"}}, false, "", true},
+		{"no has_more", `{"data":[{"id":"a"}],"last_id":"a"}`, []upstream.Model{{ID: "a"}}, false, "", true},
+		{"thinking", `{"data":[{"id":"a","created_at":"x","max_tokens":null,"capabilities":{"thinking":{"supported":true}}}]}`,
+			[]upstream.Model{{ID: "a", Thinking: true, Extra: mkExtra(`{"capabilities":{"thinking":{"supported":true}}}`)}}, false, "", true},
+		{"no id", `{"data":[{"display_name":"a"}]}`, nil, false, "", false},
+		{"no list", `{"data":{}}`, nil, false, "", false},
+		{"invalid JSON", `<html>`, nil, false, "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, more, last, err := DecodeModels([]byte(tt.body))
+			if diff := cmp.Diff(tt.want, got); diff != "" || (err == nil) != tt.ok || more != tt.more || last != tt.last {
+				t.Errorf("error %v, more %v, last %q (-want +got):\n%s", err, more, last, diff)
+			}
+			var e *upstream.Error
+			if err != nil && (!errors.As(err, &e) || e.Code != upstream.CodeBadGateway) {
+				t.Errorf("got the error %v", err)
 			}
 		})
 	}

@@ -15,25 +15,25 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A dialect says everything that is the format's around an answer. It
-// implements [handler.Protocol].
+// A dialect implements [handler.Protocol] for this format.
 type dialect struct {
-	limits content.Limits
-	files  bool
-	strict bool
+	limits     content.Limits
+	allowFiles bool
+	strict     bool
 
-	mediaTypes []string // of documents, besides the usual ones
-	forward    []string // headers; nil means the usual ones
+	mediaTypes []string // additional media types of documents
+	forward    []string // names of headers to forward; nil means the default
 }
 
 func (d *dialect) Format() content.Format { return Format }
 
 func (d *dialect) WirePath(neutral string) string { return wirePath(neutral) }
 
-// SetHeader sets the request's id.
+// SetHeader sets the header that holds the id of the request.
 func (d *dialect) SetHeader(h http.Header, id string) { h.Set("Request-Id", id) }
 
-// ForwardsHeader reports whether a header of the vendor is about rates.
+// ForwardsHeader reports whether the response forwards a header of the vendor. It
+// forwards those about rate limits.
 func (d *dialect) ForwardsHeader(name string) bool {
 	for _, prefix := range [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"} {
 		if strings.HasPrefix(name, prefix) {
@@ -44,46 +44,46 @@ func (d *dialect) ForwardsHeader(name string) bool {
 }
 
 func (d *dialect) Error(id string, f *handler.Failure) (int, []byte) {
-	return statusFor(f), appendError(nil, id, f)
+	return failureStatus(f), appendError(nil, id, f)
 }
 
-// Keys reads both carriers; what is no bearer token is no key.
+// Keys returns the keys in X-Api-Key and Authorization. It ignores an Authorization
+// that is not a bearer token.
 func (d *dialect) Keys(r *http.Request) []string {
 	return handler.HeaderKeys(r.Header, "X-Api-Key")
 }
 
-// Route finds the collection from the right, so that any prefix will do.
+// Route matches the end of the path, so that any prefix is allowed.
 func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	last := len(path) - 1
 	switch {
 	case path[last] == "messages":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: head, Parse: d.call}, nil
+		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.createMessage}, nil
 	case path[last] == "count_tokens" && last > 0 && path[last-1] == "messages":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: head, Parse: d.count}, nil
+		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.countTokens}, nil
 	case path[last] == "models":
-		return &handler.Route{Method: http.MethodGet, CheckHeader: head, Parse: d.models}, nil
+		return &handler.Route{Method: http.MethodGet, CheckHeader: checkHeader, Parse: d.models}, nil
 	}
 	if id, ok := modelID(path); ok {
-		return &handler.Route{Method: http.MethodGet, CheckHeader: head, Parse: d.model(id)}, nil
+		return &handler.Route{Method: http.MethodGet, CheckHeader: checkHeader, Parse: d.model(id)}, nil
 	}
 	text := "there is nothing at this path"
 	for _, name := range slices.Backward(path) {
 		switch name {
 		case "batches", "files", "skills", "complete":
-			text = name + ": this part of the API is not served here"
+			text = name + ": this part of the API is not supported"
 		default:
 			continue
 		}
 		break
 	}
 	return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text +
-		"; what is served is POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models and GET /v1/models/{id}"}
+		"; this handler serves POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models and GET /v1/models/{id}"}
 }
 
-// modelID returns the name of a model, which is all that stands behind
-// "models": it may hold slashes. What has a colon in its last segment is
-// another format's method.
+// modelID returns the name of the model in a path: everything after "models",
+// including slashes. A colon in the last segment marks a method of another format.
 func modelID(path []string) (id string, ok bool) {
 	i := slices.Index(path, "models")
 	if i < 0 || strings.Contains(path[len(path)-1], ":") {
@@ -94,99 +94,100 @@ func modelID(path []string) (id string, ok bool) {
 
 const betaHeader = "anthropic-beta"
 
-// The limits of the values of a header that is a list.
+// Limits for headers that hold a list.
 const (
 	maxHeaderValues = 64
 	maxHeaderValue  = 128 // bytes
 )
 
-// checkHeaderList checks the limits of a list header. name is as the vendor
-// spells it.
+// checkHeaderList returns an error if a list header exceeds the limits. name has
+// the vendor's spelling, for the error text.
 func checkHeaderList(h http.Header, name string) error {
 	n := 0
 	for _, line := range h.Values(name) {
 		for v := range strings.SplitSeq(line, ",") {
 			switch v = strings.TrimSpace(v); {
 			case len(v) > maxHeaderValue:
-				return invalid(fmt.Sprintf("%s: a value has %d bytes; at most %d are allowed", name, len(v), maxHeaderValue))
+				return invalid(fmt.Sprintf("%s: a value has %d bytes; the maximum is %d", name, len(v), maxHeaderValue))
 			case v != "":
 				n++
 			}
 		}
 	}
 	if n > maxHeaderValues {
-		return invalid(fmt.Sprintf("%s: has %d values; at most %d are allowed", name, n, maxHeaderValues))
+		return invalid(fmt.Sprintf("%s: has %d values; the maximum is %d", name, n, maxHeaderValues))
 	}
 	return nil
 }
 
-// head judges the headers.
-func head(r *http.Request) error {
+// checkHeader validates the headers of a request.
+func checkHeader(r *http.Request) error {
 	versions := r.Header.Values("Anthropic-Version")
 	if len(versions) == 0 || versions[0] == "" {
 		return invalid("anthropic-version: header is required")
 	}
 	for _, v := range versions {
 		if v != versions[0] {
-			return invalid("anthropic-version: several different values")
+			return invalid("anthropic-version: the header has several different values; send one")
 		}
 	}
 	switch versions[0] {
 	case "2023-01-01", version2023, version2026:
 		return checkHeaderList(r.Header, betaHeader)
 	}
-	return invalid("anthropic-version: this is not a version that is known here; known are 2023-01-01, 2023-06-01 and 2026-10-21")
+	return invalid("anthropic-version: unknown version; it must be 2023-01-01, 2023-06-01 or 2026-10-21")
 }
 
 func invalid(text string) error {
 	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
 }
 
-// request parses and validates a body. If all violations are in the thread, they
-// become those of the call: see [errThread]. where is for the response.
-func (d *dialect) request(r *http.Request, body string, count bool) (req *Request, c *handler.Operation, where placement, err error) {
+// parseRequest parses and validates a body. If all violations are in the thread, it
+// returns an operation that fails with them: see [errThread]. The response needs
+// where.
+func (d *dialect) parseRequest(r *http.Request, body string, count bool) (req *Request, c *handler.Operation, where placement, err error) {
 	opts := &ValidateOptions{
 		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
-		AllowFiles: d.files, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
+		AllowFiles: d.allowFiles, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
 	}
 	req, err = decodeRequest(body, opts)
-	if req == nil || err != nil && !ofThread(err) {
+	if req == nil || err != nil && !isThreadError(err) {
 		return nil, nil, where, err
 	}
 	c = &handler.Operation{SameFormatErr: err}
 	if req.Thread != "" || err != nil {
 		c.OtherFormatErr = errThread
 	}
-	c.Files, c.Memory = d.elsewhere(req), req.origin.cost
-	return req, c, d.passOn(c, r, req, opts), nil
+	c.Files, c.Memory = d.referencedFiles(req), req.origin.cost
+	return req, c, d.setRequest(c, r, req, opts), nil
 }
 
-// errThread refuses a request with a thread, whose messages the vendor keeps,
-// for an upstream that would not ask that vendor: nothing else knows them. By
-// its details the vendor's SDKs know that they have to send the whole
-// conversation instead. It takes precedence over what is wrong with the thread.
+// errThread refuses a request with a thread for upstreams of another format. Only
+// the vendor stores the messages of a thread. Upon these details the vendor's SDKs
+// send the whole conversation instead. errThread takes precedence over violations
+// in the thread.
 var errThread error = &handler.Failure{
 	Code:    upstream.CodeInvalid,
-	Text:    "thread: message threads are not supported for this model here; send all messages of the conversation, without `thread`",
+	Text:    "thread: message threads are not supported for this model; send all messages of the conversation, without `thread`",
 	Details: &content.Extra{Format: Format, JSON: `{"error_code":"thread_unsupported_request"}`},
 }
 
-// ofThread reports whether all violations are in the thread.
-func ofThread(err error) bool {
+// isThreadError reports whether all violations in err are in the thread.
+func isThreadError(err error) bool {
 	list, more := content.Violations(err)
 	return more == 0 && !slices.ContainsFunc(list, func(e *content.Violation) bool {
 		return e.Path != "thread" && !strings.HasPrefix(e.Path, "thread.")
 	})
 }
 
-// call makes a call of the body of a request.
-func (d *dialect) call(id string, r *http.Request, body string) (*handler.Operation, error) {
-	req, c, where, err := d.request(r, body, false)
+// createMessage returns the operation for the body of a request.
+func (d *dialect) createMessage(id string, r *http.Request, body string) (*handler.Operation, error) {
+	req, c, where, err := d.parseRequest(r, body, false)
 	if err != nil {
 		return nil, err
 	}
 	c.WirePath = req.Path
-	message := "msg_" + rand.Text() // not of the id, which may be an edge's, and come again
+	message := "msg_" + rand.Text() // the id may come from a proxy, which may repeat it
 	if req.Stream {
 		s := newStream(id, message, req.Model, c.Request.Turns)
 		s.prompt = func() int64 { return upstream.EstimateTokens(c.Request) }
@@ -195,7 +196,7 @@ func (d *dialect) call(id string, r *http.Request, body string) (*handler.Operat
 		return c, nil
 	}
 	c.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-		res, lost := responseOf(r, c.Request.Turns, where)
+		res, lost := convertResponse(r, c.Request.Turns, where)
 		if res.ID == "" {
 			res.ID = message
 		}
@@ -203,14 +204,13 @@ func (d *dialect) call(id string, r *http.Request, body string) (*handler.Operat
 			res.Model = req.Model
 		}
 		w := new(jsonwire.Writer)
-		_ = res.write(w) // ResponseFromUpstream leaves nothing that cannot be written
+		_ = res.write(w) // a converted response can always be encoded
 		return w, lost
 	}
 	return c, nil
 }
 
-// header returns the headers that belong to a body that was validated by these
-// options.
+// header returns the headers for a body that was validated with o.
 func (o *ValidateOptions) header() []upstream.Field {
 	version := o.Version
 	if version == "" {
@@ -223,15 +223,15 @@ func (o *ValidateOptions) header() []upstream.Field {
 	return header
 }
 
-// The headers that select something at the vendor.
+// Headers that select a resource of the vendor.
 const (
 	workspaceHeader = "anthropic-workspace-id"
 	profileHeader   = "anthropic-user-profile-id"
 )
 
-// passOn makes the request of a call, with the headers that belong to it. The
-// vendor's own that are not sent are losses. where is for the response.
-func (d *dialect) passOn(c *handler.Operation, r *http.Request, req *Request, opts *ValidateOptions) (where placement) {
+// setRequest sets the request of c, with the headers to forward. Headers of the
+// vendor that are not forwarded are losses. The response needs the result.
+func (d *dialect) setRequest(c *handler.Operation, r *http.Request, req *Request, opts *ValidateOptions) (where placement) {
 	sent := handler.ForwardedHeaders(r, d.forward, workspaceHeader, profileHeader)
 	c.Request, where, c.Losses = req.withDocument(append(opts.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
@@ -245,4 +245,17 @@ func (d *dialect) passOn(c *handler.Operation, r *http.Request, req *Request, op
 		c.Losses = append(c.Losses, rule.At(legal.HeaderPath(name)))
 	}
 	return where
+}
+
+// countTokens returns the operation for a body of count_tokens.
+func (d *dialect) countTokens(_ string, r *http.Request, body string) (*handler.Operation, error) {
+	_, call, _, err := d.parseRequest(r, body, true)
+	if err != nil {
+		return nil, err
+	}
+	call.CountTokens(Format, countNames.Has, func(w *jsonwire.Writer, n upstream.TokenCount) {
+		w.Name("input_tokens")
+		w.Int(n.Tokens)
+	})
+	return call, nil
 }

@@ -24,7 +24,7 @@
 // [ParseRequest] returns a [Request] with the fields of the format, which the caller
 // may change. [Request.Validate] reports every violation of the vendor's rules.
 // [Request.Upstream] and [RequestFromUpstream] convert between a Request and the
-// neutral form, [ResponseFromUpstream] converts an [upstream.Response].
+// neutral form. [ResponseFromUpstream] converts an [upstream.Response].
 //
 // [Request.Body] and [Request.AppendJSON] encode a Request. Parsing the document
 // again gives an equal Request. Key order and numbers of free JSON, such as schemas
@@ -36,40 +36,49 @@
 //
 // # Signatures of other vendors
 //
-// State that another vendor needs back travels through the client. The signature
-// of thinking is in that of its thinking block. The signature of a tool call is in
-// the signature of the thinking before the call if the request asked for thinking
-// and its history shows that the client returns thinking blocks; otherwise it is in
-// the id of the call, which every client returns. Thinking that the client does not
-// get, or does not return, is in the id of the next call, too. Thinking blocks are
-// sent only where the request asked for thinking, and always with a signature.
-// [Request.Upstream] opens what comes back. Nothing is remembered in between, so
-// any replica can go on. [ResponseFromUpstream], which does not know the request, puts
-// state into ids.
+// Some vendors need state back in the next request. This state travels through the
+// client, in one of these places:
 //
-// Ids match ^[a-zA-Z0-9_-]+$ if the vendor's own do. One that carries state begins
-// with "toolu_pwsig_" and is 100 bytes to 6 KB long as a rule, 64 KiB at most. Do
-// not use it as a file name without shortening it: file systems allow 255 bytes.
-// One whose state is in a thinking block begins with "toolu_pwblk_" and is shorter
-// than 64 bytes. Upstreams get the vendor's ids only. An id that a client has cut
-// or altered, alike on the call and on its result, is replaced by another of at
-// most 40 bytes, and reported.
+//   - The signature of thinking is in the signature of its thinking block.
+//   - The signature of a tool call is in the signature of the preceding thinking
+//     block if the request enables thinking and its history shows that the client
+//     returns thinking blocks. Otherwise it is in the id of the tool call, which
+//     every client returns.
+//   - Thinking that the client does not get, or does not return, is in the id of the
+//     next tool call.
 //
-// Some state is not carried, which is reported: more than 64 KiB in an id or 4 MiB
-// in a block; signatures that come when the block of their call has begun, or other
-// blocks have followed; signatures of texts of content generation, which that
-// vendor does not need; thinking, and signatures of texts, behind the last call
-// where the client gets no blocks for them; and what would have to follow the text
-// that ends a response, since agents print the last block.
+// Thinking blocks are sent only if the request enables thinking, and always with a
+// signature. [Request.Upstream] restores the state. The server keeps no state
+// between requests, so any replica can continue a conversation.
+// [ResponseFromUpstream] does not know the request and always puts state into ids.
 //
-// Do not put two handlers of this format in a row, one as the upstream of the
-// other: the first opens the state that the second has put into an id, and drops
-// it with a hint.
+// Ids match ^[a-zA-Z0-9_-]+$ if the vendor's own ids do. An id that carries state
+// begins with "toolu_pwsig_". It usually has 100 bytes to 6 KB and at most 64 KiB. Do
+// not use it as a file name without shortening it: file systems allow 255 bytes. If
+// the state of an id is in a thinking block, the id begins with "toolu_pwblk_" and has
+// less than 64 bytes. Upstreams get only the vendor's ids. If a client truncates or
+// changes an id in the same way on the tool call and on its result, it is replaced by
+// another id of at most 40 bytes, and a loss is reported.
+//
+// The following state is not carried, and a loss is reported:
+//
+//   - more than 64 KiB in an id or 4 MiB in a block
+//   - signatures that arrive after the block of their tool call has begun, or after
+//     other blocks have followed
+//   - signatures of texts of content generation, which that vendor does not need
+//   - thinking, and signatures of texts, after the last tool call if the client gets
+//     no blocks for them
+//   - state that would follow the text at the end of a response, since agents print
+//     the last block
+//
+// Do not use a handler of this format as the upstream of another handler of this
+// format. The first one restores the state that the second one has put into an id,
+// and drops it with a hint.
 //
 // # Losses
 //
-// Content of a response that this format cannot represent is reported as a
-// [content.Loss], such as audio or a second candidate. A stop reason that the vendor
-// does not have is sent as one that no client takes for a normal end: the vendor
-// does not define "malformed_tool_use" and "other".
+// Content of a response that this format cannot represent, such as audio or a second
+// candidate, is reported as a [content.Loss]. A stop reason that the vendor does not
+// define is sent as a value that clients do not treat as a normal end:
+// "malformed_tool_use" or "other".
 package messages

@@ -17,8 +17,8 @@ import (
 	"github.com/polywire/polywire/internal/workload"
 )
 
-// requestBodies returns documents that parse without a fault: the examples of
-// testdata and one for each way of spelling something.
+// requestBodies returns documents that parse without violations: the examples in
+// testdata and one for each variant of members, blocks and documents.
 func requestBodies(t testing.TB) []string {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {
@@ -32,16 +32,16 @@ func requestBodies(t testing.TB) []string {
 		}
 		bodies = append(bodies, string(b))
 	}
-	for _, m := range spelledMembers {
+	for _, m := range memberVariants {
 		bodies = append(bodies, `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}],`+m+`}`)
 	}
-	for _, b := range spelledBlocks {
+	for _, b := range blockVariants {
 		bodies = append(bodies, `{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":[`+b+`]}]}`)
 	}
-	return append(bodies, spelledWhole...)
+	return append(bodies, documentVariants...)
 }
 
-var spelledMembers = []string{
+var memberVariants = []string{
 	`"stream":false`, `"stream":null`, `"stream":true`, `"system":""`, `"system":[]`, `"system":null`, `"system":"s"`,
 	`"system":[{"type":"text","text":"s","cache_control":null}]`, `"metadata":null`, `"metadata":{}`,
 	`"metadata":{"user_id":null}`, `"metadata":{"user_id":""}`, `"metadata":{"user_id":"u","x":[1, 2]}`,
@@ -76,7 +76,7 @@ var spelledMembers = []string{
 	`"billing_policy":{"type":"billing_policy","bill_to":"self"}`, `"x_new":{"b":1.0,"a":[ ]},"y\n\"":"\u00e9"`,
 }
 
-var spelledBlocks = []string{
+var blockVariants = []string{
 	`{"text":"a","citations":null,"cache_control":null,"type":"text"}`, `{"type":"text","text":"a","citations":[]}`,
 	`{"type":"text","text":"a","x":{"b":1,"a":2}}`,
 	`{"type":"text","text":"a","citations":[{"type":"char_location","cited_text":"c","document_index":0,"document_title":null,"start_char_index":0,"end_char_index":1.0}]}`,
@@ -100,7 +100,7 @@ var spelledBlocks = []string{
 	`{"type":"container_upload","file_id":"f"}`, `{"type":"compaction","content":null}`, `{"type":"not_known_yet","a":{"z":1,"b":2}}`,
 }
 
-var spelledWhole = []string{
+var documentVariants = []string{
 	`{"messages":[],"model":"m"}`,
 	`{"model":"m","messages":[{"content":"","role":"user","name":"n"},{"role":"user","content":[]}]}`,
 	`{"model":"m","messages":[{"role":"user","content":[{"type":"document","source":{"type":"content","content":"c"},` +
@@ -112,15 +112,15 @@ var spelledWhole = []string{
 		`"transformations":{"oversized_image":"downsize"},"cache_control":{"type":"ephemeral","ttl":"5m"}}]}]}`,
 }
 
-// sameJSON reports how two documents differ as values. Numbers count as they
-// are spelled.
+// sameJSON returns the difference of two documents as values. Numbers are compared
+// as text.
 func sameJSON(t *testing.T, a, b string) string {
 	t.Helper()
 	return cmp.Diff(formattest.Value(t, a), formattest.Value(t, b))
 }
 
-// A request that was parsed is encoded canonically: the document has another
-// spelling, but means the same.
+// The encoding of a parsed request is canonical, and parsing it returns an equal
+// request.
 func TestEncodeParsed(t *testing.T) {
 	bodies := append(requestBodies(t), workload.Small(), workload.Chat(), workload.Agent(), workload.Intl(), workload.Image())
 	for _, body := range bodies {
@@ -147,12 +147,12 @@ func TestEncodeParsed(t *testing.T) {
 			t.Errorf("%.300s (-want +got):\n%s", body, diff)
 		}
 		if second, err := again.AppendJSON(nil); err != nil || !bytes.Equal(second, got) {
-			t.Errorf("%.300s: encoded a second time (-want +got):\n%s, %v", body, cmp.Diff(string(got), string(second)), err)
+			t.Errorf("%.300s: second encoding (-want +got):\n%s, %v", body, cmp.Diff(string(got), string(second)), err)
 		}
 	}
 }
 
-// Free JSON keeps every byte: order, white space, digits.
+// Free JSON keeps its bytes: the order of members, white space and digits.
 func TestEncodeFreeJSON(t *testing.T) {
 	free := `{ "z":1.50,"a" : [1e3, "\u0041"],"m":{"y":0,"b":-0.0} }`
 	body := `{"model":"m","max_tokens":1,"tools":[{"name":"n","input_schema":` + free + `,"input_examples":` + free + `},` +
@@ -168,11 +168,11 @@ func TestEncodeFreeJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := strings.Count(body, free); strings.Count(string(got), free) != want {
-		t.Errorf("want the free JSON %d times as it was, got %s", want, got)
+		t.Errorf("want the free JSON %d times unchanged, got %s", want, got)
 	}
 }
 
-// What is changed after parsing is written as it is now.
+// The encoding of a parsed request includes later changes.
 func TestEncodeChanged(t *testing.T) {
 	r, err := ParseRequest([]byte(`{"model":"m","max_tokens":1.0,"temperature":1.0,"stream":false,"system":"s",` +
 		`"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]}`))
@@ -194,7 +194,7 @@ func TestEncodeChanged(t *testing.T) {
 	}
 }
 
-func TestEncodeExtraNeverTwice(t *testing.T) {
+func TestEncodeExtraOmitsKnownNames(t *testing.T) {
 	r := &Request{Model: "m", Messages: []content.Turn{{Role: content.RoleUser,
 		Parts: []content.Part{&content.Text{Text: "t", Extra: &content.Extra{Format: Format, JSON: `{"x":1,"text":"u"}`}}},
 		Extra: &content.Extra{Format: "other", JSON: `{"y":1}`}}},
@@ -226,23 +226,23 @@ func TestEncodeErrors(t *testing.T) {
 		{"nil source pointer", one(&content.Document{Source: (*content.URL)(nil)}), content.CodeMissing,
 			"messages.0.content.0.document.source"},
 		{"part of another format", one(&content.Media{}), content.CodeUnsupported, "messages.0.content.0"},
-		{"foreign unknown", one(&content.Unknown{Format: "f", Kind: "k", Raw: "{}"}), content.CodeUnsupported,
+		{"unknown part of another format", one(&content.Unknown{Format: "f", Kind: "k", Raw: "{}"}), content.CodeUnsupported,
 			"messages.0.content.0"},
-		{"foreign signature", one(&content.Thinking{Signature: content.Signature{Format: "f", Data: "d"}}),
+		{"signature of another format", one(&content.Thinking{Signature: content.Signature{Format: "f", Data: "d"}}),
 			content.CodeUnsupported, "messages.0.content.0.thinking.signature"},
-		{"broken input", one(&content.ToolUse{ID: "i", Name: "n", Input: `{"a":1},"role":"x"`}), content.CodeSyntax,
+		{"invalid input", one(&content.ToolUse{ID: "i", Name: "n", Input: `{"a":1},"role":"x"`}), content.CodeSyntax,
 			"messages.0.content.0.tool_use.input"},
-		{"input that is no object", one(&content.ToolUse{ID: "i", Name: "n", Input: `[1]`}), content.CodeType,
+		{"input not an object", one(&content.ToolUse{ID: "i", Name: "n", Input: `[1]`}), content.CodeType,
 			"messages.0.content.0.tool_use.input"},
-		{"broken unknown", one(&content.Unknown{Format: Format, Kind: "k", Raw: `{"type":"k"`}), content.CodeSyntax,
+		{"invalid unknown part", one(&content.Unknown{Format: Format, Kind: "k", Raw: `{"type":"k"`}), content.CodeSyntax,
 			"messages.0.content.0"},
-		{"broken extra", one(&content.Text{Extra: &content.Extra{Format: Format, JSON: `{"a"}`}}), content.CodeSyntax,
+		{"invalid extra", one(&content.Text{Extra: &content.Extra{Format: Format, JSON: `{"a"}`}}), content.CodeSyntax,
 			"messages.0.content.0.text"},
-		{"broken container", &Request{Container: `"a`}, content.CodeSyntax, "container"},
-		{"no number", &Request{Temperature: &nan}, content.CodeRange, "temperature"},
-		{"foreign schema", &Request{Tools: []content.Tool{{Name: "n", Input: content.Schema{JSON: "{}", OpenAPI: true}}}},
+		{"invalid container", &Request{Container: `"a`}, content.CodeSyntax, "container"},
+		{"temperature not a number", &Request{Temperature: &nan}, content.CodeRange, "temperature"},
+		{"OpenAPI schema", &Request{Tools: []content.Tool{{Name: "n", Input: content.Schema{JSON: "{}", OpenAPI: true}}}},
 			content.CodeUnsupported, "tools.0.custom.input_schema"},
-		{"foreign citation", one(&content.Text{Citations: []content.Citation{{Kind: "odd"}}}), content.CodeUnsupported,
+		{"unknown citation kind", one(&content.Text{Citations: []content.Citation{{Kind: "odd"}}}), content.CodeUnsupported,
 			"messages.0.content.0.text.citations.0"},
 	}
 	for _, tt := range tests {
@@ -253,7 +253,7 @@ func TestEncodeErrors(t *testing.T) {
 				t.Errorf("got %+v, want %s at %q", got, tt.code, tt.path)
 			}
 			if len(dst) > 0 {
-				t.Errorf("something was appended all the same: %s", dst)
+				t.Errorf("AppendJSON appended %s despite the error", dst)
 			}
 			if _, err := tt.r.Body(); err == nil {
 				t.Error("Body does not fail")
@@ -278,10 +278,35 @@ func TestBody(t *testing.T) {
 	if b.Len() != int64(len(want)) {
 		t.Errorf("Len is %d, want %d", b.Len(), len(want))
 	}
-	for range 2 { // as GetBody does
+	for range 2 { // like GetBody
 		got, err := io.ReadAll(b.Reader())
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("a reader gave %d bytes and %v", len(got), err)
+			t.Errorf("a reader returned %d bytes and %v", len(got), err)
+		}
+	}
+}
+
+// A tally counts the bytes that a document copied and the bytes to which it refers.
+type tally struct{ copied, referenced int }
+
+func (c *tally) Write(b []byte) (int, error)       { c.copied += len(b); return len(b), nil }
+func (c *tally) WriteString(s string) (int, error) { c.referenced += len(s); return len(s), nil }
+
+// TestInitialSize checks the estimated size of the initial buffer for a request that
+// was not parsed.
+func TestInitialSize(t *testing.T) {
+	for name, body := range map[string]string{"agent": workload.Agent(), "chat": workload.Chat(), "image": workload.Image()} {
+		r, _ := RequestFromUpstream(mustParse(t, body).Upstream().Clone())
+		b, err := r.Body()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c tally
+		if _, err := b.w.WriteTo(&c); err != nil {
+			t.Fatal(err)
+		}
+		if size := r.size(); size < c.copied || size > 2*c.copied+1024 {
+			t.Errorf("%s: estimate is %d bytes, want at least %d", name, size, c.copied)
 		}
 	}
 }

@@ -12,53 +12,53 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// wording is how this format tells a code.
-type wording struct {
-	status int
-	kind   string // error.type
-	text   string // where nobody said anything better
+// errorInfo is the representation of an [upstream.Code] in this format.
+type errorInfo struct {
+	status    int
+	errorType string // error.type
+	text      string // used if the error has no text
 }
 
-// tell is the one table from codes to this format's names and statuses.
-func tell(c upstream.Code) wording {
+// errorInfoOf returns the error type and the status for a code.
+func errorInfoOf(c upstream.Code) errorInfo {
 	switch c {
 	case upstream.CodeInvalid:
-		return wording{400, "invalid_request_error", "The request is invalid"}
+		return errorInfo{400, "invalid_request_error", "The request is invalid"}
 	case upstream.CodeUnauthenticated:
-		return wording{401, "authentication_error", "invalid x-api-key"}
+		return errorInfo{401, "authentication_error", "invalid x-api-key"}
 	case upstream.CodeBilling:
-		return wording{402, "billing_error", "Payment is due"}
+		return errorInfo{402, "billing_error", "A payment is required"}
 	case upstream.CodePermission:
-		return wording{403, "permission_error", "Your API key does not have permission to use the specified resource"}
+		return errorInfo{403, "permission_error", "Your API key does not have permission to use the specified resource"}
 	case upstream.CodeNotFound:
-		return wording{404, "not_found_error", "Not found"}
+		return errorInfo{404, "not_found_error", "Not found"}
 	case upstream.CodeMethod:
-		return wording{405, "invalid_request_error", "Method not allowed"}
+		return errorInfo{405, "invalid_request_error", "Method not allowed"}
 	case upstream.CodeConflict:
-		return wording{409, "conflict_error", "The request conflicts with another one"}
+		return errorInfo{409, "conflict_error", "The request conflicts with another request"}
 	case upstream.CodeTooLarge:
-		return wording{413, "request_too_large", "Request exceeds the maximum size"}
+		return errorInfo{413, "request_too_large", "Request exceeds the maximum size"}
 	case upstream.CodeRateLimit:
-		return wording{429, "rate_limit_error", "This request would exceed your rate limit"}
+		return errorInfo{429, "rate_limit_error", "This request would exceed your rate limit"}
 	case upstream.CodeQuota:
-		return wording{429, "rate_limit_error", "Your quota is used up"}
+		return errorInfo{429, "rate_limit_error", "Your quota is used up"}
 	case upstream.CodeUnavailable:
-		return wording{503, "api_error", "The service is unavailable"}
+		return errorInfo{503, "api_error", "The service is unavailable"}
 	case upstream.CodeTimeout:
-		return wording{504, "timeout_error", "The request took too long"}
+		return errorInfo{504, "timeout_error", "The request took too long"}
 	case upstream.CodeOverloaded:
-		return wording{529, "overloaded_error", "Overloaded"}
+		return errorInfo{529, "overloaded_error", "Overloaded"}
 	case upstream.CodeUnsupported:
-		return wording{400, "invalid_request_error", "This is not available here"}
+		return errorInfo{400, "invalid_request_error", "This feature is not supported"}
 	case upstream.CodeBadGateway:
-		return wording{502, "api_error", "The upstream gave no usable answer"}
+		return errorInfo{502, "api_error", "The upstream returned an invalid response"}
 	}
-	return wording{500, "api_error", "Internal server error"}
+	return errorInfo{500, "api_error", "Internal server error"}
 }
 
-// detail returns the text and the error_code of a failure that the front has
-// found; either may be empty.
-func detail(d handler.Detail) (text, code string) {
+// detailText returns the text and the error_code of an error that the handler
+// found. Either may be empty.
+func detailText(d handler.Detail) (text, code string) {
 	switch d {
 	case handler.DetailMissingKey:
 		return "x-api-key header is required", ""
@@ -79,13 +79,13 @@ func detail(d handler.Detail) (text, code string) {
 }
 
 const (
-	maxMessage = 16 << 10 // of all faults together
-	maxFault   = 2 << 10  // of one
+	maxErrorText     = 16 << 10 // bytes of all violations together
+	maxViolationText = 2 << 10  // bytes of one violation
 )
 
-// tooLong returns the message of an upstream about a prompt that is too long, in
-// the words by which clients know that.
-func tooLong(text string) string {
+// promptTooLong returns the text of an upstream about a prompt that is too long,
+// with a prefix that clients recognize.
+func promptTooLong(text string) string {
 	if strings.HasPrefix(strings.ToLower(text), codec.PromptTooLong) {
 		return text
 	}
@@ -95,27 +95,27 @@ func tooLong(text string) string {
 	return codec.PromptTooLong + ": " + text
 }
 
-// message is what people read: the faults, one a line as the vendor tells
-// them, or the best sentence there is.
-func message(f *handler.Failure) string {
+// errorMessage returns the text for people: the violations, one per line as the
+// vendor writes them, or the most specific text of f.
+func errorMessage(f *handler.Failure) string {
 	if len(f.Violations) == 0 {
 		if f.Code == upstream.CodeInvalid && codec.IsPromptTooLong(f.Text) {
-			return tooLong(f.Text)
+			return promptTooLong(f.Text)
 		}
 		if f.Text != "" {
 			return f.Text
 		}
-		text, _ := detail(f.Detail)
+		text, _ := detailText(f.Detail)
 		if text == "" {
-			text = tell(f.Code).text
+			text = errorInfoOf(f.Code).text
 		}
 		return text
 	}
 	var b []byte
 	more := f.More
 	for i, e := range f.Violations {
-		line := handler.OneLine(e.Error(), maxFault)
-		if len(b)+len(line) > maxMessage {
+		line := handler.OneLine(e.Error(), maxViolationText)
+		if len(b)+len(line) > maxErrorText {
 			more += len(f.Violations) - i
 			break
 		}
@@ -130,15 +130,15 @@ func message(f *handler.Failure) string {
 	return string(b)
 }
 
-// An errorDetails is what the Details of a failure say in this format.
+// errorDetails is the representation of the Details of a failure in this format.
 type errorDetails struct {
-	own    bool   // they are of this format
-	same   bool   // they are a vendor's error object that still means what the failure means: it is written as it is
-	status int    // of the response; 0 means that of the code
-	rest   string // otherwise: members besides type and message, each with a comma in front
+	sameFormat bool   // the Details are of this format
+	verbatim   bool   // the Details are an error object of the vendor that matches the failure; it is written unchanged
+	status     int    // of the response; 0 means the status of the code
+	rest       string // unless verbatim: members other than type and message, each after a comma
 }
 
-// readDetails reads the Details of a failure.
+// readDetails returns the Details of a failure.
 func readDetails(f *handler.Failure) (d errorDetails) {
 	if f.Details == nil || f.Details.Format != Format {
 		return d
@@ -152,7 +152,7 @@ func readDetails(f *handler.Failure) (d errorDetails) {
 	if root.Kind() != jsonwire.Object {
 		return d
 	}
-	d.own = true
+	d.sameFormat = true
 	kind := root.Get("type").Str()
 	if kind == "" || !root.Get("message").Exists() { // not an error object
 		d.rest = `,"details":` + string(jsonwire.AppendCompact(nil, f.Details.JSON))
@@ -163,11 +163,11 @@ func readDetails(f *handler.Failure) (d errorDetails) {
 			e = DecodeError(f.Status, nil, []byte(body))
 		} else {
 			codec.ErrorBody([]byte(body), func(v jsonwire.Value) { e = failureOf(v) })
-			d.status = statusOf(kind)
+			d.status = typeStatus(kind)
 		}
-		d.same = e != nil && e.Details != nil && e.Code == f.Code && e.Text == f.Text
+		d.verbatim = e != nil && e.Details != nil && e.Code == f.Code && e.Text == f.Text
 	}
-	if d.same || d.rest != "" {
+	if d.verbatim || d.rest != "" {
 		return d
 	}
 	if d.status = 0; codec.StatusCode(f.Status) == f.Code {
@@ -184,8 +184,8 @@ func readDetails(f *handler.Failure) (d errorDetails) {
 	return d
 }
 
-// statusOf returns the status that goes with a type, 0 for an unknown one.
-func statusOf(kind string) int {
+// typeStatus returns the status for an error type, or 0 if the type is unknown.
+func typeStatus(kind string) int {
 	switch kind {
 	case "billing_error":
 		return http.StatusPaymentRequired
@@ -193,30 +193,30 @@ func statusOf(kind string) int {
 		return http.StatusForbidden
 	}
 	if code, _ := typeCode(kind); code != upstream.CodeBadGateway {
-		return tell(code).status
+		return errorInfoOf(code).status
 	}
 	return 0
 }
 
-// statusFor returns the status of the response to a request that failed.
-func statusFor(f *handler.Failure) int {
+// failureStatus returns the status of the response for f.
+func failureStatus(f *handler.Failure) int {
 	if status := readDetails(f).status; status != 0 {
 		return status
 	}
-	return tell(f.Code).status
+	return errorInfoOf(f.Code).status
 }
 
-// appendError appends the envelope. id is the request's.
+// appendError appends the error response for the request with this id.
 func appendError(dst []byte, id string, f *handler.Failure) []byte {
 	dst = append(dst, `{"type":"error","error":`...)
-	if d := readDetails(f); d.same {
+	if d := readDetails(f); d.verbatim {
 		dst = jsonwire.AppendCompact(dst, f.Details.JSON)
 	} else {
 		dst = append(dst, `{"type":"`...)
-		dst = append(dst, tell(f.Code).kind...)
+		dst = append(dst, errorInfoOf(f.Code).errorType...)
 		dst = append(dst, `","message":`...)
-		dst = jsonwire.AppendString(dst, message(f))
-		if _, code := detail(f.Detail); code != "" && !d.own {
+		dst = jsonwire.AppendString(dst, errorMessage(f))
+		if _, code := detailText(f.Detail); code != "" && !d.sameFormat {
 			dst = append(dst, `,"details":{"error_code":"`...)
 			dst = append(dst, code...)
 			dst = append(dst, `"}`...)

@@ -13,7 +13,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestErrorTable has a row for every code.
+// TestErrorTable checks the type and the status of every code.
 func TestErrorTable(t *testing.T) {
 	for _, tt := range []struct {
 		code   upstream.Code
@@ -36,14 +36,14 @@ func TestErrorTable(t *testing.T) {
 		{upstream.CodeOverloaded, 529, "overloaded_error"},
 		{upstream.CodeUnsupported, 400, "invalid_request_error"},
 		{upstream.CodeBadGateway, 502, "api_error"},
-		{"of a later version", 500, "api_error"},
+		{"unknown code", 500, "api_error"},
 	} {
 		for _, text := range []string{"", "a sentence"} {
 			w := httptest.NewRecorder()
 			NewHandler(hello, nil).WriteError(w, post(smallBody), &upstream.Error{Code: tt.code, Text: text, Err: errors.New("secret")})
 			checkError(t, w.Result(), tt.status, tt.kind, text, "")
 			if strings.Contains(w.Body.String(), "secret") {
-				t.Errorf("%s: the cause got out", tt.code)
+				t.Errorf("%s: body contains the cause", tt.code)
 			}
 		}
 	}
@@ -62,23 +62,23 @@ func TestErrorTexts(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"two faults", two.Err(), "max_tokens: Field required\nmessages.0 X: is  odd "},
+		{"two violations", two.Err(), "max_tokens: Field required\nmessages.0 X: is  odd "},
 		{"wrapped", fmt.Errorf("at /etc/secret: %w", &content.Violation{Path: "a", Text: "b"}), "a: b"},
-		{"outermost counts", &upstream.Error{Code: upstream.CodeBadGateway, Text: "no use", Err: two.Err()}, "no use"},
+		{"outermost error", &upstream.Error{Code: upstream.CodeBadGateway, Text: "no use", Err: two.Err()}, "no use"},
 		{"lines", &upstream.Error{Code: upstream.CodeInvalid, Text: "a\r\nevent: x\u2029"}, "a  event: x "},
 		{"unknown", errors.New("secret"), "Internal server error"},
 		{"joined", errors.Join(errors.New("secret"), &upstream.Error{Code: upstream.CodeNotFound, Text: "model: x"}), "model: x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := message(handler.FailureOf(tt.err)); got != tt.want {
+			if got := errorMessage(handler.FailureOf(tt.err)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
-	if got := message(handler.FailureOf(many.Err())); len(got) > 17<<10 || !strings.HasSuffix(got, " more") {
-		t.Errorf("%d bytes that end in %q", len(got), got[len(got)-20:])
+	if got := errorMessage(handler.FailureOf(many.Err())); len(got) > 17<<10 || !strings.HasSuffix(got, " more") {
+		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-20:])
 	}
-	long := message(handler.FailureOf(&upstream.Error{Code: upstream.CodeInvalid, Text: strings.Repeat("é", 5000)}))
+	long := errorMessage(handler.FailureOf(&upstream.Error{Code: upstream.CodeInvalid, Text: strings.Repeat("é", 5000)}))
 	if len(long) > 2<<10 || !utf8.ValidString(long) {
 		t.Errorf("%d bytes, valid: %v", len(long), utf8.ValidString(long))
 	}

@@ -55,7 +55,7 @@ func ExampleRequestFromUpstream() {
 	doc, err := back.AppendJSON(nil)
 	fmt.Println(string(doc), err)
 	// Output:
-	// dropped seed Messages has no seed
+	// dropped seed Messages has no seed; it was dropped
 	// {"model":"claude-sonnet-5","max_tokens":64,"messages":[{"role":"user","content":[{"type":"text","text":"Hello!"}]}]} <nil>
 }
 

@@ -18,7 +18,7 @@ func FuzzParseRequest(f *testing.F) {
 	for _, b := range requestBodies(f) {
 		f.Add(b)
 	}
-	for _, tt := range faultTests {
+	for _, tt := range violationTests {
 		f.Add(tt.body)
 	}
 	f.Add(workload.Small())

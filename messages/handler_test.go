@@ -24,12 +24,12 @@ const smallBody = `{"model":"m","max_tokens":64,"messages":[{"role":"user","cont
 
 var streamBody = strings.Replace(smallBody, `{`, `{"stream":true,`, 1)
 
-// hello answers with one word.
+// hello responds with one word.
 var hello = upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 	return w.Text("Hello")
 })
 
-// post returns a good request.
+// post returns a valid HTTP request.
 func post(body string) *http.Request {
 	r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -42,49 +42,49 @@ func header(name string, values ...string) func(*http.Request) {
 	return func(r *http.Request) { r.Header[http.CanonicalHeaderKey(name)] = values }
 }
 
-const notServed = "; what is served is POST /v1/messages"
+const servedPaths = "; this handler serves POST /v1/messages"
 
-// refused are requests that are refused.
-var refused = []struct {
+// refusedRequests are requests that the handler refuses.
+var refusedRequests = []struct {
 	name   string
 	body   string // smallBody if empty
 	edit   func(*http.Request)
 	status int
 	kind   string
-	text   string // what the message begins with
+	text   string // prefix of the message
 	code   string
 }{
-	{name: "path", edit: func(r *http.Request) { r.URL.Path = "/v1/nothing" }, status: 404, kind: "not_found_error", text: "there is nothing at this path" + notServed},
+	{name: "path", edit: func(r *http.Request) { r.URL.Path = "/v1/nothing" }, status: 404, kind: "not_found_error", text: "there is nothing at this path" + servedPaths},
 	{name: "path below", edit: func(r *http.Request) { r.URL.Path = "/v1/messages/" }, status: 404, kind: "not_found_error", text: "there is nothing at this path"},
-	{name: "batches", edit: func(r *http.Request) { r.URL.Path = "/v1/messages/batches" }, status: 404, kind: "not_found_error", text: "batches: this part of the API is not served here" + notServed},
+	{name: "batches", edit: func(r *http.Request) { r.URL.Path = "/v1/messages/batches" }, status: 404, kind: "not_found_error", text: "batches: this part of the API is not supported" + servedPaths},
 	{name: "files", edit: func(r *http.Request) { r.URL.Path = "/v1/files/file_1/content" }, status: 404, kind: "not_found_error", text: "files: "},
 	{name: "get", edit: func(r *http.Request) { r.Method = "GET" }, status: 405, kind: "invalid_request_error", text: "Method not allowed"},
 	{name: "options", edit: func(r *http.Request) { r.Method = "OPTIONS" }, status: 405, kind: "invalid_request_error", text: "Method not allowed"},
 	{name: "no version", edit: func(r *http.Request) { r.Header.Del("anthropic-version") }, status: 400, kind: "invalid_request_error", text: "anthropic-version: header is required"},
-	{name: "odd version", edit: header("anthropic-version", "2024-01-01"), status: 400, kind: "invalid_request_error", text: "anthropic-version: "},
+	{name: "unknown version", edit: header("anthropic-version", "2024-01-01"), status: 400, kind: "invalid_request_error", text: "anthropic-version: "},
 	{name: "two versions", edit: header("anthropic-version", "2023-06-01", "2026-10-21"), status: 400, kind: "invalid_request_error", text: "anthropic-version: "},
-	{name: "many betas", edit: header("anthropic-beta", strings.Repeat("a, ", 64), "b"), status: 400, kind: "invalid_request_error", text: "anthropic-beta: has 65 values; at most 64 are allowed"},
-	{name: "long beta", edit: header("anthropic-beta", "a,"+strings.Repeat("b", 129)), status: 400, kind: "invalid_request_error", text: "anthropic-beta: a value has 129 bytes; at most 128 are allowed"},
+	{name: "many betas", edit: header("anthropic-beta", strings.Repeat("a, ", 64), "b"), status: 400, kind: "invalid_request_error", text: "anthropic-beta: has 65 values; the maximum is 64"},
+	{name: "long beta", edit: header("anthropic-beta", "a,"+strings.Repeat("b", 129)), status: 400, kind: "invalid_request_error", text: "anthropic-beta: a value has 129 bytes; the maximum is 128"},
 	{name: "form", edit: header("content-type", "application/x-www-form-urlencoded"), status: 400, kind: "invalid_request_error", text: "content-type: must be application/json"},
 	{name: "text", edit: header("content-type", "text/plain"), status: 400, kind: "invalid_request_error", text: "content-type: must be application/json"},
-	{name: "broken type", edit: header("content-type", "application/json; charset"), status: 400, kind: "invalid_request_error", text: "content-type: "},
+	{name: "invalid content type", edit: header("content-type", "application/json; charset"), status: 400, kind: "invalid_request_error", text: "content-type: "},
 	{name: "charset", edit: header("content-type", "application/json; charset=utf-16"), status: 400, kind: "invalid_request_error", text: "content-type: ", code: "unsupported_charset"},
 	{name: "latin-1", edit: header("content-type", "application/json; charset=iso-8859-1"), body: strings.Replace(smallBody, "Hi", "é", 1), status: 400, kind: "invalid_request_error", text: "content-type: ", code: "unsupported_charset"},
 	{name: "gzip", edit: header("content-encoding", "gzip"), status: 400, kind: "invalid_request_error", text: "content-encoding: ", code: "request_body_encoding_unsupported"},
 	{name: "too long", edit: func(r *http.Request) { r.ContentLength = 32<<20 + 1 }, status: 413, kind: "request_too_large", text: "Request exceeds the maximum size"},
-	{name: "broken", body: `{"model":`, status: 400, kind: "invalid_request_error", text: "The request body is not valid JSON: "},
+	{name: "invalid JSON", body: `{"model":`, status: 400, kind: "invalid_request_error", text: "The request body is not valid JSON: "},
 	{name: "empty", body: ` `, status: 400, kind: "invalid_request_error", text: "The request body is not valid JSON: "},
 	{name: "deep", body: `{"model":"m","max_tokens":1,"messages":[],"x":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`, status: 400, kind: "invalid_request_error"},
-	{name: "twice", body: `{"model":"a","model":"b"}`, status: 400, kind: "invalid_request_error"},
+	{name: "duplicate name", body: `{"model":"a","model":"b"}`, status: 400, kind: "invalid_request_error"},
 	{name: "long model", body: strings.Replace(smallBody, `"model":"`, `"model":"`+strings.Repeat("m", 1024), 1), status: 400, kind: "invalid_request_error", text: "model: String should have at most 1024 bytes"},
 	{name: "wrong type", body: strings.Replace(smallBody, "64", `"64"`, 1), status: 400, kind: "invalid_request_error", text: "max_tokens: "},
-	{name: "no stream of bool", body: strings.Replace(smallBody, `{`, `{"stream":"yes",`, 1), status: 400, kind: "invalid_request_error", text: "stream: "},
+	{name: "stream of wrong type", body: strings.Replace(smallBody, `{`, `{"stream":"yes",`, 1), status: 400, kind: "invalid_request_error", text: "stream: "},
 }
 
-// TestRefused checks that a request that is refused gets its status and its
-// envelope, and costs no call.
+// TestRefused checks the status and the body of refused requests. They do not reach
+// the upstream.
 func TestRefused(t *testing.T) {
-	for _, tt := range refused {
+	for _, tt := range refusedRequests {
 		t.Run(tt.name, func(t *testing.T) {
 			called, done := 0, 0
 			h := NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
@@ -120,7 +120,7 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// checkError checks an error before the first byte.
+// checkError checks an error response.
 func checkError(t *testing.T, res *http.Response, status int, kind, text, code string) {
 	t.Helper()
 	body, err := io.ReadAll(res.Body)
@@ -139,7 +139,7 @@ func checkError(t *testing.T, res *http.Response, status int, kind, text, code s
 	}
 	id := res.Header.Get("request-id")
 	if diff := cmp.Diff(map[string]any{"type": "error", "error": want, "request_id": id}, got); diff != "" {
-		t.Errorf("envelope (-want +got):\n%s", diff)
+		t.Errorf("body (-want +got):\n%s", diff)
 	}
 	if res.StatusCode != status || !strings.HasPrefix(message, text) || message == "" || !strings.HasPrefix(id, "req_") {
 		t.Errorf("got %d %q (request-id %q), want %d %q", res.StatusCode, message, id, status, text)
@@ -149,13 +149,13 @@ func checkError(t *testing.T, res *http.Response, status int, kind, text, code s
 	}
 }
 
-// TestServed checks what must not be refused.
+// TestServed checks requests that the handler accepts.
 func TestServed(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		edit func(*http.Request)
 	}{
-		{"as it is", func(*http.Request) {}},
+		{"unchanged", func(*http.Request) {}},
 		{"beta query", func(r *http.Request) { r.URL.RawQuery = "beta=true" }},
 		{"prefix", func(r *http.Request) { r.URL.Path = "/ai/eu/v1/messages" }},
 		{"no slash", func(r *http.Request) { r.URL.Path = "messages" }},
@@ -166,12 +166,12 @@ func TestServed(t *testing.T) {
 		{"2023-01-01", func(r *http.Request) { r.Header.Set("anthropic-version", "2023-01-01") }},
 		{"2026-10-21", func(r *http.Request) { r.Header.Set("anthropic-version", "2026-10-21") }},
 		{"betas", func(r *http.Request) { r.Header["Anthropic-Beta"] = []string{"made-up-2027-01-01, x", "y"} }},
-		{"as many and as long betas as are allowed", func(r *http.Request) {
+		{"betas at the limits", func(r *http.Request) {
 			r.Header["Anthropic-Beta"] = []string{strings.Repeat(strings.Repeat("b", 128)+", ", 40), strings.Repeat(",a", 24)}
 		}},
 		{"unknown length", func(r *http.Request) { r.ContentLength = -1 }},
 		{"accept", func(r *http.Request) { r.Header.Set("Accept", "text/html") }},
-		{"keys that differ, and nobody to judge", func(r *http.Request) {
+		{"different keys without Authenticate", func(r *http.Request) {
 			r.Header.Set("X-Api-Key", "a")
 			r.Header.Set("Authorization", "Bearer b")
 		}},
@@ -188,7 +188,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-func TestAnswerHeaders(t *testing.T) {
+func TestResponseHeaders(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Loss([]content.Loss{
 			{Path: "turns.0.parts.0", Severity: content.LossDegraded, Reason: "r"}, {Path: "top_k", Severity: content.LossDropped, Reason: "r"}})
@@ -217,7 +217,7 @@ func TestAnswerHeaders(t *testing.T) {
 	}
 }
 
-// TestKeys checks all carriers, and that no key is ever logged.
+// TestKeys checks both headers for keys, and that no key is logged.
 func TestKeys(t *testing.T) {
 	const good = "marked-key-7f3c"
 	for _, tt := range []struct {
@@ -230,7 +230,7 @@ func TestKeys(t *testing.T) {
 		{"bearer", http.Header{"Authorization": {"Bearer " + good}}, 200, "", ""},
 		{"scheme in another case", http.Header{"Authorization": {"bearer  " + good}}, 200, "", ""},
 		{"x-api-key", http.Header{"X-Api-Key": {good}}, 200, "", ""},
-		{"both alike", http.Header{"X-Api-Key": {good}, "Authorization": {"Bearer " + good}}, 200, "", ""},
+		{"same key twice", http.Header{"X-Api-Key": {good}, "Authorization": {"Bearer " + good}}, 200, "", ""},
 		{"none", nil, 401, "authentication_error", "x-api-key header is required"},
 		{"empty", http.Header{"X-Api-Key": {""}, "Authorization": {"Bearer "}}, 401, "authentication_error", "x-api-key header is required"},
 		{"basic", http.Header{"Authorization": {"Basic " + good}}, 401, "authentication_error", "x-api-key header is required"},
@@ -238,7 +238,7 @@ func TestKeys(t *testing.T) {
 		{"wrong", http.Header{"X-Api-Key": {good + "x"}}, 401, "authentication_error", "invalid x-api-key"},
 		{"shorter", http.Header{"X-Api-Key": {good[:4]}}, 401, "authentication_error", "invalid x-api-key"},
 		{"conflict", http.Header{"X-Api-Key": {good}, "Authorization": {"Bearer other"}}, 401, "authentication_error", "authorization and x-api-key"},
-		{"twice", http.Header{"X-Api-Key": {good, "other"}}, 401, "authentication_error", "authorization and x-api-key"},
+		{"two values", http.Header{"X-Api-Key": {good, "other"}}, 401, "authentication_error", "authorization and x-api-key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -271,7 +271,7 @@ func TestKeys(t *testing.T) {
 				}
 			}
 			if strings.Contains(log.String()+w.Body.String(), good[:6]) {
-				t.Errorf("the key got out: %s %s", log.String(), w.Body)
+				t.Errorf("output contains the key: %s %s", log.String(), w.Body)
 			}
 		})
 	}
@@ -289,7 +289,7 @@ func TestAuthenticate(t *testing.T) {
 		{"permission", func(context.Context, *http.Request, string) (context.Context, error) {
 			return nil, &upstream.Error{Code: upstream.CodePermission, Text: "not yours"}
 		}, 403, "permission_error", "not yours"},
-		{"own words", func(context.Context, *http.Request, string) (context.Context, error) {
+		{"own text", func(context.Context, *http.Request, string) (context.Context, error) {
 			return nil, &upstream.Error{Code: upstream.CodeUnauthenticated, Text: "your key has expired"}
 		}, 401, "authentication_error", "your key has expired"},
 		{"broken", func(context.Context, *http.Request, string) (context.Context, error) {
@@ -331,7 +331,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
-// TestReport checks that OnDone tells what happened.
+// TestReport checks the report that OnDone gets.
 func TestReport(t *testing.T) {
 	var got *upstream.Report
 	h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -352,7 +352,7 @@ func TestReport(t *testing.T) {
 			ID: w.Header().Get("request-id"), Format: Format, Method: "POST", Path: "/v1/messages", Mode: "plain", Model: "m", ResponseModel: "m-1",
 			Status: 200, Usage: content.Usage{Input: 1, Output: 2}, Stop: upstream.Stop{Reason: content.StopEnd},
 			Losses: []content.Loss{{Path: "top_k", Severity: content.LossDropped, Reason: "r"},
-				{Path: "parts.0", Severity: content.LossDropped, Reason: "an answer in this format has no block for an image: it is left out"}},
+				{Path: "parts.0", Severity: content.LossDropped, Reason: "Messages responses cannot contain images; the part was dropped"}},
 			BytesIn: int64(len(body)), BytesOut: int64(w.Body.Len()),
 		}
 		if body == streamBody {
@@ -396,14 +396,14 @@ func TestMatchAndWriteError(t *testing.T) {
 	h.WriteError(w, post(smallBody), &upstream.Error{Code: upstream.CodeRateLimit, Text: "wait", RetryAfter: 1500 * time.Millisecond})
 	checkError(t, w.Result(), 429, "rate_limit_error", "wait", "")
 	if h := w.Header(); h.Get("Retry-After") != "2" || h.Values("X-Should-Retry") != nil {
-		t.Errorf("a limit of rates: %v", h)
+		t.Errorf("rate limit: %v", h)
 	}
 	for _, code := range []upstream.Code{upstream.CodeQuota, upstream.CodeOverloaded, upstream.CodeUnavailable, upstream.CodeInvalid} {
 		w := httptest.NewRecorder()
 		h.WriteError(w, post(smallBody), &upstream.Error{Code: code})
 		want := ""
 		if code == upstream.CodeQuota {
-			want = "false" // waiting does not help
+			want = "false" // retrying does not help
 		}
 		if got := w.Header().Get("X-Should-Retry"); got != want || w.Header().Get("Retry-After") != "" {
 			t.Errorf("%s: X-Should-Retry %q, want %q; Retry-After %q", code, got, want, w.Header().Get("Retry-After"))

@@ -16,10 +16,10 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// marked is a key that is looked for in everything that anybody is given.
+// marked is a key that must not appear in any output or argument.
 const marked = "marked-key-7f3c"
 
-// carriers are the ways to send a key. An empty text means that it is let in.
+// carriers are the ways to send a key. An empty text means that the key is accepted.
 var carriers = []struct {
 	name   string
 	header []string // "Name: value"
@@ -32,11 +32,11 @@ var carriers = []struct {
 	{"x-api-key", []string{"x-api-key: " + marked}, ""},
 	{"X-API-KEY", []string{"X-API-KEY: " + marked}, ""},
 	{"spaces around", []string{"x-api-key:    " + marked + " "}, ""},
-	{"both alike", []string{"x-api-key: " + marked, "authorization: Bearer " + marked}, ""},
-	{"twice alike", []string{"x-api-key: " + marked, "x-api-key: " + marked}, ""},
+	{"same key in both", []string{"x-api-key: " + marked, "authorization: Bearer " + marked}, ""},
+	{"same key twice", []string{"x-api-key: " + marked, "x-api-key: " + marked}, ""},
 	{"one is empty", []string{"x-api-key:", "authorization: Bearer " + marked}, ""},
 	{"the other is empty", []string{"x-api-key: " + marked, "authorization: Bearer"}, ""},
-	{"basic is no key", []string{"authorization: Basic " + marked, "x-api-key: " + marked}, ""},
+	{"basic ignored", []string{"authorization: Basic " + marked, "x-api-key: " + marked}, ""},
 	{"none", nil, noKey},
 	{"empty", []string{"x-api-key:", "authorization: Bearer "}, noKey},
 	{"basic", []string{"Authorization: Basic " + marked}, noKey},
@@ -67,9 +67,9 @@ const (
 	twoKeys = "authorization and x-api-key hold different keys; send one"
 )
 
-// TestCarriers sends keys in every way, as bytes over a connection whose body
-// never comes where the key is no good: that must not be waited for. Nobody but
-// Authenticate gets to see a key.
+// TestCarriers sends keys in every way over a connection. If the key is invalid, the
+// body never arrives, and the handler must not wait for it. Only Authenticate gets
+// the key.
 func TestCarriers(t *testing.T) {
 	for _, tt := range carriers {
 		for _, where := range []string{"/v1/messages", "/v1/messages/count_tokens"} {
@@ -84,7 +84,7 @@ func TestCarriers(t *testing.T) {
 				c.say(t, strings.Replace(head, "/v1/messages", where+"?key="+marked, 1))
 				if tt.text == "" {
 					c.say(t, smallBody)
-				} else if err := c.CloseWrite(); err != nil { // else the server waits a while for the body
+				} else if err := c.CloseWrite(); err != nil { // otherwise the server waits for the body
 					t.Error(err)
 				}
 				res, body := c.answer(t)
@@ -107,15 +107,15 @@ func TestCarriers(t *testing.T) {
 					seen.see(e.Error())
 				}
 				if got := strings.ToLower(seen.String()); strings.Contains(got, marked[:10]) {
-					t.Errorf("the key got out: %s", got)
+					t.Errorf("output contains the key: %s", got)
 				}
 			})
 		}
 	}
 }
 
-// A spy is an upstream that writes down everything that it and others are
-// given, down to the last unexported field.
+// A spy is an upstream that records all values that it and the hooks get, including
+// unexported fields.
 type spy struct {
 	bytes.Buffer
 	calls int
@@ -136,13 +136,13 @@ func (s *spy) CountTokens(c context.Context, r *upstream.Request) (upstream.Toke
 
 func (s *spy) see(values ...any) {
 	for _, v := range values {
-		if _, ok := v.(context.Context); !ok { // the server's holds all of the server
+		if _, ok := v.(context.Context); !ok { // the context of the server refers to the whole server
 			s.walk(reflect.ValueOf(v), map[uintptr]bool{})
 		}
 	}
 }
 
-// walk writes every string that can be reached from v.
+// walk records every string that is reachable from v.
 func (s *spy) walk(v reflect.Value, been map[uintptr]bool) {
 	switch v.Kind() {
 	case reflect.String:
@@ -176,7 +176,7 @@ func (s *spy) walk(v reflect.Value, been map[uintptr]bool) {
 	}
 }
 
-// TestSpy checks that the spy finds what it is looking for.
+// TestSpy checks that the spy finds keys.
 func TestSpy(t *testing.T) {
 	var s spy
 	r := &upstream.Request{Wire: &upstream.Wire{Header: []upstream.Field{{Value: marked}}}}
@@ -191,15 +191,14 @@ func TestSpy(t *testing.T) {
 	}
 }
 
-// TestKeyBeforeAll checks that nothing about a request is judged before its
-// key, but for where it goes.
+// TestKeyBeforeAll checks that the handler validates only the path before the key.
 func TestKeyBeforeAll(t *testing.T) {
 	budget := &upstream.Budget{Requests: 1}
 	if !budget.Enter() {
-		t.Fatal("no room")
+		t.Fatal("the budget refuses the first request")
 	}
 	o := Options{HandlerOptions: upstream.HandlerOptions{Authenticate: upstream.Keys(marked), Budget: budget}}
-	for _, tt := range refused {
+	for _, tt := range refusedRequests {
 		r := post(or(tt.body, smallBody))
 		if tt.edit != nil {
 			tt.edit(r)

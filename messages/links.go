@@ -10,18 +10,18 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 )
 
-// A linkFinder lists the files that a request names and does not hold.
-type linkFinder struct {
+// A fileFinder lists the files to which a request refers by URL or id.
+type fileFinder struct {
 	path  codec.Path
 	lim   content.Limits
-	types []string // of documents, besides the usual ones
+	types []string // additional media types of documents
 	files []handler.File
 }
 
-// elsewhere lists the files that r names and does not hold, in the order of the
-// document.
-func (d *dialect) elsewhere(r *Request) []handler.File {
-	f := linkFinder{lim: fileLimits(d.limits), types: d.mediaTypes}
+// referencedFiles lists the files to which r refers by URL or id, in the order of
+// the document.
+func (d *dialect) referencedFiles(r *Request) []handler.File {
+	f := fileFinder{lim: fileLimits(d.limits), types: d.mediaTypes}
 	f.path.Push("system")
 	f.parts(r.System)
 	f.path.Pop()
@@ -36,7 +36,7 @@ func (d *dialect) elsewhere(r *Request) []handler.File {
 	return f.files
 }
 
-func (f *linkFinder) parts(list []content.Part) {
+func (f *fileFinder) parts(list []content.Part) {
 	for i, p := range list {
 		if content.IsNil(p) {
 			continue
@@ -62,7 +62,7 @@ func (f *linkFinder) parts(list []content.Part) {
 	}
 }
 
-func (f *linkFinder) source(s content.Source, image bool) {
+func (f *fileFinder) source(s content.Source, image bool) {
 	f.path.Push("source")
 	defer f.path.Pop()
 	switch s := s.(type) {
@@ -85,28 +85,30 @@ func (f *linkFinder) source(s content.Source, image bool) {
 	}
 }
 
-// file notes a file. Whatever is found must be what could stand in its place.
-func (f *linkFinder) file(s content.Source, path string, image bool) {
+// file adds a file. The content that is loaded for it must be valid in a base64
+// source at the same place.
+func (f *fileFinder) file(s content.Source, path string, image bool) {
 	lim, types := f.lim, f.types
 	f.files = append(f.files, handler.File{Source: s, Path: path, Check: func(b content.Blob) error {
-		return checkFound(b, image, types, lim)
+		return checkLoaded(b, image, types, lim)
 	}})
 }
 
-// checkFound judges a file that came from elsewhere. The fault has no path.
-func checkFound(b content.Blob, image bool, types []string, lim content.Limits) error {
-	what, welcome := "document", slices.Concat(documentTypes, []string{"text/plain"}, types)
+// checkLoaded validates a file that was loaded for a URL or an id. The violation
+// has no path.
+func checkLoaded(b content.Blob, image bool, types []string, lim content.Limits) error {
+	kind, accepted := "document", slices.Concat(documentTypes, []string{"text/plain"}, types)
 	if image {
-		what, welcome = "image", imageTypes
+		kind, accepted = "image", imageTypes
 	}
 	r := content.CheckBlob(b, "", lim)
-	code, text := fileText(what, &r, lim)
-	if (code == "" || r.Violation == content.FileHeader) && !slices.Contains(welcome, r.Declared) {
-		code, text = content.CodeMedia, textOneOf(welcome)+"; the file that was found is "
+	code, text := fileText(kind, &r, lim)
+	if (code == "" || r.Violation == content.FileHeader) && !slices.Contains(accepted, r.Declared) {
+		code, text = content.CodeMedia, textOneOf(accepted)+"; the loaded file has "
 		if r.Declared == "" {
-			text += "of no type that is known"
+			text += "an unknown media type"
 		} else {
-			text += codec.Clip(r.Declared)
+			text += "the media type " + codec.Clip(r.Declared)
 		}
 	}
 	if code == "" {
@@ -115,18 +117,19 @@ func checkFound(b content.Blob, image bool, types []string, lim content.Limits) 
 	return &content.Violation{Code: code, Text: text}
 }
 
-// fileText tells what is wrong with a file. The code is empty if nothing is.
-func fileText(what string, r *content.FileReport, lim content.Limits) (content.Code, string) {
+// fileText returns the code and text of the violation that r reports, or "" and ""
+// if the file is valid.
+func fileText(kind string, r *content.FileReport, lim content.Limits) (content.Code, string) {
 	switch r.Violation {
 	case 0:
 		return "", ""
 	case content.FileTooLarge:
-		return content.CodeLimit, what + " exceeds " + megabytes(lim.FileBytes) + " maximum: " +
+		return content.CodeLimit, kind + " exceeds " + megabytes(lim.FileBytes) + " maximum: " +
 			strconv.FormatInt(r.Size, 10) + " bytes > " + strconv.FormatInt(lim.FileBytes, 10) + " bytes"
 	case content.FileEncoding:
 		return content.CodeMedia, "invalid base64 data: it " + r.Detail
 	case content.FileType:
-		text := "the " + what + " does not match the media type that it is labelled with, " + codec.Clip(r.Declared)
+		text := "the " + kind + " does not match its declared media type " + codec.Clip(r.Declared)
 		if r.Actual != "" {
 			text += ": it is " + r.Actual
 		}
@@ -137,13 +140,12 @@ func fileText(what string, r *content.FileReport, lim content.Limits) (content.C
 		return content.CodeLimit, "At least one of the image dimensions exceed max allowed size: " +
 			strconv.Itoa(lim.ImageSide) + " pixels"
 	case content.FilePixels:
-		return content.CodeLimit, "The image has more than the " + strconv.FormatInt(lim.ImagePixels, 10) +
-			" pixels that are allowed"
+		return content.CodeLimit, "The image has too many pixels; the maximum is " + strconv.FormatInt(lim.ImagePixels, 10)
 	}
-	return content.CodeMedia, "the " + what + " " + r.Violation.String()
+	return content.CodeMedia, "the " + kind + " " + r.Violation.String()
 }
 
-// fileLimits fills in the defaults for files.
+// fileLimits returns the limits for files in l, with the defaults filled in.
 func fileLimits(l content.Limits) content.Limits {
 	return content.Limits{
 		Files:       cmp.Or(l.Files, 100),

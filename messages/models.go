@@ -18,25 +18,25 @@ import (
 )
 
 const (
-	pageDefault = 20
-	pageMost    = 1000
+	defaultPageSize = 20
+	maxPageSize     = 1000
 )
 
-// A page says which models are wanted.
+// A page is the query of a request for models.
 type page struct {
 	limit         int
 	after, before string
 	lifecycle     []string
 }
 
-// models makes a call of a request for the list of models.
+// models returns the operation that lists models.
 func (d *dialect) models(_ string, r *http.Request, _ string) (*handler.Operation, error) {
-	p, err := pageOf(r.URL.Query())
+	p, err := parsePage(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
 	return &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-		list, err := listed(ctx, up)
+		list, err := listModels(ctx, up)
 		if err != nil {
 			return nil, err
 		}
@@ -44,11 +44,11 @@ func (d *dialect) models(_ string, r *http.Request, _ string) (*handler.Operatio
 	}}, nil
 }
 
-// model makes calls of requests for one model.
+// model returns a function that returns the operation for one model.
 func (d *dialect) model(id string) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(string, *http.Request, string) (*handler.Operation, error) {
 		return &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-			list, err := listed(ctx, up)
+			list, err := listModels(ctx, up)
 			if err != nil {
 				return nil, err
 			}
@@ -58,19 +58,19 @@ func (d *dialect) model(id string) func(string, *http.Request, string) (*handler
 					return w, writeModel(w, &list[i])
 				}
 			}
-			return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: noModel, Text: "model: " + handler.OneLine(id, 256)}
+			return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: reasonNoModel, Text: "model: " + handler.OneLine(id, 256)}
 		}}, nil
 	}
 }
 
-const noModel = "the upstream lists no model of this name"
+const reasonNoModel = "unknown model: the upstream does not list it"
 
-// listed asks the upstream for its models, newest first as the vendor has
-// them; those of one age stay in the upstream's order.
-func listed(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
+// listModels returns the models of the upstream, newest first. Models of the same
+// age keep their order.
+func listModels(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
 	list, err := upstream.Models(ctx, up)
 	if errors.Is(err, upstream.ErrUnsupported) {
-		return nil, &handler.Failure{Code: upstream.CodeNotFound, Text: "models: the models behind this service cannot be listed", Err: err}
+		return nil, &handler.Failure{Code: upstream.CodeNotFound, Text: "models: the upstream does not list its models", Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -80,47 +80,47 @@ func listed(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error)
 	return list, nil
 }
 
-// pageOf reads the query. Parameters that are not known are ignored.
-func pageOf(q url.Values) (*page, error) {
-	p := &page{limit: pageDefault, after: q.Get("after_id"), before: q.Get("before_id")}
-	var faults content.ViolationList
+// parsePage parses the query. It ignores unknown parameters.
+func parsePage(q url.Values) (*page, error) {
+	p := &page{limit: defaultPageSize, after: q.Get("after_id"), before: q.Get("before_id")}
+	var violations content.ViolationList
 	if s := q.Get("limit"); s != "" {
 		n, err := strconv.Atoi(s)
 		switch {
 		case err != nil:
-			faults.Add(content.CodeType, "limit", "Input should be a valid integer, unable to parse string as an integer")
+			violations.Add(content.CodeType, "limit", "Input should be a valid integer, unable to parse string as an integer")
 		case n < 1:
-			faults.Add(content.CodeRange, "limit", "Input should be greater than or equal to 1")
-		case n > pageMost:
-			faults.Add(content.CodeRange, "limit", "Input should be less than or equal to 1000")
+			violations.Add(content.CodeRange, "limit", "Input should be greater than or equal to 1")
+		case n > maxPageSize:
+			violations.Add(content.CodeRange, "limit", "Input should be less than or equal to 1000")
 		}
 		p.limit = n
 	}
 	if p.after != "" && p.before != "" {
-		faults.Add(content.CodeConflict, "", "after_id and before_id cannot both be given")
+		violations.Add(content.CodeConflict, "", "after_id and before_id cannot both be given")
 	}
 	p.lifecycle = append(q["lifecycle[]"], q["lifecycle"]...)
 	for i, s := range p.lifecycle {
 		if s != "active" && s != "deprecated" && s != "retired" {
-			faults.Add(content.CodeValue, "lifecycle."+strconv.Itoa(i), "Input should be 'active', 'deprecated' or 'retired'")
+			violations.Add(content.CodeValue, "lifecycle."+strconv.Itoa(i), "Input should be 'active', 'deprecated' or 'retired'")
 		}
 	}
 	slices.Sort(p.lifecycle)
-	p.lifecycle = slices.Compact(p.lifecycle) // each model is searched in it
+	p.lifecycle = slices.Compact(p.lifecycle)
 	if len(p.lifecycle) == 0 {
 		p.lifecycle = []string{"active", "deprecated"}
 	}
-	return p, faults.Err()
+	return p, violations.Err()
 }
 
-// cut returns the models of the page, and whether there are more in the
-// direction that it goes.
-func (p *page) cut(list []upstream.Model) ([]upstream.Model, bool, error) {
+// selectModels returns the models of the page, and reports whether there are more
+// in the direction of the page.
+func (p *page) selectModels(list []upstream.Model) ([]upstream.Model, bool, error) {
 	list = slices.DeleteFunc(list, func(m upstream.Model) bool { return !slices.Contains(p.lifecycle, lifecycle(&m)) })
 	at := func(id, parameter string) (int, error) {
 		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == id })
 		if i < 0 {
-			return 0, &content.Violation{Code: content.CodeValue, Path: parameter, Text: "there is no model " + strconv.Quote(handler.OneLine(id, 256))}
+			return 0, &content.Violation{Code: content.CodeValue, Path: parameter, Text: "unknown model " + strconv.Quote(handler.OneLine(id, 256))}
 		}
 		return i, nil
 	}
@@ -144,7 +144,7 @@ func (p *page) cut(list []upstream.Model) ([]upstream.Model, bool, error) {
 }
 
 func (p *page) document(list []upstream.Model) (*jsonwire.Writer, error) {
-	list, more, err := p.cut(list)
+	list, more, err := p.selectModels(list)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (p *page) document(list []upstream.Model) (*jsonwire.Writer, error) {
 		}
 	}
 	w.EndArray()
-	w.Name("has_more") // clients page on for ever without it
+	w.Name("has_more") // without it, clients request pages without end
 	w.Bool(more)
 	ends := [2]string{}
 	if len(list) > 0 {
@@ -176,10 +176,10 @@ func (p *page) document(list []upstream.Model) (*jsonwire.Writer, error) {
 	return w, nil
 }
 
-// unsaid are the members of a model that only its Extra can tell.
-var unsaid = [...]string{"line", "deprecated_at", "retires_at", "capabilities"}
+// extraModelMembers are the members of a model that have no field.
+var extraModelMembers = [...]string{"line", "deprecated_at", "retires_at", "capabilities"}
 
-// writeModel writes a model with every member that the vendor has.
+// writeModel writes a model with every member that the vendor defines.
 func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	name := m.Name
 	if name == "" {
@@ -187,7 +187,7 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	}
 	created := m.Created
 	if created.IsZero() {
-		created = time.Unix(0, 0) // clients want a date
+		created = time.Unix(0, 0) // clients require a date
 	}
 	w.BeginObject()
 	for _, s := range [][2]string{
@@ -200,7 +200,7 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	writeTokens(w, "max_input_tokens", m.MaxInput)
 	writeTokens(w, "max_tokens", m.MaxOutput)
 	written := []string{"type", "id", "display_name", "created_at", "lifecycle", "max_input_tokens", "max_tokens"}
-	for _, s := range unsaid {
+	for _, s := range extraModelMembers {
 		if !modelMember(m, s).Exists() {
 			w.Name(s)
 			w.Null()
@@ -225,8 +225,7 @@ func writeTokens(w *jsonwire.Writer, name string, n int64) {
 	}
 }
 
-// lifecycle returns the model's, which is active unless its vendor says
-// otherwise.
+// lifecycle returns the lifecycle in the Extra of m, by default "active".
 func lifecycle(m *upstream.Model) string {
 	switch s := modelMember(m, "lifecycle").Str; s {
 	case "deprecated", "retired":
@@ -235,7 +234,7 @@ func lifecycle(m *upstream.Model) string {
 	return "active"
 }
 
-// modelMember returns what only a model's Extra tells.
+// modelMember returns a member of the Extra of m.
 func modelMember(m *upstream.Model, name string) gjson.Result {
 	if m.Extra == nil || m.Extra.Format != Format {
 		return gjson.Result{}

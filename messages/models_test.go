@@ -19,8 +19,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// of lists n models, oldest first, m1 to mn. m2 is retired.
-func of(n int) *formattest.Able {
+// modelLister returns an upstream with the models m1 to mn, oldest first. m2 is
+// retired.
+func modelLister(n int) *formattest.Able {
 	list := make([]upstream.Model, n)
 	for i := range list {
 		list[i] = upstream.Model{ID: fmt.Sprint("m", i+1), Created: time.Unix(int64(1000*i), 0)}
@@ -56,7 +57,7 @@ func TestModelPages(t *testing.T) {
 		{"?lifecycle[]=active&lifecycle[]=retired&limit=4", "m5 m4 m3 m2 | more"},
 		{"?beta=true&unknown=1", "m5 m4 m3 m1 |"},
 	} {
-		w := serve(of(5), get("/v1/models"+tt.query))
+		w := serve(modelLister(5), get("/v1/models"+tt.query))
 		var page struct {
 			Data    []struct{ ID string }
 			HasMore *bool   `json:"has_more"`
@@ -88,7 +89,7 @@ func TestModelPages(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	w := serve(of(2), get("/any/v1/models/m2"))
+	w := serve(modelLister(2), get("/any/v1/models/m2"))
 	want := `{"type":"model","id":"m2","display_name":"m2","created_at":"1970-01-01T00:16:40Z","lifecycle":"retired",` +
 		`"max_input_tokens":null,"max_tokens":null,"deprecated_at":null,"retires_at":null,"capabilities":null,"line":"opus"}`
 	if diff := cmp.Diff(want, w.Body.String()); diff != "" || w.Code != 200 {
@@ -113,14 +114,14 @@ func TestModelsRefused(t *testing.T) {
 		status     int
 		kind, text string
 	}{
-		{"unknown", "/v1/models/nope", of(1), 404, "not_found_error", "model: nope"},
+		{"unknown", "/v1/models/nope", modelLister(1), 404, "not_found_error", "model: nope"},
 		{"cannot list", "/v1/models", hello, 404, "not_found_error", "models: "},
-		{"limit", "/v1/models?limit=0", of(1), 400, "invalid_request_error", "limit: Input should be greater than or equal to 1"},
-		{"limit too large", "/v1/models?limit=1001", of(1), 400, "invalid_request_error", "limit: Input should be less than or equal to 1000"},
-		{"limit no number", "/v1/models?limit=x", of(1), 400, "invalid_request_error", "limit: Input should be a valid integer"},
-		{"both ends", "/v1/models?after_id=m1&before_id=m1", of(1), 400, "invalid_request_error", "after_id and before_id"},
-		{"unknown end", "/v1/models?after_id=m9", of(1), 400, "invalid_request_error", "after_id: there is no model"},
-		{"lifecycle", "/v1/models?lifecycle[]=dead", of(1), 400, "invalid_request_error", "lifecycle.0: "},
+		{"limit", "/v1/models?limit=0", modelLister(1), 400, "invalid_request_error", "limit: Input should be greater than or equal to 1"},
+		{"limit too large", "/v1/models?limit=1001", modelLister(1), 400, "invalid_request_error", "limit: Input should be less than or equal to 1000"},
+		{"limit not a number", "/v1/models?limit=x", modelLister(1), 400, "invalid_request_error", "limit: Input should be a valid integer"},
+		{"after_id and before_id", "/v1/models?after_id=m1&before_id=m1", modelLister(1), 400, "invalid_request_error", "after_id and before_id"},
+		{"unknown after_id", "/v1/models?after_id=m9", modelLister(1), 400, "invalid_request_error", "after_id: unknown model"},
+		{"lifecycle", "/v1/models?lifecycle[]=dead", modelLister(1), 400, "invalid_request_error", "lifecycle.0: "},
 		{"upstream's error", "/v1/models", fails(&upstream.Error{Code: upstream.CodeOverloaded}), 529, "overloaded_error", "Overloaded"},
 		{"fails to list", "/v1/models", fails(fmt.Errorf("down: %w", http.ErrNotSupported)), 500, "api_error", "Internal server error"},
 		{"other error", "/v1/models", fails(errors.New("secret")), 500, "api_error", "Internal server error"},
@@ -130,16 +131,16 @@ func TestModelsRefused(t *testing.T) {
 			checkError(t, serve(tt.up, get(tt.path)).Result(), tt.status, tt.kind, tt.text, "")
 		})
 	}
-	w := serve(of(1), post(smallBody))
+	w := serve(modelLister(1), post(smallBody))
 	if w.Code == 404 {
-		t.Error("a lister no longer answers")
+		t.Error("an upstream that lists models does not serve messages")
 	}
 	r := get("/v1/models")
 	r.Method = "POST"
-	checkError(t, serve(of(1), r).Result(), 405, "invalid_request_error", "Method not allowed", "")
+	checkError(t, serve(modelLister(1), r).Result(), 405, "invalid_request_error", "Method not allowed", "")
 }
 
-func countOf(body string) *http.Request {
+func countRequest(body string) *http.Request {
 	r := post(body)
 	r.URL.Path = "/v1/messages/count_tokens"
 	return r
@@ -147,10 +148,10 @@ func countOf(body string) *http.Request {
 
 func TestCountTokens(t *testing.T) {
 	const body = `{"model":"m","messages":[{"role":"user","content":"How many words are in this sentence?"}]}`
-	var asked *upstream.Request
+	var counted *upstream.Request
 	counts := func(n upstream.TokenCount, err error) *formattest.Able {
 		return &formattest.Able{Count: func(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {
-			asked = r
+			counted = r
 			return n, err
 		}}
 	}
@@ -162,38 +163,38 @@ func TestCountTokens(t *testing.T) {
 		{"upstream", counts(upstream.TokenCount{Tokens: 57}, nil), `{"input_tokens":57}`},
 		{"upstream with more", counts(upstream.TokenCount{Tokens: 57, Extra: &content.Extra{Format: Format,
 			JSON: `{"context_management":{"original_input_tokens":60}}`}}, nil), `{"input_tokens":57,"context_management":{"original_input_tokens":60}}`},
-		// Eight words and a mark, and what stands around a turn.
+		// Eight words, a punctuation mark and the overhead of a turn.
 		{"estimate", hello, `{"input_tokens":12}`},
-		// What is put in front of it on the way is estimated too.
+		// The estimate includes the system prompt that Edit adds.
 		{"estimate behind an edit", upstream.Edit(hello, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
 			r = r.Clone()
 			r.System = []content.Part{&content.Text{Text: "one two three"}}
 			return r, nil
 		}), `{"input_tokens":15}`},
 	} {
-		w := serve(tt.up, countOf(body))
+		w := serve(tt.up, countRequest(body))
 		if w.Code != 200 || w.Body.String() != tt.want {
 			t.Errorf("%s: %d %s, want %s", tt.name, w.Code, w.Body, tt.want)
 		}
 	}
-	if asked == nil || upstream.WireOf(asked, Format) == nil {
-		t.Error("the upstream was not given the document")
+	if counted == nil || upstream.WireOf(counted, Format) == nil {
+		t.Error("the upstream did not get the document")
 	}
-	checkError(t, serve(counts(upstream.TokenCount{}, &upstream.Error{Code: upstream.CodeRateLimit}), countOf(body)).Result(), 429, "rate_limit_error", "", "")
-	// A counter that fails is not replaced by a guess.
-	checkError(t, serve(counts(upstream.TokenCount{}, fmt.Errorf("down: %w", http.ErrNotSupported)), countOf(body)).Result(), 500, "api_error", "", "")
-	checkError(t, serve(hello, countOf(`{"model":"m"}`)).Result(), 400, "invalid_request_error", "messages: Field required", "")
+	checkError(t, serve(counts(upstream.TokenCount{}, &upstream.Error{Code: upstream.CodeRateLimit}), countRequest(body)).Result(), 429, "rate_limit_error", "", "")
+	// If the upstream fails to count, the handler does not estimate.
+	checkError(t, serve(counts(upstream.TokenCount{}, fmt.Errorf("down: %w", http.ErrNotSupported)), countRequest(body)).Result(), 500, "api_error", "", "")
+	checkError(t, serve(hello, countRequest(`{"model":"m"}`)).Result(), 400, "invalid_request_error", "messages: Field required", "")
 }
 
-// An upstream that takes its time is given up, and may not hold the handler.
-func TestCountTokensInTime(t *testing.T) {
+// The handler limits the time that an upstream has to count tokens.
+func TestCountTokensTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := &formattest.Able{Count: func(ctx context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
 			<-ctx.Done()
 			return upstream.TokenCount{}, ctx.Err()
 		}}
 		start := time.Now()
-		w := serve(up, countOf(`{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+		w := serve(up, countRequest(`{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
 		checkError(t, w.Result(), 504, "timeout_error", "", "")
 		if d := time.Since(start); d != 10*time.Minute {
 			t.Errorf("after %v", d)
@@ -201,12 +202,12 @@ func TestCountTokensInTime(t *testing.T) {
 	})
 }
 
-// A client that leaves ends the counting.
-func TestCountTokensLeft(t *testing.T) {
+// Counting ends when the client closes the connection.
+func TestCountTokensClientGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, leave := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
 		up := &formattest.Able{Count: func(ctx context.Context, _ *upstream.Request) (upstream.TokenCount, error) {
-			leave()
+			cancel()
 			<-ctx.Done()
 			return upstream.TokenCount{}, context.Cause(ctx)
 		}}
@@ -217,7 +218,7 @@ func TestCountTokensLeft(t *testing.T) {
 				t.Errorf("report: %+v", r)
 			}
 		}}})
-		h.ServeHTTP(httptest.NewRecorder(), countOf(`{"model":"m","messages":[{"role":"user","content":"Hi"}]}`).WithContext(ctx))
+		h.ServeHTTP(httptest.NewRecorder(), countRequest(`{"model":"m","messages":[{"role":"user","content":"Hi"}]}`).WithContext(ctx))
 		if done != 1 {
 			t.Errorf("%d reports", done)
 		}

@@ -1,8 +1,14 @@
 package messages
 
-import "github.com/polywire/polywire/internal/codec"
+import (
+	"strings"
 
-// The members that the API's objects have.
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// The member names of the objects in this format.
 var (
 	requestNames = codec.Names{Typed: []string{
 		"model", "max_tokens", "messages", "system", "stream", "metadata", "stop_sequences", "temperature",
@@ -30,17 +36,17 @@ var (
 		"default_config", "tools",
 	}}
 
-	textNames          = codec.Names{Typed: []string{"type", "text", "citations", "cache_control"}}
-	imageNames         = codec.Names{Typed: []string{"type", "source", "cache_control"}, Kept: []string{"transformations"}}
-	documentNames      = codec.Names{Typed: []string{"type", "source", "title", "context", "citations", "cache_control"}}
-	searchResultNames  = codec.Names{Typed: []string{"type", "source", "title", "content", "citations", "cache_control"}}
-	thinkingBlockNames = codec.Names{Typed: []string{"type", "thinking", "signature"}}
-	redactedNames      = codec.Names{Typed: []string{"type", "data"}}
-	toolUseNames       = codec.Names{Typed: []string{"type", "id", "name", "input", "cache_control"}, Kept: []string{"caller", "toolset_name"}}
-	serverToolUseNames = codec.Names{Typed: []string{"type", "id", "name", "input", "cache_control"}, Kept: []string{"caller", "server_name"}}
-	toolResultNames    = codec.Names{Typed: []string{"type", "tool_use_id", "content", "is_error", "cache_control"}, Kept: []string{"toolset_name"}}
-	serverToolResNames = codec.Names{Typed: []string{"type", "tool_use_id", "content", "cache_control"}, Kept: []string{"caller", "is_error"}}
-	otherBlockNames    = codec.Names{Kept: []string{
+	textNames             = codec.Names{Typed: []string{"type", "text", "citations", "cache_control"}}
+	imageNames            = codec.Names{Typed: []string{"type", "source", "cache_control"}, Kept: []string{"transformations"}}
+	documentNames         = codec.Names{Typed: []string{"type", "source", "title", "context", "citations", "cache_control"}}
+	searchResultNames     = codec.Names{Typed: []string{"type", "source", "title", "content", "citations", "cache_control"}}
+	thinkingBlockNames    = codec.Names{Typed: []string{"type", "thinking", "signature"}}
+	redactedNames         = codec.Names{Typed: []string{"type", "data"}}
+	toolUseNames          = codec.Names{Typed: []string{"type", "id", "name", "input", "cache_control"}, Kept: []string{"caller", "toolset_name"}}
+	serverToolUseNames    = codec.Names{Typed: []string{"type", "id", "name", "input", "cache_control"}, Kept: []string{"caller", "server_name"}}
+	toolResultNames       = codec.Names{Typed: []string{"type", "tool_use_id", "content", "is_error", "cache_control"}, Kept: []string{"toolset_name"}}
+	serverToolResultNames = codec.Names{Typed: []string{"type", "tool_use_id", "content", "cache_control"}, Kept: []string{"caller", "is_error"}}
+	untypedBlockNames     = codec.Names{Kept: []string{
 		"type", "cache_control", "file_id", "tool_name", "tabs", "state_changes", "mcp_server_name", "tools", "content",
 		"encrypted_content", "signature", "tool_changes", "from", "to", "trigger", "tool_use_id", "tool",
 	}}
@@ -60,3 +66,118 @@ var (
 		"type", "cited_text", "source", "title", "search_result_index", "start_block_index", "end_block_index"}}
 	webNames = codec.Names{Typed: []string{"type", "cited_text", "url", "title"}, Kept: []string{"encrypted_index"}}
 )
+
+// extra returns the members of v that have no field, in their order and with the
+// bytes of their values, or nil. In requests it drops known members that have their
+// default value. Names that a lenient parser could confuse with known ones are
+// violations.
+func (p *parser) extra(v jsonwire.Value, n *codec.Names) *content.Extra {
+	return p.extraWithCitations(v, n, jsonwire.Value{})
+}
+
+// extraWithCitations is extra for an object whose member "citations" has unknown
+// members. They become a member "citations" of the Extra.
+func (p *parser) extraWithCitations(v jsonwire.Value, n *codec.Names, citations jsonwire.Value) *content.Extra {
+	if !p.quota.Members(v.Len()) {
+		return nil
+	}
+	b, names := p.extras.Begin(), n.Index()
+	var long strings.Builder
+	for name, x := range v.Members() {
+		known, typed := names.Find(name)
+		switch {
+		case known == name && !typed && isDefault(name, x) && (p.origin != nil || name == "caller"):
+			// Responses always have a caller, and the encoder of responses writes it.
+		case known != name || !typed:
+			p.checkName(name, known)
+			b = codec.AppendMember(b, name, x.Raw())
+		case name == "citations" && citations.Exists():
+			b = append(codec.AppendName(b, name), '{')
+			for name, x := range citations.Members() {
+				if !citationsNames.Has(name) {
+					b = codec.AppendMember(b, name, x.Raw())
+				}
+			}
+			b = append(b, '}')
+		}
+		if len(b) > maxSharedExtra {
+			if long.Len() == 0 {
+				long.Grow(maxExtraLen(v))
+			}
+			// AppendMember needs the last byte to decide about a comma.
+			last := len(b) - 1
+			long.Write(b[:last])
+			b = append(b[:0], b[last])
+		}
+	}
+	if long.Len() > 0 {
+		long.Write(append(b, '}'))
+		return p.extras.New(Format, long.String())
+	}
+	if json := p.extras.End(b); json != "" {
+		return p.extras.New(Format, json)
+	}
+	return nil
+}
+
+// maxSharedExtra is the maximum length of an Extra that shares a memory chunk.
+const maxSharedExtra = 8 << 10
+
+// maxExtraLen returns the maximum length of the Extra of v without its long values,
+// most of which are in fields.
+func maxExtraLen(v jsonwire.Value) int {
+	n := v.End() - v.Offset()
+	for _, x := range v.Members() {
+		if size := x.End() - x.Offset(); size > maxSharedExtra {
+			n -= size
+		}
+	}
+	return n
+}
+
+// isDefault reports whether a known member without a field has its default value.
+// Clients write such members into every block that they return. Dropping them is
+// not a loss for other formats.
+func isDefault(name string, v jsonwire.Value) bool {
+	switch v.Kind() {
+	case jsonwire.Null:
+		switch name {
+		case "caller", "toolset_name", "clear_at", "output_config", "block_binding", "task_budget", "transformations",
+			"allowed_callers", "defer_loading", "input_examples", "eager_input_streaming":
+			return true
+		}
+	case jsonwire.False:
+		return name == "defer_loading" || name == "is_error"
+	case jsonwire.Object:
+		return name == "caller" && v.Len() == 1 && v.Get("type").Is("direct")
+	case jsonwire.Array:
+		if name == "allowed_callers" && v.Len() == 1 {
+			for _, x := range v.Elems() {
+				return x.Is("direct")
+			}
+		}
+		return name == "input_examples" && v.Len() == 0
+	}
+	return false
+}
+
+// checkNames reports unknown names that a lenient parser could confuse with known
+// ones.
+func (p *parser) checkNames(v jsonwire.Value, n *codec.Names) {
+	names := n.Index()
+	for name := range v.Members() {
+		known, _ := names.Find(name)
+		p.checkName(name, known)
+	}
+}
+
+// checkName reports a name that differs from the known name that it resembles.
+func (p *parser) checkName(name, known string) {
+	switch {
+	case known == "", known == name:
+	case p.violations.Len() >= content.MaxViolations:
+		p.violations.Add(content.CodeUnknown, "", "") // is only counted
+	default:
+		p.violation(content.CodeUnknown, codec.Clip(name), textExtra+": did you mean '"+known+"'?")
+	}
+}

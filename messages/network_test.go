@@ -17,8 +17,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// This file is about what only a network does: these tests have a server on
-// loopback. Where they wait, they wait for something to happen, for soon long.
+// The tests in this file need a network: they use a server on loopback. They wait
+// for events, with long timeouts.
 
 const soon = 10 * time.Second
 
@@ -33,7 +33,7 @@ func onLoopback(t *testing.T, up upstream.Upstream, o Options, start func(*httpt
 
 func startHTTP2(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() }
 
-// A wire is a connection to a server, to be written by hand.
+// A wire is a connection to a server for handwritten requests.
 type wire struct {
 	*net.TCPConn
 	*bufio.Reader
@@ -59,7 +59,7 @@ func (w *wire) say(t *testing.T, parts ...string) {
 	}
 }
 
-// answer reads one answer.
+// answer reads one response.
 func (w *wire) answer(t *testing.T) (*http.Response, string) {
 	t.Helper()
 	res, err := http.ReadResponse(w.Reader, nil)
@@ -73,8 +73,8 @@ func (w *wire) answer(t *testing.T) (*http.Response, string) {
 	return res, string(body)
 }
 
-// closed reports whether the server has closed the connection. What it says
-// before that is an error.
+// closed reports whether the server closed the connection. Data before the end
+// is an error.
 func (w *wire) closed(t *testing.T) {
 	t.Helper()
 	b, err := io.ReadAll(w.Reader)
@@ -88,7 +88,7 @@ func lengthAnd(body string) string {
 	return requestHead(fmt.Sprintf("Content-Length: %d", len(body))) + body
 }
 
-// await waits for an event of the test.
+// await waits for an event, with a timeout.
 func await[T any](t *testing.T, what string, c <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -99,8 +99,8 @@ func await[T any](t *testing.T, what string, c <-chan T) (v T) {
 	return v
 }
 
-// A waiting upstream says a word, if it is told to, and waits for its context
-// to end.
+// A waiting upstream optionally writes a word, then waits for the end of its
+// context.
 type waiting struct {
 	word   bool
 	called chan struct{}
@@ -123,14 +123,14 @@ func (u *waiting) Generate(c context.Context, _ *upstream.Request, w *upstream.W
 	return c.Err()
 }
 
-// reports returns settings that tell the test of every report.
+// reports returns options that send every report to the test.
 func reports() (upstream.HandlerOptions, <-chan *upstream.Report) {
 	c := make(chan *upstream.Report, 100)
 	return upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { c <- r }}, c
 }
 
-// TestLeaving checks that the upstream's context ends within a second of the
-// client's leaving, by whatever way and at each stage.
+// TestLeaving checks that the context of the upstream ends within a second after
+// the client disconnects, in any way and at each stage.
 func TestLeaving(t *testing.T) {
 	reset := func(c *wire) { _ = c.SetLinger(0); c.Close() }
 	for name, leave := range map[string]func(c *wire){
@@ -152,12 +152,12 @@ func TestLeaving(t *testing.T) {
 				leave(c)
 				await(t, "end of the call", up.ended)
 				if d := time.Since(left); d > time.Second {
-					t.Errorf("the upstream heard of it after %v", d)
+					t.Errorf("the context of the upstream ended after %v", d)
 				}
 				if r := await(t, "report", done); r.Code != upstream.CodeCanceled || r.Err == nil {
 					t.Errorf("report: %+v", r)
 				}
-				if name == "half" { // who only stopped sending is told
+				if name == "half" { // a client that only stopped sending gets an error
 					if _, body := c.answer(t); !strings.Contains(body, "api_error") {
 						t.Errorf("answer %q", body)
 					}
@@ -167,7 +167,7 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// TestHTTP2 streams over HTTP/2, and leaves midway.
+// TestHTTP2 streams over HTTP/2, and disconnects during a stream.
 func TestHTTP2(t *testing.T) {
 	s := onLoopback(t, hello, Options{}, startHTTP2)
 	send := func(s *httptest.Server, c context.Context, body string) *http.Response {
@@ -207,15 +207,15 @@ func TestHTTP2(t *testing.T) {
 	cancel()
 	await(t, "end of the call", up.ended)
 	if d := time.Since(left); d > time.Second {
-		t.Errorf("the upstream heard of it after %v", d)
+		t.Errorf("the context of the upstream ended after %v", d)
 	}
 	if r := await(t, "report", done); r.Code != upstream.CodeCanceled || r.Status != 200 {
 		t.Errorf("report: %+v", r)
 	}
 }
 
-// TestFlood floods clients that read nothing: memory stays, and they are cut
-// off.
+// TestFlood writes without end to clients that do not read. Memory is limited, and
+// the handler closes their connections.
 func TestFlood(t *testing.T) {
 	for name, start := range map[string]func(*httptest.Server){"HTTP/1": (*httptest.Server).Start, "HTTP/2": startHTTP2} {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestFlood(t *testing.T) {
 				r, _ := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/v1/messages", strings.NewReader(streamBody))
 				r.Header.Set("anthropic-version", "2023-06-01")
 				// On a busy machine a stream may be cut off before its
-				// headers are read; the report tells it all the same.
+				// headers are read; there is still a report.
 				if res, err := s.Client().Do(r); err == nil {
 					defer res.Body.Close()
 				}
@@ -254,15 +254,15 @@ func TestFlood(t *testing.T) {
 			}
 			runtime.GC()
 			runtime.ReadMemStats(&after)
-			// Of HTTP/2, the client's own buffers are in it: up to 4 MB a stream.
+			// With HTTP/2 this includes buffers of the client: up to 4 MB per stream.
 			if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 24<<20 {
-				t.Errorf("%d MB more after %d clients that read nothing", grown>>20, clients)
+				t.Errorf("%d MB more after %d clients that do not read", grown>>20, clients)
 			}
 		})
 	}
 }
 
-// TestOneConnection checks what follows on a connection after something else.
+// TestOneConnection checks whether the connection stays usable after a request.
 func TestOneConnection(t *testing.T) {
 	o := Options{}
 	o.Limits.Body = 1000
@@ -281,28 +281,28 @@ func TestOneConnection(t *testing.T) {
 		{"served", lengthAnd(smallBody), 200, "message", true},
 		{"served in chunks", chunked(smallBody), 200, "message", true},
 		{"invalid", lengthAnd("{}"), 400, "invalid_request_error", true},
-		{"broken", lengthAnd("{"), 400, "invalid_request_error", true},
+		{"invalid JSON", lengthAnd("{"), 400, "invalid_request_error", true},
 		{"trailing garbage", lengthAnd(smallBody + "x"), 400, "invalid_request_error", true},
-		{"a second document", lengthAnd(smallBody + smallBody), 400, "invalid_request_error", true},
+		{"second document", lengthAnd(smallBody + smallBody), 400, "invalid_request_error", true},
 		{"not found", "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not_found_error", true},
 		{"wrong method", "GET /v1/messages HTTP/1.1\r\nHost: x\r\n\r\n", 405, "invalid_request_error", true},
 		{"too long", lengthAnd(long), 413, "request_too_large", true},
-		{"too long, and waits", requestHead("Expect: 100-continue\r\nContent-Length: 1001"), 413, "request_too_large", false},
+		{"too long, Expect", requestHead("Expect: 100-continue\r\nContent-Length: 1001"), 413, "request_too_large", false},
 		{"too long in chunks", chunked(long), 413, "request_too_large", true},
-		{"too long in chunks that do not end", requestHead("Transfer-Encoding: chunked") + "fffffff\r\n" + long, 413, "request_too_large", false},
-		{"no end of the chunks", requestHead("Transfer-Encoding: chunked") + "5\r\n{\"a\":\r\n", 400, "invalid_request_error", false},
-		{"no chunks", requestHead("Transfer-Encoding: chunked") + "nonsense\r\n", 400, "invalid_request_error", false},
-		{"less than promised", requestHead("Content-Length: 500") + smallBody, 400, "invalid_request_error", false},
-		{"nothing of what was promised", requestHead("Content-Length: 500"), 400, "invalid_request_error", false},
+		{"too long in unfinished chunks", requestHead("Transfer-Encoding: chunked") + "fffffff\r\n" + long, 413, "request_too_large", false},
+		{"unfinished chunks", requestHead("Transfer-Encoding: chunked") + "5\r\n{\"a\":\r\n", 400, "invalid_request_error", false},
+		{"invalid chunks", requestHead("Transfer-Encoding: chunked") + "nonsense\r\n", 400, "invalid_request_error", false},
+		{"body shorter than Content-Length", requestHead("Content-Length: 500") + smallBody, 400, "invalid_request_error", false},
+		{"no body despite Content-Length", requestHead("Content-Length: 500"), 400, "invalid_request_error", false},
 		{"unread", strings.Replace(lengthAnd(smallBody), "anthropic-version", "x", 1), 400, "invalid_request_error", true},
 		{"unread in chunks", strings.Replace(chunked(smallBody), "anthropic-version", "x", 1), 400, "invalid_request_error", true},
 		{"unread, 256 KiB", strings.Replace(lengthAnd(strings.Repeat(" ", 256<<10)), "anthropic-version", "x", 1), 400, "invalid_request_error", true},
 		{"unread, more in chunks", strings.Replace(chunked(strings.Repeat(" ", 256<<10+1)), "anthropic-version", "x", 1), 400, "invalid_request_error", false},
 		{"unread, more", strings.Replace(lengthAnd(strings.Repeat(" ", 256<<10+1)), "anthropic-version", "x", 1), 400, "invalid_request_error", false},
-		{"unread and waiting", strings.Replace(requestHead("Expect: 100-continue\r\nContent-Length: 70"), "anthropic-version", "x", 1), 400, "invalid_request_error", false},
+		{"unread, Expect", strings.Replace(requestHead("Expect: 100-continue\r\nContent-Length: 70"), "anthropic-version", "x", 1), 400, "invalid_request_error", false},
 		{"unread, half", strings.Replace(requestHead("Content-Length: 70")+"half", "anthropic-version", "x", 1), 400, "invalid_request_error", false},
-		{"a body for GET", "GET /v1/models HTTP/1.1\r\nHost: x\r\nAnthropic-Version: 2023-06-01\r\nContent-Length: 4\r\n\r\nbody", 404, "not_found_error", true},
-		{"half a body for GET", "GET /v1/models HTTP/1.1\r\nHost: x\r\nAnthropic-Version: 2023-06-01\r\nContent-Length: 4\r\n\r\nbo", 404, "not_found_error", false},
+		{"GET with a body", "GET /v1/models HTTP/1.1\r\nHost: x\r\nAnthropic-Version: 2023-06-01\r\nContent-Length: 4\r\n\r\nbody", 404, "not_found_error", true},
+		{"GET with half a body", "GET /v1/models HTTP/1.1\r\nHost: x\r\nAnthropic-Version: 2023-06-01\r\nContent-Length: 4\r\n\r\nbo", 404, "not_found_error", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			serving, done := reports()
@@ -333,8 +333,8 @@ func TestOneConnection(t *testing.T) {
 	}
 }
 
-// TestContinue checks that a client that waits is told to go on when its body
-// is wanted, and not before its key was judged.
+// TestContinue checks that the handler sends 100 Continue when it needs the body,
+// and not before it has validated the key.
 func TestContinue(t *testing.T) {
 	o := Options{}
 	o.Authenticate = upstream.Keys("good")
@@ -360,7 +360,7 @@ func TestContinue(t *testing.T) {
 	}
 }
 
-// TestCutBody checks requests whose client goes, or stops sending, within the
+// TestCutBody checks clients that disconnect, or stop sending, within the
 // body.
 func TestCutBody(t *testing.T) {
 	for name, cut := range map[string]func(c *wire){

@@ -9,8 +9,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An origin is what parsing found out about a document and the fields of the
-// [Request] do not hold. It is read-only, and may be used by several goroutines.
+// An origin holds what parsing learned about a document beyond the fields of the
+// [Request]. It is not changed after parsing and is safe for concurrent use.
 type origin struct {
 	body          string
 	model, stream codec.Extent
@@ -19,8 +19,8 @@ type origin struct {
 	violations []*content.Violation
 	more       int // violations that were only counted
 
-	// unread are the texts and thinking blocks whose text or signature could not be
-	// read, as far as violations has them. Their fields are empty.
+	// unread are texts and thinking blocks with a text or signature that is not a
+	// string. These fields are empty. Violations that were only counted have no entry.
 	unread []content.Part
 
 	// base64 are the long base64 texts that the parser has validated, in
@@ -40,10 +40,9 @@ func (o *origin) document(header []upstream.Field) *upstream.Wire {
 	return w
 }
 
-// withoutRepeats returns the violations that parsing found, followed by those of
-// later that do not repeat one of them: at the same place, about something around
-// it, or about the type of what is there.
-func (r *Request) withoutRepeats(later *content.ViolationList) error {
+// mergeViolations returns the violations that parsing found, followed by those in
+// later that do not repeat one of them. See hasViolation.
+func (r *Request) mergeViolations(later *content.ViolationList) error {
 	o := r.origin
 	if o == nil || len(o.violations) == 0 {
 		return later.Err()
@@ -51,16 +50,16 @@ func (r *Request) withoutRepeats(later *content.ViolationList) error {
 	list, more := content.Violations(later.Err())
 	all := slices.Clone(o.violations)
 	for _, e := range list {
-		if !r.violated(e.Path) {
+		if !r.hasViolation(e.Path) {
 			all = append(all, e)
 		}
 	}
 	return codec.ViolationsError(all, o.more+more)
 }
 
-// violated reports whether parsing found a violation at path, around it, or in the
-// type of what is there.
-func (r *Request) violated(path string) bool {
+// hasViolation reports whether parsing found a violation at path, at an enclosing
+// path, or at the "type" of the object at path.
+func (r *Request) hasViolation(path string) bool {
 	if r.origin == nil {
 		return false
 	}
@@ -72,9 +71,9 @@ func (r *Request) violated(path string) bool {
 	return false
 }
 
-// unreadable reports whether parsing found a violation at path or below it, so that
-// what depends on it cannot be validated.
-func (r *Request) unreadable(path string) bool {
+// isUnreadable reports whether parsing found a violation at path or below it. Rules
+// that depend on the value at path are then not checked.
+func (r *Request) isUnreadable(path string) bool {
 	if r.origin == nil {
 		return false
 	}
@@ -86,7 +85,7 @@ func (r *Request) unreadable(path string) bool {
 	return r.origin.more > 0
 }
 
-// isWithin reports whether path is outer or below it.
+// isWithin reports whether path equals outer or is below it.
 func isWithin(path, outer string) bool {
 	if outer == "" {
 		return true

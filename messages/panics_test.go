@@ -18,7 +18,7 @@ import (
 
 const poison = "secret of the host's"
 
-// Errors whose methods panic. A typed nil is the one that people really return.
+// Errors with methods that panic. A typed nil is the most common one.
 type (
 	textless  struct{}
 	wrapless  struct{}
@@ -46,7 +46,7 @@ func (panicking) Handle(context.Context, slog.Record) error        { panic(poiso
 func (panicking) WithAttrs([]slog.Attr) slog.Handler               { panic(poison) }
 func (panicking) WithGroup(string) slog.Handler                    { panic(poison) }
 
-// failing fails in every operation.
+// A failing upstream returns an error from every operation.
 type failing struct {
 	err  error
 	word bool // says a word before
@@ -63,7 +63,7 @@ func (f failing) CountTokens(context.Context, *upstream.Request) (upstream.Token
 }
 func (f failing) Models(context.Context) ([]upstream.Model, error) { return nil, f.err }
 
-// operations are requests of every kind.
+// operations are requests for every operation.
 func operations() map[string]*http.Request {
 	count := post(strings.Replace(smallBody, `"max_tokens":64,`, "", 1))
 	count.URL.Path = "/v1/messages/count_tokens"
@@ -78,7 +78,7 @@ func operations() map[string]*http.Request {
 	}
 }
 
-// A hostPanic is something of the host's that panics.
+// A hostPanic is code of the host that panics.
 type hostPanic struct {
 	name string
 	up   upstream.Upstream
@@ -120,10 +120,10 @@ func hostPanics() []hostPanic {
 		{"another goroutine", elsewhere, upstream.HandlerOptions{}, true},
 		{"typed nil", failing{err: (*upstream.Error)(nil)}, upstream.HandlerOptions{}, false},
 		{"typed nil, late", failing{err: (*upstream.Error)(nil), word: true}, upstream.HandlerOptions{}, false},
-		{"typed nil fault", failing{err: (*content.Violation)(nil)}, upstream.HandlerOptions{}, false},
-		{"error without text", failing{err: textless{}, word: true}, upstream.HandlerOptions{}, false},
-		{"error without cause", failing{err: wrapless{}, word: true}, upstream.HandlerOptions{}, false},
-		{"error of no kind", failing{err: asless{}, word: true}, upstream.HandlerOptions{}, false},
+		{"typed nil violation", failing{err: (*content.Violation)(nil)}, upstream.HandlerOptions{}, false},
+		{"error with panicking Error", failing{err: textless{}, word: true}, upstream.HandlerOptions{}, false},
+		{"error with panicking Unwrap", failing{err: wrapless{}, word: true}, upstream.HandlerOptions{}, false},
+		{"error with panicking As", failing{err: asless{}, word: true}, upstream.HandlerOptions{}, false},
 		{"edit", upstream.Edit(failing{}, func(context.Context, *upstream.Request) (*upstream.Request, error) { panic(poison) }), upstream.HandlerOptions{}, false},
 		{"tap", upstream.Tap(hello, func(context.Context, *upstream.Request, upstream.Sink) upstream.Sink { panic(poison) }), upstream.HandlerOptions{}, false},
 		{"sink of a tap", upstream.Tap(hello, func(context.Context, *upstream.Request, upstream.Sink) upstream.Sink {
@@ -132,9 +132,9 @@ func hostPanics() []hostPanic {
 	}
 }
 
-// TestHostPanics checks that whatever panics in code of the host's, for
-// whatever operation, the client has a whole answer, or is told in the format's
-// words that there is none, and the host hears of it once.
+// TestHostPanics checks panics in the code of the host, for every operation. The
+// client gets a whole response or an error in the format, and there is exactly
+// one report.
 func TestHostPanics(t *testing.T) {
 	for _, tt := range hostPanics() {
 		for operation, r := range operations() {
@@ -165,7 +165,7 @@ func (tt *hostPanic) check(t *testing.T, operation string, r *http.Request) {
 	} else {
 		failed = doc["type"] == "error"
 	}
-	// Middleware of Generate's has no say in the others.
+	// Middleware around Generate does not apply to other operations.
 	if generates := operation == "plain" || operation == "stream"; generates && failed == tt.fine {
 		t.Errorf("failed is %v: %s", failed, w.Body)
 	}
@@ -177,8 +177,8 @@ func (tt *hostPanic) check(t *testing.T, operation string, r *http.Request) {
 	}
 }
 
-// TestAbort checks that a writer that aborts is not taken for one that has
-// answered.
+// TestAbort checks that an aborted response is not counted as a complete
+// response.
 func TestAbort(t *testing.T) {
 	defer func() {
 		if v := recover(); v != http.ErrAbortHandler {
@@ -195,9 +195,9 @@ type aborting struct{}
 func (aborting) Read([]byte) (int, error) { panic(http.ErrAbortHandler) }
 func (aborting) Close() error             { return nil }
 
-// TestReportCode checks that hosts can count failures by their code.
+// TestReportCode checks the error code in the report.
 func TestReportCode(t *testing.T) {
-	deaf := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	unresponsive := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("a")
 		<-c.Done()
 		return c.Err()
@@ -209,19 +209,19 @@ func TestReportCode(t *testing.T) {
 		edit func(r *http.Request)
 		want upstream.Code
 	}{
-		{"well", hello, func(*http.Request) {}, ""},
-		{"upstream's", fail(upstream.CodeQuota), func(*http.Request) {}, upstream.CodeQuota},
-		{"odd", fail("odd"), func(*http.Request) {}, upstream.CodeInternal},
-		{"none", fail(""), func(*http.Request) {}, upstream.CodeInternal},
-		{"any error", failing{err: errors.New("x")}, func(*http.Request) {}, upstream.CodeInternal},
-		{"fault", failing{err: &content.Violation{Code: content.CodeValue, Text: "x"}}, func(*http.Request) {}, upstream.CodeInvalid},
+		{"success", hello, func(*http.Request) {}, ""},
+		{"upstream error", fail(upstream.CodeQuota), func(*http.Request) {}, upstream.CodeQuota},
+		{"unknown code", fail("odd"), func(*http.Request) {}, upstream.CodeInternal},
+		{"no code", fail(""), func(*http.Request) {}, upstream.CodeInternal},
+		{"other error", failing{err: errors.New("x")}, func(*http.Request) {}, upstream.CodeInternal},
+		{"violation", failing{err: &content.Violation{Code: content.CodeValue, Text: "x"}}, func(*http.Request) {}, upstream.CodeInvalid},
 		{"late", failing{err: errors.New("x"), word: true}, func(*http.Request) {}, upstream.CodeInternal},
-		{"silence", deaf, func(*http.Request) {}, upstream.CodeTimeout},
+		{"timeout", unresponsive, func(*http.Request) {}, upstream.CodeTimeout},
 		{"path", hello, func(r *http.Request) { r.URL.Path = "/" }, upstream.CodeNotFound},
 		{"method", hello, func(r *http.Request) { r.Method = "PUT" }, upstream.CodeMethod},
 		{"version", hello, func(r *http.Request) { r.Header.Del("Anthropic-Version") }, upstream.CodeInvalid},
 		{"length", hello, func(r *http.Request) { r.ContentLength = 1 << 40 }, upstream.CodeTooLarge},
-		{"gone", deaf, func(r *http.Request) {
+		{"disconnected client", unresponsive, func(r *http.Request) {
 			c, cancel := context.WithCancel(r.Context())
 			cancel()
 			*r = *r.WithContext(c)

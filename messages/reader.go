@@ -12,20 +12,18 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A StreamReader reads a streamed answer, as a server of this format sends it.
-// It is for one goroutine at a time.
+// A StreamReader reads the streamed response of a server of this format. It is not safe
+// for concurrent use.
 //
-// Line ends, comments, byte order marks and splits are dealt with as the
-// standard of event streams says. An event's type is that of its JSON, its name
-// where there is none. Deviations are read as far as they make sense: no name,
-// no message_start, an index that is missing, a member that is missing, several
-// message_delta, a block that is never stopped. Everything else is an error: an
-// event for a block that is not open, a delta that does not suit its block, a
-// member with a value of the wrong type that the event is nothing without, invalid
-// JSON. Half surrogate pairs and bytes
-// that are not UTF-8 become U+FFFD, which is a loss.
+// It handles line ends, comments, byte order marks and splits as the standard of event
+// streams defines. The type of an event is the one in its JSON, or else its name. The
+// reader accepts some deviations: events without a name, no message_start, a missing
+// index or member, several message_delta events, a block without a stop. Everything
+// else is an error: an event for a block that is not open, a delta of another kind
+// than its block, a required member of the wrong type, invalid JSON. Unpaired
+// surrogates and invalid UTF-8 become U+FFFD, which is reported as a loss.
 //
-// Memory does not grow with the stream. It allocates once for about 32 KB of
+// Memory does not grow with the stream. The reader allocates about once for 32 KB of
 // text deltas.
 type StreamReader struct {
 	source *sse.Reader
@@ -34,40 +32,37 @@ type StreamReader struct {
 	err   error
 }
 
-// NewStreamReader returns a reader of src, which stays the caller's to close.
-// Of lim count Body, for the bytes of one event (0 means 32 MiB), Depth and
-// Values.
+// NewStreamReader returns a reader of src, which the caller closes. It obeys these
+// members of lim: Body, for the bytes of one event (0 means 32 MiB), Depth and Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 	r := &StreamReader{source: sse.NewReader(src, sse.EventLimit(lim.Body))}
 	r.init(lim)
 	return r
 }
 
-// Next returns the next event of the stream and what it means, ready for
-// [upstream.Writer.Frame]. The frame and its events are good until the next
-// call; strings and what the events point at are so for ever. Events that say
-// nothing, such as pings, are passed over.
+// Next returns the next event of the stream as a frame for [upstream.Writer.Frame]. The
+// frame and its Events are valid until the next call; their strings and pointers
+// remain valid. Next skips events without content, such as pings.
 //
-// Blocks have the indices of the stream. A message_start becomes an EventStart
-// and, right behind it, an EventUsage; usage is always the total so far. Events
-// of a kind that is not known become an EventExtra, such deltas an
-// EventBlockExtra, with the event's name and all of its data; of data that is no
-// object there is only the frame. A frame that clients should not be shown as
-// it stands, because it deviates from the format, has no Format.
+// Blocks have the indices of the stream. A message_start becomes an EventStart,
+// followed by an EventUsage. Usage is always the total so far. An unknown event
+// becomes an EventExtra, and an unknown delta an EventBlockExtra, with the name of the
+// event and all of its data. If that data is not an object, there is only the frame. A
+// frame that deviates from the format, and must not be sent to clients unchanged, has
+// no Format.
 //
-// The error is [io.EOF] after message_stop: only then is the answer whole, and
-// what the source holds behind is not read. Every other error is an
-// [*upstream.Error]. One that the server sent has the code of its type and, if
-// it is the request's fault or a matter of rates, the server's words, cleaned.
-// A stream that ends without message_stop or an event over the limit has
-// [upstream.CodeBadGateway] ([io.ErrUnexpectedEOF] is in the chain of the
-// former), a read that timed out [upstream.CodeTimeout]. The error stays the
-// same from then on.
+// After message_stop, Next returns [io.EOF]: only then is the response complete. It does
+// not read the source beyond that event. Every other error is an [*upstream.Error]. An
+// error that the server sent has the code of its type; if it concerns the request or
+// a rate limit, it also has the cleaned message. A stream that ends without
+// message_stop, or an event over the limit, is [upstream.CodeBadGateway]; the former
+// wraps [io.ErrUnexpectedEOF]. A read that timed out is [upstream.CodeTimeout]. Further
+// calls return the same error.
 func (r *StreamReader) Next() (*upstream.Frame, error) {
 	for r.err == nil {
 		e, err := r.source.Next()
 		if err != nil {
-			r.err = broken(err)
+			r.err = streamError(err)
 			break
 		}
 		r.err = r.read(e)
@@ -78,25 +73,25 @@ func (r *StreamReader) Next() (*upstream.Frame, error) {
 	return nil, r.err
 }
 
-// Buffered reports whether Next will return without waiting for the source. If
-// not, it is time to flush. It may say no where it could say yes.
+// Buffered reports whether Next returns without waiting for the source. If it does not,
+// the caller should flush. Buffered may return false although Next would not wait.
 func (r *StreamReader) Buffered() bool {
 	if r.err != nil {
 		return true
 	}
-	// Anything else may say nothing, and Next would go on to the next event.
+	// Next would skip some other events and wait for the one after them.
 	e, ok := r.source.Peek()
 	return ok && strings.HasPrefix(e.Name, "content_block_") && e.Data != ""
 }
 
-// read reads one event into the frame, which has no events if it says nothing.
+// read reads one event into the frame. The frame has no events if the event has no content.
 func (r *StreamReader) read(e sse.Event) error {
 	r.frame.Events = r.frame.Events[:0]
 	if e.Data == "" || e.Name == "ping" || e.Name == "" && e.Data == "[DONE]" {
 		return nil
 	}
 	defer r.doc.Close()
-	if (e.Name == "" || e.Name == "content_block_delta") && r.quick(e.Data) {
+	if (e.Name == "" || e.Name == "content_block_delta") && r.readFast(e.Data) {
 		r.frame.Format, r.frame.Name, r.frame.Data, r.frame.Events = Format, "content_block_delta", e.Data, r.events
 		return nil
 	}
@@ -120,17 +115,17 @@ func (r *StreamReader) read(e sse.Event) error {
 	}
 	if len(r.events) > 0 {
 		r.frame.Name = name
-		r.odd = r.odd || r.frame.Name == ""
+		r.nonstandard = r.nonstandard || r.frame.Name == ""
 		r.finish(&r.frame)
 	}
-	if r.over {
+	if r.ended {
 		return io.EOF
 	}
 	return nil
 }
 
-// eventName returns the name that an event of this kind goes by, or "" if
-// there is none. A kind that would break the framing is no name.
+// eventName returns the name of an event of a kind. A kind that would break the framing of
+// the stream is not a name.
 func eventName(kind, name string) string {
 	if strings.ContainsAny(kind, "\r\n\x00") {
 		return name
@@ -138,8 +133,8 @@ func eventName(kind, name string) string {
 	return kind
 }
 
-// broken says what the end of a stream means.
-func broken(err error) *upstream.Error {
+// streamError returns the error for the end of a stream.
+func streamError(err error) *upstream.Error {
 	var timeout interface{ Timeout() bool }
 	switch {
 	case err == io.EOF:

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// This file reads streams for the tests without any code of the package: by
-// the letter of the wire's grammar, with encoding/json.
+// This file reads streams without the code of the package. It follows the grammar of the
+// wire and uses encoding/json.
 
-// A wireEvent is one event of a stream.
+// A wireEvent is an event of a stream.
 type wireEvent struct {
 	name string
 	data map[string]any
 }
 
-// readStream takes a stream apart. Each event is an event line, one data line
-// and a blank line, and nothing else; the name is the type.
+// readStream splits a stream into events. Each event must be an event line, one data line and
+// a blank line. The name must be the type.
 func readStream(stream string) ([]wireEvent, error) {
 	var events []wireEvent
 	for stream != "" {
@@ -45,14 +45,13 @@ func readStream(stream string) ([]wireEvent, error) {
 	return events, nil
 }
 
-// An accumulator puts the message of a stream together, as clients do, and
-// checks the grammar on the way.
+// An accumulator builds the message of a stream, as clients do, and checks the grammar.
 type accumulator struct {
 	message map[string]any
 	blocks  []map[string]any
 	state   []*blockState
-	delta   bool // a message_delta came
-	over    bool // message_stop or error came
+	delta   bool // a message_delta was read
+	over    bool // message_stop or error was read
 	failure map[string]any
 	pings   int
 }
@@ -63,10 +62,10 @@ type blockState struct {
 	signatures int
 	deltas     map[string]int
 	last       string
-	unmade     bool // its arguments are no object
+	unmade     bool // the arguments are not an object
 }
 
-// accumulate reads a whole stream. The message is nil if it never began.
+// accumulate reads a whole stream. The message is nil if there is no message_start.
 func accumulate(stream string) (*accumulator, error) {
 	events, err := readStream(stream)
 	if err != nil {
@@ -79,7 +78,7 @@ func accumulate(stream string) (*accumulator, error) {
 		}
 	}
 	if !a.over {
-		return a, fmt.Errorf("the stream just ends")
+		return a, fmt.Errorf("the stream ends without message_stop")
 	}
 	if a.message != nil {
 		list := make([]any, len(a.blocks))
@@ -104,12 +103,12 @@ func (a *accumulator) event(e wireEvent) error {
 		return nil
 	case "message_start":
 		if a.message != nil {
-			return fmt.Errorf("a second one")
+			return fmt.Errorf("a second message_start")
 		}
 		a.message, _ = e.data["message"].(map[string]any)
 		content, ok := a.message["content"].([]any)
 		if !ok || len(content) != 0 || a.message["stop_reason"] != nil || a.message["usage"] == nil {
-			return fmt.Errorf("not how a message begins: %v", a.message)
+			return fmt.Errorf("not the start of a message: %v", a.message)
 		}
 		return nil
 	}
@@ -145,7 +144,7 @@ func (a *accumulator) event(e wireEvent) error {
 		a.over = true
 		return nil
 	}
-	return nil // unknown events pass
+	return nil // unknown events are ignored
 }
 
 func (a *accumulator) start(data map[string]any) error {
@@ -209,7 +208,7 @@ func (s *blockState) add(b map[string]any, delta map[string]any) error {
 		return nil
 	}
 	if kind == "mood_delta" {
-		return nil // stands in the tests for one that nobody knows
+		return nil // an unknown delta of the tests
 	}
 	return fmt.Errorf("unknown delta %q", kind)
 }
@@ -225,7 +224,7 @@ func (s *blockState) stop(b map[string]any) error {
 		var input map[string]any
 		if err := d.Decode(&input); err == nil && !d.More() {
 			b["input"] = input
-		} else { // the {} of the start stays, as with the clients
+		} else { // clients keep the {} of the start
 			s.unmade = b["type"] == "tool_use"
 		}
 	}
@@ -258,8 +257,8 @@ func (a *accumulator) end(data map[string]any) error {
 	return nil
 }
 
-// made returns the blocks but for the calls whose arguments are no object, which
-// a whole answer leaves out.
+// made returns the blocks except tool calls with arguments that are not an object, which a
+// whole response does not have.
 func (a *accumulator) made() []any {
 	list := []any{}
 	for i, b := range a.blocks {
@@ -270,7 +269,7 @@ func (a *accumulator) made() []any {
 	return list
 }
 
-// decode reads one JSON document with its digits.
+// decode decodes a JSON document and keeps the digits of numbers.
 func decode(doc []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()

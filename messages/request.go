@@ -8,11 +8,11 @@ import (
 // frames.
 const Format content.Format = "messages"
 
-// Request is the body of POST /v1/messages. Its fields are in the order of the
-// vendor's reference, which defines them. [ParseRequest] returns one for a document;
-// a host can also make one by hand.
+// Request is the body of POST /v1/messages. The vendor's reference defines its
+// fields and their order. [ParseRequest] parses a document into a Request; a host
+// can also construct one.
 //
-// At every depth, Extra holds the members without a field.
+// The Extra of a struct holds the members that have no field.
 type Request struct {
 	Model     string
 	MaxTokens *int64 // nil: missing, which Validate reports
@@ -36,10 +36,10 @@ type Request struct {
 	InferenceGeo  string
 	Speed         string
 	CacheControl  *content.Cache
-	Container     string // JSON text: a string or an object; empty: none
-	Diagnostics   string // JSON text of an object; empty: none
+	Container     string // JSON text: a string or an object, or empty
+	Diagnostics   string // JSON text of an object, or empty
 
-	// Beta members, as JSON text; empty: none.
+	// Beta members, as JSON text, or empty.
 	MCPServers          string
 	ContextManagement   string
 	Compaction          string

@@ -19,13 +19,13 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// requestHead returns the head of a request with one more header line.
+// requestHead returns the head of a request with an additional header line.
 func requestHead(line string) string {
 	return "POST /v1/messages HTTP/1.1\r\nHost: x\r\nanthropic-version: 2023-06-01\r\n" + line + "\r\n\r\n"
 }
 
-// raw writes a request by hand and returns the answer, and whether the server
-// closed the connection behind it.
+// raw writes the bytes of a request and returns the response, and whether the server
+// closed the connection after it.
 func raw(t *testing.T, p *pipeServer, write func(c net.Conn)) (res *http.Response, closed bool) {
 	t.Helper()
 	c, err := p.Dial()
@@ -74,8 +74,8 @@ func TestSlowBody(t *testing.T) {
 	})
 }
 
-// TestDeadlineLifted checks that the deadline of the body does not end what
-// comes after the body.
+// TestDeadlineLifted checks that the deadline for the body does not apply to the
+// response.
 func TestDeadlineLifted(t *testing.T) {
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		if err := formattest.Sleep(c, 3*time.Minute); err != nil {
@@ -85,12 +85,13 @@ func TestDeadlineLifted(t *testing.T) {
 	})
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 		if _, body := p.mustSend(t, smallBody); !strings.Contains(body, "Hello") {
-			t.Errorf("answer: %s", body)
+			t.Errorf("response: %s", body)
 		}
 	})
 }
 
-// TestUnread checks that what is refused unread closes the connection.
+// TestUnread checks that refusing a request without reading its body closes the
+// connection.
 func TestUnread(t *testing.T) {
 	big := strings.Repeat(" ", 1<<20)
 	for _, tt := range []struct {
@@ -99,10 +100,10 @@ func TestUnread(t *testing.T) {
 		status int
 		kind   string
 	}{
-		{"promised too much", func(c net.Conn) {
+		{"Content-Length beyond the limit", func(c net.Conn) {
 			_, _ = io.WriteString(c, requestHead("Content-Length: 99999999"))
 		}, 413, "request_too_large"},
-		{"sent too much", func(c net.Conn) {
+		{"chunked body beyond the limit", func(c net.Conn) {
 			_, _ = io.WriteString(c, requestHead("Transfer-Encoding: chunked"))
 			for {
 				if _, err := fmt.Fprintf(c, "%x\r\n%s\r\n", len(big), big); err != nil {
@@ -113,10 +114,10 @@ func TestUnread(t *testing.T) {
 		{"no version", func(c net.Conn) {
 			_, _ = io.WriteString(c, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
 		}, 400, "invalid_request_error"},
-		{"no such path", func(c net.Conn) {
+		{"unknown path", func(c net.Conn) {
 			_, _ = io.WriteString(c, "POST /v1/other HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
 		}, 404, "not_found_error"},
-		{"bad chunk", func(c net.Conn) {
+		{"invalid chunk", func(c net.Conn) {
 			_, _ = io.WriteString(c, requestHead("Transfer-Encoding: chunked")+"zz\r\n")
 		}, 400, "invalid_request_error"},
 	} {
@@ -133,7 +134,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestLeavesWithinBody checks that nothing is called, and nothing is left.
+// TestLeavesWithinBody checks a client that disconnects while it sends the body: the
+// upstream is not called, and the budget is released.
 func TestLeavesWithinBody(t *testing.T) {
 	var seen probe
 	o := Options{HandlerOptions: seen.serving()}
@@ -158,7 +160,7 @@ func TestLeavesWithinBody(t *testing.T) {
 	})
 }
 
-// TestBudget checks that what does not fit is refused at once.
+// TestBudget checks that requests beyond the budget are refused immediately.
 func TestBudget(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -202,13 +204,13 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestRefuse checks that losses are refused before anything is answered, in
-// the request's own words, and that the host hears of them.
+// TestRefuse checks that losses are refused before the response begins, with paths
+// of the request, and that OnLoss reports them.
 func TestRefuse(t *testing.T) {
 	losses := []content.Loss{
-		{Path: "turns.0.parts.0", Severity: content.LossDegraded, Reason: "said otherwise"},
-		{Path: "top_k", Severity: content.LossHint, Reason: "no matter"},
-		{Path: "tools.1", Severity: content.LossDropped, Reason: "cannot be said"},
+		{Path: "turns.0.parts.0", Severity: content.LossDegraded, Reason: "sent in another form"},
+		{Path: "top_k", Severity: content.LossHint, Reason: "irrelevant"},
+		{Path: "tools.1", Severity: content.LossDropped, Reason: "unsupported"},
 	}
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		if err := w.Loss(losses); err != nil {
@@ -226,9 +228,9 @@ func TestRefuse(t *testing.T) {
 			res, answer := p.mustSend(t, body)
 			res.Body = io.NopCloser(strings.NewReader(answer))
 			checkError(t, res, 400, "invalid_request_error",
-				"messages.0.content.0: said otherwise\ntools.1: cannot be said", "")
+				"messages.0.content.0: sent in another form\ntools.1: unsupported", "")
 			if r := seen.one(t); len(r.Losses) != 3 || heard.Load() != 3 {
-				t.Errorf("%d losses in the report, %d heard", len(r.Losses), heard.Load())
+				t.Errorf("%d losses in the report, %d reported to OnLoss", len(r.Losses), heard.Load())
 			}
 		})
 	}

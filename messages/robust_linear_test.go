@@ -26,7 +26,7 @@ func allocated(f func()) (bytes, objects uint64) {
 // it is made of.
 func TestWorstIsLinear(t *testing.T) {
 	if race.Enabled {
-		t.Skip("pools drop things at random")
+		t.Skip("pools drop items at random")
 	}
 	for _, w := range worsts {
 		t.Run(w.name, func(t *testing.T) {
@@ -41,10 +41,10 @@ func TestWorstIsLinear(t *testing.T) {
 	}
 }
 
-// What people send costs what was promised, parsed and validated.
+// Parsing and validating typical requests stays within the documented memory limits.
 func TestParseValidateAllocations(t *testing.T) {
 	if race.Enabled {
-		t.Skip("pools drop things at random")
+		t.Skip("pools drop items at random")
 	}
 	for _, load := range workloads {
 		body := load.make()
@@ -53,15 +53,15 @@ func TestParseValidateAllocations(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		most, mostObjects := uint64(128<<10), uint64(300)
+		maxBytes, maxObjects := uint64(128<<10), uint64(300)
 		switch load.name {
 		case "small":
-			most, mostObjects = 4<<10, 12
+			maxBytes, maxObjects = 4<<10, 12
 		case "chat", "agent", "intl":
-			most = uint64(len(body)) * 3 / 2
+			maxBytes = uint64(len(body)) * 3 / 2
 		}
-		if bytes > most || objects > mostObjects {
-			t.Errorf("%s: %d bytes in %d objects, at most %d in %d", load.name, bytes, objects, most, mostObjects)
+		if bytes > maxBytes || objects > maxObjects {
+			t.Errorf("%s: %d bytes in %d objects, at most %d in %d", load.name, bytes, objects, maxBytes, maxObjects)
 		}
 	}
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// childBody names a file with the body that a child process is to take.
+// childBody is the name of a file with the body for a child process.
 const childBody = "POLYWIRE_TEST_BODY"
 
-// TestChild does in a process of its own what a handler does with a body, and
-// prints what the operating system had to give for it. It is for inChild.
+// TestChild runs in the child process of inChild. It parses and validates a body
+// like a handler, and prints the memory that the operating system provided.
 func TestChild(t *testing.T) {
 	file := os.Getenv(childBody)
 	if file == "" {
@@ -34,20 +34,20 @@ func TestChild(t *testing.T) {
 	r, err := parseRequest(body, content.Limits{})
 	if r != nil {
 		rules := &ValidateOptions{}
-		if faults := r.Validate(rules); faults != nil {
-			err = faults
+		if violations := r.Validate(rules); violations != nil {
+			err = violations
 		}
 		n, _, _ = r.withDocument(rules.header())
 	}
 	runtime.ReadMemStats(&after)
 	list, _ := content.Violations(err)
-	t.Logf("faults=%d bytes=%d", len(list), after.Sys-before.Sys)
+	t.Logf("violations=%d bytes=%d", len(list), after.Sys-before.Sys)
 	runtime.KeepAlive(body)
 	runtime.KeepAlive(r)
 	runtime.KeepAlive(n)
 }
 
-// readString reads a file without a second copy of it.
+// readString reads a file without copying it.
 func readString(t *testing.T, file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -70,9 +70,9 @@ func readString(t *testing.T, file string) string {
 	}
 }
 
-// inChild takes a body in a child process and returns how many faults it had
-// and how many bytes of memory it took. A crash fails the test.
-func inChild(t *testing.T, body string) (faults, bytes int) {
+// inChild parses a body in a child process. It returns the number of violations
+// and the bytes of memory that were needed. A crash fails the test.
+func inChild(t *testing.T, body string) (violations, bytes int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "body")
 	if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
@@ -84,20 +84,20 @@ func inChild(t *testing.T, body string) (faults, bytes int) {
 	if err != nil {
 		t.Fatalf("the child: %v\n%.2000s", err, out)
 	}
-	_, rest, found := strings.Cut(string(out), "faults=")
+	_, rest, found := strings.Cut(string(out), "violations=")
 	numbers := strings.FieldsFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
 	if !found || len(numbers) < 2 {
 		t.Fatalf("the child says %.2000s", out)
 	}
-	faults, err = strconv.Atoi(numbers[0])
+	violations, err = strconv.Atoi(numbers[0])
 	bytes, err2 := strconv.Atoi(numbers[1])
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	return faults, bytes
+	return violations, bytes
 }
 
-// The deepest bodies of all: a stack that overflows cannot be caught.
+// The deepest bodies do not overflow the stack, which cannot be recovered.
 func TestDeepestBody(t *testing.T) {
 	const all = maxBody
 	for _, tt := range []struct {
@@ -115,15 +115,15 @@ func TestDeepestBody(t *testing.T) {
 		{"the deepest that is good", withInput(strings.Repeat("[", 249) + strings.Repeat("]", 249)), true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if faults, _ := inChild(t, tt.body); (faults == 0) != tt.good {
-				t.Errorf("%d faults", faults)
+			if violations, _ := inChild(t, tt.body); (violations == 0) != tt.good {
+				t.Errorf("%d violations", violations)
 			}
 		})
 	}
 }
 
-// No body takes more memory than 4 times its own and 64 MiB: the largest that
-// the limits let pass, of all shapes.
+// Bodies of all shapes, at the limits, need at most 4 times their size plus 64 MiB
+// of memory.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -136,7 +136,7 @@ func TestMemory(t *testing.T) {
 		body string
 	}{
 		{"turns", withTurns(userHead+`"x"}`, 333_000)},
-		{"turns with faults", withTurns(`{"role":"x","content":5}`, 333_000)},
+		{"turns with violations", withTurns(`{"role":"x","content":5}`, 333_000)},
 		{"no turns", withTurns(`1`, 999_000)},
 		{"text blocks", withBlocks(many(`{"type":"text","text":"x"}`, 333_000))},
 		{"unknown blocks", withBlocks(many(`{"type":"y"}`, 499_000))},
@@ -156,10 +156,10 @@ func TestMemory(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, got := inChild(t, tt.body)
-			if most := 4*len(tt.body) + 64<<20; got > most {
-				t.Errorf("%d MB for a body of %d MB, at most %d", got>>20, len(tt.body)>>20, most>>20)
+			if limit := 4*len(tt.body) + 64<<20; got > limit {
+				t.Errorf("%d MB for a body of %d MB, at most %d", got>>20, len(tt.body)>>20, limit>>20)
 			} else {
-				t.Logf("%d MB for a body of %d MB, %d are allowed", got>>20, len(tt.body)>>20, most>>20)
+				t.Logf("%d MB for a body of %d MB, limit %d", got>>20, len(tt.body)>>20, limit>>20)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 
 const plainBody = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`
 
-// with is plainBody with more members.
+// with returns plainBody with additional members.
 func with(members string) string { return strings.Replace(plainBody, "{", "{"+members+",", 1) }
 
 func utf16Of(s string, order binary.ByteOrder) string {
@@ -30,15 +30,15 @@ func utf16Of(s string, order binary.ByteOrder) string {
 	return string(b)
 }
 
-// What is no document is refused as a whole, whatever is in it.
+// ParseRequest refuses a body that is not a valid document as a whole.
 func TestBodyRefused(t *testing.T) {
 	deep := func(n int) string { return with(`"x":` + strings.Repeat("[", n) + strings.Repeat("]", n)) }
 	zeros := func(n int) string { return with(`"x":[` + many("0", n) + `]`) }
 	for _, tt := range []struct {
 		name, body string
-		code       content.Code // empty: it is good
+		code       content.Code // empty if the body is valid
 	}{
-		{"good", plainBody, ""},
+		{"valid", plainBody, ""},
 		{"white space around", " \r\n\t" + plainBody + "\n ", ""},
 		{"empty", "", content.CodeSyntax},
 		{"white space", " \n", content.CodeSyntax},
@@ -48,36 +48,36 @@ func TestBodyRefused(t *testing.T) {
 		{"Latin-1", with("\"x\":\"caf\xe9\""), content.CodeSyntax},
 		{"overlong UTF-8", with("\"x\":\"\xc0\xaf\""), content.CodeSyntax},
 		{"surrogates in UTF-8", with("\"x\":\"\xed\xa0\x80\""), content.CodeSyntax},
-		{"a name that is not UTF-8", with("\"\xff\":1"), content.CodeSyntax},
+		{"name not in UTF-8", with("\"\xff\":1"), content.CodeSyntax},
 		{"gzip", "\x1f\x8b\x08\x00", content.CodeSyntax},
-		{"NUL behind", plainBody + "\x00", content.CodeSyntax},
-		{"text behind", plainBody + "x", content.CodeSyntax},
-		{"a document behind", plainBody + plainBody, content.CodeSyntax},
-		{"cut", plainBody[:len(plainBody)-1], content.CodeSyntax},
+		{"trailing NUL", plainBody + "\x00", content.CodeSyntax},
+		{"trailing text", plainBody + "x", content.CodeSyntax},
+		{"second document", plainBody + plainBody, content.CodeSyntax},
+		{"truncated", plainBody[:len(plainBody)-1], content.CodeSyntax},
 		{"comment", strings.Replace(plainBody, "{", "{/**/", 1), content.CodeSyntax},
-		{"comma behind", strings.Replace(plainBody, "]}", "],}", 1), content.CodeSyntax},
+		{"trailing comma", strings.Replace(plainBody, "]}", "],}", 1), content.CodeSyntax},
 		{"control character", with("\"x\":\"\n\""), content.CodeSyntax},
 		{"NaN", with(`"temperature":NaN`), content.CodeSyntax},
 		{"leading zero", with(`"top_k":01`), content.CodeSyntax},
-		{"twice", with(`"model":"n"`), content.CodeSyntax},
-		{"twice, escaped", with(`"mod\u0065l":"n"`), content.CodeSyntax},
-		{"twice in a block", withBlocks(`{"type":"text","text":"a","t\u0065xt":"b"}`), content.CodeSyntax},
-		{"twice in a block that is not known", withBlocks(`{"type":"y","z":[{"a":1,"a":1}]}`), content.CodeSyntax},
-		{"twice in free JSON", withInput(`{"a":{"b":1,"c":[],"\u0062":2}}`), content.CodeSyntax},
-		{"twice among many", withInput(`{` + numbered(`"n#":1`, 1000) + `,"n\u0031":1}`), content.CodeSyntax},
-		{"twice in a schema", with(`"tools":[{"name":"t","input_schema":{"type":"object","type":"object"}}]`), content.CodeSyntax},
-		{"once in each of two objects", withInput(`[{"a":1},{"a":1}]`), ""},
-		{"half a pair", with(`"x":"\ud83d"`), content.CodeSyntax},
-		{"the other half", with(`"x":"\ude00"`), content.CodeSyntax},
-		{"halves in the wrong order", with(`"x":"\ude00\ud83d"`), content.CodeSyntax},
-		{"half a pair in free JSON", withInput(`"\ud83dx"`), content.CodeSyntax},
-		{"half a pair in a name", withInput(`{"\ud83d":1}`), content.CodeSyntax},
-		{"a pair", withInput(`"\ud83d\ude00"`), ""},
-		{"deep", deep(255), ""},
+		{"duplicate name", with(`"model":"n"`), content.CodeSyntax},
+		{"duplicate name, escaped", with(`"mod\u0065l":"n"`), content.CodeSyntax},
+		{"duplicate name in a block", withBlocks(`{"type":"text","text":"a","t\u0065xt":"b"}`), content.CodeSyntax},
+		{"duplicate name in an unknown block", withBlocks(`{"type":"y","z":[{"a":1,"a":1}]}`), content.CodeSyntax},
+		{"duplicate name in free JSON", withInput(`{"a":{"b":1,"c":[],"\u0062":2}}`), content.CodeSyntax},
+		{"duplicate name among many", withInput(`{` + numbered(`"n#":1`, 1000) + `,"n\u0031":1}`), content.CodeSyntax},
+		{"duplicate name in a schema", with(`"tools":[{"name":"t","input_schema":{"type":"object","type":"object"}}]`), content.CodeSyntax},
+		{"same name in two objects", withInput(`[{"a":1},{"a":1}]`), ""},
+		{"high surrogate only", with(`"x":"\ud83d"`), content.CodeSyntax},
+		{"low surrogate only", with(`"x":"\ude00"`), content.CodeSyntax},
+		{"surrogates in wrong order", with(`"x":"\ude00\ud83d"`), content.CodeSyntax},
+		{"high surrogate in free JSON", withInput(`"\ud83dx"`), content.CodeSyntax},
+		{"high surrogate in a name", withInput(`{"\ud83d":1}`), content.CodeSyntax},
+		{"surrogate pair", withInput(`"\ud83d\ude00"`), ""},
+		{"maximum depth", deep(255), ""},
 		{"too deep", deep(256), content.CodeLimit},
-		{"many values", zeros(1_000_000 - 8), ""},
+		{"maximum number of values", zeros(1_000_000 - 8), ""},
 		{"too many values", zeros(1_000_000 - 7), content.CodeLimit},
-		{"no object", `[]`, content.CodeType},
+		{"not an object", `[]`, content.CodeType},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := ParseRequest([]byte(tt.body))
@@ -86,7 +86,7 @@ func TestBodyRefused(t *testing.T) {
 			case tt.code == "" && (err != nil || r == nil):
 				t.Errorf("refused: %v", err)
 			case tt.code != "" && (len(list) != 1 || list[0].Code != tt.code || list[0].Path != ""):
-				t.Errorf("got %v, want one fault with the code %s", err, tt.code)
+				t.Errorf("got %v, want one violation with code %s", err, tt.code)
 			case tt.code == content.CodeSyntax || tt.code == content.CodeLimit:
 				if r != nil || !strings.Contains(list[0].Text, "line ") {
 					t.Errorf("got %v and %v", r, err)
@@ -96,8 +96,8 @@ func TestBodyRefused(t *testing.T) {
 	}
 }
 
-// Names that a laxer reader would take for known ones are faults in the API's
-// own objects, and nothing in free JSON.
+// Names that a lenient parser could confuse with known ones are violations in the
+// format's objects, but not in free JSON.
 func TestLookAlikes(t *testing.T) {
 	names := []string{"%", "^", `\u0000`, `\u0000x`}
 	for _, tt := range []struct{ name, body, path string }{
@@ -143,13 +143,13 @@ func TestLookAlikes(t *testing.T) {
 	}
 }
 
-// Whole numbers are read without floats in between; nothing is expanded.
+// Integers are parsed without conversion to floats, and exponents are not expanded.
 func TestNumbers(t *testing.T) {
 	long := strings.Repeat("9", 100_000)
 	for _, tt := range []struct {
 		member, number string
 		code           content.Code
-		encoded        string // if it is not number
+		encoded        string // if not the same as number
 	}{
 		{"top_k", "9223372036854775807", "", ""},
 		{"top_k", "9007199254740993", "", ""},
@@ -191,9 +191,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Free JSON reaches the upstream byte for byte, and the encoder too. As a schema
-// of answers it has to forbid other members: the vendor refuses one that does
-// not, and so the encoder would say it in other words.
+// The upstream and the encoder get free JSON unchanged. As a response schema it must
+// refuse additional properties, because the encoder changes other schemas.
 func TestFreeJSONArrives(t *testing.T) {
 	free := "{\"z\" : 1.50,\n \"a\":[ 1e400 , -0,\t" + strings.Repeat("8", 100_000) + `],"\u0061b":"\/\ud83d\ude00\u0041","":{} ,"type":"object","additionalProperties": false}`
 	body := `{"model":"m","max_tokens":9,"output_config":{"format":{"type":"json_schema","schema":` + free + `}},` +
@@ -233,15 +232,15 @@ func TestFreeJSONArrives(t *testing.T) {
 	back, losses := RequestFromUpstream(n.Clone())
 	again, err := back.AppendJSON(nil)
 	if err != nil || len(losses) > 0 || strings.Count(string(again), free) != 9 {
-		t.Errorf("written again: %v, %v, %d of 9", losses, err, strings.Count(string(again), free))
+		t.Errorf("second encoding: %v, %v, %d of 9", losses, err, strings.Count(string(again), free))
 	}
 }
 
-// The public corpus, as free JSON in an otherwise good request.
+// The public corpus as free JSON in a valid request.
 func TestSuiteAsInput(t *testing.T) {
 	files, _ := filepath.Glob("../../shared/corpus/JSONTestSuite/test_*/*.json")
 	if len(files) == 0 {
-		t.Skip("the corpus is not here")
+		t.Skip("the corpus is missing")
 	}
 	good := 0
 	for _, file := range files {
@@ -249,7 +248,7 @@ func TestSuiteAsInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What stands around it takes some of the depth.
+		// The enclosing request uses some of the depth.
 		want := jsonwire.Valid(string(text), jsonwire.Limits{Depth: 256 - 6}) == nil
 		r, err := ParseRequest([]byte(withInput(string(text))))
 		if got := err == nil; got != want {
@@ -275,8 +274,7 @@ func TestSuiteAsInput(t *testing.T) {
 	}
 }
 
-// headers has one whole file of each type that is recognised, no longer than
-// its header.
+// headers holds the shortest valid file of each supported type.
 var headers = map[string]string{
 	"image/png": "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x00\x02\x00\x00\x00\x03\x08\x02\x00\x00\x00abcd",
 	"image/jpeg": "\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00" +
@@ -286,7 +284,7 @@ var headers = map[string]string{
 	"application/pdf": "%PDF-1.7\n",
 }
 
-// inResultOf puts a block into the result of a call.
+// inResultOf returns a request with a block in a tool result.
 func inResultOf(block string) string {
 	return strings.Replace(withInput("1"), `"content":"done"`, `"content":[`+block+`]`, 1)
 }
@@ -300,7 +298,8 @@ func fileBlock(mediaType, data string) string {
 		base64.StdEncoding.EncodeToString([]byte(data)) + `"}}`
 }
 
-// Every type under every label, in messages and in results of tools.
+// TestMediaLabels declares each type as each other type, in messages and in tool
+// results.
 func TestMediaLabels(t *testing.T) {
 	labels := []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
 	odd := []string{"image/jpg", "image/PNG", "image/png; a=b", "image/svg+xml", "image/heic", "text/plain", "application/json", " image/png"}
@@ -321,12 +320,12 @@ func TestMediaLabels(t *testing.T) {
 	}
 }
 
-// A file that is cut within its header is refused, and so is one of no bytes.
+// Validate refuses files with a truncated header and empty files.
 func TestMediaCut(t *testing.T) {
 	for mediaType, data := range headers {
 		whole := len(data)
 		if mediaType == "application/pdf" {
-			whole = len("%PDF-") // it is not opened
+			whole = len("%PDF-") // Validate does not parse PDFs
 		}
 		for n := range len(data) + 1 {
 			err := parseValidate(withBlocks(fileBlock(mediaType, data[:n])))
@@ -337,7 +336,7 @@ func TestMediaCut(t *testing.T) {
 	}
 }
 
-// Some writers of JSON escape every slash.
+// Some JSON encoders escape every slash.
 func TestBase64Escaped(t *testing.T) {
 	data := base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n" + strings.Repeat("\xff\xff\xff", 2000)))
 	for _, d := range []string{data[:12] + "////", data} {
@@ -349,7 +348,7 @@ func TestBase64Escaped(t *testing.T) {
 			}
 			got := r.Upstream().Turns[0].Parts[0].(*content.Document).Source.(*content.Base64).Data
 			if got != d {
-				t.Errorf("%.60q arrives as %.60q", escaped, got)
+				t.Errorf("%.60q is parsed as %.60q", escaped, got)
 			}
 			if _, err := (&content.Base64{Data: got}).Bytes(); err != nil {
 				t.Error(err)
@@ -358,6 +357,6 @@ func TestBase64Escaped(t *testing.T) {
 	}
 	bad := strings.Replace(withBlocks(fileBlock("application/pdf", "")), `"data":""`, `"data":"JVBERi0x\n"`, 1)
 	if err := parseValidate(bad); err == nil {
-		t.Error("a line break in base64 was taken")
+		t.Error("a line break in base64 was accepted")
 	}
 }

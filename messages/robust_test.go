@@ -54,7 +54,7 @@ func TestPings(t *testing.T) {
 	})
 }
 
-// TestLimits checks the limits of time, for streams and whole replies.
+// TestLimits checks the timeouts, for streams and whole responses.
 func TestLimits(t *testing.T) {
 	wait := func(c context.Context) error { <-c.Done(); return context.Cause(c) }
 	for _, tt := range []struct {
@@ -64,7 +64,7 @@ func TestLimits(t *testing.T) {
 		times upstream.Timeouts
 	}{
 		{"first byte", func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			_ = w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossHint}}) // is no event of the answer's
+			_ = w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossHint}}) // is not an event of the response
 			return wait(c)
 		}, 10 * time.Minute, upstream.Timeouts{}},
 		{"silence", func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -110,7 +110,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestSlowReader floods a client that reads nothing.
+// TestSlowReader writes without end to a client that does not read.
 func TestSlowReader(t *testing.T) {
 	taken, failed := 0, time.Time{}
 	piece := strings.Repeat("x", 1<<10)
@@ -137,7 +137,7 @@ func TestSlowReader(t *testing.T) {
 		synctest.Wait()
 		formattest.Took(t, "giving up", failed.Sub(start), 30*time.Second, 2*time.Second)
 		if taken > 16 {
-			t.Errorf("%d KB were taken for a client that reads nothing", taken)
+			t.Errorf("%d KB were accepted for a client that does not read", taken)
 		}
 		if r := seen.one(t); r.Err == nil {
 			t.Errorf("report: %+v", r)
@@ -145,8 +145,8 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// TestSlowButSteady checks that a client that reads slowly for long is not cut
-// off, and gets everything.
+// TestSlowButSteady checks that a client that reads slowly for a long time gets the
+// whole response.
 func TestSlowButSteady(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		for range 100 {
@@ -177,7 +177,8 @@ func TestSlowButSteady(t *testing.T) {
 	})
 }
 
-// TestClientLeaves checks that the upstream hears of it at once, at each stage.
+// TestClientLeaves checks that the context of the upstream ends immediately when the
+// client disconnects.
 func TestClientLeaves(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -185,8 +186,8 @@ func TestClientLeaves(t *testing.T) {
 		early bool // before the first byte
 	}{
 		{"plain", smallBody, true},
-		{"stream, before", streamBody, true},
-		{"stream, within", streamBody, false},
+		{"stream, before the first event", streamBody, true},
+		{"stream, after the first event", streamBody, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var ended time.Time
@@ -225,9 +226,9 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// TestDeaf checks that an upstream that ignores its context does not hold up
+// TestUnresponsiveUpstream checks that an upstream that ignores its context does not delay
 // the handler, and that its request stays in the budget until it returns.
-func TestDeaf(t *testing.T) {
+func TestUnresponsiveUpstream(t *testing.T) {
 	for _, body := range []string{smallBody, streamBody} {
 		var late error
 		up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -244,7 +245,7 @@ func TestDeaf(t *testing.T) {
 			_, answer := p.mustSend(t, body)
 			formattest.Took(t, "giving up", time.Since(start), 5*time.Minute, 3*time.Second)
 			if !strings.Contains(answer, "timeout_error") {
-				t.Errorf("answer: %s", answer)
+				t.Errorf("response: %s", answer)
 			}
 			seen.one(t)
 			if n, bytes := o.Budget.InFlight(); n != 1 || bytes != int64(len(body)) {
@@ -253,7 +254,7 @@ func TestDeaf(t *testing.T) {
 			time.Sleep(time.Hour)
 			synctest.Wait()
 			if n, bytes := o.Budget.InFlight(); n != 0 || bytes != 0 {
-				t.Errorf("in flight at last: %d, %d bytes", n, bytes)
+				t.Errorf("in flight at the end: %d, %d bytes", n, bytes)
 			}
 			if late == nil {
 				t.Error("what came late was taken")
@@ -262,19 +263,19 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// TestPanics checks that a panic at any stage ends the answer and nothing else.
+// TestPanics checks that a panic at any stage ends only the response.
 func TestPanics(t *testing.T) {
 	text := func(w *upstream.Writer) { _ = w.Text("a") }
 	for _, tt := range []struct {
 		name string
 		up   upstream.Func
 	}{
-		{"at once", func(context.Context, *upstream.Request, *upstream.Writer) error { panic("secret") }},
+		{"immediately", func(context.Context, *upstream.Request, *upstream.Writer) error { panic("secret") }},
 		{"nil", func(context.Context, *upstream.Request, *upstream.Writer) error { panic(nil) }},
 		{"goexit", func(context.Context, *upstream.Request, *upstream.Writer) error { runtime.Goexit(); return nil }},
 		{"abort", func(context.Context, *upstream.Request, *upstream.Writer) error { panic(http.ErrAbortHandler) }},
 		{"after text", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { text(w); panic("secret") }},
-		{"in a call", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		{"in a tool call", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			_ = w.ToolCall("a", "b").Input("{")
 			panic(errors.New("secret"))
 		}},
@@ -296,7 +297,7 @@ func TestPanics(t *testing.T) {
 				inBubble(t, tt.up, o, func(t *testing.T, p *pipeServer) {
 					res, answer := p.mustSend(t, body)
 					if !strings.Contains(answer, `"api_error"`) || strings.Contains(answer, "secret") {
-						t.Errorf("answer: %s", answer)
+						t.Errorf("response: %s", answer)
 					}
 					if res.StatusCode == 200 {
 						mustEnd(t, answer)

@@ -20,7 +20,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// moody is an upstream that does what the model's name says.
+// moody is an upstream with a behaviour that the model name selects.
 func moody(c context.Context, r *upstream.Request, w *upstream.Writer) error {
 	switch r.Model {
 	case "fails":
@@ -41,7 +41,7 @@ func moody(c context.Context, r *upstream.Request, w *upstream.Writer) error {
 				return err
 			}
 		}
-	case "deaf":
+	case "unresponsive":
 		_ = w.Text("a")
 		time.Sleep(100 * time.Millisecond)
 		_ = w.Text("late")
@@ -63,8 +63,8 @@ func moody(c context.Context, r *upstream.Request, w *upstream.Writer) error {
 	return w.Usage(content.Usage{Output: 20})
 }
 
-// A visit is what one client does. want is the status of its answer, 0 if it
-// does not stay for one.
+// A visit is the behaviour of one client. want is the status of its response, 0 if it
+// does not wait for one.
 type visit struct {
 	name string
 	body string
@@ -92,7 +92,7 @@ func visits() []visit {
 		for _, v := range []visit{
 			{name: "m", want: 200}, {name: "calls", want: 200}, {name: "loses", want: 200}, {name: "fails", want: 500},
 			{name: "fails-late", want: late}, {name: "waits", stay: 5 * time.Millisecond}, {name: "waits"},
-			{name: "floods", stay: 5 * time.Millisecond}, {name: "deaf", stay: time.Millisecond}, {name: "m"},
+			{name: "floods", stay: 5 * time.Millisecond}, {name: "unresponsive", stay: time.Millisecond}, {name: "m"},
 		} {
 			v.body = asking(v.name, stream)
 			list = append(list, v)
@@ -113,7 +113,7 @@ func visits() []visit {
 	)
 }
 
-// pay makes a visit.
+// pay performs a visit.
 func (v *visit) pay(addr string, reset bool) error {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -147,7 +147,7 @@ func (v *visit) pay(addr string, reset bool) error {
 	return nil
 }
 
-// held is what a process holds.
+// held counts the resources of a process.
 type held struct {
 	goroutines, files int
 	heap              uint64
@@ -162,8 +162,8 @@ func holds() held {
 	return held{runtime.NumGoroutine(), len(files), m.HeapAlloc}
 }
 
-// TestSoak has good and bad clients visit one server side by side, and checks
-// that it holds then what it held before.
+// TestSoak runs valid and invalid clients concurrently against one server, and
+// checks that the server then holds the same resources as before.
 func TestSoak(t *testing.T) {
 	rounds := 80
 	if testing.Short() {
@@ -218,13 +218,13 @@ func TestSoak(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if most := (rounds + 2) * len(list); reports > most || reports < most/2 {
-		t.Errorf("%d reports of %d visits", reports, most)
+	if total := (rounds + 2) * len(list); reports > total || reports < total/2 {
+		t.Errorf("%d reports of %d visits", reports, total)
 	}
 }
 
-// TestSharedBudget checks that handlers which share a budget share it, and that
-// an upstream that is left behind keeps its bytes until it returns.
+// TestSharedBudget checks that several handlers can share a budget, and that
+// an abandoned upstream keeps its bytes until it returns.
 func TestSharedBudget(t *testing.T) {
 	for name, budget := range map[string]*upstream.Budget{
 		"requests": {Requests: 1}, "bytes": {Bytes: int64(len(smallBody)) + 10},
@@ -234,7 +234,7 @@ func TestSharedBudget(t *testing.T) {
 			inside, on, out := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			one := NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 				close(inside)
-				<-on // deaf
+				<-on // unresponsive
 				defer close(out)
 				return nil
 			}), &Options{HandlerOptions: serving})

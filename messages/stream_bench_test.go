@@ -15,8 +15,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// BenchmarkStreamEvent encodes one event after another. V is what
-// gjson.ValidBytes takes for the data of the event that comes out.
+// BenchmarkStreamEvent encodes events. V is the time of gjson.ValidBytes for the data of the
+// encoded event.
 func BenchmarkStreamEvent(b *testing.B) {
 	for _, bb := range []struct {
 		name  string
@@ -50,13 +50,13 @@ func BenchmarkStreamEvent(b *testing.B) {
 	}
 }
 
-// BenchmarkCall encodes a call with 200 pieces of arguments, all of which are
-// judged at its end. V is what gjson.Valid takes for the data of its events.
+// BenchmarkCall encodes a tool call with 200 deltas of arguments, which are validated at the
+// end. V is the time of gjson.Valid for the data of its events.
 func BenchmarkCall(b *testing.B) {
 	batch := make([]upstream.Event, 1)
 	var out []byte
-	events := append([]upstream.Event{opens(0, callNamed("f")), argues(0, `{"text": "`)}, slices.Repeat([]upstream.Event{argues(0, "and then the f")}, 198)...)
-	events = append(events, argues(0, `"}`), closes(0), ended(content.StopToolUse))
+	events := append([]upstream.Event{openEvent(0, namedCall("f")), inputEvent(0, `{"text": "`)}, slices.Repeat([]upstream.Event{inputEvent(0, "and then the f")}, 198)...)
+	events = append(events, inputEvent(0, `"}`), closeEvent(0), stopEvent(content.StopToolUse))
 	run := func(each func([]byte)) {
 		s := newStream("req_1", "msg_1", "m", nil)
 		for _, batch[0] = range events {
@@ -80,7 +80,7 @@ func BenchmarkHandlerEvent(b *testing.B) {
 	formattest.BenchmarkEvents(b, func(up upstream.Upstream) http.Handler { return NewHandler(up, nil) }, post(streamBody))
 }
 
-// BenchmarkHandlerRequest is what a small request costs, plain and streamed.
+// BenchmarkHandlerRequest measures a small request, whole and streamed.
 func BenchmarkHandlerRequest(b *testing.B) {
 	for name, body := range map[string]string{"plain": smallBody, "stream": streamBody} {
 		b.Run(name, func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// FuzzAnswer makes an answer of bytes: whatever an upstream writes, the stream
-// is grammatical, and a plain reply has the same blocks.
+// FuzzAnswer makes responses from bytes. For all events of an upstream, the stream follows the
+// grammar, and a whole response has the same blocks.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte("tab\xf0tt\x9fxy"), "}")
 	f.Add([]byte("ciIicIqpPs"), `{"a":"\`)
@@ -41,7 +41,7 @@ func FuzzAnswer(f *testing.F) {
 				case 'q':
 					if len(calls) > 0 {
 						_ = calls[0].Close()
-						calls = calls[1:] // more of its input would be a mistake
+						calls = calls[1:] // more input would be an error of the test
 					}
 				case 'm':
 					return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
@@ -75,17 +75,17 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, doc)
 		}
-		went := false // a broken call
+		sentBroken := false // a broken call was sent
 		for i, l := range sent {
-			if l.Reason == unsaidSent.Reason {
-				went, sent[i] = true, unsaidInput.At(l.Path)
+			if l.Reason == lossSentCall.Reason {
+				sentBroken, sent[i] = true, lossBrokenCall.At(l.Path)
 			}
 		}
-		if diff := cmp.Diff(callsLost(lost), callsLost(sent)); diff != "" {
-			t.Errorf("broken calls (-reply +stream):\n%s", diff)
+		if diff := cmp.Diff(lostCalls(lost), lostCalls(sent)); diff != "" {
+			t.Errorf("broken calls (-whole +stream):\n%s", diff)
 		}
-		if went {
-			return // a client may make more of its arguments than we vouch for
+		if sentBroken {
+			return // clients may interpret such arguments in another way
 		}
 		if diff := cmp.Diff(a.message["content"], got["content"]); diff != "" {
 			t.Errorf("(-stream +reply):\n%s", diff)
@@ -93,10 +93,10 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// callsLost returns where broken calls were.
-func callsLost(lost []content.Loss) (paths []string) {
+// lostCalls returns the positions of broken calls.
+func lostCalls(lost []content.Loss) (paths []string) {
 	for _, l := range lost {
-		if l.Reason == unsaidInput.Reason || l.Reason == unsaidName.Reason {
+		if l.Reason == lossBrokenCall.Reason || l.Reason == lossNamelessCall.Reason {
 			paths = append(paths, l.Path)
 		}
 	}

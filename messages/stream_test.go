@@ -3,20 +3,22 @@ package messages
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/floor"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
-// drive runs an upstream into a stream encoder, as a handler would.
+// drive runs an upstream into a stream encoder, as a handler does.
 func drive(t *testing.T, up upstream.Func) (stream string, lost []content.Loss) {
 	t.Helper()
 	s := newStream("req_1", "msg_1", "asked", nil)
@@ -34,10 +36,10 @@ func drive(t *testing.T, up upstream.Func) (stream string, lost []content.Loss) 
 	return string(out), append(lost, s.Losses()...)
 }
 
-// answers are upstreams that say everything there is. A plain reply to each is
-// what a client accumulates from the stream, without the calls that were sent as
-// they came and are broken.
-var answers = []struct {
+// responseCases are upstreams that use every kind of content. A whole response to each is equal to
+// the message that a client accumulates from the stream, except for tool calls that were
+// sent before their arguments broke.
+var responseCases = []struct {
 	name   string
 	up     upstream.Func
 	losses []string // severity and path
@@ -158,9 +160,9 @@ var answers = []struct {
 	}},
 }
 
-// TestReplyIsStream checks that a plain reply is the stream collected.
-func TestReplyIsStream(t *testing.T) {
-	for _, tt := range answers {
+// TestResponseIsStream checks that a whole response is equal to the accumulated stream.
+func TestResponseIsStream(t *testing.T) {
+	for _, tt := range responseCases {
 		t.Run(tt.name, func(t *testing.T) {
 			stream, lost := drive(t, tt.up)
 			a, err := accumulate(stream)
@@ -188,7 +190,7 @@ func TestReplyIsStream(t *testing.T) {
 			}
 			a.message["content"] = a.made()
 			if diff := cmp.Diff(a.message, got); diff != "" {
-				t.Errorf("reply differs from the stream (-stream +reply):\n%s", diff)
+				t.Errorf("whole response differs from the stream (-stream +whole):\n%s", diff)
 			}
 			for _, lost := range [][]content.Loss{lost, lost2} {
 				if diff := cmp.Diff(tt.losses, lossNames(lost)); diff != "" {
@@ -199,7 +201,7 @@ func TestReplyIsStream(t *testing.T) {
 	}
 }
 
-// lossNames returns severities and paths, each once, sorted.
+// lossNames returns severities and paths, sorted and without duplicates.
 func lossNames(lost []content.Loss) []string {
 	var names []string
 	for _, l := range lost {
@@ -266,7 +268,7 @@ func TestStreamFailure(t *testing.T) {
 		kind string
 		text string
 	}{
-		{"before anything", func(context.Context, *upstream.Request, *upstream.Writer) error {
+		{"before the start", func(context.Context, *upstream.Request, *upstream.Writer) error {
 			return &upstream.Error{Code: upstream.CodeRateLimit, Text: "slow\ndown"}
 		}, "rate_limit_error", "slow down"},
 		{"midway", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -290,13 +292,13 @@ func TestStreamFailure(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if strings.Contains(stream, "secret") {
-				t.Error("the cause got out")
+				t.Error("the client receives the cause")
 			}
 		})
 	}
 }
 
-func TestStopWords(t *testing.T) {
+func TestStopFields(t *testing.T) {
 	explained := func(s string) string { return `{"type":"refusal","category":null,"explanation":` + s + `}` }
 	for _, tt := range []struct {
 		stop          upstream.Stop
@@ -311,18 +313,18 @@ func TestStopWords(t *testing.T) {
 		{upstream.Stop{Reason: content.StopPause}, "pause_turn", ""},
 		{upstream.Stop{Reason: content.StopCompaction}, "compaction", ""},
 		{upstream.Stop{Reason: content.StopRefusal}, "refusal", explained("null")},
-		{upstream.Stop{Reason: content.StopSafety, Format: "other", RawReason: "SAFETY", Details: "{}"}, "refusal", explained(`"A content filter stopped the answer."`)},
-		{upstream.Stop{Reason: content.StopRecitation}, "refusal", explained(`"The answer repeated protected text."`)},
+		{upstream.Stop{Reason: content.StopSafety, Format: "other", RawReason: "SAFETY", Details: "{}"}, "refusal", explained(`"A content filter stopped the response."`)},
+		{upstream.Stop{Reason: content.StopRecitation}, "refusal", explained(`"The response repeated protected text."`)},
 		{upstream.Stop{Reason: content.StopMalformedCall}, "malformed_tool_use", ""},
 		{upstream.Stop{Reason: content.StopOther, Format: "other", RawReason: "STOP"}, "other", ""},
 		{upstream.Stop{Reason: "of a later version"}, "other", ""},
 		{upstream.Stop{Reason: content.StopOther, Format: Format, RawReason: "brand_new", Details: `{"a":1}`}, "brand_new", `{"a":1}`},
 	} {
-		a := answer{stop: tt.stop}
+		a := responseInfo{stop: tt.stop}
 		if tt.stop.Reason == content.StopToolUse {
 			a.calls = 1
 		}
-		word, _, details := a.stopWords(func(string, *loss.Rule) {})
+		word, _, details := a.stopFields(func(string, *loss.Rule) {})
 		if word != tt.word || details != tt.details {
 			t.Errorf("%+v: got %s %s, want %s %s", tt.stop, word, details, tt.word, tt.details)
 		}
@@ -348,7 +350,7 @@ func TestStreamAllocates(t *testing.T) {
 	}
 }
 
-// blocksOpen opens a text, a call and a thought.
+// blocksOpen opens a text, a tool call and thinking.
 func blocksOpen() []upstream.Event {
 	return []upstream.Event{
 		{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{}},
@@ -357,8 +359,8 @@ func blocksOpen() []upstream.Event {
 	}
 }
 
-// TestStartUsage checks the prompt's tokens in message_start: what the upstream
-// counted so far, else an estimate. The end has the true counts.
+// TestStartUsage checks the tokens of the prompt in message_start: the count of the upstream
+// so far, or else an estimate. The end has the final counts.
 func TestStartUsage(t *testing.T) {
 	counted := content.Usage{Input: 20, CacheRead: 7, Output: 3}
 	for _, tt := range []struct {
@@ -386,12 +388,314 @@ func TestStartUsage(t *testing.T) {
 			start, rest, _ := strings.Cut(w.Body.String(), "\n\n")
 			_, end, _ := strings.Cut(rest, "event: message_delta")
 			if !strings.Contains(start, want) {
-				t.Errorf("message_start has not %s: %s", want, start)
+				t.Errorf("message_start does not contain %s: %s", want, start)
 			}
 			const total = `"usage":{"input_tokens":20,"cache_creation_input_tokens":0,"cache_read_input_tokens":7,`
 			if !strings.Contains(end, total) {
-				t.Errorf("message_delta has not %s: %s", total, end)
+				t.Errorf("message_delta does not contain %s: %s", total, end)
 			}
+		})
+	}
+}
+
+// pieces are events of a vendor. Two of them are unknown in this format: one between blocks
+// and one about a block.
+func pieces() []*upstream.Frame {
+	list := vendorFrames()[:1]
+	for _, f := range []*upstream.Frame{
+		{Name: "content_block_start", Data: `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":null}}`,
+			Events: []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}}},
+		{Name: "content_block_delta", Data: moodData,
+			Events: []upstream.Event{{Kind: upstream.EventBlockExtra, Text: "content_block_delta", Extra: mkExtra(moodData)}}},
+		{Name: "news", Data: newsData, Events: []upstream.Event{{Kind: upstream.EventExtra, Text: "news", Extra: mkExtra(newsData)}}},
+		{Name: "content_block_stop", Data: `{"type":"content_block_stop","index":0}`,
+			Events: []upstream.Event{{Kind: upstream.EventClose}}},
+	} {
+		f.Format = Format
+		list = append(list, f)
+	}
+	return list
+}
+
+const (
+	moodData = `{"type":"content_block_delta", "index":0,"delta":{"type":"mood_delta","mood":"good"},"at":1.50}`
+	newsData = `{"type":"news", "of":{"the":"day"},"index":0}`
+)
+
+// sendPieces sends the pieces through middleware, which may open a block before the first one.
+func sendPieces(frames []*upstream.Frame, first bool) upstream.Func {
+	return func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
+		for _, f := range frames {
+			if f.Name == "content_block_start" && first {
+				if err := w.Part(&content.Text{Text: "first"}); err != nil {
+					return err
+				}
+			}
+			if err := w.Frame(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// TestUnknownDeltaOfMovedBlock checks that an unknown delta gets the index of its block on the
+// wire if an earlier block is not sent.
+func TestUnknownDeltaOfMovedBlock(t *testing.T) {
+	stream, lost := drive(t, func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Part(&content.Image{Source: &content.URL{URL: "https://a.example"}})
+		for _, f := range pieces()[1:] {
+			f.Data = strings.Replace(f.Data, `"index":0`, `"index":1`, 1)
+			for i := range f.Events {
+				f.Events[i].Block = 1
+			}
+			if err := w.Frame(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if _, err := accumulate(stream); err != nil || len(lost) != 1 || !strings.Contains(stream, `"index":0,"delta":{"type":"mood_delta"`) {
+		t.Errorf("%v, lost %v\n%s", err, lost, stream)
+	}
+}
+
+// TestUnknownEvents checks that unknown events and deltas reach the client unchanged, except
+// for the index of the block. An unknown event never changes the message.
+func TestUnknownEvents(t *testing.T) {
+	unframed := pieces()
+	for _, f := range unframed {
+		f.Format = "" // as for a deviating frame
+	}
+	for _, tt := range []struct {
+		name       string
+		up         upstream.Func
+		mood, news string
+	}{
+		{"untouched", sendPieces(pieces(), false), moodData, newsData},
+		{"encoded", sendPieces(unframed, false), strings.ReplaceAll(moodData, " ", ""), strings.ReplaceAll(newsData, " ", "")},
+		{"after another block", sendPieces(pieces(), true),
+			strings.ReplaceAll(strings.Replace(moodData, `"index":0`, `"index":1`, 1), " ", ""), newsData},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			stream, lost := drive(t, tt.up)
+			a, err := accumulate(stream)
+			if err != nil || len(lost) > 0 {
+				t.Fatalf("%v, lost %v\n%s", err, lost, stream)
+			}
+			for _, want := range []string{"event: content_block_delta\ndata: " + tt.mood + "\n\n", "event: news\ndata: " + tt.news + "\n\n"} {
+				if !strings.Contains(stream, want) {
+					t.Errorf("want %s in\n%s", want, stream)
+				}
+			}
+			_, delta, _ := strings.Cut(stream, "event: message_delta")
+			if strings.Contains(delta, "the") || strings.Contains(delta, "mood") || a.message["of"] != nil {
+				t.Errorf("the message contains it:\n%s", delta)
+			}
+		})
+	}
+}
+
+// TestInvalidEvents checks that events that would break the stream are dropped and reported.
+func TestInvalidEvents(t *testing.T) {
+	for name, e := range map[string]upstream.Event{
+		"line break":            {Kind: upstream.EventExtra, Text: "a\nb", Extra: mkExtra(`{"type":"a"}`)},
+		"known":                 {Kind: upstream.EventExtra, Text: "message_stop", Extra: mkExtra(`{"type":"message_stop"}`)},
+		"ping":                  {Kind: upstream.EventExtra, Text: "ping", Extra: mkExtra(`{"type":"ping"}`)},
+		"not an object":         {Kind: upstream.EventExtra, Text: "news", Extra: mkExtra(`[1]`)},
+		"invalid JSON":          {Kind: upstream.EventExtra, Text: "news", Extra: mkExtra("{\"a\":\n\n")},
+		"nothing":               {Kind: upstream.EventExtra, Text: "news"},
+		"another format":        {Kind: upstream.EventExtra, Text: "news", Extra: &content.Extra{Format: "other", JSON: "{}"}},
+		"delta, invalid JSON":   {Kind: upstream.EventBlockExtra, Text: "content_block_delta", Extra: mkExtra("{\"a\":\n\n")},
+		"delta, other":          {Kind: upstream.EventBlockExtra, Text: "content_block_delta", Extra: &content.Extra{Format: "other", JSON: "{}"}},
+		"delta, members":        {Kind: upstream.EventBlockExtra, Extra: mkExtra(`{"a":1}`)},
+		"delta, no delta":       {Kind: upstream.EventBlockExtra, Text: "message_delta", Extra: mkExtra(`{"a":1}`)},
+		"delta without a block": {Kind: upstream.EventBlockExtra, Block: 8, Text: "content_block_delta", Extra: mkExtra(`{"a":1}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stream, lost := drive(t, func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
+				_ = w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}})
+				return w.Send([]upstream.Event{e})
+			})
+			if _, err := accumulate(stream); err != nil {
+				t.Fatalf("%v\n%s", err, stream)
+			}
+			plain, _ := drive(t, func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
+				return w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}})
+			})
+			reported := len(lost) == 1 || e.Block == 8 // the loss of the Writer is not that of the encoder
+			if !reported || stream != plain {
+				t.Errorf("lost %v\n%s", lost, stream)
+			}
+		})
+	}
+}
+
+// TestUsageMembers checks that members without a field in the inner objects of usage are kept in
+// their places.
+func TestUsageMembers(t *testing.T) {
+	const usage = `{"input_tokens":1,"cache_creation_input_tokens":5,"cache_read_input_tokens":0,` +
+		`"cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":3,"ephemeral_1d_input_tokens":4},` +
+		`"output_tokens":7,"output_tokens_details":{"thinking_tokens":6,"drawing_tokens":1},` +
+		`"server_tool_use":null,"service_tier":"standard","inference_geo":null,"speed":null,"thinking_tokens":99}`
+	body := `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"end_turn",` +
+		`"stop_sequence":null,"stop_details":null,"usage":` + usage + `}`
+	f, err := DecodeResponse(body, content.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := upstream.Func(func(_ ctx, _ *upstream.Request, w *upstream.Writer) error { return w.Send(f.Events) })
+	reply, err := upstream.Collect(t.Context(), send, &upstream.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, _ := ResponseFromUpstream(reply)
+	doc, err := res.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := decode([]byte(usage))
+	got, err := decode(doc)
+	if diff := cmp.Diff(any(want), got["usage"]); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestCallIDs checks that tool calls without an id always get the same unique id, and that
+// nonstandard ids are kept.
+func TestCallIDs(t *testing.T) {
+	turns := []content.Turn{
+		{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "toolu_pw3"}, &content.ToolUse{ID: "toolu_pw99999999999999999999"}}},
+		{Role: content.RoleUser, Parts: []content.Part{(*content.ToolResult)(nil), &content.ToolResult{ID: "toolu_pw4"}}},
+	}
+	up := upstream.Func(func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
+		for i, id := range []string{"", "functions.get:0", "toolu_pw7", ""} {
+			f := &upstream.Frame{Format: Format, Name: "content_block_start", Data: `{"verbatim":true}`,
+				Events: []upstream.Event{{Kind: upstream.EventOpen, Block: i, Part: &content.ToolUse{ID: id, Name: "n"}}}}
+			if id != "" {
+				f.Format = ""
+			}
+			if err := w.Frame(f); err != nil {
+				return err
+			}
+			_ = w.Send([]upstream.Event{{Kind: upstream.EventClose, Block: i}})
+		}
+		return nil
+	})
+	want := []string{"toolu_pw5", "functions.get:0", "toolu_pw7", "toolu_pw8"}
+	s := newStream("req_1", "msg_1", "m", turns)
+	var out []byte
+	sink := upstream.SinkFunc(func(es []upstream.Event) error { out = s.Events(out, es); return nil })
+	if err := upstream.Run(t.Context(), up, &upstream.Request{}, sink); err != nil {
+		t.Fatal(err)
+	}
+	a, err := accumulate(string(s.End(out, nil)))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var streamed, plain []string
+	for _, b := range a.message["content"].([]any) {
+		streamed = append(streamed, fmt.Sprint(b.(map[string]any)["id"]))
+	}
+	reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, _ := convertResponse(reply, turns, placement{})
+	for _, p := range res.Content {
+		plain = append(plain, p.(*content.ToolUse).ID)
+	}
+	if diff := cmp.Diff([][]string{want, want}, [][]string{streamed, plain}); diff != "" {
+		t.Errorf("streamed and whole (-want +got):\n%s", diff)
+	}
+}
+
+// wideExtra returns n members.
+func wideExtra(n int, name string) *content.Extra {
+	b := []byte("{")
+	for i := range n {
+		b = codec.AppendName(b, fmt.Sprintf("%s%d", name, i))
+		b = append(b, '1')
+	}
+	return mkExtra(string(append(b, '}')))
+}
+
+// wideResponse has n unknown members at every place that accepts them.
+func wideResponse(n int) upstream.Func {
+	start, usage, stop, delta := wideExtra(n, "a"), wideExtra(n, "b"), wideExtra(n, "c"), wideExtra(n, "d")
+	return func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
+		return w.Send([]upstream.Event{
+			{Kind: upstream.EventStart, Start: &upstream.Start{Extra: start}},
+			{Kind: upstream.EventUsage, Usage: &content.Usage{Extra: usage}},
+			{Kind: upstream.EventOpen, Part: &content.Text{Extra: start}},
+			{Kind: upstream.EventText, Text: "a", Extra: delta},
+			{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd, Extra: stop}},
+		})
+	}
+}
+
+// TestManyMembers checks that very many unknown members are sent. It takes minutes if the
+// members are compared with one another.
+func TestManyMembers(t *testing.T) {
+	const n = 50_000
+	stream, _ := drive(t, wideResponse(n))
+	for _, name := range []string{`"a1`, `"b1`, `"c1`, `"d1`} {
+		if got := strings.Count(stream, name); got < n/10 {
+			t.Errorf("%d members that begin with %s", got, name)
+		}
+	}
+	reply, err := upstream.Collect(t.Context(), wideResponse(n), &upstream.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, _ := ResponseFromUpstream(reply)
+	doc, err := res.AppendJSON(nil)
+	if got := strings.Count(string(doc), "1,"); err != nil || got < 4*n-10 {
+		t.Errorf("%d members in the response, %v", got, err)
+	}
+}
+
+// TestManyExtras checks that the time for each of many single members, and their memory, is
+// limited.
+func TestManyExtras(t *testing.T) {
+	const n = 100_000
+	stream, lost := drive(t, func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
+		for i := range n {
+			e := upstream.Event{Kind: upstream.EventExtra, Extra: mkExtra(fmt.Sprintf(`{"member_%d":1}`, i))}
+			if err := w.Send([]upstream.Event{e}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	got := strings.Count(stream, `"member_`)
+	if got < 1000 || len(stream) > 3<<20 || len(lost) != 1 {
+		t.Errorf("%d members, %d bytes, lost %v", got, len(stream), lost)
+	}
+}
+
+// BenchmarkManyMembers reports V of the encoded document.
+func BenchmarkManyMembers(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			up := wideResponse(n)
+			run := func() []byte {
+				s := newStream("req_1", "msg_1", "m", nil)
+				var out []byte
+				sink := upstream.SinkFunc(func(es []upstream.Event) error { out = s.Events(out, es); return nil })
+				if err := upstream.Run(b.Context(), up, &upstream.Request{}, sink); err != nil {
+					b.Fatal(err)
+				}
+				return s.End(out, nil)
+			}
+			var doc strings.Builder
+			doc.WriteByte('[')
+			for line := range strings.SplitSeq(string(run()), "\n") {
+				if data, ok := strings.CutPrefix(line, "data: "); ok {
+					doc.WriteString(data + ",")
+				}
+			}
+			floor.Run(b, strings.TrimSuffix(doc.String(), ",")+"]", func() { run() })
 		})
 	}
 }

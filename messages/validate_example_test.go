@@ -14,7 +14,7 @@ func ExampleRequest_Validate() {
 	    {"type":"tool_result","tool_use_id":"toolu_1"}]}]}`
 	r, err := messages.ParseRequestString(body)
 	if r == nil {
-		fmt.Println(err) // not JSON at all
+		fmt.Println(err) // not valid JSON
 		return
 	}
 	// Validate repeats the violations that parsing found.

@@ -6,8 +6,8 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 )
 
-// What is lost of a signature is told at a place that the client's body has.
-func TestPathOfSignature(t *testing.T) {
+// TestSignaturePath checks that the path of a signature exists in the document of the client.
+func TestSignaturePath(t *testing.T) {
 	envelopeOf := func(k envelope.Kind) string {
 		data, ok := envelope.Encode("vendor", k, "c2ln")
 		if !ok {
@@ -30,18 +30,18 @@ func TestPathOfSignature(t *testing.T) {
 		"turns.1.parts.4.signature": "messages.1.content.5.data",
 		"turns.1.parts.6.signature": "messages.1.content.6",
 		"turns.1.parts.7.signature": "messages.1.content.7",
-		"turns.1.parts.8.signature": "messages.1.content.8.signature", // of no block
+		"turns.1.parts.8.signature": "messages.1.content.8.signature", // a block without a signature
 		"turns.1.parts.2":           "messages.1.content.2",
-		"parts.0.signature":         "content.0.signature", // the answer's
+		"parts.0.signature":         "content.0.signature", // of the response
 	} {
 		if got := r.Path(neutral); got != want {
-			t.Errorf("%s is told as %s, want %s", neutral, got, want)
+			t.Errorf("%s becomes %s, want %s", neutral, got, want)
 		}
 	}
 }
 
-// A loss of the output's form is reported at the member that the client sent.
-func TestPathOfOutput(t *testing.T) {
+// A loss of the output format has the path of the member that the client sent.
+func TestOutputPath(t *testing.T) {
 	const format = `{"type":"json_schema","schema":{"type":"object"}}`
 	for _, tt := range []struct{ member, output, schema string }{
 		{`"output_config":{"format":` + format + `}`, "output_config", "output_config.format.schema.properties.a"},

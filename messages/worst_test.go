@@ -8,9 +8,8 @@ import (
 	"github.com/polywire/polywire/internal/floor"
 )
 
-// A worst is a family of documents that strangers may think of, each of a size
-// that grows with n. They are as large as one of a handler's bodies may be, or
-// have as many values.
+// A worst is a family of hostile documents with a size that grows with n. They reach
+// the maximum body size of a handler or the maximum number of values.
 type worst struct {
 	name string
 	n    int // the size that is benchmarked
@@ -19,7 +18,7 @@ type worst struct {
 
 const userHead = `{"role":"user","content":`
 
-// many returns a list of n times s, without brackets.
+// many returns n elements s, separated by commas.
 func many(s string, n int) string {
 	if n == 0 {
 		return ""
@@ -27,7 +26,7 @@ func many(s string, n int) string {
 	return strings.Repeat(s+",", n-1) + s
 }
 
-// numbered is many with the number of each in place of #.
+// numbered is many with each # replaced by the index.
 func numbered(s string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -104,7 +103,7 @@ var worsts = []worst{
 		return `{"model":"m","max_tokens":9,"messages":[` + userHead + `"x"}],"tools":[` +
 			numbered(`{"name":"t#","input_schema":{"type":"object"}}`, n) + `]}`
 	}},
-	{"faults", 100_000, func(n int) string {
+	{"violations", 100_000, func(n int) string {
 		return `{"model":"m","max_tokens":9,"messages":[` + many(userHead+`"x"}`, n) + `,` + many("1", n) + `]}`
 	}},
 	{"stop sequences", 100_000, func(n int) string {
@@ -112,7 +111,7 @@ var worsts = []worst{
 	}},
 }
 
-// BenchmarkWorst parses and validates them.
+// BenchmarkWorst parses and validates the worst documents.
 func BenchmarkWorst(b *testing.B) {
 	for _, w := range worsts {
 		b.Run(strings.ReplaceAll(w.name, " ", "-"), func(b *testing.B) {
@@ -122,7 +121,7 @@ func BenchmarkWorst(b *testing.B) {
 	}
 }
 
-// parseValidate does what a handler does with a body.
+// parseValidate parses and validates a body, like a handler.
 func parseValidate(body string) error {
 	r, err := ParseRequestString(body)
 	if r != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// googleStory is how every request of the story is made.
+// googleStory returns the configuration of all requests in the story.
 func googleStory() *genai.GenerateContentConfig {
 	var list []*genai.FunctionDeclaration
 	for _, tool := range toolbox {
@@ -25,7 +25,7 @@ func googleStory() *genai.GenerateContentConfig {
 	}
 }
 
-// storyResults are the parts with what calls brought, files behind them.
+// storyResults returns the parts with tool results, followed by their files.
 func storyResults(list []outcome) (parts []*genai.Part) {
 	var files []*genai.Part
 	for _, o := range list {
@@ -44,8 +44,8 @@ func storyResults(list []outcome) (parts []*genai.Part) {
 	return append(parts, files...)
 }
 
-// Every SDK of content generation holds a whole conversation with every vendor,
-// in the chat that the SDK itself keeps.
+// TestAdaptersGoogle runs a whole conversation between each generateContent SDK
+// and each vendor, in the SDK's own chat.
 func TestAdaptersGoogle(t *testing.T) {
 	everyVendor(t, func(t *testing.T, v vendor) {
 		eachGoogle(t, func(t *testing.T, c googleSDK) {
@@ -83,7 +83,7 @@ func googleTalk(t *testing.T, c googleSDK, v vendor, stream bool) {
 			t.Fatalf("turn %d: %v\nsent: %.2000s", i, err, f.Last().Body)
 		}
 		r := s.report(t)
-		v.nothingLost(t, i, r)
+		v.checkNoLostThinking(t, i, r)
 		wantCounts(t, i, a, r)
 		var calls []string
 		ids, names = nil, nil
@@ -97,13 +97,14 @@ func googleTalk(t *testing.T, c googleSDK, v vendor, stream bool) {
 		}
 		step.wants(t, i, a.said(), calls)
 		if a.finish != genai.FinishReasonStop {
-			t.Errorf("turn %d: ended with %s, want STOP", i, a.finish)
+			t.Errorf("turn %d: finish reason %s, want STOP", i, a.finish)
 		}
 	}
-	v.sound(t, f)
+	v.checkStory(t, f)
 }
 
-// wantCounts checks that the client was told what the host was.
+// wantCounts checks that the client and the host received the same token
+// counts.
 func wantCounts(t *testing.T, turn int, a *googleAnswer, r *upstream.Report) {
 	t.Helper()
 	if a.usage == nil || a.usage.CandidatesTokenCount == 0 {
@@ -112,6 +113,6 @@ func wantCounts(t *testing.T, turn int, a *googleAnswer, r *upstream.Report) {
 	}
 	got := [2]int64{int64(a.usage.PromptTokenCount), int64(a.usage.CandidatesTokenCount)}
 	if want := [2]int64{r.Usage.Prompt(), r.Usage.Output}; got != want {
-		t.Errorf("turn %d: the client saw %d tokens of prompt and answer, the host %d", turn, got, want)
+		t.Errorf("turn %d: the client received %d tokens in total, the host %d", turn, got, want)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// messagesTools are the tools of the story.
+// messagesTools returns the tools of the story.
 func messagesTools() (list arr) {
 	for _, tool := range toolbox {
 		list = append(list, obj{"name": tool[0], "description": "Does it.", "input_schema": schemaOf(tool[1])})
@@ -12,7 +12,8 @@ func messagesTools() (list arr) {
 	return list
 }
 
-// brought is the user's turn with what calls brought. Files are part of the result.
+// brought returns the user turn with tool results. Files are part of the
+// result.
 func brought(list []outcome) obj {
 	var blocks arr
 	for _, o := range list {
@@ -31,7 +32,8 @@ func brought(list []outcome) obj {
 	return user(blocks)
 }
 
-// Every SDK of Messages holds a whole conversation with every vendor.
+// TestAdaptersMessages runs a whole conversation between each Messages SDK and
+// each vendor.
 func TestAdaptersMessages(t *testing.T) {
 	everyVendor(t, func(t *testing.T, v vendor) {
 		both(t, func(t *testing.T, c sdk, stream bool) {
@@ -54,9 +56,9 @@ func TestAdaptersMessages(t *testing.T) {
 					t.Fatalf("turn %d: %v\nsent: %.2000s", i, err, f.Last().Body)
 				}
 				r := s.report(t)
-				v.nothingLost(t, i, r)
+				v.checkNoLostThinking(t, i, r)
 				if a.Output == 0 || a.Output != r.Usage.Completion() || a.Input != r.Usage.Prompt() {
-					t.Errorf("turn %d: the client saw %d+%d tokens, the host %d+%d", i, a.Input, a.Output, r.Usage.Prompt(), r.Usage.Completion())
+					t.Errorf("turn %d: the client received %d+%d tokens, the host %d+%d", i, a.Input, a.Output, r.Usage.Prompt(), r.Usage.Completion())
 				}
 				var calls []string
 				ids, names = nil, nil
@@ -70,12 +72,12 @@ func TestAdaptersMessages(t *testing.T) {
 				wantStop(t, i, a.StopReason, len(calls) > 0)
 				turns = append(turns, a.Turn)
 			}
-			v.sound(t, f)
+			v.checkStory(t, f)
 		})
 	})
 }
 
-// wantStop checks why an answer ended.
+// wantStop checks the stop reason of a response.
 func wantStop(t *testing.T, turn int, got string, called bool) {
 	t.Helper()
 	want := "end_turn"
@@ -83,6 +85,6 @@ func wantStop(t *testing.T, turn int, got string, called bool) {
 		want = "tool_use"
 	}
 	if got != want {
-		t.Errorf("turn %d: ended with %q, want %q", turn, got, want)
+		t.Errorf("turn %d: stop reason %q, want %q", turn, got, want)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/polywire/polywire/content/fetch"
 )
 
-// stricter are the addresses that content/fetch refuses although no registry
-// lists them: services of clouds, and IPv4 embedded by ISATAP.
-var stricter = []netip.Prefix{
+// blockedPrefixes are addresses that content/fetch rejects and no registry lists:
+// services of clouds, and IPv4 embedded by ISATAP.
+var blockedPrefixes = []netip.Prefix{
 	netip.MustParsePrefix("161.26.0.0/16"),
 	netip.MustParsePrefix("166.8.0.0/14"),
 	netip.MustParsePrefix("168.63.129.16/32"),
@@ -26,11 +26,12 @@ func fetched(a netip.Addr) bool {
 	return fetch.Check("https://"+host+"/") == nil
 }
 
-// safe is what a library says that is generated from the registries. It has no
-// say in mapped addresses, which it takes for IPv6.
+// safe reports whether the library accepts an address. The library is generated
+// from the registries. It is not asked about mapped addresses, which it treats
+// as IPv6.
 func safe(g *ssrf.Guardian, a netip.Addr) bool {
 	a = a.Unmap()
-	for _, p := range stricter {
+	for _, p := range blockedPrefixes {
 		if p.Contains(a) {
 			return false
 		}
@@ -51,27 +52,27 @@ func last(p netip.Prefix) netip.Addr {
 	return a
 }
 
-// TestAddressesOfRegistries compares what content/fetch takes for public with
-// the library, on both sides of every edge and in between.
-func TestAddressesOfRegistries(t *testing.T) {
+// TestRegistryAddresses compares content/fetch with the library on both
+// sides of each boundary and in between.
+func TestRegistryAddresses(t *testing.T) {
 	g := ssrf.New()
-	prefixes := append([]netip.Prefix{ssrf.IPv6GlobalUnicast, ssrf.IPv6NAT64Prefix}, stricter...)
+	prefixes := append([]netip.Prefix{ssrf.IPv6GlobalUnicast, ssrf.IPv6NAT64Prefix}, blockedPrefixes...)
 	prefixes = append(prefixes, ssrf.IPv4DeniedPrefixes...)
 	prefixes = append(prefixes, ssrf.IPv6DeniedPrefixes...)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	n := map[bool]int{}
 	compare := func(a netip.Addr) {
 		if !a.IsValid() {
-			return // beyond the first or last of all
+			return // outside the address range
 		}
 		want := safe(g, a)
 		n[want]++
 		if got := fetched(a); got != want {
-			t.Errorf("%v: fetched from %v, the library says %v", a, got, want)
+			t.Errorf("%v: fetched from %v, the library returns %v", a, got, want)
 		}
 		if a.Is4() {
 			if a = netip.AddrFrom16(a.As16()); fetched(a) != want {
-				t.Errorf("%v: fetched from %v, the library says %v", a, !want, want)
+				t.Errorf("%v: fetched from %v, the library returns %v", a, !want, want)
 			}
 		}
 	}
@@ -80,7 +81,7 @@ func TestAddressesOfRegistries(t *testing.T) {
 		for _, a := range []netip.Addr{first.Prev(), first, first.Next(), last.Prev(), last, last.Next()} {
 			compare(a)
 		}
-		for range 100 { // inside, and close by
+		for range 100 { // within the prefix and near it
 			b := first.AsSlice()
 			for i := p.Bits() / 8; i < len(b); i++ {
 				b[i] ^= byte(rnd.Uint32())
@@ -99,6 +100,6 @@ func TestAddressesOfRegistries(t *testing.T) {
 		compare(netip.AddrFrom16(b))
 	}
 	if n[true] < 1000 || n[false] < 1000 {
-		t.Errorf("%d public and %d other addresses prove little", n[true], n[false])
+		t.Errorf("got only %d public and %d other addresses", n[true], n[false])
 	}
 }

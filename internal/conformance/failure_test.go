@@ -13,7 +13,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// wantFailure checks how a client reports a failure. message is a part of it.
+// wantFailure checks the error that a client reports. message is a part of its
+// text.
 func wantFailure(t *testing.T, s *server, err error, status int, kind, message string) *failure {
 	t.Helper()
 	var f *failure
@@ -25,10 +26,10 @@ func wantFailure(t *testing.T, s *server, err error, status int, kind, message s
 	}
 	r := s.report(t)
 	if f.RequestID == "" || f.RequestID != r.ID {
-		t.Errorf("the client saw request id %q, the host %q", f.RequestID, r.ID)
+		t.Errorf("the client received request id %q, the host %q", f.RequestID, r.ID)
 	}
 	if r.Err == nil {
-		t.Error("reported without an error")
+		t.Error("the report has no error")
 	}
 	return f
 }
@@ -52,10 +53,10 @@ func TestBadRequests(t *testing.T) {
 		{"not base64", "messages.0.content.0.image.source.base64.data", request(arr{user(arr{
 			obj{"type": "image", "source": obj{"type": "base64", "media_type": "image/png", "data": "####"}},
 		})}, nil)},
-		{"wrong label", "messages.0.content.0.image.source.base64", request(arr{user(arr{
+		{"wrong media type", "messages.0.content.0.image.source.base64", request(arr{user(arr{
 			obj{"type": "image", "source": obj{"type": "base64", "media_type": "image/jpeg", "data": png64}},
 		})}, nil)},
-		{"link to nowhere", "messages.0.content.0.image.source", request(arr{user(arr{
+		{"invalid link", "messages.0.content.0.image.source", request(arr{user(arr{
 			obj{"type": "image", "source": obj{"type": "url", "url": "https://files.example/a.png"}},
 		})}, nil)},
 	}
@@ -87,8 +88,7 @@ func TestKeys(t *testing.T) {
 			_, err := c.ask(t.Context(), bad)
 			wantFailure(t, s, err, http.StatusUnauthorized, "authentication_error", "invalid x-api-key")
 		}
-		// The SDKs refuse to send nothing at all, but they can be told to send
-		// a key elsewhere.
+		// The SDKs require a key, but they can send it in another header.
 		_, err := c.ask(t.Context(), call{
 			BaseURL: s.url, Token: " ", Stream: stream, Params: params,
 			Header: map[string]string{"x-other-key": key},
@@ -97,13 +97,14 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// The clients under test cover both versions of the API and both places of the
-// key; if an update changes that, the coverage has to be found elsewhere.
-func TestCarriers(t *testing.T) {
+// TestVersionsAndKeys checks that the tested clients cover both versions of the API
+// and both places of the key. If an update changes that, other tests must cover
+// it.
+func TestVersionsAndKeys(t *testing.T) {
 	type carrier struct{ Version, Place string }
 	each(t, func(t *testing.T, c sdk) {
 		s := serve(t, nil)
-		s.must(t, c, false, request(arr{user("Hi.")}, nil))
+		s.mustAsk(t, c, false, request(arr{user("Hi.")}, nil))
 		h := *s.header.Load()
 		got := carrier{Version: h.Get("anthropic-version")}
 		for _, place := range []string{"x-api-key", "authorization"} {
@@ -124,7 +125,7 @@ func TestCarriers(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	both(t, func(t *testing.T, c sdk, stream bool) {
 		s := serve(t, &messages.Options{HandlerOptions: upstream.HandlerOptions{Limits: content.Limits{Body: 4000}}})
-		s.must(t, c, stream, request(arr{user("echo: say Fits.")}, nil))
+		s.mustAsk(t, c, stream, request(arr{user("echo: say Fits.")}, nil))
 		_, err := s.ask(t, c, stream, request(arr{user(strings.Repeat("x", 4001))}, nil))
 		wantFailure(t, s, err, http.StatusRequestEntityTooLarge, "request_too_large", "")
 	})
@@ -168,16 +169,17 @@ func TestUpstreamFailures(t *testing.T) {
 	})
 }
 
-// A failure midway reaches the client in the stream, after what was said; a
-// plain answer is not begun yet, and fails by its status.
-func TestMidway(t *testing.T) {
+// TestFailureMidStream checks that an error after a part of the response
+// reaches the client in the stream, after that part. A whole response has not
+// begun and fails with a status.
+func TestFailureMidStream(t *testing.T) {
 	params := request(arr{user("echo: say One two three.\necho: fail overloaded after 2")}, nil)
 	each(t, func(t *testing.T, c sdk) {
 		s := serve(t, nil)
 		a, err := s.ask(t, c, true, params)
 		status := http.StatusOK
 		if _, ts := c.(typeScript); ts {
-			status = 0 // that SDK has no status for it
+			status = 0 // this SDK has no status for it
 		}
 		wantFailure(t, s, err, status, "overloaded_error", "")
 		want := []string{"message_start", "content_block_start", "content_block_delta", "content_block_delta"}
@@ -189,8 +191,9 @@ func TestMidway(t *testing.T) {
 	})
 }
 
-// A client that leaves ends the upstream's work.
-func TestLeaving(t *testing.T) {
+// TestClientDisconnect checks that the upstream's work ends when the client
+// disconnects.
+func TestClientDisconnect(t *testing.T) {
 	each(t, func(t *testing.T, c sdk) {
 		s := serve(t, nil)
 		a, err := c.ask(t.Context(), call{
@@ -201,18 +204,18 @@ func TestLeaving(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(a.said(), "word") {
-			t.Errorf("said %q before the client left", a.said())
+			t.Errorf("got text %q before the client disconnected", a.said())
 		}
 		r := s.report(t)
 		if r.Err == nil {
-			t.Error("reported without an error")
+			t.Error("the report has no error")
 		}
 		if took := r.Usage.Completion(); took >= 1000 {
-			t.Errorf("the upstream went on for %d tokens", took)
+			t.Errorf("the upstream generated %d tokens", took)
 		}
 		s.stop() // waits for handlers
 		if n, held := s.budget.InFlight(); n != 0 || held != 0 {
-			t.Errorf("%d requests with %d bytes are still in flight", n, held)
+			t.Errorf("%d requests with %d bytes left in the budget", n, held)
 		}
 	})
 }

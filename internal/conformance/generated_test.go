@@ -9,7 +9,8 @@ import (
 	"github.com/polywire/polywire/internal/conformance/gen/drivers"
 )
 
-// The drivers of the Go SDK differ in nothing but names.
+// TestGenerated checks that the drivers of the Go SDK are up to date. They
+// differ in names only.
 func TestGenerated(t *testing.T) {
 	from, err := os.ReadFile(drivers.From)
 	if err != nil {
@@ -21,7 +22,7 @@ func TestGenerated(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("%s is not what go generate makes of %s (-want +got):\n%s", name, drivers.From, diff)
+			t.Errorf("%s differs from what go generate makes of %s (-want +got):\n%s", name, drivers.From, diff)
 		}
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/polywire/polywire/upstream/echo"
 )
 
-// An arrayReader reads the other form of a stream, which no SDK asks for: one
-// JSON array, element by element as they come.
+// An arrayReader reads a stream as a JSON array, element by element. No SDK
+// requests this form.
 type arrayReader struct {
 	*json.Decoder
 	status int
 	kind   string // Content-Type
 }
 
-// array asks for a stream without naming a form, as a program without an SDK.
+// array requests a stream without alt=sse, like a program without an SDK.
 func (s googleServer) array(t *testing.T, query, key, body string) *arrayReader {
 	t.Helper()
 	url := s.url + "/v1beta/models/" + googleModel + ":streamGenerateContent" + query
@@ -40,12 +40,12 @@ func (s googleServer) array(t *testing.T, query, key, body string) *arrayReader 
 	d := json.NewDecoder(resp.Body)
 	d.UseNumber()
 	if token, err := d.Token(); token != json.Delim('[') {
-		t.Fatalf("begins with %v, %v; want an array", token, err)
+		t.Fatalf("got %v, %v at the beginning, want an array", token, err)
 	}
 	return &arrayReader{d, resp.StatusCode, resp.Header.Get("Content-Type")}
 }
 
-// An element is one of the array: a piece of the answer, or an error.
+// An element is an element of the array: a chunk of the response, or an error.
 type element struct {
 	genai.GenerateContentResponse
 	Error *struct {
@@ -55,7 +55,8 @@ type element struct {
 	}
 }
 
-// UnmarshalJSON reads both, since the embedded type reads only itself.
+// UnmarshalJSON decodes both forms, since the embedded type decodes only
+// itself.
 func (e *element) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &e.GenerateContentResponse); err != nil {
 		return err
@@ -67,7 +68,8 @@ func (e *element) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(f.Error, &e.Error)
 }
 
-// next reads one element, nil at the end of the array, with nothing behind it.
+// next reads one element. It returns nil at the end of the array, after which
+// nothing may follow.
 func (r *arrayReader) next(t *testing.T) *element {
 	t.Helper()
 	if r.More() {
@@ -78,21 +80,21 @@ func (r *arrayReader) next(t *testing.T) *element {
 		return &e
 	}
 	if token, err := r.Token(); token != json.Delim(']') {
-		t.Fatalf("ends with %v, %v", token, err)
+		t.Fatalf("got %v, %v at the end", token, err)
 	}
 	if _, err := r.Token(); err != io.EOF {
-		t.Fatalf("behind the array: %v", err)
+		t.Fatalf("after the array: %v", err)
 	}
 	return nil
 }
 
-// all reads all elements; the error is that of the last.
+// all reads all elements. last is the final one, which may be an error.
 func (r *arrayReader) all(t *testing.T) (a *googleAnswer, last *element) {
 	t.Helper()
 	a = newGoogleAnswer()
 	for e := r.next(t); e != nil; e = r.next(t) {
 		if last != nil && last.Error != nil {
-			t.Error("an element behind an error")
+			t.Error("got an element after an error")
 		}
 		if last = e; e.Error == nil {
 			a.add(&e.GenerateContentResponse)
@@ -102,7 +104,7 @@ func (r *arrayReader) all(t *testing.T) (a *googleAnswer, last *element) {
 }
 
 func asking(text, more string) string {
-	b, _ := json.Marshal(text) // a string can always be told
+	b, _ := json.Marshal(text) // a string can always be encoded
 	return `{"contents":{"parts":{"text":` + string(b) + `}}` + more + `}`
 }
 
@@ -116,24 +118,25 @@ func TestGoogleArray(t *testing.T) {
 			t.Errorf("%d %s", r.status, r.kind)
 		}
 		if a.said() != said || a.finish != genai.FinishReasonStop || a.chunks < 4 {
-			t.Errorf("%s: said %q in %d chunks, ended with %s", query, a.said(), a.chunks, a.finish)
+			t.Errorf("%s: text %q in %d chunks, finish reason %s", query, a.said(), a.chunks, a.finish)
 		}
-		s.sound(t, true, a)
+		s.checkReport(t, true, a)
 	}
 
 	a, _ := s.array(t, "", key, asking(`echo: say Look.
 echo: weave weather {"city":"Oslo"}, clock`, `,"tools":[{"functionDeclarations":[{"name":"weather"},{"name":"clock"}]}]`)).all(t)
 	if calls := a.calls(); a.said() != "Look." || len(calls) != 2 || calls[0].Args["city"] != "Oslo" || calls[1].Name != "clock" {
-		t.Errorf("said %q and called %+v", a.said(), calls)
+		t.Errorf("text %q, tool calls %+v", a.said(), calls)
 	}
-	s.sound(t, true, a)
+	s.checkReport(t, true, a)
 
 	a, _ = s.array(t, "", key, asking("A cat.", `,"generation_config":{"response_modalities":["IMAGE"],"image_config":{"aspect_ratio":"9:16"}}`)).all(t)
 	wantDrawing(t, a, "9:16")
-	s.sound(t, true, a)
+	s.checkReport(t, true, a)
 }
 
-// An error is the last element, and with an HTTP status the only one.
+// TestGoogleArrayFailures checks that an error is the last element, and the
+// only one if the HTTP status is an error.
 func TestGoogleArrayFailures(t *testing.T) {
 	s := serveGoogle(t, nil, echo.New())
 	for _, tt := range failures {
@@ -148,13 +151,13 @@ func TestGoogleArrayFailures(t *testing.T) {
 				t.Fatalf("%s: the last element is %+v, want %d %s", order, last, tt.code, tt.status)
 			}
 			if r.status != http || a.said() != want || a.finish != "" {
-				t.Errorf("%s: status %d after %q and %q", order, r.status, a.said(), a.finish)
+				t.Errorf("%s: status %d after text %q, finish reason %q", order, r.status, a.said(), a.finish)
 			}
 			s.report(t)
 		}
 	}
 	r := s.array(t, "", "k-wrong", asking("Hi.", ""))
 	if _, last := r.all(t); r.status != 400 || last == nil || last.Error == nil || last.Error.Status != "INVALID_ARGUMENT" {
-		t.Errorf("with a wrong key: %d, %+v", r.status, last)
+		t.Errorf("with a wrong key: status %d, %+v", r.status, last)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/polywire/polywire/upstream/echo"
 )
 
-// wantFailure checks how the SDK reports a failure. message is a part of it.
+// wantFailure checks the error that the SDK reports. message is a part of its
+// text.
 func (s googleServer) wantFailure(t *testing.T, err error, code int, status, message string) *googleFailure {
 	t.Helper()
 	var f *googleFailure
@@ -29,12 +30,12 @@ func (s googleServer) wantFailure(t *testing.T, err error, code int, status, mes
 		t.Errorf("got %s %d (%d) %s %q, want %s %d %s and %q", f.Class, f.Code, f.Body, f.Status, f.Message, class, code, status, message)
 	}
 	if r := s.report(t); r.Err == nil {
-		t.Error("reported without an error")
+		t.Error("the report has no error")
 	}
 	return f
 }
 
-// failures are how an upstream may fail.
+// failures are the errors of an upstream.
 var failures = []struct {
 	order, status string
 	code          int
@@ -54,7 +55,7 @@ func TestGoogleUpstreamFailures(t *testing.T) {
 		for _, tt := range failures {
 			t.Run(tt.order, func(t *testing.T) {
 				a, err := s.ask(t, stream, genai.Text("echo: "+tt.order), nil)
-				f := s.wantFailure(t, err, tt.code, tt.status, toldTo(tt.order))
+				f := s.wantFailure(t, err, tt.code, tt.status, echoMessage(tt.order))
 				if a.chunks != 0 {
 					t.Errorf("failed after %d chunks", a.chunks)
 				}
@@ -64,13 +65,12 @@ func TestGoogleUpstreamFailures(t *testing.T) {
 	})
 }
 
-// toldTo is what echo says of an order to fail; what is no client's business is
-// not told.
-func toldTo(order string) string {
+// echoMessage returns the part of echo's error message that clients may see.
+func echoMessage(order string) string {
 	return "echo failed as instructed: " + strings.Fields(order)[1]
 }
 
-// wantDelay checks how long the client is told to wait, if it is.
+// wantDelay checks the retry delay that the client receives, if any.
 func wantDelay(t *testing.T, f *googleFailure, order string) {
 	t.Helper()
 	delay := ""
@@ -89,8 +89,8 @@ func TestGoogleBadRequests(t *testing.T) {
 		name, message string
 		turns         []*genai.Content
 	}{
-		{"no such role", "role", []*genai.Content{genai.NewContentFromText("Hi.", "narrator")}},
-		{"not the image it says", "contents[0].parts[0].inline_data", []*genai.Content{
+		{"unknown role", "role", []*genai.Content{genai.NewContentFromText("Hi.", "narrator")}},
+		{"invalid image data", "contents[0].parts[0].inline_data", []*genai.Content{
 			genai.NewContentFromBytes([]byte("no picture"), "image/png", genai.RoleUser),
 		}},
 	}
@@ -124,15 +124,16 @@ func TestGoogleNoModel(t *testing.T) {
 	eachGoogle(t, func(t *testing.T, c googleSDK) {
 		s := serveGoogle(t, c, echo.New())
 		call := s.call(nil, nil)
-		call.Model = "nobody"
+		call.Model = "absent"
 		_, err := c.model(t.Context(), call)
-		s.wantFailure(t, err, http.StatusNotFound, "NOT_FOUND", "models/nobody")
+		s.wantFailure(t, err, http.StatusNotFound, "NOT_FOUND", "models/absent")
 	})
 }
 
-// A failure midway reaches the client in the stream, after what was said; a
-// plain answer is not begun yet, and fails by its status.
-func TestGoogleMidway(t *testing.T) {
+// TestGoogleFailureMidStream checks that an error after a part of the response
+// reaches the client in the stream, after that part. A whole response has not
+// begun and fails with a status.
+func TestGoogleFailureMidStream(t *testing.T) {
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		wantMidway := func(order string, code int, status, message string) *googleFailure {
 			t.Helper()
@@ -143,18 +144,18 @@ func TestGoogleMidway(t *testing.T) {
 				want = "One two "
 			}
 			if a.said() != want || a.finish != "" {
-				t.Errorf("%s: said %q and ended with %q before the failure, want %q and no end", order, a.said(), a.finish, want)
+				t.Errorf("%s: text %q and finish reason %q before the error, want %q and none", order, a.said(), a.finish, want)
 			}
 			return f
 		}
 		for _, tt := range failures {
-			wantDelay(t, wantMidway(tt.order, tt.code, tt.status, toldTo(tt.order)), tt.order)
+			wantDelay(t, wantMidway(tt.order, tt.code, tt.status, echoMessage(tt.order)), tt.order)
 		}
 		wantMidway("cut", http.StatusServiceUnavailable, "UNAVAILABLE", "the connection to the model broke")
 	})
 }
 
-// watched is echo, and tells how the context of a request was when it returned.
+// watched is echo and records the context's error at the end of each request.
 type watched struct {
 	*echo.Upstream
 	ended chan error
@@ -166,8 +167,9 @@ func (w watched) Generate(ctx context.Context, r *upstream.Request, to *upstream
 	return err
 }
 
-// A client that leaves ends the upstream's work.
-func TestGoogleLeaving(t *testing.T) {
+// TestGoogleClientDisconnect checks that the upstream's work ends when the client
+// disconnects.
+func TestGoogleClientDisconnect(t *testing.T) {
 	eachGoogle(t, func(t *testing.T, c googleSDK) {
 		up := watched{echo.New(), make(chan error, 1)}
 		s := serveGoogle(t, c, up)
@@ -175,10 +177,10 @@ func TestGoogleLeaving(t *testing.T) {
 		call.Stream, call.Leave = true, 4
 		a, err := c.ask(t.Context(), call)
 		if !errors.Is(err, errLeft) {
-			t.Errorf("got %v, want that the client has left", err)
+			t.Errorf("got %v, want errLeft", err)
 		}
 		if !strings.HasPrefix(a.said(), "word word ") || a.finish != "" {
-			t.Errorf("said %q and ended with %q before the client left", a.said(), a.finish)
+			t.Errorf("text %q and finish reason %q before the client disconnected", a.said(), a.finish)
 		}
 		select {
 		case err := <-up.ended:
@@ -186,26 +188,26 @@ func TestGoogleLeaving(t *testing.T) {
 				t.Errorf("the upstream's context: %v, want canceled", err)
 			}
 		case <-time.After(10 * time.Second):
-			t.Fatal("the upstream goes on")
+			t.Fatal("the upstream continues")
 		}
 		r := s.report(t)
 		if r.Code != upstream.CodeCanceled || r.Usage.Output >= 1000 {
-			t.Errorf("reported as %q after %d tokens", r.Code, r.Usage.Output)
+			t.Errorf("report has code %q after %d tokens", r.Code, r.Usage.Output)
 		}
 		s.stop() // waits for handlers
 		if n, held := s.budget.InFlight(); n != 0 || held != 0 {
-			t.Errorf("%d requests with %d bytes are still in flight", n, held)
+			t.Errorf("%d requests with %d bytes left in the budget", n, held)
 		}
 	})
 }
 
-// The clients under test call different versions of the API; if an update
-// changes that, the coverage has to be found elsewhere.
+// TestGoogleVersions checks that the tested clients use different versions of
+// the API. If an update changes that, other tests must cover it.
 func TestGoogleVersions(t *testing.T) {
 	want := map[string]string{"go": "/v1beta/", "typescript": "/v1/", "typescript-1.30": "/v1beta/"}
 	eachGoogle(t, func(t *testing.T, c googleSDK) {
 		s := serveGoogle(t, c, echo.New())
-		s.must(t, false, genai.Text("Hi."), nil)
+		s.mustAsk(t, false, genai.Text("Hi."), nil)
 		_, name, _ := strings.Cut(t.Name(), "/")
 		if path := *s.path.Load(); path != want[name]+"models/"+googleModel+":generateContent" {
 			t.Errorf("%s, want version %s", path, want[name])

@@ -19,8 +19,8 @@ func signed(s string) content.Signature {
 	return content.Signature{Format: generatecontent.Format, Data: base64.StdEncoding.EncodeToString([]byte(s))}
 }
 
-// A storyteller answers one request after another with what it was given, and
-// keeps the turns that came.
+// A storyteller is an upstream that responds from a list and records the turns
+// of the requests.
 type storyteller struct {
 	mu    sync.Mutex
 	story [][]content.Part
@@ -32,19 +32,20 @@ func (s *storyteller) Generate(_ context.Context, r *upstream.Request, w *upstre
 	defer s.mu.Unlock()
 	s.heard = append(s.heard, r.Clone().Turns)
 	for _, p := range s.story[len(s.heard)-1] {
-		if err := tell(w, p); err != nil {
+		if err := writePart(w, p); err != nil {
 			return err
 		}
 	}
-	// Usage behind the reason to stop, as some models send it.
+	// Usage follows the stop reason, as some models send it.
 	if err := w.Stop(upstream.Stop{Reason: content.StopEnd}); err != nil {
 		return err
 	}
 	return w.Usage(content.Usage{Input: 7, Output: 5, Thinking: 3})
 }
 
-// tell writes texts and thoughts in two pieces, and their signature at the end.
-func tell(w *upstream.Writer, p content.Part) error {
+// writePart writes texts and thinking in two pieces, followed by their
+// signature.
+func writePart(w *upstream.Writer, p content.Part) error {
 	text, sig, write := "", content.Signature{}, w.Text
 	switch p := p.(type) {
 	case *content.Text:
@@ -63,9 +64,9 @@ func tell(w *upstream.Writer, p content.Part) error {
 	return w.Signature(sig)
 }
 
-// told puts the assistant's parts of a conversation together: a stream comes
-// back in as many turns as it had chunks, the last of them without a text.
-func told(turns []content.Turn) (list []content.Part) {
+// assistantParts joins the assistant's parts of a conversation: a stream
+// returns in as many turns as it had chunks, the last one without a text.
+func assistantParts(turns []content.Turn) (list []content.Part) {
 	var last content.Part
 	for _, t := range turns {
 		if t.Role != content.RoleAssistant {
@@ -82,7 +83,7 @@ func told(turns []content.Turn) (list []content.Part) {
 	return list
 }
 
-// joined adds to a text or thought what continues it.
+// joined appends p to last if it continues its text or thinking.
 func joined(last, p content.Part) bool {
 	switch l := last.(type) {
 	case *content.Text:
@@ -99,8 +100,8 @@ func joined(last, p content.Part) bool {
 	return false
 }
 
-// The SDK's chat brings back every turn of a long conversation with every
-// signature in its place.
+// TestGoogleChatHistory checks that the SDK's chat returns every turn of a long
+// conversation with each signature in its place.
 func TestGoogleChatHistory(t *testing.T) {
 	story := [][]content.Part{
 		{
@@ -129,7 +130,7 @@ func TestGoogleChatHistory(t *testing.T) {
 				s.send(t, chat, stream, genai.NewPartFromText("Show me."))
 				a = s.send(t, chat, stream, genai.NewPartFromText("Thanks."))
 				if a.said() != "Good bye." {
-					t.Errorf("said %q", a.said())
+					t.Errorf("text %q", a.said())
 				}
 
 				want := slices.Concat(story[:4]...)
@@ -137,8 +138,8 @@ func TestGoogleChatHistory(t *testing.T) {
 					want = withoutLate(want)
 				}
 				heard := up.heard[len(up.heard)-1]
-				if diff := cmp.Diff(want, told(heard)); diff != "" {
-					t.Errorf("what the model hears that it said (-want +got):\n%s", diff)
+				if diff := cmp.Diff(want, assistantParts(heard)); diff != "" {
+					t.Errorf("the model's own parts (-want +got):\n%s", diff)
 				}
 				asked := 0
 				for _, turn := range heard {
@@ -147,16 +148,15 @@ func TestGoogleChatHistory(t *testing.T) {
 					}
 				}
 				if asked != 5 {
-					t.Errorf("%d turns of the user, want 5", asked)
+					t.Errorf("%d user turns, want 5", asked)
 				}
 			})
 		}
 	})
 }
 
-// withoutLate takes away what does not survive the Go SDK's chat: in a stream a
-// signature comes in a part without text, behind the text it belongs to, and
-// that chat leaves parts without text out of its history.
+// withoutLate removes what the Go SDK's chat drops: in a stream, a signature is
+// in a part without text after its text, and the chat omits parts without text.
 func withoutLate(parts []content.Part) (list []content.Part) {
 	for _, p := range parts {
 		switch q := p.(type) {

@@ -15,7 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// ratios are those that the vendor lists, and none.
+// ratios are the vendor's aspect ratios, and none.
 var ratios = []string{
 	"", "1:1", "1:4", "4:1", "1:8", "8:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9",
 }
@@ -28,7 +28,7 @@ func drawing(ratio string, modalities ...string) *genai.GenerateContentConfig {
 	return c
 }
 
-// wantDrawing checks that an answer ends with an image of a ratio.
+// wantDrawing checks that a response ends with an image of an aspect ratio.
 func wantDrawing(t *testing.T, a *googleAnswer, ratio string) *genai.Part {
 	t.Helper()
 	if len(a.content.Parts) == 0 {
@@ -57,12 +57,12 @@ func wantDrawing(t *testing.T, a *googleAnswer, ratio string) *genai.Part {
 func TestGoogleDrawing(t *testing.T) {
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		for _, ratio := range ratios {
-			wantDrawing(t, s.must(t, stream, genai.Text("A cat."), drawing(ratio, "IMAGE")), ratio)
+			wantDrawing(t, s.mustAsk(t, stream, genai.Text("A cat."), drawing(ratio, "IMAGE")), ratio)
 		}
-		a := s.must(t, stream, genai.Text("echo: say A cat."), drawing("16:9", "TEXT", "IMAGE"))
+		a := s.mustAsk(t, stream, genai.Text("echo: say A cat."), drawing("16:9", "TEXT", "IMAGE"))
 		wantDrawing(t, a, "16:9")
 		if a.said() != "A cat." || len(a.content.Parts) != 2 || a.finish != genai.FinishReasonStop {
-			t.Errorf("said %q in %d parts and ended with %s", a.said(), len(a.content.Parts), a.finish)
+			t.Errorf("text %q in %d parts, finish reason %s", a.said(), len(a.content.Parts), a.finish)
 		}
 		want := []*genai.ModalityTokenCount{
 			{Modality: genai.MediaModalityText, TokenCount: 2}, {Modality: genai.MediaModalityImage, TokenCount: 1290},
@@ -80,30 +80,32 @@ func TestGoogleDrawing(t *testing.T) {
 		}
 		wantDrawing(t, a, "1:1")
 		if l := s.report(t).Losses; len(l) != 1 || l[0].Path != "output.image_size" || l[0].Severity != content.LossDegraded {
-			t.Errorf("losses of a size that echo does not draw: %v", l)
+			t.Errorf("losses of a size that echo does not support: %v", l)
 		}
 	})
 }
 
-// An image that was drawn comes back in the SDK's chat, and is known again.
-func TestGoogleDrawingComesBack(t *testing.T) {
+// TestGoogleDrawingReturned checks that a generated image returns in the SDK's
+// chat and reaches the model with its signature.
+func TestGoogleDrawingReturned(t *testing.T) {
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		chat := s.chat(t, drawing("3:2", "TEXT", "IMAGE"))
 		first := wantDrawing(t, s.send(t, chat, stream, genai.NewPartFromText("echo: say A cat.")), "3:2")
 		a := s.send(t, chat, stream, genai.NewPartFromText("Make it a dog."))
 		if bytes.Equal(first.InlineData.Data, wantDrawing(t, a, "3:2").InlineData.Data) {
-			t.Error("the same picture again")
+			t.Error("got the same image twice")
 		}
 		want := fmt.Sprintf("image, base64, image/png, %d bytes, %s, signature generatecontent 44 bytes",
 			len(first.InlineData.Data), digest(first.InlineData.Data))
 		if !strings.Contains(a.said(), want) || !strings.Contains(a.said(), ", signed by echo\n") {
-			t.Errorf("the image did not come back as %q:\n%s", want, a.said())
+			t.Errorf("the image was not returned as %q:\n%s", want, a.said())
 		}
 	})
 }
 
-// An answer in the Messages format cannot hold an image. What is said around it
-// arrives, and the host hears of what was lost.
+// TestDrawingInMessages checks that the text around an image arrives in a
+// Messages response, which cannot contain images, and that the loss is
+// reported.
 func TestDrawingInMessages(t *testing.T) {
 	both(t, func(t *testing.T, c sdk, stream bool) {
 		s := serve(t, &messages.Options{HandlerOptions: upstream.HandlerOptions{}})
@@ -113,11 +115,11 @@ func TestDrawingInMessages(t *testing.T) {
 		}
 		wantKinds(t, a, "text", "text")
 		if a.said() != "Before.After." || a.StopReason != "end_turn" {
-			t.Errorf("said %q and stopped with %s", a.said(), a.StopReason)
+			t.Errorf("text %q, stop reason %s", a.said(), a.StopReason)
 		}
 		lost := false
 		for _, l := range s.report(t).Losses {
-			lost = lost || l.Severity == content.LossDropped && l.Path == "parts.1" && strings.Contains(l.Reason, "an image")
+			lost = lost || l.Severity == content.LossDropped && l.Path == "parts.1" && strings.Contains(l.Reason, "images")
 		}
 		if !lost {
 			t.Error("no loss of parts.1 is reported")

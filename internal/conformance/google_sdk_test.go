@@ -14,42 +14,42 @@ import (
 	"github.com/polywire/polywire/upstream/echo"
 )
 
-// A googleSDK is one of the official clients of the content generation format.
-// Scenarios are told in the types of the Go SDK, whose JSON is what the other
-// SDKs take.
+// A googleSDK is one of the official generateContent clients. Scenarios are
+// written in the types of the Go SDK, whose JSON the other SDKs accept.
 type googleSDK interface {
-	// ask sends a request and returns what the client made of the answer. A
-	// failure that the client reports is a *googleFailure; errLeft is returned
-	// by a client that was told to leave and did.
+	// ask sends a request and returns the response as the client reads it. An
+	// error that the client reports is a *googleFailure. A client that
+	// disconnects as requested returns errLeft.
 	ask(ctx context.Context, c googleCall) (*googleAnswer, error)
 
 	// chat begins a chat with the call's Model and Config.
 	chat(ctx context.Context, c googleCall) (googleChat, error)
 
-	// count asks how many tokens the call's Contents have.
+	// count returns the number of tokens in the call's Contents.
 	count(ctx context.Context, c googleCall) (int32, error)
 
-	// models lists all models, c.Size to a page, and says how many pages there were.
+	// models lists all models, c.Size per page, and returns the number of
+	// pages.
 	models(ctx context.Context, c googleCall) (list []model, pages int, err error)
 
-	// model asks for the one named c.Model.
+	// model returns the model named c.Model.
 	model(ctx context.Context, c googleCall) (model, error)
 }
 
-// A googleChat keeps the history by itself.
+// A googleChat is a chat of the SDK, which keeps the history.
 type googleChat interface {
 	send(ctx context.Context, stream bool, parts []*genai.Part) (*googleAnswer, error)
 
-	// turns is how many turns of the history go out with the next request.
+	// turns returns the number of turns in the next request's history.
 	turns(ctx context.Context) (int, error)
 }
 
-// A googleCall is one request, and how to send it.
+// A googleCall is one request and how to send it.
 type googleCall struct {
 	BaseURL string `json:"base_url"`
 	Key     string `json:"key"`    // none if empty
 	Stream  bool   `json:"stream"` // ask for events
-	Leave   int    `json:"leave"`  // leave after so many chunks
+	Leave   int    `json:"leave"`  // disconnect after this many chunks
 
 	Model    string                       `json:"model"`
 	Contents []*genai.Content             `json:"contents"`
@@ -58,16 +58,16 @@ type googleCall struct {
 
 	// For TypeScript only.
 	Op    string        `json:"op"`   // "count", "models", "model", "chat", "history", or empty
-	Old   bool          `json:"old"`  // drive the older version
-	Chat  string        `json:"chat"` // which one
+	Old   bool          `json:"old"`  // use the older version
+	Chat  string        `json:"chat"` // name of the chat
 	Parts []*genai.Part `json:"parts"`
 }
 
 // A googleFailure is an API error as a client reports it.
 type googleFailure struct {
 	Class   string // the client's own name for the error
-	Code    int    // as the client has it
-	Body    int    // as the error itself says
+	Code    int    // code that the client reports
+	Body    int    // code in the error
 	Status  string
 	Message string
 	Details []map[string]any
@@ -77,12 +77,12 @@ func (f *googleFailure) Error() string {
 	return fmt.Sprintf("%s %d %s: %s", f.Class, f.Code, f.Status, f.Message)
 }
 
-var errLeft = errors.New("the client has left")
+var errLeft = errors.New("the client disconnected as requested")
 
 // goGenai is the Go SDK.
 type goGenai struct{ t *testing.T }
 
-// keyless takes the key out of requests: the SDK refuses to be without one.
+// keyless removes the key from requests, since the SDK requires one.
 type keyless struct{ http.RoundTripper }
 
 func (k keyless) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -110,7 +110,7 @@ func (g goGenai) open(ctx context.Context, c googleCall) *genai.Client {
 	return client
 }
 
-// goFailure tells an error of the Go SDK.
+// goFailure converts an error of the Go SDK.
 func goFailure(err error) error {
 	var e genai.APIError
 	if !errors.As(err, &e) {
@@ -121,13 +121,13 @@ func goFailure(err error) error {
 	}
 }
 
-// one is a stream of a single answer.
+// one returns a stream of a single response.
 func one(r *genai.GenerateContentResponse, err error) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) { yield(r, err) }
 }
 
-// gather reads a stream to its end, or to its first error. leave is called
-// after so many chunks.
+// gather reads a stream to its end or first error. It calls leave after the
+// given number of chunks.
 func gather(stream iter.Seq2[*genai.GenerateContentResponse, error], after int, leave func()) (*googleAnswer, error) {
 	a := newGoogleAnswer()
 	for chunk, err := range stream {
@@ -203,7 +203,7 @@ func (c goChat) send(ctx context.Context, stream bool, parts []*genai.Part) (*go
 
 func (c goChat) turns(context.Context) (int, error) { return len(c.History(true)), nil }
 
-// eachGoogle runs a scenario with every client.
+// eachGoogle runs a scenario with each client.
 func eachGoogle(t *testing.T, f func(t *testing.T, c googleSDK)) {
 	t.Helper()
 	t.Run("go", func(t *testing.T) { f(t, goGenai{t}) })
@@ -211,7 +211,7 @@ func eachGoogle(t *testing.T, f func(t *testing.T, c googleSDK)) {
 	t.Run("typescript-1.30", func(t *testing.T) { f(t, tsGenai{googleDriver(t), true}) })
 }
 
-// bothGoogle runs a scenario plain and streamed with every client, over echo.
+// bothGoogle runs a scenario plain and streamed with each client, over echo.
 func bothGoogle(t *testing.T, f func(t *testing.T, s googleServer, stream bool)) {
 	t.Helper()
 	eachGoogle(t, func(t *testing.T, c googleSDK) {
@@ -220,8 +220,8 @@ func bothGoogle(t *testing.T, f func(t *testing.T, s googleServer, stream bool))
 	})
 }
 
-// read takes the error's envelope apart, which the TypeScript SDK has
-// as text behind words of its own.
+// read parses the error's envelope, which the TypeScript SDK returns as text
+// after its own message.
 func (f *googleFailure) read(envelope string) error {
 	var e struct {
 		Error struct {

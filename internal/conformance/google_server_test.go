@@ -13,22 +13,21 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A googleServer is the handler of the content generation format over an
-// upstream, and what it reported.
+// A googleServer is the generateContent handler over an upstream, with its
+// reports.
 type googleServer struct {
 	*server
 	sdk googleSDK
 }
 
-// serveGoogle starts a server of up on loopback, to be driven by c.
+// serveGoogle starts a server of up on loopback for the client c.
 func serveGoogle(t *testing.T, c googleSDK, up upstream.Upstream) googleServer {
 	t.Helper()
-	return serveGoogleSo(t, c, up, upstream.HandlerOptions{}, func(h http.Handler) http.Handler { return h })
+	return serveGoogleWith(t, c, up, upstream.HandlerOptions{}, func(h http.Handler) http.Handler { return h })
 }
 
-// serveGoogleSo is serveGoogle with settings, and with something around the
-// handler.
-func serveGoogleSo(t *testing.T, c googleSDK, up upstream.Upstream, how upstream.HandlerOptions, around func(http.Handler) http.Handler) googleServer {
+// serveGoogleWith is serveGoogle with options and a wrapper of the handler.
+func serveGoogleWith(t *testing.T, c googleSDK, up upstream.Upstream, how upstream.HandlerOptions, around func(http.Handler) http.Handler) googleServer {
 	t.Helper()
 	s := &server{reports: make(chan *upstream.Report, 64), budget: &upstream.Budget{}}
 	how.Authenticate, how.Budget = upstream.Keys(key), s.budget
@@ -43,9 +42,9 @@ func serveGoogleSo(t *testing.T, c googleSDK, up upstream.Upstream, how upstream
 	return googleServer{s, c}
 }
 
-// A googleAnswer is what the SDK made of a reply.
+// A googleAnswer is a response as the SDK reads it.
 type googleAnswer struct {
-	content *genai.Content // the pieces of each part put together
+	content *genai.Content // with the pieces of each part joined
 	chunks  int
 	finish  genai.FinishReason
 	usage   *genai.GenerateContentResponseUsageMetadata
@@ -57,7 +56,7 @@ func newGoogleAnswer() *googleAnswer {
 	return &googleAnswer{content: &genai.Content{Role: genai.RoleModel}}
 }
 
-// add takes a chunk of a stream, or a whole answer.
+// add adds a chunk of a stream, or a whole response.
 func (a *googleAnswer) add(r *genai.GenerateContentResponse) {
 	a.chunks++
 	a.id, a.model = r.ResponseID, r.ModelVersion
@@ -77,7 +76,7 @@ func (a *googleAnswer) add(r *genai.GenerateContentResponse) {
 	}
 }
 
-// part adds a part, or continues the one before. A signature closes its part.
+// part adds a part or continues the previous one. A signature ends its part.
 func (a *googleAnswer) part(p *genai.Part) {
 	n := len(a.content.Parts)
 	isText := p.FunctionCall == nil && p.InlineData == nil
@@ -96,7 +95,7 @@ func (a *googleAnswer) part(p *genai.Part) {
 	a.content.Parts = append(a.content.Parts, &c)
 }
 
-// said joins the texts that are no thoughts.
+// said joins the texts that are not thinking.
 func (a *googleAnswer) said() string { return a.joined(false) }
 
 func (a *googleAnswer) joined(thoughts bool) string {
@@ -120,7 +119,7 @@ func (a *googleAnswer) calls() (list []*genai.FunctionCall) {
 
 const googleModel = "demo-1"
 
-// call is a request with the right key.
+// call returns a request with the right key.
 func (s googleServer) call(turns []*genai.Content, config *genai.GenerateContentConfig) googleCall {
 	return googleCall{BaseURL: s.url, Key: key, Model: googleModel, Contents: turns, Config: config}
 }
@@ -133,19 +132,19 @@ func (s googleServer) ask(t *testing.T, stream bool, turns []*genai.Content, con
 	return s.sdk.ask(t.Context(), c)
 }
 
-// must is ask for a request that is to be answered.
-func (s googleServer) must(t *testing.T, stream bool, turns []*genai.Content, config *genai.GenerateContentConfig) *googleAnswer {
+// mustAsk is ask for a request that must succeed.
+func (s googleServer) mustAsk(t *testing.T, stream bool, turns []*genai.Content, config *genai.GenerateContentConfig) *googleAnswer {
 	t.Helper()
 	a, err := s.ask(t, stream, turns, config)
 	if err != nil {
 		t.Fatalf("the request failed: %v", err)
 	}
-	s.sound(t, stream, a)
+	s.checkReport(t, stream, a)
 	return a
 }
 
-// sound checks an answer against what the host was told.
-func (s googleServer) sound(t *testing.T, stream bool, a *googleAnswer) {
+// checkReport compares a response with the host's report.
+func (s googleServer) checkReport(t *testing.T, stream bool, a *googleAnswer) {
 	t.Helper()
 	r := s.report(t)
 	mode := "plain"
@@ -153,10 +152,10 @@ func (s googleServer) sound(t *testing.T, stream bool, a *googleAnswer) {
 		mode = "stream"
 	}
 	if r.Err != nil || r.Status != http.StatusOK || r.Mode != mode || r.Format != generatecontent.Format {
-		t.Errorf("reported as %s %s with status %d and error %v", r.Format, r.Mode, r.Status, r.Err)
+		t.Errorf("report: %s %s, status %d, error %v", r.Format, r.Mode, r.Status, r.Err)
 	}
 	if r.Model != googleModel || a.model != googleModel || a.id == "" {
-		t.Errorf("asked %q; %q answered with id %q", r.Model, a.model, a.id)
+		t.Errorf("model %q requested; model %q with id %q responded", r.Model, a.model, a.id)
 	}
 	u := a.usage
 	if u == nil {
@@ -164,14 +163,14 @@ func (s googleServer) sound(t *testing.T, stream bool, a *googleAnswer) {
 	}
 	got := [3]int64{int64(u.PromptTokenCount), int64(u.CandidatesTokenCount), int64(u.ThoughtsTokenCount)}
 	if want := [3]int64{r.Usage.Prompt(), r.Usage.Output, r.Usage.Thinking}; got != want {
-		t.Errorf("the client saw %d tokens of prompt, answer and thoughts, the host %d", got, want)
+		t.Errorf("the client received %d tokens of prompt, response and thinking, the host %d", got, want)
 	}
 	if int64(u.TotalTokenCount) != got[0]+got[1]+got[2] {
-		t.Errorf("%d tokens in total, of %d", u.TotalTokenCount, got)
+		t.Errorf("total of %d tokens, want %d", u.TotalTokenCount, got)
 	}
 }
 
-// wantLines checks that echo described what was sent.
+// wantLines checks that echo's description of the request has these lines.
 func (a *googleAnswer) wantLines(t *testing.T, lines ...string) {
 	t.Helper()
 	wantLines(t, &answer{Blocks: []block{{Type: "text", Text: a.said()}}}, lines...)

@@ -22,7 +22,7 @@ func googleTools() []*genai.Tool {
 	}}}
 }
 
-// chat begins a chat.
+// chat starts a chat.
 func (s googleServer) chat(t *testing.T, config *genai.GenerateContentConfig) googleChat {
 	t.Helper()
 	chat, err := s.sdk.chat(t.Context(), s.call(nil, config))
@@ -32,23 +32,23 @@ func (s googleServer) chat(t *testing.T, config *genai.GenerateContentConfig) go
 	return chat
 }
 
-// send sends a turn of the user through the SDK's chat.
+// send sends a user turn in the SDK's chat.
 func (s googleServer) send(t *testing.T, chat googleChat, stream bool, parts ...*genai.Part) *googleAnswer {
 	t.Helper()
 	a, err := chat.send(t.Context(), stream, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.sound(t, stream, a)
+	s.checkReport(t, stream, a)
 	return a
 }
 
-// googleResults answers every call of an answer, in order.
+// googleResults returns the results of all tool calls of a response, in order.
 func googleResults(t *testing.T, a *googleAnswer, texts ...string) (parts []*genai.Part) {
 	t.Helper()
 	calls := a.calls()
 	if len(calls) != len(texts) {
-		t.Fatalf("%d calls, want %d", len(calls), len(texts))
+		t.Fatalf("%d tool calls, want %d", len(calls), len(texts))
 	}
 	for i, c := range calls {
 		parts = append(parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{
@@ -58,8 +58,8 @@ func googleResults(t *testing.T, a *googleAnswer, texts ...string) (parts []*gen
 	return parts
 }
 
-// The SDK's chat goes through a loop with three calls at once: written one
-// after another, and interleaved.
+// TestGoogleToolLoop runs a tool loop with three parallel calls in the SDK's
+// chat: written in sequence, and interleaved.
 func TestGoogleToolLoop(t *testing.T) {
 	const arguments = `weather {"city":"Tromsø \"N\"","days":3}, clock, weather {"city":"Oslo"}`
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
@@ -67,7 +67,7 @@ func TestGoogleToolLoop(t *testing.T) {
 			chat := s.chat(t, &genai.GenerateContentConfig{Tools: googleTools()})
 			a := s.send(t, chat, stream, genai.NewPartFromText("echo: say Let me look.\necho: "+verb+" "+arguments))
 			if a.said() != "Let me look." || a.finish != genai.FinishReasonStop {
-				t.Errorf("%s: said %q and ended with %s", verb, a.said(), a.finish)
+				t.Errorf("%s: text %q, finish reason %s", verb, a.said(), a.finish)
 			}
 			type called struct {
 				Name string
@@ -83,10 +83,10 @@ func TestGoogleToolLoop(t *testing.T) {
 				{"weather", obj{"city": `Tromsø "N"`, "days": 3.0}}, {"clock", obj{}}, {"weather", obj{"city": "Oslo"}},
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Fatalf("%s: calls (-want +got):\n%s", verb, diff)
+				t.Fatalf("%s: tool calls (-want +got):\n%s", verb, diff)
 			}
 			if len(ids) != 3 || ids[""] {
-				t.Errorf("%s: ids of the calls are not all different: %v", verb, ids)
+				t.Errorf("%s: duplicate ids of tool calls: %v", verb, ids)
 			}
 
 			last, err := chat.turns(t.Context()) // streamed, each chunk is a turn of the history
@@ -100,17 +100,18 @@ func TestGoogleToolLoop(t *testing.T) {
 				"tools.0: tool weather, description, 22 bytes", "tools.1: tool clock, input, 17 bytes",
 			)
 			if len(b.calls()) != 0 || b.finish != genai.FinishReasonStop {
-				t.Errorf("%s: the loop ends with %s and %d calls", verb, b.finish, len(b.calls()))
+				t.Errorf("%s: the loop ends with finish reason %s and %d tool calls", verb, b.finish, len(b.calls()))
 			}
 		}
 	})
 }
 
-// A forced call has arguments that satisfy the tool's schema.
+// TestGoogleForcedCall checks that a forced call has arguments that match the
+// tool's schema.
 func TestGoogleForcedCall(t *testing.T) {
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		for _, names := range [][]string{nil, {"weather"}} {
-			a := s.must(t, stream, genai.Text("Well?"), &genai.GenerateContentConfig{
+			a := s.mustAsk(t, stream, genai.Text("Well?"), &genai.GenerateContentConfig{
 				Tools: googleTools(),
 				ToolConfig: &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{
 					Mode: genai.FunctionCallingConfigModeAny, AllowedFunctionNames: names,
@@ -127,7 +128,8 @@ func TestGoogleForcedCall(t *testing.T) {
 	})
 }
 
-// What was thought comes back unharmed with the results of calls.
+// TestGoogleSignatures checks that thinking returns unchanged with tool
+// results.
 func TestGoogleSignatures(t *testing.T) {
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		config := &genai.GenerateContentConfig{
@@ -135,7 +137,7 @@ func TestGoogleSignatures(t *testing.T) {
 			ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true, ThinkingBudget: genai.Ptr[int32](1024)},
 		}
 		turns := genai.Text("echo: call clock")
-		a := s.must(t, stream, turns, config)
+		a := s.mustAsk(t, stream, turns, config)
 		if a.joined(true) != "I look at what arrived: 1 turn, 2 tools, 0 files." {
 			t.Errorf("thought %q", a.joined(true))
 		}
@@ -149,10 +151,10 @@ func TestGoogleSignatures(t *testing.T) {
 			t.Fatalf("%d signatures, want one", signed)
 		}
 		turns = append(turns, a.content, genai.NewContentFromParts(googleResults(t, a, "09:41"), genai.RoleUser))
-		b := s.must(t, stream, turns, config)
+		b := s.mustAsk(t, stream, turns, config)
 		b.wantLines(t, "clock answered: 09:41", "turns.1: assistant, 2 parts", "turns.1.parts.0: thinking, 49 bytes, "+digest([]byte(a.joined(true))))
 		if !strings.Contains(b.said(), ", signed by echo\nturns.1.parts.1: tool use clock, ") {
-			t.Errorf("the thought's signature did not come back:\n%s", b.said())
+			t.Errorf("the signature of the thinking was not returned:\n%s", b.said())
 		}
 	})
 }

@@ -14,7 +14,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// tsGenai is the TypeScript SDK, of today or as old as agents bundle it.
+// tsGenai is the TypeScript SDK, in the current version or in the old one that
+// agents bundle.
 type tsGenai struct {
 	*node
 	old bool
@@ -27,10 +28,10 @@ func googleDriver(t *testing.T) *node {
 	return needNode(t, googleNode)
 }
 
-// chats counts the chats that were begun, to tell them apart.
+// chats counts the chats and gives each its name.
 var chats atomic.Int64
 
-// A googleReply is what became of a call.
+// A googleReply is the result of a call.
 type googleReply struct {
 	Chunks  []*genai.GenerateContentResponse `json:"chunks"`
 	Tokens  int32                            `json:"tokens"`
@@ -46,7 +47,7 @@ type googleReply struct {
 	} `json:"failure"`
 }
 
-// run makes a call, and tells how it failed.
+// run makes a call and returns its error.
 func (g tsGenai) run(c googleCall) (*googleReply, error) {
 	c.Old = g.old
 	line, err := g.roundTrip(c)
@@ -60,7 +61,7 @@ func (g tsGenai) run(c googleCall) (*googleReply, error) {
 	switch {
 	case r.Failure != nil:
 		f := &googleFailure{Class: r.Failure.Class, Code: r.Failure.Code}
-		// In a stream the SDK puts words before the envelope.
+		// In a stream the SDK puts its own text before the envelope.
 		if err := f.read(r.Failure.Text[max(0, strings.IndexByte(r.Failure.Text, '{')):]); err != nil {
 			return &r, err
 		}
@@ -73,7 +74,7 @@ func (g tsGenai) run(c googleCall) (*googleReply, error) {
 	return &r, nil
 }
 
-// answer runs a call that is answered in chunks.
+// answer makes a call whose response consists of chunks.
 func (g tsGenai) answer(c googleCall) (*googleAnswer, error) {
 	a := newGoogleAnswer()
 	r, err := g.run(c)

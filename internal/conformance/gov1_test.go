@@ -16,7 +16,7 @@ import (
 // goV1 is the Go SDK in its major version 1.
 type goV1 struct{}
 
-// open makes a client. It is to be closed.
+// open returns a client. The caller must call closing.
 func (goV1) open(c call, more ...option.RequestOption) (client anthropic.Client, closing func()) {
 	transport := &http.Transport{}
 	opts := []option.RequestOption{
@@ -36,7 +36,7 @@ func (goV1) open(c call, more ...option.RequestOption) (client anthropic.Client,
 	return anthropic.NewClient(append(opts, more...)...), transport.CloseIdleConnections
 }
 
-// failed tells an API error as a failure.
+// failed converts an API error to a failure.
 func (goV1) failed(err error) error {
 	var e *anthropic.Error
 	if !errors.As(err, &e) {
@@ -94,7 +94,7 @@ func (d goV1) ask(ctx context.Context, c call) (*answer, error) {
 	return &a, errors.Join(err, marshalErr)
 }
 
-// accumulate reads a stream. It returns what has come if it fails midway.
+// accumulate reads a stream. If the stream fails, it returns what has arrived.
 func (goV1) accumulate(ctx context.Context, client anthropic.Client, params anthropic.MessageNewParams, leave int, a *answer) (*anthropic.Message, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

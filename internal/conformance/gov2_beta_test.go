@@ -16,7 +16,7 @@ import (
 // goV2Beta is the Go SDK in its major version 2, by its beta client.
 type goV2Beta struct{}
 
-// open makes a client. It is to be closed.
+// open returns a client. The caller must call closing.
 func (goV2Beta) open(c call, more ...option.RequestOption) (client anthropic.Client, closing func()) {
 	transport := &http.Transport{}
 	opts := []option.RequestOption{
@@ -36,7 +36,7 @@ func (goV2Beta) open(c call, more ...option.RequestOption) (client anthropic.Cli
 	return anthropic.NewClient(append(opts, more...)...), transport.CloseIdleConnections
 }
 
-// failed tells an API error as a failure.
+// failed converts an API error to a failure.
 func (goV2Beta) failed(err error) error {
 	var e *anthropic.Error
 	if !errors.As(err, &e) {
@@ -94,7 +94,7 @@ func (d goV2Beta) ask(ctx context.Context, c call) (*answer, error) {
 	return &a, errors.Join(err, marshalErr)
 }
 
-// accumulate reads a stream. It returns what has come if it fails midway.
+// accumulate reads a stream. If the stream fails, it returns what has arrived.
 func (goV2Beta) accumulate(ctx context.Context, client anthropic.Client, params anthropic.BetaMessageNewParams, leave int, a *answer) (*anthropic.BetaMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 // goV2 is the Go SDK in its major version 2.
 type goV2 struct{}
 
-// open makes a client. It is to be closed.
+// open returns a client. The caller must call closing.
 func (goV2) open(c call, more ...option.RequestOption) (client anthropic.Client, closing func()) {
 	transport := &http.Transport{}
 	opts := []option.RequestOption{
@@ -36,7 +36,7 @@ func (goV2) open(c call, more ...option.RequestOption) (client anthropic.Client,
 	return anthropic.NewClient(append(opts, more...)...), transport.CloseIdleConnections
 }
 
-// failed tells an API error as a failure.
+// failed converts an API error to a failure.
 func (goV2) failed(err error) error {
 	var e *anthropic.Error
 	if !errors.As(err, &e) {
@@ -94,7 +94,7 @@ func (d goV2) ask(ctx context.Context, c call) (*answer, error) {
 	return &a, errors.Join(err, marshalErr)
 }
 
-// accumulate reads a stream. It returns what has come if it fails midway.
+// accumulate reads a stream. If the stream fails, it returns what has arrived.
 func (goV2) accumulate(ctx context.Context, client anthropic.Client, params anthropic.MessageNewParams, leave int, a *answer) (*anthropic.Message, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -12,31 +12,31 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// A libraryScenario is one prompt to a library over a vendor.
+// A libraryScenario is a prompt to a library over a vendor.
 type libraryScenario struct {
 	name string
-	skip func(l library, v vendor) bool // where the scenario does not apply
+	skip func(l library, v vendor) bool // reports that the scenario does not apply
 	call libraryCall
 	say  [][]fake.Piece // the vendor's responses
 
 	text     string
-	thinking string // where the vendor shows it
+	thinking string // if the vendor sends it
 	calls    []string
-	streamed bool   // it is about streams only
+	streamed bool   // streams only
 	fails    bool   // the library reports an error
-	message  string // what the error contains
-	sent     string // what the last request to the vendor has to contain
+	message  string // part of the error text
+	sent     string // part of the last request to the vendor
 	counted  bool   // the counts of a whole response are exact
 	limited  bool   // the limit of the response is not above the model's
 }
 
-// manyChunks is a text that a stream sends in so many chunks that counting the
-// request once for each of them shows.
+// manyChunks is a text that a stream sends in many chunks, so that counting the
+// request for each chunk is visible.
 var manyChunks = strings.Repeat("One more chunk. ", 40) + "42."
 
 var libraryCounts = fake.Usage{Input: 37, Output: 5}
 
-// libraryLoop is a loop of two rounds, of which the first has parallel calls.
+// libraryLoop returns a loop of two rounds, the first with parallel tool calls.
 func libraryLoop(thinking bool) [][]fake.Piece {
 	var think []fake.Piece
 	if thinking {
@@ -71,14 +71,14 @@ var libraryScenarios = []libraryScenario{
 		text: "Done: 42.", calls: loopCalls, sent: "result 3 of time",
 	},
 	{
-		name: "tools of a model that thinks", call: libraryCall{Tools: true},
-		skip: func(_ library, v vendor) bool { return v.name == "local" }, // it wants its thinking back with each call
+		name: "tools of a thinking model", call: libraryCall{Tools: true},
+		skip: func(_ library, v vendor) bool { return v.name == "local" }, // the server requires its thinking with each call
 		say:  libraryLoop(true),
 		text: "Done: 42.", calls: loopCalls, sent: "result 3 of time",
 	},
 	{
-		name: "tools and thinking", call: libraryCall{Tools: true, Think: true}, say: libraryLoop(true),
-		skip: func(_ library, v vendor) bool { return v.name == "local" }, // it wants thinking back that some libraries throw away
+		name: "tools with thinking", call: libraryCall{Tools: true, Think: true}, say: libraryLoop(true),
+		skip: func(_ library, v vendor) bool { return v.name == "local" }, // the server requires thinking that some libraries drop
 		text: "Done: 42.", calls: loopCalls, sent: "result 3 of time",
 	},
 	{
@@ -99,16 +99,17 @@ var libraryScenarios = []libraryScenario{
 		fails: true, message: "The fake is busy.",
 	},
 	{
-		name: "error in the middle", say: [][]fake.Piece{{fake.Text("This response is ended by an error"), fake.Status{Code: 500, Message: "The fake broke."}}},
+		name: "error within the response", say: [][]fake.Piece{{fake.Text("This response is ended by an error"), fake.Status{Code: 500, Message: "The fake broke."}}},
 		streamed: true, fails: true,
 	},
 	{
-		name: "connection cut in the middle", say: [][]fake.Piece{{fake.Text("This response is cut in the middle"), fake.Cut{}}},
+		name: "connection cut within the response", say: [][]fake.Piece{{fake.Text("This response is cut in the middle"), fake.Cut{}}},
 		streamed: true, fails: true,
 	},
 }
 
-// Every library runs every scenario over every vendor, plain and streamed.
+// TestLibraries runs each scenario with each library over each vendor, plain
+// and streamed.
 func TestLibraries(t *testing.T) {
 	for _, l := range libraries {
 		t.Run(l.name, func(t *testing.T) {
@@ -136,7 +137,7 @@ func (s libraryScenario) test(t *testing.T, l library, v vendor, stream bool) {
 	server, f := l.serve(t, v)
 	for _, pieces := range s.say {
 		if s.fails {
-			f.Always(pieces...) // Genkit Go tries again
+			f.Always(pieces...) // Genkit Go retries
 		} else {
 			f.Say(pieces...)
 		}
@@ -151,14 +152,14 @@ func (s libraryScenario) test(t *testing.T, l library, v vendor, stream bool) {
 	}
 	r, err := l.run(t, c)
 	for _, q := range f.Refused() {
-		t.Errorf("%s refused a request by its rule %s: %s", v.name, q.Rule, q.Message)
+		t.Errorf("%s rejected a request by rule %s: %s", v.name, q.Rule, q.Message)
 	}
 	if s.fails {
 		if err == nil {
-			t.Fatalf("the library reports no error, but the text %q", r.Text)
+			t.Fatalf("the library returned no error and the text %q", r.Text)
 		}
 		if !strings.Contains(err.Error(), s.message) {
-			t.Errorf("the library reports %v, want %q", err, s.message)
+			t.Errorf("the library returned error %v, want %q", err, s.message)
 		}
 		return
 	}
@@ -167,14 +168,14 @@ func (s libraryScenario) test(t *testing.T, l library, v vendor, stream bool) {
 	}
 	s.check(t, v, r, stream)
 	if n := f.Left(); n != 0 {
-		t.Errorf("%d responses were not asked for", n)
+		t.Errorf("%d unused responses", n)
 	}
 	for _, q := range f.Requests() {
 		noState(t, string(q.Body))
 	}
 	last := string(f.Last().Body)
 	if !strings.Contains(last, s.sent) || !strings.Contains(last, "What is it?") {
-		t.Errorf("the last request lacks %.50q or the prompt: %.2000s", s.sent, last)
+		t.Errorf("the last request does not contain %.50q or the prompt: %.2000s", s.sent, last)
 	}
 	if s.limited {
 		wantLimit(t, v, last)
@@ -190,16 +191,16 @@ func (s libraryScenario) check(t *testing.T, v vendor, r *libraryReply, stream b
 	if s.thinking != "" && v.name != "chat" && r.Thinking != s.thinking {
 		t.Errorf("thinking %q, want %q", r.Thinking, s.thinking)
 	}
-	slices.Sort(r.Calls) // parallel calls may be run in any order
+	slices.Sort(r.Calls) // parallel calls may run in any order
 	want := slices.Sorted(slices.Values(s.calls))
 	if diff := cmp.Diff(want, r.Calls); diff != "" && len(want)+len(r.Calls) > 0 {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 	if len(r.Warnings) > 0 {
-		t.Errorf("the library warns: %q", r.Warnings)
+		t.Errorf("unexpected warnings of the library: %q", r.Warnings)
 	}
-	// Some libraries read the tokens of a stream's request where the count is an
-	// estimate.
+	// Some libraries read the tokens of a stream's request from an estimated
+	// count.
 	switch {
 	case s.counted && !stream && (r.Input != 37 || r.Output != 5):
 		t.Errorf("%d and %d tokens, want 37 and 5", r.Input, r.Output)
@@ -208,12 +209,12 @@ func (s libraryScenario) check(t *testing.T, v vendor, r *libraryReply, stream b
 	}
 }
 
-// envelopes are the beginnings of what only a client may see, in plain text and
-// in base64.
+// envelopes are prefixes of values for clients only, in plain text and in
+// base64.
 var envelopes = []string{"pw1.", "cHcxL", "pwsig_", "skip_thought_signature_validator", "c2tpcF90aG91Z2h0"}
 
-// noState checks that a request to a vendor holds no carried state, and no value
-// that replaces a signature.
+// noState checks that a request to a vendor contains no carried state, and no
+// replacement for a signature.
 func noState(t *testing.T, body string) {
 	t.Helper()
 	for _, e := range envelopes {
@@ -225,15 +226,15 @@ func noState(t *testing.T, body string) {
 
 var limitMember = regexp.MustCompile(`"(?:max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens)":(\d+)`)
 
-// wantLimit checks that a request does not ask for more than the model's limit.
+// wantLimit checks that a request's output limit does not exceed the model's.
 func wantLimit(t *testing.T, v vendor, body string) {
 	t.Helper()
-	most, known := map[string]int{"gemini": 65536, "chat": 32768, "responses": 128000}[v.name]
+	limit, known := map[string]int{"gemini": 65536, "chat": 32768, "responses": 128000}[v.name]
 	m := limitMember.FindStringSubmatch(body)
 	if !known || m == nil {
 		return
 	}
-	if n, err := strconv.Atoi(m[1]); err != nil || n > most {
-		t.Errorf("a limit of %s tokens, want at most %d", m[1], most)
+	if n, err := strconv.Atoi(m[1]); err != nil || n > limit {
+		t.Errorf("a limit of %s tokens, want at most %d", m[1], limit)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // A library is a client that builds on a format, or a tool runner of an
-// official SDK: it runs a loop of tool calls by itself.
+// official SDK, which runs tool loops itself.
 type library struct {
 	name   string
 	format string // of the handler: "messages" or "google"
@@ -27,7 +27,7 @@ type library struct {
 	run    func(t *testing.T, c libraryCall) (*libraryReply, error)
 }
 
-// A libraryCall is a prompt, and how to send it.
+// A libraryCall is a prompt and how to send it.
 type libraryCall struct {
 	Library   string `json:"library"`
 	Format    string `json:"format"`
@@ -71,7 +71,8 @@ var libraryNode = sync.OnceValues(func() (*node, error) {
 	return startNode("libraries.mjs", "@anthropic-ai/sdk", "ai", "@ai-sdk/anthropic", "@ai-sdk/google", "@langchain/anthropic", "@langchain/google-genai")
 })
 
-// genkitDriver is Genkit Go. It is built first, because it is another module.
+// genkitDriver builds and starts the driver of Genkit Go, which is a separate
+// module.
 var genkitDriver = sync.OnceValues(func() (*node, error) {
 	dir, err := os.MkdirTemp("", "conformance")
 	if err != nil {
@@ -107,7 +108,8 @@ func inGenkit(format string) func(*testing.T, libraryCall) (*libraryReply, error
 	}
 }
 
-// library makes a call of a library. A failure that the library reports is an error.
+// library makes a call of a library. It returns the error that the library
+// reports.
 func (n *node) library(c libraryCall) (*libraryReply, error) {
 	line, err := n.roundTrip(c)
 	if err != nil {
@@ -123,7 +125,7 @@ func (n *node) library(c libraryCall) (*libraryReply, error) {
 	return &r, nil
 }
 
-// own is the name of the vendor whose format the library speaks.
+// own returns the name of the vendor whose format the library uses.
 func (l library) own() string {
 	if l.format == "messages" {
 		return "anthropic"
@@ -131,8 +133,8 @@ func (l library) own() string {
 	return "gemini"
 }
 
-// serve starts the library's handler over a vendor. The vendor is asked for its
-// own model, whatever the library asks for.
+// serve starts the library's handler over a vendor. The vendor receives its own
+// model name, whatever the library requests.
 func (l library) serve(t *testing.T, v vendor) (*server, *fake.Server) {
 	t.Helper()
 	start := v.start

@@ -17,7 +17,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	if code == 0 {
-		// A package that the Google SDK imports starts this one for good.
+		// A package that the Google SDK imports starts this goroutine
+		// permanently.
 		metrics := goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start")
 		if err := goleak.Find(metrics); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/polywire/polywire/upstream/echo"
 )
 
-// shelf is echo under many names.
+// shelf is echo with many model names.
 type shelf struct {
 	*echo.Upstream
 	list []upstream.Model
@@ -33,7 +33,8 @@ func newShelf(n int) (s shelf, want []model) {
 	return s, want
 }
 
-// Paging brings every model once, the newest first, however long the pages.
+// TestModels checks that paging lists each model once, newest first, for any
+// page size.
 func TestModels(t *testing.T) {
 	each(t, func(t *testing.T, c sdk) {
 		up, want := newShelf(45)
@@ -47,7 +48,7 @@ func TestModels(t *testing.T) {
 				t.Errorf("models, %d to a page (-want +got):\n%s", limit, diff)
 			}
 			for range (45 + limit - 1) / limit {
-				s.report(t) // of each page
+				s.report(t) // one for each page
 			}
 		}
 		got, err := c.model(t.Context(), call{BaseURL: s.url, Key: key, Name: "demo-07"})
@@ -55,8 +56,8 @@ func TestModels(t *testing.T) {
 			t.Errorf("model: got %v, %v, want %v", got, err, want[7])
 		}
 		s.report(t)
-		_, err = c.model(t.Context(), call{BaseURL: s.url, Key: key, Name: "nobody"})
-		wantFailure(t, s, err, http.StatusNotFound, "not_found_error", "model: nobody")
+		_, err = c.model(t.Context(), call{BaseURL: s.url, Key: key, Name: "absent"})
+		wantFailure(t, s, err, http.StatusNotFound, "not_found_error", "model: absent")
 	})
 }
 

@@ -6,8 +6,8 @@ const (
 	oraclePDF    = "JVBERi0xLjQKMSAwIG9iajw8L1R5cGUvQ2F0YWxvZz4+ZW5kb2JqCnRyYWlsZXI8PC9Sb290IDEgMCBSPj4KJSVFT0YK"
 )
 
-// richMessages says as much as one Messages request can.
-const richMessages = `{"model":"m","max_tokens":2000,"temperature":0.5,"top_p":0.9,"top_k":5,"stop_sequences":["END"],
+// fullMessagesRequest is a Messages request with as many features as possible.
+const fullMessagesRequest = `{"model":"m","max_tokens":2000,"temperature":0.5,"top_p":0.9,"top_k":5,"stop_sequences":["END"],
 	"system":[{"type":"text","text":"Be brief."},{"type":"text","text":"Be kind.","cache_control":{"type":"ephemeral"}}],
 	"metadata":{"user_id":"u1"},"service_tier":"auto",
 	"tools":[{"name":"f","description":"d","input_schema":` + oracleSchema + `,"cache_control":{"type":"ephemeral"}},{"name":"g","input_schema":{"type":"object"}}],
@@ -23,8 +23,9 @@ const richMessages = `{"model":"m","max_tokens":2000,"temperature":0.5,"top_p":0
 			{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"R1"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + oraclePNG + `"}}]},
 			{"type":"tool_result","tool_use_id":"c2","is_error":true,"content":"no"},{"type":"text","text":"go on"}]}]}`
 
-// richGenerate says as much as one content generation request can.
-const richGenerate = `{"systemInstruction":{"parts":[{"text":"Be brief."}]},
+// fullGenerateRequest is a generateContent request with as many features as
+// possible.
+const fullGenerateRequest = `{"systemInstruction":{"parts":[{"text":"Be brief."}]},
 	"tools":[{"functionDeclarations":[{"name":"f","description":"d","parametersJsonSchema":` + oracleSchema + `},{"name":"g","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING","nullable":true}}}}]}],
 	"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f","g"]}},
 	"generationConfig":{"temperature":0.5,"topP":0.9,"maxOutputTokens":2000,"stopSequences":["END"],"presencePenalty":0.5,"frequencyPenalty":0.25,"seed":7,

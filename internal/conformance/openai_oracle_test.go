@@ -21,15 +21,14 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// An oracleBack is an adapter, and the type of the vendor's SDK for what it
-// sends.
-type oracleBack struct {
+// An sdkAdapter is an adapter and the vendor SDK's type of its requests.
+type sdkAdapter struct {
 	models []string
 	make   func(openai.Options) (upstream.Upstream, error)
 	params func() any
 }
 
-var oracleBacks = map[string]oracleBack{
+var sdkAdapters = map[string]sdkAdapter{
 	"chat": {
 		[]string{"gpt-4.1", "o3", "gpt-5.6-sol"},
 		func(o openai.Options) (upstream.Upstream, error) { return openai.New(o) },
@@ -42,17 +41,17 @@ var oracleBacks = map[string]oracleBack{
 	},
 }
 
-// A vendorOfTurns is the vendor's server, and a way to ask it from a front.
-type vendorOfTurns struct {
+// A vendorServer is the vendor's server behind a handler.
+type vendorServer struct {
 	*fakeopenai.Server
 	front http.Handler
 }
 
-func newVendorOfTurns(t *testing.T, b oracleBack, front, model string) *vendorOfTurns {
+func newVendorServer(t *testing.T, b sdkAdapter, front, model string) *vendorServer {
 	t.Helper()
 	tr := &http.Transport{}
 	t.Cleanup(tr.CloseIdleConnections)
-	v := &vendorOfTurns{Server: fakeopenai.New(t, fakeopenai.Options{})}
+	v := &vendorServer{Server: fakeopenai.New(t, fakeopenai.Options{})}
 	up, err := b.make(openai.Options{BaseURL: v.Base(), Key: "k", HTTPClient: &http.Client{Transport: tr},
 		Model: func(string) string { return model }, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
@@ -64,8 +63,9 @@ func newVendorOfTurns(t *testing.T, b oracleBack, front, model string) *vendorOf
 	return v
 }
 
-// ask asks and returns the answer. The vendor must have been content.
-func (v *vendorOfTurns) ask(t *testing.T, path, body string) string {
+// ask sends a request and returns the response. The vendor must have accepted
+// its request.
+func (v *vendorServer) ask(t *testing.T, path, body string) string {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Anthropic-Version", "2023-06-01")
@@ -73,19 +73,19 @@ func (v *vendorOfTurns) ask(t *testing.T, path, body string) string {
 	w := httptest.NewRecorder()
 	v.front.ServeHTTP(w, r)
 	if w.Code != http.StatusOK {
-		t.Fatalf("answered %d %.500s", w.Code, w.Body)
+		t.Fatalf("status %d %.500s", w.Code, w.Body)
 	}
 	return w.Body.String()
 }
 
-// TestOpenAIBodies has the types of the vendor's own SDK read what the adapters
-// send: they must know every member, and write the same again.
+// TestOpenAIBodies decodes what the adapters send into the types of the
+// vendor's SDK: they must know every member and encode the same document.
 func TestOpenAIBodies(t *testing.T) {
-	for name, b := range oracleBacks {
+	for name, b := range sdkAdapters {
 		for _, model := range b.models {
 			for front, bodies := range oracleBodies() {
 				t.Run(fmt.Sprintf("%s→%s/%s", front, name, model), func(t *testing.T) {
-					v := newVendorOfTurns(t, b, front, model)
+					v := newVendorServer(t, b, front, model)
 					for _, body := range bodies {
 						v.Say(fake.Text("fine"))
 						v.ask(t, oraclePaths[front], body)
@@ -104,20 +104,20 @@ var oraclePaths = map[string]string{
 
 func oracleBodies() map[string][]string {
 	return map[string][]string{
-		"messages":        {workload.Small(), workload.Chat(), workload.Intl(), workload.Agent(), workload.Image(), richMessages},
-		"generatecontent": {workload.GenerateSmall(), workload.GenerateChat(), workload.GenerateIntl(), workload.GenerateAgent(), workload.GenerateImage(), richGenerate},
+		"messages":        {workload.Small(), workload.Chat(), workload.Intl(), workload.Agent(), workload.Image(), fullMessagesRequest},
+		"generatecontent": {workload.GenerateSmall(), workload.GenerateChat(), workload.GenerateIntl(), workload.GenerateAgent(), workload.GenerateImage(), fullGenerateRequest},
 	}
 }
 
-// TestOpenAICarried does the same with what comes back of an answer: thoughts,
+// TestOpenAIReturnedResponse does the same with a returned response: thinking, tool
 // calls and their results.
-func TestOpenAICarried(t *testing.T) {
+func TestOpenAIReturnedResponse(t *testing.T) {
 	const head = `{"model":"m","max_tokens":2000,"thinking":{"type":"enabled","budget_tokens":1024},"tools":[{"name":"f","input_schema":` +
 		oracleSchema + `}],"messages":[{"role":"user","content":"go"}`
 	for name, model := range map[string]string{"chat": "gpt-4.1", "responses": "gpt-6.2-sol"} {
 		t.Run(name, func(t *testing.T) {
-			b := oracleBacks[name]
-			v := newVendorOfTurns(t, b, "messages", model)
+			b := sdkAdapters[name]
+			v := newVendorServer(t, b, "messages", model)
 			v.Say(fake.Thinking("Two calls."), fake.Text("Now."), fake.Call("f", `{"n":1}`), fake.Call("f", `{"n":2}`))
 			v.Say(fake.Text("Done."))
 			var first struct {
@@ -145,13 +145,14 @@ func TestOpenAICarried(t *testing.T) {
 	}
 }
 
-// TestOracleMinds makes sure that members which the SDK does not know are found.
-func TestOracleMinds(t *testing.T) {
+// TestOpenAIUnknownMembers checks that members that the SDK does not know are
+// found.
+func TestOpenAIUnknownMembers(t *testing.T) {
 	for name, body := range map[string]string{
 		"chat":      `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a","odd":1}]}]}`,
 		"responses": `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"a","odd":1}]}]}`,
 	} {
-		if diff, err := unlikeParams(oracleBacks[name].params(), []byte(body)); err != nil || !strings.Contains(diff, `"odd"`) {
+		if diff, err := paramsDifference(sdkAdapters[name].params(), []byte(body)); err != nil || !strings.Contains(diff, `"odd"`) {
 			t.Errorf("%s: %v, found %s", name, err, diff)
 		}
 	}
@@ -159,20 +160,21 @@ func TestOracleMinds(t *testing.T) {
 
 func checkParams(t *testing.T, params any, body []byte) {
 	t.Helper()
-	diff, err := unlikeParams(params, body)
+	diff, err := paramsDifference(params, body)
 	if err != nil || diff != "" {
 		t.Errorf("%v (-sent +written by the SDK):\n%.3000s", err, diff)
 	}
 }
 
-// unlikeParams has params, of the vendor's SDK, read a body, and tells what is
-// different in what it writes then. The types drop what they do not know.
-func unlikeParams(params any, body []byte) (string, error) {
+// paramsDifference decodes a body into params, a type of the vendor's SDK, and
+// returns the difference to what params encodes. The types drop unknown
+// members.
+func paramsDifference(params any, body []byte) (string, error) {
 	var got, want map[string]any
 	if err := json.Unmarshal(body, &want); err != nil {
 		return "", err
 	}
-	spellOut(want)
+	toSDKForm(want)
 	plain, err := json.Marshal(want)
 	if err != nil {
 		return "", err
@@ -188,11 +190,10 @@ func unlikeParams(params any, body []byte) (string, error) {
 	return cmp.Diff(want, got), err
 }
 
-// spellOut says a body as the SDK's types do: that an answer is to be a stream
-// is no member of theirs but a method of the client, a content of null is one
-// that is not there, and the type of a message, which may be left out, is what
-// they tell items by.
-func spellOut(body map[string]any) {
+// toSDKForm changes a body to the form of the SDK's types: streaming is not a
+// member but a method of the client, null content is omitted, and the optional
+// type of a message is set, since the types identify items by it.
+func toSDKForm(body map[string]any) {
 	delete(body, "stream")
 	list, _ := body["messages"].([]any)
 	for _, m := range list {

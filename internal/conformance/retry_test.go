@@ -12,8 +12,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// The official SDK asks again, as it does unless it is told not to, when a limit
-// of rates is met, and never when a quota is used up that waiting does not refill.
+// TestRetries checks that the official SDK retries by default when a rate limit
+// is reached, and never when a quota is exhausted for which waiting does not
+// help.
 func TestRetries(t *testing.T) {
 	for code, want := range map[upstream.Code]int64{upstream.CodeRateLimit: 2, upstream.CodeQuota: 1} {
 		for _, stream := range []bool{false, true} {

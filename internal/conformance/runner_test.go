@@ -10,7 +10,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/v2/toolrunner"
 )
 
-// goRunner is the tool runner of the Go SDK. It begins a thread by itself.
+// goRunner is the tool runner of the Go SDK. It uses a thread by itself.
 func goRunner(t *testing.T, c libraryCall) (*libraryReply, error) {
 	t.Helper()
 	client, closing := goV2Beta{}.open(call{BaseURL: c.BaseURL, Key: c.Key})
@@ -71,8 +71,8 @@ func runnerParams(t *testing.T, c libraryCall) (params anthropic.BetaMessageNewP
 	return params
 }
 
-// tool is a tool that notes its calls in the reply. The runner may run tools at
-// the same time.
+// tool returns a tool that records its calls in the reply. The runner may run
+// tools concurrently.
 func (r *libraryReply) tool(t *testing.T, name, property string) anthropic.BetaTool {
 	t.Helper()
 	schema := fmt.Sprintf(`{"type":"object","properties":{%q:{"type":"string"}},"required":[%[1]q]}`, property)

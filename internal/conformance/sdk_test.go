@@ -9,44 +9,44 @@ import (
 
 // An sdk is one of the official clients.
 type sdk interface {
-	// ask sends a request and returns what the client made of the answer. A
-	// failure that the client reports is a *failure.
+	// ask sends a request and returns the response as the client reads it. An
+	// error that the client reports is a *failure.
 	ask(ctx context.Context, c call) (*answer, error)
 
-	// count asks how many tokens a request has.
+	// count returns the number of tokens in a request.
 	count(ctx context.Context, c call) (int64, error)
 
-	// models lists all models, c.Limit to a page.
+	// models lists all models, c.Limit per page.
 	models(ctx context.Context, c call) ([]model, error)
 
-	// model asks for the one named c.Name.
+	// model returns the model named c.Name.
 	model(ctx context.Context, c call) (model, error)
 }
 
-// A model is what a client made of one.
+// A model is a model as a client reads it.
 type model struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Created string `json:"created"` // RFC 3339, UTC
 }
 
-// A call is one request, and how to send it.
+// A call is one request and how to send it.
 type call struct {
 	BaseURL string `json:"base_url"`
 	Key     string `json:"key"`    // sent in the client's usual way
 	Token   string `json:"token"`  // sent as a bearer token, if there is no Key
 	Stream  bool   `json:"stream"` // ask for events and accumulate them
-	Leave   int    `json:"leave"`  // stop reading after so many events
+	Leave   int    `json:"leave"`  // stop reading after this many events
 	Beta    bool   `json:"beta"`   // use the beta client; for TypeScript only
 	Params  any    `json:"params"` // the request's body
 	Limit   int64  `json:"limit"`
 	Name    string `json:"name"`
 	Op      string `json:"op"` // "count", "models", "model", or empty; for TypeScript only
 
-	Header map[string]string `json:"header"` // beyond what the client sends anyway
+	Header map[string]string `json:"header"` // extra headers
 }
 
-// An answer is what a client made of a reply.
+// An answer is a response as a client reads it.
 type answer struct {
 	ID         string  `json:"id"`
 	Model      string  `json:"model"`
@@ -59,7 +59,7 @@ type answer struct {
 	// Events are the types of a stream's events, in order.
 	Events []string `json:"events"`
 
-	// Turn is the answer as the client sends it back with the next request.
+	// Turn is the response as the client sends it in the next request.
 	Turn json.RawMessage `json:"turn"`
 
 	Models []model `json:"models"` // for TypeScript only
@@ -82,7 +82,7 @@ type failure struct {
 	Type      string `json:"type"`
 	Message   string `json:"message"`
 	RequestID string `json:"request_id"`
-	Cause     string `json:"cause"` // the client's own words
+	Cause     string `json:"cause"` // the client's own text
 
 	RetryAfter string `json:"retry_after"`
 }
@@ -98,11 +98,11 @@ func messageOf(raw string) string {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	_ = json.Unmarshal([]byte(raw), &envelope) // what is no envelope has no message
+	_ = json.Unmarshal([]byte(raw), &envelope) // other texts have no message
 	return envelope.Error.Message
 }
 
-// each runs a scenario with every client.
+// each runs a scenario with each client.
 func each(t *testing.T, f func(t *testing.T, s sdk)) {
 	t.Run("go-v1", func(t *testing.T) { f(t, goV1{}) })
 	t.Run("go-v1-beta", func(t *testing.T) { f(t, goV1Beta{}) })
@@ -112,7 +112,7 @@ func each(t *testing.T, f func(t *testing.T, s sdk)) {
 	t.Run("typescript-beta", func(t *testing.T) { f(t, typescript(t, true)) })
 }
 
-// older reports whether a client speaks the older version of the API.
+// older reports whether a client uses the older version of the API.
 func older(s sdk) bool {
 	switch s.(type) {
 	case goV1, goV1Beta:

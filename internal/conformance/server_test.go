@@ -21,7 +21,8 @@ import (
 
 const key = "k-conformance"
 
-// A server is the real handler over echo, and what it reported and saw.
+// A server is the real handler over echo, with its reports and the last
+// request.
 type server struct {
 	url     string
 	stop    func() // ends the server once its handlers have returned
@@ -59,7 +60,7 @@ func serveModel(t *testing.T, up upstream.Upstream, opts *messages.Options) *ser
 	return s
 }
 
-// report returns the report of the request that was just asked.
+// report returns the report of the latest request.
 func (s *server) report(t *testing.T) *upstream.Report {
 	t.Helper()
 	select {
@@ -77,8 +78,8 @@ func (s *server) ask(t *testing.T, c sdk, stream bool, params any) (*answer, err
 	return c.ask(t.Context(), call{BaseURL: s.url, Key: key, Stream: stream, Params: params})
 }
 
-// must is ask for a request that is to be answered.
-func (s *server) must(t *testing.T, c sdk, stream bool, params any) *answer {
+// mustAsk is ask for a request that must succeed.
+func (s *server) mustAsk(t *testing.T, c sdk, stream bool, params any) *answer {
 	t.Helper()
 	a, err := s.ask(t, c, stream, params)
 	if err != nil {
@@ -86,25 +87,25 @@ func (s *server) must(t *testing.T, c sdk, stream bool, params any) *answer {
 	}
 	r := s.report(t)
 	if r.Err != nil || r.Status != http.StatusOK {
-		t.Errorf("reported with status %d and error %v, want 200 and none", r.Status, r.Err)
+		t.Errorf("report: status %d, error %v, want 200 and none", r.Status, r.Err)
 	}
 	if a.RequestID == "" || a.RequestID != r.ID {
-		t.Errorf("the client saw request id %q, the host %q", a.RequestID, r.ID)
+		t.Errorf("the client received request id %q, the host %q", a.RequestID, r.ID)
 	}
 	if a.Input != r.Usage.Prompt() || a.Output != r.Usage.Completion() {
-		t.Errorf("the client saw %d+%d tokens, the host %d+%d", a.Input, a.Output, r.Usage.Prompt(), r.Usage.Completion())
+		t.Errorf("the client received %d+%d tokens, the host %d+%d", a.Input, a.Output, r.Usage.Prompt(), r.Usage.Completion())
 	}
 	mode := "plain"
 	if stream {
 		mode = "stream"
 	}
 	if r.Mode != mode {
-		t.Errorf("reported as %q, want %q", r.Mode, mode)
+		t.Errorf("report has mode %q, want %q", r.Mode, mode)
 	}
 	return a
 }
 
-// both runs a scenario plain and streamed, with every client.
+// both runs a scenario plain and streamed, with each client.
 func both(t *testing.T, f func(t *testing.T, c sdk, stream bool)) {
 	t.Helper()
 	each(t, func(t *testing.T, c sdk) {
@@ -119,12 +120,12 @@ type (
 	arr = []any
 )
 
-// user is a turn of the user, made of blocks or one text.
+// user returns a turn of the user with blocks or one text.
 func user(content any) obj { return obj{"role": "user", "content": content} }
 
 func text(s string) obj { return obj{"type": "text", "text": s} }
 
-// request is a request with these turns; more adds or replaces members.
+// request returns a request with these turns; more adds or replaces members.
 func request(turns arr, more obj) obj {
 	r := obj{"model": "claude-demo-1", "max_tokens": 4096, "messages": turns}
 	for k, v := range more {
@@ -133,7 +134,7 @@ func request(turns arr, more obj) obj {
 	return r
 }
 
-// said joins the texts of an answer.
+// said joins the texts of a response.
 func (a *answer) said() string {
 	var b strings.Builder
 	for _, p := range a.Blocks {
@@ -144,7 +145,7 @@ func (a *answer) said() string {
 	return b.String()
 }
 
-// wantLines checks that echo described what was sent.
+// wantLines checks that echo's description of the request has these lines.
 func wantLines(t *testing.T, a *answer, lines ...string) {
 	t.Helper()
 	said := "\n" + a.said()
@@ -180,7 +181,7 @@ func wantJSON(t *testing.T, what string, want any, got json.RawMessage) {
 	}
 }
 
-// digest is how echo names bytes.
+// digest returns echo's name for bytes.
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256 " + hex.EncodeToString(sum[:6])

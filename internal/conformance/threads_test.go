@@ -18,32 +18,32 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 
-// A threadVendor is the vendor of Messages with threads: it keeps each
-// conversation under the id of its last response, and puts it in front of what
-// continues it. Behind it is the strict fake, which sees whole conversations.
+// A threadVendor is a Messages vendor with threads: it stores each conversation
+// under the id of its last response and inserts it before a continuation. The
+// strict fake behind it receives whole conversations.
 type threadVendor struct {
 	fake    *fakeanthropic.Server
-	refuses string // the error_code that the first continuation, or any thread, gets
+	refuses string // error_code for the first continuation, or for any thread
 
 	mu     sync.Mutex
 	kept   map[string]threadDocument
-	served []string // the types of the threads that came, "" for none
+	served []string // types of the threads received, "" for none
 }
 
-// A threadDocument is a request with the members that a continuation leaves out.
+// A threadDocument is a request with the members that a continuation omits.
 type threadDocument struct {
 	Messages []json.RawMessage `json:"messages"`
 	System   json.RawMessage   `json:"system,omitempty"`
 	Tools    json.RawMessage   `json:"tools,omitempty"`
 }
 
-// start starts the vendor, and returns its adapter.
+// start starts the vendor and returns its adapter.
 func (v *threadVendor) start(t *testing.T) upstream.Upstream {
 	t.Helper()
 	v.kept = map[string]threadDocument{}
 	ts := httptest.NewServer(v)
 	t.Cleanup(ts.Close)
-	up, err := anthropic.New(anthropic.Options{BaseURL: ts.URL, Key: vendorKey, HTTPClient: lone(t)})
+	up, err := anthropic.New(anthropic.Options{BaseURL: ts.URL, Key: vendorKey, HTTPClient: testClient(t)})
 	return made(t, up, err)
 }
 
@@ -76,7 +76,7 @@ func (v *threadVendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	before, known := v.kept[thread.Previous]
 	lost := thread.Type == "continue" && v.refuses == threadNotFound
 	if lost {
-		v.refuses = "" // the next one is kept
+		v.refuses = "" // accept the next one
 	}
 	v.mu.Unlock()
 	switch {
@@ -114,7 +114,7 @@ func (v *threadVendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(recorded.Body.Bytes())
 }
 
-// keep remembers a conversation with its last response.
+// keep stores a conversation with its last response.
 func (v *threadVendor) keep(document threadDocument, response string) {
 	m := threadMessage(response)
 	turn, _ := json.Marshal(obj{"role": "assistant", "content": m.Content})
@@ -124,7 +124,7 @@ func (v *threadVendor) keep(document threadDocument, response string) {
 	v.kept[m.ID] = document
 }
 
-// A threadReply is a response as it is kept.
+// A threadReply is a stored response.
 type threadReply struct {
 	ID      string           `json:"id"`
 	Content []map[string]any `json:"content"`
@@ -184,12 +184,12 @@ func threadError(w http.ResponseWriter, status int, kind, code string) {
 // runners are the clients that use threads by themselves.
 var runners = []library{libraries[0], libraries[1]}
 
-// The tool runners use threads where the vendor has them, and recover by
-// themselves from the vendor's typed errors.
+// TestThreads checks that the tool runners use threads if the vendor has them,
+// and recover from the vendor's typed errors.
 func TestThreads(t *testing.T) {
 	tests := []struct {
 		name, refuses string
-		want          []string // the threads that the vendor gets
+		want          []string // types of the threads at the vendor
 	}{
 		{"kept", "", []string{"create", "continue", "continue"}},
 		{"not found", threadNotFound, []string{"create", "continue", "create", "continue"}},
@@ -217,9 +217,10 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// Over the format of another vendor, which has no threads, the tool runners send
-// the whole conversation. TestLibraries holds the same with all scenarios.
-func TestThreadsOfOthers(t *testing.T) {
+// TestThreadsWithOtherVendors checks that the tool runners send the whole
+// conversation if another vendor responds, which has no threads. TestLibraries
+// checks the same with all scenarios.
+func TestThreadsWithOtherVendors(t *testing.T) {
 	everyVendor(t, func(t *testing.T, v vendor) {
 		if v.name == "anthropic" {
 			return // TestThreads
@@ -238,7 +239,7 @@ func TestThreadsOfOthers(t *testing.T) {
 	})
 }
 
-// threadLoop runs a loop and checks that its last request has the whole
+// threadLoop runs a loop and checks that its last request contains the whole
 // conversation.
 func threadLoop(t *testing.T, l library, s *server, f *fake.Server, stream bool) {
 	t.Helper()
@@ -252,7 +253,7 @@ func threadLoop(t *testing.T, l library, s *server, f *fake.Server, stream bool)
 	last := string(f.Last().Body)
 	for _, part := range []string{"What is it?", "Looking.", "Oslo", "result 2 of weather", "result 3 of time"} {
 		if !strings.Contains(last, part) {
-			t.Errorf("the model does not see %q: %.2000s", part, last)
+			t.Errorf("the request to the model does not contain %q: %.2000s", part, last)
 		}
 	}
 }

@@ -19,7 +19,8 @@ var (
 	clock = obj{"name": "clock", "input_schema": obj{"type": "object"}}
 )
 
-// wantInstance checks what echo made of TestStructuredOutput's schema.
+// wantInstance checks the value that echo made from TestStructuredOutput's
+// schema.
 func wantInstance(t *testing.T, said string) {
 	t.Helper()
 	var got struct {
@@ -35,11 +36,11 @@ func wantInstance(t *testing.T, said string) {
 	}
 	if got.OK == nil || got.Count == nil || got.Tags == nil || len(*got.Tags) < 1 ||
 		(got.Color != "red" && got.Color != "green") {
-		t.Errorf("%s does not satisfy its schema", said)
+		t.Errorf("%s does not match its schema", said)
 	}
 }
 
-// results answers every call of an answer, in order.
+// results returns the results of all tool calls of a response, in order.
 func results(t *testing.T, a *answer, texts ...string) obj {
 	t.Helper()
 	var blocks arr
@@ -48,17 +49,18 @@ func results(t *testing.T, a *answer, texts ...string) obj {
 			continue
 		}
 		if len(blocks) == len(texts) {
-			t.Fatalf("more calls than the %d that were expected", len(texts))
+			t.Fatalf("more than the expected %d tool calls", len(texts))
 		}
 		blocks = append(blocks, obj{"type": "tool_result", "tool_use_id": b.ID, "content": texts[len(blocks)]})
 	}
 	if len(blocks) != len(texts) {
-		t.Fatalf("%d calls, want %d", len(blocks), len(texts))
+		t.Fatalf("%d tool calls, want %d", len(blocks), len(texts))
 	}
 	return user(blocks)
 }
 
-// A loop with two calls at once: written one after another, and interleaved.
+// TestToolLoop runs a loop with parallel calls: written in sequence, and
+// interleaved.
 func TestToolLoop(t *testing.T) {
 	const arguments = `weather {"city":"Tromsø \"N\"","days":3}, clock, weather {"city":"Oslo"}`
 	tools := obj{"tools": arr{weather, clock}}
@@ -66,7 +68,7 @@ func TestToolLoop(t *testing.T) {
 		for _, verb := range []string{"call", "weave"} {
 			s := serve(t, nil)
 			question := user("echo: say Let me look.\necho: " + verb + " " + arguments)
-			a := s.must(t, c, stream, request(arr{question}, tools))
+			a := s.mustAsk(t, c, stream, request(arr{question}, tools))
 			wantKinds(t, a, "text", "tool_use", "tool_use", "tool_use")
 			if a.StopReason != "tool_use" {
 				t.Errorf("%s: stop reason %q, want tool_use", verb, a.StopReason)
@@ -76,10 +78,10 @@ func TestToolLoop(t *testing.T) {
 			wantJSON(t, "third input", obj{"city": "Oslo"}, a.Blocks[3].Input)
 			ids := map[string]bool{a.Blocks[1].ID: true, a.Blocks[2].ID: true, a.Blocks[3].ID: true}
 			if len(ids) != 3 || ids[""] {
-				t.Errorf("%s: ids of the calls are not all different: %v", verb, ids)
+				t.Errorf("%s: duplicate ids of tool calls: %v", verb, ids)
 			}
 
-			b := s.must(t, c, stream, request(arr{question, a.Turn, results(t, a, "snow", "09:41", "rain")}, tools))
+			b := s.mustAsk(t, c, stream, request(arr{question, a.Turn, results(t, a, "snow", "09:41", "rain")}, tools))
 			wantLines(t, b,
 				"weather answered: snow", "clock answered: 09:41", "weather answered: rain",
 				"turns.1: assistant, 4 parts",
@@ -87,13 +89,14 @@ func TestToolLoop(t *testing.T) {
 				fmt.Sprintf("turns.2.parts.2: tool result, id %q", a.Blocks[3].ID),
 			)
 			if b.StopReason != "end_turn" {
-				t.Errorf("%s: the loop ends with %q, want end_turn", verb, b.StopReason)
+				t.Errorf("%s: the loop ends with stop reason %q, want end_turn", verb, b.StopReason)
 			}
 		}
 	})
 }
 
-// A forced call has arguments that satisfy the tool's schema.
+// TestForcedCall checks that a forced call has arguments that match the tool's
+// schema.
 func TestForcedCall(t *testing.T) {
 	choices := map[string]obj{
 		"any":  {"type": "any"},
@@ -102,7 +105,7 @@ func TestForcedCall(t *testing.T) {
 	both(t, func(t *testing.T, c sdk, stream bool) {
 		s := serve(t, nil)
 		for name, choice := range choices {
-			a := s.must(t, c, stream, request(arr{user("Well?")}, obj{
+			a := s.mustAsk(t, c, stream, request(arr{user("Well?")}, obj{
 				"tools": arr{weather, clock}, "tool_choice": choice,
 			}))
 			wantKinds(t, a, "tool_use")
@@ -122,16 +125,17 @@ func TestFailedTool(t *testing.T) {
 		s := serve(t, nil)
 		question := user("echo: call clock")
 		tools := obj{"tools": arr{clock}}
-		a := s.must(t, c, stream, request(arr{question}, tools))
+		a := s.mustAsk(t, c, stream, request(arr{question}, tools))
 		turn := user(arr{obj{
 			"type": "tool_result", "tool_use_id": a.Blocks[0].ID, "is_error": true, "content": "no battery",
 		}})
-		b := s.must(t, c, stream, request(arr{question, a.Turn, turn}, tools))
+		b := s.mustAsk(t, c, stream, request(arr{question, a.Turn, turn}, tools))
 		wantLines(t, b, "clock failed: no battery")
 	})
 }
 
-// Thoughts come back to the model as they were, signature and all.
+// TestThinking checks that thinking returns to the model unchanged, including
+// its signature.
 func TestThinking(t *testing.T) {
 	modes := map[string]obj{
 		"enabled":  {"type": "enabled", "budget_tokens": 1024},
@@ -142,26 +146,26 @@ func TestThinking(t *testing.T) {
 			s := serve(t, nil)
 			more := obj{"thinking": mode, "tools": arr{clock}}
 			question := user("echo: think It is about time. 時間\necho: say One moment.\necho: call clock")
-			a := s.must(t, c, stream, request(arr{question}, more))
+			a := s.mustAsk(t, c, stream, request(arr{question}, more))
 			wantKinds(t, a, "thinking", "text", "tool_use")
 			thought := a.Blocks[0]
 			if thought.Thinking != "It is about time. 時間" || thought.Signature == "" {
-				t.Errorf("%s: thought %q signed %q", name, thought.Thinking, thought.Signature)
+				t.Errorf("%s: thinking %q with signature %q", name, thought.Thinking, thought.Signature)
 			}
 
 			turns := arr{question, a.Turn, results(t, a, "09:41")}
-			b := s.must(t, c, stream, request(turns, more))
+			b := s.mustAsk(t, c, stream, request(turns, more))
 			wantKinds(t, b, "thinking", "text")
 			wantLines(t, b, "clock answered: 09:41")
 			if !strings.Contains(b.said(), "turns.1.parts.0: thinking, ") || !strings.Contains(b.said(), "signed by echo") {
-				t.Errorf("%s: the thought did not come back as it was:\n%s", name, b.said())
+				t.Errorf("%s: the thinking was not returned unchanged:\n%s", name, b.said())
 			}
 
-			// And once more, with both answers in the history.
+			// And again, with both responses in the history.
 			turns = append(turns, b.Turn, user("Thank you."))
-			d := s.must(t, c, stream, request(turns, more))
+			d := s.mustAsk(t, c, stream, request(turns, more))
 			if n := strings.Count(d.said(), "signed by echo"); n != 2 {
-				t.Errorf("%s: %d thoughts came back as they were, want 2:\n%s", name, n, d.said())
+				t.Errorf("%s: %d thinking blocks returned unchanged, want 2:\n%s", name, n, d.said())
 			}
 		}
 	})
@@ -171,14 +175,14 @@ func TestOmittedThinking(t *testing.T) {
 	both(t, func(t *testing.T, c sdk, stream bool) {
 		s := serve(t, nil)
 		more := obj{"thinking": obj{"type": "adaptive", "display": "omitted"}}
-		a := s.must(t, c, stream, request(arr{user("echo: say Done.")}, more))
+		a := s.mustAsk(t, c, stream, request(arr{user("echo: say Done.")}, more))
 		wantKinds(t, a, "thinking", "text")
 		if b := a.Blocks[0]; b.Thinking != "" || b.Signature == "" {
-			t.Errorf("thought %q signed %q, want a signature only", b.Thinking, b.Signature)
+			t.Errorf("thinking %q with signature %q, want a signature only", b.Thinking, b.Signature)
 		}
-		b := s.must(t, c, stream, request(arr{user("echo: say Done."), a.Turn, user("And?")}, more))
+		b := s.mustAsk(t, c, stream, request(arr{user("echo: say Done."), a.Turn, user("And?")}, more))
 		if !strings.Contains(b.said(), "signed by echo") {
-			t.Errorf("the empty thought did not come back as it was:\n%s", b.said())
+			t.Errorf("the empty thinking was not returned unchanged:\n%s", b.said())
 		}
 	})
 }

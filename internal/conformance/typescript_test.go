@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// noNode is the one reason for which a scenario may be skipped.
+// noNode is the only reason for which a scenario may be skipped.
 const noNode = "node is not installed"
 
-// processes are the drivers that have been started.
+// processes are the started drivers.
 var processes struct {
 	sync.Mutex
 	list []*node
@@ -76,7 +76,7 @@ func typescript(t *testing.T, beta bool) sdk {
 	return typeScript{needNode(t, theNode), beta}
 }
 
-// needNode returns a process, and skips the test where there is no node.
+// needNode returns a process, or skips the test if node is missing.
 func needNode(t *testing.T, started func() (*node, error)) *node {
 	t.Helper()
 	n, err := started()
@@ -89,7 +89,7 @@ func needNode(t *testing.T, started func() (*node, error)) *node {
 	return n
 }
 
-// startNode starts a driver, which needs packages.
+// startNode starts a driver that needs packages.
 func startNode(driver string, packages ...string) (*node, error) {
 	path, err := exec.LookPath("node")
 	if err != nil {
@@ -107,10 +107,10 @@ func startNode(driver string, packages ...string) (*node, error) {
 func startDriver(dir, path string, args ...string) (*node, error) {
 	cmd := exec.Command(path, args...)
 	cmd.Dir = dir
-	// Through a pipe: node makes what it inherits non-blocking, and then the test
-	// loses its own output.
+	// Use a pipe: node makes inherited files non-blocking, and the test would
+	// lose its own output.
 	cmd.Stderr = struct{ io.Writer }{os.Stderr}
-	// What the environment says about the vendor's own service is not for us.
+	// Do not pass environment variables that configure the vendor's service.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -130,13 +130,13 @@ func startDriver(dir, path string, args ...string) (*node, error) {
 	return n, nil
 }
 
-// stop ends the process; it must have read everything that it was sent.
+// stop ends the process, which must have read all its input.
 func (n *node) stop() error {
 	n.in.Close()
 	return n.cmd.Wait()
 }
 
-// roundTrip sends the driver a call, and returns the line it answers with.
+// roundTrip sends a call to the driver and returns the line of its reply.
 func (n *node) roundTrip(call any) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

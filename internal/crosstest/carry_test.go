@@ -17,12 +17,12 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// These tests follow what a vendor needs back through clients of the other
-// format: from its answer to the document that the vendor gets next.
+// These tests follow carried state through clients of the other format: from a
+// vendor's response to the next request to that vendor.
 
 const lookTool = `"name":"look","description":"d"`
 
-// serve answers one request and returns what came.
+// serve sends one request to h and returns the response.
 func serve(t *testing.T, h http.Handler, path, body string) string {
 	t.Helper()
 	r := httptest.NewRequest("POST", path, strings.NewReader(body))
@@ -35,9 +35,9 @@ func serve(t *testing.T, h http.Handler, path, body string) string {
 	return w.Body.String()
 }
 
-// TestThoughtsThroughCalls lets clients of content generation talk to a Messages
-// vendor. Some give back nothing but texts and calls.
-func TestThoughtsThroughCalls(t *testing.T) {
+// TestThinkingCarriedInToolCalls runs generateContent clients against a
+// Messages vendor. Some clients return only texts and tool calls.
+func TestThinkingCarriedInToolCalls(t *testing.T) {
 	const sig = "EqQBCkYIBxgCKkA+/w=="
 	var asked *upstream.Request
 	up := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
@@ -60,20 +60,20 @@ func TestThoughtsThroughCalls(t *testing.T) {
 	}
 	h := generatecontent.NewHandler(up, nil)
 	for name, client := range map[string]func(pieces [][]map[string]any) (turns []string){
-		"gives back everything": func(pieces [][]map[string]any) []string {
+		"client that keeps everything": func(pieces [][]map[string]any) []string {
 			var all []map[string]any
 			for _, p := range pieces {
 				all = append(all, p...)
 			}
 			return []string{turnOf(t, all)}
 		},
-		"gives back each piece": func(pieces [][]map[string]any) (turns []string) {
+		"client that keeps each chunk": func(pieces [][]map[string]any) (turns []string) {
 			for _, p := range pieces {
 				turns = append(turns, turnOf(t, p))
 			}
 			return turns
 		},
-		"gives back texts and calls": func(pieces [][]map[string]any) []string {
+		"client that keeps texts and tool calls": func(pieces [][]map[string]any) []string {
 			var all []map[string]any
 			for _, p := range pieces {
 				for _, part := range p {
@@ -109,7 +109,7 @@ func TestThoughtsThroughCalls(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, joinTexts(sides(t, doc, "messages", "assistant", "content"))); diff != "" {
+				if diff := cmp.Diff(want, joinTexts(partsByRole(t, doc, "messages", "assistant", "content"))); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 			})
@@ -126,7 +126,7 @@ func turnOf(t *testing.T, parts []map[string]any) string {
 	return `,{"role":"model","parts":` + string(b) + `}`
 }
 
-// piecesOf returns the parts of each piece of an answer, whole or streamed.
+// piecesOf returns the parts of each chunk of a response, whole or streamed.
 func piecesOf(t *testing.T, answer string) (pieces [][]map[string]any) {
 	t.Helper()
 	type response struct {
@@ -160,8 +160,8 @@ func piecesOf(t *testing.T, answer string) (pieces [][]map[string]any) {
 	return pieces
 }
 
-// sides returns what one side says in a document, in one list.
-func sides(t *testing.T, doc []byte, turns, role, parts string) (all []any) {
+// partsByRole returns the parts of all turns with one role as one list.
+func partsByRole(t *testing.T, doc []byte, turns, role, parts string) (all []any) {
 	t.Helper()
 	var m map[string]any
 	if err := json.Unmarshal(doc, &m); err != nil {
@@ -175,8 +175,7 @@ func sides(t *testing.T, doc []byte, turns, role, parts string) (all []any) {
 	return all
 }
 
-// joinTexts joins texts that follow one another: how a client cuts them does
-// not matter.
+// joinTexts joins consecutive texts, since clients may split them anywhere.
 func joinTexts(list []any) (joined []any) {
 	for _, x := range list {
 		m := x.(map[string]any)
@@ -191,9 +190,9 @@ func joinTexts(list []any) (joined []any) {
 	return joined
 }
 
-// TestSignaturesThroughThinking lets a client of Messages talk to a content
-// generation vendor: the signatures of calls return in their ids.
-func TestSignaturesThroughThinking(t *testing.T) {
+// TestSignaturesCarriedInThinking runs a Messages client against a
+// generateContent vendor: the signatures of tool calls return in their ids.
+func TestSignaturesCarriedInThinking(t *testing.T) {
 	own := func(data string) content.Signature {
 		return content.Signature{Format: generatecontent.Format, Data: data}
 	}
@@ -234,8 +233,8 @@ func TestSignaturesThroughThinking(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []any
-	for _, p := range sides(t, doc, "contents", "model", "parts") {
-		if p.(map[string]any)["thought"] == nil { // of no use to the vendor, and no harm
+	for _, p := range partsByRole(t, doc, "contents", "model", "parts") {
+		if p.(map[string]any)["thought"] == nil { // the vendor ignores thinking
 			got = append(got, p)
 		}
 	}

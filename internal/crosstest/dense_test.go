@@ -10,10 +10,11 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestDenseLimits checks the limits of parts, tools and schemas: what they count,
-// that exactly as many pass, and that a host can change them.
+// TestDenseLimits checks the limits of parts, tools and schemas: which elements
+// they count, that exactly as many are accepted, and that a host can change
+// them.
 func TestDenseLimits(t *testing.T) {
-	onBoth(t, func(t *testing.T, s side) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
 		many := func(n int, element string) string { return strings.TrimSuffix(strings.Repeat(element+",", n), ",") }
 		user := func(n int) string {
 			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[` + many(n, `{"type":"text","text":"a"}`) + `]}]}`
@@ -31,7 +32,7 @@ func TestDenseLimits(t *testing.T) {
 		tools := func(n int) string {
 			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[` + numbers(n, `{"name":"f#","input_schema":{"type":"object"}}`) + `]}`
 		}
-		schema := func(n int) string { // of n values and names
+		schema := func(n int) string { // with n values and names
 			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[{"name":"f","input_schema":{"type":"object","required":[` + numbers(n-5, `"m#"`) + `]}}]}`
 		}
 		if s.format == generatecontent.Format {
@@ -58,7 +59,7 @@ func TestDenseLimits(t *testing.T) {
 		for _, tt := range []struct {
 			name   string
 			body   func(n int) string
-			most   int
+			limit  int
 			change func(n int) content.Limits
 			text   string
 		}{
@@ -73,34 +74,34 @@ func TestDenseLimits(t *testing.T) {
 				t.Helper()
 				code, answer, _ := post(t, s.handler(&model{}, limits(l)), s.path, tt.body(n))
 				if code != 200 && (code != 400 || !strings.Contains(answer, tt.text)) {
-					t.Errorf("%s: %d of them: %d %.300s", tt.name, n, code, answer)
+					t.Errorf("%s: %d elements: status %d %.300s", tt.name, n, code, answer)
 				}
 				return code
 			}
 			l := content.Limits{}
-			if tt.most == 200 { // files and members are few
+			if tt.limit == 200 { // a small limit
 				l = tt.change(200)
 			}
-			if got := status(tt.most, l); got != 200 {
-				t.Errorf("%s: as many as are allowed: %d", tt.name, got)
+			if got := status(tt.limit, l); got != 200 {
+				t.Errorf("%s: at the limit: status %d", tt.name, got)
 			}
-			if got := status(tt.most+1, l); got != 400 {
-				t.Errorf("%s: one more than is allowed: %d", tt.name, got)
+			if got := status(tt.limit+1, l); got != 400 {
+				t.Errorf("%s: one above the limit: status %d", tt.name, got)
 			}
 			if tt.name == "turns" && s.format != generatecontent.Format {
-				continue // the vendor's own limit, which stays
+				continue // the vendor's own limit, which a host cannot change
 			}
-			if got := status(tt.most+1, tt.change(tt.most+1)); got != 200 {
-				t.Errorf("%s: with a larger limit: %d", tt.name, got)
+			if got := status(tt.limit+1, tt.change(tt.limit+1)); got != 200 {
+				t.Errorf("%s: with a larger limit: status %d", tt.name, got)
 			}
 		}
 	})
 }
 
-// TestDenseBudget checks that a document of very many parts takes more of the
-// budget than its bytes, and gives it back.
+// TestDenseBudget checks that a document with very many parts uses more of the
+// budget than its bytes, and releases it.
 func TestDenseBudget(t *testing.T) {
-	onBoth(t, func(t *testing.T, s side) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
 		const n = 50_000
 		body := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[` + strings.Repeat(`{"type":"text","text":"a"},`, n-1) + `{"type":"text","text":"a"}]}]}`
 		if s.format == generatecontent.Format {
@@ -118,16 +119,16 @@ func TestDenseBudget(t *testing.T) {
 				want, word = 200, "ok"
 			}
 			if status != want || !strings.Contains(answer, word) || (m.calls.Load() == 1) != tt.good {
-				t.Errorf("budget of %d: %d %.200s", tt.budget, status, answer)
+				t.Errorf("budget of %d: status %d %.200s", tt.budget, status, answer)
 			}
 			if requests, bytes := budget.InFlight(); requests != 0 || bytes != 0 {
-				t.Errorf("still taken: %d requests, %d bytes", requests, bytes)
+				t.Errorf("budget still in use: %d requests, %d bytes", requests, bytes)
 			}
 		}
 	})
 }
 
-// numbers repeats an element of a list, with its number in place of #.
+// numbers repeats a list element and replaces each # by its index.
 func numbers(n int, element string) string {
 	var b strings.Builder
 	for i := range n {

@@ -1,3 +1,3 @@
-// Package crosstest holds tests that need more than one wire format at once:
-// the wire packages themselves do not know each other.
+// Package crosstest contains tests that need more than one wire format. The
+// wire packages do not import each other.
 package crosstest

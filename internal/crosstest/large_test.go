@@ -22,10 +22,11 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A relay sends on what it is asked, in one format or the other, to nowhere.
-type relay struct{ to content.Format }
+// A forwarder encodes each request in one format and reads the body like an
+// upstream.
+type forwarder struct{ to content.Format }
 
-func (u relay) Generate(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+func (u forwarder) Generate(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
 	body, size, err := u.body(r)
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func (u relay) Generate(_ context.Context, r *upstream.Request, w *upstream.Writ
 	return w.Text(strconv.FormatInt(n, 10) + " bytes, at most " + strconv.Itoa(resident()) + " resident")
 }
 
-func (u relay) body(r *upstream.Request) (io.Reader, int64, error) {
+func (u forwarder) body(r *upstream.Request) (io.Reader, int64, error) {
 	if w := upstream.WireOf(r, u.to); w != nil {
 		return onlyReader{strings.NewReader(w.Body)}, int64(len(w.Body)), nil
 	}
@@ -60,13 +61,13 @@ func (u relay) body(r *upstream.Request) (io.Reader, int64, error) {
 	return b.Reader(), b.Len(), nil
 }
 
-// These hide everything that a connection to an upstream does not have either.
+// These types hide the methods that a connection to an upstream does not have.
 type (
 	onlyWriter struct{ io.Writer }
 	onlyReader struct{ io.Reader }
 )
 
-// pdfBodies are requests with a PDF of 25,000,000 bytes.
+// pdfBodies returns requests with a PDF of 25,000,000 bytes, by format.
 func pdfBodies() map[content.Format]string {
 	m := workload.PDF()
 	from := strings.Index(m, `"data":"`) + len(`"data":"`)
@@ -78,25 +79,26 @@ func pdfBodies() map[content.Format]string {
 	}
 }
 
-// onDirections runs f for each way that a request can take.
-func onDirections(f func(name string, h http.Handler, path, body string)) {
+// eachDirection runs f for each combination of client format and upstream
+// format.
+func eachDirection(f func(name string, h http.Handler, path, body string)) {
 	bodies := pdfBodies()
-	for _, from := range sides {
-		for _, to := range sides {
-			f(from.name+" to "+to.name, from.handler(relay{to.format}, upstream.HandlerOptions{}), from.path, bodies[from.format])
+	for _, from := range wireFormats {
+		for _, to := range wireFormats {
+			f(from.name+" to "+to.name, from.handler(forwarder{to.format}, upstream.HandlerOptions{}), from.path, bodies[from.format])
 		}
 	}
 }
 
-// A large request goes from the socket to the upstream's body for 256 KB beyond
-// itself.
+// TestLargeBodyAllocations checks that a large request allocates at most 256 KB
+// beyond its body, from the socket to the upstream's body.
 func TestLargeBodyAllocations(t *testing.T) {
 	if race.Enabled {
-		t.Skip("the race detector makes pools forget")
+		t.Skip("pools drop objects under the race detector")
 	}
-	onDirections(func(name string, h http.Handler, path, body string) {
+	eachDirection(func(name string, h http.Handler, path, body string) {
 		least := ^uint64(0)
-		for range 3 { // the first fills pools, and other goroutines allocate too
+		for range 3 { // the first run fills pools; other goroutines allocate too
 			least = min(least, allocated(t, h, path, body))
 		}
 		if extra := int64(least) - int64(len(body)); extra > 256<<10 {
@@ -122,7 +124,7 @@ func allocated(t testing.TB, h http.Handler, path, body string) uint64 {
 }
 
 func BenchmarkLargeBody(b *testing.B) {
-	onDirections(func(name string, h http.Handler, path, body string) {
+	eachDirection(func(name string, h http.Handler, path, body string) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
@@ -131,7 +133,7 @@ func BenchmarkLargeBody(b *testing.B) {
 			}
 		})
 	})
-	b.Run("floor", func(b *testing.B) { // what io.Copy alone takes
+	b.Run("floor", func(b *testing.B) { // cost of io.Copy alone
 		body := workload.PDF()
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
@@ -140,20 +142,21 @@ func BenchmarkLargeBody(b *testing.B) {
 	})
 }
 
-// childDirection is set for the process that serves large bodies.
+// childDirection is the environment variable of the process that serves large
+// bodies.
 const childDirection = "POLYWIRE_TEST_DIRECTION"
 
-// TestLargeChild serves one direction until its input ends. It is for
-// TestLargeBodyResident.
+// TestLargeChild serves one direction until its input ends.
+// TestLargeBodyResident runs it.
 func TestLargeChild(t *testing.T) {
 	direction := os.Getenv(childDirection)
 	if direction == "" {
-		t.Skip("is run by another test")
+		t.Skip("another test runs this one")
 	}
-	for _, from := range sides {
-		for _, to := range sides {
+	for _, from := range wireFormats {
+		for _, to := range wireFormats {
 			if from.name+" to "+to.name == direction {
-				s := httptest.NewServer(from.handler(relay{to.format}, upstream.HandlerOptions{}))
+				s := httptest.NewServer(from.handler(forwarder{to.format}, upstream.HandlerOptions{}))
 				defer s.Close()
 				fmt.Printf("serving %s %d\n", s.URL, resident())
 				_, _ = io.Copy(io.Discard, os.Stdin)
@@ -162,22 +165,23 @@ func TestLargeChild(t *testing.T) {
 	}
 }
 
-// A process that relays a large request grows by that and 2 MB.
+// TestLargeBodyResident checks that a process that forwards a large request
+// grows by the body and at most 2 MB.
 func TestLargeBodyResident(t *testing.T) {
 	if resident() == 0 {
-		t.Skip("this system does not say how much was resident")
+		t.Skip("this system does not report the resident size")
 	}
 	if race.Enabled || testing.Short() {
-		t.Skip("takes a process for each direction, without the race detector")
+		t.Skip("needs a process for each direction, without the race detector")
 	}
 	bodies := pdfBodies()
-	for _, from := range sides {
-		for _, to := range sides {
+	for _, from := range wireFormats {
+		for _, to := range wireFormats {
 			t.Run(from.name+" to "+to.name, func(t *testing.T) {
 				url, before, end := startChild(t, from.name+" to "+to.name)
 				defer end()
-				small := relayed(t, url+from.path, from.body(nil, false))
-				after := relayed(t, url+from.path, bodies[from.format])
+				small := residentAfter(t, url+from.path, from.body(nil, false))
+				after := residentAfter(t, url+from.path, bodies[from.format])
 				if extra := after - max(before, small) - len(bodies[from.format]); extra > 2<<20 {
 					t.Errorf("%d KB beyond the body, at most 2048", extra>>10)
 				} else {
@@ -188,8 +192,8 @@ func TestLargeBodyResident(t *testing.T) {
 	}
 }
 
-// startChild starts a process that serves, and returns where, how much of it
-// was resident then, and how to end it.
+// startChild starts a process that serves. It returns its URL, its resident
+// size, and a function that ends it.
 func startChild(t *testing.T, direction string) (url string, before int, end func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestLargeChild$")
@@ -208,19 +212,19 @@ func startChild(t *testing.T, direction string) (url string, before int, end fun
 	lines := bufio.NewReader(out)
 	line, err := lines.ReadString('\n')
 	if _, err2 := fmt.Sscanf(line, "serving %s %d", &url, &before); err != nil || err2 != nil {
-		t.Fatalf("the child says %q: %v, %v", line, err, err2)
+		t.Fatalf("the child wrote %q: %v, %v", line, err, err2)
 	}
 	return url, before, func() {
 		in.Close()
 		_, _ = io.Copy(io.Discard, lines)
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the child: %v", err)
+			t.Errorf("child process: %v", err)
 		}
 	}
 }
 
-// relayed sends a request and returns how much the relay says was resident.
-func relayed(t *testing.T, url, body string) int {
+// residentAfter sends a request and returns the resident size in the response.
+func residentAfter(t *testing.T, url, body string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
 	if err != nil {
@@ -246,8 +250,8 @@ func relayed(t *testing.T, url, body string) int {
 	return n
 }
 
-// resident returns the most bytes of this process that were ever resident, 0 if
-// the system does not say.
+// resident returns the peak resident size of this process in bytes, or 0 if the
+// system does not report it.
 func resident() int {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -15,60 +15,61 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A resolve is a function as a Resolver.
-type resolve func(ctx context.Context, s content.Source) (content.Blob, error)
+// A resolverFunc is a function that implements [content.Resolver].
+type resolverFunc func(ctx context.Context, s content.Source) (content.Blob, error)
 
-func (f resolve) Resolve(ctx context.Context, s content.Source) (content.Blob, error) {
+func (f resolverFunc) Resolve(ctx context.Context, s content.Source) (content.Blob, error) {
 	return f(ctx, s)
 }
 
-// links are three links to PDFs.
-func links() (files []named) {
+// links returns three links to PDFs.
+func links() (files []fileReference) {
 	for _, path := range []string{"a", "b", "c"} {
-		files = append(files, named{link: "https://files.example/" + path, mediaType: "application/pdf"})
+		files = append(files, fileReference{link: "https://files.example/" + path, mediaType: "application/pdf"})
 	}
 	return files
 }
 
-// A host's Resolver may be deaf, endless or broken: the client has an answer in
-// time, and nothing stays in the budget.
-func TestResolversOfAllKinds(t *testing.T) {
+// TestResolverFailures checks that the client receives a response in time, and
+// that the budget is released, if a host's Resolver is unresponsive, endless or
+// broken.
+func TestResolverFailures(t *testing.T) {
 	gate := make(chan struct{})
 	defer close(gate)
-	size := func(n int) resolve {
+	size := func(n int) resolverFunc {
 		return func(context.Context, content.Source) (content.Blob, error) {
 			return content.Blob{Data: append([]byte(pdfFile), make([]byte, n)...)}, nil
 		}
 	}
-	onBoth(t, func(t *testing.T, s side) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
 		all := []string{s.place(0, links()[0]), s.place(1, links()[1]), s.place(2, links()[2])}
 		for _, tt := range []struct {
-			name   string
-			links  resolve
-			load   upstream.FileLimits
-			want   int
-			faults []string
-			text   string
+			name       string
+			links      resolverFunc
+			load       upstream.FileLimits
+			want       int
+			violations []string
+			text       string
 		}{
-			{"deaf", func(context.Context, content.Source) (content.Blob, error) { <-gate; return content.Blob{}, nil },
+			{"unresponsive", func(context.Context, content.Source) (content.Blob, error) { <-gate; return content.Blob{}, nil },
 				upstream.FileLimits{Time: 10 * time.Millisecond}, 400, all, "could not be loaded in time"},
 			{"slow", func(ctx context.Context, _ content.Source) (content.Blob, error) {
 				<-ctx.Done()
 				return content.Blob{}, ctx.Err()
 			}, upstream.FileLimits{Time: 10 * time.Millisecond}, 400, all, "could not be loaded in time"},
-			{"too much together", size(1000), upstream.FileLimits{Bytes: 2500, PerRequest: 1}, 400, all[2:],
+			{"files too large in total", size(1000), upstream.FileLimits{Bytes: 2500, PerRequest: 1}, 400, all[2:],
 				"the files of the request are too large together: at most 2500 bytes are allowed"},
-			{"one is too much", func(_ context.Context, src content.Source) (content.Blob, error) {
+			{"one file too large", func(_ context.Context, src content.Source) (content.Blob, error) {
 				if src.(*content.URL).URL == links()[1].link {
 					return size(3000)(nil, nil)
 				}
 				return size(10)(nil, nil)
 			}, upstream.FileLimits{Bytes: 2500}, 400, all[1:2], "the file is too large: at most 2500 bytes are allowed for all files of a request"},
-			{"just enough", size(1000), upstream.FileLimits{Bytes: 3*1000 + 3*int64(len(pdfFile))}, 200, nil, "ok"},
-			{"knows nothing", resolve(others{}.Resolve), upstream.FileLimits{}, 400, all, "links are not fetched here"},
-			{"finds nothing", func(context.Context, content.Source) (content.Blob, error) { return content.Blob{}, nil },
+			{"files within the limit", size(1000), upstream.FileLimits{Bytes: 3*1000 + 3*int64(len(pdfFile))}, 200, nil, "ok"},
+			{"unresolved links", resolverFunc(unresolved{}.Resolve), upstream.FileLimits{}, 400, all, "links are not fetched here"},
+			{"empty files", func(context.Context, content.Source) (content.Blob, error) { return content.Blob{}, nil },
 				upstream.FileLimits{}, 400, all, ""},
-			{"broken", resolve(broken{}.Resolve), upstream.FileLimits{}, 500, nil, ""},
+			{"broken", resolverFunc(broken{}.Resolve), upstream.FileLimits{}, 500, nil, ""},
 			{"panics", func(context.Context, content.Source) (content.Blob, error) { panic("secret") }, upstream.FileLimits{}, 500, nil, ""},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
@@ -76,10 +77,10 @@ func TestResolversOfAllKinds(t *testing.T) {
 				h := s.handler(m, upstream.HandlerOptions{Links: tt.links, FileLimits: tt.load, Budget: budget, Timeouts: upstream.Timeouts{Grace: 10 * time.Millisecond}})
 				status, answer, _ := post(t, h, s.path, s.body(links(), false))
 				if status != tt.want || !strings.Contains(answer, tt.text) || strings.Contains(answer, "secret") {
-					t.Errorf("%d %s, want %d and %q", status, answer, tt.want, tt.text)
+					t.Errorf("status %d %s, want %d and %q", status, answer, tt.want, tt.text)
 				}
-				if tt.faults != nil {
-					if diff := cmp.Diff(tt.faults, faults(t, s, answer)); diff != "" {
+				if tt.violations != nil {
+					if diff := cmp.Diff(tt.violations, violationPaths(t, s, answer)); diff != "" {
 						t.Errorf("(-want +got):\n%s", diff)
 					}
 				}
@@ -94,10 +95,11 @@ func TestResolversOfAllKinds(t *testing.T) {
 	})
 }
 
-// Types that the host names are welcome, wherever a document comes from.
-func TestMediaTypesOfTheHost(t *testing.T) {
+// TestHostMediaTypes checks that media types that the host allows are accepted
+// from every source.
+func TestHostMediaTypes(t *testing.T) {
 	const office = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-	found := resolve(func(context.Context, content.Source) (content.Blob, error) {
+	found := resolverFunc(func(context.Context, content.Source) (content.Blob, error) {
 		return content.Blob{MediaType: office, Data: []byte("PK\x03\x04")}, nil
 	})
 	for _, tt := range []struct {
@@ -109,14 +111,14 @@ func TestMediaTypesOfTheHost(t *testing.T) {
 			"messages":        messages.NewHandler(&model{}, &messages.Options{HandlerOptions: serving, MediaTypes: tt.types}),
 			"generatecontent": generatecontent.NewHandler(&model{}, &generatecontent.Options{HandlerOptions: serving, MediaTypes: tt.types}),
 		}
-		file := named{link: "https://files.example/a", mediaType: office}
+		file := fileReference{link: "https://files.example/a", mediaType: office}
 		inline := map[string]string{
 			"messages": `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"document","source":` +
 				`{"type":"base64","media_type":"` + office + `","data":"UEsDBA=="}}]}]}`,
 			"generatecontent": `{"contents":[{"parts":[{"inlineData":{"mimeType":"` + office + `","data":"UEsDBA=="}}]}]}`,
 		}
-		onBoth(t, func(t *testing.T, s side) {
-			for _, body := range []string{s.body([]named{file}, false), inline[s.name]} {
+		eachFormat(t, func(t *testing.T, s wireFormat) {
+			for _, body := range []string{s.body([]fileReference{file}, false), inline[s.name]} {
 				if status, answer, _ := post(t, handlers[s.name], s.path, body); status != tt.want {
 					t.Errorf("%v: %d %s", tt.types, status, answer)
 				}
@@ -125,13 +127,14 @@ func TestMediaTypesOfTheHost(t *testing.T) {
 	}
 }
 
-// The bytes of all files are counted while they come, not once they are there.
-func TestBytesAreCountedAsTheyCome(t *testing.T) {
-	onBoth(t, func(t *testing.T, s side) {
-		o := newOrigin(t)
-		var files []named
+// TestBytesCountedWhileFetching checks that the bytes of all files are counted
+// while they arrive, not after.
+func TestBytesCountedWhileFetching(t *testing.T) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
+		o := newFileServer(t)
+		var files []fileReference
 		for _, n := range []string{"1", "2", "3", "4"} {
-			files = append(files, named{link: o.URL + "/endless?" + n, mediaType: "application/pdf"})
+			files = append(files, fileReference{link: o.URL + "/endless?" + n, mediaType: "application/pdf"})
 		}
 		for _, tt := range []struct {
 			name   string
@@ -141,9 +144,9 @@ func TestBytesAreCountedAsTheyCome(t *testing.T) {
 			text   string
 			times  int
 		}{
-			{"of a request", 0, upstream.FileLimits{Bytes: 200_000, PerRequest: 1}, 400, "the file is too large: at most 200000 bytes", 1},
-			{"of one file", 0, upstream.FileLimits{}, 400, "larger than", len(files)},
-			{"of the budget", 200_000, upstream.FileLimits{}, 529, "", 0},
+			{"limit of a request", 0, upstream.FileLimits{Bytes: 200_000, PerRequest: 1}, 400, "the file is too large: at most 200000 bytes", 1},
+			{"limit of one file", 0, upstream.FileLimits{}, 400, "larger than", len(files)},
+			{"limit of the budget", 200_000, upstream.FileLimits{}, 529, "", 0},
 		} {
 			if s.format == generatecontent.Format && tt.want == 529 {
 				tt.want = 503
@@ -151,8 +154,8 @@ func TestBytesAreCountedAsTheyCome(t *testing.T) {
 			budget := &upstream.Budget{Bytes: tt.budget}
 			h := s.handler(&model{}, upstream.HandlerOptions{Links: o.fetcher(t, 0), Budget: budget, FileLimits: tt.load})
 			status, answer, _ := post(t, h, s.path, s.body(files, false))
-			if status != tt.want || strings.Count(answer, tt.text) < tt.times || tt.times == 1 && len(faults(t, s, answer)) != 1 {
-				t.Errorf("%s: %d %s, want %d and %q %d times", tt.name, status, answer, tt.want, tt.text, tt.times)
+			if status != tt.want || strings.Count(answer, tt.text) < tt.times || tt.times == 1 && len(violationPaths(t, s, answer)) != 1 {
+				t.Errorf("%s: status %d %s, want %d and %q %d times", tt.name, status, answer, tt.want, tt.text, tt.times)
 			}
 			if n, bytes := budget.InFlight(); n != 0 || bytes != 0 {
 				t.Errorf("%s: %d requests and %d bytes are left in the budget", tt.name, n, bytes)

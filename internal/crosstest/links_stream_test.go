@@ -13,21 +13,21 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A stream whose files take long has signs of life meanwhile, and a failure
-// after those is told by the stream.
+// TestStreamWhileFetching checks that a stream sends keep-alives while files
+// are fetched, and that a later failure is an error in the stream.
 func TestStreamWhileFetching(t *testing.T) {
-	onBoth(t, func(t *testing.T, s side) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
 		for _, tt := range []struct {
 			name string
 			blob content.Blob
 			want string
 		}{
 			{"found", content.Blob{Data: []byte(pdfFile)}, `"ok"`},
-			{"of another type", content.Blob{Data: []byte("GIF89a")}, `"error":`},
+			{"other media type", content.Blob{Data: []byte("GIF89a")}, `"error":`},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
-				alive := make(chan struct{}) // the client has seen a sign of life: headers at least
-				found := resolve(func(ctx context.Context, _ content.Source) (content.Blob, error) {
+				alive := make(chan struct{}) // closed when the client has received headers
+				found := resolverFunc(func(ctx context.Context, _ content.Source) (content.Blob, error) {
 					select {
 					case <-alive:
 						return tt.blob, nil
@@ -53,7 +53,7 @@ func TestStreamWhileFetching(t *testing.T) {
 				close(alive)
 				answer, err := io.ReadAll(resp.Body)
 				if err != nil || resp.StatusCode != 200 || !strings.Contains(string(answer), tt.want) {
-					t.Errorf("%d %s: %v, want %s", resp.StatusCode, answer, err, tt.want)
+					t.Errorf("status %d %s: %v, want %s", resp.StatusCode, answer, err, tt.want)
 				}
 			})
 		}

@@ -24,43 +24,43 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A named file stands in a request: its link or id, and what the request says
-// that it is.
-type named struct{ link, id, mediaType string }
+// A fileReference is a file in a request: its link or id, and its declared
+// media type.
+type fileReference struct{ link, id, mediaType string }
 
-// A side is one of the formats.
-type side struct {
+// A wireFormat builds requests of one format.
+type wireFormat struct {
 	name    string
 	format  content.Format
 	handler func(upstream.Upstream, upstream.HandlerOptions) http.Handler
 	path    string
 	count   string
-	body    func(files []named, bad bool) string
-	place   func(i int, f named) string // where a fault of the i-th file is told
-	results func(f named) (body, place string)
+	body    func(files []fileReference, bad bool) string
+	place   func(i int, f fileReference) string // path of a violation of the i-th file
+	results func(f fileReference) (body, place string)
 }
 
-var sides = []side{
+var wireFormats = []wireFormat{
 	{
 		name: "messages", format: messages.Format, path: "/v1/messages", count: "/v1/messages/count_tokens",
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return messages.NewHandler(up, &messages.Options{HandlerOptions: s, FilesWithoutBeta: true})
 		},
-		body: func(files []named, bad bool) string {
+		body: func(files []fileReference, bad bool) string {
 			blocks := ""
 			for _, f := range files {
 				blocks += messagesFile(f) + ","
 			}
 			kind := "user"
 			if bad {
-				kind = "nobody"
+				kind = "unknown"
 			}
 			return `{"model":"m","max_tokens":9,"messages":[{"role":"` + kind + `","content":[` + blocks + `{"type":"text","text":"q"}]}]}`
 		},
-		place: func(i int, f named) string {
+		place: func(i int, f fileReference) string {
 			return "messages.0.content." + strconv.Itoa(i) + "." + messagesKind(f) + messagesEnd(f)
 		},
-		results: func(f named) (string, string) {
+		results: func(f fileReference) (string, string) {
 			return `{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"q"},` +
 					`{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]},` +
 					`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":[{"type":"text","text":"x"},` + messagesFile(f) + `]}]}]}`,
@@ -72,21 +72,21 @@ var sides = []side{
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
 		},
-		body: func(files []named, bad bool) string {
+		body: func(files []fileReference, bad bool) string {
 			parts := ""
 			for _, f := range files {
 				parts += fileData(f) + ","
 			}
 			role := "user"
 			if bad {
-				role = "nobody"
+				role = "unknown"
 			}
 			return `{"contents":[{"role":"` + role + `","parts":[` + parts + `{"text":"q"}]}]}`
 		},
-		place: func(i int, f named) string {
+		place: func(i int, f fileReference) string {
 			return "contents[0].parts[" + strconv.Itoa(i) + "].file_data.file_uri"
 		},
-		results: func(f named) (string, string) {
+		results: func(f fileReference) (string, string) {
 			return `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},` +
 					`{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"},"parts":[` + fileData(f) + `]}}]}]}`,
 				"contents[2].parts[0].function_response.parts[0].file_data.file_uri"
@@ -94,21 +94,21 @@ var sides = []side{
 	},
 }
 
-func messagesKind(f named) string {
+func messagesKind(f fileReference) string {
 	if strings.HasPrefix(f.mediaType, "image/") {
 		return "image"
 	}
 	return "document"
 }
 
-func messagesEnd(f named) string {
+func messagesEnd(f fileReference) string {
 	if f.id != "" {
 		return ".source.file.file_id"
 	}
 	return ".source.url"
 }
 
-func messagesFile(f named) string {
+func messagesFile(f fileReference) string {
 	source := `{"type":"url","url":"` + f.link + `"}`
 	if f.id != "" {
 		source = `{"type":"file","file_id":"` + f.id + `"}`
@@ -116,7 +116,7 @@ func messagesFile(f named) string {
 	return `{"type":"` + messagesKind(f) + `","source":` + source + `}`
 }
 
-func fileData(f named) string {
+func fileData(f fileReference) string {
 	uri := f.link
 	if f.id != "" {
 		uri = "files/" + f.id
@@ -124,14 +124,14 @@ func fileData(f named) string {
 	return `{"fileData":{"mimeType":"` + f.mediaType + `","fileUri":"` + uri + `"}}`
 }
 
-// onBoth runs a test on both formats.
-func onBoth(t *testing.T, f func(t *testing.T, s side)) {
-	for _, s := range sides {
+// eachFormat runs a test for each format.
+func eachFormat(t *testing.T, f func(t *testing.T, s wireFormat)) {
+	for _, s := range wireFormats {
 		t.Run(s.name, func(t *testing.T) { f(t, s) })
 	}
 }
 
-// A model remembers what it was asked, and answers "ok".
+// A model records the last request and responds "ok".
 type model struct {
 	calls atomic.Int32
 	asked func(ctx context.Context, r *upstream.Request) error // may be nil
@@ -147,8 +147,8 @@ func (m *model) Generate(ctx context.Context, r *upstream.Request, w *upstream.W
 	return w.Text("ok")
 }
 
-// sources returns the sources of the last turn, those in results included.
-func sources(parts []content.Part) (list []content.Source) {
+// lastSources returns the sources in the last turn, including those in results.
+func lastSources(parts []content.Part) (list []content.Source) {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *content.Image:
@@ -156,17 +156,17 @@ func sources(parts []content.Part) (list []content.Source) {
 		case *content.Document:
 			list = append(list, p.Source)
 		case *content.ToolResult:
-			list = append(list, sources(p.Parts)...)
+			list = append(list, lastSources(p.Parts)...)
 		}
 	}
 	return list
 }
 
-// An origin serves files on loopback and counts who asks.
-type origin struct {
+// A fileServer serves files on loopback and counts requests.
+type fileServer struct {
 	*httptest.Server
 	asked atomic.Int32
-	left  chan struct{} // gets one for each client that leaves /slow
+	left  chan struct{} // receives one value for each client that leaves /slow
 }
 
 const pdfFile = "%PDF-1.7\n1 0 obj\n<<>>\nendobj\n"
@@ -179,8 +179,8 @@ func pngFile(t *testing.T) string {
 	return b.String()
 }
 
-func newOrigin(t *testing.T) *origin {
-	o := &origin{left: make(chan struct{}, 100)}
+func newFileServer(t *testing.T) *fileServer {
+	o := &fileServer{left: make(chan struct{}, 100)}
 	picture := pngFile(t)
 	mux := http.NewServeMux()
 	serve := func(path, mediaType, body string) {
@@ -216,8 +216,8 @@ func newOrigin(t *testing.T) *origin {
 	return o
 }
 
-// fetcher returns one that may fetch from the origin, with these times.
-func (o *origin) fetcher(t *testing.T, total time.Duration) *fetch.Fetcher {
+// fetcher returns a Fetcher that may fetch from the server, with these times.
+func (o *fileServer) fetcher(t *testing.T, total time.Duration) *fetch.Fetcher {
 	t.Helper()
 	port := o.Listener.Addr().(*net.TCPAddr).Port
 	f, err := fetch.New(fetch.Options{
@@ -230,7 +230,7 @@ func (o *origin) fetcher(t *testing.T, total time.Duration) *fetch.Fetcher {
 	return f
 }
 
-// post sends a request to a handler and returns the status and the answer.
+// post sends a request to a handler and returns the status, body and headers.
 func post(t *testing.T, h http.Handler, path, body string) (int, string, http.Header) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "POST", path, strings.NewReader(body))
@@ -240,8 +240,9 @@ func post(t *testing.T, h http.Handler, path, body string) (int, string, http.He
 	return w.Code, w.Body.String(), w.Result().Header
 }
 
-// faults reads the paths of the faults in an answer of either format.
-func faults(t *testing.T, s side, answer string) (paths []string) {
+// violationPaths returns the paths of the violations in an error response of
+// either format.
+func violationPaths(t *testing.T, s wireFormat, answer string) (paths []string) {
 	t.Helper()
 	var doc struct {
 		Error struct {
@@ -268,9 +269,9 @@ func faults(t *testing.T, s side, answer string) (paths []string) {
 }
 
 func TestLinksAreFetched(t *testing.T) {
-	onBoth(t, func(t *testing.T, s side) {
-		o := newOrigin(t)
-		files := []named{
+	eachFormat(t, func(t *testing.T, s wireFormat) {
+		o := newFileServer(t)
+		files := []fileReference{
 			{link: o.URL + "/a.png", mediaType: "image/png"},
 			{link: o.URL + "/a.pdf", mediaType: "application/pdf"},
 			{link: o.URL + "/a.png", mediaType: "image/png"},
@@ -280,18 +281,18 @@ func TestLinksAreFetched(t *testing.T) {
 		var got []string
 		m := &model{asked: func(ctx context.Context, r *upstream.Request) error {
 			before := o.asked.Load()
-			for _, src := range sources(r.LastParts()) {
+			for _, src := range lastSources(r.LastParts()) {
 				if _, ok := src.(*content.URL); !ok {
-					t.Errorf("a %T, want a link", src)
+					t.Errorf("got a %T, want a link", src)
 				}
 				b, err := r.Load(ctx, src)
 				got = append(got, fmt.Sprintf("%s %d %v", b.MediaType, len(b.Data), err))
 			}
 			if n := o.asked.Load() - before; n != 0 {
-				t.Errorf("%d requests for what had been fetched", n)
+				t.Errorf("%d requests for files already fetched", n)
 			}
 			if upstream.WireOf(r, s.format) != nil || r.ForwardLinks {
-				t.Error("an adapter would send the links")
+				t.Error("the links are still forwarded")
 			}
 			return nil
 		}}
@@ -302,49 +303,49 @@ func TestLinksAreFetched(t *testing.T) {
 		picture := fmt.Sprintf("image/png %d <nil>", len(pngFile(t)))
 		pdf := fmt.Sprintf("application/pdf %d <nil>", len(pdfFile))
 		if diff := cmp.Diff([]string{picture, pdf, picture, pdf, "text/plain 11 <nil>"}, got); diff != "" {
-			t.Errorf("what the upstream could load (-want +got):\n%s", diff)
+			t.Errorf("files at the upstream (-want +got):\n%s", diff)
 		}
-		if n := o.asked.Load(); n != 5 { // the picture once, the redirect in two steps
-			t.Errorf("%d requests at the origin, want 5", n)
+		if n := o.asked.Load(); n != 5 { // the image once, the redirect in two steps
+			t.Errorf("%d requests at the file server, want 5", n)
 		}
 	})
 }
 
-// Everything that is wrong with links is told at once, and before the upstream
-// costs anything.
-func TestLinksThatFail(t *testing.T) {
-	onBoth(t, func(t *testing.T, s side) {
-		o := newOrigin(t)
-		var files []named
+// TestFailingLinks checks that all errors of links are reported at once, before
+// the upstream is called.
+func TestFailingLinks(t *testing.T) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
+		o := newFileServer(t)
+		var files []fileReference
 		for _, path := range []string{"/nothing", "/endless", "/slow", "/metadata", "/page", "/a.png"} {
-			files = append(files, named{link: o.URL + path + "?token=sesame#part", mediaType: "application/pdf"})
+			files = append(files, fileReference{link: o.URL + path + "?token=sesame#part", mediaType: "application/pdf"})
 		}
 		files = append(files,
-			named{link: o.URL + "/a.pdf", mediaType: "image/png"},
-			named{link: o.URL + "/cut.png", mediaType: "image/png"},
-			named{link: o.URL + "/a.png", mediaType: "image/png"}) // good
+			fileReference{link: o.URL + "/a.pdf", mediaType: "image/png"},
+			fileReference{link: o.URL + "/cut.png", mediaType: "image/png"},
+			fileReference{link: o.URL + "/a.png", mediaType: "image/png"}) // valid
 		m := &model{}
 		h := s.handler(m, upstream.HandlerOptions{Links: o.fetcher(t, time.Second/5)})
 		status, answer, _ := post(t, h, s.path, s.body(files, false))
 		var want []string
 		for i, f := range files[:8] {
 			place := s.place(i, f)
-			if s.format == generatecontent.Format && (i >= 4 && i < 7) { // what was said is wrong
+			if s.format == generatecontent.Format && (i >= 4 && i < 7) { // the declared type is wrong
 				place = strings.TrimSuffix(place, "file_uri") + "mime_type"
 			}
 			want = append(want, place)
 		}
-		if diff := cmp.Diff(want, faults(t, s, answer)); status != 400 || diff != "" {
+		if diff := cmp.Diff(want, violationPaths(t, s, answer)); status != 400 || diff != "" {
 			t.Errorf("%d (-want +got):\n%s\n%s", status, diff, answer)
 		}
 		if strings.Contains(answer, "sesame") || strings.Contains(answer, "169.254") {
-			t.Errorf("the answer tells more than it may: %s", answer)
+			t.Errorf("the response reveals too much: %s", answer)
 		}
 		path, body := s.path+"?alt=sse", s.body(files, false)
 		path = strings.Replace(path, ":generateContent", ":streamGenerateContent", 1)
 		body = strings.Replace(body, `"max_tokens":9`, `"max_tokens":9,"stream":true`, 1)
 		status, streamed, _ := post(t, h, path, body)
-		if diff := cmp.Diff(want, faults(t, s, streamed)); status != 400 || diff != "" {
+		if diff := cmp.Diff(want, violationPaths(t, s, streamed)); status != 400 || diff != "" {
 			t.Errorf("streamed: %d (-want +got):\n%s", status, diff)
 		}
 		if m.calls.Load() != 0 {

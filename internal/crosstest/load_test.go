@@ -16,26 +16,27 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// overload is how a format says that there is no room.
-func (s side) overload() (status int, word string) {
+// overload returns the status and error name of a format for an exhausted
+// budget.
+func (s wireFormat) overload() (status int, word string) {
 	if s.format == generatecontent.Format {
 		return http.StatusServiceUnavailable, `"UNAVAILABLE"`
 	}
 	return 529, `"overloaded_error"`
 }
 
-// A held upstream answers once it is told to.
-type held struct {
+// A heldUpstream responds when it is released.
+type heldUpstream struct {
 	budget  *upstream.Budget
 	inside  atomic.Int32
-	most    atomic.Int64 // bytes of the budget
+	max     atomic.Int64 // peak bytes of the budget
 	release chan struct{}
 }
 
-func (h *held) Generate(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+func (h *heldUpstream) Generate(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
 	h.inside.Add(1)
 	_, bytes := h.budget.InFlight()
-	h.most.Store(max(h.most.Load(), bytes))
+	h.max.Store(max(h.max.Load(), bytes))
 	select {
 	case <-h.release:
 	case <-ctx.Done():
@@ -44,15 +45,16 @@ func (h *held) Generate(ctx context.Context, _ *upstream.Request, w *upstream.Wr
 	return w.Text("ok")
 }
 
-// Eight large requests at once, four of each format, meet a budget that has
-// room for three: these are answered, the others are refused at once and before
-// memory was taken for them, and what was taken comes back.
+// TestLargeBodiesTogether sends eight large requests at once, four of each
+// format, with a budget for three. Three get a response; the others are
+// rejected at once, before memory is allocated for them. The budget is released
+// at the end.
 func TestLargeBodiesTogether(t *testing.T) {
 	const clients, room = 8, 3
 	budget := &upstream.Budget{Bytes: 100 << 20}
-	up := &held{budget: budget, release: make(chan struct{})}
+	up := &heldUpstream{budget: budget, release: make(chan struct{})}
 	mux := http.NewServeMux()
-	for _, s := range sides {
+	for _, s := range wireFormats {
 		mux.Handle("POST "+s.path, s.handler(up, upstream.HandlerOptions{Budget: budget}))
 	}
 	server := httptest.NewServer(mux)
@@ -66,7 +68,7 @@ func TestLargeBodiesTogether(t *testing.T) {
 	turned := make(chan struct{}, clients)
 	for i := range clients {
 		all.Go(func() {
-			s := sides[i%len(sides)]
+			s := wireFormats[i%len(wireFormats)]
 			status, answer, header := sendLarge(t, server.URL+s.path, bodies[s.format])
 			want, word := s.overload()
 			switch {
@@ -85,29 +87,29 @@ func TestLargeBodiesTogether(t *testing.T) {
 		<-turned
 	}
 	if refused.Load() != clients-room {
-		t.Errorf("%d requests are refused while %d are inside", refused.Load(), up.inside.Load())
+		t.Errorf("%d requests rejected while %d are in progress", refused.Load(), up.inside.Load())
 	}
 	close(up.release)
 	all.Wait()
 	runtime.ReadMemStats(&after)
-	if answered.Load() != room || up.most.Load() > budget.Bytes {
-		t.Errorf("%d are answered, with %d bytes in flight", answered.Load(), up.most.Load())
+	if answered.Load() != room || up.max.Load() > budget.Bytes {
+		t.Errorf("%d responses, peak of %d bytes in the budget", answered.Load(), up.max.Load())
 	}
 	if took := int64(after.TotalAlloc - before.TotalAlloc); took > budget.Bytes+16<<20 {
-		t.Errorf("%d MB are allocated for a budget of %d", took>>20, budget.Bytes>>20)
+		t.Errorf("%d MB allocated with a budget of %d MB", took>>20, budget.Bytes>>20)
 	}
-	emptied(t, budget)
-	for _, s := range sides { // there is room again
+	checkBudgetEmpty(t, budget)
+	for _, s := range wireFormats { // the budget is free again
 		if status, answer, _ := sendLarge(t, server.URL+s.path, bodies[s.format]); status != http.StatusOK {
 			t.Errorf("%s: %d %.300s", s.name, status, answer)
 		}
 	}
-	emptied(t, budget)
+	checkBudgetEmpty(t, budget)
 }
 
-// emptied checks that nothing stays in the budget. What is given back after
-// the last byte of an answer gets the time for it.
-func emptied(t *testing.T, b *upstream.Budget) {
+// checkBudgetEmpty checks that the budget is released. The release may come
+// shortly after the last byte of a response.
+func checkBudgetEmpty(t *testing.T, b *upstream.Budget) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 		n, bytes := b.InFlight()
@@ -141,10 +143,10 @@ func sendLarge(t *testing.T, url, body string) (int, string, http.Header) {
 	return resp.StatusCode, string(answer), resp.Header
 }
 
-// A slowBody brings its beginning, and the rest never.
+// A slowBody returns its beginning and then blocks.
 type slowBody struct {
 	beginning io.Reader
-	begun     func() // is called when the rest is waited for
+	begun     func() // called when the rest is read
 	over      chan struct{}
 	once      sync.Once
 }
@@ -158,9 +160,10 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// Who promises much and sends little takes no memory that is not in the budget.
-func TestPromisedBodies(t *testing.T) {
-	onBoth(t, func(t *testing.T, s side) {
+// TestDeclaredBodyLengths checks that a client that declares a large body and
+// sends little allocates no memory outside the budget.
+func TestDeclaredBodyLengths(t *testing.T) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
 		const clients, promised, sent = 20, 32 << 20, 300 << 10
 		budget := &upstream.Budget{Bytes: 100 << 20}
 		h := s.handler(&model{}, upstream.HandlerOptions{Budget: budget})
@@ -190,13 +193,13 @@ func TestPromisedBodies(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > budget.Bytes+16<<20 {
-			t.Errorf("%d MB are held for a budget of %d, by clients that sent %d KB each", held>>20, budget.Bytes>>20, sent>>10)
+			t.Errorf("%d MB in use with a budget of %d MB and clients that sent %d KB each", held>>20, budget.Bytes>>20, sent>>10)
 		}
 		close(over)
 		all.Wait()
 		if n := refused.Load(); n != clients-3 {
-			t.Errorf("%d clients of %d are refused", n, clients)
+			t.Errorf("%d of %d clients are rejected", n, clients)
 		}
-		emptied(t, budget)
+		checkBudgetEmpty(t, budget)
 	})
 }

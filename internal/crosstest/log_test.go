@@ -13,18 +13,20 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// failing is an upstream that fails in this way, counting included.
-type failing struct{ err error }
+// A failingUpstream fails with err, for counts too.
+type failingUpstream struct{ err error }
 
-func (f failing) Generate(context.Context, *upstream.Request, *upstream.Writer) error { return f.err }
+func (f failingUpstream) Generate(context.Context, *upstream.Request, *upstream.Writer) error {
+	return f.err
+}
 
-func (f failing) CountTokens(context.Context, *upstream.Request) (upstream.TokenCount, error) {
+func (f failingUpstream) CountTokens(context.Context, *upstream.Request) (upstream.TokenCount, error) {
 	return upstream.TokenCount{}, f.err
 }
 
-// TestNoLogger checks that a handler without a logger tells the default one of a
-// panic, and does not bother it with what clients do wrong. Not parallel: there
-// is one default.
+// TestNoLogger checks that a handler without a logger logs a panic to the
+// default logger, but no errors of clients. It is not parallel, since there is
+// one default logger.
 func TestNoLogger(t *testing.T) {
 	before, flags, w := slog.Default(), log.Flags(), log.Writer()
 	defer func() {
@@ -32,12 +34,12 @@ func TestNoLogger(t *testing.T) {
 		log.SetFlags(flags)
 		log.SetOutput(w)
 	}()
-	onBoth(t, func(t *testing.T, s side) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
 		h := s.handler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
-			panic("a panic of the host's")
+			panic("panic in the host")
 		}), upstream.HandlerOptions{})
 		var seen bytes.Buffer
-		slog.SetDefault(slog.New(slog.NewTextHandler(&seen, nil))) // behind the handler is soon enough
+		slog.SetDefault(slog.New(slog.NewTextHandler(&seen, nil))) // the handler looks up the default logger late
 		if status, answer, _ := post(t, h, s.path, s.body(nil, true)); status != 400 || seen.Len() > 0 {
 			t.Errorf("%d %s\nlogged: %s", status, answer, seen.String())
 		}
@@ -45,7 +47,7 @@ func TestNoLogger(t *testing.T) {
 		if status != 500 || strings.Contains(answer, "panic") {
 			t.Errorf("%d %s", status, answer)
 		}
-		for _, want := range []string{"level=ERROR", "a panic of the host's", "stack=", "log_test.go"} {
+		for _, want := range []string{"level=ERROR", "panic in the host", "stack=", "log_test.go"} {
 			if !strings.Contains(seen.String(), want) {
 				t.Errorf("%q is not in the log: %s", want, seen.String())
 			}
@@ -53,9 +55,9 @@ func TestNoLogger(t *testing.T) {
 	})
 }
 
-// TestFaultsAreLogged checks that the log tells the first fault of a request, and
-// no more of the client's than its place.
-func TestFaultsAreLogged(t *testing.T) {
+// TestViolationsAreLogged checks that the log has the first violation of a
+// request with its path, and no content of the client.
+func TestViolationsAreLogged(t *testing.T) {
 	for _, tt := range []struct{ format, body, want string }{
 		{"messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"hidden words"},{"type":"text"}]}]}`,
 			"violations=1 violation=missing at=messages.0.content.1.text.text "},
@@ -65,7 +67,7 @@ func TestFaultsAreLogged(t *testing.T) {
 		{"generatecontent", `{"contents":[{"parts":[{"text":"hidden words"}]}],"generationConfig":{"topP":"hidden words"}}`,
 			"violations=1 violation=type at=generation_config.top_p "},
 	} {
-		onBoth(t, func(t *testing.T, s side) {
+		eachFormat(t, func(t *testing.T, s wireFormat) {
 			if s.name != tt.format {
 				return
 			}
@@ -85,21 +87,21 @@ func TestFaultsAreLogged(t *testing.T) {
 	}
 }
 
-// TestErrorsOfUpstreams checks that a client is told an error's Text and nothing
-// else of it, before and after the first byte and for a count, and that the log
-// has the cause and not the Text.
+// TestErrorsOfUpstreams checks that a client receives only an error's Text,
+// before and after the first byte and for a count, and that the log has the
+// cause and not the Text.
 func TestErrorsOfUpstreams(t *testing.T) {
 	cause := errors.New("hidden cause")
 	said := &upstream.Error{Code: upstream.CodeRateLimit, Text: "too fast", Err: cause}
 	for name, err := range map[string]error{
-		"plain": cause, "with a text": said, "wrapped": fmt.Errorf("hidden words: %w", said),
-		"without a text":     &upstream.Error{Code: upstream.CodeUnavailable, Err: cause},
-		"one within another": &upstream.Error{Code: upstream.CodeBadGateway, Text: "no luck", Err: said},
-		"joined":             errors.Join(said, cause),
-		"with a key":         &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("dial https://h.example/?key=k-1 with sk-ant-012345678: %w", cause)},
+		"plain": cause, "with Text": said, "wrapped": fmt.Errorf("hidden words: %w", said),
+		"without Text": &upstream.Error{Code: upstream.CodeUnavailable, Err: cause},
+		"nested":       &upstream.Error{Code: upstream.CodeBadGateway, Text: "no luck", Err: said},
+		"joined":       errors.Join(said, cause),
+		"with a key":   &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("dial https://h.example/?key=k-1 with sk-ant-012345678: %w", cause)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, s side) {
+			eachFormat(t, func(t *testing.T, s wireFormat) {
 				late := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 					return errors.Join(w.Text("a word"), err)
 				})
@@ -109,7 +111,7 @@ func TestErrorsOfUpstreams(t *testing.T) {
 				for _, c := range []struct {
 					up         upstream.Upstream
 					path, body string
-				}{{failing{err}, s.path, body}, {failing{err}, s.count, body}, {late, s.path, body}, {late, stream, streamed}} {
+				}{{failingUpstream{err}, s.path, body}, {failingUpstream{err}, s.count, body}, {late, s.path, body}, {late, stream, streamed}} {
 					var seen bytes.Buffer
 					h := s.handler(c.up, upstream.HandlerOptions{Logger: slog.New(slog.NewTextHandler(&seen, nil))})
 					_, answer, _ := post(t, h, c.path, c.body)

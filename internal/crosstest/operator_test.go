@@ -18,24 +18,24 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An operator serves an upstream on loopback, and sees what its host sees.
+// An operator serves an upstream on loopback and records reports and logs.
 type operator struct {
-	side    side
+	format  wireFormat
 	handler http.Handler
 	reports chan *upstream.Report
-	log     *bytes.Buffer // one line for each thing; to be read behind the report
+	log     *bytes.Buffer // one line per entry; read after the report
 }
 
-// newOperator returns an operator of a handler with the given settings.
-func newOperator(s side, up upstream.Upstream, serving upstream.HandlerOptions) *operator {
-	o := &operator{side: s, reports: make(chan *upstream.Report, 10), log: new(bytes.Buffer)}
-	serving.OnDone = func(_ context.Context, r *upstream.Report) { o.reports <- r }
-	serving.Logger = slog.New(slog.NewTextHandler(o.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	o.handler = s.handler(up, serving)
+// newOperator returns an operator of a handler with the given options.
+func newOperator(s wireFormat, up upstream.Upstream, options upstream.HandlerOptions) *operator {
+	o := &operator{format: s, reports: make(chan *upstream.Report, 10), log: new(bytes.Buffer)}
+	options.OnDone = func(_ context.Context, r *upstream.Report) { o.reports <- r }
+	options.Logger = slog.New(slog.NewTextHandler(o.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	o.handler = s.handler(up, options)
 	return o
 }
 
-// serve serves h, which is the operator's handler or something around it.
+// serve serves h, which is the operator's handler or wraps it.
 func (o *operator) serve(t *testing.T, h http.Handler) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -50,18 +50,18 @@ func (o *operator) report(t *testing.T) *upstream.Report {
 	case r := <-o.reports:
 		return r
 	case <-time.After(10 * time.Second):
-		t.Fatal("there is no report")
+		t.Fatal("no report")
 		return nil
 	}
 }
 
-// streaming returns the path and body of a request for a stream, or for a whole
+// streaming returns the path and body of a request for a stream or a whole
 // response.
 func (o *operator) streaming(stream bool) (path, body string) {
-	path, body = o.side.path, o.side.body(nil, false)
+	path, body = o.format.path, o.format.body(nil, false)
 	switch {
 	case !stream:
-	case o.side.name == "messages":
+	case o.format.name == "messages":
 		body = `{"stream":true,` + body[1:]
 	default:
 		path = strings.Replace(path, ":generateContent", ":streamGenerateContent?alt=sse", 1)
@@ -89,8 +89,9 @@ func send(t *testing.T, url, body string) (*http.Response, string) {
 	return res, string(b)
 }
 
-// within wraps a handler in middleware that sets a deadline, as chi's Timeout does.
-func within(h http.Handler) http.Handler {
+// withDeadline wraps a handler in middleware that sets a deadline, like chi's
+// Timeout.
+func withDeadline(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 50*time.Millisecond)
 		defer cancel()
@@ -98,9 +99,9 @@ func within(h http.Handler) http.Handler {
 	})
 }
 
-// TestHostEnds checks what client, log and report show of a request whose context
-// the host ends: by a deadline of any middleware, or by canceling it with a cause.
-func TestHostEnds(t *testing.T) {
+// TestHostStops checks the response, log and report of a request whose context
+// the host ends: by a deadline in middleware, or by canceling it with a cause.
+func TestHostStops(t *testing.T) {
 	plain := func(h http.Handler) http.Handler { return h }
 	cancels := func(cause error) func(http.Handler) http.Handler {
 		return func(h http.Handler) http.Handler {
@@ -117,27 +118,27 @@ func TestHostEnds(t *testing.T) {
 		name     string
 		wrap     func(http.Handler) http.Handler
 		auth     func(context.Context, *http.Request, string) (context.Context, error)
-		asis     bool   // the upstream returns an error of its own
+		asis     bool   // the upstream returns its own error
 		status   int    // before the first byte
-		words    string // in the response; empty: of a time-out
+		words    string // in the response; empty: those of a timeout
 		code     upstream.Code
 		cause    string
-		buffered bool // the wrapper keeps back what is written, and answers for itself
+		buffered bool // the wrapper buffers the response and may replace it
 	}{
 		{name: "http.TimeoutHandler", wrap: func(h http.Handler) http.Handler { return http.TimeoutHandler(h, 50*time.Millisecond, "") },
 			status: 503, words: "Timeout", code: upstream.CodeTimeout, cause: deadline, buffered: true},
-		{name: "context.WithTimeout", wrap: within, status: 504, code: upstream.CodeTimeout, cause: deadline},
-		{name: "an upstream's own error", wrap: within, asis: true, status: 504, code: upstream.CodeTimeout, cause: deadline},
+		{name: "context.WithTimeout", wrap: withDeadline, status: 504, code: upstream.CodeTimeout, cause: deadline},
+		{name: "own error of an upstream", wrap: withDeadline, asis: true, status: 504, code: upstream.CodeTimeout, cause: deadline},
 		{name: "Authenticate", wrap: plain, auth: func(ctx context.Context, _ *http.Request, _ string) (context.Context, error) {
 			ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			context.AfterFunc(ctx, cancel)
 			return ctx, nil
 		}, status: 504, code: upstream.CodeTimeout, cause: deadline},
-		{name: "a cause", wrap: cancels(errors.New("cause of the host")), status: 503, words: "unavailable", code: upstream.CodeUnavailable, cause: canceled + ": cause of the host"},
-		{name: "a cause for clients", wrap: cancels(&upstream.Error{Code: upstream.CodeOverloaded, Text: "please come back"}), words: "please come back",
+		{name: "cause", wrap: cancels(errors.New("cause of the host")), status: 503, words: "unavailable", code: upstream.CodeUnavailable, cause: canceled + ": cause of the host"},
+		{name: "cause with Text", wrap: cancels(&upstream.Error{Code: upstream.CodeOverloaded, Text: "please come back"}), words: "please come back",
 			code: upstream.CodeOverloaded, cause: canceled},
 	} {
-		onBoth(t, func(t *testing.T, s side) {
+		eachFormat(t, func(t *testing.T, s wireFormat) {
 			for _, begun := range []bool{false, true} {
 				for _, stream := range []bool{false, true} {
 					t.Run(tt.name, func(t *testing.T) {
@@ -174,8 +175,8 @@ func TestHostEnds(t *testing.T) {
 						if r.Code != tt.code || !strings.Contains(r.Err.Error(), tt.cause) {
 							t.Errorf("stream %v, begun %v: the report has %q: %v", stream, begun, r.Code, r.Err)
 						}
-						// A wrapper that answers for itself does not let the handler know whether it
-						// was first.
+						// If a wrapper responds itself, the handler cannot know
+						// whether it was first.
 						if !tt.buffered && r.Status != status {
 							t.Errorf("stream %v, begun %v: the report has status %d, want %d", stream, begun, r.Status, status)
 						}
@@ -190,12 +191,12 @@ func TestHostEnds(t *testing.T) {
 	}
 }
 
-// TestHostEndsUpload checks that a host that ends the context of a request ends
-// reading its body, too, with the truth about why.
-func TestHostEndsUpload(t *testing.T) {
-	onBoth(t, func(t *testing.T, s side) {
+// TestHostStopsUpload checks that a host that ends the context of a request
+// also ends reading its body, and that log and report have the reason.
+func TestHostStopsUpload(t *testing.T) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
 		o := newOperator(s, &model{}, upstream.HandlerOptions{})
-		server := o.serve(t, within(o.handler))
+		server := o.serve(t, withDeadline(o.handler))
 		path, body := o.streaming(false)
 		c, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err != nil {
@@ -214,21 +215,21 @@ func TestHostEndsUpload(t *testing.T) {
 	})
 }
 
-// TestReasons checks that log and report have the reason of what the handlers
-// refuse because of headers, method or path, and that these quote no client.
+// TestReasons checks that log and report have the reason why a handler rejects
+// a request for its headers, method or path, and that they quote no client.
 func TestReasons(t *testing.T) {
 	keys := upstream.Keys("sk-right")
 	for _, tt := range []struct {
 		name, method string
-		header       [][2]string // a key is added unless there is one
+		header       [][2]string // a key is added if it has none
 		format       string      // empty: both
 		status       [2]int
 		code         upstream.Code
 		want         string
 	}{
 		{"no version", "POST", [][2]string{{"Anthropic-Version", ""}}, "messages", [2]int{400}, "invalid", "anthropic-version: header is required"},
-		{"unknown version", "POST", [][2]string{{"Anthropic-Version", "hidden"}}, "messages", [2]int{400}, "invalid", "anthropic-version: this is not a version"},
-		{"patience", "POST", [][2]string{{"X-Server-Timeout", "hidden"}}, "generatecontent", [2]int{400}, "invalid", "x-server-timeout: must be a number of seconds"},
+		{"unknown version", "POST", [][2]string{{"Anthropic-Version", "hidden"}}, "messages", [2]int{400}, "invalid", "anthropic-version: unknown version"},
+		{"server timeout", "POST", [][2]string{{"X-Server-Timeout", "hidden"}}, "generatecontent", [2]int{400}, "invalid", "x-server-timeout: must be a number of seconds"},
 		{"gzip", "POST", [][2]string{{"Content-Encoding", "gzip"}}, "", [2]int{400}, "invalid", "the body has a Content-Encoding"},
 		{"form", "POST", [][2]string{{"Content-Type", "text/hidden"}}, "", [2]int{400}, "invalid", "the Content-Type is not application/json"},
 		{"charset", "POST", [][2]string{{"Content-Type", "application/json; charset=hidden"}}, "", [2]int{400}, "invalid", "the charset of the body is not UTF-8"},
@@ -241,7 +242,7 @@ func TestReasons(t *testing.T) {
 		{"too large", "POST", nil, "", [2]int{413, 400}, "too_large", "Limits.Body is 20"},
 		{"path", "POST", nil, "", [2]int{404, 404}, "not_found", "there is nothing at this path"},
 	} {
-		onBoth(t, func(t *testing.T, s side) {
+		eachFormat(t, func(t *testing.T, s wireFormat) {
 			if tt.format != "" && tt.format != s.name {
 				return
 			}
@@ -282,15 +283,15 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestUnknownCodes checks that an upstream's error without a Code, or with one that
-// is not known, is an internal one, and that log and report name the mistake.
+// TestUnknownCodes checks that an upstream's error with no Code or an unknown
+// one is internal, and that log and report name the mistake.
 func TestUnknownCodes(t *testing.T) {
 	for code, want := range map[upstream.Code]string{
 		"":                    `an upstream.Error with the unknown Code ""`,
 		"weird":               `an upstream.Error with the unknown Code "weird"`,
 		upstream.CodeCanceled: `an upstream.Error with the unknown Code "canceled"`,
 	} {
-		onBoth(t, func(t *testing.T, s side) {
+		eachFormat(t, func(t *testing.T, s wireFormat) {
 			for _, begun := range []bool{false, true} {
 				o := newOperator(s, upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 					if begun {
@@ -315,18 +316,18 @@ func TestUnknownCodes(t *testing.T) {
 	}
 }
 
-// A writer of errors is what both handlers are to middleware.
+// An errorWriter is the interface of both handlers for middleware.
 type errorWriter interface {
 	WriteError(w http.ResponseWriter, r *http.Request, err error)
 }
 
-// A typed nil is an error whose methods panic.
+// A typedNil is an error whose methods panic on nil.
 type typedNil struct{ text string }
 
 func (e *typedNil) Error() string { return e.text }
 func (e *typedNil) Unwrap() error { return errors.New(e.text) }
 
-// TestRefusals checks that a refusal, by the handler or by middleware through
+// TestRefusals checks that a rejection, by the handler or by middleware through
 // WriteError, keeps the connection of a client that has sent its body, and that
 // it is logged and reported.
 func TestRefusals(t *testing.T) {
@@ -344,7 +345,7 @@ func TestRefusals(t *testing.T) {
 		{"typed nil", (*typedNil)(nil), upstream.CodeInternal, "ERROR"},
 	} {
 		for _, middleware := range []bool{false, true} {
-			onBoth(t, func(t *testing.T, s side) {
+			eachFormat(t, func(t *testing.T, s wireFormat) {
 				o := newOperator(s, &model{}, upstream.HandlerOptions{
 					Authenticate: func(ctx context.Context, _ *http.Request, _ string) (context.Context, error) { return ctx, tt.err },
 				})
@@ -375,28 +376,29 @@ func TestRefusals(t *testing.T) {
 					o.log.Reset()
 				}
 				if n := connections.Load(); n != 1 {
-					t.Errorf("%s, %v: %d connections for 3 requests", tt.name, middleware, n)
+					t.Errorf("%s, %v: %d connections for 3 requests, want 1", tt.name, middleware, n)
 				}
 			})
 		}
 	}
 }
 
-// buffering is a writer of middleware that cannot flush, and has no Unwrap.
-type buffering struct{ http.ResponseWriter }
+// A bufferingWriter is a writer of middleware that cannot flush and has no
+// Unwrap.
+type bufferingWriter struct{ http.ResponseWriter }
 
-// TestUnflushable checks that a handler whose streams are held back by the
-// writer that it is given logs that once, with the writer's type.
-func TestUnflushable(t *testing.T) {
-	onBoth(t, func(t *testing.T, s side) {
+// TestWriterWithoutFlush checks that a handler logs once, with the type of the
+// writer, if the writer cannot flush its streams.
+func TestWriterWithoutFlush(t *testing.T) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
 		for name, tt := range map[string]struct {
 			wrap  func(w http.ResponseWriter) http.ResponseWriter
 			lines int
 		}{
-			"a writer that flushes":       {func(w http.ResponseWriter) http.ResponseWriter { return w }, 0},
-			"a writer that cannot flush":  {func(w http.ResponseWriter) http.ResponseWriter { return buffering{w} }, 1},
-			"a writer with a way to it":   {func(w http.ResponseWriter) http.ResponseWriter { return unwrapping{buffering{w}} }, 0},
-			"http.TimeoutHandler's alike": {nil, 1},
+			"writer with Flush":    {func(w http.ResponseWriter) http.ResponseWriter { return w }, 0},
+			"writer without Flush": {func(w http.ResponseWriter) http.ResponseWriter { return bufferingWriter{w} }, 1},
+			"writer with Unwrap":   {func(w http.ResponseWriter) http.ResponseWriter { return unwrappingWriter{bufferingWriter{w}} }, 0},
+			"http.TimeoutHandler":  {nil, 1},
 		} {
 			o := newOperator(s, &model{}, upstream.HandlerOptions{})
 			h := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(tt.wrap(w), r) }))
@@ -419,12 +421,13 @@ func TestUnflushable(t *testing.T) {
 	})
 }
 
-// unwrapping has the method that http.NewResponseController looks for.
-type unwrapping struct{ buffering }
+// An unwrappingWriter has the method that http.NewResponseController looks for.
+type unwrappingWriter struct{ bufferingWriter }
 
-func (u unwrapping) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+func (u unwrappingWriter) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-// A lister is a model that lists models, waits for its context to end, or fails.
+// A lister is a model that lists models, waits for its context to end, or
+// fails.
 type lister struct {
 	*model
 	list []upstream.Model
@@ -440,9 +443,10 @@ func (l *lister) Models(ctx context.Context) ([]upstream.Model, error) {
 	return l.list, l.err
 }
 
-// TestModelsHole checks that a vendor that is down, or does not answer, leaves a
-// hole in the list of models of several vendors, which log, report and header show.
-func TestModelsHole(t *testing.T) {
+// TestModelsGap checks that the list of models of several vendors omits a
+// vendor that is down or unresponsive, and that log, report and header show
+// that.
+func TestModelsGap(t *testing.T) {
 	for name, tt := range map[string]struct {
 		broken *lister
 		code   string
@@ -453,7 +457,7 @@ func TestModelsHole(t *testing.T) {
 		"waits":   {&lister{wait: true}, "timeout", "the models were not listed within 10s"},
 		"untyped": {&lister{err: errors.New("broken")}, "internal", "broken"},
 	} {
-		onBoth(t, func(t *testing.T, s side) {
+		eachFormat(t, func(t *testing.T, s wireFormat) {
 			synctest.Test(t, func(t *testing.T) {
 				up := &upstream.Mux{}
 				up.Handle("a-*", tt.broken)

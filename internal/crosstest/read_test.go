@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// This file reads answers as clients of the formats do, with none of their
-// code.
+// The functions in this file read responses like clients of the formats. They
+// share no code with the codecs.
 
-// messageOf reads a Message: the members that tests are about.
-func messageOf(t *testing.T, body string) map[string]any { return rid(object(t, body)) }
+// messageOf reads the tested members of a Message.
+func messageOf(t *testing.T, body string) map[string]any { return pickMembers(object(t, body)) }
 
-// rid keeps what tests are about, and of that what is said.
-func rid(m map[string]any) map[string]any {
+// pickMembers keeps the tested members of a message and of its content.
+func pickMembers(m map[string]any) map[string]any {
 	kept := map[string]any{}
 	for _, name := range []string{"content", "stop_reason", "stop_sequence", "stop_details", "usage"} {
 		if m[name] != nil {
@@ -23,16 +23,15 @@ func rid(m map[string]any) map[string]any {
 	return kept
 }
 
-// joinedMessage joins the events of a stream to a Message, and checks their
-// order.
-func joinedMessage(t *testing.T, stream string) map[string]any {
+// joinMessage joins the events of a stream to a Message and checks their order.
+func joinMessage(t *testing.T, stream string) map[string]any {
 	var m map[string]any
 	var blocks []any
 	open, input, over := map[string]bool{}, map[string]string{}, false
 	for event := range strings.SplitSeq(strings.TrimSuffix(stream, "\n\n"), "\n\n") {
 		_, data, ok := strings.Cut(event, "\ndata: ")
 		if !ok || over {
-			t.Fatalf("not an event, or behind the last: %q", event)
+			t.Fatalf("not an event, or after the last one: %q", event)
 		}
 		e := object(t, data)
 		index, _ := e["index"].(interface{ String() string })
@@ -48,7 +47,7 @@ func joinedMessage(t *testing.T, stream string) map[string]any {
 			blocks = append(blocks, e["content_block"])
 		case "content_block_delta":
 			if !open[at] {
-				t.Fatalf("no block is open: %q", event)
+				t.Fatalf("no open block: %q", event)
 			}
 			addDelta(t, blockAt(blocks, e), e["delta"].(map[string]any), input, at)
 		case "content_block_stop":
@@ -70,10 +69,10 @@ func joinedMessage(t *testing.T, stream string) map[string]any {
 		}
 	}
 	if !over || len(open) > 0 {
-		t.Fatalf("the stream just ends: %q", stream)
+		t.Fatalf("the stream ends without message_stop: %q", stream)
 	}
 	m["content"] = append([]any{}, blocks...)
-	return rid(m)
+	return pickMembers(m)
 }
 
 func blockAt(blocks []any, e map[string]any) map[string]any {
@@ -95,16 +94,16 @@ func addDelta(t *testing.T, block, d map[string]any, input map[string]string, at
 	case "input_json_delta":
 		input[at] += d["partial_json"].(string)
 	default:
-		t.Fatalf("an unknown delta: %v", d)
+		t.Fatalf("unknown delta: %v", d)
 	}
 }
 
 // responseOf reads a GenerateContentResponse.
-func responseOf(t *testing.T, body string) map[string]any { return tidy(object(t, body)) }
+func responseOf(t *testing.T, body string) map[string]any { return normalize(object(t, body)) }
 
-// tidy joins texts of one kind as clients do, and leaves out what says nothing,
-// the names of the answer, and the texts of segments, which a stream has not.
-func tidy(m map[string]any) map[string]any {
+// normalize joins texts of one kind as clients do. It omits empty members,
+// response ids, and the texts of segments, which a stream does not have.
+func normalize(m map[string]any) map[string]any {
 	delete(m, "modelVersion")
 	delete(m, "responseId")
 	list, _ := m["candidates"].([]any)
@@ -141,13 +140,13 @@ func tidy(m map[string]any) map[string]any {
 	return m
 }
 
-// joinedResponse joins the pieces of a stream.
-func joinedResponse(t *testing.T, stream string) map[string]any {
+// joinResponse joins the chunks of a stream.
+func joinResponse(t *testing.T, stream string) map[string]any {
 	all := map[string]any{}
 	for event := range strings.SplitSeq(strings.TrimSuffix(stream, "\r\n\r\n"), "\r\n\r\n") {
 		data, ok := strings.CutPrefix(event, "data: ")
 		if !ok {
-			t.Fatalf("not one data line: %q", event)
+			t.Fatalf("want one data line: %q", event)
 		}
 		piece := object(t, data)
 		list, _ := piece["candidates"].([]any)
@@ -159,7 +158,7 @@ func joinedResponse(t *testing.T, stream string) map[string]any {
 			joinCandidate(all, c.(map[string]any))
 		}
 	}
-	return tidy(all)
+	return normalize(all)
 }
 
 func joinCandidate(all, c map[string]any) {

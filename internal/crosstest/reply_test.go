@@ -21,28 +21,28 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A reply is one neutral answer, and what it is in both formats by the letter
-// of their references: of a Message content, stop_reason, stop_sequence and
-// stop_details (where they are no null), of a GenerateContentResponse the
-// candidates or promptFeedback; usage only where it is given.
-type reply struct {
+// A replyCase is one neutral response and its documents in both formats,
+// written from the references. Of a Message, it has content, stop_reason,
+// stop_sequence and stop_details unless they are null; of a
+// GenerateContentResponse, the candidates or promptFeedback; usage only where
+// given.
+type replyCase struct {
 	name               string
 	up                 upstream.Func
 	messages, generate string
-	// What is lost, as "severity path".
+	// The losses as "severity path".
 	messagesLost, generateLost []string
-	// What a streamed Message is, where it differs: arguments go out as they
-	// come from their first brace on, and so those that are broken behind it have
-	// gone out.
+	// The streamed Message, if it differs: arguments are sent from their first
+	// brace on, so errors in them are found after they were sent.
 	messagesStreamed string
 }
 
-func say(w func(w *upstream.Writer) error) upstream.Func {
+func generate(w func(w *upstream.Writer) error) upstream.Func {
 	return func(_ context.Context, _ *upstream.Request, to *upstream.Writer) error { return w(to) }
 }
 
 func ends(s upstream.Stop) upstream.Func {
-	return say(func(w *upstream.Writer) error {
+	return generate(func(w *upstream.Writer) error {
 		_ = w.Text("a")
 		return w.Stop(s)
 	})
@@ -53,13 +53,13 @@ const (
 	textG = `"content":{"role":"model","parts":[{"text":"a"}]}`
 )
 
-// unreadable is an answer of nothing but a broken call.
+// unreadable is a response with only a malformed tool call.
 const unreadable = `{"candidates":[{"content":{"role":"model"},"finishReason":"MALFORMED_FUNCTION_CALL",` +
 	`"finishMessage":"The model wrote a function call that cannot be read.","index":0}]}`
 
-// stopped is the answer "a" with a reason to stop.
-func stopped(name string, s upstream.Stop, m, g string, lost ...string) reply {
-	r := reply{name: name, up: ends(s), messages: `{` + textM + `,` + m + `}`, generate: `{"candidates":[{` + textG + `,"index":0,` + g + `}]}`}
+// stopped is the response "a" with a stop reason.
+func stopped(name string, s upstream.Stop, m, g string, lost ...string) replyCase {
+	r := replyCase{name: name, up: ends(s), messages: `{` + textM + `,` + m + `}`, generate: `{"candidates":[{` + textG + `,"index":0,` + g + `}]}`}
 	for _, l := range lost {
 		if l, ok := strings.CutPrefix(l, "m:"); ok {
 			r.messagesLost = append(r.messagesLost, l)
@@ -70,17 +70,17 @@ func stopped(name string, s upstream.Stop, m, g string, lost ...string) reply {
 	return r
 }
 
-var replies = append([]reply{
-	{name: "text", up: say(func(w *upstream.Writer) error {
+var replies = append([]replyCase{
+	{name: "text", up: generate(func(w *upstream.Writer) error {
 		_ = w.Text("one, ")
 		return w.Text("\"two\"\n")
 	}),
 		messages: `{"content":[{"type":"text","text":"one, \"two\"\n","citations":null}],"stop_reason":"end_turn"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"one, \"two\"\n"}]},"finishReason":"STOP","index":0}]}`},
-	{name: "nothing", up: say(func(*upstream.Writer) error { return nil }),
+	{name: "nothing", up: generate(func(*upstream.Writer) error { return nil }),
 		messages: `{"content":[],"stop_reason":"end_turn"}`,
 		generate: `{"candidates":[{"content":{"role":"model"},"finishReason":"STOP","index":0}]}`},
-	{name: "citations", up: say(func(w *upstream.Writer) error {
+	{name: "citations", up: generate(func(w *upstream.Writer) error {
 		_ = w.Text("They nest early")
 		_ = w.Cite(content.Citation{Kind: content.CiteChars, Text: "Herons nest early.", Title: "Notes", End: 18})
 		_ = w.Part(&content.ToolUse{ID: "t1", Name: "f", Input: `{}`})
@@ -100,7 +100,7 @@ var replies = append([]reply{
 			`"groundingSupports":[{"segment":{"startIndex":0,"endIndex":15},"groundingChunkIndices":[0]},` +
 			`{"segment":{"partIndex":2,"startIndex":0,"endIndex":10},"groundingChunkIndices":[1,2]}]}}]}`,
 		generateLost: []string{"degraded parts.0", "degraded parts.2"}},
-	{name: "thinking signed in Messages", up: say(func(w *upstream.Writer) error {
+	{name: "thinking signed in Messages", up: generate(func(w *upstream.Writer) error {
 		_ = w.Thinking("Hm, ")
 		_ = w.Thinking("yes")
 		_ = w.Signature(content.Signature{Format: messages.Format, Data: "EqQBc2ln"})
@@ -113,7 +113,7 @@ var replies = append([]reply{
 			base64.StdEncoding.EncodeToString([]byte(envelopeOf(messages.Format, envelope.KindThinking,
 				`[{"text":"Hm, yes","signature":"EqQBc2ln"},{"redacted":"b3BhcXVl"}]`))) +
 			`"}]},"finishReason":"STOP","index":0}]}`},
-	{name: "signed in content generation", up: say(func(w *upstream.Writer) error {
+	{name: "signed in content generation", up: generate(func(w *upstream.Writer) error {
 		_ = w.Thinking("Split it.")
 		_ = w.Text("391")
 		_ = w.Signature(content.Signature{Format: generatecontent.Format, Data: "CiQBc2lnLWM="})
@@ -122,10 +122,10 @@ var replies = append([]reply{
 	}),
 		messages: `{"content":[{"type":"text","text":"391","citations":null},` +
 			`{"type":"tool_use","id":"` + signedID("fc-1", "CiQBc2lnLWE=") + `","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
-		messagesLost: []string{"hint parts.0", "hint parts.1"}, // the request does not ask for thinking
+		messagesLost: []string{"hint parts.0", "hint parts.1"}, // the request does not enable thinking
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Split it.","thought":true},{"text":"391","thoughtSignature":"CiQBc2lnLWM="},` +
 			`{"functionCall":{"id":"fc-1","name":"f","args":{"b":1.0,"a":12345678901234567890}},"thoughtSignature":"CiQBc2lnLWE="}]},"finishReason":"STOP","index":0}]}`},
-	{name: "parallel calls", up: say(func(w *upstream.Writer) error {
+	{name: "parallel tool calls", up: generate(func(w *upstream.Writer) error {
 		_ = w.Text("Both.")
 		a, b := w.ToolCall("fc-1", "one"), w.ToolCall("fc-2", "two")
 		_ = a.Input(`{"city":`)
@@ -138,14 +138,14 @@ var replies = append([]reply{
 			`{"type":"tool_use","id":"fc-2","name":"two","input":{},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Both."},{"functionCall":{"id":"fc-1","name":"one","args":{"city":"Lima"}}},` +
 			`{"functionCall":{"id":"fc-2","name":"two","args":{}}}]},"finishReason":"STOP","index":0}]}`},
-	{name: "an image", up: say(func(w *upstream.Writer) error {
+	{name: "image", up: generate(func(w *upstream.Writer) error {
 		_ = w.Text("Here:")
 		return w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}})
 	}),
 		messages:     `{"content":[{"type":"text","text":"Here:","citations":null}],"stop_reason":"end_turn"}`,
 		generate:     `{"candidates":[{"content":{"role":"model","parts":[{"text":"Here:"},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]},"finishReason":"STOP","index":0}]}`,
 		messagesLost: []string{"dropped parts.1"}},
-	{name: "usage", up: say(func(w *upstream.Writer) error {
+	{name: "usage", up: generate(func(w *upstream.Writer) error {
 		_ = w.Text("a")
 		return w.Usage(content.Usage{Input: 10, CacheRead: 100, CacheWrite: 20, CacheWrite1h: 5, ToolPrompt: 3, Output: 7, Thinking: 40})
 	}),
@@ -155,26 +155,26 @@ var replies = append([]reply{
 		generate: `{"candidates":[{` + textG + `,"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":135,"cachedContentTokenCount":100,` +
 			`"candidatesTokenCount":7,"thoughtsTokenCount":40,"toolUsePromptTokenCount":3,"totalTokenCount":185}}`,
 		generateLost: []string{"hint usage"}},
-	{name: "a broken call", up: say(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`[1]`) }),
+	{name: "malformed tool call", up: generate(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`[1]`) }),
 		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
 		messagesLost: []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
-	{name: "a call without a name", up: say(func(w *upstream.Writer) error {
+	{name: "tool call without a name", up: generate(func(w *upstream.Writer) error {
 		return w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "fc-1"}}, {Kind: upstream.EventInput, Text: "{}"}})
 	}),
 		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
 		messagesLost: []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
-	{name: "a call that is broken inside", up: say(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`{"a":x}`) }),
+	{name: "tool call with an invalid value", up: generate(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`{"a":x}`) }),
 		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
 		messagesStreamed: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":"{\"a\":x}","caller":{"type":"direct"}}],"stop_reason":"malformed_tool_use"}`,
 		messagesLost:     []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
-	{name: "a call that is cut", up: say(func(w *upstream.Writer) error {
+	{name: "truncated tool call", up: generate(func(w *upstream.Writer) error {
 		_ = w.ToolCall("fc-1", "f").Input(`{"a":`)
 		return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
 	}),
 		messages: `{"content":[],"stop_reason":"max_tokens"}`, generate: `{"candidates":[{"content":{"role":"model"},"finishReason":"MAX_TOKENS","index":0}]}`,
 		messagesStreamed: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":"{\"a\":","caller":{"type":"direct"}}],"stop_reason":"max_tokens"}`,
 		messagesLost:     []string{"dropped parts.0"}, generateLost: []string{"dropped parts.0"}},
-	{name: "calls without arguments", up: say(func(w *upstream.Writer) error {
+	{name: "tool calls without arguments", up: generate(func(w *upstream.Writer) error {
 		for i, args := range []string{"", "null", " \n"} {
 			_ = w.ToolCall("fc-"+strconv.Itoa(i), "f").Input(args)
 		}
@@ -185,28 +185,29 @@ var replies = append([]reply{
 			`{"type":"tool_use","id":"fc-2","name":"f","input":{},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"fc-0","name":"f","args":{}}},` +
 			`{"functionCall":{"id":"fc-1","name":"f","args":{}}},{"functionCall":{"id":"fc-2","name":"f","args":{}}}]},"finishReason":"STOP","index":0}]}`},
-	{name: "a wait for no call", up: say(func(w *upstream.Writer) error {
+	{name: "tool use stop without a call", up: generate(func(w *upstream.Writer) error {
 		_ = w.Text("a")
 		return w.Stop(upstream.Stop{Reason: content.StopToolUse, Format: "other", RawReason: "tool_calls"})
 	}),
 		messages:     `{` + textM + `,"stop_reason":"malformed_tool_use"}`,
 		generate:     `{"candidates":[{` + textG + `,"index":0,"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The model wrote a function call that cannot be read."}]}`,
 		messagesLost: []string{"degraded stop"}},
-	{name: "a blocked prompt", up: say(func(w *upstream.Writer) error {
+	{name: "blocked prompt", up: generate(func(w *upstream.Writer) error {
 		return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: generatecontent.Format, RawReason: "PROHIBITED_CONTENT",
 			Details: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`})
 	}),
-		messages: `{"content":[],"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":"A content filter stopped the answer."}}`,
+		messages: `{"content":[],"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":"A content filter stopped the response."}}`,
 		generate: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`, messagesLost: []string{"hint stop"}},
 }, stops...)
 
-// envelopeOf is how one front carries what the other format's vendor needs back.
+// envelopeOf returns the envelope in which a handler of format f carries state
+// of the other format's vendor.
 func envelopeOf(f content.Format, k envelope.Kind, data string) string {
 	s, _ := envelope.Encode(f, k, data)
 	return s
 }
 
-// signedID is the id of a call that carries the signature of the call.
+// signedID returns the id of a tool call that carries the call's signature.
 func signedID(id, data string) string {
 	s, _ := envelope.EncodeID(id, envelope.Envelope{Format: generatecontent.Format, Kind: envelope.KindPart, Data: data})
 	return s
@@ -214,7 +215,7 @@ func signedID(id, data string) string {
 
 const refused = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":`
 
-var stops = []reply{
+var stops = []replyCase{
 	stopped("end", upstream.Stop{Reason: content.StopEnd}, `"stop_reason":"end_turn"`, `"finishReason":"STOP"`),
 	stopped("max_tokens", upstream.Stop{Reason: content.StopMaxTokens}, `"stop_reason":"max_tokens"`, `"finishReason":"MAX_TOKENS"`),
 	stopped("stop_sequence", upstream.Stop{Reason: content.StopSequence, Sequence: "END"}, `"stop_reason":"stop_sequence","stop_sequence":"END"`,
@@ -225,20 +226,20 @@ var stops = []reply{
 		`"finishReason":"OTHER","finishMessage":"The model paused in a long turn."`, "degraded stop"),
 	stopped("refusal", upstream.Stop{Reason: content.StopRefusal}, refused+`null}`,
 		`"finishReason":"SAFETY","finishMessage":"The model declined to answer."`, "degraded stop"),
-	stopped("safety", upstream.Stop{Reason: content.StopSafety}, refused+`"A content filter stopped the answer."}`, `"finishReason":"SAFETY"`),
-	stopped("recitation", upstream.Stop{Reason: content.StopRecitation}, refused+`"The answer repeated protected text."}`, `"finishReason":"RECITATION"`),
+	stopped("safety", upstream.Stop{Reason: content.StopSafety}, refused+`"A content filter stopped the response."}`, `"finishReason":"SAFETY"`),
+	stopped("recitation", upstream.Stop{Reason: content.StopRecitation}, refused+`"The response repeated protected text."}`, `"finishReason":"RECITATION"`),
 	stopped("malformed call", upstream.Stop{Reason: content.StopMalformedCall}, `"stop_reason":"malformed_tool_use"`,
 		`"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The model wrote a function call that cannot be read."`, "m:degraded stop"),
 	stopped("compaction", upstream.Stop{Reason: content.StopCompaction}, `"stop_reason":"compaction"`,
-		`"finishReason":"OTHER","finishMessage":"The answer is a summary of the conversation."`, "degraded stop"),
+		`"finishReason":"OTHER","finishMessage":"The response is a summary of the conversation."`, "degraded stop"),
 	stopped("other", upstream.Stop{Reason: content.StopOther}, `"stop_reason":"other"`, `"finishReason":"OTHER"`, "m:degraded stop", "degraded stop"),
 }
 
-// TestReplies checks that one neutral answer is the right one in both formats,
+// TestReplies checks the documents of one neutral response in both formats,
 // whole and streamed.
 func TestReplies(t *testing.T) {
 	for _, tt := range replies {
-		for _, s := range fronts {
+		for _, s := range endpoints {
 			for _, streamed := range []bool{false, true} {
 				name, want, lost := tt.name+"/"+s.name, tt.messages, tt.messagesLost
 				if s.name == "generatecontent" {
@@ -270,27 +271,28 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// A front is a handler of one of the formats, and how its answers are read.
-type front struct {
+// An endpoint is a handler of one of the formats, and a function to read its
+// responses.
+type endpoint struct {
 	name, path, streamPath, body, streamBody string
 	handler                                  func(upstream.Upstream, upstream.HandlerOptions) http.Handler
 	whole, joined                            func(*testing.T, string) map[string]any
 }
 
-var fronts = []front{
+var endpoints = []endpoint{
 	{"messages", "/v1/messages", "/v1/messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"q"}]}`,
 		`{"model":"m","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"q"}]}`,
 		func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
-		}, messageOf, joinedMessage},
+		}, messageOf, joinMessage},
 	{"generatecontent", "/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent?alt=sse",
 		`{"contents":[{"parts":[{"text":"q"}]}]}`, `{"contents":[{"parts":[{"text":"q"}]}]}`,
 		func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
-		}, responseOf, joinedResponse},
+		}, responseOf, joinResponse},
 }
 
-func (s *front) ask(t *testing.T, up upstream.Upstream, streamed bool) (*httptest.ResponseRecorder, *upstream.Report) {
+func (s *endpoint) ask(t *testing.T, up upstream.Upstream, streamed bool) (*httptest.ResponseRecorder, *upstream.Report) {
 	t.Helper()
 	var report *upstream.Report
 	h := s.handler(up, upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }})
@@ -304,12 +306,12 @@ func (s *front) ask(t *testing.T, up upstream.Upstream, streamed bool) (*httptes
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	if report == nil {
-		t.Fatal("there is no report")
+		t.Fatal("no report")
 	}
 	return w, report
 }
 
-func (s *front) read(t *testing.T, w *httptest.ResponseRecorder, streamed bool) map[string]any {
+func (s *endpoint) read(t *testing.T, w *httptest.ResponseRecorder, streamed bool) map[string]any {
 	t.Helper()
 	if w.Code != 200 {
 		t.Fatalf("%d %s", w.Code, w.Body)
@@ -345,8 +347,8 @@ func object(t *testing.T, doc string) map[string]any {
 	return m
 }
 
-// failures are what an upstream fails with, and how it is told: by the status,
-// and by the type or name of the error.
+// failures are errors of an upstream, and the status and the error type or
+// status name in each format.
 var failures = []struct {
 	err                error
 	messages, generate string
@@ -362,28 +364,28 @@ var failures = []struct {
 	{errors.New("secret"), "api_error", "INTERNAL", 500, 500},
 }
 
-// TestFailures checks how one failure is told in both formats, before the first
-// byte and behind it.
+// TestFailures checks the error response of each failure in both formats,
+// before and after the first byte.
 func TestFailures(t *testing.T) {
 	for _, tt := range failures {
-		for _, s := range fronts {
+		for _, s := range endpoints {
 			status, word, member := tt.status, tt.messages, "type"
 			if s.name == "generatecontent" {
 				status, word, member = tt.generated, tt.generate, "status"
 			}
 			for _, streamed := range []bool{false, true} {
-				w, _ := s.ask(t, say(func(*upstream.Writer) error { return tt.err }), streamed)
+				w, _ := s.ask(t, generate(func(*upstream.Writer) error { return tt.err }), streamed)
 				e, _ := object(t, w.Body.String())["error"].(map[string]any)
 				if w.Code != status || e[member] != word || e["message"] == "" || strings.Contains(w.Body.String(), "secret") {
-					t.Errorf("%v in %s: %d %s", tt.err, s.name, w.Code, w.Body)
+					t.Errorf("%v in %s: status %d %s", tt.err, s.name, w.Code, w.Body)
 				}
 			}
-			w, _ := s.ask(t, say(func(w *upstream.Writer) error {
+			w, _ := s.ask(t, generate(func(w *upstream.Writer) error {
 				_ = w.Text("a")
 				return tt.err
 			}), true)
-			// In both formats the failure is the last thing, as one JSON object:
-			// an event of its own, or bare.
+			// In both formats the error comes last, as one JSON object: in an
+			// event, or alone.
 			body := strings.TrimRight(w.Body.String(), "\n")
 			_, last, _ := strings.Cut(body, "event: error\ndata: ")
 			if s.name == "generatecontent" {
@@ -391,7 +393,7 @@ func TestFailures(t *testing.T) {
 			}
 			e, _ := object(t, last)["error"].(map[string]any)
 			if w.Code != 200 || e[member] != word {
-				t.Errorf("%v amid %s: %d %s", tt.err, s.name, w.Code, w.Body)
+				t.Errorf("%v within %s: status %d %s", tt.err, s.name, w.Code, w.Body)
 			}
 		}
 	}

@@ -11,15 +11,16 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Equal conversations arrive as equal neutral requests.
+// conversations are documents of both formats that parse to equal neutral
+// requests.
 var conversations = []struct{ name, messages, generate string }{
-	{"a question",
+	{"single user turn",
 		`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a\n"}]}`,
 		`{"model":"m","contents":[{"role":"user","parts":[{"text":"a\u000a"}]}],"generationConfig":{"maxOutputTokens":9}}`},
-	{"the same in snake_case and single objects",
+	{"snake_case and single objects",
 		`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}`,
 		`{"model":"m","contents":{"parts":{"text":"a"}},"generation_config":{"max_output_tokens":"9"}}`},
-	{"a history with an instruction and sampling",
+	{"history with system text and sampling",
 		`{"model":"m","max_tokens":9,"system":"s","temperature":0.5,"top_p":0.25,"top_k":40,"stop_sequences":["e"],` +
 			`"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":[{"type":"text","text":"c"},{"type":"text","text":"d"}]}]}`,
 		`{"model":"m","system_instruction":{"role":"user","parts":{"text":"s"}},"contents":[{"role":"user","parts":[{"text":"a"}]},` +
@@ -30,7 +31,7 @@ var conversations = []struct{ name, messages, generate string }{
 			`{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0xLjc="}}]}]}`,
 		`{"model":"m","contents":[{"parts":[{"inlineData":{"mimeType":"image/png","data":"-_-_Zg"}},` +
 			`{"inline_data":{"mime_type":"application/pdf","data":"JVBERi0xLjc"}}]}],"generationConfig":{"maxOutputTokens":9}}`},
-	{"tools, calls and results",
+	{"tools, tool calls and results",
 		`{"model":"m","max_tokens":9,"tools":[{"name":"f","description":"d","input_schema":{"type":"object","properties":{"b":{},"a":{}}}},{"name":"g","input_schema":{"type":"object"}}],` +
 			`"tool_choice":{"type":"tool","name":"f"},"messages":[{"role":"user","content":"a"},` +
 			`{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{"b":1.0,"a":2}},{"type":"tool_use","id":"2","name":"g","input":{}}]},` +
@@ -46,12 +47,12 @@ var conversations = []struct{ name, messages, generate string }{
 	{"no thinking",
 		`{"model":"m","max_tokens":9,"thinking":{"type":"disabled"},"messages":[{"role":"user","content":"a"}]}`,
 		`{"model":"m","contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"maxOutputTokens":9,"thinkingConfig":{"thinkingBudget":0}}}`},
-	// Where nothing is said of what is shown the two differ: content generation
-	// shows thoughts if it is asked to, Messages by its models.
-	{"thoughts that are not shown",
+	// The defaults differ: generateContent shows thinking on request, Messages
+	// by model.
+	{"hidden thinking",
 		`{"model":"m","max_tokens":9999,"thinking":{"type":"enabled","budget_tokens":2048,"display":"omitted"},"messages":[{"role":"user","content":"a"}]}`,
 		`{"model":"m","contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"maxOutputTokens":9999,"thinkingConfig":{"includeThoughts":false,"thinkingBudget":2048}}}`},
-	{"an answer by a schema",
+	{"output schema",
 		`{"model":"m","max_tokens":9,"output_config":{"format":{"type":"json_schema","schema":{"b":1,"a":2}}},"messages":[{"role":"user","content":"a"}]}`,
 		`{"model":"m","contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"maxOutputTokens":9,"responseMimeType":"application/json","responseJsonSchema":{"b":1,"a":2}}}`},
 }
@@ -60,18 +61,17 @@ func TestEqualRequests(t *testing.T) {
 	for _, tt := range conversations {
 		t.Run(tt.name, func(t *testing.T) {
 			a, b := neutral(t, tt.messages, tt.generate)
-			if diff := cmp.Diff(a, b, sameMeaning); diff != "" {
+			if diff := cmp.Diff(a, b, comparisonOptions); diff != "" {
 				t.Errorf("(-messages +generatecontent):\n%s", diff)
 			}
 		})
 	}
 }
 
-// sameMeaning leaves out the one thing that only one format says: content
-// generation names the tool in a result, Messages the call alone. And a function
-// without arguments has no schema in content generation, and one that lists
-// nothing in Messages.
-var sameMeaning = cmp.Options{
+// comparisonOptions ignores what only one format represents: generateContent
+// names the tool in a result, Messages only in the call. A function without
+// arguments has no schema in generateContent, and an empty one in Messages.
+var comparisonOptions = cmp.Options{
 	cmp.Comparer(func(a, b *content.ToolResult) bool {
 		x, y := *a, *b
 		x.Name, y.Name = "", ""
@@ -82,24 +82,24 @@ var sameMeaning = cmp.Options{
 		case s.JSON == `{"type":"object"}`:
 			return ""
 		case s.OpenAPI:
-			return "in the closed dialect: " + s.JSON
+			return "closed schema: " + s.JSON
 		}
 		return s.JSON
 	}),
 }
 
-// And what one format says can be said in the other: the way there and back is
-// the same conversation again.
-func TestThereAndBack(t *testing.T) {
+// TestRoundTrip checks that each conversation, converted to the other format
+// and back, is the same again.
+func TestRoundTrip(t *testing.T) {
 	for _, tt := range conversations {
 		t.Run(tt.name, func(t *testing.T) {
 			a, b := neutral(t, tt.messages, tt.generate)
 			g, lost := generatecontent.RequestFromUpstream(a)
-			if diff := cmp.Diff(b, g.Upstream(), sameMeaning); diff != "" || lost != nil {
+			if diff := cmp.Diff(b, g.Upstream(), comparisonOptions); diff != "" || lost != nil {
 				t.Errorf("from messages: %v (-want +got):\n%s", lost, diff)
 			}
 			m, lost := messages.RequestFromUpstream(b)
-			if diff := cmp.Diff(a, m.Upstream(), sameMeaning); diff != "" || lost != nil {
+			if diff := cmp.Diff(a, m.Upstream(), comparisonOptions); diff != "" || lost != nil {
 				t.Errorf("from generatecontent: %v (-want +got):\n%s", lost, diff)
 			}
 		})

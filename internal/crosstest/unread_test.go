@@ -13,13 +13,13 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A client that is refused while it sends reads why, however it sends: a
-// connection that is closed with bytes on the way would be reset, and the answer
-// lost.
+// TestRefusedWhileSending checks that a client that is rejected while it sends
+// can read the error. If the connection were closed with unread bytes, it would
+// be reset and the response would be lost.
 func TestRefusedWhileSending(t *testing.T) {
 	body := strings.Repeat(" ", 8<<20)
 	key := func(context.Context, *http.Request, string) (context.Context, error) { return nil, upstream.ErrNoKey }
-	onBoth(t, func(t *testing.T, s side) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
 		status := func(messages, google int) int {
 			if s.format == generatecontent.Format {
 				return google
@@ -32,10 +32,10 @@ func TestRefusedWhileSending(t *testing.T) {
 			path    string
 			want    int
 		}{
-			{"too long", upstream.HandlerOptions{Limits: content.Limits{Body: 1 << 20}}, s.path, status(413, 400)},
-			{"no room", upstream.HandlerOptions{Budget: &upstream.Budget{Bytes: 1 << 20}}, s.path, status(529, 503)},
+			{"body too large", upstream.HandlerOptions{Limits: content.Limits{Body: 1 << 20}}, s.path, status(413, 400)},
+			{"exhausted budget", upstream.HandlerOptions{Budget: &upstream.Budget{Bytes: 1 << 20}}, s.path, status(529, 503)},
 			{"no key", upstream.HandlerOptions{Authenticate: key}, s.path, status(401, 403)},
-			{"no such path", upstream.HandlerOptions{}, "/v1beta/files", 404},
+			{"unknown path", upstream.HandlerOptions{}, "/v1beta/files", 404},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				server := httptest.NewServer(s.handler(&model{}, tt.serving))
@@ -52,13 +52,13 @@ func TestRefusedWhileSending(t *testing.T) {
 					}
 					resp, err := http.DefaultClient.Do(r)
 					if err != nil {
-						t.Errorf("closing is %v, length %d: %v", r.Close, r.ContentLength, err)
+						t.Errorf("close %v, length %d: %v", r.Close, r.ContentLength, err)
 						continue
 					}
 					answer, err := io.ReadAll(resp.Body)
 					resp.Body.Close()
 					if err != nil || resp.StatusCode != tt.want || !resp.Close {
-						t.Errorf("closing is %v, length %d: %d %s %v", r.Close, r.ContentLength, resp.StatusCode, answer, err)
+						t.Errorf("close %v, length %d: status %d %s %v", r.Close, r.ContentLength, resp.StatusCode, answer, err)
 					}
 				}
 			})

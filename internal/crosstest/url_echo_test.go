@@ -12,8 +12,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestErrorsHideURLSecrets checks that no error repeats the user-info or the
-// query of a URL, wherever in a document the URL is.
+// TestErrorsHideURLSecrets checks that no error contains the user info or the
+// query of a URL, in any member of a document.
 func TestErrorsHideURLSecrets(t *testing.T) {
 	up := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { return nil })
 	hosts := map[string]http.Handler{
@@ -36,7 +36,7 @@ func TestErrorsHideURLSecrets(t *testing.T) {
 				block(`{"type":"image","source":{"type":"url","url":"URI"}}`), block(`{"type":"document","source":{"type":"url","url":"URI"}}`),
 			},
 		}
-		if strings.Contains(uri, "//") { // in a member that is not for URLs, only those that are certainly URLs are known
+		if strings.Contains(uri, "//") { // in other members, only unambiguous URLs are recognized
 			uses["/v1beta/models/m:generateContent"] = append(uses["/v1beta/models/m:generateContent"],
 				turn(`{"fileData":"URI"}`), turn(`"URI"`), turn(`{"inlineData":{"mimeType":"image/png","data":"URI"}}`), turn(`{"inlineData":{"mimeType":"URI","data":"AAAA"}}`),
 				turn(`{"fileData":{"mimeType":"URI","fileUri":"gs://a/b"}}`))

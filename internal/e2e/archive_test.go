@@ -15,20 +15,22 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-var update = flag.Bool("update", false, "rewrite what the archives expect; the diff has to be read like code")
+var update = flag.Bool("update", false, "rewrite the expectations in the archives; review the diff like code")
 
 // A section is a named piece of an archive.
 type section struct{ name, text string }
 
-// An archive is a conversation on file: a sentence on what it guards, then
-// "-- name --" lines, each with its text below. Of each turn there are
+// An archive is a recorded conversation: a comment that states what it
+// protects, then "-- name --" lines, each followed by its text. Each turn has
+// the sections
 //
-//	-- client <front> <back> <model> <mode> --  members of the client's document
-//	-- sent --    what the vendor gets
-//	-- vendor --  what it answers, byte for byte
-//	-- answer --  what the client gets
+//	-- client <format> <adapter> <model> <mode> --  members of the client's document
+//	-- sent --    what the vendor receives
+//	-- vendor --  what it sends, byte for byte
+//	-- answer --  what the client receives
 //
-// In what a client says, ANSWER 1 stands for what it keeps of the first answer.
+// In a client's document, ANSWER 1 is replaced by what the client keeps of the
+// first response.
 type archive struct {
 	comment  string
 	sections []section
@@ -63,7 +65,7 @@ func (a archive) String() string {
 	return b.String()
 }
 
-// A script is a vendor that answers from an archive.
+// A script is a vendor that sends the response in an archive.
 type script struct {
 	sent, answer string
 }
@@ -80,7 +82,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 		ContentLength: -1, Body: io.NopCloser(strings.NewReader(s.answer))}, err
 }
 
-// TestArchives replays conversations that are on file.
+// TestArchives replays the conversations in testdata.
 func TestArchives(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -106,7 +108,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// replay runs every turn, and puts down what is sent and answered.
+// replay runs each turn and writes what was sent and received into the archive.
 func replay(t *testing.T, a *archive) {
 	var kept []string
 	for i := 0; i+3 < len(a.sections); i += 4 {
@@ -115,7 +117,7 @@ func replay(t *testing.T, a *archive) {
 		if len(words) != 5 || words[0] != "client" || sent.name != "sent" || vendor.name != "vendor" || answered.name != "answer" {
 			t.Fatalf("section %d: %q, %q, %q, %q", i, ask.name, sent.name, vendor.name, answered.name)
 		}
-		f, b := frontNamed(words[1]), backNamed(t, words[2])
+		f, b := endpointNamed(words[1]), adapterNamed(t, words[2])
 		s := &script{answer: vendor.text}
 		g := newGateway(f, b.at(t, "http://vendor.example/v1", &http.Client{Transport: s}), upstream.HandlerOptions{})
 		members := ask.text
@@ -124,7 +126,7 @@ func replay(t *testing.T, a *archive) {
 		}
 		got := g.ask(words[3], members, mode(words[4]))
 		if !got.Whole || got.Broken != "" {
-			t.Fatalf("turn %d: answered %d, broken %q: %s", i/4+1, got.Status, got.Broken, clip(got.Body))
+			t.Fatalf("turn %d: status %d, broken %q: %s", i/4+1, got.Status, got.Broken, clip(got.Body))
 		}
 		sent.text = s.sent + "\n"
 		answered.text = strings.Join(append(got.losses(), ""), "\n") + strings.TrimRight(strings.ReplaceAll(got.Body, "\r\n", "\n"), "\n") + "\n"
@@ -132,13 +134,13 @@ func replay(t *testing.T, a *archive) {
 	}
 }
 
-// keptOf is what a client has in its history of an answer: the blocks, as
-// coding agents keep them, or the contents, as the command-line agent does.
-func keptOf(f front, a *answer) string {
+// keptOf returns what a client adds to its history for a response: blocks, as
+// coding agents keep them, or contents, as the command-line agent does.
+func keptOf(f endpoint, a *response) string {
 	if f.name != "messages" {
 		return strings.Join(keepAsCLI(a.Turn), ",")
 	}
 	var c messagesClient
-	c.take(a)
+	c.keep(a)
 	return c.history[0]
 }

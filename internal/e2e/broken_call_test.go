@@ -12,54 +12,55 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A madeCall is the only call of an answer, and what becomes of it.
-type madeCall struct {
-	name string // of the test
+// A callCase is a response with one tool call, and the expected result.
+type callCase struct {
+	name string // of the test case
 	of   string // the tool that is called
-	args string // JSON text, or what should be
-	cut  bool   // the answer is cut at the limit of its length
-	want fate
+	args string // meant to be JSON
+	cut  bool   // the response ends at its output limit
+	want callResult
 }
 
 const missing = "none"
 
-// A fate is what becomes of a call.
-type fate uint8
+// A callResult is what a client receives of a tool call.
+type callResult uint8
 
 const (
-	lives  fate = iota // with the arguments "{}"
-	broken             // it is left out, and no ordinary end is told
-	sent               // likewise, but where it goes out as it comes it has gone out
-	cutOff             // broken, but where the vendor always tells whole calls it lives
+	lives  callResult = iota // the client receives it with the arguments "{}"
+	broken                   // the call is dropped, and the stop reason is not the ordinary one
+	sent                     // the same, but a streaming handler has already sent it
+	cutOff                   // broken, or lives if the vendor always sends whole calls
 )
 
-var madeCalls = []madeCall{
+var callCases = []callCase{
 	{"whole", "f", "{}", false, lives},
 	{"no arguments", "f", missing, false, lives},
 	{"null", "f", "null", false, lives},
-	{"nothing", "f", "", false, lives},
+	{"empty string", "f", "", false, lives},
 	{"white space", "f", " \n", false, lives},
-	{"a list", "f", "[1,2]", false, broken},
-	{"a list, cut", "f", "[1,2", true, broken},
-	{"a number", "f", "17", false, broken},
-	{"a string", "f", `"str"`, false, broken},
-	{"words", "f", "the city of Rome", false, broken},
+	{"array", "f", "[1,2]", false, broken},
+	{"array, output limit", "f", "[1,2", true, broken},
+	{"number", "f", "17", false, broken},
+	{"string", "f", `"str"`, false, broken},
+	{"plain text", "f", "the city of Rome", false, broken},
 	{"no name", "", `{"a":1}`, false, broken},
 	{"neither name nor arguments", "", missing, false, broken},
-	{"no name, cut", "", `{"a":1}`, true, broken},
-	{"broken inside", "f", `{"a":x,"b":2}`, false, sent},
-	{"broken off", "f", `{"a":1,"b":`, false, sent},
-	{"cut", "f", `{"a":1,"b":`, true, sent},
-	{"cut before its arguments", "f", missing, true, cutOff},
-	{"cut behind an empty object", "f", "{}", true, lives},
-	{"one name twice", "f", `{"a":1,"a":2}`, false, sent},
-	{"more behind it", "f", `{"a":1}{"b":2}`, false, sent},
+	{"no name, output limit", "", `{"a":1}`, true, broken},
+	{"invalid value", "f", `{"a":x,"b":2}`, false, sent},
+	{"truncated", "f", `{"a":1,"b":`, false, sent},
+	{"truncated, output limit", "f", `{"a":1,"b":`, true, sent},
+	{"output limit before the arguments", "f", missing, true, cutOff},
+	{"output limit after an empty object", "f", "{}", true, lives},
+	{"duplicate name", "f", `{"a":1,"a":2}`, false, sent},
+	{"second object", "f", `{"a":1}{"b":2}`, false, sent},
 }
 
-// An utterance is how a vendor says a call, whole and streamed.
-type utterance struct{ whole, stream string }
+// An encodedCall is a response with a tool call in a vendor's format, whole and
+// streamed.
+type encodedCall struct{ whole, stream string }
 
-// pieces splits a text into three.
+// pieces splits a text into three pieces.
 func pieces(s string) []string {
 	if s == missing || s == "" {
 		return nil
@@ -78,8 +79,9 @@ func sse2(name, members string, args ...any) string {
 	return "event: " + name + "\ndata: {\"type\":\"" + name + "\"" + fmt.Sprintf(members, args...) + "}\n\n"
 }
 
-// sayAnthropic tells arguments as an object where they are one, else as a string.
-func sayAnthropic(c *madeCall) utterance {
+// encodeAnthropicCall encodes arguments as an object if they are one, else as a
+// string.
+func encodeAnthropicCall(c *callCase) encodedCall {
 	const head = `"id":"msg_1","type":"message","role":"assistant","model":"m","stop_sequence":null`
 	stop, input := "tool_use", quote(strings.TrimSpace(c.args))
 	switch {
@@ -89,7 +91,7 @@ func sayAnthropic(c *madeCall) utterance {
 		input = c.args
 	}
 	if c.of == "" {
-		stop = "end_turn" // nothing says that there is a call
+		stop = "end_turn" // the response shows no tool call
 	}
 	if c.cut {
 		stop = "max_tokens"
@@ -101,12 +103,12 @@ func sayAnthropic(c *madeCall) utterance {
 	}
 	s += sse2("content_block_stop", `,"index":0`)
 	s += sse2("message_delta", `,"delta":{"stop_reason":%q,"stop_sequence":null},"usage":{"output_tokens":9}`, stop) + sse2("message_stop", "")
-	return utterance{
+	return encodedCall{
 		`{` + head + fmt.Sprintf(`,"content":[{"type":"tool_use","id":"toolu_1","name":%q,"input":%s}],"stop_reason":%q,"usage":{"input_tokens":1,"output_tokens":9}}`, c.of, input, stop), s,
 	}
 }
 
-func sayGemini(c *madeCall) utterance {
+func encodeGeminiCall(c *callCase) encodedCall {
 	args, stop := `,"args":`+quote(strings.TrimSpace(c.args)), "STOP"
 	switch c.args {
 	case missing:
@@ -118,10 +120,10 @@ func sayGemini(c *madeCall) utterance {
 		stop = "MAX_TOKENS"
 	}
 	doc := fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":%q%s}}]},"finishReason":%q,"index":0}],"modelVersion":"m","responseId":"r"}`, c.of, args, stop)
-	return utterance{doc, sse1("%s", doc)}
+	return encodedCall{doc, sse1("%s", doc)}
 }
 
-func sayChat(c *madeCall) utterance {
+func encodeChatCall(c *callCase) encodedCall {
 	args, stop := `,"arguments":`+quote(c.args), "tool_calls"
 	if c.args == missing {
 		args = ""
@@ -138,10 +140,10 @@ func sayChat(c *madeCall) utterance {
 	s += sse1(`{%s,"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, head, stop) + "data: [DONE]\n\n"
 	whole := fmt.Sprintf(`{%s,"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[`+call+`]},"finish_reason":%q}],"usage":{"prompt_tokens":1,"completion_tokens":9}}`,
 		head, c.of, args, stop)
-	return utterance{whole, s}
+	return encodedCall{whole, s}
 }
 
-func sayResponses(c *madeCall) utterance {
+func encodeResponsesCall(c *callCase) encodedCall {
 	args, end, status := c.args, "completed", `"status":"completed"`
 	if c.args == missing {
 		args = ""
@@ -161,28 +163,28 @@ func sayResponses(c *madeCall) utterance {
 	}
 	s += sse2("response.function_call_arguments.done", `,"item_id":"fc_1","output_index":0,"arguments":%s`, quote(args))
 	s += sse2("response.output_item.done", `,"output_index":0,"item":%s`, item(args, end)) + sse2("response."+end, `,"response":%s`, whole)
-	return utterance{whole, s}
+	return encodedCall{whole, s}
 }
 
-var sayings = map[string]func(*madeCall) utterance{
-	toClaude: sayAnthropic, toGemini: sayGemini, toChat: sayChat, toResp: sayResponses,
+var callEncoders = map[string]func(*callCase) encodedCall{
+	toClaude: encodeAnthropicCall, toGemini: encodeGeminiCall, toChat: encodeChatCall, toResp: encodeResponsesCall,
 }
 
-// TestBrokenCalls checks that no client gets a call that the model did not fully
-// make, whoever says it and in whatever pieces, that the answer ends alike whole
-// and streamed, and that it does not end in the ordinary way then. A client of the
-// vendor's own format gets what the vendor said.
+// TestBrokenCalls checks that no client receives a tool call that the model did
+// not complete, for every vendor and every split into events. Whole and
+// streamed responses must end alike, and not with the ordinary stop reason. A
+// client of the vendor's own format receives what the vendor sent.
 func TestBrokenCalls(t *testing.T) {
-	for _, f := range fronts {
-		for _, b := range backs {
-			for _, c := range madeCalls {
+	for _, f := range endpoints {
+		for _, b := range adapters {
+			for _, c := range callCases {
 				t.Run(f.name+"→"+b.name+"/"+c.name, func(t *testing.T) {
-					said := sayings[b.name](&c)
-					up := b.at(t, talking(t, said), httpClient(t))
+					encoded := callEncoders[b.name](&c)
+					up := b.at(t, serveCall(t, encoded), httpClient(t))
 					g := newGateway(f, up, upstream.HandlerOptions{})
 					for _, m := range f.modes {
-						a := g.ask(b.model, (&spoken{tools: true}).asking(f), m)
-						if f.name != b.format || !c.relayed(t, b, m, a, said) {
+						a := g.ask(b.model, (&vendorResponse{tools: true}).request(f), m)
+						if f.name != b.format || !c.relayed(t, b, m, a, encoded) {
 							c.check(t, f, b, m, a)
 						}
 					}
@@ -192,42 +194,43 @@ func TestBrokenCalls(t *testing.T) {
 	}
 }
 
-// talking starts a vendor that says one thing.
-func talking(t *testing.T, said utterance) (url string) {
+// serveCall starts a vendor that always sends the same response.
+func serveCall(t *testing.T, encoded encodedCall) (url string) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if strings.Contains(r.URL.Path, ":stream") || strings.Contains(string(body), `"stream":true`) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, said.stream)
+			_, _ = io.WriteString(w, encoded.stream)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, said.whole)
+		_, _ = io.WriteString(w, encoded.whole)
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
 }
 
-// relayed reports whether an answer is just what the vendor said. It has to be
-// where that is as the format has it: broken arguments are, piece by piece.
-func (c *madeCall) relayed(t *testing.T, b back, m mode, a *answer, said utterance) bool {
+// relayed reports whether a response contains exactly what the vendor sent. It
+// must, in the vendor's own format, if the arguments are valid, and in streams
+// of Claude with a named tool.
+func (c *callCase) relayed(t *testing.T, b adapter, m mode, a *response, encoded encodedCall) bool {
 	t.Helper()
 	same := a.Status == http.StatusOK
 	if m == whole || b.name == toGemini {
-		same = same && strings.Contains(a.Body, said.whole)
+		same = same && strings.Contains(a.Body, encoded.whole)
 	} else {
-		for line := range strings.SplitSeq(said.stream, "\n") {
+		for line := range strings.SplitSeq(encoded.stream, "\n") {
 			same = same && strings.Contains(a.Body, line)
 		}
 	}
 	if !same && (c.name == "whole" || c.of != "" && m == sse && b.name == toClaude) {
-		t.Errorf("%s: %d, not as the vendor told it:\n%s", m, a.Status, a.Body)
+		t.Errorf("%s: status %d, want the response of the vendor unchanged:\n%s", m, a.Status, a.Body)
 	}
 	return same
 }
 
-// endOf is how an answer with a call ends.
-func endOf(f front, whole, cut bool) string {
+// endOf returns the stop reason of a response with a tool call.
+func endOf(f endpoint, whole, cut bool) string {
 	ends := map[string][3]string{
 		"messages":        {"tool_use", "malformed_tool_use", "max_tokens"},
 		"generatecontent": {"STOP", "MALFORMED_FUNCTION_CALL", "MAX_TOKENS"},
@@ -241,38 +244,39 @@ func endOf(f front, whole, cut bool) string {
 	return ends[1]
 }
 
-func (c madeCall) check(t *testing.T, f front, b back, m mode, a *answer) {
+func (c callCase) check(t *testing.T, f endpoint, b adapter, m mode, a *response) {
 	t.Helper()
 	switch {
 	case c.want == cutOff && b.name == toGemini:
 		c.want = lives
-	case c.want == cutOff, c.cut && c.want == lives && b.name == toClaude && m == whole: // which has an object there anyway
+	case c.want == cutOff, c.cut && c.want == lives && b.name == toClaude && m == whole: // whole responses of Claude always have an object there
 		c.want = broken
 	}
 	end := endOf(f, c.want == lives, c.cut)
 	if a.Status != http.StatusOK || !a.Whole || a.Stop != end {
 		t.Errorf("%s: %d, whole %v, ends with %q, want %q\n%s", m, a.Status, a.Whole, a.Stop, end, a.Body)
 	}
-	// What begins as an object has gone out where a vendor tells it piece by piece.
+	// A vendor that streams arguments has already sent the beginning of an
+	// object.
 	out := c.want == sent && m == sse && f.name == "messages" && b.name != toGemini
 	calls, some := a.calls(), 0
 	if c.want == lives || out {
 		some = 1
 	}
 	if len(calls) != some || some > 0 && calls[0].Args != "{}" && !out {
-		t.Errorf("%s: calls %v\n%s", m, calls, a.Body)
+		t.Errorf("%s: tool calls %v\n%s", m, calls, a.Body)
 	}
-	if (a.Broken != "") != (out && c.name != "one name twice") {
+	if (a.Broken != "") != (out && c.name != "duplicate name") {
 		t.Errorf("%s: broken: %q", m, a.Broken)
 	}
-	told := slices.Contains(a.losses(), "dropped parts.0")
-	if told != (c.want != lives) {
+	dropped := slices.Contains(a.losses(), "dropped parts.0")
+	if dropped != (c.want != lives) {
 		t.Errorf("%s: losses %v", m, a.losses())
 	}
 }
 
-// TestPiecesOfCalls checks the same of a vendor that tells where in the arguments
-// a piece belongs, whether the client has asked for that or not.
+// TestPiecesOfCalls checks the same for a vendor whose pieces of arguments have
+// a path, whether or not the client asked for streamed arguments.
 func TestPiecesOfCalls(t *testing.T) {
 	const begin, ends = `{"functionCall":{"name":"f","willContinue":true}}`, `{"functionCall":{}}`
 	piece := func(path, text string) string {
@@ -283,15 +287,15 @@ func TestPiecesOfCalls(t *testing.T) {
 		stop  string
 		want  string // the arguments
 	}{
-		"whole":                       {[]string{begin, piece("$.a", `"stringValue":"x","willContinue":true`), piece("$.a", `"stringValue":"y"`), ends}, "STOP", `{"a":"xy"}`},
-		"none":                        {[]string{begin, ends}, "STOP", `{}`},
-		"whole, then cut":             {[]string{begin, piece("$.a", `"stringValue":"x"`), ends}, "MAX_TOKENS", `{"a":"x"}`},
-		"none, then cut":              {[]string{begin, ends}, "MAX_TOKENS", `{}`},
-		"cut":                         {[]string{begin, piece("$.a", `"stringValue":"x"`)}, "MAX_TOKENS", ""},
-		"cut within a text":           {[]string{begin, piece("$.a", `"stringValue":"x","willContinue":true`)}, "MAX_TOKENS", ""},
-		"cut within a text, and over": {[]string{begin, piece("$.a", `"stringValue":"x","willContinue":true`), ends}, "MAX_TOKENS", ""},
-		"cut before its arguments":    {[]string{begin}, "MAX_TOKENS", ""},
-		"a piece without a place":     {[]string{begin, piece("$.a", `"stringValue":"x"`), piece("b", `"stringValue":"y"`), ends}, "STOP", ""},
+		"whole":                                {[]string{begin, piece("$.a", `"stringValue":"x","willContinue":true`), piece("$.a", `"stringValue":"y"`), ends}, "STOP", `{"a":"xy"}`},
+		"none":                                 {[]string{begin, ends}, "STOP", `{}`},
+		"whole, then output limit":             {[]string{begin, piece("$.a", `"stringValue":"x"`), ends}, "MAX_TOKENS", `{"a":"x"}`},
+		"none, then output limit":              {[]string{begin, ends}, "MAX_TOKENS", `{}`},
+		"output limit":                         {[]string{begin, piece("$.a", `"stringValue":"x"`)}, "MAX_TOKENS", ""},
+		"output limit within a text":           {[]string{begin, piece("$.a", `"stringValue":"x","willContinue":true`)}, "MAX_TOKENS", ""},
+		"output limit within a text, then end": {[]string{begin, piece("$.a", `"stringValue":"x","willContinue":true`), ends}, "MAX_TOKENS", ""},
+		"output limit before the arguments":    {[]string{begin}, "MAX_TOKENS", ""},
+		"piece without a path":                 {[]string{begin, piece("$.a", `"stringValue":"x"`), piece("b", `"stringValue":"y"`), ends}, "STOP", ""},
 	} {
 		var stream string
 		for i, p := range tt.parts {
@@ -301,13 +305,13 @@ func TestPiecesOfCalls(t *testing.T) {
 			}
 			stream += sse1(`{"candidates":[{"content":{"role":"model","parts":[%s]}%s,"index":0}],"modelVersion":"m","responseId":"r"}`, p, end)
 		}
-		said := utterance{stream: stream}
-		said.whole = fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[%s]},"finishReason":%q,"index":0}],"modelVersion":"m","responseId":"r"}`,
+		encoded := encodedCall{stream: stream}
+		encoded.whole = fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[%s]},"finishReason":%q,"index":0}],"modelVersion":"m","responseId":"r"}`,
 			strings.Join(tt.parts, ","), tt.stop)
-		b := backs[slices.IndexFunc(backs, func(b back) bool { return b.name == toGemini })]
-		for _, f := range fronts {
-			g := newGateway(f, b.at(t, talking(t, said), httpClient(t)), upstream.HandlerOptions{})
-			bodies := []string{(&spoken{tools: true}).asking(f)}
+		b := adapters[slices.IndexFunc(adapters, func(b adapter) bool { return b.name == toGemini })]
+		for _, f := range endpoints {
+			g := newGateway(f, b.at(t, serveCall(t, encoded), httpClient(t)), upstream.HandlerOptions{})
+			bodies := []string{(&vendorResponse{tools: true}).request(f)}
 			if f.name == b.format {
 				bodies = append(bodies, strings.Replace(bodies[0], "{", `{"toolConfig":{"functionCallingConfig":{"streamFunctionCallArguments":true}},`, 1))
 			}
@@ -317,7 +321,7 @@ func TestPiecesOfCalls(t *testing.T) {
 					a := g.ask(b.model, body, m)
 					calls := a.calls()
 					good := tt.want != "" && len(calls) == 1 && calls[0].Args == tt.want || tt.want == "" && len(calls) == 0
-					if f.name == b.format && m != whole && tt.want != "" { // the pieces pass as they came
+					if f.name == b.format && m != whole && tt.want != "" { // the pieces are forwarded unchanged
 						good = !slices.ContainsFunc(tt.parts, func(p string) bool { return !strings.Contains(a.Body, p) })
 					}
 					if !good || a.Stop != stop || a.Broken != "" || slices.Contains(a.losses(), "dropped parts.0") != (tt.want == "") {
@@ -329,24 +333,25 @@ func TestPiecesOfCalls(t *testing.T) {
 	}
 }
 
-// TestNamelessBesideAnother checks that an answer with a call that has no name
-// keeps the others and does not end in the ordinary way, whoever says it.
-func TestNamelessBesideAnother(t *testing.T) {
-	good, bad := madeCall{of: "f", args: "{}"}, madeCall{args: "{}"}
-	for _, b := range backs {
-		one, other := sayings[b.name](&good).whole, sayings[b.name](&bad).whole
+// TestUnnamedToolCallBesideNamed checks that a response keeps the other tool
+// calls if one has no name, and that it does not end with the ordinary stop
+// reason.
+func TestUnnamedToolCallBesideNamed(t *testing.T) {
+	good, bad := callCase{of: "f", args: "{}"}, callCase{args: "{}"}
+	for _, b := range adapters {
+		one, other := callEncoders[b.name](&good).whole, callEncoders[b.name](&bad).whole
 		at, end := strings.Index(one, toolAt[b.name]), strings.LastIndex(other, toolEnd[b.name])
 		first, last := strings.Index(other, toolAt[b.name]), strings.LastIndex(one, toolEnd[b.name])
 		if at < 0 || end < 0 {
-			t.Fatalf("%s: no call in %s", b.name, one)
+			t.Fatalf("%s: no tool call in %s", b.name, one)
 		}
 		both := one[:last] + "," + other[first:end] + one[last:]
-		for _, f := range fronts {
+		for _, f := range endpoints {
 			if f.name == b.format {
 				continue
 			}
-			g := newGateway(f, b.at(t, talking(t, utterance{whole: both}), httpClient(t)), upstream.HandlerOptions{})
-			a := g.ask(b.model, (&spoken{tools: true}).asking(f), whole)
+			g := newGateway(f, b.at(t, serveCall(t, encodedCall{whole: both}), httpClient(t)), upstream.HandlerOptions{})
+			a := g.ask(b.model, (&vendorResponse{tools: true}).request(f), whole)
 			want := endOf(f, false, false)
 			if calls := a.calls(); len(calls) != 1 || a.Stop != want || !slices.Contains(a.losses(), "dropped parts.1") {
 				t.Errorf("%s→%s: %v, ends with %s, losses %v\n%s", f.name, b.name, calls, a.Stop, a.losses(), a.Body)
@@ -355,7 +360,7 @@ func TestNamelessBesideAnother(t *testing.T) {
 	}
 }
 
-// Where the list of calls begins and ends in whole answers.
+// The beginning and end of the list of tool calls in whole responses.
 var (
 	toolAt  = map[string]string{toClaude: `{"type":"tool_use"`, toGemini: `{"functionCall"`, toChat: `{"id":"call_1"`, toResp: `{"type":"function_call"`}
 	toolEnd = map[string]string{toClaude: `],"stop_reason"`, toGemini: `]},"finishReason"`, toChat: `]},"finish_reason"`, toResp: `],"usage"`}

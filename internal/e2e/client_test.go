@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// A client holds a conversation the way a real one does: it alone knows the
-// history, and gives back what it would give back.
+// A client keeps the history of a conversation and sends it back as a real
+// client does.
 type client interface {
-	front() string
+	format() string
 	mode() mode
-	say(text string)           // the user says something
-	results(list []outcome)    // of all calls of the last answer
-	take(a *answer)            // keeps an answer
-	members(think bool) string // the document to send, without model and stream
+	say(text string)           // adds a turn of the user
+	results(list []outcome)    // adds the results of all tool calls of the last response
+	keep(a *response)          // adds a response
+	members(think bool) string // returns the document to send, without model and stream
 }
 
-// An outcome is what a call brought.
+// An outcome is the result of a tool call.
 type outcome struct {
-	call   said
+	call   element
 	text   string
 	failed bool
-	pdf    string // base64 of a file that it found; empty: none
+	pdf    string // base64 of a file in the result, if any
 }
 
-// tools of the conversations, in each front's words.
+// The tools of the conversations in each format.
 const (
 	messagesToolbox = `"tools":[{"name":"get_weather","description":"Weather","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}},
 		{"name":"get_time","input_schema":{"type":"object","properties":{"tz":{"type":"string"}}}},
@@ -34,17 +34,17 @@ const (
 		{"name":"read_file","parametersJsonSchema":{"type":"object","properties":{"path":{"type":"string"}}}}]}]`
 )
 
-// A messagesClient replays what assistants said word for word, and puts results
+// A messagesClient returns assistant turns unchanged and puts tool results
 // first, as coding agents do.
 type messagesClient struct {
-	how     mode
-	forgets bool // it drops thoughts, as clients do that compact their history
-	minds   bool // it drops signed thoughts of a model that it did not ask for
-	history []string
+	how              mode
+	dropsThinking    bool // drops thinking, like clients that compact their history
+	dropsOtherModels bool // drops signed thinking of models that it did not request
+	history          []string
 }
 
-func (c *messagesClient) front() string { return "messages" }
-func (c *messagesClient) mode() mode    { return c.how }
+func (c *messagesClient) format() string { return "messages" }
+func (c *messagesClient) mode() mode     { return c.how }
 
 func (c *messagesClient) user(content string) {
 	c.history = append(c.history, `{"role":"user","content":`+content+`}`)
@@ -67,15 +67,15 @@ func (c *messagesClient) results(list []outcome) {
 	c.user("[" + strings.Join(append(blocks, files...), ",") + "]")
 }
 
-func (c *messagesClient) take(a *answer) {
+func (c *messagesClient) keep(a *response) {
 	var blocks []string
 	for _, raw := range a.Turn {
 		var b messagesBlock
 		_ = json.Unmarshal(raw, &b)
-		// The coding agent takes what another model than the one it asked for has
-		// thought for worthless.
-		other := c.minds && a.Model != a.Report.Model && (b.Signature != "" || b.Data != "")
-		if (c.forgets || other) && strings.Contains(b.Type, "thinking") {
+		// Coding agents drop the thinking of a model other than the one they
+		// requested.
+		other := c.dropsOtherModels && a.Model != a.Report.Model && (b.Signature != "" || b.Data != "")
+		if (c.dropsThinking || other) && strings.Contains(b.Type, "thinking") {
 			continue
 		}
 		blocks = append(blocks, string(raw))
@@ -91,15 +91,15 @@ func (c *messagesClient) members(think bool) string {
 	return s
 }
 
-// A generateClient speaks generateContent in one of the ways that are about.
+// A generateClient uses generateContent like one of the existing clients.
 type generateClient struct {
-	how      mode
-	keep     func(chunks []json.RawMessage) []string // contents for the history
-	contents []string
+	how       mode
+	keepTurns func(chunks []json.RawMessage) []string // returns contents for the history
+	contents  []string
 }
 
-func (c *generateClient) front() string { return "generatecontent" }
-func (c *generateClient) mode() mode    { return c.how }
+func (c *generateClient) format() string { return "generatecontent" }
+func (c *generateClient) mode() mode     { return c.how }
 
 func (c *generateClient) user(parts ...string) {
 	c.contents = append(c.contents, `{"role":"user","parts":[`+strings.Join(parts, ",")+`]}`)
@@ -126,7 +126,7 @@ func (c *generateClient) results(list []outcome) {
 	c.user(append(parts, files...)...)
 }
 
-func (c *generateClient) take(a *answer) { c.contents = append(c.contents, c.keep(a.Turn)...) }
+func (c *generateClient) keep(a *response) { c.contents = append(c.contents, c.keepTurns(a.Turn)...) }
 
 func (c *generateClient) members(think bool) string {
 	s := `"systemInstruction":{"role":"user","parts":[{"text":"You help."}]},` + generateToolbox + `,"contents":[` + strings.Join(c.contents, ",") + `]`
@@ -152,8 +152,8 @@ func modelTurn(parts []anyPart) string {
 	return `{"role":"model","parts":` + string(b) + `}`
 }
 
-// keepAsCLI is the command-line agent's way: no thoughts, no signatures on
-// texts, texts joined; calls as they came.
+// keepAsCLI keeps what the command-line agent keeps: tool calls unchanged,
+// texts joined without signatures, no thinking.
 func keepAsCLI(chunks []json.RawMessage) []string {
 	var kept []anyPart
 	for _, p := range partsOf(chunks) {
@@ -177,8 +177,8 @@ func keepAsCLI(chunks []json.RawMessage) []string {
 	return []string{modelTurn(kept)}
 }
 
-// keepAsGoChat keeps every chunk as a turn of its own. Empty texts lose their
-// member, since Go leaves out what is empty.
+// keepAsGoChat keeps each chunk as a separate turn. It drops the text
+// member if it is empty, since Go omits empty values.
 func keepAsGoChat(chunks []json.RawMessage) (turns []string) {
 	for _, raw := range chunks {
 		parts := partsOf([]json.RawMessage{raw})
@@ -194,7 +194,7 @@ func keepAsGoChat(chunks []json.RawMessage) (turns []string) {
 	return turns
 }
 
-// keepAsTSChat keeps every chunk as it came.
+// keepAsTSChat keeps each chunk unchanged.
 func keepAsTSChat(chunks []json.RawMessage) (turns []string) {
 	for _, raw := range chunks {
 		turns = append(turns, string(raw))
@@ -202,8 +202,8 @@ func keepAsTSChat(chunks []json.RawMessage) (turns []string) {
 	return turns
 }
 
-// keepWords keeps no thought and no signature at all.
-func keepWords(chunks []json.RawMessage) []string {
+// keepAsTextOnly drops thinking and signatures.
+func keepAsTextOnly(chunks []json.RawMessage) []string {
 	var kept []anyPart
 	for _, p := range partsOf(chunks) {
 		if string(p["thought"]) == "true" || string(p["text"]) == `""` {

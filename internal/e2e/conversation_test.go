@@ -14,16 +14,16 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A step is one answer of the vendor in a conversation.
+// A step is one response of the vendor in a conversation.
 type step struct {
-	user   string // what the user says before it; empty: results of calls are sent
+	user   string // text of the user's turn before it; empty: tool results are sent
 	pieces []fake.Piece
-	text   string // what the client has to read
+	text   string // text that the client must receive
 	calls  []string
 }
 
-// conversation is ten turns with parallel calls, thinking with text and
-// without, redacted thinking, a PDF, and texts between all that.
+// conversation returns ten responses with parallel tool calls, thinking with
+// and without text, redacted thinking, a PDF, and texts in between.
 func conversation() []step {
 	return []step{
 		{"What is the weather in Rome, and the time?", []fake.Piece{fake.Thinking("Two tools for that."), fake.Text("Let me look both up."),
@@ -44,30 +44,30 @@ func conversation() []step {
 
 func clients() map[string]func() client {
 	return map[string]func() client{
-		"agent":   func() client { return &messagesClient{how: sse, minds: true} },
+		"agent":   func() client { return &messagesClient{how: sse, dropsOtherModels: true} },
 		"sdk":     func() client { return &messagesClient{how: whole} },
-		"cli":     func() client { return &generateClient{how: sse, keep: keepAsCLI} },
-		"go chat": func() client { return &generateClient{how: sse, keep: keepAsGoChat} },
-		"ts chat": func() client { return &generateClient{how: sse, keep: keepAsTSChat} },
-		"rest":    func() client { return &generateClient{how: whole, keep: keepAsTSChat} },
-		"array":   func() client { return &generateClient{how: array, keep: keepAsCLI} },
+		"cli":     func() client { return &generateClient{how: sse, keepTurns: keepAsCLI} },
+		"go chat": func() client { return &generateClient{how: sse, keepTurns: keepAsGoChat} },
+		"ts chat": func() client { return &generateClient{how: sse, keepTurns: keepAsTSChat} },
+		"rest":    func() client { return &generateClient{how: whole, keepTurns: keepAsTSChat} },
+		"array":   func() client { return &generateClient{how: array, keepTurns: keepAsCLI} },
 	}
 }
 
-// A talk is a conversation that is going on. Each of its turns goes to the
-// instance that via chooses.
-type talk struct {
+// A session is a conversation in progress. Each of its turns goes to the
+// instance that via returns.
+type session struct {
 	client client
-	via    func(turn int) (*gateway, back, *fake.Server)
+	via    func(turn int) (*gateway, adapter, *fake.Server)
 	think  bool
-	ids    bool // calls have ids of their own, whoever makes them
+	ids    bool // the ids of tool calls are distinct across vendors
 	losses []string
 }
 
-// hold has a whole conversation.
-func (k *talk) hold(t *testing.T, steps []step) {
+// run sends all steps of a conversation.
+func (k *session) run(t *testing.T, steps []step) {
 	t.Helper()
-	var calls []said
+	var calls []element
 	for i, s := range steps {
 		g, b, vendor := k.via(i)
 		if s.user != "" {
@@ -81,10 +81,10 @@ func (k *talk) hold(t *testing.T, steps []step) {
 		vendor.Say(s.pieces...)
 		a := g.ask(b.model, k.client.members(k.think), k.client.mode())
 		if a.Status != http.StatusOK || a.Broken != "" || !a.Whole || a.Err != nil {
-			t.Fatalf("turn %d: answered %d, broken %q, error %+v\n%s\nsent: %s", i, a.Status, a.Broken, a.Err, clip(a.Body), clip(string(vendor.Last().Body)))
+			t.Fatalf("turn %d: status %d, broken %q, error %+v\n%s\nsent: %s", i, a.Status, a.Broken, a.Err, clip(a.Body), clip(string(vendor.Last().Body)))
 		}
 		if got := a.text("text"); got != s.text {
-			t.Errorf("turn %d: the client reads %q, want %q", i, got, s.text)
+			t.Errorf("turn %d: text %q, want %q", i, got, s.text)
 		}
 		calls = a.calls()
 		var got []string
@@ -92,16 +92,17 @@ func (k *talk) hold(t *testing.T, steps []step) {
 			got = append(got, c.Name+" "+c.Args)
 		}
 		if diff := cmp.Diff(s.calls, got); diff != "" {
-			t.Errorf("turn %d: calls (-want +got):\n%s", i, diff)
+			t.Errorf("turn %d: tool calls (-want +got):\n%s", i, diff)
 		}
 		for _, l := range a.Report.Losses {
 			k.losses = append(k.losses, fmt.Sprintf("%d: %s %s: %s", i, l.Severity, l.Path, l.Reason))
 		}
-		k.client.take(a)
+		k.client.keep(a)
 	}
 }
 
-// identify gives calls ids, since fakes of different vendors make the same.
+// identify sets the ids of tool calls, since the fakes of different vendors
+// make the same ids.
 func identify(turn int, pieces []fake.Piece) {
 	for i, p := range pieces {
 		if c, ok := p.(fake.ToolCall); ok {
@@ -111,8 +112,8 @@ func identify(turn int, pieces []fake.Piece) {
 	}
 }
 
-// outcomes are what the tools of the conversation bring.
-func outcomes(calls []said) []outcome {
+// outcomes returns the results of tool calls in the conversation.
+func outcomes(calls []element) []outcome {
 	var list []outcome
 	for i, c := range calls {
 		o := outcome{call: c, text: fmt.Sprintf("result %d of %s", i, c.Name), failed: strings.Contains(c.Args, "Bergen") && len(calls) > 1}
@@ -124,39 +125,40 @@ func outcomes(calls []said) []outcome {
 	return list
 }
 
-// TestConversations has every kind of client talk to every vendor, over two
-// instances in turn that share nothing. The vendors refuse what lacks a
-// signature that they gave, or has it elsewhere.
+// TestConversations runs a conversation between each client and each vendor
+// over two instances in turn that share no state. The vendors reject a request
+// in which a signature of theirs is missing or misplaced.
 func TestConversations(t *testing.T) {
 	for name, newClient := range clients() {
-		for _, b := range backs {
+		for _, b := range adapters {
 			t.Run(name+"→"+b.name, func(t *testing.T) {
 				t.Parallel()
 				c := newClient()
-				if b.format == c.front() && strings.HasSuffix(name, " chat") {
-					t.Skip("the bytes pass, with empty texts that the fake refuses as some models do")
+				if b.format == c.format() && strings.HasSuffix(name, " chat") {
+					t.Skip("the bytes are forwarded; the fake rejects empty texts like some models")
 				}
 				up, vendor := b.start(t, vendor{keep: true, forbid: secrets})
-				f := frontNamed(c.front())
+				f := endpointNamed(c.format())
 				two := []*gateway{newGateway(f, up, upstream.HandlerOptions{}), newGateway(f, up, upstream.HandlerOptions{})}
-				k := talk{client: c, think: true, via: func(i int) (*gateway, back, *fake.Server) { return two[i%2], b, vendor }}
-				k.hold(t, conversation())
-				growing(t, vendor.Requests())
-				noLostThought(t, k.losses)
-				if b.format != c.front() {
-					hears(t, b, vendor, conversation())
+				k := session{client: c, think: true, via: func(i int) (*gateway, adapter, *fake.Server) { return two[i%2], b, vendor }}
+				k.run(t, conversation())
+				checkPrefixes(t, vendor.Requests())
+				checkThinkingNotReported(t, k.losses)
+				if b.format != c.format() {
+					checkMessages(t, b, vendor, conversation())
 				}
-				if name == "array" || b.format == c.front() {
+				if name == "array" || b.format == c.format() {
 					return
 				}
-				remembers(t, b, vendor)
+				checkThinkingSent(t, b, vendor)
 			})
 		}
 	}
 }
 
-// conversed names by vendor the member that holds the conversation.
-func conversed(body string) string {
+// conversationMember returns the name of the member that contains the
+// conversation.
+func conversationMember(body string) string {
 	for _, name := range []string{"messages", "contents", "input"} {
 		if v := gjson.Get(body, name); v.IsArray() {
 			return v.Raw
@@ -165,41 +167,42 @@ func conversed(body string) string {
 	return ""
 }
 
-// growing checks that each request begins as the one before it, byte for byte,
-// so that caches of prompts hold.
-func growing(t *testing.T, requests []fake.Request) {
+// checkPrefixes checks that each request begins with the bytes of the previous
+// one, which prompt caches need.
+func checkPrefixes(t *testing.T, requests []fake.Request) {
 	t.Helper()
 	before := ""
 	for i, r := range requests {
-		now := conversed(string(r.Body))
+		now := conversationMember(string(r.Body))
 		if now == "" {
-			t.Fatalf("request %d holds no conversation: %s", i, clip(string(r.Body)))
+			t.Fatalf("request %d has no conversation: %s", i, clip(string(r.Body)))
 		}
 		if begin := strings.TrimSuffix(before, "]"); !strings.HasPrefix(now, begin) {
 			n := 0
 			for n < len(begin) && n < len(now) && begin[n] == now[n] {
 				n++
 			}
-			t.Errorf("request %d does not begin as the one before: they part at %d\nbefore: …%s\nnow:    …%s", i, n,
+			t.Errorf("request %d does not begin with the previous one: they differ at %d\nprevious: …%s\nrequest:  …%s", i, n,
 				clip(begin[max(0, n-80):min(len(begin), n+200)]), clip(now[max(0, n-80):min(len(now), n+200)]))
 		}
 		before = now
 	}
 }
 
-// noLostThought checks that nothing is reported as lost where nothing was.
-func noLostThought(t *testing.T, losses []string) {
+// checkThinkingNotReported checks that no loss of thinking is reported, since
+// none was dropped.
+func checkThinkingNotReported(t *testing.T, losses []string) {
 	t.Helper()
 	for _, l := range losses {
 		if !strings.Contains(l, " hint ") && strings.Contains(l, "thought") {
-			t.Errorf("turn %s: reported although the client keeps everything", l)
+			t.Errorf("turn %s: unexpected loss: the client keeps everything", l)
 		}
 	}
 }
 
-// remembers checks that the last request holds every thought that the vendor
-// signed before a call.
-func remembers(t *testing.T, b back, vendor *fake.Server) {
+// checkThinkingSent checks that the last request contains all thinking that the
+// vendor signed before a tool call.
+func checkThinkingSent(t *testing.T, b adapter, vendor *fake.Server) {
 	t.Helper()
 	body := string(vendor.Last().Body)
 	want := map[string]int{toClaude: 5, toGemini: 6, toResp: 5}[b.name]
@@ -213,47 +216,47 @@ func remembers(t *testing.T, b back, vendor *fake.Server) {
 		got = strings.Count(body, `"encrypted_content":`)
 	}
 	if got < want {
-		t.Errorf("the last request holds %d signed thoughts, want %d or more: %s", got, want, clip(body))
+		t.Errorf("the last request has %d signed thinking parts, want at least %d: %s", got, want, clip(body))
 	}
 }
 
-// TestSwitch changes the vendor in the middle of a conversation and back, at
-// points where no call is open. Nothing that one signed may reach the other,
-// and what the first signed comes back to it.
+// TestSwitch changes the vendor in the middle of a conversation and back, where
+// no tool call is open. Nothing that one vendor signed may reach the other, and
+// everything that the first signed must return to it.
 func TestSwitch(t *testing.T) {
 	for _, pair := range [][2]string{{toClaude, toGemini}, {toGemini, toClaude}, {toClaude, toResp}, {toResp, toGemini}, {toGemini, toChat}} {
 		all := clients()
 		all["agent without thinking"] = all["agent"]
-		if pair[0] != toClaude && pair[1] != toClaude { // which refuses such clients
-			all["sdk that drops thinking"] = func() client { return &messagesClient{how: whole, forgets: true} }
+		if pair[0] != toClaude && pair[1] != toClaude { // Claude rejects such clients
+			all["sdk that drops thinking"] = func() client { return &messagesClient{how: whole, dropsThinking: true} }
 		}
 		for name, newClient := range all {
 			t.Run(name+"→"+pair[0]+"→"+pair[1], func(t *testing.T) {
 				t.Parallel()
-				b := []back{backNamed(t, pair[0]), backNamed(t, pair[1])}
+				b := []adapter{adapterNamed(t, pair[0]), adapterNamed(t, pair[1])}
 				c := newClient()
 				if pair[0] == toGemini && strings.HasSuffix(name, " chat") {
-					t.Skip("the bytes pass, with empty texts that the fake refuses as some models do")
+					t.Skip("the bytes are forwarded; the fake rejects empty texts like some models")
 				}
 				var gates []*gateway
 				var vendors []*fake.Server
 				for i := range b {
 					up, v := b[i].start(t, vendor{keep: true, mixed: true, forbid: secrets})
-					gates, vendors = append(gates, newGateway(frontNamed(c.front()), up, upstream.HandlerOptions{})), append(vendors, v)
+					gates, vendors = append(gates, newGateway(endpointNamed(c.format()), up, upstream.HandlerOptions{})), append(vendors, v)
 				}
-				k := talk{client: c, think: name != "agent without thinking", ids: true, via: func(i int) (*gateway, back, *fake.Server) {
+				k := session{client: c, think: name != "agent without thinking", ids: true, via: func(i int) (*gateway, adapter, *fake.Server) {
 					n := 0
 					if i >= 3 && i < 6 {
 						n = 1
 					}
 					return gates[n], b[n], vendors[n]
 				}}
-				k.hold(t, conversation())
+				k.run(t, conversation())
 				for i, v := range vendors {
 					for _, r := range v.Requests() {
 						if body := string(r.Body); strings.Contains(body, "pw1.") || strings.Contains(body, "cHcxL") ||
 							strings.Contains(body, "toolu_pwsig") || strings.Contains(body, "toolu_pwblk") {
-							t.Errorf("%s got an envelope: %s", b[i].name, clip(string(r.Body)))
+							t.Errorf("%s received an envelope: %s", b[i].name, clip(string(r.Body)))
 						}
 					}
 				}
@@ -262,32 +265,32 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// TestForgetful has clients that drop thoughts: the vendor must not refuse them,
-// and what they lost is reported.
-func TestForgetful(t *testing.T) {
+// TestThinkingDropped has clients that drop thinking: the vendor must accept
+// their requests, and the missing thinking is reported.
+func TestThinkingDropped(t *testing.T) {
 	forgetful := map[string]func() client{
-		"agent": func() client { return &messagesClient{how: sse, forgets: true} },
-		"words": func() client { return &generateClient{how: sse, keep: keepWords} },
+		"agent": func() client { return &messagesClient{how: sse, dropsThinking: true} },
+		"words": func() client { return &generateClient{how: sse, keepTurns: keepAsTextOnly} },
 	}
 	for name, newClient := range forgetful {
-		for _, b := range backs {
+		for _, b := range adapters {
 			if b.name == toChat {
-				continue // it never has thoughts to lose
+				continue // it never receives thinking
 			}
 			t.Run(name+"→"+b.name, func(t *testing.T) {
 				t.Parallel()
 				c := newClient()
-				if b.format == c.front() {
-					t.Skip("the bytes pass: the vendor says what is wrong")
+				if b.format == c.format() {
+					t.Skip("the bytes are forwarded; the vendor validates them")
 				}
 				up, vendor := b.start(t, vendor{})
-				g := newGateway(frontNamed(c.front()), up, upstream.HandlerOptions{})
-				k := talk{client: c, think: true, via: func(int) (*gateway, back, *fake.Server) { return g, b, vendor }}
-				k.hold(t, conversation())
+				g := newGateway(endpointNamed(c.format()), up, upstream.HandlerOptions{})
+				k := session{client: c, think: true, via: func(int) (*gateway, adapter, *fake.Server) { return g, b, vendor }}
+				k.run(t, conversation())
 				if b.name != toResp && !slices.ContainsFunc(k.losses, func(l string) bool {
 					return strings.Contains(l, " degraded turns.") || strings.Contains(l, " degraded thinking")
 				}) {
-					t.Errorf("no report of what the client lost: %q", k.losses)
+					t.Errorf("the losses of the client are not reported: %q", k.losses)
 				}
 			})
 		}

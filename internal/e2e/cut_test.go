@@ -12,8 +12,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A wire is a network that answers every request with the same bytes, and then
-// ends in good order or breaks.
+// A wire is a transport that sends the same bytes for every request, and then
+// ends in good order or with a connection error.
 type wire struct {
 	kind  string
 	bytes []byte
@@ -35,7 +35,7 @@ type ending struct{ err error }
 
 func (e ending) Read([]byte) (int, error) { return 0, e.err }
 
-// A tape is a network that records what the vendor answers.
+// A tape is a transport that records the responses of a vendor.
 type tape struct {
 	inner http.RoundTripper
 	wire  wire
@@ -53,23 +53,23 @@ func (p *tape) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// record returns the bytes in which a vendor answers a front's request.
-func record(t *testing.T, f front, b back, m mode, pieces ...fake.Piece) wire {
+// record returns the bytes of a vendor's response to a request of an endpoint.
+func record(t *testing.T, f endpoint, b adapter, m mode, pieces ...fake.Piece) wire {
 	t.Helper()
 	_, vendor := b.start(t, vendor{})
 	tr := &tape{inner: httpClient(t).Transport}
 	up := b.at(t, vendorURL(vendor, b), &http.Client{Transport: tr})
 	vendor.Say(pieces...)
-	s := spoken{think: true, tools: true}
-	if a := newGateway(f, up, upstream.HandlerOptions{}).ask(b.model, s.asking(f), m); !a.Whole {
-		t.Fatalf("the whole answer is not whole: %d %s", a.Status, clip(a.Body))
+	s := vendorResponse{think: true, tools: true}
+	if a := newGateway(f, up, upstream.HandlerOptions{}).ask(b.model, s.request(f), m); !a.Whole {
+		t.Fatalf("the complete response is not accepted: status %d %s", a.Status, clip(a.Body))
 	}
 	return tr.wire
 }
 
-// complete is how much of a vendor's stream there must be for an answer to be
-// whole: all of the event that says that it is.
-func complete(b back, stream string) int {
+// complete returns how many bytes of a vendor's stream make the response
+// complete: all of the event that ends it.
+func complete(b adapter, stream string) int {
 	mark := map[string]string{toClaude: `"type":"message_stop"}`, toGemini: `"finishReason"`, toChat: `"finish_reason":"`, toResp: `"response.completed"`}[b.name]
 	at := strings.LastIndex(stream, mark)
 	if at < 0 {
@@ -82,11 +82,11 @@ func complete(b back, stream string) int {
 	return at + len(strings.TrimRight(stream[at:at+end], "\r"))
 }
 
-// TestCutAnywhere ends the vendor's stream behind every byte, in good order and
-// by a broken connection. The client never sees an end, always the format's
-// error, and nothing that the vendor did not say.
+// TestCutAnywhere ends the vendor's stream after every byte, in good order and
+// with a broken connection. The client must receive the format's error instead
+// of an end, and only text that the vendor sent.
 func TestCutAnywhere(t *testing.T) {
-	each(t, func(t *testing.T, f front, b back) {
+	each(t, func(t *testing.T, f endpoint, b adapter) {
 		for _, m := range []mode{sse, whole} {
 			full := record(t, f, b, m, fake.Thinking("Hm, so."), fake.Text(cutText), fake.Call("get_weather", cutArgs))
 			if !strings.HasPrefix(full.kind, "text/event-stream") {
@@ -101,18 +101,17 @@ func TestCutAnywhere(t *testing.T) {
 	})
 }
 
-// The two halves of what is cut.
+// The text and the arguments of the response that is cut.
 const (
 	cutText = "Snow ☃ in Bergen."
 	cutArgs = `{"city":"Bergen"}`
 )
 
-// cutEverywhere runs in a bubble, where the pauses in front of errors take no
-// time.
-func cutEverywhere(t *testing.T, f front, b back, m mode, full wire, least int) {
+// cutEverywhere runs in a bubble, where the delays before errors take no time.
+func cutEverywhere(t *testing.T, f endpoint, b adapter, m mode, full wire, least int) {
 	net := &wire{kind: full.kind}
 	g := newGateway(f, b.at(t, "http://vendor.example/v1", &http.Client{Transport: net}), upstream.HandlerOptions{})
-	body := (&spoken{think: true, tools: true}).asking(f)
+	body := (&vendorResponse{think: true, tools: true}).request(f)
 	for n := 0; n < least; n++ {
 		net.bytes, net.end = full.bytes[:n], io.EOF
 		if n%5 == 0 {
@@ -120,21 +119,21 @@ func cutEverywhere(t *testing.T, f front, b back, m mode, full wire, least int) 
 		}
 		a := g.ask(b.model, body, m)
 		if a.Whole || a.Broken != "" || a.Err == nil {
-			t.Fatalf("%s cut behind %d of %d bytes (%v): whole %v, broken %q, error %+v\nvendor: …%s\nclient: %s", m, n, len(full.bytes), net.end,
+			t.Fatalf("%s cut after %d of %d bytes (%v): whole %v, broken %q, error %+v\nvendor: …%s\nclient: %s", m, n, len(full.bytes), net.end,
 				a.Whole, a.Broken, a.Err, full.bytes[max(0, n-80):n], clip(a.Body))
 		}
 		if !strings.HasPrefix(cutText, a.text("text")) {
-			t.Fatalf("%s cut behind %d: the client reads %q", m, n, a.text("text"))
+			t.Fatalf("%s cut after %d: text %q", m, n, a.text("text"))
 		}
 		for _, c := range a.calls() {
 			if f.name != "messages" && c.Args != canonical([]byte(cutArgs)) {
-				t.Fatalf("%s cut behind %d: a call with %s", m, n, c.Args)
+				t.Fatalf("%s cut after %d: tool call with arguments %s", m, n, c.Args)
 			}
 		}
 	}
 }
 
-func vendorURL(s *fake.Server, b back) string {
+func vendorURL(s *fake.Server, b adapter) string {
 	if b.name == toChat || b.name == toResp {
 		return s.URL + "/v1"
 	}

@@ -29,31 +29,31 @@ import (
 	"github.com/polywire/polywire/upstream/echo"
 )
 
-// The promise about memory: one request takes at most memoryFactor times its
-// body and memoryRest, with GOGC=100 and no memory limit.
+// The memory limit that is promised: one request uses at most memoryFactor
+// times its body and memoryRest, with GOGC=100 and without a memory limit.
 const (
 	memoryFactor = 4
 	memoryRest   = 64 << 20
 )
 
-// denseServer is the variable of the environment that makes TestDenseServer a
-// server: the name of an upstream and the base URL of its vendor.
+// denseServer is the environment variable that makes TestDenseServer a server.
+// Its value is the name of an upstream and the base URL of its vendor.
 const denseServer = "POLYWIRE_TEST_DENSE_SERVER"
 
-// usage is what a server has used since it was asked last.
+// usage is what a server has used since the previous query.
 type usage struct {
-	Peak  int64 // bytes of memory at the highest point
-	Now   int64 // bytes of memory
-	Alloc int64 // bytes allocated in all
+	Peak  int64 // peak memory in bytes
+	Now   int64 // memory in bytes
+	Alloc int64 // total bytes allocated
 	CPU   time.Duration
 }
 
-// TestDenseServer serves both formats over one upstream in a process of its own,
-// until its standard input ends. It is run by denseProcess.
+// TestDenseServer serves both formats over one upstream in a separate process
+// until its standard input ends. denseProcess runs it.
 func TestDenseServer(t *testing.T) {
 	kind, vendor, ok := strings.Cut(os.Getenv(denseServer), " ")
 	if !ok {
-		t.Skip("is run by other tests")
+		t.Skip("other tests run this one")
 	}
 	var up upstream.Upstream
 	switch kind {
@@ -80,8 +80,8 @@ func TestDenseServer(t *testing.T) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// usageNow returns what this process has used. It then frees what it can, and
-// resets the peak where the system can.
+// usageNow returns the usage of this process. It then frees memory and resets
+// the peak where the system supports that.
 func usageNow() usage {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -112,7 +112,7 @@ func statusBytes(status, name string) int64 {
 	return kb << 10
 }
 
-// A denseProcess is a server in a process of its own.
+// A denseProcess is a server in a separate process.
 type denseProcess struct {
 	url string
 	end func()
@@ -148,7 +148,7 @@ func startDense(t testing.TB, kind, vendor string) *denseProcess {
 		}
 	}
 	p.end()
-	t.Fatal("the server did not start")
+	t.Fatal("the server has not started")
 	return nil
 }
 
@@ -165,7 +165,7 @@ func (p *denseProcess) usage(t testing.TB) (u usage) {
 	return u
 }
 
-// denseCost is what one request has cost a server.
+// denseCost is what one request costs a server.
 type denseCost struct {
 	status int
 	answer string
@@ -212,14 +212,14 @@ func (p *denseProcess) ask(t testing.TB, front content.Format, body string, head
 	status, answer := post(body, header)
 	after := p.usage(t)
 	base := before.Now
-	if base == 0 { // the peak cannot be reset here
+	if base == 0 { // the system cannot reset the peak
 		base = before.Peak
 	}
 	return denseCost{status, answer, int64(len(body)), after.Peak - base, after.Alloc - before.Alloc, after.CPU - before.CPU}
 }
 
-// denseVendor starts a server that reads all that it is sent and answers in the
-// words of each vendor. It runs in the test's own process.
+// denseVendor starts a server in the test's process that reads each request to
+// its end and responds in the vendor's format.
 func denseVendor(t testing.TB) string {
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -241,12 +241,12 @@ func denseVendor(t testing.TB) string {
 	return ts.URL
 }
 
-// A dense is a shape of documents that are made of very many small things.
-type dense struct {
+// A denseShape is a kind of document with very many small elements.
+type denseShape struct {
 	name  string
 	front content.Format
-	each  int // values of one of the things
-	most  int // of the things, by the limits of parts and tools; 0: no limit
+	each  int // JSON values of one element
+	max   int // elements that the limits of parts and tools allow; 0: no limit
 	body  func(n int, pad string) string
 }
 
@@ -254,7 +254,7 @@ func user(blocks string) string {
 	return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[` + blocks + `]}]}`
 }
 
-// many repeats an element of a list n times, its number in place of each #.
+// many repeats a list element n times and replaces each # by its index.
 func many(n int, s string) string {
 	var b strings.Builder
 	b.Grow(n * (len(s) + 6))
@@ -276,7 +276,7 @@ func contentsOfParts(parts string) string {
 	return `{"contents":[{"role":"user","parts":[` + parts + `]}]}`
 }
 
-var denses = []dense{
+var denseShapes = []denseShape{
 	{"texts", messages.Format, 3, 100000, func(n int, pad string) string { return user(many(n, `{"type":"text","text":"x`+pad+`"}`)) }},
 	{"turns", messages.Format, 3, 99990, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[` + many(n, `{"role":"user","content":"x`+pad+`"}`) + `]}`
@@ -287,7 +287,7 @@ var denses = []dense{
 	{"unknown blocks", messages.Format, 2, 99990, func(n int, pad string) string {
 		return user(many(n, `{"type":"y`+pad+`"}`) + `,{"type":"text","text":"x"}`)
 	}},
-	{"texts with members", messages.Format, 4, 100000, func(n int, pad string) string {
+	{"texts with extra members", messages.Format, 4, 100000, func(n int, pad string) string {
 		return user(many(n, `{"type":"text","text":"x`+pad+`","y":1}`))
 	}},
 	{"system blocks", messages.Format, 3, 99990, func(n int, pad string) string {
@@ -301,7 +301,7 @@ var denses = []dense{
 			many(n, `{"type":"tool_use","id":"t#","name":"f","input":{}}`) + `]},{"role":"user","content":[` +
 			many(n, `{"type":"tool_result","tool_use_id":"t#","content":"x`+pad+`"}`) + `]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
 	}},
-	{"calls in turns", messages.Format, 16, 33320, func(n int, pad string) string {
+	{"tool calls in turns", messages.Format, 16, 33320, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},` +
 			many(n, `{"role":"assistant","content":[{"type":"tool_use","id":"t#","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t#","content":"x`+pad+`"}]}`) +
 			`],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
@@ -310,7 +310,7 @@ var denses = []dense{
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
 			many(n, `{"type":"thinking","thinking":"x`+pad+`","signature":"s"}`) + `,{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}`
 	}},
-	{"server calls", messages.Format, 9, 49990, func(n int, pad string) string {
+	{"server tool calls", messages.Format, 9, 49990, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
 			many(n, `{"type":"server_tool_use","id":"srvtoolu_#","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_#","content":[]}`) +
 			`,{"type":"text","text":"b` + pad + `"}]},{"role":"user","content":"c"}]}`
@@ -325,10 +325,10 @@ var denses = []dense{
 	{"vendor tools", messages.Format, 3, 10000, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[` + many(n, `{"type":"new_tool_20270101","name":"b#"}`) + `]}`
 	}},
-	{"one schema", messages.Format, 2, 61000, func(n int, pad string) string {
+	{"single schema", messages.Format, 2, 61000, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[{"name":"f","input_schema":{"type":"object","properties":{` + many(n, `"p#":{"type":"string"}`) + `}}}]}`
 	}},
-	{"one input", messages.Format, 2, 0, func(n int, pad string) string {
+	{"single input", messages.Format, 2, 0, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"a":[` + many(n, `{"x`+pad+`":1}`) + `]}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
 	}},
 	{"members", messages.Format, 1, 99980, func(n int, pad string) string {
@@ -337,7 +337,7 @@ var denses = []dense{
 	{"stop sequences", messages.Format, 1, 0, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"stop_sequences":[` + many(n, `"s#`+pad+`"`) + `]}`
 	}},
-	{"texts in a result", messages.Format, 3, 99990, func(n int, pad string) string {
+	{"texts in a tool result", messages.Format, 3, 99990, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` +
 			many(n, `{"type":"text","text":"x`+pad+`"}`) + `]}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
 	}},
@@ -363,13 +363,13 @@ var denses = []dense{
 	{"unknown parts", generatecontent.Format, 2, 99990, func(n int, pad string) string {
 		return contentsOfParts(many(n, `{"y`+pad+`":{}}`) + `,{"text":"x"}`)
 	}},
-	{"unknown parts of objects", generatecontent.Format, 2, 99990, func(n int, pad string) string {
+	{"unknown parts with objects", generatecontent.Format, 2, 99990, func(n int, pad string) string {
 		return contentsOfParts(many(n, `{"newKind":{}}`) + `,{"text":"x"}`)
 	}},
 	{"empty parts", generatecontent.Format, 1, 99990, func(n int, pad string) string {
 		return contentsOfParts(many(n, `{}`) + `,{"text":"x"}`)
 	}},
-	{"texts with members", generatecontent.Format, 3, 100000, func(n int, pad string) string {
+	{"texts with extra members", generatecontent.Format, 3, 100000, func(n int, pad string) string {
 		return contentsOfParts(many(n, `{"text":"x`+pad+`","y":1}`))
 	}},
 	{"thoughts", generatecontent.Format, 3, 99990, func(n int, pad string) string {
@@ -381,7 +381,7 @@ var denses = []dense{
 	{"calls", generatecontent.Format, 8, 33330, func(n int, pad string) string {
 		return contentsOf(many(n, `{"functionCall":{"name":"f","args":{}}}`), many(n, `{"functionResponse":{"name":"f","response":{"x`+pad+`":1}}}`))
 	}},
-	{"calls with ids", generatecontent.Format, 10, 33330, func(n int, pad string) string {
+	{"tool calls with ids", generatecontent.Format, 10, 33330, func(n int, pad string) string {
 		return contentsOf(many(n, `{"functionCall":{"id":"t#","name":"f","args":{}}}`), many(n, `{"functionResponse":{"id":"t#","name":"f","response":{"x`+pad+`":1}}}`))
 	}},
 	{"code", generatecontent.Format, 8, 49990, func(n int, pad string) string {
@@ -403,22 +403,22 @@ var denses = []dense{
 	{"members", generatecontent.Format, 1, 99990, func(n int, pad string) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],` + many(n, `"m#`+pad+`":1`) + `}`
 	}},
-	{"one schema", generatecontent.Format, 2, 61000, func(n int, pad string) string {
+	{"single schema", generatecontent.Format, 2, 61000, func(n int, pad string) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"OBJECT","properties":{` + many(n, `"p#":{"type":"STRING"}`) + `}}}}`
 	}},
-	{"one call", generatecontent.Format, 2, 0, func(n int, pad string) string {
+	{"single tool call", generatecontent.Format, 2, 0, func(n int, pad string) string {
 		return contentsOf(`{"functionCall":{"name":"f","args":{"a":[`+many(n, `{"x`+pad+`":1}`)+`]}}}`, `{"functionResponse":{"name":"f","response":{}}}`)
 	}},
 	{"system parts", generatecontent.Format, 2, 99990, func(n int, pad string) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"systemInstruction":{"parts":[` + many(n, `{"text":"x`+pad+`"}`) + `]}}`
 	}},
-	{"parts in a result", generatecontent.Format, 4, 99990, func(n int, pad string) string {
+	{"parts in a tool result", generatecontent.Format, 4, 99990, func(n int, pad string) string {
 		return contentsOf(`{"functionCall":{"name":"f","args":{}}}`, `{"functionResponse":{"name":"f","response":{},"parts":[`+many(n, `{"text":"x`+pad+`"}`)+`]}}`)
 	}},
 	{"labels", generatecontent.Format, 1, 99990, func(n int, pad string) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"labels":{` + many(n, `"m#`+pad+`":"v"`) + `}}`
 	}},
-	{"names to choose from", generatecontent.Format, 3, 512, func(n int, pad string) string {
+	{"allowed function names", generatecontent.Format, 3, 512, func(n int, pad string) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[` + many(n, `{"name":"f#"}`) +
 			`]}],"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":[` + many(n, `"f#"`) + `]}}}`
 	}},
@@ -426,32 +426,32 @@ var denses = []dense{
 
 var denseUpstreams = []string{"echo", "anthropic", "gemini", "chat", "responses"}
 
-// longDenses are the shapes that are tried with bodies of 31 MB, too.
-var longDenses = []string{"texts", "texts with members", "signed texts", "calls in turns", "members", "tools with properties", "unknown tools", "escapes"}
+// longShapes are the shapes that are also tested with bodies of 31 MB.
+var longShapes = []string{"texts", "texts with extra members", "signed texts", "tool calls in turns", "members", "tools with properties", "unknown tools", "escapes"}
 
-// TestDenseCost checks the promise about memory for documents of very many small
-// things, as many as the limits allow, towards every vendor; and that twice as
-// many take no more than twice the time.
+// TestDenseCost checks the promised memory limit for documents with as many
+// small elements as the limits allow, for each vendor. Twice as many elements
+// may take at most twice the time.
 func TestDenseCost(t *testing.T) {
 	if testing.Short() || race.Enabled {
-		t.Skip("takes most of a minute, and is about memory")
+		t.Skip("slow test of memory use")
 	}
 	vendor := denseVendor(t)
 	for _, kind := range denseUpstreams {
 		p := startDense(t, kind, vendor)
-		for _, d := range denses {
+		for _, d := range denseShapes {
 			n := 990_000 / d.each
-			if d.most > 0 {
-				n = min(n, d.most)
+			if d.max > 0 {
+				n = min(n, d.max)
 			}
 			body := d.body(n, "")
 			half := p.ask(t, d.front, d.body(n/2, ""), nil)
 			whole := p.ask(t, d.front, body, nil)
 			checkDense(t, fmt.Sprintf("%s: %s to %s", d.front, d.name, kind), whole)
-			if most := 3*half.cpu + 250*time.Millisecond; whole.cpu > most {
-				t.Errorf("%s: %s to %s: %v for %d, and %v for half of it", d.front, d.name, kind, whole.cpu, n, half.cpu)
+			if limit := 3*half.cpu + 250*time.Millisecond; whole.cpu > limit {
+				t.Errorf("%s: %s to %s: %v for %d, but %v for half of them", d.front, d.name, kind, whole.cpu, n, half.cpu)
 			}
-			if slices.Contains(longDenses, d.name) {
+			if slices.Contains(longShapes, d.name) {
 				pad := strings.Repeat("p", (31<<20-len(body))/n)
 				checkDense(t, fmt.Sprintf("%s: long %s to %s", d.front, d.name, kind), p.ask(t, d.front, d.body(n, pad), nil))
 			}
@@ -460,8 +460,7 @@ func TestDenseCost(t *testing.T) {
 	}
 }
 
-// checkDense checks that a request was served within the memory that it may
-// take.
+// checkDense checks that a request was served within the promised memory.
 func checkDense(t *testing.T, name string, c denseCost) {
 	t.Helper()
 	if c.status != http.StatusOK {
@@ -472,24 +471,24 @@ func checkDense(t *testing.T, name string, c denseCost) {
 
 func checkPeak(t *testing.T, name string, c denseCost) {
 	t.Helper()
-	if most := memoryFactor*c.body + memoryRest; c.peak > most {
-		t.Errorf("%s: %.1f MiB of memory for a body of %.1f, at most %.1f are allowed (%.1f allocated)",
-			name, mib(c.peak), mib(c.body), mib(most), mib(c.alloc))
+	if limit := memoryFactor*c.body + memoryRest; c.peak > limit {
+		t.Errorf("%s: %.1f MiB of memory for a body of %.1f MiB, want at most %.1f MiB (%.1f MiB allocated)",
+			name, mib(c.peak), mib(c.body), mib(limit), mib(c.alloc))
 	}
 }
 
 // TestDenseRefused checks that documents beyond the limits of parts, tools and
-// schemas are refused, within the memory that a request may take, and before
-// they are read as a whole.
+// schemas are rejected within the promised memory, and before they are read
+// completely.
 func TestDenseRefused(t *testing.T) {
 	if testing.Short() || race.Enabled {
-		t.Skip("takes seconds, and is about memory")
+		t.Skip("slow test of memory use")
 	}
 	p := startDense(t, "chat", denseVendor(t))
 	defer p.end()
-	for _, d := range denses {
+	for _, d := range denseShapes {
 		n := 990_000 / d.each
-		if d.most == 0 || n <= d.most {
+		if d.max == 0 || n <= d.max {
 			continue
 		}
 		name := fmt.Sprintf("%s: %s", d.front, d.name)
@@ -507,11 +506,11 @@ func TestDenseRefused(t *testing.T) {
 // TestDenseHeaders checks that long headers and queries take linear time.
 func TestDenseHeaders(t *testing.T) {
 	if testing.Short() || race.Enabled {
-		t.Skip("takes seconds, and is about time")
+		t.Skip("slow test of time")
 	}
 	p := startDense(t, "anthropic", denseVendor(t))
 	defer p.end()
-	const n = 40_000 // the server takes 1 MiB of headers
+	const n = 40_000 // the server accepts 1 MiB of headers
 	distinct := strings.Split(many(n, "v#"), ",")
 	for _, tt := range []struct {
 		name   string
@@ -519,7 +518,7 @@ func TestDenseHeaders(t *testing.T) {
 		status int
 	}{
 		{"betas", http.Header{"Anthropic-Beta": {strings.Join(distinct, ",")}}, 400},
-		{"betas in lines", http.Header{"Anthropic-Beta": distinct[:n/2]}, 400},
+		{"beta header lines", http.Header{"Anthropic-Beta": distinct[:n/2]}, 400},
 		{"empty betas", http.Header{"Anthropic-Beta": {strings.Repeat(",", 10*n)}}, 200},
 		{"versions", http.Header{"Anthropic-Version": slices.Repeat([]string{"2023-06-01"}, n/4)}, 200},
 		{"keys", http.Header{"X-Api-Key": distinct[:n/2], "Authorization": distinct[:n/4]}, 200},

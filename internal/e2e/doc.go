@@ -1,7 +1,8 @@
-// Package e2e holds tests only: every front over every adapter, against the
-// strict fakes of the vendors. What a client sends must reach the vendor or be
-// reported as lost, and what the vendor says must reach the client.
+// Package e2e contains only tests. They run each handler over each adapter
+// against the strict fakes of the vendors. All content of a client must reach
+// the vendor or be reported as a loss, and all content of a response must reach
+// the client.
 //
-// Answers are read here by small readers of their own, written from what the
-// clients of each format demand, so that a codec is never its own judge.
+// The tests read responses with small readers of their own, written from the
+// requirements of each format's clients. No codec validates its own output.
 package e2e

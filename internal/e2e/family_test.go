@@ -14,7 +14,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// families are models whose vendors take different things.
+// families are models that accept different settings, by vendor.
 var families = map[string][]string{
 	toClaude: {"claude-opus-4-5", "claude-sonnet-4-5-20250929", "claude-haiku-4-5", "claude-opus-4-6", "claude-opus-4-7", "claude-opus-4-8",
 		"claude-opus-5", "claude-opus-5-5", "claude-sonnet-5", "claude-sonnet-5-5", "claude-fable-5", "claude-fable-5-1", "some-local-model"},
@@ -23,7 +23,7 @@ var families = map[string][]string{
 	toResp:   {"gpt-4.1", "o3", "gpt-5", "gpt-5.1", "gpt-5.4", "gpt-5.6", "gpt-6-sol", "gpt-6-astra", "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6.2-sol", "gpt-5-pro", "qwen-local"},
 }
 
-// settings are what models of some family refuse.
+// settings are the settings that some family rejects.
 var settings = map[string][]string{
 	"messages": {
 		`"temperature":0.4`, `"temperature":1`, `"top_p":0.5`, `"top_k":5`, `"temperature":0.4,"top_p":0.9,"top_k":5`, `"stop_sequences":["END"]`,
@@ -48,12 +48,12 @@ var settings = map[string][]string{
 	},
 }
 
-// TestFamilies asks every family for every setting that some family refuses.
-// The vendor never does: what it would refuse is left out, and reported.
+// TestFamilies sends each setting to each family. The vendor must accept each
+// request: a setting that it would reject is dropped and reported.
 func TestFamilies(t *testing.T) {
-	each(t, func(t *testing.T, f front, b back) {
+	each(t, func(t *testing.T, f endpoint, b adapter) {
 		if b.format == f.name {
-			t.Skip("the bytes pass")
+			t.Skip("the bytes are forwarded")
 		}
 		up, vendor := b.start(t, vendor{})
 		g := newGateway(f, up, upstream.HandlerOptions{})
@@ -71,7 +71,7 @@ func TestFamilies(t *testing.T) {
 						}
 					}
 					if a := g.ask(model, body, whole); a.Status != http.StatusOK || a.Broken != "" {
-						t.Errorf("%s refuses %s (tools %v): %d %s\nsent: %s", model, s, tools, a.Status, clip(a.Body), clip(string(vendor.Last().Body)))
+						t.Errorf("%s rejects %s (tools %v): %d %s\nsent: %s", model, s, tools, a.Status, clip(a.Body), clip(string(vendor.Last().Body)))
 					}
 				}
 			}
@@ -79,9 +79,9 @@ func TestFamilies(t *testing.T) {
 	})
 }
 
-// TestModels lists the vendor's models through every front.
+// TestModels lists the vendor's models through each endpoint.
 func TestModels(t *testing.T) {
-	each(t, func(t *testing.T, f front, b back) {
+	each(t, func(t *testing.T, f endpoint, b adapter) {
 		up, _ := b.start(t, vendor{forbid: secrets})
 		g := newGateway(f, up, upstream.HandlerOptions{})
 		path, ids := "/v1/models", "data.#.id"
@@ -94,72 +94,75 @@ func TestModels(t *testing.T) {
 		g.handler.ServeHTTP(w, r)
 		<-g.reports
 		if n := len(gjson.Get(w.Body.String(), ids).Array()); w.Code != http.StatusOK || n != 3 {
-			t.Errorf("answered %d with %d models, want 3: %s", w.Code, n, clip(w.Body.String()))
+			t.Errorf("status %d with %d models, want 3: %s", w.Code, n, clip(w.Body.String()))
 		}
 	})
 }
 
-// TestSwitchAmidCalls changes the vendor while calls are open: the new one has
-// never seen them, and takes them all the same.
-func TestSwitchAmidCalls(t *testing.T) {
-	each(t, func(t *testing.T, f front, first back) {
-		for _, second := range backs {
+// TestSwitchDuringToolCalls changes the vendor while tool calls are open. The
+// new vendor must accept tool calls that it has not made.
+func TestSwitchDuringToolCalls(t *testing.T) {
+	each(t, func(t *testing.T, f endpoint, first adapter) {
+		for _, second := range adapters {
 			if second.name == first.name {
 				continue
 			}
 			for name, newClient := range clients() {
 				c := newClient()
-				if c.front() != f.name || first.format == f.name && strings.HasSuffix(name, " chat") {
+				if c.format() != f.name || first.format == f.name && strings.HasSuffix(name, " chat") {
 					continue
 				}
-				if unsaid(f, first, second) || unsaid(f, second, first) {
+				if isUnsupportedSwitch(f, first, second) || isUnsupportedSwitch(f, second, first) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s→%s", name, second.name), func(t *testing.T) {
 					var gates []*gateway
 					var vendors []*fake.Server
-					for _, b := range []back{first, second} {
+					for _, b := range []adapter{first, second} {
 						up, v := b.start(t, vendor{keep: true, mixed: true})
 						gates, vendors = append(gates, newGateway(f, up, upstream.HandlerOptions{})), append(vendors, v)
 					}
-					k := talk{client: c, think: true, ids: true, via: func(i int) (*gateway, back, *fake.Server) {
+					k := session{client: c, think: true, ids: true, via: func(i int) (*gateway, adapter, *fake.Server) {
 						if i%2 == 0 {
 							return gates[0], first, vendors[0]
 						}
 						return gates[1], second, vendors[1]
 					}}
-					k.hold(t, conversation())
+					k.run(t, conversation())
 				})
 			}
 		}
 	})
 }
 
-// unsaid says that one of the two speaks the client's own format and the other
-// leaves no trace in it: then the bytes pass, and the vendor itself refuses
-// calls that are not its own.
-func unsaid(f front, own, other back) bool { return own.format == f.name && other.name == toChat }
+// isUnsupportedSwitch reports whether one adapter uses the client's own format
+// and the other leaves no trace in it. Then the bytes are forwarded, and the
+// vendor rejects tool calls that are not its own.
+func isUnsupportedSwitch(f endpoint, own, other adapter) bool {
+	return own.format == f.name && other.name == toChat
+}
 
-// TestRenamed has the host answer with another model than the one that is asked
-// for: clients that mind the name still give back all that the vendor needs.
+// TestRenamed has the host respond with a model other than the requested one.
+// Clients that compare the name must still return everything that the vendor
+// needs.
 func TestRenamed(t *testing.T) {
-	for _, b := range backs {
+	for _, b := range adapters {
 		for name, newClient := range clients() {
 			c := newClient()
-			if b.format == c.front() {
+			if b.format == c.format() {
 				continue
 			}
 			t.Run(name+"→"+b.name, func(t *testing.T) {
 				t.Parallel()
 				up, vendor := b.start(t, vendor{keep: true})
-				g := newGateway(frontNamed(c.front()), upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+				g := newGateway(endpointNamed(c.format()), upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
 					return r.WithModel(b.model), nil
 				}), upstream.HandlerOptions{})
 				asked := b
 				asked.model = "a-name-of-the-hosts-own"
-				k := talk{client: c, think: true, via: func(int) (*gateway, back, *fake.Server) { return g, asked, vendor }}
-				k.hold(t, conversation())
-				noLostThought(t, k.losses)
+				k := session{client: c, think: true, via: func(int) (*gateway, adapter, *fake.Server) { return g, asked, vendor }}
+				k.run(t, conversation())
+				checkThinkingNotReported(t, k.losses)
 			})
 		}
 	}

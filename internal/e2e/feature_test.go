@@ -19,34 +19,34 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A feature is something that a client asks in one format.
+// A feature is a request of a client in one format that uses one feature.
 type feature struct {
 	name string
 	body string // members of the document
 
-	// marks are "token @ path": each token stands in the document at the
-	// neutral path. It has to stand in the vendor's request too, or a loss has
-	// to be reported at the path, or above or below it.
+	// marks are "token @ path": each token is in the document at the neutral
+	// path. It must also be in the vendor's request, or a loss must be reported
+	// at the path, or above or below it.
 	marks []string
 
-	// sent says by back what the vendor must get: "path = value", "path" for
-	// something that is there, "! path" for what is not.
+	// sent lists by adapter what the vendor must receive: "path = value",
+	// "path" for a member that must exist, "! path" for one that must not.
 	sent map[string][]string
 
-	// loss lists by back exactly the losses that are reported, "severity path".
-	// A back that is missing reports none. A star stands for any severity; what
-	// is told of something within the place is good too.
+	// loss lists by adapter exactly the losses that are reported, "severity
+	// path". An adapter without an entry reports none. A star matches any
+	// severity, and a loss below the path matches too.
 	loss map[string][]string
 
-	// fails says by back what the 400 has to name, where the vendor's format
-	// cannot take the request at all.
+	// fails is by adapter the name that the 400 must contain if the vendor's
+	// format does not support the request.
 	fails map[string]string
 
-	model map[string]string // by back, in place of its usual model
+	model map[string]string // by adapter, instead of its default model
 	links bool              // the vendor may fetch links itself
 }
 
-// The backs in the tables are written short.
+// Short names of the adapters for the tables.
 const (
 	toClaude = "anthropic"
 	toGemini = "gemini"
@@ -59,7 +59,7 @@ const testPNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9
 
 var testPDF = base64.StdEncoding.EncodeToString([]byte("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"))
 
-// stored is what links and ids of the tables lead to.
+// stored resolves the links and ids of the tables.
 type stored struct{}
 
 func (stored) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
@@ -82,15 +82,15 @@ func (stored) Resolve(_ context.Context, s content.Source) (content.Blob, error)
 }
 
 func TestMessagesFeatures(t *testing.T) {
-	runFeatures(t, frontNamed("messages"), slices.Concat(messagesTexts, messagesFiles, messagesTools, messagesSettings))
+	runFeatures(t, endpointNamed("messages"), slices.Concat(messagesTexts, messagesFiles, messagesTools, messagesSettings))
 }
 
 func TestGenerateFeatures(t *testing.T) {
-	runFeatures(t, frontNamed("generatecontent"), slices.Concat(generateTexts, generateFiles, generateTools, generateSettings))
+	runFeatures(t, endpointNamed("generatecontent"), slices.Concat(generateTexts, generateFiles, generateTools, generateSettings))
 }
 
-func runFeatures(t *testing.T, fr front, list []feature) {
-	for _, b := range backs {
+func runFeatures(t *testing.T, fr endpoint, list []feature) {
+	for _, b := range adapters {
 		t.Run(fr.name+"→"+b.name, func(t *testing.T) {
 			t.Parallel()
 			up, vendor := b.start(t, vendor{trust: true, forbid: secrets})
@@ -109,74 +109,75 @@ func runFeatures(t *testing.T, fr front, list []feature) {
 	}
 }
 
-// run is one cell, in every mode.
-func (c *feature) run(t *testing.T, g *gateway, b back, vendor *fake.Server) {
+// run sends the feature in each mode.
+func (c *feature) run(t *testing.T, g *gateway, b adapter, vendor *fake.Server) {
 	model := b.model
 	if m := c.model[b.name]; m != "" {
 		model = m
 	}
-	for _, m := range g.front.modes {
+	for _, m := range g.endpoint.modes {
 		n := len(vendor.Requests())
 		a := g.ask(model, c.body, m)
-		if b.format == g.front.name {
+		if b.format == g.endpoint.name {
 			c.verbatim(t, m, g, model, a, vendor)
 			continue
 		}
 		if want, ok := c.fails[b.name]; ok {
 			if a.Status != http.StatusBadRequest || a.Err == nil || !strings.Contains(a.Err.Message, want) || len(vendor.Requests()) != n {
-				t.Errorf("%s: got %d %+v after %d requests, want a 400 that names %s and none", m, a.Status, a.Err, len(vendor.Requests())-n, want)
+				t.Errorf("%s: got %d %+v after %d requests, want a 400 that contains %s and no request", m, a.Status, a.Err, len(vendor.Requests())-n, want)
 			}
 			continue
 		}
 		if a.Status != http.StatusOK || a.Broken != "" || !a.Whole {
-			t.Errorf("%s: answered %d, broken %q\n%s\nsent: %s", m, a.Status, a.Broken, clip(a.Body), clip(string(vendor.Last().Body)))
+			t.Errorf("%s: status %d, broken %q\n%s\nsent: %s", m, a.Status, a.Broken, clip(a.Body), clip(string(vendor.Last().Body)))
 			continue
 		}
 		if len(vendor.Requests()) != n+1 {
-			t.Errorf("%s: the vendor was asked %d times", m, len(vendor.Requests())-n)
+			t.Errorf("%s: the vendor got %d requests", m, len(vendor.Requests())-n)
 			continue
 		}
 		c.check(t, m, g, b, a, string(vendor.Last().Body))
 	}
-	if c.fails[b.name] == "" && !strings.Contains(c.body, "https://") && !strings.Contains(c.body, "file_id") && b.format != g.front.name {
+	if c.fails[b.name] == "" && !strings.Contains(c.body, "https://") && !strings.Contains(c.body, "file_id") && b.format != g.endpoint.name {
 		if a := g.ask(model, c.body, count); a.Status != http.StatusOK || a.Tokens < 1 {
-			t.Errorf("count: answered %d %s\nsent: %s", a.Status, clip(a.Body), clip(string(vendor.Last().Body)))
-		} else if b.name == toGemini || b.name == toClaude { // the others count less than the whole, or nothing
-			if s := unlike(c.loss[b.name], a.losses()); s != "" {
+			t.Errorf("count: status %d %s\nsent: %s", a.Status, clip(a.Body), clip(string(vendor.Last().Body)))
+		} else if b.name == toGemini || b.name == toClaude { // the other adapters count only a part of the request, or nothing
+			if s := lossDifference(c.loss[b.name], a.losses()); s != "" {
 				t.Errorf("count: losses: %s", s)
 			}
 		}
 	}
 }
 
-// verbatim checks a pair of one format: the document goes on as it is, and the
-// vendor's refusal comes back. Documents into which files were put are others.
-func (c *feature) verbatim(t *testing.T, m mode, g *gateway, model string, a *answer, vendor *fake.Server) {
+// verbatim checks an endpoint and an adapter of one format: the document is
+// forwarded unchanged, and the vendor's error is returned. Documents into which
+// files were inserted are exceptions.
+func (c *feature) verbatim(t *testing.T, m mode, g *gateway, model string, a *response, vendor *fake.Server) {
 	last := vendor.Last()
-	want, _ := io.ReadAll(g.front.request(model, c.body, m).Body)
+	want, _ := io.ReadAll(g.endpoint.request(model, c.body, m).Body)
 	if !strings.Contains(c.body, "https://") && !strings.Contains(c.body, `"file_id"`) && string(last.Body) != string(want) {
 		t.Errorf("%s: sent %s\nwant %s", m, clip(string(last.Body)), clip(string(want)))
 	}
-	lost := slices.DeleteFunc(a.losses(), ofAnswer)
+	lost := slices.DeleteFunc(a.losses(), isResponseLoss)
 	if len(lost) > 0 || (a.Status == http.StatusOK) != last.Accepted() || a.Broken != "" {
-		t.Errorf("%s: answered %d, broken %q, losses %q; the vendor said %q", m, a.Status, a.Broken, lost, last.Message)
+		t.Errorf("%s: status %d, broken %q, losses %q; the vendor responded %q", m, a.Status, a.Broken, lost, last.Message)
 	}
 	if !last.Accepted() && (a.Err == nil || !strings.Contains(a.Err.Message, strings.TrimSpace(last.Message))) {
-		t.Errorf("%s: the vendor's %q is told as %+v", m, last.Message, a.Err)
+		t.Errorf("%s: the vendor's error %q became %+v", m, last.Message, a.Err)
 	}
 }
 
-func (c *feature) check(t *testing.T, m mode, g *gateway, b back, a *answer, body string) {
-	toldOnce(t, m, a)
-	lost := slices.DeleteFunc(a.losses(), ofAnswer)
-	if s := unlike(c.loss[b.name], lost); s != "" {
+func (c *feature) check(t *testing.T, m mode, g *gateway, b adapter, a *response, body string) {
+	checkReportedOnce(t, m, a)
+	lost := slices.DeleteFunc(a.losses(), isResponseLoss)
+	if s := lossDifference(c.loss[b.name], lost); s != "" {
 		t.Errorf("%s: losses: %s\nall: %v\nsent: %s", m, s, a.Report.Losses, clip(body))
 	}
 	if h := a.Header.Get("Polywire-Loss"); h == "" && len(lost) > 0 || h != "" && len(a.losses()) == 0 {
-		t.Errorf("%s: the header tells %q, the report %v", m, h, a.losses())
+		t.Errorf("%s: the header has %q, the report %v", m, h, a.losses())
 	}
 	for _, want := range c.sent[b.name] {
-		if s := offends(body, want); s != "" {
+		if s := mismatch(body, want); s != "" {
 			t.Errorf("%s: %s\nsent: %s", m, s, clip(body))
 		}
 	}
@@ -184,21 +185,21 @@ func (c *feature) check(t *testing.T, m mode, g *gateway, b back, a *answer, bod
 	for _, mark := range c.marks {
 		token, path, _ := strings.Cut(mark, " @ ")
 		if !strings.Contains(flat, token) && !reported(a, path) {
-			t.Errorf("%s: %q at %s is lost in silence\nsent: %s", m, token, path, clip(body))
+			t.Errorf("%s: %q at %s is dropped without a loss\nsent: %s", m, token, path, clip(body))
 		}
 	}
 }
 
-// ofAnswer says whether a loss is one of an answer.
-func ofAnswer(l string) bool {
+// isResponseLoss reports whether a loss is one of a response.
+func isResponseLoss(l string) bool {
 	_, path, _ := strings.Cut(l, " ")
 	first, _, _ := strings.Cut(path, ".")
 	return slices.Contains([]string{"usage", "stop", "parts", "start"}, first)
 }
 
-// unlike says which losses are missing, and which nobody expects. An expected
-// one may be told of something within the place that is named.
-func unlike(want, got []string) string {
+// lossDifference returns the missing and the unexpected losses. An expected
+// loss may be reported below its path.
+func lossDifference(want, got []string) string {
 	within := func(g, w string) bool {
 		severity, path, _ := strings.Cut(w, " ")
 		gs, gp, _ := strings.Cut(g, " ")
@@ -221,11 +222,11 @@ func unlike(want, got []string) string {
 	return fmt.Sprintf("missing %q, unexpected %q", missing, extra)
 }
 
-// offends says how a document is not as it has to be.
-func offends(body, want string) string {
+// mismatch returns how a document differs from want, or "".
+func mismatch(body, want string) string {
 	if path, ok := strings.CutPrefix(want, "! "); ok {
 		if v := gjson.Get(body, path); v.Exists() {
-			return fmt.Sprintf("%s is there: %s", path, clip(v.Raw))
+			return fmt.Sprintf("%s is present: %s", path, clip(v.Raw))
 		}
 		return ""
 	}
@@ -240,15 +241,16 @@ func offends(body, want string) string {
 	return ""
 }
 
-// reported says whether a loss was told at the path, or above or below it.
-func reported(a *answer, path string) bool {
+// reported reports whether a loss is reported at the path, or above or below
+// it.
+func reported(a *response, path string) bool {
 	return slices.ContainsFunc(a.Report.Losses, func(l content.Loss) bool {
 		return l.Path == path || strings.HasPrefix(l.Path, path+".") || strings.HasPrefix(path, l.Path+".")
 	})
 }
 
-// flatten returns all names and values of a document, texts in base64 as well
-// decoded as not.
+// flatten returns all names and values of a document, and the decoded texts of
+// base64 values.
 func flatten(body string) string {
 	var b strings.Builder
 	var walk func(v any)
@@ -283,7 +285,7 @@ func flatten(body string) string {
 	return b.String()
 }
 
-// clip shortens what a failing test shows.
+// clip shortens a text for failure messages.
 func clip(s string) string {
 	if len(s) > 3000 {
 		return s[:3000] + "…"
@@ -291,5 +293,5 @@ func clip(s string) string {
 	return s
 }
 
-// secrets must never reach a vendor.
+// secrets must not reach a vendor.
 var secrets = []string{clientKey, "client-agent-mark", "client-lang-mark"}

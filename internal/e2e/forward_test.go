@@ -31,31 +31,32 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"error":{"type":"api_error","code":500,"message":"x"}}`)
 }
 
-// TestForwardHeaders checks which headers of a client reach its own vendor, that
-// none reaches another, and what is reported of those that are not sent.
+// TestForwardHeaders checks which headers of a client reach the vendor of its
+// format, that none reaches another vendor, and that headers that are not sent
+// are reported.
 func TestForwardHeaders(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		forward []string
 		billing bool
-		own     string // values of workspace, profile and trace at the vendor of the format
+		own     string // expected workspace, profile and trace at the vendor of the format
 		losses  map[string]content.Severity
 	}{
-		{"as it is", nil, false, "wrkspc_1|prof_1|", nil},
-		{"with a bill", nil, true, "wrkspc_1|prof_1|", nil},
+		{"default", nil, false, "wrkspc_1|prof_1|", nil},
+		{"with billing", nil, true, "wrkspc_1|prof_1|", nil},
 		{"another", []string{"X-Trace", "x-trace", "ANTHROPIC-user-profile-id"}, true, "|prof_1|t1,t2", map[string]content.Severity{"headers.anthropic-workspace-id": content.LossHint}},
 		{"none", []string{}, true, "||", map[string]content.Severity{"headers.anthropic-workspace-id": content.LossHint, "headers.anthropic-user-profile-id": content.LossDropped}},
-		{"none, without a bill", []string{}, false, "||", map[string]content.Severity{"headers.anthropic-workspace-id": content.LossHint, "headers.anthropic-user-profile-id": content.LossHint}},
+		{"none, without billing", []string{}, false, "||", map[string]content.Severity{"headers.anthropic-workspace-id": content.LossHint, "headers.anthropic-user-profile-id": content.LossHint}},
 	} {
-		for _, f := range fronts {
-			for _, b := range backs {
+		for _, f := range endpoints {
+			for _, b := range adapters {
 				t.Run(tt.name+": "+f.name+"→"+b.name, func(t *testing.T) {
 					var vendor listener
 					s := httptest.NewServer(&vendor)
 					defer s.Close()
 					g := newGateway(f, b.at(t, s.URL, s.Client()), upstream.HandlerOptions{ForwardHeaders: tt.forward})
 					for _, m := range []mode{whole, sse, count} {
-						members := (&spoken{}).asking(f)
+						members := (&vendorResponse{}).request(f)
 						if f.name == "messages" && tt.billing {
 							members += `,"billing_policy":{"type":"billing_policy","bill_to":"user_profile"}`
 						}
@@ -69,7 +70,7 @@ func TestForwardHeaders(t *testing.T) {
 						report := <-g.reports
 						if vendor.last == nil {
 							if m != count {
-								t.Errorf("%s: nothing was sent: %v", m, report.Err)
+								t.Errorf("%s: no request was sent: %v", m, report.Err)
 							}
 							continue
 						}
@@ -82,7 +83,7 @@ func TestForwardHeaders(t *testing.T) {
 						case f.name == b.format && f.name == "messages":
 							want = tt.own + "|"
 						case f.name == b.format && tt.name == "another":
-							want = "|prof_1|t1,t2|" // the host names them
+							want = "|prof_1|t1,t2|" // the host lists them
 						}
 						if got != want || vendor.last.Get("X-Secret") != "" {
 							t.Errorf("%s: sent %q, want %q", m, got, want)
@@ -99,7 +100,7 @@ func TestForwardHeaders(t *testing.T) {
 								wantLosses[path] = s
 							}
 						}
-						if f.name != b.format { // what would go on is not sent
+						if f.name != b.format { // a header that would be forwarded is not sent
 							names := tt.forward
 							if names == nil && f.name == "messages" {
 								names = []string{"anthropic-workspace-id", "anthropic-user-profile-id"}
@@ -108,7 +109,7 @@ func TestForwardHeaders(t *testing.T) {
 								wantLosses["headers."+strings.ToLower(name)] = content.LossHint
 							}
 						}
-						if diff := cmp.Diff(wantLosses, losses); diff != "" && m != count { // a count that fails has no losses
+						if diff := cmp.Diff(wantLosses, losses); diff != "" && m != count { // a failed count has no losses
 							t.Errorf("%s: losses (-want +got):\n%s", m, diff)
 						}
 					}
@@ -118,8 +119,8 @@ func TestForwardHeaders(t *testing.T) {
 	}
 }
 
-// TestForwardHeadersOfHosts checks that what a host sets goes in place of what
-// its clients send, and which names it may not forward.
+// TestForwardHeadersOfHosts checks that headers of the host replace those of
+// its clients, and which names a host may not forward.
 func TestForwardHeadersOfHosts(t *testing.T) {
 	var vendor listener
 	s := httptest.NewServer(&vendor)
@@ -128,8 +129,8 @@ func TestForwardHeadersOfHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := frontNamed("messages")
-	r := f.request("m", (&spoken{}).asking(f), whole)
+	f := endpointNamed("messages")
+	r := f.request("m", (&vendorResponse{}).request(f), whole)
 	r.Header.Set("Anthropic-Workspace-Id", "of the client")
 	f.handler(up, upstream.HandlerOptions{}).ServeHTTP(httptest.NewRecorder(), r)
 	if got := vendor.last.Values("Anthropic-Workspace-Id"); len(got) != 1 || got[0] != "of the host" {

@@ -20,12 +20,12 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A rubbish fills values with whatever a program can put into them: nothing, nil
-// pointers of every kind, parts of no kind, words of all formats where they do not
-// belong.
-type rubbish struct{ *rand.Rand }
+// A randomFiller fills values with anything that a program can put into them:
+// zero values, nil pointers of every kind, unknown types of parts, and strings
+// of all formats in the wrong places.
+type randomFiller struct{ *rand.Rand }
 
-// An oddPart and an oddSource are of no kind that anybody knows.
+// An oddPart and an oddSource have types that Polywire does not know.
 type (
 	oddPart   struct{ content.Part }
 	oddSource struct{ content.Source }
@@ -45,9 +45,9 @@ var (
 	rubbishFloats  = []float64{0, 1, -1, 0.5, 1e308, math.NaN(), math.Inf(1)}
 )
 
-func (r rubbish) word() string { return rubbishWords[r.IntN(len(rubbishWords))] }
+func (r randomFiller) randomWord() string { return rubbishWords[r.IntN(len(rubbishWords))] }
 
-func (r rubbish) fill(v reflect.Value, depth int) {
+func (r randomFiller) fill(v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.Type() != reflect.TypeFor[*upstream.Wire]() && r.IntN(3) > 0 {
@@ -56,7 +56,7 @@ func (r rubbish) fill(v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		if s, ok := v.Addr().Interface().(*content.Signature); ok && r.IntN(3) == 0 {
-			*s = envelope.AdjacentSignature(content.Format(r.word()), envelope.Kind("npNPest"[r.IntN(7)]), r.word())
+			*s = envelope.AdjacentSignature(content.Format(r.randomWord()), envelope.Kind("npNPest"[r.IntN(7)]), r.randomWord())
 			return
 		}
 		for i := range v.NumField() {
@@ -74,7 +74,7 @@ func (r rubbish) fill(v reflect.Value, depth int) {
 	case reflect.Interface:
 		r.fillUnion(v, depth)
 	case reflect.String:
-		v.SetString(r.word())
+		v.SetString(r.randomWord())
 	case reflect.Bool:
 		v.SetBool(r.IntN(2) == 0)
 	case reflect.Int, reflect.Int64:
@@ -86,7 +86,7 @@ func (r rubbish) fill(v reflect.Value, depth int) {
 	}
 }
 
-func (r rubbish) fillUnion(v reflect.Value, depth int) {
+func (r randomFiller) fillUnion(v reflect.Value, depth int) {
 	var kind any
 	switch v.Type() {
 	case reflect.TypeFor[content.Part]():
@@ -110,7 +110,7 @@ func (r rubbish) fillUnion(v reflect.Value, depth int) {
 	}
 }
 
-// drain takes requests and gives no answer.
+// drain is a transport that reads requests and never responds.
 type drain struct{}
 
 func (drain) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -120,8 +120,8 @@ func (drain) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, http.ErrServerClosed
 }
 
-// TestGarbage hands programs' rubbish to everything that says a request, or an
-// answer, in a format. Nothing may panic: what is no good is an error or a loss.
+// TestGarbage passes random values to everything that encodes a request or a
+// response. Nothing may panic: an invalid value is an error or a loss.
 func TestGarbage(t *testing.T) {
 	seeds := uint64(4000)
 	if testing.Short() {
@@ -132,15 +132,15 @@ func TestGarbage(t *testing.T) {
 		chatAt(t, "http://localhost", c), responsesAt(t, "http://localhost", c)}
 	models := []string{"", "m", "../x", "claude-opus-4-5", "gemini-3-pro", "gemini-2.5-flash", "gpt-5", "o3"}
 	for seed := range seeds {
-		r := rubbish{rand.New(rand.NewPCG(seed, 1))}
+		r := randomFiller{rand.New(rand.NewPCG(seed, 1))}
 		n := new(upstream.Request)
 		r.fill(reflect.ValueOf(n).Elem(), 0)
 		n.Model, n.RejectLoss = models[r.IntN(len(models))], 0
-		unharmed(t, seed, func() {
+		catchPanic(t, seed, func() {
 			for _, up := range ups {
 				_, _ = upstream.Preflight(t.Context(), up, n)
 				if _, err := upstream.Collect(t.Context(), up, n); err == nil {
-					t.Errorf("seed %d: an answer", seed)
+					t.Errorf("seed %d: got a response", seed)
 				}
 			}
 			m, _ := messages.RequestFromUpstream(n)
@@ -152,11 +152,11 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestGarbageAnswers has upstreams answer with rubbish. Handlers catch panics, so
-// their words are looked at.
+// TestGarbageAnswers has upstreams send random events. Handlers recover from
+// panics, so the test looks at their error texts.
 func TestGarbageAnswers(t *testing.T) {
 	for seed := range uint64(2000) {
-		r := rubbish{rand.New(rand.NewPCG(seed, 2))}
+		r := randomFiller{rand.New(rand.NewPCG(seed, 2))}
 		var events []upstream.Event
 		for range 1 + r.IntN(10) {
 			var e upstream.Event
@@ -175,7 +175,7 @@ func TestGarbageAnswers(t *testing.T) {
 			}
 			return nil
 		})
-		for _, f := range fronts {
+		for _, f := range endpoints {
 			members := `"contents":[{"role":"user","parts":[{"text":"a"}]}]`
 			if f.name == "messages" {
 				members = `"messages":[{"role":"user","content":"a"}]`
@@ -192,26 +192,26 @@ func TestGarbageAnswers(t *testing.T) {
 	}
 }
 
-// TestGarbageReplies has programs make replies of rubbish.
+// TestGarbageReplies makes replies of random values.
 func TestGarbageReplies(t *testing.T) {
 	for seed := range uint64(4000) {
-		r := rubbish{rand.New(rand.NewPCG(seed, 3))}
+		r := randomFiller{rand.New(rand.NewPCG(seed, 3))}
 		var reply upstream.Response
 		r.fill(reflect.ValueOf(&reply).Elem(), 0)
-		unharmed(t, seed, func() {
+		catchPanic(t, seed, func() {
 			m, _ := messages.ResponseFromUpstream(&reply)
 			_, err := m.AppendJSON(nil)
 			g, _ := generatecontent.ResponseFromUpstream(&reply)
 			_, err2 := g.AppendJSON(nil)
-			if err != nil || err2 != nil { // they leave nothing that cannot be told
+			if err != nil || err2 != nil { // ResponseFromUpstream drops everything that cannot be encoded
 				t.Errorf("seed %d: %v, %v", seed, err, err2)
 			}
 		})
 	}
 }
 
-// unharmed calls f and reports a panic.
-func unharmed(t *testing.T, seed uint64, f func()) {
+// catchPanic calls f and fails the test if it panics.
+func catchPanic(t *testing.T, seed uint64, f func()) {
 	t.Helper()
 	defer func() {
 		if v := recover(); v != nil {

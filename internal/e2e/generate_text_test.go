@@ -4,7 +4,7 @@ import "github.com/polywire/polywire/internal/codec"
 
 const askedG1 = `"contents":[{"role":"user","parts":[{"text":"T1"}]}]`
 
-// generateTexts are what a generateContent client says in words.
+// generateTexts are texts in requests of generateContent clients.
 var generateTexts = []feature{
 	{
 		name:  "text",
@@ -13,14 +13,14 @@ var generateTexts = []feature{
 		sent:  map[string][]string{toClaude: {"max_tokens", "messages.0.role = user"}, toResp: {"store = false"}},
 	},
 	{
-		name: "a conversation with system text",
+		name: "conversation with system text",
 		body: `"systemInstruction":{"role":"user","parts":[{"text":"S1"},{"text":"S2"}]},
 			"contents":[{"parts":[{"text":"T1"},{"text":"T2"}]},{"role":"model","parts":[{"text":"T3"}]},{"role":"user","parts":[{"text":"T4"}]}]`,
 		marks: []string{"S1 @ system.0", "S2 @ system.1", "T1 @ turns.0.parts.0", "T2 @ turns.0.parts.1", "T3 @ turns.1.parts.0", "T4 @ turns.2.parts.0"},
 		sent:  map[string][]string{toClaude: {`messages.#.role = ["user","assistant","user"]`, "system.1.text = S2"}},
 	},
 	{
-		name:  "turns of one role side by side",
+		name:  "consecutive turns of one role",
 		body:  `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"user","parts":[{"text":"T2"}]},{"role":"model","parts":[{"text":"T3"}]},{"role":"model","parts":[{"text":"T4"}]},{"role":"user","parts":[{"text":"T5"}]}]`,
 		marks: []string{"T1 @ turns.0.parts.0", "T2 @ turns.1.parts.0", "T3 @ turns.2.parts.0", "T4 @ turns.3.parts.0", "T5 @ turns.4.parts.0"},
 	},
@@ -30,7 +30,7 @@ var generateTexts = []feature{
 		marks: []string{"T1 @ turns.0.parts.0", "T2 @ turns.1.parts.0", "T3 @ turns.2.parts.0"},
 	},
 	{
-		name:  "an empty message beside instructions",
+		name:  "empty message with instructions",
 		body:  `"systemInstruction":{"parts":[{"text":"S1"}]},"contents":[{"role":"user","parts":[{"text":""}]}]`,
 		marks: []string{"S1 @ system.0"},
 		sent: map[string][]string{
@@ -41,18 +41,18 @@ var generateTexts = []feature{
 		loss: map[string][]string{toClaude: {"degraded turns.0"}, toChat: {"degraded turns.0", "* turns.0.parts.0"}, toResp: {"degraded turns.0", "* turns.0.parts.0"}},
 	},
 	{
-		name:  "an empty message at the beginning",
+		name:  "empty first message",
 		body:  `"contents":[{"role":"user","parts":[{"text":""}]},{"role":"model","parts":[{"text":"T1"}]},{"role":"user","parts":[{"text":"T2"}]}]`,
 		marks: []string{"T1 @ turns.1.parts.0", "T2 @ turns.2.parts.0"},
 		loss:  map[string][]string{toClaude: {"* turns.0"}, toChat: {"* turns.0.parts.0"}, toResp: {"* turns.0.parts.0"}},
 	},
 	{
-		name:  "a conversation that the model begins",
+		name:  "conversation that begins with the model",
 		body:  `"contents":[{"role":"model","parts":[{"text":"T1"}]},{"role":"user","parts":[{"text":"T2"}]}]`,
 		marks: []string{"T1 @ turns.0.parts.0", "T2 @ turns.1.parts.0"},
 	},
 	{
-		name:  "thoughts and signatures of the client's own vendor",
+		name:  "thinking and signatures of the client's own vendor",
 		body:  `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"model","parts":[{"text":"TH1","thought":true},{"text":"T2","thoughtSignature":"U0lHMQ=="}]},{"role":"user","parts":[{"text":"T3"}]}]`,
 		marks: []string{"TH1 @ turns.1.parts.0", "T2 @ turns.1.parts.1", "U0lHMQ== @ turns.1.parts.1"},
 		loss: map[string][]string{
@@ -67,12 +67,12 @@ var generateTexts = []feature{
 		marks: []string{"Grüße 🏳️‍🌈 \x00\u2028😀 עברית <&> \"\\ 日本 @ turns.0.parts.0"},
 	},
 	{
-		name:  "a text of a megabyte",
+		name:  "text of one megabyte",
 		body:  `"contents":{"parts":{"text":` + quote(huge+"END") + `}}`,
 		marks: []string{huge + "END @ turns.0.parts.0"},
 	},
 	{
-		name:  "members that only this format has",
+		name:  "members of this format only",
 		body:  askedG1 + `,"labels":{"LA1":"LA2"},"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_NONE"}]`,
 		marks: []string{"LA1 @ extra.labels", "HARM_CATEGORY_HARASSMENT @ extra.safetySettings"},
 		loss: map[string][]string{
@@ -83,7 +83,7 @@ var generateTexts = []feature{
 	},
 }
 
-// generateFiles are what a generateContent client shows.
+// generateFiles are files in requests of generateContent clients.
 var generateFiles = []feature{
 	{
 		name:  "image and PDF",
@@ -96,7 +96,7 @@ var generateFiles = []feature{
 		loss: map[string][]string{toClaude: {"* turns.0.parts.1.source"}},
 	},
 	{
-		name: "a question of white space",
+		name: "user turn of white space",
 		body: `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"model","parts":[{"text":"A1"}]},{"role":"user","parts":[{"text":" "}]}]`,
 		loss: map[string][]string{toClaude: {"degraded turns.2"}},
 		sent: map[string][]string{toClaude: {"messages.2.content.0.text = " + codec.EmptyMessageText}, toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
@@ -107,7 +107,7 @@ var generateFiles = []feature{
 		marks: []string{testPNG + " @ turns.0.parts.0", testPDF + " @ turns.0.parts.1"},
 	},
 	{
-		name:  "a file that nobody knows",
+		name:  "unknown file",
 		body:  `"contents":{"role":"user","parts":[{"fileData":{"mimeType":"image/jpeg","fileUri":"https://generativelanguage.googleapis.com/v1beta/files/nobody"}},{"text":"T1"}]}`,
 		fails: map[string]string{toClaude: "contents[0].parts[0]", toChat: "contents[0].parts[0]", toResp: "contents[0].parts[0]"},
 	},

@@ -2,7 +2,7 @@ package e2e
 
 const declaredT = `"tools":[{"functionDeclarations":[{"name":"t"},{"name":"u"}]}]`
 
-// generateTools are the tools of a generateContent client.
+// generateTools are tools in requests of generateContent clients.
 var generateTools = []feature{
 	{
 		name: "tools",
@@ -12,7 +12,7 @@ var generateTools = []feature{
 		sent:  map[string][]string{toClaude: {"tools.0.input_schema.type = object", "tools.1.input_schema.type = object", "tools.0.input_schema.properties.city.type"}},
 	},
 	{
-		name: "names that are legal here only",
+		name: "names valid in this format only",
 		body: `"tools":[{"functionDeclarations":[{"name":"a.b:c"},{"name":"_d"}]}],"contents":[{"role":"user","parts":[{"text":"T1"}]},
 			{"role":"model","parts":[{"functionCall":{"name":"a.b:c","args":{"i":"I1"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"a.b:c","response":{"output":"R1"}}}]}]`,
 		marks: []string{"a.b:c @ tools.0", "I1 @ turns.1.parts.0", "R1 @ turns.2.parts.0"},
@@ -22,7 +22,7 @@ var generateTools = []feature{
 		},
 	},
 	{
-		name: "parallel calls without ids, results in another order",
+		name: "parallel tool calls without ids, results in another order",
 		body: declaredT + `,"contents":[{"role":"user","parts":[{"text":"T1"}]},
 			{"role":"model","parts":[{"text":"T2"},{"functionCall":{"name":"t","args":{"i":"I1"}}},{"functionCall":{"name":"u","args":{"i":"I2"}}}]},
 			{"role":"user","parts":[{"functionResponse":{"name":"u","response":{"output":"R2"}}},{"functionResponse":{"name":"t","response":{"error":"R1"}}}]}]`,
@@ -34,7 +34,7 @@ var generateTools = []feature{
 		},
 	},
 	{
-		name: "results that are objects, empty, and with files",
+		name: "results with objects, without content, and with files",
 		body: declaredT + `,"contents":[{"role":"user","parts":[{"text":"T1"}]},
 			{"role":"model","parts":[{"functionCall":{"id":"c1","name":"t","args":{}}},{"functionCall":{"id":"c2","name":"u"}},{"functionCall":{"id":"c3","name":"t"}}]},
 			{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"t","response":{"k1":{"k2":["V1",70001]}}}},{"functionResponse":{"id":"c2","name":"u","response":{}}},
@@ -44,7 +44,7 @@ var generateTools = []feature{
 		loss:  map[string][]string{toChat: {"degraded turns.2.parts.2.parts.1", "degraded turns.2.parts.2.parts.2"}},
 	},
 	{
-		name: "a file beside a result",
+		name: "file next to a result",
 		body: declaredT + `,"contents":[{"role":"user","parts":[{"text":"T1"}]},
 			{"role":"model","parts":[{"functionCall":{"id":"c1","name":"t","args":{}}}]},
 			{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"t","response":{"output":"R1"}}},{"inlineData":{"mimeType":"application/pdf","data":"` + testPDF + `"}}]}]`,
@@ -53,12 +53,12 @@ var generateTools = []feature{
 		sent:  map[string][]string{toClaude: {"messages.2.content.1.type = document"}, toChat: {"messages.2.role = tool", "messages.3.role = user"}},
 	},
 	{
-		name: "any function, by names",
+		name: "required call with one allowed name",
 		body: declaredT + `,"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["u"]}},` + askedG1,
 		sent: map[string][]string{toClaude: {"tool_choice.type = tool", "tool_choice.name = u"}, toChat: {"tool_choice.function.name = u"}, toResp: {"tool_choice.name = u"}},
 	},
 	{
-		name: "any function, by several names",
+		name: "required call with several allowed names",
 		body: `"tools":[{"functionDeclarations":[{"name":"t"},{"name":"u"},{"name":"v"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["u","v"]}},` + askedG1,
 		sent: map[string][]string{toClaude: {"tool_choice.type = any"}, toChat: {"tool_choice.allowed_tools.tools.# = 2"}, toResp: {"tool_choice.tools.# = 2"}},
 		loss: map[string][]string{toClaude: {"degraded choice.names"}},
@@ -69,7 +69,7 @@ var generateTools = []feature{
 		sent: map[string][]string{toClaude: {"tool_choice.type = none"}, toChat: {"tool_choice = none"}, toResp: {"tool_choice = none"}},
 	},
 	{
-		name: "checked calls",
+		name: "validated calls",
 		body: declaredT + `,"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED"}},` + askedG1,
 		loss: map[string][]string{toClaude: {"degraded choice.mode"}, toChat: {"degraded choice.mode"}, toResp: {"degraded choice.mode"}},
 	},
@@ -85,7 +85,7 @@ var generateTools = []feature{
 	},
 }
 
-// generateSettings are what stands beside the conversation.
+// generateSettings are settings in requests of generateContent clients.
 var generateSettings = []feature{
 	{
 		name:  "sampling",
@@ -97,7 +97,7 @@ var generateSettings = []feature{
 		},
 	},
 	{
-		name:  "what a command-line agent sends",
+		name:  "request of a command-line agent",
 		body:  `"generationConfig":{"temperature":1,"topP":0.95,"topK":64,"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"}},` + askedG1,
 		marks: []string{"0.95 @ top_p", "64 @ top_k"},
 		loss: map[string][]string{
@@ -105,7 +105,7 @@ var generateSettings = []feature{
 		},
 	},
 	{
-		name:  "a temperature beyond 1",
+		name:  "temperature above 1",
 		body:  `"generationConfig":{"temperature":1.63},` + askedG1,
 		marks: []string{"1.63 @ temperature"},
 		loss:  map[string][]string{toClaude: {"degraded temperature"}, toResp: {"dropped temperature"}},
@@ -117,14 +117,14 @@ var generateSettings = []feature{
 		loss:  map[string][]string{toResp: {"degraded stop_sequences"}},
 	},
 	{
-		name:  "a thinking budget",
+		name:  "thinking budget",
 		body:  `"generationConfig":{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":2049}},` + askedG1,
 		marks: []string{"2049 @ thinking.budget"},
 		sent:  map[string][]string{toClaude: {"thinking.budget_tokens = 2049", "thinking.type = enabled"}},
 		loss:  map[string][]string{toChat: {"* thinking"}, toResp: {"degraded thinking.budget"}},
 	},
 	{
-		name:  "a thinking budget below the least",
+		name:  "thinking budget below the minimum",
 		body:  `"generationConfig":{"thinkingConfig":{"thinkingBudget":600}},` + askedG1,
 		model: map[string]string{toGemini: "gemini-2.5-flash"},
 		marks: []string{"600 @ thinking.budget"},
@@ -138,7 +138,7 @@ var generateSettings = []feature{
 		model: map[string]string{toGemini: "gemini-2.5-flash"},
 	},
 	{
-		name:  "an answer of a schema",
+		name:  "response schema",
 		body:  `"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"OBJECT","properties":{"p1":{"type":"STRING","description":"DE1"}},"required":["p1"]}},` + askedG1,
 		marks: []string{"p1 @ output.schema", "DE1 @ output.schema"},
 		sent: map[string][]string{
@@ -154,21 +154,21 @@ var generateSettings = []feature{
 		loss: map[string][]string{toClaude: {"dropped output.media_type"}, toChat: {"degraded output.media_type"}, toResp: {"degraded output.media_type"}},
 	},
 	{
-		name: "JSON of a schema that allows everything",
+		name: "JSON with a schema that allows everything",
 		body: `"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":true},` + askedG1,
 		sent: map[string][]string{toChat: {"response_format.type = json_object"}, toResp: {"text.format.type = json_object"}},
 		loss: map[string][]string{toClaude: {"* output.schema"}, toChat: {"degraded output.media_type"}, toResp: {"degraded output.media_type"}},
 	},
 	{
-		name: "JSON of a schema that allows nothing",
+		name: "JSON with a schema that allows nothing",
 		body: `"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":false},` + askedG1,
 		sent: map[string][]string{toClaude: {"! output_config"}, toChat: {"response_format.type = json_object"}, toResp: {"text.format.type = json_object"}},
 		loss: map[string][]string{toClaude: {"dropped output.schema"}, toChat: {"degraded output.media_type", "dropped output.schema"}, toResp: {"degraded output.media_type", "dropped output.schema"}},
 	},
 	{
-		name:  "an answer of a schema with what strict ones do not take",
+		name:  "response schema with members that strict schemas do not support",
 		body:  `"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"OBJECT","properties":{"p1":{"type":"INTEGER","format":"int32"},"p2":{"type":"STRING","format":"uri"},"p3":{"description":"DE1"}},"required":["p1","p2","p3"]}},` + askedG1,
-		marks: oddMarks("output.schema"),
+		marks: nonstrictMarks("output.schema"),
 		sent: map[string][]string{
 			toChat: {"response_format.json_schema.strict = false", "response_format.json_schema.schema.properties.p2.format = uri", "response_format.json_schema.schema.properties.p3.description = DE1"},
 			toResp: {"text.format.strict = false", "text.format.schema.properties.p2.format = uri", "text.format.schema.properties.p3.description = DE1"},
@@ -176,7 +176,7 @@ var generateSettings = []feature{
 		loss: map[string][]string{toClaude: {"* output.schema"}, toChat: {"degraded output.schema"}, toResp: {"degraded output.schema"}},
 	},
 	{
-		name:  "a router's schema in upper case",
+		name:  "schema with upper-case types",
 		body:  `"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":{"type":"OBJECT","properties":{"p1":{"type":"STRING"},"n":{"type":"INTEGER"}},"required":["p1"]}},"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"user","parts":[{"text":"T2"}]}]`,
 		marks: []string{"p1 @ output.schema", "T2 @ turns.1.parts.0"},
 		sent:  map[string][]string{toClaude: {"output_config.format.schema.properties.p1.type = string"}},

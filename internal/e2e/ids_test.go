@@ -21,10 +21,10 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 
-// vendorID is the id that every response of the vendor has.
+// vendorID is the id of every response of the vendor.
 const vendorID = "vendor-id-7"
 
-// An identified transport gives each response the id in the vendor's own header.
+// An identified transport adds an id to each response in the vendor's header.
 type identified struct {
 	http.RoundTripper
 	header string
@@ -38,9 +38,10 @@ func (i identified) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestRequestIDs checks that header, error envelope, log, report and context have
-// the one id of the request, and that header, log and report have the vendor's id
-// and the upstream's name beside it: on success, on failure and within a stream.
+// TestRequestIDs checks that header, error envelope, log, report and context
+// have the same request id, and that header, log and report also have the
+// vendor's id and the upstream's name: on success, on failure and within a
+// stream.
 func TestRequestIDs(t *testing.T) {
 	names := map[string]string{toClaude: "anthropic", toGemini: "gemini", toChat: "openai chat", toResp: "openai responses"}
 	headers := map[string]string{toClaude: "Request-Id", toGemini: "X-Goog-Request-Id", toChat: "X-Request-Id", toResp: "X-Request-Id"}
@@ -52,12 +53,12 @@ func TestRequestIDs(t *testing.T) {
 		"cut":          {fake.Text("Once upon "), fake.Text("a time"), fake.Cut{}},
 		"no JSON":      {fake.Malformed{}},
 	}
-	each(t, func(t *testing.T, f front, b back) {
+	each(t, func(t *testing.T, f endpoint, b adapter) {
 		_, vendor := b.start(t, vendor{})
 		client := httpClient(t)
 		client.Transport = identified{client.Transport, headers[b.name]}
 		inner := b.at(t, vendorURL(vendor, b), client)
-		var seen []string // by upstreams, in their contexts
+		var seen []string // ids in the contexts of upstream calls
 		up := upstream.Tap(inner, func(ctx context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
 			seen = append(seen, upstream.RequestID(ctx))
 			return to
@@ -69,13 +70,13 @@ func TestRequestIDs(t *testing.T) {
 				RequestID: func(r *http.Request) string { return r.Header.Get("X-Edge-Id") },
 				Authenticate: func(ctx context.Context, _ *http.Request, _ string) (context.Context, error) {
 					seen = append(seen, upstream.RequestID(ctx))
-					return context.WithoutCancel(context.Background()), nil // of another family
+					return context.WithoutCancel(context.Background()), nil // a context without the request's values
 				},
 				OnLoss: func(ctx context.Context, _ []content.Loss) { losses = append(losses, upstream.RequestID(ctx)) },
 				Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			})
-			if b.name != toChat { // which is never asked for a count
-				a := g.ask(b.model, (&spoken{}).asking(f), count)
+			if b.name != toChat { // chat completions cannot count tokens
+				a := g.ask(b.model, (&vendorResponse{}).request(f), count)
 				if a.Status != 200 || a.Header.Get("Upstream-Request-Id") != vendorID || a.Report.UpstreamID != vendorID || a.Report.Upstream != names[b.name] {
 					t.Errorf("count: %d %v, report %+v", a.Status, a.Header, a.Report)
 				}
@@ -86,12 +87,12 @@ func TestRequestIDs(t *testing.T) {
 						log.Reset()
 						seen, losses = nil, nil
 						vendor.Say(pieces...)
-						r := f.request(b.model, (&spoken{}).asking(f), m)
+						r := f.request(b.model, (&vendorResponse{}).request(f), m)
 						r.Header.Set("X-Edge-Id", edge)
 						a := g.do(r, m)
 						id := a.Report.ID
 						if edge == "edge/7~a=b" && id != edge || edge != "edge/7~a=b" && (!strings.HasPrefix(id, "req_") || strings.Contains(id, "x")) {
-							t.Errorf("the id is %q", id)
+							t.Errorf("got the id %q", id)
 						}
 						own := "X-Request-Id"
 						if f.name == "messages" {
@@ -105,11 +106,11 @@ func TestRequestIDs(t *testing.T) {
 						}
 						for _, s := range append(seen, losses...) {
 							if s != id {
-								t.Errorf("a context has the id %q, want %q", s, id)
+								t.Errorf("a context has id %q, want %q", s, id)
 							}
 						}
 						if a.Report.UpstreamID != vendorID || a.Report.Upstream != names[b.name] {
-							t.Errorf("the report has %q of %q", a.Report.UpstreamID, a.Report.Upstream)
+							t.Errorf("the report has id %q of upstream %q", a.Report.UpstreamID, a.Report.Upstream)
 						}
 						if name == "success" {
 							return
@@ -124,7 +125,7 @@ func TestRequestIDs(t *testing.T) {
 						line := gjson.Parse(lines[len(lines)-1])
 						for key, want := range map[string]string{"request": id, "upstream": names[b.name], "upstream_request": vendorID} {
 							if got := line.Get(key).Str; got != want {
-								t.Errorf("the log has %s %q, want %q: %s", key, got, want, line.Raw)
+								t.Errorf("the log has %s = %q, want %q: %s", key, got, want, line.Raw)
 							}
 						}
 						if cause := line.Get("cause").Str; name != "bad request" && !strings.HasPrefix(cause, names[b.name]+": ") {
@@ -137,8 +138,8 @@ func TestRequestIDs(t *testing.T) {
 	})
 }
 
-// TestLateUpstreamIsNamed checks that log and report name the upstream that has not
-// answered when a time-out ends the request, or the client leaves.
+// TestLateUpstreamIsNamed checks that log and report name the upstream that has
+// not responded when a timeout ends the request or the client disconnects.
 func TestLateUpstreamIsNamed(t *testing.T) {
 	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -181,10 +182,10 @@ func TestLateUpstreamIsNamed(t *testing.T) {
 				r.Header.Set("Anthropic-Version", "2023-06-01")
 				h.ServeHTTP(httptest.NewRecorder(), r)
 				if report.Code != test.code || report.Upstream != "anthropic" {
-					t.Errorf("the report has %q of %q", report.Code, report.Upstream)
+					t.Errorf("the report has id %q of upstream %q", report.Code, report.Upstream)
 				}
 				if got := gjson.Get(log.String(), "upstream").Str; got != "anthropic" {
-					t.Errorf("the log has the upstream %q: %s", got, log.String())
+					t.Errorf("the log has upstream %q: %s", got, log.String())
 				}
 			})
 		}

@@ -21,14 +21,14 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// Keys that look like nothing in particular.
+// Keys without a known prefix or form.
 const (
 	shapelessKey    = "host+key/for=tests"
 	transportKey    = "from the transport of the host"
 	shapelessHeader = "tenant+secret/of=tests"
 )
 
-// keyForms are the ways in which a server may quote a value.
+// keyForms are the encodings in which a server may quote a value.
 func keyForms(v string) map[string]string {
 	var unicode strings.Builder
 	for _, r := range v {
@@ -41,7 +41,8 @@ func keyForms(v string) map[string]string {
 	}
 }
 
-// An adding transport adds a key that no adapter knows of, as those for OAuth do.
+// An adding transport adds a key that adapters do not know, like an OAuth
+// transport.
 type adding struct{ to http.RoundTripper }
 
 func (a adding) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -50,17 +51,18 @@ func (a adding) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.to.RoundTrip(r)
 }
 
-// quoting is a server of any vendor that quotes a text wherever it can.
+// quoting is a server that quotes a text everywhere in its error, in the form
+// of any vendor.
 type quoting struct {
-	quote string // a text
-	how   string // a way to fail
+	quote string // quoted text
+	how   string // name in failures
 }
 
-// failures are ways to fail, and the status of each. In those of 200, the
-// envelope is the answer, or stands in its stream.
+// failures are the ways in which a server can fail, and the status of each. If
+// the status is 200, the error is the body or in the stream.
 var failures = map[string]int{"400": 400, "401": 401, "403": 403, "404": 404, "429": 429, "503": 503, "whole": 200, "stream": 200, "late": 200, "broken": 200}
 
-// beginnings of streams, by path.
+// beginnings are the first events of streams, by path.
 var beginnings = map[string]string{
 	"/messages": "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[],\"model\":\"m\",\"stop_reason\":null,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n" +
 		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n" +
@@ -75,7 +77,7 @@ var beginnings = map[string]string{
 func (q *quoting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	said, _ := json.Marshal("it is about " + q.quote + ", and what is long is cut: " + strings.Repeat("many words ", 190) + q.quote)
 	id, _ := json.Marshal(q.quote)
-	// All of what the vendors' envelopes have, in one.
+	// All members of the vendors' error envelopes in one.
 	envelope := `{"type":"error","error":{"type":"invalid_request_error","message":` + string(said) + `,"code":400,"status":"INVALID_ARGUMENT","param":` + string(id) +
 		`,"metadata":{"raw":` + string(said) + `},"innererror":{"code":` + string(id) + `},"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":` + string(id) + `,"metadata":{"said":` + string(said) + `}}]},"request_id":` + string(id) + `}`
 	if strings.HasSuffix(r.URL.Path, "/messages") || strings.HasSuffix(r.URL.Path, "count_tokens") {
@@ -107,8 +109,8 @@ func (q *quoting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, body)
 }
 
-// TestHostKeysAreRemoved checks that no key that goes with a request comes back
-// to the client or into the log, whatever its server quotes, in whatever form.
+// TestHostKeysAreRemoved checks that no key sent with a request reaches the
+// client or the log, wherever and in whichever encoding the server quotes it.
 func TestHostKeysAreRemoved(t *testing.T) {
 	keys := func(context.Context) (string, error) { return shapelessKey, nil }
 	headers := http.Header{"X-Portkey-Api-Key": {shapelessHeader}}
@@ -116,19 +118,19 @@ func TestHostKeysAreRemoved(t *testing.T) {
 		"anthropic": func(base string, c *http.Client) (upstream.Upstream, error) {
 			return anthropic.New(anthropic.Options{BaseURL: base, Key: shapelessKey, Header: headers, HTTPClient: c})
 		},
-		"anthropic, bearer": func(base string, c *http.Client) (upstream.Upstream, error) {
+		"anthropic, bearer token": func(base string, c *http.Client) (upstream.Upstream, error) {
 			return anthropic.New(anthropic.Options{BaseURL: base, KeyFunc: keys, Bearer: true, Header: headers, HTTPClient: c})
 		},
 		"gemini": func(base string, c *http.Client) (upstream.Upstream, error) {
 			return gemini.New(gemini.Options{BaseURL: base, KeyFunc: keys, Header: headers, HTTPClient: c})
 		},
-		"gemini, in the URL": func(base string, c *http.Client) (upstream.Upstream, error) {
+		"gemini, key in the URL": func(base string, c *http.Client) (upstream.Upstream, error) {
 			return gemini.New(gemini.Options{BaseURL: base + "?key=" + url.QueryEscape(shapelessKey), Header: headers, HTTPClient: c})
 		},
 		"chat": func(base string, c *http.Client) (upstream.Upstream, error) {
 			return openai.New(openai.Options{BaseURL: base, Key: shapelessKey, Header: headers, HTTPClient: c})
 		},
-		"chat, a header": func(base string, c *http.Client) (upstream.Upstream, error) {
+		"chat, extra header": func(base string, c *http.Client) (upstream.Upstream, error) {
 			return openai.New(openai.Options{BaseURL: base, Key: shapelessKey, KeyHeader: "X-Who", Header: headers, HTTPClient: c})
 		},
 		"responses": func(base string, c *http.Client) (upstream.Upstream, error) {
@@ -146,7 +148,7 @@ func TestHostKeysAreRemoved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, f := range fronts {
+			for _, f := range endpoints {
 				var seen bytes.Buffer
 				h := f.handler(up, upstream.HandlerOptions{
 					Logger: slog.New(slog.NewJSONHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -166,7 +168,7 @@ func TestHostKeysAreRemoved(t *testing.T) {
 								if form != "plain" && m != whole && m != sse {
 									continue
 								}
-								requests = append(requests, f.request("m", (&spoken{}).asking(f), m))
+								requests = append(requests, f.request("m", (&vendorResponse{}).request(f), m))
 							}
 							for _, r := range requests {
 								seen.Reset()
@@ -178,7 +180,7 @@ func TestHostKeysAreRemoved(t *testing.T) {
 									for _, v := range keyForms(key) {
 										v = strings.ToLower(v)
 										if strings.Contains(low, v) || strings.Contains(low, v[:len(v)-4]) {
-											t.Fatalf("%s, %s, %q %s: %q is left: %s", f.name, r.URL.Path, key, form+", "+how, v, all)
+											t.Fatalf("%s, %s, %q %s: %q is not removed: %s", f.name, r.URL.Path, key, form+", "+how, v, all)
 										}
 									}
 								}

@@ -8,21 +8,21 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestNoTokens has a client that only wants the caches of its own vendor filled:
-// no other is asked, since it would answer, without a limit.
+// TestNoTokens has a client that only fills the prompt cache of its vendor. No
+// other vendor may be called, since it would respond without a limit.
 func TestNoTokens(t *testing.T) {
-	f := frontNamed("messages")
-	for _, b := range backs {
+	f := endpointNamed("messages")
+	for _, b := range adapters {
 		t.Run(b.name, func(t *testing.T) {
 			up, vendor := b.start(t, vendor{trust: true})
 			a := newGateway(f, up, upstream.HandlerOptions{}).ask(b.model, `"max_tokens":0,`+askedT1, whole)
 			switch asked := len(vendor.Requests()); {
 			case b.format == f.name:
 				if a.Status != http.StatusOK || asked != 1 || !strings.Contains(string(vendor.Last().Body), `"max_tokens":0`) {
-					t.Errorf("answered %d %s", a.Status, clip(a.Body))
+					t.Errorf("status %d %s", a.Status, clip(a.Body))
 				}
 			case a.Status != http.StatusBadRequest || a.Err == nil || !strings.Contains(a.Err.Message, "max_tokens") || asked != 0:
-				t.Errorf("answered %d %s after %d requests", a.Status, clip(a.Body), asked)
+				t.Errorf("status %d %s after %d requests", a.Status, clip(a.Body), asked)
 			}
 		})
 	}

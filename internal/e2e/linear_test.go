@@ -16,43 +16,43 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// hostiles are requests of n times the same thing, each made for something that
-// looks back, or at all of its kind.
-var hostiles = []struct {
+// hostileShapes are requests that repeat an element n times. Each aims at code
+// that looks back, or at all elements of a kind.
+var hostileShapes = []struct {
 	name  string
 	front content.Format
 	body  func(n int) string
 }{
-	{"results in turns of their own", messages.Format, func(n int) string {
+	{"results in separate turns", messages.Format, func(n int) string {
 		return messagesOf(callsOf(n) + `]},` + times(n, `{"role":"user","content":[`+aResult+`]}`))
 	}},
-	{"results the other way round", messages.Format, func(n int) string {
+	{"results in reverse order", messages.Format, func(n int) string {
 		results := strings.Split(times(n, aResult), ",\n")
 		slices.Reverse(results)
 		return messagesOf(callsOf(n) + `]},{"role":"user","content":[` + strings.Join(results, ",") + `]}`)
 	}},
-	{"an answer in pieces", messages.Format, func(n int) string {
+	{"assistant turns in pieces", messages.Format, func(n int) string {
 		return messagesOf(times(n, `{"role":"assistant","content":"a"}`) + `,` + callsOf(1) + `]},{"role":"user","content":[` + times(1, aResult) + `]}`)
 	}},
 	{"system turns", messages.Format, func(n int) string {
 		return messagesOf(times(n, `{"role":"system","content":"s"}`))
 	}},
-	{"names of tools", messages.Format, func(n int) string {
+	{"tool names", messages.Format, func(n int) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[` +
 			times(n, `{"name":"a#`+strings.Repeat("x", 100)+`","input_schema":{"type":"object"}}`) + `]}`
 	}},
-	{"calls of one id", generatecontent.Format, func(n int) string {
+	{"tool calls with one id", generatecontent.Format, func(n int) string {
 		return contentsOf(times(n, `{"functionCall":{"id":"x","name":"f","args":{}}}`), times(n, `{"functionResponse":{"id":"x","name":"f","response":{}}}`))
 	}},
-	{"calls without an id", generatecontent.Format, func(n int) string {
+	{"tool calls without ids", generatecontent.Format, func(n int) string {
 		return contentsOf(times(n, `{"functionCall":{"name":"f","args":{}}}`), times(n, `{"functionResponse":{"name":"f","response":{}}}`))
 	}},
-	{"calls without an id, results the other way round", generatecontent.Format, func(n int) string {
+	{"tool calls without ids, results in reverse order", generatecontent.Format, func(n int) string {
 		results := strings.Split(times(n, `{"functionResponse":{"name":"f#","response":{}}}`), ",\n")
 		slices.Reverse(results)
 		return contentsOf(times(n, `{"functionCall":{"name":"f#","args":{}}}`), strings.Join(results, ","))
 	}},
-	{"a wide step, and many narrow ones", messages.Format, func(n int) string {
+	{"one wide step and many narrow steps", messages.Format, func(n int) string {
 		return messagesOf(callsOf(n) + `]},{"role":"user","content":[` + times(n, aResult) + `]},` + times(n,
 			`{"role":"assistant","content":[{"type":"tool_use","id":"u#","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u#"}]}`))
 	}},
@@ -60,7 +60,7 @@ var hostiles = []struct {
 		data, _ := envelope.Encode("openai-responses", envelope.KindPart, `{"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"}`)
 		return messagesOf(`{"role":"assistant","content":[` + times(n, `{"type":"redacted_thinking","data":"`+strings.ReplaceAll(data, `"`, `\"`)+`"}`) + `,` + strings.TrimPrefix(callsOf(1), `{"role":"assistant","content":[`) + `]},{"role":"user","content":[` + times(1, aResult) + `]}`)
 	}},
-	{"vendor's items of calls", generatecontent.Format, func(n int) string {
+	{"vendor's items in tool calls", generatecontent.Format, func(n int) string {
 		var said []string
 		for i := range n {
 			data, _ := envelope.EncodeBase64("openai-responses", envelope.KindThinking, fmt.Sprintf(`[{"redacted":"{\"type\":\"web_search_call\",\"id\":\"w%07d\"}"}]`, i))
@@ -68,12 +68,12 @@ var hostiles = []struct {
 		}
 		return contentsOf(strings.Join(said, ","), times(n, `{"functionResponse":{"id":"x#","name":"f","response":{}}}`))
 	}},
-	{"a list of echoes", messages.Format, func(n int) string {
+	{"repeated echoes", messages.Format, func(n int) string {
 		data, _ := envelope.Encode("openai-chat", envelope.KindPart, `{"reasoning_details":[`+strings.ReplaceAll(times(n, "#"), "\n", "")+`]}`)
 		return messagesOf(`{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"` + strings.ReplaceAll(data, `"`, `\"`) + `"},` +
 			strings.TrimPrefix(callsOf(1), `{"role":"assistant","content":[`) + `]},{"role":"user","content":[` + times(1, aResult) + `]}`)
 	}},
-	{"names of tools to choose from", generatecontent.Format, func(n int) string {
+	{"allowed tool names", generatecontent.Format, func(n int) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[` + times(n, `{"name":"f é#"}`) +
 			`]}],"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":[` + times(n, `"f é#"`) + `]}}}`
 	}},
@@ -84,11 +84,11 @@ var hostiles = []struct {
 	{"white space", generatecontent.Format, func(n int) string {
 		return contentsOf(`{"text":"a"},`+times(n, `{"text":"`+strings.Repeat(" ", 50)+`"}`), `{"text":"b"}`)
 	}},
-	{"carried thoughts", generatecontent.Format, func(n int) string {
+	{"carried thinking", generatecontent.Format, func(n int) string {
 		data, _ := envelope.EncodeBase64(messages.Format, envelope.KindThinking, `[{"text":"t","signature":"s"}]`)
 		return contentsOf(times(n, `{"text":"abc","thoughtSignature":"`+data+`"}`), `{"text":"b"}`)
 	}},
-	{"thoughts that one call carries", generatecontent.Format, func(n int) string {
+	{"thinking carried by one tool call", generatecontent.Format, func(n int) string {
 		list := strings.ReplaceAll(times(n, `{"text":"t","signature":"s#"}`), "\n", "")
 		data, _ := envelope.Encode(messages.Format, envelope.KindThinking, "["+list+"]")
 		return contentsOf(times(n, `{"text":"abc"}`)+`,{"functionCall":{"id":"x","name":"f","args":{}},"thoughtSignature":"`+
@@ -98,7 +98,7 @@ var hostiles = []struct {
 
 const aResult = `{"type":"tool_result","tool_use_id":"t#","content":"r"}`
 
-// times repeats an element of a list, with its number in place of each #.
+// times repeats a list element and replaces each # by its index.
 func times(n int, s string) string {
 	var b strings.Builder
 	for i := range n {
@@ -122,14 +122,14 @@ func contentsOf(said, answer string) string {
 	return `{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[` + said + `]},{"role":"user","parts":[` + answer + `]}]}`
 }
 
-// TestHostileIsLinear checks that what a request costs grows as it does, towards
-// every vendor, whatever it is made of. What looks at everything again and
-// again without allocating shows as a test of minutes.
+// TestHostileIsLinear checks that the cost of a request grows linearly with its
+// size, for each vendor. Quadratic code that does not allocate shows as a test
+// that takes minutes.
 func TestHostileIsLinear(t *testing.T) {
 	if race.Enabled {
-		t.Skip("it is about memory")
+		t.Skip("slow test of memory use")
 	}
-	for _, h := range hostiles {
+	for _, h := range hostileShapes {
 		for name, up := range map[string]upstream.Upstream{
 			"anthropic": anthropicAt(t, "http://localhost", nil), "gemini": geminiAt(t, "http://localhost", nil),
 			"chat": chatAt(t, "http://localhost", nil), "responses": responsesAt(t, "http://localhost", nil),
@@ -140,13 +140,14 @@ func TestHostileIsLinear(t *testing.T) {
 				cost[i] = preflightCost(t, up, h.front, h.body(n<<i))
 			}
 			if cost[1] > 2*cost[0]+cost[0]/2+5<<20 {
-				t.Errorf("%s to %s: %d bytes, and for twice as many %d", h.name, name, cost[0], cost[1])
+				t.Errorf("%s to %s: %d bytes, but %d for twice as many elements", h.name, name, cost[0], cost[1])
 			}
 		}
 	}
 }
 
-// preflightCost returns how many bytes are allocated to say a request, at best.
+// preflightCost returns the minimum number of bytes allocated to encode a
+// request.
 func preflightCost(t *testing.T, up upstream.Upstream, front content.Format, body string) uint64 {
 	var req *upstream.Request
 	if front == messages.Format {

@@ -9,8 +9,9 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// quirky are servers that resemble chat completions, several quirks at once.
-func quirky() map[string]vendoropenai.Options {
+// lenientServers are servers that resemble chat completions, with several
+// peculiarities each.
+func lenientServers() map[string]vendoropenai.Options {
 	return map[string]vendoropenai.Options{
 		"echoes":  {EchoReasoning: "reasoning_content", Quirks: vendoropenai.Quirks{Reasoning: "reasoning_content", UsageAlways: true, RoleAlways: true}},
 		"indexes": {NoStreamOptions: true, Quirks: vendoropenai.Quirks{Reasoning: "reasoning", IndexZero: true, FinishStop: true, NoDone: true}},
@@ -21,9 +22,9 @@ func quirky() map[string]vendoropenai.Options {
 	}
 }
 
-// TestLocal has every client talk to servers that only resemble the vendor's.
+// TestLocal runs each client against servers that only resemble the vendor's.
 func TestLocal(t *testing.T) {
-	for quirk, o := range quirky() {
+	for quirk, o := range lenientServers() {
 		o.Local, o.Key, o.Forbid = true, hostKey, secrets
 		for name, newClient := range clients() {
 			t.Run(quirk+"/"+name, func(t *testing.T) {
@@ -35,11 +36,11 @@ func TestLocal(t *testing.T) {
 					t.Fatal(err)
 				}
 				c := newClient()
-				g := newGateway(frontNamed(c.front()), up, upstream.HandlerOptions{})
-				local := back{name: toChat, model: "qwen-local"}
-				k := talk{client: c, think: true, ids: !o.Quirks.NoIDs, via: func(int) (*gateway, back, *fake.Server) { return g, local, f.Server }}
-				k.hold(t, conversation())
-				growing(t, f.Requests())
+				g := newGateway(endpointNamed(c.format()), up, upstream.HandlerOptions{})
+				local := adapter{name: toChat, model: "qwen-local"}
+				k := session{client: c, think: true, ids: !o.Quirks.NoIDs, via: func(int) (*gateway, adapter, *fake.Server) { return g, local, f.Server }}
+				k.run(t, conversation())
+				checkPrefixes(t, f.Requests())
 			})
 		}
 	}

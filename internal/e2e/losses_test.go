@@ -7,9 +7,9 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// toldOnce checks that nothing is reported twice of a place, and that the header
-// names no place twice.
-func toldOnce(t *testing.T, m mode, a *answer) {
+// checkReportedOnce checks that no loss is reported twice for a path, and that
+// the header has no path twice.
+func checkReportedOnce(t *testing.T, m mode, a *response) {
 	t.Helper()
 	seen := map[content.Loss]bool{}
 	for _, l := range a.Report.Losses {
@@ -22,7 +22,7 @@ func toldOnce(t *testing.T, m mode, a *answer) {
 	for item := range strings.SplitSeq(a.Header.Get("Polywire-Loss"), "; ") {
 		_, path, found := strings.Cut(item, " ")
 		if found && paths[path] {
-			t.Errorf("%s: the header tells %s twice: %s", m, path, a.Header.Get("Polywire-Loss"))
+			t.Errorf("%s: the header has %s twice: %s", m, path, a.Header.Get("Polywire-Loss"))
 		}
 		paths[path] = true
 	}

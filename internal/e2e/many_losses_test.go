@@ -17,7 +17,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// everyUpstream returns an adapter of each kind, over a client.
+// everyUpstream returns an adapter of each kind that uses c.
 func everyUpstream(t *testing.T, c *http.Client) map[string]upstream.Upstream {
 	return map[string]upstream.Upstream{
 		"anthropic": anthropicAt(t, "http://localhost", c), "gemini": geminiAt(t, "http://localhost", c),
@@ -25,11 +25,12 @@ func everyUpstream(t *testing.T, c *http.Client) map[string]upstream.Upstream {
 	}
 }
 
-// TestManyLosses checks that what holds in more than a thousand places is told of
-// a thousand, with the number of the others, and that nothing else changes.
+// TestManyLosses checks that a loss in more than a thousand places is reported
+// with a thousand paths and the number of the others, and that nothing else
+// changes.
 func TestManyLosses(t *testing.T) {
 	const n = 3*loss.MaxPaths + 7
-	data, _ := envelope.Encode("nobody", envelope.KindPart, "s")
+	data, _ := envelope.Encode("unknown", envelope.KindPart, "s")
 	body := messagesOf(`{"role":"assistant","content":[` + times(n, `{"type":"redacted_thinking","data":"`+data+`"}`) + `,{"type":"text","text":"a"}]},{"role":"user","content":"a"}`)
 	for name, up := range everyUpstream(t, nil) {
 		r, err := messages.ParseRequest([]byte(body))
@@ -47,12 +48,12 @@ func TestManyLosses(t *testing.T) {
 			}
 		}
 		if rows != loss.MaxPaths || places != n {
-			t.Errorf("%s: %d reports of %d places, want %d of %d", name, rows, places, loss.MaxPaths, n)
+			t.Errorf("%s: %d losses with %d paths, want %d of %d", name, rows, places, loss.MaxPaths, n)
 		}
 	}
 }
 
-// A scale weighs the heap when a request is to be sent.
+// A scale is a transport that measures the heap when a request is sent.
 type scale struct{ live uint64 }
 
 func (s *scale) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -60,27 +61,27 @@ func (s *scale) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		_ = r.Body.Close()
 	}
-	return nil, errors.New("nobody is there")
+	return nil, errors.New("connection refused")
 }
 
 func liveHeap() uint64 {
 	runtime.GC()
-	runtime.GC() // what is finalized or pooled goes with the second
+	runtime.GC() // the second run frees finalized and pooled objects
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// TestDenseMemory checks that requests of as many small things as are allowed,
-// of which each is lost, keep to what one request may take: 4 times its body, and
-// 64 MiB.
+// TestDenseMemory checks that requests with as many small elements as allowed,
+// all of which are dropped, use at most 4 times their body and 64 MiB of
+// memory.
 func TestDenseMemory(t *testing.T) {
 	if race.Enabled || testing.Short() {
-		t.Skip("it is about memory, and takes some")
+		t.Skip("slow test of memory use")
 	}
-	own, _ := envelope.Encode("nobody", envelope.KindPart, "s")
+	own, _ := envelope.Encode("unknown", envelope.KindPart, "s")
 	next, _ := envelope.Encode(generatecontent.Format, envelope.KindNextText, "s")
-	for kind, data := range map[string]string{"of nobody's": own, "of a neighbour": next} {
+	for kind, data := range map[string]string{"unknown vendor": own, "neighbouring vendor": next} {
 		one := `{"type":"redacted_thinking","data":"` + data + `"},`
 		members := `"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
 			strings.Repeat(one, 99_000) + `{"type":"text","text":"a"}]},{"role":"user","content":"a"}]`
@@ -88,12 +89,12 @@ func TestDenseMemory(t *testing.T) {
 			s := new(scale)
 			up := everyUpstream(t, &http.Client{Transport: s})[name]
 			r := messagesRequest("m", members, whole)
-			before := liveHeap() // with the body that the client has
+			before := liveHeap() // includes the client's copy of the body
 			messages.NewHandler(up, nil).ServeHTTP(httptest.NewRecorder(), r)
 			if s.live == 0 {
-				t.Fatalf("%s to %s: nothing was sent", kind, name)
+				t.Fatalf("%s to %s: no request was sent", kind, name)
 			}
-			if most := uint64(4*len(members) + 64<<20); s.live-min(before, s.live) > most {
+			if limit := uint64(4*len(members) + 64<<20); s.live-min(before, s.live) > limit {
 				t.Errorf("%s to %s: %d bytes for a body of %d", kind, name, s.live-before, len(members))
 			}
 		}

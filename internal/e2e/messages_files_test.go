@@ -1,9 +1,9 @@
 package e2e
 
-// messagesFiles are what a Messages client shows.
+// messagesFiles are files in requests of Messages clients.
 var messagesFiles = []feature{
 	{
-		name:  "image by base64",
+		name:  "image in base64",
 		body:  `"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + testPNG + `"}},{"type":"text","text":"T1"}]}]`,
 		marks: []string{testPNG + " @ turns.0.parts.0", "T1 @ turns.0.parts.1"},
 		sent: map[string][]string{
@@ -34,17 +34,17 @@ var messagesFiles = []feature{
 		loss:  map[string][]string{toGemini: {"degraded turns.0.parts.0.source.media_type"}},
 	},
 	{
-		name:  "image by id that the host knows",
+		name:  "image by id that the host resolves",
 		body:  `"messages":[{"role":"user","content":[{"type":"image","source":{"type":"file","file_id":"file_png"}},{"type":"text","text":"T1"}]}]`,
 		marks: []string{testPNG + " @ turns.0.parts.0"},
 	},
 	{
-		name:  "image by an id that nobody knows",
+		name:  "image by unknown id",
 		body:  `"messages":[{"role":"user","content":[{"type":"image","source":{"type":"file","file_id":"file_nobody"}},{"type":"text","text":"T1"}]}]`,
 		fails: map[string]string{toGemini: "messages.0.content.0", toChat: "messages.0.content.0", toResp: "messages.0.content.0"},
 	},
 	{
-		name:  "a question of which nothing is left",
+		name:  "user turn with no supported content",
 		body:  `"messages":[{"role":"user","content":"T1"},{"role":"assistant","content":"A1"},{"role":"user","content":[{"type":"container_upload","file_id":"file_png"}]}]`,
 		fails: map[string]string{toGemini: "messages.2.content.0", toChat: "messages.2.content.0", toResp: "messages.2.content.0"},
 	},
@@ -68,12 +68,12 @@ var messagesFiles = []feature{
 		},
 	},
 	{
-		name:  "PDF by id that the host knows",
+		name:  "PDF by id that the host resolves",
 		body:  `"messages":[{"role":"user","content":[{"type":"document","source":{"type":"file","file_id":"file_pdf"}},{"type":"text","text":"T1"}]}]`,
 		marks: []string{testPDF + " @ turns.0.parts.0"},
 	},
 	{
-		name: "document of text, and of parts",
+		name: "documents with text and with parts",
 		body: `"messages":[{"role":"user","content":[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"D1 text"}},
 			{"type":"document","source":{"type":"content","content":[{"type":"text","text":"D2"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + testPNG + `"}}]}},
 			{"type":"text","text":"T1"}]}]`,
@@ -85,7 +85,7 @@ var messagesFiles = []feature{
 		},
 	},
 	{
-		name:  "citations asked for",
+		name:  "requested citations",
 		body:  `"messages":[{"role":"user","content":[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"D1"},"citations":{"enabled":true}},{"type":"text","text":"T1"}]}]`,
 		marks: []string{"D1 @ turns.0.parts.0"},
 		loss: map[string][]string{
@@ -95,7 +95,7 @@ var messagesFiles = []feature{
 		},
 	},
 	{
-		name: "image and PDF in a tool's result",
+		name: "image and PDF in a tool result",
 		body: `"tools":[{"name":"look","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"T1"},
 			{"role":"assistant","content":[{"type":"tool_use","id":"tu_1","name":"look","input":{}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"tu_1","content":[{"type":"text","text":"R1"},
@@ -113,7 +113,7 @@ var messagesFiles = []feature{
 		},
 	},
 	{
-		name: "PDF beside a tool's result",
+		name: "PDF next to a tool result",
 		body: `"tools":[{"name":"read","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"T1"},
 			{"role":"assistant","content":[{"type":"text","text":"T2"},{"type":"tool_use","id":"tu_1","name":"read","input":{"f":"F1"}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"tu_1","content":"R1"},

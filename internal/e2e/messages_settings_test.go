@@ -1,21 +1,22 @@
 package e2e
 
-// settingsLost are what is lost of the settings that only Messages has.
-var settingsLost = []string{
+// droppedSettings are the losses of the settings that only Messages has.
+var droppedSettings = []string{
 	"dropped extra.container", "degraded extra.fallbacks", "dropped extra.output_config.task_budget",
 	"degraded tools.0.extra.allowed_callers", "dropped turns.1.extra.output_config",
 }
 
-// oddSchema is closed and lists its members, but strict schemas of chat
-// completions and responses have neither its formats nor members without a type.
-const oddSchema = `{"type":"object","properties":{"p1":{"type":"integer","format":"int32"},"p2":{"type":"string","format":"uri"},"p3":{"description":"DE1"}},"required":["p1","p2","p3"],"additionalProperties":false}`
+// nonstrictSchema is closed and lists its members. The strict schemas of chat
+// completions and responses support neither its formats nor members without a
+// type.
+const nonstrictSchema = `{"type":"object","properties":{"p1":{"type":"integer","format":"int32"},"p2":{"type":"string","format":"uri"},"p3":{"description":"DE1"}},"required":["p1","p2","p3"],"additionalProperties":false}`
 
-// oddMarks are what must not get lost of it in silence.
-func oddMarks(path string) []string {
+// nonstrictMarks returns the marks of nonstrictSchema at a path.
+func nonstrictMarks(path string) []string {
 	return []string{"p1 @ " + path, "int32 @ " + path, "p2 @ " + path, "uri @ " + path, "p3 @ " + path, "DE1 @ " + path}
 }
 
-// messagesSettings are what stands beside the conversation.
+// messagesSettings are settings in requests of Messages clients.
 var messagesSettings = []feature{
 	{
 		name:  "sampling",
@@ -43,7 +44,7 @@ var messagesSettings = []feature{
 		loss:  map[string][]string{toGemini: {"dropped stop_sequences"}, toChat: {"dropped stop_sequences"}, toResp: {"degraded stop_sequences"}},
 	},
 	{
-		name:  "the client's user and tier",
+		name:  "user id and service tier",
 		body:  `"metadata":{"user_id":"{\"device_id\":\"U1\",\"account_uuid\":\"` + longName + `\"}"},"service_tier":"standard_only",` + askedT1,
 		marks: []string{"U1 @ user_id"},
 		sent:  map[string][]string{toGemini: {"serviceTier = standard"}, toChat: {"service_tier = default"}, toResp: {"service_tier = default"}},
@@ -75,7 +76,7 @@ var messagesSettings = []feature{
 		sent:  map[string][]string{toGemini: {"generationConfig.thinkingConfig.thinkingLevel = HIGH", "generationConfig.thinkingConfig.includeThoughts = true"}, toResp: {"reasoning.effort = high"}},
 	},
 	{
-		name:  "an answer of a schema",
+		name:  "output schema",
 		body:  `"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"p1":{"type":"string","description":"DE1"}},"required":["p1"],"additionalProperties":false}}},` + askedT1,
 		marks: []string{"p1 @ output.schema", "DE1 @ output.schema"},
 		sent: map[string][]string{
@@ -85,40 +86,40 @@ var messagesSettings = []feature{
 		},
 	},
 	{
-		name:  "an answer of a schema with what strict ones do not take",
-		body:  `"output_config":{"format":{"type":"json_schema","schema":` + oddSchema + `}},` + askedT1,
-		marks: oddMarks("output.schema"),
+		name:  "output schema with members that strict schemas do not support",
+		body:  `"output_config":{"format":{"type":"json_schema","schema":` + nonstrictSchema + `}},` + askedT1,
+		marks: nonstrictMarks("output.schema"),
 		sent: map[string][]string{
-			toChat: {"response_format.json_schema.strict = false", "response_format.json_schema.schema = " + oddSchema},
-			toResp: {"text.format.strict = false", "text.format.schema = " + oddSchema},
+			toChat: {"response_format.json_schema.strict = false", "response_format.json_schema.schema = " + nonstrictSchema},
+			toResp: {"text.format.strict = false", "text.format.schema = " + nonstrictSchema},
 		},
 		loss: map[string][]string{toChat: {"degraded output.schema"}, toResp: {"degraded output.schema"}},
 	},
 	{
-		name:  "a strict tool with what strict schemas do not take",
-		body:  `"tools":[{"name":"t","strict":true,"input_schema":` + oddSchema + `}],` + askedT1,
-		marks: oddMarks("tools.0.input"),
+		name:  "strict tool with members that strict schemas do not support",
+		body:  `"tools":[{"name":"t","strict":true,"input_schema":` + nonstrictSchema + `}],` + askedT1,
+		marks: nonstrictMarks("tools.0.input"),
 		sent: map[string][]string{
-			toChat: {"! tools.0.function.strict", "tools.0.function.parameters = " + oddSchema},
-			toResp: {"tools.0.strict = false", "tools.0.parameters = " + oddSchema},
+			toChat: {"! tools.0.function.strict", "tools.0.function.parameters = " + nonstrictSchema},
+			toResp: {"tools.0.strict = false", "tools.0.parameters = " + nonstrictSchema},
 		},
 		loss: map[string][]string{toGemini: {"degraded tools.0.strict"}, toChat: {"degraded tools.0.input"}, toResp: {"degraded tools.0.input"}},
 	},
 	{
-		name: "settings that change the answer and that only this format has",
+		name: "response settings of this format only",
 		body: `"container":{"skills":[{"type":"anthropic","skill_id":"SK1"}]},"fallbacks":"default",
 			"output_config":{"effort":"high","task_budget":{"type":"tokens","total":20000}},
 			"tools":[{"name":"t","input_schema":{"type":"object"},"allowed_callers":["code_execution_20250825"]}],
 			"messages":[{"role":"user","content":"T1"},{"role":"system","content":"S1","output_config":{"effort":"low"}}]`,
 		marks: []string{"T1 @ turns.0.parts.0", "S1 @ turns.1.parts.0"},
 		loss: map[string][]string{
-			toGemini: append([]string{"degraded turns.1"}, settingsLost...),
-			toChat:   append([]string{"* thinking"}, settingsLost...),
-			toResp:   settingsLost,
+			toGemini: append([]string{"degraded turns.1"}, droppedSettings...),
+			toChat:   append([]string{"* thinking"}, droppedSettings...),
+			toResp:   droppedSettings,
 		},
 	},
 	{
-		name: "what a coding agent sends",
+		name: "request of a coding agent",
 		body: `"system":[{"type":"text","text":"S1"},{"type":"text","text":"S2","cache_control":{"type":"ephemeral"}}],"max_tokens":32000,
 			"thinking":{"type":"adaptive"},"output_config":{"effort":"high"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},
 			"metadata":{"user_id":"{\"device_id\":\"U1\"}"},"tools":[{"name":"Bash","description":"DE1","input_schema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{},"additionalProperties":false}}],
@@ -132,7 +133,7 @@ var messagesSettings = []feature{
 		},
 	},
 	{
-		name: "settings that change the answer, and only this format has",
+		name: "request settings of this format only",
 		body: `"mcp_servers":[{"type":"url","name":"a","url":"http://mcp.example"}],
 			"output_config":{"effort":"high","task_budget":{"type":"tokens","total":20000}},"fallbacks":"default",
 			"tools":[{"name":"t","input_schema":{"type":"object","properties":{}},"allowed_callers":["code_execution_20250825"]}],

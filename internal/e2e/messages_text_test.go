@@ -2,10 +2,10 @@ package e2e
 
 import "strings"
 
-// huge is a text that no buffer of a codec holds at once.
+// huge is a text larger than the buffers of the codecs.
 var huge = strings.Repeat("A long line of text, över and over again. ", 25_000)
 
-// messagesTexts are what a Messages client says in words.
+// messagesTexts are texts in requests of Messages clients.
 var messagesTexts = []feature{
 	{
 		name:  "text",
@@ -29,7 +29,7 @@ var messagesTexts = []feature{
 		},
 	},
 	{
-		name:  "a conversation that begins with the assistant",
+		name:  "conversation that begins with the assistant",
 		body:  `"messages":[{"role":"assistant","content":"T1"},{"role":"user","content":"T2"}]`,
 		marks: []string{"T1 @ turns.0.parts.0", "T2 @ turns.1.parts.0"},
 		sent: map[string][]string{
@@ -40,7 +40,7 @@ var messagesTexts = []feature{
 		},
 	},
 	{
-		name: "a blank text of the assistant before a call",
+		name: "blank assistant text before a tool call",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object","properties":{}}}],"messages":[{"role":"user","content":"T1"},
 			{"role":"assistant","content":[{"type":"text","text":" "},{"type":"tool_use","id":"a","name":"t","input":{}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"RE1"}]}]`,
@@ -48,7 +48,7 @@ var messagesTexts = []feature{
 		model: map[string]string{toGemini: "gemini-2.5-flash"},
 	},
 	{
-		name: "an id that comes again once it was answered",
+		name: "id reused after its result",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object","properties":{}}}],"messages":[{"role":"user","content":"T1"},
 			{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"t","input":{}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"RE1"}]},
@@ -59,7 +59,7 @@ var messagesTexts = []feature{
 		loss:  map[string][]string{toChat: {"hint turns.3.parts.0.id"}, toResp: {"hint turns.3.parts.0.id"}},
 	},
 	{
-		name:  "turns of one role side by side",
+		name:  "consecutive turns of one role",
 		body:  `"messages":[{"role":"user","content":"T1"},{"role":"user","content":"T2"},{"role":"assistant","content":"T3"},{"role":"assistant","content":"T4"},{"role":"user","content":"T5"}]`,
 		marks: []string{"T1 @ turns.0.parts.0", "T2 @ turns.1.parts.0", "T3 @ turns.2.parts.0", "T4 @ turns.3.parts.0", "T5 @ turns.4.parts.0"},
 	},
@@ -76,7 +76,7 @@ var messagesTexts = []feature{
 		},
 	},
 	{
-		name: "system turn amid a conversation",
+		name: "system turn within a conversation",
 		body: `"messages":[{"role":"user","content":"T1"},{"role":"system","content":"S1"},{"role":"assistant","content":"T2"},
 			{"role":"user","content":"T3"},{"role":"system","content":[{"type":"text","text":"S2"}]}]`,
 		marks: []string{"T1 @ turns.0.parts.0", "S1 @ turns.1.parts.0", "T2 @ turns.2.parts.0", "T3 @ turns.3.parts.0", "S2 @ turns.4.parts.0"},
@@ -84,7 +84,7 @@ var messagesTexts = []feature{
 		model: map[string]string{toClaude: "claude-opus-5"},
 	},
 	{
-		name: "system text that holds until the user speaks again",
+		name: "system text until the next user turn",
 		body: `"messages":[{"role":"user","content":"T1"},{"role":"system","clear_at":"next_user_message","content":"GONE"},{"role":"assistant","content":"T2"},
 			{"role":"user","content":"T3"},{"role":"system","clear_at":"next_user_message","content":"S1"}]`,
 		marks: []string{"T1 @ turns.0.parts.0", "T2 @ turns.2.parts.0", "T3 @ turns.3.parts.0", "S1 @ turns.4.parts.0"},
@@ -96,7 +96,7 @@ var messagesTexts = []feature{
 		loss: map[string][]string{toGemini: {"degraded turns.4"}},
 	},
 	{
-		name: "cache marks everywhere",
+		name: "cache control on all elements",
 		body: `"cache_control":{"type":"ephemeral"},
 			"tools":[{"name":"t","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral","ttl":"1h"}}],
 			"messages":[{"role":"user","content":[{"type":"text","text":"T1","cache_control":{"type":"ephemeral"}}]}]`,
@@ -113,12 +113,12 @@ var messagesTexts = []feature{
 		marks: []string{"Grüße 🏳️‍🌈 \x00\u2028😀 עברית <&> \"\\ 日本 @ turns.0.parts.0"},
 	},
 	{
-		name:  "a text of a megabyte",
+		name:  "text of one megabyte",
 		body:  `"messages":[{"role":"user","content":` + quote(huge+"END") + `}]`,
 		marks: []string{huge + "END @ turns.0.parts.0"},
 	},
 	{
-		name: "citations in earlier answers",
+		name: "citations in earlier responses",
 		body: `"messages":[{"role":"user","content":"T1"},{"role":"assistant","content":[{"type":"text","text":"T2","citations":[
 			{"type":"char_location","cited_text":"C1","document_index":0,"document_title":null,"start_char_index":0,"end_char_index":2}]}]},
 			{"role":"user","content":"T3"}]`,
@@ -126,7 +126,7 @@ var messagesTexts = []feature{
 		loss:  map[string][]string{toGemini: {"hint turns.1.parts.0"}, toChat: {"hint turns.1.parts.0"}, toResp: {"hint turns.1.parts.0"}},
 	},
 	{
-		name: "thoughts of the client's own vendor",
+		name: "thinking of the client's own vendor",
 		body: `"messages":[{"role":"user","content":"T1"},{"role":"assistant","content":[
 			{"type":"thinking","thinking":"TH1","signature":"U0lHMQ=="},{"type":"redacted_thinking","data":"UkVEMQ=="},{"type":"text","text":"T2"}]},
 			{"role":"user","content":"T3"}],"thinking":{"type":"enabled","budget_tokens":2048}`,
@@ -139,7 +139,7 @@ var messagesTexts = []feature{
 		sent: map[string][]string{toGemini: {"contents.1.parts.# = 1", "generationConfig.thinkingConfig.includeThoughts = true"}},
 	},
 	{
-		name: "a search result",
+		name: "search result",
 		body: `"messages":[{"role":"user","content":[{"type":"search_result","source":"https://a.example/s1","title":"TI1",
 			"content":[{"type":"text","text":"C1"}],"citations":{"enabled":true}},{"type":"text","text":"T1"}]}]`,
 		marks: []string{"https://a.example/s1 @ turns.0.parts.0", "TI1 @ turns.0.parts.0", "C1 @ turns.0.parts.0", "T1 @ turns.0.parts.1"},
@@ -150,7 +150,7 @@ var messagesTexts = []feature{
 		},
 	},
 	{
-		name:  "members that only this format has",
+		name:  "members of this format only",
 		body:  `"messages":[{"role":"user","content":"T1"}],"container":"CON1","inference_geo":"GEO1","speed":"standard","x_unknown":"X1"`,
 		marks: []string{"T1 @ turns.0.parts.0", "CON1 @ extra.container", "GEO1 @ extra.inference_geo", "standard @ extra.speed", "X1 @ extra.x_unknown"},
 		loss: map[string][]string{

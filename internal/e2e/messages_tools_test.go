@@ -4,10 +4,11 @@ import "strings"
 
 const askedT1 = `"messages":[{"role":"user","content":"T1"}]`
 
-// A long name, and one that is legal nowhere else.
+// longName is a name that is valid only in Messages.
 var longName = "mcp__server__" + strings.Repeat("n", 100)
 
-// messagesTools are the tools of a Messages client, their calls and results.
+// messagesTools are tools, tool calls and results in requests of Messages
+// clients.
 var messagesTools = []feature{
 	{
 		name: "tools",
@@ -16,7 +17,7 @@ var messagesTools = []feature{
 		marks: []string{"get_weather @ tools.0", "DE1 @ tools.0", "city @ tools.0", "DE2 @ tools.0", "E1 @ tools.0", "now @ tools.1"},
 	},
 	{
-		name: "a schema with everything an agent sends",
+		name: "schema with all keywords that agents send",
 		body: `"tools":[{"name":"t","description":"DE1","input_schema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","additionalProperties":false,
 			"properties":{"type":{"type":"string","format":"uri","pattern":"^PA1"},"n":{"type":"integer","exclusiveMinimum":70001,"maximum":70002},
 			"u":{"anyOf":[{"const":"CO1"},{"type":["string","null"],"maxLength":70003}]},"free":{"type":"object","additionalProperties":{}},
@@ -28,19 +29,19 @@ var messagesTools = []feature{
 		loss: map[string][]string{toGemini: {"degraded tools.0.input"}},
 	},
 	{
-		name: "no tools at all",
+		name: "empty list of tools",
 		body: `"tools":[],` + askedT1,
 		sent: map[string][]string{toGemini: {"! tools", "! toolConfig"}, toChat: {"! tools", "! tool_choice"}, toResp: {"! tools", "! tool_choice"}},
 	},
 	{
-		name: "any tool",
+		name: "choice of any tool",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object"}}],"tool_choice":{"type":"any"},` + askedT1,
 		sent: map[string][]string{
 			toGemini: {"toolConfig.functionCallingConfig.mode = ANY"}, toChat: {"tool_choice = required"}, toResp: {"tool_choice = required"},
 		},
 	},
 	{
-		name: "one tool",
+		name: "choice of one tool",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object"}},{"name":"u","input_schema":{"type":"object"}}],"tool_choice":{"type":"tool","name":"u"},` + askedT1,
 		sent: map[string][]string{
 			toGemini: {"toolConfig.functionCallingConfig.mode = ANY", `toolConfig.functionCallingConfig.allowedFunctionNames = ["u"]`},
@@ -48,20 +49,20 @@ var messagesTools = []feature{
 		},
 	},
 	{
-		name: "no tool",
+		name: "choice of no tool",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object"}}],"tool_choice":{"type":"none"},` + askedT1,
 		sent: map[string][]string{
 			toGemini: {"toolConfig.functionCallingConfig.mode = NONE"}, toChat: {"tool_choice = none"}, toResp: {"tool_choice = none"},
 		},
 	},
 	{
-		name: "one call at a time",
+		name: "parallel tool calls disabled",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object"}}],"tool_choice":{"type":"auto","disable_parallel_tool_use":true},` + askedT1,
 		sent: map[string][]string{toChat: {"parallel_tool_calls = false"}, toResp: {"parallel_tool_calls = false"}},
 		loss: map[string][]string{toGemini: {"dropped choice.no_parallel"}},
 	},
 	{
-		name: "parallel calls and their results",
+		name: "parallel tool calls and their results",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object"}},{"name":"u","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"T1"},
 			{"role":"assistant","content":[{"type":"text","text":"T2"},{"type":"tool_use","id":"tu_1","name":"t","input":{"b":"I1","a":2}},{"type":"tool_use","id":"tu_2","name":"u","input":{}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"tu_2","content":"R2"},{"type":"tool_result","tool_use_id":"tu_1","content":[{"type":"text","text":"R1"}],"is_error":true},{"type":"text","text":"T3"}]}]`,
@@ -77,7 +78,7 @@ var messagesTools = []feature{
 		},
 	},
 	{
-		name: "results that are empty",
+		name: "empty results",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"T1"},
 			{"role":"assistant","content":[{"type":"tool_use","id":"tu_1","name":"t","input":{}},{"type":"tool_use","id":"tu_2","name":"t","input":{}},{"type":"tool_use","id":"tu_3","name":"t","input":{}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"tu_1"},{"type":"tool_result","tool_use_id":"tu_2","content":""},{"type":"tool_result","tool_use_id":"tu_3","content":[],"is_error":true}]}]`,
@@ -91,7 +92,7 @@ var messagesTools = []feature{
 		},
 	},
 	{
-		name: "calls amid texts",
+		name: "tool calls between texts",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"T1"},
 			{"role":"assistant","content":[{"type":"text","text":"T2"},{"type":"tool_use","id":"tu_1","name":"t","input":{}},{"type":"text","text":"T3"},{"type":"tool_use","id":"tu_2","name":"t","input":{"i":"I1"}},{"type":"text","text":"T4"}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"tu_1","content":"R1"},{"type":"tool_result","tool_use_id":"tu_2","content":"R2"}]}]`,
@@ -103,7 +104,7 @@ var messagesTools = []feature{
 		},
 	},
 	{
-		name: "names too long and ids too odd",
+		name: "names and ids invalid elsewhere",
 		body: `"tools":[{"name":"` + longName + `","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"T1"},
 			{"role":"assistant","content":[{"type":"tool_use","id":"call_a.b:c|d_0123456789_0123456789_0123456789","name":"` + longName + `","input":{"i":"I1"}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_a.b:c|d_0123456789_0123456789_0123456789","content":"R1"}]}]`,
@@ -115,7 +116,7 @@ var messagesTools = []feature{
 		fails: map[string]string{},
 	},
 	{
-		name:  "the vendor's own tools",
+		name:  "server tools of the vendor",
 		body:  `"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":8}],"tool_choice":{"type":"tool","name":"web_search"},` + askedT1,
 		marks: []string{"T1 @ turns.0.parts.0"},
 		sent:  map[string][]string{toGemini: {"tools.0.googleSearch", "! tools.0.functionDeclarations"}, toResp: {"tools.0.type = web_search", "tool_choice = required"}},
@@ -125,7 +126,7 @@ var messagesTools = []feature{
 		},
 	},
 	{
-		name:  "a tool's strictness and examples",
+		name:  "strict tool with examples",
 		body:  `"tools":[{"name":"t","strict":true,"input_schema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false},"input_examples":[{"a":"EX1"}],"eager_input_streaming":true}],` + askedT1,
 		marks: []string{"EX1 @ tools.0"},
 		sent:  map[string][]string{toChat: {"tools.0.function.strict = true"}, toResp: {"tools.0.strict = true"}},

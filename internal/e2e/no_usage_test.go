@@ -18,9 +18,9 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// TestNoUsage checks what becomes of responses of servers that report no tokens,
-// in all formats: the report has an estimate that is marked as one, and so has
-// the response, with a loss, unless it passes as the server wrote it.
+// TestNoUsage checks responses of servers that report no token counts, in all
+// formats. The report contains an estimate that is marked as one. The response
+// contains it too, with a loss, unless the server's document is forwarded.
 func TestNoUsage(t *testing.T) {
 	const text = "Once upon a time there was a lighthouse."
 	responses := map[string][2]string{ // whole and streamed
@@ -85,7 +85,7 @@ func TestNoUsage(t *testing.T) {
 						lost = lost || l.Path == "usage" && l.Severity == content.LossDegraded
 					}
 					all := regexp.MustCompile(counts).FindAllStringSubmatch(w.Body.String(), -1)
-					if name == "gemini" && front == "generatecontent" { // as the server wrote it
+					if name == "gemini" && front == "generatecontent" { // the server's document is forwarded
 						if lost || len(all) > 0 || !strings.Contains(w.Body.String(), strings.TrimSuffix(both[i], "}")[:40]) {
 							t.Errorf("losses %v: %s", report.Losses, w.Body)
 						}

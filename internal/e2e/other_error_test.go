@@ -11,9 +11,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestOtherFormatErrors checks which messages of a vendor reach clients of
-// another format, and the host's log: robustness R5.3. Waits of any length reach
-// clients.
+// TestOtherFormatErrors checks which error messages of a vendor reach clients
+// of another format and the host's log: robustness.md R5.3. Waits of any length
+// reach clients.
 func TestOtherFormatErrors(t *testing.T) {
 	objects := map[string]func(status int) string{
 		"messages": func(status int) string {
@@ -32,14 +32,14 @@ func TestOtherFormatErrors(t *testing.T) {
 		},
 		"": func(int) string { return `{"message":"marked words","type":"server_error","param":null,"code":null}` },
 	}
-	each(t, func(t *testing.T, f front, b back) {
+	each(t, func(t *testing.T, f endpoint, b adapter) {
 		if b.format == f.name {
 			return
 		}
 		for _, tt := range []struct {
 			status int
-			hears  bool   // the client
-			retry  string // what it is told
+			client bool   // the message reaches the client
+			retry  string // Retry-After for the client
 		}{{400, true, ""}, {402, false, ""}, {403, false, ""}, {404, true, ""}, {429, true, "604800"}, {500, false, "604800"}, {503, false, "604800"}, {529, false, "604800"}} {
 			s := httptest.NewServer(&constant{sentError{tt.status, http.Header{"Retry-After": {"604800"}, "X-Ratelimit-Left": {"0"}, "Anthropic-Other": {"1"}}, objects[b.format](tt.status)}, b.format, false})
 			var seen bytes.Buffer
@@ -47,9 +47,9 @@ func TestOtherFormatErrors(t *testing.T) {
 			for _, m := range f.modes {
 				seen.Reset()
 				w := httptest.NewRecorder()
-				h.ServeHTTP(w, f.request("m", (&spoken{}).asking(f), m))
-				if got := strings.Contains(w.Body.String(), "marked words"); got != tt.hears || w.Code < 400 {
-					t.Errorf("%s: %d became %d %s", m, tt.status, w.Code, w.Body)
+				h.ServeHTTP(w, f.request("m", (&vendorResponse{}).request(f), m))
+				if got := strings.Contains(w.Body.String(), "marked words"); got != tt.client || w.Code < 400 {
+					t.Errorf("%s: %d became status %d %s", m, tt.status, w.Code, w.Body)
 				}
 				if !strings.Contains(seen.String(), "marked words") {
 					t.Errorf("%s: %d: the log has %s", m, tt.status, seen.String())

@@ -15,8 +15,8 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// A sentLimit is an HTTP client that keeps the limit of tokens of a request, and
-// does not answer.
+// A sentLimit is an HTTP client that records the output limit of a request and
+// does not respond.
 type sentLimit struct{ tokens int64 }
 
 func (s *sentLimit) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -33,8 +33,8 @@ func (s *sentLimit) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 503, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader("{}"))}, err
 }
 
-// TestOutputLimits checks that every adapter lowers a limit of tokens to that of
-// the model, as the vendors document them or the host says, and reports it.
+// TestOutputLimits checks that each adapter lowers an output limit to that of
+// the model, as vendors document or the host configures it, and reports that.
 func TestOutputLimits(t *testing.T) {
 	host := map[string]int64{"house": 1000, "gpt-4o": 20000, "claude-sonnet-4-5": 0, "gemini-2.5-pro": 70000}
 	sent := new(sentLimit)
@@ -52,7 +52,7 @@ func TestOutputLimits(t *testing.T) {
 	for _, tt := range []struct {
 		up    upstream.Upstream
 		model string
-		want  int64 // of 128,000 tokens
+		want  int64 // limit sent for 128,000 tokens
 	}{
 		{google, "gemini-3.8-flash", 65536}, {google, "gemini-2.5-flash", 65536}, {google, "gemini-2.0-flash", 8192},
 		{google, "gemini-2.5-pro", 70000}, {google, "gemma-3", 128000}, {google, "house", 1000},
@@ -75,10 +75,10 @@ func TestOutputLimits(t *testing.T) {
 				return nil
 			}))
 			if sent.tokens != want {
-				t.Errorf("%s: %d tokens were sent of %d, want %d", tt.model, sent.tokens, asked, want)
+				t.Errorf("%s: sent limit %d for %d tokens, want %d", tt.model, sent.tokens, asked, want)
 			}
 			if got := strings.Join(paths, " "); (got == "max_tokens") != (want < asked) {
-				t.Errorf("%s: losses at %q", tt.model, got)
+				t.Errorf("%s: unexpected losses %q", tt.model, got)
 			}
 		}
 	}

@@ -10,9 +10,10 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestPromptTooLong checks that clients of each format learn in its own vendor's
-// words that a prompt does not fit, on all paths: coding agents shorten their
-// conversation by that. The sentences were recorded or are documented.
+// TestPromptTooLong checks that clients of each format receive their vendor's
+// own error message for a prompt that is too long, on all paths: coding agents
+// shorten the conversation when they see it. The sentences are recorded or
+// documented.
 func TestPromptTooLong(t *testing.T) {
 	const (
 		anthropicWords = "prompt is too long: 3333404 tokens > 200000 maximum"
@@ -27,7 +28,7 @@ func TestPromptTooLong(t *testing.T) {
 	}{
 		{"Anthropic", "messages", `{"type":"invalid_request_error","message":"` + anthropicWords + `"}`, 400, anthropicWords,
 			"The input token count (3333404) exceeds the maximum number of tokens allowed (200000)."},
-		{"Anthropic, with the limit of the answer", "messages", `{"type":"invalid_request_error","message":"input length and max_tokens exceed context limit: 188240 + 21333 > 200000"}`, 400,
+		{"Anthropic, with the output limit", "messages", `{"type":"invalid_request_error","message":"input length and max_tokens exceed context limit: 188240 + 21333 > 200000"}`, 400,
 			"input length and max_tokens exceed context limit: 188240 + 21333 > 200000", gemini + ": input length and max_tokens exceed context limit: 188240 + 21333 > 200000"},
 		{"Gemini", "generatecontent", `{"code":400,"message":"` + geminiWords + `","status":"INVALID_ARGUMENT"}`, 400,
 			"prompt is too long: 1048577 tokens > 1048576 maximum (" + geminiWords + ")", geminiWords},
@@ -35,7 +36,7 @@ func TestPromptTooLong(t *testing.T) {
 			"prompt is too long: The input token count exceeds the maximum number of tokens allowed 1048576.", "The input token count exceeds the maximum number of tokens allowed 1048576."},
 		{"OpenAI", "", chat(`"code":"context_length_exceeded","message":"Your input exceeds the context window of this model. Please adjust your input and try again."`), 400,
 			"prompt is too long: Your input exceeds the context window of this model. Please adjust your input and try again.", gemini + ": Your input exceeds the context window of this model. Please adjust your input and try again."},
-		{"a code alone", "", chat(`"code":"context_length_exceeded","message":"Less, please."`), 400, "prompt is too long: Less, please.", gemini + ": Less, please."},
+		{"code only", "", chat(`"code":"context_length_exceeded","message":"Less, please."`), 400, "prompt is too long: Less, please.", gemini + ": Less, please."},
 		{"Perplexity", "", `{"message":"The total length of all messages is too long.","type":"too_many_prompt_tokens","code":400}`, 400,
 			"prompt is too long: The total length of all messages is too long.", gemini + ": The total length of all messages is too long."},
 		{"DeepSeek", "", chat(`"code":"invalid_request_error","message":"This model's maximum context length is 1048565 tokens. However, you requested 1250025 tokens (1250025 in the messages, 0 in the completion)."`), 400,
@@ -45,8 +46,8 @@ func TestPromptTooLong(t *testing.T) {
 			"prompt is too long: the request exceeds the available context size, try increasing it", gemini + ": the request exceeds the available context size, try increasing it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, f := range fronts {
-				for _, b := range backs {
+			for _, f := range endpoints {
+				for _, b := range adapters {
 					if b.format != tt.format {
 						continue
 					}
@@ -62,7 +63,7 @@ func TestPromptTooLong(t *testing.T) {
 								continue
 							}
 							w := httptest.NewRecorder()
-							h.ServeHTTP(w, f.request("m", (&spoken{}).asking(f), m))
+							h.ServeHTTP(w, f.request("m", (&vendorResponse{}).request(f), m))
 							quoted, _ := json.Marshal(want)
 							got := strings.ReplaceAll(w.Body.String(), `\u003e`, ">")
 							if !strings.Contains(got, `"message":`+strings.ReplaceAll(string(quoted), `\u003e`, ">")) || !late && w.Code != 400 && f.name != b.format {

@@ -12,17 +12,17 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An oddClient speaks generateContent with ids of its own, or none: the SDKs
-// never look at them.
-type oddClient struct {
+// A renumberingClient uses generateContent and replaces or omits the ids of
+// tool calls, which the SDKs ignore.
+type renumberingClient struct {
 	*generateClient
-	calls, answers func(n int, id string) string // the id that the nth of a turn gets
-	backwards      bool                          // results of other functions come first
+	calls, answers func(n int, id string) string // return the id for the nth of a turn
+	backwards      bool                          // results are sent in reverse order of functions
 }
 
-func (c *oddClient) take(a *answer) {
+func (c *renumberingClient) keep(a *response) {
 	from, n := len(c.contents), 0
-	c.generateClient.take(a)
+	c.generateClient.keep(a)
 	for i := from; i < len(c.contents); i++ {
 		parts := partsOf([]json.RawMessage{json.RawMessage(c.contents[i])})
 		for _, p := range parts {
@@ -43,7 +43,7 @@ func (c *oddClient) take(a *answer) {
 	}
 }
 
-func (c *oddClient) results(list []outcome) {
+func (c *renumberingClient) results(list []outcome) {
 	for i := range list {
 		list[i].call.ID = c.answers(i, list[i].call.ID)
 	}
@@ -53,73 +53,74 @@ func (c *oddClient) results(list []outcome) {
 	c.generateClient.results(list)
 }
 
-func kept(_ int, id string) string { return id }
-func none(int, string) string      { return "" }
-func equal(int, string) string     { return "call_0" }
-func made(n int, _ string) string  { return fmt.Sprintf("made_%d", n) }
+func originalID(_ int, id string) string { return id }
+func noID(int, string) string            { return "" }
+func equalID(int, string) string         { return "call_0" }
+func madeUpID(n int, _ string) string    { return fmt.Sprintf("made_%d", n) }
 
-// ours are like those that an adapter makes up.
-func ours(n int, _ string) string { return fmt.Sprintf("call_%d", n+1) }
+// sequentialID returns ids like those that adapters make up.
+func sequentialID(n int, _ string) string { return fmt.Sprintf("call_%d", n+1) }
 
-func someOf(n int, id string) string {
+func everySecondID(n int, id string) string {
 	if n%2 == 0 {
 		return ""
 	}
 	return id
 }
 
-// oddClients by what they do with the ids of calls and results.
-func oddClients() map[string]*oddClient {
-	return map[string]*oddClient{
-		"results have none":            {calls: kept, answers: none},
-		"results have none, backwards": {calls: kept, answers: none, backwards: true},
-		"none at all":                  {calls: none, answers: none},
-		"none at all, backwards":       {calls: none, answers: none, backwards: true},
-		"results have others":          {calls: kept, answers: made},
-		"only results have some":       {calls: none, answers: made, backwards: true},
-		"only results have ours":       {calls: none, answers: ours},
-		"some results have none":       {calls: kept, answers: someOf},
-		"some calls have none":         {calls: someOf, answers: someOf},
-		"all are equal":                {calls: equal, answers: equal},
-		"each turn has the same":       {calls: ours, answers: ours, backwards: true},
-		"results equal ours":           {calls: none, answers: equal},
+// renumberingClients are clients by their handling of the ids of calls and
+// results.
+func renumberingClients() map[string]*renumberingClient {
+	return map[string]*renumberingClient{
+		"results without ids":            {calls: originalID, answers: noID},
+		"results without ids, reversed":  {calls: originalID, answers: noID, backwards: true},
+		"no ids":                         {calls: noID, answers: noID},
+		"no ids, reversed":               {calls: noID, answers: noID, backwards: true},
+		"results with other ids":         {calls: originalID, answers: madeUpID},
+		"ids in results only":            {calls: noID, answers: madeUpID, backwards: true},
+		"sequential ids in results only": {calls: noID, answers: sequentialID},
+		"some results without ids":       {calls: originalID, answers: everySecondID},
+		"some tool calls without ids":    {calls: everySecondID, answers: everySecondID},
+		"equal ids":                      {calls: equalID, answers: equalID},
+		"same ids in each turn":          {calls: sequentialID, answers: sequentialID, backwards: true},
+		"equal ids in results only":      {calls: noID, answers: equalID},
 	}
 }
 
-// TestOddIDs has clients that keep no ids, or make their own, talk to every
-// vendor: each result must stay with its call, and what they have said once
-// must be told in the same bytes each time.
-func TestOddIDs(t *testing.T) {
-	for name, c := range oddClients() {
-		for _, b := range backs {
+// TestRenumberedIDs runs each renumbering client against each vendor: each
+// result must stay with its tool call, and each request must begin with the
+// bytes of the previous one.
+func TestRenumberedIDs(t *testing.T) {
+	for name, c := range renumberingClients() {
+		for _, b := range adapters {
 			t.Run(name+"→"+b.name, func(t *testing.T) {
 				t.Parallel()
-				if strings.HasPrefix(name, "results have others") && b.name == toGemini {
-					t.Skip("the bytes pass: the vendor says what is wrong")
+				if strings.HasPrefix(name, "results with other ids") && b.name == toGemini {
+					t.Skip("the bytes are forwarded; the vendor validates them")
 				}
-				mine := *c // each conversation has its own
-				mine.generateClient = &generateClient{how: whole, keep: keepAsCLI}
+				mine := *c // each conversation has its own client
+				mine.generateClient = &generateClient{how: whole, keepTurns: keepAsCLI}
 				up, v := b.start(t, vendor{forbid: secrets})
-				g := newGateway(frontNamed(mine.front()), up, upstream.HandlerOptions{})
-				k := talk{client: &mine, think: true, via: func(int) (*gateway, back, *fake.Server) { return g, b, v }}
-				k.hold(t, conversation())
-				paired(t, &k, v)
+				g := newGateway(endpointNamed(mine.format()), up, upstream.HandlerOptions{})
+				k := session{client: &mine, think: true, via: func(int) (*gateway, adapter, *fake.Server) { return g, b, v }}
+				k.run(t, conversation())
+				checkPairing(t, &k, v)
 			})
 		}
 	}
 }
 
-// TestEqualIDs has every kind of client talk to vendors whose calls all have the
-// same id, in an answer and in all of them. Clients of Messages get others: they
-// can answer no call without one of its own.
+// TestEqualIDs runs each client against vendors whose tool calls all have the
+// same id, within a response and across responses. Clients of Messages must
+// receive distinct ids, since they cannot answer a tool call otherwise.
 func TestEqualIDs(t *testing.T) {
 	for name, newClient := range clients() {
-		for _, b := range backs {
+		for _, b := range adapters {
 			t.Run(name+"→"+b.name, func(t *testing.T) {
 				t.Parallel()
 				c := newClient()
-				if b.format == c.front() {
-					t.Skip("the bytes pass")
+				if b.format == c.format() {
+					t.Skip("the bytes are forwarded")
 				}
 				up, v := b.start(t, vendor{forbid: secrets})
 				steps := conversation()
@@ -131,86 +132,86 @@ func TestEqualIDs(t *testing.T) {
 						}
 					}
 				}
-				g := newGateway(frontNamed(c.front()), up, upstream.HandlerOptions{})
-				k := talk{client: c, think: true, via: func(int) (*gateway, back, *fake.Server) { return g, b, v }}
-				k.hold(t, steps)
-				paired(t, &k, v)
+				g := newGateway(endpointNamed(c.format()), up, upstream.HandlerOptions{})
+				k := session{client: c, think: true, via: func(int) (*gateway, adapter, *fake.Server) { return g, b, v }}
+				k.run(t, steps)
+				checkPairing(t, &k, v)
 				if m, ok := c.(*messagesClient); ok {
-					distinctIDs(t, m)
+					checkDistinctIDs(t, m)
 				}
 			})
 		}
 	}
 }
 
-// distinctIDs checks that the client has been told no id twice.
-func distinctIDs(t *testing.T, c *messagesClient) {
+// checkDistinctIDs checks that the client received no id twice.
+func checkDistinctIDs(t *testing.T, c *messagesClient) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, turn := range c.history {
 		for _, block := range gjson.Get(turn, "content").Array() {
 			if id := block.Get("id").Str; block.Get("type").Str == "tool_use" {
 				if seen[id] || id == "" {
-					t.Errorf("two calls have the id %q", id)
+					t.Errorf("two tool calls have the id %q", id)
 				}
 				seen[id] = true
 			}
 		}
 	}
 	if len(seen) < 9 {
-		t.Errorf("the client has seen %d calls", len(seen))
+		t.Errorf("the client received %d tool calls", len(seen))
 	}
 }
 
-// paired checks that each result has reached the vendor with its call, in
-// requests that each begin as the one before.
-func paired(t *testing.T, k *talk, v *fake.Server) {
+// checkPairing checks that each result reached the vendor with its tool call,
+// and that each request begins with the previous one.
+func checkPairing(t *testing.T, k *session, v *fake.Server) {
 	t.Helper()
 	for _, l := range k.losses {
 		if strings.Contains(l, "no call") || strings.Contains(l, "no result") {
 			t.Errorf("turn %s", l)
 		}
 	}
-	growing(t, v.Requests())
+	checkPrefixes(t, v.Requests())
 	body := string(v.Last().Body)
-	calls := exchanges(t, body)
+	calls := pairedCalls(t, body)
 	if len(calls) != 9 {
-		t.Errorf("the vendor is told of %d calls, want 9: %s", len(calls), clip(body))
+		t.Errorf("the vendor received %d tool calls, want 9: %s", len(calls), clip(body))
 	}
 	for _, c := range calls {
 		if want := fmt.Sprintf("result %d of %s", c.at, c.name); !strings.Contains(c.result, want) {
-			t.Errorf("a call of %s has the result %s, want %q", c.name, c.result, want)
+			t.Errorf("the call of %s has the result %s, want %q", c.name, c.result, want)
 		}
 	}
 }
 
-// An exchange is a call and its result, as a vendor reads them.
-type exchange struct {
+// A pairedCall is a tool call and its result as a vendor reads them.
+type pairedCall struct {
 	id, name string
-	at       int // among the calls of its turn
+	at       int // index in the calls of its turn
 	result   string
 }
 
-// A pairer reads a conversation as vendors do.
+// A pairer pairs tool calls and results as vendors do.
 type pairer struct {
 	t     *testing.T
-	list  []exchange
-	step  int  // list[step:] are the calls of the latest turn
-	begun bool // it has results
+	list  []pairedCall
+	step  int  // start of the latest turn's calls in list
+	begun bool // the latest turn has results
 }
 
 func (p *pairer) call(id, name string) {
 	if p.begun {
 		p.step, p.begun = len(p.list), false
 	}
-	p.list = append(p.list, exchange{id: id, name: name, at: len(p.list) - p.step})
+	p.list = append(p.list, pairedCall{id: id, name: name, at: len(p.list) - p.step})
 }
 
-// result notes a result of the call with an id; if there is none, of the first
-// with a name, where the vendor goes by that.
+// result records the result of the call with the id. If no call has it, it
+// takes the first call with the name where vendors pair by name.
 func (p *pairer) result(id, name, text string) {
 	p.begun = true
-	var to *exchange
+	var to *pairedCall
 	for i := len(p.list) - 1; i >= p.step; i-- {
 		c := &p.list[i]
 		if c.result == "" && id != "" && c.id == id {
@@ -223,14 +224,14 @@ func (p *pairer) result(id, name, text string) {
 		}
 	}
 	if to == nil {
-		p.t.Errorf("the result %s belongs to no call with the id %q", text, id)
+		p.t.Errorf("result %s: no tool call has the id %q", text, id)
 		return
 	}
 	to.result = text
 }
 
-// exchanges reads a request of any vendor.
-func exchanges(t *testing.T, body string) []exchange {
+// pairedCalls reads the tool calls in a request of any vendor.
+func pairedCalls(t *testing.T, body string) []pairedCall {
 	p := pairer{t: t}
 	for _, m := range gjson.Get(body, "messages").Array() {
 		for _, b := range m.Get("content").Array() {
@@ -259,7 +260,7 @@ func exchanges(t *testing.T, body string) []exchange {
 	seen := map[string]bool{}
 	for _, c := range p.list {
 		if seen[c.id] {
-			t.Errorf("two calls have the id %q", c.id)
+			t.Errorf("two tool calls have the id %q", c.id)
 		}
 		seen[c.id] = true
 	}

@@ -13,10 +13,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestPieces has clients give back an answer in several turns that follow one
-// another, as the pieces of a stream came: every vendor hears one answer, its
-// words as the model said them. What the user says in several turns stays as many
-// texts.
+// TestPieces has clients return a response in several consecutive turns, as the
+// pieces of a stream arrived. Each vendor must receive one turn with the text
+// that the model wrote. Consecutive turns of the user stay separate texts.
 func TestPieces(t *testing.T) {
 	const declared = `,"tools":[{"functionDeclarations":[{"name":"look"}]}]`
 	model := func(parts ...string) string {
@@ -33,15 +32,15 @@ func TestPieces(t *testing.T) {
 	tests := []struct {
 		name, front, members string
 		want                 []string
-		hint                 bool // it is told that turns with calls are joined, or that Messages has no texts of white space
+		hint                 bool // a hint reports joined turns with tool calls, or blank texts dropped for Messages
 	}{
 		{"texts", "generatecontent", contents(user(text("Hi")), model(text("Good mor"), text("ning.")), user(text("Go on"))),
 			[]string{"user: Hi", "assistant: Good morning.", "user: Go on"}, false},
-		{"a space", "generatecontent", contents(user(text("Hi")), model(text("Good"), text(" "), text("mor"), text("ning.")+","+text(" You?"), text(`\n`)), user(text("Go on"))),
+		{"blank texts", "generatecontent", contents(user(text("Hi")), model(text("Good"), text(" "), text("mor"), text("ning.")+","+text(" You?"), text(`\n`)), user(text("Go on"))),
 			[]string{"user: Hi", "assistant: Good morning. You?\n", "user: Go on"}, true},
-		{"turns of the user", "generatecontent", contents(user(text("Hi")), user(text("there")), model(text("A")), user(text("Go on"))),
+		{"user turns", "generatecontent", contents(user(text("Hi")), user(text("there")), model(text("A")), user(text("Go on"))),
 			[]string{"user: Hi", "user: there", "assistant: A", "user: Go on"}, false},
-		{"a call behind", "generatecontent", contents(user(text("Hi")), model(text("Let me"), text(" look."), call), user(result)) + declared,
+		{"tool call after texts", "generatecontent", contents(user(text("Hi")), model(text("Let me"), text(" look."), call), user(result)) + declared,
 			[]string{"user: Hi", "assistant: Let me look. [look]", "result: fog"}, true},
 		{"two steps", "generatecontent", contents(user(text("Hi")), model(text("Let "), text("me."), call), user(result), model(text("F"), text("og.")), user(text("Ah"))) + declared,
 			[]string{"user: Hi", "assistant: Let me. [look]", "result: fog", "assistant: Fog.", "user: Ah"}, true},
@@ -49,27 +48,27 @@ func TestPieces(t *testing.T) {
 			[]string{"user: Hi", "assistant: Good morning.", "user: Go on"}, false},
 	}
 	for _, tt := range tests {
-		for _, b := range backs {
+		for _, b := range adapters {
 			if b.format == tt.front {
-				continue // the bytes pass
+				continue // the bytes are forwarded
 			}
 			t.Run(tt.name+"→"+b.name, func(t *testing.T) {
 				up, vendor := b.start(t, vendor{})
-				g := newGateway(frontNamed(tt.front), up, upstream.HandlerOptions{})
+				g := newGateway(endpointNamed(tt.front), up, upstream.HandlerOptions{})
 				vendor.Say(fake.Text("Fine."))
 				a := g.ask(b.model, tt.members, whole)
 				if a.Status != 200 {
-					t.Fatalf("answered %d: %s", a.Status, clip(a.Body))
+					t.Fatalf("status %d: %s", a.Status, clip(a.Body))
 				}
-				if diff := cmp.Diff(tt.want, heard(b.name, string(vendor.Last().Body))); diff != "" {
-					t.Errorf("the vendor hears (-want +got):\n%s", diff)
+				if diff := cmp.Diff(tt.want, messageLines(b.name, string(vendor.Last().Body))); diff != "" {
+					t.Errorf("messages at the vendor (-want +got):\n%s", diff)
 				}
 				for _, l := range a.Report.Losses {
 					if strings.HasPrefix(l.Path, "parts.") && l.Severity == content.LossHint {
 						continue // the vendor signs its text
 					}
 					if !tt.hint || l.Severity != content.LossHint {
-						t.Errorf("reported, although nothing is lost: %v", l)
+						t.Errorf("unexpected loss: %v", l)
 					}
 				}
 			})
@@ -77,11 +76,11 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// heard says what a conversation is to a vendor: a line for each message. Thoughts
-// are left out.
-func heard(back, body string) (lines []string) {
+// messageLines returns a line for each message of a vendor's request. Thinking
+// is omitted.
+func messageLines(back, body string) (lines []string) {
 	add := func(role, text string) { lines = append(lines, role+": "+text) }
-	for _, m := range gjson.Parse(conversed(body)).Array() {
+	for _, m := range gjson.Parse(conversationMember(body)).Array() {
 		role := strings.Replace(m.Get("role").Str, "model", "assistant", 1)
 		text := textOf(m.Get("content"))
 		switch {
@@ -100,7 +99,7 @@ func heard(back, body string) (lines []string) {
 		case back == toResp && m.Get("type").Str == "function_call_output":
 			role, text = "result", textOf(m.Get("output"))
 		case back == toResp && role == "":
-			continue // a thought
+			continue // thinking
 		case back == toGemini:
 			for _, p := range m.Get("parts").Array() {
 				if r := p.Get("functionResponse"); r.Exists() {
@@ -129,7 +128,7 @@ func heard(back, body string) (lines []string) {
 	return lines
 }
 
-// textOf returns the texts of a string or of a list of parts.
+// textOf returns the text of a string or of a list of parts.
 func textOf(v gjson.Result) string {
 	if v.Type == gjson.String {
 		return v.Str
@@ -141,9 +140,9 @@ func textOf(v gjson.Result) string {
 	return b.String()
 }
 
-// hears checks that the vendor has heard of its answers what it said, each as one
-// message.
-func hears(t *testing.T, b back, vendor *fake.Server, steps []step) {
+// checkMessages checks that the vendor received each of its responses as one
+// message with the original text.
+func checkMessages(t *testing.T, b adapter, vendor *fake.Server, steps []step) {
 	t.Helper()
 	var want, got []string
 	for _, s := range steps[:len(steps)-1] {
@@ -151,13 +150,13 @@ func hears(t *testing.T, b back, vendor *fake.Server, steps []step) {
 			want = append(want, s.text)
 		}
 	}
-	for _, line := range heard(b.name, string(vendor.Last().Body)) {
+	for _, line := range messageLines(b.name, string(vendor.Last().Body)) {
 		text, ok := strings.CutPrefix(line, "assistant: ")
 		if text, _, _ = strings.Cut(text, " ["); ok && text != "" {
 			got = append(got, text)
 		}
 	}
 	if !slices.Equal(want, got) {
-		t.Errorf("the vendor hears of what it said (-want +got):\n%s", cmp.Diff(want, got))
+		t.Errorf("the vendor's own messages (-want +got):\n%s", cmp.Diff(want, got))
 	}
 }

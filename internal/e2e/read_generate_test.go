@@ -48,9 +48,10 @@ type generateChunk struct {
 	Tokens *int                       `json:"totalTokens"`
 }
 
-// readGenerate reads an answer as the simplest client does: of an event stream
-// only "data: {…}" and blank pairs. An error comes last, in both of its forms.
-func readGenerate(a *answer, m mode) {
+// readGenerate reads a response as the simplest clients do: an event stream
+// consists of "data: {…}" lines separated by blank lines. An error comes last,
+// in either form.
+func readGenerate(a *response, m mode) {
 	kind := a.Header.Get("Content-Type")
 	switch {
 	case m == sse && strings.HasPrefix(kind, "text/event-stream"):
@@ -69,7 +70,7 @@ func readGenerate(a *answer, m mode) {
 	}
 }
 
-func readGenerateStream(a *answer) {
+func readGenerateStream(a *response) {
 	end := "\n\n"
 	if strings.Contains(a.Body, "\r\n\r\n") {
 		end = "\r\n\r\n"
@@ -86,7 +87,7 @@ func readGenerateStream(a *answer) {
 		}
 		if strings.HasPrefix(event, `{"error":`) {
 			if rest != "data: "+event+end {
-				a.broken("behind an error there is %.60q", rest)
+				a.broken("data after an error: %.60q", rest)
 			}
 			a.chunk([]byte(event), false)
 			a.Whole = false
@@ -94,18 +95,18 @@ func readGenerateStream(a *answer) {
 		}
 		data, ok := strings.CutPrefix(event, "data: ")
 		if !ok || strings.ContainsAny(data, "\r\n") {
-			a.broken("an event that clients cannot read: %.60q", event)
+			a.broken("unreadable event: %.60q", event)
 			continue
 		}
 		a.chunk([]byte(data), false)
 	}
 	a.Whole = a.Stop != "" && rest == "" && !a.Aborted
 	if rest != "" {
-		a.broken("a stray end %.60q", rest)
+		a.broken("incomplete last event %.60q", rest)
 	}
 }
 
-func readGenerateArray(a *answer) {
+func readGenerateArray(a *response) {
 	if a.Status != http.StatusOK && !strings.HasPrefix(a.Body, "[") {
 		a.chunk([]byte(a.Body), false)
 		return
@@ -123,11 +124,11 @@ func readGenerateArray(a *answer) {
 	a.Whole = a.Stop != "" && a.Err == nil && !a.Aborted
 }
 
-// chunk reads one response.
-func (a *answer) chunk(raw []byte, whole bool) {
+// chunk reads one GenerateContentResponse.
+func (a *response) chunk(raw []byte, whole bool) {
 	var c generateChunk
 	if err := json.Unmarshal(raw, &c); err != nil {
-		a.broken("no JSON: %v in %.80q", err, raw)
+		a.broken("invalid JSON: %v in %.80q", err, raw)
 		return
 	}
 	if c.Error != nil {
@@ -161,17 +162,17 @@ func (a *answer) chunk(raw []byte, whole bool) {
 	}
 }
 
-func (a *answer) content(raw json.RawMessage, whole bool) {
+func (a *response) content(raw json.RawMessage, whole bool) {
 	var c struct {
 		Role  string         `json:"role"`
 		Parts []generatePart `json:"parts"`
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
-		a.broken("a content is no JSON: %v", err)
+		a.broken("invalid JSON in a content: %v", err)
 		return
 	}
 	if c.Role != "model" {
-		a.broken("a content of role %q", c.Role)
+		a.broken("content with role %q", c.Role)
 	}
 	a.Turn = append(a.Turn, raw)
 	for _, p := range c.Parts {
@@ -179,12 +180,12 @@ func (a *answer) content(raw json.RawMessage, whole bool) {
 	}
 }
 
-// part notes a part. Pieces of one text are joined as clients join them.
-func (a *answer) part(p *generatePart, _ bool) {
+// part adds a part. It joins the pieces of a text as clients do.
+func (a *response) part(p *generatePart, _ bool) {
 	if _, err := base64.StdEncoding.DecodeString(p.Signature); err != nil {
-		a.broken("a signature that Go clients refuse: %q", p.Signature)
+		a.broken("signature that Go clients reject: %q", p.Signature)
 	}
-	s := said{Sig: p.Signature}
+	s := element{Sig: p.Signature}
 	switch {
 	case p.Call != nil:
 		s.Kind, s.ID, s.Name, s.Args = "call", p.Call.ID, p.Call.Name, "{}"
@@ -192,7 +193,7 @@ func (a *answer) part(p *generatePart, _ bool) {
 			s.Args = canonical(p.Call.Args)
 		}
 		if s.Args[0] != '{' {
-			a.broken("the arguments of a call are no object: %s", s.Args)
+			a.broken("arguments of a tool call: want an object: %s", s.Args)
 		}
 	case p.Inline != nil:
 		s.Kind, s.Text = "image", p.Inline.MIME+" "+p.Inline.Data
@@ -203,14 +204,14 @@ func (a *answer) part(p *generatePart, _ bool) {
 		if p.Thought {
 			s.Kind = "thinking"
 		}
-		if n := len(a.Said); n > 0 && a.Said[n-1].Kind == s.Kind && a.Said[n-1].Sig == "" {
-			a.Said[n-1].Text += s.Text
-			a.Said[n-1].Sig = s.Sig
+		if n := len(a.Elements); n > 0 && a.Elements[n-1].Kind == s.Kind && a.Elements[n-1].Sig == "" {
+			a.Elements[n-1].Text += s.Text
+			a.Elements[n-1].Sig = s.Sig
 			return
 		}
 		if s.Text == "" && s.Sig == "" {
 			return
 		}
 	}
-	a.Said = append(a.Said, s)
+	a.Elements = append(a.Elements, s)
 }

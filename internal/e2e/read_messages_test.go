@@ -38,10 +38,9 @@ type messagesMessage struct {
 	InputTokens  *int                       `json:"input_tokens"`
 }
 
-// readMessages reads an answer the way Messages clients do: event lines and
-// block stops are needed, indexes count from 0, and every block is closed
-// before the delta of the message.
-func readMessages(a *answer, m mode) {
+// readMessages reads a response as Messages clients do: it requires event lines
+// and block stops, indexes from 0, and all blocks closed before message_delta.
+func readMessages(a *response, m mode) {
 	if m == sse && strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream") {
 		readMessagesStream(a)
 		return
@@ -55,7 +54,7 @@ func readMessages(a *answer, m mode) {
 	case msg.Error != nil:
 		a.Err = &failure{Type: msg.Error.Type, Message: msg.Error.Message, Retry: a.Header.Get("Retry-After")}
 		if a.Status == http.StatusOK {
-			a.broken("an error with status 200")
+			a.broken("error with status 200")
 		}
 	case msg.InputTokens != nil && m == count:
 		a.Tokens, a.Whole = *msg.InputTokens, true
@@ -72,16 +71,16 @@ func readMessages(a *answer, m mode) {
 	}
 }
 
-func (a *answer) message(msg *messagesMessage) {
+func (a *response) message(msg *messagesMessage) {
 	if msg.Type != "message" || msg.Role != "assistant" || msg.Content == nil || msg.Usage == nil {
-		a.broken("members of the message are missing: %+v", *msg)
+		a.broken("missing members of the message: %+v", *msg)
 	}
 	a.ID, a.Model = msg.ID, msg.Model
 	a.stops(msg.StopReason, msg.StopSequence, msg.StopDetails)
 	a.usage(msg.Usage)
 }
 
-func (a *answer) stops(reason, sequence *string, details json.RawMessage) {
+func (a *response) stops(reason, sequence *string, details json.RawMessage) {
 	a.Stop, a.Detail = "", ""
 	if reason != nil {
 		a.Stop = *reason
@@ -93,7 +92,7 @@ func (a *answer) stops(reason, sequence *string, details json.RawMessage) {
 	}
 }
 
-func (a *answer) usage(u map[string]json.RawMessage) {
+func (a *response) usage(u map[string]json.RawMessage) {
 	if a.Usage == nil {
 		a.Usage = map[string]int{}
 	}
@@ -110,27 +109,27 @@ func (a *answer) usage(u map[string]json.RawMessage) {
 	}
 }
 
-// block notes a whole content block.
-func (a *answer) block(raw json.RawMessage) {
+// block adds a whole content block.
+func (a *response) block(raw json.RawMessage) {
 	var b messagesBlock
 	if err := json.Unmarshal(raw, &b); err != nil {
-		a.broken("a block is no JSON: %v", err)
+		a.broken("invalid JSON in a block: %v", err)
 		return
 	}
 	switch b.Type {
 	case "text":
-		a.Said = append(a.Said, said{Kind: "text", Text: b.Text})
+		a.Elements = append(a.Elements, element{Kind: "text", Text: b.Text})
 	case "thinking":
-		a.Said = append(a.Said, said{Kind: "thinking", Text: b.Thinking, Sig: b.Signature})
+		a.Elements = append(a.Elements, element{Kind: "thinking", Text: b.Thinking, Sig: b.Signature})
 	case "redacted_thinking":
-		a.Said = append(a.Said, said{Kind: "redacted", Sig: b.Data})
+		a.Elements = append(a.Elements, element{Kind: "redacted", Sig: b.Data})
 	case "tool_use":
 		if canonical(b.Input)[0] != '{' {
-			a.broken("the input of a call is no object: %s", b.Input)
+			a.broken("input of a tool call: want an object: %s", b.Input)
 		}
-		a.Said = append(a.Said, said{Kind: "call", ID: b.ID, Name: b.Name, Args: canonical(b.Input)})
+		a.Elements = append(a.Elements, element{Kind: "call", ID: b.ID, Name: b.Name, Args: canonical(b.Input)})
 	default:
-		a.Said = append(a.Said, said{Kind: b.Type, Text: string(raw)})
+		a.Elements = append(a.Elements, element{Kind: b.Type, Text: string(raw)})
 	}
 }
 
@@ -154,7 +153,7 @@ type messagesEvent struct {
 	Error *messagesError             `json:"error"`
 }
 
-// An openBlock is one that is still being written.
+// An openBlock is a block that is not closed yet.
 type openBlock struct {
 	messagesBlock
 	raw       json.RawMessage
@@ -164,16 +163,16 @@ type openBlock struct {
 	signed    int
 }
 
-// messagesStream is a stream that is being read.
+// A messagesStream is the state of a stream while it is read.
 type messagesStream struct {
-	a      *answer
+	a      *response
 	blocks []*openBlock
 	begun  bool
 	stop   bool
 	over   bool
 }
 
-func readMessagesStream(a *answer) {
+func readMessagesStream(a *response) {
 	s := &messagesStream{a: a}
 	for _, e := range strings.Split(strings.ReplaceAll(a.Body, "\r\n", "\n"), "\n\n") {
 		if strings.TrimSpace(e) == "" {
@@ -186,14 +185,14 @@ func readMessagesStream(a *answer) {
 			} else if v, ok := strings.CutPrefix(line, "data: "); ok {
 				data = v
 			} else {
-				a.broken("an odd line %q", line)
+				a.broken("unexpected line %q", line)
 			}
 		}
 		s.event(name, data)
 	}
 	for i, b := range s.blocks {
 		if b.open && a.Err == nil && s.over {
-			a.broken("block %d is never closed", i)
+			a.broken("block %d is not closed", i)
 		}
 		s.keep(b)
 	}
@@ -205,14 +204,14 @@ func readMessagesStream(a *answer) {
 func (s *messagesStream) event(name, data string) {
 	var e messagesEvent
 	if err := json.Unmarshal([]byte(data), &e); err != nil {
-		s.a.broken("event %s is no JSON: %v", name, err)
+		s.a.broken("invalid JSON in event %s: %v", name, err)
 		return
 	}
 	if name != e.Type {
-		s.a.broken("event %q says that it is %q", name, e.Type)
+		s.a.broken("event %q has type %q", name, e.Type)
 	}
 	if s.over {
-		s.a.broken("%s behind the end", name)
+		s.a.broken("%s after the end", name)
 	}
 	switch e.Type {
 	case "ping":
@@ -223,14 +222,14 @@ func (s *messagesStream) event(name, data string) {
 		return
 	case "message_start":
 		if s.begun || len(e.Message.Content) > 0 {
-			s.a.broken("a second start, or one with content")
+			s.a.broken("second message_start, or one with content")
 		}
 		s.begun = true
 		s.a.message(e.Message)
 		return
 	}
 	if !s.begun {
-		s.a.broken("%s before the start", name)
+		s.a.broken("%s before message_start", name)
 	}
 	s.body(&e)
 }
@@ -241,10 +240,10 @@ func (s *messagesStream) body(e *messagesEvent) {
 		b := &openBlock{open: true, raw: e.Block}
 		_ = json.Unmarshal(e.Block, &b.messagesBlock)
 		if e.Index == nil || *e.Index != len(s.blocks) {
-			s.a.broken("a block starts with another index than %d", len(s.blocks))
+			s.a.broken("content_block_start: want index %d", len(s.blocks))
 		}
 		if s.stop {
-			s.a.broken("a block behind the reason to stop")
+			s.a.broken("block after the stop reason")
 		}
 		s.blocks = append(s.blocks, b)
 	case "content_block_delta":
@@ -272,7 +271,7 @@ func (s *messagesStream) body(e *messagesEvent) {
 
 func (s *messagesStream) block(e *messagesEvent) *openBlock {
 	if e.Index == nil || *e.Index < 0 || *e.Index >= len(s.blocks) || !s.blocks[*e.Index].open {
-		s.a.broken("%s of a block that is not open", e.Type)
+		s.a.broken("%s for a block that is not open", e.Type)
 		return nil
 	}
 	return s.blocks[*e.Index]
@@ -282,14 +281,14 @@ func (s *messagesStream) delta(b *openBlock, e *messagesEvent) {
 	want := map[string]string{"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "thinking",
 		"input_json_delta": "tool_use", "citations_delta": "text"}[e.Delta.Type]
 	if b.Type != want && !(want == "tool_use" && b.Type == "server_tool_use") {
-		s.a.broken("a %s in a block of %s", e.Delta.Type, b.Type)
+		s.a.broken("%s in a block of type %s", e.Delta.Type, b.Type)
 	}
 	b.Text += e.Delta.Text
 	b.Thinking += e.Delta.Thinking
 	b.partial += e.Delta.Partial
 	if e.Delta.Type == "signature_delta" {
 		if b.signed++; b.signed > 1 {
-			s.a.broken("a block is signed twice")
+			s.a.broken("second signature of a block")
 		}
 		b.Signature += e.Delta.Signature // as the Go SDK does
 	}
@@ -298,7 +297,7 @@ func (s *messagesStream) delta(b *openBlock, e *messagesEvent) {
 	}
 }
 
-// keep puts a block together as an SDK's accumulator does.
+// keep assembles a block like an SDK's accumulator.
 func (s *messagesStream) keep(b *openBlock) {
 	switch {
 	case b.Type == "text":
@@ -315,7 +314,7 @@ func (s *messagesStream) keep(b *openBlock) {
 		}
 		if !json.Valid([]byte(b.partial)) {
 			if !b.open {
-				s.a.broken("the input of a call is no JSON: %s", b.partial)
+				s.a.broken("invalid JSON as input of a tool call: %s", b.partial)
 			}
 			b.partial = "{}"
 		}

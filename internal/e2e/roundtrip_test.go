@@ -15,7 +15,8 @@ import (
 	"github.com/polywire/polywire/messages"
 )
 
-// A maker makes Messages documents of what both formats can say.
+// A maker makes random Messages documents with content that both formats can
+// represent.
 type maker struct {
 	*rand.Rand
 	calls int
@@ -52,7 +53,7 @@ func (m *maker) user() []string {
 	return list
 }
 
-// step is an assistant's turn, and the results of its calls.
+// step returns an assistant turn and the results of its tool calls.
 func (m *maker) step() (blocks, results []string) {
 	if m.chance(2) {
 		blocks = append(blocks, `{"type":"text","text":`+m.words()+`}`)
@@ -107,7 +108,7 @@ func (m *maker) document() string {
 		`"system":[{"type":"text","text":` + m.words() + `},{"type":"text","text":` + m.words() + `}]`,
 		`"stop_sequences":["END",` + m.words() + `]`,
 	}
-	if m.chance(3) { // the format itself has no sampling beside thinking
+	if m.chance(3) { // Messages does not allow sampling settings with thinking
 		members = append(members, `"thinking":{"type":"enabled","budget_tokens":`+strconv.Itoa(1024+m.IntN(9000))+`,"display":"summarized"}`, `"tool_choice":{"type":"auto"}`)
 	} else {
 		some = append(some, `"temperature":`+m.share(), `"top_p":`+m.share(), `"top_k":`+strconv.Itoa(1+m.IntN(99)),
@@ -121,18 +122,18 @@ func (m *maker) document() string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// TestThereAndBack tells generated requests in the other format and back again,
-// documents in between: all that both formats can say is still there.
-func TestThereAndBack(t *testing.T) {
+// TestRoundTrip converts random requests to the other format and back, through
+// documents. All content that both formats can represent must remain.
+func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(400) {
 		m := &maker{Rand: rand.New(rand.NewPCG(seed, 8))}
 		doc := m.document()
 		first, err := messages.ParseRequest([]byte(doc))
 		if err != nil {
-			t.Fatalf("seed %d: the maker is at fault: %v\n%s", seed, err, doc)
+			t.Fatalf("seed %d: the maker made an invalid document: %v\n%s", seed, err, doc)
 		}
 		if err := first.Validate(nil); err != nil {
-			t.Fatalf("seed %d: the maker is at fault: %v\n%s", seed, err, doc)
+			t.Fatalf("seed %d: the maker made an invalid document: %v\n%s", seed, err, doc)
 		}
 		there, lost := generatecontent.RequestFromUpstream(first.Upstream())
 		said, err := there.AppendJSON(nil)
@@ -141,10 +142,10 @@ func TestThereAndBack(t *testing.T) {
 		}
 		second, err := generatecontent.ParseRequest(said)
 		if err != nil {
-			t.Fatalf("seed %d: what is said there does not parse: %v\n%s", seed, err, said)
+			t.Fatalf("seed %d: the converted document does not parse: %v\n%s", seed, err, said)
 		}
 		if err := second.Validate(nil); err != nil {
-			t.Fatalf("seed %d: what is said there is not valid: %v\n%s", seed, err, said)
+			t.Fatalf("seed %d: the converted document is not valid: %v\n%s", seed, err, said)
 		}
 		back, more := messages.RequestFromUpstream(second.Upstream())
 		back.Model = first.Model
@@ -166,7 +167,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// indented is canonical with a line for each value.
+// indented is like canonical, with a line for each value.
 func indented(doc []byte) string {
 	var b bytes.Buffer
 	_ = json.Indent(&b, []byte(canonical(doc)), "", " ")

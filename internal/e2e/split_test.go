@@ -10,22 +10,23 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// TestSplitResults has clients that send each result of parallel calls in a turn
-// of its own, in the role of another vendor. Other formats get them together,
-// right behind the calls; in the same format they pass as they came.
+// TestSplitResults has clients that send each result of parallel tool calls in
+// a separate turn, with the role of another vendor. Other formats must receive
+// them together, right after the tool calls; in the same format they are
+// forwarded unchanged.
 func TestSplitResults(t *testing.T) {
-	f := frontNamed("generatecontent")
+	f := endpointNamed("generatecontent")
 	const members = `"tools":[{"functionDeclarations":[{"name":"f"},{"name":"g"}]}],"contents":[{"role":"user","parts":[{"text":"T1"}]},` +
 		`{"role":"model","parts":[{"functionCall":{"name":"f","id":"1"}},{"functionCall":{"name":"g","id":"2"}}]},` +
 		`{"role":"tool","parts":[{"functionResponse":{"name":"f","id":"1","response":{"output":"RE1"}}}]},` +
 		`{"role":"tool","parts":[{"functionResponse":{"name":"g","id":"2","response":{"output":"RE2"}}}]}]`
-	for _, b := range backs {
+	for _, b := range adapters {
 		t.Run(b.name, func(t *testing.T) {
 			up, vendor := b.start(t, vendor{trust: true})
 			g := newGateway(f, up, upstream.HandlerOptions{})
 			a := g.ask(b.model, members, whole)
 			body := string(vendor.Last().Body)
-			if b.format == f.name { // the vendor's own rules are the vendor's to apply
+			if b.format == f.name { // the vendor applies its own rules
 				if !strings.Contains(body, members[strings.Index(members, `{"role":"tool"`):]) {
 					t.Errorf("sent %s", clip(body))
 				}
@@ -33,7 +34,7 @@ func TestSplitResults(t *testing.T) {
 			}
 			i, j := strings.Index(body, "RE1"), strings.Index(body, "RE2")
 			if a.Status != http.StatusOK || i < 0 || j < i {
-				t.Errorf("answered %d %s\nsent %s", a.Status, clip(a.Body), clip(body))
+				t.Errorf("status %d %s\nsent %s", a.Status, clip(a.Body), clip(body))
 			}
 			if slices.ContainsFunc(a.losses(), func(l string) bool { return !strings.HasPrefix(l, "hint ") }) {
 				t.Errorf("losses %q", a.losses())
@@ -42,12 +43,12 @@ func TestSplitResults(t *testing.T) {
 	}
 }
 
-// TestTextInBase64 has clients send plain text as base64, which Messages accepts
-// from no client as it is: its own vendor gets it as a text source.
+// TestTextInBase64 has clients send plain text as base64, which Messages does
+// not accept in that form: its own vendor must receive a text source.
 func TestTextInBase64(t *testing.T) {
-	f := frontNamed("messages")
+	f := endpointNamed("messages")
 	const members = `"messages":[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"text/plain","data":"VEUxIMOk"}},{"type":"text","text":"T1"}]}]`
-	for _, b := range backs {
+	for _, b := range adapters {
 		t.Run(b.name, func(t *testing.T) {
 			up, vendor := b.start(t, vendor{trust: true})
 			a := newGateway(f, up, upstream.HandlerOptions{}).ask(b.model, members, whole)
@@ -57,7 +58,7 @@ func TestTextInBase64(t *testing.T) {
 				want = "VEUxIMOk"
 			}
 			if a.Status != http.StatusOK || !strings.Contains(body, want) {
-				t.Errorf("answered %d %s\nsent %s", a.Status, clip(a.Body), clip(body))
+				t.Errorf("status %d %s\nsent %s", a.Status, clip(a.Body), clip(body))
 			}
 			if b.name == toClaude && !slices.Equal(a.losses(), []string{"hint turns.0.parts.0.source"}) {
 				t.Errorf("losses %q", a.losses())
@@ -66,18 +67,19 @@ func TestTextInBase64(t *testing.T) {
 	}
 }
 
-// TestClientTools has an agent declare tools by the vendor's types that it runs
-// itself: other models get them as functions, and call them by the same names.
+// TestClientTools has an agent declare the vendor's tool types that run on the
+// client. Other models receive them as functions and call them by the same
+// names.
 func TestClientTools(t *testing.T) {
-	f := frontNamed("messages")
+	f := endpointNamed("messages")
 	const members = `"tools":[{"type":"bash_20250124","name":"bash"},{"type":"text_editor_20250728","name":"str_replace_based_edit_tool"},{"type":"memory_20250818","name":"memory"}],` +
 		`"tool_choice":{"type":"tool","name":"bash"},"messages":[{"role":"user","content":"list the files"},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"memory","input":{"command":"view","path":"/memories"}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"tool_reference","tool_name":"TR1"}]}]}]`
-	for _, b := range backs {
+	for _, b := range adapters {
 		t.Run(b.name, func(t *testing.T) {
 			if b.format == f.name {
-				t.Skip("passes with the document")
+				t.Skip("is forwarded with the document")
 			}
 			up, vendor := b.start(t, vendor{trust: true})
 			vendor.Always(fake.Call("bash", `{"command":"ls"}`))
@@ -85,11 +87,11 @@ func TestClientTools(t *testing.T) {
 			body := string(vendor.Last().Body)
 			for _, want := range []string{`"bash"`, `"str_replace_based_edit_tool"`, `"memory"`, "insert_text", "restart", "TR1"} {
 				if !strings.Contains(body, want) {
-					t.Errorf("no %s in what was sent: %s", want, clip(body))
+					t.Errorf("the request has no %s: %s", want, clip(body))
 				}
 			}
 			if a.Status != http.StatusOK || !strings.Contains(a.Body, `"name":"bash"`) || !strings.Contains(a.Body, `"input":{"command":"ls"}`) || !strings.Contains(a.Body, `"stop_reason":"tool_use"`) {
-				t.Errorf("answered %d %s", a.Status, clip(a.Body))
+				t.Errorf("status %d %s", a.Status, clip(a.Body))
 			}
 			for _, want := range []string{"degraded tools.0", "degraded tools.1", "degraded tools.2", "degraded turns.2.parts.0.parts.0"} {
 				if !slices.Contains(a.losses(), want) {

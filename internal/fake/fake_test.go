@@ -35,7 +35,7 @@ func TestChunks(t *testing.T) {
 func TestParse(t *testing.T) {
 	for _, bad := range []string{``, `{`, `{"a":1,"a":2}`, `{} {}`, `[1,]`, `{"x":{"a":1,"a":2}}`} {
 		if _, err := Parse([]byte(bad)); err == nil {
-			t.Errorf("Parse(%s) has no error", bad)
+			t.Errorf("Parse(%s): want an error", bad)
 		}
 	}
 	n, err := Parse([]byte(`{"b":[1,"x",null,true],"a":{"c":2.5}}`))
@@ -103,7 +103,8 @@ func TestMarked(t *testing.T) {
 	}
 }
 
-// TestConcurrent asks from many goroutines at once: each answer is given once.
+// TestConcurrent sends requests from many goroutines. Each response of the
+// script must be used once.
 func TestConcurrent(t *testing.T) {
 	s := NewServer()
 	for i := range 50 {
@@ -127,12 +128,12 @@ func TestConcurrent(t *testing.T) {
 	wait.Wait()
 	s.Settle()
 	if len(seen) != 50 || len(s.Requests()) != 50 || s.Left() != 0 || s.Last().End != Whole {
-		t.Errorf("%d answers, %d requests, %d left", len(seen), len(s.Requests()), s.Left())
+		t.Errorf("%d responses, %d requests, %d left", len(seen), len(s.Requests()), s.Left())
 	}
 	s.Answer(func(r Request) []Piece { return []Piece{Text(r.Body)} })
 	req, done := s.Begin(httptest.NewRequest(http.MethodPost, "/", strings.NewReader("echo")))
 	defer done()
 	if got := s.Next(req); got[0] != Text("echo") {
-		t.Errorf("answer %v", got)
+		t.Errorf("got response %v", got)
 	}
 }

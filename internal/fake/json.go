@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Quote returns s as a JSON string, with nothing escaped that need not be.
+// Quote returns s as a JSON string with only the required escapes.
 func Quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -15,7 +15,7 @@ func Quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// QuoteOr returns s as a JSON string, and none instead if s is empty.
+// QuoteOr returns s as a JSON string, or none if s is empty.
 func QuoteOr(s, none string) string {
 	if s == "" {
 		return none
@@ -23,8 +23,8 @@ func QuoteOr(s, none string) string {
 	return Quote(s)
 }
 
-// Join writes an object of members that are in JSON already: name, value, name, value.
-// A member without a value is left out.
+// Join returns an object of members whose values are JSON: name, value, name,
+// value. Members with an empty value are omitted.
 func Join(members ...string) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -43,7 +43,7 @@ func Join(members ...string) string {
 	return b.String()
 }
 
-// With adds more to members, for [Join].
+// With adds members to a list for [Join].
 func With(members []string, more []Member) []string {
 	for _, m := range more {
 		members = append(members, m.Name, m.JSON)
@@ -51,8 +51,8 @@ func With(members []string, more []Member) []string {
 	return members
 }
 
-// SSE writes one event the way it is framed with line feeds; an empty name leaves the
-// event line out.
+// SSE returns one event with line feeds. If name is empty, there is no event
+// line.
 func SSE(name, data string) string {
 	if name == "" {
 		return "data: " + data + "\n\n"

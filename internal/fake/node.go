@@ -22,8 +22,8 @@ const (
 	Object Kind = "object"
 )
 
-// A Node is a JSON value with the order of its members kept. The methods of a nil Node
-// act as those of an absent value: every look-up finds nothing.
+// A Node is a JSON value that keeps the order of its members. A nil Node is an
+// absent value: its methods find nothing.
 type Node struct {
 	Kind  Kind
 	Str   string // a string's text, a number as written, "true" or "false"
@@ -31,8 +31,7 @@ type Node struct {
 	Keys  []string // names of the members; Items holds their values
 }
 
-// Parse reads a whole JSON document. An object with a repeated key is an error: no two
-// readers need agree about it.
+// Parse parses a JSON document. A duplicate key is an error.
 func Parse(body []byte) (*Node, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -41,7 +40,7 @@ func Parse(body []byte) (*Node, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("more after the document")
+		return nil, fmt.Errorf("data after the document")
 	}
 	return n, nil
 }
@@ -78,7 +77,7 @@ func parseNested(d *json.Decoder, open json.Delim) (*Node, error) {
 			}
 			key, _ := tok.(string)
 			if n.Has(key) {
-				return nil, fmt.Errorf("key %q is there twice", key)
+				return nil, fmt.Errorf("duplicate key %q", key)
 			}
 			n.Keys = append(n.Keys, key)
 		}
@@ -92,7 +91,8 @@ func parseNested(d *json.Decoder, open json.Delim) (*Node, error) {
 	return n, err
 }
 
-// Get returns the first of the named members that is there and not null, or nil.
+// Get returns the first of the named members that exists and is not null, or
+// nil.
 func (n *Node) Get(names ...string) *Node {
 	if n == nil || n.Kind != Object {
 		return nil
@@ -107,7 +107,7 @@ func (n *Node) Get(names ...string) *Node {
 	return nil
 }
 
-// Has says whether an object has the member, null or not.
+// Has reports whether an object has the member, null included.
 func (n *Node) Has(name string) bool {
 	if n == nil || n.Kind != Object {
 		return false
@@ -120,7 +120,7 @@ func (n *Node) Has(name string) bool {
 	return false
 }
 
-// Text returns the text of a string member, "" where there is none.
+// Text returns the value of a string member, or "".
 func (n *Node) Text(names ...string) string {
 	if v := n.Get(names...); v != nil && v.Kind == String {
 		return v.Str
@@ -128,13 +128,13 @@ func (n *Node) Text(names ...string) string {
 	return ""
 }
 
-// True says whether a member is the value true.
+// True reports whether a member is true.
 func (n *Node) True(names ...string) bool {
 	v := n.Get(names...)
 	return v != nil && v.Kind == Bool && v.Str == "true"
 }
 
-// Num returns a number member; ok is false where there is none.
+// Num returns the value of a number member; ok is false if there is none.
 func (n *Node) Num(names ...string) (f float64, ok bool) {
 	v := n.Get(names...)
 	if v == nil || (v.Kind != Number && v.Kind != String) {
@@ -144,8 +144,8 @@ func (n *Node) Num(names ...string) (f float64, ok bool) {
 	return f, err == nil
 }
 
-// List returns the items of an array, the value itself where it is something else but
-// null, and nothing where it is absent.
+// List returns the items of an array, a list of the value itself if it is
+// neither an array nor null, or nil.
 func (n *Node) List(names ...string) []*Node {
 	v := n.Get(names...)
 	switch {
@@ -158,5 +158,5 @@ func (n *Node) List(names ...string) []*Node {
 	}
 }
 
-// Blank says whether a string holds nothing but white space.
+// Blank reports whether a string contains only white space.
 func Blank(s string) bool { return strings.TrimSpace(s) == "" }

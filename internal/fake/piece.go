@@ -1,79 +1,84 @@
 package fake
 
-// A Piece is one thing that an answer holds or that happens while it is sent: content
-// ([Text], [Thinking], [ToolCall], …), what the answer says of itself ([Stop], [Usage],
-// [Member]), or a [Fault]. Pieces are sent in their order.
+// A Piece is one part of a response or an event while it is sent: content
+// ([Text], [Thinking], [ToolCall], …), metadata ([Stop], [Usage], [Member]), or
+// a [Disruption]. Pieces are sent in order.
 type Piece interface{ piece() }
 
-// Text is plain text. Streams send it in several parts, see [Split].
+// Text is plain text. Streams send it in several events, see [Split].
 type Text string
 
-// Thinking is reasoning whose text is shown and which the fake signs. Empty, it is
-// thinking that has only a signature.
+// Thinking is visible reasoning that the fake signs. If it is empty, the
+// response has only a signature.
 type Thinking string
 
-// Redacted is reasoning that is only opaque data, which the fake makes from this text.
+// Redacted is reasoning of opaque data only, which the fake derives from this
+// text.
 type Redacted string
 
-// A ToolCall is a call of a client tool. Args is a JSON object. A fake makes up an ID
-// where it is empty.
+// A ToolCall is a call of a client tool. Args is a JSON object. A fake
+// generates an ID if it is empty.
 type ToolCall struct{ ID, Name, Args string }
 
-// Call returns a call with an ID of the fake's choice.
+// Call returns a tool call without an ID.
 func Call(name, args string) ToolCall { return ToolCall{Name: name, Args: args} }
 
-// Cited is text with citations, each in the vendor's own JSON.
+// Cited is text with citations in the vendor's JSON.
 type Cited struct {
 	Text      string
 	Citations []string
 }
 
-// Image is an image that the model made, in base64.
+// Image is an image of the model, in base64.
 type Image struct{ MIME, Data string }
 
-// Raw is one block, part or output item in the vendor's own JSON, sent whole.
+// Raw is one block, part or output item in the vendor's JSON, sent in one
+// event.
 type Raw string
 
-// Together holds pieces whose stream events are interleaved where the vendor does that,
-// and stand one after the other elsewhere.
+// Together contains pieces whose stream events the vendor interleaves. Other
+// vendors send them in sequence.
 type Together []Piece
 
-// An Event is a stream event sent as it stands. Name may be empty. Whole replies leave
-// it out.
+// An Event is a stream event that is sent unchanged. Name may be empty. Whole
+// responses omit it.
 type Event struct{ Name, Data string }
 
-// Wire is bytes put between two stream events as they stand: a comment, blank lines, an
-// event of bad JSON.
+// Wire is bytes between two stream events, sent unchanged: a comment, blank
+// lines, an event with invalid JSON.
 type Wire string
 
 // Ping is the vendor's keep-alive: an event, a comment, or blank lines.
 type Ping struct{}
 
-// A Member is one more member of the answer, JSON as it stands. On names the object that
-// gets it, "" for the outermost; each fake documents its names.
+// A Member is an extra member of the response, in JSON. On names the object to
+// which it is added, "" for the outermost; each fake documents its names.
 type Member struct{ On, Name, JSON string }
 
-// Stop says why the answer ends, in the vendor's words. Without it a fake says what the
-// vendor would after such content. Details is JSON or a sentence, as the vendor has it.
+// Stop is the stop reason in the vendor's terms. Without it, the fake uses the
+// vendor's reason for the content. Details is JSON or a sentence, depending on
+// the vendor.
 type Stop struct{ Reason, Sequence, Details string }
 
-// Usage holds the counts of an answer as disjoint numbers: the whole prompt is
-// Input + CacheRead + CacheWrite + ToolPrompt, the whole output is Output + Thinking.
-// Each fake adds them up the way its vendor does. Without it: 10 in, 5 out.
+// Usage is the token counts of a response as disjoint numbers: the prompt is
+// Input + CacheRead + CacheWrite + ToolPrompt, the output is Output + Thinking.
+// Each fake adds them up like its vendor. The default is 10 input and 5 output
+// tokens.
 type Usage struct{ Input, Output, CacheRead, CacheWrite, Thinking, ToolPrompt int }
 
-// NoUsage leaves the counts out of the answer, as some servers do.
+// NoUsage omits the token counts, as some servers do.
 type NoUsage struct{}
 
-// Blocked says that the prompt was refused, and why, where the vendor answers that with
-// status 200. Elsewhere it is nothing.
+// Blocked is the reason why the prompt was blocked, for vendors that report it
+// with status 200. Others ignore it.
 type Blocked string
 
-// Split sets how many bytes of text or arguments one stream event holds, from here on;
-// text is cut between runes. Zero or less is everything in one event. The default is 12.
+// Split sets the number of bytes of text or arguments in each later stream
+// event; text is cut between runes. Zero or less means one event. The default
+// is 12.
 type Split int
 
-// Model is the model name that the answer states; without it, the one asked for.
+// Model is the model name in the response; the default is the requested one.
 type Model string
 
 func (Text) piece()     {}
@@ -95,8 +100,8 @@ func (Blocked) piece()  {}
 func (Split) piece()    {}
 func (Model) piece()    {}
 
-// Chunks cuts s into parts of about n bytes, between runes if runes is set, anywhere
-// otherwise. n of zero or less and an empty s give one part.
+// Chunks splits s into parts of about n bytes, between runes if runes is set.
+// If n is zero or less or s is empty, it returns one part.
 func Chunks(s string, n int, runes bool) []string {
 	if n <= 0 || len(s) <= n {
 		return []string{s}
@@ -116,5 +121,5 @@ func Chunks(s string, n int, runes bool) []string {
 	return out
 }
 
-// Default is the [Split] in force at the beginning of an answer.
+// Default is the initial [Split].
 const Default Split = 12

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// A Step is what happens next while an answer is sent: one frame of bytes, or a fault.
+// A Step is a step of sending a response: one frame of bytes, or a disruption.
 type Step struct {
-	Bytes []byte
-	Fault Fault
+	Bytes      []byte
+	Disruption Disruption
 }
 
-// Frame is the step that sends b as one event.
+// Frame returns a step that sends b as one event.
 func Frame(b string) Step { return Step{Bytes: []byte(b)} }
 
-// Play sends an answer: contentType and status 200 unless a fault says otherwise, then
-// the steps. It returns how it went, in the words of [Request.End]. It panics with
-// [http.ErrAbortHandler] where a fault cuts the connection, after end was told.
+// Play sends a response: contentType and status 200 unless a disruption changes
+// them, then the steps. It calls end with a value of [Request.End]. If a
+// disruption cuts the connection, it then panics with [http.ErrAbortHandler].
 func Play(w http.ResponseWriter, r *http.Request, contentType string, steps []Step, end func(string)) {
 	p := player{w: w, ctx: r.Context(), out: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", contentType)
 	for _, s := range steps {
 		how := ""
-		if s.Fault != nil {
-			how = p.fault(s.Fault)
+		if s.Disruption != nil {
+			how = p.disrupt(s.Disruption)
 		} else {
 			how = p.frame(s.Bytes)
 		}
@@ -41,26 +41,27 @@ func Play(w http.ResponseWriter, r *http.Request, contentType string, steps []St
 	end(Whole)
 }
 
-// What [Request.End] says.
+// Values of [Request.End].
 const (
-	Whole   = "whole"   // the answer was sent to its end
-	Ended   = "ended"   // a fault ended the body early, in good order
-	Aborted = "aborted" // a fault cut the connection
-	Gone    = "gone"    // the client went away
+	Whole   = "whole"   // the response was sent completely
+	Ended   = "ended"   // a disruption ended the body early, in good order
+	Aborted = "aborted" // a disruption cut the connection
+	Gone    = "gone"    // the client disconnected
 )
 
 type player struct {
 	w         http.ResponseWriter
 	out       *http.ResponseController
 	ctx       context.Context
-	next      Fault
+	next      Disruption
 	chop      int
 	malformed bool
 	huge      int
 }
 
-// fault does what f asks for and returns how the answer ended, "" if it goes on.
-func (p *player) fault(f Fault) string {
+// disrupt applies f. It returns the value of [Request.End] if the response
+// ends, else "".
+func (p *player) disrupt(f Disruption) string {
 	switch f := f.(type) {
 	case Reply:
 		p.reply(f)
@@ -87,7 +88,7 @@ func (p *player) fault(f Fault) string {
 	return ""
 }
 
-// reply sends an answer as it stands.
+// reply sends f unchanged.
 func (p *player) reply(f Reply) {
 	h := p.w.Header()
 	h.Del("Content-Type")
@@ -101,7 +102,7 @@ func (p *player) reply(f Reply) {
 	_, _ = p.w.Write([]byte(f.Body))
 }
 
-// frame sends b, spoiled as the faults before it say.
+// frame sends b, changed by the preceding disruptions.
 func (p *player) frame(b []byte) string {
 	b = p.spoil(b)
 	if p.next != nil {
@@ -144,7 +145,7 @@ func (p *player) write(b []byte) error {
 	return nil
 }
 
-// silence waits, as long as f says or until the client has gone.
+// silence waits for f or until the client disconnects.
 func (p *player) silence(f Silence) string {
 	var over <-chan time.Time
 	if f > 0 {
@@ -160,24 +161,25 @@ func (p *player) silence(f Silence) string {
 	}
 }
 
-// WholeSteps are the steps of an answer that is one document: the faults of the turn,
-// then the document. A cut falls into its middle.
+// WholeSteps returns the steps of a response that is one document: the
+// disruptions of the turn, then the document. [Cut] cuts the document in the
+// middle.
 func WholeSteps(turn []Piece, document string) []Step {
 	var steps []Step
 	for _, p := range turn {
-		f, ok := p.(Fault)
+		f, ok := p.(Disruption)
 		if _, cut := p.(Cut); cut {
 			f = CutEvent{}
 		}
 		if _, status := p.(Status); ok && !status {
-			steps = append(steps, Step{Fault: f})
+			steps = append(steps, Step{Disruption: f})
 		}
 	}
 	return append(steps, Frame(document))
 }
 
-// StatusOf returns the error that a turn answers with instead of content: one at its
-// beginning, or anywhere in it if the answer is not streamed.
+// StatusOf returns the error with which a turn responds instead of content: one
+// at its beginning, or at any place if the response is not streamed.
 func StatusOf(turn []Piece, stream bool) (Status, bool) {
 	for _, p := range turn {
 		if s, ok := p.(Status); ok {

@@ -13,29 +13,30 @@ import (
 	"testing"
 )
 
-// A Request is one request as a fake received it. The body is byte for byte what came.
+// A Request is one request that a fake received, with its exact body.
 type Request struct {
 	Method, Path string
 	Query        url.Values
 	Header       http.Header
 	Body         []byte
 
-	// Rule names the rule that refused the request; it is empty for one that was
-	// accepted, whatever the script answered to it. Message is the text of the refusal.
+	// Rule is the name of the rule that rejected the request. It is empty if
+	// the request was accepted. Message is the
+	// error text of the rejection.
 	Rule, Message string
-	// End says how the answer went: one of the constants [Whole], [Ended], [Aborted] and
-	// [Gone]; empty while it is being sent, and for refusals.
+	// End is how the response ended: [Whole], [Ended], [Aborted] or [Gone]. It
+	// is empty while the response is sent, and for rejections.
 	End string
 }
 
-// Accepted says whether no rule refused the request.
+// Accepted reports whether no rule rejected the request.
 func (r Request) Accepted() bool { return r.Rule == "" }
 
-// A Server is the part of a fake that does not depend on the vendor: its script and its
-// record. Every method is safe for concurrent use.
+// A Server is the part of a fake that does not depend on the vendor: its script
+// and its record. Its methods are safe for concurrent use.
 type Server struct {
-	// URL is where the fake listens, without a final slash. It is empty for a fake
-	// that was made as a handler only.
+	// URL is the base URL of the fake without a trailing slash. It is empty for
+	// a fake that is only a handler.
 	URL string
 
 	mu       sync.Mutex
@@ -47,14 +48,14 @@ type Server struct {
 	answer   func(Request) []Piece
 }
 
-// NewServer returns an empty script and record.
+// NewServer returns a Server with an empty script and record.
 func NewServer() *Server {
 	s := &Server{always: []Piece{Text("Hello from the fake.")}}
 	s.idle = sync.NewCond(&s.mu)
 	return s
 }
 
-// Listen makes h answer on a loopback address until the test is over.
+// Listen serves h on a loopback address until the test ends.
 func (s *Server) Listen(t testing.TB, h http.Handler) {
 	t.Helper()
 	srv := httptest.NewServer(h)
@@ -63,29 +64,30 @@ func (s *Server) Listen(t testing.TB, h http.Handler) {
 	s.URL = srv.URL
 }
 
-// Say adds one answer to the script. Each accepted request for an answer takes the next.
+// Say adds one response to the script. Each accepted request uses the next one.
 func (s *Server) Say(pieces ...Piece) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turns = append(s.turns, slices.Clone(pieces))
 }
 
-// Always sets the answer for when the script is at its end; without it, a greeting.
+// Always sets the response after the end of the script; the default is a
+// greeting.
 func (s *Server) Always(pieces ...Piece) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.always = slices.Clone(pieces)
 }
 
-// Answer makes the script ask f for what to say once it is at its end. f may be called
-// from several goroutines at once.
+// Answer sets a function that returns the responses after the end of the
+// script. f may be called concurrently.
 func (s *Server) Answer(f func(Request) []Piece) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = f
 }
 
-// Requests returns all requests so far, in the order in which they arrived.
+// Requests returns all requests so far in the order of arrival.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,12 +98,12 @@ func (s *Server) Requests() []Request {
 	return out
 }
 
-// Refused returns the requests that a rule refused.
+// Refused returns the requests that a rule rejected.
 func (s *Server) Refused() []Request {
 	return slices.DeleteFunc(s.Requests(), Request.Accepted)
 }
 
-// Last returns the request that arrived last, or an empty one.
+// Last returns the latest request, or a zero Request.
 func (s *Server) Last() Request {
 	all := s.Requests()
 	if len(all) == 0 {
@@ -110,14 +112,14 @@ func (s *Server) Last() Request {
 	return all[len(all)-1]
 }
 
-// Left returns how many answers of the script have not been asked for.
+// Left returns the number of unused responses in the script.
 func (s *Server) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.turns)
 }
 
-// Settle waits until the fake is answering nobody.
+// Settle waits until no request is in progress.
 func (s *Server) Settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +128,8 @@ func (s *Server) Settle() {
 	}
 }
 
-// Begin records r and reads its body; done must be called when it has been answered.
+// Begin records r and reads its body. The caller must call done after the
+// response.
 func (s *Server) Begin(r *http.Request) (req *Request, done func()) {
 	body, _ := io.ReadAll(r.Body)
 	req = &Request{
@@ -149,28 +152,28 @@ func (s *Server) release() {
 	}
 }
 
-// Refuse notes in the record that rule refused req.
+// Refuse records that a rule rejected req.
 func (s *Server) Refuse(req *Request, rule, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	req.Rule, req.Message = rule, message
 }
 
-// End notes in the record how the answer to req went.
+// End records how the response to req ended.
 func (s *Server) End(req *Request, how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	req.End = how
 }
 
-// Give answers req with v as a JSON document, and notes that in the record.
+// Give sends v as a JSON document in response to req and records that.
 func (s *Server) Give(w http.ResponseWriter, req *Request, contentType string, v any) {
 	w.Header().Set("Content-Type", contentType)
 	_ = json.NewEncoder(w).Encode(v)
 	s.End(req, Whole)
 }
 
-// Next takes the next answer from the script.
+// Next returns the next response of the script.
 func (s *Server) Next(req *Request) []Piece {
 	s.mu.Lock()
 	if len(s.turns) > 0 {
@@ -187,8 +190,8 @@ func (s *Server) Next(req *Request) []Piece {
 	return always
 }
 
-// Marked returns where the request holds one of the marks, "" if it does not. Names of
-// headers, their values, the query and the body are searched, whatever their case.
+// Marked returns where the request contains one of the marks, or "". It
+// searches names and values of headers, the query and the body, ignoring case.
 func Marked(req *Request, marks []string) string {
 	body := bytes.ToLower(req.Body)
 	for _, m := range marks {

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// A Shape checks one JSON value and reports to c what is wrong with it.
+// A Shape checks one JSON value and reports problems to c.
 type Shape func(c *Checker, at Path, n *Node)
 
-// Fields are the members of an object. A key is the name of the member, then "!" if it
-// is required, then "@" and the betas of which one must be on, separated by "|":
-// "content!", "thread@message-threads-2026-08-12". A "*" may end the name of a beta.
+// Fields are the members of an object. A key is the name of the member, then
+// "!" if it is required, then "@" and the betas of which one must be enabled,
+// separated by "|": "content!", "thread@message-threads-2026-08-12". The name
+// of a beta may end with "*".
 type Fields map[string]Shape
 
 // A Place is one step of a [Path]: a member, an index, or the tag of a union.
@@ -23,32 +24,32 @@ type Place struct {
 	Tag   bool
 }
 
-// A Path leads from the document to the value in question.
+// A Path is the path from the document to a value.
 type Path []Place
 
-// Key returns the path with a member added.
+// Key returns the path of a member.
 func (p Path) Key(k string) Path { return append(slices.Clone(p), Place{Key: k, Index: -1}) }
 
-// At returns the path with an index added.
+// At returns the path of an index.
 func (p Path) At(i int) Path { return append(slices.Clone(p), Place{Index: i}) }
 
-// Tag returns the path with the tag of a union added.
+// Tag returns the path with the tag of a union.
 func (p Path) Tag(t string) Path {
 	return append(slices.Clone(p), Place{Key: t, Index: -1, Tag: true})
 }
 
-// What is wrong with a value.
+// Kinds of problems.
 const (
 	Unknown   = "unknown"   // a member that does not exist here
-	Missing   = "missing"   // a required member is not there
-	WrongType = "type"      // another kind of JSON value is needed
-	BadValue  = "value"     // the kind is right, the value is not
-	BadTag    = "tag"       // a union has no such form
-	Repeated  = "repeating" // a list where one value is declared
+	Missing   = "missing"   // a required member is missing
+	WrongType = "type"      // the JSON value has the wrong kind
+	BadValue  = "value"     // the value is invalid
+	BadTag    = "tag"       // the union has no form of this tag
+	Repeated  = "repeating" // a list instead of one value
 )
 
-// A Problem is one thing that is wrong. Want is the kind that is needed, the values
-// that are allowed, or the rule that is broken.
+// A Problem is one violation. Want is the required kind, the allowed values, or
+// the broken rule.
 type Problem struct {
 	At   Path
 	What string
@@ -58,13 +59,12 @@ type Problem struct {
 
 // A Checker collects problems.
 type Checker struct {
-	// Beta says whether a beta is on; nil is none.
+	// Beta reports whether a beta is enabled; nil means none.
 	Beta func(name string) bool
-	// Rename turns the name of a member as it was sent into the declared one; nil
-	// leaves names alone.
+	// Rename returns the declared name of a member; nil means the name itself.
 	Rename func(string) string
-	// Loose accepts what protobuf JSON accepts: null anywhere, one value for a list,
-	// numbers as strings, names of enums in any case or as numbers.
+	// Loose accepts what protobuf JSON accepts: null for any value, one value
+	// for a list, numbers as strings, enum names in any case or as numbers.
 	Loose    bool
 	Problems []Problem
 }
@@ -74,7 +74,7 @@ func (c *Checker) Report(at Path, what, want string, got *Node) {
 	c.Problems = append(c.Problems, Problem{slices.Clone(at), what, want, got})
 }
 
-// on says whether one of the betas is on.
+// on reports whether one of the betas is enabled.
 func (c *Checker) on(betas string) bool {
 	for b := range strings.SplitSeq(betas, "|") {
 		if c.Beta != nil && c.Beta(b) {
@@ -84,7 +84,7 @@ func (c *Checker) on(betas string) bool {
 	return false
 }
 
-// kind reports a value that is not of kind k, and says whether it is.
+// kind reports whether a value has kind k, and a problem if not.
 func (c *Checker) kind(at Path, n *Node, k Kind) bool {
 	if n.Kind == k {
 		return true
@@ -106,7 +106,7 @@ func FreeObject(c *Checker, at Path, n *Node) { c.kind(at, n, Object) }
 // Flag accepts a boolean.
 func Flag(c *Checker, at Path, n *Node) { c.kind(at, n, Bool) }
 
-// Str accepts strings of min to max characters; a max of 0 is no limit.
+// Str accepts strings of min to max characters; a max of 0 means no limit.
 func Str(min, max int) Shape {
 	return func(c *Checker, at Path, n *Node) {
 		if !c.kind(at, n, String) {
@@ -154,7 +154,7 @@ func Int(min, max float64) Shape { return number(min, max, true) }
 // Num accepts numbers from min to max.
 func Num(min, max float64) Shape { return number(min, max, false) }
 
-// Inf is no limit of a number.
+// Inf means that a number has no limit.
 const Inf = 1 << 62
 
 func number(min, max float64, whole bool) Shape {
@@ -190,7 +190,7 @@ func Base64(c *Checker, at Path, n *Node) {
 	}
 }
 
-// Or accepts null and what s accepts.
+// Or accepts null and everything that s accepts.
 func Or(s Shape) Shape {
 	return func(c *Checker, at Path, n *Node) {
 		if n.Kind != Null {
@@ -199,7 +199,7 @@ func Or(s Shape) Shape {
 	}
 }
 
-// List accepts arrays of s with min to max items; a max of 0 is no limit.
+// List accepts arrays of s with min to max items; a max of 0 means no limit.
 func List(s Shape, min, max int) Shape {
 	return func(c *Checker, at Path, n *Node) {
 		items := n.Items
@@ -220,7 +220,7 @@ func List(s Shape, min, max int) Shape {
 	}
 }
 
-// Map accepts objects of any keys with values of s.
+// Map accepts objects with any keys and values of s.
 func Map(s Shape) Shape {
 	return func(c *Checker, at Path, n *Node) {
 		if !c.kind(at, n, Object) {
@@ -232,7 +232,7 @@ func Map(s Shape) Shape {
 	}
 }
 
-// Forms accepts a value by its kind.
+// Forms accepts a value by the shape for its kind.
 func Forms(m map[Kind]Shape) Shape {
 	return func(c *Checker, at Path, n *Node) {
 		if s := m[n.Kind]; s != nil {
@@ -248,7 +248,7 @@ func Forms(m map[Kind]Shape) Shape {
 	}
 }
 
-// Lazy defers the making of a shape, for shapes that hold themselves.
+// Lazy makes a shape on use, for recursive shapes.
 func Lazy(f func() Shape) Shape {
 	return func(c *Checker, at Path, n *Node) { f()(c, at, n) }
 }
@@ -300,8 +300,8 @@ func Obj(fields Fields) Shape {
 	}
 }
 
-// Tagged accepts objects whose member tag says which of the forms they have. A key may
-// name betas as in [Fields]. The shapes must allow the tag member themselves.
+// Tagged accepts objects whose member tag selects one of the forms. A key may
+// name betas as in [Fields]. The shapes must accept the tag member themselves.
 func Tagged(tag string, forms map[string]Shape) Shape {
 	return func(c *Checker, at Path, n *Node) {
 		if !c.kind(at, n, Object) {

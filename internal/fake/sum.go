@@ -6,8 +6,7 @@ import (
 	"encoding/binary"
 )
 
-// Sum is the digest of what a signature is made of, which none but the fakes can
-// make.
+// Sum returns the digest for a signature, which only the fakes can make.
 func Sum(parts ...[]byte) []byte {
 	h := hmac.New(sha256.New, []byte("the fake's own secret"))
 	for _, p := range parts {

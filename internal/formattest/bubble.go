@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// A Server is a real server over pipes, for bubbles: time is fake in it, and a
-// goroutine that is left over when the test ends fails the test. Its Client
-// asks it, whatever the host in the URL. Requests whose answers may be left half
-// read need the context of the test.
+// A Server is an HTTP server over pipes for tests in bubbles. Time is fake in a
+// bubble, and a goroutine that is left when the test ends fails the test. The
+// Client connects to this server regardless of the host in the URL. A request
+// whose response may not be read to its end needs the context of the test.
 type Server struct {
 	http.Client
 	line listener
@@ -31,7 +31,7 @@ func (s *Server) Dial() (net.Conn, error) {
 	}
 }
 
-// A listener hands out the connections that are dialled.
+// A listener accepts the connections that Dial makes.
 type listener struct {
 	conns chan net.Conn
 	over  chan struct{}
@@ -54,8 +54,8 @@ func (l *listener) Close() error {
 
 func (l *listener) Addr() net.Addr { return &net.UnixAddr{} }
 
-// Bubble runs f in a bubble, with a server for h. What the server does is over
-// when it returns, also where f ends the test amid an answer.
+// Bubble runs f in a bubble with a server for h. The server has stopped when
+// Bubble returns, even if f ends the test in the middle of a response.
 func Bubble(t *testing.T, h http.Handler, f func(t *testing.T, s *Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,7 +71,7 @@ func Bubble(t *testing.T, h http.Handler, f func(t *testing.T, s *Server)) {
 		whole := false
 		defer func() {
 			stop := func() error { return srv.Shutdown(context.Background()) }
-			if !whole { // f has ended the test, and answers may be half read
+			if !whole { // f has ended the test; a response may not be read to its end
 				stop = srv.Close
 			}
 			transport.CloseIdleConnections()
@@ -87,7 +87,7 @@ func Bubble(t *testing.T, h http.Handler, f func(t *testing.T, s *Server)) {
 	})
 }
 
-// Sleep waits, or fails when ctx ends.
+// Sleep waits for d. It returns the cause if ctx ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -99,7 +99,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Took checks that something took at least d, and not much longer.
+// Took checks that got, the duration of what, is between d and d+slack.
 func Took(t *testing.T, what string, got, d, slack time.Duration) {
 	t.Helper()
 	if got < d || got > d+slack {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A test that ends amid an answer must not leave anything behind: that would
-// be a panic of the whole process.
+// TestBubbleEndsEarly checks that a test that ends in the middle of a response
+// leaves no goroutine, which would be a panic of the whole process.
 func TestBubbleEndsEarly(t *testing.T) {
 	over := false
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,7 @@ func TestBubbleEndsEarly(t *testing.T) {
 		})
 	})
 	if !over {
-		t.Error("the answer was not ended")
+		t.Error("the handler has not returned")
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package formattest is what the tests of the wire packages share: a server
-// in a bubble of fake time, upstreams that answer with frames, and readers and
-// writers that behave in a certain way.
+// Package formattest holds helpers that the tests of the wire packages share: a
+// server in a bubble of fake time, upstreams that send given frames, and
+// readers and writers for tests.
 package formattest

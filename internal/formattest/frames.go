@@ -13,12 +13,14 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A FrameReader reads the answer of a server, as the readers of the formats do.
+// A FrameReader reads the response of a server frame by frame, as the readers
+// of the formats do.
 type FrameReader interface {
 	Next() (*upstream.Frame, error)
 }
 
-// Replay answers once with the frames of a stream, as an adapter does.
+// Replay returns an upstream that sends the frames of r once, as an adapter
+// does.
 func Replay(r FrameReader) upstream.Upstream {
 	return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		for {
@@ -36,7 +38,7 @@ func Replay(r FrameReader) upstream.Upstream {
 	})
 }
 
-// Frames answers with the given frames.
+// Frames returns an upstream that sends the given frames.
 func Frames(list ...*upstream.Frame) upstream.Upstream {
 	return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		for _, f := range list {
@@ -48,8 +50,8 @@ func Frames(list ...*upstream.Frame) upstream.Upstream {
 	})
 }
 
-// Edited answers as up does, with every list of events as edit leaves it.
-// Without edit it is up.
+// Edited returns an upstream that passes each list of events of up through
+// edit. If edit is nil, it returns up.
 func Edited(up upstream.Upstream, edit func([]upstream.Event) []upstream.Event) upstream.Upstream {
 	if edit == nil {
 		return up
@@ -64,7 +66,7 @@ func Edited(up upstream.Upstream, edit func([]upstream.Event) []upstream.Event) 
 	})
 }
 
-// Drain reads a stream to its end, which must be a good one.
+// Drain reads a stream to its end and fails the test if that is not io.EOF.
 func Drain(tb testing.TB, r FrameReader) {
 	tb.Helper()
 	for {
@@ -77,12 +79,13 @@ func Drain(tb testing.TB, r FrameReader) {
 	}
 }
 
-// ended marks that a stream ended, well or not, and the Writer did not fail.
+// ended wraps the error with which a stream ended, io.EOF included, to
+// distinguish it from an error of the Writer.
 type ended struct{ error }
 
-// Taken checks that the frames of a reader are sound, and that the Writer refuses
-// none of them. The hooks may be nil; they look at each frame in front of the
-// Writer, and behind it.
+// Taken checks that the frames of a reader are valid and that a Writer accepts
+// each of them. It calls before and after, which may be nil, around each Frame
+// call.
 func Taken(t *testing.T, r FrameReader, before, after func(*upstream.Frame)) {
 	t.Helper()
 	u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -91,7 +94,7 @@ func Taken(t *testing.T, r FrameReader, before, after func(*upstream.Frame)) {
 			if err != nil {
 				return ended{err}
 			}
-			sound(t, f)
+			checkFrame(t, f)
 			if before != nil {
 				before(f)
 			}
@@ -105,7 +108,7 @@ func Taken(t *testing.T, r FrameReader, before, after func(*upstream.Frame)) {
 	})
 	reply, err := upstream.Collect(t.Context(), u, &upstream.Request{})
 	if !errors.As(err, &ended{}) {
-		t.Fatalf("the Writer refused: %v", err)
+		t.Fatalf("the Writer returned %v", err)
 	}
 	n := reply.Usage
 	if min(n.Input, n.CacheRead, n.CacheWrite, n.CacheWrite1h, n.Output, n.Thinking, n.Prompt(), n.Completion()) < 0 {
@@ -113,45 +116,44 @@ func Taken(t *testing.T, r FrameReader, before, after func(*upstream.Frame)) {
 	}
 }
 
-// TakenWhole checks in the same way what was made of an answer in one piece:
-// a frame, or an error that says how the server failed.
+// TakenWhole checks in the same way the result of reading a whole response: a
+// frame, or an [upstream.Error].
 func TakenWhole(t *testing.T, f *upstream.Frame, err error) {
 	t.Helper()
 	if err != nil {
 		if !errors.As(err, new(*upstream.Error)) {
-			t.Fatalf("the error is a %T", err)
+			t.Fatalf("got an error of type %T, want *upstream.Error", err)
 		}
 		return
 	}
-	sound(t, f)
+	checkFrame(t, f)
 	if !json.Valid([]byte(f.Data)) {
-		t.Errorf("the data is no JSON: %q", f.Data)
+		t.Errorf("invalid JSON as data: %q", f.Data)
 	}
 	if _, err := upstream.Collect(t.Context(), Frames(f), &upstream.Request{}); err != nil {
-		t.Errorf("the Writer refused: %v", err)
+		t.Errorf("the Writer returned %v", err)
 	}
 }
 
-// sound checks that a frame says something, and that what is passed on as raw
-// JSON is JSON.
-func sound(t *testing.T, f *upstream.Frame) {
+// checkFrame checks that a frame has events and that its raw JSON is valid.
+func checkFrame(t *testing.T, f *upstream.Frame) {
 	t.Helper()
 	if len(f.Events) == 0 {
-		t.Errorf("a frame without events: %q", f.Data)
+		t.Errorf("frame without events: %q", f.Data)
 	}
 	for _, e := range f.Events {
 		for _, x := range extras(e) {
 			if x != nil && (!json.Valid([]byte(x.JSON)) || x.JSON[0] != '{') {
-				t.Errorf("no object: %s in %+v", x.JSON, e)
+				t.Errorf("got %s, want a JSON object, in %+v", x.JSON, e)
 			}
 		}
 		if e.Stop != nil && e.Stop.Details != "" && !json.Valid([]byte(e.Stop.Details)) {
-			t.Errorf("the details are no JSON: %s", e.Stop.Details)
+			t.Errorf("invalid JSON as details: %s", e.Stop.Details)
 		}
 	}
 }
 
-// extras returns what an event keeps that was not modelled.
+// extras returns the extra members that an event keeps.
 func extras(e upstream.Event) []*content.Extra {
 	list := []*content.Extra{e.Extra}
 	if e.Start != nil {
@@ -178,7 +180,7 @@ func extras(e upstream.Event) []*content.Extra {
 	return list
 }
 
-// Causes returns what an error says, and what the error in it does.
+// Causes returns the texts of err and of the error that it wraps.
 func Causes(err error) string {
 	if inner := errors.Unwrap(err); inner != nil {
 		return err.Error() + ": " + inner.Error()
@@ -186,7 +188,7 @@ func Causes(err error) string {
 	return err.Error()
 }
 
-// Faults returns the faults of err, one a line: code, path, text.
+// Faults returns the violations in err, one string each: code, path, text.
 func Faults(err error) (list []string) {
 	all, _ := content.Violations(err)
 	for _, e := range all {
@@ -195,7 +197,7 @@ func Faults(err error) (list []string) {
 	return list
 }
 
-// Value returns what a JSON document says. Numbers count as they are spelled.
+// Value decodes a JSON document and keeps numbers as they are spelled.
 func Value(tb testing.TB, doc string) (v any) {
 	tb.Helper()
 	d := json.NewDecoder(strings.NewReader(doc))
@@ -206,7 +208,7 @@ func Value(tb testing.TB, doc string) (v any) {
 	return v
 }
 
-// File returns what a file holds.
+// File returns the content of a file.
 func File(tb testing.TB, path string) string {
 	tb.Helper()
 	b, err := os.ReadFile(path)

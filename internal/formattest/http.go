@@ -12,7 +12,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Pieces reads r, at most n bytes at a time.
+// Pieces returns a reader of r that reads at most n bytes at a time.
 func Pieces(r io.Reader, n int) io.Reader { return &pieces{r, n} }
 
 type pieces struct {
@@ -22,7 +22,7 @@ type pieces struct {
 
 func (p *pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.n)]) }
 
-// A Counter is a reader that counts what is read.
+// A Counter is a reader that counts the bytes that are read.
 type Counter struct {
 	io.Reader
 	N int
@@ -35,7 +35,9 @@ func (c *Counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Nobody is the least a response writer can do. It is one for one request.
+// A Nobody is a response writer for one request that discards the response and
+// counts its flushes. It supports the methods that [http.ResponseController]
+// needs.
 type Nobody struct {
 	Flushes int
 	header  http.Header
@@ -55,7 +57,7 @@ func (n *Nobody) Write(p []byte) (int, error) { return len(p), nil }
 // WriteHeader implements [http.ResponseWriter].
 func (n *Nobody) WriteHeader(int) {}
 
-// FlushError is for a [http.ResponseController], as are the deadlines.
+// FlushError counts a flush.
 func (n *Nobody) FlushError() error { n.Flushes++; return nil }
 
 // SetReadDeadline does nothing.
@@ -64,7 +66,7 @@ func (n *Nobody) SetReadDeadline(time.Time) error { return nil }
 // SetWriteDeadline does nothing.
 func (n *Nobody) SetWriteDeadline(time.Time) error { return nil }
 
-// Able is an Upstream with abilities.
+// An Able is an Upstream that can count tokens and list models.
 type Able struct {
 	upstream.Func
 	Count func(ctx context.Context, r *upstream.Request) (upstream.TokenCount, error)
@@ -79,8 +81,9 @@ func (a *Able) CountTokens(ctx context.Context, r *upstream.Request) (upstream.T
 // Models implements [upstream.ModelLister].
 func (a *Able) Models(ctx context.Context) ([]upstream.Model, error) { return a.List(ctx) }
 
-// IdleStreams checks what a stream holds that waits for its upstream, and that
-// nothing of it is left. ask makes a request for a stream.
+// IdleStreams checks how much memory and how many goroutines a stream needs
+// while it waits for its upstream, and that nothing is left when it ends. ask
+// returns a request for a stream.
 func IdleStreams(t *testing.T, handler func(upstream.Upstream) http.Handler, ask func() *http.Request) {
 	t.Helper()
 	const streams = 100
@@ -94,7 +97,7 @@ func IdleStreams(t *testing.T, handler func(upstream.Upstream) http.Handler, ask
 	}))
 	measure := func() (bytes uint64, goroutines int) {
 		runtime.GC()
-		runtime.GC() // once more for what pools hold
+		runtime.GC() // a second time to empty pools
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc + m.StackInuse, runtime.NumGoroutine()
@@ -107,24 +110,24 @@ func IdleStreams(t *testing.T, handler func(upstream.Upstream) http.Handler, ask
 	begun.Wait()
 	after, more := measure()
 	if each := (after - before) / streams; after > before && each > 64<<10 {
-		t.Errorf("an idle stream takes %d bytes", each)
+		t.Errorf("idle stream: got %d bytes, want at most 64 KiB", each)
 	}
 	if each := float64(more-routines) / streams; each > 3 {
-		t.Errorf("an idle stream takes %v goroutines", each)
+		t.Errorf("idle stream: got %v goroutines, want at most 3", each)
 	}
 	cancel()
 	over.Wait()
-	// What ends needs a moment, more so under the race detector.
+	// Goroutines need time to end, more under the race detector.
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if runtime.NumGoroutine() <= routines {
 			return
 		}
 	}
-	t.Errorf("%d goroutines are left over", runtime.NumGoroutine()-routines)
+	t.Errorf("%d goroutines are left", runtime.NumGoroutine()-routines)
 }
 
-// BenchmarkEvents is what one event costs from Writer.Text to a response writer
-// that does nothing. ask is a request for a stream.
+// BenchmarkEvents measures one event from Writer.Text to a response writer that
+// discards it. ask is a request for a stream.
 func BenchmarkEvents(b *testing.B, handler func(upstream.Upstream) http.Handler, ask *http.Request) {
 	n := b.N
 	h := handler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {

@@ -8,13 +8,13 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// A Needed is a document, the path of a member that it needs, as sjson has it,
-// and the kinds of JSON values that a reader accepts there, such as "null string".
-// An empty path is that of the whole document.
+// A Needed is a document, the sjson path of a required member, and the kinds of
+// JSON values that a reader accepts there, such as "null string". An empty path
+// is that of the whole document.
 type Needed [3]string
 
-// WrongKinds calls f with the document of each member in list once for each kind
-// of value that the member must not have.
+// WrongKinds calls f for each document in list, once for each kind of value
+// that the member must not have.
 func WrongKinds(t *testing.T, list []Needed, f func(t *testing.T, n Needed, broken string)) {
 	t.Helper()
 	values := map[string]string{

@@ -83,9 +83,10 @@ var (
 	records     = make(map[string][]*Record)
 )
 
-// Records returns the exchanges of a format, by the name of its file:
-// "messages", "generatecontent", "openai-chat" or "openai-responses". There are
-// none if there is no folder of recordings. They are shared: do not change them.
+// Records returns the exchanges of a format by the name of its file:
+// "messages", "generatecontent", "openai-chat" or "openai-responses". It
+// returns nil if there is no folder of recordings. The records are shared: do
+// not change them.
 func Records(tb testing.TB, file string) []*Record {
 	tb.Helper()
 	folder := RecordingsFolder()
@@ -130,15 +131,15 @@ func readRecords(path string) ([]*Record, error) {
 	}
 }
 
-// Bounds of what [RecordedSeeds] returns.
+// Limits of [RecordedSeeds].
 const (
 	maxSeed  = 2 << 10 // bytes of a seed
 	maxSeeds = 100
 )
 
-// RecordedSeeds returns recorded documents for a fuzz target: up to 100 of at
-// most 2 KB, from all over the recordings of a format. pick returns a record's
-// document, or "" for none.
+// RecordedSeeds returns recorded documents as seeds of a fuzz target: up to 100
+// of at most 2 KB, spread over the recordings of a format. pick returns the
+// document of a record, or "" to skip it.
 func RecordedSeeds(tb testing.TB, file string, pick func(*Record) string) []string {
 	tb.Helper()
 	var all []string

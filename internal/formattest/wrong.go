@@ -9,10 +9,10 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// WrongTypesAreToldOnce checks that a member or element of a wrong type is told
-// once: no fault follows from it. The documents have none, and all the unions of
-// their format. read returns a function that returns what the validator says of
-// one, and what the parser does.
+// WrongTypesAreToldOnce checks that a member or element of a wrong type is
+// reported as exactly one violation, by the parser and by the validator alike.
+// The documents must be valid and contain all unions of their format. read
+// parses a document and returns a function that validates it.
 func WrongTypesAreToldOnce(t *testing.T, documents []string, read func(doc string) (validate func() error, parsed error)) {
 	t.Helper()
 	n := 0
@@ -24,22 +24,22 @@ func WrongTypesAreToldOnce(t *testing.T, documents []string, read func(doc strin
 			validate, parsed := read(doc)
 			list, more := content.Violations(parsed)
 			if len(list) != 1 || more != 0 {
-				continue // it fits, or is a list of its own with several in it
+				continue // the type is valid here, or the value has several violations
 			}
 			n++
 			if valid := validate(); valid == nil || valid.Error() != list[0].Error() {
-				t.Errorf("%s: %v\nand %v", where, list[0], valid)
+				t.Errorf("%s: parser %v\nvalidator %v", where, list[0], valid)
 			}
 		}
 	}
 	if n < 1000 {
-		t.Errorf("only %d members of wrong types", n)
+		t.Errorf("got only %d members of wrong types, want 1000", n)
 	}
 }
 
-// wrongTypes yields a document again and again, each time with another of its
-// members or elements replaced by a value of some type, and says which: mostly it
-// is not the type that it should have. It panics if the document is no JSON.
+// wrongTypes yields the document with one of its members or elements replaced,
+// for each of them and for values of several types, and its path. It panics if
+// the document is not valid JSON.
 func wrongTypes(doc string) iter.Seq2[string, string] {
 	return func(yield func(where, doc string) bool) {
 		d, err := jsonwire.Parse(doc, jsonwire.Limits{Depth: 1000, Values: 1 << 20})

@@ -199,7 +199,7 @@ func generateOrder(chunks []string) error {
 			index := numberAt(c, "index")
 			parts := listAt(c, "content", "parts")
 			if finished[index] && len(parts) > 0 {
-				return fail("candidate %d continues behind its finishReason", index)
+				return fail("candidate %d continues after its finishReason", index)
 			}
 			if len(parts) > 0 && stringAt(c, "content", "role") != "model" {
 				return fail("the role is %q", stringAt(c, "content", "role"))

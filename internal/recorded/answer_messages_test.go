@@ -189,7 +189,7 @@ func messagesOrder(body string) error {
 				return fail("block %d starts, want %d", index, next)
 			}
 			if stopped {
-				return fail("a block starts behind the stop reason")
+				return fail("a block starts after the stop reason")
 			}
 			next++
 			open[index] = stringAt(v, "content_block", "type")

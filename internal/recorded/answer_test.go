@@ -11,9 +11,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An answer is what a response contains. Responses are read with encoding/json
-// alone, by answer_messages_test.go and its siblings; what Polywire read is
-// turned into an answer by answerOf.
+// An answer is the content of a response. The readers in
+// answer_messages_test.go and its siblings use only encoding/json; answerOf
+// converts what Polywire read.
 type answer struct {
 	text     string
 	thinking string
@@ -38,7 +38,7 @@ type call struct{ id, name, arguments string }
 // include thinking.
 type usage struct{ prompt, output, cached int64 }
 
-// block notes the kind of the next block.
+// block records the kind of the next block.
 func (a *answer) block(kind string) {
 	if n := len(a.order); n == 0 || a.order[n-1] != kind {
 		a.order = append(a.order, kind)
@@ -111,7 +111,7 @@ func readAnswer(format content.Format, body string, events bool) (*answer, error
 	return nil, fmt.Errorf("unknown format %q", format)
 }
 
-// answerOf is what Polywire read of a response.
+// answerOf returns what Polywire read from a response.
 func answerOf(r *upstream.Response) *answer {
 	a := &answer{candidates: 1 + len(r.MoreCandidates), reason: r.Stop.Reason, stop: r.Stop.RawReason}
 	for _, p := range r.Parts {
@@ -139,7 +139,7 @@ func sourceData(s content.Source) string {
 	return ""
 }
 
-// An aspect is something that compare looks at only if it is asked to.
+// An aspect is a property that compare checks on request only.
 type aspect int
 
 const (
@@ -220,7 +220,7 @@ func unequal(want, got string) string {
 		clip(strings.ToValidUTF8(got[from:], ""), 100), clip(strings.ToValidUTF8(want[from:], ""), 100), from, len(got), len(want))
 }
 
-// describeError includes the cause, which clients are not shown.
+// describeError includes the cause, which clients do not receive.
 func describeError(err error) error {
 	var e *upstream.Error
 	if errors.As(err, &e) {

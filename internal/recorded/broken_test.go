@@ -18,7 +18,7 @@ import (
 const cutsPerStream = 6
 
 // TestBrokenStreams cuts streams between events and within them, before the
-// event that says that the response is whole.
+// event that completes the response.
 func TestBrokenStreams(t *testing.T) {
 	streams := func(r *record) bool { return generated(r) && r.Events() }
 	eachRecord(t, streams, func(t *testing.T, r *record) {
@@ -61,8 +61,8 @@ func TestBrokenStreams(t *testing.T) {
 	})
 }
 
-// cutPoints returns where to cut a stream: behind events and within them, all
-// before the end of the first event that may end the response.
+// cutPoints returns the places to cut a stream: after events and within them,
+// all before the end of the first event that may complete the response.
 func cutPoints(format content.Format, body string) []int {
 	var points []int
 	from := 0
@@ -93,7 +93,7 @@ func cutPoints(format content.Format, body string) []int {
 // eventEnd is an empty line, which ends an event.
 var eventEnd = regexp.MustCompile(`\r\n\r\n|\n\n|\r\r`)
 
-// ends reports whether a client may take an event for the end of its response:
+// ends reports whether a client may treat an event as the end of its response:
 // message_stop of Messages, a finish reason, [DONE], or a final response.
 func ends(format content.Format, eventText string) bool {
 	for _, e := range splitEvents(eventText + "\n\n") {
@@ -135,7 +135,7 @@ func cutAdapter(r *record, cut int) error {
 	}
 	got, err := upstream.Collect(context.Background(), up, neutral(r.model(), true))
 	if err == nil {
-		return fmt.Errorf("cut at byte %d of %d: read as whole, stop reason %q, behind …%q",
+		return fmt.Errorf("cut at byte %d of %d: read as whole, stop reason %q, after …%q",
 			cut, len(r.Response), got.Stop.Reason, r.Response[max(0, cut-100):cut])
 	}
 	return nil

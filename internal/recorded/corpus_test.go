@@ -99,7 +99,7 @@ func eachRecord(t *testing.T, want func(*record) bool, f func(t *testing.T, r *r
 	}
 }
 
-// accepted reports whether the vendor answered with 200.
+// accepted reports whether the vendor's status is 200.
 func (r *record) accepted() bool { return r.Status == 200 }
 
 // generates reports whether the request asks for a response of a model, rather

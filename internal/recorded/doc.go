@@ -1,16 +1,17 @@
-// Package recorded holds tests only: exchanges with real vendors, which other
-// projects recorded for their own tests, are replayed against Polywire.
+// Package recorded contains only tests. They replay exchanges with real vendors,
+// which other projects recorded for their own tests, against Polywire.
 //
 // The recordings are third-party data and are not part of the repository. They
 // are read from ../shared/corpus/recorded, relative to the root of the
 // repository. Without that folder the tests are skipped.
 //
-// Every expectation is read out of a recording with encoding/json and the small
-// readers of this package (answer_test.go and one file for each format). No
-// code of Polywire takes part in it.
+// Every expectation is read from a recording with encoding/json and the small
+// readers of this package (answer_test.go and one file for each format), without
+// code of Polywire.
 //
-// A failure is a defect, unless known.txt beside the recordings or ownExceptions
-// here has the record, the check and a reason, which is a vendor's document.
+// A failure is a defect, unless known.txt next to the recordings or
+// ownExceptions in this package lists the record, the check and a reason, which
+// is a vendor's document.
 //
 // # Checks
 //
@@ -28,7 +29,7 @@
 //	3e       an error: its code and, in the cause, the vendor's sentence
 //	4        the response through each handler: the same content, usage and stop reason, streamed in the
 //	         order that the format demands; in the same format the same bytes
-//	4t       without thinking asked for, the rest is the same and no thinking is sent
+//	4t       without a request for thinking, the rest is the same and no thinking is sent
 //	4r       a response that a client of another format returns as history: ids and signatures reach the vendor
 //	4e       an error through each handler
 //	4s       the recorded request through the handler of its format: the vendor gets its bytes, the client those of the response

@@ -29,7 +29,7 @@ func TestHandlers(t *testing.T) {
 		defer release()
 		for _, to := range []content.Format{formatMessages, formatGenerate} {
 			check(t, r, "4 through "+string(to)+", "+r.kind(), func() error { return through(r, up, to, want, true) })
-			check(t, r, "4t through "+string(to)+", thinking not asked for", func() error { return through(r, up, to, want, false) })
+			check(t, r, "4t through "+string(to)+", thinking not requested", func() error { return through(r, up, to, want, false) })
 		}
 		if r.asked() {
 			check(t, r, "4s the recorded request", func() error { return sameFormat(r, up, v, want) })
@@ -38,7 +38,8 @@ func TestHandlers(t *testing.T) {
 }
 
 // through sends a request through a handler of a format and compares the
-// response with the recording. asked says whether the client asks for thinking.
+// response with the recording. asked reports whether the client requests
+// thinking.
 func through(r *record, up upstream.Upstream, to content.Format, want *answer, asked bool) error {
 	d := whole
 	switch {
@@ -58,8 +59,8 @@ func through(r *record, up upstream.Upstream, to content.Format, want *answer, a
 		return got.err
 	}
 	if r.format == to {
-		// The vendor's document passes as it is. Asking for thinking makes no
-		// difference: the vendor has decided what it sends.
+		// The vendor's document is forwarded unchanged. Requesting thinking
+		// makes no difference, since the vendor has decided what it sends.
 		return sameResponse(r, got.body)
 	}
 	read, err := readAnswer(to, got.body, d == eventStream)
@@ -68,15 +69,15 @@ func through(r *record, up upstream.Upstream, to content.Format, want *answer, a
 	}
 	expected := *want
 	if !asked {
-		// Clients of Messages that do not ask for thinking get no block of it. In
-		// generateContent thoughts are parts that any client passes over.
+		// Clients of Messages that do not request thinking receive no thinking
+		// blocks. Clients of generateContent ignore thought parts.
 		if to == formatMessages && thinkingBlock.MatchString(got.body) {
 			return fmt.Errorf("thinking for a client that did not ask for it: %s", clip(thinkingBlock.FindString(got.body), 100))
 		}
 		expected.thinking = read.thinking
 	}
 	aspects := withImages
-	if to == formatMessages { // it has no images in responses
+	if to == formatMessages { // Messages responses have no images
 		aspects = withIDs
 		for i, c := range read.calls {
 			switch {
@@ -116,8 +117,8 @@ func inOrder(format content.Format, body string) error {
 	return generateOrder(chunks)
 }
 
-// incomplete checks the response to a client whose vendor did not give a whole
-// one: it must not end as if it were whole.
+// incomplete checks the response to a client if the vendor's is incomplete: it
+// must not end like a complete one.
 func incomplete(want *answer, got *reply, to content.Format) error {
 	if want.whole() {
 		return fmt.Errorf("status %d: %s", got.status, clip(got.body, 300))
@@ -128,8 +129,9 @@ func incomplete(want *answer, got *reply, to content.Format) error {
 		}
 		return nil
 	}
-	// Several servers end their streams without a finish reason or [DONE], which
-	// an adapter may take for an end. Then the client must see one, too.
+	// Several servers end their streams without a finish reason or [DONE],
+	// which an adapter may accept as an end. Then the client must receive an
+	// end too.
 	if got.err == nil && got.report.Err == nil {
 		return nil
 	}
@@ -144,7 +146,7 @@ func notWhole(format content.Format, got *reply) error {
 	failed := strings.Contains(got.body, `"error"`)
 	if format == formatMessages {
 		if !failed || strings.Contains(got.body, `"type":"message_stop"`) {
-			return fmt.Errorf("a broken stream ends as if it were whole: …%s", got.body[max(0, len(got.body)-300):])
+			return fmt.Errorf("a broken stream ends like a complete one: …%s", got.body[max(0, len(got.body)-300):])
 		}
 		return nil
 	}
@@ -154,8 +156,8 @@ func notWhole(format content.Format, got *reply) error {
 	return nil
 }
 
-// reasonIn is the stop reason that clients of a format see for that of a
-// recording, or "" if several will do.
+// reasonIn returns the stop reason that clients of a format receive for that of
+// a recording, or "" if several are valid.
 func reasonIn(to, from content.Format, want *answer) content.StopReason {
 	reason := want.reason
 	if to == formatMessages {
@@ -178,7 +180,7 @@ func reasonIn(to, from content.Format, want *answer) content.StopReason {
 		return ""
 	}
 	if reason == content.StopEnd && len(want.calls) > 0 {
-		return content.StopToolUse // STOP beside calls
+		return content.StopToolUse // STOP with tool calls
 	}
 	return reason
 }
@@ -206,7 +208,7 @@ func sameResponse(r *record, got string) error {
 	for i, w := range want {
 		if g := have[i]; w != g {
 			if strings.Contains(w.data, `"message_stop"`) && equalJSON(w.data, g.data) {
-				continue // the vendor pads it with blanks
+				continue // the vendor pads it with spaces
 			}
 			return fmt.Errorf("event %d: %w", i, changed(w.data, g.data))
 		}
@@ -214,8 +216,8 @@ func sameResponse(r *record, got string) error {
 	return nil
 }
 
-// frames are the events of a stream but those that keep it alive or end it. The
-// elements of a JSON array are events without a name.
+// frames returns the events of a stream except for keep-alives and end marks.
+// The elements of a JSON array are events without a name.
 func frames(body string) ([]event, error) {
 	if strings.HasPrefix(strings.TrimSpace(body), "[") {
 		var raw []json.RawMessage
@@ -241,7 +243,7 @@ func frames(body string) ([]event, error) {
 	return list, nil
 }
 
-// changed describes how a document that should have passed as it is differs.
+// changed describes how a document that must be forwarded unchanged differs.
 func changed(want, got string) error {
 	if d := difference(parseJSON(want), parseJSON(got)); d != "" {
 		return fmt.Errorf("changed: %s", d)
@@ -250,7 +252,7 @@ func changed(want, got string) error {
 }
 
 // sameFormat sends the recorded request through the handler of its own format.
-// The vendor must get its bytes, and the client those of the response.
+// The vendor must receive the same bytes, and the client those of the response.
 func sameFormat(r *record, up upstream.Upstream, v *vendor, want *answer) error {
 	if validate(r.format, r.Request, r.rules(false)) != nil {
 		return errIncomparable // check 1 reports it
@@ -269,7 +271,7 @@ func sameFormat(r *record, up upstream.Upstream, v *vendor, want *answer) error 
 	}
 	sent := v.received()
 	if len(sent) > 0 && len(before) > 0 && &sent[0] == &before[0] {
-		return fmt.Errorf("nothing was sent: %d %s", got.status, clip(got.body, 300))
+		return fmt.Errorf("no request was sent: status %d %s", got.status, clip(got.body, 300))
 	}
 	if string(sent) != r.Request {
 		return fmt.Errorf("the request %w", changed(r.Request, string(sent)))

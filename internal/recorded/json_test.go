@@ -12,7 +12,7 @@ import (
 
 type object = map[string]any
 
-// decodeJSON reads one JSON document, numbers as they are spelled.
+// decodeJSON decodes one JSON document and keeps numbers as they are spelled.
 func decodeJSON(s string) (any, error) {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
@@ -26,7 +26,8 @@ func decodeJSON(s string) (any, error) {
 	return v, nil
 }
 
-// parseJSON is decodeJSON for documents that were checked; nil stands for others.
+// parseJSON is decodeJSON for documents that were checked. It returns nil for
+// others.
 func parseJSON(s string) any {
 	v, _ := decodeJSON(s)
 	return v
@@ -75,8 +76,8 @@ func listAt(v any, path ...string) []any {
 // 1e0 are one number.
 func canonical(v any) string { return encodeJSON(normalized(v)) }
 
-// canonicalText is canonical for JSON text. Blank text stands for {}, as it
-// does in tool calls without arguments.
+// canonicalText is canonical for JSON text. Blank text means {}, as it does in
+// tool calls without arguments.
 func canonicalText(s string) string {
 	if strings.TrimSpace(s) == "" {
 		return "{}"
@@ -134,8 +135,8 @@ func difference(want, got any) string {
 }
 
 func differences(path string, want, got any, list *[]string) {
-	const most = 4
-	if len(*list) >= most {
+	const maxDifferences = 4
+	if len(*list) >= maxDifferences {
 		return
 	}
 	x, isObject := want.(object)
@@ -179,7 +180,7 @@ func differences(path string, want, got any, list *[]string) {
 // An event is one event of an event stream.
 type event struct{ name, data string }
 
-// splitEvents reads an event stream as the HTML standard says.
+// splitEvents parses an event stream according to the HTML standard.
 func splitEvents(s string) []event {
 	s = strings.TrimPrefix(s, "\ufeff")
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")

@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// minContent is the length from which a string is taken for content of the user
-// rather than a word of the format, in bytes.
+// minContent is the minimum length, in bytes, of a string that is treated as
+// content of the user rather than part of the format.
 const minContent = 13
 
-// nothingSilent checks that every string of the user's content in a request is
+// nothingSilent checks that each string of the user's content in a request is
 // in its translation, or that a loss is reported at its path or above it.
 func nothingSilent(source any, got *translation) error {
 	reported := got.reported()
@@ -37,9 +37,9 @@ func nothingSilent(source any, got *translation) error {
 	return fmt.Errorf("neither sent nor reported: %s\nlosses: %v", strings.Join(missing[:min(5, len(missing))], "; "), got.losses)
 }
 
-// formatWords are members, in plain names, whose strings are words of the format
-// or are replaced on purpose: the model, and ids by which results find their
-// calls, which check 5 pairs.
+// formatWords are members, in plain names, whose strings belong to the format
+// or are replaced on purpose: the model, and ids that pair results with calls,
+// which check 5 compares.
 var formatWords = map[string]bool{
 	"model": true, "tooluseid": true, "mimetype": true, "mediatype": true, "responsemimetype": true, "servicetier": true,
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// samplesPerShape bounds how often a member in one place of the format is taken
-// out: with different values, if there are.
+// samplesPerShape limits how often a member at one place of the format is
+// removed, with different values if possible.
 const samplesPerShape = 6
 
-// TestMembers takes members out of requests. If neither the translation nor its
-// losses change, the member was dropped without a report.
+// TestMembers removes members from requests. If neither the translation nor its
+// losses change, the member was dropped without a loss.
 func TestMembers(t *testing.T) {
 	samples := sampleMembers(corpus(t), translated, func(r *record, f func(step, any)) {
 		members(parseJSON(r.Request), nil, f)
@@ -105,10 +105,11 @@ func members(v any, path step, f func(path step, v any)) {
 	}
 }
 
-// ownNames are members whose members have names of the caller's choice.
+// ownNames are members whose members have names chosen by the caller.
 var ownNames = map[string]bool{"properties": true, "$defs": true, "definitions": true, "defs": true}
 
-// shapeOf is a path without indexes and without names of the caller's choice.
+// shapeOf returns a path without indexes and without names chosen by the
+// caller.
 func shapeOf(path step) string {
 	var b strings.Builder
 	for i, x := range path {
@@ -124,7 +125,7 @@ func shapeOf(path step) string {
 		}
 		b.WriteString("." + name)
 	}
-	// Schemas nest: what is below a property of a property is the same place.
+	// Schemas nest: a property of a property is at the same place.
 	return strings.ReplaceAll(nested.ReplaceAllString(b.String(), ".properties.*"), ".properties.*.properties.*", ".properties.*")
 }
 
@@ -145,7 +146,7 @@ func literal(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// silentMembers takes each member out of a request and compares translations.
+// silentMembers removes each member from a request and compares translations.
 func silentMembers(r *record, paths []step, format content.Format, model string) error {
 	source := parseJSON(r.Request)
 	base, err := translateText(r, encodeJSON(source), format, model)
@@ -222,7 +223,7 @@ type neutralMember struct {
 }
 
 var neutralMembers = []neutralMember{
-	{".model", "", "translations ask a model of their own"},
+	{".model", "", "translations use another model"},
 	{".stream", "", "false is the default; true may be in the URL"},
 	{".contents[].role", `"user"`, "the default"},
 	{".systeminstruction.role", "", "the vendor ignores the role of a system instruction"},
@@ -239,7 +240,7 @@ var neutralMembers = []neutralMember{
 	{".tools[].type", `"custom"`, "the default"},
 }
 
-// meansNothing reports whether taking a member out need not change anything.
+// meansNothing reports whether removing a member may have no effect.
 func meansNothing(path step, v any) bool {
 	if v == nil {
 		return true

@@ -23,7 +23,7 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// network is where all traffic of these tests goes.
+// network carries all traffic of these tests.
 var network *loopback
 
 // A loopback is one HTTP server for all handlers of these tests.
@@ -56,8 +56,8 @@ func (l *loopback) close() {
 	l.server.Close()
 }
 
-// serve makes h reachable through the transport that it returns, whatever the
-// host of a request. release ends that.
+// serve makes h reachable through the returned transport, for any host. release
+// ends that.
 func (l *loopback) serve(h http.Handler) (transport http.RoundTripper, release func()) {
 	key := strconv.FormatInt(l.last.Add(1), 10)
 	l.handlers.Store(key, h)
@@ -77,7 +77,7 @@ func (t *route) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.l.client.RoundTrip(r)
 }
 
-// A vendor answers with a recorded response, and keeps the last request.
+// A vendor sends a recorded response and keeps the last request.
 type vendor struct {
 	rec *record
 
@@ -106,7 +106,8 @@ func (v *vendor) received() []byte {
 	return v.sent
 }
 
-// replay makes an adapter whose vendor answers with the record, over loopback.
+// replay returns an adapter whose vendor sends the record's response, over
+// loopback.
 func replay(r *record) (up upstream.Upstream, v *vendor, release func(), err error) {
 	v = &vendor{rec: r}
 	transport, release := network.serve(v)
@@ -145,8 +146,8 @@ func newAdapter(format content.Format, base string, transport http.RoundTripper)
 	return nil, fmt.Errorf("unknown format %q", format)
 }
 
-// A canned transport answers with the record without a network. body makes the
-// response's body of the recorded one.
+// A canned transport returns the recorded response without a network. body
+// returns the response's body for the recorded one.
 type canned struct {
 	rec  *record
 	body func(recorded string) io.Reader
@@ -180,7 +181,7 @@ func newHandler(format content.Format, up upstream.Upstream, report *upstream.Re
 	return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: serving})
 }
 
-// A reply is what a handler answered to a client.
+// A reply is the response of a handler to a client.
 type reply struct {
 	status int
 	header http.Header
@@ -189,7 +190,7 @@ type reply struct {
 	report upstream.Report
 }
 
-// A request is what a client sends to a handler.
+// A request is a request of a client to a handler.
 type request struct {
 	path, body string
 	header     http.Header
@@ -221,7 +222,7 @@ func send(format content.Format, up upstream.Upstream, q request) (*reply, error
 	return got, nil
 }
 
-// A delivery is the way in which a client wants a response.
+// A delivery is the form in which a client requests a response.
 type delivery int
 
 const (
@@ -230,8 +231,8 @@ const (
 	jsonArray // of generateContent only
 )
 
-// simple is a request of a few words. A record's response answers it as well as
-// any other, since the recording does not depend on the question.
+// simple returns a short request. Any recorded response fits, since it does not
+// depend on the prompt.
 func simple(format content.Format, model string, d delivery, thinking bool) request {
 	if format == formatMessages {
 		body := object{"model": model, "max_tokens": 2000, "messages": []any{object{"role": "user", "content": "?"}}}
@@ -259,7 +260,7 @@ func simple(format content.Format, model string, d delivery, thinking bool) requ
 	return request{path: path, body: encodeJSON(body)}
 }
 
-// neutral is the request of a few words for adapters.
+// neutral returns a short request for adapters.
 func neutral(model string, stream bool) *upstream.Request {
 	limit := int64(2000)
 	return &upstream.Request{

@@ -9,9 +9,9 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// TestReplays lets a client of another format than the vendor's return a whole
-// response as history, with results of its tool calls. What the vendor needs back
-// must reach it unchanged: the ids of its calls, and its signatures.
+// TestReplays has a client of another format return a whole response as
+// history, with results of its tool calls. The ids of the vendor's calls and
+// its signatures must reach the vendor unchanged.
 func TestReplays(t *testing.T) {
 	plain := func(r *record) bool { return generated(r) && !r.streamed() }
 	eachRecord(t, plain, func(t *testing.T, r *record) {
@@ -26,7 +26,7 @@ func TestReplays(t *testing.T) {
 			for _, asked := range []bool{true, false} {
 				name := "4r returned by a client of " + string(to)
 				if !asked {
-					name += ", thinking not asked for"
+					name += ", thinking not requested"
 				}
 				check(t, r, name, func() error { return returned(r, to, want, asked) })
 			}
@@ -34,7 +34,7 @@ func TestReplays(t *testing.T) {
 	})
 }
 
-// returned makes the conversation and compares what the vendor gets.
+// returned builds the conversation and compares the vendor's request.
 func returned(r *record, to content.Format, want *answer, asked bool) error {
 	up, _, release, err := replay(r)
 	if err != nil {
@@ -105,7 +105,8 @@ func nextRequest(format content.Format, first request, response any) string {
 	return encodeJSON(q)
 }
 
-// signatures are what a vendor signed of its calls and of the thinking before them.
+// signatures returns the vendor's signatures of its calls and of the thinking
+// before them.
 func signatures(format content.Format, response any) []string {
 	var list []string
 	add := func(v any) {

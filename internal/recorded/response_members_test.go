@@ -15,9 +15,9 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// answerMembers are the places in whole responses, by format, where a model's
-// answer is: blocks, parts, messages and items. What else a response has, such
-// as times and an echo of the request, is about the exchange.
+// answerMembers are the places in whole responses, by format, where the model's
+// content is: blocks, parts, messages and items. Other members, for example
+// times and an echo of the request, describe the exchange.
 var answerMembers = map[content.Format]*regexp.Regexp{
 	formatMessages:  regexp.MustCompile(`^\.content\[\]\.[^.\[]+$`),
 	formatGenerate:  regexp.MustCompile(`^\.candidates\[\](\.content\.parts\[\])?\.[^.\[]+$`),
@@ -25,9 +25,9 @@ var answerMembers = map[content.Format]*regexp.Regexp{
 	formatResponses: regexp.MustCompile(`^\.output\[\](\.content\[\])?\.[^.\[]+$`),
 }
 
-// TestResponseMembers takes members out of whole responses. If neither what a
-// client of another format gets nor the losses change, the member was dropped
-// without a report.
+// TestResponseMembers removes members from whole responses. If neither the
+// response to a client of another format nor the losses change, the member was
+// dropped without a loss.
 func TestResponseMembers(t *testing.T) {
 	plain := func(r *record) bool { return generated(r) && !r.streamed() }
 	samples := sampleMembers(corpus(t), plain, func(r *record, f func(step, any)) {

@@ -72,8 +72,8 @@ func TestResponses(t *testing.T) {
 	})
 }
 
-// sameAnswer compares a recorded response with what was read of it. Recordings
-// that are cut or hold an error may be errors.
+// sameAnswer compares a recorded response with what was read from it.
+// Recordings that are cut or contain an error may result in errors.
 func sameAnswer(want *answer, got *upstream.Response, err error, aspects aspect) error {
 	if err != nil {
 		if !want.whole() {
@@ -258,7 +258,7 @@ func decodeError(r *record, cause *error) error {
 	case err == nil:
 		return errors.New("the adapter read it as a response")
 	case !errors.As(err, &e):
-		return fmt.Errorf("the adapter's error is a %T: %w", err, err)
+		return fmt.Errorf("the adapter's error has type %T: %w", err, err)
 	case e.Code == "":
 		return fmt.Errorf("the adapter's error has no code: %w", describeError(err))
 	case direct != nil && direct.Code != e.Code:
@@ -267,8 +267,8 @@ func decodeError(r *record, cause *error) error {
 	return nil
 }
 
-// quotes checks that a cause, which goes to the host's log, has the vendor's
-// sentence. Words that look like parts of a key may be replaced.
+// quotes checks that a cause, which the host's log contains, has the vendor's
+// sentence. Words that resemble parts of a key may be replaced.
 func quotes(message string, cause error) error {
 	if message == "" || cause == nil {
 		return errIncomparable
@@ -283,7 +283,7 @@ func quotes(message string, cause error) error {
 	return nil
 }
 
-// errorThrough sends a request through a handler whose vendor answers with the
+// errorThrough sends a request through a handler whose vendor sends the
 // recorded error.
 func errorThrough(r *record, format content.Format) error {
 	up, _, release, err := replay(r)
@@ -307,13 +307,14 @@ func errorThrough(r *record, format content.Format) error {
 	case r.Status == 429 && got.status != 429:
 		return fmt.Errorf("status %d for 429: %s", got.status, clip(got.body, 300))
 	}
-	// A key that the vendor rejects is the host's. The client did nothing wrong.
+	// A key that the vendor rejects belongs to the host. The client made no
+	// error.
 	lower := strings.ToLower(r.Response)
 	key := strings.Contains(lower, "api key") && !strings.Contains(lower, "rate limit") && r.Status < 404
 	if (key || r.Status == 401) && got.status < 500 {
 		return fmt.Errorf("the client is blamed for the host's key: %d %s", got.status, clip(sentence, 200))
 	}
-	// Agents compact a conversation when they find their vendor's words.
+	// Agents compact a conversation when they find their vendor's error text.
 	if contextOverflow(lower) && format == formatMessages && !strings.Contains(strings.ToLower(sentence), "prompt is too long") {
 		return fmt.Errorf("clients do not see that the prompt is too long: %d %s", got.status, clip(sentence, 200))
 	}

@@ -25,7 +25,7 @@ var targets = []struct {
 	format content.Format
 	model  string
 	newer  string // a model with other rules
-	small  string // one that does less, or that only another server has
+	small  string // a model with fewer features, or of another server
 }{
 	{formatMessages, "claude-sonnet-4-5", "claude-opus-4-8", "claude-3-haiku-20240307"},
 	{formatGenerate, "gemini-2.5-flash", "gemini-3-pro-preview", "gemini-2.0-flash"},
@@ -69,7 +69,7 @@ func translateFor(up upstream.Upstream, sent *capture, d document, model string)
 	}
 	err = upstream.Run(context.Background(), up, n, upstream.SinkFunc(func([]upstream.Event) error { return nil }))
 	if sent.body == nil {
-		return nil, fmt.Errorf("nothing was sent: %w", err)
+		return nil, fmt.Errorf("no request was sent: %w", err)
 	}
 	return &translation{d, string(sent.body), losses}, nil
 }
@@ -133,8 +133,8 @@ func TestTranslations(t *testing.T) {
 	})
 }
 
-// refusedFile accepts a refusal if everything that is refused is a file, or
-// state that another vendor keeps.
+// refusedFile accepts an error if everything that is rejected is a file, or
+// state that another vendor stores.
 func refusedFile(source any, d document, err error) error {
 	list, _ := content.Violations(err)
 	if len(list) == 0 {
@@ -167,7 +167,7 @@ func holdsFile(v any) bool {
 	return false
 }
 
-// pathStep is one step of a path in the words of a format: .name or [0].
+// pathStep is one step of a path in a format: .name or [0].
 var pathStep = regexp.MustCompile(`[^.\[\]]+`)
 
 // follow returns the deepest value at a path that is an object; names are tried
@@ -205,7 +205,8 @@ func member(o object, name string) any {
 	return nil
 }
 
-// plainName removes what the spellings maxTokens and max_tokens differ in.
+// plainName removes the differences between spellings such as maxTokens and
+// max_tokens.
 func plainName(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
 
 // validTarget checks a translated request by the rules of its format.

@@ -1,4 +1,4 @@
-// Gen writes the drivers of the Go SDK that follow from the one of version 2:
+// Gen writes the drivers of the Go SDK that are derived from that of version 2:
 // those of version 1 and of the beta clients.
 package main
 

@@ -1,6 +1,7 @@
-// Genkit drives Genkit Go: one call as a line of JSON on standard input, one
-// reply as a line of JSON on standard output. It is a module of its own, because
-// Genkit and the newest SDKs need different versions of the same packages.
+// Genkit runs Genkit Go: it reads one call as a line of JSON from standard
+// input and writes one reply as a line of JSON to standard output. It is a
+// separate module because Genkit and the newest SDKs need different versions of
+// the same packages.
 package main
 
 import (
@@ -36,7 +37,7 @@ type call struct {
 	MaxTokens int64  `json:"max_tokens"`
 }
 
-// A reply is what Genkit made of the response.
+// A reply is the response as Genkit reads it.
 type reply struct {
 	Text     string   `json:"text"`
 	Thinking string   `json:"thinking"`

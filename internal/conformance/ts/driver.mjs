@@ -1,5 +1,5 @@
-// Drives the TypeScript SDK: one call as a line of JSON on standard input, one
-// answer or failure as a line of JSON on standard output.
+// Runs the TypeScript SDK: reads one call as a line of JSON from standard input
+// and writes one response or error as a line of JSON to standard output.
 import { createInterface } from 'node:readline';
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 

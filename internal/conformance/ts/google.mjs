@@ -1,18 +1,18 @@
-// Drives two versions of Google's TypeScript SDK: one call as a line of JSON on
-// standard input, what became of it as a line of JSON on standard output.
+// Runs two versions of Google's TypeScript SDK: reads one call as a line of JSON
+// from standard input and writes its result as a line of JSON to standard output.
 import { createInterface } from 'node:readline';
 import * as current from '@google/genai';
 import * as old from 'genai-old';
 
 const chats = new Map();
 
-// open makes a client that sends the call's key, or none.
+// open returns a client that sends the call's key, if any.
 function open(sdk, call) {
   const headers = call.key ? {} : { 'x-goog-api-key': '' };
   return new sdk.GoogleGenAI({ apiKey: call.key || 'k-unsent', httpOptions: { baseUrl: call.base_url, headers } });
 }
 
-// chatOf returns the chat of the call's name. The first call begins it.
+// chatOf returns the chat with the call's name. The first call creates it.
 function chatOf(sdk, call) {
   if (!chats.has(call.chat)) {
     chats.set(call.chat, open(sdk, call).chats.create({ model: call.model, config: call.config }));
@@ -32,7 +32,7 @@ function begin(sdk, call, abortSignal) {
   return call.stream ? models.generateContentStream(params) : models.generateContent(params);
 }
 
-// view leaves out the HTTP headers: their form differs from SDK to SDK.
+// view omits the HTTP headers, whose form differs between SDKs.
 const view = ({ sdkHttpResponse, ...chunk }) => chunk;
 
 async function answer(sdk, call, reply) {

@@ -1,7 +1,7 @@
-// Drives libraries that speak the two formats: one call as a line of JSON on
-// standard input, one reply as a line of JSON on standard output. A call may
-// have tools; then the library runs the loop by itself, or as its documentation
-// shows how.
+// Runs libraries that use the two formats: reads one call as a line of JSON from
+// standard input and writes one reply as a line of JSON to standard output. If a
+// call has tools, the library runs the loop itself, or the driver runs it as the
+// library's documentation shows.
 import { createInterface } from 'node:readline';
 import Anthropic from '@anthropic-ai/sdk';
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
@@ -17,12 +17,12 @@ import { z } from 'zod';
 globalThis.AI_SDK_LOG_WARNINGS = false; // they are in the reply
 console.warn = () => {}; // the SDK prints that some models are deprecated
 
-// toolbox are the tools of a call: name and the only property.
+// toolbox is the tools of a call: name and the only property.
 const toolbox = [['weather', 'city'], ['time', 'tz']];
 
 const maxRounds = 8;
 
-// runTool notes a call of a tool in the reply.
+// runTool records a tool call in the reply.
 function runTool(reply, name, args) {
   reply.calls.push(`${name} ${JSON.stringify(args)}`);
   return `result ${reply.calls.length} of ${name}`;
@@ -30,7 +30,7 @@ function runTool(reply, name, args) {
 
 const joined = (blocks, type, member) => blocks.filter((b) => b.type === type).map((b) => b[member]).join('');
 
-// The tool runner of the Messages SDK. It begins a thread by itself.
+// The tool runner of the Messages SDK. It uses a thread by itself.
 async function runner(call, reply) {
   const client = new Anthropic({ baseURL: call.base_url, apiKey: call.key, maxRetries: 0 });
   const content = [{ type: 'text', text: call.prompt }];
@@ -76,7 +76,7 @@ const aiLevel = {
   google: { google: { thinkingConfig: { includeThoughts: true, thinkingLevel: 'high' } } },
 };
 
-// The AI SDK. Without max_tokens it sends what it takes for the model's limit.
+// The AI SDK. Without max_tokens it sends the limit that it lists for the model.
 async function ai(call, reply) {
   const content = [{ type: 'text', text: call.prompt }];
   if (call.image) content.unshift({ type: 'file', mediaType: 'image/png', data: call.image });

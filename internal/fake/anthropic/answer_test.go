@@ -13,7 +13,8 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// A block is what a reader puts together from a stream, and what a whole reply holds.
+// A seenBlock is a content block that a reader assembles from a stream or finds
+// in a whole response.
 type seenBlock struct {
 	Type, Text, Thinking, Signature, Data, ID, Name string
 	Input                                           json.RawMessage
@@ -44,7 +45,7 @@ type seenEvent struct {
 	Error struct{ Type string }
 }
 
-// readStream is a reader of the vendor's stream that knows the reference only.
+// readStream reads the vendor's stream. It is written from the reference only.
 func readStream(t *testing.T, r io.Reader) seenMessage {
 	t.Helper()
 	var m seenMessage
@@ -66,14 +67,14 @@ func readStream(t *testing.T, r io.Reader) seenMessage {
 			t.Fatalf("%v in %s", err, data)
 		}
 		if e.Type != name {
-			t.Errorf("event %q holds type %q", name, e.Type)
+			t.Errorf("event %q has type %q", name, e.Type)
 		}
 		switch e.Type {
 		case "message_start":
 			m.Usage = e.Message.Usage
 		case "content_block_start":
 			if e.Index != len(m.Content) {
-				t.Errorf("block %d begins when %d are there", e.Index, len(m.Content))
+				t.Errorf("block %d starts after %d blocks", e.Index, len(m.Content))
 			}
 			m.Content = append(m.Content, e.ContentBlock)
 		case "content_block_delta":
@@ -106,7 +107,8 @@ func streamed(model, messages string) string {
 	return strings.Replace(chat(model, messages), `"tools"`, `"stream":true,"tools"`, 1)
 }
 
-// TestForms says the same turn whole and streamed; an independent reader sees the same.
+// TestForms sends the same turn whole and streamed. An independent reader must
+// find the same content.
 func TestForms(t *testing.T) {
 	turn := []fake.Piece{
 		fake.Thinking("I wonder. Really, I do."), fake.Redacted("x"),
@@ -133,7 +135,7 @@ func TestForms(t *testing.T) {
 	}
 	whole, stream := get(false, true), get(true, true)
 	if stream.pings != 2 {
-		t.Errorf("%d pings, want the usual one and that of the script", stream.pings)
+		t.Errorf("%d pings, want the default one and that of the script", stream.pings)
 	}
 	stream.pings = 0
 	if diff := cmp.Diff(whole, stream, cmp.AllowUnexported(seenMessage{}, seenBlock{})); diff != "" {
@@ -162,7 +164,8 @@ func TestOmittedThinking(t *testing.T) {
 	}
 }
 
-// TestReplay sends a turn back as it was, and changed in every way that must be seen.
+// TestReplay sends a turn back unchanged, and with each change that the fake
+// must detect.
 func TestReplay(t *testing.T) {
 	s := NewHandler(Options{KeepThinking: true})
 	s.Say(fake.Thinking("first"), fake.Thinking("second"), fake.Redacted("r"), fake.ToolCall{ID: "a", Name: "t"})
@@ -180,15 +183,15 @@ func TestReplay(t *testing.T) {
 		name, rule string
 		blocks     []string
 	}{
-		{"as it was", "", b},
+		{"unchanged", "", b},
 		{"text altered", "thinking-modified", []string{altered(0, "first", "First"), b[1], b[2], b[3]}},
 		{"order", "thinking-modified", []string{b[1], b[0], b[2], b[3]}},
-		{"one left out", "thinking-modified", []string{b[0], b[2], b[3]}},
-		{"the last left out", "thinking-modified", []string{b[0], b[1], b[3]}},
+		{"one block missing", "thinking-modified", []string{b[0], b[2], b[3]}},
+		{"last thinking block missing", "thinking-modified", []string{b[0], b[1], b[3]}},
 		{"signature altered", "signature", []string{altered(0, `"signature":"YW`, `"signature":"YX`), b[1], b[2], b[3]}},
 		{"signature empty", "signature", []string{`{"type":"thinking","thinking":"first","signature":""}`, b[1], b[2], b[3]}},
 		{"data altered", "signature", []string{b[0], b[1], altered(2, `"data":"YW`, `"data":"YX`), b[3]}},
-		{"all left out", "thinking-kept", []string{b[3]}},
+		{"all thinking missing", "thinking-kept", []string{b[3]}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -200,8 +203,9 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// faults says what a client gets to see of each fault, and what the record says.
-var faults = []struct {
+// disruptions lists what a client receives for each disruption, and the
+// recorded end.
+var disruptions = []struct {
 	name, end string
 	stream    bool
 	turn      []fake.Piece
@@ -210,7 +214,7 @@ var faults = []struct {
 	{"status", fake.Whole, true, []fake.Piece{fake.Status{Code: 429, Header: map[string]string{"Retry-After": "7"}}}, func(res *http.Response, body string, err error) bool {
 		return res.StatusCode == 429 && res.Header.Get("Retry-After") == "7" && strings.Contains(body, "rate_limit_error")
 	}},
-	{"error midway", fake.Whole, true, []fake.Piece{fake.Text("x"), fake.Status{Code: 529}}, func(res *http.Response, body string, err error) bool {
+	{"error within the stream", fake.Whole, true, []fake.Piece{fake.Text("x"), fake.Status{Code: 529}}, func(res *http.Response, body string, err error) bool {
 		return res.StatusCode == 200 && strings.HasSuffix(body, "\n\n") && strings.Contains(body, "event: error\ndata: {\"error\":{\"message\":\"Overloaded\"") && !strings.Contains(body, "message_stop")
 	}},
 	{"HTML", fake.Ended, false, []fake.Piece{fake.Reply{Code: 502, ContentType: "text/html", Body: "<html>"}}, func(res *http.Response, body string, err error) bool {
@@ -219,13 +223,13 @@ var faults = []struct {
 	{"cut", fake.Aborted, true, []fake.Piece{fake.Text("x"), fake.Cut{}}, func(res *http.Response, body string, err error) bool {
 		return err != nil && strings.Contains(body, "content_block_stop")
 	}},
-	{"cut whole", fake.Aborted, false, []fake.Piece{fake.Text("x"), fake.Cut{}}, func(res *http.Response, body string, err error) bool {
+	{"cut document", fake.Aborted, false, []fake.Piece{fake.Text("x"), fake.Cut{}}, func(res *http.Response, body string, err error) bool {
 		return err != nil && !json.Valid([]byte(body))
 	}},
-	{"cut in an event", fake.Aborted, true, []fake.Piece{fake.Text("x"), fake.CutEvent{}}, func(res *http.Response, body string, err error) bool {
+	{"cut within an event", fake.Aborted, true, []fake.Piece{fake.Text("x"), fake.CutEvent{}}, func(res *http.Response, body string, err error) bool {
 		return err != nil && !strings.HasSuffix(body, "\n\n")
 	}},
-	{"no end", fake.Ended, true, []fake.Piece{fake.Text("x"), fake.End{}}, func(res *http.Response, body string, err error) bool {
+	{"early end", fake.Ended, true, []fake.Piece{fake.Text("x"), fake.End{}}, func(res *http.Response, body string, err error) bool {
 		return err == nil && !strings.Contains(body, "message_stop")
 	}},
 	{"malformed", fake.Whole, false, []fake.Piece{fake.Malformed{}, fake.Text("x")}, func(res *http.Response, body string, err error) bool {
@@ -239,10 +243,10 @@ var faults = []struct {
 	}},
 }
 
-func TestFaults(t *testing.T) {
+func TestDisruptions(t *testing.T) {
 	body := streamed("m", strings.TrimSuffix(hi, ","))
 	plain := chat("m", strings.TrimSuffix(hi, ","))
-	for _, tt := range faults {
+	for _, tt := range disruptions {
 		t.Run(tt.name, func(t *testing.T) {
 			s := New(t, Options{})
 			s.Say(tt.turn...)

@@ -7,7 +7,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// An ask is a request whose shape is right.
+// An ask is a request whose shape is valid.
 type ask struct {
 	server  *Server
 	doc     *fake.Node
@@ -18,19 +18,19 @@ type ask struct {
 	turns   []turn
 }
 
-// A turn is what consecutive messages of one role make, messages.md §2.4.
+// A turn is a run of consecutive messages of one role, messages.md §2.4.
 type turn struct {
 	role     string
-	first    int // the message it begins with
+	first    int // index of its first message
 	messages []*fake.Node
 	blocks   []block
 }
 
-// A block is a content block and where it stands.
+// A block is a content block and its path.
 type block struct {
 	*fake.Node
 	at   string // "messages.1.content.0"
-	bare bool   // it was a string
+	bare bool   // it was a bare string
 }
 
 func (b block) kind() string { return b.Text("type") }
@@ -64,7 +64,8 @@ func blocksOf(m *fake.Node, i int) []block {
 	return out
 }
 
-// blocks calls f for every content block of the conversation until it complains.
+// blocks calls f for each content block of the conversation until f returns a
+// complaint.
 func (a *ask) blocks(f func(t turn, b block) string) string {
 	for _, t := range a.turns {
 		for _, b := range t.blocks {
@@ -76,8 +77,8 @@ func (a *ask) blocks(f func(t turn, b block) string) string {
 	return ""
 }
 
-// deep calls f for every block, those inside of others too, with the path of each.
-func (a *ask) deep(f func(at string, n *fake.Node) string) string {
+// allBlocks calls f for each block with its path, including nested blocks.
+func (a *ask) allBlocks(f func(at string, n *fake.Node) string) string {
 	return a.blocks(func(_ turn, b block) string { return walk(b.at, b.Node, f) })
 }
 
@@ -107,7 +108,7 @@ func (a *ask) tools() []*fake.Node { return a.doc.List("tools") }
 
 func (a *ask) effort() string { return a.doc.Get("output_config").Text("effort") }
 
-// thinking is the thinking mode, "" where none was named.
+// thinking returns the thinking mode, "" if there is none.
 func (a *ask) thinking() string { return a.doc.Get("thinking").Text("type") }
 
 func (a *ask) forced() bool {
@@ -117,10 +118,10 @@ func (a *ask) forced() bool {
 
 func (a *ask) latest() bool { return a.version == "2026-10-21" }
 
-// A rule is one thing that the vendor refuses beyond the shape of the body. check returns
-// the vendor's complaint.
+// A rule is a check beyond the shape of the body. check returns the vendor's
+// error text.
 type rule struct {
-	name, ref string // ref is the section of messages.md, unless it says otherwise
+	name, ref string // ref is the section of messages.md, unless another document is named
 	status    int
 	check     func(*ask) string
 }

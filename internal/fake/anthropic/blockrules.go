@@ -33,7 +33,7 @@ var blockRules = []rule{
 	}},
 	{"search-citations", "§3.1 [docs]", 0, func(a *ask) string {
 		on, off := 0, 0
-		_ = a.deep(func(_ string, n *fake.Node) string {
+		_ = a.allBlocks(func(_ string, n *fake.Node) string {
 			if n.Text("type") == "search_result" {
 				if n.Get("citations").True("enabled") {
 					on++
@@ -52,7 +52,7 @@ var blockRules = []rule{
 		if a.doc.Get("output_config").Get("format") == nil {
 			return ""
 		}
-		return a.deep(func(_ string, n *fake.Node) string {
+		return a.allBlocks(func(_ string, n *fake.Node) string {
 			if n.Get("citations").True("enabled") {
 				return "output_config.format: citations cannot be used with structured outputs"
 			}
@@ -65,7 +65,7 @@ var blockRules = []rule{
 		if a.model.known() && a.model.version < 46 {
 			limit = 100
 		}
-		_ = a.deep(func(_ string, n *fake.Node) string {
+		_ = a.allBlocks(func(_ string, n *fake.Node) string {
 			if n.Text("type") == "image" {
 				count++
 			}
@@ -90,9 +90,9 @@ var blockRules = []rule{
 	}},
 }
 
-// imageRule holds inline images to their limits and their stated type.
+// imageRule checks inline images against their limits and their declared type.
 func imageRule(a *ask) string {
-	return a.deep(func(at string, n *fake.Node) string {
+	return a.allBlocks(func(at string, n *fake.Node) string {
 		src := n.Get("source")
 		if n.Text("type") != "image" || src.Text("type") != "base64" {
 			return ""
@@ -114,7 +114,7 @@ func imageRule(a *ask) string {
 	})
 }
 
-// sniff tells a picture's type from its first bytes, "" if they are of none.
+// sniff returns the media type of an image from its first bytes, or "".
 func sniff(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):

@@ -2,14 +2,14 @@ package anthropic
 
 import "github.com/polywire/polywire/internal/fake"
 
-// blk is the shape of a content block: its own members, the tag, and a cache mark.
+// blk is the shape of a content block: its members, the tag, and cache_control.
 func blk(f fake.Fields) fake.Shape {
 	f["type!"] = literal
 	f["cache_control"] = cacheControl
 	return fake.Obj(f)
 }
 
-// message is messages.md §2.4: which blocks may stand in it depends on its role.
+// message is messages.md §2.4: the role determines the allowed blocks.
 func message() fake.Shape {
 	return func(c *fake.Checker, at fake.Path, n *fake.Node) {
 		blocks := userBlocks()
@@ -33,7 +33,7 @@ func text() fake.Shape {
 	return blk(fake.Fields{"text!": fake.Str(0, 0), "citations": fake.Or(fake.List(citation(), 0, 0))})
 }
 
-// textOnly is a list item that can be nothing but text.
+// textOnly is the shape of a list item that must be text.
 func textOnly() fake.Shape { return fake.Tagged("type", map[string]fake.Shape{"text": text()}) }
 
 // citation is messages.md §3.3.
@@ -191,7 +191,7 @@ func assistantBlocks() map[string]fake.Shape {
 	return m
 }
 
-// resultBlocks are the results of the vendor's own tools.
+// resultBlocks are the results of server tools.
 var resultBlocks = []string{
 	"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
 	"bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result",

@@ -15,7 +15,7 @@ import (
 type refusal struct {
 	rule, message string
 	status        int
-	kind          string // the error's type; empty is that of the status
+	kind          string // type of the error; empty means that of the status
 	details       string // JSON
 }
 
@@ -26,8 +26,8 @@ var kinds = map[int]string{
 	500: "api_error", 502: "api_error", 503: "api_error", 504: "timeout_error", 529: "overloaded_error",
 }
 
-// words are the vendor's messages where the script has none.
-var words = map[int]string{
+// defaultMessages are the vendor's default messages by status.
+var defaultMessages = map[int]string{
 	401: "invalid x-api-key", 429: "This request would exceed your organization's rate limit",
 	500: "Internal server error", 529: "Overloaded", 413: "Request exceeds the maximum size",
 }
@@ -61,14 +61,14 @@ func envelope(id uint32, no *refusal) []byte {
 	return b
 }
 
-// statusRefusal turns an error of the script into the vendor's.
+// statusRefusal returns the vendor's error for a status in the script.
 func statusRefusal(st fake.Status) *refusal {
-	message := cmp.Or(st.Message, words[st.Code], http.StatusText(st.Code))
+	message := cmp.Or(st.Message, defaultMessages[st.Code], http.StatusText(st.Code))
 	return &refusal{status: st.Code, kind: st.Type, message: message, details: st.Details}
 }
 
-// checkShape compares the body with the shapes and words the first problem as the vendor
-// does, messages.md §2.
+// checkShape checks the body against the shapes. It returns the first problem
+// with the vendor's text, messages.md §2.
 func (a *ask) checkShape() *refusal {
 	shape := body()
 	if a.count {
@@ -141,7 +141,7 @@ func quoted(list, with string) string {
 	return strings.Join(names, with)
 }
 
-// dotted writes a path as the vendor does, the tags of unions included.
+// dotted returns a path in the vendor's notation, including the tags of unions.
 func dotted(at fake.Path) string {
 	var steps []string
 	for _, p := range at {

@@ -9,10 +9,10 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// checkHTTP checks all of a request but its body: messages.md §1.
+// checkHTTP checks a request except for its body: messages.md §1.
 func (s *Server) checkHTTP(req *fake.Request) *refusal {
 	if where := fake.Marked(req, s.opts.Forbid); where != "" {
-		return &refusal{rule: "forbidden", message: "fake: " + where + " holds what no client's request may bring here"}
+		return &refusal{rule: "forbidden", message: "fake: " + where + " contains a value that is forbidden here"}
 	}
 	checks := []func(*Server, *fake.Request) *refusal{checkRoute, checkKey, checkVersion, checkBetas, checkContent}
 	for _, check := range checks {
@@ -38,7 +38,7 @@ func checkRoute(_ *Server, req *fake.Request) *refusal {
 	return nil
 }
 
-// checkKey is messages.md §1.2: either form of the key, 401 in two wordings.
+// checkKey is messages.md §1.2: either form of the key, and 401 with two texts.
 func checkKey(s *Server, req *fake.Request) *refusal {
 	keys := req.Header.Values("X-Api-Key")
 	for _, v := range req.Header.Values("Authorization") {
@@ -52,7 +52,7 @@ func checkKey(s *Server, req *fake.Request) *refusal {
 	case len(keys) == 0 || keys[0] == "":
 		return &refusal{rule: "key", status: http.StatusUnauthorized, message: "x-api-key header is required"}
 	case len(keys) > 1:
-		// No client has a reason to send two; whoever does has let a foreign one through.
+		// A request with two keys carries the key of a foreign client.
 		return &refusal{rule: "key", status: http.StatusUnauthorized, message: "invalid x-api-key"}
 	case s.opts.Key != "" && keys[0] != s.opts.Key:
 		return &refusal{rule: "key", status: http.StatusUnauthorized, message: "invalid x-api-key"}
@@ -94,7 +94,7 @@ func checkContent(_ *Server, req *fake.Request) *refusal {
 		return &refusal{rule: "content-type", message: "charset " + cs + " is not supported", details: `{"error_code":"unsupported_charset"}`}
 	}
 	if len(req.Body) > 32<<20 {
-		return &refusal{rule: "size", status: http.StatusRequestEntityTooLarge, message: words[413]}
+		return &refusal{rule: "size", status: http.StatusRequestEntityTooLarge, message: defaultMessages[413]}
 	}
 	return nil
 }
@@ -111,7 +111,8 @@ func betaList(h http.Header) []string {
 	return out
 }
 
-// betaSet returns which betas a request turns on; a "*" may end the name asked for.
+// betaSet returns a function that reports whether a request enables a beta; the
+// name may end with "*".
 func betaSet(h http.Header) func(string) bool {
 	on := betaList(h)
 	return func(name string) bool {
@@ -122,8 +123,8 @@ func betaSet(h http.Header) func(string) bool {
 	}
 }
 
-// knownBetas are the list of messages.md §1.2, what the SDK helpers add unasked, and what
-// agents.md §1 saw the vendor's own client send.
+// knownBetas are the betas of messages.md §1.2, those that SDK helpers add
+// automatically, and those of the vendor's own client in agents.md §1.
 var knownBetas = strings.Fields(`
 message-batches-2024-09-24 prompt-caching-2024-07-31 computer-use-2024-10-22 computer-use-2025-01-24
 computer-use-2025-11-24 pdfs-2024-09-25 token-counting-2024-11-01 token-efficient-tools-2025-02-19

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// A model says what a model accepts, messages.md §1.2, §2.1, §2.4 to §2.6. A name that
-// is of no known family accepts everything.
+// A model describes what a model accepts, messages.md §1.2, §2.1, §2.4 to §2.6.
+// An unknown name accepts everything.
 type model struct {
 	name, line string
 	version    int // 45 is 4.5; 0 is unknown
@@ -28,8 +28,8 @@ func (m model) known() bool { return m.version > 0 }
 
 func (m model) is(line string, version int) bool { return m.line == line && m.version == version }
 
-// mythical says whether the model is of the lines whose thinking is always on.
-func (m model) mythical() bool { return m.line == "fable" || m.line == "mythos" }
+// alwaysThinks reports whether the model belongs to the lines that always think.
+func (m model) alwaysThinks() bool { return m.line == "fable" || m.line == "mythos" }
 
 func (m model) noSampling() bool { return m.version > 46 }
 
@@ -38,14 +38,15 @@ func (m model) oneSampler() bool { return m.version >= 45 }
 func (m model) noPrefill() bool { return m.version >= 46 }
 
 func (m model) systemTurns() bool {
-	return !m.known() || m.mythical() || m.is("opus", 48) || m.is("opus", 50) || m.is("opus", 55)
+	return !m.known() || m.alwaysThinks() || m.is("opus", 48) || m.is("opus", 50) || m.is("opus", 55)
 }
 
 func (m model) forcesTools() bool {
-	return !m.is("opus", 55) && !m.is("sonnet", 55) && !(m.mythical() && m.version >= 51)
+	return !m.is("opus", 55) && !m.is("sonnet", 55) && !(m.alwaysThinks() && m.version >= 51)
 }
 
-// thinks says whether a thinking mode is accepted; the answer is the vendor's complaint.
+// thinks returns the vendor's error text for a thinking mode, "" if the model
+// accepts it.
 func (m model) thinks(mode string) string {
 	unsupported := `"thinking.type.` + mode + `" is not supported for this model.`
 	useAdaptive := unsupported + ` Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`
@@ -60,7 +61,7 @@ func (m model) thinks(mode string) string {
 		return unsupported
 	case mode == "disabled" && m.is("sonnet", 55):
 		return unsupported + ` Use "thinking.type.between_tools".`
-	case mode == "disabled" && (m.mythical() || m.is("opus", 55)):
+	case mode == "disabled" && (m.alwaysThinks() || m.is("opus", 55)):
 		return useAdaptive
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// A reply is an answer of the script in the vendor's terms.
+// A reply is a response of the script in the vendor's format.
 type reply struct {
 	id, model                    string
 	parts                        []part
@@ -19,19 +19,20 @@ type reply struct {
 	message, usageMembers, delta []fake.Member
 }
 
-// A part is one step of an answer: blocks whose events interleave, or anything else.
+// A part is one step of a response: blocks with interleaved events, or another
+// piece.
 type part struct {
 	blocks []rendered
 	other  fake.Piece
 }
 
-// A rendered block is a content block in both of its forms.
+// A rendered block is a content block, whole and streamed.
 type rendered struct {
 	whole, start string
 	deltas       []string
 }
 
-// reply reads a turn of the script for the request a.
+// reply returns the response of a turn to the request a.
 func (s *Server) reply(a *ask, id uint32, turn []fake.Piece) *reply {
 	r := &reply{
 		id: fmt.Sprintf("msg_%08d", id), model: a.model.name, reason: "end_turn",
@@ -92,7 +93,8 @@ func (r *reply) member(m fake.Member) {
 	}
 }
 
-// omitsThinking says whether the text of thinking stays with the vendor, messages.md §2.5.
+// omitsThinking reports whether the vendor omits the text of thinking,
+// messages.md §2.5.
 func (a *ask) omitsThinking() bool {
 	switch a.doc.Get("thinking").Text("display") {
 	case "omitted":
@@ -126,7 +128,7 @@ func seals(id uint32, turn []fake.Piece) []seal {
 	return all
 }
 
-// A builder renders the blocks of one answer.
+// A builder renders the blocks of one response.
 type builder struct {
 	server          *Server
 	answer          uint32
@@ -139,7 +141,7 @@ type builder struct {
 }
 
 func (b *builder) seal() seal {
-	if len(b.seals) == 0 { // inside of a Together, where runs are not counted
+	if len(b.seals) == 0 { // within Together, where runs are not counted
 		return seal{answer: b.answer, total: 1}
 	}
 	s := b.seals[0]
@@ -169,7 +171,7 @@ func (b *builder) block(p fake.Piece) rendered {
 	case fake.Raw:
 		return rendered{whole: string(p), start: string(p)}
 	default:
-		panic(fmt.Sprintf("fake: a %T is no content block", p))
+		panic(fmt.Sprintf("fake: %T is not a content block", p))
 	}
 }
 
@@ -236,7 +238,8 @@ func (b *builder) call(c fake.ToolCall) rendered {
 	return r
 }
 
-// usageJSON is messages.md §4.4. first is the usage of the event that starts a stream.
+// usageJSON returns the usage, messages.md §4.4. first selects that of the
+// event that starts a stream.
 func (r *reply) usageJSON(first bool) string {
 	if r.usage == nil {
 		return ""
@@ -256,7 +259,7 @@ func (r *reply) usageJSON(first bool) string {
 	return fake.Join(fake.With(members, r.usageMembers)...)
 }
 
-// document is the message, messages.md §4.1.
+// document returns the message, messages.md §4.1.
 func (r *reply) document(content, reason, sequence, details, usage string) string {
 	q := fake.Quote
 	members := []string{
@@ -267,7 +270,7 @@ func (r *reply) document(content, reason, sequence, details, usage string) strin
 	return fake.Join(fake.With(members, r.message)...)
 }
 
-// whole is the answer as one document.
+// whole returns the response as one document.
 func (s *Server) whole(a *ask, id uint32, turn []fake.Piece) []fake.Step {
 	r := s.reply(a, id, turn)
 	var blocks []string

@@ -9,8 +9,8 @@ import (
 
 var schemaTypes = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
-// validSchema says whether n may be a JSON Schema of draft 2020-12, as far as the words
-// go that people use.
+// validSchema reports whether n is a valid JSON Schema of draft 2020-12. It
+// checks common keywords only.
 func validSchema(n *fake.Node) bool {
 	if n.Kind == fake.Bool {
 		return true
@@ -61,7 +61,7 @@ func all(n *fake.Node, ok func(*fake.Node) bool) bool {
 	return !slices.ContainsFunc(n.Items, func(i *fake.Node) bool { return !ok(i) })
 }
 
-// strictRule holds strict tools and output formats to the closed set of words.
+// strictRule checks strict tools and output formats for unsupported keywords.
 func strictRule(a *ask) string {
 	strict := 0
 	for i, t := range a.tools() {
@@ -83,7 +83,8 @@ func strictRule(a *ask) string {
 	return ""
 }
 
-// strictSchema is the rules that strict:true and output_config.format share.
+// strictSchema checks the rules that strict:true and output_config.format
+// share.
 func strictSchema(n *fake.Node) string {
 	if n.Kind != fake.Object {
 		return ""

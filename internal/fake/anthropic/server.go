@@ -13,29 +13,31 @@ import (
 
 // Options configures a [Server]. The zero value accepts any key and any model.
 type Options struct {
-	// Key is the only key that is accepted; empty accepts every key but not none.
+	// Key is the only accepted key; empty accepts every key, but not a missing
+	// one.
 	Key string
-	// Forbid lists what no request may hold, in a header, the query or the body: the
-	// keys and the marked headers of a client that must not reach the vendor.
+	// Forbid lists strings that no request may contain in a header, the query
+	// or the body: the keys and headers of clients that must not reach the
+	// vendor.
 	Forbid []string
-	// Models are the models that exist, the newest first; nil is every name, and a
-	// list of three.
+	// Models are the existing models, newest first; nil accepts every name and
+	// lists three.
 	Models []string
-	// MaxTokens is the cap of every model on max_tokens; zero is 128000.
+	// MaxTokens is the maximum of max_tokens for all models; zero means 128000.
 	MaxTokens int
-	// InputTokens is what count_tokens answers; zero is 42.
+	// InputTokens is the result of count_tokens; zero means 42.
 	InputTokens int
-	// TrustSignatures skips the check of signatures, for bodies with signatures of
-	// somebody else's making.
+	// TrustSignatures disables the check of signatures, for bodies with
+	// signatures of other origin.
 	TrustSignatures bool
-	// KeepThinking refuses a request whose open tool loop lacks the thinking that this
-	// fake sent in it. The vendor refuses that in manual mode only.
+	// KeepThinking rejects a request whose open tool loop lacks thinking that
+	// this fake sent. The vendor does so in manual mode only.
 	KeepThinking bool
 }
 
 const jsonType = "application/json"
 
-// A Server is a running fake. It is an http.Handler, and safe for concurrent use.
+// A Server is a running fake. It is an http.Handler, safe for concurrent use.
 type Server struct {
 	*fake.Server
 	opts    Options
@@ -43,7 +45,7 @@ type Server struct {
 	thought thoughts
 }
 
-// New starts a fake on a loopback address until the test is over.
+// New starts a fake on a loopback address. It stops at the end of the test.
 func New(t testing.TB, opts Options) *Server {
 	t.Helper()
 	s := NewHandler(opts)
@@ -51,7 +53,7 @@ func New(t testing.TB, opts Options) *Server {
 	return s
 }
 
-// NewHandler returns a fake that listens nowhere, for servers of the caller's own.
+// NewHandler returns a fake without a listener, for use in other servers.
 func NewHandler(opts Options) *Server {
 	if opts.MaxTokens == 0 {
 		opts.MaxTokens = 128000
@@ -62,7 +64,7 @@ func NewHandler(opts Options) *Server {
 	return &Server{Server: fake.NewServer(), opts: opts}
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req, done := s.Begin(r)
 	defer done()
@@ -82,7 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// vendorHeaders sets what messages.md §1.3 lists.
+// vendorHeaders sets the headers of messages.md §1.3.
 func vendorHeaders(h http.Header, id uint32) {
 	h.Set("Request-Id", requestID(id))
 	h.Set("Anthropic-Organization-Id", "0f0e0d0c-0000-4000-8000-000000000001")
@@ -133,7 +135,8 @@ func (s *Server) serveCount(w http.ResponseWriter, req *fake.Request, id uint32)
 	s.Give(w, req, jsonType, answer)
 }
 
-// parse reads and checks the body of a request; the first rule that is broken counts.
+// parse reads and checks the body of a request. It returns the first broken
+// rule.
 func (s *Server) parse(req *fake.Request, count bool) (*ask, *refusal) {
 	doc, err := fake.Parse(req.Body)
 	if err != nil {
@@ -184,7 +187,7 @@ func (s *Server) serveModels(w http.ResponseWriter, req *fake.Request, id uint32
 	s.Give(w, req, jsonType, answer)
 }
 
-// pageOf cuts the page that the query asks for out of the models.
+// pageOf returns the page of models that the query requests.
 func pageOf(models []string, req *fake.Request) (page []string, more bool, no *refusal) {
 	limit := 20
 	if v := req.Query.Get("limit"); v != "" {

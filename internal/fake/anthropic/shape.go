@@ -2,7 +2,7 @@ package anthropic
 
 import "github.com/polywire/polywire/internal/fake"
 
-// The betas that gate members, messages.md §2.2 and §3.
+// The betas that enable members, messages.md §2.2 and §3.
 const (
 	mcpBeta        = "mcp-client-*"
 	contextBeta    = "context-management-2025-06-27"
@@ -37,7 +37,7 @@ var (
 	format = fake.Or(fake.Obj(fake.Fields{"type!": fake.Enum("json_schema"), "schema!": fake.FreeObject}))
 )
 
-// body is the shape of the body of a request for an answer, messages.md §2.1 and §2.2.
+// body is the shape of a request for a response, messages.md §2.1 and §2.2.
 func body() fake.Shape {
 	f := countFields()
 	f["model!"] = fake.Str(1, 256)
@@ -69,7 +69,7 @@ func body() fake.Shape {
 	return fake.Obj(f)
 }
 
-// count is the shape of a request for a count, messages.md §2.7.
+// count is the shape of a token count request, messages.md §2.7.
 func count() fake.Shape { return fake.Obj(countFields()) }
 
 // countFields are the members that both kinds of request have.

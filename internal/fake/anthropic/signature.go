@@ -13,8 +13,8 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// A seal says which block of which answer a signature was made for. Its text form is the
-// signature: the seal, a digest of the shown text, and a digest of both.
+// A seal identifies the block and response of a signature. The signature
+// contains the seal, a digest of the visible text, and a digest of both.
 type seal struct {
 	answer     uint32
 	pos, total uint16
@@ -26,7 +26,7 @@ const (
 	sumSize  = sha256.Size
 )
 
-// sign returns the signature of a block. text is what the client gets to see.
+// sign returns the signature of a block with the given visible text.
 func (s seal) sign(kind, text string) string {
 	b := []byte(sealMark)
 	b = binary.BigEndian.AppendUint32(b, s.answer)
@@ -36,8 +36,8 @@ func (s seal) sign(kind, text string) string {
 	return base64.StdEncoding.EncodeToString(append(b, fake.Sum(b)...))
 }
 
-// open reads a signature back. valid says whether this package made it, fits whether it
-// was made for the text.
+// open decodes a signature. valid reports whether this package made it, fits
+// whether it was made for the text.
 func open(signature, kind, text string) (s seal, valid, fits bool) {
 	b, err := base64.StdEncoding.Strict().DecodeString(signature)
 	if err != nil || len(b) != sealSize+2*sumSize || !strings.HasPrefix(string(b), sealMark) {
@@ -51,7 +51,7 @@ func open(signature, kind, text string) (s seal, valid, fits bool) {
 	return s, true, hmac.Equal(b[sealSize:sealSize+sumSize], fake.Sum([]byte(kind), []byte(text), b[:sealSize]))
 }
 
-// thoughts remembers which signatures went before each call that this fake made.
+// thoughts records the signatures before each tool call of this fake.
 type thoughts struct {
 	mu     sync.Mutex
 	before map[string][]string
@@ -88,7 +88,7 @@ var signatureRules = []rule{
 	{"thinking-kept", "Options.KeepThinking", 0, keptRule},
 }
 
-// sealed returns the seal of a block, what is wrong with it, and its signature.
+// sealed returns the seal of a block, its signature, and the results of open.
 func sealed(b block) (s seal, signature string, valid, fits bool) {
 	if b.kind() == "thinking" {
 		signature = b.Text("signature")
@@ -102,8 +102,8 @@ func sealed(b block) (s seal, signature string, valid, fits bool) {
 
 func isThinking(b block) bool { return b.kind() == "thinking" || b.kind() == "redacted_thinking" }
 
-// signatureRule wants every signature to be one that this fake made; in turns before the
-// latest also for the text beside it.
+// signatureRule checks that this fake made every signature, and before the
+// latest turn also that it fits the text.
 func signatureRule(a *ask) string {
 	if a.server.opts.TrustSignatures {
 		return ""
@@ -124,7 +124,8 @@ func signatureRule(a *ask) string {
 	})
 }
 
-// modifiedRule wants each run of thinking in the latest assistant turn as it was sent.
+// modifiedRule checks that each run of thinking in the latest assistant turn is
+// unchanged.
 func modifiedRule(a *ask) string {
 	if a.server.opts.TrustSignatures {
 		return ""
@@ -158,7 +159,7 @@ func (a *ask) lastAssistant() turn {
 
 // loop returns the first assistant turn of the tool loop that the request continues.
 func (a *ask) loop() (step turn, open bool) {
-	turns := a.spoken()
+	turns := a.contentTurns()
 	for i := len(turns) - 1; i > 0; i -= 2 {
 		user, assistant := turns[i], turns[i-1]
 		if user.role != "user" || assistant.role != "assistant" || len(ids(user, "tool_result", "tool_use_id")) == 0 {
@@ -172,12 +173,13 @@ func (a *ask) loop() (step turn, open bool) {
 	return step, open
 }
 
-// keptRule wants all thinking back that this fake sent before a call of the open loop.
+// keptRule checks that all thinking before a tool call of the open loop is
+// present.
 func keptRule(a *ask) string {
 	if !a.server.opts.KeepThinking {
 		return ""
 	}
-	turns := a.spoken()
+	turns := a.contentTurns()
 	start, open := a.loop()
 	for _, t := range turns {
 		if !open || t.role != "assistant" || t.first < start.first {

@@ -7,7 +7,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// stream is the answer as events, messages.md §5.
+// stream returns the response as events, messages.md §5.
 func (s *Server) stream(a *ask, id uint32, turn []fake.Piece) []fake.Step {
 	w := writer{reply: s.reply(a, id, turn), request: id}
 	for i, p := range w.reply.parts {
@@ -41,7 +41,7 @@ func (w *writer) event(name string, members ...string) {
 	w.steps = append(w.steps, fake.Frame(fake.SSE(name, data)))
 }
 
-// open sends the start of the message, once.
+// open sends message_start once.
 func (w *writer) open() {
 	if w.started {
 		return
@@ -50,19 +50,19 @@ func (w *writer) open() {
 	w.event("message_start", "message", w.reply.document("[]", "null", "null", "null", w.reply.usageJSON(true)))
 }
 
-// group sends blocks whose deltas interleave.
+// group sends blocks with interleaved deltas.
 func (w *writer) group(blocks []rendered, ping bool) {
 	first := w.index
 	w.index += len(blocks)
-	most := 0
+	longest := 0
 	for i, b := range blocks {
 		w.event("content_block_start", "index", strconv.Itoa(first+i), "content_block", b.start)
-		most = max(most, len(b.deltas))
+		longest = max(longest, len(b.deltas))
 	}
 	if ping {
 		w.event("ping")
 	}
-	for k := range most {
+	for k := range longest {
 		for i, b := range blocks {
 			if k < len(b.deltas) {
 				w.event("content_block_delta", "index", strconv.Itoa(first+i), "delta", b.deltas[k])
@@ -74,7 +74,8 @@ func (w *writer) group(blocks []rendered, ping bool) {
 	}
 }
 
-// other does what is no content: events of the script, and faults.
+// other handles pieces that are not content: events of the script, and
+// disruptions.
 func (w *writer) other(p fake.Piece) {
 	switch p := p.(type) {
 	case fake.Ping:
@@ -86,8 +87,8 @@ func (w *writer) other(p fake.Piece) {
 	case fake.Status:
 		w.steps = append(w.steps, fake.Frame(fake.SSE("error", string(envelope(w.request, statusRefusal(p))))))
 		w.failed = true
-	case fake.Fault:
-		w.steps = append(w.steps, fake.Step{Fault: p})
+	case fake.Disruption:
+		w.steps = append(w.steps, fake.Step{Disruption: p})
 	}
 }
 

@@ -53,5 +53,5 @@ func (a *ask) mayThink() bool {
 	return a.reasons() || a.thinking() == "" && (a.model.version == 0 || a.model.version >= 46)
 }
 
-// reasons says whether the request names a mode in which the model thinks.
+// reasons reports whether the request selects a thinking mode.
 func (a *ask) reasons() bool { return a.thinking() == "enabled" || a.thinking() == "adaptive" }

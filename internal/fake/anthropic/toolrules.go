@@ -81,7 +81,7 @@ var toolRules = []rule{
 	{"tool-id", "§2.4 [report]", 0, func(a *ask) string {
 		var seen []string
 		return a.blocks(func(_ turn, b block) string {
-			if id := b.Text("tool_use_id"); b.kind() == "tool_result" { // §10 [recorded]: what is answered may come again
+			if id := b.Text("tool_use_id"); b.kind() == "tool_result" { // §10 [recorded]: an id with a result may be reused
 				seen = slices.DeleteFunc(seen, func(s string) bool { return s == id })
 			}
 			if k := b.kind(); k != "tool_use" && k != "server_tool_use" {
@@ -98,7 +98,7 @@ var toolRules = []rule{
 	{"result-twice", "§2.4 [inferred]", 0, func(a *ask) string {
 		var seen []string
 		return a.blocks(func(_ turn, b block) string {
-			if b.kind() == "tool_use" { // §10 [recorded]: an id may come again
+			if b.kind() == "tool_use" { // §10 [recorded]: an id may be reused
 				seen = slices.DeleteFunc(seen, func(s string) bool { return s == b.Text("id") })
 			}
 			if b.kind() != "tool_result" {
@@ -127,8 +127,8 @@ var toolRules = []rule{
 	{"server-result", "§2.4 [docs]", 0, serverResult},
 }
 
-// spoken are the turns without those that are only settings.
-func (a *ask) spoken() []turn {
+// contentTurns returns the turns except those with settings only.
+func (a *ask) contentTurns() []turn {
 	return slices.DeleteFunc(slices.Clone(a.turns), func(t turn) bool { return t.role == "system" && t.onlySettings() })
 }
 
@@ -142,9 +142,10 @@ func ids(t turn, kind, member string) []string {
 	return out
 }
 
-// missingResult wants a result for each call at the head of the very next user turn.
+// missingResult checks that each tool call has a result at the beginning of the
+// next user turn.
 func missingResult(a *ask) string {
-	turns := a.spoken()
+	turns := a.contentTurns()
 	for i, t := range turns {
 		calls := ids(t, "tool_use", "id")
 		if t.role != "assistant" || len(calls) == 0 {
@@ -172,15 +173,15 @@ func missingResult(a *ask) string {
 	return ""
 }
 
-// continues reports whether a thread keeps the beginning of the conversation.
+// continues reports whether the beginning of the conversation is in a thread.
 func (a *ask) continues() bool {
 	t := a.doc.Get("thread")
 	return t != nil && t.Text("type") == "continue"
 }
 
-// orphanResult wants the call of each result in the turn before it.
+// orphanResult checks that the call of each result is in the previous turn.
 func orphanResult(a *ask) string {
-	turns := a.spoken()
+	turns := a.contentTurns()
 	for i, t := range turns {
 		for _, b := range t.blocks {
 			if b.kind() != "tool_result" {
@@ -198,7 +199,7 @@ func orphanResult(a *ask) string {
 	return ""
 }
 
-// openServerCalls are the calls of the vendor's own tools that have no result.
+// openServerCalls returns the calls of server tools without a result.
 func openServerCalls(t turn) []block {
 	var open []block
 	for _, b := range t.blocks {
@@ -212,7 +213,8 @@ func openServerCalls(t turn) []block {
 	return open
 }
 
-// resultOnly wants nothing but results while a server tool is not done.
+// resultOnly checks that a turn has only results while a server tool call is
+// open.
 func resultOnly(a *ask) string {
 	for i, t := range a.turns {
 		if t.role != "assistant" || len(openServerCalls(t)) == 0 || i+1 >= len(a.turns) {
@@ -228,8 +230,8 @@ func resultOnly(a *ask) string {
 	return ""
 }
 
-// serverResult wants the tool of an open server call to be defined, and a call for each
-// result of a server tool.
+// serverResult checks that the tool of an open server call is defined, and that
+// each result of a server tool has a call.
 func serverResult(a *ask) string {
 	for _, t := range a.turns {
 		for _, open := range openServerCalls(t) {

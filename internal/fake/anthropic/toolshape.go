@@ -7,7 +7,8 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// common are the members that most tools have, messages.md §3.4.
+// common is the shape of tools with the members that most of them share,
+// messages.md §3.4.
 func common(more fake.Fields) fake.Shape {
 	f := fake.Fields{
 		"type!": literal, "cache_control": cacheControl, "defer_loading": fake.Flag, "strict": fake.Flag,
@@ -29,7 +30,7 @@ func custom() fake.Shape {
 	}
 }
 
-// inputSchema asks for the type of the root; the rest is the business of a rule.
+// inputSchema checks the type of the root; a rule checks the rest.
 func inputSchema(c *fake.Checker, at fake.Path, n *fake.Node) {
 	fake.FreeObject(c, at, n)
 	if n.Kind != fake.Object {
@@ -42,7 +43,8 @@ func inputSchema(c *fake.Checker, at fake.Path, n *fake.Node) {
 	fake.Enum("object")(c, at.Key("type"), n.Get("type"))
 }
 
-// tool is an entry of the tools, messages.md §3.4: the type decides, none is a custom one.
+// tool is an element of tools, messages.md §3.4, by its type; without one it is
+// a custom tool.
 func tool() fake.Shape {
 	forms := map[string]fake.Shape{}
 	add := func(name string, more fake.Fields, types ...string) {
@@ -125,7 +127,7 @@ func addToolsets(forms map[string]fake.Shape) {
 	})
 }
 
-// isServerTool says whether the vendor runs a tool itself.
+// isServerTool reports whether the vendor runs a tool.
 func isServerTool(n *fake.Node) bool {
 	t := n.Text("type")
 	for _, p := range []string{"web_search", "web_fetch", "code_execution", "tool_search_tool"} {

@@ -117,7 +117,7 @@ var topRules = []rule{
 	}},
 }
 
-// samplingModel refuses what newer models have given up.
+// samplingModel rejects sampling settings that newer models do not support.
 func samplingModel(a *ask) string {
 	if !a.model.noSampling() {
 		return ""
@@ -134,7 +134,7 @@ func samplingModel(a *ask) string {
 	return ""
 }
 
-// countRule refuses what cannot be counted.
+// countRule rejects what count_tokens does not support.
 func countRule(a *ask) string {
 	if !a.count {
 		return ""
@@ -147,7 +147,7 @@ func countRule(a *ask) string {
 	if a.doc.Get("mcp_servers") != nil {
 		return "mcp_servers: not supported by count_tokens"
 	}
-	return a.deep(func(at string, n *fake.Node) string {
+	return a.allBlocks(func(at string, n *fake.Node) string {
 		if kind := n.Get("source").Text("type"); kind == "url" || kind == "file" {
 			return at + ".source: " + kind + " sources are not supported by count_tokens"
 		}
@@ -155,7 +155,7 @@ func countRule(a *ask) string {
 	})
 }
 
-// A mark is a cache_control that is set.
+// A mark is a cache_control member.
 type mark struct{ at, ttl string }
 
 func ttl(n *fake.Node) string {
@@ -165,7 +165,8 @@ func ttl(n *fake.Node) string {
 	return "5m"
 }
 
-// marks returns the cache marks in the order in which the vendor looks at them.
+// marks returns the cache_control members in the order in which the vendor
+// reads them.
 func (a *ask) marks() []mark {
 	var all []mark
 	add := func(at string, n *fake.Node) string {
@@ -182,7 +183,7 @@ func (a *ask) marks() []mark {
 			add(fmt.Sprintf("system.%d", i), b)
 		}
 	}
-	a.deep(add)
+	a.allBlocks(add)
 	if c := a.doc.Get("cache_control"); c != nil {
 		all = append(all, mark{"cache_control", ttl(c)})
 	}

@@ -63,8 +63,8 @@ var turnRules = []rule{
 	}},
 }
 
-// onlySettings says whether a system turn has no content but settings, which may stand
-// anywhere.
+// onlySettings reports whether a system turn has only settings, which are
+// allowed anywhere.
 func (t turn) onlySettings() bool {
 	for _, m := range t.messages {
 		if len(m.List("content")) > 0 || m.Get("output_config") == nil {
@@ -74,7 +74,7 @@ func (t turn) onlySettings() bool {
 	return true
 }
 
-// systemMayStand says whether the system turn i stands where one may.
+// systemMayStand reports whether the system turn i is at a valid position.
 func (a *ask) systemMayStand(i int) bool {
 	if i == 0 || i+1 < len(a.turns) && a.turns[i+1].role != "assistant" {
 		return false
@@ -90,7 +90,8 @@ func (a *ask) systemMayStand(i int) bool {
 	return true
 }
 
-// prefilled says whether the model is to continue a text of the assistant.
+// prefilled reports whether the request ends with an assistant text to
+// continue.
 func (a *ask) prefilled() bool {
 	if len(a.turns) == 0 {
 		return false
@@ -135,8 +136,8 @@ func emptyContent(a *ask) string {
 	return ""
 }
 
-// emptyText refuses texts that are empty or blank, everywhere but for blank ones
-// of the assistant: §10 [recorded].
+// emptyText rejects empty and blank texts, except for blank assistant texts:
+// §10 [recorded].
 func emptyText(a *ask) string {
 	assistants := map[*fake.Node]bool{}
 	for _, t := range a.turns {
@@ -168,5 +169,5 @@ func emptyText(a *ask) string {
 			}
 		}
 	}
-	return a.deep(complain)
+	return a.allBlocks(complain)
 }

@@ -32,7 +32,7 @@ type seenResponse struct {
 	ResponseID     string
 }
 
-// joined puts chunks together the way the reference says clients do.
+// joined joins chunks as the reference describes for clients.
 func joined(chunks []seenResponse) (parts []seenPart, reason string, usage map[string]any) {
 	for _, c := range chunks {
 		usage = c.UsageMetadata
@@ -67,7 +67,8 @@ func events(t *testing.T, body string) []seenResponse {
 	return out
 }
 
-// TestForms says the same turns in all three forms; an independent reader sees the same.
+// TestForms sends the same turns in all three forms. An independent reader must
+// find the same content.
 func TestForms(t *testing.T) {
 	thinks := config(`"thinkingConfig":{"includeThoughts":true}`)
 	turns := map[string][]fake.Piece{
@@ -93,7 +94,7 @@ func TestForms(t *testing.T) {
 			parts, reason, usage := joined([]seenResponse{whole})
 			for form, chunks := range map[string][]seenResponse{"SSE": events(t, get("streamGenerateContent?alt=sse")), "array": array} {
 				p, r, u := joined(chunks)
-				if name == "stop" { // a stream ends with an empty signed text
+				if name == "stop" { // a stream ends with an empty, signed text
 					p = nil
 				}
 				if diff := cmp.Diff(parts, p); diff != "" {
@@ -130,8 +131,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestReplay sends a signed call back as it was, and changed in every way that must be
-// seen.
+// TestReplay sends a signed tool call back unchanged, and with each change that
+// the fake must detect.
 func TestReplay(t *testing.T) {
 	s := NewHandler(Options{NoDummies: true, KeepSignatures: true})
 	s.Say(fake.Together{fake.Call("f", `{"x":1,"y":"z"}`), fake.Call("g", `{}`)})
@@ -153,11 +154,11 @@ func TestReplay(t *testing.T) {
 	}
 	results := turn("user", `{"functionResponse":{"name":"f","response":{}}}`, `{"functionResponse":{"name":"g","response":{}}}`)
 	tests := []struct{ name, call, rule string }{
-		{"as it was", first, ""},
+		{"unchanged", first, ""},
 		{"keys in another order", sub(`{"x":1,"y":"z"}`, `{"y":"z","x":1}`), ""},
 		{"other arguments", sub(`"x":1`, `"x":2`), "signature"},
 		{"other bytes", sub(`"thoughtSignature":"Z2`, `"thoughtSignature":"Z3`), "signature"},
-		{"a dummy", strings.Replace(call1, `"id":"1",`, "", 1), "signature-dummy"},
+		{"placeholder signature", strings.Replace(call1, `"id":"1",`, "", 1), "signature-dummy"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,7 +170,7 @@ func TestReplay(t *testing.T) {
 	}
 	s.post(path, talk(hi, turn("model", `{"text":"x","thoughtSignature":"AAAA"}`), hi))
 	if got := s.Last().Rule; got != "signature-kept" {
-		t.Errorf("a foreign signature on text: rule %q", got)
+		t.Errorf("foreign signature on text: rule %q", got)
 	}
 }
 

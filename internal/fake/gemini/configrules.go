@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bound is a rule for a number of the generation config.
+// bound returns a rule for a number in generationConfig.
 func bound(name, member, complaint string, ok func(float64) bool) rule {
 	return rule{name, "§3.7", false, func(c *call) string {
 		if v, set := num(c.config, member); set && !ok(v) {
@@ -52,7 +52,7 @@ var configRules = []rule{
 	}},
 	{"responseSchema", "§3.7", false, responseSchemaRule},
 	{"responseTools", "§3.3", false, func(c *call) string {
-		if str(c.config, "responseMimeType") == "application/json" && len(c.declarations()) > 0 && !c.family.three() {
+		if str(c.config, "responseMimeType") == "application/json" && len(c.declarations()) > 0 && !c.family.signsCalls() {
 			return "Function calling with a response mime type: 'application/json' is unsupported"
 		}
 		return ""
@@ -113,7 +113,7 @@ func thinkingRule(c *call) string {
 	switch {
 	case budgetSet && level != "":
 		return "You can only set only one of thinking budget and thinking level."
-	case level != "" && !f.three():
+	case level != "" && !f.signsCalls():
 		return "Thinking level is not supported for this model."
 	case level == "MINIMAL" && f.kind == "pro":
 		return "Thinking level MINIMAL is not supported for this model. Please retry with other thinking level."

@@ -34,25 +34,27 @@ var statuses = map[int]string{
 	501: "UNIMPLEMENTED", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
 }
 
-// words are the vendor's messages where the script has none, generatecontent.md §7.2.
-var words = map[int]string{
+// defaultMessages are the vendor's default messages by status,
+// generatecontent.md §7.2.
+var defaultMessages = map[int]string{
 	400: "Request contains an invalid argument.", 403: "The caller does not have permission",
 	429: "You exceeded your current quota, please check your plan and billing details.",
 	500: "An internal error has occurred. Please retry.", 503: "The model is overloaded. Please try again later.",
 	504: "Deadline expired before operation could complete.",
 }
 
-// RetryInfo is the detail of an error that says when to try again, for [fake.Status].
+// RetryInfo returns the error detail with the delay before a retry, for
+// [fake.Status].
 func RetryInfo(delay string) string {
 	return `[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":` + fake.Quote(delay) + `}]`
 }
 
-// Grounding is what the candidate says of its sources, a groundingMetadata in JSON.
+// Grounding returns the groundingMetadata of a candidate.
 func Grounding(metadata string) fake.Member {
 	return fake.Member{On: "candidate", Name: "groundingMetadata", JSON: metadata}
 }
 
-// QuotaFailure is the detail of an error that names a quota, for [fake.Status].
+// QuotaFailure returns the error detail that names a quota, for [fake.Status].
 func QuotaFailure(quotaID string) string {
 	return `[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_free_tier_requests","quotaId":` + fake.Quote(quotaID) + `,"quotaValue":"20"}]}]`
 }
@@ -60,7 +62,7 @@ func QuotaFailure(quotaID string) string {
 func statusRefusal(st fake.Status) *refusal {
 	return &refusal{
 		code: st.Code, status: cmp.Or(st.Type, statuses[st.Code], "UNKNOWN"),
-		message: cmp.Or(st.Message, words[st.Code], http.StatusText(st.Code)), details: st.Details,
+		message: cmp.Or(st.Message, defaultMessages[st.Code], http.StatusText(st.Code)), details: st.Details,
 	}
 }
 
@@ -69,8 +71,9 @@ func (s *Server) refuse(w http.ResponseWriter, c *call, req *fake.Request, no *r
 	writeError(w, c, no)
 }
 
-// writeError sends an error as the vendor does: as a stream's content type where a stream
-// was asked for, and in a list where that stream is one, generatecontent.md §1.5 and §5.5.
+// writeError sends an error with the content type of a stream if one was
+// requested, and within a JSON array if the stream is one, generatecontent.md
+// §1.5 and §5.5.
 func writeError(w http.ResponseWriter, c *call, no *refusal) {
 	body, contentType := envelope(no), jsonType
 	if c.method == "streamGenerateContent" {
@@ -89,8 +92,8 @@ func envelope(no *refusal) string {
 	return fake.Join("error", fake.Join("code", strconv.Itoa(no.code), "message", fake.Quote(no.message), "status", fake.Quote(no.status), "details", no.details))
 }
 
-// parseBody reads the body as the vendor's parser does and reports all that is wrong with
-// it at once, generatecontent.md §7.3.
+// parseBody parses the body like the vendor and reports all problems at once,
+// generatecontent.md §7.3.
 func parseBody(c *call) *refusal {
 	doc, err := fake.Parse(c.req.Body)
 	if err != nil {
@@ -130,7 +133,7 @@ func parseError(version string, problems []fake.Problem) *refusal {
 	return no
 }
 
-// parserLine words one problem, and names its field.
+// parserLine returns the vendor's text for one problem, and its field.
 func parserLine(version string, p fake.Problem) (field, line string) {
 	at := path(p.At)
 	value := ""
@@ -174,7 +177,7 @@ func badValue(version, at, want, value string) string {
 	return fmt.Sprintf("Invalid value at '%s' (TYPE_BYTES), Base64 decoding failed for %s", at, value)
 }
 
-// path writes a path in snake_case with its indexes in brackets.
+// path returns a path in snake_case with indexes in brackets.
 func path(at fake.Path) string {
 	var b strings.Builder
 	for _, p := range at {

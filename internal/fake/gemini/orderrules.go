@@ -12,7 +12,8 @@ const (
 	turnComplaint  = "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
 )
 
-// The rules of generatecontent.md §3.11. None of them holds for countTokens, agents.md §2.
+// orderRules are the rules of generatecontent.md §3.11. They do not apply to
+// countTokens, agents.md §2.
 var orderRules = []rule{
 	{"call-name", "§3.2", false, func(c *call) string {
 		return c.parts(func(at string, p *fake.Node) string {
@@ -68,8 +69,8 @@ var orderRules = []rule{
 	}},
 }
 
-// joinContents joins consecutive contents of the model into one, and consecutive
-// contents that consist of results, for [Options.Lenient].
+// joinContents joins consecutive contents of the model, and consecutive
+// contents of results only, for [Options.Lenient].
 func joinContents(contents []*fake.Node) []*fake.Node {
 	var out []*fake.Node
 	before := ""
@@ -104,7 +105,8 @@ func members(n *fake.Node, name string) []*fake.Node {
 	return out
 }
 
-// match gives each result its call: by id if both have one, else by name and position.
+// match pairs results and calls: by id if both have one, else by name and
+// position.
 func match(calls, results []*fake.Node) string {
 	open := slices.Clone(calls)
 	for _, r := range results {

@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// post asks the fake in process: a POST of body with the headers that every call needs.
+// post sends a POST request with the required headers to the fake.
 func (s *Server) post(path, body string, header ...string) *http.Response {
 	return fake.Post(s, path, body, append([]string{"X-Goog-Api-Key", "k"}, header...)...)
 }
@@ -41,12 +41,12 @@ func turn(role string, parts ...string) string {
 var refused = []struct{ name, rule, body, message string }{
 	{"not JSON", "json", `{"contents"`, "Invalid JSON payload received"},
 	{"unknown member", "shape", in(`"foo":1`), `Unknown name "foo": Cannot find field.`},
-	{"unknown schema word", "shape", schemaBody(`{"type":"OBJECT","additionalProperties":false}`), `Unknown name "additionalProperties" at 'tools[0].function_declarations[0].parameters': Cannot find field.`},
-	{"unknown word deep down", "shape", schemaBody(`{"type":"OBJECT","properties":{"a":{"const":1}}}`), `Unknown name "const" at 'tools[0].function_declarations[0].parameters.properties[0].value'`},
+	{"unknown schema keyword", "shape", schemaBody(`{"type":"OBJECT","additionalProperties":false}`), `Unknown name "additionalProperties" at 'tools[0].function_declarations[0].parameters': Cannot find field.`},
+	{"unknown keyword in a property", "shape", schemaBody(`{"type":"OBJECT","properties":{"a":{"const":1}}}`), `Unknown name "const" at 'tools[0].function_declarations[0].parameters.properties[0].value'`},
 	{"list of types", "shape", schemaBody(`{"type":["STRING","NULL"]}`), `Unknown name "type" at 'tools[0].function_declarations[0].parameters': Proto field is not repeating, cannot start list.`},
 	{"bad enum", "shape", in(`"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"SOME"}]`), `Invalid value at 'safety_settings[0].threshold' (type.googleapis.com/google.ai.generativelanguage.v1beta.SafetySetting.HarmBlockThreshold), "SOME"`},
 	{"bad number", "shape", config(`"maxOutputTokens":"abc"`), `Invalid value at 'generation_config.max_output_tokens' (TYPE_INT32), "abc"`},
-	{"system as a string", "shape", in(`"systemInstruction":"x"`), `Invalid value at 'system_instruction' (type.googleapis.com/google.ai.generativelanguage.v1beta.Content), "x"`},
+	{"system instruction as a string", "shape", in(`"systemInstruction":"x"`), `Invalid value at 'system_instruction' (type.googleapis.com/google.ai.generativelanguage.v1beta.Content), "x"`},
 	{"two data members", "shape", talk(turn("user", `{"inlineData":{"mimeType":"image/png","data":"AA=="},"text":"x"}`)), "Invalid value at 'contents[0].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'text'"},
 	{"bad base64", "shape", talk(turn("user", `{"inlineData":{"mimeType":"image/png","data":"a b"}}`)), "Invalid value at 'contents[0].parts[0].inline_data.data' (TYPE_BYTES), Base64 decoding failed"},
 	{"args as a string", "shape", talk(turn("model", `{"functionCall":{"name":"f","args":"{}"}}`)), "contents[0].parts[0].function_call.args"},
@@ -61,7 +61,7 @@ var refused = []struct{ name, rule, body, message string }{
 	{"video data without video", "video", talk(turn("user", `{"text":"x","videoMetadata":{"fps":1}}`)), "only for video"},
 	{"cache and system", "cached", in(`"cachedContent":"cachedContents/x","systemInstruction":{"parts":[{"text":"x"}]}`), "CachedContent can not be used"},
 	{"legacy category", "safety", in(`"safetySettings":[{"category":"HARM_CATEGORY_TOXICITY","threshold":"OFF"}]`), "safety_settings[0]: element predicate failed"},
-	{"category twice", "safety", in(`"safetySettings":[{"category":"HARM_CATEGORY_JAILBREAK","threshold":"OFF"},{"category":"HARM_CATEGORY_JAILBREAK","threshold":"OFF"}]`), "duplicate"},
+	{"duplicate category", "safety", in(`"safetySettings":[{"category":"HARM_CATEGORY_JAILBREAK","threshold":"OFF"},{"category":"HARM_CATEGORY_JAILBREAK","threshold":"OFF"}]`), "duplicate"},
 	{"temperature", "temperature", config(`"temperature":2.5`), "temperature must be in the range [0.0, 2.0]"},
 	{"topP", "topP", config(`"topP":1.5`), "top_p"},
 	{"topK", "topK", config(`"topK":0`), "top_k"},
@@ -79,29 +79,29 @@ var refused = []struct{ name, rule, body, message string }{
 	{"two voices", "speech", config(`"speechConfig":{"voiceConfig":{},"multiSpeakerVoiceConfig":{}}`), "only one of voice_config"},
 	{"aspect ratio", "image", config(`"imageConfig":{"aspectRatio":"7:1"}`), "aspect_ratio"},
 	{"function name", "function-name", in(`"tools":[{"functionDeclarations":[{"name":"1a"}]}]`), "Invalid function name"},
-	{"name missing", "function-name", in(`"tools":[{"functionDeclarations":[{"description":"a"}]}]`), "Invalid function name"},
-	{"function twice", "function-duplicate", in(`"tools":[{"functionDeclarations":[{"name":"f"},{"name":"f"}]}]`), "Duplicate function declaration found: f"},
+	{"missing name", "function-name", in(`"tools":[{"functionDeclarations":[{"description":"a"}]}]`), "Invalid function name"},
+	{"duplicate function", "function-duplicate", in(`"tools":[{"functionDeclarations":[{"name":"f"},{"name":"f"}]}]`), "Duplicate function declaration found: f"},
 	{"both parameters", "function-schema", in(`"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT"},"parametersJsonSchema":{}}]}]`), "only one of parameters and parameters_json_schema"},
-	{"root no object", "function-schema", schemaBody(`{"type":"STRING"}`), "non-nullable OBJECT"},
+	{"root not an object", "function-schema", schemaBody(`{"type":"STRING"}`), "non-nullable OBJECT"},
 	{"array without items", "function-schema", schemaBody(`{"type":"OBJECT","properties":{"a":{"type":"ARRAY"}}}`), "properties[a].items: missing field."},
 	{"enum of numbers", "function-schema", schemaBody(`{"type":"OBJECT","properties":{"a":{"type":"INTEGER","enum":["1"]}}}`), "enum: only allowed for STRING type"},
 	{"required undefined", "function-schema", schemaBody(`{"type":"OBJECT","required":["a"]}`), "required[0]: property is not defined"},
-	{"anyOf with company", "function-schema", schemaBody(`{"type":"OBJECT","properties":{"a":{"description":"x","anyOf":[{"type":"STRING"}]}}}`), "anyOf must be the only field"},
+	{"anyOf with other members", "function-schema", schemaBody(`{"type":"OBJECT","properties":{"a":{"description":"x","anyOf":[{"type":"STRING"}]}}}`), "anyOf must be the only field"},
 	{"names with AUTO", "allowed-names", in(`"tools":[{"functionDeclarations":[{"name":"f"}]}],"toolConfig":{"functionCallingConfig":{"mode":"AUTO","allowedFunctionNames":["f"]}}`), "mode ANY or VALIDATED"},
-	{"names undeclared", "allowed-names", in(`"tools":[{"functionDeclarations":[{"name":"f"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["g"]}}`), "subset"},
+	{"undeclared names", "allowed-names", in(`"tools":[{"functionDeclarations":[{"name":"f"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["g"]}}`), "subset"},
 	{"mode without tools", "mode-tools", in(`"toolConfig":{"functionCallingConfig":{"mode":"ANY"}}`), "without function_declarations"},
-	{"tool of nothing", "tool-empty", in(`"tools":[{}]`), "tools[0]"},
+	{"empty tool", "tool-empty", in(`"tools":[{}]`), "tools[0]"},
 	{"search and functions", "built-in", in(`"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"f"}]}]`), "include_server_side_tool_invocations"},
-	{"half a range", "search-range", in(`"tools":[{"googleSearch":{"timeRangeFilter":{"startTime":"2026-01-01T00:00:00Z"}}}]`), "time_range_filter"},
+	{"incomplete time range", "search-range", in(`"tools":[{"googleSearch":{"timeRangeFilter":{"startTime":"2026-01-01T00:00:00Z"}}}]`), "time_range_filter"},
 	{"call without a name", "call-name", talk(hi, turn("model", `{"functionCall":{"args":{}}`+sig+`}`), turn("user", res1)), "Name cannot be empty"},
-	{"call of the user", "part-role", talk(turn("user", call1), turn("user", res1)), "function call turn"},
+	{"user call", "part-role", talk(turn("user", call1), turn("user", res1)), "function call turn"},
 	{"call first", "call-turn", talk(turn("model", call1), turn("user", res1)), "comes immediately after a user turn"},
 	{"result missing", "response-count", talk(hi, turn("model", call1, call2), turn("user", res1)), "equal to the number of function call parts"},
-	{"a result too many", "response-count", talk(hi, turn("model", call1), turn("user", res1, res2)), "equal to the number of function call parts"},
+	{"extra result", "response-count", talk(hi, turn("model", call1), turn("user", res1, res2)), "equal to the number of function call parts"},
 	{"results split", "response-count", talk(hi, turn("model", call1, call2), turn("user", res1), turn("user", res2)), "equal to the number of function call parts"},
 	{"result without call", "response-count", talk(turn("user", res1)), "equal to the number"},
-	{"call unanswered", "response-count", talk(hi, turn("model", call1)), "equal to the number"},
-	{"id of another", "response-match", talk(hi, turn("model", call1), turn("user", strings.Replace(res1, `"1"`, `"9"`, 1))), "has no function call"},
+	{"missing results", "response-count", talk(hi, turn("model", call1)), "equal to the number"},
+	{"unknown id", "response-match", talk(hi, turn("model", call1), turn("user", strings.Replace(res1, `"1"`, `"9"`, 1))), "has no function call"},
 	{"signature missing", "signature-missing", talk(hi, turn("model", strings.Replace(call1, sig, "", 1)), turn("user", res1)), "Function call `f` in the 2. content block is missing a `thought_signature`."},
 	{"signature on the second call", "signature-missing", talk(hi, turn("model", strings.Replace(call1, sig, "", 1), strings.TrimSuffix(call2, "}")+sig+"}"), turn("user", res1, res2)), "missing a `thought_signature`"},
 	{"damaged signature", "signature", talk(hi, turn("model", strings.Replace(call1, "skip_", "skipt", 1)), turn("user", res1)), "Corrupted thought signature."},
@@ -147,7 +147,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestAllProblems sends the two unknown names of the reference's E01.
+// TestAllProblems sends the two unknown names of E01 in the reference.
 func TestAllProblems(t *testing.T) {
 	s := NewHandler(Options{})
 	res := s.post("/v1beta/models/m:generateContent", `{"contents":[],"foo":1,"tools":[{"functionDeclarations":[{"name":"f","parameters":{"additionalProperties":false}}]}]}`)
@@ -165,7 +165,7 @@ func TestAllProblems(t *testing.T) {
 	}
 }
 
-// TestByModel holds what only some models refuse.
+// TestByModel tests rules of some models.
 func TestByModel(t *testing.T) {
 	tests := []struct{ name, model, body, rule string }{
 		{"level on 2.5", "gemini-2.5-flash", config(`"thinkingConfig":{"thinkingLevel":"LOW"}`), "thinking"},
@@ -180,12 +180,12 @@ func TestByModel(t *testing.T) {
 		{"JSON and functions on 2.5", "gemini-2.5-flash", in(`"generationConfig":{"responseMimeType":"application/json"},"tools":[{"functionDeclarations":[{"name":"f"}]}]`), "responseTools"},
 		{"empty object on 2.0", "gemini-2.0-flash", schemaBody(`{"type":"OBJECT","properties":{}}`), "function-schema"},
 		{"results in any order", "gemini-3.8-flash", talk(hi, turn("model", call1, call2), turn("user", res2, res1)), ""},
-		{"media beside results", "gemini-3.8-flash", talk(hi, turn("model", call1), turn("user", res1, `{"inlineData":{"mimeType":"image/png","data":"AA=="}}`)), ""},
-		{"raw dummy", "gemini-3.8-flash", talk(hi, turn("model", strings.Replace(call1, sig, `,"thought_signature":"skip_thought_signature_validator"`, 1)), turn("user", res1)), ""},
+		{"media next to results", "gemini-3.8-flash", talk(hi, turn("model", call1), turn("user", res1, `{"inlineData":{"mimeType":"image/png","data":"AA=="}}`)), ""},
+		{"literal placeholder signature", "gemini-3.8-flash", talk(hi, turn("model", strings.Replace(call1, sig, `,"thought_signature":"skip_thought_signature_validator"`, 1)), turn("user", res1)), ""},
 		{"empty text of the user", "gemini-2.5-flash", talk(turn("user", `{"text":""}`)), ""},
 		{"empty text of the model", "gemini-3.8-flash", talk(hi, turn("model", `{"text":"x"}`, `{"text":""}`), hi), ""},
-		{"role tool", "gemini-3.8-flash", talk(hi, turn("model", call1), turn("tool", res1)), "role"},
-		{"a dummy as base64", "gemini-3.8-flash", talk(hi, turn("model", strings.Replace(call1, sig, `,"thoughtSignature":"c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="`, 1)), turn("user", res1)), "signature"},
+		{"tool role", "gemini-3.8-flash", talk(hi, turn("model", call1), turn("tool", res1)), "role"},
+		{"placeholder signature in base64", "gemini-3.8-flash", talk(hi, turn("model", strings.Replace(call1, sig, `,"thoughtSignature":"c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="`, 1)), turn("user", res1)), "signature"},
 		{"513 functions", "gemini-3.8-flash", in(`"tools":[{"functionDeclarations":[` + functions(513) + `]}]`), "function-count"},
 	}
 	for _, tt := range tests {
@@ -199,20 +199,20 @@ func TestByModel(t *testing.T) {
 	}
 }
 
-// TestLenient holds what is accepted with [Options.Lenient] only.
+// TestLenient tests what [Options.Lenient] accepts.
 func TestLenient(t *testing.T) {
 	foreign2 := strings.TrimSuffix(call2, "}") + `,"thoughtSignature":"AAAA"}`
 	tests := []struct{ name, body, rule string }{
-		{"role tool", talk(hi, turn("model", call1), turn("tool", res1)), ""},
+		{"tool role", talk(hi, turn("model", call1), turn("tool", res1)), ""},
 		{"results split", talk(hi, turn("model", call1, call2), turn("user", res1), turn("user", res2)), ""},
-		{"a split result missing", talk(hi, turn("model", call1, call2), turn("user", res1), hi), "response-count"},
-		{"a split result too many", talk(hi, turn("model", call1), turn("user", res1), turn("user", res2)), "response-count"},
-		{"a turn of the model split", talk(hi, turn("model", `{"text":"x"}`), turn("model", call1), turn("user", res1)), ""},
-		{"a second signature missing", talk(hi, turn("model", call1), turn("user", res1), turn("model", call2), turn("user", res2)), "signature-missing"},
-		{"a foreign signature on a second call", talk(hi, turn("model", call1, foreign2), turn("user", res1, res2)), ""},
-		{"a foreign signature on a first call", talk(hi, turn("model", foreign2), turn("user", res2)), "signature"},
-		{"a foreign signature on a text", talk(hi, turn("model", `{"text":"x","thoughtSignature":"AAAA"}`), hi), "signature-kept"},
-		{"an unknown role", talk(turn("assistant", `{"text":"x"}`)), "role"},
+		{"missing split result", talk(hi, turn("model", call1, call2), turn("user", res1), hi), "response-count"},
+		{"extra split result", talk(hi, turn("model", call1), turn("user", res1), turn("user", res2)), "response-count"},
+		{"split model turn", talk(hi, turn("model", `{"text":"x"}`), turn("model", call1), turn("user", res1)), ""},
+		{"missing second signature", talk(hi, turn("model", call1), turn("user", res1), turn("model", call2), turn("user", res2)), "signature-missing"},
+		{"foreign signature on a second call", talk(hi, turn("model", call1, foreign2), turn("user", res1, res2)), ""},
+		{"foreign signature on a first call", talk(hi, turn("model", foreign2), turn("user", res2)), "signature"},
+		{"foreign signature on a text", talk(hi, turn("model", `{"text":"x","thoughtSignature":"AAAA"}`), hi), "signature-kept"},
+		{"unknown role", talk(turn("assistant", `{"text":"x"}`)), "role"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -245,7 +245,7 @@ func TestRefusedRequests(t *testing.T) {
 	}{
 		{"no key", path, "key", 403, []string{"X-Goog-Api-Key", ""}},
 		{"wrong key", path, "key", 400, []string{"X-Goog-Api-Key", "other"}},
-		{"a client's key besides", path, "key", 400, []string{"Authorization", "Bearer client"}},
+		{"second key", path, "key", 400, []string{"Authorization", "Bearer client"}},
 		{"key in the query", path + "?key=k", "", 200, []string{"X-Goog-Api-Key", ""}},
 		{"key in both headers", path, "", 200, []string{"Authorization", "Bearer k"}},
 		{"unknown query", path + "?beta=true", "query", 400, nil},
@@ -254,7 +254,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"slash in the name", "/v1beta/models/a/b:generateContent", "model-name", 400, nil},
 		{"unknown model", "/v1beta/models/nope:generateContent", "model", 404, nil},
 		{"content type", path, "content-type", 400, []string{"Content-Type", "text/plain"}},
-		{"a client's header", path, "forbidden", 400, []string{"X-Client-Mark", "1"}},
+		{"client header", path, "forbidden", 400, []string{"X-Client-Mark", "1"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -283,7 +283,7 @@ func TestCount(t *testing.T) {
 	s := NewHandler(Options{})
 	path := "/v1beta/models/gemini-3.8-flash:countTokens"
 	for body, rule := range map[string]string{
-		talk(turn("user", res1)): "", // the order of turns does not matter here
+		talk(turn("user", res1)): "", // countTokens accepts any order of turns
 		in(`"tools":[]`):         "shape",
 		`{"contents":[` + hi + `],"generateContentRequest":{"contents":[` + hi + `]}}`: "count",
 		`{}`: "contents",

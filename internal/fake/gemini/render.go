@@ -8,7 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// An answer is a turn of the script in the vendor's terms.
+// An answer is a turn of the script in the vendor's format.
 type answer struct {
 	server                         *Server
 	request                        *call
@@ -25,18 +25,18 @@ type answer struct {
 	citations                      []string
 }
 
-// A chunk is the parts of one event, or anything else that happens.
+// A chunk is the parts of one event, or another piece.
 type chunk struct {
 	parts []string
-	text  string // the same as whole replies hold it: text is not split there
+	text  string // the part in a whole response, where text is not split
 	other fake.Piece
 }
 
-// answer reads a turn of the script for the request c.
+// answer returns the response of a turn to the request c.
 func (s *Server) answer(c *call, id uint32, turn []fake.Piece) *answer {
 	a := &answer{
 		server: s, request: c, id: id, model: c.model, reason: "STOP", split: int(fake.Default),
-		usage: &fake.Usage{Input: 10, Output: 5}, signs: c.family.three(),
+		usage: &fake.Usage{Input: 10, Output: 5}, signs: c.family.signsCalls(),
 		thoughts: c.thought.True("includeThoughts", "include_thoughts"),
 	}
 	for _, p := range turn {
@@ -47,7 +47,7 @@ func (s *Server) answer(c *call, id uint32, turn []fake.Piece) *answer {
 	return a
 }
 
-// setting takes the pieces that are no content, and says whether p was one.
+// setting applies a piece that is not content and reports whether p is one.
 func (a *answer) setting(p fake.Piece) bool {
 	switch p := p.(type) {
 	case fake.Stop:
@@ -88,7 +88,7 @@ func (a *answer) content(p fake.Piece) {
 		if a.thoughts && p != "" {
 			a.text(string(p), true)
 		}
-	case fake.Redacted: // the vendor has no such thing
+	case fake.Redacted: // the vendor has no redacted thinking
 	case fake.ToolCall:
 		a.whole1(a.call(p))
 	case fake.Image:
@@ -100,7 +100,7 @@ func (a *answer) content(p fake.Piece) {
 		for _, inner := range p {
 			call, ok := inner.(fake.ToolCall)
 			if !ok {
-				panic(fmt.Sprintf("fake: a %T cannot stand in a chunk with calls", inner))
+				panic(fmt.Sprintf("fake: %T is not allowed in a chunk with calls", inner))
 			}
 			c.parts = append(c.parts, a.call(call))
 		}
@@ -111,7 +111,7 @@ func (a *answer) content(p fake.Piece) {
 	}
 }
 
-// whole1 adds a chunk of one part that is never split.
+// whole1 adds a chunk of one part that is not split.
 func (a *answer) whole1(part string) {
 	a.chunks = append(a.chunks, chunk{parts: []string{part}, text: part})
 }
@@ -134,8 +134,8 @@ func (a *answer) text(s string, thought bool) {
 	}
 }
 
-// call renders a call. From the third family on, the first of a step is signed,
-// generatecontent.md §6 rule 2.
+// call renders a tool call. From the third family on, the first of a step is
+// signed, generatecontent.md §6 rule 2.
 func (a *answer) call(c fake.ToolCall) string {
 	if c.Args == "" {
 		c.Args = "{}"
@@ -160,7 +160,8 @@ func (a *answer) image(p fake.Image) string {
 	return fake.Join("inlineData", fake.Join("mimeType", fake.Quote(p.MIME), "data", fake.Quote(p.Data)), "thoughtSignature", signature)
 }
 
-// usageJSON is generatecontent.md §4.4; until the last chunk the prompt's counts only.
+// usageJSON returns the usage, generatecontent.md §4.4; before the last chunk,
+// only the prompt's counts.
 func (a *answer) usageJSON(last bool) string {
 	if a.usage == nil {
 		return ""
@@ -185,7 +186,7 @@ func (a *answer) usageJSON(last bool) string {
 	return fake.Join(fake.With(members, a.usageOnly)...)
 }
 
-// document is one GenerateContentResponse.
+// document returns one GenerateContentResponse.
 func (a *answer) document(parts []string, last bool) string {
 	body := fake.Join("role", `"model"`)
 	if len(parts) > 0 {
@@ -211,7 +212,8 @@ func (a *answer) document(parts []string, last bool) string {
 	return fake.Join(fake.With(members, a.response)...)
 }
 
-// closing is the empty text part that ends a signed answer without calls.
+// closing returns the empty text part that ends a signed response without
+// calls.
 func (a *answer) closing() string {
 	if a.signs && !a.signedCall {
 		return textPart("", false, sign(a.id, "text"))
@@ -219,8 +221,8 @@ func (a *answer) closing() string {
 	return textPart("", false, "")
 }
 
-// whole is the answer as one document. The signature of an answer without calls stands
-// on its last text.
+// whole returns the response as one document. If it has no calls, its last text
+// has the signature.
 func (a *answer) whole() string {
 	var parts []string
 	last := -1
@@ -240,12 +242,13 @@ func (a *answer) whole() string {
 	return a.document(parts, true)
 }
 
-// stream is the answer as server-sent events, each ended by CR LF twice.
+// stream returns the response as server-sent events, each ended by two CR LF.
 func (a *answer) stream() []fake.Step {
 	return a.steps(func(_ int, doc string) string { return "data: " + doc + "\r\n\r\n" }, "")
 }
 
-// array is the answer as the pieces of one JSON array, generatecontent.md §1.5.
+// array returns the response as the pieces of a JSON array, generatecontent.md
+// §1.5.
 func (a *answer) array() []fake.Step {
 	return a.steps(func(i int, doc string) string {
 		if i == 0 {
@@ -273,10 +276,11 @@ func (a *answer) steps(frame func(i int, doc string) string, end string) []fake.
 		case fake.Wire:
 			steps = append(steps, fake.Frame(string(p)))
 		case fake.Status:
-			// The vendor writes the bare object and ends, generatecontent.md §5.5 form B.
+			// The vendor writes the bare object and ends the stream,
+			// generatecontent.md §5.5 form B.
 			return append(steps, fake.Frame(envelope(statusRefusal(p))))
-		case fake.Fault:
-			steps = append(steps, fake.Step{Fault: p})
+		case fake.Disruption:
+			steps = append(steps, fake.Step{Disruption: p})
 		}
 	}
 	add(a.document([]string{a.closing()}, true))

@@ -9,7 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// get is [fake.Node.Get] with either spelling of the name.
+// get is [fake.Node.Get] with both spellings of the name.
 func get(n *fake.Node, name string) *fake.Node { return n.Get(name, snake(name)) }
 
 func list(n *fake.Node, name string) []*fake.Node { return n.List(name, snake(name)) }
@@ -18,11 +18,11 @@ func str(n *fake.Node, name string) string { return n.Text(name, snake(name)) }
 
 func num(n *fake.Node, name string) (float64, bool) { return n.Num(name, snake(name)) }
 
-// A rule is one thing that the vendor refuses beyond the parser. check returns the
-// vendor's complaint; one that begins with "." gets the validator's preamble.
+// A rule is a check beyond the parser. check returns the vendor's error text;
+// one that begins with "." gets the validator's preamble.
 type rule struct {
-	name, ref string // ref is the section of generatecontent.md, unless it says otherwise
-	counts    bool   // whether it holds for countTokens too
+	name, ref string // ref is the section of generatecontent.md, unless another document is named
+	counts    bool   // applies to countTokens too
 	check     func(*call) string
 }
 
@@ -34,7 +34,7 @@ func rules() []rule {
 	return all
 }
 
-// checkRules returns the first complaint.
+// checkRules returns the first violation.
 func checkRules(c *call) *refusal {
 	for _, r := range rules() {
 		if c.method == "countTokens" && !r.counts {
@@ -52,7 +52,7 @@ func checkRules(c *call) *refusal {
 	return nil
 }
 
-// A family says what a model accepts.
+// A family describes what a model accepts.
 type family struct {
 	version float64 // 0 is unknown
 	kind    string  // "pro", "flash", "flash-lite", "image"
@@ -70,9 +70,9 @@ func parseFamily(name string) family {
 	return f
 }
 
-// three says whether the model is of the third family, which signs its calls. Names of
-// no family count as new.
-func (f family) three() bool { return f.version == 0 || f.version >= 3 }
+// signsCalls reports whether the model is of the third family or later, which sign
+// their calls. Unknown names count as new.
+func (f family) signsCalls() bool { return f.version == 0 || f.version >= 3 }
 
 var contentRules = []rule{
 	{"count", "§1.6", true, func(c *call) string {
@@ -108,7 +108,7 @@ var contentRules = []rule{
 		return c.parts(func(at string, p *fake.Node) string {
 			has := slices.ContainsFunc(dataMembers, func(m string) bool {
 				v := get(p, m)
-				// An empty text is data, too: nine recordings, §10.
+				// An empty text is data too: nine recordings, §10.
 				return v != nil
 			})
 			if !has {
@@ -176,7 +176,7 @@ var contentRules = []rule{
 	}},
 }
 
-// parts calls f for every part of the contents until it complains.
+// parts calls f for each part of the contents until f returns a complaint.
 func (c *call) parts(f func(at string, p *fake.Node) string) string {
 	for i, n := range c.contents {
 		for k, p := range list(n, "parts") {
@@ -188,7 +188,8 @@ func (c *call) parts(f func(at string, p *fake.Node) string) string {
 	return ""
 }
 
-// mediaTypes are those of generatecontent.md §3.10; a "/" at the end is a whole class.
+// mediaTypes are the media types of generatecontent.md §3.10; a trailing "/"
+// means all subtypes.
 var mediaTypes = strings.Fields(`image/png image/jpeg image/jpg image/webp image/heic image/heif image/gif image/avif
 audio/ video/ text/plain text/html text/css text/javascript text/csv text/markdown text/xml text/rtf text/x-python
 text/x-typescript application/pdf application/json application/rtf application/x-javascript application/x-python-code

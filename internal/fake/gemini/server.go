@@ -13,42 +13,45 @@ import (
 
 // Options configures a [Server]. The zero value accepts any key and any model.
 type Options struct {
-	// Key is the only key that is accepted; empty accepts every key but not none.
+	// Key is the only accepted key; empty accepts every key, but not a missing
+	// one.
 	Key string
-	// Forbid lists what no request may hold, in a header, the query or the body: the
-	// keys and the marked headers of a client that must not reach the vendor.
+	// Forbid lists strings that no request may contain in a header, the query
+	// or the body: the keys and headers of clients that must not reach the
+	// vendor.
 	Forbid []string
-	// Models are the models that exist, without "models/"; nil is every name, and a
-	// list of three.
+	// Models are the existing models without "models/"; nil accepts every name
+	// and lists three.
 	Models []string
-	// TotalTokens is what countTokens answers; zero is 42.
+	// TotalTokens is the result of countTokens; zero means 42.
 	TotalTokens int
-	// TrustSignatures skips the check of signatures, for bodies with signatures of
-	// somebody else's making. Missing ones are still refused.
+	// TrustSignatures disables the check of signatures, for bodies with
+	// signatures of other origin. Missing signatures are still rejected.
 	TrustSignatures bool
-	// NoDummies refuses the two values that the vendor accepts in place of a signature.
+	// NoDummies rejects the two values that the vendor accepts instead of a
+	// signature.
 	NoDummies bool
-	// KeepSignatures checks what the vendor does not: that every signature, in whatever
-	// turn and on whatever part, came from this fake and stands on the part that it was
-	// sent with.
+	// KeepSignatures checks more than the vendor: each signature, in any turn
+	// and on any part, must come from this fake and be on the part with which
+	// it was sent.
 	KeepSignatures bool
-	// Lenient accepts what released clients send although the documentation forbids it:
-	// the role "tool", results of parallel calls in contents of their own, a turn of
-	// the model in several contents, as the official chat sends a stream back, and the
-	// foreign signature that LangChain sends with each call that came without one.
+	// Lenient accepts what released clients send against the documentation: the
+	// role "tool", results of parallel calls in separate contents, a turn of
+	// the model in several contents, as the official chat returns a stream, and
+	// the foreign signature that LangChain adds to calls without one.
 	Lenient bool
 }
 
 const jsonType = "application/json; charset=UTF-8"
 
-// A Server is a running fake. It is an http.Handler, and safe for concurrent use.
+// A Server is a running fake. It is an http.Handler, safe for concurrent use.
 type Server struct {
 	*fake.Server
 	opts   Options
 	serial atomic.Uint32
 }
 
-// New starts a fake on a loopback address until the test is over.
+// New starts a fake on a loopback address. It stops at the end of the test.
 func New(t testing.TB, opts Options) *Server {
 	t.Helper()
 	s := NewHandler(opts)
@@ -56,7 +59,7 @@ func New(t testing.TB, opts Options) *Server {
 	return s
 }
 
-// NewHandler returns a fake that listens nowhere, for servers of the caller's own.
+// NewHandler returns a fake without a listener, for use in other servers.
 func NewHandler(opts Options) *Server {
 	if opts.TotalTokens == 0 {
 		opts.TotalTokens = 42
@@ -64,7 +67,7 @@ func NewHandler(opts Options) *Server {
 	return &Server{Server: fake.NewServer(), opts: opts}
 }
 
-// A call is a request that found its method.
+// A call is a request with its method.
 type call struct {
 	req             *fake.Request
 	version, model  string // the model without "models/"
@@ -78,7 +81,7 @@ type call struct {
 	config, thought *fake.Node
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req, done := s.Begin(r)
 	defer done()
@@ -135,11 +138,11 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, c *call, id
 	fake.Play(w, r, contentType, steps, func(how string) { s.End(c.req, how) })
 }
 
-// route finds model and method, generatecontent.md §1.
+// route returns the model and method, generatecontent.md §1.
 func (s *Server) route(req *fake.Request) (*call, *refusal) {
 	c := &call{req: req, server: s, sse: req.Query.Get("alt") == "sse" || req.Query.Get("$alt") == "sse"}
 	if where := fake.Marked(req, s.opts.Forbid); where != "" {
-		return c, invalid("forbidden", "fake: "+where+" holds what no client's request may bring here")
+		return c, invalid("forbidden", "fake: "+where+" contains a value that is forbidden here")
 	}
 	version, rest, _ := strings.Cut(strings.TrimPrefix(req.Path, "/"), "/")
 	c.version = version
@@ -183,7 +186,7 @@ func checkQuery(req *fake.Request) *refusal {
 	return nil
 }
 
-// checkContent wants the content type that all clients send.
+// checkContent checks the content type and size.
 func checkContent(c *call) *refusal {
 	kind, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
 	if strings.TrimSpace(kind) != "application/json" {
@@ -195,7 +198,8 @@ func checkContent(c *call) *refusal {
 	return nil
 }
 
-// checkKey is generatecontent.md §1.3, after the parser as the vendor has it.
+// checkKey is generatecontent.md §1.3. Like the vendor, it comes after the
+// parser.
 func checkKey(c *call) *refusal {
 	keys := c.req.Header.Values("X-Goog-Api-Key")
 	for _, v := range c.req.Header.Values("Authorization") {
@@ -208,7 +212,7 @@ func checkKey(c *call) *refusal {
 		return &refusal{rule: "key", code: 403, status: "PERMISSION_DENIED", message: noKey}
 	}
 	for _, k := range keys {
-		// A client may send the key twice, but never two different ones.
+		// A client may send the key twice, but not two different keys.
 		if k != keys[0] || c.server.opts.Key != "" && k != c.server.opts.Key {
 			return &refusal{rule: "key", code: 400, status: "INVALID_ARGUMENT", message: badKey, details: badKeyDetails}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// What a problem's Want begins with where the vendor names a proto type.
+// Prefixes of Want for which the vendor names a proto type.
 const (
 	enumOf    = "enum "
 	messageOf = "message "
@@ -53,7 +53,7 @@ func message(proto string, fields fake.Fields) fake.Shape {
 	}
 }
 
-// bytes accepts base64 in either alphabet, padded or not, in canonical form.
+// bytes accepts canonical base64 in either alphabet, padded or not.
 func bytes(c *fake.Checker, at fake.Path, n *fake.Node) {
 	text(c, at, n)
 	if n.Kind != fake.String {
@@ -64,13 +64,13 @@ func bytes(c *fake.Checker, at fake.Path, n *fake.Node) {
 	}
 }
 
-// decode reads base64 the way the vendor does, generatecontent.md §2 rule 7.
+// decode decodes base64 like the vendor, generatecontent.md §2 rule 7.
 func decode(s string) ([]byte, error) {
 	s = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(s), "=")
 	return base64.RawStdEncoding.Strict().DecodeString(s)
 }
 
-// mapOf accepts a proto map; its entries have paths of their own.
+// mapOf accepts a proto map. Each entry has its own path.
 func mapOf(s fake.Shape) fake.Shape {
 	return func(c *fake.Checker, at fake.Path, n *fake.Node) {
 		if n.Kind != fake.Object {
@@ -105,13 +105,14 @@ func content() fake.Shape {
 	return message("Content", fake.Fields{"role": text, "parts": fake.List(part, 0, 0)})
 }
 
-// dataMembers are those of which a part has exactly one, generatecontent.md §3.2.
+// dataMembers are the members of which a part has exactly one,
+// generatecontent.md §3.2.
 var dataMembers = []string{
 	"text", "inlineData", "fileData", "functionCall", "functionResponse",
 	"executableCode", "codeExecutionResult", "toolCall", "toolResponse",
 }
 
-// part is a part; a second data member is an error of the parser.
+// part is the shape of a part; a second data member is a parser error.
 func part(c *fake.Checker, at fake.Path, n *fake.Node) {
 	partMessage(c, at, n)
 	if n.Kind != fake.Object {
@@ -158,7 +159,7 @@ var (
 	toolType     = enum("ToolType", "GOOGLE_SEARCH_WEB", "GOOGLE_SEARCH_IMAGE", "URL_CONTEXT", "GOOGLE_MAPS", "FILE_SEARCH", "MEDIA_PROCESSING")
 )
 
-// camel returns the declared name of a member as it was sent, generatecontent.md §2 rule 1.
+// camel returns the declared name of a member, generatecontent.md §2 rule 1.
 func camel(name string) string {
 	if strings.HasPrefix(name, "_") {
 		return name
@@ -173,7 +174,7 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// snake is the spelling that errors use.
+// snake returns the spelling in error texts.
 func snake(name string) string {
 	var b strings.Builder
 	for _, r := range name {

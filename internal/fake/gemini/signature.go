@@ -13,21 +13,23 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// sealMark begins the bytes of every signature of the fake; the digests of its answer
-// and of the part that it was made for follow.
+// sealMark begins the bytes of each signature of the fake. Digests of its
+// response and of its part follow.
 const sealMark = "gemini fake, thought: "
 
 // dummies are the two values that skip validation, generatecontent.md §6.
 var dummies = []string{"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"}
 
-// sign returns the signature of a part of an answer: standard base64 with padding.
+// sign returns the signature of a part of a response: standard base64 with
+// padding.
 func sign(answer uint32, what string) string {
 	b := binary.BigEndian.AppendUint32([]byte(sealMark), answer)
 	b = append(b, fake.Sum([]byte(what), b)...)
 	return base64.StdEncoding.EncodeToString(append(b, fake.Sum(b)...))
 }
 
-// verify says whether this package made a signature, and whether for this part.
+// verify reports whether this package made a signature, and whether it was made
+// for this part.
 func verify(signature, what string) (valid, fits bool) {
 	b, err := decode(signature)
 	head := len(sealMark) + 4
@@ -38,8 +40,8 @@ func verify(signature, what string) (valid, fits bool) {
 	return hmac.Equal(b[rest:], fake.Sum(b[:rest])), hmac.Equal(b[head:rest], fake.Sum([]byte(what), b[:head]))
 }
 
-// identity is what a signature is bound to: the kind of the part, and for a call its name
-// and arguments, whatever the order of their keys.
+// identity returns what a signature depends on: the kind of the part, and for a
+// call its name and arguments, regardless of the order of keys.
 func identity(p *fake.Node) string {
 	if f := get(p, "functionCall"); f != nil {
 		return callIdentity(str(f, "name"), canonical(get(f, "args")))
@@ -52,7 +54,7 @@ func identity(p *fake.Node) string {
 
 func callIdentity(name, args string) string { return "call " + name + " " + args }
 
-// canonical writes a value with its keys in order.
+// canonical returns a value with sorted keys.
 func canonical(n *fake.Node) string {
 	if n == nil {
 		return "{}"
@@ -86,7 +88,7 @@ func plain(n *fake.Node) any {
 	}
 }
 
-// canonicalText is canonical for a document that is known to be JSON.
+// canonicalText is canonical for a document that is valid JSON.
 func canonicalText(args string) string {
 	n, err := fake.Parse([]byte(args))
 	if err != nil {
@@ -95,8 +97,8 @@ func canonicalText(args string) string {
 	return canonical(n)
 }
 
-// isDummy reports whether a signature is a dummy. They are sent literally: Vertex
-// refuses their base64.
+// isDummy reports whether a signature is one of the accepted placeholders. They
+// are sent literally: Vertex rejects them in base64.
 func isDummy(signature string) bool { return slices.Contains(dummies, signature) }
 
 var signatureRules = []rule{
@@ -105,7 +107,7 @@ var signatureRules = []rule{
 	{"signature-dummy", "Options.NoDummies", false, func(c *call) string {
 		return c.parts(func(at string, p *fake.Node) string {
 			if c.server.opts.NoDummies && isDummy(str(p, "thoughtSignature")) {
-				return at + ": fake: a dummy stands in for the signature"
+				return at + ": fake: a placeholder replaces the signature"
 			}
 			return ""
 		})
@@ -128,8 +130,8 @@ var signatureRules = []rule{
 	}},
 }
 
-// current is where the current turn begins: the latest user content that holds something
-// other than results.
+// current returns the beginning of the current turn: the latest user content
+// with more than results.
 func (c *call) current() int {
 	for i := len(c.contents) - 1; i >= 0; i-- {
 		n := c.contents[i]
@@ -157,7 +159,7 @@ func (c *call) steps(f func(i int, p *fake.Node) string) string {
 }
 
 func missingSignature(c *call) string {
-	if !c.family.three() {
+	if !c.family.signsCalls() {
 		return ""
 	}
 	return c.steps(func(i int, p *fake.Node) string {

@@ -80,7 +80,7 @@ var toolRules = []rule{
 			}
 		}
 		flag := get(c.doc, "toolConfig").True("includeServerSideToolInvocations", "include_server_side_tool_invocations")
-		if builtIn && len(c.declarations()) > 0 && c.family.three() && !flag {
+		if builtIn && len(c.declarations()) > 0 && c.family.signsCalls() && !flag {
 			return "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
 		}
 		return ""
@@ -133,7 +133,7 @@ func declarationComplaint(f family) func(string, *fake.Node) string {
 	}
 }
 
-// schemaComplaint is the semantic part of generatecontent.md §3.8.
+// schemaComplaint checks the semantic rules of generatecontent.md §3.8.
 func schemaComplaint(at string, n *fake.Node, f family) string {
 	kind := strings.ToUpper(str(n, "type"))
 	properties := get(n, "properties")
@@ -170,7 +170,7 @@ func schemaComplaint(at string, n *fake.Node, f family) string {
 	return ""
 }
 
-// refSiblings refuses members beside a $ref, generatecontent.md §3.9.
+// refSiblings rejects members next to a $ref, generatecontent.md §3.9.
 func refSiblings(n *fake.Node, schema bool) string {
 	if n == nil {
 		return ""
@@ -183,7 +183,7 @@ func refSiblings(n *fake.Node, schema bool) string {
 		}
 	}
 	for i, v := range n.Items {
-		// The names below these are the caller's, not keywords.
+		// The names in these members are the caller's, not keywords.
 		names := n.Kind == fake.Object && slices.Contains([]string{"properties", "$defs", "definitions"}, n.Keys[i]) && schema
 		if data := n.Kind == fake.Object && slices.Contains([]string{"enum", "const", "default", "example", "examples"}, n.Keys[i]) && schema; data {
 			continue

@@ -2,7 +2,7 @@ package gemini
 
 import "github.com/polywire/polywire/internal/fake"
 
-// tool is generatecontent.md §3.3, without what only Vertex has.
+// tool is generatecontent.md §3.3, without the members that only Vertex has.
 func tool() fake.Shape {
 	interval := message("Interval", fake.Fields{"startTime": text, "endTime": text})
 	return message("Tool", fake.Fields{
@@ -40,7 +40,7 @@ func declaration() fake.Shape {
 	})
 }
 
-// schema is the closed set of generatecontent.md §3.8.
+// schema is the closed set of members in generatecontent.md §3.8.
 func schema() fake.Shape {
 	self := fake.Lazy(schema)
 	return message("Schema", fake.Fields{
@@ -67,7 +67,8 @@ func toolConfig() fake.Shape {
 	})
 }
 
-// harms are the categories that pass; the others only parse, generatecontent.md §3.6.
+// harms are the accepted categories; the others only parse, generatecontent.md
+// §3.6.
 var harms = []string{
 	"HARM_CATEGORY_HARASSMENT", "HARM_CATEGORY_HATE_SPEECH", "HARM_CATEGORY_SEXUALLY_EXPLICIT",
 	"HARM_CATEGORY_DANGEROUS_CONTENT", "HARM_CATEGORY_CIVIC_INTEGRITY", "HARM_CATEGORY_JAILBREAK",
@@ -85,7 +86,7 @@ func safety() fake.Shape {
 	})
 }
 
-// generationConfig is generatecontent.md §3.7; bounds are the business of rules.
+// generationConfig is generatecontent.md §3.7; rules check the bounds.
 func generationConfig() fake.Shape {
 	return message("GenerationConfig", fake.Fields{
 		"temperature": float, "topP": float, "topK": whole, "candidateCount": whole, "maxOutputTokens": whole,

@@ -8,7 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// An answer is a turn of the script in the vendor's terms.
+// An answer is a turn of the script in the vendor's format.
 type answer struct {
 	ask                          *ask
 	id                           uint32
@@ -81,7 +81,7 @@ func (an *answer) member(m fake.Member) {
 	}
 }
 
-// usageJSON is openai.md §3.1 for Chat and §5.1 for Responses.
+// usageJSON returns the usage, openai.md §3.1 for Chat and §5.1 for Responses.
 func (an *answer) usageJSON() string {
 	if an.usage == nil {
 		return ""
@@ -99,7 +99,7 @@ func (an *answer) usageJSON() string {
 	return fake.Join(fake.With(members, an.usageOnly)...)
 }
 
-// finish is the finish_reason of Chat.
+// finish returns the finish_reason of Chat.
 func (an *answer) finish() string {
 	q := an.ask.server.opts.Quirks
 	switch {
@@ -113,7 +113,7 @@ func (an *answer) finish() string {
 	return `"stop"`
 }
 
-// meta are the members that all chunks have.
+// meta returns the members that all chunks have.
 func (an *answer) meta(object string) []string {
 	if an.ask.server.opts.Quirks.NoMeta {
 		return nil
@@ -123,7 +123,7 @@ func (an *answer) meta(object string) []string {
 	}
 }
 
-// callJSON is a call of Chat; the index is left out below 0.
+// callJSON returns a tool call of Chat. It omits a negative index.
 func (an *answer) callJSON(c fake.ToolCall, index int, args string) string {
 	q := an.ask.server.opts.Quirks
 	id, at := fake.Quote(c.ID), ""
@@ -140,7 +140,7 @@ func (an *answer) callJSON(c fake.ToolCall, index int, args string) string {
 	return fake.Join("index", at, "id", id, "type", `"function"`, "function", fake.Join("name", fake.Quote(c.Name), "arguments", arguments))
 }
 
-// contentJSON is text as the server writes it.
+// contentJSON returns text in the server's form.
 func (an *answer) contentJSON(s string) string {
 	if an.ask.server.opts.Quirks.ContentList {
 		return "[" + fake.Join("type", `"text"`, "text", fake.Quote(s)) + "]"
@@ -152,7 +152,7 @@ func imageJSON(p fake.Image) string {
 	return fake.Join("type", `"image_url"`, "image_url", fake.Join("url", fake.Quote("data:"+p.MIME+";base64,"+p.Data)))
 }
 
-// chatWhole is a chat.completion, openai.md §3.1.
+// chatWhole returns a chat.completion, openai.md §3.1.
 func (an *answer) chatWhole() string {
 	q := an.ask.server.opts.Quirks
 	var text, thinking strings.Builder
@@ -193,7 +193,7 @@ func (an *answer) chatWhole() string {
 	return fake.Join(fake.With(append(an.meta("chat.completion"), "choices", "["+choice+"]", "usage", an.usageJSON()), an.outer)...)
 }
 
-// list writes a list, or nothing for none.
+// list returns a JSON array, or "" if it is empty.
 func list(items []string) string {
 	if len(items) == 0 {
 		return ""

@@ -29,14 +29,14 @@ type seenChat struct {
 	Usage map[string]any
 }
 
-// said is what an answer comes to, whole or streamed.
+// said is the content of a response, whole or streamed.
 type said struct {
 	Text, Thinking, Finish string
 	Calls                  [][3]string // id, name, arguments
 	Usage                  map[string]any
 }
 
-// data returns the data of the events and whether the end mark came.
+// data returns the data of the events and whether the end mark was present.
 func data(t *testing.T, body string) (events []string, done bool) {
 	t.Helper()
 	for _, block := range strings.Split(strings.TrimSuffix(body, "\n\n"), "\n\n") {
@@ -122,14 +122,15 @@ func TestChatForms(t *testing.T) {
 		}
 	}
 	if body := get(Options{}, ""); strings.Contains(body, "wonder") {
-		t.Error("the vendor shows no reasoning on Chat")
+		t.Error("got reasoning on Chat, want none")
 	}
 	if _, done := data(t, get(Options{}, `"stream":true,`)); !done {
 		t.Error("no end mark")
 	}
 }
 
-// TestQuirks looks for the mark of each quirk in the stream, and in the plain answer.
+// TestQuirks checks that each quirk appears in the stream and in the whole
+// response.
 func TestQuirks(t *testing.T) {
 	tests := []struct {
 		name           string
@@ -191,7 +192,7 @@ func TestContentBesideCalls(t *testing.T) {
 	}
 }
 
-// TestResponseForms says the same turn whole and streamed.
+// TestResponseForms sends the same turn whole and streamed.
 func TestResponseForms(t *testing.T) {
 	get := func(members string) string {
 		s := NewHandler(Options{})
@@ -221,7 +222,7 @@ func TestResponseForms(t *testing.T) {
 		switch v.Type {
 		case "response.output_item.added":
 			if v.OutputIndex != len(items) {
-				t.Errorf("item %d begins when %d are done", v.OutputIndex, len(items))
+				t.Errorf("item %d starts after %d items", v.OutputIndex, len(items))
 			}
 		case "response.output_item.done":
 			items = append(items, v.Item)
@@ -257,7 +258,7 @@ func TestResponseStops(t *testing.T) {
 	}
 }
 
-// TestReplay sends reasoning back as it was, and altered.
+// TestReplay returns reasoning unchanged and altered.
 func TestReplay(t *testing.T) {
 	s := NewHandler(Options{})
 	s.Say(fake.Thinking("hm"), fake.ToolCall{ID: "1", Name: "f"})

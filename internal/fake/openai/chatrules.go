@@ -8,10 +8,10 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// A rule is one thing that is refused beyond the shape of the body.
+// A rule is a check beyond the shape of the body.
 type rule struct {
 	name, ref string // ref is the section of openai.md
-	vendor    bool   // compatible servers do not mind
+	vendor    bool   // compatible servers do not check it
 	check     func(*ask) *refusal
 }
 
@@ -52,7 +52,7 @@ var commonRules = []rule{
 
 var chatRules = []rule{
 	{"no-chat", "§2.2 [report]", true, func(a *ask) *refusal {
-		if a.model.noChat() {
+		if a.model.responsesOnly() {
 			return &refusal{status: 404, param: "model", message: "This is not a chat model and thus not supported in the v1/chat/completions endpoint."}
 		}
 		return nil
@@ -182,7 +182,7 @@ func (a *ask) roles() []string {
 	return out
 }
 
-// effortOf is the effort that the request names.
+// effortOf returns the effort in the request and its parameter.
 func (a *ask) effortOf() (value, param string) {
 	if a.chat {
 		return a.doc.Text("reasoning_effort"), "reasoning_effort"
@@ -204,7 +204,7 @@ func effortRule(a *ask) *refusal {
 
 func samplingRule(a *ask) *refusal {
 	value, _ := a.effortOf()
-	if a.model.samples(value) {
+	if a.model.acceptsSampling(value) {
 		return nil
 	}
 	for _, name := range []string{"temperature", "top_p", "presence_penalty", "frequency_penalty"} {
@@ -225,7 +225,7 @@ func samplingRule(a *ask) *refusal {
 	return nil
 }
 
-// toolEffortRule is what Chat makes of tools on newer models.
+// toolEffortRule checks tools on newer models in Chat.
 func toolEffortRule(a *ask) *refusal {
 	value, _ := a.effortOf()
 	how := a.model.chatTools()
@@ -236,7 +236,7 @@ func toolEffortRule(a *ask) *refusal {
 	return no("reasoning_effort", "", "Function tools with reasoning_effort are not supported for %s in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.", a.model.name)
 }
 
-// toolNames are the names of the tools, "" for those that have none.
+// toolNames returns the names of the tools, "" for those without one.
 func (a *ask) toolNames() []string {
 	var names []string
 	for _, t := range a.doc.List("tools") {
@@ -274,7 +274,7 @@ func choiceRule(a *ask) *refusal {
 	return nil
 }
 
-// pairRule wants all results right after their calls, and no others.
+// pairRule checks that exactly the results of the calls follow them.
 func pairRule(a *ask) *refusal {
 	var open []string
 	for i, m := range a.doc.List("messages") {
@@ -305,7 +305,7 @@ func unanswered(ids []string) *refusal {
 	return no("messages", "", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(ids, ", "))
 }
 
-// strictRule holds strict schemas to openai.md §2.4.
+// strictRule checks strict schemas, openai.md §2.4.
 func strictRule(a *ask) *refusal {
 	for i, t := range a.doc.List("tools") {
 		f := t
@@ -329,7 +329,7 @@ func strictRule(a *ask) *refusal {
 	return nil
 }
 
-// strictFormats are the formats that strict schemas may have.
+// strictFormats are the formats that strict schemas support.
 var strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
 func strictSchema(n *fake.Node, root bool, depth int) string {

@@ -15,7 +15,7 @@ var (
 	tier      = fake.Or(fake.Enum("auto", "default", "flex", "scale", "priority", "fast", "ultrafast"))
 )
 
-// breakpoint is what each content part may carry.
+// breakpoint is the cache breakpoint that each content part may have.
 var breakpoint = fake.Obj(fake.Fields{"mode!": fake.Enum("explicit"), "ttl": fake.Enum("30m", "12h")})
 
 func strs(max int) fake.Shape { return fake.List(text, 1, max) }
@@ -50,7 +50,7 @@ func chatBody() fake.Shape {
 	})
 }
 
-// parts accepts a string, or a list of parts of these kinds that is not empty.
+// parts accepts a string, or a non-empty list of parts of these kinds.
 func parts(forms map[string]fake.Shape) fake.Shape {
 	return fake.Forms(map[fake.Kind]fake.Shape{
 		fake.String: text, fake.Array: fake.List(fake.Tagged("type", forms), 1, 0),
@@ -65,7 +65,7 @@ func piece(f fake.Fields) fake.Shape {
 
 var dataURL = fake.Match(`^(https?://|data:image/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$)`)
 
-// chatMessage is openai.md §2.3: the role decides what the message may hold.
+// chatMessage is openai.md §2.3: the role determines the members.
 func chatMessage(c *fake.Checker, at fake.Path, n *fake.Node) {
 	textPart := piece(fake.Fields{"text!": text})
 	only := map[string]fake.Shape{"text": textPart}

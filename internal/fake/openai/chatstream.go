@@ -6,7 +6,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// chatStream is the answer as chunks, openai.md §3.2.
+// chatStream returns the response as chunks, openai.md §3.2.
 func (an *answer) chatStream() []fake.Step {
 	w := chatWriter{an: an, q: an.ask.server.opts.Quirks}
 	options := an.ask.doc.Get("stream_options")
@@ -31,7 +31,7 @@ type chatWriter struct {
 	an              *answer
 	q               Quirks
 	steps           []fake.Step
-	asked           bool // for usage
+	asked           bool // the request asks for usage
 	started, failed bool
 	calls           int
 }
@@ -57,7 +57,7 @@ func (w *chatWriter) chunk(delta, finish, usage string) {
 	w.raw(fake.Join(fake.With(members, w.an.outer)...))
 }
 
-// running is the usage member of a chunk before the last.
+// running returns the usage member of a chunk before the last.
 func (w *chatWriter) running() string {
 	switch {
 	case w.q.UsageAlways:
@@ -68,7 +68,7 @@ func (w *chatWriter) running() string {
 	return ""
 }
 
-// delta sends members of a delta; the first has the role.
+// delta sends members of a delta; the first delta has the role.
 func (w *chatWriter) delta(members ...string) {
 	if !w.started || w.q.RoleAlways {
 		members = append([]string{"role", `"assistant"`}, members...)
@@ -105,8 +105,8 @@ func (w *chatWriter) piece(p fake.Piece, split int) {
 	case fake.Status:
 		w.steps = append(w.steps, fake.Frame(fake.SSE("", fake.Join("error", statusRefusal(p).body()))))
 		w.failed = true
-	case fake.Fault:
-		w.steps = append(w.steps, fake.Step{Fault: p})
+	case fake.Disruption:
+		w.steps = append(w.steps, fake.Step{Disruption: p})
 	}
 }
 
@@ -119,7 +119,7 @@ func (w *chatWriter) text(s string, split int) {
 	}
 }
 
-// call sends a call: head and fragments, or whole where the server does that.
+// call sends a tool call: head and fragments, or one fragment with the quirk.
 func (w *chatWriter) call(c fake.ToolCall, split int) {
 	index := w.calls
 	w.calls++

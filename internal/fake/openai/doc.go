@@ -1,13 +1,14 @@
-// Package openai is a strict fake of the vendor of Chat Completions and Responses, and of
-// servers that are compatible with it, written from the wire reference openai.md. It
-// serves chat/completions, responses, responses/input_tokens and models under [Server.Base],
-// and refuses what the vendor refuses, with the vendor's words and status.
+// Package openai is a strict fake of the vendor of Chat Completions and
+// Responses, and of servers that are compatible with it, written from the wire
+// reference openai.md. It serves chat/completions, responses,
+// responses/input_tokens and models under [Server.Base]. It rejects what the
+// vendor rejects, with the vendor's error texts and statuses.
 //
-// The script is that of package fake. A [fake.Member] goes into each chunk or response,
-// into its usage, or into the message of a chat answer when On is "", "usage" or
-// "message". Thinking becomes a reasoning item in Responses; in Chat it is shown only by
-// servers that have a field for it, see [Quirks]. The Details of a [fake.Status] are the
-// code of the error. In Responses a [fake.Stop] with the reason "failed" has the code of
-// the error in Sequence and its message in Details; any other reason but "completed" is
-// why the response is incomplete.
+// The script is that of package fake. A [fake.Member] is added to each chunk or
+// response, to its usage, or to the message of a chat response, when On is "",
+// "usage" or "message". Thinking becomes a reasoning item in Responses; in Chat
+// only servers with a field for it send it, see [Quirks]. The Details of a
+// [fake.Status] are the error code. In Responses, a [fake.Stop] with the reason
+// "failed" has the error code in Sequence and its message in Details; any other
+// reason but "completed" is the reason why the response is incomplete.
 package openai

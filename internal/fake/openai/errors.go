@@ -19,8 +19,9 @@ func no(param, code, format string, args ...any) *refusal {
 	return &refusal{param: param, code: code, message: fmt.Sprintf(format, args...)}
 }
 
-// words are what the vendor says where the script has nothing: kind, code and message.
-var words = map[int][3]string{
+// defaultMessages are the vendor's default errors by status: kind, code and
+// message.
+var defaultMessages = map[int][3]string{
 	401: {"invalid_request_error", "invalid_api_key", "Incorrect API key provided: sk-x***y."},
 	404: {"invalid_request_error", "model_not_found", "The model does not exist or you do not have access to it."},
 	429: {"tokens", "rate_limit_exceeded", "Rate limit reached on tokens per min (TPM). Please try again in 1.2s."},
@@ -28,10 +29,10 @@ var words = map[int][3]string{
 	503: {"service_unavailable_error", "server_is_overloaded", "The model is overloaded."},
 }
 
-// statusRefusal turns an error of the script into the vendor's. The Details of the script
-// are the code.
+// statusRefusal returns the vendor's error for a status in the script, whose
+// Details are the code.
 func statusRefusal(st fake.Status) *refusal {
-	w := words[st.Code]
+	w := defaultMessages[st.Code]
 	r := &refusal{
 		status: st.Code, kind: cmp.Or(st.Type, w[0]), code: st.Details,
 		message: cmp.Or(st.Message, w[2], http.StatusText(st.Code)),
@@ -53,7 +54,7 @@ func writeError(w http.ResponseWriter, r *refusal) {
 	_, _ = w.Write([]byte(fake.Join("error", r.body())))
 }
 
-// body is the error object of openai.md §6.
+// body returns the error object of openai.md §6.
 func (r *refusal) body() string {
 	kind := r.kind
 	if kind == "" {
@@ -65,7 +66,7 @@ func (r *refusal) body() string {
 	return fake.Join("message", fake.Quote(r.message), "type", fake.Quote(kind), "param", fake.QuoteOr(r.param, "null"), "code", fake.QuoteOr(r.code, "null"))
 }
 
-// shapeRefusal words one problem of the shape.
+// shapeRefusal returns the vendor's error for a problem of the shape.
 func shapeRefusal(p fake.Problem) *refusal {
 	at := dotted(p.At)
 	r := no(at, "invalid_type", "Invalid type for '%s': expected %s.", at, p.Want)
@@ -99,7 +100,7 @@ func valueRefusal(at string, p fake.Problem) *refusal {
 	return no(at, code, "Invalid '%s': expected %s.", at, p.Want)
 }
 
-// supported writes names the way the vendor lists them.
+// supported lists names like the vendor.
 func supported(list string) string {
 	names := strings.Split(list, ", ")
 	for i, n := range names {

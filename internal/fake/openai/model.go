@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// A family says what a model accepts, openai.md §2.2. A name of no known family accepts
-// everything.
+// A family describes what a model accepts, openai.md §2.2. An unknown name
+// accepts everything.
 type family struct {
 	name, variant string
-	version       float64 // of gpt; 0 is no gpt
+	version       float64 // of gpt; 0 for other models
 	o             bool    // one of the o series
 }
 
@@ -33,14 +33,15 @@ func parseFamily(name string) family {
 
 func (f family) known() bool { return f.version > 0 || f.o }
 
-// reasons says whether the model is one that reasons.
+// reasons reports whether the model is a reasoning model.
 func (f family) reasons() bool { return f.o || f.version >= 5 }
 
 func (f family) is(version float64, variants ...string) bool {
 	return f.version == version && (len(variants) == 0 || slices.Contains(variants, f.variant))
 }
 
-// efforts are the efforts that the model takes, nil for any; the first is the default.
+// efforts returns the efforts that the model accepts, nil for any; the first is
+// the default.
 func (f family) efforts(chat bool) []string {
 	none := []string{"none", "low", "medium", "high"}
 	high := []string{"medium", "low", "high", "xhigh"}
@@ -70,8 +71,8 @@ func (f family) efforts(chat bool) []string {
 	return append([]string{"medium", "none"}, "low", "high", "xhigh", "max")
 }
 
-// chatTools says with which effort Chat takes tools: "" any, "none" only none or none
-// given, "explicit" only none said aloud, "never".
+// chatTools returns the effort with which Chat accepts tools: "" any, "none"
+// only none or a missing one, "explicit" only an explicit none, "never".
 func (f family) chatTools() string {
 	switch {
 	case f.is(6, "astra"), f.is(6.1, "sol"), f.is(6.2):
@@ -84,13 +85,14 @@ func (f family) chatTools() string {
 	return ""
 }
 
-// noChat says whether the model is on Responses only.
-func (f family) noChat() bool {
+// responsesOnly reports whether the model is available in Responses only.
+func (f family) responsesOnly() bool {
 	return f.variant == "pro" || strings.HasPrefix(f.variant, "codex") || f.o && strings.HasSuffix(f.name, "-pro") || strings.Contains(f.name, "deep-research")
 }
 
-// samples says whether the model takes sampling members with the effort.
-func (f family) samples(effort string) bool {
+// acceptsSampling reports whether the model accepts sampling settings with the
+// effort.
+func (f family) acceptsSampling(effort string) bool {
 	switch {
 	case !f.reasons():
 		return true

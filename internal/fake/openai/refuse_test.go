@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// post asks the fake in process: a POST of body with the headers that every call needs.
+// post sends a POST request with the required headers to the fake.
 func (s *Server) post(path, body string, header ...string) *http.Response {
 	return fake.Post(s, "/v1/"+path, body, append([]string{"Authorization", "Bearer k"}, header...)...)
 }
@@ -45,25 +45,25 @@ func strict(schema string) string {
 var refused = []struct{ name, path, rule, body, code, message string }{
 	{"not JSON", "chat/completions", "json", `{"model"`, "", "could not parse"},
 	{"unknown", "chat/completions", "shape", chat("m", `"foo":1,`), "unknown_parameter", "'foo'"},
-	{"unknown of a message", "chat/completions", "shape", talk(`{"role":"user","content":"x","reasoning":"y"}`), "unknown_parameter", "'messages[0].reasoning'"},
+	{"unknown message member", "chat/completions", "shape", talk(`{"role":"user","content":"x","reasoning":"y"}`), "unknown_parameter", "'messages[0].reasoning'"},
 	{"missing", "chat/completions", "shape", `{"model":"m"}`, "missing_required_parameter", "'messages'"},
 	{"type", "chat/completions", "shape", chat("m", `"stream":"x",`), "invalid_type", "'stream'"},
-	{"no calls", "chat/completions", "shape", talk(`{"role":"assistant","content":"x","tool_calls":[]}`), "invalid_value", "tool_calls"},
+	{"empty tool_calls", "chat/completions", "shape", talk(`{"role":"assistant","content":"x","tool_calls":[]}`), "invalid_value", "tool_calls"},
 	{"empty content", "chat/completions", "shape", talk(`{"role":"user","content":[]}`), "invalid_value", "content"},
-	{"image of a tool", "chat/completions", "shape", talk(hi, calls, `{"role":"tool","tool_call_id":"1","content":[{"type":"image_url","image_url":{"url":"https://a.example"}}]}`, second), "invalid_value", "'image_url'"},
-	{"five stops", "chat/completions", "shape", chat("gpt-4.1", `"stop":["1","2","3","4","5"],`), "array_above_max_length", "stop"},
+	{"image in a tool message", "chat/completions", "shape", talk(hi, calls, `{"role":"tool","tool_call_id":"1","content":[{"type":"image_url","image_url":{"url":"https://a.example"}}]}`, second), "invalid_value", "'image_url'"},
+	{"five stop sequences", "chat/completions", "shape", chat("gpt-4.1", `"stop":["1","2","3","4","5"],`), "array_above_max_length", "stop"},
 	{"id too long", "chat/completions", "shape", talk(strings.Replace(calls, `"1"`, `"`+strings.Repeat("x", 41)+`"`, 1)), "string_above_max_length", "id"},
 	{"name", "chat/completions", "shape", chat("m", `"tools":[{"type":"function","function":{"name":"a.b"}}],`), "invalid_value", "name"},
 	{"description", "chat/completions", "shape", chat("m", `"tools":[{"type":"function","function":{"name":"a","description":"`+strings.Repeat("d", 1025)+`"}}],`), "string_above_max_length", "description"},
 	{"raw base64 image", "chat/completions", "shape", talk(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"iVBORw0KGgo="}}]}`), "invalid_value", "url"},
-	{"effort of an old model", "chat/completions", "effort", chat("gpt-4.1", `"reasoning_effort":"low",`), "unsupported_parameter", "reasoning_effort"},
-	{"effort that it lacks", "chat/completions", "effort", chat("gpt-5.1", `"reasoning_effort":"minimal",`), "unsupported_value", "does not support 'minimal'"},
-	{"temperature of a reasoning model", "chat/completions", "sampling", chat("o3", `"temperature":0.2,`), "unsupported_value", "'temperature' does not support 0.2"},
+	{"effort on an old model", "chat/completions", "effort", chat("gpt-4.1", `"reasoning_effort":"low",`), "unsupported_parameter", "reasoning_effort"},
+	{"unsupported effort", "chat/completions", "effort", chat("gpt-5.1", `"reasoning_effort":"minimal",`), "unsupported_value", "does not support 'minimal'"},
+	{"temperature on a reasoning model", "chat/completions", "sampling", chat("o3", `"temperature":0.2,`), "unsupported_value", "'temperature' does not support 0.2"},
 	{"temperature with effort", "chat/completions", "sampling", chat("gpt-5.1", `"temperature":0.2,"reasoning_effort":"low",`), "unsupported_value", "temperature"},
-	{"parallel without tools", "chat/completions", "parallel", chat("gpt-4.1", `"parallel_tool_calls":false,`), "", "only allowed when 'tools'"},
+	{"parallel_tool_calls without tools", "chat/completions", "parallel", chat("gpt-4.1", `"parallel_tool_calls":false,`), "", "only allowed when 'tools'"},
 	{"choice without tools", "chat/completions", "tool-choice", chat("gpt-4.1", `"tool_choice":"auto",`), "", "tool_choice"},
-	{"choice of no tool", "chat/completions", "tool-choice", chat("gpt-4.1", tools+`"tool_choice":{"type":"function","function":{"name":"g"}},`), "invalid_value", "'g' not found"},
-	{"two of one name", "chat/completions", "tool-names", chat("gpt-4.1", `"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}],`), "invalid_value", "'f'"},
+	{"choice of an unknown tool", "chat/completions", "tool-choice", chat("gpt-4.1", tools+`"tool_choice":{"type":"function","function":{"name":"g"}},`), "invalid_value", "'g' not found"},
+	{"duplicate tool name", "chat/completions", "tool-names", chat("gpt-4.1", `"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}],`), "invalid_value", "'f'"},
 	{"strict, open", "chat/completions", "strict", strict(`{"type":"object"}`), "invalid_function_parameters", "'additionalProperties' is required to be supplied and to be false"},
 	{"strict, optional", "chat/completions", "strict", strict(`{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string"}}}`), "invalid_function_parameters", "Missing 'a'"},
 	{"strict, format", "chat/completions", "strict", strict(`{"type":"object","additionalProperties":false,"required":["a"],"properties":{"a":{"type":"string","format":"uri"}}}`), "invalid_function_parameters", "'uri' is not a valid format"},
@@ -78,30 +78,30 @@ var refused = []struct{ name, path, rule, body, code, message string }{
 	{"tools on Chat", "chat/completions", "tool-effort", chat("gpt-5.6-terra", tools), "", "not supported for gpt-5.6-terra in /v1/chat/completions"},
 	{"tools with effort", "chat/completions", "tool-effort", chat("gpt-5.4", tools+`"reasoning_effort":"low",`), "", "gpt-5.4"},
 	{"tools on Responses only", "chat/completions", "tool-effort", chat("gpt-6.2-sol", tools), "", "gpt-6.2-sol"},
-	{"the word", "chat/completions", "json", chat("gpt-4.1", `"response_format":{"type":"json_object"},`), "", "must contain the word 'json'"},
+	{"prompt without the word json", "chat/completions", "json", chat("gpt-4.1", `"response_format":{"type":"json_object"},`), "", "must contain the word 'json'"},
 	{"system and developer", "chat/completions", "system", talk(`{"role":"system","content":"x"}`, `{"role":"developer","content":"x"}`, hi), "", "'system' and 'developer'"},
-	{"nothing said", "chat/completions", "content", talk(hi, `{"role":"assistant"}`), "", "messages[1].content"},
+	{"missing content", "chat/completions", "content", talk(hi, `{"role":"assistant"}`), "", "messages[1].content"},
 	{"empty arguments", "chat/completions", "arguments", talk(hi, strings.Replace(calls, `"{}"`, `""`, 1), first, second), "", "invalid tool call arguments"},
 	{"file without a name", "chat/completions", "file", talk(`{"role":"user","content":[{"type":"file","file":{"file_data":"data:application/pdf;base64,JVBERi0="}}]}`), "missing_required_parameter", "filename"},
-	{"a result missing", "chat/completions", "pairs", talk(hi, calls, first, hi), "", "did not have response messages: 2"},
-	{"a result at last missing", "chat/completions", "pairs", talk(hi, calls, first), "", "did not have response messages: 2"},
+	{"missing result", "chat/completions", "pairs", talk(hi, calls, first, hi), "", "did not have response messages: 2"},
+	{"missing last result", "chat/completions", "pairs", talk(hi, calls, first), "", "did not have response messages: 2"},
 	{"orphan", "chat/completions", "pairs", talk(hi, first), "", "must be a response to a preceeding message with 'tool_calls'"},
 
-	{"a member of Chat", "responses", "shape", resp(`"stop":"x",`, hi), "unknown_parameter", "'stop'"},
-	{"the one effort of a model", "responses", "effort", strings.Replace(resp(`"reasoning":{"effort":"low"},`, hi), `"model":"gpt-6.2-sol"`, `"model":"gpt-5-pro"`, 1), "unsupported_value", "does not support 'low'"},
+	{"member of Chat", "responses", "shape", resp(`"stop":"x",`, hi), "unknown_parameter", "'stop'"},
+	{"model with a single effort", "responses", "effort", strings.Replace(resp(`"reasoning":{"effort":"low"},`, hi), `"model":"gpt-6.2-sol"`, `"model":"gpt-5-pro"`, 1), "unsupported_value", "does not support 'low'"},
 	{"limit too low", "responses", "shape", resp(`"max_output_tokens":5,`, hi), "integer_below_min_value", "max_output_tokens"},
-	{"input_text of the assistant", "responses", "shape", resp("", hi, `{"role":"assistant","content":[{"type":"input_text","text":"x"}]}`), "invalid_value", "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'."},
+	{"input_text in an assistant message", "responses", "shape", resp("", hi, `{"role":"assistant","content":[{"type":"input_text","text":"x"}]}`), "invalid_value", "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'."},
 	{"image as an object", "responses", "shape", resp("", `{"role":"user","content":[{"type":"input_image","image_url":{"url":"https://a.example"}}]}`), "invalid_type", "image_url"},
 	{"nested function", "responses", "shape", resp(tools, hi), "unknown_parameter", "'tools[0].function'"},
 	{"summary missing", "responses", "shape", resp("", `{"type":"reasoning","id":"rs_1"}`), "missing_required_parameter", "'input[0].summary'"},
 	{"made-up id", "responses", "shape", resp("", hi, `{"type":"function_call","id":"call_1","call_id":"1","name":"f","arguments":"{}"}`, fout), "invalid_value", "id"},
 	{"call_id too long", "responses", "shape", resp("", hi, strings.Replace(fcall, `"1"`, `"`+strings.Repeat("x", 65)+`"`, 1)), "string_above_max_length", "call_id"},
-	{"two stores", "responses", "stored", resp(`"previous_response_id":"a","conversation":"b",`, hi), "", "Only one of"},
+	{"two conversation states", "responses", "stored", resp(`"previous_response_id":"a","conversation":"b",`, hi), "", "Only one of"},
 	{"state without store", "responses", "stored", resp(`"previous_response_id":"a","store":false,`, hi), "", "need 'store'"},
 	{"logprobs", "responses", "logprobs", strings.Replace(resp(`"top_logprobs":1,`, hi), "gpt-6.2-sol", "gpt-4.1", 1), "", "include"},
 	{"empty assistant", "responses", "assistant-empty", resp("", hi, `{"role":"assistant","content":""}`, hi), "invalid_value", "must not be empty"},
-	{"image from nowhere", "responses", "image-source", resp("", `{"role":"user","content":[{"type":"input_image"}]}`), "missing_required_parameter", "source"},
-	{"file without a name here", "responses", "image-source", resp("", `{"role":"user","content":[{"type":"input_file","file_data":"data:text/plain;base64,aGk="}]}`), "missing_required_parameter", "source"},
+	{"image without a source", "responses", "image-source", resp("", `{"role":"user","content":[{"type":"input_image"}]}`), "missing_required_parameter", "source"},
+	{"input_file without a name", "responses", "image-source", resp("", `{"role":"user","content":[{"type":"input_file","file_data":"data:text/plain;base64,aGk="}]}`), "missing_required_parameter", "source"},
 	{"arguments", "responses", "call-arguments", resp("", hi, strings.Replace(fcall, "{}", "", 1), fout), "invalid_value", "arguments"},
 	{"output missing", "responses", "call-pairs", resp("", hi, fcall), "", "No tool output found for function call 1."},
 	{"call missing", "responses", "call-pairs", resp("", hi, fout), "", "No tool call found for function call output with call_id 1."},
@@ -148,13 +148,13 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestLocal holds what a compatible server takes and refuses.
+// TestLocal tests what a compatible server accepts and rejects.
 func TestLocal(t *testing.T) {
 	tests := []struct{ name, body, rule string }{
 		{"unknown members", chat("o3", `"top_k":4,"max_tokens":5,"temperature":0.1,`), ""},
 		{"developer", talk(`{"role":"developer","content":"x"}`, hi), "local-system"},
-		{"system later", talk(hi, `{"role":"system","content":"x"}`), "local-system"},
-		{"new limit", chat("m", `"max_completion_tokens":5,`), "local-max"},
+		{"late system message", talk(hi, `{"role":"system","content":"x"}`), "local-system"},
+		{"max_completion_tokens", chat("m", `"max_completion_tokens":5,`), "local-max"},
 		{"empty arguments", talk(hi, strings.Replace(calls, `"{}"`, `""`, 1), first, second), "arguments"},
 	}
 	for _, tt := range tests {
@@ -166,7 +166,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestDemands holds what single servers insist on.
+// TestDemands tests requirements of single servers.
 func TestDemands(t *testing.T) {
 	s := NewHandler(Options{Local: true, EchoReasoning: "reasoning_content", NoStreamOptions: true})
 	echoed := strings.Replace(calls, `"tool_calls"`, `"reasoning_content":"x","tool_calls"`, 1)
@@ -193,7 +193,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"path", "completions", "path", 404, nil},
 		{"content type", "chat/completions", "content-type", 400, []string{"Content-Type", "text/plain"}},
 		{"model", "chat/completions", "model", 404, nil},
-		{"a client's header", "chat/completions", "forbidden", 400, []string{"X-Client-Mark", "1"}},
+		{"client header", "chat/completions", "forbidden", 400, []string{"X-Client-Mark", "1"}},
 	}
 	for _, tt := range tests {
 		s := NewHandler(Options{Key: "k", Models: []string{"gpt-4.1"}, Forbid: []string{"x-client-mark"}})

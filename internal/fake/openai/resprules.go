@@ -114,8 +114,8 @@ func (a *ask) stateless() bool {
 	return v != nil && v.Str == "false"
 }
 
-// callPairs wants an output for each call and a call for each output; one that may come
-// later excepted.
+// callPairs checks that each call has an output and each output a call, except
+// for calls whose output may come later.
 func callPairs(a *ask) *refusal {
 	var calls, later, answered []string
 	for _, n := range a.items() {
@@ -156,5 +156,5 @@ func seal(id string) string {
 	return base64.URLEncoding.EncodeToString(h.Sum([]byte(sealMark)))
 }
 
-// verify says whether this package made the content for the item.
+// verify reports whether this package made the content for the item.
 func verify(content, id string) bool { return hmac.Equal([]byte(content), []byte(seal(id))) }

@@ -65,7 +65,7 @@ func responseChoice() fake.Shape {
 	})
 }
 
-// inputParts are what messages of the user and results of functions hold.
+// inputParts are the parts of user messages and function results.
 func inputParts() map[string]fake.Shape {
 	return map[string]fake.Shape{
 		"input_text":  piece(fake.Fields{"text!": text}),
@@ -115,7 +115,7 @@ func item(c *fake.Checker, at fake.Path, n *fake.Node) {
 	fake.Tagged("type", forms)(c, at, n)
 }
 
-// verbatimItems are replayed as they came.
+// verbatimItems are items that clients return unchanged.
 var verbatimItems = []string{
 	"tool_search_call", "tool_search_output", "program", "program_output", "web_search_call", "file_search_call",
 	"code_interpreter_call", "image_generation_call", "mcp_list_tools", "mcp_call", "mcp_approval_request",

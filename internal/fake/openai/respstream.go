@@ -8,7 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// An output is an output item, and the events between its start and its end.
+// An output is an output item and its events.
 type output struct {
 	id, start, done string
 	events          []event
@@ -19,7 +19,7 @@ type event struct {
 	members []string
 }
 
-// sub is an event of a part of the item, with the item's id.
+// sub adds an event of a part of the item, with the item's id.
 func (o *output) sub(name string, members ...string) {
 	o.events = append(o.events, event{name, append([]string{"item_id", fake.Quote(o.id)}, members...)})
 }
@@ -43,7 +43,7 @@ func (an *answer) output(i int, p fake.Piece, split int) output {
 	case fake.Raw:
 		return output{start: string(p), done: string(p)}
 	default:
-		panic(fmt.Sprintf("fake: a %T is no output item", p))
+		panic(fmt.Sprintf("fake: %T is not an output item", p))
 	}
 }
 
@@ -102,7 +102,7 @@ func callOutput(id string, c fake.ToolCall, split int) output {
 	return o
 }
 
-// isItem says whether a piece becomes an output item.
+// isItem reports whether a piece becomes an output item.
 func isItem(p fake.Piece) bool {
 	switch p.(type) {
 	case fake.Text, fake.Cited, fake.Thinking, fake.Redacted, fake.ToolCall, fake.Image, fake.Raw:
@@ -111,9 +111,9 @@ func isItem(p fake.Piece) bool {
 	return false
 }
 
-// document is a response, openai.md §5.1. A stop whose reason is "failed" takes the error's
-// code from Sequence and its message from Details; any other but "completed" is why the
-// response is incomplete.
+// document returns a response, openai.md §5.1. A stop with the reason "failed"
+// has the error code in Sequence and its message in Details; any other reason
+// but "completed" is the reason why the response is incomplete.
 func (an *answer) document(status, items string, usage bool) string {
 	incomplete, failure, counts := "null", "null", "null"
 	if an.stop != nil && status == "incomplete" {
@@ -133,7 +133,7 @@ func (an *answer) document(status, items string, usage bool) string {
 	return fake.Join(fake.With(members, an.outer)...)
 }
 
-// status is how the response ends.
+// status returns the status at the end of the response.
 func (an *answer) status() string {
 	switch {
 	case an.stop == nil || an.stop.Reason == "completed":
@@ -154,7 +154,7 @@ func (an *answer) responseWhole() string {
 	return an.document(an.status(), "["+strings.Join(items, ",")+"]", true)
 }
 
-// responseStream is the answer as events, openai.md §5.2.
+// responseStream returns the response as events, openai.md §5.2.
 func (an *answer) responseStream() []fake.Step {
 	var steps []fake.Step
 	sequence, index := 0, 0
@@ -194,8 +194,8 @@ func (an *answer) responseStream() []fake.Step {
 			r := statusRefusal(p)
 			send("error", "code", fake.QuoteOr(r.code, "null"), "message", fake.Quote(r.message), "param", fake.QuoteOr(r.param, "null"))
 			return steps
-		case fake.Fault:
-			steps = append(steps, fake.Step{Fault: p})
+		case fake.Disruption:
+			steps = append(steps, fake.Step{Disruption: p})
 		}
 	}
 	open()

@@ -11,48 +11,51 @@ import (
 	"github.com/polywire/polywire/internal/fake"
 )
 
-// Options configures a [Server]. The zero value is the vendor itself, with any key and
-// any model.
+// Options configures a [Server]. The zero value is the vendor itself and
+// accepts any key and any model.
 type Options struct {
-	// Key is the only key that is accepted; empty accepts every key but not none.
+	// Key is the only accepted key; empty accepts every key, but not a missing
+	// one.
 	Key string
-	// Forbid lists what no request may hold, in a header, the query or the body: the
-	// keys and the marked headers of a client that must not reach the vendor.
+	// Forbid lists strings that no request may contain in a header, the query
+	// or the body: the keys and headers of clients that must not reach the
+	// vendor.
 	Forbid []string
-	// Models are the models that exist; nil is every name, and a list of three.
+	// Models are the existing models; nil accepts every name and lists three.
 	Models []string
-	// InputTokens is what the token count answers; zero is 42.
+	// InputTokens is the result of the token count; zero means 42.
 	InputTokens int
-	// TrustSignatures skips the check of encrypted reasoning.
+	// TrustSignatures disables the check of encrypted reasoning.
 	TrustSignatures bool
-	// Local makes the fake a compatible server: no key is needed, members that it does
-	// not know are ignored, no family of models has rules of its own, the only system
-	// message comes first and has the role system, and the limit is max_tokens.
+	// Local makes the fake a compatible server: it needs no key, ignores
+	// unknown members, has no rules for model families, accepts one system
+	// message, which must come first with the role system, and uses max_tokens.
 	Local bool
-	// EchoReasoning names the field that every assistant message with calls must bring
-	// back, as DeepSeek demands.
+	// EchoReasoning is the field that each assistant message with calls must
+	// return, as DeepSeek requires.
 	EchoReasoning string
-	// NoStreamOptions refuses stream_options, as some servers do.
+	// NoStreamOptions rejects stream_options, as some servers do.
 	NoStreamOptions bool
-	// Quirks are how the answers of a compatible server differ.
+	// Quirks are deviations of a compatible server.
 	Quirks Quirks
 }
 
-// Quirks are ways of compatible servers, openai.md §3.4. They change answers of Chat.
+// Quirks are deviations of compatible servers in responses of Chat, openai.md
+// §3.4.
 type Quirks struct {
-	Reasoning      string // name of the field that thinking is in; empty leaves it out
-	IndexZero      bool   // all calls claim index 0, each whole in one fragment
-	NoIndex        bool   // calls have no index, each whole in one fragment
-	WholeArgs      bool   // each call is whole in one fragment
+	Reasoning      string // name of the thinking field; empty omits thinking
+	IndexZero      bool   // all calls have index 0 and are sent in one fragment each
+	NoIndex        bool   // calls have no index and are sent in one fragment each
+	WholeArgs      bool   // each call is sent in one fragment
 	ObjectArgs     bool   // arguments are an object instead of a string
 	NoIDs          bool   // calls have no id
 	RepeatIDs      bool   // each fragment repeats id and name
 	ContentList    bool   // content is a list of parts
-	EmptyContent   bool   // content is "" beside calls instead of null
-	NoContent      bool   // no content member beside calls
+	EmptyContent   bool   // content is "" with calls instead of null
+	NoContent      bool   // no content member with calls
 	RoleAlways     bool   // every chunk has the role
-	FinishStop     bool   // answers with calls end with "stop"
-	NoFinish       bool   // no finish_reason at all
+	FinishStop     bool   // responses with calls end with "stop"
+	NoFinish       bool   // no finish_reason
 	FinishEmpty    bool   // "finish_reason":"" in every chunk before the last
 	UsageAlways    bool   // usage, as a running total, on every chunk
 	UsageAtFinish  bool   // usage in the chunk with finish_reason
@@ -67,14 +70,14 @@ type Quirks struct {
 
 const jsonType = "application/json"
 
-// A Server is a running fake. It is an http.Handler, and safe for concurrent use.
+// A Server is a running fake. It is an http.Handler, safe for concurrent use.
 type Server struct {
 	*fake.Server
 	opts   Options
 	serial atomic.Uint32
 }
 
-// New starts a fake on a loopback address until the test is over.
+// New starts a fake on a loopback address. It stops at the end of the test.
 func New(t testing.TB, opts Options) *Server {
 	t.Helper()
 	s := NewHandler(opts)
@@ -82,7 +85,7 @@ func New(t testing.TB, opts Options) *Server {
 	return s
 }
 
-// NewHandler returns a fake that listens nowhere, for servers of the caller's own.
+// NewHandler returns a fake without a listener, for use in other servers.
 func NewHandler(opts Options) *Server {
 	if opts.InputTokens == 0 {
 		opts.InputTokens = 42
@@ -90,10 +93,11 @@ func NewHandler(opts Options) *Server {
 	return &Server{Server: fake.NewServer(), opts: opts}
 }
 
-// Base is the base URL as the vendor's SDK takes it, with its version segment.
+// Base returns the base URL for the vendor's SDK, including the version
+// segment.
 func (s *Server) Base() string { return s.URL + "/v1" }
 
-// An ask is a request whose shape is right.
+// An ask is a request whose shape is valid.
 type ask struct {
 	server *Server
 	doc    *fake.Node
@@ -101,7 +105,7 @@ type ask struct {
 	chat   bool
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req, done := s.Begin(r)
 	defer done()
@@ -158,10 +162,10 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, req *fake.R
 	fake.Play(w, r, contentType, steps, func(how string) { s.End(req, how) })
 }
 
-// checkHTTP checks all of a request but its body, openai.md §1.
+// checkHTTP checks a request except for its body, openai.md §1.
 func (s *Server) checkHTTP(req *fake.Request) *refusal {
 	if where := fake.Marked(req, s.opts.Forbid); where != "" {
-		return &refusal{rule: "forbidden", message: "fake: " + where + " holds what no client's request may bring here"}
+		return &refusal{rule: "forbidden", message: "fake: " + where + " contains a value that is forbidden here"}
 	}
 	path, ok := strings.CutPrefix(req.Path, "/v1/")
 	get := path == "models" || strings.HasPrefix(path, "models/")
@@ -194,7 +198,8 @@ func (s *Server) checkKey(req *fake.Request) *refusal {
 	return nil
 }
 
-// parse reads and checks the body of a request; the first rule that is broken counts.
+// parse reads and checks the body of a request. It returns the first broken
+// rule.
 func (s *Server) parse(req *fake.Request) (*ask, *refusal) {
 	doc, err := fake.Parse(req.Body)
 	if err != nil {
@@ -228,7 +233,7 @@ func (s *Server) parse(req *fake.Request) (*ask, *refusal) {
 	return a, nil
 }
 
-// serveModels is one page, openai.md §1.
+// serveModels serves the list of models in one page, openai.md §1.
 func (s *Server) serveModels(w http.ResponseWriter, req *fake.Request) {
 	models := s.opts.Models
 	if models == nil {

@@ -1,13 +1,14 @@
-// Package drivers knows how the drivers of the Go SDK differ: by import path
-// from major to major, and by type names between the plain and the beta client.
+// Package drivers derives the drivers of the Go SDK. They differ by import path
+// between major versions, and by type names between the plain and the beta
+// client.
 package drivers
 
 import "strings"
 
-// From is the file that the others are made of.
+// From is the file from which the others are made.
 const From = "gov2_test.go"
 
-// Of returns the other files by name, given that one.
+// Of returns the other files by name, made from the content v2 of From.
 func Of(v2 string) map[string]string {
 	v2 = "// Code generated from " + From + " by gen; DO NOT EDIT.\n\n" +
 		strings.Replace(v2, "//go:generate go run ./gen\n\n", "", 1)
