@@ -20,7 +20,7 @@ func TestLossPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	responses, err := page.Of(page.Answers, true)
+	responses, err := page.Of(page.Responses, true)
 	if err != nil {
 		t.Fatal(err)
 	}

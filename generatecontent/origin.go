@@ -1,8 +1,6 @@
 package generatecontent
 
 import (
-	"iter"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/upstream"
@@ -17,8 +15,8 @@ type origin struct {
 	model  codec.Extent
 	cost   int64 // see [codec.Quota.Cost]
 
-	violations *parseViolations      // nil if the document has none
-	unknown    content.ViolationList // unknown names and values; violations under Strict
+	violations *codec.ParseViolations // nil if the document has none
+	unknown    content.ViolationList  // unknown names and values; violations under Strict
 
 	// base64 are the long base64 texts that the parser has validated, in
 	// document order. Validate does not validate them again.
@@ -36,71 +34,6 @@ type place struct{ outer, inner int }
 // builtIn is the inner index of a tool that is not a function declaration.
 const builtIn = -1
 
-// parseViolations are the violations that parsing found, in document order. The
-// rules look up paths in it, at a cost that does not depend on their number.
-type parseViolations struct {
-	list []*content.Violation
-	more int // violations that were counted only
-
-	at     map[string]bool // the paths of list
-	around map[string]bool // the same, and paths around them
-}
-
-func newParseViolations(err error) *parseViolations {
-	v := &parseViolations{at: map[string]bool{}, around: map[string]bool{}}
-	v.list, v.more = content.Violations(err)
-	for _, e := range v.list {
-		// Violations of the whole document are about its names; no path is within them.
-		if e.Path == "" {
-			continue
-		}
-		v.at[e.Path] = true
-		for path := range around(e.Path) {
-			v.around[path] = true
-		}
-	}
-	return v
-}
-
-func (v *parseViolations) err() error { return codec.ViolationsError(v.list, v.more) }
-
-// has reports whether parsing found a violation at path or around it.
-func (v *parseViolations) has(path string) bool {
-	if v == nil {
-		return false
-	}
-	for p := range around(path) {
-		if v.at[p] {
-			return true
-		}
-	}
-	return false
-}
-
-// hasWithin reports whether parsing found a violation at path or below it.
-// Violations that were counted only may be anywhere.
-func (v *parseViolations) hasWithin(path string) bool {
-	return v != nil && (v.more > 0 || v.around[path])
-}
-
-// maxAround bounds the paths around a path. Names in a schema may contain any
-// number of dots; rules look up no path that deep.
-const maxAround = 16
-
-// around yields the paths around a path, outermost first, and the path itself.
-func around(path string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i, n := 1, 0; i < len(path) && n < maxAround; i++ {
-			if path[i] == '.' || path[i] == '[' {
-				if n++; !yield(path[:i]) {
-					return
-				}
-			}
-		}
-		yield(path)
-	}
-}
-
 // wire returns the document for adapters.
 func (o *origin) wire() upstream.Wire {
 	w := upstream.Wire{Format: Format, Body: o.body}
@@ -111,8 +44,8 @@ func (o *origin) wire() upstream.Wire {
 }
 
 // allViolations returns the violations that parsing found, unknown names and values
-// if strict is set, and then those of the rules. Violations of the rules are left
-// out where parsing found one at the same path or around it.
+// if strict is set, and then those of the rules. Both are left out where parsing found
+// a violation at the same path or around it.
 func (r *Request) allViolations(rules *content.ViolationList, strict bool) error {
 	o := r.origin
 	if o == nil && strict {
@@ -121,23 +54,11 @@ func (r *Request) allViolations(rules *content.ViolationList, strict bool) error
 	if o == nil {
 		return rules.Err()
 	}
-	var all []*content.Violation
-	more := 0
-	if o.violations != nil {
-		all, more = append(all, o.violations.list...), o.violations.more
-	}
+	var unknown error
 	if strict {
-		unknown, n := content.Violations(o.unknown.Err())
-		all, more = append(all, unknown...), more+n
+		unknown = o.unknown.Err()
 	}
-	list, n := content.Violations(rules.Err())
-	more += n
-	for _, e := range list {
-		if !o.violations.has(e.Path) {
-			all = append(all, e)
-		}
-	}
-	return codec.ViolationsError(all, more)
+	return o.violations.Join(o.violations.Covers, unknown, rules.Err())
 }
 
 // encodedOrigin returns the unknown names and values in the document that a request made by

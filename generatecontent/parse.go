@@ -79,11 +79,9 @@ func parseRequest(body string, how reading) (*Request, error) {
 		return nil, err
 	}
 	w.origin.cost = p.quota.Cost()
-	if p.violations.Len() == 0 {
-		return r, nil
-	}
-	w.origin.violations = newParseViolations(p.violations.Err())
-	return r, w.origin.violations.err()
+	err := p.violations.Err()
+	w.origin.violations = codec.NewParseViolations(err, codec.Bracketed)
+	return r, err
 }
 
 // A parsedRequest is a request with everything that it has once, in one allocation.

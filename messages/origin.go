@@ -1,9 +1,6 @@
 package messages
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/upstream"
@@ -16,8 +13,7 @@ type origin struct {
 	model, stream codec.Extent
 	cost          int64 // see [codec.Quota.Cost]
 
-	violations []*content.Violation
-	more       int // violations that were only counted
+	violations *codec.ParseViolations // nil if the document has none
 
 	// unread are texts and thinking blocks with a text or signature that is not a
 	// string. These fields are empty. Violations that were only counted have no entry.
@@ -43,18 +39,10 @@ func (o *origin) document(header []upstream.Field) *upstream.Wire {
 // mergeViolations returns the violations that parsing found, followed by those in
 // later that do not repeat one of them. See hasViolation.
 func (r *Request) mergeViolations(later *content.ViolationList) error {
-	o := r.origin
-	if o == nil || len(o.violations) == 0 {
+	if r.origin == nil {
 		return later.Err()
 	}
-	list, more := content.Violations(later.Err())
-	all := slices.Clone(o.violations)
-	for _, e := range list {
-		if !r.hasViolation(e.Path) {
-			all = append(all, e)
-		}
-	}
-	return codec.ViolationsError(all, o.more+more)
+	return r.origin.violations.Join(r.hasViolation, later.Err())
 }
 
 // hasViolation reports whether parsing found a violation at path, at an enclosing
@@ -63,33 +51,12 @@ func (r *Request) hasViolation(path string) bool {
 	if r.origin == nil {
 		return false
 	}
-	for _, e := range r.origin.violations {
-		if isWithin(path, e.Path) || e.Path == path+".type" {
-			return true
-		}
-	}
-	return false
+	v := r.origin.violations
+	return v.Whole() || v.Covers(path) || v.At(path+".type")
 }
 
 // isUnreadable reports whether parsing found a violation at path or below it. Rules
 // that depend on the value at path are then not checked.
 func (r *Request) isUnreadable(path string) bool {
-	if r.origin == nil {
-		return false
-	}
-	for _, e := range r.origin.violations {
-		if isWithin(e.Path, path) {
-			return true
-		}
-	}
-	return r.origin.more > 0
-}
-
-// isWithin reports whether path equals outer or is below it.
-func isWithin(path, outer string) bool {
-	if outer == "" {
-		return true
-	}
-	rest, ok := strings.CutPrefix(path, outer)
-	return ok && (rest == "" || rest[0] == '.')
+	return r.origin != nil && r.origin.violations.Within(path)
 }

@@ -57,7 +57,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	}
 	o.cost = p.quota.Cost()
 	err := p.violations.Err()
-	o.violations, o.more = content.Violations(err)
+	o.violations = codec.NewParseViolations(err, codec.Dotted)
 	return r, err
 }
 

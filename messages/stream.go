@@ -58,7 +58,6 @@ type streamBlock struct {
 	kind            blockKind
 	thinkingWritten bool                // a thinking_delta is written
 	signed          bool                // a signature is written
-	raw             bool                // written as a frame of the vendor
 	hasText         bool                // a text that clients keep, or thinking with text
 	closed          bool                // the upstream closed it; a signature or the next block is still expected
 	hidden          bool                // thinking that is not sent
@@ -480,7 +479,7 @@ func (s *stream) track(e *upstream.Event) {
 	case upstream.EventStop:
 		s.stop, s.endWritten = *e.Stop, true
 	case upstream.EventOpen:
-		b := streamBlock{in: e.Block, out: s.next, kind: blockKindOf(e.Part), raw: true}
+		b := streamBlock{in: e.Block, out: s.next, kind: blockKindOf(e.Part)}
 		s.last, s.endsText = b, b.kind == textBlock
 		s.next++
 		if t, ok := e.Part.(*content.ToolUse); ok {

@@ -166,7 +166,7 @@ func (v *validator) violationOnce(which int, code content.Code, path, text strin
 // of p that is empty now.
 func (v *validator) isUnread(p content.Part) bool {
 	o := v.r.origin
-	if o == nil || len(o.violations) == 0 {
+	if o == nil || o.violations == nil {
 		return false
 	}
 	if v.unread == nil {
@@ -175,7 +175,7 @@ func (v *validator) isUnread(p content.Part) bool {
 			v.unread[p] = true
 		}
 	}
-	return o.more > 0 || v.unread[p]
+	return o.violations.Incomplete() || v.unread[p]
 }
 
 // require reports a required string that is empty. In a parsed request the member is

@@ -324,7 +324,6 @@ type pairing struct {
 	serverCalls []toolCall // tool calls of the vendor without a result so far
 	serverByID  map[string]int
 	builtin     map[string]bool // names of the vendor's tools; built on first use
-	unreadPaths map[string]bool // paths of the parser's violations; built on first use
 }
 
 // pairing reports tool calls without a result in the next turn, and results without
@@ -367,17 +366,11 @@ func (v *validator) pairing() {
 // message.
 func (p *pairing) isUnreadable(i int) bool {
 	o := p.v.r.origin
-	if o == nil || len(o.violations) == 0 {
+	if o == nil || o.violations == nil {
 		return false
 	}
-	if p.unreadPaths == nil {
-		p.unreadPaths = make(map[string]bool, len(o.violations))
-		for _, e := range o.violations {
-			p.unreadPaths[e.Path] = true
-		}
-	}
-	at := "messages." + strconv.Itoa(i)
-	return o.more > 0 || p.unreadPaths[at] || p.unreadPaths[at+".role"] || p.unreadPaths[at+".content"]
+	v, at := o.violations, "messages."+strconv.Itoa(i)
+	return v.Incomplete() || v.At(at) || v.At(at+".role") || v.At(at+".content")
 }
 
 // maxReportedIDs is the maximum number of ids in one violation.

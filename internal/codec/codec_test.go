@@ -147,11 +147,11 @@ func TestAppend(t *testing.T) {
 }
 
 func TestViolationsError(t *testing.T) {
-	if err := ViolationsError(nil, 0); err != nil {
+	if err := violationsError(nil, 0); err != nil {
 		t.Error(err)
 	}
 	list := slices.Repeat([]*content.Violation{{Code: content.CodeType, Path: "p", Text: "t"}}, content.MaxViolations)
-	got, more := content.Violations(ViolationsError(list, 7))
+	got, more := content.Violations(violationsError(list, 7))
 	if diff := cmp.Diff(list, got); diff != "" || more != 7 {
 		t.Errorf("more %d (-want +got):\n%s", more, diff)
 	}

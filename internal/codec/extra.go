@@ -80,21 +80,6 @@ func (a *appender) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// ViolationsError returns one error for violations in their order. more is the number
-// of further violations.
-func ViolationsError(list []*content.Violation, more int) error {
-	var all content.ViolationList
-	for _, e := range list {
-		all.Add(e.Code, e.Path, e.Text)
-	}
-	if len(list) >= content.MaxViolations {
-		for range more {
-			all.Add("", "", "") // only counted
-		}
-	}
-	return all.Err()
-}
-
 // DisplayName returns the display name of the file in a part, to which the object of a
 // tool result can refer, or "". alone reports whether the file has no other members.
 func DisplayName(p content.Part) (name string, alone bool) {

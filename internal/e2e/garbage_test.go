@@ -152,9 +152,9 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestGarbageAnswers has upstreams send random events. Handlers recover from
+// TestGarbageResponses has upstreams send random events. Handlers recover from
 // panics, so the test looks at their error texts.
-func TestGarbageAnswers(t *testing.T) {
+func TestGarbageResponses(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := randomFiller{rand.New(rand.NewPCG(seed, 2))}
 		var events []upstream.Event

@@ -58,9 +58,9 @@ var (
 	}
 )
 
-// Answers are the conversions of responses, from each vendor's format to the format of
+// Responses are the conversions of responses, from each vendor's format to the format of
 // each handler with another format.
-var Answers = []Way{
+var Responses = []Way{
 	{From: "generatecontent", To: "messages", tables: []string{"upstream", "generatecontent-read", "messages-answer"}},
 	{From: "openai", To: "messages", tables: []string{"upstream", "openai-chat", "messages-answer"}},
 	{From: "openai-responses", To: "messages", unsupported: notInOpenAIResponses, tables: []string{"upstream", "openai-responses", "messages-answer"}},

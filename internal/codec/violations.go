@@ -1,0 +1,126 @@
+package codec
+
+import (
+	"iter"
+
+	"github.com/polywire/polywire/content"
+)
+
+// ParseViolations are the violations that parsing found in a document, in document
+// order. Rules look up paths in it, at a cost that does not depend on the number of
+// violations. A nil ParseViolations has none. It is read-only and safe for concurrent
+// use.
+type ParseViolations struct {
+	style Style
+	list  []*content.Violation
+	more  int // violations that were only counted
+
+	whole  bool            // list has a violation of the whole document
+	at     map[string]bool // the other paths of list
+	around map[string]bool // the same, and paths around them
+}
+
+// NewParseViolations returns the violations in err, whose paths have a style. It
+// returns nil if err is nil.
+func NewParseViolations(err error, style Style) *ParseViolations {
+	if err == nil {
+		return nil
+	}
+	v := &ParseViolations{style: style, at: map[string]bool{}, around: map[string]bool{}}
+	v.list, v.more = content.Violations(err)
+	for _, e := range v.list {
+		if e.Path == "" {
+			v.whole = true
+			continue
+		}
+		v.at[e.Path] = true
+		for path := range v.pathsAround(e.Path) {
+			v.around[path] = true
+		}
+	}
+	return v
+}
+
+// Whole reports whether one of the violations is of the whole document.
+func (v *ParseViolations) Whole() bool { return v != nil && v.whole }
+
+// Incomplete reports whether some violations were only counted, so that their paths
+// are not known.
+func (v *ParseViolations) Incomplete() bool { return v != nil && v.more > 0 }
+
+// At reports whether parsing found a violation at exactly this path, which is not
+// empty.
+func (v *ParseViolations) At(path string) bool { return v != nil && v.at[path] }
+
+// Covers reports whether parsing found a violation at path or at a path around it,
+// except the whole document.
+func (v *ParseViolations) Covers(path string) bool {
+	if v == nil {
+		return false
+	}
+	for p := range v.pathsAround(path) {
+		if v.at[p] {
+			return true
+		}
+	}
+	return false
+}
+
+// Within reports whether parsing found a violation at path or below it. Violations
+// that were only counted may be anywhere.
+func (v *ParseViolations) Within(path string) bool {
+	return v != nil && (v.more > 0 || v.around[path])
+}
+
+// Join returns one error for these violations, followed by those of later, one error
+// after the other, for whose paths repeats returns false.
+func (v *ParseViolations) Join(repeats func(path string) bool, later ...error) error {
+	var all []*content.Violation
+	more := 0
+	if v != nil {
+		all, more = append(all, v.list...), v.more
+	}
+	for _, err := range later {
+		list, n := content.Violations(err)
+		more += n
+		for _, e := range list {
+			if !repeats(e.Path) {
+				all = append(all, e)
+			}
+		}
+	}
+	return violationsError(all, more)
+}
+
+// violationsError returns one error for violations in their order. more is the number
+// of further violations.
+func violationsError(list []*content.Violation, more int) error {
+	var all content.ViolationList
+	for _, e := range list {
+		all.Add(e.Code, e.Path, e.Text)
+	}
+	if len(list) >= content.MaxViolations {
+		for range more {
+			all.Add("", "", "") // only counted
+		}
+	}
+	return all.Err()
+}
+
+// maxAround bounds the paths around a path. Names in a schema may contain any
+// number of dots; rules look up no path that deep.
+const maxAround = 16
+
+// pathsAround yields the paths around a path, outermost first, and the path itself.
+func (v *ParseViolations) pathsAround(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, n := 1, 0; i < len(path) && n < maxAround; i++ {
+			if path[i] == '.' || path[i] == '[' && v.style == Bracketed {
+				if n++; !yield(path[:i]) {
+					return
+				}
+			}
+		}
+		yield(path)
+	}
+}
