@@ -121,7 +121,7 @@ func FuzzStreamReader(f *testing.F) {
 // passes checks that the Writer accepts everything from the reader and does not change
 // numbers.
 func passes(t *testing.T, stream string) {
-	formattest.Taken(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
+	formattest.CheckFrames(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
 		if f.Format == Format && !json.Valid([]byte(f.Data)) {
 			t.Errorf("a frame that cannot be sent: %q", f.Data)
 		}
@@ -157,7 +157,7 @@ func FuzzDecodeResponse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		frame, err := DecodeResponse(body, content.Limits{})
-		formattest.TakenWhole(t, frame, err)
+		formattest.CheckWhole(t, frame, err)
 		if err == nil {
 			sound(t, frame)
 		}

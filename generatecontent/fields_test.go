@@ -139,7 +139,7 @@ func TestEveryField(t *testing.T) {
 			t.Errorf("%s: %v", s.path, err)
 			continue
 		}
-		if got := formattest.Faults(odd.Validate(&ValidateOptions{Strict: true})); len(got) == 0 || !strings.Contains(got[0], `Unknown name "odd_name"`) {
+		if got := formattest.Violations(odd.Validate(&ValidateOptions{Strict: true})); len(got) == 0 || !strings.Contains(got[0], `Unknown name "odd_name"`) {
 			t.Errorf("%s: strict rules do not see the name beside it: %q", s.path, got)
 		}
 		for _, q := range []*Request{r, other} {
@@ -151,7 +151,7 @@ func TestEveryField(t *testing.T) {
 			if diff := sameJSON(t, want, string(got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", s.path, diff)
 			}
-			for _, e := range formattest.Faults(q.Validate(&ValidateOptions{Strict: true})) {
+			for _, e := range formattest.Violations(q.Validate(&ValidateOptions{Strict: true})) {
 				if strings.HasPrefix(e, "unknown") {
 					t.Errorf("%s: %s", s.path, e)
 				}

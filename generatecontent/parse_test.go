@@ -135,7 +135,7 @@ func TestParseSyntaxErrors(t *testing.T) {
 		t.Error("a lower limit of depth has no effect")
 	}
 	_, err := parseRequest(`{"generationConfig":{"mediaResolution":99}}`, reading{version: "v1"})
-	if got := formattest.Faults(err); len(got) != 1 || !strings.Contains(got[0], "generativelanguage.v1.GenerationConfig.MediaResolution") {
+	if got := formattest.Violations(err); len(got) != 1 || !strings.Contains(got[0], "generativelanguage.v1.GenerationConfig.MediaResolution") {
 		t.Errorf("the version is not in %q", got)
 	}
 }
@@ -151,7 +151,7 @@ func TestParseCount(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	want := []string{"missing generate_content_request.contents[0].parts[0].data: " + textNoData}
-	if diff := cmp.Diff(want, formattest.Faults(r.Validate(&ValidateOptions{Count: true}))); diff != "" {
+	if diff := cmp.Diff(want, formattest.Violations(r.Validate(&ValidateOptions{Count: true}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	_, err = ParseCountRequest([]byte(`{"contents":[],"generateContentRequest":{"contents":[1]},"tools":[]}`))
@@ -160,7 +160,7 @@ func TestParseCount(t *testing.T) {
 		`unknown : Invalid JSON payload received. Unknown name "tools": It belongs in "generateContentRequest".`,
 		`type generate_content_request.contents[0]: Invalid value at 'generate_content_request.contents[0]' (` + api + `Content), 1`,
 	}
-	if diff := cmp.Diff(want, formattest.Faults(err)); diff != "" {
+	if diff := cmp.Diff(want, formattest.Violations(err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -183,7 +183,7 @@ func TestUnknownNames(t *testing.T) {
 			`"additionalProperties" at 'tools[0].function_declarations[0].parameters': Cannot find field.`,
 		`unknown generation_config.speech_config: ` + head + `"baz" at 'generation_config.speech_config': Cannot find field.`,
 	}
-	if diff := cmp.Diff(want, formattest.Faults(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
+	if diff := cmp.Diff(want, formattest.Violations(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -218,7 +218,7 @@ func TestUnknownValues(t *testing.T) {
 		"value generation_config.image_config.image_size: '8K' is not supported: allowed values are '512', '1K', '2K', '4K'",
 		"value generation_config.response_mime_type: 'text/new' is not supported: allowed values are '" + strings.Join(mimeTypes, "', '") + "'",
 	}
-	if diff := cmp.Diff(append(enums, rules...), formattest.Faults(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
+	if diff := cmp.Diff(append(enums, rules...), formattest.Violations(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
 		t.Errorf("strict (-want +got):\n%s", diff)
 	}
 }
@@ -317,11 +317,11 @@ var violationTests = []struct {
 func TestParseViolations(t *testing.T) {
 	for _, tt := range violationTests {
 		r, err := ParseRequestString(tt.body)
-		if diff := cmp.Diff(tt.want, formattest.Faults(err)); diff != "" {
+		if diff := cmp.Diff(tt.want, formattest.Violations(err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.body, diff)
 		}
 		// Validate reports the same violations and adds no others for them.
-		got := formattest.Faults(r.Validate(nil))
+		got := formattest.Violations(r.Validate(nil))
 		if len(got) < len(tt.want) || !cmp.Equal(got[:len(tt.want)], tt.want) {
 			t.Errorf("%s: Validate reports\n%q", tt.body, got)
 		}

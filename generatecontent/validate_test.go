@@ -114,7 +114,7 @@ func TestValidate(t *testing.T) {
 			if r == nil {
 				t.Fatal("not parsed")
 			}
-			if diff := cmp.Diff(tt.want, formattest.Faults(r.Validate(nil))); diff != "" {
+			if diff := cmp.Diff(tt.want, formattest.Violations(r.Validate(nil))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -163,7 +163,7 @@ func TestValidatePairing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, formattest.Faults(r.Validate(nil))); diff != "" {
+			if diff := cmp.Diff(tt.want, formattest.Violations(r.Validate(nil))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if err := r.Validate(&ValidateOptions{Count: true}); err != nil {
@@ -188,7 +188,7 @@ func TestValidateLimits(t *testing.T) {
 		"at most 12 pixels in width and height":                                                           {ImageSide: 12},
 		"limit contents[0].parts[1].inline_data.data: Unable to process input image: it may have at most": {ImagePixels: 90},
 	} {
-		got := strings.Join(formattest.Faults(r.Validate(&ValidateOptions{Limits: lim, MediaTypes: []string{"application/zip"}})), "\n")
+		got := strings.Join(formattest.Violations(r.Validate(&ValidateOptions{Limits: lim, MediaTypes: []string{"application/zip"}})), "\n")
 		if !strings.Contains(got, want) {
 			t.Errorf("%+v: got\n%s\nwant …%s…", lim, got, want)
 		}
@@ -204,7 +204,7 @@ func TestValidateConstructedRequest(t *testing.T) {
 			&content.ToolResult{Name: "n", Parts: []content.Part{nil, &content.Thinking{}}}}}},
 		Tools: []content.Tool{{Kind: "x", Format: "other"}, {Name: "f", Input: content.Schema{OpenAPI: true, JSON: "{"}}},
 	}
-	got := formattest.Faults(r.Validate(nil))
+	got := formattest.Violations(r.Validate(nil))
 	want := []string{
 		"value contents[0].role: Please use a valid role: user, model.",
 		"missing contents[0].parts[0].data: " + textNoData,
@@ -253,7 +253,7 @@ func TestStrictResults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(tt.want, formattest.Faults(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
+		if diff := cmp.Diff(tt.want, formattest.Violations(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -300,7 +300,7 @@ func TestStrictConstructedRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(formattest.Faults(r.Validate(&ValidateOptions{Strict: true})), formattest.Faults(parsed.Validate(&ValidateOptions{Strict: true}))); diff != "" {
+	if diff := cmp.Diff(formattest.Violations(r.Validate(&ValidateOptions{Strict: true})), formattest.Violations(parsed.Validate(&ValidateOptions{Strict: true}))); diff != "" {
 		t.Errorf("(-made +parsed):\n%s", diff)
 	}
 }
@@ -335,7 +335,7 @@ var validDocuments = []string{
 // TestWrongTypesReportedOnce checks that a member or element of a wrong type is one
 // violation and causes no others.
 func TestWrongTypesReportedOnce(t *testing.T) {
-	formattest.WrongTypesAreToldOnce(t, validDocuments, func(body string) (validate func() error, parsed error) {
+	formattest.CheckWrongTypes(t, validDocuments, func(body string) (validate func() error, parsed error) {
 		r, err := ParseRequestString(body)
 		return func() error { return r.Validate(nil) }, err
 	})

@@ -15,9 +15,9 @@ func ExampleParseRequest() {
 		{"type":"image","source":{"type":"base64","media_type":"image/png"}},
 		{"type":"text","text":"What is this?"}]}]}`)
 	r, err := messages.ParseRequest(body)
-	faults, _ := content.Violations(err)
-	for _, f := range faults {
-		fmt.Println(f)
+	violations, _ := content.Violations(err)
+	for _, v := range violations {
+		fmt.Println(v)
 	}
 	fmt.Println(r.Messages[0].Parts[1].(*content.Text).Text)
 	// Output:

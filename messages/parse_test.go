@@ -314,7 +314,7 @@ func TestParseViolations(t *testing.T) {
 		for i, w := range want {
 			want[i] = strings.Replace(w, " B", " messages.0.content.1", 1)
 		}
-		if diff := cmp.Diff(want, formattest.Faults(err)); diff != "" {
+		if diff := cmp.Diff(want, formattest.Violations(err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.body, diff)
 		}
 	}
@@ -350,7 +350,7 @@ func TestParseShortViolations(t *testing.T) {
 	for _, body := range []string{block(`{"type":"image","source":{"type":"` + long + `"}}`), top(`"model\u0000` + long + `":1`),
 		block(`{"type":"` + long + `"}`), top(`"tools":[{"type":"` + long + `","name":1}]`), top(`"thinking":{"type":"` + long + `","display":1}`)} {
 		_, err := ParseRequest([]byte(body))
-		for _, s := range formattest.Faults(err) {
+		for _, s := range formattest.Violations(err) {
 			if len(s) > 600 {
 				t.Errorf("%d bytes: %.100s…", len(s), s)
 			}
@@ -380,7 +380,7 @@ func TestMergeViolations(t *testing.T) {
 		"value messages: later",
 		"value seed: later",
 	}
-	if diff := cmp.Diff(want, formattest.Faults(r.mergeViolations(&later))); diff != "" {
+	if diff := cmp.Diff(want, formattest.Violations(r.mergeViolations(&later))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if err := (&Request{}).mergeViolations(&content.ViolationList{}); err != nil {

@@ -87,7 +87,7 @@ func BenchmarkHandlerRequest(b *testing.B) {
 			h := NewHandler(hello, nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				h.ServeHTTP(&formattest.Nobody{}, post(body))
+				h.ServeHTTP(&formattest.DiscardWriter{}, post(body))
 			}
 		})
 	}

@@ -485,7 +485,7 @@ var validDocuments = []string{
 
 // A value of a wrong type is reported once and causes no other violations.
 func TestWrongTypesReportedOnce(t *testing.T) {
-	formattest.WrongTypesAreToldOnce(t, validDocuments, func(body string) (validate func() error, parsed error) {
+	formattest.CheckWrongTypes(t, validDocuments, func(body string) (validate func() error, parsed error) {
 		r, err := ParseRequestString(body)
 		return func() error { return r.Validate(nil) }, err
 	})

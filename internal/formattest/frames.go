@@ -83,10 +83,10 @@ func Drain(tb testing.TB, r FrameReader) {
 // distinguish it from an error of the Writer.
 type ended struct{ error }
 
-// Taken checks that the frames of a reader are valid and that a Writer accepts
+// CheckFrames checks that the frames of a reader are valid and that a Writer accepts
 // each of them. It calls before and after, which may be nil, around each Frame
 // call.
-func Taken(t *testing.T, r FrameReader, before, after func(*upstream.Frame)) {
+func CheckFrames(t *testing.T, r FrameReader, before, after func(*upstream.Frame)) {
 	t.Helper()
 	u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		for {
@@ -116,9 +116,9 @@ func Taken(t *testing.T, r FrameReader, before, after func(*upstream.Frame)) {
 	}
 }
 
-// TakenWhole checks in the same way the result of reading a whole response: a
+// CheckWhole checks in the same way the result of reading a whole response: a
 // frame, or an [upstream.Error].
-func TakenWhole(t *testing.T, f *upstream.Frame, err error) {
+func CheckWhole(t *testing.T, f *upstream.Frame, err error) {
 	t.Helper()
 	if err != nil {
 		if !errors.As(err, new(*upstream.Error)) {
@@ -188,8 +188,8 @@ func Causes(err error) string {
 	return err.Error()
 }
 
-// Faults returns the violations in err, one string each: code, path, text.
-func Faults(err error) (list []string) {
+// Violations returns the violations in err, one string each: code, path, text.
+func Violations(err error) (list []string) {
 	all, _ := content.Violations(err)
 	for _, e := range all {
 		list = append(list, string(e.Code)+" "+e.Path+": "+e.Text)

@@ -35,36 +35,36 @@ func (c *Counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A Nobody is a response writer for one request that discards the response and
+// A DiscardWriter is a response writer for one request that discards the response and
 // counts its flushes. It supports the methods that [http.ResponseController]
 // needs.
-type Nobody struct {
+type DiscardWriter struct {
 	Flushes int
 	header  http.Header
 }
 
 // Header implements [http.ResponseWriter].
-func (n *Nobody) Header() http.Header {
-	if n.header == nil {
-		n.header = http.Header{}
+func (w *DiscardWriter) Header() http.Header {
+	if w.header == nil {
+		w.header = http.Header{}
 	}
-	return n.header
+	return w.header
 }
 
 // Write implements [http.ResponseWriter].
-func (n *Nobody) Write(p []byte) (int, error) { return len(p), nil }
+func (w *DiscardWriter) Write(p []byte) (int, error) { return len(p), nil }
 
 // WriteHeader implements [http.ResponseWriter].
-func (n *Nobody) WriteHeader(int) {}
+func (w *DiscardWriter) WriteHeader(int) {}
 
 // FlushError counts a flush.
-func (n *Nobody) FlushError() error { n.Flushes++; return nil }
+func (w *DiscardWriter) FlushError() error { w.Flushes++; return nil }
 
 // SetReadDeadline does nothing.
-func (n *Nobody) SetReadDeadline(time.Time) error { return nil }
+func (w *DiscardWriter) SetReadDeadline(time.Time) error { return nil }
 
 // SetWriteDeadline does nothing.
-func (n *Nobody) SetWriteDeadline(time.Time) error { return nil }
+func (w *DiscardWriter) SetWriteDeadline(time.Time) error { return nil }
 
 // An Able is an Upstream that can count tokens and list models.
 type Able struct {
@@ -105,7 +105,7 @@ func IdleStreams(t *testing.T, handler func(upstream.Upstream) http.Handler, ask
 	before, routines := measure()
 	ctx, cancel := context.WithCancel(t.Context())
 	for range streams {
-		over.Go(func() { h.ServeHTTP(&Nobody{}, ask().WithContext(ctx)) })
+		over.Go(func() { h.ServeHTTP(&DiscardWriter{}, ask().WithContext(ctx)) })
 	}
 	begun.Wait()
 	after, more := measure()
@@ -142,7 +142,7 @@ func BenchmarkEvents(b *testing.B, handler func(upstream.Upstream) http.Handler,
 		return nil
 	}))
 	b.ReportAllocs()
-	w := &Nobody{}
+	w := &DiscardWriter{}
 	h.ServeHTTP(w, ask)
 	if w.Flushes < n {
 		b.Errorf("%d flushes for %d events", w.Flushes, n)

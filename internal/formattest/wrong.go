@@ -9,11 +9,11 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// WrongTypesAreToldOnce checks that a member or element of a wrong type is
+// CheckWrongTypes checks that a member or element of a wrong type is
 // reported as exactly one violation, by the parser and by the validator alike.
 // The documents must be valid and contain all unions of their format. read
 // parses a document and returns a function that validates it.
-func WrongTypesAreToldOnce(t *testing.T, documents []string, read func(doc string) (validate func() error, parsed error)) {
+func CheckWrongTypes(t *testing.T, documents []string, read func(doc string) (validate func() error, parsed error)) {
 	t.Helper()
 	n := 0
 	for _, doc := range documents {

@@ -50,7 +50,7 @@ func relayCanned(b testing.TB, stream string) func() {
 		r := httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Anthropic-Version", "2023-06-01")
-		h.ServeHTTP(&formattest.Nobody{}, r)
+		h.ServeHTTP(&formattest.DiscardWriter{}, r)
 	}
 }
 

@@ -347,7 +347,7 @@ func FuzzResponsesReader(f *testing.F) {
 		if wantErr != io.EOF && !errors.As(wantErr, &failed) {
 			t.Fatalf("got an error of type %T", wantErr)
 		}
-		formattest.Taken(t, newResponsesReader(strings.NewReader(stream), content.Limits{}), nil, nil)
+		formattest.CheckFrames(t, newResponsesReader(strings.NewReader(stream), content.Limits{}), nil, nil)
 	})
 }
 
@@ -360,7 +360,7 @@ func FuzzResponsesReply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		frame, err := decodeResponses(text, content.Limits{})
-		formattest.TakenWhole(t, frame, err)
+		formattest.CheckWhole(t, frame, err)
 	})
 }
 
