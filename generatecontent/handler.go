@@ -22,7 +22,7 @@ type Options struct {
 	MediaTypes []string
 }
 
-// A Handler serves an Upstream in the content generation format. It is safe for
+// A Handler serves an Upstream in the generateContent format. It is safe for
 // concurrent use.
 //
 // It serves POST …/models/{model}:generateContent, :streamGenerateContent (as

@@ -7,7 +7,7 @@
 //
 //   - Messages: [Input] with JSONSchema for input_schema. Tools with strict use
 //     MessagesStrict, and so does [Output] for output_config.format.
-//   - Content generation: an OpenAPI schema is sent unchanged as "parameters" or
+//   - generateContent: an OpenAPI schema is sent unchanged as "parameters" or
 //     "responseSchema", in GeminiSchema. A JSON Schema is sent as
 //     "parametersJsonSchema" or "responseJsonSchema", in GeminiJSON, which keeps
 //     nearly all of it. For servers that support OpenAPI schemas only, JSON Schema is

@@ -24,8 +24,7 @@ func client(t testing.TB) *Client {
 	return c
 }
 
-// translate does all that is done to a request of content generation before it
-// is sent.
+// translate converts a generateContent request to the body that is sent.
 func translate(t testing.TB, c *Client, body string) {
 	r, err := generatecontent.ParseRequestString(body)
 	if err != nil {

@@ -19,7 +19,7 @@ type Way struct {
 // titles are the names of formats on the page.
 var titles = map[string]string{
 	"messages":         "Messages",
-	"generatecontent":  "content generation",
+	"generatecontent":  "generateContent",
 	"openai":           "chat completions",
 	"openai-responses": "responses",
 }
