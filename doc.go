@@ -27,8 +27,8 @@
 //
 // The examples directory contains programs: gateway is a server, validate checks a
 // request body, translate prints a request in another format, embed is a service with
-// its own model, tools runs tool calls itself, and relay compares the gateway with a
-// plain proxy.
+// its own model, tenants serves several tenants with keys, quotas and rules of their
+// own, tools runs tool calls itself, and relay compares the gateway with a plain proxy.
 //
 // # Design
 //
