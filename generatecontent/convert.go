@@ -328,7 +328,7 @@ func RequestForTarget(n *upstream.Request, t Target) (*Request, []content.Loss) 
 	c.config()
 	c.tier()
 	if n.UserID != "" {
-		c.Report(unsupportedUserID, "user_id")
+		c.Report(lossUnsupportedUserID, "user_id")
 	}
 	return r, loss.Unique(c.Losses.Losses)
 }
@@ -385,7 +385,7 @@ func (c *converter) reportForeign(x *content.Extra) {
 // reportCache reports a cache mark, which the format does not have.
 func (c *converter) reportCache(m *content.Cache) {
 	if m != nil {
-		c.reportHere(cacheMark, "cache")
+		c.reportHere(lossCacheMark, "cache")
 	}
 }
 
@@ -431,13 +431,13 @@ func (c *converter) sampling(g *GenerationConfig) {
 	const low, high = -1 << 31, 1<<31 - 1
 	below2 := math.Nextafter(2, 0) // the vendor excludes 2
 	n := c.from
-	g.MaxOutputTokens = inRange(c, n.MaxTokens, low, high, maxTokensRange, "max_tokens")
-	g.Temperature = inRange(c, n.Temperature, 0, 2, temperatureRange, "temperature")
-	g.TopP = inRange(c, n.TopP, 0, 1, topPRange, "top_p")
-	g.TopK = inRange(c, n.TopK, 1, high, topKRange, "top_k")
-	g.Seed = inRange(c, n.Seed, low, high, seedRange, "seed")
-	g.PresencePenalty = inRange(c, n.PresencePenalty, -2, below2, penaltyRange, "presence_penalty")
-	g.FrequencyPenalty = inRange(c, n.FrequencyPenalty, -2, below2, penaltyRange, "frequency_penalty")
+	g.MaxOutputTokens = inRange(c, n.MaxTokens, low, high, lossMaxTokensRange, "max_tokens")
+	g.Temperature = inRange(c, n.Temperature, 0, 2, lossTemperatureRange, "temperature")
+	g.TopP = inRange(c, n.TopP, 0, 1, lossTopPRange, "top_p")
+	g.TopK = inRange(c, n.TopK, 1, high, lossTopKRange, "top_k")
+	g.Seed = inRange(c, n.Seed, low, high, lossSeedRange, "seed")
+	g.PresencePenalty = inRange(c, n.PresencePenalty, -2, below2, lossPenaltyRange, "presence_penalty")
+	g.FrequencyPenalty = inRange(c, n.FrequencyPenalty, -2, below2, lossPenaltyRange, "frequency_penalty")
 }
 
 // inRange returns n if it is in range, and otherwise nil.
@@ -452,11 +452,11 @@ func inRange[T int64 | float64](c *converter, n *T, low, high T, r *loss.Rule, p
 func (c *converter) stopSequences(g *GenerationConfig) {
 	list := c.from.StopSequences
 	if slices.Contains(list, "") {
-		c.Report(stopEmpty, "stop_sequences")
+		c.Report(lossStopEmpty, "stop_sequences")
 		list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
 	}
 	if len(list) > maxStops {
-		c.Report(stopsOverLimit, "stop_sequences")
+		c.Report(lossStopsOverLimit, "stop_sequences")
 		list = list[:maxStops:maxStops]
 	}
 	g.StopSequences = list
@@ -474,7 +474,7 @@ func (c *converter) tier() {
 		return
 	}
 	if t != "" && !slices.Contains(serviceTier.values, t) {
-		c.Report(tierUnknown, "service_tier")
+		c.Report(lossTierUnknown, "service_tier")
 		return
 	}
 	c.to.ServiceTier = t
@@ -495,7 +495,7 @@ func (c *converter) output(g *GenerationConfig) {
 		}
 	}
 	if g.ResponseMimeType = o.MediaType; o.MediaType != "" && !slices.Contains(mimeTypes, o.MediaType) {
-		c.Report(outputType, "output.media_type")
+		c.Report(lossOutputType, "output.media_type")
 		g.ResponseMimeType = ""
 	}
 	c.responseSchema(g)
@@ -509,7 +509,7 @@ func (c *converter) responseSchema(g *GenerationConfig) {
 	}
 	if g.ResponseMimeType == "" {
 		g.ResponseMimeType = "application/json"
-		c.Report(impliedType, "output.media_type")
+		c.Report(lossImpliedType, "output.media_type")
 	}
 	s, losses := c.schemas.Output(c.dialect(o.Schema), o.Schema)
 	c.Within("output.schema", losses)
@@ -540,11 +540,11 @@ func (c *converter) image(g *GenerationConfig) {
 		is = *g.ImageConfig
 	}
 	if is.AspectRatio = o.AspectRatio; o.AspectRatio != "" && !slices.Contains(aspectRatios, o.AspectRatio) {
-		c.Report(outputImage, "output.aspect_ratio")
+		c.Report(lossOutputImage, "output.aspect_ratio")
 		is.AspectRatio = ""
 	}
 	if is.ImageSize = o.ImageSize; o.ImageSize != "" && !slices.Contains(imageSizes, o.ImageSize) {
-		c.Report(outputImage, "output.image_size")
+		c.Report(lossOutputImage, "output.image_size")
 		is.ImageSize = ""
 	}
 	if is != (ImageConfig{}) {
@@ -558,7 +558,7 @@ func (c *converter) modalities(g *GenerationConfig) []string {
 		if word := modality.find(m); modality.has(word) {
 			list = append(list, word)
 		} else {
-			c.Report(outputModality, "output.modalities")
+			c.Report(lossOutputModality, "output.modalities")
 		}
 	}
 	if slices.Equal(list, slices.DeleteFunc(slices.Clone(g.ResponseModalities), modality.unset)) {
@@ -574,27 +574,27 @@ func (c *converter) thinking() *ThinkingConfig {
 	switch n.Mode {
 	case "":
 		if n.Budget != nil {
-			c.Report(budgetWithoutMode, "thinking.budget")
+			c.Report(lossBudgetWithoutMode, "thinking.budget")
 		}
 		c.setEffort(t)
 	case upstream.ThinkingOff:
 		t.ThinkingBudget = new(int64)
-		c.reportEffort(effortOff)
+		c.reportEffort(lossEffortOff)
 	case upstream.ThinkingBudget:
 		if t.ThinkingBudget = n.Budget; n.Budget == nil {
 			t.ThinkingBudget = autoBudget()
-			c.Report(missingBudget, "thinking.budget")
+			c.Report(lossMissingBudget, "thinking.budget")
 		}
-		c.reportEffort(effortBesideBudget)
+		c.reportEffort(lossEffortBesideBudget)
 	case upstream.ThinkingAuto, upstream.ThinkingBetweenTools:
 		if c.setEffort(t); t.ThinkingLevel == "" {
 			t.ThinkingBudget = autoBudget()
 		}
 		if n.Mode == upstream.ThinkingBetweenTools {
-			c.Report(thinkingBetween, "thinking.mode")
+			c.Report(lossThinkingBetween, "thinking.mode")
 		}
 	default:
-		c.Report(thinkingMode, "thinking.mode")
+		c.Report(lossThinkingMode, "thinking.mode")
 		c.setEffort(t)
 	}
 	c.display(t)
@@ -625,10 +625,10 @@ func (c *converter) setEffort(t *ThinkingConfig) {
 	case "minimal", "low", "medium", "high":
 		t.ThinkingLevel = strings.ToUpper(e)
 	case "xhigh", "max":
-		c.Report(effortHighest, "thinking.effort")
+		c.Report(lossEffortHighest, "thinking.effort")
 		t.ThinkingLevel = "HIGH"
 	default:
-		c.Report(effortUnknown, "thinking.effort")
+		c.Report(lossEffortUnknown, "thinking.effort")
 	}
 }
 
@@ -648,9 +648,9 @@ func (c *converter) display(t *ThinkingConfig) {
 		show = false
 	case "summarized":
 	case "full", "updates":
-		c.Report(displaySummary, "thinking.display")
+		c.Report(lossDisplaySummary, "thinking.display")
 	default:
-		c.Report(displayUnknown, "thinking.display")
+		c.Report(lossDisplayUnknown, "thinking.display")
 		return
 	}
 	t.IncludeThoughts = &show
@@ -711,10 +711,10 @@ func (c *converter) function(t *content.Tool, i int) (changed bool) {
 	path := "tools." + strconv.Itoa(i)
 	c.Foreign(t.Extra, path+".extra")
 	if t.Cache != nil {
-		c.Report(cacheMark, path+".cache")
+		c.Report(lossCacheMark, path+".cache")
 	}
 	if t.Strict {
-		c.Report(strictTool, path+".strict")
+		c.Report(lossStrictTool, path+".strict")
 	}
 	input, losses := c.schemas.Input(c.dialect(t.Input), t.Input)
 	c.Within(path+".input", losses)
@@ -754,8 +754,8 @@ func substituteOf(kind string) int {
 // do. A nil rule means that the member has no meaning here.
 var toolMemberLosses = map[string]*loss.Rule{
 	"type": nil, "name": nil, "cache_control": nil, "container": nil, "defer_loading": nil, "strict": nil,
-	"user_location": mappedToolSettings, "search_context_size": mappedToolSettings, "response_inclusion": mappedToolSettings,
-	"citations": mappedToolSettings, "use_cache": mappedToolSettings, "allowed_callers": mappedToolSettings,
+	"user_location": lossMappedToolSettings, "search_context_size": lossMappedToolSettings, "response_inclusion": lossMappedToolSettings,
+	"citations": lossMappedToolSettings, "use_cache": lossMappedToolSettings, "allowed_callers": lossMappedToolSettings,
 }
 
 // builtIn returns the replacement of a built-in tool, and whether it is sent.
@@ -773,13 +773,13 @@ func (c *converter) builtIn(t *content.Tool, i int) (own content.Tool, keep bool
 	}
 	kind := substitutes[n].kind
 	if c.target.NoMixedTools && c.hasFunctions {
-		c.Report(toolBesideFunctions, path)
+		c.Report(lossToolBesideFunctions, path)
 		return *t, false
 	}
-	c.Report(mappedTool, path)
+	c.Report(lossMappedTool, path)
 	c.reportToolMembers(t.Raw, path)
 	if t.Cache != nil {
-		c.Report(cacheMark, path+".cache")
+		c.Report(lossCacheMark, path+".cache")
 	}
 	return content.Tool{Kind: kind, Format: Format, Raw: "{}"}, true
 }
@@ -830,7 +830,7 @@ func (c *converter) reportToolMembers(raw, path string) {
 		r, known := toolMemberLosses[name]
 		switch {
 		case !known:
-			r = mappedToolBounds
+			r = lossMappedToolBounds
 		case name == "allowed_callers" && codec.OnlyDirect(x):
 			r = nil
 		}
@@ -845,7 +845,7 @@ func (c *converter) choice() {
 	c.Foreign(n.Extra, "choice.extra")
 	functions := slices.ContainsFunc(c.to.Tools, isFunctionTool)
 	if n.NoParallel && functions {
-		c.Report(choiceParallel, "choice.no_parallel")
+		c.Report(lossChoiceParallel, "choice.no_parallel")
 	}
 	f := FunctionCalling{AllowedFunctionNames: n.Names, Extra: c.Own(n.Extra)}
 	switch n.Mode {
@@ -856,7 +856,7 @@ func (c *converter) choice() {
 	case content.ChoiceAuto, content.ChoiceAny, content.ChoiceNone, content.ChoiceValidated:
 		f.Mode = strings.ToUpper(string(n.Mode))
 	default:
-		c.Report(choiceMode, "choice.mode")
+		c.Report(lossChoiceMode, "choice.mode")
 		return
 	}
 	if !c.fitChoice(&f, functions) {
@@ -874,20 +874,20 @@ func (c *converter) fitChoice(f *FunctionCalling, functions bool) bool {
 	demands := f.Mode == "ANY"
 	switch {
 	case !functions && demands && len(c.to.Tools) > 0:
-		c.Report(choiceForced, "choice.mode")
+		c.Report(lossChoiceForced, "choice.mode")
 		return false
 	case len(c.to.Tools) == 0 && f.Mode == "NONE" && len(c.from.Tools) > 0:
 		return f.Extra != nil // the tools were not sent
 	case !functions:
-		c.Report(choiceNoTools, "choice.mode")
+		c.Report(lossChoiceNoTools, "choice.mode")
 		return f.Extra != nil && !demands && f.Mode != "VALIDATED"
 	case len(f.AllowedFunctionNames) == 0:
 		if demands && c.hasSubstitutes {
-			c.Report(choiceForced, "choice.mode") // a built-in tool does not satisfy it
+			c.Report(lossChoiceForced, "choice.mode") // a built-in tool does not satisfy it
 		}
 		return true
 	case f.Mode == "NONE":
-		c.Report(choiceNoneNames, "choice.names")
+		c.Report(lossChoiceNoneNames, "choice.names")
 		f.AllowedFunctionNames = nil
 		return true
 	}
@@ -912,10 +912,10 @@ func (c *converter) fitNames(f *FunctionCalling, demands bool) bool {
 		return name, false, functions[name]
 	})
 	if unknown {
-		c.Report(choiceNames, "choice.names")
+		c.Report(lossChoiceNames, "choice.names")
 	}
 	if others && demands {
-		c.Report(choiceForced, "choice.mode")
+		c.Report(lossChoiceForced, "choice.mode")
 	}
 	f.AllowedFunctionNames = declared
 	switch {
@@ -925,7 +925,7 @@ func (c *converter) fitNames(f *FunctionCalling, demands bool) bool {
 		return false
 	case len(declared) == 0:
 	case f.Mode == "" || f.Mode == "AUTO":
-		c.Report(choiceValidated, "choice.mode")
+		c.Report(lossChoiceValidated, "choice.mode")
 		f.Mode = "VALIDATED"
 	}
 	return true

@@ -43,11 +43,11 @@ func (c *converter) turns(turns []content.Turn) []content.Turn {
 		switch {
 		case len(t.Parts) == 0:
 			if !hasOnlyRemoved(turns[i].Parts) {
-				c.reportHere(emptyTurn)
+				c.reportHere(lossEmptyTurn)
 			}
 			changed = true
 		case joins && codec.Own(t.Extra, Format) != nil:
-			c.reportHere(joinedMembers, "extra")
+			c.reportHere(lossJoinedMembers, "extra")
 		}
 		c.path.Pop()
 		if (changed || joins) && !own {
@@ -102,10 +102,10 @@ func (c *converter) turn(from *content.Turn, last *content.Turn) (t content.Turn
 	t.Parts = parts
 	switch {
 	case from.Role == content.RoleSystem && len(parts) > 0:
-		c.reportHere(systemTurn)
+		c.reportHere(lossSystemTurn)
 	case from.Role == content.RoleUser && len(parts) == 0 && (last == nil || last.Role != content.RoleUser) &&
 		slices.ContainsFunc(c.Losses.Losses[reported:], isDropped) && c.turnIndex < c.lastAssistant:
-		c.reportHere(replacedTurn) // the vendor requires a first user turn and alternating turns
+		c.reportHere(lossReplacedTurn) // the vendor requires a first user turn and alternating turns
 		t.Parts = []content.Part{&content.Text{Text: turnPlaceholder}}
 	}
 	if t.Role == content.RoleAssistant {
@@ -147,10 +147,10 @@ func (c *converter) joinsLast(last, t *content.Turn) bool {
 	}
 	switch {
 	case t.Role == content.RoleUser && hasResult(t.Parts):
-		c.reportHere(joinedResults)
+		c.reportHere(lossJoinedResults)
 		return true
 	case t.Role == content.RoleAssistant && c.runHasCall:
-		c.reportHere(joinedCalls)
+		c.reportHere(lossJoinedCalls)
 		return true
 	}
 	return t.Role == content.RoleAssistant && codec.Own(t.Extra, Format) == nil
@@ -174,9 +174,9 @@ func (c *converter) signFirstCall(from, t *content.Turn, later bool, i int) bool
 	c.path.Push("parts")
 	c.path.PushIndex(slices.IndexFunc(from.Parts, isCall))
 	if i >= c.currentTurn {
-		c.reportHere(missingSignature, "signature")
+		c.reportHere(lossMissingSignature, "signature")
 	} else {
-		c.reportHere(missingEarlierSignature, "signature")
+		c.reportHere(lossMissingEarlierSignature, "signature")
 	}
 	c.path.Pop()
 	c.path.Pop()
@@ -254,7 +254,7 @@ func (c *converter) part(p content.Part, role content.Role) (one content.Part, m
 		case *content.Unknown:
 			return c.vendorPart(p, q.Format), nil
 		default:
-			c.reportHere(systemFile)
+			c.reportHere(lossSystemFile)
 			return nil, nil
 		}
 	}
@@ -341,14 +341,14 @@ func (c *converter) reportMarks(s content.Signature, m *content.Cache, x *conten
 func (c *converter) textPart(p *content.Text) content.Part {
 	c.reportMarks(p.Signature, p.Cache, p.Extra)
 	if len(p.Citations) > 0 {
-		c.reportHere(earlierCitations, "citations")
+		c.reportHere(lossEarlierCitations, "citations")
 	}
 	if c.emptyTurn { // the vendor accepts a message with one empty text
 		c.emptyTurn = false
 		return p
 	}
 	if p.Text == "" && (p.Signature.Data == "" || p.Signature.Format != Format) {
-		c.reportHere(emptyText)
+		c.reportHere(lossEmptyText)
 		return nil
 	}
 	return p
@@ -359,10 +359,10 @@ func (c *converter) textPart(p *content.Text) content.Part {
 func (c *converter) thinkingPart(p *content.Thinking) content.Part {
 	switch {
 	case p.Redacted != (content.Signature{}), p.Signature.Data != "" && p.Signature.Format != Format:
-		c.reportHere(foreignThinking)
+		c.reportHere(lossForeignThinking)
 		return nil
 	case p.Text == "" && p.Signature.Data == "":
-		c.reportHere(emptyText)
+		c.reportHere(lossEmptyText)
 		return nil
 	}
 	c.reportForeign(p.Extra)
@@ -373,11 +373,11 @@ func (c *converter) thinkingPart(p *content.Thinking) content.Part {
 func (c *converter) documentPart(p *content.Document) (one content.Part, more []content.Part) {
 	c.reportMarks(p.Signature, p.Cache, p.Extra)
 	if p.Citations {
-		c.reportHere(documentCitations, "citations")
+		c.reportHere(lossDocumentCitations, "citations")
 	}
 	var list []content.Part
 	if head := strings.TrimSpace(p.Title + "\n" + p.Context); head != "" {
-		c.reportHere(documentTitle)
+		c.reportHere(lossDocumentTitle)
 		list = append(list, &content.Text{Text: head})
 	}
 	switch s := p.Source.(type) {
@@ -385,7 +385,7 @@ func (c *converter) documentPart(p *content.Document) (one content.Part, more []
 		if s == nil {
 			return p, nil
 		}
-		c.reportHere(documentParts, "source")
+		c.reportHere(lossDocumentParts, "source")
 		c.path.Push("source")
 		c.path.Push("parts")
 		parts, _ := c.parts(s.Parts, content.RoleUser)
@@ -394,7 +394,7 @@ func (c *converter) documentPart(p *content.Document) (one content.Part, more []
 		return headOf(append(list, parts...))
 	case *content.PlainText:
 		if s != nil && s.Text == "" {
-			c.reportHere(emptyText)
+			c.reportHere(lossEmptyText)
 			return headOf(list)
 		}
 	}
@@ -422,9 +422,9 @@ func headOf(list []content.Part) (one content.Part, more []content.Part) {
 func (c *converter) searchResultPart(p *content.SearchResult) (content.Part, []content.Part) {
 	c.reportCache(p.Cache)
 	c.reportForeign(p.Extra)
-	c.reportHere(searchResult)
+	c.reportHere(lossSearchResult)
 	if p.Citations {
-		c.reportHere(documentCitations, "citations")
+		c.reportHere(lossDocumentCitations, "citations")
 	}
 	c.path.Push("parts")
 	parts, _ := c.parts(p.Parts, content.RoleUser)
@@ -453,7 +453,7 @@ func (c *converter) resultPart(p *content.ToolResult) (one content.Part, more []
 	c.results++
 	if c.target.FilesAfterResults {
 		if parts, more = splitFiles(parts); len(more) > 0 {
-			c.reportHere(resultFiles, "parts")
+			c.reportHere(lossResultFiles, "parts")
 		}
 	}
 	if !changed && !joined && len(more) == 0 && name == p.Name {
@@ -494,7 +494,7 @@ func (c *converter) joinTexts(parts []content.Part) (list []content.Part, change
 	if texts == 0 || texts == 1 && front {
 		return parts, false
 	}
-	c.reportHere(resultTextsJoined, "parts")
+	c.reportHere(lossResultTextsJoined, "parts")
 	all, _ := resultTexts(parts)
 	list = append(list, &content.Text{Text: strings.Join(all, "\n")})
 	for _, p := range parts {
@@ -583,7 +583,7 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 		}
 		copied := *s
 		if copied.MediaType = usual; usual != defaultDocumentType {
-			c.reportHere(guessedType, "media_type")
+			c.reportHere(lossGuessedType, "media_type")
 			copied.MediaType = guessMediaType(s.URL, usual)
 		}
 		return &copied
@@ -593,7 +593,7 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 		}
 		c.reportForeign(s.Extra)
 		if !c.target.FilesInlined && !strings.Contains(s.ID, "://") && s.MediaType == "" {
-			c.reportHere(foreignFile)
+			c.reportHere(lossForeignFile)
 			return nil
 		}
 	}
@@ -608,7 +608,7 @@ func (c *converter) detectType(s *content.Base64) content.Source {
 	if t == "" {
 		return s
 	}
-	c.reportHere(detectedType, "media_type")
+	c.reportHere(lossDetectedType, "media_type")
 	copied := *s
 	copied.MediaType = t
 	return &copied

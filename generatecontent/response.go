@@ -520,7 +520,7 @@ func toResponseDocument(p *content.Document, lost lossFunc) content.Part {
 	dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
 	if c.Title != "" || c.Context != "" || c.Citations {
 		c.Title, c.Context, c.Citations = "", "", false
-		lost(lossDocumentTitle)
+		lost(lossResponseDocumentTitle)
 	}
 	if c.Source = toResponseSource(p.Source, lost); c.Source == nil {
 		return nil
@@ -586,7 +586,7 @@ func toResponseData(s *content.Base64, lost lossFunc) content.Source {
 func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signature, lost lossFunc) {
 	if cache != nil && *cache != nil {
 		*cache = nil
-		lost(lossCacheMark)
+		lost(lossResponseCacheMark)
 	}
 	if x := *extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
 		codec.UnsupportedOfPart(x, lost)

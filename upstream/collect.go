@@ -168,16 +168,16 @@ func (c *Collector) addExtra(e *Event, b *collectedBlock) {
 	switch {
 	case e.Extra == nil && !whole:
 	case whole && b == nil:
-		c.addLoss(vendorEventLoss, loss.EventPath(e.Text))
+		c.addLoss(lossVendorEvent, loss.EventPath(e.Text))
 	case whole:
-		c.addLoss(vendorBlockEventLoss, partPath(e.Block))
+		c.addLoss(lossVendorBlockEvent, partPath(e.Block))
 	case b == nil:
 		for len(c.extras) <= e.Candidate {
 			c.extras = append(c.extras, nil)
 		}
 		c.extras[e.Candidate] = append(c.extras[e.Candidate], e.Extra)
 	case extraOf(b.part) == nil:
-		c.addLoss(eventMembersLoss, partPath(e.Block))
+		c.addLoss(lossEventMembers, partPath(e.Block))
 	default:
 		b.extras = append(b.extras, e.Extra)
 	}
@@ -436,15 +436,15 @@ func textSize(texts ...string) (n int64) {
 
 // Losses of responses of every vendor.
 var (
-	omittedBlockLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+	lossOmittedBlock = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "a vendor's members of an omitted block were omitted"}
-	vendorEventLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+	lossVendorEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "a whole response cannot contain events that only the vendor defines; the event was omitted"}
-	vendorBlockEventLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+	lossVendorBlockEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "a part of a whole response cannot contain deltas that only the vendor defines; the delta was omitted"}
-	eventMembersLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+	lossEventMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "the part cannot contain a vendor's members of the event; they were omitted"}
 )
 
 // responseRules lists the losses for the table in docs/losses.md.
-var responseRules = []*loss.Rule{omittedBlockLoss, vendorEventLoss, vendorBlockEventLoss, eventMembersLoss}
+var responseRules = []*loss.Rule{lossOmittedBlock, lossVendorEvent, lossVendorBlockEvent, lossEventMembers}

@@ -502,7 +502,7 @@ func (w *Writer) forward(events []Event) (same bool, err error) {
 			if w.forwardedBlock(e) == nil {
 				// The caller may omit a block without knowing which extra events a
 				// vendor sends for it.
-				l := omittedBlockLoss.At("parts")
+				l := lossOmittedBlock.At("parts")
 				*e, same = Event{Kind: EventLoss, Loss: &l}, false
 				w.batch = append(w.batch, *e)
 				continue

@@ -286,8 +286,8 @@ func (s *sink) shutDown(patience time.Duration) {
 
 var errStuck = errors.New("a write was blocked for too long")
 
-// estimatedUsage is the loss of a response without usage.
-var estimatedUsage = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
+// lossEstimatedUsage is the loss of a response without usage.
+var lossEstimatedUsage = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
 	Reason: "the upstream reported no token usage; the counts are estimates"}
 
 // A tally is what is known about the tokens of a response.
@@ -344,7 +344,7 @@ func (x *exchange) estimateUsage(s *sink, whole bool) {
 	if !whole || !s.tally.fromServer || !s.tally.foreign {
 		return
 	}
-	s.addLosses([]content.Loss{estimatedUsage.At("usage")})
+	s.addLosses([]content.Loss{lossEstimatedUsage.At("usage")})
 	events := []upstream.Event{{Kind: upstream.EventUsage, Usage: &u}}
 	if s.op.Stream == nil {
 		s.err = s.collect.Send(events)

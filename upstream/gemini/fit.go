@@ -14,26 +14,26 @@ import (
 // Losses that depend on the model. [generatecontent.RequestForTarget] reports the
 // others.
 var (
-	noThinking = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDropped,
+	lossNoThinking = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDropped,
 		Reason: "the model cannot think; thinking was dropped"}
-	alwaysThinks = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDegraded,
+	lossAlwaysThinks = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDegraded,
 		Reason: "the model's thinking cannot be disabled; it thinks as little as possible"}
-	budgetBounds = &loss.Rule{Feature: loss.ThinkingBudget, Severity: content.LossDegraded,
+	lossBudgetBounds = &loss.Rule{Feature: loss.ThinkingBudget, Severity: content.LossDegraded,
 		Reason: "the thinking budget is outside the model's range; the nearest one was sent"}
-	noEffort = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
+	lossNoEffort = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
 		Reason: "the model has thinking budgets instead of efforts; it decides how much to think"}
-	minEffort = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
+	lossMinEffort = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
 		Reason: "the model's lowest effort is low; it was sent"}
-	noJSONBesideTools = &loss.Rule{Feature: loss.OutputSchema, Severity: content.LossDropped,
+	lossJSONBesideTools = &loss.Rule{Feature: loss.OutputSchema, Severity: content.LossDropped,
 		Reason: "the model does not accept a response format together with functions; the format was dropped"}
-	loweredLimit = &loss.Rule{Feature: loss.MaxTokens, Severity: content.LossDegraded,
+	lossLoweredLimit = &loss.Rule{Feature: loss.MaxTokens, Severity: content.LossDegraded,
 		Reason: "the token limit exceeds the model's maximum; it was lowered to the maximum"}
 )
 
 // fitLosses are all losses that this package itself reports.
 var fitLosses = []*loss.Rule{
 	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, legal.HeaderNotSent,
-	noThinking, alwaysThinks, budgetBounds, noEffort, minEffort, noJSONBesideTools, loweredLimit,
+	lossNoThinking, lossAlwaysThinks, lossBudgetBounds, lossNoEffort, lossMinEffort, lossJSONBesideTools, lossLoweredLimit,
 }
 
 // target returns what the models of a family accept.
@@ -56,7 +56,7 @@ func fit(r *generatecontent.Request, n *upstream.Request, f family, maxOutput in
 	}
 	low, lowered := adapter.CapTokens(g.MaxOutputTokens, maxOutput)
 	if g.MaxOutputTokens = low; lowered {
-		log.Add(loweredLimit, "max_tokens")
+		log.Add(lossLoweredLimit, "max_tokens")
 	}
 	if g.ThinkingConfig != nil {
 		t := *g.ThinkingConfig
@@ -68,7 +68,7 @@ func fit(r *generatecontent.Request, n *upstream.Request, f family, maxOutput in
 	}
 	functions := slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind == "" })
 	if functions && f.isBefore(3, 0) && g.ResponseMimeType == "application/json" {
-		log.Add(noJSONBesideTools, "output")
+		log.Add(lossJSONBesideTools, "output")
 		g.ResponseMimeType, g.ResponseSchema, g.ResponseJSONSchema = "", "", ""
 	}
 	if g.ThinkingConfig == nil && isEmptyConfig(g) {
@@ -94,15 +94,15 @@ func fitThinking(t *generatecontent.ThinkingConfig, n *upstream.Request, f famil
 	case !f.hasThinking():
 		removeLosses(log, "thinking.mode", "thinking.budget", "thinking.effort", "thinking.display")
 		if n.Thinking.Enabled() {
-			log.Add(noThinking, "thinking.mode")
+			log.Add(lossNoThinking, "thinking.mode")
 		}
 		if n.Thinking.Effort != "" {
-			log.Add(noThinking, "thinking.effort")
+			log.Add(lossNoThinking, "thinking.effort")
 		}
 	case known:
 		if t.ThinkingLevel != "" {
 			removeLosses(log, "thinking.effort")
-			log.Add(noEffort, "thinking.effort")
+			log.Add(lossNoEffort, "thinking.effort")
 			t.ThinkingLevel, t.ThinkingBudget = "", number(-1)
 		}
 		boundBudget(t, low, high, off, log)
@@ -121,10 +121,10 @@ func boundBudget(t *generatecontent.ThinkingConfig, low, high int64, off bool, l
 	switch b := t.ThinkingBudget; {
 	case b == nil || *b == -1, *b == 0 && off, *b >= low && *b <= high:
 	case *b == 0:
-		log.Add(alwaysThinks, "thinking.mode")
+		log.Add(lossAlwaysThinks, "thinking.mode")
 		t.ThinkingBudget = number(low)
 	default:
-		log.Add(budgetBounds, "thinking.budget")
+		log.Add(lossBudgetBounds, "thinking.budget")
 		t.ThinkingBudget = number(min(max(*b, low), high))
 	}
 }
@@ -137,12 +137,12 @@ func fitLevel(t *generatecontent.ThinkingConfig, f family, log *loss.Log) {
 		minLevel = "LOW"
 	}
 	if b := t.ThinkingBudget; b != nil && *b == 0 {
-		log.Add(alwaysThinks, "thinking.mode")
+		log.Add(lossAlwaysThinks, "thinking.mode")
 		t.ThinkingBudget, t.ThinkingLevel = nil, minLevel
 		return
 	}
 	if t.ThinkingLevel == "MINIMAL" && minLevel != "MINIMAL" {
-		log.Add(minEffort, "thinking.effort")
+		log.Add(lossMinEffort, "thinking.effort")
 		t.ThinkingLevel = minLevel
 	}
 	boundBudget(t, 1, maxBudget, true, log)
