@@ -436,6 +436,9 @@ func TestDamagedEnvelopes(t *testing.T) {
 	if upstream.WireOf(n, Format) != nil {
 		t.Error("the document is passed on")
 	}
+	if _, losses, err := DecodeRequest([]byte(body), nil); err != nil || !slices.Equal(losses, wantLosses) {
+		t.Errorf("DecodeRequest: %v, %v", losses, err)
+	}
 	if n.Turns[1].Parts[4] != r.Contents[1].Parts[4] || &n.Turns[2].Parts[0] != &r.Contents[2].Parts[0] || !envelope.IsEnvelopeBase64(envelope.SignatureOf(r.Contents[1].Parts[0]).Data) {
 		t.Error("more was copied than had to be, or the request itself changed")
 	}

@@ -23,6 +23,9 @@ import (
 // Model and Stream of the result; the document remains valid. Model is that of the
 // document, and usually empty.
 //
+// The losses are carried signatures that the client did not return as they were sent.
+// Formats drop them. The caller reports the losses together with those of the upstream.
+//
 // The error is that of [ParseRequest] or [Request.Validate] and lists all
 // violations, those of parsing first. opts may be nil. The limits in opts apply to
 // parsing too. If opts.Count is set, body is that of countTokens.
@@ -30,13 +33,13 @@ import (
 // The request has no document if it carries signatures for another vendor, which
 // are opened as [Request.Upstream] describes, or if body is that of countTokens
 // with a generateContentRequest in it.
-func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, error) {
+func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
 	r, err := readRequest(string(body), "", opts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	n, _ := r.withDocument(nil)
-	return n, nil
+	n, losses := r.withDocument(nil)
+	return n, losses, nil
 }
 
 // readRequest parses and validates a document. version is the API version of the URL.
@@ -75,8 +78,9 @@ func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, []co
 // [DecodeRequest] to send a document on as it is.
 //
 // Signatures that a response carried for another vendor are opened: in copies of
-// the turns and parts they are plain again, with that vendor's Format. A carried
-// signature that is damaged has no Format, and no format accepts it.
+// the turns and parts they are plain again, with that vendor's Format. A damaged
+// signature has no Format, so every format drops it as a signature of another vendor;
+// [DecodeRequest] also reports it as damaged.
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.toNeutral(n)

@@ -183,7 +183,7 @@ func TestRequestFromUpstream(t *testing.T) {
 // A request that a caller converts has none.
 func TestDecodeRequest(t *testing.T) {
 	const doc = `{"model": "m" ,"contents":[` + ask + `],"generation_config":{"topK":1.0},"tools":[{"googleSearch":{}}],"labels":{"a":"b"}}`
-	n, err := DecodeRequest([]byte(doc), nil)
+	n, _, err := DecodeRequest([]byte(doc), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestDecodeRequestWithoutDocument(t *testing.T) {
 		"signature of another vendor": {`{"contents":[` + ask + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"` + carried + `"}]}]}`, nil},
 		"nested in a count":           {`{"generateContentRequest":{"contents":[` + ask + `]}}`, &ValidateOptions{Count: true}},
 	} {
-		n, err := DecodeRequest([]byte(tt.doc), tt.opts)
+		n, _, err := DecodeRequest([]byte(tt.doc), tt.opts)
 		if err != nil || len(n.Turns) == 0 || n.Wire != nil {
 			t.Errorf("%s: got %+v, %v", name, n, err)
 		}
@@ -231,7 +231,7 @@ func TestDecodeRequestViolations(t *testing.T) {
 		"strict":   {&ValidateOptions{Strict: true}, []string{"generation_config.top_k", "", "contents[0].parts", "generation_config.temperature"}},
 		"limits":   {&ValidateOptions{Limits: content.Limits{Depth: 1}}, []string{""}},
 	} {
-		n, err := DecodeRequest([]byte(doc), tt.opts)
+		n, _, err := DecodeRequest([]byte(doc), tt.opts)
 		list, _ := content.Violations(err)
 		var got []string
 		for _, v := range list {

@@ -25,7 +25,7 @@ func ExampleParseRequest() {
 // A batch worker sends a request on byte for byte, for a model of its choice.
 func ExampleDecodeRequest() {
 	body := []byte(`{ "contents": [{"parts": [{"text": "Capital of Peru?"}]}], "generation_config": {"temperature": 1.0} }`)
-	r, err := generatecontent.DecodeRequest(body, nil)
+	r, _, err := generatecontent.DecodeRequest(body, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -94,7 +94,7 @@ func mustParse(tb testing.TB, body string) *Request {
 
 func mustDecode(tb testing.TB, body string) *upstream.Request {
 	tb.Helper()
-	n, err := DecodeRequest([]byte(body), nil)
+	n, _, err := DecodeRequest([]byte(body), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -480,6 +480,9 @@ func TestDamagedEnvelopesReported(t *testing.T) {
 	wantLosses := []content.Loss{envelope.Damaged.At("turns.1.parts.1.signature"), envelope.Damaged.At("turns.1.parts.2.signature"),
 		envelope.Damaged.At("turns.1.parts.3.signature")}
 	body := damage(t)
+	if _, losses, err := DecodeRequest([]byte(body), nil); err != nil || !slices.Equal(losses, wantLosses) {
+		t.Errorf("DecodeRequest: %v, %v", losses, err)
+	}
 	calls := 0
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		calls++

@@ -21,6 +21,9 @@ import (
 // request is changed: see [upstream.WireOf]. This keeps the vendor's prompt caches valid
 // for batch workers and bridges. [Handler] calls the same code.
 //
+// The losses are carried signatures that the client did not return as they were sent.
+// Formats drop them. The caller reports the losses together with those of the upstream.
+//
 // The error is that of [ParseRequest] or [Request.Validate]. It lists all violations,
 // those of parsing first. opts may be nil. The limits in opts apply to parsing too. The
 // version and the betas in opts become headers of the request.
@@ -29,16 +32,16 @@ import (
 // are decoded as [Request.Upstream] describes, or content that the vendor rejects:
 // thinking with an empty signature, web citations with an empty index, or base64
 // texts. A request of tens of thousands of tiny parts has no document either.
-func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, error) {
+func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
 	if opts == nil {
 		opts = &defaultOptions
 	}
 	r, err := decodeRequest(string(body), opts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	n, _, _ := r.withDocument(opts.header())
-	return n, nil
+	n, _, losses := r.withDocument(opts.header())
+	return n, losses, nil
 }
 
 // decodeRequest parses and validates a request document. The request is nil if the
@@ -57,8 +60,9 @@ func decodeRequest(body string, opts *ValidateOptions) (*Request, error) {
 //
 // Signatures of other vendors that a response has carried are decoded. Turns and parts
 // with such signatures are replaced by copies with the signatures and ids of the
-// vendor. A damaged signature has no Format, so every format treats it as a foreign
-// signature. Thinking without a signature has no Format either.
+// vendor. A damaged signature has no Format, so every format drops it as a signature of
+// another vendor; [DecodeRequest] also reports it as damaged. Thinking without a
+// signature has no Format either.
 //
 // The neutral request has no document: an adapter of this format encodes it again.
 // [DecodeRequest] keeps the document.

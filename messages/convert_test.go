@@ -84,7 +84,7 @@ const wired = `{"messages":[{"role":"user","content":"a"}],"stream": false ,"met
 
 func TestDecodeRequest(t *testing.T) {
 	betas := []string{"a-2025-01-01", "b-2025-01-01"}
-	n, err := DecodeRequest([]byte(wired), &ValidateOptions{Version: version2026, Betas: betas})
+	n, _, err := DecodeRequest([]byte(wired), &ValidateOptions{Version: version2026, Betas: betas})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestDecodeRequest(t *testing.T) {
 			t.Errorf("header (-want +got):\n%s", diff)
 		}
 	}
-	if n, err = DecodeRequest([]byte(wired), nil); err != nil || len(n.Header) != 1 || n.Header[0].Value != version2023 {
+	if n, _, err = DecodeRequest([]byte(wired), nil); err != nil || len(n.Header) != 1 || n.Header[0].Value != version2023 {
 		t.Errorf("without options: %v, header %v", err, n.Header)
 	}
 	n.Turns[0].Parts[0].(*content.Text).Text = "b"
@@ -135,7 +135,7 @@ func TestDecodeRequestErrors(t *testing.T) {
 			[]string{"limit The request body is not valid JSON: objects and arrays are nested too deeply at line 1, column 44"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			n, err := DecodeRequest([]byte(tt.body), tt.opts)
+			n, _, err := DecodeRequest([]byte(tt.body), tt.opts)
 			if (n == nil) != (err != nil) {
 				t.Errorf("request %v with error %v", n, err)
 			}
@@ -237,7 +237,7 @@ func TestWirePath(t *testing.T) {
 // A request of very many tiny parts has no document, which would need more memory than
 // the request itself.
 func TestDecodeRequestDense(t *testing.T) {
-	n, err := DecodeRequest([]byte(`{"model":"m","max_tokens":9,"stop_sequences":[`+many(`"x"`, 30_000)+`],"messages":[`+userHead+`"x"}]}`), nil)
+	n, _, err := DecodeRequest([]byte(`{"model":"m","max_tokens":9,"stop_sequences":[`+many(`"x"`, 30_000)+`],"messages":[`+userHead+`"x"}]}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

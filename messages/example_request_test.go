@@ -88,21 +88,21 @@ func ExampleRequest_Body() {
 // and the order of members are those that the vendor has cached.
 func ExampleDecodeRequest() {
 	body := []byte(`{"model": "claude-sonnet-5", "max_tokens": 64, "messages": [{"role": "user", "content": "Hello!"}]}`)
-	n, err := messages.DecodeRequest(body, &messages.ValidateOptions{Version: "2023-06-01"})
+	n, losses, err := messages.DecodeRequest(body, &messages.ValidateOptions{Version: "2023-06-01"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	wire := upstream.WireOf(n, messages.Format)
-	fmt.Println(wire.Body == string(body))
+	fmt.Println(wire.Body == string(body), losses)
 
-	_, err = messages.DecodeRequest([]byte(`{"model": "claude-sonnet-5", "max_tokens": -1}`), nil)
+	_, _, err = messages.DecodeRequest([]byte(`{"model": "claude-sonnet-5", "max_tokens": -1}`), nil)
 	violations, _ := content.Violations(err)
 	for _, v := range violations {
 		fmt.Println(v)
 	}
 	// Output:
-	// true
+	// true []
 	// messages: Field required
 	// max_tokens: Input should be greater than or equal to 0
 }

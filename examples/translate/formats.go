@@ -15,9 +15,9 @@ import (
 
 // A clientFormat is a format that handlers serve.
 type clientFormat struct {
-	// parseRequest returns the neutral form of a request, and a function that
-	// converts neutral paths to those of the format.
-	parseRequest func(body []byte) (*upstream.Request, func(string) string, error)
+	// parseRequest returns the neutral form of a request, the losses of decoding it, and
+	// a function that converts neutral paths to those of the format.
+	parseRequest func(body []byte) (*upstream.Request, []content.Loss, func(string) string, error)
 
 	// prompt returns the path and body of a request to which a response can belong.
 	prompt func(model string, stream bool) (path string, body []byte, err error)
@@ -62,21 +62,19 @@ var adapters = map[string]func(base string, over http.RoundTripper) (upstream.Up
 }
 
 // parseMessages implements clientFormat.parseRequest.
-func parseMessages(body []byte) (*upstream.Request, func(string) string, error) {
-	n, err := messages.DecodeRequest(body, &messages.ValidateOptions{AllowFiles: true})
-	return n, new(messages.Request).Path, err
+func parseMessages(body []byte) (*upstream.Request, []content.Loss, func(string) string, error) {
+	n, losses, err := messages.DecodeRequest(body, &messages.ValidateOptions{AllowFiles: true})
+	return n, losses, new(messages.Request).Path, err
 }
 
 // parseGenerateContent implements clientFormat.parseRequest.
-func parseGenerateContent(body []byte) (*upstream.Request, func(string) string, error) {
-	r, err := generatecontent.ParseRequest(body)
-	if r == nil {
-		return nil, nil, err
+func parseGenerateContent(body []byte) (*upstream.Request, []content.Loss, func(string) string, error) {
+	n, losses, err := generatecontent.DecodeRequest(body, nil)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	if err := r.Validate(nil); err != nil {
-		return nil, nil, err
-	}
-	return r.Upstream(), r.Path, nil
+	r, err := generatecontent.ParseRequest(body) // for Path, which depends on the document
+	return n, losses, r.Path, err
 }
 
 // prompt is the conversation before the response.

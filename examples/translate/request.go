@@ -17,7 +17,7 @@ func (t *task) request(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	req, path, err := clientFormats[t.from].parseRequest(body)
+	req, losses, path, err := clientFormats[t.from].parseRequest(body)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,8 @@ func (t *task) request(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	losses, err := upstream.Preflight(ctx, up, req)
+	more, err := upstream.Preflight(ctx, up, req)
+	losses = append(losses, more...)
 	t.printLosses(losses, path)
 	if err != nil {
 		return withClientPaths(err, path)

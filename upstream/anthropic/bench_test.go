@@ -49,7 +49,7 @@ func translate(t testing.TB, c *Client, body string) {
 
 // relay passes a request of this format on.
 func relay(t testing.TB, c *Client, body string) {
-	n, err := messages.DecodeRequest([]byte(body), nil)
+	n, _, err := messages.DecodeRequest([]byte(body), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -204,7 +204,7 @@ func TestModelNames(t *testing.T) {
 
 func TestCountBody(t *testing.T) {
 	parsed := func(doc string) *upstream.Request {
-		n, err := generatecontent.DecodeRequest([]byte(doc), nil)
+		n, _, err := generatecontent.DecodeRequest([]byte(doc), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
