@@ -1,7 +1,7 @@
 // Package content defines the neutral form of a conversation: turns and their
 // parts, sources of files, tools, citations and token usage. It also defines how
-// problems are reported: a [Violation] says why a document is invalid, a [Loss]
-// says what another format cannot represent.
+// problems are reported: a [Violation] is a reason why a document is invalid, a [Loss]
+// is content that another format cannot represent.
 //
 // The types cover what the Messages, generateContent, chat completions and responses
 // formats have in common, and most of what only one of them has. The package is

@@ -49,7 +49,7 @@ type Document struct {
 	Extra *Extra
 }
 
-// Media is audio or video. The media type of its source says which.
+// Media is audio or video. The media type of its source specifies which.
 type Media struct {
 	Source    Source
 	Signature Signature

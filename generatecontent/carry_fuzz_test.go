@@ -253,11 +253,11 @@ func (k *keeper) left(want []string) (list []string) {
 		text = ""
 	}
 	for i, s := range want {
-		said, isText := strings.CutPrefix(s, "text ")
+		rest, isText := strings.CutPrefix(s, "text ")
 		switch {
 		case isText && k.mute, k.apart && i > last && strings.HasPrefix(s, "thought "):
 		case isText:
-			text += said
+			text += rest
 		case strings.HasPrefix(s, "call "):
 			flush()
 			list = append(list, s)

@@ -444,14 +444,14 @@ func (r *conversationMaker) thought() content.Part {
 
 // step returns a turn of the model and the results of its tool calls.
 func (r *conversationMaker) step() (turns []content.Turn) {
-	var said, results []content.Part
+	var modelParts, results []content.Part
 	for range r.some() {
-		said = append(said, r.thought(), r.part())
+		modelParts = append(modelParts, r.thought(), r.part())
 	}
 	for range r.some() {
 		r.calls++
 		id := strconv.Itoa(r.calls % 5)
-		said = append(said, r.thought(), &content.ToolUse{ID: id, Name: "f" + id})
+		modelParts = append(modelParts, r.thought(), &content.ToolUse{ID: id, Name: "f" + id})
 		result := &content.ToolResult{ID: id, Error: r.IntN(4) == 0}
 		for range r.some() {
 			result.Parts = append(result.Parts, r.part())
@@ -461,7 +461,7 @@ func (r *conversationMaker) step() (turns []content.Turn) {
 	if len(results) == 0 || r.IntN(3) == 0 {
 		results = append(results, plainText("go on"), r.part())
 	}
-	return []content.Turn{{Role: content.RoleAssistant, Parts: said}, {Role: content.RoleUser, Parts: results}}
+	return []content.Turn{{Role: content.RoleAssistant, Parts: modelParts}, {Role: content.RoleUser, Parts: results}}
 }
 
 // TestStablePrefixes checks that the converted beginning of a conversation does not

@@ -58,19 +58,19 @@ func closing(n int) upstream.Event { return upstream.Event{Kind: upstream.EventC
 // wholePart returns the events of a part that opens complete. Texts have a separate event;
 // see upstream.Event.
 func wholePart(n int, p content.Part) list {
-	said := ""
+	text := ""
 	switch q := p.(type) {
 	case *content.Text:
 		c := *q
-		said, c.Text, p = c.Text, "", &c
+		text, c.Text, p = c.Text, "", &c
 	case *content.Thinking:
 		c := *q
-		said, c.Text, p = c.Text, "", &c
+		text, c.Text, p = c.Text, "", &c
 	}
-	if said == "" {
+	if text == "" {
 		return list{opening(n, p), closing(n)}
 	}
-	return list{opening(n, p), words(n, said), closing(n)}
+	return list{opening(n, p), words(n, text), closing(n)}
 }
 
 func words(n int, s string) upstream.Event {
@@ -299,14 +299,14 @@ func TestWrongTypes(t *testing.T) {
 // and that every other finishMessage is kept.
 func TestFunctionCallMessage(t *testing.T) {
 	const call, text = `{"functionCall":{"name":"f","args":{}}}`, `{"text":"a"}`
-	for _, tt := range []struct{ part, reason, said, message, details string }{
+	for _, tt := range []struct{ part, reason, members, message, details string }{
 		{call, "STOP", `,"finishMessage":"Model generated function call(s)."`, "", ""},
 		{call, "STOP", `,"finishMessage":"Model generated function call(s).","safetyRatings":[1]`, "", `{"safetyRatings":[1]}`},
 		{call, "STOP", `,"finishMessage":"Enough."`, "Enough.", `{"finishMessage":"Enough."}`},
 		{text, "STOP", `,"finishMessage":"Model generated function call(s)."`, "Model generated function call(s).", `{"finishMessage":"Model generated function call(s)."}`},
 		{call, "MAX_TOKENS", `,"finishMessage":"Model generated function call(s)."`, "Model generated function call(s).", `{"finishMessage":"Model generated function call(s)."}`},
 	} {
-		f, err := DecodeResponse(fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[%s]},"finishReason":%q%s,"index":0}]}`, tt.part, tt.reason, tt.said), content.Limits{})
+		f, err := DecodeResponse(fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[%s]},"finishReason":%q%s,"index":0}]}`, tt.part, tt.reason, tt.members), content.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +317,7 @@ func TestFunctionCallMessage(t *testing.T) {
 			}
 		}
 		if got == nil || got.Message != tt.message || got.Details != tt.details {
-			t.Errorf("%s%s: got %+v", tt.reason, tt.said, got)
+			t.Errorf("%s%s: got %+v", tt.reason, tt.members, got)
 		}
 	}
 }

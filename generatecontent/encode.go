@@ -474,8 +474,8 @@ func resultTexts(parts []content.Part) (texts []string, files bool) {
 // response writes the response object of a function: the object of the result if it
 // agrees with the texts, or else one that is made of the texts.
 func (e *encoder) response(p *content.ToolResult, texts []string) {
-	said := strings.Join(texts, "\n")
-	if p.Object != "" && (len(texts) == 0 || hasResultText(p, said)) {
+	joined := strings.Join(texts, "\n")
+	if p.Object != "" && (len(texts) == 0 || hasResultText(p, joined)) {
 		e.Free("response", p.Object)
 		return
 	}
@@ -485,9 +485,9 @@ func (e *encoder) response(p *content.ToolResult, texts []string) {
 	}
 	e.Begin("response")
 	if p.Error {
-		e.Must("error", said)
+		e.Must("error", joined)
 	} else {
-		e.Must("output", said)
+		e.Must("output", joined)
 	}
 	e.End()
 }

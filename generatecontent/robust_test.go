@@ -232,9 +232,9 @@ func TestBudget(t *testing.T) {
 // TestPanics checks that a panic of the upstream is an internal error, before and after
 // the first byte.
 func TestPanics(t *testing.T) {
-	for path, said := range map[string]bool{plainPath: false, eventsPath: true} {
+	for path, streamed := range map[string]bool{plainPath: false, eventsPath: true} {
 		h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			if said {
+			if streamed {
 				_ = w.Text("a")
 			}
 			panic("secret")

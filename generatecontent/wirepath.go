@@ -316,20 +316,20 @@ func (r *Request) thinkingField(usual string) string {
 		return usual
 	}
 	t := r.GenerationConfig.ThinkingConfig
-	said := ""
+	member := ""
 	switch {
 	case t.ThinkingBudget != nil && t.ThinkingLevel != "":
 		return usual
 	case t.ThinkingBudget != nil:
-		said = "thinking_budget"
+		member = "thinking_budget"
 	case t.ThinkingLevel != "":
-		said = "thinking_level"
+		member = "thinking_level"
 	case t.IncludeThoughts != nil:
-		said = "include_thoughts"
+		member = "include_thoughts"
 	default:
 		return usual
 	}
-	return configPath + "thinking_config." + said
+	return configPath + "thinking_config." + member
 }
 
 // original returns the index of a part in the document.

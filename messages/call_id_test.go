@@ -52,14 +52,14 @@ func TestRepeatedIDs(t *testing.T) {
 		{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "call_0"}, &content.ToolUse{ID: "toolu_pw2"}}},
 		{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "call_0"}, &content.ToolResult{ID: "toolu_pw2"}}},
 	}
-	said := []string{"call_0", "a", "a", "toolu_pw2", "", "toolu_pw5", "b"}
+	vendorIDs := []string{"call_0", "a", "a", "toolu_pw2", "", "toolu_pw5", "b"}
 	want := []string{"toolu_pw3", "a", "toolu_pw4", "toolu_pw5", "toolu_pw6", "toolu_pw7", "b"}
-	streamed, whole, lost := idsOf(t, turns, said)
+	streamed, whole, lost := idsOf(t, turns, vendorIDs)
 	if diff := cmp.Diff([][]string{want, want}, [][]string{streamed, whole}); diff != "" {
 		t.Errorf("streamed and whole (-want +got):\n%s", diff)
 	}
 	var wantLosses []content.Loss
-	for i, id := range said {
+	for i, id := range vendorIDs {
 		if id != "" && want[i] != id {
 			wantLosses = append(wantLosses, lossCallID.At(fmt.Sprint("parts.", i)))
 		}
@@ -71,11 +71,11 @@ func TestRepeatedIDs(t *testing.T) {
 
 // TestManyIDs checks that ids are unique beyond the number of stored ids.
 func TestManyIDs(t *testing.T) {
-	var said []string
+	var vendorIDs []string
 	for i := range maxResponseIDs + 100 {
-		said = append(said, fmt.Sprintf("c%d", i), "c7", fmt.Sprintf("toolu_pw%d", maxResponseIDs*2+i))
+		vendorIDs = append(vendorIDs, fmt.Sprintf("c%d", i), "c7", fmt.Sprintf("toolu_pw%d", maxResponseIDs*2+i))
 	}
-	streamed, whole, _ := idsOf(t, nil, said)
+	streamed, whole, _ := idsOf(t, nil, vendorIDs)
 	seen := map[string]bool{}
 	for i, id := range streamed {
 		if seen[id] || id != whole[i] {

@@ -217,20 +217,20 @@ var returningClients = []struct {
 
 // vendorGets returns what the vendor receives of assistant turns that a client returns twice
 // in a conversation. It must not change as the conversation continues.
-func vendorGets(t *testing.T, turns [][]any) (said, thoughts []string) {
+func vendorGets(t *testing.T, turns [][]any) (spoken, thoughts []string) {
 	t.Helper()
-	said, thoughts, before := sentBack(t, turns, 1)
+	spoken, thoughts, before := sentBack(t, turns, 1)
 	twice, _, after := sentBack(t, turns, 2)
 	if !strings.HasPrefix(after, before) {
 		t.Errorf("the conversation begins anew:\n%s\n%s", before, after)
 	}
-	if diff := cmp.Diff(slices.Concat(said, said), twice); diff != "" {
+	if diff := cmp.Diff(slices.Concat(spoken, spoken), twice); diff != "" {
 		t.Errorf("twice (-want +got):\n%s", diff)
 	}
-	return said, thoughts
+	return spoken, thoughts
 }
 
-func sentBack(t *testing.T, turns [][]any, times int) (said, thoughts []string, sent string) {
+func sentBack(t *testing.T, turns [][]any, times int) (spoken, thoughts []string, sent string) {
 	t.Helper()
 	const user = `{"role":"user","content":"go"}`
 	list := []string{user}
@@ -260,7 +260,7 @@ func sentBack(t *testing.T, turns [][]any, times int) (said, thoughts []string, 
 	for _, turn := range to.Contents {
 		if turn.Role == content.RoleAssistant {
 			for _, p := range turn.Parts {
-				said = append(said, signedAs(p)...)
+				spoken = append(spoken, signedAs(p)...)
 			}
 		}
 	}
@@ -268,7 +268,7 @@ func sentBack(t *testing.T, turns [][]any, times int) (said, thoughts []string, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return said, thoughts, string(bytes.TrimSuffix(b, []byte("]}")))
+	return spoken, thoughts, string(bytes.TrimSuffix(b, []byte("]}")))
 }
 
 // batchesOf returns the batches of events of a response.

@@ -390,8 +390,8 @@ func testConversation(t *testing.T, late, strict bool) {
 				t.Errorf("turn %d (-want +got):\n%s", i, diff)
 			}
 		}
-		said, ids := returnedTurn(t, stream, w.Body.String())
-		turns = append(turns, said, fmt.Sprintf(`{"role":"user","content":[`+
+		assistant, ids := returnedTurn(t, stream, w.Body.String())
+		turns = append(turns, assistant, fmt.Sprintf(`{"role":"user","content":[`+
 			`{"type":"tool_result","tool_use_id":%q,"content":"1"},{"type":"tool_result","tool_use_id":%q,"content":"2"}]}`, ids[0], ids[1]))
 	}
 }

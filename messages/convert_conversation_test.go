@@ -290,8 +290,8 @@ func TestRequestFromUpstreamOrphans(t *testing.T) {
 	if diff := cmp.Diff(want, orphans); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}
-	said := []content.Part{result("c2", "two"), result("c1", "one"), text("a"), text("b"), text("c"), text("d"), text("again")}
-	if diff := cmp.Diff(said, r.Messages[len(r.Messages)-1].Parts); diff != "" {
+	parts := []content.Part{result("c2", "two"), result("c1", "one"), text("a"), text("b"), text("c"), text("d"), text("again")}
+	if diff := cmp.Diff(parts, r.Messages[len(r.Messages)-1].Parts); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 }

@@ -49,7 +49,7 @@ func (panicking) WithGroup(string) slog.Handler                    { panic(poiso
 // A failing upstream returns an error from every operation.
 type failing struct {
 	err  error
-	word bool // says a word before
+	word bool // writes a word before
 }
 
 func (f failing) Generate(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {

@@ -87,7 +87,7 @@ func inChild(t *testing.T, body string) (violations, bytes int) {
 	_, rest, found := strings.Cut(string(out), "violations=")
 	numbers := strings.FieldsFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
 	if !found || len(numbers) < 2 {
-		t.Fatalf("the child says %.2000s", out)
+		t.Fatalf("output of the child: %.2000s", out)
 	}
 	violations, err = strconv.Atoi(numbers[0])
 	bytes, err2 := strconv.Atoi(numbers[1])

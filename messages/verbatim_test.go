@@ -117,8 +117,8 @@ func edited(edit func([]upstream.Event) []upstream.Event) upstream.Func {
 	return formattest.Edited(formattest.Frames(vendorFrames()...), edit).Generate
 }
 
-// TestVerbatimEnd checks that a vendor's own end is not said twice, and that
-// what comes after it is.
+// TestVerbatimEnd checks that the end of a vendor's stream is not sent twice, and
+// that later events are sent.
 func TestVerbatimEnd(t *testing.T) {
 	list := vendorFrames()
 	list = append(list, &upstream.Frame{Format: Format, Name: "message_stop", Data: `{"type":"message_stop"}`,

@@ -142,15 +142,15 @@ func ExampleEdit() {
 }
 
 func ExampleMux() {
-	says := func(name string) upstream.Upstream {
+	vendor := func(name string) upstream.Upstream {
 		return upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
 			return w.Text(name + " answers as " + r.Model)
 		})
 	}
 	var m upstream.Mux
-	m.Handle("claude-*", says("one vendor"))
-	m.HandleAs("fast", says("another"), "gemini-flash")
-	m.HandleAs("local/*", says("our own"), "*")
+	m.Handle("claude-*", vendor("one vendor"))
+	m.HandleAs("fast", vendor("another"), "gemini-flash")
+	m.HandleAs("local/*", vendor("our own"), "*")
 
 	for _, model := range []string{"claude-x", "fast", "local/llama", "unheard-of"} {
 		r := user("Who are you?")

@@ -59,7 +59,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestRetryAfterNow checks dates of answers that do not say when they were made.
+// TestRetryAfterNow checks dates in responses that have no Date header.
 func TestRetryAfterNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for ahead, want := range map[time.Duration]time.Duration{

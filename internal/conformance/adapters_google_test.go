@@ -95,7 +95,7 @@ func googleTalk(t *testing.T, c googleSDK, v vendor, stream bool) {
 			ids, names = append(ids, fc.ID), append(names, fc.Name)
 			calls = append(calls, fc.Name+" "+string(args))
 		}
-		step.wants(t, i, a.said(), calls)
+		step.wants(t, i, a.text(), calls)
 		if a.finish != genai.FinishReasonStop {
 			t.Errorf("turn %d: finish reason %s, want STOP", i, a.finish)
 		}

@@ -68,7 +68,7 @@ func TestAdaptersMessages(t *testing.T) {
 						calls = append(calls, b.Name+" "+string(b.Input))
 					}
 				}
-				step.wants(t, i, a.said(), calls)
+				step.wants(t, i, a.text(), calls)
 				wantStop(t, i, a.StopReason, len(calls) > 0)
 				turns = append(turns, a.Turn)
 			}

@@ -78,7 +78,7 @@ func TestKeys(t *testing.T) {
 		for _, good := range []call{{Key: key}, {Token: key}} {
 			good.BaseURL, good.Stream, good.Params = s.url, stream, params
 			a, err := c.ask(t.Context(), good)
-			if err != nil || a.said() != "Come in." {
+			if err != nil || a.text() != "Come in." {
 				t.Errorf("with the right key: %v, %v", a, err)
 			}
 			s.report(t)
@@ -203,8 +203,8 @@ func TestClientDisconnect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(a.said(), "word") {
-			t.Errorf("got text %q before the client disconnected", a.said())
+		if !strings.HasPrefix(a.text(), "word") {
+			t.Errorf("got text %q before the client disconnected", a.text())
 		}
 		r := s.report(t)
 		if r.Err == nil {

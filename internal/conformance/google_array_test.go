@@ -109,24 +109,24 @@ func asking(text, more string) string {
 }
 
 func TestGoogleArray(t *testing.T) {
-	const said = "Grüße, 世界! \u2028 and on it goes"
+	const text = "Grüße, 世界! \u2028 and on it goes"
 	s := serveGoogle(t, nil, echo.New())
 	for _, query := range []string{"", "?alt=json", "?$alt=json"} {
-		r := s.array(t, query, key, asking("echo: say "+said, ""))
+		r := s.array(t, query, key, asking("echo: say "+text, ""))
 		a, _ := r.all(t)
 		if r.status != http.StatusOK || !strings.HasPrefix(r.kind, "application/json") {
 			t.Errorf("%d %s", r.status, r.kind)
 		}
-		if a.said() != said || a.finish != genai.FinishReasonStop || a.chunks < 4 {
-			t.Errorf("%s: text %q in %d chunks, finish reason %s", query, a.said(), a.chunks, a.finish)
+		if a.text() != text || a.finish != genai.FinishReasonStop || a.chunks < 4 {
+			t.Errorf("%s: text %q in %d chunks, finish reason %s", query, a.text(), a.chunks, a.finish)
 		}
 		s.checkReport(t, true, a)
 	}
 
 	a, _ := s.array(t, "", key, asking(`echo: say Look.
 echo: weave weather {"city":"Oslo"}, clock`, `,"tools":[{"functionDeclarations":[{"name":"weather"},{"name":"clock"}]}]`)).all(t)
-	if calls := a.calls(); a.said() != "Look." || len(calls) != 2 || calls[0].Args["city"] != "Oslo" || calls[1].Name != "clock" {
-		t.Errorf("text %q, tool calls %+v", a.said(), calls)
+	if calls := a.calls(); a.text() != "Look." || len(calls) != 2 || calls[0].Args["city"] != "Oslo" || calls[1].Name != "clock" {
+		t.Errorf("text %q, tool calls %+v", a.text(), calls)
 	}
 	s.checkReport(t, true, a)
 
@@ -150,8 +150,8 @@ func TestGoogleArrayFailures(t *testing.T) {
 			if last == nil || last.Error == nil || last.Error.Code != tt.code || last.Error.Status != tt.status || last.Error.Message == "" {
 				t.Fatalf("%s: the last element is %+v, want %d %s", order, last, tt.code, tt.status)
 			}
-			if r.status != http || a.said() != want || a.finish != "" {
-				t.Errorf("%s: status %d after text %q, finish reason %q", order, r.status, a.said(), a.finish)
+			if r.status != http || a.text() != want || a.finish != "" {
+				t.Errorf("%s: status %d after text %q, finish reason %q", order, r.status, a.text(), a.finish)
 			}
 			s.report(t)
 		}

@@ -143,8 +143,8 @@ func TestGoogleFailureMidStream(t *testing.T) {
 			if stream {
 				want = "One two "
 			}
-			if a.said() != want || a.finish != "" {
-				t.Errorf("%s: text %q and finish reason %q before the error, want %q and none", order, a.said(), a.finish, want)
+			if a.text() != want || a.finish != "" {
+				t.Errorf("%s: text %q and finish reason %q before the error, want %q and none", order, a.text(), a.finish, want)
 			}
 			return f
 		}
@@ -179,8 +179,8 @@ func TestGoogleClientDisconnect(t *testing.T) {
 		if !errors.Is(err, errLeft) {
 			t.Errorf("got %v, want errLeft", err)
 		}
-		if !strings.HasPrefix(a.said(), "word word ") || a.finish != "" {
-			t.Errorf("text %q and finish reason %q before the client disconnected", a.said(), a.finish)
+		if !strings.HasPrefix(a.text(), "word word ") || a.finish != "" {
+			t.Errorf("text %q and finish reason %q before the client disconnected", a.text(), a.finish)
 		}
 		select {
 		case err := <-up.ended:

@@ -129,8 +129,8 @@ func TestGoogleChatHistory(t *testing.T) {
 				s.send(t, chat, stream, googleResults(t, a, "snow")...)
 				s.send(t, chat, stream, genai.NewPartFromText("Show me."))
 				a = s.send(t, chat, stream, genai.NewPartFromText("Thanks."))
-				if a.said() != "Good bye." {
-					t.Errorf("text %q", a.said())
+				if a.text() != "Good bye." {
+					t.Errorf("text %q", a.text())
 				}
 
 				want := slices.Concat(story[:4]...)

@@ -61,8 +61,8 @@ func TestGoogleDrawing(t *testing.T) {
 		}
 		a := s.mustAsk(t, stream, genai.Text("echo: say A cat."), drawing("16:9", "TEXT", "IMAGE"))
 		wantDrawing(t, a, "16:9")
-		if a.said() != "A cat." || len(a.content.Parts) != 2 || a.finish != genai.FinishReasonStop {
-			t.Errorf("text %q in %d parts, finish reason %s", a.said(), len(a.content.Parts), a.finish)
+		if a.text() != "A cat." || len(a.content.Parts) != 2 || a.finish != genai.FinishReasonStop {
+			t.Errorf("text %q in %d parts, finish reason %s", a.text(), len(a.content.Parts), a.finish)
 		}
 		want := []*genai.ModalityTokenCount{
 			{Modality: genai.MediaModalityText, TokenCount: 2}, {Modality: genai.MediaModalityImage, TokenCount: 1290},
@@ -97,8 +97,8 @@ func TestGoogleDrawingReturned(t *testing.T) {
 		}
 		want := fmt.Sprintf("image, base64, image/png, %d bytes, %s, signature generatecontent 44 bytes",
 			len(first.InlineData.Data), digest(first.InlineData.Data))
-		if !strings.Contains(a.said(), want) || !strings.Contains(a.said(), ", signed by echo\n") {
-			t.Errorf("the image was not returned as %q:\n%s", want, a.said())
+		if !strings.Contains(a.text(), want) || !strings.Contains(a.text(), ", signed by echo\n") {
+			t.Errorf("the image was not returned as %q:\n%s", want, a.text())
 		}
 	})
 }
@@ -114,8 +114,8 @@ func TestDrawingInMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantKinds(t, a, "text", "text")
-		if a.said() != "Before.After." || a.StopReason != "end_turn" {
-			t.Errorf("text %q, stop reason %s", a.said(), a.StopReason)
+		if a.text() != "Before.After." || a.StopReason != "end_turn" {
+			t.Errorf("text %q, stop reason %s", a.text(), a.StopReason)
 		}
 		lost := false
 		for _, l := range s.report(t).Losses {

@@ -97,8 +97,8 @@ func TestGoogleKeepAlive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.said() != "One two three." || a.finish != genai.FinishReasonStop {
-			t.Errorf("text %q, finish reason %q", a.said(), a.finish)
+		if a.text() != "One two three." || a.finish != genai.FinishReasonStop {
+			t.Errorf("text %q, finish reason %q", a.text(), a.finish)
 		}
 		s.stop()
 		l.check(t)
@@ -177,8 +177,8 @@ func TestGoogleArrayKeepAlive(t *testing.T) {
 	l := newListener(nil)
 	s := l.serve(t, nil)
 	a, _ := s.array(t, "", key, asking("Count.", "")).all(t)
-	if a.said() != "One two three." || a.finish != genai.FinishReasonStop {
-		t.Errorf("text %q, finish reason %q", a.said(), a.finish)
+	if a.text() != "One two three." || a.finish != genai.FinishReasonStop {
+		t.Errorf("text %q, finish reason %q", a.text(), a.finish)
 	}
 	s.stop()
 	if n := bytes.Count(l.written, []byte("\r\n\r\n")); n < 3*pings {

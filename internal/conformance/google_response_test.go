@@ -18,15 +18,15 @@ func TestGoogleText(t *testing.T) {
 	const want = "Grüße, 世界! \"quoted\" \\ <b>&amp;</b>\u2028 and on it goes"
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		a := s.mustAsk(t, stream, genai.Text("echo: say "+want), nil)
-		if a.said() != want || a.finish != genai.FinishReasonStop {
-			t.Errorf("text %q, finish reason %s, want %q and STOP", a.said(), a.finish, want)
+		if a.text() != want || a.finish != genai.FinishReasonStop {
+			t.Errorf("text %q, finish reason %s, want %q and STOP", a.text(), a.finish, want)
 		}
 		if stream && a.chunks < 5 {
 			t.Errorf("got only %d chunks", a.chunks)
 		}
 		a = s.mustAsk(t, stream, genai.Text("echo: repeat 100 word "), &genai.GenerateContentConfig{MaxOutputTokens: 5})
-		if a.said() != strings.Repeat("word ", 4) || a.finish != genai.FinishReasonMaxTokens {
-			t.Errorf("text %q, finish reason %s, want 20 bytes and MAX_TOKENS", a.said(), a.finish)
+		if a.text() != strings.Repeat("word ", 4) || a.finish != genai.FinishReasonMaxTokens {
+			t.Errorf("text %q, finish reason %s, want 20 bytes and MAX_TOKENS", a.text(), a.finish)
 		}
 	})
 }
@@ -51,8 +51,8 @@ func TestGoogleDescription(t *testing.T) {
 			"turns.2.parts.0: text, 8 bytes, "+digest([]byte("And now?")),
 			"temperature: 0.5", "top_k: 40", "seed: -7",
 		)
-		if !strings.HasSuffix(a.said(), "\nstop_sequences: \"") || a.finish != genai.FinishReasonStop {
-			t.Errorf("stop sequence ignored: finish reason %s, text %q", a.finish, a.said())
+		if !strings.HasSuffix(a.text(), "\nstop_sequences: \"") || a.finish != genai.FinishReasonStop {
+			t.Errorf("stop sequence ignored: finish reason %s, text %q", a.finish, a.text())
 		}
 	})
 }
@@ -98,13 +98,13 @@ func TestGoogleStructuredOutput(t *testing.T) {
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		for name, config := range configs {
 			t.Run(name, func(t *testing.T) {
-				wantInstance(t, s.mustAsk(t, stream, genai.Text("Well?"), config).said())
+				wantInstance(t, s.mustAsk(t, stream, genai.Text("Well?"), config).text())
 			})
 		}
 		a := s.mustAsk(t, stream, genai.Text("Well?"), &genai.GenerateContentConfig{ResponseMIMEType: "application/json"})
 		var free map[string]string
-		if err := json.Unmarshal([]byte(a.said()), &free); err != nil || !strings.HasPrefix(free["echo"], "echo of demo-1: 1 turn\n") {
-			t.Errorf("without a schema: %q, %v", a.said(), err)
+		if err := json.Unmarshal([]byte(a.text()), &free); err != nil || !strings.HasPrefix(free["echo"], "echo of demo-1: 1 turn\n") {
+			t.Errorf("without a schema: %q, %v", a.text(), err)
 		}
 	})
 }
@@ -183,12 +183,12 @@ func TestGoogleThoughts(t *testing.T) {
 		for name, config := range configs {
 			a := s.mustAsk(t, stream, genai.Text("echo: say Yes."), &genai.GenerateContentConfig{ThinkingConfig: config})
 			const thought = "I look at what arrived: 1 turn, 0 tools, 0 files."
-			if a.said() != "Yes." || a.joined(true) != thought || a.usage.ThoughtsTokenCount != int32(len(thought)+3)/4 {
-				t.Errorf("%s: text %q, thinking %q with %d tokens", name, a.said(), a.joined(true), a.usage.ThoughtsTokenCount)
+			if a.text() != "Yes." || a.joined(true) != thought || a.usage.ThoughtsTokenCount != int32(len(thought)+3)/4 {
+				t.Errorf("%s: text %q, thinking %q with %d tokens", name, a.text(), a.joined(true), a.usage.ThoughtsTokenCount)
 			}
 		}
 		a := s.mustAsk(t, stream, genai.Text("echo: say Yes."), nil)
-		if len(a.content.Parts) != 1 || a.said() != "Yes." || a.usage.ThoughtsTokenCount != 0 {
+		if len(a.content.Parts) != 1 || a.text() != "Yes." || a.usage.ThoughtsTokenCount != 0 {
 			t.Errorf("thinking not requested: %q", a.joined(true))
 		}
 	})

@@ -95,8 +95,8 @@ func (a *googleAnswer) part(p *genai.Part) {
 	a.content.Parts = append(a.content.Parts, &c)
 }
 
-// said joins the texts that are not thinking.
-func (a *googleAnswer) said() string { return a.joined(false) }
+// text joins the texts that are not thinking.
+func (a *googleAnswer) text() string { return a.joined(false) }
 
 func (a *googleAnswer) joined(thoughts bool) string {
 	var b strings.Builder
@@ -173,5 +173,5 @@ func (s googleServer) checkReport(t *testing.T, stream bool, a *googleAnswer) {
 // wantLines checks that echo's description of the request has these lines.
 func (a *googleAnswer) wantLines(t *testing.T, lines ...string) {
 	t.Helper()
-	wantLines(t, &answer{Blocks: []block{{Type: "text", Text: a.said()}}}, lines...)
+	wantLines(t, &answer{Blocks: []block{{Type: "text", Text: a.text()}}}, lines...)
 }

@@ -66,8 +66,8 @@ func TestGoogleToolLoop(t *testing.T) {
 		for _, verb := range []string{"call", "weave"} {
 			chat := s.chat(t, &genai.GenerateContentConfig{Tools: googleTools()})
 			a := s.send(t, chat, stream, genai.NewPartFromText("echo: say Let me look.\necho: "+verb+" "+arguments))
-			if a.said() != "Let me look." || a.finish != genai.FinishReasonStop {
-				t.Errorf("%s: text %q, finish reason %s", verb, a.said(), a.finish)
+			if a.text() != "Let me look." || a.finish != genai.FinishReasonStop {
+				t.Errorf("%s: text %q, finish reason %s", verb, a.text(), a.finish)
 			}
 			type called struct {
 				Name string
@@ -153,8 +153,8 @@ func TestGoogleSignatures(t *testing.T) {
 		turns = append(turns, a.content, genai.NewContentFromParts(googleResults(t, a, "09:41"), genai.RoleUser))
 		b := s.mustAsk(t, stream, turns, config)
 		b.wantLines(t, "clock answered: 09:41", "turns.1: assistant, 2 parts", "turns.1.parts.0: thinking, 49 bytes, "+digest([]byte(a.joined(true))))
-		if !strings.Contains(b.said(), ", signed by echo\nturns.1.parts.1: tool use clock, ") {
-			t.Errorf("the signature of the thinking was not returned:\n%s", b.said())
+		if !strings.Contains(b.text(), ", signed by echo\nturns.1.parts.1: tool use clock, ") {
+			t.Errorf("the signature of the thinking was not returned:\n%s", b.text())
 		}
 	})
 }

@@ -126,15 +126,15 @@ func TestOpenAIReturnedResponse(t *testing.T) {
 			if err := json.Unmarshal([]byte(v.ask(t, oraclePaths["messages"], head+"]}")), &first); err != nil {
 				t.Fatal(err)
 			}
-			var said, given []string
+			var blocks, given []string
 			for _, block := range first.Content {
-				said = append(said, string(block))
+				blocks = append(blocks, string(block))
 				var call struct{ Type, ID string }
 				if err := json.Unmarshal(block, &call); err == nil && call.Type == "tool_use" {
 					given = append(given, `{"type":"tool_result","tool_use_id":"`+call.ID+`","content":"ok"}`)
 				}
 			}
-			v.ask(t, oraclePaths["messages"], head+`,{"role":"assistant","content":[`+strings.Join(said, ",")+
+			v.ask(t, oraclePaths["messages"], head+`,{"role":"assistant","content":[`+strings.Join(blocks, ",")+
 				`]},{"role":"user","content":[`+strings.Join(given, ",")+`]}]}`)
 			body := string(v.Last().Body)
 			if len(given) != 2 || strings.Contains(body, `"encrypted_content":"`) != (name == "responses") {

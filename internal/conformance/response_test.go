@@ -23,7 +23,7 @@ func TestText(t *testing.T) {
 		s := serve(t, nil)
 		for name, want := range tests {
 			a := s.mustAsk(t, c, stream, request(arr{user("echo: say " + want)}, nil))
-			if got := a.said(); got != want {
+			if got := a.text(); got != want {
 				t.Errorf("%s: got %q, want %q", name, got, want)
 			}
 			wantKinds(t, a, "text")
@@ -64,7 +64,7 @@ func TestStopReasons(t *testing.T) {
 		name, say string
 		more      obj
 		want      string
-		said      string
+		text      string
 	}{
 		{"max tokens", "echo: say 0123456789", obj{"max_tokens": 2}, "max_tokens", "01234567"},
 		{"stop sequence", "echo: say one END two", obj{"stop_sequences": arr{"END"}}, "stop_sequence", "one "},
@@ -76,8 +76,8 @@ func TestStopReasons(t *testing.T) {
 		s := serve(t, nil)
 		for _, tt := range tests {
 			a := s.mustAsk(t, c, stream, request(arr{user(tt.say)}, tt.more))
-			if a.StopReason != tt.want || !strings.HasPrefix(a.said(), tt.said) {
-				t.Errorf("%s: stop reason %q after %q, want %q after %q", tt.name, a.StopReason, a.said(), tt.want, tt.said)
+			if a.StopReason != tt.want || !strings.HasPrefix(a.text(), tt.text) {
+				t.Errorf("%s: stop reason %q after %q, want %q after %q", tt.name, a.StopReason, a.text(), tt.want, tt.text)
 			}
 		}
 	})
@@ -212,6 +212,6 @@ func TestStructuredOutput(t *testing.T) {
 			"output_config": obj{"format": obj{"type": "json_schema", "schema": schema}},
 		}))
 		wantKinds(t, a, "text")
-		wantInstance(t, a.said())
+		wantInstance(t, a.text())
 	})
 }

@@ -134,8 +134,8 @@ func request(turns arr, more obj) obj {
 	return r
 }
 
-// said joins the texts of a response.
-func (a *answer) said() string {
+// text joins the texts of a response.
+func (a *answer) text() string {
 	var b strings.Builder
 	for _, p := range a.Blocks {
 		if p.Type == "text" {
@@ -148,10 +148,10 @@ func (a *answer) said() string {
 // wantLines checks that echo's description of the request has these lines.
 func wantLines(t *testing.T, a *answer, lines ...string) {
 	t.Helper()
-	said := "\n" + a.said()
+	text := "\n" + a.text()
 	for _, l := range lines {
-		if !strings.Contains(said, "\n"+l) {
-			t.Errorf("no line begins with %q in:\n%s", l, said)
+		if !strings.Contains(text, "\n"+l) {
+			t.Errorf("no line begins with %q in:\n%s", l, text)
 		}
 	}
 }

@@ -21,7 +21,7 @@ var (
 
 // wantInstance checks the value that echo made from TestStructuredOutput's
 // schema.
-func wantInstance(t *testing.T, said string) {
+func wantInstance(t *testing.T, text string) {
 	t.Helper()
 	var got struct {
 		OK    *bool     `json:"ok"`
@@ -29,14 +29,14 @@ func wantInstance(t *testing.T, said string) {
 		Color string    `json:"color"`
 		Tags  *[]string `json:"tags"`
 	}
-	dec := json.NewDecoder(strings.NewReader(said))
+	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&got); err != nil {
-		t.Fatalf("%q: %v", said, err)
+		t.Fatalf("%q: %v", text, err)
 	}
 	if got.OK == nil || got.Count == nil || got.Tags == nil || len(*got.Tags) < 1 ||
 		(got.Color != "red" && got.Color != "green") {
-		t.Errorf("%s does not match its schema", said)
+		t.Errorf("%s does not match its schema", text)
 	}
 }
 
@@ -157,15 +157,15 @@ func TestThinking(t *testing.T) {
 			b := s.mustAsk(t, c, stream, request(turns, more))
 			wantKinds(t, b, "thinking", "text")
 			wantLines(t, b, "clock answered: 09:41")
-			if !strings.Contains(b.said(), "turns.1.parts.0: thinking, ") || !strings.Contains(b.said(), "signed by echo") {
-				t.Errorf("%s: the thinking was not returned unchanged:\n%s", name, b.said())
+			if !strings.Contains(b.text(), "turns.1.parts.0: thinking, ") || !strings.Contains(b.text(), "signed by echo") {
+				t.Errorf("%s: the thinking was not returned unchanged:\n%s", name, b.text())
 			}
 
 			// And again, with both responses in the history.
 			turns = append(turns, b.Turn, user("Thank you."))
 			d := s.mustAsk(t, c, stream, request(turns, more))
-			if n := strings.Count(d.said(), "signed by echo"); n != 2 {
-				t.Errorf("%s: %d thinking blocks returned unchanged, want 2:\n%s", name, n, d.said())
+			if n := strings.Count(d.text(), "signed by echo"); n != 2 {
+				t.Errorf("%s: %d thinking blocks returned unchanged, want 2:\n%s", name, n, d.text())
 			}
 		}
 	})
@@ -181,8 +181,8 @@ func TestOmittedThinking(t *testing.T) {
 			t.Errorf("thinking %q with signature %q, want a signature only", b.Thinking, b.Signature)
 		}
 		b := s.mustAsk(t, c, stream, request(arr{user("echo: say Done."), a.Turn, user("And?")}, more))
-		if !strings.Contains(b.said(), "signed by echo") {
-			t.Errorf("the empty thinking was not returned unchanged:\n%s", b.said())
+		if !strings.Contains(b.text(), "signed by echo") {
+			t.Errorf("the empty thinking was not returned unchanged:\n%s", b.text())
 		}
 	})
 }

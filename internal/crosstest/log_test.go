@@ -92,12 +92,12 @@ func TestViolationsAreLogged(t *testing.T) {
 // cause and not the Text.
 func TestErrorsOfUpstreams(t *testing.T) {
 	cause := errors.New("hidden cause")
-	said := &upstream.Error{Code: upstream.CodeRateLimit, Text: "too fast", Err: cause}
+	limited := &upstream.Error{Code: upstream.CodeRateLimit, Text: "too fast", Err: cause}
 	for name, err := range map[string]error{
-		"plain": cause, "with Text": said, "wrapped": fmt.Errorf("hidden words: %w", said),
+		"plain": cause, "with Text": limited, "wrapped": fmt.Errorf("hidden words: %w", limited),
 		"without Text": &upstream.Error{Code: upstream.CodeUnavailable, Err: cause},
-		"nested":       &upstream.Error{Code: upstream.CodeBadGateway, Text: "no luck", Err: said},
-		"joined":       errors.Join(said, cause),
+		"nested":       &upstream.Error{Code: upstream.CodeBadGateway, Text: "no luck", Err: limited},
+		"joined":       errors.Join(limited, cause),
 		"with a key":   &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("dial https://h.example/?key=k-1 with sk-ant-012345678: %w", cause)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,14 +56,14 @@ func block(start string, deltas ...string) string {
 }
 
 const (
-	said     = `{"type":"text","text":"Hi."}`
-	toolUse  = `"stop_reason":"tool_use"`
-	endTurn  = `"stop_reason":"end_turn"`
-	pages    = `{"type":"page_location","cited_text":"a","document_index":0,"document_title":"T","start_page_number":1,"end_page_number":2}`
-	unknown  = `{"type":"zork_location"}`
-	refusal  = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":"bio","explanation":"EXPL"}`
-	plainly  = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":null}`
-	moreNews = `"container":{"id":"c"},"diagnostics":{"cache_miss_reason":{"type":"unavailable"}},"context_management":{"applied_edits":[{"type":"clear"}]},`
+	textBlock = `{"type":"text","text":"Hi."}`
+	toolUse   = `"stop_reason":"tool_use"`
+	endTurn   = `"stop_reason":"end_turn"`
+	pages     = `{"type":"page_location","cited_text":"a","document_index":0,"document_title":"T","start_page_number":1,"end_page_number":2}`
+	unknown   = `{"type":"zork_location"}`
+	refusal   = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":"bio","explanation":"EXPL"}`
+	plainly   = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":null}`
+	moreNews  = `"container":{"id":"c"},"diagnostics":{"cache_miss_reason":{"type":"unavailable"}},"context_management":{"applied_edits":[{"type":"clear"}]},`
 )
 
 var ofMessages = []finishedResponse{
@@ -80,20 +80,20 @@ var ofMessages = []finishedResponse{
 		whole:  message(`{"type":"tool_use","id":"t","name":"","input":{"a":1}}`, endTurn, ""),
 		stream: events(block(`{"type":"tool_use","id":"t","name":"","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"a\":1}"}`), endTurn, ""),
 		want:   []string{`"finishReason":"MALFORMED_FUNCTION_CALL"`}, not: []string{"functionCall\""}, losses: []string{"dropped parts.0"}},
-	{name: "refusal with an explanation", whole: message(said, refusal, ""), stream: events(block(said), refusal, ""),
+	{name: "refusal with an explanation", whole: message(textBlock, refusal, ""), stream: events(block(textBlock), refusal, ""),
 		want: []string{`"finishMessage":"EXPL"`}, losses: []string{"degraded stop", "hint stop"}},
-	{name: "refusal without an explanation", whole: message(said, plainly, ""), stream: events(block(said), plainly, ""),
+	{name: "refusal without an explanation", whole: message(textBlock, plainly, ""), stream: events(block(textBlock), plainly, ""),
 		want: []string{`"finishMessage":"The model declined to answer."`}, losses: []string{"degraded stop"}},
-	{name: "service tier", whole: message(said, endTurn, `,"service_tier":"priority"`), stream: events(block(said), endTurn, `,"service_tier":"priority"`),
+	{name: "service tier", whole: message(textBlock, endTurn, `,"service_tier":"priority"`), stream: events(block(textBlock), endTurn, `,"service_tier":"priority"`),
 		want: []string{`"serviceTier":"priority"`}},
-	{name: "default values", whole: message(said, endTurn, `,"service_tier":"standard","inference_geo":"global","speed":"standard","server_tool_use":null`),
-		stream: events(block(said), endTurn, `,"service_tier":"standard","inference_geo":"global","speed":"standard"`),
+	{name: "default values", whole: message(textBlock, endTurn, `,"service_tier":"standard","inference_geo":"global","speed":"standard","server_tool_use":null`),
+		stream: events(block(textBlock), endTurn, `,"service_tier":"standard","inference_geo":"global","speed":"standard"`),
 		want:   []string{`"serviceTier":"standard"`}},
-	{name: "extra members of usage", whole: message(said, endTurn, `,"service_tier":"batch"`), stream: events(block(said), endTurn, `,"speed":"fast"`), not: []string{"batch"},
+	{name: "extra members of usage", whole: message(textBlock, endTurn, `,"service_tier":"batch"`), stream: events(block(textBlock), endTurn, `,"speed":"fast"`), not: []string{"batch"},
 		losses: []string{"hint usage"}},
 	{name: "direct caller", whole: message(`{"type":"tool_use","id":"t","name":"f","input":{},"caller":{"type":"direct"}}`, toolUse, ""),
 		stream: events(block(`{"type":"tool_use","id":"t","name":"f","input":{},"caller":{"type":"direct"}}`), toolUse, ""), want: []string{`"functionCall"`}},
-	{name: "extra members of the message", whole: strings.Replace(message(said, endTurn, ""), `"role"`, moreNews+`"role"`, 1),
+	{name: "extra members of the message", whole: strings.Replace(message(textBlock, endTurn, ""), `"role"`, moreNews+`"role"`, 1),
 		losses: []string{"dropped container", "hint context_management", "hint diagnostics"}},
 	{name: "unknown event and delta",
 		stream: events(block(`{"type":"text","text":"Hi."}`, `{"type":"odd_delta","a":1}`)+event("odd_event", `"a":1`), endTurn, ""),

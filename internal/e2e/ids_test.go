@@ -45,7 +45,7 @@ func (i identified) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestRequestIDs(t *testing.T) {
 	names := map[string]string{toClaude: "anthropic", toGemini: "gemini", toChat: "openai chat", toResp: "openai responses"}
 	headers := map[string]string{toClaude: "Request-Id", toGemini: "X-Goog-Request-Id", toChat: "X-Request-Id", toResp: "X-Request-Id"}
-	says := map[string][]fake.Piece{
+	scripts := map[string][]fake.Piece{
 		"success":      {fake.Text("Once upon "), fake.Text("a time")},
 		"HTTP failure": {fake.Status{Code: 500, Message: "no"}},
 		"bad request":  {fake.Status{Code: 400, Message: "no"}},
@@ -81,7 +81,7 @@ func TestRequestIDs(t *testing.T) {
 					t.Errorf("count: %d %v, report %+v", a.Status, a.Header, a.Report)
 				}
 			}
-			for name, pieces := range says {
+			for name, pieces := range scripts {
 				for _, m := range f.modes {
 					t.Run(fmt.Sprintf("%s, %s, edge %.10q", name, m, edge), func(t *testing.T) {
 						log.Reset()

@@ -75,13 +75,13 @@ var beginnings = map[string]string{
 }
 
 func (q *quoting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	said, _ := json.Marshal("it is about " + q.quote + ", and what is long is cut: " + strings.Repeat("many words ", 190) + q.quote)
+	message, _ := json.Marshal("it is about " + q.quote + ", and what is long is cut: " + strings.Repeat("many words ", 190) + q.quote)
 	id, _ := json.Marshal(q.quote)
 	// All members of the vendors' error envelopes in one.
-	envelope := `{"type":"error","error":{"type":"invalid_request_error","message":` + string(said) + `,"code":400,"status":"INVALID_ARGUMENT","param":` + string(id) +
-		`,"metadata":{"raw":` + string(said) + `},"innererror":{"code":` + string(id) + `},"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":` + string(id) + `,"metadata":{"said":` + string(said) + `}}]},"request_id":` + string(id) + `}`
+	envelope := `{"type":"error","error":{"type":"invalid_request_error","message":` + string(message) + `,"code":400,"status":"INVALID_ARGUMENT","param":` + string(id) +
+		`,"metadata":{"raw":` + string(message) + `},"innererror":{"code":` + string(id) + `},"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":` + string(id) + `,"metadata":{"message":` + string(message) + `}}]},"request_id":` + string(id) + `}`
 	if strings.HasSuffix(r.URL.Path, "/messages") || strings.HasSuffix(r.URL.Path, "count_tokens") {
-		envelope = `{"type":"error","error":{"type":"invalid_request_error","message":` + string(said) + `,"details":{"error_code":` + string(id) + `,"x":[` + string(said) + `]}},"request_id":` + string(id) + `}`
+		envelope = `{"type":"error","error":{"type":"invalid_request_error","message":` + string(message) + `,"details":{"error_code":` + string(id) + `,"x":[` + string(message) + `]}},"request_id":` + string(id) + `}`
 	}
 	for _, name := range []string{"Request-Id", "X-Request-Id", "Anthropic-Ratelimit-Said", "X-Ratelimit-Said", "X-Gemini-Service-Tier", "Retry-After", "Server-Timing"} {
 		w.Header().Set(name, q.quote)

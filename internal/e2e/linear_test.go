@@ -61,12 +61,12 @@ var hostileShapes = []struct {
 		return messagesOf(`{"role":"assistant","content":[` + times(n, `{"type":"redacted_thinking","data":"`+strings.ReplaceAll(data, `"`, `\"`)+`"}`) + `,` + strings.TrimPrefix(callsOf(1), `{"role":"assistant","content":[`) + `]},{"role":"user","content":[` + times(1, aResult) + `]}`)
 	}},
 	{"vendor's items in tool calls", generatecontent.Format, func(n int) string {
-		var said []string
+		var modelParts []string
 		for i := range n {
 			data, _ := envelope.EncodeBase64("openai-responses", envelope.KindThinking, fmt.Sprintf(`[{"redacted":"{\"type\":\"web_search_call\",\"id\":\"w%07d\"}"}]`, i))
-			said = append(said, fmt.Sprintf(`{"functionCall":{"id":"x%d","name":"f","args":{}},"thoughtSignature":"%s"}`, i, data))
+			modelParts = append(modelParts, fmt.Sprintf(`{"functionCall":{"id":"x%d","name":"f","args":{}},"thoughtSignature":"%s"}`, i, data))
 		}
-		return contentsOf(strings.Join(said, ","), times(n, `{"functionResponse":{"id":"x#","name":"f","response":{}}}`))
+		return contentsOf(strings.Join(modelParts, ","), times(n, `{"functionResponse":{"id":"x#","name":"f","response":{}}}`))
 	}},
 	{"repeated echoes", messages.Format, func(n int) string {
 		data, _ := envelope.Encode("openai-chat", envelope.KindPart, `{"reasoning_details":[`+strings.ReplaceAll(times(n, "#"), "\n", "")+`]}`)
@@ -118,8 +118,8 @@ func messagesOf(turns string) string {
 	return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},` + turns + `],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
 }
 
-func contentsOf(said, answer string) string {
-	return `{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[` + said + `]},{"role":"user","parts":[` + answer + `]}]}`
+func contentsOf(modelParts, answer string) string {
+	return `{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[` + modelParts + `]},{"role":"user","parts":[` + answer + `]}]}`
 }
 
 // TestHostileIsLinear checks that the cost of a request grows linearly with its

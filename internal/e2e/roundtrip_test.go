@@ -136,16 +136,16 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("seed %d: the maker made an invalid document: %v\n%s", seed, err, doc)
 		}
 		there, lost := generatecontent.RequestFromUpstream(first.Upstream())
-		said, err := there.AppendJSON(nil)
+		encoded, err := there.AppendJSON(nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		second, err := generatecontent.ParseRequest(said)
+		second, err := generatecontent.ParseRequest(encoded)
 		if err != nil {
-			t.Fatalf("seed %d: the converted document does not parse: %v\n%s", seed, err, said)
+			t.Fatalf("seed %d: the converted document does not parse: %v\n%s", seed, err, encoded)
 		}
 		if err := second.Validate(nil); err != nil {
-			t.Fatalf("seed %d: the converted document is not valid: %v\n%s", seed, err, said)
+			t.Fatalf("seed %d: the converted document is not valid: %v\n%s", seed, err, encoded)
 		}
 		back, more := messages.RequestFromUpstream(second.Upstream())
 		back.Model = first.Model
@@ -154,7 +154,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		if diff := cmp.Diff(indented([]byte(doc)), indented(end)); diff != "" {
-			t.Errorf("seed %d: (-want +got)\n%s\nthere: %s", seed, diff, clip(string(said)))
+			t.Errorf("seed %d: (-want +got)\n%s\nthere: %s", seed, diff, clip(string(encoded)))
 		}
 		for _, l := range append(lost, more...) {
 			if l.Severity > content.LossHint {

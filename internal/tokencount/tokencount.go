@@ -16,8 +16,8 @@
 //	Chinese, Japanese         0.98-1.12         1.13-1.39
 //	Russian                   0.71-0.90         0.94-1.51
 //
-// Newer tokenizers of the Messages vendor are said to produce up to a third more
-// tokens than the published one.
+// Newer tokenizers of the Messages vendor produce more tokens than the published one,
+// reportedly up to a third more.
 package tokencount
 
 import "math"

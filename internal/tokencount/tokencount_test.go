@@ -29,7 +29,7 @@ func TestTextAgainstTokenizers(t *testing.T) {
 		got := float64(Text(s.text))
 		lo, hi := 0.85*min(s.vendor, s.o200k), 1.15*max(s.vendor, s.o200k)
 		if got < lo || got > hi {
-			t.Errorf("%s: estimated %.0f tokens; tokenizers say %.0f and %.0f", s.name, got, s.vendor, s.o200k)
+			t.Errorf("%s: estimated %.0f tokens; tokenizers count %.0f and %.0f", s.name, got, s.vendor, s.o200k)
 		}
 	}
 }

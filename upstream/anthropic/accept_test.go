@@ -158,7 +158,7 @@ func TestEmptyLastMessage(t *testing.T) {
 		}
 		r, again := upstream.Collect(t.Context(), c, n)
 		if (again == nil) != (err == nil) {
-			t.Errorf("%s: Preflight says %v, Generate %v", tt.name, err, again)
+			t.Errorf("%s: Preflight returned %v, Generate %v", tt.name, err, again)
 		}
 		if diff := cmp.Diff(losses, r.Losses, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: Preflight and Generate report:\n%s", tt.name, diff)

@@ -127,9 +127,9 @@ func (k *talker) results(calls []object) []any {
 	return list
 }
 
-// TestConversation lets generateContent clients talk through many turns
-// to a model that thinks by a budget, which refuses thoughts that are missing
-// in a step, or were changed. What is said grows at its end only.
+// TestConversation runs conversations of many turns between generateContent clients and
+// a model with a thinking budget. The model rejects a step whose thinking is missing or
+// changed. The messages of each request must begin with those of the previous one.
 func TestConversation(t *testing.T) {
 	for _, keep := range []string{"all", "calls", "chunks"} {
 		for _, stream := range []bool{false, true} {

@@ -43,11 +43,11 @@ func scripted(r fake.Request) []fake.Piece {
 		Messages []struct{ Content []struct{ Text string } }
 	}
 	_ = json.Unmarshal(r.Body, &v)
-	said := ""
+	userText := ""
 	if n := len(v.Messages); n > 0 && len(v.Messages[n-1].Content) > 0 {
-		said = v.Messages[n-1].Content[0].Text
+		userText = v.Messages[n-1].Content[0].Text
 	}
-	what, ok := strings.CutPrefix(said, "script ")
+	what, ok := strings.CutPrefix(userText, "script ")
 	if !ok {
 		return []fake.Piece{fake.Text("It is a fine day.")}
 	}

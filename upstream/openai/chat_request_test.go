@@ -41,7 +41,7 @@ var messageCases = []struct {
 	local    bool
 	model    string
 	known    refusals
-	says     Dialect
+	dialect  Dialect
 	change   func(*upstream.Request)
 	messages string // the array
 }{
@@ -73,13 +73,13 @@ var messageCases = []struct {
 		withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)(r)
 		withUserParts(png, &content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_HIGH")})(r)
 	}, messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"low"}},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"high"}}]}`},
-	{name: "PDF for server without files", local: true, says: Dialect{DescribeUnreadable: true}, change: withUserParts(&content.Document{Source: pdf, Title: "plan.pdf"}),
+	{name: "PDF for server without files", local: true, dialect: Dialect{DescribeUnreadable: true}, change: withUserParts(&content.Document{Source: pdf, Title: "plan.pdf"}),
 		messages: `{"role":"user","content":"q\n\n[Here is a file that you cannot read: application/pdf, \"plan.pdf\".]"}`},
-	{name: "remote PDF for server without files", local: true, says: Dialect{DescribeUnreadable: true}, change: withUserParts(&content.Document{Source: &content.URL{URL: "https://a.example/a.pdf"}}),
+	{name: "remote PDF for server without files", local: true, dialect: Dialect{DescribeUnreadable: true}, change: withUserParts(&content.Document{Source: &content.URL{URL: "https://a.example/a.pdf"}}),
 		messages: `{"role":"user","content":"q\n\n[Here is a file that you cannot read: application/pdf.]"}`},
-	{name: "files for text-only model", local: true, says: Dialect{DescribeUnreadable: true, TextOnly: true}, change: withCall(resultOf("c1", textOf("r"), png)),
+	{name: "files for text-only model", local: true, dialect: Dialect{DescribeUnreadable: true, TextOnly: true}, change: withCall(resultOf("c1", textOf("r"), png)),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"r\n\n[Here is a file that you cannot read: an image.]"}`},
-	{name: "short ids", local: true, says: Dialect{ShortIDs: true}, change: withTurns(q, turnOf(content.RoleAssistant, useOf("toolu_01", "f", "{}"), useOf("aB3dE6gH9", "f", "{}")), turnOf(content.RoleUser, resultOf("aB3dE6gH9", textOf("b")), resultOf("toolu_01", textOf("a")))),
+	{name: "short ids", local: true, dialect: Dialect{ShortIDs: true}, change: withTurns(q, turnOf(content.RoleAssistant, useOf("toolu_01", "f", "{}"), useOf("aB3dE6gH9", "f", "{}")), turnOf(content.RoleUser, resultOf("aB3dE6gH9", textOf("b")), resultOf("toolu_01", textOf("a")))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"` + shortIDOf("toolu_01") + `","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"aB3dE6gH9","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"` + shortIDOf("toolu_01") + `","content":"a"},{"role":"tool","tool_call_id":"aB3dE6gH9","content":"b"}`},
 	{name: "encrypted thinking with text", local: true, change: withTurns(q, turnOf(content.RoleAssistant, thinkingPart("hm", `{"encrypted_content":"s"}`), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","encrypted_content":"s","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
@@ -148,7 +148,7 @@ func shortIDOf(id string) string {
 func TestMessages(t *testing.T) {
 	for _, test := range messageCases {
 		t.Run(test.name, func(t *testing.T) {
-			x := lossCase{compatible: test.local, model: test.model, refusals: test.known, dialect: test.says, change: test.change}
+			x := lossCase{compatible: test.local, model: test.model, refusals: test.known, dialect: test.dialect, change: test.change}
 			doc := documentOf(t, x.plan(t))
 			_, got, _ := strings.Cut(doc, `"messages":[`)
 			if i := strings.LastIndex(got, "]"); i >= 0 {
@@ -163,13 +163,13 @@ func TestMessages(t *testing.T) {
 
 // settingCases are requests and the members after messages.
 var settingCases = []struct {
-	name   string
-	local  bool
-	model  string
-	says   Dialect
-	known  refusals
-	change func(*upstream.Request)
-	want   string // after messages
+	name    string
+	local   bool
+	model   string
+	dialect Dialect
+	known   refusals
+	change  func(*upstream.Request)
+	want    string // after messages
 }{
 	{name: "stream", change: func(r *upstream.Request) { r.Stream = true }, want: `,"stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false}`},
 	{name: "stream, compatible", local: true, change: func(r *upstream.Request) { r.Stream = true }, want: `,"stream":true,"stream_options":{"include_usage":true}`},
@@ -212,18 +212,18 @@ var settingCases = []struct {
 	{name: "JSON schema", local: true, known: refusals{fields: fieldJSONObject}, change: func(r *upstream.Request) {
 		r.Output.MediaType, r.Turns[0].Parts = "application/json", partsOf(textOf("Some JSON, please."))
 	}, want: `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"}}}`},
-	{name: "thinking switch off", local: true, says: Dialect{Thinking: "thinking"}, change: func(r *upstream.Request) {
+	{name: "thinking switch off", local: true, dialect: Dialect{Thinking: "thinking"}, change: func(r *upstream.Request) {
 		r.Thinking.Mode, r.Temperature = upstream.ThinkingOff, &half
 	}, want: `,"thinking":{"type":"disabled"},"temperature":0.5`},
-	{name: "thinking switch on", local: true, says: Dialect{Thinking: "thinking", Efforts: []string{"low", "high", "max"}}, change: func(r *upstream.Request) {
+	{name: "thinking switch on", local: true, dialect: Dialect{Thinking: "thinking", Efforts: []string{"low", "high", "max"}}, change: func(r *upstream.Request) {
 		r.Thinking, r.Temperature = upstream.Thinking{Effort: "max"}, &half
 	}, want: `,"reasoning_effort":"max","thinking":{"type":"enabled"}`},
-	{name: "thinking switch on without effort", local: true, says: Dialect{Thinking: "thinking"}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto}), want: `,"thinking":{"type":"enabled"}`},
-	{name: "chat_template_kwargs", local: true, says: Dialect{Thinking: "chat_template_kwargs"}, change: func(r *upstream.Request) {
+	{name: "thinking switch on without effort", local: true, dialect: Dialect{Thinking: "thinking"}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto}), want: `,"thinking":{"type":"enabled"}`},
+	{name: "chat_template_kwargs", local: true, dialect: Dialect{Thinking: "chat_template_kwargs"}, change: func(r *upstream.Request) {
 		r.Thinking.Mode, r.Temperature = upstream.ThinkingOff, &half
 	}, want: `,"chat_template_kwargs":{"enable_thinking":false,"thinking":false},"temperature":0.5`},
-	{name: "thinking switch not requested", local: true, says: Dialect{Thinking: "chat_template_kwargs"}, change: func(*upstream.Request) {}, want: ``},
-	{name: "thinking switch for OpenAI", model: "gpt-5.1", says: Dialect{Thinking: "thinking"}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff}), want: `,"reasoning_effort":"none"`},
+	{name: "thinking switch not requested", local: true, dialect: Dialect{Thinking: "chat_template_kwargs"}, change: func(*upstream.Request) {}, want: ``},
+	{name: "thinking switch for OpenAI", model: "gpt-5.1", dialect: Dialect{Thinking: "thinking"}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff}), want: `,"reasoning_effort":"none"`},
 	{name: "verbosity", model: "gpt-5", change: func(r *upstream.Request) { r.Extra = &content.Extra{Format: ChatFormat, JSON: `{"verbosity":"low"}`} }, want: `,"verbosity":"low"`},
 	{name: "one name, rejected choice", known: refusals{fields: fieldToolChoice}, change: func(r *upstream.Request) {
 		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
@@ -235,7 +235,7 @@ var settingCases = []struct {
 func TestSettings(t *testing.T) {
 	for _, test := range settingCases {
 		t.Run(test.name, func(t *testing.T) {
-			x := lossCase{compatible: test.local, model: test.model, dialect: test.says, refusals: test.known, change: test.change}
+			x := lossCase{compatible: test.local, model: test.model, dialect: test.dialect, refusals: test.known, change: test.change}
 			p := x.plan(t)
 			_, got, _ := strings.Cut(documentOf(t, p), `"}]`)
 			got = strings.TrimSuffix(got, "}")

@@ -67,19 +67,19 @@ func TestChatBuffered(t *testing.T) {
 	first := events(one, one, one)
 	src := &halting{text: first}
 	r := newChatReader(src, content.Limits{}, ThinkTagsOff)
-	said := 0
+	halts := 0
 	for range 3 {
 		src.halted = r.Buffered()
 		if src.halted {
-			said++
+			halts++
 		}
 		if _, err := r.Next(); err != nil {
 			t.Fatal(err)
 		}
 		src.halted = false
 	}
-	if said != 1 || r.Buffered() {
-		t.Errorf("%d of 2 deltas were buffered", said)
+	if halts != 1 || r.Buffered() {
+		t.Errorf("%d of 2 deltas were buffered", halts)
 	}
 }
 

@@ -102,10 +102,10 @@ func script(r fake.Request) []fake.Piece {
 // turned off.
 func TestThinkTagsOpen(t *testing.T) {
 	for _, tt := range []struct {
-		says   openai.Dialect
-		mode   upstream.ThinkingMode
-		answer string
-		want   []content.Part
+		dialect openai.Dialect
+		mode    upstream.ThinkingMode
+		answer  string
+		want    []content.Part
 	}{
 		{openai.Dialect{Thinking: "chat_template_kwargs", Efforts: []string{}}, upstream.ThinkingOff, "hi", []content.Part{&content.Text{Text: "hi"}}},
 		{openai.Dialect{}, upstream.ThinkingOff, "hi", []content.Part{&content.Text{Text: "hi"}}},
@@ -116,8 +116,8 @@ func TestThinkTagsOpen(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"choices":[{"index":0,"message":{"content":"`+tt.answer+`"},"finish_reason":"stop"}]}`)
 		}))
-		tt.says.ThinkTags = openai.ThinkTagsOpen
-		c, err := openai.New(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: tt.says})
+		tt.dialect.ThinkTags = openai.ThinkTagsOpen
+		c, err := openai.New(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: tt.dialect})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestThinkTagsOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(tt.want, got.Parts); diff != "" {
-			t.Errorf("%+v, %q (-want +got):\n%s", tt.says, tt.mode, diff)
+			t.Errorf("%+v, %q (-want +got):\n%s", tt.dialect, tt.mode, diff)
 		}
 		ts.Close()
 	}

@@ -15,8 +15,8 @@ import (
 // TestHostDefaults checks the defaults of known hosts, and that options override them.
 func TestHostDefaults(t *testing.T) {
 	for _, tt := range []struct {
-		name, base string
-		says, want Dialect
+		name, base    string
+		dialect, want Dialect
 	}{
 		{"unknown host", "http://localhost:8000/v1", Dialect{}, Dialect{}},
 		{"DeepSeek's", "https://api.deepseek.com/v1", Dialect{}, Dialect{Thinking: "thinking", Efforts: []string{"none", "low", "high", "max"}}},
@@ -24,7 +24,7 @@ func TestHostDefaults(t *testing.T) {
 		{"host with similar name", "https://api.deepseek.com.example/v1", Dialect{}, Dialect{}},
 		{"Mistral's", "https://API.mistral.ai/v1", Dialect{}, Dialect{ShortIDs: true}},
 	} {
-		c, err := New(Options{BaseURL: tt.base, Dialect: tt.says})
+		c, err := New(Options{BaseURL: tt.base, Dialect: tt.dialect})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,11 +82,11 @@ func (f foundFile) Resolve(context.Context, content.Source) (content.Blob, error
 func TestDescribeUnreadable(t *testing.T) {
 	remote := &content.Image{Source: &content.URL{URL: "https://a.example/a.png"}}
 	tests := []struct {
-		name string
-		part content.Part
-		says Dialect
-		path string // of the violation
-		lost bool
+		name    string
+		part    content.Part
+		dialect Dialect
+		path    string // of the violation
+		lost    bool
 	}{
 		{"a PDF", &content.Document{Source: pdf}, Dialect{DescribeUnreadable: true}, "", true},
 		{"PDF by default", &content.Document{Source: pdf}, Dialect{}, "turns.0.parts.0.source", false},
@@ -102,7 +102,7 @@ func TestDescribeUnreadable(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for format, plan := range map[content.Format]func(*upstream.Request) ([]content.Loss, error){
 				ChatFormat: func(r *upstream.Request) ([]content.Loss, error) {
-					c, err := New(Options{BaseURL: "http://localhost/v1", Dialect: tt.says})
+					c, err := New(Options{BaseURL: "http://localhost/v1", Dialect: tt.dialect})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -111,7 +111,7 @@ func TestDescribeUnreadable(t *testing.T) {
 					return p.losses, err
 				},
 				ResponsesFormat: func(r *upstream.Request) ([]content.Loss, error) {
-					p := newPlanWith(t, r, tt.says, 0)
+					p := newPlanWith(t, r, tt.dialect, 0)
 					_, err := p.body(t.Context())
 					return p.losses, err
 				},

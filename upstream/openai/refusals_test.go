@@ -10,9 +10,9 @@ import (
 
 // A refusedCase is a request that has a field unless the model rejects it.
 type refusedCase struct {
-	path   string // of the loss; empty if there is an equivalent
-	says   Dialect
-	change func(*upstream.Request)
+	path    string // of the loss; empty if there is an equivalent
+	dialect Dialect
+	change  func(*upstream.Request)
 }
 
 var (
@@ -115,7 +115,7 @@ func TestRefusedEach(t *testing.T) {
 				t.Errorf("%s: field %b has no case", format.name, f)
 				continue
 			}
-			o := Options{BaseURL: "http://localhost/v1", Dialect: x.says}
+			o := Options{BaseURL: "http://localhost/v1", Dialect: x.dialect}
 			ask := func(known refusals) (field, []content.Loss, error) {
 				r := &upstream.Request{Model: "m", Turns: []content.Turn{q}}
 				x.change(r)

@@ -28,8 +28,8 @@ func TestChatWrongTypes(t *testing.T) {
 		message  = `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi","refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3}}`
 		parts    = `{"choices":[{"index":0,"message":{"content":[{"type":"text","text":"hi"}]},"finish_reason":"stop"}]}`
 	)
-	list := func(document, says string) []formattest.Needed {
-		at := "choices.0." + says
+	list := func(document, name string) []formattest.Needed {
+		at := "choices.0." + name
 		return []formattest.Needed{
 			{document, "", "object array"}, {document, "choices", "null array"}, {document, "choices.0", "object"},
 			{document, at, "null object"}, {document, at + ".role", optional}, {document, at + ".content", "null string array"},

@@ -216,7 +216,7 @@ func TestResponsesCarried(t *testing.T) {
 		search = `{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search"}}`
 		callC  = `{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"There is no result of this call."}`
 	)
-	said := func(s string) string { return `{"type":"message","role":"assistant","content":"` + s + `"}` }
+	assistantItem := func(s string) string { return `{"type":"message","role":"assistant","content":"` + s + `"}` }
 	join := func(list ...envelope.State) content.Signature { return itemSignature(envelope.EncodeThinking(list)) }
 	state := func(item string) envelope.State { return envelope.State{Thinking: redactedPart(item)} }
 	phase := func(phase string) envelope.State {
@@ -230,39 +230,39 @@ func TestResponsesCarried(t *testing.T) {
 		parts []content.Part
 		want  string
 	}{
-		{"in order", partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(think1)}, textOf("x"), redactedPart(think2), useOf("c1", "f", "")), think1 + "," + said("x") + "," + think2 + "," + callC},
-		{"built-in tool", partsOf(redactedPart(think1), &content.ServerToolUse{Format: ResponsesFormat, ID: "ws_1"}, redactedPart(search), textOf("x")), think1 + "," + search + "," + said("x")},
-		{"built-in tool as unknown part", partsOf(redactedPart(search), &content.Unknown{Format: ResponsesFormat, Raw: search}, textOf("x")), search + "," + said("x")},
-		{"carried by call", partsOf(textOf("x"), signed(join(state(think1), state(think2)))), think1 + "," + think2 + "," + said("x") + "," + callC},
+		{"in order", partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(think1)}, textOf("x"), redactedPart(think2), useOf("c1", "f", "")), think1 + "," + assistantItem("x") + "," + think2 + "," + callC},
+		{"built-in tool", partsOf(redactedPart(think1), &content.ServerToolUse{Format: ResponsesFormat, ID: "ws_1"}, redactedPart(search), textOf("x")), think1 + "," + search + "," + assistantItem("x")},
+		{"built-in tool as unknown part", partsOf(redactedPart(search), &content.Unknown{Format: ResponsesFormat, Raw: search}, textOf("x")), search + "," + assistantItem("x")},
+		{"carried by call", partsOf(textOf("x"), signed(join(state(think1), state(think2)))), think1 + "," + think2 + "," + assistantItem("x") + "," + callC},
 		{"carried by call, one block returned", partsOf(textOf("x"), redactedPart(think1), textOf("y"), signed(join(state(search), state(think1), state(think2)))),
-			search + "," + said("x") + "," + think1 + "," + think2 + "," + said("y") + "," + callC},
+			search + "," + assistantItem("x") + "," + think1 + "," + think2 + "," + assistantItem("y") + "," + callC},
 		{"carried by call, all blocks returned", partsOf(redactedPart(think1), signed(join(state(think1)))), think1 + "," + callC},
-		{"carried by empty text", partsOf(textOf("x"), &content.Text{Signature: join(state(think1))}), think1 + "," + said("x")},
+		{"carried by empty text", partsOf(textOf("x"), &content.Text{Signature: join(state(think1))}), think1 + "," + assistantItem("x")},
 		{"carried by empty text only", partsOf(&content.Text{Signature: join(state(think1))}), ""},
 		{"carried phase", partsOf(textOf("x"), textOf("y"), signed(join(state(think1), phase("commentary")))),
 			think1 + `,{"type":"message","role":"assistant","content":"xy","phase":"commentary"},` + callC},
 		{"carried phase, text returned with its own", partsOf(textWithPhase("x", "commentary"), textOf("y"), signed(join(phase("commentary")))),
-			`{"type":"message","role":"assistant","content":"x","phase":"commentary"},` + said("y") + "," + callC},
+			`{"type":"message","role":"assistant","content":"x","phase":"commentary"},` + assistantItem("y") + "," + callC},
 		{"carried by call, unsigned block", partsOf(&content.Thinking{Text: "hm"}, signed(join(envelope.State{Thinking: &content.Thinking{Text: "hm", Signature: itemSignature(think1)}}))), think1 + "," + callC},
 		{"phases", partsOf(textWithPhase("x", "commentary"), textWithPhase("y", "commentary"), textWithPhase("z", "final_answer")),
 			`{"type":"message","role":"assistant","content":"xy","phase":"commentary"},{"type":"message","role":"assistant","content":"z","phase":"final_answer"}`},
 		{"phase at its text", partsOf(&content.Thinking{Redacted: envelope.AdjacentSignature(ResponsesFormat, envelope.KindNextText, `{"phase":"commentary"}`)}, textOf("x")),
 			`{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
 		{"phase after its text", partsOf(textOf("w"), textOf("x"), &content.Thinking{Redacted: envelope.AdjacentSignature(ResponsesFormat, envelope.KindPreviousText, `{"phase":"commentary"}`)}),
-			said("w") + `,{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
-		{"phase without text", partsOf(&content.Thinking{Redacted: envelope.AdjacentSignature(ResponsesFormat, envelope.KindNextText, `{"phase":"commentary"}`)}, redactedPart(search), textOf("x")), search + "," + said("x")},
+			assistantItem("w") + `,{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
+		{"phase without text", partsOf(&content.Thinking{Redacted: envelope.AdjacentSignature(ResponsesFormat, envelope.KindNextText, `{"phase":"commentary"}`)}, redactedPart(search), textOf("x")), search + "," + assistantItem("x")},
 		{"phase after blank text", partsOf(textWithPhase("x", "commentary"), textWithPhase("", "final_answer")), `{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
 		{"phase after chunks of text", partsOf(textOf("w"), textOf("x"), textWithPhase("", "commentary"), textOf("y"), textWithPhase("", "final_answer")),
 			`{"type":"message","role":"assistant","content":"wx","phase":"commentary"},{"type":"message","role":"assistant","content":"y","phase":"final_answer"}`},
 		{"image", partsOf(redactedPart(think1), &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}, Signature: itemSignature(`{"type":"image_generation_call","id":"ig_1"}`)}),
 			think1 + `,{"type":"image_generation_call","id":"ig_1","status":"completed","result":"iVBORw0KGgo="}`},
 		{"image of another vendor", partsOf(textOf("x"), &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}),
-			said("x") + `,{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="}]}`},
+			assistantItem("x") + `,{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="}]}`},
 		{"call with namespace", partsOf(&content.ToolUse{ID: "c1", Name: "f", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"namespace":"n","name":"x"}`}}), strings.Replace(callC, `"arguments":"{}"`, `"arguments":"{}","namespace":"n"`, 1)},
-		{"no encrypted content", partsOf(redactedPart(`{"type":"reasoning","id":"rs_1","summary":[]}`), textOf("x")), said("x")},
-		{"invalid item", partsOf(redactedPart(`{"type":"message","role":"system","content":"x"}`), textOf("x")), said("x")},
-		{"broken", partsOf(redactedPart(`{"type":`), textOf("x")), said("x")},
-		{"no following item", partsOf(textOf("x"), redactedPart(think1)), said("x")},
+		{"no encrypted content", partsOf(redactedPart(`{"type":"reasoning","id":"rs_1","summary":[]}`), textOf("x")), assistantItem("x")},
+		{"invalid item", partsOf(redactedPart(`{"type":"message","role":"system","content":"x"}`), textOf("x")), assistantItem("x")},
+		{"broken", partsOf(redactedPart(`{"type":`), textOf("x")), assistantItem("x")},
+		{"no following item", partsOf(textOf("x"), redactedPart(think1)), assistantItem("x")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

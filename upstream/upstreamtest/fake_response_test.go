@@ -29,7 +29,7 @@ func (f *fake) start(w *upstream.Writer) error {
 
 func (f *fake) say(_ context.Context, r *upstream.Request, w *upstream.Writer, rest string) error {
 	switch f.flaw {
-	case "says nothing":
+	case "writes nothing":
 		return nil
 	case "shorter plain response":
 		if !r.Stream {

@@ -76,11 +76,11 @@ func TestForms(t *testing.T) {
 		"call": {fake.Text("Let me see."), fake.Together{fake.Call("f", `{"a":{"b":[1,2.50]}}`), fake.Call("g", "")}},
 		"stop": {fake.Stop{Reason: "MAX_TOKENS"}},
 	}
-	for name, said := range turns {
+	for name, script := range turns {
 		t.Run(name, func(t *testing.T) {
 			get := func(path string) string {
 				s := NewHandler(Options{})
-				s.Say(said...)
+				s.Say(script...)
 				return fake.Read(t, s.post("/v1beta/models/gemini-3.8-flash:"+path, thinks))
 			}
 			var whole seenResponse

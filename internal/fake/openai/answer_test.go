@@ -29,8 +29,8 @@ type seenChat struct {
 	Usage map[string]any
 }
 
-// said is the content of a response, whole or streamed.
-type said struct {
+// received is the content of a whole or streamed response.
+type received struct {
 	Text, Thinking, Finish string
 	Calls                  [][3]string // id, name, arguments
 	Usage                  map[string]any
@@ -55,7 +55,7 @@ func data(t *testing.T, body string) (events []string, done bool) {
 	return events, done
 }
 
-func (s *said) take(t *testing.T, doc string) {
+func (s *received) take(t *testing.T, doc string) {
 	t.Helper()
 	var c seenChat
 	if err := json.Unmarshal([]byte(doc), &c); err != nil {
@@ -98,7 +98,7 @@ func TestChatForms(t *testing.T) {
 		return fake.Read(t, s.post("chat/completions", chat("gpt-4.1", members)))
 	}
 	opts := Options{Quirks: Quirks{Reasoning: "reasoning"}}
-	var whole, stream said
+	var whole, stream received
 	whole.take(t, get(opts, ""))
 	events, done := data(t, get(opts, `"stream":true,"stream_options":{"include_usage":true},`))
 	for _, e := range events {
@@ -107,7 +107,7 @@ func TestChatForms(t *testing.T) {
 	if diff := cmp.Diff(whole, stream); diff != "" || !done {
 		t.Errorf("done %v; whole and streamed differ:\n%s", done, diff)
 	}
-	want := said{
+	want := received{
 		Text: "Ünïcode text that is long enough.", Thinking: "I wonder about it.", Finish: "tool_calls",
 		Calls: [][3]string{{"call_00000001_0", "f", `{"a":"x \" y","b":[1,2.50]}`}, {"call_00000001_1", "g", "{}"}},
 	}
