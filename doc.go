@@ -22,7 +22,7 @@
 //   - [github.com/polywire/polywire/upstream/upstreamtest] tests an upstream.
 //   - [github.com/polywire/polywire/messages] implements the Messages format (POST
 //     /v1/messages): parser, validator, encoder, handler and client.
-//   - [github.com/polywire/polywire/generatecontent] implements the content generation
+//   - [github.com/polywire/polywire/generatecontent] implements the generateContent
 //     format (POST …/models/{model}:generateContent) in the same way.
 //
 // The examples directory contains programs: gateway is a server, validate checks a

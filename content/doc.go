@@ -3,7 +3,7 @@
 // problems are reported: a [Violation] says why a document is invalid, a [Loss]
 // says what another format cannot represent.
 //
-// The types cover what the Messages, content generation (generateContent), chat
+// The types cover what the Messages, generateContent, chat
 // completions and responses formats have in common, and most of what only one of
 // them has. The package knows no wire format and no HTTP. The packages of the
 // formats parse requests into these types and write responses from them.

@@ -58,7 +58,7 @@ type Media struct {
 }
 
 // Thinking is the reasoning of a model before its response. Messages calls it a
-// thinking or redacted_thinking block, content generation a part with thought set.
+// thinking or redacted_thinking block, generateContent a part with thought set.
 type Thinking struct {
 	// Text is the visible thinking. It may be empty.
 	Text string

@@ -52,7 +52,7 @@ type Schema struct {
 	JSON string
 
 	// OpenAPI reports that the schema is written in the dialect of the Schema object of
-	// content generation instead of JSON Schema.
+	// generateContent instead of JSON Schema.
 	OpenAPI bool
 }
 

@@ -1,4 +1,4 @@
-// Package generatecontent implements the content generation wire format,
+// Package generatecontent implements the generateContent wire format,
 // POST models/{model}:generateContent and the methods around it, for any model. It
 // parses and validates requests, writes whole and streamed responses, and serves
 // an [upstream.Upstream] over HTTP. It also implements the client side of the

@@ -11,9 +11,9 @@ import (
 // schemas.
 var (
 	systemFile = &loss.Rule{Feature: loss.SystemFiles, Severity: content.LossDropped,
-		Reason: "system instructions of content generation can contain only text; the part was dropped"}
+		Reason: "system instructions of generateContent can contain only text; the part was dropped"}
 	systemTurn = &loss.Rule{Feature: loss.SystemTurn, Severity: content.LossDegraded,
-		Reason: "content generation has no system text within a conversation; the turn was sent as a user turn"}
+		Reason: "generateContent has no system text within a conversation; the turn was sent as a user turn"}
 	joinedResults = &loss.Rule{Feature: loss.ResultOrder, Severity: content.LossHint,
 		Reason: "all results of a step must be in one turn; the turn was joined with the one before it"}
 	joinedCalls = &loss.Rule{Feature: loss.TurnOrder, Severity: content.LossHint,
@@ -27,9 +27,9 @@ var (
 	replacedTurn = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
 		Reason: "all parts of the turn were dropped; a placeholder sentence was sent instead"}
 	earlierCitations = &loss.Rule{Feature: loss.TextCitations, Severity: content.LossHint,
-		Reason: "content generation has no citations in requests; they were omitted"}
+		Reason: "generateContent has no citations in requests; they were omitted"}
 	cacheMark = &loss.Rule{Feature: loss.CacheMarks, Severity: content.LossHint,
-		Reason: "content generation has no cache marks and caches automatically; the mark was omitted"}
+		Reason: "generateContent has no cache marks and caches automatically; the mark was omitted"}
 	guessedType = &loss.Rule{Feature: loss.ImageSource, Severity: content.LossDegraded,
 		Reason: "the link has no media type; one was guessed from the end of the link"}
 	detectedType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossHint,
@@ -41,7 +41,7 @@ var (
 	documentTitle = &loss.Rule{Feature: loss.DocumentTitle, Severity: content.LossDegraded,
 		Reason: "the document's title and context were sent as text before it"}
 	documentCitations = &loss.Rule{Feature: loss.DocumentCitations, Severity: content.LossDropped,
-		Reason: "content generation cannot cite parts of a request; the setting was dropped"}
+		Reason: "generateContent cannot cite parts of a request; the setting was dropped"}
 	foreignThinking = &loss.Rule{Feature: loss.ThinkingHistory, Severity: content.LossHint,
 		Reason: "thinking of another vendor was omitted"}
 	missingSignature = &loss.Rule{Feature: loss.LostThinking, Severity: content.LossDegraded,
@@ -53,7 +53,7 @@ var (
 	resultFiles = &loss.Rule{Feature: loss.ResultImage, Severity: content.LossDegraded,
 		Reason: "the model does not accept files in tool results; they were sent after the result"}
 	searchResult = &loss.Rule{Feature: loss.SearchResults, Severity: content.LossDegraded,
-		Reason: "content generation has no search results in requests; the search result was sent as text"}
+		Reason: "generateContent has no search results in requests; the search result was sent as text"}
 
 	mappedTool = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
 		Reason: "the built-in tool was replaced by this vendor's similar tool"}
@@ -64,21 +64,21 @@ var (
 	toolBesideFunctions = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
 		Reason: "the model does not accept built-in tools together with functions; the built-in tool was dropped"}
 	strictTool = &loss.Rule{Feature: loss.ToolStrict, Severity: content.LossDegraded,
-		Reason: "content generation validates arguments for all functions or for none; the setting of one function was omitted"}
+		Reason: "generateContent validates arguments for all functions or for none; the setting of one function was omitted"}
 	choiceMode = &loss.Rule{Feature: loss.ChoiceMode, Severity: content.LossDropped,
-		Reason: "content generation does not have this tool choice; it was dropped"}
+		Reason: "generateContent does not have this tool choice; it was dropped"}
 	choiceNoTools = &loss.Rule{Feature: loss.ChoiceMode, Severity: content.LossHint,
 		Reason: "the request has no functions to choose; the tool choice was omitted"}
 	choiceForced = &loss.Rule{Feature: loss.ChoiceMode, Severity: content.LossDegraded,
-		Reason: "content generation can require calls of functions only; no call of a built-in tool is required"}
+		Reason: "generateContent can require calls of functions only; no call of a built-in tool is required"}
 	choiceNames = &loss.Rule{Feature: loss.ChoiceNames, Severity: content.LossDropped,
 		Reason: "only functions of the request can be chosen by name; the other names were dropped"}
 	choiceValidated = &loss.Rule{Feature: loss.ChoiceNames, Severity: content.LossHint,
-		Reason: "content generation accepts names only if arguments are validated; the mode VALIDATED was sent"}
+		Reason: "generateContent accepts names only if arguments are validated; the mode VALIDATED was sent"}
 	choiceNoneNames = &loss.Rule{Feature: loss.ChoiceNames, Severity: content.LossHint,
 		Reason: "no function may be called; the names were omitted"}
 	choiceParallel = &loss.Rule{Feature: loss.ChoiceParallel, Severity: content.LossDropped,
-		Reason: "content generation cannot forbid parallel tool calls; the setting was dropped"}
+		Reason: "generateContent cannot forbid parallel tool calls; the setting was dropped"}
 )
 
 // The losses of settings.
@@ -86,53 +86,53 @@ var (
 	maxTokensRange = &loss.Rule{Feature: loss.MaxTokens, Severity: content.LossDegraded,
 		Reason: "the limit of output tokens is not a 32-bit number; the model's own limit applies"}
 	temperatureRange = &loss.Rule{Feature: loss.Temperature, Severity: content.LossDropped,
-		Reason: "content generation accepts temperatures from 0 to 2; the temperature was dropped"}
+		Reason: "generateContent accepts temperatures from 0 to 2; the temperature was dropped"}
 	topPRange = &loss.Rule{Feature: loss.TopP, Severity: content.LossDropped,
-		Reason: "content generation accepts top_p from 0 to 1; it was dropped"}
+		Reason: "generateContent accepts top_p from 0 to 1; it was dropped"}
 	topKRange = &loss.Rule{Feature: loss.TopK, Severity: content.LossDropped,
-		Reason: "content generation accepts top_k from 1 to 2147483647; it was dropped"}
+		Reason: "generateContent accepts top_k from 1 to 2147483647; it was dropped"}
 	seedRange = &loss.Rule{Feature: loss.Seed, Severity: content.LossDropped,
-		Reason: "content generation accepts 32-bit seeds; the seed was dropped"}
+		Reason: "generateContent accepts 32-bit seeds; the seed was dropped"}
 	penaltyRange = &loss.Rule{Feature: loss.Penalties, Severity: content.LossDropped,
-		Reason: "content generation accepts penalties from -2 to less than 2; the penalty was dropped"}
+		Reason: "generateContent accepts penalties from -2 to less than 2; the penalty was dropped"}
 	stopEmpty = &loss.Rule{Feature: loss.StopSequences, Severity: content.LossHint,
 		Reason: "an empty stop sequence was omitted"}
 	stopsOverLimit = &loss.Rule{Feature: loss.StopSequences, Severity: content.LossDropped,
-		Reason: "content generation accepts at most 5 stop sequences; the others were dropped"}
+		Reason: "generateContent accepts at most 5 stop sequences; the others were dropped"}
 
 	thinkingMode = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDropped,
-		Reason: "content generation does not have this thinking mode; it was dropped"}
+		Reason: "generateContent does not have this thinking mode; it was dropped"}
 	thinkingBetween = &loss.Rule{Feature: loss.ThinkingMode, Severity: content.LossDegraded,
 		Reason: "thinking cannot be limited to the time between tool calls; the model may always think"}
 	budgetWithoutMode = &loss.Rule{Feature: loss.ThinkingBudget, Severity: content.LossDropped,
-		Reason: "content generation has no thinking budget without a thinking mode; it was dropped"}
+		Reason: "generateContent has no thinking budget without a thinking mode; it was dropped"}
 	missingBudget = &loss.Rule{Feature: loss.ThinkingBudget, Severity: content.LossHint,
 		Reason: "the thinking mode has no budget; the model decides how much to think"}
 	effortBesideBudget = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
-		Reason: "content generation accepts a thinking budget or an effort, not both; the effort was omitted"}
+		Reason: "generateContent accepts a thinking budget or an effort, not both; the effort was omitted"}
 	effortOff = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
 		Reason: "there is no effort when thinking is off; it was omitted"}
 	effortHighest = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDegraded,
-		Reason: "the highest effort of content generation is high; it was sent"}
+		Reason: "the highest effort of generateContent is high; it was sent"}
 	effortUnknown = &loss.Rule{Feature: loss.ThinkingEffort, Severity: content.LossDropped,
-		Reason: "content generation does not have this effort; it was dropped"}
+		Reason: "generateContent does not have this effort; it was dropped"}
 	displaySummary = &loss.Rule{Feature: loss.ThinkingDisplay, Severity: content.LossDegraded,
-		Reason: "content generation shows thinking only as a summary; the summary was requested"}
+		Reason: "generateContent shows thinking only as a summary; the summary was requested"}
 	displayUnknown = &loss.Rule{Feature: loss.ThinkingDisplay, Severity: content.LossHint,
-		Reason: "content generation does not have this display of thinking; the setting was omitted"}
+		Reason: "generateContent does not have this display of thinking; the setting was omitted"}
 
 	impliedType = &loss.Rule{Feature: loss.OutputType, Severity: content.LossHint,
-		Reason: "content generation requires a media type with a schema; application/json was sent"}
+		Reason: "generateContent requires a media type with a schema; application/json was sent"}
 	outputType = &loss.Rule{Feature: loss.OutputType, Severity: content.LossDropped,
-		Reason: "content generation does not have this media type of responses; it was dropped"}
+		Reason: "generateContent does not have this media type of responses; it was dropped"}
 	outputModality = &loss.Rule{Feature: loss.OutputModalities, Severity: content.LossDropped,
-		Reason: "content generation does not have this kind of output; it was dropped"}
+		Reason: "generateContent does not have this kind of output; it was dropped"}
 	outputImage = &loss.Rule{Feature: loss.OutputImage, Severity: content.LossDropped,
-		Reason: "content generation does not have this aspect ratio or size of images; it was dropped"}
+		Reason: "generateContent does not have this aspect ratio or size of images; it was dropped"}
 	unsupportedUserID = &loss.Rule{Feature: loss.UserID, Severity: content.LossHint,
-		Reason: "content generation has no user id; it was omitted"}
+		Reason: "generateContent has no user id; it was omitted"}
 	tierUnknown = &loss.Rule{Feature: loss.ServiceTier, Severity: content.LossHint,
-		Reason: "content generation does not have this service tier; its default applies"}
+		Reason: "generateContent does not have this service tier; its default applies"}
 )
 
 // requestLosses lists the losses of converting a request to this format.

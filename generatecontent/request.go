@@ -6,7 +6,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Format names the content generation wire format in [content.Extra],
+// Format names the generateContent wire format in [content.Extra],
 // signatures and frames.
 const Format content.Format = "generatecontent"
 

@@ -65,7 +65,7 @@
 //   - more than 64 KiB in an id or 4 MiB in a block
 //   - signatures that arrive after the block of their tool call has begun, or after
 //     other blocks have followed
-//   - signatures of texts of content generation, which that vendor does not need
+//   - signatures of texts of generateContent, which that vendor does not need
 //   - thinking, and signatures of texts, after the last tool call if the client gets
 //     no blocks for them
 //   - state that would follow the text at the end of a response, since agents print

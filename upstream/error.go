@@ -57,11 +57,11 @@ type Error struct {
 	// format send it; others ignore it. It must not contain a key or a request id.
 	//
 	// A host may set the details of its own errors: for Messages the value of
-	// error.details, such as {"error_code":"thread_not_found"}; for content generation
+	// error.details, such as {"error_code":"thread_not_found"}; for generateContent
 	// an element of error.details, an object with "@type".
 	//
 	// Adapters set the vendor's whole error object, recognized by its members message
-	// and type (Messages) or code (content generation). Handlers send it instead of
+	// and type (Messages) or code (generateContent). Handlers send it instead of
 	// their own error object as long as it has the same meaning as Code and Text. If
 	// these were changed, the handler takes type, status and message from them, and the
 	// other members from Details.

@@ -21,7 +21,7 @@ var (
 )
 
 // EmptyMessage is reported by formats that do not accept an empty user message, which
-// content generation accepts. [EmptyMessageText] is sent instead.
+// generateContent accepts. [EmptyMessageText] is sent instead.
 var EmptyMessage = &loss.Rule{Feature: loss.EmptyText, Severity: content.LossDegraded,
 	Reason: "the last user message is empty; a sentence that states this is sent"}
 

@@ -55,7 +55,7 @@ var unsupported = map[content.Format]map[string]*loss.Rule{
 	"openai-responses": {"logprobs": UnsupportedLogprobs},
 }
 
-// grounding is the member of content generation that has the sources of texts: see
+// grounding is the member of generateContent that has the sources of texts: see
 // [Sources].
 const grounding = "groundingMetadata"
 

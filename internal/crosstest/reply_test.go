@@ -113,7 +113,7 @@ var replies = append([]replyCase{
 			base64.StdEncoding.EncodeToString([]byte(envelopeOf(messages.Format, envelope.KindThinking,
 				`[{"text":"Hm, yes","signature":"EqQBc2ln"},{"redacted":"b3BhcXVl"}]`))) +
 			`"}]},"finishReason":"STOP","index":0}]}`},
-	{name: "signed in content generation", up: generate(func(w *upstream.Writer) error {
+	{name: "signed in generateContent", up: generate(func(w *upstream.Writer) error {
 		_ = w.Thinking("Split it.")
 		_ = w.Text("391")
 		_ = w.Signature(content.Signature{Format: generatecontent.Format, Data: "CiQBc2lnLWM="})

@@ -21,7 +21,7 @@ type evaluator struct {
 	depth        int
 }
 
-// geminiSkips are the keywords that content generation ignores.
+// geminiSkips are the keywords that generateContent ignores.
 var geminiSkips = map[string]bool{
 	"const": true, "allOf": true, "not": true, "pattern": true, "minLength": true, "maxLength": true, "multipleOf": true,
 	"exclusiveMinimum": true, "exclusiveMaximum": true, "uniqueItems": true, "contains": true, "patternProperties": true,

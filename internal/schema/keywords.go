@@ -7,10 +7,10 @@ const (
 	// JSONSchema is draft 2020-12, which Messages accepts for the input of tools and
 	// OpenAI-style servers for parameters that are not strict.
 	JSONSchema Dialect = iota
-	// GeminiSchema is the Schema message of content generation, a fixed set of
+	// GeminiSchema is the Schema message of generateContent, a fixed set of
 	// keywords: "parameters", "response" and "responseSchema".
 	GeminiSchema
-	// GeminiJSON is the part of JSON Schema that content generation supports:
+	// GeminiJSON is the part of JSON Schema that generateContent supports:
 	// "parametersJsonSchema" and "responseJsonSchema".
 	GeminiJSON
 	// MessagesStrict is what Messages accepts for tools with "strict" and for

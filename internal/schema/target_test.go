@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// closedKeys are the keywords of the Schema message of content generation.
+// closedKeys are the keywords of the Schema message of generateContent.
 var closedKeys = []string{"type", "format", "title", "description", "nullable", "enum", "items", "maxItems", "minItems",
 	"properties", "required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "minimum", "maximum",
 	"anyOf", "propertyOrdering", "default", "example"}
@@ -34,7 +34,7 @@ func checkDialect(d Dialect, s any, input bool) error {
 	return checkJSONSchema(d, s)
 }
 
-// checkGeminiSchema validates an OpenAPI schema of content generation.
+// checkGeminiSchema validates an OpenAPI schema of generateContent.
 func checkGeminiSchema(s any) error {
 	o, ok := s.(object)
 	if !ok {

@@ -24,7 +24,7 @@ func client(t testing.TB) *Client {
 	return c
 }
 
-// translate does all that is done to a request of content generation before it
+// translate does all that is done to a request of generateContent before it
 // is sent.
 func translate(t testing.TB, c *Client, body string) {
 	r, err := generatecontent.ParseRequestString(body)

@@ -15,7 +15,7 @@ import (
 
 type object = map[string]any
 
-// A talker is a client of content generation that keeps its conversation in
+// A talker is a client of generateContent that keeps its conversation in
 // one of the ways that clients have.
 type talker struct {
 	t        *testing.T
@@ -127,7 +127,7 @@ func (k *talker) results(calls []object) []any {
 	return list
 }
 
-// TestConversation lets clients of content generation talk through many turns
+// TestConversation lets clients of generateContent talk through many turns
 // to a model that thinks by a budget, which refuses thoughts that are missing
 // in a step, or were changed. What is said grows at its end only.
 func TestConversation(t *testing.T) {

@@ -61,6 +61,6 @@ func ExampleClient_Preflight() {
 		fmt.Println(l)
 	}
 	// Output:
-	// hint system.0.cache: content generation has no cache marks and caches automatically; the mark was omitted
-	// dropped choice.no_parallel: content generation cannot forbid parallel tool calls; the setting was dropped
+	// hint system.0.cache: generateContent has no cache marks and caches automatically; the mark was omitted
+	// dropped choice.no_parallel: generateContent cannot forbid parallel tool calls; the setting was dropped
 }

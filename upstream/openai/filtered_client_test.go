@@ -104,7 +104,7 @@ func checkFiltered(t *testing.T, c upstream.Upstream, text string) {
 		w = post(t, c, path+verb, `{"contents":[{"role":"user","parts":[{"text":"q"}]}]}`)
 		got = strings.TrimPrefix(w.Body.String(), "data: ")
 		if end := gjson.Get(got, "candidates.0.finishReason").Str; w.Code != 200 || end != "SAFETY" || gjson.Get(got, "candidates.0.finishMessage").Str != text {
-			t.Errorf("content generation, stream %v: %d %s", stream, w.Code, got)
+			t.Errorf("generateContent, stream %v: %d %s", stream, w.Code, got)
 		}
 	}
 }

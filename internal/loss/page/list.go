@@ -16,17 +16,17 @@ var sections = []struct {
 }{
 	{"Requests of every client", "Found by a handler in state that the client returned.", []string{"front"}, false},
 	{"Requests to Messages", "", []string{"messages", "anthropic"}, false},
-	{"Requests to content generation", "", []string{"generatecontent", "gemini"}, false},
+	{"Requests to generateContent", "", []string{"generatecontent", "gemini"}, false},
 	{"Requests to chat completions", "", []string{"openai-chat"}, false},
-	{"Requests to responses", "", []string{"openai-responses"}, false},
+	{"Requests to OpenAI Responses", "", []string{"openai-responses"}, false},
 	{"Schemas", "Of tool arguments and of output, for every format with a different schema dialect.", []string{"schema"}, false},
 	{"Responses of every server", "", []string{"upstream", "front-answer"}, true},
 	{"Responses of Messages", "", []string{"messages-read"}, true},
-	{"Responses of content generation", "", []string{"generatecontent-read"}, true},
+	{"Responses of generateContent", "", []string{"generatecontent-read"}, true},
 	{"Responses of chat completions", "", []string{"openai-chat"}, true},
-	{"Responses of responses", "", []string{"openai-responses"}, true},
+	{"Responses of OpenAI Responses", "", []string{"openai-responses"}, true},
 	{"Responses in Messages", "", []string{"messages-answer"}, true},
-	{"Responses in content generation", "", []string{"generatecontent-answer"}, true},
+	{"Responses in generateContent", "", []string{"generatecontent-answer"}, true},
 }
 
 // List returns a Markdown list of every loss that can be reported.

@@ -19,9 +19,9 @@ type Way struct {
 // titles are the names of formats on the page.
 var titles = map[string]string{
 	"messages":         "Messages",
-	"generatecontent":  "content generation",
+	"generatecontent":  "generateContent",
 	"openai":           "chat completions",
-	"openai-responses": "responses",
+	"openai-responses": "Responses",
 }
 
 // Requests are the conversions of requests, from each handler's format to each other

@@ -197,7 +197,7 @@ func TestMatrix(t *testing.T) {
 		},
 	}
 	markdown := strings.Join([]string{
-		"| | Messages → chat completions | content generation → Messages |",
+		"| | Messages → chat completions | generateContent → Messages |",
 		"| --- | --- | --- |",
 		"| seed | – | dropped |",
 		"| text | | hint |",
