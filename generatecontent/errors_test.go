@@ -323,7 +323,7 @@ func TestDecodeReplyErrors(t *testing.T) {
 	if err != nil || f.Format == Format {
 		t.Fatalf("no reason to stop: %v, %v", f, err)
 	}
-	if diff := cmp.Diff(losing("stop", content.LossDegraded, "the response has no stop reason"), f.Events[len(f.Events)-1]); diff != "" {
+	if diff := cmp.Diff(losing("stop", content.LossDegraded, "the response has no stop reason; a normal end was assumed"), f.Events[len(f.Events)-1]); diff != "" {
 		t.Errorf("no reason to stop (-want +got):\n%s", diff)
 	}
 }

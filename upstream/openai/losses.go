@@ -106,7 +106,7 @@ var (
 
 // Losses of responses in chat completions. Some are shared with responses.
 var (
-	lossEmptyResponse    = degraded(loss.ResponseText, "the response has no content that can be shown")
+	lossEmptyResponse    = degraded(loss.ResponseText, "the response has no content that can be shown; the client receives none")
 	lossCharacters       = hint(loss.ResponseText, "invalid UTF-8 was replaced by U+FFFD")
 	lossUsage            = hint(loss.ResponseUsage, "the server rejects the request for token counts; the response has none")
 	lossThinkingState    = hint(loss.ResponseSignature, "the state that returns thinking to the server is too large; later requests omit it")
@@ -177,7 +177,7 @@ var (
 	lossImageFailed     = dropped(loss.ResponseImage, "the server did not generate the image; it was dropped")
 	lossUsageCut        = hint(loss.ResponseUsage, "the response was cut at a stop sequence before the server reported the usage")
 	lossConflictingText = hint(loss.ResponseText, "the complete form of a part differs from its deltas; the deltas were used")
-	lossUnknownItem     = hint(loss.ResponseUnknown, "only OpenAI can read this item of the response")
+	lossUnknownItem     = hint(loss.ResponseUnknown, "only OpenAI can read this item of the response; later requests omit it")
 )
 
 // responsesLosses lists the losses of responses. Those of schemas are in package

@@ -647,7 +647,7 @@ func (e *responsesEncoder) file(p *content.Document, detail string, at partPath)
 		e.unreadableFile(at, q.mediaType, e.fileName(p, at), content.CodeUnsupported, ".source", "the server does not accept files; send the text")
 		return
 	case suffix == "" || !e.target.isOpenAI && suffix != ".pdf":
-		e.unreadableFile(at, q.mediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "the server accepts PDFs, text and office documents")
+		e.unreadableFile(at, q.mediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "Responses accepts only PDFs, text and office documents")
 		return
 	}
 	e.documentHeading(p, at, false)
