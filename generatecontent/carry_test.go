@@ -348,7 +348,7 @@ func TestCarried(t *testing.T) {
 
 // encode encodes events in batches of n.
 func encode(f framing, all []upstream.Event, n int) (stream string, lost []content.Loss) {
-	s := newStream(f, "r-1", "asked", maxBody)
+	s := newStream(f, "r-1", "asked")
 	var out []byte
 	for batch := range slices.Chunk(slices.Clone(all), n) {
 		out = s.Events(out, batch)
@@ -519,7 +519,7 @@ func TestUnsignedCalls(t *testing.T) {
 
 // TestCarriedMemory checks that the memory for thinking is limited.
 func TestCarriedMemory(t *testing.T) {
-	s := newStream(inEvents, "r-1", "m", maxBody)
+	s := newStream(inEvents, "r-1", "m")
 	var out []byte
 	text := strings.Repeat("x", 1<<10)
 	for n := range 20_000 {
@@ -544,7 +544,7 @@ func TestSignedMemory(t *testing.T) {
 			{Redacted: otherSign(strings.Repeat("s", size))},
 			{Signature: otherSign("s"), Extra: &content.Extra{Format: other, JSON: `{"a":"` + strings.Repeat("x", size) + `"}`}},
 		} {
-			s := newStream(inEvents, "r-1", "m", maxBody)
+			s := newStream(inEvents, "r-1", "m")
 			var out []byte
 			for n := range many {
 				out = s.Events(out[:0], []upstream.Event{

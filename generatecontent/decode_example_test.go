@@ -81,10 +81,10 @@ func ExampleDecodeError() {
 	// A rejected key is the host's problem, not the client's.
 	err = generatecontent.DecodeError(400, nil, []byte(`{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT",`+
 		`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}`))
-	fmt.Println(err.Code, err.Text == "")
+	fmt.Println(err.Code, err.Text)
 	// Output:
 	// rate_limit 7.5s Slow down. Please retry in 7.5s.
-	// bad_gateway true
+	// bad_gateway The upstream rejected the credentials of this service
 }
 
 func ExampleDecodeCount() {

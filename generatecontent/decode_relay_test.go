@@ -14,7 +14,7 @@ import (
 // returns the output.
 func relayed(t *testing.T, f framing, stream string, frames bool) string {
 	t.Helper()
-	enc := newStream(f, "id", "m", 0)
+	enc := newStream(f, "id", "m")
 	var out []byte
 	err := upstream.Run(t.Context(), replay(stream), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 		if !frames {

@@ -18,7 +18,6 @@ import (
 // A dialect implements [handler.Protocol] for this format.
 type dialect struct {
 	limits     content.Limits
-	body       int64 // the limit of bodies
 	strict     bool
 	mediaTypes []string
 	forward    []string // headers
@@ -37,7 +36,7 @@ func (d *dialect) SetHeader(h http.Header, id string) { h.Set("X-Request-Id", id
 func (d *dialect) ForwardsHeader(name string) bool { return name == "X-Gemini-Service-Tier" }
 
 func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
-	return statusFor(f, d.body), appendError(nil, f, d.body)
+	return statusFor(f), appendError(nil, f)
 }
 
 // Keys returns the keys in all headers and parameters that can carry one. It ignores
@@ -192,7 +191,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		id := rand.Text()               // not the request's id: a proxy may have set it, and may repeat it
 		if f != nil {
 			c.Request.Stream = true
-			s := newStream(*f, id, t.model, d.body)
+			s := newStream(*f, id, t.model)
 			s.expectSigned = signsCalls(t.model)
 			c.Stream, c.ErrorPause = s, errorPause
 			return c, nil

@@ -24,9 +24,8 @@ type errorWording struct {
 
 const invalidArgument = "INVALID_ARGUMENT"
 
-// wordingOf maps failures to this format's names and statuses. limit is the limit of
-// bodies.
-func wordingOf(f *handler.Failure, limit int64) errorWording {
+// wordingOf maps failures to this format's names and statuses.
+func wordingOf(f *handler.Failure) errorWording {
 	switch f.Detail {
 	case handler.DetailMissingKey:
 		return errorWording{403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers (callers without established identity). " +
@@ -44,10 +43,14 @@ func wordingOf(f *handler.Failure, limit int64) errorWording {
 	case handler.DetailBodyTimeout:
 		return errorWording{400, invalidArgument, "The request body took too long to arrive."}
 	}
-	if f.Code == upstream.CodeTooLarge {
-		return errorWording{400, invalidArgument, "Request payload size exceeds the limit: " + strconv.FormatInt(limit, 10) + " bytes."}
+	w := codeWording(f.Code)
+	switch {
+	case f.Limit > 0:
+		w.text = "Request payload size exceeds the limit: " + strconv.FormatInt(f.Limit, 10) + " bytes."
+	case f.Allow != "":
+		w.text += " Please use " + f.Allow + "."
 	}
-	return codeWording(f.Code)
+	return w
 }
 
 const textBadKey = "API key not valid. Please pass a valid API key."
@@ -68,6 +71,8 @@ func codeWording(c upstream.Code) errorWording {
 		return errorWording{405, "UNIMPLEMENTED", "This HTTP method is not allowed here."}
 	case upstream.CodeConflict:
 		return errorWording{409, "ABORTED", "The operation was aborted because it conflicts with another request."}
+	case upstream.CodeTooLarge:
+		return errorWording{400, invalidArgument, "Request payload size exceeds the limit."}
 	case upstream.CodeRateLimit:
 		return errorWording{429, "RESOURCE_EXHAUSTED", "Resource has been exhausted: there are too many requests."}
 	case upstream.CodeQuota:
@@ -81,7 +86,7 @@ func codeWording(c upstream.Code) errorWording {
 	case upstream.CodeUnsupported:
 		return errorWording{400, "FAILED_PRECONDITION", "This feature is not supported."}
 	case upstream.CodeBadGateway:
-		return errorWording{502, "UNAVAILABLE", "The upstream returned an invalid response."}
+		return errorWording{502, "UNAVAILABLE", "The upstream returned an invalid or incomplete response."}
 	}
 	return errorWording{500, "INTERNAL", "An internal error has occurred. Please retry."}
 }
@@ -185,17 +190,17 @@ func readDetails(f *handler.Failure) (d errorDetails) {
 }
 
 // statusFor returns the status of the response to a request that failed.
-func statusFor(f *handler.Failure, limit int64) int {
+func statusFor(f *handler.Failure) int {
 	if status := readDetails(f).status; status != 0 {
 		return status
 	}
-	return wordingOf(f, limit).status
+	return wordingOf(f).status
 }
 
 // appendError appends the error object. Its code is a number and comes first, because
-// clients read nothing else as an error. limit is the limit of bodies.
-func appendError(dst []byte, f *handler.Failure, limit int64) []byte {
-	w, d := wordingOf(f, limit), readDetails(f)
+// clients read nothing else as an error.
+func appendError(dst []byte, f *handler.Failure) []byte {
+	w, d := wordingOf(f), readDetails(f)
 	if d.same {
 		return append(jsonwire.AppendCompact(append(dst, `{"error":`...), f.Details.JSON), '}')
 	}
@@ -332,6 +337,7 @@ func appendDuration(dst []byte, d time.Duration) []byte {
 //
 // The Text is the message of the error envelope if the status is 400, 404, 413, 422 or
 // 429. It is one line of at most 2 KiB without keys, user information and URL queries.
+// For a rejected key the Text is a sentence that does not contain the vendor's message.
 //
 // Details and Status are the error object of the envelope and the status, for handlers
 // of this format. Errors about a rejected key have neither. Header has the vendor's
@@ -487,6 +493,7 @@ func (f *vendorError) toUpstream() *upstream.Error {
 	}
 	e := &upstream.Error{Code: f.upstreamCode(status), Err: f}
 	if f.refused() {
+		e.Text = codec.KeyRefusedText
 		return e
 	}
 	e.Details = f.details

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
 )
@@ -18,7 +19,7 @@ import (
 // writtenError returns an error as clients read it.
 func writtenError(t *testing.T, f *handler.Failure) (status int, envelope map[string]any) {
 	t.Helper()
-	status, doc := (&dialect{body: 99}).Error("", f)
+	status, doc := (&dialect{}).Error("", f)
 	m, err := decodeObject(doc)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, doc)
@@ -123,7 +124,7 @@ func TestErrorDetails(t *testing.T) {
 	if e["message"] != "it has expired" {
 		t.Errorf("the caller's text became %q", e["message"])
 	}
-	_, e = writtenError(t, &handler.Failure{Code: upstream.CodeTooLarge})
+	_, e = writtenError(t, &handler.Failure{Code: upstream.CodeTooLarge, Limit: 99})
 	if e["message"] != "Request payload size exceeds the limit: 99 bytes." || e["details"] != nil {
 		t.Errorf("%v", e)
 	}
@@ -169,6 +170,7 @@ func TestDecodeError(t *testing.T) {
 	const tooMuch = "You exceeded your current quota, please check your plan and billing details."
 	overloaded := failed{upstream.CodeOverloaded, "", 0}
 	host := failed{upstream.CodeBadGateway, "", 0}
+	key := failed{upstream.CodeBadGateway, codec.KeyRefusedText, 0}
 	file := func(n string) string { return answerFile(t, n+".json") }
 	tests := []struct {
 		name   string
@@ -180,8 +182,8 @@ func TestDecodeError(t *testing.T) {
 		{"E01", 400, "", file("E01"), failed{upstream.CodeInvalid, `Invalid JSON payload received. Unknown name "foo": Cannot find field. Invalid JSON payload received. Unknown name "additionalProperties" at 'tools[0].function_declarations[0].parameters': Cannot find field.`, 0}},
 		{"E02", 400, "", file("E02"), failed{upstream.CodeInvalid, `Invalid value at 'safety_settings[0].threshold' (type.googleapis.com/google.ai.generativelanguage.v1beta.SafetySetting.HarmBlockThreshold), "SOME"`, 0}},
 		{"E03", 400, "", file("E03"), failed{upstream.CodeInvalid, "* GenerateContentRequest.contents: contents is not specified", 0}},
-		{"E04", 400, "", file("E04"), host},
-		{"E05", 403, "", file("E05"), host},
+		{"E04", 400, "", file("E04"), key},
+		{"E05", 403, "", file("E05"), key},
 		{"E06", 404, "", file("E06"), failed{upstream.CodeNotFound, "models/nope is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.", 0}},
 		{"E07", 429, "", file("E07"), failed{upstream.CodeRateLimit, tooMuch + " Please retry in 31.2s.", 31 * time.Second}},
 		{"E08", 429, "60", file("E08"), failed{upstream.CodeQuota, tooMuch, 0}},
@@ -201,10 +203,10 @@ func TestDecodeError(t *testing.T) {
 		{"error is a string", 400, "", `{"error":"internal words"}`, failed{upstream.CodeInvalid, "", 0}},
 		{"message of the wrong type", 400, "", `{"error":{"message":[1]}}`, failed{upstream.CodeInvalid, "", 0}},
 		{"string code", 400, "", status(`"400"`, "INVALID_ARGUMENT", "x", ""), failed{upstream.CodeInvalid, "x", 0}},
-		{"unauthenticated", 401, "", status("401", "UNAUTHENTICATED", "internal words", ""), host},
-		{"refused under 400", 400, "", status("400", "UNAUTHENTICATED", "internal words", ""), host},
+		{"unauthenticated", 401, "", status("401", "UNAUTHENTICATED", "internal words", ""), key},
+		{"refused under 400", 400, "", status("400", "UNAUTHENTICATED", "internal words", ""), key},
 		{"place", 400, "", status("400", "FAILED_PRECONDITION", "User location is not supported for the API use.", ""), host},
-		{"expired key", 400, "", status("400", "INVALID_ARGUMENT", "API key expired.", info("API_KEY_EXPIRED")), host},
+		{"expired key", 400, "", status("400", "INVALID_ARGUMENT", "API key expired.", info("API_KEY_EXPIRED")), key},
 		{"another reason", 400, "", status("400", "INVALID_ARGUMENT", "x", info("BAD_THING")), failed{upstream.CodeInvalid, "x", 0}},
 		{"conflict", 409, "", status("409", "ABORTED", "internal words", ""), failed{upstream.CodeConflict, "", 0}},
 		{"too large", 413, "", status("413", "INVALID_ARGUMENT", "too large", ""), failed{upstream.CodeTooLarge, "too large", 0}},
@@ -264,7 +266,7 @@ func TestErrorsInAnswers(t *testing.T) {
 		want       failed
 	}{
 		{"400", status("400", "INVALID_ARGUMENT", "words", ""), failed{upstream.CodeInvalid, "words", 0}},
-		{"400, key", status("400", "INVALID_ARGUMENT", "words", info("API_KEY_INVALID")), failed{upstream.CodeBadGateway, "", 0}},
+		{"400, key", status("400", "INVALID_ARGUMENT", "words", info("API_KEY_INVALID")), failed{upstream.CodeBadGateway, codec.KeyRefusedText, 0}},
 		{"403", status("403", "PERMISSION_DENIED", "words", ""), failed{upstream.CodeBadGateway, "", 0}},
 		{"404", status("404", "NOT_FOUND", "words", ""), failed{upstream.CodeNotFound, "words", 0}},
 		{"429", status("429", "RESOURCE_EXHAUSTED", "words", delay("2s")), failed{upstream.CodeRateLimit, "words", 2 * time.Second}},
@@ -321,7 +323,7 @@ func TestDecodeReplyErrors(t *testing.T) {
 	if err != nil || f.Format == Format {
 		t.Fatalf("no reason to stop: %v, %v", f, err)
 	}
-	if diff := cmp.Diff(losing("stop", content.LossDegraded, "the response has no stop reason"), f.Events[len(f.Events)-1]); diff != "" {
+	if diff := cmp.Diff(losing("stop", content.LossDegraded, "the response has no stop reason; a normal end was assumed"), f.Events[len(f.Events)-1]); diff != "" {
 		t.Errorf("no reason to stop (-want +got):\n%s", diff)
 	}
 }

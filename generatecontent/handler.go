@@ -73,7 +73,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 	if opts != nil {
 		o = *opts
 	}
-	d := &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders), body: orDefault(o.Limits.Body, maxBody)}
+	d := &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
 	return &Handler{front: handler.New("generatecontent: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
 }
 

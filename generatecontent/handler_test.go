@@ -69,7 +69,7 @@ var refused = []struct {
 	{name: "caches", path: "/v1beta/cachedContents", status: 404, word: "NOT_FOUND", text: "cachedContents: "},
 	{name: "unknown method", path: "/v1beta/models/m:dance", status: 404, word: "NOT_FOUND", text: "there is no method dance"},
 	{name: "v9", path: "/v9/models/m:generateContent", status: 404, word: "NOT_FOUND", text: "there is no version v9"},
-	{name: "get", edit: func(r *http.Request) { r.Method = "GET" }, status: 405, word: "UNIMPLEMENTED"},
+	{name: "get", edit: func(r *http.Request) { r.Method = "GET" }, status: 405, word: "UNIMPLEMENTED", text: "This HTTP method is not allowed here. Please use POST."},
 	{name: "post to a model", path: "/v1beta/models/m", status: 405, word: "UNIMPLEMENTED"},
 	{name: "alt", path: plainPath + "?alt=proto", status: 400, word: "INVALID_ARGUMENT", text: "alt: "},
 	{name: "alt with an unknown parameter", path: plainPath + "?alt=json%3Benum-encoding%3Dx", status: 400, word: "INVALID_ARGUMENT", text: "alt: "},

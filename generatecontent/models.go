@@ -111,7 +111,7 @@ func pageOf(q url.Values) (*page, error) {
 }
 
 var errPageToken = &content.Violation{Code: content.CodeType, Path: "page_token",
-	Text: "page_token must be a nextPageToken of this service; it is not, or its model no longer exists"}
+	Text: "page_token is not a nextPageToken of this service, or the model it refers to no longer exists"}
 
 // document writes the page of list as a document.
 func (p *page) document(list []upstream.Model, collection string) (*jsonwire.Writer, error) {

@@ -180,7 +180,7 @@ func TestCallWithoutArgumentsWaits(t *testing.T) {
 		"a cut, all at once":       {[][]upstream.Event{{open(0, 0, call), shut, stop(content.StopSafety)}}, -1, cut},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStream(inEvents, "r", "m", maxBody)
+			s := newStream(inEvents, "r", "m")
 			out, all := -1, ""
 			for i, batch := range append(tt.batches, nil) {
 				var b []byte

@@ -35,7 +35,6 @@ const (
 // response with parts has a part, which is an empty text if necessary.
 type stream struct {
 	framing
-	limit int64 // of request bodies, for error texts
 	responseBuilder
 
 	suffix        []byte     // the end of every chunk
@@ -77,8 +76,8 @@ type progress struct {
 
 // newStream returns a stream. id and model are the defaults if the upstream does not
 // report them.
-func newStream(f framing, id, model string, limit int64) *stream {
-	s := &stream{framing: f, limit: limit, current: -1, stateBudget: envelope.MaxSize}
+func newStream(f framing, id, model string) *stream {
+	s := &stream{framing: f, current: -1, stateBudget: envelope.MaxSize}
 	s.start.ID, s.start.Model = id, model
 	for i := range s.closed {
 		s.closed[i].number = -1
@@ -177,9 +176,9 @@ func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 		return dst
 	}
 	if s.framing == inEvents {
-		return append(appendError(dst, f, s.limit), "\r\n\r\n"...)
+		return append(appendError(dst, f), "\r\n\r\n"...)
 	}
-	return append(appendError(s.beginElement(dst), f, s.limit), ']')
+	return append(appendError(s.beginElement(dst), f), ']')
 }
 
 // Repeat implements [handler.ErrorRepeater]. It appends the failure in the form that End
@@ -191,7 +190,7 @@ func (s *stream) Repeat(dst []byte, f *handler.Failure) []byte {
 	if !s.pingOpen {
 		dst = append(dst, "data: "...)
 	}
-	return append(appendError(dst, f, s.limit), "\r\n\r\n"...)
+	return append(appendError(dst, f), "\r\n\r\n"...)
 }
 
 // beginElement appends the bracket or comma before an element of the array.

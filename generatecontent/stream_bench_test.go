@@ -26,7 +26,7 @@ func BenchmarkStreamEvent(b *testing.B) {
 		{"call", []upstream.Event{{Kind: upstream.EventOpen, Block: 1, Part: call}, {Kind: upstream.EventClose, Block: 1}}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			s := newStream(inEvents, "r-1", "m", maxBody)
+			s := newStream(inEvents, "r-1", "m")
 			out := s.Events(nil, []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}})
 			out = s.Events(out[:0], bb.batch)
 			data := strings.TrimSuffix(strings.TrimPrefix(string(out), "data: "), "\r\n\r\n")

@@ -26,7 +26,7 @@ func drive(t *testing.T, f framing, up upstream.Func) (stream string, lost []con
 // each batch of events.
 func driveSlowly(t *testing.T, f framing, up upstream.Func, pings int) (stream string, lost []content.Loss) {
 	t.Helper()
-	s := newStream(f, "r-1", "asked", maxBody)
+	s := newStream(f, "r-1", "asked")
 	var out []byte
 	wait := func() {
 		for range pings {
@@ -247,7 +247,7 @@ func TestStreamFailure(t *testing.T) {
 				}
 			}
 			return nil
-		}, `{"error":{"code":502,"message":"The upstream returned an invalid response.","status":"UNAVAILABLE"}}`},
+		}, `{"error":{"code":502,"message":"The upstream returned an invalid or incomplete response.","status":"UNAVAILABLE"}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events, _ := drive(t, inEvents, tt.up)
@@ -380,7 +380,7 @@ func TestPings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStream(inEvents, "r", "m", maxBody)
+			s := newStream(inEvents, "r", "m")
 			var out []byte
 			for _, step := range tt.steps {
 				switch step := step.(type) {
@@ -406,7 +406,7 @@ func TestPings(t *testing.T) {
 			}
 		})
 	}
-	s := newStream(inArray, "r", "m", maxBody)
+	s := newStream(inArray, "r", "m")
 	out := s.Ping(s.Events(s.Ping(nil), text))
 	if h, err := receive(inArray, string(s.End(out, nil))); err != nil || len(h.pieces) != 2 || s.ContentType() != "application/json" {
 		t.Errorf("%v %v", h, err)
@@ -416,7 +416,7 @@ func TestPings(t *testing.T) {
 func TestStreamAllocates(t *testing.T) {
 	usage := content.Usage{Input: 3, Output: 3, Modalities: []content.ModalityCount{{Kind: "prompt", Modality: "TEXT", Tokens: 3}}}
 	for _, f := range []framing{inEvents, inArray} {
-		s := newStream(f, "r-1", "m", maxBody)
+		s := newStream(f, "r-1", "m")
 		out := s.Events(nil, []upstream.Event{
 			{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{}}, {Kind: upstream.EventOpen, Block: 1, Part: &content.Thinking{}}})
 		for name, batch := range map[string][]upstream.Event{
@@ -443,7 +443,7 @@ func TestLineSeparators(t *testing.T) {
 		{inEvents, `\u2028\u2028a\u2029 ` + "\u2027\u202aé世"},
 		{inArray, "\u2028\u2028a\u2029 \u2027\u202aé世"},
 	} {
-		s := newStream(tt.framing, "id", "m", 1<<20)
+		s := newStream(tt.framing, "id", "m")
 		var out []byte
 		sink := upstream.SinkFunc(func(events []upstream.Event) error {
 			out = s.Events(out, events)
@@ -462,7 +462,7 @@ func TestLineSeparators(t *testing.T) {
 		}
 	}
 
-	s := newStream(inEvents, "id", "m", 1<<20)
+	s := newStream(inEvents, "id", "m")
 	before := "data: \u2028"
 	got := string(s.escapeSeparators([]byte(before+"\u2029x\u2028"), len(before)))
 	if want := before + `\u2029x\u2028`; got != want {
@@ -493,7 +493,7 @@ func TestStreamBounded(t *testing.T) {
 		"usage": func(w *upstream.Writer, i int) error { return w.Usage(content.Usage{Input: int64(i)}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStream(inEvents, "r", "m", maxBody)
+			s := newStream(inEvents, "r", "m")
 			var out []byte
 			maxMemory := 0
 			err := upstream.Run(t.Context(), upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -547,7 +547,7 @@ func TestStreamFails(t *testing.T) {
 				continue // limited like any response that is not a stream
 			}
 			w := serve(up, "POST", path, smallBody)
-			checkError(t, w, 502, "UNAVAILABLE", "The upstream returned an invalid response.")
+			checkError(t, w, 502, "UNAVAILABLE", "The upstream returned an invalid or incomplete response.")
 		}
 	}
 }

@@ -479,7 +479,8 @@ func (c *counts) usage() content.Usage {
 // the host and its vendor are [upstream.CodeBadGateway]: a rejected key, also with
 // status 400 or 403, or a due payment. With status 400, 404, 413, 422 and 429 the
 // message of the error becomes the Text. It is one line of at most 2 KiB, without keys,
-// user information of URLs and queries.
+// user information of URLs and queries. The Text for a rejected key is a sentence that
+// does not contain the vendor's message.
 //
 // Details and Status are the error object and the status, for handlers of this format.
 // They are not set for a rejected key. Header contains the headers about rate limits and
@@ -494,7 +495,7 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	refused := codec.KeyRefused(status, []string{f.kind, f.detail}, "", f.message)
 	switch {
 	case refused:
-		e.Code = upstream.CodeBadGateway
+		e.Code, e.Text = upstream.CodeBadGateway, codec.KeyRefusedText
 		return e
 	case f.envelope:
 		e.Code = f.code(e.Code)
@@ -555,7 +556,7 @@ func failureOf(v jsonwire.Value) *upstream.Error {
 	code, public := typeCode(f.kind)
 	e := &upstream.Error{Code: code, UpstreamID: printable(f.id), Err: &f}
 	if codec.KeyRefused(0, []string{f.kind, f.detail}, "", f.message) {
-		e.Code = upstream.CodeBadGateway
+		e.Code, e.Text = upstream.CodeBadGateway, codec.KeyRefusedText
 		return e
 	}
 	e.Code, e.Details = f.code(code), f.details

@@ -84,10 +84,10 @@ func ExampleDecodeError() {
 	fmt.Println(err.Code, err.RetryAfter, err.Text)
 	// A rejected key is not an error of the client.
 	err = messages.DecodeError(401, nil, []byte(`{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`))
-	fmt.Println(err.Code, err.Text == "")
+	fmt.Println(err.Code, err.Text)
 	// Output:
 	// rate_limit 7s Slow down.
-	// bad_gateway true
+	// bad_gateway The upstream rejected the credentials of this service
 }
 
 func ExampleDecodeCount() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
@@ -376,7 +377,7 @@ func TestDecodeError(t *testing.T) {
 		{"invalid", 400, "", errorJSON("invalid_request_error", "messages.1: Field required"), failed{upstream.CodeInvalid, "messages.1: Field required", 0}},
 		{"example", 400, "", example(t, "E26.json"), failed{upstream.CodeInvalid, "messages.1.content.0.tool_result.tool_use_id: Field required", 0}},
 		{"example with a code", 400, "", example(t, "E27.json"), failed{upstream.CodeInvalid, `messages.2.content.0.tool.name: tool "sql" is not defined here`, 0}},
-		{"key", 401, "", errorJSON("authentication_error", "invalid x-api-key"), failed{upstream.CodeBadGateway, "", 0}},
+		{"key", 401, "", errorJSON("authentication_error", "invalid x-api-key"), failed{upstream.CodeBadGateway, codec.KeyRefusedText, 0}},
 		{"billing", 402, "", errorJSON("billing_error", "pay"), failed{upstream.CodeBadGateway, "", 0}},
 		{"permission", 403, "", errorJSON("permission_error", "no"), failed{upstream.CodeBadGateway, "", 0}},
 		{"not found", 404, "", errorJSON("not_found_error", "model: claude-nope"), failed{upstream.CodeNotFound, "model: claude-nope", 0}},
@@ -399,7 +400,7 @@ func TestDecodeError(t *testing.T) {
 		{"error is a string", 400, "", `{"error":"internal words"}`, failed{upstream.CodeInvalid, "", 0}},
 		{"no message", 400, "", `{"error":{"type":"invalid_request_error"}}`, failed{upstream.CodeInvalid, "", 0}},
 		{"message of the wrong type", 400, "", `{"error":{"message":[1]}}`, failed{upstream.CodeInvalid, "", 0}},
-		{"rejected key with another status", 400, "", errorJSON("authentication_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
+		{"rejected key with another status", 400, "", errorJSON("authentication_error", "x"), failed{upstream.CodeBadGateway, codec.KeyRefusedText, 0}},
 		{"redirect", 302, "", html, failed{upstream.CodeBadGateway, "", 0}},
 		{"no status", 0, "", "", failed{upstream.CodeBadGateway, "", 0}},
 		{"several lines", 400, "", errorJSON("invalid_request_error", `a\r\nb\tc`), failed{upstream.CodeInvalid, "a b c", 0}},
@@ -454,7 +455,7 @@ func TestStreamErrors(t *testing.T) {
 		{"not_found_error", failed{upstream.CodeNotFound, "words", 0}},
 		{"request_too_large", failed{upstream.CodeTooLarge, "words", 0}},
 		{"rate_limit_error", failed{upstream.CodeRateLimit, "words", 0}},
-		{"authentication_error", failed{upstream.CodeBadGateway, "", 0}},
+		{"authentication_error", failed{upstream.CodeBadGateway, codec.KeyRefusedText, 0}},
 		{"billing_error", failed{upstream.CodeBadGateway, "", 0}},
 		{"permission_error", failed{upstream.CodeBadGateway, "", 0}},
 		{"conflict_error", failed{upstream.CodeConflict, "", 0}},

@@ -51,7 +51,7 @@ func errorInfoOf(c upstream.Code) errorInfo {
 	case upstream.CodeUnsupported:
 		return errorInfo{400, "invalid_request_error", "This feature is not supported"}
 	case upstream.CodeBadGateway:
-		return errorInfo{502, "api_error", "The upstream returned an invalid response"}
+		return errorInfo{502, "api_error", "The upstream returned an invalid or incomplete response"}
 	}
 	return errorInfo{500, "api_error", "Internal server error"}
 }
@@ -108,6 +108,12 @@ func errorMessage(f *handler.Failure) string {
 		text, _ := detailText(f.Detail)
 		if text == "" {
 			text = errorInfoOf(f.Code).text
+		}
+		switch {
+		case f.Limit > 0:
+			text += " of " + strconv.FormatInt(f.Limit, 10) + " bytes"
+		case f.Allow != "":
+			text += "; use " + f.Allow
 		}
 		return text
 	}

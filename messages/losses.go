@@ -97,7 +97,7 @@ var requestLosses = [...]loss.Rule{
 	lossChoiceNames:     {Feature: loss.ChoiceNames, Severity: content.LossDegraded, Reason: "Messages cannot limit the choice to several functions; only these functions were sent"},
 	lossChoiceNoTools:   {Feature: loss.ChoiceMode, Severity: content.LossHint, Reason: "the request has no tools; the tool choice was omitted"},
 	lossToolOutput:      {Feature: loss.ToolOutput, Severity: content.LossHint, Reason: "Messages has no schema of tool results; it was omitted"},
-	lossToolMapped:      {Feature: loss.VendorTool, Severity: content.LossDegraded, Reason: "the built-in tool was replaced with Anthropic's tool for the same purpose, without some of its settings"},
+	lossToolMapped:      {Feature: loss.VendorTool, Severity: content.LossDegraded, Reason: "the built-in tool was replaced with Anthropic's tool for the same purpose; settings without an equivalent were dropped"},
 	lossInputDialect:    {Feature: loss.ToolSchema, Severity: content.LossHint, Reason: "the schema was rewritten for Messages: arguments are an object, types are in lower case, nullable is a type"},
 	lossOutputDialect:   {Feature: loss.OutputSchema, Severity: content.LossHint, Reason: "the schema was rewritten for Messages with the same meaning"},
 	lossToolConflict:    {Feature: loss.VendorTool, Severity: content.LossDropped, Reason: "another tool has the name of Anthropic's tool for the same purpose; the built-in tool was dropped"},
@@ -173,7 +173,7 @@ var (
 	lossBrokenCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
 		Reason: "the arguments are not a JSON object; the tool call was dropped"}
 	lossSentCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments are not a JSON object; the client has already received the tool call"}
+		Reason: "the arguments are not a JSON object; they were sent unchanged, because the tool call had already begun"}
 	lossCutCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
 		Reason: "the response was cut before the arguments began; the tool call was dropped"}
 	lossServerInput = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,

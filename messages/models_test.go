@@ -137,7 +137,7 @@ func TestModelsRefused(t *testing.T) {
 	}
 	r := get("/v1/models")
 	r.Method = "POST"
-	checkError(t, serve(modelLister(1), r).Result(), 405, "invalid_request_error", "Method not allowed", "")
+	checkError(t, serve(modelLister(1), r).Result(), 405, "invalid_request_error", "Method not allowed; use GET", "")
 }
 
 func countRequest(body string) *http.Request {

@@ -47,7 +47,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	r.origin, o.body = o, body
 	root := doc.Root()
 	if root.Kind() != jsonwire.Object {
-		p.violation(content.CodeType, "", textObject)
+		p.violation(content.CodeType, "", "The request body must be a JSON object")
 	} else {
 		p.request(root, w)
 		p.required(root, r)

@@ -192,7 +192,7 @@ var violationTests = []struct {
 	body string
 	want []string
 }{
-	{`[]`, []string{"type : Input should be an object"}},
+	{`[]`, []string{"type : The request body must be a JSON object"}},
 	{`{}`, []string{"missing model: Field required", "missing messages: Field required"}},
 	{`{"model":null,"messages":{}}`, []string{"type model: Input should be a valid string", "type messages: Input should be a valid list"}},
 	{`{"model":"m","messages":[7,{"role":"user"},{"content":"x"},{"role":1,"content":null},{"role":"user","content":1}]}`, []string{
@@ -242,7 +242,7 @@ var violationTests = []struct {
 		"type tools.5.custom.input_schema: Input should be a valid dictionary",
 		"type tools.5.custom.strict: Input should be a valid boolean", "type tools.5.custom.description: Input should be a valid string",
 		"unknown tools.5.custom.Strict: Extra inputs are not permitted: did you mean 'strict'?"}},
-	{`5`, []string{"type : Input should be an object"}},
+	{`5`, []string{"type : The request body must be a JSON object"}},
 	{block(`7`), []string{"type B: Input should be an object"}},
 	{block(`{"Type":"text","text":"t"}`), []string{"missing B.type: Field required"}},
 	{block(`{"type":null}`), []string{"type B.type: Input should be a valid string"}},

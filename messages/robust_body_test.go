@@ -228,7 +228,8 @@ func TestRefuse(t *testing.T) {
 			res, answer := p.mustSend(t, body)
 			res.Body = io.NopCloser(strings.NewReader(answer))
 			checkError(t, res, 400, "invalid_request_error",
-				"messages.0.content.0: sent in another form\ntools.1: unsupported", "")
+				"messages.0.content.0: the request is rejected because of a loss: sent in another form\n"+
+					"tools.1: the request is rejected because of a loss: unsupported", "")
 			if r := seen.one(t); len(r.Losses) != 3 || heard.Load() != 3 {
 				t.Errorf("%d losses in the report, %d reported to OnLoss", len(r.Losses), heard.Load())
 			}

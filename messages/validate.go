@@ -896,7 +896,7 @@ func (v *validator) source(s content.Source, image bool) {
 	case kind == "file" && !v.allowsFiles():
 		without := strings.TrimSuffix(tags, ", 'file'")
 		v.violation(content.CodeUnsupported, quoteTag(kind, without)+
-			" (a file source needs the anthropic-beta value "+betaFiles+")")
+			" (a file source requires the value "+betaFiles+" in the header anthropic-beta)")
 		return
 	}
 	v.path.Push(kind)

@@ -518,7 +518,7 @@ func TestValidateSources(t *testing.T) {
 	many := strings.Repeat(`{"type":"image","source":{"type":"url","url":"https://img.example/a.png"}},`, 101)
 	fileBlock := withUserBlocks(`{"type":"document","source":{"type":"file","file_id":"f"}}`)
 	noFileBeta := oneViolation(content.CodeUnsupported, "messages.0.content.0.document.source",
-		tagText("file", "'base64', 'text', 'content', 'url'")+" (a file source needs the anthropic-beta value files-api-2025-04-14)")
+		tagText("file", "'base64', 'text', 'content', 'url'")+" (a file source requires the value files-api-2025-04-14 in the header anthropic-beta)")
 	link := func(url string) string {
 		return withUserBlocks(`{"type":"image","source":{"type":"url","url":"` + url + `"}}`)
 	}

@@ -68,13 +68,13 @@ func TestFirst(t *testing.T) {
 		{"first is not allowed", []upstream.Upstream{loses("a", hint, dropped), loses("bb", degraded)}, dropped, "bb:m"},
 		{"no losses allowed", []upstream.Upstream{loses("a", hint), loses("bb", degraded), loses("ccc")}, hint, "ccc:m"},
 		{"order", []upstream.Upstream{loses("a", dropped), loses("bb", hint), loses("ccc")}, degraded, "bb:m"},
-		{"no upstream is allowed", []upstream.Upstream{loses("a", degraded), loses("bb", dropped)}, degraded, "top_k: a does not have it"},
+		{"no upstream is allowed", []upstream.Upstream{loses("a", degraded), loses("bb", dropped)}, degraded, "top_k: the request is rejected because of a loss: a does not have it"},
 		{"first fails", []upstream.Upstream{fails("a", violation), loses("bb", dropped)}, 0, "bb:m"},
 		{"first fails, second is not allowed", []upstream.Upstream{fails("a", violation), loses("bb", dropped)}, dropped, violation.Error()},
 		{"unknown model", []upstream.Upstream{&other, loses("bb")}, 0, "bb:m"},
 		{"no Preflight", []upstream.Upstream{loses("a", hint), plain, loses("ccc")}, hint, "plain:m"},
 		{"nested", []upstream.Upstream{upstream.First(loses("a", dropped), loses("bb", degraded)), loses("ccc", hint)}, degraded, "ccc:m"},
-		{"single upstream", []upstream.Upstream{loses("a", hint)}, hint, "top_k: a does not have it"},
+		{"single upstream", []upstream.Upstream{loses("a", hint)}, hint, "top_k: the request is rejected because of a loss: a does not have it"},
 	}
 	for _, tt := range tests {
 		var m upstream.Mux

@@ -337,6 +337,10 @@ func (w *Writer) ownBlock(out int) *block {
 	return nil
 }
 
+// rejectedLoss precedes the reason of a loss in the error of a request that the loss
+// rejects. The reason alone would report something that was not sent.
+const rejectedLoss = "the request is rejected because of a loss: "
+
 // flush sends the batch. Losses before any other event belong to the request. They are
 // sent even if the request does not allow them.
 func (w *Writer) flush() error {
@@ -349,7 +353,7 @@ func (w *Writer) flush() error {
 		switch e.Kind {
 		case EventLoss:
 			if !w.begun && w.req.RejectLoss != 0 && e.Loss.Severity >= w.req.RejectLoss {
-				refused.Add(content.CodeUnsupported, e.Loss.Path, e.Loss.Reason)
+				refused.Add(content.CodeUnsupported, e.Loss.Path, rejectedLoss+e.Loss.Reason)
 			}
 			continue
 		case EventExtra:

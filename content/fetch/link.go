@@ -19,7 +19,7 @@ const (
 	linkHTTPS     = "must begin with https://"
 	linkHTTP      = "must begin with https:// or http://"
 	linkUser      = "must not contain a user name or password"
-	linkPort      = "names a port that is not allowed"
+	linkPort      = "names a port that is not allowed; leave out the port"
 	linkNoHost    = "names no host"
 	linkHost      = "names a host that is not a valid name or address"
 	linkSpecial   = "names a host that is not on the public internet"

@@ -46,7 +46,7 @@ func CheckMaxTokens(n *upstream.Request) error {
 		return nil
 	}
 	return &content.Violation{Code: content.CodeUnsupported, Path: "max_tokens",
-		Text: "must be at least 1: only Messages servers accept a request for no output"}
+		Text: "must be at least 1; only Messages servers accept a request for no output"}
 }
 
 // LastMessage returns the turns of the last user message: those from first up to

@@ -153,6 +153,9 @@ func writeClean(w *jsonwire.Writer, name string, v jsonwire.Value) {
 	}
 }
 
+// KeyRefusedText is the text that clients receive if the vendor refuses the host's key.
+const KeyRefusedText = "The upstream rejected the credentials of this service"
+
 // KeyRefused reports whether a vendor refuses the host's key: by the status 401, or by
 // a code or a message about the key, which some servers send with the status 400.
 // codes are the codes and types of the error. place is the member of the request that

@@ -32,17 +32,17 @@ const EmptyMessageText = "(The user's message is empty.)"
 // response without them would be wrong.
 var (
 	MessagesAudioVideo = &loss.Rule{Feature: loss.AudioVideo, Severity: content.LossDropped,
-		Reason: "Messages does not accept audio or video"}
+		Reason: "Messages does not accept audio or video; the file cannot be sent"}
 	MessagesImageType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossDropped,
-		Reason: "Messages accepts only JPEG, PNG, GIF and WebP images"}
+		Reason: "Messages accepts only JPEG, PNG, GIF and WebP images; the image cannot be sent"}
 	MessagesDocumentType = &loss.Rule{Feature: loss.DocumentType, Severity: content.LossDropped,
-		Reason: "Messages accepts only PDF and plain text documents"}
+		Reason: "Messages accepts only PDF and plain text documents; the document cannot be sent"}
 )
 
 // MessagesLinkType is reported for links only. It does not apply to files that are
 // inlined.
 var MessagesLinkType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossHint,
-	Reason: "Messages has no media type for linked files"}
+	Reason: "Messages has no media type for linked files; it was omitted"}
 
 // Losses collects the losses of a neutral request in a format.
 type Losses struct {

@@ -15,7 +15,7 @@ import (
 // response, or where it may be processed, is more than a hint.
 var (
 	ForeignMembers = &loss.Rule{Feature: loss.Members, Severity: content.LossHint,
-		Reason: "the members exist only in another format and were dropped"}
+		Reason: "members that exist only in another format were dropped"}
 	ForeignNuance = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,
 		Reason: "the member influences the response but exists only in another format; it was dropped"}
 	ForeignSafety = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,

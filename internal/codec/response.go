@@ -16,7 +16,7 @@ var (
 	ResponseNotUnicode = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossDegraded,
 		Reason: "text that is not valid Unicode was replaced by U+FFFD"}
 	ResponseNoReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
-		Reason: "the response has no stop reason"}
+		Reason: "the response has no stop reason; a normal end was assumed"}
 	ResponseStringInput = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDegraded,
 		Reason: "the tool arguments are a string; the object that it encodes is used"}
 	ResponseWrongType = &loss.Rule{Feature: loss.ResponseBroken, Severity: content.LossDropped,

@@ -35,7 +35,10 @@ func (x *exchange) body() (string, error) {
 	}
 	limit := x.s.options.Limits.Body
 	if x.r.ContentLength > limit {
-		return "", &Failure{Code: upstream.CodeTooLarge, Reason: fmt.Sprintf("the Content-Length is %d; Limits.Body is %d", x.r.ContentLength, limit)}
+		return "", &Failure{
+			Code: upstream.CodeTooLarge, Limit: limit,
+			Reason: fmt.Sprintf("the Content-Length is %d; Limits.Body is %d", x.r.ContentLength, limit),
+		}
 	}
 	if x.r.Body == nil {
 		return "", nil
@@ -240,7 +243,7 @@ func (x *exchange) bodyError(err error) error {
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &tooLarge):
-		return &Failure{Code: upstream.CodeTooLarge, Err: err}
+		return &Failure{Code: upstream.CodeTooLarge, Limit: tooLarge.Limit, Err: err}
 	case errors.As(x.contextError(x.r.Context()), &f):
 		return f
 	case errors.Is(err, os.ErrDeadlineExceeded):

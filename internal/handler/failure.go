@@ -49,6 +49,7 @@ type Failure struct {
 
 	RetryAfter time.Duration
 	Allow      string // the allowed methods, with CodeMethod
+	Limit      int64  // the maximum size of a body in bytes, if the handler refuses one with CodeTooLarge
 	Err        error  // the cause, for the host only
 
 	// Reason describes the error in logs and reports if neither Detail nor Err does.

@@ -16,7 +16,7 @@ var (
 
 	// RequiredHeaderNotSent reports a client header on which the body depends.
 	RequiredHeaderNotSent = &loss.Rule{Feature: loss.Headers, Severity: content.LossDropped,
-		Reason: "the body depends on a client header that is not sent"}
+		Reason: "the body depends on this client header, which is not sent; the server may reject or ignore the member"}
 )
 
 // HeaderPath returns the neutral path of a header.

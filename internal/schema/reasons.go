@@ -94,5 +94,5 @@ var reasons = [...]struct {
 	rRootType:        {content.LossDropped, changes, "the target requires an object at the root; other types were dropped"},
 	rForbidden:       {content.LossDropped, narrows, "strict schemas allow listed properties only; the unlisted properties of this schema are forbidden"},
 	rNotJSON:         {content.LossDropped, changes, "the schema is neither a JSON object nor a boolean; it was dropped"},
-	rMore:            {0, changes, "further losses are not listed"}, // the highest severity of those
+	rMore:            {0, changes, "the schema has further losses, which are not listed"}, // the highest severity of those
 }

@@ -274,12 +274,13 @@ func (f *fitter) budget() {
 		f.n.MaxTokens = &limit
 	}
 	now = min(now, *f.n.MaxTokens-1)
-	if now != was || now < minBudget {
-		f.addLoss(lossBudgetSize, "thinking.budget")
-	}
-	if now < minBudget { // max_tokens is below the minimum budget
+	switch {
+	case now < minBudget: // max_tokens is below the minimum budget
+		f.addLoss(lossBudgetNone, "thinking.budget")
 		*t = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: t.Effort, Extra: t.Extra}
 		return
+	case now != was:
+		f.addLoss(lossBudgetSize, "thinking.budget")
 	}
 	t.Budget = &now
 }
@@ -414,6 +415,7 @@ const (
 	lossBetweenTools
 	lossBudget
 	lossBudgetSize
+	lossBudgetNone
 	lossEffortAsBudget
 	lossThinkingForced
 	lossThinkingMissing
@@ -440,7 +442,8 @@ var modelLosses = [...]loss.Rule{
 	lossThinkingOff:           {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model's thinking cannot be disabled; it thinks"},
 	lossBetweenTools:          {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model cannot limit thinking to the time between tool calls; it thinks at any time"},
 	lossBudget:                {Feature: loss.ThinkingBudget, Severity: content.LossDegraded, Reason: "the model does not accept a thinking budget, or none was given; it decides how much to think"},
-	lossBudgetSize:            {Feature: loss.ThinkingBudget, Severity: content.LossDegraded, Reason: "a thinking budget must be at least 1024 and below max_tokens; the nearest one was sent, or thinking was disabled"},
+	lossBudgetSize:            {Feature: loss.ThinkingBudget, Severity: content.LossDegraded, Reason: "a thinking budget must be at least 1024 and below max_tokens; the nearest one was sent"},
+	lossBudgetNone:            {Feature: loss.ThinkingBudget, Severity: content.LossDegraded, Reason: "max_tokens leaves no room for the minimum thinking budget of 1024; thinking was disabled"},
 	lossEffortAsBudget:        {Feature: loss.ThinkingEffort, Severity: content.LossDegraded, Reason: "the model has no effort; a thinking budget was sent instead"},
 	lossThinkingForced:        {Feature: loss.ThinkingMode, Severity: content.LossDegraded, Reason: "the model cannot think with a budget when a tool call is required; thinking was disabled"},
 	lossThinkingMissing:       {Feature: loss.LostThinking, Severity: content.LossDegraded, Reason: "the thinking before the tool calls is missing; thinking was disabled for this response"},

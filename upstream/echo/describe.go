@@ -250,7 +250,7 @@ func (d *description) parameters() {
 	r := d.req
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		d.line(at("tools", i), "tool "+t.Name, optional(strings.TrimSpace(string(t.Format)+" "+t.Kind), t.Raw),
+		d.line(at("tools", i), strings.TrimSpace("tool "+t.Name), optional(strings.TrimSpace(string(t.Format)+" "+t.Kind), t.Raw),
 			optional("description", t.Description), schema("input", t.Input), schema("output", t.Output),
 			flag(t.Strict, "strict"), cache(t.Cache), extra(t.Extra))
 	}

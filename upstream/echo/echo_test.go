@@ -137,12 +137,12 @@ func TestInvalidInstructions(t *testing.T) {
 		{"echo: ", `echo: "" is not an instruction`},
 		{"echo: repeat x y", "echo: repeat needs a number from 1 to 1000000 and a text"},
 		{"echo: repeat 3", "echo: repeat needs"},
-		{"echo: call", "echo: call: the name of a tool is needed"},
+		{"echo: call", "echo: call: the instruction needs the name of a tool"},
 		{"echo: call unknown", `echo: call: the request has no tool "unknown"`},
 		{"echo: call get_time {]", "echo: call: arguments must be a JSON object"},
 		{"echo: call get_time {} x", "echo: call: tools must be separated by commas"},
-		{"echo: fail", "echo: fail needs one of [invalid unauthenticated "},
-		{"echo: fail often", "echo: fail needs one of"},
+		{"echo: fail", "echo: fail needs a code: invalid, unauthenticated, "},
+		{"echo: fail often", "echo: fail needs a code"},
 		{"echo: fail overloaded after x", "echo: fail: after needs a number of pieces"},
 		{"echo: fail overloaded later", `echo: fail has no option "later"`},
 		{"echo: fail overloaded retry soon", "echo: fail: retry needs a duration"},
@@ -150,7 +150,7 @@ func TestInvalidInstructions(t *testing.T) {
 		{"echo: stall", "echo: stall needs a duration"},
 		{"echo: stall -5s", "echo: stall needs a duration"},
 		{"echo: pause 48h", "echo: pause needs a duration"},
-		{"echo: stop now", "echo: stop needs one of [end tool_use "},
+		{"echo: stop now", "echo: stop needs a reason: end, tool_use, "},
 	}
 	for _, tt := range tests {
 		_, err := upstream.Collect(t.Context(), echo.New(), ask(tt.say))

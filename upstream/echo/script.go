@@ -151,7 +151,7 @@ func (s *script) parseLine(r *upstream.Request, line string) (err error) {
 	case "stop":
 		s.stop = content.StopReason(trimmed)
 		if !slices.Contains(stopReasons, s.stop) {
-			return fmt.Errorf("stop needs one of %v", stopReasons)
+			return errors.New("stop needs a reason: " + list(stopReasons))
 		}
 	case "pause":
 		if s.pause, err = parseWait(trimmed); err != nil {
@@ -166,6 +166,18 @@ func (s *script) parseLine(r *upstream.Request, line string) (err error) {
 }
 
 func (s *script) add(t step) { s.steps = append(s.steps, t) }
+
+// list returns names separated by commas.
+func list[T ~string](names []T) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(n))
+	}
+	return b.String()
+}
 
 // parseTrigger parses the instructions fail, cut and stall.
 func (s *script) parseTrigger(verb string, args []string) (err error) {
@@ -183,7 +195,7 @@ func (s *script) parseTrigger(verb string, args []string) (err error) {
 		failure = upstream.Error{Code: upstream.Code(arg), Text: "echo failed as instructed: " + arg}
 		t.err = &failure
 		if !slices.Contains(codes, failure.Code) {
-			return fmt.Errorf("fail needs one of %v", codes)
+			return errors.New("fail needs a code: " + list(codes))
 		}
 	case "stall":
 		if t.stall, err = parseWait(arg); err != nil {
@@ -251,7 +263,7 @@ func parseCalls(r *upstream.Request, rest string) (calls []call, err error) {
 	}
 	switch {
 	case len(calls) == 0:
-		return nil, errors.New("the name of a tool is needed")
+		return nil, errors.New("the instruction needs the name of a tool")
 	case r.Choice.Mode == content.ChoiceNone:
 		return nil, errors.New("the tool choice forbids calls")
 	case r.Choice.NoParallel && len(calls) > 1:

@@ -266,7 +266,7 @@ func TestChatViolations(t *testing.T) {
 		{"video in result", false, "", withCall(resultOf("c1", video)), "turns.2.parts.0.parts.0.source.media_type", content.CodeUnsupported},
 		{"arguments that are not an object", false, "", withTurns(turnOf(content.RoleAssistant, useOf("c1", "f", "1"))), "turns.0.parts.0.input", content.CodeType},
 		{"nil part", false, "", withUserParts(nil), "turns.0.parts.1", content.CodeValue},
-		{"tools over responses only", false, "gpt-6.2-sol", withTool(plainTool), "tools", content.CodeUnsupported},
+		{"tools only over Responses", false, "gpt-6.2-sol", withTool(plainTool), "tools", content.CodeUnsupported},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			x := lossCase{compatible: test.local, model: test.model, change: test.change}

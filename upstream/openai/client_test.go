@@ -359,7 +359,7 @@ func TestAccepted(t *testing.T) {
 		"unset": {}, "off": {Mode: upstream.ThinkingOff}, "auto": {Mode: upstream.ThinkingAuto}, "minimal": {Effort: "minimal"},
 		"budget": {Mode: upstream.ThinkingBudget, Budget: &budget}, "max": {Mode: upstream.ThinkingAuto, Effort: "max", Display: "full"},
 	}
-	responsesOnly := []string{"gpt-6-astra", "gpt-6.1-sol", "gpt-6.2-sol"} // tools over responses only
+	responsesOnly := []string{"gpt-6-astra", "gpt-6.1-sol", "gpt-6.2-sol"} // tools only over Responses
 	models := append([]string{"gpt-3.5-turbo", "gpt-4", "gpt-4o-mini", "gpt-4.1", "gpt-5.5-chat-latest", "o1", "o3", "o4-mini", "gpt-5", "gpt-5-nano", "gpt-5.1", "gpt-5.2",
 		"gpt-5.4", "gpt-5.5", "gpt-5.6-sol", "gpt-6-sol", "gpt-6-luna", "gpt-6.1-terra", "tuned"}, responsesOnly...)
 	for local, id := range map[bool]string{false: strings.Repeat("i", 80), true: "functions.weather:0"} {

@@ -6,7 +6,7 @@
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
 // [New] returns a client for chat completions, [NewResponses] one for responses.
-// OpenAI's newest models accept tools over responses only. Most other servers support
+// OpenAI's newest models accept tools only over Responses. Most other servers support
 // chat completions best.
 //
 // A client converts each request to the format of the server. Before it sends the

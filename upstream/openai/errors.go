@@ -20,7 +20,8 @@ import (
 // The Code depends on the status and on the error's code and type. Errors of the host's
 // account, such as an invalid key, are [upstream.CodeBadGateway]. Used-up credit is
 // [upstream.CodeQuota], which clients do not retry. For invalid requests and rate
-// limits, Text is the server's message on one line without secrets. Err, for logs, is a
+// limits, Text is the server's message on one line without secrets. For an invalid key it
+// is a sentence that does not contain the server's message. Err, for logs, is a
 // *vendorError.
 func decodeError(format content.Format, status int, header http.Header, body []byte) *upstream.Error {
 	f := vendorError{format: format, status: status, bodySize: len(body), requestID: header.Get("x-request-id")}
@@ -28,6 +29,7 @@ func decodeError(format content.Format, status int, header http.Header, body []b
 	f.retryAfter = f.parseRetryAfter(header)
 	e := &upstream.Error{Code: f.upstreamCode(codec.StatusCode(status)), Err: &f}
 	if f.isKeyRefused() {
+		e.Text = codec.KeyRefusedText
 		return e
 	}
 	forwarded := []string{"X-Ratelimit-", "Ratelimit"}
@@ -73,6 +75,7 @@ func decodeErrorObject(v jsonwire.Value) *upstream.Error {
 	}
 	e := &upstream.Error{Code: f.upstreamCode(codec.StatusCode(status)), Err: &f}
 	if f.isKeyRefused() {
+		e.Text = codec.KeyRefusedText
 		return e
 	}
 	e.Details = f.object

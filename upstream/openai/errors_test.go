@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -25,16 +26,16 @@ var errorResponses = []struct {
 	wait   time.Duration
 }{
 	{"parameter", 400, nil, `{"error":{"message":"Unsupported parameter: 'max_tokens'.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, upstream.CodeInvalid, "Unsupported parameter: 'max_tokens'.", 0},
-	{"invalid key", 401, nil, `{"error":{"message":"Incorrect API key provided: sk-x***y.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, upstream.CodeBadGateway, "", 0},
+	{"invalid key", 401, nil, `{"error":{"message":"Incorrect API key provided: sk-x***y.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, upstream.CodeBadGateway, codec.KeyRefusedText, 0},
 	{"forbidden key", 403, nil, `{"error":{"message":"No.","type":"permission_error"}}`, upstream.CodeBadGateway, "", 0},
 	{"unknown model", 404, nil, `{"error":{"message":"The model 'gpt-9' does not exist.","type":"invalid_request_error","code":"model_not_found"}}`, upstream.CodeNotFound, "The model 'gpt-9' does not exist.", 0},
 	{"model of another project", 403, nil, `{"error":{"message":"No access to gpt-9.","code":"model_not_found"}}`, upstream.CodeNotFound, "No access to gpt-9.", 0},
 	{"no credit", 429, http.Header{"Retry-After": {"7"}}, `{"error":{"message":"Your credit balance is used up.","type":"insufficient_quota","code":"credit_balance_exhausted"}}`, quota, "Your credit balance is used up.", 0},
 	{"older code for it", 429, nil, `{"error":{"message":"Quota.","type":"insufficient_quota","code":null}}`, quota, "Quota.", 0},
 	{"payment required", 402, nil, `{"error":{"message":"Insufficient Balance","code":"x"}}`, quota, "", 0},
-	{"key, status 400", 400, nil, `{"code":"invalid-argument","error":"Incorrect API key provided. You can obtain an API key from https://console.x.ai."}`, upstream.CodeBadGateway, "", 0},
-	{"key, in text only", 400, nil, `{"error":"Incorrect API key provided: xa***ab."}`, upstream.CodeBadGateway, "", 0},
-	{"no access", 403, nil, `{"error":{"message":"Access denied due to invalid subscription key or wrong API endpoint.","code":"403"}}`, upstream.CodeBadGateway, "", 0},
+	{"key, status 400", 400, nil, `{"code":"invalid-argument","error":"Incorrect API key provided. You can obtain an API key from https://console.x.ai."}`, upstream.CodeBadGateway, codec.KeyRefusedText, 0},
+	{"key, in text only", 400, nil, `{"error":"Incorrect API key provided: xa***ab."}`, upstream.CodeBadGateway, codec.KeyRefusedText, 0},
+	{"no access", 403, nil, `{"error":{"message":"Access denied due to invalid subscription key or wrong API endpoint.","code":"403"}}`, upstream.CodeBadGateway, codec.KeyRefusedText, 0},
 	{"tool about keys", 400, nil, `{"error":{"message":"Invalid schema for function 'f': 'api_key' is required","param":"tools[0].parameters","code":"invalid_function_parameters"}}`, upstream.CodeInvalid, "Invalid schema for function 'f': 'api_key' is required", 0},
 	{"weekly limit", 429, http.Header{"Retry-After": {"604800"}}, `{"error":{"message":"Weekly limit."}}`, upstream.CodeRateLimit, "Weekly limit.", 7 * 24 * time.Hour},
 	{"limit of two hours in text", 429, nil, `{"error":{"message":"Please try again in 2h1m0s."}}`, upstream.CodeRateLimit, "Please try again in 2h1m0s.", 121 * time.Minute},

@@ -25,7 +25,7 @@ var (
 	lossSystemTurn      = degraded(loss.SystemTurn, "the server accepts system text at the beginning only; the text was sent as a user message")
 	lossCallOrder       = degraded(loss.CallOrder, "text after a tool call was sent before the call")
 	lossSignature       = hint(loss.Signature, "the signature of another vendor was omitted")
-	lossCache           = hint(loss.CacheMarks, "the server has no cache mark at this place; it was omitted")
+	lossCache           = hint(loss.CacheMarks, "the server accepts no cache mark at this place; the mark was omitted")
 	lossCacheTime       = hint(loss.CacheMarks, "the lifetime of the cache entry was omitted; the server's default applies")
 	lossThinking        = hint(loss.ThinkingHistory, "earlier thinking that the server does not accept was omitted")
 	lossThinkingMissing = degraded(loss.LostThinking, "the server requires the thinking before tool calls, which is missing; an empty text was sent")
@@ -62,7 +62,7 @@ var (
 	lossVendorTool          = dropped(loss.VendorTool, "chat completions does not have this built-in tool; it was dropped")
 	lossToolOutput          = hint(loss.ToolOutput, "chat completions has no schema of tool results; it was omitted")
 	lossToolStrict          = degraded(loss.ToolStrict, "the schema has no equivalent strict form; the tool's arguments are not validated")
-	lossToolCache           = hint(loss.CacheMarks, "chat completions has no cache marks on tools; it was omitted")
+	lossToolCache           = hint(loss.CacheMarks, "chat completions has no cache marks on tools; the mark was omitted")
 	lossDescription         = degraded(loss.ToolOther, "the server accepts at most 1,024 characters; the description was cut")
 	lossChoiceValidated     = degraded(loss.ChoiceMode, "the server cannot guarantee that arguments match their schema; the model may call tools without that guarantee")
 	lossChoice              = hint(loss.ChoiceMode, "the request has no tools; the tool choice was omitted")
@@ -71,7 +71,7 @@ var (
 	lossChoiceNames         = degraded(loss.ChoiceNames, "the server cannot limit the choice to these tools; the model may call any tool")
 	lossChoiceNamesSome     = degraded(loss.ChoiceNames, "some of the chosen tools were not sent; the choice is limited to the others")
 	lossChoiceForced        = dropped(loss.ChoiceNames, "the required tool was not sent; the model may call any tool or none")
-	lossChoiceTrust         = hint(loss.ChoiceNames, "not all compatible servers obey a tool choice by name")
+	lossChoiceTrust         = hint(loss.ChoiceNames, "the tool choice by name was sent, but some compatible servers ignore it")
 	lossParallel            = degraded(loss.ChoiceParallel, "the server rejects the setting; the model may call tools in parallel")
 	lossLimit               = degraded(loss.MaxTokens, "the limit of output tokens was lowered to the model's limit")
 	lossTemperature         = dropped(loss.Temperature, "the model does not accept a temperature; it was dropped")
@@ -106,7 +106,7 @@ var (
 
 // Losses of responses in chat completions. Some are shared with responses.
 var (
-	lossEmptyResponse    = degraded(loss.ResponseText, "the response has no content that can be shown")
+	lossEmptyResponse    = degraded(loss.ResponseText, "the response has no content that can be shown; the client receives none")
 	lossCharacters       = hint(loss.ResponseText, "invalid UTF-8 was replaced by U+FFFD")
 	lossUsage            = hint(loss.ResponseUsage, "the server rejects the request for token counts; the response has none")
 	lossThinkingState    = hint(loss.ResponseSignature, "the state that returns thinking to the server is too large; later requests omit it")
@@ -138,11 +138,11 @@ var chatLosses = append([]*loss.Rule{
 
 // Losses of requests that only responses has, or that have another text there.
 var (
-	lossResponsesSystemFile        = dropped(loss.SystemFiles, "the instructions of responses cannot contain files; the part was dropped")
-	lossResponsesUnknownPart       = dropped(loss.UnknownPart, "responses does not have this kind of part; it was dropped")
+	lossResponsesSystemFile        = dropped(loss.SystemFiles, "the instructions of Responses cannot contain files; the part was dropped")
+	lossResponsesUnknownPart       = dropped(loss.UnknownPart, "Responses does not have this kind of part; it was dropped")
 	lossResponsesCitations         = hint(loss.TextCitations, "citations in earlier responses were omitted")
 	lossResponsesAssistantFile     = degraded(loss.ImageByAssistant, "assistant messages cannot contain files; the file was sent in a user message")
-	lossResponsesDocumentCitations = dropped(loss.DocumentCitations, "responses cannot cite documents; the setting was dropped")
+	lossResponsesDocumentCitations = dropped(loss.DocumentCitations, "Responses cannot cite documents; the setting was dropped")
 	lossForeignThinking            = hint(loss.ThinkingHistory, "thinking that the server cannot read was omitted")
 	lossTrailingThinking           = hint(loss.ThinkingHistory, "thinking without a following part of its response was omitted")
 	lossThinkingRefused            = degraded(loss.LostThinking, "the server can no longer read its earlier thinking; it was omitted")
@@ -157,19 +157,19 @@ var (
 	lossDuplicateTool        = degraded(loss.VendorTool, "the request has another built-in tool for the same purpose; this one was omitted")
 	lossChoiceFree           = degraded(loss.ChoiceMode, "the server cannot forbid functions alone; its built-in tools are forbidden too")
 	lossResponsesToolOutput  = hint(loss.ToolOutput, "the server has no schema of tool results; it was omitted")
-	lossResponsesToolCache   = hint(loss.CacheMarks, "responses has no cache marks on tools and tool calls; it was omitted")
-	lossResponsesSeed        = dropped(loss.Seed, "responses has no seed; it was dropped")
-	lossResponsesPenalties   = dropped(loss.Penalties, "responses has no penalties; they were dropped")
-	lossResponsesTopK        = dropped(loss.TopK, "responses has no top_k; it was dropped")
-	lossResponsesStops       = degraded(loss.StopSequences, "responses has no stop sequences; Polywire cuts the response, and the usage may or may not include the tokens after the cut")
-	lossCandidates           = dropped(loss.Candidates, "responses has a single candidate; the others were dropped")
+	lossResponsesToolCache   = hint(loss.CacheMarks, "Responses has no cache marks on tools and tool calls; the mark was omitted")
+	lossResponsesSeed        = dropped(loss.Seed, "Responses has no seed; it was dropped")
+	lossResponsesPenalties   = dropped(loss.Penalties, "Responses has no penalties; they were dropped")
+	lossResponsesTopK        = dropped(loss.TopK, "Responses has no top_k; it was dropped")
+	lossResponsesStops       = degraded(loss.StopSequences, "Responses has no stop sequences; Polywire cuts the response, and the usage may or may not include the tokens after the cut")
+	lossCandidates           = dropped(loss.Candidates, "Responses has a single candidate; the others were dropped")
 	lossMinTokens            = degraded(loss.MaxTokens, "the limit of output tokens was raised to 16, the server's minimum")
 	lossFullDisplay          = degraded(loss.ThinkingDisplay, "the server shows only a summary of the thinking")
 	lossDisplayNoThinking    = hint(loss.ThinkingDisplay, "the model does not think; there is no thinking to show")
 	lossSummaryRefused       = hint(loss.ThinkingDisplay, "the server rejects the request for summaries; thinking is not shown")
-	lossResponsesOutputType  = dropped(loss.OutputType, "responses does not have this response type; it was dropped")
-	lossResponsesModalities  = dropped(loss.OutputModalities, "responses has text output only; other modalities were dropped")
-	lossResponsesOutputImage = dropped(loss.OutputImage, "responses has no aspect ratio or size of images; it was dropped")
+	lossResponsesOutputType  = dropped(loss.OutputType, "Responses does not have this response type; it was dropped")
+	lossResponsesModalities  = dropped(loss.OutputModalities, "Responses has text output only; other modalities were dropped")
+	lossResponsesOutputImage = dropped(loss.OutputImage, "Responses has no aspect ratio or size of images; it was dropped")
 )
 
 // Losses of responses that only responses has.
@@ -177,7 +177,7 @@ var (
 	lossImageFailed     = dropped(loss.ResponseImage, "the server did not generate the image; it was dropped")
 	lossUsageCut        = hint(loss.ResponseUsage, "the response was cut at a stop sequence before the server reported the usage")
 	lossConflictingText = hint(loss.ResponseText, "the complete form of a part differs from its deltas; the deltas were used")
-	lossUnknownItem     = hint(loss.ResponseUnknown, "only OpenAI can read this item of the response")
+	lossUnknownItem     = hint(loss.ResponseUnknown, "only OpenAI can read this item of the response; later requests omit it")
 )
 
 // responsesLosses lists the losses of responses. Those of schemas are in package

@@ -540,7 +540,7 @@ func (e *responsesEncoder) part(p content.Part, at partPath) {
 		e.document(p, at)
 	case *content.Media:
 		e.fileLabel(p, p.Source, at)
-		e.unreadableFile(at, "audio or video", "", content.CodeUnsupported, "", "responses accepts no audio and no video")
+		e.unreadableFile(at, "audio or video", "", content.CodeUnsupported, "", "Responses accepts no audio or video")
 	case *content.SearchResult:
 		e.searchResult(p, at, e.part)
 	case *content.ToolUse:
@@ -594,7 +594,7 @@ func (e *responsesEncoder) image(p *content.Image, at partPath) {
 		switch q.mediaType {
 		case "image/png", "image/jpeg", "image/webp", "image/gif":
 		default:
-			e.unreadableFile(at, q.mediaType, "", content.CodeMedia, ".source.media_type", "responses accepts image/png, image/jpeg, image/webp and image/gif")
+			e.unreadableFile(at, q.mediaType, "", content.CodeMedia, ".source.media_type", "Responses accepts only image/png, image/jpeg, image/webp and image/gif")
 			return
 		}
 	}
@@ -647,7 +647,7 @@ func (e *responsesEncoder) file(p *content.Document, detail string, at partPath)
 		e.unreadableFile(at, q.mediaType, e.fileName(p, at), content.CodeUnsupported, ".source", "the server does not accept files; send the text")
 		return
 	case suffix == "" || !e.target.isOpenAI && suffix != ".pdf":
-		e.unreadableFile(at, q.mediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "the server accepts PDFs, text and office documents")
+		e.unreadableFile(at, q.mediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "Responses accepts only PDFs, text and office documents")
 		return
 	}
 	e.documentHeading(p, at, false)

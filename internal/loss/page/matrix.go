@@ -21,7 +21,7 @@ var titles = map[string]string{
 	"messages":         "Messages",
 	"generatecontent":  "generateContent",
 	"openai":           "chat completions",
-	"openai-responses": "responses",
+	"openai-responses": "Responses",
 }
 
 // Requests are the conversions of requests, from each handler's format to each other
