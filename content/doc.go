@@ -3,7 +3,7 @@
 // problems are reported: a [Violation] is a reason why a document is invalid, a [Loss]
 // is content that another format cannot represent.
 //
-// The types cover what the Messages, generateContent, chat completions and responses
+// The types cover what the Messages, generateContent, Chat Completions and responses
 // formats have in common, and most of what only one of them has. The package is
 // independent of wire formats and HTTP. The packages of the formats parse requests into
 // these types and write responses from them.

@@ -99,7 +99,7 @@ func startResponses(t *testing.T) (upstream.Upstream, *fake.Server) {
 	return made(t, up, err), f.Server
 }
 
-// startLocal starts a server that resembles chat completions. It requires its
+// startLocal starts a server that resembles Chat Completions. It requires its
 // reasoning in later requests. All its calls have index 0 and end with "stop",
 // and its streams have comments and no [DONE].
 func startLocal(t *testing.T) (upstream.Upstream, *fake.Server) {

@@ -75,7 +75,7 @@ func TestRequestIDs(t *testing.T) {
 				OnLoss: func(ctx context.Context, _ []content.Loss) { losses = append(losses, upstream.RequestID(ctx)) },
 				Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			})
-			if b.name != toChat { // chat completions cannot count tokens
+			if b.name != toChat { // Chat Completions cannot count tokens
 				a := g.ask(b.model, (&vendorResponse{}).request(f), count)
 				if a.Status != 200 || a.Header.Get("Upstream-Request-Id") != vendorID || a.Report.UpstreamID != vendorID || a.Report.Upstream != names[b.name] {
 					t.Errorf("count: %d %v, report %+v", a.Status, a.Header, a.Report)

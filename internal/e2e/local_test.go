@@ -9,7 +9,7 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// lenientServers are servers that resemble chat completions, with several
+// lenientServers are servers that resemble Chat Completions, with several
 // peculiarities each.
 func lenientServers() map[string]vendoropenai.Options {
 	return map[string]vendoropenai.Options{

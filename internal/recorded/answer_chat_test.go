@@ -7,7 +7,7 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// chatReasons are the finish reasons of chat completions.
+// chatReasons are the finish reasons of Chat Completions.
 var chatReasons = map[string]content.StopReason{
 	"stop":           content.StopEnd,
 	"length":         content.StopMaxTokens,

@@ -252,7 +252,7 @@ func (o openCalls) result(id string) error {
 	return nil
 }
 
-// validChat checks what chat completions demand of messages and tools.
+// validChat checks what Chat Completions demand of messages and tools.
 func validChat(v any) error {
 	open := make(openCalls)
 	list := listAt(v, "messages")

@@ -76,7 +76,7 @@ func encode(v any) string {
 	return string(b)
 }
 
-// A sentRequest holds the members of a chat completions request that the tests check.
+// A sentRequest holds the members of a Chat Completions request that the tests check.
 type sentRequest struct {
 	Messages []struct {
 		Role             string

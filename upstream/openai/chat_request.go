@@ -18,7 +18,7 @@ var chatMembers = []string{
 	"service_tier", "store",
 }
 
-// logprobsMembers are written for requests of other formats that ask for them.
+// logprobsMembers are written for requests of other formats that require them.
 // Otherwise they are extra members.
 var logprobsMembers = []string{"logprobs", "top_logprobs"}
 
@@ -27,7 +27,7 @@ func (e *chatEncoder) writesMember(name string) bool {
 	return slices.Contains(chatMembers, name) || e.sent&fieldLogprobs != 0 && slices.Contains(logprobsMembers, name) || e.thinkingMode != "" && name == e.target.thinkingMember()
 }
 
-// A chatEncoder writes a chat completions request in one pass and collects the losses.
+// A chatEncoder writes a Chat Completions request in one pass and collects the losses.
 type chatEncoder struct {
 	encoder
 	results         map[string]*toolResult
@@ -152,13 +152,13 @@ func (e *chatEncoder) sampling() {
 // maxTopLogprobs is the limit of top_logprobs.
 const maxTopLogprobs = 20
 
-// isLogprobsPath reports whether path is a member of generateContent that asks for log
+// isLogprobsPath reports whether path is a member of generateContent that requests log
 // probabilities.
 func isLogprobsPath(path string) bool {
 	return path == "extra.generationConfig.responseLogprobs" || path == "extra.generationConfig.logprobs"
 }
 
-// logprobs asks for log probabilities if a generateContent request does. It adds losses
+// logprobs requests log probabilities if a generateContent request does. It adds losses
 // if the model or the server does not support them.
 func (e *chatEncoder) logprobs(accepted bool) {
 	x := e.req.Extra
@@ -258,7 +258,8 @@ func (e *chatEncoder) schema(s content.Schema) {
 	w.EndObject()
 }
 
-// modalities asks for images in addition to text, which some compatible servers support.
+// modalities requests images in addition to text, which some compatible servers
+// support.
 func (e *chatEncoder) modalities() {
 	list := e.req.Output.Modalities
 	if len(list) == 0 || len(list) == 1 && list[0] == "text" {

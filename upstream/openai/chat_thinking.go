@@ -22,7 +22,7 @@ func (e *chatEncoder) thinkingEffort() string {
 	if e.hasTools() {
 		switch rule := e.toolRule(); {
 		case rule == toolsResponsesOnly:
-			e.violations.Add(content.CodeUnsupported, "tools", "this model accepts tools only over Responses, not over chat completions")
+			e.violations.Add(content.CodeUnsupported, "tools", "this model accepts tools only over Responses, not over Chat Completions")
 		case rule == toolsWithNone, rule == toolsNoneOrOmitted && want != "":
 			if want != "none" {
 				e.log.Add(lossEffortTools, "thinking")

@@ -257,7 +257,7 @@ func (e *chatEncoder) assistantParts(parts []content.Part, turn int, msg *assist
 	for j, p := range parts {
 		at := partPath{turn: turn, part: j}
 		if content.IsNil(p) {
-			e.addViolation(content.CodeValue, at, "", "must not be nil")
+			e.addViolation(content.CodeValue, at, "", "the part must not be nil")
 			continue
 		}
 		if _, ok := p.(*content.Thinking); !ok {
@@ -569,7 +569,7 @@ func (e *chatEncoder) writePiece(p *piece) {
 // part adds a part of a user turn.
 func (e *chatEncoder) part(p content.Part, at partPath) {
 	if content.IsNil(p) {
-		e.addViolation(content.CodeValue, at, "", "must not be nil")
+		e.addViolation(content.CodeValue, at, "", "the part must not be nil")
 		return
 	}
 	switch p := p.(type) {
@@ -618,7 +618,7 @@ func (e *chatEncoder) image(p *content.Image, at partPath) {
 	case "image/png", "image/jpeg", "image/webp", "image/gif":
 	default:
 		if e.target.isOpenAI || !strings.HasPrefix(kind, "image/") {
-			e.unreadableFile(at, kind, "", content.CodeMedia, ".source.media_type", "chat completions accepts only image/png, image/jpeg, image/webp and image/gif")
+			e.unreadableFile(at, kind, "", content.CodeMedia, ".source.media_type", "Chat Completions accepts only image/png, image/jpeg, image/webp and image/gif")
 			return
 		}
 	}
@@ -641,7 +641,7 @@ func (e *chatEncoder) media(p *content.Media, at partPath) {
 	case "audio/mp3", "audio/mpeg":
 		format = "mp3"
 	default:
-		e.unreadableFile(at, s.MediaType, "", content.CodeUnsupported, ".source.media_type", "chat completions accepts audio only as WAV or MP3, and no video")
+		e.unreadableFile(at, s.MediaType, "", content.CodeUnsupported, ".source.media_type", "Chat Completions accepts audio only as WAV or MP3, and no video")
 		return
 	}
 	e.pieces = append(e.pieces, piece{kind: pieceAudio, mediaType: format, data: toStandardBase64(s.Data), cacheMark: e.acceptsCacheMark(p.Cache, at)})
@@ -690,6 +690,6 @@ func (e *chatEncoder) documentFile(p *content.Document, at partPath) {
 	case codec.IsText(s.MediaType):
 		e.base64TextDocument(p, s, at)
 	default:
-		e.unreadableFile(at, s.MediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "chat completions accepts only PDFs and text documents")
+		e.unreadableFile(at, s.MediaType, e.fileName(p, at), content.CodeUnsupported, ".source.media_type", "Chat Completions accepts only PDFs and text documents")
 	}
 }

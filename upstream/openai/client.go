@@ -18,13 +18,13 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A Client is an [upstream.Upstream] that sends requests to a server over chat
-// completions. It estimates token counts, lists models and reports losses in advance.
-// It is safe for concurrent use.
+// A Client is an [upstream.Upstream] that sends requests to a Chat Completions server.
+// It also implements [upstream.TokenCounter], [upstream.ModelLister] and
+// [upstream.Preflighter]. It is safe for concurrent use.
 type Client struct{ client }
 
-// New returns a client for chat completions. It returns an error that names the invalid
-// option.
+// New returns a client for Chat Completions. If options are invalid, it returns one
+// error that lists all of them on one line.
 func New(o Options) (*Client, error) {
 	server, err := o.newServer(ChatFormat, "openai chat")
 	if err != nil {
@@ -35,9 +35,10 @@ func New(o Options) (*Client, error) {
 
 // Generate implements [upstream.Upstream].
 //
-// A response without a finish_reason is an error. So is an empty response, unless the
-// server reports output tokens. If a filter rejects the prompt, Generate writes an
-// empty response that stopped for [content.StopSafety] with the server's message.
+// A stream that ends with neither a finish_reason nor "[DONE]" is an error. So is an
+// empty response, unless the server reports output tokens or thinking. If a filter
+// rejects the prompt, Generate writes an empty response with the stop reason
+// [content.StopSafety] and the server's message.
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
 	return c.generate(ctx, req, w, c.decode)
 }
@@ -62,7 +63,7 @@ func (c *Client) decode(ctx context.Context, resp *adapter.Response, p *plan, w 
 	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.restoreNames)
 }
 
-// CountTokens returns an estimate: chat completions has no endpoint that counts tokens.
+// CountTokens returns an estimate: Chat Completions has no endpoint that counts tokens.
 func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream.TokenCount, error) {
 	if err := adapter.CheckForeignState(req, ChatFormat); err != nil {
 		return upstream.TokenCount{}, err
@@ -70,19 +71,18 @@ func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream
 	return adapter.EstimatedCount(req), nil
 }
 
-// Responses is an [upstream.Upstream] that sends requests to a server over responses.
-// It counts tokens, lists models and reports losses in advance. It is safe for
-// concurrent use.
+// Responses is an [upstream.Upstream] that sends requests to a Responses API server. It
+// also implements [upstream.TokenCounter], [upstream.ModelLister] and
+// [upstream.Preflighter]. It is safe for concurrent use.
 //
-// Nothing is stored at the server: each request contains the whole conversation.
-// Thinking is received encrypted, carried in signatures of [ResponsesFormat], and
-// returned in order with the next request. The same holds for the items of built-in
-// tools.
+// The server stores nothing: each request contains the whole conversation. The server
+// sends thinking in encrypted form. The client of the handler receives it in signatures
+// of [ResponsesFormat], and the next request returns it in its original order. The same
+// holds for the items of built-in tools.
 type Responses struct{ client }
 
-// NewResponses returns a client for responses. It returns an error that names the
-// invalid option. It ignores the fields Reasoning, ThinkTags, Thinking and ShortIDs of
-// Dialect.
+// NewResponses returns a client for the Responses API. It returns an error as [New]
+// does. It ignores the fields Reasoning, ThinkTags, Thinking and ShortIDs of Dialect.
 func NewResponses(o Options) (*Responses, error) {
 	server, err := o.newServer(ResponsesFormat, "openai responses")
 	if err != nil {
@@ -94,10 +94,10 @@ func NewResponses(o Options) (*Responses, error) {
 // Generate implements [upstream.Upstream].
 //
 // A stream without its last event is an error, and so is a response with the status
-// failed. Responses has no stop sequences; the client finds them in the text, ends the
-// response there and does not read the rest. If a filter rejects the prompt, Generate
-// writes an empty response that stopped for [content.StopSafety] with the server's
-// message.
+// failed. The Responses API has no stop sequences; the client finds them in the text,
+// ends the response there and does not read the rest. If a filter rejects the prompt,
+// Generate writes an empty response with the stop reason [content.StopSafety] and the
+// server's message.
 func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
 	return c.generate(ctx, req, w, c.decode)
 }
@@ -117,8 +117,8 @@ func (c *Responses) decode(ctx context.Context, resp *adapter.Response, p *plan,
 }
 
 // isStream reports whether a response body is a stream of events. It looks at the first
-// byte, because servers send wrong content types, most often with errors. declared is
-// the answer of the content type.
+// byte, because servers send wrong content types, most often with errors. declared
+// reports whether the content type is that of a stream.
 func isStream(src *bufio.Reader, declared bool) bool {
 	for {
 		b, err := src.Peek(1)
@@ -314,9 +314,9 @@ type plan struct {
 	req          *upstream.Request // with valid names and ids
 	names        *legal.Names
 	target       target
-	counting     bool // tokens are counted; responses only
-	dropThinking bool // the server cannot read earlier thinking; responses only
-	thinkingOff  bool // thinking is turned off; chat completions only
+	counting     bool // tokens are counted; Responses API only
+	dropThinking bool // the server cannot read earlier thinking; Responses API only
+	thinkingOff  bool // thinking is turned off; Chat Completions only
 	losses       []content.Loss
 	err          error
 
@@ -434,7 +434,7 @@ func (p *plan) body(ctx context.Context) (adapter.Body, error) {
 		return nil, p.err
 	}
 	if p.needsFiles {
-		// Chat completions accepts URLs of images only.
+		// Chat Completions accepts URLs of images only.
 		links := p.target.acceptsLinks() && !p.needsDocuments || p.target.isOpenAI && p.format == ResponsesFormat
 		n, err := p.req.Inline(ctx, links)
 		if err != nil {
@@ -472,7 +472,7 @@ var (
 	}
 )
 
-// responsesNameRules are OpenAI's rules for responses.
+// responsesNameRules are the rules of the Responses API.
 var responsesNameRules = &legal.Rules{
 	Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
 	ID:   legal.Rule{MaxBytes: 64, Punctuation: "_-.:/|+=@#"},

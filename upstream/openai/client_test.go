@@ -327,7 +327,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// fullRequest returns a request with all members that chat completions supports. id is
+// fullRequest returns a request with all members that Chat Completions supports. id is
 // the id of its tool call.
 func fullRequest(id string) *upstream.Request {
 	png := &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}
@@ -407,7 +407,7 @@ func lossyRequest() *upstream.Request {
 	return r
 }
 
-// invalidRequest returns a request that chat completions cannot represent.
+// invalidRequest returns a request that Chat Completions cannot represent.
 func invalidRequest() *upstream.Request {
 	r := simpleRequest("gpt-4.1", "hello")
 	r.Turns[0].Parts = append(r.Turns[0].Parts, &content.Media{Source: &content.Base64{MediaType: "video/mp4", Data: "AAAA"}})

@@ -37,32 +37,33 @@ const (
 	ThinkTagsLeading
 
 	// ThinkTagsOpen is for chat templates that end with <think>: a response begins with
-	// thinking, and only the text after </think> is text. For requests that turn
-	// thinking off it means ThinkTagsLeading.
+	// thinking, and its text begins after </think>. For requests that turn thinking off
+	// it means ThinkTagsLeading.
 	ThinkTagsOpen
 )
 
 // A Dialect describes how a server differs from others, where its responses do not show
 // it.
 type Dialect struct {
-	// Kind selects the rules of the server. The zero value decides by the host.
+	// Kind selects the rules of the server. The zero value is ServerByHost.
 	Kind ServerKind
 
 	// Efforts lists the values of reasoning_effort that the models support, in any
 	// order, out of "none", "minimal", "low", "medium", "high", "xhigh" and "max". Nil
-	// means the efforts of the OpenAI model family of that name, and "none", "low",
-	// "medium" and "high" for other models. With an empty list that is not nil no
-	// effort is sent.
+	// means the efforts that OpenAI documents for a model of that name. For other
+	// names, nil means "none", "low", "medium" and "high" on compatible servers, and
+	// that no effort is sent on OpenAI's and Azure's. DeepSeek's own host has another
+	// default. With an empty list that is not nil, no effort is sent.
 	Efforts []string
 
 	// Reasoning is the member of assistant messages that returns earlier thinking to
-	// the server: "reasoning_content", "reasoning", or "-" for none. Empty returns the
-	// thinking that led to tool calls in the member in which it was received, to
-	// compatible servers only. If Reasoning names a member, all messages with tool
-	// calls have it.
+	// the server: "reasoning_content", "reasoning", or "-" for none. If Reasoning is
+	// empty, only compatible servers receive earlier thinking: the thinking before tool
+	// calls, in the member that the server used for it. If Reasoning names a member,
+	// all messages with tool calls have that member.
 	Reasoning string
 
-	// ThinkTags is for servers that leave thinking in the text. Chat completions only.
+	// ThinkTags is for servers that leave thinking in the text. Chat Completions only.
 	ThinkTags ThinkTags
 
 	// Thinking is the member that turns thinking on and off on a compatible server, in
@@ -70,26 +71,26 @@ type Dialect struct {
 	// parameters while they think. "chat_template_kwargs" is for chat templates that
 	// use enable_thinking or thinking, as vLLM passes them on. "-" means none. Empty
 	// means "thinking" for DeepSeek's own host and none for all others. Chat
-	// completions only.
+	// Completions only.
 	Thinking string
 
 	// ShortIDs limits the ids of tool calls to nine letters and digits. It is set for
 	// Mistral's own host. If another server rejects an id for that reason, the request
-	// is sent again with short ids. Chat completions only.
+	// is sent again with short ids. Chat Completions only.
 	ShortIDs bool
 
-	// TextOnly declares that the models read text only: a request with other files is
-	// rejected with the path of the part.
+	// TextOnly specifies that the models read only text. A request with any other file
+	// fails with an error that has the path of the part.
 	TextOnly bool
 
-	// Files declares that a compatible server accepts PDFs, and Links that it fetches
-	// images by URL. OpenAI does both.
+	// Files specifies that a compatible server accepts PDFs, and Links that it fetches
+	// images by URL. OpenAI's servers do both.
 	Files, Links bool
 
 	// DescribeUnreadable replaces each file that the server does not accept with a
-	// sentence that the file cannot be read, and reports it as dropped. Otherwise such
-	// a file is an error. An agent with a PDF in its history can then continue, and
-	// look for another way to read the file.
+	// sentence that the file cannot be read, and reports the file as dropped. An agent
+	// with a PDF in its history can then continue, and find another way to read the
+	// file. By default such a file is an error.
 	DescribeUnreadable bool
 }
 
@@ -126,7 +127,7 @@ const (
 	templateArguments = "chat_template_kwargs"
 )
 
-// setHostDefaults sets the options that a known host needs, where they are not set.
+// setHostDefaults sets the options of a known host that the caller has not set.
 func (d *Dialect) setHostDefaults(host string) {
 	switch host {
 	case "api.deepseek.com":
@@ -168,14 +169,14 @@ const (
 	sampleNever
 )
 
-// A toolRule specifies when tools are accepted over chat completions.
+// A toolRule specifies when Chat Completions accepts tools.
 type toolRule uint8
 
 const (
 	toolsAny           toolRule = iota
 	toolsNoneOrOmitted          // with the effort none, or without an effort
 	toolsWithNone               // only with an explicit effort none
-	toolsResponsesOnly          // only over responses
+	toolsResponsesOnly          // only in the Responses API
 )
 
 // effortOrder lists the efforts from the least to the most.
@@ -299,7 +300,7 @@ func effortOfBudget(tokens int64) string {
 	return "xhigh"
 }
 
-// responsesFamilyOf is familyOf for responses, which accepts more efforts.
+// responsesFamilyOf is familyOf for the Responses API, which accepts more efforts.
 func responsesFamilyOf(model string) family {
 	f := familyOf(model)
 	switch name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]); {

@@ -145,7 +145,7 @@ func TestFamilies(t *testing.T) {
 	}
 	for model, want := range map[string][]string{"gpt-5-pro": {"high"}, "gpt-6.1-sol": effortRange("low", "max"), "gpt-5": minToHigh} {
 		if diff := cmp.Diff(want, responsesFamilyOf(model).efforts); diff != "" {
-			t.Errorf("%s over responses (-want +got):\n%s", model, diff)
+			t.Errorf("%s in the Responses API (-want +got):\n%s", model, diff)
 		}
 	}
 	for _, model := range []string{"gpt-oss-120b", "qwen3:8b", "o30", "", "gpt-50"} {

@@ -1,17 +1,17 @@
-// Package openai implements [upstream.Upstream] for servers that speak OpenAI's chat
-// completions or responses: OpenAI itself, and the many servers that implement the same
-// formats, local ones included.
+// Package openai implements [upstream.Upstream] for servers with OpenAI's Chat
+// Completions or Responses API: OpenAI itself, and the many local and remote servers
+// with a compatible API.
 //
 //	up, err := openai.New(openai.Options{BaseURL: "http://localhost:8000/v1"})
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
-// [New] returns a client for chat completions, [NewResponses] one for responses.
-// OpenAI's newest models accept tools only over Responses. Most other servers support
-// chat completions best.
+// [New] returns a client for Chat Completions, [NewResponses] one for the Responses
+// API. OpenAI's newest models accept tools only in the Responses API. Most other
+// servers support Chat Completions better.
 //
-// A client converts each request to the format of the server. Before it sends the
-// request, it reports the losses of the conversion: see [upstream.Writer.Loss]. It
-// never forwards a client's headers.
+// A client converts each request to the format of the API. Before it sends the request,
+// it reports the losses of the conversion: see [upstream.Writer.Loss]. It never
+// forwards a client's headers.
 //
 // The last user message is never replaced. If a part of it cannot be represented and
 // nothing is left of the message, the request fails with a [content.Violation] that
@@ -20,19 +20,19 @@
 //
 // # Compatible servers
 //
-// A server is treated as compatible if its host is neither OpenAI's nor Azure's. A
-// compatible server is not sent members that only OpenAI knows, and some members are
-// sent under their older names. The client detects how a server responds: where it puts
-// thinking, how it numbers and names tool calls, whether and where it reports usage,
-// and how it ends a response. [Dialect] configures the rest: how to turn thinking on
-// and off, which files the models read, and how to treat other files. The rules of
-// DeepSeek's and Mistral's own hosts are built in.
+// A server is treated as compatible if its host is neither OpenAI's nor Azure's. The
+// client omits members that only OpenAI's servers know, and sends some members under
+// their older names. The client detects how a server responds: where it puts thinking,
+// how it numbers and names tool calls, whether and where it reports usage, and how it
+// ends a response. [Dialect] configures the rest: how to turn thinking on and off,
+// which files the models read, and how to treat other files. The rules of DeepSeek's
+// and Mistral's own hosts are built in.
 //
 // If a server rejects a member by name, with status 400 or 422, the client sends the
 // request again without it or with an equivalent. It does so before the response
 // begins, at most four times per request, and only for members that do not change the
-// task. It reports what is lost. The client remembers the rejection for the model, so
-// that later requests omit the member from the start and report the same loss. Over
-// responses, a request is also sent again without earlier thinking if the server
-// reports that it cannot read it.
+// task. It reports the loss. The client remembers the rejection for the model, so that
+// later requests omit the member from the start and report the same loss. A client for
+// the Responses API also sends a request again without earlier thinking if the server
+// cannot read that thinking.
 package openai

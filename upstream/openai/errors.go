@@ -15,13 +15,13 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// decodeError decodes an error response. The body may be cut, empty, or not JSON.
+// decodeError decodes an error response. The body may be truncated, empty, or not JSON.
 //
-// The Code depends on the status and on the error's code and type. Errors of the host's
-// account, such as an invalid key, are [upstream.CodeBadGateway]. Used-up credit is
-// [upstream.CodeQuota], which clients do not retry. For invalid requests and rate
-// limits, Text is the server's message on one line without secrets. For an invalid key it
-// is a sentence that does not contain the server's message. Err, for logs, is a
+// The Code depends on the status and on the error's code and type. Errors of the
+// program's account, such as an invalid key, are [upstream.CodeBadGateway]. Used-up
+// credit is [upstream.CodeQuota], which clients do not retry. For invalid requests and
+// rate limits, Text is the server's message on one line without secrets. For an invalid
+// key it is a sentence that does not contain the server's message. Err, for logs, is a
 // *vendorError.
 func decodeError(format content.Format, status int, header http.Header, body []byte) *upstream.Error {
 	f := vendorError{format: format, status: status, bodySize: len(body), requestID: header.Get("x-request-id")}
@@ -343,7 +343,7 @@ func (f *vendorError) text() string {
 	return f.message
 }
 
-// parseRetryAfter returns the time that the server asks to wait.
+// parseRetryAfter returns the delay that the server specifies.
 func (f *vendorError) parseRetryAfter(h http.Header) time.Duration {
 	if d := codec.RetryAfter(h); d > 0 {
 		return d

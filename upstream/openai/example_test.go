@@ -44,7 +44,7 @@ func ExampleNew() {
 	// text: Hello!
 }
 
-// A request over responses, as the server receives it.
+// A request of the Responses API, as the server receives it.
 func ExampleNewResponses() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -19,9 +19,9 @@ func dropped(feature, reason string) *loss.Rule {
 	return &loss.Rule{Feature: feature, Severity: content.LossDropped, Reason: reason}
 }
 
-// Losses of conversations in chat completions. Some are shared with responses.
+// Losses of conversations in Chat Completions. Some are shared with the Responses API.
 var (
-	lossSystemFile      = dropped(loss.SystemFiles, "the system text of chat completions cannot contain files; the part was dropped")
+	lossSystemFile      = dropped(loss.SystemFiles, "the system text of Chat Completions cannot contain files; the part was dropped")
 	lossSystemTurn      = degraded(loss.SystemTurn, "the server accepts system text at the beginning only; the text was sent as a user message")
 	lossCallOrder       = degraded(loss.CallOrder, "text after a tool call was sent before the call")
 	lossSignature       = hint(loss.Signature, "the signature of another vendor was omitted")
@@ -31,7 +31,7 @@ var (
 	lossThinkingMissing = degraded(loss.LostThinking, "the server requires the thinking before tool calls, which is missing; an empty text was sent")
 	lossThinkingEmpty   = hint(loss.LostThinking, "for tool calls without thinking an empty text was sent")
 	lossVendorPart      = dropped(loss.VendorPart, "only another vendor can read this part; it was dropped")
-	lossUnknownPart     = dropped(loss.UnknownPart, "chat completions does not have this kind of part; it was dropped")
+	lossUnknownPart     = dropped(loss.UnknownPart, "Chat Completions does not have this kind of part; it was dropped")
 	lossOwnMembers      = hint(loss.Members, "OpenAI rejects unknown members; extra members of a part or tool were omitted")
 	lossMemberReplaced  = degraded(loss.Members, "a field of the request overrides this extra member, which was omitted")
 	lossDetail          = hint(loss.Members, "the resolution of the image or file was omitted; the server's default applies")
@@ -39,13 +39,13 @@ var (
 	lossEmptyTurn       = hint(loss.EmptyText, "an empty turn was omitted")
 	lossTurnPlaceholder = degraded(loss.VendorPart, "all parts of the turn were dropped; a placeholder sentence was sent instead")
 	lossPrefill         = degraded(loss.TurnOrder, "the beginning of a response cannot be continued; the model writes a new response after it")
-	lossCitations       = hint(loss.TextCitations, "chat completions has no citations in earlier responses; they were omitted")
-	lossAssistantFile   = dropped(loss.ImageByAssistant, "assistant messages of chat completions cannot contain files; the file was dropped")
+	lossCitations       = hint(loss.TextCitations, "Chat Completions has no citations in earlier responses; they were omitted")
+	lossAssistantFile   = dropped(loss.ImageByAssistant, "assistant messages of Chat Completions cannot contain files; the file was dropped")
 
 	lossDocumentText      = degraded(loss.DocumentType, "the document was sent as text")
 	lossDocumentTitle     = degraded(loss.DocumentTitle, "the document's title and context were sent as text before it")
 	lossDocumentParts     = degraded(loss.DocumentParts, "the document was sent as its parts")
-	lossDocumentCitations = dropped(loss.DocumentCitations, "chat completions cannot cite documents; the setting was dropped")
+	lossDocumentCitations = dropped(loss.DocumentCitations, "Chat Completions cannot cite documents; the setting was dropped")
 	lossSearchResult      = degraded(loss.SearchResults, "the search result was sent as text")
 
 	lossResultImage    = degraded(loss.ResultImage, "a tool message can contain text only; the image was sent in the next user message")
@@ -57,12 +57,12 @@ var (
 	lossResultOrphan   = degraded(loss.ResultPairs, "no tool call before the result has its id; the result was sent as user text")
 )
 
-// Losses of other request members in chat completions. Some are shared with responses.
+// Losses of other request members in Chat Completions. Some are shared with the Responses API.
 var (
-	lossVendorTool          = dropped(loss.VendorTool, "chat completions does not have this built-in tool; it was dropped")
-	lossToolOutput          = hint(loss.ToolOutput, "chat completions has no schema of tool results; it was omitted")
+	lossVendorTool          = dropped(loss.VendorTool, "Chat Completions does not have this built-in tool; it was dropped")
+	lossToolOutput          = hint(loss.ToolOutput, "Chat Completions has no schema of tool results; it was omitted")
 	lossToolStrict          = degraded(loss.ToolStrict, "the schema has no equivalent strict form; the tool's arguments are not validated")
-	lossToolCache           = hint(loss.CacheMarks, "chat completions has no cache marks on tools; the mark was omitted")
+	lossToolCache           = hint(loss.CacheMarks, "Chat Completions has no cache marks on tools; the mark was omitted")
 	lossDescription         = degraded(loss.ToolOther, "the server accepts at most 1,024 characters; the description was cut")
 	lossChoiceValidated     = degraded(loss.ChoiceMode, "the server cannot guarantee that arguments match their schema; the model may call tools without that guarantee")
 	lossChoice              = hint(loss.ChoiceMode, "the request has no tools; the tool choice was omitted")
@@ -80,7 +80,7 @@ var (
 	lossSeed                = dropped(loss.Seed, "the server rejects a seed; it was dropped")
 	lossPenalties           = dropped(loss.Penalties, "the model does not accept penalties; they were dropped")
 	lossStop                = dropped(loss.StopSequences, "the model does not accept stop sequences; they were dropped")
-	lossStopsOverLimit      = dropped(loss.StopSequences, "chat completions accepts at most four stop sequences; the others were dropped")
+	lossStopsOverLimit      = dropped(loss.StopSequences, "Chat Completions accepts at most four stop sequences; the others were dropped")
 	lossThinkingOff         = degraded(loss.ThinkingMode, "thinking cannot be turned off; the lowest effort was sent")
 	lossThinkingOn          = degraded(loss.ThinkingMode, "thinking cannot be turned on for the model; the setting was omitted")
 	lossThinkingAuto        = degraded(loss.ThinkingMode, "the model has no automatic thinking; a medium effort was sent")
@@ -89,22 +89,22 @@ var (
 	lossNoBudget            = degraded(loss.ThinkingBudget, "the server has no budget of thinking tokens; it was omitted")
 	lossEffortOff           = degraded(loss.ThinkingEffort, "there is no effort when thinking is off; it was omitted")
 	lossEffort              = degraded(loss.ThinkingEffort, "the model does not have this effort; the nearest one was sent")
-	lossEffortTools         = degraded(loss.ThinkingEffort, "over chat completions the model accepts tools only without thinking; thinking was turned off. Responses supports both")
+	lossEffortTools         = degraded(loss.ThinkingEffort, "in Chat Completions the model accepts tools only without thinking; thinking was turned off. The Responses API supports both")
 	lossEffortRefused       = degraded(loss.ThinkingEffort, "the server rejects an effort; the model's default applies")
-	lossDisplay             = hint(loss.ThinkingDisplay, "chat completions cannot control which thinking is shown; the setting was omitted")
+	lossDisplay             = hint(loss.ThinkingDisplay, "Chat Completions cannot control which thinking is shown; the setting was omitted")
 	lossSchemaStrict        = degraded(loss.OutputSchema, "the schema has no equivalent strict form; the response is not validated")
 	lossJSONObject          = degraded(loss.OutputType, "the response is limited to JSON objects, and an instruction to respond in JSON was added")
 	lossSchemaUnsatisfiable = dropped(loss.OutputSchema, "no value matches the schema; it was dropped")
-	lossOutputType          = dropped(loss.OutputType, "chat completions does not have this response type; it was dropped")
+	lossOutputType          = dropped(loss.OutputType, "Chat Completions does not have this response type; it was dropped")
 	lossOutputEnum          = degraded(loss.OutputType, "the response cannot be limited to the values; an instruction to respond with one of them was added")
 	lossModalities          = dropped(loss.OutputModalities, "the server does not have this kind of output; it was dropped")
-	lossOutputImage         = dropped(loss.OutputImage, "chat completions has no aspect ratio or size of images; it was dropped")
+	lossOutputImage         = dropped(loss.OutputImage, "Chat Completions has no aspect ratio or size of images; it was dropped")
 	lossUserDigest          = hint(loss.UserID, "the user id is too long; its SHA-256 digest was sent")
 	lossUser                = hint(loss.UserID, "compatible servers do not receive the user id; it was omitted")
 	lossTier                = hint(loss.ServiceTier, "the server does not have this service tier; its default applies")
 )
 
-// Losses of responses in chat completions. Some are shared with responses.
+// Losses of responses in Chat Completions. Some are shared with the Responses API.
 var (
 	lossEmptyResponse    = degraded(loss.ResponseText, "the response has no content that can be shown; the client receives none")
 	lossCharacters       = hint(loss.ResponseText, "invalid UTF-8 was replaced by U+FFFD")
@@ -120,7 +120,7 @@ var (
 	lossMessageSignature = hint(loss.ResponseSignature, "the signature of a message was omitted")
 )
 
-// chatLosses lists the losses of chat completions. Those of schemas are in package
+// chatLosses lists the losses of Chat Completions. Those of schemas are in package
 // schema.
 var chatLosses = append([]*loss.Rule{
 	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.HeaderNotSent,
@@ -136,7 +136,7 @@ var chatLosses = append([]*loss.Rule{
 	lossEmptyResponse, lossCharacters, lossUsage, lossThinkingState, lossResponseCitation, lossUnknownPiece, lossLateInput, lossCustomCall, lossNamelessCall, lossResponseFile, lossExecutedTools, lossMessageSignature,
 }, codec.ForeignRules...)
 
-// Losses of requests that only responses has, or that have another text there.
+// Losses of requests that only the Responses API has, or that have another text there.
 var (
 	lossResponsesSystemFile        = dropped(loss.SystemFiles, "the instructions of Responses cannot contain files; the part was dropped")
 	lossResponsesUnknownPart       = dropped(loss.UnknownPart, "Responses does not have this kind of part; it was dropped")
@@ -172,7 +172,7 @@ var (
 	lossResponsesOutputImage = dropped(loss.OutputImage, "Responses has no aspect ratio or size of images; it was dropped")
 )
 
-// Losses of responses that only responses has.
+// Losses of responses that only the Responses API has.
 var (
 	lossImageFailed     = dropped(loss.ResponseImage, "the server did not generate the image; it was dropped")
 	lossUsageCut        = hint(loss.ResponseUsage, "the response was cut at a stop sequence before the server reported the usage")
@@ -180,7 +180,7 @@ var (
 	lossUnknownItem     = hint(loss.ResponseUnknown, "only OpenAI can read this item of the response; later requests omit it")
 )
 
-// responsesLosses lists the losses of responses. Those of schemas are in package
+// responsesLosses lists the losses of the Responses API. Those of schemas are in package
 // schema.
 var responsesLosses = append([]*loss.Rule{
 	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.HeaderNotSent,

@@ -36,8 +36,8 @@ type Options struct {
 
 	// Key is the API key, sent as "Authorization: Bearer". KeyFunc, if not nil, returns
 	// the key for each HTTP request; it must be safe for concurrent use. Only one of
-	// them may be set. A key that is not a valid header value, such as one with a line
-	// break, is an error: of New for Key, of each request for KeyFunc.
+	// them may be set. A key with a line break or another control character is invalid:
+	// New returns an error for Key, and a request fails for KeyFunc.
 	Key     string
 	KeyFunc func(context.Context) (string, error)
 
@@ -49,8 +49,8 @@ type Options struct {
 	Organization, Project string
 
 	// HTTPClient sends the HTTP requests. Nil means a new client that uses the proxy of
-	// the environment. Redirects are never followed. A Timeout of HTTPClient also cuts
-	// streams; prefer the timeouts of the handler or of the context.
+	// the environment. Redirects are never followed. Its Timeout should be 0, since it
+	// also ends streams; the context of a request bounds the time.
 	HTTPClient *http.Client
 
 	// Header is sent with every HTTP request. The headers of Polywire's clients are
@@ -67,9 +67,8 @@ type Options struct {
 
 	// OutputLimits adds to, and overrides, the built-in limits of output tokens of
 	// OpenAI's models. A key is a model name, or the beginning of one up to a "-", ".",
-	// ":" or "@". The longest matching key applies; 0 means no limit. A request for
-	// more tokens is lowered to the limit and reported as a loss, unless its document
-	// is sent unchanged. The map is copied.
+	// ":" or "@". The longest matching key applies; 0 means no limit. A higher limit in
+	// a request is lowered to this limit and reported as a loss. The map is copied.
 	OutputLimits map[string]int64
 
 	// Limits bounds responses: Body one event of a stream (default 32 MiB), Depth and

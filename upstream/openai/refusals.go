@@ -28,13 +28,13 @@ const (
 	fieldDescription    // cut long descriptions
 	fieldDeveloper      // use the role system
 	fieldReasoning      // omit earlier thinking
-	fieldSummary        // of thinking; responses only
+	fieldSummary        // of thinking; Responses API only
 	fieldThinkingSwitch // do not turn thinking on or off
 	fieldToolChoice     // do not choose tools by name
 	fieldJSONObject     // use a schema for any JSON object
-	fieldOutputSchema   // of tool results; responses only
+	fieldOutputSchema   // of tool results; Responses API only
 	fieldObfuscation    // do not turn padding off
-	fieldLogprobs       // chat completions only
+	fieldLogprobs       // Chat Completions only
 )
 
 // A fieldName is a name that servers use for a field in errors.
@@ -43,7 +43,7 @@ type fieldName struct {
 	field
 }
 
-// chatFieldNames are the names in chat completions, in the order of the search.
+// chatFieldNames are the names in Chat Completions, in the order of the search.
 var chatFieldNames = []fieldName{
 	{"max_completion_tokens", fieldMaxTokens},
 	{"max_tokens", fieldMaxTokens},
@@ -189,7 +189,7 @@ func (m *refusalMemory) add(model string, r refusals) {
 	m.models[strings.Clone(model)] = r
 }
 
-// responsesFieldNames are the names in responses, in the order of the search.
+// responsesFieldNames are the names in the Responses API, in the order of the search.
 var responsesFieldNames = []fieldName{
 	{"temperature", fieldTemperature},
 	{"top_p", fieldTopP},
@@ -207,7 +207,7 @@ var responsesFieldNames = []fieldName{
 	{"stream_options", fieldObfuscation},
 }
 
-// learnResponses implements learn for responses.
+// learnResponses implements learn for the Responses API.
 func (p *plan) learnResponses(err error) (retry, remember bool) {
 	var f *vendorError
 	if !errors.As(err, &f) {

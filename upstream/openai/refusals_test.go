@@ -25,7 +25,7 @@ var (
 	one = 1.0
 )
 
-// chatRefused has a case for each field of chat completions.
+// chatRefused has a case for each field of Chat Completions.
 var chatRefused = map[field]refusedCase{
 	fieldTemperature:      {"temperature", Dialect{}, func(r *upstream.Request) { r.Temperature = &one }}, // the default of other servers
 	fieldTopP:             {"top_p", Dialect{}, func(r *upstream.Request) { r.TopP = &one }},

@@ -55,8 +55,8 @@ func (t *target) thinkingMember() string {
 	return ""
 }
 
-// An encoder is the common part of chatEncoder and responsesEncoder. Its methods
-// receive as functions what differs between them.
+// An encoder is the common part of chatEncoder and responsesEncoder. Its methods have
+// function parameters for the differences.
 type encoder struct {
 	w          *jsonwire.Writer
 	req        *upstream.Request
@@ -556,7 +556,7 @@ const (
 	jsonInstruction = "Answer in JSON."
 )
 
-// outputForm returns the form that the request asks for.
+// outputForm returns the form that the request specifies.
 func (e *encoder) outputForm() outputForm {
 	o := &e.req.Output
 	switch {
@@ -620,7 +620,7 @@ func (e *encoder) outputSchema(s content.Schema) (strict bool, text string) {
 	return false, text
 }
 
-// requestedEffort returns the effort that the request asks for, independent of the
+// requestedEffort returns the effort that the request specifies, independent of the
 // model.
 func (e *encoder) requestedEffort() string {
 	t := &e.req.Thinking

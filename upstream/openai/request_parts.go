@@ -45,7 +45,7 @@ func (e *encoder) systemPart(p content.Part, at partPath) {
 	t, ok := p.(*content.Text)
 	switch {
 	case content.IsNil(p):
-		e.addViolation(content.CodeValue, at, "", "must not be nil")
+		e.addViolation(content.CodeValue, at, "", "the part must not be nil")
 	case !ok:
 		e.addLoss(e.partLosses.systemFile, at)
 	default:

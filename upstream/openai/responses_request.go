@@ -13,7 +13,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A responsesEncoder writes a responses request in one pass and collects the losses.
+// A responsesEncoder writes a request of the Responses API in one pass and collects the losses.
 type responsesEncoder struct {
 	encoder
 	counting     bool // for a token count, which has fewer members
@@ -220,7 +220,7 @@ func (e *responsesEncoder) reasoning() {
 	w.EndObject()
 }
 
-// summary returns the kind of summary to ask for, or "".
+// summary returns the kind of summary to request, or "".
 func (e *responsesEncoder) summary(t *upstream.Thinking) string {
 	switch {
 	case t.Display == "omitted", t.Display == "" && !t.Enabled(), e.effort == "none",
@@ -334,7 +334,7 @@ func (e *responsesEncoder) settings() {
 	}
 }
 
-// encryptedReasoning asks for thinking that can be returned.
+// encryptedReasoning requests thinking that the next request can return.
 const encryptedReasoning = "reasoning.encrypted_content"
 
 // include writes the additional output to include: encrypted thinking, and values from

@@ -369,7 +369,7 @@ func isPlainString(s string) bool {
 	return len(s) >= 2
 }
 
-// A stopCutter ends a response at a stop sequence, since responses has no such member.
+// A stopCutter ends a response at a stop sequence, since the Responses API has no such member.
 // It holds back text that may begin a stop sequence. A nil stopCutter changes nothing.
 type stopCutter struct {
 	stops []string

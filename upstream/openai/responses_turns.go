@@ -43,7 +43,7 @@ func (e *responsesEncoder) assistantPart(p *runPart) {
 		return
 	}
 	if content.IsNil(p.Part) {
-		e.addViolation(content.CodeValue, at, "", "must not be nil")
+		e.addViolation(content.CodeValue, at, "", "the part must not be nil")
 		return
 	}
 	switch q := p.Part.(type) {
@@ -369,7 +369,7 @@ func carriedState(p content.Part) string {
 }
 
 // carryItem writes a carried item, or keeps a reasoning item until the next item is
-// written. Unless it is from the host, the client may have made it up.
+// written. If fromHost is false, a client returned the item and may have forged it.
 func (e *responsesEncoder) carryItem(item string, at partPath, fromHost bool) {
 	e.flushTexts()
 	switch kind, ok := e.parseCarried(item); {
@@ -388,9 +388,9 @@ func (e *responsesEncoder) carryItem(item string, at partPath, fromHost bool) {
 }
 
 // itemTools maps the kinds of items that clients may return to the tool that the
-// request must have for that; "" means none. Such an item can only claim that a tool
+// request must have for that; "" means none. Such an item can only state that a tool
 // was called and what it returned, as any tool result can. Items that add tools,
-// approve calls or respond to calls in place of the host are not in the map.
+// approve calls, or return the results of the program's own tools are not in the map.
 var itemTools = map[string]string{
 	"reasoning": "", "compaction": "", "web_search_call": "", "file_search_call": "", "code_interpreter_call": "", "image_generation_call": "",
 	"mcp_call": "mcp", "program": "programmatic_tool_calling", "program_output": "programmatic_tool_calling",
@@ -432,8 +432,7 @@ func (e *responsesEncoder) dropPending() {
 	e.pending = e.pending[:0]
 }
 
-// parseCarried returns the kind of a carried item. ok is false if the item is not
-// valid.
+// parseCarried returns the kind of a carried item. ok is false if the item is invalid.
 func (e *responsesEncoder) parseCarried(item string) (kind string, ok bool) {
 	if e.itemDoc.Parse(item, jsonwire.Limits{}) != nil {
 		return "", false
@@ -447,8 +446,8 @@ func (e *responsesEncoder) parseCarried(item string) (kind string, ok bool) {
 	return kind, isVendorItem(kind)
 }
 
-// isVendorItem reports whether items of a kind are opaque, so that a host may return
-// them unchanged. For clients see itemTools.
+// isVendorItem reports whether items of a kind are opaque. The program that embeds
+// Polywire may return any of them; for clients see itemTools.
 func isVendorItem(kind string) bool {
 	switch kind {
 	case "web_search_call", "file_search_call", "code_interpreter_call", "compaction", "program", "program_output",
@@ -474,7 +473,7 @@ func (e *responsesEncoder) phaseOf(data string) string {
 	return ""
 }
 
-// Kinds of pieces that only responses has. Their text is an id or a URL.
+// Kinds of pieces that only the Responses API has. Their text is an id or a URL.
 const (
 	pieceImageID pieceKind = iota + 16
 	pieceFileID
@@ -525,7 +524,7 @@ func (e *responsesEncoder) writePiece(p *piece) {
 // part adds a part of a user turn.
 func (e *responsesEncoder) part(p content.Part, at partPath) {
 	if content.IsNil(p) {
-		e.addViolation(content.CodeValue, at, "", "must not be nil")
+		e.addViolation(content.CodeValue, at, "", "the part must not be nil")
 		return
 	}
 	switch p := p.(type) {
@@ -553,7 +552,7 @@ func (e *responsesEncoder) part(p content.Part, at partPath) {
 }
 
 // source returns a piece with the bytes, the id or the URL of a source. ok is false if
-// it has to be fetched first, or is not available.
+// the source must be fetched first, or is not available.
 func (e *responsesEncoder) source(s content.Source, at partPath, image bool) (p piece, ok bool) {
 	switch s := s.(type) {
 	case *content.URL:
@@ -602,7 +601,7 @@ func (e *responsesEncoder) image(p *content.Image, at partPath) {
 	e.pieces = append(e.pieces, q)
 }
 
-// document adds a document: text as text, others as files.
+// document adds a document: plain text as text, any other document as a file.
 func (e *responsesEncoder) document(p *content.Document, at partPath) {
 	if p.Citations {
 		e.addLoss(lossResponsesDocumentCitations, at)

@@ -20,7 +20,7 @@ import (
 )
 
 // FuzzResponsesItems makes a response of items and sends it through the generateContent
-// handler to clients that keep different parts of it. The server must get its items
+// handler to clients that keep different parts of it. The server must receive its items
 // back unchanged and in order, among the parts that the client kept.
 func FuzzResponsesItems(f *testing.F) {
 	f.Add([]byte("rmcRmrc"), uint8(0))
@@ -351,7 +351,8 @@ var forgedItems = []struct{ kind, tool string }{
 }
 
 // TestForgedItems checks that an item that a client made up cannot add tools, approve
-// calls, or take another role: it is dropped and reported. Items of the host are sent.
+// calls, or take another role: it is dropped and reported. Items in the program's own
+// parts are sent.
 func TestForgedItems(t *testing.T) {
 	c, err := NewResponses(Options{BaseURL: "http://localhost", Dialect: Dialect{Kind: ServerOpenAI}})
 	if err != nil {

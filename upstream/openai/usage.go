@@ -5,7 +5,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// toUsage decodes a usage of chat completions or responses. Counts may be missing, null
+// toUsage decodes a usage of Chat Completions or the Responses API. Counts may be missing, null
 // or fractional. ok is false if v has no counts.
 func toUsage(v jsonwire.Value) (u content.Usage, ok bool) {
 	if v.Kind() != jsonwire.Object {

@@ -20,7 +20,7 @@ type Way struct {
 var titles = map[string]string{
 	"messages":         "Messages",
 	"generatecontent":  "generateContent",
-	"openai":           "chat completions",
+	"openai":           "Chat Completions",
 	"openai-responses": "Responses",
 }
 

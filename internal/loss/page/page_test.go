@@ -197,7 +197,7 @@ func TestMatrix(t *testing.T) {
 		},
 	}
 	markdown := strings.Join([]string{
-		"| | Messages → chat completions | generateContent → Messages |",
+		"| | Messages → Chat Completions | generateContent → Messages |",
 		"| --- | --- | --- |",
 		"| seed | – | dropped |",
 		"| text | | hint |",
