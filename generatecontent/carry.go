@@ -181,7 +181,7 @@ func (p *parser) extra(v jsonwire.Value, m *message, typed int) *content.Extra {
 }
 
 // extraWithout is extra for all members except those of a set of fields.
-func (p *parser) extraWithout(v jsonwire.Value, m *message, but uint64) *content.Extra {
+func (p *parser) extraWithout(v jsonwire.Value, m *message, omit uint64) *content.Extra {
 	if !p.quota.Members(v.Len()) {
 		return nil
 	}
@@ -189,13 +189,13 @@ func (p *parser) extraWithout(v jsonwire.Value, m *message, but uint64) *content
 	if v.Len() > measuredMembers {
 		size := 0
 		for name, x := range v.Members() {
-			if i := m.find(name); i < 0 || but&(1<<i) == 0 {
+			if i := m.find(name); i < 0 || omit&(1<<i) == 0 {
 				size += len(name) + len(x.Raw()) + len(`,"":`)
 			}
 		}
 		b = slices.Grow(b, size)
 	}
-	return p.newExtra(p.appendExtra(b, v, m, but))
+	return p.newExtra(p.appendExtra(b, v, m, omit))
 }
 
 func (p *parser) newExtra(b []byte) *content.Extra {
@@ -206,12 +206,12 @@ func (p *parser) newExtra(b []byte) *content.Extra {
 }
 
 // appendExtra appends the members of extraWithout.
-func (p *parser) appendExtra(b []byte, v jsonwire.Value, m *message, but uint64) []byte {
+func (p *parser) appendExtra(b []byte, v jsonwire.Value, m *message, omit uint64) []byte {
 	for name, x := range v.Members() {
 		switch i := m.find(name); {
 		case i < 0:
 			b = codec.AppendMember(b, name, x.Raw())
-		case but&(1<<i) != 0:
+		case omit&(1<<i) != 0:
 		case p.check(x, m, i, name):
 			b = codec.AppendMember(b, m.camel[i], x.Raw())
 		case x.Kind() != jsonwire.Null:

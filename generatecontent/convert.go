@@ -14,10 +14,10 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// DecodeRequest parses and validates a request document and returns the neutral
-// request with the document. An adapter of this format sends the bytes of body
-// unless the request is changed: see [upstream.WireOf]. Batch workers and bridges
-// keep the vendor's prompt caches that way. [Handler] calls the same code.
+// DecodeRequest parses and validates a request document and returns the neutral request
+// with the document. A client of this format, such as package upstream/gemini, sends the
+// bytes of body unless the request is changed: see [upstream.WireOf]. Programs without a
+// [Handler], such as batch workers, keep the vendor's prompt caches valid that way.
 //
 // The URL of a request names the model and selects streaming. The caller sets
 // Model and Stream of the result; the document remains valid. Model is that of the
@@ -30,9 +30,9 @@ import (
 // violations, those of parsing first. opts may be nil. The limits in opts apply to
 // parsing too. If opts.Count is set, body is that of countTokens.
 //
-// The request has no document if it carries signatures for another vendor, which
-// are opened as [Request.Upstream] describes, or if body is that of countTokens
-// with a generateContentRequest in it.
+// The request has no document if it carries signatures for another vendor, which are
+// decoded as [Request.Upstream] describes, or if body is that of countTokens with a
+// generateContentRequest in it.
 func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
 	r, err := readRequest(string(body), "", opts)
 	if err != nil {
@@ -72,15 +72,15 @@ func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, []co
 	return n, losses
 }
 
-// Upstream returns the neutral request. Turns and parts are shared with r and
-// correspond one to one to those of Contents. Members without a neutral field are
-// in Extra, under their wire names. The result has no document; use
-// [DecodeRequest] to send a document on as it is.
+// Upstream returns the neutral request. Turns and parts are shared with r and correspond
+// one to one to those of Contents. Members without a neutral field are in Extra, under
+// their wire names. The result has no document; use [DecodeRequest] to forward a document
+// unchanged.
 //
-// Signatures that a response carried for another vendor are opened: in copies of
-// the turns and parts they are plain again, with that vendor's Format. A damaged
-// signature has no Format, so every format drops it as a signature of another vendor;
-// [DecodeRequest] also reports it as damaged.
+// If a response carried signatures of another vendor, Upstream decodes them. It replaces
+// the turns and parts with such signatures by copies that have the signatures of that
+// vendor. A damaged signature has no Format, so every format drops it as a signature of
+// another vendor; [DecodeRequest] also reports it as damaged.
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.toNeutral(n)
@@ -232,8 +232,8 @@ func (r *Request) unmappedMembers() *content.Extra {
 	if !some {
 		return r.Extra
 	}
-	// Free JSON of a caller that is not valid is omitted here. Encoding the request itself
-	// reports it.
+	// Invalid JSON text in a field that the caller has set is omitted here. Encoding the
+	// request itself reports it.
 	var w jsonwire.Writer
 	e := newEncoder(&w)
 	w.BeginObject()
@@ -296,8 +296,8 @@ type Target struct {
 	// Built-in tools of this format are not dropped.
 	NoMixedTools bool
 
-	// FilesInlined states that [upstream.Request.Inline] is called before the request is
-	// sent. Limitations of linked and stored files are then not reported.
+	// FilesInlined is set if the caller calls [upstream.Request.Inline] before it sends the
+	// request. Losses of linked and stored files are then not reported.
 	FilesInlined bool
 }
 
@@ -306,10 +306,10 @@ type Target struct {
 // Without losses, converting a [Request] to its neutral form and back gives an equal
 // request, except for empty configurations and the spelling of schemas.
 //
-// Tool names and tool call ids are not changed. [Request.Validate] checks them; adapters
-// map those that the format does not accept.
+// Tool names and tool call ids are not changed. [Request.Validate] checks them; the clients
+// in the packages below upstream replace those that the format does not accept.
 //
-// The result of a turn does not depend on later turns. The beginning of a conversation
+// The conversion of a turn does not depend on later turns. The beginning of a conversation
 // therefore stays equal, which vendors' caches require. A system text that applies only
 // until the next user message is omitted after it, which is not a loss.
 func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {

@@ -421,17 +421,17 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 	}
 	d.citeOpenText(i)
 	c.pending, c.textPieces = nil, nil // do not retain the document
-	word := d.finishReason(m[fCandReason])
-	if word != "" {
-		d.endCall(i, word == "STOP")
+	reason := d.finishReason(m[fCandReason])
+	if reason != "" {
+		d.endCall(i, reason == "STOP")
 		d.closeText(i)
 	}
-	unended := word == "" && (m[fCandMessage].Exists() || m[fCandRatings].Exists())
+	unended := reason == "" && (m[fCandMessage].Exists() || m[fCandRatings].Exists())
 	if more || inner || unended {
-		d.candidateMembers(i, v, m[fCandContent], word == "")
+		d.candidateMembers(i, v, m[fCandContent], reason == "")
 	}
-	if word != "" {
-		d.stopEvent(i, word, &m)
+	if reason != "" {
+		d.stopEvent(i, reason, &m)
 	}
 	return nil
 }
@@ -550,28 +550,28 @@ func (d *decoder) finishReason(v jsonwire.Value) string {
 	if !v.Exists() {
 		return ""
 	}
-	word := v.Str()
+	reason := v.Str()
 	if v.Kind() != jsonwire.String {
-		if word = finishReasons.read(v); word == "" {
+		if reason = finishReasons.read(v); reason == "" {
 			d.deviates = true
-			word = codec.Clip(v.Raw()) // unknown, but the candidate has ended
+			reason = codec.Clip(v.Raw()) // unknown, but the candidate has ended
 		}
 	}
-	if upper := strings.ToUpper(word); upper != word {
+	if upper := strings.ToUpper(reason); upper != reason {
 		d.deviates = true
-		word = upper
+		reason = upper
 	}
-	if word == "FINISH_REASON_UNSPECIFIED" {
+	if reason == "FINISH_REASON_UNSPECIFIED" {
 		return ""
 	}
-	return word
+	return reason
 }
 
 // stopEvent adds the stop of a candidate.
-func (d *decoder) stopEvent(i int, word string, m *[candidateTyped]jsonwire.Value) {
+func (d *decoder) stopEvent(i int, reason string, m *[candidateTyped]jsonwire.Value) {
 	c := &d.states[i]
 	c.finished = true
-	s := &upstream.Stop{Reason: fromFinishReason(word), Format: Format, RawReason: word}
+	s := &upstream.Stop{Reason: fromFinishReason(reason), Format: Format, RawReason: reason}
 	if s.Reason == content.StopEnd && c.hasCalls {
 		s.Reason = content.StopToolUse // the format has no such finishReason
 	}
@@ -609,8 +609,8 @@ var (
 // fromFinishReason returns the neutral stop reason for a finishReason. It is
 // [content.StopOther] for OTHER, ESCALATION, MISSING_THOUGHT_SIGNATURE and unknown
 // values.
-func fromFinishReason(word string) content.StopReason {
-	switch word {
+func fromFinishReason(reason string) content.StopReason {
+	switch reason {
 	case "STOP":
 		return content.StopEnd
 	case "MAX_TOKENS":
@@ -638,25 +638,25 @@ func (d *decoder) blockReason(v jsonwire.Value) string {
 	var m [1]jsonwire.Value
 	d.members(v, feedbackFields, m[:])
 	x := m[fFeedbackReason]
-	word := x.Str()
+	reason := x.Str()
 	if x.Exists() && x.Kind() != jsonwire.String {
-		if word = blockReasons.read(x); word == "" {
+		if reason = blockReasons.read(x); reason == "" {
 			d.deviates = true
-			word = codec.Clip(x.Raw())
+			reason = codec.Clip(x.Raw())
 		}
 	}
-	if strings.EqualFold(word, "BLOCK_REASON_UNSPECIFIED") || strings.EqualFold(word, "BLOCKED_REASON_UNSPECIFIED") {
+	if strings.EqualFold(reason, "BLOCK_REASON_UNSPECIFIED") || strings.EqualFold(reason, "BLOCKED_REASON_UNSPECIFIED") {
 		return ""
 	}
-	return word
+	return reason
 }
 
 // blockEvent adds the stop of a blocked prompt.
-func (d *decoder) blockEvent(word string, feedback jsonwire.Value) {
+func (d *decoder) blockEvent(reason string, feedback jsonwire.Value) {
 	d.blocked = true
 	b := codec.AppendMember(d.parser.extras.Begin(), replyFields.camel[fReplyFeedback], feedback.Raw())
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
-		Reason: content.StopSafety, Format: Format, RawReason: word, Details: d.parser.newExtra(b).JSON,
+		Reason: content.StopSafety, Format: Format, RawReason: reason, Details: d.parser.newExtra(b).JSON,
 		Message: feedback.Get("blockReasonMessage").Str(),
 	}})
 }
@@ -865,7 +865,7 @@ type logprobs struct {
 	n   int
 }
 
-// convert converts the log probabilities of chat completions in x to logprobsResult. It
+// convert converts the log probabilities of Chat Completions in x to logprobsResult. It
 // returns x itself if x has other members or no log probabilities.
 func (l *logprobs) convert(x *content.Extra) *content.Extra {
 	if x == nil || x.Format != "openai-chat" {

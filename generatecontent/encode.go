@@ -11,14 +11,14 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// AppendJSON appends the request as a document in canonical form. Parsing the
-// document gives an equal request, and equal requests give the same bytes: members
-// in a fixed order, names in camelCase, enums by name, no members with empty or
-// default values. Free JSON is copied, with its key order and numbers.
+// AppendJSON appends the request as a document in canonical form. Parsing the document
+// gives an equal request, and equal requests give the same bytes: members in a fixed
+// order, names in camelCase, enums by name, no members with empty or default values.
+// Values that may be any JSON are copied, with their key order and numbers.
 //
-// It returns an error with a [*content.Violation] for each value that the format
-// cannot represent: a nil part, a part of another format, or free JSON that is not
-// valid. [Request.Body] does the same without copying large files.
+// It returns an error with a [*content.Violation] for each value that the format cannot
+// represent: a nil part, a part of another format, or invalid JSON text in a field.
+// [Request.Body] does the same without copying large files.
 func (r *Request) AppendJSON(dst []byte) ([]byte, error) {
 	var w jsonwire.Writer
 	if err := r.write(&w); err != nil {
@@ -302,7 +302,7 @@ func (e *encoder) thinking(c *ThinkingConfig) {
 // part writes one part.
 func (e *encoder) part(p content.Part) {
 	if content.IsNil(p) {
-		e.Violation(content.CodeMissing, "", "the part is nil")
+		e.Violation(content.CodeMissing, "", "the part must not be nil")
 		return
 	}
 	if u, ok := p.(*content.Unknown); ok {

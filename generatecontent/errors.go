@@ -97,7 +97,7 @@ const (
 )
 
 // A violationLine is a violation as this format reports it.
-type violationLine struct{ field, text, whole string }
+type violationLine struct{ field, text, line string }
 
 // toViolationLine formats a violation. A violation that parsing found has a complete
 // text. The text of any other follows its path.
@@ -105,11 +105,11 @@ func toViolationLine(e *content.Violation) violationLine {
 	l := violationLine{field: handler.OneLine(e.Path, maxViolation), text: handler.OneLine(e.Text, maxViolation)}
 	switch {
 	case e.Path == "" && (e.Code == content.CodeSyntax || e.Code == content.CodeLimit), e.Code == content.CodeType, e.Code == content.CodeUnknown:
-		l.whole = l.text
+		l.line = l.text
 	case e.Path == "":
-		l.whole = "* GenerateContentRequest: " + l.text
+		l.line = "* GenerateContentRequest: " + l.text
 	default:
-		l.whole = "* GenerateContentRequest." + l.field + ": " + l.text
+		l.line = "* GenerateContentRequest." + l.field + ": " + l.text
 	}
 	return l
 }
@@ -120,10 +120,10 @@ func violationLines(f *handler.Failure) (list []violationLine, more int, star bo
 	size := 0
 	for i, e := range f.Violations {
 		l := toViolationLine(e)
-		if size += len(l.whole); size > maxMessage {
+		if size += len(l.line); size > maxMessage {
 			return list, f.More + len(f.Violations) - i, star
 		}
-		star = star || l.whole != l.text
+		star = star || l.line != l.text
 		list = append(list, l)
 	}
 	return list, f.More, star
@@ -262,7 +262,7 @@ func joinLines(list []violationLine, more int, star bool) string {
 		if i > 0 {
 			b = append(b, '\n')
 		}
-		b = append(b, list[i].whole...)
+		b = append(b, list[i].line...)
 	}
 	if more > 0 {
 		b = append(strconv.AppendInt(append(b, "\nand "...), int64(more), 10), " more"...)
@@ -330,10 +330,10 @@ func appendDuration(dst []byte, d time.Duration) []byte {
 // DecodeError decodes a server's response with a status other than 2xx. The body may be
 // truncated, empty, an array with one element, or not JSON.
 //
-// The Code follows from the status, with two exceptions. It is
-// [upstream.CodeBadGateway] for errors between the host and its vendor, such as a
-// rejected key (also with status 400 and 403), missing payment, or an unsupported
-// location. It is [upstream.CodeQuota] for a daily quota and a quota of zero.
+// The Code follows from the status, with two exceptions. It is [upstream.CodeBadGateway]
+// for errors that concern the program's account with the vendor, such as a rejected key
+// (also with status 400 and 403), a missing payment, or an unsupported location. It is
+// [upstream.CodeQuota] for a daily quota and a quota of zero.
 //
 // The Text is the message of the error envelope if the status is 400, 404, 413, 422 or
 // 429. It is one line of at most 2 KiB without keys, user information and URL queries.
@@ -364,7 +364,7 @@ func envelopeError(v jsonwire.Value) *upstream.Error {
 	return f.toUpstream()
 }
 
-// A vendorError is a vendor's error as it was received, for the host's log.
+// A vendorError is a vendor's error as it was received, for the program's log.
 type vendorError struct {
 	httpStatus int // the HTTP status, 0 in a stream
 	envelope   bool
@@ -538,7 +538,7 @@ func (f *vendorError) envelopeStatus() int {
 	return 0
 }
 
-// refused reports whether the vendor rejected the host's key.
+// refused reports whether the vendor rejected the program's key.
 func (f *vendorError) refused() bool {
 	return codec.KeyRefused(f.httpStatus, []string{f.status, f.reason}, "", f.message)
 }

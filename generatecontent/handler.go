@@ -26,17 +26,17 @@ type Options struct {
 // concurrent use.
 //
 // It serves POST …/models/{model}:generateContent, :streamGenerateContent (as
-// server-sent events with the query alt=sse, else as a JSON array) and
-// :countTokens, GET …/models and GET …/models/{model}, under v1, v1beta,
-// v1alpha and v1beta1 and below any prefix. It reads paths from the right, so
-// http.StripPrefix is allowed but not needed. Every other path is a 404 error in the
-// vendor's format, and so is an unknown version, such as v9.
+// server-sent events with the query alt=sse, else as a JSON array) and :countTokens, GET
+// …/models and GET …/models/{model}, under v1, v1beta, v1alpha and v1beta1 and below any
+// prefix. It matches only the end of the path, so http.StripPrefix is allowed but not
+// needed. For every other path, and for an unknown version such as v9, it responds with
+// status 404 and an error in this format.
 //
-// The handler does not check that a model exists; the upstream does. It passes on the
-// name without the collection: "models/a/b" and "publishers/a/models/b" become "a/b",
-// and "publishers/google/models/a" becomes "a". Names in other collections, such as
-// "tunedModels/a" and "dynamic/a", and names within a project are passed on whole. A
-// model in the body must be the same as in the URL.
+// The handler does not check that a model exists. The Upstream receives the name without
+// the collection: "models/a/b" and "publishers/a/models/b" become "a/b", and
+// "publishers/google/models/a" becomes "a". Names in other collections, such as
+// "tunedModels/a" and "dynamic/a", and names within a project are not changed. A model
+// in the body must be the same as in the URL.
 //
 // If the Upstream implements [upstream.TokenCounter], it counts tokens. Otherwise
 // the handler estimates them ([upstream.EstimateTokens]). If the Upstream implements
@@ -47,18 +47,18 @@ type Options struct {
 // "files/…" or "gs://…", or one below https://generativelanguage.googleapis.com/, is the
 // id of a stored file. Any other is a bad request.
 //
-// While the Upstream of a stream sends nothing, the handler sends keep-alives, the first
-// one with the headers after Timeouts.KeepAlive. In a JSON array they are white space.
-// Between server-sent events they begin the next event: "data: " and then one space
-// each time, followed by the event's JSON on the same line. An error completes such an
-// event. The handler sends no empty lines and comments, because widely used clients fail
-// on them. It sends no keep-alives between events after the finishReason of all
-// candidates.
+// While the Upstream of a stream sends nothing, the handler sends a keep-alive each
+// Timeouts.KeepAlive. The first one is sent with the headers. In a JSON array,
+// keep-alives are white space. Between server-sent events, the first keep-alive is the
+// beginning of the next event, "data: ", and each further one is a space. The JSON of
+// the event, or of an error, follows on the same line. The handler does not send empty
+// lines or comments, because widely used clients fail on them. It sends no keep-alives
+// after the finishReason of all candidates.
 //
 // The header x-server-timeout limits the duration of a request, in seconds. A request
 // that takes longer fails with 504.
 type Handler struct {
-	front   *handler.Handler
+	handler *handler.Handler
 	dialect *dialect
 }
 
@@ -74,7 +74,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 		o = *opts
 	}
 	d := &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
-	return &Handler{front: handler.New("generatecontent: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
+	return &Handler{handler: handler.New("generatecontent: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
 }
 
 // ServeHTTP serves one request. An error before the first byte of the response is an
@@ -82,7 +82,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 // object, a blank line, and the same object as an event, because some clients read only
 // one of the two. In an array it is the last element. A stream never ends without a
 // finishReason or an error.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.front.ServeHTTP(w, r) }
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
 
 // Match reports whether h serves the request's path, for any method. It lets several
 // handlers share a mux. Other formats also serve model paths: requests for these do not
@@ -97,7 +97,7 @@ func (h *Handler) Match(r *http.Request) bool {
 // [content.Violation]. The caller must not have written to w. The request is logged and
 // reported to OnDone like one that h refuses.
 func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	h.front.WriteError(w, r, err)
+	h.handler.WriteError(w, r, err)
 }
 
 // versions are the versions of the API. All are served in the same way.

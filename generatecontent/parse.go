@@ -275,8 +275,8 @@ func (p *parser) role(t *content.Turn, x jsonwire.Value, name string) {
 		t.Role = content.RoleAssistant
 	case x.Is("tool"): // of other vendors; clients use it for results
 		p.path.Push("role")
-		if odd := &p.origin.unknown; odd.Len() < content.MaxViolations {
-			odd.Add(content.CodeValue, p.path.At(), "Please use a valid role: user, model.")
+		if unknown := &p.origin.unknown; unknown.Len() < content.MaxViolations {
+			unknown.Add(content.CodeValue, p.path.At(), "Please use a valid role: user, model.")
 		}
 		p.path.Pop()
 	case x.Kind() == jsonwire.String:

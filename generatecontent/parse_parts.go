@@ -9,7 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// parts parses the parts of a turn. It drops parts without data. If nothing else
+// parts parses the parts of a turn. It drops parts without data. If no other part
 // remains, the first of them becomes an empty text.
 func (p *parser) parts(v jsonwire.Value) []content.Part {
 	n := size(v)
@@ -37,14 +37,13 @@ func (p *parser) parts(v jsonwire.Value) []content.Part {
 		*dropped = append((*dropped)[:before], (*dropped)[before+1:]...)
 		list = append(list, p.texts.New(p.size))
 		if !p.emptyText {
-			p.origin.madeUp = append(p.origin.madeUp, p.turn)
+			p.origin.inserted = append(p.origin.inserted, p.turn)
 		}
 	}
 	return list
 }
 
-// A member is one member of an object: its field, the name it was given, and
-// its value.
+// A member is a member of an object: its field, its name in the document, and its value.
 type member struct {
 	field int
 	name  string
@@ -95,7 +94,7 @@ func (p *parser) otherPart(kind string, v jsonwire.Value) content.Part {
 	return u
 }
 
-// sideMembers are the members of a part other than its data.
+// sideMembers are the members of a part besides its data, such as thought.
 type sideMembers struct {
 	part         jsonwire.Value
 	hasThought   bool // the part has thought
@@ -111,7 +110,7 @@ func (p *parser) signature(x jsonwire.Value, name string) string {
 	return p.bytes(x, partFields, fSignature, name)
 }
 
-// textPart parses a text or thinking.
+// textPart parses text or thinking.
 func (p *parser) textPart(data member, side *sideMembers) content.Part {
 	s := ""
 	if data.value.Exists() {
@@ -134,13 +133,13 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 	return t
 }
 
-// partExtra returns the side members of a part that have no Go field. but is the set of
-// those that have one.
-func (p *parser) partExtra(side *sideMembers, but uint64) *content.Extra {
-	if !side.hasMore && (but&(1<<fThought) != 0 || !side.hasThought) && (but&(1<<fSignature) != 0 || !side.hasSignature) {
+// partExtra returns the side members of a part that have no Go field. typed is the set
+// of those that have one.
+func (p *parser) partExtra(side *sideMembers, typed uint64) *content.Extra {
+	if !side.hasMore && (typed&(1<<fThought) != 0 || !side.hasThought) && (typed&(1<<fSignature) != 0 || !side.hasSignature) {
 		return nil
 	}
-	return p.extraWithout(side.part, partFields, but|(1<<partData-1))
+	return p.extraWithout(side.part, partFields, typed|(1<<partData-1))
 }
 
 // innerExtra is partExtra for a part whose data is an object. It includes the members of
@@ -339,12 +338,12 @@ func (p *parser) response(data member, side *sideMembers) content.Part {
 			more = true
 		}
 	}
-	text, what := p.resultText(t, object)
-	if !p.quota.Parts(what + size(files)) {
+	text, texts := p.resultText(t, object)
+	if !p.quota.Parts(texts + size(files)) {
 		return t
 	}
-	t.Parts = p.lists.List(what+size(files), p.size)
-	if what > 0 {
+	t.Parts = p.lists.List(texts+size(files), p.size)
+	if texts > 0 {
 		s := p.texts.New(p.size)
 		s.Text = text
 		t.Parts = append(t.Parts, s)
@@ -360,8 +359,8 @@ func (p *parser) response(data member, side *sideMembers) content.Part {
 	return t
 }
 
-// resultText sets whether a function failed, and the response object if the text does
-// not hold all of it. The text is valid if n is 1.
+// resultText sets t.Error, and t.Object if the text does not contain the whole response
+// object. It returns the text of the result; n is the number of texts, 0 or 1.
 func (p *parser) resultText(t *content.ToolResult, v jsonwire.Value) (text string, n int) {
 	if v.Len() == 0 {
 		return "", 0
@@ -379,7 +378,8 @@ func (p *parser) resultText(t *content.ToolResult, v jsonwire.Value) (text strin
 	return text, n
 }
 
-// resultText returns the text of a response object, and whether it is an error.
+// resultText returns the text of a response object, and whether the function failed. n
+// is 1.
 func resultText(v jsonwire.Value) (text string, failed bool, n int) {
 	e := v.Get("error")
 	failed = e.Exists() && e.Kind() != jsonwire.Null
@@ -402,11 +402,11 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 	if !p.isObject(v, responsePartFields) {
 		return p.otherPart("", v)
 	}
-	o, data, odd, more := openObject{m: responsePartFields}, member{field: -1}, "", false
+	o, data, unknown, more := openObject{m: responsePartFields}, member{field: -1}, "", false
 	for name, x := range v.Members() {
 		switch i := p.field(&o, name); {
 		case i < 0:
-			odd, more = name, true
+			unknown, more = name, true
 		case x.Kind() == jsonwire.Null:
 		case data.field >= 0:
 			p.violation(content.CodeType, "Invalid value at '"+p.path.At()+
@@ -416,7 +416,7 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 		}
 	}
 	if data.field < 0 {
-		return p.otherPart(odd, v)
+		return p.otherPart(unknown, v)
 	}
 	var extra *content.Extra
 	if more {
@@ -514,8 +514,8 @@ func (p *parser) unknownNameText(name, why string) string {
 	return text + ": " + why
 }
 
-// unknownName records an unknown name. It is a violation if a lenient parser would
-// take it for a known one, or else under Strict only.
+// unknownName records an unknown name. It is a violation if a lenient parser could
+// confuse it with a known name, and otherwise only if Strict is set.
 func (p *parser) unknownName(m *message, name string) {
 	if known := m.similar(name); known != "" {
 		if p.full(content.CodeUnknown) {
@@ -524,27 +524,27 @@ func (p *parser) unknownName(m *message, name string) {
 		p.violation(content.CodeUnknown, p.unknownNameText(name, "Cannot find field. Did you mean \""+known+"\"?"))
 		return
 	}
-	odd := &p.origin.unknown
-	if odd.Len() >= content.MaxViolations {
-		odd.Add(content.CodeUnknown, "", "") // is only counted
+	unknown := &p.origin.unknown
+	if unknown.Len() >= content.MaxViolations {
+		unknown.Add(content.CodeUnknown, "", "") // counted, not stored
 		return
 	}
-	odd.Add(content.CodeUnknown, p.path.At(), p.unknownNameText(name, "Cannot find field."))
+	unknown.Add(content.CodeUnknown, p.path.At(), p.unknownNameText(name, "Cannot find field."))
 }
 
-// unknownValue records the unknown value of an open enum at the path. It is a
-// violation under Strict.
+// unknownValue records the unknown value of an open enum at the path. It is a violation
+// if Strict is set.
 func (p *parser) unknownValue(x jsonwire.Value, f *field, m *message) {
 	list := &p.origin.unknown
 	if list.Len() >= content.MaxViolations {
-		list.Add(content.CodeType, "", "") // is only counted
+		list.Add(content.CodeType, "", "") // counted, not stored
 		return
 	}
 	list.Add(content.CodeType, p.path.At(), p.invalidValueText(f, m, quoted(x)))
 }
 
-// full reports whether the next violation is only counted, and counts it then. The
-// text of a violation costs more than everything else.
+// full reports whether the list of violations is full. If so, it counts the next
+// violation, for which no text is then needed.
 func (p *parser) full(code content.Code) bool {
 	if p.violations.Len() < content.MaxViolations {
 		return false
@@ -565,7 +565,7 @@ func (p *parser) invalidValueText(f *field, m *message, why string) string {
 	return "Invalid value at '" + p.path.At() + "' (" + p.typeName(f, m) + "), " + why
 }
 
-// quoted returns a value as texts of violations quote it.
+// quoted returns a value as error texts quote it.
 func quoted(x jsonwire.Value) string {
 	if x.Kind() == jsonwire.String && len(x.Raw()) > 64 {
 		return "\"" + codec.Clip(x.Str()) + "\""
@@ -621,8 +621,8 @@ func (p *parser) isObject(v jsonwire.Value, m *message) bool {
 	return false
 }
 
-// enter reports whether a member is an object, and moves the path to it. It records
-// a violation for other values but null.
+// enter moves the path to a member and returns true if the member is an object.
+// Otherwise it returns false, and records a violation unless the value is null.
 func (p *parser) enter(x jsonwire.Value, m *message, i int, name string) bool {
 	switch x.Kind() {
 	case jsonwire.Object:
@@ -723,7 +723,7 @@ func wholeNumber(x jsonwire.Value, bits int) (int64, bool) {
 	return n, ok && (bits == 64 || n == int64(int32(n)))
 }
 
-// isNumber reports whether s is a number by the grammar of JSON.
+// isNumber reports whether s is a JSON number of at most 64 bytes.
 func isNumber(s string) bool {
 	if s == "" || len(s) > 64 || s[0] != '-' && (s[0] < '0' || s[0] > '9') || s[len(s)-1] < '0' || s[len(s)-1] > '9' {
 		return false
@@ -802,7 +802,7 @@ func (e *enum) read(x jsonwire.Value) string {
 	return ""
 }
 
-// bytes parses base64 and keeps its spelling.
+// bytes parses base64. It returns the text of the document, in either alphabet.
 func (p *parser) bytes(x jsonwire.Value, m *message, i int, name string) string {
 	if x.Kind() == jsonwire.Null {
 		return ""

@@ -69,8 +69,8 @@ func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 //     already has a signature.
 //   - Every other part is a block that opens and closes at once. A tool call without
 //     arguments has an empty object.
-//   - Tool arguments that arrive in pieces are one EventInput when they are complete.
-//     If they were cut, or a piece is invalid, the final brace is missing.
+//   - Tool arguments that arrive in pieces are one EventInput when they are complete. If
+//     they are truncated, or a piece is invalid, the final brace is missing.
 //   - STOP is [content.StopToolUse] for a candidate with tool calls. A blocked prompt is
 //     [content.StopSafety] with its block reason. The finishMessage and safetyRatings
 //     are in the Details of the stop.

@@ -10,10 +10,9 @@ import (
 // signatures and frames.
 const Format content.Format = "generatecontent"
 
-// Request is the body of POST models/{model}:generateContent, with fields in the
-// order of the vendor's documentation. [ParseRequest] makes one of a document, and a
-// caller may make one by hand. The vendor's documentation applies where a field has no
-// comment.
+// Request is the body of POST models/{model}:generateContent, with fields in the order of
+// the vendor's documentation. [ParseRequest] parses a document into a Request; a program
+// can also construct one. The vendor's documentation applies where a field has no comment.
 //
 // Enum values are the vendor's names, in the vendor's case; an "unspecified" value is
 // empty. Members without a field are in Extra, at every depth: known members in
@@ -123,9 +122,9 @@ type ThinkingConfig struct {
 	Extra           *content.Extra
 }
 
-// An origin holds what parsing found in a document and [Request] has no fields for:
-// violations, unknown names, and the indices of parts and tools for paths. It is read-only
-// and safe for concurrent use.
+// An origin holds the results of parsing for which [Request] has no fields: violations,
+// unknown names, and the indices of parts and tools for paths. It is read-only and safe for
+// concurrent use.
 type origin struct {
 	body   string
 	nested bool // the request is a member of the body of countTokens
@@ -141,7 +140,7 @@ type origin struct {
 
 	dropped       []place // parts without data that were left out of turns
 	droppedSystem []place // and of the system instruction
-	madeUp        []int   // turns whose only part is not in the document
+	inserted      []int   // turns whose only part is not in the document
 	tools         []place // by tool: its tool object, and its index in the declarations
 }
 

@@ -21,7 +21,7 @@ type Response struct {
 
 	PromptFeedback string // JSON of an object, or empty
 
-	// Usage has disjoint counts. The sums of usageMetadata are computed from it.
+	// Usage counts each token once. The totals in usageMetadata are sums of its fields.
 	Usage content.Usage
 
 	ModelVersion string // the model that generated the response
@@ -50,10 +50,10 @@ type Candidate struct {
 // Empty texts are omitted. Base64 in another alphabet or without padding is converted to
 // standard base64.
 //
-// A tool call is dropped, and the loss reported, if it has no name or if its arguments are
-// not a JSON object. Then STOP becomes MALFORMED_FUNCTION_CALL. Arguments that are null or
+// A tool call without a name, or with arguments that are not a JSON object, is dropped, and
+// the loss reported. Then STOP becomes MALFORMED_FUNCTION_CALL. Arguments that are null or
 // white space are an empty object. A tool call without arguments is also dropped if it is
-// the last part of a response that was cut.
+// the last part of a truncated response.
 //
 // The members promptFeedback, modelStatus, createTime and turnToken of r.Extra become
 // members of the response, and all others become members of the first candidate. If

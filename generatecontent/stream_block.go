@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An openBlock is an open block.
+// An openBlock is the state of a block that has not been closed.
 type openBlock struct {
 	number      int // Block of the events
 	slot, index int // of the candidate, and of the part in the candidate
@@ -207,8 +207,8 @@ func (s *stream) closeEvent(dst []byte, block int) []byte {
 }
 
 // flushWaiting appends the waiting tool call of a candidate, if it has one. A tool call
-// without arguments waits, because the response may have been cut before they began. If
-// ended reports that it was cut, the tool call is dropped.
+// without arguments waits, because the response may have been truncated before they began.
+// It is dropped if the stop reason ended shows that.
 func (s *stream) flushWaiting(dst []byte, k int, ended content.StopReason) []byte {
 	b := s.find(s.progress[k].newest)
 	if b == nil || b.slot != k || !b.waiting {

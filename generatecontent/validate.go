@@ -14,18 +14,18 @@ import (
 // ValidateOptions configures [Request.Validate] and [DecodeRequest]. The zero value,
 // like nil, holds the defaults.
 type ValidateOptions struct {
-	// Strict refuses unknown names at every depth, in the vendor's words. By default
-	// they are accepted, because clients send members that are newer than this package.
-	// Free JSON has no unknown names: JSON Schemas, arguments and responses of functions,
-	// metadata, labels, and a few objects whose members the vendor does not publish. The
-	// names of a parsed request are those of its document, those of a request made by
-	// hand are those of the document that it encodes to. Query parameters are not
-	// checked.
+	// Strict refuses unknown names at every depth, with the vendor's error text. By
+	// default they are accepted, because clients send members that are newer than this
+	// package. Names are not checked in values that may be any JSON (JSON Schemas,
+	// arguments and responses of functions, metadata, labels), in a few objects whose
+	// members the vendor does not publish, and in query parameters. For a constructed
+	// request, the names of its encoded document are checked.
 	//
 	// Strict also refuses unknown values of enums and of members such as aspectRatio,
 	// imageSize and responseMimeType. By default any string is accepted where no rule
 	// depends on the value; the mode of function calling and the thinking level must
-	// always be known. Values in objects that are only carried are not checked.
+	// always be known. Values in objects that Polywire does not interpret are not
+	// checked.
 	//
 	// Strict also refuses results of one step in several turns, and the role "tool",
 	// which clients send although the vendor refuses them.
@@ -45,26 +45,25 @@ type ValidateOptions struct {
 	Limits content.Limits
 }
 
-// Validate reports everything that is wrong with the request, including what parsing
-// found. It returns nil or an error whose violations [content.Violations] lists: first
-// those of parsing, then unknown names if the rules are strict, then all others. Each
-// is reported once: values that could not be read, and rules that depend on them, are
-// not checked again. The package comment describes how paths and texts make the vendor's
-// message.
+// Validate returns an error that holds all violations of the request, or nil.
+// [content.Violations] lists them: first those that parsing found, then unknown names if
+// Strict is set, then all others. Validate omits violations that follow from one that
+// parsing found. The package comment describes how the handler makes the vendor's
+// message of the violations.
 //
-// rules may be nil. Validate does not change the request, does no I/O, and may be
-// called from several goroutines at once. Its time is linear in the size of the request.
-// It decodes base64 data only for image headers and texts.
+// opts may be nil. Validate does not change the request, does no I/O, and may be called
+// from several goroutines at once. Its time is linear in the size of the request. It
+// decodes base64 data only for image headers and texts.
 //
-// Rules that depend on a model are left to the upstream: whether it thinks, reads images,
-// signs, or accepts built-in tools besides functions. In a request made by hand, nil
-// parts and sources are violations too; encoding checks its free JSON.
-func (r *Request) Validate(rules *ValidateOptions) error {
+// Validate does not check rules that depend on the model: whether it thinks, reads
+// images, signs, or accepts built-in tools besides functions. In a constructed request,
+// nil parts and sources are violations too; encoding checks its JSON text.
+func (r *Request) Validate(opts *ValidateOptions) error {
 	v := validator{r: r}
-	if rules != nil {
-		v.rules = *rules
+	if opts != nil {
+		v.opts = *opts
 	}
-	v.rules.Limits = fileLimits(v.rules.Limits)
+	v.opts.Limits = fileLimits(v.opts.Limits)
 	v.path.Style = codec.Bracketed
 	if r.origin != nil && r.origin.nested {
 		v.path.Push("generate_content_request")
@@ -77,7 +76,7 @@ func (r *Request) Validate(rules *ValidateOptions) error {
 	v.safety()
 	v.config()
 	v.cached()
-	return r.allViolations(&v.violations, v.rules.Strict)
+	return r.allViolations(&v.violations, v.opts.Strict)
 }
 
 func orDefault[T int | int64](n, def T) T {
@@ -90,7 +89,7 @@ func orDefault[T int | int64](n, def T) T {
 // A validator walks over one request.
 type validator struct {
 	r          *Request
-	rules      ValidateOptions
+	opts       ValidateOptions
 	path       codec.Path
 	violations content.ViolationList
 
@@ -249,7 +248,7 @@ func (v *validator) config() {
 		}
 	}
 	v.modalities(c.ResponseModalities)
-	if i := c.ImageConfig; i != nil && v.rules.Strict {
+	if i := c.ImageConfig; i != nil && v.opts.Strict {
 		v.oneOf(i.AspectRatio, aspectRatios, "image_config", "aspect_ratio")
 		v.oneOf(i.ImageSize, imageSizes, "image_config", "image_size")
 	}
@@ -271,7 +270,7 @@ func (v *validator) modalities(list []string) {
 
 // format checks the form of the response.
 func (v *validator) format(c *GenerationConfig) {
-	if v.rules.Strict {
+	if v.opts.Strict {
 		v.oneOf(c.ResponseMimeType, mimeTypes, "response_mime_type")
 	}
 	structured := c.ResponseMimeType == "application/json" || c.ResponseMimeType == "text/x.enum" || v.parsingReported("response_mime_type")

@@ -26,11 +26,11 @@ func (v *validator) contents() {
 		v.turn(i, &turns[i])
 		v.path.Pop()
 	}
-	if v.files > v.rules.Limits.Files {
+	if v.files > v.opts.Limits.Files {
 		v.violation(content.CodeLimit, "too many files in the request: "+strconv.Itoa(v.files)+", the limit is "+
-			strconv.Itoa(v.rules.Limits.Files))
+			strconv.Itoa(v.opts.Limits.Files))
 	}
-	if !v.rules.Count && !v.isUnclear() {
+	if !v.opts.Count && !v.isUnclear() {
 		v.pairing()
 	}
 	v.path.Pop()
@@ -76,7 +76,7 @@ func (r *Request) isMadeUp(turn int) bool {
 	if r.origin == nil {
 		return false
 	}
-	_, found := slices.BinarySearch(r.origin.madeUp, turn)
+	_, found := slices.BinarySearch(r.origin.inserted, turn)
 	return found
 }
 
@@ -201,7 +201,7 @@ func (v *validator) pairing() {
 			continue
 		}
 		from := i
-		for !v.rules.Strict && i+1 < len(turns) && turns[i+1].Role != content.RoleAssistant {
+		for !v.opts.Strict && i+1 < len(turns) && turns[i+1].Role != content.RoleAssistant {
 			i++
 		}
 		v.results(from, i+1, calls)
@@ -340,7 +340,7 @@ var fileTypes = []string{
 }
 
 func (v *validator) isSupported(t string) bool {
-	return IsSupportedMediaType(t) || slices.Contains(v.rules.MediaTypes, t)
+	return IsSupportedMediaType(t) || slices.Contains(v.opts.MediaTypes, t)
 }
 
 // inline checks inline data against its media type and the limits.
@@ -352,7 +352,7 @@ func (v *validator) inline(s *content.Base64) {
 		}
 		return
 	}
-	lim := v.rules.Limits
+	lim := v.opts.Limits
 	r := content.CheckFile(s, v.ruleFor(s.Data), lim)
 	if text, code := fileText(&r, lim); text != "" && (good || r.Violation != content.FileType) {
 		name := "data"

@@ -12,21 +12,21 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// State of other vendors is sent in fields that Messages clients return unaltered;
-// see [envelope]. Every client returns the ids of tool calls. Some clients drop
-// thinking blocks, and some cannot read a response with thinking blocks that they
-// did not ask for. A placement is derived from each request:
+// State of other vendors is sent in fields that Messages clients return unaltered; see
+// [envelope]. Every client returns the ids of tool calls. Some clients drop thinking
+// blocks, and some cannot read a response with thinking blocks that they did not request.
+// A placement is derived from each request:
 //
 //   - The signature of thinking is in the signature of its thinking block.
-//   - The signature of a tool call is in the signature of the thinking block before
-//     it, if the client asked for thinking, the block has text, no signature, and
-//     is still open, and every earlier call was returned with its block. Otherwise
-//     it is in the id of the call.
+//   - The signature of a tool call is in the signature of the thinking block before it, if
+//     the request enables thinking, the block has text, no signature, and is still open,
+//     and every earlier call was returned with its block. Otherwise it is in the id of the
+//     call.
 //   - Thinking that the client does not receive, or whose block it does not return,
 //     and the signatures of texts before a call, are in the id of the call.
-//   - If the client asked for thinking and returns blocks, thinking without text and
-//     the signatures of texts are in redacted_thinking blocks: before the text or,
-//     if the signature came late, after it.
+//   - If the request enables thinking and the client returns blocks, thinking without text
+//     and the signatures of texts are in redacted_thinking blocks: before the text or, if
+//     the signature came late, after it.
 //
 // A client that returns tool calls in order with their ids returns each signature
 // of a call and the thinking before it, byte for byte; see [envelope.State]. A
@@ -184,7 +184,7 @@ func (s *stream) appendCarrier(dst []byte, data string) []byte {
 }
 
 // hidesThinking reports whether a thinking block that opens is not sent because the
-// request did not ask for thinking. Thinking of Messages vendors is always sent.
+// request does not enable thinking. Thinking of Messages vendors is always sent.
 func (s *stream) hidesThinking(p content.Part) bool {
 	t, ok := p.(*content.Thinking)
 	return ok && t != nil && s.hideThinking && !s.own && t.Redacted.Format != Format && t.Signature.Format != Format && !isOptional(t.Redacted)

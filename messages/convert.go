@@ -17,9 +17,9 @@ import (
 )
 
 // DecodeRequest parses and validates a request document. It returns the neutral request
-// with the document. An adapter of this format sends the bytes of body unless the
-// request is changed: see [upstream.WireOf]. This keeps the vendor's prompt caches valid
-// for batch workers and bridges. [Handler] calls the same code.
+// with the document. A client of this format, such as package upstream/anthropic, sends the
+// bytes of body unless the request is changed: see [upstream.WireOf]. Programs without a
+// [Handler], such as batch workers, keep the vendor's prompt caches valid that way.
 //
 // The losses are carried signatures that the client did not return as they were sent.
 // Formats drop them. The caller reports the losses together with those of the upstream.
@@ -28,10 +28,11 @@ import (
 // those of parsing first. opts may be nil. The limits in opts apply to parsing too. The
 // version and the betas in opts become headers of the request.
 //
-// The request has no document if it carries signatures for another vendor, which
-// are decoded as [Request.Upstream] describes, or content that the vendor rejects:
-// thinking with an empty signature, web citations with an empty index, or base64
-// texts. A request of tens of thousands of tiny parts has no document either.
+// The request has no document if it carries signatures for another vendor, which are
+// decoded as [Request.Upstream] describes. It has none either if it contains content that
+// the vendor rejects: thinking with an empty signature, web citations with an empty index,
+// or base64 texts. To save memory, a request of more than 20,000 very small parts has no
+// document.
 func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
 	if opts == nil {
 		opts = &defaultOptions
@@ -54,17 +55,16 @@ func decodeRequest(body string, opts *ValidateOptions) (*Request, error) {
 	return r, r.Validate(opts) // includes the violations of parsing
 }
 
-// Upstream returns the neutral form of the request. Its turns and parts are those
-// of r, one for each of the document. Members without a neutral field are in its
-// Extra, under their wire names.
+// Upstream returns the neutral form of the request. Its turns and parts are those of r, in
+// the same order. Members without a neutral field are in its Extra, under their wire names.
 //
-// Signatures of other vendors that a response has carried are decoded. Turns and parts
-// with such signatures are replaced by copies with the signatures and ids of the
-// vendor. A damaged signature has no Format, so every format drops it as a signature of
-// another vendor; [DecodeRequest] also reports it as damaged. Thinking without a
+// If a response carried signatures of another vendor, Upstream decodes them. It replaces
+// the turns and parts with such signatures by copies that have the signatures and ids of
+// that vendor. A damaged signature has no Format, so every format drops it as a signature
+// of another vendor; [DecodeRequest] also reports it as damaged. Thinking without a
 // signature has no Format either.
 //
-// The neutral request has no document: an adapter of this format encodes it again.
+// The neutral request has no document: a client of this format encodes it again.
 // [DecodeRequest] keeps the document.
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
@@ -87,8 +87,8 @@ func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, plac
 	return n, placementOf(n, dropped), losses
 }
 
-// isDense reports whether the request has so many small parts that remembering them takes
-// more memory than the request itself. Only hostile requests are dense.
+// isDense reports whether the request has so many small parts that the positions of the
+// parts need more memory than the request itself. Only hostile requests are dense.
 func (r *Request) isDense() bool {
 	const many, each = 20_000, 200
 	n := len(r.Tools) + len(r.StopSequences)
@@ -203,8 +203,8 @@ func (r *Request) leftover() *content.Extra {
 	if !some {
 		return r.Extra
 	}
-	// Free JSON that a host has set, and that is not valid, is dropped here. Encoding
-	// the request itself reports it.
+	// Invalid JSON text in a field that the caller has set is dropped here. Encoding the
+	// request itself reports it.
 	var w jsonwire.Writer
 	e := encoder{codec.Encoder{W: &w}}
 	w.BeginObject()
@@ -247,17 +247,17 @@ func (c *OutputConfig) leftover(ambiguous bool) *OutputConfig {
 	return rest
 }
 
-// RequestFromUpstream converts n to the Messages format. It returns the losses: what cannot
-// be represented, or only in another form. The request shares the parts of n, except
-// those that are converted. If there are no losses, converting a [Request] to its neutral
-// form and back returns an equal request.
+// RequestFromUpstream converts n to the Messages format. It returns a loss for each part or
+// setting that the format cannot represent, or can represent only in another form. The
+// request shares the parts of n, except those that are converted. If there are no losses,
+// converting a [Request] to its neutral form and back returns an equal request.
 //
 // The request satisfies the rules that hold for all models. Tool results are at the
 // beginning of the turn after their calls. There are no empty texts, schemas are in the
 // dialect of the format, and thinking that a signature carries is restored. Consecutive
-// turns of a role are joined if they contain tool calls, results or thinking. A tool
-// call without a result gets a result that states this. Rules of single models are the
-// caller's task. Names and ids are kept.
+// turns of a role are joined if they contain tool calls, results or thinking. A tool call
+// without a result gets a result that states this. The request may still violate rules of
+// its model. Names and ids are not changed.
 //
 // MaxTokens is nil if n has none, although the format requires it, because a useful
 // value depends on the model.

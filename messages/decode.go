@@ -27,9 +27,9 @@ const defaultMaxBody = 64 << 20
 // opened and closed, the stop reason, and losses. It can be passed to
 // [upstream.Writer.Frame].
 //
-// DecodeResponse obeys these members of lim: Body (0 means 64 MiB), Depth and Values.
-// [ParseRequest] describes valid documents, with these differences: unpaired surrogates
-// and invalid UTF-8 become U+FFFD, which is reported as a loss, and the deviations that
+// DecodeResponse uses three limits of lim: Body (default 64 MiB), Depth and Values. The
+// rules of [ParseRequest] for documents apply, with two exceptions. Unpaired surrogates and
+// invalid UTF-8 become U+FFFD, which is reported as a loss. The deviations that
 // [StreamReader] describes are accepted.
 //
 // The error is an [*upstream.Error]: the error in the body, or else one with
@@ -259,9 +259,9 @@ func (d *decoder) stop(m *messageValues, extra *content.Extra) bool {
 	if m.reason.Kind() != jsonwire.String {
 		return false
 	}
-	word := m.reason.Str()
+	reason := m.reason.Str()
 	s := &upstream.Stop{
-		Reason: toStopReason(word), Sequence: d.optionalString(m.sequence), Format: Format, RawReason: word, Extra: extra,
+		Reason: toStopReason(reason), Sequence: d.optionalString(m.sequence), Format: Format, RawReason: reason, Extra: extra,
 	}
 	if m.details.Kind() == jsonwire.Object {
 		s.Details, s.Message = m.details.Raw(), m.details.Get("explanation").Str()
@@ -272,12 +272,12 @@ func (d *decoder) stop(m *messageValues, extra *content.Extra) bool {
 }
 
 // toStopReason is the inverse of [fromStopReason].
-func toStopReason(word string) content.StopReason {
+func toStopReason(reason string) content.StopReason {
 	for _, r := range [...]content.StopReason{
 		content.StopEnd, content.StopToolUse, content.StopMaxTokens, content.StopSequence, content.StopContext,
 		content.StopPause, content.StopRefusal, content.StopCompaction, content.StopMalformedCall,
 	} {
-		if w, _ := fromStopReason(r); w == word {
+		if w, _ := fromStopReason(r); w == reason {
 			return r
 		}
 	}
@@ -472,22 +472,25 @@ func (c *counts) usage() content.Usage {
 	return u
 }
 
-// DecodeError decodes a response with a status other than 2xx, from its header and body. The
-// body may be cut, empty, or not JSON.
+// DecodeError decodes a response with a status other than 2xx, from its header and body.
+// The body may be truncated, empty, or not JSON.
 //
-// The Code is that of the status or, more exactly, of the error's type. Errors between
-// the host and its vendor are [upstream.CodeBadGateway]: a rejected key, also with
-// status 400 or 403, or a due payment. With status 400, 404, 413, 422 and 429 the
-// message of the error becomes the Text. It is one line of at most 2 KiB, without keys,
-// user information of URLs and queries. The Text for a rejected key is a sentence that
-// does not contain the vendor's message.
+// The Code follows from the status, with these exceptions. It is [upstream.CodeBadGateway]
+// for errors that concern the program's account with the vendor, such as a rejected key
+// (also with status 400 and 403) or a missing payment. It is [upstream.CodeInvalid] for a
+// prompt that is too long, and [upstream.CodeQuota] for a spend limit.
 //
-// Details and Status are the error object and the status, for handlers of this format.
-// They are not set for a rejected key. Header contains the headers about rate limits and
-// retries. RetryAfter is the delay in these headers, as a number or a date; a delay in
-// milliseconds takes precedence. UpstreamID is the request id of the header or else of
-// the body. Err, for logs, contains the status, the type, the cleaned message and the
-// request id.
+// The Text is the message of the error if the Code is CodeInvalid or the status is 400,
+// 404, 413, 422 or 429. It is one line of at most 2 KiB without keys, user information and
+// URL queries. For CodeBadGateway the Text is empty or, for a rejected key, a sentence
+// without the vendor's message.
+//
+// Details and Status are the error object and the status, for handlers of this format. They
+// are not set for a rejected key. Header contains the headers about rate limits and
+// retries. RetryAfter is the delay in these headers, which may be a number or a date; a
+// delay in milliseconds takes precedence. UpstreamID is the request id of the header or
+// else of the body. Err, for logs, contains the status, the type, the redacted message and
+// the request id.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	f := vendorError{status: status, id: header.Get("request-id"), size: len(body)}
 	codec.ErrorBody(body, f.read)
@@ -542,8 +545,8 @@ func typeCode(kind string) (code upstream.Code, public bool) {
 			return c, false
 		}
 	}
-	// authentication_error, permission_error and billing_error, which concern the host,
-	// and unknown types
+	// authentication_error, permission_error and billing_error, which concern the program's
+	// account, and unknown types
 	return upstream.CodeBadGateway, false
 }
 
@@ -566,7 +569,7 @@ func failureOf(v jsonwire.Value) *upstream.Error {
 	return e
 }
 
-// A vendorError is an error of the vendor, for the log of the host.
+// A vendorError is an error of the vendor, for the program's log.
 type vendorError struct {
 	status   int // 0 in a stream
 	envelope bool

@@ -15,7 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A dialect implements [handler.Protocol] for this format.
+// A dialect implements [handler.Protocol] for the Messages format.
 type dialect struct {
 	limits     content.Limits
 	allowFiles bool
@@ -143,9 +143,9 @@ func invalid(text string) error {
 }
 
 // parseRequest parses and validates a body. If all violations are in the thread, it
-// returns an operation that fails with them: see [errThread]. The response needs
-// where.
-func (d *dialect) parseRequest(r *http.Request, body string, count bool) (req *Request, c *handler.Operation, where placement, err error) {
+// returns an operation that fails with them: see [errThread]. where is the
+// placement of state in the response.
+func (d *dialect) parseRequest(r *http.Request, body string, count bool) (req *Request, op *handler.Operation, where placement, err error) {
 	opts := &ValidateOptions{
 		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
 		AllowFiles: d.allowFiles, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
@@ -154,18 +154,18 @@ func (d *dialect) parseRequest(r *http.Request, body string, count bool) (req *R
 	if req == nil || err != nil && !isThreadError(err) {
 		return nil, nil, where, err
 	}
-	c = &handler.Operation{SameFormatErr: err}
+	op = &handler.Operation{SameFormatErr: err}
 	if req.Thread != "" || err != nil {
-		c.OtherFormatErr = errThread
+		op.OtherFormatErr = errThread
 	}
-	c.Files, c.Memory = d.referencedFiles(req), req.origin.cost
-	return req, c, d.setRequest(c, r, req, opts), nil
+	op.Files, op.Memory = d.referencedFiles(req), req.origin.cost
+	return req, op, d.setRequest(op, r, req, opts), nil
 }
 
 // errThread refuses a request with a thread for upstreams of another format. Only
-// the vendor stores the messages of a thread. Upon these details the vendor's SDKs
-// send the whole conversation instead. errThread takes precedence over violations
-// in the thread.
+// the vendor stores the messages of a thread. If an error has these details, the
+// vendor's SDKs send the whole conversation instead. errThread takes precedence
+// over violations in the thread.
 var errThread error = &handler.Failure{
 	Code:    upstream.CodeInvalid,
 	Text:    "thread: message threads are not supported for this model; send all messages of the conversation, without `thread`",
@@ -182,21 +182,21 @@ func isThreadError(err error) bool {
 
 // createMessage returns the operation for the body of a request.
 func (d *dialect) createMessage(id string, r *http.Request, body string) (*handler.Operation, error) {
-	req, c, where, err := d.parseRequest(r, body, false)
+	req, op, where, err := d.parseRequest(r, body, false)
 	if err != nil {
 		return nil, err
 	}
-	c.WirePath = req.Path
+	op.WirePath = req.Path
 	message := "msg_" + rand.Text() // the id may come from a proxy, which may repeat it
 	if req.Stream {
-		s := newStream(id, message, req.Model, c.Request.Turns)
-		s.prompt = func() int64 { return upstream.EstimateTokens(c.Request) }
+		s := newStream(id, message, req.Model, op.Request.Turns)
+		s.prompt = func() int64 { return upstream.EstimateTokens(op.Request) }
 		s.placement = where
-		c.Stream = s
-		return c, nil
+		op.Stream = s
+		return op, nil
 	}
-	c.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-		res, lost := convertResponse(r, c.Request.Turns, where)
+	op.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+		res, lost := convertResponse(r, op.Request.Turns, where)
 		if res.ID == "" {
 			res.ID = message
 		}
@@ -207,7 +207,7 @@ func (d *dialect) createMessage(id string, r *http.Request, body string) (*handl
 		_ = res.write(w) // a converted response can always be encoded
 		return w, lost
 	}
-	return c, nil
+	return op, nil
 }
 
 // header returns the headers for a body that was validated with o.
@@ -230,10 +230,11 @@ const (
 )
 
 // setRequest sets the request of c, with the headers to forward. Headers of the
-// vendor that are not forwarded are losses. The response needs the result.
-func (d *dialect) setRequest(c *handler.Operation, r *http.Request, req *Request, opts *ValidateOptions) (where placement) {
+// vendor that are not forwarded are losses. It returns the placement of state in
+// the response.
+func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Request, opts *ValidateOptions) (where placement) {
 	sent := handler.ForwardedHeaders(r, d.forward, workspaceHeader, profileHeader)
-	c.Request, where, c.Losses = req.withDocument(append(opts.header(), sent...))
+	op.Request, where, op.Losses = req.withDocument(append(opts.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
 		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.Field) bool { return f.Name == name }) {
 			continue
@@ -242,20 +243,20 @@ func (d *dialect) setRequest(c *handler.Operation, r *http.Request, req *Request
 		if name == profileHeader && req.BillingPolicy != "" {
 			rule = legal.RequiredHeaderNotSent
 		}
-		c.Losses = append(c.Losses, rule.At(legal.HeaderPath(name)))
+		op.Losses = append(op.Losses, rule.At(legal.HeaderPath(name)))
 	}
 	return where
 }
 
 // countTokens returns the operation for a body of count_tokens.
 func (d *dialect) countTokens(_ string, r *http.Request, body string) (*handler.Operation, error) {
-	_, call, _, err := d.parseRequest(r, body, true)
+	_, op, _, err := d.parseRequest(r, body, true)
 	if err != nil {
 		return nil, err
 	}
-	call.CountTokens(Format, countNames.Has, func(w *jsonwire.Writer, n upstream.TokenCount) {
+	op.CountTokens(Format, countNames.Has, func(w *jsonwire.Writer, n upstream.TokenCount) {
 		w.Name("input_tokens")
 		w.Int(n.Tokens)
 	})
-	return call, nil
+	return op, nil
 }

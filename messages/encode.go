@@ -11,13 +11,13 @@ import (
 
 // AppendJSON appends the request as a document. The document is canonical: the
 // members of the format's objects have a fixed order, null and default values are
-// omitted, and content is always a list. Free JSON keeps its bytes. Parsing the
-// document returns an equal request.
+// omitted, and content is always a list. Values that may be any JSON keep their
+// bytes. Parsing the document returns an equal request.
 //
 // AppendJSON returns an error that holds a [*content.Violation] if the format cannot
-// represent the request. Examples are a nil part, a part of another format, and free
-// JSON that is not valid JSON.
-// [Request.Body] does not copy large files.
+// represent the request. Examples are a nil part, a part of another format, and
+// invalid JSON text in a field. [Request.Body] does the same without copying large
+// files.
 func (r *Request) AppendJSON(dst []byte) ([]byte, error) {
 	var w jsonwire.Writer
 	if err := r.write(&w); err != nil {
@@ -103,13 +103,14 @@ func (e *encoder) optNumber(name string, f *float64) {
 	e.OptNumber(name, f)
 }
 
-// free writes a member that is an object of free JSON; empty text becomes {}.
-func (e *encoder) free(name, json string) {
+// object writes a member whose value is the JSON object in json, or {} if json is
+// empty. It reports a violation if json is not an object.
+func (e *encoder) jsonObject(name, json string) {
 	if json == "" {
 		json = "{}"
 	}
 	if !jsonwire.IsObject(json) {
-		e.Violation(content.CodeType, name, textFree)
+		e.Violation(content.CodeType, name, textNotObject)
 		return
 	}
 	e.Raw(name, json)
@@ -123,7 +124,7 @@ func (e *encoder) extra(x *content.Extra, n *codec.Names) {
 	}
 }
 
-// content writes a list of parts.
+// content writes a member whose value is a list of parts. See part for tagged.
 func (e *encoder) content(name string, parts []content.Part, tagged bool) {
 	e.W.Name(name)
 	e.Path.Push(name)
@@ -141,9 +142,11 @@ func (e *encoder) parts(parts []content.Part, tagged bool) {
 	e.W.EndArray()
 }
 
+// part writes a part. If tagged is true, the paths of violations in the part include the
+// type of its block, as the vendor's paths do.
 func (e *encoder) part(p content.Part, tagged bool) {
 	if content.IsNil(p) {
-		e.Violation(content.CodeMissing, "", "the part is nil")
+		e.Violation(content.CodeMissing, "", "the part must not be nil")
 		return
 	}
 	if u, ok := p.(*content.Unknown); ok {
@@ -275,13 +278,13 @@ func (e *encoder) toolFields(p content.Part) {
 	case *content.ToolUse:
 		e.Must("id", p.ID)
 		e.Must("name", p.Name)
-		e.free("input", p.Input)
+		e.jsonObject("input", p.Input)
 		e.cache(p.Cache)
 		e.extra(p.Extra, &toolUseNames)
 	case *content.ServerToolUse:
 		e.Must("id", p.ID)
 		e.Must("name", p.Name)
-		e.free("input", p.Input)
+		e.jsonObject("input", p.Input)
 		e.cache(p.Cache)
 		e.extra(p.Extra, &serverToolUseNames)
 	case *content.ToolResult:
@@ -475,7 +478,7 @@ func (e *encoder) tool(t *content.Tool) {
 	case t.Input.JSON == "": // the member is required
 		e.Raw("input_schema", `{"type":"object"}`)
 	default:
-		e.free("input_schema", t.Input.JSON)
+		e.jsonObject("input_schema", t.Input.JSON)
 	}
 	e.Flag("strict", t.Strict)
 	e.cache(t.Cache)
@@ -539,7 +542,7 @@ func (e *encoder) outputFormat(name string, f *OutputFormat) {
 	e.Begin(name)
 	e.Text("type", f.Type)
 	if f.Schema != "" {
-		e.free("schema", f.Schema)
+		e.jsonObject("schema", f.Schema)
 	}
 	e.extra(f.Extra, &outputFormatNames)
 	e.End()
@@ -550,8 +553,8 @@ const (
 	maxInitialSize = 512 << 10 // limit for the initial buffer of a document
 )
 
-// size estimates the length of the document without long texts, which the writer
-// does not copy.
+// size estimates the length of the document without long texts, which are not
+// copied.
 func (r *Request) size() int {
 	n := 512 + partsSize(r.System)
 	if c := r.OutputConfig.format(); c != nil {

@@ -152,7 +152,8 @@ func TestEncodeParsed(t *testing.T) {
 	}
 }
 
-// Free JSON keeps its bytes: the order of members, white space and digits.
+// Values that may be any JSON keep their bytes: the order of members, white space
+// and digits.
 func TestEncodeFreeJSON(t *testing.T) {
 	free := `{ "z":1.50,"a" : [1e3, "\u0041"],"m":{"y":0,"b":-0.0} }`
 	body := `{"model":"m","max_tokens":1,"tools":[{"name":"n","input_schema":` + free + `,"input_examples":` + free + `},` +

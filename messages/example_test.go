@@ -11,8 +11,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A whole service: an upstream of one's own, and the handler that lets the
-// vendor's clients talk to it.
+// A complete service: a custom Upstream, and the handler that serves it to the vendor's
+// clients.
 func ExampleNewHandler() {
 	shout := upstream.Func(func(_ context.Context, req *upstream.Request, w *upstream.Writer) error {
 		return w.Text("HELLO FROM " + strings.ToUpper(req.Model))
@@ -32,8 +32,8 @@ func ExampleNewHandler() {
 	// 200 [{"type":"text","text":"HELLO FROM DEMO","citations":null}],"stop_reason":"end_turn"
 }
 
-// A handler finds its path from the right: below any prefix it works with
-// http.StripPrefix and without.
+// A handler matches the end of the path. It works below any prefix, with or without
+// http.StripPrefix.
 func ExampleNewHandler_prefix() {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		return w.Text("Hello")
@@ -57,7 +57,7 @@ func ExampleNewHandler_prefix() {
 	// /ai/v1/other 404
 }
 
-// Middleware of the host's own can answer in the format's way.
+// Middleware can send its own errors in the format of the handler.
 func ExampleHandler_WriteError() {
 	h := messages.NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 		return nil

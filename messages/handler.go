@@ -43,13 +43,14 @@ type Options struct {
 // error has the code thread_unsupported_request, upon which the vendor's SDKs send
 // the whole conversation.
 //
-// Tool results name the id of their tool call. The Upstream gets its own ids back
-// unchanged. A tool call without an id, or with the id of another tool call, gets
-// "toolu_pw" and a number that is unique in the conversation. The number depends
-// only on the request and the response. Clients get the same ids as the Upstream,
-// except for ids that carry state which the vendor needs back. Those begin with
-// "toolu_pwsig_" and have up to 64 KiB, or begin with "toolu_pwblk_" and have less
-// than 64 bytes. See the package documentation.
+// Tool results name the id of their tool call. The Upstream receives its own ids
+// unchanged. A tool call without an id, or with the id of another tool call,
+// receives the id "toolu_pw" and a number that is unique in the conversation. The
+// number depends only on the request and the response. Clients receive the same
+// ids as the Upstream, except for ids that carry state which the vendor requires
+// in the next request. Those begin with "toolu_pwsig_" and have up to 64 KiB, or
+// begin with "toolu_pwblk_" and have less than 64 bytes. See the package
+// documentation.
 type Handler struct {
 	handler *handler.Handler
 	dialect *dialect

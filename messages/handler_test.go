@@ -331,7 +331,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
-// TestReport checks the report that OnDone gets.
+// TestReport checks the report that OnDone receives.
 func TestReport(t *testing.T) {
 	var got *upstream.Report
 	h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {

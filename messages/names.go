@@ -120,7 +120,8 @@ func (p *parser) extraWithCitations(v jsonwire.Value, n *codec.Names, citations 
 	return nil
 }
 
-// maxSharedExtra is the maximum length of an Extra that shares a memory chunk.
+// maxSharedExtra is the maximum length of an Extra that shares an allocation with
+// others.
 const maxSharedExtra = 8 << 10
 
 // maxExtraLen returns the maximum length of the Extra of v without its long values,
@@ -136,8 +137,8 @@ func maxExtraLen(v jsonwire.Value) int {
 }
 
 // isDefault reports whether a known member without a field has its default value.
-// Clients write such members into every block that they return. Dropping them is
-// not a loss for other formats.
+// Clients write such members into every block that they return. It is not a loss if
+// other formats omit them.
 func isDefault(name string, v jsonwire.Value) bool {
 	switch v.Kind() {
 	case jsonwire.Null:
@@ -171,12 +172,12 @@ func (p *parser) checkNames(v jsonwire.Value, n *codec.Names) {
 	}
 }
 
-// checkName reports a name that differs from the known name that it resembles.
+// checkName reports a name that resembles a known name but is not equal to it.
 func (p *parser) checkName(name, known string) {
 	switch {
 	case known == "", known == name:
 	case p.violations.Len() >= content.MaxViolations:
-		p.violations.Add(content.CodeUnknown, "", "") // is only counted
+		p.violations.Add(content.CodeUnknown, "", "") // counted, not stored
 	default:
 		p.violation(content.CodeUnknown, codec.Clip(name), textExtra+": did you mean '"+known+"'?")
 	}

@@ -78,7 +78,7 @@ func operations() map[string]*http.Request {
 	}
 }
 
-// A hostPanic is code of the host that panics.
+// A hostPanic is a hook or an Upstream that panics.
 type hostPanic struct {
 	name string
 	up   upstream.Upstream
@@ -132,9 +132,9 @@ func hostPanics() []hostPanic {
 	}
 }
 
-// TestHostPanics checks panics in the code of the host, for every operation. The
-// client gets a whole response or an error in the format, and there is exactly
-// one report.
+// TestHostPanics checks panics in hooks and Upstreams, for every operation. The
+// client receives a complete response or an error in the format, and there is
+// exactly one report.
 func TestHostPanics(t *testing.T) {
 	for _, tt := range hostPanics() {
 		for operation, r := range operations() {

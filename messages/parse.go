@@ -13,8 +13,8 @@ import (
 //
 // A document that is not valid JSON by RFC 8259, is not UTF-8, repeats a member name
 // in an object, is nested deeper than 256 or has more than a million values is
-// refused as a whole: the request is nil and the error a [*content.Violation] with
-// line and column. So is a document beyond the defaults of Limits in [Options].
+// refused: the request is nil and the error is a [*content.Violation] with line and
+// column. The same holds for a document that exceeds the default Limits of [Options].
 //
 // Other documents are read to the end. The error then lists every violation
 // ([content.Violations]) in the order in which it was found, and the request holds
@@ -22,10 +22,11 @@ import (
 // before its own.
 //
 // ParseRequest reports values that a [Request] cannot hold: values of the wrong type,
-// numbers that are not whole or not finite, objects without a "type" or with one
-// that is unknown at that place, missing members that are required, and names that
-// differ from a known one only in case or after a NUL. Of more than 100,000 messages
-// it keeps the first 100,000. Validate checks all other rules.
+// numbers that are not finite, or not integers where integers are required, objects
+// without a "type" or with one that is unknown at that place, and missing members
+// that are required. It also reports names that equal a known name if case, or
+// everything after a NUL, is ignored. If there are more than 100,000 messages, it
+// keeps the first 100,000. Validate checks all other rules.
 func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
 
 // ParseRequestString is [ParseRequest] without the copy.
@@ -486,7 +487,7 @@ func (p *parser) toolUse(v jsonwire.Value) content.Part {
 		case "name":
 			t.Name = p.text(x, name)
 		case "input":
-			t.Input = p.freeJSON(x, name)
+			t.Input = p.objectJSON(x, name)
 		case "cache_control":
 			t.Cache = p.cache(x)
 		default:
@@ -523,7 +524,7 @@ func (p *parser) serverToolUse(v jsonwire.Value, kind string) content.Part {
 		case "name":
 			t.Name = p.text(x, name)
 		case "input":
-			t.Input = p.freeJSON(x, name)
+			t.Input = p.objectJSON(x, name)
 		case "cache_control":
 			t.Cache = p.cache(x)
 		default:
@@ -1306,24 +1307,24 @@ func (p *parser) outputFormat(v jsonwire.Value, member string) *OutputFormat {
 
 // The vendor's error texts for values of a wrong type.
 const (
-	textRequired = "Field required"
-	textString   = "Input should be a valid string"
-	textInteger  = "Input should be a valid integer"
-	textNumber   = "Input should be a valid number"
-	textFinite   = "Input should be a finite number"
-	textBoolean  = "Input should be a valid boolean"
-	textList     = "Input should be a valid list"
-	textObject   = "Input should be an object"
-	textFree     = "Input should be a valid dictionary"
-	textNotEmpty = "String should have at least 1 character"
-	textExtra    = "Extra inputs are not permitted"
+	textRequired  = "Field required"
+	textString    = "Input should be a valid string"
+	textInteger   = "Input should be a valid integer"
+	textNumber    = "Input should be a valid number"
+	textFinite    = "Input should be a finite number"
+	textBoolean   = "Input should be a valid boolean"
+	textList      = "Input should be a valid list"
+	textObject    = "Input should be an object"
+	textNotObject = "Input should be a valid dictionary"
+	textNotEmpty  = "String should have at least 1 character"
+	textExtra     = "Extra inputs are not permitted"
 )
 
 // violation adds a violation at a member of the object at the path. An empty name
 // means the object itself.
 func (p *parser) violation(code content.Code, name, text string) {
 	if p.violations.Len() >= content.MaxViolations {
-		p.violations.Add(code, "", "") // is only counted
+		p.violations.Add(code, "", "") // counted, not stored
 		return
 	}
 	if name == "" {
@@ -1427,10 +1428,11 @@ func (p *parser) optNumber(v jsonwire.Value, name string, to *float64) *float64 
 	return to
 }
 
-// freeJSON returns the text of an object of free JSON.
-func (p *parser) freeJSON(v jsonwire.Value, name string) string {
+// objectJSON returns the JSON text of a value that must be an object and may have any
+// members.
+func (p *parser) objectJSON(v jsonwire.Value, name string) string {
 	if v.Kind() != jsonwire.Object {
-		p.violation(content.CodeType, name, textFree)
+		p.violation(content.CodeType, name, textNotObject)
 		return ""
 	}
 	return v.Raw()
@@ -1441,7 +1443,7 @@ func (p *parser) schema(v jsonwire.Value, name string) string {
 	if !p.quota.Schema(v.Size()) {
 		return ""
 	}
-	return p.freeJSON(v, name)
+	return p.objectJSON(v, name)
 }
 
 // raw returns the text of an optional member, which must be of kind a or b. Other

@@ -291,7 +291,7 @@ var violationTests = []struct {
 		"missing B.document.source.content.content.0.text.text: Field required"}},
 	{block(`{"type":"tool_reference","Tool_Name":"n"}`), []string{
 		"unknown B.tool_reference.Tool_Name: Extra inputs are not permitted: did you mean 'tool_name'?"}},
-	// Names in free JSON are not checked.
+	// Names in values that may be any JSON are not checked.
 	{block(`{"type":"tool_use","id":"i","name":"n","input":{"Type":1,"TYPE":2,"id\u0000":3}}`), nil},
 	{block(`{"type":"not_known","Type":1}`), nil},
 }

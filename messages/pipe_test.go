@@ -32,7 +32,7 @@ func (p *pipeServer) send(t *testing.T, ctx context.Context, body string) (*http
 	return p.Do(r)
 }
 
-// mustSend sends a request and reads the whole answer.
+// mustSend sends a request and reads the complete response.
 func (p *pipeServer) mustSend(t *testing.T, body string) (*http.Response, string) {
 	t.Helper()
 	res, err := p.send(t, t.Context(), body)
@@ -61,7 +61,7 @@ func mustEnd(t *testing.T, stream string) (a *accumulator, kind string) {
 	return a, kind
 }
 
-// A probe is an OnDone and a place for what an upstream saw.
+// A probe records the calls of OnDone and the requests of an upstream.
 type probe struct {
 	reports []*upstream.Report
 }

@@ -15,13 +15,13 @@ import (
 // A StreamReader reads the streamed response of a server of this format. It is not safe
 // for concurrent use.
 //
-// It handles line ends, comments, byte order marks and splits as the standard of event
-// streams defines. The type of an event is the one in its JSON, or else its name. The
-// reader accepts some deviations: events without a name, no message_start, a missing
-// index or member, several message_delta events, a block without a stop. Everything
-// else is an error: an event for a block that is not open, a delta of another kind
-// than its block, a required member of the wrong type, invalid JSON. Unpaired
-// surrogates and invalid UTF-8 become U+FFFD, which is reported as a loss.
+// It parses events as the standard for server-sent events defines. The type of an event is
+// the one in its JSON, or else its name. The reader accepts some deviations: events
+// without a name, no message_start, a missing index or member, several message_delta
+// events, a block without a stop. Everything else is an error: an event for a block that
+// is not open, a delta of another kind than its block, a required member of the wrong
+// type, invalid JSON. Unpaired surrogates and invalid UTF-8 become U+FFFD, which is
+// reported as a loss.
 //
 // Memory does not grow with the stream. The reader allocates about once for 32 KB of
 // text deltas.
@@ -32,8 +32,8 @@ type StreamReader struct {
 	err   error
 }
 
-// NewStreamReader returns a reader of src, which the caller closes. It obeys these
-// members of lim: Body, for the bytes of one event (0 means 32 MiB), Depth and Values.
+// NewStreamReader returns a reader of src, which the caller closes. The reader uses three
+// limits of lim: Body, for the bytes of one event (default 32 MiB), Depth and Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 	r := &StreamReader{source: sse.NewReader(src, sse.EventLimit(lim.Body))}
 	r.init(lim)
@@ -53,11 +53,11 @@ func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 //
 // After message_stop, Next returns [io.EOF]: only then is the response complete. It does
 // not read the source beyond that event. Every other error is an [*upstream.Error]. An
-// error that the server sent has the code of its type; if it concerns the request or
-// a rate limit, it also has the cleaned message. A stream that ends without
-// message_stop, or an event over the limit, is [upstream.CodeBadGateway]; the former
-// wraps [io.ErrUnexpectedEOF]. A read that timed out is [upstream.CodeTimeout]. Further
-// calls return the same error.
+// error that the server sent has the code of its type; if it concerns the request or a
+// rate limit, it also has the server's redacted message. The code is
+// [upstream.CodeBadGateway] if the stream ends without message_stop (the error wraps
+// [io.ErrUnexpectedEOF]) or an event exceeds the limit, and [upstream.CodeTimeout] if a
+// read timed out. Further calls return the same error.
 func (r *StreamReader) Next() (*upstream.Frame, error) {
 	for r.err == nil {
 		e, err := r.source.Next()
@@ -73,8 +73,8 @@ func (r *StreamReader) Next() (*upstream.Frame, error) {
 	return nil, r.err
 }
 
-// Buffered reports whether Next returns without waiting for the source. If it does not,
-// the caller should flush. Buffered may return false although Next would not wait.
+// Buffered reports whether Next is certain to return without reading from the source. If
+// not, the caller should flush its output.
 func (r *StreamReader) Buffered() bool {
 	if r.err != nil {
 		return true

@@ -10,9 +10,9 @@ import (
 // frames.
 const Format content.Format = "messages"
 
-// Request is the body of POST /v1/messages. The vendor's reference defines its
-// fields and their order. [ParseRequest] parses a document into a Request; a host
-// can also construct one.
+// Request is the body of POST /v1/messages. The vendor's reference defines its fields
+// and their order. [ParseRequest] parses a document into a Request; a program can also
+// construct one.
 //
 // The Extra of a struct holds the members that have no field.
 type Request struct {
@@ -92,8 +92,8 @@ type OutputFormat struct {
 	Extra  *content.Extra
 }
 
-// An origin holds what parsing learned about a document beyond the fields of the
-// [Request]. It is not changed after parsing and is safe for concurrent use.
+// An origin holds what parsing found in a document beyond the fields of the [Request].
+// It is not changed after parsing and is safe for concurrent use.
 type origin struct {
 	body          string
 	model, stream codec.Extent

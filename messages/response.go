@@ -15,13 +15,13 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Response is the body of a whole response, with fields in the order of the wire. The
-// constant members "type" and "role" have no field.
+// Response is the body of a response that is not streamed, with fields in the order of the
+// wire. The constant members "type" and "role" have no field.
 type Response struct {
 	ID    string
 	Model string // that generated the response
 
-	// Content holds the blocks of the response. Free JSON in it must be valid.
+	// Content holds the blocks of the response. JSON text in it must be valid.
 	Content []content.Part
 
 	StopReason   string // a value of the wire; empty: null
@@ -30,27 +30,27 @@ type Response struct {
 	Container    string // JSON text of an object; empty: null
 	Diagnostics  string // JSON text of an object; empty: null
 
-	// Usage counts each token once. The totals of the wire are sums of its fields.
+	// Usage counts each token once. The totals in the document are sums of its fields.
 	Usage content.Usage
 
 	Extra *content.Extra
 }
 
-// ResponseFromUpstream converts r to the Messages format and returns what cannot be
-// represented. Losses have neutral paths. ResponseFromUpstream does not change r; the
-// result may share its parts.
+// ResponseFromUpstream converts r to the Messages format. It returns the response and the
+// losses, with neutral paths. It does not change r; the response may share its parts.
 //
-// ID and Model are empty if r has none; the caller sets them. A tool call without a
-// name, or with arguments that are not a JSON object, is dropped and reported. If the
-// stop reason of r is an ordinary end, the response then has the stop reason
-// "malformed_tool_use". Arguments that are blank or null count as empty. If the
-// response was cut, a tool call without arguments at its end is dropped too.
+// ID and Model are empty if r has none; the caller sets them.
 //
-// A tool call without an id, or with the id of an earlier call, gets a new one:
-// "toolu_pw" and a number that is unique in the response. Ids with unusual characters
-// are kept, because clients return ids unaltered and the upstream must recognize
-// them. Signatures of tool calls in other formats, and thinking before tool calls, are
-// carried in the ids: see the package documentation.
+// A tool call without a name, or with arguments that are not a JSON object, is dropped, and
+// the loss reported. If the stop reason of r is an ordinary end, it becomes
+// "malformed_tool_use". Arguments that are null or white space are an empty object. A tool
+// call without arguments is also dropped if it is the last part of a truncated response.
+//
+// A tool call without an id, or with the id of an earlier call, receives a new one:
+// "toolu_pw" and a number that is unique in the response. Ids with unusual characters are
+// kept, because clients return ids unaltered and the upstream must recognize them.
+// Signatures of tool calls in other formats, and thinking before tool calls, are carried in
+// the ids: see the package documentation.
 func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
 	return convertResponse(r, nil, placement{})
 }
@@ -230,7 +230,7 @@ func extraMembers(m handler.Members) *content.Extra {
 // repeats the total.
 func isSeparateCount(m content.ModalityCount) bool { return m.Tokens != 0 && m.Modality != "text" }
 
-// A lossFunc reports a loss of one part, at a path that the creator of the function knows.
+// A lossFunc reports a loss of one part. The function has the path of the part.
 type lossFunc func(r *loss.Rule)
 
 // toBlock returns p as a block of a response, or nil if Messages cannot represent it. It
@@ -327,7 +327,7 @@ func toThinkingBlock(p *content.Thinking, report lossFunc) content.Part {
 	return &c
 }
 
-// dropHints removes and reports what a response cannot contain but does not need. The
+// dropHints removes optional members that a response cannot contain, and reports them. The
 // caller carries the signatures of other formats.
 func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signature, report lossFunc) {
 	if cache != nil && *cache != nil {

@@ -97,7 +97,7 @@ func TestBodyRefused(t *testing.T) {
 }
 
 // Names that a lenient parser could confuse with known ones are violations in the
-// format's objects, but not in free JSON.
+// format's objects, but not in values that may be any JSON.
 func TestLookAlikes(t *testing.T) {
 	names := []string{"%", "^", `\u0000`, `\u0000x`}
 	for _, tt := range []struct{ name, body, path string }{
@@ -191,8 +191,9 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// The upstream and the encoder get free JSON unchanged. As a response schema it must
-// refuse additional properties, because the encoder changes other schemas.
+// The upstream and the encoder receive values that may be any JSON unchanged. As a
+// response schema it must refuse additional properties, because the encoder changes
+// other schemas.
 func TestFreeJSONArrives(t *testing.T) {
 	free := "{\"z\" : 1.50,\n \"a\":[ 1e400 , -0,\t" + strings.Repeat("8", 100_000) + `],"\u0061b":"\/\ud83d\ude00\u0041","":{} ,"type":"object","additionalProperties": false}`
 	body := `{"model":"m","max_tokens":9,"output_config":{"format":{"type":"json_schema","schema":` + free + `}},` +
@@ -236,7 +237,7 @@ func TestFreeJSONArrives(t *testing.T) {
 	}
 }
 
-// The public corpus as free JSON in a valid request.
+// The public corpus as tool inputs in a valid request.
 func TestSuiteAsInput(t *testing.T) {
 	files, _ := filepath.Glob("../../shared/corpus/JSONTestSuite/test_*/*.json")
 	if len(files) == 0 {

@@ -217,11 +217,11 @@ func (s *stream) forget(block int) {
 // a call begins when its arguments begin with a brace, or when the call is complete. A
 // call that is known to be broken by then has no block, as in a whole response.
 //
-// If arguments turn out to be broken later, they have been sent. Their block ends
-// there, as with the vendor when a response is cut, and the stop reason reports it. An
-// error instead would take the whole response from clients that repeat requests.
+// If arguments turn out to be broken later, they have been sent. Their block ends there, as
+// with the vendor when a response is truncated, and the stop reason reports it. An error
+// instead would take the whole response from clients that repeat requests.
 //
-// A tool call without arguments at the end of a response may have been cut. It waits
+// A tool call without arguments at the end of a response may have been truncated. It waits
 // until another block follows or the response ends.
 
 // A streamCall is the state of a tool call that is not forwarded as frames.
@@ -412,7 +412,8 @@ func (s *stream) startCall(dst []byte, b *streamBlock) []byte {
 	return s.delta(dst, b, inputDelta, "", nil)
 }
 
-// mayBeCut reports whether a closing tool call may have been cut before its arguments.
+// mayBeCut reports whether the response may have been truncated before the arguments of a
+// closing tool call.
 func (s *stream) mayBeCut(b *streamBlock) bool {
 	return b.call != nil && b.in == s.newestBlock && b.isWaiting() && codec.TrimBlank(b.call.arguments()) == "" &&
 		!b.call.complete && codec.NotStarted(b.call.part, content.StopMaxTokens)

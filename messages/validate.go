@@ -24,13 +24,14 @@ const (
 	betaInterleaved = "interleaved-thinking-2025-05-14"
 )
 
-// ValidateOptions holds what a handler gets from HTTP headers and from its
-// [Options]. The zero value and nil mean the defaults.
+// ValidateOptions configures [Request.Validate] and [DecodeRequest]. A handler sets
+// it from the HTTP headers and its [Options]. The zero value and nil mean the
+// defaults.
 type ValidateOptions struct {
 	// Version is the header anthropic-version; empty means 2023-06-01. Only the
 	// rules of 2026-10-21 differ: it does not have temperature, top_p and top_k,
-	// documents directly in assistant messages, or citations in texts of the user.
-	// Validate does not check that the version exists.
+	// documents in assistant messages outside of tool results, or citations in text
+	// of user messages. Validate does not check that the version exists.
 	Version string
 
 	// Betas are the values of the header anthropic-beta. Validate uses two:
@@ -42,13 +43,13 @@ type ValidateOptions struct {
 	// AllowFiles allows file sources without their beta.
 	AllowFiles bool
 
-	// Strict applies the vendor's contract exactly. It refuses members, block
-	// types, tool types and citation types that the format does not define. It
-	// refuses undefined values of settings such as service_tier, speed, effort and
-	// ttl, and tool call ids that do not match the vendor's patterns. It also
-	// refuses thinking without a signature, unknown names in calls of the vendor's
-	// tools, document titles that are too long, and, in the body of count_tokens,
-	// members that only messages has.
+	// Strict applies the vendor's contract exactly. It refuses members, block types,
+	// tool types and citation types that the format does not define. It refuses
+	// undefined values of settings such as service_tier, speed, effort and ttl, and
+	// tool call ids that do not match the vendor's patterns. It also refuses
+	// thinking without a signature, unknown names in calls of the vendor's tools,
+	// and document titles that are too long. In the body of count_tokens it refuses
+	// members that only the body of messages may have.
 	//
 	// By default Validate accepts all of these. Clients may be newer than this
 	// package, and may return content that other upstreams produced.
@@ -72,8 +73,8 @@ type ValidateOptions struct {
 // Those of the vendor's rules follow in the order in which the vendor evaluates
 // them: tools, system, messages, then the other settings. Paths and texts are the
 // vendor's if they are known. Validate omits violations that follow from one that
-// parsing found. It reports violations that the vendor reports for a whole list,
-// such as empty texts, once.
+// parsing found. Of some kinds of violations, such as empty texts, it reports only
+// the first, as the vendor does.
 //
 // opts may be nil. Validate does not change the request, may be called by several
 // goroutines, and does no I/O. Its time is linear in the size of the request. It
@@ -83,9 +84,9 @@ type ValidateOptions struct {
 // signatures. Without Strict it checks only the "type" of schemas. Members of a beta
 // do not need the beta header, except file sources.
 //
-// In a constructed request, nil parts and sources are violations, and so is free
-// JSON (inputs of tool calls, schemas, raw members) that is not valid JSON. In a
-// parsed request, free JSON is not checked again.
+// In a constructed request, nil parts and sources are violations, and so is invalid
+// JSON text in a field, such as the input of a tool call or a schema. In a parsed
+// request, JSON text is not checked again.
 func (r *Request) Validate(opts *ValidateOptions) error {
 	if opts == nil {
 		opts = &defaultOptions
@@ -143,7 +144,7 @@ const (
 // violation adds a violation at the current path, extended by names.
 func (v *validator) violation(code content.Code, text string, names ...string) {
 	if v.violations.Len() >= content.MaxViolations {
-		v.violations.Add(code, "", "") // is only counted
+		v.violations.Add(code, "", "") // counted, not stored
 		return
 	}
 	v.violations.Add(code, v.path.At(names...), text)
@@ -1179,19 +1180,19 @@ func textUpTo(n int64) string {
 	return "Input should be less than or equal to " + strconv.FormatInt(n, 10)
 }
 
-func textAtMost(n int, what string) string {
-	return "String should have at most " + counted(n, what)
+func textAtMost(n int, unit string) string {
+	return "String should have at most " + counted(n, unit)
 }
 
 func textItems(limit, n int) string {
 	return "List should have at most " + counted(limit, "item") + " after validation, not " + strconv.Itoa(n)
 }
 
-func counted(n int, what string) string {
+func counted(n int, unit string) string {
 	if n != 1 {
-		what += "s"
+		unit += "s"
 	}
-	return strconv.Itoa(n) + " " + what
+	return strconv.Itoa(n) + " " + unit
 }
 
 func textPattern(pattern string) string { return "String should match pattern '" + pattern + "'" }

@@ -250,13 +250,13 @@ func (v *validator) checkRaw(text string, s *shape, name string) {
 	}
 }
 
-// object returns whether free JSON is an object, and reports a violation if not.
+// object reports whether JSON text is an object, and records a violation if not.
 func (v *validator) object(text string, names ...string) bool {
 	if !v.isJSON(text, names...) {
 		return false
 	}
 	if !jsonwire.IsObject(text) {
-		v.violation(content.CodeType, textFree, names...)
+		v.violation(content.CodeType, textNotObject, names...)
 		return false
 	}
 	return true

@@ -75,8 +75,8 @@ func isEnvelopeFor(p content.Part, next bool) bool {
 	return false
 }
 
-// wirePrefixes maps prefixes of neutral paths to those of the wire. The longest match
-// applies.
+// wirePrefixes maps prefixes of neutral paths to prefixes of paths in the document. The
+// longest match applies.
 var wirePrefixes = map[string]string{
 	"turns":              "messages",
 	"user_id":            "metadata.user_id",
@@ -92,30 +92,30 @@ var wirePrefixes = map[string]string{
 	"stop":               "stop_reason",
 }
 
-// wirePath converts a neutral path to a path of the wire. It keeps unknown names.
+// wirePath converts a neutral path to a path in the document. It keeps unknown names.
 func wirePath(neutral string) string {
 	first, rest, _ := strings.Cut(neutral, ".")
 	second, after, _ := strings.Cut(rest, ".")
 	if prefix, ok := wirePrefixes[first+"."+second]; ok {
 		return joinPath(prefix, after)
 	}
-	word, ok := wirePrefixes[first]
+	prefix, ok := wirePrefixes[first]
 	switch {
 	case first == "extra" && rest != "":
 		return rest // the members are those of the document
 	case !ok:
-		word = first
+		prefix = first
 	}
 	switch first {
 	case "parts":
 		return joinPath("content", wireInside(rest, false))
 	case "turns", "system", "tools", "choice", "candidates":
-		return joinPath(word, wireInside(rest, first == "tools"))
+		return joinPath(prefix, wireInside(rest, first == "tools"))
 	}
 	if step, members, _ := strings.Cut(rest, "."); step == "extra" {
 		rest = members // the members are those of the object
 	}
-	return joinPath(word, rest)
+	return joinPath(prefix, rest)
 }
 
 // wireInside converts the rest of a path after an index. After a member that is not a list

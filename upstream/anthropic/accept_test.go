@@ -16,7 +16,7 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 
-// models has one of every family that takes something else than the others.
+// models has one model of each family that accepts different settings.
 var models = []string{"claude-3-5-sonnet-20241022", "claude-opus-4-1", "claude-haiku-4-5-20251001", "claude-opus-4-5", "claude-opus-4-6",
 	"claude-opus-4-8", "claude-sonnet-5", "claude-opus-5", "claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1", "house-blend"}
 
@@ -28,7 +28,7 @@ func text(s string) *content.Text { return &content.Text{Text: s} }
 
 const jpeg = "/9j/4AAQSkZJRgABAQAA"
 
-// odd are requests as clients of other formats make them.
+// odd returns requests of clients of other formats.
 func odd() map[string]*upstream.Request {
 	const u, a, s = content.RoleUser, content.RoleAssistant, content.RoleSystem
 	other := content.Format("generatecontent")
@@ -95,8 +95,8 @@ func odd() map[string]*upstream.Request {
 	}
 }
 
-// TestAccepted checks that the vendor takes whatever clients of other formats
-// ask, of each family of models, whole and streamed, and to be counted.
+// TestAccepted checks that the vendor accepts requests of other formats for each family of
+// models, plain, streamed and as counts.
 func TestAccepted(t *testing.T) {
 	for _, model := range models {
 		t.Run(model, func(t *testing.T) {

@@ -47,7 +47,7 @@ func translate(t testing.TB, c *Client, body string) {
 	}
 }
 
-// relay passes a request of this format on.
+// relay decodes a request of this format and sends its document unchanged.
 func relay(t testing.TB, c *Client, body string) {
 	n, _, err := messages.DecodeRequest([]byte(body), nil)
 	if err != nil {
@@ -77,7 +77,7 @@ func BenchmarkRelay(b *testing.B) {
 	b.Run("agent", func(b *testing.B) { floor.Run(b, body, func() { relay(b, c, body) }) })
 }
 
-// events is a stream of n texts.
+// events returns a stream of n texts.
 func events(n int) string {
 	const head = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"x\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n" +
 		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"
@@ -88,7 +88,7 @@ func events(n int) string {
 	return head + strings.Repeat(delta, n) + tail
 }
 
-// stream relays a stream to a client that reads nothing.
+// stream relays a stream to a client that discards it.
 func stream(t testing.TB, body string) {
 	p := plan{}
 	read := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -110,7 +110,8 @@ func BenchmarkStream(b *testing.B) {
 	})
 }
 
-// TestStreamAllocations checks that events cost no allocation each.
+// TestStreamAllocations checks that the number of allocations does not grow
+// with the number of events.
 func TestStreamAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("pools forget at random under the race detector")
@@ -124,8 +125,8 @@ func TestStreamAllocations(t *testing.T) {
 	}
 }
 
-// TestTranslateAllocations checks that what a translation allocates depends on
-// the turns and tools of a request, not on its bytes.
+// TestTranslateAllocations checks that the number of allocations of a
+// conversion depends on the turns and tools of a request, not on its length.
 func TestTranslateAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("pools forget at random under the race detector")

@@ -17,15 +17,15 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
-// seen is what the vendor was sent.
+// seen is the last request that the vendor received.
 type seen struct {
 	Path, Query, Body, Key, Version string
 	Beta                            []string
 	Cookie, Trace                   string
 }
 
-// vendor starts a server that answers everything with the same words, and
-// returns a client of it. What it was sent last is in the seen.
+// vendor starts a server that responds to each request with the same text, and
+// returns a client for it. The seen holds the last request.
 func vendor(t *testing.T, kind, answer string, o anthropic.Options) (*anthropic.Client, *seen) {
 	t.Helper()
 	got := new(seen)
@@ -47,7 +47,7 @@ func vendor(t *testing.T, kind, answer string, o anthropic.Options) (*anthropic.
 	return c, got
 }
 
-// ask sends a body through a front to the client, and returns the answer.
+// ask sends a body through a handler to the client and returns the response.
 func ask(t *testing.T, c *anthropic.Client, path, body string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
@@ -87,9 +87,9 @@ data: {"type":"message_stop"}
 
 `
 
-// TestVerbatim checks that between two sides of one format nothing changes but
-// the name of the model, and that nothing of the client's goes along but its
-// version and betas.
+// TestVerbatim checks that only the name of the model changes between a handler
+// and a client of one format, and that of the client's headers only the version
+// and the betas are sent.
 func TestVerbatim(t *testing.T) {
 	c, got := vendor(t, "text/event-stream", stream, anthropic.Options{
 		Key:   "host-key",
@@ -117,8 +117,8 @@ func TestVerbatim(t *testing.T) {
 	}
 }
 
-// TestVerbatimStream checks that all of a stream is the vendor's own bytes where
-// the client asked for the model by its name, whatever the vendor calls it.
+// TestVerbatimStream checks that a stream has the vendor's bytes if the client
+// requested the model by its name, even if the response has another name.
 func TestVerbatimStream(t *testing.T) {
 	c, _ := vendor(t, "text/event-stream", stream, anthropic.Options{})
 	if diff := cmp.Diff(stream, ask(t, c, "/v1/messages", asked, nil).Body.String()); diff != "" {

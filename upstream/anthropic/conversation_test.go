@@ -25,8 +25,8 @@ type talker struct {
 	contents []any
 }
 
-// say sends the conversation with another turn of the user, and notes the
-// answer. It returns the calls in it.
+// say sends the conversation with another user turn, and stores the response. It
+// returns the tool calls in the response.
 func (k *talker) say(parts ...any) (calls []object) {
 	k.t.Helper()
 	k.turn("user", parts)
@@ -48,8 +48,8 @@ func (k *talker) say(parts ...any) (calls []object) {
 	return calls
 }
 
-// turn adds to the last turn if that is of the same side, unless each piece is
-// kept as a turn of its own.
+// turn adds parts to the last turn if that has the same role, unless the client stores
+// each piece as a separate turn.
 func (k *talker) turn(role string, parts []any) {
 	if n := len(k.contents); n > 0 && k.keep != "chunks" {
 		if last := k.contents[n-1].(object); last["role"] == role {
@@ -60,7 +60,7 @@ func (k *talker) turn(role string, parts []any) {
 	k.contents = append(k.contents, object{"role": role, "parts": parts})
 }
 
-// chunks returns the parts of each piece of an answer.
+// chunks returns the parts of each chunk of a response.
 func chunks(t *testing.T, w *httptest.ResponseRecorder, stream bool) (list [][]any) {
 	t.Helper()
 	docs := []string{w.Body.String()}
@@ -86,7 +86,7 @@ func chunks(t *testing.T, w *httptest.ResponseRecorder, stream bool) (list [][]a
 	return list
 }
 
-// note keeps what a client of this kind keeps.
+// note stores the parts that a client of this kind keeps.
 func (k *talker) note(parts []any) (calls []object) {
 	var kept []any
 	for _, p := range parts {
@@ -114,7 +114,7 @@ func (k *talker) note(parts []any) (calls []object) {
 	return calls
 }
 
-// results answers calls, in turns of their own for clients that do so.
+// results sends the results of tool calls, in separate turns if the client does so.
 func (k *talker) results(calls []object) []any {
 	var list []any
 	for _, c := range calls {

@@ -12,9 +12,8 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 
-// TestCountOfEditedRequest checks that members which a host adds to all requests,
-// and which a request for a count does not have, are not sent with one: the vendor
-// refuses them.
+// TestCountOfEditedRequest checks that a count omits members that an Edit adds to
+// all requests if a count does not accept them: the vendor refuses such a count.
 func TestCountOfEditedRequest(t *testing.T) {
 	c, got := vendor(t, "application/json", `{"input_tokens":3}`, anthropic.Options{Key: "k"})
 	up := upstream.Edit(c, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {

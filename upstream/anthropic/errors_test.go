@@ -25,7 +25,7 @@ const (
 	askGenerate = `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
 )
 
-// through sends one request through each handler, whole and streamed.
+// through sends one request through each handler, plain and streamed.
 func through(t *testing.T, c *anthropic.Client, o upstream.HandlerOptions, check func(name string, stream bool, w *httptest.ResponseRecorder)) {
 	t.Helper()
 	m := messages.NewHandler(c, &messages.Options{HandlerOptions: o})
@@ -39,9 +39,9 @@ func through(t *testing.T, c *anthropic.Client, o upstream.HandlerOptions, check
 // statuses maps statuses of the Messages handler to those of the other one.
 var statuses = map[int]int{529: 503, 413: 400, 402: 502, 403: 502, 500: 503}
 
-// TestFailures checks what clients see of errors of the vendor: the status, the
-// error object, the vendor's text if it is for clients, and nothing private of the
-// host.
+// TestFailures checks the responses to clients for errors of the vendor: the
+// status, the error object, and the vendor's text if clients may see it. They must
+// not contain secrets.
 func TestFailures(t *testing.T) {
 	html := "<html><body>nginx at 10.1.2.3 " + hostKey + "</body></html>"
 	status := func(code int, message string) fake.Status { return fake.Status{Code: code, Message: message} }
@@ -108,7 +108,7 @@ func failed(t *testing.T, front string, stream bool, w *httptest.ResponseRecorde
 	}
 }
 
-// private checks that nothing private of the host is sent.
+// private checks that a response contains no secrets.
 func private(t *testing.T, w *httptest.ResponseRecorder, at string) {
 	t.Helper()
 	all := w.Body.String()
@@ -142,7 +142,7 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// TestUnreachable checks what clients see of servers that do not respond.
+// TestUnreachable checks the responses to clients if the server does not respond.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -194,8 +194,8 @@ func refusedBy(t *testing.T) string {
 	return s.URL
 }
 
-// TestBroken checks incomplete responses: a whole one is an error, a stream ends in
-// one, and a cut stream never looks complete.
+// TestBroken checks incomplete responses: a plain one is an error, a stream ends
+// with an error, and a truncated stream never looks complete.
 func TestBroken(t *testing.T) {
 	long := fake.Text(strings.Repeat("word ", 50))
 	tests := []struct {

@@ -12,8 +12,7 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 
-// A server is asked by its base URL, without a version. An empty one is the
-// vendor's own.
+// The base URL has no version. The default is the vendor's own API.
 func ExampleNew() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Println(r.URL.Path, r.Header.Get("X-Api-Key"))

@@ -27,7 +27,7 @@ func strict(t *testing.T, o anthropic.Options, fo fakes.Options) (*anthropic.Cli
 	return c, f
 }
 
-// refusals returns what the fake refused, and why.
+// refusals returns the requests that the fake refused, with the reasons.
 func refusals(f *fakes.Server) string {
 	var b strings.Builder
 	for _, r := range f.Refused() {

@@ -197,8 +197,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// opening returns the losses of a conversation that begins with the assistant, which
-// models from 4.5 on accept.
+// opening returns the losses of a conversation that begins with the assistant.
+// Models since 4.5 accept it.
 func opening(t *testing.T) []content.Loss {
 	t.Helper()
 	n := &upstream.Request{Turns: []content.Turn{
@@ -243,7 +243,7 @@ func look(n *upstream.Request, losses []content.Loss) fitted {
 	return f
 }
 
-// forgotten checks when missing thinking disables thinking.
+// forgotten tests which missing thinking blocks disable thinking.
 func forgotten(t *testing.T) (all []content.Loss) {
 	t.Helper()
 	use, result := &content.ToolUse{ID: "1", Name: "n"}, &content.ToolResult{ID: "1"}
@@ -261,7 +261,7 @@ func forgotten(t *testing.T) (all []content.Loss) {
 		// Only the first step of a tool loop must begin with thinking.
 		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}, {use}, {result}}, false},
 		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Thinking{}, use}, {result}}, true},
-		// Other parts beside results end a loop.
+		// Other parts besides results end a loop.
 		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}, {use}, {result, &content.Text{}}}, true},
 		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Thinking{}, use}, {result, &content.Text{}}}, false},
 	} {

@@ -15,9 +15,9 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 
-// TestUnsignedThought checks that unsigned thinking, which clients of Messages may
-// return after a response of another vendor, is not sent to the vendor, which would
-// refuse it.
+// TestUnsignedThought checks that unsigned thinking is not sent to the vendor,
+// which would refuse it. Clients of Messages may return it after a response of
+// another vendor.
 func TestUnsignedThought(t *testing.T) {
 	const thought = `{"type":"thinking","thinking":"hm","signature":""},`
 	body := `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"hi"},
@@ -82,7 +82,7 @@ func TestLinkTypes(t *testing.T) {
 }
 
 // TestCountElsewhere checks that the count of a request of another format with
-// external files is an estimate: nothing is fetched to count.
+// external files is an estimate: files are not fetched to count their tokens.
 func TestCountElsewhere(t *testing.T) {
 	link := &content.Image{Source: &content.URL{URL: "https://a.example/x.gif"}}
 	for name, n := range map[string]*upstream.Request{

@@ -61,7 +61,7 @@ func ask2(h http.Handler, body string, header http.Header) (code int, answer str
 	return w.Code, w.Body.String()
 }
 
-// files resolves links to one text and nothing else.
+// files resolves only one link, to a text.
 type files struct{ asked []string }
 
 func (f *files) Resolve(_ context.Context, s content.Source) (content.Blob, error) {

@@ -27,8 +27,8 @@ type Options struct {
 
 	// Key is the API key, sent as x-api-key. KeyFunc, if not nil, is called for the
 	// key before each request; it must be safe for concurrent use. Only one of them
-	// may be set. A key with a line break or another control character is an error:
-	// of New for Key, of each request for KeyFunc.
+	// may be set. A key with a line break or another control character is invalid:
+	// New returns an error for Key, and a request fails for KeyFunc.
 	Key     string
 	KeyFunc func(context.Context) (string, error)
 
@@ -68,7 +68,7 @@ type Options struct {
 
 	// Limits bounds responses: Body is the size of one stream event (default 32
 	// MiB); Depth and Values bound JSON (default 256 and 1,000,000). Reply is the
-	// size of a whole response (default 64 MiB).
+	// size of a response that is not streamed (default 64 MiB).
 	Limits content.Limits
 	Reply  int64
 }

@@ -37,7 +37,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// scripted responds as the last text of a request demands.
+// scripted returns the response that the last text of a request specifies.
 func scripted(r fake.Request) []fake.Piece {
 	var v struct {
 		Messages []struct{ Content []struct{ Text string } }

@@ -141,8 +141,8 @@ func (c *carrier) carriedTalk(head string, thinking bool, keep func(map[string]a
 
 // TestCarriedBy runs tool loops over two processes with clients that return all of a
 // response, only texts and tool calls, or thinking without signatures. The vendor
-// gets its own signatures back. A client that drops thinking blocks costs one
-// signature, and none after that.
+// receives its own signatures. If a client drops thinking blocks, one signature is
+// lost, and no further one.
 func TestCarriedBy(t *testing.T) {
 	for name, keep := range keepers {
 		for _, stream := range []bool{false, true} {
@@ -212,8 +212,9 @@ func (c *carrier) eachOnce(body string) {
 	}
 }
 
-// TestAlteredIDs has clients that cut or change the ids of tool calls and results:
-// the vendor gets its placeholder, which is reported, and nothing is refused.
+// TestAlteredIDs runs clients that truncate or change the ids of tool calls and
+// results. The vendor receives its placeholder, which is reported, and refuses
+// nothing.
 func TestAlteredIDs(t *testing.T) {
 	for name, alter := range map[string]func(string) string{
 		"cut at 64":  func(s string) string { return s[:min(64, len(s))] },

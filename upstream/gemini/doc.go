@@ -1,13 +1,13 @@
-// Package gemini sends requests to servers that speak the generateContent format:
-// the vendor's API, and other servers with a compatible API.
+// Package gemini implements [upstream.Upstream] for servers with the generateContent
+// API: the vendor's own, and other servers with a compatible API.
 //
 //	up, err := gemini.New(gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
-// A request that arrived in this format is sent byte for byte, and responses return
-// in the same way. A request of another format is converted to generateContent, and
-// losses are reported before anything is sent: see [upstream.Writer.Loss] and
-// [generatecontent.RequestForTarget].
+// A request that arrived in this format is sent byte for byte, and responses are
+// forwarded in the same way. A request of another format is converted to
+// generateContent, and losses are reported before anything is sent: see
+// [upstream.Writer.Loss] and [generatecontent.RequestForTarget].
 //
 // The last user message must reach the model; no substitute text is sent. If all of
 // it is specific to another vendor, or it has no parts, the losses are reported and
@@ -19,18 +19,19 @@
 // generation have thinking levels, sign their tool calls, and accept files in tool
 // results. A tool call without a signature, from another vendor or a client that
 // dropped it, is sent with the vendor's placeholder. Models of version 2.5 have
-// thinking budgets, and files follow tool results. Older models do not think. Unknown
-// names are treated as new models, but with files after tool results.
+// thinking budgets, and files follow tool results. Older models do not support
+// thinking. An unknown name is treated as that of a third-generation model, except
+// that files follow tool results.
 //
-// If a request of another format asks for thinking and not for a display, the
-// vendor's thinking summaries are included.
+// If a request of another format enables thinking but does not set its display, the
+// response includes the vendor's thinking summaries.
 //
 // # Files
 //
-// Links and the host's files are inlined after the losses were reported, unless links
-// may be forwarded. Files that the vendor stores are referenced by their names. Any
-// other file, and a file of a type that the vendor does not accept, is a
-// [content.Violation].
+// Links, and files that the handler's Resolver finds, are inlined after the losses
+// were reported. Links that may be forwarded are not inlined. Files that the vendor
+// stores are referenced by their names. Any other file, and a file of a type that the
+// vendor does not accept, is a [content.Violation].
 //
 // # Other services
 //

@@ -24,9 +24,9 @@ const (
 	quota   = "You exceeded your current quota, please check your plan and billing details."
 )
 
-// A failure is what goes wrong before the first byte, and what clients of both
-// handlers receive: a status each, a name, and the vendor's text if it is for
-// clients.
+// A failure is an error before the first byte, and the responses to the clients of
+// both handlers: two statuses, an error name, and the vendor's text if clients may
+// see it.
 type failure struct {
 	name             string
 	turn             []fake.Piece
@@ -103,7 +103,7 @@ func question(h http.Handler, front string, stream bool) *httptest.ResponseRecor
 	return send(h, "/v1beta/models/gemini-3.8-flash:generateContent", `{"contents":[{"parts":[{"text":"q"}]}]}`)
 }
 
-// checkClean checks that nothing private is in a response.
+// checkClean checks that a response contains no secrets.
 func checkClean(t *testing.T, url string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	all := w.Body.String()
@@ -130,8 +130,8 @@ func (f *failure) check(t *testing.T, front string, w *httptest.ResponseRecorder
 	if got := w.Header().Get("Retry-After"); got != f.retry {
 		t.Errorf("%s: Retry-After is %q, want %q", front, got, f.retry)
 	}
-	// If the vendor has a header for it, its own clients get that and no other
-	// details.
+	// If the vendor has a header for it, its own clients receive the header and no
+	// other details.
 	inBody := f.retry != "" && !strings.Contains(f.name, "with a")
 	if delay := `"retryDelay":"` + f.retry + `s"`; front == "native" && inBody != strings.Contains(w.Body.String(), delay) {
 		t.Errorf("want %s in %s", delay, w.Body)
@@ -186,7 +186,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestTimeout checks a vendor that is silent for longer than the host waits.
+// TestTimeout checks a vendor that sends nothing for longer than the timeout.
 func TestTimeout(t *testing.T) {
 	v := vendorfake.New(t, vendorfake.Options{})
 	c, err := gemini.New(gemini.Options{BaseURL: v.URL, Key: hostKey, HTTPClient: &http.Client{Timeout: 20 * time.Millisecond}})
@@ -199,8 +199,8 @@ func TestTimeout(t *testing.T) {
 	checkClean(t, v.URL, w)
 }
 
-// TestErrorsMidway checks that an error within a response is reported in it and
-// never looks like its end.
+// TestErrorsMidway checks that an error within a response is reported in the
+// response, which never looks complete.
 func TestErrorsMidway(t *testing.T) {
 	vendor := vendorfake.New(t, vendorfake.Options{})
 	_, list := fronts(t, vendor.URL)

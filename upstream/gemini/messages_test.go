@@ -53,8 +53,8 @@ func (b *bench) post(path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// answer sends a body and returns the message, streamed or not. The response must be
-// complete.
+// answer sends a body and returns the message of the response, streamed or not. The
+// response must be complete.
 func (b *bench) answer(body string) message {
 	b.t.Helper()
 	w := b.post("/v1/messages", body)
@@ -187,9 +187,9 @@ const (
 		`{"name":"now","input_schema":{"type":"object"}}],`
 )
 
-// TestLongConversation runs an agent that speaks Messages for many turns: thinking,
-// parallel tool calls, files in results, in all families, streamed and whole. The
-// fake refuses signatures that are missing, damaged or misplaced.
+// TestLongConversation runs an agent with a Messages client for many turns:
+// thinking, parallel tool calls, files in results, in all families, streamed and
+// plain. The fake refuses signatures that are missing, damaged or misplaced.
 func TestLongConversation(t *testing.T) {
 	for _, model := range []string{"gemini-3.8-flash", "gemini-3.1-pro-preview", "gemini-2.5-flash", "gemini-2.5-pro", "gemini-flash-latest"} {
 		for _, stream := range []bool{false, true} {
@@ -240,8 +240,8 @@ func checkPrefixes(t *testing.T, b *bench) {
 }
 
 // TestTextSignature checks that the signature of a text, which the vendor does not
-// need back, is dropped with a hint: clients that did not ask for thinking cannot
-// read a block with it.
+// require, is dropped with a hint: clients that did not enable thinking cannot read
+// a block with it.
 func TestTextSignature(t *testing.T) {
 	for _, stream := range []string{"false", "true"} {
 		for _, thinking := range []string{"", `"thinking":{"type":"adaptive"},`} {

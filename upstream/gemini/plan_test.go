@@ -186,7 +186,7 @@ func TestMaxTokensZero(t *testing.T) {
 }
 
 // TestModelNames checks that a model name with another path is refused: it must not
-// reach the server with the host's key.
+// reach the server with the key.
 func TestModelNames(t *testing.T) {
 	for name, good := range map[string]bool{
 		"x": true, "models/x": true, "a/b": true, "projects/p/locations/l/publishers/google/models/x": true, "..x": true,

@@ -35,7 +35,7 @@ func lastWords(r fake.Request) string {
 	return ""
 }
 
-// obey responds as the last text of a request demands.
+// obey returns the response that the last text of a request specifies.
 func obey(r fake.Request) []fake.Piece {
 	order, rest, _ := strings.Cut(lastWords(r), " ")
 	switch order {
@@ -68,7 +68,7 @@ func request(text string) *upstream.Request {
 // counting is a vendor that counts, unlike the fake, which returns a constant.
 type counting struct{ *vendorfake.Server }
 
-// ServeHTTP answers one request.
+// ServeHTTP responds to one request.
 func (c counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasSuffix(r.URL.Path, ":countTokens") {
 		c.Server.ServeHTTP(w, r)
