@@ -24,10 +24,10 @@ func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) 
 
 // encodeSignature returns the signature that carries a signature of another format, or
 // the zero Signature if that is too large.
-func encodeSignature(s content.Signature, lost lossFunc) content.Signature {
+func encodeSignature(s content.Signature, report lossFunc) content.Signature {
 	data, ok := envelope.EncodeBase64(s.Format, envelope.KindPart, s.Data)
 	if !ok {
-		lost(envelope.TooLarge)
+		report(envelope.TooLarge)
 		return content.Signature{}
 	}
 	return content.Signature{Format: Format, Data: data}
@@ -35,9 +35,9 @@ func encodeSignature(s content.Signature, lost lossFunc) content.Signature {
 
 // openThinking opens a thinking block.
 func (s *stream) openThinking(dst []byte, b *openBlock, p *content.Thinking) []byte {
-	lost := func(r *loss.Rule) { s.reportBlock(b, r) }
+	report := func(r *loss.Rule) { s.reportBlock(b, r) }
 	if p.Redacted.Data != "" && !isForeign(p.Redacted) {
-		lost(envelope.UnknownFormat)
+		report(envelope.UnknownFormat)
 		return dst
 	}
 	s.progress[b.slot].state.Open(b.number, b.index, p, &s.stateBudget)
@@ -46,20 +46,20 @@ func (s *stream) openThinking(dst []byte, b *openBlock, p *content.Thinking) []b
 	}
 	b.kind = thinkingBlock
 	c := *p
-	visibleOnly(&c, lost)
+	visibleOnly(&c, report)
 	b.extra, b.signature = c.Extra, c.Signature
 	return s.appendText(dst, b, c.Text, nil)
 }
 
 // visibleOnly removes the parts of thinking that this format cannot represent.
-func visibleOnly(p *content.Thinking, lost lossFunc) {
+func visibleOnly(p *content.Thinking, report lossFunc) {
 	if isForeign(p.Signature) {
 		p.Signature = content.Signature{}
 		if p.Extra != nil && p.Extra.Format != Format {
 			p.Extra = nil // carried with the signature
 		}
 	}
-	dropHints(nil, &p.Extra, &p.Signature, lost)
+	dropHints(nil, &p.Extra, &p.Signature, report)
 }
 
 // appendThinking stores text of a thinking block.
@@ -78,11 +78,11 @@ func (s *stream) signThinking(b *openBlock, sig content.Signature) bool {
 
 // encodeState returns the signature that carries the pending state of a candidate, or
 // the zero Signature if there is none.
-func encodeState(t *envelope.Pending, room *int, lost func(n int, r *loss.Rule)) content.Signature {
+func encodeState(t *envelope.Pending, room *int, report func(n int, r *loss.Rule)) content.Signature {
 	encode := func(f content.Format, data string) (string, bool) {
 		return envelope.EncodeBase64(f, envelope.KindThinking, data)
 	}
-	if data := t.Take(room, encode, lost); data != "" {
+	if data := t.Take(room, encode, report); data != "" {
 		return content.Signature{Format: Format, Data: data}
 	}
 	return content.Signature{}
@@ -137,7 +137,7 @@ func (s *stream) appendCarrier(dst []byte, k int) []byte {
 
 // decodeState decodes the state of other vendors in turns. It returns turns itself if
 // there is none.
-func decodeState(turns []content.Turn) (list []content.Turn, changed bool, lost []content.Loss) {
+func decodeState(turns []content.Turn) (list []content.Turn, changed bool, losses []content.Loss) {
 	return envelope.DecodeTurns(turns, func(_ int, p content.Part) (content.Part, bool) {
 		sig := envelope.SignatureOf(p)
 		if sig.Format != Format || !envelope.IsEnvelopeBase64(sig.Data) {

@@ -85,7 +85,7 @@ type decoder struct {
 	closedCount int              // blocks that were closed
 	counts      counts
 	known       []knownMember
-	lost        loss.Reported
+	reported    loss.Reported
 }
 
 // A knownMember is a member of the response that was already reported. Vendors repeat
@@ -324,7 +324,7 @@ func (d *decoder) add(e upstream.Event) { d.events = append(d.events, e) }
 
 // lose reports a loss at path, unless it was reported before.
 func (d *decoder) lose(r *loss.Rule, path string) {
-	if l := d.lost.New(r, path); l != nil {
+	if l := d.reported.New(r, path); l != nil {
 		d.add(upstream.Event{Kind: upstream.EventLoss, Loss: l})
 	}
 }

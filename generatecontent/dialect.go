@@ -197,7 +197,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 			return c, nil
 		}
 		c.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-			res, lost := convertResponse(r, signsCalls(t.model))
+			res, losses := convertResponse(r, signsCalls(t.model))
 			if res.ResponseID == "" {
 				res.ResponseID = id
 			}
@@ -206,7 +206,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 			}
 			w := new(jsonwire.Writer)
 			_ = res.write(w) // cannot fail after ResponseFromUpstream
-			return w, lost
+			return w, losses
 		}
 		return c, nil
 	}

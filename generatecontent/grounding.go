@@ -38,14 +38,14 @@ const (
 
 // addSource adds the source of a citation and returns its number, or -1 if the citation
 // has no source.
-func (g *groundingState) addSource(c *content.Citation, lost lossFunc) int {
+func (g *groundingState) addSource(c *content.Citation, report lossFunc) int {
 	chunk, whole := appendChunk(nil, c)
 	if chunk == nil {
-		lost(lossCitationSource)
+		report(lossCitationSource)
 		return -1
 	}
 	if !whole {
-		lost(lossCitationPassage)
+		report(lossCitationPassage)
 	}
 	if i, ok := g.known[string(chunk)]; ok {
 		return i
@@ -116,9 +116,9 @@ func (g *groundingState) addSupport(s segment, text string, sources []int) {
 }
 
 // addCitations adds the citations of a segment.
-func (g *groundingState) addCitations(list []content.Citation, at segment, text string, lost lossFunc) {
+func (g *groundingState) addCitations(list []content.Citation, at segment, text string, report lossFunc) {
 	if at.start == at.end && !slices.ContainsFunc(list, isFromMetadata) {
-		lost(lossEmptyCited)
+		report(lossEmptyCited)
 		return
 	}
 	var sources []int
@@ -126,7 +126,7 @@ func (g *groundingState) addCitations(list []content.Citation, at segment, text 
 		if isFromMetadata(list[i]) {
 			continue
 		}
-		if n := g.addSource(&list[i], lost); n >= 0 {
+		if n := g.addSource(&list[i], report); n >= 0 {
 			sources = append(sources, n)
 		}
 	}
@@ -150,13 +150,13 @@ func (g *groundingState) pending() int { return len(g.chunks) + len(g.supports) 
 
 // flushGrounding moves pending metadata to the members of the candidate. If the vendor
 // sent groundingMetadata, the pending metadata is dropped.
-func (c *candidate) flushGrounding(note pathLossFunc) {
+func (c *candidate) flushGrounding(report pathLossFunc) {
 	g := &c.grounding
 	if g.pending() == 0 {
 		return
 	}
 	if c.members.Get(groundingMember) != "" {
-		note(responseCandidatePath(c.index, groundingMember), lossCitationsReplaced)
+		report(responseCandidatePath(c.index, groundingMember), lossCitationsReplaced)
 	} else {
 		b := []byte{'{'}
 		b = appendElements(b, `"groundingChunks":[`, g.chunks)
@@ -176,13 +176,13 @@ func appendElements(dst []byte, open string, list []byte) []byte {
 	return append(dst, "],"...)
 }
 
-// oncePerRule returns a function that calls lost once for each rule.
-func oncePerRule(lost lossFunc) lossFunc {
+// oncePerRule returns a function that calls report once for each rule.
+func oncePerRule(report lossFunc) lossFunc {
 	var reported []*loss.Rule
 	return func(r *loss.Rule) {
 		if !slices.Contains(reported, r) {
 			reported = append(reported, r)
-			lost(r)
+			report(r)
 		}
 	}
 }

@@ -65,42 +65,42 @@ func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
 // convertResponse implements ResponseFromUpstream. If signs is true, the client expects a
 // signature on the first tool call.
 func convertResponse(r *upstream.Response, signs bool) (*Response, []content.Loss) {
-	var lost []content.Loss
-	note := func(path string, r *loss.Rule) {
-		lost = append(lost, r.At(path))
+	var losses []content.Loss
+	report := func(path string, r *loss.Rule) {
+		losses = append(losses, r.At(path))
 	}
 	a := responseBuilder{start: r.Start, usage: r.Usage, expectSigned: signs && r.Stop.Format != Format}
-	a.reportForeign(a.members.Add(r.Start.Extra, Format), r.Start.Extra, "", note)
+	a.reportForeign(a.members.Add(r.Start.Extra, Format), r.Start.Extra, "", report)
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
 	list := make([]Candidate, len(all))
 	some := false
 	for i := range all {
 		k := a.slot(i)
 		some = some || len(all[i].Parts) > 0
-		list[i].Parts = a.convertParts(all[i].Parts, all[i].Stop.Reason, k, note)
-		a.addMembers(all[i].Extra, k, note)
+		list[i].Parts = a.convertParts(all[i].Parts, all[i].Stop.Reason, k, report)
+		a.addMembers(all[i].Extra, k, report)
 		a.candidates[k].stop = all[i].Stop
 		a.takeFeedback(&all[i].Stop)
 	}
 	res := &Response{PromptFeedback: a.members.Take("promptFeedback")}
 	if some || !isBlocked(res.PromptFeedback) {
 		for i := range list {
-			a.endCandidate(i, &list[i], note)
+			a.endCandidate(i, &list[i], report)
 		}
 		res.Candidates = list
 	}
-	a.endResponse(res, note)
-	return res, loss.Unique(lost)
+	a.endResponse(res, report)
+	return res, loss.Unique(losses)
 }
 
 // convertParts converts the parts of candidate k. ended is its stop reason.
-func (a *responseBuilder) convertParts(parts []content.Part, ended content.StopReason, k int, note pathLossFunc) []content.Part {
+func (a *responseBuilder) convertParts(parts []content.Part, ended content.StopReason, k int, report pathLossFunc) []content.Part {
 	var list []content.Part
 	thoughts := envelope.Pending{ClientFormat: Format}
 	room := envelope.MaxSize
 	carried := func() content.Signature {
 		return encodeState(&thoughts, &room, func(n int, r *loss.Rule) {
-			note(responsePartPath(a.candidates[k].index, n), r)
+			report(responsePartPath(a.candidates[k].index, n), r)
 		})
 	}
 	for i, p := range parts {
@@ -109,11 +109,11 @@ func (a *responseBuilder) convertParts(parts []content.Part, ended content.StopR
 		}
 		path := responsePartPath(a.candidates[k].index, i)
 		if i == len(parts)-1 && codec.NotStarted(p, ended) {
-			note(path, lossCutCall)
+			report(path, lossCutCall)
 			break
 		}
 		p = toResponsePart(p, func(r *loss.Rule) {
-			note(path, r)
+			report(path, r)
 			a.candidates[k].broken = a.candidates[k].broken || isBrokenCall(r)
 		})
 		switch q := p.(type) {
@@ -135,8 +135,8 @@ func (a *responseBuilder) convertParts(parts []content.Part, ended content.StopR
 			list = append(list, p)
 		}
 		if t, ok := parts[i].(*content.Text); ok && t != nil && len(t.Citations) > 0 {
-			lost := oncePerRule(func(r *loss.Rule) { note(path, r) })
-			a.candidates[k].grounding.addCitations(t.Citations, segment{len(list) - 1, 0, encodedLen(t.Text)}, t.Text, lost)
+			reportOnce := oncePerRule(func(r *loss.Rule) { report(path, r) })
+			a.candidates[k].grounding.addCitations(t.Citations, segment{len(list) - 1, 0, encodedLen(t.Text)}, t.Text, reportOnce)
 		}
 	}
 	return attachState(list, &thoughts, carried)
@@ -220,17 +220,17 @@ func (a *responseBuilder) slot(index int) int {
 }
 
 // addMembers adds the members in x to the response or to candidate k.
-func (a *responseBuilder) addMembers(x *content.Extra, k int, note pathLossFunc) {
+func (a *responseBuilder) addMembers(x *content.Extra, k int, report pathLossFunc) {
 	var all handler.Members
 	index := a.candidates[k].index
 	x = a.candidates[k].logprobs.convert(x)
-	a.reportForeign(all.Add(x, Format), x, responseCandidatePath(index, ""), note)
+	a.reportForeign(all.Add(x, Format), x, responseCandidatePath(index, ""), report)
 	for _, m := range all {
 		switch m.Name {
 		case "promptFeedback", "modelStatus", "createTime", "turnToken":
 			a.members.Set(m.Name, m.JSON)
 		case "content", "finishMessage", "responseId", "modelVersion": // set elsewhere
-			note(responseCandidatePath(index, m.Name), lossMemberPlace)
+			report(responseCandidatePath(index, m.Name), lossMemberPlace)
 		default:
 			a.candidates[k].members.Set(m.Name, m.JSON)
 		}
@@ -238,12 +238,12 @@ func (a *responseBuilder) addMembers(x *content.Extra, k int, note pathLossFunc)
 }
 
 // reportForeign reports the losses of dropping x if foreign is true.
-func (a *responseBuilder) reportForeign(foreign bool, x *content.Extra, path string, note pathLossFunc) {
+func (a *responseBuilder) reportForeign(foreign bool, x *content.Extra, path string, report pathLossFunc) {
 	if !foreign {
 		return
 	}
 	for at, r := range codec.Unsupported(x, path) {
-		note(at, r)
+		report(at, r)
 	}
 }
 
@@ -260,12 +260,12 @@ func (a *responseBuilder) takeFeedback(s *upstream.Stop) {
 }
 
 // endCandidate sets the members of to that follow the parts of candidate k.
-func (a *responseBuilder) endCandidate(k int, to *Candidate, note pathLossFunc) {
+func (a *responseBuilder) endCandidate(k int, to *Candidate, report pathLossFunc) {
 	from := &a.candidates[k]
 	path := responseCandidatePath(from.index, "stop")
 	to.Index = from.index
-	to.FinishReason, to.FinishMessage = from.finishReason(func(r *loss.Rule) { note(path, r) })
-	a.reportForeign(from.members.Add(from.stop.Extra, Format), from.stop.Extra, responseCandidatePath(from.index, ""), note)
+	to.FinishReason, to.FinishMessage = from.finishReason(func(r *loss.Rule) { report(path, r) })
+	a.reportForeign(from.members.Add(from.stop.Extra, Format), from.stop.Extra, responseCandidatePath(from.index, ""), report)
 	if from.stop.Format == Format {
 		from.members.Add(&content.Extra{Format: Format, JSON: from.stop.Details}, Format)
 	}
@@ -274,22 +274,22 @@ func (a *responseBuilder) endCandidate(k int, to *Candidate, note pathLossFunc) 
 	if s := from.logprobs.average(); s != "" {
 		from.members.Set("avgLogprobs", s)
 	}
-	from.flushGrounding(note)
+	from.flushGrounding(report)
 	to.Extra = from.members.Extra(Format)
 }
 
 // endResponse sets the members of to that are not in candidates.
-func (a *responseBuilder) endResponse(to *Response, note pathLossFunc) {
+func (a *responseBuilder) endResponse(to *Response, report pathLossFunc) {
 	to.Usage, to.ModelVersion, to.ResponseID = a.usage, a.start.Model, a.start.ID
-	a.reportCounts(note)
+	a.reportCounts(report)
 	to.Extra = a.members.Extra(Format)
 }
 
 // reportCounts reports a loss if the usage has counts without a member in this format.
-func (a *responseBuilder) reportCounts(note pathLossFunc) {
+func (a *responseBuilder) reportCounts(report pathLossFunc) {
 	u := &a.usage
 	if u.CacheWrite != 0 || u.CacheWrite1h != 0 || codec.HasCounts(u.Extra, Format) {
-		note("usage", lossUsageCounts)
+		report("usage", lossUsageCounts)
 	}
 }
 
@@ -393,69 +393,69 @@ type lossFunc func(r *loss.Rule)
 
 // toResponsePart converts p to a part of a response. It returns nil if p was dropped. It
 // does not modify p. The encoder can write the result.
-func toResponsePart(p content.Part, lost lossFunc) content.Part {
+func toResponsePart(p content.Part, report lossFunc) content.Part {
 	if content.IsNil(p) {
-		lost(unsupportedPartLoss(nil))
+		report(unsupportedPartLoss(nil))
 		return nil
 	}
 	switch p := p.(type) {
 	case *content.Text:
-		return toResponseText(p, lost)
+		return toResponseText(p, report)
 	case *content.Thinking:
-		return toResponseThinking(p, lost)
+		return toResponseThinking(p, report)
 	case *content.ToolUse:
-		return toResponseToolUse(p, lost)
+		return toResponseToolUse(p, report)
 	case *content.Image:
 		c := *p
-		dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
-		if c.Source = toResponseSource(p.Source, lost); c.Source == nil {
+		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+		if c.Source = toResponseSource(p.Source, report); c.Source == nil {
 			return nil
 		}
-		return checkWritable(&c, lost)
+		return checkWritable(&c, report)
 	case *content.Media:
 		c := *p
-		dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
-		if c.Source = toResponseSource(p.Source, lost); c.Source == nil {
+		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+		if c.Source = toResponseSource(p.Source, report); c.Source == nil {
 			return nil
 		}
-		return checkWritable(&c, lost)
+		return checkWritable(&c, report)
 	case *content.Document:
-		return toResponseDocument(p, lost)
+		return toResponseDocument(p, report)
 	case *content.ServerToolUse:
 		if p.Format == Format {
 			c := *p
-			dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
-			return checkWritable(&c, lost)
+			dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+			return checkWritable(&c, report)
 		}
 	case *content.ServerToolResult:
 		if p.Format == Format {
 			c := *p
-			dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
-			return checkWritable(&c, lost)
+			dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+			return checkWritable(&c, report)
 		}
 	case *content.Unknown:
 		if p.Format == Format {
-			return checkWritable(p, lost)
+			return checkWritable(p, report)
 		}
 	}
-	lost(unsupportedPartLoss(p))
+	report(unsupportedPartLoss(p))
 	return nil
 }
 
 // checkWritable returns p if the encoder can write it, and nil otherwise.
-func checkWritable(p content.Part, lost lossFunc) content.Part {
+func checkWritable(p content.Part, report lossFunc) content.Part {
 	var w jsonwire.Writer
 	e := newEncoder(&w)
 	e.part(p)
 	if e.Violations.Len() > 0 {
-		lost(lossInvalidPart)
+		report(lossInvalidPart)
 		return nil
 	}
 	return p
 }
 
 // toResponseText returns p itself if it has only text, and nil if it is empty.
-func toResponseText(p *content.Text, lost lossFunc) content.Part {
+func toResponseText(p *content.Text, report lossFunc) content.Part {
 	if p.Cache == nil && p.Extra == nil && p.Signature == (content.Signature{}) && len(p.Citations) == 0 {
 		if p.Text == "" {
 			return nil
@@ -463,7 +463,7 @@ func toResponseText(p *content.Text, lost lossFunc) content.Part {
 		return p
 	}
 	c := *p
-	dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
 	c.Citations = nil // in groundingMetadata
 	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
 		return nil
@@ -473,16 +473,16 @@ func toResponseText(p *content.Text, lost lossFunc) content.Part {
 
 // toResponseThinking returns nil if the thinking is empty. The caller carries signatures
 // of other formats.
-func toResponseThinking(p *content.Thinking, lost lossFunc) content.Part {
+func toResponseThinking(p *content.Thinking, report lossFunc) content.Part {
 	if p.Redacted.Data != "" {
 		if !isForeign(p.Redacted) {
-			lost(envelope.UnknownFormat)
+			report(envelope.UnknownFormat)
 		}
 		return nil
 	}
 	c := *p
 	c.Redacted = content.Signature{} // it has a format but no data
-	visibleOnly(&c, lost)
+	visibleOnly(&c, report)
 	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
 		return nil
 	}
@@ -491,16 +491,16 @@ func toResponseThinking(p *content.Thinking, lost lossFunc) content.Part {
 
 // toResponseToolUse returns a copy of the tool call, or nil if it is broken; see
 // [isBrokenCall].
-func toResponseToolUse(p *content.ToolUse, lost lossFunc) content.Part {
+func toResponseToolUse(p *content.ToolUse, report lossFunc) content.Part {
 	c := *p
-	dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
 	input, ok := codec.Arguments(p.Input)
 	switch {
 	case p.Name == "":
-		lost(lossCallName)
+		report(lossCallName)
 		return nil
 	case !ok:
-		lost(lossCallArguments)
+		report(lossCallArguments)
 		return nil
 	}
 	if c.Input = input; input == "" {
@@ -515,28 +515,28 @@ func isBrokenCall(r *loss.Rule) bool { return r == lossCallName || r == lossCall
 
 // toResponseDocument returns a copy of the document without its title, or nil if it was
 // dropped.
-func toResponseDocument(p *content.Document, lost lossFunc) content.Part {
+func toResponseDocument(p *content.Document, report lossFunc) content.Part {
 	c := *p
-	dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
 	if c.Title != "" || c.Context != "" || c.Citations {
 		c.Title, c.Context, c.Citations = "", "", false
-		lost(lossResponseDocumentTitle)
+		report(lossResponseDocumentTitle)
 	}
-	if c.Source = toResponseSource(p.Source, lost); c.Source == nil {
+	if c.Source = toResponseSource(p.Source, report); c.Source == nil {
 		return nil
 	}
-	return checkWritable(&c, lost)
+	return checkWritable(&c, report)
 }
 
 // toResponseSource returns a source that clients accept, or nil. Data is standard base64
 // with a media type.
-func toResponseSource(s content.Source, lost lossFunc) content.Source {
+func toResponseSource(s content.Source, report lossFunc) content.Source {
 	switch s := s.(type) {
 	case *content.Base64:
 		if s == nil {
 			break
 		}
-		return toResponseData(s, lost)
+		return toResponseData(s, report)
 	case *content.PlainText:
 		if s != nil {
 			return s
@@ -550,20 +550,20 @@ func toResponseSource(s content.Source, lost lossFunc) content.Source {
 			return s
 		}
 	}
-	lost(lossFileSource)
+	report(lossFileSource)
 	return nil
 }
 
 // toResponseData normalizes base64 data. It returns nil if the data is invalid.
-func toResponseData(s *content.Base64, lost lossFunc) content.Source {
+func toResponseData(s *content.Base64, report lossFunc) content.Source {
 	c := *s
 	if c.Extra != nil && (c.Extra.Format != Format || !jsonwire.ValidObject(c.Extra.JSON)) {
-		codec.UnsupportedOfPart(c.Extra, lost)
+		codec.UnsupportedOfPart(c.Extra, report)
 		c.Extra = nil
 	}
 	if jsonwire.CheckBase64(c.Data) != 0 {
 		if jsonwire.CheckLenientBase64(c.Data) != 0 {
-			lost(lossFileData)
+			report(lossFileData)
 			return nil
 		}
 		c.Data = standardBase64(c.Data)
@@ -573,44 +573,44 @@ func toResponseData(s *content.Base64, lost lossFunc) content.Source {
 		n, _ := c.DecodePrefix(lead) // the data is valid
 		c.MediaType = content.DetectMediaType(lead[:n])
 		if c.MediaType == "" {
-			lost(lossFileType)
+			report(lossFileType)
 			return nil
 		}
-		lost(lossFileTypeDetected)
+		report(lossFileTypeDetected)
 	}
 	return &c
 }
 
 // dropHints drops the cache mark, and the extra members and signature that clients cannot
 // receive.
-func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signature, lost lossFunc) {
+func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signature, report lossFunc) {
 	if cache != nil && *cache != nil {
 		*cache = nil
-		lost(lossResponseCacheMark)
+		report(lossResponseCacheMark)
 	}
 	if x := *extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
-		codec.UnsupportedOfPart(x, lost)
+		codec.UnsupportedOfPart(x, report)
 		*extra = nil
 	}
-	*sig = toResponseSignature(*sig, lost)
+	*sig = toResponseSignature(*sig, report)
 }
 
 // toResponseSignature converts a signature. A signature of another format is encoded as an
 // envelope.
-func toResponseSignature(sig content.Signature, lost lossFunc) content.Signature {
+func toResponseSignature(sig content.Signature, report lossFunc) content.Signature {
 	switch {
 	case sig.Data == "":
 	case isForeign(sig):
-		return encodeSignature(sig, lost)
+		return encodeSignature(sig, report)
 	case sig.Format != Format:
-		lost(envelope.UnknownFormat)
+		report(envelope.UnknownFormat)
 	case jsonwire.CheckBase64(sig.Data) == 0:
 		return sig
 	case jsonwire.CheckLenientBase64(sig.Data) == 0:
 		sig.Data = standardBase64(sig.Data)
 		return sig
 	default:
-		lost(lossSignatureData)
+		report(lossSignatureData)
 	}
 	return content.Signature{}
 }
@@ -680,13 +680,13 @@ func (e *ending) isMissingCalls() bool {
 // The first three become MALFORMED_FUNCTION_CALL if a broken tool call was dropped, or if
 // tool_use has no tool call. A tool call that was cut is not broken: then the reason is
 // that of the cut.
-func (e *ending) finishReason(lost func(r *loss.Rule)) (reason, message string) {
+func (e *ending) finishReason(report func(r *loss.Rule)) (reason, message string) {
 	s := &e.stop
 	if s.Format != Format && codec.HasMoreThan(s, s.Message) {
-		lost(lossStopDetails)
+		report(lossStopDetails)
 	}
 	if s.Sequence != "" {
-		lost(lossStopSequence)
+		report(lossStopSequence)
 	}
 	message = e.message()
 	if s.Format == Format && s.RawReason != "" {
@@ -708,10 +708,10 @@ func (e *ending) finishReason(lost func(r *loss.Rule)) (reason, message string) 
 	}
 	switch neutral {
 	case content.StopContext, content.StopRefusal:
-		lost(lossStopReasonNearest)
+		report(lossStopReasonNearest)
 	default:
 		if reason == "OTHER" {
-			lost(lossStopReason)
+			report(lossStopReason)
 		}
 	}
 	return reason, message

@@ -58,7 +58,7 @@ type stream struct {
 
 	current int // the slot of the candidate whose chunk is being written, or -1
 	scratch jsonwire.Writer
-	lost    []content.Loss
+	losses  []content.Loss
 }
 
 // A progress records what was written of a candidate.
@@ -136,8 +136,8 @@ func (s *stream) ended() bool {
 }
 
 func (s *stream) Losses() []content.Loss {
-	l := s.lost
-	s.lost = nil
+	l := s.losses
+	s.losses = nil
 	return l
 }
 
@@ -203,7 +203,7 @@ func (s *stream) beginElement(dst []byte) []byte {
 
 // report adds a loss at a neutral path.
 func (s *stream) report(path string, r *loss.Rule) {
-	s.lost = append(s.lost, r.At(path))
+	s.losses = append(s.losses, r.At(path))
 }
 
 // reportBlock adds a loss of a block.

@@ -62,12 +62,12 @@ func (s *stream) addBlock(e *upstream.Event) *openBlock {
 func (s *stream) openEvent(dst []byte, e *upstream.Event) []byte {
 	dst = s.flushWaiting(dst, s.slotFor(e.Candidate), "")
 	b := s.addBlock(e)
-	lost := func(r *loss.Rule) { s.reportBlock(b, r) }
+	report := func(r *loss.Rule) { s.reportBlock(b, r) }
 	switch p := e.Part.(type) {
 	case *content.Text:
 		b.kind = textBlock
 		c := *p
-		dropHints(&c.Cache, &c.Extra, &c.Signature, lost)
+		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
 		b.extra, b.signature, b.foreignSignature = c.Extra, c.Signature, p.Signature
 		for i := range p.Citations {
 			s.addCitation(b, &p.Citations[i])
