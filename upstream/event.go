@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"strconv"
+
 	"github.com/polywire/polywire/content"
 )
 
@@ -42,6 +44,21 @@ const (
 	EventLoss                            // Loss
 	EventExtra                           // Text, Extra: see Event.Extra
 )
+
+var eventNames = [...]string{
+	EventStart: "EventStart", EventOpen: "EventOpen", EventText: "EventText", EventInput: "EventInput",
+	EventCitation: "EventCitation", EventSignature: "EventSignature", EventBlockExtra: "EventBlockExtra",
+	EventClose: "EventClose", EventUsage: "EventUsage", EventStop: "EventStop", EventLoss: "EventLoss",
+	EventExtra: "EventExtra",
+}
+
+// String returns the name of the constant, such as "EventText".
+func (k EventKind) String() string {
+	if k == 0 || int(k) >= len(eventNames) {
+		return "EventKind(" + strconv.Itoa(int(k)) + ")"
+	}
+	return eventNames[k]
+}
 
 // An Event is one step of a response. The values that its pointers refer to are
 // read-only, so == reports whether two events are the same unchanged event.

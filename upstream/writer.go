@@ -29,9 +29,9 @@ type Writer struct {
 
 	nextBlock      int             // number of the next block
 	open           []block         // open blocks in the order of opening
-	recentlyClosed [4]block        // because signatures may follow their block
+	recentlyClosed [4]block        // blocks whose signatures may follow
 	text           int             // number of the open block for Text or Thinking, or -1
-	last           block           // opened last; out is -1 if there is no block
+	last           block           // block opened last; out is -1 if there is none
 	nextID         int             // number of the next generated id
 	idsScanned     bool            // nextID is greater than the ids in the request
 	usedIDs        map[string]bool // ids of tool calls written here
@@ -42,8 +42,8 @@ type Writer struct {
 	batch          []Event // events of the current call, reused
 }
 
-// A block is an open block. in is its number in events passed to Send and Frame, and
-// out its number in the response.
+// A block is a block of the response. in is its number in the events passed to Send and
+// Frame, or -1, and out its number in the response.
 type block struct {
 	candidate, in, out int
 	kind               content.Part // as opened
@@ -580,7 +580,7 @@ func (w *Writer) forwardOpen(e *Event) error {
 func (w *Writer) forwardDelta(e *Event) error {
 	b := w.forwardedBlock(e)
 	if b == nil {
-		return fmt.Errorf("upstream: event for block %d, which is not open", e.Block)
+		return fmt.Errorf("upstream: %v for block %d, which is not open", e.Kind, e.Block)
 	}
 	ok := true
 	switch e.Kind {
@@ -597,11 +597,13 @@ func (w *Writer) forwardDelta(e *Event) error {
 			ok = false
 		}
 	case EventCitation:
+		if e.Citation == nil {
+			return nilFieldError(e.Kind)
+		}
 		_, ok = b.kind.(*content.Text)
-		ok = ok && e.Citation != nil
 	}
 	if !ok {
-		return fmt.Errorf("upstream: block %d opened with a %T, which does not allow an event of kind %d", e.Block, b.kind, e.Kind)
+		return fmt.Errorf("upstream: block %d opened with a %T, which does not allow %v", e.Block, b.kind, e.Kind)
 	}
 	e.Block = b.out
 	if e.Kind == EventClose {
@@ -612,7 +614,7 @@ func (w *Writer) forwardDelta(e *Event) error {
 
 func (w *Writer) forwardSignature(e *Event) error {
 	if e.Signature == nil {
-		return errNilField
+		return nilFieldError(e.Kind)
 	}
 	if b := w.forwardedBlock(e); b != nil {
 		e.Block = b.out
@@ -629,7 +631,11 @@ func (w *Writer) forwardSignature(e *Event) error {
 
 var errNilFrame = errors.New("upstream: nil Frame")
 
-var errNilField = errors.New("upstream: the field for the kind of an event is nil")
+// nilFieldError returns the error for an event without the value that its kind needs. The
+// field has the name of the kind.
+func nilFieldError(k EventKind) error {
+	return fmt.Errorf("upstream: %v with a nil %s", k, strings.TrimPrefix(k.String(), "Event"))
+}
 
 func (w *Writer) forwardOther(e *Event) error {
 	ok := true
@@ -647,13 +653,13 @@ func (w *Writer) forwardOther(e *Event) error {
 		ok = e.Loss != nil
 	case EventExtra:
 	default:
-		return fmt.Errorf("upstream: event of unknown kind %d", e.Kind)
+		return fmt.Errorf("upstream: event with the undefined kind %d", e.Kind)
 	}
 	switch {
 	case !ok:
-		return errNilField
+		return nilFieldError(e.Kind)
 	case e.Candidate < 0:
-		return fmt.Errorf("upstream: event of kind %d for candidate %d, want 0 or more", e.Kind, e.Candidate)
+		return fmt.Errorf("upstream: %v with candidate %d, want 0 or more", e.Kind, e.Candidate)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (x *exchange) generate(ctx context.Context, op *Operation) {
 	op.Request.Resolver = loader
 	s := newSink(x, op, cancel)
 	now := time.Now()
-	x.deadline(now.Add(x.s.options.Timeouts.Write + x.s.tick))
+	x.setWriteDeadline(now.Add(x.s.options.Timeouts.Write + x.s.tick))
 	done := x.startGenerate(inner, op, loader, s)
 	isShut := false
 	defer func() {
@@ -179,7 +179,7 @@ func (x *exchange) checkTimeouts(s *sink, w *progress, now time.Time) error {
 	if moved || idle {
 		// For a write that began since the last tick or begins before the next one.
 		// A blocked write keeps its deadline.
-		x.deadline(now.Add(t.Write + x.s.tick))
+		x.setWriteDeadline(now.Add(t.Write + x.s.tick))
 	}
 	switch {
 	case now.Sub(w.began) >= t.Total:
@@ -213,7 +213,7 @@ func (x *exchange) respond(ctx context.Context, s *sink, err error) {
 		err = s.err // the sink's error is the cause of err
 	}
 	err = x.endError(ctx, err)
-	x.deadline(time.Now().Add(x.s.options.Timeouts.Write))
+	x.setWriteDeadline(time.Now().Add(x.s.options.Timeouts.Write))
 	x.estimateUsage(s, err == nil)
 	if err == nil {
 		x.finishResponse(ctx, s)
@@ -361,7 +361,7 @@ func (x *exchange) recordError(ctx context.Context, err error) *Failure {
 	}
 	// The client may still be there if the server is stopping, but the handler does
 	// not wait for it.
-	x.deadline(time.Now().Add(x.s.options.Timeouts.Grace))
+	x.setWriteDeadline(time.Now().Add(x.s.options.Timeouts.Grace))
 	return &Failure{Code: upstream.CodeUnavailable, Err: err}
 }
 
@@ -415,7 +415,7 @@ func (x *exchange) runOperation(ctx context.Context, op *Operation) {
 		x.addModelLosses(ctx)
 		x.setUpstream(op.Upstream, op.UpstreamID)
 	}
-	x.deadline(time.Now().Add(times.Write))
+	x.setWriteDeadline(time.Now().Add(times.Write))
 	if err = x.endError(ctx, err); err == nil {
 		if err := x.writeDocument(doc, doc.Len()); err != nil {
 			x.recordError(ctx, x.endError(ctx, err))

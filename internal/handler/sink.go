@@ -279,7 +279,7 @@ func (s *sink) shutDown(patience time.Duration) {
 		return
 	case <-t.C:
 	}
-	s.x.deadline(time.Unix(1, 0))
+	s.x.setWriteDeadline(time.Unix(1, 0))
 	<-s.token
 	s.noteWrite(errStuck)
 }
