@@ -290,7 +290,7 @@ var errStuck = errors.New("a write was blocked for too long")
 var lossEstimatedUsage = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
 	Reason: "the upstream reported no token usage; the counts are estimates"}
 
-// A tally is what is known about the tokens of a response.
+// A tally counts the tokens of a response.
 type tally struct {
 	format     content.Format // of the handler
 	reported   bool           // the upstream reported usage
@@ -331,10 +331,10 @@ func (t *tally) estimate(r *upstream.Request) content.Usage {
 	}
 }
 
-// estimateUsage adds an estimate to the report if the upstream responded without
-// usage. The client receives the estimate, too, if the response is complete and came
-// from a server, unless it gets the vendor's own document. An Upstream of the host
-// decides itself what clients get.
+// estimateUsage adds an estimate to the report if the upstream responded without usage.
+// The client receives the estimate, too, if the response is complete and came from a
+// server, unless it receives the vendor's own document. For an Upstream of the host,
+// clients receive the usage that it reports.
 func (x *exchange) estimateUsage(s *sink, whole bool) {
 	if s.tally.reported || !s.started || s.op.Request == nil {
 		return

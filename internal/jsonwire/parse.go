@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits bounds what [Parse] accepts.
+// Limits bounds the documents that [Parse] accepts.
 type Limits struct {
 	// Depth is the maximum nesting of objects and arrays; 0 means 256.
 	Depth int

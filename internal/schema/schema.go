@@ -139,8 +139,8 @@ func (s *Spare) limit(c *converter) {
 	}
 }
 
-// charge counts what a finished translation used beyond the part that is proportional
-// to the schema's size.
+// charge counts the resources that a finished translation used beyond the part that is
+// proportional to the schema's size.
 func (s *Spare) charge(c *converter) {
 	if s != nil {
 		nodes, bytes := s.remaining()

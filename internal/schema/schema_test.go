@@ -70,8 +70,8 @@ func TestUnchangedAllocs(t *testing.T) {
 	}
 }
 
-// TestHostile checks that the translation of hostile schemas ends and stays within its
-// limits.
+// TestHostile checks that the translation of schemas that are costly to translate ends
+// and stays within its limits.
 func TestHostile(t *testing.T) {
 	wide := func(n int, f string) string {
 		var b strings.Builder
