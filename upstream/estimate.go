@@ -24,9 +24,9 @@ import (
 // (context_management).
 func EstimateTokens(r *Request) int64 {
 	n := estimateParts(r.System)
-	gone := cleared.Find(r.Turns)
+	clearedTurns := cleared.Find(r.Turns)
 	for i := range r.Turns {
-		if !gone.Contains(i, &r.Turns[i]) {
+		if !clearedTurns.Contains(i, &r.Turns[i]) {
 			n += turnTokens + estimateParts(r.Turns[i].Parts)
 		}
 	}

@@ -108,18 +108,18 @@ func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error
 // Models returns the list of the first Upstream that has one. It reports the errors of
 // the upstreams before it as [Mux.Models] does.
 func (f *first) Models(ctx context.Context) ([]Model, error) {
-	var holes listErrors
+	var failures listErrors
 	for _, up := range f.ups {
 		list, err := Models(ctx, up)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err == nil:
-			holes.report(ctx)
+			failures.report(ctx)
 			return list, nil
 		case !errors.Is(err, ErrUnsupported):
-			holes = append(holes, err)
+			failures = append(failures, err)
 		}
 	}
-	return nil, holes.err()
+	return nil, failures.err()
 }

@@ -197,14 +197,14 @@ func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 	asked := make([]bool, m.groups)
 	seen := map[string]bool{}
 	var out []Model
-	var holes listErrors
+	var failures listErrors
 	listed := false
 	for _, r := range m.routes {
 		if !asked[r.group] {
 			asked[r.group] = true
 			list, err := m.list(ctx, r.up)
 			if err != nil && !errors.Is(err, ErrUnsupported) {
-				holes = append(holes, err)
+				failures = append(failures, err)
 			}
 			if err == nil {
 				lists[r.group], listed = list, true
@@ -221,10 +221,10 @@ func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case listed || len(out) > 0:
-		holes.report(ctx)
+		failures.report(ctx)
 		return out, nil
 	}
-	return nil, holes.err()
+	return nil, failures.err()
 }
 
 // maxListTime limits how long one of several upstreams may take to list its models.
@@ -247,12 +247,12 @@ type listErrors []error
 
 // report reports the errors to the handler that serves ctx, if any.
 func (h listErrors) report(ctx context.Context) {
-	lost := reqctx.From(ctx).ReportLoss
-	if lost == nil {
+	reportLoss := reqctx.From(ctx).ReportLoss
+	if reportLoss == nil {
 		return
 	}
 	for _, err := range h {
-		lost(content.Loss{Path: "models", Severity: content.LossDropped, Reason: "the list does not contain the models of an upstream that failed"}, err)
+		reportLoss(content.Loss{Path: "models", Severity: content.LossDropped, Reason: "the list does not contain the models of an upstream that failed"}, err)
 	}
 }
 

@@ -396,8 +396,8 @@ func (w *walk) part(p content.Part) {
 	}
 }
 
-// unknownKind visits a value of an unknown type. It counts as changed, because it
-// cannot be compared.
+// unknownKind visits a value of an unknown type. The value is assumed to be changed,
+// because it cannot be compared.
 func (w *walk) unknownKind() {
 	w.number(kindOther)
 	w.differs = w.mode == comparing

@@ -249,7 +249,7 @@ func (x *exchange) bodyError(err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &Failure{Code: upstream.CodeInvalid, Detail: DetailBodyTimeout, Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken), x.r.Context().Err() != nil:
-		x.report.Status = statusGone // the response is for clients that only stopped sending
+		x.report.Status = statusClientClosed // the response is for clients that only stopped sending
 	}
 	return &Failure{
 		Code: upstream.CodeInvalid, Text: "The request body could not be read completely",

@@ -59,7 +59,7 @@ func (x *exchange) writeDocument(from io.WriterTo, size int) error {
 	x.report.BytesOut += n
 	x.noteWriteError(err)
 	if err != nil {
-		return &goneError{err}
+		return &writeError{err}
 	}
 	return nil
 }

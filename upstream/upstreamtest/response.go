@@ -202,11 +202,11 @@ func checkFrame(f *upstream.Frame) string {
 	case f.Format == "":
 		return "" // no Sink passes it through
 	case f.Data != "" && jsonwire.Valid(f.Data, jsonwire.Limits{Depth: 1 << 10, Values: 1 << 24}) != nil:
-		return "the Data of a Frame is not valid JSON"
+		return "Data of a Frame is not valid JSON"
 	}
 	for _, data := range f.Preceding {
 		if jsonwire.Valid(data, jsonwire.Limits{Depth: 1 << 10, Values: 1 << 24}) != nil {
-			return "the Before of a Frame has an element that is not valid JSON"
+			return "Preceding of a Frame has an element that is not valid JSON"
 		}
 	}
 	return ""
