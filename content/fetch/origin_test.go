@@ -206,8 +206,8 @@ func newNameServer(t *testing.T) *nameServer {
 	return s
 }
 
-// set sets the addresses of a name, separated by spaces. With several lists, each lookup
-// gets the next one.
+// set sets the addresses of a name, separated by spaces. With several lists, each
+// lookup returns the next one.
 func (s *nameServer) set(name string, lists ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,7 +271,7 @@ func (s *nameServer) reply(q []byte) []byte {
 	return out
 }
 
-// next returns the addresses for a query. The two queries of a lookup get the same list.
+// next returns the addresses for a query. Both queries of a lookup have the same list.
 func (s *nameServer) next(name string, kind uint16) []netip.Addr {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,8 +47,8 @@ var (
 //
 // Members that are not in the table are unknown. Unknown settings of a request are
 // dropped, not a hint: agents send only settings that are listed here, and a host that
-// rejects dropped settings must not get wrong responses because of a new one. Unknown
-// members of turns and parts are a hint: clients return what a response had.
+// rejects dropped settings must not receive wrong responses because of a new one.
+// Unknown members of turns and parts are a hint: clients return what a response had.
 var foreign = map[content.Format]map[string]*loss.Rule{
 	"messages": {
 		"inference_geo": ForeignLocation, "speed": ForeignMembers, "cache_control": ForeignMembers,
@@ -274,7 +274,7 @@ func isIdle(v jsonwire.Value) bool {
 
 // clearsThinking reports whether context_management only clears or keeps earlier
 // thinking. Some agents send that with every request. It has no effect at other
-// vendors, since they do not get the thinking.
+// vendors, since they do not receive the thinking.
 func clearsThinking(v jsonwire.Value) bool {
 	for name := range v.Members() {
 		if name != "edits" {

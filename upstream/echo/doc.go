@@ -2,8 +2,8 @@
 // request. It needs no model, key or network. It is for a first run of a gateway, and
 // for tests of clients and handlers.
 //
-// It is deterministic: equal requests get equal responses, event by event.
-// Only the instructions stall and pause wait.
+// It is deterministic: equal requests have equal responses, event by event. Only the
+// instructions stall and pause wait.
 //
 // # Responses
 //
