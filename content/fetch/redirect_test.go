@@ -13,7 +13,7 @@ import (
 )
 
 func TestRedirects(t *testing.T) {
-	w := newWorld(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w := newTestNetwork(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n, status int
 		switch {
 		case r.URL.Path == "/a/file.png":
@@ -110,11 +110,11 @@ func TestRedirects(t *testing.T) {
 		case !tt.ok && (strings.Contains(e.Text, "?") || strings.Contains(e.Text, "pw")):
 			t.Errorf("%s: the text contains secrets: %s", tt.name, e.Text)
 		}
-		if d := w.took(); len(d) != tt.conns || !onlyPublic(d) {
+		if d := w.takeDialed(); len(d) != tt.conns || !onlyPublic(d) {
 			t.Errorf("%s: dialed %q, want the origin %d times", tt.name, d, tt.conns)
 		}
 	}
-	w.quiet()
+	w.checkClosed()
 }
 
 func scan(path, format string, n *int) bool {
@@ -125,7 +125,7 @@ func scan(path, format string, n *int) bool {
 // TestRedirectToHTTPS follows a redirect from http to https.
 func TestRedirectToHTTPS(t *testing.T) {
 	plain := newScript(t, say("HTTP/1.1 301 Moved\r\nLocation: https://files.example.com/a\r\nContent-Length: 0\r\n\r\n"))
-	w := newWorld(t, redirector())
+	w := newTestNetwork(t, redirector())
 	f := w.fetcher(func(o *Options) {
 		o.AllowHTTP = true
 		o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -138,6 +138,6 @@ func TestRedirectToHTTPS(t *testing.T) {
 	if b, err := fetch(t, f, "http://files.example.com/a"); err != nil || string(b.Data) != png {
 		t.Errorf("%q, %v", b, err)
 	}
-	ended(t, &plain.open)
-	w.quiet()
+	checkEnded(t, &plain.open)
+	w.checkClosed()
 }
