@@ -75,7 +75,7 @@ type Resolver interface {
 // ErrUnresolved is the error that a [Resolver] returns, wrapped or not, for a source
 // that it does not know. The upstream then receives the source unchanged. An upstream
 // that cannot use the source returns ErrUnresolved, which is a [*Violation].
-var ErrUnresolved error = &Violation{Code: CodeUnsupported, Text: "files are not stored here; send the file as base64"}
+var ErrUnresolved error = &Violation{Code: CodeUnsupported, Text: "this server does not store files; send the file as base64"}
 
 // Type returns the media type, text/plain by default.
 func (s *PlainText) Type() string {

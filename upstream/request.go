@@ -211,7 +211,7 @@ func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, err
 }
 
 var (
-	errNoLinks error = &content.Violation{Code: content.CodeUnsupported, Text: "links are not fetched here; send the file as base64"}
+	errNoLinks error = &content.Violation{Code: content.CodeUnsupported, Text: "this server does not fetch links; send the file as base64"}
 	errNoBytes error = &content.Violation{Code: content.CodeUnsupported, Text: "the source contains no file; send base64, text, a link or a file id"}
 )
 

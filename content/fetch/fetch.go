@@ -226,7 +226,7 @@ func (Off) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
 		return content.Blob{}, content.ErrUnresolved
 	}
 	return content.Blob{}, &content.Violation{Code: content.CodeUnsupported,
-		Text: "links are not fetched here; send the file as base64"}
+		Text: "this server does not fetch links; send the file as base64"}
 }
 
 // readFile reads the file in a response.
