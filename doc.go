@@ -1,16 +1,16 @@
-// Package polywire is an index of this module. The module lets a Go service offer the
-// APIs of model vendors over any model.
+// Package polywire documents this module and contains no code. The module lets a Go
+// service serve the APIs of model vendors with any model behind them.
 //
-// A service implements upstream.Upstream, or uses one of the adapters for vendors,
-// and mounts the handler of a wire format for it. Clients of that vendor's API, such as
-// SDKs and coding agents, then work with the service unchanged.
+// A service implements upstream.Upstream or uses one of the adapters, and mounts the
+// handler of a wire format for it. Clients of that vendor's API, such as SDKs and
+// coding agents, then work with the service unchanged.
 //
 // # Packages
 //
 //   - [github.com/polywire/polywire/content] defines the neutral form of conversations:
 //     parts, turns, tools, usage, violations and losses.
 //   - [github.com/polywire/polywire/content/fetch] downloads the files that requests
-//     refer to by link, and restricts which hosts and addresses they may use.
+//     refer to by link, and restricts the hosts and addresses that links may name.
 //   - [github.com/polywire/polywire/upstream] defines the Upstream interface, ways to
 //     combine upstreams, and the options that all handlers have in common.
 //   - [github.com/polywire/polywire/upstream/echo] is an upstream without a model. It
@@ -32,8 +32,9 @@
 //
 // # Design
 //
-// Imports have one direction: content, upstream, formats, programs. Formats do not
-// import each other, so a new format is one package.
+// Programs import the packages of formats, these import upstream, and upstream imports
+// content; never in the other direction. Formats do not import each other, so a new
+// format is one package.
 //
 // There is no global state. No goroutine outlives the call that started it, unless an
 // Upstream of the host ignores its context. The only environment variables used are

@@ -207,7 +207,7 @@ func TestPaths(t *testing.T) {
 
 var quoted = regexp.MustCompile("`([a-z0-9.]+(?:/[A-Za-z0-9_.-]+)+)`")
 
-// TestLength bounds README.md: it is for somebody who decides in two minutes.
+// TestLength bounds README.md, which should take two minutes to read.
 func TestLength(t *testing.T) {
 	const maxLines = 250
 	if n := strings.Count(pages(t)["README.md"], "\n"); n > maxLines {

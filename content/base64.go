@@ -22,14 +22,13 @@ const (
 	// value, with or without padding.
 	Base64Any
 
-	// Base64Checked allows everything. It is for data that was already checked by
+	// Base64Checked disables the check. It is for data that was already checked by
 	// another rule.
 	Base64Checked
 )
 
 // Check validates data. It returns "" if data is valid, and otherwise a phrase that
-// continues "the data ", such as "is empty". It reads every character, decodes nothing
-// and does not allocate.
+// continues "the data ", such as "is empty". It does not allocate.
 func (r Base64Rule) Check(data string) string {
 	switch r {
 	case Base64Checked:
@@ -40,15 +39,15 @@ func (r Base64Rule) Check(data string) string {
 	return jsonwire.CheckBase64(data).String()
 }
 
-// Size returns the length of the decoded data in bytes. It is computed from the length
-// of Data and its padding. If Data is not valid base64 the result has no meaning.
+// Size returns the length of the decoded data in bytes without decoding it. If Data is
+// not valid base64, the result has no meaning.
 func (s *Base64) Size() int64 {
 	n := int64(len(trimPadding(s.Data)))
 	return n/4*3 + n%4*3/4
 }
 
-// Bytes decodes the data by the rule [Base64Any]. It decodes again on each call, and
-// the caller owns the result. The error is a [*Violation] without a path.
+// Bytes decodes the data, which must satisfy [Base64Any]. Each call decodes it again.
+// The caller owns the result. The error is a [*Violation] without a path.
 func (s *Base64) Bytes() ([]byte, error) {
 	data := trimPadding(s.Data)
 	padded := len(data) < len(s.Data)
@@ -68,8 +67,8 @@ func (s *Base64) Bytes() ([]byte, error) {
 func containsByte(s string, c byte) bool { return strings.IndexByte(s, c) >= 0 }
 
 // DecodePrefix decodes the first len(dst) bytes into dst and returns the number of
-// bytes decoded, which is less than len(dst) only if the data is shorter. It reads no
-// more than it needs. The error is a [*Violation] without a path.
+// bytes decoded, which is less than len(dst) only if the data is shorter. The error is
+// a [*Violation] without a path.
 func (s *Base64) DecodePrefix(dst []byte) (int, error) {
 	w := newWindow(s.Data)
 	n := 0
@@ -98,8 +97,8 @@ func trimPadding(s string) string {
 // once.
 const windowChars = 680
 
-// A window gives access to any offset of a file without decoding the rest. The file is
-// either text, unpadded base64 of either alphabet, or data.
+// A window reads bytes at any offset of a file without decoding the rest. The file is
+// either text, which is unpadded base64 of either alphabet, or data.
 type window struct {
 	text    string
 	data    []byte

@@ -1,19 +1,19 @@
-// Package content defines the neutral form of a conversation: turns and their
-// parts, sources of files, tools, citations and token usage. It also defines how
-// problems are reported: a [Violation] is a reason why a document is invalid, a [Loss]
-// is content that another format cannot represent.
+// Package content defines the neutral form of a conversation: turns and their parts,
+// sources of files, tools, citations and token usage. It also defines how problems are
+// reported: a [Violation] is an error in a document, and a [Loss] is something that
+// another format cannot represent.
 //
-// The types cover what the Messages, generateContent, Chat Completions and responses
+// The types cover what the Messages, generateContent, Chat Completions and Responses
 // formats have in common, and most of what only one of them has. The package is
 // independent of wire formats and HTTP. The packages of the formats parse requests into
 // these types and write responses from them.
 //
 // # Ownership
 //
-// Values returned by a parser are read-only. Several goroutines may read them at
-// once. Their strings may share memory with the parsed document, so a short string
-// keeps the whole document in memory. Use [strings.Clone] for strings that outlive
-// the request.
+// Values returned by a parser are read-only and may be read by several goroutines.
+// Their strings may share memory with the parsed document, so a short string may keep
+// the whole document in memory. Use [strings.Clone] for strings that outlive the
+// request.
 //
 // # JSON text
 //

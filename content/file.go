@@ -7,8 +7,8 @@ import (
 // A FileViolation is a reason why a file is invalid.
 type FileViolation uint8
 
-// The reasons, in the order in which they are checked. A [FileReport] has the first
-// one.
+// The reasons, in the order in which they are checked. A [FileReport] contains only the
+// first.
 const (
 	FileEmpty    FileViolation = iota + 1 // no data
 	FileTooLarge                          // more bytes than Limits.FileBytes
@@ -63,7 +63,7 @@ type FileReport struct {
 	// header was read.
 	Width, Height int
 
-	// Detail continues "the data " if Violation is FileEncoding.
+	// Detail is the result of [Base64Rule.Check] if Violation is FileEncoding.
 	Detail string
 }
 
@@ -74,8 +74,7 @@ type FileReport struct {
 // that type, and a file declared as any other type must not be one of the five. Text
 // and JSON must be UTF-8. CheckFile does not check whether a format supports the type.
 //
-// A zero limit is not checked; formats set their defaults before the call. CheckFile
-// reads all characters but decodes only headers and text. It does not allocate.
+// A zero limit is not checked. CheckFile does not allocate.
 func CheckFile(f *Base64, rule Base64Rule, lim Limits) FileReport {
 	r := FileReport{Declared: CanonicalMediaType(f.MediaType), Size: f.Size()}
 	if f.Data == "" {
@@ -124,14 +123,14 @@ func (r *FileReport) inspect(w *window, lim Limits) FileViolation {
 // none. b.MediaType is the label that the origin of the file gave it, for example a
 // Content-Type.
 //
-// If declared is empty the label is the type. If the label is empty as well, or generic
-// such as application/octet-stream, the leading bytes decide. A label that names one of
-// the five types that [DetectMediaType] recognizes must match the bytes. Other labels
-// are often vague, so they only need to be compatible with declared, such as any audio
-// type with any other.
+// A generic label, such as application/octet-stream, is ignored. If declared is empty,
+// the type of the file is the label, or the type of the leading bytes if there is no
+// label. A label that names one of the five types that [DetectMediaType] recognizes
+// must match the bytes. Other labels are often vague: they only need to be compatible
+// with declared, as all audio types are with each other.
 //
-// If the file is valid, Declared in the report is its type, empty if it is unknown.
-// CheckBlob decodes nothing.
+// If the file is valid, Declared in the report is its type, or empty if that is
+// unknown.
 func CheckBlob(b Blob, declared string, lim Limits) FileReport {
 	r := FileReport{Declared: CanonicalMediaType(declared), Size: int64(len(b.Data))}
 	if r.Size == 0 {

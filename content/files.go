@@ -12,14 +12,15 @@ import (
 // Files is a [Resolver] that finds the files of requests in a file system, by their id.
 //
 // An id is a slash-separated path below the root of FS that satisfies [fs.ValidPath].
-// In an id that begins with "files/", and in an https URL that contains "/files/", the
-// path is the rest. A path cannot leave FS, and no element of it may begin with a dot.
-// Only regular files are read. FS decides about symbolic links: [os.DirFS] follows them
-// anywhere, the FS of an [os.Root] stays below its root.
+// An id may also be "files/" and the path, or an https URL that contains "/files/" and
+// the path. A path cannot leave FS, and no element of it may begin with a dot. Only
+// regular files are read. FS determines whether symbolic links are followed: [os.DirFS]
+// follows them anywhere, and the FS of an [os.Root] only below its root.
 //
 // For an id that names no file, Resolve returns a [*Violation]. For links and other
-// URLs it returns [ErrUnresolved]. The media type is detected from the leading bytes,
-// or else taken from the file name extension; otherwise it is empty.
+// URLs it returns [ErrUnresolved]. The media type is that of the leading bytes (see
+// [DetectMediaType]), or else that of the file name extension. It is empty if neither
+// is known.
 //
 // Files is safe for concurrent use if FS is.
 type Files struct {
@@ -66,7 +67,7 @@ func (f Files) Resolve(ctx context.Context, s Source) (Blob, error) {
 	return b, nil
 }
 
-// fileName returns the file name in an id. ok is false for URLs of other places.
+// fileName returns the file name in an id. known is false for URLs without a file name.
 func fileName(id string) (name string, known bool) {
 	if name, ok := strings.CutPrefix(id, "files/"); ok {
 		return name, true
@@ -109,8 +110,8 @@ func (f Files) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// fileNotFound returns the error for an id that names no file. The client gets only the
-// text; err is for the host's log and may be nil.
+// fileNotFound returns the error for an id that names no file. err is the cause for the
+// log of the host, and may be nil.
 func fileNotFound(err error) error {
 	return &Violation{Code: CodeValue, Text: "there is no file with this id", Err: err}
 }

@@ -88,7 +88,7 @@ func TestFilesThatAreNotThere(t *testing.T) {
 	}
 }
 
-// TestFilesBehindLinks checks symbolic links, which the file system decides about.
+// TestFilesBehindLinks checks symbolic links, which FS may follow or not.
 func TestFilesBehindLinks(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
 	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {

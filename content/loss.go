@@ -11,15 +11,15 @@ type Severity uint8
 
 const (
 	// LossHint means that the meaning is kept. The form is equivalent, or the loss
-	// concerns only cost, caching, bookkeeping or earlier thinking. The words of a
-	// response may differ, as they do between models.
+	// concerns only cost, caching, bookkeeping or earlier thinking. The wording of the
+	// response may differ.
 	LossHint Severity = iota + 1
 
 	// LossDegraded means that the meaning is kept in another form, such as an image
 	// that is moved out of a tool result.
 	LossDegraded
-	// LossDropped means that the meaning is lost, such as a sampling parameter that the
-	// server does not support.
+	// LossDropped means that something is omitted, such as a sampling parameter that
+	// the server does not support.
 	LossDropped
 )
 
@@ -37,8 +37,7 @@ func (s Severity) String() string {
 }
 
 // A Loss reports something that another format cannot represent, or only in another
-// form. There is one Loss for each place, and no place is reported twice for one
-// reason.
+// form. No place is reported twice for one reason.
 type Loss struct {
 	// Path is the neutral path of the place.
 	//
@@ -61,7 +60,7 @@ type Loss struct {
 	Reason string
 
 	// More is the number of further places with the same loss. It is 0 except in
-	// results of [FoldHints] and in the last of a thousand losses of one kind.
+	// results of [FoldHints] and in the last of 1,000 losses with the same reason.
 	More int
 }
 
@@ -81,10 +80,10 @@ func (l Loss) String() string {
 	return where + ": " + l.Reason
 }
 
-// FoldHints shortens a list of losses for people. Equal hints in turns, system, tools
-// and parts are combined into the first one, with the number of the others in More. All
-// other losses are kept: degraded and dropped ones, and those of settings. The order is
-// kept, and losses is not changed.
+// FoldHints shortens a list of losses for people. It combines hints with the same
+// reason in turns, system, tools and parts into the first one, whose More counts the
+// others. It keeps all other losses: degraded and dropped ones, and those of settings.
+// It keeps the order and does not change losses.
 func FoldHints(losses []Loss) []Loss {
 	list := make([]Loss, 0, len(losses))
 	first := map[string]int{} // by reason

@@ -17,10 +17,9 @@ const (
 	mediaPDF  = "application/pdf"
 )
 
-// DetectMediaType returns the media type of a file that begins with the bytes in
-// prefix: image/png, image/jpeg, image/gif, image/webp or application/pdf. It returns
-// "" for any other file, and if prefix is too short. At most [SniffLen] bytes are
-// examined. A signature must be at the beginning of the file.
+// DetectMediaType returns the media type of a file that begins with the bytes in lead:
+// image/png, image/jpeg, image/gif, image/webp or application/pdf. It returns "" for
+// any other file, and if lead is too short. It examines at most [SniffLen] bytes.
 func DetectMediaType(lead []byte) string {
 	has := func(at int, magic string) bool {
 		return len(lead) >= at+len(magic) && string(lead[at:at+len(magic)]) == magic
@@ -50,7 +49,7 @@ func CanonicalMediaType(mediaType string) string {
 }
 
 // Detectable reports whether [DetectMediaType] can return mediaType, which must be in
-// canonical form. A file declared as such a type must begin with its signature.
+// canonical form: see [CanonicalMediaType].
 func Detectable(mediaType string) bool {
 	switch mediaType {
 	case mediaPNG, mediaJPEG, mediaGIF, mediaWebP, mediaPDF:
@@ -68,15 +67,16 @@ func isTextual(mediaType string) bool {
 const maxFrameOffset = 1 << 20
 
 // ImageSize returns the width and height in pixels from the header of a PNG, JPEG, GIF
-// or WebP image. For GIF and extended WebP it is the size of the canvas. In a JPEG the
-// frame header must begin within the first 1 MiB. ImageSize decodes no pixels. It
+// or WebP image. For GIF and extended WebP it returns the size of the canvas. ImageSize
 // returns a [*Violation] without a path if data is not such an image, if the header is
-// incomplete, or if width or height is 0.
+// incomplete, if width or height is 0, or if the frame header of a JPEG does not begin
+// within the first 1 MiB.
 func ImageSize(data []byte) (width, height int, err error) {
 	return imageSize(&window{data: data})
 }
 
-// ImageSize is [ImageSize] for the decoded data. It decodes only the header.
+// ImageSize returns the width and height of the image in s as the function [ImageSize]
+// does. It decodes only the header.
 func (s *Base64) ImageSize() (width, height int, err error) {
 	w := newWindow(s.Data)
 	return imageSize(&w)
@@ -94,7 +94,7 @@ func imageSize(w *window) (width, height int, err error) {
 	return 0, 0, &Violation{Code: CodeMedia, Text: "the image header is incomplete or invalid"}
 }
 
-// detect is DetectMediaType for a window.
+// detect returns the media type of the file in w, as DetectMediaType does.
 func detect(w *window) string {
 	for n := SniffLen; n > 2; n-- { // a short file may still have a signature
 		if p := w.bytes(0, n); p != nil {
@@ -147,7 +147,7 @@ func readPNG(w *window) (width, height int) {
 	return int(x), int(y)
 }
 
-// readJPEG skips segments until it finds the frame header.
+// readJPEG reads the segments up to the frame header.
 func readJPEG(w *window) (width, height int) {
 	for at := 2; at <= maxFrameOffset; {
 		p := w.bytes(at, 2)
@@ -195,7 +195,8 @@ func readJPEGFrame(w *window, at, n int) (width, height int) {
 	return width, height
 }
 
-// readWebP reads the first chunk. Its name is the kind of WebP.
+// readWebP reads the first chunk. Its name specifies whether the image is lossy,
+// lossless or extended.
 func readWebP(w *window) (width, height int) {
 	p := w.bytes(12, 8)
 	if p == nil {

@@ -81,7 +81,8 @@ type ToolUse struct {
 
 	// Input holds the arguments, a JSON object as text, as the model wrote it. Empty
 	// means "{}". In a response it may be other text, if the model wrote something else
-	// or was cut off; clients then get a malformed tool call, which they must not run.
+	// or was cut off; clients then receive a malformed tool call, which they must not
+	// run.
 	Input string
 
 	Signature Signature

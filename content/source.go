@@ -62,10 +62,10 @@ type Blob struct {
 // [*File]. Hosts implement it to serve their own files. It must be safe for concurrent
 // use and must return soon after ctx is done.
 //
-// If Resolve returns a [*Violation] the client gets it as an error of the request, with
-// the path of the source. Its own path should be empty. If Resolve returns
-// [ErrUnresolved] the Resolver does not know the source. The text of any other error is
-// not sent to the client.
+// If Resolve returns a [*Violation], the client receives it as an error of the request,
+// with the path of the source. Its own path should be empty. Resolve returns
+// [ErrUnresolved] for a source that the Resolver does not know. The text of any other
+// error is not sent to the client.
 //
 // The caller must not change Blob.Data.
 type Resolver interface {
@@ -73,9 +73,9 @@ type Resolver interface {
 }
 
 // ErrUnresolved is the error that a [Resolver] returns, wrapped or not, for a source
-// that it does not know. The upstream then gets the source unchanged. An upstream that
-// cannot use the source returns this error, which is a [*Violation].
-var ErrUnresolved error = &Violation{Code: CodeUnsupported, Text: "files are not stored here; send the file as base64"}
+// that it does not know. The upstream then receives the source unchanged. An upstream
+// that cannot use the source returns ErrUnresolved, which is a [*Violation].
+var ErrUnresolved error = &Violation{Code: CodeUnsupported, Text: "this server does not store files; send the file as base64"}
 
 // Type returns the media type, text/plain by default.
 func (s *PlainText) Type() string {

@@ -11,10 +11,9 @@ const (
 
 // A Turn is one message of a conversation.
 //
-// Consecutive turns of the assistant are one response, and their texts are one text
-// with nothing in between, because some clients keep each piece of a streamed response
-// as a turn. Adapters join them for every vendor. Texts in consecutive turns of the
-// user stay separate.
+// Some clients keep each piece of a streamed response as a turn. Adapters therefore
+// join consecutive turns of the assistant into one, and their texts into one text
+// without a separator. They keep the texts of consecutive turns of the user separate.
 type Turn struct {
 	Role  Role
 	Parts []Part
@@ -23,7 +22,7 @@ type Turn struct {
 
 // A Tool is a function that the model may call.
 type Tool struct {
-	// Name is the name that the model uses. Some tools of vendors have none.
+	// Name is the name that the model uses. It is empty for some tools of vendors.
 	Name        string
 	Description string
 

@@ -29,7 +29,7 @@ func (u Usage) Prompt() int64 {
 // Completion returns the number of tokens in the response, thinking included.
 func (u Usage) Completion() int64 { return u.Output + u.Thinking }
 
-// A ModalityCount is the share of one modality in a count of a [Usage].
+// A ModalityCount is the number of tokens of one modality in a count of a [Usage].
 type ModalityCount struct {
 	Kind     string // "prompt", "cache", "output" or "tool"
 	Modality string // "text", "image", "audio", "video" or "document"

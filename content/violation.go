@@ -47,8 +47,8 @@ func (v *Violation) Error() string {
 	return v.Path + ": " + v.Text
 }
 
-// MaxViolations is the maximum number of violations that are kept for one document.
-// Further ones are only counted.
+// MaxViolations is the maximum number of violations in a [ViolationList]. Further ones
+// are only counted.
 const MaxViolations = 100
 
 // A ViolationList collects the violations of a document, at most [MaxViolations]. The
@@ -131,7 +131,7 @@ func Violations(err error) (list []*Violation, more int) {
 	return Violations(errors.Unwrap(err))
 }
 
-// AtPath returns err with path put before the path of each [*Violation] in it. If err
+// AtPath returns err with path prepended to the path of each [*Violation] in it. If err
 // contains none, AtPath returns err.
 func AtPath(err error, path string) error {
 	return MapPaths(err, func(p string) string {

@@ -354,7 +354,7 @@ func requestFromExtra(x *content.Extra) *Request {
 type converter struct {
 	codec.Losses
 	target         Target
-	schemas        schema.Spare
+	schemas        schema.ExpansionLimit
 	hasSubstitutes bool            // whether a tool of this vendor replaces one of another
 	chosen         map[string]bool // the names in the tool choice
 	choosesTool    bool            // whether one of them is the name of a tool

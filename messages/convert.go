@@ -296,7 +296,7 @@ type converter struct {
 	from *upstream.Request
 	to   *Request
 	turnState
-	schemas   dialects.Spare
+	schemas   dialects.ExpansionLimit
 	mapped    []content.Tool  // tools of other vendors that were replaced
 	toolNames map[string]bool // names of functions and of this vendor's tools; nil until needed
 }

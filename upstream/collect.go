@@ -36,7 +36,7 @@ type Candidate struct {
 }
 
 // Collect calls u and returns the whole response. If u fails, Collect returns the error
-// and what it received before. The Response is never nil.
+// and the part of the response that it received before. The Response is never nil.
 func Collect(ctx context.Context, u Upstream, req *Request) (*Response, error) {
 	var c Collector
 	err := Run(ctx, u, req, &c)
@@ -46,7 +46,7 @@ func Collect(ctx context.Context, u Upstream, req *Request) (*Response, error) {
 // Events calls u and returns an iterator over the events of the response. It starts no
 // goroutine: u runs between the steps of the loop, and leaving the loop makes the
 // Writer of u fail. If u fails, the last pair is a zero Event and the error. Each use
-// of the iterator calls u again. Events have no Frame.
+// of the iterator calls u again. The Frame of the events is nil.
 func Events(ctx context.Context, u Upstream, req *Request) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		left := false

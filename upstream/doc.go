@@ -1,9 +1,8 @@
-// Package upstream defines the interface between Polywire and the models of a host.
+// Package upstream defines the interface that a program implements to serve a model
+// with Polywire. The program that mounts the handlers is called the host.
 //
-// An [Upstream] generates the response to a request. The handlers of packages
-// messages and generatecontent parse the requests of their format, call an Upstream
-// and encode its response, streamed or whole. An Upstream therefore serves all
-// formats and both modes with one method:
+// An [Upstream] generates the response to a request. One method serves all formats, for
+// streamed and whole responses:
 //
 //	var hello = upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
 //		return w.Text("Hello!")
@@ -11,18 +10,23 @@
 //
 //	http.Handle("/v1/", messages.NewHandler(hello, nil))
 //
-// The packages below this one are ready-made upstreams: anthropic, gemini and openai
-// call the servers of vendors, and echo describes the request that it received.
+// The handlers of packages messages and generatecontent parse the requests of their
+// format, call the Upstream and encode its response. [HandlerOptions] configures them:
+// API keys, timeouts, limits, files and logs.
+//
+// Packages anthropic, gemini and openai below this one contain adapters, which are
+// upstreams that call the servers of vendors. Package echo contains an Upstream that
+// needs no model and describes the request that it received.
 //
 // # Generate
 //
-// Generate writes the response with the methods of a [Writer] in the order in which
-// the model produces it: [Writer.Text], [Writer.Thinking], [Writer.ToolCall],
+// Generate writes the response with the methods of a [Writer] in the order in which the
+// model produces them: [Writer.Text], [Writer.Thinking], [Writer.ToolCall],
 // [Writer.Part]. The Writer opens and closes blocks as needed. Each method returns
 // after its output was sent to the client. [Writer.Usage] reports tokens, and
 // [Writer.Stop] a stop reason other than the default.
 //
-// If Generate returns nil the response is complete. If a method of the Writer returns
+// If Generate returns nil, the response is complete. If a method of the Writer returns
 // an error, Generate should return it. Package upstreamtest tests that an Upstream
 // follows these rules.
 //
@@ -30,10 +34,11 @@
 //
 // Generate reports a failure by returning an error:
 //
-//   - an [*Error] has a [Code] and a text for the client, who receives both in the
-//     error format of the wire format, with the matching HTTP status;
-//   - a [*content.Violation] is an error of the request, at a path;
-//   - any other error is an internal error; its text is logged and not sent.
+//   - an [*Error] has a [Code] and a text; the client receives both in the error format
+//     of its API, with the HTTP status for the Code;
+//   - a [*content.Violation] reports that a part of the request is invalid;
+//   - any other error is logged; the client receives an internal error without its
+//     text.
 //
 // Before the first byte of the response the client receives an HTTP error status. After
 // it, the client receives the error in the stream.

@@ -10,8 +10,8 @@ import (
 )
 
 // A Code classifies an [Error]. Each wire format has an error type and an HTTP status
-// for it. An Error with any other Code, or with none, is handled as CodeInternal; the
-// log and the Report name the invalid Code.
+// for it. Handlers treat an Error with any other Code, or with none, as CodeInternal;
+// the log and the Report contain the invalid Code.
 type Code string
 
 const (
@@ -62,9 +62,9 @@ type Error struct {
 	//
 	// Adapters set the vendor's whole error object, recognized by its members message
 	// and type (Messages) or code (generateContent). Handlers send it instead of
-	// their own error object as long as it has the same meaning as Code and Text. If
-	// these were changed, the handler takes type, status and message from them, and the
-	// other members from Details.
+	// their own error object if it has the same meaning as Code and Text. If these were
+	// changed, the handler sends type, status and message according to Code and Text,
+	// and the other members of Details.
 	Details *content.Extra
 
 	// Status is the HTTP status of a vendor's error object in Details. It is used only
@@ -74,8 +74,9 @@ type Error struct {
 	// Header holds headers for the client, from the vendor's response or from the host.
 	// Handlers send Retry-After, Retry-After-Ms, X-Should-Retry, headers that begin
 	// with X-Ratelimit- or Ratelimit, and the rate limit headers of their format. They
-	// omit all others, and X-Ratelimit- headers from a vendor of another format. If
-	// Retry-After differs from RetryAfter, RetryAfter is sent.
+	// omit all other headers. If Details has another format than the handler, they also
+	// omit the headers that begin with X-Ratelimit- or Ratelimit. If Retry-After
+	// differs from RetryAfter, RetryAfter is sent.
 	Header []Field
 
 	// Err is the cause. It is written to the log and never sent to the client.
@@ -83,7 +84,7 @@ type Error struct {
 }
 
 // Error returns the code, the text and the cause in one line of at most 2 KiB, for the
-// host. Possible keys and the queries of URLs are removed.
+// log of the host. It removes the queries of URLs and texts that may be keys.
 func (e *Error) Error() string {
 	s, cause := "upstream: "+string(e.Code), ""
 	if e.Err != nil {

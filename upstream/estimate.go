@@ -7,27 +7,26 @@ import (
 )
 
 // EstimateTokens estimates the number of tokens in a request, for upstreams that cannot
-// count them. It reads every text once, loads no files and hardly allocates.
+// count them. It loads no files.
 //
-// The estimate of a text depends on the shapes of its words. It was measured on 484
-// samples of about 6 KB against a published tokenizer of the Messages vendor. Four
-// fifths of the estimates were within 5 % for English prose, 10 % for program code and
-// JSON, and 12 % for Chinese and Japanese; Russian was 10 to 29 % too low. Against a
-// newer public tokenizer (o200k) the estimates were 0 to 20 % too high, and 13 to 40 %
-// for Chinese and Japanese.
+// The accuracy was measured on 484 samples of about 6 KB against a published tokenizer
+// of the Messages vendor. Four fifths of the estimates were within 5 % for English
+// prose, 10 % for program code and JSON, and 12 % for Chinese and Japanese; Russian was
+// 10 to 29 % too low. Against a newer public tokenizer (o200k) the estimates were 0 to
+// 20 % too high, and 13 to 40 % for Chinese and Japanese.
 //
-// An image is estimated by the formula of the Messages vendor from the size in its
-// header, and as the largest image if its header is not available. A PDF is estimated
-// as a token for each 24 bytes, about 2,500 for a page of 60 KB.
+// The estimate of an image is the formula of the Messages vendor for its width and
+// height, or the maximum of the formula if these are unknown. The estimate of a PDF is
+// one token for each 24 bytes.
 //
-// Excluded are system turns of Messages that no longer apply because a turn of the user
-// follows. Included is content that the request asks the vendor to clear
-// (context_management), because only the vendor knows when.
+// The estimate excludes system turns of Messages that a later user turn clears
+// (clear_at). It includes content that the request asks the vendor to clear
+// (context_management).
 func EstimateTokens(r *Request) int64 {
 	n := estimateParts(r.System)
-	gone := cleared.Find(r.Turns)
+	clearedTurns := cleared.Find(r.Turns)
 	for i := range r.Turns {
-		if !gone.Contains(i, &r.Turns[i]) {
+		if !clearedTurns.Contains(i, &r.Turns[i]) {
 			n += turnTokens + estimateParts(r.Turns[i].Parts)
 		}
 	}

@@ -1,24 +1,29 @@
 package upstream
 
 import (
+	"strconv"
+
 	"github.com/polywire/polywire/content"
 )
 
 // An EventKind is the kind of an [Event]. It determines which fields of the Event are
 // set.
 //
-// The events of a response are in this order: an optional EventStart; then blocks. A
-// block is an EventOpen, any number of events with the same Block, and an EventClose.
-// Blocks are numbered from 0 without gaps in the order in which they open, across all
-// candidates, and may overlap. EventUsage and EventStop may appear anywhere after
-// EventStart, EventExtra and EventLoss anywhere. The last EventUsage counts, the last
-// EventStop of each candidate, and the last EventSignature of each block.
+// A response is an optional EventStart, followed by blocks. A block is an EventOpen,
+// any number of events with the same Block, and an EventClose. Blocks are numbered from
+// 0 without gaps in the order in which they open, across all candidates. They may
+// overlap.
 //
-// Text and thinking are only in EventText: the Part of an EventOpen contains none, and
-// a [Writer] splits a Part that does. Everything else that is known of a part when it
-// opens is in that Part, including complete arguments of a tool call. EventText belongs
-// to blocks that open with a Text or Thinking, EventInput to those of a ToolUse or
-// ServerToolUse, EventCitation to those of a Text, and EventBlockExtra to any block.
+// EventUsage and EventStop may appear anywhere after EventStart. EventExtra and
+// EventLoss may appear anywhere. A later EventUsage replaces an earlier one, and so do
+// a later EventStop of the same candidate and a later EventSignature of the same block.
+//
+// All text and thinking is in EventText events. The Part of an EventOpen contains none:
+// a [Writer] moves the text of a part into an EventText. The Part contains everything
+// else that is known when it opens, including complete arguments of a tool call.
+//
+// EventText is for blocks that open with a Text or Thinking, EventInput for a ToolUse
+// or ServerToolUse, EventCitation for a Text, and EventBlockExtra for any block.
 // EventSignature may follow the EventClose of its block, if the block is one of the
 // last four that were closed.
 //
@@ -40,8 +45,23 @@ const (
 	EventExtra                           // Text, Extra: see Event.Extra
 )
 
-// An Event is one step of a response. Events are comparable: == reports whether an
-// event was changed. Values that its pointers refer to are read-only.
+var eventNames = [...]string{
+	EventStart: "EventStart", EventOpen: "EventOpen", EventText: "EventText", EventInput: "EventInput",
+	EventCitation: "EventCitation", EventSignature: "EventSignature", EventBlockExtra: "EventBlockExtra",
+	EventClose: "EventClose", EventUsage: "EventUsage", EventStop: "EventStop", EventLoss: "EventLoss",
+	EventExtra: "EventExtra",
+}
+
+// String returns the name of the constant, such as "EventText".
+func (k EventKind) String() string {
+	if k == 0 || int(k) >= len(eventNames) {
+		return "EventKind(" + strconv.Itoa(int(k)) + ")"
+	}
+	return eventNames[k]
+}
+
+// An Event is one step of a response. The values that its pointers refer to are
+// read-only, so == reports whether two events are the same unchanged event.
 type Event struct {
 	Kind      EventKind
 	Block     int // number of the block, from 0 in the order of opening, across all candidates
@@ -56,13 +76,14 @@ type Event struct {
 	Stop      *Stop
 	Loss      *content.Loss
 
-	// Extra holds members of a vendor's event that have no field here. With EventExtra
-	// and EventBlockExtra, Text is the name of a vendor's event whose data is in Extra.
-	// If Text is empty, Extra holds members of the response, or of the block.
+	// Extra holds members of a vendor's event that have no field here. For EventExtra
+	// and EventBlockExtra, Text is the name of the vendor's event. If Text is empty,
+	// Extra holds members of the response, or of the block.
 	Extra *content.Extra
 
-	// Frame, in the first event of a call of Send, is what the vendor sent. Only sinks
-	// of the same format need it: see [FrameOf].
+	// Frame is the piece of a vendor's response from which the events of a call of Send
+	// were decoded. It is set in the first of them. Only sinks of the same format need
+	// it: see [FrameOf].
 	Frame *Frame
 }
 
@@ -86,9 +107,9 @@ type Start struct {
 	// limits.
 	Header []Field
 
-	// Usage is what is known of the tokens of the prompt, or nil. Some formats report
-	// them only at the start. [Writer.Start] sends it as an EventUsage after the
-	// EventStart, whose own Usage is nil.
+	// Usage is the token usage that is known at the start, or nil. Some formats report
+	// the tokens of the prompt only there. [Writer.Start] sends it as an EventUsage
+	// after the EventStart, whose own Usage is nil.
 	Usage *content.Usage
 }
 
@@ -104,7 +125,7 @@ type Stop struct {
 
 	// RawReason is the vendor's name of the reason, in the wire format Format. Details
 	// is the vendor's object with details as JSON text, and Message a sentence for
-	// people from it. They are empty if the vendor reported none.
+	// people from it. They are empty if the vendor did not report them.
 	Format             content.Format
 	RawReason, Details string
 	Message            string
@@ -131,9 +152,10 @@ type Frame struct {
 // Equal returns true. With it, cmp.Diff compares events by meaning and not by encoding.
 func (*Frame) Equal(*Frame) bool { return true }
 
-// FrameOf returns the frame from which events were decoded. It returns nil if events
-// are not exactly the events of one frame: if one was changed, dropped, added or moved.
-// A sink of the frame's format may send its Data instead of encoding events.
+// FrameOf returns the frame from which events were decoded. It returns nil if they are
+// not exactly the events of one frame, for example because one was changed, omitted,
+// added or moved. A sink of the frame's format may send Frame.Data instead of encoding
+// events.
 func FrameOf(events []Event) *Frame {
 	if len(events) == 0 {
 		return nil

@@ -15,9 +15,9 @@ import (
 //
 // First calls [Preflight] for one Upstream after the other until the losses are
 // allowed. It skips an Upstream whose Preflight fails, for example because it does not
-// support the request or the model. An Upstream without Preflight counts as having no
-// losses. If no Upstream can be used, the request goes to the first of ups, which
-// reports the error.
+// support the request or the model. An Upstream without Preflight is assumed to have no
+// losses. If no Upstream can be used, First uses the first of ups, which then reports
+// the error.
 //
 // By default RejectLoss is 0 and allows all losses, so the first Upstream whose
 // Preflight succeeds is used. To select by losses set HandlerOptions.RejectLoss, or
@@ -26,8 +26,9 @@ import (
 // The selection depends on the request alone. If Generate fails, for example because a
 // server is down, the next Upstream is not tried.
 //
-// All upstreams receive the same model name. An Upstream that needs another name gets
-// it from its own options, or from an Edit with [Request.WithModel].
+// All upstreams receive the same model name. For an Upstream that needs another one,
+// set it in the options of the adapter or wrap the Upstream in an Edit that calls
+// [Request.WithModel].
 //
 // CountTokens, Preflight and FormatOf use the Upstream that would be selected. Models
 // returns the list of the first Upstream that has one. First panics if ups is empty or
@@ -107,18 +108,18 @@ func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error
 // Models returns the list of the first Upstream that has one. It reports the errors of
 // the upstreams before it as [Mux.Models] does.
 func (f *first) Models(ctx context.Context) ([]Model, error) {
-	var holes listErrors
+	var failures listErrors
 	for _, up := range f.ups {
 		list, err := Models(ctx, up)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err == nil:
-			holes.report(ctx)
+			failures.report(ctx)
 			return list, nil
 		case !errors.Is(err, ErrUnsupported):
-			holes = append(holes, err)
+			failures = append(failures, err)
 		}
 	}
-	return nil, holes.err()
+	return nil, failures.err()
 }

@@ -59,7 +59,7 @@ func (g *grammar) event(e *upstream.Event) {
 		g.open[e.Block] = true
 	case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventBlockExtra, upstream.EventClose:
 		if !g.open[e.Block] {
-			g.fail("kind %d for block %d, which is not open", e.Kind, e.Block)
+			g.fail("%v for block %d, which is not open", e.Kind, e.Block)
 			return
 		}
 		if name := fmt.Sprintf("%T", g.kinds[e.Block]); !strings.Contains(map[upstream.EventKind]string{
@@ -68,7 +68,7 @@ func (g *grammar) event(e *upstream.Event) {
 			upstream.EventCitation: "*content.Text",
 			upstream.EventClose:    name, upstream.EventBlockExtra: name,
 		}[e.Kind], name) {
-			g.fail("kind %d for a %s", e.Kind, name)
+			g.fail("%v for a %s", e.Kind, name)
 		}
 		if e.Kind == upstream.EventCitation && e.Citation == nil {
 			g.fail("a citation without one")
@@ -95,7 +95,7 @@ func (g *grammar) event(e *upstream.Event) {
 			g.fail("a loss without one")
 		}
 	default:
-		g.fail("kind %d", e.Kind)
+		g.fail("%v", e.Kind)
 	}
 	g.started = g.started || late
 }

@@ -20,8 +20,8 @@ import (
 // receives CodeTimeout. If the host cancels the context with a cause, for example
 // through the BaseContext of the server, the client receives the cause if it is an
 // [*Error], and CodeUnavailable otherwise. After the first byte of the response these
-// errors are sent in the stream. A context that is canceled without a cause means that
-// the client left.
+// errors are sent in the stream. If the context is canceled without a cause, handlers
+// assume that the client left.
 type HandlerOptions struct {
 	// Limits bounds request documents. Each format has its own defaults.
 	Limits content.Limits
@@ -48,9 +48,9 @@ type HandlerOptions struct {
 
 	// Resolver loads files that requests refer to by id or by a URI of a vendor's file
 	// store: every [*content.File]. It is called once for each file of a request,
-	// before the Upstream. The result is validated like a file in the request. If
-	// Resolver is nil or returns [content.ErrUnresolved], the Upstream receives the id.
-	// See [content.Files].
+	// before the Upstream is called. The result is validated like a file in the
+	// request. If Resolver is nil or returns [content.ErrUnresolved], the Upstream
+	// receives the id. See [content.Files].
 	Resolver content.Resolver
 
 	// Links loads files that requests refer to by link: every [*content.URL]. Nil
@@ -65,21 +65,21 @@ type HandlerOptions struct {
 	//
 	// If Links has a method Check(url string) error, it is called for all links before
 	// any is fetched. If Links has the method Metered(arrived func(bytes int64) error)
-	// content.Resolver, as a Fetcher has, FileLimits and Budget apply while files are
-	// received; otherwise they apply to complete files.
+	// content.Resolver, as a Fetcher has, FileLimits and Budget are checked while a
+	// file is received; otherwise when it is complete.
 	Links content.Resolver
 
-	// ForwardLinks lets an Upstream send links to a vendor that fetches them. Links are
-	// then not fetched before the Upstream calls [Request.Load]. Links that Check of
-	// Links does not allow are still refused.
+	// ForwardLinks allows an Upstream to send links to a vendor that fetches them. A
+	// link is then fetched only when the Upstream calls [Request.Load] for it. Links
+	// that the method Check of Links does not allow are still refused.
 	ForwardLinks bool
 
 	// FileLimits bounds the loading of files by Resolver and Links.
 	FileLimits FileLimits
 
 	// RejectLoss is the least severe loss that makes a request fail. The request fails
-	// before it is sent upstream, except for losses that an adapter learns only when a
-	// server refuses a field. 0 allows all losses.
+	// before anything is sent to a server, unless the loss is found only when a server
+	// refuses a field. 0 allows all losses.
 	RejectLoss content.Severity
 
 	// OnLoss, if not nil, is called when losses are found. It must not block, and must
@@ -87,7 +87,7 @@ type HandlerOptions struct {
 	OnLoss func(ctx context.Context, losses []content.Loss)
 
 	// OnDone, if not nil, is called once for each request, after the last byte of the
-	// response, including requests that middleware answers with WriteError of the
+	// response. That includes requests for which middleware calls WriteError of the
 	// handler. ctx has the values of the context that the Upstream received, or of the
 	// request's context if the Upstream was not called. It has no deadline and is never
 	// canceled, so that work such as billing is done even if the client left. The
@@ -118,8 +118,8 @@ type HandlerOptions struct {
 	// body, are not allowed: NewHandler panics.
 	ForwardHeaders []string
 
-	// Strict refuses members and kinds that the format does not define. By default they
-	// are kept and sent on.
+	// Strict makes the handler refuse requests with members and kinds that the format
+	// does not define. By default these are kept and sent to the Upstream.
 	Strict bool
 }
 
@@ -203,8 +203,8 @@ func Keys(keys ...string) func(context.Context, *http.Request, string) (context.
 	}
 }
 
-// The errors of the function that [Keys] returns. Each format sends its own text for
-// them.
+// ErrNoKey and ErrBadKey are the errors of the function that [Keys] returns. Handlers
+// send the text that their format defines for them.
 var (
 	ErrNoKey  error = &Error{Code: CodeUnauthenticated, Text: "missing API key"}
 	ErrBadKey error = &Error{Code: CodeUnauthenticated, Text: "invalid API key"}
@@ -214,10 +214,10 @@ var (
 // files. It is safe for concurrent use and may be shared by several handlers. The zero
 // Budget allows 512 MiB and any number of requests.
 //
-// A body with a Content-Length counts as a whole from its first byte, because its
-// memory is allocated then. Requests with many parts, tools or schema values need more
-// memory than their body has bytes: beyond the first MiB, 512 bytes count for each
-// part, 2,048 for each tool and 128 for each value of a schema.
+// For a body with a Content-Length, all of its bytes are reserved before it is read.
+// Large requests reserve memory for the parsed values as well: 512 bytes for each part,
+// 2,048 for each tool and 128 for each value of a schema. The first MiB of these is
+// free.
 type Budget struct {
 	Bytes    int64 // of bodies and files; 0 means 512 MiB
 	Requests int   // 0 means no limit
@@ -229,8 +229,8 @@ type Budget struct {
 
 const defaultBudget = 512 << 20
 
-// Enter reserves a request. It reports whether the Budget allowed it. Leave releases
-// it.
+// Enter adds a request to those in flight and returns true, or returns false if there
+// are too many. After true, the caller must call Leave.
 func (b *Budget) Enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -241,8 +241,8 @@ func (b *Budget) Enter() bool {
 	return true
 }
 
-// Take reserves n bytes for a request. It reports whether the Budget allowed it. Leave
-// releases them.
+// Take reserves n bytes for a request and returns true, or returns false if too few are
+// free. Leave releases them.
 func (b *Budget) Take(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -257,7 +257,7 @@ func (b *Budget) Take(n int64) bool {
 	return true
 }
 
-// Leave releases a request and the bytes that it reserved.
+// Leave ends a request and releases all bytes that it reserved.
 func (b *Budget) Leave(bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -265,19 +265,19 @@ func (b *Budget) Leave(bytes int64) {
 	b.bytes -= bytes
 }
 
-// InFlight returns the number of requests and bytes that are reserved.
+// InFlight returns the number of requests in flight and of bytes reserved for them.
 func (b *Budget) InFlight() (requests int, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.requests, b.bytes
 }
 
-// RequestID returns the id of the request that a handler serves in ctx. It returns ""
-// if ctx does not come from a handler.
+// RequestID returns the id of the HTTP request that ctx belongs to. It returns "" if
+// ctx does not come from a handler.
 //
 // The id is 1 to 128 bytes of visible ASCII. HandlerOptions.RequestID can provide it.
 // The handler sends it to the client (Messages: header request-id, and request_id in
 // errors; generateContent: header x-request-id), logs it as "request" and sets it in
-// the [Report]. Every context that a handler passes to Authenticate, upstreams,
-// resolvers, OnLoss, OnDone and the Logger contains it.
+// the [Report]. Every context that a handler passes on contains it: to Authenticate,
+// upstreams, resolvers, OnLoss, OnDone and the Logger.
 func RequestID(ctx context.Context) string { return reqctx.From(ctx).ID }

@@ -49,9 +49,9 @@ type route struct {
 // star before its end.
 func (m *Mux) Handle(pattern string, up Upstream) { m.add(newRoute(pattern, up)) }
 
-// HandleAs registers up for models that up knows by another name. Requests that match
-// pattern are sent to up with the name model. A star at the end of model is replaced by
-// the text that the star of pattern matches:
+// HandleAs registers up for models that have another name in up. Requests whose model
+// matches pattern are sent to up with model as the name. A star at the end of model is
+// replaced by the text that the star of pattern matches:
 //
 //	m.HandleAs("fast", up, "model-3-mini")
 //	m.HandleAs("vendor/*", up, "*")
@@ -86,7 +86,11 @@ func newRoute(pattern string, up Upstream) *route {
 func (m *Mux) add(r *route) {
 	same := func(o *route) bool { return o.pattern == r.pattern && o.wildcard == r.wildcard }
 	if slices.ContainsFunc(m.routes, same) {
-		panic(fmt.Sprintf("upstream: Mux: pattern %q is already registered", r.pattern))
+		pattern := r.pattern
+		if r.wildcard {
+			pattern += "*"
+		}
+		panic(fmt.Sprintf("upstream: Mux: pattern %q is already registered", pattern))
 	}
 	// Routes to one Upstream share its list of models. Functions cannot be compared, so
 	// each counts as a different Upstream.
@@ -178,28 +182,29 @@ func (m *Mux) FormatOf(ctx context.Context, r *Request) (content.Format, error) 
 	return FormatOf(ctx, up, r)
 }
 
-// Models returns all models that a request can name, each once, under the name for
-// requests: models whose full name is a pattern, and models in the lists of the
-// upstreams that match a pattern. It skips upstreams that cannot list their models.
+// Models returns all models that a request can name, each once, under that name. These
+// are the patterns without a star, and the models in the lists of the upstreams that
+// match a pattern. Models skips upstreams that cannot list their models.
 //
-// If an Upstream fails, or takes longer than 10 s while there are several, the list has
-// only those of its models whose full name is a pattern. The handlers of this module
-// then log the error at LevelWarn and report a loss at the path "models". Models
-// returns an error only if the list would be empty: the errors of the upstreams that
-// failed, or one that wraps [ErrUnsupported].
+// An Upstream fails if it returns an error, or if there are several and it takes longer
+// than 10 s. Its models are then missing, except those that are patterns. The handlers
+// of this module log the error at LevelWarn and report a loss at the path "models".
+//
+// If the list would be empty, Models returns the errors of the upstreams that failed,
+// or an error that wraps [ErrUnsupported].
 func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 	lists := make([][]Model, m.groups)
 	asked := make([]bool, m.groups)
 	seen := map[string]bool{}
 	var out []Model
-	var holes listErrors
+	var failures listErrors
 	listed := false
 	for _, r := range m.routes {
 		if !asked[r.group] {
 			asked[r.group] = true
 			list, err := m.list(ctx, r.up)
 			if err != nil && !errors.Is(err, ErrUnsupported) {
-				holes = append(holes, err)
+				failures = append(failures, err)
 			}
 			if err == nil {
 				lists[r.group], listed = list, true
@@ -216,10 +221,10 @@ func (m *Mux) Models(ctx context.Context) ([]Model, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case listed || len(out) > 0:
-		holes.report(ctx)
+		failures.report(ctx)
 		return out, nil
 	}
-	return nil, holes.err()
+	return nil, failures.err()
 }
 
 // maxListTime limits how long one of several upstreams may take to list its models.
@@ -242,12 +247,12 @@ type listErrors []error
 
 // report reports the errors to the handler that serves ctx, if any.
 func (h listErrors) report(ctx context.Context) {
-	lost := reqctx.From(ctx).ReportLoss
-	if lost == nil {
+	reportLoss := reqctx.From(ctx).ReportLoss
+	if reportLoss == nil {
 		return
 	}
 	for _, err := range h {
-		lost(content.Loss{Path: "models", Severity: content.LossDropped, Reason: "the list does not contain the models of an upstream that failed"}, err)
+		reportLoss(content.Loss{Path: "models", Severity: content.LossDropped, Reason: "the list does not contain the models of an upstream that failed"}, err)
 	}
 }
 

@@ -192,18 +192,18 @@ func TestMuxModels(t *testing.T) {
 }
 
 func TestMuxPanics(t *testing.T) {
-	for name, f := range map[string]func(m *upstream.Mux){
-		"nil":             func(m *upstream.Mux) { m.Handle("a", nil) },
-		"empty":           func(m *upstream.Mux) { m.Handle("", plain) },
-		"star inside":     func(m *upstream.Mux) { m.Handle("a*b", plain) },
-		"twice":           func(m *upstream.Mux) { m.Handle("a*", plain); m.Handle("a*", plain) },
-		"no model":        func(m *upstream.Mux) { m.HandleAs("a", plain, "") },
-		"star of nothing": func(m *upstream.Mux) { m.HandleAs("a", plain, "b*") },
+	for want, f := range map[string]func(m *upstream.Mux){
+		`nil Upstream for pattern "a"`:       func(m *upstream.Mux) { m.Handle("a", nil) },
+		`invalid pattern ""`:                 func(m *upstream.Mux) { m.Handle("", plain) },
+		`invalid pattern "a*b"`:              func(m *upstream.Mux) { m.Handle("a*b", plain) },
+		`pattern "a*" is already registered`: func(m *upstream.Mux) { m.Handle("a*", plain); m.Handle("a*", plain) },
+		`invalid model "" for pattern "a"`:   func(m *upstream.Mux) { m.HandleAs("a", plain, "") },
+		`invalid model "b*" for pattern "a"`: func(m *upstream.Mux) { m.HandleAs("a", plain, "b*") },
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
+				if got := recover(); got != "upstream: Mux: "+want {
+					t.Errorf("panic %v, want %q", got, want)
 				}
 			}()
 			f(&upstream.Mux{})

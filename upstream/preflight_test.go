@@ -15,7 +15,8 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// A counter counts HTTP requests and loaded files of an adapter.
+// A counter counts the HTTP requests that an adapter sends, the files that it loads and the
+// keys that it looks up. Every HTTP request fails.
 type counter struct{ sent, fetched, keys int }
 
 func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -50,7 +51,7 @@ func adapters(t *testing.T, c *counter) map[string]upstream.Upstream {
 	return map[string]upstream.Upstream{"claude": claude, "gemini": gem, "chat": chat, "responses": responses}
 }
 
-// everything is a request with losses for every vendor, and with a link.
+// everything returns a request with losses for every vendor, and with a link.
 func everything(model string) *upstream.Request {
 	k, seed := int64(3), int64(7)
 	return &upstream.Request{

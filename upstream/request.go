@@ -26,10 +26,10 @@ type Request struct {
 	Choice content.ToolChoice
 
 	// MaxTokens limits the tokens of the response, thinking included. Nil means the
-	// default of the upstream, as in the other pointer fields. 0 asks for no response;
-	// clients of Messages use it to fill caches. Where that is unsupported, and for
-	// negative values, the adapters of this module return a [*content.Violation] at
-	// "max_tokens".
+	// default of the upstream, as in the other pointer fields. 0 requests no output;
+	// clients of Messages use it to fill caches. An adapter whose format does not
+	// support 0 returns a [*content.Violation] at "max_tokens", as all adapters do for
+	// negative values.
 	MaxTokens        *int64
 	Temperature      *float64
 	TopP             *float64
@@ -54,8 +54,8 @@ type Request struct {
 	Resolver content.Resolver
 
 	// ForwardLinks allows an upstream to send links to a vendor that fetches them. If
-	// it is false the upstream must send the file itself, which [Request.Load] returns.
-	// Handlers set it.
+	// it is false, the upstream must send the contents of the file, which
+	// [Request.Load] returns. Handlers set it.
 	ForwardLinks bool
 
 	// RejectLoss is the least severe loss that is not allowed: [Writer.Loss] returns an
@@ -173,9 +173,9 @@ func (r *Request) WithModel(name string) *Request {
 // called, except links if ForwardLinks is set.
 //
 // If the file is not available, the error is a [*content.Violation] without a path;
-// [content.AtPath] adds one. For a file id that is unknown here, the error is
-// [content.ErrUnresolved]; a vendor may know the id. The caller must not change
-// Blob.Data.
+// [content.AtPath] adds one. For a file id that the Resolver does not know, the error
+// is [content.ErrUnresolved]; the id may be that of a file at a vendor. The caller must
+// not change Blob.Data.
 func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, error) {
 	known := false
 	switch s := s.(type) {
@@ -211,7 +211,7 @@ func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, err
 }
 
 var (
-	errNoLinks error = &content.Violation{Code: content.CodeUnsupported, Text: "links are not fetched here; send the file as base64"}
+	errNoLinks error = &content.Violation{Code: content.CodeUnsupported, Text: "this server does not fetch links; send the file as base64"}
 	errNoBytes error = &content.Violation{Code: content.CodeUnsupported, Text: "the source contains no file; send base64, text, a link or a file id"}
 )
 

@@ -21,16 +21,16 @@ type Upstream interface {
 	// as an internal error without its text. Output written before an error has already
 	// been sent.
 	//
-	// If a method of w returns an error, the client has left or the request must not be
-	// answered; Generate should return that error.
+	// If a method of w returns an error, Generate should return that error: the client
+	// has left, a reported loss is not allowed, or the output was invalid.
 	//
 	// ctx is done when the client leaves or a timeout expires. If Generate does not
 	// return within Timeouts.Grace after that, the handler stops waiting for it and
 	// drops further output.
 	//
 	// req is read-only and valid until Generate returns. Several goroutines may use w
-	// until then, but only one may use a given [ToolCallWriter]. The order of their
-	// output is the order of their calls.
+	// until then, but only one may use a given [ToolCallWriter]. Output is sent in the
+	// order of the calls.
 	Generate(ctx context.Context, req *Request, w *Writer) error
 }
 
@@ -71,9 +71,8 @@ type TokenCount struct {
 	// server gave the exchange: see [Error]. They are empty if unknown.
 	Upstream, UpstreamID string
 
-	// Losses are the losses of the request in the format in which it was counted. An
-	// estimate may count the whole request and have none. Request.RejectLoss does not
-	// apply to counting.
+	// Losses are the losses of the request in the format in which it was counted. They
+	// may be empty if Estimated is set. Request.RejectLoss does not apply to counting.
 	Losses []content.Loss
 
 	// Extra holds the other members of the vendor's response.
@@ -106,10 +105,10 @@ type Preflighter interface {
 // A FormatReporter is an Upstream that sends requests to a server in one wire format.
 // Use [FormatOf] to call it.
 type FormatReporter interface {
-	// FormatOf returns the wire format in which r would be sent. If r was parsed from a
-	// document of that format, the document is sent unchanged, or encoded again with
-	// all of its members. FormatOf sends nothing. It returns an error if r would be
-	// refused in every format.
+	// FormatOf returns the wire format in which r would be sent, without sending it. If
+	// r was parsed from a document of that format, all members of the document are
+	// sent. It returns an error if there is no such format, for example because a [Mux]
+	// has no Upstream for the model.
 	FormatOf(ctx context.Context, r *Request) (content.Format, error)
 }
 
@@ -128,12 +127,13 @@ func FormatOf(ctx context.Context, u Upstream, r *Request) (content.Format, erro
 }
 
 // ErrUnsupported is the error that [Models] and [Preflight] return, wrapped, if neither
-// u nor an Upstream that it wraps has the method. It wraps [errors.ErrUnsupported].
+// the Upstream nor any Upstream that it wraps has the method. It wraps
+// [errors.ErrUnsupported].
 var ErrUnsupported = fmt.Errorf("upstream: %w", errors.ErrUnsupported)
 
 // CountTokens returns the number of tokens in r. It uses the first Upstream in the
-// chain of wrapped upstreams that is a [TokenCounter]. If there is no TokenCounter, the
-// result is [EstimateTokens] of r, after the changes of each [Edit] in the chain.
+// chain of wrapped upstreams that is a [TokenCounter]. If there is no TokenCounter, it
+// returns [EstimateTokens] of r, as changed by each [Edit] in the chain.
 func CountTokens(ctx context.Context, u Upstream, r *Request) (TokenCount, error) {
 	if c, ok := findAs[TokenCounter](u); ok {
 		return c.CountTokens(ctx, r)

@@ -31,8 +31,7 @@ type Span struct {
 
 // SetWire sets r.Wire to w and records the current values of r, so that [WireOf] can
 // detect changes. The packages of wire formats call it after they have parsed r from
-// w.Body. Afterwards w is read-only and belongs to r alone. SetWire visits all values
-// of r and allocates twice.
+// w.Body. Afterwards w is read-only and must not be set in another Request.
 func (r *Request) SetWire(w *Wire) {
 	w.request = r
 	w.snapshot = snapshot{}
@@ -42,13 +41,12 @@ func (r *Request) SetWire(w *Wire) {
 
 // WireOf returns the document from which r was parsed if r still represents it. It
 // returns nil if the document is of another format than f, if r is a copy, or if a
-// field or part of r has changed. Changes of Model, Stream, Resolver, ForwardLinks and
-// RejectLoss do not count, because the document does not contain them or adapters
-// replace them. Neither does replacing a part by an equal one, or a nil list by an
-// empty one.
+// field or part of r has changed. It ignores changes of Model, Stream, Resolver,
+// ForwardLinks and RejectLoss, because adapters replace these or the document does not
+// contain them. It also ignores the replacement of a part by an equal one, and of a nil
+// list by an empty one.
 //
-// WireOf visits all values of r and does not allocate. It compares strings that still
-// share memory with the document without reading them.
+// WireOf does not allocate.
 func WireOf(r *Request, f content.Format) *Wire {
 	w := r.Wire
 	if w == nil || w.request != r || w.Format != f || !w.snapshot.matches(r) {
@@ -398,8 +396,8 @@ func (w *walk) part(p content.Part) {
 	}
 }
 
-// unknownKind visits a value of an unknown type. It counts as changed, because it
-// cannot be compared.
+// unknownKind visits a value of an unknown type. The value is assumed to be changed,
+// because it cannot be compared.
 func (w *walk) unknownKind() {
 	w.number(kindOther)
 	w.differs = w.mode == comparing

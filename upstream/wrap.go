@@ -11,10 +11,11 @@ import (
 // in every operation: generating, counting tokens, preflight and FormatOf.
 //
 // f returns the request to use, usually r itself or a changed [Request.Clone]. If f
-// returns an error, the operation fails with it: the client receives an [*Error] or a
-// [*content.Violation] as from Generate. RejectLoss of the returned request applies to
-// next; a [Tap] around the Edit uses that of the original request. f must be safe for
-// concurrent use.
+// returns an error, the operation fails with it, as if Generate had returned it. f must
+// be safe for concurrent use.
+//
+// RejectLoss of the returned request applies to the losses that next reports. If a
+// [Tap] is around the Edit, RejectLoss of the original request applies to them as well.
 //
 // Edit panics if next or f is nil.
 func Edit(next Upstream, f func(ctx context.Context, r *Request) (*Request, error)) Upstream {
@@ -77,12 +78,12 @@ func (e *edit) Unwrap() Upstream { return e.next }
 
 // Tap returns an Upstream whose responses pass through a sink of the host. For each
 // call of Generate, f returns that sink. The events that it sends to the sink "to" are
-// the response. A handler sends a changed event as changed, even if it would otherwise
-// send the vendor's bytes.
+// the response. If the sink changes an event, a handler encodes the changed event
+// instead of sending the original bytes of the vendor.
 //
-// All text and thinking is in the Text of EventText events, which may be split
-// anywhere. Values that pointers in an event refer to are read-only: replace a part or
-// citation by a changed copy.
+// All text and thinking is in EventText events, which may be split anywhere. Values
+// that pointers in an event refer to are read-only: replace a part or citation by a
+// changed copy.
 //
 // f must be safe for concurrent use and must not return nil. Each sink is used by one
 // call of Generate. Tap panics if next or f is nil.

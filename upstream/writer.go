@@ -15,9 +15,9 @@ import (
 // so the order of events is always valid.
 //
 // After a method has returned an error, all later calls return that error and do
-// nothing, so it is sufficient to check the last one. A method returns after its output
-// was written to the sink; in a handler that includes flushing it to the client. There
-// is no queue. At most 1,000 blocks may be open at once.
+// nothing, so it is sufficient to check the last one. A method returns after the sink
+// received its output; in a handler, after the output was flushed to the client. At
+// most 1,000 blocks may be open at once.
 //
 // A Writer is safe for concurrent use until Generate returns. Afterwards its methods
 // return [ErrClosed].
@@ -29,9 +29,9 @@ type Writer struct {
 
 	nextBlock      int             // number of the next block
 	open           []block         // open blocks in the order of opening
-	recentlyClosed [4]block        // because signatures may follow their block
+	recentlyClosed [4]block        // blocks whose signatures may follow
 	text           int             // number of the open block for Text or Thinking, or -1
-	last           block           // opened last; out is -1 if there is no block
+	last           block           // block opened last; out is -1 if there is none
 	nextID         int             // number of the next generated id
 	idsScanned     bool            // nextID is greater than the ids in the request
 	usedIDs        map[string]bool // ids of tool calls written here
@@ -42,8 +42,8 @@ type Writer struct {
 	batch          []Event // events of the current call, reused
 }
 
-// A block is an open block. in is its number in events passed to Send and Frame, and
-// out its number in the response.
+// A block is a block of the response. in is its number in the events passed to Send and
+// Frame, or -1, and out its number in the response.
 type block struct {
 	candidate, in, out int
 	kind               content.Part // as opened
@@ -137,10 +137,10 @@ func (w *Writer) Cite(c content.Citation) error {
 	})
 }
 
-// ToolCall begins a call of a tool of the request. Several tool calls may be written at
-// the same time. If id is empty, an id that is unique in the conversation is generated.
-// An empty name, and the id of another tool call of the response, are errors; the
-// methods of the ToolCallWriter return them.
+// ToolCall begins a tool call. Several tool calls may be written at the same time. If
+// id is empty, ToolCall generates one that is unique in the conversation. If name is
+// empty or another tool call of the response has the id, the methods of the
+// ToolCallWriter return an error.
 func (w *Writer) ToolCall(id, name string) *ToolCallWriter {
 	c := &ToolCallWriter{w: w}
 	_ = w.do(func() error {
@@ -245,8 +245,8 @@ func (w *Writer) Usage(u content.Usage) error {
 
 // Stop sets the reason why the response ends. If it is called again, the last call
 // counts. A Stop without a Reason is ignored, and the default applies: StopToolUse if
-// the response contains a tool call, and StopEnd otherwise. The reason is not checked
-// against the response; with StopToolUse and no tool call, clients wait for nothing.
+// the response contains a tool call, and StopEnd otherwise. Stop does not check that
+// the reason fits the response: do not set StopToolUse without a tool call.
 func (w *Writer) Stop(s Stop) error {
 	return w.do(func() error { return w.add(Event{Kind: EventStop, Stop: &s}) })
 }
@@ -256,8 +256,8 @@ func (w *Writer) Stop(s Stop) error {
 // return if Loss returns an error. If Request.RejectLoss does not allow a loss, the
 // error contains a [*content.Violation] for each loss that is not allowed.
 //
-// The adapters of this module report each loss for at most 1,000 places. More of the
-// last one counts the other places.
+// The adapters of this module report each loss for at most 1,000 places. In the last of
+// these, the field More is the number of further places.
 func (w *Writer) Loss(ls []content.Loss) error {
 	if len(ls) == 0 {
 		return w.do(func() error { return nil })
@@ -374,7 +374,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// finish ends the response after Generate returned err.
+// finish ends the response after Generate has returned err.
 func (w *Writer) finish(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -455,11 +455,11 @@ func (c *ToolCallWriter) Close() error {
 	})
 }
 
-// Send writes events, as [Tap] does. Events must be in the order that [EventKind]
-// defines; otherwise Send returns an error. Blocks are renumbered, so a caller may omit
-// all events of a block, or add blocks with unused numbers. An EventBlockExtra of a
-// block that is not open becomes a loss. Send changes the Block of events and does not
-// keep the slice.
+// Send writes events of another response, such as those that a [Tap] receives. It
+// returns an error if they are not in the order that [EventKind] defines. Send
+// renumbers blocks, so a caller may omit all events of a block, or add blocks with
+// unused numbers. It replaces an EventBlockExtra of a block that is not open by a loss.
+// Send changes the Block of events and does not keep the slice.
 func (w *Writer) Send(events []Event) error {
 	return w.do(func() error {
 		_, err := w.forward(events)
@@ -467,9 +467,10 @@ func (w *Writer) Send(events []Event) error {
 	})
 }
 
-// Frame writes the events of a piece of a vendor's response together with the piece.
-// The blocks in f.Events have the vendor's numbers; Frame changes them. It does not
-// keep f or f.Events, so an adapter may reuse one Frame for all pieces.
+// Frame writes the events of f, a piece of a vendor's response, together with the
+// original text of the piece. It renumbers the blocks in f.Events, so these may have
+// the vendor's numbers. It does not keep f or f.Events; an adapter may reuse one Frame
+// for all pieces.
 func (w *Writer) Frame(f *Frame) error {
 	return w.do(func() error {
 		if f == nil {
@@ -579,7 +580,7 @@ func (w *Writer) forwardOpen(e *Event) error {
 func (w *Writer) forwardDelta(e *Event) error {
 	b := w.forwardedBlock(e)
 	if b == nil {
-		return fmt.Errorf("upstream: event for block %d, which is not open", e.Block)
+		return fmt.Errorf("upstream: %v for block %d, which is not open", e.Kind, e.Block)
 	}
 	ok := true
 	switch e.Kind {
@@ -596,11 +597,13 @@ func (w *Writer) forwardDelta(e *Event) error {
 			ok = false
 		}
 	case EventCitation:
+		if e.Citation == nil {
+			return nilFieldError(e.Kind)
+		}
 		_, ok = b.kind.(*content.Text)
-		ok = ok && e.Citation != nil
 	}
 	if !ok {
-		return fmt.Errorf("upstream: block %d opened with a %T, which does not allow an event of kind %d", e.Block, b.kind, e.Kind)
+		return fmt.Errorf("upstream: block %d opened with a %T, which does not allow %v", e.Block, b.kind, e.Kind)
 	}
 	e.Block = b.out
 	if e.Kind == EventClose {
@@ -611,7 +614,7 @@ func (w *Writer) forwardDelta(e *Event) error {
 
 func (w *Writer) forwardSignature(e *Event) error {
 	if e.Signature == nil {
-		return errNilField
+		return nilFieldError(e.Kind)
 	}
 	if b := w.forwardedBlock(e); b != nil {
 		e.Block = b.out
@@ -628,7 +631,11 @@ func (w *Writer) forwardSignature(e *Event) error {
 
 var errNilFrame = errors.New("upstream: nil Frame")
 
-var errNilField = errors.New("upstream: the field for the kind of an event is nil")
+// nilFieldError returns the error for an event without the value that its kind needs. The
+// field has the name of the kind.
+func nilFieldError(k EventKind) error {
+	return fmt.Errorf("upstream: %v with a nil %s", k, strings.TrimPrefix(k.String(), "Event"))
+}
 
 func (w *Writer) forwardOther(e *Event) error {
 	ok := true
@@ -646,13 +653,13 @@ func (w *Writer) forwardOther(e *Event) error {
 		ok = e.Loss != nil
 	case EventExtra:
 	default:
-		return fmt.Errorf("upstream: event of unknown kind %d", e.Kind)
+		return fmt.Errorf("upstream: event with the undefined kind %d", e.Kind)
 	}
 	switch {
 	case !ok:
-		return errNilField
+		return nilFieldError(e.Kind)
 	case e.Candidate < 0:
-		return fmt.Errorf("upstream: event of kind %d for candidate %d, want 0 or more", e.Kind, e.Candidate)
+		return fmt.Errorf("upstream: %v with candidate %d, want 0 or more", e.Kind, e.Candidate)
 	}
 	return nil
 }

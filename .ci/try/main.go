@@ -1,4 +1,4 @@
-// Try speaks to a running gateway as a stranger would: a plain request, a
+// Try sends requests to a running gateway as a new user would: a plain request, a
 // streamed one, and a bad one. It is curl for machines that have none.
 package main
 

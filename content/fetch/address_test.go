@@ -52,7 +52,7 @@ func literal(addr string) string {
 // redirect, behind a name in a redirect, and as the second of two addresses of a name.
 // Only the origin may be dialed.
 func TestEveryWayToAnAddress(t *testing.T) {
-	w := newWorld(t, redirector())
+	w := newTestNetwork(t, redirector())
 	f := w.fetcher(nil)
 	for i, addr := range refusedAddresses {
 		direct := "https://" + literal(addr) + "/secret"
@@ -60,7 +60,7 @@ func TestEveryWayToAnAddress(t *testing.T) {
 		if _, err := fetch(t, f, direct); !errors.As(err, &e) || e.Text != "the link "+linkSpecial || e.Err != nil {
 			t.Errorf("%s: %v", direct, err)
 		}
-		if d := w.took(); len(d) != 0 {
+		if d := w.takeDialed(); len(d) != 0 {
 			t.Errorf("%s: dialed %q", direct, d)
 		}
 
@@ -81,16 +81,16 @@ func TestEveryWayToAnAddress(t *testing.T) {
 		if _, err := fetch(t, f, "https://mixed-"+name+"/"); err != nil {
 			t.Errorf("one good address and %s: %v", addr, err)
 		}
-		if d := w.took(); !onlyPublic(d) {
+		if d := w.takeDialed(); !onlyPublic(d) {
 			t.Errorf("one good address and %s: dialed %q", addr, d)
 		}
 	}
-	w.quiet()
+	w.checkClosed()
 }
 
 // blocked checks that a link fails with the same text as any link that cannot be
 // fetched.
-func blocked(t *testing.T, w *world, f *Fetcher, link string) {
+func blocked(t *testing.T, w *testNetwork, f *Fetcher, link string) {
 	t.Helper()
 	_, err := fetch(t, f, link)
 	var e *content.Violation
@@ -99,7 +99,7 @@ func blocked(t *testing.T, w *world, f *Fetcher, link string) {
 	if !errors.As(err, &e) || e.Text != want || e.Code != content.CodeValue || e.Err == nil {
 		t.Errorf("%s: %v, want: %s", link, err, want)
 	}
-	if d := w.took(); !onlyPublic(d) {
+	if d := w.takeDialed(); !onlyPublic(d) {
 		t.Errorf("%s: dialed %q", link, d)
 	}
 }
@@ -107,10 +107,10 @@ func blocked(t *testing.T, w *world, f *Fetcher, link string) {
 // TestRebindingBetweenRedirects changes the address of a name while it redirects to
 // itself.
 func TestRebindingBetweenRedirects(t *testing.T) {
-	w := newWorld(t, redirector())
+	w := newTestNetwork(t, redirector())
 	w.names.set("moving.example.com", public, "127.0.0.1")
 	blocked(t, w, w.fetcher(nil), "https://moving.example.com/to?https://moving.example.com/secret")
-	w.quiet()
+	w.checkClosed()
 }
 
 // TestRealSockets lets the Fetcher dial listeners on this machine. It must not connect
@@ -170,7 +170,7 @@ func TestRealSockets(t *testing.T) {
 // TestConvertedNames checks hosts that change when they are converted to ASCII, or
 // cannot be converted.
 func TestConvertedNames(t *testing.T) {
-	w := newWorld(t, redirector())
+	w := newTestNetwork(t, redirector())
 	var asked, lookedUp []string
 	f := w.fetcher(func(o *Options) {
 		o.Hosts = func(host string) bool { asked = append(asked, host); return true }
@@ -190,7 +190,7 @@ func TestConvertedNames(t *testing.T) {
 		if !errors.As(err, &e) {
 			t.Errorf("%s: %v", link, err)
 		}
-		if d := w.took(); len(d) != 0 {
+		if d := w.takeDialed(); len(d) != 0 {
 			t.Errorf("%s: dialed %q", link, d)
 		}
 	}
@@ -208,5 +208,5 @@ func TestConvertedNames(t *testing.T) {
 	if got := strings.Join(lookedUp, " "); got != "xn--bcher-kva.example.com." {
 		t.Errorf("looked up %q, want an absolute name", got)
 	}
-	w.quiet()
+	w.checkClosed()
 }

@@ -1,5 +1,6 @@
-// Package fetch downloads files that requests refer to by link, safely: clients choose
-// the links, and the host that follows them is usually inside a private network.
+// Package fetch downloads files that requests refer to by link. It restricts the links
+// and the addresses to which it connects, because clients choose the links and the
+// server that follows them is usually inside a private network.
 //
 // A [Fetcher] is a [content.Resolver]. With the zero [Options] it applies these rules:
 //
@@ -21,17 +22,16 @@
 // Bytes after the end of a body with a Content-Length are ignored. A truncated body that
 // has neither a Content-Length nor chunked encoding is detected over https only.
 //
-// Use network policy as well, so that the host can reach only what it needs.
+// Restrict the network of the server as well, so that it can reach only the addresses
+// that it needs.
 //
 // # Other sources of files
 //
-// A host that stores some files itself, caches them or downloads them in another way
-// wraps a Fetcher in its own Resolver: see the example. [Off] disables fetching.
+// To serve some files from a store, to cache them or to download them in another way,
+// wrap a Fetcher in a Resolver: see the example. [Off] disables fetching.
 //
 // # Address tables
 //
-// The tables of addresses are part of this package so that the module needs no further
-// dependency, and because prefixes of the host must also apply to embedded IPv4
-// addresses. A test compares them with the library code.dny.dev/ssrf, which is
-// generated from the registries.
+// The tables of addresses that are not public are part of this package. A test compares
+// them with the library code.dny.dev/ssrf, which is generated from the registries.
 package fetch

@@ -39,7 +39,7 @@ func New(o Options) (*Fetcher, error) {
 }
 
 // Check validates the text of a link. The error is a [*content.Violation] without a
-// path. Check looks up nothing and does not connect, so Resolve may still refuse a link
+// path. Check does not look up names or connect, so Resolve may still refuse a link
 // that passes.
 func (f *Fetcher) Check(link string) error {
 	if _, problem := f.guard.parse(link); problem != "" {
@@ -57,8 +57,9 @@ func Check(link string) error {
 	return nil
 }
 
-// ErrBusy is the error for a file that waited for half of Timeouts.Total because
-// Limits.Concurrency other files were being fetched. It is not an error of the request.
+// ErrBusy is the error for a file that waited for half of Timeouts.Total because as
+// many other files as Limits.Concurrency allows were being fetched. It is not a
+// [*content.Violation], because the request is valid.
 var ErrBusy = errors.New("fetch: too many files are being fetched")
 
 // errTimeout is the cause of contexts that end after Timeouts.Total.
@@ -68,13 +69,13 @@ var errTimeout = errors.New("fetch: timeout")
 // [content.ErrUnresolved].
 //
 // If the file is not available, the error is a [*content.Violation] without a path. Its
-// Text, for the client, contains the link without query and fragment. It is the same
-// for all failures of looking up names and connecting, so that clients cannot explore
-// the network. Its Err, for the log of the host, is the cause. If ctx is done, Resolve
-// returns its cause. If too many files are being fetched, it returns [ErrBusy].
+// Text contains the link without query and fragment. It is the same for all failures of
+// looking up names and connecting, so that clients cannot explore the network. Its Err
+// is the cause, for the log of the host. If ctx is done, Resolve returns the cause of
+// ctx. If too many files are being fetched, it returns [ErrBusy].
 //
-// MediaType of the result is detected from the leading bytes, or else taken from the
-// Content-Type without parameters; it may be empty. It is not compared with the
+// MediaType of the result is that of the leading bytes (see [content.DetectMediaType]),
+// or else the Content-Type without parameters. It may be empty, and may differ from the
 // MediaType of s.
 func (f *Fetcher) Resolve(ctx context.Context, s content.Source) (content.Blob, error) {
 	link, ok := s.(*content.URL)
@@ -215,17 +216,17 @@ func (f *Fetcher) redirect(from *url.URL, resp *http.Response) (*url.URL, error)
 	return next, nil
 }
 
-// Off is a [content.Resolver] that fetches nothing. For a [*content.URL] it returns a
-// [*content.Violation], for any other source [content.ErrUnresolved].
+// Off is a [content.Resolver] that fetches nothing.
 type Off struct{}
 
-// Resolve returns an error.
+// Resolve returns a [*content.Violation] for a [*content.URL], and
+// [content.ErrUnresolved] for any other source.
 func (Off) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
 	if _, ok := s.(*content.URL); !ok {
 		return content.Blob{}, content.ErrUnresolved
 	}
 	return content.Blob{}, &content.Violation{Code: content.CodeUnsupported,
-		Text: "links are not fetched here; send the file as base64"}
+		Text: "this server does not fetch links; send the file as base64"}
 }
 
 // readFile reads the file in a response.
@@ -310,7 +311,7 @@ func (f *Fetcher) readBody(body io.Reader, length int64) ([]byte, error) {
 	}
 }
 
-// compact returns data without unused capacity, if that is large.
+// compact returns data, copied without its unused capacity if that is large.
 func compact(data []byte) []byte {
 	if cap(data)-len(data) <= len(data)/4 {
 		return data

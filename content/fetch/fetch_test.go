@@ -24,7 +24,7 @@ import (
 // TestRequest checks everything that an origin receives, also after a redirect.
 func TestRequest(t *testing.T) {
 	got := make(chan string, 2)
-	w := newWorld(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w := newTestNetwork(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/to" {
 			http.SetCookie(w, &http.Cookie{Name: "c", Value: "1"})
 			w.Header().Set("Location", "/é.png?q=é&k=%41#top")
@@ -48,7 +48,7 @@ func TestRequest(t *testing.T) {
 	if diff := cmp.Diff(want, <-got); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
-	w.quiet()
+	w.checkClosed()
 }
 
 func TestMediaTypes(t *testing.T) {
@@ -79,7 +79,7 @@ func TestMediaTypes(t *testing.T) {
 		{" " + pdf, []string{"application/pdf"}, "", false},
 		{png[:7], []string{"image/png"}, "", false},
 	} {
-		w := newWorld(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w := newTestNetwork(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = tt.label
 			_, _ = io.WriteString(w, tt.body)
 		}))
@@ -122,7 +122,7 @@ func TestOtherSources(t *testing.T) {
 
 // TestSecretsOfLinks checks that error texts contain no secrets of links.
 func TestSecretsOfLinks(t *testing.T) {
-	w := newWorld(t, http.NotFoundHandler())
+	w := newTestNetwork(t, http.NotFoundHandler())
 	for link, want := range map[string]string{
 		"https://files.example.com/a/b.png?sig=KEY#KEY":               "https://files.example.com/a/b.png",
 		"https://files.example.com?sig=KEY":                           "https://files.example.com",
@@ -143,7 +143,7 @@ func TestSecretsOfLinks(t *testing.T) {
 			t.Errorf("%s: %v, %v", u.Host, err, e)
 		}
 	}
-	w.quiet()
+	w.checkClosed()
 }
 
 func TestBadOptions(t *testing.T) {
@@ -225,7 +225,7 @@ func TestProxy(t *testing.T) {
 
 // TestPanics checks functions of the host that panic on goroutines of the transport.
 func TestPanics(t *testing.T) {
-	w := newWorld(t, redirector())
+	w := newTestNetwork(t, redirector())
 	for name, change := range map[string]func(*Options){
 		"Lookup": func(o *Options) {
 			o.Lookup = func(context.Context, string, string) ([]netip.Addr, error) { panic("x") }
@@ -240,7 +240,7 @@ func TestPanics(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w.quiet()
+	w.checkClosed()
 }
 
 // TestTransport checks a Transport of the host that misbehaves.
@@ -287,7 +287,7 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 
 func TestMetered(t *testing.T) {
 	const size = 300_000
-	w := newWorld(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	w := newTestNetwork(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/moved" {
 			http.Redirect(rw, r, "/", http.StatusFound)
 			return

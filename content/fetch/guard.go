@@ -180,7 +180,7 @@ var specialIPv6 = mustPrefixes(
 	"3fff::/20",         // documentation
 )
 
-// privateAddrs lists what AllowPrivate allows.
+// privateAddrs lists the addresses that AllowPrivate allows.
 var privateAddrs = mustPrefixes(
 	"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
 	"100.64.0.0/10",

@@ -166,7 +166,7 @@ func TestHostileOrigins(t *testing.T) {
 			case tt.want != "" && (e.Text != "the file at http://files.example.com/a"+tt.want || e.Err == nil):
 				t.Errorf("%q (%v), want %q", e.Text, e.Err, tt.want)
 			}
-			ended(t, &s.open)
+			checkEnded(t, &s.open)
 			if n := s.sent.Load(); n > tt.sent+socketRoom {
 				t.Errorf("the origin wrote %d bytes", n)
 			}
@@ -188,7 +188,7 @@ func TestPromisedMemory(t *testing.T) {
 	if n := after.TotalAlloc - before.TotalAlloc; n > 512<<10 {
 		t.Errorf("%d bytes were allocated for 12 that arrived", n)
 	}
-	ended(t, &s.open)
+	checkEnded(t, &s.open)
 }
 
 // TestRead reads bodies in pieces of different sizes, with known and unknown length.

@@ -26,12 +26,12 @@ type Options struct {
 
 	// AllowPrivate allows this machine and private networks: loopback, RFC 1918, shared
 	// (100.64.0.0/10) and unique local addresses, and names such as localhost or
-	// files.internal. Link-local addresses, and the service addresses and names of
-	// clouds, which provide credentials, are still refused.
+	// files.internal. It does not allow link-local addresses, or the addresses and
+	// names at which clouds serve credentials to their machines.
 	AllowPrivate bool
 
-	// AllowPrefixes lists addresses that are allowed for any purpose: private,
-	// link-local and service addresses as well. DenyPrefixes lists addresses that are
+	// AllowPrefixes lists addresses that are allowed even if they are private,
+	// link-local or service addresses of a cloud. DenyPrefixes lists addresses that are
 	// refused. An address in both is refused.
 	AllowPrefixes, DenyPrefixes []netip.Prefix
 
@@ -141,7 +141,8 @@ func setDefault[T int | int64 | time.Duration](name string, v *T, def, limit T) 
 	return nil
 }
 
-// checkConflicts returns an error if a Transport would make other options useless.
+// checkConflicts returns an error if a Transport is set together with options that it
+// would ignore.
 func (o *Options) checkConflicts() error {
 	switch {
 	case o.Transport == nil:

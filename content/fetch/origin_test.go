@@ -38,10 +38,10 @@ const (
 	public = "93.184.216.34" // the address of the origin
 )
 
-// A world replaces the internet for a Fetcher: a name server over UDP, an origin with a
-// certificate for *.example.com at the address public, and a listener for every other
-// address, to which nothing may connect.
-type world struct {
+// A testNetwork replaces the internet for a Fetcher. It has a name server over UDP, an
+// origin at the address public with a certificate for *.example.com, and a listener for
+// all other addresses, to which no Fetcher may connect.
+type testNetwork struct {
 	t      *testing.T
 	origin *httptest.Server
 	names  *nameServer
@@ -52,8 +52,8 @@ type world struct {
 	open   atomic.Int32 // connections
 }
 
-func newWorld(t *testing.T, h http.Handler) *world {
-	w := &world{t: t, origin: httptest.NewUnstartedServer(h), names: newNameServer(t), secret: newSecret(t)}
+func newTestNetwork(t *testing.T, h http.Handler) *testNetwork {
+	w := &testNetwork{t: t, origin: httptest.NewUnstartedServer(h), names: newNameServer(t), secret: newSecret(t)}
 	w.origin.Config.ErrorLog = log.New(io.Discard, "", 0)
 	w.origin.StartTLS()
 	t.Cleanup(w.origin.Close)
@@ -61,14 +61,14 @@ func newWorld(t *testing.T, h http.Handler) *world {
 	return w
 }
 
-// options returns Options for a Fetcher that sees only the world.
-func (w *world) options() Options {
+// options returns Options for a Fetcher that connects to the test network only.
+func (w *testNetwork) options() Options {
 	roots := x509.NewCertPool()
 	roots.AddCert(w.origin.Certificate())
 	return Options{RootCAs: roots, Lookup: w.names.resolver().LookupNetIP, Dial: w.dial}
 }
 
-func (w *world) fetcher(change func(*Options)) *Fetcher {
+func (w *testNetwork) fetcher(change func(*Options)) *Fetcher {
 	w.t.Helper()
 	o := w.options()
 	if change != nil {
@@ -81,7 +81,7 @@ func (w *world) fetcher(change func(*Options)) *Fetcher {
 	return f
 }
 
-func (w *world) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (w *testNetwork) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	w.mu.Lock()
 	w.dialed = append(w.dialed, address)
 	w.mu.Unlock()
@@ -97,8 +97,8 @@ func (w *world) dial(ctx context.Context, network, address string) (net.Conn, er
 	return &countedConn{Conn: conn, open: &w.open}, nil
 }
 
-// took returns the addresses dialed since the last call.
-func (w *world) took() []string {
+// takeDialed returns the addresses dialed since the last call.
+func (w *testNetwork) takeDialed() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d := w.dialed
@@ -106,22 +106,22 @@ func (w *world) took() []string {
 	return d
 }
 
-// quiet checks that no connection or goroutine of a fetch is left, and that nothing
-// connected to the secret listener.
-func (w *world) quiet() {
+// checkClosed checks that no connection or goroutine of a fetch is left, and that no
+// Fetcher connected to the secret listener.
+func (w *testNetwork) checkClosed() {
 	w.t.Helper()
-	ended(w.t, &w.open)
+	checkEnded(w.t, &w.open)
 	if n := w.secret.accepted.Load(); n != 0 {
 		w.t.Errorf("%d connections to refused addresses", n)
 	}
 }
 
-// ended checks that connections are closed and that no goroutine of a fetch is left. It
-// waits up to 5 s.
-func ended(t *testing.T, open *atomic.Int32) {
+// checkEnded checks that all connections are closed and that no goroutine of a fetch is
+// left. It waits up to 5 s.
+func checkEnded(t *testing.T, open *atomic.Int32) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		n, left := open.Load(), fetching()
+		n, left := open.Load(), fetchStack()
 		if n == 0 && left == "" {
 			return
 		}
@@ -132,8 +132,8 @@ func ended(t *testing.T, open *atomic.Int32) {
 	}
 }
 
-// fetching returns the stack of a goroutine that works for a Fetcher.
-func fetching() string {
+// fetchStack returns the stack of a goroutine that works for a Fetcher, or "".
+func fetchStack() string {
 	b := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(b[:runtime.Stack(b, true)]), "\n\n") {
 		for _, part := range []string{"net/http.(*persistConn)", "net/http.(*Transport)", "fetch.(*Fetcher)"} {
@@ -206,8 +206,8 @@ func newNameServer(t *testing.T) *nameServer {
 	return s
 }
 
-// set sets the addresses of a name, separated by spaces. With several lists, each lookup
-// gets the next one.
+// set sets the addresses of a name, separated by spaces. With several lists, each
+// lookup returns the next one.
 func (s *nameServer) set(name string, lists ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,7 +271,7 @@ func (s *nameServer) reply(q []byte) []byte {
 	return out
 }
 
-// next returns the addresses for a query. The two queries of a lookup get the same list.
+// next returns the addresses for a query. Both queries of a lookup have the same list.
 func (s *nameServer) next(name string, kind uint16) []netip.Addr {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 )
 
 func TestRedirects(t *testing.T) {
-	w := newWorld(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w := newTestNetwork(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n, status int
 		switch {
 		case r.URL.Path == "/a/file.png":
@@ -53,7 +53,7 @@ func TestRedirects(t *testing.T) {
 	for _, tt := range []struct {
 		name, link string
 		change     func(*Options)
-		conns      int // to the origin; one more than redirects that were followed
+		conns      int // to the origin: one more than the redirects that were followed
 		ok         bool
 	}{
 		{"301", base + "/status/301", nil, 2, true},
@@ -68,11 +68,11 @@ func TestRedirects(t *testing.T) {
 		{"relative", base + "/a/relative", nil, 2, true},
 		{"without a scheme", toLink("//other.example.com/a/file.png"), nil, 2, true},
 		{"without a scheme, to loopback", toLink("//127.0.0.1/a/file.png"), nil, 1, false},
-		{"three", base + "/down/3", nil, 4, true},
-		{"four", base + "/down/4", nil, 4, false},
-		{"one of one", base + "/down/1", func(o *Options) { o.Limits.Redirects = 1 }, 2, true},
-		{"two of one", base + "/down/2", func(o *Options) { o.Limits.Redirects = 1 }, 2, false},
-		{"none allowed", base + "/down/1", func(o *Options) { o.NoRedirects = true }, 1, false},
+		{"three redirects", base + "/down/3", nil, 4, true},
+		{"four redirects", base + "/down/4", nil, 4, false},
+		{"one redirect, limit 1", base + "/down/1", func(o *Options) { o.Limits.Redirects = 1 }, 2, true},
+		{"two redirects, limit 1", base + "/down/2", func(o *Options) { o.Limits.Redirects = 1 }, 2, false},
+		{"NoRedirects", base + "/down/1", func(o *Options) { o.NoRedirects = true }, 1, false},
 		{"a loop", base + "/loop", nil, 4, false},
 		{"no Location", base + "/none", nil, 1, false},
 		{"two Locations", base + "/two", nil, 1, false},
@@ -90,9 +90,9 @@ func TestRedirects(t *testing.T) {
 		{"to metadata", toLink("https://metadata.google.internal/"), nil, 1, false},
 		{"to a backslash", toLink("https:\\\\files.example.com\\a/file.png"), nil, 1, false},
 		{"to a space", toLink("https://files.example.com/ /a/file.png"), nil, 1, false},
-		{"to nothing", toLink(""), nil, 1, false},
+		{"empty Location", toLink(""), nil, 1, false},
 		{"too long", base + "/long", nil, 1, false},
-		{"too long with what it refers to", base + "/" + strings.Repeat("b", 4<<10) + "/long", nil, 1, false},
+		{"too long when resolved", base + "/" + strings.Repeat("b", 4<<10) + "/long", nil, 1, false},
 		{"to a host that is not listed", toLink("https://other.example.com/a/file.png"), func(o *Options) {
 			o.Hosts = func(host string) bool { return host == "files.example.com" }
 		}, 1, false},
@@ -110,11 +110,11 @@ func TestRedirects(t *testing.T) {
 		case !tt.ok && (strings.Contains(e.Text, "?") || strings.Contains(e.Text, "pw")):
 			t.Errorf("%s: the text contains secrets: %s", tt.name, e.Text)
 		}
-		if d := w.took(); len(d) != tt.conns || !onlyPublic(d) {
+		if d := w.takeDialed(); len(d) != tt.conns || !onlyPublic(d) {
 			t.Errorf("%s: dialed %q, want the origin %d times", tt.name, d, tt.conns)
 		}
 	}
-	w.quiet()
+	w.checkClosed()
 }
 
 func scan(path, format string, n *int) bool {
@@ -122,10 +122,10 @@ func scan(path, format string, n *int) bool {
 	return k == 1 && err == nil
 }
 
-// TestUpwards follows a redirect from http to https.
-func TestUpwards(t *testing.T) {
+// TestRedirectToHTTPS follows a redirect from http to https.
+func TestRedirectToHTTPS(t *testing.T) {
 	plain := newScript(t, say("HTTP/1.1 301 Moved\r\nLocation: https://files.example.com/a\r\nContent-Length: 0\r\n\r\n"))
-	w := newWorld(t, redirector())
+	w := newTestNetwork(t, redirector())
 	f := w.fetcher(func(o *Options) {
 		o.AllowHTTP = true
 		o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -138,6 +138,6 @@ func TestUpwards(t *testing.T) {
 	if b, err := fetch(t, f, "http://files.example.com/a"); err != nil || string(b.Data) != png {
 		t.Errorf("%q, %v", b, err)
 	}
-	ended(t, &plain.open)
-	w.quiet()
+	checkEnded(t, &plain.open)
+	w.checkClosed()
 }

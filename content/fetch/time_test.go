@@ -150,7 +150,7 @@ func TestTimeouts(t *testing.T) {
 func still(t *testing.T) {
 	t.Helper()
 	synctest.Wait()
-	if left := fetching(); left != "" {
+	if left := fetchStack(); left != "" {
 		t.Errorf("left over: %s", left)
 	}
 }

@@ -63,7 +63,7 @@ func TestFiles(t *testing.T) {
 		{"", origin.URL, 400, "https"},
 		{"-allow-private", origin.URL, 200, "9 bytes"},
 		{"-allow-private", "http://169.254.169.254/", 400, "not on the public internet"},
-		{"-links off", "https://files.example.org/a", 400, "not fetched here"},
+		{"-links off", "https://files.example.org/a", 400, "this server does not fetch links"},
 		{"-links pass", "https://files.example.org/a", 200, "files.example.org"},
 		{"-links pass", "https://localhost/a", 400, "not on the public internet"},
 		{"", "report", 200, "report"},

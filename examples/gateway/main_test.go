@@ -259,8 +259,8 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// An upload that stops gets an error while running responses go on, and does not delay
-// the shutdown.
+// The response to an upload that stops is an error while running responses go on, and
+// does not delay the shutdown.
 func TestShutdownUploads(t *testing.T) {
 	m := gate{make(chan struct{}), make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -4,9 +4,9 @@
 //	go run ./examples/tenants
 //
 // The tenant ada (key k-ada) may use 1,000 tokens a minute. The tenant bob (key
-// k-bob) may use 100,000, and his requests are validated strictly: members that the
+// k-bob) may use 100,000, and its requests are validated strictly: members that the
 // format does not define are violations. The address of ada is
-// http://127.0.0.1:8082/ada, that of bob ends in /bob.
+// http://127.0.0.1:8082/ada, that of bob http://127.0.0.1:8082/bob.
 package main
 
 import (
@@ -45,10 +45,10 @@ type tenant struct {
 	name   string // first element of the tenant's paths
 	key    string
 	tokens int64 // quota for a window of time
-	strict bool  // reject what the format does not define
+	strict bool  // refuse members that the format does not define
 }
 
-// service serves up to all tenants.
+// service returns a handler that serves up to the clients of all tenants.
 func service(up upstream.Upstream, tenants []tenant, logger *slog.Logger) http.Handler {
 	budget := &upstream.Budget{Bytes: 256 << 20, Requests: 100} // of all tenants together
 	mux := http.NewServeMux()
@@ -85,7 +85,7 @@ type quota struct {
 // exceed the quota.
 func (q *quota) guard(h *messages.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if wait := q.exceeded(time.Now()); wait > 0 {
+		if wait := q.wait(time.Now()); wait > 0 {
 			h.WriteError(w, r, &upstream.Error{
 				Code: upstream.CodeRateLimit, Text: "The token quota of this key is used up.", RetryAfter: wait,
 			})
@@ -95,8 +95,8 @@ func (q *quota) guard(h *messages.Handler) http.Handler {
 	})
 }
 
-// exceeded returns the time until the next window if the quota is used up, else 0.
-func (q *quota) exceeded(now time.Time) time.Duration {
+// wait returns the time until the next window if the quota is used up, or else 0.
+func (q *quota) wait(now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.renew(now)
@@ -114,7 +114,7 @@ func (q *quota) spend(tokens int64, now time.Time) {
 	q.used += tokens
 }
 
-// renew begins a window if the last one is over.
+// renew begins a new window if the current one is over.
 func (q *quota) renew(now time.Time) {
 	if now.Sub(q.start) >= window {
 		q.start, q.used = now, 0

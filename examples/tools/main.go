@@ -1,6 +1,6 @@
 // Tools wraps a model and runs its tools: the client sends a request, the model
-// calls tools, the wrapper sends their results to the model, and the client gets
-// only the last response.
+// calls tools, the wrapper sends their results to the model, and the client
+// receives only the last response.
 //
 //	go run ./examples/tools
 //

@@ -5,8 +5,8 @@
 //	max_tokens: Field required
 //	messages: at least one message is required
 //
-// With -format generatecontent it validates a body of generateContent. The exit
-// code is 0 for a valid body, 1 for an invalid one, and 2 for an error such as an
+// With -format generatecontent it validates a request body of generateContent. The
+// exit code is 0 for a valid body, 1 for an invalid one, and 2 for an error such as an
 // invalid flag. It sends nothing.
 package main
 
@@ -29,7 +29,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 const (
 	valid   = 0
 	invalid = 1
-	usage   = 2
+	failed  = 2
 )
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -45,11 +45,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return valid
 	} else if err != nil {
-		return usage
+		return failed
 	}
 	if f.NArg() > 0 {
 		fmt.Fprintf(stderr, "validate: unexpected argument %q; the body is read from standard input\n", f.Arg(0))
-		return usage
+		return failed
 	}
 	for b := range strings.SplitSeq(betas, ",") {
 		if b = strings.TrimSpace(b); b != "" {
@@ -59,7 +59,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	body, err := io.ReadAll(stdin)
 	if err != nil {
 		fmt.Fprintln(stderr, "validate: reading the body:", err)
-		return usage
+		return failed
 	}
 
 	validate, ok := map[string]func([]byte, *messages.ValidateOptions) error{
@@ -67,7 +67,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}[*format]
 	if !ok {
 		fmt.Fprintf(stderr, "validate: -format: unknown format %q; want messages or generatecontent\n", *format)
-		return usage
+		return failed
 	}
 	list, more := content.Violations(validate(body, &opts))
 	for _, v := range list {
@@ -82,7 +82,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return valid
 }
 
-// validateMessages returns the violations of a body of Messages.
+// validateMessages returns the violations of a request body of Messages.
 func validateMessages(body []byte, opts *messages.ValidateOptions) error {
 	r, err := messages.ParseRequest(body)
 	if r == nil {
@@ -91,7 +91,8 @@ func validateMessages(body []byte, opts *messages.ValidateOptions) error {
 	return r.Validate(opts) // includes the violations of ParseRequest
 }
 
-// validateGenerateContent returns the violations of a body of generateContent.
+// validateGenerateContent returns the violations of a request body of generateContent
+// or countTokens.
 func validateGenerateContent(body []byte, opts *messages.ValidateOptions) error {
 	parse := generatecontent.ParseRequest
 	if opts.Count {

@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 			name: "generateContent with count", args: "-format generatecontent -count", code: valid,
 			body: `{"generateContentRequest":{"model":"models/m","contents":[{"parts":[{"text":"Hi."}]}]}}`,
 		},
-		{name: "unknown format", args: "-format xml", code: usage, stderr: "unknown format"},
+		{name: "unknown format", args: "-format xml", code: failed, stderr: "unknown format"},
 		{
 			name: "invalid JSON", body: "{\n", code: invalid,
 			stdout: "…line 2",
@@ -75,8 +75,8 @@ func TestRun(t *testing.T) {
 			body: `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"file","file_id":"f"}}]}]}`,
 		},
 		{name: "count", args: "-count", body: `{"model":"m",` + hello + `}`, code: valid},
-		{name: "unknown flag", args: "-x", code: usage, stderr: "-x"},
-		{name: "file name argument", args: "body.json", code: usage, stderr: "standard input"},
+		{name: "unknown flag", args: "-x", code: failed, stderr: "-x"},
+		{name: "file name argument", args: "body.json", code: failed, stderr: "standard input"},
 		{name: "help", args: "-help", code: valid, stderr: "-strict"},
 	}
 	for _, tt := range tests {
@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 func TestReadError(t *testing.T) {
 	var stdout, stderr strings.Builder
 	code := run(nil, iotest.ErrReader(errors.New("broken pipe")), &stdout, &stderr)
-	if code != usage || stdout.String() != "" || !strings.Contains(stderr.String(), "broken pipe") {
+	if code != failed || stdout.String() != "" || !strings.Contains(stderr.String(), "broken pipe") {
 		t.Errorf("exit code %d, output %q, error %q", code, stdout.String(), stderr.String())
 	}
 }

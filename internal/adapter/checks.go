@@ -19,7 +19,7 @@ func CheckForeignState(n *upstream.Request, own content.Format) error {
 	var list content.ViolationList
 	if codec.Own(n.Extra, own) == nil {
 		for at, rule := range codec.LostMembers(n.Extra, "extra") {
-			if rule == codec.ForeignKept {
+			if rule == codec.ForeignState {
 				list.Add(content.CodeUnsupported, at, rule.Reason)
 			}
 		}
@@ -66,11 +66,11 @@ func LastMessage(turns []content.Turn) (first, end int) {
 	return first, end
 }
 
-// CheckLastMessage returns an error if nothing of the last user message can be sent
-// to a vendor that accepts no empty turns: the model would respond to something
-// else. losses are the losses of the whole request, and some reports whether any of
-// its turns are left. CheckLastMessage calls left with a request of only the last
-// message if it needs to know whether some of that is left.
+// CheckLastMessage returns an error if nothing of the last user message can be
+// represented, because the model would then respond to an earlier message. It is for
+// vendors that accept no empty turns. losses are the losses of the whole request. some
+// reports whether any of its turns can be represented, and left reports the same for a
+// request that contains only the last message.
 func CheckLastMessage(n *upstream.Request, losses []content.Loss, some bool, left func(*upstream.Request) bool) error {
 	first, end := LastMessage(n.Turns)
 	switch {
@@ -79,8 +79,8 @@ func CheckLastMessage(n *upstream.Request, losses []content.Loss, some bool, lef
 	case first == end:
 		first, end = 0, len(n.Turns)
 	default:
-		question := *n
-		question.Wire, question.System, question.Tools, question.Turns = nil, nil, nil, nil
+		last := *n
+		last.Wire, last.System, last.Tools, last.Turns = nil, nil, nil, nil
 		for _, t := range n.Turns[first:end] {
 			if t.Role != content.RoleUser {
 				continue
@@ -88,9 +88,9 @@ func CheckLastMessage(n *upstream.Request, losses []content.Loss, some bool, lef
 			if hasContent(t.Parts) {
 				return nil
 			}
-			question.Turns = append(question.Turns, t)
+			last.Turns = append(last.Turns, t)
 		}
-		if left(&question) {
+		if left(&last) {
 			return nil
 		}
 	}

@@ -124,8 +124,8 @@ func (a *Response) Buffer() *bufio.Reader {
 // Close closes the body. The connection is reused if the body was read to its end.
 func (a *Response) Close() error { return a.body.Close() }
 
-// StartInfo returns what is known before the body is read: the names of the server
-// and the request, and the headers that clients may receive.
+// StartInfo returns the information that is available before the body is read: the
+// names of the server and the request, and the headers that clients may receive.
 func (a *Response) StartInfo(modelAsRequested bool) StartInfo {
 	head := StartInfo{ModelAsRequested: modelAsRequested, Upstream: a.client.config.Name, UpstreamID: a.id, response: a}
 	for _, pattern := range a.client.config.ForwardedHeaders {
@@ -187,7 +187,7 @@ type FrameReader interface {
 	Buffered() bool
 }
 
-// A StartInfo is what the HTTP headers add to the start of a response.
+// A StartInfo contains the fields of [upstream.Start] that come from the HTTP headers.
 type StartInfo struct {
 	// Header are the vendor's headers for the client.
 	Header []upstream.Field

@@ -128,8 +128,9 @@ func (f *frames) Next() (*upstream.Frame, error) {
 
 func (f *frames) Buffered() bool { return false }
 
-// TestRelayStart checks that the start of a response has the server's name and id,
-// wherever it is in the stream, and that a response without a start gets one.
+// TestRelayStart checks that the start of a response has the server's name and
+// id, wherever it is in the stream, and that a start is added to a response
+// without one.
 func TestRelayStart(t *testing.T) {
 	loss := upstream.Event{Kind: upstream.EventLoss, Loss: &content.Loss{Path: "p", Severity: content.LossHint}}
 	start := func() upstream.Event {

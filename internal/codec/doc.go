@@ -1,5 +1,5 @@
-// Package codec has what the codecs of all wire formats share: allocation of nodes,
-// paths in documents, tables of member names, members that have no field, losses
+// Package codec contains code that the codecs of all wire formats share: allocation of
+// nodes, paths in documents, tables of member names, members that have no field, losses
 // between formats, limits of parsed requests, and errors of vendors.
 //
 // It keeps no global state.

@@ -16,16 +16,16 @@ import (
 var (
 	ForeignMembers = &loss.Rule{Feature: loss.Members, Severity: content.LossHint,
 		Reason: "members that exist only in another format were dropped"}
-	ForeignNuance = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,
+	ForeignInfluence = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,
 		Reason: "the member influences the response but exists only in another format; it was dropped"}
 	ForeignSafety = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,
 		Reason: "the safety settings are for another vendor; the defaults of this vendor apply"}
 	ForeignSetting = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member changes the response but exists only in another format; it was dropped"}
-	ForeignPlace = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
+	ForeignLocation = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member restricts where the request is processed but exists only in another format; it was dropped"}
 	// Codecs drop the member; adapters refuse the request.
-	ForeignKept = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
+	ForeignState = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member refers to conversation state at another vendor, which is not available here"}
 	ForeignUnknown = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member is unknown and may change the response; it was dropped"}
@@ -33,7 +33,7 @@ var (
 
 // ForeignRules are the rules by which [LostMembers] reports. The table of every codec
 // includes them.
-var ForeignRules = []*loss.Rule{ForeignMembers, ForeignNuance, ForeignSafety, ForeignSetting, ForeignPlace, ForeignKept, ForeignUnknown}
+var ForeignRules = []*loss.Rule{ForeignMembers, ForeignInfluence, ForeignSafety, ForeignSetting, ForeignLocation, ForeignState, ForeignUnknown}
 
 var (
 	noLoss = &loss.Rule{} // the neutral request has a field for it
@@ -47,15 +47,15 @@ var (
 //
 // Members that are not in the table are unknown. Unknown settings of a request are
 // dropped, not a hint: agents send only settings that are listed here, and a host that
-// rejects dropped settings must not get wrong responses because of a new one. Unknown
-// members of turns and parts are a hint: clients return what a response had.
+// rejects dropped settings must not receive wrong responses because of a new one.
+// Unknown members of turns and parts are a hint: clients return what a response had.
 var foreign = map[content.Format]map[string]*loss.Rule{
 	"messages": {
-		"inference_geo": ForeignPlace, "speed": ForeignMembers, "cache_control": ForeignMembers,
+		"inference_geo": ForeignLocation, "speed": ForeignMembers, "cache_control": ForeignMembers,
 		"diagnostics": ForeignMembers, "fallback_credit_token": ForeignMembers, "billing_policy": ForeignMembers,
 		"metadata": ForeignMembers,
 
-		"fallbacks": ForeignNuance, "thread": ForeignKept, "container": ForeignSetting, "mcp_servers": ForeignSetting,
+		"fallbacks": ForeignInfluence, "thread": ForeignState, "container": ForeignSetting, "mcp_servers": ForeignSetting,
 		"context_management": ForeignSetting, "compaction": ForeignSetting,
 		"output_format": ForeignSetting, "output_config": nested, "output_config.format": ForeignSetting,
 		"output_config.task_budget": ForeignSetting,
@@ -64,7 +64,7 @@ var foreign = map[content.Format]map[string]*loss.Rule{
 		"thinking.block_binding": ForeignMembers,
 
 		"tools.defer_loading": ForeignMembers, "tools.eager_input_streaming": ForeignMembers,
-		"tools.allowed_callers": ForeignNuance, "tools.input_examples": ForeignNuance,
+		"tools.allowed_callers": ForeignInfluence, "tools.input_examples": ForeignInfluence,
 
 		"turns.clear_at": ForeignMembers, "turns.output_config": ForeignSetting,
 	},
@@ -72,7 +72,7 @@ var foreign = map[content.Format]map[string]*loss.Rule{
 		"store": ForeignMembers, "labels": ForeignMembers, "processingOptions": ForeignMembers,
 
 		"safetySettings": ForeignSafety, "modelArmorConfig": ForeignSafety,
-		"cachedContent": ForeignKept, "continuationToken": ForeignKept, "generationOutputConfig": ForeignSetting,
+		"cachedContent": ForeignState, "continuationToken": ForeignState, "generationOutputConfig": ForeignSetting,
 
 		"systemInstruction": nested,
 		"toolConfig":        nested, "toolConfig.includeServerSideToolInvocations": ForeignMembers,
@@ -83,7 +83,7 @@ var foreign = map[content.Format]map[string]*loss.Rule{
 		"generationConfig.speechConfig": ForeignSetting, "generationConfig.audioTranscriptionConfig": ForeignSetting,
 		"generationConfig.audioTimestamp": ForeignSetting, "generationConfig.translationConfig": ForeignSetting,
 		"generationConfig.enableAffectiveDialog":      ForeignSetting,
-		"generationConfig.enableEnhancedCivicAnswers": ForeignNuance,
+		"generationConfig.enableEnhancedCivicAnswers": ForeignInfluence,
 		"generationConfig.routingConfig":              ForeignSetting, "generationConfig.modelConfig": ForeignSetting,
 		"generationConfig.responseSchema": ForeignSetting, "generationConfig.responseMimeType": noLoss,
 		"generationConfig.responseModalities": noLoss, "generationConfig.thinkingConfig": noLoss,
@@ -107,8 +107,8 @@ var openAI = map[string]*loss.Rule{
 	"prediction": ForeignMembers, "service_tier": ForeignMembers, "stream_options": ForeignMembers,
 	"background": ForeignMembers, "include": ForeignMembers, "access_programs": ForeignMembers,
 
-	"verbosity": ForeignNuance, "truncation": ForeignNuance, "moderation": ForeignSafety,
-	"previous_response_id": ForeignKept, "conversation": ForeignKept, "prompt": ForeignKept,
+	"verbosity": ForeignInfluence, "truncation": ForeignInfluence, "moderation": ForeignSafety,
+	"previous_response_id": ForeignState, "conversation": ForeignState, "prompt": ForeignState,
 
 	"logprobs": ForeignSetting, "top_logprobs": ForeignSetting, "logit_bias": ForeignSetting,
 	"modalities": ForeignSetting, "audio": ForeignSetting, "web_search_options": ForeignSetting,
@@ -274,7 +274,7 @@ func isIdle(v jsonwire.Value) bool {
 
 // clearsThinking reports whether context_management only clears or keeps earlier
 // thinking. Some agents send that with every request. It has no effect at other
-// vendors, since they do not get the thinking.
+// vendors, since they do not receive the thinking.
 func clearsThinking(v jsonwire.Value) bool {
 	for name := range v.Members() {
 		if name != "edits" {

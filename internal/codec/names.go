@@ -9,18 +9,19 @@ import (
 	"github.com/polywire/polywire/internal/redact"
 )
 
-// Names has the names of the members of one object of an API. Typed members have a
-// field in Go. Kept members are in an Extra. Tables of names are read-only.
+// Names lists the members that an API defines for one object. Typed members have a
+// field in the Go type, and Kept members are kept in an Extra. Names is read-only.
 type Names struct{ Typed, Kept []string }
 
-// Has reports whether the member has a field.
+// Has reports whether the member with the given name has a field.
 func (n *Names) Has(name string) bool { return slices.Contains(n.Typed, name) }
 
-// An Index finds known names that are equal or similar to a name. It has one bit for
-// each known name, by length, and holds at most 64 names. It is for objects with many
-// unknown members.
+// An Index finds known names that are equal or similar to a name. It is for objects
+// with many unknown members, and for at most 64 known names.
 type Index struct {
-	names    *Names
+	names *Names
+
+	// byLength has a bit for each known name, at the length of the name modulo 16.
 	byLength [16]uint64
 }
 
@@ -80,9 +81,8 @@ func folded(name string, i int) (n int, cut string) {
 	return n, name[:i]
 }
 
-// SimilarName returns the first known name that a lenient parser would read name as:
-// one that ignores case, or one whose strings end at a NUL. It returns "" if there is
-// none.
+// SimilarName returns the first known name that is equal to name for a parser that
+// ignores case or ends strings at a NUL. It returns "" if there is none.
 func SimilarName(name string, known []string) string {
 	cut, _, _ := strings.Cut(name, "\x00")
 	for _, k := range known {
@@ -96,11 +96,12 @@ func SimilarName(name string, known []string) string {
 // MaxModelName is the maximum length of a model name in a request, in bytes.
 const MaxModelName = 1024
 
-// MaxQuoted is the maximum length of text of the document that an error quotes.
+// MaxQuoted is the maximum length of text from the document that an error quotes, in
+// bytes.
 const MaxQuoted = 64
 
-// Clip returns s for quoting in an error: shortened if it is long, and with URLs
-// without user-info, query and fragment.
+// Clip returns s for quoting in an error. It shortens s to [MaxQuoted] bytes, and
+// removes user-info, query and fragment from URLs.
 func Clip(s string) string {
 	if strings.Contains(s, "//") {
 		s = redact.Line(s)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// overflows has what vendors write about a prompt that exceeds the context window of a
-// model, in lower case.
+// overflows lists the error texts of vendors for a prompt that exceeds the context
+// window of a model, in lower case.
 var overflows = []string{
 	"prompt is too long", "prompt too long", "input is too long", "length of all messages is too long",
 	"context length", "maximum context", "context window", "context size", "context limit", "n_ctx",

@@ -66,7 +66,7 @@ func TestResolverFailures(t *testing.T) {
 				return size(10)(nil, nil)
 			}, upstream.FileLimits{Bytes: 2500}, 400, all[1:2], "the file is too large: at most 2500 bytes are allowed for all files of a request"},
 			{"files within the limit", size(1000), upstream.FileLimits{Bytes: 3*1000 + 3*int64(len(pdfFile))}, 200, nil, "ok"},
-			{"unresolved links", resolverFunc(unresolved{}.Resolve), upstream.FileLimits{}, 400, all, "links are not fetched here"},
+			{"unresolved links", resolverFunc(unresolved{}.Resolve), upstream.FileLimits{}, 400, all, "this server does not fetch links"},
 			{"empty files", func(context.Context, content.Source) (content.Blob, error) { return content.Blob{}, nil },
 				upstream.FileLimits{}, 400, all, ""},
 			{"broken", resolverFunc(broken{}.Resolve), upstream.FileLimits{}, 500, nil, ""},

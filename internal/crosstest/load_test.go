@@ -46,7 +46,7 @@ func (h *heldUpstream) Generate(ctx context.Context, _ *upstream.Request, w *ups
 }
 
 // TestLargeBodiesTogether sends eight large requests at once, four of each
-// format, with a budget for three. Three get a response; the others are
+// format, with a budget for three. Three requests succeed; the others are
 // rejected at once, before memory is allocated for them. The budget is released
 // at the end.
 func TestLargeBodiesTogether(t *testing.T) {

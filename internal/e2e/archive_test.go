@@ -20,9 +20,8 @@ var update = flag.Bool("update", false, "rewrite the expectations in the archive
 // A section is a named piece of an archive.
 type section struct{ name, text string }
 
-// An archive is a recorded conversation: a comment that states what it
-// protects, then "-- name --" lines, each followed by its text. Each turn has
-// the sections
+// An archive is a recorded conversation: a comment that states its purpose, then "--
+// name --" lines, each followed by its text. Each turn has the sections
 //
 //	-- client <format> <adapter> <model> <mode> --  members of the client's document
 //	-- sent --    what the vendor receives

@@ -23,7 +23,7 @@ type vendorFailure struct {
 	// contains must be in the message, omits must not.
 	contains, omits string
 	// own is "status type" in the vendor's own format, if it differs. There the
-	// client gets the vendor's message, even if it contains omits.
+	// client receives the vendor's message, even if it contains omits.
 	own string
 	// wait reports whether the client must be asked to wait seven seconds.
 	wait bool

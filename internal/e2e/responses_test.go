@@ -13,7 +13,8 @@ import (
 )
 
 // A vendorResponse is a response of a vendor and what a client must receive.
-// Both formats get the same unless a field is by format.
+// Clients of both formats receive the same, except in fields that are lists by
+// format.
 type vendorResponse struct {
 	name   string
 	pieces []fake.Piece

@@ -189,7 +189,7 @@ func checkSame(t *testing.T, f endpoint, m mode, sent *sentError, late bool, w *
 }
 
 // TestHostKeyRefused checks that a client of the vendor's own format is not
-// blamed if the vendor rejects the host's key.
+// reported as the cause if the vendor rejects the host's key.
 func TestHostKeyRefused(t *testing.T) {
 	for _, f := range endpoints {
 		list, back := map[string]sentError{

@@ -48,9 +48,9 @@ func (k Kind) canSign(p content.Part) bool {
 // an adjacent part. Encoders skip it.
 var Removed content.Part = new(content.Thinking)
 
-// AttachSignatures returns turns in which the signatures of adjacent parts that
-// have the format f are attached to their parts. The turns of the assistant in a
-// row count as one. If the text or tool call is gone, the signature is attached to
+// AttachSignatures returns turns in which the signatures of adjacent parts that have
+// the format f are attached to their parts. It treats consecutive turns of the
+// assistant as one turn. If the text or tool call is gone, the signature is attached to
 // an empty text, which replaces the thinking block. AttachSignatures does not change
 // turns: it copies what it changes. Every part keeps its index.
 func AttachSignatures(f content.Format, turns []content.Turn) []content.Turn {

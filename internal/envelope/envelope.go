@@ -1,9 +1,9 @@
-// Package envelope carries the state of one vendor through clients of another
-// vendor's format. State is what a vendor needs back with the next request: the
-// signature of a thinking block, text or tool call, or a redacted thinking block.
-// Clients cannot interpret the state of other vendors. Therefore the handler
-// encodes it as an envelope, in a field that the client returns unaltered. An
-// envelope holds all of its state; nothing is stored between two requests.
+// Package envelope carries the state of one vendor through clients of another vendor's
+// format. State is data that a vendor requires in the next request: the signature of a
+// thinking block, text or tool call, or a redacted thinking block. Clients cannot
+// interpret the state of other vendors. Therefore the handler encodes it as an
+// envelope, in a field that the client returns unaltered. An envelope holds all of its
+// state; nothing is stored between two requests.
 //
 // An envelope is the text "pw1.<format>.<checksum>.<kind><data>". [EncodeBase64]
 // encodes it for fields that hold bytes, and [EncodeID] for ids of tool calls. The

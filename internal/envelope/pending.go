@@ -247,10 +247,11 @@ func (p *Pending) Size() (states, bytes int) {
 	return len(p.list), bytes
 }
 
-// Take removes all closed states and returns their encoded form, or an empty string
-// if there are none. encode gets their format and the result of [EncodeThinking];
-// it returns false if that is too large. Take encodes all states or none: a vendor
-// refuses a list with gaps. lost gets the index of a part that a loss is about.
+// Take removes all closed states and returns their encoded form, or an empty string if
+// there are none. encode is called with their format and the result of
+// [EncodeThinking]; it returns false if that is too large. Take encodes all states or
+// none: a vendor refuses a list with gaps. lost is called with the index of each part
+// that has a loss.
 func (p *Pending) Take(room *int, encode func(f content.Format, data string) (string, bool), lost func(n int, r *loss.Rule)) string {
 	var list []State
 	var format content.Format

@@ -59,8 +59,8 @@ func writeString(w *jsonwire.Writer, name, value string) {
 	}
 }
 
-// DecodeThinking decodes the result of [EncodeThinking] for a format. It returns
-// false if data is anything else. It ignores unknown members, such as "back",
+// DecodeThinking decodes the result of [EncodeThinking] for states of format f. It
+// returns false if data is anything else. It ignores unknown members, such as "back",
 // "past" and "first" of earlier versions.
 func DecodeThinking(f content.Format, data string) ([]State, bool) {
 	doc, err := jsonwire.Parse(data, jsonwire.Limits{Depth: 256, Values: 1_000_000})
@@ -98,8 +98,8 @@ func DecodeThinking(f content.Format, data string) ([]State, bool) {
 // block that the client returned as a part of the step stays where it is, and the
 // states after it in list follow it.
 //
-// find returns the index in step of a state that the client returned, and a
-// negative number for all others. part returns the part for a state.
+// find returns the index in step of a state that the client returned, or a
+// negative number. part returns the part for a state.
 func Restore[P any](dst, step []P, list []State, find func(*State) int, part func(*State) P) []P {
 	next := 0 // index in step
 	for i := range list {

@@ -99,7 +99,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Took checks that got, the duration of what, is between d and d+slack.
+// Took checks that got is between d and d+slack. what names the operation in the
+// error.
 func Took(t *testing.T, what string, got, d, slack time.Duration) {
 	t.Helper()
 	if got < d || got > d+slack {

@@ -172,10 +172,10 @@ func (x *exchange) drain() bool {
 	return true
 }
 
-// linger reads and discards what the client is still sending, so that it can read
-// the response. Closing a connection with unread bytes resets it, and a client that
-// reads only after sending would lose the response. Afterwards the connection reads
-// nothing more, or the server would drain it without a limit.
+// linger reads and discards the data that the client is still sending, so that it can
+// read the response. Closing a connection with unread bytes resets it, and a client
+// that reads only after sending would lose the response. Afterwards the connection
+// reads nothing more, or the server would drain it without a limit.
 func (x *exchange) linger() {
 	if !x.lingering {
 		return
@@ -249,7 +249,7 @@ func (x *exchange) bodyError(err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &Failure{Code: upstream.CodeInvalid, Detail: DetailBodyTimeout, Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken), x.r.Context().Err() != nil:
-		x.report.Status = statusGone // the response is for clients that only stopped sending
+		x.report.Status = statusClientClosed // the response is for clients that only stopped sending
 	}
 	return &Failure{
 		Code: upstream.CodeInvalid, Text: "The request body could not be read completely",

@@ -1,16 +1,16 @@
-// Package handler is the server side that both formats share. It checks keys, reads
-// bodies within their limits, runs the upstream, enforces timeouts and writes to the
-// client. A wire package supplies a [Protocol] and, for each request, an [Encoder].
-// These turn requests and events into bytes; they do no I/O and read no clock.
+// Package handler is the HTTP server that all formats share. It checks keys, reads
+// bodies within their limits, calls the upstream, enforces timeouts and writes to the
+// client. The package of a format supplies a [Protocol] and, for each request, an
+// [Encoder], which convert requests and events without I/O.
 //
 // # Goroutines
 //
-// A request first has its links checked. Then a goroutine of its own loads the files
-// and calls Generate, while the handler's goroutine keeps time: it sends
-// keep-alives, ends silent or endless responses, and abandons an upstream that does
-// not return. Both goroutines write to the client, one at a time: the holder of the
-// sink's token writes. Only the handler's goroutine sets deadlines.
+// The goroutine of the HTTP server first checks the links of a request. A second
+// goroutine then loads the files and calls Generate. Meanwhile, the first one sends
+// keep-alives and enforces the timeouts. Both write to the client, but only while they
+// hold the token of the sink. Only the first one sets deadlines.
 //
-// An upstream that ignores its context is abandoned after Timeouts.Grace. Its later
-// writes are dropped. The bytes of its request stay in the budget until it returns.
+// If an upstream ignores its context, the handler stops waiting for it after
+// Timeouts.Grace and drops its later output. The bytes of its request stay reserved in
+// the Budget until it returns.
 package handler

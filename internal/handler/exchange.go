@@ -29,7 +29,7 @@ type exchange struct {
 	start    time.Time
 	report   upstream.Report
 	losses   map[content.Loss]struct{} // in report.Losses
-	searched [content.LossDropped]int  // by severity: how many losses at the end of the full list replaceMilder has examined
+	searched [content.LossDropped]int  // by severity: how many losses at the end of the full list replaceLessSevere has examined
 	route    *Route                    // nil before routing
 	op       *Operation                // nil before parsing
 
@@ -49,9 +49,9 @@ type exchange struct {
 	released    bool        // the reserved bytes were returned
 }
 
-// statusGone is the status in reports of requests whose client left before a
+// statusClientClosed is the status in reports of requests whose client left before a
 // response.
-const statusGone = 499
+const statusClientClosed = 499
 
 func (s *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{
@@ -231,7 +231,7 @@ func (x *exchange) noteFailure(f *Failure) {
 	if f.byHost || f.Code == upstream.CodeTimeout {
 		x.setLastSend()
 	}
-	if x.report.Status == statusGone {
+	if x.report.Status == statusClientClosed {
 		x.report.Code = upstream.CodeCanceled
 	}
 }

@@ -112,7 +112,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 const maxText = 2 << 10
 
 // FailureOf returns the error response for err, which must not be nil. The outermost
-// [*Failure], [*upstream.Error] or violations in err decide. Other errors are
+// [*Failure], [*upstream.Error] or violations in err determine it. Other errors are
 // internal errors, whose text is not sent.
 func FailureOf(err error) *Failure {
 	switch e := clientError(err).(type) {

@@ -21,16 +21,16 @@ type Handler struct {
 	warnUnflushable sync.Once // once for each handler
 }
 
-// New returns a Handler. body is the default of Limits.Body. It panics if up is nil
-// or a field of serving is invalid; the message begins with name.
-func New(name string, up upstream.Upstream, serving upstream.HandlerOptions, body int64, d Protocol) *Handler {
+// New returns a Handler. body is the default of Limits.Body. It panics if up is nil or
+// a field of options is invalid; the message begins with name.
+func New(name string, up upstream.Upstream, options upstream.HandlerOptions, body int64, d Protocol) *Handler {
 	if up == nil {
 		panic(name + ": nil Upstream")
 	}
-	checkOptions(name, &serving)
-	setDefaults(&serving, body)
-	s := &Handler{up: up, options: serving, protocol: d, tick: tickInterval(&serving.Timeouts)}
-	s.loadSlots = make(chan struct{}, serving.FileLimits.PerHandler)
+	checkOptions(name, &options)
+	setDefaults(&options, body)
+	s := &Handler{up: up, options: options, protocol: d, tick: tickInterval(&options.Timeouts)}
+	s.loadSlots = make(chan struct{}, options.FileLimits.PerHandler)
 	s.pieces.New = func() any { return new([pieceSize]byte) }
 	return s
 }

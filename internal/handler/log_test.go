@@ -21,7 +21,7 @@ func (namedFormat) Format() content.Format { return "f" }
 // TestLog checks the level and the attributes of failures in the log.
 func TestLog(t *testing.T) {
 	broken := errors.New("broken")
-	hasty, cancel := context.WithCancelCause(t.Context())
+	clientTimeout, cancel := context.WithCancelCause(t.Context())
 	cancel(errClientTimeout)
 	violations := func(path string) []*content.Violation {
 		return []*content.Violation{{Code: content.CodeType, Path: path, Text: "quotes the client"}, {Code: content.CodeValue}}
@@ -35,13 +35,13 @@ func TestLog(t *testing.T) {
 		{"host's", t.Context(), &Failure{Code: upstream.CodeInternal, Err: broken}, `level=ERROR msg="request failed" code=internal cause=broken`},
 		{"upstream's", t.Context(), &Failure{Code: upstream.CodeBadGateway, Err: &upstream.Error{Code: upstream.CodeBadGateway, Err: broken}},
 			`level=ERROR msg="request failed" code=bad_gateway cause=broken`},
-		{"slow", t.Context(), &Failure{Code: upstream.CodeTimeout, Err: errSilence},
-			`level=ERROR msg="request failed" code=timeout cause="the upstream was silent for longer than Timeouts.Silence"`},
-		{"impatient", hasty, &Failure{Code: upstream.CodeTimeout, Err: context.DeadlineExceeded},
+		{"idle upstream", t.Context(), &Failure{Code: upstream.CodeTimeout, Err: errIdle},
+			`level=ERROR msg="request failed" code=timeout cause="the upstream sent no event for Timeouts.Idle"`},
+		{"client timeout", clientTimeout, &Failure{Code: upstream.CodeTimeout, Err: context.DeadlineExceeded},
 			`level=DEBUG msg="request failed" code=timeout cause="context deadline exceeded"`},
-		{"busy", t.Context(), overloaded().(*Failure),
+		{"Budget exhausted", t.Context(), overloaded().(*Failure),
 			`level=WARN msg="request failed" code=overloaded cause="the Budget for bytes or requests in flight is exhausted"`},
-		{"poor", t.Context(), &Failure{Code: upstream.CodeBilling}, `level=WARN msg="request failed" code=billing`},
+		{"billing", t.Context(), &Failure{Code: upstream.CodeBilling}, `level=WARN msg="request failed" code=billing`},
 		{"missing key", t.Context(), &Failure{Code: upstream.CodeUnauthenticated, Text: "quotes the client"},
 			`level=DEBUG msg="request refused" code=unauthenticated`},
 		{"unknown model", t.Context(), FailureOf(&upstream.Error{Code: upstream.CodeNotFound, Text: "quotes the client"}),

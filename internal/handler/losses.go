@@ -14,13 +14,13 @@ import (
 // addLoss adds a loss to the report and reports whether it is new. A loss is
 // reported once, even if several pieces of a response or both the upstream and the
 // handler find it. The caller holds the token.
-func (x *exchange) addLoss(l content.Loss) (news bool) {
+func (x *exchange) addLoss(l content.Loss) (isNew bool) {
 	if _, twice := x.losses[l]; twice {
 		return false
 	}
 	if len(x.report.Losses) < maxLosses {
 		x.report.Losses = append(x.report.Losses, l)
-	} else if !x.replaceMilder(l) {
+	} else if !x.replaceLessSevere(l) {
 		return true
 	}
 	if x.losses == nil {
@@ -33,10 +33,10 @@ func (x *exchange) addLoss(l content.Loss) (news bool) {
 // maxLosses bounds the losses in a report.
 const maxLosses = 1000
 
-// replaceMilder replaces the last loss of lower severity in the full list and
+// replaceLessSevere replaces the last loss of lower severity in the full list and
 // reports whether there was one. It does not replace a loss that counts further
 // places.
-func (x *exchange) replaceMilder(l content.Loss) bool {
+func (x *exchange) replaceLessSevere(l content.Loss) bool {
 	list := x.report.Losses
 	for s := content.LossHint; s < l.Severity; s++ {
 		for x.searched[s] < len(list) {
@@ -53,9 +53,9 @@ func (x *exchange) replaceMilder(l content.Loss) bool {
 }
 
 // callOnLoss calls the host's OnLoss.
-func (x *exchange) callOnLoss(ctx context.Context, lost []content.Loss) {
-	if f := x.s.options.OnLoss; f != nil && len(lost) > 0 {
-		x.guard(ctx, "OnLoss", func() { f(ctx, lost) })
+func (x *exchange) callOnLoss(ctx context.Context, losses []content.Loss) {
+	if f := x.s.options.OnLoss; f != nil && len(losses) > 0 {
+		x.guard(ctx, "OnLoss", func() { f(ctx, losses) })
 	}
 }
 

@@ -40,8 +40,8 @@ func (x *exchange) writeResponse(s *sink) error {
 	} else {
 		reply := s.collect.Response()
 		s.addLosses(reply.Losses[s.collectedLosses:]) // found by the Collector
-		doc, lost := s.op.Response(reply)
-		s.addLosses(lost)
+		doc, losses := s.op.Response(reply)
+		s.addLosses(losses)
 		from, size = doc, doc.Len()
 	}
 	return x.writeDocument(from, size)
@@ -59,7 +59,7 @@ func (x *exchange) writeDocument(from io.WriterTo, size int) error {
 	x.report.BytesOut += n
 	x.noteWriteError(err)
 	if err != nil {
-		return &goneError{err}
+		return &writeError{err}
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ const writeSize = 64 << 10
 
 func (p *pieceWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
-		p.x.deadline(time.Now().Add(p.x.s.options.Timeouts.Write))
+		p.x.setWriteDeadline(time.Now().Add(p.x.s.options.Timeouts.Write))
 		var k int
 		k, err = p.x.w.Write(b[n:min(len(b), n+writeSize)])
 		n += k
@@ -82,7 +82,7 @@ func (p *pieceWriter) Write(b []byte) (n int, err error) {
 
 func (p *pieceWriter) WriteString(s string) (n int, err error) {
 	for n < len(s) && err == nil {
-		p.x.deadline(time.Now().Add(p.x.s.options.Timeouts.Write))
+		p.x.setWriteDeadline(time.Now().Add(p.x.s.options.Timeouts.Write))
 		var k int
 		k, err = io.WriteString(p.x.w, s[n:min(len(s), n+writeSize)])
 		n += k
@@ -119,7 +119,7 @@ func (x *exchange) writeFailure(f *Failure) {
 		h.Set("X-Should-Retry", "false") // without it, SDKs that know the header retry because of the status
 	}
 	x.header(status)
-	x.deadline(time.Now().Add(x.s.options.Timeouts.Write))
+	x.setWriteDeadline(time.Now().Add(x.s.options.Timeouts.Write))
 	n, err := x.w.Write(body)
 	x.report.BytesOut += int64(n)
 	x.noteWriteError(err)
@@ -133,7 +133,7 @@ func (x *exchange) noteWriteError(err error) {
 	}
 }
 
-// setFailureHeader sets the headers of a failure, and Retry-After.
+// setFailureHeader sets the headers of f, and Retry-After.
 func (x *exchange) setFailureHeader(f *Failure) {
 	h := x.w.Header()
 	foreign := f.Details != nil && f.Details.Format != x.s.protocol.Format()
@@ -142,27 +142,28 @@ func (x *exchange) setFailureHeader(f *Failure) {
 		switch name := http.CanonicalHeaderKey(field.Name); {
 		case name == "Retry-After", name == "Retry-After-Ms":
 			wait.Add(name, field.Value)
-		case name == "X-Should-Retry", x.s.protocol.ForwardsHeader(name) && name != "Request-Id", !foreign && isRate(name):
+		case name == "X-Should-Retry", x.s.protocol.ForwardsHeader(name) && name != "Request-Id", !foreign && isRateLimitHeader(name):
 			h[name] = append(h[name], field.Value)
 		}
 	}
-	if d := codec.RetryAfter(wait); f.RetryAfter > 0 && (d == 0 || (d-f.RetryAfter).Abs() > roundedWait) {
+	if d := codec.RetryAfter(wait); f.RetryAfter > 0 && (d == 0 || (d-f.RetryAfter).Abs() > maxRounding) {
 		wait = http.Header{"Retry-After": {strconv.FormatInt(int64(math.Ceil(f.RetryAfter.Seconds())), 10)}}
 	}
 	maps.Copy(h, wait)
 }
 
-// roundedWait bounds the difference between a Retry-After date and the same wait
-// when it was parsed.
-const roundedWait = 2 * time.Second
+// maxRounding is the largest difference at which Retry-After of a vendor and
+// Failure.RetryAfter are regarded as equal. A date has whole seconds, and time passes
+// after it was parsed.
+const maxRounding = 2 * time.Second
 
-// isRate reports whether a header describes rate limits in a form that several
+// isRateLimitHeader reports whether a header describes rate limits in a form that several
 // vendors share.
-func isRate(name string) bool {
+func isRateLimitHeader(name string) bool {
 	return strings.HasPrefix(name, "X-Ratelimit-") || strings.HasPrefix(name, "Ratelimit")
 }
 
-// header writes the headers. If the body is unread, it drains the body or closes the
+// header writes the response headers with the status. If the body is unread, it drains the body or closes the
 // connection after the response.
 func (x *exchange) header(status int) {
 	if x.bodyUnread && x.r.ProtoMajor == 1 && !x.drain() {
@@ -177,6 +178,6 @@ func (x *exchange) header(status int) {
 	x.w.WriteHeader(status)
 }
 
-// deadline sets the write deadline. Writers without deadlines are expected to
-// enforce their own.
-func (x *exchange) deadline(t time.Time) { _ = x.rc.SetWriteDeadline(t) }
+// setWriteDeadline sets the write deadline. It has no effect on a ResponseWriter
+// without deadlines.
+func (x *exchange) setWriteDeadline(t time.Time) { _ = x.rc.SetWriteDeadline(t) }

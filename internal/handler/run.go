@@ -17,7 +17,7 @@ import (
 var (
 	errClientLeft    = errors.New("the client left")
 	errFirstByte     = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream sent no event within Timeouts.FirstByte")}
-	errSilence       = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream was silent for longer than Timeouts.Silence")}
+	errIdle          = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the upstream sent no event for Timeouts.Idle")}
 	errTotal         = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the request took longer than Timeouts.Total")}
 	errClientTimeout = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New("the request took longer than the client waits")}
 	errGoexit        = errors.New("Generate called runtime.Goexit")
@@ -27,11 +27,11 @@ var (
 
 // A progress is the state of the timer between two ticks.
 type progress struct {
-	began  time.Time // start of the operation
-	sends  int64     // at the last tick
-	quiet  time.Time // since when the upstream is silent
-	writes int64     // at the last tick
-	still  time.Time // since when nothing was written
+	began     time.Time // start of the operation
+	sends     int64     // at the last tick
+	lastSend  time.Time // when the upstream last sent an event
+	writes    int64     // at the last tick
+	lastWrite time.Time // when something was last written
 }
 
 // generate calls Generate and writes the response.
@@ -42,7 +42,7 @@ func (x *exchange) generate(ctx context.Context, op *Operation) {
 	op.Request.Resolver = loader
 	s := newSink(x, op, cancel)
 	now := time.Now()
-	x.deadline(now.Add(x.s.options.Timeouts.Write + x.s.tick))
+	x.setWriteDeadline(now.Add(x.s.options.Timeouts.Write + x.s.tick))
 	done := x.startGenerate(inner, op, loader, s)
 	isShut := false
 	defer func() {
@@ -51,7 +51,7 @@ func (x *exchange) generate(ctx context.Context, op *Operation) {
 			s.shutDown(x.s.options.Timeouts.Grace)
 		}
 	}()
-	err, returned := x.wait(ctx, s, done, progress{began: now, quiet: now, still: now})
+	err, returned := x.wait(ctx, s, done, progress{began: now, lastSend: now, lastWrite: now})
 	if !returned {
 		cancel(err)
 	}
@@ -77,8 +77,8 @@ func (x *exchange) startGenerate(ctx context.Context, op *Operation, l *loader, 
 			return err
 		}
 		return upstream.Run(ctx, x.s.up, op.Request, upstream.SinkFunc(func(events []upstream.Event) error {
-			lost, err := s.send(events)
-			x.callOnLoss(ctx, lost)
+			losses, err := s.send(events)
+			x.callOnLoss(ctx, losses)
 			return err
 		}))
 	})
@@ -115,8 +115,8 @@ func (x *exchange) sendLosses(ctx context.Context, op *Operation, s *sink) error
 			rejected.Add(content.CodeUnsupported, l.Path, l.Reason)
 		}
 	}
-	lost, err := s.send(events)
-	x.callOnLoss(ctx, lost)
+	losses, err := s.send(events)
+	x.callOnLoss(ctx, losses)
 	if err != nil {
 		return err
 	}
@@ -174,12 +174,12 @@ func (x *exchange) checkTimeouts(s *sink, w *progress, now time.Time) error {
 	sends := s.sends.Load()
 	moved := sends != w.sends
 	if moved || !idle {
-		w.sends, w.quiet = sends, now
+		w.sends, w.lastSend = sends, now
 	}
 	if moved || idle {
 		// For a write that began since the last tick or begins before the next one.
 		// A blocked write keeps its deadline.
-		x.deadline(now.Add(t.Write + x.s.tick))
+		x.setWriteDeadline(now.Add(t.Write + x.s.tick))
 	}
 	switch {
 	case now.Sub(w.began) >= t.Total:
@@ -188,32 +188,32 @@ func (x *exchange) checkTimeouts(s *sink, w *progress, now time.Time) error {
 		return nil
 	case !s.started && now.Sub(w.began) >= t.FirstByte:
 		return errFirstByte
-	case s.started && now.Sub(w.quiet) >= t.Idle:
-		return errSilence
+	case s.started && now.Sub(w.lastSend) >= t.Idle:
+		return errIdle
 	}
 	if s.writes != w.writes {
-		w.writes, w.still = s.writes, now
+		w.writes, w.lastWrite = s.writes, now
 	}
 	if s.held > 0 && s.err == nil { // the upstream announced more events but did not send them in time
 		s.buf = s.pending()
 		s.flush()
 	}
-	if s.op.Stream != nil && s.err == nil && now.Sub(w.still) >= t.KeepAlive {
+	if s.op.Stream != nil && s.err == nil && now.Sub(w.lastWrite) >= t.KeepAlive {
 		s.buf = s.op.Stream.Ping(s.buf[:0])
 		s.flush()
-		w.writes, w.still = s.writes, now
+		w.writes, w.lastWrite = s.writes, now
 	}
 	return nil
 }
 
 // respond completes the response after Generate. The sink is shut down.
 func (x *exchange) respond(ctx context.Context, s *sink, err error) {
-	var clientGone *goneError
+	var clientGone *writeError
 	if s.err != nil && !errors.As(err, &clientGone) {
 		err = s.err // the sink's error is the cause of err
 	}
 	err = x.endError(ctx, err)
-	x.deadline(time.Now().Add(x.s.options.Timeouts.Write))
+	x.setWriteDeadline(time.Now().Add(x.s.options.Timeouts.Write))
 	x.estimateUsage(s, err == nil)
 	if err == nil {
 		x.finishResponse(ctx, s)
@@ -273,7 +273,7 @@ func (x *exchange) endError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	var gone *goneError
+	var gone *writeError
 	if errors.As(err, &gone) && errors.Is(gone.err, http.ErrHandlerTimeout) {
 		return x.hostDeadline(gone.err)
 	}
@@ -299,7 +299,7 @@ func (x *exchange) contextError(ctx context.Context) error {
 		case cause != context.Canceled:
 			return hostCanceled(cause)
 		case c == x.r.Context(): // canceled by the server
-			return &goneError{errClientLeft}
+			return &writeError{errClientLeft}
 		}
 		return hostCanceled(cause)
 	}
@@ -337,7 +337,7 @@ func (x *exchange) safeError(err error) (safe error) {
 			safe = &Failure{Code: upstream.CodeInternal, Err: newPanic(v)}
 		}
 	}()
-	var gone *goneError
+	var gone *writeError
 	if err == nil || errors.As(err, &gone) {
 		return err
 	}
@@ -347,7 +347,7 @@ func (x *exchange) safeError(err error) (safe error) {
 // recordError records and logs the error of an operation and returns the error
 // response.
 func (x *exchange) recordError(ctx context.Context, err error) *Failure {
-	var gone *goneError
+	var gone *writeError
 	if !errors.As(err, &gone) {
 		f := x.failureOf(err)
 		x.noteFailure(f)
@@ -357,11 +357,11 @@ func (x *exchange) recordError(ctx context.Context, err error) *Failure {
 	x.noteCanceled(err)
 	x.logLine(ctx, slog.LevelDebug, "client left", append(x.upstreamAttrs(), slog.String("cause", gone.err.Error()))...)
 	if !x.headerSent {
-		x.report.Status = statusGone
+		x.report.Status = statusClientClosed
 	}
 	// The client may still be there if the server is stopping, but the handler does
 	// not wait for it.
-	x.deadline(time.Now().Add(x.s.options.Timeouts.Grace))
+	x.setWriteDeadline(time.Now().Add(x.s.options.Timeouts.Grace))
 	return &Failure{Code: upstream.CodeUnavailable, Err: err}
 }
 
@@ -415,7 +415,7 @@ func (x *exchange) runOperation(ctx context.Context, op *Operation) {
 		x.addModelLosses(ctx)
 		x.setUpstream(op.Upstream, op.UpstreamID)
 	}
-	x.deadline(time.Now().Add(times.Write))
+	x.setWriteDeadline(time.Now().Add(times.Write))
 	if err = x.endError(ctx, err); err == nil {
 		if err := x.writeDocument(doc, doc.Len()); err != nil {
 			x.recordError(ctx, x.endError(ctx, err))

@@ -23,11 +23,11 @@ const (
 // errClosed is the error of events that arrive after the response ended.
 var errClosed = errors.New("the response has ended; later events are dropped")
 
-// A goneError is a failed write to the client.
-type goneError struct{ err error }
+// A writeError is the error of a write to the client.
+type writeError struct{ err error }
 
-func (e *goneError) Error() string { return "writing to the client failed: " + e.err.Error() }
-func (e *goneError) Unwrap() error { return e.err }
+func (e *writeError) Error() string { return "writing to the client failed: " + e.err.Error() }
+func (e *writeError) Unwrap() error { return e.err }
 
 // A sink receives the events of one response. The holder of the token may use it;
 // closed and sends need no token.
@@ -68,7 +68,7 @@ func newSink(x *exchange, op *Operation, cancel context.CancelCauseFunc) *sink {
 // send consumes events on the upstream's goroutine. It returns the losses for
 // OnLoss, which is called without the token: a host that blocks in OnLoss must not
 // block the handler.
-func (s *sink) send(events []upstream.Event) (lost []content.Loss, err error) {
+func (s *sink) send(events []upstream.Event) (losses []content.Loss, err error) {
 	select {
 	case <-s.token:
 	default:
@@ -83,12 +83,12 @@ func (s *sink) send(events []upstream.Event) (lost []content.Loss, err error) {
 
 // consume uses the token and returns it. A panic ends only this response: upstreams
 // may write from their own goroutines, where a panic would end the process.
-func (s *sink) consume(events []upstream.Event) (lost []content.Loss, err error) {
+func (s *sink) consume(events []upstream.Event) (losses []content.Loss, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.err = newPanic(v)
 			s.cancel(s.err)
-			lost, err = nil, s.err
+			losses, err = nil, s.err
 		}
 		s.sends.Add(1)
 		s.token <- struct{}{}
@@ -116,8 +116,8 @@ func (s *sink) consume(events []upstream.Event) (lost []content.Loss, err error)
 	} else {
 		s.collectEvents(events)
 	}
-	lost, s.newLosses = s.newLosses, nil
-	return lost, s.err
+	losses, s.newLosses = s.newLosses, nil
+	return losses, s.err
 }
 
 // record records events in the report.
@@ -252,7 +252,7 @@ func (s *sink) noteWrite(err error) {
 	}
 	s.x.noteWriteError(err)
 	if s.err == nil {
-		s.err = &goneError{err}
+		s.err = &writeError{err}
 		s.cancel(s.err)
 	}
 }
@@ -268,29 +268,29 @@ func (s *sink) tryLock() bool {
 }
 
 // shutDown ends the upstream's access to the client: it takes the token and does not
-// return it. It waits for the current holder, and after patience it interrupts its
+// return it. It waits for the current holder, and after timeout it interrupts its
 // write.
-func (s *sink) shutDown(patience time.Duration) {
+func (s *sink) shutDown(timeout time.Duration) {
 	close(s.closed)
-	t := time.NewTimer(patience)
+	t := time.NewTimer(timeout)
 	defer t.Stop()
 	select {
 	case <-s.token:
 		return
 	case <-t.C:
 	}
-	s.x.deadline(time.Unix(1, 0))
+	s.x.setWriteDeadline(time.Unix(1, 0))
 	<-s.token
-	s.noteWrite(errStuck)
+	s.noteWrite(errWriteBlocked)
 }
 
-var errStuck = errors.New("a write was blocked for too long")
+var errWriteBlocked = errors.New("a write was blocked for too long")
 
 // lossEstimatedUsage is the loss of a response without usage.
 var lossEstimatedUsage = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
 	Reason: "the upstream reported no token usage; the counts are estimates"}
 
-// A tally is what is known about the tokens of a response.
+// A tally counts the tokens of a response.
 type tally struct {
 	format     content.Format // of the handler
 	reported   bool           // the upstream reported usage
@@ -331,10 +331,10 @@ func (t *tally) estimate(r *upstream.Request) content.Usage {
 	}
 }
 
-// estimateUsage adds an estimate to the report if the upstream responded without
-// usage. The client receives the estimate, too, if the response is complete and came
-// from a server, unless it gets the vendor's own document. An Upstream of the host
-// decides itself what clients get.
+// estimateUsage adds an estimate to the report if the upstream responded without usage.
+// The client receives the estimate, too, if the response is complete and came from a
+// server, unless it receives the vendor's own document. For an Upstream of the host,
+// clients receive the usage that it reports.
 func (x *exchange) estimateUsage(s *sink, whole bool) {
 	if s.tally.reported || !s.started || s.op.Request == nil {
 		return

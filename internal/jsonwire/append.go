@@ -26,9 +26,9 @@ func AppendString(dst []byte, s string) []byte {
 func appendEscaped(dst []byte, s string) (_ []byte, high bool) {
 	// There is always room for the rest of s unescaped, one escape, and one word
 	// that is written ahead.
-	const spare = 16
+	const reserve = 16
 	n := len(dst)
-	dst = slices.Grow(dst, len(s)+spare)
+	dst = slices.Grow(dst, len(s)+reserve)
 	dst = dst[:cap(dst)]
 	var seen uint64
 	for i := 0; i < len(s); {
@@ -52,12 +52,12 @@ func appendEscaped(dst []byte, s string) (_ []byte, high bool) {
 			n++
 			continue
 		}
-		for i < len(s) && escapeLetters[s[i]] != 0 && len(dst)-n >= len(s)-i+spare {
+		for i < len(s) && escapeLetters[s[i]] != 0 && len(dst)-n >= len(s)-i+reserve {
 			n += putEscape(dst[n:], s[i])
 			i++
 		}
-		if len(dst)-n < len(s)-i+spare {
-			dst = slices.Grow(dst[:n], 2*(len(s)-i)+spare)
+		if len(dst)-n < len(s)-i+reserve {
+			dst = slices.Grow(dst[:n], 2*(len(s)-i)+reserve)
 			dst = dst[:cap(dst)]
 		}
 	}

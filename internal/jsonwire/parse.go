@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits bounds what [Parse] accepts.
+// Limits bounds the documents that [Parse] accepts.
 type Limits struct {
 	// Depth is the maximum nesting of objects and arrays; 0 means 256.
 	Depth int
@@ -235,9 +235,8 @@ func repair(src string) (string, int) {
 	return b.String(), count
 }
 
-// escape returns the length of the escape at i, and whether it is a lone surrogate.
-// A surrogate pair counts as one escape. The scanner refuses escapes that are
-// invalid.
+// escape returns the length of the escape at i, and whether it is a lone surrogate. A
+// surrogate pair is one escape. The scanner refuses escapes that are invalid.
 func escape(src string, i int) (n int, lone bool) {
 	s := scanner{src: src}
 	end, _ := s.scanUnicode(i)

@@ -11,8 +11,8 @@ import (
 
 // A Rule is one thing that a codec cannot represent, or cannot represent exactly.
 type Rule struct {
-	// Feature names what is lost. All codecs use the same names, the constants of
-	// this package, which are the rows of the loss matrix.
+	// Feature is the name of the feature that is lost. All codecs use the same names,
+	// the constants of this package, which are the rows of the loss matrix.
 	Feature string
 
 	Severity content.Severity

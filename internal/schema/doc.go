@@ -18,20 +18,20 @@
 // # Translation
 //
 // The root of tool arguments becomes an object without alternatives. allOf and a
-// reference at the root are merged into it; anyOf and oneOf become one object with
-// the properties of all alternatives. Types get the case that the dialect requires,
-// and "nullable" the form that it has there. A list in "items" and boolean
-// exclusive limits become their equivalents of draft 2020-12. A null value counts
-// as an absent keyword. Names of properties are never read as keywords.
+// reference at the root are merged into it; anyOf and oneOf become one object with the
+// properties of all alternatives. Types have the case that the dialect requires, and
+// "nullable" the form that it has there. A list in "items" and boolean exclusive limits
+// become their equivalents of draft 2020-12. A null value is treated as an absent
+// keyword. Names of properties are never read as keywords.
 //
 // GeminiSchema requires alternatives to be the only keyword of their schema. The
-// keywords next to them are repeated in each alternative, and the description is
-// added to those without one. Alternatives that are constant strings become one
-// enum. Enumerated values that are not strings are listed at the end of the
-// description if they fit into 512 bytes: "Allowed values: 1, 2". Nothing else is
-// added to a description. A required name without a property gets an unconstrained
-// property. GeminiSchema cannot forbid unlisted properties. Most objects forbid
-// them, so this loss is a hint only.
+// keywords next to them are repeated in each alternative, and the description is added
+// to those without one. Alternatives that are constant strings become one enum.
+// Enumerated values that are not strings are listed at the end of the description if
+// they fit into 512 bytes: "Allowed values: 1, 2". Nothing else is added to a
+// description. An unconstrained property is added for a required name without a
+// property. GeminiSchema cannot forbid unlisted properties. Most objects forbid them,
+// so this loss is a hint only.
 //
 // In GeminiSchema all references are expanded. JSONSchema, GeminiJSON and
 // OpenAIStrict keep references. MessagesStrict keeps them unless they are

@@ -13,10 +13,11 @@ const (
 	// GeminiJSON is the part of JSON Schema that generateContent supports:
 	// "parametersJsonSchema" and "responseJsonSchema".
 	GeminiJSON
-	// MessagesStrict is what Messages accepts for tools with "strict" and for
-	// "output_config.format".
+	// MessagesStrict is the dialect that Messages accepts for tools with "strict" and
+	// for "output_config.format".
 	MessagesStrict
-	// OpenAIStrict is what OpenAI-style servers accept where "strict" is true.
+	// OpenAIStrict is the dialect that OpenAI-style servers accept where "strict" is
+	// true.
 	OpenAIStrict
 
 	dialectCount = int(OpenAIStrict) + 1

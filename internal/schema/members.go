@@ -57,8 +57,8 @@ func (c *converter) gather(v value, null bool) {
 	}
 }
 
-// reportMalformed reports a keyword whose value has the wrong shape. A null value
-// counts as an absent keyword.
+// reportMalformed reports a keyword whose value has the wrong shape. A null value is
+// treated as an absent keyword.
 func (c *converter) reportMalformed(name string, v value) {
 	c.changed = true
 	if v.Kind() != jsonwire.Null {

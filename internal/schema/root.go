@@ -4,8 +4,8 @@ import "github.com/polywire/polywire/internal/jsonwire"
 
 // mergeRoot merges the alternatives among the members from lo on into one object,
 // because no vendor accepts alternatives at the root of arguments. A property that
-// several alternatives describe gets alternatives itself. A property is required if
-// all alternatives require it.
+// several alternatives describe has alternatives itself. A property is required if all
+// alternatives require it.
 func (c *converter) mergeRoot(lo int) {
 	for i := lo; i < len(c.members); i++ {
 		if kw := c.members[i].kw; kw != kAnyOf && kw != kOneOf {

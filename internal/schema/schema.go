@@ -15,14 +15,18 @@ import (
 // Only GeminiSchema and GeminiJSON return it.
 //
 // The paths of losses are relative to the schema, such as "properties.mode.anyOf.1";
-// the schema itself has the empty path. A schema that is not JSON counts as a schema
-// without arguments and is reported.
-func Input(d Dialect, s content.Schema) (string, []content.Loss) { return (*Spare)(nil).Input(d, s) }
+// the schema itself has the empty path. A schema that is not JSON is reported, and
+// replaced by one without arguments.
+func Input(d Dialect, s content.Schema) (string, []content.Loss) {
+	return (*ExpansionLimit)(nil).Input(d, s)
+}
 
 // Output translates the schema of a response to dialect d. It is like [Input], but the
 // root may have any type, except in OpenAIStrict. The translation of an empty schema
 // is empty.
-func Output(d Dialect, s content.Schema) (string, []content.Loss) { return (*Spare)(nil).Output(d, s) }
+func Output(d Dialect, s content.Schema) (string, []content.Loss) {
+	return (*ExpansionLimit)(nil).Output(d, s)
+}
 
 // Fits reports whether s can be sent unchanged in dialect d as the schema of a tool's
 // arguments.
@@ -39,7 +43,7 @@ const (
 	closedEmptyObject = `{"type":"object","properties":{},"required":[],"additionalProperties":false}`
 )
 
-func translate(d Dialect, s content.Schema, input bool, spare *Spare) (string, []content.Loss) {
+func translate(d Dialect, s content.Schema, input bool, expansion *ExpansionLimit) (string, []content.Loss) {
 	switch {
 	case s.JSON == "":
 		return emptySchema(d), nil
@@ -58,8 +62,8 @@ func translate(d Dialect, s content.Schema, input bool, spare *Spare) (string, [
 		return emptySchema(d), c.takeLosses()
 	}
 	c.start(d, input || d == OpenAIStrict, text)
-	spare.limit(c)
-	defer spare.charge(c)
+	expansion.limit(c)
+	defer expansion.charge(c)
 	c.strictOutput = d == OpenAIStrict && !input
 	root := c.doc.Root()
 	switch root.Kind() {
@@ -100,25 +104,27 @@ func emptySchema(d Dialect) string {
 // converters pools converters, for the memory that they keep.
 var converters = sync.Pool{New: func() any { return new(converter) }}
 
-// A Spare limits how much the schemas of one request grow in total when references are
-// expanded. The part of the limit that is proportional to a schema's size is not
-// counted. Without a common limit, thousands of small schemas could grow to many times
-// the request. When the limit is used up, further expansions are cut as in a schema
-// that is too large. The zero Spare is ready to use; a nil *Spare limits each schema
-// alone.
-type Spare struct{ nodes, bytes int } // used so far
+// An ExpansionLimit bounds the growth of all schemas of one request when references are
+// expanded. Without it, thousands of small schemas could grow to many times the size of
+// the request. The growth that is allowed in proportion to the size of a schema is not
+// counted. When the limit is reached, further expansions are cut as in a schema that is
+// too large.
+//
+// The zero ExpansionLimit is ready to use. With a nil *ExpansionLimit, each schema has
+// its own limit.
+type ExpansionLimit struct{ nodes, bytes int } // used so far
 
-// maxSpareSchemas is the number of schemas of one request that may grow as far as a
-// single schema may.
-const maxSpareSchemas = 64
+// maxExpandedSchemas is the number of schemas of one request that may each grow as much
+// as a single schema may.
+const maxExpandedSchemas = 64
 
 // Input is like the function [Input], within the limit.
-func (s *Spare) Input(d Dialect, x content.Schema) (string, []content.Loss) {
+func (s *ExpansionLimit) Input(d Dialect, x content.Schema) (string, []content.Loss) {
 	return translate(d, x, true, s)
 }
 
 // Output is like the function [Output], within the limit.
-func (s *Spare) Output(d Dialect, x content.Schema) (string, []content.Loss) {
+func (s *ExpansionLimit) Output(d Dialect, x content.Schema) (string, []content.Loss) {
 	if x.JSON == "" {
 		return "", nil
 	}
@@ -126,12 +132,12 @@ func (s *Spare) Output(d Dialect, x content.Schema) (string, []content.Loss) {
 }
 
 // remaining returns how much the next schema may grow.
-func (s *Spare) remaining() (nodes, bytes int) {
-	return min(extraNodes, maxSpareSchemas*extraNodes-s.nodes), min(extraBytes, maxSpareSchemas*extraBytes-s.bytes)
+func (s *ExpansionLimit) remaining() (nodes, bytes int) {
+	return min(extraNodes, maxExpandedSchemas*extraNodes-s.nodes), min(extraBytes, maxExpandedSchemas*extraBytes-s.bytes)
 }
 
 // limit lowers the limits of c to what remains.
-func (s *Spare) limit(c *converter) {
+func (s *ExpansionLimit) limit(c *converter) {
 	if s != nil {
 		nodes, bytes := s.remaining()
 		c.nodesLeft -= extraNodes - nodes
@@ -139,9 +145,9 @@ func (s *Spare) limit(c *converter) {
 	}
 }
 
-// charge counts what a finished translation used beyond the part that is proportional
-// to the schema's size.
-func (s *Spare) charge(c *converter) {
+// charge counts the resources that a finished translation used beyond the part that is
+// proportional to the schema's size.
+func (s *ExpansionLimit) charge(c *converter) {
 	if s != nil {
 		nodes, bytes := s.remaining()
 		s.nodes += min(nodes, max(0, nodes-c.nodesLeft))

@@ -70,8 +70,8 @@ func TestUnchangedAllocs(t *testing.T) {
 	}
 }
 
-// TestHostile checks that the translation of hostile schemas ends and stays within its
-// limits.
+// TestHostile checks that the translation of schemas that are costly to translate ends
+// and stays within its limits.
 func TestHostile(t *testing.T) {
 	wide := func(n int, f string) string {
 		var b strings.Builder
@@ -171,19 +171,19 @@ func TestSpare(t *testing.T) {
 	}
 	for _, d := range []Dialect{GeminiSchema, JSONSchema, GeminiJSON, OpenAIStrict, MessagesStrict} {
 		alone, none := Input(d, s)
-		var spare Spare
+		var expansion ExpansionLimit
 		size, source, cut := 0, 0, false
 		for i := range 1000 {
-			text, losses := spare.Input(d, s)
-			if i < maxSpareSchemas/2 && (text != alone || !cmp.Equal(losses, none)) {
-				t.Fatalf("dialect %d: schema %d differs from its translation without a Spare", d, i)
+			text, losses := expansion.Input(d, s)
+			if i < maxExpandedSchemas/2 && (text != alone || !cmp.Equal(losses, none)) {
+				t.Fatalf("dialect %d: schema %d differs from its translation without an ExpansionLimit", d, i)
 			}
 			if cut = text != alone; cut && !slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Reason == reasons[rTooLarge].text }) {
 				t.Fatalf("dialect %d: schema %d is cut without a loss", d, i)
 			}
 			size, source = size+len(text), source+len(s.JSON)
 		}
-		if limit := 5*source + 2*maxSpareSchemas*extraBytes; size > limit {
+		if limit := 5*source + 2*maxExpandedSchemas*extraBytes; size > limit {
 			t.Errorf("dialect %d: %d bytes of schemas became %d, want at most %d", d, source, size, limit)
 		}
 		if d == GeminiSchema && !cut {
@@ -192,15 +192,15 @@ func TestSpare(t *testing.T) {
 	}
 	small := content.Schema{JSON: `{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}`}
 	want, losses := Input(GeminiSchema, small)
-	var spare Spare
+	var expansion ExpansionLimit
 	for i := range 5000 { // schemas that hardly grow do not use the limit
-		text, lost := spare.Input(GeminiSchema, small)
+		text, lost := expansion.Input(GeminiSchema, small)
 		if text != want || !cmp.Equal(losses, lost) {
 			t.Fatalf("small schema %d became %s", i, text)
 		}
 	}
 	if got, lost := Input(GeminiSchema, s); got != alone || !cmp.Equal(lost, none) {
-		t.Error("a schema without a Spare has changed")
+		t.Error("a schema without an ExpansionLimit has changed")
 	}
 }
 

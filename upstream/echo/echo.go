@@ -11,12 +11,12 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Format is the format of the signatures in responses to requests that have no
-// document.
+// Format is the format of signatures in responses to requests that were not parsed from
+// a document.
 const Format content.Format = "echo"
 
-// An Upstream is the model that the package comment describes. The zero value
-// is ready to use. All values behave alike. It is safe for concurrent use.
+// An Upstream responds as the package comment describes. The zero value is ready to
+// use. It is safe for concurrent use.
 type Upstream struct{}
 
 // New returns an Upstream.
@@ -47,7 +47,7 @@ func (*Upstream) CountTokens(_ context.Context, r *upstream.Request) (upstream.T
 	return upstream.TokenCount{Tokens: upstream.EstimateTokens(r), Estimated: true}, nil
 }
 
-// Models lists two names, newest first. Generate accepts every other name too.
+// Models lists two names, newest first. Generate also accepts all other names.
 func (*Upstream) Models(context.Context) ([]upstream.Model, error) {
 	day := func(n int) time.Time { return time.Date(2026, time.November, n, 0, 0, 0, 0, time.UTC) }
 	return []upstream.Model{
@@ -78,14 +78,13 @@ func (s *script) has(kind stepKind) bool {
 	return slices.ContainsFunc(s.steps, func(t step) bool { return t.kind == kind })
 }
 
-// wantsThinking reports whether a request enables thinking, or leaves that to
-// the model and shows it.
+// wantsThinking reports whether the response should contain thinking.
 func wantsThinking(t *upstream.Thinking) bool {
 	return t.Enabled() || t.Mode == "" && (t.Display == "full" || t.Display == "summarized")
 }
 
-// wantsText reports whether a request wants texts, or only modalities that echo
-// does not have.
+// wantsText reports whether the response should contain text. It should unless the
+// request wants images and no text.
 func wantsText(r *upstream.Request) bool {
 	return !wantsImage(r) || slices.Contains(r.Output.Modalities, "text")
 }
@@ -113,7 +112,7 @@ func steps(r *upstream.Request, d *description) []step {
 	return nil
 }
 
-// forcedCall returns the call that the tool choice forces, if it forces one.
+// forcedCall returns the tool call that the tool choice requires, if it requires one.
 func forcedCall(r *upstream.Request) (c call, ok bool) {
 	if r.Choice.Mode != content.ChoiceAny {
 		return c, false

@@ -135,7 +135,7 @@ func TestInvalidInstructions(t *testing.T) {
 	tests := []struct{ say, want string }{
 		{"echo: dance", `echo: "dance" is not an instruction; the instructions are call, cut, describe, fail, image, pause, refuse, repeat, say, stall, stop, think, weave`},
 		{"echo: ", `echo: "" is not an instruction`},
-		{"echo: repeat x y", "echo: repeat needs a number from 1 to 1000000 and a text"},
+		{"echo: repeat x y", "echo: repeat needs a number from 1 to 1000000 and a text, such as \"repeat 3 hello\""},
 		{"echo: repeat 3", "echo: repeat needs"},
 		{"echo: call", "echo: call: the instruction needs the name of a tool"},
 		{"echo: call unknown", `echo: call: the request has no tool "unknown"`},

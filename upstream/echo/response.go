@@ -37,7 +37,7 @@ type responder struct {
 	stop     upstream.Stop // set as soon as the response ends early
 }
 
-// respond carries out a script.
+// respond writes the response of a script.
 func respond(ctx context.Context, r *upstream.Request, w *upstream.Writer, s *script, description string) error {
 	p := &responder{ctx: ctx, req: r, w: w, script: s, description: description,
 		prompt: upstream.EstimateTokens(r), room: math.MaxInt64}
@@ -234,8 +234,7 @@ func (p *responder) ready() error {
 	return nil
 }
 
-// trigger carries out the triggers of the first n pieces, and starts the
-// response.
+// trigger executes the triggers of the first n pieces, and starts the response.
 func (p *responder) trigger(n int) error {
 	for t := &p.script.triggers; len(*t) > 0 && (*t)[0].after <= n; *t = (*t)[1:] {
 		if (*t)[0].after > 0 {

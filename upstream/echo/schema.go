@@ -8,7 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// maxInstance bounds the bytes of an instance: longer ones get no more array
+// maxInstance bounds the bytes of an instance: longer ones have no more array
 // elements.
 const maxInstance = 64 << 10
 
@@ -25,8 +25,8 @@ func instance(schema string) string {
 	return string(appendInstance(nil, doc.Root(), "text"))
 }
 
-// appendInstance appends an instance of schema to dst. A string gets the name
-// of the property that it is the value of.
+// appendInstance appends an instance of schema to dst. A string has the name of
+// the property that it is the value of.
 func appendInstance(dst []byte, schema jsonwire.Value, name string) []byte {
 	for _, v := range []jsonwire.Value{schema.Get("const"), schema.Get("default"), first(schema.Get("enum"))} {
 		if v.Exists() {

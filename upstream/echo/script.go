@@ -15,10 +15,10 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A script holds the steps and triggers of the instructions in a request.
+// A script is the response that the instructions in a request specify.
 type script struct {
 	steps    []step
-	triggers []trigger // by after
+	triggers []trigger // sorted by after
 	pause    time.Duration
 	stop     content.StopReason
 }
@@ -28,7 +28,7 @@ type step struct {
 	kind  stepKind
 	text  string
 	times int
-	calls []call // written side by side
+	calls []call // written at the same time
 	ratio ratio
 }
 
@@ -124,7 +124,7 @@ func (s *script) parseLine(r *upstream.Request, line string) (err error) {
 		count, text, _ := strings.Cut(rest, " ")
 		times, err := strconv.Atoi(count)
 		if err != nil || times < 1 || times > maxRepeat || text == "" {
-			return fmt.Errorf("repeat needs a number from 1 to %d and a text", maxRepeat)
+			return fmt.Errorf("repeat needs a number from 1 to %d and a text, such as \"repeat 3 hello\"", maxRepeat)
 		}
 		s.add(step{text: text, times: times})
 	case "call", "weave":
@@ -265,9 +265,9 @@ func parseCalls(r *upstream.Request, rest string) (calls []call, err error) {
 	case len(calls) == 0:
 		return nil, errors.New("the instruction needs the name of a tool")
 	case r.Choice.Mode == content.ChoiceNone:
-		return nil, errors.New("the tool choice forbids calls")
+		return nil, errors.New("the tool choice of the request does not allow tool calls")
 	case r.Choice.NoParallel && len(calls) > 1:
-		return nil, errors.New("the tool choice forbids more than one call")
+		return nil, errors.New("the tool choice of the request allows only one tool call")
 	}
 	return calls, nil
 }

@@ -159,8 +159,8 @@ var requestLossCases = []lossCase{
 		r.Tools, r.Choice.Mode = []content.Tool{plainTool}, "odd"
 	}},
 	{rule: codec.ForeignMembers, path: "extra.labels", change: withMembers(`{"labels":{}}`)},
-	{rule: codec.ForeignKept, path: "extra.cachedContent", change: withMembers(`{"cachedContent":"c"}`)},
-	{rule: codec.ForeignPlace, path: "extra.inference_geo", change: func(r *upstream.Request) {
+	{rule: codec.ForeignState, path: "extra.cachedContent", change: withMembers(`{"cachedContent":"c"}`)},
+	{rule: codec.ForeignLocation, path: "extra.inference_geo", change: func(r *upstream.Request) {
 		r.Extra = &content.Extra{Format: "messages", JSON: `{"inference_geo":"eu"}`}
 	}},
 	{rule: codec.ForeignSafety, path: "extra.safetySettings", change: withMembers(`{"safetySettings":[{}]}`)},
@@ -181,7 +181,7 @@ var requestLossCases = []lossCase{
 	{rule: lossChoiceNames, path: "choice.names", change: func(r *upstream.Request) {
 		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"gone"}}
 	}},
-	{rule: codec.ForeignNuance, path: "tools.0.extra.allowed_callers", change: withTool(content.Tool{Name: "f", Extra: ofMessages(`{"allowed_callers":["code_execution_20250825"]}`)})},
+	{rule: codec.ForeignInfluence, path: "tools.0.extra.allowed_callers", change: withTool(content.Tool{Name: "f", Extra: ofMessages(`{"allowed_callers":["code_execution_20250825"]}`)})},
 	{rule: codec.ForeignUnknown, path: "extra.x", change: func(r *upstream.Request) { r.Extra = foreign }},
 	{rule: lossChoiceTrust, path: "choice.names", compatible: true, change: func(r *upstream.Request) {
 		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
@@ -281,7 +281,7 @@ func TestLosses(t *testing.T) {
 		if !slices.Contains(p.losses, x.rule.At(x.path)) {
 			t.Errorf("%s: want %v in %v", x.rule.Feature, x.rule.At(x.path), p.losses)
 		}
-		if kept := x.rule == codec.ForeignKept; kept != (p.err != nil) {
+		if kept := x.rule == codec.ForeignState; kept != (p.err != nil) {
 			t.Errorf("%s: %v", x.rule.Feature, p.err)
 		}
 		for _, l := range p.losses {
@@ -419,8 +419,8 @@ func responsesPartLossCases() []responsesLossCase {
 		{codec.ForeignMembers, "turns.0.parts.0.extra", v, newRequest("m", &content.Text{Text: "a", Extra: foreignExtra}), 0},
 		{lossOwnMembers, "turns.0.parts.0.extra", v, newRequest("m", &content.Text{Text: "a", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"x":1}`}}), 0},
 		{codec.ForeignMembers, "turns.0.parts.0.source.extra", v, newRequest("m", &content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreignExtra}}), 0},
-		{codec.ForeignKept, "extra.cachedContent", v, requestWith(withMembers(`{"cachedContent":"c"}`)), 0},
-		{codec.ForeignPlace, "extra.inference_geo", v, requestWith(func(r *upstream.Request) {
+		{codec.ForeignState, "extra.cachedContent", v, requestWith(withMembers(`{"cachedContent":"c"}`)), 0},
+		{codec.ForeignLocation, "extra.inference_geo", v, requestWith(func(r *upstream.Request) {
 			r.Extra = &content.Extra{Format: "messages", JSON: `{"inference_geo":"eu"}`}
 		}), 0},
 		{codec.ForeignSafety, "extra.safetySettings", v, requestWith(withMembers(`{"safetySettings":[{}]}`)), 0},
@@ -444,7 +444,7 @@ func responsesPartLossCases() []responsesLossCase {
 		{lossThinkingNotReturned, "thinking", v, newRequest("gpt-5.2", hi), fieldReasoning},
 		{lossEmptyTurn, "turns.1", v, newConversation(), 0},
 		{lossTurnPlaceholder, "turns.0", v, with(newConversation(hi), func(r *upstream.Request) { r.Turns[0].Parts = partsOf(vendorPart) }), 0},
-		{codec.ForeignNuance, "tools.0.extra.input_examples", v, requestWith(withTool(content.Tool{Name: "f", Extra: ofMessages(`{"input_examples":[{}]}`)})), 0},
+		{codec.ForeignInfluence, "tools.0.extra.input_examples", v, requestWith(withTool(content.Tool{Name: "f", Extra: ofMessages(`{"input_examples":[{}]}`)})), 0},
 		{codec.ForeignUnknown, "extra.x", v, requestWith(func(r *upstream.Request) { r.Extra = foreign }), 0},
 		{lossEmptyText, "turns.0.parts.0", v, newRequest("m", textOf(""), hi), 0},
 		{lossSignature, "turns.1.parts.0", v, newConversation(&content.Text{Text: "a", Signature: foreignPart}), 0},

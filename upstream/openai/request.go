@@ -64,7 +64,7 @@ type encoder struct {
 	format     content.Format // of the document
 	partLosses *partLossRules
 	log        loss.Log
-	schemas    schema.Spare
+	schemas    schema.ExpansionLimit
 
 	violations content.ViolationList
 

@@ -1,10 +1,10 @@
-// Package upstreamtest tests implementations of [upstream.Upstream]: it checks
-// the rules that handlers and clients rely on.
+// Package upstreamtest tests that an implementation of [upstream.Upstream] follows the
+// rules on which handlers and clients rely.
 //
 //	func TestUpstream(t *testing.T) {
 //		upstreamtest.Run(t, mymodel.New(), &upstreamtest.Options{
 //			Model: "my-model",
-//			Call:  weatherRequest, // the response to it has a tool call
+//			Call:  weatherRequest, // its response contains a tool call
 //		})
 //	}
 //
@@ -12,21 +12,21 @@
 //
 // # Requests
 //
-// With nil Options the requests are short English prompts, for real models and
-// for fakes. The suite cannot know which request makes an Upstream think, call
-// a tool, wait or fail: the [Options] have a field for each, and a check whose
-// field is nil is skipped. A fake that is scripted by its prompt can set all of
-// them. For a model that costs money, set Brief: the suite then requests about
-// six responses and cancels most of them early.
+// With nil Options, the requests are short English prompts. [Options] has fields for
+// requests that make the Upstream think, call a tool, wait or fail. A check whose field
+// is nil is skipped. A test with a fake model can usually set all fields.
+//
+// For a model that costs money, set Options.Brief: the suite then requests about six
+// responses and cancels most of them early.
 //
 // # Checks
 //
-// Each check is a subtest of Run. Its name is the Check of a [Failure], and can
-// be used in Options.Skip.
+// Each check is a subtest of [Run]. The field Check of a [Failure] contains its name.
+// Options.Skip lists the names of checks to skip.
 //
-//	response               requests get responses with text, without an error
+//	response               responses contain text, and there is no error
 //	sequence               events have the order that upstream.EventKind documents
-//	stop                   a response has a stop reason, which fits its parts
+//	stop                   a response has a stop reason that fits its parts
 //	text                   joined texts and arguments are valid UTF-8
 //	usage                  counts are totals: not negative, never smaller than before
 //	calls                  tool calls have unique ids, tools of the request, complete arguments
@@ -42,12 +42,12 @@
 //	leaks                  calls leave no goroutines, whether complete, canceled or failed
 //	unsupported            a part of an unknown kind is not dropped without a loss or an error
 //	losses                 losses have a severity, a reason and a path; those of the request come first and respect Request.RejectLoss
-//	invalid                invalid requests get an error that blames the request
+//	invalid                the error for an invalid request is one of the request, not of the server
 //	failures               other errors have a Code and a text for clients
 //	readonly               the request is not changed
 //	concurrency            concurrent responses do not mix
 //	malformed              malformed requests cause no panic
-//	count                  CountTokens counts, and generates nothing
+//	count                  CountTokens returns a plausible number and generates nothing
 //	models                 listed models have unique ids
 //	preflight              Preflight reports the losses that Generate reports, and sends nothing
 //	secrets                events and errors contain none of Options.Secrets
@@ -57,10 +57,10 @@
 //
 // # Time and goroutines
 //
-// An Upstream must return within Options.Grace after its context has ended or
-// the Writer has failed. The suite abandons one that does not, with its
-// goroutine. Nothing else depends on time. The suite recognizes the goroutines
-// of a call by a profiler label that they inherit, so that other tests may run
-// in parallel. Only backpressure measures the heap of the whole process. Run and
-// Check work in a bubble of testing/synctest if the Upstream does.
+// An Upstream must return within Options.Grace after its context has ended or the
+// Writer has failed. If it does not, the check fails and the goroutine of the call is
+// left running. No other check depends on time. Other tests may run in parallel: the
+// suite recognizes the goroutines of a call by a profiler label that they inherit. Only
+// backpressure measures the whole process, namely its heap. Run and Check work in a
+// bubble of testing/synctest if the Upstream does.
 package upstreamtest

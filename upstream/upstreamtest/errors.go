@@ -20,13 +20,13 @@ var codes = []upstream.Code{
 	upstream.CodeTimeout, upstream.CodeOverloaded, upstream.CodeUnsupported, upstream.CodeBadGateway,
 }
 
-// requestCodes are the codes of errors that blame the request.
+// requestCodes are the codes of errors for which the request is the cause.
 var requestCodes = []upstream.Code{
 	upstream.CodeInvalid, upstream.CodePermission, upstream.CodeNotFound, upstream.CodeConflict,
 	upstream.CodeTooLarge, upstream.CodeUnsupported,
 }
 
-// goTexts are texts of Go errors, which clients must not see.
+// goTexts are texts of Go errors, which must not be sent to clients.
 var goTexts = []string{
 	"dial tcp", "dial unix", "read tcp", "write tcp", "lookup ", "no such host", "connection refused",
 	"connection reset by peer", "broken pipe", "i/o timeout", "unexpected EOF", "x509:", "tls: ",
@@ -34,7 +34,7 @@ var goTexts = []string{
 	"nil pointer", "goroutine ", "net/http:", ".go:",
 }
 
-// checkErrorText checks a text that clients see.
+// checkErrorText checks an error text that is sent to clients.
 func checkErrorText(text string) error {
 	const maxBytes = 2 << 10
 	switch {
@@ -88,7 +88,7 @@ func (c *checker) checkInvalid() error {
 		var failure *upstream.Error
 		switch {
 		case errors.As(r.generateErr, &failure) && !slices.Contains(requestCodes, failure.Code):
-			return fmt.Errorf("the Code %q does not blame the request", failure.Code)
+			return fmt.Errorf("the Code %q is not for invalid requests, want one of %q", failure.Code, requestCodes)
 		case len(r.events) > len(r.response().losses):
 			return errors.New("the response started before the error")
 		}

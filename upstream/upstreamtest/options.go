@@ -8,52 +8,54 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Options configures the requests of the suite. The zero value is ready to use.
-// Requests are not changed. A nil request has a default, or its checks are
-// skipped.
+// Options configures the requests of the suite. The zero value is ready to use. The
+// suite does not change the requests. For a nil request, it uses the default or skips
+// the checks that need it.
 type Options struct {
 	// Model is the model of the default requests. The default is the first
 	// model that the Upstream lists, or "test" if it lists none.
 	Model string
 
-	// Text gets a response with text. The default asks for a short sentence.
+	// Text is a request whose response contains text. The default asks for a short
+	// sentence.
 	Text *upstream.Request
 
-	// Long gets a response with text in many pieces. The default asks to count
-	// to 200.
+	// Long is a request whose response contains text in many pieces. The default asks
+	// to count to 200.
 	Long *upstream.Request
 
-	// Silent gets no response until its context ends. Nil skips the checks
-	// that need it.
+	// Silent is a request to which the Upstream writes nothing until the context ends.
+	// It has no default.
 	Silent *upstream.Request
 
-	// Call has tools and gets a response with at least one tool call. Think
-	// gets a response with thinking. Nil skips the checks.
+	// Call is a request with tools whose response contains a tool call. Think is a
+	// request whose response contains thinking. They have no default.
 	Call, Think *upstream.Request
 
-	// Lossy is a request that the Upstream cannot represent without a loss. The
-	// default uses many features; it need not have a loss.
+	// Lossy is a request that the Upstream cannot represent without a loss. The default
+	// uses many features; for some upstreams it has no loss.
 	Lossy *upstream.Request
 
-	// Invalid are requests that the Upstream must reject as invalid. Fail are
-	// requests that fail for another reason, such as an overloaded model.
+	// Invalid contains requests that the Upstream must reject as invalid. Fail contains
+	// requests that fail for another reason, such as an overloaded model. They have no
+	// default.
 	Invalid, Fail []*upstream.Request
 
-	// Marked returns a request whose response contains mark, a word, and no
-	// mark of another request. If it is nil, concurrent responses are compared
-	// only if the Upstream is Deterministic.
+	// Marked returns a request whose response contains the word mark, and not the mark
+	// of any other request. If Marked is nil, concurrent responses are compared only if
+	// Deterministic is set.
 	Marked func(mark string) *upstream.Request
 
-	// Deterministic declares that equal requests get equal responses, streamed
-	// or not, and that every part of a request that reaches the model changes
-	// the response.
+	// Deterministic declares that equal requests have equal responses, streamed or not,
+	// and that a change of any part that is sent to the model changes the response.
 	Deterministic bool
 
-	// Brief requests few responses and skips the checks that need many.
+	// Brief reduces the number of responses to about six, and skips the checks that
+	// need more.
 	Brief bool
 
-	// Secrets are texts that no event and no error may contain, such as keys,
-	// host names and paths.
+	// Secrets lists texts that no event and no error may contain, such as keys, host
+	// names and paths.
 	Secrets []string
 
 	// Skip lists the names of checks to skip.

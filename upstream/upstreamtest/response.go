@@ -129,7 +129,7 @@ func (a *assembler) block(e *upstream.Event) {
 		return
 	}
 	if e.Block < 0 || e.Block >= len(resp.blocks) {
-		a.problem("event of kind %d for block %d, but there are %d blocks", e.Kind, e.Block, len(resp.blocks))
+		a.problem("%v for block %d, but there are %d blocks", e.Kind, e.Block, len(resp.blocks))
 		return
 	}
 	b := resp.blocks[e.Block]
@@ -139,9 +139,9 @@ func (a *assembler) block(e *upstream.Event) {
 	case e.Kind == upstream.EventSignature:
 		a.signature(e, b)
 	case b.closed > 0:
-		a.problem("event of kind %d for block %d, which is closed", e.Kind, e.Block)
+		a.problem("%v for block %d, which is closed", e.Kind, e.Block)
 	case !accepts(b.part, e):
-		a.problem("block %d is a %T and cannot have an event of kind %d", e.Block, b.part, e.Kind)
+		a.problem("block %d is a %T and cannot have an %v", e.Block, b.part, e.Kind)
 	case e.Kind == upstream.EventClose:
 		a.closed++
 		b.closed = a.closed
@@ -202,11 +202,11 @@ func checkFrame(f *upstream.Frame) string {
 	case f.Format == "":
 		return "" // no Sink passes it through
 	case f.Data != "" && jsonwire.Valid(f.Data, jsonwire.Limits{Depth: 1 << 10, Values: 1 << 24}) != nil:
-		return "the Data of a Frame is not valid JSON"
+		return "Data of a Frame is not valid JSON"
 	}
 	for _, data := range f.Preceding {
 		if jsonwire.Valid(data, jsonwire.Limits{Depth: 1 << 10, Values: 1 << 24}) != nil {
-			return "the Before of a Frame has an element that is not valid JSON"
+			return "Preceding of a Frame has an element that is not valid JSON"
 		}
 	}
 	return ""

@@ -32,8 +32,8 @@ func Run(t *testing.T, u upstream.Upstream, opts *Options) {
 	}
 }
 
-// Check runs all checks on u, as [Run] does, and returns the joined [*Failure]
-// values, or nil. It skips checks whose Options are not set. opts may be nil.
+// Check runs the same checks as [Run] and returns their [*Failure] values joined into
+// one error, or nil. opts may be nil.
 func Check(ctx context.Context, u upstream.Upstream, opts *Options) error {
 	c, err := newChecker(ctx, u, opts)
 	if err != nil {

@@ -35,10 +35,11 @@ type Options struct {
 	// and on any part, must come from this fake and be on the part with which
 	// it was sent.
 	KeepSignatures bool
-	// Lenient accepts what released clients send against the documentation: the
-	// role "tool", results of parallel calls in separate contents, a turn of
-	// the model in several contents, as the official chat returns a stream, and
-	// the foreign signature that LangChain adds to calls without one.
+	// Lenient accepts values that released clients send although the
+	// documentation does not allow them: the role "tool", results of parallel
+	// calls in separate contents, a turn of the model in several contents, as the
+	// official chat returns a stream, and the foreign signature that LangChain
+	// adds to calls without one.
 	Lenient bool
 }
 
