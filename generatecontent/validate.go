@@ -111,7 +111,7 @@ func (v *validator) violation(code content.Code, text string, names ...string) {
 // names, or around it.
 func (v *validator) parsingReported(names ...string) bool {
 	o := v.r.origin
-	return o != nil && o.violations != nil && o.violations.Covers(v.path.At(names...))
+	return o != nil && o.violations != nil && o.violations.CoversPath(&v.path, names...)
 }
 
 // oneOf records a violation for a string that is neither allowed nor empty.

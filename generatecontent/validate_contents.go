@@ -41,7 +41,7 @@ func (v *validator) contents() {
 // apply then.
 func (v *validator) isUnclear(names ...string) bool {
 	o := v.r.origin
-	return o != nil && o.violations.Within(v.path.At(names...))
+	return o != nil && o.violations.WithinPath(&v.path, names...)
 }
 
 func (v *validator) turn(i int, t *content.Turn) {

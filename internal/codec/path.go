@@ -62,15 +62,17 @@ func (p *Path) step(i int) Step {
 }
 
 // At returns the path, followed by names.
-func (p *Path) At(names ...string) string {
-	var b []byte
+func (p *Path) At(names ...string) string { return string(p.Append(nil, names...)) }
+
+// Append appends the path, followed by names, to b.
+func (p *Path) Append(b []byte, names ...string) []byte {
 	for i := range p.n {
 		b = p.appendStep(b, p.step(i))
 	}
 	for _, n := range names {
 		b = p.appendStep(b, Step{Name: n})
 	}
-	return string(b)
+	return b
 }
 
 func (p *Path) appendStep(b []byte, s Step) []byte {

@@ -34,8 +34,8 @@ func NewParseViolations(err error, style Style) *ParseViolations {
 			continue
 		}
 		v.at[e.Path] = true
-		for path := range v.pathsAround(e.Path) {
-			v.around[path] = true
+		for path := range v.pathsAround([]byte(e.Path)) {
+			v.around[string(path)] = true
 		}
 	}
 	return v
@@ -55,11 +55,21 @@ func (v *ParseViolations) At(path string) bool { return v != nil && v.at[path] }
 // Covers reports whether parsing found a violation at path or at a path around it,
 // except the whole document.
 func (v *ParseViolations) Covers(path string) bool {
+	return v != nil && v.covers([]byte(path))
+}
+
+// CoversPath is Covers for a path followed by names.
+func (v *ParseViolations) CoversPath(path *Path, names ...string) bool {
 	if v == nil {
 		return false
 	}
+	var b [maxShortPath]byte
+	return v.covers(path.Append(b[:0], names...))
+}
+
+func (v *ParseViolations) covers(path []byte) bool {
 	for p := range v.pathsAround(path) {
-		if v.at[p] {
+		if v.at[string(p)] {
 			return true
 		}
 	}
@@ -71,6 +81,18 @@ func (v *ParseViolations) Covers(path string) bool {
 func (v *ParseViolations) Within(path string) bool {
 	return v != nil && (v.more > 0 || v.around[path])
 }
+
+// WithinPath is Within for a path followed by names.
+func (v *ParseViolations) WithinPath(path *Path, names ...string) bool {
+	if v == nil || v.more > 0 {
+		return v != nil
+	}
+	var b [maxShortPath]byte
+	return v.around[string(path.Append(b[:0], names...))]
+}
+
+// maxShortPath is the length of paths that are looked up without an allocation.
+const maxShortPath = 128
 
 // Join returns one error for these violations, followed by those of later, one error
 // after the other, for whose paths repeats returns false.
@@ -112,8 +134,8 @@ func violationsError(list []*content.Violation, more int) error {
 const maxAround = 16
 
 // pathsAround yields the paths around a path, outermost first, and the path itself.
-func (v *ParseViolations) pathsAround(path string) iter.Seq[string] {
-	return func(yield func(string) bool) {
+func (v *ParseViolations) pathsAround(path []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
 		for i, n := 1, 0; i < len(path) && n < maxAround; i++ {
 			if path[i] == '.' || path[i] == '[' && v.style == Bracketed {
 				if n++; !yield(path[:i]) {
