@@ -1,5 +1,7 @@
 package content
 
+import "github.com/tidwall/gjson"
+
 // A Part is a piece of a turn or of a response: a [*Text], [*Image], [*Document],
 // [*Media], [*Thinking], [*ToolUse], [*ToolResult], [*SearchResult], [*ServerToolUse],
 // [*ServerToolResult] or [*Unknown]. Later versions may add kinds, so a type switch
@@ -198,6 +200,22 @@ type Format string
 type Extra struct {
 	Format Format // wire format of the members; empty means the format in which they are written
 	JSON   string // a JSON object of these members, in their original order
+}
+
+// Get returns the JSON text of the member with the given name. A name has no special
+// characters: "a.b" is one name. A nil Extra has no members. JSON must be valid, which it
+// is in everything that this module has parsed.
+func (x *Extra) Get(name string) (json string, ok bool) {
+	if x == nil {
+		return "", false
+	}
+	gjson.Parse(x.JSON).ForEach(func(key, value gjson.Result) bool {
+		if key.Str == name {
+			json, ok = value.Raw, true
+		}
+		return !ok
+	})
+	return json, ok
 }
 
 // IsNil reports whether p is nil or contains a nil pointer.

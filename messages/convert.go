@@ -181,10 +181,7 @@ func (t *Thinking) neutral() upstream.Thinking {
 // leftover returns the members without a neutral field, as a document, or nil.
 func (r *Request) leftover() *content.Extra {
 	f := Request{
-		InferenceGeo: r.InferenceGeo, Speed: r.Speed, CacheControl: r.CacheControl, Container: r.Container,
-		Diagnostics: r.Diagnostics, MCPServers: r.MCPServers, ContextManagement: r.ContextManagement,
-		Compaction: r.Compaction, OutputFormat: r.OutputFormat, Thread: r.Thread, Fallbacks: r.Fallbacks,
-		FallbackCreditToken: r.FallbackCreditToken, BillingPolicy: r.BillingPolicy,
+		InferenceGeo: r.InferenceGeo, Speed: r.Speed, CacheControl: r.CacheControl, OutputFormat: r.OutputFormat,
 	}
 	if m := r.Metadata; m != nil && m.Extra != nil {
 		f.Metadata = &Metadata{Extra: m.Extra}
@@ -196,20 +193,22 @@ func (r *Request) leftover() *content.Extra {
 		f.Thinking = t
 	}
 	f.OutputConfig = r.OutputConfig.leftover(r.OutputFormat != nil)
-	some := f.InferenceGeo != "" || f.Speed != "" || f.CacheControl != nil || f.Container != "" ||
-		f.Diagnostics != "" || f.MCPServers != "" || f.ContextManagement != "" || f.Compaction != "" ||
-		f.OutputFormat != nil || f.Thread != "" || f.Fallbacks != "" || f.FallbackCreditToken != "" ||
-		f.BillingPolicy != "" || f.Metadata != nil || f.ToolChoice != nil || f.Thinking != nil || f.OutputConfig != nil
-	if !some {
+	if f.InferenceGeo == "" && f.Speed == "" && f.CacheControl == nil && f.OutputFormat == nil &&
+		f.Metadata == nil && f.ToolChoice == nil && f.Thinking == nil && f.OutputConfig == nil {
 		return r.Extra
 	}
-	// Invalid JSON text in a field that the caller has set is dropped here. Encoding the
-	// request itself reports it.
+	f.Extra = r.Extra
+	// Free JSON that a host has set, and that is not valid, is dropped here. Encoding
+	// the request itself reports it.
 	var w jsonwire.Writer
-	e := encoder{codec.Encoder{W: &w}}
+	e := newEncoder(&w)
 	w.BeginObject()
-	e.settings(&f)
-	e.extra(r.Extra, &requestNames)
+	for i := range requestType.Fields {
+		if m := &requestType.Fields[i]; !m.Required && !e.Member(m, &f) {
+			e.special(m, &f, m.At(&f))
+		}
+	}
+	e.Rest(requestType, f.Extra)
 	w.EndObject()
 	return &content.Extra{Format: Format, JSON: w.Text()}
 }
@@ -282,13 +281,13 @@ func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
 // fromExtra parses the members that leftover has written. Callers can set any Extra; members
 // that are not valid remain zero.
 func fromExtra(x *content.Extra) *Request {
-	w := &parsedRequest{}
+	var r Request
 	if doc := codec.Open(x, Format); doc != nil {
 		defer doc.Close()
-		p := parser{size: 1}
-		p.request(doc.Root(), w)
+		p := &parser{size: 1}
+		p.members(doc.Root(), requestType, &r)
 	}
-	return &w.request
+	return &r
 }
 
 type converter struct {
@@ -630,7 +629,7 @@ func (c *converter) choice() *ToolChoice {
 	if n.Mode == "" && !n.NoParallel && t.Extra == nil && len(n.Names) == 0 {
 		return nil
 	}
-	if len(c.to.Tools) == 0 && c.to.MCPServers == "" {
+	if len(c.to.Tools) == 0 && !c.to.has("mcp_servers") {
 		c.lose(lossChoiceNoTools, "choice")
 		return nil
 	}

@@ -52,7 +52,7 @@ func TestUpstreamNeutral(t *testing.T) {
 	r, err := ParseRequestString(`{"model":"m","max_tokens":9,"system":"s","stream":true,"metadata":{"user_id":"u","x":1},` +
 		`"stop_sequences":["e"],"temperature":0.5,"top_k":3,"tool_choice":{"type":"tool","name":"n","disable_parallel_tool_use":true},` +
 		`"thinking":{"type":"enabled","budget_tokens":1024,"display":"omitted"},"service_tier":"auto",` +
-		`"output_config":{"effort":"low","format":{"type":"json_schema","schema":{"b":1}},"task_budget":{}},"speed":"fast",` +
+		`"output_config":{"effort":"low","format":{"type":"json_schema","schema":{"b":1}},"task_budget":{"type":"tokens","total":20000}},"speed":"fast",` +
 		`"messages":[{"role":"user","content":"a","clear_at":"never"}],"x_new":1}`)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestUpstreamNeutral(t *testing.T) {
 		Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &budget, Display: "omitted", Effort: "low"},
 		Output:   upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"b":1}`}},
 		Extra: &content.Extra{Format: Format,
-			JSON: `{"metadata":{"x":1},"output_config":{"task_budget":{}},"speed":"fast","x_new":1}`},
+			JSON: `{"metadata":{"x":1},"output_config":{"task_budget":{"type":"tokens","total":20000}},"speed":"fast","x_new":1}`},
 	}
 	if diff := cmp.Diff(want, r.Upstream()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -155,7 +155,7 @@ func (d *dialect) parseRequest(r *http.Request, body string, count bool) (req *R
 		return nil, nil, where, err
 	}
 	op = &handler.Operation{SameFormatErr: err}
-	if req.Thread != "" || err != nil {
+	if req.has("thread") || err != nil {
 		op.OtherFormatErr = errThread
 	}
 	op.Files, op.Memory = d.referencedFiles(req), req.origin.cost
@@ -240,7 +240,7 @@ func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Reques
 			continue
 		}
 		rule := legal.HeaderNotSent
-		if name == profileHeader && req.BillingPolicy != "" {
+		if name == profileHeader && req.has("billing_policy") {
 			rule = legal.RequiredHeaderNotSent
 		}
 		op.Losses = append(op.Losses, rule.At(legal.HeaderPath(name)))

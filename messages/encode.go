@@ -2,11 +2,13 @@ package messages
 
 import (
 	"io"
-	"math"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
 )
 
 // AppendJSON appends the request as a document. The document is canonical: the
@@ -28,65 +30,77 @@ func (r *Request) AppendJSON(dst []byte) ([]byte, error) {
 
 // write writes the request as a document.
 func (r *Request) write(w *jsonwire.Writer) error {
-	e := encoder{codec.Encoder{W: w}}
 	w.Grow(r.size())
+	e := newEncoder(w)
 	w.BeginObject()
-	e.Must("model", r.Model)
-	e.OptInt("max_tokens", r.MaxTokens)
-	e.settings(r)
-	e.turns(r.Messages)
-	e.extra(r.Extra, &requestNames)
+	e.members(requestType, r)
 	w.EndObject()
 	return e.Violations.Err()
 }
 
-// An encoder writes a request.
-type encoder struct {
-	codec.Encoder
+// An encoder writes a request by the tables of objects.
+type encoder struct{ object.Encoder }
+
+func newEncoder(w *jsonwire.Writer) encoder {
+	return encoder{object.Encoder{Encoder: codec.Encoder{W: w}, Format: Format}}
 }
 
-// settings writes the top level except model, max_tokens and messages.
-func (e *encoder) settings(r *Request) {
-	if len(r.System) > 0 {
-		e.content("system", r.System, false)
+// members writes the members of the struct at from.
+func (e *encoder) members(t *object.Type, from any) {
+	for i := range t.Fields {
+		if f := &t.Fields[i]; !e.Member(f, from) {
+			e.special(f, from, f.At(from))
+		}
 	}
-	e.Flag("stream", r.Stream)
-	e.metadata(r)
-	e.Strings("stop_sequences", r.StopSequences)
-	e.optNumber("temperature", r.Temperature)
-	e.optNumber("top_p", r.TopP)
-	e.OptInt("top_k", r.TopK)
-	e.tools(r)
-	e.toolChoice(r)
-	e.thinking(r)
-	e.outputConfig(r)
-	e.Text("service_tier", r.ServiceTier)
-	e.Text("inference_geo", r.InferenceGeo)
-	e.Text("speed", r.Speed)
-	e.cache(r.CacheControl)
-	e.OptRaw("container", r.Container)
-	e.OptRaw("diagnostics", r.Diagnostics)
-	e.OptRaw("mcp_servers", r.MCPServers)
-	e.OptRaw("context_management", r.ContextManagement)
-	e.OptRaw("compaction", r.Compaction)
-	e.outputFormat("output_format", r.OutputFormat)
-	e.OptRaw("thread", r.Thread)
-	e.OptRaw("fallbacks", r.Fallbacks)
-	e.OptRaw("fallback_credit_token", r.FallbackCreditToken)
-	e.OptRaw("billing_policy", r.BillingPolicy)
+	e.Rest(t, *t.Extra(from))
 }
 
-func (e *encoder) turns(turns []content.Turn) {
-	e.W.Name("messages")
+// special writes a member of the struct at in whose Go field, at from, needs rules of the
+// format.
+func (e *encoder) special(f *object.Field, in, from any) {
+	switch from := from.(type) {
+	case *bool:
+		switch in := in.(type) {
+		case *content.Document:
+			e.citationsSwitch(f, *from, in.Extra)
+		case *content.SearchResult:
+			e.citationsSwitch(f, *from, in.Extra)
+		}
+	case *content.Role:
+		e.Must(f.Name, string(*from))
+	case *content.Signature:
+		e.signature(f, *from)
+	case *content.Schema:
+		e.inputSchema(f, from)
+	case *[]content.Turn:
+		e.turns(f.Name, *from)
+	case *[]content.Part:
+		if f.Required || len(*from) > 0 {
+			e.content(f.Name, *from, f.Value.Elem == taggedBlock)
+		}
+	case *content.Source:
+		e.source(*from)
+	case *[]content.Citation:
+		e.citations(f.Name, *from)
+	case *[]content.Tool:
+		e.tools(f.Name, *from)
+	default:
+		if s := f.Value.Object.Pointer(from); s != nil {
+			e.Begin(f.Name)
+			e.members(f.Value.Object, s)
+			e.End()
+		}
+	}
+}
+
+func (e *encoder) turns(name string, turns []content.Turn) {
+	e.W.Name(name)
 	e.W.BeginArray()
-	e.Path.Push("messages")
+	e.Path.Push(name)
 	for i := range turns {
-		t := &turns[i]
 		e.Path.PushIndex(i)
 		e.W.BeginObject()
-		e.Must("role", string(t.Role))
-		e.content("content", t.Parts, true)
-		e.extra(t.Extra, &messageNames)
+		e.members(messageType, &turns[i])
 		e.W.EndObject()
 		e.Path.Pop()
 	}
@@ -94,45 +108,10 @@ func (e *encoder) turns(turns []content.Turn) {
 	e.W.EndArray()
 }
 
-// optNumber is OptNumber with the vendor's error text.
-func (e *encoder) optNumber(name string, f *float64) {
-	if f != nil && (math.IsNaN(*f) || math.IsInf(*f, 0)) {
-		e.Violation(content.CodeRange, name, textFinite)
-		return
-	}
-	e.OptNumber(name, f)
-}
-
-// object writes a member whose value is the JSON object in json, or {} if json is
-// empty. It reports a violation if json is not an object.
-func (e *encoder) jsonObject(name, json string) {
-	if json == "" {
-		json = "{}"
-	}
-	if !jsonwire.IsObject(json) {
-		e.Violation(content.CodeType, name, textNotObject)
-		return
-	}
-	e.Raw(name, json)
-}
-
-// extra writes the members of x that have no field, if x is of this format. It
-// skips the names in n, which the encoder writes from fields.
-func (e *encoder) extra(x *content.Extra, n *codec.Names) {
-	if x != nil && (x.Format == Format || x.Format == "") {
-		e.Extra(x, x.Format, n.Has)
-	}
-}
-
-// content writes a member whose value is a list of parts. See part for tagged.
+// content writes a list of parts.
 func (e *encoder) content(name string, parts []content.Part, tagged bool) {
 	e.W.Name(name)
 	e.Path.Push(name)
-	e.parts(parts, tagged)
-	e.Path.Pop()
-}
-
-func (e *encoder) parts(parts []content.Part, tagged bool) {
 	e.W.BeginArray()
 	for i, p := range parts {
 		e.Path.PushIndex(i)
@@ -140,6 +119,7 @@ func (e *encoder) parts(parts []content.Part, tagged bool) {
 		e.Path.Pop()
 	}
 	e.W.EndArray()
+	e.Path.Pop()
 }
 
 // part writes a part. If tagged is true, the paths of violations in the part include the
@@ -153,7 +133,7 @@ func (e *encoder) part(p content.Part, tagged bool) {
 		e.unknown(u)
 		return
 	}
-	kind := kindOf(p)
+	kind, t := typeOf(p)
 	if kind == "" {
 		e.Violation(content.CodeUnsupported, "", "this kind of part is not supported by the Messages format")
 		return
@@ -164,45 +144,55 @@ func (e *encoder) part(p content.Part, tagged bool) {
 		e.Path.Push(kind)
 		defer e.Path.Pop()
 	}
-	e.fields(p)
+	e.members(t, p)
 	e.W.EndObject()
 }
 
-// kindOf returns the "type" of the block that represents p, or "" if the format
-// has no such block.
-func kindOf(p content.Part) string {
+// typeOf returns the "type" of the block that represents p, and its table, or "" if the
+// format has no such block.
+func typeOf(p content.Part) (kind string, t *object.Type) {
 	switch p := p.(type) {
 	case *content.Text:
-		return "text"
+		return "text", textType
 	case *content.Image:
-		return "image"
+		return "image", imageType
 	case *content.Document:
-		return "document"
+		return "document", documentType
 	case *content.Thinking:
 		if p.Redacted != (content.Signature{}) {
-			return "redacted_thinking"
+			return "redacted_thinking", redactedType
 		}
-		return "thinking"
+		return "thinking", thinkingBlockType
 	case *content.ToolUse:
-		return "tool_use"
+		return "tool_use", toolUseType
 	case *content.ToolResult:
-		return "tool_result"
+		return "tool_result", toolResultType
 	case *content.SearchResult:
-		return "search_result"
+		return "search_result", searchResultType
 	case *content.ServerToolUse:
 		if p.Format == Format {
-			return p.Kind
+			return p.Kind, serverToolUseTypeOf(p)
 		}
 	case *content.ServerToolResult:
 		if p.Format == Format {
-			return p.Kind
-		}
-	case *content.Unknown:
-		if p.Format == Format {
-			return p.Kind
+			return p.Kind, serverToolResultTypeOf(p)
 		}
 	}
-	return ""
+	return "", nil
+}
+
+func serverToolUseTypeOf(p *content.ServerToolUse) *object.Type {
+	if p.Kind == "mcp_tool_use" {
+		return mcpToolUseType
+	}
+	return serverToolUseType
+}
+
+func serverToolResultTypeOf(p *content.ServerToolResult) *object.Type {
+	if p.Kind == "mcp_tool_result" {
+		return mcpToolResultType
+	}
+	return serverToolResultType
 }
 
 // unknown writes a part that is stored as JSON text.
@@ -217,141 +207,58 @@ func (e *encoder) unknown(u *content.Unknown) {
 	}
 }
 
-// fields writes the members of a block after its type.
-func (e *encoder) fields(p content.Part) {
-	switch p := p.(type) {
-	case *content.Text:
-		e.Must("text", p.Text)
-		e.citations(p)
-		e.cache(p.Cache)
-		e.extra(p.Extra, &textNames)
-	case *content.Image:
-		e.source(p.Source)
-		e.cache(p.Cache)
-		e.extra(p.Extra, &imageNames)
-	case *content.Document:
-		e.source(p.Source)
-		e.Text("title", p.Title)
-		e.Text("context", p.Context)
-		e.citationsConfig(p.Citations, p.Extra)
-		e.cache(p.Cache)
-		e.extra(p.Extra, &documentNames)
-	case *content.SearchResult:
-		e.Must("source", p.Source)
-		e.Must("title", p.Title)
-		e.content("content", p.Parts, false)
-		e.citationsConfig(p.Citations, p.Extra)
-		e.cache(p.Cache)
-		e.extra(p.Extra, &searchResultNames)
-	case *content.Thinking:
-		e.thinkingBlock(p)
-	default:
-		e.toolFields(p)
-	}
-}
-
-func (e *encoder) thinkingBlock(p *content.Thinking) {
-	if p.Redacted != (content.Signature{}) {
-		e.Must("data", e.signatureData(p.Redacted, "data"))
-		e.extra(p.Extra, &redactedNames)
+// signature writes the data of s. It reports a violation if s is of another vendor.
+func (e *encoder) signature(f *object.Field, s content.Signature) {
+	if s == (content.Signature{}) && !f.Required {
 		return
 	}
-	e.Must("thinking", p.Text)
-	if p.Signature != (content.Signature{}) {
-		e.Must("signature", e.signatureData(p.Signature, "signature"))
-	}
-	e.extra(p.Extra, &thinkingBlockNames)
-}
-
-// signatureData returns the data of s. It reports a violation if s is of another
-// vendor.
-func (e *encoder) signatureData(s content.Signature, name string) string {
 	if s.Format != Format && s.Data != "" {
-		e.Violation(content.CodeUnsupported, name, "the signature must be one of the Messages format, not of another vendor")
+		e.Violation(content.CodeUnsupported, f.Name, "the signature must be one of the Messages format, not of another vendor")
 	}
-	return s.Data
+	e.Must(f.Name, s.Data)
 }
 
-// toolFields writes the members of tool calls and tool results.
-func (e *encoder) toolFields(p content.Part) {
-	switch p := p.(type) {
-	case *content.ToolUse:
-		e.Must("id", p.ID)
-		e.Must("name", p.Name)
-		e.jsonObject("input", p.Input)
-		e.cache(p.Cache)
-		e.extra(p.Extra, &toolUseNames)
-	case *content.ServerToolUse:
-		e.Must("id", p.ID)
-		e.Must("name", p.Name)
-		e.jsonObject("input", p.Input)
-		e.cache(p.Cache)
-		e.extra(p.Extra, &serverToolUseNames)
-	case *content.ToolResult:
-		e.Must("tool_use_id", p.ID)
-		if len(p.Parts) > 0 {
-			e.content("content", p.Parts, true)
-		}
-		e.Flag("is_error", p.Error)
-		e.cache(p.Cache)
-		e.extra(p.Extra, &toolResultNames)
-	case *content.ServerToolResult:
-		e.Must("tool_use_id", p.ID)
-		e.OptRaw("content", p.Content)
-		e.cache(p.Cache)
-		e.extra(p.Extra, &serverToolResultNames)
+// inputSchema writes the schema of a tool, which is required.
+func (e *encoder) inputSchema(f *object.Field, s *content.Schema) {
+	switch {
+	case s.OpenAPI:
+		e.Violation(content.CodeUnsupported, f.Name, "the schema must be JSON Schema")
+	case s.JSON == "":
+		e.Raw(f.Name, `{"type":"object"}`)
+	default:
+		e.Free(f.Name, s.JSON)
 	}
 }
 
-func (e *encoder) cache(c *content.Cache) {
-	if c == nil {
-		return
-	}
-	e.W.Name("cache_control")
-	e.Path.Push("cache_control")
-	e.W.BeginObject()
-	e.Must("type", "ephemeral")
-	e.Text("ttl", c.TTL)
-	e.extra(c.Extra, &cacheNames)
-	e.W.EndObject()
-	e.Path.Pop()
-}
-
-// citationsConfig writes the member "citations" of a document or search result if
-// on is set or if the Extra of the block has unknown members of that object.
-func (e *encoder) citationsConfig(on bool, x *content.Extra) {
-	const name = "citations"
+// citationsSwitch writes {"enabled": true} for a document or search result, with the
+// unknown members of that object that the Extra of the block has.
+func (e *encoder) citationsSwitch(f *object.Field, on bool, x *content.Extra) {
 	rest := "" // the object with the unknown members
-	if doc := codec.Open(x, Format); doc != nil {
-		rest = doc.Root().Get(name).Raw()
-		doc.Close()
+	if x != nil && x.Format == Format {
+		rest = gjson.Get(x.JSON, "citations").Raw
 	}
 	if !on && !jsonwire.IsObject(rest) {
 		return
 	}
-	e.W.Name(name)
-	e.W.BeginObject()
-	if on {
-		e.W.Name("enabled")
-		e.W.Bool(true)
+	e.Begin(f.Name)
+	e.Flag("enabled", on)
+	if rest != "" {
+		e.Rest(citationsSwitch.Object, &content.Extra{Format: Format, JSON: rest})
 	}
-	if err := e.W.MembersExcept(rest, citationsNames.Has); err != nil && rest != "" {
-		e.Violation(content.CodeSyntax, name, "is not valid JSON: "+err.Error())
-	}
-	e.W.EndObject()
+	e.End()
 }
 
-func (e *encoder) citations(t *content.Text) {
-	if len(t.Citations) == 0 {
+func (e *encoder) citations(name string, list []content.Citation) {
+	if len(list) == 0 {
 		return
 	}
-	e.W.Name("citations")
-	e.Path.Push("citations")
+	e.W.Name(name)
+	e.Path.Push(name)
 	e.W.BeginArray()
-	for i := range t.Citations {
+	for i := range list {
 		e.Path.PushIndex(i)
 		e.W.BeginObject()
-		e.citation(&t.Citations[i])
+		e.citation(&list[i])
 		e.W.EndObject()
 		e.Path.Pop()
 	}
@@ -365,7 +272,7 @@ func (e *encoder) citation(c *content.Citation) {
 		if c.Extra == nil || c.Extra.Format != Format {
 			e.Violation(content.CodeUnsupported, "", "a citation without a kind needs an Extra in the Messages format")
 		}
-		e.extra(c.Extra, &codec.Names{})
+		e.Rest(noMembers, c.Extra)
 		return
 	}
 	f := citationFormOf("", c.Kind)
@@ -374,88 +281,43 @@ func (e *encoder) citation(c *content.Citation) {
 		return
 	}
 	e.Must("type", f.tag)
-	e.Must("cited_text", c.Text)
-	if c.Title != "" {
-		e.Must(f.title, c.Title)
-	} else {
-		e.W.Name(f.title)
-		e.W.Null()
-	}
-	if f.url != "" {
-		e.Must(f.url, c.URL)
-	}
-	if f.index != "" {
-		e.Int(f.index, c.Index)
-		e.Int(f.start, c.Start)
-		e.Int(f.end, c.End)
-	}
-	if f.file {
-		e.Text("file_id", c.FileID)
-	}
-	e.extra(c.Extra, f.names)
+	e.members(f.of, c)
 }
+
+var noMembers = object.Kept("")
 
 // source writes the source of an image or a document.
 func (e *encoder) source(s content.Source) {
+	tag, _ := sourceTag(s)
+	t := typeOfTag(sourceTypes, tag)
 	e.W.Name("source")
 	e.Path.Push("source")
-	defer e.Path.Pop()
 	e.W.BeginObject()
-	defer e.W.EndObject()
-	switch s := s.(type) {
-	case *content.Base64:
-		if s != nil {
-			e.Must("type", "base64")
-			e.Must("media_type", s.MediaType)
-			e.Must("data", s.Data)
-			e.extra(s.Extra, &base64Names)
-			return
+	if t == nil {
+		e.Violation(content.CodeMissing, "", "the source is nil or of a kind that the Messages format does not support")
+	} else {
+		e.Must("type", tag)
+		depth := e.Path.Depth()
+		if t == partsType {
+			e.Path.Push(tag)
 		}
-	case *content.URL:
-		if s != nil {
-			e.Must("type", "url")
-			e.Must("url", s.URL)
-			e.extra(s.Extra, &urlNames)
-			return
-		}
-	case *content.File:
-		if s != nil {
-			e.Must("type", "file")
-			e.Must("file_id", s.ID)
-			e.extra(s.Extra, &fileNames)
-			return
-		}
-	case *content.PlainText:
-		if s != nil {
-			e.Must("type", "text")
-			e.Must("media_type", s.Type())
-			e.Must("data", s.Text)
-			e.extra(s.Extra, &base64Names)
-			return
-		}
-	case *content.Parts:
-		if s != nil {
-			e.Must("type", "content")
-			e.Path.Push("content")
-			e.content("content", s.Parts, true)
-			e.Path.Pop()
-			e.extra(s.Extra, &contentNames)
-			return
-		}
+		e.members(t, s)
+		e.Path.Truncate(depth)
 	}
-	e.Violation(content.CodeMissing, "", "the source is nil or of a kind that the Messages format does not support")
+	e.W.EndObject()
+	e.Path.Pop()
 }
 
-func (e *encoder) tools(r *Request) {
-	if len(r.Tools) == 0 {
+func (e *encoder) tools(name string, tools []content.Tool) {
+	if len(tools) == 0 {
 		return
 	}
-	e.W.Name("tools")
-	e.Path.Push("tools")
+	e.W.Name(name)
+	e.Path.Push(name)
 	e.W.BeginArray()
-	for i := range r.Tools {
+	for i := range tools {
 		e.Path.PushIndex(i)
-		e.tool(&r.Tools[i])
+		e.tool(&tools[i])
 		e.Path.Pop()
 	}
 	e.W.EndArray()
@@ -468,84 +330,10 @@ func (e *encoder) tool(t *content.Tool) {
 		return
 	}
 	e.Path.Push("custom")
-	defer e.Path.Pop()
 	e.W.BeginObject()
-	e.Must("name", t.Name)
-	e.Text("description", t.Description)
-	switch {
-	case t.Input.OpenAPI:
-		e.Violation(content.CodeUnsupported, "input_schema", "the schema must be JSON Schema")
-	case t.Input.JSON == "": // the member is required
-		e.Raw("input_schema", `{"type":"object"}`)
-	default:
-		e.jsonObject("input_schema", t.Input.JSON)
-	}
-	e.Flag("strict", t.Strict)
-	e.cache(t.Cache)
-	e.extra(t.Extra, &toolNames)
+	e.members(customToolType, t)
 	e.W.EndObject()
-}
-
-func (e *encoder) metadata(r *Request) {
-	if r.Metadata == nil {
-		return
-	}
-	m := r.Metadata
-	e.Begin("metadata")
-	e.Text("user_id", m.UserID)
-	e.extra(m.Extra, &metadataNames)
-	e.End()
-}
-
-func (e *encoder) toolChoice(r *Request) {
-	if r.ToolChoice == nil {
-		return
-	}
-	c := r.ToolChoice
-	e.Begin("tool_choice")
-	e.Text("type", c.Type)
-	e.Text("name", c.Name)
-	e.Flag("disable_parallel_tool_use", c.DisableParallelToolUse)
-	e.extra(c.Extra, &choiceNames)
-	e.End()
-}
-
-func (e *encoder) thinking(r *Request) {
-	if r.Thinking == nil {
-		return
-	}
-	t := r.Thinking
-	e.Begin("thinking")
-	e.Text("type", t.Type)
-	e.OptInt("budget_tokens", t.BudgetTokens)
-	e.Text("display", t.Display)
-	e.extra(t.Extra, &thinkingNames)
-	e.End()
-}
-
-func (e *encoder) outputConfig(r *Request) {
-	if r.OutputConfig == nil {
-		return
-	}
-	c := r.OutputConfig
-	e.Begin("output_config")
-	e.Text("effort", c.Effort)
-	e.outputFormat("format", c.Format)
-	e.extra(c.Extra, &outputConfigNames)
-	e.End()
-}
-
-func (e *encoder) outputFormat(name string, f *OutputFormat) {
-	if f == nil {
-		return
-	}
-	e.Begin(name)
-	e.Text("type", f.Type)
-	if f.Schema != "" {
-		e.jsonObject("schema", f.Schema)
-	}
-	e.extra(f.Extra, &outputFormatNames)
-	e.End()
+	e.Path.Pop()
 }
 
 const (

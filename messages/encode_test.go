@@ -156,7 +156,7 @@ func TestEncodeParsed(t *testing.T) {
 // and digits.
 func TestEncodeFreeJSON(t *testing.T) {
 	free := `{ "z":1.50,"a" : [1e3, "\u0041"],"m":{"y":0,"b":-0.0} }`
-	body := `{"model":"m","max_tokens":1,"tools":[{"name":"n","input_schema":` + free + `,"input_examples":` + free + `},` +
+	body := `{"model":"m","max_tokens":1,"tools":[{"name":"n","input_schema":` + free + `,"input_examples":[` + free + `]},` +
 		`{"type":"bash_20250124","name":"bash","x":` + free + `}],"output_config":{"format":{"type":"json_schema","schema":` + free + `}},` +
 		`"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"i","name":"n","input":` + free + `},` +
 		`{"type":"new_block","x":` + free + `}],"x":` + free + `}],"container":` + free + `}`
@@ -239,7 +239,7 @@ func TestEncodeErrors(t *testing.T) {
 			"messages.0.content.0"},
 		{"invalid extra", one(&content.Text{Extra: &content.Extra{Format: Format, JSON: `{"a"}`}}), content.CodeSyntax,
 			"messages.0.content.0.text"},
-		{"invalid container", &Request{Container: `"a`}, content.CodeSyntax, "container"},
+		{"invalid extra of the request", &Request{Extra: &content.Extra{Format: Format, JSON: `{"container":"a}`}}, content.CodeSyntax, ""},
 		{"temperature not a number", &Request{Temperature: &nan}, content.CodeRange, "temperature"},
 		{"OpenAPI schema", &Request{Tools: []content.Tool{{Name: "n", Input: content.Schema{JSON: "{}", OpenAPI: true}}}},
 			content.CodeUnsupported, "tools.0.custom.input_schema"},

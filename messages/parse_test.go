@@ -53,7 +53,7 @@ func TestParseWhole(t *testing.T) {
 			{Name: "web_search", Kind: "web_search_20250305", Format: Format,
 				Raw: `{"type":"web_search_20250305","name":"web_search","max_uses":2}`}},
 		OutputConfig: &OutputConfig{Effort: "high", Format: &OutputFormat{Type: "json_schema", Schema: `{"b":1}`}},
-		Container:    `{"id":"c"}`, Fallbacks: `"default"`, InferenceGeo: "eu", Extra: extra(`{"x":[1]}`),
+		InferenceGeo: "eu", Extra: extra(`{"container":{"id":"c"},"fallbacks":"default","x":[1]}`),
 		Messages: []content.Turn{
 			{Role: content.RoleUser, Parts: []content.Part{
 				&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "AA=="},
@@ -226,7 +226,7 @@ var violationTests = []struct {
 		"value cache_control.ttl: Input should be '5m' or '1h'"}},
 	{top(`"thinking":{"type":"enabled","budget_tokens":"7","display":""}`), []string{
 		"type thinking.enabled.budget_tokens: Input should be a valid integer",
-		"value thinking.enabled.display: Input should be 'summarized' or 'omitted'"}},
+		"value thinking.enabled.display: Input should be 'summarized', 'omitted' or 'updates'"}},
 	{top(`"thinking":{}`), []string{"missing thinking.type: Field required"}},
 	{top(`"thinking":{"type":""}`), []string{"value thinking.type: String should have at least 1 character"}},
 	{top(`"tool_choice":{"type":5}`), []string{"type tool_choice.type: Input should be a valid string"}},
@@ -289,7 +289,7 @@ var violationTests = []struct {
 	{block(`{"type":"document","source":{"type":"content"}}`), []string{"missing B.document.source.content.content: Field required"}},
 	{block(`{"type":"document","source":{"type":"content","content":[{"type":"text"}]}}`), []string{
 		"missing B.document.source.content.content.0.text.text: Field required"}},
-	{block(`{"type":"tool_reference","Tool_Name":"n"}`), []string{
+	{block(`{"type":"tool_reference","tool_name":"n","Tool_Name":"n"}`), []string{
 		"unknown B.tool_reference.Tool_Name: Extra inputs are not permitted: did you mean 'tool_name'?"}},
 	// Names in values that may be any JSON are not checked.
 	{block(`{"type":"tool_use","id":"i","name":"n","input":{"Type":1,"TYPE":2,"id\u0000":3}}`), nil},
@@ -380,10 +380,10 @@ func TestMergeViolations(t *testing.T) {
 		"value messages: later",
 		"value seed: later",
 	}
-	if diff := cmp.Diff(want, formattest.Violations(r.mergeViolations(&later))); diff != "" {
+	if diff := cmp.Diff(want, formattest.Violations(r.mergeViolations(&later, false))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := (&Request{}).mergeViolations(&content.ViolationList{}); err != nil {
+	if err := (&Request{}).mergeViolations(&content.ViolationList{}, false); err != nil {
 		t.Errorf("no violations, but %v", err)
 	}
 }

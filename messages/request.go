@@ -38,19 +38,10 @@ type Request struct {
 	InferenceGeo  string
 	Speed         string
 	CacheControl  *content.Cache
-	Container     string // JSON text: a string or an object, or empty
-	Diagnostics   string // JSON text of an object, or empty
+	OutputFormat  *OutputFormat // older name of OutputConfig.Format
 
-	// Beta members, as JSON text, or empty.
-	MCPServers          string
-	ContextManagement   string
-	Compaction          string
-	OutputFormat        *OutputFormat // older name of OutputConfig.Format
-	Thread              string
-	Fallbacks           string
-	FallbackCreditToken string
-	BillingPolicy       string
-
+	// Extra has all other members, such as "container", "mcp_servers" and
+	// "context_management".
 	Extra *content.Extra
 
 	origin *origin // nil for a request that was not parsed
@@ -92,14 +83,21 @@ type OutputFormat struct {
 	Extra  *content.Extra
 }
 
-// An origin holds what parsing found in a document beyond the fields of the [Request].
-// It is not changed after parsing and is safe for concurrent use.
+// has reports whether the request has a member without a field that is not null.
+func (r *Request) has(name string) bool {
+	json, ok := r.Extra.Get(name)
+	return ok && json != "null"
+}
+
+// An origin holds what parsing learned about a document beyond the fields of the
+// [Request]. It is not changed after parsing and is safe for concurrent use.
 type origin struct {
 	body          string
 	model, stream codec.Extent
 	cost          int64 // see [codec.Quota.Cost]
 
 	violations *codec.ParseViolations // nil if the document has none
+	unknown    content.ViolationList  // unknown names and values; violations under Strict
 
 	// unread are texts and thinking blocks with a text or signature that is not a
 	// string. These fields are empty. Violations that were only counted have no entry.
@@ -122,13 +120,19 @@ func (o *origin) document(header []upstream.Field) *upstream.Wire {
 	return w
 }
 
-// mergeViolations returns the violations that parsing found, followed by those in
-// later that do not repeat one of them. See hasViolation.
-func (r *Request) mergeViolations(later *content.ViolationList) error {
-	if r.origin == nil {
-		return later.Err()
+// mergeViolations returns the violations that parsing found, followed by unknown names and
+// values if strict is set, and by those of the rules. It leaves out those that repeat a
+// violation that parsing found. See hasViolation.
+func (r *Request) mergeViolations(rules *content.ViolationList, strict bool) error {
+	o := r.origin
+	if o == nil {
+		return rules.Err()
 	}
-	return r.origin.violations.Join(r.hasViolation, later.Err())
+	var unknown error
+	if strict {
+		unknown = o.unknown.Err()
+	}
+	return o.violations.Join(r.hasViolation, unknown, rules.Err())
 }
 
 // hasViolation reports whether parsing found a violation at path, at an enclosing

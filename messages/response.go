@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -408,7 +409,7 @@ func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
 			w.Name("content")
 			w.Raw(p.Content)
 		}
-		endBlock(w, p.Extra, &serverToolResultNames)
+		endBlock(w, p.Extra, serverToolResultType)
 	default:
 		return false
 	}
@@ -429,7 +430,7 @@ func writeText(w *jsonwire.Writer, p *content.Text, start bool) {
 		}
 		w.EndArray()
 	}
-	endBlock(w, p.Extra, &textNames)
+	endBlock(w, p.Extra, textType)
 }
 
 func writeThinking(w *jsonwire.Writer, p *content.Thinking, start bool) {
@@ -437,7 +438,7 @@ func writeThinking(w *jsonwire.Writer, p *content.Thinking, start bool) {
 		beginBlock(w, "redacted_thinking")
 		w.Name("data")
 		w.String(p.Redacted.Data)
-		endBlock(w, p.Extra, &redactedNames)
+		endBlock(w, p.Extra, redactedType)
 		return
 	}
 	beginBlock(w, "thinking")
@@ -445,7 +446,7 @@ func writeThinking(w *jsonwire.Writer, p *content.Thinking, start bool) {
 	w.String(omitAtStart(start, p.Text))
 	w.Name("signature")
 	w.String(omitAtStart(start, p.Signature.Data))
-	endBlock(w, p.Extra, &thinkingBlockNames)
+	endBlock(w, p.Extra, thinkingBlockType)
 }
 
 func omitAtStart(start bool, s string) string {
@@ -469,7 +470,7 @@ func writeCall(w *jsonwire.Writer, kind, id, name, input string, extra *content.
 	if kind != "mcp_tool_use" {
 		writeCaller(w, extra)
 	}
-	endBlock(w, extra, &toolUseNames)
+	endBlock(w, extra, toolUseType)
 }
 
 // writeCaller writes the caller of a tool unless the extra members include it.
@@ -486,9 +487,9 @@ func beginBlock(w *jsonwire.Writer, kind string) {
 	w.String(kind)
 }
 
-func endBlock(w *jsonwire.Writer, extra *content.Extra, n *codec.Names) {
+func endBlock(w *jsonwire.Writer, extra *content.Extra, t *object.Type) {
 	if extra != nil {
-		_ = w.MembersExcept(extra.JSON, n.Has) // text that is not valid JSON has no members
+		_ = w.MembersExcept(extra.JSON, t.Holds) // text that is not valid JSON has no members
 	}
 	w.EndObject()
 }
@@ -541,7 +542,7 @@ func writeCitation(w *jsonwire.Writer, c *content.Citation) {
 		w.Name("encrypted_index")
 		w.String("")
 	}
-	endBlock(w, extra, f.names)
+	endBlock(w, extra, f.of)
 }
 
 func writeIndex(w *jsonwire.Writer, name string, n int64) {

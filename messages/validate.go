@@ -7,9 +7,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
 )
 
 // Values of the header anthropic-version whose rules differ.
@@ -100,8 +103,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	v.messages()
 	v.allBreakpoints()
 	v.settings()
-	v.rawMembers()
-	return r.mergeViolations(&v.violations)
+	return r.mergeViolations(&v.violations, opts.Strict)
 }
 
 // defaultOptions replaces nil options. It is never changed.
@@ -268,24 +270,12 @@ func (r *Request) forcesToolUse() bool {
 	return r.ToolChoice != nil && (r.ToolChoice.Type == "any" || r.ToolChoice.Type == "tool")
 }
 
-// Known values of settings. Other types are always violations, other values only if
-// Strict is set. The lists are never changed.
-var (
-	serviceTiers  = []string{"auto", "standard_only"}
-	speeds        = []string{"standard", "fast"}
-	effortNames   = []string{"low", "medium", "high", "xhigh", "max"}
-	thinkingTypes = []string{"adaptive", "enabled", "disabled", "between_tools"}
-	displays      = []string{"summarized", "omitted", "updates"}
-	choiceTypes   = []string{"auto", "any", "tool", "none"}
-	ttls          = []string{"5m", "1h"}
-)
-
 // settings validates the top level except tools, system and messages.
 func (v *validator) settings() {
 	r := v.r
 	if m := r.Metadata; m != nil {
 		v.atMost(m.UserID, 512, "metadata", "user_id")
-		v.extraAt(m.Extra, nil, "metadata")
+		v.extraAt(m.Extra, metadataType, "metadata")
 	}
 	for i, s := range r.StopSequences {
 		if isBlank(s) && !r.hasViolation("stop_sequences."+strconv.Itoa(i)) {
@@ -299,9 +289,20 @@ func (v *validator) settings() {
 	v.outputConfig()
 	v.oneOf(r.ServiceTier, serviceTiers, "service_tier")
 	v.oneOf(r.Speed, speeds, "speed")
-	v.extra(r.Extra, nil)
+	if r.Extra != nil {
+		v.extra(r.Extra, requestType)
+		v.exclusive("compaction", "context_management")
+		v.exclusive("fallback_credit_token", "fallbacks")
+	}
 	if v.opts.Count && v.opts.Strict {
 		v.countOnly()
+	}
+}
+
+// exclusive reports a member that must not be given together with another.
+func (v *validator) exclusive(name, other string) {
+	if v.r.has(name) && v.r.has(other) {
+		v.violationAt(content.CodeConflict, name, "`"+name+"` may not be given together with `"+other+"`")
 	}
 }
 
@@ -315,9 +316,9 @@ func (v *validator) countOnly() {
 		{"max_tokens", r.MaxTokens != nil}, {"stream", r.Stream}, {"metadata", r.Metadata != nil},
 		{"stop_sequences", len(r.StopSequences) > 0}, {"temperature", r.Temperature != nil},
 		{"top_p", r.TopP != nil}, {"top_k", r.TopK != nil}, {"service_tier", r.ServiceTier != ""},
-		{"inference_geo", r.InferenceGeo != ""}, {"container", r.Container != ""},
-		{"diagnostics", r.Diagnostics != ""}, {"thread", r.Thread != ""}, {"fallbacks", r.Fallbacks != ""},
-		{"fallback_credit_token", r.FallbackCreditToken != ""},
+		{"inference_geo", r.InferenceGeo != ""}, {"container", r.has("container")},
+		{"diagnostics", r.has("diagnostics")}, {"thread", r.has("thread")}, {"fallbacks", r.has("fallbacks")},
+		{"fallback_credit_token", r.has("fallback_credit_token")},
 	} {
 		if m.has {
 			v.violationAt(content.CodeUnknown, m.name, textExtra)
@@ -392,7 +393,7 @@ func (v *validator) toolChoice() {
 	if c.Type == "none" && c.DisableParallelToolUse {
 		v.violation(content.CodeUnknown, textExtra, "disable_parallel_tool_use")
 	}
-	v.extra(c.Extra, nil)
+	v.extra(c.Extra, choiceType)
 	if !v.hasTools() {
 		v.violationAt(content.CodeConflict, "", "tool_choice may only be specified while providing tools.")
 	}
@@ -434,13 +435,10 @@ func (v *validator) thinking() {
 	}
 	if t.Type == "enabled" || t.Type == "adaptive" {
 		v.oneOf(t.Display, displays, "display")
-		v.extra(t.Extra, thinkingFields)
-		return
-	}
-	if t.Display != "" {
+	} else if t.Display != "" {
 		v.violation(content.CodeUnknown, textExtra, "display")
 	}
-	v.extra(t.Extra, nil)
+	v.extra(t.Extra, thinkingType)
 }
 
 func (v *validator) budget(n *int64) {
@@ -470,7 +468,7 @@ func (v *validator) outputConfig() {
 			v.outputFormat(c.Format)
 			v.path.Pop()
 		}
-		v.extra(c.Extra, outputConfigFields)
+		v.extra(c.Extra, outputConfigType)
 		v.path.Truncate(0)
 	}
 	if r.OutputFormat != nil && c != nil && c.Format != nil {
@@ -496,31 +494,7 @@ func (v *validator) outputFormat(f *OutputFormat) {
 	} else if v.object(f.Schema, "schema") {
 		v.closedSchema(f.Schema, "schema")
 	}
-	v.extra(f.Extra, nil)
-}
-
-// rawMembers validates the members that are stored as JSON text.
-func (v *validator) rawMembers() {
-	r := v.r
-	if len(r.Container)|len(r.Diagnostics)|len(r.MCPServers)|len(r.ContextManagement)|len(r.Compaction)|len(r.Thread)|
-		len(r.Fallbacks)|len(r.FallbackCreditToken)|len(r.BillingPolicy) == 0 {
-		return // the usual case
-	}
-	v.checkRaw(r.Container, containerShape, "container")
-	v.checkRaw(r.Diagnostics, diagnosticsShape, "diagnostics")
-	v.checkRaw(r.MCPServers, mcpServersShape, "mcp_servers")
-	v.checkRaw(r.ContextManagement, managementShape, "context_management")
-	v.checkRaw(r.Compaction, compactionShape, "compaction")
-	v.checkRaw(r.Thread, threadShape, "thread")
-	v.checkRaw(r.Fallbacks, fallbacksShape, "fallbacks")
-	v.checkRaw(r.FallbackCreditToken, creditShape, "fallback_credit_token")
-	v.checkRaw(r.BillingPolicy, billingShape, "billing_policy")
-	if r.Compaction != "" && r.ContextManagement != "" {
-		v.violationAt(content.CodeConflict, "compaction", "`compaction` may not be given together with `context_management`")
-	}
-	if r.FallbackCreditToken != "" && r.Fallbacks != "" {
-		v.violationAt(content.CodeConflict, "fallback_credit_token", "`fallback_credit_token` may not be given together with `fallbacks`")
-	}
+	v.extra(f.Extra, outputFormatType)
 }
 
 const (
@@ -536,30 +510,10 @@ func (v *validator) messagePath() string {
 	return outer.At()
 }
 
-// kindAndPlaces returns the type of the block that represents p, and the places
-// where it is allowed.
+// kindAndPlaces returns the type of the block that represents p, and the places where it is
+// allowed.
 func (v *validator) kindAndPlaces(p content.Part) (kind string, where places) {
 	switch p := p.(type) {
-	case *content.Text:
-		return "text", inUser | inAssistant | inSystem | inResult | inContent
-	case *content.Image:
-		return "image", inUser | inResult | inContent
-	case *content.Document:
-		if v.is2026() {
-			return "document", inUser | inResult
-		}
-		return "document", inUser | inResult | inAssistant
-	case *content.SearchResult:
-		return "search_result", inUser | inResult
-	case *content.Thinking:
-		if p.Redacted != (content.Signature{}) {
-			return "redacted_thinking", inAssistant
-		}
-		return "thinking", inAssistant
-	case *content.ToolUse:
-		return "tool_use", inAssistant
-	case *content.ToolResult:
-		return "tool_result", inUser
 	case *content.ServerToolUse:
 		return p.Kind, inAssistant
 	case *content.ServerToolResult:
@@ -567,12 +521,28 @@ func (v *validator) kindAndPlaces(p content.Part) (kind string, where places) {
 	case *content.Media:
 		return "media", 0
 	case *content.Unknown:
-		if b := untypedBlockOf(p.Kind); b != nil {
-			return p.Kind, b.where
+		if f := untypedBlockOf(p.Kind); f != nil {
+			return p.Kind, f.where
 		}
 		return p.Kind, inUser | inAssistant | inSystem | inResult | inContent
 	}
-	return "unknown", 0
+	kind, _ = typeOf(p)
+	f := blockFormOf(kind)
+	if f == nil {
+		return "unknown", 0
+	}
+	if where = f.where; f.of == documentType && !v.is2026() {
+		where |= inAssistant
+	}
+	return kind, where
+}
+
+// untypedBlockOf returns the form of a block that has no Go type, or nil.
+func untypedBlockOf(kind string) *blockForm {
+	if f := blockFormOf(kind); f != nil && !f.of.HasStruct() {
+		return f
+	}
+	return nil
 }
 
 // formatOf returns the format of a part, or "" for parts of all formats.
@@ -631,7 +601,7 @@ func (v *validator) block(p content.Part, where places) {
 		v.text(p, where)
 	case *content.Image:
 		v.source(p.Source, true)
-		v.extra(p.Extra, imageFields)
+		v.extra(p.Extra, imageType)
 	case *content.Document:
 		v.document(p)
 	case *content.SearchResult:
@@ -645,7 +615,7 @@ func (v *validator) block(p content.Part, where places) {
 		}
 		v.toolUseName(p.Name)
 		v.toolInput(p.Input)
-		v.extra(p.Extra, toolUseFields)
+		v.extra(p.Extra, toolUseType)
 	case *content.ToolResult:
 		v.toolResult(p)
 	case *content.ServerToolUse:
@@ -698,7 +668,7 @@ func (v *validator) text(t *content.Text, where places) {
 		v.violation(content.CodeUnsupported, textUserCitations, "citations")
 	}
 	v.citations(t)
-	v.extra(t.Extra, nil)
+	v.extra(t.Extra, textType)
 }
 
 func (v *validator) searchResult(s *content.SearchResult) {
@@ -706,7 +676,7 @@ func (v *validator) searchResult(s *content.SearchResult) {
 	v.texts(s.Parts, false)
 	v.path.Pop()
 	v.searchCitations(s, s.Citations)
-	v.extra(s.Extra, nil)
+	v.extra(s.Extra, searchResultType)
 }
 
 // searchCitations records whether a search result enables citations. All search
@@ -735,13 +705,11 @@ func (v *validator) thinkingBlock(t *content.Thinking) {
 		v.violation(content.CodeValue, "Invalid `signature` in `thinking` block")
 		v.path.Push("thinking")
 	}
-	if t.Extra == nil {
-		return
-	}
-	if text, found := rawMember(t.Extra.JSON, cacheName); found && text != "null" && !v.opts.Strict {
+	if text, found := t.Extra.Get(cacheName); found && text != "null" && !v.opts.Strict {
 		v.violation(content.CodeUnknown, textExtra, cacheName)
 	}
-	v.extra(t.Extra, nil)
+	_, of := typeOf(t)
+	v.extra(t.Extra, of)
 }
 
 // toolUseName validates the name of a tool call.
@@ -770,7 +738,7 @@ func (v *validator) toolResult(t *content.ToolResult) {
 		}
 		v.path.Pop()
 	}
-	v.extra(t.Extra, toolResultFields)
+	v.extra(t.Extra, toolResultType)
 }
 
 var knownServerTools = []string{"web_search", "web_fetch", "code_execution", "bash_code_execution",
@@ -782,11 +750,9 @@ func (v *validator) serverToolUse(t *content.ServerToolUse) {
 	v.toolInput(t.Input)
 	switch {
 	case t.Kind == "mcp_tool_use":
-		if _, found := extraMember(t.Extra, "server_name"); !found {
+		if _, found := t.Extra.Get("server_name"); !found && v.constructed {
 			v.violation(content.CodeMissing, textRequired, "server_name")
 		}
-		v.extra(t.Extra, mcpToolUseFields)
-		return
 	case t.Kind != "server_tool_use":
 		v.unknownKind(t.Kind)
 	case v.opts.Strict:
@@ -796,7 +762,7 @@ func (v *validator) serverToolUse(t *content.ServerToolUse) {
 		}
 		v.oneOf(t.Name, knownServerTools, "name")
 	}
-	v.extra(t.Extra, serverToolUseFields)
+	v.extra(t.Extra, serverToolUseTypeOf(t))
 }
 
 // unknownKind reports an unknown kind of tool call or result, if Strict is set.
@@ -807,13 +773,6 @@ func (v *validator) unknownKind(kind string) {
 	v.path.Pop()
 	v.misplacedBlock(content.CodeUnknown, kind, inAssistant)
 	v.path.Push(kind)
-}
-
-func extraMember(e *content.Extra, name string) (text string, found bool) {
-	if e == nil {
-		return "", false
-	}
-	return rawMember(e.JSON, name)
 }
 
 func (v *validator) serverToolResult(t *content.ServerToolResult) {
@@ -829,15 +788,11 @@ func (v *validator) serverToolResult(t *content.ServerToolResult) {
 		}
 	case !v.isJSON(t.Content, "content"): // isJSON has reported it
 	case mcp && strings.IndexByte(`"[`, t.Content[0]) < 0:
-		v.violation(content.CodeType, textOrList.kinds.text(), "content")
+		v.violation(content.CodeType, textKinds(object.Text|object.List), "content")
 	case !mcp && strings.IndexByte("{[", t.Content[0]) < 0:
-		v.violation(content.CodeType, listOrObject.kinds.text(), "content")
+		v.violation(content.CodeType, textKinds(object.List|object.Object), "content")
 	}
-	if mcp {
-		v.extra(t.Extra, mcpToolResultFields)
-	} else {
-		v.extra(t.Extra, serverToolResultFields)
-	}
+	v.extra(t.Extra, serverToolResultTypeOf(t))
 }
 
 // untypedBlock validates a block that has no Go type.
@@ -857,7 +812,7 @@ func (v *validator) untypedBlock(u *content.Unknown) {
 		return
 	}
 	if b != nil {
-		v.checkFields(x, b.fields, true)
+		v.checkMembers(x, b.of)
 		if u.Kind == toolAddition && x.Get("tool").Get("type").Is("tool_definition") {
 			v.addsTool = true
 		}
@@ -880,10 +835,7 @@ const maxURL = 8 << 10 // bytes
 func (v *validator) source(s content.Source, image bool) {
 	v.path.Push("source")
 	defer v.path.Pop()
-	tags := documentSources
-	if image {
-		tags = imageSources
-	}
+	tags := sourceTags(image)
 	kind, known := sourceTag(s)
 	switch {
 	case kind == "":
@@ -891,7 +843,7 @@ func (v *validator) source(s content.Source, image bool) {
 		// this path.
 		v.violation(content.CodeMissing, textRequired)
 		return
-	case !known || image && sourceKind(kind) != 1:
+	case !known || image && typeOfTag(sourceTypes[:imageSourceTypes], kind) == nil:
 		v.violation(content.CodeValue, quoteTag(kind, tags))
 		return
 	case kind == "file" && !v.allowsFiles():
@@ -912,7 +864,7 @@ func (v *validator) source(s content.Source, image bool) {
 	case *content.File:
 		v.files++
 		v.require(s.ID, "file_id")
-		v.extra(s.Extra, nil)
+		v.extra(s.Extra, fileType)
 	case *content.PlainText:
 		v.plainText(s)
 	case *content.Parts:
@@ -961,7 +913,7 @@ func (v *validator) base64(s *content.Base64, image bool) {
 	} else if more := v.opts.MediaTypes; len(more) > 0 {
 		types = slices.Concat(types, more)
 	}
-	v.extra(s.Extra, nil)
+	v.extra(s.Extra, base64Type)
 	if !v.require(s.MediaType, "media_type") {
 		return
 	}
@@ -1038,7 +990,7 @@ func megabytes(n int64) string {
 // url validates the syntax of a URL. The component that fetches the URL decides
 // whether to allow it.
 func (v *validator) url(s *content.URL) {
-	v.extra(s.Extra, nil)
+	v.extra(s.Extra, urlType)
 	if !v.require(s.URL, "url") {
 		return
 	}
@@ -1086,7 +1038,7 @@ func (v *validator) plainText(s *content.PlainText) {
 	if int64(len(s.Text)) > v.lim.FileBytes {
 		v.violation(content.CodeLimit, "document exceeds "+megabytes(v.lim.FileBytes)+" maximum", "data")
 	}
-	v.extra(s.Extra, nil)
+	v.extra(s.Extra, plainTextType)
 }
 
 // parts validates a document that consists of texts and images.
@@ -1100,7 +1052,7 @@ func (v *validator) parts(s *content.Parts) {
 		}
 		v.path.Pop()
 	}
-	v.extra(s.Extra, nil)
+	v.extra(s.Extra, partsType)
 }
 
 func (v *validator) document(d *content.Document) {
@@ -1109,7 +1061,7 @@ func (v *validator) document(d *content.Document) {
 		v.atMost(d.Title, 500, "title")
 	}
 	v.citationsEnabled = v.citationsEnabled || d.Citations
-	v.extra(d.Extra, nil)
+	v.extra(d.Extra, documentType)
 }
 
 // citations validates the citations of a text.
@@ -1132,8 +1084,7 @@ func (v *validator) citation(c *content.Citation) {
 		if c.Kind != "" || v.constructed && c.Extra == nil {
 			v.violation(content.CodeValue, quoteTag(string(c.Kind), citationTags()))
 		} else if v.opts.Strict && c.Extra != nil {
-			tag, _ := rawMember(c.Extra.JSON, "type")
-			v.violation(content.CodeUnknown, quoteTag(strings.Trim(tag, `"`), citationTags()))
+			v.violation(content.CodeUnknown, quoteTag(gjson.Get(c.Extra.JSON, "type").Str, citationTags()))
 		}
 		return
 	}
@@ -1149,10 +1100,8 @@ func (v *validator) citation(c *content.Citation) {
 	}
 	if c.Kind == content.CiteWeb {
 		v.atMost(c.Title, 512, f.title)
-		v.extra(c.Extra, webCitationFields)
-	} else {
-		v.extra(c.Extra, nil)
 	}
+	v.extra(c.Extra, f.of)
 	v.path.Pop()
 }
 
@@ -1214,9 +1163,6 @@ func textOneOf(allowed []string) string {
 	return b.String()
 }
 
-// quoteTags lists the tags of a union.
-func quoteTags(tags []string) string { return "'" + strings.Join(tags, "', '") + "'" }
-
 // isName reports whether s is 1 to limit letters, digits, '_' and '-'.
 func isName(s string, limit int) bool {
 	if s == "" || len(s) > limit {
@@ -1237,4 +1183,97 @@ func isBlank(s string) bool {
 		return false
 	}
 	return strings.TrimSpace(s) == ""
+}
+
+// open parses JSON text, and returns nil and reports a violation if it is invalid.
+// In a parsed request the text is valid.
+func (v *validator) open(text string, names ...string) *jsonwire.Doc {
+	lim := jsonwire.Limits{}
+	if !v.constructed {
+		lim = codec.UnlimitedJSON
+		lim.AllowDuplicateNames = true
+	}
+	if v.doc == nil || v.doc.Root().Exists() { // missing, or still in use
+		v.doc = new(jsonwire.Doc)
+	}
+	doc := v.doc
+	if err := doc.Parse(text, lim); err != nil {
+		v.violation(content.CodeSyntax, "must be valid JSON: "+err.Error(), names...)
+		return nil
+	}
+	return doc
+}
+
+// object returns whether free JSON is an object, and reports a violation if not.
+func (v *validator) object(text string, names ...string) bool {
+	if !v.isJSON(text, names...) {
+		return false
+	}
+	if !jsonwire.IsObject(text) {
+		v.violation(content.CodeType, textNotObject, names...)
+		return false
+	}
+	return true
+}
+
+// isJSON returns whether text is valid JSON, and reports a violation if not. In a
+// parsed request the text is valid.
+func (v *validator) isJSON(text string, names ...string) bool {
+	if v.constructed {
+		doc := v.open(text, names...)
+		doc.Close()
+		return doc != nil
+	}
+	return true
+}
+
+// extra validates the members of a constructed request that have no Go field. The parser has
+// validated those of a parsed one.
+func (v *validator) extra(x *content.Extra, t *object.Type) {
+	if x == nil || !v.constructed || x.Format != Format && x.Format != "" {
+		return
+	}
+	doc := v.open(x.JSON)
+	if doc == nil {
+		return
+	}
+	defer doc.Close()
+	if doc.Root().Kind() != jsonwire.Object {
+		v.violation(content.CodeType, textObject)
+		return
+	}
+	v.check(func(c *object.Checker) { c.Extra(doc.Root(), t) })
+}
+
+// extraAt is extra for the member name of the object at the path.
+func (v *validator) extraAt(x *content.Extra, t *object.Type, name string) {
+	v.path.Push(name)
+	v.extra(x, t)
+	v.path.Pop()
+}
+
+// checkMembers validates the members of an object at the path that a constructed request has
+// as JSON text.
+func (v *validator) checkMembers(x jsonwire.Value, t *object.Type) {
+	if v.constructed {
+		v.check(func(c *object.Checker) { c.Members(x, t) })
+	}
+}
+
+// check adds the violations that find finds at the path.
+func (v *validator) check(find func(c *object.Checker)) {
+	r := &reporter{path: v.path, origin: &origin{}}
+	find(&object.Checker{Path: &r.path, Report: r})
+	add := func(err error) {
+		list, more := content.Violations(err)
+		for _, e := range list {
+			v.violations.Add(e.Code, e.Path, e.Text)
+		}
+		for range more {
+			v.violations.Add("", "", "") // is only counted
+		}
+	}
+	if add(r.violations.Err()); v.opts.Strict {
+		add(r.origin.unknown.Err())
+	}
 }

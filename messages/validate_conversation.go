@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -46,7 +48,7 @@ func (v *validator) texts(parts []content.Part, system bool) {
 				v.violation(content.CodeUnsupported, textUserCitations, "citations")
 			}
 			v.breakpoint(t.Cache)
-			v.extra(t.Extra, nil)
+			v.extra(t.Extra, textType)
 		}
 		v.path.Pop()
 	}
@@ -118,7 +120,7 @@ func configures(t *content.Turn) bool {
 	if t.Role != content.RoleSystem || t.Extra == nil {
 		return false
 	}
-	text, found := rawMember(t.Extra.JSON, "output_config")
+	text, found := t.Extra.Get("output_config")
 	return found && text != "null"
 }
 
@@ -128,9 +130,9 @@ func (v *validator) turnMembers(t *content.Turn) (scoped bool) {
 	if t.Extra == nil {
 		return false
 	}
-	v.extra(t.Extra, messageFields)
+	v.extra(t.Extra, messageType)
 	for _, name := range []string{"clear_at", "output_config"} {
-		text, found := rawMember(t.Extra.JSON, name)
+		text, found := t.Extra.Get(name)
 		if found && t.Role != content.RoleSystem {
 			v.violation(content.CodeOrder, name+" is only permitted on role 'system' messages", name)
 		}
@@ -238,7 +240,7 @@ func (v *validator) breakpoint(c *content.Cache) {
 	v.path.Push(cacheName)
 	v.oneOf(c.TTL, ttls, "ttl")
 	v.countBreakpoint(c.TTL)
-	v.extra(c.Extra, nil)
+	v.extra(c.Extra, cacheType)
 	v.path.Pop()
 }
 
@@ -453,8 +455,7 @@ func (p *pairing) assistant(i int, t *content.Turn) {
 		case *content.Unknown:
 			p.incomplete = p.incomplete || c.Kind == ""
 			if len(p.serverCalls) > 0 && strings.HasSuffix(c.Kind, "_tool_result") {
-				id, _ := rawMember(c.Raw, "tool_use_id")
-				p.endServerCall(strings.Trim(id, `"`))
+				p.endServerCall(gjson.Get(c.Raw, "tool_use_id").Str)
 			}
 		}
 	}
@@ -510,10 +511,7 @@ func (p *pairing) result(i, k int, r *content.ToolResult) {
 
 // toolsetOf returns the toolset_name of a tool call or result, as JSON text.
 func toolsetOf(e *content.Extra) string {
-	if e == nil || e.JSON == directCallerExtra {
-		return ""
-	}
-	if text, _ := rawMember(e.JSON, "toolset_name"); text != "null" {
+	if text, _ := e.Get("toolset_name"); text != "null" {
 		return text
 	}
 	return ""

@@ -285,7 +285,7 @@ func TestValidateConstructed(t *testing.T) {
 	nan := math.NaN()
 	odd := constructedRequest(&content.Text{Text: "a"})
 	odd.Temperature = &nan
-	odd.Container, odd.Tools[0].Input.JSON = `{"id":`, `{"type":"object"`
+	odd.Extra, odd.Tools[0].Input.JSON = &content.Extra{Format: Format, JSON: `{"container":`}, `{"type":"object"`
 	asks := constructedRequest(&content.Text{Text: "a"})
 	asks.Messages = append(asks.Messages,
 		content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "t", Input: `{"a":}`}, &content.ToolUse{}}},
@@ -308,7 +308,7 @@ func TestValidateConstructed(t *testing.T) {
 			[]string{"unsupported messages.0.content.0: " + tagText("thing", userTags), "unsupported messages.0.content.1: " + tagText("media", userTags),
 				"syntax messages.0.content.2.thing: must be valid JSON: " + syntaxOf("[")}},
 		{"invalid JSON", odd, []string{"syntax tools.0.custom.input_schema: must be valid JSON: " + syntaxOf(`{"type":"object"`),
-			"range temperature: Input should be a finite number", "syntax container: must be valid JSON: " + syntaxOf(`{"id":`)}},
+			"range temperature: Input should be a finite number", "syntax must be valid JSON: " + syntaxOf(`{"container":`)}},
 		{"tool calls and results", asks, []string{"syntax messages.1.content.0.tool_use.input: must be valid JSON: " + syntaxOf(`{"a":}`),
 			"missing messages.1.content.1.tool_use.id: Field required", "missing messages.1.content.1.tool_use.name: Field required",
 			"missing messages.2.content.0.tool_result.content.0: Input should be an object", "missing messages.2.content.0.tool_result.content.1: Input should be an object"}},

@@ -79,7 +79,7 @@ var hostileShapes = []struct {
 	}},
 	{"vendors' tools", messages.Format, func(n int) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[` +
-			times(n, `{"type":"web_search_20250305","name":"w#"},{"type":"bash_20250124","name":"b#"}`) + `]}`
+			times(n, `{"type":"web_search_20990101","name":"w#"},{"type":"bash_20990101","name":"b#"}`) + `]}`
 	}},
 	{"white space", generatecontent.Format, func(n int) string {
 		return contentsOf(`{"text":"a"},`+times(n, `{"text":"`+strings.Repeat(" ", 50)+`"}`), `{"text":"b"}`)

@@ -1,0 +1,132 @@
+package object
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// A Checker checks JSON values that have no Go fields.
+type Checker struct {
+	Path   *codec.Path // of the value that is checked
+	Report Reporter
+}
+
+// A Reporter reports what is wrong with the value at the path.
+type Reporter interface {
+	Kind(v *Value)                     // the kind is not accepted
+	Range(v *Value, k Kinds, n int64)  // the length or integer n is not accepted
+	Choice(v *Value, x jsonwire.Value) // a text that v.Enum does not have
+	Tag(v *Value, x jsonwire.Value)    // the "type" x is missing, not a text, or not in v.Tags
+	Missing(f *Field)                  // a required member is missing
+	Unknown(t *Type, name string)      // the object has a name that its type does not have
+}
+
+// Check checks a value.
+func (c *Checker) Check(x jsonwire.Value, v *Value) {
+	if v == nil || v.Kinds == Any {
+		return
+	}
+	k := KindOf(x)
+	if k&v.Kinds == 0 {
+		c.Report.Kind(v)
+		return
+	}
+	switch {
+	case k == Text:
+		c.text(x, v)
+	case k&Integer != 0:
+		if n, _ := x.Int(); n < v.Min || v.Max != 0 && n > v.Max {
+			c.Report.Range(v, Integer, n)
+		}
+	case k == List:
+		if n := int64(x.Len()); n < v.Min || v.Max != 0 && n > v.Max {
+			c.Report.Range(v, List, n)
+		}
+		if v.Elem == nil {
+			return
+		}
+		for i, e := range x.Elems() {
+			c.Path.PushIndex(i)
+			c.Check(e, v.Elem)
+			c.Path.Pop()
+		}
+	case k == Object:
+		c.object(x, v)
+	}
+}
+
+func (c *Checker) text(x jsonwire.Value, v *Value) {
+	if v.Enum != nil {
+		if !slices.ContainsFunc(v.Enum.Values, x.Is) {
+			c.Report.Choice(v, x)
+		}
+		return
+	}
+	if v.Min == 0 && v.Max == 0 {
+		return
+	}
+	if n := int64(utf8.RuneCountInString(x.Str())); n < v.Min || v.Max != 0 && n > v.Max {
+		c.Report.Range(v, Text, n)
+	}
+}
+
+func (c *Checker) object(x jsonwire.Value, v *Value) {
+	switch {
+	case v.Members != nil:
+		for name, m := range x.Members() {
+			c.Path.Push(codec.Clip(name))
+			c.Check(m, v.Members)
+			c.Path.Pop()
+		}
+	case v.Tags != nil:
+		t := x.Get("type")
+		for i := range v.Tags {
+			if t.Is(v.Tags[i].Name) {
+				c.Path.Push(v.Tags[i].Name)
+				c.Members(x, v.Tags[i].Type)
+				c.Path.Pop()
+				return
+			}
+		}
+		c.Report.Tag(v, t)
+	case v.Object != nil:
+		c.Members(x, v.Object)
+	}
+}
+
+// Member checks x, the value of a member.
+func (c *Checker) Member(f *Field, name string, x jsonwire.Value) {
+	c.Path.Push(name)
+	c.Check(x, f.Value)
+	c.Path.Pop()
+}
+
+// Extra checks the members of an object that is an Extra. Members that a Go field holds are
+// unknown there.
+func (c *Checker) Extra(x jsonwire.Value, t *Type) {
+	for name, m := range x.Members() {
+		if i := t.Find(name); i >= 0 && t.Fields[i].Kept() {
+			c.Member(&t.Fields[i], name, m)
+		} else {
+			c.Report.Unknown(t, name)
+		}
+	}
+}
+
+// Members checks the members of an object.
+func (c *Checker) Members(x jsonwire.Value, t *Type) {
+	var seen Members
+	for name, m := range x.Members() {
+		if f, _ := seen.Field(t, name); f != nil {
+			c.Member(f, name, m)
+		} else {
+			c.Report.Unknown(t, name)
+		}
+	}
+	for f := seen.Missing(t); f != nil; f = seen.Missing(t) {
+		c.Report.Missing(f)
+	}
+}

@@ -1,0 +1,342 @@
+// Package object describes the JSON objects of a wire format by tables, and reads and
+// writes Go structs by them.
+//
+// A [Type] lists the members of one kind of object: their names, the values that they
+// accept, whether they are required, and the Go field that holds them. A member without a
+// Go field is kept as JSON text in the [content.Extra] of the struct. Everything that a
+// format knows about its objects is in its types; [Members], [Encoder] and [Checker] have
+// what is the same for all formats. To add a member to a format, add a field to a type.
+//
+// A format's parser and encoder have the loops over members, so that their own types stay on
+// the stack and their special members need no table of functions.
+//
+// Types are built when a package is initialised and are never changed afterwards.
+package object
+
+import (
+	"math/bits"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// A Type describes the objects of one kind.
+type Type struct {
+	// Name is the vendor's name of the type, for error texts, or "".
+	Name string
+
+	// Fields are the members, in the order in which they are written.
+	Fields []Field
+
+	// Lenient accepts members that are not in Fields without a report.
+	Lenient bool
+
+	extra   func(p any) **content.Extra // nil: the objects have no Go struct
+	pointer func(pp any) any            // the *T in a **T, or nil
+	create  func() any                  // returns a new *T
+	set     func(pp, p any)             // sets a **T to a *T unless the T is zero
+
+	byLength [16]uint64 // sets of indices of Fields, by the length of their names
+	aliases  [16]uint64 // the same for Alias
+	required uint64
+	tagged   bool                   // a field is a tag
+	holds    func(name string) bool // Holds as a value
+}
+
+// A Field is a member of an object.
+type Field struct {
+	Name     string
+	Alias    string // a second name that is accepted, or ""
+	Value    *Value // what the member accepts; nil: anything
+	Required bool
+
+	// IsTag marks a member that selects the type of its object. Whoever reads the object
+	// has read it before.
+	IsTag bool
+
+	// Const is the only text that a member can have, which no Go field holds, or "".
+	Const string
+
+	// Default is the text that is written for an empty one.
+	Default string
+
+	// WriteNull writes an empty text as null.
+	WriteNull bool
+
+	// IsDefault reports whether a value of a kept member means the same as a missing
+	// member, so that it need not be kept. Nil means that null does, if Value accepts it.
+	IsDefault func(x jsonwire.Value) bool
+
+	at    func(p any) any
+	holds goType
+}
+
+// A goType is the type of a Go field.
+type goType uint8
+
+const (
+	noField goType = iota
+	stringField
+	boolField
+	optBoolField
+	intField
+	optIntField
+	optFloatField
+	stringsField
+	otherField
+)
+
+// In returns the field with a Go field to hold the member: at returns its address in a T.
+func In[T, F any](f Field, at func(*T) *F) Field {
+	f.at = func(p any) any { return at(p.(*T)) }
+	switch v := f.Value; any((*F)(nil)).(type) {
+	case *string:
+		f.holds = stringField
+	case *bool:
+		if f.holds = boolField; !v.Accepts(Flag) {
+			f.holds = otherField
+		}
+	case **bool:
+		f.holds = optBoolField
+	case *int64:
+		f.holds = intField
+	case **int64:
+		f.holds = optIntField
+	case **float64:
+		f.holds = optFloatField
+	case *[]string:
+		f.holds = stringsField
+	default:
+		f.holds = otherField
+	}
+	return f
+}
+
+// Kept reports whether the member is kept as JSON text: no Go field or constant holds it.
+func (f *Field) Kept() bool { return f.at == nil && !f.IsTag && f.Const == "" }
+
+// Typed reports whether a Go field holds the member.
+func (f *Field) Typed() bool { return f.at != nil }
+
+// At returns the address of the Go field in the struct at p.
+func (f *Field) At(p any) any { return f.at(p) }
+
+// New returns the type of the objects that a T holds. extra returns the address of the
+// field for the other members.
+func New[T any](name string, extra func(*T) **content.Extra, fields ...Field) *Type {
+	t := Kept(name, fields...)
+	t.extra = func(p any) **content.Extra { return extra(p.(*T)) }
+	t.pointer = func(pp any) any {
+		if p := *pp.(**T); p != nil {
+			return p
+		}
+		return nil
+	}
+	t.create = func() any { return new(T) }
+	t.set = func(pp, p any) {
+		if p := p.(*T); t.tagged || !reflect.ValueOf(p).Elem().IsZero() {
+			*pp.(**T) = p
+		}
+	}
+	return t
+}
+
+// Kept returns the type of objects that are kept as JSON text.
+func Kept(name string, fields ...Field) *Type {
+	if len(fields) > 64 {
+		panic("object: a type has at most 64 fields")
+	}
+	t := &Type{Name: name, Fields: fields}
+	for i := range fields {
+		f := &fields[i]
+		t.byLength[len(f.Name)&15] |= 1 << i
+		if f.Alias != "" && f.Alias != f.Name {
+			t.aliases[len(f.Alias)&15] |= 1 << i
+		}
+		if f.Required {
+			t.required |= 1 << i
+		}
+		t.tagged = t.tagged || f.IsTag
+	}
+	t.holds = t.Holds
+	return t
+}
+
+// Extra returns the address of the field for other members in the struct at p.
+func (t *Type) Extra(p any) **content.Extra { return t.extra(p) }
+
+// Find returns the index of the field with a name or alias, or -1.
+func (t *Type) Find(name string) int {
+	for set := t.byLength[len(name)&15]; set != 0; set &= set - 1 {
+		if i := bits.TrailingZeros64(set); t.Fields[i].Name == name {
+			return i
+		}
+	}
+	for set := t.aliases[len(name)&15]; set != 0; set &= set - 1 {
+		if i := bits.TrailingZeros64(set); t.Fields[i].Alias == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Similar returns the known name that a lenient parser would read name as, or "": one that
+// ignores case, or one whose strings end at a NUL. The name is not a known one.
+func (t *Type) Similar(name string) string {
+	n, cut := len(name), name
+	for i := range len(name) {
+		if c := name[i]; c > 0 && c < utf8.RuneSelf {
+			continue
+		}
+		if n, cut = folded(name, i); n == 0 {
+			return ""
+		}
+		break
+	}
+	for set := t.byLength[n&15]; set != 0; set &= set - 1 {
+		if f := &t.Fields[bits.TrailingZeros64(set)]; strings.EqualFold(f.Name, cut) {
+			return f.Name
+		}
+	}
+	for set := t.aliases[n&15]; set != 0; set &= set - 1 {
+		if f := &t.Fields[bits.TrailingZeros64(set)]; strings.EqualFold(f.Alias, cut) {
+			return f.Alias
+		}
+	}
+	return ""
+}
+
+// folded returns the number of characters of name before a NUL, and these characters.
+// name[:i] is ASCII. Only two other characters fold to ASCII letters; for a name with
+// any others, folded returns 0.
+func folded(name string, i int) (n int, cut string) {
+	for n = i; i < len(name) && name[i] != 0; n++ {
+		r, size := utf8.DecodeRuneInString(name[i:])
+		if r >= utf8.RuneSelf && r != '\u017F' && r != '\u212A' {
+			return 0, ""
+		}
+		i += size
+	}
+	return n, name[:i]
+}
+
+// Create returns a pointer to a new struct of this type.
+func (t *Type) Create() any { return t.create() }
+
+// Set sets pp, the address of a pointer to a struct of this type, to p. It leaves pp if the
+// struct is zero and its type has no tag: the object had no members.
+func (t *Type) Set(pp, p any) { t.set(pp, p) }
+
+// Pointer returns the pointer at pp, the address of a pointer to a struct of this type, or
+// nil if that pointer is nil.
+func (t *Type) Pointer(pp any) any { return t.pointer(pp) }
+
+// Members are the members of an object that were read so far. The zero value is an object
+// without members.
+type Members struct{ seen uint64 }
+
+// Field returns the field of a member, or nil if t does not have it. again reports whether
+// the object has the member in its other spelling, too.
+func (m *Members) Field(t *Type, name string) (f *Field, again bool) {
+	i := t.Find(name)
+	if i < 0 {
+		return nil, false
+	}
+	again = m.seen&(1<<i) != 0
+	m.seen |= 1 << i
+	return &t.Fields[i], again
+}
+
+// Missing returns the next required field that the object does not have, or nil.
+func (m *Members) Missing(t *Type) *Field {
+	missing := t.required &^ m.seen
+	if missing == 0 {
+		return nil
+	}
+	i := bits.TrailingZeros64(missing)
+	m.seen |= 1 << i
+	return &t.Fields[i]
+}
+
+// Holds reports whether a name belongs to a member that is not kept as JSON text.
+func (t *Type) Holds(name string) bool {
+	i := t.Find(name)
+	return i >= 0 && !t.Fields[i].Kept()
+}
+
+// HasStruct reports whether a Go struct holds the objects.
+func (t *Type) HasStruct() bool { return t.extra != nil }
+
+// Keeps reports whether the value of the kept member f belongs into an Extra.
+func (f *Field) Keeps(x jsonwire.Value) bool {
+	if x.Kind() == jsonwire.Null && f.Value != nil && f.Value.Kinds&Null != 0 {
+		return false
+	}
+	return f.IsDefault == nil || !f.IsDefault(x)
+}
+
+// A Value describes the values of a member or the elements of a list.
+type Value struct {
+	Kinds    Kinds
+	Min, Max int64  // length of a text or list, value of an integer; Max 0 means no limit
+	Enum     *Enum  // known values of a text
+	Elem     *Value // of a list; nil: anything
+	Members  *Value // of the members of an object with arbitrary names
+	Object   *Type  // of an object; nil: any members
+	Tags     []Tag  // of an object with a member "type"
+	Schema   bool   // a JSON Schema
+	Tagged   bool   // the "type" of the object is part of the paths in it
+}
+
+// An Enum has the known values of a text.
+type Enum struct {
+	Values []string
+	Closed bool // others are always violations, not only in strict validation
+}
+
+// A Tag is the type of the objects whose member "type" has a value.
+type Tag struct {
+	Name string
+	Type *Type
+}
+
+// Kinds is a set of kinds of JSON values.
+type Kinds uint8
+
+// The kinds of values. Integer is a number that is whole and in the range of int64.
+const (
+	Text Kinds = 1 << iota
+	Integer
+	Number
+	Flag
+	List
+	Object
+	Null
+	Any Kinds = 0
+)
+
+// KindOf returns the kind of a value. An integer is a Number, too.
+func KindOf(x jsonwire.Value) Kinds {
+	switch x.Kind() {
+	case jsonwire.String:
+		return Text
+	case jsonwire.Number:
+		if _, ok := x.Int(); ok {
+			return Integer | Number
+		}
+		return Number
+	case jsonwire.True, jsonwire.False:
+		return Flag
+	case jsonwire.Array:
+		return List
+	case jsonwire.Object:
+		return Object
+	}
+	return Null
+}
+
+// Accepts reports whether the value accepts a kind.
+func (v *Value) Accepts(k Kinds) bool { return v == nil || v.Kinds == Any || v.Kinds&k != 0 }
