@@ -53,8 +53,8 @@ type Field struct {
 	Value    *Value // what the member accepts; nil: anything
 	Required bool
 
-	// IsTag marks a member that selects the type of its object. Whoever reads the object
-	// has read it before.
+	// IsTag marks a member that selects the type of its object. It is read before the
+	// others.
 	IsTag bool
 
 	// Const is the only text that a member can have, which no Go field holds, or "".
