@@ -8,9 +8,9 @@ import (
 	"github.com/polywire/polywire/internal/object"
 )
 
-// The objects of the format. These tables are the only place that knows which members an
-// object has: the parser, the encoder and the validator work by them. To add a member,
-// add a field here.
+// The objects of requests. The parser, the encoder and the validator work by these tables: to
+// add a member without a Go field, add it here. The blocks of responses are written by
+// response.go.
 
 // must returns a member that is required and that a Go field holds.
 func must[T, F any](name string, v *object.Value, at func(*T) *F) object.Field {
