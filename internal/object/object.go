@@ -15,7 +15,6 @@ package object
 
 import (
 	"math/bits"
-	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -137,7 +136,8 @@ func New[T any](name string, extra func(*T) **content.Extra, fields ...Field) *T
 	}
 	t.create = func() any { return new(T) }
 	t.set = func(pp, p any) {
-		if p := p.(*T); t.tagged || !reflect.ValueOf(p).Elem().IsZero() {
+		var zero T
+		if p := p.(*T); t.tagged || any(*p) != any(zero) {
 			*pp.(**T) = p
 		}
 	}
@@ -227,7 +227,8 @@ func folded(name string, i int) (n int, cut string) {
 func (t *Type) Create() any { return t.create() }
 
 // Set sets pp, the address of a pointer to a struct of this type, to p. It leaves pp if the
-// struct is zero and its type has no tag: the object had no members.
+// struct is zero and its type has no tag: the object had no members. The struct must be
+// comparable.
 func (t *Type) Set(pp, p any) { t.set(pp, p) }
 
 // Pointer returns the pointer at pp, the address of a pointer to a struct of this type, or
