@@ -102,6 +102,7 @@ var blockVariants = []string{
 
 var documentVariants = []string{
 	`{"messages":[],"model":"m"}`,
+	`{"messages":[],"model":"m","tool_choice":{"type":"tool","name":null}}`, `{"messages":[],"model":"m","tool_choice":{"type":"tool","name":"","x":1}}`,
 	`{"model":"m","messages":[{"content":"","role":"user","name":"n"},{"role":"user","content":[]}]}`,
 	`{"model":"m","messages":[{"role":"user","content":[{"type":"document","source":{"type":"content","content":"c"},` +
 		`"title":null,"context":"","citations":{"enabled":false}},{"type":"document","source":{"content":[],"type":"content","x":1},` +
