@@ -298,9 +298,9 @@ var (
 		opt("citations", citationsSwitch, func(s *content.SearchResult) *bool { return &s.Citations }),
 		cached(func(s *content.SearchResult) **content.Cache { return &s.Cache }))
 
-	// citationsSwitch is {"enabled": …}. Its other members become part of the Extra of the
-	// enclosing block.
-	citationsSwitch = nullableObject(optional("enabled", nullableFlag))
+	// citationsSwitch is {"enabled": …}, which a bool of the enclosing block holds. Its other
+	// members become part of the Extra of that block.
+	citationsSwitch = nullableObject(opt("enabled", nullableFlag, func(on *bool) *bool { return on }))
 
 	thinkingBlockType = object.New("", func(t *content.Thinking) **content.Extra { return &t.Extra },
 		typeTag,

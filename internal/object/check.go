@@ -105,12 +105,22 @@ func (c *Checker) Member(f *Field, name string, x jsonwire.Value) {
 }
 
 // Extra checks the members of an object that is an Extra. Members that a Go field holds are
-// unknown there.
+// unknown there. If their object has no Go struct, its other members are in the Extra.
 func (c *Checker) Extra(x jsonwire.Value, t *Type) {
 	for name, m := range x.Members() {
-		if i := t.Find(name); i >= 0 && t.Fields[i].Kept() {
-			c.Member(&t.Fields[i], name, m)
-		} else {
+		i := t.Find(name)
+		if i < 0 {
+			c.Report.Unknown(t, name)
+			continue
+		}
+		switch f := &t.Fields[i]; {
+		case f.Kept():
+			c.Member(f, name, m)
+		case f.Value != nil && f.Value.Object != nil && !f.Value.Object.HasStruct():
+			c.Path.Push(name)
+			c.Extra(m, f.Value.Object)
+			c.Path.Pop()
+		default:
 			c.Report.Unknown(t, name)
 		}
 	}
