@@ -59,7 +59,7 @@ type Field struct {
 	// Const is the only text that a member can have, which no Go field holds, or "".
 	Const string
 
-	// Default is the text that is written for an empty one.
+	// Default is the text that is written for an empty one if the member is required.
 	Default string
 
 	// WriteNull writes an empty text as null.
