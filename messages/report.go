@@ -66,6 +66,8 @@ func textKinds(k object.Kinds) string {
 		return textString
 	case k&object.Integer != 0:
 		return textInteger
+	case k&object.Number != 0:
+		return textNumber
 	case k&object.Flag != 0:
 		return textBoolean
 	case k&object.List != 0:

@@ -3,6 +3,7 @@ package formattest
 import (
 	"iter"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,7 +120,7 @@ type Wrong struct {
 	Path   string
 	Code   content.Code
 	Strict bool // only strict validation reports it
-	Kept   bool // the request has the value as JSON text
+	Kept   bool // the request has the value
 }
 
 // A member is a member of an object.
@@ -281,9 +282,10 @@ func (g *Generator) Wrongs(o Object) iter.Seq[Wrong] {
 			if g.required(&o, f) && !send(f.Name+" missing", base, without(needed, f), at, content.CodeMissing, false) {
 				return
 			}
-			kept = o.Kept || f.Kept()
 			right := o.In(g.build(&o, g.replace(needed, f, g.first(f, f.Value)))).Sent
 			for _, w := range g.wrong(f, f.Value) {
+				kept = o.Kept || f.Kept() ||
+					f.Const == "" && w.code != content.CodeType && !slices.Contains(unrepresentable, w.json)
 				if !send(f.Name+"="+clip(w.json), right, g.replace(needed, f, JSON{w.json, w.json}), extend(at, w.steps...), w.code, w.strict) {
 					return
 				}
@@ -380,6 +382,9 @@ func (g *Generator) build(o *Object, list []member) JSON {
 		for _, m := range list {
 			if m.f == f {
 				value = encoded(f, m.Canonical)
+				if value == "" && m.Canonical == "false" && isOptional(o.Type, f) {
+					value = "false"
+				}
 			}
 		}
 		if value == "" && f.WriteNull {
@@ -395,6 +400,15 @@ func (g *Generator) build(o *Object, list []member) JSON {
 		}
 	}
 	return JSON{text, "{" + strings.Join(canonical, ",") + "}"}
+}
+
+// isOptional reports whether the Go field of a flag can be nil.
+func isOptional(t *object.Type, f *object.Field) bool {
+	if !t.HasStruct() {
+		return false
+	}
+	_, ok := f.At(t.Create()).(**bool)
+	return ok
 }
 
 // encoded returns the canonical form of the value of a Go field, or "" if it is omitted.
@@ -486,7 +500,11 @@ func (g *Generator) accepted(f *object.Field, v *object.Value) []JSON {
 		}
 	}
 	if v.Kinds&object.Integer != 0 {
-		add(strconv.FormatInt(v.Min+indexOf(f), 10))
+		n := v.Min + indexOf(f)
+		if v.Max != 0 {
+			n = v.Min + indexOf(f)%(v.Max-v.Min+1)
+		}
+		add(strconv.FormatInt(n, 10))
 		if v.Max != 0 {
 			add(strconv.FormatInt(v.Max, 10))
 		}
@@ -587,6 +605,9 @@ type wrongValue struct {
 	code   content.Code
 	strict bool
 }
+
+// unrepresentable are values of the right kind that a Go field does not hold.
+var unrepresentable = []string{`""`, "[]", "1e999"}
 
 // kindSamples has a value of each kind.
 var kindSamples = []struct {

@@ -41,6 +41,7 @@ type Type struct {
 	byLength [16]uint64 // sets of indices of Fields, by the length of their names
 	aliases  [16]uint64 // the same for Alias
 	required uint64
+	limited  uint64                 // fields whose Go values may be ones that are not accepted
 	tagged   bool                   // a field is a tag
 	holds    func(name string) bool // Holds as a value
 }
@@ -158,6 +159,9 @@ func Kept(name string, fields ...Field) *Type {
 		}
 		if f.Required {
 			t.required |= 1 << i
+		}
+		if f.isLimited() {
+			t.limited |= 1 << i
 		}
 		t.tagged = t.tagged || f.IsTag
 	}

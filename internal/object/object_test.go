@@ -352,3 +352,47 @@ func TestCheckerExtra(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckerStruct(t *testing.T) {
+	word := &Value{Kinds: Text, Min: 2, Max: 3}
+	letter := &Value{Kinds: Text | Null, Enum: &Enum{Values: []string{"a", "b"}}}
+	digit := &Value{Kinds: Integer, Min: 1, Max: 9}
+	typ := New("", func(x *thing) **content.Extra { return &x.Extra },
+		In(Field{Name: "kind", Value: letter, IsTag: true}, func(x *thing) *string { return &x.Kind }),
+		In(Field{Name: "word", Value: word}, func(x *thing) *string { return &x.Text }),
+		In(Field{Name: "letter", Value: letter}, func(x *thing) *string { return &x.Maybe }),
+		In(Field{Name: "any", Value: &Value{Kinds: Text | List, Min: 2}}, func(x *thing) *string { return &x.Any }),
+		In(Field{Name: "digit", Value: digit}, func(x *thing) *int64 { return &x.Int }),
+		In(Field{Name: "opt_digit", Value: digit}, func(x *thing) **int64 { return &x.OptInt }),
+		In(Field{Name: "words", Value: &Value{Kinds: List, Max: 2, Elem: word}}, func(x *thing) *[]string { return &x.Texts }),
+		In(Field{Name: "flag", Value: &Value{Kinds: Flag}}, func(x *thing) *bool { return &x.Flag }),
+		Field{Name: "kept", Value: word})
+	ten, one := int64(10), int64(1)
+	for _, tt := range []struct {
+		x    thing
+		want []string
+	}{
+		{thing{}, nil},
+		{thing{Kind: "z", Text: "éé", Maybe: "a", Any: "1", Int: 1, OptInt: &one, Texts: []string{"ab", "abc"}}, nil},
+		{thing{Text: "é"}, []string{"word range 1 1"}},
+		{thing{Maybe: "z\n"}, []string{`letter choice "z\n"`}},
+		{thing{Int: -1, OptInt: &ten}, []string{"digit range 10 -1", "opt_digit range 10 10"}},
+		{thing{Texts: []string{"ab", ""}}, []string{"words.1 range 1 0"}},
+		{thing{Texts: []string{"ab", "ab", "ab"}}, []string{"words range 10000 3"}},
+	} {
+		var p codec.Path
+		r := &recorder{path: &p}
+		(&Checker{Path: &p, Report: r}).Struct(typ, &tt.x)
+		if diff := cmp.Diff(tt.want, r.list); diff != "" || typ.Fits(&tt.x) != (tt.want == nil) {
+			t.Errorf("%+v: fits %v (-want +got):\n%s", tt.x, typ.Fits(&tt.x), diff)
+		}
+	}
+	list := New("", func(x *thing) **content.Extra { return &x.Extra },
+		In(Field{Name: "texts", Value: &Value{Kinds: List, Min: 2}}, func(x *thing) *[]string { return &x.Texts }),
+		In(Field{Name: "int", Value: digit, Required: true}, func(x *thing) *int64 { return &x.Int }))
+	for want, x := range map[bool]thing{false: {Texts: []string{""}, Int: 1}, true: {Int: 1}} {
+		if list.Fits(&x) != want || list.Fits(&thing{}) {
+			t.Errorf("Fits(%+v) = %v", x, !want)
+		}
+	}
+}
