@@ -212,7 +212,8 @@ func tagsOf(t *object.Type) []string {
 }
 
 // Samples yields valid documents: the object with all members, with the required ones, with
-// each value of each optional one alone, and with unknown ones.
+// unknown ones, and with each value and the other spelling of each one beside the required
+// ones.
 func (g *Generator) Samples(o Object) iter.Seq[Sample] {
 	return func(yield func(Sample) bool) {
 		send := func(name string, list []member) bool {
@@ -245,6 +246,9 @@ func (g *Generator) Samples(o Object) iter.Seq[Sample] {
 				if !send(f.Name+"="+clip(x.Sent), g.replace(needed, f, x)) {
 					return
 				}
+			}
+			if f.Alias != "" && !send(f.Alias, append(without(needed, f), member{f, f.Alias, g.first(f, f.Value)})) {
+				return
 			}
 		}
 	}
