@@ -85,11 +85,16 @@ func (e *encoder) special(f *object.Field, in, from any) {
 	case *[]content.Tool:
 		e.tools(f.Name, *from)
 	default:
-		if s := f.Value.Object.Pointer(from); s != nil {
-			e.Begin(f.Name)
-			e.members(f.Value.Object, s)
-			e.End()
+		s := f.Value.Object.Pointer(from)
+		if s == nil {
+			return
 		}
+		e.Begin(f.Name)
+		e.members(f.Value.Object, s)
+		if c, ok := s.(*ToolChoice); ok && c.Type == "tool" && c.Name == "" {
+			e.Must("name", "") // this type requires it
+		}
+		e.End()
 	}
 }
 

@@ -102,6 +102,7 @@ var blockVariants = []string{
 
 var documentVariants = []string{
 	`{"messages":[],"model":"m"}`,
+	`{"messages":[],"model":"m","tool_choice":{"type":"tool","name":null}}`, `{"messages":[],"model":"m","tool_choice":{"type":"tool","name":"","x":1}}`,
 	`{"model":"m","messages":[{"content":"","role":"user","name":"n"},{"role":"user","content":[]}]}`,
 	`{"model":"m","messages":[{"role":"user","content":[{"type":"document","source":{"type":"content","content":"c"},` +
 		`"title":null,"context":"","citations":{"enabled":false}},{"type":"document","source":{"content":[],"type":"content","x":1},` +
@@ -197,16 +198,29 @@ func TestEncodeChanged(t *testing.T) {
 
 func TestEncodeExtraOmitsKnownNames(t *testing.T) {
 	r := &Request{Model: "m", Messages: []content.Turn{{Role: content.RoleUser,
-		Parts: []content.Part{&content.Text{Text: "t", Extra: &content.Extra{Format: Format, JSON: `{"x":1,"text":"u"}`}}},
+		Parts: []content.Part{
+			&content.Text{Text: "t", Extra: &content.Extra{Format: Format, JSON: `{"x":1,"text":"u"}`}},
+			&content.Document{Source: &content.File{ID: "f"}, Citations: true,
+				Extra: &content.Extra{Format: Format, JSON: `{"citations":{"enabled":false,"x":1}}`}}},
 		Extra: &content.Extra{Format: "other", JSON: `{"y":1}`}}},
 		Extra: &content.Extra{Format: Format, JSON: `{"model":"n","messages":[],"z":{"b":1}}`}}
 	got, err := r.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"t","x":1}]}],"z":{"b":1}}`
+	want := `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"t","x":1},` +
+		`{"type":"document","source":{"type":"file","file_id":"f"},"citations":{"enabled":true,"x":1}}]}],"z":{"b":1}}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	// Such names are violations in strict validation only.
+	limit := int64(1)
+	r.MaxTokens = &limit
+	if err := r.Validate(&ValidateOptions{AllowFiles: true}); err != nil {
+		t.Error(err)
+	}
+	if list, _ := content.Violations(r.Validate(&ValidateOptions{AllowFiles: true, Strict: true})); len(list) != 7 {
+		t.Errorf("strict: got %v, want 7 violations", list)
 	}
 }
 

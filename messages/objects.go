@@ -194,12 +194,12 @@ var (
 		opt("user_id", nullableText, func(m *Metadata) *string { return &m.UserID }))
 
 	choiceType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra },
-		typeIn(func(c *ToolChoice) *string { return &c.Type }),
+		typeIn(func(c *ToolChoice) *string { return &c.Type }, choiceTypes...),
 		opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
 		opt("disable_parallel_tool_use", nullableFlag, func(c *ToolChoice) *bool { return &c.DisableParallelToolUse }))
 
 	thinkingType = object.New("", func(t *Thinking) **content.Extra { return &t.Extra },
-		typeIn(func(t *Thinking) *string { return &t.Type }),
+		typeIn(func(t *Thinking) *string { return &t.Type }, thinkingTypes...),
 		opt("budget_tokens", nullableInteger, func(t *Thinking) **int64 { return &t.BudgetTokens }),
 		opt("display", nullableEnum(displays...), func(t *Thinking) *string { return &t.Display }),
 		optional("block_binding", nullableObject(
@@ -214,7 +214,7 @@ var (
 			optional("remaining", nullableInteger))))
 
 	outputFormatType = object.New("", func(f *OutputFormat) **content.Extra { return &f.Extra },
-		typeIn(func(f *OutputFormat) *string { return &f.Type }),
+		typeIn(func(f *OutputFormat) *string { return &f.Type }, "json_schema"),
 		must("schema", schemaObject, func(f *OutputFormat) *string { return &f.Schema }))
 
 	cacheType = object.New("", func(c *content.Cache) **content.Extra { return &c.Extra },
@@ -224,9 +224,10 @@ var (
 	cacheControl = structOf(cacheType)
 )
 
-// typeIn returns the member "type" of an object whose type is read before its other members.
-func typeIn[T any](at func(*T) *string) object.Field {
-	return object.In(object.Field{Name: "type", Value: anyText, IsTag: true}, at)
+// typeIn returns the member "type", with one of values, of an object whose type is read before
+// its other members.
+func typeIn[T any](at func(*T) *string, values ...string) object.Field {
+	return object.In(object.Field{Name: "type", Value: enum(values...), IsTag: true}, at)
 }
 
 // cached returns the member cache_control.
@@ -298,9 +299,9 @@ var (
 		opt("citations", citationsSwitch, func(s *content.SearchResult) *bool { return &s.Citations }),
 		cached(func(s *content.SearchResult) **content.Cache { return &s.Cache }))
 
-	// citationsSwitch is {"enabled": …}. Its other members become part of the Extra of the
-	// enclosing block.
-	citationsSwitch = nullableObject(optional("enabled", nullableFlag))
+	// citationsSwitch is {"enabled": …}, which a bool of the enclosing block holds. Its other
+	// members become part of the Extra of that block.
+	citationsSwitch = nullableObject(opt("enabled", nullableFlag, func(on *bool) *bool { return on }))
 
 	thinkingBlockType = object.New("", func(t *content.Thinking) **content.Extra { return &t.Extra },
 		typeTag,
@@ -394,7 +395,7 @@ var (
 
 	plainTextType = object.New("", func(s *content.PlainText) **content.Extra { return &s.Extra },
 		typeTag,
-		object.In(object.Field{Name: "media_type", Value: enum(plainType), Required: true, Default: plainType},
+		object.In(object.Field{Name: "media_type", Value: constant(plainType), Required: true, Default: plainType},
 			func(s *content.PlainText) *string { return &s.MediaType }),
 		must("data", anyText, func(s *content.PlainText) *string { return &s.Text }))
 

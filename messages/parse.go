@@ -153,28 +153,33 @@ func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
 	case *bool:
 		if f.Value == citationsSwitch {
 			*to = p.citationsSwitch(x, name)
-		} else {
-			*to = p.flag(x, name)
+		} else if p.accepts(f, name, x) {
+			*to, _ = x.Bool()
 		}
 		if p.request != nil && to == &p.request.Stream {
 			p.origin.stream = codec.ExtentOf(x)
 		}
+	case **bool:
+		if p.accepts(f, name, x) {
+			on, _ := x.Bool()
+			*to = &on
+		}
 	case *int64:
-		*to, _ = p.integer(x, name)
+		if p.accepts(f, name, x) {
+			*to, _ = x.Int()
+		}
 	case **int64:
-		if x.Kind() != jsonwire.Null {
-			if n, ok := p.integer(x, name); ok {
-				*to = p.integers.New(1)
-				**to = n
-			}
+		if p.accepts(f, name, x) {
+			*to = p.integers.New(1)
+			**to, _ = x.Int()
 		}
 	case **float64:
-		if n, ok := p.number(x, name); ok {
+		if n, ok := p.number(f, name, x); ok {
 			*to = p.numbers.New(1)
 			**to = n
 		}
 	case *[]string:
-		*to = p.strings(x, name)
+		*to = p.strings(f, name, x)
 	case *[]content.Turn:
 		*to = p.messages(x, name)
 	case *[]content.Part:
@@ -271,9 +276,24 @@ const maxMessages = 100_000
 // expect sizes the chunks for a list of n messages or tools.
 func (p *parser) expect(n int) { p.size = max(p.size, min(n/4, codec.LargestChunk/4)) }
 
+// accepts reports whether a member has a value. It reports a violation for a kind of value that
+// the member does not accept.
+func (p *parser) accepts(f *object.Field, name string, x jsonwire.Value) bool {
+	k := object.KindOf(x)
+	if !f.Value.Accepts(k) {
+		p.violation(content.CodeType, name, textKinds(f.Value.Kinds))
+		return false
+	}
+	return k != object.Null
+}
+
 // strings reads a list of strings.
-func (p *parser) strings(v jsonwire.Value, name string) []string {
-	if !p.list(v, name) {
+func (p *parser) strings(f *object.Field, name string, v jsonwire.Value) []string {
+	if !p.accepts(f, name, v) {
+		return nil
+	}
+	if v.Len() == 0 { // the empty field means that the member is absent
+		p.kept(f, name, v)
 		return nil
 	}
 	list := make([]string, v.Len())
@@ -663,26 +683,12 @@ func (p *parser) flag(v jsonwire.Value, name string) bool {
 	return false
 }
 
-// integer reads an integer.
-func (p *parser) integer(v jsonwire.Value, name string) (n int64, ok bool) {
-	if n, ok = v.Int(); !ok {
-		p.violation(content.CodeType, name, textInteger)
+// number reads a number.
+func (p *parser) number(f *object.Field, name string, x jsonwire.Value) (n float64, ok bool) {
+	if !p.accepts(f, name, x) {
 		return 0, false
 	}
-	return n, true
-}
-
-// number reads a number that may be null.
-func (p *parser) number(v jsonwire.Value, name string) (n float64, ok bool) {
-	switch v.Kind() {
-	case jsonwire.Null:
-		return 0, false
-	case jsonwire.Number:
-	default:
-		p.violation(content.CodeType, name, textNumber)
-		return 0, false
-	}
-	if n, ok = v.Float(); !ok {
+	if n, ok = x.Float(); !ok {
 		p.violation(content.CodeRange, name, textFinite)
 	}
 	return n, ok

@@ -66,6 +66,8 @@ func textKinds(k object.Kinds) string {
 		return textString
 	case k&object.Integer != 0:
 		return textInteger
+	case k&object.Number != 0:
+		return textNumber
 	case k&object.Flag != 0:
 		return textBoolean
 	case k&object.List != 0:
@@ -122,9 +124,9 @@ func (r *reporter) Tag(v *object.Value, tag jsonwire.Value) {
 func (r *reporter) Missing(f *object.Field) { r.violation(content.CodeMissing, f.Name, textRequired) }
 
 // Unknown reports a name that a lenient parser would read as a known one. It records other
-// unknown names for strict validation.
+// names that are unknown, or that do not belong into an Extra, for strict validation.
 func (r *reporter) Unknown(t *object.Type, name string) {
-	if known := t.Similar(name); known != "" {
+	if known := t.Similar(name); known != "" && known != name {
 		text := ""
 		if r.violations.Len() < content.MaxViolations { // else it is only counted
 			text = textExtra + ": did you mean '" + known + "'?"

@@ -275,7 +275,9 @@ func (v *validator) settings() {
 	r := v.r
 	if m := r.Metadata; m != nil {
 		v.atMost(m.UserID, 512, "metadata", "user_id")
-		v.extraAt(m.Extra, metadataType, "metadata")
+		v.path.Push("metadata")
+		v.members(metadataType, m)
+		v.path.Truncate(0)
 	}
 	for i, s := range r.StopSequences {
 		if isBlank(s) && !r.hasViolation("stop_sequences."+strconv.Itoa(i)) {
@@ -287,10 +289,8 @@ func (v *validator) settings() {
 	v.toolChoice()
 	v.thinking()
 	v.outputConfig()
-	v.oneOf(r.ServiceTier, serviceTiers, "service_tier")
-	v.oneOf(r.Speed, speeds, "speed")
+	v.members(requestType, r)
 	if r.Extra != nil {
-		v.extra(r.Extra, requestType)
 		v.exclusive("compaction", "context_management")
 		v.exclusive("fallback_credit_token", "fallbacks")
 	}
@@ -393,7 +393,7 @@ func (v *validator) toolChoice() {
 	if c.Type == "none" && c.DisableParallelToolUse {
 		v.violation(content.CodeUnknown, textExtra, "disable_parallel_tool_use")
 	}
-	v.extra(c.Extra, choiceType)
+	v.members(choiceType, c)
 	if !v.hasTools() {
 		v.violationAt(content.CodeConflict, "", "tool_choice may only be specified while providing tools.")
 	}
@@ -433,12 +433,12 @@ func (v *validator) thinking() {
 	} else if t.BudgetTokens != nil {
 		v.violation(content.CodeUnknown, textExtra, "budget_tokens")
 	}
-	if t.Type == "enabled" || t.Type == "adaptive" {
-		v.oneOf(t.Display, displays, "display")
-	} else if t.Display != "" {
+	if t.Display != "" && t.Type != "enabled" && t.Type != "adaptive" {
 		v.violation(content.CodeUnknown, textExtra, "display")
+		v.extra(t.Extra, thinkingType)
+		return
 	}
-	v.extra(t.Extra, thinkingType)
+	v.members(thinkingType, t)
 }
 
 func (v *validator) budget(n *int64) {
@@ -462,13 +462,12 @@ func (v *validator) outputConfig() {
 	c := r.OutputConfig
 	if c != nil {
 		v.path.Push("output_config")
-		v.oneOf(c.Effort, effortNames, "effort")
+		v.members(outputConfigType, c)
 		if c.Format != nil {
 			v.path.Push("format")
 			v.outputFormat(c.Format)
 			v.path.Pop()
 		}
-		v.extra(c.Extra, outputConfigType)
 		v.path.Truncate(0)
 	}
 	if r.OutputFormat != nil && c != nil && c.Format != nil {
@@ -494,7 +493,7 @@ func (v *validator) outputFormat(f *OutputFormat) {
 	} else if v.object(f.Schema, "schema") {
 		v.closedSchema(f.Schema, "schema")
 	}
-	v.extra(f.Extra, outputFormatType)
+	v.members(outputFormatType, f)
 }
 
 const (
@@ -601,7 +600,7 @@ func (v *validator) block(p content.Part, where places) {
 		v.text(p, where)
 	case *content.Image:
 		v.source(p.Source, true)
-		v.extra(p.Extra, imageType)
+		v.members(imageType, p)
 	case *content.Document:
 		v.document(p)
 	case *content.SearchResult:
@@ -615,7 +614,7 @@ func (v *validator) block(p content.Part, where places) {
 		}
 		v.toolUseName(p.Name)
 		v.toolInput(p.Input)
-		v.extra(p.Extra, toolUseType)
+		v.members(toolUseType, p)
 	case *content.ToolResult:
 		v.toolResult(p)
 	case *content.ServerToolUse:
@@ -668,7 +667,7 @@ func (v *validator) text(t *content.Text, where places) {
 		v.violation(content.CodeUnsupported, textUserCitations, "citations")
 	}
 	v.citations(t)
-	v.extra(t.Extra, textType)
+	v.members(textType, t)
 }
 
 func (v *validator) searchResult(s *content.SearchResult) {
@@ -676,7 +675,7 @@ func (v *validator) searchResult(s *content.SearchResult) {
 	v.texts(s.Parts, false)
 	v.path.Pop()
 	v.searchCitations(s, s.Citations)
-	v.extra(s.Extra, searchResultType)
+	v.members(searchResultType, s)
 }
 
 // searchCitations records whether a search result enables citations. All search
@@ -709,7 +708,7 @@ func (v *validator) thinkingBlock(t *content.Thinking) {
 		v.violation(content.CodeUnknown, textExtra, cacheName)
 	}
 	_, of := typeOf(t)
-	v.extra(t.Extra, of)
+	v.members(of, t)
 }
 
 // toolUseName validates the name of a tool call.
@@ -738,7 +737,7 @@ func (v *validator) toolResult(t *content.ToolResult) {
 		}
 		v.path.Pop()
 	}
-	v.extra(t.Extra, toolResultType)
+	v.members(toolResultType, t)
 }
 
 var knownServerTools = []string{"web_search", "web_fetch", "code_execution", "bash_code_execution",
@@ -762,7 +761,7 @@ func (v *validator) serverToolUse(t *content.ServerToolUse) {
 		}
 		v.oneOf(t.Name, knownServerTools, "name")
 	}
-	v.extra(t.Extra, serverToolUseTypeOf(t))
+	v.members(serverToolUseTypeOf(t), t)
 }
 
 // unknownKind reports an unknown kind of tool call or result, if Strict is set.
@@ -792,7 +791,7 @@ func (v *validator) serverToolResult(t *content.ServerToolResult) {
 	case !mcp && strings.IndexByte("{[", t.Content[0]) < 0:
 		v.violation(content.CodeType, textKinds(object.List|object.Object), "content")
 	}
-	v.extra(t.Extra, serverToolResultTypeOf(t))
+	v.members(serverToolResultTypeOf(t), t)
 }
 
 // untypedBlock validates a block that has no Go type.
@@ -864,7 +863,7 @@ func (v *validator) source(s content.Source, image bool) {
 	case *content.File:
 		v.files++
 		v.require(s.ID, "file_id")
-		v.extra(s.Extra, fileType)
+		v.members(fileType, s)
 	case *content.PlainText:
 		v.plainText(s)
 	case *content.Parts:
@@ -913,7 +912,7 @@ func (v *validator) base64(s *content.Base64, image bool) {
 	} else if more := v.opts.MediaTypes; len(more) > 0 {
 		types = slices.Concat(types, more)
 	}
-	v.extra(s.Extra, base64Type)
+	v.members(base64Type, s)
 	if !v.require(s.MediaType, "media_type") {
 		return
 	}
@@ -990,7 +989,7 @@ func megabytes(n int64) string {
 // url validates the syntax of a URL. The component that fetches the URL decides
 // whether to allow it.
 func (v *validator) url(s *content.URL) {
-	v.extra(s.Extra, urlType)
+	v.members(urlType, s)
 	if !v.require(s.URL, "url") {
 		return
 	}
@@ -1026,9 +1025,7 @@ func hostOf(url string) string {
 }
 
 func (v *validator) plainText(s *content.PlainText) {
-	if s.MediaType != "" && s.MediaType != "text/plain" {
-		v.violation(content.CodeValue, "Input should be 'text/plain'", "media_type")
-	}
+	v.members(plainTextType, s)
 	n := min(len(s.Text), content.SniffLen)
 	var lead [content.SniffLen]byte
 	copy(lead[:], s.Text[:n])
@@ -1038,7 +1035,6 @@ func (v *validator) plainText(s *content.PlainText) {
 	if int64(len(s.Text)) > v.lim.FileBytes {
 		v.violation(content.CodeLimit, "document exceeds "+megabytes(v.lim.FileBytes)+" maximum", "data")
 	}
-	v.extra(s.Extra, plainTextType)
 }
 
 // parts validates a document that consists of texts and images.
@@ -1052,7 +1048,7 @@ func (v *validator) parts(s *content.Parts) {
 		}
 		v.path.Pop()
 	}
-	v.extra(s.Extra, partsType)
+	v.members(partsType, s)
 }
 
 func (v *validator) document(d *content.Document) {
@@ -1061,7 +1057,7 @@ func (v *validator) document(d *content.Document) {
 		v.atMost(d.Title, 500, "title")
 	}
 	v.citationsEnabled = v.citationsEnabled || d.Citations
-	v.extra(d.Extra, documentType)
+	v.members(documentType, d)
 }
 
 // citations validates the citations of a text.
@@ -1101,7 +1097,7 @@ func (v *validator) citation(c *content.Citation) {
 	if c.Kind == content.CiteWeb {
 		v.atMost(c.Title, 512, f.title)
 	}
-	v.extra(c.Extra, f.of)
+	v.members(f.of, c)
 	v.path.Pop()
 }
 
@@ -1245,11 +1241,13 @@ func (v *validator) extra(x *content.Extra, t *object.Type) {
 	v.check(func(c *object.Checker) { c.Extra(doc.Root(), t) })
 }
 
-// extraAt is extra for the member name of the object at the path.
-func (v *validator) extraAt(x *content.Extra, t *object.Type, name string) {
-	v.path.Push(name)
-	v.extra(x, t)
-	v.path.Pop()
+// members validates the members of the struct at p that its table restricts: values of Go
+// fields, and the members without one.
+func (v *validator) members(t *object.Type, p any) {
+	if !t.Fits(p) {
+		v.check(func(c *object.Checker) { c.Struct(t, p) })
+	}
+	v.extra(*t.Extra(p), t)
 }
 
 // checkMembers validates the members of an object at the path that a constructed request has

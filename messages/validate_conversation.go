@@ -48,7 +48,7 @@ func (v *validator) texts(parts []content.Part, system bool) {
 				v.violation(content.CodeUnsupported, textUserCitations, "citations")
 			}
 			v.breakpoint(t.Cache)
-			v.extra(t.Extra, textType)
+			v.members(textType, t)
 		}
 		v.path.Pop()
 	}
@@ -127,10 +127,10 @@ func configures(t *content.Turn) bool {
 // turnMembers validates the members that only system messages have. It returns
 // whether the message is scoped to the turn.
 func (v *validator) turnMembers(t *content.Turn) (scoped bool) {
+	v.members(messageType, t)
 	if t.Extra == nil {
 		return false
 	}
-	v.extra(t.Extra, messageType)
 	for _, name := range []string{"clear_at", "output_config"} {
 		text, found := t.Extra.Get(name)
 		if found && t.Role != content.RoleSystem {
@@ -238,9 +238,8 @@ func (v *validator) breakpoint(c *content.Cache) {
 		return
 	}
 	v.path.Push(cacheName)
-	v.oneOf(c.TTL, ttls, "ttl")
+	v.members(cacheType, c)
 	v.countBreakpoint(c.TTL)
-	v.extra(c.Extra, cacheType)
 	v.path.Pop()
 }
 

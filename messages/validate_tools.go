@@ -91,8 +91,8 @@ func (v *validator) customTool(t *content.Tool) (deferred bool) {
 	if t.Extra != nil {
 		on, _ := t.Extra.Get("defer_loading")
 		deferred = on == "true"
-		v.extra(t.Extra, customToolType)
 	}
+	v.members(customToolType, t)
 	if deferred && t.Cache != nil {
 		v.violation(content.CodeConflict, textDeferredCache, cacheName)
 	}

@@ -1,7 +1,9 @@
 package object
 
 import (
+	"math/bits"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/internal/codec"
@@ -38,11 +40,11 @@ func (c *Checker) Check(x jsonwire.Value, v *Value) {
 	case k == Text:
 		c.text(x, v)
 	case k&Integer != 0:
-		if n, _ := x.Int(); n < v.Min || v.Max != 0 && n > v.Max {
+		if n, _ := x.Int(); !v.inRange(n) {
 			c.Report.Range(v, Integer, n)
 		}
 	case k == List:
-		if n := int64(x.Len()); n < v.Min || v.Max != 0 && n > v.Max {
+		if n := int64(x.Len()); !v.inRange(n) {
 			c.Report.Range(v, List, n)
 		}
 		if v.Elem == nil {
@@ -68,10 +70,13 @@ func (c *Checker) text(x jsonwire.Value, v *Value) {
 	if v.Min == 0 && v.Max == 0 {
 		return
 	}
-	if n := int64(utf8.RuneCountInString(x.Str())); n < v.Min || v.Max != 0 && n > v.Max {
+	if n := int64(utf8.RuneCountInString(x.Str())); !v.inRange(n) {
 		c.Report.Range(v, Text, n)
 	}
 }
+
+// inRange reports whether the value accepts a length or an integer.
+func (v *Value) inRange(n int64) bool { return n >= v.Min && (v.Max == 0 || n <= v.Max) }
 
 func (c *Checker) object(x jsonwire.Value, v *Value) {
 	switch {
@@ -105,12 +110,22 @@ func (c *Checker) Member(f *Field, name string, x jsonwire.Value) {
 }
 
 // Extra checks the members of an object that is an Extra. Members that a Go field holds are
-// unknown there.
+// unknown there. If their object has no Go struct, its other members are in the Extra.
 func (c *Checker) Extra(x jsonwire.Value, t *Type) {
 	for name, m := range x.Members() {
-		if i := t.Find(name); i >= 0 && t.Fields[i].Kept() {
-			c.Member(&t.Fields[i], name, m)
-		} else {
+		i := t.Find(name)
+		if i < 0 {
+			c.Report.Unknown(t, name)
+			continue
+		}
+		switch f := &t.Fields[i]; {
+		case f.Kept():
+			c.Member(f, name, m)
+		case f.Value != nil && f.Value.Object != nil && !f.Value.Object.HasStruct():
+			c.Path.Push(name)
+			c.Extra(m, f.Value.Object)
+			c.Path.Pop()
+		default:
 			c.Report.Unknown(t, name)
 		}
 	}
@@ -129,4 +144,93 @@ func (c *Checker) Members(x jsonwire.Value, t *Type) {
 	for f := seen.Missing(t); f != nil; f = seen.Missing(t) {
 		c.Report.Missing(f)
 	}
+}
+
+// Struct checks the values of the Go fields of the struct at p: texts, integers and lists of
+// texts. Nil and an empty optional value mean that the member is missing.
+func (c *Checker) Struct(t *Type, p any) {
+	for set := t.limited; set != 0; set &= set - 1 {
+		f := &t.Fields[bits.TrailingZeros64(set)]
+		if f.fits(p) {
+			continue
+		}
+		if doc, err := jsonwire.Parse(f.json(p), codec.UnlimitedJSON); err == nil {
+			c.Member(f, f.Name, doc.Root())
+			doc.Close()
+		}
+	}
+}
+
+// Fits reports whether Struct has nothing to report.
+func (t *Type) Fits(p any) bool {
+	for set := t.limited; set != 0; set &= set - 1 {
+		if !t.Fields[bits.TrailingZeros64(set)].fits(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// isLimited reports whether fits can be false.
+func (f *Field) isLimited() bool {
+	v := f.Value
+	switch {
+	case v == nil || f.IsTag:
+		return false
+	case f.holds == stringField:
+		return v.Kinds&^Null == Text && v.isLimited()
+	case f.holds == intField, f.holds == optIntField:
+		return v.isLimited()
+	case f.holds == stringsField:
+		return v.isLimited() || v.Elem != nil && v.Elem.isLimited()
+	}
+	return false
+}
+
+func (v *Value) isLimited() bool { return v.Min != 0 || v.Max != 0 || v.Enum != nil }
+
+// fits reports whether the Go field in the struct at p has a value that the member accepts.
+func (f *Field) fits(p any) bool {
+	v := f.Value
+	switch at := f.at(p).(type) {
+	case *string:
+		return *at == "" || v.fitsText(*at)
+	case *int64:
+		return *at == 0 && !f.Required || v.inRange(*at)
+	case **int64:
+		return *at == nil || v.inRange(**at)
+	case *[]string:
+		if n := len(*at); n == 0 || v.Elem == nil {
+			return n == 0 || v.inRange(int64(n))
+		}
+		return v.inRange(int64(len(*at))) && !slices.ContainsFunc(*at, func(s string) bool { return !v.Elem.fitsText(s) })
+	}
+	return true
+}
+
+func (v *Value) fitsText(s string) bool {
+	if v.Enum != nil {
+		return slices.Contains(v.Enum.Values, s)
+	}
+	return v.Min == 0 && v.Max == 0 || v.inRange(int64(utf8.RuneCountInString(s)))
+}
+
+// json returns the value of a Go field that does not fit.
+func (f *Field) json(p any) string {
+	switch at := f.at(p).(type) {
+	case *string:
+		return string(jsonwire.AppendString(nil, *at))
+	case *int64:
+		return strconv.FormatInt(*at, 10)
+	case **int64:
+		return strconv.FormatInt(**at, 10)
+	}
+	b := []byte{'['}
+	for i, s := range *f.at(p).(*[]string) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonwire.AppendString(b, s)
+	}
+	return string(append(b, ']'))
 }

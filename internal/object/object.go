@@ -15,7 +15,6 @@ package object
 
 import (
 	"math/bits"
-	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -42,6 +41,7 @@ type Type struct {
 	byLength [16]uint64 // sets of indices of Fields, by the length of their names
 	aliases  [16]uint64 // the same for Alias
 	required uint64
+	limited  uint64                 // fields whose Go values may be ones that are not accepted
 	tagged   bool                   // a field is a tag
 	holds    func(name string) bool // Holds as a value
 }
@@ -60,7 +60,7 @@ type Field struct {
 	// Const is the only text that a member can have, which no Go field holds, or "".
 	Const string
 
-	// Default is the text that is written for an empty one.
+	// Default is the text that is written for an empty one if the member is required.
 	Default string
 
 	// WriteNull writes an empty text as null.
@@ -137,7 +137,8 @@ func New[T any](name string, extra func(*T) **content.Extra, fields ...Field) *T
 	}
 	t.create = func() any { return new(T) }
 	t.set = func(pp, p any) {
-		if p := p.(*T); t.tagged || !reflect.ValueOf(p).Elem().IsZero() {
+		var zero T
+		if p := p.(*T); t.tagged || any(*p) != any(zero) {
 			*pp.(**T) = p
 		}
 	}
@@ -158,6 +159,9 @@ func Kept(name string, fields ...Field) *Type {
 		}
 		if f.Required {
 			t.required |= 1 << i
+		}
+		if f.isLimited() {
+			t.limited |= 1 << i
 		}
 		t.tagged = t.tagged || f.IsTag
 	}
@@ -227,7 +231,8 @@ func folded(name string, i int) (n int, cut string) {
 func (t *Type) Create() any { return t.create() }
 
 // Set sets pp, the address of a pointer to a struct of this type, to p. It leaves pp if the
-// struct is zero and its type has no tag: the object had no members.
+// struct is zero and its type has no tag: the object had no members. The struct must be
+// comparable.
 func (t *Type) Set(pp, p any) { t.set(pp, p) }
 
 // Pointer returns the pointer at pp, the address of a pointer to a struct of this type, or
