@@ -33,42 +33,37 @@ type description struct {
 	written int // lines
 	omitted int // lines
 	files   int
-	results strings.Builder   // tool results of the user's last turn
 	tools   map[string]string // names of tools by the ids of their calls
-	err     error             // the first error
+	err     error             // the end of the description
+
+	last     []content.Part // of the user's last turn
+	lastPath string
+	results  strings.Builder // tool results in last
+	text     string          // the whole description
 }
 
 // describe describes r. It fails if a file cannot be loaded or a part is nil.
 func describe(ctx context.Context, r *upstream.Request) (*description, error) {
-	d := &description{ctx: ctx, req: r, written: -1} // the title does not count
+	// The title does not count as a line.
+	d := &description{ctx: ctx, req: r, written: -1, tools: map[string]string{}}
 	d.line("echo of "+cmp.Or(r.Model, "no model"), count(len(r.Turns), "turn"))
 	d.parts("system", r.System)
-	last := lastUser(r)
 	for i := range r.Turns {
 		t := &r.Turns[i]
 		path := at("turns", i)
 		d.line(path, string(t.Role), count(len(t.Parts), "part"), extra(t.Extra))
 		d.parts(path+".parts", t.Parts)
-		if i == last {
-			d.quote(t.Parts)
+		if t.Role == content.RoleUser {
+			d.last, d.lastPath = t.Parts, path+".parts"
 		}
 	}
 	d.parameters()
-	return d, d.err
-}
-
-func (d *description) text() string {
-	text := d.lines.String()
 	if d.omitted > 0 {
-		text += "… and " + count(d.omitted, "more line") + "\n"
+		d.lines.WriteString("… and " + count(d.omitted, "more line") + "\n")
 	}
-	return text
-}
-
-// thinking is the default text of a thinking block.
-func (d *description) thinking() string {
-	return "I look at what arrived: " + count(len(d.req.Turns), "turn") + ", " +
-		count(len(d.req.Tools), "tool") + ", " + count(d.files, "file") + "."
+	d.text = d.lines.String()
+	d.quote(d.last)
+	return d, d.err
 }
 
 // line adds a line about the node at path, if there are facts.
@@ -78,7 +73,7 @@ func (d *description) line(path string, facts ...string) {
 		return
 	}
 	if text := join(facts...); text != "" {
-		d.lines.WriteString(oneLine(path+": "+text) + "\n")
+		d.lines.WriteString(strings.NewReplacer("\r", " ", "\n", " ").Replace(path+": "+text) + "\n")
 		d.written++
 	}
 }
@@ -90,11 +85,16 @@ func (d *description) parts(path string, parts []content.Part) {
 }
 
 func (d *description) part(path string, p content.Part) {
-	if content.IsNil(p) {
-		d.fail(&content.Violation{Code: content.CodeMissing, Path: path, Text: "the part must not be nil"})
-		return
+	if u, ok := p.(*content.ToolUse); ok && u != nil {
+		d.tools[u.ID] = u.Name
 	}
-	if d.written == maxLines {
+	switch {
+	case d.err != nil:
+		return
+	case content.IsNil(p):
+		d.err = &content.Violation{Code: content.CodeMissing, Path: path, Text: "the part must not be nil"}
+		return
+	case d.written == maxLines:
 		d.omitted++
 		return
 	}
@@ -102,16 +102,12 @@ func (d *description) part(path string, p content.Part) {
 	case *content.Text:
 		d.line(path, text("text", p.Text), flag(len(p.Citations) > 0, count(len(p.Citations), "citation")), common(p.Signature, p.Cache, p.Extra))
 	case *content.Image:
-		own := ""
-		if b, ok := p.Source.(*content.Base64); ok && b != nil {
-			own = d.signed(p.Signature, b.Data)
-		}
-		d.file(path, "image", p.Source, common(p.Signature, p.Cache, p.Extra), own)
+		d.file(path, "image", p.Source, p.Signature, common(p.Signature, p.Cache, p.Extra))
 	case *content.Document:
-		d.file(path, "document", p.Source, optional("title", p.Title), optional("context", p.Context),
+		d.file(path, "document", p.Source, p.Signature, optional("title", p.Title), optional("context", p.Context),
 			flag(p.Citations, "to be cited"), common(p.Signature, p.Cache, p.Extra))
 	case *content.Media:
-		d.file(path, "media", p.Source, common(p.Signature, p.Cache, p.Extra))
+		d.file(path, "media", p.Source, p.Signature, common(p.Signature, p.Cache, p.Extra))
 	case *content.Thinking:
 		d.line(path, text("thinking", p.Text), common(p.Signature, nil, p.Extra), d.signed(p.Signature, p.Text),
 			signature("redacted", p.Redacted))
@@ -141,63 +137,48 @@ func (d *description) signed(s content.Signature, text string) string {
 	return flag(s.Data != "" && s.Data == sign(d.req, text).Data, "signed by echo")
 }
 
-func (d *description) fail(err error) {
-	if d.err == nil {
-		d.err = err
-	}
-}
+var nilSources = []content.Source{nil, (*content.Base64)(nil), (*content.URL)(nil), (*content.File)(nil),
+	(*content.PlainText)(nil), (*content.Parts)(nil)}
 
-// file describes a part that has a source.
-func (d *description) file(path, kind string, s content.Source, facts ...string) {
-	d.line(path, append(d.source(path+".source", kind, s), facts...)...)
-	if p, ok := s.(*content.Parts); ok && p != nil {
-		d.parts(path+".source.parts", p.Parts)
+// file describes a part that has a source and, where a model created it, a signature.
+func (d *description) file(path, kind string, s content.Source, mark content.Signature, facts ...string) {
+	source := path + ".source"
+	if slices.Contains(nilSources, s) {
+		d.err = &content.Violation{Code: content.CodeMissing, Path: source, Text: "the source must not be nil"}
+		return
 	}
-}
-
-func (d *description) source(path, kind string, s content.Source) []string {
+	var own string
+	var parts []content.Part
 	switch s := s.(type) {
 	case *content.Base64:
-		if s != nil {
-			return append([]string{kind, "base64"}, d.load(path, s, s.MediaType, s.Extra)...)
-		}
+		own = join("base64", d.load(source, s, s.MediaType), extra(s.Extra))
+		facts = append(facts, d.signed(mark, s.Data))
 	case *content.URL:
-		if s != nil {
-			return append([]string{kind, "url", quoted("", redact.Line(s.URL))}, d.load(path, s, s.MediaType, s.Extra)...)
-		}
+		own = join("url", quoted("", redact.Line(s.URL)), d.load(source, s, s.MediaType), extra(s.Extra))
 	case *content.File:
-		if s != nil {
-			return append([]string{kind, "file", quoted("id ", s.ID)}, d.load(path, s, s.MediaType, s.Extra)...)
-		}
+		own = join("file", quoted("id ", s.ID), d.load(source, s, s.MediaType), extra(s.Extra))
 	case *content.PlainText:
-		if s != nil {
-			d.files++
-			return []string{kind, s.Type(), text("plain text", s.Text), extra(s.Extra)}
-		}
+		d.files++
+		own = join(s.Type(), text("plain text", s.Text), extra(s.Extra))
 	case *content.Parts:
-		if s != nil {
-			return []string{kind, count(len(s.Parts), "part"), extra(s.Extra)}
-		}
+		own, parts = join(count(len(s.Parts), "part"), extra(s.Extra)), s.Parts
 	}
-	d.fail(&content.Violation{Code: content.CodeMissing, Path: path, Text: "the source must not be nil"})
-	return nil
+	d.line(path, append([]string{kind, own}, facts...)...)
+	d.parts(source+".parts", parts)
 }
 
-// load measures a file. It does not load links that may be forwarded, nor files
-// after the first error.
-func (d *description) load(path string, s content.Source, mediaType string, x *content.Extra) []string {
+// load measures a file. It does not load links that may be forwarded.
+func (d *description) load(path string, s content.Source, mediaType string) string {
 	d.files++
-	if _, link := s.(*content.URL); d.err != nil || link && d.req.ForwardLinks {
-		return []string{mediaType, extra(x)}
+	if _, link := s.(*content.URL); link && d.req.ForwardLinks {
+		return mediaType
 	}
 	b, err := d.req.Load(d.ctx, s)
-	if err != nil {
-		if !errors.Is(err, content.ErrUnresolved) {
-			d.fail(content.AtPath(err, path))
-		}
-		return []string{mediaType, extra(x)}
+	if errors.Is(err, content.ErrUnresolved) {
+		return mediaType
 	}
-	return []string{cmp.Or(mediaType, b.MediaType), count(len(b.Data), "byte"), digest(b.Data), extra(x)}
+	d.err = content.AtPath(err, path)
+	return join(cmp.Or(mediaType, b.MediaType), count(len(b.Data), "byte"), digest(b.Data))
 }
 
 // quote adds the results of the caller's tools.
@@ -211,11 +192,8 @@ func (d *description) quote(parts []content.Part) {
 			d.results.WriteString("…\n")
 			return
 		}
-		outcome := " answered"
-		if t.Error {
-			outcome = " failed"
-		}
-		d.results.WriteString(cmp.Or(clip(d.toolName(t), maxName), "tool "+strconv.Itoa(i)) + outcome)
+		outcome := cmp.Or(flag(t.Error, " failed"), " answered")
+		d.results.WriteString(cmp.Or(clip(cmp.Or(t.Name, d.tools[t.ID]), maxName), "tool "+strconv.Itoa(i)) + outcome)
 		quoted := false
 		for _, p := range t.Parts {
 			if text, ok := p.(*content.Text); ok && text != nil && d.results.Len() <= maxResults {
@@ -230,21 +208,6 @@ func (d *description) quote(parts []content.Part) {
 	}
 }
 
-// toolName returns the name of the tool that a result is from, or "".
-func (d *description) toolName(t *content.ToolResult) string {
-	if d.tools == nil {
-		d.tools = map[string]string{}
-		for i := range d.req.Turns {
-			for _, p := range d.req.Turns[i].Parts {
-				if u, ok := p.(*content.ToolUse); ok && u != nil && u.ID != "" {
-					d.tools[u.ID] = u.Name
-				}
-			}
-		}
-	}
-	return cmp.Or(t.Name, d.tools[t.ID])
-}
-
 // parameters describes everything but the system text and the turns.
 func (d *description) parameters() {
 	r := d.req
@@ -255,7 +218,7 @@ func (d *description) parameters() {
 			flag(t.Strict, "strict"), cache(t.Cache), extra(t.Extra))
 	}
 	c, t, o := &r.Choice, &r.Thinking, &r.Output
-	d.line("choice", string(c.Mode), quoted("only ", c.Names...), flag(c.NoParallel, "one at a time"), extra(c.Extra))
+	d.line("choice", string(c.Mode), list("only ", c.Names), flag(c.NoParallel, "one at a time"), extra(c.Extra))
 	d.line("max_tokens", number(r.MaxTokens))
 	d.line("temperature", number(r.Temperature))
 	d.line("top_p", number(r.TopP))
@@ -263,16 +226,11 @@ func (d *description) parameters() {
 	d.line("seed", number(r.Seed))
 	d.line("presence_penalty", number(r.PresencePenalty))
 	d.line("frequency_penalty", number(r.FrequencyPenalty))
-	d.line("stop_sequences", quoted("", r.StopSequences...))
-	if r.Candidates != 0 {
-		d.line("candidates", number(&r.Candidates))
-	}
-	budget := ""
-	if t.Budget != nil {
-		budget = "up to " + count(int(*t.Budget), "token")
-	}
-	d.line("thinking", string(t.Mode), budget, label("effort ", t.Effort), label("display ", t.Display), extra(t.Extra))
-	d.line("output", quoted("modalities ", o.Modalities...), o.MediaType, schema("schema", o.Schema),
+	d.line("stop_sequences", list("", r.StopSequences))
+	d.line("candidates", flag(r.Candidates != 0, number(&r.Candidates)))
+	d.line("thinking", string(t.Mode), label("budget ", number(t.Budget)), label("effort ", t.Effort), label("display ", t.Display),
+		extra(t.Extra))
+	d.line("output", list("modalities ", o.Modalities), o.MediaType, schema("schema", o.Schema),
 		label("aspect ratio ", o.AspectRatio), label("size ", o.ImageSize), extra(o.Extra))
 	d.line("user_id", quoted("", r.UserID))
 	d.line("service_tier", r.ServiceTier)
@@ -285,24 +243,13 @@ func at(path string, i int) string { return path + "." + strconv.Itoa(i) }
 // The functions below return one fact, or "" where there is nothing to report.
 
 func text(kind, text string) string {
-	if text == "" {
-		return kind + ", empty"
-	}
 	return kind + ", " + count(len(text), "byte") + ", " + digest(text) + ", " + strconv.Quote(clip(text, 40))
 }
 
-func optional(kind, s string) string {
-	if s == "" {
-		return ""
-	}
-	return text(kind, s)
-}
+func optional(kind, s string) string { return flag(s != "", text(kind, s)) }
 
 func schema(kind string, s content.Schema) string {
-	if s.OpenAPI {
-		kind += " in OpenAPI"
-	}
-	return optional(kind, s.JSON)
+	return optional(kind+flag(s.OpenAPI, " in OpenAPI"), s.JSON)
 }
 
 func flag(b bool, fact string) string {
@@ -314,19 +261,15 @@ func flag(b bool, fact string) string {
 
 func label(name, value string) string { return flag(value != "", name+value) }
 
-// quoted lists names, 20 at most.
-func quoted(label string, names ...string) string {
-	const maxNames = 20
-	var list []string
-	for _, name := range names[:min(len(names), maxNames)] {
-		if name != "" || len(names) > 1 {
-			list = append(list, strconv.Quote(clip(name, maxName)))
-		}
+func quoted(label, s string) string { return flag(s != "", label+strconv.Quote(clip(s, maxName))) }
+
+// list quotes names until the fact is as long as facts can be.
+func list(label string, names []string) string {
+	fact := ""
+	for i := 0; i < len(names) && len(fact) < maxFact; i++ {
+		fact += " " + strconv.Quote(clip(names[i], maxName))
 	}
-	if len(names) > maxNames {
-		list = append(list, "and "+strconv.Itoa(len(names)-maxNames)+" more")
-	}
-	return flag(len(list) > 0, label+strings.Join(list, " "))
+	return flag(fact != "", label+strings.TrimPrefix(fact, " "))
 }
 
 func number[T int | int64 | float64](n *T) string {
@@ -344,10 +287,7 @@ func count(n int, noun string) string {
 }
 
 func signature(kind string, s content.Signature) string {
-	if s == (content.Signature{}) {
-		return ""
-	}
-	return kind + " " + string(s.Format) + " " + count(len(s.Data), "byte") + " " + digest(s.Data)
+	return flag(s != (content.Signature{}), kind+" "+string(s.Format)+" "+count(len(s.Data), "byte")+" "+digest(s.Data))
 }
 
 // common describes what most parts have.
@@ -379,21 +319,11 @@ func extra(x *content.Extra) string {
 	return strings.TrimSpace("extra "+string(x.Format)) + " " + clip(x.JSON, maxName)
 }
 
-// digest returns the beginning of the SHA-256 of data. It makes no copy of all
-// of data.
+// digest returns the beginning of the SHA-256 of data.
 func digest[T string | []byte](data T) string {
-	h := sha256.New()
-	var piece [4 << 10]byte
-	for len(data) > 0 {
-		n := copy(piece[:], data)
-		_, _ = h.Write(piece[:n])
-		data = data[n:]
-	}
-	return "sha256 " + hex.EncodeToString(h.Sum(piece[:0])[:6])
+	sum := sha256.Sum256([]byte(data))
+	return "sha256 " + hex.EncodeToString(sum[:6])
 }
-
-// oneLine replaces line breaks in s.
-func oneLine(s string) string { return strings.NewReplacer("\r", " ", "\n", " ").Replace(s) }
 
 // clip returns the beginning of s.
 func clip(s string, bytes int) string {

@@ -24,10 +24,6 @@ func New() *Upstream { return &Upstream{} }
 
 // Generate responds to r as the package comment describes.
 func (*Upstream) Generate(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
-	s, err := parseScript(r)
-	if err != nil {
-		return err
-	}
 	if err := w.Loss(losses(r)); err != nil {
 		return err
 	}
@@ -35,10 +31,11 @@ func (*Upstream) Generate(ctx context.Context, r *upstream.Request, w *upstream.
 	if err != nil {
 		return err
 	}
-	if err := s.complete(r, d); err != nil {
+	s, err := newScript(d)
+	if err != nil {
 		return err
 	}
-	return respond(ctx, r, w, s, d.text())
+	return respond(ctx, r, w, s)
 }
 
 // CountTokens returns the number of tokens that Generate reports for the
@@ -57,74 +54,58 @@ func (*Upstream) Models(context.Context) ([]upstream.Model, error) {
 }
 
 // complete adds the steps that the request asks for without instructions.
-func (s *script) complete(r *upstream.Request, d *description) error {
-	if !slices.ContainsFunc(s.steps, func(t step) bool { return t.kind != stepThink }) {
-		s.steps = append(s.steps, steps(r, d)...)
+func (s *script) complete(d *description) error {
+	r := d.req
+	if !s.has(stepText, stepCall, stepImage) {
+		s.respond(d)
 	}
-	if wantsImage(r) && s.stop != content.StopRefusal && !s.has(stepCall) && !s.has(stepImage) {
-		ratio, err := parseRatio(r.Output.AspectRatio)
+	if wants(r, "image") && s.stop.Reason != content.StopRefusal && !s.has(stepCall, stepImage) {
+		size, err := imageSize(r.Output.AspectRatio)
 		if err != nil {
 			return &content.Violation{Code: content.CodeValue, Path: "output.aspect_ratio", Text: err.Error()}
 		}
-		s.steps = append(s.steps, step{kind: stepImage, ratio: ratio})
+		s.add(step{kind: stepImage, size: size})
 	}
-	if wantsThinking(&r.Thinking) && !s.has(stepThink) {
-		s.steps = slices.Insert(s.steps, 0, step{kind: stepThink, text: d.thinking()})
-	}
-	return nil
-}
-
-func (s *script) has(kind stepKind) bool {
-	return slices.ContainsFunc(s.steps, func(t step) bool { return t.kind == kind })
-}
-
-// wantsThinking reports whether the response should contain thinking.
-func wantsThinking(t *upstream.Thinking) bool {
-	return t.Enabled() || t.Mode == "" && (t.Display == "full" || t.Display == "summarized")
-}
-
-// wantsText reports whether the response should contain text. It should unless the
-// request wants images and no text.
-func wantsText(r *upstream.Request) bool {
-	return !wantsImage(r) || slices.Contains(r.Output.Modalities, "text")
-}
-
-// steps returns the response to a request without instructions.
-func steps(r *upstream.Request, d *description) []step {
-	results := d.results.String()
-	if wantsText(r) {
-		switch {
-		case r.Output.Schema.JSON != "":
-			return []step{{kind: stepText, text: instance(r.Output.Schema.JSON), times: 1}}
-		case r.Output.MediaType == "application/json":
-			text := append(jsonwire.AppendString([]byte(`{"echo":`), d.text()), '}')
-			return []step{{kind: stepText, text: string(text), times: 1}}
-		case results != "":
-			return []step{{kind: stepText, text: results + "\n" + d.text(), times: 1}}
-		}
-	}
-	switch c, ok := forcedCall(r); {
-	case ok && results == "":
-		return []step{{kind: stepCall, calls: []call{c}}}
-	case wantsText(r):
-		return []step{{kind: stepDescribe, times: 1}}
+	t := &r.Thinking
+	thinks := t.Enabled() || t.Mode == "" && (t.Display == "full" || t.Display == "summarized")
+	if thinks && !s.has(stepThink) {
+		s.steps = slices.Insert(s.steps, 0, step{kind: stepThink, text: "I look at what arrived: " +
+			count(len(r.Turns), "turn") + ", " + count(len(r.Tools), "tool") + ", " + count(d.files, "file") + "."})
 	}
 	return nil
 }
 
-// forcedCall returns the tool call that the tool choice requires, if it requires one.
-func forcedCall(r *upstream.Request) (c call, ok bool) {
-	if r.Choice.Mode != content.ChoiceAny {
-		return c, false
+// respond adds the response to a request without instructions.
+func (s *script) respond(d *description) {
+	r, results := d.req, d.results.String()
+	texts := !wants(r, "image") || wants(r, "text")
+	tool := forcedTool(r)
+	switch {
+	case texts && r.Output.Schema.JSON != "":
+		s.add(step{text: instance(r.Output.Schema.JSON)})
+	case texts && r.Output.MediaType == "application/json":
+		s.add(step{text: string(jsonwire.AppendString([]byte(`{"echo":`), d.text)) + "}"})
+	case texts && results != "":
+		s.add(step{text: results + "\n" + d.text})
+	case tool >= 0 && results == "":
+		s.add(step{kind: stepCall, calls: []call{{r.Tools[tool].Name, arguments(&r.Tools[tool])}}})
+	case texts:
+		s.add(step{text: d.text})
 	}
-	for i := range r.Tools {
-		t := &r.Tools[i]
-		allowed := len(r.Choice.Names) == 0 || slices.Contains(r.Choice.Names, t.Name)
-		if t.Kind == "" && t.Name != "" && allowed {
-			return call{t.Name, arguments(t)}, true
-		}
-	}
-	return c, false
+}
+
+// wants reports whether the request asks for a modality.
+func wants(r *upstream.Request, modality string) bool {
+	return slices.Contains(r.Output.Modalities, modality)
+}
+
+// forcedTool returns the index of the tool that must be called, or -1.
+func forcedTool(r *upstream.Request) int {
+	c := &r.Choice
+	return slices.IndexFunc(r.Tools, func(t content.Tool) bool {
+		allowed := len(c.Names) == 0 || slices.Contains(c.Names, t.Name)
+		return c.Mode == content.ChoiceAny && allowed && t.Kind == "" && t.Name != ""
+	})
 }
 
 // arguments returns arguments for a tool.

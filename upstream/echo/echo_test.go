@@ -137,7 +137,7 @@ func TestInvalidInstructions(t *testing.T) {
 		{"echo: ", `echo: "" is not an instruction`},
 		{"echo: repeat x y", "echo: repeat needs a number from 1 to 1000000 and a text, such as \"repeat 3 hello\""},
 		{"echo: repeat 3", "echo: repeat needs"},
-		{"echo: call", "echo: call: the instruction needs the name of a tool"},
+		{"echo: call", `echo: call: the request has no tool ""`},
 		{"echo: call unknown", `echo: call: the request has no tool "unknown"`},
 		{"echo: call get_time {]", "echo: call: arguments must be a JSON object"},
 		{"echo: call get_time {} x", "echo: call: tools must be separated by commas"},

@@ -2,7 +2,7 @@ package echo
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"image"
@@ -17,87 +17,51 @@ import (
 )
 
 const (
-	maxSide     = 64   // pixels of the longer side
-	imageTokens = 1290 // tokens that an image counts as
+	maxSide    = 64                // pixels of the longer side
+	imageBytes = 1290 * tokenBytes // of MaxTokens
 )
 
-// A ratio is an aspect ratio in lowest terms.
-type ratio struct{ width, height int }
-
-var errRatio = errors.New("the aspect ratio must be two whole numbers in lowest terms up to 64, such as 16:9")
-
-// parseRatio parses an aspect ratio. The default is 1:1.
-func parseRatio(text string) (ratio, error) {
-	if text == "" {
-		return ratio{1, 1}, nil
-	}
-	w, h, _ := strings.Cut(text, ":")
-	width, err := strconv.ParseUint(w, 10, 16)
-	if err != nil || width == 0 {
-		return ratio{}, errRatio
-	}
-	height, err := strconv.ParseUint(h, 10, 16)
-	if err != nil || height == 0 {
-		return ratio{}, errRatio
-	}
+// imageSize returns the width and height of an image with an aspect ratio, which is
+// 1:1 by default.
+func imageSize(ratio string) (size image.Point, err error) {
+	w, h, _ := strings.Cut(cmp.Or(ratio, "1:1"), ":")
+	width, errWidth := strconv.ParseUint(w, 10, 16)
+	height, errHeight := strconv.ParseUint(h, 10, 16)
 	divisor, rest := width, height
 	for rest > 0 {
 		divisor, rest = rest, divisor%rest
 	}
-	width, height = width/divisor, height/divisor
-	if max(width, height) > maxSide {
-		return ratio{}, errRatio
+	if errWidth != nil || errHeight != nil || width == 0 || height == 0 || max(width, height)/divisor > maxSide {
+		return size, errors.New("the aspect ratio must be two whole numbers in lowest terms up to 64, such as 16:9")
 	}
-	return ratio{int(width), int(height)}, nil
+	size = image.Pt(int(width/divisor), int(height/divisor))
+	return size.Mul(maxSide / max(size.X, size.Y)), nil
 }
 
-func wantsImage(r *upstream.Request) bool { return slices.Contains(r.Output.Modalities, "image") }
+// image writes an image of one color if there is room for it.
+func (p *responder) image(size image.Point) {
+	if !p.next(imageBytes) {
+		return
+	}
+	var b bytes.Buffer
+	m := image.NewPaletted(image.Rectangle{Max: size}, color.Palette{p.script.color})
+	if p.err = png.Encode(&b, m); p.err != nil {
+		return
+	}
+	data := base64.StdEncoding.EncodeToString(b.Bytes())
+	part := &content.Image{Source: &content.Base64{MediaType: "image/png", Data: data}, Signature: sign(p.req, data)}
+	p.wrote(imageBytes, &p.images, p.w.Part(part))
+}
 
 // losses lists the output that a request wants and echo does not have.
 func losses(r *upstream.Request) (list []content.Loss) {
-	o := &r.Output
-	if slices.ContainsFunc(o.Modalities, func(m string) bool { return m != "text" && m != "image" }) {
+	if slices.ContainsFunc(r.Output.Modalities, func(m string) bool { return m != "text" && m != "image" }) {
 		list = append(list, content.Loss{Path: "output.modalities", Severity: content.LossDropped,
 			Reason: "echo generates only texts and images; the other modalities were dropped"})
 	}
-	if o.ImageSize != "" && wantsImage(r) {
+	if r.Output.ImageSize != "" && wants(r, "image") {
 		list = append(list, content.Loss{Path: "output.image_size", Severity: content.LossDegraded,
 			Reason: "echo draws images of at most 64 by 64 pixels; the image size was ignored"})
 	}
 	return list
-}
-
-// draw returns a PNG of one color, which depends on the text only.
-func draw(r ratio, text string) ([]byte, error) {
-	sum := sha256.Sum256([]byte(text))
-	scale := maxSide / max(r.width, r.height)
-	m := image.NewPaletted(image.Rect(0, 0, r.width*scale, r.height*scale),
-		color.Palette{color.NRGBA{sum[0], sum[1], sum[2], 255}})
-	var b bytes.Buffer
-	err := png.Encode(&b, m)
-	return b.Bytes(), err
-}
-
-// image writes an image if there is room for it.
-func (p *responder) image(r ratio) error {
-	if err := p.ready(); err != nil {
-		return err
-	}
-	if p.room < imageTokens*tokenBytes {
-		p.stop.Reason = content.StopMaxTokens
-		return nil
-	}
-	png, err := draw(r, p.description)
-	if err != nil {
-		return err
-	}
-	data := base64.StdEncoding.EncodeToString(png)
-	err = p.w.Part(&content.Image{
-		Source:    &content.Base64{MediaType: "image/png", Data: data},
-		Signature: sign(p.req, data),
-	})
-	p.pieces++
-	p.images++
-	p.room -= imageTokens * tokenBytes
-	return err
 }

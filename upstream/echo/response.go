@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -21,126 +22,97 @@ const (
 
 // A responder writes a response in pieces and counts them.
 type responder struct {
-	ctx         context.Context
-	req         *upstream.Request
-	w           *upstream.Writer
-	script      *script
-	description string
+	ctx    context.Context
+	req    *upstream.Request
+	w      *upstream.Writer
+	script *script
 
-	prompt   int64 // tokens
-	started  bool
-	pieces   int
-	room     int64 // bytes until MaxTokens
-	output   int64 // bytes of texts and arguments
-	thinking int64 // bytes
-	images   int64
-	stop     upstream.Stop // set as soon as the response ends early
+	pieces int
+	room   int64         // bytes until MaxTokens
+	stop   upstream.Stop // has a Reason as soon as the response ends early
+	err    error         // the first error, after which nothing is written
+
+	output, thinking, images int64 // bytes of room that each has used; output is texts and arguments
 }
 
 // respond writes the response of a script.
-func respond(ctx context.Context, r *upstream.Request, w *upstream.Writer, s *script, description string) error {
-	p := &responder{ctx: ctx, req: r, w: w, script: s, description: description,
-		prompt: upstream.EstimateTokens(r), room: math.MaxInt64}
+func respond(ctx context.Context, r *upstream.Request, w *upstream.Writer, s *script) error {
+	p := &responder{ctx: ctx, req: r, w: w, script: s, room: math.MaxInt64}
 	if r.MaxTokens != nil && *r.MaxTokens < math.MaxInt64/tokenBytes {
 		p.room = max(*r.MaxTokens, 0) * tokenBytes
 	}
-	for i := 0; i < len(s.steps) && p.stop.Reason == ""; i++ {
-		if i > 0 && s.steps[i].isText() && s.steps[i-1].isText() {
-			if err := p.write("\n", maxTextPiece, &p.output, w.Text); err != nil {
-				return err
+	prompt := upstream.EstimateTokens(r)
+	if p.trigger(0); p.err == nil {
+		p.err = w.Start(upstream.Start{Model: r.Model, Usage: &content.Usage{Input: prompt, Estimated: true}})
+	}
+	for i := 0; i < len(s.steps) && p.open(); i++ {
+		switch t := &s.steps[i]; t.kind {
+		case stepText:
+			if i > 0 && s.steps[i-1].kind == stepText {
+				p.write("\n", maxTextPiece, &p.output, w.Text)
 			}
-		}
-		if err := p.step(&s.steps[i]); err != nil {
-			return err
-		}
-	}
-	if err := p.trigger(math.MaxInt); err != nil {
-		return err
-	}
-	if err := w.Usage(p.usage()); err != nil {
-		return err
-	}
-	if p.stop.Reason == "" {
-		p.stop.Reason = s.stop
-		if s.stop == content.StopSequence && len(r.StopSequences) > 0 {
-			p.stop.Sequence = r.StopSequences[0]
+			p.text(t.text, max(t.times, 1))
+		case stepThink:
+			p.think(t.text)
+		case stepCall:
+			p.call(t.calls)
+		case stepImage:
+			p.image(t.size)
 		}
 	}
-	if p.stop.Reason == "" {
-		return nil // the Writer chooses between StopEnd and StopToolUse
+	p.trigger(math.MaxInt)
+	if p.err != nil {
+		return p.err
 	}
-	return w.Stop(p.stop)
-}
-
-func (p *responder) step(t *step) error {
-	switch t.kind {
-	case stepThink:
-		return p.think(t.text)
-	case stepCall:
-		return p.call(t.calls)
-	case stepImage:
-		return p.image(t.ratio)
-	case stepDescribe:
-		return p.text(p.description, 1)
+	stop := cmp.Or(p.stop, s.stop)
+	if err := w.Usage(p.usage(prompt)); err != nil || stop.Reason == "" {
+		return err // without a reason, the Writer chooses between StopEnd and StopToolUse
 	}
-	return p.text(t.text, t.times)
+	return w.Stop(stop)
 }
 
 // text writes a text several times, up to the first stop sequence.
-func (p *responder) text(text string, times int) error {
+func (p *responder) text(text string, times int) {
 	i, sequence := findSequence(text, times, p.req.StopSequences)
 	if i >= 0 {
 		text, times = text[:i], 1
 	}
 	for range times {
-		if err := p.write(text, maxTextPiece, &p.output, p.w.Text); err != nil || p.stop.Reason != "" {
-			return err
-		}
+		p.write(text, maxTextPiece, &p.output, p.w.Text)
 	}
-	if i >= 0 {
+	if i >= 0 && p.stop.Reason == "" {
 		p.stop = upstream.Stop{Reason: content.StopSequence, Sequence: sequence}
 	}
-	return nil
 }
 
-// findSequence returns the first stop sequence in the repetitions of text, and
-// its index, or -1.
+// findSequence returns the first stop sequence in copies of text, and its index or -1.
 func findSequence(text string, times int, sequences []string) (index int, sequence string) {
-	longest := 0
-	for _, s := range sequences {
-		longest = max(longest, len(s))
-	}
-	if longest == 0 || text == "" {
-		return -1, ""
-	}
-	if times > 1 { // the first occurrence begins in the first copy
-		text = strings.Repeat(text, min(times, 2+longest/len(text)))
-	}
 	index = -1
 	for _, s := range sequences {
-		if i := strings.Index(text, s); s != "" && i >= 0 && (index < 0 || i < index) {
+		if s == "" || text == "" {
+			continue
+		}
+		// The first occurrence begins in the first copy.
+		i := strings.Index(strings.Repeat(text, min(times, 2+len(s)/len(text))), s)
+		if i >= 0 && (index < 0 || i < index) {
 			index, sequence = i, s
 		}
 	}
 	return index, sequence
 }
 
-func (p *responder) think(text string) error {
+func (p *responder) think(text string) {
 	if p.req.Thinking.Display == "omitted" {
-		if err := p.ready(); err != nil {
-			return err
+		if p.next(0) {
+			p.err = p.w.Part(&content.Thinking{Signature: sign(p.req, "")})
 		}
-		return p.w.Part(&content.Thinking{Signature: sign(p.req, "")})
+		return
 	}
 	before := p.thinking
-	if err := p.write(text, maxTextPiece, &p.thinking, p.w.Thinking); err != nil {
-		return err
+	p.write(text, maxTextPiece, &p.thinking, p.w.Thinking)
+	if text = text[:p.thinking-before]; text != "" && p.err == nil {
+		p.err = p.w.Signature(sign(p.req, text))
 	}
-	text = text[:p.thinking-before]
-	if text == "" {
-		return nil
-	}
-	return p.w.Signature(sign(p.req, text))
 }
 
 // sign returns a signature for text. It has the format of the client's document.
@@ -153,61 +125,47 @@ func sign(r *upstream.Request, text string) content.Signature {
 	return content.Signature{Format: f, Data: base64.StdEncoding.EncodeToString(sum[:])}
 }
 
-// call writes tool calls side by side: one piece of the arguments of each in
-// turn.
-func (p *responder) call(calls []call) error {
-	writers := make([]*upstream.ToolCallWriter, 0, len(calls))
-	inputs := make([]string, 0, len(calls)) // to be written
+// call writes tool calls side by side: one piece of the arguments of each in turn.
+func (p *responder) call(calls []call) {
+	var writers []*upstream.ToolCallWriter
 	for _, c := range calls {
-		if err := p.ready(); err != nil {
-			return err
+		if p.next(1) {
+			writers = append(writers, p.w.ToolCall("", c.name))
 		}
-		if p.room <= 0 {
-			p.stop.Reason = content.StopMaxTokens
-			break
-		}
-		writers, inputs = append(writers, p.w.ToolCall("", c.name)), append(inputs, c.input)
 	}
-	for more := true; more && p.stop.Reason == ""; {
+	for more := true; more; {
 		more = false
-		for i, input := range inputs {
-			n := cut(input, maxInputPiece)
-			if err := p.write(input[:n], maxInputPiece, &p.output, writers[i].Input); err != nil {
-				return err
-			}
-			inputs[i] = input[n:]
-			more = more || inputs[i] != ""
+		for i, w := range writers {
+			calls[i].input = p.piece(calls[i].input, maxInputPiece, &p.output, w.Input)
+			more = more || calls[i].input != ""
 		}
 	}
 	for _, w := range writers {
-		if err := w.Close(); err != nil {
-			return err
+		if p.err == nil {
+			p.err = w.Close()
 		}
 	}
-	return nil
 }
 
-// write writes text in pieces of at most size bytes until there is no room. It
-// adds the bytes that it has written to count.
-func (p *responder) write(text string, size int, count *int64, put func(string) error) error {
-	for text != "" && p.stop.Reason == "" {
-		if err := p.ready(); err != nil {
-			return err
-		}
-		n := cut(text, size)
-		if int64(n) > p.room {
-			p.stop.Reason = content.StopMaxTokens
-			n = cut(text[:n], int(p.room))
-		}
-		if err := put(text[:n]); err != nil {
-			return err
-		}
-		p.pieces++
-		p.room -= int64(n)
-		*count += int64(n)
-		text = text[n:]
+// write writes text in pieces until there is no room. It adds their bytes to count.
+func (p *responder) write(text string, size int, count *int64, put func(string) error) {
+	for text != "" {
+		text = p.piece(text, size, count, put)
 	}
-	return nil
+}
+
+// piece writes the first piece of text and returns the rest, or "" after the end.
+func (p *responder) piece(text string, size int, count *int64, put func(string) error) string {
+	if text == "" || !p.next(1) {
+		return ""
+	}
+	n := cut(text, size)
+	if int64(n) > p.room {
+		p.stop.Reason = content.StopMaxTokens
+		n = cut(text[:n], int(p.room))
+	}
+	p.wrote(int64(n), count, put(text[:n]))
+	return text[n:]
 }
 
 // cut returns the length of the first piece of text: at most size bytes, and
@@ -223,60 +181,61 @@ func cut(text string, size int) int {
 	return n
 }
 
-// ready waits until the next piece is due.
-func (p *responder) ready() error {
-	if err := p.trigger(p.pieces); err != nil {
-		return err
+// open reports whether the response has not ended early.
+func (p *responder) open() bool { return p.err == nil && p.stop.Reason == "" }
+
+// next waits until the next piece is due. It reports whether there is room for bytes.
+func (p *responder) next(bytes int64) bool {
+	if !p.open() {
+		return false
 	}
-	if p.pieces > 0 && p.script.pause > 0 {
-		return sleep(p.ctx, p.script.pause)
+	p.trigger(p.pieces)
+	if p.pieces > 0 {
+		p.sleep(p.script.pause)
 	}
-	return nil
+	if p.room < bytes {
+		p.stop.Reason = content.StopMaxTokens
+	}
+	return p.open()
 }
 
-// trigger executes the triggers of the first n pieces, and starts the response.
-func (p *responder) trigger(n int) error {
-	for t := &p.script.triggers; len(*t) > 0 && (*t)[0].after <= n; *t = (*t)[1:] {
-		if (*t)[0].after > 0 {
-			if err := p.start(); err != nil {
-				return err
-			}
-		}
-		if err := (*t)[0].err; err != nil {
-			return err
-		}
-		if err := sleep(p.ctx, (*t)[0].stall); err != nil {
-			return err
-		}
-	}
-	return p.start()
+// wrote counts a piece.
+func (p *responder) wrote(bytes int64, count *int64, err error) {
+	p.pieces++
+	p.room -= bytes
+	*count += bytes
+	p.err = err
 }
 
-func (p *responder) start() error {
-	if p.started {
-		return nil
+// trigger executes the triggers of the first n pieces.
+func (p *responder) trigger(n int) {
+	for p.err == nil && len(p.script.triggers) > 0 && p.script.triggers[0].after <= n {
+		t := p.script.triggers[0]
+		p.script.triggers = p.script.triggers[1:]
+		if t.err != nil {
+			p.err = t.err
+		}
+		p.sleep(t.stall)
 	}
-	p.started = true
-	return p.w.Start(upstream.Start{Model: p.req.Model, Usage: &content.Usage{Input: p.prompt, Estimated: true}})
 }
 
-// sleep waits for d or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
+// sleep waits for d or until the context ends.
+func (p *responder) sleep(d time.Duration) {
+	if d == 0 || p.err != nil {
+		return
+	}
 	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	case <-time.After(d):
+	case <-p.ctx.Done():
+		p.err = context.Cause(p.ctx)
 	}
 }
 
 // usage returns the token counts of the response.
-func (p *responder) usage() content.Usage {
+func (p *responder) usage(prompt int64) content.Usage {
 	tokens := func(bytes int64) int64 { return (bytes + tokenBytes - 1) / tokenBytes }
-	text, images := tokens(p.output), p.images*imageTokens
-	u := content.Usage{Input: p.prompt, Output: text + images, Thinking: tokens(p.thinking), Estimated: true}
+	text, images := tokens(p.output), tokens(p.images)
+	u := content.Usage{Input: prompt, Output: text + images, Thinking: tokens(p.thinking), Estimated: true}
 	if images > 0 && text > 0 {
 		u.Modalities = append(u.Modalities, content.ModalityCount{Kind: "output", Modality: "text", Tokens: text})
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// maxInstance bounds the bytes of an instance: longer ones have no more array
-// elements.
+// maxInstance bounds an instance: after so many bytes, arrays get no more elements.
 const maxInstance = 64 << 10
 
 // instance returns the simplest value of a JSON Schema, or of a schema in the
@@ -56,15 +55,17 @@ func appendInstance(dst []byte, schema jsonwire.Value, name string) []byte {
 	}
 }
 
+// appendArray appends an array of minItems equal elements.
 func appendArray(dst []byte, schema jsonwire.Value, name string) []byte {
-	items := schema.Get("items")
 	count, _ := strconv.Atoi(strings.Trim(schema.Get("minItems").Raw(), `"`)) // OpenAPI has strings
 	dst = append(dst, '[')
-	for i := 0; i < count && len(dst) < maxInstance; i++ {
-		if i > 0 {
-			dst = append(dst, ',')
+	if count > 0 && len(dst) < maxInstance {
+		start := len(dst)
+		dst = appendInstance(dst, schema.Get("items"), name)
+		element := dst[start:]
+		for ; count > 1 && len(dst)+len(element) < maxInstance; count-- {
+			dst = append(append(dst, ','), element...)
 		}
-		dst = appendInstance(dst, items, name)
 	}
 	return append(dst, ']')
 }
@@ -90,11 +91,9 @@ func appendObject(dst []byte, schema jsonwire.Value) []byte {
 }
 
 // first returns the first element of a list.
-func first(list jsonwire.Value) (v jsonwire.Value) {
-	for i, element := range list.Elems() {
-		if i == 0 {
-			v = element
-		}
+func first(list jsonwire.Value) jsonwire.Value {
+	for _, element := range list.Elems() {
+		return element
 	}
-	return v
+	return jsonwire.Value{}
 }

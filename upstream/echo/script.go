@@ -2,47 +2,50 @@ package echo
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
 
-// A script is the response that the instructions in a request specify.
+// A script is the response to a request.
 type script struct {
 	steps    []step
 	triggers []trigger // sorted by after
 	pause    time.Duration
-	stop     content.StopReason
+	stop     upstream.Stop
+	color    color.NRGBA // of images
 }
 
 // A step writes a part of the response.
 type step struct {
 	kind  stepKind
 	text  string
-	times int
+	times int    // 0 means once
 	calls []call // written at the same time
-	ratio ratio
+	size  image.Point
 }
 
 type stepKind uint8
 
 const (
 	stepText stepKind = iota
-	stepDescribe
 	stepThink
 	stepCall
 	stepImage
 )
-
-func (t *step) isText() bool { return t.kind == stepText || t.kind == stepDescribe }
 
 type call struct{ name, input string }
 
@@ -50,76 +53,59 @@ type call struct{ name, input string }
 type trigger struct {
 	after int
 	stall time.Duration
-	err   error
+	err   *upstream.Error
 }
 
 const (
 	prefix       = "echo: "
 	instructions = "call, cut, describe, fail, image, pause, refuse, repeat, say, stall, stop, think, weave"
-	maxWait      = 24 * time.Hour
-	maxRepeat    = 1_000_000
+	codes        = "invalid, unauthenticated, billing, permission, not_found, method, conflict, too_large, " +
+		"rate_limit, quota, internal, unavailable, timeout, overloaded, unsupported, bad_gateway"
+	stopReasons = "end, tool_use, max_tokens, stop_sequence, context_window, pause, refusal, safety, recitation, " +
+		"malformed_call, compaction, other"
+	maxWait   = 24 * time.Hour
+	maxRepeat = 1_000_000
 )
 
-var stopReasons = []content.StopReason{
-	content.StopEnd, content.StopToolUse, content.StopMaxTokens, content.StopSequence, content.StopContext,
-	content.StopPause, content.StopRefusal, content.StopSafety, content.StopRecitation,
-	content.StopMalformedCall, content.StopCompaction, content.StopOther,
-}
+// contains reports whether name is in a list.
+func contains(list, name string) bool { return slices.Contains(strings.Split(list, ", "), name) }
 
-var codes = []upstream.Code{
-	upstream.CodeInvalid, upstream.CodeUnauthenticated, upstream.CodeBilling, upstream.CodePermission,
-	upstream.CodeNotFound, upstream.CodeMethod, upstream.CodeConflict, upstream.CodeTooLarge,
-	upstream.CodeRateLimit, upstream.CodeQuota, upstream.CodeInternal, upstream.CodeUnavailable,
-	upstream.CodeTimeout, upstream.CodeOverloaded, upstream.CodeUnsupported, upstream.CodeBadGateway,
-}
-
-// parseScript parses the instructions in the texts of the user's last turn.
-func parseScript(r *upstream.Request) (*script, error) {
-	s := &script{}
-	n := lastUser(r)
-	if n < 0 {
-		return s, nil
-	}
+// newScript parses the instructions in the texts of the user's last turn, and adds the
+// steps that the request asks for without instructions.
+func newScript(d *description) (*script, error) {
+	sum := sha256.Sum256([]byte(d.text))
+	s := &script{color: color.NRGBA{sum[0], sum[1], sum[2], 255}}
 	var violations content.ViolationList
-	for i, p := range r.Turns[n].Parts {
+	for i, p := range d.last {
 		t, ok := p.(*content.Text)
-		if !ok || t == nil || !strings.Contains(t.Text, prefix) {
+		if !ok || !strings.Contains(t.Text, prefix) {
 			continue
 		}
 		for line := range strings.Lines(t.Text) {
-			line, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), prefix)
-			if !ok {
-				continue
-			}
-			if err := s.parseLine(r, line); err != nil {
-				violations.Add(content.CodeValue, at("turns", n)+at(".parts", i), "echo: "+err.Error())
+			if line, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), prefix); ok {
+				if err := s.parseLine(d, line); err != nil {
+					violations.Add(content.CodeValue, at(d.lastPath, i), "echo: "+err.Error())
+				}
 			}
 		}
+	}
+	if err := violations.Err(); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(s.triggers, func(a, b trigger) int { return cmp.Compare(a.after, b.after) })
-	return s, violations.Err()
+	return s, s.complete(d)
 }
 
-// lastUser returns the index of the user's last turn, or -1.
-func lastUser(r *upstream.Request) int {
-	for i := len(r.Turns) - 1; i >= 0; i-- {
-		if r.Turns[i].Role == content.RoleUser {
-			return i
-		}
-	}
-	return -1
-}
-
-func (s *script) parseLine(r *upstream.Request, line string) (err error) {
+func (s *script) parseLine(d *description, line string) (err error) {
 	verb, rest, _ := strings.Cut(line, " ")
 	trimmed := strings.TrimSpace(rest)
 	switch verb {
 	case "say":
-		s.add(step{text: rest, times: 1})
+		s.add(step{text: rest})
 	case "think":
 		s.add(step{kind: stepThink, text: rest})
 	case "describe":
-		s.add(step{kind: stepDescribe, times: 1})
+		s.add(step{text: d.text})
 	case "repeat":
 		count, text, _ := strings.Cut(rest, " ")
 		times, err := strconv.Atoi(count)
@@ -128,166 +114,122 @@ func (s *script) parseLine(r *upstream.Request, line string) (err error) {
 		}
 		s.add(step{text: text, times: times})
 	case "call", "weave":
-		calls, err := parseCalls(r, trimmed)
+		calls, err := parseCalls(d.req, trimmed)
 		if err != nil {
 			return fmt.Errorf("%s: %w", verb, err)
 		}
+		size := 1 // of a step
 		if verb == "weave" {
-			s.add(step{kind: stepCall, calls: calls})
-			break
+			size = len(calls)
 		}
-		for _, c := range calls {
-			s.add(step{kind: stepCall, calls: []call{c}})
+		for together := range slices.Chunk(calls, size) {
+			s.add(step{kind: stepCall, calls: together})
 		}
 	case "image":
-		ratio, err := parseRatio(trimmed)
+		size, err := imageSize(trimmed)
 		if err != nil {
 			return fmt.Errorf("image: %w", err)
 		}
-		s.add(step{kind: stepImage, ratio: ratio})
+		s.add(step{kind: stepImage, size: size})
 	case "refuse":
-		s.add(step{text: cmp.Or(rest, "This request is refused."), times: 1})
-		s.stop = content.StopRefusal
+		s.add(step{text: cmp.Or(rest, "This request is refused.")})
+		s.stop = upstream.Stop{Reason: content.StopRefusal}
 	case "stop":
-		s.stop = content.StopReason(trimmed)
-		if !slices.Contains(stopReasons, s.stop) {
-			return errors.New("stop needs a reason: " + list(stopReasons))
+		if !contains(stopReasons, trimmed) {
+			return errors.New("stop needs a reason: " + stopReasons)
+		}
+		s.stop = upstream.Stop{Reason: content.StopReason(trimmed)}
+		if s.stop.Reason == content.StopSequence && len(d.req.StopSequences) > 0 {
+			s.stop.Sequence = d.req.StopSequences[0]
 		}
 	case "pause":
-		if s.pause, err = parseWait(trimmed); err != nil {
-			return fmt.Errorf("pause %w", err)
-		}
+		s.pause, err = parseWait(verb, trimmed)
 	case "fail", "cut", "stall":
-		return s.parseTrigger(verb, strings.Fields(rest))
+		err = s.parseTrigger(verb, strings.Fields(rest))
 	default:
-		return fmt.Errorf("%q is not an instruction; the instructions are %s", clip(verb, 32), instructions)
+		err = fmt.Errorf("%q is not an instruction; the instructions are %s", clip(verb, 32), instructions)
 	}
-	return nil
+	return err
 }
 
 func (s *script) add(t step) { s.steps = append(s.steps, t) }
 
-// list returns names separated by commas.
-func list[T ~string](names []T) string {
-	var b strings.Builder
-	for i, n := range names {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(string(n))
-	}
-	return b.String()
+func (s *script) has(kinds ...stepKind) bool {
+	return slices.ContainsFunc(s.steps, func(t step) bool { return slices.Contains(kinds, t.kind) })
 }
 
 // parseTrigger parses the instructions fail, cut and stall.
 func (s *script) parseTrigger(verb string, args []string) (err error) {
-	arg, options := "", args
+	arg := ""
 	if verb != "cut" && len(args) > 0 {
-		arg, options = args[0], args[1:]
+		arg, args = args[0], args[1:]
 	}
 	var t trigger
-	var failure upstream.Error
-	switch verb {
-	case "cut":
-		failure = upstream.Error{Code: upstream.CodeUnavailable, Text: "the connection to the model broke", Err: io.ErrUnexpectedEOF}
-		t.err = &failure
-	case "fail":
-		failure = upstream.Error{Code: upstream.Code(arg), Text: "echo failed as instructed: " + arg}
-		t.err = &failure
-		if !slices.Contains(codes, failure.Code) {
-			return errors.New("fail needs a code: " + list(codes))
-		}
-	case "stall":
-		if t.stall, err = parseWait(arg); err != nil {
-			return fmt.Errorf("stall %w", err)
-		}
+	switch {
+	case verb == "cut":
+		t.err = &upstream.Error{Code: upstream.CodeUnavailable, Text: "the connection to the model broke", Err: io.ErrUnexpectedEOF}
+	case verb == "stall":
+		t.stall, err = parseWait(verb, arg)
+	case contains(codes, arg):
+		t.err = &upstream.Error{Code: upstream.Code(arg), Text: "echo failed as instructed: " + arg}
+	default:
+		err = errors.New("fail needs a code: " + codes)
 	}
-	for len(options) > 0 {
-		name, value := options[0], ""
-		if options = options[1:]; len(options) > 0 {
-			value, options = options[0], options[1:]
-		}
+	for option := range slices.Chunk(args, 2) {
+		name, value := option[0], option[len(option)-1] // without a value, the name
 		switch {
+		case err != nil:
+			return err
 		case name == "after":
 			if t.after, err = strconv.Atoi(value); err != nil || t.after < 0 {
 				return fmt.Errorf("%s: after needs a number of pieces, such as 2", verb)
 			}
 		case name == "retry" && verb == "fail":
-			if failure.RetryAfter, err = parseWait(value); err != nil {
-				return fmt.Errorf("fail: retry %w", err)
-			}
+			t.err.RetryAfter, err = parseWait("fail: retry", value)
 		default:
 			return fmt.Errorf("%s has no option %q", verb, clip(name, 32))
 		}
 	}
 	s.triggers = append(s.triggers, t)
-	return nil
+	return err
 }
 
-func parseWait(text string) (time.Duration, error) {
+func parseWait(verb, text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > maxWait {
-		return 0, errors.New("needs a duration from 0 to 24h, such as 100ms")
+		return 0, errors.New(verb + " needs a duration from 0 to 24h, such as 100ms")
 	}
 	return d, nil
 }
 
 // parseCalls parses a list of tool names, each with or without arguments.
 func parseCalls(r *upstream.Request, rest string) (calls []call, err error) {
-	for rest != "" {
+	for rest = strings.TrimSuffix(rest, ",") + ","; rest != ""; rest = strings.TrimSpace(rest[1:]) {
 		end := strings.IndexAny(rest, ",{")
-		if end < 0 {
-			end = len(rest)
-		}
-		c := call{name: strings.TrimSpace(rest[:end])}
+		name := strings.TrimSpace(rest[:end])
 		rest = rest[end:]
-		if strings.HasPrefix(rest, "{") {
-			end := objectEnd(rest)
-			c.input, rest = rest[:end], strings.TrimSpace(rest[end:])
-			if !jsonwire.ValidObject(c.input) {
+		input := ""
+		if rest[0] == '{' {
+			gjson.ForEachLine(rest, func(v gjson.Result) bool { input = v.Raw; return false }) // the first value
+			if !jsonwire.ValidObject(input) {
 				return nil, errors.New("arguments must be a JSON object")
 			}
+			rest = strings.TrimSpace(rest[len(input):])
 		}
-		if rest != "" && rest[0] != ',' {
+		if rest[0] != ',' {
 			return nil, errors.New("tools must be separated by commas")
 		}
-		rest = strings.TrimSpace(strings.TrimPrefix(rest, ","))
-		tool := slices.IndexFunc(r.Tools, func(t content.Tool) bool { return t.Name == c.name && c.name != "" })
+		tool := slices.IndexFunc(r.Tools, func(t content.Tool) bool { return t.Name == name && name != "" })
 		if tool < 0 {
-			return nil, fmt.Errorf("the request has no tool %q", clip(c.name, 64))
+			return nil, fmt.Errorf("the request has no tool %q", clip(name, 64))
 		}
-		if c.input == "" {
-			c.input = arguments(&r.Tools[tool])
-		}
-		calls = append(calls, c)
+		calls = append(calls, call{name, cmp.Or(input, arguments(&r.Tools[tool]))})
 	}
 	switch {
-	case len(calls) == 0:
-		return nil, errors.New("the instruction needs the name of a tool")
 	case r.Choice.Mode == content.ChoiceNone:
 		return nil, errors.New("the tool choice of the request does not allow tool calls")
 	case r.Choice.NoParallel && len(calls) > 1:
 		return nil, errors.New("the tool choice of the request allows only one tool call")
 	}
 	return calls, nil
-}
-
-// objectEnd returns the length of the JSON object that s begins with.
-func objectEnd(s string) int {
-	depth, quoted := 0, false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && quoted:
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == '{' && !quoted:
-			depth++
-		case c == '}' && !quoted:
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return len(s)
 }
