@@ -132,7 +132,7 @@ func (c *GenerationConfig) toNeutral(n *upstream.Request) {
 	}
 	o := &n.Output
 	for _, m := range c.ResponseModalities {
-		if !modality.unset(m) {
+		if !isUnsetModality(m) {
 			o.Modalities = append(o.Modalities, strings.ToLower(m))
 		}
 	}
@@ -149,6 +149,8 @@ func (c *GenerationConfig) toNeutral(n *upstream.Request) {
 		o.MediaType, o.Schema.JSON = textFormat(c.ResponseFormat)
 	}
 }
+
+func isUnsetModality(m string) bool { return isUnset(modality, m) }
 
 // textTypes maps the media types of responseFormat to the usual ones.
 var textTypes = [...][2]string{{"APPLICATION_JSON", "application/json"}, {"TEXT_PLAIN", "text/plain"}}
@@ -214,20 +216,15 @@ func (t *ThinkingConfig) toNeutral() upstream.Thinking {
 // unmappedMembers returns the members without a neutral field as part of a document, or
 // nil.
 func (r *Request) unmappedMembers() *content.Extra {
-	f := Request{
-		SafetySettings: r.SafetySettings, CachedContent: r.CachedContent, Store: r.Store, Labels: r.Labels,
-		ContinuationToken: r.ContinuationToken, ProcessingOptions: r.ProcessingOptions,
-	}
+	f := Request{SafetySettings: r.SafetySettings, CachedContent: r.CachedContent, Store: r.Store, Extra: r.Extra}
 	if s := r.SystemInstruction; s != nil && s.Extra != nil {
 		f.SystemInstruction = &Instruction{Extra: s.Extra}
 	}
-	if c := r.ToolConfig; c != nil && (c.RetrievalConfig != "" || c.IncludeServerSideToolInvocations || c.Extra != nil) {
-		f.ToolConfig = &ToolConfig{RetrievalConfig: c.RetrievalConfig,
-			IncludeServerSideToolInvocations: c.IncludeServerSideToolInvocations, Extra: c.Extra}
+	if c := r.ToolConfig; c != nil && (c.IncludeServerSideToolInvocations || c.Extra != nil) {
+		f.ToolConfig = &ToolConfig{IncludeServerSideToolInvocations: c.IncludeServerSideToolInvocations, Extra: c.Extra}
 	}
 	f.GenerationConfig = r.GenerationConfig.unmappedMembers()
-	some := len(f.SafetySettings) > 0 || f.CachedContent != "" || f.Store != nil || f.Labels != "" ||
-		f.ContinuationToken != "" || f.ProcessingOptions != "" || f.SystemInstruction != nil ||
+	some := len(f.SafetySettings) > 0 || f.CachedContent != "" || f.Store != nil || f.SystemInstruction != nil ||
 		f.ToolConfig != nil || f.GenerationConfig != nil
 	if !some {
 		return r.Extra
@@ -235,10 +232,8 @@ func (r *Request) unmappedMembers() *content.Extra {
 	// Invalid JSON text in a field that the caller has set is omitted here. Encoding the
 	// request itself reports it.
 	var w jsonwire.Writer
-	e := newEncoder(&w)
 	w.BeginObject()
-	e.rest(&f)
-	e.extra(r.Extra, requestFields, requestTyped)
+	newEncoder(&w).members(requestType, &f)
 	w.EndObject()
 	return &content.Extra{Format: Format, JSON: w.Text()}
 }
@@ -250,10 +245,9 @@ func (c *GenerationConfig) unmappedMembers() *GenerationConfig {
 	}
 	f := &GenerationConfig{
 		ResponseLogprobs: c.ResponseLogprobs, Logprobs: c.Logprobs, ResponseFormat: c.ResponseFormat,
-		SpeechConfig: c.SpeechConfig, MediaResolution: c.MediaResolution, Extra: c.Extra,
+		MediaResolution: c.MediaResolution, Extra: c.Extra,
 	}
-	some := f.ResponseLogprobs || f.Logprobs != nil || f.ResponseFormat != "" || f.SpeechConfig != "" ||
-		f.MediaResolution != "" || f.Extra != nil
+	some := f.ResponseLogprobs || f.Logprobs != nil || f.ResponseFormat != "" || f.MediaResolution != "" || f.Extra != nil
 	if c.ResponseSchema != "" && c.ResponseJSONSchema != "" {
 		f.ResponseSchema, some = c.ResponseSchema, true
 	}
@@ -269,7 +263,7 @@ func (c *GenerationConfig) unmappedMembers() *GenerationConfig {
 	if c.hasTwoFormats() {
 		f.ResponseMimeType = c.ResponseMimeType // shows other formats which one takes precedence
 	}
-	if slices.ContainsFunc(c.ResponseModalities, modality.unset) {
+	if slices.ContainsFunc(c.ResponseModalities, isUnsetModality) {
 		f.ResponseModalities, some = c.ResponseModalities, true
 	}
 	if !some {
@@ -343,9 +337,9 @@ func requestFromExtra(x *content.Extra) *Request {
 	w := &parsedRequest{}
 	if doc := codec.Open(x, Format); doc != nil {
 		defer doc.Close()
-		p := parser{origin: &w.origin, size: 1}
+		p := newParser(w)
 		if doc.Root().Kind() == jsonwire.Object {
-			p.request(doc.Root(), w)
+			p.members(doc.Root(), requestType, &w.request)
 		}
 	}
 	return &w.request
@@ -477,7 +471,7 @@ func (c *converter) tier() {
 	if t == "auto" { // the same as no tier
 		return
 	}
-	if t != "" && !slices.Contains(serviceTier.values, t) {
+	if t != "" && !slices.Contains(serviceTier.Values, t) {
 		c.Report(lossTierUnknown, "service_tier")
 		return
 	}
@@ -559,13 +553,13 @@ func (c *converter) image(g *GenerationConfig) {
 func (c *converter) modalities(g *GenerationConfig) []string {
 	var list []string
 	for _, m := range c.from.Output.Modalities {
-		if word := modality.find(m); modality.has(word) {
+		if word := enumName(modality, m); slices.Contains(modality.Values, word) {
 			list = append(list, word)
 		} else {
 			c.Report(lossOutputModality, "output.modalities")
 		}
 	}
-	if slices.Equal(list, slices.DeleteFunc(slices.Clone(g.ResponseModalities), modality.unset)) {
+	if slices.Equal(list, slices.DeleteFunc(slices.Clone(g.ResponseModalities), isUnsetModality)) {
 		return g.ResponseModalities // has unset values too
 	}
 	return list

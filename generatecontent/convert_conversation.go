@@ -495,8 +495,7 @@ func (c *converter) joinTexts(parts []content.Part) (list []content.Part, change
 		return parts, false
 	}
 	c.reportHere(lossResultTextsJoined, "parts")
-	all, _ := resultTexts(parts)
-	list = append(list, &content.Text{Text: strings.Join(all, "\n")})
+	list = append(list, &content.Text{Text: strings.Join(resultTexts(parts), "\n")})
 	for _, p := range parts {
 		if t, ok := p.(*content.Text); !ok || t == nil {
 			list = append(list, p)

@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -134,19 +135,19 @@ const (
 	candidateTyped
 )
 
-const fCandGrounding = candidateTyped + 1
-
 const fFeedbackReason = 0
 
 var (
-	replyFields = object("GenerateContentResponse",
-		value("candidates"), value("usageMetadata"), text("modelVersion"), text("responseId"), value("promptFeedback"), value("error"),
-		value("modelStatus"), instant("createTime"), text("turnToken"))
-	candidateFields = object("Candidate",
-		value("content"), text("finishReason"), int32s("index"), text("finishMessage"), value("safetyRatings"),
-		value("citationMetadata"), value("groundingMetadata"), value("urlContextMetadata"), number("avgLogprobs"),
-		value("logprobsResult"), int32s("tokenCount"), value("groundingAttributions"), data("continuationToken"))
-	feedbackFields = object("PromptFeedback", text("blockReason"))
+	replyType = object.Kept("GenerateContentResponse",
+		kept("candidates", anyValue), kept("usageMetadata", anyValue), kept("modelVersion", anyText), kept("responseId", anyText),
+		kept("promptFeedback", anyValue), kept("error", anyValue),
+		kept("modelStatus", anyValue), kept("createTime", instant), kept("turnToken", anyText))
+	candidateType = object.Kept("Candidate",
+		kept("content", anyValue), kept("finishReason", anyText), kept("index", int32s), kept("finishMessage", anyText),
+		kept("safetyRatings", anyValue), kept("citationMetadata", anyValue), kept("groundingMetadata", anyValue),
+		kept("urlContextMetadata", anyValue), kept("avgLogprobs", number), kept("logprobsResult", anyValue),
+		kept("tokenCount", int32s), kept("groundingAttributions", anyValue), kept("continuationToken", data))
+	feedbackType = object.Kept("PromptFeedback", kept("blockReason", anyText))
 )
 
 // read decodes one document, a response or a chunk of one, and sets d.events.
@@ -175,7 +176,7 @@ func (d *decoder) read(data string) error {
 		return codec.BadGateway(errors.New("generatecontent: the response is not an object"))
 	}
 	var m [replyTyped]jsonwire.Value
-	more := d.members(root, replyFields, m[:])
+	more := d.members(root, replyType, m[:])
 	if m[fReplyError].Exists() {
 		return d.failure(root)
 	}
@@ -186,11 +187,11 @@ func (d *decoder) read(data string) error {
 	return nil
 }
 
-// members stores the values of the first len(into) fields of m in into. It reports
+// members stores the values of the first len(into) fields of t in into. It reports
 // whether v has other members. It ignores null.
-func (d *decoder) members(v jsonwire.Value, m *message, into []jsonwire.Value) (more bool) {
+func (d *decoder) members(v jsonwire.Value, t *object.Type, into []jsonwire.Value) (more bool) {
 	for name, x := range v.Members() {
-		i := m.find(name)
+		i := t.Find(name)
 		switch {
 		case x.Kind() == jsonwire.Null && i >= 0:
 		case i < 0 || i >= len(into):
@@ -199,7 +200,7 @@ func (d *decoder) members(v jsonwire.Value, m *message, into []jsonwire.Value) (
 			d.deviates = true // the field occurs in both spellings
 		default:
 			into[i] = x
-			d.deviates = d.deviates || name != m.camel[i] // clients know only camelCase
+			d.deviates = d.deviates || name != t.Fields[i].Name // clients know only camelCase
 		}
 	}
 	return more
@@ -248,9 +249,9 @@ func (d *decoder) response(root jsonwire.Value, m *[replyTyped]jsonwire.Value, m
 func (d *decoder) newMembers(root jsonwire.Value, feedback, first bool) *content.Extra {
 	b := d.parser.extras.Begin()
 	for name, x := range root.Members() {
-		i := replyFields.find(name)
+		i := replyType.Find(name)
 		if i >= 0 {
-			name = replyFields.camel[i]
+			name = replyType.Fields[i].Name
 		}
 		typed := false
 		switch {
@@ -400,7 +401,7 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 		return fmt.Errorf("generatecontent: candidate %d is not an object", place)
 	}
 	var m [candidateTyped]jsonwire.Value
-	more := d.members(v, candidateFields, m[:])
+	more := d.members(v, candidateType, m[:])
 	if err := codec.Expect("generatecontent: finishReason", m[fCandReason], codec.Texts|codec.Numbers|codec.Optional); err != nil {
 		return err
 	}
@@ -410,7 +411,7 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 	}
 	var supports []support
 	if more {
-		supports = d.readGrounding(i, memberOf(v, candidateFields, fCandGrounding))
+		supports = d.readGrounding(i, memberOf(v, candidateType, "groundingMetadata"))
 	}
 	c := &d.states[i]
 	c.pending = supports
@@ -472,12 +473,12 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 		return false, fmt.Errorf("generatecontent: the content of candidate %d is not an object", i)
 	}
 	for name, x := range v.Members() {
-		switch k := contentFields.find(name); {
+		switch k := contentType.Find(name); {
 		case k < 0:
 			more = true
-		case name != contentFields.camel[k]: // role and parts have one spelling
+		case name != contentType.Fields[k].Name: // role and parts have one spelling
 		case x.Kind() == jsonwire.Null:
-		case k == fRole:
+		case contentType.Fields[k].Name == "role":
 			if err := codec.Expect("generatecontent: role", x, codec.Texts); err != nil {
 				return false, err
 			}
@@ -506,9 +507,9 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 func (d *decoder) candidateMembers(i int, v, inner jsonwire.Value, unended bool) {
 	b := d.parser.extras.Begin()
 	for name, x := range v.Members() {
-		k := candidateFields.find(name)
+		k := candidateType.Find(name)
 		if k >= 0 {
-			name = candidateFields.camel[k]
+			name = candidateType.Fields[k].Name
 		}
 		switch {
 		case k >= 0 && x.Kind() == jsonwire.Null:
@@ -530,7 +531,7 @@ func (d *decoder) candidateMembers(i int, v, inner jsonwire.Value, unended bool)
 func appendInner(b []byte, v jsonwire.Value) []byte {
 	some := false
 	for name, x := range v.Members() {
-		if contentFields.find(name) >= 0 {
+		if contentType.Find(name) >= 0 {
 			continue
 		}
 		if !some {
@@ -552,7 +553,7 @@ func (d *decoder) finishReason(v jsonwire.Value) string {
 	}
 	reason := v.Str()
 	if v.Kind() != jsonwire.String {
-		if reason = finishReasons.read(v); reason == "" {
+		if reason = enumValue(finishReasons, v); reason == "" {
 			d.deviates = true
 			reason = codec.Clip(v.Raw()) // unknown, but the candidate has ended
 		}
@@ -579,7 +580,7 @@ func (d *decoder) stopEvent(i int, reason string, m *[candidateTyped]jsonwire.Va
 	b := d.parser.extras.Begin()
 	for _, k := range [...]int{fCandMessage, fCandRatings} {
 		if m[k].Exists() && !(usual && k == fCandMessage) {
-			b = codec.AppendMember(b, candidateFields.camel[k], m[k].Raw())
+			b = codec.AppendMember(b, candidateType.Fields[k].Name, m[k].Raw())
 		}
 	}
 	if x := d.parser.newExtra(b); x != nil {
@@ -602,8 +603,7 @@ var (
 		"LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL",
 		"TOO_MANY_TOOL_CALLS")
 	blockReasons = closed("BlockReason", "BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY")
-	modalities   = &enum{name: "Modality", numbered: 6, open: true,
-		values: []string{"MODALITY_UNSPECIFIED", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUMENT"}}
+	modalities   = open("Modality", "MODALITY_UNSPECIFIED", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUMENT")
 )
 
 // fromFinishReason returns the neutral stop reason for a finishReason. It is
@@ -636,11 +636,11 @@ func (d *decoder) blockReason(v jsonwire.Value) string {
 		return ""
 	}
 	var m [1]jsonwire.Value
-	d.members(v, feedbackFields, m[:])
+	d.members(v, feedbackType, m[:])
 	x := m[fFeedbackReason]
 	reason := x.Str()
 	if x.Exists() && x.Kind() != jsonwire.String {
-		if reason = blockReasons.read(x); reason == "" {
+		if reason = enumValue(blockReasons, x); reason == "" {
 			d.deviates = true
 			reason = codec.Clip(x.Raw())
 		}
@@ -654,14 +654,14 @@ func (d *decoder) blockReason(v jsonwire.Value) string {
 // blockEvent adds the stop of a blocked prompt.
 func (d *decoder) blockEvent(reason string, feedback jsonwire.Value) {
 	d.blocked = true
-	b := codec.AppendMember(d.parser.extras.Begin(), replyFields.camel[fReplyFeedback], feedback.Raw())
+	b := codec.AppendMember(d.parser.extras.Begin(), replyType.Fields[fReplyFeedback].Name, feedback.Raw())
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
 		Reason: content.StopSafety, Format: Format, RawReason: reason, Details: d.parser.newExtra(b).JSON,
 		Message: feedback.Get("blockReasonMessage").Str(),
 	}})
 }
 
-// Indexes into usageFields: the counts, the total, and the details by modality.
+// Indexes into usageType: the counts, the total, and the details by modality.
 const (
 	fPromptCount = iota
 	fCachedCount
@@ -678,11 +678,12 @@ const (
 
 const detailCount = usageTyped - fPromptDetails
 
-var usageFields = object("UsageMetadata",
-	int32s("promptTokenCount"), int32s("cachedContentTokenCount"), int32s("candidatesTokenCount"),
-	int32s("thoughtsTokenCount"), int32s("toolUsePromptTokenCount"), int32s("totalTokenCount"),
-	value("promptTokensDetails"), value("cacheTokensDetails"), value("candidatesTokensDetails"), value("toolUsePromptTokensDetails"),
-	text("serviceTier"), text("trafficType"))
+var usageType = object.Kept("UsageMetadata",
+	kept("promptTokenCount", int32s), kept("cachedContentTokenCount", int32s), kept("candidatesTokenCount", int32s),
+	kept("thoughtsTokenCount", int32s), kept("toolUsePromptTokenCount", int32s), kept("totalTokenCount", int32s),
+	kept("promptTokensDetails", anyValue), kept("cacheTokensDetails", anyValue), kept("candidatesTokensDetails", anyValue),
+	kept("toolUsePromptTokensDetails", anyValue),
+	kept("serviceTier", anyText), kept("trafficType", anyText))
 
 // detailKinds lists the neutral kinds of the details.
 var detailKinds = [detailCount]string{"prompt", "cache", "output", "tool"}
@@ -719,7 +720,7 @@ func (d *decoder) addUsage(v jsonwire.Value) {
 		return // absent
 	}
 	var m [usageTyped]jsonwire.Value
-	more := d.members(v, usageFields, m[:])
+	more := d.members(v, usageType, m[:])
 	c := &d.counts
 	for i := range c.sums {
 		if m[i].Exists() {
@@ -774,7 +775,7 @@ func (d *decoder) details(i int, v jsonwire.Value) {
 			d.lose(codec.ResponseManyCounts, "usage")
 			break
 		}
-		one := content.ModalityCount{Kind: detailKinds[i], Modality: fromModality(modalities.read(x.Get("modality")))}
+		one := content.ModalityCount{Kind: detailKinds[i], Modality: fromModality(enumValue(modalities, x.Get("modality")))}
 		if n, ok := wholeNumber(x.Get("tokenCount"), 64); ok {
 			one.Tokens = min(max(n, 0), maxTokenCount)
 		}
@@ -812,13 +813,13 @@ func (c *counts) joinDetails() {
 func (d *decoder) usageExtra(v jsonwire.Value) {
 	b := d.parser.extras.Begin()
 	for name, x := range v.Members() {
-		i := usageFields.find(name)
+		i := usageType.Find(name)
 		switch {
 		case i < 0:
 		case i < usageTyped, x.Kind() == jsonwire.Null:
 			continue
 		default:
-			name = usageFields.camel[i]
+			name = usageType.Fields[i].Name
 		}
 		if len(b)+len(name)+len(x.Raw()) > maxUsageExtra {
 			d.lose(codec.ResponseManyCounts, "usage")

@@ -7,6 +7,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -83,7 +84,7 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 	case *content.ToolUse:
 		// Members of partial tool calls have no field: they are in Extra.
 		if (q.Extra != nil || d.states[i].call != nil) && d.callPiece(i, v) {
-			d.deviates = d.deviates || len(list) > 0 || !d.parser.checkMessage(v, partFields)
+			d.deviates = d.deviates || len(list) > 0 || !d.parser.checkMembers(partType, v)
 			d.resetParser()
 			return nil
 		}
@@ -105,7 +106,7 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 		}
 	default:
 		d.addWholeBlock(i, part)
-		signature = v.Get(partFields.camel[fSignature]).Str()
+		signature = v.Get("thoughtSignature").Str()
 	}
 	d.deviations(responsePartPath(i, n), v, list)
 	d.deviates = d.deviates || signature != "" && jsonwire.CheckBase64(signature) != 0 || !isStandardData(part, v)
@@ -119,18 +120,19 @@ func checkPart(v jsonwire.Value) error {
 		return err
 	}
 	for name, x := range v.Members() {
-		i := partFields.find(name)
-		if i < 0 || i >= partData {
+		i := partType.Find(name)
+		if i < 0 || !partType.Fields[i].IsTag {
 			continue
 		}
+		f := &partType.Fields[i]
 		want := codec.Objects
-		if i == fText {
+		if f.Value == anyText {
 			want = codec.Texts
 		}
 		if !(want | codec.Optional).Has(x.Kind()) {
-			return fmt.Errorf("generatecontent: the %s of a part has the wrong type: %s", partFields.camel[i], x.Kind())
+			return fmt.Errorf("generatecontent: the %s of a part has the wrong type: %s", f.Name, x.Kind())
 		}
-		if i == fCall {
+		if f.Value.Object == callType {
 			if err := codec.Expect("generatecontent: the name of a functionCall", x.Get("name"), codec.Texts|codec.Optional); err != nil {
 				return err
 			}
@@ -146,7 +148,7 @@ func isStandardData(p content.Part, v jsonwire.Value) bool {
 	if _, inline := source.(*content.Base64); !inline {
 		return true
 	}
-	_, standard, e := memberOf(memberOf(v, partFields, fInline), blobFields, fBlobData).LenientBase64()
+	_, standard, e := memberOf(memberOf(v, partType, "inlineData"), blobType, "data").LenientBase64()
 	return e != 0 || standard // the parser reports invalid data
 }
 
@@ -172,7 +174,7 @@ func (d *decoder) deviations(path string, v jsonwire.Value, list []*content.Viol
 	if d.deviates {
 		return
 	}
-	d.deviates = !d.parser.checkMessage(v, partFields)
+	d.deviates = !d.parser.checkMembers(partType, v)
 	d.resetParser()
 }
 
@@ -215,15 +217,15 @@ func hasInvalidArguments(v jsonwire.Value) bool {
 
 // argumentsOf returns the arguments of a tool call.
 func argumentsOf(v jsonwire.Value) jsonwire.Value {
-	return memberOf(memberOf(v, partFields, fCall), callFields, fCallArgs)
+	return memberOf(memberOf(v, partType, "functionCall"), callType, "args")
 }
 
-// memberOf returns field i of v in either spelling.
-func memberOf(v jsonwire.Value, m *message, i int) jsonwire.Value {
-	if x := v.Get(m.camel[i]); x.Exists() {
+// memberOf returns a member of v, an object of type t, in either spelling.
+func memberOf(v jsonwire.Value, t *object.Type, name string) jsonwire.Value {
+	if x := v.Get(name); x.Exists() {
 		return x
 	}
-	return v.Get(m.snake[i])
+	return v.Get(t.Fields[t.Find(name)].Alias)
 }
 
 // addText adds text or thinking. In a stream it continues the open block if that is of

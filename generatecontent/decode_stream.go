@@ -49,14 +49,14 @@ const (
 // callPiece decodes a part that is a piece of a partial tool call. It reports whether the
 // part is one.
 func (d *decoder) callPiece(i int, v jsonwire.Value) bool {
-	call := memberOf(v, partFields, fCall)
+	call := memberOf(v, partType, "functionCall")
 	list, c := call.Get("partialArgs"), &d.states[i]
 	more, _ := call.Get("willContinue").Bool()
 	name := call.Get("name").Str()
 	if name != "" {
 		d.endCall(i, true)
 	}
-	if memberOf(call, callFields, fCallArgs).Kind() == jsonwire.Object ||
+	if memberOf(call, callType, "args").Kind() == jsonwire.Object ||
 		c.call == nil && !more && list.Kind() != jsonwire.Array {
 		return false
 	}

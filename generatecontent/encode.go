@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
 )
 
 // AppendJSON appends the request as a document in canonical form. Parsing the document
@@ -32,65 +33,95 @@ func (r *Request) write(w *jsonwire.Writer) error {
 	e := newEncoder(w)
 	w.Grow(r.size())
 	w.BeginObject()
-	e.Text("model", r.Model)
-	e.contents(r)
-	e.rest(r)
+	e.members(requestType, r)
 	w.EndObject()
 	return e.Violations.Err()
 }
 
-// An encoder writes a request.
-type encoder struct{ codec.Encoder }
+// An encoder writes a request by the tables of objects.
+type encoder struct{ object.Encoder }
 
 func newEncoder(w *jsonwire.Writer) *encoder {
-	return &encoder{codec.Encoder{W: w, Path: codec.Path{Style: codec.Bracketed}, DisplayPath: snake}}
+	return &encoder{object.Encoder{Format: Format,
+		Encoder: codec.Encoder{W: w, Path: codec.Path{Style: codec.Bracketed}, DisplayPath: snake}}}
 }
 
-// rest writes the top-level members other than model and contents.
-func (e *encoder) rest(r *Request) {
-	e.system(r)
-	e.tools(r.Tools)
-	e.toolConfig(r)
-	e.safety(r)
-	e.config(r)
-	e.Text("cachedContent", r.CachedContent)
-	e.Text("serviceTier", r.ServiceTier)
-	e.OptFlag("store", r.Store)
-	e.OptRaw("labels", r.Labels)
-	e.Text("continuationToken", r.ContinuationToken)
-	e.OptRaw("processingOptions", r.ProcessingOptions)
-	e.extra(r.Extra, requestFields, requestTyped)
+// members writes the members of the struct at from.
+func (e *encoder) members(t *object.Type, from any) {
+	e.fields(t, from)
+	e.Rest(t, *t.Extra(from))
 }
 
-// extra writes the members of this format that have no Go field.
-func (e *encoder) extra(x *content.Extra, m *message, typed int) {
-	if x != nil {
-		e.Extra(x, Format, m.has(1<<typed-1))
+// fields writes the members that the struct at from has fields for.
+func (e *encoder) fields(t *object.Type, from any) {
+	for _, f := range t.Written() {
+		if !e.Member(f, from) {
+			e.special(f, f.At(from))
+		}
 	}
 }
 
-// has returns a function that reports whether a name is one of a set of fields.
-func (m *message) has(set uint64) func(name string) bool {
-	return func(name string) bool {
-		i := m.find(name)
-		return i >= 0 && set&(1<<i) != 0
+// special writes a member whose Go field, at from, needs rules of the format.
+func (e *encoder) special(f *object.Field, from any) {
+	switch from := from.(type) {
+	case *ignored:
+	case *content.Role:
+		e.role(*from)
+	case *content.Signature:
+		if from.Data != "" && from.Format == Format {
+			e.Must(f.Name, from.Data)
+		}
+	case *content.Schema:
+		e.schema(f, from)
+	case *content.Source:
+		e.source(*from)
+	case *[]content.Turn:
+		objects(e, f, *from, func(t *content.Turn) { e.members(contentType, t) })
+	case *[]SafetySetting:
+		objects(e, f, *from, func(s *SafetySetting) { e.members(safetyType, s) })
+	case *[]content.Tool:
+		e.tools(f, *from)
+	case *[]content.Part:
+		if f.Value.Elem == responsePart {
+			e.files(f, *from)
+		} else {
+			e.parts(f.Name, *from)
+		}
+	case *content.Thinking:
+		e.Flag(f.Name, true)
+	case *content.ToolUse:
+		e.data(f.Name, callType, from, from.Extra)
+	case *content.ToolResult:
+		if f.IsTag {
+			e.data(f.Name, responseType, from, from.Extra)
+		} else {
+			e.response(f, from)
+		}
+	case *content.ServerToolUse:
+		e.serverCall(from)
+	case *content.ServerToolResult:
+		e.serverResult(from)
+	default:
+		if s := f.Value.Object.Pointer(from); s != nil {
+			e.Begin(f.Name)
+			e.members(f.Value.Object, s)
+			e.End()
+		}
 	}
 }
 
-func (e *encoder) contents(r *Request) {
-	if len(r.Contents) == 0 {
+// objects writes a list of objects unless it is empty.
+func objects[T any](e *encoder, f *object.Field, list []T, members func(*T)) {
+	if len(list) == 0 {
 		return
 	}
-	e.W.Name("contents")
+	e.W.Name(f.Name)
 	e.W.BeginArray()
-	e.Path.Push("contents")
-	for i := range r.Contents {
-		t := &r.Contents[i]
+	e.Path.Push(f.Name)
+	for i := range list {
 		e.Path.PushIndex(i)
 		e.W.BeginObject()
-		e.role(t)
-		e.parts(t.Parts)
-		e.extra(t.Extra, contentFields, contentTyped)
+		members(&list[i])
 		e.W.EndObject()
 		e.Path.Pop()
 	}
@@ -98,8 +129,8 @@ func (e *encoder) contents(r *Request) {
 	e.W.EndArray()
 }
 
-func (e *encoder) role(t *content.Turn) {
-	switch t.Role {
+func (e *encoder) role(r content.Role) {
+	switch r {
 	case content.RoleUser:
 		e.Must("role", "user")
 	case content.RoleAssistant:
@@ -109,25 +140,14 @@ func (e *encoder) role(t *content.Turn) {
 	}
 }
 
-func (e *encoder) system(r *Request) {
-	s := r.SystemInstruction
-	if s == nil {
-		return
-	}
-	e.Begin("systemInstruction")
-	e.parts(s.Parts)
-	e.extra(s.Extra, contentFields, contentTyped)
-	e.End()
-}
-
 // parts writes a list of parts.
-func (e *encoder) parts(parts []content.Part) {
+func (e *encoder) parts(name string, parts []content.Part) {
 	if len(parts) == 0 {
 		return
 	}
-	e.W.Name("parts")
+	e.W.Name(name)
 	e.W.BeginArray()
-	e.Path.Push("parts")
+	e.Path.Push(name)
 	for i, p := range parts {
 		e.Path.PushIndex(i)
 		e.part(p)
@@ -139,13 +159,13 @@ func (e *encoder) parts(parts []content.Part) {
 
 // tools writes adjacent functions into one tool object, and any other tool into a separate
 // object. [canonicalPlaces] has the same order.
-func (e *encoder) tools(list []content.Tool) {
+func (e *encoder) tools(f *object.Field, list []content.Tool) {
 	if len(list) == 0 {
 		return
 	}
-	e.W.Name("tools")
+	e.W.Name(f.Name)
 	e.W.BeginArray()
-	e.Path.Push("tools")
+	e.Path.Push(f.Name)
 	for i := 0; len(list) > 0; i++ {
 		e.Path.PushIndex(i)
 		e.W.BeginObject()
@@ -171,132 +191,20 @@ func (e *encoder) tools(list []content.Tool) {
 	e.W.EndArray()
 }
 
-func (e *encoder) declarations(list []content.Tool) {
-	e.W.Name("functionDeclarations")
-	e.W.BeginArray()
-	e.Path.Push("function_declarations")
-	for i := range list {
-		t := &list[i]
-		e.Path.PushIndex(i)
-		e.W.BeginObject()
-		e.Text("name", t.Name)
-		e.Text("description", t.Description)
-		e.schema("parameters", "parametersJsonSchema", t.Input)
-		e.schema("response", "responseJsonSchema", t.Output)
-		e.extra(t.Extra, declFields, declTyped)
-		e.W.EndObject()
-		e.Path.Pop()
-	}
-	e.Path.Pop()
-	e.W.EndArray()
+func (e *encoder) declarations(tools []content.Tool) {
+	f := &toolType.Fields[toolType.Find("functionDeclarations")]
+	objects(e, f, tools, func(t *content.Tool) { e.members(declarationType, t) })
 }
 
 // schema writes a schema under the name of its dialect.
-func (e *encoder) schema(openAPI, jsonSchema string, s content.Schema) {
+func (e *encoder) schema(f *object.Field, s *content.Schema) {
 	switch {
-	case s.JSON == "":
+	case s.JSON == "", s.OpenAPI != (f.Value == openAPI):
 	case s.OpenAPI:
-		e.Free(openAPI, s.JSON)
+		e.Free(f.Name, s.JSON)
 	default:
-		e.Raw(jsonSchema, s.JSON)
+		e.Raw(f.Name, s.JSON)
 	}
-}
-
-func (e *encoder) toolConfig(r *Request) {
-	c := r.ToolConfig
-	if c == nil {
-		return
-	}
-	e.Begin("toolConfig")
-	if f := c.FunctionCalling; f != nil {
-		e.Begin("functionCallingConfig")
-		e.Text("mode", f.Mode)
-		e.Strings("allowedFunctionNames", f.AllowedFunctionNames)
-		e.extra(f.Extra, callingFields, callingTyped)
-		e.End()
-	}
-	e.OptRaw("retrievalConfig", c.RetrievalConfig)
-	e.Flag("includeServerSideToolInvocations", c.IncludeServerSideToolInvocations)
-	e.extra(c.Extra, toolConfigFields, toolConfigTyped)
-	e.End()
-}
-
-func (e *encoder) safety(r *Request) {
-	if len(r.SafetySettings) == 0 {
-		return
-	}
-	e.W.Name("safetySettings")
-	e.W.BeginArray()
-	e.Path.Push("safety_settings")
-	for i := range r.SafetySettings {
-		s := &r.SafetySettings[i]
-		e.Path.PushIndex(i)
-		e.W.BeginObject()
-		e.Text("category", s.Category)
-		e.Text("threshold", s.Threshold)
-		e.extra(s.Extra, safetyFields, safetyTyped)
-		e.W.EndObject()
-		e.Path.Pop()
-	}
-	e.Path.Pop()
-	e.W.EndArray()
-}
-
-func (e *encoder) config(r *Request) {
-	c := r.GenerationConfig
-	if c == nil {
-		return
-	}
-	e.Begin("generationConfig")
-	e.OptNumber("temperature", c.Temperature)
-	e.OptNumber("topP", c.TopP)
-	e.OptInt("topK", c.TopK)
-	if c.CandidateCount != 0 {
-		e.Int("candidateCount", c.CandidateCount)
-	}
-	e.OptInt("maxOutputTokens", c.MaxOutputTokens)
-	e.Strings("stopSequences", c.StopSequences)
-	e.OptNumber("presencePenalty", c.PresencePenalty)
-	e.OptNumber("frequencyPenalty", c.FrequencyPenalty)
-	e.OptInt("seed", c.Seed)
-	e.Flag("responseLogprobs", c.ResponseLogprobs)
-	e.OptInt("logprobs", c.Logprobs)
-	e.Text("responseMimeType", c.ResponseMimeType)
-	if c.ResponseSchema != "" {
-		e.Free("responseSchema", c.ResponseSchema)
-	}
-	e.OptRaw("responseJsonSchema", c.ResponseJSONSchema)
-	e.OptRaw("responseFormat", c.ResponseFormat)
-	e.Strings("responseModalities", c.ResponseModalities)
-	e.imageConfig(c.ImageConfig)
-	e.thinking(c.ThinkingConfig)
-	e.OptRaw("speechConfig", c.SpeechConfig)
-	e.Text("mediaResolution", c.MediaResolution)
-	e.extra(c.Extra, configFields, configTyped)
-	e.End()
-}
-
-func (e *encoder) imageConfig(c *ImageConfig) {
-	if c == nil {
-		return
-	}
-	e.Begin("imageConfig")
-	e.Text("aspectRatio", c.AspectRatio)
-	e.Text("imageSize", c.ImageSize)
-	e.extra(c.Extra, imageFields, imageTyped)
-	e.End()
-}
-
-func (e *encoder) thinking(c *ThinkingConfig) {
-	if c == nil {
-		return
-	}
-	e.Begin("thinkingConfig")
-	e.OptFlag("includeThoughts", c.IncludeThoughts)
-	e.OptInt("thinkingBudget", c.ThinkingBudget)
-	e.Text("thinkingLevel", c.ThinkingLevel)
-	e.extra(c.Extra, thinkingFields, thinkingTyped)
-	e.End()
 }
 
 // part writes one part.
@@ -310,34 +218,55 @@ func (e *encoder) part(p content.Part) {
 		return
 	}
 	e.W.BeginObject()
-	defer e.W.EndObject()
+	if t := e.typeOf(p); t != nil {
+		e.members(t, p)
+	}
+	e.W.EndObject()
+}
+
+// typeOf returns the type of a part. If the format does not have the part, it reports that
+// and returns nil.
+func (e *encoder) typeOf(p content.Part) *object.Type {
 	switch p := p.(type) {
 	case *content.Text:
-		e.Must("text", p.Text)
-		e.side(p.Signature, p.Extra, 1<<fThought|1<<fSignature, "")
+		return textPart
 	case *content.Thinking:
-		e.thought(p)
+		if p.Redacted != (content.Signature{}) {
+			e.Violation(content.CodeUnsupported, "", "this format has no redacted thinking")
+			return nil
+		}
+		return thinkingPart
 	case *content.Image:
-		e.source(p.Source)
-		e.side(p.Signature, p.Extra, 1<<fSignature, "")
+		return imagePart
 	case *content.Document:
-		e.source(p.Source)
-		e.side(p.Signature, p.Extra, 1<<fSignature, "")
+		return documentPart
 	case *content.Media:
-		e.source(p.Source)
-		e.side(p.Signature, p.Extra, 1<<fSignature, "")
+		return mediaPart
 	case *content.ToolUse:
-		e.call(p)
+		return callPart
 	case *content.ToolResult:
-		e.result(p)
+		return resultPart
 	case *content.ServerToolUse:
-		e.serverCall(p)
+		if p.Format == Format && (p.Kind == "toolCall" || p.Kind == executableCode) {
+			return serverCallPart
+		}
+		e.Violation(content.CodeUnsupported, "", "the tool call is of another format")
+		return nil
 	case *content.ServerToolResult:
-		e.serverResult(p)
-	default:
-		e.Violation(content.CodeUnsupported, "", "a request in this format cannot contain a part of this kind")
+		if p.Format == Format && (p.Kind == "toolResponse" || p.Kind == codeExecutionResult) {
+			return serverResultPart
+		}
+		e.Violation(content.CodeUnsupported, "", "the tool result is of another format")
+		return nil
 	}
+	e.Violation(content.CodeUnsupported, "", "a request in this format cannot contain a part of this kind")
+	return nil
 }
+
+const (
+	executableCode      = "executableCode"
+	codeExecutionResult = "codeExecutionResult"
+)
 
 // unknown writes a part that is carried as JSON text.
 func (e *encoder) unknown(u *content.Unknown) {
@@ -351,42 +280,17 @@ func (e *encoder) unknown(u *content.Unknown) {
 	}
 }
 
-// side writes the members of a part other than its data: a signature of this format, and
-// the members of its Extra except typed ones and inner.
-func (e *encoder) side(s content.Signature, x *content.Extra, typed uint64, inner string) {
-	if s.Data != "" && s.Format == Format {
-		e.Must("thoughtSignature", s.Data)
+// data writes the data of a part: an object of type t, with the members that the Extra of the
+// part has for it.
+func (e *encoder) data(name string, t *object.Type, from any, x *content.Extra) {
+	e.Begin(name)
+	e.fields(t, from)
+	if x != nil && strings.Contains(x.JSON, name) && jsonwire.Valid(x.JSON, codec.UnlimitedJSON) == nil {
+		if inner, _ := x.Get(name); jsonwire.IsObject(inner) {
+			e.Rest(t, &content.Extra{Format: x.Format, JSON: inner})
+		}
 	}
-	if x != nil {
-		has := partFields.has(typed | (1<<partData - 1))
-		e.Extra(x, Format, func(name string) bool { return inner != "" && name == inner || has(name) })
-	}
-}
-
-// inner writes the members that an Extra has for the object of that name.
-func (e *encoder) inner(x *content.Extra, name string, m *message, typed int) {
-	if x == nil || x.Format != Format || !strings.Contains(x.JSON, name) {
-		return
-	}
-	doc, err := jsonwire.Parse(x.JSON, codec.UnlimitedJSON)
-	if err != nil {
-		return // side reports it
-	}
-	defer doc.Close()
-	if object := doc.Root().Get(name); object.Kind() == jsonwire.Object {
-		e.Extra(&content.Extra{Format: Format, JSON: object.Raw()}, Format, m.has(1<<typed-1))
-	}
-}
-
-func (e *encoder) thought(p *content.Thinking) {
-	if p.Redacted != (content.Signature{}) {
-		e.Violation(content.CodeUnsupported, "", "this format has no redacted thinking")
-		return
-	}
-	e.Must("text", p.Text)
-	e.W.Name("thought")
-	e.W.Bool(true)
-	e.side(p.Signature, p.Extra, 1<<fThought|1<<fSignature, "")
+	e.End()
 }
 
 // source writes a file.
@@ -395,9 +299,7 @@ func (e *encoder) source(s content.Source) {
 	case *content.Base64:
 		if s != nil {
 			e.Begin("inlineData")
-			e.Text("mimeType", s.MediaType)
-			e.Must("data", s.Data)
-			e.extra(s.Extra, blobFields, blobTyped)
+			e.members(blobType, s)
 			e.End()
 			return
 		}
@@ -411,79 +313,51 @@ func (e *encoder) source(s content.Source) {
 		}
 	case *content.URL:
 		if s != nil {
-			e.fileData(s.MediaType, s.URL, s.Extra)
+			e.Begin("fileData")
+			e.members(linkType, s)
+			e.End()
 			return
 		}
 	case *content.File:
 		if s != nil {
-			e.fileData(s.MediaType, s.ID, s.Extra)
+			e.Begin("fileData")
+			e.members(fileType, s)
+			e.End()
 			return
 		}
 	}
 	e.Violation(content.CodeMissing, "", "the source is nil, or this format does not have its kind")
 }
 
-func (e *encoder) fileData(mediaType, uri string, x *content.Extra) {
-	e.Begin("fileData")
-	e.Text("mimeType", mediaType)
-	e.Text("fileUri", uri)
-	e.extra(x, fileFields, fileTyped)
-	e.End()
-}
-
-func (e *encoder) call(p *content.ToolUse) {
-	const name = "functionCall"
-	e.Begin(name)
-	e.Text("id", p.ID)
-	e.Text("name", p.Name)
-	if p.Input != "" {
-		e.Free("args", p.Input)
-	}
-	e.inner(p.Extra, name, callFields, callTyped)
-	e.End()
-	e.side(p.Signature, p.Extra, 1<<fSignature, name)
-}
-
-func (e *encoder) result(p *content.ToolResult) {
-	const name = "functionResponse"
-	e.Begin(name)
-	e.Text("id", p.ID)
-	e.Text("name", p.Name)
-	texts, files := resultTexts(p.Parts)
-	e.response(p, texts)
-	if files {
-		e.files(p.Parts)
-	}
-	e.inner(p.Extra, name, responseFields, responseTyped)
-	e.End()
-	e.side(content.Signature{}, p.Extra, 0, name)
-}
-
-// resultTexts returns the texts of a result, and whether it has other parts.
-func resultTexts(parts []content.Part) (texts []string, files bool) {
-	for _, q := range parts {
-		if t, ok := q.(*content.Text); ok && t != nil {
-			texts = append(texts, t.Text)
-		} else {
-			files = true
+// resultTexts returns the texts of a result.
+func resultTexts(parts []content.Part) (texts []string) {
+	for _, p := range parts {
+		if isText(p) {
+			texts = append(texts, p.(*content.Text).Text)
 		}
 	}
-	return texts, files
+	return texts
+}
+
+func isText(p content.Part) bool {
+	t, ok := p.(*content.Text)
+	return ok && t != nil
 }
 
 // response writes the response object of a function: the object of the result if it
 // agrees with the texts, or else one that is made of the texts.
-func (e *encoder) response(p *content.ToolResult, texts []string) {
+func (e *encoder) response(f *object.Field, p *content.ToolResult) {
+	texts := resultTexts(p.Parts)
 	joined := strings.Join(texts, "\n")
 	if p.Object != "" && (len(texts) == 0 || hasResultText(p, joined)) {
-		e.Free("response", p.Object)
+		e.Free(f.Name, p.Object)
 		return
 	}
 	if len(texts) == 0 && !p.Error {
-		e.Free("response", "")
+		e.Free(f.Name, "")
 		return
 	}
-	e.Begin("response")
+	e.Begin(f.Name)
 	if p.Error {
 		e.Must("error", joined)
 	} else {
@@ -505,16 +379,19 @@ func hasResultText(p *content.ToolResult, want string) bool {
 }
 
 // files writes the parts of a result other than texts.
-func (e *encoder) files(parts []content.Part) {
-	e.W.Name("parts")
+func (e *encoder) files(f *object.Field, parts []content.Part) {
+	if !slices.ContainsFunc(parts, func(p content.Part) bool { return !isText(p) }) {
+		return
+	}
+	e.W.Name(f.Name)
 	e.W.BeginArray()
-	e.Path.Push("parts")
-	for i, q := range parts {
-		if t, ok := q.(*content.Text); ok && t != nil {
+	e.Path.Push(f.Name)
+	for i, p := range parts {
+		if isText(p) {
 			continue
 		}
 		e.Path.PushIndex(i)
-		e.responsePart(q)
+		e.responsePart(p)
 		e.Path.Pop()
 	}
 	e.Path.Pop()
@@ -532,9 +409,7 @@ func (e *encoder) responsePart(p content.Part) {
 		e.Violation(content.CodeUnsupported, "", "a function response contains only texts and files")
 	} else {
 		e.source(s)
-		if x != nil {
-			e.Extra(x, Format, responsePartFields.has(1<<fRespInline|1<<fRespFile))
-		}
+		e.Rest(responsePartType, x)
 	}
 	e.W.EndObject()
 }
@@ -556,48 +431,30 @@ func sourceOf(p content.Part) (content.Source, *content.Extra) {
 }
 
 func (e *encoder) serverCall(p *content.ServerToolUse) {
-	if p.Format != Format || !e.isServer(p.Kind, fCode, fServerCall) {
-		e.Violation(content.CodeUnsupported, "", "the tool call is of another format")
-		return
+	if p.Kind == executableCode {
+		e.object(p.Kind, codeType, p, p.Input)
+	} else {
+		e.data(p.Kind, serverCallType, p, p.Extra)
 	}
-	e.Begin(p.Kind)
-	e.Text("id", p.ID)
-	if p.Kind == partFields.camel[fCode] {
-		e.members(p.Input, codeFields)
-		e.End()
-		e.side(p.Signature, p.Extra, 1<<fSignature, "")
-		return
-	}
-	e.Text("toolType", p.Name)
-	if p.Input != "" {
-		e.Free("args", p.Input)
-	}
-	e.inner(p.Extra, p.Kind, serverCallFields, callTyped)
-	e.End()
-	e.side(p.Signature, p.Extra, 1<<fSignature, p.Kind)
 }
 
 func (e *encoder) serverResult(p *content.ServerToolResult) {
-	if p.Format != Format || !e.isServer(p.Kind, fCodeResult, fServerResponse) {
-		e.Violation(content.CodeUnsupported, "", "the tool result is of another format")
-		return
+	t := serverResponseType
+	if p.Kind == codeExecutionResult {
+		t = codeResultType
 	}
-	e.Begin(p.Kind)
-	e.Text("id", p.ID)
-	e.members(p.Content, codeResultFields)
+	e.object(p.Kind, t, p, p.Content)
+}
+
+// object writes the data of a part: an object of type t whose other members are those of
+// rest, which is JSON text or empty.
+func (e *encoder) object(name string, t *object.Type, from any, rest string) {
+	e.Begin(name)
+	e.fields(t, from)
+	if rest != "" {
+		e.Rest(t, &content.Extra{Format: Format, JSON: rest})
+	}
 	e.End()
-	e.side(p.Signature, p.Extra, 1<<fSignature, "")
-}
-
-func (e *encoder) isServer(kind string, a, b int) bool {
-	return kind == partFields.camel[a] || kind == partFields.camel[b]
-}
-
-// members writes the members of an object but its id.
-func (e *encoder) members(object string, m *message) {
-	if object != "" {
-		e.Extra(&content.Extra{Format: Format, JSON: object}, Format, m.has(1<<fServerID))
-	}
 }
 
 const (

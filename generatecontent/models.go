@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -199,12 +200,12 @@ func DecodeCount(body []byte) (upstream.TokenCount, error) {
 	}
 	root := d.doc.Root()
 	var m [countedTyped]jsonwire.Value
-	d.members(root, countedFields, m[:])
+	d.members(root, countedType, m[:])
 	n, ok := wholeNumber(m[fCountedTotal], 64)
 	if !ok || n < 0 {
 		return upstream.TokenCount{}, codec.BadGateway(errors.New("generatecontent: the response has no valid totalTokens"))
 	}
-	c := upstream.TokenCount{Tokens: n, Extra: d.parser.extra(root, countedFields, countedTyped)}
+	c := upstream.TokenCount{Tokens: n, Extra: d.parser.extra(root, countedType)}
 	if cached, ok := wholeNumber(m[fCountedCached], 64); ok {
 		c.Cached = min(max(cached, 0), n)
 	}
@@ -222,7 +223,7 @@ func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 	}
 	root := d.doc.Root()
 	var m [pageTyped]jsonwire.Value
-	d.members(root, pageFields, m[:])
+	d.members(root, pageType, m[:])
 	page := m[fPageModels]
 	if !page.Exists() {
 		page = m[fPageTuned]
@@ -266,13 +267,20 @@ const (
 )
 
 var (
-	countedFields = object("CountTokensResponse", int32s("totalTokens"), int32s("cachedContentTokenCount"),
-		value("promptTokensDetails"), value("cacheTokensDetails"))
-	pageFields  = object("ListModelsResponse", value("models"), value("tunedModels"), text("nextPageToken"))
-	modelFields = object("Model", text("name"), text("displayName"), text("description"),
-		int32s("inputTokenLimit"), int32s("outputTokenLimit"), flag("thinking"),
-		text("baseModelId"), text("version"), value("supportedGenerationMethods"), number("temperature"),
-		number("maxTemperature"), number("topP"), int32s("topK"))
+	countedType = object.New("CountTokensResponse", func(c *upstream.TokenCount) **content.Extra { return &c.Extra },
+		opt("totalTokens", int32s, func(c *upstream.TokenCount) *int64 { return &c.Tokens }),
+		opt("cachedContentTokenCount", int32s, func(c *upstream.TokenCount) *int64 { return &c.Cached }),
+		kept("promptTokensDetails", anyValue), kept("cacheTokensDetails", anyValue))
+	pageType  = object.Kept("ListModelsResponse", kept("models", anyValue), kept("tunedModels", anyValue), kept("nextPageToken", anyText))
+	modelType = object.New("Model", func(m *upstream.Model) **content.Extra { return &m.Extra },
+		opt("name", anyText, func(m *upstream.Model) *string { return &m.ID }),
+		opt("displayName", anyText, func(m *upstream.Model) *string { return &m.Name }),
+		opt("description", anyText, func(m *upstream.Model) *string { return &m.Description }),
+		opt("inputTokenLimit", int32s, func(m *upstream.Model) *int64 { return &m.MaxInput }),
+		opt("outputTokenLimit", int32s, func(m *upstream.Model) *int64 { return &m.MaxOutput }),
+		opt("thinking", anyFlag, func(m *upstream.Model) *bool { return &m.Thinking }),
+		kept("baseModelId", anyText), kept("version", anyText), kept("supportedGenerationMethods", anyValue),
+		kept("temperature", number), kept("maxTemperature", number), kept("topP", number), kept("topK", int32s))
 )
 
 // object parses a document. It returns an error unless the document is an object that is
@@ -295,14 +303,14 @@ func (d *decoder) object(body string) error {
 // model decodes one model.
 func (d *decoder) model(v jsonwire.Value) upstream.Model {
 	var f [modelTyped]jsonwire.Value
-	if d.members(v, modelFields, f[:]); v.Kind() != jsonwire.Object {
+	if d.members(v, modelType, f[:]); v.Kind() != jsonwire.Object {
 		return upstream.Model{}
 	}
 	m := upstream.Model{
 		ID:          strings.TrimPrefix(f[fModelName].Str(), "models/"),
 		Name:        f[fModelTitle].Str(),
 		Description: f[fModelText].Str(),
-		Extra:       d.parser.extra(v, modelFields, modelTyped),
+		Extra:       d.parser.extra(v, modelType),
 	}
 	m.Thinking, _ = f[fModelThinking].Bool()
 	for _, limit := range [...]struct {

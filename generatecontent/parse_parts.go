@@ -1,22 +1,21 @@
 package generatecontent
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
 )
 
 // parts parses the parts of a turn. It drops parts without data. If no other part
 // remains, the first of them becomes an empty text.
-func (p *parser) parts(v jsonwire.Value) []content.Part {
+func (p *parser) parts(f *object.Field, v jsonwire.Value) []content.Part {
 	n := size(v)
-	if n == 0 {
-		return nil
-	}
-	if !p.quota.Parts(n) {
+	if n == 0 || !p.quota.Parts(n) {
 		return nil
 	}
 	list := p.lists.List(n, p.size)
@@ -26,7 +25,7 @@ func (p *parser) parts(v jsonwire.Value) []content.Part {
 	}
 	before := len(*dropped)
 	p.emptyText = false
-	p.each(v, contentFields, fParts, func(k int, x jsonwire.Value) {
+	p.each(f, v, func(k int, x jsonwire.Value) {
 		if part := p.part(x); part != nil {
 			list = append(list, part)
 		} else {
@@ -45,7 +44,7 @@ func (p *parser) parts(v jsonwire.Value) []content.Part {
 
 // A member is a member of an object: its field, its name in the document, and its value.
 type member struct {
-	field int
+	field *object.Field
 	name  string
 	value jsonwire.Value
 }
@@ -53,27 +52,27 @@ type member struct {
 // part parses one part. It returns nil for a part without data. A value that is not a
 // part becomes an Unknown without a kind, which keeps the indices of later parts.
 func (p *parser) part(v jsonwire.Value) content.Part {
-	if !p.isObject(v, partFields) {
+	if !p.isObject(v, part) {
 		return p.otherPart("", v)
 	}
-	o, data, side := openObject{m: partFields}, member{field: -1}, sideMembers{part: v}
+	var seen object.Members
+	var data member
+	side := sideMembers{part: v}
 	for name, x := range v.Members() {
-		switch i := p.field(&o, name); {
-		case i >= 0 && x.Kind() == jsonwire.Null:
-		case i < 0:
+		f := p.field(&seen, partType, name)
+		switch {
+		case f == nil:
 			side.hasMore = true
-			if side.unknown.name == "" && x.Kind() == jsonwire.Object {
-				side.unknown = member{-1, name, x}
+			if side.unknown == "" && x.Kind() == jsonwire.Object {
+				side.unknown = name
 			}
-		case i < partData && data.field >= 0:
-			p.violation(content.CodeType, "Invalid value at '"+p.path.At()+
-				"' (oneof), oneof field 'data' is already set. Cannot set '"+partFields.camel[i]+"'")
-		case i < partData:
-			data = member{i, name, x}
-		case i == fThought:
-			side.thought, side.hasThought = p.optFlag(x, partFields, i, name), true
-		case i == fSignature:
-			side.signature.Data, side.hasSignature = p.signature(x, name), true
+		case x.Kind() == jsonwire.Null:
+		case f.IsTag:
+			data = p.oneOf(data, member{f, name, x})
+		case f.Value == thought:
+			side.thought, side.hasThought = p.optFlag(f, name, x), true
+		case f.Value == signature:
+			side.signature.Data, side.hasSignature = p.bytes(f, name, x), true
 		default:
 			side.hasMore = true
 		}
@@ -81,10 +80,24 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 	if side.signature.Data != "" {
 		side.signature.Format = Format
 	}
-	if data.field == fText {
+	switch {
+	case data.field == nil && side.unknown != "":
+		return p.otherPart(side.unknown, v)
+	case data.field == nil, data.field.Value == anyText:
 		return p.textPart(data, &side)
 	}
 	return p.dataPart(data, &side)
+}
+
+// oneOf returns the data of a part that had data before and now has next. A part has only
+// one.
+func (p *parser) oneOf(data, next member) member {
+	if data.field == nil {
+		return next
+	}
+	p.violation(content.CodeType, "Invalid value at '"+p.path.At()+
+		"' (oneof), oneof field 'data' is already set. Cannot set '"+next.field.Name+"'")
+	return data
 }
 
 // otherPart returns a part as an Unknown.
@@ -102,12 +115,7 @@ type sideMembers struct {
 	hasSignature bool // the part has a signature
 	signature    content.Signature
 	hasMore      bool   // the part has other members
-	unknown      member // the first object with an unknown name
-}
-
-// signature parses a signature.
-func (p *parser) signature(x jsonwire.Value, name string) string {
-	return p.bytes(x, partFields, fSignature, name)
+	unknown      string // the name of the first object with an unknown name
 }
 
 // textPart parses text or thinking.
@@ -115,7 +123,7 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 	s := ""
 	if data.value.Exists() {
 		if data.value.Kind() != jsonwire.String {
-			p.mismatch(data.value, partFields, fText, data.name)
+			p.mismatch(data.field, data.name, data.value)
 		}
 		s = data.value.Str()
 	}
@@ -125,107 +133,87 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 	}
 	if side.thought != nil && *side.thought {
 		t := p.thoughts.New(p.size)
-		t.Text, t.Signature, t.Extra = s, side.signature, p.partExtra(side, 1<<fThought|1<<fSignature)
+		t.Text, t.Signature, t.Extra = s, side.signature, p.partExtra(side, thinkingPart)
 		return t
 	}
 	t := p.texts.New(p.size)
-	t.Text, t.Signature, t.Extra = s, side.signature, p.partExtra(side, 1<<fThought|1<<fSignature)
+	t.Text, t.Signature, t.Extra = s, side.signature, p.partExtra(side, textPart)
 	return t
 }
 
-// partExtra returns the side members of a part that have no Go field. typed is the set
-// of those that have one.
-func (p *parser) partExtra(side *sideMembers, typed uint64) *content.Extra {
-	if !side.hasMore && (typed&(1<<fThought) != 0 || !side.hasThought) && (typed&(1<<fSignature) != 0 || !side.hasSignature) {
+// partExtra returns the members of a part of type t that are kept as JSON text.
+func (p *parser) partExtra(side *sideMembers, t *object.Type) *content.Extra {
+	if !side.hasMore && !(side.hasThought && !t.Holds("thought")) && !(side.hasSignature && !t.Holds("thoughtSignature")) {
 		return nil
 	}
-	return p.extraWithout(side.part, partFields, typed|(1<<partData-1))
+	return p.extra(side.part, t)
 }
 
-// innerExtra is partExtra for a part whose data is an object. It includes the members of
-// the object that have no Go field, in an object of the same name.
-func (p *parser) innerExtra(side *sideMembers, but uint64, data member, m *message, typed int, more bool) *content.Extra {
+// innerExtra is partExtra for a part whose data is an object. If more is set, it includes
+// the members of the object that are kept as JSON text, in an object of the same name.
+func (p *parser) innerExtra(side *sideMembers, t *object.Type, data member, more bool) *content.Extra {
 	if !more {
-		return p.partExtra(side, but)
+		return p.partExtra(side, t)
 	}
-	b := codec.AppendName(p.extras.Begin(), partFields.camel[data.field])
-	b = append(p.appendExtra(append(b, '{'), data.value, m, 1<<typed-1), '}')
+	b := codec.AppendName(p.extras.Begin(), data.field.Name)
+	b = append(p.appendKept(append(b, '{'), data.value, data.field.Value.Object), '}')
 	if strings.HasSuffix(string(b), `:{}`) { // all of them were null
-		return p.partExtra(side, but)
+		return p.partExtra(side, t)
 	}
-	return p.newExtra(p.appendExtra(b, side.part, partFields, but|(1<<partData-1)))
+	return p.newExtra(p.appendKept(b, side.part, t))
 }
 
 // dataPart parses a part other than text.
 func (p *parser) dataPart(data member, side *sideMembers) content.Part {
-	switch data.field {
-	case fInline, fFile:
-		extra := p.partExtra(side, 1<<fSignature)
-		return p.file(p.source(data, partFields), side.signature, extra)
-	case fCall:
+	switch data.field.Value.Object {
+	case blobType, fileType:
+		extra := p.partExtra(side, mediaPart) // the types of files keep the same members
+		return p.file(p.source(data), side.signature, extra)
+	case callType:
 		return p.call(data, side)
-	case fResponse:
-		return p.response(data, side)
-	case fCode, fServerCall:
+	case responseType:
+		return p.functionResponse(data, side)
+	case codeType, serverCallType:
 		return p.serverCall(data, side)
-	case fCodeResult, fServerResponse:
-		return p.serverResponse(data, side)
 	}
-	if side.unknown.name != "" {
-		return p.otherPart(side.unknown.name, side.part)
-	}
-	return p.textPart(data, side)
+	return p.serverResult(data, side)
 }
 
 // source parses inline data or a file reference. It never returns nil.
-func (p *parser) source(data member, in *message) content.Source {
-	m := in.fields[data.field].of
-	inline := m == blobFields
-	s := p.base64s.New(1)
-	if !p.enter(data.value, in, data.field, data.name) {
-		if !inline {
-			return new(content.File)
+func (p *parser) source(data member) content.Source {
+	inline := data.field.Value.Object == blobType
+	if !p.enter(data.field, data.name, data.value) {
+		if inline {
+			return p.base64s.New(1)
 		}
-		return s
+		return new(content.File)
 	}
-	o, more, uri := openObject{m: m}, false, ""
-	for name, x := range data.value.Members() {
-		switch i := p.field(&o, name); {
-		case i == fBlobType:
-			s.MediaType = p.text(x, m, i, name)
-		case i == fBlobData && inline:
-			s.Data = p.inlineData(x, name)
-		case i == fFileURI:
-			uri = p.text(x, m, i, name)
-		default:
-			more = true
-		}
-	}
-	if more {
-		s.Extra = p.extra(data.value, m, blobTyped)
-	}
-	p.path.Pop()
+	defer p.path.Pop()
 	if inline {
+		s := p.base64s.New(1)
+		p.members(data.value, blobType, s)
 		return s
 	}
-	if isLink(uri) {
-		return &content.URL{URL: uri, MediaType: s.MediaType, Extra: s.Extra}
+	s := new(content.File)
+	p.members(data.value, fileType, s)
+	if isLink(s.ID) {
+		return &content.URL{URL: s.ID, MediaType: s.MediaType, Extra: s.Extra}
 	}
-	return &content.File{ID: uri, MediaType: s.MediaType, Extra: s.Extra}
+	return s
 }
 
 // inlineData parses the data of a file. The result is padded, in the standard alphabet.
-func (p *parser) inlineData(x jsonwire.Value, name string) string {
+func (p *parser) inlineData(f *object.Field, name string, x jsonwire.Value) string {
 	s, standard, e := x.LenientBase64()
 	switch {
 	case e == jsonwire.Base64Empty, x.Kind() == jsonwire.Null:
 		return ""
 	case e == jsonwire.Base64NotString:
-		p.mismatch(x, blobFields, fBlobData, name)
+		p.mismatch(f, name, x)
 		return ""
 	case e != 0:
-		p.path.Push("data")
-		p.notBase64(x, blobFields, fBlobData)
+		p.path.Push(f.Alias)
+		p.notBase64(f.Value, x)
 		p.path.Pop()
 		return ""
 	case !standard:
@@ -293,68 +281,40 @@ func mediaTypeOf(s content.Source) string {
 func (p *parser) call(data member, side *sideMembers) content.Part {
 	t := p.calls.New(p.size)
 	t.Signature = side.signature
-	if !p.enter(data.value, partFields, fCall, data.name) {
-		return t
+	if p.enter(data.field, data.name, data.value) {
+		more := p.fields(data.value, callType, t)
+		t.Extra = p.innerExtra(side, callPart, data, more)
+		p.path.Pop()
 	}
-	m, o, more := callFields, openObject{m: callFields}, false
-	for name, x := range data.value.Members() {
-		switch i := p.field(&o, name); i {
-		case fCallID:
-			t.ID = p.text(x, m, i, name)
-		case fCallName:
-			t.Name = p.text(x, m, i, name)
-		case fCallArgs:
-			t.Input = p.keptJSON(x, m, i, name)
-		default:
-			more = true
-		}
-	}
-	t.Extra = p.innerExtra(side, 1<<fSignature, data, m, callTyped, more)
-	p.path.Pop()
 	return t
 }
 
-// response parses a function response.
-func (p *parser) response(data member, side *sideMembers) content.Part {
+// functionResponse parses a function response.
+func (p *parser) functionResponse(data member, side *sideMembers) content.Part {
 	t := p.results.New(p.size)
-	if !p.enter(data.value, partFields, fResponse, data.name) {
+	if !p.enter(data.field, data.name, data.value) {
 		return t
 	}
-	m, o, more := responseFields, openObject{m: responseFields}, false
-	var object, files jsonwire.Value
-	for name, x := range data.value.Members() {
-		switch i := p.field(&o, name); i {
-		case fRespID:
-			t.ID = p.text(x, m, i, name)
-		case fRespName:
-			t.Name = p.text(x, m, i, name)
-		case fRespObject:
-			if p.keptJSON(x, m, i, name) != "" {
-				object = x
-			}
-		case fRespParts:
-			files = x
-		default:
-			more = true
-		}
-	}
-	text, texts := p.resultText(t, object)
-	if !p.quota.Parts(texts + size(files)) {
+	p.response, p.files = jsonwire.Value{}, jsonwire.Value{}
+	more := p.fields(data.value, responseType, t)
+	text, texts := p.resultText(t, p.response)
+	files := size(p.files)
+	if !p.quota.Parts(texts + files) {
 		return t
 	}
-	t.Parts = p.lists.List(texts+size(files), p.size)
+	if texts+files > 0 {
+		t.Parts = p.lists.List(texts+files, p.size)
+	}
 	if texts > 0 {
 		s := p.texts.New(p.size)
 		s.Text = text
 		t.Parts = append(t.Parts, s)
 	}
-	if n := size(files); n > 0 {
-		p.each(files, m, fRespParts, func(_ int, x jsonwire.Value) { t.Parts = append(t.Parts, p.responsePart(x)) })
+	if files > 0 {
+		f := &responseType.Fields[responseType.Find("parts")]
+		p.each(f, p.files, func(_ int, x jsonwire.Value) { t.Parts = append(t.Parts, p.responsePart(x)) })
 	}
-	if len(t.Parts) == 0 {
-		t.Parts = nil
-	}
-	t.Extra = p.innerExtra(side, 0, data, m, responseTyped, more)
+	t.Extra = p.innerExtra(side, resultPart, data, more)
 	p.path.Pop()
 	return t
 }
@@ -399,238 +359,71 @@ func resultText(v jsonwire.Value) (text string, failed bool, n int) {
 
 // responsePart parses a file in a function response.
 func (p *parser) responsePart(v jsonwire.Value) content.Part {
-	if !p.isObject(v, responsePartFields) {
+	if !p.isObject(v, responsePart) {
 		return p.otherPart("", v)
 	}
-	o, data, unknown, more := openObject{m: responsePartFields}, member{field: -1}, "", false
+	var seen object.Members
+	var data member
+	unknown, more := "", false
 	for name, x := range v.Members() {
-		switch i := p.field(&o, name); {
-		case i < 0:
+		switch f := p.field(&seen, responsePartType, name); {
+		case f == nil:
 			unknown, more = name, true
 		case x.Kind() == jsonwire.Null:
-		case data.field >= 0:
-			p.violation(content.CodeType, "Invalid value at '"+p.path.At()+
-				"' (oneof), oneof field 'data' is already set. Cannot set '"+responsePartFields.camel[i]+"'")
 		default:
-			data = member{i, name, x}
+			data = p.oneOf(data, member{f, name, x})
 		}
 	}
-	if data.field < 0 {
+	if data.field == nil {
 		return p.otherPart(unknown, v)
 	}
 	var extra *content.Extra
 	if more {
-		extra = p.extraWithout(v, responsePartFields, 1<<fRespInline|1<<fRespFile)
+		extra = p.extra(v, responsePartType)
 	}
-	return p.file(p.source(data, responsePartFields), content.Signature{}, extra)
+	return p.file(p.source(data), content.Signature{}, extra)
 }
 
 // serverCall parses a call of a built-in tool.
 func (p *parser) serverCall(data member, side *sideMembers) content.Part {
-	t := &content.ServerToolUse{Format: Format, Kind: partFields.camel[data.field], Signature: side.signature}
-	if !p.enter(data.value, partFields, data.field, data.name) {
+	t := &content.ServerToolUse{Format: Format, Kind: data.field.Name, Signature: side.signature}
+	if !p.enter(data.field, data.name, data.value) {
 		return t
 	}
-	m := partFields.fields[data.field].of
-	if data.field == fCode {
-		t.Name = "codeExecution"
-		t.ID, t.Input = p.withoutID(data.value, m)
-		t.Extra = p.partExtra(side, 1<<fSignature)
-		p.path.Pop()
-		return t
+	of := data.field.Value.Object
+	more := p.fields(data.value, of, t)
+	if of == codeType {
+		t.Name, t.Input = "codeExecution", p.keptObject(data.value, of)
+		more = false
 	}
-	o, more := openObject{m: m}, false
-	for name, x := range data.value.Members() {
-		switch i := p.field(&o, name); i {
-		case fServerID:
-			t.ID = p.text(x, m, i, name)
-		case fServerType:
-			t.Name = p.choice(x, m, i, name)
-		case fServerObject:
-			t.Input = p.keptJSON(x, m, i, name)
-		default:
-			more = true
-		}
-	}
-	t.Extra = p.innerExtra(side, 1<<fSignature, data, m, callTyped, more)
+	t.Extra = p.innerExtra(side, serverCallPart, data, more)
 	p.path.Pop()
 	return t
 }
 
-// serverResponse parses the result of a built-in tool.
-func (p *parser) serverResponse(data member, side *sideMembers) content.Part {
-	t := &content.ServerToolResult{Format: Format, Kind: partFields.camel[data.field], Signature: side.signature}
-	if p.enter(data.value, partFields, data.field, data.name) {
-		t.ID, t.Content = p.withoutID(data.value, partFields.fields[data.field].of)
-		t.Extra = p.partExtra(side, 1<<fSignature)
+// serverResult parses the result of a built-in tool.
+func (p *parser) serverResult(data member, side *sideMembers) content.Part {
+	t := &content.ServerToolResult{Format: Format, Kind: data.field.Name, Signature: side.signature}
+	if p.enter(data.field, data.name, data.value) {
+		of := data.field.Value.Object
+		p.fields(data.value, of, t)
+		t.Content = p.keptObject(data.value, of)
+		t.Extra = p.partExtra(side, serverResultPart)
 		p.path.Pop()
 	}
 	return t
-}
-
-// withoutID returns the id of a built-in tool's call or result, and all other members.
-func (p *parser) withoutID(v jsonwire.Value, m *message) (id, rest string) {
-	canonical := p.checkMessage(v, m)
-	for name, x := range v.Members() {
-		if m.find(name) == fServerID {
-			if x.Kind() == jsonwire.String {
-				id = x.Str()
-			}
-			canonical = false
-		}
-	}
-	if canonical {
-		return "", v.Raw()
-	}
-	b := p.extras.Begin()
-	for name, x := range v.Members() {
-		switch i := m.find(name); {
-		case i < 0:
-			b = codec.AppendMember(b, name, x.Raw())
-		case i != fServerID && x.Kind() != jsonwire.Null:
-			b = rewrite(codec.AppendName(b, m.camel[i]), x, m, i)
-		}
-	}
-	if rest = p.extras.End(b); rest == "" {
-		rest = "{}"
-	}
-	return id, rest
-}
-
-// violation records a violation at the path.
-func (p *parser) violation(code content.Code, text string) {
-	if !p.full(code) {
-		p.violations.Add(code, p.path.At(), text)
-	}
-}
-
-// unknownNameText returns the vendor's text for a member that the object at the path
-// must not have.
-func (p *parser) unknownNameText(name, why string) string {
-	text := "Invalid JSON payload received. Unknown name \"" + codec.Clip(name) + "\""
-	if at := p.path.At(); at != "" {
-		text += " at '" + at + "'"
-	}
-	return text + ": " + why
-}
-
-// unknownName records an unknown name. It is a violation if a lenient parser could
-// confuse it with a known name, and otherwise only if Strict is set.
-func (p *parser) unknownName(m *message, name string) {
-	if known := m.similar(name); known != "" {
-		if p.full(content.CodeUnknown) {
-			return
-		}
-		p.violation(content.CodeUnknown, p.unknownNameText(name, "Cannot find field. Did you mean \""+known+"\"?"))
-		return
-	}
-	unknown := &p.origin.unknown
-	if unknown.Len() >= content.MaxViolations {
-		unknown.Add(content.CodeUnknown, "", "") // counted, not stored
-		return
-	}
-	unknown.Add(content.CodeUnknown, p.path.At(), p.unknownNameText(name, "Cannot find field."))
-}
-
-// unknownValue records the unknown value of an open enum at the path. It is a violation
-// if Strict is set.
-func (p *parser) unknownValue(x jsonwire.Value, f *field, m *message) {
-	list := &p.origin.unknown
-	if list.Len() >= content.MaxViolations {
-		list.Add(content.CodeType, "", "") // counted, not stored
-		return
-	}
-	list.Add(content.CodeType, p.path.At(), p.invalidValueText(f, m, quoted(x)))
-}
-
-// full reports whether the list of violations is full. If so, it counts the next
-// violation, for which no text is then needed.
-func (p *parser) full(code content.Code) bool {
-	if p.violations.Len() < content.MaxViolations {
-		return false
-	}
-	p.violations.Add(code, "", "")
-	return true
-}
-
-// invalid records that the value at the path does not have a field's type.
-func (p *parser) invalid(f *field, m *message, why string) {
-	if p.full(content.CodeType) {
-		return
-	}
-	p.violation(content.CodeType, p.invalidValueText(f, m, why))
-}
-
-func (p *parser) invalidValueText(f *field, m *message, why string) string {
-	return "Invalid value at '" + p.path.At() + "' (" + p.typeName(f, m) + "), " + why
-}
-
-// quoted returns a value as error texts quote it.
-func quoted(x jsonwire.Value) string {
-	if x.Kind() == jsonwire.String && len(x.Raw()) > 64 {
-		return "\"" + codec.Clip(x.Str()) + "\""
-	}
-	return codec.Clip(x.Raw())
-}
-
-// mismatch records a value of the wrong kind for a field of the object at the path.
-// name is the client's spelling of the field.
-func (p *parser) mismatch(x jsonwire.Value, m *message, i int, name string) {
-	if p.full(content.CodeType) {
-		return
-	}
-	if x.Kind() == jsonwire.Array {
-		p.violation(content.CodeType, p.unknownNameText(name, "Proto field is not repeating, cannot start list."))
-		return
-	}
-	p.path.Push(m.snake[i])
-	p.wrongKind(x, &m.fields[i], m)
-	p.path.Pop()
-}
-
-// wrongKind is mismatch for the value at the path.
-func (p *parser) wrongKind(x jsonwire.Value, f *field, m *message) {
-	switch {
-	case x.Kind() == jsonwire.Object && !f.isMessage():
-		p.invalid(f, m, "Starting an object on a scalar field")
-	case x.Kind() == jsonwire.Array:
-		p.invalid(f, m, "Proto field is not repeating, cannot start list.")
-	default:
-		p.invalid(f, m, quoted(x))
-	}
-}
-
-func (f *field) isMessage() bool {
-	switch f.kind {
-	case kMessage, kStruct, kSelf, kSelfMap:
-		return true
-	}
-	return false
-}
-
-// isObject reports whether v, the value at the path, is an object, and records a
-// violation if not.
-func (p *parser) isObject(v jsonwire.Value, m *message) bool {
-	if v.Kind() == jsonwire.Object {
-		return true
-	}
-	if p.full(content.CodeType) {
-		return false
-	}
-	p.wrongKind(v, &field{kind: kMessage, of: m}, m)
-	return false
 }
 
 // enter moves the path to a member and returns true if the member is an object.
 // Otherwise it returns false, and records a violation unless the value is null.
-func (p *parser) enter(x jsonwire.Value, m *message, i int, name string) bool {
+func (p *parser) enter(f *object.Field, name string, x jsonwire.Value) bool {
 	switch x.Kind() {
 	case jsonwire.Object:
-		p.path.Push(m.snake[i])
+		p.path.Push(f.Alias)
 		return true
 	case jsonwire.Null:
 	default:
-		p.mismatch(x, m, i, name)
+		p.mismatch(f, name, x)
 	}
 	return false
 }
@@ -647,8 +440,8 @@ func size(v jsonwire.Value) int {
 }
 
 // each calls read for the elements of a list, or for a single value.
-func (p *parser) each(v jsonwire.Value, m *message, i int, read func(k int, x jsonwire.Value)) {
-	p.path.Push(m.snake[i])
+func (p *parser) each(f *object.Field, v jsonwire.Value, read func(k int, x jsonwire.Value)) {
+	p.path.Push(f.Alias)
 	if v.Kind() == jsonwire.Array {
 		for k, x := range v.Elems() {
 			p.path.PushIndex(k)
@@ -663,47 +456,70 @@ func (p *parser) each(v jsonwire.Value, m *message, i int, read func(k int, x js
 	p.path.Pop()
 }
 
+// string parses a text, or a value that is kept as JSON text. old is the text of the Go
+// field, which another member may have set.
+func (p *parser) string(f *object.Field, name string, x jsonwire.Value, old string) string {
+	v := f.Value
+	switch {
+	case v.Kinds == object.Any:
+		switch {
+		case x.Kind() == jsonwire.Null, v.Schema && !p.quota.Schema(x.Size()):
+			return old
+		case old != "":
+			p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set in another spelling."))
+		}
+		return x.Raw()
+	case v.Schema && !p.quota.Schema(x.Size()):
+		return ""
+	case v.Enum != nil:
+		return p.choice(f, name, x)
+	case v == fileBytes:
+		return p.inlineData(f, name, x)
+	case v.Kinds == object.Text:
+		return p.text(f, name, x)
+	}
+	return p.keptJSON(f, name, x)
+}
+
 // text parses a string. It returns "" for null.
-func (p *parser) text(x jsonwire.Value, m *message, i int, name string) string {
+func (p *parser) text(f *object.Field, name string, x jsonwire.Value) string {
 	switch x.Kind() {
 	case jsonwire.String:
 		return x.Str()
 	case jsonwire.Null:
 	default:
-		p.mismatch(x, m, i, name)
+		p.mismatch(f, name, x)
 	}
 	return ""
 }
 
-// strings parses a list of strings.
-func (p *parser) strings(v jsonwire.Value, m *message, i int) []string {
+// strings parses a list of strings or enums.
+func (p *parser) strings(f *object.Field, v jsonwire.Value) []string {
 	n := size(v)
 	if n == 0 {
 		return nil
 	}
 	list := make([]string, n)
-	p.each(v, m, i, func(k int, x jsonwire.Value) {
-		if x.Kind() == jsonwire.String {
+	elem := f.Value.Elem
+	p.each(f, v, func(k int, x jsonwire.Value) {
+		switch {
+		case elem.Enum != nil:
+			list[k] = p.enumAt(elem, x)
+		case x.Kind() == jsonwire.String:
 			list[k] = x.Str()
-		} else {
-			p.wrongKind(x, &m.fields[i], m)
+		default:
+			p.wrongKind(elem, x)
 		}
 	})
 	return list
 }
 
-// flag parses a boolean.
-func (p *parser) flag(x jsonwire.Value, m *message, i int, name string) bool {
-	b := p.optFlag(x, m, i, name)
-	return b != nil && *b
-}
-
 // optFlag parses a boolean. It returns nil for null.
-func (p *parser) optFlag(x jsonwire.Value, m *message, i int, name string) *bool {
+func (p *parser) optFlag(f *object.Field, name string, x jsonwire.Value) *bool {
 	b, ok := x.Bool()
 	if !ok {
 		if x.Kind() != jsonwire.Null {
-			p.mismatch(x, m, i, name)
+			p.mismatch(f, name, x)
 		}
 		return nil
 	}
@@ -731,32 +547,27 @@ func isNumber(s string) bool {
 	return jsonwire.Valid(s, jsonwire.Limits{}) == nil
 }
 
-// integer parses an integer into to. It returns nil for null and invalid values.
-func (p *parser) integer(x jsonwire.Value, m *message, i int, name string, to *int64) *int64 {
+// integer parses an integer of 32 bits. ok is false for null and invalid values.
+func (p *parser) integer(f *object.Field, name string, x jsonwire.Value) (n int64, ok bool) {
 	if x.Kind() == jsonwire.Null {
-		return nil
+		return 0, false
 	}
-	n, ok := wholeNumber(x, 32)
-	if !ok {
-		p.mismatch(x, m, i, name)
-		return nil
+	if n, ok = wholeNumber(x, 32); !ok {
+		p.mismatch(f, name, x)
+		return 0, false
 	}
-	*to = n
-	return to
+	return n, true
 }
 
 // number is integer for any number.
-func (p *parser) number(x jsonwire.Value, m *message, i int, name string, to *float64) *float64 {
+func (p *parser) number(f *object.Field, name string, x jsonwire.Value) (n float64, ok bool) {
 	if x.Kind() == jsonwire.Null {
-		return nil
+		return 0, false
 	}
-	f, ok := decimal(x)
-	if !ok {
-		p.mismatch(x, m, i, name)
-		return nil
+	if n, ok = decimal(x); !ok {
+		p.mismatch(f, name, x)
 	}
-	*to = f
-	return to
+	return n, ok
 }
 
 // decimal returns a number, which may be written as a string.
@@ -772,38 +583,38 @@ func decimal(x jsonwire.Value) (float64, bool) {
 }
 
 // choice parses an enum. It returns "" for a value that is not set.
-func (p *parser) choice(x jsonwire.Value, m *message, i int, name string) string {
+func (p *parser) choice(f *object.Field, name string, x jsonwire.Value) string {
 	if x.Kind() == jsonwire.Null {
 		return ""
 	}
-	e := m.fields[i].enum
-	s := e.read(x)
+	e := f.Value.Enum
+	s := enumValue(e, x)
 	switch {
 	case s == "":
-		p.mismatch(x, m, i, name)
-	case e.unset(s):
+		p.mismatch(f, name, x)
+	case isUnset(e, s):
 		return ""
-	case !e.has(s):
-		p.path.Push(m.snake[i])
-		p.unknownValue(x, &m.fields[i], m)
+	case !slices.Contains(e.Values, s):
+		p.path.Push(f.Alias)
+		p.unknownValue(f.Value, x)
 		p.path.Pop()
 	}
 	return s
 }
 
-// read returns the canonical name of a value of an enum, or "" if it is not valid.
-func (e *enum) read(x jsonwire.Value) string {
-	if x.Kind() == jsonwire.String {
-		return e.find(x.Str())
+// enumAt parses the enum at the path.
+func (p *parser) enumAt(v *object.Value, x jsonwire.Value) string {
+	s := enumValue(v.Enum, x)
+	if s == "" {
+		p.wrongKind(v, x)
+	} else if !slices.Contains(v.Enum.Values, s) {
+		p.unknownValue(v, x)
 	}
-	if n, ok := x.Int(); ok && n >= 0 && n < int64(e.numbered) {
-		return e.values[n]
-	}
-	return ""
+	return s
 }
 
 // bytes parses base64. It returns the text of the document, in either alphabet.
-func (p *parser) bytes(x jsonwire.Value, m *message, i int, name string) string {
+func (p *parser) bytes(f *object.Field, name string, x jsonwire.Value) string {
 	if x.Kind() == jsonwire.Null {
 		return ""
 	}
@@ -813,18 +624,13 @@ func (p *parser) bytes(x jsonwire.Value, m *message, i int, name string) string 
 		return s
 	case jsonwire.Base64Empty:
 	case jsonwire.Base64NotString:
-		p.mismatch(x, m, i, name)
+		p.mismatch(f, name, x)
 	default:
-		p.path.Push(m.snake[i])
-		p.notBase64(x, m, i)
+		p.path.Push(f.Alias)
+		p.notBase64(f.Value, x)
 		p.path.Pop()
 	}
 	return ""
-}
-
-// notBase64 records that the string at the path is not base64.
-func (p *parser) notBase64(x jsonwire.Value, m *message, i int) {
-	p.invalid(&m.fields[i], m, "Base64 decoding failed for \""+codec.Clip(x.Str())+"\"")
 }
 
 // syntaxViolation returns the violation for a document that is not valid JSON.

@@ -80,15 +80,15 @@ func TestParseAllFields(t *testing.T) {
 				Output: content.Schema{JSON: `{"b":1}`}, Extra: extra(`{"behavior":"BLOCKING"}`)},
 			{Kind: "googleSearch", Format: Format, Raw: "{}"}},
 		ToolConfig: &ToolConfig{FunctionCalling: &FunctionCalling{Mode: "ANY", AllowedFunctionNames: []string{"f"}},
-			RetrievalConfig: `{"languageCode":"de"}`, IncludeServerSideToolInvocations: true},
+			IncludeServerSideToolInvocations: true, Extra: extra(`{"retrievalConfig":{"languageCode":"de"}}`)},
 		SafetySettings: []SafetySetting{{Category: "HARM_CATEGORY_HARASSMENT", Threshold: "OFF", Extra: extra(`{"method":"SEVERITY"}`)}},
 		GenerationConfig: &GenerationConfig{Temperature: &temperature, TopK: &topK, StopSequences: []string{"e"},
 			ResponseModalities: []string{"TEXT", "IMAGE"}, ImageConfig: &ImageConfig{AspectRatio: "1:1"},
 			ThinkingConfig:   &ThinkingConfig{IncludeThoughts: &yes, ThinkingLevel: "LOW"},
 			ResponseMimeType: "application/json", ResponseSchema: `{"type":"STRING"}`,
-			SpeechConfig: `{"languageCode":"de"}`, Extra: extra(`{"audioTimestamp":true}`)},
-		CachedContent: "c", ServiceTier: "flex", Store: &yes, Labels: `{"a":"b"}`, ContinuationToken: "AAAA",
-		ProcessingOptions: `{"p":1}`, Extra: extra(`{"x":[1]}`),
+			Extra: extra(`{"speechConfig":{"languageCode":"de"},"audioTimestamp":true}`)},
+		CachedContent: "c", ServiceTier: "flex", Store: &yes,
+		Extra: extra(`{"labels":{"a":"b"},"continuationToken":"AAAA","processingOptions":{"p":1},"x":[1]}`),
 	}
 	got, err := ParseRequest([]byte(body))
 	if err != nil {
@@ -308,10 +308,10 @@ var violationTests = []struct {
 		`type contents[0].parts[1].function_response: Invalid JSON payload received. Unknown name "response" at 'contents[0].parts[1].function_response': Proto field is not repeating, cannot start list.`,
 		`type contents[0].parts[2].function_response.parts[0]: Invalid value at 'contents[0].parts[2].function_response.parts[0]' (` + api + `FunctionResponsePart), 1`}},
 	{`{"labels":[1],"store":"true","continuationToken":"*","contents":[{"parts":[{"videoMetadata":"1s","text":"a"}]}]}`, []string{
-		`type : Invalid JSON payload received. Unknown name "labels": Proto field is not repeating, cannot start list.`,
 		`type store: Invalid value at 'store' (TYPE_BOOL), "true"`,
-		`type continuation_token: Invalid value at 'continuation_token' (TYPE_BYTES), Base64 decoding failed for "*"`,
-		`type contents[0].parts[0].video_metadata: Invalid value at 'contents[0].parts[0].video_metadata' (` + api + `VideoMetadata), "1s"`}},
+		`type contents[0].parts[0].video_metadata: Invalid value at 'contents[0].parts[0].video_metadata' (` + api + `VideoMetadata), "1s"`,
+		`type : Invalid JSON payload received. Unknown name "labels": Proto field is not repeating, cannot start list.`,
+		`type continuation_token: Invalid value at 'continuation_token' (TYPE_BYTES), Base64 decoding failed for "*"`}},
 }
 
 func TestParseViolations(t *testing.T) {

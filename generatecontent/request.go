@@ -39,15 +39,12 @@ type Request struct {
 	// whose Raw is its value.
 	Tools []content.Tool
 
-	ToolConfig        *ToolConfig
-	SafetySettings    []SafetySetting
-	GenerationConfig  *GenerationConfig
-	CachedContent     string
-	ServiceTier       string // "standard", "flex" or "priority"
-	Store             *bool
-	Labels            string // JSON text of an object; empty: none
-	ContinuationToken string // base64
-	ProcessingOptions string // JSON text of an object; empty: none
+	ToolConfig       *ToolConfig
+	SafetySettings   []SafetySetting
+	GenerationConfig *GenerationConfig
+	CachedContent    string
+	ServiceTier      string // "standard", "flex" or "priority"
+	Store            *bool
 
 	Extra *content.Extra
 
@@ -63,7 +60,6 @@ type Instruction struct {
 // ToolConfig configures the use of tools.
 type ToolConfig struct {
 	FunctionCalling                  *FunctionCalling
-	RetrievalConfig                  string // JSON text; empty: none
 	IncludeServerSideToolInvocations bool
 	Extra                            *content.Extra
 }
@@ -102,7 +98,6 @@ type GenerationConfig struct {
 	ResponseModalities []string // "TEXT", "IMAGE", "AUDIO", "VIDEO"
 	ImageConfig        *ImageConfig
 	ThinkingConfig     *ThinkingConfig
-	SpeechConfig       string // JSON text; empty: none
 	MediaResolution    string
 	Extra              *content.Extra
 }

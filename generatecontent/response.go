@@ -355,7 +355,7 @@ func (r *Response) write(w *jsonwire.Writer) error {
 func (e *encoder) candidate(c *Candidate) {
 	e.W.BeginObject()
 	e.Begin("content")
-	e.parts(c.Parts)
+	e.parts("parts", c.Parts)
 	e.Must("role", "model")
 	e.End()
 	if c.FinishReason != "" {
@@ -634,7 +634,7 @@ func appendMembers(dst []byte, scratch *jsonwire.Writer, x *content.Extra) []byt
 }
 
 // isTextMember reports whether a text part has a field for the member or cannot have it.
-var isTextMember = partFields.has(1<<fThought | 1<<fSignature | (1<<partData - 1))
+var isTextMember = textPart.Holds
 
 // appendOneLine appends JSON without line breaks.
 func appendOneLine(dst, json []byte) []byte {

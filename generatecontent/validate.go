@@ -207,7 +207,7 @@ func (v *validator) safety() {
 
 // olderCategories have no filters; the vendor parses and refuses them.
 // safetyCategories are the others.
-var olderCategories, safetyCategories = harmCategory.values[:7], harmCategory.values[7:]
+var olderCategories, safetyCategories = harmCategory.Values[:7], harmCategory.Values[7:]
 
 var (
 	mimeTypes    = []string{"text/plain", "application/json", "application/xml", "application/yaml", "text/x.enum"}
@@ -290,7 +290,7 @@ func (v *validator) thinking(t *ThinkingConfig) {
 		return
 	}
 	v.path.Push("thinking_config")
-	v.oneOf(t.ThinkingLevel, thinkingLevel.values[1:], "thinking_level")
+	v.oneOf(t.ThinkingLevel, thinkingLevel.Values[1:], "thinking_level")
 	if b := t.ThinkingBudget; b != nil {
 		if t.ThinkingLevel != "" {
 			v.violation(content.CodeConflict, "You can only set only one of thinking budget and thinking level.")
@@ -477,7 +477,7 @@ func (v *validator) toolConfig() {
 	f, unclear := c.FunctionCalling, v.isUnclear("tools")
 	v.path.Push("tool_config")
 	v.path.Push("function_calling_config")
-	v.oneOf(f.Mode, callingMode.values[1:], "mode")
+	v.oneOf(f.Mode, callingMode.Values[1:], "mode")
 	if len(f.AllowedFunctionNames) > 0 && !v.r.hasCachedTools() {
 		if f.Mode != "ANY" && f.Mode != "VALIDATED" && !v.parsingReported("mode") {
 			v.violation(content.CodeConflict, "allowed_function_names should only be set when the mode is ANY or VALIDATED",

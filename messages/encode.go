@@ -47,8 +47,8 @@ func newEncoder(w *jsonwire.Writer) encoder {
 
 // members writes the members of the struct at from.
 func (e *encoder) members(t *object.Type, from any) {
-	for i := range t.Fields {
-		if f := &t.Fields[i]; !e.Member(f, from) {
+	for _, f := range t.Written() {
+		if !e.Member(f, from) {
 			e.special(f, from, f.At(from))
 		}
 	}

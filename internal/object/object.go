@@ -35,8 +35,11 @@ type Type struct {
 
 	extra   func(p any) **content.Extra // nil: the objects have no Go struct
 	pointer func(pp any) any            // the *T in a **T, or nil
+	put     func(pp any) any            // sets a **T to a new *T
 	create  func() any                  // returns a new *T
 	set     func(pp, p any)             // sets a **T to a *T unless the T is zero
+
+	written []*Field // the fields that the encoder writes from the struct
 
 	byLength [16]uint64 // sets of indices of Fields, by the length of their names
 	aliases  [16]uint64 // the same for Alias
@@ -65,6 +68,10 @@ type Field struct {
 
 	// WriteNull writes an empty text as null.
 	WriteNull bool
+
+	// ReadOnly marks a former name of another member: its value is read into the same Go
+	// field and never written.
+	ReadOnly bool
 
 	// IsDefault reports whether a value of a kept member means the same as a missing
 	// member, so that it need not be kept. Nil means that null does, if Value accepts it.
@@ -136,6 +143,11 @@ func New[T any](name string, extra func(*T) **content.Extra, fields ...Field) *T
 		return nil
 	}
 	t.create = func() any { return new(T) }
+	t.put = func(pp any) any {
+		p := new(T)
+		*pp.(**T) = p
+		return p
+	}
 	t.set = func(pp, p any) {
 		var zero T
 		if p := p.(*T); t.tagged || any(*p) != any(zero) {
@@ -164,6 +176,9 @@ func Kept(name string, fields ...Field) *Type {
 			t.limited |= 1 << i
 		}
 		t.tagged = t.tagged || f.IsTag
+		if (f.Typed() || f.Const != "") && !f.ReadOnly {
+			t.written = append(t.written, f)
+		}
 	}
 	t.holds = t.Holds
 	return t
@@ -227,8 +242,16 @@ func folded(name string, i int) (n int, cut string) {
 	return n, name[:i]
 }
 
+// Written returns the members that are written from a struct, in their order. The caller
+// must not change the list.
+func (t *Type) Written() []*Field { return t.written }
+
 // Create returns a pointer to a new struct of this type.
 func (t *Type) Create() any { return t.create() }
+
+// Put sets pp, the address of a pointer to a struct of this type, to a new struct, and
+// returns the pointer.
+func (t *Type) Put(pp any) any { return t.put(pp) }
 
 // Set sets pp, the address of a pointer to a struct of this type, to p. It leaves pp if the
 // struct is zero and its type has no tag: the object had no members. The struct must be
@@ -286,6 +309,7 @@ func (f *Field) Keeps(x jsonwire.Value) bool {
 // A Value describes the values of a member or the elements of a list.
 type Value struct {
 	Kinds    Kinds
+	Form     Form   // of texts and numbers
 	Min, Max int64  // length of a text or list, value of an integer; Max 0 means no limit
 	Enum     *Enum  // known values of a text
 	Elem     *Value // of a list; nil: anything
@@ -296,10 +320,23 @@ type Value struct {
 	Tagged   bool   // the "type" of the object is part of the paths in it
 }
 
+// A Form restricts texts or numbers further.
+type Form uint8
+
+// The forms of values.
+const (
+	AnyForm   Form = iota
+	Base64         // a text that is base64
+	Timestamp      // a text that is a time
+	Int32          // an integer of 32 bits
+)
+
 // An Enum has the known values of a text.
 type Enum struct {
-	Values []string
-	Closed bool // others are always violations, not only in strict validation
+	Name    string // the vendor's name of the type, for error texts, or ""
+	Values  []string
+	Numbers int  // the number of values that can also be written as their index in Values
+	Closed  bool // others are always violations, not only in strict validation
 }
 
 // A Tag is the type of the objects whose member "type" has a value.

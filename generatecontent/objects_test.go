@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/object"
 )
 
 // A sample is a minimal request with one field of the tables: in canonical form, in
@@ -15,16 +16,17 @@ import (
 // spellings.
 type sample struct{ path, canonical, other, odd, both string }
 
-// samples returns the samples of a message and of the messages in it, to a depth that
+// samples returns the samples of an object and of the objects in it, to a depth that
 // includes every field.
-func samples(m *message, path string, depth int, seen map[*message]int, wrap func(string) string, wrapOther func(string) string) (list []sample) {
-	if seen[m] >= 2 || depth > 8 { // schemas contain schemas
+func samples(t *object.Type, path string, depth int, seen map[*object.Type]int, wrap func(string) string, wrapOther func(string) string) (all []sample) {
+	if seen[t] >= 2 || depth > 8 { // schemas contain schemas
 		return nil
 	}
-	seen[m]++
-	defer func() { seen[m]-- }()
-	for i := range m.fields {
-		f := &m.fields[i]
+	seen[t]++
+	defer func() { seen[t]-- }()
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		v := f.Value
 		in := func(name, companion string, wrap func(string) string, list bool) func(string) string {
 			return func(v string) string {
 				if list {
@@ -34,72 +36,72 @@ func samples(m *message, path string, depth int, seen map[*message]int, wrap fun
 			}
 		}
 		with := ""
-		if m == partFields && i >= partData {
+		switch {
+		case t == partType && !f.IsTag:
 			with = `"text":"t",` // a part needs data
-		}
-		if m == blobFields && i != fBlobData {
+		case t == blobType && v != fileBytes:
 			with = `"data":"+/+/Zg==",` // a file too
-		}
-		if m == contentFields && i != fRole && strings.HasPrefix(path, ".contents") {
+		case t == contentType && f.Name != "role" && strings.HasPrefix(path, ".contents"):
 			with = `"role":"user",`
-		}
-		if m == responseFields && i != fRespObject {
+		case t == responseType && f.Name != "response":
 			with = `"response":{},`
 		}
-		camel, snake := in(m.camel[i], with, wrap, f.list), in(m.snake[i], with, wrapOther, f.either)
-		where := path + "." + m.camel[i]
-		of := f.of
-		switch f.kind {
-		case kSelf, kSelfMap:
-			of = m
+		list, either := v.Elem != nil, v.Elem != nil && v.Kinds != object.List
+		camel, snake := in(f.Name, with, wrap, list), in(f.Alias, with, wrapOther, either)
+		where := path + "." + f.Name
+		if list {
+			v = v.Elem
 		}
-		if f.kind == kSelfMap {
+		if v.Members != nil {
 			inner, innerOther := camel, snake
 			camel = func(v string) string { return inner(`{"a_b":` + v + `}`) }
 			snake = func(v string) string { return innerOther(`{"a_b":` + v + `}`) }
+			v = v.Members
 		}
-		if of != nil && len(of.fields) > 0 {
-			list = append(list, samples(of, where, depth+1, seen, camel, snake)...)
+		if v.Object != nil && len(v.Object.Fields) > 0 {
+			all = append(all, samples(v.Object, where, depth+1, seen, camel, snake)...)
 			continue
 		}
-		v, other := sampleValue(f)
-		s := sample{path: where, canonical: camel(v), other: snake(other)}
-		if f.list {
-			v = "[" + v + "]"
+		text, other := sampleValue(v)
+		s := sample{path: where, canonical: camel(text), other: snake(other)}
+		if list {
+			text = "[" + text + "]"
 		}
-		s.odd = wrap(`{` + with + `"` + m.camel[i] + `":` + v + `,"odd_name":1}`)
-		if m.camel[i] != m.snake[i] {
-			s.both = wrap(`{` + with + `"` + m.camel[i] + `":` + v + `,"` + m.snake[i] + `":` + v + `}`)
+		s.odd = wrap(`{` + with + `"` + f.Name + `":` + text + `,"odd_name":1}`)
+		if f.Name != f.Alias {
+			s.both = wrap(`{` + with + `"` + f.Name + `":` + text + `,"` + f.Alias + `":` + text + `}`)
 		}
-		list = append(list, s)
+		all = append(all, s)
 	}
-	return list
+	return all
 }
 
-// sampleValue returns a value of a field's type, in canonical form and in another spelling.
-func sampleValue(f *field) (canonical, other string) {
-	switch f.kind {
-	case kBool:
-		return `true`, `true`
-	case kInt32:
-		return `3`, `"3.0"`
-	case kInt64:
-		return `3`, `3.0`
-	case kFloat:
-		return `0.5`, `"0.5"`
-	case kBytes:
-		return `"+/+/Zg=="`, `"+/+/Zg=="`
-	case kTime:
-		return `"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:05Z"`
-	case kEnum:
-		last := f.enum.values[len(f.enum.values)-1]
+// sampleValue returns a value in canonical form and in another spelling.
+func sampleValue(v *object.Value) (canonical, other string) {
+	switch {
+	case v.Enum != nil:
+		last := v.Enum.Values[len(v.Enum.Values)-1]
 		if last == strings.ToLower(last) {
 			return `"` + last + `"`, `"` + strings.ToUpper(last) + `"`
 		}
 		return `"` + last + `"`, `"` + strings.ToLower(last) + `"`
-	case kMessage:
+	case v.Object != nil:
 		return `{}`, `{}`
-	case kStruct, kValue:
+	case v.Form == object.Base64:
+		return `"+/+/Zg=="`, `"+/+/Zg=="`
+	case v.Form == object.Timestamp:
+		return `"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:05Z"`
+	case v.Form == object.Int32:
+		return `3`, `"3.0"`
+	}
+	switch v.Kinds {
+	case object.Flag:
+		return `true`, `true`
+	case object.Integer:
+		return `3`, `3.0`
+	case object.Number:
+		return `0.5`, `"0.5"`
+	case object.Object, object.Any:
 		return `{"a_b":[1.0,null],"aB":{"c_d":"x"}}`, `{"a_b":[1.0,null],"aB":{"c_d":"x"}}`
 	}
 	return `"user"`, `"user"`
@@ -111,7 +113,7 @@ func sampleValue(f *field) (canonical, other string) {
 // the field. Both spellings at once are a violation.
 func TestEveryField(t *testing.T) {
 	same := func(s string) string { return s }
-	all := samples(requestFields, "", 0, map[*message]int{}, same, same)
+	all := samples(requestType, "", 0, map[*object.Type]int{}, same, same)
 	if len(all) < 200 {
 		t.Fatalf("only %d fields", len(all))
 	}
