@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // filesAPI is the address of the vendor's file storage.
@@ -111,13 +112,13 @@ func (f *linkFinder) file(s content.Source, declared string) {
 	place := f.path.At("file_data")
 	lim := f.lim
 	f.files = append(f.files, handler.File{Source: s, Path: place + ".file_uri", Check: func(b content.Blob) error {
-		r := content.CheckBlob(b, declared, lim)
+		r := media.CheckLoaded(b.Data, b.MediaType, declared, codec.MediaLimits(lim))
 		text, code := fileText(&r, lim)
 		if text == "" {
 			return nil
 		}
 		violation := &content.Violation{Code: code, Text: text} // of the file itself
-		if r.Violation == content.FileType && r.Declared == content.CanonicalMediaType(declared) {
+		if r.Violation == media.FileType && r.Declared == media.Canonical(declared) {
 			violation.Path = place + ".mime_type"
 		}
 		return violation

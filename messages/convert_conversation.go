@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // A turnState is the state of the converter while it converts turns.
@@ -522,7 +523,7 @@ func (c *converter) image(p *content.Image, path string) content.Part {
 	if !ok || s == nil {
 		return p
 	}
-	kind := content.CanonicalMediaType(strings.ToLower(s.MediaType))
+	kind := media.Canonical(strings.ToLower(s.MediaType))
 	if shown := sniffMediaType(s.Data); slices.Contains(imageTypes, shown) {
 		kind = shown
 	}

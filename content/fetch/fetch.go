@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // A Fetcher is a [content.Resolver] for links: it downloads files from their origin.
@@ -244,7 +245,7 @@ func (f *Fetcher) readFile(resp *http.Response) (content.Blob, error) {
 	kind := content.DetectMediaType(data)
 	if kind == "" {
 		kind = contentType(resp)
-		if content.Detectable(kind) {
+		if media.IsDetectable(kind) {
 			return content.Blob{}, &responseError{content.CodeMedia, "does not match its Content-Type, " + kind}
 		}
 	}
@@ -272,7 +273,7 @@ func contentType(resp *http.Response) string {
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !strings.Contains(kind, "/") {
 		return ""
 	}
-	return content.CanonicalMediaType(kind)
+	return media.Canonical(kind)
 }
 
 const initialBuffer = 64 << 10

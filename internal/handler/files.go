@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
+	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -240,7 +241,7 @@ func (l *loader) Resolve(ctx context.Context, src content.Source) (content.Blob,
 	case *content.File:
 		declared = src.MediaType
 	}
-	r := content.CheckBlob(b, declared, content.Limits{})
+	r := media.CheckLoaded(b.Data, b.MediaType, declared, media.Limits{})
 	if r.Violation != 0 { // not checked before: the file is not one of Operation.Files
 		return content.Blob{}, &content.Violation{Code: content.CodeMedia, Text: "the file " + r.Violation.String()}
 	}

@@ -1,4 +1,4 @@
-package content
+package media
 
 import (
 	"encoding/base64"
@@ -7,6 +7,12 @@ import (
 
 	"github.com/polywire/polywire/internal/jsonwire"
 )
+
+// A File is a file in a document, encoded as base64.
+type File struct {
+	MediaType string
+	Data      string
+}
 
 // A Base64Rule specifies which forms of base64 are valid. Under Base64Strict and
 // Base64Any the data must not be empty and must not contain line breaks, white space,
@@ -41,36 +47,34 @@ func (r Base64Rule) Check(data string) string {
 
 // Size returns the length of the decoded data in bytes without decoding it. If Data is
 // not valid base64, the result has no meaning.
-func (s *Base64) Size() int64 {
-	n := int64(len(trimPadding(s.Data)))
+func (f File) Size() int64 {
+	n := int64(len(trimPadding(f.Data)))
 	return n/4*3 + n%4*3/4
 }
 
-// Bytes decodes the data, which must satisfy [Base64Any]. Each call decodes it again.
-// The caller owns the result. The error is a [*Violation] without a path.
-func (s *Base64) Bytes() ([]byte, error) {
-	data := trimPadding(s.Data)
-	padded := len(data) < len(s.Data)
+// Bytes decodes the data. It returns false if the data does not satisfy [Base64Any].
+func (f File) Bytes() ([]byte, bool) {
+	data := trimPadding(f.Data)
+	padded := len(data) < len(f.Data)
 	// The decoder skips line breaks. It rejects all other invalid characters.
-	if data != "" && !(padded && len(s.Data)%4 != 0) && !containsByte(data, '\n') && !containsByte(data, '\r') {
+	if data != "" && !(padded && len(f.Data)%4 != 0) && !containsByte(data, '\n') && !containsByte(data, '\r') {
 		enc := base64.RawStdEncoding
 		if containsByte(data, '-') || containsByte(data, '_') {
 			enc = base64.RawURLEncoding
 		}
 		if b, err := enc.Strict().DecodeString(data); err == nil {
-			return b, nil
+			return b, true
 		}
 	}
-	return nil, &Violation{Code: CodeMedia, Text: "invalid base64 data: it " + Base64Any.Check(s.Data)}
+	return nil, false
 }
 
 func containsByte(s string, c byte) bool { return strings.IndexByte(s, c) >= 0 }
 
 // DecodePrefix decodes the first len(dst) bytes into dst and returns the number of
-// bytes decoded, which is less than len(dst) only if the data is shorter. The error is
-// a [*Violation] without a path.
-func (s *Base64) DecodePrefix(dst []byte) (int, error) {
-	w := newWindow(s.Data)
+// bytes decoded. It returns false if it found invalid base64.
+func (f File) DecodePrefix(dst []byte) (int, bool) {
+	w := newWindow(f.Data)
 	n := 0
 	for n < len(dst) {
 		p := w.bytes(n, 1)
@@ -79,10 +83,7 @@ func (s *Base64) DecodePrefix(dst []byte) (int, error) {
 		}
 		n += copy(dst[n:], w.buffered(n))
 	}
-	if w.invalid {
-		return n, &Violation{Code: CodeMedia, Text: "invalid base64 data"}
-	}
-	return n, nil
+	return n, !w.invalid
 }
 
 func trimPadding(s string) string {
