@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -188,19 +190,19 @@ func TestDecodeRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.Model, n.Stream = "other", true
-	w := upstream.WireOf(n, Format)
+	w := snapshot.DocumentOf(n, Format)
 	if w == nil || w.Body != doc || len(w.Spans) != 1 || w.Body[w.Spans[0].From:w.Spans[0].To] != `"m"` {
 		t.Errorf("Wire is %+v", w)
 	}
 	n.Turns[0].Parts[0].(*content.Text).Text = "b"
-	if upstream.WireOf(n, Format) != nil {
+	if snapshot.DocumentOf(n, Format) != nil {
 		t.Error("a changed request has its old document")
 	}
 	r, err := ParseRequestString(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if upstream.WireOf(r.Upstream(), Format) != nil {
+	if snapshot.DocumentOf(r.Upstream(), Format) != nil {
 		t.Error("a parsed request has its document")
 	}
 }

@@ -31,14 +31,14 @@ func ExampleDecodeRequest() {
 		return
 	}
 	r.Model, r.Stream = "gemini-3.8-flash", true // both are in the URL, not in the document
-	if w := upstream.WireOf(r, generatecontent.Format); w != nil {
-		fmt.Println(w.Body == string(body))
-	}
+	document, ok := generatecontent.WireOf(r)
+	fmt.Println(ok, document == string(body))
 	r.MaxTokens = new(int64(20)) // the request differs from the document now
-	fmt.Println(upstream.WireOf(r, generatecontent.Format) == nil)
+	_, ok = generatecontent.WireOf(r)
+	fmt.Println(ok)
 	// Output:
-	// true
-	// true
+	// true true
+	// false
 }
 
 func ExampleParseCountRequest() {

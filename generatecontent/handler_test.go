@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -310,7 +312,7 @@ func TestUpstreamRequest(t *testing.T) {
 		if got == nil {
 			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
 		}
-		wire := upstream.WireOf(got, Format)
+		wire := snapshot.DocumentOf(got, Format)
 		if got.Model != "m" || got.Stream != stream || wire == nil || wire.Body != body {
 			t.Errorf("%s: model %q, stream %v, wire %v", path, got.Model, got.Stream, wire)
 		}

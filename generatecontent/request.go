@@ -3,7 +3,7 @@ package generatecontent
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/internal/document"
 )
 
 // Format names the generateContent wire format in [content.Extra],
@@ -151,10 +151,10 @@ type place struct{ outer, inner int }
 const builtIn = -1
 
 // wire returns the document for adapters.
-func (o *origin) wire() upstream.Wire {
-	w := upstream.Wire{Format: Format, Body: o.body}
+func (o *origin) wire() *document.Document {
+	w := &document.Document{Format: Format, Body: o.body}
 	if o.model.To > 0 {
-		w.Spans = []upstream.Span{o.model.Span("model")}
+		w.Spans = []document.Span{o.model.Span("model")}
 	}
 	return w
 }

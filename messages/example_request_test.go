@@ -7,7 +7,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/messages"
-	"github.com/polywire/polywire/upstream"
 )
 
 func ExampleParseRequest() {
@@ -93,8 +92,8 @@ func ExampleDecodeRequest() {
 		fmt.Println(err)
 		return
 	}
-	wire := upstream.WireOf(n, messages.Format)
-	fmt.Println(wire.Body == string(body), losses)
+	document, ok := messages.WireOf(n)
+	fmt.Println(ok, document == string(body), losses)
 
 	_, _, err = messages.DecodeRequest([]byte(`{"model": "claude-sonnet-5", "max_tokens": -1}`), nil)
 	violations, _ := content.Violations(err)
@@ -102,7 +101,7 @@ func ExampleDecodeRequest() {
 		fmt.Println(v)
 	}
 	// Output:
-	// true []
+	// true true []
 	// messages: Field required
 	// max_tokens: Input should be greater than or equal to 0
 }

@@ -3,7 +3,7 @@ package messages
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/internal/document"
 )
 
 // Format names the Messages wire format in [content.Extra], signatures and
@@ -109,10 +109,10 @@ type origin struct {
 }
 
 // document returns the document for adapters of this format.
-func (o *origin) document(header []upstream.Field) *upstream.Wire {
-	w := &upstream.Wire{Format: Format, Body: o.body, Header: header}
+func (o *origin) document() *document.Document {
+	w := &document.Document{Format: Format, Body: o.body}
 	if o.model.To > 0 {
-		w.Spans = append(make([]upstream.Span, 0, 2), o.model.Span("model"))
+		w.Spans = append(make([]document.Span, 0, 2), o.model.Span("model"))
 	}
 	if o.stream.To > 0 {
 		w.Spans = append(w.Spans, o.stream.Span("stream"))

@@ -20,6 +20,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -291,7 +292,7 @@ func TestLinksAreFetched(t *testing.T) {
 			if n := o.asked.Load() - before; n != 0 {
 				t.Errorf("%d requests for files already fetched", n)
 			}
-			if upstream.WireOf(r, s.format) != nil || r.ForwardLinks {
+			if snapshot.DocumentOf(r, s.format) != nil || r.ForwardLinks {
 				t.Error("the links are still forwarded")
 			}
 			return nil

@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
 )
@@ -285,7 +287,7 @@ func TestThinking(t *testing.T) {
 
 	// The signature has the format of the client's document.
 	r = ask("echo: think hm\necho: say x")
-	r.SetWire(&upstream.Wire{Format: "messages"})
+	snapshot.Attach(r, &document.Document{Format: "messages"})
 	th = collect(t, r).Parts[0].(*content.Thinking)
 	if th.Text != "hm" || th.Signature.Format != "messages" {
 		t.Errorf("got %+v", th)
