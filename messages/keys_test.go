@@ -195,7 +195,7 @@ func TestSpy(t *testing.T) {
 // TestKeyBeforeAll checks that the handler validates only the path before the key.
 func TestKeyBeforeAll(t *testing.T) {
 	budget := &upstream.Budget{Requests: 1}
-	if !budget.Enter() {
+	if !budget.State.Enter(1) {
 		t.Fatal("the budget refuses the first request")
 	}
 	o := Options{HandlerOptions: upstream.HandlerOptions{Authenticate: upstream.Keys(marked), Budget: budget}}
