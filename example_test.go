@@ -107,7 +107,7 @@ func Example_mux() {
 
 // Clients of two vendors use the models of one of them.
 func Example_vendor() {
-	up, err := gemini.New(gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
+	up, err := gemini.New(&gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
 	if err != nil {
 		log.Fatal(err) // an option is invalid
 	}
@@ -120,11 +120,11 @@ func Example_vendor() {
 // Several vendors with one name: the first one that can represent a request within
 // RejectLoss receives it. Preflight reports losses without sending the request.
 func Example_first() {
-	claude, err := anthropic.New(anthropic.Options{Model: func(string) string { return "claude-sonnet-5" }})
+	claude, err := anthropic.New(&anthropic.Options{Model: func(string) string { return "claude-sonnet-5" }})
 	if err != nil {
 		log.Fatal(err)
 	}
-	gem, err := gemini.New(gemini.Options{Model: func(string) string { return "gemini-3.5-pro" }})
+	gem, err := gemini.New(&gemini.Options{Model: func(string) string { return "gemini-3.5-pro" }})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func Example_files() {
 	}
 	defer root.Close()
 
-	store, err := fetch.New(fetch.Options{
+	store, err := fetch.New(&fetch.Options{
 		AllowNames:    []string{"files.internal"},
 		AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("10.1.2.0/24")},
 	})

@@ -329,13 +329,16 @@ type Target struct {
 // therefore stays equal, which vendors' caches require. A system text that applies only
 // until the next user message is omitted after it, which is not a loss.
 func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
-	return RequestForTarget(n, Target{})
+	return RequestForTarget(n, nil)
 }
 
 // RequestForTarget is RequestFromUpstream for a server that does not support the whole
-// format.
-func RequestForTarget(n *upstream.Request, t Target) (*Request, []content.Loss) {
-	c := converter{Losses: codec.Losses{Format: Format}, target: t, from: n, to: requestFromExtra(n.Extra)}
+// format. A nil target supports it.
+func RequestForTarget(n *upstream.Request, target *Target) (*Request, []content.Loss) {
+	if target == nil {
+		target = new(Target)
+	}
+	c := converter{Losses: codec.Losses{Format: Format}, target: target, from: n, to: requestFromExtra(n.Extra)}
 	r := c.to
 	c.Foreign(n.Extra, "extra")
 	r.Model = n.Model
@@ -369,7 +372,7 @@ func requestFromExtra(x *content.Extra) *Request {
 
 type converter struct {
 	codec.Losses
-	target         Target
+	target         *Target
 	schemas        schema.ExpansionLimit
 	hasSubstitutes bool            // whether a tool of this vendor replaces one of another
 	chosen         map[string]bool // the names in the tool choice

@@ -614,20 +614,6 @@ func (c *converter) detectType(s *content.Base64) content.Source {
 	return &copied
 }
 
-// IsStored reports whether id, the id of a [content.File], is that of a file in the
-// vendor's storage.
-func IsStored(id string) bool { return isStored(id) }
-
-// IsSupportedMediaType reports whether the vendor accepts files of a media type.
-func IsSupportedMediaType(mediaType string) bool {
-	for _, prefix := range [...]string{"text/", "audio/", "video/"} {
-		if strings.HasPrefix(mediaType, prefix) && len(mediaType) > len(prefix) {
-			return true
-		}
-	}
-	return slices.Contains(fileTypes, mediaType)
-}
-
 func guessMediaType(url, usual string) string {
 	url, _, _ = strings.Cut(url, "?")
 	url, _, _ = strings.Cut(url, "#")

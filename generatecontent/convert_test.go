@@ -349,7 +349,7 @@ func TestMappings(t *testing.T) {
 				n = &c
 			}
 			before := n.Clone()
-			r, losses := RequestForTarget(n, tt.target)
+			r, losses := RequestForTarget(n, &tt.target)
 			got, err := r.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -388,7 +388,7 @@ func TestMappings(t *testing.T) {
 func TestRequestLosses(t *testing.T) {
 	fired := make(map[string]bool)
 	for _, tt := range mappings {
-		_, losses := RequestForTarget(tt.from, tt.target)
+		_, losses := RequestForTarget(tt.from, &tt.target)
 		for _, l := range losses {
 			fired[l.Severity.String()+l.Reason] = true
 		}
@@ -479,7 +479,7 @@ func TestStablePrefixes(t *testing.T) {
 			if r.IntN(4) == 0 {
 				n.Turns = append(n.Turns, content.Turn{Role: content.RoleSystem, Parts: []content.Part{plainText("s")}})
 			}
-			q, _ := RequestForTarget(n, target)
+			q, _ := RequestForTarget(n, &target)
 			b, err := (&Request{Contents: q.Contents}).AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/media"
 )
 
@@ -314,7 +315,7 @@ func (v *validator) fileData(uri, mediaType string) {
 		v.violation(content.CodeRange, "file_uri should have at most "+strconv.Itoa(maxURI)+" characters", "file_uri")
 	case strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r == 0x7F || r == '\\' }):
 		v.violation(content.CodeValue, "Invalid or unsupported file uri: it has white space, control characters or backslashes", "file_uri")
-	case !isLink(uri) && !isStored(uri):
+	case !isLink(uri) && !legal.IsGeminiFile(uri):
 		// The URI is not repeated: it may hold a password or a signature.
 		v.violation(content.CodeValue, "Invalid or unsupported file uri; accepted are URLs of http and https, files/… and gs://…", "file_uri")
 	}
@@ -333,15 +334,8 @@ func (v *validator) mediaType(t string) bool {
 	return false
 }
 
-// fileTypes are media types that are supported by their whole name.
-var fileTypes = []string{
-	"image/png", "image/jpeg", "image/jpg", "image/webp", "image/gif", "image/heic", "image/heif", "image/avif",
-	"application/pdf", "application/json", "application/rtf", "application/x-javascript", "application/x-python-code",
-	"application/x-ipynb+json",
-}
-
 func (v *validator) isSupported(t string) bool {
-	return IsSupportedMediaType(t) || slices.Contains(v.opts.MediaTypes, t)
+	return legal.IsGeminiMediaType(t) || slices.Contains(v.opts.MediaTypes, t)
 }
 
 // inline checks inline data against its media type and the limits.

@@ -26,9 +26,13 @@ type Fetcher struct {
 	arrived func(bytes int64) error // see Metered
 }
 
-// New returns a Fetcher. It returns an error if o is invalid. It does not connect to
-// anything.
-func New(o Options) (*Fetcher, error) {
+// New returns a Fetcher. It copies opts; nil means the defaults. It returns an error if an
+// option is invalid. It does not connect to anything.
+func New(opts *Options) (*Fetcher, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}

@@ -221,7 +221,7 @@ func newFileServer(t *testing.T) *fileServer {
 func (o *fileServer) fetcher(t *testing.T, total time.Duration) *fetch.Fetcher {
 	t.Helper()
 	port := o.Listener.Addr().(*net.TCPAddr).Port
-	f, err := fetch.New(fetch.Options{
+	f, err := fetch.New(&fetch.Options{
 		AllowHTTP: true, AllowPrivate: true, Ports: []uint16{uint16(port)},
 		Limits: fetch.Limits{File: 1 << 20}, Timeouts: fetch.Timeouts{Total: total},
 	})

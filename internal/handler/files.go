@@ -455,7 +455,7 @@ func filesError(files []File, errs []error) error {
 
 // newFetcher returns the default resolver of links.
 func newFetcher() content.Resolver {
-	f, err := fetch.New(fetch.Options{})
+	f, err := fetch.New(nil)
 	if err != nil {
 		panic(err) // the zero value is valid
 	}

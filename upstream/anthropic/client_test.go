@@ -40,7 +40,7 @@ func vendor(t *testing.T, kind, answer string, o anthropic.Options) (*anthropic.
 	}))
 	t.Cleanup(ts.Close)
 	o.BaseURL, o.HTTPClient = ts.URL, ts.Client()
-	c, err := anthropic.New(o)
+	c, err := anthropic.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func ExampleNew() {
 	}))
 	defer server.Close()
 
-	up, err := anthropic.New(anthropic.Options{
+	up, err := anthropic.New(&anthropic.Options{
 		BaseURL: server.URL,
 		Key:     "k-host",
 		Model:   func(string) string { return "claude-sonnet-5" }, // whatever clients name

@@ -10,8 +10,7 @@ import (
 	"github.com/polywire/polywire/messages"
 )
 
-// DefaultURL is the base URL of the vendor's API.
-const DefaultURL = "https://api.anthropic.com"
+const defaultURL = "https://api.anthropic.com"
 
 // Options configures a [Client]. The zero value sends requests to the vendor's API
 // without a key.
@@ -22,7 +21,7 @@ type Options struct {
 
 	// BaseURL is the URL to which "/v1/messages" is appended, as in the vendor's
 	// SDKs. If it ends in "/v1", only "/messages" is appended. Its query is added to
-	// every request. The default is DefaultURL.
+	// every request. The default is https://api.anthropic.com.
 	BaseURL string
 
 	// Key is the API key, sent as x-api-key. KeyFunc, if not nil, is called for the
@@ -67,17 +66,21 @@ type Options struct {
 	OutputLimits map[string]int64
 
 	// Limits bounds responses: Body is the size of one stream event (default 32
-	// MiB); Depth and Values bound JSON (default 256 and 1,000,000). Reply is the
+	// MiB); Depth and Values bound JSON (default 256 and 1,000,000). MaxResponse is the
 	// size of a response that is not streamed (default 64 MiB).
-	Limits content.Limits
-	Reply  int64
+	Limits      content.Limits
+	MaxResponse int64
 }
 
-// New returns a client. If options are invalid, it returns one error that lists all
-// of them on one line.
-func New(o Options) (*Client, error) {
+// New returns a client. It copies opts; nil means the defaults. If options are invalid,
+// it returns one error that lists all of them on one line.
+func New(opts *Options) (*Client, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
 	if o.BaseURL == "" {
-		o.BaseURL = DefaultURL
+		o.BaseURL = defaultURL
 	}
 	limits, problems := adapter.NewOutputLimits(o.OutputLimits)
 	if o.MaxTokens < 0 {
@@ -88,7 +91,7 @@ func New(o Options) (*Client, error) {
 		Model: o.Model, HTTPClient: o.HTTPClient, Header: o.Header,
 		// Rate limits. Headers about the host's account are not for clients.
 		ForwardedHeaders: []string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
-		Limits:           o.Limits, MaxResponse: o.Reply, DecodeError: messages.DecodeError,
+		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: messages.DecodeError,
 	}
 	if o.Bearer {
 		conf.KeyHeader = ""

@@ -258,7 +258,7 @@ func TestThinking(t *testing.T) {
 		t.Fatalf("got %d parts", len(got.Parts))
 	}
 	th := got.Parts[0].(*content.Thinking)
-	if th.Text != "I look at what arrived: 1 turn, 2 tools, 0 files." || th.Signature.Format != echo.Format {
+	if th.Text != "I look at what arrived: 1 turn, 2 tools, 0 files." || th.Signature.Format != "echo" {
 		t.Errorf("got %+v", th)
 	}
 	if b, err := base64.StdEncoding.DecodeString(th.Signature.Data); err != nil || len(b) == 0 {

@@ -36,7 +36,7 @@ func vendor(t *testing.T, kind, answer string, o gemini.Options) (*gemini.Client
 	}))
 	t.Cleanup(ts.Close)
 	o.BaseURL, o.HTTPClient = ts.URL, ts.Client()
-	c, err := gemini.New(o)
+	c, err := gemini.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,8 @@ package gemini
 
 import (
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -23,11 +23,11 @@ func checkFiles(n *upstream.Request) error {
 			switch kind := typeOf(s); {
 			case kind == "":
 				violations.Add(content.CodeMedia, f.Path(), "the media type of the file is unknown; set it")
-			case !generatecontent.IsSupportedMediaType(kind):
+			case !legal.IsGeminiMediaType(kind):
 				violations.Add(content.CodeUnsupported, f.Path(), "the model does not accept files of this media type")
 			}
 		case *content.File:
-			if s != nil && !generatecontent.IsStored(s.ID) {
+			if s != nil && !legal.IsGeminiFile(s.ID) {
 				violations.Add(content.CodeUnsupported, f.Path(), "the file is not stored by the model's vendor; send it as base64")
 			}
 		}
@@ -58,7 +58,7 @@ func hasExternalFiles(n *upstream.Request) bool {
 				return true
 			}
 		case *content.File:
-			if s != nil && !generatecontent.IsStored(s.ID) {
+			if s != nil && !legal.IsGeminiFile(s.ID) {
 				return true
 			}
 		}

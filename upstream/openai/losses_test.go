@@ -252,7 +252,7 @@ func (x *lossCase) plan(t *testing.T) *plan {
 	if x.compatible {
 		o.BaseURL = "http://localhost/v1"
 	}
-	c, err := New(o)
+	c, err := New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func newPlan(t testing.TB, n *upstream.Request, kind ServerKind, refused field) 
 // newPlanWith is newPlan with any dialect.
 func newPlanWith(t testing.TB, n *upstream.Request, dialect Dialect, refused field) *plan {
 	t.Helper()
-	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: dialect})
+	c, err := NewResponses(&Options{BaseURL: "http://localhost:1/v1", Dialect: dialect})
 	if err != nil {
 		t.Fatal(err)
 	}
