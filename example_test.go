@@ -122,11 +122,11 @@ func Example_vendor() {
 // Several vendors with one name: the first one that can represent a request within
 // RejectLoss receives it. Preflight reports losses without sending the request.
 func Example_first() {
-	claude, err := anthropic.New(&anthropic.Options{Model: func(string) string { return "claude-sonnet-5" }})
+	claude, err := anthropic.New(&anthropic.Options{MapModel: func(string) string { return "claude-sonnet-5" }})
 	if err != nil {
 		log.Fatal(err)
 	}
-	gem, err := gemini.New(&gemini.Options{Model: func(string) string { return "gemini-3.5-pro" }})
+	gem, err := gemini.New(&gemini.Options{MapModel: func(string) string { return "gemini-3.5-pro" }})
 	if err != nil {
 		log.Fatal(err)
 	}

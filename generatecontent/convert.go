@@ -77,7 +77,7 @@ func WireOf(r *upstream.Request) (document string, ok bool) {
 
 // withDocument returns the neutral request with the document that r was parsed from, and
 // the losses of carried signatures. Except for Model, r must be unchanged since parsing.
-func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, []content.Loss) {
+func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
 	r.toNeutral(n)
 	turns, changed, losses := decodeState(n.Turns)

@@ -206,7 +206,7 @@ func TestResponseHeaders(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Loss([]content.Loss{
 			{Path: "turns.0.parts.0", Severity: content.LossDegraded, Reason: "r"}, {Path: "top_k", Severity: content.LossDropped, Reason: "r"}})
-		_ = w.Start(upstream.Start{Header: []upstream.Field{{Name: "x-gemini-service-tier", Value: "flex"}, {Name: "Set-Cookie", Value: "a=b"}}})
+		_ = w.Start(upstream.Start{Header: []upstream.HeaderField{{Name: "x-gemini-service-tier", Value: "flex"}, {Name: "Set-Cookie", Value: "a=b"}}})
 		return w.Part(&content.Text{Text: "Hello", Cache: &content.Cache{}})
 	})
 	const path = "/v1beta/models/m:streamGenerateContent?alt=sse"

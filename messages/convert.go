@@ -93,7 +93,7 @@ func WireOf(r *upstream.Request) (document string, ok bool) {
 // withDocument returns the neutral form of a request that was parsed and not changed
 // since, with its document and the headers that belong to it. It also returns
 // where the response carries state, and what was dropped from the request.
-func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, placement, []content.Loss) {
+func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, placement, []content.Loss) {
 	n := new(upstream.Request)
 	r.neutral(n)
 	turns, changed, dropped, losses := decodeState(n.Turns)

@@ -104,7 +104,7 @@ func TestDecodeRequest(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"model": `"m\n"`, "stream": "false"}, spans); diff != "" {
 		t.Errorf("spans (-want +got):\n%s", diff)
 	}
-	header := []upstream.Field{{Name: "anthropic-version", Value: version2026}, {Name: "anthropic-beta", Value: "a-2025-01-01,b-2025-01-01"}}
+	header := []upstream.HeaderField{{Name: "anthropic-version", Value: version2026}, {Name: "anthropic-beta", Value: "a-2025-01-01,b-2025-01-01"}}
 	if diff := cmp.Diff(header, n.Header); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}

@@ -180,7 +180,7 @@ func (s *spy) walk(v reflect.Value, been map[uintptr]bool) {
 // TestSpy checks that the spy finds keys.
 func TestSpy(t *testing.T) {
 	var s spy
-	r := &upstream.Request{Wire: &document.Document{Body: marked}, Header: []upstream.Field{{Value: marked}}}
+	r := &upstream.Request{Wire: &document.Document{Body: marked}, Header: []upstream.HeaderField{{Value: marked}}}
 	s.see(r)
 	if !strings.Contains(s.String(), marked) {
 		t.Errorf("found %q", s.String())

@@ -67,7 +67,7 @@ type Request struct {
 	// betas of the format, and those listed in HandlerOptions.ForwardHeaders. It
 	// contains no credentials. Upstreams of the same format send them, even for a
 	// changed request; others ignore them. Handlers set it. Nil means none.
-	Header []Field
+	Header []HeaderField
 
 	// Wire is the document from which the request was parsed, for adapters of its
 	// format. The functions WireOf of packages messages and generatecontent return its

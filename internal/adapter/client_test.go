@@ -103,7 +103,7 @@ func TestStartInfo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	want := []upstream.Field{
+	want := []upstream.HeaderField{
 		{Name: "X-Id", Value: "X-Id 1"}, {Name: "X-Id", Value: "X-Id 2"},
 		{Name: "X-Rate-A", Value: "X-Rate-A 1"}, {Name: "X-Rate-A", Value: "X-Rate-A 2"},
 	}

@@ -53,7 +53,7 @@ func newVendorServer(t *testing.T, b sdkAdapter, front, model string) *vendorSer
 	t.Cleanup(tr.CloseIdleConnections)
 	v := &vendorServer{Server: fakeopenai.New(t, fakeopenai.Options{})}
 	up, err := b.make(openai.Options{BaseURL: v.Base(), Key: "k", HTTPClient: &http.Client{Transport: tr},
-		Model: func(string) string { return model }, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
+		MapModel: func(string) string { return model }, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}

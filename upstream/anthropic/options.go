@@ -41,18 +41,18 @@ type Options struct {
 	HTTPClient *http.Client
 
 	// Header is added to every request. Of the client's headers, only its version,
-	// its betas (see Beta) and the headers that the handler forwards are sent: see
+	// its betas (see AllowBeta) and the headers that the handler forwards are sent: see
 	// [upstream.HandlerOptions]. Header overrides forwarded headers.
 	Header http.Header
 
-	// Model maps the model of a request to the model to send. It must be safe for
+	// MapModel maps the model of a request to the model to send. It must be safe for
 	// concurrent use. If it is nil, models are sent unchanged.
-	Model func(string) string
+	MapModel func(string) string
 
-	// Beta reports whether a value of the client's anthropic-beta is sent. If it is
+	// AllowBeta reports whether a value of the client's anthropic-beta is sent. If it is
 	// nil, all values are sent. A request that uses a beta fails if the value is not
 	// sent.
-	Beta func(string) bool
+	AllowBeta func(string) bool
 
 	// MaxTokens is the max_tokens of requests without one; the vendor requires it.
 	// The default is 32,000, or the model's maximum if that is lower.
@@ -88,7 +88,7 @@ func New(opts *Options) (*Client, error) {
 	}
 	conf := adapter.Config{
 		Name: cmp.Or(o.Name, "anthropic"), BaseURL: o.BaseURL, Versions: []string{"v1"}, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
-		Model: o.Model, HTTPClient: o.HTTPClient, Header: o.Header,
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header,
 		// Rate limits. Headers about the host's account are not for clients.
 		ForwardedHeaders: []string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: messages.DecodeError,
@@ -100,7 +100,7 @@ func New(opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{client: server, allowBeta: o.Beta, maxTokens: o.MaxTokens, outputLimits: limits}
+	c := &Client{client: server, allowBeta: o.AllowBeta, maxTokens: o.MaxTokens, outputLimits: limits}
 	if c.allowBeta == nil {
 		c.allowBeta = func(string) bool { return true }
 	}

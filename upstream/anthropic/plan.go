@@ -127,8 +127,8 @@ func (p *plan) renamed() bool {
 }
 
 // isNative reports whether the headers are those of a Messages client.
-func isNative(fields []upstream.Field) bool {
-	return slices.ContainsFunc(fields, func(f upstream.Field) bool {
+func isNative(fields []upstream.HeaderField) bool {
+	return slices.ContainsFunc(fields, func(f upstream.HeaderField) bool {
 		return http.CanonicalHeaderKey(f.Name) == versionHeader
 	})
 }
@@ -166,7 +166,7 @@ func splitLinkLosses(losses []content.Loss) (rest, linked []content.Loss) {
 
 // setHeader sets the version and the betas of a document, and its client's forwarded
 // headers.
-func (p *plan) setHeader(fields []upstream.Field) {
+func (p *plan) setHeader(fields []upstream.HeaderField) {
 	c, h := p.client, p.header
 	var lines []string
 	for _, f := range fields {

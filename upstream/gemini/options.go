@@ -52,9 +52,9 @@ type Options struct {
 	// forwarded headers.
 	Header http.Header
 
-	// Model maps the model of a request to the model to send. It must be safe for
+	// MapModel maps the model of a request to the model to send. It must be safe for
 	// concurrent use. If it is nil, models are sent unchanged.
-	Model func(string) string
+	MapModel func(string) string
 
 	// ClosedSchemas sends schemas in the format's own restricted dialect, for
 	// servers without "parametersJsonSchema". More of a schema is dropped then.
@@ -94,7 +94,7 @@ func New(opts *Options) (*Client, error) {
 	}
 	conf := adapter.Config{
 		Name: cmp.Or(o.Name, "gemini"), BaseURL: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
-		Model: o.Model, HTTPClient: o.HTTPClient, Header: o.Header,
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header,
 		ForwardedHeaders: []string{"Retry-After", "X-Gemini-Service-Tier", "Server-Timing"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: generatecontent.DecodeError,
 	}

@@ -41,7 +41,7 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if !isModelPath(p.model) {
 		return p, &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid model name"}
 	}
-	foreign := slices.ContainsFunc(n.Header, func(f upstream.Field) bool { return strings.EqualFold(f.Name, "anthropic-version") })
+	foreign := slices.ContainsFunc(n.Header, func(f upstream.HeaderField) bool { return strings.EqualFold(f.Name, "anthropic-version") })
 	if !foreign && len(n.Header) > 0 {
 		p.clientHeader = make(http.Header)
 		for _, f := range n.Header {

@@ -82,7 +82,7 @@ func withMembers(object string) func(*upstream.Request) {
 
 var partLossCases = []lossCase{
 	{rule: legal.HeaderNotSent, path: "headers.anthropic-workspace-id", change: func(r *upstream.Request) {
-		r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
+		r.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
 	}},
 	{rule: legal.RenamedTool, path: "tools.0.name", change: withTool(content.Tool{Name: "a.b", Input: plainTool.Input})},
 	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, useOf("", "f", "{}")), turnOf(content.RoleUser, &content.ToolResult{Name: "f"}))},
@@ -400,7 +400,7 @@ func responsesPartLossCases() []responsesLossCase {
 	pdf := &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}
 	return []responsesLossCase{
 		{legal.HeaderNotSent, "headers.anthropic-workspace-id", v, requestWith(func(r *upstream.Request) {
-			r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
+			r.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
 		}), 0},
 		{legal.RenamedTool, "tools.0.name", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{{Name: "a.b"}} }), 0},
 		{legal.RenamedCall, "turns.1.parts.0.id", v, newConversation(useOf(strings.Repeat("x", 65), "f", "")), 0},

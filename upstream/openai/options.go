@@ -56,9 +56,9 @@ type Options struct {
 	// never forwarded.
 	Header http.Header
 
-	// Model maps the requested model name to the name that is sent. Nil sends the
+	// MapModel maps the requested model name to the name that is sent. Nil sends the
 	// requested name. It must be safe for concurrent use.
-	Model func(string) string
+	MapModel func(string) string
 
 	// Dialect describes how the server differs from others. The zero value is right for
 	// most servers.
@@ -93,7 +93,7 @@ func (opts *Options) newServer(format content.Format, name string) (Options, *ad
 	o.Dialect.setHostDefaults(o.host())
 	server, err := adapter.New(adapter.Config{
 		Name: cmp.Or(o.Name, name), BaseURL: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
-		Model: o.Model, HTTPClient: o.HTTPClient, Header: o.headers(),
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.headers(),
 		ForwardedHeaders: []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse,
 		DecodeError: func(status int, h http.Header, body []byte) *upstream.Error {
