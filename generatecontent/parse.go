@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // ParseRequest parses a request document. It copies body once, because strings of
@@ -105,7 +106,7 @@ type parsedRequest struct {
 // invalid value is left zero, or becomes an Unknown to keep the indices of others.
 type parser struct {
 	path       codec.Path
-	violations content.ViolationList
+	violations violation.List
 	origin     *origin
 	quota      codec.Quota
 	version    string

@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // Format names the generateContent wire format in [content.Extra],
@@ -132,7 +133,7 @@ type origin struct {
 	cost   int64 // see [codec.Quota.Cost]
 
 	violations *codec.ParseViolations // nil if the document has none
-	unknown    content.ViolationList  // unknown names and values; violations under Strict
+	unknown    violation.List         // unknown names and values; violations under Strict
 
 	// base64 are the long base64 texts that the parser has validated, in
 	// document order. Validate does not validate them again.
@@ -162,7 +163,7 @@ func (o *origin) wire() *document.Document {
 // allViolations returns the violations that parsing found, unknown names and values
 // if strict is set, and then those of the rules. Both are left out where parsing found
 // a violation at the same path or around it.
-func (r *Request) allViolations(rules *content.ViolationList, strict bool) error {
+func (r *Request) allViolations(rules *violation.List, strict bool) error {
 	o := r.origin
 	if o == nil && strict {
 		o = r.encodedOrigin()

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // Values of the header anthropic-version whose rules differ.
@@ -118,7 +119,7 @@ type validator struct {
 	lim         content.Limits // with the defaults
 	constructed bool           // not parsed, so free JSON was not checked
 	path        codec.Path
-	violations  content.ViolationList
+	violations  violation.List
 
 	once        [onceCount]bool
 	breakpoints int  // number of cache_control members so far

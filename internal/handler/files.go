@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -428,7 +429,7 @@ func (s *Handler) checkLinks(files []File) error {
 // filesError returns one error for files that could not be loaded: the violations of
 // the request, or else an error of the handler or the host.
 func filesError(files []File, errs []error) error {
-	var violations content.ViolationList
+	var violations violation.List
 	for i, err := range errs {
 		switch e := clientError(err).(type) {
 		case *Failure, *upstream.Error: // not a violation of the request

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/snapshot"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -142,7 +143,7 @@ func hasMessages(n *upstream.Request) bool {
 // unsupportedFiles returns violations for lost files without which the response
 // would be wrong.
 func unsupportedFiles(losses []content.Loss) error {
-	var violations content.ViolationList
+	var violations violation.List
 	for _, l := range losses {
 		if codec.MessagesAudioVideo.Of(l) || codec.MessagesImageType.Of(l) || codec.MessagesDocumentType.Of(l) {
 			violations.Add(content.CodeUnsupported, l.Path, l.Reason)

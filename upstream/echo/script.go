@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -80,7 +81,7 @@ func parseScript(r *upstream.Request) (*script, error) {
 	if n < 0 {
 		return s, nil
 	}
-	var violations content.ViolationList
+	var violations violation.List
 	for i, p := range r.Turns[n].Parts {
 		t, ok := p.(*content.Text)
 		if !ok || t == nil || !strings.Contains(t.Text, prefix) {

@@ -4,13 +4,14 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
 // checkFiles returns violations for files that the vendor does not accept, after
 // files were inlined. Paths are neutral.
 func checkFiles(n *upstream.Request) error {
-	var violations content.ViolationList
+	var violations violation.List
 	for f := range adapter.Files(n) {
 		if f.InSystem() {
 			continue
