@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/cleared"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // placeholderSignature is the value that the vendor documents for a tool call without a
@@ -602,9 +603,7 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 
 // detectType adds the media type that the first bytes of a file show.
 func (c *converter) detectType(s *content.Base64) content.Source {
-	var lead [content.SniffLen]byte
-	n, _ := s.DecodePrefix(lead[:])
-	t := content.DetectMediaType(lead[:n])
+	t := media.File{Data: s.Data}.Detect()
 	if t == "" {
 		return s
 	}

@@ -541,7 +541,7 @@ func (c *converter) image(p *content.Image, path string) content.Part {
 
 // sniffMediaType returns the type that the first bytes of a base64 file indicate.
 func sniffMediaType(data string) string {
-	const lead = (content.SniffLen + 2) / 3 * 4
+	const lead = (media.SniffLen + 2) / 3 * 4
 	if len(data) < lead {
 		return ""
 	}
@@ -550,7 +550,7 @@ func sniffMediaType(data string) string {
 	if err != nil {
 		return ""
 	}
-	return content.DetectMediaType(b[:n])
+	return media.Detect(b[:n])
 }
 
 // document converts a document. It returns nil if the format does not accept its type.

@@ -1031,10 +1031,10 @@ func (v *validator) plainText(s *content.PlainText) {
 	if s.MediaType != "" && s.MediaType != "text/plain" {
 		v.violation(content.CodeValue, "Input should be 'text/plain'", "media_type")
 	}
-	n := min(len(s.Text), content.SniffLen)
-	var lead [content.SniffLen]byte
+	n := min(len(s.Text), media.SniffLen)
+	var lead [media.SniffLen]byte
 	copy(lead[:], s.Text[:n])
-	if actual := content.DetectMediaType(lead[:n]); actual != "" {
+	if actual := media.Detect(lead[:n]); actual != "" {
 		v.mismatch("document", "text/plain", actual)
 	}
 	if int64(len(s.Text)) > v.lim.FileBytes {

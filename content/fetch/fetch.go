@@ -79,9 +79,9 @@ var errTimeout = errors.New("fetch: timeout")
 // is the cause, for the log of the host. If ctx is done, Resolve returns the cause of
 // ctx. If too many files are being fetched, it returns [ErrBusy].
 //
-// MediaType of the result is that of the leading bytes (see [content.DetectMediaType]),
-// or else the Content-Type without parameters. It may be empty, and may differ from the
-// MediaType of s.
+// MediaType of the result is that of the leading bytes if they are those of a PNG, JPEG,
+// GIF, WebP or PDF file, or else the Content-Type without parameters. It may be empty, and
+// may differ from the MediaType of s.
 func (f *Fetcher) Resolve(ctx context.Context, s content.Source) (content.Blob, error) {
 	link, ok := s.(*content.URL)
 	if !ok || link == nil {
@@ -246,7 +246,7 @@ func (f *Fetcher) readFile(resp *http.Response) (content.Blob, error) {
 	if len(data) == 0 {
 		return content.Blob{}, &responseError{content.CodeMedia, "is empty"}
 	}
-	kind := content.DetectMediaType(data)
+	kind := media.Detect(data)
 	if kind == "" {
 		kind = contentType(resp)
 		if media.IsDetectable(kind) {

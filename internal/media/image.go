@@ -76,6 +76,12 @@ func (f File) ImageSize() (width, height int) {
 	return readSize(detect(&w), &w)
 }
 
+// Detect returns the media type of the leading bytes: see the function [Detect].
+func (f File) Detect() string {
+	w := newWindow(f.Data)
+	return detect(&w)
+}
+
 // detect returns the media type of the file in w, as Detect does.
 func detect(w *window) string {
 	for n := SniffLen; n > 2; n-- { // a short file may still have a signature

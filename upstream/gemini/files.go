@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -41,9 +42,7 @@ func typeOf(s *content.Base64) string {
 	if s.MediaType != "" {
 		return s.MediaType
 	}
-	var lead [content.SniffLen]byte
-	n, _ := s.DecodePrefix(lead[:])
-	return content.DetectMediaType(lead[:n])
+	return media.File{Data: s.Data}.Detect()
 }
 
 // hasExternalFiles reports whether the request references files that must be loaded

@@ -17,7 +17,4 @@ func TestBase64(t *testing.T) {
 	if _, err := bad.Bytes(); !errors.As(err, &v) || v.Code != content.CodeMedia || v.Path != "" {
 		t.Errorf("Bytes: the error is %v, want a violation with CodeMedia", err)
 	}
-	if _, err := bad.DecodePrefix(make([]byte, 8)); !errors.As(err, &v) || v.Code != content.CodeMedia {
-		t.Errorf("DecodePrefix: the error is %v, want a violation with CodeMedia", err)
-	}
 }
