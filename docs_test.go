@@ -21,6 +21,7 @@ import (
 
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream/echo"
+	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the outputs in README.md and docs")
@@ -141,6 +142,13 @@ func TestCommands(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAdapter checks the adapter of docs/adapters.md.
+func TestAdapter(t *testing.T) {
+	s := httptest.NewServer(messages.NewHandler(echo.New(), nil))
+	defer s.Close()
+	upstreamtest.Run(t, &adapter{s.URL}, &upstreamtest.Options{Model: "demo"})
 }
 
 // expected are paths that the pages name and that do not exist yet.

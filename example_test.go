@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tidwall/sjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/generatecontent"
@@ -107,7 +109,7 @@ func Example_mux() {
 
 // Clients of two vendors use the models of one of them.
 func Example_vendor() {
-	up, err := gemini.New(gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
+	up, err := gemini.New(&gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
 	if err != nil {
 		log.Fatal(err) // an option is invalid
 	}
@@ -120,11 +122,11 @@ func Example_vendor() {
 // Several vendors with one name: the first one that can represent a request within
 // RejectLoss receives it. Preflight reports losses without sending the request.
 func Example_first() {
-	claude, err := anthropic.New(anthropic.Options{Model: func(string) string { return "claude-sonnet-5" }})
+	claude, err := anthropic.New(&anthropic.Options{MapModel: func(string) string { return "claude-sonnet-5" }})
 	if err != nil {
 		log.Fatal(err)
 	}
-	gem, err := gemini.New(gemini.Options{Model: func(string) string { return "gemini-3.5-pro" }})
+	gem, err := gemini.New(&gemini.Options{MapModel: func(string) string { return "gemini-3.5-pro" }})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -154,9 +156,69 @@ func Example_first() {
 	// smart 0
 }
 
-// relay forwards the stream of a vendor's server.
-func relay(response *http.Response, w *upstream.Writer) error {
-	reader := messages.NewStreamReader(response.Body, content.Limits{})
+// An adapter is an upstream that sends requests to a server with the Messages format.
+type adapter struct{ url string }
+
+func (a *adapter) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+	body, err := document(req, w)
+	if err != nil {
+		return err
+	}
+	post, err := http.NewRequestWithContext(ctx, "POST", a.url+"/v1/messages", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	post.Header.Set("anthropic-version", "2023-06-01")
+	for _, f := range req.Header { // the version and the betas of a Messages client
+		post.Header.Set(f.Name, f.Value)
+	}
+	response, err := http.DefaultClient.Do(post)
+	if err != nil {
+		return &upstream.Error{Code: upstream.CodeUnavailable, Err: err}
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode != http.StatusOK:
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+		return messages.DecodeError(response.StatusCode, response.Header, text)
+	case req.Stream:
+		return relay(response.Body, w)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, 64<<20))
+	if err != nil {
+		return &upstream.Error{Code: upstream.CodeBadGateway, Err: err}
+	}
+	frame, err := messages.DecodeResponse(string(text), content.Limits{})
+	if err != nil {
+		return err
+	}
+	return w.Frame(frame)
+}
+
+// FormatOf makes handlers accept requests that only this format can represent.
+func (a *adapter) FormatOf(context.Context, *upstream.Request) (content.Format, error) {
+	return messages.Format, nil
+}
+
+// document returns the document to send.
+func document(req *upstream.Request, w *upstream.Writer) (string, error) {
+	if text, ok := messages.WireOf(req); ok {
+		return sjson.Set(text, "model", req.Model) // all other bytes stay
+	}
+	m, losses := messages.RequestFromUpstream(req)
+	if err := w.Loss(losses); err != nil {
+		return "", err
+	}
+	if m.MaxTokens == nil {
+		m.MaxTokens = new(int64(4096)) // the format requires it
+	}
+	text, err := m.AppendJSON(nil)
+	return string(text), err
+}
+
+// relay writes a streamed response.
+func relay(stream io.Reader, w *upstream.Writer) error {
+	reader := messages.NewStreamReader(stream, content.Limits{})
 	for {
 		frame, err := reader.Next()
 		if err == io.EOF {
@@ -171,48 +233,40 @@ func relay(response *http.Response, w *upstream.Writer) error {
 	}
 }
 
-// The client side of the format: a service that is the client of another service.
-func Example_client() {
-	server := httptest.NewServer(messages.NewHandler(echo.New(), nil))
+// An adapter for a server that has the Messages format. The server receives the bytes of
+// a Messages client, and the client those of the server.
+func Example_adapter() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Printf("the server receives %s\n", body)
+		io.WriteString(w, `{"type":"message","role":"assistant","id":"msg_1","model":"big","content":[{ "type":"text", "text":"Hi." }],`+
+			`"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":3}}`)
+	}))
 	defer server.Close()
-	remote := upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-		wire, losses := messages.RequestFromUpstream(req)
-		if err := w.Loss(losses); err != nil {
-			return err
-		}
-		wire.Stream = true
-		body, err := wire.Body()
-		if err != nil {
-			return err
-		}
-		post, err := http.NewRequestWithContext(ctx, "POST", server.URL+"/v1/messages", body.Reader())
-		if err != nil {
-			return err
-		}
-		post.Header.Set("anthropic-version", "2023-06-01")
-		response, err := http.DefaultClient.Do(post)
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-			return messages.DecodeError(response.StatusCode, response.Header, text)
-		}
-		return relay(response, w)
+	up := upstream.Edit(&adapter{server.URL}, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+		return r.WithModel("big"), nil
 	})
 
-	limit := int64(100)
-	reply, err := upstream.Collect(context.Background(), remote, &upstream.Request{
-		Model: "demo", MaxTokens: &limit,
-		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "echo: say Over there."}}}},
+	post := httptest.NewRequest("POST", "/v1/messages",
+		strings.NewReader(`{ "model":"demo", "max_tokens":20, "messages":[{"role":"user","content":"Hello!"}] }`))
+	post.Header.Set("anthropic-version", "2023-06-01")
+	response := httptest.NewRecorder()
+	messages.NewHandler(up, nil).ServeHTTP(response, post)
+	fmt.Println("the client receives", response.Body)
+
+	// A request of another format is converted.
+	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hello!"}}}},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(reply.Parts[0].(*content.Text).Text, reply.Stop.Reason)
 	// Output:
-	// Over there. end
+	// the server receives { "model":"big", "max_tokens":20, "messages":[{"role":"user","content":"Hello!"}] }
+	// the client receives {"type":"message","role":"assistant","id":"msg_1","model":"big","content":[{ "type":"text", "text":"Hi." }],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":3}}
+	// the server receives {"model":"big","max_tokens":4096,"messages":[{"role":"user","content":[{"type":"text","text":"Hello!"}]}]}
+	// Hi. end
 }
 
 // Both formats on one port. Each handler matches its own paths.
@@ -257,7 +311,7 @@ func Example_files() {
 	}
 	defer root.Close()
 
-	store, err := fetch.New(fetch.Options{
+	store, err := fetch.New(&fetch.Options{
 		AllowNames:    []string{"files.internal"},
 		AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("10.1.2.0/24")},
 	})

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/polywire/polywire/internal/media"
 )
 
 // Files is a [Resolver] that finds the files of requests in a file system, by their id.
@@ -18,9 +20,9 @@ import (
 // follows them anywhere, and the FS of an [os.Root] only below its root.
 //
 // For an id that names no file, Resolve returns a [*Violation]. For links and other
-// URLs it returns [ErrUnresolved]. The media type is that of the leading bytes (see
-// [DetectMediaType]), or else that of the file name extension. It is empty if neither
-// is known.
+// URLs it returns [ErrUnresolved]. The media type is that of the leading bytes if they are
+// those of a PNG, JPEG, GIF, WebP or PDF file, or else that of the file name extension. It
+// is empty if neither is known.
 //
 // Files is safe for concurrent use if FS is.
 type Files struct {
@@ -60,7 +62,7 @@ func (f Files) Resolve(ctx context.Context, s Source) (Blob, error) {
 	if err != nil {
 		return Blob{}, err
 	}
-	b := Blob{Data: data, MediaType: DetectMediaType(data)}
+	b := Blob{Data: data, MediaType: media.Detect(data)}
 	if b.MediaType == "" {
 		b.MediaType = extensionTypes[strings.ToLower(path.Ext(name))]
 	}

@@ -47,37 +47,22 @@ func (v *Violation) Error() string {
 	return v.Path + ": " + v.Text
 }
 
-// MaxViolations is the maximum number of violations in a [ViolationList]. Further ones
-// are only counted.
+// MaxViolations is the maximum number of violations that this module reports for a
+// document. Further ones are only counted.
 const MaxViolations = 100
 
-// A ViolationList collects the violations of a document, at most [MaxViolations]. The
-// zero value is an empty list. It is not safe for concurrent use.
-type ViolationList struct {
-	list []*Violation
-	more int
-}
-
-// Add appends a violation, or counts it if the list is full.
-func (l *ViolationList) Add(code Code, path, text string) {
-	if len(l.list) >= MaxViolations {
-		l.more++
-		return
-	}
-	l.list = append(l.list, &Violation{Code: code, Path: path, Text: text})
-}
-
-// Len returns the number of violations added.
-func (l *ViolationList) Len() int { return len(l.list) + l.more }
-
-// Err returns the violations as one error, or nil if there are none. The text of the
-// error has a line for each violation. [errors.As] finds the first one, and
-// [Violations] returns all.
-func (l *ViolationList) Err() error {
-	if len(l.list) == 0 {
+// JoinViolations returns one error for violations, or nil if list is empty. more is the
+// number of further violations that are only counted. A single violation is returned
+// itself. The text of the error has a line for each violation. [errors.As] finds the first
+// one, and [Violations] returns all. The error keeps list.
+func JoinViolations(list []*Violation, more int) error {
+	switch {
+	case len(list) == 0:
 		return nil
+	case len(list) == 1 && more == 0:
+		return list[0]
 	}
-	return &violationError{list: l.list, more: l.more}
+	return &violationError{list: list, more: more}
 }
 
 type violationError struct {
@@ -134,27 +119,18 @@ func Violations(err error) (list []*Violation, more int) {
 // AtPath returns err with path prepended to the path of each [*Violation] in it. If err
 // contains none, AtPath returns err.
 func AtPath(err error, path string) error {
-	return MapPaths(err, func(p string) string {
-		if p == "" {
-			return path
-		}
-		return path + "." + p
-	})
-}
-
-// MapPaths returns err with the path of each [*Violation] in it replaced by f(path). If
-// err contains none, MapPaths returns err.
-func MapPaths(err error, f func(path string) string) error {
 	list, more := Violations(err)
 	if len(list) == 0 {
 		return err
 	}
-	mapped := make([]*Violation, len(list))
-	for i, e := range list {
-		mapped[i] = &Violation{Code: e.Code, Path: f(e.Path), Text: e.Text, Err: e.Err}
+	moved := make([]*Violation, len(list))
+	for i, v := range list {
+		c := *v
+		c.Path = path
+		if v.Path != "" {
+			c.Path += "." + v.Path
+		}
+		moved[i] = &c
 	}
-	if len(mapped) == 1 && more == 0 {
-		return mapped[0]
-	}
-	return &violationError{list: mapped, more: more}
+	return JoinViolations(moved, more)
 }

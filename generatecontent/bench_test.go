@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/workload"
-	"github.com/polywire/polywire/upstream"
 )
 
 var workloads = []struct {
@@ -86,7 +86,7 @@ func BenchmarkParseRelay(b *testing.B) {
 				b.Fatal(err)
 			}
 			n, _ := r.withDocument(nil)
-			if upstream.WireOf(n, Format) == nil {
+			if snapshot.DocumentOf(n, Format) == nil {
 				b.Fatal("no Wire")
 			}
 		}

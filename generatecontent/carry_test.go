@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -433,7 +435,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if upstream.WireOf(n, Format) != nil {
+	if snapshot.DocumentOf(n, Format) != nil {
 		t.Error("the document is passed on")
 	}
 	if _, losses, err := DecodeRequest([]byte(body), nil); err != nil || !slices.Equal(losses, wantLosses) {
@@ -459,7 +461,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 			switch {
 			case refuse != 0 && (w.Code != 400 || asked != nil):
 				t.Errorf("not refused: %d %s", w.Code, w.Body)
-			case refuse == 0 && (w.Code != 200 || upstream.WireOf(asked, Format) != nil || !strings.HasPrefix(w.Header().Get("Polywire-Loss"), "dropped contents")):
+			case refuse == 0 && (w.Code != 200 || snapshot.DocumentOf(asked, Format) != nil || !strings.HasPrefix(w.Header().Get("Polywire-Loss"), "dropped contents")):
 				t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 			}
 		}

@@ -11,12 +11,13 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
 // DecodeRequest parses and validates a request document and returns the neutral request
 // with the document. A client of this format, such as package upstream/gemini, sends the
-// bytes of body unless the request is changed: see [upstream.WireOf]. Programs without a
+// bytes of body unless the request is changed: see [WireOf]. Programs without a
 // [Handler], such as batch workers, keep the vendor's prompt caches valid that way.
 //
 // The URL of a request names the model and selects streaming. The caller sets
@@ -58,16 +59,31 @@ func readRequest(body, version string, opts *ValidateOptions) (*Request, error) 
 	return r, nil
 }
 
+// WireOf returns the document from which r was parsed if it is a generateContent document
+// and r still represents it. An adapter sends it instead of encoding r, with another value
+// of the member "model" if it has one, and with r.Header. WireOf returns false if r is a
+// copy other than one of [upstream.Request.WithModel], or if a field or part of r has
+// changed. It ignores changes of Model, Stream, Resolver, ForwardLinks and RejectLoss,
+// which the document does not contain or the adapter replaces. It also ignores the
+// replacement of a part by an equal one, and of a nil list by an empty one.
+//
+// WireOf does not allocate.
+func WireOf(r *upstream.Request) (document string, ok bool) {
+	if d := snapshot.DocumentOf(r, Format); d != nil {
+		return d.Body, true
+	}
+	return "", false
+}
+
 // withDocument returns the neutral request with the document that r was parsed from, and
 // the losses of carried signatures. Except for Model, r must be unchanged since parsing.
-func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, []content.Loss) {
+func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
 	r.toNeutral(n)
 	turns, changed, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
 	if !changed && !r.origin.nested {
-		w := r.origin.wire()
-		n.SetWire(&w)
+		snapshot.Attach(n, r.origin.wire())
 	}
 	return n, losses
 }
@@ -307,13 +323,16 @@ type Target struct {
 // therefore stays equal, which vendors' caches require. A system text that applies only
 // until the next user message is omitted after it, which is not a loss.
 func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
-	return RequestForTarget(n, Target{})
+	return RequestForTarget(n, nil)
 }
 
 // RequestForTarget is RequestFromUpstream for a server that does not support the whole
-// format.
-func RequestForTarget(n *upstream.Request, t Target) (*Request, []content.Loss) {
-	c := converter{Losses: codec.Losses{Format: Format}, target: t, from: n, to: requestFromExtra(n.Extra)}
+// format. A nil target supports it.
+func RequestForTarget(n *upstream.Request, target *Target) (*Request, []content.Loss) {
+	if target == nil {
+		target = new(Target)
+	}
+	c := converter{Losses: codec.Losses{Format: Format}, target: target, from: n, to: requestFromExtra(n.Extra)}
 	r := c.to
 	c.Foreign(n.Extra, "extra")
 	r.Model = n.Model
@@ -347,7 +366,7 @@ func requestFromExtra(x *content.Extra) *Request {
 
 type converter struct {
 	codec.Losses
-	target         Target
+	target         *Target
 	schemas        schema.ExpansionLimit
 	hasSubstitutes bool            // whether a tool of this vendor replaces one of another
 	chosen         map[string]bool // the names in the tool choice

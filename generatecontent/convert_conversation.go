@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/cleared"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // placeholderSignature is the value that the vendor documents for a tool call without a
@@ -601,9 +602,7 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 
 // detectType adds the media type that the first bytes of a file show.
 func (c *converter) detectType(s *content.Base64) content.Source {
-	var lead [content.SniffLen]byte
-	n, _ := s.DecodePrefix(lead[:])
-	t := content.DetectMediaType(lead[:n])
+	t := media.File{Data: s.Data}.Detect()
 	if t == "" {
 		return s
 	}
@@ -611,20 +610,6 @@ func (c *converter) detectType(s *content.Base64) content.Source {
 	copied := *s
 	copied.MediaType = t
 	return &copied
-}
-
-// IsStored reports whether id, the id of a [content.File], is that of a file in the
-// vendor's storage.
-func IsStored(id string) bool { return isStored(id) }
-
-// IsSupportedMediaType reports whether the vendor accepts files of a media type.
-func IsSupportedMediaType(mediaType string) bool {
-	for _, prefix := range [...]string{"text/", "audio/", "video/"} {
-		if strings.HasPrefix(mediaType, prefix) && len(mediaType) > len(prefix) {
-			return true
-		}
-	}
-	return slices.Contains(fileTypes, mediaType)
 }
 
 func guessMediaType(url, usual string) string {

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -188,19 +190,19 @@ func TestDecodeRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.Model, n.Stream = "other", true
-	w := upstream.WireOf(n, Format)
+	w := snapshot.DocumentOf(n, Format)
 	if w == nil || w.Body != doc || len(w.Spans) != 1 || w.Body[w.Spans[0].From:w.Spans[0].To] != `"m"` {
 		t.Errorf("Wire is %+v", w)
 	}
 	n.Turns[0].Parts[0].(*content.Text).Text = "b"
-	if upstream.WireOf(n, Format) != nil {
+	if snapshot.DocumentOf(n, Format) != nil {
 		t.Error("a changed request has its old document")
 	}
 	r, err := ParseRequestString(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if upstream.WireOf(r.Upstream(), Format) != nil {
+	if snapshot.DocumentOf(r.Upstream(), Format) != nil {
 		t.Error("a parsed request has its document")
 	}
 }
@@ -347,7 +349,7 @@ func TestMappings(t *testing.T) {
 				n = &c
 			}
 			before := n.Clone()
-			r, losses := RequestForTarget(n, tt.target)
+			r, losses := RequestForTarget(n, &tt.target)
 			got, err := r.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -386,7 +388,7 @@ func TestMappings(t *testing.T) {
 func TestRequestLosses(t *testing.T) {
 	fired := make(map[string]bool)
 	for _, tt := range mappings {
-		_, losses := RequestForTarget(tt.from, tt.target)
+		_, losses := RequestForTarget(tt.from, &tt.target)
 		for _, l := range losses {
 			fired[l.Severity.String()+l.Reason] = true
 		}
@@ -477,7 +479,7 @@ func TestStablePrefixes(t *testing.T) {
 			if r.IntN(4) == 0 {
 				n.Turns = append(n.Turns, content.Turn{Role: content.RoleSystem, Parts: []content.Part{plainText("s")}})
 			}
-			q, _ := RequestForTarget(n, target)
+			q, _ := RequestForTarget(n, &target)
 			b, err := (&Request{Contents: q.Contents}).AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -154,7 +155,7 @@ func isStandardData(p content.Part, v jsonwire.Value) bool {
 
 // resetParser removes the parser's state of a part.
 func (d *decoder) resetParser() {
-	d.parser.violations = content.ViolationList{}
+	d.parser.violations = violation.List{}
 	d.origin = origin{unknown: d.origin.unknown} // the limit of unknown applies to the response
 }
 

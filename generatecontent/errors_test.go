@@ -10,9 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -64,7 +66,7 @@ func TestErrorCodes(t *testing.T) {
 }
 
 func TestErrorViolations(t *testing.T) {
-	var many content.ViolationList
+	var many violation.List
 	for i := range 150 {
 		many.Add(content.CodeValue, fmt.Sprintf("contents[%d].role", i), strings.Repeat("x", 300))
 	}

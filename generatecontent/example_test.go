@@ -31,14 +31,14 @@ func ExampleDecodeRequest() {
 		return
 	}
 	r.Model, r.Stream = "gemini-3.8-flash", true // both are in the URL, not in the document
-	if w := upstream.WireOf(r, generatecontent.Format); w != nil {
-		fmt.Println(w.Body == string(body))
-	}
+	document, ok := generatecontent.WireOf(r)
+	fmt.Println(ok, document == string(body))
 	r.MaxTokens = new(int64(20)) // the request differs from the document now
-	fmt.Println(upstream.WireOf(r, generatecontent.Format) == nil)
+	_, ok = generatecontent.WireOf(r)
+	fmt.Println(ok)
 	// Output:
-	// true
-	// true
+	// true true
+	// false
 }
 
 func ExampleParseCountRequest() {
@@ -74,4 +74,21 @@ func ExampleRequestFromUpstream() {
 	// Output:
 	// {"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"thinkingConfig":{"thinkingLevel":"HIGH"}}} <nil>
 	// degraded thinking.effort
+}
+
+// Some servers of the format do not have its newer members.
+func ExampleRequestForTarget() {
+	n := &upstream.Request{
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
+		Tools: []content.Tool{{Name: "wave", Input: content.Schema{JSON: `{"type":"object","properties":{"hand":{"type":"string"}}}`}}},
+	}
+	for _, target := range []*generatecontent.Target{nil, {ClosedSchemas: true}} {
+		r, _ := generatecontent.RequestForTarget(n, target)
+		r.Contents = nil
+		doc, err := r.AppendJSON(nil)
+		fmt.Println(string(doc), err)
+	}
+	// Output:
+	// {"tools":[{"functionDeclarations":[{"name":"wave","parametersJsonSchema":{"type":"object","properties":{"hand":{"type":"string"}}}}]}]} <nil>
+	// {"tools":[{"functionDeclarations":[{"name":"wave","parameters":{"type":"OBJECT","properties":{"hand":{"type":"STRING"}}}}]}]} <nil>
 }

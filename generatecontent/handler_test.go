@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -204,7 +206,7 @@ func TestResponseHeaders(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Loss([]content.Loss{
 			{Path: "turns.0.parts.0", Severity: content.LossDegraded, Reason: "r"}, {Path: "top_k", Severity: content.LossDropped, Reason: "r"}})
-		_ = w.Start(upstream.Start{Header: []upstream.Field{{Name: "x-gemini-service-tier", Value: "flex"}, {Name: "Set-Cookie", Value: "a=b"}}})
+		_ = w.Start(upstream.Start{Header: []upstream.HeaderField{{Name: "x-gemini-service-tier", Value: "flex"}, {Name: "Set-Cookie", Value: "a=b"}}})
 		return w.Part(&content.Text{Text: "Hello", Cache: &content.Cache{}})
 	})
 	const path = "/v1beta/models/m:streamGenerateContent?alt=sse"
@@ -310,7 +312,7 @@ func TestUpstreamRequest(t *testing.T) {
 		if got == nil {
 			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
 		}
-		wire := upstream.WireOf(got, Format)
+		wire := snapshot.DocumentOf(got, Format)
 		if got.Model != "m" || got.Stream != stream || wire == nil || wire.Body != body {
 			t.Errorf("%s: model %q, stream %v, wire %v", path, got.Model, got.Stream, wire)
 		}

@@ -6,26 +6,15 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/media"
 )
-
-// filesAPI is the address of the vendor's file storage.
-const filesAPI = "https://generativelanguage.googleapis.com/"
 
 // isLink reports whether uri is a link to the web and not to a stored file.
 func isLink(uri string) bool {
 	scheme, _, _ := strings.Cut(uri, "://")
 	return len(scheme) < len(uri) && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) &&
-		!strings.HasPrefix(uri, filesAPI)
-}
-
-// isStored reports whether uri is the id of a stored file.
-func isStored(uri string) bool {
-	for _, prefix := range [...]string{"files/", "gs://", filesAPI} {
-		if strings.HasPrefix(uri, prefix) && len(uri) > len(prefix) {
-			return true
-		}
-	}
-	return false
+		!strings.HasPrefix(uri, legal.GeminiStorage)
 }
 
 // A linkFinder lists the files that a request links to.
@@ -111,13 +100,13 @@ func (f *linkFinder) file(s content.Source, declared string) {
 	place := f.path.At("file_data")
 	lim := f.lim
 	f.files = append(f.files, handler.File{Source: s, Path: place + ".file_uri", Check: func(b content.Blob) error {
-		r := content.CheckBlob(b, declared, lim)
+		r := media.CheckLoaded(b.Data, b.MediaType, declared, codec.MediaLimits(lim))
 		text, code := fileText(&r, lim)
 		if text == "" {
 			return nil
 		}
 		violation := &content.Violation{Code: code, Text: text} // of the file itself
-		if r.Violation == content.FileType && r.Declared == content.CanonicalMediaType(declared) {
+		if r.Violation == media.FileType && r.Declared == media.Canonical(declared) {
 			violation.Path = place + ".mime_type"
 		}
 		return violation

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // ParseRequest parses a request document. It copies body once, because strings of
@@ -103,7 +104,7 @@ type parsedRequest struct {
 // of others.
 type parser struct {
 	path       codec.Path
-	violations content.ViolationList
+	violations violation.List
 	into       *parsedRequest // nil for responses
 	origin     *origin
 	quota      codec.Quota

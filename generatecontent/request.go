@@ -3,7 +3,8 @@ package generatecontent
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // Format names the generateContent wire format in [content.Extra],
@@ -127,7 +128,7 @@ type origin struct {
 	cost   int64 // see [codec.Quota.Cost]
 
 	violations *codec.ParseViolations // nil if the document has none
-	unknown    content.ViolationList  // unknown names and values; violations under Strict
+	unknown    violation.List         // unknown names and values; violations under Strict
 
 	// base64 are the long base64 texts that the parser has validated, in
 	// document order. Validate does not validate them again.
@@ -146,10 +147,10 @@ type place struct{ outer, inner int }
 const builtIn = -1
 
 // wire returns the document for adapters.
-func (o *origin) wire() upstream.Wire {
-	w := upstream.Wire{Format: Format, Body: o.body}
+func (o *origin) wire() *document.Document {
+	w := &document.Document{Format: Format, Body: o.body}
 	if o.model.To > 0 {
-		w.Spans = []upstream.Span{o.model.Span("model")}
+		w.Spans = []document.Span{o.model.Span("model")}
 	}
 	return w
 }
@@ -157,7 +158,7 @@ func (o *origin) wire() upstream.Wire {
 // allViolations returns the violations that parsing found, unknown names and values
 // if strict is set, and then those of the rules. Both are left out where parsing found
 // a violation at the same path or around it.
-func (r *Request) allViolations(rules *content.ViolationList, strict bool) error {
+func (r *Request) allViolations(rules *violation.List, strict bool) error {
 	o := r.origin
 	if o == nil && strict {
 		o = r.encodedOrigin()

@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -569,9 +570,7 @@ func toResponseData(s *content.Base64, report lossFunc) content.Source {
 		c.Data = standardBase64(c.Data)
 	}
 	if c.MediaType == "" {
-		lead := make([]byte, content.SniffLen)
-		n, _ := c.DecodePrefix(lead) // the data is valid
-		c.MediaType = content.DetectMediaType(lead[:n])
+		c.MediaType = media.File{Data: c.Data}.Detect()
 		if c.MediaType == "" {
 			report(lossFileType)
 			return nil

@@ -220,7 +220,7 @@ func TestClientDisconnect(t *testing.T) {
 // TestBudget checks the error if the handler has no memory for a request.
 func TestBudget(t *testing.T) {
 	b := &upstream.Budget{Requests: 1}
-	b.Enter()
+	b.State.Enter(1)
 	w := httptest.NewRecorder()
 	NewHandler(hello, &Options{HandlerOptions: upstream.HandlerOptions{Budget: b}}).ServeHTTP(w, post(plainPath, smallBody))
 	e := checkError(t, w, 503, "UNAVAILABLE", "The model is overloaded.")

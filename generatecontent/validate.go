@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // ValidateOptions configures [Request.Validate] and [DecodeRequest]. The zero value,
@@ -91,7 +92,7 @@ type validator struct {
 	r          *Request
 	opts       ValidateOptions
 	path       codec.Path
-	violations content.ViolationList
+	violations violation.List
 
 	base64 int // the index of the next text in origin.base64
 	files  int

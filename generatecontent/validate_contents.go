@@ -7,6 +7,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/media"
 )
 
 const textNoContents = "contents is not specified"
@@ -313,7 +315,7 @@ func (v *validator) fileData(uri, mediaType string) {
 		v.violation(content.CodeRange, "file_uri should have at most "+strconv.Itoa(maxURI)+" characters", "file_uri")
 	case strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r == 0x7F || r == '\\' }):
 		v.violation(content.CodeValue, "Invalid or unsupported file uri: it has white space, control characters or backslashes", "file_uri")
-	case !isLink(uri) && !isStored(uri):
+	case !isLink(uri) && !legal.IsGeminiFile(uri):
 		// The URI is not repeated: it may hold a password or a signature.
 		v.violation(content.CodeValue, "Invalid or unsupported file uri; accepted are URLs of http and https, files/… and gs://…", "file_uri")
 	}
@@ -332,15 +334,8 @@ func (v *validator) mediaType(t string) bool {
 	return false
 }
 
-// fileTypes are media types that are supported by their whole name.
-var fileTypes = []string{
-	"image/png", "image/jpeg", "image/jpg", "image/webp", "image/gif", "image/heic", "image/heif", "image/avif",
-	"application/pdf", "application/json", "application/rtf", "application/x-javascript", "application/x-python-code",
-	"application/x-ipynb+json",
-}
-
 func (v *validator) isSupported(t string) bool {
-	return IsSupportedMediaType(t) || slices.Contains(v.opts.MediaTypes, t)
+	return legal.IsGeminiMediaType(t) || slices.Contains(v.opts.MediaTypes, t)
 }
 
 // inline checks inline data against its media type and the limits.
@@ -353,10 +348,10 @@ func (v *validator) inline(s *content.Base64) {
 		return
 	}
 	lim := v.opts.Limits
-	r := content.CheckFile(s, v.ruleFor(s.Data), lim)
-	if text, code := fileText(&r, lim); text != "" && (good || r.Violation != content.FileType) {
+	r := media.File{MediaType: s.MediaType, Data: s.Data}.Check(v.ruleFor(s.Data), codec.MediaLimits(lim))
+	if text, code := fileText(&r, lim); text != "" && (good || r.Violation != media.FileType) {
 		name := "data"
-		if r.Violation == content.FileType {
+		if r.Violation == media.FileType {
 			name = "mime_type"
 		}
 		v.violation(code, text, name)
@@ -364,27 +359,27 @@ func (v *validator) inline(s *content.Base64) {
 }
 
 // fileText returns the text and code of a violation of a file.
-func fileText(r *content.FileReport, lim content.Limits) (string, content.Code) {
+func fileText(r *media.FileReport, lim content.Limits) (string, content.Code) {
 	switch r.Violation {
 	case 0:
 		return "", ""
-	case content.FileTooLarge:
+	case media.FileTooLarge:
 		return "the file has " + strconv.FormatInt(r.Size, 10) + " bytes, the limit is " +
 			strconv.FormatInt(lim.FileBytes, 10), content.CodeLimit
-	case content.FileEncoding:
+	case media.FileEncoding:
 		return "Base64 decoding failed: the data " + r.Detail, content.CodeMedia
-	case content.FileType:
+	case media.FileType:
 		if r.Actual == "" {
 			return "the bytes are not those of a file of type " + codec.Clip(r.Declared), content.CodeMedia
 		}
 		return "the bytes are not of type " + codec.Clip(r.Declared) + " but " + r.Actual, content.CodeMedia
-	case content.FileSide:
+	case media.FileSide:
 		return "Unable to process input image: it may have at most " + strconv.Itoa(lim.ImageSide) +
 			" pixels in width and height", content.CodeLimit
-	case content.FilePixels:
+	case media.FilePixels:
 		return "Unable to process input image: it may have at most " + strconv.FormatInt(lim.ImagePixels, 10) +
 			" pixels", content.CodeLimit
-	case content.FileHeader:
+	case media.FileHeader:
 		return "Unable to process input image: the file " + r.Violation.String(), content.CodeMedia
 	}
 	return "the file " + r.Violation.String(), content.CodeMedia
@@ -392,11 +387,11 @@ func fileText(r *content.FileReport, lim content.Limits) (string, content.Code) 
 
 // ruleFor returns how to check base64 data. It skips data that the parser has validated.
 // The comparison is fast because both share memory.
-func (v *validator) ruleFor(data string) content.Base64Rule {
+func (v *validator) ruleFor(data string) media.Base64Rule {
 	o := v.r.origin
 	if len(data) < minValidated || o == nil || v.base64 >= len(o.base64) || o.base64[v.base64] != data {
-		return content.Base64Any
+		return media.Base64Any
 	}
 	v.base64++
-	return content.Base64Checked
+	return media.Base64Checked
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/upstream"
 )
@@ -75,7 +76,7 @@ func BenchmarkParseRelay(b *testing.B) {
 	onWorkloads(b, func(b *testing.B, body string) func() error {
 		return func() error {
 			r, err := ParseRequestString(body)
-			if err == nil && upstream.WireOf(r.Upstream(), Format) == nil {
+			if err == nil && snapshot.DocumentOf(r.Upstream(), Format) == nil {
 				b.Fatal("no Wire")
 			}
 			return err

@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -373,7 +375,7 @@ func testConversation(t *testing.T, late, strict bool) {
 		if w.Code != 200 || w.Header().Get("Polywire-Loss") != "" {
 			t.Fatalf("%d %q %s", w.Code, w.Header(), w.Body)
 		}
-		if n > 0 && upstream.WireOf(asked, Format) != nil {
+		if n > 0 && snapshot.DocumentOf(asked, Format) != nil {
 			t.Error("a document with envelopes is forwarded")
 		}
 		for i, turn := range asked.Turns {
@@ -465,7 +467,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if upstream.WireOf(n, Format) != nil {
+	if snapshot.DocumentOf(n, Format) != nil {
 		t.Error("the document is forwarded")
 	}
 	if n.Turns[1].Parts[6] != r.Messages[1].Parts[6] || n.Turns[1].Parts[4] != r.Messages[1].Parts[4] || &n.Turns[0].Parts[0] != &r.Messages[0].Parts[0] {
@@ -663,7 +665,7 @@ func TestUnsignedThinking(t *testing.T) {
 			if w.Code != 200 || w.Header().Get("Polywire-Loss") != "" {
 				t.Fatalf("%d %s %s", w.Code, w.Header().Get("Polywire-Loss"), w.Body)
 			}
-			if passes := upstream.WireOf(asked, Format) != nil; passes != tt.passes {
+			if passes := snapshot.DocumentOf(asked, Format) != nil; passes != tt.passes {
 				t.Errorf("the document passes: %v", passes)
 			}
 			to, lost := RequestFromUpstream(asked)

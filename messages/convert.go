@@ -13,12 +13,13 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	dialects "github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
 // DecodeRequest parses and validates a request document. It returns the neutral request
 // with the document. A client of this format, such as package upstream/anthropic, sends the
-// bytes of body unless the request is changed: see [upstream.WireOf]. Programs without a
+// bytes of body unless the request is changed: see [WireOf]. Programs without a
 // [Handler], such as batch workers, keep the vendor's prompt caches valid that way.
 //
 // The losses are carried signatures that the client did not return as they were sent.
@@ -73,16 +74,32 @@ func (r *Request) Upstream() *upstream.Request {
 	return n
 }
 
+// WireOf returns the document from which r was parsed if it is a Messages document and
+// r still represents it. An adapter sends it instead of encoding r, with another value of
+// the members "model" and "stream" if needed, and with r.Header. WireOf returns false if
+// r is a copy other than one of [upstream.Request.WithModel], or if a field or part of r
+// has changed. It ignores changes of Model, Stream, Resolver, ForwardLinks and RejectLoss,
+// which the document does not contain or the adapter replaces. It also ignores the
+// replacement of a part by an equal one, and of a nil list by an empty one.
+//
+// WireOf does not allocate.
+func WireOf(r *upstream.Request) (document string, ok bool) {
+	if d := snapshot.DocumentOf(r, Format); d != nil {
+		return d.Body, true
+	}
+	return "", false
+}
+
 // withDocument returns the neutral form of a request that was parsed and not changed
 // since, with its document and the headers that belong to it. It also returns
 // where the response carries state, and what was dropped from the request.
-func (r *Request) withDocument(header []upstream.Field) (*upstream.Request, placement, []content.Loss) {
+func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, placement, []content.Loss) {
 	n := new(upstream.Request)
 	r.neutral(n)
 	turns, changed, dropped, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
 	if !changed && !unsigned(turns) && !r.isDense() {
-		n.SetWire(r.origin.document(header))
+		snapshot.Attach(n, r.origin.document())
 	}
 	return n, placementOf(n, dropped), losses
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // A turnState is the state of the converter while it converts turns.
@@ -522,7 +523,7 @@ func (c *converter) image(p *content.Image, path string) content.Part {
 	if !ok || s == nil {
 		return p
 	}
-	kind := content.CanonicalMediaType(strings.ToLower(s.MediaType))
+	kind := media.Canonical(strings.ToLower(s.MediaType))
 	if shown := sniffMediaType(s.Data); slices.Contains(imageTypes, shown) {
 		kind = shown
 	}
@@ -540,7 +541,7 @@ func (c *converter) image(p *content.Image, path string) content.Part {
 
 // sniffMediaType returns the type that the first bytes of a base64 file indicate.
 func sniffMediaType(data string) string {
-	const lead = (content.SniffLen + 2) / 3 * 4
+	const lead = (media.SniffLen + 2) / 3 * 4
 	if len(data) < lead {
 		return ""
 	}
@@ -549,7 +550,7 @@ func sniffMediaType(data string) string {
 	if err != nil {
 		return ""
 	}
-	return content.DetectMediaType(b[:n])
+	return media.Detect(b[:n])
 }
 
 // document converts a document. It returns nil if the format does not accept its type.

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/upstream"
 )
@@ -88,7 +90,7 @@ func TestDecodeRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := upstream.WireOf(n, Format)
+	w := snapshot.DocumentOf(n, Format)
 	if w == nil {
 		t.Fatal("the request has no document")
 	}
@@ -102,20 +104,18 @@ func TestDecodeRequest(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"model": `"m\n"`, "stream": "false"}, spans); diff != "" {
 		t.Errorf("spans (-want +got):\n%s", diff)
 	}
-	header := []upstream.Field{{Name: "anthropic-version", Value: version2026}, {Name: "anthropic-beta", Value: "a-2025-01-01,b-2025-01-01"}}
-	for _, got := range [][]upstream.Field{n.Header, w.Header} {
-		if diff := cmp.Diff(header, got); diff != "" {
-			t.Errorf("header (-want +got):\n%s", diff)
-		}
+	header := []upstream.HeaderField{{Name: "anthropic-version", Value: version2026}, {Name: "anthropic-beta", Value: "a-2025-01-01,b-2025-01-01"}}
+	if diff := cmp.Diff(header, n.Header); diff != "" {
+		t.Errorf("header (-want +got):\n%s", diff)
 	}
 	if n, _, err = DecodeRequest([]byte(wired), nil); err != nil || len(n.Header) != 1 || n.Header[0].Value != version2023 {
 		t.Errorf("without options: %v, header %v", err, n.Header)
 	}
 	n.Turns[0].Parts[0].(*content.Text).Text = "b"
-	if upstream.WireOf(n, Format) != nil {
+	if snapshot.DocumentOf(n, Format) != nil {
 		t.Error("a changed request has its old document")
 	}
-	if r := mustParse(t, wired); upstream.WireOf(r.Upstream(), Format) != nil {
+	if r := mustParse(t, wired); snapshot.DocumentOf(r.Upstream(), Format) != nil {
 		t.Error("Upstream returns a document")
 	}
 }
@@ -153,7 +153,7 @@ func TestUnsignedThinkingEncoded(t *testing.T) {
 		`{"type":"thinking","thinking":"hm","signature":"S"},{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}`
 	for signature, whole := range map[string]bool{"s": true, "": false} {
 		n := mustDecode(t, strings.Replace(body, "S", signature, 1))
-		if (upstream.WireOf(n, Format) != nil) != whole {
+		if (snapshot.DocumentOf(n, Format) != nil) != whole {
 			t.Errorf("signature %q: has a document: %v", signature, !whole)
 		}
 		r, losses := RequestFromUpstream(n)
@@ -171,7 +171,7 @@ func TestUnindexedCitation(t *testing.T) {
 		`"cited_text":"","encrypted_index":"I"}]}]},{"role":"user","content":"c"}]}`
 	for index, whole := range map[string]bool{"i": true, "": false} {
 		n := mustDecode(t, strings.Replace(body, `"I"`, `"`+index+`"`, 1))
-		if (upstream.WireOf(n, Format) != nil) != whole {
+		if (snapshot.DocumentOf(n, Format) != nil) != whole {
 			t.Errorf("index %q: has a document: %v", index, !whole)
 		}
 		r, losses := RequestFromUpstream(n)

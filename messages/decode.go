@@ -670,34 +670,32 @@ func DecodeCount(body []byte) (upstream.TokenCount, error) {
 	return upstream.TokenCount{Tokens: n, Extra: d.rest(root, &countNames)}, nil
 }
 
-// DecodeModels decodes a page of the model list. more reports whether there are further
-// pages; last is then the after_id of the next page. The error is an [*upstream.Error] with
+// DecodeModels decodes a page of the model list. It returns the models and the after_id of
+// the next page, which is empty on the last page. The error is an [*upstream.Error] with
 // [upstream.CodeBadGateway].
-func DecodeModels(body []byte) (list []upstream.Model, more bool, last string, err error) {
+func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 	d := newDecoder(content.Limits{})
 	defer d.doc.Close()
 	if err := d.parse(string(body)); err != nil {
-		return nil, false, "", codec.BadGateway(err)
+		return nil, "", codec.BadGateway(err)
 	}
 	root := d.doc.Root()
 	data := root.Get("data")
 	if data.Kind() != jsonwire.Array {
-		return nil, false, "", codec.BadGateway(errors.New("messages: the response has no list of models in data"))
+		return nil, "", codec.BadGateway(errors.New("messages: the response has no list of models in data"))
 	}
 	list = make([]upstream.Model, 0, data.Len())
 	for i, v := range data.Elems() {
 		m := d.model(v)
 		if m.ID == "" {
-			return nil, false, "", codec.BadGateway(fmt.Errorf("messages: data.%d has no id", i))
+			return nil, "", codec.BadGateway(fmt.Errorf("messages: data.%d has no id", i))
 		}
 		list = append(list, m)
 	}
-	more, _ = root.Get("has_more").Bool()
-	if more {
-		last = root.Get("last_id").Str()
-		more = last != ""
+	if more, _ := root.Get("has_more").Bool(); more {
+		next = root.Get("last_id").Str()
 	}
-	return list, more, last, nil
+	return list, next, nil
 }
 
 var (

@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -44,7 +45,7 @@ func (d *decoder) closeBlock(i int) {
 
 // block parses a block in the same way as blocks of requests. It adds an event and losses.
 func (d *decoder) block(index int, v jsonwire.Value) content.Part {
-	d.parser.violations = content.ViolationList{}
+	d.parser.violations = violation.List{}
 	part := d.parser.block(v, true)
 	at := len(d.events)
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: index, Part: part})
@@ -260,7 +261,7 @@ func (d *decoder) deltaValue(e *upstream.Event, f *deltaForm, v jsonwire.Value) 
 
 func (d *decoder) citation(block int, v jsonwire.Value) *content.Citation {
 	c := new(content.Citation)
-	d.parser.violations = content.ViolationList{}
+	d.parser.violations = violation.List{}
 	d.parser.citation(c, v)
 	d.reportViolations(block)
 	return c

@@ -97,8 +97,8 @@ func ExampleDecodeCount() {
 }
 
 func ExampleDecodeModels() {
-	list, more, last, err := messages.DecodeModels([]byte(
+	list, next, err := messages.DecodeModels([]byte(
 		`{"data":[{"id":"m","type":"model","display_name":"M","max_input_tokens":200000}],"has_more":true,"last_id":"m"}`))
-	fmt.Println(list[0].ID, list[0].Name, list[0].MaxInput, more, last, err)
-	// Output: m M 200000 true m <nil>
+	fmt.Println(list[0].ID, list[0].Name, list[0].MaxInput, next, err)
+	// Output: m M 200000 m <nil>
 }

@@ -586,26 +586,25 @@ func TestDecodeModels(t *testing.T) {
 	tests := []struct {
 		name, body string
 		want       []upstream.Model
-		more       bool
-		last       string
+		next       string
 		ok         bool
 	}{
-		{"page", example(t, "E31.json"), []upstream.Model{opus}, false, "", true},
-		{"empty", `{"data":[],"has_more":false,"first_id":null,"last_id":null}`, []upstream.Model{}, false, "", true},
-		{"more", `{"data":[{"id":"a"}],"has_more":true,"last_id":"a"}`, []upstream.Model{{ID: "a"}}, true, "a", true},
-		{"more without last", `{"data":[{"id":"a"}],"has_more":true,"last_id":null}`, []upstream.Model{{ID: "a"}}, false, "", true},
-		{"no has_more", `{"data":[{"id":"a"}],"last_id":"a"}`, []upstream.Model{{ID: "a"}}, false, "", true},
+		{"page", example(t, "E31.json"), []upstream.Model{opus}, "", true},
+		{"empty", `{"data":[],"has_more":false,"first_id":null,"last_id":null}`, []upstream.Model{}, "", true},
+		{"more", `{"data":[{"id":"a"}],"has_more":true,"last_id":"a"}`, []upstream.Model{{ID: "a"}}, "a", true},
+		{"more without last", `{"data":[{"id":"a"}],"has_more":true,"last_id":null}`, []upstream.Model{{ID: "a"}}, "", true},
+		{"no has_more", `{"data":[{"id":"a"}],"last_id":"a"}`, []upstream.Model{{ID: "a"}}, "", true},
 		{"thinking", `{"data":[{"id":"a","created_at":"x","max_tokens":null,"capabilities":{"thinking":{"supported":true}}}]}`,
-			[]upstream.Model{{ID: "a", Thinking: true, Extra: mkExtra(`{"capabilities":{"thinking":{"supported":true}}}`)}}, false, "", true},
-		{"no id", `{"data":[{"display_name":"a"}]}`, nil, false, "", false},
-		{"no list", `{"data":{}}`, nil, false, "", false},
-		{"invalid JSON", `<html>`, nil, false, "", false},
+			[]upstream.Model{{ID: "a", Thinking: true, Extra: mkExtra(`{"capabilities":{"thinking":{"supported":true}}}`)}}, "", true},
+		{"no id", `{"data":[{"display_name":"a"}]}`, nil, "", false},
+		{"no list", `{"data":{}}`, nil, "", false},
+		{"invalid JSON", `<html>`, nil, "", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, more, last, err := DecodeModels([]byte(tt.body))
-			if diff := cmp.Diff(tt.want, got); diff != "" || (err == nil) != tt.ok || more != tt.more || last != tt.last {
-				t.Errorf("error %v, more %v, last %q (-want +got):\n%s", err, more, last, diff)
+			got, next, err := DecodeModels([]byte(tt.body))
+			if diff := cmp.Diff(tt.want, got); diff != "" || (err == nil) != tt.ok || next != tt.next {
+				t.Errorf("error %v, next %q (-want +got):\n%s", err, next, diff)
 			}
 			var e *upstream.Error
 			if err != nil && (!errors.As(err, &e) || e.Code != upstream.CodeBadGateway) {

@@ -211,14 +211,14 @@ func (d *dialect) createMessage(id string, r *http.Request, body string) (*handl
 }
 
 // header returns the headers for a body that was validated with o.
-func (o *ValidateOptions) header() []upstream.Field {
+func (o *ValidateOptions) header() []upstream.HeaderField {
 	version := o.Version
 	if version == "" {
 		version = version2023
 	}
-	header := []upstream.Field{{Name: "anthropic-version", Value: version}}
+	header := []upstream.HeaderField{{Name: "anthropic-version", Value: version}}
 	if len(o.Betas) > 0 {
-		header = append(header, upstream.Field{Name: betaHeader, Value: strings.Join(o.Betas, ",")})
+		header = append(header, upstream.HeaderField{Name: betaHeader, Value: strings.Join(o.Betas, ",")})
 	}
 	return header
 }
@@ -236,7 +236,7 @@ func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Reques
 	sent := handler.ForwardedHeaders(r, d.forward, workspaceHeader, profileHeader)
 	op.Request, where, op.Losses = req.withDocument(append(opts.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
-		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.Field) bool { return f.Name == name }) {
+		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.HeaderField) bool { return f.Name == name }) {
 			continue
 		}
 		rule := legal.HeaderNotSent

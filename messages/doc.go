@@ -35,7 +35,8 @@
 // omitted.
 //
 // [NewStreamReader], [DecodeResponse], [DecodeError], [DecodeCount] and
-// [DecodeModels] read the responses of a server.
+// [DecodeModels] read the responses of a server. The page docs/adapters.md in the
+// repository of this module shows a complete client.
 //
 // # Signatures of other vendors
 //

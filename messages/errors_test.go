@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -50,11 +51,11 @@ func TestErrorTable(t *testing.T) {
 }
 
 func TestErrorTexts(t *testing.T) {
-	many := new(content.ViolationList)
+	many := new(violation.List)
 	for i := range 300 {
 		many.Add(content.CodeValue, fmt.Sprintf("messages.%d.content", i), strings.Repeat("x", 500))
 	}
-	var two content.ViolationList
+	var two violation.List
 	two.Add(content.CodeMissing, "max_tokens", "Field required")
 	two.Add(content.CodeType, "messages.0\nX", "is\r\nodd\u2028")
 	for _, tt := range []struct {

@@ -93,8 +93,8 @@ func ExampleDecodeRequest() {
 		fmt.Println(err)
 		return
 	}
-	wire := upstream.WireOf(n, messages.Format)
-	fmt.Println(wire.Body == string(body), losses)
+	document, ok := messages.WireOf(n)
+	fmt.Println(ok, document == string(body), losses)
 
 	_, _, err = messages.DecodeRequest([]byte(`{"model": "claude-sonnet-5", "max_tokens": -1}`), nil)
 	violations, _ := content.Violations(err)
@@ -102,7 +102,23 @@ func ExampleDecodeRequest() {
 		fmt.Println(v)
 	}
 	// Output:
-	// true []
+	// true true []
 	// messages: Field required
 	// max_tokens: Input should be greater than or equal to 0
+}
+
+// A program without HTTP encodes the response of an upstream.
+func ExampleResponseFromUpstream() {
+	res, losses := messages.ResponseFromUpstream(&upstream.Response{
+		Start: upstream.Start{ID: "msg_1", Model: "demo"},
+		Parts: []content.Part{&content.Text{Text: "Hello!"}, &content.Media{}},
+		Stop:  upstream.Stop{Reason: content.StopEnd},
+		Usage: content.Usage{Input: 7, Output: 3},
+	})
+	doc, err := res.AppendJSON(nil)
+	fmt.Println(strings.HasPrefix(string(doc), `{"id":"msg_1","type":"message"`), err)
+	fmt.Println(losses)
+	// Output:
+	// true <nil>
+	// [dropped parts.1: Messages responses cannot contain audio or video; the part was dropped]
 }

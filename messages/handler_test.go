@@ -192,7 +192,7 @@ func TestResponseHeaders(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Loss([]content.Loss{
 			{Path: "turns.0.parts.0", Severity: content.LossDegraded, Reason: "r"}, {Path: "top_k", Severity: content.LossDropped, Reason: "r"}})
-		_ = w.Start(upstream.Start{Header: []upstream.Field{
+		_ = w.Start(upstream.Start{Header: []upstream.HeaderField{
 			{Name: "anthropic-ratelimit-requests-limit", Value: "5"}, {Name: "Set-Cookie", Value: "a=b"}, {Name: "Content-Type", Value: "text/html"}}})
 		return w.Text("Hello")
 	})

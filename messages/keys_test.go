@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -179,7 +180,7 @@ func (s *spy) walk(v reflect.Value, been map[uintptr]bool) {
 // TestSpy checks that the spy finds keys.
 func TestSpy(t *testing.T) {
 	var s spy
-	r := &upstream.Request{Wire: &upstream.Wire{Header: []upstream.Field{{Value: marked}}}}
+	r := &upstream.Request{Wire: &document.Document{Body: marked}, Header: []upstream.HeaderField{{Value: marked}}}
 	s.see(r)
 	if !strings.Contains(s.String(), marked) {
 		t.Errorf("found %q", s.String())
@@ -194,7 +195,7 @@ func TestSpy(t *testing.T) {
 // TestKeyBeforeAll checks that the handler validates only the path before the key.
 func TestKeyBeforeAll(t *testing.T) {
 	budget := &upstream.Budget{Requests: 1}
-	if !budget.Enter() {
+	if !budget.State.Enter(1) {
 		t.Fatal("the budget refuses the first request")
 	}
 	o := Options{HandlerOptions: upstream.HandlerOptions{Authenticate: upstream.Keys(marked), Budget: budget}}

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // A fileFinder lists the files to which a request refers by URL or id.
@@ -101,9 +102,9 @@ func checkLoaded(b content.Blob, image bool, types []string, lim content.Limits)
 	if image {
 		kind, accepted = "image", imageTypes
 	}
-	r := content.CheckBlob(b, "", lim)
+	r := media.CheckLoaded(b.Data, b.MediaType, "", codec.MediaLimits(lim))
 	code, text := fileText(kind, &r, lim)
-	if (code == "" || r.Violation == content.FileHeader) && !slices.Contains(accepted, r.Declared) {
+	if (code == "" || r.Violation == media.FileHeader) && !slices.Contains(accepted, r.Declared) {
 		code, text = content.CodeMedia, textOneOf(accepted)+"; the loaded file has "
 		if r.Declared == "" {
 			text += "an unknown media type"
@@ -119,27 +120,27 @@ func checkLoaded(b content.Blob, image bool, types []string, lim content.Limits)
 
 // fileText returns the code and text of the violation that r reports, or "" and ""
 // if the file is valid.
-func fileText(kind string, r *content.FileReport, lim content.Limits) (content.Code, string) {
+func fileText(kind string, r *media.FileReport, lim content.Limits) (content.Code, string) {
 	switch r.Violation {
 	case 0:
 		return "", ""
-	case content.FileTooLarge:
+	case media.FileTooLarge:
 		return content.CodeLimit, kind + " exceeds " + megabytes(lim.FileBytes) + " maximum: " +
 			strconv.FormatInt(r.Size, 10) + " bytes > " + strconv.FormatInt(lim.FileBytes, 10) + " bytes"
-	case content.FileEncoding:
+	case media.FileEncoding:
 		return content.CodeMedia, "invalid base64 data: it " + r.Detail
-	case content.FileType:
+	case media.FileType:
 		text := "the " + kind + " does not match its declared media type " + codec.Clip(r.Declared)
 		if r.Actual != "" {
 			text += ": it is " + r.Actual
 		}
 		return content.CodeMedia, text
-	case content.FileHeader:
+	case media.FileHeader:
 		return content.CodeMedia, "Could not process image"
-	case content.FileSide:
+	case media.FileSide:
 		return content.CodeLimit, "At least one of the image dimensions exceed max allowed size: " +
 			strconv.Itoa(lim.ImageSide) + " pixels"
-	case content.FilePixels:
+	case media.FilePixels:
 		return content.CodeLimit, "The image has too many pixels; the maximum is " + strconv.FormatInt(lim.ImagePixels, 10)
 	}
 	return content.CodeMedia, "the " + kind + " " + r.Violation.String()

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -83,7 +84,7 @@ func listModels(ctx context.Context, up upstream.Upstream) ([]upstream.Model, er
 // parsePage parses the query. It ignores unknown parameters.
 func parsePage(q url.Values) (*page, error) {
 	p := &page{limit: defaultPageSize, after: q.Get("after_id"), before: q.Get("before_id")}
-	var violations content.ViolationList
+	var violations violation.List
 	if s := q.Get("limit"); s != "" {
 		n, err := strconv.Atoi(s)
 		switch {

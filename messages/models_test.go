@@ -16,6 +16,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -177,7 +178,7 @@ func TestCountTokens(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", tt.name, w.Code, w.Body, tt.want)
 		}
 	}
-	if counted == nil || upstream.WireOf(counted, Format) == nil {
+	if counted == nil || snapshot.DocumentOf(counted, Format) == nil {
 		t.Error("the upstream did not get the document")
 	}
 	checkError(t, serve(counts(upstream.TokenCount{}, &upstream.Error{Code: upstream.CodeRateLimit}), countRequest(body)).Result(), 429, "rate_limit_error", "", "")

@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/internal/workload"
 )
 
@@ -364,7 +365,7 @@ func TestMergeViolations(t *testing.T) {
 	if err == nil {
 		t.Fatal("no violations")
 	}
-	var later content.ViolationList
+	var later violation.List
 	for _, p := range []string{"max_tokens", "messages.0.role", "messages.0.content.1.text.cache_control.ttl", "messages.0.content.2",
 		"messages.0.content.0.image.source.base64.data", "tools.0.custom.input_schema.type", "tools.0.custom.name", "messages", "seed"} {
 		later.Add(content.CodeValue, p, "later")
@@ -383,7 +384,7 @@ func TestMergeViolations(t *testing.T) {
 	if diff := cmp.Diff(want, formattest.Violations(r.mergeViolations(&later, false))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := (&Request{}).mergeViolations(&content.ViolationList{}, false); err != nil {
+	if err := (&Request{}).mergeViolations(&violation.List{}, false); err != nil {
 		t.Errorf("no violations, but %v", err)
 	}
 }

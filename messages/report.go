@@ -7,6 +7,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // A reporter collects violations with the vendor's texts. The parser embeds it. It is the
@@ -20,7 +21,7 @@ type reporter struct {
 	// have no tag. The path of a violation at the tag does not include the tag:
 	// "messages.0.content.1.type".
 	path       codec.Path
-	violations content.ViolationList
+	violations violation.List
 	origin     *origin   // collects unknown names; nil for fragments of requests and for responses
 	spare      *reporter // see check
 }

@@ -3,7 +3,8 @@ package messages
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // Format names the Messages wire format in [content.Extra], signatures and
@@ -97,7 +98,7 @@ type origin struct {
 	cost          int64 // see [codec.Quota.Cost]
 
 	violations *codec.ParseViolations // nil if the document has none
-	unknown    content.ViolationList  // unknown names and values; violations under Strict
+	unknown    violation.List         // unknown names and values; violations under Strict
 
 	// unread are texts and thinking blocks with a text or signature that is not a
 	// string. These fields are empty. Violations that were only counted have no entry.
@@ -109,10 +110,10 @@ type origin struct {
 }
 
 // document returns the document for adapters of this format.
-func (o *origin) document(header []upstream.Field) *upstream.Wire {
-	w := &upstream.Wire{Format: Format, Body: o.body, Header: header}
+func (o *origin) document() *document.Document {
+	w := &document.Document{Format: Format, Body: o.body}
 	if o.model.To > 0 {
-		w.Spans = append(make([]upstream.Span, 0, 2), o.model.Span("model"))
+		w.Spans = append(make([]document.Span, 0, 2), o.model.Span("model"))
 	}
 	if o.stream.To > 0 {
 		w.Spans = append(w.Spans, o.stream.Span("stream"))
@@ -123,7 +124,7 @@ func (o *origin) document(header []upstream.Field) *upstream.Wire {
 // mergeViolations returns the violations that parsing found, followed by unknown names and
 // values if strict is set, and by those of the rules. It leaves out those that repeat a
 // violation that parsing found. See hasViolation.
-func (r *Request) mergeViolations(rules *content.ViolationList, strict bool) error {
+func (r *Request) mergeViolations(rules *violation.List, strict bool) error {
 	o := r.origin
 	if o == nil {
 		return rules.Err()

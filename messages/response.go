@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -108,7 +109,7 @@ func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 
 // write writes the response document.
 func (r *Response) write(w *jsonwire.Writer) error {
-	var violations content.ViolationList
+	var violations violation.List
 	w.BeginObject()
 	w.Name("id")
 	w.String(r.ID)

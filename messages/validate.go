@@ -12,7 +12,9 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // Values of the header anthropic-version whose rules differ.
@@ -117,7 +119,7 @@ type validator struct {
 	lim         content.Limits // with the defaults
 	constructed bool           // not parsed, so free JSON was not checked
 	path        codec.Path
-	violations  content.ViolationList
+	violations  violation.List
 
 	once        [onceCount]bool
 	breakpoints int  // number of cache_control members so far
@@ -916,7 +918,7 @@ func (v *validator) base64(s *content.Base64, image bool) {
 	if !v.require(s.MediaType, "media_type") {
 		return
 	}
-	accepted := slices.Contains(types, content.CanonicalMediaType(s.MediaType))
+	accepted := slices.Contains(types, media.Canonical(s.MediaType))
 	if !accepted {
 		v.violation(content.CodeValue, textOneOf(types), "media_type")
 	}
@@ -924,10 +926,10 @@ func (v *validator) base64(s *content.Base64, image bool) {
 		return
 	}
 	lim := v.lim
-	r := content.CheckFile(s, v.base64Rule(s.Data), lim)
+	r := media.File{MediaType: s.MediaType, Data: s.Data}.Check(v.base64Rule(s.Data), codec.MediaLimits(lim))
 	switch r.Violation {
 	case 0:
-	case content.FileType, content.FileNotText:
+	case media.FileType, media.FileNotText:
 		if accepted {
 			v.mismatch(kind, s.MediaType, r.Actual)
 		}
@@ -954,12 +956,12 @@ func (p *parser) keepBase64(x jsonwire.Value, data string) {
 
 // base64Rule returns how to validate base64 data. Data that the parser recorded as
 // valid is not validated again. The comparison is cheap because both share memory.
-func (v *validator) base64Rule(data string) content.Base64Rule {
+func (v *validator) base64Rule(data string) media.Base64Rule {
 	if len(data) < minKeptBase64 || v.constructed || v.nextBase64 >= len(v.r.origin.base64) || v.r.origin.base64[v.nextBase64] != data {
-		return content.Base64Strict
+		return media.Base64Strict
 	}
 	v.nextBase64++
-	return content.Base64Checked
+	return media.Base64Checked
 }
 
 // mismatch reports data that does not match its declared media type.
@@ -1026,10 +1028,10 @@ func hostOf(url string) string {
 
 func (v *validator) plainText(s *content.PlainText) {
 	v.members(plainTextType, s)
-	n := min(len(s.Text), content.SniffLen)
-	var lead [content.SniffLen]byte
+	n := min(len(s.Text), media.SniffLen)
+	var lead [media.SniffLen]byte
 	copy(lead[:], s.Text[:n])
-	if actual := content.DetectMediaType(lead[:n]); actual != "" {
+	if actual := media.Detect(lead[:n]); actual != "" {
 		v.mismatch("document", "text/plain", actual)
 	}
 	if int64(len(s.Text)) > v.lim.FileBytes {

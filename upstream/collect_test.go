@@ -19,7 +19,7 @@ func TestCollect(t *testing.T) {
 	image := &content.Image{Source: &content.URL{URL: "u"}}
 	u := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossDropped}})
-		w.Start(upstream.Start{ID: "id", Model: "m", Header: []upstream.Field{{Name: "a", Value: "b"}}})
+		w.Start(upstream.Start{ID: "id", Model: "m", Header: []upstream.HeaderField{{Name: "a", Value: "b"}}})
 		w.Thinking("one ")
 		w.Thinking("two")
 		w.Signature(content.Signature{Format: "f", Data: "s"})
@@ -49,7 +49,7 @@ func TestCollect(t *testing.T) {
 		return w.Stop(upstream.Stop{Reason: content.StopEnd, RawReason: "end_turn"})
 	})
 	want := &upstream.Response{
-		Start: upstream.Start{ID: "id", Model: "m", Header: []upstream.Field{{Name: "a", Value: "b"}}},
+		Start: upstream.Start{ID: "id", Model: "m", Header: []upstream.HeaderField{{Name: "a", Value: "b"}}},
 		Parts: []content.Part{
 			&content.Thinking{Text: "one two", Signature: content.Signature{Format: "f", Data: "s"}},
 			&content.Text{Text: "text", Citations: []content.Citation{cite}},

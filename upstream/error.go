@@ -77,7 +77,7 @@ type Error struct {
 	// omit all other headers. If Details has another format than the handler, they also
 	// omit the headers that begin with X-Ratelimit- or Ratelimit. If Retry-After
 	// differs from RetryAfter, RetryAfter is sent.
-	Header []Field
+	Header []HeaderField
 
 	// Err is the cause. It is written to the log and never sent to the client.
 	Err error

@@ -3,6 +3,7 @@ package upstream
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/cleared"
+	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/tokencount"
 )
 
@@ -99,9 +100,9 @@ func estimateSource(s content.Source, image bool) int64 {
 			return 0
 		}
 		if !image {
-			return s.Size() / 24
+			return media.File{Data: s.Data}.Size() / 24
 		}
-		if w, h, err := s.ImageSize(); err == nil {
+		if w, h := (media.File{Data: s.Data}).ImageSize(); w != 0 {
 			return tokencount.Image(w, h)
 		}
 	case *content.PlainText:

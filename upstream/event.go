@@ -105,7 +105,7 @@ type Start struct {
 
 	// Header holds headers of the vendor's response for the client, such as rate
 	// limits.
-	Header []Field
+	Header []HeaderField
 
 	// Usage is the token usage that is known at the start, or nil. Some formats report
 	// the tokens of the prompt only there. [Writer.Start] sends it as an EventUsage
@@ -113,8 +113,8 @@ type Start struct {
 	Usage *content.Usage
 }
 
-// A Field is a header field.
-type Field struct{ Name, Value string }
+// A HeaderField is a header field.
+type HeaderField struct{ Name, Value string }
 
 // A Stop is the reason why a response ended.
 type Stop struct {

@@ -112,6 +112,25 @@ func ExampleTap() {
 	// Output: The password is *********.
 }
 
+// A Collector in a Tap records the response while the client receives it.
+func ExampleCollector() {
+	var collector upstream.Collector
+	recorded := upstream.Tap(parrot, func(ctx context.Context, r *upstream.Request, to upstream.Sink) upstream.Sink {
+		return upstream.SinkFunc(func(events []upstream.Event) error {
+			if err := collector.Send(events); err != nil {
+				return err
+			}
+			return to.Send(events)
+		})
+	})
+	if err := upstream.Run(context.Background(), recorded, user("Hello!"), upstream.SinkFunc(func([]upstream.Event) error { return nil })); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(collector.Response().Parts[0].(*content.Text).Text)
+	// Output: Hello!
+}
+
 // Middleware that changes requests and refuses some.
 func ExampleEdit() {
 	polite := upstream.Edit(parrot, func(ctx context.Context, r *upstream.Request) (*upstream.Request, error) {

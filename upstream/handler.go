@@ -6,10 +6,10 @@ import (
 	"crypto/subtle"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/budget"
 	"github.com/polywire/polywire/internal/reqctx"
 )
 
@@ -222,54 +222,13 @@ type Budget struct {
 	Bytes    int64 // of bodies and files; 0 means 512 MiB
 	Requests int   // 0 means no limit
 
-	mu       sync.Mutex
-	bytes    int64
-	requests int
-}
-
-const defaultBudget = 512 << 20
-
-// Enter adds a request to those in flight and returns true, or returns false if there
-// are too many. After true, the caller must call Leave.
-func (b *Budget) Enter() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.Requests > 0 && b.requests >= b.Requests {
-		return false
-	}
-	b.requests++
-	return true
-}
-
-// Take reserves n bytes for a request and returns true, or returns false if too few are
-// free. Leave releases them.
-func (b *Budget) Take(n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	limit := b.Bytes
-	if limit == 0 {
-		limit = defaultBudget
-	}
-	if n > limit-b.bytes {
-		return false
-	}
-	b.bytes += n
-	return true
-}
-
-// Leave ends a request and releases all bytes that it reserved.
-func (b *Budget) Leave(bytes int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.requests--
-	b.bytes -= bytes
+	// State is what handlers count.
+	State budget.State
 }
 
 // InFlight returns the number of requests in flight and of bytes reserved for them.
 func (b *Budget) InFlight() (requests int, bytes int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.requests, b.bytes
+	return b.State.InFlight()
 }
 
 // RequestID returns the id of the HTTP request that ctx belongs to. It returns "" if

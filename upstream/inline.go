@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // Inline returns r with links and file ids replaced by the files: as [content.Base64],
@@ -51,7 +52,7 @@ type inliner struct {
 	req        *Request
 	ctx        context.Context
 	keepLinks  bool
-	violations content.ViolationList
+	violations violation.List
 	otherErr   error             // first error that is not a violation
 	encoded    map[string]string // base64 data by source, because a file may be used several times
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -44,7 +46,7 @@ func withSources(sources ...content.Source) *upstream.Request {
 		r.Turns[0].Parts = append(r.Turns[0].Parts, &content.Document{Source: s, Title: "t"})
 	}
 	r.Resolver = resolver(shelf)
-	r.SetWire(&upstream.Wire{Format: "f"})
+	snapshot.Attach(r, &document.Document{Format: "f"})
 	return r
 }
 
@@ -84,7 +86,7 @@ func TestInline(t *testing.T) {
 	if diff := cmp.Diff(before.Turns, r.Turns); diff != "" {
 		t.Errorf("the request itself has changed:\n%s", diff)
 	}
-	if upstream.WireOf(got, "f") != nil {
+	if snapshot.DocumentOf(got, "f") != nil {
 		t.Error("the copy has the Wire of what it is no more")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -22,7 +24,7 @@ type vendor struct {
 
 func (v *vendor) Generate(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
 	kept := ""
-	if upstream.WireOf(r, format) != nil {
+	if snapshot.DocumentOf(r, format) != nil {
 		kept = " with its Wire"
 	}
 	return w.Text(v.name + ":" + r.Model + kept)
@@ -54,6 +56,8 @@ func say(t *testing.T, u upstream.Upstream, r *upstream.Request) string {
 	return reply.Parts[0].(*content.Text).Text
 }
 
+const format content.Format = "format"
+
 func TestMux(t *testing.T) {
 	a, b := &vendor{name: "a"}, &vendor{name: "b"}
 	var m upstream.Mux
@@ -78,11 +82,11 @@ func TestMux(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := &upstream.Request{Model: tt.model}
-		r.SetWire(&upstream.Wire{Format: format})
+		snapshot.Attach(r, &document.Document{Format: format})
 		if got := say(t, &m, r); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.model, got, tt.want)
 		}
-		if r.Model != tt.model || upstream.WireOf(r, format) == nil {
+		if r.Model != tt.model || snapshot.DocumentOf(r, format) == nil {
 			t.Errorf("%q: the client's request was changed", tt.model)
 		}
 	}

@@ -41,10 +41,10 @@ func (c *counter) key(context.Context) (string, error) {
 func adapters(t *testing.T, c *counter) map[string]upstream.Upstream {
 	t.Helper()
 	client := &http.Client{Transport: c}
-	claude, err1 := anthropic.New(anthropic.Options{HTTPClient: client, KeyFunc: c.key})
-	gem, err2 := gemini.New(gemini.Options{HTTPClient: client, KeyFunc: c.key})
-	chat, err3 := openai.New(openai.Options{HTTPClient: client, KeyFunc: c.key})
-	responses, err4 := openai.NewResponses(openai.Options{HTTPClient: client, KeyFunc: c.key})
+	claude, err1 := anthropic.New(&anthropic.Options{HTTPClient: client, KeyFunc: c.key})
+	gem, err2 := gemini.New(&gemini.Options{HTTPClient: client, KeyFunc: c.key})
+	chat, err3 := openai.New(&openai.Options{HTTPClient: client, KeyFunc: c.key})
+	responses, err4 := openai.NewResponses(&openai.Options{HTTPClient: client, KeyFunc: c.key})
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 )
 
 // A Request is a request to a model in neutral form.
 //
 // A Request is read-only. To change one, change a [Request.Clone], or use
 // [Request.WithModel]. If a Request is changed anyway, adapters detect it (see
-// [WireOf]) and send the changed request.
+// messages.WireOf) and send the changed request.
 //
 // Turns and parts correspond one to one to those of the parsed document, so a path such
 // as "turns.3.parts.1" means the same place in both.
@@ -66,10 +67,12 @@ type Request struct {
 	// betas of the format, and those listed in HandlerOptions.ForwardHeaders. It
 	// contains no credentials. Upstreams of the same format send them, even for a
 	// changed request; others ignore them. Handlers set it. Nil means none.
-	Header []Field
+	Header []HeaderField
 
-	// Wire is the document from which the request was parsed. Use [WireOf] to read it.
-	Wire *Wire
+	// Wire is the document from which the request was parsed, for adapters of its
+	// format. The functions WireOf of packages messages and generatecontent return its
+	// text. Set it to nil to have the request encoded anew.
+	Wire *document.Document
 
 	Extra *content.Extra
 }
@@ -159,9 +162,9 @@ func (r *Request) Clone() *Request {
 func (r *Request) WithModel(name string) *Request {
 	c := *r
 	c.Model = name
-	if r.Wire != nil && r.Wire.request == r {
+	if r.Wire != nil && r.Wire.Request == r {
 		w := *r.Wire
-		w.request = &c
+		w.Request = &c
 		c.Wire = &w
 	}
 	return &c

@@ -82,25 +82,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestBudget(t *testing.T) {
-	b := upstream.Budget{Bytes: 10, Requests: 2}
-	first, second, third := b.Enter(), b.Enter(), b.Enter()
-	if !first || !second || third {
-		t.Error("want room for two requests, not three")
-	}
-	if !b.Take(6) || b.Take(5) || !b.Take(4) || b.Take(1) {
-		t.Error("want room for ten bytes, no more")
-	}
-	b.Leave(6)
-	if n, bytes := b.InFlight(); n != 1 || bytes != 4 {
-		t.Errorf("in flight: %d, %d", n, bytes)
-	}
-	var zero upstream.Budget
-	if !zero.Take(512<<20) || zero.Take(1) {
-		t.Error("the zero Budget has 512 MiB")
-	}
-}
-
 // TestErrorText checks that the text of an Error contains its causes but no secrets.
 func TestErrorText(t *testing.T) {
 	cause := errors.New("dial 10.0.0.1:\nrefused")

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // A Writer receives a response from an [Upstream]. It opens, numbers and closes blocks,
@@ -347,7 +348,7 @@ func (w *Writer) flush() error {
 	if len(w.batch) == 0 {
 		return nil
 	}
-	var refused content.ViolationList
+	var refused violation.List
 	for i := range w.batch {
 		e := &w.batch[i]
 		switch e.Kind {

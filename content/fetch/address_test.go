@@ -134,7 +134,7 @@ func TestRealSockets(t *testing.T) {
 		names.set(name, addr)
 		for _, host := range []string{literal(addr), name} {
 			link := fmt.Sprintf("http://%s:%d/secret.png", host, port)
-			f, err := New(strict)
+			f, err := New(&strict)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestRealSockets(t *testing.T) {
 			if addr == "0.0.0.0" {
 				continue // not private; on some systems it is this machine
 			}
-			if f, err = New(open); err != nil {
+			if f, err = New(&open); err != nil {
 				t.Fatal(err)
 			}
 			if b, err := fetch(t, f, link); err != nil || string(b.Data) != png {

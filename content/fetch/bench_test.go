@@ -25,7 +25,7 @@ func BenchmarkFetch(b *testing.B) {
 			}))
 			defer s.Close()
 			port := s.Listener.Addr().(*net.TCPAddr).AddrPort().Port()
-			f, err := New(Options{AllowHTTP: true, AllowPrivate: true, AnyPort: true,
+			f, err := New(&Options{AllowHTTP: true, AllowPrivate: true, AnyPort: true,
 				Lookup: func(context.Context, string, string) ([]netip.Addr, error) {
 					return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 				}})
@@ -67,7 +67,7 @@ func get(c *http.Client, link string) error {
 }
 
 func BenchmarkCheck(b *testing.B) {
-	f, err := New(Options{})
+	f, err := New(nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func Example() {
 	link := &content.URL{URL: fmt.Sprintf("http://%v/cat.gif?size=2", addr)}
 
 	// By default, files are fetched from public hosts over https.
-	public, err := fetch.New(fetch.Options{})
+	public, err := fetch.New(nil)
 	if err != nil {
 		panic(err)
 	}
@@ -36,7 +36,7 @@ func Example() {
 	fmt.Println(err)
 
 	// This host also has a file server, on one port of one machine.
-	own, err := fetch.New(fetch.Options{
+	own, err := fetch.New(&fetch.Options{
 		AllowHTTP:     true,
 		AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 		Ports:         []uint16{addr.Port()},
@@ -93,7 +93,7 @@ func (c *cache) Check(link string) error { return c.next.Check(link) }
 
 func ExampleFetcher_cache() {
 	addr, stop := serve()
-	f, err := fetch.New(fetch.Options{AllowHTTP: true, AllowPrivate: true, AnyPort: true})
+	f, err := fetch.New(&fetch.Options{AllowHTTP: true, AllowPrivate: true, AnyPort: true})
 	if err != nil {
 		panic(err)
 	}
@@ -111,7 +111,7 @@ func ExampleFetcher_cache() {
 }
 
 func ExampleFetcher_Resolve_failure() {
-	f, err := fetch.New(fetch.Options{
+	f, err := fetch.New(&fetch.Options{
 		Lookup: func(context.Context, string, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
 		},

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // A Fetcher is a [content.Resolver] for links: it downloads files from their origin.
@@ -25,9 +26,13 @@ type Fetcher struct {
 	arrived func(bytes int64) error // see Metered
 }
 
-// New returns a Fetcher. It returns an error if o is invalid. It does not connect to
-// anything.
-func New(o Options) (*Fetcher, error) {
+// New returns a Fetcher. It copies opts; nil means the defaults. It returns an error if an
+// option is invalid. It does not connect to anything.
+func New(opts *Options) (*Fetcher, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
@@ -74,9 +79,9 @@ var errTimeout = errors.New("fetch: timeout")
 // is the cause, for the log of the host. If ctx is done, Resolve returns the cause of
 // ctx. If too many files are being fetched, it returns [ErrBusy].
 //
-// MediaType of the result is that of the leading bytes (see [content.DetectMediaType]),
-// or else the Content-Type without parameters. It may be empty, and may differ from the
-// MediaType of s.
+// MediaType of the result is that of the leading bytes if they are those of a PNG, JPEG,
+// GIF, WebP or PDF file, or else the Content-Type without parameters. It may be empty, and
+// may differ from the MediaType of s.
 func (f *Fetcher) Resolve(ctx context.Context, s content.Source) (content.Blob, error) {
 	link, ok := s.(*content.URL)
 	if !ok || link == nil {
@@ -241,10 +246,10 @@ func (f *Fetcher) readFile(resp *http.Response) (content.Blob, error) {
 	if len(data) == 0 {
 		return content.Blob{}, &responseError{content.CodeMedia, "is empty"}
 	}
-	kind := content.DetectMediaType(data)
+	kind := media.Detect(data)
 	if kind == "" {
 		kind = contentType(resp)
-		if content.Detectable(kind) {
+		if media.IsDetectable(kind) {
 			return content.Blob{}, &responseError{content.CodeMedia, "does not match its Content-Type, " + kind}
 		}
 	}
@@ -272,7 +277,7 @@ func contentType(resp *http.Response) string {
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !strings.Contains(kind, "/") {
 		return ""
 	}
-	return content.CanonicalMediaType(kind)
+	return media.Canonical(kind)
 }
 
 const initialBuffer = 64 << 10

@@ -96,7 +96,7 @@ func TestMediaTypes(t *testing.T) {
 }
 
 func TestOtherSources(t *testing.T) {
-	f, err := New(Options{Transport: panicTripper{}})
+	f, err := New(&Options{Transport: panicTripper{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestBadOptions(t *testing.T) {
 		"Proxy":              {Transport: panicTripper{}, Proxy: http.ProxyFromEnvironment},
 	} {
 		name = strings.TrimSpace(name)
-		if f, err := New(o); f != nil || err == nil || !strings.Contains(err.Error(), name) {
+		if f, err := New(&o); f != nil || err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, %v", name, f, err)
 		}
 	}
@@ -203,7 +203,7 @@ func TestProxy(t *testing.T) {
 	o.Lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 	}
-	f, err := New(o)
+	f, err := New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestPanics(t *testing.T) {
 // TestTransport checks a Transport of the host that misbehaves.
 func TestTransport(t *testing.T) {
 	var answer http.Response
-	f, err := New(Options{Transport: tripper(func(r *http.Request) (*http.Response, error) {
+	f, err := New(&Options{Transport: tripper(func(r *http.Request) (*http.Response, error) {
 		a := answer
 		a.Request = r
 		return &a, nil

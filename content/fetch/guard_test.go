@@ -7,7 +7,7 @@ import (
 
 func newTestGuard(t testing.TB, o Options) *guard {
 	t.Helper()
-	f, err := New(o)
+	f, err := New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func parseAddr(t *testing.T, text string) netip.Addr {
 }
 
 func TestControl(t *testing.T) {
-	f, err := New(Options{})
+	f, err := New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func (s *script) fetcher(t *testing.T, change func(*Options)) *Fetcher {
 	if change != nil {
 		change(&o)
 	}
-	f, err := New(o)
+	f, err := New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestPromisedMemory(t *testing.T) {
 
 // TestRead reads bodies in pieces of different sizes, with known and unknown length.
 func TestRead(t *testing.T) {
-	f, err := New(Options{Limits: Limits{File: 300_000}})
+	f, err := New(&Options{Limits: Limits{File: 300_000}})
 	if err != nil {
 		t.Fatal(err)
 	}

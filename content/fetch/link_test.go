@@ -203,7 +203,7 @@ func TestCheckWidened(t *testing.T) {
 			[]string{"https://bücher.de/", "https://１２７.0.0.1/", "https://localhost/", "https://127.0.0.1/"},
 		},
 	} {
-		f, err := New(tt.o)
+		f, err := New(&tt.o)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue

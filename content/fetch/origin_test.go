@@ -74,7 +74,7 @@ func (w *testNetwork) fetcher(change func(*Options)) *Fetcher {
 	if change != nil {
 		change(&o)
 	}
-	f, err := New(o)
+	f, err := New(&o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ type clocked struct {
 	conns []net.Conn // returned by Dial
 }
 
-func (c *clocked) options() Options {
-	return Options{
+func (c *clocked) options() *Options {
+	return &Options{
 		AllowHTTP: true,
 		Lookup: func(ctx context.Context, _, _ string) ([]netip.Addr, error) {
 			addrs := []netip.Addr{netip.MustParseAddr(public)}

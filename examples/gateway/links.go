@@ -78,7 +78,7 @@ type linkFetcher struct {
 func newLinkFetcher(public fetch.Options, allowed []origin) (*linkFetcher, error) {
 	f := &linkFetcher{origins: make(map[origin]*fetch.Fetcher)}
 	var err error
-	if f.public, err = fetch.New(public); err != nil {
+	if f.public, err = fetch.New(&public); err != nil {
 		return nil, err
 	}
 	for _, o := range allowed {
@@ -91,7 +91,7 @@ func newLinkFetcher(public fetch.Options, allowed []origin) (*linkFetcher, error
 		if _, err := netip.ParseAddr(host); err != nil {
 			only.AllowNames = []string{host}
 		}
-		if f.origins[o], err = fetch.New(only); err != nil {
+		if f.origins[o], err = fetch.New(&only); err != nil {
 			return nil, fmt.Errorf("-allow-origin %s: %w", o, err)
 		}
 	}

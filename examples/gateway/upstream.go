@@ -48,13 +48,13 @@ func (c *config) vendor() (upstream.Upstream, error) {
 		}
 		return echo.New(), nil
 	case "anthropic":
-		up, err = anthropic.New(anthropic.Options{BaseURL: c.base, Key: key})
+		up, err = anthropic.New(&anthropic.Options{BaseURL: c.base, Key: key})
 	case "gemini":
-		up, err = gemini.New(gemini.Options{BaseURL: c.base, Key: key})
+		up, err = gemini.New(&gemini.Options{BaseURL: c.base, Key: key})
 	case "openai":
-		up, err = openai.New(openai.Options{BaseURL: c.base, Key: key, Dialect: dialect})
+		up, err = openai.New(&openai.Options{BaseURL: c.base, Key: key, Dialect: dialect})
 	case "openai-responses":
-		up, err = openai.NewResponses(openai.Options{BaseURL: c.base, Key: key, Dialect: dialect})
+		up, err = openai.NewResponses(&openai.Options{BaseURL: c.base, Key: key, Dialect: dialect})
 	default:
 		return nil, fmt.Errorf("-upstream: unknown name %q; want %s", c.name, upstreamNames)
 	}

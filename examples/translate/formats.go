@@ -48,16 +48,16 @@ var clientFormats = map[string]clientFormat{
 // adapters build the upstream for a format over a transport.
 var adapters = map[string]func(base string, over http.RoundTripper) (upstream.Upstream, error){
 	"messages": func(base string, over http.RoundTripper) (upstream.Upstream, error) {
-		return anthropic.New(anthropic.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
+		return anthropic.New(&anthropic.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
 	},
 	"generatecontent": func(base string, over http.RoundTripper) (upstream.Upstream, error) {
-		return gemini.New(gemini.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
+		return gemini.New(&gemini.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
 	},
 	"openai": func(base string, over http.RoundTripper) (upstream.Upstream, error) {
-		return openai.New(openai.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
+		return openai.New(&openai.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
 	},
 	"openai-responses": func(base string, over http.RoundTripper) (upstream.Upstream, error) {
-		return openai.NewResponses(openai.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
+		return openai.NewResponses(&openai.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
 	},
 }
 

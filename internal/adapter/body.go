@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/internal/document"
 )
 
 // A Body is a document to send. Each call of Reader starts at the beginning.
@@ -19,9 +19,9 @@ type Member struct{ Name, Value string }
 
 // Splice returns the document of w with members replaced. Members that are not in
 // its spans are inserted at the front. The document is not copied.
-func Splice(w *upstream.Wire, members ...Member) Body {
+func Splice(w *document.Document, members ...Member) Body {
 	var inserted strings.Builder
-	spans := slices.SortedFunc(slices.Values(w.Spans), func(a, b upstream.Span) int { return a.From - b.From })
+	spans := slices.SortedFunc(slices.Values(w.Spans), func(a, b document.Span) int { return a.From - b.From })
 	b := spliced{make([]string, 0, 2*len(spans)+3)}
 	open := strings.IndexByte(w.Body, '{') + 1
 	cuts := make([]string, len(spans))

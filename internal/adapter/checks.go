@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -16,7 +17,7 @@ import (
 // or an encrypted summary. Without that state, a model would respond to another
 // conversation. own is the format of the adapter. The error lists the members.
 func CheckForeignState(n *upstream.Request, own content.Format) error {
-	var list content.ViolationList
+	var list violation.List
 	if codec.Own(n.Extra, own) == nil {
 		for at, rule := range codec.LostMembers(n.Extra, "extra") {
 			if rule == codec.ForeignState {

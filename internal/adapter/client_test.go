@@ -13,18 +13,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/leak"
 	"github.com/polywire/polywire/upstream"
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
-// document is a Body of a text.
-type document string
+// A textBody is a Body of a text.
+type textBody string
 
-func (d document) Len() int64 { return int64(len(d)) }
+func (d textBody) Len() int64 { return int64(len(d)) }
 
-func (d document) Reader() io.ReadCloser { return io.NopCloser(strings.NewReader(string(d))) }
+func (d textBody) Reader() io.ReadCloser { return io.NopCloser(strings.NewReader(string(d))) }
 
 // failure decodes errors of the tests' format: the body is the text.
 func failure(status int, _ http.Header, body []byte) *upstream.Error {
@@ -74,7 +75,7 @@ func TestDo(t *testing.T) {
 		c.KeyFunc = func(context.Context) (string, error) { return "k", nil }
 		c.KeyHeader = "X-Key"
 	})
-	a, err := s.Do(t.Context(), &Request{Path: "/v1/a%2Fb:do?alt=sse", Body: document(`{}`), Header: http.Header{"X-Extra": {"format"}}})
+	a, err := s.Do(t.Context(), &Request{Path: "/v1/a%2Fb:do?alt=sse", Body: textBody(`{}`), Header: http.Header{"X-Extra": {"format"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestStartInfo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	want := []upstream.Field{
+	want := []upstream.HeaderField{
 		{Name: "X-Id", Value: "X-Id 1"}, {Name: "X-Id", Value: "X-Id 2"},
 		{Name: "X-Rate-A", Value: "X-Rate-A 1"}, {Name: "X-Rate-A", Value: "X-Rate-A 2"},
 	}
@@ -156,7 +157,7 @@ func TestErrors(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := serve(t, test.h, test.change)
-			a, err := s.Do(t.Context(), &Request{Path: "/v1/x", Body: document(`{}`)})
+			a, err := s.Do(t.Context(), &Request{Path: "/v1/x", Body: textBody(`{}`)})
 			if err == nil {
 				defer a.Close()
 				_, err = a.Text()
@@ -196,7 +197,7 @@ func TestCanceled(t *testing.T) {
 				cancel(gone)
 				<-r.Context().Done()
 			}, nil)
-			a, err := s.Do(ctx, &Request{Path: "/", Body: document(`{}`)})
+			a, err := s.Do(ctx, &Request{Path: "/", Body: textBody(`{}`)})
 			if err == nil {
 				defer a.Close()
 				_, err = a.Text()
@@ -304,21 +305,21 @@ func TestModels(t *testing.T) {
 
 func TestSplice(t *testing.T) {
 	const body = ` { "stream" : false, "model":"a", "x":[1] } `
-	span := func(name, value string) upstream.Span {
+	span := func(name, value string) document.Span {
 		at := strings.Index(body, value)
-		return upstream.Span{Name: name, From: at, To: at + len(value)}
+		return document.Span{Name: name, From: at, To: at + len(value)}
 	}
-	w := &upstream.Wire{Body: body, Spans: []upstream.Span{span("model", `"a"`), span("stream", `false`)}}
+	w := &document.Document{Body: body, Spans: []document.Span{span("model", `"a"`), span("stream", `false`)}}
 	tests := []struct {
 		name    string
-		wire    *upstream.Wire
+		wire    *document.Document
 		members []Member
 		want    string
 	}{
 		{"nothing", w, nil, body},
 		{"both", w, []Member{{"model", `"bcd"`}, {"stream", "true"}}, ` { "stream" : true, "model":"bcd", "x":[1] } `},
 		{"missing location", w, []Member{{"n", "1"}}, ` {"n":1, "stream" : false, "model":"a", "x":[1] } `},
-		{"closed location", &upstream.Wire{Body: "{ }"}, []Member{{"n", "1"}}, `{"n":1 }`},
+		{"closed location", &document.Document{Body: "{ }"}, []Member{{"n", "1"}}, `{"n":1 }`},
 	}
 	for _, test := range tests {
 		b := Splice(test.wire, test.members...)

@@ -131,7 +131,7 @@ func (c *Config) checkLimits() []string {
 		name string
 		max  int64
 	}{
-		{"Limits.Body", c.Limits.Body}, {"Limits.Depth", int64(c.Limits.Depth)}, {"Limits.Values", int64(c.Limits.Values)}, {"Reply", c.MaxResponse},
+		{"Limits.Body", c.Limits.Body}, {"Limits.Depth", int64(c.Limits.Depth)}, {"Limits.Values", int64(c.Limits.Values)}, {"MaxResponse", c.MaxResponse},
 	} {
 		if l.max < 0 {
 			problems = append(problems, fmt.Sprintf("%s: is negative", l.name))

@@ -41,7 +41,7 @@ func TestNewRefuses(t *testing.T) {
 		{"Key and KeyFunc", func(c *Config) { c.Key, c.KeyFunc = "secret", key }, "Key: only one of Key and KeyFunc may be set"},
 		{"invalid KeyHeader", func(c *Config) { c.KeyHeader = "x key" }, `KeyHeader: "x key" is not a valid header name`},
 		{"negative limit", func(c *Config) { c.Limits.Body = -1 }, "Limits.Body: is negative"},
-		{"negative MaxResponse", func(c *Config) { c.MaxResponse = -1 }, "Reply: is negative"},
+		{"negative MaxResponse", func(c *Config) { c.MaxResponse = -1 }, "MaxResponse: is negative"},
 		{"line break in a header", func(c *Config) { c.Header = http.Header{"X-A": {"b", "secret\r\nb"}} }, `Header: the value of "X-A" ` + char},
 		{"invalid header name", func(c *Config) { c.Header = http.Header{"X A": {"secret"}} }, `Header: "X A" is not a valid header name`},
 		{"header name outside of ASCII", func(c *Config) { c.Header = http.Header{"\u212a": {"a"}} }, "Header: \"\u212a\" is not a valid header name"},

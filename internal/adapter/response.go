@@ -134,7 +134,7 @@ func (a *Response) StartInfo(modelAsRequested bool) StartInfo {
 				continue
 			}
 			for _, v := range values {
-				head.Header = append(head.Header, upstream.Field{Name: name, Value: a.secrets.Clean(v)})
+				head.Header = append(head.Header, upstream.HeaderField{Name: name, Value: a.secrets.Clean(v)})
 			}
 		}
 	}
@@ -190,7 +190,7 @@ type FrameReader interface {
 // A StartInfo contains the fields of [upstream.Start] that come from the HTTP headers.
 type StartInfo struct {
 	// Header are the vendor's headers for the client.
-	Header []upstream.Field
+	Header []upstream.HeaderField
 
 	// ModelAsRequested means that the client requested the model by another name or
 	// in another format: see [upstream.Start].

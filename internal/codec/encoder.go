@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // An Encoder writes the members of a request. It continues after a violation, so that
@@ -12,7 +13,7 @@ import (
 type Encoder struct {
 	W          *jsonwire.Writer
 	Path       Path
-	Violations content.ViolationList
+	Violations violation.List
 
 	// DisplayPath converts a path of names as they are written to the notation of
 	// violations. Nil means no conversion.

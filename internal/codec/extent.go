@@ -1,8 +1,8 @@
 package codec
 
 import (
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/upstream"
 )
 
 // An Extent is the position of the value of a top-level member in a document, in
@@ -14,6 +14,6 @@ type Extent struct{ From, To int32 }
 func ExtentOf(v jsonwire.Value) Extent { return Extent{int32(v.Offset()), int32(v.End())} }
 
 // Span returns the extent as a span with a name.
-func (e Extent) Span(name string) upstream.Span {
-	return upstream.Span{Name: name, From: int(e.From), To: int(e.To)}
+func (e Extent) Span(name string) document.Span {
+	return document.Span{Name: name, From: int(e.From), To: int(e.To)}
 }

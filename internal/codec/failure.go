@@ -83,8 +83,8 @@ func wait(value string, unit time.Duration) time.Duration {
 
 // ErrorHeader returns the headers of an error by which clients schedule retries,
 // sorted by name: those that all vendors have, and those with one of the prefixes.
-func ErrorHeader(h http.Header, prefixes ...string) []upstream.Field {
-	var list []upstream.Field
+func ErrorHeader(h http.Header, prefixes ...string) []upstream.HeaderField {
+	var list []upstream.HeaderField
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		switch name {
 		case "Retry-After", "Retry-After-Ms", "X-Should-Retry":
@@ -94,7 +94,7 @@ func ErrorHeader(h http.Header, prefixes ...string) []upstream.Field {
 			}
 		}
 		for _, v := range h[name] {
-			list = append(list, upstream.Field{Name: name, Value: v})
+			list = append(list, upstream.HeaderField{Name: name, Value: v})
 		}
 	}
 	return list

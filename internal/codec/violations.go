@@ -117,16 +117,10 @@ func (v *ParseViolations) Join(repeats func(path string) bool, later ...error) e
 // violationsError returns one error for violations in their order. more is the number
 // of further violations.
 func violationsError(list []*content.Violation, more int) error {
-	var all content.ViolationList
-	for _, e := range list {
-		all.Add(e.Code, e.Path, e.Text)
+	if over := len(list) - content.MaxViolations; over >= 0 {
+		return content.JoinViolations(list[:content.MaxViolations], more+over)
 	}
-	if len(list) >= content.MaxViolations {
-		for range more {
-			all.Add("", "", "") // only counted
-		}
-	}
-	return all.Err()
+	return content.JoinViolations(list, 0)
 }
 
 // maxAround bounds the paths around a path. Names in a schema may contain any

@@ -65,13 +65,13 @@ func made[T any](t *testing.T, up T, err error) T {
 
 func startAnthropic(t *testing.T) (upstream.Upstream, *fake.Server) {
 	f := fakeanthropic.New(t, fakeanthropic.Options{Key: vendorKey, Forbid: []string{key}, KeepThinking: true})
-	up, err := anthropic.New(anthropic.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
+	up, err := anthropic.New(&anthropic.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
 	return made(t, up, err), f.Server
 }
 
 func startGemini(t *testing.T) (upstream.Upstream, *fake.Server) {
 	f := fakegemini.New(t, fakegemini.Options{Key: vendorKey, Forbid: []string{key}, KeepSignatures: true, NoDummies: true})
-	up, err := gemini.New(gemini.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
+	up, err := gemini.New(&gemini.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
 	return made(t, up, err), f.Server
 }
 
@@ -79,13 +79,13 @@ func startGemini(t *testing.T) (upstream.Upstream, *fake.Server) {
 // it: in its own format, requests are forwarded unchanged.
 func startLenientGemini(t *testing.T) (upstream.Upstream, *fake.Server) {
 	f := fakegemini.New(t, fakegemini.Options{Key: vendorKey, Forbid: []string{key}, KeepSignatures: true, NoDummies: true, Lenient: true})
-	up, err := gemini.New(gemini.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
+	up, err := gemini.New(&gemini.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
 	return made(t, up, err), f.Server
 }
 
 func startChat(t *testing.T) (upstream.Upstream, *fake.Server) {
 	f := fakeopenai.New(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}})
-	up, err := openai.New(openai.Options{
+	up, err := openai.New(&openai.Options{
 		BaseURL: f.Base(), Key: vendorKey, HTTPClient: testClient(t), Dialect: openai.Dialect{Kind: openai.ServerOpenAI},
 	})
 	return made(t, up, err), f.Server
@@ -93,7 +93,7 @@ func startChat(t *testing.T) (upstream.Upstream, *fake.Server) {
 
 func startResponses(t *testing.T) (upstream.Upstream, *fake.Server) {
 	f := fakeopenai.New(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}})
-	up, err := openai.NewResponses(openai.Options{
+	up, err := openai.NewResponses(&openai.Options{
 		BaseURL: f.Base(), Key: vendorKey, HTTPClient: testClient(t), Dialect: openai.Dialect{Kind: openai.ServerOpenAI},
 	})
 	return made(t, up, err), f.Server
@@ -109,7 +109,7 @@ func startLocal(t *testing.T) (upstream.Upstream, *fake.Server) {
 			Reasoning: "reasoning_content", IndexZero: true, FinishStop: true, Comments: true, NoDone: true,
 		},
 	})
-	up, err := openai.New(openai.Options{
+	up, err := openai.New(&openai.Options{
 		BaseURL: f.Base(), Key: vendorKey, HTTPClient: testClient(t),
 		Dialect: openai.Dialect{Reasoning: "reasoning_content", Files: true},
 	})

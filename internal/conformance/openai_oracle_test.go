@@ -31,12 +31,12 @@ type sdkAdapter struct {
 var sdkAdapters = map[string]sdkAdapter{
 	"chat": {
 		[]string{"gpt-4.1", "o3", "gpt-5.6-sol"},
-		func(o openai.Options) (upstream.Upstream, error) { return openai.New(o) },
+		func(o openai.Options) (upstream.Upstream, error) { return openai.New(&o) },
 		func() any { return new(openaisdk.ChatCompletionNewParams) },
 	},
 	"responses": {
 		[]string{"gpt-4.1", "gpt-5.6-sol", "gpt-6.2-sol"},
-		func(o openai.Options) (upstream.Upstream, error) { return openai.NewResponses(o) },
+		func(o openai.Options) (upstream.Upstream, error) { return openai.NewResponses(&o) },
 		func() any { return new(responses.ResponseNewParams) },
 	},
 }
@@ -53,7 +53,7 @@ func newVendorServer(t *testing.T, b sdkAdapter, front, model string) *vendorSer
 	t.Cleanup(tr.CloseIdleConnections)
 	v := &vendorServer{Server: fakeopenai.New(t, fakeopenai.Options{})}
 	up, err := b.make(openai.Options{BaseURL: v.Base(), Key: "k", HTTPClient: &http.Client{Transport: tr},
-		Model: func(string) string { return model }, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
+		MapModel: func(string) string { return model }, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (v *threadVendor) start(t *testing.T) upstream.Upstream {
 	v.kept = map[string]threadDocument{}
 	ts := httptest.NewServer(v)
 	t.Cleanup(ts.Close)
-	up, err := anthropic.New(anthropic.Options{BaseURL: ts.URL, Key: vendorKey, HTTPClient: testClient(t)})
+	up, err := anthropic.New(&anthropic.Options{BaseURL: ts.URL, Key: vendorKey, HTTPClient: testClient(t)})
 	return made(t, up, err)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -42,7 +43,7 @@ func (u forwarder) Generate(_ context.Context, r *upstream.Request, w *upstream.
 }
 
 func (u forwarder) body(r *upstream.Request) (io.Reader, int64, error) {
-	if w := upstream.WireOf(r, u.to); w != nil {
+	if w := snapshot.DocumentOf(r, u.to); w != nil {
 		return onlyReader{strings.NewReader(w.Body)}, int64(len(w.Body)), nil
 	}
 	if u.to == messages.Format {

@@ -16,6 +16,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -83,7 +84,7 @@ func TestPassedLinks(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
 		o := newFileServer(t)
 		m := &model{asked: func(ctx context.Context, r *upstream.Request) error {
-			if !r.ForwardLinks || upstream.WireOf(r, s.format) == nil {
+			if !r.ForwardLinks || snapshot.DocumentOf(r, s.format) == nil {
 				t.Error("the request has changed")
 			}
 			for _, src := range lastSources(r.LastParts()) {
@@ -150,7 +151,7 @@ func TestFilesByID(t *testing.T) {
 							t.Errorf("Load: %v", err)
 						}
 					}
-					if wire := upstream.WireOf(r, s.format); (wire == nil) != tt.found {
+					if wire := snapshot.DocumentOf(r, s.format); (wire == nil) != tt.found {
 						t.Errorf("Wire is set: %v", wire != nil)
 					}
 					return nil

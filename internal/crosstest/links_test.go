@@ -20,6 +20,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -220,7 +221,7 @@ func newFileServer(t *testing.T) *fileServer {
 func (o *fileServer) fetcher(t *testing.T, total time.Duration) *fetch.Fetcher {
 	t.Helper()
 	port := o.Listener.Addr().(*net.TCPAddr).Port
-	f, err := fetch.New(fetch.Options{
+	f, err := fetch.New(&fetch.Options{
 		AllowHTTP: true, AllowPrivate: true, Ports: []uint16{uint16(port)},
 		Limits: fetch.Limits{File: 1 << 20}, Timeouts: fetch.Timeouts{Total: total},
 	})
@@ -291,7 +292,7 @@ func TestLinksAreFetched(t *testing.T) {
 			if n := o.asked.Load() - before; n != 0 {
 				t.Errorf("%d requests for files already fetched", n)
 			}
-			if upstream.WireOf(r, s.format) != nil || r.ForwardLinks {
+			if snapshot.DocumentOf(r, s.format) != nil || r.ForwardLinks {
 				t.Error("the links are still forwarded")
 			}
 			return nil

@@ -60,7 +60,7 @@ func startAnthropic(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
 }
 
 func anthropicAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
-	up, err := anthropic.New(anthropic.Options{BaseURL: url, Key: hostKey, HTTPClient: c})
+	up, err := anthropic.New(&anthropic.Options{BaseURL: url, Key: hostKey, HTTPClient: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func startGemini(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
 }
 
 func geminiAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
-	up, err := gemini.New(gemini.Options{BaseURL: url, Key: hostKey, HTTPClient: c})
+	up, err := gemini.New(&gemini.Options{BaseURL: url, Key: hostKey, HTTPClient: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func startChat(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
 }
 
 func chatAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
-	up, err := openai.New(openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
+	up, err := openai.New(&openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func startResponses(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
 }
 
 func responsesAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
-	up, err := openai.NewResponses(openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
+	up, err := openai.NewResponses(&openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func TestForwardHeadersOfHosts(t *testing.T) {
 	var vendor listener
 	s := httptest.NewServer(&vendor)
 	defer s.Close()
-	up, err := anthropic.New(anthropic.Options{BaseURL: s.URL, Key: hostKey, HTTPClient: s.Client(), Header: http.Header{"anthropic-workspace-id": {"of the host"}}})
+	up, err := anthropic.New(&anthropic.Options{BaseURL: s.URL, Key: hostKey, HTTPClient: s.Client(), Header: http.Header{"anthropic-workspace-id": {"of the host"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -50,7 +51,7 @@ func (r randomFiller) randomWord() string { return rubbishWords[r.IntN(len(rubbi
 func (r randomFiller) fill(v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.Type() != reflect.TypeFor[*upstream.Wire]() && r.IntN(3) > 0 {
+		if v.Type() != reflect.TypeFor[*document.Document]() && r.IntN(3) > 0 {
 			v.Set(reflect.New(v.Type().Elem()))
 			r.fill(v.Elem(), depth)
 		}

@@ -146,7 +146,7 @@ func TestLateUpstreamIsNamed(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer slow.Close()
-	up, err := anthropic.New(anthropic.Options{BaseURL: slow.URL})
+	up, err := anthropic.New(&anthropic.Options{BaseURL: slow.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,25 +116,25 @@ func TestHostKeysAreRemoved(t *testing.T) {
 	headers := http.Header{"X-Portkey-Api-Key": {shapelessHeader}}
 	for name, start := range map[string]func(base string, c *http.Client) (upstream.Upstream, error){
 		"anthropic": func(base string, c *http.Client) (upstream.Upstream, error) {
-			return anthropic.New(anthropic.Options{BaseURL: base, Key: shapelessKey, Header: headers, HTTPClient: c})
+			return anthropic.New(&anthropic.Options{BaseURL: base, Key: shapelessKey, Header: headers, HTTPClient: c})
 		},
 		"anthropic, bearer token": func(base string, c *http.Client) (upstream.Upstream, error) {
-			return anthropic.New(anthropic.Options{BaseURL: base, KeyFunc: keys, Bearer: true, Header: headers, HTTPClient: c})
+			return anthropic.New(&anthropic.Options{BaseURL: base, KeyFunc: keys, Bearer: true, Header: headers, HTTPClient: c})
 		},
 		"gemini": func(base string, c *http.Client) (upstream.Upstream, error) {
-			return gemini.New(gemini.Options{BaseURL: base, KeyFunc: keys, Header: headers, HTTPClient: c})
+			return gemini.New(&gemini.Options{BaseURL: base, KeyFunc: keys, Header: headers, HTTPClient: c})
 		},
 		"gemini, key in the URL": func(base string, c *http.Client) (upstream.Upstream, error) {
-			return gemini.New(gemini.Options{BaseURL: base + "?key=" + url.QueryEscape(shapelessKey), Header: headers, HTTPClient: c})
+			return gemini.New(&gemini.Options{BaseURL: base + "?key=" + url.QueryEscape(shapelessKey), Header: headers, HTTPClient: c})
 		},
 		"chat": func(base string, c *http.Client) (upstream.Upstream, error) {
-			return openai.New(openai.Options{BaseURL: base, Key: shapelessKey, Header: headers, HTTPClient: c})
+			return openai.New(&openai.Options{BaseURL: base, Key: shapelessKey, Header: headers, HTTPClient: c})
 		},
 		"chat, extra header": func(base string, c *http.Client) (upstream.Upstream, error) {
-			return openai.New(openai.Options{BaseURL: base, Key: shapelessKey, KeyHeader: "X-Who", Header: headers, HTTPClient: c})
+			return openai.New(&openai.Options{BaseURL: base, Key: shapelessKey, KeyHeader: "X-Who", Header: headers, HTTPClient: c})
 		},
 		"responses": func(base string, c *http.Client) (upstream.Upstream, error) {
-			return openai.NewResponses(openai.Options{BaseURL: base, KeyFunc: keys, Header: headers, HTTPClient: c})
+			return openai.NewResponses(&openai.Options{BaseURL: base, KeyFunc: keys, Header: headers, HTTPClient: c})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

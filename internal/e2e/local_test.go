@@ -30,7 +30,7 @@ func TestLocal(t *testing.T) {
 			t.Run(quirk+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				f := vendoropenai.New(t, o)
-				up, err := openai.New(openai.Options{BaseURL: f.Base(), Key: hostKey, HTTPClient: httpClient(t),
+				up, err := openai.New(&openai.Options{BaseURL: f.Base(), Key: hostKey, HTTPClient: httpClient(t),
 					Dialect: openai.Dialect{Reasoning: o.EchoReasoning, Files: true}})
 				if err != nil {
 					t.Fatal(err)

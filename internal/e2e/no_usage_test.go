@@ -42,13 +42,13 @@ func TestNoUsage(t *testing.T) {
 		c := &http.Client{Transport: &script{answer: answer}}
 		switch name {
 		case "anthropic":
-			return anthropic.New(anthropic.Options{HTTPClient: c})
+			return anthropic.New(&anthropic.Options{HTTPClient: c})
 		case "gemini":
-			return gemini.New(gemini.Options{HTTPClient: c})
+			return gemini.New(&gemini.Options{HTTPClient: c})
 		case "chat":
-			return openai.New(openai.Options{HTTPClient: c})
+			return openai.New(&openai.Options{HTTPClient: c})
 		}
-		return openai.NewResponses(openai.Options{HTTPClient: c})
+		return openai.NewResponses(&openai.Options{HTTPClient: c})
 	}
 	for name, both := range responses {
 		for i, stream := range []bool{false, true} {

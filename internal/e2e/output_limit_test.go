@@ -45,10 +45,10 @@ func TestOutputLimits(t *testing.T) {
 		}
 		return u
 	}
-	claude := must(anthropic.New(anthropic.Options{HTTPClient: client, OutputLimits: host}))
-	google := must(gemini.New(gemini.Options{HTTPClient: client, OutputLimits: host}))
-	chat := must(openai.New(openai.Options{HTTPClient: client, OutputLimits: host}))
-	responses := must(openai.NewResponses(openai.Options{HTTPClient: client, OutputLimits: host}))
+	claude := must(anthropic.New(&anthropic.Options{HTTPClient: client, OutputLimits: host}))
+	google := must(gemini.New(&gemini.Options{HTTPClient: client, OutputLimits: host}))
+	chat := must(openai.New(&openai.Options{HTTPClient: client, OutputLimits: host}))
+	responses := must(openai.NewResponses(&openai.Options{HTTPClient: client, OutputLimits: host}))
 	for _, tt := range []struct {
 		up    upstream.Upstream
 		model string

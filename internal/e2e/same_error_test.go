@@ -236,7 +236,7 @@ func TestHostKeyRefused(t *testing.T) {
 // TestErrorDetailsOfHosts checks how handlers treat details that a host sets in
 // its own errors or leaves in a vendor's error that it changes.
 func TestErrorDetailsOfHosts(t *testing.T) {
-	rates := []upstream.Field{{Name: "retry-after", Value: "9"}, {Name: "X-Ratelimit-Left", Value: "0"}, {Name: "Set-Cookie", Value: "a=b"}, {Name: "Connection", Value: "close"}, {Name: "Request-Id", Value: "x"}}
+	rates := []upstream.HeaderField{{Name: "retry-after", Value: "9"}, {Name: "X-Ratelimit-Left", Value: "0"}, {Name: "Set-Cookie", Value: "a=b"}, {Name: "Connection", Value: "close"}, {Name: "Request-Id", Value: "x"}}
 	for _, tt := range []struct {
 		name            string
 		err             upstream.Error

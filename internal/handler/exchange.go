@@ -113,7 +113,7 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 	if err := route.CheckHeader(x.r); err != nil {
 		return ctx, nil, err
 	}
-	if !x.s.options.Budget.Enter() {
+	if b := x.s.options.Budget; !b.State.Enter(b.Requests) {
 		return ctx, nil, overloaded()
 	}
 	x.entered = true
@@ -314,7 +314,7 @@ func (x *exchange) releaseBudget() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.released = true
-		x.s.options.Budget.Leave(x.reserved + x.fileBytes)
+		x.s.options.Budget.State.Leave(x.reserved + x.fileBytes)
 	}
 }
 
@@ -323,7 +323,7 @@ func (x *exchange) releaseBudget() {
 func (x *exchange) reserveFile(n int64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.released || !x.s.options.Budget.Take(n) {
+	if b := x.s.options.Budget; x.released || !b.State.Take(n, b.Bytes) {
 		return false
 	}
 	x.fileBytes += n

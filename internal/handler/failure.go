@@ -45,7 +45,7 @@ type Failure struct {
 	// status. Header is added to the response: see [upstream.Error].
 	Details *content.Extra
 	Status  int
-	Header  []upstream.Field
+	Header  []upstream.HeaderField
 
 	RetryAfter time.Duration
 	Allow      string // the allowed methods, with CodeMethod

@@ -12,6 +12,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
+	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -240,7 +242,7 @@ func (l *loader) Resolve(ctx context.Context, src content.Source) (content.Blob,
 	case *content.File:
 		declared = src.MediaType
 	}
-	r := content.CheckBlob(b, declared, content.Limits{})
+	r := media.CheckLoaded(b.Data, b.MediaType, declared, media.Limits{})
 	if r.Violation != 0 { // not checked before: the file is not one of Operation.Files
 		return content.Blob{}, &content.Violation{Code: content.CodeMedia, Text: "the file " + r.Violation.String()}
 	}
@@ -427,7 +429,7 @@ func (s *Handler) checkLinks(files []File) error {
 // filesError returns one error for files that could not be loaded: the violations of
 // the request, or else an error of the handler or the host.
 func filesError(files []File, errs []error) error {
-	var violations content.ViolationList
+	var violations violation.List
 	for i, err := range errs {
 		switch e := clientError(err).(type) {
 		case *Failure, *upstream.Error: // not a violation of the request
@@ -454,7 +456,7 @@ func filesError(files []File, errs []error) error {
 
 // newFetcher returns the default resolver of links.
 func newFetcher() content.Resolver {
-	f, err := fetch.New(fetch.Options{})
+	f, err := fetch.New(nil)
 	if err != nil {
 		panic(err) // the zero value is valid
 	}

@@ -75,17 +75,17 @@ func canForward(name string) bool {
 
 // ForwardedHeaders returns the headers of a request that are sent to a vendor of the
 // same format: those in names, or in defaults if names is nil.
-func ForwardedHeaders(r *http.Request, names []string, defaults ...string) []upstream.Field {
+func ForwardedHeaders(r *http.Request, names []string, defaults ...string) []upstream.HeaderField {
 	if names == nil {
 		names = defaults
 	}
-	var list []upstream.Field
+	var list []upstream.HeaderField
 	for i, name := range names {
 		if slices.ContainsFunc(names[:i], func(s string) bool { return strings.EqualFold(s, name) }) {
 			continue
 		}
 		for _, v := range r.Header.Values(name) {
-			list = append(list, upstream.Field{Name: strings.ToLower(name), Value: v})
+			list = append(list, upstream.HeaderField{Name: strings.ToLower(name), Value: v})
 		}
 	}
 	return list

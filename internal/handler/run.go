@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -106,7 +107,7 @@ func (x *exchange) sendLosses(ctx context.Context, op *Operation, s *sink) error
 	if len(op.Losses) == 0 {
 		return nil
 	}
-	var rejected content.ViolationList
+	var rejected violation.List
 	events := make([]upstream.Event, len(op.Losses))
 	for i := range op.Losses {
 		l := &op.Losses[i]

@@ -155,7 +155,7 @@ func (s *sink) record(events []upstream.Event) {
 }
 
 // forwardHeader forwards the vendor's headers that are for clients.
-func (s *sink) forwardHeader(fields []upstream.Field) {
+func (s *sink) forwardHeader(fields []upstream.HeaderField) {
 	if s.x.headerSent {
 		return
 	}

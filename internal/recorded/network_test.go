@@ -135,13 +135,13 @@ func newAdapter(format content.Format, base string, transport http.RoundTripper)
 	}
 	switch format {
 	case formatMessages:
-		return anthropic.New(anthropic.Options{BaseURL: base, HTTPClient: client})
+		return anthropic.New(&anthropic.Options{BaseURL: base, HTTPClient: client})
 	case formatGenerate:
-		return gemini.New(gemini.Options{BaseURL: base, HTTPClient: client})
+		return gemini.New(&gemini.Options{BaseURL: base, HTTPClient: client})
 	case formatChat:
-		return openai.New(openai.Options{BaseURL: version, HTTPClient: client})
+		return openai.New(&openai.Options{BaseURL: version, HTTPClient: client})
 	case formatResponses:
-		return openai.NewResponses(openai.Options{BaseURL: version, HTTPClient: client})
+		return openai.NewResponses(&openai.Options{BaseURL: version, HTTPClient: client})
 	}
 	return nil, fmt.Errorf("unknown format %q", format)
 }

@@ -201,7 +201,7 @@ func TestModels(t *testing.T) {
 				for _, m := range listAt(v, "data") {
 					want = append(want, stringAt(m, "id"))
 				}
-				got, _, _, err = messages.DecodeModels([]byte(r.Response))
+				got, _, err = messages.DecodeModels([]byte(r.Response))
 			} else {
 				for _, m := range listAt(v, "models") {
 					want = append(want, strings.TrimPrefix(stringAt(m, "name"), "models/"))

@@ -177,10 +177,10 @@ func TestEmptyLastMessage(t *testing.T) {
 func TestMaxTokensZero(t *testing.T) {
 	c, f := strict(t, anthropic.Options{}, fakes.Options{})
 	f.Always(fake.Text("yes"))
-	client := []upstream.Field{{Name: "Anthropic-Version", Value: "2023-06-01"}}
+	client := []upstream.HeaderField{{Name: "Anthropic-Version", Value: "2023-06-01"}}
 	for _, tt := range []struct {
 		limit  int64
-		header []upstream.Field
+		header []upstream.HeaderField
 		good   bool
 	}{{0, nil, false}, {-1, nil, false}, {1, nil, true}, {0, client, true}} {
 		n := &upstream.Request{Model: "claude-haiku-4-5", MaxTokens: &tt.limit, Header: tt.header,

@@ -17,7 +17,7 @@ import (
 )
 
 func client(t testing.TB) *Client {
-	c, err := New(Options{})
+	c, err := New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func (c *Client) page(ctx context.Context, after string) (list []upstream.Model,
 	h := make(http.Header)
 	h.Set(versionHeader, defaultVersion)
 	_, err = c.client.Send(ctx, &adapter.Request{Path: path, Header: h}, func(text string) (err error) {
-		list, _, next, err = messages.DecodeModels([]byte(text))
+		list, next, err = messages.DecodeModels([]byte(text))
 		return err
 	})
 	return list, next, err

@@ -40,7 +40,7 @@ func vendor(t *testing.T, kind, answer string, o anthropic.Options) (*anthropic.
 	}))
 	t.Cleanup(ts.Close)
 	o.BaseURL, o.HTTPClient = ts.URL, ts.Client()
-	c, err := anthropic.New(o)
+	c, err := anthropic.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +92,9 @@ data: {"type":"message_stop"}
 // and the betas are sent.
 func TestVerbatim(t *testing.T) {
 	c, got := vendor(t, "text/event-stream", stream, anthropic.Options{
-		Key:   "host-key",
-		Model: func(string) string { return "claude-\"y\"" },
-		Beta:  func(b string) bool { return b != "dropped" },
+		Key:       "host-key",
+		MapModel:  func(string) string { return "claude-\"y\"" },
+		AllowBeta: func(b string) bool { return b != "dropped" },
 	})
 	w := ask(t, c, "/v1/messages?beta=true", asked, http.Header{
 		"Anthropic-Beta": {"one,dropped", "two"}, "X-Api-Key": {"client-key"}, "Cookie": {"a=b"}, "X-Trace": {"1"},

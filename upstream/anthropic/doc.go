@@ -1,7 +1,7 @@
 // Package anthropic implements [upstream.Upstream] for servers with the Messages
 // API: the vendor's own, and other servers with a compatible API.
 //
-//	up, err := anthropic.New(anthropic.Options{Key: os.Getenv("ANTHROPIC_API_KEY")})
+//	up, err := anthropic.New(&anthropic.Options{Key: os.Getenv("ANTHROPIC_API_KEY")})
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
 // A request that arrived in this format is sent byte for byte, except for the

@@ -175,7 +175,7 @@ func TestUnreachable(t *testing.T) {
 		{"cut before the headers", dropped.URL, nil, upstream.Timeouts{}, 503},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := anthropic.New(anthropic.Options{BaseURL: tt.at, Key: hostKey, HTTPClient: tt.client})
+			c, err := anthropic.New(&anthropic.Options{BaseURL: tt.at, Key: hostKey, HTTPClient: tt.client})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +212,7 @@ func TestBroken(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c, f := strict(t, anthropic.Options{Limits: content.Limits{Body: 1 << 20}, Reply: 1 << 20}, fakes.Options{})
+			c, f := strict(t, anthropic.Options{Limits: content.Limits{Body: 1 << 20}, MaxResponse: 1 << 20}, fakes.Options{})
 			for range 4 {
 				f.Say(tt.turn...)
 			}

@@ -23,10 +23,10 @@ func ExampleNew() {
 	}))
 	defer server.Close()
 
-	up, err := anthropic.New(anthropic.Options{
-		BaseURL: server.URL,
-		Key:     "k-host",
-		Model:   func(string) string { return "claude-sonnet-5" }, // whatever clients name
+	up, err := anthropic.New(&anthropic.Options{
+		BaseURL:  server.URL,
+		Key:      "k-host",
+		MapModel: func(string) string { return "claude-sonnet-5" }, // whatever clients name
 	})
 	if err != nil {
 		panic(err)

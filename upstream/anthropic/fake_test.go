@@ -20,7 +20,7 @@ func strict(t *testing.T, o anthropic.Options, fo fakes.Options) (*anthropic.Cli
 	fo.Key = hostKey
 	f := fakes.New(t, fo)
 	o.BaseURL, o.Key = f.URL, hostKey
-	c, err := anthropic.New(o)
+	c, err := anthropic.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,14 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
 // checkFiles returns violations for files that the vendor cannot load: ids of
 // another vendor, and links without http or https.
 func checkFiles(n *upstream.Request) error {
-	var violations content.ViolationList
+	var violations violation.List
 	native := isNative(n.Header) // the client uses the vendor's own ids
 	for f := range files(n) {
 		switch s := f.Source.(type) {

@@ -205,7 +205,7 @@ func opening(t *testing.T) []content.Loss {
 		{Role: content.RoleAssistant, Parts: []content.Part{&content.Text{Text: "Welcome"}}},
 		{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "hi"}}},
 	}}
-	c, err := New(Options{})
+	c, err := New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

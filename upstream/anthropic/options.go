@@ -10,8 +10,7 @@ import (
 	"github.com/polywire/polywire/messages"
 )
 
-// DefaultURL is the base URL of the vendor's API.
-const DefaultURL = "https://api.anthropic.com"
+const defaultURL = "https://api.anthropic.com"
 
 // Options configures a [Client]. The zero value sends requests to the vendor's API
 // without a key.
@@ -22,7 +21,7 @@ type Options struct {
 
 	// BaseURL is the URL to which "/v1/messages" is appended, as in the vendor's
 	// SDKs. If it ends in "/v1", only "/messages" is appended. Its query is added to
-	// every request. The default is DefaultURL.
+	// every request. The default is https://api.anthropic.com.
 	BaseURL string
 
 	// Key is the API key, sent as x-api-key. KeyFunc, if not nil, is called for the
@@ -42,18 +41,18 @@ type Options struct {
 	HTTPClient *http.Client
 
 	// Header is added to every request. Of the client's headers, only its version,
-	// its betas (see Beta) and the headers that the handler forwards are sent: see
+	// its betas (see AllowBeta) and the headers that the handler forwards are sent: see
 	// [upstream.HandlerOptions]. Header overrides forwarded headers.
 	Header http.Header
 
-	// Model maps the model of a request to the model to send. It must be safe for
+	// MapModel maps the model of a request to the model to send. It must be safe for
 	// concurrent use. If it is nil, models are sent unchanged.
-	Model func(string) string
+	MapModel func(string) string
 
-	// Beta reports whether a value of the client's anthropic-beta is sent. If it is
+	// AllowBeta reports whether a value of the client's anthropic-beta is sent. If it is
 	// nil, all values are sent. A request that uses a beta fails if the value is not
 	// sent.
-	Beta func(string) bool
+	AllowBeta func(string) bool
 
 	// MaxTokens is the max_tokens of requests without one; the vendor requires it.
 	// The default is 32,000, or the model's maximum if that is lower.
@@ -67,17 +66,21 @@ type Options struct {
 	OutputLimits map[string]int64
 
 	// Limits bounds responses: Body is the size of one stream event (default 32
-	// MiB); Depth and Values bound JSON (default 256 and 1,000,000). Reply is the
+	// MiB); Depth and Values bound JSON (default 256 and 1,000,000). MaxResponse is the
 	// size of a response that is not streamed (default 64 MiB).
-	Limits content.Limits
-	Reply  int64
+	Limits      content.Limits
+	MaxResponse int64
 }
 
-// New returns a client. If options are invalid, it returns one error that lists all
-// of them on one line.
-func New(o Options) (*Client, error) {
+// New returns a client. It copies opts; nil means the defaults. If options are invalid,
+// it returns one error that lists all of them on one line.
+func New(opts *Options) (*Client, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
 	if o.BaseURL == "" {
-		o.BaseURL = DefaultURL
+		o.BaseURL = defaultURL
 	}
 	limits, problems := adapter.NewOutputLimits(o.OutputLimits)
 	if o.MaxTokens < 0 {
@@ -85,10 +88,10 @@ func New(o Options) (*Client, error) {
 	}
 	conf := adapter.Config{
 		Name: cmp.Or(o.Name, "anthropic"), BaseURL: o.BaseURL, Versions: []string{"v1"}, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
-		Model: o.Model, HTTPClient: o.HTTPClient, Header: o.Header,
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header,
 		// Rate limits. Headers about the host's account are not for clients.
 		ForwardedHeaders: []string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
-		Limits:           o.Limits, MaxResponse: o.Reply, DecodeError: messages.DecodeError,
+		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: messages.DecodeError,
 	}
 	if o.Bearer {
 		conf.KeyHeader = ""
@@ -97,7 +100,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{client: server, allowBeta: o.Beta, maxTokens: o.MaxTokens, outputLimits: limits}
+	c := &Client{client: server, allowBeta: o.AllowBeta, maxTokens: o.MaxTokens, outputLimits: limits}
 	if c.allowBeta == nil {
 		c.allowBeta = func(string) bool { return true }
 	}

@@ -33,7 +33,7 @@ func TestBaseURL(t *testing.T) {
 		{"/v1?tenant=secret", "/v1/messages", "?tenant=secret"},
 		{"/v1beta", "/v1beta/v1/messages", ""},
 	} {
-		c, err := anthropic.New(anthropic.Options{BaseURL: ts.URL + tt.base, HTTPClient: ts.Client()})
+		c, err := anthropic.New(&anthropic.Options{BaseURL: ts.URL + tt.base, HTTPClient: ts.Client()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,9 +63,9 @@ func TestRefusedOptions(t *testing.T) {
 		{anthropic.Options{BaseURL: "http://u:secret@h/v1"}, "anthropic: BaseURL: must not contain user-info or a fragment"},
 		{anthropic.Options{Key: "secret\n"}, "anthropic: Key: contains a line break or another control character"},
 		{anthropic.Options{Key: "secret", KeyFunc: key}, "anthropic: Key: only one of Key and KeyFunc may be set"},
-		{anthropic.Options{MaxTokens: -1, Reply: -1}, "anthropic: MaxTokens: is negative; Reply: is negative"},
+		{anthropic.Options{MaxTokens: -1, MaxResponse: -1}, "anthropic: MaxTokens: is negative; MaxResponse: is negative"},
 	} {
-		if _, err := anthropic.New(tt.o); err == nil || err.Error() != tt.want {
+		if _, err := anthropic.New(&tt.o); err == nil || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
 	}

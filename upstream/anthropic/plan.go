@@ -9,9 +9,12 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/snapshot"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -32,7 +35,7 @@ type plan struct {
 	losses       []content.Loss
 	linkLosses   []content.Loss // losses of links; void once a file is inlined
 
-	wire    *upstream.Wire // the original document, if it can be sent
+	wire    *document.Document // the original document, if it can be sent
 	model   string
 	request *messages.Request // otherwise
 	names   *legal.Names
@@ -66,8 +69,8 @@ func nameRulesFor(req *upstream.Request) *legal.Rules {
 // They use only members of version 2023-06-01, so they need no betas.
 func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	p := &plan{client: c, source: n, header: make(http.Header), model: c.client.Model(n.Model)}
-	if p.wire = upstream.WireOf(n, messages.Format); p.wire != nil {
-		p.setHeader(p.wire.Header)
+	if p.wire = snapshot.DocumentOf(n, messages.Format); p.wire != nil {
+		p.setHeader(n.Header)
 		return p, nil
 	}
 	if err := adapter.CheckForeignState(n, messages.Format); err != nil {
@@ -125,8 +128,8 @@ func (p *plan) renamed() bool {
 }
 
 // isNative reports whether the headers are those of a Messages client.
-func isNative(fields []upstream.Field) bool {
-	return slices.ContainsFunc(fields, func(f upstream.Field) bool {
+func isNative(fields []upstream.HeaderField) bool {
+	return slices.ContainsFunc(fields, func(f upstream.HeaderField) bool {
 		return http.CanonicalHeaderKey(f.Name) == versionHeader
 	})
 }
@@ -140,7 +143,7 @@ func hasMessages(n *upstream.Request) bool {
 // unsupportedFiles returns violations for lost files without which the response
 // would be wrong.
 func unsupportedFiles(losses []content.Loss) error {
-	var violations content.ViolationList
+	var violations violation.List
 	for _, l := range losses {
 		if codec.MessagesAudioVideo.Of(l) || codec.MessagesImageType.Of(l) || codec.MessagesDocumentType.Of(l) {
 			violations.Add(content.CodeUnsupported, l.Path, l.Reason)
@@ -164,7 +167,7 @@ func splitLinkLosses(losses []content.Loss) (rest, linked []content.Loss) {
 
 // setHeader sets the version and the betas of a document, and its client's forwarded
 // headers.
-func (p *plan) setHeader(fields []upstream.Field) {
+func (p *plan) setHeader(fields []upstream.HeaderField) {
 	c, h := p.client, p.header
 	var lines []string
 	for _, f := range fields {
@@ -233,7 +236,7 @@ func (p *plan) body() (adapter.Body, error) {
 	members := []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, p.model))}}
 	if p.source.Stream {
 		members = append(members, adapter.Member{Name: "stream", Value: "true"})
-	} else if slices.ContainsFunc(p.wire.Spans, func(s upstream.Span) bool { return s.Name == "stream" }) {
+	} else if slices.ContainsFunc(p.wire.Spans, func(s document.Span) bool { return s.Name == "stream" }) {
 		members = append(members, adapter.Member{Name: "stream", Value: "false"})
 	}
 	return adapter.Splice(p.wire, members...), nil

@@ -29,7 +29,7 @@
 // A thinking block with a signature comes first if the mode in Request.Thinking enables
 // it, or if the display is "full" or "summarized" and there is no mode. With the
 // display "omitted", the block has only the signature. Signatures have the format of
-// the document from which the request was parsed, or else [Format], so that clients of
+// the document from which the request was parsed, or else "echo", so that clients of
 // every format return them. The description of the next request reports whether they
 // are unchanged.
 //

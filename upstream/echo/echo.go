@@ -11,9 +11,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Format is the format of signatures in responses to requests that were not parsed from
+// format is the format of signatures in responses to requests that were not parsed from
 // a document.
-const Format content.Format = "echo"
+const format content.Format = "echo"
 
 // An Upstream responds as the package comment describes. The zero value is ready to
 // use. It is safe for concurrent use.

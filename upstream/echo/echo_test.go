@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
 )
@@ -256,7 +258,7 @@ func TestThinking(t *testing.T) {
 		t.Fatalf("got %d parts", len(got.Parts))
 	}
 	th := got.Parts[0].(*content.Thinking)
-	if th.Text != "I look at what arrived: 1 turn, 2 tools, 0 files." || th.Signature.Format != echo.Format {
+	if th.Text != "I look at what arrived: 1 turn, 2 tools, 0 files." || th.Signature.Format != "echo" {
 		t.Errorf("got %+v", th)
 	}
 	if b, err := base64.StdEncoding.DecodeString(th.Signature.Data); err != nil || len(b) == 0 {
@@ -285,7 +287,7 @@ func TestThinking(t *testing.T) {
 
 	// The signature has the format of the client's document.
 	r = ask("echo: think hm\necho: say x")
-	r.SetWire(&upstream.Wire{Format: "messages"})
+	snapshot.Attach(r, &document.Document{Format: "messages"})
 	th = collect(t, r).Parts[0].(*content.Thinking)
 	if th.Text != "hm" || th.Signature.Format != "messages" {
 		t.Errorf("got %+v", th)

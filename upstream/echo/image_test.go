@@ -40,7 +40,7 @@ func pixels(t *testing.T, response *upstream.Response) (data []byte, width, heig
 	if err != nil {
 		t.Fatal(err)
 	}
-	if part.Signature.Data == "" || part.Signature.Format != echo.Format {
+	if part.Signature.Data == "" || part.Signature.Format != "echo" {
 		t.Errorf("got signature %+v", part.Signature)
 	}
 	return blob, m.Bounds().Dx(), m.Bounds().Dy()

@@ -117,7 +117,7 @@ func (p *responder) think(text string) {
 
 // sign returns a signature for text. It has the format of the client's document.
 func sign(r *upstream.Request, text string) content.Signature {
-	f := Format
+	f := format
 	if r.Wire != nil {
 		f = r.Wire.Format
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -75,7 +76,7 @@ func contains(list, name string) bool { return slices.Contains(strings.Split(lis
 func newScript(d *description) (*script, error) {
 	sum := sha256.Sum256([]byte(d.text))
 	s := &script{color: color.NRGBA{sum[0], sum[1], sum[2], 255}}
-	var violations content.ViolationList
+	var violations violation.List
 	for i, p := range d.last {
 		t, ok := p.(*content.Text)
 		if !ok || !strings.Contains(t.Text, prefix) {

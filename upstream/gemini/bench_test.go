@@ -12,7 +12,7 @@ import (
 
 // BenchmarkTranslate parses a Messages request, converts it and writes the document.
 func BenchmarkTranslate(b *testing.B) {
-	c, err := New(Options{})
+	c, err := New(nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -54,7 +54,7 @@ type carrier struct {
 func newCarrier(t *testing.T, o vendorfake.Options) *carrier {
 	c := &carrier{t: t, vendor: vendorfake.New(t, o)}
 	for range 2 {
-		up, err := gemini.New(gemini.Options{BaseURL: c.vendor.URL, Key: "host-key"})
+		up, err := gemini.New(&gemini.Options{BaseURL: c.vendor.URL, Key: "host-key"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func vendor(t *testing.T, kind, answer string, o gemini.Options) (*gemini.Client
 	}))
 	t.Cleanup(ts.Close)
 	o.BaseURL, o.HTTPClient = ts.URL, ts.Client()
-	c, err := gemini.New(o)
+	c, err := gemini.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ data: {"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finish
 // that no header of the client is sent.
 func TestVerbatim(t *testing.T) {
 	c, got := vendor(t, "text/event-stream", stream, gemini.Options{
-		Key: "host-key", Model: func(string) string { return "gemini y" },
+		Key: "host-key", MapModel: func(string) string { return "gemini y" },
 	})
 	w := ask(t, c, "/v1alpha/models/gemini-x:streamGenerateContent?alt=sse&key=client-key", asked, http.Header{
 		"Cookie": {"a=b"}, "X-Goog-Api-Client": {"sdk"},
@@ -93,7 +93,7 @@ func TestModelPath(t *testing.T) {
 		"a b/c":                   "/v1beta/models/a%20b/c:generateContent",
 		strings.Repeat("m", 1025): "",
 	} {
-		c, got := vendor(t, "application/json", reply, gemini.Options{Model: func(string) string { return name }})
+		c, got := vendor(t, "application/json", reply, gemini.Options{MapModel: func(string) string { return name }})
 		_, err := upstream.Collect(t.Context(), c, &upstream.Request{Model: "x", Turns: []content.Turn{
 			{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "hi"}}}}})
 		if got.Path != want || (err == nil) != (want != "") {
@@ -119,7 +119,7 @@ func TestVerbatimModel(t *testing.T) {
 
 func TestVerbatimReply(t *testing.T) {
 	const body = `{"model":"models/gemini-x","contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
-	c, got := vendor(t, "application/json", reply, gemini.Options{Model: func(string) string { return "tunedModels/t" }})
+	c, got := vendor(t, "application/json", reply, gemini.Options{MapModel: func(string) string { return "tunedModels/t" }})
 	if w := ask(t, c, "/v1beta/models/gemini-x:generateContent", body, nil); w.Body.String() != reply || w.Code != http.StatusOK {
 		t.Errorf("answered %d %s", w.Code, w.Body)
 	}

@@ -1,7 +1,7 @@
 // Package gemini implements [upstream.Upstream] for servers with the generateContent
 // API: the vendor's own, and other servers with a compatible API.
 //
-//	up, err := gemini.New(gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
+//	up, err := gemini.New(&gemini.Options{Key: os.Getenv("GEMINI_API_KEY")})
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
 // A request that arrived in this format is sent byte for byte, and responses are

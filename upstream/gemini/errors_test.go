@@ -74,7 +74,7 @@ var failures = []failure{
 // fronts returns both handlers with a client of the vendor.
 func fronts(t *testing.T, url string) (client *gemini.Client, list map[string]http.Handler) {
 	t.Helper()
-	c, err := gemini.New(gemini.Options{BaseURL: url, Key: hostKey, Limits: content.Limits{Body: 1 << 20}, Reply: 2 << 20})
+	c, err := gemini.New(&gemini.Options{BaseURL: url, Key: hostKey, Limits: content.Limits{Body: 1 << 20}, MaxResponse: 2 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestUnreachable(t *testing.T) {
 // TestTimeout checks a vendor that sends nothing for longer than the timeout.
 func TestTimeout(t *testing.T) {
 	v := vendorfake.New(t, vendorfake.Options{})
-	c, err := gemini.New(gemini.Options{BaseURL: v.URL, Key: hostKey, HTTPClient: &http.Client{Timeout: 20 * time.Millisecond}})
+	c, err := gemini.New(&gemini.Options{BaseURL: v.URL, Key: hostKey, HTTPClient: &http.Client{Timeout: 20 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func ExampleNew() {
 	}))
 	defer server.Close()
 
-	up, err := gemini.New(gemini.Options{BaseURL: server.URL, Key: "k-host"})
+	up, err := gemini.New(&gemini.Options{BaseURL: server.URL, Key: "k-host"})
 	if err != nil {
 		panic(err)
 	}
@@ -41,7 +41,7 @@ func ExampleNew() {
 
 // Preflight returns the losses of a request without sending it.
 func ExampleClient_Preflight() {
-	up, err := gemini.New(gemini.Options{})
+	up, err := gemini.New(nil)
 	if err != nil {
 		panic(err)
 	}

@@ -2,15 +2,17 @@ package gemini
 
 import (
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
 // checkFiles returns violations for files that the vendor does not accept, after
 // files were inlined. Paths are neutral.
 func checkFiles(n *upstream.Request) error {
-	var violations content.ViolationList
+	var violations violation.List
 	for f := range adapter.Files(n) {
 		if f.InSystem() {
 			continue
@@ -23,11 +25,11 @@ func checkFiles(n *upstream.Request) error {
 			switch kind := typeOf(s); {
 			case kind == "":
 				violations.Add(content.CodeMedia, f.Path(), "the media type of the file is unknown; set it")
-			case !generatecontent.IsSupportedMediaType(kind):
+			case !legal.IsGeminiMediaType(kind):
 				violations.Add(content.CodeUnsupported, f.Path(), "the model does not accept files of this media type")
 			}
 		case *content.File:
-			if s != nil && !generatecontent.IsStored(s.ID) {
+			if s != nil && !legal.IsGeminiFile(s.ID) {
 				violations.Add(content.CodeUnsupported, f.Path(), "the file is not stored by the model's vendor; send it as base64")
 			}
 		}
@@ -40,9 +42,7 @@ func typeOf(s *content.Base64) string {
 	if s.MediaType != "" {
 		return s.MediaType
 	}
-	var lead [content.SniffLen]byte
-	n, _ := s.DecodePrefix(lead[:])
-	return content.DetectMediaType(lead[:n])
+	return media.File{Data: s.Data}.Detect()
 }
 
 // hasExternalFiles reports whether the request references files that must be loaded
@@ -58,7 +58,7 @@ func hasExternalFiles(n *upstream.Request) bool {
 				return true
 			}
 		case *content.File:
-			if s != nil && !generatecontent.IsStored(s.ID) {
+			if s != nil && !legal.IsGeminiFile(s.ID) {
 				return true
 			}
 		}

@@ -37,8 +37,8 @@ var fitLosses = []*loss.Rule{
 }
 
 // target returns what the models of a family accept.
-func (c *Client) target(f family) generatecontent.Target {
-	return generatecontent.Target{
+func (c *Client) target(f family) *generatecontent.Target {
+	return &generatecontent.Target{
 		ClosedSchemas:     c.closedSchemas,
 		FilesAfterResults: !f.isSince(3),
 		SignedCalls:       !f.isBefore(3, 0),

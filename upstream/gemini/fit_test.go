@@ -36,7 +36,7 @@ func TestFamilyOf(t *testing.T) {
 
 func fitted(t *testing.T, model string, n *upstream.Request) (config string, lost []string) {
 	t.Helper()
-	c, err := New(Options{})
+	c, err := New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestNativeThinking(t *testing.T) {
 	}
 	n := r.Upstream().Clone()
 	n.Model = "gemini-2.5-pro"
-	c, err := New(Options{})
+	c, err := New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

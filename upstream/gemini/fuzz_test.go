@@ -23,7 +23,7 @@ func FuzzPlan(f *testing.F) {
 	} {
 		f.Add(body)
 	}
-	c, err := New(Options{})
+	c, err := New(nil)
 	if err != nil {
 		f.Fatal(err)
 	}

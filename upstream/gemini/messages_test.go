@@ -31,7 +31,7 @@ type bench struct {
 func newBench(t *testing.T, o vendorfake.Options) *bench {
 	t.Helper()
 	b := &bench{t: t, vendor: vendorfake.New(t, o)}
-	c, err := gemini.New(gemini.Options{BaseURL: b.vendor.URL, Key: "host-key"})
+	c, err := gemini.New(&gemini.Options{BaseURL: b.vendor.URL, Key: "host-key"})
 	if err != nil {
 		t.Fatal(err)
 	}

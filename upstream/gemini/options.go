@@ -12,8 +12,7 @@ import (
 	"github.com/polywire/polywire/internal/adapter"
 )
 
-// DefaultURL is the base URL of the vendor's API.
-const DefaultURL = "https://generativelanguage.googleapis.com"
+const defaultURL = "https://generativelanguage.googleapis.com"
 
 // Options configures a [Client]. The zero value sends requests to the vendor's API
 // without a key.
@@ -23,7 +22,8 @@ type Options struct {
 	Name string
 
 	// BaseURL is the URL to which "/v1beta/models/…" is appended, as in the vendor's
-	// SDKs. Its query is added to every request. The default is DefaultURL.
+	// SDKs. Its query is added to every request. The default is
+	// https://generativelanguage.googleapis.com.
 	BaseURL string
 
 	// Version is the API version. It is appended to BaseURL unless BaseURL ends in
@@ -52,9 +52,9 @@ type Options struct {
 	// forwarded headers.
 	Header http.Header
 
-	// Model maps the model of a request to the model to send. It must be safe for
+	// MapModel maps the model of a request to the model to send. It must be safe for
 	// concurrent use. If it is nil, models are sent unchanged.
-	Model func(string) string
+	MapModel func(string) string
 
 	// ClosedSchemas sends schemas in the format's own restricted dialect, for
 	// servers without "parametersJsonSchema". More of a schema is dropped then.
@@ -68,17 +68,21 @@ type Options struct {
 	OutputLimits map[string]int64
 
 	// Limits bounds responses: Body is the size of one stream event (default 32
-	// MiB); Depth and Values bound JSON (default 256 and 1,000,000). Reply is the
+	// MiB); Depth and Values bound JSON (default 256 and 1,000,000). MaxResponse is the
 	// size of a response that is not streamed (default 64 MiB).
-	Limits content.Limits
-	Reply  int64
+	Limits      content.Limits
+	MaxResponse int64
 }
 
-// New returns a client. If options are invalid, it returns one error that lists all
-// of them on one line.
-func New(o Options) (*Client, error) {
+// New returns a client. It copies opts; nil means the defaults. If options are invalid,
+// it returns one error that lists all of them on one line.
+func New(opts *Options) (*Client, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
 	if o.BaseURL == "" {
-		o.BaseURL = DefaultURL
+		o.BaseURL = defaultURL
 	}
 	versions := []string{"v1beta", "v1", "v1alpha", "v1beta1"}
 	if o.Version != "" {
@@ -90,9 +94,9 @@ func New(o Options) (*Client, error) {
 	}
 	conf := adapter.Config{
 		Name: cmp.Or(o.Name, "gemini"), BaseURL: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
-		Model: o.Model, HTTPClient: o.HTTPClient, Header: o.Header,
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header,
 		ForwardedHeaders: []string{"Retry-After", "X-Gemini-Service-Tier", "Server-Timing"},
-		Limits:           o.Limits, MaxResponse: o.Reply, DecodeError: generatecontent.DecodeError,
+		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: generatecontent.DecodeError,
 	}
 	if o.Bearer {
 		conf.KeyHeader = ""

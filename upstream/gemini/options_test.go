@@ -39,7 +39,7 @@ func TestBaseURL(t *testing.T) {
 		{"v1beta", "/v1", "/v1/v1beta", ""},
 		{"v2", "/v2", "/v2", ""},
 	} {
-		c, err := gemini.New(gemini.Options{BaseURL: ts.URL + tt.base, Version: tt.version, HTTPClient: ts.Client()})
+		c, err := gemini.New(&gemini.Options{BaseURL: ts.URL + tt.base, Version: tt.version, HTTPClient: ts.Client()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,9 +69,9 @@ func TestRefusedOptions(t *testing.T) {
 		{gemini.Options{BaseURL: "http://u:secret@h/v1"}, "gemini: BaseURL: must not contain user-info or a fragment"},
 		{gemini.Options{Key: "secret\n"}, "gemini: Key: contains a line break or another control character"},
 		{gemini.Options{Key: "secret", KeyFunc: key}, "gemini: Key: only one of Key and KeyFunc may be set"},
-		{gemini.Options{Version: "V/1", Reply: -1}, `gemini: Version: "V/1" must consist of lower-case letters and digits; Reply: is negative`},
+		{gemini.Options{Version: "V/1", MaxResponse: -1}, `gemini: Version: "V/1" must consist of lower-case letters and digits; MaxResponse: is negative`},
 	} {
-		if _, err := gemini.New(tt.o); err == nil || err.Error() != tt.want {
+		if _, err := gemini.New(&tt.o); err == nil || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
 	}

@@ -12,9 +12,11 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -25,7 +27,7 @@ type plan struct {
 	clientHeader http.Header // forwarded from the client
 	losses       []content.Loss
 
-	wire    *upstream.Wire // the original document, if it can be sent
+	wire    *document.Document // the original document, if it can be sent
 	model   string
 	source  *upstream.Request        // otherwise: the neutral request with valid names,
 	request *generatecontent.Request // and its wire form
@@ -39,14 +41,14 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if !isModelPath(p.model) {
 		return p, &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid model name"}
 	}
-	foreign := slices.ContainsFunc(n.Header, func(f upstream.Field) bool { return strings.EqualFold(f.Name, "anthropic-version") })
+	foreign := slices.ContainsFunc(n.Header, func(f upstream.HeaderField) bool { return strings.EqualFold(f.Name, "anthropic-version") })
 	if !foreign && len(n.Header) > 0 {
 		p.clientHeader = make(http.Header)
 		for _, f := range n.Header {
 			p.clientHeader.Add(f.Name, f.Value)
 		}
 	}
-	if p.wire = upstream.WireOf(n, generatecontent.Format); p.wire != nil {
+	if p.wire = snapshot.DocumentOf(n, generatecontent.Format); p.wire != nil {
 		return p, nil
 	}
 	if err := cmp.Or(adapter.CheckMaxTokens(n), adapter.CheckForeignState(n, generatecontent.Format)); err != nil {

@@ -42,7 +42,7 @@ func (s *store) Resolve(_ context.Context, src content.Source) (content.Blob, er
 // the error.
 func bodyOf(t *testing.T, n *upstream.Request) (body string, losses []content.Loss, err error) {
 	t.Helper()
-	c, err := New(Options{})
+	c, err := New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestCountBody(t *testing.T) {
 		{"of another format", made, `{"generateContentRequest":{"model":"models/m","contents":[{"role":"user","parts":[{"text":"a"}]}],"systemInstruction":{"parts":[{"text":"s"}]},"serviceTier":"flex"}}`},
 		{"the other service", &elsewhere, `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"systemInstruction":{"parts":[{"text":"s"}]}}`},
 	} {
-		c, err := New(Options{})
+		c, err := New(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func cannedStream(events int) (stream, docs string) {
 }
 
 func relayCanned(b testing.TB, stream string) func() {
-	c, err := gemini.New(gemini.Options{BaseURL: "http://vendor.example", HTTPClient: &http.Client{Transport: canned(stream)}})
+	c, err := gemini.New(&gemini.Options{BaseURL: "http://vendor.example", HTTPClient: &http.Client{Transport: canned(stream)}})
 	if err != nil {
 		b.Fatal(err)
 	}

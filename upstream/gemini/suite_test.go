@@ -87,7 +87,7 @@ func TestSuite(t *testing.T) {
 	vendor.Answer(obey)
 	ts := httptest.NewServer(counting{vendor})
 	t.Cleanup(ts.Close)
-	c, err := gemini.New(gemini.Options{BaseURL: ts.URL, Key: "host-key-1234567"})
+	c, err := gemini.New(&gemini.Options{BaseURL: ts.URL, Key: "host-key-1234567"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func BenchmarkChatRequest(b *testing.B) {
 		n := r.Upstream()
 		n.Wire = nil
 		b.Run(name, func(b *testing.B) {
-			c, err := New(Options{})
+			c, err := New(nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func TestLogprobs(t *testing.T) {
 				}
 			}))
 			defer s.Close()
-			c, err := openai.New(openai.Options{BaseURL: s.URL + "/v1"})
+			c, err := openai.New(&openai.Options{BaseURL: s.URL + "/v1"})
 			if err != nil {
 				t.Fatal(err)
 			}

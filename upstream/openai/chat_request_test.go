@@ -281,7 +281,7 @@ func TestChatViolations(t *testing.T) {
 
 // TestTextOnly checks that files are violations with TextOnly.
 func TestTextOnly(t *testing.T) {
-	c, err := New(Options{BaseURL: "http://localhost/v1", Dialect: Dialect{TextOnly: true}})
+	c, err := New(&Options{BaseURL: "http://localhost/v1", Dialect: Dialect{TextOnly: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

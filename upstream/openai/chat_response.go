@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -634,7 +635,7 @@ func imageSource(url string) content.Source {
 	}
 	head, data, ok := strings.Cut(rest, ",")
 	kind, encoded := strings.CutSuffix(head, ";base64")
-	if !ok || !encoded || content.Base64Any.Check(data) != "" {
+	if !ok || !encoded || media.Base64Any.Check(data) != "" {
 		return nil
 	}
 	kind, _, _ = strings.Cut(kind, ";")

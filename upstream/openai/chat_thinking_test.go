@@ -121,7 +121,7 @@ func TestThinkTags(t *testing.T) {
 // TestCarriedThinkingLosses checks that unsigned thinking is not a loss if a tool call
 // carries it, and is otherwise.
 func TestCarriedThinkingLosses(t *testing.T) {
-	c, err := New(Options{BaseURL: "http://localhost/v1"})
+	c, err := New(&Options{BaseURL: "http://localhost/v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestThinkingChunks(t *testing.T) {
 		"in previous turn":  {"", pieces(own("a"), useOf("c1", "f", "{}")), "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := New(Options{BaseURL: "http://localhost/v1", Dialect: Dialect{Reasoning: tt.reasoning}})
+			c, err := New(&Options{BaseURL: "http://localhost/v1", Dialect: Dialect{Reasoning: tt.reasoning}})
 			if err != nil {
 				t.Fatal(err)
 			}

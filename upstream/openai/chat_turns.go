@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // messages writes the system text and the turns.
@@ -613,7 +614,7 @@ func (e *chatEncoder) image(p *content.Image, at partPath) {
 	if s == nil {
 		return
 	}
-	kind := content.CanonicalMediaType(s.MediaType)
+	kind := media.Canonical(s.MediaType)
 	switch kind {
 	case "image/png", "image/jpeg", "image/webp", "image/gif":
 	default:

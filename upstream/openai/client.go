@@ -23,10 +23,10 @@ import (
 // [upstream.Preflighter]. It is safe for concurrent use.
 type Client struct{ client }
 
-// New returns a client for Chat Completions. If options are invalid, it returns one
-// error that lists all of them on one line.
-func New(o Options) (*Client, error) {
-	server, err := o.newServer(ChatFormat, "openai chat")
+// New returns a client for Chat Completions. It copies opts; nil means the defaults. If
+// options are invalid, it returns one error that lists all of them on one line.
+func New(opts *Options) (*Client, error) {
+	o, server, err := opts.newServer(ChatFormat, "openai chat")
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ type Responses struct{ client }
 
 // NewResponses returns a client for the Responses API. It returns an error as [New]
 // does. It ignores the fields Reasoning, ThinkTags, Thinking and ShortIDs of Dialect.
-func NewResponses(o Options) (*Responses, error) {
-	server, err := o.newServer(ResponsesFormat, "openai responses")
+func NewResponses(opts *Options) (*Responses, error) {
+	o, server, err := opts.newServer(ResponsesFormat, "openai responses")
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func client(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Clien
 	if !f.Local && o.Dialect.Kind == openai.ServerByHost {
 		o.Dialect.Kind = openai.ServerOpenAI
 	}
-	c, err := openai.New(o)
+	c, err := openai.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestThinkTagsOpen(t *testing.T) {
 			_, _ = io.WriteString(w, `{"choices":[{"index":0,"message":{"content":"`+tt.answer+`"},"finish_reason":"stop"}]}`)
 		}))
 		tt.dialect.ThinkTags = openai.ThinkTagsOpen
-		c, err := openai.New(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: tt.dialect})
+		c, err := openai.New(&openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: tt.dialect})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestUntypedStream(t *testing.T) {
 			t.Errorf("the text was held back: %s", w.Body)
 		}
 	}}
-	c, err := openai.New(openai.Options{BaseURL: "http://localhost/v1", HTTPClient: &http.Client{Transport: body}})
+	c, err := openai.New(&openai.Options{BaseURL: "http://localhost/v1", HTTPClient: &http.Client{Transport: body}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestHeaders(t *testing.T) {
 			}))
 			defer ts.Close()
 			test.options.BaseURL = ts.URL
-			c, err := openai.New(test.options)
+			c, err := openai.New(&test.options)
 			if err != nil {
 				t.Fatal(err)
 			}

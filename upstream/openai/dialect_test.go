@@ -24,7 +24,7 @@ func TestHostDefaults(t *testing.T) {
 		{"host with similar name", "https://api.deepseek.com.example/v1", Dialect{}, Dialect{}},
 		{"Mistral's", "https://API.mistral.ai/v1", Dialect{}, Dialect{ShortIDs: true}},
 	} {
-		c, err := New(Options{BaseURL: tt.base, Dialect: tt.dialect})
+		c, err := New(&Options{BaseURL: tt.base, Dialect: tt.dialect})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestHostDefaults(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
-	if _, err := New(Options{Dialect: Dialect{Thinking: "temperature"}}); err == nil {
+	if _, err := New(&Options{Dialect: Dialect{Thinking: "temperature"}}); err == nil {
 		t.Error("an invalid thinking switch was accepted")
 	}
 }
@@ -58,7 +58,7 @@ func TestCompatibleLosses(t *testing.T) {
 		"missing thinking with Reasoning set": {Dialect{Reasoning: "reasoning"}, bare, 1},
 		"no thinking":                         {Dialect{}, bare, 0},
 	} {
-		c, err := New(Options{BaseURL: "http://localhost/v1", Dialect: tt.dialect})
+		c, err := New(&Options{BaseURL: "http://localhost/v1", Dialect: tt.dialect})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestDescribeUnreadable(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for format, plan := range map[content.Format]func(*upstream.Request) ([]content.Loss, error){
 				ChatFormat: func(r *upstream.Request) ([]content.Loss, error) {
-					c, err := New(Options{BaseURL: "http://localhost/v1", Dialect: tt.dialect})
+					c, err := New(&Options{BaseURL: "http://localhost/v1", Dialect: tt.dialect})
 					if err != nil {
 						t.Fatal(err)
 					}

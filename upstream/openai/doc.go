@@ -2,7 +2,7 @@
 // Completions or Responses API: OpenAI itself, and the many local and remote servers
 // with a compatible API.
 //
-//	up, err := openai.New(openai.Options{BaseURL: "http://localhost:8000/v1"})
+//	up, err := openai.New(&openai.Options{BaseURL: "http://localhost:8000/v1"})
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
 // [New] returns a client for Chat Completions, [NewResponses] one for the Responses

@@ -20,7 +20,7 @@ func ExampleNew() {
 	}))
 	defer server.Close()
 
-	up, err := openai.New(openai.Options{BaseURL: server.URL + "/v1"})
+	up, err := openai.New(&openai.Options{BaseURL: server.URL + "/v1"})
 	if err != nil {
 		panic(err)
 	}
@@ -54,7 +54,7 @@ func ExampleNewResponses() {
 	}))
 	defer server.Close()
 
-	up, err := openai.NewResponses(openai.Options{BaseURL: server.URL + "/v1", HTTPClient: server.Client()})
+	up, err := openai.NewResponses(&openai.Options{BaseURL: server.URL + "/v1", HTTPClient: server.Client()})
 	if err != nil {
 		fmt.Println(err)
 		return

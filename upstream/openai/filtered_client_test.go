@@ -27,11 +27,11 @@ func bothClients(t *testing.T, status int, kind, body string) (clients map[strin
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(s.Close)
-	chat, err := openai.New(openai.Options{BaseURL: s.URL})
+	chat, err := openai.New(&openai.Options{BaseURL: s.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	responses, err := openai.NewResponses(openai.Options{BaseURL: s.URL})
+	responses, err := openai.NewResponses(&openai.Options{BaseURL: s.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func withMembers(object string) func(*upstream.Request) {
 
 var partLossCases = []lossCase{
 	{rule: legal.HeaderNotSent, path: "headers.anthropic-workspace-id", change: func(r *upstream.Request) {
-		r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
+		r.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
 	}},
 	{rule: legal.RenamedTool, path: "tools.0.name", change: withTool(content.Tool{Name: "a.b", Input: plainTool.Input})},
 	{rule: legal.RenamedCall, path: "turns.1.parts.0.id", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, useOf("", "f", "{}")), turnOf(content.RoleUser, &content.ToolResult{Name: "f"}))},
@@ -252,7 +252,7 @@ func (x *lossCase) plan(t *testing.T) *plan {
 	if x.compatible {
 		o.BaseURL = "http://localhost/v1"
 	}
-	c, err := New(o)
+	c, err := New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func newPlan(t testing.TB, n *upstream.Request, kind ServerKind, refused field) 
 // newPlanWith is newPlan with any dialect.
 func newPlanWith(t testing.TB, n *upstream.Request, dialect Dialect, refused field) *plan {
 	t.Helper()
-	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: dialect})
+	c, err := NewResponses(&Options{BaseURL: "http://localhost:1/v1", Dialect: dialect})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,7 +400,7 @@ func responsesPartLossCases() []responsesLossCase {
 	pdf := &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}
 	return []responsesLossCase{
 		{legal.HeaderNotSent, "headers.anthropic-workspace-id", v, requestWith(func(r *upstream.Request) {
-			r.Header = []upstream.Field{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
+			r.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
 		}), 0},
 		{legal.RenamedTool, "tools.0.name", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{{Name: "a.b"}} }), 0},
 		{legal.RenamedCall, "turns.1.parts.0.id", v, newConversation(useOf(strings.Repeat("x", 65), "f", "")), 0},

@@ -12,8 +12,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// DefaultURL is the base URL of OpenAI's API.
-const DefaultURL = "https://api.openai.com/v1"
+const defaultURL = "https://api.openai.com/v1"
 
 // The formats of this package, as they appear in signatures.
 const (
@@ -31,7 +30,7 @@ type Options struct {
 
 	// BaseURL is the URL to which "/chat/completions" and the other paths are appended.
 	// It includes the version segment, as in OpenAI's SDKs: "http://localhost:8000/v1".
-	// Empty means DefaultURL. A query in it is sent with every HTTP request.
+	// Empty means https://api.openai.com/v1. A query in it is sent with every HTTP request.
 	BaseURL string
 
 	// Key is the API key, sent as "Authorization: Bearer". KeyFunc, if not nil, returns
@@ -57,9 +56,9 @@ type Options struct {
 	// never forwarded.
 	Header http.Header
 
-	// Model maps the requested model name to the name that is sent. Nil sends the
+	// MapModel maps the requested model name to the name that is sent. Nil sends the
 	// requested name. It must be safe for concurrent use.
-	Model func(string) string
+	MapModel func(string) string
 
 	// Dialect describes how the server differs from others. The zero value is right for
 	// most servers.
@@ -72,31 +71,36 @@ type Options struct {
 	OutputLimits map[string]int64
 
 	// Limits bounds responses: Body one event of a stream (default 32 MiB), Depth and
-	// Values its JSON (defaults 256 and 1,000,000). Reply bounds a complete response
+	// Values its JSON (defaults 256 and 1,000,000). MaxResponse bounds a complete response
 	// (default 64 MiB). Zero fields mean these defaults.
-	Limits content.Limits
-	Reply  int64
+	Limits      content.Limits
+	MaxResponse int64
 }
 
-// newServer validates the options, applies the defaults of the host, and returns the
+// newServer validates the options and returns them with the defaults of the host, and the
 // configured server. format is the format of the client, name the default of Name.
-func (o *Options) newServer(format content.Format, name string) (*adapter.Client, error) {
+func (opts *Options) newServer(format content.Format, name string) (Options, *adapter.Client, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
 	if o.BaseURL == "" {
-		o.BaseURL = DefaultURL
+		o.BaseURL = defaultURL
 	}
 	limits, problems := adapter.NewOutputLimits(o.OutputLimits)
 	o.OutputLimits = limits
 	problems = append(problems, o.Dialect.problems()...)
 	o.Dialect.setHostDefaults(o.host())
-	return adapter.New(adapter.Config{
+	server, err := adapter.New(adapter.Config{
 		Name: cmp.Or(o.Name, name), BaseURL: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
-		Model: o.Model, HTTPClient: o.HTTPClient, Header: o.headers(),
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.headers(),
 		ForwardedHeaders: []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
-		Limits:           o.Limits, MaxResponse: o.Reply,
+		Limits:           o.Limits, MaxResponse: o.MaxResponse,
 		DecodeError: func(status int, h http.Header, body []byte) *upstream.Error {
 			return decodeError(format, status, h, body)
 		},
 	}, problems...)
+	return o, server, err
 }
 
 // headers returns the headers to send with every HTTP request.

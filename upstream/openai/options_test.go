@@ -33,8 +33,8 @@ func TestBaseURL(t *testing.T) {
 		{"/openai/v1?api-version=secret", "/openai/v1", "?api-version=secret"},
 	} {
 		o := openai.Options{BaseURL: ts.URL + tt.base, HTTPClient: ts.Client()}
-		chat, err1 := openai.New(o)
-		responses, err2 := openai.NewResponses(o)
+		chat, err1 := openai.New(&o)
+		responses, err2 := openai.NewResponses(&o)
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestInvalidOptions(t *testing.T) {
 		{openai.Options{Key: "secret", KeyFunc: key}, "openai chat: Key: only one of Key and KeyFunc may be set"},
 		{openai.Options{KeyHeader: "api key"}, `openai chat: KeyHeader: "api key" is not a valid header name`},
 		{openai.Options{Project: "secret\n"}, `openai chat: Header: the value of "Openai-Project" ` + char},
-		{openai.Options{Reply: -1}, "openai chat: Reply: is negative"},
+		{openai.Options{MaxResponse: -1}, "openai chat: MaxResponse: is negative"},
 		{openai.Options{Dialect: openai.Dialect{Kind: 9}}, "openai chat: Dialect.Kind: 9 is not a ServerKind"},
 		{openai.Options{BaseURL: "h", Dialect: openai.Dialect{
 			Efforts: []string{"low", "lots"}, Reasoning: "role", Thinking: "temperature", ThinkTags: 9,
@@ -76,8 +76,8 @@ func TestInvalidOptions(t *testing.T) {
 			`Dialect.ThinkTags: 9 is not valid; ` +
 			"BaseURL: must begin with http:// or https:// and a host"},
 	} {
-		_, err1 := openai.New(tt.o)
-		_, err2 := openai.NewResponses(tt.o)
+		_, err1 := openai.New(&tt.o)
+		_, err2 := openai.NewResponses(&tt.o)
 		for name, err := range map[string]error{"openai chat": err1, "openai responses": err2} {
 			if want := strings.Replace(tt.want, "openai chat", name, 1); err == nil || err.Error() != want {
 				t.Errorf("%v, want %s", err, want)

@@ -35,7 +35,7 @@ func rejectingServer(t *testing.T, o openai.Options, refusals ...[2]string) (*op
 	}))
 	t.Cleanup(ts.Close)
 	o.BaseURL, o.HTTPClient = ts.URL, ts.Client()
-	c, err := openai.New(o)
+	c, err := openai.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func TestRefusedEach(t *testing.T) {
 		plan  func(o Options, known refusals, r *upstream.Request) (sent field, losses []content.Loss, err error)
 	}{
 		{"chat", all(chatFieldNames) | fieldJSONObject, chatRefused, func(o Options, known refusals, r *upstream.Request) (field, []content.Loss, error) {
-			c, err := New(o)
+			c, err := New(&o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestRefusedEach(t *testing.T) {
 			return p.sent, p.losses, p.err
 		}},
 		{"responses", all(responsesFieldNames), responsesRefused, func(o Options, known refusals, r *upstream.Request) (field, []content.Loss, error) {
-			c, err := NewResponses(o)
+			c, err := NewResponses(&o)
 			if err != nil {
 				t.Fatal(err)
 			}

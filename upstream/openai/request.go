@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -66,7 +67,7 @@ type encoder struct {
 	log        loss.Log
 	schemas    schema.ExpansionLimit
 
-	violations content.ViolationList
+	violations violation.List
 
 	filesLoaded    bool // files that still have no bytes cannot be fetched
 	needsFiles     bool // files have to be fetched

@@ -421,7 +421,7 @@ func TestOwnMembers(t *testing.T) {
 
 func chatDoc(t *testing.T, n *upstream.Request) *jsonwire.Writer {
 	t.Helper()
-	c, err := New(Options{Dialect: Dialect{Kind: ServerOpenAI}})
+	c, err := New(&Options{Dialect: Dialect{Kind: ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}

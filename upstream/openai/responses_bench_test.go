@@ -70,7 +70,7 @@ func BenchmarkResponsesReader(b *testing.B) {
 // BenchmarkResponsesRequest compares the translation of a request with that to the
 // handler's other format, as "of-other".
 func BenchmarkResponsesRequest(b *testing.B) {
-	c, err := NewResponses(Options{BaseURL: "http://localhost:1/v1", Dialect: Dialect{Kind: ServerOpenAI}})
+	c, err := NewResponses(&Options{BaseURL: "http://localhost:1/v1", Dialect: Dialect{Kind: ServerOpenAI}})
 	if err != nil {
 		b.Fatal(err)
 	}

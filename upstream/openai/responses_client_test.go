@@ -30,7 +30,7 @@ func responses(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Re
 	if !f.Local {
 		o.Dialect.Kind = openai.ServerOpenAI
 	}
-	c, err := openai.NewResponses(o)
+	c, err := openai.NewResponses(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestResponsesCount(t *testing.T) {
 	}
 	missing := httptest.NewServer(http.NotFoundHandler())
 	defer missing.Close()
-	c, err = openai.NewResponses(openai.Options{BaseURL: missing.URL, HTTPClient: missing.Client()})
+	c, err = openai.NewResponses(&openai.Options{BaseURL: missing.URL, HTTPClient: missing.Client()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestResponsesCountRefused(t *testing.T) {
 		answers = answers[1:]
 	}))
 	defer ts.Close()
-	c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
+	c, err := openai.NewResponses(&openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestResponsesRefusals(t *testing.T) {
 	defer ts.Close()
 	temperature := 0.5
 	for _, name := range []string{"temperature", "reasoning.effort", "reasoning.summary", "parallel_tool_calls", "safety_identifier", "include"} {
-		c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.ServerOpenAI, Efforts: []string{"low"}}})
+		c, err := openai.NewResponses(&openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.ServerOpenAI, Efforts: []string{"low"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ func TestResponsesUnreadableThinking(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`))
 	}))
 	defer ts.Close()
-	c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
+	c, err := openai.NewResponses(&openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client(), Dialect: openai.Dialect{Kind: openai.ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestResponsesContentTypes(t *testing.T) {
 			w.Header()["Content-Type"] = []string{tt.kind}
 			_, _ = w.Write([]byte(tt.body))
 		}))
-		c, err := openai.NewResponses(openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client()})
+		c, err := openai.NewResponses(&openai.Options{BaseURL: ts.URL, HTTPClient: ts.Client()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/media"
 )
 
 // A runPart is a part of an assistant turn, or a carried item.
@@ -575,7 +576,7 @@ func (e *responsesEncoder) source(s content.Source, at partPath, image bool) (p 
 	if b == nil {
 		return p, false
 	}
-	return piece{kind: pieceFile, mediaType: content.CanonicalMediaType(b.MediaType), data: b.Data}, true
+	return piece{kind: pieceFile, mediaType: media.Canonical(b.MediaType), data: b.Data}, true
 }
 
 // image adds an image.

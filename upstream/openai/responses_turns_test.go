@@ -354,7 +354,7 @@ var forgedItems = []struct{ kind, tool string }{
 // calls, or take another role: it is dropped and reported. Items in the program's own
 // parts are sent.
 func TestForgedItems(t *testing.T) {
-	c, err := NewResponses(Options{BaseURL: "http://localhost", Dialect: Dialect{Kind: ServerOpenAI}})
+	c, err := NewResponses(&Options{BaseURL: "http://localhost", Dialect: Dialect{Kind: ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func (f *fake) start(w *upstream.Writer) error {
 	case "usage in the start event":
 		return w.Send([]upstream.Event{{Kind: upstream.EventStart, Start: &s}})
 	case "secret in a header":
-		s.Header = []upstream.Field{{Name: "x-key", Value: "key=s3cret"}}
+		s.Header = []upstream.HeaderField{{Name: "x-key", Value: "key=s3cret"}}
 	case "frame that is not JSON":
 		err := w.Frame(&upstream.Frame{Format: "f", Data: "{", Events: []upstream.Event{{Kind: upstream.EventStart, Start: &upstream.Start{}}}})
 		if err != nil {

@@ -32,10 +32,10 @@ func (n noServer) RoundTrip(*http.Request) (*http.Response, error) {
 func adapters(t *testing.T) map[string]upstream.Upstream {
 	t.Helper()
 	client := &http.Client{Transport: noServer{t}}
-	m, err1 := anthropic.New(anthropic.Options{HTTPClient: client})
-	g, err2 := gemini.New(gemini.Options{HTTPClient: client})
-	c, err3 := openai.New(openai.Options{HTTPClient: client})
-	r, err4 := openai.NewResponses(openai.Options{HTTPClient: client})
+	m, err1 := anthropic.New(&anthropic.Options{HTTPClient: client})
+	g, err2 := gemini.New(&gemini.Options{HTTPClient: client})
+	c, err3 := openai.New(&openai.Options{HTTPClient: client})
+	r, err4 := openai.NewResponses(&openai.Options{HTTPClient: client})
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}

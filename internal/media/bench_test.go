@@ -1,4 +1,4 @@
-package content
+package media
 
 import (
 	"encoding/base64"
@@ -9,11 +9,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// BenchmarkCheckFile compares CheckFile with the decoder of the standard library and
+// BenchmarkCheck compares File.Check with the decoder of the standard library and
 // with gjson.Valid (V) on the same text.
-func BenchmarkCheckFile(b *testing.B) {
+func BenchmarkCheck(b *testing.B) {
 	data := base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n" + strings.Repeat("stream of bytes\x00\xff\xfe", 60000)))
-	f := &Base64{MediaType: "application/pdf", Data: data}
+	f := File{MediaType: "application/pdf", Data: data}
 	doc := `"` + data + `"`
 	dst := make([]byte, len(data))
 	b.SetBytes(int64(len(data)))
@@ -21,7 +21,7 @@ func BenchmarkCheckFile(b *testing.B) {
 	std := floor(b, func() { base64.StdEncoding.Decode(dst, []byte(data)) })
 	bytes := floor(b, func() { f.Bytes() })
 	for b.Loop() {
-		CheckFile(f, Base64Strict, Limits{})
+		f.Check(Base64Strict, Limits{})
 	}
 	each := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
 	b.ReportMetric(each/v, "V")

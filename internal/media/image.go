@@ -1,14 +1,14 @@
-package content
+package media
 
 import (
 	"encoding/binary"
 	"strings"
 )
 
-// SniffLen is the maximum number of leading bytes that [DetectMediaType] examines.
+// SniffLen is the maximum number of leading bytes that [Detect] examines.
 const SniffLen = 12
 
-// The media types that DetectMediaType recognizes.
+// The media types that Detect recognizes.
 const (
 	mediaPNG  = "image/png"
 	mediaJPEG = "image/jpeg"
@@ -17,10 +17,10 @@ const (
 	mediaPDF  = "application/pdf"
 )
 
-// DetectMediaType returns the media type of a file that begins with the bytes in lead:
+// Detect returns the media type of a file that begins with the bytes in lead:
 // image/png, image/jpeg, image/gif, image/webp or application/pdf. It returns "" for
 // any other file, and if lead is too short. It examines at most [SniffLen] bytes.
-func DetectMediaType(lead []byte) string {
+func Detect(lead []byte) string {
 	has := func(at int, magic string) bool {
 		return len(lead) >= at+len(magic) && string(lead[at:at+len(magic)]) == magic
 	}
@@ -39,18 +39,18 @@ func DetectMediaType(lead []byte) string {
 	return ""
 }
 
-// CanonicalMediaType returns image/jpeg for the common misspelling image/jpg, and any
+// Canonical returns image/jpeg for the common misspelling image/jpg, and any
 // other media type unchanged. The comparison is case-sensitive.
-func CanonicalMediaType(mediaType string) string {
+func Canonical(mediaType string) string {
 	if mediaType == "image/jpg" {
 		return mediaJPEG
 	}
 	return mediaType
 }
 
-// Detectable reports whether [DetectMediaType] can return mediaType, which must be in
-// canonical form: see [CanonicalMediaType].
-func Detectable(mediaType string) bool {
+// IsDetectable reports whether [Detect] can return mediaType, which must be in
+// canonical form: see [Canonical].
+func IsDetectable(mediaType string) bool {
 	switch mediaType {
 	case mediaPNG, mediaJPEG, mediaGIF, mediaWebP, mediaPDF:
 		return true
@@ -67,45 +67,33 @@ func isTextual(mediaType string) bool {
 const maxFrameOffset = 1 << 20
 
 // ImageSize returns the width and height in pixels from the header of a PNG, JPEG, GIF
-// or WebP image. For GIF and extended WebP it returns the size of the canvas. ImageSize
-// returns a [*Violation] without a path if data is not such an image, if the header is
-// incomplete, if width or height is 0, or if the frame header of a JPEG does not begin
-// within the first 1 MiB.
-func ImageSize(data []byte) (width, height int, err error) {
-	return imageSize(&window{data: data})
+// or WebP image. For GIF and extended WebP it returns the size of the canvas. It decodes
+// only the header. It returns 0, 0 if the file is not such an image, if the header is
+// incomplete or invalid, or if the frame header of a JPEG does not begin within the
+// first 1 MiB.
+func (f File) ImageSize() (width, height int) {
+	w := newWindow(f.Data)
+	return readSize(detect(&w), &w)
 }
 
-// ImageSize returns the width and height of the image in s as the function [ImageSize]
-// does. It decodes only the header.
-func (s *Base64) ImageSize() (width, height int, err error) {
-	w := newWindow(s.Data)
-	return imageSize(&w)
+// Detect returns the media type of the leading bytes: see the function [Detect].
+func (f File) Detect() string {
+	w := newWindow(f.Data)
+	return detect(&w)
 }
 
-func imageSize(w *window) (width, height int, err error) {
-	mediaType := detect(w)
-	width, height = readSize(mediaType, w)
-	switch {
-	case width > 0 && height > 0:
-		return width, height, nil
-	case !isImage(mediaType):
-		return 0, 0, &Violation{Code: CodeMedia, Text: "not a PNG, JPEG, GIF or WebP image"}
-	}
-	return 0, 0, &Violation{Code: CodeMedia, Text: "the image header is incomplete or invalid"}
-}
-
-// detect returns the media type of the file in w, as DetectMediaType does.
+// detect returns the media type of the file in w, as Detect does.
 func detect(w *window) string {
 	for n := SniffLen; n > 2; n-- { // a short file may still have a signature
 		if p := w.bytes(0, n); p != nil {
-			return DetectMediaType(p)
+			return Detect(p)
 		}
 	}
 	return ""
 }
 
 func isImage(mediaType string) bool {
-	return Detectable(mediaType) && mediaType != mediaPDF
+	return IsDetectable(mediaType) && mediaType != mediaPDF
 }
 
 // readSize reads the header of an image of the given type. It returns 0, 0 if the

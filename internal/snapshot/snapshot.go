@@ -1,95 +1,56 @@
-package upstream
+// Package snapshot detects changes of a request since it was parsed.
+package snapshot
 
 import (
 	"math"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/upstream"
 )
 
-// A Wire is the document from which a request was parsed. An adapter of the same format
-// sends Body with the members at Spans replaced.
-type Wire struct {
-	Format content.Format
-	Body   string
-	Header []Field // headers that belong to the document, such as the version and betas of the format
-	Spans  []Span  // members that adapters replace
-
-	request  *Request // the only request that the document represents
-	snapshot snapshot // of request, when it was parsed
+// Attach sets r.Wire to d and records the current values of r, so that [DocumentOf] can
+// detect changes. Formats call it after they have parsed r from d.Body. Afterwards d is
+// read-only and must not be attached to another request.
+func Attach(r *upstream.Request, d *document.Document) {
+	d.Request = r
+	d.Snapshot = record(r)
+	r.Wire = d
 }
 
-// Equal returns true. With it, cmp.Diff compares requests by meaning and not by
-// document.
-func (*Wire) Equal(*Wire) bool { return true }
-
-// A Span is the position of the value of a top-level member in a document:
-// Body[From:To].
-type Span struct {
-	Name     string
-	From, To int
-}
-
-// SetWire sets r.Wire to w and records the current values of r, so that [WireOf] can
-// detect changes. The packages of wire formats call it after they have parsed r from
-// w.Body. Afterwards w is read-only and must not be set in another Request.
-func (r *Request) SetWire(w *Wire) {
-	w.request = r
-	w.snapshot = snapshot{}
-	w.snapshot.record(r)
-	r.Wire = w
-}
-
-// WireOf returns the document from which r was parsed if r still represents it. It
+// DocumentOf returns the document from which r was parsed if r still represents it. It
 // returns nil if the document is of another format than f, if r is a copy, or if a
 // field or part of r has changed. It ignores changes of Model, Stream, Resolver,
 // ForwardLinks and RejectLoss, because adapters replace these or the document does not
 // contain them. It also ignores the replacement of a part by an equal one, and of a nil
 // list by an empty one.
 //
-// WireOf does not allocate.
-func WireOf(r *Request, f content.Format) *Wire {
-	w := r.Wire
-	if w == nil || w.request != r || w.Format != f || !w.snapshot.matches(r) {
+// DocumentOf does not allocate.
+func DocumentOf(r *upstream.Request, f content.Format) *document.Document {
+	d := r.Wire
+	if d == nil || d.Request != r || d.Format != f || !matches(&d.Snapshot, r) {
 		return nil
 	}
-	return w
+	return d
 }
 
-// A snapshot records the values of a request: every nonempty string and every nonzero
-// number, each with its position in the order of a walk. Unchanged strings share memory
-// with the recorded ones, so comparing them takes two words each.
-type snapshot struct {
-	texts   []textAt
-	numbers []numberAt
-}
-
-type textAt struct {
-	place uint32
-	text  string
-}
-
-type numberAt struct {
-	place  uint32
-	number uint64
-}
-
-// record records the values of r.
-func (s *snapshot) record(r *Request) {
+// record returns the values of r.
+func record(r *upstream.Request) document.Snapshot {
 	w := walk{mode: counting}
 	w.request(r)
-	w = walk{mode: recording, snapshot: snapshot{
-		texts:   make([]textAt, 0, w.t),
-		numbers: make([]numberAt, 0, w.n),
+	w = walk{mode: recording, snapshot: document.Snapshot{
+		Texts:   make([]document.TextAt, 0, w.t),
+		Numbers: make([]document.NumberAt, 0, w.n),
 	}}
 	w.request(r)
-	*s = w.snapshot
+	return w.snapshot
 }
 
 // matches reports whether the values of r are those recorded.
-func (s *snapshot) matches(r *Request) bool {
+func matches(s *document.Snapshot, r *upstream.Request) bool {
 	w := walk{mode: comparing, snapshot: *s}
 	w.request(r)
-	return !w.differs && w.t == len(s.texts) && w.n == len(s.numbers)
+	return !w.differs && w.t == len(s.Texts) && w.n == len(s.Numbers)
 }
 
 // A walk visits all values of a request in a fixed order. It calls text and number for
@@ -100,7 +61,7 @@ type walk struct {
 	differs  bool
 	place    uint32
 	t, n     int // number of texts and numbers visited
-	snapshot snapshot
+	snapshot document.Snapshot
 }
 
 type walkMode uint8
@@ -121,9 +82,9 @@ func (w *walk) text(s string) {
 func (w *walk) nonEmptyText(s string) {
 	switch w.mode {
 	case recording:
-		w.snapshot.texts = append(w.snapshot.texts, textAt{w.place, s})
+		w.snapshot.Texts = append(w.snapshot.Texts, document.TextAt{Place: w.place, Text: s})
 	case comparing:
-		if w.t >= len(w.snapshot.texts) || w.snapshot.texts[w.t] != (textAt{w.place, s}) {
+		if w.t >= len(w.snapshot.Texts) || w.snapshot.Texts[w.t] != (document.TextAt{Place: w.place, Text: s}) {
 			w.differs = true
 		}
 	}
@@ -140,9 +101,9 @@ func (w *walk) number(n uint64) {
 func (w *walk) nonZeroNumber(n uint64) {
 	switch w.mode {
 	case recording:
-		w.snapshot.numbers = append(w.snapshot.numbers, numberAt{w.place, n})
+		w.snapshot.Numbers = append(w.snapshot.Numbers, document.NumberAt{Place: w.place, Number: n})
 	case comparing:
-		if w.n >= len(w.snapshot.numbers) || w.snapshot.numbers[w.n] != (numberAt{w.place, n}) {
+		if w.n >= len(w.snapshot.Numbers) || w.snapshot.Numbers[w.n] != (document.NumberAt{Place: w.place, Number: n}) {
 			w.differs = true
 		}
 	}
@@ -213,8 +174,8 @@ func (w *walk) schema(s *content.Schema) {
 }
 
 // request visits r without Model, Stream, Resolver, ForwardLinks, RejectLoss and Wire:
-// see [WireOf].
-func (w *walk) request(r *Request) {
+// see [DocumentOf].
+func (w *walk) request(r *upstream.Request) {
 	w.parts(r.System)
 	if w.list(len(r.Turns)) {
 		for i := range r.Turns {

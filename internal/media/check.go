@@ -1,8 +1,14 @@
-package content
+package media
 
-import (
-	"strings"
-)
+import "strings"
+
+// Limits bounds files. A zero limit is not checked. The fields are those of
+// content.Limits.
+type Limits struct {
+	FileBytes   int64
+	ImageSide   int
+	ImagePixels int64
+}
 
 // A FileViolation is a reason why a file is invalid.
 type FileViolation uint8
@@ -43,7 +49,7 @@ func (f FileViolation) String() string {
 	return ""
 }
 
-// A FileReport is the result of [CheckFile] and [CheckBlob]. Each format makes its own
+// A FileReport is the result of [File.Check] and [CheckLoaded]. Each format makes its own
 // error text from it.
 type FileReport struct {
 	Violation FileViolation // 0 if the file is valid
@@ -51,8 +57,8 @@ type FileReport struct {
 	// Declared is the media type that the document specifies, in its canonical form.
 	Declared string
 
-	// Actual is the media type found by [DetectMediaType]. It is empty if the leading
-	// bytes are of no known type or were not read. If [CheckBlob] reports FileType
+	// Actual is the media type found by [Detect]. It is empty if the leading
+	// bytes are of no known type or were not read. If [CheckLoaded] reports FileType
 	// because of the label of a file, Actual is that label.
 	Actual string
 
@@ -67,16 +73,16 @@ type FileReport struct {
 	Detail string
 }
 
-// CheckFile validates a file in a document: its encoding, its size, whether its bytes
+// Check validates a file in a document: its encoding, its size, whether its bytes
 // match its media type, and the header and dimensions of an image.
 //
-// A file declared as one of the five types that [DetectMediaType] recognizes must be of
+// A file declared as one of the five types that [Detect] recognizes must be of
 // that type, and a file declared as any other type must not be one of the five. Text
-// and JSON must be UTF-8. CheckFile does not check whether a format supports the type.
+// and JSON must be UTF-8. Check does not check whether a format supports the type.
 //
-// A zero limit is not checked. CheckFile does not allocate.
-func CheckFile(f *Base64, rule Base64Rule, lim Limits) FileReport {
-	r := FileReport{Declared: CanonicalMediaType(f.MediaType), Size: f.Size()}
+// Check does not allocate.
+func (f File) Check(rule Base64Rule, lim Limits) FileReport {
+	r := FileReport{Declared: Canonical(f.MediaType), Size: f.Size()}
 	if f.Data == "" {
 		r.Violation = FileEmpty
 		return r
@@ -97,7 +103,7 @@ func CheckFile(f *Base64, rule Base64Rule, lim Limits) FileReport {
 // inspect checks the bytes of a file whose encoding is valid.
 func (r *FileReport) inspect(w *window, lim Limits) FileViolation {
 	r.Actual = detect(w)
-	if r.Actual != r.Declared && (r.Actual != "" || Detectable(r.Declared)) {
+	if r.Actual != r.Declared && (r.Actual != "" || IsDetectable(r.Declared)) {
 		return FileType
 	}
 	if isTextual(r.Declared) && !w.isUTF8() {
@@ -118,21 +124,21 @@ func (r *FileReport) inspect(w *window, lim Limits) FileViolation {
 	return 0
 }
 
-// CheckBlob validates a file that was loaded from outside the document, as [CheckFile]
-// does for files in it. declared is the media type in the document, empty if it has
-// none. b.MediaType is the label that the origin of the file gave it, for example a
+// CheckLoaded validates a file that was loaded from outside the document, as
+// [File.Check] does for files in it. declared is the media type in the document, empty if it has
+// none. label is the media type that the origin of the file gave it, for example a
 // Content-Type.
 //
 // A generic label, such as application/octet-stream, is ignored. If declared is empty,
 // the type of the file is the label, or the type of the leading bytes if there is no
-// label. A label that names one of the five types that [DetectMediaType] recognizes
+// label. A label that names one of the five types that [Detect] recognizes
 // must match the bytes. Other labels are often vague: they only need to be compatible
 // with declared, as all audio types are with each other.
 //
 // If the file is valid, Declared in the report is its type, or empty if that is
 // unknown.
-func CheckBlob(b Blob, declared string, lim Limits) FileReport {
-	r := FileReport{Declared: CanonicalMediaType(declared), Size: int64(len(b.Data))}
+func CheckLoaded(data []byte, label, declared string, lim Limits) FileReport {
+	r := FileReport{Declared: Canonical(declared), Size: int64(len(data))}
 	if r.Size == 0 {
 		r.Violation = FileEmpty
 		return r
@@ -141,10 +147,10 @@ func CheckBlob(b Blob, declared string, lim Limits) FileReport {
 		r.Violation = FileTooLarge
 		return r
 	}
-	w := window{data: b.Data}
-	actual, label := detect(&w), labelMediaType(b.MediaType)
+	w := window{data: data}
+	actual, label := detect(&w), labelMediaType(label)
 	switch {
-	case label != "" && label != actual && (actual != "" || Detectable(label)):
+	case label != "" && label != actual && (actual != "" || IsDetectable(label)):
 		r.Declared, r.Actual, r.Violation = label, actual, FileType
 		return r
 	case r.Declared == "" && label != "":
@@ -168,7 +174,7 @@ func labelMediaType(label string) string {
 	case "application/octet-stream", "binary/octet-stream", "application/binary", "application/unknown", "unknown/unknown":
 		return ""
 	}
-	return CanonicalMediaType(label)
+	return Canonical(label)
 }
 
 // isCompatible reports whether a file of the declared type may have the label.
@@ -182,7 +188,7 @@ func isCompatible(declared, label string) bool {
 	case class == labelClass && class != "application", name == labelName:
 		return true
 	case class == "application" && (label == "text/plain" || label == "application/zip"):
-		return !Detectable(declared) // many formats are text or an archive underneath
+		return !IsDetectable(declared) // many formats are text or an archive underneath
 	}
 	return isTextual(declared) && isTextual(label)
 }

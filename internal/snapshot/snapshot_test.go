@@ -1,4 +1,4 @@
-package upstream_test
+package snapshot_test
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -43,7 +45,7 @@ func (f *filler) fill(v reflect.Value, depth int) {
 	f.n++
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.Type() != reflect.TypeFor[*upstream.Wire]() {
+		if v.Type() != reflect.TypeFor[*document.Document]() {
 			v.Set(reflect.New(v.Type().Elem()))
 			f.fill(v.Elem(), depth)
 		}
@@ -154,16 +156,16 @@ var excepted = []string{".Model", ".Stream", ".Resolver", ".ForwardLinks", ".Rej
 
 func TestWireOfComparesEverything(t *testing.T) {
 	r := filled()
-	w := &upstream.Wire{Format: format, Body: "{}"}
-	r.SetWire(w)
-	if upstream.WireOf(r, format) != w {
+	w := &document.Document{Format: format, Body: "{}"}
+	snapshot.Attach(r, w)
+	if snapshot.DocumentOf(r, format) != w {
 		t.Fatal("no Wire of an untouched request")
 	}
 	n := 0
 	visit := func(path string, change, undo func()) {
 		n++
 		change()
-		got := upstream.WireOf(r, format)
+		got := snapshot.DocumentOf(r, format)
 		undo()
 		if got != nil {
 			t.Errorf("a change of %s went unnoticed", path)
@@ -179,11 +181,11 @@ func TestWireOfComparesEverything(t *testing.T) {
 	if n < 1000 {
 		t.Errorf("only %d changes", n)
 	}
-	if upstream.WireOf(r, format) != w {
+	if snapshot.DocumentOf(r, format) != w {
 		t.Error("the test did not undo its changes")
 	}
 	r.Model, r.Stream, r.RejectLoss = "other", false, content.LossDropped
-	if upstream.WireOf(r, format) != w {
+	if snapshot.DocumentOf(r, format) != w {
 		t.Error("Model, Stream and RejectLoss must not matter")
 	}
 }
@@ -193,7 +195,7 @@ func TestWireOf(t *testing.T) {
 	fresh := func() *upstream.Request {
 		r := &upstream.Request{Model: "m", System: []content.Part{&content.Text{Text: "s"}},
 			Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{text, &content.Unknown{}}}}}
-		r.SetWire(&upstream.Wire{Format: format, Body: "{}"})
+		snapshot.Attach(r, &document.Document{Format: format, Body: "{}"})
 		return r
 	}
 	tests := []struct {
@@ -231,10 +233,10 @@ func TestWireOf(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := tt.f(fresh())
-		if got := upstream.WireOf(r, format); (got != nil) != tt.kept {
+		if got := snapshot.DocumentOf(r, format); (got != nil) != tt.kept {
 			t.Errorf("%s: got %v", tt.name, got)
 		}
-		if upstream.WireOf(r, "another") != nil {
+		if snapshot.DocumentOf(r, "another") != nil {
 			t.Errorf("%s: a Wire of another format", tt.name)
 		}
 	}
@@ -242,7 +244,7 @@ func TestWireOf(t *testing.T) {
 
 func TestClone(t *testing.T) {
 	r := filled()
-	r.SetWire(&upstream.Wire{Format: format})
+	snapshot.Attach(r, &document.Document{Format: format})
 	c := r.Clone()
 	if diff := cmp.Diff(r, c); diff != "" {
 		t.Fatalf("the clone differs:\n%s", diff)
@@ -286,12 +288,12 @@ func agent() *upstream.Request {
 
 func TestWireOfAllocations(t *testing.T) {
 	r := agent()
-	w := &upstream.Wire{Format: format}
-	if n := testing.AllocsPerRun(20, func() { r.SetWire(w) }); n > 2 {
+	w := &document.Document{Format: format}
+	if n := testing.AllocsPerRun(20, func() { snapshot.Attach(r, w) }); n > 2 {
 		t.Errorf("Remember: %v allocations, want 2", n)
 	}
 	if n := testing.AllocsPerRun(20, func() {
-		if upstream.WireOf(r, format) == nil {
+		if snapshot.DocumentOf(r, format) == nil {
 			t.Fatal("nil")
 		}
 	}); n != 0 {
@@ -302,7 +304,7 @@ func TestWireOfAllocations(t *testing.T) {
 // BenchmarkWire compares with V: gjson.Valid of a text of the size of the agent's body.
 func BenchmarkWire(b *testing.B) {
 	r := agent()
-	w := &upstream.Wire{Format: format}
+	w := &document.Document{Format: format}
 	body := `["` + strings.Repeat("text of a body, ", 350_000/16) + `"]`
 	measure := func(f func()) time.Duration {
 		best := time.Hour
@@ -315,7 +317,7 @@ func BenchmarkWire(b *testing.B) {
 	}
 	for b.Loop() {
 		v := float64(measure(func() { gjson.Valid(body) }))
-		b.ReportMetric(float64(measure(func() { r.SetWire(w) }))/v, "remember/V")
-		b.ReportMetric(float64(measure(func() { upstream.WireOf(r, format) }))/v, "check/V")
+		b.ReportMetric(float64(measure(func() { snapshot.Attach(r, w) }))/v, "remember/V")
+		b.ReportMetric(float64(measure(func() { snapshot.DocumentOf(r, format) }))/v, "check/V")
 	}
 }
