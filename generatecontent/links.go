@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // filesAPI is the address of the vendor's file storage.
@@ -92,8 +93,7 @@ func (f *linkFinder) results(list []content.Part) {
 }
 
 func (f *linkFinder) source(p content.Part) {
-	s, _ := sourceOf(p)
-	switch s := s.(type) {
+	switch s := partfield.SourceOf(p).(type) {
 	case *content.URL:
 		if s != nil {
 			f.file(s, s.MediaType)

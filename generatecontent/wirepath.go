@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // Path returns a neutral path in the format's own names. neutral is the path of a
@@ -159,7 +160,7 @@ func (w *wirePath) part(p content.Part, rest []string) {
 		w.result(p, rest)
 		return
 	default:
-		if source, _ := sourceOf(p); source != nil {
+		if source := partfield.SourceOf(p); source != nil {
 			w.file(source, rest)
 			return
 		}

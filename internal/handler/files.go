@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -233,14 +234,7 @@ func (l *loader) Resolve(ctx context.Context, src content.Source) (content.Blob,
 	if err != nil {
 		return b, err
 	}
-	declared := ""
-	switch src := src.(type) {
-	case *content.URL:
-		declared = src.MediaType
-	case *content.File:
-		declared = src.MediaType
-	}
-	r := content.CheckBlob(b, declared, content.Limits{})
+	r := content.CheckBlob(b, partfield.MediaTypeOf(src), content.Limits{})
 	if r.Violation != 0 { // not checked before: the file is not one of Operation.Files
 		return content.Blob{}, &content.Violation{Code: content.CodeMedia, Text: "the file " + r.Violation.String()}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // A piece is an element of a message's content.
@@ -197,7 +198,7 @@ func (e *encoder) documentHeading(p *content.Document, at partPath, title bool) 
 // fileName returns the name of a document: its title, or the displayName of
 // generateContent, or "".
 func (e *encoder) fileName(p *content.Document, at partPath) string {
-	x := sourceExtra(p.Source)
+	x := partfield.SourceExtra(p.Source)
 	if x == nil {
 		return p.Title
 	}
@@ -214,7 +215,7 @@ func (e *encoder) fileName(p *content.Document, at partPath) string {
 // fileLabel adds the name of a file as text if the object of a tool result refers to
 // it. It adds losses for other extra members of the source.
 func (e *encoder) fileLabel(p content.Part, s content.Source, at partPath) {
-	x := sourceExtra(s)
+	x := partfield.SourceExtra(s)
 	if x == nil {
 		return
 	}
@@ -275,33 +276,6 @@ func (e *encoder) toolInput(input string, at partPath) string {
 		e.addViolation(content.CodeType, at, ".input", "must be a JSON object")
 	}
 	return input
-}
-
-// sourceExtra returns the extra members of a source.
-func sourceExtra(s content.Source) *content.Extra {
-	switch s := s.(type) {
-	case *content.Base64:
-		if s != nil {
-			return s.Extra
-		}
-	case *content.URL:
-		if s != nil {
-			return s.Extra
-		}
-	case *content.File:
-		if s != nil {
-			return s.Extra
-		}
-	case *content.PlainText:
-		if s != nil {
-			return s.Extra
-		}
-	case *content.Parts:
-		if s != nil {
-			return s.Extra
-		}
-	}
-	return nil
 }
 
 // joinPieces writes texts as one string, separated by empty lines.
