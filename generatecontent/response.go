@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
@@ -295,17 +297,7 @@ func (a *responseBuilder) reportCounts(report pathLossFunc) {
 }
 
 // isBlocked reports whether promptFeedback has a blockReason.
-func isBlocked(feedback string) bool {
-	if feedback == "" {
-		return false
-	}
-	doc, err := jsonwire.Parse(feedback, jsonwire.Limits{})
-	if err != nil {
-		return false
-	}
-	defer doc.Close()
-	return doc.Root().Get("blockReason").Str() != ""
-}
+func isBlocked(feedback string) bool { return gjson.Get(feedback, "blockReason").Str != "" }
 
 // AppendJSON appends the JSON of the response to dst. It returns a [*content.Violation] if
 // a part is nil or cannot be in a response. It does not fail for responses of
@@ -735,24 +727,19 @@ func toFinishReason(r content.StopReason) (reason, message string) {
 
 // message returns the vendor's finishMessage, or "".
 func (e *ending) message() string {
-	var m handler.Members
-	if e.stop.Message != "" {
-		return e.stop.Message
-	} else if s := &e.stop; s.Format == Format && strings.Contains(s.Details, "finishMessage") {
-		m.Add(&content.Extra{Format: Format, JSON: s.Details}, Format)
-	} else if s.Extra != nil && strings.Contains(s.Extra.JSON, "finishMessage") {
-		m.Add(s.Extra, Format)
+	s := &e.stop
+	if s.Message != "" {
+		return s.Message
 	}
-	json := m.Take("finishMessage")
-	if json == "" {
-		return ""
+	if s.Format == Format {
+		if v := gjson.Get(s.Details, "finishMessage"); v.Exists() {
+			return v.Str
+		}
 	}
-	doc, err := jsonwire.Parse(json, jsonwire.Limits{})
-	if err != nil {
-		return ""
+	if s.Extra != nil && s.Extra.Format == Format {
+		return gjson.Get(s.Extra.JSON, "finishMessage").Str
 	}
-	defer doc.Close()
-	return doc.Root().Str()
+	return ""
 }
 
 // hasUsage reports whether u has any counts or members.

@@ -2,13 +2,14 @@ package generatecontent
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/partfield"
 )
 
@@ -299,12 +300,9 @@ func (r *Request) outputField(name, usual string) string {
 	}
 	field := map[string]string{"output.schema": "schema", "output.media_type": "mime_type"}[name]
 	place := ""
-	if doc, err := jsonwire.Parse(c.ResponseFormat, codec.UnlimitedJSON); err == nil {
-		defer doc.Close()
-		for i, x := range doc.Root().Elems() {
-			if place == "" && x.Get("text").Exists() {
-				place = "[" + strconv.Itoa(i) + "]"
-			}
+	if list := gjson.Parse(c.ResponseFormat); list.IsArray() {
+		if i := slices.IndexFunc(list.Array(), func(x gjson.Result) bool { return x.Get("text").Exists() }); i >= 0 {
+			place = "[" + strconv.Itoa(i) + "]"
 		}
 	}
 	return configPath + "response_format" + place + ".text." + field

@@ -512,7 +512,11 @@ func isCitable(c *content.Citation) bool {
 // isUnindexed reports whether a web citation is from a response of another vendor. Then it
 // has the required index, which is empty.
 func isUnindexed(c *content.Citation) bool {
-	return c.Kind == content.CiteWeb && c.Extra != nil && strings.Contains(c.Extra.JSON, `"encrypted_index":""`)
+	if c.Kind != content.CiteWeb {
+		return false
+	}
+	index, _ := c.Extra.Get("encrypted_index")
+	return index == `""`
 }
 
 // image converts an image. It returns nil if the format does not accept its type. It corrects

@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/partfield"
@@ -88,10 +90,14 @@ func DisplayName(p content.Part) (name string, alone bool) {
 	if x == nil {
 		return "", false
 	}
-	doc := Open(x, x.Format)
-	if doc == nil {
-		return "", false
-	}
-	defer doc.Close()
-	return doc.Root().Get("displayName").Str(), doc.Root().Len() == 1
+	return gjson.Get(x.JSON, "displayName").Str, MemberCount(x.JSON) == 1
+}
+
+// MemberCount returns the number of members of a JSON object.
+func MemberCount(object string) (n int) {
+	gjson.Parse(object).ForEach(func(_, _ gjson.Result) bool {
+		n++
+		return true
+	})
+	return n
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -202,11 +204,8 @@ func (e *encoder) fileName(p *content.Document, at partPath) string {
 	if x == nil {
 		return p.Title
 	}
-	if doc := codec.Open(x, x.Format); doc != nil {
-		defer doc.Close()
-		if name := doc.Root().Get("displayName").Str(); name != "" && p.Title == "" {
-			return name
-		}
+	if name := gjson.Get(x.JSON, "displayName").Str; name != "" && p.Title == "" {
+		return name
 	}
 	e.checkExtra(x, at.String()+".source.extra")
 	return p.Title
@@ -352,26 +351,19 @@ func (e *encoder) fileDetail(x *content.Extra, at partPath) string {
 	if x == nil || x.JSON == "" || x.JSON == "{}" {
 		return e.defaultDetail
 	}
-	isOwn, level := codec.Own(x, e.format) != nil, ""
-	doc := codec.Open(x, x.Format)
-	if doc == nil {
-		e.checkPartExtra(x, at)
-		return e.defaultDetail
-	}
-	defer doc.Close()
-	names := slices.Collect(codec.ReportedMembers(x))
-	resolution := doc.Root().Get("mediaResolution")
+	level := ""
+	resolution := gjson.Get(x.JSON, "mediaResolution")
 	switch {
-	case isOwn:
-		level = doc.Root().Get("detail").Str()
+	case codec.Own(x, e.format) != nil:
+		level = gjson.Get(x.JSON, "detail").Str
 	case e.target.isOpenAI:
-		level = detailLevels[resolution.Get("level").Str()]
+		level = detailLevels[resolution.Get("level").Str]
 	}
-	switch {
-	case level == "":
+	if level == "" {
 		e.checkPartExtra(x, at)
 		return e.defaultDetail
-	case len(names) > 1, resolution.Len() > 1:
+	}
+	if codec.MemberCount(x.JSON) > 1 || codec.MemberCount(resolution.Raw) > 1 {
 		e.checkPartExtra(x, at)
 	}
 	return level
@@ -383,12 +375,10 @@ var detailLevels = map[string]string{"MEDIA_RESOLUTION_LOW": "low", "MEDIA_RESOL
 // setDefaultDetail sets the default detail from the members of a generateContent
 // request. It reports whether there is such a detail.
 func (e *encoder) setDefaultDetail(x *content.Extra) bool {
-	doc := codec.Open(x, x.Format)
-	if doc == nil || !e.target.isOpenAI {
+	if !e.target.isOpenAI {
 		return false
 	}
-	defer doc.Close()
-	e.defaultDetail = detailLevels[doc.Root().Get("generationConfig").Get("mediaResolution").Str()]
+	e.defaultDetail = detailLevels[gjson.Get(x.JSON, "generationConfig.mediaResolution").Str]
 	return e.defaultDetail != ""
 }
 
