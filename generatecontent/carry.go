@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // State of other vendors is sent as thoughtSignature; see [envelope]. Every client
@@ -57,7 +58,7 @@ func visibleOnly(p *content.Thinking, report lossFunc) {
 			p.Extra = nil // carried with the signature
 		}
 	}
-	dropHints(nil, &p.Extra, &p.Signature, report)
+	dropHints(p, report)
 }
 
 // appendThinking stores text of a thinking block.
@@ -137,17 +138,17 @@ func (s *stream) appendCarrier(dst []byte, k int) []byte {
 // there is none.
 func decodeState(turns []content.Turn) (list []content.Turn, changed bool, losses []content.Loss) {
 	return envelope.DecodeTurns(turns, func(_ int, p content.Part) (content.Part, bool) {
-		sig := envelope.SignatureOf(p)
+		sig := partfield.SignatureOf(p)
 		if sig.Format != Format || !envelope.IsEnvelopeBase64(sig.Data) {
 			return p, false
 		}
 		e, ok := envelope.DecodeBase64(sig.Data)
 		if !ok || e.Kind != envelope.KindPart && e.Kind != envelope.KindThinking {
-			return envelope.WithSignature(p, envelope.WithoutFormat(sig)), true
+			return partfield.WithSignature(p, envelope.WithoutFormat(sig)), true
 		}
 		if e.Format == envelope.UnsignedFormat {
-			return envelope.WithSignature(p, content.Signature{}), false
+			return partfield.WithSignature(p, content.Signature{}), false
 		}
-		return envelope.WithSignature(p, content.Signature{Format: e.Format, Data: e.Data}), false
+		return partfield.WithSignature(p, content.Signature{Format: e.Format, Data: e.Data}), false
 	})
 }

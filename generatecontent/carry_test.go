@@ -14,6 +14,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -241,7 +242,7 @@ func recalled(parts []content.Part) (list []string) {
 	}
 	var rest []string // of the step
 	for _, p := range parts {
-		sig := envelope.SignatureOf(p)
+		sig := partfield.SignatureOf(p)
 		if states, ok := envelope.DecodeThinking(sig.Format, sig.Data); ok && sig.Format != Format {
 			sig = content.Signature{}
 			for _, s := range states {
@@ -430,7 +431,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 	n := r.Upstream()
 	var got []content.Signature
 	for _, p := range n.Turns[1].Parts {
-		got = append(got, envelope.SignatureOf(p))
+		got = append(got, partfield.SignatureOf(p))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -441,7 +442,7 @@ func TestDamagedEnvelopes(t *testing.T) {
 	if _, losses, err := DecodeRequest([]byte(body), nil); err != nil || !slices.Equal(losses, wantLosses) {
 		t.Errorf("DecodeRequest: %v, %v", losses, err)
 	}
-	if n.Turns[1].Parts[4] != r.Contents[1].Parts[4] || &n.Turns[2].Parts[0] != &r.Contents[2].Parts[0] || !envelope.IsEnvelopeBase64(envelope.SignatureOf(r.Contents[1].Parts[0]).Data) {
+	if n.Turns[1].Parts[4] != r.Contents[1].Parts[4] || &n.Turns[2].Parts[0] != &r.Contents[2].Parts[0] || !envelope.IsEnvelopeBase64(partfield.SignatureOf(r.Contents[1].Parts[0]).Data) {
 		t.Error("more was copied than had to be, or the request itself changed")
 	}
 	for _, refuse := range []content.Severity{0, content.LossDropped} {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -173,27 +175,21 @@ var textTypes = [...][2]string{{"APPLICATION_JSON", "application/json"}, {"TEXT_
 
 // textFormat returns the media type and the schema of texts in a responseFormat.
 func textFormat(format string) (mediaType, schema string) {
-	if format == "" {
-		return "", ""
-	}
-	doc, err := jsonwire.Parse(format, codec.UnlimitedJSON)
-	if err != nil {
-		return "", ""
-	}
-	defer doc.Close()
-	text := doc.Root().Get("text")
-	for _, x := range doc.Root().Elems() {
-		if !text.Exists() {
+	root := gjson.Parse(format)
+	text := root.Get("text")
+	if root.IsArray() {
+		root.ForEach(func(_, x gjson.Result) bool {
 			text = x.Get("text")
-		}
+			return !text.Exists()
+		})
 	}
 	for _, t := range textTypes {
-		if text.Get("mimeType").Is(t[0]) {
+		if text.Get("mimeType").Str == t[0] {
 			mediaType = t[1]
 		}
 	}
-	if s := text.Get("schema"); s.Kind() != jsonwire.Null && mediaType != "" {
-		schema = s.Raw()
+	if s := text.Get("schema"); s.Type != gjson.Null && mediaType != "" {
+		schema = s.Raw
 	}
 	return mediaType, schema
 }

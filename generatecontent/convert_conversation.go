@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // placeholderSignature is the value that the vendor documents for a tool call without a
@@ -263,11 +264,11 @@ func (c *converter) part(p content.Part, role content.Role) (one content.Part, m
 	case *content.Text:
 		return c.textPart(q), nil
 	case *content.Image:
-		return c.imagePart(q), nil
+		return c.filePart(p, "image/jpeg"), nil
 	case *content.Document:
 		return c.documentPart(q)
 	case *content.Media:
-		return c.mediaPart(q), nil
+		return c.filePart(p, ""), nil
 	case *content.Thinking:
 		return c.thinkingPart(q), nil
 	case *content.ToolUse:
@@ -288,33 +289,18 @@ func (c *converter) part(p content.Part, role content.Role) (one content.Part, m
 	return nil, nil
 }
 
-// imagePart converts an image. It returns nil if the source cannot be represented.
-func (c *converter) imagePart(p *content.Image) content.Part {
-	c.reportMarks(p.Signature, p.Cache, p.Extra)
-	switch s := c.source(p.Source, "image/jpeg"); s {
-	case p.Source:
+// filePart converts an image, audio or video. usual is the media type of a link without
+// one, or "". filePart returns nil if the source cannot be represented.
+func (c *converter) filePart(p content.Part, usual string) content.Part {
+	f := partfield.Of(p)
+	c.reportMarks(*f.Signature, *f.Cache, *f.Extra)
+	switch s := c.source(*f.Source, usual); s {
+	case *f.Source:
 		return p
 	case nil:
 		return nil
 	default:
-		copied := *p
-		copied.Source = s
-		return &copied
-	}
-}
-
-// mediaPart is imagePart for audio and video.
-func (c *converter) mediaPart(p *content.Media) content.Part {
-	c.reportMarks(p.Signature, p.Cache, p.Extra)
-	switch s := c.source(p.Source, ""); s {
-	case p.Source:
-		return p
-	case nil:
-		return nil
-	default:
-		copied := *p
-		copied.Source = s
-		return &copied
+		return partfield.WithSource(p, s)
 	}
 }
 
@@ -469,7 +455,7 @@ func (c *converter) resultPart(p *content.ToolResult) (one content.Part, more []
 func splitFiles(parts []content.Part) (texts, files []content.Part) {
 	texts = parts
 	for i, p := range parts {
-		if s, _ := sourceOf(p); s == nil {
+		if partfield.SourceOf(p) == nil {
 			if len(files) > 0 {
 				texts = append(texts, p)
 			}

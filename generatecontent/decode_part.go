@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -145,8 +146,7 @@ func checkPart(v jsonwire.Value) error {
 // isStandardData reports whether the data of a file is standard base64 in the document.
 // The parser has normalized it.
 func isStandardData(p content.Part, v jsonwire.Value) bool {
-	source, _ := sourceOf(p)
-	if _, inline := source.(*content.Base64); !inline {
+	if _, inline := partfield.SourceOf(p).(*content.Base64); !inline {
 		return true
 	}
 	_, standard, e := memberOf(memberOf(v, partType, "inlineData"), blobType, "data").LenientBase64()

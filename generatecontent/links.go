@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // isLink reports whether uri is a link to the web and not to a stored file.
@@ -81,8 +82,7 @@ func (f *linkFinder) results(list []content.Part) {
 }
 
 func (f *linkFinder) source(p content.Part) {
-	s, _ := sourceOf(p)
-	switch s := s.(type) {
+	switch s := partfield.SourceOf(p).(type) {
 	case *content.URL:
 		if s != nil {
 			f.file(s, s.MediaType)

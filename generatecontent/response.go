@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
@@ -11,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -120,7 +123,7 @@ func (a *responseBuilder) convertParts(parts []content.Part, ended content.StopR
 		switch q := p.(type) {
 		case nil:
 		case *content.Text:
-			thoughts.CopyTextSignature(i, envelope.SignatureOf(parts[i]), &room)
+			thoughts.CopyTextSignature(i, partfield.SignatureOf(parts[i]), &room)
 		case *content.ToolUse: // a copy
 			a.candidates[k].calls++
 			if q.Signature.Data == "" {
@@ -295,17 +298,7 @@ func (a *responseBuilder) reportCounts(report pathLossFunc) {
 }
 
 // isBlocked reports whether promptFeedback has a blockReason.
-func isBlocked(feedback string) bool {
-	if feedback == "" {
-		return false
-	}
-	doc, err := jsonwire.Parse(feedback, jsonwire.Limits{})
-	if err != nil {
-		return false
-	}
-	defer doc.Close()
-	return doc.Root().Get("blockReason").Str() != ""
-}
+func isBlocked(feedback string) bool { return gjson.Get(feedback, "blockReason").Str != "" }
 
 // AppendJSON appends the JSON of the response to dst. It returns a [*content.Violation] if
 // a part is nil or cannot be in a response. It does not fail for responses of
@@ -406,33 +399,15 @@ func toResponsePart(p content.Part, report lossFunc) content.Part {
 		return toResponseThinking(p, report)
 	case *content.ToolUse:
 		return toResponseToolUse(p, report)
-	case *content.Image:
-		c := *p
-		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
-		if c.Source = toResponseSource(p.Source, report); c.Source == nil {
-			return nil
-		}
-		return checkWritable(&c, report)
-	case *content.Media:
-		c := *p
-		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
-		if c.Source = toResponseSource(p.Source, report); c.Source == nil {
-			return nil
-		}
-		return checkWritable(&c, report)
-	case *content.Document:
-		return toResponseDocument(p, report)
+	case *content.Image, *content.Document, *content.Media:
+		return toResponseFile(p, report)
 	case *content.ServerToolUse:
 		if p.Format == Format {
-			c := *p
-			dropHints(&c.Cache, &c.Extra, &c.Signature, report)
-			return checkWritable(&c, report)
+			return checkWritable(withoutHints(p, report), report)
 		}
 	case *content.ServerToolResult:
 		if p.Format == Format {
-			c := *p
-			dropHints(&c.Cache, &c.Extra, &c.Signature, report)
-			return checkWritable(&c, report)
+			return checkWritable(withoutHints(p, report), report)
 		}
 	case *content.Unknown:
 		if p.Format == Format {
@@ -464,7 +439,7 @@ func toResponseText(p *content.Text, report lossFunc) content.Part {
 		return p
 	}
 	c := *p
-	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+	dropHints(&c, report)
 	c.Citations = nil // in groundingMetadata
 	if c.Text == "" && c.Extra == nil && c.Signature.Data == "" {
 		return nil
@@ -494,7 +469,7 @@ func toResponseThinking(p *content.Thinking, report lossFunc) content.Part {
 // [isBrokenCall].
 func toResponseToolUse(p *content.ToolUse, report lossFunc) content.Part {
 	c := *p
-	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+	dropHints(&c, report)
 	input, ok := codec.Arguments(p.Input)
 	switch {
 	case p.Name == "":
@@ -514,19 +489,26 @@ func toResponseToolUse(p *content.ToolUse, report lossFunc) content.Part {
 // arguments that are not an object.
 func isBrokenCall(r *loss.Rule) bool { return r == lossCallName || r == lossCallArguments }
 
-// toResponseDocument returns a copy of the document without its title, or nil if it was
-// dropped.
-func toResponseDocument(p *content.Document, report lossFunc) content.Part {
-	c := *p
-	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
-	if c.Title != "" || c.Context != "" || c.Citations {
-		c.Title, c.Context, c.Citations = "", "", false
+// toResponseFile returns a copy of a file, of a document without its title. It returns
+// nil if the file was dropped.
+func toResponseFile(p content.Part, report lossFunc) content.Part {
+	p = withoutHints(p, report)
+	if d, ok := p.(*content.Document); ok && (d.Title != "" || d.Context != "" || d.Citations) {
+		d.Title, d.Context, d.Citations = "", "", false
 		report(lossResponseDocumentTitle)
 	}
-	if c.Source = toResponseSource(p.Source, report); c.Source == nil {
+	source := partfield.Of(p).Source
+	if *source = toResponseSource(*source, report); *source == nil {
 		return nil
 	}
-	return checkWritable(&c, report)
+	return checkWritable(p, report)
+}
+
+// withoutHints returns a copy of p without what dropHints drops.
+func withoutHints(p content.Part, report lossFunc) content.Part {
+	p = partfield.Copy(p)
+	dropHints(p, report)
+	return p
 }
 
 // toResponseSource returns a source that clients accept, or nil. Data is standard base64
@@ -580,18 +562,19 @@ func toResponseData(s *content.Base64, report lossFunc) content.Source {
 	return &c
 }
 
-// dropHints drops the cache mark, and the extra members and signature that clients cannot
-// receive.
-func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signature, report lossFunc) {
-	if cache != nil && *cache != nil {
-		*cache = nil
+// dropHints drops the cache mark of p, and the extra members and signature that clients
+// cannot receive.
+func dropHints(p content.Part, report lossFunc) {
+	f := partfield.Of(p)
+	if f.Cache != nil && *f.Cache != nil {
+		*f.Cache = nil
 		report(lossResponseCacheMark)
 	}
-	if x := *extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
+	if x := *f.Extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
 		codec.UnsupportedOfPart(x, report)
-		*extra = nil
+		*f.Extra = nil
 	}
-	*sig = toResponseSignature(*sig, report)
+	*f.Signature = toResponseSignature(*f.Signature, report)
 }
 
 // toResponseSignature converts a signature. A signature of another format is encoded as an
@@ -743,24 +726,19 @@ func toFinishReason(r content.StopReason) (reason, message string) {
 
 // message returns the vendor's finishMessage, or "".
 func (e *ending) message() string {
-	var m handler.Members
-	if e.stop.Message != "" {
-		return e.stop.Message
-	} else if s := &e.stop; s.Format == Format && strings.Contains(s.Details, "finishMessage") {
-		m.Add(&content.Extra{Format: Format, JSON: s.Details}, Format)
-	} else if s.Extra != nil && strings.Contains(s.Extra.JSON, "finishMessage") {
-		m.Add(s.Extra, Format)
+	s := &e.stop
+	if s.Message != "" {
+		return s.Message
 	}
-	json := m.Take("finishMessage")
-	if json == "" {
-		return ""
+	if s.Format == Format {
+		if v := gjson.Get(s.Details, "finishMessage"); v.Exists() {
+			return v.Str
+		}
 	}
-	doc, err := jsonwire.Parse(json, jsonwire.Limits{})
-	if err != nil {
-		return ""
+	if s.Extra != nil && s.Extra.Format == Format {
+		return gjson.Get(s.Extra.JSON, "finishMessage").Str
 	}
-	defer doc.Close()
-	return doc.Root().Str()
+	return ""
 }
 
 // hasUsage reports whether u has any counts or members.

@@ -3,10 +3,10 @@ package generatecontent
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -67,7 +67,7 @@ func (s *stream) openEvent(dst []byte, e *upstream.Event) []byte {
 	case *content.Text:
 		b.kind = textBlock
 		c := *p
-		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+		dropHints(&c, report)
 		b.extra, b.signature, b.foreignSignature = c.Extra, c.Signature, p.Signature
 		for i := range p.Citations {
 			s.addCitation(b, &p.Citations[i])
@@ -259,7 +259,7 @@ func (s *stream) appendPart(dst []byte, b *openBlock, p content.Part) []byte {
 func (b *openBlock) complete() content.Part {
 	p := b.part
 	if b.signature.Data != "" {
-		p = envelope.WithSignature(p, b.signature)
+		p = partfield.WithSignature(p, b.signature)
 	}
 	if b.input != nil {
 		switch t := p.(type) {

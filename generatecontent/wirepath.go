@@ -2,13 +2,15 @@ package generatecontent
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // Path returns a neutral path in the format's own names. neutral is the path of a
@@ -159,7 +161,7 @@ func (w *wirePath) part(p content.Part, rest []string) {
 		w.result(p, rest)
 		return
 	default:
-		if source, _ := sourceOf(p); source != nil {
+		if source := partfield.SourceOf(p); source != nil {
 			w.file(source, rest)
 			return
 		}
@@ -298,12 +300,9 @@ func (r *Request) outputField(name, usual string) string {
 	}
 	field := map[string]string{"output.schema": "schema", "output.media_type": "mime_type"}[name]
 	place := ""
-	if doc, err := jsonwire.Parse(c.ResponseFormat, codec.UnlimitedJSON); err == nil {
-		defer doc.Close()
-		for i, x := range doc.Root().Elems() {
-			if place == "" && x.Get("text").Exists() {
-				place = "[" + strconv.Itoa(i) + "]"
-			}
+	if list := gjson.Parse(c.ResponseFormat); list.IsArray() {
+		if i := slices.IndexFunc(list.Array(), func(x gjson.Result) bool { return x.Get("text").Exists() }); i >= 0 {
+			place = "[" + strconv.Itoa(i) + "]"
 		}
 	}
 	return configPath + "response_format" + place + ".text." + field

@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -88,7 +89,7 @@ func encodeEnvelope(s content.Signature, k envelope.Kind, report lossFunc) strin
 func adjacentSignature(p content.Part) content.Signature {
 	switch p.(type) {
 	case *content.Text, *content.ToolUse:
-		if s := envelope.SignatureOf(p); isForeign(s) {
+		if s := partfield.SignatureOf(p); isForeign(s) {
 			return s
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -105,12 +106,12 @@ func (a carriedResponse) check(t *testing.T, whole bool) {
 			if q.Signature.Data != "" && !take(lossTextSignature.At(path)) {
 				t.Errorf("%s: the loss of the signature of part %d is not reported: %v", a.name, i, a.lost)
 			}
-			p = envelope.WithSignature(p, content.Signature{})
+			p = partfield.WithSignature(p, content.Signature{})
 		case *content.ToolUse:
 			if late := take(envelope.TooLate.At(path)); late && (whole || q.Signature.Data == "") {
 				t.Errorf("%s: part %d is reported as too late", a.name, i)
 			} else if late {
-				p = envelope.WithSignature(p, content.Signature{})
+				p = partfield.WithSignature(p, content.Signature{})
 			}
 		case *content.Thinking:
 			if o := foreignThinking(p); o != "" {
@@ -162,7 +163,7 @@ func hasBlock(p content.Part) bool {
 
 // signedAs describes a part and its signature. Only the signature of a blank text counts.
 func signedAs(p content.Part) []string {
-	text, sig := "", envelope.SignatureOf(p)
+	text, sig := "", partfield.SignatureOf(p)
 	switch p := p.(type) {
 	case *content.Text:
 		if text = p.Text; mayBeDropped(text) {
@@ -321,7 +322,7 @@ func (s *signing) sig() content.Signature {
 // part writes a whole part.
 func (s *signing) part(p content.Part, signed bool) {
 	if signed {
-		p = envelope.WithSignature(p, s.sig())
+		p = partfield.WithSignature(p, s.sig())
 	}
 	_ = s.w.Part(p)
 	s.kind, s.some, s.last = 0, true, signed

@@ -13,6 +13,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -173,13 +174,13 @@ func withSignatures(t *testing.T, parts []content.Part) (list []content.Part) {
 				} else if last := len(list) - 1; last < 0 {
 					t.Error("a signature of nothing")
 				} else {
-					list[last] = envelope.WithSignature(list[last], sig)
+					list[last] = partfield.WithSignature(list[last], sig)
 				}
 				continue
 			}
 		}
 		if next.Data != "" {
-			p, next = envelope.WithSignature(p, next), content.Signature{}
+			p, next = partfield.WithSignature(p, next), content.Signature{}
 		}
 		if text, ok := p.(*content.Text); ok && text.Text == "" && text.Signature.Data == "" {
 			continue
@@ -198,7 +199,7 @@ func signedParts(parts []content.Part, skip func(i int) bool) (list []string) {
 		if skip != nil && skip(i) {
 			continue
 		}
-		text, sig := "", envelope.SignatureOf(p)
+		text, sig := "", partfield.SignatureOf(p)
 		switch p := p.(type) {
 		case *content.Text:
 			text = p.Text
@@ -236,7 +237,7 @@ func TestCarried(t *testing.T) {
 				severity, path, _ := strings.Cut(l, " ")
 				_, _ = fmt.Sscanf(path, "parts.%d", &at)
 				th, thought := reply.Parts[at].(*content.Thinking)
-				if want[at] = signedParts([]content.Part{envelope.WithSignature(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || isOnlySignature(reply.Parts[at]) {
+				if want[at] = signedParts([]content.Part{partfield.WithSignature(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || isOnlySignature(reply.Parts[at]) {
 					want[at] = ""
 				}
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -619,16 +621,15 @@ func mappedTool(kind, name, theirs string) string {
 	w.String(kind)
 	w.Name("name")
 	w.String(name)
-	if doc, err := jsonwire.Parse(theirs, codec.UnlimitedJSON); err == nil && name == "web_search" {
-		if domains := doc.Root().Get("filters").Get("allowed_domains"); domains.Len() > 0 {
+	if name == "web_search" && gjson.Valid(theirs) {
+		if domains := gjson.Get(theirs, "filters.allowed_domains"); domains.Get("0").Exists() {
 			w.Name("allowed_domains")
-			w.Raw(domains.Raw())
+			w.Raw(domains.Raw)
 		}
-		if where := doc.Root().Get("user_location"); where.Get("type").Is("approximate") {
+		if where := gjson.Get(theirs, "user_location"); where.Get("type").Str == "approximate" {
 			w.Name("user_location")
-			w.Raw(where.Raw())
+			w.Raw(where.Raw)
 		}
-		doc.Close()
 	}
 	w.EndObject()
 	return w.Text()

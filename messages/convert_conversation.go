@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // A turnState is the state of the converter while it converts turns.
@@ -512,7 +513,11 @@ func isCitable(c *content.Citation) bool {
 // isUnindexed reports whether a web citation is from a response of another vendor. Then it
 // has the required index, which is empty.
 func isUnindexed(c *content.Citation) bool {
-	return c.Kind == content.CiteWeb && c.Extra != nil && strings.Contains(c.Extra.JSON, `"encrypted_index":""`)
+	if c.Kind != content.CiteWeb {
+		return false
+	}
+	index, _ := c.Extra.Get("encrypted_index")
+	return index == `""`
 }
 
 // image converts an image. It returns nil if the format does not accept its type. It corrects
@@ -639,33 +644,12 @@ func truncate(s string, n int) string {
 
 // source reports the members of a source that cannot be represented.
 func (c *converter) source(s content.Source, path string) {
-	var x *content.Extra
-	kind := ""
-	switch s := s.(type) {
-	case *content.Base64:
-		if s != nil {
-			x = s.Extra
+	c.foreignExtra(partfield.SourceExtra(s), path)
+	switch s.(type) {
+	case *content.URL, *content.File:
+		if partfield.MediaTypeOf(s) != "" {
+			c.lose(lossLinkType, path+".media_type")
 		}
-	case *content.URL:
-		if s != nil {
-			x, kind = s.Extra, s.MediaType
-		}
-	case *content.File:
-		if s != nil {
-			x, kind = s.Extra, s.MediaType
-		}
-	case *content.PlainText:
-		if s != nil {
-			x = s.Extra
-		}
-	case *content.Parts:
-		if s != nil {
-			x = s.Extra
-		}
-	}
-	c.foreignExtra(x, path)
-	if kind != "" {
-		c.lose(lossLinkType, path+".media_type")
 	}
 }
 
@@ -726,26 +710,13 @@ func (c *converter) dropTrailing(parts []content.Part, path string) []content.Pa
 // does not sign such parts: a signature of this format on them is a list of
 // [envelope.State].
 func carrierSignature(p content.Part) content.Signature {
-	var s content.Signature
-	if content.IsNil(p) {
-		return s
+	switch p.(type) {
+	case *content.Text, *content.Image, *content.Document, *content.ToolUse, *content.ServerToolUse:
+		if s := partfield.SignatureOf(p); s.Format == Format {
+			return s
+		}
 	}
-	switch p := p.(type) {
-	case *content.ToolUse:
-		s = p.Signature
-	case *content.Text:
-		s = p.Signature
-	case *content.Image:
-		s = p.Signature
-	case *content.Document:
-		s = p.Signature
-	case *content.ServerToolUse:
-		s = p.Signature
-	}
-	if s.Format != Format {
-		return content.Signature{}
-	}
-	return s
+	return content.Signature{}
 }
 
 func hasCarrierPart(t content.Turn) bool {

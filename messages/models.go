@@ -190,6 +190,7 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	if created.IsZero() {
 		created = time.Unix(0, 0) // clients require a date
 	}
+	extra := modelExtra(m)
 	w.BeginObject()
 	for _, s := range [][2]string{
 		{"type", "model"}, {"id", m.ID}, {"display_name", name},
@@ -202,13 +203,13 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	writeTokens(w, "max_tokens", m.MaxOutput)
 	written := []string{"type", "id", "display_name", "created_at", "lifecycle", "max_input_tokens", "max_tokens"}
 	for _, s := range extraModelMembers {
-		if !modelMember(m, s).Exists() {
+		if _, ok := extra.Get(s); !ok {
 			w.Name(s)
 			w.Null()
 		}
 	}
-	if m.Extra != nil && m.Extra.Format == Format {
-		err := w.MembersExcept(m.Extra.JSON, func(name string) bool { return slices.Contains(written, name) })
+	if extra != nil {
+		err := w.MembersExcept(extra.JSON, func(name string) bool { return slices.Contains(written, name) })
 		if err != nil {
 			return err
 		}
@@ -228,17 +229,18 @@ func writeTokens(w *jsonwire.Writer, name string, n int64) {
 
 // lifecycle returns the lifecycle in the Extra of m, by default "active".
 func lifecycle(m *upstream.Model) string {
-	switch s := modelMember(m, "lifecycle").Str; s {
+	json, _ := modelExtra(m).Get("lifecycle")
+	switch s := gjson.Parse(json).Str; s {
 	case "deprecated", "retired":
 		return s
 	}
 	return "active"
 }
 
-// modelMember returns a member of the Extra of m.
-func modelMember(m *upstream.Model, name string) gjson.Result {
+// modelExtra returns the Extra of m, or nil if it is of another format.
+func modelExtra(m *upstream.Model) *content.Extra {
 	if m.Extra == nil || m.Extra.Format != Format {
-		return gjson.Result{}
+		return nil
 	}
-	return gjson.Get(m.Extra.JSON, name)
+	return m.Extra
 }

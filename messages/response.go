@@ -476,7 +476,7 @@ func writeCall(w *jsonwire.Writer, kind, id, name, input string, extra *content.
 
 // writeCaller writes the caller of a tool unless the extra members include it.
 func writeCaller(w *jsonwire.Writer, extra *content.Extra) {
-	if !hasMember(extra, "caller") {
+	if _, ok := extra.Get("caller"); !ok {
 		w.Name("caller")
 		w.Raw(`{"type":"direct"}`)
 	}
@@ -493,18 +493,6 @@ func endBlock(w *jsonwire.Writer, extra *content.Extra, t *object.Type) {
 		_ = w.MembersExcept(extra.JSON, t.Holds) // text that is not valid JSON has no members
 	}
 	w.EndObject()
-}
-
-func hasMember(extra *content.Extra, name string) bool {
-	if extra == nil {
-		return false
-	}
-	d, err := jsonwire.Parse(extra.JSON, jsonwire.Limits{})
-	if err != nil {
-		return false
-	}
-	defer d.Close()
-	return d.Root().Get(name).Exists()
 }
 
 // writeCitation writes a citation that [acceptCitation] has accepted. Unlike in requests,
@@ -539,9 +527,11 @@ func writeCitation(w *jsonwire.Writer, c *content.Citation) {
 	if extra != nil && extra.Format != Format {
 		extra = nil
 	}
-	if f.kind == content.CiteWeb && !hasMember(extra, "encrypted_index") {
-		w.Name("encrypted_index")
-		w.String("")
+	if f.kind == content.CiteWeb {
+		if _, ok := extra.Get("encrypted_index"); !ok {
+			w.Name("encrypted_index")
+			w.String("")
+		}
 	}
 	endBlock(w, extra, f.of)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -627,33 +628,7 @@ func (v *validator) block(p content.Part, where places) {
 		v.untypedBlock(p)
 		return // untypedBlock has validated its cache_control
 	}
-	v.breakpoint(cacheOf(p))
-}
-
-// cacheOf returns the cache_control of a part, or nil.
-func cacheOf(p content.Part) *content.Cache {
-	if content.IsNil(p) {
-		return nil
-	}
-	switch p := p.(type) {
-	case *content.Text:
-		return p.Cache
-	case *content.Image:
-		return p.Cache
-	case *content.Document:
-		return p.Cache
-	case *content.SearchResult:
-		return p.Cache
-	case *content.ToolUse:
-		return p.Cache
-	case *content.ToolResult:
-		return p.Cache
-	case *content.ServerToolUse:
-		return p.Cache
-	case *content.ServerToolResult:
-		return p.Cache
-	}
-	return nil
+	v.breakpoint(partfield.CacheOf(p))
 }
 
 func (v *validator) text(t *content.Text, where places) {

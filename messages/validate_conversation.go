@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 const nextUserMessage = "next_user_message"
@@ -297,7 +298,7 @@ func (v *validator) lastBreakpoint() *content.Cache {
 		return nil
 	}
 	parts := turns[len(turns)-1].Parts
-	return cacheOf(parts[len(parts)-1])
+	return partfield.CacheOf(parts[len(parts)-1])
 }
 
 // A toolCall is a tool_use or a server_tool_use, with its position.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // Values that cannot be parsed are reported once and cause no other violations.
@@ -115,7 +116,7 @@ func TestExplicitDefaults(t *testing.T) {
 		for _, turn := range n.Turns {
 			extras = append(extras, turn.Extra)
 			for _, p := range turn.Parts {
-				extras = append(extras, extraOf(p))
+				extras = append(extras, partfield.ExtraOf(p))
 			}
 		}
 		if i := slices.IndexFunc(extras, func(x *content.Extra) bool { return x != nil }); i >= 0 {
@@ -130,28 +131,8 @@ func TestExplicitDefaults(t *testing.T) {
 		`{"type":"mcp_tool_result","tool_use_id":"i","content":"","is_error":true}`,
 	} {
 		r := mustParse(t, withBlocks(block))
-		if extraOf(r.Messages[0].Parts[0]) == nil {
+		if partfield.ExtraOf(r.Messages[0].Parts[0]) == nil {
 			t.Errorf("%s: a member was dropped", block)
 		}
 	}
-}
-
-func extraOf(p content.Part) *content.Extra {
-	switch p := p.(type) {
-	case *content.Text:
-		return p.Extra
-	case *content.Image:
-		return p.Extra
-	case *content.Document:
-		return p.Extra
-	case *content.ToolUse:
-		return p.Extra
-	case *content.ToolResult:
-		return p.Extra
-	case *content.ServerToolUse:
-		return p.Extra
-	case *content.ServerToolResult:
-		return p.Extra
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // A Response is a whole response.
@@ -176,7 +177,7 @@ func (c *Collector) addExtra(e *Event, b *collectedBlock) {
 			c.extras = append(c.extras, nil)
 		}
 		c.extras[e.Candidate] = append(c.extras[e.Candidate], e.Extra)
-	case extraOf(b.part) == nil:
+	case partfield.Of(b.part).Extra == nil:
 		c.addLoss(lossEventMembers, partPath(e.Block))
 	default:
 		b.extras = append(b.extras, e.Extra)
@@ -201,7 +202,9 @@ func (b *collectedBlock) add(e *Event) {
 			t.Citations = append(t.Citations, *e.Citation)
 		}
 	case EventSignature:
-		sign(b.part, *e.Signature)
+		if s := partfield.Of(b.part).Signature; s != nil {
+			*s = *e.Signature
+		}
 	}
 }
 
@@ -229,7 +232,7 @@ func (c *Collector) candidateAt(i int) *Candidate {
 func (c *Collector) Response() *Response {
 	for _, b := range c.blocks {
 		addText(b.part, b.text.String())
-		if x := extraOf(b.part); x != nil && len(b.extras) > 0 {
+		if x := partfield.Of(b.part).Extra; x != nil && len(b.extras) > 0 {
 			*x = joinExtras(append([]*content.Extra{*x}, b.extras...))
 		}
 		to := c.candidateAt(b.candidate)
@@ -263,54 +266,6 @@ func addText(p content.Part, s string) {
 	case *content.ServerToolUse:
 		p.Input = s
 	}
-}
-
-func sign(p content.Part, s content.Signature) {
-	switch p := p.(type) {
-	case *content.Text:
-		p.Signature = s
-	case *content.Image:
-		p.Signature = s
-	case *content.Document:
-		p.Signature = s
-	case *content.Media:
-		p.Signature = s
-	case *content.Thinking:
-		p.Signature = s
-	case *content.ToolUse:
-		p.Signature = s
-	case *content.ServerToolUse:
-		p.Signature = s
-	case *content.ServerToolResult:
-		p.Signature = s
-	}
-}
-
-// extraOf returns a pointer to the Extra field of a part, or nil if the part has none.
-func extraOf(p content.Part) **content.Extra {
-	switch p := p.(type) {
-	case *content.Text:
-		return &p.Extra
-	case *content.Image:
-		return &p.Extra
-	case *content.Document:
-		return &p.Extra
-	case *content.Media:
-		return &p.Extra
-	case *content.Thinking:
-		return &p.Extra
-	case *content.ToolUse:
-		return &p.Extra
-	case *content.ToolResult:
-		return &p.Extra
-	case *content.SearchResult:
-		return &p.Extra
-	case *content.ServerToolUse:
-		return &p.Extra
-	case *content.ServerToolResult:
-		return &p.Extra
-	}
-	return nil
 }
 
 // joinExtras returns the members of all elements of list. Of several members with one
@@ -355,69 +310,71 @@ func partsSize(ps []content.Part) (n int64) {
 	return n
 }
 
-func partSize(p content.Part) int64 {
+func partSize(p content.Part) (n int64) {
 	if content.IsNil(p) {
 		return 0
 	}
 	switch p := p.(type) {
 	case *content.Text:
-		n := textSize(p.Text, p.Signature.Data)
+		n = textSize(p.Text)
 		for i := range p.Citations {
 			n += citationSize(&p.Citations[i])
 		}
-		return n + extraSize(p.Extra)
 	case *content.Thinking:
-		return textSize(p.Text, p.Signature.Data, p.Redacted.Data) + extraSize(p.Extra)
-	case *content.Image:
-		return sourceSize(p.Source) + textSize(p.Signature.Data) + extraSize(p.Extra)
+		n = textSize(p.Text, p.Redacted.Data)
 	case *content.Document:
-		return sourceSize(p.Source) + textSize(p.Title, p.Context, p.Signature.Data) + extraSize(p.Extra)
-	case *content.Media:
-		return sourceSize(p.Source) + textSize(p.Signature.Data) + extraSize(p.Extra)
+		n = textSize(p.Title, p.Context)
 	case *content.ToolUse:
-		return textSize(p.ID, p.Name, p.Input, p.Signature.Data) + extraSize(p.Extra)
+		n = textSize(p.ID, p.Name, p.Input)
 	case *content.ToolResult:
-		return textSize(p.ID, p.Name, p.Object) + partsSize(p.Parts) + extraSize(p.Extra)
+		n = textSize(p.ID, p.Name, p.Object)
 	case *content.SearchResult:
-		return textSize(p.Source, p.Title) + partsSize(p.Parts) + extraSize(p.Extra)
+		n = textSize(p.Source, p.Title)
 	case *content.ServerToolUse:
-		return textSize(p.ID, p.Name, p.Input, p.Signature.Data) + extraSize(p.Extra)
+		n = textSize(p.ID, p.Name, p.Input)
 	case *content.ServerToolResult:
-		return textSize(p.ID, p.Content, p.Signature.Data) + extraSize(p.Extra)
+		n = textSize(p.ID, p.Content)
 	case *content.Unknown:
-		return textSize(p.Kind, p.Raw)
+		n = textSize(p.Kind, p.Raw)
 	}
-	return 0
+	f := partfield.Of(p)
+	if f.Source != nil {
+		n += sourceSize(*f.Source)
+	}
+	if f.Parts != nil {
+		n += partsSize(*f.Parts)
+	}
+	if f.Signature != nil {
+		n += textSize(f.Signature.Data)
+	}
+	if f.Extra != nil {
+		n += extraSize(*f.Extra)
+	}
+	return n
 }
 
 func citationSize(c *content.Citation) int64 {
 	return entryOverhead + textSize(c.Text, c.Title, c.URL, c.FileID) + extraSize(c.Extra)
 }
 
-func sourceSize(s content.Source) int64 {
+func sourceSize(s content.Source) (n int64) {
+	f := partfield.OfSource(s)
+	if f.Extra == nil {
+		return 0
+	}
 	switch s := s.(type) {
 	case *content.Base64:
-		if s != nil {
-			return textSize(s.Data) + extraSize(s.Extra)
-		}
+		n = textSize(s.Data)
 	case *content.URL:
-		if s != nil {
-			return textSize(s.URL) + extraSize(s.Extra)
-		}
+		n = textSize(s.URL)
 	case *content.File:
-		if s != nil {
-			return textSize(s.ID) + extraSize(s.Extra)
-		}
+		n = textSize(s.ID)
 	case *content.PlainText:
-		if s != nil {
-			return textSize(s.Text) + extraSize(s.Extra)
-		}
+		n = textSize(s.Text)
 	case *content.Parts:
-		if s != nil {
-			return partsSize(s.Parts) + extraSize(s.Extra)
-		}
+		n = partsSize(s.Parts)
 	}
-	return 0
+	return n + extraSize(*f.Extra)
 }
 
 func extraSize(x *content.Extra) int64 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -83,35 +84,20 @@ func (in *inliner) parts(path string, list []content.Part) ([]content.Part, bool
 
 // part returns p, or a copy of p with replaced sources.
 func (in *inliner) part(path string, i int, p content.Part) content.Part {
-	if content.IsNil(p) {
-		return p
-	}
 	at := func() string { return path + "." + strconv.Itoa(i) }
-	switch p := p.(type) {
-	case *content.Image:
-		if s := in.source(at, p.Source, false); s != p.Source {
-			c := *p
-			c.Source = s
-			return &c
+	if r, ok := p.(*content.ToolResult); ok && r != nil {
+		list, other := in.parts(at()+".parts", r.Parts)
+		if !other {
+			return p
 		}
-	case *content.Document:
-		if s := in.source(at, p.Source, true); s != p.Source {
-			c := *p
-			c.Source = s
-			return &c
-		}
-	case *content.Media:
-		if s := in.source(at, p.Source, false); s != p.Source {
-			c := *p
-			c.Source = s
-			return &c
-		}
-	case *content.ToolResult:
-		if list, other := in.parts(at()+".parts", p.Parts); other {
-			c := *p
-			c.Parts = list
-			return &c
-		}
+		c := *r
+		c.Parts = list
+		return &c
+	}
+	from := partfield.SourceOf(p)
+	_, document := p.(*content.Document)
+	if s := in.source(at, from, document); s != from {
+		return partfield.WithSource(p, s)
 	}
 	return p
 }

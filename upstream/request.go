@@ -7,6 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // A Request is a request to a model in neutral form.
@@ -236,96 +237,37 @@ func cloneParts(ps []content.Part) []content.Part {
 
 // clonePart returns a deep copy of p. Nil parts stay nil.
 func clonePart(p content.Part) content.Part {
-	switch p := p.(type) {
-	case *content.Text:
-		if c := clonePtr(p); c != nil {
-			c.Citations = slices.Clone(c.Citations)
-			for i := range c.Citations {
-				c.Citations[i].Extra = clonePtr(c.Citations[i].Extra)
-			}
-			c.Cache, c.Extra = cloneCache(c.Cache), clonePtr(c.Extra)
-			return c
+	p = partfield.Copy(p)
+	if t, ok := p.(*content.Text); ok && t != nil {
+		t.Citations = slices.Clone(t.Citations)
+		for i := range t.Citations {
+			t.Citations[i].Extra = clonePtr(t.Citations[i].Extra)
 		}
-	case *content.Image:
-		if c := clonePtr(p); c != nil {
-			c.Source, c.Cache, c.Extra = cloneSource(c.Source), cloneCache(c.Cache), clonePtr(c.Extra)
-			return c
-		}
-	case *content.Document:
-		if c := clonePtr(p); c != nil {
-			c.Source, c.Cache, c.Extra = cloneSource(c.Source), cloneCache(c.Cache), clonePtr(c.Extra)
-			return c
-		}
-	case *content.Media:
-		if c := clonePtr(p); c != nil {
-			c.Source, c.Cache, c.Extra = cloneSource(c.Source), cloneCache(c.Cache), clonePtr(c.Extra)
-			return c
-		}
-	case *content.Thinking:
-		if c := clonePtr(p); c != nil {
-			c.Extra = clonePtr(c.Extra)
-			return c
-		}
-	case *content.ToolUse:
-		if c := clonePtr(p); c != nil {
-			c.Cache, c.Extra = cloneCache(c.Cache), clonePtr(c.Extra)
-			return c
-		}
-	case *content.ToolResult:
-		if c := clonePtr(p); c != nil {
-			c.Parts, c.Cache, c.Extra = cloneParts(c.Parts), cloneCache(c.Cache), clonePtr(c.Extra)
-			return c
-		}
-	case *content.SearchResult:
-		if c := clonePtr(p); c != nil {
-			c.Parts, c.Cache, c.Extra = cloneParts(c.Parts), cloneCache(c.Cache), clonePtr(c.Extra)
-			return c
-		}
-	case *content.ServerToolUse:
-		if c := clonePtr(p); c != nil {
-			c.Cache, c.Extra = cloneCache(c.Cache), clonePtr(c.Extra)
-			return c
-		}
-	case *content.ServerToolResult:
-		if c := clonePtr(p); c != nil {
-			c.Cache, c.Extra = cloneCache(c.Cache), clonePtr(c.Extra)
-			return c
-		}
-	case *content.Unknown:
-		if c := clonePtr(p); c != nil {
-			return c
-		}
+	}
+	f := partfield.Of(p)
+	if f.Source != nil {
+		*f.Source = cloneSource(*f.Source)
+	}
+	if f.Parts != nil {
+		*f.Parts = cloneParts(*f.Parts)
+	}
+	if f.Cache != nil {
+		*f.Cache = cloneCache(*f.Cache)
+	}
+	if f.Extra != nil {
+		*f.Extra = clonePtr(*f.Extra)
 	}
 	return p
 }
 
 func cloneSource(s content.Source) content.Source {
-	switch s := s.(type) {
-	case *content.Base64:
-		if c := clonePtr(s); c != nil {
-			c.Extra = clonePtr(c.Extra)
-			return c
-		}
-	case *content.URL:
-		if c := clonePtr(s); c != nil {
-			c.Extra = clonePtr(c.Extra)
-			return c
-		}
-	case *content.File:
-		if c := clonePtr(s); c != nil {
-			c.Extra = clonePtr(c.Extra)
-			return c
-		}
-	case *content.PlainText:
-		if c := clonePtr(s); c != nil {
-			c.Extra = clonePtr(c.Extra)
-			return c
-		}
-	case *content.Parts:
-		if c := clonePtr(s); c != nil {
-			c.Parts, c.Extra = cloneParts(c.Parts), clonePtr(c.Extra)
-			return c
-		}
+	s = partfield.CopySource(s)
+	f := partfield.OfSource(s)
+	if f.Parts != nil {
+		*f.Parts = cloneParts(*f.Parts)
+	}
+	if f.Extra != nil {
+		*f.Extra = clonePtr(*f.Extra)
 	}
 	return s
 }

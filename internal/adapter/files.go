@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -44,27 +45,19 @@ func Files(n *upstream.Request) iter.Seq[*File] {
 func (f *File) walk(list []content.Part, yield func(*File) bool) bool {
 	depth := len(f.steps)
 	for i, p := range list {
-		if content.IsNil(p) {
-			continue
-		}
 		f.steps = append(f.steps[:depth], strconv.Itoa(i))
-		f.Part, f.Source = p, nil
-		switch p := p.(type) {
-		case *content.Image:
-			f.Source = p.Source
-		case *content.Document:
-			f.Source = p.Source
-		case *content.Media:
-			f.Source = p.Source
-		case *content.ToolResult:
+		if r, ok := p.(*content.ToolResult); ok && r != nil {
 			f.steps = append(f.steps, "parts")
-			if !f.walk(p.Parts, yield) {
+			if !f.walk(r.Parts, yield) {
 				return false
 			}
 			continue
-		default:
+		}
+		source := partfield.Of(p).Source
+		if source == nil {
 			continue
 		}
+		f.Part, f.Source = p, *source
 		if s, ok := f.Source.(*content.Parts); ok && s != nil {
 			f.steps = append(f.steps, "source", "parts")
 			if !f.walk(s.Parts, yield) {

@@ -3,8 +3,9 @@
 package cleared
 
 import (
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // Turns are the turns of a conversation that are no longer in effect. Messages has
@@ -27,10 +28,5 @@ func (c Turns) Contains(i int, t *content.Turn) bool {
 	if i > c.lastUser || t.Role != content.RoleSystem || t.Extra == nil || t.Extra.Format != "messages" {
 		return false
 	}
-	doc, err := jsonwire.Parse(t.Extra.JSON, jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}) // limits were checked when the request was parsed
-	if err != nil {
-		return false
-	}
-	defer doc.Close()
-	return doc.Root().Get("clear_at").Is("next_user_message")
+	return gjson.Get(t.Extra.JSON, "clear_at").Str == "next_user_message"
 }

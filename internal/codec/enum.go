@@ -3,7 +3,7 @@ package codec
 import (
 	"strings"
 
-	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/tidwall/gjson"
 )
 
 // EnumPrompt returns an instruction to respond with one of the values of an enum
@@ -14,18 +14,16 @@ func EnumPrompt(mediaType, schema string) string {
 	if mediaType != "text/x.enum" {
 		return ""
 	}
-	doc, err := jsonwire.Parse(schema, UnlimitedJSON)
-	if err != nil {
+	enum := gjson.Get(schema, "enum")
+	if !enum.IsArray() {
 		return ""
 	}
-	defer doc.Close()
 	var lines strings.Builder
-	for _, v := range doc.Root().Get("enum").Elems() {
-		s := v.Str()
-		if s == "" || strings.ContainsAny(s, "\r\n") {
+	for _, v := range enum.Array() {
+		if v.Str == "" || strings.ContainsAny(v.Str, "\r\n") {
 			return ""
 		}
-		lines.WriteString("\n" + s)
+		lines.WriteString("\n" + v.Str)
 	}
 	if lines.Len() == 0 {
 		return ""

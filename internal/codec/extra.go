@@ -1,8 +1,11 @@
 package codec
 
 import (
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // Extras allocates the [content.Extra] values of one document in few allocations.
@@ -83,41 +86,18 @@ func (a *appender) WriteString(s string) (int, error) {
 // DisplayName returns the display name of the file in a part, to which the object of a
 // tool result can refer, or "". alone reports whether the file has no other members.
 func DisplayName(p content.Part) (name string, alone bool) {
-	var s content.Source
-	switch p := p.(type) {
-	case *content.Image:
-		s = p.Source
-	case *content.Document:
-		s = p.Source
-	case *content.Media:
-		s = p.Source
-	}
-	var x *content.Extra
-	switch s := s.(type) {
-	case *content.Base64:
-		if s != nil {
-			x = s.Extra
-		}
-	case *content.PlainText:
-		if s != nil {
-			x = s.Extra
-		}
-	case *content.URL:
-		if s != nil {
-			x = s.Extra
-		}
-	case *content.File:
-		if s != nil {
-			x = s.Extra
-		}
-	}
+	x := partfield.SourceExtra(partfield.SourceOf(p))
 	if x == nil {
 		return "", false
 	}
-	doc := Open(x, x.Format)
-	if doc == nil {
-		return "", false
-	}
-	defer doc.Close()
-	return doc.Root().Get("displayName").Str(), doc.Root().Len() == 1
+	return gjson.Get(x.JSON, "displayName").Str, MemberCount(x.JSON) == 1
+}
+
+// MemberCount returns the number of members of a JSON object.
+func MemberCount(object string) (n int) {
+	gjson.Parse(object).ForEach(func(_, _ gjson.Result) bool {
+		n++
+		return true
+	})
+	return n
 }

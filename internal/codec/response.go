@@ -1,9 +1,12 @@
 package codec
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -152,18 +155,12 @@ func (s *Sources) Name(x *content.Extra) {
 	if x.Format != "generatecontent" || !strings.Contains(x.JSON, grounding) {
 		return
 	}
-	doc := Open(x, x.Format)
-	if doc == nil {
-		return
-	}
-	defer doc.Close()
-	for _, chunk := range doc.Root().Get(grounding).Get("groundingChunks").Elems() {
+	for _, chunk := range gjson.Get(x.JSON, "groundingMetadata.groundingChunks").Array() {
 		link := ""
-		for _, v := range chunk.Members() {
-			if link = v.Get("uri").Str(); link == "" {
-				link = v.Get("sourceUri").Str()
-			}
-		}
+		chunk.ForEach(func(_, v gjson.Result) bool {
+			link = cmp.Or(v.Get("uri").Str, v.Get("sourceUri").Str)
+			return true
+		})
 		s.note(link, false)
 	}
 }

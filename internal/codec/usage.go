@@ -3,6 +3,8 @@ package codec
 import (
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
@@ -13,14 +15,9 @@ func Tier(x *content.Extra) string {
 	if x == nil || !strings.Contains(x.JSON, `ier"`) { // most have none: do not parse them
 		return ""
 	}
-	doc := Open(x, x.Format)
-	if doc == nil {
-		return ""
-	}
-	defer doc.Close()
-	for name, v := range doc.Root().Members() {
-		if isTier(name, v) {
-			return v.Str()
+	for _, v := range [...]gjson.Result{gjson.Get(x.JSON, "service_tier"), gjson.Get(x.JSON, "serviceTier")} {
+		if isSharedTier(v.Str) {
+			return v.Str
 		}
 	}
 	return ""
@@ -29,8 +26,11 @@ func Tier(x *content.Extra) string {
 // isTier reports whether a member of a usage is such a tier, by the name of either
 // format.
 func isTier(name string, v jsonwire.Value) bool {
-	return (name == "service_tier" || name == "serviceTier") && (v.Is("standard") || v.Is("priority"))
+	return (name == "service_tier" || name == "serviceTier") && isSharedTier(v.Str())
 }
+
+// isSharedTier reports whether all formats have a service tier.
+func isSharedTier(tier string) bool { return tier == "standard" || tier == "priority" }
 
 // HasCounts reports whether the members of a usage are of another format than f and
 // have content that is lost. Zero counts, default values and the tier that [Tier]

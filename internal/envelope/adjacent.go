@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // AdjacentSignature returns the redacted data of a thinking block that holds the
@@ -137,10 +138,10 @@ func (a *attacher) sign(at partIndex, k Kind, data string) bool {
 	if !k.canSign(p) {
 		return false
 	}
-	if s := SignatureOf(p); s.Format == a.format && s.Data != "" {
+	if s := partfield.SignatureOf(p); s.Format == a.format && s.Data != "" {
 		return false
 	}
-	a.replace(at, WithSignature(p, content.Signature{Format: a.format, Data: data}))
+	a.replace(at, partfield.WithSignature(p, content.Signature{Format: a.format, Data: data}))
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 func TestAdjacentSignature(t *testing.T) {
@@ -102,8 +103,8 @@ func describeTurns(turns []content.Turn) string {
 			switch w := describe([]content.Part{p}); {
 			case p == Removed:
 				words = append(words, "-")
-			case SignatureOf(p).Data != "":
-				words = append(words, w+">"+SignatureOf(p).Data)
+			case partfield.SignatureOf(p).Data != "":
+				words = append(words, w+">"+partfield.SignatureOf(p).Data)
 			default:
 				words = append(words, w)
 			}

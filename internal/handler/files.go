@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -235,14 +236,7 @@ func (l *loader) Resolve(ctx context.Context, src content.Source) (content.Blob,
 	if err != nil {
 		return b, err
 	}
-	declared := ""
-	switch src := src.(type) {
-	case *content.URL:
-		declared = src.MediaType
-	case *content.File:
-		declared = src.MediaType
-	}
-	r := media.CheckLoaded(b.Data, b.MediaType, declared, media.Limits{})
+	r := media.CheckLoaded(b.Data, b.MediaType, partfield.MediaTypeOf(src), media.Limits{})
 	if r.Violation != 0 { // not checked before: the file is not one of Operation.Files
 		return content.Blob{}, &content.Violation{Code: content.CodeMedia, Text: "the file " + r.Violation.String()}
 	}

@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
@@ -98,11 +99,11 @@ func portableParts(parts []content.Part, at func() string, log *loss.Log) (list 
 func asText(u *content.Unknown) (string, *loss.Rule) {
 	switch u.Kind {
 	case "compaction":
-		if text := member(u, "content"); text != "" {
+		if text := gjson.Get(u.Raw, "content").Str; text != "" {
 			return "Summary of the conversation so far:\n\n" + text, SummaryAsText
 		}
 	case "tool_reference":
-		if name := member(u, "tool_name"); name != "" {
+		if name := gjson.Get(u.Raw, "tool_name").Str; name != "" {
 			return name, ReferenceAsText
 		}
 	}
@@ -114,15 +115,5 @@ func asText(u *content.Unknown) (string, *loss.Rule) {
 func Encrypted(p content.Part) bool {
 	u, ok := p.(*content.Unknown)
 	return ok && u != nil && u.Format == messagesFormat && u.Kind == "compaction" &&
-		member(u, "content") == "" && member(u, "encrypted_content") != ""
-}
-
-// member returns a string member of a block, or "".
-func member(u *content.Unknown, name string) string {
-	doc, err := jsonwire.Parse(u.Raw, jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}) // the limits of the request were checked before
-	if err != nil {
-		return ""
-	}
-	defer doc.Close()
-	return doc.Root().Get(name).Str()
+		gjson.Get(u.Raw, "content").Str == "" && gjson.Get(u.Raw, "encrypted_content").Str != ""
 }

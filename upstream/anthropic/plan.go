@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
@@ -50,12 +52,8 @@ var nameRules = &legal.Rules{
 // nameRulesFor returns the rules for a request. In a thread, which the vendor
 // stores, tool results keep their ids: their tool calls may be there.
 func nameRulesFor(req *upstream.Request) *legal.Rules {
-	doc := codec.Open(req.Extra, messages.Format)
-	if doc == nil {
-		return nameRules
-	}
-	defer doc.Close()
-	if !doc.Root().Get("thread").Get("previous_message_id").Exists() {
+	x := codec.Own(req.Extra, messages.Format)
+	if x == nil || !gjson.Get(x.JSON, "thread.previous_message_id").Exists() {
 		return nameRules
 	}
 	return &legal.Rules{Name: nameRules.Name, AnyID: true}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
@@ -100,31 +101,31 @@ func (d *description) part(path string, p content.Part) {
 	}
 	switch p := p.(type) {
 	case *content.Text:
-		d.line(path, text("text", p.Text), flag(len(p.Citations) > 0, count(len(p.Citations), "citation")), common(p.Signature, p.Cache, p.Extra))
+		d.line(path, text("text", p.Text), flag(len(p.Citations) > 0, count(len(p.Citations), "citation")), common(p))
 	case *content.Image:
-		d.file(path, "image", p.Source, p.Signature, common(p.Signature, p.Cache, p.Extra))
+		d.file(path, "image", p.Source, p.Signature, common(p))
 	case *content.Document:
 		d.file(path, "document", p.Source, p.Signature, optional("title", p.Title), optional("context", p.Context),
-			flag(p.Citations, "to be cited"), common(p.Signature, p.Cache, p.Extra))
+			flag(p.Citations, "to be cited"), common(p))
 	case *content.Media:
-		d.file(path, "media", p.Source, p.Signature, common(p.Signature, p.Cache, p.Extra))
+		d.file(path, "media", p.Source, p.Signature, common(p))
 	case *content.Thinking:
-		d.line(path, text("thinking", p.Text), common(p.Signature, nil, p.Extra), d.signed(p.Signature, p.Text),
+		d.line(path, text("thinking", p.Text), common(p), d.signed(p.Signature, p.Text),
 			signature("redacted", p.Redacted))
 	case *content.ToolUse:
-		d.line(path, "tool use "+p.Name, quoted("id ", p.ID), text("input", p.Input), common(p.Signature, p.Cache, p.Extra))
+		d.line(path, "tool use "+p.Name, quoted("id ", p.ID), text("input", p.Input), common(p))
 	case *content.ToolResult:
 		d.line(path, strings.TrimSpace("tool result "+p.Name), quoted("id ", p.ID), flag(p.Error, "error"),
-			count(len(p.Parts), "part"), optional("object", p.Object), common(content.Signature{}, p.Cache, p.Extra))
+			count(len(p.Parts), "part"), optional("object", p.Object), common(p))
 		d.parts(path+".parts", p.Parts)
 	case *content.SearchResult:
 		d.line(path, "search result", optional("source", p.Source), optional("title", p.Title),
-			flag(p.Citations, "to be cited"), count(len(p.Parts), "part"), common(content.Signature{}, p.Cache, p.Extra))
+			flag(p.Citations, "to be cited"), count(len(p.Parts), "part"), common(p))
 		d.parts(path+".parts", p.Parts)
 	case *content.ServerToolUse:
-		d.line(path, string(p.Format)+" "+p.Kind+" "+p.Name, quoted("id ", p.ID), text("input", p.Input), common(p.Signature, p.Cache, p.Extra))
+		d.line(path, string(p.Format)+" "+p.Kind+" "+p.Name, quoted("id ", p.ID), text("input", p.Input), common(p))
 	case *content.ServerToolResult:
-		d.line(path, string(p.Format)+" "+p.Kind, quoted("id ", p.ID), text("content", p.Content), common(p.Signature, p.Cache, p.Extra))
+		d.line(path, string(p.Format)+" "+p.Kind, quoted("id ", p.ID), text("content", p.Content), common(p))
 	case *content.Unknown:
 		d.line(path, "unknown", text(string(p.Format)+" "+p.Kind, p.Raw))
 	default:
@@ -290,9 +291,9 @@ func signature(kind string, s content.Signature) string {
 	return flag(s != (content.Signature{}), kind+" "+string(s.Format)+" "+count(len(s.Data), "byte")+" "+digest(s.Data))
 }
 
-// common describes what most parts have.
-func common(s content.Signature, c *content.Cache, x *content.Extra) string {
-	return join(signature("signature", s), cache(c), extra(x))
+// common describes the fields that most parts have.
+func common(p content.Part) string {
+	return join(signature("signature", partfield.SignatureOf(p)), cache(partfield.CacheOf(p)), extra(partfield.ExtraOf(p)))
 }
 
 // join joins the beginnings of facts. It leaves out empty facts.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
@@ -125,12 +127,7 @@ func (p *plan) body(ctx context.Context) (adapter.Body, error) {
 // the one to send.
 func (p *plan) renamed() bool {
 	for _, s := range p.wire.Spans {
-		doc, err := jsonwire.Parse(p.wire.Body[s.From:s.To], jsonwire.Limits{})
-		if err != nil {
-			return true
-		}
-		name := doc.Root().Str()
-		doc.Close()
+		name := gjson.Parse(p.wire.Body[s.From:s.To]).Str
 		if resource(name) != resource(p.model) {
 			return true
 		}

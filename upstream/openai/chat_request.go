@@ -4,9 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // chatMembers are the members that the encoder writes. Extra members do not replace
@@ -165,16 +166,10 @@ func (e *chatEncoder) logprobs(accepted bool) {
 	if x == nil || x.Format != "generatecontent" || !strings.Contains(x.JSON, "ogprobs") {
 		return
 	}
-	doc := codec.Open(x, x.Format)
-	if doc == nil {
-		return // reported elsewhere
-	}
-	defer doc.Close()
-	config := doc.Root().Get("generationConfig")
-	on, _ := config.Get("responseLogprobs").Bool()
-	top := config.Get("logprobs")
-	n, isInt := top.Int()
-	valid := on && (isInt && n >= 0 && n <= maxTopLogprobs || top.Kind() <= jsonwire.Null)
+	top := gjson.Get(x.JSON, "generationConfig.logprobs")
+	n := int64(top.Num)
+	valid := gjson.Get(x.JSON, "generationConfig.responseLogprobs").Type == gjson.True &&
+		(top.Type == gjson.Null || top.Type == gjson.Number && float64(n) == top.Num && n >= 0 && n <= maxTopLogprobs)
 	if !valid || !accepted || e.target.refusals.has(fieldLogprobs) {
 		for at, rule := range codec.LostMembers(x, "extra") {
 			if isLogprobsPath(at) {

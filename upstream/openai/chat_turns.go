@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // messages writes the system text and the turns.
@@ -352,7 +353,7 @@ func carriedThinkingText(run []content.Turn) string {
 	var b strings.Builder
 	for k := range run {
 		for _, p := range run[k].Parts {
-			if s := envelope.SignatureOf(p); s.Format == ChatFormat {
+			if s := partfield.SignatureOf(p); s.Format == ChatFormat {
 				list, _ := envelope.DecodeThinking(ChatFormat, s.Data)
 				for _, t := range list {
 					b.WriteString(t.Text)

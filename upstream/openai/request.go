@@ -265,27 +265,18 @@ func (e *encoder) noChoice() {
 }
 
 // ownMember returns the raw value of an extra member of this format that is merged with
-// fields of the request. It returns "" if there is no such member of that kind.
-func (e *encoder) ownMember(name string, kind jsonwire.Kind) string {
-	x := codec.Own(e.req.Extra, e.format)
-	if x == nil {
-		return ""
-	}
-	doc := codec.Open(x, x.Format)
-	if doc == nil {
-		return ""
-	}
-	defer doc.Close()
-	v := doc.Root().Get(name)
-	if v.Kind() != kind {
+// fields of the request. It returns "" if there is no such member that begins with first.
+func (e *encoder) ownMember(name string, first byte) string {
+	json, _ := codec.Own(e.req.Extra, e.format).Get(name)
+	if json == "" || json[0] != first {
 		return ""
 	}
 	e.mergedMembers = append(e.mergedMembers, name)
-	return v.Raw()
+	return json
 }
 
 // ownObject is ownMember for objects.
-func (e *encoder) ownObject(name string) string { return e.ownMember(name, jsonwire.Object) }
+func (e *encoder) ownObject(name string) string { return e.ownMember(name, '{') }
 
 // writeRest writes the members of such an object, except those that are written from
 // fields.

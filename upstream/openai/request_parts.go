@@ -5,10 +5,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // A piece is an element of a message's content.
@@ -197,15 +200,12 @@ func (e *encoder) documentHeading(p *content.Document, at partPath, title bool) 
 // fileName returns the name of a document: its title, or the displayName of
 // generateContent, or "".
 func (e *encoder) fileName(p *content.Document, at partPath) string {
-	x := sourceExtra(p.Source)
+	x := partfield.SourceExtra(p.Source)
 	if x == nil {
 		return p.Title
 	}
-	if doc := codec.Open(x, x.Format); doc != nil {
-		defer doc.Close()
-		if name := doc.Root().Get("displayName").Str(); name != "" && p.Title == "" {
-			return name
-		}
+	if name := gjson.Get(x.JSON, "displayName").Str; name != "" && p.Title == "" {
+		return name
 	}
 	e.checkExtra(x, at.String()+".source.extra")
 	return p.Title
@@ -214,7 +214,7 @@ func (e *encoder) fileName(p *content.Document, at partPath) string {
 // fileLabel adds the name of a file as text if the object of a tool result refers to
 // it. It adds losses for other extra members of the source.
 func (e *encoder) fileLabel(p content.Part, s content.Source, at partPath) {
-	x := sourceExtra(s)
+	x := partfield.SourceExtra(s)
 	if x == nil {
 		return
 	}
@@ -275,33 +275,6 @@ func (e *encoder) toolInput(input string, at partPath) string {
 		e.addViolation(content.CodeType, at, ".input", "must be a JSON object")
 	}
 	return input
-}
-
-// sourceExtra returns the extra members of a source.
-func sourceExtra(s content.Source) *content.Extra {
-	switch s := s.(type) {
-	case *content.Base64:
-		if s != nil {
-			return s.Extra
-		}
-	case *content.URL:
-		if s != nil {
-			return s.Extra
-		}
-	case *content.File:
-		if s != nil {
-			return s.Extra
-		}
-	case *content.PlainText:
-		if s != nil {
-			return s.Extra
-		}
-	case *content.Parts:
-		if s != nil {
-			return s.Extra
-		}
-	}
-	return nil
 }
 
 // joinPieces writes texts as one string, separated by empty lines.
@@ -378,26 +351,19 @@ func (e *encoder) fileDetail(x *content.Extra, at partPath) string {
 	if x == nil || x.JSON == "" || x.JSON == "{}" {
 		return e.defaultDetail
 	}
-	isOwn, level := codec.Own(x, e.format) != nil, ""
-	doc := codec.Open(x, x.Format)
-	if doc == nil {
-		e.checkPartExtra(x, at)
-		return e.defaultDetail
-	}
-	defer doc.Close()
-	names := slices.Collect(codec.ReportedMembers(x))
-	resolution := doc.Root().Get("mediaResolution")
+	level := ""
+	resolution := gjson.Get(x.JSON, "mediaResolution")
 	switch {
-	case isOwn:
-		level = doc.Root().Get("detail").Str()
+	case codec.Own(x, e.format) != nil:
+		level = gjson.Get(x.JSON, "detail").Str
 	case e.target.isOpenAI:
-		level = detailLevels[resolution.Get("level").Str()]
+		level = detailLevels[resolution.Get("level").Str]
 	}
-	switch {
-	case level == "":
+	if level == "" {
 		e.checkPartExtra(x, at)
 		return e.defaultDetail
-	case len(names) > 1, resolution.Len() > 1:
+	}
+	if codec.MemberCount(x.JSON) > 1 || codec.MemberCount(resolution.Raw) > 1 {
 		e.checkPartExtra(x, at)
 	}
 	return level
@@ -409,12 +375,10 @@ var detailLevels = map[string]string{"MEDIA_RESOLUTION_LOW": "low", "MEDIA_RESOL
 // setDefaultDetail sets the default detail from the members of a generateContent
 // request. It reports whether there is such a detail.
 func (e *encoder) setDefaultDetail(x *content.Extra) bool {
-	doc := codec.Open(x, x.Format)
-	if doc == nil || !e.target.isOpenAI {
+	if !e.target.isOpenAI {
 		return false
 	}
-	defer doc.Close()
-	e.defaultDetail = detailLevels[doc.Root().Get("generationConfig").Get("mediaResolution").Str()]
+	e.defaultDetail = detailLevels[gjson.Get(x.JSON, "generationConfig.mediaResolution").Str]
 	return e.defaultDetail != ""
 }
 

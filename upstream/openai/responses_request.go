@@ -3,10 +3,11 @@ package openai
 import (
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/cleared"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -340,7 +341,7 @@ const encryptedReasoning = "reasoning.encrypted_content"
 // include writes the additional output to include: encrypted thinking, and values from
 // the extra members.
 func (e *responsesEncoder) include() {
-	extra := e.ownMember("include", jsonwire.Array)
+	extra := e.ownMember("include", '[')
 	if e.sent&fieldReasoning == 0 && extra == "" {
 		return
 	}
@@ -350,14 +351,12 @@ func (e *responsesEncoder) include() {
 	if e.sent&fieldReasoning != 0 {
 		w.String(encryptedReasoning)
 	}
-	if doc, err := jsonwire.Parse(extra, codec.UnlimitedJSON); err == nil {
-		defer doc.Close()
-		for _, v := range doc.Root().Elems() {
-			if !v.Is(encryptedReasoning) {
-				w.Raw(v.Raw())
-			}
+	gjson.Parse(extra).ForEach(func(_, v gjson.Result) bool {
+		if v.Str != encryptedReasoning {
+			w.Raw(v.Raw)
 		}
-	}
+		return true
+	})
 	w.EndArray()
 }
 
