@@ -130,18 +130,25 @@ func (d *decoder) lose(r *loss.Rule, path string) {
 	}
 }
 
-// Members of responses and of their pieces. A Kept member that is null is ignored.
+// memberNames lists the members of an object of a response: those that a Go field holds, and
+// others that the format defines.
+type memberNames struct{ fields, kept []string }
+
+// hasField reports whether a Go field holds the member.
+func (n *memberNames) hasField(name string) bool { return slices.Contains(n.fields, name) }
+
+// Members of responses and of their pieces. A kept member that is null is ignored.
 var (
-	startNames = codec.Names{
-		Typed: []string{"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "stop_details", "usage"},
-		Kept:  []string{"container", "diagnostics", "context_management", "input_transformations"},
+	startNames = memberNames{
+		fields: []string{"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "stop_details", "usage"},
+		kept:   []string{"container", "diagnostics", "context_management", "input_transformations"},
 	}
 	// wholeNames are the members of a whole response, some of which belong to the stop.
-	wholeNames = codec.Names{
-		Typed: append(slices.Clip(startNames.Typed), "container", "context_management", "input_transformations"),
-		Kept:  []string{"diagnostics"},
+	wholeNames = memberNames{
+		fields: append(slices.Clip(startNames.fields), "container", "context_management", "input_transformations"),
+		kept:   []string{"diagnostics"},
 	}
-	stopNames = codec.Names{Typed: []string{"stop_reason", "stop_sequence", "stop_details"}, Kept: []string{"container"}}
+	stopNames = memberNames{fields: []string{"stop_reason", "stop_sequence", "stop_details"}, kept: []string{"container"}}
 )
 
 // endNames are the members of a whole response that are in message_delta when it is streamed.
@@ -295,7 +302,7 @@ func (d *decoder) optionalString(v jsonwire.Value) string {
 }
 
 // rest returns the members of v that are not in n, or nil.
-func (d *decoder) rest(v jsonwire.Value, n *codec.Names) *content.Extra {
+func (d *decoder) rest(v jsonwire.Value, n *memberNames) *content.Extra {
 	var r extraBuilder
 	r.members(v, n)
 	return r.extra()
@@ -318,9 +325,9 @@ func (r *extraBuilder) add(name string, v jsonwire.Value) {
 }
 
 // members adds the members of v that are not in n.
-func (r *extraBuilder) members(v jsonwire.Value, n *codec.Names) {
+func (r *extraBuilder) members(v jsonwire.Value, n *memberNames) {
 	for name, x := range v.Members() {
-		if !n.Has(name) && (x.Kind() != jsonwire.Null || !slices.Contains(n.Kept, name)) {
+		if !n.hasField(name) && (x.Kind() != jsonwire.Null || !slices.Contains(n.kept, name)) {
 			r.add(name, x)
 		}
 	}
@@ -413,8 +420,8 @@ func (c *counts) update(v jsonwire.Value) {
 }
 
 var (
-	cacheCreationNames = codec.Names{Typed: []string{"ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"}}
-	outputDetailsNames = codec.Names{Typed: []string{"thinking_tokens"}}
+	cacheCreationNames = memberNames{fields: []string{"ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"}}
+	outputDetailsNames = memberNames{fields: []string{"thinking_tokens"}}
 )
 
 // maxTokenCount limits a count, so that sums of counts cannot overflow.
@@ -449,7 +456,7 @@ func (c *counts) keep(name string, k jsonwire.Kind, raw string) {
 }
 
 // keepRest stores the members of an inner object that have no field.
-func (c *counts) keepRest(name string, v jsonwire.Value, n *codec.Names) {
+func (c *counts) keepRest(name string, v jsonwire.Value, n *memberNames) {
 	var r extraBuilder
 	r.members(v, n)
 	if x := r.extra(); x != nil {
@@ -699,10 +706,10 @@ func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 }
 
 var (
-	countNames = codec.Names{Typed: []string{"input_tokens"}, Kept: []string{"context_management"}}
-	modelNames = codec.Names{
-		Typed: []string{"id", "type", "display_name", "created_at", "max_input_tokens", "max_tokens"},
-		Kept:  []string{"capabilities", "line", "lifecycle", "deprecated_at", "retires_at", "allowed_fallback_models"},
+	countNames = memberNames{fields: []string{"input_tokens"}, kept: []string{"context_management"}}
+	modelNames = memberNames{
+		fields: []string{"id", "type", "display_name", "created_at", "max_input_tokens", "max_tokens"},
+		kept:   []string{"capabilities", "line", "lifecycle", "deprecated_at", "retires_at", "allowed_fallback_models"},
 	}
 )
 

@@ -171,17 +171,17 @@ type deltaForm struct {
 	tag   string
 	value string // the member with the value
 	event upstream.EventKind
-	names codec.Names
+	names memberNames
 }
 
 // deltaForms lists the kinds of deltas.
 var deltaForms = [...]deltaForm{
-	{"text_delta", "text", upstream.EventText, codec.Names{Typed: []string{"type", "text"}}},
-	{"input_json_delta", "partial_json", upstream.EventInput, codec.Names{Typed: []string{"type", "partial_json"}}},
+	{"text_delta", "text", upstream.EventText, memberNames{fields: []string{"type", "text"}}},
+	{"input_json_delta", "partial_json", upstream.EventInput, memberNames{fields: []string{"type", "partial_json"}}},
 	{"thinking_delta", "thinking", upstream.EventText,
-		codec.Names{Typed: []string{"type", "thinking"}, Kept: []string{"estimated_tokens"}}},
-	{"signature_delta", "signature", upstream.EventSignature, codec.Names{Typed: []string{"type", "signature"}}},
-	{"citations_delta", "citation", upstream.EventCitation, codec.Names{Typed: []string{"type", "citation"}}},
+		memberNames{fields: []string{"type", "thinking"}, kept: []string{"estimated_tokens"}}},
+	{"signature_delta", "signature", upstream.EventSignature, memberNames{fields: []string{"type", "signature"}}},
+	{"citations_delta", "citation", upstream.EventCitation, memberNames{fields: []string{"type", "citation"}}},
 }
 
 // accepts reports whether a block can have deltas of this form.
@@ -281,14 +281,14 @@ func deltaRest(event, delta jsonwire.Value, f *deltaForm) *content.Extra {
 		taken[name] = true
 	}
 	for name, x := range event.Members() {
-		if !deltaEventNames.Has(name) && !taken[name] {
+		if !deltaEventNames.hasField(name) && !taken[name] {
 			r.add(name, x)
 		}
 	}
 	return r.extra()
 }
 
-var deltaEventNames = codec.Names{Typed: []string{"type", "index", "delta"}}
+var deltaEventNames = memberNames{fields: []string{"type", "index", "delta"}}
 
 // event reads the data of an event of a stream. kind is its type and name its name, which may
 // be empty.
@@ -331,15 +331,15 @@ func isKnownEvent(kind string) bool {
 
 // Members of events.
 var (
-	messageStartNames = codec.Names{Typed: []string{"type", "message"}}
-	blockStartNames   = codec.Names{Typed: []string{"type", "index", "content_block"}}
-	blockStopNames    = codec.Names{Typed: []string{"type", "index"}}
-	messageDeltaNames = codec.Names{Typed: []string{"type", "delta", "usage"}}
-	messageStopNames  = codec.Names{Typed: []string{"type"}}
+	messageStartNames = memberNames{fields: []string{"type", "message"}}
+	blockStartNames   = memberNames{fields: []string{"type", "index", "content_block"}}
+	blockStopNames    = memberNames{fields: []string{"type", "index"}}
+	messageDeltaNames = memberNames{fields: []string{"type", "delta", "usage"}}
+	messageStopNames  = memberNames{fields: []string{"type"}}
 )
 
 // attach adds the members of v that are not in n to the first event.
-func (d *decoder) attach(v jsonwire.Value, n *codec.Names) {
+func (d *decoder) attach(v jsonwire.Value, n *memberNames) {
 	d.events[0].Extra = d.rest(v, n)
 }
 
@@ -398,7 +398,7 @@ func (d *decoder) messageDelta(v jsonwire.Value) error {
 	end.members(delta, &stopNames)
 	for name, x := range v.Members() {
 		switch {
-		case messageDeltaNames.Has(name):
+		case messageDeltaNames.hasField(name):
 		case name == "context_management", name == "input_transformations":
 			if x.Kind() != jsonwire.Null && !delta.Get(name).Exists() {
 				end.add(name, x)

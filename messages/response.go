@@ -679,15 +679,15 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 
 // writeCounts writes an inner object of usage: the counts in the order of n, then the
 // other members of more.
-func writeCounts(w *jsonwire.Writer, name string, n *codec.Names, more string, counts ...int64) {
+func writeCounts(w *jsonwire.Writer, name string, n *memberNames, more string, counts ...int64) {
 	w.Name(name)
 	w.BeginObject()
-	for i, name := range n.Typed {
+	for i, name := range n.fields {
 		w.Name(name)
 		w.Int(counts[i])
 	}
 	if more != "" {
-		_ = w.MembersExcept(more, n.Has) // more is a part of a document that was parsed
+		_ = w.MembersExcept(more, n.hasField) // more is a part of a document that was parsed
 	}
 	w.EndObject()
 }

@@ -78,27 +78,6 @@ func TestPath(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	n := Names{Typed: []string{"model"}, Kept: []string{"top_k", "K"}}
-	x := n.Index()
-	for name, want := range map[string]string{
-		"model": "model", "top_k": "top_k", "K": "K", "Model": "model", "model\x00x": "model", "TOP_K": "top_k", "other": "",
-		"top_\u212a": "top_k", // KELVIN SIGN folds to k
-		"top_\u00e9": "", "\x00": "",
-	} {
-		known, typed := x.Find(name)
-		if known != want || typed != (want == "model") {
-			t.Errorf("Find(%q) = %q, %v; want %q", name, known, typed, want)
-		}
-		if got := SimilarName(name, append(n.Typed, n.Kept...)); got != want {
-			t.Errorf("LookAlike(%q) = %q, want %q", name, got, want)
-		}
-	}
-	if !n.Has("model") || n.Has("top_k") {
-		t.Error("Has: want the typed names only")
-	}
-}
-
 func TestClip(t *testing.T) {
 	if got := Clip("short"); got != "short" {
 		t.Errorf("Clip = %q", got)
@@ -154,22 +133,5 @@ func TestViolationsError(t *testing.T) {
 	got, more := content.Violations(violationsError(list, 7))
 	if diff := cmp.Diff(list, got); diff != "" || more != 7 {
 		t.Errorf("more %d (-want +got):\n%s", more, diff)
-	}
-}
-
-func TestIndex(t *testing.T) {
-	n := Names{Typed: []string{"model", "task_key"}, Kept: []string{"speed"}}
-	x := n.Index()
-	for _, tt := range []struct {
-		name, known string
-		typed       bool
-	}{
-		{"model", "model", true}, {"speed", "speed", false}, {"MODEL", "model", true}, {"model\x00é", "model", true},
-		{"\u017Fpeed", "speed", false}, {"ta\u017F\u212A_\u212Aey", "task_key", true}, {"", "", false}, {"\x00", "", false},
-		{"modél", "", false}, {"models", "", false}, {"é", "", false}, {"speed\x00", "speed", false},
-	} {
-		if known, typed := x.Find(tt.name); known != tt.known || typed != tt.typed {
-			t.Errorf("Find(%q) = %q, %v", tt.name, known, typed)
-		}
 	}
 }
