@@ -198,7 +198,7 @@ func (p *parser) checkMembers(t *object.Type, x jsonwire.Value) (canonical bool)
 	var seen object.Members
 	canonical = true
 	for name, y := range x.Members() {
-		if f := p.field(&seen, t, name); f != nil {
+		if f, _ := p.field(&seen, t, name); f != nil {
 			canonical = p.check(f, name, y) && name == f.Name && canonical
 		}
 	}

@@ -59,7 +59,7 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 	var data member
 	side := sideMembers{part: v}
 	for name, x := range v.Members() {
-		f := p.field(&seen, partType, name)
+		f, _ := p.field(&seen, partType, name)
 		switch {
 		case f == nil:
 			side.hasMore = true
@@ -368,7 +368,7 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 	var data member
 	unknown, more := "", false
 	for name, x := range v.Members() {
-		switch f := p.field(&seen, responsePartType, name); {
+		switch f, _ := p.field(&seen, responsePartType, name); {
 		case f == nil:
 			unknown, more = name, true
 		case x.Kind() == jsonwire.Null:
