@@ -94,6 +94,8 @@ func (p *parser) appendKept(b []byte, v jsonwire.Value, t *object.Type) []byte {
 		case i < 0:
 			b = codec.AppendMember(b, name, x.Raw())
 		case !t.Fields[i].Kept():
+		case t.Fields[i].Value == thought, t.Fields[i].Value == signature: // part has checked it
+			b = appendMember(b, t, name, x)
 		case p.check(&t.Fields[i], name, x):
 			b = codec.AppendMember(b, t.Fields[i].Name, x.Raw())
 		default:
@@ -196,7 +198,7 @@ func (p *parser) checkMembers(t *object.Type, x jsonwire.Value) (canonical bool)
 	var seen object.Members
 	canonical = true
 	for name, y := range x.Members() {
-		if f := p.field(&seen, t, name); f != nil {
+		if f, _ := p.field(&seen, t, name); f != nil {
 			canonical = p.check(f, name, y) && name == f.Name && canonical
 		}
 	}

@@ -1,163 +1,249 @@
 package generatecontent
 
 import (
-	"fmt"
-	"strings"
+	"iter"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/object"
 )
 
-// A sample is a minimal request with one field of the tables: in canonical form, in
-// another spelling, with an unknown name next to the field, and with the field in both
-// spellings.
-type sample struct{ path, canonical, other, odd, both string }
+// These tests follow the tables in objects.go. A new member of a table is tested without a
+// change here.
 
-// samples returns the samples of an object and of the objects in it, to a depth that
-// includes every field.
-func samples(t *object.Type, path string, depth int, seen map[*object.Type]int, wrap func(string) string, wrapOther func(string) string) (all []sample) {
-	if seen[t] >= 2 || depth > 8 { // schemas contain schemas
-		return nil
-	}
-	seen[t]++
-	defer func() { seen[t]-- }()
-	for i := range t.Fields {
-		f := &t.Fields[i]
-		v := f.Value
-		in := func(name, companion string, wrap func(string) string, list bool) func(string) string {
-			return func(v string) string {
-				if list {
-					v = "[" + v + "]"
-				}
-				return wrap(`{` + companion + `"` + name + `":` + v + `}`)
-			}
-		}
-		with := ""
-		switch {
-		case t == partType && !f.IsTag:
-			with = `"text":"t",` // a part needs data
-		case t == blobType && v != fileBytes:
-			with = `"data":"+/+/Zg==",` // a file too
-		case t == contentType && f.Name != "role" && strings.HasPrefix(path, ".contents"):
-			with = `"role":"user",`
-		case t == responseType && f.Name != "response":
-			with = `"response":{},`
-		}
-		list, either := v.Elem != nil, v.Elem != nil && v.Kinds != object.List
-		camel, snake := in(f.Name, with, wrap, list), in(f.Alias, with, wrapOther, either)
-		where := path + "." + f.Name
-		if list {
-			v = v.Elem
-		}
-		if v.Members != nil {
-			inner, innerOther := camel, snake
-			camel = func(v string) string { return inner(`{"a_b":` + v + `}`) }
-			snake = func(v string) string { return innerOther(`{"a_b":` + v + `}`) }
-			v = v.Members
-		}
-		if v.Object != nil && len(v.Object.Fields) > 0 {
-			all = append(all, samples(v.Object, where, depth+1, seen, camel, snake)...)
-			continue
-		}
-		text, other := sampleValue(v)
-		s := sample{path: where, canonical: camel(text), other: snake(other)}
-		if list {
-			text = "[" + text + "]"
-		}
-		s.odd = wrap(`{` + with + `"` + f.Name + `":` + text + `,"odd_name":1}`)
-		if f.Name != f.Alias {
-			s.both = wrap(`{` + with + `"` + f.Name + `":` + text + `,"` + f.Alias + `":` + text + `}`)
-		}
-		all = append(all, s)
-	}
-	return all
+// generators make objects of this format, in both spellings.
+var generators = []*formattest.Generator{
+	{Style: codec.Bracketed, ProtoJSON: true, Sample: sampleOf, Needs: needs},
+	{Style: codec.Bracketed, ProtoJSON: true, Sample: sampleOf, Needs: needs, Aliases: true},
 }
 
-// sampleValue returns a value in canonical form and in another spelling.
-func sampleValue(v *object.Value) (canonical, other string) {
-	switch {
-	case v.Enum != nil:
-		last := v.Enum.Values[len(v.Enum.Values)-1]
-		if last == strings.ToLower(last) {
-			return `"` + last + `"`, `"` + strings.ToUpper(last) + `"`
-		}
-		return `"` + last + `"`, `"` + strings.ToLower(last) + `"`
-	case v.Object != nil:
-		return `{}`, `{}`
-	case v.Form == object.Base64:
-		return `"+/+/Zg=="`, `"+/+/Zg=="`
-	case v.Form == object.Timestamp:
-		return `"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:05Z"`
-	case v.Form == object.Int32:
-		return `3`, `"3.0"`
-	}
-	switch v.Kinds {
-	case object.Flag:
-		return `true`, `true`
-	case object.Integer:
-		return `3`, `3.0`
-	case object.Number:
-		return `0.5`, `"0.5"`
-	case object.Object, object.Any:
-		return `{"a_b":[1.0,null],"aB":{"c_d":"x"}}`, `{"a_b":[1.0,null],"aB":{"c_d":"x"}}`
-	}
-	return `"user"`, `"user"`
+// needs reports whether an object must have a member: the data of a part, or the one tool of
+// a tool object.
+func needs(f *object.Field, tag string) bool {
+	return f.Name == tag || f == fieldOf(thinkingPart, "text") || f == fieldOf(contentType, "role") ||
+		f == fieldOf(responseType, "response")
 }
 
-// TestEveryField checks every field of the tables, at every depth. The camelCase form is
-// canonical. The form with snake_case, one value for a list, enums in another case and
-// numbers as strings parses to the same request. Strict refuses an unknown name next to
-// the field. Both spellings at once are a violation.
-func TestEveryField(t *testing.T) {
-	same := func(s string) string { return s }
-	all := samples(requestType, "", 0, map[*object.Type]int{}, same, same)
-	if len(all) < 200 {
-		t.Fatalf("only %d fields", len(all))
+// sampleOf returns a sample of a value that the tables do not describe.
+func sampleOf(f *object.Field, v *object.Value) string {
+	const image = `{"mimeType":"image/png","data":"+/+/Zg=="}`
+	if f == nil {
+		switch v.Object {
+		case contentType:
+			return `{"role":"user","parts":[{"text":"hello"}]}`
+		case partType:
+			return `{"text":"hello"}`
+		case responsePartType:
+			return `{"inlineData":` + image + `}`
+		case toolType:
+			return `{"functionDeclarations":[{"name":"n"}]}`
+		case declarationType:
+			return `{"name":"n"}`
+		}
+		return ""
 	}
-	for _, s := range all {
-		want := strings.ReplaceAll(s.canonical, `"_responseJsonSchema"`, `"responseJsonSchema"`)
-		want = strings.ReplaceAll(want, `"systemInstruction":{"role":"user"}`, `"systemInstruction":{}`)
-		r, err := ParseRequestString(s.canonical)
-		if err != nil {
-			t.Errorf("%s: %v\n%s", s.path, err, s.canonical)
-			continue
+	if v == declarations {
+		return `[{"name":"n"}]`
+	}
+	if v == anyValue && slices.ContainsFunc(partFields, func(p object.Field) bool { return p.Name == f.Name }) {
+		return `{"any":null}` // null alone is not kept in parts
+	}
+	switch f {
+	case fieldOf(contentType, "role"):
+		return `"user"`
+	case fieldOf(textPart, "text"), fieldOf(thinkingPart, "text"): // empty ones are dropped
+		return `"hello"`
+	case fieldOf(linkType, "fileUri"):
+		return `"https://files.example/a"`
+	case fieldOf(imagePart, "inlineData"):
+		return image
+	case fieldOf(mediaPart, "inlineData"):
+		return `{"mimeType":"audio/mpeg","data":"+/+/Zg=="}`
+	case fieldOf(documentPart, "fileData"):
+		return `{"mimeType":"application/pdf","fileUri":"files/a"}`
+	case fieldOf(callPart, "functionCall"):
+		return `{"id":"i","name":"n"}`
+	case fieldOf(resultPart, "functionResponse"):
+		return `{"id":"i","name":"n","response":{}}`
+	case fieldOf(serverCallPart, "toolCall"), fieldOf(serverCallPart, "executableCode"),
+		fieldOf(serverResultPart, "toolResponse"), fieldOf(serverResultPart, "codeExecutionResult"):
+		return `{"id":"i"}`
+	}
+	return ""
+}
+
+func fieldOf(t *object.Type, name string) *object.Field { return &t.Fields[t.Find(name)] }
+
+// partRoots are the Go types of parts, each with its data.
+var partRoots = []struct {
+	of   *object.Type
+	data string
+}{
+	{textPart, "text"}, {thinkingPart, "thought"}, {imagePart, "inlineData"}, {mediaPart, "inlineData"},
+	{documentPart, "fileData"}, {callPart, "functionCall"}, {resultPart, "functionResponse"},
+	{serverCallPart, "toolCall"}, {serverCallPart, "executableCode"},
+	{serverResultPart, "toolResponse"}, {serverResultPart, "codeExecutionResult"},
+}
+
+// dataRoots are the objects that are the data of a part. The first three are files.
+var dataRoots = []struct {
+	of   *object.Type
+	name string
+}{
+	{blobType, "inlineData"}, {fileType, "fileData"}, {linkType, "fileData"}, {callType, "functionCall"},
+	{responseType, "functionResponse"}, {serverCallType, "toolCall"}, {codeType, "executableCode"},
+	{serverResponseType, "toolResponse"}, {codeResultType, "codeExecutionResult"},
+}
+
+// roots yields an object of each type that is not a value in the table of another.
+func roots(yield func(name string, o formattest.Object) bool) {
+	root := func(name, format string, of *object.Type, tag string, path ...any) bool {
+		return yield(name, formattest.Object{Type: of, Tag: tag, Path: formattest.Path(path...), In: formattest.Document(format)})
+	}
+	const parts = `{"contents":[{"role":"model","parts":[{"text":"a"},`
+	if !root("request", "%s", requestType, "") ||
+		!root("content", `{"contents":[{"role":"user","parts":[{"text":"a"}]},%s]}`, contentType, "", "contents", 1) {
+		return
+	}
+	for _, p := range partRoots {
+		if !root("part "+p.data, parts+`%s]}]}`, p.of, p.data, "contents", 0, "parts", 1) ||
+			!root("system part "+p.data, `{"systemInstruction":{"parts":[%s]}}`, p.of, p.data, "system_instruction", "parts", 0) {
+			return
 		}
-		other, err := ParseRequestString(s.other)
-		if err != nil {
-			t.Errorf("%s: %v\n%s", s.path, err, s.other)
-			continue
+	}
+	for _, d := range dataRoots {
+		if !root(d.name, parts+`{"`+d.name+`":%s}]}]}`, d.of, "", "contents", 0, "parts", 1, snake(d.name)) {
+			return
 		}
-		if diff := cmp.Diff(r, other, ignoreOrigin); diff != "" {
-			t.Errorf("%s (-canonical +other):\n%s\n%s", s.path, diff, s.other)
+	}
+	for _, d := range dataRoots[:3] {
+		if !root("response part "+d.name, `{"contents":[{"role":"user","parts":[{"functionResponse":{"id":"i","name":"n","response":{},"parts":[{"`+d.name+`":%s}]}}]}]}`,
+			d.of, "", "contents", 0, "parts", 0, "function_response", "parts", 0, snake(d.name)) {
+			return
 		}
-		if _, err := ParseRequestString(s.both); s.both != "" && !strings.Contains(fmt.Sprint(err), "The field is already set") {
-			t.Errorf("%s in both spellings: %v", s.path, err)
+	}
+	if !root("function", `{"tools":[{"functionDeclarations":[{"name":"n"},%s]}]}`, declarationType, "", "tools", 0, "function_declarations", 1) {
+		return
+	}
+	for _, f := range toolType.Fields {
+		// Each tool is encoded in an object of its own.
+		one := object.Kept("Tool", f)
+		one.Lenient = true // an unknown member is a tool, too
+		before := `{"functionDeclarations":[{"name":"n"}]}`
+		if f.Value == declarations { // adjacent ones are encoded in one object
+			before = `{"googleSearch":{}}`
 		}
-		odd, err := ParseRequestString(s.odd)
-		if err != nil {
-			t.Errorf("%s: %v", s.path, err)
-			continue
+		if !root("tool "+f.Name, `{"tools":[`+before+`,%s]}`, one, f.Name, "tools", 1) {
+			return
 		}
-		if got := formattest.Violations(odd.Validate(&ValidateOptions{Strict: true})); len(got) == 0 || !strings.Contains(got[0], `Unknown name "odd_name"`) {
-			t.Errorf("%s: strict rules do not see the name beside it: %q", s.path, got)
-		}
-		for _, q := range []*Request{r, other} {
-			got, err := q.AppendJSON(nil)
-			if err != nil {
-				t.Errorf("%s: %v", s.path, err)
-				continue
-			}
-			if diff := sameJSON(t, want, string(got)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", s.path, diff)
-			}
-			for _, e := range formattest.Violations(q.Validate(&ValidateOptions{Strict: true})) {
-				if strings.HasPrefix(e, "unknown") {
-					t.Errorf("%s: %s", s.path, e)
+	}
+}
+
+// allObjects yields the objects of all types at all places.
+func allObjects(g *formattest.Generator) iter.Seq2[string, formattest.Object] {
+	return func(yield func(string, formattest.Object) bool) {
+		for name, root := range roots {
+			for o := range g.Objects(root) {
+				if !yield(name, o) {
+					return
 				}
 			}
 		}
 	}
+}
+
+// Generated documents are valid. Encoding them gives their canonical form, which parses to
+// an equal request and is encoded unchanged.
+func TestObjectsRoundTrip(t *testing.T) {
+	n := 0
+	for _, g := range generators {
+		for name, o := range allObjects(g) {
+			for s := range g.Samples(o) {
+				n++
+				r, err := ParseRequestString(s.Sent)
+				if err != nil {
+					t.Errorf("%s: %s: %v\n%s", name, s.Name, err, s.Sent)
+					continue
+				}
+				if err := r.origin.unknown.Err(); err != nil && s.Name != "unknown members" {
+					t.Errorf("%s: %s: strict: %v\n%s", name, s.Name, err, s.Sent)
+				}
+				got, err := r.AppendJSON(nil)
+				if err != nil || string(got) != s.Canonical {
+					t.Errorf("%s: %s: %v\nsent %s\nwant %s\ngot  %s", name, s.Name, err, s.Sent, s.Canonical, got)
+					continue
+				}
+				again, err := ParseRequest(got)
+				if err != nil {
+					t.Errorf("%s: %s: parsed again: %v", name, s.Name, err)
+					continue
+				}
+				if diff := cmp.Diff(r, again, ignoreOrigin); diff != "" {
+					t.Errorf("%s: %s: parsed again (-want +got):\n%s", name, s.Name, diff)
+				}
+				if b, err := again.AppendJSON(nil); err != nil || string(b) != s.Canonical {
+					t.Errorf("%s: %s: encoded again: %v\n%s", name, s.Name, err, b)
+				}
+			}
+		}
+	}
+	t.Logf("%d documents", n)
+}
+
+// A wrong value is reported once, at its path and with its code.
+func TestObjectsWrongValues(t *testing.T) {
+	n := 0
+	for _, g := range generators {
+		for name, o := range allObjects(g) {
+			for w := range g.Wrongs(o) {
+				n++
+				for _, strict := range []bool{false, true} {
+					opts := &ValidateOptions{Strict: strict}
+					got := added(violationsOf(t, w.Base, opts), violationsOf(t, w.Sent, opts))
+					if w.Strict && !strict {
+						if len(got) != 0 {
+							t.Errorf("%s: %s: only strict validation reports it, got %v\n%s", name, w.Name, got, w.Sent)
+						}
+					} else if len(got) != 1 || got[0].Path != w.Path || got[0].Code != w.Code {
+						t.Errorf("%s: %s: strict %v: want %s %s, got %v\n%s", name, w.Name, strict, w.Code, w.Path, got, w.Sent)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d wrong values", n)
+}
+
+// violationsOf returns the violations of a document.
+func violationsOf(t *testing.T, doc string, opts *ValidateOptions) []content.Violation {
+	t.Helper()
+	r, _ := ParseRequestString(doc)
+	if r == nil {
+		t.Fatalf("cannot be parsed: %s", doc)
+	}
+	var list []content.Violation
+	all, _ := content.Violations(r.Validate(opts))
+	for _, v := range all {
+		list = append(list, *v)
+	}
+	return list
+}
+
+// added returns the violations in list that are not in base.
+func added(base, list []content.Violation) []content.Violation {
+	base = slices.Clone(base)
+	var more []content.Violation
+	for _, v := range list {
+		if i := slices.Index(base, v); i >= 0 {
+			base = slices.Delete(base, i, i+1)
+		} else {
+			more = append(more, v)
+		}
+	}
+	return more
 }

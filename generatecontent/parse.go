@@ -152,22 +152,23 @@ func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
 func (p *parser) fields(v jsonwire.Value, t *object.Type, to any) (more bool) {
 	var seen object.Members
 	for name, x := range v.Members() {
-		switch f := p.field(&seen, t, name); {
+		switch f, again := p.field(&seen, t, name); {
 		case f == nil:
 			more = true
-		case f.Typed():
-			p.value(f, name, x, f.At(to))
-		default:
+		case !f.Typed():
 			more = more || f.Kept()
+		case !again:
+			p.value(f, name, x, f.At(to))
 		}
 	}
 	return more
 }
 
-// field returns the field of a member, or nil. It records a violation for a name that lenient
-// parsers would read as another, and for a member in both spellings.
-func (p *parser) field(seen *object.Members, t *object.Type, name string) *object.Field {
-	f, again := seen.Field(t, name)
+// field returns the field of a member, or nil. again reports whether the object has the
+// member in its other spelling, too. It records a violation for that, and for a name that
+// lenient parsers would read as another.
+func (p *parser) field(seen *object.Members, t *object.Type, name string) (f *object.Field, again bool) {
+	f, again = seen.Field(t, name)
 	switch {
 	case f == nil:
 		p.unknownName(t, name)
@@ -175,7 +176,7 @@ func (p *parser) field(seen *object.Members, t *object.Type, name string) *objec
 		p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set as \""+f.Name+
 			"\" or \""+f.Alias+"\"."))
 	}
-	return f
+	return f, again
 }
 
 // value reads the value of a member into a Go field.
@@ -263,7 +264,7 @@ func (p *parser) countRequest(v jsonwire.Value) {
 	p.origin.nested = true
 	var seen object.Members
 	for other := range v.Members() {
-		if f := p.field(&seen, countType, other); f != nil && f.Name == "contents" {
+		if f, _ := p.field(&seen, countType, other); f != nil && f.Name == "contents" {
 			p.violation(content.CodeType, "Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'")
 		} else if f == nil && requestType.Find(other) >= 0 {
 			p.violation(content.CodeUnknown, p.unknownNameText(other, "It belongs in \""+name+"\"."))
@@ -366,7 +367,7 @@ func countTools(v jsonwire.Value) (n int) {
 func (p *parser) tool(list []content.Tool, v jsonwire.Value, k int) []content.Tool {
 	var seen object.Members
 	for name, x := range v.Members() {
-		f := p.field(&seen, toolType, name)
+		f, _ := p.field(&seen, toolType, name)
 		switch {
 		case f != nil && f.Value == declarations:
 			if size(x) > 0 {

@@ -59,7 +59,7 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 	var data member
 	side := sideMembers{part: v}
 	for name, x := range v.Members() {
-		f := p.field(&seen, partType, name)
+		f, _ := p.field(&seen, partType, name)
 		switch {
 		case f == nil:
 			side.hasMore = true
@@ -156,7 +156,9 @@ func (p *parser) innerExtra(side *sideMembers, t *object.Type, data member, more
 		return p.partExtra(side, t)
 	}
 	b := codec.AppendName(p.extras.Begin(), data.field.Name)
+	p.path.Push(data.field.Alias)
 	b = append(p.appendKept(append(b, '{'), data.value, data.field.Value.Object), '}')
+	p.path.Pop()
 	if strings.HasSuffix(string(b), `:{}`) { // all of them were null
 		return p.partExtra(side, t)
 	}
@@ -283,8 +285,8 @@ func (p *parser) call(data member, side *sideMembers) content.Part {
 	t.Signature = side.signature
 	if p.enter(data.field, data.name, data.value) {
 		more := p.fields(data.value, callType, t)
-		t.Extra = p.innerExtra(side, callPart, data, more)
 		p.path.Pop()
+		t.Extra = p.innerExtra(side, callPart, data, more)
 	}
 	return t
 }
@@ -314,8 +316,8 @@ func (p *parser) functionResponse(data member, side *sideMembers) content.Part {
 		f := &responseType.Fields[responseType.Find("parts")]
 		p.each(f, p.files, func(_ int, x jsonwire.Value) { t.Parts = append(t.Parts, p.responsePart(x)) })
 	}
-	t.Extra = p.innerExtra(side, resultPart, data, more)
 	p.path.Pop()
+	t.Extra = p.innerExtra(side, resultPart, data, more)
 	return t
 }
 
@@ -366,7 +368,7 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 	var data member
 	unknown, more := "", false
 	for name, x := range v.Members() {
-		switch f := p.field(&seen, responsePartType, name); {
+		switch f, _ := p.field(&seen, responsePartType, name); {
 		case f == nil:
 			unknown, more = name, true
 		case x.Kind() == jsonwire.Null:
@@ -396,8 +398,8 @@ func (p *parser) serverCall(data member, side *sideMembers) content.Part {
 		t.Name, t.Input = "codeExecution", p.keptObject(data.value, of)
 		more = false
 	}
-	t.Extra = p.innerExtra(side, serverCallPart, data, more)
 	p.path.Pop()
+	t.Extra = p.innerExtra(side, serverCallPart, data, more)
 	return t
 }
 
@@ -408,8 +410,8 @@ func (p *parser) serverResult(data member, side *sideMembers) content.Part {
 		of := data.field.Value.Object
 		p.fields(data.value, of, t)
 		t.Content = p.keptObject(data.value, of)
-		t.Extra = p.partExtra(side, serverResultPart)
 		p.path.Pop()
+		t.Extra = p.partExtra(side, serverResultPart)
 	}
 	return t
 }

@@ -18,6 +18,13 @@ import (
 type Generator struct {
 	Style codec.Style // of paths
 
+	// ProtoJSON makes documents of formats that are the JSON form of protocol buffers.
+	// Their members have two spellings, null is a missing member, numbers may be texts and
+	// enums numbers, and a list may be its only element. A required member need not be sent,
+	// but is always encoded.
+	ProtoJSON bool
+	Aliases   bool // names are sent in their other spelling
+
 	// Sample returns a value of a member or element that the tables do not describe, in
 	// canonical form, or "". The field of an element is nil.
 	Sample func(f *object.Field, v *object.Value) string
@@ -25,11 +32,13 @@ type Generator struct {
 	// Needs reports whether an object with a tag must have a member that its table does not
 	// require. Nil means that there are no such members.
 	Needs func(f *object.Field, tag string) bool
+
+	building []*object.Type // the objects whose members are being made
 }
 
 // required reports whether o must have a member.
 func (g *Generator) required(o *Object, f *object.Field) bool {
-	return f.Required || g.Needs != nil && g.Needs(f, o.Tag)
+	return f.Required && !g.ProtoJSON || g.Needs != nil && g.Needs(f, o.Tag)
 }
 
 // An Object is an object at a place of a document.
@@ -46,7 +55,8 @@ type Object struct {
 	// In returns the document with the object.
 	In func(JSON) JSON
 
-	nested bool // a member of another object
+	nested bool           // a member of another object
+	around []*object.Type // the types of this object and those that it is in
 }
 
 // A BadTag is the report of an unknown tag.
@@ -145,8 +155,9 @@ func (g *Generator) objects(o Object, yield func(Object) bool) bool {
 			continue
 		}
 		child := Object{
-			Path:   extend(o.inside(), codec.Step{Name: f.Name}),
+			Path:   extend(o.inside(), g.step(f)),
 			Kept:   o.Kept || !f.Typed(),
+			around: o.around,
 			In:     func(x JSON) JSON { return o.In(g.with(&o, f, x)) },
 			nested: true,
 		}
@@ -164,6 +175,10 @@ func (g *Generator) values(o Object, v *object.Value, yield func(Object) bool) b
 	case v == nil || g.sample(nil, v) != "":
 	case v.Object != nil:
 		o.Type = v.Object
+		if o.isNestedIn(v.Object, 2) { // a schema has schemas
+			return true
+		}
+		o.around = append(slices.Clip(o.around), v.Object)
 		tags := tagsOf(v.Object)
 		if tags == nil {
 			return g.objects(o, yield)
@@ -186,7 +201,7 @@ func (g *Generator) values(o Object, v *object.Value, yield func(Object) bool) b
 			}
 		}
 	case v.Members != nil:
-		o.Path = extend(o.Path, codec.Step{Name: "key"})
+		o.Path = extend(o.Path, g.keySteps()...)
 		o.In = func(x JSON) JSON { return in(JSON{`{"key":` + x.Sent + `}`, `{"key":` + x.Canonical + `}`}) }
 		return g.values(o, v.Members, yield)
 	case v.Elem != nil:
@@ -240,7 +255,7 @@ func (g *Generator) Samples(o Object) iter.Seq[Sample] {
 				continue
 			}
 			for _, x := range g.accepted(f, f.Value) {
-				if g.required(&o, f) && encoded(f, x.Canonical) == "" {
+				if g.required(&o, f) && (encoded(f, x.Canonical) == "" || g.ProtoJSON && x.Canonical == "") {
 					continue
 				}
 				if !send(f.Name+"="+clip(x.Sent), g.replace(needed, f, x)) {
@@ -268,11 +283,11 @@ func (g *Generator) Wrongs(o Object) iter.Seq[Wrong] {
 		inside := o.inside()
 		for i := range o.Type.Fields {
 			f := &o.Type.Fields[i]
-			at := extend(inside, codec.Step{Name: f.Name})
+			at := extend(inside, g.step(f))
 			other := strings.ToUpper(f.Name)
 			kept = true
 			if !send(f.Name+" in other case", base, append(needed[:len(needed):len(needed)], member{name: other, JSON: JSON{"1", "1"}}),
-				extend(inside, codec.Step{Name: other}), content.CodeUnknown, false) {
+				g.unknownAt(inside, other), content.CodeUnknown, false) {
 				return
 			}
 			if f.IsTag {
@@ -283,21 +298,30 @@ func (g *Generator) Wrongs(o Object) iter.Seq[Wrong] {
 				continue
 			}
 			kept = o.Kept
-			if g.required(&o, f) && !send(f.Name+" missing", base, without(needed, f), at, content.CodeMissing, false) {
+			if g.required(&o, f) && !g.ProtoJSON && !send(f.Name+" missing", base, without(needed, f), at, content.CodeMissing, false) {
 				return
 			}
-			right := o.In(g.build(&o, g.replace(needed, f, g.first(f, f.Value)))).Sent
+			one := g.replace(needed, f, g.first(f, f.Value))
+			right := o.In(g.build(&o, one)).Sent
+			if g.ProtoJSON && f.Alias != f.Name && !send(f.Name+" in both spellings", right, append(one, member{f, f.Alias, g.first(f, f.Value)}),
+				inside, content.CodeUnknown, false) {
+				return
+			}
 			for _, w := range g.wrong(f, f.Value) {
 				kept = o.Kept || f.Kept() ||
 					f.Const == "" && w.code != content.CodeType && !slices.Contains(unrepresentable, w.json)
-				if !send(f.Name+"="+clip(w.json), right, g.replace(needed, f, JSON{w.json, w.json}), extend(at, w.steps...), w.code, w.strict) {
+				where := extend(at, w.steps...)
+				if w.outer {
+					where = inside
+				}
+				if !send(f.Name+"="+clip(w.json), right, g.replace(needed, f, JSON{w.json, w.json}), where, w.code, w.strict) {
 					return
 				}
 			}
 		}
 		if kept = true; !o.Type.Lenient {
 			send("unknown name", base, append(needed[:len(needed):len(needed)], member{name: "x_unknown", JSON: JSON{"1", "1"}}),
-				extend(inside, codec.Step{Name: "x_unknown"}), content.CodeUnknown, true)
+				g.unknownAt(inside, "x_unknown"), content.CodeUnknown, true)
 		}
 	}
 }
@@ -356,6 +380,10 @@ func (g *Generator) members(o *Object, all bool) []member {
 	for i := len(o.Type.Fields) - 1; i >= 0; i-- {
 		f := &o.Type.Fields[i]
 		switch {
+		case g.ProtoJSON:
+			if g.required(o, f) || all && !f.IsTag && !sharesGoField(o.Type, i) {
+				list = append(list, member{f, f.Name, g.first(f, f.Value)})
+			}
 		case f.IsTag && o.Tag != "":
 			tag := strconv.Quote(o.Tag)
 			list = append(list, member{f, f.Name, JSON{tag, tag}})
@@ -369,6 +397,9 @@ func (g *Generator) members(o *Object, all bool) []member {
 // build returns an object with the given members. Its canonical form begins with the members
 // that Go fields hold, in the order of the table.
 func (g *Generator) build(o *Object, list []member) JSON {
+	if g.ProtoJSON {
+		return g.buildProtoJSON(o, list)
+	}
 	var sent, canonical []string
 	for _, m := range list {
 		sent = append(sent, strconv.Quote(m.name)+":"+m.Sent)
@@ -461,6 +492,9 @@ func (g *Generator) first(f *object.Field, v *object.Value) JSON {
 // accepted returns values that a member accepts: one of each kind, all texts of an enum and
 // all types of a union. The first one is not the default if Go fields hold it.
 func (g *Generator) accepted(f *object.Field, v *object.Value) []JSON {
+	if g.ProtoJSON {
+		return g.acceptedProtoJSON(f, v)
+	}
 	var list []JSON
 	add := func(texts ...string) {
 		for _, s := range texts {
@@ -608,6 +642,7 @@ type wrongValue struct {
 	steps  []codec.Step // to the violation
 	code   content.Code
 	strict bool
+	outer  bool // the report is at the object that has the member
 }
 
 // unrepresentable are values of the right kind that a Go field does not hold.
@@ -624,6 +659,9 @@ var kindSamples = []struct {
 
 // wrong returns values that a member must not have.
 func (g *Generator) wrong(f *object.Field, v *object.Value) []wrongValue {
+	if g.ProtoJSON {
+		return g.wrongProtoJSON(f, v)
+	}
 	if v == nil || v.Kinds == object.Any {
 		return nil
 	}
@@ -664,7 +702,8 @@ func (g *Generator) wrong(f *object.Field, v *object.Value) []wrongValue {
 	}
 	if v.Kinds&object.Object != 0 && v.Members != nil {
 		for _, w := range g.wrong(nil, v.Members) {
-			list = append(list, wrongValue{`{"key":` + w.json + `}`, extend([]codec.Step{{Name: "key"}}, w.steps...), w.code, w.strict})
+			w.json, w.steps = `{"key":`+w.json+`}`, extend([]codec.Step{{Name: "key"}}, w.steps...)
+			list = append(list, w)
 		}
 	}
 	return list
@@ -681,7 +720,8 @@ func (g *Generator) wrongElems(v *object.Value) []wrongValue {
 		list = append(list, wrongValue{json: "[" + strings.Repeat(right+",", int(v.Max)) + right + "]", code: content.CodeLimit})
 	}
 	for _, w := range g.wrong(nil, v.Elem) {
-		list = append(list, wrongValue{"[" + right + "," + w.json + "]", extend([]codec.Step{{Index: 1}}, w.steps...), w.code, w.strict})
+		w.json, w.steps = "["+right+","+w.json+"]", extend([]codec.Step{{Index: 1}}, w.steps...)
+		list = append(list, w)
 	}
 	return list
 }
