@@ -279,12 +279,12 @@ func (p *parser) expect(n int) { p.size = max(p.size, min(n/4, codec.LargestChun
 // accepts reports whether a member has a value. It reports a violation for a kind of value that
 // the member does not accept.
 func (p *parser) accepts(f *object.Field, name string, x jsonwire.Value) bool {
-	k := object.KindOf(x)
-	if !f.Value.Accepts(k) {
+	number := x.Kind() == jsonwire.Number && f.Value.Accepts(object.Number)
+	if !number && !f.Value.Accepts(object.KindOf(x)) {
 		p.violation(content.CodeType, name, textKinds(f.Value.Kinds))
 		return false
 	}
-	return k != object.Null
+	return x.Kind() != jsonwire.Null
 }
 
 // strings reads a list of strings.
