@@ -20,6 +20,7 @@ func FuzzResponse(f *testing.F) {
 	f.Add([]byte("cZ"), " ")
 	f.Add([]byte("cqZ"), " ")
 	f.Add([]byte("ciqcZ"), "{}")
+	f.Add([]byte("cqIvxb"), "c22\xf2\xf2") // a stop reason before the last parts
 	f.Fuzz(func(t *testing.T, ops []byte, text string) {
 		if len(ops) > 60 || len(text) > 60 {
 			return

@@ -291,7 +291,7 @@ func (s *stream) otherEvent(dst []byte, e *upstream.Event) []byte {
 		s.candidates[k].stop = *e.Stop
 		s.progress[k].stopPending, s.progress[k].finishReason = true, ""
 		s.takeFeedback(e.Stop)
-		dst = s.flushWaiting(dst, k, e.Stop.Reason)
+		dst = s.flushComplete(dst, k, e.Stop.Reason)
 	case upstream.EventBlockExtra:
 		return dst
 	}

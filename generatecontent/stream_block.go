@@ -206,6 +206,16 @@ func (s *stream) closeEvent(dst []byte, block int) []byte {
 	return dst
 }
 
+// flushComplete is flushWaiting for a stop reason after which the candidate may have more
+// parts. It keeps a tool call that flushWaiting would drop, because the next part shows
+// that the call is complete.
+func (s *stream) flushComplete(dst []byte, k int, ended content.StopReason) []byte {
+	if codec.NotStarted(&content.ToolUse{}, ended) {
+		return dst
+	}
+	return s.flushWaiting(dst, k, ended)
+}
+
 // flushWaiting appends the waiting tool call of a candidate, if it has one. A tool call
 // without arguments waits, because the response may have been truncated before they began.
 // It is dropped if the stop reason ended shows that.
