@@ -71,21 +71,6 @@ func (f File) Bytes() ([]byte, bool) {
 
 func containsByte(s string, c byte) bool { return strings.IndexByte(s, c) >= 0 }
 
-// DecodePrefix decodes the first len(dst) bytes into dst and returns the number of
-// bytes decoded. It returns false if it found invalid base64.
-func (f File) DecodePrefix(dst []byte) (int, bool) {
-	w := newWindow(f.Data)
-	n := 0
-	for n < len(dst) {
-		p := w.bytes(n, 1)
-		if p == nil {
-			break
-		}
-		n += copy(dst[n:], w.buffered(n))
-	}
-	return n, !w.invalid
-}
-
 func trimPadding(s string) string {
 	for range 2 {
 		s = strings.TrimSuffix(s, "=")

@@ -150,7 +150,16 @@ func TestBase64(t *testing.T) {
 	}
 }
 
-func TestDecodePrefix(t *testing.T) {
+// decodePrefix decodes the first len(dst) bytes of a file into dst through a window.
+func decodePrefix(f File, dst []byte) (n int, ok bool) {
+	w := newWindow(f.Data)
+	for n < len(dst) && w.bytes(n, 1) != nil {
+		n += copy(dst[n:], w.buffered(n))
+	}
+	return n, !w.invalid
+}
+
+func TestWindow(t *testing.T) {
 	want := make([]byte, 3000)
 	for i := range want {
 		want[i] = byte(i * 7)
@@ -158,19 +167,19 @@ func TestDecodePrefix(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 11, 509, 510, 511, 2999, 3000, 3001} {
 		s := File{Data: base64.StdEncoding.EncodeToString(want)}
 		dst := make([]byte, n)
-		got, ok := s.DecodePrefix(dst)
+		got, ok := decodePrefix(s, dst)
 		if diff := cmp.Diff(want[:min(n, 3000)], dst[:got]); diff != "" || !ok {
-			t.Errorf("DecodePrefix of %d: %v (-want +got):\n%s", n, ok, diff)
+			t.Errorf("decodePrefix of %d: %v (-want +got):\n%s", n, ok, diff)
 		}
 	}
 	for _, data := range []string{"aG k", "aG\nk", "a", "aG=k"} {
-		if n, ok := (File{Data: data}).DecodePrefix(make([]byte, 8)); ok {
-			t.Errorf("DecodePrefix of %q = %d bytes, true; want false", data, n)
+		if n, ok := decodePrefix(File{Data: data}, make([]byte, 8)); ok {
+			t.Errorf("decodePrefix of %q = %d bytes, true; want false", data, n)
 		}
 	}
 	// Only the beginning is decoded.
-	if n, ok := (File{Data: strings.Repeat("aGho", 1000) + "!"}).DecodePrefix(make([]byte, 8)); n != 8 || !ok {
-		t.Errorf("DecodePrefix = %d, %v; want 8, true", n, ok)
+	if n, ok := decodePrefix(File{Data: strings.Repeat("aGho", 1000) + "!"}, make([]byte, 8)); n != 8 || !ok {
+		t.Errorf("decodePrefix = %d, %v; want 8, true", n, ok)
 	}
 }
 
