@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -291,7 +292,10 @@ func (s *stream) otherEvent(dst []byte, e *upstream.Event) []byte {
 		s.candidates[k].stop = *e.Stop
 		s.progress[k].stopPending, s.progress[k].finishReason = true, ""
 		s.takeFeedback(e.Stop)
-		dst = s.flushComplete(dst, k, e.Stop.Reason)
+		// After any other reason a part may follow, which shows that the call is complete.
+		if !codec.CutsCalls(e.Stop.Reason) {
+			dst = s.flushWaiting(dst, k, e.Stop.Reason)
+		}
 	case upstream.EventBlockExtra:
 		return dst
 	}

@@ -191,7 +191,7 @@ func (s *stream) closeEvent(dst []byte, block int) []byte {
 	case b.verbatim || b.kind == droppedBlock:
 	case b.kind == wholeBlock:
 		p := b.complete()
-		if block == s.progress[b.slot].newest && codec.NotStarted(p, content.StopMaxTokens) {
+		if block == s.progress[b.slot].newest && codec.HasNoInput(p) {
 			b.waiting = true
 			return dst
 		}
@@ -204,16 +204,6 @@ func (s *stream) closeEvent(dst []byte, block int) []byte {
 	s.flushCitations(b)
 	s.removeBlock(block)
 	return dst
-}
-
-// flushComplete is flushWaiting for a stop reason after which the candidate may have more
-// parts. It keeps a tool call that flushWaiting would drop, because the next part shows
-// that the call is complete.
-func (s *stream) flushComplete(dst []byte, k int, ended content.StopReason) []byte {
-	if codec.NotStarted(&content.ToolUse{}, ended) {
-		return dst
-	}
-	return s.flushWaiting(dst, k, ended)
 }
 
 // flushWaiting appends the waiting tool call of a candidate, if it has one. A tool call

@@ -416,7 +416,7 @@ func (s *stream) startCall(dst []byte, b *streamBlock) []byte {
 // closing tool call.
 func (s *stream) mayBeCut(b *streamBlock) bool {
 	return b.call != nil && b.in == s.newestBlock && b.isWaiting() && codec.TrimBlank(b.call.arguments()) == "" &&
-		!b.call.complete && codec.NotStarted(b.call.part, content.StopMaxTokens)
+		!b.call.complete && codec.HasNoInput(b.call.part)
 }
 
 // finishLastCall appends the tool call that waits for the next block, if any. It drops the

@@ -26,10 +26,18 @@ func Arguments(input string) (object string, ok bool) {
 // without arguments: a model that completes a call stops to wait for its result.
 // Vendors that send whole calls always send arguments, at least an empty object.
 func NotStarted(p content.Part, ended content.StopReason) bool {
+	return HasNoInput(p) && CutsCalls(ended)
+}
+
+// HasNoInput reports whether p is a tool call without arguments: see [NotStarted].
+func HasNoInput(p content.Part) bool {
 	t, ok := p.(*content.ToolUse)
-	if !ok || t == nil || TrimBlank(t.Input) != "" {
-		return false
-	}
+	return ok && t != nil && TrimBlank(t.Input) == ""
+}
+
+// CutsCalls reports whether a response that ended for a reason may have been cut in its
+// last tool call.
+func CutsCalls(ended content.StopReason) bool {
 	switch ended {
 	case "", content.StopEnd, content.StopToolUse, content.StopPause:
 		return false

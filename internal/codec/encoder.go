@@ -104,14 +104,6 @@ func (e *Encoder) Strings(name string, list []string) {
 	e.W.EndArray()
 }
 
-// OptRaw writes JSON text as [Encoder.Raw] does, unless it is empty.
-func (e *Encoder) OptRaw(name, json string) {
-	if json == "" {
-		return
-	}
-	e.Raw(name, json)
-}
-
 // Raw writes JSON text. It checks the text, which may come from a host: invalid JSON
 // could change the members after it.
 func (e *Encoder) Raw(name, json string) {
