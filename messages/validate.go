@@ -1239,16 +1239,7 @@ func (v *validator) checkMembers(x jsonwire.Value, t *object.Type) {
 func (v *validator) check(find func(c *object.Checker)) {
 	r := &reporter{path: v.path, origin: &origin{}}
 	find(&object.Checker{Path: &r.path, Report: r})
-	add := func(err error) {
-		list, more := content.Violations(err)
-		for _, e := range list {
-			v.violations.Add(e.Code, e.Path, e.Text)
-		}
-		for range more {
-			v.violations.Add("", "", "") // is only counted
-		}
-	}
-	if add(r.violations.Err()); v.opts.Strict {
-		add(r.origin.unknown.Err())
+	if v.violations.AddAll(&r.violations); v.opts.Strict {
+		v.violations.AddAll(&r.origin.unknown)
 	}
 }

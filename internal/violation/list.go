@@ -19,6 +19,14 @@ func (l *List) Add(code content.Code, path, text string) {
 	l.list = append(l.list, &content.Violation{Code: code, Path: path, Text: text})
 }
 
+// AddAll appends the violations of other.
+func (l *List) AddAll(other *List) {
+	for _, v := range other.list {
+		l.Add(v.Code, v.Path, v.Text)
+	}
+	l.more += other.more
+}
+
 // Len returns the number of violations added.
 func (l *List) Len() int { return len(l.list) + l.more }
 
