@@ -37,7 +37,9 @@ var wraps = []struct {
 	}},
 	{"first", func(u upstream.Upstream) upstream.Upstream { return upstream.First(u) }},
 	{"tap", func(u upstream.Upstream) upstream.Upstream {
-		return upstream.Tap(u, func(_ context.Context, _ *upstream.Request, next upstream.Sink) upstream.Sink { return next })
+		return upstream.Tap(u, func(_ context.Context, _ *upstream.Request, next upstream.Sink) (upstream.Sink, func(error)) {
+			return next, nil
+		})
 	}},
 	{"edit that changes the request", func(u upstream.Upstream) upstream.Upstream {
 		return upstream.Edit(u, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {

@@ -158,13 +158,13 @@ func wrapped(u upstream.Upstream) map[string]upstream.Upstream {
 			c.System = append(c.System, &content.Text{Text: "Be kind."})
 			return c, nil
 		}),
-		"Tap": upstream.Tap(u, func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
+		"Tap": upstream.Tap(u, func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
 			return upstream.SinkFunc(func(events []upstream.Event) error {
 				for i := range events {
 					events[i].Text = strings.ReplaceAll(events[i].Text, "fox", "dog")
 				}
 				return to.Send(events)
-			})
+			}), nil
 		}),
 	}
 }
