@@ -105,11 +105,13 @@ func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error
 	return FormatOf(ctx, c.up, r)
 }
 
-// Models returns the list of the first Upstream that has one. It reports the errors of
-// the upstreams before it as [Mux.Models] does.
-func (f *first) Models(ctx context.Context) ([]Model, error) {
+func (f *first) Models(ctx context.Context) ([]Model, error) { return firstModels(ctx, f.ups) }
+
+// firstModels returns the list of the first Upstream that has one. It reports the
+// errors of the upstreams before it as [Mux.Models] does.
+func firstModels(ctx context.Context, ups []Upstream) ([]Model, error) {
 	var failures listErrors
-	for _, up := range f.ups {
+	for _, up := range ups {
 		list, err := Models(ctx, up)
 		switch {
 		case ctx.Err() != nil:

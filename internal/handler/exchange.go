@@ -45,8 +45,9 @@ type exchange struct {
 	mu          sync.Mutex
 	lastSend    string      // name of the adapter that sent the last request
 	modelLosses []modelLoss // found while listing models
-	fileBytes   int64       // bytes of the budget for files
-	released    bool        // the reserved bytes were returned
+	attempts    []upstream.Attempt
+	fileBytes   int64 // bytes of the budget for files
+	released    bool  // the reserved bytes were returned
 }
 
 // statusClientClosed is the status in reports of requests whose client left before a
@@ -334,6 +335,7 @@ func (x *exchange) reserveFile(n int64) bool {
 func (x *exchange) finish(ctx context.Context) {
 	x.releaseBudget()
 	x.addModelLosses(ctx)
+	x.addAttempts()
 	x.report.BytesIn = max(x.report.BytesIn, x.bytesRead)
 	x.report.Duration = time.Since(x.start)
 	if f := x.s.options.OnDone; f != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -42,6 +43,7 @@ func (x *exchange) generate(ctx context.Context, op *Operation) {
 	loader := x.s.newLoader(inner, x.reserveFile)
 	op.Request.Resolver = loader
 	s := newSink(x, op, cancel)
+	inner = upstream.WithTrace(inner, &upstream.Trace{AttemptDone: x.noteAttempt})
 	now := time.Now()
 	x.setWriteDeadline(now.Add(x.s.options.Timeouts.Write + x.s.tick))
 	done := x.startGenerate(inner, op, loader, s)
@@ -438,6 +440,23 @@ func (x *exchange) addLosses(ctx context.Context, losses []content.Loss) {
 		}
 	}
 	x.callOnLoss(ctx, news)
+}
+
+// noteAttempt records an attempt of an [upstream.Failover]. It is safe for concurrent
+// use.
+func (x *exchange) noteAttempt(ctx context.Context, a upstream.Attempt) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.attempts = append(x.attempts, a)
+}
+
+// addAttempts adds the recorded attempts to the report. Later ones are dropped.
+func (x *exchange) addAttempts() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	slices.SortStableFunc(x.attempts, func(a, b upstream.Attempt) int { return a.Start.Compare(b.Start) })
+	x.report.Attempts = slices.Clip(x.attempts)
+	x.attempts = nil
 }
 
 // A modelLoss is a loss in a list of models, and its cause.
