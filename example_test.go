@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/tidwall/sjson"
 
@@ -105,6 +108,56 @@ func Example_mux() {
 	// echo of small: 0 turns
 	// echo of x: 0 turns
 	// echo of other: 0 turns
+}
+
+// A bucket allows one request per interval, and up to burst requests at once.
+type bucket struct {
+	interval time.Duration
+	burst    int
+
+	mu   sync.Mutex
+	full time.Time // when burst requests are allowed again
+}
+
+// take counts a request. If it is not allowed, take returns how long to wait for one.
+func (b *bucket) take(now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	full := b.full
+	if full.Before(now) {
+		full = now
+	}
+	full = full.Add(b.interval)
+	if wait := full.Sub(now) - time.Duration(b.burst)*b.interval; wait > 0 {
+		return wait
+	}
+	b.full = full
+	return 0
+}
+
+// Middleware that limits the rate of requests.
+func Example_rateLimit() {
+	h := messages.NewHandler(echo.New(), &messages.Options{HandlerOptions: upstream.HandlerOptions{Logger: slog.New(slog.DiscardHandler)}})
+	limit := &bucket{interval: time.Minute, burst: 2}
+	limited := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if wait := limit.take(time.Now()); wait > 0 {
+			h.WriteError(w, r, &upstream.Error{Code: upstream.CodeRateLimit, RetryAfter: wait})
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+
+	for range 3 {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi."}]}`))
+		r.Header.Set("anthropic-version", "2023-06-01")
+		limited.ServeHTTP(w, r)
+		fmt.Println(w.Code, w.Header().Get("retry-after") != "")
+	}
+	// Output:
+	// 200 false
+	// 200 false
+	// 429 true
 }
 
 // Clients of two vendors use the models of one of them.
