@@ -1,49 +1,70 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
+	"mime"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
-	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
 // A config holds the values of the flags.
 type config struct {
 	listen, debug string
-	name, model   string // of the upstream, and the model to use
-	base          string // URL of the upstream
-	reads, unread string // kinds of files that the models read, and the action for others
-	keySource     string // where to find the key that clients must send
-	log           string // format of the log
-	rejectLoss    string // least severity of a loss that fails a request
+	routing       routing // from the flags of one upstream, or from the file of -config
+	keySource     string  // where to find the key that clients must send
+	log           string  // format of the log
+	rejectLoss    string  // least severity of a loss that fails a request
 	maxBody       int64
+	budget        upstream.Budget
 	timeouts      upstream.Timeouts
-	links         string // action for files given by link
+	drain, grace  time.Duration // times of a shutdown: see serve
+	links         string        // action for files given by link
 	allowPrivate  bool
 	origins       []origin // private servers from which links may be fetched
 	resolver      origin   // DNS server for the hosts of links; empty means the system's
 	files         string   // directory of files by id, or empty
 	reasons       bool     // log the reasons of losses
-	types         string   // further media types of documents
+	types         []string // further media types of documents
 
-	key     string       // from keySource
-	root    *os.Root     // of files; nil without the flag
-	fetcher *linkFetcher // nil means the library's own
+	key      string            // from keySource
+	root     *os.Root          // of files; nil without the flag
+	fetcher  *linkFetcher      // nil means the library's own
+	upstream upstream.Upstream // from routing
+	health   health
+}
+
+// keyVariable is the environment variable with the key of the upstream. There is no flag
+// for it, because every user of the machine can read a command line.
+const keyVariable = "UPSTREAM_API_KEY"
+
+// upstreamFlags are the flags that configure one upstream, by the names of their settings
+// in a file. The value of the setting "key_env" is not a flag.
+var upstreamFlags = map[string]string{
+	"adapter": "upstream", "url": "upstream-url", "models": "model", "reads": "reads", "unread": "unread", "think_tags": "think-tags",
+}
+
+// flagOf returns the flag or environment variable for a setting of an upstream.
+func flagOf(setting string) string {
+	if setting == "key_env" {
+		return "the environment variable " + keyVariable
+	}
+	return "-" + upstreamFlags[setting]
 }
 
 // maxTime is the longest time-out that the library accepts.
@@ -55,20 +76,25 @@ var errUsage = errors.New("invalid usage")
 // parse reads the command line. It prints errors and the help text to stderr.
 func parse(args []string, stderr io.Writer) (*config, error) {
 	var c config
+	var file, model, types string
+	one := &vendor{keyEnv: keyVariable, setting: flagOf}
 	f := flag.NewFlagSet("gateway", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&c.listen, "listen", "127.0.0.1:8080", "`address` to serve on; port 0 picks a free one")
-	f.StringVar(&c.name, "upstream", "echo", "`name` of the upstream: "+upstreamNames+"; its key is read from the environment variable "+keyVariable)
-	f.StringVar(&c.base, "upstream-url", "", "base `URL` of the upstream, if not the vendor's; with the version (/v1) for openai and openai-responses, with or without it for the others")
-	f.StringVar(&c.model, "model", "", "`name` of the model to use instead of the one that the client names")
-	f.StringVar(&c.reads, "reads", "images", "`kind` of files that models of openai and openai-responses read: text (no files), images, or pdf (images and PDFs); OpenAI's own models read PDFs in any case")
-	f.StringVar(&c.unread, "unread", "refuse", "`action` for a file that the models do not read: refuse (the request fails) or note (the model gets a note in its place)")
+	f.StringVar(&file, "config", "", "`file` with upstreams and routes, in place of the flags of one upstream: see docs/gateway.md")
+	f.StringVar(&one.adapter, "upstream", "echo", "`name` of the upstream: "+adapterNames+"; its key is read from the environment variable "+keyVariable)
+	f.StringVar(&one.url, "upstream-url", "", "base `URL` of the upstream, if not the vendor's; with the version (/v1) for openai and openai-responses, with or without it for the others")
+	f.StringVar(&model, "model", "", "`name` of the model to use instead of the one that the client names")
+	f.StringVar(&one.reads, "reads", "images", "`kind` of files that models of openai and openai-responses read: text (no files), images, or pdf (images and PDFs); OpenAI's own models read PDFs in any case")
+	f.StringVar(&one.unread, "unread", "refuse", "`action` for a file that the models do not read: refuse (the request fails) or note (the model gets a note in its place)")
+	f.StringVar(&one.thinkTags, "think-tags", "off", "`meaning` of <think> and </think> in texts of openai: off (they are text), leading (a response that begins with <think> begins with thinking), or open (a response begins with thinking, which </think> ends)")
 	f.StringVar(&c.keySource, "key", "", "`source` of the key that clients must send: env:NAME for an environment variable or file:PATH for a file; without this flag no key is required")
 	f.StringVar(&c.log, "log", "text", "`format` of the log on standard error: text, json or off")
 	f.StringVar(&c.rejectLoss, "refuse", "never", "least `severity` of a loss that fails a request: degraded, dropped or never")
 	f.BoolVar(&c.reasons, "reasons", false, "log the reason of each loss, one line each")
 	f.StringVar(&c.debug, "debug", "", "loopback `address` for profiles (pprof); not served by default")
 	f.Int64Var(&c.maxBody, "max-body", 0, "limit of a request body in `bytes`; 0 means the default of the format")
+	f.Int64Var(&c.budget.Bytes, "budget", 512<<20, "limit of the `bytes` of all bodies and files in flight; the memory limit of the process is one and a half times this, unless GOMEMLIMIT is set")
 	f.StringVar(&c.links, "links", "fetch", "`action` for files given by link: fetch, pass (leave them to an upstream that fetches) or off (reject the request)")
 	f.BoolVar(&c.allowPrivate, "allow-private", false, "also fetch links to this machine and to private networks, by http and on any port")
 	f.Func("allow-origin", "`host:port` of a private server from which links may be fetched, by https or http; repeatable", func(s string) error {
@@ -81,27 +107,39 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 		return err
 	})
 	f.StringVar(&c.files, "files", "", "`directory` of the files that requests name by id; by default the upstream gets the ids")
-	f.StringVar(&c.types, "media-types", "", "comma-separated media `types` of documents to accept besides the usual ones, for upstreams that read them")
+	f.StringVar(&types, "media-types", "", "comma-separated media `types` of documents to accept besides the usual ones, for upstreams that read them")
 	f.DurationVar(&c.timeouts.Body, "body-timeout", 0, "`time` to read a request body; 0 means 1m")
 	f.DurationVar(&c.timeouts.Write, "write-timeout", 0, "`time` for one write to a client; 0 means 30s")
 	f.DurationVar(&c.timeouts.FirstByte, "first-byte", 0, "`time` until the upstream's first event; 0 means 10m")
 	f.DurationVar(&c.timeouts.Idle, "idle", 0, "`time` between two events of the upstream; 0 means 5m")
 	f.DurationVar(&c.timeouts.Total, "total", 0, "`time` for a whole response; 0 means 1h")
+	f.DurationVar(&c.drain, "drain", 0, "`time` after SIGINT or SIGTERM in which the gateway still accepts requests while /readyz responds with 503")
+	f.DurationVar(&c.grace, "grace", 30*time.Second, "`time` after that for running responses to finish")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, err
 		}
 		return nil, errUsage
 	}
-	err := c.check()
-	if f.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q: gateway has only flags", f.Arg(0))
-	}
-	f.Visit(func(f *flag.Flag) {
-		if f.Name == "key" && err == nil {
-			c.key, err = readKey(c.keySource)
+	set := map[string]bool{}
+	f.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	err := func() (err error) {
+		if f.NArg() > 0 {
+			return fmt.Errorf("unexpected argument %q: gateway has only flags", f.Arg(0))
 		}
-	})
+		if err := c.setRouting(file, one, model, set); err != nil {
+			return err
+		}
+		if c.types, err = parseMediaTypes(types); err != nil {
+			return err
+		}
+		if set["key"] {
+			if c.key, err = readKey(c.keySource); err != nil {
+				return err
+			}
+		}
+		return c.check()
+	}()
 	if err != nil {
 		fmt.Fprintln(stderr, "gateway:", err)
 		return nil, fmt.Errorf("%w: %w", errUsage, err)
@@ -109,11 +147,53 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	return &c, nil
 }
 
+// setRouting sets routing and upstream, from a file if its name is not empty, and
+// otherwise from the flags of one upstream. set has the names of all flags that are set.
+func (c *config) setRouting(file string, one *vendor, model string, set map[string]bool) error {
+	if set["config"] {
+		for _, name := range slices.Sorted(maps.Values(upstreamFlags)) {
+			if set[name] {
+				return fmt.Errorf("-config: cannot be used with -%s; set upstreams in the file or with flags", name)
+			}
+		}
+		r, err := readRouting(file)
+		if err != nil {
+			return inFile(file, err)
+		}
+		c.routing = *r
+	} else {
+		if model != "" {
+			one.models = []modelName{{"*", model}}
+		}
+		c.routing = routing{vendors: []*vendor{one}, routes: []route{{pattern: "*", vendors: []string{one.name}}}}
+	}
+	var err error
+	c.upstream, c.health.monitors, err = c.routing.upstream()
+	if err != nil && set["config"] {
+		return inFile(file, err)
+	}
+	return err
+}
+
+// inFile returns the errors in a file of -config as one.
+func inFile(name string, err error) error {
+	return fmt.Errorf("-config: %s:\n  %s", name, strings.ReplaceAll(err.Error(), "\n", "\n  "))
+}
+
+// parseMediaTypes parses a list of media types.
+func parseMediaTypes(list string) ([]string, error) {
+	types := strings.FieldsFunc(strings.ToLower(list), func(r rune) bool { return r == ',' || r == ' ' })
+	for _, t := range types {
+		name, params, err := mime.ParseMediaType(t)
+		if err != nil || len(params) > 0 || name != t || !strings.Contains(t, "/") || strings.Contains(t, "*") {
+			return nil, fmt.Errorf("-media-types: %q is not a media type; want a type and a subtype, such as application/zip", t)
+		}
+	}
+	return types, nil
+}
+
 // check returns an error if a value is invalid.
 func (c *config) check() error {
-	if _, err := c.upstream(); err != nil {
-		return err
-	}
 	switch c.log {
 	case "text", "json", "off":
 	default:
@@ -142,10 +222,15 @@ func (c *config) check() error {
 	if c.maxBody < 0 || c.maxBody > math.MaxInt32 {
 		return fmt.Errorf("-max-body: %d is out of range; want 1 to %d bytes, or 0", c.maxBody, math.MaxInt32)
 	}
+	if c.budget.Bytes < 1<<20 || c.budget.Bytes > 1<<50 {
+		return fmt.Errorf("-budget: %d is out of range; want %d to %d bytes", c.budget.Bytes, 1<<20, 1<<50)
+	}
 	for _, t := range []struct {
 		flag string
 		time time.Duration
 	}{
+		{"drain", c.drain},
+		{"grace", c.grace},
 		{"body-timeout", c.timeouts.Body},
 		{"write-timeout", c.timeouts.Write},
 		{"first-byte", c.timeouts.FirstByte},
@@ -202,63 +287,18 @@ func isLoopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// handler returns a handler of both formats over up. It chooses the format by path,
-// and by a header of the vendor for paths that both formats have, such as /v1/models.
-func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
-	s := c.handlerOptions(logger)
-	types := strings.FieldsFunc(c.types, func(r rune) bool { return r == ',' || r == ' ' })
-	m := messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: types})
-	g := generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: types})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case isGenerateContent(r.URL.Path):
-			g.ServeHTTP(w, r)
-		case m.Match(r):
-			m.ServeHTTP(w, r)
-		case g.Match(r):
-			g.ServeHTTP(w, r)
-		case r.Header.Get("anthropic-version") != "":
-			m.ServeHTTP(w, r)
-		case r.Header.Get("x-goog-api-key") != "":
-			g.ServeHTTP(w, r)
-		default:
-			m.ServeHTTP(w, r)
-		}
-	})
-}
-
-// isGenerateContent reports whether path begins with a version that only
-// generateContent has.
-func isGenerateContent(path string) bool {
-	version, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	switch version {
-	case "v1beta", "v1alpha", "v1beta1":
-		return true
-	}
-	return false
-}
-
-// budget bounds the bytes of bodies and files in flight.
-const budget = 512 << 20
-
-// memoryLimit is the soft memory limit of the runtime. It leaves room for garbage
-// besides a full budget; otherwise the garbage collector runs all the time. With
-// concurrent PDFs of 30 MB it ran 195 times for 60 requests under a limit of 192 MiB, 8
-// times under 1.5 budgets and 6 times under 2 budgets.
-const memoryLimit = budget + budget/2
-
 // handlerOptions returns the options of both handlers, which share a Budget.
 func (c *config) handlerOptions(logger *slog.Logger) upstream.HandlerOptions {
 	s := upstream.HandlerOptions{
 		Limits:     content.Limits{Body: c.maxBody},
 		RejectLoss: severities[c.rejectLoss],
-		Budget:     &upstream.Budget{Bytes: budget},
+		Budget:     &c.budget,
 		Timeouts:   c.timeouts,
 		Logger:     logger,
 		OnDone: func(ctx context.Context, r *upstream.Report) {
-			logRequest(ctx, logger, r)
+			c.logRequest(ctx, logger, r)
 			if c.reasons {
-				logLosses(ctx, logger, r)
+				logLosses(ctx, logger, r, c.rejected(r))
 			}
 		},
 	}
@@ -322,7 +362,7 @@ func (c *config) logger(w io.Writer) *slog.Logger {
 
 // logRequest logs a request that is done. It leaves out r.Err, which may quote the
 // client: the handler logs the cause with the same request id.
-func logRequest(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
+func (c *config) logRequest(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 	attrs := []slog.Attr{
 		slog.String("request", r.ID),
 		slog.String("method", r.Method),
@@ -345,8 +385,35 @@ func logRequest(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
 	if r.Code != "" { // a failed stream may have status 200
 		attrs = append(attrs, slog.String("error", string(r.Code)))
 	}
+	if len(r.Attempts) > 1 || len(r.Attempts) == 1 && r.Attempts[0].Code != "" {
+		attrs = append(attrs, slog.String("attempts", attempts(r.Attempts)))
+	}
 	if s := summary(r.Losses); s != "" {
-		attrs = append(attrs, slog.String("losses", s))
+		name := "losses"
+		if c.rejected(r) {
+			name = "rejected_losses"
+		}
+		attrs = append(attrs, slog.String(name, s))
 	}
 	logger.LogAttrs(ctx, slog.LevelInfo, "request done", attrs...)
+}
+
+// rejected reports whether a request failed because of its losses: nothing was sent.
+func (c *config) rejected(r *upstream.Report) bool {
+	least := severities[c.rejectLoss]
+	return least != 0 && r.Code == upstream.CodeInvalid && r.Upstream == "" &&
+		slices.ContainsFunc(r.Losses, func(l content.Loss) bool { return l.Severity >= least })
+}
+
+// attempts returns the attempts of a request in one line, such as "claude: overloaded
+// after 1.2s; gemini: used after 3s". An upstream of unknown name appears as its number in
+// the route.
+func attempts(list []upstream.Attempt) string {
+	var items []string
+	for _, a := range list {
+		name := cmp.Or(a.Upstream, fmt.Sprint("upstream ", a.Index+1))
+		result := cmp.Or(string(a.Code), "ok")
+		items = append(items, fmt.Sprintf("%s: %s after %v", name, result, a.Duration.Round(time.Millisecond)))
+	}
+	return strings.Join(items, "; ")
 }

@@ -70,3 +70,46 @@ func TestRefuse(t *testing.T) {
 		}
 	}
 }
+
+// The log of a request that was rejected because of its losses says so: nothing was
+// dropped.
+func TestRejectedLosses(t *testing.T) {
+	const dropped = `{"contents":[{"parts":[{"text":"Hi."}]}],"generationConfig":{"seed":7}}`
+	t.Setenv(keyVariable, "k")
+	f := anthropic.New(t, anthropic.Options{Key: "k", Models: []string{"claude-sonnet-4-5"}})
+	f.Always(fake.Text("Ahoy there."))
+	for severity, tt := range map[string]struct{ want, unwanted []string }{
+		"never": {
+			[]string{`losses="dropped seed"`, "msg=loss "},
+			[]string{"rejected"},
+		},
+		"dropped": {
+			[]string{` rejected_losses="dropped seed"`, `msg="loss of a rejected request" `},
+			[]string{" losses=", "msg=loss "},
+		},
+	} {
+		g := start(t, "-upstream", "anthropic", "-upstream-url", f.URL, "-model", "claude-sonnet-4-5", "-reasons", "-refuse", severity)
+		send(t, g.url+"/v1beta/models/m:generateContent", "any", dropped)
+		g.stop(t)
+		log := g.stderr.String()
+		want(t, severity, log, tt.want...)
+		for _, text := range tt.unwanted {
+			if strings.Contains(log, text) {
+				t.Errorf("%s: %q in:\n%s", severity, text, log)
+			}
+		}
+	}
+}
+
+// A request with a document of a type in -media-types is accepted. Types are
+// case-insensitive.
+func TestMediaTypes(t *testing.T) {
+	const body = `{"contents":[{"parts":[{"inlineData":{"mimeType":"application/x-own","data":"QUJD"}}]}]}`
+	for flag, status := range map[string]int{"application/x-own": 200, "text/x-a, Application/X-Own": 200, "application/x-other": 400} {
+		g := start(t, "-media-types", flag)
+		if got, text := send(t, g.url+"/v1beta/models/m:generateContent", "any", body); got != status {
+			t.Errorf("%s: %d %s, want %d", flag, got, text, status)
+		}
+		g.stop(t)
+	}
+}

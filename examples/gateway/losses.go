@@ -36,15 +36,20 @@ func summary(losses []content.Loss) string {
 // maxReasons bounds the loss lines of one request.
 const maxReasons = 100
 
-// logLosses logs each loss with its reason. A hint at several places is one line.
-func logLosses(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
+// logLosses logs each loss with its reason. A hint at several places is one line. If the
+// request was rejected because of its losses, the lines say so: nothing was dropped.
+func logLosses(ctx context.Context, logger *slog.Logger, r *upstream.Report, rejected bool) {
+	message := "loss"
+	if rejected {
+		message = "loss of a rejected request"
+	}
 	list := content.FoldHints(r.Losses)
 	for i, l := range list {
 		if i == maxReasons {
 			logger.LogAttrs(ctx, slog.LevelInfo, "more losses", slog.String("request", r.ID), slog.Int("number", len(list)-i))
 			return
 		}
-		logger.LogAttrs(ctx, slog.LevelInfo, "loss", slog.String("request", r.ID), slog.String("what", l.String()))
+		logger.LogAttrs(ctx, slog.LevelInfo, message, slog.String("request", r.ID), slog.String("what", l.String()))
 	}
 }
 

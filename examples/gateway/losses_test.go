@@ -21,7 +21,7 @@ func TestLogLosses(t *testing.T) {
 		{Path: "top_k", Severity: content.LossDropped, Reason: "no top_k here"},
 		{Path: "turns.2.parts.0", Severity: content.LossHint, Reason: "no cache"},
 	}}
-	logLosses(t.Context(), logger, r)
+	logLosses(t.Context(), logger, r, false)
 	for _, want := range []string{"and in another place: no cache", "dropped top_k: no top_k here", "request=req_1"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("no %q in the log:\n%s", want, &log)
@@ -34,7 +34,7 @@ func TestLogLosses(t *testing.T) {
 		r.Losses = append(r.Losses, content.Loss{Path: fmt.Sprint("extra.a", i), Severity: content.LossDropped})
 	}
 	log.Reset()
-	logLosses(t.Context(), logger, r)
+	logLosses(t.Context(), logger, r, false)
 	if n := strings.Count(log.String(), "\n"); n != maxReasons+1 || !strings.Contains(log.String(), "number=402") {
 		t.Errorf("%d lines, want %d and the number of others:\n%.300s", n, maxReasons+1, &log)
 	}

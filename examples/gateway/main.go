@@ -12,6 +12,9 @@
 // -help lists the flags. The first line on standard output is "listening on
 // http://host:port". The log goes to standard error.
 //
+// With -config the upstreams, and the routes from models to them, come from a file: see
+// docs/gateway.md.
+//
 // SIGINT or SIGTERM shuts the server down: it refuses new connections, waits half a
 // minute for running responses and 5 s for uploads, and then sends clients an error, in
 // the stream if that has begun. A second signal ends it immediately.
@@ -35,7 +38,6 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // afterwards a second signal ends the process
-	tune()
 
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	switch {
@@ -51,14 +53,21 @@ func main() {
 // tune configures the garbage collector for many requests that live for milliseconds
 // and occasional ones of 30 MB. A high GC percentage saves time while little memory is in
 // use; the memory limit bounds it. GOGC and GOMEMLIMIT take precedence.
-func tune() {
+//
+// The limit leaves room for garbage besides a full budget; otherwise the garbage
+// collector runs all the time. With concurrent PDFs of 30 MB it ran 195 times for 60
+// requests under a limit of 192 MiB, 8 times under 1.5 budgets and 6 times under 2 budgets.
+func tune(budget int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
+		debug.SetMemoryLimit(max(budget+budget/2, leastMemory))
 	}
 }
+
+// leastMemory is the memory limit for small budgets: the process itself takes some.
+const leastMemory = 64 << 20
 
 // run serves until ctx ends, and then shuts down. It writes the address to stdout and
 // the log to stderr.
@@ -67,10 +76,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	up, err := c.upstream()
-	if err != nil {
-		return err
-	}
+	tune(c.budget.Bytes)
 	if err := c.open(); err != nil {
 		return err
 	}
@@ -80,7 +86,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	servers, listeners := []*http.Server{c.server(up, logger)}, []net.Listener{l}
+	servers, listeners := []*http.Server{c.server(c.upstream, logger)}, []net.Listener{l}
 	if c.debug != "" {
 		d, err := net.Listen("tcp", c.debug)
 		if err != nil {
@@ -93,8 +99,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if c.key == "" && !isLoopback(l.Addr().String()) {
 		logger.Warn("every client that reaches this address may use the upstream; set -key to require a key")
 	}
+	c.routing.log(logger)
 	if c.debug != "" {
 		fmt.Fprintf(stdout, "profiles on http://%s/debug/pprof/\n", listeners[1].Addr())
 	}
-	return serve(ctx, servers, listeners, grace)
+	return serve(ctx, servers, listeners, shutdown{c.drain, c.grace, logger, func() { c.health.stopping.Store(true) }})
 }

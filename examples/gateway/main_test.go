@@ -10,12 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -211,10 +207,15 @@ func (m gate) stream(t *testing.T, ctx context.Context, grace time.Duration) (*h
 	}
 	done := make(chan error, 1)
 	s := new(config).server(m, slog.New(slog.DiscardHandler))
-	go func() { done <- serve(ctx, []*http.Server{s}, []net.Listener{l}, grace) }()
+	go func() { done <- serve(ctx, []*http.Server{s}, []net.Listener{l}, quiet(grace)) }()
 	resp := post(t, "http://"+l.Addr().String(), streamed)
 	<-m.began
 	return resp, done
+}
+
+// quiet returns a shutdown without a drain time and a log.
+func quiet(grace time.Duration) shutdown {
+	return shutdown{grace: grace, logger: slog.New(slog.DiscardHandler), begun: func() {}}
 }
 
 // A running stream finishes after the shutdown has begun.
@@ -270,7 +271,7 @@ func TestShutdownUploads(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	s := new(config).server(m, slog.New(slog.DiscardHandler))
-	go func() { done <- serve(ctx, []*http.Server{s}, []net.Listener{l}, time.Minute) }()
+	go func() { done <- serve(ctx, []*http.Server{s}, []net.Listener{l}, quiet(time.Minute)) }()
 	resp := post(t, "http://"+l.Addr().String(), streamed)
 	<-m.began
 	c, err := net.Dial("tcp", l.Addr().String())
@@ -278,8 +279,7 @@ func TestShutdownUploads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, _ = io.WriteString(c, "POST /v1/messages HTTP/1.1\r\nHost: h\r\nanthropic-version: 2023-06-01\r\nContent-Length: 9000000\r\n\r\n{")
-	time.Sleep(50 * time.Millisecond) // the server begins to read
+	beginUpload(t, c)
 	cancel()
 	_ = c.SetReadDeadline(time.Now().Add(uploadGrace + 10*time.Second))
 	b, err := io.ReadAll(c)
@@ -294,7 +294,20 @@ func TestShutdownUploads(t *testing.T) {
 	}
 }
 
-// The memory limit leaves room for garbage besides a full budget.
+// beginUpload begins a request and returns when the handler reads its body.
+func beginUpload(t *testing.T, c net.Conn) {
+	t.Helper()
+	_, _ = io.WriteString(c, "POST /v1/messages HTTP/1.1\r\nHost: h\r\nAnthropic-Version: 2023-06-01\r\nContent-Length: 9000000\r\nExpect: 100-continue\r\n\r\n")
+	const reply = "HTTP/1.1 100 Continue\r\n\r\n"
+	b := make([]byte, len(reply))
+	if _, err := io.ReadFull(c, b); err != nil || string(b) != reply {
+		t.Fatalf("%q, %v", b, err)
+	}
+	_, _ = io.WriteString(c, "{")
+}
+
+// The memory limit leaves room for garbage besides a full budget, unless the environment
+// sets one.
 func TestTune(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	t.Setenv("GOGC", "")
@@ -303,10 +316,24 @@ func TestTune(t *testing.T) {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
 	}()
-	tune()
-	bytes := new(config).handlerOptions(slog.New(slog.DiscardHandler)).Budget.Bytes
-	if got := debug.SetMemoryLimit(-1); bytes == 0 || got < bytes+bytes/2 {
-		t.Errorf("the limit is %d for a budget of %d", got, bytes)
+	const other = 3 << 30
+	for _, tt := range []struct {
+		flags       []string
+		environment string
+		limit       int64
+	}{
+		{nil, "", 768 << 20}, // the default budget is 512 MiB
+		{[]string{"-budget", "134217728"}, "", 192 << 20},
+		{[]string{"-budget", "1048576"}, "", leastMemory},
+		{[]string{"-budget", "134217728"}, "3GiB", other}, // as the runtime has set it
+	} {
+		debug.SetMemoryLimit(other)
+		t.Setenv("GOMEMLIMIT", tt.environment)
+		g := start(t, tt.flags...)
+		g.stop(t)
+		if got := debug.SetMemoryLimit(-1); got != tt.limit {
+			t.Errorf("%q, GOMEMLIMIT=%s: the limit is %d, want %d", tt.flags, tt.environment, got, tt.limit)
+		}
 	}
 }
 
@@ -316,12 +343,23 @@ func TestUsage(t *testing.T) {
 		{"-upstream nonsense", `unknown name "nonsense"`},
 		{"-upstream anthropic", "anthropic needs a key"},
 		{"-upstream gemini", "set the environment variable UPSTREAM_API_KEY"},
-		{"-upstream gemini -upstream-url ftp://x", "-upstream-url or UPSTREAM_API_KEY: gemini: BaseURL: "},
+		{"-upstream gemini -upstream-url ftp://x", "-upstream-url: must begin with http:// or https:// and a host"},
 		{"-upstream-url http://127.0.0.1:1", "-upstream-url: echo has no URL"},
 		{"-upstream openai-responses", "openai-responses needs a key"},
 		{"-upstream openai -upstream-url http://127.0.0.1:1 -reads everything", `unknown kind "everything"`},
 		{"-upstream openai -upstream-url http://127.0.0.1:1 -unread drop", `unknown action "drop"`},
 		{"-unread note", "not for echo"},
+		{"-upstream openai -upstream-url http://127.0.0.1:1 -think-tags yes", `-think-tags: unknown value "yes"; want off, leading or open`},
+		{"-upstream openai-responses -upstream-url http://127.0.0.1:1 -think-tags open", "-think-tags: only for the adapter openai, not for openai-responses"},
+		{"-upstream openai -upstream-url http://127.0.0.1:1/v1/chat/completions", "-upstream-url: must not end in /chat/completions, which the adapter appends"},
+		{"-upstream anthropic -upstream-url http://127.0.0.1:1/v1/messages/?k=v", "-upstream-url: must not end in /messages, which the adapter appends"},
+		{"-media-types foo", `-media-types: "foo" is not a media type; want a type and a subtype, such as application/zip`},
+		{"-media-types application/zip,application/*", `"application/*" is not a media type`},
+		{"-media-types text/csv;charset=utf-8", `"text/csv;charset=utf-8" is not a media type`},
+		{"-media-types /zip", `"/zip" is not a media type`},
+		{"-budget 1000", "-budget: 1000 is out of range"},
+		{"-drain -1s", "-drain: -1s is out of range"},
+		{"-grace 5", "-grace"},
 		{"-log loud", `unknown format "loud"`},
 		{"-debug 0.0.0.0:6060", "not a loopback address"},
 		{"-debug :6060", "not a loopback address"},
@@ -384,46 +422,15 @@ func TestBusyPort(t *testing.T) {
 	}
 }
 
-// The program writes one line to standard output, and exits with status 0 on SIGTERM.
-func TestProgram(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
-	path := filepath.Join(t.TempDir(), "gateway")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.Command(path, "-listen", "127.0.0.1:0", "-log", "off")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
-	resp := post(t, url, plain)
-	want(t, "plain", read(t, resp), "Ahoy there.")
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("ended with %v", err)
-	}
-}
-
 // Both formats are served on one port, with errors in the format of the client.
 func TestBothFormats(t *testing.T) {
 	t.Setenv("CLIENTS_KEY", "k")
 	g := start(t, "-key", "env:CLIENTS_KEY")
 	defer g.stop(t)
-	const body = `{"contents":[{"role":"user","parts":[{"text":"echo: say Ahoy"}]}]}`
+	const (
+		body  = `{"contents":[{"role":"user","parts":[{"text":"echo: say Ahoy"}]}]}`
+		paths = "POST /v1/messages, POST /v1/messages/count_tokens, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and :countTokens"
+	)
 	for _, tt := range []struct {
 		method, path, body, header, value string
 		status                            int
@@ -435,7 +442,14 @@ func TestBothFormats(t *testing.T) {
 		{"GET", "/v1/models", "", "x-goog-api-key", "k", 200, `"models":[`},
 		{"GET", "/v1beta/models/echo", "", "x-goog-api-key", "k", 200, `"name":"models/echo"`},
 		{"GET", "/v1beta/files", "", "x-goog-api-key", "k", 404, `"status":"NOT_FOUND"`},
+		{"GET", "/v1beta/files", "", "x-goog-api-key", "k", 404, paths},
+		{"POST", "/v1/models/m:embedContent", "{}", "x-api-key", "k", 404, `"status":"NOT_FOUND"`},
+		{"POST", "/v1/models/m:embedContent", "{}", "x-api-key", "k", 404, paths},
 		{"GET", "/nothing", "", "x-api-key", "k", 404, `"type":"not_found_error"`},
+		{"GET", "/nothing", "", "x-api-key", "k", 404, paths},
+		{"GET", "/nothing", "", "x-goog-api-key", "k", 404, `"status":"NOT_FOUND"`},
+		{"POST", "/v1/messages/batches", "{}", "anthropic-version", "2023-06-01", 404, paths},
+		{"GET", "/v1/messages", "", "x-api-key", "k", 405, `"type":"invalid_request_error"`},
 		{"POST", "/v1beta/models/m:generateContent?key=k", body, "anthropic-version", "2023-06-01", 200, `"text":"Ahoy"`},
 		{"POST", "/v1/models/m:generateContent?key=k", body, "anthropic-version", "2023-06-01", 200, `"text":"Ahoy"`},
 		{"GET", "/v1beta/models?key=k", "", "anthropic-version", "2023-06-01", 200, `"models":[`},

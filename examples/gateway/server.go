@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -41,18 +40,26 @@ func profiler(logger *slog.Logger) *http.Server {
 	}
 }
 
-// Times of a shutdown: for running responses to finish, for uploads to arrive, and for
-// clients to receive the error of a response that was cut off.
+// A shutdown configures the end of the servers.
+type shutdown struct {
+	drain  time.Duration // to accept further requests
+	grace  time.Duration // after that, for running responses to finish
+	logger *slog.Logger
+	begun  func() // called at the beginning
+}
+
+// Times of a shutdown: for uploads to arrive, and for clients to receive the error of a
+// response that was cut off.
 const (
-	grace       = 30 * time.Second
 	uploadGrace = 5 * time.Second
 	errorGrace  = 5 * time.Second
 )
 
-// serve runs the servers until ctx ends or one of them fails. It then lets running
-// responses finish for the grace time, and ends the others with an error for the
-// client. It returns an error if a server failed or a connection had to be closed.
-func serve(ctx context.Context, servers []*http.Server, listeners []net.Listener, grace time.Duration) error {
+// serve runs the servers until ctx ends or one of them fails. It then shuts them down:
+// after the drain time it refuses new connections, lets running responses finish for the
+// grace time, and ends the others with an error for the client. Connections of clients
+// that do not receive it are closed. It returns an error if a server failed.
+func serve(ctx context.Context, servers []*http.Server, listeners []net.Listener, end shutdown) error {
 	responses, endResponses := context.WithCancelCause(context.Background())
 	defer endResponses(nil)
 	bodies, endBodies := context.WithCancelCause(context.Background())
@@ -67,19 +74,26 @@ func serve(ctx context.Context, servers []*http.Server, listeners []net.Listener
 	running := len(servers)
 	select {
 	case <-ctx.Done():
+		end.logger.Info("shutting down", "drain", end.drain, "grace", end.grace)
+		end.begun()
+		select {
+		case <-time.After(end.drain):
+		case failed = <-done:
+			running--
+		}
 	case failed = <-done:
 		running--
 	}
 
-	defer time.AfterFunc(min(grace, uploadGrace), func() { endBodies(errShutdown) }).Stop()
-	defer time.AfterFunc(grace, func() { endResponses(errShutdown) }).Stop()
+	defer time.AfterFunc(min(end.grace, uploadGrace), func() { endBodies(errShutdown) }).Stop()
+	defer time.AfterFunc(end.grace, func() { endResponses(errShutdown) }).Stop()
 	// ctx has ended: Shutdown needs a new one.
-	shutdown, cancel := context.WithTimeout(context.Background(), grace+errorGrace)
+	stop, cancel := context.WithTimeout(context.Background(), end.grace+errorGrace)
 	defer cancel()
 	for _, s := range servers {
-		if err := s.Shutdown(shutdown); err != nil {
+		if s.Shutdown(stop) != nil {
+			end.logger.Warn("connections were closed while in use", "after", end.grace+errorGrace)
 			s.Close()
-			failed = errors.Join(failed, fmt.Errorf("connections were closed while in use, %v after the shutdown began", grace+errorGrace))
 		}
 	}
 	for range running {

@@ -91,6 +91,50 @@ func TestReads(t *testing.T) {
 	}
 }
 
+// -think-tags converts thinking in texts.
+func TestThinkTags(t *testing.T) {
+	const body = `{"model":"x","max_tokens":99,"thinking":{"type":"enabled","budget_tokens":2000},"messages":[{"role":"user","content":"Hi."}]}`
+	for _, tt := range []struct{ flag, response, want string }{
+		{"off", "<think>Hm.</think>Ahoy.", `"type":"text","text":"<think>Hm.</think>Ahoy."`},
+		{"leading", "<think>Hm.</think>Ahoy.", `"thinking":"Hm."`},
+		{"open", "Hm.</think>Ahoy.", `"thinking":"Hm."`},
+	} {
+		f := openai.New(t, openai.Options{Local: true, Models: []string{"m"}})
+		f.Always(fake.Text(tt.response))
+		g := start(t, "-upstream", "openai", "-upstream-url", f.Base(), "-model", "m", "-log", "off", "-think-tags", tt.flag)
+		if status, text := send(t, g.url+"/v1/messages", "any", strings.Replace(body, "99", "9999", 1)); status != http.StatusOK || !strings.Contains(text, tt.want) {
+			t.Errorf("%s: %d %s, want %s", tt.flag, status, text, tt.want)
+		}
+		g.stop(t)
+	}
+}
+
+// The log has the URL that the upstream requests, and a warning if it is probably wrong.
+func TestEndpointLog(t *testing.T) {
+	t.Setenv(keyVariable, "k-secret")
+	for _, tt := range []struct {
+		flags, url string
+		warns      bool
+	}{
+		{"-upstream anthropic", "https://api.anthropic.com/v1/messages", false},
+		{"-upstream anthropic -upstream-url http://h:1/v1?key=k-query", "http://h:1/v1/messages", false},
+		{"-upstream gemini", "https://generativelanguage.googleapis.com/v1beta/models/MODEL:generateContent", false},
+		{"-upstream gemini -upstream-url http://h/v1", "http://h/v1/models/MODEL:generateContent", false},
+		{"-upstream openai", "https://api.openai.com/v1/chat/completions", false},
+		{"-upstream openai -upstream-url http://h:1/v1", "http://h:1/v1/chat/completions", false},
+		{"-upstream openai -upstream-url http://h:1", "http://h:1/chat/completions", true},
+		{"-upstream openai-responses -upstream-url http://h:1/", "http://h:1/responses", true},
+		{"-upstream openai-responses -upstream-url http://h:1/api -model m", "http://h:1/api/responses", false},
+	} {
+		g := start(t, strings.Fields(tt.flags)...)
+		g.stop(t)
+		log := g.stderr.String()
+		if !strings.Contains(log, " url="+tt.url+"\n") || strings.Contains(log, "no path") != tt.warns || strings.Contains(log, "k-") {
+			t.Errorf("%s: want url=%s, warning %v:\n%s", tt.flags, tt.url, tt.warns, log)
+		}
+	}
+}
+
 // send posts body like a client of the format of url, and returns the status and body of
 // the response.
 func send(t *testing.T, url, key, body string) (int, string) {

@@ -1,0 +1,350 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/internal/fake"
+	"github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/internal/fake/gemini"
+	"github.com/polywire/polywire/upstream"
+)
+
+// writeConfig writes a file for -config and returns its path.
+func writeConfig(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gateway.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// An invalid file is refused with the path of each error and with what is accepted.
+func TestFileErrors(t *testing.T) {
+	t.Setenv("GATEWAY_TEST_KEY", "k-secret")
+	const two = `"upstreams": {"a": {"adapter": "echo"}, "b": {"adapter": "echo"}}`
+	for _, tt := range []struct {
+		name, text string
+		want       []string // lines, without their indentation
+	}{
+		{"empty file", ``, []string{`want a JSON object, such as {"upstreams": {"a": {"adapter": "echo"}}}`}},
+		{"array", `[]`, []string{`want a JSON object, such as {"upstreams": {"a": {"adapter": "echo"}}}`}},
+		{"comma before a brace", "{\n\t\"upstreams\": {\n\t\t\"a\": {\"adapter\": \"echo\",}\n\t}\n}",
+			[]string{`line 3, column 27: invalid character '}' looking for beginning of object key string`}},
+		{"cut off", `{"upstreams": {`, []string{`line 1, column 15: unexpected end of JSON input`}},
+		{"text after the object", "{}\n{}", []string{`line 2, column 1: invalid character '{' after top-level value`}},
+		{"no upstreams", `{}`, []string{`upstreams: is required; want at least one, such as {"a": {"adapter": "echo"}}`}},
+		{"empty upstreams", `{"upstreams": {}}`, []string{`upstreams: is required; want at least one, such as {"a": {"adapter": "echo"}}`}},
+		{"null", `{"upstreams": null}`, []string{`upstreams: want an object, not null`}},
+		{"unknown member", `{"listen": ":80", "upstreams": {"a": {"adapter": "echo"}}}`, []string{`listen: unknown member; want upstreams or routes`}},
+		{"unknown member of an upstream", `{"upstreams": {"a": {"adapter": "echo", "timeout": 3}}}`,
+			[]string{`upstreams.a.timeout: unknown member; want adapter, url, key_env, models, reads, unread or think_tags`}},
+		{"member twice", `{"upstreams": {"a": {"adapter": "echo", "adapter": "gemini"}}}`, []string{`upstreams.a.adapter: is set twice`}},
+		{"name", `{"upstreams": {"a b": {"adapter": "echo"}}}`,
+			[]string{`upstreams["a b"]: a name of an upstream must have 1 to 64 letters, digits, dots, hyphens or underscores`}},
+		{"kinds", `{"upstreams": {"a": {"adapter": 1, "url": ["u"], "models": "m", "reads": true}}}`, []string{
+			`upstreams.a.adapter: want a string, not a number`,
+			`upstreams.a.url: want a string, not an array`,
+			`upstreams.a.models: want an object, not a string`,
+			`upstreams.a.reads: want a string, not true or false`,
+		}},
+		{"no adapter", `{"upstreams": {"a": {}}}`, []string{`upstreams.a.adapter: is required; want echo, anthropic, gemini, openai or openai-responses`}},
+		{"unknown adapter", `{"upstreams": {"a": {"adapter": "claude"}}}`,
+			[]string{`upstreams.a.adapter: unknown name "claude"; want echo, anthropic, gemini, openai or openai-responses`}},
+		{"values", `{"upstreams": {
+				"a": {"adapter": "gemini"},
+				"b": {"adapter": "openai", "url": "localhost:8000/v1"},
+				"c": {"adapter": "anthropic", "url": "https://h/v1/messages"},
+				"d": {"adapter": "openai", "url": "http://h/v1", "reads": "all"},
+				"e": {"adapter": "openai", "url": "http://h/v1", "unread": "drop"},
+				"f": {"adapter": "openai-responses", "url": "http://h/v1", "think_tags": "leading"},
+				"g": {"adapter": "openai", "url": "http://h/v1", "think_tags": "on"},
+				"h": {"adapter": "echo", "url": "http://h"},
+				"i": {"adapter": "anthropic", "url": "http://h", "reads": "text"}
+			}, "routes": {"*": "a"}}`, []string{
+			`upstreams.a.adapter: gemini needs a key; set upstreams.a.key_env`,
+			`upstreams.b.url: must begin with http:// or https:// and a host`,
+			`upstreams.c.url: must not end in /messages, which the adapter appends`,
+			`upstreams.d.reads: unknown kind "all"; want text, images or pdf`,
+			`upstreams.e.unread: unknown action "drop"; want refuse or note`,
+			`upstreams.f.think_tags: only for the adapter openai, not for openai-responses`,
+			`upstreams.g.think_tags: unknown value "on"; want off, leading or open`,
+			`upstreams.h.url: echo has no URL; set upstreams.h.adapter to a vendor`,
+			`upstreams.i.reads: only for the adapter openai or openai-responses, not for anthropic`,
+		}},
+		{"keys", `{"upstreams": {
+				"a": {"adapter": "gemini", "key": "k-secret"},
+				"b": {"adapter": "gemini", "key_env": "k-secret"},
+				"c": {"adapter": "gemini", "key_env": "KSECRET"},
+				"d": {"adapter": "gemini", "key_env": ""}
+			}}`, []string{
+			`upstreams.a.key: unknown member; a key does not belong into this file: want key_env with the name of an environment variable`,
+			`upstreams.b.key_env: want the name of an environment variable, such as GEMINI_API_KEY, not the key itself`,
+			`upstreams.c.key_env: the environment variable with this name is empty or not set`,
+			`upstreams.d.key_env: want the name of an environment variable, such as GEMINI_API_KEY, not the key itself`,
+		}},
+		{"models", `{"upstreams": {"a": {"adapter": "echo", "model": "m", "models": {"a*b": "m", "": "m", "c": "", "d": "m*", "e*": "*m", "f*": 1}}}}`, []string{
+			`upstreams.a.model: unknown member; to use one model for all requests, want "models": {"*": "NAME"}`,
+			`upstreams.a.models["a*b"]: want the name of a model, or the beginning of one and a star`,
+			`upstreams.a.models[""]: want the name of a model, or the beginning of one and a star`,
+			`upstreams.a.models.c: want the name of a model; it may end in a star if the pattern ends in one`,
+			`upstreams.a.models.d: want the name of a model; it may end in a star if the pattern ends in one`,
+			`upstreams.a.models["e*"]: want the name of a model; it may end in a star if the pattern ends in one`,
+			`upstreams.a.models["f*"]: want a string, not a number`,
+		}},
+		{"no routes", `{` + two + `}`, []string{`routes: is required if there are several upstreams, such as {"*":["a","b"]}`}},
+		{"routes", `{` + two + `, "routes": {
+				"a*b": "a", "m": "c", "n": ["a", "d", "a"], "o": [], "p": 3, "q": [1],
+				"gpt-4.1*": {}, "r": {"upstreams": "a"}
+			}}`, []string{
+			`routes["a*b"]: want the name of a model, or the beginning of one and a star`,
+			`routes.o: is empty; want at least one string`,
+			`routes.p: want the name of an upstream, a list of names, or an object with upstreams, not a number`,
+			`routes.q.0: want a string, not a number`,
+			`routes["gpt-4.1*"].upstreams: is required; want a list of names`,
+			`routes.r.upstreams: want an array, not a string`,
+			`routes.m: there is no upstream "c"; want a or b`,
+			`routes.n: there is no upstream "d"; want a or b`,
+			`routes.n: "a" is listed twice; to call an upstream again, set retries`,
+		}},
+		{"failover", `{` + two + `, "routes": {"*": {"upstreams": ["a", "b"], "first_content": 20, "hedge": "2", "retries": 1.5,
+				"codes": ["overloaded", "529"], "refused_keys": "yes", "order": "x"}}}`, []string{
+			`routes["*"].first_content: want a duration with a unit, such as "20s", not a number`,
+			`routes["*"].hedge: "2" is not a duration from 1ms to 744h0m0s; want a number with a unit, such as "20s"`,
+			`routes["*"].retries: want an integer from 0 to 100`,
+			`routes["*"].codes.1: unknown code "529"; want overloaded, rate_limit, unavailable, timeout, bad_gateway, quota, billing, permission, not_found, internal or unsupported`,
+			`routes["*"].refused_keys: want true or false, not a string`,
+			`routes["*"].order: unknown member; want upstreams, codes, refused_keys, retries, first_content or hedge`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := writeConfig(t, tt.text)
+			var stderr strings.Builder
+			err := run(t.Context(), []string{"-config", path}, io.Discard, &stderr)
+			if !errors.Is(err, errUsage) {
+				t.Errorf("got %v, want a usage error", err)
+			}
+			if strings.Contains(stderr.String(), "secret") || strings.Contains(stderr.String(), "KSECRET") {
+				t.Errorf("the error contains a key: %s", &stderr)
+			}
+			want := "gateway: -config: " + path + ":\n  " + strings.Join(tt.want, "\n  ") + "\n"
+			if diff := cmp.Diff(want, stderr.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A file and the flags of one upstream exclude each other. Other flags are allowed.
+func TestConfigAndFlags(t *testing.T) {
+	path := writeConfig(t, `{"upstreams": {"a": {"adapter": "echo"}}}`)
+	for flag, value := range map[string]string{
+		"-upstream": "echo", "-upstream-url": "http://h", "-model": "m", "-reads": "text", "-unread": "note", "-think-tags": "open",
+	} {
+		var stderr strings.Builder
+		err := run(t.Context(), []string{"-config", path, flag, value}, io.Discard, &stderr)
+		if want := "-config: cannot be used with " + flag + ";"; !errors.Is(err, errUsage) || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: %v, %s; want %q", flag, err, &stderr, want)
+		}
+	}
+	if err := run(t.Context(), []string{"-config", path + "x"}, io.Discard, io.Discard); !errors.Is(err, errUsage) {
+		t.Errorf("a missing file: %v", err)
+	}
+	g := start(t, "-config", path, "-max-body", "100000", "-links", "off")
+	defer g.stop(t)
+	resp := post(t, g.url, plain)
+	want(t, "plain", resp.Status+read(t, resp), "200", "Ahoy there.")
+}
+
+// The values of a file reach the routing. Retries 0 means none, unlike in
+// FailoverOptions.
+func TestFileValues(t *testing.T) {
+	t.Setenv("GATEWAY_TEST_KEY", "k")
+	r, err := readRouting(writeConfig(t, `{
+		"upstreams": {
+			"b": {"adapter": "anthropic", "url": "http://h/v1", "key_env": "GATEWAY_TEST_KEY", "models": {"x*": "y*", "z": "w"}},
+			"a": {"adapter": "openai", "url": "http://l", "reads": "pdf", "unread": "note", "think_tags": "open"}
+		},
+		"routes": {
+			"m": "a",
+			"n": ["a", "b"],
+			"*": {"upstreams": ["b"], "codes": ["timeout"], "refused_keys": true, "retries": 0, "first_content": "20s", "hedge": "1m30s"},
+			"o": {"upstreams": ["b"], "retries": 5}
+		}
+	}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := &routing{
+		vendors: []*vendor{
+			{name: "b", adapter: "anthropic", url: "http://h/v1", keyEnv: "GATEWAY_TEST_KEY", models: []modelName{{"x*", "y*"}, {"z", "w"}}},
+			{name: "a", adapter: "openai", url: "http://l", reads: "pdf", unread: "note", thinkTags: "open"},
+		},
+		routes: []route{
+			{"m", []string{"a"}, nil},
+			{"n", []string{"a", "b"}, &upstream.FailoverOptions{}},
+			{"*", []string{"b"}, &upstream.FailoverOptions{
+				Codes: []upstream.Code{upstream.CodeTimeout}, RefusedKeys: true, Retries: -1, FirstContent: 20 * time.Second, Hedge: 90 * time.Second,
+			}},
+			{"o", []string{"b"}, &upstream.FailoverOptions{Retries: 5}},
+		},
+	}
+	settings := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".setting" }, cmp.Ignore())
+	if diff := cmp.Diff(wanted, r, settings, cmp.AllowUnexported(routing{}, vendor{}, modelName{}, route{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The examples of docs/gateway.md are valid.
+func TestDocumentedFiles(t *testing.T) {
+	page, err := os.ReadFile("../../docs/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ANTHROPIC_API_KEY", "k")
+	t.Setenv("GEMINI_API_KEY", "k")
+	t.Setenv("RESELLER_API_KEY", "k")
+	examples := strings.Split(string(page), "\n```json\n")[1:]
+	if len(examples) != 2 {
+		t.Fatalf("%d examples, want the smallest file and a complete one", len(examples))
+	}
+	for i, text := range examples {
+		text, _, _ = strings.Cut(text, "\n```\n")
+		if i == 0 && strings.Count(text, "\n") != 4 {
+			t.Errorf("the smallest file has not 5 lines:\n%s", text)
+		}
+		r, err := readRouting(writeConfig(t, text))
+		if err == nil {
+			_, _, err = r.upstream()
+		}
+		if err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+		for _, v := range r.vendors {
+			used := slices.ContainsFunc(r.routes, func(r route) bool { return slices.Contains(r.vendors, v.name) })
+			if !used {
+				t.Errorf("no route uses %s", v.name)
+			}
+		}
+	}
+	// The complete example shows every member.
+	for _, name := range []string{"adapter", "url", "key_env", "models", "reads", "unread", "think_tags",
+		"upstreams", "codes", "refused_keys", "retries", "first_content", "hedge"} {
+		if !strings.Contains(examples[1], `"`+name+`":`) {
+			t.Errorf("the complete example has no %s", name)
+		}
+	}
+}
+
+// Routes select the upstream by model, and models are renamed for each upstream.
+func TestRoutes(t *testing.T) {
+	t.Setenv("CLAUDE_KEY", "k-claude")
+	t.Setenv("GEMINI_KEY", "k-gemini")
+	claude := anthropic.New(t, anthropic.Options{Key: "k-claude", Models: []string{"vendor-sonnet", "exact"}})
+	claude.Always(fake.Text("from claude"))
+	gem := gemini.New(t, gemini.Options{Key: "k-gemini", Models: []string{"gemini-x"}})
+	gem.Always(fake.Text("from gemini"))
+	g := start(t, "-log", "off", "-config", writeConfig(t, `{
+		"upstreams": {
+			"claude": {"adapter": "anthropic", "url": "`+claude.URL+`", "key_env": "CLAUDE_KEY", "models": {"claude-*": "vendor-*"}},
+			"gemini": {"adapter": "gemini", "url": "`+gem.URL+`", "key_env": "GEMINI_KEY", "models": {"*": "gemini-x"}},
+			"echo": {"adapter": "echo"}
+		},
+		"routes": {"claude-*": "claude", "exact": "claude", "*": "gemini", "demo": "echo"}
+	}`))
+	defer g.stop(t)
+	for model, want := range map[string]string{
+		"claude-sonnet": "from claude", "exact": "from claude", "anything": "from gemini", "demo": "echo of demo",
+	} {
+		for path, body := range map[string]string{
+			"/v1/messages": `{"model":"` + model + `","max_tokens":999,"messages":[{"role":"user","content":"Hi."}]}`,
+			"/v1beta/models/" + model + ":generateContent": `{"contents":[{"parts":[{"text":"Hi."}]}]}`,
+		} {
+			if status, text := send(t, g.url+path, "any", body); status != http.StatusOK || !strings.Contains(text, want) {
+				t.Errorf("%s: %d %s, want %q", model, status, text, want)
+			}
+		}
+	}
+	resp := get(t, g.url+"/v1/models", "anthropic-version", "2023-06-01")
+	text := read(t, resp)
+	want(t, "models", text, `"id":"claude-sonnet"`, `"id":"exact"`, `"id":"gemini-x"`, `"id":"demo"`)
+}
+
+// With -model the list of models has that model.
+func TestModelList(t *testing.T) {
+	g := start(t, "-model", "other-model")
+	defer g.stop(t)
+	want(t, "models", read(t, get(t, g.url+"/v1/models", "anthropic-version", "2023-06-01")), `"data":[{`, `"id":"other-model"`)
+}
+
+func get(t *testing.T, url string, header ...string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+// If an upstream is down, the next one of the route responds. The log has both attempts,
+// and /readyz the state of both.
+func TestFailover(t *testing.T) {
+	spare := anthropic.New(t, anthropic.Options{Key: "k", Models: []string{"m"}})
+	spare.Always(fake.Text("from spare"))
+	down := httptest.NewServer(http.NotFoundHandler())
+	down.Close()
+	t.Setenv("SPARE_KEY", "k")
+	g := start(t, "-log", "json", "-config", writeConfig(t, `{
+		"upstreams": {
+			"main": {"adapter": "gemini", "url": "`+down.URL+`"},
+			"spare": {"adapter": "anthropic", "url": "`+spare.URL+`", "key_env": "SPARE_KEY"},
+			"idle": {"adapter": "echo"}
+		},
+		"routes": {"*": ["main", "spare"], "echo": "idle"}
+	}`))
+	body := strings.NewReplacer("claude-demo", "m").Replace(streamed)
+	resp := post(t, g.url, body)
+	want(t, "stream", resp.Status+read(t, resp), "200", "from spare", "event: message_stop\n")
+	var ready struct {
+		Ready     bool
+		Upstreams []map[string]string
+	}
+	if err := json.NewDecoder(get(t, g.url+"/readyz").Body).Decode(&ready); err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range ready.Upstreams {
+		for _, name := range []string{"since", "last"} {
+			if _, err := time.Parse(time.RFC3339, u[name]); (err == nil) != (u["name"] != "idle") {
+				t.Errorf("%s: %v", name, u)
+			}
+			delete(u, name)
+		}
+	}
+	if diff := cmp.Diff([]map[string]string{
+		{"name": "main", "state": "failing", "code": "unavailable"}, {"name": "spare", "state": "ok"}, {"name": "idle", "state": "unknown"},
+	}, ready.Upstreams); diff != "" || !ready.Ready {
+		t.Errorf("ready is %v; upstreams (-want +got):\n%s", ready.Ready, diff)
+	}
+	g.stop(t)
+	want(t, "log", g.stderr.String(), `"upstream":"spare"`, `"attempts":"main: unavailable after `, `; spare: ok after `)
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// handler returns a handler of both formats and of the health of the gateway. It chooses
+// the format by path, and by a header of the vendor for paths that both formats have,
+// such as /v1/models.
+func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
+	s := c.handlerOptions(logger)
+	f := formats{
+		messages:        messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: c.types}),
+		generateContent: generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: c.types}),
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz":
+			serveAlive(w, r)
+		case "/readyz":
+			c.health.ServeHTTP(w, r)
+		default:
+			f.ServeHTTP(w, r)
+		}
+	})
+}
+
+// formats serves the clients of both formats.
+type formats struct {
+	messages        *messages.Handler
+	generateContent *generatecontent.Handler
+}
+
+// errNoPath is the error for paths of neither format.
+var errNoPath = &upstream.Error{Code: upstream.CodeNotFound, Text: "there is nothing at this path; this server serves POST /v1/messages, " +
+	"POST /v1/messages/count_tokens, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and :countTokens, " +
+	"and for both formats GET /v1/models and GET /v1/models/{model}"}
+
+// ServeHTTP serves one request.
+func (f *formats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m, g := f.messages, f.generateContent
+	var h interface {
+		http.Handler
+		WriteError(http.ResponseWriter, *http.Request, error)
+	} = m
+	switch {
+	case isGenerateContent(r.URL.Path):
+		h = g
+	case m.Match(r):
+	case g.Match(r), hasMethod(r.URL.Path):
+		h = g
+	case r.Header.Get("anthropic-version") == "" && r.Header.Get("x-goog-api-key") != "":
+		h = g
+	}
+	path := *r
+	path.Header = nil // Match also looks at headers
+	if m.Match(r) || g.Match(&path) {
+		h.ServeHTTP(w, r)
+		return
+	}
+	h.WriteError(w, r, errNoPath)
+}
+
+// isGenerateContent reports whether path begins with a version that only
+// generateContent has.
+func isGenerateContent(path string) bool {
+	version, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch version {
+	case "v1beta", "v1alpha", "v1beta1":
+		return true
+	}
+	return false
+}
+
+// hasMethod reports whether path ends in a method such as ":generateContent".
+func hasMethod(path string) bool {
+	return strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":")
+}
