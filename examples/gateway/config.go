@@ -114,7 +114,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.DurationVar(&c.timeouts.Idle, "idle", 0, "`time` between two events of the upstream; 0 means 5m")
 	f.DurationVar(&c.timeouts.Total, "total", 0, "`time` for a whole response; 0 means 1h")
 	f.DurationVar(&c.drain, "drain", 0, "`time` after SIGINT or SIGTERM in which the gateway still accepts requests while /readyz responds with 503")
-	f.DurationVar(&c.grace, "grace", 30*time.Second, "`time` after that for running responses to finish")
+	f.DurationVar(&c.grace, "grace", 30*time.Second, "`time` for running responses to finish in a shutdown, after the drain time")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, err
@@ -385,7 +385,7 @@ func (c *config) logRequest(ctx context.Context, logger *slog.Logger, r *upstrea
 	if r.Code != "" { // a failed stream may have status 200
 		attrs = append(attrs, slog.String("error", string(r.Code)))
 	}
-	if len(r.Attempts) > 1 || len(r.Attempts) == 1 && r.Attempts[0].Code != "" {
+	if len(r.Attempts) > 1 {
 		attrs = append(attrs, slog.String("attempts", attempts(r.Attempts)))
 	}
 	if s := summary(r.Losses); s != "" {
@@ -406,14 +406,14 @@ func (c *config) rejected(r *upstream.Report) bool {
 }
 
 // attempts returns the attempts of a request in one line, such as "claude: overloaded
-// after 1.2s; gemini: used after 3s". An upstream of unknown name appears as its number in
+// after 1.2s; gemini: ok after 3s". An upstream of unknown name appears as its number in
 // the route.
 func attempts(list []upstream.Attempt) string {
 	var items []string
 	for _, a := range list {
 		name := cmp.Or(a.Upstream, fmt.Sprint("upstream ", a.Index+1))
 		result := cmp.Or(string(a.Code), "ok")
-		items = append(items, fmt.Sprintf("%s: %s after %v", name, result, a.Duration.Round(time.Millisecond)))
+		items = append(items, fmt.Sprintf("%s: %s after %v", name, result, a.Duration.Round(100*time.Microsecond)))
 	}
 	return strings.Join(items, "; ")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -19,8 +20,9 @@ import (
 // each with its path in the file.
 func readRouting(name string) (*routing, error) {
 	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return nil, failed.Err // the caller adds the name
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return nil, errors.New(`want a JSON object, such as {"upstreams": {"a": {"adapter": "echo"}}}`)

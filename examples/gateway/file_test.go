@@ -159,8 +159,10 @@ func TestConfigAndFlags(t *testing.T) {
 			t.Errorf("%s: %v, %s; want %q", flag, err, &stderr, want)
 		}
 	}
-	if err := run(t.Context(), []string{"-config", path + "x"}, io.Discard, io.Discard); !errors.Is(err, errUsage) {
-		t.Errorf("a missing file: %v", err)
+	var stderr strings.Builder
+	err := run(t.Context(), []string{"-config", "missing.json"}, io.Discard, &stderr)
+	if want := "gateway: -config: missing.json:\n  no such file or directory\n"; !errors.Is(err, errUsage) || stderr.String() != want {
+		t.Errorf("a missing file: %v, %q; want %q", err, &stderr, want)
 	}
 	g := start(t, "-config", path, "-max-body", "100000", "-links", "off")
 	defer g.stop(t)

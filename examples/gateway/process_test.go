@@ -95,7 +95,10 @@ func TestProcess(t *testing.T) {
 
 	t.Run("in flight", func(t *testing.T) {
 		var p process
-		p.run(t, path, "-grace", "100ms")
+		p.run(t, path, "-grace", "100ms", "-config", writeConfig(t, `{
+			"upstreams": {"a": {"adapter": "echo"}, "b": {"adapter": "echo"}},
+			"routes": {"*": ["a", "b"]}
+		}`))
 		const stall = `echo: say Ahoy there.\necho: stall 1h after 1`
 		_, messages := p.open(t, "/v1/messages", `{"model":"m","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"`+stall+`"}]}`)
 		contents := `{"contents":[{"parts":[{"text":"` + stall + `"}]}]}`
