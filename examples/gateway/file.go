@@ -135,7 +135,7 @@ func (f *file) vendor(path, name string, value []byte) {
 		case "think_tags":
 			v.thinkTags = f.string(path, value)
 		case "key", "api_key":
-			f.fail(path, "unknown member; a key does not belong into this file: want key_env with the name of an environment variable")
+			f.fail(path, "unknown member; a key does not belong in this file: want key_env with the name of an environment variable")
 		case "model":
 			f.fail(path, `unknown member; to use one model for all requests, want "models": {"*": "NAME"}`)
 		default:

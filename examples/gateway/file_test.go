@@ -90,7 +90,7 @@ func TestFileErrors(t *testing.T) {
 				"c": {"adapter": "gemini", "key_env": "KSECRET"},
 				"d": {"adapter": "gemini", "key_env": ""}
 			}}`, []string{
-			`upstreams.a.key: unknown member; a key does not belong into this file: want key_env with the name of an environment variable`,
+			`upstreams.a.key: unknown member; a key does not belong in this file: want key_env with the name of an environment variable`,
 			`upstreams.b.key_env: want the name of an environment variable, such as GEMINI_API_KEY, not the key itself`,
 			`upstreams.c.key_env: the environment variable with this name is empty or not set`,
 			`upstreams.d.key_env: want the name of an environment variable, such as GEMINI_API_KEY, not the key itself`,

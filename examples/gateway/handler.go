@@ -42,29 +42,40 @@ var errNoPath = &upstream.Error{Code: upstream.CodeNotFound, Text: "there is not
 	"POST /v1/messages/count_tokens, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and :countTokens, " +
 	"and for both formats GET /v1/models and GET /v1/models/{model}"}
 
+// A format is a handler of one format.
+type format interface {
+	http.Handler
+	WriteError(http.ResponseWriter, *http.Request, error)
+}
+
 // ServeHTTP serves one request.
 func (f *formats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	m, g := f.messages, f.generateContent
-	var h interface {
-		http.Handler
-		WriteError(http.ResponseWriter, *http.Request, error)
-	} = m
-	switch {
-	case isGenerateContent(r.URL.Path):
-		h = g
-	case m.Match(r):
-	case g.Match(r), hasMethod(r.URL.Path):
-		h = g
-	case r.Header.Get("anthropic-version") == "" && r.Header.Get("x-goog-api-key") != "":
-		h = g
-	}
-	path := *r
-	path.Header = nil // Match also looks at headers
-	if m.Match(r) || g.Match(&path) {
-		h.ServeHTTP(w, r)
+	h, served := f.choose(r)
+	if !served {
+		h.WriteError(w, r, errNoPath)
 		return
 	}
-	h.WriteError(w, r, errNoPath)
+	h.ServeHTTP(w, r)
+}
+
+// choose returns the handler for a request, and whether it serves the path. For a path
+// that neither format has, it returns the format that the request resembles.
+func (f *formats) choose(r *http.Request) (h format, served bool) {
+	m, g := f.messages, f.generateContent
+	if isGenerateContent(r.URL.Path) {
+		path := *r
+		path.Header = nil // Match also looks at headers
+		return g, g.Match(&path)
+	}
+	switch {
+	case m.Match(r):
+		return m, true
+	case g.Match(r):
+		return g, true
+	case hasMethod(r.URL.Path), r.Header.Get("anthropic-version") == "" && r.Header.Get("x-goog-api-key") != "":
+		return g, false
+	}
+	return m, false
 }
 
 // isGenerateContent reports whether path begins with a version that only

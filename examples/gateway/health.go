@@ -126,6 +126,8 @@ func isFailure(e *upstream.Error) bool {
 	case upstream.CodeOverloaded, upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeTimeout, upstream.CodeBadGateway,
 		upstream.CodeQuota, upstream.CodeBilling, upstream.CodeInternal:
 		return true
+	case upstream.CodeNotFound, upstream.CodeMethod, upstream.CodeUnsupported:
+		return e.Text == "" // not in the vendor's format: the URL is probably wrong
 	}
 	return e.KeyRefused
 }

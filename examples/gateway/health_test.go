@@ -117,6 +117,8 @@ func TestMonitor(t *testing.T) {
 		{"another attempt was faster", &upstream.Error{Code: upstream.CodeCanceled}, "failing", "timeout", 4, 5},
 		{"refused key", &upstream.Error{Code: upstream.CodePermission, Upstream: "u", KeyRefused: true}, "failing", "permission", 4, 8},
 		{"response again", nil, "ok", "", 9, 9},
+		{"unknown model", &upstream.Error{Code: upstream.CodeNotFound, Upstream: "u", Text: "model: m"}, "ok", "", 9, 10},
+		{"unknown path", failure(upstream.CodeNotFound), "failing", "not_found", 11, 11},
 	} {
 		m.record(day.Add(time.Duration(i)*time.Second), tt.err)
 		got := m.get()

@@ -103,7 +103,7 @@ func (c *routing) log(logger *slog.Logger) {
 	}
 }
 
-// label returns the name of v in logs.
+// label returns the name of v in logs and in /readyz.
 func (v *vendor) label() string { return cmp.Or(v.name, v.adapter) }
 
 // mapModels returns an Upstream that passes requests to up under the names of models.
@@ -145,13 +145,13 @@ func (v *vendor) upstream(client *http.Client) (upstream.Upstream, error) {
 	var up upstream.Upstream
 	switch v.adapter {
 	case "anthropic":
-		up, err = anthropic.New(&anthropic.Options{Name: v.name, BaseURL: v.url, Key: key, HTTPClient: client})
+		up, err = anthropic.New(&anthropic.Options{Name: v.label(), BaseURL: v.url, Key: key, HTTPClient: client})
 	case "gemini":
-		up, err = gemini.New(&gemini.Options{Name: v.name, BaseURL: v.url, Key: key, HTTPClient: client})
+		up, err = gemini.New(&gemini.Options{Name: v.label(), BaseURL: v.url, Key: key, HTTPClient: client})
 	case "openai":
-		up, err = openai.New(&openai.Options{Name: v.name, BaseURL: v.url, Key: key, Dialect: dialect, HTTPClient: client})
+		up, err = openai.New(&openai.Options{Name: v.label(), BaseURL: v.url, Key: key, Dialect: dialect, HTTPClient: client})
 	case "openai-responses":
-		up, err = openai.NewResponses(&openai.Options{Name: v.name, BaseURL: v.url, Key: key, Dialect: dialect, HTTPClient: client})
+		up, err = openai.NewResponses(&openai.Options{Name: v.label(), BaseURL: v.url, Key: key, Dialect: dialect, HTTPClient: client})
 	case "":
 		return nil, fmt.Errorf("%s: is required; want %s", v.setting("adapter"), adapterNames)
 	default:
