@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -279,7 +280,8 @@ func TestShutdownUploads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	beginUpload(t, c)
+	beginBody(t, c, 9_000_000)
+	_, _ = io.WriteString(c, "{")
 	cancel()
 	_ = c.SetReadDeadline(time.Now().Add(uploadGrace + 10*time.Second))
 	b, err := io.ReadAll(c)
@@ -294,16 +296,51 @@ func TestShutdownUploads(t *testing.T) {
 	}
 }
 
-// beginUpload begins a request and returns when the handler reads its body.
-func beginUpload(t *testing.T, c net.Conn) {
+// A connection whose handler does not end, such as one of a long profile, is closed. The log
+// has a warning, and the result is not an error.
+func TestShutdownStuck(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began, release := make(chan struct{}), make(chan struct{})
+	defer close(release)
+	s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(began)
+		<-release
+	})}
+	var log bytes.Buffer
+	end := quiet(time.Millisecond)
+	end.logger = slog.New(slog.NewTextHandler(&log, nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- serve(ctx, []*http.Server{s}, []net.Listener{l}, end) }()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	<-began
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if b, err := io.ReadAll(c); len(b) > 0 {
+		t.Errorf("got %q, %v; want a closed connection", b, err)
+	}
+	want(t, "log", log.String(), "connections were closed while in use")
+}
+
+// beginBody sends the headers of a request and returns when the handler reads its body.
+func beginBody(t *testing.T, c net.Conn, size int) {
 	t.Helper()
-	_, _ = io.WriteString(c, "POST /v1/messages HTTP/1.1\r\nHost: h\r\nAnthropic-Version: 2023-06-01\r\nContent-Length: 9000000\r\nExpect: 100-continue\r\n\r\n")
+	fmt.Fprintf(c, "POST /v1/messages HTTP/1.1\r\nHost: h\r\nAnthropic-Version: 2023-06-01\r\nContent-Length: %d\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n", size)
 	const reply = "HTTP/1.1 100 Continue\r\n\r\n"
 	b := make([]byte, len(reply))
 	if _, err := io.ReadFull(c, b); err != nil || string(b) != reply {
 		t.Fatalf("%q, %v", b, err)
 	}
-	_, _ = io.WriteString(c, "{")
 }
 
 // The memory limit leaves room for garbage besides a full budget, unless the environment

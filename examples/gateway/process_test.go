@@ -51,6 +51,19 @@ func (p *process) signal(t *testing.T) {
 	}
 }
 
+// dial opens a connection that is closed at the end of the test, and whose reads fail
+// after a minute.
+func (p *process) dial(t *testing.T) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+	return c
+}
+
 // open sends a request and returns the response when its first bytes have arrived.
 func (p *process) open(t *testing.T, path, body string) (*http.Response, *bufio.Reader) {
 	t.Helper()
@@ -104,12 +117,13 @@ func TestProcess(t *testing.T) {
 		contents := `{"contents":[{"parts":[{"text":"` + stall + `"}]}]}`
 		_, events := p.open(t, "/v1beta/models/m:streamGenerateContent?alt=sse", contents)
 		_, array := p.open(t, "/v1beta/models/m:streamGenerateContent", contents)
-		upload, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer upload.Close()
-		beginUpload(t, upload)
+		upload := p.dial(t)
+		beginBody(t, upload, 1000)
+		_, _ = io.WriteString(upload, "{")
+		const whole = `{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"echo: stall 1h"}]}`
+		silent := p.dial(t)
+		beginBody(t, silent, len(whole))
+		_, _ = io.WriteString(silent, whole)
 		p.signal(t)
 		for name, tt := range map[string]struct {
 			body     io.Reader
@@ -126,12 +140,13 @@ func TestProcess(t *testing.T) {
 				t.Errorf("%s: %v: %s", name, err, b)
 			}
 		}
-		_ = upload.SetReadDeadline(time.Now().Add(time.Minute))
-		b, err := io.ReadAll(upload)
-		if err != nil {
-			t.Error(err)
+		for name, c := range map[string]net.Conn{"upload": upload, "silent upstream": silent} {
+			b, err := io.ReadAll(c)
+			if err != nil {
+				t.Error(err)
+			}
+			want(t, name, string(b), "HTTP/1.1 503 ", `"type":"api_error"`, "shutting down")
 		}
-		want(t, "upload", string(b), "HTTP/1.1 503 ", "shutting down")
 		if err := p.cmd.Wait(); err != nil {
 			t.Errorf("ended with %v", err)
 		}
@@ -141,11 +156,7 @@ func TestProcess(t *testing.T) {
 	t.Run("client that reads nothing", func(t *testing.T) {
 		var p process
 		p.run(t, path, "-grace", "100ms")
-		c, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
+		c := p.dial(t)
 		body := `{"contents":[{"parts":[{"text":"echo: repeat 1000000 Ahoy there, you on the other side of this connection! "}]}]}`
 		_, _ = io.WriteString(c, "POST /v1beta/models/m:streamGenerateContent?alt=sse HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
 		if _, err := c.Read(make([]byte, 1)); err != nil {
