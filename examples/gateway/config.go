@@ -95,6 +95,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.StringVar(&c.debug, "debug", "", "loopback `address` for profiles (pprof); not served by default")
 	f.Int64Var(&c.maxBody, "max-body", 0, "limit of a request body in `bytes`; 0 means the default of the format")
 	f.Int64Var(&c.budget.Bytes, "budget", 512<<20, "limit of the `bytes` of all bodies and files in flight; the memory limit of the process is one and a half times this, unless GOMEMLIMIT is set")
+	f.IntVar(&c.budget.Requests, "max-requests", 0, "limit of the `number` of requests in flight; 0 means no limit")
 	f.StringVar(&c.links, "links", "fetch", "`action` for files given by link: fetch, pass (leave them to an upstream that fetches) or off (reject the request)")
 	f.BoolVar(&c.allowPrivate, "allow-private", false, "also fetch links to this machine and to private networks, by http and on any port")
 	f.Func("allow-origin", "`host:port` of a private server from which links may be fetched, by https or http; repeatable", func(s string) error {
@@ -224,6 +225,12 @@ func (c *config) check() error {
 	}
 	if c.budget.Bytes < 1<<20 || c.budget.Bytes > 1<<50 {
 		return fmt.Errorf("-budget: %d is out of range; want %d to %d bytes", c.budget.Bytes, 1<<20, 1<<50)
+	}
+	if c.budget.Requests < 0 || c.budget.Requests > math.MaxInt32 {
+		return fmt.Errorf("-max-requests: %d is out of range; want 1 to %d, or 0", c.budget.Requests, math.MaxInt32)
+	}
+	if c.maxBody > c.budget.Bytes {
+		return fmt.Errorf("-max-body: %d is more than the budget of %d bytes: such a body would always be refused", c.maxBody, c.budget.Bytes)
 	}
 	for _, t := range []struct {
 		flag string

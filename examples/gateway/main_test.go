@@ -395,6 +395,8 @@ func TestUsage(t *testing.T) {
 		{"-media-types text/csv;charset=utf-8", `"text/csv;charset=utf-8" is not a media type`},
 		{"-media-types /zip", `"/zip" is not a media type`},
 		{"-budget 1000", "-budget: 1000 is out of range"},
+		{"-budget 2000000 -max-body 3000000", "-max-body: 3000000 is more than the budget of 2000000 bytes"},
+		{"-max-requests -1", "-max-requests: -1 is out of range"},
 		{"-drain -1s", "-drain: -1s is out of range"},
 		{"-grace 5", "-grace"},
 		{"-log loud", `unknown format "loud"`},

@@ -74,15 +74,17 @@ func serve(ctx context.Context, servers []*http.Server, listeners []net.Listener
 	running := len(servers)
 	select {
 	case <-ctx.Done():
-		end.logger.Info("shutting down", "drain", end.drain, "grace", end.grace)
-		end.begun()
+	case failed = <-done:
+		running--
+	}
+	end.logger.Info("shutting down", "drain", end.drain, "grace", end.grace)
+	end.begun()
+	if failed == nil {
 		select {
 		case <-time.After(end.drain):
 		case failed = <-done:
 			running--
 		}
-	case failed = <-done:
-		running--
 	}
 
 	defer time.AfterFunc(min(end.grace, uploadGrace), func() { endBodies(errShutdown) }).Stop()
