@@ -49,13 +49,62 @@ type FailoverOptions struct {
 // Failover returns an Upstream that calls the upstreams in list one after the other
 // until one of them responds:
 //
-//	up := upstream.Failover([]upstream.Upstream{claude, claudeOnBedrock, gemini}, nil)
+//	models.Handle("claude-*", upstream.Failover([]upstream.Upstream{claude, bedrock}, nil))
 //
-// If an attempt fails, Failover calls the next Upstream, but never after the client has
-// received a part of a response.
+// # Attempts
 //
-// Failover panics if list is empty or contains nil, or if an option is negative that
-// must not be.
+// A call of an Upstream is an attempt. If it fails with one of FailoverOptions.Codes,
+// the next Upstream in the order is called at once. After the last one, Failover calls
+// upstreams again, as Retries allows: each after the RetryAfter of its error or, without
+// one, after 250 ms, doubled for each further failure, less a random part of up to one
+// half. It does not wait longer than 2 s or beyond the deadline of the context, and an
+// Upstream whose error demands a longer wait or no retry is not called again.
+//
+// If an attempt fails with another Code, no further attempt follows. That includes
+// violations of the request, losses that Request.RejectLoss does not allow, and refused
+// keys. The end of the context ends the call. However, if an Upstream after the first
+// cannot represent the request (its error is a [*content.Violation] or such a loss),
+// Failover goes on without it.
+//
+// If no attempt succeeds, the error is that with the shortest RetryAfter, or that of the
+// first attempt if no error has one.
+//
+// # Commitment
+//
+// Failover passes on the events of one attempt only. It holds the events of an attempt
+// until the first content: text, thinking, a signature, a citation, a tool call or
+// another part. From then on the attempt is the chosen one; its error ends the response
+// and no other attempt follows. Held starts, usage and losses of other attempts are
+// dropped; each [Attempt] has its usage. An attempt that holds more than 64 KiB becomes
+// the chosen one without content.
+//
+// If Request.Stream is false, the attempt is chosen when its response is complete, so
+// that it may also fail later. An attempt that holds more than 8 MiB becomes the chosen
+// one before it is complete.
+//
+// Frames pass unchanged, so a handler of the same format sends the vendor's bytes. A
+// keep-alive of a handler sends the status 200 before there is a chosen attempt; an
+// error is then sent in the stream.
+//
+// An attempt that is canceled because of FirstContent or Hedge should return. Failover
+// waits for it for at most 1 s.
+//
+// # Combination
+//
+// [First] selects by what upstreams can represent and calls one Upstream; Failover
+// selects by errors. To use both, make a Failover of Firsts. An Edit, a Tap or a
+// circuit breaker may be around each Upstream or around the Failover. The losses that an
+// Edit in the list allows are allowed.
+//
+// If the handler found that a request refers to state at a vendor, only upstreams whose
+// [FormatOf] is the format of that vendor are called.
+//
+// CountTokens calls upstreams in the order until one of them counts. Preflight uses the
+// first one in the order, and FormatOf the first one that may be called. Models returns
+// the list of the first Upstream that has one.
+//
+// Failover panics if list is empty or contains nil, or if FirstContent or Hedge is
+// negative.
 func Failover(list []Upstream, opts *FailoverOptions) Upstream {
 	if len(list) == 0 || slices.Contains(list, nil) {
 		panic("upstream: Failover: no Upstream or a nil Upstream")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -184,8 +186,8 @@ func TestFailover(t *testing.T) {
 		opts     *upstream.FailoverOptions
 		want     string
 		attempts string
-		least    time.Duration // that the call takes
-		most     time.Duration
+		minTime  time.Duration // that the call takes
+		maxTime  time.Duration
 	}{
 		{"first responds", ups{says("a"), says("b")}, nil, "a", "0*", 0, 0},
 		{"rate limit", ups{rateLimit(time.Hour), says("b")}, nil, "b", "0 rate_limit, 1*", 0, 0},
@@ -257,6 +259,7 @@ func TestFailover(t *testing.T) {
 		{"hedge loses", ups{after(3*time.Second, says("a")), after(3*time.Second, says("b"))}, &upstream.FailoverOptions{Hedge: time.Second},
 			"a", "0*, 1 canceled", 3 * time.Second, 3 * time.Second},
 		{"not hedged in time", ups{after(time.Second-1, says("a")), says("b")}, &upstream.FailoverOptions{Hedge: time.Second}, "a", "0*", time.Second - 1, time.Second - 1},
+		{"nothing to hedge with", ups{after(3*time.Second, says("a"))}, &upstream.FailoverOptions{Hedge: time.Second}, "a", "0*", 3 * time.Second, 3 * time.Second},
 		{"hedge fails", ups{after(3*time.Second, says("a")), code(overloaded), code(upstream.CodeInvalid)}, &upstream.FailoverOptions{Hedge: time.Second},
 			"a", "0*, 1 overloaded, 2 invalid", 3 * time.Second, 3 * time.Second},
 		{"hedge after an error", ups{code(overloaded), upstream.Func(silent), says("c")}, &upstream.FailoverOptions{Hedge: time.Second}, "c", "0 overloaded, 1 canceled, 2*", time.Second, time.Second},
@@ -273,7 +276,7 @@ func TestFailover(t *testing.T) {
 				if got != tt.want || attempts != tt.attempts {
 					t.Errorf("got %q after the attempts %q, want %q after %q", got, attempts, tt.want, tt.attempts)
 				}
-				formattest.Took(t, "the call", took, tt.least, tt.most-tt.least)
+				formattest.Took(t, "the call", took, tt.minTime, tt.maxTime-tt.minTime)
 				time.Sleep(2 * time.Hour) // for what ignores its context
 			})
 		})
@@ -323,6 +326,86 @@ func TestFailoverWhole(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestFailoverSame checks that a response behind a Failover is the same as without,
+// although whole responses are held and their text is joined.
+func TestFailoverSame(t *testing.T) {
+	blocks := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		for _, s := range []string{"a", "b", "c"} {
+			w.Thinking(s)
+			w.Thinking(s)
+			w.Signature(content.Signature{Data: s})
+			w.Text(s)
+			w.Text(s)
+			w.Cite(content.Citation{Text: s})
+			w.Text(s)
+			call := w.ToolCall(s, "f")
+			call.Input("{")
+			w.Usage(content.Usage{Output: 1})
+			call.Input("}")
+		}
+		return nil
+	})
+	random := rand.New(rand.NewPCG(1, 2))
+	list := ups{blocks, adapter}
+	for range 2000 {
+		code := make([]byte, random.IntN(60))
+		for i := range code {
+			code[i] = byte(random.UintN(256))
+		}
+		list = append(list, upstream.Func(func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
+			return program(code, new([]error)).Generate(ctx, r, w) // uses up its code
+		}))
+	}
+	for i, up := range list {
+		for _, stream := range []bool{true, false} {
+			r := &upstream.Request{Stream: stream}
+			want, wantErr := upstream.Collect(t.Context(), up, r)
+			got, err := upstream.Collect(t.Context(), upstream.Failover(ups{up}, nil), r)
+			if wantErr != nil {
+				want.Parts, got.Parts = nil, nil // may have been held
+			} else if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("%d, stream %v: %s", i, stream, diff)
+			}
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+				t.Fatalf("%d, stream %v: got the error %v, want %v", i, stream, err, wantErr)
+			}
+		}
+	}
+}
+
+// TestFailoverAllocations checks that a delta behind a Failover allocates nothing.
+func TestFailoverAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, opts := range []*upstream.FailoverOptions{nil, {FirstContent: time.Hour, Hedge: time.Hour}} {
+		deltas := func(n int) float64 {
+			u := upstream.Failover(ups{upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+				frame := upstream.Frame{Events: make([]upstream.Event, 1)}
+				if err := w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}}); err != nil {
+					return err
+				}
+				for range n {
+					frame.Events[0] = upstream.Event{Kind: upstream.EventText, Text: "word "}
+					if err := w.Frame(&frame); err != nil {
+						return err
+					}
+				}
+				return nil
+			})}, opts)
+			sink := upstream.SinkFunc(func([]upstream.Event) error { return nil })
+			return testing.AllocsPerRun(20, func() {
+				if err := upstream.Run(t.Context(), u, &upstream.Request{Stream: true}, sink); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if few, many := deltas(10), deltas(1010); many-few >= 1 {
+			t.Errorf("1000 deltas take %v allocations, want 0", many-few)
+		}
 	}
 }
 
@@ -772,5 +855,27 @@ func TestFailoverMisuse(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+// TestWarmFirst checks the order of the example: conversations are spread evenly, and
+// only those of a lost Upstream move.
+func TestWarmFirst(t *testing.T) {
+	const conversations = 3000
+	three, two := warmFirst(3), warmFirst(2)
+	used := make([]int, 3)
+	for i := range conversations {
+		r := user(fmt.Sprint("conversation ", i))
+		order := three(t.Context(), r)
+		used[order[0]]++
+		left := slices.DeleteFunc(order, func(i int) bool { return i == 2 })
+		if diff := cmp.Diff(two(t.Context(), r), left); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+	for i, n := range used {
+		if n < conversations/3*9/10 || n > conversations/3*11/10 {
+			t.Errorf("upstream %d is the first one of %d conversations in %d", i, n, conversations)
+		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 // Request.RejectLoss in an [Edit] around First.
 //
 // The selection depends on the request alone. If Generate fails, for example because a
-// server is down, the next Upstream is not tried.
+// server is down, the next Upstream is not tried: see [Failover].
 //
 // All upstreams receive the same model name. For an Upstream that needs another one,
 // set it in the options of the adapter or wrap the Upstream in an Edit that calls
