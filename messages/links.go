@@ -69,7 +69,7 @@ func (f *fileFinder) source(s content.Source, image bool) {
 	switch s := s.(type) {
 	case *content.URL:
 		if s != nil {
-			f.file(s, f.path.At("url"), image)
+			f.file(s, f.path.At("url", "url"), image)
 		}
 	case *content.File:
 		if s != nil {

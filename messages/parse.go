@@ -658,8 +658,11 @@ func (p *parser) string(f *object.Field, name string, x jsonwire.Value) string {
 		return p.freeJSON(f, name, x)
 	case v.Kinds&object.Null != 0 && x.Kind() == jsonwire.Null:
 		return ""
+	case x.Kind() != jsonwire.String:
+		p.violation(content.CodeType, name, textKind(v))
+		return ""
 	case !x.Is("") || v.Enum == nil && v.Min == 0:
-		return p.text(x, name)
+		return x.Str()
 	}
 	// The empty field means that the member is absent.
 	if v.Enum != nil {

@@ -239,7 +239,7 @@ var violationTests = []struct {
 	{top(`"tools":[1,{},{"type":1},{"type":""},{"type":"bash_20250124","name":1},{"name":"n","input_schema":true,"strict":"x","description":1,"Strict":1}]`), []string{
 		"type tools.0: Input should be an object", "missing tools.1.custom.name: Field required",
 		"missing tools.1.custom.input_schema: Field required", "type tools.2.type: Input should be a valid string",
-		"value tools.3.type: String should have at least 1 character", "type tools.4.bash_20250124.name: Input should be a valid string",
+		"value tools.3.type: String should have at least 1 character", "type tools.4.bash_20250124.name: Input should be 'bash'",
 		"type tools.5.custom.input_schema: Input should be a valid dictionary",
 		"type tools.5.custom.strict: Input should be a valid boolean", "type tools.5.custom.description: Input should be a valid string",
 		"unknown tools.5.custom.Strict: Extra inputs are not permitted: did you mean 'strict'?"}},

@@ -54,7 +54,15 @@ func (r *reporter) violation(code content.Code, name, text string) {
 }
 
 // Kind reports a value of a kind that is not accepted.
-func (r *reporter) Kind(v *object.Value) { r.violation(content.CodeType, "", textKinds(v.Kinds)) }
+func (r *reporter) Kind(v *object.Value) { r.violation(content.CodeType, "", textKind(v)) }
+
+// textKind returns the error text for a value whose kind v does not accept.
+func textKind(v *object.Value) string {
+	if v.Enum != nil && v.Kinds&^object.Null == object.Text {
+		return textOneOf(v.Enum.Values)
+	}
+	return textKinds(v.Kinds)
+}
 
 // textKinds returns the error text for a value that has none of the kinds.
 func textKinds(k object.Kinds) string {

@@ -214,7 +214,7 @@ func TestValidateUnknownValues(t *testing.T) {
 	runRules(t, append(tests,
 		ruleTest{"unknown ttl between known ones", withUserBlocks(`{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1d"}},` +
 			`{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}`), nil, nil},
-		ruleTest{"speed of the wrong type", withMembers(`"speed":1`), nil, oneViolation(content.CodeType, "speed", "Input should be a valid string")}))
+		ruleTest{"speed of the wrong type", withMembers(`"speed":1`), nil, oneViolation(content.CodeType, "speed", "Input should be 'standard' or 'fast'")}))
 }
 
 func TestValidateThinking(t *testing.T) {

@@ -106,7 +106,7 @@ func messagesEnd(f fileReference) string {
 	if f.id != "" {
 		return ".source.file.file_id"
 	}
-	return ".source.url"
+	return ".source.url.url"
 }
 
 func messagesFile(f fileReference) string {

@@ -38,6 +38,28 @@ func (*Upstream) Generate(ctx context.Context, r *upstream.Request, w *upstream.
 	return respond(ctx, r, w, s)
 }
 
+// losses lists the output that a request wants and echo does not have.
+func losses(r *upstream.Request) (list []content.Loss) {
+	if slices.ContainsFunc(r.Output.Modalities, func(m string) bool { return m != "text" && m != "image" }) {
+		list = append(list, content.Loss{Path: "output.modalities", Severity: content.LossDropped,
+			Reason: "echo generates only texts and images; the other modalities were dropped"})
+	}
+	if r.Output.ImageSize != "" && wants(r, "image") {
+		list = append(list, content.Loss{Path: "output.image_size", Severity: content.LossDegraded,
+			Reason: "echo draws images of at most 64 by 64 pixels; the image size was ignored"})
+	}
+	if r.Candidates > 1 {
+		list = append(list, content.Loss{Path: "candidates", Severity: content.LossDropped,
+			Reason: "echo generates a single candidate; the others were dropped"})
+	}
+	return list
+}
+
+// Preflight returns the losses of r.
+func (*Upstream) Preflight(_ context.Context, r *upstream.Request) ([]content.Loss, error) {
+	return losses(r), nil
+}
+
 // CountTokens returns the number of tokens that Generate reports for the
 // prompt. It loads no files.
 func (*Upstream) CountTokens(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {

@@ -8,12 +8,10 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/upstream"
 )
 
 const (
@@ -51,17 +49,4 @@ func (p *responder) image(size image.Point) {
 	data := base64.StdEncoding.EncodeToString(b.Bytes())
 	part := &content.Image{Source: &content.Base64{MediaType: "image/png", Data: data}, Signature: sign(p.req, data)}
 	p.wrote(imageBytes, &p.images, p.w.Part(part))
-}
-
-// losses lists the output that a request wants and echo does not have.
-func losses(r *upstream.Request) (list []content.Loss) {
-	if slices.ContainsFunc(r.Output.Modalities, func(m string) bool { return m != "text" && m != "image" }) {
-		list = append(list, content.Loss{Path: "output.modalities", Severity: content.LossDropped,
-			Reason: "echo generates only texts and images; the other modalities were dropped"})
-	}
-	if r.Output.ImageSize != "" && wants(r, "image") {
-		list = append(list, content.Loss{Path: "output.image_size", Severity: content.LossDegraded,
-			Reason: "echo draws images of at most 64 by 64 pixels; the image size was ignored"})
-	}
-	return list
 }

@@ -181,15 +181,20 @@ func TestImageDependsOnRequest(t *testing.T) {
 	}
 }
 
-func TestImageLosses(t *testing.T) {
+func TestLosses(t *testing.T) {
 	r := paint("A cat.", "", "audio", "video")
 	r.Output.ImageSize = "2K"
+	r.Candidates = 2
 	want := []content.Loss{
 		{Path: "output.modalities", Severity: content.LossDropped, Reason: "echo generates only texts and images; the other modalities were dropped"},
 		{Path: "output.image_size", Severity: content.LossDegraded, Reason: "echo draws images of at most 64 by 64 pixels; the image size was ignored"},
+		{Path: "candidates", Severity: content.LossDropped, Reason: "echo generates a single candidate; the others were dropped"},
 	}
 	if diff := cmp.Diff(want, collect(t, r).Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+	if got, err := upstream.Preflight(t.Context(), echo.New(), r); err != nil || cmp.Diff(want, got) != "" {
+		t.Errorf("Preflight: got %v, %v", got, err)
 	}
 	r.RejectLoss = content.LossDegraded
 	if response, err := upstream.Collect(t.Context(), echo.New(), r); err == nil || len(response.Parts) > 0 {

@@ -58,6 +58,7 @@ func hasResult(parts []content.Part) bool {
 
 // systemText writes the system text as the first message.
 func (e *chatEncoder) systemText() {
+	e.growPieces(len(e.req.System))
 	for i, p := range e.req.System {
 		at := partPath{list: "system", part: i}
 		e.systemPart(p, at)
@@ -78,6 +79,7 @@ func (e *chatEncoder) systemTurn(i int) {
 	} else if len(t.Parts) > 0 {
 		e.log.Add(lossSystemTurn, partPath{turn: i}.turnPath())
 	}
+	e.growPieces(len(t.Parts))
 	for j, p := range t.Parts {
 		e.systemPart(p, partPath{turn: i, part: j})
 	}
