@@ -163,6 +163,9 @@ func (c *config) setRouting(file string, one *vendor, model string, set map[stri
 		}
 		c.routing = *r
 	} else {
+		if strings.Contains(model, "*") {
+			return fmt.Errorf("-model: %q has a star; want the name of one model", model)
+		}
 		if model != "" {
 			one.models = []modelName{{"*", model}}
 		}

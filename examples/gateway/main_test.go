@@ -399,6 +399,7 @@ func TestUsage(t *testing.T) {
 		{"-max-requests -1", "-max-requests: -1 is out of range"},
 		{"-drain -1s", "-drain: -1s is out of range"},
 		{"-grace 5", "-grace"},
+		{"-model a*", `-model: "a*" has a star; want the name of one model`},
 		{"-log loud", `unknown format "loud"`},
 		{"-debug 0.0.0.0:6060", "not a loopback address"},
 		{"-debug :6060", "not a loopback address"},
