@@ -72,7 +72,7 @@ func (f *file) read(text []byte) {
 		case "routes":
 			f.object(path, value, f.route)
 		default:
-			f.unknown(path, "upstreams", "routes")
+			f.fail(path, "unknown member; want upstreams or routes; all other settings are flags")
 		}
 	})
 	var names []string

@@ -48,7 +48,7 @@ func TestFileErrors(t *testing.T) {
 		{"no upstreams", `{}`, []string{`upstreams: is required; want at least one, such as {"a": {"adapter": "echo"}}`}},
 		{"empty upstreams", `{"upstreams": {}}`, []string{`upstreams: is required; want at least one, such as {"a": {"adapter": "echo"}}`}},
 		{"null", `{"upstreams": null}`, []string{`upstreams: want an object, not null`}},
-		{"unknown member", `{"listen": ":80", "upstreams": {"a": {"adapter": "echo"}}}`, []string{`listen: unknown member; want upstreams or routes`}},
+		{"unknown member", `{"listen": ":80", "upstreams": {"a": {"adapter": "echo"}}}`, []string{`listen: unknown member; want upstreams or routes; all other settings are flags`}},
 		{"unknown member of an upstream", `{"upstreams": {"a": {"adapter": "echo", "timeout": 3}}}`,
 			[]string{`upstreams.a.timeout: unknown member; want adapter, url, key_env, models, reads, unread or think_tags`}},
 		{"member twice", `{"upstreams": {"a": {"adapter": "echo", "adapter": "gemini"}}}`, []string{`upstreams.a.adapter: is set twice`}},
