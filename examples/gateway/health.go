@@ -105,7 +105,7 @@ func (m *monitor) record(now time.Time, err error) {
 	var e *upstream.Error
 	switch {
 	case err == nil:
-	case !errors.As(err, &e), e.Upstream == "" && e.Code != upstream.CodeTimeout, e == errShutdown:
+	case !errors.As(err, &e), e.Upstream == "" && e.Code != upstream.CodeTimeout:
 		return
 	case isFailure(e):
 		state, code = "failing", e.Code
