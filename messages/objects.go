@@ -701,16 +701,21 @@ func untyped(tag string, where places, list ...object.Field) blockForm {
 
 // blockFormOf returns the form with a tag, or nil.
 func blockFormOf(tag string) *blockForm {
-	if first := &blockForms[0]; first.tag == tag { // most blocks are texts
-		return first
+	if len(tag) < len(formsByLength) {
+		for _, f := range formsByLength[len(tag)] {
+			if f.tag == tag {
+				return f
+			}
+		}
 	}
-	return formsByTag[tag]
+	return nil
 }
 
-var formsByTag = func() map[string]*blockForm {
-	forms := make(map[string]*blockForm, len(blockForms))
+// formsByLength are the forms by the lengths of their tags.
+var formsByLength = func() (forms [40][]*blockForm) {
 	for i := range blockForms {
-		forms[blockForms[i].tag] = &blockForms[i]
+		f := &blockForms[i]
+		forms[len(f.tag)] = append(forms[len(f.tag)], f)
 	}
 	return forms
 }()

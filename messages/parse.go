@@ -660,7 +660,7 @@ func (p *parser) string(f *object.Field, name string, x jsonwire.Value) string {
 	case x.Kind() != jsonwire.String:
 		p.violation(content.CodeType, name, textKind(v))
 		return ""
-	case !x.Is("") || v.Enum == nil && v.Min == 0:
+	case v.Enum == nil && v.Min == 0, !x.Is(""):
 		return x.Str()
 	}
 	// The empty field means that the member is absent.

@@ -246,13 +246,12 @@ func hashOf(n int, first, last byte) uint8 { return uint8(n)*5 + (first|0x20)*3 
 
 // Find returns the index of the field with a name or alias, or -1.
 func (t *Type) Find(name string) int {
-	for h := hash(name); t.names[h] != 0; h++ {
+	for h := hash(name); ; h++ {
 		i := int(t.names[h]) - 1
-		if f := &t.Fields[i]; f.Name == name || f.Alias == name && name != "" {
+		if i < 0 || t.Fields[i].Name == name || t.Fields[i].Alias == name && name != "" {
 			return i
 		}
 	}
-	return -1
 }
 
 // Similar returns the known name that a lenient parser would read name as, or "": one that
@@ -358,8 +357,9 @@ func (m *Members) Field(t *Type, name string) (f *Field, again bool) {
 	if i < 0 {
 		return nil, false
 	}
-	again = m.seen&(1<<i) != 0
-	m.seen |= 1 << i
+	bit := uint64(1) << (i & 63)
+	again = m.seen&bit != 0
+	m.seen |= bit
 	return &t.Fields[i], again
 }
 
