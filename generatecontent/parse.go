@@ -128,6 +128,7 @@ type parser struct {
 	base64s  codec.Chunk[content.Base64]
 	lists    codec.Chunk[content.Part]
 	extras   codec.Extras
+	out      rewriter
 }
 
 // newParser returns a parser of a request.
