@@ -25,8 +25,11 @@ func (p *parser) keptJSON(f *object.Field, name string, x jsonwire.Value) string
 	if isMissing(f, x) {
 		return ""
 	}
+	before := p.violations.Len()
+	p.validSchema = true
 	p.out.begin(nil, x)
 	p.check(f, name, x)
+	p.validSchema = p.validSchema && p.violations.Len() == before
 	return p.out.text(x)
 }
 
@@ -220,6 +223,10 @@ func (p *parser) checkOne(v *object.Value, x jsonwire.Value) {
 
 // checkMembers checks the members of an object.
 func (p *parser) checkMembers(t *object.Type, x jsonwire.Value) {
+	if t == openAPI.Object {
+		p.checkSchema(x)
+		return
+	}
 	var seen object.Members
 	p.out.open(x)
 	for name, y := range x.Members() {
@@ -231,6 +238,35 @@ func (p *parser) checkMembers(t *object.Type, x jsonwire.Value) {
 		}
 	}
 	p.out.close(x)
+}
+
+// checkSchema is checkMembers for a schema in the vendor's own dialect. It clears validSchema
+// if the validator must check the schema, too: a rule does not hold, or a list has no brackets.
+func (p *parser) checkSchema(x jsonwire.Value) {
+	var seen object.Members
+	var n schemaNode
+	p.out.open(x)
+	for name, y := range x.Members() {
+		f, _ := p.field(&seen, openAPI.Object, name)
+		if f == nil {
+			p.out.name(name, y)
+			p.out.keep(y)
+			continue
+		}
+		p.member(f, name, y)
+		if y.Kind() != jsonwire.Null {
+			n.set(f.Name, y)
+		}
+	}
+	p.out.close(x)
+	if kind := enumValue(schemaTypes, n.kind); n.lacksItems(kind) || n.hasOtherEnum(kind) || p.path.Depth() > maxSchema ||
+		n.enum.Kind() == jsonwire.String || n.required.Kind() == jsonwire.String {
+		p.validSchema = false
+	}
+	for range n.undefined {
+		p.validSchema = false
+		break
+	}
 }
 
 // member checks a member of the object at the path that is kept as JSON text.

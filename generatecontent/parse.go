@@ -112,7 +112,8 @@ type parser struct {
 	size       int // the expected number of turns or tools
 	turn       int // the turn that is being read
 
-	emptyText bool // whether its parts have an empty text
+	emptyText   bool // whether its parts have an empty text
+	validSchema bool // whether the latest kept value has no violations, also of the rules of schemas
 
 	// The function response that is being read.
 	response, files jsonwire.Value
@@ -336,7 +337,7 @@ func (p *parser) tools(f *object.Field, v jsonwire.Value) (list []content.Tool) 
 	p.setExpected(n)
 	if n > 0 {
 		list = make([]content.Tool, 0, n)
-		p.origin.tools = make([]place, 0, n)
+		p.origin.tools = make([]toolPlace, 0, n)
 	}
 	p.each(f, v, func(k int, x jsonwire.Value) {
 		if p.isObject(x, f.Value.Elem) {
@@ -374,7 +375,7 @@ func (p *parser) tool(list []content.Tool, v jsonwire.Value, k int) []content.To
 			if size(x) > 0 {
 				p.each(f, x, func(n int, y jsonwire.Value) {
 					list = append(list, content.Tool{})
-					p.origin.tools = append(p.origin.tools, place{k, n})
+					p.origin.tools = append(p.origin.tools, toolPlace{place: place{k, n}})
 					if p.isObject(y, declarations.Elem) {
 						p.members(y, declarationType, &list[len(list)-1])
 					}
@@ -389,7 +390,7 @@ func (p *parser) tool(list []content.Tool, v jsonwire.Value, k int) []content.To
 				t.Kind, t.Raw = f.Name, p.keptJSON(f, name, x)
 			}
 			list = append(list, t)
-			p.origin.tools = append(p.origin.tools, place{k, builtIn})
+			p.origin.tools = append(p.origin.tools, toolPlace{place: place{k, builtIn}})
 		}
 	}
 	return list
@@ -408,6 +409,14 @@ func (p *parser) schema(f *object.Field, name string, x jsonwire.Value, s *conte
 		p.violation(content.CodeConflict, first+" and "+first+"_json_schema must not both be set")
 	default:
 		s.JSON, s.OpenAPI = text, f.Value == openAPI
+		tool := &p.origin.tools[len(p.origin.tools)-1]
+		switch {
+		case !s.OpenAPI || !p.validSchema:
+		case f.Name == "response":
+			tool.output = text
+		case isPlainObject(enumValue(schemaTypes, x.Get("type")), x):
+			tool.input = text
+		}
 	}
 }
 

@@ -480,7 +480,11 @@ func (p *parser) string(f *object.Field, name string, x jsonwire.Value, old stri
 	case v.Kinds == object.Text:
 		return p.text(f, name, x)
 	}
-	return p.keptJSON(f, name, x)
+	text := p.keptJSON(f, name, x)
+	if v == openAPI && p.validSchema {
+		p.origin.responseSchema = text
+	}
+	return text
 }
 
 // text parses a string. It returns "" for null.

@@ -134,14 +134,24 @@ type origin struct {
 	// document order. Validate does not validate them again.
 	base64 []string
 
+	// responseSchema is the response schema if it satisfies the rules of Validate.
+	responseSchema string
+
 	dropped       []place // parts without data that were left out of turns
 	droppedSystem []place // and of the system instruction
 	inserted      []int   // turns whose only part is not in the document
-	tools         []place // by tool: its tool object, and its index in the declarations
+	tools         []toolPlace
 }
 
 // A place is an index into a list of lists. The system instruction is turn -1.
 type place struct{ outer, inner int }
+
+// A toolPlace is the place of a tool: its tool object, and its index in the declarations.
+// input and output are its schemas if they satisfy the rules of Validate.
+type toolPlace struct {
+	place
+	input, output string
+}
 
 // builtIn is the inner index of a tool that is not a function declaration.
 const builtIn = -1
@@ -191,7 +201,7 @@ func (r *Request) encodedOrigin() *origin {
 // toolPlaces returns where each tool is in the document: where it was when the
 // document was parsed, if Tools still has tools of the same kinds, or else where
 // the encoder writes it.
-func (r *Request) toolPlaces() []place {
+func (r *Request) toolPlaces() []toolPlace {
 	if o := r.origin; o != nil && len(o.tools) == len(r.Tools) {
 		same := true
 		for i, at := range o.tools {
@@ -206,8 +216,8 @@ func (r *Request) toolPlaces() []place {
 
 // canonicalPlaces returns where the encoder writes each tool: adjacent functions
 // are in one tool object, any other tool has an object to itself.
-func canonicalPlaces(tools []content.Tool) []place {
-	list := make([]place, len(tools))
+func canonicalPlaces(tools []content.Tool) []toolPlace {
+	list := make([]toolPlace, len(tools))
 	last := place{-1, builtIn}
 	for i := range tools {
 		switch {
@@ -218,7 +228,7 @@ func canonicalPlaces(tools []content.Tool) []place {
 		default:
 			last.inner++
 		}
-		list[i] = last
+		list[i].place = last
 	}
 	return list
 }
