@@ -58,8 +58,12 @@ func (v *validator) turn(i int, t *content.Turn) {
 		return
 	}
 	v.path.Push("parts")
+	dropped, n := v.r.droppedFrom(i), 0
 	for k, p := range t.Parts {
-		v.path.PushIndex(v.r.original(i, k))
+		for n < len(dropped) && dropped[n].inner-n <= k {
+			n++
+		}
+		v.path.PushIndex(k + n)
 		v.part(p, t.Role)
 		v.path.Pop()
 	}
