@@ -180,6 +180,7 @@ func (p *parser) checkOne(v *object.Value, x jsonwire.Value) {
 		return
 	case v.Enum != nil:
 		s := enumValue(v.Enum, x)
+		p.latestEnum = s
 		if ok = s != ""; ok {
 			p.out.string(s, x)
 			return
@@ -242,9 +243,11 @@ func (p *parser) checkMembers(t *object.Type, x jsonwire.Value) {
 
 // checkSchema is checkMembers for a schema in the vendor's own dialect. It clears validSchema
 // if the validator must check the schema, too: a rule does not hold, or a list has no brackets.
+// It sets plainObject, at last for the whole schema.
 func (p *parser) checkSchema(x jsonwire.Value) {
 	var seen object.Members
 	var n schemaNode
+	kind := ""
 	p.out.open(x)
 	for name, y := range x.Members() {
 		f, _ := p.field(&seen, openAPI.Object, name)
@@ -254,19 +257,24 @@ func (p *parser) checkSchema(x jsonwire.Value) {
 			continue
 		}
 		p.member(f, name, y)
-		if y.Kind() != jsonwire.Null {
-			n.set(f.Name, y)
+		if y.Kind() == jsonwire.Null {
+			continue
+		}
+		n.set(f.Name, y)
+		if f.Value.Enum == schemaTypes {
+			kind = p.latestEnum
 		}
 	}
 	p.out.close(x)
-	if kind := enumValue(schemaTypes, n.kind); n.lacksItems(kind) || n.hasOtherEnum(kind) || p.path.Depth() > maxSchema ||
-		n.enum.Kind() == jsonwire.String || n.required.Kind() == jsonwire.String {
+	if n.lacksItems(kind) || n.hasOtherEnum(kind) || n.enum.Kind() == jsonwire.String || n.required.Kind() == jsonwire.String ||
+		p.path.Depth() > maxSchema {
 		p.validSchema = false
 	}
 	for range n.undefined {
 		p.validSchema = false
 		break
 	}
+	p.plainObject = n.isPlainObject(kind)
 }
 
 // member checks a member of the object at the path that is kept as JSON text.

@@ -112,8 +112,12 @@ type parser struct {
 	size       int // the expected number of turns or tools
 	turn       int // the turn that is being read
 
-	emptyText   bool // whether its parts have an empty text
-	validSchema bool // whether the latest kept value has no violations, also of the rules of schemas
+	emptyText bool // whether its parts have an empty text
+
+	// The results of the checks of the latest value that is kept as JSON text.
+	latestEnum  string // the latest enum in it
+	validSchema bool   // it has no violations, also of the rules of schemas
+	plainObject bool   // it is a schema of an object that is not nullable
 
 	// The function response that is being read.
 	response, files jsonwire.Value
@@ -414,7 +418,7 @@ func (p *parser) schema(f *object.Field, name string, x jsonwire.Value, s *conte
 		case !s.OpenAPI || !p.validSchema:
 		case f.Name == "response":
 			tool.output = text
-		case isPlainObject(enumValue(schemaTypes, x.Get("type")), x):
+		case p.plainObject:
 			tool.input = text
 		}
 	}

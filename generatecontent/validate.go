@@ -394,20 +394,12 @@ func (v *validator) schema(s content.Schema, name string, object bool, valid str
 		return
 	}
 	defer doc.Close()
-	root := doc.Root()
-	if t := root.Get("type"); object && !isPlainObject(t.Str(), root) {
-		v.violation(content.CodeValue, "the schema must be a non-nullable OBJECT")
-	}
-	v.subschema(root)
+	v.subschema(doc.Root(), object)
 }
 
-// isPlainObject reports whether a schema of a type is that of an object.
-func isPlainObject(kind string, schema jsonwire.Value) bool {
-	return kind == "OBJECT" && schema.Get("nullable").Kind() != jsonwire.True
-}
-
-// subschema checks a schema and the schemas in it.
-func (v *validator) subschema(s jsonwire.Value) {
+// subschema checks a schema and the schemas in it. If object is set, it must be the schema of
+// an object.
+func (v *validator) subschema(s jsonwire.Value, object bool) {
 	switch {
 	case s.Kind() != jsonwire.Object:
 		return
@@ -420,6 +412,9 @@ func (v *validator) subschema(s jsonwire.Value) {
 		n.set(name, x)
 	}
 	kind := n.kind.Str()
+	if object && !n.isPlainObject(kind) {
+		v.violation(content.CodeValue, "the schema must be a non-nullable OBJECT")
+	}
 	if n.lacksItems(kind) {
 		v.violation(content.CodeMissing, "missing field.", "items")
 	}
@@ -434,19 +429,19 @@ func (v *validator) subschema(s jsonwire.Value) {
 	}
 	v.path.Pop()
 	v.path.Push("items")
-	v.subschema(n.items)
+	v.subschema(n.items, false)
 	v.path.Pop()
 	v.path.Push("any_of")
 	for i, x := range n.anyOf.Elems() {
 		v.path.PushIndex(i)
-		v.subschema(x)
+		v.subschema(x, false)
 		v.path.Pop()
 	}
 	v.path.Pop()
 	v.path.Push("properties")
 	for name, x := range n.properties.Members() {
 		v.path.PushKey(name)
-		v.subschema(x)
+		v.subschema(x, false)
 		v.path.Pop()
 	}
 	v.path.Pop()
@@ -454,12 +449,14 @@ func (v *validator) subschema(s jsonwire.Value) {
 
 // A schemaNode has the members of a schema that have rules. The type is that in canonical
 // form.
-type schemaNode struct{ kind, items, enum, required, anyOf, properties jsonwire.Value }
+type schemaNode struct{ kind, nullable, items, enum, required, anyOf, properties jsonwire.Value }
 
 func (n *schemaNode) set(name string, x jsonwire.Value) {
 	switch name {
 	case "type":
 		n.kind = x
+	case "nullable":
+		n.nullable = x
 	case "items":
 		n.items = x
 	case "enum":
@@ -471,6 +468,10 @@ func (n *schemaNode) set(name string, x jsonwire.Value) {
 	case "properties":
 		n.properties = x
 	}
+}
+
+func (n *schemaNode) isPlainObject(kind string) bool {
+	return kind == "OBJECT" && n.nullable.Kind() != jsonwire.True
 }
 
 func (n *schemaNode) lacksItems(kind string) bool { return kind == "ARRAY" && !n.items.Exists() }
