@@ -182,7 +182,7 @@ func (p *parser) checkOne(v *object.Value, x jsonwire.Value) {
 		s := enumValue(v.Enum, x)
 		p.latestEnum = s
 		if ok = s != ""; ok {
-			p.out.string(s, x)
+			p.out.enum(s, x)
 			return
 		}
 	case v.Kinds == object.Integer:
@@ -270,9 +270,11 @@ func (p *parser) checkSchema(x jsonwire.Value) {
 		p.path.Depth() > maxSchema {
 		p.validSchema = false
 	}
-	for range n.undefined {
-		p.validSchema = false
-		break
+	if n.required.Exists() {
+		for range n.undefined {
+			p.validSchema = false
+			break
+		}
 	}
 	p.plainObject = n.isPlainObject(kind)
 }

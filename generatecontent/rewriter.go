@@ -99,10 +99,16 @@ func (w *rewriter) name(name string, x jsonwire.Value) {
 	w.removed = false
 }
 
-// rename is name for a member that has another name in the document.
+// rename is name for a member that has another name in the document. The canonical name has
+// no characters that need escapes.
 func (w *rewriter) rename(name string, x jsonwire.Value) {
-	w.changed, w.removed = true, true
-	w.name(name, x)
+	w.flush()
+	if w.b[len(w.b)-1] != '{' {
+		w.b = append(w.b, ',')
+	}
+	w.b = append(append(append(w.b, '"'), name...), '"', ':')
+	w.skip(x.Offset())
+	w.changed, w.removed = true, false
 }
 
 // remove removes a member.
@@ -134,15 +140,20 @@ func (w *rewriter) bracket(c byte) {
 	w.changed = true
 }
 
-// string writes a string.
-func (w *rewriter) string(s string, x jsonwire.Value) {
-	same := x.Is(s)
-	if !same || len(x.Raw()) != len(s)+len(`""`) {
-		w.flush()
-		w.b = jsonwire.AppendString(w.b, s)
-		w.skip(x.End())
-		w.changed = w.changed || !same
+// enum writes an enum: s is the string that x is, or a known name.
+func (w *rewriter) enum(s string, x jsonwire.Value) {
+	if raw := x.Raw(); len(raw) == len(s)+len(`""`) && raw[1:1+len(s)] == s {
+		w.keep(x)
+		return
 	}
+	w.flush()
+	if x.Is(s) { // escaped
+		w.b = jsonwire.AppendString(w.b, s)
+	} else {
+		w.b = append(append(append(w.b, '"'), s...), '"')
+		w.changed = true
+	}
+	w.skip(x.End())
 	w.keep(x)
 }
 
