@@ -65,7 +65,8 @@ func parseRequest(body string, how reading) (*Request, error) {
 	if root.Kind() != jsonwire.Object {
 		return nil, &content.Violation{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
 	}
-	p := newParser(w)
+	var p parser
+	p.begin(w)
 	p.version, p.quota = cmp.Or(how.version, p.version), codec.NewQuota(how.limits)
 	r := &w.request
 	r.origin = &w.origin
@@ -136,14 +137,13 @@ type parser struct {
 	out      rewriter
 }
 
-// newParser returns a parser of a request.
-func newParser(w *parsedRequest) parser {
-	p := parser{into: w, origin: &w.origin, size: 1, version: "v1beta", path: codec.Path{Style: codec.Bracketed}}
+// begin prepares a zero parser for a request. A large parser is not copied.
+func (p *parser) begin(w *parsedRequest) {
+	p.into, p.origin, p.size, p.version, p.path.Style = w, &w.origin, 1, "v1beta", codec.Bracketed
 	p.integers.Seed(w.integers[:])
 	p.numbers.Seed(w.numbers[:])
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
-	return p
 }
 
 // members reads the members of an object into the struct at to.
