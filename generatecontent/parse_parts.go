@@ -68,7 +68,7 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 			}
 		case x.Kind() == jsonwire.Null:
 		case f.IsTag:
-			data = p.oneOf(data, member{f, name, x})
+			p.oneOf(&data, member{f, name, x})
 		case f.Value == thought:
 			side.thought, side.hasThought = p.optFlag(f, name, x), true
 		case f.Value == signature:
@@ -89,15 +89,18 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 	return p.dataPart(data, &side)
 }
 
-// oneOf returns the data of a part that had data before and now has next. A part has only
-// one.
-func (p *parser) oneOf(data, next member) member {
-	if data.field == nil {
-		return next
+// oneOf sets the data of a part, or records a violation: a part has only one.
+func (p *parser) oneOf(data *member, next member) {
+	if data.field != nil {
+		p.secondData(next.field)
+		return
 	}
+	*data = next
+}
+
+func (p *parser) secondData(f *object.Field) {
 	p.violation(content.CodeType, "Invalid value at '"+p.path.At()+
-		"' (oneof), oneof field 'data' is already set. Cannot set '"+next.field.Name+"'")
-	return data
+		"' (oneof), oneof field 'data' is already set. Cannot set '"+f.Name+"'")
 }
 
 // otherPart returns a part as an Unknown.
@@ -373,7 +376,7 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 			unknown, more = name, true
 		case x.Kind() == jsonwire.Null:
 		default:
-			data = p.oneOf(data, member{f, name, x})
+			p.oneOf(&data, member{f, name, x})
 		}
 	}
 	if data.field == nil {
