@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,7 +163,7 @@ func (p *parser) innerExtra(side *sideMembers, t *object.Type, data member, more
 	p.path.Push(data.field.Alias)
 	b = append(p.appendKept(append(b, '{'), data.value, data.field.Value.Object), '}')
 	p.path.Pop()
-	if strings.HasSuffix(string(b), `:{}`) { // all of them were null
+	if bytes.HasSuffix(b, []byte(`:{}`)) { // all of them were null
 		return p.partExtra(side, t)
 	}
 	return p.newExtra(p.appendKept(b, side.part, t))
