@@ -38,15 +38,16 @@ func (p *parser) keptJSON(f *object.Field, name string, x jsonwire.Value) string
 func (p *parser) keptObject(v jsonwire.Value, t *object.Type) string {
 	p.out.begin(nil, v)
 	p.out.open(v)
+	var seen object.Members
 	for name, x := range v.Members() {
-		switch i := t.Find(name); {
-		case i < 0:
+		switch f, again := seen.Field(t, name); {
+		case f == nil:
 			p.out.name(name, x)
 			p.out.keep(x)
-		case !t.Fields[i].Kept():
+		case !f.Kept() || again:
 			p.out.remove(x)
 		default:
-			p.member(&t.Fields[i], name, x)
+			p.member(f, name, x)
 		}
 	}
 	p.out.close(v)
@@ -80,14 +81,14 @@ func (p *parser) newExtra(b []byte) *content.Extra {
 
 // appendKept appends the members of v that are kept as JSON text, and checks them.
 func (p *parser) appendKept(b []byte, v jsonwire.Value, t *object.Type) []byte {
+	var seen object.Members
 	for name, x := range v.Members() {
-		i := t.Find(name)
-		if i < 0 {
+		f, again := seen.Field(t, name)
+		if f == nil {
 			b = codec.AppendMember(b, name, x.Raw())
 			continue
 		}
-		f := &t.Fields[i]
-		if !f.Kept() || isMissing(f, x) {
+		if !f.Kept() || again || isMissing(f, x) {
 			continue
 		}
 		b = codec.AppendName(b, f.Name)
@@ -231,11 +232,14 @@ func (p *parser) checkMembers(t *object.Type, x jsonwire.Value) {
 	var seen object.Members
 	p.out.open(x)
 	for name, y := range x.Members() {
-		if f, _ := p.field(&seen, t, name); f != nil {
-			p.member(f, name, y)
-		} else {
+		switch f, again := p.field(&seen, t, name); {
+		case f == nil:
 			p.out.name(name, y)
 			p.out.keep(y)
+		case again:
+			p.out.remove(y)
+		default:
+			p.member(f, name, y)
 		}
 	}
 	p.out.close(x)
@@ -250,19 +254,20 @@ func (p *parser) checkSchema(x jsonwire.Value) {
 	kind := ""
 	p.out.open(x)
 	for name, y := range x.Members() {
-		f, _ := p.field(&seen, openAPI.Object, name)
-		if f == nil {
+		switch f, again := p.field(&seen, openAPI.Object, name); {
+		case f == nil:
 			p.out.name(name, y)
 			p.out.keep(y)
-			continue
-		}
-		p.member(f, name, y)
-		if y.Kind() == jsonwire.Null {
-			continue
-		}
-		n.set(f.Name, y)
-		if f.Value.Enum == schemaTypes {
-			kind = p.latestEnum
+		case again:
+			p.out.remove(y)
+		default:
+			p.member(f, name, y)
+			if y.Kind() != jsonwire.Null {
+				n.set(f.Name, y)
+			}
+			if f.Value.Enum == schemaTypes {
+				kind = p.latestEnum
+			}
 		}
 	}
 	p.out.close(x)

@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -168,11 +169,7 @@ func (o *origin) wire() *document.Document {
 // allViolations returns the violations that parsing found, unknown names and values
 // if strict is set, and then those of the rules. Both are left out where parsing found
 // a violation at the same path or around it.
-func (r *Request) allViolations(rules *violation.List, strict bool) error {
-	o := r.origin
-	if o == nil && strict {
-		o = r.encodedOrigin()
-	}
+func (o *origin) allViolations(rules *violation.List, strict bool) error {
 	if o == nil {
 		return rules.Err()
 	}
@@ -183,19 +180,22 @@ func (r *Request) allViolations(rules *violation.List, strict bool) error {
 	return o.violations.Join(o.violations.Covers, unknown, rules.Err())
 }
 
-// encodedOrigin returns the unknown names and values in the document that a request made by
-// hand encodes to. It returns nil if the request cannot be encoded, which
-// encoding reports.
-func (r *Request) encodedOrigin() *origin {
-	doc, err := r.AppendJSON(nil)
-	if err != nil {
+// parsedOrigin returns what parsing found: in the document of the request, or, for a request
+// made by hand, in the document that it encodes to. It returns nil if the request cannot be
+// encoded, which encoding reports.
+func (r *Request) parsedOrigin() *origin {
+	if r.origin != nil {
+		return r.origin
+	}
+	var w jsonwire.Writer
+	if err := r.write(&w); err != nil {
 		return nil
 	}
-	parsed, _ := parseRequest(string(doc), reading{limits: codec.UnlimitedRequest})
+	parsed, _ := parseRequest(w.Text(), reading{limits: codec.UnlimitedRequest})
 	if parsed == nil {
 		return nil
 	}
-	return &origin{unknown: parsed.origin.unknown}
+	return parsed.origin
 }
 
 // toolPlaces returns where each tool is in the document: where it was when the

@@ -19,8 +19,7 @@ type ValidateOptions struct {
 	// default they are accepted, because clients send members that are newer than this
 	// package. Names are not checked in values that may be any JSON (JSON Schemas,
 	// arguments and responses of functions, metadata, labels), in a few objects whose
-	// members the vendor does not publish, and in query parameters. For a constructed
-	// request, the names of its encoded document are checked.
+	// members the vendor does not publish, and in query parameters.
 	//
 	// Strict also refuses unknown values of enums and of members such as aspectRatio,
 	// imageSize and responseMimeType. By default any string is accepted where no rule
@@ -57,10 +56,13 @@ type ValidateOptions struct {
 // decodes base64 data only for image headers and texts.
 //
 // Validate does not check rules that depend on the model: whether it thinks, reads
-// images, signs, or accepts built-in tools besides functions. In a constructed request,
-// nil parts and sources are violations too; encoding checks its JSON text.
+// images, signs, or accepts built-in tools besides functions.
+//
+// In a constructed request, nil parts and sources are violations too. Validate encodes such
+// a request and also reports the violations that parsing its document finds. If the request
+// cannot be encoded, encoding reports the reason.
 func (r *Request) Validate(opts *ValidateOptions) error {
-	v := validator{r: r}
+	v := validator{r: r, parsed: r.parsedOrigin()}
 	if opts != nil {
 		v.opts = *opts
 	}
@@ -77,7 +79,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	v.safety()
 	v.config()
 	v.cached()
-	return r.allViolations(&v.violations, v.opts.Strict)
+	return v.parsed.allViolations(&v.violations, v.opts.Strict)
 }
 
 func orDefault[T int | int64](n, def T) T {
@@ -90,6 +92,7 @@ func orDefault[T int | int64](n, def T) T {
 // A validator walks over one request.
 type validator struct {
 	r          *Request
+	parsed     *origin // what parsing found, or nil
 	opts       ValidateOptions
 	path       codec.Path
 	violations violation.List
@@ -111,7 +114,7 @@ func (v *validator) violation(code content.Code, text string, names ...string) {
 // parsingReported reports whether parsing found a violation at the path, followed by
 // names, or around it.
 func (v *validator) parsingReported(names ...string) bool {
-	o := v.r.origin
+	o := v.parsed
 	return o != nil && o.violations != nil && o.violations.CoversPath(&v.path, names...)
 }
 

@@ -42,7 +42,7 @@ func (v *validator) contents() {
 // or below it. Rules about the whole value, such as the number of tool calls, do not
 // apply then.
 func (v *validator) isUnclear(names ...string) bool {
-	o := v.r.origin
+	o := v.parsed
 	return o != nil && o.violations.WithinPath(&v.path, names...)
 }
 
