@@ -262,9 +262,10 @@ func (p *parser) checkSchema(x jsonwire.Value) {
 			p.out.remove(y)
 		default:
 			p.member(f, name, y)
-			if y.Kind() != jsonwire.Null {
-				n.set(f.Name, y)
+			if y.Kind() == jsonwire.Null {
+				break
 			}
+			n.set(f.Name, y)
 			if f.Value.Enum == schemaTypes {
 				kind = p.latestEnum
 			}
