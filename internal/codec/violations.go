@@ -33,9 +33,8 @@ func NewParseViolations(err error, style Style) *ParseViolations {
 			continue
 		}
 		for n := range v.pathsAround([]byte(e.Path)) {
-			v.at[e.Path[:n]] = v.at[e.Path[:n]]
+			v.at[e.Path[:n]] = n == len(e.Path) || v.at[e.Path[:n]]
 		}
-		v.at[e.Path] = true
 	}
 	return v
 }
