@@ -29,7 +29,9 @@ type FailoverOptions struct {
 	Retries int
 
 	// FirstContent is how long an attempt for a streamed response may take until its
-	// first content. It then fails with CodeTimeout. 0 means no limit.
+	// first content. It then fails with CodeTimeout. 0 means no limit. Servers send
+	// nothing of a whole response before its end; to limit that time, use the Timeout
+	// of an adapter's HTTPClient.
 	FirstContent time.Duration
 
 	// Hedge is how long an attempt for a streamed response may take until its first
