@@ -490,7 +490,7 @@ func (f *vendorError) toUpstream() *upstream.Error {
 	}
 	e := &upstream.Error{Code: f.upstreamCode(status), Err: f}
 	if f.refused() {
-		e.Text = codec.KeyRefusedText
+		e.Text, e.KeyRefused = codec.KeyRefusedText, true
 		return e
 	}
 	e.Details = f.details

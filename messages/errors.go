@@ -262,7 +262,7 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	refused := codec.KeyRefused(status, []string{f.kind, f.detail}, "", f.message)
 	switch {
 	case refused:
-		e.Code, e.Text = upstream.CodeBadGateway, codec.KeyRefusedText
+		e.Code, e.Text, e.KeyRefused = upstream.CodeBadGateway, codec.KeyRefusedText, true
 		return e
 	case f.envelope:
 		e.Code = f.code(e.Code)
@@ -321,7 +321,7 @@ func failureOf(v jsonwire.Value) *upstream.Error {
 	code, public := typeCode(f.kind)
 	e := &upstream.Error{Code: code, UpstreamID: printable(f.id), Err: &f}
 	if codec.KeyRefused(0, []string{f.kind, f.detail}, "", f.message) {
-		e.Code, e.Text = upstream.CodeBadGateway, codec.KeyRefusedText
+		e.Code, e.Text, e.KeyRefused = upstream.CodeBadGateway, codec.KeyRefusedText, true
 		return e
 	}
 	e.Code, e.Details = f.code(code), f.details

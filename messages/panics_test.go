@@ -125,9 +125,9 @@ func hostPanics() []hostPanic {
 		{"error with panicking Unwrap", failing{err: wrapless{}, word: true}, upstream.HandlerOptions{}, false},
 		{"error with panicking As", failing{err: asless{}, word: true}, upstream.HandlerOptions{}, false},
 		{"edit", upstream.Edit(failing{}, func(context.Context, *upstream.Request) (*upstream.Request, error) { panic(poison) }), upstream.HandlerOptions{}, false},
-		{"tap", upstream.Tap(hello, func(context.Context, *upstream.Request, upstream.Sink) upstream.Sink { panic(poison) }), upstream.HandlerOptions{}, false},
-		{"sink of a tap", upstream.Tap(hello, func(context.Context, *upstream.Request, upstream.Sink) upstream.Sink {
-			return upstream.SinkFunc(func([]upstream.Event) error { panic(poison) })
+		{"tap", upstream.Tap(hello, func(context.Context, *upstream.Request, upstream.Sink) (upstream.Sink, func(error)) { panic(poison) }), upstream.HandlerOptions{}, false},
+		{"sink of a tap", upstream.Tap(hello, func(context.Context, *upstream.Request, upstream.Sink) (upstream.Sink, func(error)) {
+			return upstream.SinkFunc(func([]upstream.Event) error { panic(poison) }), nil
 		}), upstream.HandlerOptions{}, false},
 	}
 }

@@ -61,8 +61,24 @@
 // # Combining upstreams
 //
 // [Edit] changes requests before an Upstream receives them. [Tap] reads or changes
-// responses. [Mux] selects an Upstream by the name of the model, and [First] the first
-// one of a list that can represent the request.
+// responses. [Mux] selects an Upstream by the name of the model, [First] the first one
+// of a list that can represent the request, and [Failover] the next one of a list if an
+// Upstream fails. These return upstreams, so they can be nested.
+//
+// A type of the host that wraps an Upstream has these methods:
+//
+//	type wrapper struct{ next upstream.Upstream }
+//
+//	func (w wrapper) Generate(ctx context.Context, r *upstream.Request, to *upstream.Writer) error {
+//		return w.next.Generate(ctx, r, to)
+//	}
+//
+//	func (w wrapper) Unwrap() upstream.Upstream { return w.next }
+//
+// Unwrap gives it the optional methods of the wrapped Upstream. A wrapper that changes
+// requests or that selects an Upstream needs optional methods of its own, which call the
+// functions of the same name; Edit and Mux have them. A wrapper that also reads events
+// is a Tap, or calls [Run] with its own Sink instead of Generate.
 //
 // # Calling an upstream
 //

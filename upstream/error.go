@@ -53,6 +53,11 @@ type Error struct {
 	// empty if unknown.
 	Upstream, UpstreamID string
 
+	// KeyRefused reports that a server refused the key of the host, not one of the
+	// client. The Code is then CodeBadGateway. [Failover] does not hide such an error,
+	// because the host has to correct its configuration.
+	KeyRefused bool
+
 	// Details, if not nil, is a JSON object with details for programs. Handlers of its
 	// format send it; others ignore it. It must not contain a key or a request id.
 	//

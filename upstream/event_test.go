@@ -67,8 +67,8 @@ func verbatim(t *testing.T, u upstream.Upstream) string {
 
 func tap(f edit) func(upstream.Upstream) upstream.Upstream {
 	return func(u upstream.Upstream) upstream.Upstream {
-		return upstream.Tap(u, func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
-			return upstream.SinkFunc(func(events []event_) error { return f(events, to) })
+		return upstream.Tap(u, func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
+			return upstream.SinkFunc(func(events []event_) error { return f(events, to) }), nil
 		})
 	}
 }

@@ -95,13 +95,13 @@ func ExampleEvents() {
 // Middleware that masks a word in responses. It does not find words that are split
 // across events; the next example does.
 func ExampleTap() {
-	masked := upstream.Tap(parrot, func(ctx context.Context, r *upstream.Request, to upstream.Sink) upstream.Sink {
+	masked := upstream.Tap(parrot, func(ctx context.Context, r *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
 		return upstream.SinkFunc(func(events []upstream.Event) error {
 			for i := range events {
 				events[i].Text = strings.ReplaceAll(events[i].Text, "swordfish", "*********")
 			}
 			return to.Send(events)
-		})
+		}), nil
 	})
 	reply, err := upstream.Collect(context.Background(), masked, user("The password is swordfish."))
 	if err != nil {
@@ -115,13 +115,13 @@ func ExampleTap() {
 // A Collector in a Tap records the response while the client receives it.
 func ExampleCollector() {
 	var collector upstream.Collector
-	recorded := upstream.Tap(parrot, func(ctx context.Context, r *upstream.Request, to upstream.Sink) upstream.Sink {
+	recorded := upstream.Tap(parrot, func(ctx context.Context, r *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
 		return upstream.SinkFunc(func(events []upstream.Event) error {
 			if err := collector.Send(events); err != nil {
 				return err
 			}
 			return to.Send(events)
-		})
+		}), nil
 	})
 	if err := upstream.Run(context.Background(), recorded, user("Hello!"), upstream.SinkFunc(func([]upstream.Event) error { return nil })); err != nil {
 		fmt.Println(err)
@@ -314,8 +314,8 @@ func ExampleTap_pieces() {
 		}
 		return nil
 	})
-	masked := upstream.Tap(slow, func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
-		return &mask{to: to, held: map[int]string{}}
+	masked := upstream.Tap(slow, func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
+		return &mask{to: to, held: map[int]string{}}, nil
 	})
 	reply, err := upstream.Collect(context.Background(), masked, user("What is it?"))
 	if err != nil {

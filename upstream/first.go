@@ -24,7 +24,7 @@ import (
 // Request.RejectLoss in an [Edit] around First.
 //
 // The selection depends on the request alone. If Generate fails, for example because a
-// server is down, the next Upstream is not tried.
+// server is down, the next Upstream is not tried: see [Failover].
 //
 // All upstreams receive the same model name. For an Upstream that needs another one,
 // set it in the options of the adapter or wrap the Upstream in an Edit that calls
@@ -105,11 +105,13 @@ func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error
 	return FormatOf(ctx, c.up, r)
 }
 
-// Models returns the list of the first Upstream that has one. It reports the errors of
-// the upstreams before it as [Mux.Models] does.
-func (f *first) Models(ctx context.Context) ([]Model, error) {
+func (f *first) Models(ctx context.Context) ([]Model, error) { return firstModels(ctx, f.ups) }
+
+// firstModels returns the list of the first Upstream that has one. It reports the
+// errors of the upstreams before it as [Mux.Models] does.
+func firstModels(ctx context.Context, ups []Upstream) ([]Model, error) {
 	var failures listErrors
-	for _, up := range f.ups {
+	for _, up := range ups {
 		list, err := Models(ctx, up)
 		switch {
 		case ctx.Err() != nil:

@@ -198,7 +198,9 @@ func FuzzWriter(f *testing.F) {
 			var g grammar
 			u := program(code, &results)
 			if tapped {
-				u = upstream.Tap(u, func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink { return to })
+				u = upstream.Tap(u, func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
+					return to, nil
+				})
 			}
 			err := upstream.Run(t.Context(), u, &upstream.Request{}, &g)
 			if err == nil {

@@ -161,6 +161,11 @@ type Report struct {
 	Code          Code           // empty if the request succeeded; CodeCanceled if the client left
 	Err           error          // nil if the request succeeded; contains causes, so not for clients; wraps the error of the Upstream
 
+	// Attempts are the calls of upstreams by [Failover], in the order in which they
+	// began. It is nil without a Failover. Upstream, Usage, Losses and the other fields
+	// describe the chosen one only.
+	Attempts []Attempt
+
 	// UpstreamID is the id that the server of the Upstream gave the exchange, as sent
 	// in the header Upstream-Request-Id. It is empty if unknown.
 	UpstreamID string

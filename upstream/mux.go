@@ -17,7 +17,8 @@ import (
 // the model. If no pattern matches the name, it returns an [*Error] with CodeNotFound.
 // It also counts tokens, reports losses and lists models.
 //
-// To select among several upstreams for one name by losses, use [First].
+// To select among several upstreams for one name by losses, use [First]; to use the next
+// one after an error, use [Failover].
 //
 // The zero Mux has no patterns. Add patterns before the Mux is used; afterwards it is
 // safe for concurrent use.

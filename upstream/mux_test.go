@@ -108,7 +108,9 @@ func TestMuxAbilities(t *testing.T) {
 	var m upstream.Mux
 	m.HandleAs("v/*", &vendor{name: "v"}, "*")
 	m.Handle("plain", plain)
-	pass := func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink { return to }
+	pass := func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
+		return to, nil
+	}
 	same := func(_ context.Context, r *upstream.Request) (*upstream.Request, error) { return r, nil }
 	var outer upstream.Mux
 	outer.Handle("*", upstream.Edit(upstream.Tap(&m, pass), same))

@@ -81,13 +81,17 @@ func (e *edit) Unwrap() Upstream { return e.next }
 // the response. If the sink changes an event, a handler encodes the changed event
 // instead of sending the original bytes of the vendor.
 //
+// f also returns a function that is called once when the response has ended, or nil. Its
+// argument is nil if the response is complete, and otherwise the error of Generate or of
+// a sink. It may still send events to "to". It is also called if Generate panics.
+//
 // All text and thinking is in EventText events, which may be split anywhere. Values
 // that pointers in an event refer to are read-only: replace a part or citation by a
 // changed copy.
 //
 // f must be safe for concurrent use and must not return nil. Each sink is used by one
 // call of Generate. Tap panics if next or f is nil.
-func Tap(next Upstream, f func(ctx context.Context, r *Request, to Sink) Sink) Upstream {
+func Tap(next Upstream, f func(ctx context.Context, r *Request, to Sink) (sink Sink, end func(err error))) Upstream {
 	if next == nil || f == nil {
 		panic("upstream: Tap: nil Upstream or function")
 	}
@@ -96,15 +100,23 @@ func Tap(next Upstream, f func(ctx context.Context, r *Request, to Sink) Sink) U
 
 type tap struct {
 	next Upstream
-	f    func(ctx context.Context, r *Request, to Sink) Sink
+	f    func(ctx context.Context, r *Request, to Sink) (sink Sink, end func(err error))
 }
 
-func (t *tap) Generate(ctx context.Context, r *Request, w *Writer) error {
-	sink := t.f(ctx, r, w)
+func (t *tap) Generate(ctx context.Context, r *Request, w *Writer) (err error) {
+	sink, end := t.f(ctx, r, w)
 	if sink == nil {
 		return errors.New("upstream: the function of a Tap returned a nil Sink")
 	}
-	return Run(ctx, t.next, r, sink)
+	if end != nil {
+		err = errPanicked
+		defer func() { end(err) }()
+	}
+	err = Run(ctx, t.next, r, sink)
+	return err
 }
+
+// errPanicked is the error of a response whose Upstream did not return.
+var errPanicked = errors.New("upstream: Generate panicked or called runtime.Goexit")
 
 func (t *tap) Unwrap() Upstream { return t.next }

@@ -246,7 +246,9 @@ func TestRefusedLosses(t *testing.T) {
 		}
 		return w.Text("paid")
 	})
-	pass := func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink { return to }
+	pass := func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
+		return to, nil
+	}
 	for name, u := range map[string]upstream.Func{"plain": up, "tapped": upstream.Tap(up, pass).Generate} {
 		for refuse, want := range map[content.Severity]int{0: 0, content.LossHint: 3, content.LossDegraded: 2, content.LossDropped: 1} {
 			got, err := run(t, &upstream.Request{RejectLoss: refuse}, u)

@@ -104,7 +104,7 @@ func (w *writer) Flush() {}
 
 // keepModel keeps the recorded name of the model in the response. A handler would replace
 // it by the name in the request.
-func keepModel(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
+func keepModel(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
 	return upstream.SinkFunc(func(events []upstream.Event) error {
 		for i := range events {
 			if s := events[i].Start; s != nil && s.ModelAsRequested {
@@ -114,5 +114,5 @@ func keepModel(_ context.Context, _ *upstream.Request, to upstream.Sink) upstrea
 			}
 		}
 		return to.Send(events)
-	})
+	}), nil
 }

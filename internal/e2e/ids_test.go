@@ -59,9 +59,9 @@ func TestRequestIDs(t *testing.T) {
 		client.Transport = identified{client.Transport, headers[b.name]}
 		inner := b.at(t, vendorURL(vendor, b), client)
 		var seen []string // ids in the contexts of upstream calls
-		up := upstream.Tap(inner, func(ctx context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
+		up := upstream.Tap(inner, func(ctx context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
 			seen = append(seen, upstream.RequestID(ctx))
-			return to
+			return to, nil
 		})
 		for _, edge := range []string{"", "edge/7~a=b", "no good", strings.Repeat("x", 129)} {
 			var log bytes.Buffer

@@ -36,8 +36,13 @@ var wraps = []struct {
 		return m
 	}},
 	{"first", func(u upstream.Upstream) upstream.Upstream { return upstream.First(u) }},
+	{"failover", func(u upstream.Upstream) upstream.Upstream {
+		return upstream.Failover([]upstream.Upstream{u, echo.New()}, nil)
+	}},
 	{"tap", func(u upstream.Upstream) upstream.Upstream {
-		return upstream.Tap(u, func(_ context.Context, _ *upstream.Request, next upstream.Sink) upstream.Sink { return next })
+		return upstream.Tap(u, func(_ context.Context, _ *upstream.Request, next upstream.Sink) (upstream.Sink, func(error)) {
+			return next, nil
+		})
 	}},
 	{"edit that changes the request", func(u upstream.Upstream) upstream.Upstream {
 		return upstream.Edit(u, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {

@@ -56,13 +56,13 @@ func Edited(up upstream.Upstream, edit func([]upstream.Event) []upstream.Event) 
 	if edit == nil {
 		return up
 	}
-	return upstream.Tap(up, func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
+	return upstream.Tap(up, func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
 		return upstream.SinkFunc(func(es []upstream.Event) error {
 			if es = edit(es); len(es) == 0 {
 				return nil
 			}
 			return to.Send(es)
-		})
+		}), nil
 	})
 }
 

@@ -29,7 +29,7 @@ func decodeError(format content.Format, status int, header http.Header, body []b
 	f.retryAfter = f.parseRetryAfter(header)
 	e := &upstream.Error{Code: f.upstreamCode(codec.StatusCode(status)), Err: &f}
 	if f.isKeyRefused() {
-		e.Text = codec.KeyRefusedText
+		e.Text, e.KeyRefused = codec.KeyRefusedText, true
 		return e
 	}
 	forwarded := []string{"X-Ratelimit-", "Ratelimit"}
@@ -75,7 +75,7 @@ func decodeErrorObject(v jsonwire.Value) *upstream.Error {
 	}
 	e := &upstream.Error{Code: f.upstreamCode(codec.StatusCode(status)), Err: &f}
 	if f.isKeyRefused() {
-		e.Text = codec.KeyRefusedText
+		e.Text, e.KeyRefused = codec.KeyRefusedText, true
 		return e
 	}
 	e.Details = f.object

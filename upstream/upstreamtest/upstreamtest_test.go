@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -151,20 +152,23 @@ func wrapped(u upstream.Upstream) map[string]upstream.Upstream {
 	m.HandleAs("via/*", u, "*")
 	m.Handle("*", u)
 	return map[string]upstream.Upstream{
-		"alone": u,
-		"Mux":   &m,
+		"alone":    u,
+		"Mux":      &m,
+		"Failover": upstream.Failover([]upstream.Upstream{u, u}, nil),
+		"Failover with limits": upstream.Failover([]upstream.Upstream{u, u},
+			&upstream.FailoverOptions{FirstContent: time.Minute, Hedge: 30 * time.Second}),
 		"Edit": upstream.Edit(u, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
 			c := r.Clone()
 			c.System = append(c.System, &content.Text{Text: "Be kind."})
 			return c, nil
 		}),
-		"Tap": upstream.Tap(u, func(_ context.Context, _ *upstream.Request, to upstream.Sink) upstream.Sink {
+		"Tap": upstream.Tap(u, func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
 			return upstream.SinkFunc(func(events []upstream.Event) error {
 				for i := range events {
 					events[i].Text = strings.ReplaceAll(events[i].Text, "fox", "dog")
 				}
 				return to.Send(events)
-			})
+			}), nil
 		}),
 	}
 }
