@@ -39,6 +39,7 @@
 //	polywire.upstream.request.id    id that its server gave the exchange
 //	polywire.usage.estimated        true if the token counts are estimates
 //	polywire.losses                 number of losses
+//	polywire.attempts               number of attempts of a Failover
 //
 // A finish reason is "stop", "length", "tool_call" or "content_filter", or else a
 // [content.StopReason].
@@ -51,9 +52,14 @@
 // cause, as the log of a handler does. A request whose client left has the error.type
 // "canceled", and its status is not set.
 //
+// An attempt of an [upstream.Failover] is a child span "attempt" with the attributes
+// polywire.attempt.index, the position in the list, and polywire.attempt.chosen. If its response was
+// dropped, it has the tokens of that response, so that no token is in two spans.
+//
 // # Trace context of vendors
 //
-// The context that the wrapped upstream gets contains the span. An adapter whose HTTP
+// The context that the wrapped upstream gets contains the span of the request or of its
+// attempt. An adapter whose HTTP
 // client has an [otelhttp.NewTransport] therefore sends the header traceparent to the
 // vendor:
 //
@@ -75,6 +81,15 @@
 // [Options] Attributes. The requested model is omitted if the request failed because of
 // the client, such as with a model that does not exist: a client could otherwise create
 // any number of time series.
+//
+// Further metrics describe the attempts of a Failover:
+//
+//	polywire.attempt.duration        seconds; histogram
+//	polywire.attempt.dropped_tokens  tokens of responses that were dropped; counter
+//
+// They have the attributes gen_ai.provider.name, gen_ai.request.model, polywire.upstream and
+// polywire.attempt.index, and the former polywire.attempt.chosen and error.type. The tokens
+// that vendors charge for are these and those of gen_ai.client.token.usage.
 //
 // A chunk is what arrives together and contains output: text, thinking, or a part of
 // another kind, such as a tool call. The duration of a request includes the time in
