@@ -10,10 +10,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	collectmetrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	collecttrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
@@ -75,18 +78,24 @@ func (s *service) stop(t *testing.T) {
 	}
 }
 
-// post sends a streamed request and returns the status and the response.
-func (s *service) post(t *testing.T, key, text string) (int, string) {
+// request returns a request for a stream.
+func (s *service) request(ctx context.Context, t *testing.T, key, text string) *http.Request {
 	t.Helper()
 	body := `{"model":"demo","max_tokens":99,"stream":true,"messages":[{"role":"user","content":"` + text + `"}]}`
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/v1/messages", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/v1/messages", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("content-type", "application/json")
 	r.Header.Set("anthropic-version", "2023-06-01")
 	r.Header.Set("x-api-key", key)
-	return do(t, r)
+	return r
+}
+
+// post sends a request for a stream and returns the status and the response.
+func (s *service) post(t *testing.T, key, text string) (int, string) {
+	t.Helper()
+	return do(t, s.request(t.Context(), t, key, text))
 }
 
 // metrics returns the lines of GET /metrics.
@@ -156,7 +165,7 @@ func TestPrometheus(t *testing.T) {
 		labels []string
 		want   string
 	}{
-		// "one two" are two pieces of one token each.
+		// For package echo a token has four bytes, so that "one two" has 2.
 		{"gen_ai_client_token_usage_total", []string{`gen_ai_token_type="output"`, `tenant="ada"`}, "4"},
 		{"gen_ai_client_token_usage_total", []string{`gen_ai_token_type="output"`, `tenant="bob"`}, ""},
 		{"gen_ai_client_operation_duration_seconds_count", []string{`tenant="ada"`}, "2"},
@@ -183,6 +192,35 @@ func TestPrometheus(t *testing.T) {
 	if names["chat demo"] != 3 {
 		t.Errorf("spans on standard output: %v, want 3 with the name chat demo", names)
 	}
+}
+
+// TestStream checks that the first delta arrives while the upstream waits, through all
+// wrappers of the response, and that a client that leaves is recorded.
+func TestStream(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+	s := start(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	res, err := http.DefaultClient.Do(s.request(ctx, t, "k-ada", "echo: stall 1h after 1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body := bufio.NewReader(res.Body)
+	for line := ""; !strings.Contains(line, "content_block_delta"); {
+		if line, err = body.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	count := ""
+	for end := time.Now().Add(10 * time.Second); count == "" && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		count = sample(t, s.metrics(t), "gen_ai_client_operation_duration_seconds_count", `error_type="canceled"`, `tenant="ada"`)
+	}
+	if count != "1" {
+		t.Errorf("the metrics have %q canceled requests, want 1", count)
+	}
+	s.stop(t)
 }
 
 // A receiver decodes what exporters send with OTLP.
@@ -268,24 +306,54 @@ func stringOf(list []*common.KeyValue, key string) string {
 	return ""
 }
 
+// overloaded returns a server that fails after it has counted the tokens of the prompt.
+func overloaded(t *testing.T) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Traceparent") == "" || r.Header.Get("Baggage") != "" {
+			t.Errorf("the server got traceparent %q and baggage %q, want the first only", r.Header.Get("Traceparent"), r.Header.Get("Baggage"))
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "event: message_start\ndata: "+`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"demo","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":7,"output_tokens":0}}}`+"\n\n"+
+			"event: error\ndata: "+`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`+"\n\n")
+	}))
+}
+
+// checkQueries checks that the names in the queries of docs/operations.md are those of
+// metrics and labels.
+func checkQueries(t *testing.T, list []string) {
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(list, "\n") + `polywire_usage_estimated="" gen_ai_client_token_usage_sum{`
+	names := regexp.MustCompile(`\b(?:gen_ai|polywire)_[a-z_]+|\b(?:error_type|tenant)\b`).FindAllString(string(page), -1)
+	if len(names) < 20 {
+		t.Errorf("docs/operations.md has only %d names of metrics and labels", len(names))
+	}
+	for _, name := range names {
+		if !strings.Contains(text, name+"{") && !strings.Contains(text, name+`="`) {
+			t.Errorf("docs/operations.md has the name %s, which is not a metric or label", name)
+		}
+	}
+}
+
 // TestOTLP checks the traces and metrics that a receiver gets over OTLP. Two services run,
-// one behind the other, and a third server that does not work: the trace of a request
-// contains the spans of both services.
+// one behind the other, and a third server that fails: the trace of a request contains the
+// spans of both services.
 func TestOTLP(t *testing.T) {
 	r := new(receiver)
 	collector := httptest.NewServer(r)
 	defer collector.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	t.Setenv("UPSTREAM_KEY", "k-bob")
-	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "", http.StatusServiceUnavailable)
-	}))
+	broken := overloaded(t)
 	defer broken.Close()
 	back := start(t)
 	front := start(t, "-upstream", broken.URL, "-upstream", back.url)
 	if status, text := front.post(t, "k-ada", "echo: say one two"); status != http.StatusOK || !strings.Contains(text, "two") {
 		t.Fatalf("%d %s", status, text)
 	}
+	checkQueries(t, front.metrics(t))
 	front.stop(t)
 	back.stop(t)
 
@@ -313,7 +381,7 @@ func TestOTLP(t *testing.T) {
 	}
 	failed := 0
 	for _, s := range r.spans {
-		if s.Name == "attempt" && stringOf(s.Attributes, "error.type") == "unavailable" && s.Status.GetCode() == traces.Status_STATUS_CODE_ERROR {
+		if s.Name == "attempt" && stringOf(s.Attributes, "error.type") == "overloaded" && s.Status.GetCode() == traces.Status_STATUS_CODE_ERROR {
 			failed++
 		}
 	}
@@ -333,15 +401,20 @@ func TestOTLP(t *testing.T) {
 	if tokens["ada output"] != 2 || tokens["bob output"] != 2 || tokens["ada input"] == 0 || len(tokens) != 4 {
 		t.Errorf("tokens %v, want 2 of the response for each tenant", tokens)
 	}
-	attempts := uint64(0)
+	attempts, dropped := uint64(0), int64(0)
 	for _, m := range r.metrics {
 		if m.Name == "polywire.attempt.duration" {
 			for _, p := range m.GetHistogram().GetDataPoints() {
 				attempts += p.Count
 			}
 		}
+		if m.Name == "polywire.attempt.dropped_tokens" {
+			for _, p := range m.GetSum().GetDataPoints() {
+				dropped += p.GetAsInt()
+			}
+		}
 	}
-	if attempts != 2 {
-		t.Errorf("%d attempts in the metric, want 2", attempts)
+	if attempts != 2 || dropped != 7 {
+		t.Errorf("%d attempts and %d dropped tokens in the metrics, want 2 and 7", attempts, dropped)
 	}
 }

@@ -41,6 +41,8 @@
 //	polywire.losses                 number of losses
 //	polywire.attempts               number of attempts of a Failover
 //
+// The address of the server is an attribute of the span of [otelhttp.NewTransport].
+//
 // A finish reason is "stop", "length", "tool_call" or "content_filter", or else a
 // [content.StopReason].
 //
