@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/reqctx"
 )
 
 // FailoverOptions configures [Failover]. The zero value contains the defaults.
@@ -123,138 +125,69 @@ func (f *failover) goesOn(err error) bool {
 	return slices.Contains(f.opts.Codes, codeOf(err))
 }
 
-func (f *failover) Generate(ctx context.Context, r *Request, w *Writer) error {
+// candidates returns the indexes of the upstreams for r. If r refers to state at a
+// vendor, these are upstreams that send it in the format of that vendor.
+func (f *failover) candidates(ctx context.Context, r *Request) ([]int, error) {
 	order, err := f.order(ctx, r)
-	if err != nil {
-		return err
+	format := reqctx.From(ctx).StateFormat
+	if err != nil || format == "" {
+		return order, err
 	}
-	for _, i := range order {
-		var committed bool
-		committed, err = f.attempt(ctx, i, r, w)
-		if err == nil || committed || ctx.Err() != nil || !f.goesOn(err) {
-			break
-		}
+	order = slices.DeleteFunc(slices.Clone(order), func(i int) bool {
+		own, err := FormatOf(ctx, f.list[i], r)
+		return err != nil || own != format
+	})
+	if len(order) == 0 {
+		return nil, &Error{Code: CodeUnsupported, Err: fmt.Errorf("the request refers to state that only an upstream of the format %q can read", format)}
 	}
-	return err
+	return order, nil
 }
 
-// attempt calls an Upstream once.
-func (f *failover) attempt(ctx context.Context, i int, r *Request, w *Writer) (committed bool, err error) {
-	t := tracerFrom(ctx)
-	h := &hold{to: w, a: Attempt{Index: i, Start: time.Now()}}
-	ctx = t.start(ctx, h.a)
-	err = Run(ctx, f.list[i], r, h)
-	if err == nil && !h.a.Chosen {
-		err = h.commit()
+// retries returns the number of attempts with upstreams that were already called.
+func (f *failover) retries() int {
+	if f.opts.Retries == 0 {
+		return 2
 	}
-	h.a.Duration = time.Since(h.a.Start)
-	h.a.Code, h.a.Err = codeOf(err), err
-	t.done(ctx, h.a)
-	return h.a.Chosen, err
+	return max(f.opts.Retries, 0)
 }
 
-// A hold is the Sink of an attempt. It keeps events until the first content.
-type hold struct {
-	to   *Writer
-	a    Attempt
-	held [][]Event
-}
-
-func (h *hold) Send(events []Event) error {
-	if h.a.Chosen {
-		return h.to.Send(events)
-	}
-	content := false
-	for i := range events {
-		e := &events[i]
-		switch e.Kind {
-		case EventStart:
-			h.a.Upstream, h.a.UpstreamID = e.Start.Upstream, e.Start.UpstreamID
-		case EventUsage:
-			h.a.Usage = *e.Usage
-		}
-		content = content || isContent(e)
-	}
-	if !content {
-		h.held = append(h.held, copyEvents(events))
-		return nil
-	}
-	h.a.FirstContent = time.Since(h.a.Start)
-	if err := h.commit(); err != nil {
-		return err
-	}
-	return h.to.Send(events)
-}
-
-// commit sends the held events.
-func (h *hold) commit() error {
-	h.a.Chosen = true
-	for _, events := range h.held {
-		if err := h.to.Send(events); err != nil {
-			return err
-		}
-	}
-	h.held = nil
-	return nil
-}
-
-// copyEvents returns a copy of events that may be kept, with a copy of their frame.
-func copyEvents(events []Event) []Event {
-	events = slices.Clone(events)
-	if f := events[0].Frame; f != nil {
-		c := *f
-		c.Preceding, c.Events = slices.Clone(f.Preceding), slices.Clone(f.Events)
-		events[0].Frame = &c
-		if len(c.Events) > 0 {
-			c.Events[0].Frame = &c
-		}
-	}
-	return events
-}
-
-// isContent reports whether a client that has received e has received a part of the
-// response.
-func isContent(e *Event) bool {
-	switch e.Kind {
-	case EventText, EventInput:
-		return e.Text != ""
-	case EventCitation, EventSignature:
-		return true
-	case EventOpen:
-		switch p := e.Part.(type) {
-		case *content.Text:
-			return len(p.Citations) > 0
-		case *content.Thinking:
-			return p.Redacted.Data != ""
-		}
-		return true
-	}
-	return false
-}
-
-// CountTokens counts with the first Upstream of the order.
+// CountTokens counts with the first Upstream that can. After an error it tries the next
+// one in the same cases as Generate, but none twice.
 func (f *failover) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
-	order, err := f.order(ctx, r)
+	order, err := f.candidates(ctx, r)
 	if err != nil {
 		return TokenCount{}, err
 	}
-	return CountTokens(ctx, f.list[order[0]], r)
+	for _, i := range order {
+		n, failed := CountTokens(ctx, f.list[i], r)
+		if failed == nil {
+			return n, nil
+		}
+		err = cmp.Or(err, failed)
+		if ctx.Err() != nil || !f.goesOn(failed) {
+			break
+		}
+	}
+	return TokenCount{}, err
 }
 
 // Preflight returns the losses of the first Upstream of the order.
 func (f *failover) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
-	order, err := f.order(ctx, r)
+	order, err := f.candidates(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	return Preflight(ctx, f.list[order[0]], r)
 }
 
-// FormatOf returns the format of the first Upstream of the order.
+// FormatOf returns the format of the first Upstream that may be called for r, or if
+// there is none, of the first in the order.
 func (f *failover) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
-	order, err := f.order(ctx, r)
+	order, err := f.candidates(ctx, r)
 	if err != nil {
-		return "", err
+		if order, err = f.order(ctx, r); err != nil {
+			return "", err
+		}
 	}
 	return FormatOf(ctx, f.list[order[0]], r)
 }

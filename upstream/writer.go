@@ -3,6 +3,7 @@ package upstream
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +26,14 @@ import (
 type Writer struct {
 	mu   sync.Mutex
 	sink Sink
-	req  *Request
 	err  error
+	writerState
+	batch []Event // events of the current call, reused
+}
+
+// A writerState is what a Writer knows of its response.
+type writerState struct {
+	req *Request
 
 	nextBlock      int             // number of the next block
 	open           []block         // open blocks in the order of opening
@@ -37,10 +44,9 @@ type Writer struct {
 	idsScanned     bool            // nextID is greater than the ids in the request
 	usedIDs        map[string]bool // ids of tool calls written here
 	hasToolCalls   bool
-	begun          bool    // an event other than EventLoss was sent
-	started        bool    // an EventStart is no longer allowed
-	stopped        bool    // an EventStop with a reason was sent
-	batch          []Event // events of the current call, reused
+	begun          bool // an event other than EventLoss was sent
+	started        bool // an EventStart is no longer allowed
+	stopped        bool // an EventStop with a reason was sent
 }
 
 // A block is a block of the response. in is its number in the events passed to Send and
@@ -56,7 +62,7 @@ const maxOpenBlocks = 1000
 var errTooManyOpen = errors.New("upstream: more than 1000 blocks are open at once")
 
 func newWriter(req *Request, sink Sink) *Writer {
-	w := &Writer{sink: sink, req: req, text: -1, last: block{in: -1, out: -1}}
+	w := &Writer{sink: sink, writerState: writerState{req: req, text: -1, last: block{in: -1, out: -1}}}
 	for i := range w.recentlyClosed {
 		w.recentlyClosed[i].in = -1
 	}
@@ -413,6 +419,15 @@ func (w *Writer) setRequest(r *Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.req, w.idsScanned = r, false
+}
+
+// fork returns a Writer with another sink that continues the response of w. The caller
+// holds w.mu. To use the response of the fork, it sets w.writerState to that of the
+// fork.
+func (w *Writer) fork(sink Sink) *Writer {
+	f := &Writer{sink: sink, writerState: w.writerState}
+	f.open, f.usedIDs = slices.Clone(w.open), maps.Clone(w.usedIDs)
+	return f
 }
 
 func isThinking(p content.Part) bool {

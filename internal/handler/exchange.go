@@ -40,6 +40,7 @@ type exchange struct {
 	bytesRead  int64        // of the body
 	reserved   int64        // bytes of the budget for the body: at least bytesRead
 	entered    bool         // the budget counts this request
+	held       atomic.Int64 // batches of events that an upstream.Failover has received but not passed on
 	users      atomic.Int32 // users of the reserved bytes: this goroutine, and the upstream's
 
 	mu          sync.Mutex
@@ -64,7 +65,7 @@ func (s *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	if hook := s.options.RequestID; hook != nil {
 		x.guard(r.Context(), "RequestID", func() { x.setID(hook(r)) })
 	}
-	x.values = reqctx.Values{ID: x.id, ReportLoss: x.addModelLoss, ReportSend: x.noteSend}
+	x.values = reqctx.Values{ID: x.id, ReportLoss: x.addModelLoss, ReportSend: x.noteSend, ReportHeld: x.noteHeld}
 	x.report = upstream.Report{
 		ID: x.id, Format: s.protocol.Format(), Method: r.Method, Path: r.URL.Path, Start: x.start,
 	}
@@ -129,6 +130,9 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 		return ctx, nil, err
 	}
 	x.op = op
+	if op.OtherFormatErr != nil {
+		x.values.StateFormat = x.s.protocol.Format()
+	}
 	if !x.reserve(x.reserved + op.Memory) {
 		return ctx, nil, overloaded()
 	}
@@ -244,6 +248,9 @@ func (x *exchange) noteSend(name string) {
 	defer x.mu.Unlock()
 	x.lastSend = name
 }
+
+// noteHeld counts events that are not yet passed on. It is safe for concurrent use.
+func (x *exchange) noteHeld() { x.held.Add(1) }
 
 // setLastSend records in the report which upstream had a request but no response.
 func (x *exchange) setLastSend() {

@@ -30,7 +30,7 @@ var (
 // A progress is the state of the timer between two ticks.
 type progress struct {
 	began     time.Time // start of the operation
-	sends     int64     // at the last tick
+	sends     int64     // at the last tick, with held events
 	lastSend  time.Time // when the upstream last sent an event
 	writes    int64     // at the last tick
 	lastWrite time.Time // when something was last written
@@ -174,7 +174,8 @@ func (x *exchange) checkTimeouts(s *sink, w *progress, now time.Time) error {
 	if idle {
 		defer func() { s.token <- struct{}{} }()
 	}
-	sends := s.sends.Load()
+	held := x.held.Load()
+	sends := s.sends.Load() + held
 	moved := sends != w.sends
 	if moved || !idle {
 		w.sends, w.lastSend = sends, now
@@ -189,9 +190,12 @@ func (x *exchange) checkTimeouts(s *sink, w *progress, now time.Time) error {
 		return errTotal
 	case !idle:
 		return nil
-	case !s.started && now.Sub(w.began) >= t.FirstByte:
+	}
+	started := s.started || held > 0
+	switch {
+	case !started && now.Sub(w.began) >= t.FirstByte:
 		return errFirstByte
-	case s.started && now.Sub(w.lastSend) >= t.Idle:
+	case started && now.Sub(w.lastSend) >= t.Idle:
 		return errIdle
 	}
 	if s.writes != w.writes {
@@ -442,9 +446,15 @@ func (x *exchange) addLosses(ctx context.Context, losses []content.Loss) {
 	x.callOnLoss(ctx, news)
 }
 
-// noteAttempt records an attempt of an [upstream.Failover]. It is safe for concurrent
-// use.
+// noteAttempt records an attempt of an [upstream.Failover], and logs its error. It is
+// safe for concurrent use.
 func (x *exchange) noteAttempt(ctx context.Context, a upstream.Attempt) {
+	if a.Err != nil && a.Code != upstream.CodeCanceled {
+		f := x.failureOf(a.Err)
+		level, _ := logLevel(ctx, f)
+		x.logLine(ctx, level, "attempt failed", slog.Int("index", a.Index), slog.String("upstream", OneLine(a.Upstream, maxPath)),
+			slog.String("code", string(a.Code)), slog.String("cause", causeText(f)))
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.attempts = append(x.attempts, a)

@@ -20,6 +20,15 @@ type Values struct {
 	// ReportSend reports the name of an adapter that sends a request to its server.
 	// It is safe for concurrent use. It may be nil.
 	ReportSend func(name string)
+
+	// ReportHeld reports that an upstream sent events that are not yet passed on. It is
+	// safe for concurrent use. It may be nil.
+	ReportHeld func()
+
+	// StateFormat is the format of the vendor that keeps state to which the request
+	// refers. Only upstreams of this format may receive the request. It is empty if the
+	// request refers to no such state.
+	StateFormat content.Format
 }
 
 type key struct{}
