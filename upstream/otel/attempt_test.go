@@ -27,7 +27,7 @@ func TestAttempts(t *testing.T) {
 		time.Sleep(time.Second)
 		_ = w.Start(upstream.Start{Upstream: "gemini", UpstreamID: "g1"})
 		_ = w.Usage(content.Usage{Input: 30, CacheRead: 4})
-		return &upstream.Error{Code: upstream.CodeOverloaded, Text: "SECRET", Upstream: "gemini", Err: errors.New("status 503")}
+		return &upstream.Error{Code: upstream.CodeOverloaded, Text: "SECRET", Upstream: "gemini", UpstreamID: "g1", Err: errors.New("status 503")}
 	})
 	healthy := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		contexts = append(contexts, trace.SpanContextFromContext(ctx))
@@ -138,4 +138,48 @@ func TestOtherTrace(t *testing.T) {
 	if done != 1 {
 		t.Errorf("AttemptDone of the host was called %d times, want once", done)
 	}
+}
+
+// TestHedge checks the attempt that loses: it is canceled, which is not an error, and its
+// tokens are recorded as dropped.
+func TestHedge(t *testing.T) {
+	slow := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Start(upstream.Start{Upstream: "slow", Usage: &content.Usage{Input: 30}})
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	fast := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Start(upstream.Start{Upstream: "fast"})
+		return w.Text("Hello")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		rec := newRecorder()
+		w := rec.wrap(upstream.Failover([]upstream.Upstream{slow, fast}, &upstream.FailoverOptions{Hedge: time.Second}), otelwire.Options{})
+		if err := upstream.Run(t.Context(), w, prompt("Hi"), discard); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		codeOf := map[any]any{}
+		for _, s := range rec.spans.Ended() {
+			if s.Name() == "attempt" {
+				a := attributes(s.Attributes())
+				codeOf[a["polywire.upstream"]] = a["error.type"]
+				if s.Status().Code != codes.Unset {
+					t.Errorf("status of the attempt with %v: %v, want Unset", a["polywire.upstream"], s.Status())
+				}
+			}
+		}
+		if diff := cmp.Diff(map[any]any{"slow": "canceled", "fast": nil}, codeOf); diff != "" {
+			t.Errorf("error.type by upstream (-want +got):\n%s", diff)
+		}
+		want := map[string]point{
+			"gen_ai.provider.name=slow,gen_ai.request.model=demo,gen_ai.token.type=input,polywire.attempt.index=0,polywire.upstream=slow": {30, 1},
+		}
+		if diff := cmp.Diff(want, rec.points(t, "polywire.attempt.dropped_tokens")); diff != "" {
+			t.Errorf("dropped tokens (-want +got):\n%s", diff)
+		}
+		if got := attributes(rec.span(t, "chat demo").Attributes())["polywire.attempts"]; got != int64(2) {
+			t.Errorf("polywire.attempts is %v, want 2", got)
+		}
+	})
 }

@@ -25,4 +25,6 @@ require (
 	golang.org/x/sys v0.48.0 // indirect
 )
 
+// A release requires a released version of the main module above. This line is for this
+// repository only: other modules ignore it.
 replace github.com/polywire/polywire => ../..

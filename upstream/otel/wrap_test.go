@@ -32,9 +32,13 @@ func TestSuite(t *testing.T) {
 	call.Tools = []content.Tool{{Name: "look", Input: content.Schema{JSON: `{"type":"object"}`}}}
 	think := ask("Well?")
 	think.Thinking.Mode = upstream.ThinkingAuto
-	for _, withContent := range []bool{false, true} {
-		t.Run(fmt.Sprintf("content %t", withContent), func(t *testing.T) {
-			upstreamtest.Run(t, newRecorder().wrap(echo.New(), otelwire.Options{Content: withContent}), &upstreamtest.Options{
+	for name, up := range map[string]upstream.Upstream{
+		"plain":    newRecorder().wrap(echo.New(), otelwire.Options{}),
+		"content":  newRecorder().wrap(echo.New(), otelwire.Options{Content: true}),
+		"failover": newRecorder().wrap(upstream.Failover([]upstream.Upstream{echo.New()}, nil), otelwire.Options{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			upstreamtest.Run(t, up, &upstreamtest.Options{
 				Text: ask("Hello!"), Long: ask("echo: repeat 300 wörd "), Silent: ask("echo: stall 1h"), Call: call, Think: think,
 				Invalid:       []*upstream.Request{ask("echo: sing")},
 				Fail:          []*upstream.Request{ask("echo: fail overloaded"), ask("echo: cut after 1")},
