@@ -35,7 +35,7 @@ func (c *call) endAttempt(ctx context.Context, a upstream.Attempt) {
 	code := known(a.Code)
 	dims := append(c.attrs, keyIndex.Int(a.Index), semconv.GenAIProviderNameKey.String(c.provider(a.Upstream)))
 	dims = appendText(dims, keyUpstream, a.Upstream)
-	if !causedByClient(code) {
+	if begun := a.Chosen || a.FirstContent > 0 || a.Usage.Prompt()+a.Usage.Completion() > 0; begun || !causedByClient(code) {
 		dims = appendText(dims, semconv.GenAIRequestModelKey, c.model)
 	}
 	if !a.Chosen {

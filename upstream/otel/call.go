@@ -51,6 +51,7 @@ type call struct {
 	first     time.Duration
 	perChunk  []metric.RecordOption
 
+	begun      bool // the upstream has begun a response
 	head       upstream.Start
 	usage      *content.Usage
 	stops      []string // finish reasons by candidate
@@ -96,9 +97,11 @@ func (c *call) observe(ctx context.Context, events []upstream.Event) {
 			c.stop(e.Candidate, e.Stop)
 		case upstream.EventLoss:
 			c.loss(e.Loss)
+			continue
 		default:
 			output = output || isOutput(e)
 		}
+		c.begun = true
 	}
 	if output && c.chunks {
 		c.chunk(ctx)
@@ -176,7 +179,7 @@ func (c *call) end(ctx context.Context, err error) {
 		c.head.Upstream, c.head.UpstreamID = e.Upstream, e.UpstreamID
 	}
 
-	dims := c.dimensions(code == "" || !causedByClient(code))
+	dims := c.dimensions(c.begun || !causedByClient(code))
 	c.meters.tokens.record(ctx, c.usage, dims)
 	if code != "" {
 		dims = append(dims, semconv.ErrorTypeKey.String(string(code)))
@@ -268,9 +271,12 @@ func known(c upstream.Code) upstream.Code {
 	return upstream.CodeInternal
 }
 
-// causedByClient reports whether the requested model may not exist.
+// causedByClient reports whether a client can cause an error before the upstream has seen
+// that the requested model exists.
 func causedByClient(c upstream.Code) bool {
 	switch c {
+	case upstream.CodeCanceled:
+		return true
 	case upstream.CodeInvalid, upstream.CodeUnauthenticated, upstream.CodePermission, upstream.CodeNotFound,
 		upstream.CodeMethod, upstream.CodeConflict, upstream.CodeTooLarge, upstream.CodeUnsupported:
 		return true

@@ -80,9 +80,10 @@
 //
 // They are histograms with the attributes gen_ai.operation.name, gen_ai.provider.name,
 // gen_ai.request.model, gen_ai.response.model and polywire.upstream, and those of
-// [Options] Attributes. The requested model is omitted if the request failed because of
-// the client, such as with a model that does not exist: a client could otherwise create
-// any number of time series.
+// [Options] Attributes. The requested model is omitted if the request ended because of the
+// client before the response began, such as with a model that does not exist: a client could
+// otherwise create any number of time series. An upstream that accepts every name needs a
+// Mux in front of it, or a view without the attribute.
 //
 // Further metrics describe the attempts of a Failover:
 //

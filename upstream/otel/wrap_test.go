@@ -301,6 +301,31 @@ func TestEndOfContext(t *testing.T) {
 	}
 }
 
+// TestCanceledModel checks that a client cannot create time series with names of models
+// that it invents.
+func TestCanceledModel(t *testing.T) {
+	for _, begun := range []bool{false, true} {
+		rec := newRecorder()
+		ctx, cancel := context.WithCancel(t.Context())
+		w := rec.wrap(upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossHint, Reason: "r"}})
+			if begun {
+				_ = w.Start(upstream.Start{})
+			}
+			cancel()
+			return ctx.Err()
+		}), otelwire.Options{})
+		_ = upstream.Run(ctx, w, prompt("Hi"), discard)
+		want := "error.type=canceled,gen_ai.provider.name=_OTHER"
+		if begun {
+			want += ",gen_ai.request.model=demo"
+		}
+		if got := rec.points(t, "gen_ai.client.operation.duration"); len(got) != 1 || got[want].Count != 1 {
+			t.Errorf("begun %t: durations %v, want one with %s", begun, got, want)
+		}
+	}
+}
+
 // canceled returns a function that returns a context that is soon canceled.
 func canceled(cause error) func(context.Context) (context.Context, context.CancelFunc) {
 	return func(ctx context.Context) (context.Context, context.CancelFunc) {
