@@ -147,6 +147,9 @@ func TestContent(t *testing.T) {
 			t.Errorf("%s contains the bytes of a file: %s", key, text)
 		}
 	}
+	if text, _ := got["gen_ai.tool.definitions"].(string); !strings.Contains(text, "SECRET <tool>") {
+		t.Errorf("gen_ai.tool.definitions escapes characters that JSON does not: %s", text)
+	}
 	if v, ok := got["polywire.content.truncated"]; ok {
 		t.Errorf("polywire.content.truncated is %v, want none", v)
 	}
@@ -208,5 +211,22 @@ func TestLongContent(t *testing.T) {
 				t.Errorf("%d messages, the last one is %v; want 3 and the last of the request", len(list), last)
 			}
 		}
+	}
+}
+
+// TestLargeFile checks that a file in the response leaves space for the text after it.
+func TestLargeFile(t *testing.T) {
+	rec := newRecorder()
+	w := rec.wrap(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: strings.Repeat(bytes, 1<<20)}})
+		return w.Text("after")
+	}), otelwire.Options{Content: true})
+	if err := upstream.Run(t.Context(), w, prompt("Hi"), discard); err != nil {
+		t.Fatal(err)
+	}
+	got := attributes(rec.span(t, "chat demo").Attributes())
+	want := `[{"role":"assistant","parts":[{"type":"blob","modality":"image","mime_type":"image/png"},{"type":"text","content":"after"}],"finish_reason":"stop"}]`
+	if got["gen_ai.output.messages"] != want || got["polywire.content.truncated"] != nil {
+		t.Errorf("gen_ai.output.messages is %v, want %s", got["gen_ai.output.messages"], want)
 	}
 }
