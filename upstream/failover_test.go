@@ -184,8 +184,8 @@ func TestFailover(t *testing.T) {
 		opts     *upstream.FailoverOptions
 		want     string
 		attempts string
-		least    time.Duration // that the call takes
-		most     time.Duration
+		minTime  time.Duration // that the call takes
+		maxTime  time.Duration
 	}{
 		{"first responds", ups{says("a"), says("b")}, nil, "a", "0*", 0, 0},
 		{"rate limit", ups{rateLimit(time.Hour), says("b")}, nil, "b", "0 rate_limit, 1*", 0, 0},
@@ -273,7 +273,7 @@ func TestFailover(t *testing.T) {
 				if got != tt.want || attempts != tt.attempts {
 					t.Errorf("got %q after the attempts %q, want %q after %q", got, attempts, tt.want, tt.attempts)
 				}
-				formattest.Took(t, "the call", took, tt.least, tt.most-tt.least)
+				formattest.Took(t, "the call", took, tt.minTime, tt.maxTime-tt.minTime)
 				time.Sleep(2 * time.Hour) // for what ignores its context
 			})
 		})

@@ -36,6 +36,9 @@ var wraps = []struct {
 		return m
 	}},
 	{"first", func(u upstream.Upstream) upstream.Upstream { return upstream.First(u) }},
+	{"failover", func(u upstream.Upstream) upstream.Upstream {
+		return upstream.Failover([]upstream.Upstream{u, echo.New()}, nil)
+	}},
 	{"tap", func(u upstream.Upstream) upstream.Upstream {
 		return upstream.Tap(u, func(_ context.Context, _ *upstream.Request, next upstream.Sink) (upstream.Sink, func(error)) {
 			return next, nil
