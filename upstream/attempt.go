@@ -134,8 +134,11 @@ func (a *attempt) Send(events []Event) error {
 				a.info.Usage = *events[i].Usage // not read before the attempt returns
 			}
 		}
-		a.sinkErr = a.call.sink.Send(events)
-		return a.sinkErr
+		err := a.call.sink.Send(events)
+		if err != nil {
+			a.sinkErr = err
+		}
+		return err
 	}
 	commit, err := a.hold(events)
 	if err == nil && commit {
