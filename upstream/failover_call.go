@@ -342,7 +342,7 @@ func retryAfter(err error) time.Duration {
 // result returns the result of the call after all attempts have ended.
 func (c *call) result() error {
 	if a := c.chosen; a != nil {
-		c.to.writerState, c.to.err = a.w.writerState, a.sinkErr
+		c.to.writerState, c.to.err = a.w.writerState, a.w.sinkErr
 		if a.panicked != nil {
 			panic(a.panicked)
 		}
