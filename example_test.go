@@ -172,6 +172,37 @@ func Example_vendor() {
 	// Output: *messages.Handler *generatecontent.Handler
 }
 
+// A second server for a model, which is used if the first one fails, and a wrapper that
+// keeps the optional methods of an Upstream.
+func Example_failover() {
+	limits := &upstream.FailoverOptions{FirstContent: 20 * time.Second}
+	up := upstream.Failover([]upstream.Upstream{audited{echo.New()}, echo.New()}, limits)
+
+	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{
+		Model: "echo",
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "echo: say hello"}}}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(reply.Parts[0].(*content.Text).Text)
+	models, err := upstream.Models(context.Background(), audited{echo.New()})
+	fmt.Println(len(models) > 0, err)
+	// Output:
+	// request for echo
+	// hello
+	// true <nil>
+}
+
+type audited struct{ next upstream.Upstream }
+
+func (a audited) Generate(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
+	fmt.Println("request for", r.Model)
+	return a.next.Generate(ctx, r, w)
+}
+
+func (a audited) Unwrap() upstream.Upstream { return a.next }
+
 // Several vendors with one name: the first one that can represent a request within
 // RejectLoss receives it. Preflight reports losses without sending the request.
 func Example_first() {

@@ -352,7 +352,8 @@ func requestFromExtra(x *content.Extra) *Request {
 	w := &parsedRequest{}
 	if doc := codec.Open(x, Format); doc != nil {
 		defer doc.Close()
-		p := newParser(w)
+		var p parser
+		p.begin(w)
 		if doc.Root().Kind() == jsonwire.Object {
 			p.members(doc.Root(), requestType, &w.request)
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -87,6 +86,10 @@ type decoder struct {
 	counts      counts
 	known       []knownMember
 	reported    loss.Reported
+
+	// Members of the objects that are being read.
+	responseValues  responseValues
+	candidateValues candidateValues
 }
 
 // A knownMember is a member of the response that was already reported. Vendors repeat
@@ -111,44 +114,10 @@ func newDecoder(lim content.Limits) *decoder {
 	return &decoder{
 		limits:      jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true},
 		usageLimits: jsonwire.Limits{Depth: cmp.Or(max(lim.Depth, 0), depth) - 1, Values: lim.Values},
+		counts:      counts{prompt: -1},
 		parser:      parser{size: 1, version: "v1beta", path: codec.Path{Style: codec.Bracketed}},
 	}
 }
-
-// Indexes into responses' fields. Members after the typed fields go to Extra.
-const (
-	fReplyCandidates = iota
-	fReplyUsage
-	fReplyModel
-	fReplyID
-	fReplyFeedback
-	fReplyError
-	replyTyped
-)
-
-const (
-	fCandContent = iota
-	fCandReason
-	fCandIndex
-	fCandMessage
-	fCandRatings
-	candidateTyped
-)
-
-const fFeedbackReason = 0
-
-var (
-	replyType = object.Kept("GenerateContentResponse",
-		kept("candidates", anyValue), kept("usageMetadata", anyValue), kept("modelVersion", anyText), kept("responseId", anyText),
-		kept("promptFeedback", anyValue), kept("error", anyValue),
-		kept("modelStatus", anyValue), kept("createTime", instant), kept("turnToken", anyText))
-	candidateType = object.Kept("Candidate",
-		kept("content", anyValue), kept("finishReason", anyText), kept("index", int32s), kept("finishMessage", anyText),
-		kept("safetyRatings", anyValue), kept("citationMetadata", anyValue), kept("groundingMetadata", anyValue),
-		kept("urlContextMetadata", anyValue), kept("avgLogprobs", number), kept("logprobsResult", anyValue),
-		kept("tokenCount", int32s), kept("groundingAttributions", anyValue), kept("continuationToken", data))
-	feedbackType = object.Kept("PromptFeedback", kept("blockReason", anyText))
-)
 
 // read decodes one document, a response or a chunk of one, and sets d.events.
 func (d *decoder) read(data string) error {
@@ -157,9 +126,8 @@ func (d *decoder) read(data string) error {
 	}
 	clear(d.events)
 	d.events, d.deviates, d.partCount, d.plainText = d.events[:0], false, 0, jsonwire.Value{}
-	d.parser.origin = &d.origin
-	if err := d.doc.Parse(data, d.limits); err != nil {
-		return codec.BadGateway(fmt.Errorf("generatecontent: the response is not valid JSON: %w", err))
+	if err := d.parse(data); err != nil {
+		return err
 	}
 	root := d.doc.Root()
 	d.source = d.doc.Source()
@@ -175,42 +143,33 @@ func (d *decoder) read(data string) error {
 	if root.Kind() != jsonwire.Object {
 		return codec.BadGateway(errors.New("generatecontent: the response is not an object"))
 	}
-	var m [replyTyped]jsonwire.Value
-	more := d.members(root, replyType, m[:])
-	if m[fReplyError].Exists() {
-		return d.failure(root)
+	if root.Get("error").Kind() > jsonwire.Null {
+		return envelopeError(root)
 	}
-	if err := d.response(root, &m, more); err != nil {
+	if err := d.response(root); err != nil {
 		return codec.BadGateway(err)
 	}
-	d.learnTemplate(data, m[fReplyUsage])
+	d.learnTemplate(data, d.responseValues.usage)
 	return nil
 }
 
-// members stores the values of the first len(into) fields of t in into. It reports
-// whether v has other members. It ignores null.
-func (d *decoder) members(v jsonwire.Value, t *object.Type, into []jsonwire.Value) (more bool) {
-	for name, x := range v.Members() {
-		i := t.Find(name)
-		switch {
-		case x.Kind() == jsonwire.Null && i >= 0:
-		case i < 0 || i >= len(into):
-			more = true
-		case into[i].Exists():
-			d.deviates = true // the field occurs in both spellings
-		default:
-			into[i] = x
-			d.deviates = d.deviates || name != t.Fields[i].Name // clients know only camelCase
-		}
+// parse parses a document.
+func (d *decoder) parse(data string) error {
+	d.parser.origin = &d.origin
+	if err := d.doc.Parse(data, d.limits); err != nil {
+		return codec.BadGateway(fmt.Errorf("generatecontent: the response is not valid JSON: %w", err))
 	}
-	return more
+	return nil
 }
 
 // response decodes a response or a chunk of one.
-func (d *decoder) response(root jsonwire.Value, m *[replyTyped]jsonwire.Value, more bool) error {
+func (d *decoder) response(root jsonwire.Value) error {
+	d.responseValues = responseValues{}
+	m := &d.responseValues
+	more := d.members(root, generateResponseType, m)
 	if err := cmp.Or(
-		codec.Expect("generatecontent: usageMetadata", m[fReplyUsage], codec.Objects|codec.Optional),
-		codec.Expect("generatecontent: promptFeedback", m[fReplyFeedback], codec.Objects|codec.Optional),
+		codec.Expect("generatecontent: usageMetadata", m.usage, codec.Objects|codec.Optional),
+		codec.Expect("generatecontent: promptFeedback", m.feedback, codec.Objects|codec.Optional),
 	); err != nil {
 		return err
 	}
@@ -218,49 +177,50 @@ func (d *decoder) response(root jsonwire.Value, m *[replyTyped]jsonwire.Value, m
 	if first && root.Len() == 0 {
 		return nil
 	}
-	reason := d.blockReason(m[fReplyFeedback])
+	reason := d.blockReason(m.feedback)
 	if first {
 		d.begun = true
-		s := &upstream.Start{ID: d.str(m[fReplyID]), Model: d.str(m[fReplyModel])}
+		s := &upstream.Start{ID: d.str(m.id), Model: d.str(m.model)}
 		d.add(upstream.Event{Kind: upstream.EventStart, Start: s})
 		s.Extra = d.newMembers(root, reason == "", true)
-		d.addUsage(m[fReplyUsage])
+		d.addUsage(m.usage)
 	}
-	if err := d.candidates(m[fReplyCandidates]); err != nil {
+	if err := d.candidates(m.candidates); err != nil {
 		return err
 	}
 	if reason != "" {
-		d.blockEvent(reason, m[fReplyFeedback])
+		d.blockEvent(reason, m.feedback)
 	}
 	if first {
 		return nil
 	}
-	if more || d.changed("responseId", m[fReplyID]) || d.changed("modelVersion", m[fReplyModel]) || m[fReplyFeedback].Exists() {
+	if more || d.changed("responseId", m.id) || d.changed("modelVersion", m.model) || m.feedback.Exists() {
 		if x := d.newMembers(root, reason == "", false); x != nil {
 			d.add(upstream.Event{Kind: upstream.EventExtra, Extra: x})
 		}
 	}
-	d.addUsage(m[fReplyUsage])
+	d.addUsage(m.usage)
 	return nil
 }
 
 // newMembers returns the members of the response that have no field and were not
 // reported before.
 func (d *decoder) newMembers(root jsonwire.Value, feedback, first bool) *content.Extra {
+	m := &d.responseValues
 	b := d.parser.extras.Begin()
 	for name, x := range root.Members() {
-		i := replyType.Find(name)
+		i := generateResponseType.Find(name)
 		if i >= 0 {
-			name = replyType.Fields[i].Name
+			name = generateResponseType.Fields[i].Name
 		}
 		typed := false
 		switch {
 		case i >= 0 && x.Kind() == jsonwire.Null:
 			continue
-		case i == fReplyID, i == fReplyModel:
+		case x == m.id, x == m.model:
 			typed = first
-		case i == fReplyFeedback && feedback:
-		case i >= 0 && i < replyTyped:
+		case x == m.feedback && feedback:
+		case i >= 0 && generateResponseType.Fields[i].Typed():
 			continue
 		}
 		if d.isNew(name, x.Raw()) && !typed {
@@ -400,12 +360,13 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 	if v.Kind() != jsonwire.Object {
 		return fmt.Errorf("generatecontent: candidate %d is not an object", place)
 	}
-	var m [candidateTyped]jsonwire.Value
-	more := d.members(v, candidateType, m[:])
-	if err := codec.Expect("generatecontent: finishReason", m[fCandReason], codec.Texts|codec.Numbers|codec.Optional); err != nil {
+	d.candidateValues = candidateValues{}
+	m := &d.candidateValues
+	more := d.members(v, candidateType, m)
+	if err := codec.Expect("generatecontent: finishReason", m.reason, codec.Texts|codec.Numbers|codec.Optional); err != nil {
 		return err
 	}
-	i, err := d.index(m[fCandIndex], place, several)
+	i, err := d.index(m.index, place, several)
 	if err != nil {
 		return err
 	}
@@ -416,23 +377,23 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 	c := &d.states[i]
 	c.pending = supports
 	c.firstChunk, c.partIndex = !d.whole && c.blocks == 0, 0
-	inner, err := d.content(i, m[fCandContent])
+	inner, err := d.content(i, m.content)
 	if err != nil {
 		return err
 	}
 	d.citeOpenText(i)
 	c.pending, c.textPieces = nil, nil // do not retain the document
-	reason := d.finishReason(m[fCandReason])
+	reason := d.finishReason(m.reason)
 	if reason != "" {
 		d.endCall(i, reason == "STOP")
 		d.closeText(i)
 	}
-	unended := reason == "" && (m[fCandMessage].Exists() || m[fCandRatings].Exists())
+	unended := reason == "" && (m.message.Exists() || m.ratings.Exists())
 	if more || inner || unended {
-		d.candidateMembers(i, v, m[fCandContent], reason == "")
+		d.candidateMembers(i, v, reason == "")
 	}
 	if reason != "" {
-		d.stopEvent(i, reason, &m)
+		d.stopEvent(i, reason, m)
 	}
 	return nil
 }
@@ -504,7 +465,8 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 
 // candidateMembers reports the members of a candidate without a field. Without a
 // finishReason (unended), these include finishMessage and safetyRatings.
-func (d *decoder) candidateMembers(i int, v, inner jsonwire.Value, unended bool) {
+func (d *decoder) candidateMembers(i int, v jsonwire.Value, unended bool) {
+	m := &d.candidateValues
 	b := d.parser.extras.Begin()
 	for name, x := range v.Members() {
 		k := candidateType.Find(name)
@@ -513,10 +475,10 @@ func (d *decoder) candidateMembers(i int, v, inner jsonwire.Value, unended bool)
 		}
 		switch {
 		case k >= 0 && x.Kind() == jsonwire.Null:
-		case k == fCandMessage && unended, k == fCandRatings && unended, k < 0, k >= candidateTyped:
+		case k < 0, candidateType.Fields[k].Kept(), unended && (x == m.message || x == m.ratings):
 			b = codec.AppendMember(b, name, x.Raw())
-		case k == fCandContent:
-			b = appendInner(b, inner)
+		case x == m.content:
+			b = appendInner(b, x)
 		}
 	}
 	if len(b) == 1 {
@@ -569,25 +531,26 @@ func (d *decoder) finishReason(v jsonwire.Value) string {
 }
 
 // stopEvent adds the stop of a candidate.
-func (d *decoder) stopEvent(i int, reason string, m *[candidateTyped]jsonwire.Value) {
+func (d *decoder) stopEvent(i int, reason string, m *candidateValues) {
 	c := &d.states[i]
 	c.finished = true
 	s := &upstream.Stop{Reason: fromFinishReason(reason), Format: Format, RawReason: reason}
 	if s.Reason == content.StopEnd && c.hasCalls {
 		s.Reason = content.StopToolUse // the format has no such finishReason
 	}
-	usual := s.Reason == content.StopToolUse && m[fCandMessage].Is(callMessage)
+	usual := s.Reason == content.StopToolUse && m.message.Is(callMessage)
 	b := d.parser.extras.Begin()
-	for _, k := range [...]int{fCandMessage, fCandRatings} {
-		if m[k].Exists() && !(usual && k == fCandMessage) {
-			b = codec.AppendMember(b, candidateType.Fields[k].Name, m[k].Raw())
-		}
+	if m.message.Exists() && !usual {
+		b = codec.AppendMember(b, "finishMessage", m.message.Raw())
+	}
+	if m.ratings.Exists() {
+		b = codec.AppendMember(b, "safetyRatings", m.ratings.Raw())
 	}
 	if x := d.parser.newExtra(b); x != nil {
 		s.Details = x.JSON
 	}
 	if !usual {
-		s.Message = m[fCandMessage].Str()
+		s.Message = m.message.Str()
 	}
 	d.add(upstream.Event{Kind: upstream.EventStop, Candidate: i, Stop: s})
 }
@@ -595,16 +558,6 @@ func (d *decoder) stopEvent(i int, reason string, m *[candidateTyped]jsonwire.Va
 // callMessage is the vendor's finishMessage of every response with tool calls. It is
 // omitted because the stop reason has the same information.
 const callMessage = "Model generated function call(s)."
-
-// The enums of responses in the order of the numbers that servers send on request.
-// Numbers of finish reasons above 5 are those of the Gemini API.
-var (
-	finishReasons = closed("FinishReason", "FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER",
-		"LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL",
-		"TOO_MANY_TOOL_CALLS")
-	blockReasons = closed("BlockReason", "BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY")
-	modalities   = open("Modality", "MODALITY_UNSPECIFIED", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUMENT")
-)
 
 // fromFinishReason returns the neutral stop reason for a finishReason. It is
 // [content.StopOther] for OTHER, ESCALATION, MISSING_THOUGHT_SIGNATURE and unknown
@@ -635,9 +588,8 @@ func (d *decoder) blockReason(v jsonwire.Value) string {
 	if v.Kind() != jsonwire.Object {
 		return ""
 	}
-	var m [1]jsonwire.Value
-	d.members(v, feedbackType, m[:])
-	x := m[fFeedbackReason]
+	var x jsonwire.Value
+	d.members(v, feedbackType, &x)
 	reason := x.Str()
 	if x.Exists() && x.Kind() != jsonwire.String {
 		if reason = enumValue(blockReasons, x); reason == "" {
@@ -654,48 +606,20 @@ func (d *decoder) blockReason(v jsonwire.Value) string {
 // blockEvent adds the stop of a blocked prompt.
 func (d *decoder) blockEvent(reason string, feedback jsonwire.Value) {
 	d.blocked = true
-	b := codec.AppendMember(d.parser.extras.Begin(), replyType.Fields[fReplyFeedback].Name, feedback.Raw())
+	b := codec.AppendMember(d.parser.extras.Begin(), "promptFeedback", feedback.Raw())
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
 		Reason: content.StopSafety, Format: Format, RawReason: reason, Details: d.parser.newExtra(b).JSON,
 		Message: feedback.Get("blockReasonMessage").Str(),
 	}})
 }
 
-// Indexes into usageType: the counts, the total, and the details by modality.
-const (
-	fPromptCount = iota
-	fCachedCount
-	fCandidatesCount
-	fThoughtsCount
-	fToolCount
-	fTotalCount
-	fPromptDetails
-	fCacheDetails
-	fCandidatesDetails
-	fToolDetails
-	usageTyped
-)
-
-const detailCount = usageTyped - fPromptDetails
-
-var usageType = object.Kept("UsageMetadata",
-	kept("promptTokenCount", int32s), kept("cachedContentTokenCount", int32s), kept("candidatesTokenCount", int32s),
-	kept("thoughtsTokenCount", int32s), kept("toolUsePromptTokenCount", int32s), kept("totalTokenCount", int32s),
-	kept("promptTokensDetails", anyValue), kept("cacheTokensDetails", anyValue), kept("candidatesTokensDetails", anyValue),
-	kept("toolUsePromptTokensDetails", anyValue),
-	kept("serviceTier", anyText), kept("trafficType", anyText))
-
-// detailKinds lists the neutral kinds of the details.
-var detailKinds = [detailCount]string{"prompt", "cache", "output", "tool"}
-
 // counts holds the counts of usageMetadata in wire form. A chunk of a stream replaces the
 // counts that it has.
 type counts struct {
-	sums       [fTotalCount]int64
-	have       [fTotalCount]bool
-	raws       [detailCount]string // JSON of the details, to detect changes
-	details    [detailCount][]content.ModalityCount
-	modalities []content.ModalityCount // all details
+	prompt, cached, candidates, thoughts, tool int64 // prompt is negative until there is one
+
+	details    [len(modalityLists)]details
+	modalities []content.ModalityCount // of all details
 	extra      *content.Extra
 	last       *content.Usage // the last usage that was added
 
@@ -703,9 +627,14 @@ type counts struct {
 	lists  codec.Chunk[content.ModalityCount]
 }
 
+// details are the counts by modality of one kind.
+type details struct {
+	value jsonwire.Value // in the current document
+	raw   string         // the last value, to detect changes
+	list  []content.ModalityCount
+}
+
 const (
-	// maxTokenCount limits a count, so that sums of counts cannot overflow.
-	maxTokenCount = 1 << 53
 	// maxUsageDetails limits the details of one count.
 	maxUsageDetails = 64
 	// maxUsageExtra limits the bytes of other members.
@@ -719,21 +648,18 @@ func (d *decoder) addUsage(v jsonwire.Value) {
 	if v.Kind() != jsonwire.Object {
 		return // absent
 	}
-	var m [usageTyped]jsonwire.Value
-	more := d.members(v, usageType, m[:])
 	c := &d.counts
-	for i := range c.sums {
-		if m[i].Exists() {
-			d.count(i, m[i])
-		}
+	for i := range c.details {
+		c.details[i].value = jsonwire.Value{}
 	}
+	more := d.members(v, usageType, c)
 	changed := false
 	for i := range c.details {
-		if x := m[fPromptDetails+i]; x.Exists() && x.Raw() != c.raws[i] {
-			if c.raws[i] = x.Raw(); len(c.raws[i]) > maxKnownMemberSize {
-				c.raws[i] = "" // do not retain it
+		if l := &c.details[i]; l.value.Exists() && l.value.Raw() != l.raw {
+			if l.raw = l.value.Raw(); len(l.raw) > maxKnownMemberSize {
+				l.raw = "" // do not retain it
 			}
-			d.details(i, x)
+			d.details(l, modalityLists[i].of)
 			changed = true
 		}
 	}
@@ -751,37 +677,23 @@ func (d *decoder) addUsage(v jsonwire.Value) {
 	d.add(upstream.Event{Kind: upstream.EventUsage, Usage: c.last})
 }
 
-// count decodes one count.
-func (d *decoder) count(i int, v jsonwire.Value) {
-	n, ok := v.Int()
-	if !ok {
-		d.deviates = true
-		if n, ok = wholeNumber(v, 64); !ok {
-			d.lose(lossTokenCount, "usage")
-			return
-		}
-	}
-	d.counts.sums[i], d.counts.have[i] = min(max(n, 0), maxTokenCount), true
-}
-
-// details decodes the details of one count.
-func (d *decoder) details(i int, v jsonwire.Value) {
-	list := d.counts.details[i][:0]
-	if v.Kind() != jsonwire.Array {
+// details decodes counts by modality.
+func (d *decoder) details(l *details, kind string) {
+	l.list = l.list[:0]
+	if l.value.Kind() != jsonwire.Array {
 		d.deviates = true
 	}
-	for k, x := range v.Elems() {
+	for k, x := range l.value.Elems() {
 		if k == maxUsageDetails {
 			d.lose(codec.ResponseManyCounts, "usage")
 			break
 		}
-		one := content.ModalityCount{Kind: detailKinds[i], Modality: fromModality(enumValue(modalities, x.Get("modality")))}
+		one := content.ModalityCount{Kind: kind, Modality: fromModality(enumValue(modalities, x.Get("modality")))}
 		if n, ok := wholeNumber(x.Get("tokenCount"), 64); ok {
 			one.Tokens = min(max(n, 0), maxTokenCount)
 		}
-		list = append(list, one)
+		l.list = append(l.list, one)
 	}
-	d.counts.details[i] = list
 }
 
 // fromModality returns the neutral form of a modality.
@@ -798,13 +710,13 @@ func fromModality(s string) string {
 func (c *counts) joinDetails() {
 	n := 0
 	for i := range c.details {
-		n += len(c.details[i])
+		n += len(c.details[i].list)
 	}
 	c.modalities = nil
 	if n > 0 {
 		c.modalities = c.lists.List(n, 16)
 		for i := range c.details {
-			c.modalities = append(c.modalities, c.details[i]...)
+			c.modalities = append(c.modalities, c.details[i].list...)
 		}
 	}
 }
@@ -816,7 +728,7 @@ func (d *decoder) usageExtra(v jsonwire.Value) {
 		i := usageType.Find(name)
 		switch {
 		case i < 0:
-		case i < usageTyped, x.Kind() == jsonwire.Null:
+		case usageType.Fields[i].Typed(), x.Kind() == jsonwire.Null:
 			continue
 		default:
 			name = usageType.Fields[i].Name
@@ -837,15 +749,15 @@ func (d *decoder) usageExtra(v jsonwire.Value) {
 // include thinking.
 func (c *counts) usage() content.Usage {
 	u := content.Usage{
-		Input:      c.sums[fPromptCount],
-		CacheRead:  c.sums[fCachedCount],
-		ToolPrompt: c.sums[fToolCount],
-		Output:     c.sums[fCandidatesCount],
-		Thinking:   c.sums[fThoughtsCount],
+		Input:      max(c.prompt, 0),
+		CacheRead:  c.cached,
+		ToolPrompt: c.tool,
+		Output:     c.candidates,
+		Thinking:   c.thoughts,
 		Modalities: c.modalities,
 		Extra:      c.extra,
 	}
-	if c.have[fPromptCount] {
+	if c.prompt >= 0 {
 		u.CacheRead = min(u.CacheRead, u.Input)
 		u.Input -= u.CacheRead
 	}

@@ -86,7 +86,7 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 	case *content.ToolUse:
 		// Members of partial tool calls have no field: they are in Extra.
 		if (q.Extra != nil || d.states[i].call != nil) && d.callPiece(i, v) {
-			d.deviates = d.deviates || len(list) > 0 || !d.parser.checkMembers(partType, v)
+			d.deviates = d.deviates || len(list) > 0 || !d.parser.isCanonical(partType, v)
 			d.resetParser()
 			return nil
 		}
@@ -175,7 +175,7 @@ func (d *decoder) deviations(path string, v jsonwire.Value, list []*content.Viol
 	if d.deviates {
 		return
 	}
-	d.deviates = !d.parser.checkMembers(partType, v)
+	d.deviates = !d.parser.isCanonical(partType, v)
 	d.resetParser()
 }
 

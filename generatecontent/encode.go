@@ -54,7 +54,7 @@ func (e *encoder) members(t *object.Type, from any) {
 
 // fields writes the members that the struct at from has fields for.
 func (e *encoder) fields(t *object.Type, from any) {
-	for _, f := range t.Written() {
+	for f := range t.Written(from) {
 		if !e.Member(f, from) {
 			e.special(f, f.At(from))
 		}

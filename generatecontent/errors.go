@@ -354,10 +354,7 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	return e
 }
 
-// failure returns the error of an envelope that was sent with status 200.
-func (d *decoder) failure(v jsonwire.Value) *upstream.Error { return envelopeError(v) }
-
-// envelopeError returns the error of an envelope.
+// envelopeError returns the error of an envelope that was sent with status 200.
 func envelopeError(v jsonwire.Value) *upstream.Error {
 	f := vendorError{original: v.Raw()}
 	f.read(v)

@@ -2,8 +2,6 @@ package generatecontent
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -12,8 +10,8 @@ import (
 )
 
 // Members that are kept as JSON text, in canonical form: camelCase names, enums by name,
-// numbers that are not texts, lists in brackets, no null. One walk checks a value and finds
-// out whether it is canonical, which most values are. Only others are written anew. An
+// numbers that are not texts, lists in brackets, no null. One walk checks a value and writes
+// its canonical form, which for most values is their text in the document. An
 // [object.Checker] does not fit: it does not know canonical forms, and the vendor's texts and
 // paths depend on the spelling of names and on lists without brackets.
 
@@ -24,41 +22,36 @@ const measuredMembers = 100
 // keptJSON checks a member that is kept as JSON text, and returns the text in canonical form.
 // It returns "" for null.
 func (p *parser) keptJSON(f *object.Field, name string, x jsonwire.Value) string {
-	if p.check(f, name, x) {
-		return x.Raw()
-	}
-	if x.Kind() == jsonwire.Null {
+	if isMissing(f, x) {
 		return ""
 	}
-	const head = `{"":`
-	b := appendCanonical(codec.AppendName(p.extras.Begin(), ""), f.Value, x)
-	text := p.extras.End(b)
-	return text[len(head) : len(text)-1]
+	before := p.violations.Len()
+	p.validSchema = true
+	p.out.begin(nil, x)
+	p.check(f, name, x)
+	p.validSchema = p.validSchema && p.violations.Len() == before
+	return p.out.text(x)
 }
 
 // keptObject returns an object of the members of v that are kept as JSON text. It is v itself
 // if that is canonical and has no others.
 func (p *parser) keptObject(v jsonwire.Value, t *object.Type) string {
-	canonical := true
+	p.out.begin(nil, v)
+	p.out.open(v)
+	var seen object.Members
 	for name, x := range v.Members() {
-		if i := t.Find(name); i >= 0 {
-			f := &t.Fields[i]
-			canonical = f.Kept() && p.check(f, name, x) && name == f.Name && canonical
+		switch f, again := seen.Field(t, name); {
+		case f == nil:
+			p.out.name(name, x)
+			p.out.keep(x)
+		case !f.Kept() || again:
+			p.out.remove(x)
+		default:
+			p.member(f, name, x)
 		}
 	}
-	if canonical {
-		return v.Raw()
-	}
-	b := p.extras.Begin()
-	for name, x := range v.Members() {
-		if !t.Holds(name) {
-			b = appendMember(b, t, name, x)
-		}
-	}
-	if text := p.extras.End(b); text != "" {
-		return text
-	}
-	return "{}"
+	p.out.close(v)
+	return p.out.text(v)
 }
 
 // extra returns the members of v that are kept as JSON text, in their order, or nil.
@@ -88,209 +81,242 @@ func (p *parser) newExtra(b []byte) *content.Extra {
 
 // appendKept appends the members of v that are kept as JSON text, and checks them.
 func (p *parser) appendKept(b []byte, v jsonwire.Value, t *object.Type) []byte {
+	var seen object.Members
 	for name, x := range v.Members() {
-		i := t.Find(name)
-		switch {
-		case i < 0:
+		f, again := seen.Field(t, name)
+		if f == nil {
 			b = codec.AppendMember(b, name, x.Raw())
-		case !t.Fields[i].Kept():
-		case t.Fields[i].Value == thought, t.Fields[i].Value == signature: // part has checked it
-			b = appendMember(b, t, name, x)
-		case p.check(&t.Fields[i], name, x):
-			b = codec.AppendMember(b, t.Fields[i].Name, x.Raw())
-		default:
-			b = appendMember(b, t, name, x)
+			continue
+		}
+		if !f.Kept() || again || isMissing(f, x) {
+			continue
+		}
+		b = codec.AppendName(b, f.Name)
+		if f.Value == thought || f.Value == signature { // part has checked it
+			b = append(b, x.Raw()...)
+		} else {
+			p.out.begin(b, x)
+			p.check(f, name, x)
+			b = p.out.end(x)
 		}
 	}
 	return b
 }
 
-// check checks the value of a member of the object at the path. It reports whether the value
-// is canonical.
-func (p *parser) check(f *object.Field, name string, x jsonwire.Value) (canonical bool) {
+// isMissing reports whether a member counts as missing: it is null and does not accept any
+// value.
+func isMissing(f *object.Field, x jsonwire.Value) bool {
+	return x.Kind() == jsonwire.Null && f.Value.Kinds != object.Any
+}
+
+// isCanonical checks the members of an object and reports whether they are canonical.
+func (p *parser) isCanonical(t *object.Type, x jsonwire.Value) bool {
+	p.out.begin(nil, x)
+	p.checkMembers(t, x)
+	return !p.out.changed
+}
+
+// check checks the value of a member of the object at the path, and writes its canonical form.
+// Values that are not valid are copied.
+func (p *parser) check(f *object.Field, name string, x jsonwire.Value) {
 	v := f.Value
 	switch {
 	case v.Kinds == object.Any:
-		return true
-	case x.Kind() == jsonwire.Null:
-		return false
+		p.out.keep(x)
+		return
 	case x.Kind() == jsonwire.Array && v.Elem == nil:
 		p.mismatch(f, name, x)
-		return true
+		p.out.keep(x)
+		return
 	case v == labels && !p.quota.Members(x.Len()):
-		return true
+		p.out.keep(x)
+		return
 	}
 	p.path.Push(f.Alias)
-	canonical = p.checkAt(v, x)
+	p.checkAt(v, x)
 	p.path.Pop()
-	return canonical
 }
 
 // checkAt is check for the value at the path, or a list of values.
-func (p *parser) checkAt(v *object.Value, x jsonwire.Value) (canonical bool) {
+func (p *parser) checkAt(v *object.Value, x jsonwire.Value) {
 	if v.Elem == nil {
-		return p.checkOne(v, x)
+		p.checkOne(v, x)
+		return
 	}
 	if x.Kind() != jsonwire.Array {
 		p.path.PushIndex(0)
-		canonical = p.checkOne(v.Elem, x) && v.Kinds != object.List
+		if v.Kinds == object.List {
+			p.out.bracket('[')
+			p.checkOne(v.Elem, x)
+			p.out.bracket(']')
+		} else {
+			p.checkOne(v.Elem, x)
+		}
 		p.path.Pop()
-		return canonical
+		return
 	}
-	canonical = true
+	p.out.open(x)
 	for i, e := range x.Elems() {
+		p.out.elem(e)
 		p.path.PushIndex(i)
-		canonical = p.checkOne(v.Elem, e) && canonical
+		p.checkOne(v.Elem, e)
 		p.path.Pop()
 	}
-	return canonical
+	p.out.close(x)
 }
 
-// checkOne is checkAt for a value that is not a list. A value that is not valid counts as
-// canonical.
-func (p *parser) checkOne(v *object.Value, x jsonwire.Value) (canonical bool) {
+// checkOne is checkAt for a value that is not a list.
+func (p *parser) checkOne(v *object.Value, x jsonwire.Value) {
 	ok, kind := false, x.Kind()
 	switch {
 	case v.Members != nil:
-		return p.checkMap(v, x)
+		p.checkMap(v, x)
+		return
 	case v.Object != nil:
-		return !p.isObject(x, v) || p.checkMembers(v.Object, x)
+		if p.isObject(x, v) {
+			p.checkMembers(v.Object, x)
+		} else {
+			p.out.keep(x)
+		}
+		return
 	case v.Enum != nil:
 		s := enumValue(v.Enum, x)
-		ok, canonical = s != "", x.Is(s)
+		p.latestEnum = s
+		if ok = s != ""; ok {
+			p.out.enum(s, x)
+			return
+		}
 	case v.Kinds == object.Integer:
-		plain := strings.IndexByte(x.Raw(), '.') < 0
+		bits := 64
 		if v.Form == object.Int32 {
-			_, ok = wholeNumber(x, 32)
-			canonical = plain && kind == jsonwire.Number
-		} else { // the vendor writes those of 64 bits as strings
-			_, ok = wholeNumber(x, 64)
-			canonical = plain
+			bits = 32
+		}
+		var n int64
+		if n, ok = wholeNumber(x, bits); ok {
+			p.out.integer(n, v.Form, x)
+			return
 		}
 	case v.Kinds == object.Number:
-		_, ok = decimal(x)
-		canonical = kind == jsonwire.Number
+		if _, ok = decimal(x); ok && kind == jsonwire.String {
+			p.out.number(x)
+			return
+		}
 	case v.Form == object.Base64:
 		if _, _, e := x.LenientBase64(); e > jsonwire.Base64Empty {
 			p.notBase64(v, x)
-			return true
+			ok = true
+		} else {
+			ok = kind == jsonwire.String
 		}
-		ok, canonical = kind == jsonwire.String, true
 	case v.Form == object.Timestamp:
-		ok, canonical = kind == jsonwire.String && !x.Is(""), true
+		ok = kind == jsonwire.String && !x.Is("")
 	case v.Kinds == object.Flag:
 		_, ok = x.Bool()
-		canonical = true
 	case v.Kinds == object.Object:
-		ok, canonical = kind == jsonwire.Object, true
+		ok = kind == jsonwire.Object
 	default:
-		ok, canonical = kind == jsonwire.String || v.Kinds == object.Any, true
+		ok = kind == jsonwire.String || v.Kinds == object.Any
 	}
 	if !ok {
 		p.wrongKind(v, x)
-		return true
 	}
-	return canonical
+	p.out.keep(x)
 }
 
 // checkMembers checks the members of an object.
-func (p *parser) checkMembers(t *object.Type, x jsonwire.Value) (canonical bool) {
+func (p *parser) checkMembers(t *object.Type, x jsonwire.Value) {
+	if t == openAPI.Object {
+		p.checkSchema(x)
+		return
+	}
 	var seen object.Members
-	canonical = true
+	p.out.open(x)
 	for name, y := range x.Members() {
-		if f, _ := p.field(&seen, t, name); f != nil {
-			canonical = p.check(f, name, y) && name == f.Name && canonical
+		switch f, again := p.field(&seen, t, name); {
+		case f == nil:
+			p.out.name(name, y)
+			p.out.keep(y)
+		case again:
+			p.out.remove(y)
+		default:
+			p.member(f, name, y)
 		}
 	}
-	return canonical
+	p.out.close(x)
+}
+
+// checkSchema is checkMembers for a schema in the vendor's own dialect. It clears validSchema
+// if the validator must check the schema, too: a rule does not hold, or a list has no brackets.
+// It sets plainObject, at last for the whole schema.
+func (p *parser) checkSchema(x jsonwire.Value) {
+	var seen object.Members
+	var n schemaNode
+	kind := ""
+	p.out.open(x)
+	for name, y := range x.Members() {
+		switch f, again := p.field(&seen, openAPI.Object, name); {
+		case f == nil:
+			p.out.name(name, y)
+			p.out.keep(y)
+		case again:
+			p.out.remove(y)
+		default:
+			p.member(f, name, y)
+			if y.Kind() == jsonwire.Null {
+				break
+			}
+			n.set(f.Name, y)
+			if f.Value.Enum == schemaTypes {
+				kind = p.latestEnum
+			}
+		}
+	}
+	p.out.close(x)
+	if n.lacksItems(kind) || n.hasOtherEnum(kind) || n.enum.Kind() == jsonwire.String || n.required.Kind() == jsonwire.String ||
+		p.path.Depth() > maxSchema {
+		p.validSchema = false
+	}
+	if n.required.Exists() {
+		for range n.undefined {
+			p.validSchema = false
+			break
+		}
+	}
+	p.plainObject = n.isPlainObject(kind)
+}
+
+// member checks a member of the object at the path that is kept as JSON text.
+func (p *parser) member(f *object.Field, name string, x jsonwire.Value) {
+	switch {
+	case isMissing(f, x):
+		p.out.remove(x)
+		return
+	case name == f.Name:
+		p.out.name(name, x)
+	default:
+		p.out.rename(f.Name, x)
+	}
+	p.check(f, name, x)
 }
 
 // checkMap checks an object with arbitrary names. Like the vendor's, the paths of its members
 // have their indices.
-func (p *parser) checkMap(v *object.Value, x jsonwire.Value) (canonical bool) {
+func (p *parser) checkMap(v *object.Value, x jsonwire.Value) {
 	if x.Kind() != jsonwire.Object {
 		p.wrongKind(v, x)
-		return true
+		p.out.keep(x)
+		return
 	}
-	canonical = true
+	p.out.open(x)
 	i := 0
-	for _, y := range x.Members() {
+	for name, y := range x.Members() {
+		p.out.name(name, y)
 		p.path.PushIndex(i)
 		p.path.Push("value")
-		canonical = p.checkOne(v.Members, y) && canonical
+		p.checkOne(v.Members, y)
 		p.path.Pop()
 		p.path.Pop()
 		i++
 	}
-	return canonical
-}
-
-// appendCanonical appends a value in canonical form. Values that are not valid are copied.
-func appendCanonical(b []byte, v *object.Value, x jsonwire.Value) []byte {
-	switch {
-	case v.Elem == nil, v.Kinds != object.List && x.Kind() != jsonwire.Array:
-		if v.Elem != nil {
-			v = v.Elem
-		}
-		return appendOne(b, v, x)
-	case x.Kind() != jsonwire.Array:
-		return append(appendOne(append(b, '['), v.Elem, x), ']')
-	}
-	b = append(b, '[')
-	for i, e := range x.Elems() {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendOne(b, v.Elem, e)
-	}
-	return append(b, ']')
-}
-
-// appendOne is appendCanonical for a value that is not a list.
-func appendOne(b []byte, v *object.Value, x jsonwire.Value) []byte {
-	switch {
-	case v.Members != nil && x.Kind() == jsonwire.Object:
-		b = append(b, '{')
-		for name, y := range x.Members() {
-			b = appendOne(codec.AppendName(b, name), v.Members, y)
-		}
-		return append(b, '}')
-	case v.Object != nil && x.Kind() == jsonwire.Object:
-		b = append(b, '{')
-		for name, y := range x.Members() {
-			b = appendMember(b, v.Object, name, y)
-		}
-		return append(b, '}')
-	case v.Enum != nil:
-		if s := enumValue(v.Enum, x); s != "" {
-			return jsonwire.AppendString(b, s)
-		}
-	case v.Kinds == object.Integer:
-		n, ok := wholeNumber(x, 64)
-		switch {
-		case !ok:
-		case v.Form == object.Int32 || x.Kind() == jsonwire.Number:
-			return jsonwire.AppendInt(b, n)
-		default:
-			return append(strconv.AppendInt(append(b, '"'), n, 10), '"')
-		}
-	case v.Kinds == object.Number && x.Kind() == jsonwire.String:
-		if _, ok := decimal(x); ok {
-			return append(b, x.Str()...)
-		}
-	}
-	return append(b, x.Raw()...)
-}
-
-// appendMember appends a member of an object in canonical form. Null is the same as a missing
-// member, except where any value is accepted.
-func appendMember(b []byte, t *object.Type, name string, x jsonwire.Value) []byte {
-	i := t.Find(name)
-	switch {
-	case i < 0:
-		return codec.AppendMember(b, name, x.Raw())
-	case x.Kind() == jsonwire.Null && t.Fields[i].Value.Kinds != object.Any:
-		return b
-	}
-	return appendCanonical(codec.AppendName(b, t.Fields[i].Name), t.Fields[i].Value, x)
+	p.out.close(x)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -199,14 +198,14 @@ func DecodeCount(body []byte) (upstream.TokenCount, error) {
 		return upstream.TokenCount{}, err
 	}
 	root := d.doc.Root()
-	var m [countedTyped]jsonwire.Value
-	d.members(root, countedType, m[:])
-	n, ok := wholeNumber(m[fCountedTotal], 64)
+	var m countedValues
+	d.members(root, countedType, &m)
+	n, ok := wholeNumber(m.total, 64)
 	if !ok || n < 0 {
 		return upstream.TokenCount{}, codec.BadGateway(errors.New("generatecontent: the response has no valid totalTokens"))
 	}
 	c := upstream.TokenCount{Tokens: n, Extra: d.parser.extra(root, countedType)}
-	if cached, ok := wholeNumber(m[fCountedCached], 64); ok {
+	if cached, ok := wholeNumber(m.cached, 64); ok {
 		c.Cached = min(max(cached, 0), n)
 	}
 	return c, nil
@@ -222,104 +221,40 @@ func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 		return nil, "", err
 	}
 	root := d.doc.Root()
-	var m [pageTyped]jsonwire.Value
-	d.members(root, pageType, m[:])
-	page := m[fPageModels]
+	var m pageValues
+	d.members(root, pageType, &m)
+	page := m.models
 	if !page.Exists() {
-		page = m[fPageTuned]
+		page = m.tuned
 	}
 	// The vendor omits empty lists.
-	if page.Kind() != jsonwire.Array && (page.Exists() || !m[fPageNext].Exists() && root.Len() > 0) {
+	if page.Kind() != jsonwire.Array && (page.Exists() || !m.next.Exists() && root.Len() > 0) {
 		return nil, "", codec.BadGateway(errors.New("generatecontent: the response is not a list of models"))
 	}
-	list = make([]upstream.Model, 0, page.Len())
+	list = make([]upstream.Model, page.Len())
 	for i, v := range page.Elems() {
-		one := d.model(v)
-		if one.ID == "" {
+		one := &list[i]
+		d.members(v, modelType, one)
+		if one.ID = strings.TrimPrefix(one.ID, "models/"); one.ID == "" {
 			return nil, "", codec.BadGateway(fmt.Errorf("generatecontent: model %d of the list has no name", i))
 		}
-		list = append(list, one)
+		one.Extra = d.parser.extra(v, modelType)
 	}
-	return list, m[fPageNext].Str(), nil
+	return list, m.next.Str(), nil
 }
-
-const (
-	fCountedTotal = iota
-	fCountedCached
-	countedTyped
-)
-
-const (
-	fPageModels = iota
-	fPageTuned
-	fPageNext
-	pageTyped
-)
-
-const (
-	fModelName = iota
-	fModelTitle
-	fModelText
-	fModelInput
-	fModelOutput
-	fModelThinking
-	modelTyped
-)
-
-var (
-	countedType = object.New("CountTokensResponse", func(c *upstream.TokenCount) **content.Extra { return &c.Extra },
-		opt("totalTokens", int32s, func(c *upstream.TokenCount) *int64 { return &c.Tokens }),
-		opt("cachedContentTokenCount", int32s, func(c *upstream.TokenCount) *int64 { return &c.Cached }),
-		kept("promptTokensDetails", anyValue), kept("cacheTokensDetails", anyValue))
-	pageType  = object.Kept("ListModelsResponse", kept("models", anyValue), kept("tunedModels", anyValue), kept("nextPageToken", anyText))
-	modelType = object.New("Model", func(m *upstream.Model) **content.Extra { return &m.Extra },
-		opt("name", anyText, func(m *upstream.Model) *string { return &m.ID }),
-		opt("displayName", anyText, func(m *upstream.Model) *string { return &m.Name }),
-		opt("description", anyText, func(m *upstream.Model) *string { return &m.Description }),
-		opt("inputTokenLimit", int32s, func(m *upstream.Model) *int64 { return &m.MaxInput }),
-		opt("outputTokenLimit", int32s, func(m *upstream.Model) *int64 { return &m.MaxOutput }),
-		opt("thinking", anyFlag, func(m *upstream.Model) *bool { return &m.Thinking }),
-		kept("baseModelId", anyText), kept("version", anyText), kept("supportedGenerationMethods", anyValue),
-		kept("temperature", number), kept("maxTemperature", number), kept("topP", number), kept("topK", int32s))
-)
 
 // object parses a document. It returns an error unless the document is an object that is
 // not an error envelope.
 func (d *decoder) object(body string) error {
-	d.parser.origin = &d.origin
-	if err := d.doc.Parse(body, d.limits); err != nil {
-		return codec.BadGateway(fmt.Errorf("generatecontent: the response is not valid JSON: %w", err))
+	if err := d.parse(body); err != nil {
+		return err
 	}
 	root := d.doc.Root()
 	switch {
 	case root.Get("error").Kind() == jsonwire.Object:
-		return d.failure(root)
+		return envelopeError(root)
 	case root.Kind() != jsonwire.Object:
 		return codec.BadGateway(errors.New("generatecontent: the response is not an object"))
 	}
 	return nil
-}
-
-// model decodes one model.
-func (d *decoder) model(v jsonwire.Value) upstream.Model {
-	var f [modelTyped]jsonwire.Value
-	if d.members(v, modelType, f[:]); v.Kind() != jsonwire.Object {
-		return upstream.Model{}
-	}
-	m := upstream.Model{
-		ID:          strings.TrimPrefix(f[fModelName].Str(), "models/"),
-		Name:        f[fModelTitle].Str(),
-		Description: f[fModelText].Str(),
-		Extra:       d.parser.extra(v, modelType),
-	}
-	m.Thinking, _ = f[fModelThinking].Bool()
-	for _, limit := range [...]struct {
-		field int
-		to    *int64
-	}{{fModelInput, &m.MaxInput}, {fModelOutput, &m.MaxOutput}} {
-		if n, ok := wholeNumber(f[limit.field], 64); ok {
-			*limit.to = max(n, 0)
-		}
-	}
-	return m
 }

@@ -101,8 +101,11 @@ func snake(camel string) string {
 
 // enumName returns the canonical form of a name, or "" if the enum does not accept it.
 func enumName(e *object.Enum, name string) string {
+	if slices.Contains(e.Values, name) {
+		return name
+	}
 	for _, v := range e.Values {
-		if strings.EqualFold(v, name) {
+		if len(v) <= len(name) && strings.EqualFold(v, name) { // a name that folds to v is not shorter
 			return v
 		}
 	}

@@ -3,6 +3,7 @@ package generatecontent
 import (
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -219,13 +220,111 @@ func TestObjectsWrongValues(t *testing.T) {
 	t.Logf("%d wrong values", n)
 }
 
+// Validate finds in a constructed request what parsing finds in a document.
+func TestObjectsConstructed(t *testing.T) {
+	n := 0
+	for _, g := range generators {
+		for name, o := range allObjects(g) {
+			for w := range g.Wrongs(o) {
+				// An unknown tool has an object of its own, and an invalid function is one without a name.
+				if !w.Kept || o.Tag == "functionDeclarations" || o.Type.Lenient && strings.HasSuffix(w.Name, "in other case") {
+					continue
+				}
+				n++
+				base, r := parsed(t, w.Base), parsed(t, w.Sent)
+				base.origin, r.origin = nil, nil
+				for _, strict := range []bool{w.Strict, true} {
+					opts := &ValidateOptions{Strict: strict}
+					got := added(violationsIn(base, opts), violationsIn(r, opts))
+					if len(got) != 1 || got[0].Path != w.Path || got[0].Code != w.Code {
+						t.Errorf("%s: %s: strict %v: want %s %s, got %v\n%s", name, w.Name, strict, w.Code, w.Path, got, w.Sent)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d wrong values", n)
+}
+
+// Of two spellings the first is kept, so that the request can be encoded.
+func TestObjectsBothSpellings(t *testing.T) {
+	for name, o := range allObjects(generators[0]) {
+		for w := range generators[0].Wrongs(o) {
+			if o.Type.Lenient || !strings.HasSuffix(w.Name, "in both spellings") { // each tool has an object
+				continue
+			}
+			want, err := parsed(t, w.Base).AppendJSON(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := parsed(t, w.Sent).AppendJSON(nil); err != nil || string(got) != string(want) {
+				t.Errorf("%s: %s: %v\nsent %s\nwant %s\ngot  %s", name, w.Name, err, w.Sent, want, got)
+			}
+		}
+	}
+}
+
+// goNames has, for each member, the Go fields whose names are not part of its name.
+var goNames = map[string][]string{
+	"args":                 {"Input"},
+	"fileUri":              {"ID", "URL"},
+	"mimeType":             {"MediaType"},
+	"parameters":           {"Input"},
+	"parametersJsonSchema": {"Input"},
+	"response":             {"Output"},
+	"responseJsonSchema":   {"Output"},
+	"toolType":             {"Name"},
+}
+
+// Each Go field holds one member, or the schemas of both dialects. The member's name contains
+// the field's name, unless goNames has it.
+func TestObjectsGoFields(t *testing.T) {
+	tested := map[*object.Type]bool{}
+	for place, o := range allObjects(generators[0]) {
+		if !o.Type.HasStruct() || tested[o.Type] {
+			continue
+		}
+		tested[o.Type] = true
+		members := map[string]*object.Field{}
+		for i := range o.Type.Fields {
+			f := &o.Type.Fields[i]
+			if !f.Typed() || f.ReadOnly || f == fieldOf(instructionType, "role") {
+				continue
+			}
+			got := formattest.GoField(o.Type, f)
+			if got == "" { // several fields hold it
+				continue
+			}
+			if other := members[got]; other != nil && !(other.Value.Schema && f.Value.Schema) {
+				t.Errorf("%s: %s and %s are both in %s", place, other.Name, f.Name, got)
+			}
+			members[got] = f
+			if f.IsTag { // the data of a part
+				continue
+			}
+			if !strings.Contains(strings.ToLower(f.Name), strings.ToLower(got)) && !slices.Contains(goNames[f.Name], got) {
+				t.Errorf("%s: %s is in %s", place, f.Name, got)
+			}
+		}
+	}
+}
+
 // violationsOf returns the violations of a document.
 func violationsOf(t *testing.T, doc string, opts *ValidateOptions) []content.Violation {
+	t.Helper()
+	return violationsIn(parsed(t, doc), opts)
+}
+
+func parsed(t *testing.T, doc string) *Request {
 	t.Helper()
 	r, _ := ParseRequestString(doc)
 	if r == nil {
 		t.Fatalf("cannot be parsed: %s", doc)
 	}
+	return r
+}
+
+func violationsIn(r *Request, opts *ValidateOptions) []content.Violation {
 	var list []content.Violation
 	all, _ := content.Violations(r.Validate(opts))
 	for _, v := range all {

@@ -65,7 +65,8 @@ func parseRequest(body string, how reading) (*Request, error) {
 	if root.Kind() != jsonwire.Object {
 		return nil, &content.Violation{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
 	}
-	p := newParser(w)
+	var p parser
+	p.begin(w)
 	p.version, p.quota = cmp.Or(how.version, p.version), codec.NewQuota(how.limits)
 	r := &w.request
 	r.origin = &w.origin
@@ -114,6 +115,11 @@ type parser struct {
 
 	emptyText bool // whether its parts have an empty text
 
+	// The results of the checks of the latest value that is kept as JSON text.
+	latestEnum  string // the latest enum in it
+	validSchema bool   // it has no violations, also of the rules of schemas
+	plainObject bool   // it is a schema of an object that is not nullable
+
 	// The function response that is being read.
 	response, files jsonwire.Value
 
@@ -128,16 +134,16 @@ type parser struct {
 	base64s  codec.Chunk[content.Base64]
 	lists    codec.Chunk[content.Part]
 	extras   codec.Extras
+	out      rewriter
 }
 
-// newParser returns a parser of a request.
-func newParser(w *parsedRequest) parser {
-	p := parser{into: w, origin: &w.origin, size: 1, version: "v1beta", path: codec.Path{Style: codec.Bracketed}}
+// begin prepares a zero parser for a request. A large parser is not copied.
+func (p *parser) begin(w *parsedRequest) {
+	p.into, p.origin, p.size, p.version, p.path.Style = w, &w.origin, 1, "v1beta", codec.Bracketed
 	p.integers.Seed(w.integers[:])
 	p.numbers.Seed(w.numbers[:])
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
-	return p
 }
 
 // members reads the members of an object into the struct at to.
@@ -335,7 +341,7 @@ func (p *parser) tools(f *object.Field, v jsonwire.Value) (list []content.Tool) 
 	p.setExpected(n)
 	if n > 0 {
 		list = make([]content.Tool, 0, n)
-		p.origin.tools = make([]place, 0, n)
+		p.origin.tools = make([]toolPlace, 0, n)
 	}
 	p.each(f, v, func(k int, x jsonwire.Value) {
 		if p.isObject(x, f.Value.Elem) {
@@ -373,7 +379,7 @@ func (p *parser) tool(list []content.Tool, v jsonwire.Value, k int) []content.To
 			if size(x) > 0 {
 				p.each(f, x, func(n int, y jsonwire.Value) {
 					list = append(list, content.Tool{})
-					p.origin.tools = append(p.origin.tools, place{k, n})
+					p.origin.tools = append(p.origin.tools, toolPlace{place: place{k, n}})
 					if p.isObject(y, declarations.Elem) {
 						p.members(y, declarationType, &list[len(list)-1])
 					}
@@ -388,7 +394,7 @@ func (p *parser) tool(list []content.Tool, v jsonwire.Value, k int) []content.To
 				t.Kind, t.Raw = f.Name, p.keptJSON(f, name, x)
 			}
 			list = append(list, t)
-			p.origin.tools = append(p.origin.tools, place{k, builtIn})
+			p.origin.tools = append(p.origin.tools, toolPlace{place: place{k, builtIn}})
 		}
 	}
 	return list
@@ -407,6 +413,14 @@ func (p *parser) schema(f *object.Field, name string, x jsonwire.Value, s *conte
 		p.violation(content.CodeConflict, first+" and "+first+"_json_schema must not both be set")
 	default:
 		s.JSON, s.OpenAPI = text, f.Value == openAPI
+		tool := &p.origin.tools[len(p.origin.tools)-1]
+		switch {
+		case !s.OpenAPI || !p.validSchema:
+		case f.Name == "response":
+			tool.output = text
+		case p.plainObject:
+			tool.input = text
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,7 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 			}
 		case x.Kind() == jsonwire.Null:
 		case f.IsTag:
-			data = p.oneOf(data, member{f, name, x})
+			p.oneOf(&data, member{f, name, x})
 		case f.Value == thought:
 			side.thought, side.hasThought = p.optFlag(f, name, x), true
 		case f.Value == signature:
@@ -89,15 +90,18 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 	return p.dataPart(data, &side)
 }
 
-// oneOf returns the data of a part that had data before and now has next. A part has only
-// one.
-func (p *parser) oneOf(data, next member) member {
-	if data.field == nil {
-		return next
+// oneOf sets the data of a part, or records a violation: a part has only one.
+func (p *parser) oneOf(data *member, next member) {
+	if data.field != nil {
+		p.secondData(next.field)
+		return
 	}
+	*data = next
+}
+
+func (p *parser) secondData(f *object.Field) {
 	p.violation(content.CodeType, "Invalid value at '"+p.path.At()+
-		"' (oneof), oneof field 'data' is already set. Cannot set '"+next.field.Name+"'")
-	return data
+		"' (oneof), oneof field 'data' is already set. Cannot set '"+f.Name+"'")
 }
 
 // otherPart returns a part as an Unknown.
@@ -159,7 +163,7 @@ func (p *parser) innerExtra(side *sideMembers, t *object.Type, data member, more
 	p.path.Push(data.field.Alias)
 	b = append(p.appendKept(append(b, '{'), data.value, data.field.Value.Object), '}')
 	p.path.Pop()
-	if strings.HasSuffix(string(b), `:{}`) { // all of them were null
+	if bytes.HasSuffix(b, []byte(`:{}`)) { // all of them were null
 		return p.partExtra(side, t)
 	}
 	return p.newExtra(p.appendKept(b, side.part, t))
@@ -373,7 +377,7 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 			unknown, more = name, true
 		case x.Kind() == jsonwire.Null:
 		default:
-			data = p.oneOf(data, member{f, name, x})
+			p.oneOf(&data, member{f, name, x})
 		}
 	}
 	if data.field == nil {
@@ -480,7 +484,11 @@ func (p *parser) string(f *object.Field, name string, x jsonwire.Value, old stri
 	case v.Kinds == object.Text:
 		return p.text(f, name, x)
 	}
-	return p.keptJSON(f, name, x)
+	text := p.keptJSON(f, name, x)
+	if v == openAPI && p.validSchema {
+		p.origin.responseSchema = text
+	}
+	return text
 }
 
 // text parses a string. It returns "" for null.

@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -134,14 +135,24 @@ type origin struct {
 	// document order. Validate does not validate them again.
 	base64 []string
 
+	// responseSchema is the response schema if it satisfies the rules of Validate.
+	responseSchema string
+
 	dropped       []place // parts without data that were left out of turns
 	droppedSystem []place // and of the system instruction
 	inserted      []int   // turns whose only part is not in the document
-	tools         []place // by tool: its tool object, and its index in the declarations
+	tools         []toolPlace
 }
 
 // A place is an index into a list of lists. The system instruction is turn -1.
 type place struct{ outer, inner int }
+
+// A toolPlace is the place of a tool: its tool object, and its index in the declarations.
+// input and output are its schemas if they satisfy the rules of Validate.
+type toolPlace struct {
+	place
+	input, output string
+}
 
 // builtIn is the inner index of a tool that is not a function declaration.
 const builtIn = -1
@@ -158,11 +169,7 @@ func (o *origin) wire() *document.Document {
 // allViolations returns the violations that parsing found, unknown names and values
 // if strict is set, and then those of the rules. Both are left out where parsing found
 // a violation at the same path or around it.
-func (r *Request) allViolations(rules *violation.List, strict bool) error {
-	o := r.origin
-	if o == nil && strict {
-		o = r.encodedOrigin()
-	}
+func (o *origin) allViolations(rules *violation.List, strict bool) error {
 	if o == nil {
 		return rules.Err()
 	}
@@ -173,25 +180,28 @@ func (r *Request) allViolations(rules *violation.List, strict bool) error {
 	return o.violations.Join(o.violations.Covers, unknown, rules.Err())
 }
 
-// encodedOrigin returns the unknown names and values in the document that a request made by
-// hand encodes to. It returns nil if the request cannot be encoded, which
-// encoding reports.
-func (r *Request) encodedOrigin() *origin {
-	doc, err := r.AppendJSON(nil)
-	if err != nil {
+// parsedOrigin returns what parsing found: in the document of the request, or, for a request
+// made by hand, in the document that it encodes to. It returns nil if the request cannot be
+// encoded, which encoding reports.
+func (r *Request) parsedOrigin() *origin {
+	if r.origin != nil {
+		return r.origin
+	}
+	var w jsonwire.Writer
+	if err := r.write(&w); err != nil {
 		return nil
 	}
-	parsed, _ := parseRequest(string(doc), reading{limits: codec.UnlimitedRequest})
+	parsed, _ := parseRequest(w.Text(), reading{limits: codec.UnlimitedRequest})
 	if parsed == nil {
 		return nil
 	}
-	return &origin{unknown: parsed.origin.unknown}
+	return parsed.origin
 }
 
 // toolPlaces returns where each tool is in the document: where it was when the
 // document was parsed, if Tools still has tools of the same kinds, or else where
 // the encoder writes it.
-func (r *Request) toolPlaces() []place {
+func (r *Request) toolPlaces() []toolPlace {
 	if o := r.origin; o != nil && len(o.tools) == len(r.Tools) {
 		same := true
 		for i, at := range o.tools {
@@ -206,8 +216,8 @@ func (r *Request) toolPlaces() []place {
 
 // canonicalPlaces returns where the encoder writes each tool: adjacent functions
 // are in one tool object, any other tool has an object to itself.
-func canonicalPlaces(tools []content.Tool) []place {
-	list := make([]place, len(tools))
+func canonicalPlaces(tools []content.Tool) []toolPlace {
+	list := make([]toolPlace, len(tools))
 	last := place{-1, builtIn}
 	for i := range tools {
 		switch {
@@ -218,7 +228,7 @@ func canonicalPlaces(tools []content.Tool) []place {
 		default:
 			last.inner++
 		}
-		list[i] = last
+		list[i].place = last
 	}
 	return list
 }

@@ -364,24 +364,6 @@ func (e *encoder) candidate(c *Candidate) {
 	e.W.EndObject()
 }
 
-// isResponseMember reports whether Response has a field for a member.
-func isResponseMember(name string) bool {
-	switch name {
-	case "candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId":
-		return true
-	}
-	return false
-}
-
-// isCandidateMember reports whether Candidate has a field for a member.
-func isCandidateMember(name string) bool {
-	switch name {
-	case "content", "finishReason", "finishMessage", "index":
-		return true
-	}
-	return false
-}
-
 // A lossFunc reports a loss at a fixed path.
 type lossFunc func(r *loss.Rule)
 
@@ -757,7 +739,7 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 	dst = appendCount(dst, `,"toolUsePromptTokenCount":`, u.ToolPrompt, false)
 	dst = appendCount(dst, `,"totalTokenCount":`, u.Prompt()+u.Completion(), true)
 	for i := range modalityLists {
-		dst = appendModalities(dst, u.Modalities, &modalityLists[i])
+		dst = appendModalities(dst, u.Modalities, modalityLists[i].of, modalityLists[i].name)
 	}
 	var more handler.Members
 	more.Add(u.Extra, Format)
@@ -765,7 +747,7 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 		more.Set("serviceTier", `"`+tier+`"`)
 	}
 	for _, m := range more {
-		if !isUsageMember(m.Name) {
+		if !usageType.Holds(m.Name) {
 			dst = append(jsonwire.AppendString(append(dst, ','), m.Name), ':')
 			dst = jsonwire.AppendCompact(dst, m.JSON)
 		}
@@ -781,26 +763,18 @@ func appendCount(dst []byte, name string, n int64, always bool) []byte {
 	return jsonwire.AppendInt(append(dst, name...), n)
 }
 
-// A modalityList is the member of usageMetadata for a kind of modality counts.
-type modalityList struct{ of, name string }
-
-var modalityLists = [...]modalityList{
-	{"prompt", "promptTokensDetails"}, {"cache", "cacheTokensDetails"},
-	{"output", "candidatesTokensDetails"}, {"tool", "toolUsePromptTokensDetails"},
-}
-
-// appendModalities appends the member l with the counts of its kind.
-func appendModalities(dst []byte, counts []content.ModalityCount, l *modalityList) []byte {
+// appendModalities appends a member with the counts of a kind.
+func appendModalities(dst []byte, counts []content.ModalityCount, of, name string) []byte {
 	some := false
 	for i := range counts {
 		c := &counts[i]
-		if c.Kind != l.of {
+		if c.Kind != of {
 			continue
 		}
 		if some {
 			dst = append(dst, ',')
 		} else {
-			dst = append(append(append(dst, `,"`...), l.name...), `":[`...)
+			dst = append(append(append(dst, `,"`...), name...), `":[`...)
 		}
 		some = true
 		dst = jsonwire.AppendString(append(dst, `{"modality":`...), strings.ToUpper(c.Modality))
@@ -810,19 +784,4 @@ func appendModalities(dst []byte, counts []content.ModalityCount, l *modalityLis
 		dst = append(dst, ']')
 	}
 	return dst
-}
-
-// isUsageMember reports whether appendUsage writes the member from a field.
-func isUsageMember(name string) bool {
-	switch name {
-	case "promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "thoughtsTokenCount",
-		"toolUsePromptTokenCount", "totalTokenCount":
-		return true
-	}
-	for i := range modalityLists {
-		if modalityLists[i].name == name {
-			return true
-		}
-	}
-	return false
 }

@@ -19,8 +19,7 @@ type ValidateOptions struct {
 	// default they are accepted, because clients send members that are newer than this
 	// package. Names are not checked in values that may be any JSON (JSON Schemas,
 	// arguments and responses of functions, metadata, labels), in a few objects whose
-	// members the vendor does not publish, and in query parameters. For a constructed
-	// request, the names of its encoded document are checked.
+	// members the vendor does not publish, and in query parameters.
 	//
 	// Strict also refuses unknown values of enums and of members such as aspectRatio,
 	// imageSize and responseMimeType. By default any string is accepted where no rule
@@ -57,10 +56,13 @@ type ValidateOptions struct {
 // decodes base64 data only for image headers and texts.
 //
 // Validate does not check rules that depend on the model: whether it thinks, reads
-// images, signs, or accepts built-in tools besides functions. In a constructed request,
-// nil parts and sources are violations too; encoding checks its JSON text.
+// images, signs, or accepts built-in tools besides functions.
+//
+// In a constructed request, nil parts and sources are violations too. Validate encodes such
+// a request and also reports the violations that parsing its document finds. If the request
+// cannot be encoded, encoding reports the reason.
 func (r *Request) Validate(opts *ValidateOptions) error {
-	v := validator{r: r}
+	v := validator{r: r, parsed: r.parsedOrigin()}
 	if opts != nil {
 		v.opts = *opts
 	}
@@ -77,7 +79,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	v.safety()
 	v.config()
 	v.cached()
-	return r.allViolations(&v.violations, v.opts.Strict)
+	return v.parsed.allViolations(&v.violations, v.opts.Strict)
 }
 
 func orDefault[T int | int64](n, def T) T {
@@ -90,6 +92,7 @@ func orDefault[T int | int64](n, def T) T {
 // A validator walks over one request.
 type validator struct {
 	r          *Request
+	parsed     *origin // what parsing found, or nil
 	opts       ValidateOptions
 	path       codec.Path
 	violations violation.List
@@ -111,7 +114,7 @@ func (v *validator) violation(code content.Code, text string, names ...string) {
 // parsingReported reports whether parsing found a violation at the path, followed by
 // names, or around it.
 func (v *validator) parsingReported(names ...string) bool {
-	o := v.r.origin
+	o := v.parsed
 	return o != nil && o.violations != nil && o.violations.CoversPath(&v.path, names...)
 }
 
@@ -283,7 +286,11 @@ func (v *validator) format(c *GenerationConfig) {
 	case c.ResponseJSONSchema != "" && !structured:
 		v.violation(content.CodeConflict, "a schema needs response_mime_type 'application/json' or 'text/x.enum'", "response_json_schema")
 	}
-	v.schema(content.Schema{JSON: c.ResponseSchema, OpenAPI: true}, "response_schema", false)
+	valid := ""
+	if v.r.origin != nil {
+		valid = v.r.origin.responseSchema
+	}
+	v.schema(content.Schema{JSON: c.ResponseSchema, OpenAPI: true}, "response_schema", false, valid)
 }
 
 func (v *validator) thinking(t *ThinkingConfig) {
@@ -329,7 +336,7 @@ func (v *validator) tools() {
 			functions++
 			v.path.Push("function_declarations")
 			v.path.PushIndex(places[i].inner)
-			v.declaration(t, seen)
+			v.declaration(t, &places[i], seen)
 			v.path.Pop()
 			v.path.Pop()
 		case t.Format != Format:
@@ -344,7 +351,7 @@ func (v *validator) tools() {
 	v.path.Pop()
 }
 
-func (v *validator) declaration(t *content.Tool, seen map[string]bool) {
+func (v *validator) declaration(t *content.Tool, from *toolPlace, seen map[string]bool) {
 	switch {
 	case v.parsingReported():
 		return
@@ -356,8 +363,8 @@ func (v *validator) declaration(t *content.Tool, seen map[string]bool) {
 		}
 	}
 	seen[t.Name] = true
-	v.schema(t.Input, "parameters", true)
-	v.schema(t.Output, "response", false)
+	v.schema(t.Input, "parameters", true, from.input)
+	v.schema(t.Output, "response", false, from.output)
 }
 
 // isFunction reports whether s is a valid name of a function.
@@ -373,9 +380,10 @@ func isFunction(s string) bool {
 	return s != "" && len(s) <= maxName
 }
 
-// schema checks a schema in the vendor's own dialect.
-func (v *validator) schema(s content.Schema, name string, object bool) {
-	if !s.OpenAPI || s.JSON == "" {
+// schema checks a schema in the vendor's own dialect. It skips valid, which the parser has
+// checked.
+func (v *validator) schema(s content.Schema, name string, object bool, valid string) {
+	if !s.OpenAPI || s.JSON == "" || s.JSON == valid {
 		return
 	}
 	v.path.Push(name)
@@ -389,15 +397,12 @@ func (v *validator) schema(s content.Schema, name string, object bool) {
 		return
 	}
 	defer doc.Close()
-	root := doc.Root()
-	if t := root.Get("type"); object && (!t.Is("OBJECT") || root.Get("nullable").Kind() == jsonwire.True) {
-		v.violation(content.CodeValue, "the schema must be a non-nullable OBJECT")
-	}
-	v.schemaNode(root)
+	v.subschema(doc.Root(), object)
 }
 
-// schemaNode checks a schema and the schemas in it.
-func (v *validator) schemaNode(s jsonwire.Value) {
+// subschema checks a schema and the schemas in it. If object is set, it must be the schema of
+// an object.
+func (v *validator) subschema(s jsonwire.Value, object bool) {
 	switch {
 	case s.Kind() != jsonwire.Object:
 		return
@@ -405,68 +410,97 @@ func (v *validator) schemaNode(s jsonwire.Value) {
 		v.violation(content.CodeLimit, "the schema is nested too deeply")
 		return
 	}
-	var kind, items, enum, required, anyOf, properties jsonwire.Value
+	var n schemaNode
 	for name, x := range s.Members() {
-		switch name {
-		case "type":
-			kind = x
-		case "items":
-			items = x
-		case "enum":
-			enum = x
-		case "required":
-			required = x
-		case "anyOf":
-			anyOf = x
-		case "properties":
-			properties = x
-		}
+		n.set(name, x)
 	}
-	if kind.Is("ARRAY") && !items.Exists() {
+	kind := n.kind.Str()
+	if object && !n.isPlainObject(kind) {
+		v.violation(content.CodeValue, "the schema must be a non-nullable OBJECT")
+	}
+	if n.lacksItems(kind) {
 		v.violation(content.CodeMissing, "missing field.", "items")
 	}
-	if enum.Len() > 0 && kind.Exists() && !kind.Is("STRING") {
+	if n.hasOtherEnum(kind) {
 		v.violation(content.CodeConflict, "only allowed for STRING type", "enum")
 	}
-	v.required(required, properties)
+	v.path.Push("required")
+	for i := range n.undefined {
+		v.path.PushIndex(i)
+		v.violation(content.CodeValue, "property is not defined")
+		v.path.Pop()
+	}
+	v.path.Pop()
 	v.path.Push("items")
-	v.schemaNode(items)
+	v.subschema(n.items, false)
 	v.path.Pop()
 	v.path.Push("any_of")
-	for i, x := range anyOf.Elems() {
+	for i, x := range n.anyOf.Elems() {
 		v.path.PushIndex(i)
-		v.schemaNode(x)
+		v.subschema(x, false)
 		v.path.Pop()
 	}
 	v.path.Pop()
 	v.path.Push("properties")
-	for name, x := range properties.Members() {
+	for name, x := range n.properties.Members() {
 		v.path.PushKey(name)
-		v.schemaNode(x)
+		v.subschema(x, false)
 		v.path.Pop()
 	}
 	v.path.Pop()
 }
 
-// required checks that required properties are defined.
-func (v *validator) required(names, properties jsonwire.Value) {
+// A schemaNode has the members of a schema that have rules. The type is that in canonical
+// form.
+type schemaNode struct{ kind, nullable, items, enum, required, anyOf, properties jsonwire.Value }
+
+func (n *schemaNode) set(name string, x jsonwire.Value) {
+	switch name {
+	case "type":
+		n.kind = x
+	case "nullable":
+		n.nullable = x
+	case "items":
+		n.items = x
+	case "enum":
+		n.enum = x
+	case "required":
+		n.required = x
+	case "anyOf":
+		n.anyOf = x
+	case "properties":
+		n.properties = x
+	}
+}
+
+func (n *schemaNode) isPlainObject(kind string) bool {
+	return kind == "OBJECT" && n.nullable.Kind() != jsonwire.True
+}
+
+func (n *schemaNode) lacksItems(kind string) bool { return kind == "ARRAY" && !n.items.Exists() }
+
+// hasOtherEnum reports whether the schema has values that are not of its type.
+func (n *schemaNode) hasOtherEnum(kind string) bool {
+	return n.enum.Len() > 0 && n.kind.Exists() && kind != "STRING"
+}
+
+// undefined yields the indices of required properties that are not defined.
+func (n *schemaNode) undefined(yield func(int) bool) {
 	const few = 8 // up to this number a list is as fast as a table
 	var table map[string]bool
-	if names.Len() > few && properties.Len() > few {
-		table = make(map[string]bool, properties.Len())
-		for name := range properties.Members() {
+	if n.required.Len() > few && n.properties.Len() > few {
+		table = make(map[string]bool, n.properties.Len())
+		for name := range n.properties.Members() {
 			table[name] = true
 		}
 	}
-	v.path.Push("required")
-	for i, x := range names.Elems() {
-		if table == nil && !properties.Get(x.Str()).Exists() || table != nil && !table[x.Str()] {
-			v.path.PushIndex(i)
-			v.violation(content.CodeValue, "property is not defined")
-			v.path.Pop()
+	for i, x := range n.required.Elems() {
+		if table == nil && !n.properties.Get(x.Str()).Exists() || table != nil && !table[x.Str()] {
+			if !yield(i) {
+				return
+			}
 		}
 	}
-	v.path.Pop()
 }
 
 // toolConfig checks the function calling config.

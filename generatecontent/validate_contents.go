@@ -42,7 +42,7 @@ func (v *validator) contents() {
 // or below it. Rules about the whole value, such as the number of tool calls, do not
 // apply then.
 func (v *validator) isUnclear(names ...string) bool {
-	o := v.r.origin
+	o := v.parsed
 	return o != nil && o.violations.WithinPath(&v.path, names...)
 }
 
@@ -58,8 +58,12 @@ func (v *validator) turn(i int, t *content.Turn) {
 		return
 	}
 	v.path.Push("parts")
+	dropped, n := v.r.droppedFrom(i), 0
 	for k, p := range t.Parts {
-		v.path.PushIndex(v.r.original(i, k))
+		for n < len(dropped) && dropped[n].inner-n <= k {
+			n++
+		}
+		v.path.PushIndex(k + n)
 		v.part(p, t.Role)
 		v.path.Pop()
 	}

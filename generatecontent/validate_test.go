@@ -121,6 +121,59 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// The parser applies the rules of schemas, too: alone, in every spelling, and beside a schema
+// that is valid. A schema that moves to another place is validated there.
+func TestValidateSchemas(t *testing.T) {
+	const object = "value : the schema must be a non-nullable OBJECT"
+	for _, tt := range []struct {
+		schema string
+		want   []string // with paths in the schema
+	}{
+		{`{"type":"OBJECT"}`, nil},
+		{`{ "type" : "object", "nullable" : false }`, nil},
+		{`{"type":6,"properties":{"a":{"type":"array","items":{}}},"required":"a"}`, nil},
+		{`{}`, []string{object}},
+		{`{"type":null,"description":"d"}`, []string{object}},
+		{`{"type":"string"}`, []string{object}},
+		{`{"type":"object","nullable":true}`, []string{object}},
+		{`{"type":"object","items":{"type":"array"}}`, []string{"missing items.items: missing field."}},
+		{`{"type":"object","items":{"type":5,"items":null}}`, []string{"missing items.items: missing field."}},
+		{`{"type":"object","any_of":{"type":"Array"}}`, []string{"missing any_of[0].items: missing field."}},
+		{`{"type":"object","properties":{"a":{"type":"integer","enum":"1"}}}`,
+			[]string{"conflict properties[a].enum: only allowed for STRING type"}},
+		{`{"type":"object","properties":{"a":{}},"required":["a","b"]}`, []string{"value required[1]: property is not defined"}},
+		{`{"type":"object","required":"b"}`, []string{"value required[0]: property is not defined"}},
+		{`{"required":["b"],"properties":null,"type":"object"}`, []string{"value required[0]: property is not defined"}},
+	} {
+		want := func(at string, skip string) (list []string) {
+			for _, s := range tt.want {
+				code, rest, _ := strings.Cut(s, " ")
+				if path, text, _ := strings.Cut(rest, ": "); s != skip {
+					list = append(list, code+" "+strings.TrimSuffix(at+"."+path, ".")+": "+text)
+				}
+			}
+			return list
+		}
+		r, err := ParseRequestString(`{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[` +
+			`{"name":"a","parameters":{"type":"OBJECT"}},{"name":"b","response":` + tt.schema + `},{"name":"c","parameters":` + tt.schema + `}]}],` +
+			`"generationConfig":{"responseMimeType":"application/json","responseSchema":` + tt.schema + `}}`)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.schema, err)
+		}
+		const functions = "tools[0].function_declarations"
+		config := want("generation_config.response_schema", object)
+		all := slices.Concat(want(functions+"[1].response", object), want(functions+"[2].parameters", ""), config)
+		if diff := cmp.Diff(all, formattest.Violations(r.Validate(nil))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.schema, diff)
+		}
+		b, c := &r.Tools[1], &r.Tools[2]
+		b.Input, c.Input, b.Output = b.Output, content.Schema{}, content.Schema{}
+		if diff := cmp.Diff(slices.Concat(want(functions+"[1].parameters", ""), config), formattest.Violations(r.Validate(nil))); diff != "" {
+			t.Errorf("%s, moved (-want +got):\n%s", tt.schema, diff)
+		}
+	}
+}
+
 // TestValidatePairing checks the order of turns. Both messages are the vendor's.
 func TestValidatePairing(t *testing.T) {
 	const (

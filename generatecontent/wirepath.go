@@ -333,21 +333,25 @@ func (r *Request) thinkingField(usual string) string {
 
 // original returns the index of a part in the document.
 func (r *Request) original(turn, part int) int {
+	dropped := r.droppedFrom(turn)
+	return part + sort.Search(len(dropped), func(i int) bool { return dropped[i].inner-i > part })
+}
+
+// droppedFrom returns the dropped parts of a turn, in document order. The index of a dropped
+// part, minus the number of dropped parts before it, is the number of kept parts before it.
+func (r *Request) droppedFrom(turn int) []place {
 	if r.origin == nil {
-		return part
+		return nil
 	}
 	all := r.origin.dropped
 	if turn < 0 {
 		all = r.origin.droppedSystem
 	}
 	if len(all) == 0 {
-		return part
+		return nil
 	}
-	// Both lists are in document order. The index of a dropped part, minus the number of
-	// dropped parts before it, is the number of kept parts before it.
 	from := sort.Search(len(all), func(i int) bool { return all[i].outer >= turn })
-	left := all[from : from+sort.Search(len(all)-from, func(i int) bool { return all[from+i].outer > turn })]
-	return part + sort.Search(len(left), func(i int) bool { return left[i].inner-i > part })
+	return all[from : from+sort.Search(len(all)-from, func(i int) bool { return all[from+i].outer > turn })]
 }
 
 // fixedPaths maps the neutral paths of settings to the document's.

@@ -222,8 +222,8 @@ func (r *Request) leftover() *content.Extra {
 	var w jsonwire.Writer
 	e := newEncoder(&w)
 	w.BeginObject()
-	for i := range requestType.Fields {
-		if m := &requestType.Fields[i]; !m.Required && !e.Member(m, &f) {
+	for m := range requestType.Written(&f) {
+		if !m.Required && !e.Member(m, &f) {
 			e.special(m, &f, m.At(&f))
 		}
 	}

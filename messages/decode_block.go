@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -166,24 +167,6 @@ func (d *decoder) find(index jsonwire.Value) (int, error) {
 	return 0, fmt.Errorf("messages: an event for content block %d, which is not open", n)
 }
 
-// A deltaForm describes a kind of delta.
-type deltaForm struct {
-	tag   string
-	value string // the member with the value
-	event upstream.EventKind
-	names memberNames
-}
-
-// deltaForms lists the kinds of deltas.
-var deltaForms = [...]deltaForm{
-	{"text_delta", "text", upstream.EventText, memberNames{fields: []string{"type", "text"}}},
-	{"input_json_delta", "partial_json", upstream.EventInput, memberNames{fields: []string{"type", "partial_json"}}},
-	{"thinking_delta", "thinking", upstream.EventText,
-		memberNames{fields: []string{"type", "thinking"}, kept: []string{"estimated_tokens"}}},
-	{"signature_delta", "signature", upstream.EventSignature, memberNames{fields: []string{"type", "signature"}}},
-	{"citations_delta", "citation", upstream.EventCitation, memberNames{fields: []string{"type", "citation"}}},
-}
-
 // accepts reports whether a block can have deltas of this form.
 func (f *deltaForm) accepts(k blockKind) bool {
 	switch f.tag {
@@ -198,13 +181,12 @@ func (f *deltaForm) accepts(k blockKind) bool {
 }
 
 // delta reads a content_block_delta.
-func (d *decoder) delta(v jsonwire.Value) error {
-	i, err := d.find(v.Get("index"))
+func (d *decoder) delta(v jsonwire.Value, t *object.Type) error {
+	i, err := d.find(d.eventValues.index)
 	if err != nil {
 		return err
 	}
-	b := d.open[i]
-	x := v.Get("delta")
+	b, x := d.open[i], d.eventValues.delta
 	if x.Kind() != jsonwire.Object {
 		return fmt.Errorf("messages: the delta for content block %d is not an object", b.index)
 	}
@@ -226,7 +208,7 @@ func (d *decoder) delta(v jsonwire.Value) error {
 		return err
 	}
 	if x.Len() > 2 || v.Len() > 3 || d.nonstandard {
-		e.Extra = deltaRest(v, x, form)
+		e.Extra = d.deltaRest(v, t, x, form)
 	}
 	d.add(e)
 	return nil
@@ -267,97 +249,73 @@ func (d *decoder) citation(block int, v jsonwire.Value) *content.Citation {
 	return c
 }
 
-// deltaRest returns the members of a delta, and of the event around it, that have no field.
-// Those of the delta take precedence.
-func deltaRest(event, delta jsonwire.Value, f *deltaForm) *content.Extra {
-	var r extraBuilder
-	r.members(delta, &f.names)
-	if !r.nonempty {
-		r.members(event, &deltaEventNames)
-		return r.extra()
+// deltaRest returns the members of a delta, and of the event of type t around it, that have
+// no field. Those of the delta take precedence.
+func (d *decoder) deltaRest(event jsonwire.Value, t *object.Type, delta jsonwire.Value, f *deltaForm) *content.Extra {
+	b := appendKept(d.parser.extras.Begin(), delta, f.of)
+	if len(b) == len("{") {
+		return d.rest(event, t)
 	}
 	taken := map[string]bool{}
 	for name := range delta.Members() {
 		taken[name] = true
 	}
 	for name, x := range event.Members() {
-		if !deltaEventNames.hasField(name) && !taken[name] {
-			r.add(name, x)
+		if isKept(t, name, x) && !taken[name] {
+			b = codec.AppendMember(b, name, x.Raw())
 		}
 	}
-	return r.extra()
+	return d.newExtra(b)
 }
-
-var deltaEventNames = memberNames{fields: []string{"type", "index", "delta"}}
 
 // event reads the data of an event of a stream. kind is its type and name its name, which may
 // be empty.
 func (d *decoder) event(kind, name string, v jsonwire.Value) error {
-	if v.Kind() != jsonwire.Object && (isKnownEvent(kind) || name == "") {
+	t := typeOfTag(eventTypes, kind)
+	switch {
+	case v.Kind() != jsonwire.Object && (t != nil || name == ""):
 		return fmt.Errorf("messages: the data of an event (%s) is not an object", codec.Clip(kind))
+	case t == nil:
+		d.unknown(name, v)
+		return nil
 	}
+	d.eventValues = eventValues{}
+	members(v, t, &d.eventValues)
+	var err error
 	switch kind {
 	case "content_block_delta":
-		return d.delta(v)
-	case "content_block_start":
-		return d.blockStart(v)
-	case "content_block_stop":
-		i, err := d.find(v.Get("index"))
-		if err != nil {
-			return err
-		}
-		d.closeBlock(i)
-		d.attach(v, &blockStopNames)
-	case "message_start":
-		return d.messageStart(v)
+		return d.delta(v, t)
 	case "message_delta":
-		return d.messageDelta(v)
+		return d.messageDelta(v, t)
 	case "message_stop":
-		d.messageStop(v)
-	default:
-		d.unknown(name, v)
+		d.messageStop(v, t)
+		return nil
+	case "content_block_start":
+		err = d.blockStart()
+	case "content_block_stop":
+		var i int
+		if i, err = d.find(d.eventValues.index); err == nil {
+			d.closeBlock(i)
+		}
+	case "message_start":
+		err = d.messageStart()
 	}
-	return nil
-}
-
-func isKnownEvent(kind string) bool {
-	switch kind {
-	case "content_block_delta", "content_block_start", "content_block_stop",
-		"message_start", "message_delta", "message_stop":
-		return true
+	if err == nil {
+		d.events[0].Extra = d.rest(v, t)
 	}
-	return false
+	return err
 }
 
-// Members of events.
-var (
-	messageStartNames = memberNames{fields: []string{"type", "message"}}
-	blockStartNames   = memberNames{fields: []string{"type", "index", "content_block"}}
-	blockStopNames    = memberNames{fields: []string{"type", "index"}}
-	messageDeltaNames = memberNames{fields: []string{"type", "delta", "usage"}}
-	messageStopNames  = memberNames{fields: []string{"type"}}
-)
-
-// attach adds the members of v that are not in n to the first event.
-func (d *decoder) attach(v jsonwire.Value, n *memberNames) {
-	d.events[0].Extra = d.rest(v, n)
-}
-
-func (d *decoder) messageStart(v jsonwire.Value) error {
+func (d *decoder) messageStart() error {
 	if d.begun {
 		return errors.New("messages: a second message_start")
 	}
 	d.begun = true
-	if err := d.message(v.Get("message"), false); err != nil {
-		return err
-	}
-	d.attach(v, &messageStartNames)
-	return nil
+	return d.message(d.eventValues.message, false)
 }
 
-func (d *decoder) blockStart(v jsonwire.Value) error {
-	index := d.next
-	x := v.Get("index")
+func (d *decoder) blockStart() error {
+	index, x := d.next, d.eventValues.index
 	if err := codec.Expect("messages: the index of a content block", x, codec.Numbers|codec.Optional); err != nil {
 		return err
 	}
@@ -370,20 +328,17 @@ func (d *decoder) blockStart(v jsonwire.Value) error {
 	} else {
 		d.nonstandard = true
 	}
-	if err := d.openBlock(index, v.Get("content_block")); err != nil {
-		return err
-	}
-	d.attach(v, &blockStartNames)
-	return nil
+	return d.openBlock(index, d.eventValues.block)
 }
 
 // messageDelta reads a message_delta. It adds no event if there is nothing new.
-func (d *decoder) messageDelta(v jsonwire.Value) error {
-	delta, usage := v.Get("delta"), v.Get("usage")
+func (d *decoder) messageDelta(v jsonwire.Value, t *object.Type) error {
+	delta, usage := d.eventValues.delta, d.eventValues.usage
+	m := d.values(delta, stopType)
 	if err := cmp.Or(
 		codec.Expect("messages: the delta of a message_delta", delta, codec.Objects|codec.Optional),
 		codec.Expect("messages: usage", usage, codec.Objects|codec.Optional),
-		codec.Expect("messages: stop_reason", delta.Get("stop_reason"), codec.Texts|codec.Optional),
+		codec.Expect("messages: stop_reason", m.reason, codec.Texts|codec.Optional),
 	); err != nil {
 		return err
 	}
@@ -392,39 +347,37 @@ func (d *decoder) messageDelta(v jsonwire.Value) error {
 	} else {
 		d.nonstandard = true
 	}
-	// context_management and input_transformations belong to the stop; unknown members
-	// belong to the event.
-	var end, other extraBuilder
-	end.members(delta, &stopNames)
+	// Known members belong to the stop; unknown members belong to the event.
+	b := appendKept(d.parser.extras.Begin(), delta, stopType)
 	for name, x := range v.Members() {
-		switch {
-		case messageDeltaNames.hasField(name):
-		case name == "context_management", name == "input_transformations":
-			if x.Kind() != jsonwire.Null && !delta.Get(name).Exists() {
-				end.add(name, x)
-			}
-		default:
-			other.add(name, x)
+		if t.Find(name) >= 0 && isKept(t, name, x) && !delta.Get(name).Exists() {
+			b = codec.AppendMember(b, name, x.Raw())
 		}
 	}
-	extra, stopped := end.extra(), d.stopped
-	if m := messageValuesOf(delta); !d.stop(&m, extra) {
+	extra, stopped := d.newExtra(b), d.stopped
+	if !d.stop(m, extra) {
 		// Clients would forget the earlier stop reason.
 		d.nonstandard = d.nonstandard || stopped || delta.Kind() != jsonwire.Object
 		if extra != nil {
 			d.add(upstream.Event{Kind: upstream.EventExtra, Extra: extra})
 		}
 	}
-	if x := other.extra(); x != nil {
+	b = d.parser.extras.Begin()
+	for name, x := range v.Members() {
+		if t.Find(name) < 0 {
+			b = codec.AppendMember(b, name, x.Raw())
+		}
+	}
+	if x := d.newExtra(b); x != nil {
 		d.add(upstream.Event{Kind: upstream.EventExtra, Extra: x})
 	}
 	return nil
 }
 
 // messageStop ends the stream. It adds no event, because encoders write the end themselves.
-func (d *decoder) messageStop(v jsonwire.Value) {
+func (d *decoder) messageStop(v jsonwire.Value, t *object.Type) {
 	d.ended, d.nonstandard = true, true
-	if x := d.rest(v, &messageStopNames); x != nil {
+	if d.rest(v, t) != nil {
 		d.lose(lossStopMembers, "message_stop")
 	}
 	if !d.stopped {

@@ -254,7 +254,7 @@ func (d *dialect) countTokens(_ string, r *http.Request, body string) (*handler.
 	if err != nil {
 		return nil, err
 	}
-	op.CountTokens(Format, countNames.hasField, func(w *jsonwire.Writer, n upstream.TokenCount) {
+	op.CountTokens(Format, countType.Holds, func(w *jsonwire.Writer, n upstream.TokenCount) {
 		w.Name("input_tokens")
 		w.Int(n.Tokens)
 	})

@@ -47,7 +47,7 @@ func newEncoder(w *jsonwire.Writer) encoder {
 
 // members writes the members of the struct at from.
 func (e *encoder) members(t *object.Type, from any) {
-	for _, f := range t.Written() {
+	for f := range t.Written(from) {
 		if !e.Member(f, from) {
 			e.special(f, from, f.At(from))
 		}
@@ -67,28 +67,24 @@ func (e *encoder) special(f *object.Field, in, from any) {
 			e.citationsSwitch(f, *from, in.Extra)
 		}
 	case *content.Role:
-		e.Must(f.Name, string(*from))
+		e.Name(f)
+		e.W.String(string(*from))
 	case *content.Signature:
 		e.signature(f, *from)
 	case *content.Schema:
 		e.inputSchema(f, from)
 	case *[]content.Turn:
-		e.turns(f.Name, *from)
+		e.turns(f, *from)
 	case *[]content.Part:
-		if f.Required || len(*from) > 0 {
-			e.content(f.Name, *from, f.Value.Elem == taggedBlock)
-		}
+		e.content(f, *from)
 	case *content.Source:
 		e.source(*from)
 	case *[]content.Citation:
-		e.citations(f.Name, *from)
+		e.citations(f, *from)
 	case *[]content.Tool:
-		e.tools(f.Name, *from)
+		e.tools(f, *from)
 	default:
 		s := f.Value.Object.Pointer(from)
-		if s == nil {
-			return
-		}
 		e.Begin(f.Name)
 		e.members(f.Value.Object, s)
 		if c, ok := s.(*ToolChoice); ok && c.Type == "tool" && c.Name == "" {
@@ -98,10 +94,10 @@ func (e *encoder) special(f *object.Field, in, from any) {
 	}
 }
 
-func (e *encoder) turns(name string, turns []content.Turn) {
-	e.W.Name(name)
+func (e *encoder) turns(f *object.Field, turns []content.Turn) {
+	e.Name(f)
 	e.W.BeginArray()
-	e.Path.Push(name)
+	e.Path.Push(f.Name)
 	for i := range turns {
 		e.Path.PushIndex(i)
 		e.W.BeginObject()
@@ -114,9 +110,10 @@ func (e *encoder) turns(name string, turns []content.Turn) {
 }
 
 // content writes a list of parts.
-func (e *encoder) content(name string, parts []content.Part, tagged bool) {
-	e.W.Name(name)
-	e.Path.Push(name)
+func (e *encoder) content(f *object.Field, parts []content.Part) {
+	tagged := f.Value.Elem == taggedBlock
+	e.Name(f)
+	e.Path.Push(f.Name)
 	e.W.BeginArray()
 	for i, p := range parts {
 		e.Path.PushIndex(i)
@@ -220,7 +217,8 @@ func (e *encoder) signature(f *object.Field, s content.Signature) {
 	if s.Format != Format && s.Data != "" {
 		e.Violation(content.CodeUnsupported, f.Name, "the signature must be one of the Messages format, not of another vendor")
 	}
-	e.Must(f.Name, s.Data)
+	e.Name(f)
+	e.W.String(s.Data)
 }
 
 // inputSchema writes the schema of a tool, which is required.
@@ -253,12 +251,9 @@ func (e *encoder) citationsSwitch(f *object.Field, on bool, x *content.Extra) {
 	e.End()
 }
 
-func (e *encoder) citations(name string, list []content.Citation) {
-	if len(list) == 0 {
-		return
-	}
-	e.W.Name(name)
-	e.Path.Push(name)
+func (e *encoder) citations(f *object.Field, list []content.Citation) {
+	e.Name(f)
+	e.Path.Push(f.Name)
 	e.W.BeginArray()
 	for i := range list {
 		e.Path.PushIndex(i)
@@ -313,12 +308,9 @@ func (e *encoder) source(s content.Source) {
 	e.Path.Pop()
 }
 
-func (e *encoder) tools(name string, tools []content.Tool) {
-	if len(tools) == 0 {
-		return
-	}
-	e.W.Name(name)
-	e.Path.Push(name)
+func (e *encoder) tools(f *object.Field, tools []content.Tool) {
+	e.Name(f)
+	e.Path.Push(f.Name)
 	e.W.BeginArray()
 	for i := range tools {
 		e.Path.PushIndex(i)

@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -232,4 +234,184 @@ func appendError(dst []byte, id string, f *handler.Failure) []byte {
 	dst = append(dst, `,"request_id":`...)
 	dst = jsonwire.AppendString(dst, id)
 	return append(dst, '}')
+}
+
+// DecodeError decodes a response with a status other than 2xx, from its header and body.
+// The body may be truncated, empty, or not JSON.
+//
+// The Code follows from the status, with these exceptions. It is [upstream.CodeBadGateway]
+// for errors that concern the program's account with the vendor, such as a rejected key
+// (also with status 400 and 403) or a missing payment. It is [upstream.CodeInvalid] for a
+// prompt that is too long, and [upstream.CodeQuota] for a spend limit.
+//
+// The Text is the message of the error if the Code is CodeInvalid or the status is 400,
+// 404, 413, 422 or 429. It is one line of at most 2 KiB without keys, user information and
+// URL queries. For CodeBadGateway the Text is empty or, for a rejected key, a sentence
+// without the vendor's message.
+//
+// Details and Status are the error object and the status, for handlers of this format. They
+// are not set for a rejected key. Header contains the headers about rate limits and
+// retries. RetryAfter is the delay in these headers, which may be a number or a date; a
+// delay in milliseconds takes precedence. UpstreamID is the request id of the header or
+// else of the body. Err, for logs, contains the status, the type, the redacted message and
+// the request id.
+func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
+	f := vendorError{status: status, id: header.Get("request-id"), size: len(body)}
+	codec.ErrorBody(body, f.read)
+	e := &upstream.Error{Code: codec.StatusCode(status), UpstreamID: printable(f.id), Err: &f}
+	refused := codec.KeyRefused(status, []string{f.kind, f.detail}, "", f.message)
+	switch {
+	case refused:
+		e.Code, e.Text, e.KeyRefused = upstream.CodeBadGateway, codec.KeyRefusedText, true
+		return e
+	case f.envelope:
+		e.Code = f.code(e.Code)
+		switch status {
+		case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+			http.StatusUnprocessableEntity, http.StatusTooManyRequests:
+			if e.Code != upstream.CodeBadGateway {
+				e.Text = f.message
+			}
+		default:
+			if e.Code == upstream.CodeInvalid { // the prompt is too long
+				e.Text = f.message
+			}
+		}
+		if status >= 400 && status <= 599 {
+			e.Details, e.Status = f.details, status
+		}
+	}
+	e.Header = codec.ErrorHeader(header, rateHeaders[:]...)
+	switch e.Code {
+	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
+		e.RetryAfter = codec.RetryAfter(header)
+	}
+	return e
+}
+
+// rateHeaders are prefixes of the names of headers about rate limits.
+var rateHeaders = [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-", "X-Ratelimit-", "Ratelimit"}
+
+// typeCode is the inverse of [errorInfoOf]. public reports whether clients may see messages of the
+// type.
+func typeCode(kind string) (code upstream.Code, public bool) {
+	for _, c := range [...]upstream.Code{
+		upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeRateLimit,
+	} {
+		if errorInfoOf(c).errorType == kind {
+			return c, true
+		}
+	}
+	for _, c := range [...]upstream.Code{
+		upstream.CodeConflict, upstream.CodeUnavailable, upstream.CodeTimeout, upstream.CodeOverloaded,
+	} {
+		if errorInfoOf(c).errorType == kind {
+			return c, false
+		}
+	}
+	// authentication_error, permission_error and billing_error, which concern the program's
+	// account, and unknown types
+	return upstream.CodeBadGateway, false
+}
+
+// failureOf returns the error that an error object represents, in a stream or as a response.
+func failureOf(v jsonwire.Value) *upstream.Error {
+	f := vendorError{original: v.Raw()}
+	f.read(v)
+	code, public := typeCode(f.kind)
+	e := &upstream.Error{Code: code, UpstreamID: printable(f.id), Err: &f}
+	if codec.KeyRefused(0, []string{f.kind, f.detail}, "", f.message) {
+		e.Code, e.Text, e.KeyRefused = upstream.CodeBadGateway, codec.KeyRefusedText, true
+		return e
+	}
+	e.Code, e.Details = f.code(code), f.details
+	if public || e.Code == upstream.CodeInvalid {
+		e.Text = f.message
+	}
+	return e
+}
+
+// A vendorError is an error of the vendor, for the program's log.
+type vendorError struct {
+	status   int // 0 in a stream
+	envelope bool
+	kind     string
+	message  string         // without secrets
+	detail   string         // the error code in the details
+	id       string         // of the request
+	size     int            // of a body without an error object
+	details  *content.Extra // the error object
+	original string         // the document, unless it is the body of a failed response
+}
+
+// Original lets adapters remove their keys from the document before it is decoded.
+func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
+	return f.original, failureOf
+}
+
+// Error returns all members on one line.
+func (f *vendorError) Error() string {
+	var b strings.Builder
+	b.WriteString("the upstream failed")
+	if f.status != 0 {
+		fmt.Fprintf(&b, " with status %d", f.status)
+	}
+	switch {
+	case f.envelope:
+		fmt.Fprintf(&b, ": %s", codec.Clip(redact.Line(f.kind)))
+		if f.detail != "" {
+			fmt.Fprintf(&b, " (%s)", codec.Clip(redact.Line(f.detail)))
+		}
+		if f.message != "" {
+			fmt.Fprintf(&b, ": %s", f.message)
+		}
+	default:
+		fmt.Fprintf(&b, " without an error object in a body of %d bytes", f.size)
+	}
+	if id := printable(f.id); id != "" {
+		fmt.Fprintf(&b, " [request %s]", id)
+	}
+	return b.String()
+}
+
+// printable returns an id if logs may contain it, or else an empty string.
+func printable(id string) string {
+	if len(id) > codec.MaxQuoted || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return id
+}
+
+// read reads a document with an error object.
+func (f *vendorError) read(v jsonwire.Value) {
+	x := v.Get("error")
+	if x.Kind() != jsonwire.Object {
+		return
+	}
+	f.envelope = true
+	f.kind = x.Get("type").Str()
+	f.message = redact.Line(x.Get("message").Str())
+	f.detail = x.Get("details").Get("error_code").Str()
+	f.details = codec.Details(Format, x)
+	if f.id == "" {
+		f.id = v.Get("request_id").Str()
+	}
+}
+
+// code returns a more exact code than that of the status or type, or c.
+func (f *vendorError) code(c upstream.Code) upstream.Code {
+	switch f.kind {
+	case "authentication_error", "permission_error", "billing_error":
+		return upstream.CodeBadGateway
+	}
+	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.IsPromptTooLong(f.message) {
+		return upstream.CodeInvalid
+	}
+	switch f.detail {
+	case "contract_spend_limit_reached", "enforced_spend_limit_reached":
+		if c == upstream.CodeRateLimit {
+			return upstream.CodeQuota
+		}
+	}
+	return c
 }

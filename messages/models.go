@@ -3,6 +3,7 @@ package messages
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/violation"
@@ -177,9 +179,6 @@ func (p *page) document(list []upstream.Model) (*jsonwire.Writer, error) {
 	return w, nil
 }
 
-// extraModelMembers are the members of a model that have no field.
-var extraModelMembers = [...]string{"line", "deprecated_at", "retires_at", "capabilities"}
-
 // writeModel writes a model with every member that the vendor defines.
 func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	name := m.Name
@@ -201,15 +200,15 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	}
 	writeTokens(w, "max_input_tokens", m.MaxInput)
 	writeTokens(w, "max_tokens", m.MaxOutput)
-	written := []string{"type", "id", "display_name", "created_at", "lifecycle", "max_input_tokens", "max_tokens"}
-	for _, s := range extraModelMembers {
-		if _, ok := extra.Get(s); !ok {
-			w.Name(s)
+	for i := range modelType.Fields {
+		f := &modelType.Fields[i]
+		if _, ok := extra.Get(f.Name); f.Kept() && f.WriteNull && !ok {
+			w.Name(f.Name)
 			w.Null()
 		}
 	}
 	if extra != nil {
-		err := w.MembersExcept(extra.JSON, func(name string) bool { return slices.Contains(written, name) })
+		err := w.MembersExcept(extra.JSON, func(name string) bool { return name == "lifecycle" || modelType.Holds(name) })
 		if err != nil {
 			return err
 		}
@@ -243,4 +242,50 @@ func modelExtra(m *upstream.Model) *content.Extra {
 		return nil
 	}
 	return m.Extra
+}
+
+// DecodeCount decodes a response of count_tokens. The error is an [*upstream.Error] with
+// [upstream.CodeBadGateway].
+func DecodeCount(body []byte) (upstream.TokenCount, error) {
+	d := newDecoder(content.Limits{})
+	defer d.doc.Close()
+	if err := d.parse(string(body)); err != nil {
+		return upstream.TokenCount{}, codec.BadGateway(err)
+	}
+	root := d.doc.Root()
+	n, ok := root.Get("input_tokens").Int()
+	if !ok || n < 0 {
+		return upstream.TokenCount{}, codec.BadGateway(errors.New("messages: the response has no valid input_tokens"))
+	}
+	return upstream.TokenCount{Tokens: n, Extra: d.rest(root, countType)}, nil
+}
+
+// DecodeModels decodes a page of the model list. It returns the models and the after_id of
+// the next page, which is empty on the last page. The error is an [*upstream.Error] with
+// [upstream.CodeBadGateway].
+func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
+	d := newDecoder(content.Limits{})
+	defer d.doc.Close()
+	if err := d.parse(string(body)); err != nil {
+		return nil, "", codec.BadGateway(err)
+	}
+	root := d.doc.Root()
+	data := root.Get("data")
+	if data.Kind() != jsonwire.Array {
+		return nil, "", codec.BadGateway(errors.New("messages: the response has no list of models in data"))
+	}
+	list = make([]upstream.Model, data.Len())
+	for i, v := range data.Elems() {
+		m := &list[i]
+		if members(v, modelType, m); m.ID == "" {
+			return nil, "", codec.BadGateway(fmt.Errorf("messages: data.%d has no id", i))
+		}
+		// All capabilities stay in Extra, because there is a field for thinking only.
+		m.Thinking, _ = v.Get("capabilities").Get("thinking").Get("supported").Bool()
+		m.Extra = d.rest(v, modelType)
+	}
+	if more, _ := root.Get("has_more").Bool(); more {
+		next = root.Get("last_id").Str()
+	}
+	return list, next, nil
 }

@@ -22,6 +22,23 @@ func opt[T, F any](name string, v *object.Value, at func(*T) *F) object.Field {
 	return object.In(object.Field{Name: name, Value: v}, at)
 }
 
+// optObject returns an optional member that a pointer to a struct of type t holds.
+func optObject[T, S any](name string, t *object.Type, at func(*T) **S) object.Field {
+	return object.InPointer(object.Field{Name: name, Value: &object.Value{Kinds: object.Object | object.Null, Object: t}}, at)
+}
+
+// optUnion is optObject for an object whose "type" is part of the paths in it.
+func optUnion[T, S any](name string, t *object.Type, at func(*T) **S) object.Field {
+	f := optObject(name, t, at)
+	f.Value.Tagged = true
+	return f
+}
+
+// optList returns an optional list of objects that a slice holds.
+func optList[T, E any](name string, v *object.Value, at func(*T) *[]E) object.Field {
+	return object.InList(object.Field{Name: name, Value: v}, at)
+}
+
 // required returns a required member that is kept as JSON text.
 func required(name string, v *object.Value) object.Field {
 	return object.Field{Name: name, Value: v, Required: true}
@@ -133,22 +150,22 @@ var (
 var requestType = object.New("", func(r *Request) **content.Extra { return &r.Extra },
 	must("model", anyText, func(r *Request) *string { return &r.Model }),
 	opt("max_tokens", nullableInteger, func(r *Request) **int64 { return &r.MaxTokens }),
-	opt("system", nullableTextBlocks, func(r *Request) *[]content.Part { return &r.System }),
+	optList("system", nullableTextBlocks, func(r *Request) *[]content.Part { return &r.System }),
 	opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),
-	opt("metadata", structOf(metadataType), func(r *Request) **Metadata { return &r.Metadata }),
+	optObject("metadata", metadataType, func(r *Request) **Metadata { return &r.Metadata }),
 	opt("stop_sequences", nullableTexts, func(r *Request) *[]string { return &r.StopSequences }),
 	opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
 	opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
 	opt("top_k", nullableInteger, func(r *Request) **int64 { return &r.TopK }),
-	opt("tools", nullableList, func(r *Request) *[]content.Tool { return &r.Tools }),
-	opt("tool_choice", unionOf(choiceType), func(r *Request) **ToolChoice { return &r.ToolChoice }),
-	opt("thinking", unionOf(thinkingType), func(r *Request) **Thinking { return &r.Thinking }),
-	opt("output_config", structOf(outputConfigType), func(r *Request) **OutputConfig { return &r.OutputConfig }),
+	optList("tools", nullableList, func(r *Request) *[]content.Tool { return &r.Tools }),
+	optUnion("tool_choice", choiceType, func(r *Request) **ToolChoice { return &r.ToolChoice }),
+	optUnion("thinking", thinkingType, func(r *Request) **Thinking { return &r.Thinking }),
+	optObject("output_config", outputConfigType, func(r *Request) **OutputConfig { return &r.OutputConfig }),
 	opt("service_tier", nullableEnum(serviceTiers...), func(r *Request) *string { return &r.ServiceTier }),
 	opt("inference_geo", nullableText, func(r *Request) *string { return &r.InferenceGeo }),
 	opt("speed", nullableEnum(speeds...), func(r *Request) *string { return &r.Speed }),
-	opt("cache_control", cacheControl, func(r *Request) **content.Cache { return &r.CacheControl }),
-	opt("output_format", structOf(outputFormatType), func(r *Request) **OutputFormat { return &r.OutputFormat }),
+	optObject("cache_control", cacheType, func(r *Request) **content.Cache { return &r.CacheControl }),
+	optObject("output_format", outputFormatType, func(r *Request) **OutputFormat { return &r.OutputFormat }),
 	must("messages", list(nil), func(r *Request) *[]content.Turn { return &r.Messages }),
 
 	optional("container", &object.Value{Kinds: object.Text | object.Object | object.Null, Object: object.Kept("",
@@ -178,16 +195,6 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 	optional("billing_policy", nullableObject(named("type", "bill_to")...)),
 )
 
-// structOf returns the value of a member that is a pointer to a struct of type t.
-func structOf(t *object.Type) *object.Value {
-	return &object.Value{Kinds: object.Object | object.Null, Object: t}
-}
-
-// unionOf is structOf for an object whose "type" is part of the paths in it.
-func unionOf(t *object.Type) *object.Value {
-	return &object.Value{Kinds: object.Object | object.Null, Object: t, Tagged: true}
-}
-
 // The settings of a request.
 var (
 	metadataType = object.New("", func(m *Metadata) **content.Extra { return &m.Extra },
@@ -207,7 +214,7 @@ var (
 
 	outputConfigType = object.New("", func(c *OutputConfig) **content.Extra { return &c.Extra },
 		opt("effort", nullableEnum(effortNames...), func(c *OutputConfig) *string { return &c.Effort }),
-		opt("format", structOf(outputFormatType), func(c *OutputConfig) **OutputFormat { return &c.Format }),
+		optObject("format", outputFormatType, func(c *OutputConfig) **OutputFormat { return &c.Format }),
 		optional("task_budget", nullableObject(
 			required("type", constant("tokens")),
 			required("total", &object.Value{Kinds: object.Integer, Min: 20000}),
@@ -220,8 +227,6 @@ var (
 	cacheType = object.New("", func(c *content.Cache) **content.Extra { return &c.Extra },
 		object.Field{Name: "type", Const: "ephemeral", Value: constant("ephemeral"), Required: true},
 		opt("ttl", nullableEnum(ttls...), func(c *content.Cache) *string { return &c.TTL }))
-
-	cacheControl = structOf(cacheType)
 )
 
 // typeIn returns the member "type", with one of values, of an object whose type is read before
@@ -232,7 +237,7 @@ func typeIn[T any](at func(*T) *string, values ...string) object.Field {
 
 // cached returns the member cache_control.
 func cached[T any](at func(*T) **content.Cache) object.Field {
-	return opt("cache_control", cacheControl, at)
+	return optObject("cache_control", cacheType, at)
 }
 
 // input returns the member input of a tool call. An empty Go field means {}.
@@ -274,7 +279,7 @@ var (
 	textType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra },
 		typeTag,
 		must("text", anyText, func(t *content.Text) *string { return &t.Text }),
-		opt("citations", citationsList, func(t *content.Text) *[]content.Citation { return &t.Citations }),
+		optList("citations", citationsList, func(t *content.Text) *[]content.Citation { return &t.Citations }),
 		cached(func(t *content.Text) **content.Cache { return &t.Cache }))
 
 	imageType = object.New("", func(i *content.Image) **content.Extra { return &i.Extra },
@@ -323,7 +328,7 @@ var (
 	toolResultType = object.New("", func(t *content.ToolResult) **content.Extra { return &t.Extra },
 		typeTag,
 		must("tool_use_id", anyText, func(t *content.ToolResult) *string { return &t.ID }),
-		opt("content", nullableBlocks, func(t *content.ToolResult) *[]content.Part { return &t.Parts }),
+		optList("content", nullableBlocks, func(t *content.ToolResult) *[]content.Part { return &t.Parts }),
 		opt("is_error", nullableFlag, func(t *content.ToolResult) *bool { return &t.Error }),
 		cached(func(t *content.ToolResult) **content.Cache { return &t.Cache }),
 		toolsetField)
@@ -696,16 +701,21 @@ func untyped(tag string, where places, list ...object.Field) blockForm {
 
 // blockFormOf returns the form with a tag, or nil.
 func blockFormOf(tag string) *blockForm {
-	if first := &blockForms[0]; first.tag == tag { // most blocks are texts
-		return first
+	if len(tag) < len(formsByLength) {
+		for _, f := range formsByLength[len(tag)] {
+			if f.tag == tag {
+				return f
+			}
+		}
 	}
-	return formsByTag[tag]
+	return nil
 }
 
-var formsByTag = func() map[string]*blockForm {
-	forms := make(map[string]*blockForm, len(blockForms))
+// formsByLength are the forms by the lengths of their tags.
+var formsByLength = func() (forms [40][]*blockForm) {
 	for i := range blockForms {
-		forms[blockForms[i].tag] = &blockForms[i]
+		f := &blockForms[i]
+		forms[len(f.tag)] = append(forms[len(f.tag)], f)
 	}
 	return forms
 }()

@@ -43,7 +43,8 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 		return nil, syntaxError(err)
 	}
 	defer doc.Close()
-	p := parser{reporter: reporter{origin: &w.origin}, size: 1, quota: codec.NewQuota(lim)}
+	var p parser
+	p.origin, p.size, p.quota = &w.origin, 1, codec.NewQuota(lim)
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	p.turns.Seed(w.turns[:])
@@ -165,13 +166,11 @@ func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
 			*to = &on
 		}
 	case *int64:
-		if p.accepts(f, name, x) {
-			*to, _ = x.Int()
-		}
+		*to, _ = p.integer(f, name, x)
 	case **int64:
-		if p.accepts(f, name, x) {
+		if n, ok := p.integer(f, name, x); ok {
 			*to = p.integers.New(1)
-			**to, _ = x.Int()
+			**to = n
 		}
 	case **float64:
 		if n, ok := p.number(f, name, x); ok {
@@ -661,7 +660,7 @@ func (p *parser) string(f *object.Field, name string, x jsonwire.Value) string {
 	case x.Kind() != jsonwire.String:
 		p.violation(content.CodeType, name, textKind(v))
 		return ""
-	case !x.Is("") || v.Enum == nil && v.Min == 0:
+	case v.Enum == nil && v.Min == 0, !x.Is(""):
 		return x.Str()
 	}
 	// The empty field means that the member is absent.
@@ -684,6 +683,15 @@ func (p *parser) flag(v jsonwire.Value, name string) bool {
 		p.violation(content.CodeType, name, textBoolean)
 	}
 	return false
+}
+
+// integer reads an integer.
+func (p *parser) integer(f *object.Field, name string, x jsonwire.Value) (n int64, ok bool) {
+	if n, ok = x.Int(); ok {
+		return n, true
+	}
+	p.accepts(f, name, x)
+	return 0, false
 }
 
 // number reads a number.

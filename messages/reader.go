@@ -107,7 +107,7 @@ func (r *StreamReader) read(e sse.Event) error {
 	case "ping":
 		return nil
 	case "error":
-		return r.failure(root)
+		return failureOf(root)
 	}
 	name := eventName(kind, e.Name)
 	if err := r.event(kind, name, root); err != nil {

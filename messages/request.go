@@ -126,7 +126,7 @@ func (o *origin) document() *document.Document {
 // violation that parsing found. See hasViolation.
 func (r *Request) mergeViolations(rules *violation.List, strict bool) error {
 	o := r.origin
-	if o == nil {
+	if o == nil || o.violations == nil && !strict {
 		return rules.Err()
 	}
 	var unknown error

@@ -158,16 +158,6 @@ func rawOrNull(w *jsonwire.Writer, json string) {
 	w.Raw(json)
 }
 
-// isMessageMember reports whether a member of the message has a field.
-func isMessageMember(name string) bool {
-	switch name {
-	case "id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "stop_details",
-		"container", "diagnostics", "usage":
-		return true
-	}
-	return false
-}
-
 // A responseInfo collects everything about a response except its blocks.
 type responseInfo struct {
 	start   upstream.Start
@@ -387,6 +377,9 @@ func acceptCitation(c *content.Citation, report lossFunc) bool {
 // writeBlock writes a block of a response. At the start of a streamed block it omits
 // text, citations, arguments and the signature, which follow in deltas. It reports
 // whether responses have such a block.
+//
+// Blocks of responses are not written by the tables of requests: they have members that
+// requests omit, as null or with a default, in another order, and empty at the start.
 func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
 	switch p := p.(type) {
 	case *content.Unknown:
@@ -651,24 +644,31 @@ func refusalDetails(explanation string) string {
 func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 	var more handler.Members
 	more.Add(u.Extra, Format)
-	number := func(name string, n int64) {
-		w.Name(name)
-		w.Int(n)
-		more.Take(name)
-	}
-	w.BeginObject()
-	number("input_tokens", u.Input+u.ToolPrompt)
-	number("cache_creation_input_tokens", u.CacheWrite+u.CacheWrite1h)
-	number("cache_read_input_tokens", u.CacheRead)
-	writeCounts(w, "cache_creation", &cacheCreationNames, more.Take("cache_creation"), u.CacheWrite, u.CacheWrite1h)
-	number("output_tokens", u.Completion())
-	writeCounts(w, "output_tokens_details", &outputDetailsNames, more.Take("output_tokens_details"), u.Thinking)
 	if tier := codec.Tier(u.Extra); tier != "" && more.Get("service_tier") == "" {
 		more.Set("service_tier", `"`+tier+`"`)
 	}
-	for _, name := range [...]string{"server_tool_use", "service_tier", "inference_geo", "speed"} {
-		w.Name(name)
-		rawOrNull(w, more.Take(name))
+	t := tokensOf(u)
+	w.BeginObject()
+	for i := range usageType.Fields {
+		f := &usageType.Fields[i]
+		w.Name(f.Name)
+		switch rest := more.Take(f.Name); {
+		case f.Kept():
+			rawOrNull(w, rest)
+		case f.Value.Object != nil:
+			w.BeginObject()
+			for i := range f.Value.Object.Fields {
+				f := &f.Value.Object.Fields[i]
+				w.Name(f.Name)
+				w.Int(*f.At(t).(*int64))
+			}
+			if rest != "" {
+				_ = w.MembersExcept(rest, f.Value.Object.Holds) // a part of a document that was parsed
+			}
+			w.EndObject()
+		default:
+			w.Int(*f.At(t).(*int64))
+		}
 	}
 	for _, m := range more {
 		w.Name(m.Name)
@@ -677,17 +677,10 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 	w.EndObject()
 }
 
-// writeCounts writes an inner object of usage: the counts in the order of n, then the
-// other members of more.
-func writeCounts(w *jsonwire.Writer, name string, n *memberNames, more string, counts ...int64) {
-	w.Name(name)
-	w.BeginObject()
-	for i, name := range n.fields {
-		w.Name(name)
-		w.Int(counts[i])
+// tokensOf returns usage as on the wire.
+func tokensOf(u *content.Usage) *tokens {
+	return &tokens{
+		input: u.Input + u.ToolPrompt, read: u.CacheRead, output: u.Completion(), thinking: u.Thinking,
+		write: u.CacheWrite + u.CacheWrite1h, write5m: u.CacheWrite, write1h: u.CacheWrite1h,
 	}
-	if more != "" {
-		_ = w.MembersExcept(more, n.hasField) // more is a part of a document that was parsed
-	}
-	w.EndObject()
 }

@@ -281,9 +281,7 @@ func (s *stream) deltaExtra(dst []byte, b *streamBlock, x *content.Extra) []byte
 	var list handler.Members
 	list.Add(x, Format)
 	for _, m := range list {
-		switch m.Name {
-		case "type", "text", "thinking", "partial_json", "signature", "citation":
-		default:
+		if !isDeltaMember(m.Name) {
 			dst = jsonwire.AppendString(append(dst, ','), m.Name)
 			dst = jsonwire.AppendCompact(append(dst, ':'), m.JSON)
 		}

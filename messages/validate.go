@@ -1224,7 +1224,9 @@ func (v *validator) members(t *object.Type, p any) {
 	if !t.Fits(p) {
 		v.check(func(c *object.Checker) { c.Struct(t, p) })
 	}
-	v.extra(*t.Extra(p), t)
+	if v.constructed {
+		v.extra(*t.Extra(p), t)
+	}
 }
 
 // checkMembers validates the members of an object at the path that a constructed request has

@@ -33,9 +33,7 @@ type attempt struct {
 	w      *Writer
 	due    time.Time // when it should have sent content; zero if there is no limit
 
-	// Used by the goroutine that writes to w.
-	committed bool
-	sinkErr   error
+	committed bool // used by the goroutine that writes to w
 
 	// Guarded by call.mu, until the attempt has returned or is abandoned.
 	info     Attempt
@@ -103,6 +101,9 @@ func (a *attempt) finish(err error) {
 	if a.dropped != nil {
 		err = a.dropped
 	}
+	if a.committed && a.w.usage != nil {
+		a.info.Usage = *a.w.usage
+	}
 	a.err, a.returned = err, true
 	a.info.Duration = time.Since(a.info.Start)
 	a.info.Code, a.info.Err = codeOf(err), err
@@ -126,21 +127,13 @@ func (a *attempt) noteSend(name string) {
 	}
 }
 
-// Send receives the events of the attempt.
+// Send receives the events of the attempt before it is committed.
 func (a *attempt) Send(events []Event) error {
-	if a.committed {
-		for i := range events {
-			if events[i].Kind == EventUsage {
-				a.info.Usage = *events[i].Usage // not read before the attempt returns
-			}
-		}
-		a.sinkErr = a.call.sink.Send(events)
-		return a.sinkErr
-	}
 	commit, err := a.hold(events)
 	if err == nil && commit {
 		if err = a.commit(); err == nil {
-			err = a.Send(events)
+			a.w.sink = a.call.sink // the caller holds a.w.mu
+			err = a.call.sink.Send(events)
 		}
 	}
 	return err
@@ -223,8 +216,9 @@ func (a *attempt) commit() error {
 	}
 	a.committed = true
 	for _, events := range a.held {
-		if a.sinkErr = a.call.sink.Send(events); a.sinkErr != nil {
-			return a.sinkErr
+		if err := a.call.sink.Send(events); err != nil {
+			a.w.sinkErr = err
+			return err
 		}
 	}
 	a.held, a.text = nil, strings.Builder{}

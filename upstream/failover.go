@@ -29,7 +29,9 @@ type FailoverOptions struct {
 	Retries int
 
 	// FirstContent is how long an attempt for a streamed response may take until its
-	// first content. It then fails with CodeTimeout. 0 means no limit.
+	// first content. It then fails with CodeTimeout. 0 means no limit. Servers send
+	// nothing of a whole response before its end; to limit that time, use the Timeout
+	// of an adapter's HTTPClient.
 	FirstContent time.Duration
 
 	// Hedge is how long an attempt for a streamed response may take until its first
@@ -66,8 +68,10 @@ type FailoverOptions struct {
 // cannot represent the request (its error is a [*content.Violation] or such a loss),
 // Failover goes on without it.
 //
-// If no attempt succeeds, the error is that with the shortest RetryAfter, or that of the
-// first attempt if no error has one.
+// If no attempt succeeds, the client receives one error. If an error of the first
+// Upstream allows no further attempt, it is that. Otherwise it is the one with the
+// shortest RetryAfter among those that allow another attempt or, if none has one, that
+// of the first attempt.
 //
 // # Commitment
 //

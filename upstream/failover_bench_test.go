@@ -59,13 +59,19 @@ func BenchmarkFailover(b *testing.B) {
 		return d
 	}
 	bare := messages.NewHandler(up, nil)
-	failover := messages.NewHandler(upstream.Failover([]upstream.Upstream{up}, nil), nil)
-	least := [2]time.Duration{time.Hour, time.Hour}
-	for b.Loop() {
-		least[0] = min(least[0], serve(bare))
-		least[1] = min(least[1], serve(failover))
+	for name, opts := range map[string]*upstream.FailoverOptions{
+		"default": nil, "limits": {FirstContent: time.Minute, Hedge: time.Minute},
+	} {
+		failover := messages.NewHandler(upstream.Failover([]upstream.Upstream{up, up}, opts), nil)
+		b.Run(name, func(b *testing.B) {
+			least := [2]time.Duration{time.Hour, time.Hour}
+			for b.Loop() {
+				least[0] = min(least[0], serve(bare))
+				least[1] = min(least[1], serve(failover))
+			}
+			b.ReportMetric(float64(least[0].Nanoseconds()), "bare-ns")
+			b.ReportMetric(float64(least[1].Nanoseconds()), "failover-ns")
+			b.ReportMetric(float64(least[1])/float64(least[0]), "ratio")
+		})
 	}
-	b.ReportMetric(float64(least[0].Nanoseconds()), "bare-ns")
-	b.ReportMetric(float64(least[1].Nanoseconds()), "failover-ns")
-	b.ReportMetric(float64(least[1])/float64(least[0]), "ratio")
 }

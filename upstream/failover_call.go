@@ -44,6 +44,7 @@ type call struct {
 	tried    []history // by index of the Upstream
 	attempts []*attempt
 	running  []*attempt // not yet returned or abandoned
+	final    *attempt   // of the first Upstream, with an error after which no attempt may follow
 	panicked *panicked  // of the first attempt that panicked
 
 	mu     sync.Mutex
@@ -243,7 +244,7 @@ func (c *call) choose(a *attempt) error {
 func (c *call) expire(now time.Time) (wake time.Time) {
 	for _, a := range slices.Clone(c.running) {
 		c.mu.Lock()
-		late := c.chosen != a && a.dropped == nil && !a.due.IsZero() && !a.due.After(now)
+		late := c.chosen != a && a.dropped == nil && !a.returned && !a.due.IsZero() && !a.due.After(now)
 		var err error
 		if late {
 			err = &Error{
@@ -300,11 +301,15 @@ func (c *call) failed(a *attempt, err error) {
 	h := &c.tried[a.info.Index]
 	h.failures++
 	wait := retryAfter(err)
+	isFirst := a.info.Index == c.attempts[0].info.Index
 	switch list, _ := content.Violations(err); {
-	case len(list) > 0 && a != c.attempts[0]:
+	case len(list) > 0 && !isFirst:
 		h.refused = true
 	case !c.f.goesOn(err):
 		c.last = true
+		if isFirst {
+			c.final = a
+		}
 	case !mayRetry(err):
 		h.refused = true
 	case wait == 0:
@@ -337,7 +342,7 @@ func retryAfter(err error) time.Duration {
 // result returns the result of the call after all attempts have ended.
 func (c *call) result() error {
 	if a := c.chosen; a != nil {
-		c.to.writerState, c.to.err = a.w.writerState, a.sinkErr
+		c.to.writerState, c.to.err = a.w.writerState, a.w.sinkErr
 		if a.panicked != nil {
 			panic(a.panicked)
 		}
@@ -349,10 +354,13 @@ func (c *call) result() error {
 	if c.ctx.Err() != nil {
 		return context.Cause(c.ctx)
 	}
-	best := c.attempts[0]
-	for _, a := range c.attempts[1:] {
-		if c.f.goesOn(best.err) && c.f.goesOn(a.err) && sooner(retryAfter(a.err), retryAfter(best.err)) {
-			best = a
+	best := c.final
+	if best == nil {
+		best = c.attempts[0]
+		for _, a := range c.attempts[1:] {
+			if c.f.goesOn(a.err) && sooner(retryAfter(a.err), retryAfter(best.err)) {
+				best = a
+			}
 		}
 	}
 	if losses := best.losses(); len(losses) > 0 {

@@ -216,6 +216,7 @@ func TestFailover(t *testing.T) {
 
 		{"later violation is skipped", ups{code(overloaded), violation, says("c")}, nil, "c", "0 overloaded, 1 invalid, 2*", 0, 0},
 		{"later violation hides nothing", ups{code(overloaded), violation}, once, "!overloaded", "0 overloaded, 1 invalid", 0, 0},
+		{"violation in a retry", ups{script(rateLimit(time.Second), violation), rateLimit(time.Minute)}, nil, "!turns.0", "0 rate_limit, 1 rate_limit, 0 invalid", time.Second, time.Second},
 		{"later error ends", ups{code(overloaded), code(upstream.CodeNotFound), says("c")}, nil, "!overloaded", "0 overloaded, 1 not_found", 0, 0},
 
 		{"cut before content", ups{cut(""), says("b")}, nil, "b", "0 bad_gateway, 1*", 0, 0},

@@ -7,7 +7,8 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// An Attempt is one call of an Upstream by [Failover].
+// An Attempt is one call of an Upstream by [Failover]. If that Upstream is or contains
+// another Failover, the attempts of both are reported.
 type Attempt struct {
 	Index int // of the Upstream in the list of Failover
 

@@ -28,7 +28,9 @@ type Writer struct {
 	sink Sink
 	err  error
 	writerState
-	batch []Event // events of the current call, reused
+	batch   []Event        // events of the current call, reused
+	usage   *content.Usage // last one that was sent
+	sinkErr error          // of the sink
 }
 
 // A writerState is what a Writer knows of its response.
@@ -364,6 +366,8 @@ func (w *Writer) flush() error {
 			}
 			continue
 		case EventExtra:
+		case EventUsage:
+			w.usage, w.started = e.Usage, true
 		case EventStop:
 			w.stopped = w.stopped || e.Stop.Reason != ""
 			w.started = true
@@ -376,6 +380,8 @@ func (w *Writer) flush() error {
 	clear(w.batch) // keep no references
 	if err == nil {
 		err = refused.Err()
+	} else {
+		w.sinkErr = err
 	}
 	w.err = err
 	return err

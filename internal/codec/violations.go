@@ -15,9 +15,8 @@ type ParseViolations struct {
 	list  []*content.Violation
 	more  int // violations that were only counted
 
-	whole  bool            // list has a violation of the whole document
-	at     map[string]bool // the other paths of list
-	around map[string]bool // the same, and paths around them
+	whole bool            // list has a violation of the whole document
+	at    map[string]bool // the other paths of list (true), and paths around them (false)
 }
 
 // NewParseViolations returns the violations in err, whose paths have a style. It
@@ -26,16 +25,15 @@ func NewParseViolations(err error, style Style) *ParseViolations {
 	if err == nil {
 		return nil
 	}
-	v := &ParseViolations{style: style, at: map[string]bool{}, around: map[string]bool{}}
+	v := &ParseViolations{style: style, at: map[string]bool{}}
 	v.list, v.more = content.Violations(err)
 	for _, e := range v.list {
 		if e.Path == "" {
 			v.whole = true
 			continue
 		}
-		v.at[e.Path] = true
-		for path := range v.pathsAround([]byte(e.Path)) {
-			v.around[string(path)] = true
+		for n := range v.pathsAround([]byte(e.Path)) {
+			v.at[e.Path[:n]] = n == len(e.Path) || v.at[e.Path[:n]]
 		}
 	}
 	return v
@@ -68,9 +66,10 @@ func (v *ParseViolations) CoversPath(path *Path, names ...string) bool {
 }
 
 func (v *ParseViolations) covers(path []byte) bool {
-	for p := range v.pathsAround(path) {
-		if v.at[string(p)] {
-			return true
+	for n := range v.pathsAround(path) {
+		// Without a violation within a path there is none within a longer one.
+		if at, within := v.at[string(path[:n])]; at || !within {
+			return at
 		}
 	}
 	return false
@@ -79,7 +78,11 @@ func (v *ParseViolations) covers(path []byte) bool {
 // Within reports whether parsing found a violation at path or below it. Violations
 // that were only counted may be anywhere.
 func (v *ParseViolations) Within(path string) bool {
-	return v != nil && (v.more > 0 || v.around[path])
+	if v == nil || v.more > 0 {
+		return v != nil
+	}
+	_, within := v.at[path]
+	return within
 }
 
 // WithinPath is Within for a path followed by names.
@@ -88,7 +91,8 @@ func (v *ParseViolations) WithinPath(path *Path, names ...string) bool {
 		return v != nil
 	}
 	var b [maxShortPath]byte
-	return v.around[string(path.Append(b[:0], names...))]
+	_, within := v.at[string(path.Append(b[:0], names...))]
+	return within
 }
 
 // maxShortPath is the length of paths that are looked up without an allocation.
@@ -127,16 +131,17 @@ func violationsError(list []*content.Violation, more int) error {
 // number of dots; rules look up no path that deep.
 const maxAround = 16
 
-// pathsAround yields the paths around a path, outermost first, and the path itself.
-func (v *ParseViolations) pathsAround(path []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
+// pathsAround yields the lengths of the paths around a path, outermost first, and of the path
+// itself.
+func (v *ParseViolations) pathsAround(path []byte) iter.Seq[int] {
+	return func(yield func(int) bool) {
 		for i, n := 1, 0; i < len(path) && n < maxAround; i++ {
 			if path[i] == '.' || path[i] == '[' && v.style == Bracketed {
-				if n++; !yield(path[:i]) {
+				if n++; !yield(i) {
 					return
 				}
 			}
 		}
-		yield(path)
+		yield(len(path))
 	}
 }

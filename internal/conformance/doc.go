@@ -15,4 +15,6 @@
 // AI SDK and LangChain (ts/libraries.mjs), and Genkit Go (genkit, a separate
 // module, which a test builds). Each runs the same scenarios over each adapter
 // and the strict fake of its vendor.
+//
+// An example with a circuit breaker of another project is here for the same reason.
 package conformance

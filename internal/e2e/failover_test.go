@@ -409,3 +409,41 @@ func TestFailoverReport(t *testing.T) {
 		t.Errorf("got %+v", r.Attempts)
 	}
 }
+
+// TestFailoverHedge sends each request to two servers at the same time. The client
+// receives one response, and the attempts are those that the servers saw.
+func TestFailoverHedge(t *testing.T) {
+	each(t, func(t *testing.T, f endpoint, b adapter) {
+		one, first := b.start(t, vendor{})
+		two, second := b.start(t, vendor{})
+		first.Always(greeting...)
+		second.Always(greeting...)
+		g := newGateway(f, upstream.Failover([]upstream.Upstream{one, two}, &upstream.FailoverOptions{Hedge: 1}), upstream.HandlerOptions{})
+		for range 20 {
+			a := g.ask(b.model, (&vendorResponse{}).request(f), sse)
+			if a.text("text") != "Hello there." || a.Err != nil || !a.Whole || a.Broken != "" {
+				t.Fatalf("status %d %s %s", a.Status, a.Broken, clip(a.Body))
+			}
+			if problem := checkChosen(a.Report.Attempts); problem != "" {
+				t.Fatalf("%s: %+v", problem, a.Report.Attempts)
+			}
+		}
+	})
+}
+
+// checkChosen returns what is wrong with the attempts of a complete response, or "".
+func checkChosen(list []upstream.Attempt) string {
+	chosen := 0
+	for _, a := range list {
+		switch {
+		case a.Chosen && a.Code == "":
+			chosen++
+		case a.Chosen || a.Code != upstream.CodeCanceled:
+			return "an attempt that is neither complete nor canceled"
+		}
+	}
+	if chosen != 1 {
+		return "not one chosen attempt"
+	}
+	return ""
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/echo"
 )
 
 // A sentError is an error that a vendor sends.
@@ -189,7 +190,8 @@ func checkSame(t *testing.T, f endpoint, m mode, sent *sentError, late bool, w *
 }
 
 // TestHostKeyRefused checks that a client of the vendor's own format is not
-// reported as the cause if the vendor rejects the host's key.
+// reported as the cause if the vendor rejects the host's key, and that a Failover does
+// not hide it.
 func TestHostKeyRefused(t *testing.T) {
 	for _, f := range endpoints {
 		list, back := map[string]sentError{
@@ -215,17 +217,21 @@ func TestHostKeyRefused(t *testing.T) {
 				s := httptest.NewServer(&constant{sent, f.name, false})
 				defer s.Close()
 				var seen bytes.Buffer
-				h := f.handler(adapterNamed(t, back).at(t, s.URL, s.Client()), upstream.HandlerOptions{Logger: slog.New(slog.NewTextHandler(&seen, nil))})
+				up := adapterNamed(t, back).at(t, s.URL, s.Client())
+				opts := upstream.HandlerOptions{Logger: slog.New(slog.NewTextHandler(&seen, nil))}
+				handlers := []http.Handler{f.handler(up, opts), f.handler(upstream.Failover([]upstream.Upstream{up, echo.New()}, nil), opts)}
 				var object struct{ Message string }
 				if err := json.Unmarshal([]byte(sent.object), &object); err != nil {
 					t.Fatal(err)
 				}
-				for _, m := range append(f.modes, count) {
-					seen.Reset()
-					w := httptest.NewRecorder()
-					h.ServeHTTP(w, f.request("m", (&vendorResponse{}).request(f), m))
-					if w.Code != 502 || strings.Contains(w.Body.String(), object.Message) || !strings.Contains(seen.String(), object.Message) {
-						t.Errorf("%s: %d %s\nlogged %s", m, w.Code, w.Body, seen.String())
+				for i, h := range handlers {
+					for _, m := range append(f.modes, count) {
+						seen.Reset()
+						w := httptest.NewRecorder()
+						h.ServeHTTP(w, f.request("m", (&vendorResponse{}).request(f), m))
+						if w.Code != 502 || strings.Contains(w.Body.String(), object.Message) || !strings.Contains(seen.String(), object.Message) {
+							t.Errorf("handler %d, %s: %d %s\nlogged %s", i, m, w.Code, w.Body, seen.String())
+						}
 					}
 				}
 			})

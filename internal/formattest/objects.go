@@ -303,6 +303,7 @@ func (g *Generator) Wrongs(o Object) iter.Seq[Wrong] {
 			}
 			one := g.replace(needed, f, g.first(f, f.Value))
 			right := o.In(g.build(&o, one)).Sent
+			kept = false // the second spelling is not read
 			if g.ProtoJSON && f.Alias != f.Name && !send(f.Name+" in both spellings", right, append(one, member{f, f.Alias, g.first(f, f.Value)}),
 				inside, content.CodeUnknown, false) {
 				return
@@ -356,12 +357,12 @@ func (g *Generator) replace(list []member, f *object.Field, x JSON) []member {
 	return append(without(list, f), member{f, f.Name, x})
 }
 
-// GoField returns the name of the Go field that holds a member.
+// GoField returns the name of the Go field that holds a member, or "" if no single field does.
 func GoField(t *object.Type, f *object.Field) string {
 	p := t.Create()
-	at, s := reflect.ValueOf(f.At(p)).Pointer(), reflect.ValueOf(p).Elem()
+	at, s := reflect.ValueOf(f.At(p)), reflect.ValueOf(p).Elem()
 	for i := range s.NumField() {
-		if s.Field(i).Addr().Pointer() == at {
+		if a := s.Field(i).Addr(); a.Type() == at.Type() && a.Pointer() == at.Pointer() {
 			return s.Type().Field(i).Name
 		}
 	}

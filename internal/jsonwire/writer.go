@@ -112,6 +112,12 @@ func (w *Writer) Name(name string) {
 	w.buf = append(AppendString(w.buf, name), ':')
 }
 
+// RawName writes a member name that is JSON text, with its colon.
+func (w *Writer) RawName(name string) {
+	w.separate(false)
+	w.buf = append(w.buf, name...)
+}
+
 // String writes s as [AppendString] does.
 func (w *Writer) String(s string) {
 	w.separate(true)

@@ -17,7 +17,7 @@ func TestWriter(t *testing.T) {
 		w.BeginObject()
 		w.Name("a\n")
 		w.String("x\"y")
-		w.Name("b")
+		w.RawName(`"b":`)
 		w.BeginArray()
 		w.Int(-1)
 		w.Float(0.5)

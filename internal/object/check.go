@@ -191,12 +191,15 @@ func (v *Value) isLimited() bool { return v.Min != 0 || v.Max != 0 || v.Enum != 
 
 // fits reports whether the Go field in the struct at p has a value that the member accepts.
 func (f *Field) fits(p any) bool {
+	if !f.Required && !f.isSet(p) {
+		return true
+	}
 	v := f.Value
 	switch at := f.at(p).(type) {
 	case *string:
 		return *at == "" || v.fitsText(*at)
 	case *int64:
-		return *at == 0 && !f.Required || v.inRange(*at)
+		return v.inRange(*at)
 	case **int64:
 		return *at == nil || v.inRange(**at)
 	case *[]string:

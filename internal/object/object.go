@@ -14,6 +14,7 @@
 package object
 
 import (
+	"iter"
 	"math/bits"
 	"strings"
 	"unicode/utf8"
@@ -39,14 +40,20 @@ type Type struct {
 	create  func() any                  // returns a new *T
 	set     func(pp, p any)             // sets a **T to a *T unless the T is zero
 
-	written []*Field // the fields that the encoder writes from the struct
+	always   uint64 // set of indices of the Fields that the encoder always writes
+	optional []optional
 
-	byLength [16]uint64 // sets of indices of Fields, by the length of their names
-	aliases  [16]uint64 // the same for Alias
+	names    [256]uint8 // a hash table of names and aliases: the index of the field plus 1, or 0
 	required uint64
 	limited  uint64                 // fields whose Go values may be ones that are not accepted
 	tagged   bool                   // a field is a tag
 	holds    func(name string) bool // Holds as a value
+}
+
+// An optional is a field that the encoder writes if its Go field has a value.
+type optional struct {
+	isSet func(p any) bool
+	bit   uint64 // the set of the field's index
 }
 
 // A Field is a member of an object.
@@ -77,8 +84,10 @@ type Field struct {
 	// member, so that it need not be kept. Nil means that null does, if Value accepts it.
 	IsDefault func(x jsonwire.Value) bool
 
-	at    func(p any) any
-	holds goType
+	at     func(p any) any
+	isSet  func(p any) bool // whether the Go field has a value; nil: it may have one
+	holds  goType
+	quoted string // the name with quotes and a colon
 }
 
 // A goType is the type of a Go field.
@@ -99,26 +108,49 @@ const (
 // In returns the field with a Go field to hold the member: at returns its address in a T.
 func In[T, F any](f Field, at func(*T) *F) Field {
 	f.at = func(p any) any { return at(p.(*T)) }
-	switch v := f.Value; any((*F)(nil)).(type) {
-	case *string:
+	switch at := any(at).(type) {
+	case func(*T) *string:
 		f.holds = stringField
-	case *bool:
-		if f.holds = boolField; !v.Accepts(Flag) {
+		f.isSet = func(p any) bool { return *at(p.(*T)) != "" }
+	case func(*T) *bool:
+		if f.holds = boolField; !f.Value.Accepts(Flag) {
 			f.holds = otherField
+			break
 		}
-	case **bool:
+		f.isSet = func(p any) bool { return *at(p.(*T)) }
+	case func(*T) **bool:
 		f.holds = optBoolField
-	case *int64:
+		f.isSet = func(p any) bool { return *at(p.(*T)) != nil }
+	case func(*T) *int64:
 		f.holds = intField
-	case **int64:
+		f.isSet = func(p any) bool { return *at(p.(*T)) != 0 }
+	case func(*T) **int64:
 		f.holds = optIntField
-	case **float64:
+		f.isSet = func(p any) bool { return *at(p.(*T)) != nil }
+	case func(*T) **float64:
 		f.holds = optFloatField
-	case *[]string:
+		f.isSet = func(p any) bool { return *at(p.(*T)) != nil }
+	case func(*T) *[]string:
 		f.holds = stringsField
+		f.isSet = func(p any) bool { return len(*at(p.(*T))) > 0 }
 	default:
 		f.holds = otherField
 	}
+	return f
+}
+
+// InPointer is [In] for an optional object: the Go field is a pointer, and nil if the member
+// is missing.
+func InPointer[T, S any](f Field, at func(*T) **S) Field {
+	f = In(f, at)
+	f.isSet = func(p any) bool { return *at(p.(*T)) != nil }
+	return f
+}
+
+// InList is [In] for a list that is empty if the member is missing.
+func InList[T, E any](f Field, at func(*T) *[]E) Field {
+	f = In(f, at)
+	f.isSet = func(p any) bool { return len(*at(p.(*T))) > 0 }
 	return f
 }
 
@@ -165,9 +197,10 @@ func Kept(name string, fields ...Field) *Type {
 	t := &Type{Name: name, Fields: fields}
 	for i := range fields {
 		f := &fields[i]
-		t.byLength[len(f.Name)&15] |= 1 << i
+		f.quoted = `"` + f.Name + `":`
+		t.add(f.Name, i)
 		if f.Alias != "" && f.Alias != f.Name {
-			t.aliases[len(f.Alias)&15] |= 1 << i
+			t.add(f.Alias, i)
 		}
 		if f.Required {
 			t.required |= 1 << i
@@ -176,8 +209,12 @@ func Kept(name string, fields ...Field) *Type {
 			t.limited |= 1 << i
 		}
 		t.tagged = t.tagged || f.IsTag
-		if (f.Typed() || f.Const != "") && !f.ReadOnly {
-			t.written = append(t.written, f)
+		switch {
+		case f.ReadOnly, !f.Typed() && f.Const == "":
+		case f.Required, f.WriteNull, f.isSet == nil:
+			t.always |= 1 << i
+		default:
+			t.optional = append(t.optional, optional{f.isSet, 1 << i})
 		}
 	}
 	t.holds = t.Holds
@@ -187,19 +224,34 @@ func Kept(name string, fields ...Field) *Type {
 // Extra returns the address of the field for other members in the struct at p.
 func (t *Type) Extra(p any) **content.Extra { return t.extra(p) }
 
+// add adds a name of the i-th field to the hash table.
+func (t *Type) add(name string, i int) {
+	h := hash(name)
+	for t.names[h] != 0 {
+		h++
+	}
+	t.names[h] = uint8(i + 1)
+}
+
+// hash returns the slot where the search for a name begins.
+func hash(name string) uint8 {
+	if name == "" {
+		return 0
+	}
+	return hashOf(len(name), name[0], name[len(name)-1])
+}
+
+// hashOf returns the hash of a name of n characters. It ignores case.
+func hashOf(n int, first, last byte) uint8 { return uint8(n)*5 + (first|0x20)*3 + (last|0x20)*7 }
+
 // Find returns the index of the field with a name or alias, or -1.
 func (t *Type) Find(name string) int {
-	for set := t.byLength[len(name)&15]; set != 0; set &= set - 1 {
-		if i := bits.TrailingZeros64(set); t.Fields[i].Name == name {
+	for h := hash(name); ; h++ {
+		i := int(t.names[h]) - 1
+		if i < 0 || t.Fields[i].Name == name || t.Fields[i].Alias == name && name != "" {
 			return i
 		}
 	}
-	for set := t.aliases[len(name)&15]; set != 0; set &= set - 1 {
-		if i := bits.TrailingZeros64(set); t.Fields[i].Alias == name {
-			return i
-		}
-	}
-	return -1
 }
 
 // Similar returns the known name that a lenient parser would read name as, or "": one that
@@ -210,22 +262,34 @@ func (t *Type) Similar(name string) string {
 		if c := name[i]; c > 0 && c < utf8.RuneSelf {
 			continue
 		}
-		if n, cut = folded(name, i); n == 0 {
-			return ""
-		}
+		n, cut = folded(name, i)
 		break
 	}
-	for set := t.byLength[n&15]; set != 0; set &= set - 1 {
-		if f := &t.Fields[bits.TrailingZeros64(set)]; strings.EqualFold(f.Name, cut) {
-			return f.Name
-		}
+	if n == 0 {
+		return ""
 	}
-	for set := t.aliases[n&15]; set != 0; set &= set - 1 {
-		if f := &t.Fields[bits.TrailingZeros64(set)]; strings.EqualFold(f.Alias, cut) {
+	first, _ := utf8.DecodeRuneInString(cut)
+	last, _ := utf8.DecodeLastRuneInString(cut)
+	for h := hashOf(n, asciiLetter(first), asciiLetter(last)); t.names[h] != 0; h++ {
+		switch f := &t.Fields[t.names[h]-1]; {
+		case strings.EqualFold(f.Name, cut):
+			return f.Name
+		case strings.EqualFold(f.Alias, cut):
 			return f.Alias
 		}
 	}
 	return ""
+}
+
+// asciiLetter returns the ASCII character that r equals if case is ignored.
+func asciiLetter(r rune) byte {
+	switch r {
+	case '\u017F':
+		return 's'
+	case '\u212A':
+		return 'k'
+	}
+	return byte(r)
 }
 
 // folded returns the number of characters of name before a NUL, and these characters.
@@ -242,9 +306,29 @@ func folded(name string, i int) (n int, cut string) {
 	return n, name[:i]
 }
 
-// Written returns the members that are written from a struct, in their order. The caller
-// must not change the list.
-func (t *Type) Written() []*Field { return t.written }
+// Written returns the members that are written from the struct at p, in their order. Those
+// whose Go field has no value are left out, unless they are required or only the format knows
+// whether the field has one.
+func (t *Type) Written(p any) iter.Seq[*Field] {
+	return func(yield func(*Field) bool) {
+		for set := t.written(p); set != 0; set &= set - 1 {
+			if !yield(&t.Fields[bits.TrailingZeros64(set)]) {
+				return
+			}
+		}
+	}
+}
+
+// written returns the set of the indices of these members.
+func (t *Type) written(p any) uint64 {
+	set := t.always
+	for _, o := range t.optional {
+		if o.isSet(p) {
+			set |= o.bit
+		}
+	}
+	return set
+}
 
 // Create returns a pointer to a new struct of this type.
 func (t *Type) Create() any { return t.create() }
@@ -273,8 +357,9 @@ func (m *Members) Field(t *Type, name string) (f *Field, again bool) {
 	if i < 0 {
 		return nil, false
 	}
-	again = m.seen&(1<<i) != 0
-	m.seen |= 1 << i
+	bit := uint64(1) << (i & 63)
+	again = m.seen&bit != 0
+	m.seen |= bit
 	return &t.Fields[i], again
 }
 

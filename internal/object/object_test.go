@@ -150,8 +150,7 @@ func TestEncoderMember(t *testing.T) {
 			e := Encoder{Encoder: codec.Encoder{W: &w}, Format: format}
 			e.Path.Push("at")
 			w.BeginObject()
-			for i := range thingType.Fields {
-				f := &thingType.Fields[i]
+			for f := range thingType.Written(&tt.x) {
 				if e.Member(f, &tt.x) == (f.Name == "other") {
 					t.Errorf("Member(%s) = %v", f.Name, f.Name == "other")
 				}
@@ -176,6 +175,44 @@ func codes(err error) string {
 		all = append(all, strings.TrimSpace(string(v.Code)+" "+v.Path))
 	}
 	return strings.Join(all, ", ")
+}
+
+func TestWritten(t *testing.T) {
+	type one struct {
+		A string
+		P *thing
+		L []thing
+	}
+	typ := New("", func(*one) **content.Extra { return nil },
+		Field{Name: "tag", IsTag: true},
+		InPointer(Field{Name: "pointer"}, func(o *one) **thing { return &o.P }),
+		InList(Field{Name: "list"}, func(o *one) *[]thing { return &o.L }),
+		InList(Field{Name: "required", Required: true}, func(o *one) *[]thing { return &o.L }),
+		In(Field{Name: "other"}, func(o *one) *[]thing { return &o.L }),
+		In(Field{Name: "former", ReadOnly: true}, func(o *one) *string { return &o.A }),
+		Field{Name: "kept"})
+	for _, tt := range []struct {
+		x    one
+		want []string
+	}{
+		{one{A: "a"}, []string{"required", "other"}},
+		{one{L: []thing{}}, []string{"required", "other"}},
+		{one{P: &thing{}, L: make([]thing, 1)}, []string{"pointer", "list", "required", "other"}},
+	} {
+		var got []string
+		for f := range typ.Written(&tt.x) {
+			got = append(got, f.Name)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%+v: got %q, want %q", tt.x, got, tt.want)
+		}
+	}
+	for f := range typ.Written(&one{}) {
+		if f.Name != "required" {
+			t.Errorf("%s after the end of the loop", f.Name)
+		}
+		break
+	}
 }
 
 func TestTypeOfStruct(t *testing.T) {

@@ -18,29 +18,34 @@ func (e *Encoder) Rest(t *Type, x *content.Extra) {
 	}
 }
 
-// Member writes a member of the struct at from. It returns false, and writes nothing, for a
-// member that the format must write: the Go field is a struct, a list of objects, or of a
-// type with rules of its own.
+// Member writes a member of the struct at from, which [Type.Written] has returned. It returns
+// false, and writes nothing, for a member that the format must write: the Go field is a struct,
+// a list of objects, or of a type with rules of its own.
 func (e *Encoder) Member(f *Field, from any) bool {
 	switch f.holds {
 	case noField:
-		if f.Const != "" {
-			e.Must(f.Name, f.Const)
-		}
+		e.Name(f)
+		e.W.String(f.Const)
 	case stringField:
-		if s := *f.at(from).(*string); s != "" || f.Required || f.WriteNull {
-			e.text(f, s)
-		}
+		e.text(f, *f.at(from).(*string))
 	case boolField:
-		e.Flag(f.Name, *f.at(from).(*bool))
-	case optBoolField:
-		e.OptFlag(f.Name, *f.at(from).(**bool))
-	case intField:
-		if n := *f.at(from).(*int64); n != 0 || f.Required {
-			e.Int(f.Name, n)
+		if *f.at(from).(*bool) {
+			e.Name(f)
+			e.W.Bool(true)
 		}
+	case optBoolField:
+		if b := *f.at(from).(**bool); b != nil {
+			e.Name(f)
+			e.W.Bool(*b)
+		}
+	case intField:
+		e.Name(f)
+		e.W.Int(*f.at(from).(*int64))
 	case optIntField:
-		e.OptInt(f.Name, *f.at(from).(**int64))
+		if n := *f.at(from).(**int64); n != nil {
+			e.Name(f)
+			e.W.Int(*n)
+		}
 	case optFloatField:
 		e.OptNumber(f.Name, *f.at(from).(**float64))
 	case stringsField:
@@ -51,6 +56,9 @@ func (e *Encoder) Member(f *Field, from any) bool {
 	return true
 }
 
+// Name writes the name of a member.
+func (e *Encoder) Name(f *Field) { e.W.RawName(f.quoted) }
+
 // text writes a string, or JSON text if the member accepts other kinds of values.
 func (e *Encoder) text(f *Field, s string) {
 	if s == "" {
@@ -58,12 +66,11 @@ func (e *Encoder) text(f *Field, s string) {
 	}
 	switch k := f.Value.Kinds &^ Null; {
 	case s == "" && f.WriteNull:
-		e.W.Name(f.Name)
+		e.Name(f)
 		e.W.Null()
-	case k == Text && f.Required:
-		e.Must(f.Name, s)
 	case k == Text:
-		e.Text(f.Name, s)
+		e.Name(f)
+		e.W.String(s)
 	case s == "":
 	case k == Object:
 		e.Free(f.Name, s)

@@ -86,8 +86,8 @@ func TestDecodeError(t *testing.T) {
 	for _, test := range errorResponses {
 		t.Run(test.name, func(t *testing.T) {
 			e := decodeError(ChatFormat, test.status, test.header, []byte(test.body))
-			got := upstream.Error{Code: e.Code, Text: e.Text, RetryAfter: e.RetryAfter}
-			want := upstream.Error{Code: test.code, Text: test.text, RetryAfter: test.wait}
+			got := upstream.Error{Code: e.Code, Text: e.Text, RetryAfter: e.RetryAfter, KeyRefused: e.KeyRefused}
+			want := upstream.Error{Code: test.code, Text: test.text, RetryAfter: test.wait, KeyRefused: test.text == codec.KeyRefusedText}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
