@@ -127,8 +127,12 @@ func (a *attempt) noteSend(name string) {
 	}
 }
 
-// Send receives the events of the attempt before it is committed.
+// Send receives the events of the attempt before it is committed. A Failover inside this
+// one also sends the others here, because it keeps the Sink that it found.
 func (a *attempt) Send(events []Event) error {
+	if a.committed {
+		return a.call.sink.Send(events)
+	}
 	commit, err := a.hold(events)
 	if err == nil && commit {
 		if err = a.commit(); err == nil {

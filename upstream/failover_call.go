@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -343,6 +344,7 @@ func retryAfter(err error) time.Duration {
 func (c *call) result() error {
 	if a := c.chosen; a != nil {
 		c.to.writerState, c.to.err = a.w.writerState, a.w.sinkErr
+		c.to.sinkErr, c.to.usage = a.w.sinkErr, cmp.Or(a.w.usage, c.to.usage) // for a Failover around this one
 		if a.panicked != nil {
 			panic(a.panicked)
 		}

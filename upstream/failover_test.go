@@ -377,6 +377,57 @@ func TestFailoverSame(t *testing.T) {
 	}
 }
 
+// TestFailoverNested checks that a Failover in another one loses nothing of a response
+// that is chosen because of its size.
+func TestFailoverNested(t *testing.T) {
+	steps := func(steps ...func(w *upstream.Writer) error) upstream.Upstream {
+		return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			for _, step := range steps {
+				if err := step(w); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	extra := func(size int) func(w *upstream.Writer) error {
+		return func(w *upstream.Writer) error {
+			return w.Send([]upstream.Event{{Kind: upstream.EventExtra, Text: strings.Repeat("x", size)}})
+		}
+	}
+	text := func(w *upstream.Writer) error { return w.Text("a") }
+	usage := func(w *upstream.Writer) error { return w.Usage(content.Usage{Output: 5}) }
+	stop := func(w *upstream.Writer) error { return w.Stop(upstream.Stop{Reason: content.StopMaxTokens}) }
+	for _, tt := range []struct {
+		name   string
+		stream bool
+		up     upstream.Upstream
+	}{
+		{"stream", true, steps(extra(70<<10), usage, stop)},
+		{"stream with text", true, steps(extra(70<<10), extra(1), text, usage, stop)},
+		{"whole", false, steps(extra(9<<20), text, usage, stop)},
+	} {
+		r := &upstream.Request{Stream: tt.stream}
+		want, err := upstream.Collect(t.Context(), tt.up, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, opts := range []*upstream.FailoverOptions{nil, {Hedge: time.Hour}} {
+			u := upstream.Failover(ups{upstream.Failover(ups{upstream.Failover(ups{tt.up}, opts)}, opts)}, opts)
+			var log attemptLog
+			got, err := upstream.Collect(upstream.WithTrace(t.Context(), log.trace()), u, r)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%s: %v\n%s", tt.name, err, diff)
+			}
+			for _, a := range log.list {
+				if a.Usage.Output != 5 || !a.Chosen {
+					t.Errorf("%s: got the attempt %+v", tt.name, a)
+				}
+			}
+		}
+	}
+}
+
 // TestFailoverAllocations checks that a delta behind a Failover allocates nothing.
 func TestFailoverAllocations(t *testing.T) {
 	if race.Enabled {
