@@ -854,6 +854,7 @@ func TestTraces(t *testing.T) {
 func TestFailoverAbilities(t *testing.T) {
 	down := &upstream.Error{Code: upstream.CodeUnavailable}
 	invalid := &upstream.Error{Code: upstream.CodeInvalid}
+	violation := &content.Violation{Code: content.CodeValue, Path: "turns.0", Text: "is bad"}
 	ok := &vendor{name: "b", models: []upstream.Model{{ID: "m"}}}
 	r := &upstream.Request{Model: "four"}
 	for _, tt := range []struct {
@@ -866,11 +867,22 @@ func TestFailoverAbilities(t *testing.T) {
 		{"second", ups{&vendor{err: down}, ok}, 4, nil},
 		{"invalid", ups{&vendor{err: invalid}, ok}, 0, invalid},
 		{"all down", ups{&vendor{err: down}, &vendor{err: invalid}}, 0, down},
+		{"violation", ups{&vendor{err: violation}, ok}, 0, violation},
+		{"later violation", ups{&vendor{err: down}, &vendor{err: violation}, ok}, 4, nil},
 	} {
 		n, err := upstream.CountTokens(t.Context(), upstream.Failover(tt.list, nil), r)
 		if n.Tokens != tt.tokens || err != tt.err {
 			t.Errorf("%s: got %d, %v", tt.name, n.Tokens, err)
 		}
+	}
+	calls := 0
+	once := upstream.Edit(&vendor{err: down}, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+		calls++
+		return r, nil
+	})
+	twice := &upstream.FailoverOptions{Order: func(context.Context, *upstream.Request) []int { return []int{0, 0, 1} }}
+	if n, err := upstream.CountTokens(t.Context(), upstream.Failover(ups{once, ok}, twice), r); n.Tokens != 4 || err != nil || calls != 1 {
+		t.Errorf("repeated index: got %d, %v after %d calls", n.Tokens, err, calls)
 	}
 	last := &upstream.FailoverOptions{Order: func(context.Context, *upstream.Request) []int { return []int{1} }}
 	u := upstream.Failover(ups{&vendor{name: "a"}, ok}, last)
