@@ -143,9 +143,6 @@ func (c *call) next(now time.Time) (i int, due time.Time) {
 		}
 		return i, beside[0].info.Start.Add(c.f.opts.Hedge)
 	}
-	if deadline, ok := c.ctx.Deadline(); ok && due.After(deadline) {
-		return -1, due
-	}
 	return i, due
 }
 
@@ -164,21 +161,22 @@ func (c *call) active() (list []*attempt, chosen bool) {
 
 // pick returns the next Upstream in the order, and when it may be called. At the end of
 // the order, that is the one that may be called again first. It returns -1 if there is
-// none.
+// none. It skips retries that would have to wait beyond the deadline of the context.
 func (c *call) pick() (i int, due time.Time) {
+	deadline, limited := c.ctx.Deadline()
+	again := func(h *history) bool {
+		return c.retries > 0 && !h.refused && !(limited && h.retryAt.After(deadline))
+	}
 	for ; c.at < len(c.order); c.at++ {
 		i := c.order[c.at]
 		h := &c.tried[i]
-		if !h.called || c.retries > 0 && !h.refused {
+		if !h.called || again(h) {
 			return i, h.retryAt
 		}
 	}
 	i = -1
-	if c.retries == 0 {
-		return i, due
-	}
 	for _, k := range c.order {
-		if h := &c.tried[k]; !h.refused && (i < 0 || h.retryAt.Before(due)) {
+		if h := &c.tried[k]; again(h) && (i < 0 || h.retryAt.Before(due)) {
 			i, due = k, h.retryAt
 		}
 	}

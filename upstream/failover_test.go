@@ -700,6 +700,17 @@ func TestFailoverContext(t *testing.T) {
 			})
 		})
 	}
+	t.Run("deadline before a retry in the order", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			order := func(context.Context, *upstream.Request) []int { return []int{0, 0, 1} }
+			u := upstream.Failover(ups{rateLimit(2 * time.Second), says("b")}, &upstream.FailoverOptions{Order: order})
+			if reply, err := upstream.Collect(ctx, u, &upstream.Request{}); err != nil || len(reply.Parts) != 1 {
+				t.Errorf("got %v, %v, want the response of the second upstream", reply.Parts, err)
+			}
+		})
+	})
 	t.Run("deadline before a retry", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
