@@ -74,6 +74,7 @@ func (a *attempt) runGuarded(ctx context.Context, up Upstream) {
 	defer func() {
 		if v := recover(); v != nil {
 			a.panicked = &panicked{v, debug.Stack()}
+			a.notePanic(v)
 		}
 		select {
 		case a.call.done <- a:
@@ -113,6 +114,17 @@ func (a *attempt) finish(err error) {
 	var e *Error
 	if errors.As(err, &e) && e.Upstream != "" {
 		a.info.Upstream, a.info.UpstreamID = e.Upstream, e.UpstreamID
+	}
+}
+
+// notePanic adds the value of a panic to the error of the attempt: nothing else reports
+// it if another attempt is chosen.
+func (a *attempt) notePanic(v any) {
+	a.call.mu.Lock()
+	defer a.call.mu.Unlock()
+	if a.err == errPanicked {
+		a.err = fmt.Errorf("%w: %v", errPanicked, v)
+		a.info.Err = a.err
 	}
 }
 

@@ -760,6 +760,20 @@ func TestFailoverPanics(t *testing.T) {
 	}
 }
 
+// TestFailoverPanicHidden checks that an attempt reports its panic if another one is
+// chosen.
+func TestFailoverPanicHidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boom := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { panic("boom") })
+		var log attemptLog
+		u := upstream.Failover(ups{after(2*time.Second, boom), after(2*time.Second, says("b"))}, &upstream.FailoverOptions{Hedge: time.Second})
+		_, err := upstream.Collect(upstream.WithTrace(t.Context(), log.trace()), u, &upstream.Request{Stream: true})
+		if err != nil || log.String() != "0 internal, 1*" || !strings.Contains(log.list[0].Err.Error(), "boom") {
+			t.Errorf("got %v after %q, first with the error %v", err, log.String(), log.list[0].Err)
+		}
+	})
+}
+
 // TestFailoverAbandoned checks that an attempt that was dropped and goes on can no
 // longer write.
 func TestFailoverAbandoned(t *testing.T) {
