@@ -65,6 +65,8 @@ func (a *attempt) run(ctx context.Context, up Upstream) {
 	}()
 	err = a.w.finish(up.Generate(ctx, a.call.req, a.w))
 	if err == nil && !a.committed {
+		a.w.mu.Lock() // as in Send
+		defer a.w.mu.Unlock()
 		err = a.commit()
 	}
 }

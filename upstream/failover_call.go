@@ -77,9 +77,21 @@ func (f *failover) Generate(ctx context.Context, r *Request, w *Writer) error {
 	}
 	if c.timed {
 		c.done, c.over = make(chan *attempt), make(chan struct{})
-		defer close(c.over)
+		defer c.end()
 	}
 	return c.serve()
+}
+
+// end ends attempts that are still running, because a function of a Trace panicked. They
+// write nothing after it returns.
+func (c *call) end() {
+	close(c.over)
+	for _, a := range c.running {
+		c.mu.Lock()
+		a.drop(errCallEnded, time.Now())
+		c.mu.Unlock()
+		a.w.invalidate() // waits for the current write
+	}
 }
 
 // serve makes attempts until one is chosen or none is left.

@@ -774,6 +774,42 @@ func TestFailoverPanicHidden(t *testing.T) {
 	})
 }
 
+// TestFailoverTracePanics checks that a panic of a function of a Trace ends the other
+// attempts: nothing is written after it.
+func TestFailoverTracePanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cause error
+		slow := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			for range 5 {
+				if err := w.Text("a"); err != nil {
+					cause = context.Cause(ctx)
+					return err
+				}
+				time.Sleep(2 * time.Second)
+			}
+			return nil
+		})
+		list := ups{after(1500*time.Millisecond, slow), after(time.Hour, says("b"))}
+		ctx := upstream.WithTrace(t.Context(), &upstream.Trace{AttemptDone: func(context.Context, upstream.Attempt) { panic("trace") }})
+		writes := 0
+		func() {
+			defer func() {
+				if v := recover(); v != "trace" {
+					t.Errorf("got the panic %v", v)
+				}
+			}()
+			sink := upstream.SinkFunc(func([]upstream.Event) error { writes++; return nil })
+			_ = upstream.Run(ctx, upstream.Failover(list, &upstream.FailoverOptions{Hedge: time.Second}), &upstream.Request{Stream: true}, sink)
+		}()
+		before := writes
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if writes != before || cause == nil {
+			t.Errorf("%d writes after the panic, and the context ended with %v", writes-before, cause)
+		}
+	})
+}
+
 // TestFailoverAbandoned checks that an attempt that was dropped and goes on can no
 // longer write.
 func TestFailoverAbandoned(t *testing.T) {
