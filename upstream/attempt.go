@@ -65,6 +65,8 @@ func (a *attempt) run(ctx context.Context, up Upstream) {
 	}()
 	err = a.w.finish(up.Generate(ctx, a.call.req, a.w))
 	if err == nil && !a.committed {
+		a.w.mu.Lock() // as in Send
+		defer a.w.mu.Unlock()
 		err = a.commit()
 	}
 }
@@ -74,6 +76,7 @@ func (a *attempt) runGuarded(ctx context.Context, up Upstream) {
 	defer func() {
 		if v := recover(); v != nil {
 			a.panicked = &panicked{v, debug.Stack()}
+			a.notePanic(v)
 		}
 		select {
 		case a.call.done <- a:
@@ -116,6 +119,17 @@ func (a *attempt) finish(err error) {
 	}
 }
 
+// notePanic adds the value of a panic to the error of the attempt: nothing else reports
+// it if another attempt is chosen.
+func (a *attempt) notePanic(v any) {
+	a.call.mu.Lock()
+	defer a.call.mu.Unlock()
+	if a.err == errPanicked {
+		a.err = fmt.Errorf("%w: %v", errPanicked, v)
+		a.info.Err = a.err
+	}
+}
+
 // noteSend records the name of the adapter that sends a request, and reports it to the
 // handler.
 func (a *attempt) noteSend(name string) {
@@ -127,8 +141,12 @@ func (a *attempt) noteSend(name string) {
 	}
 }
 
-// Send receives the events of the attempt before it is committed.
+// Send receives the events of the attempt before it is committed. A Failover inside this
+// one also sends the others here, because it keeps the Sink that it found.
 func (a *attempt) Send(events []Event) error {
+	if a.committed {
+		return a.call.sink.Send(events)
+	}
 	commit, err := a.hold(events)
 	if err == nil && commit {
 		if err = a.commit(); err == nil {

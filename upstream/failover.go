@@ -211,13 +211,20 @@ func (f *failover) CountTokens(ctx context.Context, r *Request) (TokenCount, err
 	if err != nil {
 		return TokenCount{}, err
 	}
+	called := make([]bool, len(f.list))
 	for _, i := range order {
+		if called[i] {
+			continue
+		}
+		called[i] = true
 		n, failed := CountTokens(ctx, f.list[i], r)
 		if failed == nil {
 			return n, nil
 		}
+		list, _ := content.Violations(failed)
+		skip := err != nil && len(list) > 0
 		err = cmp.Or(err, failed)
-		if ctx.Err() != nil || !f.goesOn(failed) {
+		if ctx.Err() != nil || !skip && !f.goesOn(failed) {
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,9 +77,21 @@ func (f *failover) Generate(ctx context.Context, r *Request, w *Writer) error {
 	}
 	if c.timed {
 		c.done, c.over = make(chan *attempt), make(chan struct{})
-		defer close(c.over)
+		defer c.end()
 	}
 	return c.serve()
+}
+
+// end ends attempts that are still running, because a function of a Trace panicked. They
+// write nothing after it returns.
+func (c *call) end() {
+	close(c.over)
+	for _, a := range c.running {
+		c.mu.Lock()
+		a.drop(errCallEnded, time.Now())
+		c.mu.Unlock()
+		a.w.invalidate() // waits for the current write
+	}
 }
 
 // serve makes attempts until one is chosen or none is left.
@@ -142,9 +155,6 @@ func (c *call) next(now time.Time) (i int, due time.Time) {
 		}
 		return i, beside[0].info.Start.Add(c.f.opts.Hedge)
 	}
-	if deadline, ok := c.ctx.Deadline(); ok && due.After(deadline) {
-		return -1, due
-	}
 	return i, due
 }
 
@@ -163,21 +173,22 @@ func (c *call) active() (list []*attempt, chosen bool) {
 
 // pick returns the next Upstream in the order, and when it may be called. At the end of
 // the order, that is the one that may be called again first. It returns -1 if there is
-// none.
+// none. It skips retries that would have to wait beyond the deadline of the context.
 func (c *call) pick() (i int, due time.Time) {
+	deadline, limited := c.ctx.Deadline()
+	again := func(h *history) bool {
+		return c.retries > 0 && !h.refused && !(limited && h.retryAt.After(deadline))
+	}
 	for ; c.at < len(c.order); c.at++ {
 		i := c.order[c.at]
 		h := &c.tried[i]
-		if !h.called || c.retries > 0 && !h.refused {
+		if !h.called || again(h) {
 			return i, h.retryAt
 		}
 	}
 	i = -1
-	if c.retries == 0 {
-		return i, due
-	}
 	for _, k := range c.order {
-		if h := &c.tried[k]; !h.refused && (i < 0 || h.retryAt.Before(due)) {
+		if h := &c.tried[k]; again(h) && (i < 0 || h.retryAt.Before(due)) {
 			i, due = k, h.retryAt
 		}
 	}
@@ -343,6 +354,7 @@ func retryAfter(err error) time.Duration {
 func (c *call) result() error {
 	if a := c.chosen; a != nil {
 		c.to.writerState, c.to.err = a.w.writerState, a.w.sinkErr
+		c.to.sinkErr, c.to.usage = a.w.sinkErr, cmp.Or(a.w.usage, c.to.usage) // for a Failover around this one
 		if a.panicked != nil {
 			panic(a.panicked)
 		}

@@ -377,6 +377,57 @@ func TestFailoverSame(t *testing.T) {
 	}
 }
 
+// TestFailoverNested checks that a Failover in another one loses nothing of a response
+// that is chosen because of its size.
+func TestFailoverNested(t *testing.T) {
+	steps := func(steps ...func(w *upstream.Writer) error) upstream.Upstream {
+		return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			for _, step := range steps {
+				if err := step(w); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	extra := func(size int) func(w *upstream.Writer) error {
+		return func(w *upstream.Writer) error {
+			return w.Send([]upstream.Event{{Kind: upstream.EventExtra, Text: strings.Repeat("x", size)}})
+		}
+	}
+	text := func(w *upstream.Writer) error { return w.Text("a") }
+	usage := func(w *upstream.Writer) error { return w.Usage(content.Usage{Output: 5}) }
+	stop := func(w *upstream.Writer) error { return w.Stop(upstream.Stop{Reason: content.StopMaxTokens}) }
+	for _, tt := range []struct {
+		name   string
+		stream bool
+		up     upstream.Upstream
+	}{
+		{"stream", true, steps(extra(70<<10), usage, stop)},
+		{"stream with text", true, steps(extra(70<<10), extra(1), text, usage, stop)},
+		{"whole", false, steps(extra(9<<20), text, usage, stop)},
+	} {
+		r := &upstream.Request{Stream: tt.stream}
+		want, err := upstream.Collect(t.Context(), tt.up, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, opts := range []*upstream.FailoverOptions{nil, {Hedge: time.Hour}} {
+			u := upstream.Failover(ups{upstream.Failover(ups{upstream.Failover(ups{tt.up}, opts)}, opts)}, opts)
+			var log attemptLog
+			got, err := upstream.Collect(upstream.WithTrace(t.Context(), log.trace()), u, r)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%s: %v\n%s", tt.name, err, diff)
+			}
+			for _, a := range log.list {
+				if a.Usage.Output != 5 || !a.Chosen {
+					t.Errorf("%s: got the attempt %+v", tt.name, a)
+				}
+			}
+		}
+	}
+}
+
 // TestFailoverAllocations checks that a delta behind a Failover allocates nothing.
 func TestFailoverAllocations(t *testing.T) {
 	if race.Enabled {
@@ -649,6 +700,17 @@ func TestFailoverContext(t *testing.T) {
 			})
 		})
 	}
+	t.Run("deadline before a retry in the order", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			order := func(context.Context, *upstream.Request) []int { return []int{0, 0, 1} }
+			u := upstream.Failover(ups{rateLimit(2 * time.Second), says("b")}, &upstream.FailoverOptions{Order: order})
+			if reply, err := upstream.Collect(ctx, u, &upstream.Request{}); err != nil || len(reply.Parts) != 1 {
+				t.Errorf("got %v, %v, want the response of the second upstream", reply.Parts, err)
+			}
+		})
+	})
 	t.Run("deadline before a retry", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -696,6 +758,56 @@ func TestFailoverPanics(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFailoverPanicHidden checks that an attempt reports its panic if another one is
+// chosen.
+func TestFailoverPanicHidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boom := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { panic("boom") })
+		var log attemptLog
+		u := upstream.Failover(ups{after(2*time.Second, boom), after(2*time.Second, says("b"))}, &upstream.FailoverOptions{Hedge: time.Second})
+		_, err := upstream.Collect(upstream.WithTrace(t.Context(), log.trace()), u, &upstream.Request{Stream: true})
+		if err != nil || log.String() != "0 internal, 1*" || !strings.Contains(log.list[0].Err.Error(), "boom") {
+			t.Errorf("got %v after %q, first with the error %v", err, log.String(), log.list[0].Err)
+		}
+	})
+}
+
+// TestFailoverTracePanics checks that a panic of a function of a Trace ends the other
+// attempts: nothing is written after it.
+func TestFailoverTracePanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cause error
+		slow := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			for range 5 {
+				if err := w.Text("a"); err != nil {
+					cause = context.Cause(ctx)
+					return err
+				}
+				time.Sleep(2 * time.Second)
+			}
+			return nil
+		})
+		list := ups{after(1500*time.Millisecond, slow), after(time.Hour, says("b"))}
+		ctx := upstream.WithTrace(t.Context(), &upstream.Trace{AttemptDone: func(context.Context, upstream.Attempt) { panic("trace") }})
+		writes := 0
+		func() {
+			defer func() {
+				if v := recover(); v != "trace" {
+					t.Errorf("got the panic %v", v)
+				}
+			}()
+			sink := upstream.SinkFunc(func([]upstream.Event) error { writes++; return nil })
+			_ = upstream.Run(ctx, upstream.Failover(list, &upstream.FailoverOptions{Hedge: time.Second}), &upstream.Request{Stream: true}, sink)
+		}()
+		before := writes
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if writes != before || cause == nil {
+			t.Errorf("%d writes after the panic, and the context ended with %v", writes-before, cause)
+		}
+	})
 }
 
 // TestFailoverAbandoned checks that an attempt that was dropped and goes on can no
@@ -803,6 +915,7 @@ func TestTraces(t *testing.T) {
 func TestFailoverAbilities(t *testing.T) {
 	down := &upstream.Error{Code: upstream.CodeUnavailable}
 	invalid := &upstream.Error{Code: upstream.CodeInvalid}
+	violation := &content.Violation{Code: content.CodeValue, Path: "turns.0", Text: "is bad"}
 	ok := &vendor{name: "b", models: []upstream.Model{{ID: "m"}}}
 	r := &upstream.Request{Model: "four"}
 	for _, tt := range []struct {
@@ -815,11 +928,22 @@ func TestFailoverAbilities(t *testing.T) {
 		{"second", ups{&vendor{err: down}, ok}, 4, nil},
 		{"invalid", ups{&vendor{err: invalid}, ok}, 0, invalid},
 		{"all down", ups{&vendor{err: down}, &vendor{err: invalid}}, 0, down},
+		{"violation", ups{&vendor{err: violation}, ok}, 0, violation},
+		{"later violation", ups{&vendor{err: down}, &vendor{err: violation}, ok}, 4, nil},
 	} {
 		n, err := upstream.CountTokens(t.Context(), upstream.Failover(tt.list, nil), r)
 		if n.Tokens != tt.tokens || err != tt.err {
 			t.Errorf("%s: got %d, %v", tt.name, n.Tokens, err)
 		}
+	}
+	calls := 0
+	once := upstream.Edit(&vendor{err: down}, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+		calls++
+		return r, nil
+	})
+	twice := &upstream.FailoverOptions{Order: func(context.Context, *upstream.Request) []int { return []int{0, 0, 1} }}
+	if n, err := upstream.CountTokens(t.Context(), upstream.Failover(ups{once, ok}, twice), r); n.Tokens != 4 || err != nil || calls != 1 {
+		t.Errorf("repeated index: got %d, %v after %d calls", n.Tokens, err, calls)
 	}
 	last := &upstream.FailoverOptions{Order: func(context.Context, *upstream.Request) []int { return []int{1} }}
 	u := upstream.Failover(ups{&vendor{name: "a"}, ok}, last)

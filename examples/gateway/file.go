@@ -142,6 +142,9 @@ func (f *file) vendor(path, name string, value []byte) {
 			f.unknown(path, "adapter", "url", "key_env", "models", "reads", "unread", "think_tags")
 		}
 	})
+	if v.adapter == "echo" && v.keyEnv != "" {
+		f.fail(join(path, "key_env"), "echo has no key")
+	}
 }
 
 // keyEnv reads the name of an environment variable. Errors do not quote it, because it
@@ -220,8 +223,14 @@ func (f *file) failover(r *route, path string, value []byte) {
 			f.unknown(path, "upstreams", "codes", "refused_keys", "retries", "first_content", "hedge")
 		}
 	})
-	if !found {
+	hedge := join(path, "hedge")
+	switch o := r.failover; {
+	case !found:
 		f.fail(join(path, "upstreams"), "is required; want a list of names")
+	case o.Hedge > 0 && len(r.vendors) == 1:
+		f.fail(hedge, "there is no second upstream that could be called")
+	case o.Hedge > 0 && o.FirstContent > 0 && o.Hedge >= o.FirstContent:
+		f.fail(hedge, "want less than first_content, %v, at which the attempt ends", o.FirstContent)
 	}
 }
 

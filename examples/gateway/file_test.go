@@ -128,6 +128,13 @@ func TestFileErrors(t *testing.T) {
 			`routes["*"].refused_keys: want true or false, not a string`,
 			`routes["*"].order: unknown member; want upstreams, codes, refused_keys, retries, first_content or hedge`,
 		}},
+		{"values without effect", `{"upstreams": {"a": {"adapter": "echo"}, "b": {"key_env": "GATEWAY_TEST_KEY", "adapter": "echo"}}, "routes": {
+				"one": {"upstreams": ["a"], "hedge": "3s"}, "late": {"hedge": "20s", "upstreams": ["a", "b"], "first_content": "20s"}
+			}}`, []string{
+			`upstreams.b.key_env: echo has no key`,
+			`routes.one.hedge: there is no second upstream that could be called`,
+			`routes.late.hedge: want less than first_content, 20s, at which the attempt ends`,
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := writeConfig(t, tt.text)
@@ -182,7 +189,7 @@ func TestFileValues(t *testing.T) {
 		"routes": {
 			"m": "a",
 			"n": ["a", "b"],
-			"*": {"upstreams": ["b"], "codes": ["timeout"], "refused_keys": true, "retries": 0, "first_content": "20s", "hedge": "1m30s"},
+			"*": {"upstreams": ["b", "a"], "codes": ["timeout"], "refused_keys": true, "retries": 0, "first_content": "1m30s", "hedge": "20s"},
 			"o": {"upstreams": ["b"], "retries": 5}
 		}
 	}`))
@@ -197,8 +204,8 @@ func TestFileValues(t *testing.T) {
 		routes: []route{
 			{"m", []string{"a"}, nil},
 			{"n", []string{"a", "b"}, &upstream.FailoverOptions{}},
-			{"*", []string{"b"}, &upstream.FailoverOptions{
-				Codes: []upstream.Code{upstream.CodeTimeout}, RefusedKeys: true, Retries: -1, FirstContent: 20 * time.Second, Hedge: 90 * time.Second,
+			{"*", []string{"b", "a"}, &upstream.FailoverOptions{
+				Codes: []upstream.Code{upstream.CodeTimeout}, RefusedKeys: true, Retries: -1, FirstContent: 90 * time.Second, Hedge: 20 * time.Second,
 			}},
 			{"o", []string{"b"}, &upstream.FailoverOptions{Retries: 5}},
 		},

@@ -88,10 +88,24 @@ func newMonitor(name string, next upstream.Upstream) *monitor {
 // Generate calls the Upstream and records the result.
 func (m *monitor) Generate(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
 	err := m.next.Generate(ctx, r, w)
-	if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // set by the client or around the gateway
+	if err == nil || !isCanceled(ctx) {
 		m.record(time.Now(), err)
 	}
 	return err
+}
+
+// isCanceled reports whether ctx ended for a reason that is not the upstream's: the client
+// left or set a deadline, another attempt was faster, or the gateway shuts down. The
+// reason is the upstream's if it was silent for too long.
+func isCanceled(ctx context.Context) bool {
+	var e *upstream.Error
+	switch {
+	case ctx.Err() == nil:
+		return false
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return true
+	}
+	return !errors.As(context.Cause(ctx), &e) || e.Code != upstream.CodeTimeout
 }
 
 // Unwrap returns the Upstream, whose optional methods remain usable.

@@ -158,6 +158,28 @@ func TestMonitorDeadline(t *testing.T) {
 	}
 }
 
+// An attempt that ends because another one was faster shows nothing, although the adapter
+// adds its name to the error. A time without content is a failure.
+func TestMonitorAttempts(t *testing.T) {
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
+	for option, state := range map[string]string{
+		"hedge":         `{"name":"silent","state":"unknown"}`,
+		"first_content": `"state":"failing"`,
+	} {
+		g := start(t, "-config", writeConfig(t, `{
+			"upstreams": {"silent": {"adapter": "openai", "url": "`+silent.URL+`/v1"}, "echo": {"adapter": "echo"}},
+			"routes": {"*": {"upstreams": ["silent", "echo"], "`+option+`": "10ms"}}
+		}`))
+		want(t, option, read(t, post(t, g.url, streamed)), "event: message_stop\n")
+		want(t, option, read(t, get(t, g.url+"/readyz")), state, `{"name":"echo","state":"ok"`)
+		g.stop(t)
+	}
+}
+
 // A monitor passes the test suite for upstreams, with all optional methods of echo.
 func TestMonitorSuite(t *testing.T) {
 	c := config{routing: routing{
