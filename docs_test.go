@@ -215,6 +215,35 @@ func TestPaths(t *testing.T) {
 
 var quoted = regexp.MustCompile("`([a-z0-9.]+(?:/[A-Za-z0-9_.-]+)+)`")
 
+// TestVersions checks that modules below this one require its latest version. Their
+// replace directives are for this repository only: other modules ignore them.
+func TestVersions(t *testing.T) {
+	changelog, err := os.ReadFile("CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	latest := regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$`).FindSubmatch(changelog)
+	if latest == nil {
+		t.Fatal("no version in CHANGELOG.md")
+	}
+	require := regexp.MustCompile(`(?m)^\s*(github\.com/polywire/polywire\S*) (v\S+)`)
+	for _, path := range []string{"upstream/otel/go.mod", "examples/observed/go.mod"} {
+		mod, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := require.FindAllSubmatch(mod, -1)
+		if len(found) == 0 {
+			t.Errorf("%s does not require this module", path)
+		}
+		for _, m := range found {
+			if want := "v" + string(latest[1]); string(m[2]) != want {
+				t.Errorf("%s requires %s %s, want %s", path, m[1], m[2], want)
+			}
+		}
+	}
+}
+
 // TestLength bounds README.md, which should take two minutes to read.
 func TestLength(t *testing.T) {
 	const maxLines = 250

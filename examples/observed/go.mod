@@ -3,8 +3,8 @@ module github.com/polywire/polywire/examples/observed
 go 1.26.0
 
 require (
-	github.com/polywire/polywire v0.0.0-00010101000000-000000000000
-	github.com/polywire/polywire/upstream/otel v0.0.0-00010101000000-000000000000
+	github.com/polywire/polywire v0.1.0
+	github.com/polywire/polywire/upstream/otel v0.1.0
 	github.com/prometheus/client_golang v1.24.1
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.72.0
 	go.opentelemetry.io/otel v1.47.0
