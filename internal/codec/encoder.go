@@ -55,23 +55,6 @@ func (e *Encoder) Flag(name string, b bool) {
 	e.W.Bool(true)
 }
 
-// OptFlag writes a boolean unless it is nil.
-func (e *Encoder) OptFlag(name string, b *bool) {
-	if b == nil {
-		return
-	}
-	e.W.Name(name)
-	e.W.Bool(*b)
-}
-
-// OptInt writes an integer unless it is nil.
-func (e *Encoder) OptInt(name string, n *int64) {
-	if n == nil {
-		return
-	}
-	e.Int(name, *n)
-}
-
 // Int writes an integer.
 func (e *Encoder) Int(name string, n int64) {
 	e.W.Name(name)
