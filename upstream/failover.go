@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/reqctx"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // FailoverOptions configures [Failover]. The zero value contains the defaults.
@@ -153,15 +154,22 @@ func (f *failover) order(ctx context.Context, r *Request) ([]int, error) {
 	return order, nil
 }
 
+// clientError returns the error in err that determines what the client receives: an
+// Error, or violations of the request. Both results are zero for any other error.
+func clientError(err error) (e *Error, violations bool) {
+	found := violation.Outermost(err, func(err error) bool { _, ok := err.(*Error); return ok })
+	e, ok := found.(*Error)
+	return e, !ok && found != nil
+}
+
 // codeOf returns the code with which handlers report err.
 func codeOf(err error) Code {
-	var e *Error
-	switch list, _ := content.Violations(err); {
+	switch e, violations := clientError(err); {
 	case err == nil:
 		return ""
-	case errors.As(err, &e):
+	case e != nil:
 		return e.Code
-	case len(list) > 0:
+	case violations:
 		return CodeInvalid
 	case errors.Is(err, context.DeadlineExceeded):
 		return CodeTimeout
@@ -171,8 +179,7 @@ func codeOf(err error) Code {
 
 // goesOn reports whether another attempt may be made after err.
 func (f *failover) goesOn(err error) bool {
-	var e *Error
-	if errors.As(err, &e) && e.KeyRefused {
+	if e, _ := clientError(err); e != nil && e.KeyRefused {
 		return f.opts.RefusedKeys
 	}
 	return slices.Contains(f.opts.Codes, codeOf(err))
@@ -221,8 +228,8 @@ func (f *failover) CountTokens(ctx context.Context, r *Request) (TokenCount, err
 		if failed == nil {
 			return n, nil
 		}
-		list, _ := content.Violations(failed)
-		skip := err != nil && len(list) > 0
+		_, violations := clientError(failed)
+		skip := err != nil && violations
 		err = cmp.Or(err, failed)
 		if ctx.Err() != nil || !skip && !f.goesOn(failed) {
 			break

@@ -3,7 +3,6 @@ package upstream
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/reqctx"
 )
 
@@ -313,8 +311,8 @@ func (c *call) failed(a *attempt, err error) {
 	h.failures++
 	wait := retryAfter(err)
 	isFirst := a.info.Index == c.attempts[0].info.Index
-	switch list, _ := content.Violations(err); {
-	case len(list) > 0 && !isFirst:
+	switch _, violations := clientError(err); {
+	case violations && !isFirst:
 		h.refused = true
 	case !c.f.goesOn(err):
 		c.last = true
@@ -332,8 +330,8 @@ func (c *call) failed(a *attempt, err error) {
 
 // mayRetry reports whether the Upstream that returned err may be called again.
 func mayRetry(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
+	e, _ := clientError(err)
+	if e == nil {
 		return true
 	}
 	return !e.KeyRefused && e.RetryAfter <= maxRetryWait && !slices.ContainsFunc(e.Header, func(h HeaderField) bool {
@@ -343,8 +341,7 @@ func mayRetry(err error) bool {
 
 // retryAfter returns how long a client should wait after err, or 0.
 func retryAfter(err error) time.Duration {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, _ := clientError(err); e != nil {
 		return e.RetryAfter
 	}
 	return 0

@@ -152,8 +152,9 @@ func ask(t *testing.T, u upstream.Upstream, r *upstream.Request) (got, attempts 
 		got += p.(*content.Text).Text
 	}
 	var e *upstream.Error
+	_, isViolation := err.(*content.Violation) // it may have an Error as its cause
 	switch list, _ := content.Violations(err); {
-	case errors.As(err, &e):
+	case !isViolation && errors.As(err, &e):
 		got += "!" + string(e.Code)
 		if e.RetryAfter > 0 {
 			got += " " + e.RetryAfter.String()
@@ -216,6 +217,10 @@ func TestFailover(t *testing.T) {
 
 		{"later violation is skipped", ups{code(overloaded), violation, says("c")}, nil, "c", "0 overloaded, 1 invalid, 2*", 0, 0},
 		{"later violation hides nothing", ups{code(overloaded), violation}, once, "!overloaded", "0 overloaded, 1 invalid", 0, 0},
+		{"violation with a cause", ups{failsWith(&content.Violation{Code: content.CodeValue, Path: "turns.0", Text: "is bad", Err: &upstream.Error{Code: unavailable}}), says("b")},
+			nil, "!turns.0", "0 invalid", 0, 0},
+		{"violation as a cause", ups{rateLimit(time.Hour), script(failsWith(&upstream.Error{Code: overloaded, Err: &content.Violation{Path: "choices"}}), says("b"))},
+			nil, "b", "0 rate_limit, 1 overloaded, 1*", 125 * time.Millisecond, 250 * time.Millisecond},
 		{"violation in a retry", ups{script(rateLimit(time.Second), violation), rateLimit(time.Minute)}, nil, "!turns.0", "0 rate_limit, 1 rate_limit, 0 invalid", time.Second, time.Second},
 		{"later error ends", ups{code(overloaded), code(upstream.CodeNotFound), says("c")}, nil, "!overloaded", "0 overloaded, 1 not_found", 0, 0},
 

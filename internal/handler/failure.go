@@ -9,6 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/redact"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -154,32 +155,13 @@ func isCode(c upstream.Code) bool {
 // clientError returns the outermost error in err that has a response of its own, or
 // nil. It returns a list of violations as a whole.
 func clientError(err error) error {
-	for err != nil {
-		switch e := err.(type) {
-		case *Failure, *upstream.Error, *content.Violation:
-			return e
-		case interface{ Unwrap() []error }:
-			return firstClientError(err, e.Unwrap())
-		case interface{ Unwrap() error }:
-			err = e.Unwrap()
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
-func firstClientError(joined error, errs []error) error {
-	for _, err := range errs {
-		switch e := clientError(err).(type) {
-		case nil:
+	return violation.Outermost(err, func(err error) bool {
+		switch err.(type) {
 		case *Failure, *upstream.Error:
-			return e
-		default:
-			return joined
+			return true
 		}
-	}
-	return nil
+		return false
+	})
 }
 
 // logFailure logs the code and the cause of a failure, but not the text for the
